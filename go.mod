@@ -1,0 +1,3 @@
+module github.com/oidkit/oid
+
+go 1.26
