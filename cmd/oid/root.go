@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// newRoot returns the command tree, and a bool that is set once a subcommand has
+// begun its work: an error before that is one of usage.
+func newRoot(std streams) (root *cobra.Command, started *bool) {
+	root = &cobra.Command{
+		Use:           "oid",
+		Short:         "Make, read and trace MongoDB ObjectIds",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+	}
+	root.SetIn(std.in)
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(
+		newNewCommand(std),
+		newVersionCommand(std),
+	)
+	started = new(bool)
+	for _, c := range root.Commands() {
+		if work := c.RunE; work != nil {
+			c.RunE = func(cmd *cobra.Command, args []string) error {
+				*started = true
+				return work(cmd, args)
+			}
+		}
+	}
+	return root, started
+}

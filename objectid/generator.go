@@ -1,0 +1,238 @@
+package objectid
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Config says how a [Generator] makes its ids. The zero Config is ready to use
+// and is what [New] and [Fill] use.
+type Config struct {
+	// Layout is what the bytes after the seconds hold. Default: [Modern].
+	Layout Layout
+
+	// Block, if not nil, is the first four bytes of the process value, for
+	// callers that know a block to be theirs alone. The fifth byte starts at 0,
+	// which leaves room for 2^32 ids a second. Only with the Modern layout.
+	// Default: random.
+	Block *[4]byte
+
+	// Now returns the time. It is called for every New and Fill, by several
+	// goroutines at once, and may jump in either direction. Default: the
+	// system's clock, read no more often than needed.
+	Now func() time.Time
+}
+
+// Generator makes IDs that are strictly increasing and never repeat. Any number
+// of goroutines may share one. Make it with [NewGenerator]; a zero Generator is
+// not usable, and a Generator must not be copied.
+type Generator struct {
+	// What follows is written once, before the generator is shared.
+
+	now   func() time.Time
+	given bool      // now was given: call it for every id
+	base  time.Time // origin of recheck, with a monotonic reading
+
+	block   uint32 // second word of every id
+	prefix  uint32 // bits of the low word that are not in state
+	mask    uint32 // bits of the low word that are in state
+	reset   uint64 // bits of the low word that a new second sets
+	counter uint64 // bits of the low word that a new second keeps
+	bits    uint8  // bits of the low word that are in state, counted
+
+	// recheck is the time since base, in nanoseconds, at which to read the clock
+	// again. 0 means for every id.
+	recheck atomic.Int64
+
+	_ [64]byte // keeps the words that are read apart from the one that is written
+
+	// state holds the seconds and the low word of the next ID. Every ID is one
+	// value that state had, and state only ever rises.
+	state atomic.Uint64
+
+	_ [64]byte
+}
+
+const (
+	// maxAge bounds how long a step of the system's clock can go unnoticed.
+	maxAge = 100 * time.Millisecond
+
+	// lastFree is the second up to which ids are taken without a look at what
+	// is left. Between two looks no more than a few seconds' ids can be taken.
+	lastFree = math.MaxUint32 - 256
+
+	// chunk is how many ids Fill takes from state at once.
+	chunk = 1 << 20
+)
+
+// NewGenerator returns a generator for c. The errors: c.Layout is no layout,
+// c.Block is set for a layout other than Modern, or the host's name cannot be
+// read for the Classic layout.
+func NewGenerator(c Config) (*Generator, error) {
+	g := new(Generator)
+	if err := g.init(c); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+func (g *Generator) init(c Config) error {
+	block, low, counter, err := c.Layout.words()
+	if err != nil {
+		return err
+	}
+	if c.Block != nil {
+		if c.Layout != Modern {
+			return fmt.Errorf("objectid: a block goes with the %v layout, not with %v", Modern, c.Layout)
+		}
+		block = binary.BigEndian.Uint32(c.Block[:])
+		low &= counter
+	}
+	g.block = block
+	g.counter = uint64(counter)
+	if c.Layout == Classic {
+		// The upper byte is the pid's, so state leaves it out and an overflow
+		// of the counter carries into the seconds.
+		g.bits, g.mask, g.prefix = 24, counter, low&^counter
+	} else {
+		g.bits, g.mask, g.reset = 32, math.MaxUint32, uint64(low&^counter)
+	}
+	g.base = time.Now()
+	g.now, g.given = c.Now, c.Now != nil
+	if !g.given {
+		g.now = time.Now
+	}
+	g.state.Store(uint64(low & g.mask))
+	return nil
+}
+
+var (
+	std     Generator
+	stdOnce sync.Once
+)
+
+func initStd() {
+	if err := std.init(Config{}); err != nil {
+		panic(err) // cannot happen: the Modern layout asks nothing of the host
+	}
+}
+
+// New returns a new ID from the process's default generator, a Modern one on the
+// system's clock. It is [Generator.New] for callers that need no other.
+func New() ID {
+	stdOnce.Do(initStd)
+	return std.New()
+}
+
+// Fill sets every element of dst to a new ID from the process's default
+// generator, see [Generator.Fill].
+func Fill(dst []ID) {
+	stdOnce.Do(initStd)
+	std.Fill(dst)
+}
+
+// New returns a new ID, greater than every ID that g returned before the call
+// began. It panics when g has no ids left, which takes a clock in the year 2106
+// and another 2^24 ids or more.
+func (g *Generator) New() ID {
+	var id ID
+	v := g.take(1)
+	binary.BigEndian.PutUint32(id[0:], uint32(v>>(g.bits&63)))
+	binary.BigEndian.PutUint32(id[4:], g.block)
+	binary.BigEndian.PutUint32(id[8:], uint32(v)&g.mask|g.prefix)
+	return id
+}
+
+// Fill sets every element of dst to a new ID, in rising order, for little more
+// than the price of one. Other goroutines' ids do not come between those of one
+// Fill of up to 2^20 elements. A dst of length 0 is left alone. Like New it
+// panics when g has no ids left; what dst then holds is not defined.
+func (g *Generator) Fill(dst []ID) {
+	for len(dst) > 0 {
+		part := dst[:min(len(dst), chunk)]
+		dst = dst[len(part):]
+		v := g.take(uint64(len(part)))
+		for len(part) > 0 {
+			// Up to the next overflow only the low word changes.
+			room := uint64(g.mask) - v&uint64(g.mask) + 1
+			run := part[:min(uint64(len(part)), room)]
+			fillRun(run, uint32(v>>(g.bits&63)), g.block, uint32(v)&g.mask|g.prefix)
+			part = part[len(run):]
+			v += uint64(len(run))
+		}
+	}
+}
+
+// fillRun sets dst to the ids with the given words, low rising.
+func fillRun(dst []ID, seconds, block, low uint32) {
+	var head [8]byte
+	binary.BigEndian.PutUint32(head[0:], seconds)
+	binary.BigEndian.PutUint32(head[4:], block)
+	both := binary.NativeEndian.Uint64(head[:])
+	for i := range dst {
+		id := &dst[i]
+		binary.NativeEndian.PutUint64(id[0:], both)
+		binary.BigEndian.PutUint32(id[8:], low)
+		low++
+	}
+}
+
+// Ahead returns by how much the second in the last ID leads the clock: 0 unless
+// the clock has gone back or the ids of a second have run out, see the package
+// comment. It is a whole number of seconds.
+func (g *Generator) Ahead() time.Duration {
+	next := g.state.Load()
+	last := (max(next, 1) - 1) >> g.bits
+	return time.Duration(max(int64(last)-int64(second(g.now())), 0)) * time.Second
+}
+
+// take reserves n values of state and returns the first.
+func (g *Generator) take(n uint64) uint64 {
+	if int64(time.Since(g.base)) < g.recheck.Load() {
+		return g.state.Add(n) - n
+	}
+	return g.takeAt(n)
+}
+
+// errExhausted is what New and Fill panic with.
+var errExhausted = errors.New("objectid: no ids left before the end of time, 2106-02-07T06:28:16Z")
+
+// takeAt is take with a look at the clock: it first raises state to the clock's
+// second, if that is later.
+func (g *Generator) takeAt(n uint64) uint64 {
+	// The monotonic reading comes first, so that recheck is never late.
+	elapsed := time.Since(g.base)
+	now := g.now()
+	sec := second(now)
+	for {
+		old := g.state.Load()
+		first := old
+		if old>>g.bits < sec {
+			first = sec<<g.bits | old&g.counter | g.reset
+		}
+		// The very last value is never taken: the one behind it would be 0.
+		if end := uint64(math.MaxUint32)<<g.bits | uint64(g.mask); first > end || n > end-first {
+			panic(errExhausted)
+		}
+		if !g.state.CompareAndSwap(old, first+n) {
+			continue
+		}
+		if !g.given && first>>g.bits < lastFree {
+			left := time.Second - time.Duration(now.Nanosecond())
+			g.recheck.Store(int64(elapsed + min(left, maxAge)))
+		} else {
+			g.recheck.Store(0)
+		}
+		return first
+	}
+}
+
+// second returns the Unix second of t, or the nearest one that an ID can hold.
+func second(t time.Time) uint64 {
+	return uint64(min(max(t.Unix(), 0), math.MaxUint32))
+}

@@ -1,0 +1,117 @@
+package objectid
+
+import (
+	"crypto/md5"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"net"
+	"os"
+	"strings"
+)
+
+// Layout says what the eight bytes after the seconds hold.
+//
+//	         4 5 6 7         8        9 10 11
+//	Modern   random value             counter
+//	Classic  machine    pid           counter
+//	Java     machine, process  counter
+//
+// A counter starts at a random value, rises by one with every ID, and goes on
+// from second to second. What happens when it overflows within one second is
+// the layout's second difference, given with each.
+type Layout uint8
+
+const (
+	// Modern has 5 random bytes, drawn once for each generator, and a counter
+	// of 3 bytes, as MongoDB drivers write today. An overflow carries into the
+	// last of the random bytes, which is drawn from 0 to 191 to leave room,
+	// until the next second sets it back: each of the 256 process values with
+	// the same first four bytes belongs to this generator.
+	Modern Layout = iota
+	// Classic has the first 3 bytes of the MD5 of the host's name, the last 2
+	// bytes of the process id, and a counter of 3 bytes, as MongoDB drivers
+	// wrote until 2018. An overflow carries into the seconds.
+	Classic
+	// Java has 2 bytes made from the network interfaces, 2 bytes made from the
+	// process and a counter of 4 bytes, as version 2 of the Java driver wrote.
+	// An overflow carries into the seconds.
+	Java
+)
+
+var layoutNames = [...]string{Modern: "modern", Classic: "classic", Java: "java"}
+
+// String returns the lower-case name of l.
+func (l Layout) String() string {
+	if int(l) < len(layoutNames) {
+		return layoutNames[l]
+	}
+	return fmt.Sprintf("Layout(%d)", uint8(l))
+}
+
+// MarshalText returns the name of l, or an error if l is no layout.
+func (l Layout) MarshalText() ([]byte, error) {
+	if int(l) >= len(layoutNames) {
+		return nil, fmt.Errorf("objectid: no such layout: %d", uint8(l))
+	}
+	return []byte(l.String()), nil
+}
+
+// UnmarshalText reads the name of a layout, in lower case. On an error l is left
+// as it was.
+func (l *Layout) UnmarshalText(text []byte) error {
+	for i, name := range layoutNames {
+		if string(text) == name {
+			*l = Layout(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("objectid: no such layout: %q, want %s", text, strings.Join(layoutNames[:], ", "))
+}
+
+// words returns a generator's constant block, its first low word, and the bits
+// of the low word that are its counter.
+func (l Layout) words() (block, low, counter uint32, err error) {
+	var random [12]byte
+	rand.Read(random[:])
+	low = binary.BigEndian.Uint32(random[0:])
+	// The upper byte is drawn from 0 to 191, so that at least 64 overflows of
+	// the three bytes below it fit.
+	roomy := uint32(binary.BigEndian.Uint16(random[4:]))*192>>16<<24 | low&0x00FFFFFF
+	seed := binary.BigEndian.Uint32(random[8:])
+	switch l {
+	case Modern:
+		return seed, roomy, 0x00FFFFFF, nil
+	case Classic:
+		host, err := os.Hostname()
+		if err != nil {
+			return 0, 0, 0, fmt.Errorf("objectid: classic layout: %w", err)
+		}
+		machine := md5.Sum([]byte(host))
+		pid := uint32(os.Getpid())
+		block = binary.BigEndian.Uint32(machine[:])&^0xFF | pid>>8&0xFF
+		return block, pid<<24 | low&0x00FFFFFF, 0x00FFFFFF, nil
+	case Java:
+		return javaBlock(seed), roomy, 0xFFFFFFFF, nil
+	default:
+		return 0, 0, 0, fmt.Errorf("objectid: no such layout: %d", uint8(l))
+	}
+}
+
+// javaBlock hashes the network interfaces into two bytes, and this process with
+// seed into two more: the Java driver hashed its class loader's address in, which
+// told apart what the process id alone does not.
+func javaBlock(seed uint32) uint32 {
+	machine := fnv.New32a()
+	interfaces, _ := net.Interfaces() // without any, all such hosts look alike
+	for _, i := range interfaces {
+		fmt.Fprintln(machine, i.Name, i.HardwareAddr)
+	}
+	process := fnv.New32a()
+	fmt.Fprintln(process, os.Getpid(), seed)
+	return fold(machine.Sum32())<<16 | fold(process.Sum32())
+}
+
+// fold makes 16 bits of 32.
+func fold(h uint32) uint32 { return h>>16 ^ h&0xFFFF }

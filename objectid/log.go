@@ -1,0 +1,12 @@
+package objectid
+
+import "log/slog"
+
+// LogValue returns the 24 digits as a string, or nil for the zero ID. It
+// implements [slog.LogValuer].
+func (id ID) LogValue() slog.Value {
+	if id.IsZero() {
+		return slog.AnyValue(nil)
+	}
+	return slog.StringValue(id.String())
+}

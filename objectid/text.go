@@ -1,0 +1,117 @@
+package objectid
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Parse reads the 24 hexadecimal digits that [ID.String] writes, in upper or
+// lower case, and nothing else: no quotes, no spaces, no ObjectId(...). Every
+// error wraps [ErrInvalid] and says how long s is or which of its characters is
+// no digit. 24 zeros are read as the zero ID.
+func Parse(s string) (ID, error) { return parse(s) }
+
+// MustParse is like [Parse] but panics if s cannot be read. It is meant for
+// ids that are written in the source.
+func MustParse(s string) ID {
+	id, err := Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+func parse[T string | []byte](s T) (ID, error) {
+	if len(s) == hexSize {
+		if id, ok := decodeHex(s); ok {
+			return id, nil
+		}
+	}
+	return ID{}, textError(string(s))
+}
+
+// textError says why s, which is not 24 hexadecimal digits, is no id.
+func textError(s string) error {
+	if n := utf8.RuneCountInString(s); n != hexSize {
+		return fmt.Errorf("%w: %d characters, want 24: %s", ErrInvalid, n, quote(s))
+	}
+	position := 1
+	for _, r := range s {
+		if r >= utf8.RuneSelf || nibble[r] == notHex {
+			return fmt.Errorf("%w: character %d is %q, want a hexadecimal digit: %s", ErrInvalid, position, r, quote(s))
+		}
+		position++
+	}
+	panic("objectid: textError called with a valid id")
+}
+
+// quote returns s in double quotes, cut where repeating it all would not help.
+func quote(s string) string {
+	const limit = 64
+	for i := range s {
+		if i >= limit {
+			return fmt.Sprintf("%q...", s[:i])
+		}
+	}
+	return strconv.Quote(s)
+}
+
+// String returns the 24 lower-case hexadecimal digits of id.
+func (id ID) String() string {
+	var b [hexSize]byte
+	putHex(&b, &id)
+	return string(b[:])
+}
+
+// AppendText appends the 24 digits that [ID.String] returns to b. It implements
+// [encoding.TextAppender]; the error is always nil.
+func (id ID) AppendText(b []byte) ([]byte, error) {
+	var digits [hexSize]byte
+	putHex(&digits, &id)
+	return append(b, digits[:]...), nil
+}
+
+// MarshalText returns what [ID.String] returns. It implements
+// [encoding.TextMarshaler]; the error is always nil.
+func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
+
+// UnmarshalText reads text as [Parse] does. On an error id is left as it was.
+func (id *ID) UnmarshalText(text []byte) error {
+	parsed, err := parse(text)
+	if err != nil {
+		return err
+	}
+	*id = parsed
+	return nil
+}
+
+// Set reads s as [Parse] does, so that an *ID is a [flag.Value]. On an error id
+// is left as it was.
+func (id *ID) Set(s string) error {
+	parsed, err := parse(s)
+	if err != nil {
+		return err
+	}
+	*id = parsed
+	return nil
+}
+
+// Format implements [fmt.Formatter]: %s, %v and %x write the lower-case digits,
+// %X the upper-case ones, %q the digits in double quotes, and %#v the form
+// ObjectId("...") that the MongoDB shell reads. Width and flags work as they do
+// for strings and, with %x and %X, for byte slices.
+func (id ID) Format(f fmt.State, verb rune) {
+	switch {
+	case verb == 'x' || verb == 'X':
+		fmt.Fprintf(f, fmt.FormatString(f, verb), id[:])
+	case verb == 'v' && f.Flag('#'):
+		fmt.Fprintf(f, `ObjectId("%s")`, id.String())
+	case verb == 'v':
+		fmt.Fprintf(f, fmt.FormatString(f, 's'), id.String())
+	case verb == 's' || verb == 'q':
+		fmt.Fprintf(f, fmt.FormatString(f, verb), id.String())
+	default:
+		fmt.Fprintf(f, "%%!%c(objectid.ID=%s)", verb, id.String())
+	}
+}
