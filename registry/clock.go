@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"sync"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
@@ -11,15 +10,13 @@ import (
 // before, since the ids of the member do not go back either.
 type clock struct {
 	now  func() time.Time // nil stands for time.Now
-	mu   sync.Mutex
 	last time.Time
 }
 
-// stamp returns a time in whole milliseconds, as stores keep them.
-func (c *clock) stamp() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := wall(c.now).UTC().Truncate(time.Millisecond)
+// stamp returns a time in whole milliseconds, as stores keep them. ahead is by
+// how much the last id leads the clock.
+func (c *clock) stamp(ahead time.Duration) time.Time {
+	t := wall(c.now).Add(ahead).UTC().Truncate(time.Millisecond)
 	if !t.After(c.last) {
 		t = c.last.Add(time.Millisecond)
 	}

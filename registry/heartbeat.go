@@ -98,13 +98,14 @@ func (m *Member) beat(ctx context.Context, end *End) error {
 	if sampleErr != nil && !m.sampler.self && end == nil {
 		return sampleErr
 	}
+	var ahead time.Duration
+	if m.generator != nil {
+		ahead = m.generator.Ahead()
+	}
 	m.mu.Lock()
-	m.p.Last = Beat{Count: m.p.Last.Count + 1, Time: m.clock.stamp(), Monotonic: monotonic(), Load: load}
+	m.p.Last = Beat{Count: m.p.Last.Count + 1, Time: m.clock.stamp(ahead), Monotonic: monotonic(), Load: load}
 	if end != nil {
 		m.p.End = &End{Time: m.p.Last.Time, Reason: end.Reason}
-		if m.generator != nil {
-			m.p.End.Time = m.p.End.Time.Add(m.generator.Ahead()) // its last ids may lead the clock
-		}
 	}
 	m.pending = append(m.pending, m.p.Last)
 	m.mu.Unlock()

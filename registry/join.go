@@ -127,7 +127,7 @@ func newMember(s store.Store, o Options, g gpid.GPID) *Member {
 	if m.p.Name == "" {
 		m.p.Name = filepath.Base(m.p.Executable)
 	}
-	m.p.From, m.p.Joined = m.clock.stamp(), monotonic()
+	m.p.From, m.p.Joined = m.clock.stamp(0), monotonic()
 	m.sampler = sampler{root: "/proc", kernel: m.p.Kernel}
 	return m
 }

@@ -24,16 +24,15 @@ type Member struct {
 	adopted   bool
 	generator *objectid.Generator
 
-	clock clock
-
 	stopOnce sync.Once
 	stop     chan struct{} // closed to end the heartbeat
 	done     chan struct{} // closed by the heartbeat when it has ended
 
 	// working is held by whoever talks to the store for the member.
 	working    sync.Mutex
-	registered bool   // the registry knows of it
-	claimed    bool   // its block is its own
+	registered bool // the registry knows of it
+	claimed    bool // its block is its own
+	clock      clock
 	pending    []Beat // not yet stored
 	trimmed    time.Time
 	left       bool

@@ -78,8 +78,13 @@ const missed = 3
 // patience is how long p may be without a heartbeat.
 func (p *Process) patience() time.Duration { return missed * p.Interval }
 
-// sameRun reports whether p and q are known to be the same run of one process,
-// such as one that was adopted twice.
+// sameMaker reports whether p and q are one process that was adopted twice. Two
+// members of one process that joined have a generator each.
+func (p *Process) sameMaker(q *Process) bool {
+	return !p.Sample.IsZero() && !q.Sample.IsZero() && p.sameRun(q)
+}
+
+// sameRun reports whether p and q are known to be the same run of one process.
 func (p *Process) sameRun(q *Process) bool {
 	return p.GPID == q.GPID || p.Kernel != gpid.Process{} && p.Kernel == q.Kernel
 }

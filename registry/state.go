@@ -167,7 +167,7 @@ func (r *Registry) rivals(ctx context.Context, p *Process) ([]gpid.GPID, error) 
 		if err != nil {
 			return nil, fmt.Errorf("registry: read process %s: %w", h.Process, err)
 		}
-		if p.sameRun(&q) {
+		if p.sameMaker(&q) {
 			continue
 		}
 		s, err := r.status(ctx, &q)

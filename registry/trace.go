@@ -67,9 +67,9 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		case at.Before(s.From.Truncate(time.Second)):
 			outside = append(outside, s)
 		case !at.After(s.Until):
-			sure = addRun(sure, s)
+			sure = addMaker(sure, s)
 		case s.State == Silent:
-			maybe = addRun(maybe, s)
+			maybe = addMaker(maybe, s)
 		default:
 			outside = append(outside, s)
 		}
@@ -88,10 +88,11 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	return t, nil
 }
 
-// addRun appends s, or puts it in the place of another record of the same run.
-func addRun(to []Status, s Status) []Status {
+// addMaker appends s, or puts it in the place of another record of the same
+// maker.
+func addMaker(to []Status, s Status) []Status {
 	for i := range to {
-		if to[i].sameRun(&s.Process) {
+		if to[i].sameMaker(&s.Process) {
 			to[i] = s
 			return to
 		}
