@@ -108,16 +108,19 @@ func (s *Store) pages(ctx context.Context, collection string, q store.Query, fil
 		if err != nil {
 			return false, s.explain(ctx, err)
 		}
+		limit -= len(page)
+		if more = more && limit != 0; more { // the documents are the caller's once yielded
+			if q.After, err = store.KeyOf(page[len(page)-1]); err != nil {
+				return false, fmt.Errorf("read on in collection %s: %w", collection, err)
+			}
+		}
 		for _, doc := range page {
 			if !yield(doc) {
 				return false, nil
 			}
 		}
-		if limit -= len(page); !more || limit == 0 {
+		if !more {
 			return true, nil
-		}
-		if q.After, err = store.KeyOf(page[len(page)-1]); err != nil {
-			return false, fmt.Errorf("read collection %s: %w", collection, err)
 		}
 	}
 }
@@ -152,4 +155,3 @@ func (s *Store) page(ctx context.Context, collection string, q store.Query, filt
 	}
 	return page, len(page) == limit, rows.Err()
 }
-
