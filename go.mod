@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/spf13/cobra v1.10.2
+	github.com/xhit/go-str2duration/v2 v2.2.0
 	go.mongodb.org/mongo-driver/v2 v2.9.3
 	modernc.org/sqlite v1.60.1
 	pgregory.net/rapid v1.3.0
