@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/mongostore"
 )
 
 const crowd = 200
@@ -43,15 +45,20 @@ func TestCrowdOfProcessesOnSQLite(t *testing.T) {
 	}
 }
 
-// crowdJoins lets 200 members join a store at the same moment.
-func crowdJoins(t *testing.T, s store.Store) {
+// 200 members join a store at the same moment, each over a connection of its own.
+func crowdJoins(t *testing.T, open func() (store.Store, error)) {
 	members := make([]*registry.Member, crowd)
-	var wg sync.WaitGroup
-	var ready sync.WaitGroup
+	var wg, ready sync.WaitGroup
 	ready.Add(crowd)
 	for i := range members {
 		wg.Go(func() {
+			s, err := open()
 			ready.Done()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { s.Close() })
 			ready.Wait()
 			m, err := registry.Join(context.Background(), s, &registry.Options{Interval: time.Minute, Log: quiet})
 			if err != nil {
@@ -62,22 +69,33 @@ func crowdJoins(t *testing.T, s store.Store) {
 		})
 	}
 	wg.Wait()
+	s, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	listed := map[string]bool{}
 	for _, st := range all(t, registry.New(s, nil).List(t.Context())) {
 		listed[st.Block] = true
 	}
-	if len(listed) != crowd {
-		t.Errorf("%d different blocks are listed, want %d", len(listed), crowd)
-	}
+	blocks := map[string]bool{}
 	for _, m := range members {
 		if m == nil {
 			continue
 		}
-		if !listed[m.Process().Block] {
-			t.Errorf("block %s is not listed", m.Process().Block)
+		block := m.Process().Block
+		if blocks[block] || !listed[block] {
+			t.Errorf("block %s: twice %v, listed %v", block, blocks[block], listed[block])
 		}
+		blocks[block] = true
 		finish(t, m)
+	}
+	if len(blocks) != crowd {
+		t.Errorf("%d different blocks, want %d", len(blocks), crowd)
 	}
 }
 
-func TestCrowdInOneProcess(t *testing.T) { crowdJoins(t, newStore(t)) }
+func TestCrowdOnMongoDB(t *testing.T) {
+	uri := testenv.MongoDB(t)
+	crowdJoins(t, func() (store.Store, error) { return mongostore.Open(context.Background(), uri, nil) })
+}

@@ -46,10 +46,13 @@ type sampleDoc struct {
 // errEnded means that the sampled process runs no longer.
 var errEnded = errors.New("process has ended")
 
+// errOther means that the pid is another process's, or of one that is no more.
+var errOther = errors.New("stat is that of another process, or of one that has ended")
+
 // sampler reads the load of one process.
 type sampler struct {
 	root   string       // of the proc file system
-	kernel gpid.Process // whose load, zero for this process where it is not known
+	kernel gpid.Process // whose load; for this process zero if it is not known
 	self   bool         // it is this process
 }
 
@@ -85,8 +88,9 @@ func (s *sampler) take() (load Load, err error) {
 	if err != nil {
 		return load, s.explain(err)
 	}
-	if !s.self && (stat.Starttime != s.kernel.Ticks || stat.State == "Z" || stat.State == "X") {
-		return load, s.explain(os.ErrNotExist)
+	known := s.kernel != gpid.Process{}
+	if known && stat.Starttime != s.kernel.Ticks || stat.State == "Z" || stat.State == "X" {
+		return load, s.explain(errOther)
 	}
 	load.CPU = time.Duration(stat.CPUTime() * float64(time.Second))
 	load.RSS = int64(stat.ResidentMemory())
