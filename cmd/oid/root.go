@@ -18,7 +18,9 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.SetErr(std.err)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
+		newInspectCommand(std),
 		newNewCommand(std),
+		newOddsCommand(std),
 		newRangeCommand(std),
 		newVersionCommand(std),
 	)
