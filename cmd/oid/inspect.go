@@ -57,7 +57,7 @@ was no id; the others are answered all the same.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			options := &inspect.Options{}
 			if layout != "" {
-				hint, err := layoutNames.find("layout", layout)
+				hint, err := layoutNames.find("--layout", layout)
 				if err != nil {
 					return err
 				}

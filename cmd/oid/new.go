@@ -61,7 +61,7 @@ left: after 10^9 of them in the modern layout.
 			if n < 0 {
 				return usagef("-n %d: want 0 or more", n)
 			}
-			write, err := idForms.find("format", format)
+			write, err := idForms.find("--format", format)
 			if err != nil {
 				return err
 			}
