@@ -87,8 +87,8 @@ func TestAdoptFollowsTheProcess(t *testing.T) {
 		t.Errorf("Detach after the end: %v, want ErrLeft", err)
 	}
 	st := statusOf(t, r, m.GPID())
-	if st.State != registry.Left || st.Reason != "process ended" {
-		t.Errorf("after the end: %s (%s)", st.State, st.Reason)
+	if st.State != registry.Left || st.Reason != "process ended" || st.Last.Load.RSS <= 0 {
+		t.Errorf("after the end: %s (%s), %+v, want the last load", st.State, st.Reason, st.Last.Load)
 	}
 	if tr := trace(t, r, later(id, 60)); tr.Verdict != registry.Conflict {
 		t.Errorf("an id from a minute after its end: %+v", tr)
