@@ -239,14 +239,10 @@ func TestInsertWithoutReader(t *testing.T) {
 // TestInsertKilled kills the command with its input half read: what it has
 // printed must be stored.
 func TestInsertKilled(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "oid")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	url := "sqlite:" + filepath.Join(t.TempDir(), "s.db")
 	t.Setenv("OID_STORE", url)
 	for round := range 10 {
-		cmd := exec.CommandContext(t.Context(), program, "insert", "c")
+		cmd := exec.CommandContext(t.Context(), "oid", "insert", "c") // TestMain has put it into the path
 		cmd.Stdin = endless{}
 		out, err := cmd.StdoutPipe()
 		if err != nil {
