@@ -87,6 +87,18 @@ func TestGoDriverReadsWhatWasWritten(t *testing.T) {
 	}
 }
 
+// The example of the driver must work.
+func TestExampleOfTheDriver(t *testing.T) {
+	coll := database(t, testenv.MongoDB(t)).Collection("orders")
+	old := objectid.At(time.Now().Add(-25 * time.Hour))
+	if _, err := coll.InsertOne(t.Context(), bson.D{{Key: "_id", Value: old}, {Key: "item", Value: "stale bread"}}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := ordersOfToday(t.Context(), coll); n != 1 || err != nil {
+		t.Errorf("%d orders of today, %v, want 1", n, err)
+	}
+}
+
 // insertSample stores a document in the collection sample and returns its id.
 func insertSample(t *testing.T, uri string) objectid.ID {
 	t.Helper()
