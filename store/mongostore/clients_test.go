@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -78,7 +79,7 @@ func TestGoDriverReadsWhatWasWritten(t *testing.T) {
 	}
 	id, _ := key.ID()
 	var got bson.D
-	if err := database(t, uri).Collection("c").FindOne(t.Context(), objectid.At(id.Time().Add(1)).Filter(id)).Decode(&got); err != nil {
+	if err := database(t, uri).Collection("c").FindOne(t.Context(), objectid.Range{From: id}.Filter()).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
 	if got[0].Key != "_id" || got[0].Value != bson.ObjectID(id) {
@@ -86,12 +87,38 @@ func TestGoDriverReadsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// script runs a client of another language, which gets the URL and the id as
-// arguments and must print "ok".
-func script(t *testing.T, uri string, id objectid.ID, name string, args ...string) {
+// The example of the driver must work.
+func TestExampleOfTheDriver(t *testing.T) {
+	coll := database(t, testenv.MongoDB(t)).Collection("orders")
+	old := objectid.At(time.Now().Add(-25 * time.Hour))
+	if _, err := coll.InsertOne(t.Context(), bson.D{{Key: "_id", Value: old}, {Key: "item", Value: "stale bread"}}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := ordersOfToday(t.Context(), coll); n != 1 || err != nil {
+		t.Errorf("%d orders of today, %v, want 1", n, err)
+	}
+}
+
+// insertSample stores a document in the collection sample and returns its id.
+func insertSample(t *testing.T, uri string) objectid.ID {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, append(args, uri, id.String())...)
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	key, err := open(t, uri).Insert(t.Context(), "sample", bson.D{
+		{Key: "n", Value: int32(7)},
+		{Key: "at", Value: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)},
+		{Key: "list", Value: bson.A{"a", bson.D{{Key: "b", Value: 1.5}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := key.ID()
+	return id
+}
+
+// script runs a client in another language, which must print "ok".
+func script(t *testing.T, name string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "DO_NOT_TRACK=1")
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "ok\n") {
 		t.Errorf("%s: %v\n%s", name, err, out)
 	}
@@ -103,7 +130,7 @@ func TestPymongoReadsWhatWasWritten(t *testing.T) {
 		testenv.Missing(t, "pymongo is missing; get it with \"apt-get install python3-pymongo\"")
 	}
 	uri := testenv.MongoDB(t)
-	script(t, uri, insertSample(t, uri), python, "-c", `
+	script(t, python, "-c", `
 import sys, datetime, pymongo, bson
 uri, id = sys.argv[1:]
 docs = list(pymongo.MongoClient(uri).get_default_database()["sample"].find())
@@ -114,7 +141,7 @@ assert list(doc) == ["_id", "n", "at", "list"], doc
 assert doc["n"] == 7 and doc["list"] == ["a", {"b": 1.5}], doc
 assert doc["at"] == datetime.datetime(2026, 11, 20), doc
 print("ok")
-`)
+`, uri, insertSample(t, uri).String())
 }
 
 func TestMongoshReadsWhatWasWritten(t *testing.T) {
@@ -136,9 +163,5 @@ print("ok");
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "mongosh", uri, "--quiet", "--norc", "--file", file)
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "DO_NOT_TRACK=1")
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "ok\n") {
-		t.Errorf("mongosh: %v\n%s", err, out)
-	}
+	script(t, "mongosh", uri, "--quiet", "--norc", "--file", file)
 }
