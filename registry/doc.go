@@ -36,6 +36,9 @@
 // a member: the chance is that of any other collision, see "oid odds". What such
 // a program makes is then traced to the wrong process.
 //
+// A virtual machine that is copied while it runs takes its members along: both
+// copies then make ids with the same blocks, until one of them joins anew.
+//
 // Between hosts there is no common clock. A process of another host whose
 // heartbeats stopped is called silent, until this Registry itself has waited for
 // three heartbeats in vain; then it is presumed dead.

@@ -286,3 +286,61 @@ func TestJoinOfflineIntoATakenBlock(t *testing.T) {
 		}
 	}
 }
+
+// Whoever asks while the store fails, at any of the calls, gets an error that says
+// so and where, and never an answer that is made of less than is stored.
+func TestReadersOfAStoreThatFails(t *testing.T) {
+	inner := newStore(t)
+	m := join(t, inner, registry.Options{Addr: "127.0.0.1:8080"})
+	id := m.Generator().New()
+	join(t, inner, registry.Options{Addr: "127.0.0.1:8080"})
+	for name, ask := range map[string]func(r *registry.Registry) error{
+		"trace": func(r *registry.Registry) error {
+			tr, err := r.Trace(t.Context(), id)
+			if err == nil && (tr.Verdict != registry.Known || tr.Before == nil) {
+				return fmt.Errorf("incomplete: %+v", tr)
+			}
+			return err
+		},
+		"list": func(r *registry.Registry) error { return drain(r.List(t.Context()), 2) },
+		"at":   func(r *registry.Registry) error { return drain(r.At(t.Context(), m.GPID().Addr()), 2) },
+		"find": func(r *registry.Registry) error { return drain(r.Find(t.Context(), m.GPID()), 2) },
+		"history": func(r *registry.Registry) error {
+			return drain(r.History(t.Context(), m.GPID(), time.Time{}, time.Time{}), 2)
+		},
+		"prune": func(r *registry.Registry) error { _, err := r.Prune(t.Context(), nil); return err },
+	} {
+		for at := 0; ; at++ {
+			f := &faulty{Store: inner, fail: func(call int, _ string) fault {
+				if call == at {
+					return refused
+				}
+				return none
+			}}
+			err := ask(registry.New(f, nil))
+			if f.calls <= at {
+				if err != nil || at == 0 {
+					t.Errorf("%s without a fault: %v after %d calls", name, err, at)
+				}
+				break
+			}
+			if !errors.Is(err, errStore) || !strings.HasPrefix(err.Error(), "registry: ") {
+				t.Errorf("%s, call %d, %s: %v, want the store's error and where it was", name, at, f.ops[at], err)
+			}
+		}
+	}
+}
+
+// drain reads a sequence to its end, which must have n values.
+func drain[T any](seq iter.Seq2[T, error], n int) error {
+	for _, err := range seq {
+		if err != nil {
+			return err
+		}
+		n--
+	}
+	if n != 0 {
+		return fmt.Errorf("%d values are missing", n)
+	}
+	return nil
+}

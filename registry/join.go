@@ -128,6 +128,7 @@ func newMember(s store.Store, o Options, g gpid.GPID) *Member {
 		m.p.Name = filepath.Base(m.p.Executable)
 	}
 	m.p.From, m.p.Joined = m.clock.stamp(0), monotonic()
+	m.trimmed = m.p.From
 	m.sampler = sampler{root: "/proc", kernel: m.p.Kernel}
 	return m
 }

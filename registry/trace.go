@@ -180,18 +180,21 @@ func (r *Registry) holders(ctx context.Context, value string) iter.Seq2[*holding
 	}
 }
 
-// holder returns the process that h is about, unless it has none.
+// holder returns the process that h is about, or what is left of it. It may have
+// neither: a process that has just claimed its block.
 func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded bool, err error) {
-	if h.Pruned != nil {
-		return r.judge(h.Pruned, nil), true, nil
-	}
 	p, err := get[Process](ctx, r.store, processes, h.Process)
-	if errors.Is(err, store.ErrNotFound) {
+	switch {
+	case err == nil:
+		s, err = r.status(ctx, &p)
+		return s, true, err
+	case !errors.Is(err, store.ErrNotFound):
+		return s, false, fmt.Errorf("registry: read process %s: %w", h.Process, err)
+	case h.Pruned == nil:
 		return s, false, nil
 	}
-	if err != nil {
-		return s, false, fmt.Errorf("registry: read process %s: %w", h.Process, err)
+	if s = r.judge(h.Pruned, nil); s.State.mayLive() {
+		s.State, s.Reason = PresumedDead, "its record was pruned"
 	}
-	s, err = r.status(ctx, &p)
-	return s, true, err
+	return s, true, nil
 }

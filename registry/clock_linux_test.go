@@ -1,50 +1,16 @@
 package registry_test
 
 import (
-	"context"
 	"math/rand/v2"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/store"
 )
-
-// moved is a wall clock that can be set.
-type moved struct{ by atomic.Int64 }
-
-func (c *moved) Now() time.Time      { return time.Now().Add(time.Duration(c.by.Load())) }
-func (c *moved) set(d time.Duration) { c.by.Store(int64(d)) }
-
-// elsewhere is a store as a process of another place writes to it: what it
-// records of its kernel is changed.
-type elsewhere struct {
-	store.Store
-	change func(*registry.Process)
-}
-
-func (e elsewhere) Insert(ctx context.Context, c string, doc any) (store.Key, error) {
-	return e.Store.Insert(ctx, c, e.changed(doc))
-}
-
-func (e elsewhere) Replace(ctx context.Context, c string, doc any) error {
-	return e.Store.Replace(ctx, c, e.changed(doc))
-}
-
-func (e elsewhere) changed(doc any) any {
-	if p, ok := doc.(registry.Process); ok {
-		e.change(&p)
-		return p
-	}
-	return doc
-}
 
 func otherBoot(p *registry.Process)      { p.Kernel.Boot = "11111111-2222-3333-4444-555555555555" }
 func otherNamespace(p *registry.Process) { p.Kernel.Namespace++ }
 func earlierRun(p *registry.Process)     { p.Kernel.Ticks-- }
-
-const beat = 100 * time.Millisecond
 
 // The clocks of a member and of its reader are set back and forth. The member is
 // alive throughout, and every id is traced to it.
@@ -155,28 +121,5 @@ func TestReusedPID(t *testing.T) {
 	m := join(t, elsewhere{s, earlierRun}, registry.Options{})
 	if st := statusOf(t, registry.New(s, nil), m.GPID()); st.State != registry.Dead {
 		t.Errorf("the pid now belongs to a later process: %s (%s), want dead", st.State, st.Reason)
-	}
-}
-
-// At one address a later run of the same boot takes the place of the one before,
-// unless that one still beats.
-func TestReplaced(t *testing.T) {
-	file := t.TempDir() + "/registry.db"
-	s := openStore(t, file)
-	r := registry.New(s, nil)
-	first := join(t, elsewhere{s, otherNamespace}, registry.Options{Addr: "10.0.0.7:80", Interval: time.Hour, KeepSamples: time.Hour})
-	run := start(t, file, "10.0.0.7:80", time.Hour, false)
-	run.join()
-	st := statusOf(t, r, first.GPID())
-	if st.State != registry.Replaced {
-		t.Errorf("with a later run at its address: %s (%s), want replaced", st.State, st.Reason)
-	}
-	listener := join(t, elsewhere{s, otherNamespace}, registry.Options{Addr: "10.0.0.8:80", Interval: beat})
-	other := start(t, file, "10.0.0.8:80", time.Hour, false)
-	other.join()
-	count := listener.Process().Last.Count
-	eventually(t, "two heartbeats", func() bool { return listener.Process().Last.Count >= count+2 })
-	if st := statusOf(t, r, listener.GPID()); st.State != registry.Alive {
-		t.Errorf("two processes share a port, and the first is %s (%s), want alive", st.State, st.Reason)
 	}
 }

@@ -31,24 +31,6 @@ func sleeper(t *testing.T) (pid int, kill func()) {
 	return cmd.Process.Pid, kill
 }
 
-// sample is an id as another driver makes it: with a random value of its own.
-func sample(t *testing.T) objectid.ID {
-	t.Helper()
-	g, err := objectid.NewGenerator(objectid.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g.New()
-}
-
-// later is an id of the maker of id, some seconds on.
-func later(id objectid.ID, seconds int) objectid.ID {
-	moved := objectid.At(id.Time().Add(time.Duration(seconds) * time.Second))
-	copy(moved[4:], id[4:])
-	moved[11]++
-	return moved
-}
-
 func TestAdoptFollowsTheProcess(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
