@@ -113,19 +113,6 @@ func readPlace(proc fs.FS) (boot string, namespace uint64, err error) {
 	return boot, namespace, nil
 }
 
-// startOfSelf returns when the reading process began.
-func startOfSelf(proc fs.FS) (time.Time, error) {
-	text, err := fs.ReadFile(proc, "self/stat")
-	if err != nil {
-		return time.Time{}, fmt.Errorf("gpid: read stat of self: %w", err)
-	}
-	s, err := parseStat(string(text))
-	if err != nil {
-		return time.Time{}, fmt.Errorf("gpid: read stat of self: %w", err)
-	}
-	return startAfterBoot(proc, s.ticks)
-}
-
 // startAfterBoot adds ticks to the time of the boot, which the kernel gives in
 // whole seconds, rounded down.
 func startAfterBoot(proc fs.FS, ticks uint64) (time.Time, error) {

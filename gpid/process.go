@@ -118,7 +118,8 @@ func (p Process) Started() (time.Time, error) {
 // GPID returns the GPID of p as a process that peers reach at addr, which is
 // read as [Self] does. Its start time is what [Process.Started] returns now, so
 // it is another one after the clock was set: make it once and keep it. It is not
-// the GPID that the process gives itself with Self, whose start time is finer.
+// the GPID that the process gives itself with Self, whose start time is finer and
+// up to a second later.
 func (p Process) GPID(addr string) (GPID, error) {
 	a, err := ParseAddr(addr)
 	if err != nil {

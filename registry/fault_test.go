@@ -113,7 +113,7 @@ func (f *faulty) Find(ctx context.Context, c string, q store.Query) iter.Seq2[bs
 func TestStoreFailsAtEveryCall(t *testing.T) {
 	for _, kind := range []fault{refused, lostAnswer, hangs} {
 		for _, offline := range []bool{false, true} {
-			for at := 0; at < 14; at++ {
+			for at := range 10 {
 				t.Run(fmt.Sprintf("fault %d offline %v call %d", kind, offline, at), func(t *testing.T) {
 					t.Parallel()
 					failAt(t, kind, offline, at)

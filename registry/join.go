@@ -73,7 +73,11 @@ func Adopt(ctx context.Context, s store.Store, sample objectid.ID, o *Options) (
 	if err != nil {
 		return nil, fmt.Errorf("registry: adopt process %d: %w", opts.PID, err)
 	}
-	switch born, now := m.p.GPID.Start(), wall(opts.Now); {
+	born, err := m.p.Kernel.Started()
+	if err != nil {
+		born = m.p.GPID.Start()
+	}
+	switch now := wall(opts.Now); {
 	case sample.Time().After(now.Add(time.Minute)):
 		return nil, fmt.Errorf("%w: %v is from %s, which is still to come", ErrSample, sample, sample.Time().Format(time.RFC3339))
 	case !sample.Time().Before(born.Truncate(time.Second)):
