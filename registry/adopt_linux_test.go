@@ -91,6 +91,27 @@ func TestAdoptThisProcess(t *testing.T) {
 	}
 }
 
+// The times of a member whose clock is set back do not go back: each sample has a
+// key of its own.
+func TestSamplesOfAClockThatIsSetBack(t *testing.T) {
+	s := newStore(t)
+	var clock moved
+	m, err := registry.Adopt(t.Context(), s, objectid.New(), &registry.Options{Interval: beat, KeepSamples: 24 * time.Hour, Now: clock.Now, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		count := m.Process().Last.Count
+		eventually(t, "two heartbeats", func() bool { return m.Process().Last.Count >= count+2 })
+		clock.set(time.Duration(clock.by.Load()) - time.Hour)
+	}
+	finish(t, m)
+	h := all(t, registry.New(s, nil).History(t.Context(), m.GPID(), time.Time{}, time.Time{}))
+	if int64(len(h)) != m.Process().Last.Count || !h[len(h)-1].Time.Equal(m.Process().Last.Time) {
+		t.Errorf("%d samples, the last of %v, after %d heartbeats, the last of %v", len(h), h[len(h)-1].Time, m.Process().Last.Count, m.Process().Last.Time)
+	}
+}
+
 func TestAdoptRefuses(t *testing.T) {
 	s := newStore(t)
 	pid, kill := sleeper(t)

@@ -149,7 +149,7 @@ func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(std.out, "%s %v  %s: %s\n", printable(p.Name), g, p.State, p.Reason); err != nil {
+		if _, err := fmt.Fprintf(std.out, "%s %v  %s: %s\n", printable(p.Name), g, p.State, printable(p.Reason)); err != nil {
 			return err
 		}
 	}

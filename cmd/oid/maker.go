@@ -90,7 +90,7 @@ func (m *makers) of(ctx context.Context, id objectid.ID) (*maker, error) {
 		return nil, nil
 	case registry.Known:
 		p := t.Processes[0]
-		return &maker{t.Verdict, fmt.Sprintf("%s %v (%s)", p.Name, p.GPID, p.State), t.Reason}, nil
+		return &maker{t.Verdict, fmt.Sprintf("%s %v (%s)", printable(p.Name), p.GPID, p.State), t.Reason}, nil
 	default:
 		return &maker{t.Verdict, "", t.Reason}, nil
 	}

@@ -80,7 +80,7 @@ one piece of the input was no ObjectId; the others are answered all the same.
 func traceText(t registry.Trace) string {
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
-		fmt.Fprintf(&b, "  %-9s %s\n", label, fmt.Sprintf(format, args...))
+		fmt.Fprintf(&b, "  %-9s %s\n", label, printable(fmt.Sprintf(format, args...)))
 	}
 	fmt.Fprintf(&b, "%v  %s\n", t.ID, t.Verdict)
 	line("born", "%s, %s", rfc3339(t.ID.Time()), ago(time.Since(t.ID.Time())))
