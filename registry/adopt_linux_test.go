@@ -1,9 +1,11 @@
 package registry_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
+	"sync"
 	"testing"
 	"time"
 
@@ -173,6 +175,35 @@ func TestTwoLiveProcessesWithOneValue(t *testing.T) {
 		tr := trace(t, r, fresh)
 		return tr.Verdict == registry.Known && tr.Processes[0].GPID == second.GPID()
 	})
+}
+
+// Of two that adopt one value at the same moment, at least one is told at once,
+// and both before long.
+func TestAdoptOneValueAtOnce(t *testing.T) {
+	s := newStore(t)
+	for range 5 {
+		id := sample(t)
+		var wg sync.WaitGroup
+		members := make([]*registry.Member, 2)
+		errs := make([]error, 2)
+		for i := range members {
+			pid, _ := sleeper(t)
+			wg.Go(func() {
+				members[i], errs[i] = registry.Adopt(context.Background(), s, id, &registry.Options{PID: pid, Interval: beat, Log: quiet})
+			})
+		}
+		wg.Wait()
+		if !errors.Is(errs[0], registry.ErrCollision) && !errors.Is(errs[1], registry.ErrCollision) {
+			t.Errorf("nobody is told: %v, %v", errs[0], errs[1])
+		}
+		for i, m := range members {
+			if m == nil {
+				t.Fatal(errs[i])
+			}
+			defer finish(t, m)
+			eventually(t, "both are told", func() bool { return errors.Is(m.Err(), registry.ErrCollision) })
+		}
+	}
 }
 
 // A driver of the classic layout has the same value after a restart with the same

@@ -73,9 +73,9 @@ func (m *Member) note(err error) {
 	m.mu.Unlock()
 	switch {
 	case err != nil && (before == nil || errors.Is(err, ErrCollision) != errors.Is(before, ErrCollision)):
-		m.options.Log.Warn("heartbeat", "gpid", m.p.GPID, "error", err)
+		m.options.Log.Warn("registry heartbeat", "gpid", m.p.GPID, "error", err)
 	case err == nil && before != nil:
-		m.options.Log.Info("heartbeat works again", "gpid", m.p.GPID)
+		m.options.Log.Info("registry heartbeat works again", "gpid", m.p.GPID)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -118,7 +119,7 @@ func newMember(s store.Store, o Options, g gpid.GPID) *Member {
 		Member:   objectid.New(),
 		Name:     o.Name,
 		Version:  o.Version,
-		Labels:   o.Labels,
+		Labels:   maps.Clone(o.Labels),
 		Kernel:   m.view.here.self,
 		Network:  m.view.here.network,
 		Interval: o.Interval,

@@ -134,7 +134,8 @@ func parseLabels(given []string) (map[string]string, error) {
 	return labels, nil
 }
 
-// stderrLog writes what a heartbeat logs as the command's other messages.
+// stderrLog writes what a heartbeat logs as the command's other messages: the
+// error if there is one.
 type stderrLog struct{ w io.Writer }
 
 func (stderrLog) Enabled(context.Context, slog.Level) bool { return true }
@@ -145,7 +146,7 @@ func (l stderrLog) Handle(_ context.Context, r slog.Record) error {
 	text := r.Message
 	r.Attrs(func(a slog.Attr) bool {
 		if a.Key == "error" {
-			text += ": " + a.Value.String()
+			text = a.Value.String()
 		}
 		return true
 	})
