@@ -131,6 +131,24 @@ func median(x []float64) float64 {
 	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
+// countRows counts rows of an id and a text, reading both.
+func countRows(rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+},
+) (n int, err error) {
+	for rows.Next() {
+		var id objectid.ID
+		var text string
+		if err := rows.Scan(&id, &text); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, rows.Err()
+}
+
 // cost is what it took to fill a table.
 type cost struct {
 	took  time.Duration
