@@ -45,7 +45,7 @@ func run(ctx context.Context, out string, n, rounds int) error {
 	}
 	defer os.RemoveAll(folder)
 	var body strings.Builder
-	fmt.Fprintf(&body, "%s documents of about 120 bytes, 100 for each second. The %d of a stretch of ten seconds are looked up; medians of %d rounds, in each of which every way has its turn on the same stretch, after one round that does not count. ratio: the time of the way over that by _id.\n", thousands(n), perRange, rounds)
+	fmt.Fprintf(&body, "%s documents of about 350 bytes, 100 for each second. The %s of a stretch of ten seconds are looked up; medians of %d rounds, in each of which every way has its turn on the same stretch, after one round that does not count. ratio: the time of the way over that by _id.\n", thousands(n), thousands(perRange), rounds)
 	data := makeRows(n)
 	for _, m := range []func(ctx context.Context, folder string, data []row, rounds int) (string, error){measureStore, measureSQLite, measurePostgres} {
 		text, err := m(ctx, folder, data, rounds)
@@ -85,7 +85,7 @@ func makeRows(n int) []row {
 	rows := make([]row, n)
 	for i := range rows {
 		now = start.Add(time.Duration(i) * time.Second / perSecond)
-		rows[i] = row{g.New(), now, fmt.Sprintf("%060d", i)}
+		rows[i] = row{g.New(), now, fmt.Sprintf("%0300d", i)}
 	}
 	return rows
 }
@@ -129,6 +129,24 @@ func compare(ctx context.Context, data []row, rounds int, ways []way) (string, e
 func median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+}
+
+// countRows counts rows of an id and a text, reading both.
+func countRows(rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+},
+) (n int, err error) {
+	for rows.Next() {
+		var id objectid.ID
+		var text string
+		if err := rows.Scan(&id, &text); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, rows.Err()
 }
 
 // cost is what it took to fill a table.

@@ -143,19 +143,11 @@ func fillPostgres(ctx context.Context, conn *pgx.Conn, table string, indexed boo
 	return cost{took, size}, err
 }
 
-// scanPostgres counts rows of an id and a text, reading both.
-func scanPostgres(rows pgx.Rows, err error) (n int, _ error) {
+// scanPostgres counts the rows of a query.
+func scanPostgres(rows pgx.Rows, err error) (int, error) {
 	if err != nil {
 		return 0, err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		var id objectid.ID
-		var text string
-		if err := rows.Scan(&id, &text); err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, rows.Err()
+	return countRows(rows)
 }

@@ -90,19 +90,11 @@ func fillSQLite(ctx context.Context, path, index string, data []row) (*sql.DB, c
 	return db, cost{took, info.Size()}, nil
 }
 
-// scanSQL counts rows of an id and a text, reading both.
-func scanSQL(rows *sql.Rows, err error) (n int, _ error) {
+// scanSQL counts the rows of a query.
+func scanSQL(rows *sql.Rows, err error) (int, error) {
 	if err != nil {
 		return 0, err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		var id objectid.ID
-		var text string
-		if err := rows.Scan(&id, &text); err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, rows.Err()
+	return countRows(rows)
 }
