@@ -2,9 +2,11 @@ package registry_test
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
 
@@ -122,4 +124,36 @@ func TestReusedPID(t *testing.T) {
 	if st := statusOf(t, registry.New(s, nil), m.GPID()); st.State != registry.Dead {
 		t.Errorf("the pid now belongs to a later process: %s (%s), want dead", st.State, st.Reason)
 	}
+}
+
+// A process that is only presumed dead may be alive after all. Another one that
+// holds the same value is then the maker of new ids, but not for certain.
+func TestPresumedDeadMayBeAlive(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	id := sample(t)
+	pid1, _ := sleeper(t)
+	pid2, _ := sleeper(t)
+	first, err := registry.Adopt(t.Context(), elsewhere{s, otherNamespace}, id, &registry.Options{PID: pid1, Interval: beat, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Detach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "presumed dead", func() bool { return statusOf(t, r, first.GPID()).State == registry.PresumedDead })
+	second, err := registry.Adopt(t.Context(), s, id, &registry.Options{PID: pid2, Interval: beat, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer finish(t, second)
+	eventually(t, "an id of the second", func() bool {
+		fresh := objectid.At(time.Now())
+		copy(fresh[4:], id[4:])
+		tr := trace(t, r, fresh)
+		if tr.Verdict == registry.Known && (tr.Certain || tr.Processes[0].GPID != second.GPID()) {
+			t.Errorf("%s, certain %v, %v", tr.Reason, tr.Certain, tr.Processes[0].GPID)
+		}
+		return tr.Verdict == registry.Known && strings.Contains(tr.Reason, first.GPID().String())
+	})
 }

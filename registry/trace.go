@@ -53,6 +53,7 @@ type Trace struct {
 func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	t := Trace{ID: id, Verdict: Unrecorded, Reason: "no process recorded its process value", CPU: Unknown}
 	var sure, maybe, outside []Status
+	var presumed *Status // dead, before the id was made, as far as anybody knows
 	for h, err := range r.holders(ctx, valueOf(id)) {
 		if err != nil {
 			return t, err
@@ -72,12 +73,15 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 			maybe = addMaker(maybe, s)
 		default:
 			outside = append(outside, s)
+			if s.State == PresumedDead {
+				presumed = &s
+			}
 		}
 	}
 	switch {
 	case len(sure) == 1 && len(maybe) == 0, len(sure) == 0 && len(maybe) == 1:
 		t.Processes = append(sure, maybe...)
-		return t, r.explain(ctx, &t, len(sure) == 1)
+		return t, r.explain(ctx, &t, len(sure) == 1, presumed)
 	case len(sure)+len(maybe) > 1:
 		t.Verdict, t.Processes = Collision, append(sure, maybe...)
 		t.Reason = fmt.Sprintf("%d processes held its process value at that time", len(t.Processes))
@@ -115,8 +119,9 @@ func conflict(id objectid.ID, outside []Status) string {
 	}
 }
 
-// explain completes the trace of an id whose maker is known.
-func (r *Registry) explain(ctx context.Context, t *Trace, sure bool) error {
+// explain completes the trace of an id whose maker is known: sure if that was
+// alive for sure, and unless presumed, if it is not nil, was alive after all.
+func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *Status) error {
 	p := &t.Processes[0]
 	at := t.ID.Time()
 	t.Verdict = Known
@@ -125,6 +130,8 @@ func (r *Registry) explain(ctx context.Context, t *Trace, sure bool) error {
 		t.Reason = fmt.Sprintf("made %v after the last heartbeat of a process that is silent", at.Sub(p.Last.Time).Round(time.Second))
 	case at.Before(p.Certain.Truncate(time.Second)):
 		t.Reason = fmt.Sprintf("certain only from %s, when the process was recorded", p.Certain.Format(time.RFC3339))
+	case presumed != nil && !presumed.sameMaker(&p.Process):
+		t.Reason = fmt.Sprintf("unless %v, which is presumed dead and held its process value too, is alive", presumed.GPID)
 	default:
 		t.Certain = true
 		t.Reason = "the process held its process value at that time"
