@@ -209,6 +209,7 @@ func TestAdoptOneValueAtOnce(t *testing.T) {
 // A driver of the classic layout has the same value after a restart with the same
 // pid: the time tells the runs apart.
 func TestOneValueInSuccession(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	r := registry.New(s, nil)
 	id := sample(t)

@@ -21,10 +21,11 @@ func TestMovedClocksKillNobody(t *testing.T) {
 		"same container": func(*registry.Process) {}, "other container": otherNamespace,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newStore(t)
 			var member, reader moved
 			r := registry.New(s, &registry.View{Now: reader.Now})
-			m := join(t, elsewhere{s, change}, registry.Options{Interval: time.Second, KeepSamples: 24 * time.Hour, Now: member.Now})
+			m := join(t, elsewhere{s, change}, registry.Options{Interval: 2 * time.Second, KeepSamples: 24 * time.Hour, Now: member.Now})
 			random := rand.New(rand.NewPCG(1, 2))
 			hour := int64(time.Hour)
 			for i := range 20 {
@@ -34,13 +35,13 @@ func TestMovedClocksKillNobody(t *testing.T) {
 				}
 				id := m.Generator().New()
 				count := m.Process().Last.Count
-				if i%5 == 4 {
+				if i%10 == 9 {
 					eventually(t, "a heartbeat", func() bool { return m.Process().Last.Count > count })
 				}
 				if st := statusOf(t, r, m.GPID()); st.State != registry.Alive {
 					t.Errorf("member's clock off by %v, reader's by %v: %s (%s)", time.Duration(member.by.Load()), time.Duration(reader.by.Load()), st.State, st.Reason)
 				}
-				if i%5 == 4 {
+				if i%10 == 9 {
 					// The heartbeat has seen the clock that made the id.
 					if tr := trace(t, r, id); tr.Verdict != registry.Known {
 						t.Errorf("member's clock off by %v: id %v of %v: %s (%s), last heartbeat %v", time.Duration(member.by.Load()), id, id.Time(), tr.Verdict, tr.Reason, m.Process().Last.Time)
@@ -54,8 +55,10 @@ func TestMovedClocksKillNobody(t *testing.T) {
 // In another container of the same boot, three missed heartbeats on the clock of
 // the boot are what tells.
 func TestPresumedDeadByTheClockOfTheBoot(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
-	m := join(t, elsewhere{s, otherNamespace}, registry.Options{Interval: beat})
+	const interval = time.Second
+	m := join(t, elsewhere{s, otherNamespace}, registry.Options{Interval: interval})
 	r := registry.New(s, nil)
 	if st := statusOf(t, r, m.GPID()); st.State != registry.Alive {
 		t.Errorf("while it beats: %s (%s)", st.State, st.Reason)
@@ -64,8 +67,8 @@ func TestPresumedDeadByTheClockOfTheBoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "presumed dead", func() bool { return statusOf(t, r, m.GPID()).State == registry.PresumedDead })
-	if idle := time.Since(m.Process().Last.Time); idle < 3*beat {
-		t.Errorf("presumed dead after %v, want 3 intervals of %v at least", idle, beat)
+	if idle := time.Since(m.Process().Last.Time); idle < 3*interval {
+		t.Errorf("presumed dead after %v, want 3 intervals of %v at least", idle, interval)
 	}
 }
 
@@ -73,39 +76,46 @@ func TestPresumedDeadByTheClockOfTheBoot(t *testing.T) {
 // whether it is alive. Looking again can.
 func TestOtherHostsClockIsOff(t *testing.T) {
 	for _, off := range []time.Duration{-time.Hour, time.Hour} {
-		s := newStore(t)
-		var clock moved
-		clock.set(off)
-		r := registry.New(s, nil)
-		m := join(t, elsewhere{s, otherBoot}, registry.Options{Interval: time.Second, KeepSamples: time.Hour, Now: clock.Now})
-		if st := statusOf(t, r, m.GPID()); st.State != registry.Silent {
-			t.Errorf("clock off by %v, first look: %s (%s), want silent", off, st.State, st.Reason)
-		}
-		count := m.Process().Last.Count
-		eventually(t, "a heartbeat", func() bool { return statusOf(t, r, m.GPID()).Last.Count > count })
-		if st := statusOf(t, r, m.GPID()); st.State != registry.Alive {
-			t.Errorf("clock off by %v, second look: %s (%s), want alive", off, st.State, st.Reason)
-		}
-		id := m.Generator().New()
-		if tr := trace(t, r, id); tr.Verdict != registry.Known {
-			t.Errorf("clock off by %v: trace %s (%s)", off, tr.Verdict, tr.Reason)
-		}
-		if err := m.Detach(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "presumed dead", func() bool { return statusOf(t, r, m.GPID()).State == registry.PresumedDead })
-		// Somebody else who looks for the first time knows no more than before,
-		// and says so of ids that are later than all that is known.
-		fresh := registry.New(s, nil)
-		if st := statusOf(t, fresh, m.GPID()); st.State != registry.Silent {
-			t.Errorf("fresh look: %s, want silent", st.State)
-		}
-		if tr := trace(t, fresh, later(id, 600)); tr.Verdict != registry.Known || tr.Certain {
-			t.Errorf("later id of a silent process: %s, certain %v", tr.Verdict, tr.Certain)
-		}
-		if tr := trace(t, r, later(id, 600)); tr.Verdict != registry.Conflict {
-			t.Errorf("later id of a dead process: %s, want conflict", tr.Verdict)
-		}
+		t.Run(off.String(), func(t *testing.T) {
+			t.Parallel()
+			watchOtherHost(t, off)
+		})
+	}
+}
+
+func watchOtherHost(t *testing.T, off time.Duration) {
+	s := newStore(t)
+	var clock moved
+	clock.set(off)
+	r := registry.New(s, nil)
+	m := join(t, elsewhere{s, otherBoot}, registry.Options{Interval: 2 * time.Second, KeepSamples: time.Hour, Now: clock.Now})
+	if st := statusOf(t, r, m.GPID()); st.State != registry.Silent {
+		t.Errorf("clock off by %v, first look: %s (%s), want silent", off, st.State, st.Reason)
+	}
+	count := m.Process().Last.Count
+	eventually(t, "a heartbeat", func() bool { return statusOf(t, r, m.GPID()).Last.Count > count })
+	if st := statusOf(t, r, m.GPID()); st.State != registry.Alive {
+		t.Errorf("clock off by %v, second look: %s (%s), want alive", off, st.State, st.Reason)
+	}
+	id := m.Generator().New()
+	if tr := trace(t, r, id); tr.Verdict != registry.Known {
+		t.Errorf("clock off by %v: trace %s (%s)", off, tr.Verdict, tr.Reason)
+	}
+	if err := m.Detach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "presumed dead", func() bool { return statusOf(t, r, m.GPID()).State == registry.PresumedDead })
+	// Somebody else who looks for the first time knows no more than before,
+	// and says so of ids that are later than all that is known.
+	fresh := registry.New(s, nil)
+	if st := statusOf(t, fresh, m.GPID()); st.State != registry.Silent {
+		t.Errorf("fresh look: %s, want silent", st.State)
+	}
+	if tr := trace(t, fresh, later(id, 600)); tr.Verdict != registry.Known || tr.Certain {
+		t.Errorf("later id of a silent process: %s, certain %v", tr.Verdict, tr.Certain)
+	}
+	if tr := trace(t, r, later(id, 600)); tr.Verdict != registry.Conflict {
+		t.Errorf("later id of a dead process: %s, want conflict", tr.Verdict)
 	}
 }
 
@@ -129,6 +139,7 @@ func TestReusedPID(t *testing.T) {
 // A process that is only presumed dead may be alive after all. Another one that
 // holds the same value is then the maker of new ids, but not for certain.
 func TestPresumedDeadMayBeAlive(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	r := registry.New(s, nil)
 	id := sample(t)

@@ -173,6 +173,7 @@ func failAt(t *testing.T, kind fault, offline bool, at int) {
 // A member that is cut off goes on, keeps its samples, and is complete again when
 // it is back. Meanwhile nobody else is given its block.
 func TestCutOffFromTheStore(t *testing.T) {
+	t.Parallel()
 	inner := newStore(t)
 	var mu sync.Mutex
 	cut := false
@@ -219,6 +220,7 @@ func TestCutOffFromTheStore(t *testing.T) {
 // A process that joins while the store is away goes on with a random value. What
 // it made before it is registered is known, but not for certain.
 func TestJoinOffline(t *testing.T) {
+	t.Parallel()
 	inner := newStore(t)
 	var mu sync.Mutex
 	away := true

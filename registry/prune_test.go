@@ -79,6 +79,7 @@ func TestPrunedMemberComesBack(t *testing.T) {
 // A member that was pruned as dead comes back: what it is now counts, and not
 // what was kept of it.
 func TestPrunedAndAliveAgain(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	away := func(p *registry.Process) { p.Kernel.Boot = "" } // nobody can tell that it runs
 	m := join(t, elsewhere{s, away}, registry.Options{Interval: 300 * time.Millisecond})

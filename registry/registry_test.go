@@ -104,6 +104,7 @@ func TestTraceUnknownAndConflict(t *testing.T) {
 }
 
 func TestHeartbeatsAreHistory(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	r := registry.New(s, nil)
 	other := join(t, s, registry.Options{Addr: "127.0.0.1:2", Interval: 100 * time.Millisecond})

@@ -17,6 +17,7 @@ import (
 // half of them with the same pid, which is 1. Each wrote down itself which ids it
 // made, and every one of them is traced to it.
 func TestTraceAgainstWhatProcessesWroteDown(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "registry.db")
 	s := openStore(t, file)
 	random := rand.New(rand.NewPCG(7, 9))
@@ -34,7 +35,7 @@ func TestTraceAgainstWhatProcessesWroteDown(t *testing.T) {
 			}
 			ended = append(ended, p)
 		}
-		p := start(t, file, addr, 200*time.Millisecond, i%2 == 0)
+		p := start(t, file, addr, 2*time.Second, i%2 == 0)
 		p.join()
 		p.make(50)
 		atAddr[addr] = p
