@@ -16,7 +16,7 @@
 //
 // # Watching
 //
-// On a replica set or a sharded cluster, [Store.Watch] reads what is there from a
+// On a replica set or a sharded cluster of MongoDB 5.0 or later, [Store.Watch] reads what is there from a
 // snapshot and then the change stream from the snapshot's time on, so each
 // document comes once whenever and with whatever id it was committed. The
 // server keeps a snapshot for five minutes unless told otherwise, which bounds
