@@ -59,7 +59,7 @@ func run(ctx context.Context, out string, n, rounds int) error {
 		_, err := fmt.Print(body.String())
 		return err
 	}
-	return page.Write(out, "Store", "go run .", body.String())
+	return page.Write(out, "Store", "cd bench/store && go run .", body.String())
 }
 
 const (
