@@ -17,6 +17,7 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/timerange"
 )
 
 // defaultWidth is how wide plots are where there is no terminal to fill.
@@ -41,7 +42,7 @@ sample.
 
 --since takes a duration up to now (24h, 7d) or a TIME. --from and --to take a TIME
 each.
-` + timesHelp + "\n\n" + registryHelp,
+` + timerange.Help + "\n\n" + registryHelp,
 		Example: `  oid history 10.0.0.7:8080:1795166651598985:4711 --since 2h`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

@@ -83,7 +83,7 @@ func traceText(t registry.Trace) string {
 		fmt.Fprintf(&b, "  %-9s %s\n", label, printable(fmt.Sprintf(format, args...)))
 	}
 	fmt.Fprintf(&b, "%v  %s\n", t.ID, t.Verdict)
-	line("born", "%s, %s", rfc3339(t.ID.Time()), ago(time.Since(t.ID.Time())))
+	line("born", "%s, %s", rfc3339(t.ID.Time()), ago(time.Now().Unix()-t.ID.Time().Unix()))
 	if !t.Certain {
 		line("why", "%s", t.Reason)
 	}
