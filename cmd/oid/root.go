@@ -19,6 +19,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.SetErr(std.err)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
+		newCensusCommand(std),
 		newNewCommand(std),
 		newVersionCommand(std),
 	)

@@ -1,0 +1,38 @@
+package census
+
+import "slices"
+
+// fault is what is wrong with one writer.
+type fault struct {
+	shared   bool
+	ids      int64 // of the writer
+	falls    []fall
+	more     int64    // falls beyond those
+	examples []record // of a shared value
+}
+
+// maxFaults is how many writers of each fault are kept.
+const maxFaults = maxExamples
+
+// fault keeps f, whose records are still turned, if not enough are kept already.
+func (t *tally) fault(f fault, w *writer) {
+	kept := 0
+	for _, have := range t.faults {
+		if have.shared == f.shared {
+			kept++
+		}
+	}
+	if kept >= maxFaults {
+		return
+	}
+	f.ids = w.ids
+	f.examples = slices.Clone(f.examples)
+	for i, r := range f.examples {
+		f.examples[i] = unturned(r, w.process)
+	}
+	f.falls = slices.Clone(f.falls)
+	for i, fl := range f.falls {
+		f.falls[i] = fall{unturned(fl.before, w.process), unturned(fl.after, w.process)}
+	}
+	t.faults = append(t.faults, f)
+}
