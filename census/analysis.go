@@ -55,15 +55,15 @@ func (s *sighting) merge(other sighting) { s.add(other.count, other.examples...)
 
 // writer is one process value and what is known of it.
 type writer struct {
-	process  uint64
-	ids      int64 // distinct
-	first    uint32
-	last     uint32
-	missing  int64
-	jumps    int64
-	kin      bool // a neighbour has the same first three bytes
-	far      bool // see rows
-	from, to int  // its records
+	process uint64
+	ids     int64 // distinct
+	first   uint32
+	last    uint32
+	missing int64
+	jumps   int64
+	kin     bool // a neighbour has the same first three bytes
+	far     bool // see rows
+	part         // its records
 
 	java    bool // the counter goes on into the next process value
 	stepped bool // the clock stepped back
@@ -106,10 +106,7 @@ func (t *tally) addWriter(w writer) {
 
 // analyse sorts the ids and walks through them, on several goroutines.
 func (c *Census) analyse(step Step, tz *time.Location, limit int) (*tally, error) {
-	if !c.sorted {
-		c.ids.sort(0, c.ids.len(), c.options.Workers)
-		c.sorted = true
-	}
+	c.ids.sort(c.options.Workers)
 	first, last := c.first, c.last
 	if first > last { // no plausible id: show what there is
 		first, last = c.secondRange()
@@ -118,25 +115,21 @@ func (c *Census) analyse(step Step, tz *time.Location, limit int) (*tally, error
 	if err != nil {
 		return nil, err
 	}
-	n := c.ids.len()
-	var parts []*tally
+	shares := c.ids.shares(c.options.Workers)
+	parts := make([]*tally, len(shares))
 	var wg sync.WaitGroup
-	for from, w := 0, 1; from < n; w++ {
-		i, j := from, n
-		if w < c.options.Workers {
-			j = c.ids.endOfWriter(max(i, n/c.options.Workers*w), n)
-		}
+	for k, share := range shares {
 		t := &tally{
 			axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(c.options.Now),
 		}
-		parts = append(parts, t)
-		wg.Go(func() { t.walk(&c.ids, i, j) })
-		from = j
+		parts[k] = t
+		wg.Go(func() {
+			for _, p := range share {
+				t.walk(p.list, p.i, p.j)
+			}
+		})
 	}
 	wg.Wait()
-	if len(parts) == 0 {
-		return &tally{axis: axis, counts: make([]int64, axis.buckets())}, nil
-	}
 	all := parts[0]
 	for _, t := range parts[1:] {
 		all.merge(t)
@@ -145,16 +138,17 @@ func (c *Census) analyse(step Step, tz *time.Location, limit int) (*tally, error
 	return all, nil
 }
 
+// secondRange returns the first and the last second of all ids, or the present
+// one if there are no ids.
 func (c *Census) secondRange() (first, last uint32) {
-	if c.ids.len() == 0 {
+	first, last = math.MaxUint32, 0
+	for p := range c.ids.writers() {
+		// A writer's records are in order of their seconds.
+		first, last = min(first, p.list.at(p.i).second()), max(last, p.list.at(p.j-1).second())
+	}
+	if first > last {
 		s := uint32(max(min(c.options.Now.Unix(), math.MaxUint32), 0))
 		return s, s
-	}
-	first = math.MaxUint32
-	for span := range c.ids.spans(0, c.ids.len()) {
-		for _, r := range span {
-			first, last = min(first, r.second()), max(last, r.second())
-		}
 	}
 	return first, last
 }
@@ -173,7 +167,9 @@ func (t *tally) merge(other *tally) {
 	t.duplicates.merge(other.duplicates)
 	t.stepped += other.stepped
 	t.shared += other.shared
-	t.faults = append(t.faults, other.faults...)
+	for _, f := range other.faults {
+		t.keep(f)
+	}
 	writers, missing := t.writers+other.writers, t.missing+other.missing
 	for _, w := range other.top {
 		t.addWriter(w)

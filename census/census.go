@@ -80,7 +80,7 @@ type Census struct {
 	path    []string
 	pool    batchPool
 
-	ids     records
+	ids     *byWriter
 	keys    records // of values that are no ids
 	sources []*Source
 	places  uint32 // documents or lines so far
@@ -89,7 +89,6 @@ type Census struct {
 
 	first, last uint32 // of plausible ids; first > last if there is none
 	late        late
-	sorted      bool
 }
 
 // span is a stretch of places that belong to one source.
@@ -101,7 +100,7 @@ type span struct {
 
 // New returns an empty census.
 func New(o *Options) *Census {
-	c := &Census{options: o.withDefaults(), first: math.MaxUint32}
+	c := &Census{options: o.withDefaults(), first: math.MaxUint32, ids: newByWriter(), keys: records{shift: largeSegments}}
 	c.path = strings.Split(c.options.Field, ".")
 	c.pool.keep = c.options.Values
 	return c
@@ -119,7 +118,6 @@ func New(o *Options) *Census {
 func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
 	src := &Source{Name: name, number: len(c.sources), high: 0}
 	c.sources = append(c.sources, src)
-	c.sorted = false
 	err := c.read(ctx, src, in)
 	if err != nil {
 		src.Error = err.Error()
@@ -248,7 +246,7 @@ func (c *Census) take(src *Source, b *batch) error {
 	for i := range b.keys {
 		b.keys[i].lo += uint64(base)
 	}
-	c.keys.append(b.keys)
+	c.keys.append(b.keys...)
 	c.takeIDs(src, b, base)
 	return nil
 }

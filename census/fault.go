@@ -14,17 +14,8 @@ type fault struct {
 // maxFaults is how many writers of each fault are kept.
 const maxFaults = maxExamples
 
-// fault keeps f, whose records are still turned, if not enough are kept already.
+// fault keeps f, whose records are still turned.
 func (t *tally) fault(f fault, w *writer) {
-	kept := 0
-	for _, have := range t.faults {
-		if have.shared == f.shared {
-			kept++
-		}
-	}
-	if kept >= maxFaults {
-		return
-	}
 	f.ids = w.ids
 	f.examples = slices.Clone(f.examples)
 	for i, r := range f.examples {
@@ -34,5 +25,18 @@ func (t *tally) fault(f fault, w *writer) {
 	for i, fl := range f.falls {
 		f.falls[i] = fall{unturned(fl.before, w.process), unturned(fl.after, w.process)}
 	}
-	t.faults = append(t.faults, f)
+	t.keep(f)
+}
+
+// keep keeps f if there are not enough of its kind already.
+func (t *tally) keep(f fault) {
+	kept := 0
+	for _, have := range t.faults {
+		if have.shared == f.shared {
+			kept++
+		}
+	}
+	if kept < maxFaults {
+		t.faults = append(t.faults, f)
+	}
 }

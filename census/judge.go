@@ -147,7 +147,7 @@ func (l *records) turn(i, j int, position func(record) int64) {
 			span[k] = turned(r, position(r))
 		}
 	}
-	l.sort(i, j, 1)
+	l.sort(i, j)
 }
 
 // turnBack undoes turn.
@@ -157,5 +157,5 @@ func (l *records) turnBack(i, j int, process uint64) {
 			span[k] = unturned(r, process)
 		}
 	}
-	l.sort(i, j, 1)
+	l.sort(i, j)
 }

@@ -199,11 +199,11 @@ func (c *Census) writer(t *tally, w writer, name func(objectid.ID) string) Write
 		Timeline: make([]int64, t.axis.buckets()),
 	}
 	if name != nil {
-		out.Name = name(c.ids.at(w.from).id())
+		out.Name = name(w.list.at(w.i).id())
 	}
 	var prev record
 	bucket, until := -1, int64(-1)
-	for span := range c.ids.spans(w.from, w.to) {
+	for span := range w.list.spans(w.i, w.j) {
 		for _, r := range span {
 			if r.sameID(prev) || r.isBound() {
 				continue

@@ -14,17 +14,32 @@ const (
 // significant bits that differ ("American flag sort"; McIlroy, Bostic and
 // McIlroy, Engineering Radix Sort, 1993).
 type sorter struct {
-	list  *records
 	slots chan struct{} // one element for every goroutine beyond the first
 	wg    sync.WaitGroup
 }
 
-// sort sorts the records from i to j, not included, using up to workers
-// goroutines.
-func (l *records) sort(i, j, workers int) {
-	s := &sorter{list: l, slots: make(chan struct{}, max(workers-1, 0))}
-	s.rangeOf(i, j)
-	s.wg.Wait()
+// newSorter returns a sorter that uses up to workers goroutines.
+func newSorter(workers int) *sorter {
+	return &sorter{slots: make(chan struct{}, max(workers-1, 0))}
+}
+
+// sort sorts the records of l from i to j, not included. They are in order once
+// wait has returned.
+func (s *sorter) sort(l *records, i, j int) {
+	s.share(j-i, func() {
+		if !l.mend(i, j) {
+			s.rangeOf(l, i, j)
+		}
+	})
+}
+
+func (s *sorter) wait() { s.wg.Wait() }
+
+// sort sorts the records from i to j, not included.
+func (l *records) sort(i, j int) {
+	s := newSorter(1)
+	s.sort(l, i, j)
+	s.wait()
 }
 
 // digit is a stretch of up to eight bits of a record.
@@ -49,19 +64,19 @@ func highest(diff record) digit {
 }
 
 // rangeOf sorts the records from i to j, which may lie in several segments.
-func (s *sorter) rangeOf(i, j int) {
+func (s *sorter) rangeOf(l *records, i, j int) {
 	if i >= j {
 		return
 	}
-	if i/segmentSize == (j-1)/segmentSize {
-		from := i % segmentSize
-		s.slice(s.list.segments[i/segmentSize][from : from+j-i])
+	if shift := l.shift; i>>shift == (j-1)>>shift {
+		from := i & (1<<shift - 1)
+		s.slice(l.segments[i>>shift][from : from+j-i])
 		return
 	}
-	first := *s.list.at(i)
+	first := *l.at(i)
 	var diff record
 	sorted, last := true, first
-	for span := range s.list.spans(i, j) {
+	for span := range l.spans(i, j) {
 		sorted = survey(span, first, &last, &diff) && sorted
 	}
 	if sorted {
@@ -69,7 +84,7 @@ func (s *sorter) rangeOf(i, j int) {
 	}
 	d := highest(diff)
 	var count [256]int
-	for span := range s.list.spans(i, j) {
+	for span := range l.spans(i, j) {
 		for _, r := range span {
 			count[d.of(r)]++
 		}
@@ -83,10 +98,10 @@ func (s *sorter) rangeOf(i, j int) {
 	}
 	for b := range next {
 		for next[b] < end[b] {
-			p := s.list.at(next[b])
+			p := l.at(next[b])
 			r := *p
 			for home := d.of(r); int(home) != b; home = d.of(r) {
-				q := s.list.at(next[home])
+				q := l.at(next[home])
 				next[home]++
 				r, *q = *q, r
 			}
@@ -96,58 +111,53 @@ func (s *sorter) rangeOf(i, j int) {
 	}
 	for b, n := range count {
 		if n > 1 {
-			s.share(n, func() { s.rangeOf(end[b]-n, end[b]) })
+			s.share(n, func() { s.rangeOf(l, end[b]-n, end[b]) })
 		}
 	}
 }
 
 // slice sorts a.
 func (s *sorter) slice(a []record) {
-	for {
-		if len(a) <= insertionMax {
-			insertionSort(a)
-			return
-		}
-		var diff record
-		last := a[0]
-		if survey(a, a[0], &last, &diff) {
-			return
-		}
-		d := highest(diff)
-		var next, end [256]int32
-		for _, r := range a {
-			end[d.of(r)]++
-		}
-		at := int32(0)
-		for b, n := range end {
-			next[b] = at
-			at += n
-			end[b] = at
-		}
-		for b := range next {
-			for next[b] < end[b] {
-				p := &a[next[b]]
-				r := *p
-				for home := d.of(r); int(home) != b; home = d.of(r) {
-					q := &a[next[home]]
-					next[home]++
-					r, *q = *q, r
-				}
-				*p = r
-				next[b]++
-			}
-		}
-		from := int32(0)
-		for _, to := range end {
-			part := a[from:to]
-			from = to
-			if len(part) <= insertionMax {
-				insertionSort(part)
-			} else {
-				s.share(len(part), func() { s.slice(part) })
-			}
-		}
+	if len(a) <= insertionMax {
+		insertionSort(a)
 		return
+	}
+	var diff record
+	last := a[0]
+	if survey(a, a[0], &last, &diff) {
+		return
+	}
+	d := highest(diff)
+	var next, end [256]int32
+	for _, r := range a {
+		end[d.of(r)]++
+	}
+	at := int32(0)
+	for b, n := range end {
+		next[b] = at
+		at += n
+		end[b] = at
+	}
+	for b := range next {
+		for next[b] < end[b] {
+			p := &a[next[b]]
+			r := *p
+			for home := d.of(r); int(home) != b; home = d.of(r) {
+				q := &a[next[home]]
+				next[home]++
+				r, *q = *q, r
+			}
+			*p = r
+			next[b]++
+		}
+	}
+	from := int32(0)
+	for _, to := range end {
+		part := a[from:to]
+		from = to
+		if len(part) > 1 {
+			s.share(len(part), func() { s.slice(part) })
+		}
 	}
 }
 
@@ -195,4 +205,34 @@ func insertionSort(a []record) {
 		}
 		a[j] = r
 	}
+}
+
+// maxShift is how many places a record is moved at most by mend.
+const maxShift = 64
+
+// mend sorts records that are almost in order already, as those of one writer
+// mostly are, and reports whether they were.
+func (l *records) mend(i, j int) bool {
+	at := i
+	budget := j - i // moves, beyond which sort is faster
+	var prev record
+	for span := range l.spans(i, j) {
+		for _, r := range span {
+			if r.less(prev) {
+				k := at
+				for k > i && r.less(*l.at(k - 1)) {
+					*l.at(k) = *l.at(k - 1)
+					k--
+				}
+				*l.at(k) = r
+				if budget -= at - k; at-k > maxShift || budget < 0 {
+					return false
+				}
+				r = prev
+			}
+			prev = r
+			at++
+		}
+	}
+	return true
 }

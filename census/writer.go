@@ -32,7 +32,7 @@ func (l *records) endOfWriter(i, j int) int {
 // writer counts one writer's ids, the records from i to end.
 func (t *tally) writer(list *records, i, end int) {
 	process := list.at(i).process()
-	out := writer{process: process, from: i, to: end}
+	out := writer{process: process, part: part{list, i, end}}
 	mayBound := process == lowTail || process == highTail
 	w := newWalk()
 	sec := second{at: list.at(i).second()}
