@@ -12,7 +12,6 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		Short:         "Make, read and trace MongoDB ObjectIds",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 	}
 	root.SetIn(std.in)
 	root.SetOut(std.out)
@@ -21,6 +20,12 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.AddCommand(
 		newCensusCommand(std),
 		newNewCommand(std),
+		newInsertCommand(std),
+		newFindCommand(std),
+		newGetCommand(std),
+		newDeleteCommand(std),
+		newCollectionsCommand(std),
+		newRangeCommand(std),
 		newVersionCommand(std),
 	)
 	started = new(bool)
