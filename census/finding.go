@@ -70,6 +70,9 @@ func (c *Census) examples(records []record) []Example {
 func (c *Census) findings(t *tally, r *Report) []Finding {
 	var out []Finding
 	add := func(k Kind, n int64, title, meaning string, examples []Example) {
+		if examples == nil {
+			examples = []Example{}
+		}
 		if n > 0 {
 			out = append(out, Finding{k, n, title, meaning, examples})
 		}

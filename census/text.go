@@ -18,14 +18,18 @@ type Screen struct {
 	ASCII bool
 }
 
-// WriteText writes r for people to read on a terminal. The error is w's.
-func (r *Report) WriteText(w io.Writer, s Screen) error {
+func (s Screen) withDefaults() Screen {
 	if s.Columns == 0 {
 		s.Columns = 80
 	}
 	s.Columns = max(s.Columns, 40)
-	t := &textWriter{bufio.NewWriter(w), s}
-	t.sources(r)
+	return s
+}
+
+// WriteText writes r for people to read on a terminal. The error is w's.
+func (r *Report) WriteText(w io.Writer, s Screen) error {
+	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
+	t.sources(r.Sources)
 	t.summary(r)
 	t.timeline(r)
 	t.writers(r)
@@ -41,8 +45,8 @@ type textWriter struct {
 func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
 // sources lists what was read. What stopped early comes with the reason.
-func (t *textWriter) sources(r *Report) {
-	for _, s := range r.Sources {
+func (t *textWriter) sources(sources []*Source) {
+	for _, s := range sources {
 		name := clean(s.Name)
 		if s.Collection != "" {
 			name += " " + clean(s.Collection)
@@ -85,8 +89,7 @@ func (t *textWriter) summary(r *Report) {
 	}
 	if r.First != nil {
 		zone := r.zone()
-		const format = "2006-01-02 15:04:05"
-		line("made", "%s to %s %s (%s)", r.First.In(zone).Format(format), r.Last.In(zone).Format(format),
+		line("made", "%s to %s %s (%s)", r.First.In(zone).Format(time.DateTime), r.Last.In(zone).Format(time.DateTime),
 			r.Timeline.Zone, humanSeconds(int64(r.Last.Sub(*r.First)/time.Second)))
 	}
 	if r.WriterCount > 0 {
@@ -143,7 +146,8 @@ func (t *textWriter) timeline(r *Report) {
 			continue
 		}
 		b := buckets[i]
-		t.printf("%s %*s %s\n", b.Start.Format(format), numbers, group(b.IDs), t.bar(b.IDs, most, room))
+		line := fmt.Sprintf("%s %*s %s", b.Start.Format(format), numbers, group(b.IDs), t.bar(b.IDs, most, room))
+		t.printf("%s\n", strings.TrimRight(line, " "))
 	}
 	if r.Timeline.Beyond > 0 {
 		t.printf("and %s before 2009 or in the future\n", group(r.Timeline.Beyond))
@@ -175,9 +179,9 @@ func (t *textWriter) writers(r *Report) {
 		head = fmt.Sprintf("\nwriters: the %d with the most ids, of %s\n", n, group(r.WriterCount))
 	}
 	t.printf("%s", head)
-	format := "2006-01-02 15:04:05"
+	format := time.DateTime
 	if t.screen.Columns < 90 {
-		format = "2006-01-02"
+		format = time.DateOnly
 	}
 	zone := r.zone()
 	rows := [][]string{{"process", "ids", "first", "last", "missing", ""}}
@@ -232,13 +236,17 @@ func (t *textWriter) findings(r *Report) {
 		t.wrapped("! ", "  ", clean(f.Title))
 		t.wrapped("  ", "  ", clean(f.Meaning))
 		for _, e := range f.Examples {
-			text := fmt.Sprintf("%v %s %s", e.ID, e.Time.In(r.zone()).Format("2006-01-02 15:04:05"), clean(e.Position.String()))
-			if e.Note != "" {
-				text += ", " + e.Note
-			}
-			t.wrapped("    ", "      ", text)
+			t.example(e, r.zone())
 		}
 	}
+}
+
+func (t *textWriter) example(e Example, zone *time.Location) {
+	text := fmt.Sprintf("%v %s %s", e.ID, e.Time.In(zone).Format(time.DateTime), clean(e.Position.String()))
+	if e.Note != "" {
+		text += ", " + e.Note
+	}
+	t.wrapped("    ", "      ", text)
 }
 
 // wrapped writes text in lines that fit the screen, the first after first and

@@ -16,7 +16,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.SetIn(std.in)
 	root.SetOut(std.out)
 	root.SetErr(std.err)
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand takes its place
 	root.AddCommand(
 		newCensusCommand(std),
 		newNewCommand(std),
@@ -25,6 +25,10 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		newGetCommand(std),
 		newDeleteCommand(std),
 		newCollectionsCommand(std),
+		newCompletionCommand(std),
+		newInspectCommand(std),
+		newNewCommand(std),
+		newOddsCommand(std),
 		newRangeCommand(std),
 		newVersionCommand(std),
 	)
