@@ -107,9 +107,3 @@ func (w *walk) returns(from, to uint32) {
 	w.turns[at], w.turns[at+1] = from, to
 	w.turned++
 }
-
-// mayFold reports whether ids that seem to run on through big moves may in truth
-// be one row of counters whose clock was wrong for a while; see unfold.
-func (w *walk) mayFold(ids int64) bool {
-	return w.turned > 0 && w.turned <= 8 && ids >= 8 && ids <= maxGap
-}

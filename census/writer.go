@@ -88,13 +88,12 @@ func (t *tally) writer(list *records, i, end int) {
 	w.end(0)
 	out.last = sec.at
 	out.missing, out.jumps = w.missing, w.jumps
-	switch {
-	case mayBound:
-		// Bounds stand among them; what made these ids is no driver.
-	case w.odd:
+	// Where bounds stand among them, what made these ids is no driver.
+	if w.odd && !mayBound {
 		out.far = w.far
 		t.judge(list, &out, i, end)
-	case w.mayFold(out.ids):
+	}
+	if !out.shared && !out.stepped && out.mayFold() {
 		t.unfold(list, &out, i, end)
 	}
 	t.addWriter(out)
