@@ -87,7 +87,8 @@ type Census struct {
 	spans   []span
 	outside int64
 
-	first, last uint32 // of plausible ids; first > last if there is none
+	first, last uint32  // of plausible ids; first > last if there is none
+	days        []int64 // plausible ids by day since 1970
 	late        late
 }
 
@@ -100,7 +101,7 @@ type span struct {
 
 // New returns an empty census.
 func New(o *Options) *Census {
-	c := &Census{options: o.withDefaults(), first: math.MaxUint32, ids: newByWriter(), keys: records{shift: largeSegments}}
+	c := &Census{options: o.withDefaults(), first: math.MaxUint32, ids: newByWriter(), keys: records{shift: largeSegments}, days: make([]int64, math.MaxUint32/secondsPerDay+1)}
 	c.path = strings.Split(c.options.Field, ".")
 	c.pool.keep = c.options.Values
 	return c
@@ -116,7 +117,7 @@ func New(o *Options) *Census {
 //
 // Read may leave a goroutine behind that waits for in, if in hangs.
 func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
-	src := &Source{Name: name, number: len(c.sources), high: 0}
+	src := &Source{Name: name, number: len(c.sources)}
 	c.sources = append(c.sources, src)
 	err := c.read(ctx, src, in)
 	if err != nil {
@@ -266,7 +267,7 @@ func (c *Census) takeIDs(src *Source, b *batch, base uint32) {
 	}
 	src.IDs += int64(len(ids))
 	latest := latestSecond(c.options.Now)
-	high, first, last := src.high, c.first, c.last
+	first, last := c.first, c.last
 	inOrder := c.options.Field == "_id" && src.Format != Grep
 	for i := range ids {
 		r := &ids[i]
@@ -276,13 +277,17 @@ func (c *Census) takeIDs(src *Source, b *batch, base uint32) {
 			continue
 		}
 		first, last = min(first, s), max(last, s)
-		if s > high {
-			high = s
-		} else if high-s > lateAfter && inOrder {
-			c.late.add(*r, high-s)
+		c.days[s/secondsPerDay]++
+		if !inOrder {
+			continue
+		}
+		if by := src.high.lateBy(s); by > lateAfter {
+			c.late.add(*r, by)
+		} else {
+			src.high.add(s)
 		}
 	}
-	src.high, c.first, c.last = high, first, last
+	c.first, c.last = first, last
 	c.ids.append(ids)
 }
 

@@ -2,9 +2,9 @@ package census
 
 import "github.com/oidkit/oid/objectid"
 
-// modernSince is 2018-07-01T00:00:00Z: before it, no driver wrote five random
+// modernSince is 2018-01-01T00:00:00Z: before it, no driver wrote five random
 // bytes.
-const modernSince = 1530403200
+const modernSince = 1514764800
 
 // guessLayout says what a writer's process value most likely is. Values before
 // 2018 were made of the machine and the process; so were those of later ones that

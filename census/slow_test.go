@@ -28,7 +28,7 @@ type slowWriter struct {
 func countSlowly(ids []objectid.ID, now time.Time, zone *time.Location) slowCensus {
 	s := slowCensus{days: map[string]int64{}, writers: map[string]slowWriter{}}
 	seen := map[objectid.ID]int{}
-	var latest time.Time
+	var youngest []time.Time // the 16 youngest so far
 	for _, id := range ids {
 		seen[id]++
 		tail := hex.EncodeToString(id[4:])
@@ -45,12 +45,12 @@ func countSlowly(ids []objectid.ID, now time.Time, zone *time.Location) slowCens
 			s.early++
 		default:
 			s.days[id.Time().In(zone).Format(time.DateOnly)]++
-			if latest.Sub(id.Time()) > time.Minute {
+			if len(youngest) == 16 && youngest[0].Sub(id.Time()) > time.Minute {
 				s.late++
 			}
-			if id.Time().After(latest) {
-				latest = id.Time()
-			}
+			youngest = append(youngest, id.Time())
+			slices.SortFunc(youngest, time.Time.Compare)
+			youngest = youngest[max(len(youngest)-16, 0):]
 		}
 		if seen[id] == 1 {
 			w := s.writers[hex.EncodeToString(id[4:9])]
@@ -71,11 +71,4 @@ func countSlowly(ids []objectid.ID, now time.Time, zone *time.Location) slowCens
 		}
 	}
 	return s
-}
-
-// sortedIDs returns ids in order.
-func sortedIDs(ids []objectid.ID) []objectid.ID {
-	out := slices.Clone(ids)
-	slices.SortFunc(out, objectid.ID.Compare)
-	return out
 }

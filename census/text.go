@@ -150,7 +150,7 @@ func (t *textWriter) timeline(r *Report) {
 		t.printf("%s\n", strings.TrimRight(line, " "))
 	}
 	if r.Timeline.Beyond > 0 {
-		t.printf("and %s before 2009 or in the future\n", group(r.Timeline.Beyond))
+		t.printf("and %s\n", plural(r.Timeline.Beyond, "id far from these", "ids far from these"))
 	}
 }
 
