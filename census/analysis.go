@@ -28,7 +28,7 @@ type tally struct {
 	missing int64
 	top     writerHeap
 	limit   int     // of top; 0 is none
-	pending *writer // the last one, which the next may be a part of
+	pending writer  // the last one, which the next may be a part of; no ids: none
 	faults  []fault // of the first writers that have some
 	stepped int64   // writers whose clock stepped back
 	shared  int64   // process values that several processes used
@@ -64,7 +64,8 @@ type writer struct {
 	jumps     int64
 	kin       bool   // a neighbour has the same first three bytes
 	far       bool   // see rows
-	parts     []part // its records
+	part             // its records
+	more      []part // and those under further process values, see joins
 	lastValue uint64 // process value of the last part
 	start     int64  // first counter
 	end       int64  // last counter
@@ -79,7 +80,7 @@ type writer struct {
 type writerHeap []writer
 
 func (h writerHeap) Len() int           { return len(h) }
-func (h writerHeap) Less(i, j int) bool { return compareWriters(h[i], h[j]) > 0 }
+func (h writerHeap) Less(i, j int) bool { return compareWriters(&h[i], &h[j]) > 0 }
 func (h writerHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *writerHeap) Push(x any)        { *h = append(*h, x.(writer)) }
 
@@ -90,40 +91,39 @@ func (h *writerHeap) Pop() any {
 }
 
 // compareWriters orders writers by how many ids they made, most first.
-func compareWriters(a, b writer) int {
+func compareWriters(a, b *writer) int {
 	return cmp.Or(-cmp.Compare(a.ids, b.ids), cmp.Compare(a.process, b.process))
 }
 
 // next takes a writer, after the one with the process value before it.
 func (t *tally) next(w writer) {
-	if before := t.pending; before != nil && before.process>>16 == w.process>>16 {
-		before.kin, w.kin = true, true
+	if t.pending.ids > 0 && t.pending.process>>16 == w.process>>16 {
+		t.pending.kin, w.kin = true, true
 	}
 	t.flush()
-	t.pending = &w
+	t.pending = w
 }
 
 // flush counts the last writer.
 func (t *tally) flush() {
-	if w := t.pending; w != nil {
+	if w := &t.pending; w.ids > 0 {
 		t.writers++
 		t.missing += w.missing
-		t.addWriter(*w)
-		t.pending = nil
+		t.addWriter(w)
+		w.ids = 0
 	}
 }
 
 // addWriter lists w, if it has enough ids.
-func (t *tally) addWriter(w writer) {
+func (t *tally) addWriter(w *writer) {
 	if t.limit > 0 && len(t.top) == t.limit {
-		if compareWriters(w, t.top[0]) > 0 {
-			return
+		if compareWriters(w, &t.top[0]) < 0 {
+			t.top[0] = *w
+			heap.Fix(&t.top, 0)
 		}
-		t.top[0] = w
-		heap.Fix(&t.top, 0)
 		return
 	}
-	heap.Push(&t.top, w)
+	heap.Push(&t.top, *w)
 }
 
 // analyse sorts the ids and walks through them, on several goroutines.
@@ -160,7 +160,7 @@ func (c *Census) analyse(step Step, tz *time.Location, limit int) (*tally, error
 	for _, t := range parts[1:] {
 		all.merge(t)
 	}
-	slices.SortFunc(all.top, compareWriters)
+	slices.SortFunc(all.top, func(a, b writer) int { return compareWriters(&a, &b) })
 	return all, nil
 }
 
@@ -220,7 +220,7 @@ func (t *tally) merge(other *tally) {
 	}
 	t.writers += other.writers
 	t.missing += other.missing
-	for _, w := range other.top {
-		t.addWriter(w)
+	for i := range other.top {
+		t.addWriter(&other.top[i])
 	}
 }

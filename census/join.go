@@ -28,7 +28,7 @@ func (w *writer) joins(next *writer) bool {
 	w.jumps += next.jumps
 	w.ids += next.ids
 	w.first, w.last = min(w.first, next.first), max(w.last, next.last)
-	w.parts = append(w.parts, next.parts...)
+	w.more = append(append(w.more, next.part), next.more...)
 	w.lastValue = next.process
 	return true
 }
@@ -45,10 +45,10 @@ const maxLent = 256
 // second: whenever next made ids, those of w that came before were near the end
 // of its counter, and those that came after go on where next stopped.
 func (w *writer) lends(next *writer) bool {
-	if next.first < w.first || next.last > w.last || next.ids > w.missing || len(next.parts) != 1 {
+	if next.first < w.first || next.last > w.last || next.ids > w.missing {
 		return false
 	}
-	own, p := w.parts[0], next.parts[0]
+	own, p := w.part, next.part
 	for i, n := p.i, 0; i < p.j; n++ {
 		s := p.list.at(i).second()
 		end := p.list.search(i, p.j, func(r record) bool { return r.second() > s })

@@ -198,14 +198,14 @@ func moment(second uint32) time.Time { return time.Unix(int64(second), 0).UTC() 
 // writer describes w for a report.
 func (c *Census) writer(t *tally, w writer, name func(objectid.ID) string) Writer {
 	out := Writer{
-		Process: processText(w.process), Values: len(w.parts), IDs: w.ids, First: moment(w.first), Last: moment(w.last),
-		Missing: w.missing, Jumps: w.jumps, Layout: guessLayout(w), Stepped: w.stepped, Shared: w.shared,
+		Process: processText(w.process), Values: 1 + len(w.more), IDs: w.ids, First: moment(w.first), Last: moment(w.last),
+		Missing: w.missing, Jumps: w.jumps, Layout: guessLayout(w, t.writers), Stepped: w.stepped, Shared: w.shared,
 		Timeline: make([]int64, t.axis.buckets()),
 	}
 	if name != nil {
-		out.Name = name(w.parts[0].list.at(w.parts[0].i).id())
+		out.Name = name(w.list.at(w.i).id())
 	}
-	for _, p := range w.parts {
+	for _, p := range append([]part{w.part}, w.more...) {
 		t.axis.countDistinct(out.Timeline, p)
 	}
 	return out

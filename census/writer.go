@@ -39,7 +39,7 @@ func (l *records) endOfBlock(i, j int) int {
 // writer counts one writer's ids, the records from i to end.
 func (t *tally) writer(list *records, i, end int) {
 	process := list.at(i).process()
-	out := writer{process: process, lastValue: process, parts: []part{{list, i, end}}}
+	out := writer{process: process, lastValue: process, part: part{list, i, end}}
 	mayBound := process == lowTail || process == highTail
 	w := newWalk()
 	sec := second{at: list.at(i).second()}
@@ -96,7 +96,7 @@ func (t *tally) writer(list *records, i, end int) {
 	out.last = sec.at
 	out.missing, out.jumps = w.missing, w.jumps
 	out.start, out.end = w.start, w.at
-	if t.pending != nil && t.pending.joins(&out) {
+	if t.pending.ids > 0 && t.pending.joins(&out) {
 		return
 	}
 	// Where bounds stand among them, what made these ids is no driver.
