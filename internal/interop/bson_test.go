@@ -86,8 +86,16 @@ func TestBSONOfOtherTypesIsRefused(t *testing.T) {
 		id.String(), // text, not an ObjectId
 		bson.Binary{Data: []byte("hello w")},
 		bson.Binary{Data: id[:]},
-		int32(1), int64(1), 1.5, true, time.Now(), bson.D{}, bson.A{id}, bson.Undefined{}, bson.MinKey{}, bson.MaxKey{},
-		bson.Decimal128{}, bson.Timestamp{}, bson.Regex{Pattern: "hello"}, bson.JavaScript("hello w"), bson.Symbol("hello w"),
+		int32(1), int64(1), 1.5, true, time.Now(),
+		bson.D{},
+		bson.A{id},
+		bson.Undefined{},
+		bson.MinKey{},
+		bson.MaxKey{},
+		bson.Decimal128{},
+		bson.Timestamp{},
+		bson.Regex{Pattern: "hello"},
+		bson.JavaScript("hello w"), bson.Symbol("hello w"),
 		bson.DBPointer{DB: "x", Pointer: bson.ObjectID(id)},
 	} {
 		b, err := bson.Marshal(bson.D{{Key: "_id", Value: value}})
