@@ -41,10 +41,9 @@ const maxRows = 8
 
 // rows follows the rows of one writer.
 type rows struct {
-	list     []row
-	latest   int  // row that the last id belonged to
-	far      bool // no process that makes ids elsewhere explains big moves
-	distance int64
+	list   []row
+	latest int  // row that the last id belonged to
+	far    bool // no process that makes ids elsewhere explains big moves
 }
 
 // place returns the position of a counter that is there in second.

@@ -15,7 +15,6 @@ type population struct {
 	random *rand.Rand
 	start  int64 // Unix seconds
 	ids    []objectid.ID
-	others int
 
 	// By process value, for processes without a fault that hides it.
 	missing map[[5]byte]int64

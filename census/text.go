@@ -94,7 +94,7 @@ func (t *textWriter) summary(r *Report) {
 	}
 	if r.WriterCount > 0 {
 		line("writers", "%s", group(r.WriterCount))
-		line("missing", "%s that these writers made and that are not here", plural(r.Missing, "id", "ids"))
+		line("missing", "%s", plural(r.Missing, "id that they made is not here", "ids that they made are not here"))
 	}
 }
 
