@@ -48,9 +48,11 @@ func countSlowly(ids []objectid.ID, now time.Time, zone *time.Location) slowCens
 			if len(youngest) == 16 && youngest[0].Sub(id.Time()) > time.Minute {
 				s.late++
 			}
-			youngest = append(youngest, id.Time())
-			slices.SortFunc(youngest, time.Time.Compare)
-			youngest = youngest[max(len(youngest)-16, 0):]
+			if len(youngest) < 16 || id.Time().After(youngest[0]) {
+				youngest = append(youngest, id.Time())
+				slices.SortFunc(youngest, time.Time.Compare)
+				youngest = youngest[max(len(youngest)-16, 0):]
+			}
 		}
 		if seen[id] == 1 {
 			w := s.writers[hex.EncodeToString(id[4:9])]
