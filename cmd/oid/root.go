@@ -18,15 +18,14 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand takes its place
 	root.AddCommand(
 		newCensusCommand(std),
+		newCompletionCommand(std),
+		newInspectCommand(std),
 		newNewCommand(std),
 		newInsertCommand(std),
 		newFindCommand(std),
 		newGetCommand(std),
 		newDeleteCommand(std),
 		newCollectionsCommand(std),
-		newCompletionCommand(std),
-		newInspectCommand(std),
-		newNewCommand(std),
 		newOddsCommand(std),
 		newRangeCommand(std),
 		newVersionCommand(std),
