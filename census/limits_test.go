@@ -107,6 +107,19 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
+// TestOpenQuote reads CSV whose quote nobody closes.
+func TestOpenQuote(t *testing.T) {
+	r, err := read(t, io.MultiReader(strings.NewReader("_id,n\n"+idA+",1\n"+idB+",\""), &endless{size: 200 << 20, fill: func(p []byte) int {
+		for i := range p {
+			p[i] = '\n'
+		}
+		return len(p)
+	}}), nil)
+	if r.IDs != 1 || err == nil || !strings.Contains(err.Error(), "a row longer than 64 MiB") {
+		t.Errorf("%s, %v", found(r), err)
+	}
+}
+
 // TestDeepNesting reads documents within documents to a depth that no recursion
 // would survive.
 func TestDeepNesting(t *testing.T) {
