@@ -164,6 +164,16 @@ func (c *Census) analyse(step Step, tz *time.Location, limit int) (*tally, error
 	return all, nil
 }
 
+// trim takes empty buckets off both ends of the timeline.
+func (t *tally) trim() {
+	for len(t.counts) > 1 && t.counts[0] == 0 {
+		t.counts, t.axis.starts = t.counts[1:], t.axis.starts[1:]
+	}
+	for n := len(t.counts); n > 1 && t.counts[n-1] == 0; n-- {
+		t.counts, t.axis.starts = t.counts[:n-1], t.axis.starts[:n]
+	}
+}
+
 // core returns the stretch of time that a timeline is best for: that of all ids,
 // unless the thousandth part of them at either end makes it more than four times
 // as long.

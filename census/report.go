@@ -157,6 +157,7 @@ func (c *Census) Report(v *View) (*Report, error) {
 		Timeline: Timeline{By: t.axis.step, Zone: view.Zone.String(), Beyond: t.off},
 		Writers:  []Writer{}, Others: []Other{}, Findings: []Finding{},
 	}
+	t.trim()
 	for i, n := range t.counts {
 		r.Timeline.Buckets = append(r.Timeline.Buckets, Bucket{time.Unix(t.axis.starts[i], 0).In(view.Zone), n})
 	}
