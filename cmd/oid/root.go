@@ -17,6 +17,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.SetErr(std.err)
 	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand takes its place
 	root.AddCommand(
+		newCensusCommand(std),
 		newCompletionCommand(std),
 		newInspectCommand(std),
 		newJoinCommand(std),

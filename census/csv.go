@@ -1,0 +1,92 @@
+package census
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// csvReader reads one column of comma-separated values, as mongoexport
+// --type=csv writes them. The first row names the columns.
+type csvReader struct {
+	in     io.Reader
+	column string
+	emit   func(*batch) error
+	pool   *batchPool
+}
+
+// read emits all rows. Places count rows, the one with the names being the first.
+func (r *csvReader) read(ctx context.Context) error {
+	limit := &rowLimit{in: r.in, left: maxLine}
+	rows := csv.NewReader(limit)
+	rows.ReuseRecord = true
+	rows.FieldsPerRecord = -1
+	names, err := rows.Read()
+	if err != nil {
+		return stopped(rows.InputOffset(), err)
+	}
+	column := -1
+	for i, name := range names {
+		if strings.TrimPrefix(name, utf8Mark) == r.column {
+			column = i
+		}
+	}
+	if column < 0 {
+		return fmt.Errorf("there is no column %q in the first row: %q", r.column, clip([]byte(strings.Join(names, ","))))
+	}
+	b := r.pool.get()
+	b.documents = 1
+	for {
+		limit.left = maxLine
+		row, err := rows.Read()
+		var wrong *csv.ParseError
+		switch {
+		case errors.As(err, &wrong):
+			b.problem(b.documents, "%w", wrong)
+		case err == io.EOF:
+			return r.emit(b)
+		case err != nil:
+			if failed := r.emit(b); failed != nil {
+				return failed
+			}
+			return stopped(rows.InputOffset(), err)
+		case column >= len(row) || row[column] == "":
+			b.without++
+		default:
+			value := []byte(row[column])
+			if digits, ok := unwrap(value); ok {
+				b.ids = append(b.ids, newRecordHex(digits, b.documents))
+			} else {
+				b.other(kindText, b.documents, value, value)
+			}
+		}
+		if b.documents++; b.documents == batchSize {
+			if err := r.emit(b); err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			b = r.pool.get()
+		}
+	}
+}
+
+// rowLimit ends a text in a row that does not: a quote that nobody closes would
+// otherwise take in all that follows.
+type rowLimit struct {
+	in   io.Reader
+	left int // bytes that the present row may still have
+}
+
+func (l *rowLimit) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, fmt.Errorf("a row longer than %d MiB", maxLine>>20)
+	}
+	n, err := l.in.Read(p)
+	l.left -= n
+	return n, err
+}
