@@ -1,0 +1,68 @@
+package redislock
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"sync"
+	"time"
+)
+
+// dialer opens the connections of a client and can drop them.
+type dialer struct {
+	base func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) // nil: TCP
+
+	mu    sync.Mutex
+	conns map[*conn]time.Time // when they were opened
+}
+
+func (d *dialer) dial(ctx context.Context, addr string, nd *net.Dialer, config *tls.Config) (net.Conn, error) {
+	var c net.Conn
+	var err error
+	switch {
+	case d.base != nil:
+		c, err = d.base(ctx, addr, nd, config)
+	case config != nil:
+		c, err = (&tls.Dialer{NetDialer: nd, Config: config}).DialContext(ctx, "tcp", addr)
+	default:
+		c, err = nd.DialContext(ctx, "tcp", addr)
+	}
+	if err != nil {
+		return nil, err
+	}
+	tracked := &conn{Conn: c, dialer: d}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.conns[tracked] = time.Now()
+	return tracked, nil
+}
+
+// closeBefore closes the connections that were opened before t. The client then
+// opens new ones.
+func (d *dialer) closeBefore(t time.Time) {
+	d.mu.Lock()
+	var old []*conn
+	for c, opened := range d.conns {
+		if opened.Before(t) {
+			old = append(old, c)
+		}
+	}
+	d.mu.Unlock()
+	for _, c := range old {
+		_ = c.Close()
+	}
+}
+
+// conn is a connection that its dialer knows of while it is open.
+type conn struct {
+	net.Conn
+	dialer *dialer
+}
+
+// Close closes the connection.
+func (c *conn) Close() error {
+	c.dialer.mu.Lock()
+	delete(c.dialer.conns, c)
+	c.dialer.mu.Unlock()
+	return c.Conn.Close()
+}
