@@ -2,7 +2,10 @@ module github.com/oidkit/oid
 
 go 1.26
 
-require github.com/spf13/cobra v1.10.2
+require (
+	github.com/gofrs/flock v0.13.1
+	github.com/spf13/cobra v1.10.2
+)
 
 require golang.org/x/sys v0.47.0 // indirect
 

@@ -43,6 +43,9 @@ type HeldError struct {
 
 // Error returns one line with the name, the owner and since when it holds.
 func (e *HeldError) Error() string {
+	if e.Status.Owner.IsZero() {
+		return fmt.Sprintf("%v: %q: it cannot be told by whom", ErrHeld, e.Status.Name)
+	}
 	return fmt.Sprintf("%v: %q: %v since %v", ErrHeld, e.Status.Name, e.Status.Owner, e.Status.Since.Format(time.RFC3339))
 }
 

@@ -104,7 +104,7 @@ func (l *Lease) Check() error {
 }
 
 // Release ends the lease and gives the lock to the next in line, if the lease
-// still has it. It takes no context because it must be sent above all when the
+// still has it. Call it for every lease, lost ones too. It takes no context because it must be sent above all when the
 // work was cancelled; it takes no longer than a few tries of a renewal. The
 // error tells that the lock was not held to the end (it wraps [ErrLost] or
 // [ErrExpired]), that it was released before ([ErrReleased]), or that the engine
@@ -120,9 +120,6 @@ func (l *Lease) Release() error {
 	before := l.cause
 	l.end(ErrReleased)
 	l.mu.Unlock()
-	if errors.Is(before, ErrLost) {
-		return before
-	}
 	err := l.grant.Keeper.Free()
 	if before != nil {
 		return before
