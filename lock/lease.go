@@ -159,6 +159,9 @@ func (l *Lease) expire() {
 
 // renew runs when it is time for a renewal.
 func (l *Lease) renew() {
+	if l.Check() != nil {
+		return
+	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(l.ctx, l.grant.Try)
 	deadline, err := l.grant.Keeper.Keep(ctx)
