@@ -49,13 +49,13 @@ type Generator struct {
 	// again. 0 means for every id.
 	recheck atomic.Int64
 
-	_ [64]byte // keeps the words that are read apart from the one that is written
+	_ [128]byte // keeps the words that are read apart from the one that is written
 
 	// state holds the seconds and the low word of the next ID. Every ID is one
 	// value that state had, and state only ever rises.
 	state atomic.Uint64
 
-	_ [64]byte
+	_ [128]byte
 }
 
 const (
@@ -142,9 +142,7 @@ func Fill(dst []ID) {
 func (g *Generator) New() ID {
 	var id ID
 	v := g.take(1)
-	binary.BigEndian.PutUint32(id[0:], uint32(v>>(g.bits&63)))
-	binary.BigEndian.PutUint32(id[4:], g.block)
-	binary.BigEndian.PutUint32(id[8:], uint32(v)&g.mask|g.prefix)
+	putWords(&id, v>>(g.bits&63)<<32|uint64(g.block), uint32(v)&g.mask|g.prefix)
 	return id
 }
 

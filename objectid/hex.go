@@ -5,54 +5,63 @@ import "encoding/binary"
 // hexSize is the length of an ID in its text form.
 const hexSize = 2 * Size
 
-// putHex writes the 24 lower-case hexadecimal digits of id, eight at a time.
+// The digits are converted eight at a time, each in one byte of a 64-bit word.
+
+// putHex writes the 24 lower-case hexadecimal digits of id.
 func putHex(dst *[hexSize]byte, id *ID) {
-	binary.BigEndian.PutUint64(dst[0:], hexWord(binary.BigEndian.Uint32(id[0:])))
-	binary.BigEndian.PutUint64(dst[8:], hexWord(binary.BigEndian.Uint32(id[4:])))
-	binary.BigEndian.PutUint64(dst[16:], hexWord(binary.BigEndian.Uint32(id[8:])))
+	binary.BigEndian.PutUint64(dst[0:], digits(spread(binary.BigEndian.Uint32(id[0:]))))
+	binary.BigEndian.PutUint64(dst[8:], digits(spread(binary.BigEndian.Uint32(id[4:]))))
+	binary.BigEndian.PutUint64(dst[16:], digits(spread(binary.BigEndian.Uint32(id[8:]))))
 }
 
-// hexWord returns the eight hexadecimal digits of v as eight bytes of ASCII.
-func hexWord(v uint32) uint64 {
-	// Spread the eight nibbles over eight bytes.
+// getHex reads 24 hexadecimal digits of either case. It reports false, and leaves
+// id alone, if one of the bytes is no digit.
+func getHex(id *ID, src *[hexSize]byte) bool {
+	x, wrongX := values(binary.BigEndian.Uint64(src[0:]))
+	y, wrongY := values(binary.BigEndian.Uint64(src[8:]))
+	z, wrongZ := values(binary.BigEndian.Uint64(src[16:]))
+	if wrongX|wrongY|wrongZ != 0 {
+		return false
+	}
+	putWords(id, uint64(gather(x))<<32|uint64(gather(y)), gather(z))
+	return true
+}
+
+// values undoes digits, for letters of either case. wrong is 0 if all eight
+// bytes of w are digits.
+func values(w uint64) (x, wrong uint64) {
+	// Letters, unlike digits, have bit 6 set; their low bits count from 1.
+	letter := w >> 6 & ones
+	x = (w&(0x0F*ones) + 9*letter) & (0x0F * ones)
+	// What is no digit does not come out again as it went in.
+	return x, digits(x) ^ (w | letter<<5)
+}
+
+// ones has a 1 in each byte, so that v*ones has v in each.
+const ones = 0x0101010101010101
+
+// digits turns eight values from 0 to 15 into lower-case ASCII digits.
+func digits(x uint64) uint64 {
+	letter := (x + 6*ones) >> 4 & ones // 10 and more reach bit 4
+	return x + '0'*ones + letter*('a'-'0'-10)
+}
+
+// spread puts the eight nibbles of v into a byte each.
+func spread(v uint32) uint64 {
 	x := uint64(v)
 	x = (x | x<<16) & 0x0000FFFF0000FFFF
 	x = (x | x<<8) & 0x00FF00FF00FF00FF
-	x = (x | x<<4) & 0x0F0F0F0F0F0F0F0F
-	// Adding 6 sets bit 4 of the bytes that are 10 or more: the letters.
-	letter := (x + 0x0606060606060606) >> 4 & 0x0101010101010101
-	return x + 0x3030303030303030 + letter*('a'-'0'-10)
+	return (x | x<<4) & (0x0F * ones)
 }
 
-// nibble maps an ASCII digit of either case to its value, and every other byte
-// to notHex.
-var nibble = func() (t [256]byte) {
-	for i := range t {
-		t[i] = notHex
-	}
-	for i := range byte(10) {
-		t['0'+i] = i
-	}
-	for i := range byte(6) {
-		t['a'+i] = 10 + i
-		t['A'+i] = 10 + i
-	}
-	return t
-}()
+// gather undoes spread.
+func gather(x uint64) uint32 {
+	x = (x | x>>4) & 0x00FF00FF00FF00FF
+	x = (x | x>>8) & 0x0000FFFF0000FFFF
+	return uint32(x | x>>16)
+}
 
-// notHex has bits that no nibble has, so that an OR of looked-up values shows
-// whether one of them was no digit.
-const notHex = 0xF0
-
-// decodeHex reads 24 hexadecimal digits. It reports false, with a meaningless
-// id, if a byte is no digit.
-func decodeHex[T string | []byte](s T) (id ID, ok bool) {
-	_ = s[hexSize-1]
-	var seen byte
-	for i := range id {
-		hi, lo := nibble[s[2*i]], nibble[s[2*i+1]]
-		seen |= hi | lo
-		id[i] = hi<<4 | lo
-	}
-	return id, seen&notHex == 0
+// isHex reports whether c is a hexadecimal digit of either case.
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }

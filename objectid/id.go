@@ -47,3 +47,11 @@ func (id ID) Time() time.Time {
 // it is greater. It suits [slices.SortFunc] as the method expression
 // ID.Compare. IDs of an earlier second are smaller than those of a later one.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
+
+// putWords sets id to its first eight bytes and its last four. It is how every id
+// is put together: in the pieces in which the compiler copies an ID, so that the
+// copy need not wait for the stores.
+func putWords(id *ID, first uint64, low uint32) {
+	binary.BigEndian.PutUint64(id[0:], first)
+	binary.BigEndian.PutUint32(id[8:], low)
+}

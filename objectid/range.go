@@ -132,15 +132,45 @@ func (r Range) sql(column string, first int, arg func(ID) any) (where string, ar
 //
 // It lacks the bounds that r lacks, and is {} if r lacks both.
 func (r Range) Mongosh() string {
+	return r.query("{ _id: { ", "%s: %#v", ", ", " } }")
+}
+
+// ExtendedJSON returns r as a query in MongoDB's Extended JSON, which
+// mongoexport and mongodump read after --query:
+//
+//	{"_id":{"$gte":{"$oid":"..."},"$lt":{"$oid":"..."}}}
+//
+// It lacks the bounds that r lacks, and is {} if r lacks both.
+func (r Range) ExtendedJSON() string {
+	return r.query(`{"_id":{`, `"%s":{"$oid":"%s"}`, ",", "}}")
+}
+
+// GoString returns r as a Go expression, as %#v prints it.
+func (r Range) GoString() string {
+	var fields []string
+	for _, f := range []struct {
+		name string
+		id   ID
+	}{{"From", r.From}, {"To", r.To}} {
+		if !f.id.IsZero() {
+			fields = append(fields, fmt.Sprintf(`%s: objectid.MustParse("%s")`, f.name, f.id))
+		}
+	}
+	return "objectid.Range{" + strings.Join(fields, ", ") + "}"
+}
+
+// query writes the bounds that r has, each by the format bound, which takes the
+// operator and the id, between open and end.
+func (r Range) query(open, bound, separator, end string) string {
 	var bounds []string
 	if !r.From.IsZero() {
-		bounds = append(bounds, fmt.Sprintf("$gte: %#v", r.From))
+		bounds = append(bounds, fmt.Sprintf(bound, "$gte", r.From))
 	}
 	if !r.To.IsZero() {
-		bounds = append(bounds, fmt.Sprintf("$lt: %#v", r.To))
+		bounds = append(bounds, fmt.Sprintf(bound, "$lt", r.To))
 	}
 	if bounds == nil {
 		return "{}"
 	}
-	return "{ _id: { " + strings.Join(bounds, ", ") + " } }"
+	return open + strings.Join(bounds, separator) + end
 }

@@ -2,6 +2,7 @@ package objectid
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -10,7 +11,10 @@ import (
 // lower case, and nothing else: no quotes, no spaces, no ObjectId(...). Every
 // error wraps [ErrInvalid] and says how long s is or which of its characters is
 // no digit. 24 zeros are read as the zero ID.
-func Parse(s string) (ID, error) { return parse(s) }
+func Parse(s string) (id ID, err error) {
+	err = id.Set(s)
+	return id, err
+}
 
 // MustParse is like [Parse] but panics if s cannot be read. It is meant for
 // ids that are written in the source.
@@ -22,15 +26,6 @@ func MustParse(s string) ID {
 	return id
 }
 
-func parse[T string | []byte](s T) (ID, error) {
-	if len(s) == hexSize {
-		if id, ok := decodeHex(s); ok {
-			return id, nil
-		}
-	}
-	return ID{}, textError(string(s))
-}
-
 // textError says why s, which is not 24 hexadecimal digits, is no id.
 func textError(s string) error {
 	if n := utf8.RuneCountInString(s); n != hexSize {
@@ -38,7 +33,7 @@ func textError(s string) error {
 	}
 	position := 1
 	for _, r := range s {
-		if r >= utf8.RuneSelf || nibble[r] == notHex {
+		if r >= utf8.RuneSelf || !isHex(byte(r)) {
 			return fmt.Errorf("%w: character %d is %q, want a hexadecimal digit: %s", ErrInvalid, position, r, quote(s))
 		}
 		position++
@@ -67,9 +62,10 @@ func (id ID) String() string {
 // AppendText appends the 24 digits that [ID.String] returns to b. It implements
 // [encoding.TextAppender]; the error is always nil.
 func (id ID) AppendText(b []byte) ([]byte, error) {
-	var digits [hexSize]byte
-	putHex(&digits, &id)
-	return append(b, digits[:]...), nil
+	n := len(b)
+	b = slices.Grow(b, hexSize)[:n+hexSize]
+	putHex((*[hexSize]byte)(b[n:]), &id)
+	return b, nil
 }
 
 // MarshalText returns what [ID.String] returns. It implements
@@ -78,23 +74,22 @@ func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText reads text as [Parse] does. On an error id is left as it was.
 func (id *ID) UnmarshalText(text []byte) error {
-	parsed, err := parse(text)
-	if err != nil {
-		return err
+	if len(text) == hexSize && getHex(id, (*[hexSize]byte)(text)) {
+		return nil
 	}
-	*id = parsed
-	return nil
+	return textError(string(text))
 }
 
 // Set reads s as [Parse] does, so that an *ID is a [flag.Value]. On an error id
 // is left as it was.
 func (id *ID) Set(s string) error {
-	parsed, err := parse(s)
-	if err != nil {
-		return err
+	if len(s) == hexSize {
+		digits := [hexSize]byte([]byte(s))
+		if getHex(id, &digits) {
+			return nil
+		}
 	}
-	*id = parsed
-	return nil
+	return textError(s)
 }
 
 // Format implements [fmt.Formatter]: %s, %v and %x write the lower-case digits,

@@ -12,7 +12,6 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		Short:         "Make, read and trace MongoDB ObjectIds",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 	}
 	root.SetIn(std.in)
 	root.SetOut(std.out)
@@ -20,6 +19,12 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
 		newNewCommand(std),
+		newInsertCommand(std),
+		newFindCommand(std),
+		newGetCommand(std),
+		newDeleteCommand(std),
+		newCollectionsCommand(std),
+		newRangeCommand(std),
 		newVersionCommand(std),
 	)
 	started = new(bool)

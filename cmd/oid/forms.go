@@ -1,0 +1,44 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// forms are the named ways of writing something, among which a flag chooses.
+type forms[T any] []form[T]
+
+type form[T any] struct {
+	name  string
+	value T
+}
+
+// find returns the form called name, or a usage error that lists them all.
+func (f forms[T]) find(flag, name string) (T, error) {
+	for _, form := range f {
+		if form.name == name {
+			return form.value, nil
+		}
+	}
+	var none T
+	return none, usagef("--%s %q: want one of %s", flag, name, f.names())
+}
+
+func (f forms[T]) names() string { return strings.Join(f.list(), ", ") }
+
+func (f forms[T]) list() []string {
+	names := make([]string, len(f))
+	for i, form := range f {
+		names[i] = form.name
+	}
+	return names
+}
+
+// complete offers the names to the shell's completion of cmd's flag.
+func (f forms[T]) complete(cmd *cobra.Command, flag string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(f.list(), cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag does not exist: a mistake in the command
+	}
+}

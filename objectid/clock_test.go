@@ -1,0 +1,159 @@
+package objectid
+
+import (
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// These tests look inside because no door from outside makes the system's clock
+// step while the generator reads it as rarely as it does by default.
+
+// stepping returns a generator that reads, as seldom as the system's clock, the
+// clock of the synctest bubble moved by *step.
+func stepping(t *testing.T, layout Layout, step *time.Duration) *Generator {
+	t.Helper()
+	g, err := NewGenerator(Config{Layout: layout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.now = func() time.Time { return time.Now().Add(*step) }
+	return g
+}
+
+func TestStepIsSeenWithin100ms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var step time.Duration
+		g := stepping(t, Modern, &step)
+		g.New()
+		step = time.Hour
+		time.Sleep(maxAge)
+		if got, want := g.New().Time(), time.Now().Add(step).Truncate(time.Second); !got.Equal(want) {
+			t.Errorf("%v after a step of the clock an id carries %v, want %v", maxAge, got, want)
+		}
+		if ahead := g.Ahead(); ahead != 0 {
+			t.Errorf("after a step forward Ahead() = %v", ahead)
+		}
+		last := g.New()
+		step = -time.Hour
+		time.Sleep(maxAge)
+		id := g.New()
+		if id.Compare(last) <= 0 || !id.Time().Equal(last.Time()) {
+			t.Errorf("after a step back %v (%v) follows %v (%v)", id, id.Time(), last, last.Time())
+		}
+		if ahead := g.Ahead(); ahead != 2*time.Hour {
+			t.Errorf("after a step back Ahead() = %v, want 2h", ahead)
+		}
+		time.Sleep(2*time.Hour + time.Second)
+		if ahead := g.Ahead(); ahead != 0 {
+			t.Errorf("after the clock has caught up Ahead() = %v", ahead)
+		}
+	})
+}
+
+// Each id is asked for a whisker after a second began.
+func TestNewSecondIsSeenAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		step := 123456789 * time.Nanosecond // the seconds do not begin where the bubble's do
+		g := stepping(t, Modern, &step)
+		for range 100 {
+			g.New()
+			now := time.Now().Add(step)
+			time.Sleep(now.Truncate(time.Second).Add(time.Second).Sub(now))
+			if got, want := g.New().Time(), time.Now().Add(step); !got.Equal(want) {
+				t.Fatalf("asked for at %v, an id carries %v", want, got)
+			}
+		}
+	})
+}
+
+// The clock is read no more often than the package comment says.
+func TestClockIsReadSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads := 0
+		g, err := NewGenerator(Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.now = func() time.Time { reads++; return time.Now() }
+		for range 10_000 {
+			g.New()
+			time.Sleep(100 * time.Microsecond)
+		}
+		if reads > 11 {
+			t.Errorf("the clock was read %d times in a second", reads)
+		}
+	})
+}
+
+// The ids of the last seconds of all are counted one by one.
+func TestNothingIsMadeTwiceAtTheEnd(t *testing.T) {
+	for _, layout := range []Layout{Modern, Classic, Java} {
+		g, err := NewGenerator(Config{Layout: layout})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.New()
+		const left = 1000
+		g.now = func() time.Time { return time.Unix(math.MaxUint32, 0) }
+		g.recheck.Store(0)
+		g.state.Store(uint64(math.MaxUint32)<<g.bits | uint64(g.mask) - left)
+		last := ID{}
+		made := 0
+		func() {
+			defer func() {
+				if err := recover(); err != errExhausted {
+					t.Errorf("%v: panic with %v", layout, err)
+				}
+			}()
+			for ; made <= left; made++ {
+				id := g.New()
+				if id.Compare(last) <= 0 {
+					t.Fatalf("%v: %v after %v", layout, id, last)
+				}
+				last = id
+			}
+		}()
+		if made != left {
+			t.Errorf("%v: %d of the last %d ids were made", layout, made, left)
+		}
+		func() {
+			defer func() { recover() }()
+			g.Fill(make([]ID, 2))
+			t.Errorf("%v: two ids were made of none", layout)
+		}()
+	}
+}
+
+// A wrap in the Modern layout carries into the fifth byte of the process value,
+// and the next second sets it back.
+func TestCarry(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	block := [4]byte{1, 2, 3, 4}
+	g, err := NewGenerator(Config{Block: &block, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.New()
+	g.state.Store(uint64(now.Unix())<<32 | 0x00FFFFFF)
+	for _, want := range []string{
+		"6b49d2000102030400ffffff",
+		"6b49d2000102030401000000",
+		"6b49d2000102030401000001",
+	} {
+		if got := g.New().String(); got != want {
+			t.Errorf("New() = %v, want %v", got, want)
+		}
+	}
+	now = now.Add(time.Second)
+	if got, want := g.New().String(), "6b49d2010102030400000002"; got != want {
+		t.Errorf("in the next second New() = %v, want %v", got, want)
+	}
+	g.state.Store(uint64(now.Unix())<<32 | 0xFFFFFFFF)
+	ids := make([]ID, 2)
+	g.Fill(ids)
+	if ids[0].String() != "6b49d20101020304ffffffff" || ids[1].String() != "6b49d2020102030400000000" || g.Ahead() != time.Second {
+		t.Errorf("at the end of the block Fill gave %v, Ahead() = %v", ids, g.Ahead())
+	}
+}
