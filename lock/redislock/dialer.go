@@ -3,17 +3,27 @@ package redislock
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/redis/rueidis"
 )
 
 // dialer opens the connections of a client and can drop them.
 type dialer struct {
-	base func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) // nil: TCP
+	base  func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) // nil: TCP
+	count bool                                                                      // compare replies with requests
 
 	mu    sync.Mutex
 	conns map[*conn]time.Time // when they were opened
+}
+
+func newDialer(o rueidis.ClientOption) *dialer {
+	// In version 2 of the protocol messages look like replies.
+	return &dialer{base: o.DialCtxFn, count: !o.AlwaysRESP2, conns: make(map[*conn]time.Time)}
 }
 
 func (d *dialer) dial(ctx context.Context, addr string, nd *net.Dialer, config *tls.Config) (net.Conn, error) {
@@ -53,10 +63,45 @@ func (d *dialer) closeBefore(t time.Time) {
 	}
 }
 
-// conn is a connection that its dialer knows of while it is open.
+// conn is a connection that its dialer knows of while it is open, and that fails
+// when there are more replies than requests. Whatever comes after that would be
+// taken for the reply to another request, or end the program, since the client
+// panics when a reply comes that nobody waits for.
 type conn struct {
 	net.Conn
 	dialer *dialer
+
+	requests, replies frames
+	due               atomic.Int64 // requests without a reply
+}
+
+var errSurplus = errors.New("redislock: more replies than requests")
+
+// Write counts the requests that it writes.
+func (c *conn) Write(p []byte) (int, error) {
+	if c.dialer.count {
+		c.requests.feed(p, func(string) { c.due.Add(1) })
+	}
+	return c.Conn.Write(p)
+}
+
+// Read counts the replies that it reads.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if !c.dialer.count {
+		return n, err
+	}
+	surplus := false
+	c.replies.feed(p[:n], func(push string) {
+		switch push {
+		case "", "subscribe", "unsubscribe": // the latter are replies, too
+			surplus = surplus || c.due.Add(-1) < 0
+		}
+	})
+	if surplus {
+		return 0, errSurplus
+	}
+	return n, err
 }
 
 // Close closes the connection.

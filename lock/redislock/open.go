@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
-	"time"
+	"strings"
+	"syscall"
 
 	"github.com/redis/rueidis"
 )
@@ -29,11 +31,11 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
-	dialer := &dialer{base: clientOptions.DialCtxFn, conns: make(map[*conn]time.Time)}
+	dialer := newDialer(clientOptions)
 	clientOptions.DialCtxFn = dialer.dial
 	client, err := connect(ctx, clientOptions)
 	if err != nil {
-		return nil, fmt.Errorf("redislock: connect to %s: %w", redacted(rawURL), explain(err))
+		return nil, fmt.Errorf("redislock: connect to %s: %w", redacted(rawURL), err)
 	}
 	l := newLocker(client, opts)
 	l.closeClient = client.Close
@@ -80,7 +82,10 @@ func connect(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error
 	}()
 	select {
 	case r := <-made:
-		return r.client, r.err
+		if r.err != nil {
+			return nil, explain(r.err, o)
+		}
+		return r.client, nil
 	case <-ctx.Done():
 		go func() {
 			if r := <-made; r.err == nil {
@@ -92,14 +97,25 @@ func connect(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error
 }
 
 // explain adds to an error of the first connection what it may mean.
-func explain(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("it closed the connection without an answer: %w (is it a Redis that speaks TLS, rediss://?)", err)
+func explain(err error, o rueidis.ClientOption) error {
+	var timeout net.Error
+	var network *net.OpError
+	e, fromRedis := rueidis.IsRedisErr(err)
+	switch {
+	case fromRedis && strings.HasPrefix(e.Error(), "NOAUTH"):
+		return fmt.Errorf("it wants a password, redis://user:password@host: %w", err)
+	case fromRedis:
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("it hung up without an answer: %w (if it speaks TLS, write rediss://)", err)
+	case errors.As(err, &timeout) && timeout.Timeout() && o.TLSConfig != nil:
+		return fmt.Errorf("no answer within %v: %w (if it does not speak TLS, write redis://)", o.ConnWriteTimeout, err)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("no answer within %v: %w (is it a Redis?)", o.ConnWriteTimeout, err)
+	case errors.As(err, &network), o.TLSConfig != nil:
+		return err
 	}
-	if rueidis.IsParseErr(err) {
-		return fmt.Errorf("it does not speak the protocol of Redis: %w", err)
-	}
-	return err
+	return fmt.Errorf("it does not speak the protocol of Redis: %w", err)
 }
 
 // redacted returns a URL without its password.
