@@ -72,7 +72,7 @@ type conn struct {
 	dialer *dialer
 
 	requests, replies frames
-	due               atomic.Int64 // requests without a reply
+	due               atomic.Int64 // replies that are still to come
 }
 
 var errSurplus = errors.New("redislock: more replies than requests")
@@ -80,7 +80,7 @@ var errSurplus = errors.New("redislock: more replies than requests")
 // Write counts the requests that it writes.
 func (c *conn) Write(p []byte) (int, error) {
 	if c.dialer.count {
-		c.requests.feed(p, func(string) { c.due.Add(1) })
+		c.requests.feed(p, func() { c.due.Add(c.requests.replies()) })
 	}
 	return c.Conn.Write(p)
 }
@@ -92,9 +92,8 @@ func (c *conn) Read(p []byte) (int, error) {
 		return n, err
 	}
 	surplus := false
-	c.replies.feed(p[:n], func(push string) {
-		switch push {
-		case "", "subscribe", "unsubscribe": // the latter are replies, too
+	c.replies.feed(p[:n], func() {
+		if c.replies.reply() {
 			surplus = surplus || c.due.Add(-1) < 0
 		}
 	})
