@@ -176,8 +176,12 @@ func TestSQL(t *testing.T) {
 		t.Errorf("Scan(nil) = %v, %v, want the zero ID", got, err)
 	}
 	for _, src := range []any{
-		"", []byte{}, []byte(nil), "hello world!", string(id[:]), []byte("short"), make([]byte, 24), make([]byte, 13),
-		int64(1), 1.5, true, time.Now(), []string{sample}, [12]byte(id),
+		"",
+		[]byte{},
+		[]byte(nil), "hello world!", string(id[:]), []byte("short"), make([]byte, 24), make([]byte, 13),
+		int64(1), 1.5, true, time.Now(),
+		[]string{sample},
+		[12]byte(id),
 	} {
 		got := objectid.ID{7}
 		if err := got.Scan(src); !errors.Is(err, objectid.ErrInvalid) || got != (objectid.ID{7}) {
@@ -223,12 +227,20 @@ func TestBSONValue(t *testing.T) {
 		typ  byte
 		data string
 	}{
-		{0x07, ""}, {0x07, "short"}, {0x07, sample}, {0x0A, "x"}, {0x0A, string(id[:])},
+		{0x07, ""},
+		{0x07, "short"},
+		{0x07, sample},
+		{0x0A, "x"},
+		{0x0A, string(id[:])},
 		{0x02, "\x08\x00\x00\x00hello w\x00"}, // a string that is 12 bytes long as a value
 		{0x02, "\x19\x00\x00\x00" + sample + "\x00"},
 		{0x05, "\x07\x00\x00\x00\x00hello w"}, // binary, 12 bytes as a value
 		{0x03, "\x0c\x00\x00\x00\x10a\x00\x01\x00\x00\x00\x00"},
-		{0x06, ""}, {0x00, string(id[:])}, {0xFF, string(id[:])}, {0x7F, string(id[:])}, {0x0C, string(id[:])},
+		{0x06, ""},
+		{0x00, string(id[:])},
+		{0xFF, string(id[:])},
+		{0x7F, string(id[:])},
+		{0x0C, string(id[:])},
 	} {
 		got := objectid.ID{7}
 		if err := got.UnmarshalBSONValue(c.typ, []byte(c.data)); !errors.Is(err, objectid.ErrInvalid) || got != (objectid.ID{7}) {

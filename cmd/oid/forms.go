@@ -14,15 +14,16 @@ type form[T any] struct {
 	value T
 }
 
-// find returns the form called name, or a usage error that lists them all.
-func (f forms[T]) find(flag, name string) (T, error) {
+// find returns the form called name, or a usage error that lists them all. what
+// is the flag or argument that named it.
+func (f forms[T]) find(what, name string) (T, error) {
 	for _, form := range f {
 		if form.name == name {
 			return form.value, nil
 		}
 	}
 	var none T
-	return none, usagef("--%s %q: want one of %s", flag, name, f.names())
+	return none, usagef("%s %q: want one of %s", what, name, f.names())
 }
 
 func (f forms[T]) names() string { return strings.Join(f.list(), ", ") }

@@ -1,20 +1,133 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/objectid"
 )
 
+// idForms are the values of --format: each appends one id as it goes out.
+var idForms = forms[func(b []byte, id objectid.ID) []byte]{
+	{"hex", func(b []byte, id objectid.ID) []byte {
+		b, _ = id.AppendText(b)
+		return append(b, '\n')
+	}},
+	{"bin", func(b []byte, id objectid.ID) []byte { return append(b, id[:]...) }},
+	{"json", func(b []byte, id objectid.ID) []byte { return appendID(b, `{"$oid":"`, id, "\"}\n") }},
+	{"mongosh", func(b []byte, id objectid.ID) []byte { return appendID(b, `ObjectId("`, id, "\")\n") }},
+}
+
+func appendID(b []byte, before string, id objectid.ID, after string) []byte {
+	b = append(b, before...)
+	b, _ = id.AppendText(b)
+	return append(b, after...)
+}
+
+// appendIDObject appends what --json writes.
+func appendIDObject(b []byte, id objectid.ID) []byte {
+	b = appendID(b, `{"id":"`, id, `","time":"`)
+	b = id.Time().AppendFormat(b, time.RFC3339)
+	return append(b, "\"}\n"...)
+}
+
 func newNewCommand(std streams) *cobra.Command {
+	var (
+		n      int64
+		at     string
+		layout objectid.Layout
+		format string
+		asJSON bool
+	)
 	cmd := &cobra.Command{
 		Use:   "new",
 		Short: "Make ids",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := std.out.Write([]byte(objectid.New().String() + "\n"))
-			return err
+		Long: `Make ids and write them to standard output, one per line or, with --format bin,
+12 bytes each. They rise, and none is ever made twice.
+
+With --at all ids carry that time, or later seconds where one second has no ids
+left: after 10^9 of them in the modern layout.
+
+` + timesHelp,
+		Example: `  oid new
+  oid new -n 1000000 --format bin > ids.bin
+  oid new --at 2026-01-01 --layout classic`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if n < 0 {
+				return usagef("-n %d: want 0 or more", n)
+			}
+			write, err := idForms.find("--format", format)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				if cmd.Flags().Changed("format") {
+					return usagef("--json and --format both say what to write: give one of them")
+				}
+				write = appendIDObject
+			}
+			config := objectid.Config{Layout: layout}
+			if at != "" {
+				t, err := parseTime(at, time.Now())
+				if err != nil {
+					return usagef("--at: %w", err)
+				}
+				if !holdsTime(t) {
+					return usagef("--at %s: an id holds times from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", at)
+				}
+				config.Now = func() time.Time { return t }
+			}
+			g, err := objectid.NewGenerator(config)
+			if err != nil {
+				return err
+			}
+			return writeIDs(cmd.Context(), std.out, g, n, write)
 		},
 	}
+	f := cmd.Flags()
+	f.Int64VarP(&n, "number", "n", 1, "how many")
+	f.StringVar(&at, "at", "", "`TIME` that the ids carry instead of the present")
+	f.TextVar(&layout, "layout", objectid.Modern, "modern, classic or java")
+	f.StringVar(&format, "format", "hex", "how to write an id: "+idForms.names())
+	f.BoolVar(&asJSON, "json", false, "write one JSON object per id, with its time")
+	idForms.complete(cmd, "format")
+	layoutNames.complete(cmd, "layout")
 	return cmd
+}
+
+// layoutNames serve the completion of --layout.
+var layoutNames = forms[objectid.Layout]{
+	{objectid.Modern.String(), objectid.Modern},
+	{objectid.Classic.String(), objectid.Classic},
+	{objectid.Java.String(), objectid.Java},
+}
+
+// holdsTime reports whether an id can hold the second of t.
+func holdsTime(t time.Time) bool { return objectid.At(t).Time().Unix() == t.Unix() }
+
+// writeIDs writes n new ids of g to w in large pieces, until ctx is done.
+func writeIDs(ctx context.Context, w io.Writer, g *objectid.Generator, n int64, write func([]byte, objectid.ID) []byte) error {
+	ids := make([]objectid.ID, min(n, 4096))
+	var buf []byte
+	for n > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		ids = ids[:min(n, int64(len(ids)))]
+		g.Fill(ids)
+		buf = buf[:0]
+		for _, id := range ids {
+			buf = write(buf, id)
+		}
+		if _, err := w.Write(buf); err != nil {
+			return fmt.Errorf("write ids: %w", err)
+		}
+		n -= int64(len(ids))
+	}
+	return nil
 }

@@ -57,7 +57,7 @@ is equal to or greater than the first bound and smaller than the second.
 			if err != nil {
 				return err
 			}
-			write, err := rangeForms.find("for", form)
+			write, err := rangeForms.find("--for", form)
 			if err != nil {
 				return err
 			}

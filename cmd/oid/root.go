@@ -16,14 +16,17 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.SetIn(std.in)
 	root.SetOut(std.out)
 	root.SetErr(std.err)
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand takes its place
 	root.AddCommand(
+		newCompletionCommand(std),
+		newInspectCommand(std),
 		newNewCommand(std),
 		newInsertCommand(std),
 		newFindCommand(std),
 		newGetCommand(std),
 		newDeleteCommand(std),
 		newCollectionsCommand(std),
+		newOddsCommand(std),
 		newRangeCommand(std),
 		newVersionCommand(std),
 	)

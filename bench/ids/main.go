@@ -1,0 +1,116 @@
+// Command ids measures objectid beside other makers of ids.
+//
+// Each operation is measured in rounds. In a round every library has its turn,
+// so that a slower or faster moment of the machine meets all of them; the figures
+// are medians over the rounds, and a ratio is the median of the rounds' ratios.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oidkit/oid/bench/page"
+)
+
+func main() {
+	log.SetFlags(0)
+	out := flag.String("o", "", "`file` of measurements to write the section to (default: standard output)")
+	rounds := flag.Int("rounds", 11, "rounds")
+	turn := flag.Duration("turn", 100*time.Millisecond, "length of one library's turn")
+	flag.Parse()
+
+	var body strings.Builder
+	fmt.Fprintf(&body, "Medians of %d rounds with turns of %v each. ns: nanoseconds for one id, on the wall's clock. ratio: the time of oid over that of the library, so below 1 oid is faster. allocs: allocations for one id.\n", *rounds, *turn)
+	for _, o := range operations {
+		for _, workers := range []int{1, runtime.GOMAXPROCS(0)} {
+			if workers == 1 || o.shared {
+				fmt.Fprintf(&body, "\n%s", table(o, workers, *rounds, *turn))
+			}
+		}
+		fmt.Fprintf(os.Stderr, "%s done\n", o.name)
+	}
+	if *out == "" {
+		fmt.Print(body.String())
+		return
+	}
+	if err := page.Write(*out, "Ids", "go run ./ids", body.String()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// table measures one operation of all libraries and returns the Markdown.
+func table(o operation, workers, rounds int, turn time.Duration) string {
+	times := make([][]float64, len(o.libraries))
+	for range rounds {
+		for i, l := range o.libraries {
+			times[i] = append(times[i], measure(l.run, workers, turn)/float64(o.ids(l)))
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s, %s | ns | ratio | allocs |\n|---|---:|---:|---:|\n", o.name, plural(workers))
+	for i, l := range o.libraries {
+		ratios := make([]float64, rounds)
+		for r := range ratios {
+			ratios[r] = times[0][r] / times[i][r]
+		}
+		fmt.Fprintf(&b, "| %s | %.2f | %.3f | %.3g |\n", l.name, median(times[i]), median(ratios), allocations(l.run)/float64(o.ids(l)))
+	}
+	return b.String()
+}
+
+func plural(workers int) string {
+	if workers == 1 {
+		return "one goroutine"
+	}
+	return fmt.Sprintf("%d goroutines", workers)
+}
+
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+}
+
+// measure lets workers call run for about the given time and returns the
+// nanoseconds that passed for each call among all of them.
+func measure(run func(n int), workers int, turn time.Duration) float64 {
+	n := 1
+	for {
+		var ready, done sync.WaitGroup
+		start := make(chan struct{})
+		for range workers {
+			ready.Add(1)
+			done.Go(func() {
+				ready.Done()
+				<-start
+				run(n)
+			})
+		}
+		ready.Wait()
+		began := time.Now()
+		close(start)
+		done.Wait()
+		took := time.Since(began)
+		if took >= turn/2 {
+			return float64(took.Nanoseconds()) / float64(n*workers)
+		}
+		n = max(2*n, int(float64(n)*float64(turn)/float64(max(took, turn/1000))))
+	}
+}
+
+// allocations returns how often one call allocates.
+func allocations(run func(n int)) float64 {
+	const n = 1000
+	run(n)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	run(n)
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs-before.Mallocs) / n
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the scripts run the command as a process of its own.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"oid": main})
+}
+
+// TestScripts runs testdata/*.txtar. With UPDATE=1 in the environment it rewrites
+// the files that outputs are compared with.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}

@@ -1,0 +1,215 @@
+package inspect_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/objectid"
+)
+
+// today is the day on which the tests ask.
+var today = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func options() *inspect.Options {
+	return &inspect.Options{Now: func() time.Time { return today }}
+}
+
+// describe writes a reading on one line, with numbers in decimal and the other
+// fields in hexadecimal.
+func describe(r inspect.Reading) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s/%s %s", r.Format, r.Variant, r.Verdict)
+	if r.Time != nil {
+		fmt.Fprintf(&b, " %s", r.Time.Format(time.RFC3339Nano))
+	}
+	for _, f := range r.Fields {
+		if f.Number != nil {
+			fmt.Fprintf(&b, " %s=%d", f.Name, *f.Number)
+		} else {
+			fmt.Fprintf(&b, " %s=%s", f.Name, f.Hex)
+		}
+	}
+	return b.String()
+}
+
+// The vectors are those that the formats' own specifications and documents give.
+func TestInspect(t *testing.T) {
+	for _, c := range []struct {
+		id   string
+		want []string
+	}{
+		{"4e7020cb7cac81af7136236b", []string{
+			"objectid/classic likely 2011-09-14T03:34:35Z seconds=1315971275 machine=7cac81 pid=44913 counter=3548011",
+			"objectid/java possible 2011-09-14T03:34:35Z seconds=1315971275 machine=7cac process=81af counter=1899373419",
+			"objectid/modern possible 2011-09-14T03:34:35Z seconds=1315971275 process=7cac81af71 counter=3548011",
+		}},
+		{"5E4FA350B636F733A15D6F62", []string{
+			"objectid/modern likely 2020-02-21T09:30:56Z seconds=1582277456 process=b636f733a1 counter=6123362",
+			"objectid/classic possible 2020-02-21T09:30:56Z seconds=1582277456 machine=b636f7 pid=13217 counter=6123362",
+			"objectid/java unlikely 2020-02-21T09:30:56Z seconds=1582277456 machine=b636 process=f733 counter=2707255138",
+		}},
+		{"c232ab00-9414-11ec-b3c8-9f6bdeced846", []string{
+			"uuid/v1 likely 2022-02-22T19:22:22Z time_low=c232ab00 time_mid=9414 version=1 time_high=1ec variant=2 clock_sequence=13256 node=9f6bdeced846",
+		}},
+		{"000003e8-9414-21ec-b300-9f6bdeced846", []string{
+			"uuid/v2 likely 2022-02-22T19:16:56.189952Z local_id=1000 time_mid=9414 version=2 time_high=1ec variant=2 clock_sequence=51 local_domain=0 node=9f6bdeced846",
+		}},
+		{"5df41881-3aed-3515-88a7-2f4a814cf09e", []string{
+			"uuid/v3 likely md5_high=5df418813aed version=3 md5_mid=515 variant=2 md5_low=08a72f4a814cf09e",
+		}},
+		{"919108F752D143209BACF847DB4148A8", []string{
+			"uuid/v4 likely random_a=919108f752d1 version=4 random_b=320 variant=2 random_c=1bacf847db4148a8",
+		}},
+		{"2ed6657d-e927-568b-95e1-2665a8aea6a2", []string{
+			"uuid/v5 likely sha1_high=2ed6657de927 version=5 sha1_mid=68b variant=2 sha1_low=15e12665a8aea6a2",
+		}},
+		{"1ec9414c-232a-6b00-b3c8-9f6bdeced846", []string{
+			"uuid/v6 likely 2022-02-22T19:22:22Z time_high=1ec9414c time_mid=232a version=6 time_low=b00 variant=2 clock_sequence=13256 node=9f6bdeced846",
+		}},
+		{"017f22e2-79b0-7cc3-98c4-dc0c0c07398f", []string{
+			"uuid/v7 likely 2022-02-22T19:22:22Z milliseconds=1645557742000 version=7 random_a=cc3 variant=2 random_b=18c4dc0c0c07398f",
+		}},
+		{"2489e9ad-2ee2-8e00-8ec9-32d5f69181c0", []string{
+			"uuid/v8 likely custom_a=2489e9ad2ee2 version=8 custom_b=e00 variant=2 custom_c=0ec932d5f69181c0",
+		}},
+		{"00000000-0000-0000-0000-000000000000", []string{"uuid/nil bound value=" + strings.Repeat("0", 32)}},
+		{"ffffffff-ffff-ffff-ffff-ffffffffffff", []string{"uuid/max bound value=" + strings.Repeat("f", 32)}},
+		{"d41d8cd98f00b204e9800998ecf8427e", []string{ // the MD5 of nothing
+			"uuid/ unlikely value=d41d8cd98f00b204e9800998ecf8427e",
+		}},
+		{"01563e3a-b5d3-d676-4c61-efb99302bd5b", []string{ // a ULID
+			"ulid/ possible 2016-07-30T23:54:10.259Z milliseconds=1469922850259 random=d6764c61efb99302bd5b",
+			"uuid/ unlikely value=01563e3ab5d3d6764c61efb99302bd5b",
+		}},
+		{"01ARZ3NDEKTSV4RRFFQ69G5FAV", []string{
+			"ulid/ likely 2016-07-30T23:54:10.259Z milliseconds=1469922850259 random=d6764c61efb99302bd5b",
+		}},
+		{"0ujtsYcgvSTl8PAuAdqWYSMnLOv", []string{
+			"ksuid/ likely 2017-10-10T04:00:47Z seconds=107608047 random=b5a1cd34b5f99d1154fb6853345c9735",
+		}},
+		{"9m4e2mr0ui3e8a215n4g", []string{ // its time is that of an example, from before there were xids
+			"xid/ unlikely 2011-03-22T17:50:19Z seconds=1300816219 machine=60f486 pid=58408 counter=4271561",
+		}},
+		{"175928847299117063", []string{ // from Discord's reference
+			"snowflake/twitter possible 2012-03-03T13:01:20.453Z sign=0 milliseconds=41944705796 machine=32 sequence=7",
+			"snowflake/discord possible 2016-04-30T11:18:25.796Z milliseconds=41944705796 worker=1 process=0 increment=7",
+			"snowflake/instagram possible 2012-04-23T14:46:14.619Z milliseconds=20972352898 shard=128 sequence=7",
+		}},
+		{"3800000000000000000", []string{
+			"snowflake/instagram likely 2025-12-31T21:08:42.013Z milliseconds=452995300292 shard=7936 sequence=0",
+			"snowflake/twitter unlikely 2039-07-21T01:46:15.242Z sign=0 milliseconds=905990600585 machine=960 sequence=0",
+			"snowflake/discord unlikely 2043-09-17T00:03:20.585Z milliseconds=905990600585 worker=30 process=0 increment=0",
+		}},
+	} {
+		report, err := inspect.Inspect(c.id, options())
+		if err != nil {
+			t.Errorf("Inspect(%s): %v", c.id, err)
+			continue
+		}
+		var got []string
+		for _, r := range report.Readings {
+			got = append(got, describe(r))
+			if r.Why == "" {
+				t.Errorf("Inspect(%s): %s gives no reason", c.id, r.Variant)
+			}
+		}
+		if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
+			t.Errorf("Inspect(%s) =\n%s\nwant\n%s", c.id, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
+		if report.Time != report.Readings[0].Time {
+			t.Errorf("Inspect(%s).Time = %v, want that of the first reading", c.id, report.Time)
+		}
+	}
+}
+
+func TestPlausibility(t *testing.T) {
+	java := objectid.Java
+	for _, c := range []struct {
+		name, id string
+		hint     *objectid.Layout
+		variant  string
+		verdict  inspect.Verdict
+	}{
+		{"before MongoDB", objectid.At(time.Date(2008, 12, 31, 0, 0, 0, 0, time.UTC)).String()[:8] + "0102030405060708", nil, "classic", inspect.Unlikely},
+		{"tomorrow", objectid.At(today.Add(47 * time.Hour)).String()[:8] + "0102030405060708", nil, "modern", inspect.Likely},
+		{"in three days", objectid.At(today.Add(72 * time.Hour)).String()[:8] + "0102030405060708", nil, "modern", inspect.Unlikely},
+		{"a bound", objectid.At(today).String(), nil, "modern", inspect.Bound},
+		{"zero", objectid.ID{}.String(), nil, "classic", inspect.Bound},
+		{"hint", "507f1f77bcf86cd799439011", &java, "java", inspect.Likely},
+		{"pid 0", "507f1f77bcf86c0000439011", nil, "java", inspect.Possible},
+	} {
+		o := options()
+		o.Layout = c.hint
+		report, err := inspect.Inspect(c.id, o)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if first := report.Readings[0]; first.Variant != c.variant || first.Verdict != c.verdict || len(report.Readings) != 3 {
+			t.Errorf("%s: %s is first, %s (%s) of %d readings, want %s, %s", c.name, first.Variant, first.Verdict, first.Why, len(report.Readings), c.variant, c.verdict)
+		}
+	}
+}
+
+func TestInspectRefuses(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", `"" has 0 characters`},
+		{"ac3", `"ac3" has 3 characters; an ObjectId has 24`},
+		{"507f1f77bcf86cd79943901g", "character 24 is 'g'"},
+		{"hello world!", "12 characters"},
+		{"00000000000000000", "17 characters"},
+		{"99999999999999999999", "an xid has 20"},
+		{"9223372036854775808", "19 characters"},
+		{"01ARZ3NDEKTSV4RRFFQ69G5FAU", "a ULID has 26"},
+		{"81ARZ3NDEKTSV4RRFFQ69G5FAV", "a ULID has 26"},
+		{"zzzzzzzzzzzzzzzzzzzzzzzzzzz", "a KSUID has 27"},
+		{"c232ab00-9414-11ec-b3c8-9f6bdeced84g", "a UUID has 32"},
+		{"{c232ab00-9414-11ec-b3c8-9f6bdeced846}", "38 characters"},
+		{" 507f1f77bcf86cd799439011", "25 characters"},
+		{strings.Repeat("ä", 5000), "5000 characters"},
+	} {
+		_, err := inspect.Inspect(c.text, nil)
+		if !errors.Is(err, inspect.ErrUnknown) || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 300 {
+			t.Errorf("Inspect(%.30q): %v, want ErrUnknown with %q", c.text, err, c.want)
+		}
+	}
+}
+
+func FuzzInspect(f *testing.F) {
+	for _, s := range []string{
+		"", "507f1f77bcf86cd799439011", "c232ab00-9414-11ec-b3c8-9f6bdeced846", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+		"0ujtsYcgvSTl8PAuAdqWYSMnLOv", "9m4e2mr0ui3e8a215n4g", "175928847299117063", "ffffffffffffffffffffffff",
+		"ffffffffffffffffffffffffffffffff", "aWgEPTl1tmebfsQzFP4bxwgy80V", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		report, err := inspect.Inspect(s, options())
+		if err != nil {
+			if !errors.Is(err, inspect.ErrUnknown) {
+				t.Fatalf("%q: %v", s, err)
+			}
+			return
+		}
+		// The canonical form reads the same, and the fields cover every bit.
+		again, err := inspect.Inspect(report.ID, options())
+		if err != nil || fmt.Sprint(describe(again.Readings[0])) != fmt.Sprint(describe(report.Readings[0])) {
+			t.Fatalf("%q is %v, but %q is %v (%v)", s, report, report.ID, again, err)
+		}
+		for _, r := range report.Readings {
+			bit := 0
+			for _, field := range r.Fields {
+				if field.Bit != bit {
+					t.Fatalf("%q: %s begins at bit %d, want %d", s, field.Name, field.Bit, bit)
+				}
+				bit += field.Bits
+			}
+			if bit%8 != 0 || bit == 0 {
+				t.Fatalf("%q: the fields of %s end at bit %d", s, r.Format, bit)
+			}
+		}
+	})
+}

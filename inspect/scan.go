@@ -1,0 +1,180 @@
+package inspect
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+)
+
+// Found is one id in a pasted text, or one piece of the text that has none.
+type Found struct {
+	// Line is the line on which the piece begins, counted from 1.
+	Line int
+
+	// Text is the id as it stands there. Whether it is one is for [Inspect] to
+	// say: what stands where an id should is returned whatever it is.
+	Text string
+
+	// Before and After are what stood around the id in its piece and was
+	// stripped. Of long ones only the 40 characters next to the id are left,
+	// and "..." in place of the others.
+	Before, After string
+
+	// Err says why there is no id in this piece; Text is then empty. It is nil
+	// otherwise.
+	Err error
+}
+
+// How much of a text is held at once: a line, and a document of the largest size
+// that MongoDB stores, in its wordiest form.
+const (
+	maxLine     = 1 << 20
+	maxDocument = 64 << 20
+)
+
+// Scan finds ids in r, as people paste them: bare, in quotes, as ObjectId("...")
+// or {"$oid":"..."}, several on a line, within a line of a log, and in JSON
+// documents, of which it takes the member _id (or else id), whether there is one
+// on each line, or an array of them, or one over many lines. Documents in the
+// notation of the MongoDB shell are read as well.
+//
+// It yields what it finds in the order of the text, and what it cannot make
+// sense of as a [Found] with an error. It stops after the first error of r,
+// which it yields last. It holds one line of up to 1 MiB or one document of up to
+// 64 MiB at a time; longer ones are cut there.
+func Scan(r io.Reader) iter.Seq[Found] {
+	return func(yield func(Found) bool) {
+		s := &scanner{r: bufio.NewReaderSize(r, 64<<10), line: 1}
+		for s.err == nil {
+			for _, found := range s.piece() {
+				if !yield(found) {
+					return
+				}
+			}
+		}
+		if s.err != io.EOF {
+			yield(Found{Line: s.line, Err: fmt.Errorf("read: %w", s.err)})
+		}
+	}
+}
+
+// ScanString is [Scan] of a text that is at hand.
+func ScanString(s string) iter.Seq[Found] { return Scan(strings.NewReader(s)) }
+
+// scanner cuts a text into pieces: documents, quoted words and lines.
+type scanner struct {
+	r    *bufio.Reader
+	line int   // on which the next byte stands
+	err  error // of r, once there is one
+	buf  []byte
+
+	// byLine is set once a document did not end: from there on each line is a
+	// piece, so that one stray brace does not swallow the rest.
+	byLine bool
+}
+
+// piece reads the next piece and returns what is in it.
+func (s *scanner) piece() []Found {
+	s.buf = s.buf[:0]
+	line := s.line
+	c, ok := s.next()
+	switch {
+	case !ok || strings.IndexByte(" \t\r\n,;[]", c) >= 0:
+		return nil
+	case c == '{' && !s.byLine:
+		return s.document(line)
+	case c == '"' || c == '\'':
+		if s.quoted(c) {
+			return inText(line, s.buf)
+		}
+	}
+	s.restOfLine()
+	return inText(line, s.buf)
+}
+
+// next appends the next byte to buf and returns it.
+func (s *scanner) next() (byte, bool) {
+	c, err := s.r.ReadByte()
+	if err != nil {
+		s.err = err
+		return 0, false
+	}
+	if c == '\n' {
+		s.line++
+	}
+	s.buf = append(s.buf, c)
+	return c, true
+}
+
+func (s *scanner) restOfLine() {
+	for len(s.buf) < maxLine {
+		if c, ok := s.next(); !ok || c == '\n' {
+			return
+		}
+	}
+}
+
+// quoted reads up to the closing quote. It reports whether the quoted word
+// stands for itself, as one of a list does, and is not the beginning of a line.
+func (s *scanner) quoted(quote byte) bool {
+	for {
+		c, ok := s.next()
+		if !ok || c == '\n' || len(s.buf) >= maxLine {
+			return true
+		}
+		if c != quote {
+			continue
+		}
+		following, err := s.r.Peek(1)
+		return err != nil || strings.IndexByte(",];\r\n", following[0]) >= 0
+	}
+}
+
+// document reads up to the brace that closes the one that was just read.
+func (s *scanner) document(line int) []Found {
+	depth := 1
+	var quote byte
+	for depth > 0 {
+		c, ok := s.next()
+		switch {
+		case !ok || len(s.buf) >= maxDocument:
+			return s.unfinished(line)
+		case c == '\n':
+			quote = 0 // no string goes on over the end of a line
+			if following, _ := s.r.Peek(1); len(following) == 1 && following[0] == '{' {
+				return s.broken(line)
+			}
+		case quote != 0:
+			if c == '\\' {
+				s.next()
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		}
+	}
+	return inDocument(line, s.buf)
+}
+
+// broken returns what is in a document that was cut off before another began.
+func (s *scanner) broken(line int) []Found {
+	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
+	return []Found{{Line: line, Err: fmt.Errorf("a document begins but does not end before the next: %s", quoteShort(first))}}
+}
+
+// unfinished goes back to the first line of a document that does not end, to
+// read the text from there line by line.
+func (s *scanner) unfinished(line int) []Found {
+	again := bytes.Clone(s.buf)
+	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(again), s.r), 64<<10)
+	s.line, s.byLine, s.err = line, true, nil
+	return []Found{{Line: line, Err: fmt.Errorf("a document begins but does not end; read from here line by line")}}
+}

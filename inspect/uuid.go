@@ -1,0 +1,90 @@
+package inspect
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/oklog/ulid/v2"
+)
+
+var firstUUID = date(1998, time.January)
+
+// uuidParts are the fields of a UUID of each version, after RFC 9562.
+var uuidParts = map[uuid.Version][]part{
+	1: {{"time_low", 32, false}, {"time_mid", 16, false}, {"version", 4, true}, {"time_high", 12, false}, {"variant", 2, true}, {"clock_sequence", 14, true}, {"node", 48, false}},
+	2: {{"local_id", 32, true}, {"time_mid", 16, false}, {"version", 4, true}, {"time_high", 12, false}, {"variant", 2, true}, {"clock_sequence", 6, true}, {"local_domain", 8, true}, {"node", 48, false}},
+	3: {{"md5_high", 48, false}, {"version", 4, true}, {"md5_mid", 12, false}, {"variant", 2, true}, {"md5_low", 62, false}},
+	4: {{"random_a", 48, false}, {"version", 4, true}, {"random_b", 12, false}, {"variant", 2, true}, {"random_c", 62, false}},
+	5: {{"sha1_high", 48, false}, {"version", 4, true}, {"sha1_mid", 12, false}, {"variant", 2, true}, {"sha1_low", 62, false}},
+	6: {{"time_high", 32, false}, {"time_mid", 16, false}, {"version", 4, true}, {"time_low", 12, false}, {"variant", 2, true}, {"clock_sequence", 14, true}, {"node", 48, false}},
+	7: {{"milliseconds", 48, true}, {"version", 4, true}, {"random_a", 12, false}, {"variant", 2, true}, {"random_b", 62, false}},
+	8: {{"custom_a", 48, false}, {"version", 4, true}, {"custom_b", 12, false}, {"variant", 2, true}, {"custom_c", 62, false}},
+}
+
+// uuidNature says what the versions without a time are.
+var uuidNature = map[uuid.Version]string{
+	3: "the MD5 of a name: no time in it",
+	4: "random: no time in it",
+	5: "the SHA-1 of a name: no time in it",
+	8: "laid out as its maker pleased: a time cannot be told",
+}
+
+func readUUID(s string, o Options) (Report, bool) {
+	// The library reads more forms than these, some of them unchecked.
+	if len(s) != 32 && len(s) != 36 {
+		return Report{}, false
+	}
+	id, err := uuid.Parse(s)
+	if err != nil {
+		return Report{}, false
+	}
+	report := Report{ID: id.String()}
+	r := Reading{Format: "uuid", Verdict: Likely}
+	parts, known := uuidParts[id.Version()]
+	switch {
+	case id == uuid.Nil:
+		r.Variant, r.Verdict, r.Why = "nil", Bound, "all zeros: no id at all"
+	case id == uuid.Max:
+		r.Variant, r.Verdict, r.Why = "max", Bound, "all ones: the end of all ids"
+	case id.Variant() != uuid.RFC4122 || !known:
+		r.Verdict, r.Why = Unlikely, "neither variant nor version of RFC 9562: a hash or another 16 bytes"
+	default:
+		r.Variant = fmt.Sprintf("v%d", id.Version())
+		r.Fields = cut(id[:], parts...)
+		r.Why = uuidNature[id.Version()]
+		if r.Why == "" {
+			t := uuidTime(id)
+			r.Time = &t
+			r.Verdict, r.Why = judge(t, firstUUID, o, Likely, "version and variant of RFC 9562, and the time is in order")
+		}
+	}
+	if r.Fields == nil {
+		r.Fields = cut(id[:], part{"value", 128, false})
+	}
+	report.Readings = append(report.Readings, r)
+	if r.Verdict == Unlikely {
+		if other := ulidReading(ulid.ULID(id), o); other.Verdict == Likely {
+			other.Verdict, other.Why = Possible, "a ULID written as a UUID: the time is in order"
+			report.Readings = append(report.Readings, other)
+		}
+	}
+	return report, true
+}
+
+// uuidTime returns the time in a UUID of version 1, 2, 6 or 7. Version 2 keeps
+// only its upper part: it is exact to 7 minutes.
+func uuidTime(id uuid.UUID) time.Time {
+	ticks := id.Time()
+	switch id.Version() {
+	case 2:
+		copy(id[:4], []byte{0, 0, 0, 0})
+		ticks = id.Time()
+	case 6: // the library counts the version's bits in
+		upper := binary.BigEndian.Uint64(id[:8])
+		ticks = uuid.Time(upper>>16<<12 | upper&0x0FFF)
+	}
+	sec, nsec := ticks.UnixTime()
+	return time.Unix(sec, nsec).UTC()
+}

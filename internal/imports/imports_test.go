@@ -1,0 +1,139 @@
+// Package imports holds the test of which package may import which.
+package imports
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/oidkit/oid/"
+
+// allowed are the packages of this module that each may import, besides those
+// below internal, which only tests import. Engines are imported by cmd/oid and by
+// tests; nothing imports cmd.
+var allowed = map[string][]string{
+	"objectid":          {},
+	"gpid":              {},
+	"inspect":           {"objectid"},
+	"census":            {"objectid", "inspect"},
+	"store":             {"objectid"},
+	"store/sqlitestore": {"store", "objectid"},
+	"store/mongostore":  {"store", "objectid"},
+	"store/storetest":   {"store", "objectid"},
+	"lock":              {"gpid", "objectid"},
+	"lock/redislock":    {"lock", "gpid", "objectid"},
+	"lock/filelock":     {"lock", "gpid", "objectid"},
+	"lock/locktest":     {"lock", "gpid", "objectid"},
+	"registry":          {"objectid", "gpid", "store"},
+	"server":            {"objectid", "gpid", "inspect", "census", "store", "lock", "registry"},
+	"cmd/oid":           nil, // everything
+}
+
+// standardOnly import nothing but the standard library, and their tests neither.
+var standardOnly = []string{"objectid", "gpid"}
+
+// shadowing are names that a package may not have: they say nothing, or they hide
+// a package that its importers want as well.
+var shadowing = []string{
+	"util", "utils", "common", "types", "helpers", "pkg",
+	"http", "time", "sql", "json", "os", "io", "net", "log", "sync", "context", "errors", "testing",
+	"bson", "mongo", "redis", "sqlite", "uuid",
+}
+
+type goPackage struct {
+	ImportPath, Name                   string
+	Imports, TestImports, XTestImports []string
+	Standard                           bool
+}
+
+func list(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Imports,TestImports,XTestImports,Standard", module+"...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	var packages []goPackage
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func TestDirections(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range list(t) {
+		room := strings.TrimPrefix(p.ImportPath, module)
+		seen[room] = true
+		if p.Name != "main" && slices.Contains(shadowing, path.Base(room)) {
+			t.Errorf("%s: a package may not be called %s", room, path.Base(room))
+		}
+		if strings.HasPrefix(room, "internal/") || strings.HasPrefix(room, "examples/") {
+			continue
+		}
+		may, known := allowed[room]
+		if !known {
+			t.Errorf("%s is in no rule: say in this file what it may import", room)
+		}
+		for _, imported := range p.Imports {
+			to, ours := strings.CutPrefix(imported, module)
+			switch {
+			case !ours:
+				if slices.Contains(standardOnly, room) && strings.Contains(strings.Split(imported, "/")[0], ".") {
+					t.Errorf("%s imports %s; it may import the standard library only", room, imported)
+				}
+			case strings.HasPrefix(to, "cmd/"):
+				t.Errorf("%s imports the command %s", room, to)
+			case may != nil && !slices.Contains(may, to):
+				t.Errorf("%s imports %s; it may import %v", room, to, may)
+			}
+		}
+		if slices.Contains(standardOnly, room) {
+			for _, imported := range slices.Concat(p.TestImports, p.XTestImports) {
+				if imported != p.ImportPath && strings.Contains(strings.Split(imported, "/")[0], ".") {
+					t.Errorf("a test of %s imports %s", room, imported)
+				}
+			}
+		}
+	}
+	if !seen["objectid"] || !seen["cmd/oid"] {
+		t.Errorf("go list has found only %v", seen)
+	}
+}
+
+// What a package pulls in by way of others counts as well.
+func TestNothingComesAlong(t *testing.T) {
+	for _, p := range list(t) {
+		if p.Name == "main" || strings.Contains(p.ImportPath, "/internal/") {
+			continue
+		}
+		out, err := exec.Command("go", "list", "-deps", p.ImportPath).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		room := strings.TrimPrefix(p.ImportPath, module)
+		for dep := range strings.FieldsSeq(string(out)) {
+			to, ours := strings.CutPrefix(dep, module)
+			if ours && strings.HasPrefix(to, "internal/") {
+				t.Errorf("%s depends on %s, which is for tests", room, to)
+			}
+			if engine := to == "store/sqlitestore" || to == "store/mongostore" || to == "lock/redislock" || to == "lock/filelock"; ours && engine && to != room {
+				t.Errorf("%s depends on the engine %s", room, to)
+			}
+		}
+	}
+}
