@@ -20,6 +20,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.AddCommand(
 		newCompletionCommand(std),
 		newInspectCommand(std),
+		newLockCommand(std),
 		newNewCommand(std),
 		newInsertCommand(std),
 		newFindCommand(std),
