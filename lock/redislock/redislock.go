@@ -225,8 +225,8 @@ func (l *Locker) eval(ctx context.Context, s script, keys []string, args ...stri
 	// RESP has no numbers by which a reply finds its request; where one was lost
 	// or came twice, all that follow are those to other requests.
 	nonce := strconv.FormatUint(l.nonce.Add(1), 36)
-	try, cancel := context.WithTimeout(ctx, l.try)
-	defer cancel()
+	try := &deadline{Context: ctx, at: began.Add(l.try)}
+	defer try.cancel()
 	numkeys := int64(len(keys))
 	result := l.client.Do(try, l.client.B().Evalsha().Sha1(s.sha1).Numkeys(numkeys).Key(keys...).Arg(nonce).Arg(args...).Build())
 	if e, ok := rueidis.IsRedisErr(result.Error()); ok && e.IsNoScript() {

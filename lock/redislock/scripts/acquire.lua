@@ -7,26 +7,30 @@
 -- Asking twice does no harm: an owner that has the lock is told so again, and
 -- one that stands in line keeps its place.
 
-local nonce, owner, ttl, seen, channel = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
-local waiter = ttl .. ' ' .. channel .. ' ' .. owner
+local nonce, owner, ttl, seen, channel = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
-local value = redis.call('GET', KEYS[1])
+local state = redis.call('MGET', KEYS[1], KEYS[2])
+local value = state[1]
 if not value then
-  value = grant(owner, ttl, ttl, seen)
+  value = new_value(owner, state[2] or 0, seen)
+  if not redis.call('SET', KEYS[1], value, 'NX', 'PX', ttl) then
+    return redis.error_reply('WRONGTYPE ' .. KEYS[1] .. ' is no lock')
+  end
   if channel ~= '' then
-    redis.call('ZREM', KEYS[3], waiter)
+    redis.call('ZREM', KEYS[3], ttl .. ' ' .. channel .. ' ' .. owner)
   end
   return {nonce, 1, value, ttl}
 end
 
 if is_owner(value, owner) then
   redis.call('PEXPIRE', KEYS[1], ttl)
-  keep_for(KEYS[2], ttl)
   return {nonce, 1, value, ttl}
 end
 
 if channel ~= '' then
-  redis.call('ZADD', KEYS[3], 'NX', decimal(now), waiter)
-  keep_for(KEYS[3], ttl)
+  redis.call('ZADD', KEYS[3], 'NX', string.format('%.0f', now()), ttl .. ' ' .. channel .. ' ' .. owner)
+  if redis.call('PTTL', KEYS[3]) < tonumber(ttl) then -- others in line may need it for longer
+    redis.call('PEXPIRE', KEYS[3], ttl)
+  end
 end
 return {nonce, 0, value, redis.call('PTTL', KEYS[1])}

@@ -1,15 +1,15 @@
--- What the scripts that grant a lock have in common.
+-- What the scripts have in common.
 --
 -- KEYS[1] is the lock: "fence since owner", with a TTL, while somebody has it.
--- KEYS[2] is the highest fence given, with a TTL.
+-- KEYS[2] is the fence of the last holder that gave the lock back, with a TTL.
 -- KEYS[3] is the line: "ttl channel owner" of each waiter, scored by its arrival.
+--
+-- Numbers are exact up to 2^53, which as microseconds lasts until the year 2255.
+-- Those that come in as text are handed on as text: that is faster.
 
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-
--- Numbers up to 2^53 are exact, which as microseconds lasts until the year 2255.
-local function decimal(n)
-  return string.format('%.0f', n)
+local function now()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
 
 -- is_owner reports whether the lock's value names owner.
@@ -17,21 +17,14 @@ local function is_owner(value, owner)
   return value and string.sub(value, -#owner - 1) == ' ' .. owner
 end
 
--- keep_for sees to it that key lives for at least ttl milliseconds.
-local function keep_for(key, ttl)
-  if redis.call('PTTL', key) < ttl then
-    redis.call('PEXPIRE', key, ttl)
+-- new_value returns the lock's value for its next owner. previous is the fence
+-- before, and seen the highest that the caller knows of any lock.
+local function new_value(owner, previous, seen)
+  local time = now()
+  local since = string.format('%.0f', time)
+  local above = math.max(previous, seen)
+  if above < time then
+    return since .. ' ' .. since .. ' ' .. owner
   end
-end
-
--- grant gives the lock to owner for some milliseconds and returns its value. The
--- fence is remembered for at least ttl. seen is the highest fence that the
--- caller knows of.
-local function grant(owner, milliseconds, ttl, seen)
-  local previous = tonumber(redis.call('GET', KEYS[2]) or 0)
-  local fence = decimal(math.max(previous + 1, now, seen + 1))
-  local value = fence .. ' ' .. decimal(now) .. ' ' .. owner
-  redis.call('SET', KEYS[1], value, 'PX', milliseconds)
-  redis.call('SET', KEYS[2], fence, 'PX', ttl)
-  return value
+  return string.format('%.0f', above + 1) .. ' ' .. since .. ' ' .. owner
 end

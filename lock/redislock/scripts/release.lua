@@ -9,29 +9,31 @@
 -- A waiter is given the lock for a third of its TTL. It renews it as soon as it
 -- hears of it; if it has died, that is how long it stands in the way.
 
-local nonce, owner, ttl, seen, channel, deaf = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local nonce, owner, ttl, seen, channel, deaf = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 if channel ~= '' then
   redis.call('ZREM', KEYS[3], ttl .. ' ' .. channel .. ' ' .. owner)
 end
-if not is_owner(redis.call('GET', KEYS[1]), owner) then
+local value = redis.call('GET', KEYS[1])
+if not is_owner(value, owner) then
   return {nonce, 0}
 end
 
 while true do
   -- This comes before any SET because a Redis whose memory is full refuses the
   -- first write of a script, but not the later ones.
-  local first = redis.call('ZPOPMIN', KEYS[3])
-  if #first == 0 then
+  local waiter = redis.call('ZPOPMIN', KEYS[3])[1]
+  if not waiter then
     break
   end
-  local waiter_ttl, waiter_channel, waiter = string.match(first[1], '^(%d+) (%S+) (%S+)$')
-  local value = grant(waiter, math.floor(waiter_ttl / 3), tonumber(waiter_ttl), seen)
+  local waiter_ttl, waiter_channel, waiter_owner = string.match(waiter, '^(%d+) (%S+) (%S+)$')
+  value = new_value(waiter_owner, string.match(value, '^%d+'), seen)
+  redis.call('SET', KEYS[1], value, 'PX', math.floor(waiter_ttl / 3))
   if redis.call('PUBLISH', waiter_channel, value .. ' ' .. KEYS[1]) > 0 or deaf == '1' then
     return {nonce, 1}
   end
 end
 
 redis.call('DEL', KEYS[1])
-keep_for(KEYS[2], ttl)
+redis.call('SET', KEYS[2], string.match(value, '^%d+'), 'PX', ttl)
 return {nonce, 1}
