@@ -67,7 +67,7 @@ func Faults() []Fault {
 			l.workers[0].stdin.Close() // the holder releases and ends
 		})},
 		{"reply to the acquire lost with its connection", false, lostReply},
-		{"replies of the holder swallowed", false, proxied(func(p *testenv.Proxy) { p.Swallow(2, false) })},
+		{"a reply to the holder swallowed", false, proxied(func(p *testenv.Proxy) { p.Swallow(1, false) })},
 		{"replies of the holder delayed by 0.8 TTL", false, proxied(func(p *testenv.Proxy) { p.Delay(4 * TTL / 5) })},
 		{"replies of the holder doubled", false, proxied(func(p *testenv.Proxy) { p.Double(2) })},
 		{"replies and messages of all doubled now and then", false, doubled},

@@ -22,10 +22,10 @@ func (l *Locker) TryAcquire(ctx context.Context, name string) (*lock.Lease, erro
 	var a answer
 	for range tries {
 		a, err = r.ask(ctx, false)
-		switch {
-		case err == nil && a.granted:
+		if err == nil && a.granted {
 			return r.lease(ctx, a.value.fence, safe(a.sent, l.ttl)), nil
-		case err == nil:
+		}
+		if err == nil {
 			return nil, r.held(a)
 		}
 		if permanent(err) || ctx.Err() != nil {

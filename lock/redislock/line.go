@@ -147,7 +147,7 @@ func (l *Locker) deliver(m rueidis.PubSubMessage) {
 	}
 	if owner, err := lock.ParseOwner(v.owner); err == nil && l.begin() == nil {
 		name := strings.TrimSuffix(key, keySuffix)
-		r := &request{l, name, keys(name), owner, v.owner}
+		r := &request{l, name, keys(name), owner, v.owner, v.fence}
 		go func() {
 			defer l.calls.Done()
 			_, _, _ = r.release(false)

@@ -1,15 +1,19 @@
 -- What the scripts have in common.
 --
--- KEYS[1] is the lock: "fence since owner", with a TTL, while somebody has it.
--- KEYS[2] is the fence of the last holder that gave the lock back, with a TTL.
--- KEYS[3] is the line: "ttl channel owner" of each waiter, scored by its arrival.
+-- KEYS[1] is the lock: "fence owner" while somebody has it, and "fence", that of
+-- the last holder, for one TTL after it was given back. It always has a TTL.
+-- KEYS[2] is the line: a place "deaf ttl channel owner" for each waiter, scored by
+-- its arrival. deaf is 1 if Redis cannot tell whether anybody listens on the
+-- channel.
 --
--- Numbers are exact up to 2^53, which as microseconds lasts until the year 2255.
--- Those that come in as text are handed on as text: that is faster.
+-- A fence is at least the time in microseconds: 16 digits until the year 2286, so
+-- that fences compare as text. Making numbers of them is slow, and exact only up
+-- to 2^53.
 
+-- now returns the time in microseconds.
 local function now()
   local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+  return time[1] .. string.sub('000000' .. time[2], -6)
 end
 
 -- is_owner reports whether the lock's value names owner.
@@ -17,14 +21,11 @@ local function is_owner(value, owner)
   return value and string.sub(value, -#owner - 1) == ' ' .. owner
 end
 
--- new_value returns the lock's value for its next owner. previous is the fence
--- before, and seen the highest that the caller knows of any lock.
-local function new_value(owner, previous, seen)
-  local time = now()
-  local since = string.format('%.0f', time)
-  local above = math.max(previous, seen)
-  if above < time then
-    return since .. ' ' .. since .. ' ' .. owner
+-- next_fence returns the fence after previous and seen, texts that may be ''.
+local function next_fence(previous, seen)
+  local fence = now()
+  if fence > previous and fence > seen then
+    return fence
   end
-  return string.format('%.0f', above + 1) .. ' ' .. since .. ' ' .. owner
+  return string.format('%.0f', math.max(tonumber(previous) or 0, tonumber(seen) or 0) + 1)
 end
