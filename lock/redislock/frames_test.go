@@ -24,17 +24,17 @@ func TestFrames(t *testing.T) {
 	} {
 		for _, size := range []int{1, 2, 3, len(stream)} { // in pieces of that size
 			var f frames
-			got := ""
+			var got []byte
 			for piece := range slices.Chunk([]byte(stream), size) {
 				f.feed(piece, func() {
 					if f.reply() {
-						got += "r"
+						got = append(got, 'r')
 					} else {
-						got += "m"
+						got = append(got, 'm')
 					}
 				})
 			}
-			if got != want {
+			if string(got) != want {
 				t.Errorf("%q in pieces of %d: frames %q, want %q", stream, size, got, want)
 			}
 		}
