@@ -118,6 +118,7 @@ type Locker struct {
 	ttlText string // in milliseconds
 	try     time.Duration
 	process gpid.GPID
+	owners  string // what the texts of all owners begin with
 	deaf    string // "1" if a release cannot tell whether anybody listens, else "0"
 
 	nonce atomic.Uint64
@@ -163,6 +164,7 @@ func newLocker(client Client, opts Options) *Locker {
 		ttlText: strconv.FormatInt(opts.TTL.Milliseconds(), 10),
 		try:     min(opts.TTL/6, maxTry),
 		process: opts.Process,
+		owners:  opts.Process.String() + "/",
 		deaf:    "0",
 	}
 	if client.Mode() == rueidis.ClientModeCluster {

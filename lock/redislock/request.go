@@ -22,14 +22,17 @@ type request struct {
 	owner lock.Owner
 	text  string // of the owner
 	fence uint64 // of the lease; 0 before
+
+	// joined is set before r may stand in line: from then on messages may come.
+	joined bool
 }
 
 func (l *Locker) newRequest(name string) (*request, error) {
 	if err := lock.CheckName(name); err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
-	owner := lock.Owner{Process: l.process, ID: objectid.New()}
-	return &request{l, name, keys(name), owner, owner.String(), 0}, nil
+	id := objectid.New()
+	return &request{l: l, name: name, keys: keys(name), owner: lock.Owner{Process: l.process, ID: id}, text: l.owners + id.String()}, nil
 }
 
 // answer is what Redis says to a request.
@@ -84,7 +87,9 @@ func safe(sent time.Time, d time.Duration) time.Time { return sent.Add(d - d/20)
 
 // lease begins the lease of a lock that was granted.
 func (r *request) lease(ctx context.Context, fence uint64, deadline time.Time) *lock.Lease {
-	r.l.line.holds(r.text)
+	if r.joined {
+		r.l.line.holds(r.text)
+	}
 	r.fence = fence
 	return lock.NewLease(ctx, lock.Grant{
 		Name: r.name, Owner: r.owner, Fence: fence, Deadline: deadline,
@@ -110,12 +115,12 @@ const tries = 3
 
 // Free gives the lock back.
 func (r *request) Free() error {
-	defer r.l.line.leave(r.text)
+	defer r.leave()
 	if err := r.l.begin(); err != nil {
 		return err
 	}
 	defer r.l.calls.Done()
-	had, unsure, err := r.release(false)
+	had, unsure, err := r.release()
 	if err != nil {
 		return fmt.Errorf("redislock: release %q: %w; it frees itself within %v", r.name, err, r.l.ttl)
 	}
@@ -125,9 +130,17 @@ func (r *request) Free() error {
 	return nil
 }
 
-// release takes r out of the line if it was queued, and gives the lock back. It
-// reports whether r had the lock, and whether an earlier try may have worked.
-func (r *request) release(queued bool) (had, unsure bool, err error) {
+// leave forgets that r waited or held.
+func (r *request) leave() {
+	if r.joined {
+		r.l.line.leave(r.text)
+	}
+}
+
+// release gives the lock back, or takes r out of the line if it may stand there
+// still. It reports whether r had the lock, and whether an earlier try may have
+// worked.
+func (r *request) release() (had, unsure bool, err error) {
 	held := r.text
 	if r.fence > 0 {
 		held = value{r.fence, r.text}.String()
@@ -138,7 +151,7 @@ func (r *request) release(queued bool) (had, unsure bool, err error) {
 			time.Sleep(r.l.try / 10)
 		}
 		var reply string
-		reply, err = r.l.eval(context.Background(), releaseScript, r.keys, held, r.l.ttlText, r.place(queued))
+		reply, err = r.l.eval(context.Background(), releaseScript, r.keys, held, r.l.ttlText, r.place(r.joined && r.fence == 0))
 		if err == nil {
 			return reply == "1", unsure, nil
 		}
@@ -151,9 +164,9 @@ func (r *request) release(queued bool) (had, unsure bool, err error) {
 
 // giveUp takes back, in the background, whatever r has asked for. The caller's
 // call is still counted in l.calls.
-func (r *request) giveUp(queued bool) {
-	r.l.line.leave(r.text)
-	r.l.calls.Go(func() { _, _, _ = r.release(queued) })
+func (r *request) giveUp() {
+	r.leave()
+	r.l.calls.Go(func() { _, _, _ = r.release() })
 }
 
 // permanent reports whether the same request would get the same error again.

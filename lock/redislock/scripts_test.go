@@ -47,7 +47,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := r.release(false); err != nil {
+		if _, _, err := r.release(); err != nil {
 			t.Fatal(err)
 		}
 		return v.fence
@@ -101,7 +101,7 @@ func TestReleasePassesOverTheDead(t *testing.T) {
 	if n := server.CLI("ZCARD", "oid:lock:{job}:line"); n != "2" {
 		t.Fatalf("%s stand in line, want 2", n)
 	}
-	if had, _, err := holder.release(false); err != nil || !had {
+	if had, _, err := holder.release(); err != nil || !had {
 		t.Fatalf("release: %v, %v", had, err)
 	}
 	if s, err := l.Status(t.Context(), "job"); err != nil || s.Held {
@@ -111,7 +111,7 @@ func TestReleasePassesOverTheDead(t *testing.T) {
 	l.deaf = "1" // in a cluster nobody knows who listens
 	_, _ = holder.ask(t.Context(), false)
 	_, _ = dead.ask(t.Context(), true)
-	if had, _, err := holder.release(false); err != nil || !had {
+	if had, _, err := holder.release(); err != nil || !had {
 		t.Fatalf("release: %v, %v", had, err)
 	}
 	s, err := l.Status(t.Context(), "job")
