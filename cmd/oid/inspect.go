@@ -44,9 +44,10 @@ func newInspectCommand(std streams) *cobra.Command {
 come as arguments, or from standard input if there are none or one is "-".
 
 Ids are read as they are pasted: bare, in quotes, ObjectId("..."),
-{"$oid":"..."}, several on a line, within a line of a log, or as the _id of JSON
-documents: a file that mongoexport wrote, or an array, or the MongoDB shell's
-notation. Formats: ObjectId, UUID, ULID, KSUID, xid, Snowflake.
+{"$oid":"..."}, several on a line, or as the _id of JSON documents: a file that
+mongoexport wrote, or an array, or the MongoDB shell's notation. Formats: ObjectId,
+UUID, ULID, KSUID, xid, Snowflake. Within a line of a log ObjectIds, UUIDs and
+ULIDs in capitals are found.
 
 An ObjectId does not say who laid its bytes out, so all three layouts are shown,
 the most plausible first. Exit code 1 means that at least one piece of the input
@@ -166,7 +167,7 @@ func printer(w io.Writer) func(inspection) error {
 		fmt.Fprintf(&b, "%s%s\n", between, in.ID)
 		between = "\n"
 		if in.Time != nil {
-			fmt.Fprintf(&b, "  %-9s %s, %s\n", "born", in.Time.Format(time.RFC3339Nano), ago(time.Since(*in.Time)))
+			fmt.Fprintf(&b, "  %-9s %s, %s\n", "born", in.Time.Format(time.RFC3339Nano), ago(time.Now().Unix()-in.Time.Unix()))
 		}
 		for _, r := range in.Readings {
 			fmt.Fprintf(&b, "  %-9s %s: %s\n            %s\n", r.Verdict, strings.TrimSpace(r.Format+" "+r.Variant), r.Why, fieldLine(r.Fields))
@@ -191,21 +192,21 @@ func fieldLine(fields []inspect.Field) string {
 	return strings.Join(parts, "  ")
 }
 
-// ago says in words how long ago something was, or how far ahead it lies.
-func ago(d time.Duration) string {
-	const day = 24 * time.Hour
-	form := "%s ago"
-	if d < 0 {
-		d, form = -d, "in %s"
+// ago says in words how many seconds ago something was, or how far ahead it lies.
+func ago(seconds int64) string {
+	form := "%d %s ago"
+	if seconds < 0 {
+		seconds, form = -seconds, "in %d %s"
 	}
+	const day = 24 * 60 * 60
 	for _, unit := range []struct {
-		name   string
-		length time.Duration
-	}{{"year", 36525 * day / 100}, {"day", day}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}} {
-		if n := d / unit.length; n == 1 {
-			return fmt.Sprintf(form, "1 "+unit.name)
+		name    string
+		seconds int64
+	}{{"year", 36525 * day / 100}, {"day", day}, {"hour", 60 * 60}, {"minute", 60}, {"second", 1}} {
+		if n := seconds / unit.seconds; n == 1 {
+			return fmt.Sprintf(form, n, unit.name)
 		} else if n > 1 {
-			return fmt.Sprintf(form, fmt.Sprintf("%d %ss", n, unit.name))
+			return fmt.Sprintf(form, n, unit.name+"s")
 		}
 	}
 	return "just now"

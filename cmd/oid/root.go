@@ -14,7 +14,6 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		SilenceUsage:  true,
 	}
 	root.SetIn(std.in)
-	root.SetOut(std.out)
 	root.SetErr(std.err)
 	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand takes its place
 	root.AddCommand(

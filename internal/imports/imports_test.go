@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"gpid":              {},
 	"inspect":           {"objectid"},
 	"census":            {"objectid", "inspect"},
+	"timerange":         {"objectid"},
 	"store":             {"objectid"},
 	"store/sqlitestore": {"store", "objectid"},
 	"store/mongostore":  {"store", "objectid"},

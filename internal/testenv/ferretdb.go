@@ -69,29 +69,12 @@ var buildFerretDB = sync.OnceValues(func() (string, error) {
 		}
 		fmt.Fprintf(state, "%s %d\n%s", name, len(text), text)
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	folder := filepath.Join(cache, "oid-testenv")
-	program := filepath.Join(folder, fmt.Sprintf("ferretdb-%x", state.Sum(nil)[:8]))
-	if _, err := os.Stat(program); err == nil {
-		return program, nil
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
-	}
-	// Other test programs may build at the same time: only a complete program
-	// gets the name.
-	part := fmt.Sprintf("%s.%d", program, os.Getpid())
-	defer os.Remove(part)
-	build := exec.Command("go", "build", "-tags", "ferretdb_no_postgresql", "-o", part, ".")
-	build.Dir = source
-	build.Env = append(os.Environ(), "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return program, os.Rename(part, program)
+	return cached(fmt.Sprintf("ferretdb-%x", state.Sum(nil)[:8]), func(part string) *exec.Cmd {
+		build := exec.Command("go", "build", "-tags", "ferretdb_no_postgresql", "-o", part, ".")
+		build.Dir = source
+		build.Env = append(os.Environ(), "GOWORK=off")
+		return build
+	})
 })
 
 // database returns the URL of a database of a new name on the server, which is

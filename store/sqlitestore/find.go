@@ -125,11 +125,9 @@ func (s *Store) pages(ctx context.Context, collection string, q store.Query, fil
 	}
 }
 
-// page reads the first documents of q; more reports whether there may be others.
-func (s *Store) page(ctx context.Context, collection string, q store.Query, filter string, more []any, limit int) (page []bson.Raw, again bool, err error) {
-	if s.closed.Load() {
-		return nil, false, store.ErrClosed
-	}
+// pageQuery returns the SQL that finds the first documents of q for which filter
+// holds, and its arguments.
+func pageQuery(collection string, q store.Query, filter string, more []any, limit int) (string, []any) {
 	r, open := q.Bounds()
 	where, args := condition(r, open)
 	order := ""
@@ -137,7 +135,16 @@ func (s *Store) page(ctx context.Context, collection string, q store.Query, filt
 		order = " DESC"
 	}
 	query := fmt.Sprintf("SELECT doc FROM %s WHERE %s AND %s ORDER BY _id%s LIMIT %d", table(collection), where, filter, order, limit)
-	rows, err := s.read.QueryContext(ctx, query, append(args, more...)...)
+	return query, append(args, more...)
+}
+
+// page reads the first documents of q; again reports whether there may be others.
+func (s *Store) page(ctx context.Context, collection string, q store.Query, filter string, more []any, limit int) (page []bson.Raw, again bool, err error) {
+	if s.closed.Load() {
+		return nil, false, store.ErrClosed
+	}
+	query, args := pageQuery(collection, q, filter, more, limit)
+	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, false, err
 	}

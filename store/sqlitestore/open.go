@@ -14,6 +14,7 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
@@ -79,104 +80,138 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if s.path, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	if err := s.checkFile(); err != nil {
+	there, err := s.checkFile()
+	if err != nil {
 		return err
-	}
-	if !s.options.ReadOnly {
-		if s.write, err = sql.Open("sqlite", s.dsn("rwc", "_txlock", "immediate")); err != nil {
-			return err
-		}
-		s.write.SetMaxOpenConns(1)
-		if err := s.prepareFile(ctx); err != nil {
-			return err
-		}
 	}
 	if s.read, err = sql.Open("sqlite", s.dsn("ro")); err != nil {
 		return err
 	}
-	if s.options.ReadOnly {
-		var id, tables int
-		err := s.read.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), count(*) FROM sqlite_schema").Scan(&id, &tables)
-		if err == nil && id != applicationID && tables > 0 {
-			err = errForeign
+	if there { // before anything is written to what may not be ours
+		_, err := isOurs(ctx, s.read)
+		if code(err) == sqlite3.SQLITE_CANTOPEN && s.options.ReadOnly {
+			err = s.openUnchanging(ctx, err)
 		}
-		return s.explain(ctx, err)
-	}
-	return nil
-}
-
-// checkFile finds what SQLite would report with too few words, or not at all.
-func (s *Store) checkFile() error {
-	info, err := os.Stat(s.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && !s.options.ReadOnly:
-		if info, err = os.Stat(filepath.Dir(s.path)); err != nil {
-			return fmt.Errorf("its folder: %w", err)
+		if err != nil {
+			return s.explain(ctx, err)
 		}
-		if !info.IsDir() {
-			return fmt.Errorf("%s is not a folder", filepath.Dir(s.path))
-		}
-	case err != nil:
-		return err
-	case info.IsDir():
-		return errors.New("it is a folder; name a file in it")
-	case !info.Mode().IsRegular():
-		return errors.New("it is not a regular file")
-	}
-	if name := networkFS(filepath.Dir(s.path)); name != "" {
-		return fmt.Errorf("it is on a network file system (%s), where SQLite's processes cannot share memory; use a local disk, or MongoDB", name)
 	}
 	if s.options.ReadOnly {
 		return nil
 	}
-	if f, err := os.OpenFile(s.path, os.O_RDWR, 0); err == nil {
-		return f.Close()
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w; give the permission to write, or open it for reading only", err)
+	if s.write, err = sql.Open("sqlite", s.dsn("rwc")); err != nil {
+		return err
 	}
-	return nil
+	s.write.SetMaxOpenConns(1)
+	return s.prepareFile(ctx)
+}
+
+// openUnchanging opens a file in a folder where nobody can write, not even the
+// memory that processes share. That is safe if no commits are left beside the
+// file; otherwise it returns cause.
+func (s *Store) openUnchanging(ctx context.Context, cause error) error {
+	if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() > 0 {
+		return cause
+	}
+	db, err := sql.Open("sqlite", s.dsn("ro")+"&immutable=1")
+	if err != nil {
+		return err
+	}
+	if _, err := isOurs(ctx, db); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	err = s.read.Close()
+	s.read = db
+	return err
+}
+
+// checkFile finds what SQLite would report with too few words, or not at all. It
+// reports whether the file is there.
+func (s *Store) checkFile() (there bool, err error) {
+	info, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !s.options.ReadOnly:
+		if info, err = os.Stat(filepath.Dir(s.path)); err != nil {
+			return false, fmt.Errorf("its folder: %w", err)
+		}
+		if !info.IsDir() {
+			return false, fmt.Errorf("%s is not a folder", filepath.Dir(s.path))
+		}
+	case err != nil:
+		return false, err
+	case info.IsDir():
+		return false, errors.New("it is a folder; name a file in it")
+	case !info.Mode().IsRegular():
+		return false, errors.New("it is not a regular file")
+	}
+	if name := networkFS(filepath.Dir(s.path)); name != "" {
+		return false, fmt.Errorf("it is on a network file system (%s), where SQLite's processes cannot share memory; use a local disk, or MongoDB", name)
+	}
+	if s.options.ReadOnly {
+		return true, nil
+	}
+	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("%w; give the permission to write, or open it for reading only", err)
+	}
+	return true, f.Close()
 }
 
 var errForeign = errors.New("it is a SQLite database of another program; name another file")
 
-// prepareFile marks a new file as ours and puts it into WAL mode. Both need a
-// lock, for which several processes that begin at once must wait.
+// isOurs reports whether a database is marked as ours. One that is neither ours
+// nor empty gives errForeign.
+func isOurs(ctx context.Context, db interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+},
+) (bool, error) {
+	var id, tables int
+	err := db.QueryRowContext(ctx, "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id").Scan(&id, &tables)
+	switch {
+	case err != nil:
+		return false, err
+	case id == applicationID:
+		return true, nil
+	case id != 0 || tables > 0:
+		return false, errForeign
+	}
+	return false, nil
+}
+
+// prepareFile marks a new file as ours. Several processes may do so at once.
 func (s *Store) prepareFile(ctx context.Context) error {
 	return s.update(ctx, func(tx *sql.Tx) error {
-		var id, tables int
-		if err := tx.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), count(*) FROM sqlite_schema").Scan(&id, &tables); err != nil {
+		ours, err := isOurs(ctx, tx)
+		if ours || err != nil {
 			return err
 		}
-		if id == applicationID {
-			return nil
-		}
-		if tables > 0 || id != 0 {
-			return errForeign
-		}
-		_, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d;
+		_, err = tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d;
 			CREATE TABLE "^1commits" (seq INTEGER PRIMARY KEY, collection TEXT NOT NULL, low ANY NOT NULL, high ANY NOT NULL) STRICT`, applicationID))
 		return err
 	})
 }
 
 // dsn returns the data source name for the driver. The order matters: without
-// the timeout in force the other pragmas fail when processes open at once.
-func (s *Store) dsn(mode string, more ...string) string {
-	q := url.Values{}
-	q.Add("mode", mode)
-	q.Add("_pragma", "busy_timeout(10000)")
+// the timeout in force the other pragmas fail when processes open at once. For
+// writing it is short because update tries again; a context that ends meanwhile
+// is noticed only then.
+func (s *Store) dsn(mode string) string {
+	q := url.Values{"mode": {mode}}
 	if mode == "ro" {
+		q.Add("_pragma", "busy_timeout(10000)")
 		q.Add("_pragma", "query_only(1)")
 	} else {
+		q.Add("_txlock", "immediate")
+		q.Add("_pragma", "busy_timeout(500)")
 		q.Add("_pragma", "journal_mode(WAL)")
 		if s.options.Sync {
 			q.Add("_pragma", "synchronous(FULL)")
 		} else {
 			q.Add("_pragma", "synchronous(NORMAL)")
 		}
-	}
-	for i := 0; i < len(more); i += 2 {
-		q.Add(more[i], more[i+1])
 	}
 	u := url.URL{Scheme: "file", Path: s.path, RawQuery: q.Encode()}
 	return u.String()

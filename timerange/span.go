@@ -1,0 +1,77 @@
+package timerange
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/xhit/go-str2duration/v2"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// Span is a stretch of time as somebody typed it. Empty fields are open ends.
+type Span struct {
+	Since string // a duration up to now (24h, 7d), or a beginning that is not in the future
+	From  string // the beginning, in place of Since
+	To    string // the end, not included
+}
+
+// Range returns the ids of the span: every id for the zero Span. From is rounded
+// down to a second and To up. The errors are those of [Span.Times]; a span that
+// ends before it begins is an error too.
+func (s Span) Range(now time.Time) (objectid.Range, error) {
+	from, to, err := s.Times(now)
+	switch {
+	case err != nil:
+		return objectid.Range{}, err
+	case from != nil && to != nil && !from.Before(*to):
+		return objectid.Range{}, fmt.Errorf("the range is empty: it ends at %s and begins at %s", rfc3339(*to), rfc3339(*from))
+	case from != nil && to != nil:
+		return objectid.Between(*from, *to), nil
+	case from != nil:
+		return objectid.Since(*from), nil
+	case to != nil:
+		return objectid.Until(*to), nil
+	default:
+		return objectid.Range{}, nil
+	}
+}
+
+func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Times returns the ends of the span, nil where it is open. The errors begin with
+// the name of the field in lower case.
+func (s Span) Times(now time.Time) (from, to *time.Time, err error) {
+	if s.Since != "" && s.From != "" {
+		return nil, nil, errors.New("since and from both say where to begin: give one of them")
+	}
+	for _, end := range []struct {
+		field, text string
+		parse       func(string, time.Time) (time.Time, error)
+		time        **time.Time
+	}{{"since", s.Since, parseSince, &from}, {"from", s.From, Parse, &from}, {"to", s.To, Parse, &to}} {
+		if end.text == "" {
+			continue
+		}
+		t, err := end.parse(end.text, now)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", end.field, err)
+		}
+		*end.time = &t
+	}
+	return from, to, nil
+}
+
+// parseSince reads a time as [Parse] does, but a duration without a sign as well,
+// and no time in the future.
+func parseSince(s string, now time.Time) (time.Time, error) {
+	if d, err := str2duration.ParseDuration(s); err == nil && d > 0 && s[0] != '+' {
+		return now.Add(-d), nil
+	}
+	t, err := Parse(s, now)
+	if err == nil && t.After(now) {
+		return time.Time{}, fmt.Errorf("time %q: it lies in the future, where nothing can have been made since", s)
+	}
+	return t, err
+}
