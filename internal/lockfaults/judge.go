@@ -101,7 +101,7 @@ func (l *lab) beliefs() []belief {
 		case wrote:
 			b := open[e.Worker]
 			for _, s := range l.stopped {
-				if s.worker == b.worker && b.to.Before(s.from) && e.From.After(s.to) {
+				if s.worker == b.worker && b.to.Before(s.to) && e.From.After(s.to) {
 					all = append(all, *b)
 					b.from = e.From
 				}
