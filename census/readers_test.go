@@ -322,6 +322,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"length too short", length(binary.LittleEndian.Uint32(whole[first:]) - 3), 1, at + "census: not a BSON document"},
 		{"no end of the first", unended(first), 0, "stopped at byte 0: census: not a BSON document: no zero byte at its end"},
 		{"no end of the second", unended(first + int(binary.LittleEndian.Uint32(whole[first:]))), 1, at + "census: not a BSON document: no zero byte at its end"},
+		{"no end of a plain one", append(append(bytes.Clone(whole[:first]), whole[:first-1]...), 1), 1, at + "census: not a BSON document: no zero byte at its end"},
 		{"half gzip", zipped(all["json canonical"])[:200], 0, "census: gzip: the compressed data ends early"},
 		{"cut archive", archive[:bytes.LastIndex(archive[:len(archive)-4], archive[len(archive)-4:])+4], 5, "the archive ends before its collections do: shop.other"},
 		{"cut array", all["array"][:len(all["array"])-2], 4, "the array does not end"},
