@@ -18,16 +18,22 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand takes its place
 	root.AddCommand(
 		newCensusCommand(std),
+		newCollectionsCommand(std),
 		newCompletionCommand(std),
-		newInspectCommand(std),
-		newNewCommand(std),
-		newInsertCommand(std),
+		newDeleteCommand(std),
 		newFindCommand(std),
 		newGetCommand(std),
-		newDeleteCommand(std),
-		newCollectionsCommand(std),
+		newHistoryCommand(std),
+		newInsertCommand(std),
+		newInspectCommand(std),
+		newJoinCommand(std),
+		newLockCommand(std),
+		newNewCommand(std),
 		newOddsCommand(std),
+		newPruneCommand(std),
+		newPsCommand(std),
 		newRangeCommand(std),
+		newTraceCommand(std),
 		newVersionCommand(std),
 	)
 	started = new(bool)

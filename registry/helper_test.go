@@ -1,0 +1,153 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/sqlitestore"
+)
+
+// newStore opens a SQLite file for one test.
+func newStore(t testing.TB) *sqlitestore.Store {
+	t.Helper()
+	return openStore(t, filepath.Join(t.TempDir(), "registry.db"))
+}
+
+func openStore(t testing.TB, path string) *sqlitestore.Store {
+	t.Helper()
+	s, err := sqlitestore.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// quiet keeps expected warnings out of the test's output.
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// join joins with o, and leaves at the end of the test unless the test does.
+func join(t testing.TB, s store.Store, o registry.Options) *registry.Member {
+	t.Helper()
+	if o.Log == nil {
+		o.Log = quiet
+	}
+	m, err := registry.Join(t.Context(), s, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { finish(t, m) })
+	return m
+}
+
+func finish(t testing.TB, m *registry.Member) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := m.Leave(ctx, "test ends"); err != nil && !errors.Is(err, registry.ErrLeft) && !errors.Is(err, store.ErrClosed) {
+		t.Errorf("Leave: %v", err)
+	}
+}
+
+// all collects a sequence.
+func all[T any](t testing.TB, seq func(func(T, error) bool)) []T {
+	t.Helper()
+	var out []T
+	for v, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// trace traces id, which must work.
+func trace(t testing.TB, r *registry.Registry, id objectid.ID) registry.Trace {
+	t.Helper()
+	tr, err := r.Trace(context.Background(), id)
+	if err != nil {
+		t.Fatalf("trace %v: %v", id, err)
+	}
+	return tr
+}
+
+// statusOf returns the status of a run that is recorded once.
+func statusOf(t testing.TB, r *registry.Registry, g gpid.GPID) registry.Status {
+	t.Helper()
+	found := all(t, r.Find(context.Background(), g))
+	if len(found) != 1 {
+		t.Fatalf("%v is recorded %d times, want once", g, len(found))
+	}
+	return found[0]
+}
+
+// eventually waits until ok, for things that take a heartbeat or two.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("still not: %s", what)
+		}
+	}
+}
+
+// moved is a wall clock that can be set.
+type moved struct{ by atomic.Int64 }
+
+func (c *moved) Now() time.Time      { return time.Now().Add(time.Duration(c.by.Load())) }
+func (c *moved) set(d time.Duration) { c.by.Store(int64(d)) }
+
+// beat is the shortest interval.
+const beat = 100 * time.Millisecond
+
+// elsewhere is a store as a process of another place writes to it: what it
+// records of its kernel is changed.
+type elsewhere struct {
+	store.Store
+	change func(*registry.Process)
+}
+
+func (e elsewhere) Insert(ctx context.Context, c string, doc any) (store.Key, error) {
+	return e.Store.Insert(ctx, c, e.changed(doc))
+}
+
+func (e elsewhere) Replace(ctx context.Context, c string, doc any) error {
+	return e.Store.Replace(ctx, c, e.changed(doc))
+}
+
+func (e elsewhere) changed(doc any) any {
+	if p, ok := doc.(registry.Process); ok {
+		e.change(&p)
+		return p
+	}
+	return doc
+}
+
+// sample is an id as another driver makes it: with a random value of its own.
+func sample(t *testing.T) objectid.ID {
+	t.Helper()
+	g, err := objectid.NewGenerator(objectid.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.New()
+}
+
+// later is an id of the maker of id, some seconds on.
+func later(id objectid.ID, seconds int) objectid.ID {
+	moved := objectid.At(id.Time().Add(time.Duration(seconds) * time.Second))
+	copy(moved[4:], id[4:])
+	moved[11]++
+	return moved
+}
