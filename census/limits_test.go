@@ -120,6 +120,16 @@ func TestOpenQuote(t *testing.T) {
 	}
 }
 
+// TestLongCSV reads more rows than one may have bytes.
+func TestLongCSV(t *testing.T) {
+	row := []byte(idA + "," + strings.Repeat("x", 1000) + "\n")
+	const rows = 70 << 10
+	r, err := read(t, io.MultiReader(strings.NewReader("_id,n\n"), &endless{size: rows * len(row), fill: func(p []byte) int { return copy(p, row) }}), nil)
+	if r.IDs != rows || err != nil {
+		t.Errorf("%s, %v, want %d ids", found(r), err, rows)
+	}
+}
+
 // TestDeepNesting reads documents within documents to a depth that no recursion
 // would survive.
 func TestDeepNesting(t *testing.T) {

@@ -249,6 +249,7 @@ func TestTexts(t *testing.T) {
 		{"array of ids", `[{"$oid":"` + idA + `"}, "` + idB + `", ObjectId("` + idA + `"), 7]`, census.Options{}, "3 ids, [int:1], without 0"},
 		{"shell", `{ "_id" : ObjectId("` + idA + `"), "n" : NumberLong(7) }` + "\n", census.Options{}, "1 ids, without 0"},
 		{"escaped key", `{"\u005fid":{"$oid":"` + idA + `"}}` + "\n", census.Options{}, "1 ids, without 0"},
+		{"an id, and not quite one", `{"_id":{"$oid":"` + idA + `"}}` + "\n" + `{"_id":{"$oid":"` + idB + `","x":1}}` + "\n" + `{"_id":{"$oid":"` + idB[1:] + `x"}}` + "\n", census.Options{}, "1 ids, [object:2], without 0"},
 		{"not quite an id", `{"_id":{"$oid":"` + idA + `","x":1}}` + "\n" + `{"_id":{"$oid":"` + idA[1:] + `"}}`, census.Options{}, "0 ids, [object:2], without 0"},
 		{"broken lines", `{"_id":{"$oid":"` + idA + `"}}` + "\n" + `{"_id":{"$oid":"` + idB + `"},` + "\nnonsense\n{]}\n\n", census.Options{}, "1 ids, without 0, broken 3"},
 		{"empty documents", "{}\n{ }\n", census.Options{}, "0 ids, without 2"},
@@ -301,6 +302,11 @@ func TestErrorsSayWhere(t *testing.T) {
 		binary.LittleEndian.PutUint32(b[first:], n)
 		return b
 	}
+	unended := func(end int) []byte {
+		b := bytes.Clone(whole)
+		b[end-1] = 1
+		return b
+	}
 	at := fmt.Sprintf("stopped at byte %d: ", first)
 	for _, test := range []struct {
 		name string
@@ -314,12 +320,19 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"enormous length", length(1<<31 - 1), 1, at + "census: not a BSON document: its length says 2147483647 bytes"},
 		{"length into the next", length(binary.LittleEndian.Uint32(whole[first:]) + 8), 1, at + "census: not a BSON document"},
 		{"length too short", length(binary.LittleEndian.Uint32(whole[first:]) - 3), 1, at + "census: not a BSON document"},
+		{"no end of the first", unended(first), 0, "stopped at byte 0: census: not a BSON document: no zero byte at its end"},
+		{"no end of the second", unended(first + int(binary.LittleEndian.Uint32(whole[first:]))), 1, at + "census: not a BSON document: no zero byte at its end"},
+		{"no end of a plain one", append(append(bytes.Clone(whole[:first]), whole[:first-1]...), 1), 1, at + "census: not a BSON document: no zero byte at its end"},
 		{"half gzip", zipped(all["json canonical"])[:200], 0, "census: gzip: the compressed data ends early"},
 		{"cut archive", archive[:bytes.LastIndex(archive[:len(archive)-4], archive[len(archive)-4:])+4], 5, "the archive ends before its collections do: shop.other"},
 		{"cut array", all["array"][:len(all["array"])-2], 4, "the array does not end"},
 		{"empty", nil, 0, "census: the source is empty"},
 	} {
-		r, err := read(t, bytes.NewReader(test.data), nil)
+		o := &census.Options{}
+		if strings.HasPrefix(test.name, "no end") {
+			o.Format = census.BSON
+		}
+		r, err := read(t, bytes.NewReader(test.data), o)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q", test.name, err, test.want)
 		}

@@ -54,8 +54,12 @@ func (t *textWriter) sources(sources []*Source) {
 		if len(s.parts) > 0 && s.Units == 0 && s.Error == "" {
 			continue // its collections are listed
 		}
-		t.wrapped("", "  ", fmt.Sprintf("%s: %v, %s, %s", name, s.Format,
-			plural(s.Units, s.Unit, s.Unit+"s"), plural(s.IDs, "id", "ids")))
+		if s.Unit == "" {
+			t.wrapped("", "  ", name+":") // and why it was not read
+		} else {
+			t.wrapped("", "  ", fmt.Sprintf("%s: %v, %s, %s", name, s.Format,
+				plural(s.Units, s.Unit, s.Unit+"s"), plural(s.IDs, "id", "ids")))
+		}
 		if s.Broken > 0 {
 			t.wrapped("  ", "    ", fmt.Sprintf("! %s could not be read", plural(s.Broken, s.Unit, s.Unit+"s")))
 			for _, p := range s.Problems {
