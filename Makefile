@@ -10,6 +10,7 @@ help:
 	@echo "make test    install what the tests need, then run them all"
 	@echo "make check   formatting, vet, static analysis, tidiness, directions of imports"
 	@echo "make bench   measure against the peers and write docs/benchmarks.md"
+	@echo "make soak    the long tests (SOAK=30m)"
 	@echo "make fuzz    run every fuzz test for $(FUZZTIME) (FUZZTIME=...)"
 
 .PHONY: test
@@ -19,6 +20,15 @@ test:
 
 # The modules beside the main one. bench/lock cannot be tidied, see there.
 MODULES = $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod))
+
+# How long "make soak" lets clients fight for a lock.
+SOAK = 30m
+
+.PHONY: soak
+soak:
+	.ci/setup
+	OID_REQUIRE_ALL=1 OID_SOAK=$(SOAK) go test -race -timeout 0 -v -run Linear ./lock/redislock
+	OID_REQUIRE_ALL=1 go test -race -timeout 0 -count 20 -run Faults ./lock/redislock
 
 .PHONY: check
 check:
