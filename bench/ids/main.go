@@ -60,7 +60,7 @@ func table(o operation, workers, rounds int, turn time.Duration) string {
 		for r := range ratios {
 			ratios[r] = times[0][r] / times[i][r]
 		}
-		fmt.Fprintf(&b, "| %s | %.2f | %.3f | %.3g |\n", l.name, median(times[i]), median(ratios), allocations(l.run)/float64(o.ids(l)))
+		fmt.Fprintf(&b, "| %s | %.2f | %.3f | %d |\n", l.name, median(times[i]), median(ratios), allocations(l.run)/uint64(o.ids(l)))
 	}
 	return b.String()
 }
@@ -104,13 +104,14 @@ func measure(run func(n int), workers int, turn time.Duration) float64 {
 	}
 }
 
-// allocations returns how often one call allocates.
-func allocations(run func(n int)) float64 {
+// allocations returns how often one call allocates; what a run of many allocates
+// once does not count.
+func allocations(run func(n int)) uint64 {
 	const n = 1000
 	run(n)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	run(n)
 	runtime.ReadMemStats(&after)
-	return float64(after.Mallocs-before.Mallocs) / n
+	return (after.Mallocs - before.Mallocs) / n
 }
