@@ -107,6 +107,7 @@ func (t *tally) judge(list *records, w *writer, i, j int) {
 	switch {
 	case v.twins > 0 || v.interleaved() || v.overlap():
 		w.shared = true
+		w.missing, w.jumps = 0, 0 // the space between the rows is no gap of either
 		t.shared++
 		t.fault(fault{shared: true, examples: v.sharers()}, w)
 	case len(v.falls) > 0:

@@ -129,7 +129,8 @@ type Writer struct {
 	// Missing is how many values its counter passed between its first and its
 	// last id that are not here: ids that it made for something else, or that
 	// were deleted. Steps of more than 2^20 are not in it but are counted as
-	// Jumps: a restart, or a long absence.
+	// Jumps: a restart, or a long absence. Of a Shared value neither is known;
+	// both are 0.
 	Missing int64 `json:"missing"`
 	Jumps   int64 `json:"jumps"`
 	// Layout is what the value most likely is: modern, classic or java.

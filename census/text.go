@@ -203,9 +203,13 @@ func (t *textWriter) writers(r *Report) {
 		if w.Name != "" {
 			notes = append(notes, clean(w.Name))
 		}
+		missing := group(w.Missing)
+		if w.Shared {
+			missing = "?"
+		}
 		rows = append(rows, []string{
 			w.Process, group(w.IDs), w.First.In(zone).Format(format), w.Last.In(zone).Format(format),
-			group(w.Missing), strings.Join(notes, ", "),
+			missing, strings.Join(notes, ", "),
 		})
 	}
 	widths := make([]int, len(rows[0]))

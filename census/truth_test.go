@@ -176,6 +176,9 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 				made := slices.DeleteFunc(slices.Clone(all), func(a process) bool { return a.value != v })
 				t.Errorf("seed %d: writer %s: stepped %v, shared %v, want %v, %v: %+v", seed, w.Process, w.Stepped, w.Shared, p.stepped[v], p.shared[v], made)
 			}
+			if w.Shared && (w.Missing != 0 || w.Jumps != 0) {
+				t.Errorf("seed %d: shared writer %s lacks %d ids, with %d jumps", seed, w.Process, w.Missing, w.Jumps)
+			}
 			if missing, known := p.missing[v]; known && !w.Shared && w.Missing != missing {
 				t.Errorf("seed %d: writer %s lacks %d ids, want %d (stepped %v)", seed, w.Process, w.Missing, missing, w.Stepped)
 			}

@@ -14,7 +14,13 @@ func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lease.Release()) }() // also when f panics
+	defer func() { // also when f panics
+		if lost := lease.Release(); err == nil {
+			err = lost
+		} else if lost != nil {
+			err = errors.Join(err, lost)
+		}
+	}()
 	work, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := context.AfterFunc(lease.Context(), func() { cancel(context.Cause(lease.Context())) })

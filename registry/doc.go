@@ -19,7 +19,9 @@
 // Two members never hold the same block of process values, and none is ever
 // given to a second member: a block is claimed by inserting it under a unique
 // key, for ever. So two members never make the same id, also when they join at
-// the same moment and when one was cut off from the store.
+// the same moment and when one was cut off from the store. The exception is one
+// that joined without the store, see [Options.Offline]: it draws its block, and a
+// clash, as rare as any other, is then reported and not prevented.
 //
 // Trace says known, and certain, only if exactly one process held the id's
 // process value at the id's time and the registry had its word then; otherwise it

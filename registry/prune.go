@@ -26,9 +26,8 @@ type Pruned struct {
 }
 
 // Prune deletes old samples, and the records of processes that ended long ago.
-// Blocks stay claimed for ever, and keep the essence of the record: an id made
-// with one is still traced. An id of an adopted process is then unknown. On an
-// error a part may have been deleted. Ages are by this host's wall clock.
+// Blocks stay claimed for ever; they and adopted values keep the essence of the
+// record, so that ids are still traced. On an error a part may have been deleted. Ages are by this host's wall clock.
 func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	keep := PruneOptions{Samples: 7 * 24 * time.Hour, Records: 365 * 24 * time.Hour}
 	if o != nil && o.Samples != 0 {
@@ -68,16 +67,15 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	return done, nil
 }
 
-// pruneRecord deletes the record of p. What is to stay is stored first.
+// pruneRecord deletes the record of p. What is to stay is stored first: where its
+// process value was held by another process too, forgetting p would make that one
+// look like the only maker.
 func (r *Registry) pruneRecord(ctx context.Context, p *Process) error {
+	held := p.Block
 	if p.Value != p.Block {
-		err := r.store.Delete(ctx, values, key(adoptionKey(p.Value, p.From, p.Block)))
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		return r.store.Delete(ctx, processes, key(p.Key))
+		held = adoptionKey(p.Value, p.From, p.Block)
 	}
-	h, err := get[holding](ctx, r.store, values, p.Block)
+	h, err := get[holding](ctx, r.store, values, held)
 	if err == nil {
 		essence := *p
 		essence.Labels, essence.Executable = nil, ""

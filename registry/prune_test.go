@@ -120,10 +120,7 @@ func TestPruneAdopted(t *testing.T) {
 	if done, err := r.Prune(t.Context(), nil); err != nil || done.Records != 1 {
 		t.Errorf("Prune = %+v, %v", done, err)
 	}
-	if tr := trace(t, r, m.Process().Sample); tr.Verdict != registry.Unrecorded {
-		t.Errorf("sample of a pruned adoption: %s, want unknown", tr.Verdict)
-	}
-	if n, _ := s.Count(t.Context(), "oid.values", store.Range{}); n != 1 {
-		t.Errorf("%d holdings, want the block alone", n)
+	if tr := trace(t, r, m.Process().Sample); tr.Verdict != registry.Known || tr.Processes[0].GPID != m.GPID() {
+		t.Errorf("sample of a pruned adoption: %s by %v, want known by %v", tr.Verdict, tr.Processes, m.GPID())
 	}
 }

@@ -67,6 +67,8 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 			t.Reason = "its block was claimed by a process that never began, " + h.Process
 		case at.Before(s.From.Truncate(time.Second)):
 			outside = append(outside, s)
+		case s.State == Dead && at.After(wall(r.view.Now)): // a process of this host, so of this clock
+			outside = append(outside, s)
 		case !at.After(s.Until):
 			sure = addMaker(sure, s)
 		case s.State == Silent:
@@ -128,6 +130,8 @@ func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *S
 	switch {
 	case !sure:
 		t.Reason = fmt.Sprintf("made %v after the last heartbeat of a process that is silent", at.Sub(p.Last.Time).Round(time.Second))
+	case !p.State.mayLive() && p.End == nil && at.After(p.Last.Time):
+		t.Reason = fmt.Sprintf("made %v after the last heartbeat of a process that is %s; when it died is not known", at.Sub(p.Last.Time).Round(time.Second), p.State)
 	case at.Before(p.Certain.Truncate(time.Second)):
 		t.Reason = fmt.Sprintf("certain only from %s, when the process was recorded", p.Certain.Format(time.RFC3339))
 	case presumed != nil && !presumed.sameMaker(&p.Process):

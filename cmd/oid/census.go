@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,7 +85,7 @@ not in the other.
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
-			view, err := f.view()
+			view, err := f.view(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -126,7 +124,7 @@ not in the other.
 	flags.StringVar(&f.tz, "tz", "UTC", "time `ZONE` of the report, such as Europe/Berlin or Local")
 	flags.IntVar(&f.top, "top", 10, "list the `N` writers with the most ids; 0 for all")
 	flags.BoolVar(&f.asJSON, "json", false, "write one JSON object")
-	flags.StringVar(&f.html, "html", "", "write the report as a page into this `FILE`, and nothing else")
+	flags.StringVar(&f.html, "html", "", "write the report as a page into this `FILE`, or - for standard output, and nothing else")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	flags.BoolVar(&f.compare, "compare", false, "tell which ids are in one of two sources and not in the other")
 	flags.BoolVar(&f.ids, "ids", false, "with --compare: list these ids, < for those only in the first, > for the second")
@@ -156,7 +154,7 @@ func (m *makers) namer(ctx context.Context) (name func(objectid.ID) string, fail
 }
 
 // view checks the flags that concern the report, before anything is read.
-func (f *censusFlags) view() (*census.View, error) {
+func (f *censusFlags) view(cmd *cobra.Command, args []string) (*census.View, error) {
 	var view census.View
 	var err error
 	if f.options.Format, err = censusFormats.find("format", f.format); err != nil {
@@ -185,6 +183,11 @@ func (f *censusFlags) view() (*census.View, error) {
 	if f.asJSON && f.html != "" {
 		return nil, usagef("--json does not go with --html")
 	}
+	if cmd.Flags().Changed("html") {
+		if err := checkTarget(f.html, args); err != nil {
+			return nil, usagef("--html %q: %w", f.html, err)
+		}
+	}
 	return &view, nil
 }
 
@@ -197,7 +200,10 @@ func (f *censusFlags) report(std streams, c *census.Census, view *census.View) e
 	case err != nil:
 		return err
 	case f.html != "":
-		err = writeWhole(f.html, r.WriteHTML)
+		if r.IDs == 0 && r.Broken() {
+			return errReported // a page about nothing must not replace one about something
+		}
+		err = writeFile(std.out, f.html, r.WriteHTML)
 	case f.asJSON:
 		err = writeJSON(std.out, r)
 	default:
@@ -213,26 +219,6 @@ func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
-}
-
-// writeWhole makes the file path of what write writes. The file appears whole or,
-// on an error, not at all.
-func writeWhole(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	err = write(f)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(f.Name())))
-	}
-	return nil
 }
 
 // compare carries out oid census --compare.

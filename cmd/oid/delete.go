@@ -54,7 +54,7 @@ quotes.
 				}
 				r = store.Ids(ids)
 			}
-			s, err := where.openToWrite(cmd.Context())
+			s, err := where.openToDelete(cmd.Context())
 			if err != nil {
 				return err
 			}

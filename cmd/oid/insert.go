@@ -39,6 +39,9 @@ with its line, and the others are stored all the same.
 			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}
 			}
+			if len(args) == 2 && strings.TrimSpace(args[1]) == "" {
+				return usagef("the document is empty; give JSON, or leave it out to read standard input")
+			}
 			in := std.in
 			if len(args) == 2 && args[1] != "-" {
 				in = strings.NewReader(strings.ReplaceAll(args[1], "\n", " ")) // which means the same in JSON

@@ -79,7 +79,7 @@ func runUnder(std streams, lease *lock.Lease, grace time.Duration, signals <-cha
 			group.signal(s)
 		case <-expiring:
 			if left := time.Until(lease.Deadline()); left <= grace { // it was not renewed meanwhile
-				fmt.Fprintf(std.err, "oid: the lock cannot be renewed; it ends in %v\n", left.Round(time.Millisecond))
+				fmt.Fprintf(std.err, "oid: the lock cannot be renewed; it ends in %v\n", max(left, 0).Round(time.Millisecond))
 				term(left)
 			}
 		case <-lost:

@@ -39,7 +39,7 @@ func appendIDObject(b []byte, id objectid.ID) []byte {
 func newNewCommand(std streams) *cobra.Command {
 	var (
 		n      int64
-		at     timeFlag
+		at     string
 		layout objectid.Layout
 		format string
 		asJSON bool
@@ -74,7 +74,7 @@ left: after 10^9 of them in the modern layout.
 			}
 			config := objectid.Config{Layout: layout}
 			if at != "" {
-				t, err := timerange.Parse(string(at), time.Now())
+				t, err := timerange.Parse(at, time.Now())
 				if err != nil {
 					return usagef("--at: %w", err)
 				}
@@ -92,7 +92,7 @@ left: after 10^9 of them in the modern layout.
 	}
 	f := cmd.Flags()
 	f.Int64VarP(&n, "number", "n", 1, "how many")
-	f.Var(&at, "at", "`TIME` that the ids carry instead of the present")
+	f.StringVar(&at, "at", "", "`TIME` that the ids carry instead of the present")
 	f.TextVar(&layout, "layout", objectid.Modern, "the `LAYOUT`: modern, classic or java")
 	f.StringVar(&format, "format", "hex", "how to write an id: "+idForms.names())
 	f.BoolVar(&asJSON, "json", false, "write one JSON object per id, with its time")

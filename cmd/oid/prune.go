@@ -37,7 +37,7 @@ are never given away again, and ids made with them are still traced.
 			if keep.Records, err = positive("--records", records); err != nil {
 				return err
 			}
-			s, err := where.openToWrite(cmd.Context())
+			s, err := where.openToDelete(cmd.Context())
 			if err != nil {
 				return err
 			}

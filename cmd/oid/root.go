@@ -1,7 +1,10 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // newRoot returns the command tree, and a bool that is set once a subcommand has
@@ -40,10 +43,24 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	for _, c := range root.Commands() {
 		if work := c.RunE; work != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
+				if err := noEmptyFlag(cmd); err != nil {
+					return err
+				}
 				*started = true
 				return work(cmd, args)
 			}
 		}
 	}
 	return root, started
+}
+
+// noEmptyFlag refuses a flag that was given the empty text: that is a variable of
+// the shell which was never set, and must not pass for a flag that was not given.
+func noEmptyFlag(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" {
+			err = usagef("--%s is empty; give it a value or leave it out", f.Name)
+		}
+	})
+	return err
 }

@@ -37,6 +37,18 @@ func (f *storeFlag) openToRead(ctx context.Context) (store.Store, error) { retur
 // is not there.
 func (f *storeFlag) openToWrite(ctx context.Context) (store.Store, error) { return f.open(ctx, false) }
 
+// openToDelete opens a store that must be there, for commands that only delete.
+func (f *storeFlag) openToDelete(ctx context.Context) (store.Store, error) {
+	s, err := f.openToRead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return f.openToWrite(ctx)
+}
+
 func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error) {
 	url := f.url
 	if url == "" {
