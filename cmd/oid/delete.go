@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/store"
+)
+
+func newDeleteCommand(std streams) *cobra.Command {
+	var (
+		where  storeFlag
+		times  timeRange
+		all    bool
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "delete COLLECTION {ID... | --since D | --from TIME | --to TIME | --all}",
+		Short: "Delete documents, by _id or by the time of their making",
+		Long: `Delete the documents with these _ids, or those that were made in a stretch of
+time, and print how many were deleted. Documents whose _id is not an ObjectId
+belong to no stretch of time; --all deletes them too.
+
+An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
+quotes.
+
+` + rangeHelp + "\n\n" + storeHelp,
+		Example: `  oid delete events 6592008029c8c3e4dc76256c
+  oid delete events --to -30d`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := store.CheckCollection(args[0]); err != nil {
+				return usageError{err}
+			}
+			keys, err := parseKeys(args[1:])
+			if err != nil {
+				return err
+			}
+			ways := 0
+			for _, given := range []bool{len(keys) > 0, times.given(), all} {
+				if given {
+					ways++
+				}
+			}
+			if ways != 1 {
+				return usagef("which documents? Give either IDs, or a stretch of time, or --all")
+			}
+			var r store.Range
+			if times.given() {
+				ids, err := times.parse(time.Now())
+				if err != nil {
+					return err
+				}
+				r = store.Ids(ids)
+			}
+			s, err := where.openToWrite(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var n int64
+			if len(keys) > 0 {
+				n, err = deleteKeys(cmd, std, s, args[0], keys)
+			} else {
+				n, err = s.DeleteRange(cmd.Context(), args[0], r)
+			}
+			return errors.Join(err, printDeleted(std, n, asJSON), s.Close())
+		},
+	}
+	where.addFlag(cmd)
+	times.addFlags(cmd)
+	cmd.Flags().BoolVar(&all, "all", false, "delete all documents of the collection")
+	cmd.Flags().BoolVar(&asJSON, "json", false, `write {"deleted": N}`)
+	return cmd
+}
+
+// deleteKeys deletes documents one by one and reports those that are not there.
+func deleteKeys(cmd *cobra.Command, std streams, s store.Store, collection string, keys []store.Key) (n int64, err error) {
+	for _, key := range keys {
+		switch e := s.Delete(cmd.Context(), collection, key); {
+		case e == nil:
+			n++
+		case errors.Is(e, store.ErrNotFound):
+			fmt.Fprintf(std.err, "oid: %v\n", e)
+			err = errReported
+		default:
+			return n, e
+		}
+	}
+	return n, err
+}
+
+func printDeleted(std streams, n int64, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(std.out).Encode(struct {
+			Deleted int64 `json:"deleted"`
+		}{n})
+	}
+	_, err := fmt.Fprintln(std.out, n)
+	return err
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/store"
+)
+
+func newFindCommand(std streams) *cobra.Command {
+	var (
+		where  storeFlag
+		times  timeRange
+		q      store.Query
+		after  string
+		count  bool
+		follow bool
+	)
+	cmd := &cobra.Command{
+		Use:   "find COLLECTION",
+		Short: "List documents, by the time of their making",
+		Long: `List the documents of a collection in the order of their _id, one per line, as
+Extended JSON; with --since, --from or --to, those made in that stretch of time.
+Only the primary key is read for that.
+
+--follow goes on with documents as they are stored, until it is interrupted. Their
+order is then that in which they are stored.
+
+` + rangeHelp + "\n\n" + storeHelp,
+		Example: `  oid find events --since 24h
+  oid find events --since 24h --follow
+  oid find events --limit 100 --after 6592008029c8c3e4dc76256c`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := store.CheckCollection(args[0]); err != nil {
+				return usageError{err}
+			}
+			if err := readQuery(&q, times, after); err != nil {
+				return err
+			}
+			switch {
+			case follow && (q.Descending || after != "" || count):
+				return usagef("--follow does not go with --desc, --after or --count")
+			case count && (q.Descending || after != "" || q.Limit > 0):
+				return usagef("--count does not go with --desc, --after or --limit")
+			}
+			s, err := where.openToRead(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			switch {
+			case count:
+				n, err := s.Count(cmd.Context(), args[0], q.Range)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(std.out, n)
+				return err
+			case follow:
+				return list(std, s.Watch(cmd.Context(), args[0], q.Range), q.Limit, true)
+			}
+			return list(std, s.Find(cmd.Context(), args[0], q), 0, false)
+		},
+	}
+	where.addFlag(cmd)
+	times.addFlags(cmd)
+	f := cmd.Flags()
+	f.IntVarP(&q.Limit, "limit", "n", 0, "list `N` documents at most")
+	f.BoolVar(&q.Descending, "desc", false, "the greatest _id, which is the newest, first")
+	f.StringVar(&after, "after", "", "go on after this `ID`, the last one of an earlier list")
+	f.BoolVar(&count, "count", false, "print only how many documents there are")
+	f.BoolVarP(&follow, "follow", "f", false, "go on with documents as they are stored")
+	f.Bool("json", true, "write JSON, as it always does")
+	return cmd
+}
+
+// readQuery puts into q what the flags say of times and of the place to go on.
+func readQuery(q *store.Query, times timeRange, after string) error {
+	if q.Limit < 0 {
+		return usagef("--limit %d: want 0 (no limit) or more", q.Limit)
+	}
+	if times.given() {
+		r, err := times.parse(time.Now())
+		if err != nil {
+			return err
+		}
+		q.Range = store.Ids(r)
+	}
+	if after != "" {
+		key, err := store.ParseKey(after)
+		if err != nil {
+			return usageError{fmt.Errorf("--after: %w", err)}
+		}
+		q.After = key
+	}
+	return nil
+}
+
+// list prints documents, up to limit of them if that is above 0. With live it
+// prints each at once.
+func list(std streams, docs iter.Seq2[bson.Raw, error], limit int, live bool) error {
+	out := bufio.NewWriterSize(std.out, 1<<16)
+	n := 0
+	for doc, err := range docs {
+		if err != nil {
+			return errors.Join(err, out.Flush())
+		}
+		line, err := documentLine(doc)
+		if err != nil {
+			return errors.Join(err, out.Flush())
+		}
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+		if live {
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
+		if n++; n == limit {
+			break
+		}
+	}
+	return out.Flush()
+}

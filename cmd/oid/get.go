@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/store"
+)
+
+func newGetCommand(std streams) *cobra.Command {
+	var where storeFlag
+	cmd := &cobra.Command{
+		Use:   "get COLLECTION [ID...]",
+		Short: "Print documents by their _id",
+		Long: `Print the documents with these _ids as Extended JSON, one per line and in this
+order. Without an ID they are read from standard input, one per line.
+
+An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
+quotes.
+
+` + storeHelp,
+		Example: `  oid get events 6592008029c8c3e4dc76256c
+  oid get users '"alice"' 17`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := store.CheckCollection(args[0]); err != nil {
+				return usageError{err}
+			}
+			keys, err := parseKeys(args[1:])
+			if err != nil {
+				return err
+			}
+			s, err := where.openToRead(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			g := getting{cmd: cmd, s: s, collection: args[0], std: std, out: bufio.NewWriter(std.out)}
+			for _, key := range keys {
+				if err := g.get(key); err != nil {
+					return errors.Join(err, g.out.Flush())
+				}
+			}
+			if len(keys) == 0 {
+				if err := g.readAll(); err != nil {
+					return errors.Join(err, g.out.Flush())
+				}
+			}
+			if err := g.out.Flush(); err != nil || !g.missing {
+				return err
+			}
+			return errReported
+		},
+	}
+	where.addFlag(cmd)
+	cmd.Flags().Bool("json", true, "write JSON, as it always does")
+	return cmd
+}
+
+// getting is one run of oid get.
+type getting struct {
+	cmd        *cobra.Command
+	s          store.Store
+	collection string
+	std        streams
+	out        *bufio.Writer
+	missing    bool // something was reported
+}
+
+func (g *getting) get(key store.Key) error {
+	doc, err := g.s.Get(g.cmd.Context(), g.collection, key)
+	if errors.Is(err, store.ErrNotFound) {
+		g.report(err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	line, err := documentLine(doc)
+	if err != nil {
+		return err
+	}
+	_, err = g.out.Write(line)
+	return err
+}
+
+// readAll gets the documents whose keys are on standard input.
+func (g *getting) readAll() error {
+	for s := bufio.NewScanner(g.std.in); ; {
+		if !s.Scan() {
+			return s.Err()
+		}
+		text := strings.TrimSpace(s.Text())
+		if text == "" {
+			continue
+		}
+		key, err := store.ParseKey(text)
+		if err != nil {
+			g.report(err)
+			continue
+		}
+		if err := g.get(key); err != nil {
+			return err
+		}
+	}
+}
+
+func (g *getting) report(err error) {
+	g.missing = true
+	fmt.Fprintf(g.std.err, "oid: %v\n", err)
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/store"
+)
+
+func newInsertCommand(std streams) *cobra.Command {
+	var (
+		where  storeFlag
+		stop   bool
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "insert COLLECTION [DOC]",
+		Short: "Store documents",
+		Long: `Store a document, or those on standard input, one per line. Documents are JSON,
+in MongoDB's Extended JSON where a type needs it. One without an _id gets an
+ObjectId.
+
+The _id of each document is printed once it is stored and not before. Under load
+many documents are stored at once. A document that cannot be stored is reported
+with its line, and the others are stored all the same.
+
+` + storeHelp,
+		Example: `  oid insert events '{"kind":"start"}'
+  oid insert events < events.jsonl > ids
+  oid insert --store mongodb://localhost/app events < events.jsonl`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := store.CheckCollection(args[0]); err != nil {
+				return usageError{err}
+			}
+			in := std.in
+			if len(args) == 2 && args[1] != "-" {
+				in = strings.NewReader(strings.ReplaceAll(args[1], "\n", " ")) // which means the same in JSON
+			}
+			s, err := where.openToWrite(cmd.Context())
+			if err != nil {
+				return err
+			}
+			w := insertion{s: s, collection: args[0], ordered: stop, asJSON: asJSON, std: std, single: len(args) == 2 && args[1] != "-"}
+			return errors.Join(w.run(cmd.Context(), in), s.Close())
+		},
+	}
+	where.addFlag(cmd)
+	cmd.Flags().BoolVar(&stop, "stop-on-error", false, "stop at the first document that cannot be stored")
+	cmd.Flags().BoolVar(&asJSON, "json", false, `write {"_id": ...} for each document`)
+	return cmd
+}
+
+// insertion is one run of oid insert.
+type insertion struct {
+	s          store.Store
+	collection string
+	ordered    bool
+	asJSON     bool
+	single     bool // the document is an argument and has no line
+	std        streams
+
+	stored  int
+	refused bool
+}
+
+// run stores what in holds. One goroutine reads while this one stores: what has
+// come meanwhile is the next batch.
+func (w *insertion) run(ctx context.Context, in io.Reader) error {
+	q := newLineQueue()
+	go q.read(in)
+	defer q.stop()
+	for {
+		batch, err := q.take(ctx)
+		if err == nil {
+			if len(batch) == 0 {
+				break
+			}
+			err = w.store(ctx, batch)
+		}
+		if errors.Is(err, errReported) {
+			return err
+		}
+		if err != nil {
+			return fmt.Errorf("insert, after %d documents stored: %w", w.stored, err)
+		}
+	}
+	if w.refused {
+		return errReported
+	}
+	return nil
+}
+
+// store stores a batch, prints its ids and reports what was refused.
+func (w *insertion) store(ctx context.Context, batch []line) error {
+	var docs []any
+	var lines []line // of docs
+	errs := map[int]error{}
+	for _, l := range batch {
+		if l.err != nil {
+			errs[l.number] = l.err
+			if w.ordered {
+				break
+			}
+			continue
+		}
+		docs, lines = append(docs, l.doc), append(lines, l)
+	}
+	keys, err := w.s.InsertMany(ctx, w.collection, docs, &store.InsertOptions{Ordered: w.ordered})
+	var refused *store.InsertError
+	if errors.As(err, &refused) {
+		err = nil
+		if w.ordered { // before whatever could not be parsed
+			clear(errs)
+		}
+		for _, r := range refused.Refused {
+			errs[lines[r.Index].number] = r.Err
+		}
+	}
+	if printErr := w.print(keys); printErr != nil {
+		return printErr
+	}
+	for _, l := range batch {
+		if err := errs[l.number]; err != nil {
+			w.report(l.number, err)
+		}
+	}
+	if err == nil && w.ordered && w.refused {
+		return errReported
+	}
+	return err
+}
+
+// print writes the ids of what is stored.
+func (w *insertion) print(keys []store.Key) error {
+	out := bufio.NewWriter(w.std.out)
+	for _, key := range keys {
+		if key.IsZero() {
+			continue
+		}
+		w.stored++
+		line, err := keyLine(key, w.asJSON)
+		if err != nil {
+			return err
+		}
+		_, _ = out.Write(line) // Flush returns the error
+	}
+	if err := out.Flush(); err != nil {
+		// Not wrapped: a reader that has gone is no good end here, where it
+		// leaves documents unstored.
+		return fmt.Errorf("print ids: %v", err)
+	}
+	return nil
+}
+
+func (w *insertion) report(number int, err error) {
+	w.refused = true
+	if w.single {
+		fmt.Fprintf(w.std.err, "oid: %v\n", err)
+		return
+	}
+	fmt.Fprintf(w.std.err, "oid: line %d: %v\n", number, err)
+}

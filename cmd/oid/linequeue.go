@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+const (
+	// maxLine is the longest line that is read: a document of 16 MiB is longer
+	// as JSON.
+	maxLine = 64 << 20
+
+	// The queue takes lines until it holds this much.
+	queueLines = 2000
+	queueBytes = 16 << 20
+)
+
+// line is a line of input: a document, or what is wrong with it.
+type line struct {
+	number int
+	doc    bson.D
+	err    error
+}
+
+// lineQueue is what one goroutine has read and another has yet to store.
+type lineQueue struct {
+	mu      sync.Mutex
+	changed sync.Cond
+	lines   []line
+	bytes   int
+	done    bool  // there will be no more lines
+	err     error // why the input ended early
+}
+
+func newLineQueue() *lineQueue {
+	q := &lineQueue{}
+	q.changed.L = &q.mu
+	return q
+}
+
+// take returns the lines that are there, at least one unless the input has
+// ended.
+func (q *lineQueue) take(ctx context.Context) ([]line, error) {
+	defer context.AfterFunc(ctx, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.changed.Broadcast()
+	})()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.lines) == 0 && !q.done && ctx.Err() == nil {
+		q.changed.Wait()
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	lines := q.lines
+	q.lines, q.bytes = nil, 0
+	q.changed.Broadcast()
+	if len(lines) == 0 {
+		return nil, q.err
+	}
+	return lines, nil
+}
+
+// put adds a line of so many bytes, and waits while the queue is full. It
+// reports whether more lines are wanted.
+func (q *lineQueue) put(l line, size int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.done && len(q.lines) > 0 && (len(q.lines) >= queueLines || q.bytes+size > queueBytes) {
+		q.changed.Wait()
+	}
+	if q.done {
+		return false
+	}
+	q.lines = append(q.lines, l)
+	q.bytes += size
+	q.changed.Broadcast()
+	return true
+}
+
+func (q *lineQueue) end(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.done {
+		q.done, q.err = true, err
+	}
+	q.changed.Broadcast()
+}
+
+// stop ends read, unless it waits for its input.
+func (q *lineQueue) stop() { q.end(nil) }
+
+var errLongLine = fmt.Errorf("line of more than %d MiB", maxLine>>20)
+
+// read puts the documents of in into the queue. Empty lines are left out.
+func (q *lineQueue) read(in io.Reader) {
+	r := bufio.NewReaderSize(in, 1<<16)
+	for number := 1; ; number++ {
+		text, err := readLine(r)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errLongLine) {
+			q.end(fmt.Errorf("read line %d: %w", number, err))
+			return
+		}
+		last := errors.Is(err, io.EOF)
+		if len(bytes.TrimSpace(text)) > 0 || errors.Is(err, errLongLine) {
+			l := line{number: number, err: errLongLine}
+			if !errors.Is(err, errLongLine) {
+				l.doc, l.err = parseDocument(text)
+			}
+			if !q.put(l, len(text)) {
+				return
+			}
+		}
+		if last {
+			q.end(nil)
+			return
+		}
+	}
+}
+
+// readLine reads a line, and the rest of one that is too long without keeping
+// it. The end of the input is io.EOF beside what came before it.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var text []byte
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(text)+len(part) > maxLine; long {
+			text = nil
+		} else {
+			text = append(text, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case long && (err == nil || errors.Is(err, io.EOF)):
+			return nil, errLongLine // at the end, the next call finds it again
+		default:
+			return text, err
+		}
+	}
+}

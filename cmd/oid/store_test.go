@@ -1,0 +1,309 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// outcome is what a command line came to.
+type outcome struct {
+	code     int
+	out, err string
+}
+
+// oid runs a command line with this standard input.
+func oid(t *testing.T, in string, args ...string) outcome {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code := run(t.Context(), streams{strings.NewReader(in), &out, &errs}, args)
+	return outcome{code, out.String(), errs.String()}
+}
+
+// eachStore runs a test on a store of each kind, which OID_STORE names.
+func eachStore(t *testing.T, test func(t *testing.T)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Setenv("OID_STORE", "sqlite:"+filepath.Join(t.TempDir(), "s.db"))
+		test(t)
+	})
+	t.Run("mongodb", func(t *testing.T) {
+		t.Setenv("OID_STORE", testenv.MongoDB(t))
+		test(t)
+	})
+}
+
+func TestStoreCommands(t *testing.T) {
+	eachStore(t, func(t *testing.T) {
+		id := objectid.New().String()
+		doc := fmt.Sprintf(`{"_id":{"$oid":"%s"},"kind":"start","n":{"$numberLong":"5000000000"},"at":{"$date":"2026-11-20T10:00:00Z"}}`, id)
+		relaxed := strings.Replace(doc, `{"$numberLong":"5000000000"}`, "5000000000", 1) + "\n"
+		for _, step := range []struct {
+			in   string
+			args string
+			want outcome
+		}{
+			{"", "insert events " + doc, outcome{0, id + "\n", ""}},
+			{"", "insert events " + doc, outcome{1, "", "oid: store: duplicate _id: " + id + "\n"}},
+			{"{\"_id\":1}\n\n  {\"_id\":\"a\",\n{\"_id\":1.0}\r\n[1]\n{\"_id\":2} x\n{\"_id\":true}\n{\"_id\":\"a\"}", "insert events", outcome{
+				1, "1\n\"a\"\n", "oid: line 3: not JSON: unexpected end of JSON input\n" +
+					"oid: line 4: store: duplicate _id: 1\n" +
+					"oid: line 5: not a JSON object\n" +
+					"oid: line 6: not JSON: invalid character 'x' after top-level value\n" +
+					"oid: line 7: store: _id cannot be a key: BSON type boolean, want a number, a string or an ObjectId\n",
+			}},
+			{"{\"_id\":3}\n{\"_id\":3}\n{\"_id\":4}\n", "insert events --stop-on-error --json -", outcome{1, "{\"_id\":3}\n", "oid: line 2: store: duplicate _id: 3\n"}},
+			{"{\"_id\":5}\nx\n{\"_id\":6}\n", "insert events --stop-on-error", outcome{1, "5\n", "oid: line 2: not JSON: invalid character 'x' looking for beginning of value\n"}},
+			{"", "find events", outcome{0, "{\"_id\":1}\n{\"_id\":3}\n{\"_id\":5}\n{\"_id\":\"a\"}\n" + relaxed, ""}},
+			{"", "find events --since 1h", outcome{0, relaxed, ""}},
+			{"", "find events --to -1h", outcome{0, "", ""}},
+			{"", "find events --desc --limit 2", outcome{0, relaxed + "{\"_id\":\"a\"}\n", ""}},
+			{"", "find events --after 3 -n 1", outcome{0, "{\"_id\":5}\n", ""}},
+			{"", "find events --count", outcome{0, "5\n", ""}},
+			{"", "find nothing", outcome{0, "", ""}},
+			{"", `get events "a" ` + id + " 1", outcome{0, "{\"_id\":\"a\"}\n" + relaxed + "{\"_id\":1}\n", ""}},
+			{"3\n\n7\nx\n" + id + "\n", "get events", outcome{1, "{\"_id\":3}\n" + relaxed, "oid: store: not found: 7\noid: store: _id cannot be a key: \"x\", want 24 hexadecimal digits, a number, or a string in quotes as in '\"name\"'\n"}},
+			{"", "collections", outcome{0, "events\n", ""}},
+			{"", "collections --json", outcome{0, "{\"collection\":\"events\"}\n", ""}},
+			{"", "delete events 1 7", outcome{1, "1\n", "oid: store: not found: 7\n"}},
+			{"", "delete events --since 1h", outcome{0, "1\n", ""}},
+			{"", "delete events --all --json", outcome{0, "{\"deleted\":3}\n", ""}},
+			{"", "find events", outcome{0, "", ""}},
+		} {
+			if got := oid(t, step.in, strings.Split(step.args, " ")...); got != step.want {
+				t.Errorf("oid %s: got\n%+v, want\n%+v", step.args, got, step.want)
+			}
+		}
+	})
+}
+
+func TestStoreCommandsRefuse(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("OID_STORE", "sqlite:"+filepath.Join(dir, "s.db"))
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		in   string
+		args []string
+		code int
+		err  string
+	}{
+		{"", []string{"find", "c"}, 1, `"oid insert" makes it`},
+		{"", []string{"insert", "c", `{"d":` + strings.Repeat(`{"d":`, 200) + "1" + strings.Repeat("}", 201)}, 1, "deep"},
+		{`{"s":"` + strings.Repeat("x", 17<<20) + `"}`, []string{"insert", "c"}, 1, "16 MiB"},
+		{strings.Repeat("x", maxLine+1), []string{"insert", "c"}, 1, "line 1: line of more than"},
+		{"{\"s\":\"\xff\"}", []string{"insert", "c"}, 1, "line 1: not UTF-8"},
+		{"", []string{"insert", "c", `{"_id":{"$oid":"xyz"}}`}, 1, "not Extended JSON"},
+		{"", []string{"insert", "c", "null"}, 1, "not a JSON object"},
+		{"", []string{"insert", "c", `{"_id":null}`}, 1, "leave it out"},
+		{"", []string{"insert", "c", `{"a\u0000":1}`}, 1, "invalid document"},
+		{"", []string{"insert", "a$b", "{}"}, 2, "NUL or $"},
+		{"", []string{"insert", "a\x00b", "{}"}, 2, "NUL or $"},
+		{"", []string{"find", strings.Repeat("x", 300)}, 2, "300 bytes"},
+		{"", []string{"find", "c", "--limit", "-1"}, 2, "--limit"},
+		{"", []string{"find", "c", "--after", "alice"}, 2, "in quotes"},
+		{"", []string{"find", "c", "--since", "yesterday"}, 2, "yesterday"},
+		{"", []string{"find", "c", "--follow", "--desc"}, 2, "--follow"},
+		{"", []string{"find", "c", "--count", "--limit", "1"}, 2, "--count"},
+		{"", []string{"get", "c", "507f1f77bcf86cd79943901"}, 2, "24 hexadecimal digits"},
+		{"", []string{"delete", "c"}, 2, "which documents"},
+		{"", []string{"delete", "c", "1", "--all"}, 2, "which documents"},
+		{"", []string{"find", "c", "--store", "redis://localhost"}, 2, `"redis:"`},
+		{"", []string{"find", "c", "--store", "s.db"}, 2, "sqlite:PATH"},
+		{"", []string{"find", "c", "--store", "./s.db"}, 2, "sqlite:PATH"},
+		{"", []string{"find", "c", "--store", "sqlite:"}, 2, "sqlite:PATH"},
+		{"", []string{"find", "c", "--store", "sqlite:" + dir}, 1, "it is a folder"},
+		{"", []string{"insert", "c", "{}", "--store", "sqlite:" + text}, 1, "no SQLite database"},
+		{"", []string{"insert", "c", "{}", "--store", "sqlite:/missing/s.db"}, 1, "its folder"},
+		{"", []string{"find", "c", "--store", "mongodb://user:secret@localhost:x"}, 1, "port"},
+	} {
+		got := oid(t, test.in, test.args...)
+		if got.code != test.code || got.out != "" || !strings.Contains(got.err, test.err) || !strings.HasPrefix(got.err, "oid: ") || strings.Contains(got.err, "secret") {
+			t.Errorf("oid %.80q: %d, %.80q, %.300q, want %d, nothing, %q", test.args, got.code, got.out, got.err, test.code, test.err)
+		}
+	}
+	if got := oid(t, "", "find", "c", "--count"); got.out != "0\n" {
+		t.Errorf("afterwards the collection holds %s documents", got.out)
+	}
+}
+
+func TestDefaultStore(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("OID_STORE", "")
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_DATA_HOME", filepath.Join(home, "data"))
+	if got := oid(t, "", "find", "c"); got.code != 1 || !strings.Contains(got.err, "no such file") {
+		t.Errorf("find before anything is stored: %+v", got)
+	}
+	if got := oid(t, "", "insert", "c", `{"_id":1}`); got.code != 0 {
+		t.Fatalf("insert: %+v", got)
+	}
+	if got := oid(t, "", "find", "c"); got.out != "{\"_id\":1}\n" {
+		t.Errorf("find: %+v", got)
+	}
+	if _, err := os.Stat(filepath.Join(home, "data", "oid", "store.db")); err != nil {
+		t.Error(err)
+	}
+	for system, want := range map[string]string{"linux": filepath.Join(home, "data"), "darwin": filepath.Join(home, "Library", "Application Support")} {
+		if got, err := dataFolder(system); got != want || err != nil {
+			t.Errorf("data folder of %s = %s, %v, want %s", system, got, err, want)
+		}
+	}
+}
+
+// An id is printed as soon as its document is stored: whoever writes a line must
+// not have to write another one first.
+func TestInsertAnswersLineByLine(t *testing.T) {
+	eachStore(t, func(t *testing.T) {
+		in, lines := io.Pipe()
+		ids, out := io.Pipe()
+		done := make(chan int, 1)
+		go func() {
+			done <- run(t.Context(), streams{in, out, os.Stderr}, []string{"insert", "c"})
+			out.Close()
+		}()
+		answers := bufio.NewScanner(ids)
+		for i := range 5 {
+			fmt.Fprintf(lines, "{\"_id\":%d}\n", i)
+			if !answers.Scan() || answers.Text() != fmt.Sprint(i) {
+				t.Fatalf("answer %q, want %d", answers.Text(), i)
+			}
+			if got := oid(t, "", "get", "c", fmt.Sprint(i)); got.code != 0 {
+				t.Errorf("document %d is not there when its id is printed: %+v", i, got)
+			}
+		}
+		lines.Close()
+		if code := <-done; code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+func TestFindFollow(t *testing.T) {
+	eachStore(t, func(t *testing.T) {
+		oid(t, "{\"_id\":1}\n{\"_id\":2}\n", "insert", "c")
+		ctx, interrupt := context.WithCancel(t.Context())
+		docs, out := io.Pipe()
+		done := make(chan int, 1)
+		go func() {
+			done <- run(ctx, streams{nil, out, os.Stderr}, []string{"find", "c", "--follow"})
+			out.Close()
+		}()
+		lines := bufio.NewScanner(docs)
+		for _, want := range []string{`{"_id":1}`, `{"_id":2}`, `{"_id":5}`, `{"_id":0}`} {
+			if want == `{"_id":5}` || want == `{"_id":0}` {
+				oid(t, want, "insert", "c")
+			}
+			if !lines.Scan() || lines.Text() != want {
+				t.Fatalf("line %q, want %q", lines.Text(), want)
+			}
+		}
+		interrupt()
+		if code := <-done; code != 130 {
+			t.Errorf("exit code %d after an interrupt, want 130", code)
+		}
+		if got := oid(t, "", "find", "c", "--follow", "--limit", "3"); got.out != "{\"_id\":0}\n{\"_id\":1}\n{\"_id\":2}\n" {
+			t.Errorf("with a limit: %+v", got)
+		}
+	})
+}
+
+// A reader of the ids that goes away must not end the storing with success.
+func TestInsertWithoutReader(t *testing.T) {
+	t.Setenv("OID_STORE", "sqlite:"+filepath.Join(t.TempDir(), "s.db"))
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	var errs bytes.Buffer
+	if code := run(t.Context(), streams{strings.NewReader("{}\n"), w, &errs}, []string{"insert", "c"}); code != 1 || !strings.Contains(errs.String(), "print ids") {
+		t.Errorf("exit code %d, %q", code, errs.String())
+	}
+}
+
+// TestInsertKilled kills the command with its input half read: what it has
+// printed must be stored.
+func TestInsertKilled(t *testing.T) {
+	url := "sqlite:" + filepath.Join(t.TempDir(), "s.db")
+	t.Setenv("OID_STORE", url)
+	for round := range 10 {
+		cmd := exec.CommandContext(t.Context(), "oid", "insert", "c") // TestMain has put it into the path
+		cmd.Stdin = endless{}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for s := bufio.NewReader(out); ; {
+			id, err := s.ReadString('\n')
+			if err != nil { // a line that is cut off does not count
+				break
+			}
+			if ids = append(ids, id); len(ids) == 1 {
+				time.AfterFunc(time.Duration(round)*5*time.Millisecond, func() { _ = cmd.Process.Kill() })
+			}
+		}
+		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != -1 {
+			t.Fatalf("the command was not killed but ended with %v", err)
+		}
+		got := oid(t, strings.Join(ids, ""), "get", "c")
+		if n := strings.Count(got.out, "\n"); got.code != 0 || n != len(ids) {
+			t.Errorf("%d ids were printed, %d documents are there: %.200s", len(ids), n, got.err)
+		}
+	}
+}
+
+// endless is an input of documents that never ends.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	const line = "{\"some\":\"text\"}\n"
+	if len(p) < len(line) {
+		return copy(p, strings.Repeat(" ", len(p))), nil
+	}
+	return copy(p, strings.Repeat(line, len(p)/len(line))), nil
+}
+
+func FuzzParseDocument(f *testing.F) {
+	for _, s := range []string{"{}", `{"_id":{"$oid":"507f1f77bcf86cd799439011"}}`, `{"a":{"$numberLong":"7"}} x`, `{"a":[1,{"b":null}]}`, `{"$date":1}`, "{\"\xff\":1}"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		doc, err := parseDocument(text)
+		if err != nil {
+			return
+		}
+		_, raw, err := store.Prepare(doc, nil)
+		if err != nil {
+			if !errors.Is(err, store.ErrDocument) && !errors.Is(err, store.ErrKey) {
+				t.Errorf("Prepare(%q): %v", text, err)
+			}
+			return
+		}
+		line, err := documentLine(raw)
+		if err != nil {
+			t.Fatalf("%q is stored and cannot be printed: %v", text, err)
+		}
+		if _, err := parseDocument(line); err != nil || bytes.Count(line, []byte("\n")) != 1 {
+			t.Errorf("%q is printed as %q: %v", text, line, err)
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package testenv_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/oidkit/oid/internal/testenv"
+)
+
+// gone reports whether no process has the pid, for Await.
+func gone(pid int) func() error {
+	return func() error {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("process %d is still there (%v)", pid, err)
+		}
+		return nil
+	}
+}
+
+// startSleeper starts a process that ends only when it is killed, and returns
+// its pid.
+func startSleeper(t *testing.T) (*testenv.Process, int) {
+	p := testenv.Start(t, "/bin/sh", "-c", "echo pid $$; exec sleep 1000")
+	pid, err := strconv.Atoi(p.Line(t, func(line string) (string, bool) { return strings.CutPrefix(line, "pid ") }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, pid
+}
+
+func TestStopEndsTheServer(t *testing.T) {
+	p, pid := startSleeper(t)
+	p.Stop()
+	testenv.Await(t, "server gone", gone(pid))
+	p.Stop() // does nothing
+}
+
+func TestEndOfTheTestEndsTheServer(t *testing.T) {
+	var pid int
+	t.Run("server", func(t *testing.T) { _, pid = startSleeper(t) })
+	testenv.Await(t, "server gone", gone(pid))
+}
+
+// A test program that is killed cannot clean up.
+func TestServerDiesWithItsParent(t *testing.T) {
+	if os.Getenv("OID_TESTENV_CHILD") != "" {
+		_, pid := startSleeper(t)
+		fmt.Println("child's server", pid)
+		select {}
+	}
+	child := exec.Command(os.Args[0], "-test.run=^TestServerDiesWithItsParent$")
+	child.Env = append(os.Environ(), "OID_TESTENV_CHILD=1")
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer child.Wait()
+	defer child.Process.Kill()
+	var pid int
+	for s := bufio.NewScanner(out); pid == 0 && s.Scan(); {
+		fmt.Sscanf(s.Text(), "child's server %d", &pid)
+	}
+	if pid == 0 {
+		t.Fatal("the child has started no server")
+	}
+	if err := gone(pid)(); err == nil {
+		t.Fatal("the server is gone before its parent")
+	}
+	if err := child.Process.Kill(); err != nil { // SIGKILL
+		t.Fatal(err)
+	}
+	testenv.Await(t, "server gone", gone(pid))
+}
+
+func TestFreePort(t *testing.T) {
+	if port := testenv.FreePort(t); port < 1024 || port > 65535 {
+		t.Errorf("port %d", port)
+	}
+}

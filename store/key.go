@@ -1,0 +1,135 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// Key is the _id of a document: a number, a string or an ObjectId. Keys are
+// ordered as MongoDB orders them: numbers by value, then strings byte by byte,
+// then ObjectIds byte by byte. Numbers are equal if their values are, whatever
+// their BSON types: 1 and 1.0 are one key.
+//
+// Keys are made by [ID], [Int], [Float], [Text], [KeyOf] and [ParseKey]. The zero
+// Key is none of these: it means "no key" or "no bound", see [Key.IsZero]. A Key
+// is a plain value: it can be compared with == and used as a map key.
+type Key struct {
+	kind kind
+	id   objectid.ID
+	text string
+	// num is an int64 if kind is integer, and the bits of a float64 that no
+	// int64 equals if kind is real: one number has one form.
+	num uint64
+}
+
+type kind uint8
+
+// The kinds stand in the order of their keys, but for the two of numbers.
+const (
+	none kind = iota
+	integer
+	real
+	text
+	oid
+)
+
+// ID returns the key of a document whose _id is an ObjectId. The zero ID gives
+// the smallest ObjectId and not the zero Key.
+func ID(id objectid.ID) Key { return Key{kind: oid, id: id} }
+
+// Int returns the key of a document whose _id is the number n.
+func Int(n int64) Key { return Key{kind: integer, num: uint64(n)} }
+
+// Float returns the key of a document whose _id is the number f. Not a number
+// gives an error that wraps [ErrKey].
+func Float(f float64) (Key, error) {
+	switch {
+	case math.IsNaN(f):
+		return Key{}, fmt.Errorf("%w: not a number (NaN)", ErrKey)
+	case f >= -1<<63 && f < 1<<63 && f == math.Trunc(f):
+		return Int(int64(f)), nil
+	}
+	return Key{kind: real, num: math.Float64bits(f)}, nil
+}
+
+// Text returns the key of a document whose _id is the string s. A string that is
+// not UTF-8 gives an error that wraps [ErrKey].
+func Text(s string) (Key, error) {
+	if !utf8.ValidString(s) {
+		return Key{}, fmt.Errorf("%w: %q is not UTF-8", ErrKey, s)
+	}
+	return Key{kind: text, text: s}, nil
+}
+
+// IsZero reports whether k is the zero Key, which means "no key" or "no bound".
+func (k Key) IsZero() bool { return k.kind == none }
+
+// ID returns the ObjectId that k is; ok reports whether it is one.
+func (k Key) ID() (id objectid.ID, ok bool) { return k.id, k.kind == oid }
+
+// Value returns k as a Go value: an int64, a float64, a string or an
+// [objectid.ID], and nil for the zero Key.
+func (k Key) Value() any {
+	switch k.kind {
+	case integer:
+		return int64(k.num)
+	case real:
+		return math.Float64frombits(k.num)
+	case text:
+		return k.text
+	case oid:
+		return k.id
+	}
+	return nil
+}
+
+// Compare returns -1 if k is smaller than other, 0 if they are equal and +1 if
+// it is greater. The zero Key is smaller than every other.
+func (k Key) Compare(other Key) int {
+	switch a, b := k.kind.rank(), other.kind.rank(); {
+	case a != b:
+		return cmp.Compare(a, b)
+	case k.kind == text:
+		return strings.Compare(k.text, other.text)
+	case k.kind == oid:
+		return k.id.Compare(other.id)
+	case k.kind == none:
+		return 0
+	}
+	return compareNumbers(k, other)
+}
+
+func (k kind) rank() kind {
+	if k == real {
+		return integer
+	}
+	return k
+}
+
+// compareNumbers compares by value without rounding: neither type can hold all
+// numbers of the other.
+func compareNumbers(a, b Key) int {
+	switch {
+	case a.kind == integer && b.kind == integer:
+		return cmp.Compare(int64(a.num), int64(b.num))
+	case a.kind == real && b.kind == real:
+		return cmp.Compare(math.Float64frombits(a.num), math.Float64frombits(b.num))
+	case a.kind == real:
+		return -compareNumbers(b, a)
+	}
+	f := math.Float64frombits(b.num)
+	switch {
+	case f >= 1<<63:
+		return -1
+	case f < -1<<63:
+		return +1
+	case int64(a.num) <= int64(math.Floor(f)): // f is not whole, so it is above its floor
+		return -1
+	}
+	return +1
+}

@@ -1,0 +1,152 @@
+package store_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+func TestParseKey(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{"507F1F77BCF86CD799439011", "507f1f77bcf86cd799439011"},
+		{`{"$oid":"507f1f77bcf86cd799439011"}`, "507f1f77bcf86cd799439011"},
+		{`{"$oid":"000000000000000000000000"}`, "000000000000000000000000"},
+		{"7", "7"},
+		{"-0", "0"},
+		{"7.0", "7"},
+		{"1e3", "1000"},
+		{"0.5", "0.5"},
+		{"1e300", "1e+300"},
+		{"9223372036854775807", "9223372036854775807"},
+		{`{"$numberLong":"7"}`, "7"},
+		{`{"$numberDouble":"-Infinity"}`, `{"$numberDouble":"-Infinity"}`},
+		{`"a<b"`, `"a<b"`},
+		{`""`, `""`},
+		{`"507f1f77bcf86cd799439011"`, `"507f1f77bcf86cd799439011"`},
+		{`"q\"\u0000\n"`, `"q\"\u0000\n"`},
+	} {
+		key, err := store.ParseKey(test.in)
+		if err != nil || key.String() != test.want {
+			t.Errorf("ParseKey(%s) = %s, %v, want %s", test.in, key, err, test.want)
+			continue
+		}
+		if again, err := store.ParseKey(key.String()); again != key || err != nil {
+			t.Errorf("ParseKey(%s) = %#v, %v, want %#v", key, again, err, key)
+		}
+	}
+}
+
+func TestParseKeyRefuses(t *testing.T) {
+	for _, in := range []string{
+		"", "alice", "507f1f77bcf86cd79943901", "507f1f77bcf86cd7994390111", "507f1f77bcf86cd79943901g", `"a`, "true", "null", "[1]", "{}",
+		`5,"x":1`, `5}`, "5 6", `{"$oid":"xyz"}`, `{"$date":"2020-01-01T00:00:00Z"}`, `{"$numberDecimal":"1"}`, `{"$numberDouble":"NaN"}`, "NaN", "'a'",
+	} {
+		if key, err := store.ParseKey(in); !errors.Is(err, store.ErrKey) || !key.IsZero() {
+			t.Errorf("ParseKey(%q) = %v, %v, want ErrKey", in, key, err)
+		}
+	}
+}
+
+func FuzzParseKey(f *testing.F) {
+	for _, s := range []string{"7", "-0.5", `"a"`, "507f1f77bcf86cd799439011", `{"$numberDouble":"Infinity"}`, `5,"x":1`, "1e400"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		key, err := store.ParseKey(s)
+		if err != nil {
+			if !errors.Is(err, store.ErrKey) {
+				t.Errorf("ParseKey(%q): %v, want ErrKey", s, err)
+			}
+			return
+		}
+		if again, err := store.ParseKey(key.String()); again != key || err != nil {
+			t.Errorf("ParseKey(%q) is %v, which reads back as %v, %v", s, key, again, err)
+		}
+		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: key}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := store.KeyOf(doc); again != key || err != nil {
+			t.Errorf("key %v is stored as %v, %v", key, again, err)
+		}
+	})
+}
+
+func TestKeyValues(t *testing.T) {
+	id := objectid.New()
+	if key, err := store.Float(math.NaN()); !errors.Is(err, store.ErrKey) {
+		t.Errorf("Float(NaN) = %v, %v, want ErrKey", key, err)
+	}
+	if key, err := store.Text("\xff"); !errors.Is(err, store.ErrKey) {
+		t.Errorf("Text of bytes that are not UTF-8 = %v, %v, want ErrKey", key, err)
+	}
+	if key, err := store.Float(2); key != store.Int(2) || err != nil {
+		t.Errorf("Float(2) = %v, %v, want Int(2)", key, err)
+	}
+	if got, ok := store.ID(id).ID(); got != id || !ok {
+		t.Errorf("ID = %v, %v, want %v", got, ok, id)
+	}
+	if _, ok := store.Int(1).ID(); ok {
+		t.Error("a number is an ObjectId")
+	}
+	if got := store.Int(5).Value(); got != int64(5) {
+		t.Errorf("Value = %#v, want int64(5)", got)
+	}
+	if (store.Key{}).Value() != nil || !(store.Key{}).IsZero() || store.ID(objectid.ID{}).IsZero() || store.Int(0).IsZero() {
+		t.Error("only the zero Key is zero")
+	}
+}
+
+// A struct may have a Key for its _id.
+func TestKeyInStruct(t *testing.T) {
+	type document struct {
+		ID store.Key `bson:"_id,omitempty"`
+	}
+	for _, key := range []store.Key{{}, store.Int(-1), store.ID(objectid.ID{}), store.ID(objectid.New())} {
+		raw, err := bson.Marshal(document{key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got document
+		if err := bson.Unmarshal(raw, &got); got.ID != key || err != nil {
+			t.Errorf("%v came back as %v, %v", key, got.ID, err)
+		}
+		if key.IsZero() != (len(raw) == 5) {
+			t.Errorf("%v is written as %v", key, bson.Raw(raw))
+		}
+	}
+	raw, err := bson.Marshal(bson.D{{Key: "_id", Value: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bson.Unmarshal(raw, new(document)); !errors.Is(err, store.ErrKey) {
+		t.Errorf("a boolean: %v, want ErrKey", err)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	all := store.Range{From: store.Int(10), To: store.Int(20)}
+	for _, test := range []struct {
+		q    store.Query
+		want store.Range
+		open bool
+	}{
+		{store.Query{Range: all}, all, false},
+		{store.Query{Range: all, After: store.Int(5)}, all, false},
+		{store.Query{Range: all, After: store.Int(10)}, all, true},
+		{store.Query{Range: all, After: store.Int(12)}, store.Range{From: store.Int(12), To: store.Int(20)}, true},
+		{store.Query{Range: all, After: store.Int(12), Descending: true}, store.Range{From: store.Int(10), To: store.Int(12)}, false},
+		{store.Query{Range: all, After: store.Int(25), Descending: true}, all, false},
+		{store.Query{After: store.Int(1)}, store.Range{From: store.Int(1)}, true},
+		{store.Query{After: store.Int(1), Descending: true}, store.Range{To: store.Int(1)}, false},
+	} {
+		if got, open := test.q.Bounds(); got != test.want || open != test.open {
+			t.Errorf("%+v.Bounds() = %v, %v, want %v, %v", test.q, got, open, test.want, test.open)
+		}
+	}
+}

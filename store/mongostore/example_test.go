@@ -1,0 +1,51 @@
+package mongostore_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// Who uses the driver itself needs no store: a range is a filter, and an ID an
+// ordinary ObjectId.
+func Example_driver() {
+	ctx := context.Background()
+	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://localhost"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Disconnect(ctx)
+	coll := client.Database("shop").Collection("orders")
+	n, err := ordersOfToday(ctx, coll)
+	fmt.Println(n, err)
+}
+
+// ordersOfToday makes an order and counts those that were made today.
+func ordersOfToday(ctx context.Context, coll *mongo.Collection) (n int, err error) {
+	if _, err := coll.InsertOne(ctx, bson.D{{Key: "_id", Value: objectid.New()}, {Key: "item", Value: "bread"}}); err != nil {
+		return n, err
+	}
+	r := objectid.Since(time.Now().Truncate(24 * time.Hour))
+	cursor, err := coll.Find(ctx, r.Filter())
+	if err != nil {
+		return n, err
+	}
+	defer cursor.Close(ctx)
+	for cursor.Next(ctx) {
+		var order struct {
+			ID objectid.ID `bson:"_id"`
+		}
+		if err := cursor.Decode(&order); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, cursor.Err()
+}

@@ -1,0 +1,146 @@
+package mongostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/oidkit/oid/store"
+)
+
+// Get returns the document with the key, see [store.Store].
+func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson.Raw, error) {
+	c, err := s.collection(collection)
+	if err != nil {
+		return nil, err
+	}
+	if key.IsZero() {
+		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, key)
+	}
+	doc, err := c.FindOne(ctx, bson.D{{Key: "_id", Value: key}}).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, key)
+	}
+	return doc, s.explain(ctx, err)
+}
+
+// Count returns the number of documents with a key in r, see [store.Store].
+func (s *Store) Count(ctx context.Context, collection string, r store.Range) (int64, error) {
+	c, err := s.collection(collection)
+	if err != nil || r.IsEmpty() {
+		return 0, err
+	}
+	n, err := c.CountDocuments(ctx, filter(r, false))
+	return n, s.explain(ctx, err)
+}
+
+// Collections returns the names of the collections, see [store.Store]. Views and
+// the server's own collections are left out.
+func (s *Store) Collections(ctx context.Context) ([]string, error) {
+	if s.closed.Load() {
+		return nil, store.ErrClosed
+	}
+	specs, err := s.db.ListCollectionSpecifications(ctx, bson.D{})
+	if err != nil {
+		return nil, s.explain(ctx, err)
+	}
+	var names []string
+	for _, spec := range specs {
+		if spec.Type != "view" && store.CheckCollection(spec.Name) == nil {
+			names = append(names, spec.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Find returns the documents that q asks for, see [store.Store].
+func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		if err := s.find(ctx, collection, q, nil, func(doc bson.Raw) bool { return yield(doc, nil) }); err != nil && !errors.Is(err, errEnough) {
+			yield(nil, err)
+		}
+	}
+}
+
+// errEnough says that the caller wants no more documents.
+var errEnough = errors.New("enough")
+
+// batch is how many documents the server sends at once, fewer if they have 16 MiB
+// together.
+const batch = 1000
+
+// find yields the documents of q with the fields of the projection fields, all if
+// it is nil. The server drops a cursor that is not read for ten minutes, so for a
+// caller who takes longer it goes on with a new one.
+func (s *Store) find(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) bool) error {
+	for {
+		at := position{}
+		err := s.findOnce(ctx, collection, q, fields, &at, yield)
+		if err == nil || at.n == 0 || !isLost(err) {
+			return err
+		}
+		if at.err != nil {
+			return fmt.Errorf("read on in collection %s: %w", collection, at.err)
+		}
+		q.After = at.key
+		if q.Limit > 0 {
+			if q.Limit -= at.n; q.Limit == 0 {
+				return nil
+			}
+		}
+	}
+}
+
+// position is how far a cursor has come.
+type position struct {
+	n   int       // documents yielded
+	key store.Key // of the last of them
+	err error     // why that has no key
+}
+
+// findOnce is find with one cursor.
+func (s *Store) findOnce(ctx context.Context, collection string, q store.Query, fields any, at *position, yield func(bson.Raw) bool) error {
+	c, err := s.collection(collection)
+	if err != nil {
+		return err
+	}
+	r, open := q.Bounds()
+	if r.IsEmpty() {
+		return nil
+	}
+	direction := 1
+	if q.Descending {
+		direction = -1
+	}
+	o := options.Find().SetSort(bson.D{{Key: "_id", Value: direction}}).SetBatchSize(batch).SetLimit(int64(max(q.Limit, 0)))
+	if fields != nil {
+		o.SetProjection(fields)
+	}
+	cursor, err := c.Find(ctx, filter(r, open), o)
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	defer cursor.Close(context.WithoutCancel(ctx))
+	for cursor.Next(ctx) {
+		at.n++
+		at.key, at.err = store.KeyOf(cursor.Current)
+		if !yield(slices.Clone(cursor.Current)) {
+			return errEnough
+		}
+	}
+	return s.explain(ctx, cursor.Err())
+}
+
+// isLost reports whether the server has dropped a cursor, by the codes
+// CursorNotFound and CursorKilled.
+func isLost(err error) bool {
+	var e mongo.ServerError
+	return errors.As(err, &e) && (e.HasErrorCode(43) || e.HasErrorCode(237))
+}

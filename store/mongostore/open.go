@@ -1,0 +1,140 @@
+package mongostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// Options tune a Store. The zero value, like a nil pointer, is ready to use.
+type Options struct {
+	// Poll is how often Watch looks for news where the server does not send
+	// them. Default: 1s.
+	Poll time.Duration
+
+	// NewID makes the ids of documents that have none. Default: objectid.New.
+	NewID func() objectid.ID
+}
+
+func (o *Options) withDefaults() Options {
+	var out Options
+	if o != nil {
+		out = *o
+	}
+	if out.Poll <= 0 {
+		out.Poll = time.Second
+	}
+	return out
+}
+
+// DefaultDatabase is the database of a URL that names none.
+const DefaultDatabase = "oid"
+
+// serverWait is how long a call waits for a server, unless the URL has
+// serverSelectionTimeoutMS.
+const serverWait = 10 * time.Second
+
+// Store is a database on a MongoDB server. It implements [store.Store].
+type Store struct {
+	options Options
+	hosts   string
+	client  *mongo.Client
+	db      *mongo.Database
+	closed  atomic.Bool
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open connects to the database that uri names, a MongoDB connection string
+// (mongodb:// or mongodb+srv://); without a name it is [DefaultDatabase]. The
+// error says if uri cannot be understood or no server answers. A nil o stands for
+// the zero Options.
+func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
+	name, err := database(uri)
+	if err != nil {
+		return nil, fmt.Errorf("open MongoDB store: %w", err)
+	}
+	config := options.Client().ApplyURI(uri)
+	if config.ServerSelectionTimeout == nil {
+		config.SetServerSelectionTimeout(serverWait)
+	}
+	client, err := mongo.Connect(config)
+	if err != nil {
+		return nil, fmt.Errorf("open MongoDB store: %w", err)
+	}
+	s := &Store{options: o.withDefaults(), hosts: strings.Join(config.Hosts, ","), client: client, db: client.Database(name)}
+	if err := client.Ping(ctx, nil); err != nil {
+		return nil, fmt.Errorf("open MongoDB store: %w", errors.Join(s.explain(ctx, err), s.Close()))
+	}
+	return s, nil
+}
+
+// database returns the name of the database in a connection string. Its errors
+// leave the string out: it may hold a password.
+func database(uri string) (string, error) {
+	base, _, _ := strings.Cut(uri, "?")
+	scheme, rest, found := strings.Cut(base, "://")
+	if !found || scheme != "mongodb" && scheme != "mongodb+srv" {
+		return "", errors.New("the URL does not begin with mongodb:// or mongodb+srv://")
+	}
+	_, path, _ := strings.Cut(rest, "/")
+	name, err := url.PathUnescape(path)
+	switch {
+	case err != nil:
+		return "", errors.New("the name of the database in the URL is not well escaped")
+	case strings.ContainsAny(name, "/\\. \"$\x00") || len(name) > 63:
+		return "", fmt.Errorf("%q cannot be the name of a database", name)
+	case name == "":
+		return DefaultDatabase, nil
+	}
+	return name, nil
+}
+
+// Close ends the connections. Sequences of Find and Watch that are under way end
+// with [store.ErrClosed].
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(context.Background(), serverWait)
+	defer stop()
+	return s.client.Disconnect(ctx)
+}
+
+// collection returns a collection, or the errors that every method may return.
+func (s *Store) collection(name string) (*mongo.Collection, error) {
+	if s.closed.Load() {
+		return nil, store.ErrClosed
+	}
+	if err := store.CheckCollection(name); err != nil {
+		return nil, err
+	}
+	return s.db.Collection(name), nil
+}
+
+// explain says in err what to do where the driver's own text does not.
+func (s *Store) explain(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case s.closed.Load(), errors.Is(err, mongo.ErrClientDisconnected):
+		return store.ErrClosed
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case mongo.IsDuplicateKeyError(err):
+		return fmt.Errorf("%w: %w", store.ErrDuplicate, err)
+	case mongo.IsTimeout(err), mongo.IsNetworkError(err):
+		return fmt.Errorf("MongoDB at %s does not answer; see that it runs and can be reached: %w", s.hosts, err)
+	}
+	return err
+}

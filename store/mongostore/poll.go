@@ -1,0 +1,144 @@
+package mongostore
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+const (
+	// recent is how far back in time each poll looks.
+	recent = time.Minute
+
+	// share is the part of the time that passes over all keys may take: 1/share.
+	share = 10
+
+	// fetchKeys is how many documents one query asks for by their keys.
+	fetchKeys = 500
+)
+
+// poll follows a collection on a server that has no change streams.
+func (s *Store) poll(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) bool) error {
+	p := polling{s: s, collection: collection, seen: map[string]uint64{}, yield: yield}
+	begin := time.Now()
+	err := s.find(ctx, collection, store.Query{Range: r}, nil, func(doc bson.Raw) bool {
+		p.seen[identity(doc)] = 0
+		return yield(doc)
+	})
+	if err != nil {
+		return err
+	}
+	nextPass := time.Now().Add(share * time.Since(begin))
+	tick := time.NewTicker(s.options.Poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+		begin := time.Now()
+		if begin.Before(nextPass) {
+			if err := p.look(ctx, latest(r, begin)); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.pass(ctx, r); err != nil {
+			return err
+		}
+		nextPass = time.Now().Add(share * time.Since(begin))
+	}
+}
+
+// latest returns the part of r with a time of the latest minute or later.
+func latest(r store.Range, now time.Time) store.Range {
+	if from := store.ID(objectid.At(now.Add(-recent))); from.Compare(r.From) > 0 {
+		r.From = from
+	}
+	return r
+}
+
+// polling is one call of poll.
+type polling struct {
+	s          *Store
+	collection string
+	yield      func(bson.Raw) bool
+
+	// seen holds the identities of the documents that were yielded, and the
+	// number of the last pass that has found each.
+	seen   map[string]uint64
+	passes uint64
+}
+
+// identity returns the type and the bytes of a document's _id.
+func identity(doc bson.Raw) string {
+	id := doc.Lookup("_id")
+	return string(append([]byte{byte(id.Type)}, id.Value...))
+}
+
+// pass looks at all keys of r and forgets those that are not there any more.
+func (p *polling) pass(ctx context.Context, r store.Range) error {
+	p.passes++
+	if err := p.look(ctx, r); err != nil {
+		return err
+	}
+	for id, found := range p.seen {
+		if found != p.passes {
+			delete(p.seen, id)
+		}
+	}
+	return nil
+}
+
+// look yields the documents with a key in r that were not seen yet.
+func (p *polling) look(ctx context.Context, r store.Range) error {
+	var fresh bson.A
+	err := p.s.find(ctx, p.collection, store.Query{Range: r}, bson.D{{Key: "_id", Value: 1}}, func(doc bson.Raw) bool {
+		id := identity(doc)
+		if _, old := p.seen[id]; old {
+			p.seen[id] = p.passes
+		} else {
+			fresh = append(fresh, doc.Lookup("_id"))
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	for len(fresh) > 0 {
+		n := min(len(fresh), fetchKeys)
+		if err := p.fetch(ctx, fresh[:n]); err != nil {
+			return err
+		}
+		fresh = fresh[n:]
+	}
+	return nil
+}
+
+// fetch yields the documents with these values of _id.
+func (p *polling) fetch(ctx context.Context, ids bson.A) error {
+	c, err := p.s.collection(p.collection)
+	if err != nil {
+		return err
+	}
+	cursor, err := c.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
+	if err != nil {
+		return p.s.explain(ctx, err)
+	}
+	defer cursor.Close(context.WithoutCancel(ctx))
+	for cursor.Next(ctx) {
+		doc := slices.Clone(cursor.Current)
+		p.seen[identity(doc)] = p.passes
+		if !p.yield(doc) {
+			return errEnough
+		}
+	}
+	return p.s.explain(ctx, cursor.Err())
+}

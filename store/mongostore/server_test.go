@@ -1,0 +1,167 @@
+package mongostore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/mongostore"
+)
+
+func TestOpenRefuses(t *testing.T) {
+	for _, test := range []struct{ uri, want string }{
+		{"http://localhost/", "mongodb://"},
+		{"mongodb:localhost", "mongodb://"},
+		{"mongodb://user:secret@localhost:port/x", "port"},
+		{"mongodb://user:sec@ret@localhost/x", "@"},
+		{"mongodb://user:secret@localhost/a.b", "a.b"},
+		{"mongodb://user:secret@localhost/%zz", "escaped"},
+		{"mongodb://user:secret@localhost/" + strings.Repeat("x", 64), "database"},
+		{fmt.Sprintf("mongodb://user:secret@127.0.0.1:%d/x?serverSelectionTimeoutMS=200", testenv.FreePort(t)), "does not answer"},
+	} {
+		s, err := mongostore.Open(t.Context(), test.uri, nil)
+		if err == nil {
+			s.Close()
+			t.Errorf("Open(%s) succeeded", test.uri)
+			continue
+		}
+		if !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("Open(%s): %v, want %q and no password", test.uri, err, test.want)
+		}
+	}
+}
+
+func TestDefaultDatabase(t *testing.T) {
+	uri, _ := testenv.FerretDB(t)
+	base := strings.TrimSuffix(uri, "test")
+	if _, err := open(t, base).Insert(t.Context(), "c", bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	names, err := open(t, base+mongostore.DefaultDatabase).Collections(t.Context())
+	if err != nil || len(names) != 1 {
+		t.Errorf("database %s has collections %v, %v", mongostore.DefaultDatabase, names, err)
+	}
+}
+
+// A server that goes away in the middle of work must give an error that says so,
+// soon, and no document may be called stored that is not.
+func TestServerGoesAway(t *testing.T) {
+	uri, server := testenv.FerretDB(t)
+	s := open(t, uri+"?serverSelectionTimeoutMS=500")
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	watch := make(chan error, 1)
+	go func() {
+		for _, err := range s.Watch(ctx, "c", store.Range{}) {
+			if err != nil {
+				watch <- err
+			}
+		}
+	}()
+	stored := 0
+	for ctx.Err() == nil {
+		docs := make([]any, 100)
+		for i := range docs {
+			docs[i] = bson.D{{Key: "text", Value: strings.Repeat("x", 1000)}}
+		}
+		keys, err := s.InsertMany(ctx, "c", docs, nil)
+		if err == nil {
+			if stored += len(keys); stored == 300 {
+				time.AfterFunc(10*time.Millisecond, server.Stop)
+			}
+			continue
+		}
+		if !strings.Contains(err.Error(), "does not answer") {
+			t.Errorf("InsertMany: %v, want a word on the server", err)
+		}
+		for _, key := range keys {
+			if !key.IsZero() {
+				t.Fatal("a document is called stored that may not be")
+			}
+		}
+		break
+	}
+	if ctx.Err() != nil {
+		t.Fatal("no error came")
+	}
+	if err := <-watch; !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("Watch: %v, want a word on the server", err)
+	}
+	for _, err := range s.Find(ctx, "c", store.Query{}) {
+		if err == nil || !strings.Contains(err.Error(), "does not answer") {
+			t.Errorf("Find: %v, want a word on the server", err)
+		}
+	}
+}
+
+// A collection may hold documents of others, with any _id.
+func TestForeignKeys(t *testing.T) {
+	uri := testenv.MongoDB(t)
+	s := open(t, uri)
+	c := database(t, uri).Collection("c")
+	for _, id := range []any{time.Now(), bson.D{{Key: "a", Value: 1}}, bson.Binary{Subtype: 4, Data: make([]byte, 16)}, objectid.New()} {
+		if _, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for r, want := range map[store.Range]int64{{}: 4, store.Ids(objectid.Range{}): 1, {From: store.Int(0)}: 1, {To: store.Int(0)}: 0} {
+		found := int64(0)
+		for _, err := range s.Find(t.Context(), "c", store.Query{Range: r}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found++
+		}
+		if n, err := s.Count(t.Context(), "c", r); n != want || found != want || err != nil {
+			t.Errorf("range %v holds %d documents, counted %d, %v, want %d", r, found, n, err, want)
+		}
+	}
+	watched := 0
+	for doc, err := range s.Watch(t.Context(), "c", store.Range{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if watched++; watched == 4 {
+			if _, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: bson.D{{Key: "a", Value: 2}}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if watched == 5 {
+			if _, err := store.KeyOf(doc); !errors.Is(err, store.ErrKey) {
+				t.Errorf("the fifth document is %v", doc)
+			}
+			break
+		}
+	}
+}
+
+// On a real server a range of time must be a search of the index of _id.
+func TestPlanOfARange(t *testing.T) {
+	if !testenv.RealMongoDB() {
+		t.Skip("FerretDB has no plans; set OID_TEST_MONGODB to the URL of a MongoDB server")
+	}
+	uri := testenv.MongoDB(t)
+	s := open(t, uri)
+	if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []store.Range{store.Ids(objectid.Since(time.Now())), {From: store.Int(1), To: store.ID(objectid.New())}} {
+		var plan bson.Raw
+		command := bson.D{{Key: "explain", Value: bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: mongostore.Filter(r)}, {Key: "sort", Value: bson.D{{Key: "_id", Value: 1}}}}}}
+		if err := database(t, uri).RunCommand(t.Context(), command).Decode(&plan); err != nil {
+			t.Fatal(err)
+		}
+		winning := plan.Lookup("queryPlanner", "winningPlan").String()
+		if strings.Contains(winning, "COLLSCAN") || !strings.Contains(winning, "IXSCAN") && !strings.Contains(winning, "IDHACK") || strings.Contains(winning, `"SORT"`) {
+			t.Errorf("the plan of %v is %s", r, winning)
+		}
+	}
+}

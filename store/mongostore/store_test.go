@@ -1,0 +1,32 @@
+package mongostore_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/mongostore"
+	"github.com/oidkit/oid/store/storetest"
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store {
+		return open(t, testenv.MongoDB(t))
+	}, &storetest.Options{Common: !testenv.RealMongoDB()})
+}
+
+// open opens a store that closes when the test ends.
+func open(t *testing.T, uri string) *mongostore.Store {
+	t.Helper()
+	s, err := mongostore.Open(t.Context(), uri, &mongostore.Options{Poll: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}

@@ -1,0 +1,145 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/sqlitestore"
+)
+
+func init() { roles["disk"] = useSmallDisk }
+
+// TestFullAndReadOnlyDisk runs useSmallDisk in a namespace of its own, where
+// anybody may mount a file system.
+func TestFullAndReadOnlyDisk(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	cmd := again(ctx, "disk", t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+	}
+	err := cmd.Run()
+	switch {
+	case errors.Is(err, syscall.EPERM), cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == notAllowed:
+		testenv.Missing(t, "no user namespaces here, so no small disk can be mounted; allow them with \"sysctl kernel.unprivileged_userns_clone=1\"")
+	case err != nil:
+		t.Error(err)
+	}
+}
+
+const notAllowed = 77
+
+// useSmallDisk fills a disk of 2 MiB, and makes another one read-only.
+func useSmallDisk(args []string) error {
+	full, readOnly := filepath.Join(args[0], "full"), filepath.Join(args[0], "readonly")
+	for _, disk := range []string{full, readOnly} {
+		if err := os.Mkdir(disk, 0o700); err != nil {
+			return err
+		}
+		if err := syscall.Mount("none", disk, "tmpfs", 0, "size=2m"); err != nil {
+			fmt.Fprintln(os.Stderr, "mount:", err)
+			os.Exit(notAllowed)
+		}
+	}
+	path := filepath.Join(full, "s.db")
+	stored, err := fill(path)
+	if err != nil {
+		return err
+	}
+	if err := checkStored(path, stored, nil); err != nil {
+		return fmt.Errorf("after the disk was full: %w", err)
+	}
+	return useReadOnlyDisk(readOnly)
+}
+
+func useReadOnlyDisk(disk string) error {
+	ctx := context.Background()
+	path := filepath.Join(disk, "s.db")
+	s, err := sqlitestore.Open(ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	key, err := s.Insert(ctx, "c", bson.D{})
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	if err := syscall.Mount("none", disk, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		return fmt.Errorf("remount: %w", err)
+	}
+	if s, err := sqlitestore.Open(ctx, path, nil); err == nil || !strings.Contains(err.Error(), "permission to write") {
+		return fmt.Errorf("open a file on a read-only disk: %v, %w, want a word on permission", s, err)
+	}
+	return checkStored(path, []store.Key{key}, &sqlitestore.Options{ReadOnly: true})
+}
+
+// fill stores documents until the disk is full, and returns the keys of those
+// that were stored.
+func fill(path string) ([]store.Key, error) {
+	ctx := context.Background()
+	s, err := sqlitestore.Open(ctx, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	var stored []store.Key
+	for range 10_000 {
+		docs := make([]any, 7)
+		for i := range docs {
+			docs[i] = bson.D{{Key: "text", Value: strings.Repeat("x", 2000)}}
+		}
+		keys, err := s.InsertMany(ctx, "c", docs, nil)
+		if err == nil {
+			stored = append(stored, keys...)
+			continue
+		}
+		if !strings.Contains(err.Error(), "disk is full") || !strings.Contains(err.Error(), "make room") {
+			return nil, fmt.Errorf("on a full disk: %w, want a word on what to do", err)
+		}
+		for _, key := range keys {
+			if !key.IsZero() {
+				return nil, errors.New("a document is said to be stored that is not")
+			}
+		}
+		if len(stored) == 0 {
+			return nil, errors.New("the disk was full before anything was stored")
+		}
+		return stored, s.Close()
+	}
+	return nil, errors.New("the disk never was full")
+}
+
+// checkStored looks whether the file holds just the documents with these keys.
+func checkStored(path string, want []store.Key, o *sqlitestore.Options) error {
+	ctx := context.Background()
+	s, err := sqlitestore.Open(ctx, path, o)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for doc, err := range s.Find(ctx, "c", store.Query{}) {
+		if err != nil {
+			return err
+		}
+		key, err := store.KeyOf(doc)
+		if err != nil || n >= len(want) || key != want[n] {
+			return fmt.Errorf("found %v, %w at place %d of %d", key, err, n, len(want))
+		}
+		n++
+	}
+	if n != len(want) {
+		return fmt.Errorf("found %d documents, want %d", n, len(want))
+	}
+	return s.Close()
+}

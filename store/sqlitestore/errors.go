@@ -1,0 +1,58 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/oidkit/oid/store"
+)
+
+// explain says in err what to do where SQLite's own text does not.
+func (s *Store) explain(ctx context.Context, err error) error {
+	var serr *sqlite.Error
+	switch {
+	case err == nil:
+		return nil
+	case s.closed.Load():
+		return store.ErrClosed
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, sql.ErrConnDone):
+		return store.ErrClosed
+	case !errors.As(err, &serr):
+		return err
+	}
+	switch code(err) {
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w: the disk is full; nothing of this was stored, make room and try again", err)
+	case sqlite3.SQLITE_READONLY:
+		return fmt.Errorf("%w: the file may not be written; give the permission, or move it", err)
+	case sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: the file is no SQLite database; name another", err)
+	case sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("%w: the file is damaged; restore it, or save what the command \"sqlite3 FILE .recover\" finds", err)
+	case sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("%w: the file and those beside it that end in -wal and -shm must be readable, and their folder writable", err)
+	}
+	return err
+}
+
+// code returns the primary result code of SQLite, or 0.
+func code(err error) int {
+	var serr *sqlite.Error
+	if errors.As(err, &serr) {
+		return serr.Code() & 0xFF
+	}
+	return 0
+}
+
+// isTaken reports whether err is that of a primary key that is there already.
+func isTaken(err error) bool {
+	var serr *sqlite.Error
+	return errors.As(err, &serr) && serr.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+}

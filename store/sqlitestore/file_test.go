@@ -1,0 +1,205 @@
+package sqlitestore_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/sqlitestore"
+)
+
+// query runs SQL on the file with no part of the package.
+func query(t *testing.T, path, text string, args ...any) []string {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), text, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for rows.Next() {
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(any)
+		}
+		if err := rows.Scan(values...); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, fmt.Sprint(*values[len(values)-1].(*any)))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func checkIntegrity(t *testing.T, path string) {
+	t.Helper()
+	if got := query(t, path, "PRAGMA integrity_check"); len(got) != 1 || got[0] != "ok" {
+		t.Errorf("integrity_check: %v", got)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, bytes.Repeat([]byte("this is no database\n"), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	foreign := filepath.Join(dir, "foreign.db")
+	query(t, foreign, "CREATE TABLE events (id INTEGER)")
+	for _, test := range []struct {
+		path string
+		o    sqlitestore.Options
+		want string
+		is   error
+	}{
+		{dir, sqlitestore.Options{}, "it is a folder", nil},
+		{dir, sqlitestore.Options{ReadOnly: true}, "it is a folder", nil},
+		{filepath.Join(dir, "missing", "x.db"), sqlitestore.Options{}, "its folder", fs.ErrNotExist},
+		{filepath.Join(text, "x.db"), sqlitestore.Options{}, "not a directory", nil},
+		{filepath.Join(dir, "missing.db"), sqlitestore.Options{ReadOnly: true}, "no such file", fs.ErrNotExist},
+		{text, sqlitestore.Options{}, "no SQLite database", nil},
+		{text, sqlitestore.Options{ReadOnly: true}, "no SQLite database", nil},
+		{foreign, sqlitestore.Options{}, "another program", nil},
+		{foreign, sqlitestore.Options{ReadOnly: true}, "another program", nil},
+		{os.DevNull, sqlitestore.Options{}, "not a regular file", nil},
+	} {
+		before, _ := os.ReadFile(test.path)
+		s, err := sqlitestore.Open(t.Context(), test.path, &test.o)
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.path) || test.is != nil && !errors.Is(err, test.is) {
+			t.Errorf("Open(%s, %+v): %v, want %q", test.path, test.o, err, test.want)
+		}
+		if after, _ := os.ReadFile(test.path); !bytes.Equal(before, after) {
+			t.Errorf("Open(%s, %+v) has changed the file", test.path, test.o)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "missing.db")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("opening for reading has made a file")
+	}
+	checkIntegrity(t, foreign)
+}
+
+func TestReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a ? name%20 with #, ä", "s.db")
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w := open(t, path, nil)
+	key, err := w.Insert(t.Context(), "c", bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the file is not where it should be: %v", err)
+	}
+	r := open(t, path, &sqlitestore.Options{ReadOnly: true})
+	if _, err := r.Get(t.Context(), "c", key); err != nil {
+		t.Errorf("Get: %v", err)
+	}
+	for name, err := range map[string]error{
+		"Insert":  func() error { _, err := r.Insert(t.Context(), "c", bson.D{}); return err }(),
+		"Replace": r.Replace(t.Context(), "c", bson.D{{Key: "_id", Value: key}}),
+		"Delete":  r.Delete(t.Context(), "c", key),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "reading only") {
+			t.Errorf("%s: %v, want an error", name, err)
+		}
+	}
+	if n, err := w.Count(t.Context(), "c", store.Range{}); n != 1 || err != nil {
+		t.Errorf("Count = %d, %v, want 1", n, err)
+	}
+}
+
+// A range of time must be a search of the primary key, also in a file with
+// statistics, and never a scan or a sort.
+func TestPlanOfARange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := open(t, path, nil)
+	docs := make([]any, 1000)
+	for i := range docs {
+		docs[i] = bson.D{}
+	}
+	if _, err := s.InsertMany(t.Context(), "c", docs, nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, q := range []store.Query{
+			{Range: store.Ids(objectid.Range{From: objectid.New(), To: objectid.New()})},
+			{Range: store.Ids(objectid.Range{From: objectid.New(), To: objectid.New()}), Descending: true, Limit: 10},
+			{After: store.ID(objectid.New())},
+		} {
+			text, args := sqlitestore.PageQuery("c", q, 10)
+			plan := query(t, path, "EXPLAIN QUERY PLAN "+text, args...)
+			if len(plan) != 1 || !strings.HasPrefix(plan[0], "SEARCH c USING PRIMARY KEY (_id>") {
+				t.Errorf("the plan of %s is %q", text, plan)
+			}
+		}
+		query(t, path, "ANALYZE")
+	}
+}
+
+// A watcher that is further behind than the notes of commits reach must still
+// see every document.
+func TestWatchFarBehind(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := open(t, path, nil)
+	w := open(t, path, &sqlitestore.Options{ReadOnly: true, Poll: 1})
+	const commits = 2500
+	if _, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: int32(0)}}); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[store.Key]bool{}
+	for doc, err := range w.Watch(t.Context(), "c", store.Range{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, err := store.KeyOf(doc)
+		if err != nil || seen[key] {
+			t.Fatalf("Watch returned %v again, or %v", key, err)
+		}
+		seen[key] = true
+		if len(seen) == 1 { // while the watcher waits for us
+			for i := range commits {
+				if _, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: int32(-1 - i)}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if len(seen) == commits+1 {
+			break
+		}
+	}
+	if n := query(t, path, `SELECT count(*) FROM "^1commits"`)[0]; len(n) > 4 || n >= "2500" {
+		t.Errorf("%s notes of commits are kept", n)
+	}
+}
+
+func TestSync(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "s.db"), &sqlitestore.Options{Sync: true})
+	if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
+		t.Error(err)
+	}
+}

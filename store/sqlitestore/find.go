@@ -1,0 +1,164 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/store"
+)
+
+// argument returns key as what SQLite keeps it as.
+func argument(key store.Key) any {
+	if id, ok := key.ID(); ok {
+		return id[:]
+	}
+	return key.Value()
+}
+
+// condition returns r as SQL. The lower bound is left out of it if open is true.
+func condition(r store.Range, open bool) (where string, args []any) {
+	var terms []string
+	if !r.From.IsZero() {
+		operator := ">="
+		if open {
+			operator = ">"
+		}
+		terms = append(terms, "_id "+operator+" ?")
+		args = append(args, argument(r.From))
+	}
+	if !r.To.IsZero() {
+		terms = append(terms, "_id < ?")
+		args = append(args, argument(r.To))
+	}
+	if terms == nil {
+		return "1", nil
+	}
+	return strings.Join(terms, " AND "), args
+}
+
+// Get returns the document with the key, see [store.Store].
+func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson.Raw, error) {
+	found, err := s.exists(ctx, collection)
+	if err != nil {
+		return nil, err
+	}
+	if !found || key.IsZero() {
+		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, key)
+	}
+	var doc []byte
+	err = s.read.QueryRowContext(ctx, "SELECT doc FROM "+table(collection)+" WHERE _id = ?", argument(key)).Scan(&doc)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, key)
+	}
+	return doc, s.explain(ctx, err)
+}
+
+// Count returns the number of documents with a key in r, see [store.Store].
+func (s *Store) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
+	found, err := s.exists(ctx, collection)
+	if err != nil || !found {
+		return 0, err
+	}
+	where, args := condition(r, false)
+	err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM "+table(collection)+" WHERE "+where, args...).Scan(&n)
+	return n, s.explain(ctx, err)
+}
+
+// Find returns the documents that q asks for, see [store.Store].
+func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		found, err := s.exists(ctx, collection)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if !found {
+			return
+		}
+		_, err = s.pages(ctx, collection, q, "1", nil, func(doc bson.Raw) bool { return yield(doc, nil) })
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// A page is read with one statement and then handed out, so that a caller who
+// takes its time holds neither a connection nor the snapshot that would keep
+// the WAL file growing.
+const (
+	pageDocs  = 2000
+	pageBytes = 1 << 20
+)
+
+// pages yields the documents of q for which the SQL condition filter holds. It
+// reports whether the caller wants more.
+func (s *Store) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) bool) (bool, error) {
+	for limit := q.Limit; ; {
+		want := pageDocs
+		if q.Limit > 0 {
+			want = min(want, limit)
+		}
+		page, more, err := s.page(ctx, collection, q, filter, args, want)
+		if err != nil {
+			return false, s.explain(ctx, err)
+		}
+		limit -= len(page)
+		if more = more && limit != 0; more { // the documents are the caller's once yielded
+			if q.After, err = store.KeyOf(page[len(page)-1]); err != nil {
+				return false, fmt.Errorf("read on in collection %s: %w", collection, err)
+			}
+		}
+		for _, doc := range page {
+			if !yield(doc) {
+				return false, nil
+			}
+		}
+		if !more {
+			return true, nil
+		}
+	}
+}
+
+// pageQuery returns the SQL that finds the first documents of q for which filter
+// holds, and its arguments.
+func pageQuery(collection string, q store.Query, filter string, more []any, limit int) (string, []any) {
+	r, open := q.Bounds()
+	where, args := condition(r, open)
+	order := ""
+	if q.Descending {
+		order = " DESC"
+	}
+	query := fmt.Sprintf("SELECT doc FROM %s WHERE %s AND %s ORDER BY _id%s LIMIT %d", table(collection), where, filter, order, limit)
+	return query, append(args, more...)
+}
+
+// page reads the first documents of q; again reports whether there may be others.
+func (s *Store) page(ctx context.Context, collection string, q store.Query, filter string, more []any, limit int) (page []bson.Raw, again bool, err error) {
+	if s.closed.Load() {
+		return nil, false, store.ErrClosed
+	}
+	query, args := pageQuery(collection, q, filter, more, limit)
+	rows, err := s.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, false, err
+	}
+	defer rows.Close()
+	size := 0
+	for rows.Next() {
+		var doc []byte
+		if err := rows.Scan(&doc); err != nil {
+			return nil, false, err
+		}
+		page = append(page, doc)
+		if size += len(doc); size >= pageBytes {
+			return page, true, nil
+		}
+	}
+	return page, len(page) == limit, rows.Err()
+}

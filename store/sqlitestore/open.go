@@ -1,0 +1,229 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// Options tune a Store. The zero value, like a nil pointer, is ready to use.
+type Options struct {
+	// ReadOnly opens a file that must be there, and changes nothing in it.
+	ReadOnly bool
+
+	// Sync makes every commit wait until the disk has it, so that it survives
+	// a loss of power too.
+	Sync bool
+
+	// Poll is how often Watch looks for news. Default: 100ms.
+	Poll time.Duration
+
+	// NewID makes the ids of documents that have none. Default: objectid.New.
+	NewID func() objectid.ID
+}
+
+func (o *Options) withDefaults() Options {
+	var out Options
+	if o != nil {
+		out = *o
+	}
+	if out.Poll <= 0 {
+		out.Poll = 100 * time.Millisecond
+	}
+	return out
+}
+
+// Store is a SQLite file. It implements [store.Store].
+type Store struct {
+	path    string
+	options Options
+	write   *sql.DB // one connection; nil if read-only
+	read    *sql.DB
+	closed  atomic.Bool
+	tables  sync.Map // names of tables that are known to exist
+}
+
+var _ store.Store = (*Store)(nil)
+
+// applicationID marks a file as ours, see SQLite's PRAGMA application_id.
+const applicationID = 0x6F696431 // "oid1"
+
+// Open opens the file at path and makes it if it is not there; the folder must
+// be. The errors: the path is that of a folder, of a file that is no SQLite
+// database or one of another program, of a file on a network file system or, unless
+// o.ReadOnly is set, of a file that may not be written. With o.ReadOnly a missing
+// file gives an error that wraps [fs.ErrNotExist]. A nil o stands for the zero
+// Options.
+func Open(ctx context.Context, path string, o *Options) (*Store, error) {
+	s := &Store{options: o.withDefaults()}
+	if err := s.open(ctx, path); err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, s.Close()))
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, path string) (err error) {
+	if s.path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	there, err := s.checkFile()
+	if err != nil {
+		return err
+	}
+	if s.read, err = sql.Open("sqlite", s.dsn("ro")); err != nil {
+		return err
+	}
+	if there { // before anything is written to what may not be ours
+		_, err := isOurs(ctx, s.read)
+		if code(err) == sqlite3.SQLITE_CANTOPEN && s.options.ReadOnly {
+			err = s.openUnchanging(ctx, err)
+		}
+		if err != nil {
+			return s.explain(ctx, err)
+		}
+	}
+	if s.options.ReadOnly {
+		return nil
+	}
+	if s.write, err = sql.Open("sqlite", s.dsn("rwc")); err != nil {
+		return err
+	}
+	s.write.SetMaxOpenConns(1)
+	return s.prepareFile(ctx)
+}
+
+// openUnchanging opens a file in a folder where nobody can write, not even the
+// memory that processes share. That is safe if no commits are left beside the
+// file; otherwise it returns cause.
+func (s *Store) openUnchanging(ctx context.Context, cause error) error {
+	if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() > 0 {
+		return cause
+	}
+	db, err := sql.Open("sqlite", s.dsn("ro")+"&immutable=1")
+	if err != nil {
+		return err
+	}
+	if _, err := isOurs(ctx, db); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	err = s.read.Close()
+	s.read = db
+	return err
+}
+
+// checkFile finds what SQLite would report with too few words, or not at all. It
+// reports whether the file is there.
+func (s *Store) checkFile() (there bool, err error) {
+	info, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !s.options.ReadOnly:
+		if info, err = os.Stat(filepath.Dir(s.path)); err != nil {
+			return false, fmt.Errorf("its folder: %w", err)
+		}
+		if !info.IsDir() {
+			return false, fmt.Errorf("%s is not a folder", filepath.Dir(s.path))
+		}
+	case err != nil:
+		return false, err
+	case info.IsDir():
+		return false, errors.New("it is a folder; name a file in it")
+	case !info.Mode().IsRegular():
+		return false, errors.New("it is not a regular file")
+	}
+	if name := networkFS(filepath.Dir(s.path)); name != "" {
+		return false, fmt.Errorf("it is on a network file system (%s), where SQLite's processes cannot share memory; use a local disk, or MongoDB", name)
+	}
+	if s.options.ReadOnly {
+		return true, nil
+	}
+	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("%w; give the permission to write, or open it for reading only", err)
+	}
+	return true, f.Close()
+}
+
+var errForeign = errors.New("it is a SQLite database of another program; name another file")
+
+// isOurs reports whether a database is marked as ours. One that is neither ours
+// nor empty gives errForeign.
+func isOurs(ctx context.Context, db interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+},
+) (bool, error) {
+	var id, tables int
+	err := db.QueryRowContext(ctx, "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id").Scan(&id, &tables)
+	switch {
+	case err != nil:
+		return false, err
+	case id == applicationID:
+		return true, nil
+	case id != 0 || tables > 0:
+		return false, errForeign
+	}
+	return false, nil
+}
+
+// prepareFile marks a new file as ours. Several processes may do so at once.
+func (s *Store) prepareFile(ctx context.Context) error {
+	return s.update(ctx, func(tx *sql.Tx) error {
+		ours, err := isOurs(ctx, tx)
+		if ours || err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d;
+			CREATE TABLE "^1commits" (seq INTEGER PRIMARY KEY, collection TEXT NOT NULL, low ANY NOT NULL, high ANY NOT NULL) STRICT`, applicationID))
+		return err
+	})
+}
+
+// dsn returns the data source name for the driver. The order matters: without
+// the timeout in force the other pragmas fail when processes open at once.
+func (s *Store) dsn(mode string) string {
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)"}}
+	if mode == "ro" {
+		q.Add("_pragma", "query_only(1)")
+	} else {
+		q.Add("_txlock", "immediate")
+		q.Add("_pragma", "journal_mode(WAL)")
+		if s.options.Sync {
+			q.Add("_pragma", "synchronous(FULL)")
+		} else {
+			q.Add("_pragma", "synchronous(NORMAL)")
+		}
+	}
+	u := url.URL{Scheme: "file", Path: s.path, RawQuery: q.Encode()}
+	return u.String()
+}
+
+// Close closes the file. Sequences of Find and Watch that are under way end with
+// [store.ErrClosed].
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	var errs []error
+	for _, db := range []*sql.DB{s.read, s.write} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,105 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/oidkit/oid/store"
+)
+
+// table returns the name of the table of a collection, in quotes. SQLite's names
+// know no upper and lower case and may not begin with sqlite_.
+func table(collection string) string {
+	return `"` + strings.ReplaceAll(encode(collection), `"`, `""`) + `"`
+}
+
+func encode(collection string) string {
+	var b strings.Builder
+	if strings.HasPrefix(collection, "sqlite_") {
+		b.WriteString("^0")
+	}
+	for i := range len(collection) {
+		c := collection[i]
+		if c == '^' || c >= 'A' && c <= 'Z' {
+			b.WriteByte('^')
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// decode returns the collection that encode made the name of; ok is false for
+// tables that are no collections.
+func decode(name string) (collection string, ok bool) {
+	if strings.HasPrefix(name, "sqlite_") { // SQLite's own
+		return "", false
+	}
+	name = strings.TrimPrefix(name, "^0")
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] == '^' {
+			i++
+			if i == len(name) || name[i] != '^' && (name[i] < 'A' || name[i] > 'Z') {
+				return "", false
+			}
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String(), true
+}
+
+// Collections returns the names of the collections, see [store.Store].
+func (s *Store) Collections(ctx context.Context) ([]string, error) {
+	if s.closed.Load() {
+		return nil, store.ErrClosed
+	}
+	names, err := s.collections(ctx)
+	return names, s.explain(ctx, err)
+}
+
+func (s *Store) collections(ctx context.Context) ([]string, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table'")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		if collection, ok := decode(name); ok {
+			names = append(names, collection)
+		}
+	}
+	slices.Sort(names)
+	return names, rows.Err()
+}
+
+// exists reports whether the collection has a table. It is asked before reading
+// because a table that is missing has no error code of its own.
+func (s *Store) exists(ctx context.Context, collection string) (bool, error) {
+	if s.closed.Load() {
+		return false, store.ErrClosed
+	}
+	if err := store.CheckCollection(collection); err != nil {
+		return false, err
+	}
+	if _, ok := s.tables.Load(collection); ok {
+		return true, nil
+	}
+	var one int
+	err := s.read.QueryRowContext(ctx, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", encode(collection)).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, s.explain(ctx, err)
+	}
+	s.tables.Store(collection, true)
+	return true, nil
+}

@@ -1,0 +1,90 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/store"
+)
+
+// Watch follows a collection, see [store.Store].
+func (s *Store) Watch(ctx context.Context, collection string, r store.Range) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		if err := s.watch(ctx, collection, r, yield); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// watch yields the documents of commit after commit. Writers take turns, so the
+// commits are numbered in the order in which they become visible, and after a
+// look at the latest number every document up to it can be seen.
+func (s *Store) watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw, error) bool) error {
+	if _, err := s.exists(ctx, collection); err != nil { // also checks the name
+		return err
+	}
+	// The version that SQLite counts for a connection changes with the commits
+	// of all others, so it takes one that stays.
+	conn, err := s.read.Conn(ctx)
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	defer conn.Close()
+	tick := time.NewTicker(s.options.Poll)
+	defer tick.Stop()
+	done, version := int64(0), int64(-1)
+	for {
+		var now int64
+		if err := conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&now); err != nil {
+			return s.explain(ctx, err)
+		}
+		if now != version {
+			last, more, err := s.news(ctx, conn, collection, r, done, yield)
+			if err != nil || !more {
+				return err
+			}
+			done, version = last, now
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+		if s.closed.Load() {
+			return store.ErrClosed
+		}
+	}
+}
+
+// news yields the documents of the commits after the one numbered done. It
+// returns the number of the last, and whether the caller wants more.
+func (s *Store) news(ctx context.Context, conn *sql.Conn, collection string, r store.Range, done int64, yield func(bson.Raw, error) bool) (last int64, more bool, err error) {
+	var first sql.NullInt64
+	var low, high any
+	err = conn.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0), min(seq),
+		min(low) FILTER (WHERE seq > ?1 AND collection = ?2), max(high) FILTER (WHERE seq > ?1 AND collection = ?2)
+		FROM "^1commits"`, done, collection).Scan(&last, &first, &low, &high)
+	if err != nil {
+		return 0, false, s.explain(ctx, err)
+	}
+	if done == 0 || first.Int64 > done+1 { // the notes do not reach back so far
+		low, high = nil, nil
+	} else if low == nil {
+		return last, true, nil
+	}
+	found, err := s.exists(ctx, collection)
+	if err != nil || !found {
+		return last, true, err
+	}
+	filter, args := "seq > ? AND seq <= ?", []any{done, last}
+	if low != nil {
+		filter += " AND _id >= ? AND _id <= ?"
+		args = append(args, low, high)
+	}
+	more, err = s.pages(ctx, collection, store.Query{Range: r}, filter, args, func(doc bson.Raw) bool { return yield(doc, nil) })
+	return last, more, err
+}

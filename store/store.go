@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Errors of every engine. What is returned wraps one of them where it applies
+// and says more.
+var (
+	// ErrNotFound means that no document has the key.
+	ErrNotFound = errors.New("store: not found")
+
+	// ErrDuplicate means that a document with the same _id is already there.
+	ErrDuplicate = errors.New("store: duplicate _id")
+
+	// ErrClosed means that the store has been closed.
+	ErrClosed = errors.New("store: closed")
+
+	// ErrKey means that an _id is neither a number, a string nor an ObjectId.
+	ErrKey = errors.New("store: _id cannot be a key")
+
+	// ErrDocument means that a document is not BSON, too large or too deep.
+	ErrDocument = errors.New("store: invalid document")
+
+	// ErrCollection means that a text cannot be the name of a collection, see
+	// [CheckCollection].
+	ErrCollection = errors.New("store: invalid collection name")
+)
+
+// Store keeps documents in collections, by _id. Any number of goroutines may
+// share one. A collection comes into being with its first document; one that is
+// not there is empty.
+//
+// All methods return an error that wraps [ErrCollection] for a name that cannot
+// be one, [ErrClosed] after Close, and the context's error when ctx ends. An
+// insert whose context ends meanwhile may have been stored.
+type Store interface {
+	// Insert stores doc, which is anything that bson.Marshal takes, and returns
+	// its key. A document without an _id gets an ObjectId; a null is not the
+	// same as none. The errors wrap ErrDuplicate if the key is taken, ErrKey,
+	// or ErrDocument.
+	Insert(ctx context.Context, collection string, doc any) (Key, error)
+
+	// InsertMany stores many documents at much less cost than one Insert for
+	// each. It returns as many keys as there are documents. A document that
+	// Insert would refuse is refused and the others are stored; the error is
+	// then an *[InsertError] that lists the refused ones. Any other error, such
+	// as a full disk or a server that has gone, leaves the rest undone. In both
+	// cases the key of a document is zero unless the document is known to be
+	// stored. A nil o stands for the zero InsertOptions.
+	InsertMany(ctx context.Context, collection string, docs []any, o *InsertOptions) ([]Key, error)
+
+	// Replace puts doc in the place of the document that has the same _id, in
+	// one step: a reader sees the old one or the new one. The error wraps
+	// ErrNotFound if there is none to replace, ErrKey if doc has no _id, or
+	// ErrDocument.
+	Replace(ctx context.Context, collection string, doc any) error
+
+	// Get returns the document with the key, or an error that wraps
+	// ErrNotFound. The caller owns the document.
+	Get(ctx context.Context, collection string, key Key) (bson.Raw, error)
+
+	// Find returns the documents that q asks for, in the order of their keys. It
+	// reads on as the caller does and holds about a megabyte, or one document
+	// if that is larger. The caller owns each document. The first error ends
+	// the sequence; the document beside it is nil. To go on later, ask again
+	// with the key of the last document as q.After.
+	//
+	// The caller may use the store inside the loop, also to delete what it was
+	// given.
+	Find(ctx context.Context, collection string, q Query) iter.Seq2[bson.Raw, error]
+
+	// Count returns how many documents have a key in r.
+	Count(ctx context.Context, collection string, r Range) (int64, error)
+
+	// Delete removes the document with the key. The error wraps ErrNotFound if
+	// there is none.
+	Delete(ctx context.Context, collection string, key Key) error
+
+	// DeleteRange removes every document with a key in r and returns how many
+	// it removed. On an error a part of them may have been removed; the number
+	// is then what is known of it. The zero Range removes all.
+	DeleteRange(ctx context.Context, collection string, r Range) (int64, error)
+
+	// Collections returns the names of the collections, sorted byte by byte.
+	Collections(ctx context.Context) ([]string, error)
+
+	// Watch returns first the documents that are there, as Find does, and then
+	// those that come, as they are committed, until ctx ends; each document
+	// once, and none is missed. Documents that are committed together come in
+	// the order of their keys; otherwise a later one may well have the smaller
+	// key. Replaced documents do not come again. A document that is gone before
+	// Watch sees it does not come; one that is deleted and inserted anew does.
+	Watch(ctx context.Context, collection string, r Range) iter.Seq2[bson.Raw, error]
+
+	// Close releases what the store holds. Closing again does nothing.
+	Close() error
+}
+
+// InsertOptions tune [Store.InsertMany]. The zero value, like a nil pointer, is
+// ready to use.
+type InsertOptions struct {
+	// Ordered stops at the first refused document: those after it are not
+	// stored.
+	Ordered bool
+}

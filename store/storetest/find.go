@@ -1,0 +1,261 @@
+package storetest
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// ordered is keys of all kinds in their order.
+func ordered() []store.Key {
+	early, late := objectid.MustParse("4e7020cb7cac81af7136236b"), objectid.MustParse("ffffffffffffffffffffffff")
+	return []store.Key{
+		float(-math.MaxFloat64), float(-1 << 63), store.Int(math.MinInt64 + 1), store.Int(-1),
+		float(-0.5), store.Int(0), float(math.SmallestNonzeroFloat64), float(0.5), store.Int(1), float(1.5), store.Int(2),
+		store.Int(1 << 53), store.Int(1<<53 + 1), store.Int(math.MaxInt64), float(1 << 63), float(math.MaxFloat64),
+		text(""), text("1"), text("A"), text("a"), text("a\x00"), text("a\x00b"), text("a\x01"), text("aa"), text("b"), text("ä"), text("\U0001F600"),
+		store.ID(objectid.ID{}), store.ID(early), store.ID(objectid.ID{0: 0x80}), store.ID(late),
+	}
+}
+
+func testKeyOrder(t *testing.T, s store.Store) {
+	want := ordered()
+	for i, a := range want {
+		for j, b := range want {
+			if got := a.Compare(b); got != compareInts(i, j) {
+				t.Errorf("%v.Compare(%v) = %d, want %d", a, b, got, compareInts(i, j))
+			}
+		}
+	}
+	insert(t, s, "c", reversed(want)...)
+	if got := find(t, s, "c", store.Query{}); !slices.Equal(got, want) {
+		t.Errorf("found %v, want %v", got, want)
+	}
+	if got := find(t, s, "c", store.Query{Descending: true}); !slices.Equal(got, reversed(want)) {
+		t.Errorf("found in descending order %v, want %v", got, reversed(want))
+	}
+	for _, key := range want {
+		doc := must[bson.Raw](t)(s.Get(t.Context(), "c", key))
+		if got, err := store.KeyOf(doc); got != key || err != nil {
+			t.Errorf("Get(%v) returned the document of %v, %v", key, got, err)
+		}
+	}
+}
+
+func compareInts(a, b int) int { return min(max(a-b, -1), 1) }
+
+func reversed(keys []store.Key) []store.Key {
+	keys = slices.Clone(keys)
+	slices.Reverse(keys)
+	return keys
+}
+
+func testNumbersAreEqualByValue(t *testing.T, s store.Store) {
+	for _, id := range []any{int32(1), 2.0, int64(3)} {
+		must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}}))
+	}
+	for _, id := range []any{1.0, int64(1), int32(2), 3.0} {
+		if _, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}}); !errors.Is(err, store.ErrDuplicate) {
+			t.Errorf("Insert of %T %v: %v, want ErrDuplicate", id, id, err)
+		}
+	}
+	for n := range int64(3) {
+		must[bson.Raw](t)(s.Get(t.Context(), "c", store.Int(n+1)))
+	}
+}
+
+// testFind compares every range of all keys, in both orders, with what the order
+// of the keys says.
+func testFind(t *testing.T, s store.Store) {
+	keys := ordered()
+	insert(t, s, "c", keys...)
+	bounds := []store.Key{{}, keys[0], keys[5], store.Int(3), keys[15], keys[16], text("Z"), keys[25], store.ID(objectid.ID{}), keys[28], keys[30]}
+	for _, from := range bounds {
+		for _, to := range bounds {
+			r := store.Range{From: from, To: to}
+			var want []store.Key
+			for _, key := range keys {
+				if r.Contains(key) {
+					want = append(want, key)
+				}
+			}
+			check := func(q store.Query, want []store.Key) {
+				t.Helper()
+				if got := find(t, s, "c", q); !slices.Equal(got, want) {
+					t.Errorf("Find %+v = %v, want %v", q, got, want)
+				}
+			}
+			check(store.Query{Range: r}, want)
+			check(store.Query{Range: r, Descending: true}, reversed(want))
+			check(store.Query{Range: r, Limit: 2}, want[:min(2, len(want))])
+			check(store.Query{Range: r, Descending: true, Limit: 2}, reversed(want)[:min(2, len(want))])
+			if len(want) > 2 {
+				check(store.Query{Range: r, After: want[0], Limit: 1}, want[1:2])
+				check(store.Query{Range: r, After: want[2]}, want[3:])
+				check(store.Query{Range: r, After: want[2], Descending: true}, reversed(want[:2]))
+			}
+			if n := must[int64](t)(s.Count(t.Context(), "c", r)); n != int64(len(want)) {
+				t.Errorf("Count(%v) = %d, want %d", r, n, len(want))
+			}
+			if r.IsEmpty() && want != nil {
+				t.Errorf("%v.IsEmpty, but it holds %v", r, want)
+			}
+		}
+	}
+}
+
+// testFindMany reads more than any engine reads at once, of sizes that vary.
+func testFindMany(t *testing.T, s store.Store) {
+	const n = 5001
+	docs, want := make([]any, n), make([]store.Key, n)
+	for i := range docs {
+		want[i] = store.Int(int64(i))
+		docs[i] = bson.D{{Key: "_id", Value: int32(i)}, {Key: "b", Value: make([]byte, i%1000)}}
+	}
+	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
+	if got := find(t, s, "c", store.Query{}); !slices.Equal(got, want) {
+		t.Errorf("found %d documents, or in another order, want %d", len(got), n)
+	}
+	if got := find(t, s, "c", store.Query{Limit: 4001}); !slices.Equal(got, want[:4001]) {
+		t.Errorf("found %d documents, or others, want the first 4001", len(got))
+	}
+	if got := find(t, s, "c", store.Query{Descending: true, Limit: 4000}); !slices.Equal(got, reversed(want)[:4000]) {
+		t.Errorf("found %d documents, or others, want the last 4000", len(got))
+	}
+	var paged []store.Key
+	for q := (store.Query{Limit: 700}); ; q.After = paged[len(paged)-1] {
+		page := find(t, s, "c", q)
+		if paged = append(paged, page...); len(page) < q.Limit {
+			break
+		}
+	}
+	if !slices.Equal(paged, want) {
+		t.Errorf("found %d documents page by page, or in another order, want %d", len(paged), n)
+	}
+}
+
+// testFindInsideFind uses the store while it reads from it, and keeps changing
+// what it was given.
+func testFindInsideFind(t *testing.T, s store.Store) {
+	const n = 3000
+	keys := make([]store.Key, n)
+	for i := range keys {
+		keys[i] = store.Int(int64(i))
+	}
+	insert(t, s, "c", keys...)
+	seen := 0
+	for doc, err := range s.Find(t.Context(), "c", store.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := must[store.Key](t)(store.KeyOf(doc))
+		if key != keys[seen] {
+			t.Fatalf("document %d has key %v", seen, key)
+		}
+		seen++
+		clear(doc)
+		if seen%100 == 0 {
+			if err := s.Delete(t.Context(), "c", key); err != nil {
+				t.Fatal(err)
+			}
+			must[store.Key](t)(s.Insert(t.Context(), "other", bson.D{}))
+			if got := find(t, s, "c", store.Query{After: key, Limit: 1}); seen < n && (len(got) != 1 || got[0] != keys[seen]) {
+				t.Fatalf("the one after %v is %v", key, got)
+			}
+		}
+	}
+	if seen != n {
+		t.Errorf("found %d documents, want %d", seen, n)
+	}
+	if left := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); left != n-n/100 {
+		t.Errorf("%d documents are left, want %d", left, n-n/100)
+	}
+	for range s.Find(t.Context(), "c", store.Query{}) {
+		break // a caller that leaves must leave nothing locked
+	}
+	must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{}))
+}
+
+func testFindByTime(t *testing.T, s store.Store) {
+	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	now := start
+	g := must[*objectid.Generator](t)(objectid.NewGenerator(objectid.Config{Now: func() time.Time { return now }}))
+	var keys []store.Key
+	for range 100 {
+		keys = append(keys, store.ID(g.New()))
+		now = now.Add(time.Second)
+	}
+	insert(t, s, "c", keys...)
+	insert(t, s, "c", store.Int(1), text("x"))
+	for _, test := range []struct {
+		r        objectid.Range
+		from, to int
+	}{
+		{objectid.Range{}, 0, 100},
+		{objectid.Since(start.Add(90 * time.Second)), 90, 100},
+		{objectid.Until(start.Add(10 * time.Second)), 0, 10},
+		{objectid.Between(start.Add(20*time.Second), start.Add(30*time.Second)), 20, 30},
+		{objectid.Between(start.Add(-time.Hour), start), 0, 0},
+		{objectid.Between(start, start), 0, 0},
+	} {
+		q := store.Query{Range: store.Ids(test.r)}
+		if got := find(t, s, "c", q); !slices.Equal(got, keys[test.from:test.to]) {
+			t.Errorf("Find(%v) = %v, want %v", test.r, got, keys[test.from:test.to])
+		}
+	}
+}
+
+func testDelete(t *testing.T, s store.Store) {
+	keys := ordered()
+	insert(t, s, "c", keys...)
+	for i, key := range keys {
+		if i%2 == 1 {
+			if err := s.Delete(t.Context(), "c", key); err != nil {
+				t.Errorf("Delete(%v): %v", key, err)
+			}
+		}
+	}
+	for i, key := range keys {
+		if err := s.Delete(t.Context(), "c", key); errors.Is(err, store.ErrNotFound) != (i%2 == 1) {
+			t.Errorf("Delete(%v) the second time: %v", key, err)
+		}
+	}
+	if err := s.Delete(t.Context(), "c", store.Key{}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Delete of the zero key: %v, want ErrNotFound", err)
+	}
+	if keys := find(t, s, "c", store.Query{}); keys != nil {
+		t.Errorf("left: %v", keys)
+	}
+}
+
+func testDeleteRange(t *testing.T, s store.Store) {
+	const n = 12_000
+	keys := make([]store.Key, n)
+	for i := range keys {
+		keys[i] = store.Int(int64(i))
+	}
+	insert(t, s, "c", append(keys, text("a"), text("b"))...)
+	for _, test := range []struct {
+		r    store.Range
+		want int64
+	}{
+		{store.Range{From: store.Int(5), To: store.Int(5)}, 0},
+		{store.Range{From: store.Int(9), To: store.Int(3)}, 0},
+		{store.Range{From: store.Int(10), To: store.Int(20)}, 10},
+		{store.Range{From: store.Int(10), To: store.Int(20)}, 0},
+		{store.Range{From: store.Int(500), To: text("b")}, n - 500 + 1},
+		{store.Range{}, 491},
+	} {
+		got, err := s.DeleteRange(t.Context(), "c", test.r)
+		if got != test.want || err != nil {
+			t.Errorf("DeleteRange(%v) = %d, %v, want %d", test.r, got, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+func testDocuments(t *testing.T, s store.Store, o Options) {
+	for i, doc := range Documents(o) {
+		key, err := s.Insert(t.Context(), "c", doc)
+		if err != nil {
+			t.Errorf("Insert of document %d, %v: %v", i, doc, err)
+			continue
+		}
+		if got := must[bson.Raw](t)(s.Get(t.Context(), "c", key)); !bytes.Equal(got, doc) {
+			t.Errorf("document %d came back as\n%v, want\n%v", i, got, doc)
+		}
+	}
+}
+
+// Documents returns documents with an _id that hold the types and values of
+// BSON, nested too. What one engine stores of them, another must return byte for
+// byte.
+func Documents(o Options) []bson.Raw {
+	at := time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC)
+	fields := bson.D{
+		{Key: "double", Value: 1.5}, {Key: "small", Value: math.SmallestNonzeroFloat64}, {Key: "large", Value: math.MaxFloat64},
+		{Key: "whole", Value: 3.0}, {Key: "string", Value: "täxt\u2028"}, {Key: "empty", Value: ""},
+		{Key: "document", Value: bson.D{{Key: "z", Value: int32(1)}, {Key: "a", Value: bson.D{}}}},
+		{Key: "array", Value: bson.A{int32(1), "two", bson.D{{Key: "three", Value: bson.A{}}}}},
+		{Key: "binary", Value: bson.Binary{Subtype: 0, Data: []byte{0, 255, 1}}}, {Key: "uuid", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}},
+		{Key: "id", Value: objectid.MustParse("507f1f77bcf86cd799439011")}, {Key: "true", Value: true}, {Key: "false", Value: false},
+		{Key: "date", Value: at}, {Key: "before", Value: time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)}, {Key: "null", Value: nil},
+		{Key: "regex", Value: bson.Regex{Pattern: "^a", Options: "i"}}, {Key: "int32", Value: int32(-1)},
+		{Key: "timestamp", Value: bson.Timestamp{T: 1, I: 2}}, {Key: "int64", Value: int64(math.MinInt64)}, {Key: "one", Value: int64(1)},
+	}
+	if !o.Common {
+		decimal, err := bson.ParseDecimal128("-1.50E+3")
+		if err != nil {
+			panic(err)
+		}
+		fields = append(fields, bson.D{
+			{Key: "nan", Value: math.NaN()}, {Key: "inf", Value: math.Inf(-1)}, {Key: "minus", Value: math.Copysign(0, -1)},
+			{Key: "decimal", Value: decimal}, {Key: "code", Value: bson.JavaScript("f()")},
+			{Key: "scope", Value: bson.CodeWithScope{Code: "f()", Scope: bson.D{{Key: "x", Value: int32(1)}}}},
+			{Key: "symbol", Value: bson.Symbol("s")}, {Key: "undefined", Value: bson.Undefined{}},
+			{Key: "min", Value: bson.MinKey{}}, {Key: "max", Value: bson.MaxKey{}},
+			{Key: "a.b", Value: int32(1)}, {Key: "", Value: int32(2)}, {Key: "twice", Value: int32(1)}, {Key: "twice", Value: int32(2)},
+		}...)
+	}
+	deep := bson.D{}
+	for range store.MaxDepth - 2 {
+		deep = bson.D{{Key: "d", Value: deep}}
+	}
+	id := objectid.MustParse("6b002098747ff1468ce85f00")
+	var docs []bson.Raw
+	add := func(doc ...bson.E) {
+		raw, err := bson.Marshal(bson.D(doc))
+		if err != nil {
+			panic(err)
+		}
+		docs = append(docs, raw)
+	}
+	for _, field := range fields {
+		id[objectid.Size-1]++
+		add(bson.E{Key: "_id", Value: id}, field)
+	}
+	add(append(bson.D{{Key: "_id", Value: "all together"}}, fields...)...)
+	if !o.Common {
+		add(bson.E{Key: "_id", Value: int32(1)}, bson.E{Key: "deep", Value: deep})
+	}
+	add(bson.E{Key: "_id", Value: int64(2)})
+	add(bson.E{Key: "_id", Value: 2.5}, bson.E{Key: "long", Value: strings.Repeat("x", 300_000)})
+	return docs
+}
+
+// ofSize returns a document of so many bytes.
+func ofSize(t *testing.T, key store.Key, size int) bson.Raw {
+	t.Helper()
+	empty := len(raw(t, bson.D{{Key: "_id", Value: key}, {Key: "s", Value: ""}}))
+	doc := raw(t, bson.D{{Key: "_id", Value: key}, {Key: "s", Value: strings.Repeat("x", size-empty)}})
+	if len(doc) != size {
+		t.Fatalf("document of %d bytes, want %d", len(doc), size)
+	}
+	return doc
+}
+
+func testLargestDocument(t *testing.T, s store.Store) {
+	key := text("large")
+	doc := ofSize(t, key, store.MaxSize)
+	must[store.Key](t)(s.Insert(t.Context(), "c", doc))
+	if got := must[bson.Raw](t)(s.Get(t.Context(), "c", key)); !bytes.Equal(got, doc) {
+		t.Errorf("document of 16 MiB came back as one of %d bytes", len(got))
+	}
+	if _, err := s.Insert(t.Context(), "c", ofSize(t, text("larger"), store.MaxSize+1)); !errors.Is(err, store.ErrDocument) {
+		t.Errorf("one byte more: %v, want ErrDocument", err)
+	}
+	// Without its _id it is no larger than allowed, with it it is.
+	rest := raw(t, bson.D{{Key: "s", Value: strings.Repeat("x", store.MaxSize-20)}})
+	if _, err := s.Insert(t.Context(), "c", rest); !errors.Is(err, store.ErrDocument) {
+		t.Errorf("too large with its _id: %v, want ErrDocument", err)
+	}
+	if n := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); n != 1 {
+		t.Errorf("%d documents, want 1", n)
+	}
+}
+
+func testInvalidDocuments(t *testing.T, s store.Store) {
+	good := raw(t, bson.D{{Key: "_id", Value: int32(1)}, {Key: "s", Value: "text"}, {Key: "b", Value: true}})
+	bad := func(at int, b byte) bson.Raw {
+		doc := slices.Clone(good)
+		doc[at] = b
+		return doc
+	}
+	var nested []byte
+	for range 200 {
+		size := len(nested) + 8
+		nested = slices.Concat([]byte{byte(size), byte(size >> 8), 0, 0, 3, 'd', 0}, nested, []byte{0})
+		if len(nested) == 8 {
+			nested = []byte{5, 0, 0, 0, 0}
+		}
+	}
+	docs := map[string]any{
+		"nil":             nil,
+		"a number":        7,
+		"17 MiB":          ofSize(t, text("k"), 17<<20),
+		"200 deep":        bson.Raw(nested),
+		"empty":           bson.Raw{},
+		"short":           good[:len(good)-1],
+		"long":            append(slices.Clone(good), 0),
+		"no end":          bad(len(good)-1, 1),
+		"unknown type":    bad(4, 0x20),
+		"string too long": bad(16, 0xFF),
+		"not UTF-8":       bad(20, 0xFF),
+		"boolean of 2":    bad(len(good)-2, 2),
+		"two _id":         raw(t, bson.D{{Key: "_id", Value: 1}, {Key: "_id", Value: 2}}),
+	}
+	for name, doc := range docs {
+		key, err := s.Insert(t.Context(), "c", doc)
+		if !errors.Is(err, store.ErrDocument) || !key.IsZero() {
+			t.Errorf("%s: %v, %v, want ErrDocument", name, key, err)
+		}
+	}
+	if n := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); n != 0 {
+		t.Errorf("%d documents, want none", n)
+	}
+}
+
+func testInvalidKeys(t *testing.T, s store.Store) {
+	for _, id := range []any{nil, true, time.Now(), bson.D{}, bson.A{1}, bson.Regex{}, math.NaN(), bson.Binary{Data: make([]byte, 12)}, bson.Decimal128{}, bson.MinKey{}, bson.Timestamp{}, bson.Symbol("s")} {
+		key, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}})
+		if !errors.Is(err, store.ErrKey) || !key.IsZero() {
+			t.Errorf("_id %v: %v, %v, want ErrKey", id, key, err)
+		}
+	}
+}
+
+func testCollectionNames(t *testing.T, s store.Store, o Options) {
+	for _, name := range []string{"", "a\x00b", "a$b", "$cmd", strings.Repeat("x", 300), strings.Repeat("x", store.MaxName+1), "\xff", ".a", "a.", "a..b", "system.users"} {
+		if _, err := s.Insert(t.Context(), name, bson.D{}); !errors.Is(err, store.ErrCollection) {
+			t.Errorf("Insert into %q: %v, want ErrCollection", name, err)
+		}
+		for _, err := range s.Find(t.Context(), name, store.Query{}) {
+			if !errors.Is(err, store.ErrCollection) {
+				t.Errorf("Find in %q: %v, want ErrCollection", name, err)
+			}
+		}
+	}
+	names := []string{"a.b", "events", "Events", "EVENTS", "^events", "sqlite_x", "SQLite_x", "^0sqlite_x", "with space", "quo'te", "Ärger", "ärger", "a;drop", "1", strings.Repeat("x", 150)}
+	if !o.Common {
+		names = append(names, `quo"te`)
+	}
+	for i, name := range names {
+		insert(t, s, name, store.Int(int64(i)))
+	}
+	slices.Sort(names)
+	if got := must[[]string](t)(s.Collections(t.Context())); !slices.Equal(got, names) {
+		t.Errorf("Collections = %q, want %q", got, names)
+	}
+	for _, name := range names {
+		if keys := find(t, s, name, store.Query{}); len(keys) != 1 {
+			t.Errorf("collection %q has keys %v, want one", name, keys)
+		}
+	}
+}
+
+func testMissingCollection(t *testing.T, s store.Store) {
+	insert(t, s, "other", store.Int(1))
+	if keys := find(t, s, "missing", store.Query{}); keys != nil {
+		t.Errorf("Find = %v, want nothing", keys)
+	}
+	if n, err := s.Count(t.Context(), "missing", store.Range{}); n != 0 || err != nil {
+		t.Errorf("Count = %d, %v", n, err)
+	}
+	if n, err := s.DeleteRange(t.Context(), "missing", store.Range{}); n != 0 || err != nil {
+		t.Errorf("DeleteRange = %d, %v", n, err)
+	}
+	if err := s.Delete(t.Context(), "missing", store.Int(1)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Delete: %v, want ErrNotFound", err)
+	}
+	if _, err := s.Get(t.Context(), "missing", store.Int(1)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get: %v, want ErrNotFound", err)
+	}
+}
+
+// calls is every method, for tests of what all must do.
+func calls(ctx context.Context, s store.Store) map[string]error {
+	errs := map[string]error{}
+	doc := bson.D{{Key: "_id", Value: int32(1)}}
+	_, errs["Insert"] = s.Insert(ctx, "c", doc)
+	_, errs["InsertMany"] = s.InsertMany(ctx, "c", []any{doc}, nil)
+	errs["Replace"] = s.Replace(ctx, "c", doc)
+	_, errs["Get"] = s.Get(ctx, "c", store.Int(1))
+	_, errs["Count"] = s.Count(ctx, "c", store.Range{})
+	errs["Delete"] = s.Delete(ctx, "c", store.Int(1))
+	_, errs["DeleteRange"] = s.DeleteRange(ctx, "c", store.Range{})
+	_, errs["Collections"] = s.Collections(ctx)
+	for _, err := range s.Find(ctx, "c", store.Query{}) {
+		errs["Find"] = err
+	}
+	for _, err := range s.Watch(ctx, "c", store.Range{}) {
+		if errs["Watch"] = err; err == nil {
+			errs["Watch"] = fmt.Errorf("a document")
+			break
+		}
+	}
+	return errs
+}
+
+func testCancelled(t *testing.T, s store.Store) {
+	insert(t, s, "c", store.Int(7))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, err := range calls(ctx, s) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want context.Canceled", name, err)
+		}
+	}
+	if keys := find(t, s, "c", store.Query{}); len(keys) != 1 {
+		t.Errorf("afterwards keys %v, want the one of before", keys)
+	}
+}
+
+func testClosed(t *testing.T, s store.Store) {
+	insert(t, s, "c", store.Int(7))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range calls(t.Context(), s) {
+		if !errors.Is(err, store.ErrClosed) {
+			t.Errorf("%s: %v, want ErrClosed", name, err)
+		}
+	}
+}
