@@ -1,0 +1,147 @@
+package gpid
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// tick is the unit of the start times in /proc: USER_HZ is 100 on every
+// architecture that Go supports.
+const tick = 10 * time.Millisecond
+
+// stat is what is read of /proc/PID/stat, see proc_pid_stat(5).
+type stat struct {
+	pid   int
+	state byte
+	ticks uint64
+}
+
+// ended reports whether only the exit status of the process is left.
+func (s stat) ended() bool { return s.state == 'Z' || s.state == 'X' || s.state == 'x' }
+
+// readStat reads the stat file of the process with the given pid.
+func readStat(proc fs.FS, pid int) (stat, error) {
+	if pid < 1 {
+		return stat{}, fmt.Errorf("%w: pid %d", ErrNoProcess, pid)
+	}
+	name := path.Join(strconv.Itoa(pid), "stat")
+	text, err := fs.ReadFile(proc, name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		// Process 1 always runs. A /proc that does not show it is empty, or was
+		// mounted to hide other users' processes, so it cannot tell who ended.
+		if _, err := fs.Stat(proc, "1"); err != nil {
+			return stat{}, fmt.Errorf("gpid: read stat of process %d: /proc does not show all processes: %w", pid, err)
+		}
+		return stat{}, fmt.Errorf("%w: %d", ErrNoProcess, pid)
+	}
+	if err != nil {
+		return stat{}, fmt.Errorf("gpid: read stat of process %d: %w", pid, err)
+	}
+	s, err := parseStat(string(text))
+	if err != nil {
+		return stat{}, fmt.Errorf("gpid: read stat of process %d: %w", pid, err)
+	}
+	if s.pid != pid {
+		return stat{}, fmt.Errorf("gpid: read stat of process %d: it is that of process %d", pid, s.pid)
+	}
+	return s, nil
+}
+
+// parseStat reads fields 1, 3 and 22. Field 2 is the process's name, which the
+// process chooses: it may hold spaces and parentheses, so it ends at the last
+// parenthesis of the file.
+func parseStat(text string) (stat, error) {
+	pidText, _, ok1 := strings.Cut(text, " (")
+	end := strings.LastIndexByte(text, ')')
+	pid, err := strconv.Atoi(pidText)
+	if !ok1 || end < 0 || err != nil || pid < 1 {
+		return stat{}, fmt.Errorf("want \"pid (name) ...\", got %.40q", text)
+	}
+	fields := strings.Fields(text[end+1:]) // from field 3
+	const state, starttime = 0, 22 - 3
+	if len(fields) <= starttime+1 { // the last field that is there may be cut
+		return stat{}, fmt.Errorf("%d fields after the name, want more than %d", len(fields), starttime+1)
+	}
+	if len(fields[state]) != 1 {
+		return stat{}, fmt.Errorf("state %q, want one letter", fields[state])
+	}
+	ticks, err := strconv.ParseUint(fields[starttime], 10, 64)
+	if err != nil {
+		return stat{}, fmt.Errorf("start time %q, want a number of ticks", fields[starttime])
+	}
+	return stat{pid: pid, state: fields[state][0], ticks: ticks}, nil
+}
+
+// readPlace returns the id of this boot and the number of the caller's pid
+// namespace. It is an error if proc counts pids by another namespace than the
+// caller's, because its pids then belong to other processes.
+func readPlace(proc fs.FS) (boot string, namespace uint64, err error) {
+	text, err := fs.ReadFile(proc, "sys/kernel/random/boot_id")
+	if err != nil {
+		return "", 0, fmt.Errorf("gpid: read boot id: %w", err)
+	}
+	boot = strings.TrimSpace(string(text))
+	if len(boot) != 36 {
+		return "", 0, fmt.Errorf("gpid: read boot id: %q, want a UUID", boot)
+	}
+	link, err := fs.ReadLink(proc, "self/ns/pid")
+	if err != nil {
+		return "", 0, fmt.Errorf("gpid: read pid namespace: %w", err)
+	}
+	number, ok1 := strings.CutPrefix(link, "pid:[")
+	number, ok2 := strings.CutSuffix(number, "]")
+	namespace, err = strconv.ParseUint(number, 10, 64)
+	if !ok1 || !ok2 || err != nil {
+		return "", 0, fmt.Errorf("gpid: read pid namespace: %q, want pid:[number]", link)
+	}
+	status, err := fs.ReadFile(proc, "self/status")
+	if err != nil {
+		return "", 0, fmt.Errorf("gpid: read status of self: %w", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		// One pid for each namespace from that of proc down to the caller's.
+		if pids, ok := strings.CutPrefix(line, "NSpid:"); ok && len(strings.Fields(pids)) > 1 {
+			return "", 0, fmt.Errorf("gpid: /proc belongs to another pid namespace than this process")
+		}
+	}
+	return boot, namespace, nil
+}
+
+// startOfSelf returns when the reading process began.
+func startOfSelf(proc fs.FS) (time.Time, error) {
+	text, err := fs.ReadFile(proc, "self/stat")
+	if err != nil {
+		return time.Time{}, fmt.Errorf("gpid: read stat of self: %w", err)
+	}
+	s, err := parseStat(string(text))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("gpid: read stat of self: %w", err)
+	}
+	return startAfterBoot(proc, s.ticks)
+}
+
+// startAfterBoot adds ticks to the time of the boot, which the kernel gives in
+// whole seconds, rounded down.
+func startAfterBoot(proc fs.FS, ticks uint64) (time.Time, error) {
+	text, err := fs.ReadFile(proc, "stat")
+	if err != nil {
+		return time.Time{}, fmt.Errorf("gpid: read boot time: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "btime "); ok {
+			value = strings.TrimSpace(value)
+			seconds, err := strconv.ParseUint(value, 10, 32)
+			if err != nil || ticks > 1<<40 {
+				return time.Time{}, fmt.Errorf("gpid: read boot time: %q seconds and %d ticks", value, ticks)
+			}
+			return time.Unix(int64(seconds), 0).Add(time.Duration(ticks) * tick).UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("gpid: read boot time: no btime in /proc/stat")
+}

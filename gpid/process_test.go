@@ -1,0 +1,169 @@
+package gpid_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/oidkit/oid/gpid"
+)
+
+const bootID = "3f2252fc-f928-46ec-9fcc-46ba756037a1"
+
+// statLine is a stat file with the given fields and plausible others.
+func statLine(pid int, name, state string, ticks uint64) string {
+	return fmt.Sprintf("%d (%s) %s 1 77 77 0 -1 4194304 101 0 0 0 5 3 0 0 20 0 1 0 %d 3133440 394 "+
+		"18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0\n", pid, name, state, ticks)
+}
+
+// proc returns the proc file system of a host with the given processes.
+func proc(stats ...string) fstest.MapFS {
+	host := fstest.MapFS{
+		"sys/kernel/random/boot_id": file(bootID + "\n"),
+		"self/ns/pid":               {Mode: fs.ModeSymlink | 0o777, Data: []byte("pid:[4026531836]")},
+		"self/status":               file("Name:\tx\nNSpid:\t99\nThreads:\t1\n"),
+		"1/stat":                    file(statLine(1, "init", "S", 3)),
+		"stat":                      file("cpu  1 2 3\nbtime 1795168763\nprocesses 1\n"),
+	}
+	for _, s := range stats {
+		pid, _, _ := strings.Cut(s, " ")
+		host[pid+"/stat"] = file(s)
+	}
+	return host
+}
+
+func file(text string) *fstest.MapFile { return &fstest.MapFile{Mode: 0o444, Data: []byte(text)} }
+
+func TestOfReadsWhatTheKernelWrites(t *testing.T) {
+	for _, name := range []string{
+		"cat", "tmux: server", "a b", ") ", "x) R 1 1 1 (y", ")))", "((", "", "evil) Z 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 666 1", "new\nline",
+	} {
+		got, err := gpid.OfFS(proc(statLine(4711, name, "S", 91910)), 4711)
+		want := gpid.Process{Boot: bootID, Namespace: 4026531836, PID: 4711, Ticks: 91910}
+		if err != nil || got != want {
+			t.Errorf("name %q: %+v, %v, want %+v", name, got, err, want)
+		}
+	}
+}
+
+func TestAliveTellsRunsApart(t *testing.T) {
+	p, err := gpid.OfFS(proc(statLine(4711, "x", "S", 91910)), 4711)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clockMoved := proc(statLine(4711, "x", "R", 91910))
+	clockMoved["stat"] = file("btime 1\n")
+	otherBoot := proc(statLine(4711, "x", "S", 91910))
+	otherBoot["sys/kernel/random/boot_id"] = file("00000000-f928-46ec-9fcc-46ba756037a1\n")
+	otherNamespace := proc(statLine(4711, "x", "S", 91910))
+	otherNamespace["self/ns/pid"].Data = []byte("pid:[4026532000]")
+	for _, c := range []struct {
+		name  string
+		host  fs.FS
+		alive bool
+		err   error
+	}{
+		{"unchanged", proc(statLine(4711, "x", "S", 91910)), true, nil},
+		{"renamed, running", proc(statLine(4711, "new ) name", "R", 91910)), true, nil},
+		{"stopped", proc(statLine(4711, "x", "T", 91910)), true, nil},
+		{"clock moved", clockMoved, true, nil},
+		{"gone", proc(), false, nil},
+		{"pid reused", proc(statLine(4711, "x", "S", 91911)), false, nil},
+		{"not waited for", proc(statLine(4711, "x", "Z", 91910)), false, nil},
+		{"other boot", otherBoot, false, gpid.ErrElsewhere},
+		{"other namespace", otherNamespace, false, gpid.ErrElsewhere},
+	} {
+		alive, err := p.AliveFS(c.host)
+		if alive != c.alive || !errors.Is(err, c.err) {
+			t.Errorf("%s: %v, %v, want %v, %v", c.name, alive, err, c.alive, c.err)
+		}
+	}
+}
+
+func TestOfRefusesWhatEnded(t *testing.T) {
+	for name, host := range map[string]fs.FS{
+		"gone":   proc(),
+		"zombie": proc(statLine(4711, "x", "Z", 91910)),
+		"dead":   proc(statLine(4711, "x", "X", 91910)),
+	} {
+		if p, err := gpid.OfFS(host, 4711); !errors.Is(err, gpid.ErrNoProcess) {
+			t.Errorf("%s: %+v, %v, want ErrNoProcess", name, p, err)
+		}
+	}
+	for _, pid := range []int{0, -1} {
+		if p, err := gpid.OfFS(proc(), pid); !errors.Is(err, gpid.ErrNoProcess) {
+			t.Errorf("pid %d: %+v, %v, want ErrNoProcess", pid, p, err)
+		}
+	}
+}
+
+// A /proc that is missing, cut short or wrong gives an error: never a process,
+// and never the news that a process is dead.
+func TestProcThatLies(t *testing.T) {
+	good := statLine(4711, "x", "S", 91910)
+	known, err := gpid.OfFS(proc(good), 4711)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := func(names ...string) fs.FS {
+		host := proc(good)
+		for _, name := range names {
+			delete(host, name)
+		}
+		return host
+	}
+	with := func(name, text string) fs.FS {
+		host := proc(good)
+		host[name].Data = []byte(text)
+		return host
+	}
+	cases := map[string]fs.FS{
+		"empty":                fstest.MapFS{},
+		"hides processes":      without("4711/stat", "1/stat"),
+		"no boot id":           without("sys/kernel/random/boot_id"),
+		"empty boot id":        with("sys/kernel/random/boot_id", "\n"),
+		"cut boot id":          with("sys/kernel/random/boot_id", bootID[:20]),
+		"no namespace":         without("self/ns/pid"),
+		"odd namespace":        with("self/ns/pid", "pid:4026531836"),
+		"namespace no number":  with("self/ns/pid", "pid:[x]"),
+		"no status":            without("self/status"),
+		"foreign namespace":    with("self/status", "NSpid:\t99\t1\n"),
+		"empty stat":           with("4711/stat", ""),
+		"name not closed":      with("4711/stat", "4711 (x S 1 77"),
+		"no name":              with("4711/stat", strings.Replace(good, "(x)", "x", 1)),
+		"another process":      with("4711/stat", statLine(4712, "x", "S", 91910)),
+		"no pid":               with("4711/stat", strings.TrimPrefix(good, "4711")),
+		"start is no number":   with("4711/stat", strings.Replace(good, " 91910 ", " 9191o ", 1)),
+		"start is negative":    with("4711/stat", strings.Replace(good, " 91910 ", " -91910 ", 1)),
+		"long state":           with("4711/stat", strings.Replace(good, ") S ", ") SS ", 1)),
+		"cut before the start": with("4711/stat", good[:strings.Index(good, " 91910")]),
+	}
+	for i := 1; i <= len("91910"); i++ {
+		cases[fmt.Sprintf("cut %d digits into the start", i)] = with("4711/stat", good[:strings.Index(good, "91910")+i])
+	}
+	for name, host := range cases {
+		if p, err := gpid.OfFS(host, 4711); err == nil || errors.Is(err, gpid.ErrNoProcess) {
+			t.Errorf("%s: Of = %+v, %v, want an error that does not say the process has ended", name, p, err)
+		} else if !strings.HasPrefix(err.Error(), "gpid: ") {
+			t.Errorf("%s: error %q does not say where it comes from", name, err)
+		}
+		if alive, err := known.AliveFS(host); err == nil {
+			t.Errorf("%s: Alive = %v, nil, want an error", name, alive)
+		}
+	}
+}
+
+func FuzzStat(f *testing.F) {
+	f.Add(statLine(4711, "x", "S", 91910))
+	f.Add(statLine(4711, "x) S 1 (", "Z", 0))
+	f.Add("4711 (")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := gpid.OfFS(proc("1 (init) S", "4711 "+text, text), 4711)
+		if err == nil && (p.PID != 4711 || p.Boot != bootID) {
+			t.Errorf("%q: %+v", text, p)
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package gpid
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// selfStart is when this process began. It is read once, so that every GPID of
+// this process carries the same start time, whatever is done to the clock.
+var selfStart = sync.OnceValue(func() time.Time {
+	now := time.Now()
+	if proc, err := systemProc(); err == nil {
+		if start, err := startOfSelf(proc); err == nil {
+			// The kernel counts in ticks. The digits below them come from the
+			// clock, so that two runs that began in one tick differ.
+			return start.Add(time.Duration(now.UnixMicro()%tick.Microseconds()) * time.Microsecond)
+		}
+	}
+	return now
+})
+
+// Self returns the GPID of this process, the same one for the same addr
+// whenever it is called. addr is the ip:port that peers dial, with IPv6 in
+// brackets. If its ip is missing or unspecified, as in ":8080", "0.0.0.0:8080" or
+// "[::]:8080", the first address of this host that others may reach stands in
+// for it, or 127.0.0.1 if there is none. The empty addr is that address with
+// port 0, which says that the process listens on nothing.
+//
+// An error wraps [ErrInvalid]: addr is no ip:port, which host names are not
+// either, or the clock stands before 2001-09-09.
+func Self(addr string) (GPID, error) {
+	a, err := ParseAddr(addr)
+	if err != nil {
+		return GPID{}, err
+	}
+	return New(a, selfStart(), os.Getpid())
+}
+
+// ParseAddr reads an address as [Self] does.
+func ParseAddr(addr string) (netip.AddrPort, error) {
+	text := addr
+	switch {
+	case addr == "":
+		text = "0.0.0.0:0"
+	case strings.HasPrefix(addr, ":"):
+		text = "0.0.0.0" + addr
+	}
+	a, err := netip.ParseAddrPort(text)
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("%w: address %q, want ip:port, and IPv6 in brackets", ErrInvalid, addr)
+	}
+	if a.Addr().IsUnspecified() {
+		return netip.AddrPortFrom(hostAddr(), a.Port()), nil
+	}
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), nil
+}
+
+// hostAddr returns the first address of this host that is neither loopback nor
+// link-local, IPv4 before IPv6, or 127.0.0.1.
+func hostAddr() netip.Addr {
+	found := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	interfaces, _ := net.InterfaceAddrs() // without any the host is on its own
+	for _, i := range interfaces {
+		prefix, err := netip.ParsePrefix(i.String())
+		if err != nil {
+			continue
+		}
+		switch ip := prefix.Addr().Unmap(); {
+		case !ip.IsGlobalUnicast():
+		case ip.Is4():
+			return ip
+		case found.Is4():
+			found = ip
+		}
+	}
+	return found
+}

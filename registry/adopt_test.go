@@ -1,0 +1,251 @@
+package registry_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+)
+
+// sleeper starts a process that makes no ids and knows nothing of registries.
+func sleeper(t *testing.T) (pid int, kill func()) {
+	t.Helper()
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := false
+	kill = func() {
+		if !done {
+			done = true
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	}
+	t.Cleanup(kill)
+	return cmd.Process.Pid, kill
+}
+
+// sample is an id as another driver makes it: with a random value of its own.
+func sample(t *testing.T) objectid.ID {
+	t.Helper()
+	g, err := objectid.NewGenerator(objectid.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.New()
+}
+
+// later is an id of the maker of id, some seconds on.
+func later(id objectid.ID, seconds int) objectid.ID {
+	moved := objectid.At(id.Time().Add(time.Duration(seconds) * time.Second))
+	copy(moved[4:], id[4:])
+	moved[11]++
+	return moved
+}
+
+func TestAdoptFollowsTheProcess(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	pid, kill := sleeper(t)
+	id := sample(t)
+	m, err := registry.Adopt(t.Context(), s, id, &registry.Options{PID: pid, Addr: "127.0.0.1:7", Interval: 200 * time.Millisecond, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer finish(t, m)
+	if m.Generator() != nil {
+		t.Error("an adopted process has a generator")
+	}
+	p := m.Process()
+	if kernel, err := gpid.Of(pid); err != nil || p.Kernel != kernel || p.GPID.PID() != pid || p.Name != "sleep" {
+		t.Errorf("process = %+v, %v, want %+v", p, err, kernel)
+	}
+	eventually(t, "three samples", func() bool { return m.Process().Last.Count >= 3 })
+	load := m.Process().Last.Load
+	if load.RSS <= 0 || load.Threads != 1 || load.Files < 3 || load.Goroutines != registry.Unknown || load.Heap != registry.Unknown {
+		t.Errorf("load = %+v, want that of sleep", load)
+	}
+	if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Processes[0].GPID != m.GPID() {
+		t.Errorf("trace of the sample: %+v", tr)
+	}
+	if tr := trace(t, r, idWith(t, m.Process().Block)); tr.Verdict != registry.Unrecorded {
+		t.Errorf("an id with the block that it makes no ids with: %+v", tr)
+	}
+	kill()
+	select {
+	case <-m.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the process was killed and the member goes on")
+	}
+	if err := m.Detach(t.Context()); !errors.Is(err, registry.ErrLeft) {
+		t.Errorf("Detach after the end: %v, want ErrLeft", err)
+	}
+	st := statusOf(t, r, m.GPID())
+	if st.State != registry.Left || st.Reason != "process ended" {
+		t.Errorf("after the end: %s (%s)", st.State, st.Reason)
+	}
+	if tr := trace(t, r, later(id, 60)); tr.Verdict != registry.Conflict {
+		t.Errorf("an id from a minute after its end: %+v", tr)
+	}
+}
+
+func TestAdoptThisProcess(t *testing.T) {
+	s := newStore(t)
+	id := objectid.New()
+	m, err := registry.Adopt(t.Context(), s, id, &registry.Options{Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer finish(t, m)
+	tr := trace(t, registry.New(s, nil), objectid.New())
+	if tr.Verdict != registry.Known || tr.Processes[0].Kernel.PID != os.Getpid() || tr.Before.Goroutines < 1 {
+		t.Errorf("the next id of the driver: %+v", tr)
+	}
+}
+
+func TestAdoptRefuses(t *testing.T) {
+	s := newStore(t)
+	pid, kill := sleeper(t)
+	for name, id := range map[string]objectid.ID{
+		"an hour old": later(sample(t), -3600), "in an hour": later(sample(t), 3600), "zero": {},
+	} {
+		if _, err := registry.Adopt(t.Context(), s, id, &registry.Options{PID: pid}); !errors.Is(err, registry.ErrSample) {
+			t.Errorf("%s: %v, want ErrSample", name, err)
+		}
+	}
+	kill()
+	if _, err := registry.Adopt(t.Context(), s, sample(t), &registry.Options{PID: pid}); !errors.Is(err, gpid.ErrNoProcess) {
+		t.Errorf("of a process that has ended: %v, want ErrNoProcess", err)
+	}
+}
+
+// The second process to adopt a value is told at once, the first with its next
+// heartbeat, and both are shown as a collision until one of them ends.
+func TestTwoLiveProcessesWithOneValue(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	id := sample(t)
+	pid1, kill1 := sleeper(t)
+	pid2, _ := sleeper(t)
+	options := func(pid int, addr string) *registry.Options {
+		return &registry.Options{PID: pid, Addr: addr, Interval: 200 * time.Millisecond, Log: quiet}
+	}
+	first, err := registry.Adopt(t.Context(), s, id, options(pid1, "127.0.0.1:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer finish(t, first)
+	second, err := registry.Adopt(t.Context(), s, later(id, 0), options(pid2, "127.0.0.1:2"))
+	var collision *registry.CollisionError
+	if !errors.As(err, &collision) || len(collision.Others) != 1 || collision.Others[0] != first.GPID() || second == nil {
+		t.Fatalf("second Adopt: %v, %v, want a collision with %v and a member", second, err, first.GPID())
+	}
+	defer finish(t, second)
+	eventually(t, "the first is told", func() bool { return errors.Is(first.Err(), registry.ErrCollision) })
+	for _, st := range all(t, r.List(t.Context())) {
+		if len(st.Rivals) != 1 || st.Rivals[0] == st.GPID {
+			t.Errorf("%v has rivals %v", st.GPID, st.Rivals)
+		}
+	}
+	if tr := trace(t, r, later(id, 0)); tr.Verdict != registry.Collision || len(tr.Processes) != 2 {
+		t.Errorf("trace: %s with %d processes, want a collision of 2", tr.Verdict, len(tr.Processes))
+	}
+	again, err := registry.Adopt(t.Context(), s, id, options(pid2, "127.0.0.1:2"))
+	if !errors.As(err, &collision) || len(collision.Others) != 1 {
+		t.Errorf("adopted once more: %v, want a collision with the other process alone", err)
+	}
+	defer finish(t, again)
+	kill1()
+	eventually(t, "the second is alone", func() bool { return second.Err() == nil })
+	// Long after the first one's end the id can be the second one's only.
+	eventually(t, "new ids are known", func() bool {
+		fresh := objectid.At(time.Now())
+		copy(fresh[4:], id[4:])
+		tr := trace(t, r, fresh)
+		return tr.Verdict == registry.Known && tr.Processes[0].GPID == second.GPID()
+	})
+}
+
+// A driver of the classic layout has the same value after a restart with the same
+// pid: the time tells the runs apart.
+func TestOneValueInSuccession(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	id := sample(t)
+	var runs []gpid.GPID
+	var ids []objectid.ID
+	for range 3 {
+		pid, kill := sleeper(t)
+		made := objectid.At(time.Now())
+		copy(made[4:], id[4:])
+		m, err := registry.Adopt(t.Context(), s, made, &registry.Options{PID: pid, Addr: "127.0.0.1:5", Layout: objectid.Classic, Log: quiet, Interval: 200 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1100 * time.Millisecond) // ids know whole seconds, and boots whole seconds too
+		now := objectid.At(time.Now())
+		copy(now[4:], id[4:])
+		runs, ids = append(runs, m.GPID()), append(ids, now)
+		kill()
+		<-m.Done()
+		time.Sleep(2100 * time.Millisecond)
+	}
+	for i := range ids {
+		if tr := trace(t, r, ids[i]); tr.Verdict != registry.Known || tr.Processes[0].GPID != runs[i] {
+			t.Errorf("id of run %d: %+v, want known, %v", i, tr, runs[i])
+		}
+	}
+}
+
+func TestJavaHasFourBytesOfValue(t *testing.T) {
+	s := newStore(t)
+	g, err := objectid.NewGenerator(objectid.Config{Layout: objectid.Java})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := g.New()
+	m, err := registry.Adopt(t.Context(), s, id, &registry.Options{Layout: objectid.Java, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer finish(t, m)
+	other := g.New()
+	other[8] ^= 0x40
+	if tr := trace(t, registry.New(s, nil), other); tr.Verdict != registry.Known {
+		t.Errorf("another upper byte of the counter: %+v, want known", tr)
+	}
+}
+
+// Detach leaves the process to itself: on this host it is still seen to run.
+func TestDetach(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	pid, kill := sleeper(t)
+	m, err := registry.Adopt(t.Context(), s, sample(t), &registry.Options{PID: pid, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Detach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st := statusOf(t, r, m.GPID()); st.State != registry.Alive {
+		t.Errorf("detached: %s (%s)", st.State, st.Reason)
+	}
+	kill()
+	if st := statusOf(t, r, m.GPID()); st.State != registry.Dead {
+		t.Errorf("killed: %s (%s)", st.State, st.Reason)
+	}
+}
+
+// idWith returns an id of now in the block.
+func idWith(t *testing.T, block string) objectid.ID {
+	t.Helper()
+	id := objectid.At(time.Now()).String()
+	return objectid.MustParse(id[:8] + block + id[16:])
+}

@@ -1,0 +1,145 @@
+package registry_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+)
+
+// Members whose random sources hold few different blocks, in any order and with
+// zeros, all get blocks of their own, as long as the source has a free one.
+func TestPlantedCollisionsAreDrawnAgain(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(rt *rapid.T) {
+		s := openStore(t, filepath.Join(dir, time.Now().Format("150405.000000000")+".db"))
+		defer s.Close()
+		taken := map[string]bool{}
+		for range rapid.IntRange(1, 6).Draw(rt, "members") {
+			draws := rapid.SliceOfN(rapid.Uint32Range(0, 7), 1, 12).Draw(rt, "draws")
+			var source bytes.Buffer
+			free, wasted := "", 0
+			for i, d := range draws {
+				var b [4]byte
+				binary.BigEndian.PutUint32(b[:], d)
+				source.Write(b[:])
+				text := hexOf(b)
+				if free == "" && d != 0 && !taken[text] {
+					free, wasted = text, i
+				}
+			}
+			given := source.Len()
+			m, err := registry.Join(t.Context(), s, &registry.Options{Random: &source, Interval: time.Hour, KeepSamples: time.Hour, Log: quiet})
+			if free == "" {
+				if err == nil {
+					rt.Fatalf("joined with %s though every block of %v was taken", m.Process().Block, draws)
+				}
+				continue
+			}
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if got := m.Process().Block; got != free || given-source.Len() != 4*(wasted+1) {
+				rt.Fatalf("drew %v with %v taken: block %s after %d draws, want %s after %d", draws, taken, got, (given-source.Len())/4, free, wasted+1)
+			}
+			taken[free] = true
+			if err := m.Leave(t.Context(), "done"); err != nil { // which frees nothing
+				rt.Fatal(err)
+			}
+		}
+	})
+}
+
+func hexOf(b [4]byte) string {
+	const digits = "0123456789abcdef"
+	var out []byte
+	for _, c := range b {
+		out = append(out, digits[c>>4], digits[c&15])
+	}
+	return string(out)
+}
+
+// All members draw from the same short list at the same moment.
+func TestCollisionsInARace(t *testing.T) {
+	s := newStore(t)
+	const n = 24
+	var wg sync.WaitGroup
+	members := make([]*registry.Member, n)
+	for i := range n {
+		wg.Go(func() {
+			var source bytes.Buffer
+			for b := range n {
+				source.Write([]byte{1, 2, 3, byte(b)})
+			}
+			m, err := registry.Join(context.Background(), s, &registry.Options{Random: &source, Log: quiet})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			members[i] = m
+		})
+	}
+	wg.Wait()
+	seen := map[string]bool{}
+	for _, m := range members {
+		if m == nil {
+			continue
+		}
+		if b := m.Process().Block; seen[b] {
+			t.Errorf("block %s twice", b)
+		} else {
+			seen[b] = true
+		}
+		finish(t, m)
+	}
+}
+
+// A block in which somebody adopted a value is left alone, now and later.
+func TestClaimAvoidsAdoptedValues(t *testing.T) {
+	s := newStore(t)
+	sample := objectid.New()
+	a, err := registry.Adopt(t.Context(), s, sample, &registry.Options{Addr: "127.0.0.1:1", Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer finish(t, a)
+	for range 2 {
+		source := bytes.NewBuffer(append(bytes.Clone(sample[4:8]), 9, 9, 9, byte(time.Now().UnixNano())))
+		m := join(t, s, registry.Options{Random: source})
+		if got := m.Process().Block; got == hexOf([4]byte(sample[4:8])) {
+			t.Errorf("claimed %s, in which %v was adopted", got, sample)
+		}
+	}
+	if tr := trace(t, registry.New(s, nil), sample); tr.Verdict != registry.Known {
+		t.Errorf("the adopted sample: %+v", tr)
+	}
+}
+
+// A claim whose answer was lost is recognised as one's own, and not as taken.
+func TestLostAnswerToAClaim(t *testing.T) {
+	inner := newStore(t)
+	s := &faulty{Store: inner, fail: func(call int, op string) fault {
+		if op == "Insert oid.values" && call < 2 {
+			return lostAnswer
+		}
+		return none
+	}}
+	m := join(t, s, registry.Options{Offline: true, Interval: 100 * time.Millisecond})
+	id := m.Generator().New()
+	r := registry.New(inner, nil)
+	eventually(t, "registered", func() bool { return trace(t, r, id).Verdict == registry.Known })
+	if m.Err() != nil {
+		t.Errorf("Err = %v", m.Err())
+	}
+	if p := m.Process(); p.Value != p.Block {
+		t.Errorf("value %s, block %s: its own claim was taken for another's", p.Value, p.Block)
+	}
+}

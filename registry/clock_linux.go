@@ -1,0 +1,65 @@
+package registry
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/oidkit/oid/gpid"
+)
+
+// monotonic returns the time since boot without the time that the host slept, or
+// 0 if it cannot be told. It is the same clock for all processes of a boot: what
+// a time namespace adds to it is taken away again.
+func monotonic() time.Duration {
+	var t unix.Timespec
+	offset, err := namespaceOffset()
+	if err != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano()) - offset
+}
+
+// namespaceOffset reads what this process's time namespace adds, see
+// time_namespaces(7). A process cannot change it once it runs.
+var namespaceOffset = sync.OnceValues(func() (time.Duration, error) {
+	text, err := os.ReadFile("/proc/self/timens_offsets")
+	if os.IsNotExist(err) {
+		return 0, nil // a kernel without time namespaces
+	}
+	if err != nil {
+		return 0, err
+	}
+	return parseOffset(string(text))
+})
+
+func parseOffset(text string) (time.Duration, error) {
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) != 3 || f[0] != "monotonic" {
+			continue
+		}
+		seconds, err1 := strconv.ParseInt(f[1], 10, 32)
+		nanos, err2 := strconv.ParseInt(f[2], 10, 32)
+		if err1 == nil && err2 == nil {
+			return time.Duration(seconds)*time.Second + time.Duration(nanos), nil
+		}
+	}
+	return 0, fmt.Errorf("registry: read time namespace: no offset of the monotonic clock in %q", text)
+}
+
+// findHere asks the kernel where this process is.
+func findHere() here {
+	var h here
+	h.self, _ = gpid.Of(os.Getpid()) // without it, only heartbeats tell who is alive
+	if link, err := os.Readlink("/proc/self/ns/net"); err == nil {
+		number := strings.TrimSuffix(strings.TrimPrefix(link, "net:["), "]")
+		h.network, _ = strconv.ParseUint(number, 10, 64)
+	}
+	return h
+}

@@ -1,0 +1,86 @@
+package registry
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// Collections of a registry, see the package comment.
+const (
+	processes = "oid.processes"
+	values    = "oid.values"
+	samples   = "oid.samples"
+)
+
+// processKey is the key of a member: those of one run, and those of one address,
+// stand together in the order of their start.
+func processKey(g gpid.GPID, block string) string { return g.String() + "/" + block }
+
+// sampleKey is the key of a member's sample.
+func sampleKey(block string, t time.Time) string { return block + ":" + millis(t) }
+
+// adoptionKey is the key of an adopted value.
+func adoptionKey(value string, from time.Time, block string) string {
+	return value + ":" + millis(from) + ":" + block
+}
+
+// millis writes t so that texts sort as times do, from 1970 to 2286.
+func millis(t time.Time) string { return fmt.Sprintf("%013d", max(t.UnixMilli(), 0)) }
+
+// sampleTime reads the time in a sample's key.
+func sampleTime(key string) (time.Time, error) {
+	_, digits, _ := strings.Cut(key, ":")
+	ms, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("registry: sample key %q, want block:milliseconds", key)
+	}
+	return time.UnixMilli(ms).UTC(), nil
+}
+
+// blockOf and valueOf return the process bytes of id as text.
+func blockOf(id objectid.ID) string { return hex.EncodeToString(id[4:8]) }
+func valueOf(id objectid.ID) string { return hex.EncodeToString(id[4:9]) }
+
+// key returns s as a key of the store. It is made of digits and addresses, which
+// are always UTF-8.
+func key(s string) store.Key {
+	k, err := store.Text(s)
+	if err != nil {
+		panic(err)
+	}
+	return k
+}
+
+// between returns the range of the keys from one text to another.
+func between(from, to string) store.Range { return store.Range{From: key(from), To: key(to)} }
+
+// valueRange holds the claim of a block and what was adopted in it. All of its
+// keys go on with digits or a colon, which sort before g.
+func valueRange(block string) store.Range { return between(block, block+"g") }
+
+// runRange holds the members of one run: a slash is followed by 0 in ASCII.
+func runRange(g gpid.GPID) store.Range { return between(g.String()+"/", g.String()+"0") }
+
+// addrRange holds the runs at one address: a colon is followed by a semicolon.
+func addrRange(a netip.AddrPort) store.Range { return between(a.String()+":", a.String()+";") }
+
+// sampleRange holds a member's samples from one time to another; a zero time is
+// no bound.
+func sampleRange(block string, from, to time.Time) store.Range {
+	r := between(block+":", block+";")
+	if !from.IsZero() {
+		r.From = key(sampleKey(block, from))
+	}
+	if !to.IsZero() {
+		r.To = key(sampleKey(block, to))
+	}
+	return r
+}

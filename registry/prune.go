@@ -1,0 +1,88 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oidkit/oid/store"
+)
+
+// PruneOptions say what [Registry.Prune] keeps. The zero value, like a nil
+// pointer, is ready to use.
+type PruneOptions struct {
+	// Samples is for how long samples are kept. Default: 7 days.
+	Samples time.Duration
+	// Records is for how long the record of a process is kept after its last
+	// heartbeat. Default: 365 days.
+	Records time.Duration
+}
+
+// Pruned counts what was deleted.
+type Pruned struct {
+	Samples int64 `json:"samples"`
+	Records int64 `json:"records"`
+}
+
+// Prune deletes old samples, and the records of processes that ended long ago.
+// Blocks stay claimed for ever, and keep the essence of the record: an id made
+// with one is still traced. An id of an adopted process is then unknown. On an
+// error a part may have been deleted. Ages are by this host's wall clock.
+func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
+	keep := PruneOptions{Samples: 7 * 24 * time.Hour, Records: 365 * 24 * time.Hour}
+	if o != nil && o.Samples != 0 {
+		keep.Samples = o.Samples
+	}
+	if o != nil && o.Records != 0 {
+		keep.Records = o.Records
+	}
+	var done Pruned
+	if keep.Samples < 0 || keep.Records < 0 {
+		return done, fmt.Errorf("registry: prune: keep samples for %v and records for %v, want no negative time", keep.Samples, keep.Records)
+	}
+	now := wall(r.view.Now)
+	for s, err := range r.List(ctx) {
+		if err != nil {
+			return done, err
+		}
+		old := now.Add(-keep.Samples)
+		gone := s.State != Alive && s.Last.Time.Before(now.Add(-keep.Records))
+		if gone {
+			old = time.Time{} // all of them
+		}
+		if gone || s.From.Before(old) {
+			n, err := r.store.DeleteRange(ctx, samples, sampleRange(s.Block, time.Time{}, old))
+			done.Samples += n
+			if err != nil {
+				return done, fmt.Errorf("registry: prune samples of %v: %w", s.GPID, err)
+			}
+		}
+		if gone {
+			if err := r.pruneRecord(ctx, &s.Process); err != nil {
+				return done, fmt.Errorf("registry: prune record of %v: %w", s.GPID, err)
+			}
+			done.Records++
+		}
+	}
+	return done, nil
+}
+
+// pruneRecord deletes the record of p. What is to stay is stored first.
+func (r *Registry) pruneRecord(ctx context.Context, p *Process) error {
+	h, err := get[holding](ctx, r.store, values, p.Block)
+	if err != nil {
+		return err
+	}
+	if p.Value == p.Block {
+		essence := *p
+		essence.Labels, essence.Executable = nil, ""
+		h.Pruned = &essence
+		if err := r.store.Replace(ctx, values, h); err != nil {
+			return err
+		}
+	} else if err := r.store.Delete(ctx, values, key(adoptionKey(p.Value, p.From, p.Block))); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return r.store.Delete(ctx, processes, key(p.Key))
+}

@@ -1,0 +1,111 @@
+package registry_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+)
+
+func TestPrune(t *testing.T) {
+	s := newStore(t)
+	const day = 24 * time.Hour
+	ago := func(d time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(-d) } }
+	old := join(t, s, registry.Options{Addr: "127.0.0.1:1", Name: "old", Now: ago(400 * day)})
+	oldID := old.Generator().New()
+	finish(t, old)
+	weeks := join(t, s, registry.Options{Addr: "127.0.0.1:2", Now: ago(14 * day)})
+	weeksID := weeks.Generator().New()
+	finish(t, weeks)
+	alive := join(t, s, registry.Options{Addr: "127.0.0.1:3"})
+	aliveID := alive.Generator().New()
+
+	var clock moved
+	r := registry.New(s, &registry.View{Now: clock.Now})
+	done, err := r.Prune(t.Context(), nil)
+	if err != nil || done.Records != 1 || done.Samples != 4 {
+		t.Errorf("Prune = %+v, %v, want 1 record and 4 samples", done, err)
+	}
+	if again, err := r.Prune(t.Context(), nil); err != nil || again != (registry.Pruned{}) {
+		t.Errorf("second Prune = %+v, %v, want nothing", again, err)
+	}
+	if n, _ := s.Count(t.Context(), "oid.values", store.Range{}); n != 3 {
+		t.Errorf("%d blocks are claimed, want all 3 for ever", n)
+	}
+	if tr := trace(t, r, oldID); tr.Verdict != registry.Known || tr.Processes[0].Name != "old" || tr.Processes[0].State != registry.Left {
+		t.Errorf("id of a pruned process: %+v, want known still", tr)
+	}
+	if tr := trace(t, r, later(oldID, 86400)); tr.Verdict != registry.Conflict {
+		t.Errorf("id from a day after a pruned process: %s, want conflict", tr.Verdict)
+	}
+	if tr := trace(t, r, weeksID); tr.Verdict != registry.Known || tr.Before != nil {
+		t.Errorf("id of a process without samples: %+v", tr)
+	}
+	if tr := trace(t, r, aliveID); tr.Verdict != registry.Known || tr.Before == nil {
+		t.Errorf("id of a process that runs: %+v", tr)
+	}
+	// A process that runs is kept, whatever the clock says.
+	clock.set(500 * day)
+	if done, err := r.Prune(t.Context(), nil); err != nil || done.Records != 1 {
+		t.Errorf("Prune in 500 days = %+v, %v, want the record of weeks ago", done, err)
+	}
+	if st := statusOf(t, r, alive.GPID()); st.State != registry.Alive {
+		t.Errorf("the process that runs: %s", st.State)
+	}
+	if _, err := r.Prune(t.Context(), &registry.PruneOptions{Samples: -1}); err == nil {
+		t.Error("negative time: no error")
+	}
+}
+
+// A member whose record was pruned while it was cut off records itself anew.
+func TestPrunedMemberComesBack(t *testing.T) {
+	s := newStore(t)
+	m := join(t, s, registry.Options{Interval: beat})
+	key, err := store.Text(m.Process().Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), "oid.processes", key); err != nil {
+		t.Fatal(err)
+	}
+	id := m.Generator().New()
+	eventually(t, "recorded again", func() bool {
+		return trace(t, registry.New(s, nil), id).Verdict == registry.Known
+	})
+}
+
+// A member deletes its own samples when they are older than it keeps them.
+func TestMemberTrimsItsSamples(t *testing.T) {
+	s := newStore(t)
+	var clock moved
+	m := join(t, s, registry.Options{Interval: beat, KeepSamples: time.Hour, Now: clock.Now})
+	r := registry.New(s, nil)
+	first := all(t, r.History(t.Context(), m.GPID(), time.Time{}, time.Time{}))[0].Time
+	clock.set(3 * time.Hour)
+	eventually(t, "the first sample is gone", func() bool {
+		return all(t, r.History(t.Context(), m.GPID(), time.Time{}, time.Time{}))[0].Time.After(first)
+	})
+}
+
+func TestPruneAdopted(t *testing.T) {
+	s := newStore(t)
+	m, err := registry.Adopt(t.Context(), s, objectid.New(), &registry.Options{Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish(t, m)
+	var clock moved
+	clock.set(366 * 24 * time.Hour)
+	r := registry.New(s, &registry.View{Now: clock.Now})
+	if done, err := r.Prune(t.Context(), nil); err != nil || done.Records != 1 {
+		t.Errorf("Prune = %+v, %v", done, err)
+	}
+	if tr := trace(t, r, m.Process().Sample); tr.Verdict != registry.Unrecorded {
+		t.Errorf("sample of a pruned adoption: %s, want unknown", tr.Verdict)
+	}
+	if n, _ := s.Count(t.Context(), "oid.values", store.Range{}); n != 1 {
+		t.Errorf("%d holdings, want the block alone", n)
+	}
+}

@@ -1,0 +1,252 @@
+package registry_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+)
+
+func TestJoinMakeTraceLeave(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	m := join(t, s, registry.Options{Addr: "127.0.0.1:8080", Name: "shop", Version: "v1.2.3", Labels: map[string]string{"zone": "a"}})
+	want, _ := gpid.Self("127.0.0.1:8080")
+	if m.GPID() != want {
+		t.Errorf("GPID = %v, want that of this process, %v", m.GPID(), want)
+	}
+	id := m.Generator().New()
+	p := m.Process()
+	if got := hex.EncodeToString(id[4:8]); got != p.Block || p.Value != p.Block {
+		t.Errorf("an id begins its process value with %s, the block is %s, the value %s", got, p.Block, p.Value)
+	}
+	tr := trace(t, r, id)
+	if tr.Verdict != registry.Known || !tr.Certain || len(tr.Processes) != 1 {
+		t.Fatalf("trace = %+v, want known and certain", tr)
+	}
+	maker := tr.Processes[0]
+	if maker.GPID != want || maker.Name != "shop" || maker.Version != "v1.2.3" || maker.Labels["zone"] != "a" || maker.State != registry.Alive {
+		t.Errorf("maker = %+v", maker)
+	}
+	if exe, _ := os.Executable(); maker.Executable != exe {
+		t.Errorf("executable = %q, want %q", maker.Executable, exe)
+	}
+	if tr.Before == nil || tr.Before.Goroutines < 2 || tr.Before.Heap <= 0 {
+		t.Errorf("load before = %+v, want goroutines and heap", tr.Before)
+	}
+	if err := m.Leave(t.Context(), "shut down"); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Leave(t.Context(), "again"); !errors.Is(err, registry.ErrLeft) {
+		t.Errorf("second Leave: %v, want ErrLeft", err)
+	}
+	select {
+	case <-m.Done():
+	default:
+		t.Error("Done is not closed after Leave")
+	}
+	left := statusOf(t, r, want)
+	if left.State != registry.Left || left.Reason != "shut down" || left.End.Time.Before(left.From) {
+		t.Errorf("after Leave: %v, %q, %+v", left.State, left.Reason, left.End)
+	}
+	if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Processes[0].State != registry.Left {
+		t.Errorf("trace after Leave = %+v, want known", tr)
+	}
+}
+
+func TestTraceUnknownAndConflict(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	m := join(t, s, registry.Options{})
+	id := m.Generator().New()
+	if err := m.Leave(t.Context(), "done"); err != nil {
+		t.Fatal(err)
+	}
+	at := func(seconds int) objectid.ID {
+		moved := objectid.At(id.Time().Add(time.Duration(seconds) * time.Second))
+		copy(moved[4:], id[4:])
+		return moved
+	}
+	for _, c := range []struct {
+		name string
+		id   objectid.ID
+		want registry.Verdict
+	}{
+		{"its own", id, registry.Known},
+		{"carried into the last byte", func() objectid.ID { c := id; c[8] = 0xFF; return c }(), registry.Known},
+		{"another block", func() objectid.ID { c := id; c[7] ^= 1; return c }(), registry.Unrecorded},
+		{"a bound", objectid.At(time.Now()), registry.Unrecorded},
+		{"a random id", objectid.New(), registry.Unrecorded},
+		{"before it joined", at(-2), registry.Conflict},
+		{"a day before", at(-86400), registry.Conflict},
+		{"after it left", at(2), registry.Conflict},
+		{"in 2106", func() objectid.ID { c := id; copy(c[:4], "\xff\xff\xff\xff"); return c }(), registry.Conflict},
+	} {
+		tr := trace(t, r, c.id)
+		if tr.Verdict != c.want || tr.Reason == "" {
+			t.Errorf("%s, %v: %s (%s), want %s", c.name, c.id, tr.Verdict, tr.Reason, c.want)
+		}
+		if wantProcess := c.want != registry.Unrecorded; wantProcess != (len(tr.Processes) == 1) {
+			t.Errorf("%s: %d processes", c.name, len(tr.Processes))
+		}
+		if tr.Certain != (c.want == registry.Known) {
+			t.Errorf("%s: certain = %v", c.name, tr.Certain)
+		}
+	}
+}
+
+func TestHeartbeatsAreHistory(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	other := join(t, s, registry.Options{Addr: "127.0.0.1:2", Interval: 100 * time.Millisecond})
+	m := join(t, s, registry.Options{Addr: "127.0.0.1:1", Interval: 100 * time.Millisecond})
+	history := func(m *registry.Member) []registry.Sample {
+		return all(t, r.History(context.Background(), m.GPID(), time.Time{}, time.Time{}))
+	}
+	eventually(t, "six samples of each", func() bool { return len(history(m)) >= 6 && len(history(other)) >= 6 })
+	id := m.Generator().New()
+	n := len(history(m))
+	eventually(t, "samples after the id", func() bool { return len(history(m)) >= n+15 })
+	got := history(m)
+	for i := 1; i < len(got); i++ {
+		if !got[i].Time.After(got[i-1].Time) || got[i].CPU < got[i-1].CPU {
+			t.Errorf("sample %d: %v with %v of CPU, after %v with %v", i, got[i].Time, got[i].CPU, got[i-1].Time, got[i-1].CPU)
+		}
+	}
+	mid := got[len(got)/2].Time
+	part := all(t, r.History(context.Background(), m.GPID(), mid, time.Time{}))
+	if len(part) == 0 || !part[0].Time.Equal(mid) {
+		t.Errorf("history from %v begins with %+v", mid, part)
+	}
+	if upTo := all(t, r.History(context.Background(), m.GPID(), time.Time{}, mid)); len(upTo) != len(got)/2 {
+		t.Errorf("history to %v has %d samples, want %d", mid, len(upTo), len(got)/2)
+	}
+	tr := trace(t, r, id)
+	end := id.Time().Add(time.Second)
+	if tr.Before == nil || !tr.Before.Time.Before(end) {
+		t.Errorf("sample before %v: %+v", end, tr.Before)
+	}
+	if tr.After == nil || tr.After.Time.Before(end) {
+		t.Errorf("sample after %v: %+v", end, tr.After)
+	}
+	if tr.CPU < 0 {
+		t.Errorf("CPU = %v", tr.CPU)
+	}
+	for _, err := range r.History(t.Context(), gpid.MustParse("1.2.3.4:1:1795166651598985:1"), time.Time{}, time.Time{}) {
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("history of nobody: %v, want ErrNotFound", err)
+		}
+	}
+}
+
+func TestTwoMembersOfOneProcess(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	a := join(t, s, registry.Options{Addr: "127.0.0.1:1"})
+	b := join(t, s, registry.Options{Addr: "127.0.0.1:1"})
+	if a.Process().Block == b.Process().Block || a.GPID() != b.GPID() {
+		t.Errorf("two members: %v and %v", a.Process(), b.Process())
+	}
+	if err := a.Leave(t.Context(), "one of two"); err != nil {
+		t.Fatal(err)
+	}
+	if tr := trace(t, r, b.Generator().New()); tr.Verdict != registry.Known || tr.Processes[0].State != registry.Alive {
+		t.Errorf("the other member: %+v", tr)
+	}
+	if found := all(t, r.Find(t.Context(), a.GPID())); len(found) != 2 {
+		t.Errorf("the run is recorded %d times, want twice", len(found))
+	}
+}
+
+func TestAtShowsRestarts(t *testing.T) {
+	file := t.TempDir() + "/registry.db"
+	s := openStore(t, file)
+	r := registry.New(s, nil)
+	var want []gpid.GPID
+	for range 3 {
+		p := start(t, file, "127.0.0.1:8080", time.Minute, false)
+		p.join()
+		want = append(want, p.gpid)
+		p.kill()
+	}
+	elsewhere := start(t, file, "127.0.0.1:80", time.Minute, false)
+	elsewhere.join()
+	runs := all(t, r.At(t.Context(), netip.MustParseAddrPort("127.0.0.1:8080")))
+	if len(runs) != len(want) {
+		t.Fatalf("%d runs, want %d", len(runs), len(want))
+	}
+	for i, run := range runs {
+		state := registry.Replaced
+		if i == len(runs)-1 {
+			state = registry.Dead
+		}
+		if run.GPID != want[i] || run.State != state {
+			t.Errorf("run %d: %v, %s (%s), want %v, %s", i, run.GPID, run.State, run.Reason, want[i], state)
+		}
+		if one := statusOf(t, r, want[i]); one.State != state {
+			t.Errorf("run %d alone: %s, want %s", i, one.State, state)
+		}
+	}
+	if n := len(all(t, r.List(t.Context()))); n != 4 {
+		t.Errorf("List has %d processes, want 4", n)
+	}
+}
+
+func TestKilledProcessKeepsItsLastSamples(t *testing.T) {
+	file := t.TempDir() + "/registry.db"
+	s := openStore(t, file)
+	r := registry.New(s, nil)
+	const interval = 200 * time.Millisecond
+	p := start(t, file, "", interval, false)
+	p.join()
+	eventually(t, "ten heartbeats", func() bool { return statusOf(t, r, p.gpid).Last.Count >= 10 })
+	p.make(1)
+	before := statusOf(t, r, p.gpid)
+	p.kill()
+	killed := time.Now()
+	after := statusOf(t, r, p.gpid)
+	if after.State != registry.Dead || after.Last.Count < before.Last.Count {
+		t.Errorf("after kill -9: %s, heartbeat %d, had %d", after.State, after.Last.Count, before.Last.Count)
+	}
+	h := all(t, r.History(t.Context(), p.gpid, time.Time{}, time.Time{}))
+	last := h[len(h)-1]
+	// Generous, for machines that are busy: a heartbeat is late there.
+	if age := killed.Sub(last.Time); age > interval+5*time.Second || last.RSS <= 0 || last.Threads <= 0 || last.Files <= 0 {
+		t.Errorf("last sample is %v old: %+v", age, last)
+	}
+	if int64(len(h)) != after.Last.Count {
+		t.Errorf("%d samples of %d heartbeats", len(h), after.Last.Count)
+	}
+	if tr := trace(t, r, p.ids[0]); tr.Verdict != registry.Known || tr.Before == nil {
+		t.Errorf("trace of its id: %+v", tr)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	s := newStore(t)
+	for name, o := range map[string]registry.Options{
+		"address":        {Addr: "localhost:80"},
+		"interval":       {Interval: time.Millisecond},
+		"no interval":    {Interval: -1},
+		"samples":        {KeepSamples: time.Second},
+		"no randomness":  {Random: bytes.NewReader(nil)},
+		"name not UTF-8": {Name: "\xff"},
+	} {
+		if m, err := registry.Join(t.Context(), s, &o); err == nil {
+			t.Errorf("%s: joined", name)
+			finish(t, m)
+		}
+	}
+	if n, _ := s.Count(t.Context(), "oid.processes", store.Range{}); n != 0 {
+		t.Errorf("%d records of processes that did not join", n)
+	}
+}

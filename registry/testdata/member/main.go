@@ -1,0 +1,81 @@
+// Command member is a process for the tests of package registry: it joins, makes
+// ids when it is told to, and writes down which.
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store/sqlitestore"
+)
+
+var (
+	file      = flag.String("store", "", "the SQLite file")
+	addr      = flag.String("addr", "", "ip:port")
+	interval  = flag.Duration("interval", 10*time.Second, "between heartbeats")
+	container = flag.Bool("container", false, "mount /proc for this pid namespace")
+)
+
+func main() {
+	flag.Parse()
+	if err := run(); err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	if *container {
+		if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+			return err
+		}
+		if err := syscall.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+			return err
+		}
+	}
+	ctx := context.Background()
+	s, err := sqlitestore.Open(ctx, *file, nil)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	fmt.Println("ready")
+	lines := bufio.NewScanner(os.Stdin)
+	var m *registry.Member
+	for lines.Scan() {
+		switch verb, arg, _ := strings.Cut(lines.Text(), " "); verb {
+		case "join":
+			began := time.Now()
+			m, err = registry.Join(ctx, s, &registry.Options{Addr: *addr, Name: "member", Interval: *interval, OneHost: true})
+			if err != nil {
+				return err
+			}
+			p := m.Process()
+			fmt.Println("joined", p.GPID, p.Block, time.Since(began))
+		case "make":
+			n, err := strconv.Atoi(arg)
+			if err != nil {
+				return err
+			}
+			for range n {
+				fmt.Println("id", m.Generator().New())
+			}
+			fmt.Println("made")
+		case "leave":
+			if err := m.Leave(ctx, arg); err != nil {
+				return err
+			}
+			fmt.Println("left")
+			return nil
+		}
+	}
+	return lines.Err()
+}

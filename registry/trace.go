@@ -1,0 +1,197 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// Verdict says what is known of an id's maker.
+type Verdict string
+
+// Verdicts.
+const (
+	// Known: one process held the id's process value at the id's time.
+	Known Verdict = "known"
+	// Unrecorded: nobody is recorded to have held it.
+	Unrecorded Verdict = "unknown"
+	// Conflict: who held it was not running at the id's time.
+	Conflict Verdict = "conflict"
+	// Collision: more than one process held it at the id's time.
+	Collision Verdict = "collision"
+)
+
+// Trace is what the registry tells of an id.
+type Trace struct {
+	ID      objectid.ID `json:"id"`
+	Verdict Verdict     `json:"verdict"`
+	// Reason says in words why.
+	Reason string `json:"reason"`
+	// Certain is set if the id is Known and was made when the registry had the
+	// process's word and its heartbeats.
+	Certain bool `json:"certain"`
+	// Processes are the maker, if it is Known; those who come into question, if
+	// there is a Conflict or a Collision; and otherwise none.
+	Processes []Status `json:"processes,omitempty"`
+
+	// Before and After are the samples next to the id's time, if it is Known.
+	// Either may be missing.
+	Before *Sample `json:"before,omitempty"`
+	After  *Sample `json:"after,omitempty"`
+	// CPU is the processors in use around that time: 1.5 is one and a half of
+	// them. It is Unknown where there are no two samples.
+	CPU float64 `json:"cpu"`
+}
+
+// Trace tells which process made id.
+func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
+	t := Trace{ID: id, Verdict: Unrecorded, Reason: "no process recorded its process value", CPU: Unknown}
+	var sure, maybe, outside []Status
+	for h, err := range r.holders(ctx, valueOf(id)) {
+		if err != nil {
+			return t, err
+		}
+		s, recorded, err := r.holder(ctx, h)
+		if err != nil {
+			return t, err
+		}
+		switch at := id.Time(); {
+		case !recorded:
+			t.Reason = "its block was claimed by a process that never began, " + h.Process
+		case at.Before(s.From.Truncate(time.Second)):
+			outside = append(outside, s)
+		case !at.After(s.Until):
+			sure = addMaker(sure, s)
+		case s.State == Silent:
+			maybe = addMaker(maybe, s)
+		default:
+			outside = append(outside, s)
+		}
+	}
+	switch {
+	case len(sure) == 1 && len(maybe) == 0, len(sure) == 0 && len(maybe) == 1:
+		t.Processes = append(sure, maybe...)
+		return t, r.explain(ctx, &t, len(sure) == 1)
+	case len(sure)+len(maybe) > 1:
+		t.Verdict, t.Processes = Collision, append(sure, maybe...)
+		t.Reason = fmt.Sprintf("%d processes held its process value at that time", len(t.Processes))
+	case len(outside) > 0:
+		t.Verdict, t.Processes = Conflict, outside
+		t.Reason = conflict(id, outside)
+	}
+	return t, nil
+}
+
+// addMaker appends s, or puts it in the place of another record of the same
+// maker.
+func addMaker(to []Status, s Status) []Status {
+	for i := range to {
+		if to[i].sameMaker(&s.Process) {
+			to[i] = s
+			return to
+		}
+	}
+	return append(to, s)
+}
+
+// conflict says how far off the id's time is.
+func conflict(id objectid.ID, outside []Status) string {
+	if len(outside) > 1 {
+		return fmt.Sprintf("none of the %d processes that held its process value ran at that time", len(outside))
+	}
+	s := outside[0]
+	if at := id.Time(); at.Before(s.From) {
+		return fmt.Sprintf("made %v before the process held its value", s.From.Sub(at).Round(time.Second))
+	} else if s.End != nil {
+		return fmt.Sprintf("made %v after the process had ended", at.Sub(s.End.Time).Round(time.Second))
+	} else {
+		return fmt.Sprintf("made %v after the last heartbeat of the process, which is %s", at.Sub(s.Last.Time).Round(time.Second), s.State)
+	}
+}
+
+// explain completes the trace of an id whose maker is known.
+func (r *Registry) explain(ctx context.Context, t *Trace, sure bool) error {
+	p := &t.Processes[0]
+	at := t.ID.Time()
+	t.Verdict = Known
+	switch {
+	case !sure:
+		t.Reason = fmt.Sprintf("made %v after the last heartbeat of a process that is silent", at.Sub(p.Last.Time).Round(time.Second))
+	case at.Before(p.Certain.Truncate(time.Second)):
+		t.Reason = fmt.Sprintf("certain only from %s, when the process was recorded", p.Certain.Format(time.RFC3339))
+	default:
+		t.Certain = true
+		t.Reason = "the process held its process value at that time"
+	}
+	// The id was made some time in its second.
+	near := store.Query{Range: sampleRange(p.Block, time.Time{}, at.Add(time.Second)), Descending: true, Limit: 2}
+	var found []Sample // latest first
+	for s, err := range r.samples(ctx, store.Query{Range: sampleRange(p.Block, at.Add(time.Second), time.Time{}), Limit: 1}) {
+		if err != nil {
+			return err
+		}
+		found = append(found, s)
+		t.After = &s
+	}
+	for s, err := range r.samples(ctx, near) {
+		if err != nil {
+			return err
+		}
+		found = append(found, s)
+		if t.Before == nil {
+			t.Before = &s
+		}
+	}
+	if len(found) >= 2 {
+		t.CPU = Processors(found[1], found[0])
+	}
+	return nil
+}
+
+// Processors returns how many processors a process used on average between two
+// of its samples, or [Unknown].
+func Processors(a, b Sample) float64 {
+	if a.CPU < 0 || b.CPU < a.CPU || !b.Time.After(a.Time) {
+		return Unknown
+	}
+	return float64(b.CPU-a.CPU) / float64(b.Time.Sub(a.Time))
+}
+
+// holders returns who holds a value of 8 or 10 digits, or ever did.
+func (r *Registry) holders(ctx context.Context, value string) iter.Seq2[*holding, error] {
+	return func(yield func(*holding, error) bool) {
+		for h, err := range read[holding](ctx, r.store, values, store.Query{Range: valueRange(value[:8])}) {
+			if err == nil {
+				held, _, _ := strings.Cut(h.Key, ":")
+				if h.Idle || !overlap(held, value) {
+					continue
+				}
+			}
+			if !yield(h, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// holder returns the process that h is about, unless it has none.
+func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded bool, err error) {
+	if h.Pruned != nil {
+		return r.judge(h.Pruned, nil), true, nil
+	}
+	p, err := get[Process](ctx, r.store, processes, h.Process)
+	if errors.Is(err, store.ErrNotFound) {
+		return s, false, nil
+	}
+	if err != nil {
+		return s, false, fmt.Errorf("registry: read process %s: %w", h.Process, err)
+	}
+	s, err = r.status(ctx, &p)
+	return s, true, err
+}

@@ -1,0 +1,93 @@
+package registry_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+)
+
+// 20 processes come and go, some are killed, some restart at the same address,
+// half of them with the same pid, which is 1. Each wrote down itself which ids it
+// made, and every one of them is traced to it.
+func TestTraceAgainstWhatProcessesWroteDown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "registry.db")
+	s := openStore(t, file)
+	random := rand.New(rand.NewPCG(7, 9))
+	const addresses, total = 5, 20
+	var running, ended []*process
+	atAddr := map[string]*process{}
+	for i := range total {
+		addr := fmt.Sprintf("127.0.0.1:%d", 9000+random.IntN(addresses))
+		if p := atAddr[addr]; p != nil {
+			p.make(50)
+			if random.IntN(2) == 0 {
+				p.leave("replaced by plan")
+			} else {
+				p.kill()
+			}
+			ended = append(ended, p)
+		}
+		p := start(t, file, addr, 200*time.Millisecond, i%2 == 0)
+		p.join()
+		p.make(50)
+		atAddr[addr] = p
+		if random.IntN(3) == 0 {
+			time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond)
+			p.make(10)
+		}
+	}
+	for _, p := range atAddr {
+		p.make(20)
+		running = append(running, p)
+	}
+	r := registry.New(s, &registry.View{OneHost: true})
+	made, pid1 := 0, map[gpid.GPID]bool{}
+	check := func(p *process, states ...registry.State) {
+		for _, id := range p.ids {
+			tr := trace(t, r, id)
+			if tr.Verdict != registry.Known || !tr.Certain || tr.Processes[0].GPID != p.gpid {
+				t.Errorf("id %v of %v: %s (%s) %+v", id, p.gpid, tr.Verdict, tr.Reason, tr.Processes)
+			}
+			made++
+		}
+		// The same process value, a day off, is not its id.
+		for _, off := range []int{-86400, 86400} {
+			if tr := trace(t, r, later(p.ids[0], off)); tr.Verdict != registry.Conflict {
+				t.Errorf("%v moved by %d s: %s (%s), want conflict", p.ids[0], off, tr.Verdict, tr.Reason)
+			}
+		}
+		if p.gpid.PID() == 1 {
+			pid1[p.gpid] = true
+		}
+	}
+	for _, p := range append(running, ended...) {
+		check(p)
+	}
+	if len(running)+len(ended) != total || made < total*50 || len(pid1) < total/2 {
+		t.Errorf("the test is weaker than it says: %d processes, %d ids, %d with pid 1", len(running)+len(ended), made, len(pid1))
+	}
+	for _, p := range running {
+		if st := statusOf(t, r, p.gpid); st.State != registry.Alive {
+			t.Errorf("%v runs: %s (%s)", p.gpid, st.State, st.Reason)
+		}
+	}
+	for _, p := range ended {
+		if st := statusOf(t, r, p.gpid); st.State == registry.Alive || st.State == registry.Silent {
+			t.Errorf("%v has ended and was replaced: %s (%s)", p.gpid, st.State, st.Reason)
+		}
+	}
+	for range 1000 {
+		id := objectid.At(time.Now())
+		binary.BigEndian.PutUint64(id[4:], random.Uint64())
+		if tr := trace(t, r, id); tr.Verdict != registry.Unrecorded {
+			t.Errorf("random id %v: %s", id, tr.Verdict)
+		}
+	}
+}
