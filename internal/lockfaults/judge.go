@@ -1,0 +1,205 @@
+package lockfaults
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Report is what a subject made of a fault.
+type Report struct {
+	// Grants is how often the lock was granted.
+	Grants int
+	// TwoBelievers is for how long two workers believed at once that they had
+	// the lock. Time in which a worker stood still does not count.
+	TwoBelievers time.Duration
+	// LateWrites counts writes that came after one of a later holder. With
+	// fences these are the ones that the resource refuses; without, it takes
+	// them.
+	LateWrites int
+	// Fenced reports whether the subject has fences.
+	Fenced bool
+	// FencesBack are grants whose fence is not above that of a grant that was
+	// complete before they were asked for.
+	FencesBack []string
+	// Idle is the longest time for which nobody had the lock though somebody
+	// waited for it.
+	Idle time.Duration
+	// Late is by how much an Acquire has returned after the end of its ctx.
+	Late time.Duration
+	// Forever are keys that were seen without a TTL.
+	Forever []string
+	// Left are keys that were there one TTL and one second after the last client
+	// had gone.
+	Left []string
+	// Leaks says what a client left behind in its process after it was closed.
+	Leaks []string
+	// Crashes says how workers ended that should not have.
+	Crashes []string
+	// Errors are the errors of releases and of acquires, each once.
+	Errors []string
+}
+
+// judge ends the workers and looks at what they have done.
+func (l *lab) judge() Report {
+	l.t.Helper()
+	end := time.Now()
+	l.stop()
+	gone := time.Now()
+	var r Report
+	for _, w := range l.workers {
+		if w.err != nil && !w.killed {
+			last := w.stderr.String()
+			first, _, _ := strings.Cut(strings.TrimSpace(last), "\n")
+			r.Crashes = append(r.Crashes, fmt.Sprintf("%s: %v: %s", w.name, w.err, first))
+		}
+	}
+	r.Forever = l.forever()
+	l.grants(&r, end)
+	l.writes(&r)
+	l.rest(&r)
+	time.Sleep(time.Until(gone.Add(TTL + time.Second)))
+	r.Left = strings.Fields(l.server.CLI("KEYS", "*"))
+	return r
+}
+
+// forever returns the keys without a TTL that are there now.
+func (l *lab) forever() []string {
+	const script = `local found = {}
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  if redis.call('PTTL', key) == -1 then found[#found + 1] = key end
+end
+return found`
+	return strings.Fields(l.server.CLI("EVAL", script, "0"))
+}
+
+// belief is a time in which a worker believed to have the lock.
+type belief struct {
+	worker   string
+	from, to time.Time
+}
+
+// beliefs returns the times of all workers, without those in which they stood
+// still, sorted by their beginning. Those of a worker that was killed end with
+// its last write.
+func (l *lab) beliefs() []belief {
+	var all []belief
+	open := make(map[string]*belief)
+	finish := func(worker string) {
+		if b := open[worker]; b != nil {
+			all = append(all, *b)
+			delete(open, worker)
+		}
+	}
+	for _, e := range l.events {
+		switch e.Kind {
+		case acquired:
+			finish(e.Worker)
+			open[e.Worker] = &belief{e.Worker, e.To, e.To}
+		case wrote:
+			b := open[e.Worker]
+			for _, s := range l.stopped {
+				if s.worker == b.worker && b.to.Before(s.from) && e.To.After(s.to) {
+					all = append(all, *b)
+					b.from = e.To
+				}
+			}
+			b.to = e.To
+		case ended:
+			finish(e.Worker)
+		}
+	}
+	for worker := range open {
+		all = append(all, *open[worker])
+	}
+	slices.SortFunc(all, func(a, b belief) int { return a.from.Compare(b.from) })
+	return all
+}
+
+// grants looks at who had the lock when, until the workers were told to finish.
+func (l *lab) grants(r *Report, end time.Time) {
+	all := l.beliefs()
+	var until time.Time // when the last of the beliefs so far ended
+	for i, b := range all {
+		for _, other := range all[:i] {
+			if other.worker != b.worker && other.to.After(b.from) {
+				r.TwoBelievers += minTime(other.to, b.to).Sub(b.from)
+			}
+		}
+		if i > 0 && b.from.After(until) {
+			r.Idle = max(r.Idle, b.from.Sub(until))
+		}
+		if b.to.After(until) {
+			until = b.to
+		}
+	}
+	r.Idle = max(r.Idle, end.Sub(until))
+	type grant struct {
+		event
+		highest uint64 // fence of this and all grants that were complete before
+	}
+	var grants []grant
+	for _, e := range l.events {
+		if e.Kind == acquired {
+			grants = append(grants, grant{event: e})
+		}
+	}
+	r.Grants = len(grants)
+	slices.SortFunc(grants, func(a, b grant) int { return a.To.Compare(b.To) })
+	for i := range grants {
+		g := &grants[i]
+		g.highest = g.Fence
+		if i > 0 {
+			g.highest = max(g.highest, grants[i-1].highest)
+		}
+		r.Fenced = r.Fenced || g.Fence > 0
+		before, _ := slices.BinarySearchFunc(grants, g.From, func(other grant, from time.Time) int { return other.To.Compare(from) })
+		if g.Fence > 0 && before > 0 && before <= i && grants[before-1].highest >= g.Fence {
+			r.FencesBack = append(r.FencesBack, fmt.Sprintf("%s got %d after %d", g.Worker, g.Fence, grants[before-1].highest))
+		}
+	}
+}
+
+func minTime(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// writes looks at the resource. A write is known by its fence, or without fences
+// by the time of the grant that it was made under.
+func (l *lab) writes(r *Report) {
+	var highest int64
+	under := make(map[string]int64)
+	for _, e := range l.events {
+		switch e.Kind {
+		case acquired:
+			under[e.Worker] = cmp.Or(int64(e.Fence), e.To.UnixNano())
+		case wrote:
+			if under[e.Worker] < highest {
+				r.LateWrites++
+			}
+			highest = max(highest, under[e.Worker])
+		}
+	}
+}
+
+// rest looks at everything else that workers told.
+func (l *lab) rest(r *Report) {
+	for _, e := range l.events {
+		switch e.Kind {
+		case gaveUp:
+			r.Late = max(r.Late, e.Late)
+		case closed:
+			if e.Goroutines > 0 || e.Files > 0 {
+				r.Leaks = append(r.Leaks, fmt.Sprintf("%s: %d goroutines, %d files\n%s", e.Worker, e.Goroutines, e.Files, e.Error))
+			}
+		}
+		if (e.Kind == gaveUp || e.Kind == ended) && e.Error != "" && !slices.Contains(r.Errors, e.Error) {
+			r.Errors = append(r.Errors, e.Error)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package lockfaults
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// variable is the environment variable that makes a program a worker.
+const variable = "OID_LOCKFAULTS_WORKER"
+
+// order says what a worker is to do.
+type order struct {
+	Subject string
+	URL     string
+	Hold    time.Duration // for how long to keep the lock each time; 0: as long as one may
+	Wait    time.Duration // how long to wait for it
+}
+
+// Kinds of events, which a worker writes to its stdout, one per line.
+const (
+	started  = "started"  // the client is open
+	acquired = "acquired" // From when it was asked for To when it was there
+	wrote    = "wrote"    // To the resource
+	ended    = "ended"    // From when the lease was there To when the holder last knew that it held
+	gaveUp   = "gave up"  // From when it was asked for To when there was an error
+	closed   = "closed"   // Goroutines and Files, such as connections, are left over
+)
+
+type event struct {
+	Kind     string
+	Worker   string
+	From, To time.Time
+	Fence    uint64
+	Late     time.Duration // from the end of the ctx to To
+	Error    string
+
+	Goroutines, Files int
+}
+
+// Main runs the program as a worker if it was started as one, and otherwise
+// returns at once. Call it before anything else.
+func Main(subjects ...Subject) {
+	text := os.Getenv(variable)
+	if text == "" {
+		return
+	}
+	var o order
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		fail(err)
+	}
+	for _, s := range subjects {
+		if s.Name == o.Subject {
+			if err := work(s, o); err != nil {
+				fail(err)
+			}
+			os.Exit(0)
+		}
+	}
+	fail(fmt.Errorf("no subject %q", o.Subject))
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "worker:", err)
+	os.Exit(1)
+}
+
+// work opens a client, and when something comes in on stdin takes the lock again
+// and again until stdin ends.
+func work(s Subject, o order) error {
+	tell := json.NewEncoder(os.Stdout)
+	ctx, stop := context.WithCancel(context.Background())
+	begin := make(chan struct{})
+	go func() {
+		_, _ = os.Stdin.Read(make([]byte, 1))
+		close(begin)
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil { // opens files that stay, once
+		l.Close()
+	}
+	goroutines, files := runtime.NumGoroutine(), openFiles()
+	client, err := s.Open(ctx, o.URL, TTL)
+	if err != nil {
+		return err
+	}
+	_ = tell.Encode(event{Kind: started})
+	<-begin
+	for ctx.Err() == nil {
+		if err := turn(ctx, client, o, tell); err != nil {
+			return err
+		}
+	}
+	client.Close()
+	e := event{Kind: closed}
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		e.Goroutines, e.Files = runtime.NumGoroutine()-goroutines+1, openFiles()-files // the one that read stdin is gone
+		if e.Goroutines <= 0 && e.Files <= 0 {
+			break
+		}
+	}
+	if e.Goroutines > 0 {
+		stacks := make([]byte, 1<<16)
+		e.Error = string(stacks[:runtime.Stack(stacks, true)])
+	}
+	return tell.Encode(e)
+}
+
+// openFiles returns how many files and connections this process has open.
+func openFiles() int {
+	files, _ := os.ReadDir("/proc/self/fd")
+	return len(files)
+}
+
+// turn waits for the lock once and keeps it for a while.
+func turn(ctx context.Context, client Client, o order, tell *json.Encoder) error {
+	waiting, cancel := context.WithTimeout(ctx, o.Wait)
+	defer cancel()
+	var over atomic.Pointer[time.Time]
+	stop := context.AfterFunc(waiting, func() { over.Store(new(time.Now())) })
+	defer stop()
+	asked := time.Now()
+	lease, err := client.Acquire(waiting, name)
+	granted := time.Now()
+	if err != nil {
+		if ctx.Err() == nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+		e := event{Kind: gaveUp, From: asked, To: granted, Error: err.Error()}
+		if end := over.Load(); end != nil {
+			e.Late = granted.Sub(*end)
+		}
+		return tell.Encode(e)
+	}
+	e := event{Kind: acquired, From: asked, To: granted, Fence: lease.Fence()}
+	if err := tell.Encode(e); err != nil {
+		return err
+	}
+	known := granted
+	for ctx.Err() == nil && (o.Hold == 0 || time.Since(granted) < o.Hold) {
+		now := time.Now()
+		if err := lease.Check(); err != nil {
+			break
+		}
+		known = now
+		if err := tell.Encode(event{Kind: wrote, To: now, Fence: lease.Fence()}); err != nil {
+			return err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	e = event{Kind: ended, From: granted, To: known, Fence: lease.Fence()}
+	if err := lease.Release(); err != nil {
+		e.Error = err.Error()
+	}
+	return tell.Encode(e)
+}

@@ -1,0 +1,235 @@
+package testenv
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Proxy stands between a client and a Redis and does to their conversation what
+// networks do, and some worse things. Its methods may be called at any time.
+type Proxy struct {
+	// Addr is where it listens.
+	Addr string
+
+	target string
+
+	mu        sync.Mutex
+	changed   chan struct{} // closed when one of the following changes
+	noAsking  bool
+	noReplies bool
+	delay     time.Duration
+	swallow   int
+	hangUp    bool
+	double    int
+	conns     map[net.Conn]struct{}
+	closed    bool
+}
+
+// NewProxy starts a proxy to the Redis at target, which ends with the test.
+func NewProxy(t testing.TB, target string) *Proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("start a proxy: %v", err)
+	}
+	p := &Proxy{Addr: l.Addr().String(), target: target, changed: make(chan struct{}), conns: make(map[net.Conn]struct{})}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { p.serve(client) })
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		p.change(func() {
+			p.closed = true
+			for c := range p.conns {
+				c.Close()
+			}
+		})
+		running.Wait()
+	})
+	return p
+}
+
+// URL returns the URL of Redis behind the proxy.
+func (p *Proxy) URL() string { return "redis://" + p.Addr }
+
+// Cut holds back requests, replies or both, as a network does that loses all
+// packets: once it is whole again they arrive.
+func (p *Proxy) Cut(requests, replies bool) {
+	p.change(func() { p.noAsking, p.noReplies = requests, replies })
+}
+
+// Delay makes every reply wait for d.
+func (p *Proxy) Delay(d time.Duration) { p.change(func() { p.delay = d }) }
+
+// Swallow drops the next n replies and passes on those after them, which a
+// client then takes for the replies to earlier requests. With hangUp it closes
+// the connection instead of passing on more.
+func (p *Proxy) Swallow(n int, hangUp bool) {
+	p.change(func() { p.swallow, p.hangUp = n, hangUp })
+}
+
+// Double passes on each of the next n replies and messages twice.
+func (p *Proxy) Double(n int) { p.change(func() { p.double = n }) }
+
+// Heal undoes everything.
+func (p *Proxy) Heal() {
+	p.change(func() {
+		p.noAsking, p.noReplies, p.delay, p.swallow, p.hangUp, p.double = false, false, 0, 0, false, 0
+	})
+}
+
+func (p *Proxy) change(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// track keeps c for the end of the test, and reports whether that is yet to come.
+func (p *Proxy) track(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		c.Close()
+		return false
+	}
+	p.conns[c] = struct{}{}
+	return true
+}
+
+func (p *Proxy) serve(client net.Conn) {
+	server, err := net.Dial("tcp", p.target)
+	if err != nil {
+		client.Close() // as if nobody listened
+		return
+	}
+	if !p.track(client) || !p.track(server) {
+		client.Close()
+		server.Close()
+		return
+	}
+	var both sync.WaitGroup
+	both.Go(func() {
+		p.requests(server, client)
+		server.Close()
+	})
+	both.Go(func() {
+		p.replies(client, server)
+		client.Close()
+	})
+	both.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, client)
+	delete(p.conns, server)
+}
+
+// wait returns when blocked, which is called with mu held, returns false. It
+// reports whether the proxy still runs.
+func (p *Proxy) wait(blocked func() bool) bool {
+	for {
+		p.mu.Lock()
+		stop, closed, changed := blocked(), p.closed, p.changed
+		p.mu.Unlock()
+		if closed || !stop {
+			return !closed
+		}
+		<-changed
+	}
+}
+
+func (p *Proxy) requests(server io.Writer, client io.Reader) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := client.Read(buf)
+		if !p.wait(func() bool { return p.noAsking }) {
+			return
+		}
+		if n > 0 {
+			if _, err := server.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *Proxy) replies(client io.Writer, server io.Reader) {
+	r := bufio.NewReader(server)
+	for {
+		frame, err := readFrame(r, nil)
+		if !p.wait(func() bool { return p.noReplies }) || err != nil {
+			return
+		}
+		p.mu.Lock()
+		delay, times, hangUp := p.delay, 1, false
+		switch {
+		case p.double > 0:
+			p.double--
+			times = 2
+		case frame[0] != '>' && p.swallow > 0:
+			p.swallow--
+			times, hangUp = 0, p.hangUp
+		}
+		p.mu.Unlock()
+		time.Sleep(delay)
+		for range times {
+			if _, err := client.Write(frame); err != nil {
+				return
+			}
+		}
+		if hangUp {
+			return
+		}
+	}
+}
+
+// readFrame appends one reply in the Redis serialization protocol to frame. See
+// https://redis.io/docs/latest/develop/reference/protocol-spec/.
+func readFrame(r *bufio.Reader, frame []byte) ([]byte, error) {
+	line, err := r.ReadBytes('\n')
+	if err != nil {
+		return nil, err
+	}
+	frame = append(frame, line...)
+	count, _ := strconv.Atoi(string(line[1 : len(line)-2])) // what is no number has nothing after it
+	switch line[0] {
+	case '+', '-', ':', '_', '#', ',', '(':
+		return frame, nil
+	case '$', '!', '=':
+		if count < 0 {
+			return frame, nil
+		}
+		begin := len(frame)
+		frame = append(frame, make([]byte, count+2)...)
+		_, err := io.ReadFull(r, frame[begin:])
+		return frame, err
+	case '%', '|':
+		count *= 2
+	case '*', '~', '>':
+	default:
+		return nil, fmt.Errorf("reply begins with %q", line[0])
+	}
+	for range count {
+		if frame, err = readFrame(r, frame); err != nil {
+			return nil, err
+		}
+	}
+	return frame, nil
+}

@@ -1,0 +1,23 @@
+package lock
+
+import (
+	"context"
+	"errors"
+)
+
+// Do takes the lock, waiting as long as ctx allows, calls f, and releases the
+// lock. The context that f gets ends with ctx and with the lease; f should
+// return soon after. Do returns the error of f, or the cause of the lease's end
+// if the lease was lost before f returned, or both joined.
+func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error) (err error) {
+	lease, err := l.Acquire(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lease.Release()) }() // also when f panics
+	work, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(lease.Context(), func() { cancel(context.Cause(lease.Context())) })
+	defer stop()
+	return f(work, lease)
+}

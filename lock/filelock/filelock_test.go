@@ -1,0 +1,203 @@
+package filelock_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/filelock"
+	"github.com/oidkit/oid/lock/locktest"
+)
+
+func open(t *testing.T, dir string) *filelock.Locker {
+	t.Helper()
+	l, err := filelock.New(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestSuite(t *testing.T) {
+	locktest.Run(t, func(t *testing.T) func() lock.Locker {
+		dir := filepath.Join(t.TempDir(), "a [folder]*", "locks")
+		return func() lock.Locker { return open(t, dir) }
+	})
+}
+
+// TestMain makes the program a holder if it was started as one.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("OID_FILELOCK_HOLDER"); dir != "" {
+		l, err := filelock.New(dir, nil)
+		if err == nil {
+			var lease *lock.Lease
+			if lease, err = l.Acquire(context.Background(), "job"); err == nil {
+				fmt.Println(lease.Fence())
+				select {}
+			}
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func TestKilledHolderFreesTheLock(t *testing.T) {
+	dir := t.TempDir()
+	holder := exec.Command(os.Args[0])
+	holder.Env = append(os.Environ(), "OID_FILELOCK_HOLDER="+dir)
+	out, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var fence uint64
+	if s := bufio.NewScanner(out); s.Scan() {
+		fmt.Sscan(s.Text(), &fence)
+	}
+	l := open(t, dir)
+	if s, err := l.Status(t.Context(), "job"); err != nil || !s.Held || s.Fence != fence || s.Owner.Process.PID() != holder.Process.Pid {
+		t.Errorf("Status = %+v, %v; want it held by process %d with fence %d", s, err, holder.Process.Pid, fence)
+	}
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = holder.Wait()
+	if s, err := l.Status(t.Context(), "job"); err != nil || s.Held {
+		t.Errorf("Status after kill -9 of the holder = %+v, %v", s, err)
+	}
+	if all, err := l.List(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("List after kill -9 of the holder = %+v, %v", all, err)
+	}
+	lease, err := l.TryAcquire(t.Context(), "job")
+	if err != nil {
+		t.Fatalf("TryAcquire after kill -9 of the holder: %v", err)
+	}
+	if lease.Fence() <= fence {
+		t.Errorf("fence %d after %d", lease.Fence(), fence)
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A fence ahead of the clock, which was set back, is followed by the next.
+func TestFenceIsKeptInTheFile(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	first, err := l.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Release(); err != nil {
+		t.Fatal(err)
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	if len(paths) != 1 {
+		t.Fatalf("records %q, want one", paths)
+	}
+	const ahead = 4_000_000_000_000_000 // in the year 2096
+	if err := os.WriteFile(paths[0], fmt.Appendf(nil, `{"name":"job","fence":%d}`, uint64(ahead)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	next, err := open(t, dir).Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next.Fence() != ahead+1 {
+		t.Errorf("fence %d, want %d", next.Fence(), uint64(ahead+1))
+	}
+	if err := next.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRemovedFileLosesTheLock(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	lease, err := l.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, p := range paths {
+		if err := os.Remove(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case <-lease.Context().Done():
+	case <-time.After(30 * time.Second):
+		t.Fatal("the lease goes on though its file is gone")
+	}
+	if err := lease.Check(); !errors.Is(err, lock.ErrLost) {
+		t.Errorf("Check: %v, want ErrLost", err)
+	}
+	if err := lease.Release(); !errors.Is(err, lock.ErrLost) {
+		t.Errorf("Release: %v, want ErrLost", err)
+	}
+}
+
+func TestBrokenRecordIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	lease, err := l.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Release(); err != nil {
+		t.Fatal(err)
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err := os.WriteFile(paths[0], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.TryAcquire(t.Context(), "job"); err == nil {
+		t.Error("a broken record, and with it the fence, was passed over")
+	}
+	if _, err := l.Status(t.Context(), "job"); err == nil {
+		t.Error("Status of a broken record is no error")
+	}
+}
+
+func TestNewRefusesAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := filelock.New(path, nil); err == nil {
+		t.Error("New took a file for a folder")
+	}
+}
+
+func TestFileLockedByAStranger(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	lease, err := l.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Release(); err != nil {
+		t.Fatal(err)
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "*.lock"))
+	stranger := flock.New(paths[0])
+	if err := stranger.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Unlock()
+	if _, err := l.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+		t.Errorf("TryAcquire: %v, want ErrHeld", err)
+	}
+}

@@ -1,0 +1,128 @@
+package redislock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/redis/rueidis"
+)
+
+// Open connects to the Redis at a URL and returns a Locker that uses it:
+//
+//	redis://user:password@host:port/db
+//	rediss://host:port                              with TLS
+//	redis://host1:port?addr=host2:port              a Redis Cluster
+//	redis://sentinel1:port?addr=...&master_set=name behind Sentinel
+//	unix:///path/to/redis.sock
+//
+// The error says what is wrong with the URL, with the connection, or with Redis.
+func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
+	opts, err := o.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("redislock: %w", err)
+	}
+	clientOptions, err := parseURL(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("redislock: %w", err)
+	}
+	dialer := newDialer(clientOptions)
+	clientOptions.DialCtxFn = dialer.dial
+	client, err := connect(ctx, clientOptions)
+	if err != nil {
+		return nil, fmt.Errorf("redislock: connect to %s: %w", redacted(rawURL), err)
+	}
+	l := newLocker(client, opts)
+	l.closeClient = client.Close
+	l.reset = dialer.closeBefore
+	if err := l.inspect(ctx, opts.Warn); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// parseURL returns the options of a client for a URL.
+func parseURL(rawURL string) (rueidis.ClientOption, error) {
+	o, err := rueidis.ParseURL(rawURL)
+	if err != nil {
+		if bad := (*url.Error)(nil); errors.As(err, &bad) {
+			err = bad.Err // it repeats the URL, and a password with it
+		}
+		return o, fmt.Errorf("URL of Redis: %w: want redis://host:port, rediss://host:port or unix:///path", err)
+	}
+	o.DisableCache = true
+	if o.Dialer.Timeout == 0 {
+		o.Dialer.Timeout = maxTry
+	}
+	if o.ConnWriteTimeout == 0 {
+		o.ConnWriteTimeout = maxTry
+	}
+	// Requests and replies are short. The default of half a megabyte for each of
+	// several connections would be most of the memory of a small program.
+	o.ReadBufferEachConn, o.WriteBufferEachConn = 16<<10, 16<<10
+	return o, nil
+}
+
+// connect is rueidis.NewClient, which knows no context.
+func connect(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error) {
+	type result struct {
+		client rueidis.Client
+		err    error
+	}
+	made := make(chan result, 1)
+	go func() {
+		client, err := rueidis.NewClient(o)
+		made <- result{client, err}
+	}()
+	select {
+	case r := <-made:
+		if r.err != nil {
+			return nil, explain(r.err, o)
+		}
+		return r.client, nil
+	case <-ctx.Done():
+		go func() {
+			if r := <-made; r.err == nil {
+				r.client.Close()
+			}
+		}()
+		return nil, ctx.Err()
+	}
+}
+
+// explain adds to an error of the first connection what it may mean.
+func explain(err error, o rueidis.ClientOption) error {
+	var timeout net.Error
+	var network *net.OpError
+	e, fromRedis := rueidis.IsRedisErr(err)
+	switch {
+	case fromRedis && strings.HasPrefix(e.Error(), "NOAUTH"):
+		return fmt.Errorf("it wants a password, redis://user:password@host: %w", err)
+	case fromRedis:
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("it hung up without an answer: %w (if it speaks TLS, write rediss://)", err)
+	case errors.As(err, &timeout) && timeout.Timeout() && o.TLSConfig != nil:
+		return fmt.Errorf("no answer within %v: %w (if it does not speak TLS, write redis://)", o.ConnWriteTimeout, err)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("no answer within %v: %w (is it a Redis?)", o.ConnWriteTimeout, err)
+	case errors.As(err, &network), o.TLSConfig != nil:
+		return err
+	}
+	return fmt.Errorf("it does not speak the protocol of Redis: %w", err)
+}
+
+// redacted returns a URL without its password.
+func redacted(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return "Redis"
+	}
+	return u.Redacted()
+}
