@@ -18,14 +18,15 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.SetErr(std.err)
 	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand takes its place
 	root.AddCommand(
+		newCensusCommand(std),
+		newCollectionsCommand(std),
 		newCompletionCommand(std),
-		newInspectCommand(std),
-		newNewCommand(std),
-		newInsertCommand(std),
+		newDeleteCommand(std),
 		newFindCommand(std),
 		newGetCommand(std),
-		newDeleteCommand(std),
-		newCollectionsCommand(std),
+		newInsertCommand(std),
+		newInspectCommand(std),
+		newNewCommand(std),
 		newOddsCommand(std),
 		newRangeCommand(std),
 		newVersionCommand(std),

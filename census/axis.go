@@ -1,0 +1,166 @@
+package census
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Step is the length of a timeline's buckets.
+type Step uint8
+
+// The steps. Weeks begin on Monday.
+const (
+	// AnyStep chooses the shortest that gives a timeline of readable length.
+	AnyStep Step = iota
+	Minute
+	Hour
+	Day
+	Week
+	Month
+	Year
+	stepCount
+)
+
+var stepNames = [stepCount]string{"auto", "minute", "hour", "day", "week", "month", "year"}
+
+// String returns the lower-case name of s.
+func (s Step) String() string {
+	if s < stepCount {
+		return stepNames[s]
+	}
+	return fmt.Sprintf("Step(%d)", uint8(s))
+}
+
+// MarshalText returns the name of s, or an error if s is no step.
+func (s Step) MarshalText() ([]byte, error) {
+	if s >= stepCount {
+		return nil, fmt.Errorf("census: no such step: %d", uint8(s))
+	}
+	return []byte(s.String()), nil
+}
+
+// UnmarshalText reads the name of a step. On an error s is left as it was.
+func (s *Step) UnmarshalText(text []byte) error {
+	for i, name := range stepNames {
+		if string(text) == name {
+			*s = Step(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("census: no such step: %q, want %s", text, strings.Join(stepNames[:], ", "))
+}
+
+const (
+	readable   = 48      // buckets that AnyStep makes at most, unless they are years
+	maxBuckets = 1 << 20 // buckets that a timeline may have
+)
+
+// ErrTooFine is returned for a timeline with more than a million buckets.
+var ErrTooFine = errors.New("census: the timeline has more than 1048576 buckets: take longer ones")
+
+// axis is a row of buckets. Bucket i is from starts[i] to starts[i+1], not
+// included.
+type axis struct {
+	step   Step
+	starts []int64 // one more than buckets
+}
+
+// newAxis returns the axis from the second first to the second last.
+func newAxis(step Step, first, last uint32, tz *time.Location) (*axis, error) {
+	if step != AnyStep {
+		a := &axis{step: step}
+		if !a.fill(first, last, tz, maxBuckets) {
+			return nil, fmt.Errorf("%w than a %v", ErrTooFine, step)
+		}
+		return a, nil
+	}
+	for step := Minute; ; step++ {
+		a := &axis{step: step}
+		if a.fill(first, last, tz, readable) {
+			return a, nil
+		}
+		if step == Year {
+			a.fill(first, last, tz, maxBuckets)
+			return a, nil
+		}
+	}
+}
+
+// fill makes the buckets, and reports whether there are no more than limit.
+func (a *axis) fill(first, last uint32, tz *time.Location, limit int) bool {
+	a.starts = a.starts[:0]
+	t := a.floor(time.Unix(int64(first), 0).In(tz))
+	for {
+		a.starts = append(a.starts, t.Unix())
+		if t.Unix() > int64(last) {
+			return true
+		}
+		if len(a.starts) > limit {
+			return false
+		}
+		t = a.next(t)
+	}
+}
+
+// floor returns the start of the bucket that t lies in.
+func (a *axis) floor(t time.Time) time.Time {
+	y, m, d := t.Date()
+	switch a.step {
+	case Minute, Hour:
+		// Zones differ from UTC by whole minutes, but not by whole hours.
+		length := int64(time.Minute / time.Second)
+		if a.step == Hour {
+			length = int64(time.Hour / time.Second)
+		}
+		_, offset := t.Zone()
+		local := t.Unix() + int64(offset)
+		return t.Add(-time.Duration(((local%length)+length)%length) * time.Second)
+	case Week:
+		d -= (int(t.Weekday()) + 6) % 7
+	case Month:
+		d = 1
+	case Year:
+		m, d = time.January, 1
+	}
+	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
+}
+
+// next returns the start of the bucket after the one that starts at t.
+func (a *axis) next(t time.Time) time.Time {
+	y, m, d := t.Date()
+	switch a.step {
+	case Minute:
+		return t.Add(time.Minute)
+	case Hour:
+		return a.floor(t.Add(time.Hour))
+	case Day:
+		d++
+	case Week:
+		d += 7
+	case Month:
+		m++
+	case Year:
+		y++
+	}
+	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
+}
+
+func (a *axis) buckets() int { return len(a.starts) - 1 }
+
+// bucket returns the bucket that second lies in, or -1 if it lies in none, and
+// until when that holds.
+func (a *axis) bucket(second uint32) (i int, until int64) {
+	s := int64(second)
+	n := sort.Search(len(a.starts), func(i int) bool { return a.starts[i] > s })
+	switch n {
+	case 0:
+		return -1, a.starts[0]
+	case len(a.starts):
+		return -1, math.MaxInt64
+	}
+	return n - 1, a.starts[n]
+}

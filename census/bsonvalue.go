@@ -1,0 +1,104 @@
+package census
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// bsonSize returns the length of the value of type typ that data begins with. It
+// reports false if there is no such type or data is too short. The types are
+// those of the BSON specification, version 1.1.
+func bsonSize(typ byte, data []byte) (size int, ok bool) {
+	length := func(least, beyond int) {
+		if len(data) < 4 {
+			return
+		}
+		if n := int(int32(binary.LittleEndian.Uint32(data))); n >= least && n <= len(data) {
+			size, ok = n+beyond, true
+		}
+	}
+	switch typ {
+	case 0x01, 0x09, 0x11, 0x12: // double, date, timestamp, long
+		size, ok = 8, true
+	case 0x02, 0x0D, 0x0E: // string, code, symbol
+		length(1, 4)
+	case 0x03, 0x04: // document, array
+		length(5, 0)
+	case 0x05: // binary
+		length(0, 5)
+	case 0x06, 0x0A, 0x7F, 0xFF: // undefined, null, maxKey, minKey
+		return 0, true
+	case 0x07: // ObjectId
+		size, ok = 12, true
+	case 0x08: // bool
+		size, ok = 1, true
+	case 0x0B: // regular expression: two texts
+		if i := bytes.IndexByte(data, 0); i >= 0 {
+			if k := bytes.IndexByte(data[i+1:], 0); k >= 0 {
+				size, ok = i+k+2, true
+			}
+		}
+	case 0x0C: // DBPointer
+		length(1, 16)
+	case 0x0F: // code with scope
+		length(14, 0)
+	case 0x10: // int
+		size, ok = 4, true
+	case 0x13: // decimal128
+		size, ok = 16, true
+	}
+	return size, ok && size <= len(data)
+}
+
+var bsonKinds = map[byte]kind{
+	0x01: kindDouble, 0x02: kindString, 0x03: kindObject, 0x04: kindArray, 0x05: kindBinData, 0x06: kindUndefined,
+	0x08: kindBool, 0x09: kindDate, 0x0A: kindNull, 0x0B: kindRegex, 0x0C: kindDBPointer, 0x0D: kindJavascript,
+	0x0E: kindSymbol, 0x0F: kindJavascript, 0x10: kindInt, 0x11: kindTimestamp, 0x12: kindLong, 0x13: kindDecimal,
+	0x7F: kindMaxKey, 0xFF: kindMinKey,
+}
+
+// bsonValue adds one value.
+func (b *batch) bsonValue(typ byte, value []byte, place uint32) {
+	if typ == 0x07 {
+		b.ids = append(b.ids, newRecord(value, place))
+		return
+	}
+	k := bsonKinds[typ]
+	var text []byte
+	switch k {
+	case kindString, kindSymbol:
+		value = value[4 : len(value)-1]
+		if k == kindString && len(value) == hexDigits {
+			if _, _, ok := decodeHex(value); ok {
+				k = kindHexString
+			}
+		}
+		text = strconv.AppendQuote(nil, clip(value))
+	case kindInt:
+		value = strconv.AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(value))), 10)
+		text = value
+	case kindLong:
+		value = strconv.AppendInt(nil, int64(binary.LittleEndian.Uint64(value)), 10)
+		text = value
+	case kindDouble:
+		f := math.Float64frombits(binary.LittleEndian.Uint64(value))
+		value = strconv.AppendFloat(nil, f, 'g', -1, 64)
+		text = value
+	case kindBool:
+		value = strconv.AppendBool(nil, value[0] != 0)
+		text = value
+	case kindBinData:
+		subtype := value[4]
+		if (subtype == 3 || subtype == 4) && len(value) == 5+16 {
+			k = kindUUID
+		}
+		text = fmt.Appendf(nil, "subtype %d, %s", subtype, hex.EncodeToString(value[5:min(len(value), 5+16)]))
+	default:
+		text = fmt.Appendf(nil, "%x", value[:min(len(value), maxText/2)])
+	}
+	b.other(k, place, value, text)
+}

@@ -1,0 +1,206 @@
+package census
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// Difference is what one census has and another has not.
+type Difference struct {
+	// Field is the field that was read.
+	Field string `json:"field"`
+	// A and B are the two sides.
+	A Side `json:"a"`
+	B Side `json:"b"`
+	// Both is how many different ids are on both sides, and ValuesBoth how many
+	// values of other types.
+	Both       int64 `json:"both"`
+	ValuesBoth int64 `json:"valuesBoth"`
+}
+
+// Side is one of the two sides of a [Difference].
+type Side struct {
+	Sources []*Source `json:"sources"`
+	// Distinct is how many different ids there are.
+	Distinct int64 `json:"distinct"`
+	// Only is how many of them are not on the other side, First and Last the
+	// times of the earliest and the latest of these, and Examples some of them.
+	Only     int64      `json:"only"`
+	First    *time.Time `json:"first"`
+	Last     *time.Time `json:"last"`
+	Examples []Example  `json:"examples"`
+	// ValuesOnly is how many different values of other types are not on the
+	// other side, and ValueExamples where some of them stand.
+	ValuesOnly    int64      `json:"valuesOnly"`
+	ValueExamples []Position `json:"valueExamples"`
+}
+
+// Compare tells two censuses apart, by id: a dump from a collection, or
+// yesterday's from today's. Values of other types are told apart too if both
+// were collected with [Options.Values]; numbers and strings are the same in every
+// format, and all others only within one. If only is not nil it is called with
+// every id that is on one side alone, for a first, by process value and time; its
+// error ends the comparison and is returned.
+func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
+	d := &Difference{Field: a.options.Field, A: newSide(a), B: newSide(b)}
+	a.ids.sort(a.options.Workers)
+	b.ids.sort(b.options.Workers)
+	visit := func(inA bool, r record) error {
+		c, side := a, &d.A
+		if !inA {
+			c, side = b, &d.B
+		}
+		side.only(c, r)
+		if only != nil {
+			return only(inA, r.id())
+		}
+		return nil
+	}
+	both, err := merge(a.ids.distinct(), b.ids.distinct(), visit)
+	if err != nil {
+		return nil, err
+	}
+	d.Both = both
+	d.A.Distinct, d.B.Distinct = both+d.A.Only, both+d.B.Only
+
+	a.keys.sort(0, a.keys.len())
+	b.keys.sort(0, b.keys.len())
+	d.ValuesBoth, err = merge(distinct(a.keys.spans(0, a.keys.len())), distinct(b.keys.spans(0, b.keys.len())), func(inA bool, r record) error {
+		if inA {
+			d.A.onlyValue(a, r)
+		} else {
+			d.B.onlyValue(b, r)
+		}
+		return nil
+	})
+	return d, err
+}
+
+func newSide(c *Census) Side {
+	return Side{Sources: c.sources, Examples: []Example{}, ValueExamples: []Position{}}
+}
+
+func (s *Side) only(c *Census, r record) {
+	s.Only++
+	t := moment(r.second())
+	if s.First == nil || t.Before(*s.First) {
+		s.First = &t
+	}
+	if s.Last == nil || t.After(*s.Last) {
+		s.Last = &t
+	}
+	if len(s.Examples) < maxExamples {
+		s.Examples = append(s.Examples, c.example(r, ""))
+	}
+}
+
+func (s *Side) onlyValue(c *Census, r record) {
+	s.ValuesOnly++
+	if len(s.ValueExamples) < maxExamples {
+		s.ValueExamples = append(s.ValueExamples, c.position(r.place()))
+	}
+}
+
+// merge walks two sequences in order side by side. It calls only with what is in
+// one of them, and returns how many are in both.
+func merge(a, b iter.Seq[record], only func(inA bool, r record) error) (both int64, err error) {
+	nextA, stopA := iter.Pull(a)
+	defer stopA()
+	nextB, stopB := iter.Pull(b)
+	defer stopB()
+	x, okA := nextA()
+	y, okB := nextB()
+	for okA || okB {
+		switch {
+		case okA && okB && x.sameID(y):
+			both++
+			x, okA = nextA()
+			y, okB = nextB()
+			continue
+		case okA && (!okB || x.less(y)):
+			err = only(true, x)
+			x, okA = nextA()
+		default:
+			err = only(false, y)
+			y, okB = nextB()
+		}
+		if err != nil {
+			return both, err
+		}
+	}
+	return both, nil
+}
+
+// distinct yields the first record of each id.
+func (b *byWriter) distinct() iter.Seq[record] {
+	return func(yield func(record) bool) {
+		for p := range b.writers() {
+			for r := range distinct(p.list.spans(p.i, p.j)) {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func distinct(spans iter.Seq[[]record]) iter.Seq[record] {
+	return func(yield func(record) bool) {
+		var prev record
+		started := false
+		for span := range spans {
+			for _, r := range span {
+				if started && r.sameID(prev) {
+					continue
+				}
+				prev, started = r, true
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Broken reports whether something of either side could not be read.
+func (d *Difference) Broken() bool {
+	return (&Report{Sources: d.A.Sources}).Broken() || (&Report{Sources: d.B.Sources}).Broken()
+}
+
+// WriteText writes d for people to read on a terminal. The error is w's.
+func (d *Difference) WriteText(w io.Writer, s Screen) error {
+	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
+	for _, side := range []Side{d.A, d.B} {
+		t.sources(side.Sources)
+	}
+	t.printf("\nin both   %s", plural(d.Both, "id", "ids"))
+	if d.ValuesBoth > 0 {
+		t.printf(", %s", plural(d.ValuesBoth, "value of another type", "values of other types"))
+	}
+	t.printf("\n")
+	t.side("only in A", d.A)
+	t.side("only in B", d.B)
+	return t.Flush()
+}
+
+func (t *textWriter) side(name string, s Side) {
+	t.printf("%s %s", name, plural(s.Only, "id", "ids"))
+	if s.ValuesOnly > 0 {
+		t.printf(", %s", plural(s.ValuesOnly, "value of another type", "values of other types"))
+	}
+	t.printf("\n")
+	if s.First != nil {
+		t.wrapped("    ", "      ", fmt.Sprintf("made %s to %s", s.First.Format(time.DateTime), s.Last.Format(time.DateTime)))
+	}
+	for _, e := range s.Examples {
+		t.example(e, time.UTC)
+	}
+	for _, p := range s.ValueExamples {
+		t.wrapped("    ", "      ", clean(p.String()))
+	}
+}

@@ -1,0 +1,74 @@
+package census
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// csvReader reads one column of comma-separated values, as mongoexport
+// --type=csv writes them. The first row names the columns.
+type csvReader struct {
+	in     io.Reader
+	column string
+	emit   func(*batch) error
+	pool   *batchPool
+}
+
+// read emits all rows. Places count rows, the one with the names being the first.
+func (r *csvReader) read(ctx context.Context) error {
+	rows := csv.NewReader(r.in)
+	rows.ReuseRecord = true
+	rows.FieldsPerRecord = -1
+	names, err := rows.Read()
+	if err != nil {
+		return stopped(rows.InputOffset(), err)
+	}
+	column := -1
+	for i, name := range names {
+		if strings.TrimPrefix(name, utf8Mark) == r.column {
+			column = i
+		}
+	}
+	if column < 0 {
+		return fmt.Errorf("there is no column %q in the first row: %q", r.column, clip([]byte(strings.Join(names, ","))))
+	}
+	b := r.pool.get()
+	b.documents = 1
+	for {
+		row, err := rows.Read()
+		var wrong *csv.ParseError
+		switch {
+		case errors.As(err, &wrong):
+			b.problem(b.documents, "%w", wrong)
+		case err == io.EOF:
+			return r.emit(b)
+		case err != nil:
+			if failed := r.emit(b); failed != nil {
+				return failed
+			}
+			return stopped(rows.InputOffset(), err)
+		case column >= len(row) || row[column] == "":
+			b.without++
+		default:
+			value := []byte(row[column])
+			if digits, ok := unwrap(value); ok {
+				b.ids = append(b.ids, newRecordHex(digits, b.documents))
+			} else {
+				b.other(kindText, b.documents, value, value)
+			}
+		}
+		if b.documents++; b.documents == batchSize {
+			if err := r.emit(b); err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			b = r.pool.get()
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package census
+
+import (
+	"bytes"
+	"errors"
+)
+
+// jsonLines reads one JSON document per line.
+//
+// Where the id stands in a document depends only on the bytes before it. So when
+// a line begins with the same bytes as the last line whose id was found by
+// scanning, its id is at the same position.
+type jsonLines struct {
+	path     []string
+	elements bool // an array's elements are values, too
+
+	before []byte // what stood before the digits of an id
+	after  []byte // what stood behind them, up to the closing brace
+}
+
+// maxBefore bounds what is compared: beyond it, bytes tend to differ.
+const maxBefore = 512
+
+func (p *jsonLines) parse(block []byte, b *batch) {
+	place := uint32(0)
+	for ; len(block) > 0; place++ {
+		n, k := len(p.before), len(p.after)
+		if n > 0 && len(block) >= n+hexDigits+k &&
+			string(block[:n]) == string(p.before) && string(block[n+hexDigits:n+hexDigits+k]) == string(p.after) {
+			first, last, ok := decodeHex(block[n:])
+			from := n + hexDigits + k
+			end := bytes.IndexByte(block[from:], '\n')
+			if end < 0 {
+				end = len(block) - from
+			}
+			end += from
+			if ok && endsObject(block[:end]) {
+				b.ids = append(b.ids, recordOf(first, last, place))
+				block = block[min(end+1, len(block)):]
+				continue
+			}
+		}
+		line, rest, _ := bytes.Cut(block, []byte{'\n'})
+		block = rest
+		p.line(line, place, b)
+	}
+	b.documents = place
+}
+
+// endsObject reports whether a line ends as an object does.
+func endsObject(line []byte) bool {
+	for n := len(line) - 1; n >= 0; n-- {
+		if c := line[n]; c == '}' {
+			return true
+		} else if !isSpace[c] {
+			return false
+		}
+	}
+	return false
+}
+
+// line adds what one line holds.
+func (p *jsonLines) line(line []byte, place uint32, b *batch) {
+	i := skipSpace(line, 0)
+	if i == len(line) {
+		return
+	}
+	if line[i] == '{' && !endsObject(line) {
+		b.problem(place, "the JSON document does not end on its line")
+		return
+	}
+	digits, err := b.addDocument(line, i, place, p.path, p.elements)
+	if err != nil {
+		b.problem(place, "%w: %q", err, clip(line[i:]))
+		return
+	}
+	if digits < 0 || digits > maxBefore {
+		return
+	}
+	p.before = append(p.before[:0], line[:digits]...)
+	end := bytes.IndexByte(line[digits:], '}') + digits + 1
+	p.after = append(p.after[:0], line[digits+hexDigits:end]...)
+}
+
+// addDocument adds what path names in the document that starts at i. digits is
+// the position of an id's digits if nothing behind them matters, or else -1. A
+// document that is itself an id or a string, as lists made with distinct() are,
+// is taken for the value.
+func (b *batch) addDocument(s []byte, i int, place uint32, path []string, elements bool) (digits int, err error) {
+	digits = -1
+	if s[i] != '{' || oidDigits(bytes.TrimRight(s[i:], " \t\r\n")) >= 0 {
+		end, err := skipValue(s, i)
+		if err == nil && skipSpace(s, end) != len(s) {
+			err = errors.New("text behind the JSON document")
+		}
+		if err != nil {
+			return -1, err
+		}
+		if s[i] == '"' {
+			if inside, ok := unwrap(s[i:end]); ok {
+				b.ids = append(b.ids, newRecordHex(inside, place))
+				return -1, nil
+			}
+		}
+		b.addJSON(s, i, end, place, false)
+		return -1, nil
+	}
+	found := 0
+	err = findJSON(s, i, path, func(from, to int) {
+		found++
+		digits = b.addJSON(s, from, to, place, elements)
+	})
+	if err != nil {
+		return -1, err
+	}
+	if found == 0 {
+		b.without++
+	}
+	if found != 1 || len(path) > 1 {
+		digits = -1
+	}
+	return digits, nil
+}

@@ -1,0 +1,111 @@
+package census
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+)
+
+// maxJSON is the longest document that is read from a stream of JSON.
+const maxJSON = maxLine
+
+// jsonReader reads JSON documents that are not one to a line: the elements of an
+// array, or documents written over several lines.
+type jsonReader struct {
+	*stream
+	path     []string
+	elements bool
+	emit     func(*batch) error
+	pool     *batchPool
+}
+
+// read emits all documents. An array may stand around them, or around some.
+func (r *jsonReader) read(ctx context.Context) error {
+	depth := 0 // of arrays around documents: 0 or 1
+	for {
+		b := r.pool.get()
+		err := r.batch(ctx, b, &depth)
+		if failed := r.emit(b); failed != nil {
+			return failed
+		}
+		if err == io.EOF && depth == 0 {
+			return nil
+		}
+		if err == io.EOF {
+			err = fmt.Errorf("the array does not end: %w", io.ErrUnexpectedEOF)
+		}
+		if err != nil {
+			return stopped(r.offset, err)
+		}
+	}
+}
+
+func (r *jsonReader) batch(ctx context.Context, b *batch, depth *int) error {
+	for b.documents < batchSize {
+		// Commas are taken as space: where one is missing or doubled, every
+		// document can still be told.
+		i := 0
+		for i < len(r.data) && (isSpace[r.data[i]] || r.data[i] == ',') {
+			i++
+		}
+		r.pass(i)
+		if len(r.data) == 0 {
+			if err := r.more(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		switch c := r.data[0]; {
+		case c == '[' && *depth == 0:
+			*depth = 1
+			r.pass(1)
+			continue
+		case c == ']' && *depth == 1:
+			*depth = 0
+			r.pass(1)
+			continue
+		}
+		size, err := r.document(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := b.addDocument(r.data[:size], 0, b.documents, r.path, r.elements); err != nil {
+			b.problem(b.documents, "%w: %q", err, clip(r.data[:size]))
+		}
+		b.documents++
+		r.pass(size)
+	}
+	return nil
+}
+
+// document makes the stream hold the next document and returns its size.
+func (r *jsonReader) document(ctx context.Context) (size int, err error) {
+	for {
+		size, err := skipValue(r.data, 0)
+		// A word that ends where the data ends may go on.
+		word := err == nil && size == len(r.data) && !bytes.ContainsRune([]byte(`}]"`), rune(r.data[size-1]))
+		if err == nil && !word {
+			return size, nil
+		}
+		if err != nil && err != errUnfinished {
+			return 0, fmt.Errorf("%w: %q", err, clip(r.data))
+		}
+		if len(r.data) >= maxJSON {
+			return 0, fmt.Errorf("a JSON document longer than %d MiB", maxJSON>>20)
+		}
+		switch had := len(r.data); r.need(ctx, 2*had) {
+		case nil:
+		case io.EOF, io.ErrUnexpectedEOF:
+			if len(r.data) > had {
+				break
+			}
+			if word {
+				return size, nil
+			}
+			return 0, fmt.Errorf("%w: %w", errUnfinished, io.ErrUnexpectedEOF)
+		default:
+			return 0, r.err
+		}
+	}
+}

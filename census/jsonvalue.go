@@ -1,0 +1,176 @@
+package census
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// addJSON adds the value from from to to of s. It returns where the 24 digits
+// of an ObjectId stand, or -1 for every other value.
+func (b *batch) addJSON(s []byte, from, to int, place uint32, elements bool) (digits int) {
+	value := s[from:to]
+	switch value[0] {
+	case '{':
+		if i := oidDigits(value); i >= 0 {
+			first, last, _ := decodeHex(value[i:])
+			b.ids = append(b.ids, recordOf(first, last, place))
+			return from + i
+		}
+		k := extended(value)
+		b.other(k, place, plain(k, value), value)
+	case '[':
+		if !elements {
+			b.other(kindArray, place, value, value)
+			break
+		}
+		// The scanner has found the array's end, so it cannot fail here.
+		_ = eachJSON(s[:to], from, func(i, end int) error {
+			b.addJSON(s, i, end, place, false)
+			return nil
+		})
+	case '"':
+		text := value[1 : len(value)-1]
+		k := kindString
+		if len(text) == hexDigits {
+			if _, _, ok := decodeHex(text); ok {
+				k = kindHexString
+			}
+		}
+		b.other(k, place, unescape(text), value)
+	case 't', 'f':
+		b.other(kindBool, place, value, value)
+	case 'n':
+		b.other(kindNull, place, value, value)
+	default:
+		if inside, ok := unwrap(value); ok {
+			first, last, _ := decodeHex(inside)
+			b.ids = append(b.ids, recordOf(first, last, place))
+			break
+		}
+		b.other(numberKind(value), place, normal(value), value)
+	}
+	return -1
+}
+
+// oidDigits returns the position of the 24 digits in {"$oid":"..."}, or -1 if
+// value is something else.
+func oidDigits(value []byte) int {
+	i := skipSpace(value, 1)
+	if !bytes.HasPrefix(value[i:], []byte(`"$oid"`)) {
+		return -1
+	}
+	i = skipSpace(value, i+len(`"$oid"`))
+	if i >= len(value) || value[i] != ':' {
+		return -1
+	}
+	i = skipSpace(value, i+1)
+	if i+1+hexDigits+1 > len(value) || value[i] != '"' || value[i+1+hexDigits] != '"' {
+		return -1
+	}
+	if _, _, ok := decodeHex(value[i+1:]); !ok {
+		return -1
+	}
+	if end := skipSpace(value, i+2+hexDigits); end != len(value)-1 || value[end] != '}' {
+		return -1
+	}
+	return i + 1
+}
+
+// extendedKinds are the kinds of MongoDB Extended JSON v2, and of the version
+// before it where it had other names, by their first key.
+var extendedKinds = map[string]kind{
+	"$numberDouble": kindDouble, "$binary": kindBinData, "$uuid": kindUUID, "$undefined": kindUndefined,
+	"$date": kindDate, "$regularExpression": kindRegex, "$regex": kindRegex, "$dbPointer": kindDBPointer,
+	"$code": kindJavascript, "$symbol": kindSymbol, "$numberInt": kindInt, "$timestamp": kindTimestamp,
+	"$numberLong": kindLong, "$numberDecimal": kindDecimal, "$minKey": kindMinKey, "$maxKey": kindMaxKey,
+}
+
+// extended returns the kind of an object.
+func extended(object []byte) kind {
+	i := skipSpace(object, 1)
+	if i >= len(object) || object[i] != '"' {
+		return kindObject
+	}
+	end, err := skipString(object, i)
+	if err != nil {
+		return kindObject
+	}
+	k, ok := extendedKinds[string(object[i+1:end-1])]
+	if !ok {
+		return kindObject
+	}
+	if k == kindBinData && (bytes.Contains(object, []byte(`"04"`)) || bytes.Contains(object, []byte(`"03"`))) {
+		return kindUUID
+	}
+	return k
+}
+
+// numberKind returns the kind of a number that is written plainly.
+func numberKind(word []byte) kind {
+	if n, err := strconv.ParseInt(string(word), 10, 64); err == nil {
+		if int64(int32(n)) == n {
+			return kindInt
+		}
+		return kindLong
+	}
+	if _, err := strconv.ParseFloat(string(word), 64); err == nil {
+		return kindDouble
+	}
+	return kindText
+}
+
+// plain returns what tells an object of kind k from others: for numbers the same
+// as for a number written plainly.
+func plain(k kind, object []byte) []byte {
+	switch k {
+	case kindInt, kindLong, kindDouble:
+		if _, rest, ok := bytes.Cut(object, []byte{':'}); ok {
+			return normal(bytes.Trim(rest, " \t\r\n\"}"))
+		}
+	}
+	return object
+}
+
+// normal returns a number the way it is written for BSON.
+func normal(word []byte) []byte {
+	if _, err := strconv.ParseInt(string(word), 10, 64); err == nil {
+		return word
+	}
+	if f, err := strconv.ParseFloat(string(word), 64); err == nil {
+		return strconv.AppendFloat(nil, f, 'g', -1, 64)
+	}
+	return word
+}
+
+// unescape returns what the inside of a JSON string says.
+func unescape(text []byte) []byte {
+	if bytes.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	var s string
+	if json.Unmarshal([]byte(`"`+string(text)+`"`), &s) != nil {
+		return text
+	}
+	return []byte(s)
+}
+
+// unwrap returns the 24 digits of an id as lists and exports have them: bare, in
+// quotes, or in ObjectId(...).
+func unwrap(text []byte) (digits []byte, ok bool) {
+	text = bytes.TrimSpace(text)
+	for _, prefix := range []string{"ObjectId(", "ObjectID("} {
+		if rest, found := bytes.CutPrefix(text, []byte(prefix)); found {
+			text = bytes.TrimSuffix(rest, []byte(")"))
+			break
+		}
+	}
+	if n := len(text); n == hexDigits+2 && text[0] == text[n-1] && (text[0] == '"' || text[0] == '\'') {
+		text = text[1 : n-1]
+	}
+	if len(text) != hexDigits {
+		return nil, false
+	}
+	_, _, ok = decodeHex(text)
+	return text, ok
+}

@@ -1,0 +1,290 @@
+package census
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Screen is what a text report is written for. The zero Screen is 80 columns of
+// UTF-8.
+type Screen struct {
+	// Columns is the width. Default: 80. Less than 40 counts as 40.
+	Columns int
+	// ASCII says that nothing but ASCII can be shown.
+	ASCII bool
+}
+
+func (s Screen) withDefaults() Screen {
+	if s.Columns == 0 {
+		s.Columns = 80
+	}
+	s.Columns = max(s.Columns, 40)
+	return s
+}
+
+// WriteText writes r for people to read on a terminal. The error is w's.
+func (r *Report) WriteText(w io.Writer, s Screen) error {
+	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
+	t.sources(r.Sources)
+	t.summary(r)
+	t.timeline(r)
+	t.writers(r)
+	t.findings(r)
+	return t.Flush()
+}
+
+type textWriter struct {
+	*bufio.Writer
+	screen Screen
+}
+
+func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
+
+// sources lists what was read. What stopped early comes with the reason.
+func (t *textWriter) sources(sources []*Source) {
+	for _, s := range sources {
+		name := clean(s.Name)
+		if s.Collection != "" {
+			name += " " + clean(s.Collection)
+		}
+		if len(s.parts) > 0 && s.Units == 0 && s.Error == "" {
+			continue // its collections are listed
+		}
+		t.wrapped("", "  ", fmt.Sprintf("%s: %v, %s, %s", name, s.Format,
+			plural(s.Units, s.Unit, s.Unit+"s"), plural(s.IDs, "id", "ids")))
+		if s.Broken > 0 {
+			t.wrapped("  ", "    ", fmt.Sprintf("! %s could not be read", plural(s.Broken, s.Unit, s.Unit+"s")))
+			for _, p := range s.Problems {
+				t.wrapped("    ", "      ", fmt.Sprintf("%s %d: %s", p.Position.Unit, p.Position.Number, clean(p.Error)))
+			}
+		}
+		if s.Error != "" {
+			t.wrapped("  ", "    ", "! "+clean(s.Error))
+		}
+	}
+}
+
+func (t *textWriter) summary(r *Report) {
+	t.printf("\n")
+	line := func(name, format string, args ...any) {
+		t.wrapped(fmt.Sprintf("%-9s", name), strings.Repeat(" ", 9), fmt.Sprintf(format, args...))
+	}
+	ids := plural(r.IDs, "ObjectId", "ObjectIds")
+	if r.Distinct != r.IDs {
+		ids += ", " + group(r.Distinct) + " different"
+	}
+	if r.Outside > 0 {
+		ids += ", " + group(r.Outside) + " more outside the range"
+	}
+	line("ids", "%s", ids)
+	for _, o := range r.Others {
+		line("others", "%s %s, for example %s", group(o.Count), o.Type, clean(o.Examples[0].Text))
+	}
+	if r.Without > 0 {
+		line("without", "%s without %s", group(r.Without), r.Field)
+	}
+	if r.First != nil {
+		zone := r.zone()
+		line("made", "%s to %s %s (%s)", r.First.In(zone).Format(time.DateTime), r.Last.In(zone).Format(time.DateTime),
+			r.Timeline.Zone, humanSeconds(int64(r.Last.Sub(*r.First)/time.Second)))
+	}
+	if r.WriterCount > 0 {
+		line("writers", "%s", group(r.WriterCount))
+		line("missing", "%s that these writers made and that are not here", plural(r.Missing, "id", "ids"))
+	}
+}
+
+// zone returns the time zone of the timeline.
+func (r *Report) zone() *time.Location {
+	if len(r.Timeline.Buckets) > 0 {
+		return r.Timeline.Buckets[0].Start.Location()
+	}
+	return time.UTC
+}
+
+// bucketFormat returns how to write a bucket's start.
+func bucketFormat(step Step) string {
+	switch step {
+	case Minute, Hour:
+		return "2006-01-02 15:04"
+	case Month:
+		return "2006-01"
+	case Year:
+		return "2006"
+	}
+	return "2006-01-02"
+}
+
+// minEmpty is how many empty buckets in a row are written as one line.
+const minEmpty = 4
+
+func (t *textWriter) timeline(r *Report) {
+	var most int64
+	for _, b := range r.Timeline.Buckets {
+		most = max(most, b.IDs)
+	}
+	if most == 0 {
+		return
+	}
+	t.printf("\nids by %v, %s\n", r.Timeline.By, r.Timeline.Zone)
+	format := bucketFormat(r.Timeline.By)
+	numbers := len(group(most))
+	room := t.screen.Columns - len(format) - numbers - 3
+	buckets := r.Timeline.Buckets
+	for i := 0; i < len(buckets); i++ {
+		empty := 0
+		for i+empty < len(buckets) && buckets[i+empty].IDs == 0 {
+			empty++
+		}
+		if empty >= minEmpty {
+			t.printf("%*s\n", len(format), fmt.Sprintf("(%d empty)", empty))
+			i += empty - 1
+			continue
+		}
+		b := buckets[i]
+		line := fmt.Sprintf("%s %*s %s", b.Start.Format(format), numbers, group(b.IDs), t.bar(b.IDs, most, room))
+		t.printf("%s\n", strings.TrimRight(line, " "))
+	}
+	if r.Timeline.Beyond > 0 {
+		t.printf("and %s before 2009 or in the future\n", group(r.Timeline.Beyond))
+	}
+}
+
+// bar returns n of most as a bar of at most room columns.
+func (t *textWriter) bar(n, most int64, room int) string {
+	if n == 0 {
+		return ""
+	}
+	if t.screen.ASCII {
+		return strings.Repeat("#", max(int(float64(n)/float64(most)*float64(room)), 1))
+	}
+	eighths := max(int(float64(n)/float64(most)*float64(room)*8), 1)
+	bar := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		bar += string([]rune(" ▏▎▍▌▋▊▉")[rest])
+	}
+	return bar
+}
+
+func (t *textWriter) writers(r *Report) {
+	if len(r.Writers) == 0 {
+		return
+	}
+	head := "\nwriters\n"
+	if n := int64(len(r.Writers)); n < r.WriterCount {
+		head = fmt.Sprintf("\nwriters: the %d with the most ids, of %s\n", n, group(r.WriterCount))
+	}
+	t.printf("%s", head)
+	format := time.DateTime
+	if t.screen.Columns < 90 {
+		format = time.DateOnly
+	}
+	zone := r.zone()
+	rows := [][]string{{"process", "ids", "first", "last", "missing", ""}}
+	for _, w := range r.Writers {
+		notes := []string{w.Layout.String()}
+		if w.Jumps > 0 {
+			notes = append(notes, plural(w.Jumps, "jump", "jumps"))
+		}
+		if w.Stepped {
+			notes = append(notes, "clock back")
+		}
+		if w.Shared {
+			notes = append(notes, "shared")
+		}
+		if w.Name != "" {
+			notes = append(notes, clean(w.Name))
+		}
+		rows = append(rows, []string{
+			w.Process, group(w.IDs), w.First.In(zone).Format(format), w.Last.In(zone).Format(format),
+			group(w.Missing), strings.Join(notes, ", "),
+		})
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	used := widths[0] + widths[1] + widths[2] + widths[3] + widths[4] + 4
+	for i, row := range rows {
+		line := fmt.Sprintf("%-*s %*s %-*s %-*s %*s", widths[0], row[0], widths[1], row[1], widths[2], row[2], widths[3], row[3], widths[4], row[4])
+		switch {
+		case row[5] == "":
+		case used+2+widths[5] <= t.screen.Columns:
+			line += "  " + row[5]
+		case i > 0 && row[5] != "modern":
+			t.printf("%s\n", line)
+			t.wrapped(strings.Repeat(" ", widths[0]+1), strings.Repeat(" ", widths[0]+1), row[5])
+			continue
+		}
+		t.printf("%s\n", line)
+	}
+}
+
+func (t *textWriter) findings(r *Report) {
+	if len(r.Findings) == 0 {
+		t.printf("\nfindings: none\n")
+		return
+	}
+	t.printf("\nfindings\n")
+	for _, f := range r.Findings {
+		t.wrapped("! ", "  ", clean(f.Title))
+		t.wrapped("  ", "  ", clean(f.Meaning))
+		for _, e := range f.Examples {
+			t.example(e, r.zone())
+		}
+	}
+}
+
+func (t *textWriter) example(e Example, zone *time.Location) {
+	text := fmt.Sprintf("%v %s %s", e.ID, e.Time.In(zone).Format(time.DateTime), clean(e.Position.String()))
+	if e.Note != "" {
+		text += ", " + e.Note
+	}
+	t.wrapped("    ", "      ", text)
+}
+
+// wrapped writes text in lines that fit the screen, the first after first and
+// the others after rest.
+func (t *textWriter) wrapped(first, rest, text string) {
+	prefix, line := first, ""
+	for word := range strings.FieldsSeq(text) {
+		if t.screen.ASCII {
+			word = asASCII(word)
+		}
+		if line != "" && utf8.RuneCountInString(prefix)+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > t.screen.Columns {
+			t.printf("%s%s\n", prefix, line)
+			prefix, line = rest, ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	t.printf("%s%s\n", prefix, line)
+}
+
+// clean makes text from a source safe for a terminal: what could steer it is
+// replaced.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7F && r < 0xA0 || r == utf8.RuneError || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+func asASCII(word string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf {
+			return '?'
+		}
+		return r
+	}, word)
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/objectid"
+)
+
+var censusFormats = forms[census.Format]{
+	{"auto", census.Auto},
+	{"bson", census.BSON},
+	{"archive", census.Archive},
+	{"json", census.JSON},
+	{"csv", census.CSV},
+	{"list", census.List},
+	{"grep", census.Grep},
+}
+
+var censusSteps = forms[census.Step]{
+	{"auto", census.AnyStep},
+	{"minute", census.Minute},
+	{"hour", census.Hour},
+	{"day", census.Day},
+	{"week", census.Week},
+	{"month", census.Month},
+	{"year", census.Year},
+}
+
+// censusFlags are the flags of oid census.
+type censusFlags struct {
+	where   storeFlag
+	times   timeRange
+	options census.Options
+	format  string
+	grep    bool
+	by, tz  string
+	top     int
+	asJSON  bool
+	html    string
+	quiet   bool
+	compare bool
+	ids     bool
+}
+
+func newCensusCommand(std streams) *cobra.Command {
+	var f censusFlags
+	cmd := &cobra.Command{
+		Use:   "census [SOURCE...]",
+		Short: "Tell what the ids of a whole collection say",
+		Long: `Read every _id of a dump, an export or a live collection, and tell when the
+documents were made, by how many processes, and what is wrong with the ids. All
+sources go into one report. A SOURCE is
+
+  a file     .bson and --archive files of mongodump, JSON (lines or an array) and
+             CSV of mongoexport, a list of ids; with --grep any text. Each may be
+             compressed with gzip. The content tells which it is.
+  -          the same from standard input, as without any SOURCE
+  mongodb://HOST/DATABASE.COLLECTION
+             a collection of a MongoDB server; only its index on _id is read
+  store:COLLECTION, sqlite:PATH#COLLECTION
+             a collection of the store (see "oid find"), or of another file
+
+What cannot be read is said and passed over, and the exit code is then 1.
+
+With --compare there are two sources, and the answer is which ids are in one and
+not in the other.
+
+` + rangeHelp,
+		Example: `  oid census dump/shop/orders.bson
+  mongoexport -d shop -c orders | oid census
+  oid census --field customer --html report.html mongodb://localhost/shop.orders
+  zcat app.log.gz | oid census --grep --since 7d
+  oid census --compare yesterday.bson mongodb://localhost/shop.orders`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{"-"}
+			}
+			view, err := f.view()
+			if err != nil {
+				return err
+			}
+			if f.options.Range, err = f.times.parse(time.Now()); err != nil {
+				return err
+			}
+			r := &censusReader{std: std, flags: &f}
+			if f.compare {
+				return compare(cmd, std, &f, r, args)
+			}
+			if f.ids {
+				return usagef("--ids goes with --compare")
+			}
+			c := census.New(&f.options)
+			if err := r.readAll(cmd.Context(), c, args); err != nil {
+				return err
+			}
+			return f.report(std, c, view)
+		},
+	}
+	flags := cmd.Flags()
+	f.times.addFlags(cmd)
+	f.where.addFlag(cmd)
+	flags.StringVar(&f.options.Field, "field", "_id", "read this `FIELD` of the documents; dots lead into others")
+	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV (default the field)")
+	flags.StringVar(&f.options.Collection, "collection", "", "read this collection of an archive alone, `NAME` or DATABASE.NAME")
+	flags.StringVar(&f.format, "format", "auto", "what the sources are: "+censusFormats.names())
+	flags.BoolVar(&f.grep, "grep", false, "take every 24 hexadecimal digits of any text for an id")
+	flags.StringVar(&f.by, "by", "auto", "step of the timeline: "+censusSteps.names())
+	flags.StringVar(&f.tz, "tz", "UTC", "time `ZONE` of the report, such as Europe/Berlin or Local")
+	flags.IntVar(&f.top, "top", 10, "list the `N` writers with the most ids; 0 for all")
+	flags.BoolVar(&f.asJSON, "json", false, "write one JSON object")
+	flags.StringVar(&f.html, "html", "", "write the report as a page into this `FILE`, and nothing else")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	flags.BoolVar(&f.compare, "compare", false, "tell which ids are in one of two sources and not in the other")
+	flags.BoolVar(&f.ids, "ids", false, "with --compare: list these ids, < for those only in the first, > for the second")
+	censusFormats.complete(cmd, "format")
+	censusSteps.complete(cmd, "by")
+	return cmd
+}
+
+// view checks the flags that concern the report, before anything is read.
+func (f *censusFlags) view() (*census.View, error) {
+	var view census.View
+	var err error
+	if f.options.Format, err = censusFormats.find("format", f.format); err != nil {
+		return nil, err
+	}
+	if f.grep {
+		if f.options.Format != census.Auto && f.options.Format != census.Grep {
+			return nil, usagef("--grep does not go with --format %s", f.format)
+		}
+		f.options.Format = census.Grep
+	}
+	if view.By, err = censusSteps.find("by", f.by); err != nil {
+		return nil, err
+	}
+	if view.Zone, err = time.LoadLocation(f.tz); err != nil {
+		return nil, usagef("--tz %q: no such time zone; want UTC, Local or a name such as Europe/Berlin", f.tz)
+	}
+	switch {
+	case f.top < 0:
+		return nil, usagef("--top %d: want 0 (all) or more", f.top)
+	case f.top == 0:
+		view.Top = -1
+	default:
+		view.Top = f.top
+	}
+	if f.asJSON && f.html != "" {
+		return nil, usagef("--json does not go with --html")
+	}
+	return &view, nil
+}
+
+// report writes what c holds in the form that the flags ask for.
+func (f *censusFlags) report(std streams, c *census.Census, view *census.View) error {
+	r, err := c.Report(view)
+	switch {
+	case errors.Is(err, census.ErrTooFine):
+		return usageError{err}
+	case err != nil:
+		return err
+	case f.html != "":
+		err = writeWhole(f.html, r.WriteHTML)
+	case f.asJSON:
+		err = writeJSON(std.out, r)
+	default:
+		err = r.WriteText(std.out, screenOf(std.out))
+	}
+	if err == nil && r.Broken() {
+		err = errReported
+	}
+	return err
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// writeWhole makes the file path of what write writes. The file appears whole or,
+// on an error, not at all.
+func writeWhole(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	err = write(f)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
+
+// compare carries out oid census --compare.
+func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, args []string) error {
+	switch {
+	case len(args) != 2:
+		return usagef("--compare wants two sources, not %d", len(args))
+	case f.html != "":
+		return usagef("--compare does not go with --html")
+	case f.asJSON && f.ids:
+		return usagef("--ids does not go with --json")
+	}
+	f.options.Values = true
+	a, b := census.New(&f.options), census.New(&f.options)
+	for i, c := range []*census.Census{a, b} {
+		if err := r.readAll(cmd.Context(), c, args[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return writeDifference(std, f, a, b)
+}
+
+func writeDifference(std streams, f *censusFlags, a, b *census.Census) error {
+	var list func(bool, objectid.ID) error
+	out := bufio.NewWriterSize(std.out, 1<<16)
+	if f.ids {
+		list = func(inA bool, id objectid.ID) error {
+			mark := "> "
+			if inA {
+				mark = "< "
+			}
+			_, err := out.WriteString(mark + id.String() + "\n")
+			return err
+		}
+	}
+	d, err := census.Compare(a, b, list)
+	switch {
+	case err != nil:
+		return err
+	case f.ids:
+		err = out.Flush()
+	case f.asJSON:
+		err = writeJSON(std.out, d)
+	default:
+		err = d.WriteText(std.out, screenOf(std.out))
+	}
+	if err == nil && d.Broken() {
+		err = errReported
+	}
+	return err
+}

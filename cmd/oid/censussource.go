@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/term"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// censusReader reads the sources of oid census.
+type censusReader struct {
+	std   streams
+	flags *censusFlags
+}
+
+// readAll reads every source into c. What could not be read is part of c's
+// report; the errors are those of wrong use and of a context that has ended.
+func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []string) error {
+	p := newProgress(r.std, r.flags.quiet, sources)
+	defer p.finish()
+	for _, source := range sources {
+		in, err := r.open(ctx, source)
+		if _, isUsage := errors.AsType[usageError](err); isUsage {
+			return err
+		}
+		if err != nil {
+			in = io.NopCloser(failing{err})
+		}
+		// The report repeats what Read returns.
+		_ = c.Read(ctx, nameOf(source), p.reader(in))
+		if err := errors.Join(ctx.Err(), in.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failing is a source that cannot be opened.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// nameOf returns what to call a source: without the password of a URL.
+func nameOf(source string) string {
+	if source == "-" {
+		return "standard input"
+	}
+	if isMongo(source) {
+		if u, err := url.Parse(source); err == nil {
+			return u.Redacted()
+		}
+		return "MongoDB"
+	}
+	return source
+}
+
+func isMongo(source string) bool {
+	return strings.HasPrefix(source, "mongodb://") || strings.HasPrefix(source, "mongodb+srv://")
+}
+
+// open returns what a source holds: the bytes of a file, or the documents of a
+// collection as BSON.
+func (r *censusReader) open(ctx context.Context, source string) (io.ReadCloser, error) {
+	switch {
+	case source == "-":
+		if f, ok := r.std.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			fmt.Fprintln(r.std.err, "oid: reading from the terminal; end with Ctrl-D")
+		}
+		return interruptible(ctx, r.std.in), nil
+	case isMongo(source):
+		return r.mongo(ctx, source)
+	case strings.HasPrefix(source, "store:"):
+		return r.store(ctx, &r.flags.where, strings.TrimPrefix(source, "store:"))
+	case strings.HasPrefix(source, "sqlite:"):
+		i := strings.LastIndexByte(source, '#')
+		if i < 0 {
+			return nil, usagef("source %q names no collection; write sqlite:PATH#COLLECTION", source)
+		}
+		return r.store(ctx, &storeFlag{url: source[:i]}, source[i+1:])
+	}
+	info, err := os.Stat(source)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder; name the files in it, such as %s", source, strings.TrimSuffix(source, "/")+"/*.bson")
+	}
+	if info.Mode().IsRegular() {
+		return os.Open(source)
+	}
+	// Opening a FIFO waits for its writer, and reading for what that writes.
+	return interruptible(ctx, &lazyFile{path: source}), nil
+}
+
+// lazyFile is a file that is opened by the first Read.
+type lazyFile struct {
+	path string
+	file *os.File
+}
+
+func (f *lazyFile) Read(p []byte) (int, error) {
+	if f.file == nil {
+		file, err := os.Open(f.path)
+		if err != nil {
+			return 0, err
+		}
+		f.file = file
+	}
+	return f.file.Read(p)
+}
+
+// store returns the documents of a collection of a store.
+func (r *censusReader) store(ctx context.Context, where *storeFlag, collection string) (io.ReadCloser, error) {
+	if err := store.CheckCollection(collection); err != nil {
+		return nil, usageError{err}
+	}
+	s, err := where.openToRead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var q store.Query
+	if r.pushDown() {
+		q.Range = store.Ids(r.flags.options.Range)
+	}
+	return documents(func(w io.Writer) error {
+		defer s.Close()
+		for doc, err := range s.Find(ctx, collection, q) {
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(doc); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), nil
+}
+
+// pushDown reports whether a collection can itself leave out what is outside the
+// range.
+func (r *censusReader) pushDown() bool {
+	return r.flags.options.Field == "_id" && r.flags.options.Range != (objectid.Range{})
+}
+
+// mongo returns the documents of a collection on a MongoDB server, with no field
+// but the one that is counted.
+func (r *censusReader) mongo(ctx context.Context, source string) (io.ReadCloser, error) {
+	uri, database, collection, err := splitNamespace(source)
+	if err != nil {
+		return nil, err
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(uri))
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", nameOf(source), err)
+	}
+	c := client.Database(database).Collection(collection)
+	return documents(func(w io.Writer) error {
+		// A context that has ended is no reason to keep the connection.
+		defer func() { _ = client.Disconnect(context.WithoutCancel(ctx)) }()
+		return r.find(ctx, c, w)
+	}), nil
+}
+
+var errNoHint = errors.New("no hint was given")
+
+// find writes the documents of c to w.
+func (r *censusReader) find(ctx context.Context, c *mongo.Collection, w io.Writer) error {
+	filter := bson.M{}
+	if r.pushDown() {
+		filter = r.flags.options.Range.Filter()
+	}
+	projection := bson.M{"_id": 0, r.flags.options.Field: 1}
+	if r.flags.options.Field == "_id" {
+		projection = bson.M{"_id": 1}
+	}
+	find := options.Find().SetProjection(projection).SetBatchSize(10_000)
+	var cursor *mongo.Cursor
+	err := errNoHint
+	if r.flags.options.Field == "_id" {
+		// With the hint the server reads the index and no document. Not every
+		// collection has one on _id.
+		cursor, err = c.Find(ctx, filter, find, options.Find().SetHint(bson.D{{Key: "_id", Value: 1}}))
+	}
+	if err != nil && ctx.Err() == nil && !mongo.IsNetworkError(err) && !mongo.IsTimeout(err) {
+		cursor, err = c.Find(ctx, filter, find)
+	}
+	if err != nil {
+		return err
+	}
+	defer cursor.Close(context.WithoutCancel(ctx))
+	for cursor.Next(ctx) {
+		if _, err := w.Write(cursor.Current); err != nil {
+			return err
+		}
+	}
+	return cursor.Err()
+}
+
+// splitNamespace takes the collection out of mongodb://HOST/DATABASE.COLLECTION,
+// which leaves a connection string.
+func splitNamespace(source string) (uri, database, collection string, err error) {
+	base, query, hasQuery := strings.Cut(source, "?")
+	scheme, rest, _ := strings.Cut(base, "://")
+	hosts, namespace, _ := strings.Cut(rest, "/")
+	namespace, err = url.PathUnescape(namespace)
+	database, collection, found := strings.Cut(namespace, ".")
+	if err != nil || !found || database == "" || collection == "" || hosts == "" {
+		return "", "", "", usagef("source %s names no collection; write mongodb://HOST/DATABASE.COLLECTION", nameOf(source))
+	}
+	uri = scheme + "://" + hosts + "/" + url.PathEscape(database)
+	if hasQuery {
+		uri += "?" + query
+	}
+	return uri, database, collection, nil
+}
+
+// documents returns what write writes, which runs meanwhile.
+func documents(write func(io.Writer) error) io.ReadCloser {
+	r, w := io.Pipe()
+	go func() {
+		buffered := bufio.NewWriterSize(w, 1<<18)
+		err := write(buffered)
+		if err == nil {
+			err = buffered.Flush()
+		}
+		w.CloseWithError(err)
+	}()
+	return r
+}
+
+// interruptible returns in as a reader that ends with ctx, even while in waits
+// for somebody to write. Closing it does not close in.
+func interruptible(ctx context.Context, in io.Reader) io.ReadCloser {
+	r, w := io.Pipe()
+	go func() {
+		_, err := io.CopyBuffer(w, struct{ io.Reader }{in}, make([]byte, 1<<18))
+		w.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { w.CloseWithError(context.Cause(ctx)) })
+	return r
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/oidkit/oid/census"
+)
+
+// screenOf returns what can be shown on out: on a terminal its width, elsewhere
+// the width in the variable COLUMNS or 80, and ASCII alone if the locale has no
+// UTF-8.
+func screenOf(out io.Writer) census.Screen {
+	s := census.Screen{ASCII: !hasUTF8()}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		s.Columns = n
+	}
+	if f, ok := out.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			s.Columns = columns
+		}
+	}
+	return s
+}
+
+// hasUTF8 reports whether the locale that the environment names, by the rules of
+// POSIX, writes UTF-8.
+func hasUTF8() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := os.Getenv(name); value != "" {
+			value = strings.ToLower(value)
+			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+		}
+	}
+	return false
+}
