@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/timerange"
 )
 
 // idForms are the values of --format: each appends one id as it goes out.
@@ -52,7 +53,7 @@ func newNewCommand(std streams) *cobra.Command {
 With --at all ids carry that time, or later seconds where one second has no ids
 left: after 10^9 of them in the modern layout.
 
-` + timesHelp,
+` + timerange.Help,
 		Example: `  oid new
   oid new -n 1000000 --format bin > ids.bin
   oid new --at 2026-01-01 --layout classic`,
@@ -73,7 +74,7 @@ left: after 10^9 of them in the modern layout.
 			}
 			config := objectid.Config{Layout: layout}
 			if at != "" {
-				t, err := parseTime(at, time.Now())
+				t, err := timerange.Parse(at, time.Now())
 				if err != nil {
 					return usagef("--at: %w", err)
 				}

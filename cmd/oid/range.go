@@ -3,24 +3,21 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/timerange"
 )
 
 // rangeForms are the values of --for: each writes a range ready to paste.
-var rangeForms = forms[func(r objectid.Range, column string) string]{
-	{"ids", func(r objectid.Range, _ string) string { return bound(r.From) + "\n" + bound(r.To) }},
-	{"mongosh", func(r objectid.Range, _ string) string { return r.Mongosh() }},
-	{"json", func(r objectid.Range, _ string) string { return r.ExtendedJSON() }},
-	{"sql", func(r objectid.Range, c string) string { return sqlRange(r, c, "X'%s'") }},
-	{"sqltext", func(r objectid.Range, c string) string { return sqlRange(r, c, "'%s'") }},
-	{"postgres", func(r objectid.Range, c string) string { return sqlRange(r, c, `'\x%s'`) }},
-	{"go", func(r objectid.Range, _ string) string { return r.GoString() }},
-}
+var rangeForms = func() (named forms[timerange.Form]) {
+	for _, f := range timerange.Forms {
+		named = append(named, form[timerange.Form]{f.Name, f})
+	}
+	return named
+}()
 
 func newRangeCommand(std streams) *cobra.Command {
 	var (
@@ -57,14 +54,14 @@ is equal to or greater than the first bound and smaller than the second.
 			if err != nil {
 				return err
 			}
-			write, err := rangeForms.find("--for", form)
+			language, err := rangeForms.find("--for", form)
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				return json.NewEncoder(std.out).Encode(newRangeJSON(r))
 			}
-			_, err = fmt.Fprintln(std.out, write(r, column))
+			_, err = fmt.Fprintln(std.out, language.Write(r, column))
 			return err
 		},
 	}
@@ -74,27 +71,6 @@ is equal to or greater than the first bound and smaller than the second.
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON object with both bounds and their times")
 	rangeForms.complete(cmd, "for")
 	return cmd
-}
-
-// bound writes one end of a range.
-func bound(id objectid.ID) string {
-	if id.IsZero() {
-		return "-"
-	}
-	return id.String()
-}
-
-// sqlRange writes r as a condition on column, with its bounds as literals made
-// by the format literal.
-func sqlRange(r objectid.Range, column, literal string) string {
-	var terms []string
-	if !r.From.IsZero() {
-		terms = append(terms, fmt.Sprintf("%s >= "+literal, column, r.From))
-	}
-	if !r.To.IsZero() {
-		terms = append(terms, fmt.Sprintf("%s < "+literal, column, r.To))
-	}
-	return strings.Join(terms, " AND ")
 }
 
 // rangeJSON is what --json writes; a bound that is not there is null.

@@ -1,0 +1,76 @@
+package timerange
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/xhit/go-str2duration/v2"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// Help says in a paragraph, for people, what [Parse] reads.
+const Help = `A TIME is RFC 3339 (2026-11-20T14:00:00+01:00), a date or a date and time
+(2026-11-20, 2026-11-20T14:00, in UTC), now, a distance from now (-7d, -36h,
++1h30m; units w d h m s), Unix seconds (1795183200 or @1795183200), or an
+ObjectId, which stands for the time in it.`
+
+// layouts without a zone are read as UTC.
+var layouts = []string{
+	time.RFC3339Nano,
+	"2006-01-02 15:04:05.999999999Z07:00",
+	"2006-01-02T15:04:05.999999999",
+	"2006-01-02 15:04:05.999999999",
+	"2006-01-02T15:04",
+	"2006-01-02 15:04",
+	time.DateOnly,
+}
+
+// Parse reads a point in time in any of the forms that [Help] describes; now is
+// what distances are counted from. The errors name s and say what is wanted.
+func Parse(s string, now time.Time) (time.Time, error) {
+	s = strings.TrimSpace(s)
+	if s == "now" {
+		return now, nil
+	}
+	if id, err := objectid.Parse(s); err == nil {
+		return id.Time(), nil
+	}
+	if digits, isUnix := strings.CutPrefix(s, "@"); isUnix || isDigits(s) {
+		return parseUnix(digits, isUnix)
+	}
+	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
+		d, err := str2duration.ParseDuration(s)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("time %q: not a distance such as -7d or +1h30m", s)
+		}
+		return now.Add(d), nil
+	}
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, nil
+		}
+	}
+	if _, err := str2duration.ParseDuration(s); err == nil {
+		return time.Time{}, fmt.Errorf("time %q: a distance needs a sign: -%s is that long ago, +%s that far ahead", s, s, s)
+	}
+	return time.Time{}, fmt.Errorf("time %q: want RFC 3339, a date, now, a distance such as -7d, Unix seconds or an ObjectId", s)
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// parseUnix reads Unix seconds. Unless they are marked with an @, they must have
+// the length of today's: a shorter number may be meant as a year or as hours, a
+// longer one as milliseconds.
+func parseUnix(s string, marked bool) (time.Time, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("time %q: not a number of Unix seconds", s)
+	}
+	if !marked && len(s) != 9 && len(s) != 10 {
+		return time.Time{}, fmt.Errorf("time %q: want 9 or 10 digits for Unix seconds; if it is meant so, write @%s", s, s)
+	}
+	return time.Unix(n, 0).UTC(), nil
+}

@@ -1,0 +1,106 @@
+package timerange_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/timerange"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func TestParse(t *testing.T) {
+	for in, want := range map[string]string{
+		"now":                       "2026-11-20T12:00:00Z",
+		" 2026-11-20 ":              "2026-11-20T00:00:00Z",
+		"2026-11-20T14:00":          "2026-11-20T14:00:00Z",
+		"2026-11-20T14:00:00+01:00": "2026-11-20T13:00:00Z",
+		"-7d":                       "2026-11-13T12:00:00Z",
+		"+1h30m":                    "2026-11-20T13:30:00Z",
+		"1795183200":                "2026-11-20T14:00:00Z",
+		"@60":                       "1970-01-01T00:01:00Z",
+		"507f1f77bcf86cd799439011":  "2012-10-17T21:13:27Z",
+	} {
+		got, err := timerange.Parse(in, noon)
+		if err != nil || got.UTC().Format(time.RFC3339) != want {
+			t.Errorf("Parse(%q) = %v, %v, want %s", in, got, err, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"":              "want RFC 3339",
+		"2026-11-31":    "want RFC 3339",
+		"7d":            "needs a sign",
+		"-7x":           "not a distance",
+		"2026":          "write @2026",
+		"1795183200000": "write @1795183200000",
+		"@x":            "not a number",
+	} {
+		if got, err := timerange.Parse(in, noon); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%q) = %v, %v, want an error with %q", in, got, err, want)
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for _, c := range []struct {
+		span timerange.Span
+		want objectid.Range
+		err  string
+	}{
+		{span: timerange.Span{}},
+		{span: timerange.Span{Since: "24h"}, want: objectid.Since(noon.Add(-24 * time.Hour))},
+		{span: timerange.Span{Since: "2026-11-01"}, want: objectid.Since(noon.AddDate(0, 0, -19).Truncate(24 * time.Hour))},
+		{span: timerange.Span{To: "now"}, want: objectid.Until(noon)},
+		{span: timerange.Span{From: "-2d", To: "-1d"}, want: objectid.Between(noon.AddDate(0, 0, -2), noon.AddDate(0, 0, -1))},
+		{span: timerange.Span{From: "now", To: "-1d"}, err: "the range is empty"},
+		{span: timerange.Span{Since: "24h", From: "now"}, err: "both say"},
+		{span: timerange.Span{From: "soon"}, err: `from: time "soon"`},
+		{span: timerange.Span{To: "soon"}, err: `to: time "soon"`},
+	} {
+		got, err := c.span.Range(noon)
+		switch {
+		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+			t.Errorf("%+v: error %v, want %q", c.span, err, c.err)
+		case c.err == "" && (err != nil || got != c.want):
+			t.Errorf("%+v = %v, %v, want %v", c.span, got, err, c.want)
+		}
+	}
+}
+
+func TestFormsOfOpenRange(t *testing.T) {
+	for _, f := range timerange.Forms {
+		if got := f.Write(objectid.Range{}, "id"); got == "" {
+			t.Errorf("%s writes nothing for the range without bounds", f.Name)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("now")
+	f.Add("-7d")
+	f.Add("@1795183200")
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := timerange.Parse(s, noon)
+		if err == nil && got.IsZero() {
+			t.Errorf("Parse(%q) is the zero time without an error", s)
+		}
+	})
+}
+
+func ExampleSpan() {
+	november, err := timerange.Span{From: "2026-11-01", To: "2026-12-01"}.Range(time.Now())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range timerange.Forms[1:4] {
+		fmt.Println(f.Write(november, "id"))
+	}
+	// Output:
+	// { _id: { $gte: ObjectId("6ae681000000000000000000"), $lt: ObjectId("6b0e0e000000000000000000") } }
+	// {"_id":{"$gte":{"$oid":"6ae681000000000000000000"},"$lt":{"$oid":"6b0e0e000000000000000000"}}}
+	// id >= X'6ae681000000000000000000' AND id < X'6b0e0e000000000000000000'
+}
