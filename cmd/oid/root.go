@@ -29,6 +29,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		newNewCommand(std),
 		newOddsCommand(std),
 		newRangeCommand(std),
+		newServeCommand(std),
 		newVersionCommand(std),
 	)
 	started = new(bool)
