@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding"
 	"fmt"
 	"net/http"
 	"time"
@@ -14,17 +15,17 @@ import (
 )
 
 type censusInput struct {
-	Name       string        `query:"name" maxLength:"200" default:"upload" doc:"What the report calls the upload."`
-	Field      string        `query:"field" maxLength:"200" default:"_id" doc:"The field that is read from documents; dots lead into others."`
-	Column     string        `query:"column" maxLength:"200" doc:"The column that is read from CSV. Default: the field."`
-	Collection string        `query:"collection" maxLength:"200" doc:"The only collection to read from an archive."`
-	Format     census.Format `query:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"How it is written. Default: the content tells."`
-	Since      string        `query:"since" maxLength:"100" doc:"Count ids of this stretch up to now, or from this time."`
-	From       string        `query:"from" maxLength:"100" doc:"Count ids from this time, in place of since."`
-	To         string        `query:"to" maxLength:"100" doc:"Count ids before this time."`
-	By         census.Step   `query:"by" enum:"auto,minute,hour,day,week,month,year" doc:"Step of the timeline. Default: chosen to fit."`
-	Zone       string        `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone of the report, such as Europe/Berlin."`
-	Top        int           `query:"top" minimum:"1" maximum:"1000" default:"10" doc:"How many writers to list."`
+	Name       string `query:"name" maxLength:"200" default:"upload" doc:"What the report calls the upload."`
+	Field      string `query:"field" maxLength:"200" default:"_id" doc:"The field that is read from documents; dots lead into others."`
+	Column     string `query:"column" maxLength:"200" doc:"The column that is read from CSV. Default: the field."`
+	Collection string `query:"collection" maxLength:"200" doc:"The only collection to read from an archive."`
+	Format     string `query:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"How it is written. Default: the content tells."`
+	Since      string `query:"since" maxLength:"100" doc:"Count ids of this stretch up to now, or from this time."`
+	From       string `query:"from" maxLength:"100" doc:"Count ids from this time, in place of since."`
+	To         string `query:"to" maxLength:"100" doc:"Count ids before this time."`
+	By         string `query:"by" enum:"auto,minute,hour,day,week,month,year" doc:"Step of the timeline. Default: chosen to fit."`
+	Zone       string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone of the report, such as Europe/Berlin."`
+	Top        int    `query:"top" minimum:"1" maximum:"1000" default:"10" doc:"How many writers to list."`
 
 	r *http.Request
 	w http.ResponseWriter
@@ -68,6 +69,18 @@ func (in *censusInput) options(now time.Time) (o census.Options, v census.View, 
 	if err != nil || in.Zone == "Local" {
 		return o, v, fmt.Errorf("%w: time zone %q is not known", errRequest, in.Zone)
 	}
-	o = census.Options{Field: in.Field, Column: in.Column, Collection: in.Collection, Format: in.Format, Range: ids}
-	return o, census.View{By: in.By, Zone: zone, Top: in.Top}, nil
+	o = census.Options{Field: in.Field, Column: in.Column, Collection: in.Collection, Range: ids}
+	v = census.View{Zone: zone, Top: in.Top}
+	for _, named := range []struct {
+		name  string
+		value encoding.TextUnmarshaler
+	}{{in.Format, &o.Format}, {in.By, &v.By}} {
+		if named.name == "" {
+			continue
+		}
+		if err := named.value.UnmarshalText([]byte(named.name)); err != nil {
+			return o, v, fmt.Errorf("%w: %w", errRequest, err)
+		}
+	}
+	return o, v, nil
 }

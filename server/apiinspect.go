@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,9 +14,9 @@ import (
 )
 
 type inspectInput struct {
-	ID     string          `path:"id" minLength:"1" maxLength:"200" example:"507f1f77bcf86cd799439011" doc:"An id: ObjectId, UUID, ULID, KSUID, xid or Snowflake."`
-	Layout objectid.Layout `query:"layout" enum:"modern,classic,java" doc:"The layout that the maker of an ObjectId is known to use."`
-	Trace  bool            `query:"trace" default:"true" doc:"Whether to ask the registry who made it."`
+	ID     string `path:"id" minLength:"1" maxLength:"200" example:"507f1f77bcf86cd799439011" doc:"An id: ObjectId, UUID, ULID, KSUID, xid or Snowflake."`
+	Layout string `query:"layout" enum:"modern,classic,java" doc:"The layout that the maker of an ObjectId is known to use."`
+	Trace  bool   `query:"trace" default:"true" doc:"Whether to ask the registry who made it."`
 }
 
 func (s *Server) addInspect(api huma.API) {
@@ -24,8 +25,11 @@ func (s *Server) addInspect(api huma.API) {
 		http.StatusNotFound)
 	huma.Register(api, op, func(ctx context.Context, in *inspectInput) (*answer[wire.Inspection], error) {
 		var o inspect.Options
-		if in.Layout != objectid.Modern {
-			o.Layout = &in.Layout
+		if in.Layout != "" {
+			o.Layout = new(objectid.Layout)
+			if err := o.Layout.UnmarshalText([]byte(in.Layout)); err != nil {
+				return nil, s.problem(ctx, fmt.Errorf("%w: %w", errRequest, err))
+			}
 		}
 		out, err := s.inspect(ctx, in.ID, &o, in.Trace)
 		if err != nil {

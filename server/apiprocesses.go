@@ -35,25 +35,21 @@ type listInput struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"How many at most."`
 }
 
-type processInput struct {
-	GPID gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
-}
-
 type beatInput struct {
-	processInput
+	GPID gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
 	Body wire.Heartbeat
 }
 
 type leaveInput struct {
-	processInput
-	Reason string `query:"reason" maxLength:"200" default:"left" doc:"Why it ends, for people."`
+	GPID   gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	Reason string    `query:"reason" maxLength:"200" default:"left" doc:"Why it ends, for people."`
 }
 
 type historyInput struct {
-	processInput
-	Since string `query:"since" maxLength:"100" default:"24h" doc:"A duration up to now, or a time."`
-	To    string `query:"to" maxLength:"100" doc:"A time, not included."`
-	Limit int    `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"How many samples at most."`
+	GPID  gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	Since string    `query:"since" maxLength:"100" default:"24h" doc:"A duration up to now, or a time."`
+	To    string    `query:"to" maxLength:"100" doc:"A time, not included."`
+	Limit int       `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"How many samples at most."`
 }
 
 func (s *Server) addProcesses(api huma.API) {

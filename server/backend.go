@@ -120,7 +120,7 @@ func (b *backend) close(ctx context.Context) error {
 // ask calls the registry under a name for the metrics. It returns when ctx ends or
 // the limit for the store has passed, whether the store has answered or not. Its
 // errors are those that known tells of, or wrap errNoStore or errUnavailable.
-func ask[T any](ctx context.Context, b *backend, name string, call func(context.Context, *registry.Registry) (T, error)) (T, error) {
+func ask[T any](parent context.Context, b *backend, name string, call func(context.Context, *registry.Registry) (T, error)) (T, error) {
 	var none T
 	if b.options.Open == nil {
 		return none, errNoStore
@@ -129,7 +129,7 @@ func ask[T any](ctx context.Context, b *backend, name string, call func(context.
 	if j == nil {
 		return none, errUnavailable
 	}
-	ctx, cancel := context.WithTimeout(ctx, b.options.Limits.Store)
+	ctx, cancel := context.WithTimeout(parent, b.options.Limits.Store)
 	select {
 	case b.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -149,17 +149,23 @@ func ask[T any](ctx context.Context, b *backend, name string, call func(context.
 		b.metrics.storeTime(name, time.Since(began))
 		answered <- answer{value, err}
 	}()
+	var a answer
 	select {
-	case a := <-answered:
-		if a.err != nil && !known(a.err) {
-			b.options.Log.LogAttrs(ctx, slog.LevelWarn, "store", slog.String("call", name), slog.Any("error", a.err))
-			return none, errUnavailable
-		}
-		return a.value, a.err
+	case a = <-answered:
 	case <-ctx.Done():
-		b.options.Log.LogAttrs(ctx, slog.LevelWarn, "store", slog.String("call", name), slog.Any("error", ctx.Err()))
-		return none, errUnavailable
+		a.err = ctx.Err()
+		select {
+		case a = <-answered: // which is what ended ctx
+		default:
+		}
 	}
+	if a.err == nil || known(a.err) {
+		return a.value, a.err
+	}
+	if parent.Err() == nil { // otherwise it is the client who no longer wants to know
+		b.options.Log.LogAttrs(parent, slog.LevelWarn, "store", slog.String("call", name), slog.Any("error", a.err))
+	}
+	return none, errUnavailable
 }
 
 // known reports whether err is an answer of the registry, and not a failure of the

@@ -118,7 +118,7 @@ func (in *censusInput) set(name, value string) error {
 	case "field":
 		in.Field = value
 	case "grep":
-		in.Format = census.Grep
+		in.Format = census.Grep.String()
 	case "tz":
 		in.Zone = value
 	default:

@@ -127,7 +127,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 	if since == "" {
 		since = "1h"
 	}
-	h, err := s.history(r.Context(), &historyInput{processInput{g}, since, "", maxSamples})
+	h, err := s.history(r.Context(), &historyInput{GPID: g, Since: since, Limit: maxSamples})
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -59,7 +59,7 @@ function addCopying(root = document) {
     const text = e.textContent.trim();
     const button = document.createElement('button');
     button.type = 'button';
-    button.className = 'copy';
+    button.className = 'quiet copy';
     button.textContent = 'Copy';
     button.setAttribute('aria-label', 'Copy ' + (text.length > 40 ? text.slice(0, 40) + '…' : text));
     button.addEventListener('click', () => copy(text));
@@ -144,10 +144,30 @@ function uploads(form) {
   for (const name of ['dragleave', 'drop']) drop.addEventListener(name, () => drop.classList.remove('over'));
   drop.addEventListener('drop', (e) => { e.preventDefault(); file.files = e.dataTransfer.files; send(); });
 }
+// calendar puts a picker beside a field for times; what is picked is in UTC.
+function calendar(box) {
+  const text = $('input', box), around = document.createElement('div');
+  around.className = 'calendar';
+  around.innerHTML = '<button type="button" class="quiet"></button><input type="datetime-local" step="1" tabindex="-1" aria-hidden="true">';
+  const button = $('button', around), picker = $('input', around);
+  button.textContent = '▾';
+  button.setAttribute('aria-label', 'Pick ' + box.dataset.pick + ' (UTC)');
+  button.title = 'Pick a time in UTC';
+  button.addEventListener('click', () => { picker.value = new Date().toISOString().slice(0, 19); picker.showPicker(); });
+  picker.addEventListener('input', (e) => {
+    e.stopPropagation();
+    if (!picker.value) return;
+    text.value = picker.value + 'Z';
+    text.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  box.append(around);
+}
+
 // start gives the forms of a page their handlers.
 function start() {
   all('form[data-live]').forEach(liven);
   all('form[data-upload]').forEach(uploads);
+  all('[data-pick]').forEach(calendar);
 }
 start();
 
