@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -100,6 +101,13 @@ func eval[T any](b *tab, expression string) T {
 		b.t.Fatalf("%s: %v", expression, err)
 	}
 	return v
+}
+
+// fill puts a value into a field, as somebody does who pastes.
+func (b *tab) fill(selector, value string) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+		`{const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event('input', {bubbles: true}))}`, selector, value)))
 }
 
 // await waits until a JavaScript expression is true.

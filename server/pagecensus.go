@@ -100,7 +100,13 @@ func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error
 			if name == "" {
 				return nil, fmt.Errorf("%w has no file: choose one first", errRequest)
 			}
-			return s.census(r.Context(), u, name, part, o, v)
+			report, err := s.census(r.Context(), u, name, part, o, v)
+			if err == nil {
+				// What follows the file is a line or two; then the connection can
+				// be used again.
+				_, _ = io.CopyN(io.Discard, u, maxField)
+			}
+			return report, err
 		}
 		value, err := io.ReadAll(io.LimitReader(part, maxField))
 		if err != nil {

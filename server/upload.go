@@ -23,6 +23,7 @@ type upload struct {
 
 	mu    sync.Mutex // guards what follows: a goroutine of the census may outlive the request
 	read  int64
+	whole bool // the body was read to its end
 	ended bool
 	cut   bool
 	err   error // why it ended too early
@@ -58,7 +59,9 @@ func (u *upload) stop(flag *bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	*flag = true
-	_ = u.control.SetReadDeadline(time.Now())
+	if !u.whole { // otherwise it would hit the next request of the connection
+		_ = u.control.SetReadDeadline(time.Now())
+	}
 }
 
 // early returns why the upload ended before its end, or nil.
@@ -79,8 +82,14 @@ func (u *upload) Read(p []byte) (int, error) {
 	defer u.mu.Unlock()
 	u.read += int64(n)
 	limits := u.server.options.Limits
+	if err == io.EOF {
+		u.whole = true
+		// From here on the server reads ahead, and a deadline would look as if the
+		// client had gone.
+		_ = u.control.SetReadDeadline(time.Time{})
+	}
 	switch {
-	case u.cut && err != io.EOF:
+	case u.cut && !u.whole:
 		u.err = errStopping
 	case u.read > limits.Upload:
 		u.err = errTooLarge
@@ -100,6 +109,8 @@ func (u *upload) extend() error {
 	switch {
 	case u.ended:
 		return io.ErrClosedPipe
+	case u.whole:
+		return io.EOF
 	case u.cut:
 		u.err = errStopping
 	}
