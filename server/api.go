@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -24,7 +25,7 @@ func (s *Server) addAPI() {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "oid", Version: cmp.Or(s.options.Version, "devel"), Description: description,
-				License: &huma.License{Name: "MIT", Identifier: "MIT"},
+				License: &huma.License{Name: "MIT"},
 			},
 			Components: &huma.Components{
 				Schemas:         schemas,
@@ -78,11 +79,14 @@ func schemaName(t reflect.Type, hint string) string {
 	}
 }
 
-// operation describes an endpoint.
+// anywhere are the statuses that every endpoint may answer with.
+var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable}
+
+// operation describes an endpoint, with the errors that are its own.
 func operation(method, path, id, summary, description string, errors ...int) huma.Operation {
 	return huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
-		Errors: errors, DefaultStatus: http.StatusOK, RejectUnknownQueryParameters: true,
+		Errors: slices.Concat(anywhere, errors), DefaultStatus: http.StatusOK, RejectUnknownQueryParameters: true,
 	}
 }
 

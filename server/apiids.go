@@ -92,14 +92,14 @@ type newIDsInput struct {
 func (s *Server) addIDs(api huma.API) {
 	op := operation(http.MethodPost, "/v1/ids", "makeIDs", "Make ids",
 		"Answers with as many new ids as are asked for, in rising order. None is ever given out twice.",
-		http.StatusNotAcceptable, http.StatusRequestEntityTooLarge)
+		http.StatusNotAcceptable)
 	schemas := api.OpenAPI().Components.Schemas
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "The ids, in the form that Accept asks for.",
 		Content: map[string]*huma.MediaType{
 			idForms[0].mediaType: {Schema: schemas.Schema(reflect.TypeFor[wire.IDs](), true, "")},
 			idForms[1].mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Description: "One id per line."}},
-			idForms[2].mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary", Description: "Twelve bytes each."}},
+			idForms[2].mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Description: "Twelve bytes each."}},
 		},
 	}}
 	huma.Register(api, op, func(ctx context.Context, in *newIDsInput) (*huma.StreamResponse, error) {

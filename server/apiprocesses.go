@@ -54,16 +54,14 @@ type historyInput struct {
 
 func (s *Server) addProcesses(api huma.API) {
 	const path, one = "/v1/processes", "/v1/processes/{gpid}"
-	gone := []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable}
+	gone := []int{http.StatusNotFound, http.StatusConflict}
 	join := operation(http.MethodPost, path, "join", "Join or adopt",
 		"Records a process. Without a sample it gets a block of process values that nobody else ever had, and makes its ids with it; "+
-			"with a sample, an id that it has made, its ids are traced to it. Send heartbeats from then on.",
-		http.StatusServiceUnavailable)
+			"with a sample, an id that it has made, its ids are traced to it. Send heartbeats from then on.")
 	join.DefaultStatus = http.StatusCreated
 	handle(s, api, join, s.join)
 	handle(s, api, operation(http.MethodGet, path, "listProcesses", "List processes",
-		"The processes that are recorded, by address and then in the order of their start.",
-		http.StatusServiceUnavailable), s.list)
+		"The processes that are recorded, by address and then in the order of their start."), s.list)
 	handle(s, api, operation(http.MethodGet, one, "getProcess", "One process with its history",
 		"The records of one run of a process, and the samples of its load.", gone...), s.history)
 	handle(s, api, operation(http.MethodPost, one+"/heartbeat", "heartbeat", "Send a heartbeat",
