@@ -143,7 +143,8 @@ func isUpload(r *http.Request) bool {
 	return r.Method == http.MethodPost && (r.URL.Path == "/v1/census" || r.URL.Path == "/census")
 }
 
-// slotPatience is how long a request waits for others to end.
+// slotPatience is how long a request waits for others to end, if the limit for the
+// answer leaves so much.
 const slotPatience = 5 * time.Second
 
 func (s *Server) takeSlot(r *http.Request) bool {
@@ -152,7 +153,7 @@ func (s *Server) takeSlot(r *http.Request) bool {
 		return true
 	default:
 	}
-	t := time.NewTimer(slotPatience)
+	t := time.NewTimer(min(slotPatience, s.options.Limits.Response/2))
 	defer t.Stop()
 	select {
 	case s.slots <- struct{}{}:

@@ -32,7 +32,7 @@ type upload struct {
 // newUpload begins an upload, or returns errStopping, errBusy or errTooLarge. done
 // must be called after it.
 func (s *Server) newUpload(w http.ResponseWriter, r *http.Request) (u *upload, done func(), err error) {
-	if s.draining.Load() {
+	if s.cut.Err() != nil {
 		return nil, nil, errStopping
 	}
 	if r.ContentLength > s.options.Limits.Upload {
