@@ -126,18 +126,37 @@ const (
 // sendIDs makes n ids and sends them piece by piece.
 func (s *Server) sendIDs(w http.ResponseWriter, f *idForm, n int) {
 	size := f.size(n)
-	took := time.Duration(size/slowestReader) * time.Second
-	// Where deadlines are not supported, whoever embeds the handler sets them.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.options.Limits.Response + took))
 	h := w.Header()
 	h.Set("Content-Type", f.mediaType)
 	h.Set("Content-Length", strconv.FormatInt(size, 10))
 	h.Set("Cache-Control", "no-store")
 	p := idPieces.Get().(*idPiece)
 	defer idPieces.Put(p)
-	if err := p.send(w, s.backend.generator(), f, n); err == nil {
+	patience := s.options.Limits.Response
+	paced := &pacedWriter{w, http.NewResponseController(w), patience, time.Now().Add(patience + time.Duration(size/slowestReader)*time.Second)}
+	if err := p.send(paced, s.backend.generator(), f, n); err == nil {
 		s.metrics.made.Add(float64(n))
 	} // else the client is gone, and the ids with it
+}
+
+// pacedWriter gives a client some time to take each piece, and until last to take
+// all of them.
+type pacedWriter struct {
+	io.Writer
+	control  *http.ResponseController
+	patience time.Duration
+	last     time.Time
+}
+
+// Write implements io.Writer.
+func (w *pacedWriter) Write(p []byte) (int, error) {
+	due := time.Now().Add(w.patience)
+	if due.After(w.last) {
+		due = w.last
+	}
+	// Where deadlines are not supported, whoever embeds the handler sets them.
+	_ = w.control.SetWriteDeadline(due)
+	return w.Writer.Write(p)
 }
 
 // idPiece holds the ids that are sent in one piece.

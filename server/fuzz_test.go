@@ -46,6 +46,11 @@ func fuzzServer(f testing.TB) *server.Server {
 			f.Error(err)
 		}
 	})
+	await(f, "the registry", func() bool {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1/v1/processes", nil))
+		return w.Code == http.StatusOK
+	})
 	return s
 }
 

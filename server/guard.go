@@ -107,7 +107,7 @@ func method(r *http.Request) string {
 // guard lets r through to the handlers, or says why not.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case s.loopback && !isLoopbackHost(r.Host):
+	case s.loopback.Load() && !isLoopbackHost(r.Host):
 		s.refuse(w, r, http.StatusMisdirectedRequest, "this server answers for localhost only")
 		return
 	case isOpen(r.URL.Path):

@@ -60,7 +60,7 @@ type Limits struct {
 
 	Header     time.Duration // to send the header of a request. Default: 10s
 	Request    time.Duration // to send the body of one that is no upload. Default: 30s
-	Response   time.Duration // to take a response, beside 1 s for each 64 KiB. Default: 60s
+	Response   time.Duration // to take a response, or each piece of one with ids, which must be taken at 64 KiB/s. Default: 60s
 	Idle       time.Duration // between two requests of a connection. Default: 2m
 	UploadTime time.Duration // for one upload, which is also cut if it is slower than 16 KiB/s. Default: 1h
 	Store      time.Duration // for the store to answer. Default: 5s

@@ -80,12 +80,12 @@ var templates = func() map[string]*template.Template {
 }()
 
 var functions = template.FuncMap{
-	"asset":    func(name string) string { return "/static/" + assets[name].tag + "/" + name },
-	"rfc3339":  func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
-	"moment":   moment,
-	"ago":      func(t time.Time) string { return ago(time.Since(t)) },
-	"bytes":    size,
-	"duration": length,
+	"asset":   func(name string) string { return "/static/" + assets[name].tag + "/" + name },
+	"rfc3339": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+	"moment":  moment,
+	"ago":     func(t time.Time) string { return ago(time.Since(t)) },
+	"bytes":   size,
+	"group":   group,
 }
 
 // moment writes a time for people, in UTC.

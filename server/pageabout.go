@@ -11,6 +11,7 @@ type aboutView struct {
 	Token   bool
 	Example string
 	Limits  Limits
+	IDs     int64 // that one request may ask for
 	GPID    string
 	Store   string
 	Go      string
@@ -21,7 +22,7 @@ func (s *Server) addAboutPage() {
 		data := aboutView{
 			Origin: "http://" + r.Host, Token: s.options.Token != "",
 			Example: "507f1f77bcf86cd799439011",
-			Limits:  s.options.Limits, Go: runtime.Version(),
+			Limits:  s.options.Limits, IDs: int64(s.options.Limits.IDs), Go: runtime.Version(),
 		}
 		switch j := s.backend.joined.Load(); {
 		case s.options.Open == nil:

@@ -27,7 +27,7 @@ type Server struct {
 	origin  *http.CrossOriginProtection
 	session string // what the cookie of somebody who has logged in holds
 
-	loopback bool          // requests must be for a loopback name
+	loopback atomic.Bool   // requests must be for a loopback name
 	slots    chan struct{} // one for each request at work
 	uploads  chan struct{} // one for each upload
 	draining atomic.Bool
@@ -80,8 +80,9 @@ const startPatience = 2 * time.Second
 // loopback one and there is no token.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer l.Close()
-	s.loopback = isLoopback(l.Addr())
-	if !s.loopback && s.options.Token == "" {
+	loopback := isLoopback(l.Addr())
+	s.loopback.Store(loopback)
+	if !loopback && s.options.Token == "" {
 		return fmt.Errorf("%w: %v can be reached by others, so clients need one; or listen on 127.0.0.1", ErrToken, l.Addr())
 	}
 	life, end := context.WithCancel(context.Background())

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -52,4 +53,13 @@ func size(n int64) string {
 	default:
 		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 	}
+}
+
+// group writes a number with commas between its thousands.
+func group(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
 }
