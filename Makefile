@@ -17,6 +17,9 @@ test:
 	.ci/setup
 	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go test -race -timeout 30m ./...
 
+# The modules beside the main one. bench/lock cannot be tidied, see there.
+MODULES = $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod))
+
 .PHONY: check
 check:
 	@diff=$$(go run $(GOFUMPT) -d .) && test -z "$$diff" || { echo "$$diff"; echo "make check: run gofumpt -w ."; exit 1; }
@@ -25,10 +28,21 @@ check:
 	go run $(STATICCHECK) -checks all ./...
 	go mod tidy -diff
 	go test ./internal/imports
+	@for module in $(MODULES); do \
+		echo "$$module: go vet, go mod tidy -diff"; \
+		(cd $$module && go vet -tags ferretdb_no_postgresql ./... && { test $$module = bench/lock || go mod tidy -diff; }) || exit 1; \
+	done
 
-.PHONY: bench
-bench:
-	cd bench && go run ./ids -o ../docs/benchmarks.md
+# Every measurement, or one of them: "make bench-ids".
+.PHONY: bench bench-ids bench-store bench-registry bench-lock bench-census
+bench: bench-ids bench-store bench-registry bench-lock bench-census
+bench-ids bench-census: bench-%:
+	cd bench && go run ./$* -o ../docs/benchmarks.md
+bench-store bench-registry: bench-%:
+	cd bench/$* && go run . -o ../../docs/benchmarks.md
+bench-lock:
+	cd bench/lock && go test -run TestSpeed -timeout 60m -args -o ../../docs/benchmarks.md
+	cd bench/lock && go test -run TestFaults -timeout 60m -args -o ../../docs/lock-faults.md
 
 # One fuzz test at a time is what go test can do.
 .PHONY: fuzz

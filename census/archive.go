@@ -14,7 +14,7 @@ import (
 const archiveMagic = "\x6d\xe2\x99\x81"
 
 // errArchive is wrapped by what is wrong with an archive.
-var errArchive = errors.New("not an archive of mongodump")
+var errArchive = errors.New("census: not an archive of mongodump")
 
 // readArchive emits the documents of an archive as mongodump --archive writes it:
 //

@@ -164,3 +164,23 @@ func (a *axis) bucket(second uint32) (i int, until int64) {
 	}
 	return n - 1, a.starts[n]
 }
+
+// countDistinct adds the different ids in p, which are sorted, to counts.
+func (a *axis) countDistinct(counts []int64, p part) {
+	var prev record
+	bucket, until := -1, int64(-1)
+	for span := range p.list.spans(p.i, p.j) {
+		for _, r := range span {
+			if r.sameID(prev) || r.isBound() {
+				continue
+			}
+			prev = r
+			if s := r.second(); int64(s) >= until {
+				bucket, until = a.bucket(s)
+			}
+			if bucket >= 0 {
+				counts[bucket]++
+			}
+		}
+	}
+}

@@ -21,7 +21,7 @@ const batchSize = 1 << 14
 var errTerminator = errors.New("terminator")
 
 // errBSON is wrapped by what is wrong with a document.
-var errBSON = errors.New("not a BSON document")
+var errBSON = errors.New("census: not a BSON document")
 
 // bsonReader reads BSON documents, one after another.
 type bsonReader struct {

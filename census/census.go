@@ -95,7 +95,8 @@ type Census struct {
 	outside int64
 	taken   int64 // ids inside
 
-	first, last uint32 // of plausible ids; first > last if there is none
+	first, last uint32  // of plausible ids; first > last if there is none
+	days        []int64 // plausible ids by day since 1970
 	late        late
 }
 
@@ -108,7 +109,7 @@ type span struct {
 
 // New returns an empty census.
 func New(o *Options) *Census {
-	c := &Census{options: o.withDefaults(), first: math.MaxUint32, ids: newByWriter(), keys: records{shift: largeSegments}}
+	c := &Census{options: o.withDefaults(), first: math.MaxUint32, ids: newByWriter(), keys: records{shift: largeSegments}, days: make([]int64, math.MaxUint32/secondsPerDay+1)}
 	c.path = strings.Split(c.options.Field, ".")
 	c.pool.keep = c.options.Values
 	return c
@@ -125,7 +126,7 @@ func New(o *Options) *Census {
 //
 // Read may leave a goroutine behind that waits for in, if in hangs.
 func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
-	src := &Source{Name: name, number: len(c.sources), high: 0}
+	src := &Source{Name: name, number: len(c.sources)}
 	c.sources = append(c.sources, src)
 	err := c.read(ctx, src, in)
 	if err != nil {
@@ -278,7 +279,7 @@ func (c *Census) takeIDs(src *Source, b *batch, base uint32) error {
 	c.taken += int64(len(ids))
 	src.IDs += int64(len(ids))
 	latest := latestSecond(c.options.Now)
-	high, first, last := src.high, c.first, c.last
+	first, last := c.first, c.last
 	inOrder := c.options.Field == "_id" && src.Format != Grep
 	for i := range ids {
 		r := &ids[i]
@@ -288,13 +289,17 @@ func (c *Census) takeIDs(src *Source, b *batch, base uint32) error {
 			continue
 		}
 		first, last = min(first, s), max(last, s)
-		if s > high {
-			high = s
-		} else if high-s > lateAfter && inOrder {
-			c.late.add(*r, high-s)
+		c.days[s/secondsPerDay]++
+		if !inOrder {
+			continue
+		}
+		if by := src.high.lateBy(s); by > lateAfter {
+			c.late.add(*r, by)
+		} else {
+			src.high.add(s)
 		}
 	}
-	src.high, c.first, c.last = high, first, last
+	c.first, c.last = first, last
 	c.ids.append(ids)
 	return nil
 }

@@ -20,7 +20,8 @@ type csvReader struct {
 
 // read emits all rows. Places count rows, the one with the names being the first.
 func (r *csvReader) read(ctx context.Context) error {
-	rows := csv.NewReader(r.in)
+	limit := &rowLimit{in: r.in, left: maxLine}
+	rows := csv.NewReader(limit)
 	rows.ReuseRecord = true
 	rows.FieldsPerRecord = -1
 	names, err := rows.Read()
@@ -39,6 +40,7 @@ func (r *csvReader) read(ctx context.Context) error {
 	b := r.pool.get()
 	b.documents = 1
 	for {
+		limit.left = maxLine
 		row, err := rows.Read()
 		var wrong *csv.ParseError
 		switch {
@@ -71,4 +73,20 @@ func (r *csvReader) read(ctx context.Context) error {
 			b = r.pool.get()
 		}
 	}
+}
+
+// rowLimit ends a text in a row that does not: a quote that nobody closes would
+// otherwise take in all that follows.
+type rowLimit struct {
+	in   io.Reader
+	left int // bytes that the present row may still have
+}
+
+func (l *rowLimit) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, fmt.Errorf("a row longer than %d MiB", maxLine>>20)
+	}
+	n, err := l.in.Read(p)
+	l.left -= n
+	return n, err
 }

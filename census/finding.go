@@ -25,7 +25,8 @@ const (
 	TooEarly Kind = "too-early"
 	// Bound is an id that is only a time: the other eight bytes are all 00 or FF.
 	Bound Kind = "bound"
-	// Disorder is an id that stands behind one more than a minute younger.
+	// Disorder is an id that stands behind 16 or more that are more than a
+	// minute younger.
 	Disorder Kind = "disorder"
 	// MixedTypes is a field that holds other types besides ObjectIds.
 	MixedTypes Kind = "mixed-types"
@@ -102,7 +103,7 @@ func (c *Census) findings(t *tally, r *Report) []Finding {
 			examples = append(examples[:1], examples[2:]...)
 		}
 		add(Disorder, n,
-			fmt.Sprintf("%s behind ids that are more than a minute younger, up to %s", plural(n, "id stands", "ids stand"), humanSeconds(int64(c.late.most))),
+			fmt.Sprintf("%s behind others that are more than a minute younger, up to %s", plural(n, "id stands", "ids stand"), humanSeconds(int64(c.late.most))),
 			"The source is not in order of time: documents were stored long after their ids were made, by imports, queues or clocks that differ, or the export was sorted by something else; read by _id, not in natural order, when time matters.",
 			examples[:min(len(examples), maxExamples)])
 	}
@@ -145,7 +146,7 @@ func (c *Census) writerFindings(t *tally, add func(Kind, int64, string, string, 
 		"Their counters run side by side and will one day meet in the same second, which makes the same id twice: look for processes that were forked or cloned with their state, or for a value that is set by hand, and give each its own.",
 		shared)
 	add(ClockBack, t.stepped,
-		fmt.Sprintf("the clock of %s stepped back", plural(t.stepped, "writer", "writers")),
+		fmt.Sprintf("%s a clock that stepped back", plural(t.stepped, "writer had", "writers had")),
 		"The counter went on while the time fell, so these ids are not in the order in which they were made; let NTP slew the clock instead of stepping it, and expect time ranges around the step to be off.",
 		stepped)
 }

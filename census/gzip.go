@@ -19,7 +19,7 @@ const maxNested = 3
 type gunzip struct{ *gzip.Reader }
 
 // errGzip is wrapped by what is wrong with compressed data.
-var errGzip = errors.New("gzip")
+var errGzip = errors.New("census: gzip")
 
 func (g gunzip) Read(p []byte) (int, error) {
 	n, err := g.Reader.Read(p)
@@ -40,7 +40,7 @@ func plainText(in io.Reader) (*bufio.Reader, []byte, error) {
 		buffered := bufio.NewReaderSize(in, prefixSize)
 		head, err := buffered.Peek(2)
 		if len(head) == 0 && err != nil && err != io.EOF {
-			return nil, nil, stopped(0, err)
+			return nil, nil, err
 		}
 		if len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
 			data, err := buffered.Peek(prefixSize)

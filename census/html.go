@@ -42,9 +42,18 @@ type htmlReport struct {
 	Zone  *time.Location
 	Chart template.HTML
 	Lanes []lane
-	Ticks template.HTML
+	Ends  [2]string // of the lanes
 }
 
 func (r *Report) html() htmlReport {
-	return htmlReport{r, r.zone(), r.chart(), r.lanes(), r.laneAxis()}
+	return htmlReport{r, r.zone(), r.chart(), r.lanes(), r.Timeline.ends()}
+}
+
+// ends returns where the timeline starts and where its last bucket does.
+func (t Timeline) ends() [2]string {
+	if len(t.Buckets) == 0 {
+		return [2]string{}
+	}
+	format := bucketFormat(t.By)
+	return [2]string{t.Buckets[0].Start.Format(format), t.Buckets[len(t.Buckets)-1].Start.Format(format)}
 }

@@ -90,8 +90,12 @@ func (b *batch) addDocument(s []byte, i int, place uint32, path []string, elemen
 	digits = -1
 	if s[i] != '{' || oidDigits(bytes.TrimRight(s[i:], " \t\r\n")) >= 0 {
 		end, err := skipValue(s, i)
-		if err == nil && skipSpace(s, end) != len(s) {
+		switch {
+		case err != nil:
+		case skipSpace(s, end) != len(s):
 			err = errors.New("text behind the JSON document")
+		case wordKind(s[i:end]) == kindText:
+			err = errJSON
 		}
 		if err != nil {
 			return -1, err

@@ -38,17 +38,13 @@ func (b *batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 			}
 		}
 		b.other(k, place, unescape(text), value)
-	case 't', 'f':
-		b.other(kindBool, place, value, value)
-	case 'n':
-		b.other(kindNull, place, value, value)
 	default:
 		if inside, ok := unwrap(value); ok {
 			first, last, _ := decodeHex(inside)
 			b.ids = append(b.ids, recordOf(first, last, place))
 			break
 		}
-		b.other(numberKind(value), place, normal(value), value)
+		b.other(wordKind(value), place, normal(value), value)
 	}
 	return -1
 }
@@ -106,8 +102,26 @@ func extended(object []byte) kind {
 	return k
 }
 
-// numberKind returns the kind of a number that is written plainly.
-func numberKind(word []byte) kind {
+// wordKind returns the kind of a value by how it is written; kindText is for what
+// JSON does not know.
+func wordKind(word []byte) kind {
+	switch word[0] {
+	case '{':
+		return kindObject
+	case '[':
+		return kindArray
+	case '"':
+		return kindString
+	}
+	if _, ok := unwrap(word); ok {
+		return kindObject // ObjectId(...), as the shell writes it
+	}
+	switch string(word) {
+	case "true", "false":
+		return kindBool
+	case "null":
+		return kindNull
+	}
 	if n, err := strconv.ParseInt(string(word), 10, 64); err == nil {
 		if int64(int32(n)) == n {
 			return kindInt

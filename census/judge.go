@@ -41,10 +41,9 @@ const maxRows = 8
 
 // rows follows the rows of one writer.
 type rows struct {
-	list     []row
-	latest   int  // row that the last id belonged to
-	far      bool // no process that makes ids elsewhere explains big moves
-	distance int64
+	list   []row
+	latest int  // row that the last id belonged to
+	far    bool // no process that makes ids elsewhere explains big moves
 }
 
 // place returns the position of a counter that is there in second.
@@ -106,7 +105,7 @@ func (t *tally) judge(list *records, w *writer, i, j int) {
 	v := list.view(i, j)
 	w.missing, w.jumps = v.missing, v.jumps
 	switch {
-	case v.twins > 0 || v.zigzags >= 3 || v.overlap():
+	case v.twins > 0 || v.interleaved() || v.overlap():
 		w.shared = true
 		t.shared++
 		t.fault(fault{shared: true, examples: v.sharers()}, w)
@@ -116,6 +115,12 @@ func (t *tally) judge(list *records, w *writer, i, j int) {
 		t.fault(fault{falls: v.falls, more: v.moreFalls}, w)
 	}
 	list.turnBack(i, j, w.process)
+}
+
+// mayFold reports whether ids that seem to go on through a few jumps may in truth
+// be one row of counters whose clock was wrong for a while.
+func (w *writer) mayFold() bool {
+	return w.jumps > 0 && w.jumps <= 8 && w.ids >= 8 && w.ids <= maxGap
 }
 
 // unfold looks whether the ids of a writer, taken as one row of counters that
@@ -132,7 +137,7 @@ func (t *tally) unfold(list *records, w *writer, i, j int) {
 		return start + d
 	})
 	v := list.view(i, j)
-	if n := len(v.falls); n > 0 && n <= 4 && v.moreFalls == 0 && v.twins == 0 && v.zigzags == 0 && v.jumps == 0 && v.close() {
+	if n := len(v.falls); n > 0 && n <= 4 && v.moreFalls == 0 && v.twins == 0 && !v.interleaved() && v.jumps == 0 && v.close() {
 		w.missing, w.jumps, w.stepped = v.missing, 0, true
 		t.stepped++
 		t.fault(fault{falls: v.falls}, w)

@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+const secondsPerDay = 24 * 60 * 60
+
 const (
 	// earliest is 2009-01-01T00:00:00Z: the year of MongoDB's first release.
 	earliest = 1230768000

@@ -101,8 +101,9 @@ type Timeline struct {
 	Zone string `json:"zone"`
 	// Buckets follow one another without a hole.
 	Buckets []Bucket `json:"buckets"`
-	// Beyond is how many ids are before 2009 or in the future, and therefore in
-	// no bucket.
+	// Beyond is how many ids are in no bucket: those from before 2009 or from
+	// the future and, if the step was chosen to fit, a few that are far from all
+	// others.
 	Beyond int64 `json:"beyond"`
 }
 
@@ -118,7 +119,10 @@ type Writer struct {
 	Process string `json:"process"`
 	// Name is what the registry calls it, if it was asked and knows.
 	Name string `json:"name,omitempty"`
-	// IDs is how many different ids carry the value.
+	// Values is how many process values it used: more than one if its counter
+	// went on into the values after Process.
+	Values int `json:"values"`
+	// IDs is how many different ids it made.
 	IDs   int64     `json:"ids"`
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
@@ -153,6 +157,7 @@ func (c *Census) Report(v *View) (*Report, error) {
 		Timeline: Timeline{By: t.axis.step, Zone: view.Zone.String(), Beyond: t.off},
 		Writers:  []Writer{}, Others: []Other{}, Findings: []Finding{},
 	}
+	t.trim()
 	for i, n := range t.counts {
 		r.Timeline.Buckets = append(r.Timeline.Buckets, Bucket{time.Unix(t.axis.starts[i], 0).In(view.Zone), n})
 	}
@@ -194,28 +199,15 @@ func moment(second uint32) time.Time { return time.Unix(int64(second), 0).UTC() 
 // writer describes w for a report.
 func (c *Census) writer(t *tally, w writer, name func(objectid.ID) string) Writer {
 	out := Writer{
-		Process: processText(w.process), IDs: w.ids, First: moment(w.first), Last: moment(w.last),
-		Missing: w.missing, Jumps: w.jumps, Layout: guessLayout(w), Stepped: w.stepped, Shared: w.shared,
+		Process: processText(w.process), Values: 1 + len(w.more), IDs: w.ids, First: moment(w.first), Last: moment(w.last),
+		Missing: w.missing, Jumps: w.jumps, Layout: guessLayout(w, t.writers), Stepped: w.stepped, Shared: w.shared,
 		Timeline: make([]int64, t.axis.buckets()),
 	}
 	if name != nil {
 		out.Name = name(w.list.at(w.i).id())
 	}
-	var prev record
-	bucket, until := -1, int64(-1)
-	for span := range w.list.spans(w.i, w.j) {
-		for _, r := range span {
-			if r.sameID(prev) || r.isBound() {
-				continue
-			}
-			prev = r
-			if s := r.second(); int64(s) >= until {
-				bucket, until = t.axis.bucket(s)
-			}
-			if bucket >= 0 {
-				out.Timeline[bucket]++
-			}
-		}
+	for _, p := range append([]part{w.part}, w.more...) {
+		t.axis.countDistinct(out.Timeline, p)
 	}
 	return out
 }

@@ -27,7 +27,7 @@ type Source struct {
 	Error string `json:"error,omitempty"`
 
 	number  int
-	high    uint32 // latest plausible second so far
+	high    youngest // plausible seconds so far
 	others  [kindCount]int64
 	samples [kindCount][]Value
 	parts   map[string]*Source

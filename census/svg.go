@@ -19,6 +19,7 @@ const (
 	laneHigh   = 26
 	maxColumns = 320 // bars in a plot; more buckets share one
 	maxTicks   = 7
+	charWidth  = 7.5 // of the axis's letters, about
 )
 
 // column is one bar: one bucket or several in a row.
@@ -85,7 +86,9 @@ func (t Timeline) ticks(b *strings.Builder, y float64) {
 	for i := 0; i < len(all); i += every {
 		x := plotLeft + width*float64(i)
 		fmt.Fprintf(b, `<line class="grid" x1="%.2f" x2="%.2f" y1="%.2f" y2="%.2f"/>`, x, x, y, y+4)
-		fmt.Fprintf(b, `<text x="%.2f" y="%.2f">%s</text>`, x, y+17, t.Buckets[all[i].first].Start.Format(format))
+		if x+charWidth*float64(len(format)) <= plotWidth {
+			fmt.Fprintf(b, `<text x="%.2f" y="%.2f">%s</text>`, x, y+17, t.Buckets[all[i].first].Start.Format(format))
+		}
 	}
 }
 
@@ -143,7 +146,7 @@ func (r *Report) lanes() []lane {
 		if w.Stepped || w.Shared {
 			class = "bar wrong"
 		}
-		fmt.Fprintf(&b, `<svg viewBox="%d 0 %d %d" role="img" aria-label="ids of %s by %v">`, plotLeft, plotWidth-plotLeft-plotRight, laneHigh, w.Process, r.Timeline.By)
+		fmt.Fprintf(&b, `<svg class="strip" preserveAspectRatio="none" viewBox="%d 0 %d %d" role="img" aria-label="ids of %s by %v">`, plotLeft, plotWidth-plotLeft-plotRight, laneHigh, w.Process, r.Timeline.By)
 		fmt.Fprintf(&b, `<line class="grid" x1="%d" x2="%d" y1="%d" y2="%d"/>`, plotLeft, plotWidth-plotRight, laneHigh-1, laneHigh-1)
 		if most > 0 {
 			r.Timeline.bars(&b, w.Timeline, 1, laneHigh-2, most, class)
@@ -152,13 +155,4 @@ func (r *Report) lanes() []lane {
 		out = append(out, lane{w, template.HTML(b.String())})
 	}
 	return out
-}
-
-// laneAxis draws the times that stand below the lanes.
-func (r *Report) laneAxis() template.HTML {
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg viewBox="%d 0 %d %d" aria-hidden="true">`, plotLeft, plotWidth-plotLeft-plotRight, axisHigh)
-	r.Timeline.ticks(&b, 0)
-	b.WriteString(`</svg>`)
-	return template.HTML(b.String())
 }

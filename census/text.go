@@ -54,8 +54,12 @@ func (t *textWriter) sources(sources []*Source) {
 		if len(s.parts) > 0 && s.Units == 0 && s.Error == "" {
 			continue // its collections are listed
 		}
-		t.wrapped("", "  ", fmt.Sprintf("%s: %v, %s, %s", name, s.Format,
-			plural(s.Units, s.Unit, s.Unit+"s"), plural(s.IDs, "id", "ids")))
+		if s.Unit == "" {
+			t.wrapped("", "  ", name+":") // and why it was not read
+		} else {
+			t.wrapped("", "  ", fmt.Sprintf("%s: %v, %s, %s", name, s.Format,
+				plural(s.Units, s.Unit, s.Unit+"s"), plural(s.IDs, "id", "ids")))
+		}
 		if s.Broken > 0 {
 			t.wrapped("  ", "    ", fmt.Sprintf("! %s could not be read", plural(s.Broken, s.Unit, s.Unit+"s")))
 			for _, p := range s.Problems {
@@ -94,7 +98,7 @@ func (t *textWriter) summary(r *Report) {
 	}
 	if r.WriterCount > 0 {
 		line("writers", "%s", group(r.WriterCount))
-		line("missing", "%s that these writers made and that are not here", plural(r.Missing, "id", "ids"))
+		line("missing", "%s", plural(r.Missing, "id that they made is not here", "ids that they made are not here"))
 	}
 }
 
@@ -150,7 +154,7 @@ func (t *textWriter) timeline(r *Report) {
 		t.printf("%s\n", strings.TrimRight(line, " "))
 	}
 	if r.Timeline.Beyond > 0 {
-		t.printf("and %s before 2009 or in the future\n", group(r.Timeline.Beyond))
+		t.printf("and %s\n", plural(r.Timeline.Beyond, "id far from these", "ids far from these"))
 	}
 }
 

@@ -10,6 +10,8 @@ type view struct {
 	moreFalls int64
 	twins     int64 // one position with two times
 	zigzags   int64 // falls that are taken back at once
+	zig, zag  int64 // positions of the first and of the last of them
+	lastFall  int64 // position of the last fall that counts
 	twin      [2]record
 }
 
@@ -26,6 +28,18 @@ type arc struct {
 type fall struct{ before, after record }
 
 func (f fall) seconds() uint32 { return f.before.turnedSecond() - f.after.turnedSecond() }
+
+// overtakers is how many ids may come behind a step of the clock from threads
+// that read it before.
+const overtakers = 1024
+
+// interleaved reports whether time falls and comes back all along, as it does
+// where two processes go through the same counters, and not only around a step of
+// the clock.
+func (v *view) interleaved() bool {
+	from, to := v.arcs[0].from, v.arcs[len(v.arcs)-1].to
+	return v.zigzags >= 8 && v.zag-v.zig >= (to-from)/2
+}
 
 const (
 	maxArcs  = 64
@@ -45,9 +59,9 @@ func (l *records) view(i, j int) *view {
 			case !started:
 				v.arcs = append(v.arcs, newArc(r))
 			case r.hi == prev.hi:
-				// Sorted by second within a position. The same second is a
-				// duplicate, which is counted elsewhere.
-				if r.turnedSecond()-prev.turnedSecond() >= minFall {
+				// A process takes a number once. In the same second it is an id
+				// that is there twice, which is counted elsewhere.
+				if r.turnedSecond() != prev.turnedSecond() {
 					v.twins++
 					v.twin = [2]record{prev, r}
 				}
@@ -113,6 +127,10 @@ func (v *view) step(d *dip, prev, r record) {
 	}
 	if s+1 >= d.before.turnedSecond() {
 		if d.ids <= 8 && s-p >= d.seconds()/2 {
+			if v.zigzags == 0 {
+				v.zig = r.position()
+			}
+			v.zag = r.position()
 			v.zigzags++
 		}
 		*d = dip{}
@@ -128,6 +146,12 @@ func (v *view) confirm(d *dip) {
 		return
 	}
 	d.sure = true
+	at := d.after.position()
+	again := len(v.falls) > 0 && at-v.lastFall <= overtakers
+	v.lastFall = at
+	if again {
+		return // threads that had read the clock before it stepped
+	}
 	if len(v.falls) < maxFalls {
 		v.falls = append(v.falls, d.fall)
 	} else {

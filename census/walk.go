@@ -6,7 +6,8 @@ import "math/bits"
 // of their counters. It follows the counter: a second goes on where the one
 // before it ended, and may pass from FFFFFF to 000000.
 type walk struct {
-	at int64 // counter at the end of the last second, -1 before the first
+	start int64 // first counter
+	at    int64 // counter at the end of the last second, -1 before the first
 
 	// The counters of the current second above at, which come first, and those
 	// not above it, which come after them if the counter has wrapped.
@@ -55,6 +56,8 @@ func (w *walk) end(next uint32) {
 	if w.high.last >= 0 {
 		if w.at >= 0 {
 			w.move(w.at, w.high.first, elapsed)
+		} else {
+			w.start = w.high.first
 		}
 		w.at, elapsed = w.high.last, 0
 	}
@@ -106,10 +109,4 @@ func (w *walk) returns(from, to uint32) {
 	at := 2 * w.turned % len(w.turns)
 	w.turns[at], w.turns[at+1] = from, to
 	w.turned++
-}
-
-// mayFold reports whether ids that seem to run on through big moves may in truth
-// be one row of counters whose clock was wrong for a while; see unfold.
-func (w *walk) mayFold(ids int64) bool {
-	return w.turned > 0 && w.turned <= 8 && ids >= 8 && ids <= maxGap
 }

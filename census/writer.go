@@ -29,10 +29,17 @@ func (l *records) endOfWriter(i, j int) int {
 	return l.search(i+1, min(i+step, j), func(r record) bool { return r.process() != process })
 }
 
+// endOfBlock is endOfWriter for all writers whose process values have the first
+// four bytes in common.
+func (l *records) endOfBlock(i, j int) int {
+	block := l.at(i).process() >> 8
+	return l.search(i+1, j, func(r record) bool { return r.process()>>8 != block })
+}
+
 // writer counts one writer's ids, the records from i to end.
 func (t *tally) writer(list *records, i, end int) {
 	process := list.at(i).process()
-	out := writer{process: process, part: part{list, i, end}}
+	out := writer{process: process, lastValue: process, part: part{list, i, end}}
 	mayBound := process == lowTail || process == highTail
 	w := newWalk()
 	sec := second{at: list.at(i).second()}
@@ -88,16 +95,19 @@ func (t *tally) writer(list *records, i, end int) {
 	w.end(0)
 	out.last = sec.at
 	out.missing, out.jumps = w.missing, w.jumps
-	switch {
-	case mayBound:
-		// Bounds stand among them; what made these ids is no driver.
-	case w.odd:
+	out.start, out.end = w.start, w.at
+	if t.pending.ids > 0 && t.pending.joins(&out) {
+		return
+	}
+	// Where bounds stand among them, what made these ids is no driver.
+	if w.odd && !mayBound {
 		out.far = w.far
 		t.judge(list, &out, i, end)
-	case w.mayFold(out.ids):
+	}
+	if !out.shared && !out.stepped && out.mayFold() {
 		t.unfold(list, &out, i, end)
 	}
-	t.addWriter(out)
+	t.next(out)
 }
 
 // second adds the ids of one second to the timeline.

@@ -96,25 +96,30 @@ func (b *byWriter) ordered() []part {
 }
 
 // shares divides all records, which must be sorted, into n shares of about the
-// same size. No writer is in two of them, and their order does not depend on the
-// order in which the records came.
+// same size. No writer is in two of them, nor are two of which one may be a part
+// of the other, see joins. Their order does not depend on that of the sources.
 func (b *byWriter) shares(n int) [][]part {
 	parts := b.ordered()
 	rest := b.rest.len()
 	for i, k := 0, 1; i < rest; k++ {
 		j := rest
 		if k < n {
-			j = b.rest.endOfWriter(max(i, rest/n*k), rest)
+			j = b.rest.endOfBlock(max(i, rest/n*k), rest)
 		}
 		parts = append(parts, part{&b.rest, i, j})
 		i = j
 	}
 	out := make([][]part, n)
 	all, before := b.len(), 0
+	block, last := uint64(0), 0
 	for _, p := range parts {
 		k := min((before+p.len()/2)*n/max(all, 1), n-1)
+		if p.process()>>8 == block && before > 0 {
+			k = last
+		}
 		out[k] = append(out[k], p)
 		before += p.len()
+		block, last = p.process()>>8, k
 	}
 	return out
 }

@@ -30,9 +30,7 @@
 //
 // # Other systems
 //
-// On systems other than Linux [Self] and everything about names works, with one
-// loss: the start time is that of the first call of Self instead of that of the
-// process. [Of] and [Process.Alive] return an error that wraps
-// [errors.ErrUnsupported], since there a pid that exists does not tell whose it
-// is.
+// On systems other than Linux names work all the same, but [Of] and
+// [Process.Alive] return an error that wraps [errors.ErrUnsupported]: there a pid
+// that exists does not tell whose it is.
 package gpid

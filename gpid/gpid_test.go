@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -277,20 +276,6 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 	} {
 		if n := testing.AllocsPerRun(100, func() { _, _ = appendTo(buf) }); n != 0 {
 			t.Errorf("%s allocates %v times", name, n)
-		}
-	}
-}
-
-func TestStandardLibraryOnly(t *testing.T) {
-	const self = "github.com/oidkit/oid/gpid"
-	const format = "{{if not (or .Standard .ForTest)}}{{.ImportPath}}{{end}}"
-	out, err := exec.Command("go", "list", "-deps", "-test", "-f", format, self).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for dep := range strings.FieldsSeq(string(out)) {
-		if dep != self && dep != self+".test" {
-			t.Errorf("depends on %s", dep)
 		}
 	}
 }

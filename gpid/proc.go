@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -78,52 +79,60 @@ func parseStat(text string) (stat, error) {
 	return stat{pid: pid, state: fields[state][0], ticks: ticks}, nil
 }
 
+// place is where pids mean something.
+type place struct {
+	boot      string
+	namespace uint64 // number of the pid namespace
+}
+
+// found is this process's own place, once it is known: it cannot change.
+var found atomic.Pointer[place]
+
+// readHere is readPlace for the proc file system of this host.
+func readHere(proc fs.FS) (place, error) {
+	if here := found.Load(); here != nil {
+		return *here, nil
+	}
+	here, err := readPlace(proc)
+	if err == nil {
+		found.Store(&here)
+	}
+	return here, err
+}
+
 // readPlace returns the id of this boot and the number of the caller's pid
 // namespace. It is an error if proc counts pids by another namespace than the
 // caller's, because its pids then belong to other processes.
-func readPlace(proc fs.FS) (boot string, namespace uint64, err error) {
+func readPlace(proc fs.FS) (here place, err error) {
 	text, err := fs.ReadFile(proc, "sys/kernel/random/boot_id")
 	if err != nil {
-		return "", 0, fmt.Errorf("gpid: read boot id: %w", err)
+		return place{}, fmt.Errorf("gpid: read boot id: %w", err)
 	}
-	boot = strings.TrimSpace(string(text))
-	if len(boot) != 36 {
-		return "", 0, fmt.Errorf("gpid: read boot id: %q, want a UUID", boot)
+	here.boot = strings.TrimSpace(string(text))
+	if len(here.boot) != 36 {
+		return place{}, fmt.Errorf("gpid: read boot id: %q, want a UUID", here.boot)
 	}
 	link, err := fs.ReadLink(proc, "self/ns/pid")
 	if err != nil {
-		return "", 0, fmt.Errorf("gpid: read pid namespace: %w", err)
+		return place{}, fmt.Errorf("gpid: read pid namespace: %w", err)
 	}
 	number, ok1 := strings.CutPrefix(link, "pid:[")
 	number, ok2 := strings.CutSuffix(number, "]")
-	namespace, err = strconv.ParseUint(number, 10, 64)
+	here.namespace, err = strconv.ParseUint(number, 10, 64)
 	if !ok1 || !ok2 || err != nil {
-		return "", 0, fmt.Errorf("gpid: read pid namespace: %q, want pid:[number]", link)
+		return place{}, fmt.Errorf("gpid: read pid namespace: %q, want pid:[number]", link)
 	}
 	status, err := fs.ReadFile(proc, "self/status")
 	if err != nil {
-		return "", 0, fmt.Errorf("gpid: read status of self: %w", err)
+		return place{}, fmt.Errorf("gpid: read status of self: %w", err)
 	}
 	for line := range strings.Lines(string(status)) {
 		// One pid for each namespace from that of proc down to the caller's.
 		if pids, ok := strings.CutPrefix(line, "NSpid:"); ok && len(strings.Fields(pids)) > 1 {
-			return "", 0, fmt.Errorf("gpid: /proc belongs to another pid namespace than this process")
+			return place{}, fmt.Errorf("gpid: /proc belongs to another pid namespace than this process")
 		}
 	}
-	return boot, namespace, nil
-}
-
-// startOfSelf returns when the reading process began.
-func startOfSelf(proc fs.FS) (time.Time, error) {
-	text, err := fs.ReadFile(proc, "self/stat")
-	if err != nil {
-		return time.Time{}, fmt.Errorf("gpid: read stat of self: %w", err)
-	}
-	s, err := parseStat(string(text))
-	if err != nil {
-		return time.Time{}, fmt.Errorf("gpid: read stat of self: %w", err)
-	}
-	return startAfterBoot(proc, s.ticks)
+	return here, nil
 }
 
 // startAfterBoot adds ticks to the time of the boot, which the kernel gives in

@@ -54,11 +54,11 @@ func OfFS(proc fs.FS, pid int) (Process, error) {
 	if s.ended() {
 		return Process{}, fmt.Errorf("%w: %d has ended", ErrNoProcess, pid)
 	}
-	p := Process{PID: pid, Ticks: s.ticks}
-	if p.Boot, p.Namespace, err = readPlace(proc); err != nil {
+	here, err := readPlace(proc)
+	if err != nil {
 		return Process{}, err
 	}
-	return p, nil
+	return Process{Boot: here.boot, Namespace: here.namespace, PID: pid, Ticks: s.ticks}, nil
 }
 
 // Alive reports whether p still runs on this host. A process that has ended but
@@ -70,21 +70,29 @@ func (p Process) Alive() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return p.AliveFS(proc)
+	here, err := readHere(proc)
+	if err != nil {
+		return false, err
+	}
+	return p.alive(proc, here)
 }
 
 // AliveFS is [Process.Alive] with a proc file system other than the one at
 // /proc, on every system.
 func (p Process) AliveFS(proc fs.FS) (bool, error) {
-	boot, namespace, err := readPlace(proc)
+	here, err := readPlace(proc)
 	if err != nil {
 		return false, err
 	}
-	if boot != p.Boot {
-		return false, fmt.Errorf("%w: boot %q, here %q", ErrElsewhere, p.Boot, boot)
+	return p.alive(proc, here)
+}
+
+func (p Process) alive(proc fs.FS, here place) (bool, error) {
+	if here.boot != p.Boot {
+		return false, fmt.Errorf("%w: boot %q, here %q", ErrElsewhere, p.Boot, here.boot)
 	}
-	if namespace != p.Namespace {
-		return false, fmt.Errorf("%w: pid namespace %d, here %d", ErrElsewhere, p.Namespace, namespace)
+	if here.namespace != p.Namespace {
+		return false, fmt.Errorf("%w: pid namespace %d, here %d", ErrElsewhere, p.Namespace, here.namespace)
 	}
 	s, err := readStat(proc, p.PID)
 	if errors.Is(err, ErrNoProcess) {
@@ -105,12 +113,12 @@ func (p Process) Started() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	boot, _, err := readPlace(proc)
+	here, err := readHere(proc)
 	if err != nil {
 		return time.Time{}, err
 	}
-	if boot != p.Boot {
-		return time.Time{}, fmt.Errorf("%w: boot %q, here %q", ErrElsewhere, p.Boot, boot)
+	if here.boot != p.Boot {
+		return time.Time{}, fmt.Errorf("%w: boot %q, here %q", ErrElsewhere, p.Boot, here.boot)
 	}
 	return startAfterBoot(proc, p.Ticks)
 }
@@ -118,7 +126,8 @@ func (p Process) Started() (time.Time, error) {
 // GPID returns the GPID of p as a process that peers reach at addr, which is
 // read as [Self] does. Its start time is what [Process.Started] returns now, so
 // it is another one after the clock was set: make it once and keep it. It is not
-// the GPID that the process gives itself with Self, whose start time is finer.
+// the GPID that the process gives itself with Self, whose start time is finer and
+// up to a second later.
 func (p Process) GPID(addr string) (GPID, error) {
 	a, err := ParseAddr(addr)
 	if err != nil {

@@ -6,23 +6,14 @@ import (
 	"net/netip"
 	"os"
 	"strings"
-	"sync"
 	"time"
 )
 
-// selfStart is when this process began. It is read once, so that every GPID of
-// this process carries the same start time, whatever is done to the clock.
-var selfStart = sync.OnceValue(func() time.Time {
-	now := time.Now()
-	if proc, err := systemProc(); err == nil {
-		if start, err := startOfSelf(proc); err == nil {
-			// The kernel counts in ticks. The digits below them come from the
-			// clock, so that two runs that began in one tick differ.
-			return start.Add(time.Duration(now.UnixMicro()%tick.Microseconds()) * time.Microsecond)
-		}
-	}
-	return now
-})
+// selfStart is when this process began: this package is initialised before main
+// begins. It is read once, so that every GPID of this process carries the same
+// start time, whatever is done to the clock. /proc knows it only to 10 ms, in which
+// a process can end and another one begin.
+var selfStart = time.Now()
 
 // Self returns the GPID of this process, the same one for the same addr
 // whenever it is called. addr is the ip:port that peers dial, with IPv6 in
@@ -38,7 +29,7 @@ func Self(addr string) (GPID, error) {
 	if err != nil {
 		return GPID{}, err
 	}
-	return New(a, selfStart(), os.Getpid())
+	return New(a, selfStart, os.Getpid())
 }
 
 // ParseAddr reads an address as [Self] does.

@@ -129,7 +129,8 @@ func TestOfThisProcess(t *testing.T) {
 	}
 	started, err := p.Started()
 	self, _ := gpid.Self("127.0.0.1:1")
-	if d := self.Start().Sub(started); err != nil || d < 0 || d >= 10*time.Millisecond {
+	// A busy machine may take its time from the start to the initialisation.
+	if d := self.Start().Sub(started); err != nil || d < 0 || d >= time.Minute {
 		t.Errorf("started %v, %v, but Self says %v", started, err, self.Start())
 	}
 	g, err := p.GPID("127.0.0.1:1")
@@ -143,8 +144,8 @@ func TestTwoRunsOfOneProgram(t *testing.T) {
 	report2, pid2, _ := child(t, nil)
 	g1, err1 := gpid.Parse(report1[0])
 	g2, err2 := gpid.Parse(report2[0])
-	if err1 != nil || err2 != nil || g1 == g2 || g1.PID() != pid1 || g2.PID() != pid2 {
-		t.Errorf("two runs at one address: %v and %v", report1, report2)
+	if err1 != nil || err2 != nil || g1.Compare(g2) != -1 || g1.PID() != pid1 || g2.PID() != pid2 {
+		t.Errorf("two runs at one address: %v and %v, want the later one to sort later", report1, report2)
 	}
 	p1, err := gpid.Of(pid1)
 	if err != nil {
@@ -185,8 +186,8 @@ func TestContainersHavePID1(t *testing.T) {
 	report2, _, _ := child(t, attr())
 	g1, err1 := gpid.Parse(report1[0])
 	g2, err2 := gpid.Parse(report2[0])
-	if err1 != nil || err2 != nil || g1.PID() != 1 || g2.PID() != 1 || g1 == g2 {
-		t.Errorf("two containers at one address: %v and %v, want pid 1 and another start", report1, report2)
+	if err1 != nil || err2 != nil || g1.PID() != 1 || g2.PID() != 1 || g1.Compare(g2) != -1 {
+		t.Errorf("two containers at one address: %v and %v, want pid 1 and a later start", report1, report2)
 	}
 	if !strings.Contains(report1[2], "another pid namespace") {
 		t.Errorf("Of(1) with the parent's /proc: %s, want a refusal", report1[2])

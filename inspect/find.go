@@ -2,27 +2,37 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 )
 
 var (
 	// call is an id in the notation of a shell or driver: ObjectId("...").
 	call = regexp.MustCompile(`^(?:new\s+)?(?:[A-Za-z]+\.)?(?i:Object_?Id|UUID)(?:\.createFromHexString)?\(\s*["'\x60]?([^"'\x60()]*)["'\x60]?\s*\)$`)
 
-	// oid is an id in Extended JSON, or as the shell of old wrote it in keys.
+	// oid is an id in Extended JSON, cut off from the braces around it.
 	oid = regexp.MustCompile(`^\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']\s*\}?$`)
+
+	// literal is an id as SQL writes bytes, or as a number in hexadecimal.
+	literal = regexp.MustCompile(`^(?:0[xX]|\\x|[xX]')([0-9a-fA-F]{24}|[0-9a-fA-F]{32})'?$`)
 
 	// shellID is the _id of a document in the notation of the MongoDB shell.
 	shellID = regexp.MustCompile(`["']?\b_id["']?\s*:\s*(?:new\s+)?(?i:Object_?Id|UUID)\(\s*["']([^"']*)["']\s*\)`)
 
-	// embedded is an id that can be told from the words around it: an ObjectId,
-	// a UUID, or a ULID in capitals.
-	embedded = regexp.MustCompile(`\b(?:[0-9a-fA-F]{24}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})\b`)
+	// standing is an id of a format that can be told from any other word: an
+	// ObjectId, a UUID, or a ULID in capitals.
+	standing = regexp.MustCompile(`^(?:[0-9a-fA-F]{24}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`)
+
+	// glued is what may stand before an id without a gap: what colours a
+	// terminal, what is escaped in a URL, or how PostgreSQL begins bytes.
+	glued = regexp.MustCompile(`^(?:\x1b\[[0-9;]{0,20}m|%[0-9a-fA-F]{2}|\\x)`)
 
 	// word is what has the length and the letters of an id of some format.
 	word = regexp.MustCompile(`^[0-9A-Za-z-]{15,36}$`)
@@ -34,8 +44,9 @@ func inText(line int, text []byte) []Found {
 	if trimmed == "" {
 		return nil
 	}
-	if id := unwrap(trimmed); id != "" {
-		return []Found{found(line, string(text), strings.Index(string(text), id), len(id))}
+	single := unwrap(trimmed)
+	if single != "" && isID(single) {
+		return []Found{found(line, string(text), strings.Index(string(text), single), len(single))}
 	}
 	if ids := wordList(line, trimmed); ids != nil {
 		return ids
@@ -43,19 +54,29 @@ func inText(line int, text []byte) []Found {
 	if ids := inside(line, string(text)); ids != nil {
 		return ids
 	}
+	if single != "" { // it stands where an id should
+		return []Found{found(line, string(text), strings.Index(string(text), single), len(single))}
+	}
 	return []Found{{Line: line, Err: fmt.Errorf("no id in %s", quoteShort([]byte(trimmed)))}}
+}
+
+// isID reports whether s is an id of a known format.
+func isID(s string) bool {
+	_, err := Inspect(s, nil)
+	return err == nil
 }
 
 // unwrap returns the word that stands where an id should in s, a single word with
 // or without a notation around it; or "" if s is more than that.
 func unwrap(s string) string {
-	if inner := strings.Trim(s, "\"'`"); inner != "" && !strings.ContainsAny(inner, " \t\"'`(){}:/=,") {
-		return inner
-	}
-	for _, notation := range []*regexp.Regexp{call, oid} {
-		if m := notation.FindStringSubmatch(strings.Trim(s, "`")); m != nil && m[1] != "" {
+	s = strings.Trim(s, "`")
+	for _, notation := range []*regexp.Regexp{literal, call, oid} {
+		if m := notation.FindStringSubmatch(s); m != nil && m[1] != "" {
 			return m[1]
 		}
+	}
+	if inner := strings.Trim(s, "\"'"); !strings.ContainsAny(inner, " \t\"'`(){}:/=,") {
+		return inner
 	}
 	return ""
 }
@@ -76,10 +97,34 @@ func wordList(line int, s string) []Found {
 // inside returns the ids within s that stand out from what is around them.
 func inside(line int, s string) []Found {
 	var ids []Found
-	for _, at := range embedded.FindAllStringIndex(s, -1) {
-		ids = append(ids, found(line, s, at[0], at[1]-at[0]))
+	for at := 0; at < len(s); {
+		n := run(s[at:])
+		switch {
+		case n == 0 && strings.IndexByte("\x1b%\\", s[at]) >= 0:
+			n = max(len(glued.FindString(s[at:min(len(s), at+24)])), 1)
+		case n == 0:
+			n = 1
+		case n == 8 && len(s) >= at+36 && run(s[at+24:]) == 12:
+			n = 36
+		}
+		if (n == 24 || n == 26 || n == 36) && standing.MatchString(s[at:at+n]) {
+			ids = append(ids, found(line, s, at, n))
+		} else if n == 36 {
+			n = 8
+		}
+		at += n
 	}
 	return ids
+}
+
+// run returns how many letters and digits s begins with.
+func run(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' || c > 'z' {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // inDocument returns the id of a document, which is JSON or in the notation of
@@ -96,16 +141,21 @@ func inDocument(line int, text []byte) []Found {
 		}
 		return []Found{{Line: line, Err: fmt.Errorf("neither JSON nor a document with an id: %s", quoteShort(text))}}
 	}
+	var refused error
 	for _, name := range []string{"$oid", "_id", "id"} {
 		value, ok := members[name]
 		if !ok {
 			continue
 		}
 		id, err := idValue(value)
-		if err != nil {
-			return []Found{{Line: line, Err: fmt.Errorf("member %q: %w", name, err)}}
+		if err == nil && name == "id" && !isID(id) {
+			err = fmt.Errorf("%q is no id", id)
 		}
-		// The value stands in the text as it is unless it has escapes in it.
+		if err != nil {
+			refused = fmt.Errorf("member %q: %w", name, err)
+			break
+		}
+		// The value stands in the text as it is unless it is encoded.
 		member := max(strings.Index(whole, `"`+name+`"`), 0)
 		at := strings.Index(whole[member:], id)
 		if at < 0 {
@@ -113,31 +163,54 @@ func inDocument(line int, text []byte) []Found {
 		}
 		return []Found{found(line, whole, member+at, len(id))}
 	}
-	if ids := inside(line, whole); ids != nil {
-		return ids
+	// Only _id says that it is the id of the document. Lines of logs have an id
+	// that is something else.
+	if _, sure := members["_id"]; !sure {
+		if ids := inside(line, whole); ids != nil {
+			return ids
+		}
 	}
-	return []Found{{Line: line, Err: fmt.Errorf(`a document without "_id": %s`, quoteShort(text))}}
+	if refused == nil {
+		refused = fmt.Errorf(`a document without "_id": %s`, quoteShort(text))
+	}
+	return []Found{{Line: line, Err: refused}}
 }
 
-// idValue returns the text of a member that should be an id: a string, or an
-// object such as {"$oid":"..."} or {"$uuid":"..."}.
+// idValue returns the text of a member that should be an id: a string, a whole
+// number, or one of these or a UUID in Extended JSON.
 func idValue(value json.RawMessage) (string, error) {
+	refused := fmt.Errorf("%s is no id", quoteShort(value))
 	var s string
-	if json.Unmarshal(value, &s) == nil && value[0] == '"' {
+	switch {
+	case len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &s) == nil:
 		if s == "" {
 			return "", errors.New("empty, want an id")
 		}
 		return s, nil
+	case len(value) >= 15 && bytes.Trim(value, "0123456789") == nil: // as long as a Snowflake
+		return string(value), nil
 	}
-	var wrapped map[string]json.RawMessage
-	if json.Unmarshal(value, &wrapped) == nil && len(wrapped) == 1 {
-		for name, inner := range wrapped {
-			if (name == "$oid" || name == "$uuid") && json.Unmarshal(inner, &s) == nil && s != "" {
-				return s, nil
-			}
+	var wrapped struct {
+		OID    string `json:"$oid"`
+		UUID   string `json:"$uuid"`
+		Long   string `json:"$numberLong"`
+		Binary struct {
+			Base64  []byte `json:"base64"`
+			SubType string `json:"subType"`
+		} `json:"$binary"`
+	}
+	if json.Unmarshal(value, &wrapped) != nil {
+		return "", refused
+	}
+	if b := wrapped.Binary; b.SubType == "04" || b.SubType == "4" {
+		if id, err := uuid.FromBytes(b.Base64); err == nil {
+			return id.String(), nil
 		}
 	}
-	return "", fmt.Errorf("%s is no id", quoteShort(value))
+	if s = cmp.Or(wrapped.OID, wrapped.UUID, wrapped.Long); s == "" {
+		return "", refused
+	}
+	return s, nil
 }
 
 // found describes the id of n bytes at byte at of a piece.

@@ -76,7 +76,8 @@ type Reading struct {
 	// Why is the reason for the verdict, in a few words.
 	Why string `json:"why"`
 
-	// Time is the time of birth in UTC, as exact as the format has it, or nil.
+	// Time is the time of birth in UTC, as exact as the format has it, or nil if
+	// the format has none or the time lies beyond the year 9999.
 	Time *time.Time `json:"time"`
 
 	// Fields are the parts of the id, in the order of its bits.
@@ -119,7 +120,7 @@ const (
 var verdictRank = map[Verdict]int{Likely: 0, Possible: 1, Unlikely: 2, Bound: 3}
 
 // Inspect reads s, an id with nothing around it. The error, if s has the form of
-// no known format, wraps [ErrUnknown] and says what s lacks. A nil o is the
+// no known format, wraps [ErrUnknown] and says what an id of its length has to be. A nil o is the
 // default options.
 func Inspect(s string, o *Options) (Report, error) {
 	options := o.withDefaults()
@@ -137,23 +138,24 @@ func Inspect(s string, o *Options) (Report, error) {
 	return Report{}, unknown(s)
 }
 
-// forms are the lengths of the known formats, for the error about none of them.
+// forms say what an id of each length has to be, for the error about one that is
+// not.
 var forms = map[int]string{
-	20: "an xid has 20 of 0-9a-v",
+	20: "an xid has 20 characters of 0-9a-v, the last 0 or g",
 	24: "an ObjectId has 24 hexadecimal digits",
-	26: "a ULID has 26 of Crockford's base 32",
-	27: "a KSUID has 27 of 0-9A-Za-z",
+	26: "a ULID has 26 characters of 0-9A-Z without I, L, O and U, the first 0 to 7",
+	27: "a KSUID has 27 characters of 0-9A-Za-z, up to aWgEPTl1tmebfsQzFP4bxwgy80V",
 	32: "a UUID has 32 hexadecimal digits",
 	36: "a UUID has 32 hexadecimal digits and 4 hyphens",
 }
 
 func unknown(s string) error {
 	n := utf8.RuneCountInString(s)
+	if _, err := objectid.Parse(s); n == 24 {
+		return fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
 	if form, ok := forms[n]; ok {
-		if _, err := objectid.Parse(s); n == 24 {
-			return fmt.Errorf("%w: %w", ErrUnknown, err)
-		}
-		return fmt.Errorf("%w: %q has %d characters, but %s", ErrUnknown, s, n, form)
+		return fmt.Errorf("%w: %q: %s", ErrUnknown, s, form)
 	}
 	if n > 40 {
 		s = string([]rune(s)[:40]) + "..."
@@ -164,16 +166,23 @@ func unknown(s string) error {
 // tolerance is how far ahead of this machine's clock another's may be.
 const tolerance = 48 * time.Hour
 
-// judge compares a time in an id with the years in which such ids were made. It
-// returns good if the time is in order.
-func judge(t, first time.Time, o Options, good Verdict, why string) (Verdict, string) {
+// judge gives r the time t and compares it with the years in which such ids were
+// made; if it is in order, r gets the verdict good for the reason why. A time that
+// RFC 3339 cannot write is left out.
+func (r *Reading) judge(t, first time.Time, o Options, good Verdict, why string) {
+	t = t.UTC()
+	if t.Year() <= 9999 {
+		r.Time = &t
+	}
 	switch {
 	case t.Before(first):
-		return Unlikely, fmt.Sprintf("the time lies before %d, when there were no such ids", first.Year())
+		r.Verdict, r.Why = Unlikely, fmt.Sprintf("the time lies before %d, when there were no such ids", first.Year())
+	case r.Time == nil:
+		r.Verdict, r.Why = Unlikely, fmt.Sprintf("the time lies in the year %d", t.Year())
 	case t.After(o.Now().Add(tolerance)):
-		return Unlikely, "the time lies in the future"
+		r.Verdict, r.Why = Unlikely, "the time lies in the future"
 	default:
-		return good, why
+		r.Verdict, r.Why = good, why
 	}
 }
 

@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -85,6 +86,12 @@ func TestInspect(t *testing.T) {
 			"ulid/ possible 2016-07-30T23:54:10.259Z milliseconds=1469922850259 random=d6764c61efb99302bd5b",
 			"uuid/ unlikely value=01563e3ab5d3d6764c61efb99302bd5b",
 		}},
+		{"7ZZZZZZZZZZZZZZZZZZZZZZZZZ", []string{ // in the year 10889
+			"ulid/ unlikely milliseconds=281474976710655 random=ffffffffffffffffffff",
+		}},
+		{"ffffffff-ffff-7fff-bfff-ffffffffffff", []string{
+			"uuid/v7 unlikely milliseconds=281474976710655 version=7 random_a=fff variant=2 random_b=3fffffffffffffff",
+		}},
 		{"01ARZ3NDEKTSV4RRFFQ69G5FAV", []string{
 			"ulid/ likely 2016-07-30T23:54:10.259Z milliseconds=1469922850259 random=d6764c61efb99302bd5b",
 		}},
@@ -119,6 +126,9 @@ func TestInspect(t *testing.T) {
 		}
 		if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
 			t.Errorf("Inspect(%s) =\n%s\nwant\n%s", c.id, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
+		if _, err := json.Marshal(report); err != nil {
+			t.Errorf("Inspect(%s) is no JSON: %v", c.id, err)
 		}
 		if report.Time != report.Readings[0].Time {
 			t.Errorf("Inspect(%s).Time = %v, want that of the first reading", c.id, report.Time)
@@ -162,6 +172,7 @@ func TestInspectRefuses(t *testing.T) {
 		{"hello world!", "12 characters"},
 		{"00000000000000000", "17 characters"},
 		{"99999999999999999999", "an xid has 20"},
+		{"9m4e2mr0ui3e8a215n4h", "the last 0 or g"},
 		{"9223372036854775808", "19 characters"},
 		{"01ARZ3NDEKTSV4RRFFQ69G5FAU", "a ULID has 26"},
 		{"81ARZ3NDEKTSV4RRFFQ69G5FAV", "a ULID has 26"},
@@ -198,6 +209,9 @@ func FuzzInspect(f *testing.F) {
 		again, err := inspect.Inspect(report.ID, options())
 		if err != nil || fmt.Sprint(describe(again.Readings[0])) != fmt.Sprint(describe(report.Readings[0])) {
 			t.Fatalf("%q is %v, but %q is %v (%v)", s, report, report.ID, again, err)
+		}
+		if _, err := json.Marshal(report); err != nil {
+			t.Fatalf("%q: %v", s, err)
 		}
 		for _, r := range report.Readings {
 			bit := 0

@@ -29,11 +29,16 @@ func readObjectID(s string, o Options) (Report, bool) {
 	if err != nil {
 		return Report{}, false
 	}
-	t := id.Time()
 	report := Report{ID: id.String()}
-	for _, layout := range layoutsBySuspicion(t, o.Layout) {
-		r := Reading{Format: "objectid", Variant: layout.String(), Time: &t, Fields: cut(id[:], layoutParts[layout]...)}
-		r.Verdict, r.Why = judgeObjectID(id, layout, o)
+	for _, layout := range layoutsBySuspicion(id.Time(), o.Layout) {
+		r := Reading{Format: "objectid", Variant: layout.String(), Fields: cut(id[:], layoutParts[layout]...)}
+		verdict, why := judgeLayout(id, layout, o)
+		r.judge(id.Time(), firstObjectID, o, verdict, why)
+		if id.IsZero() {
+			r.Verdict, r.Why = Bound, "all zeros: no id at all"
+		} else if id == objectid.At(id.Time()) {
+			r.Verdict, r.Why = Bound, "nothing but a time: an end of a range of ids"
+		}
 		report.Readings = append(report.Readings, r)
 	}
 	return report, true
@@ -58,17 +63,8 @@ func layoutsBySuspicion(t time.Time, hint *objectid.Layout) []objectid.Layout {
 	return hinted
 }
 
-func judgeObjectID(id objectid.ID, layout objectid.Layout, o Options) (Verdict, string) {
-	if id.IsZero() {
-		return Bound, "all zeros: no id at all"
-	}
-	if id == objectid.At(id.Time()) {
-		return Bound, "nothing but a time: an end of a range of ids"
-	}
-	verdict, why := judge(id.Time(), firstObjectID, o, Possible, "")
-	if verdict != Possible {
-		return verdict, why
-	}
+// judgeLayout says how well the layout suits the id and its time.
+func judgeLayout(id objectid.ID, layout objectid.Layout, o Options) (Verdict, string) {
 	t := id.Time()
 	switch {
 	case o.Layout != nil && layout == *o.Layout:

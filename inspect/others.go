@@ -28,9 +28,8 @@ func readULID(s string, o Options) (Report, bool) {
 }
 
 func ulidReading(id ulid.ULID, o Options) Reading {
-	t := id.Timestamp().UTC()
-	r := Reading{Format: "ulid", Time: &t, Fields: cut(id[:], part{"milliseconds", 48, true}, part{"random", 80, false})}
-	r.Verdict, r.Why = judge(t, firstULID, o, Likely, timeInOrder)
+	r := Reading{Format: "ulid", Fields: cut(id[:], part{"milliseconds", 48, true}, part{"random", 80, false})}
+	r.judge(id.Timestamp(), firstULID, o, Likely, timeInOrder)
 	return r
 }
 
@@ -39,9 +38,8 @@ func readKSUID(s string, o Options) (Report, bool) {
 	if err != nil || len(s) != 27 {
 		return Report{}, false
 	}
-	t := id.Time().UTC()
-	r := Reading{Format: "ksuid", Time: &t, Fields: cut(id.Bytes(), part{"seconds", 32, true}, part{"random", 128, false})}
-	r.Verdict, r.Why = judge(t, firstKSUID, o, Likely, timeInOrder)
+	r := Reading{Format: "ksuid", Fields: cut(id.Bytes(), part{"seconds", 32, true}, part{"random", 128, false})}
+	r.judge(id.Time(), firstKSUID, o, Likely, timeInOrder)
 	return Report{ID: id.String(), Readings: []Reading{r}}, true
 }
 
@@ -50,9 +48,8 @@ func readXID(s string, o Options) (Report, bool) {
 	if err != nil {
 		return Report{}, false
 	}
-	t := id.Time().UTC()
-	r := Reading{Format: "xid", Time: &t, Fields: cut(id.Bytes(), part{"seconds", 32, true}, part{"machine", 24, false}, part{"pid", 16, true}, part{"counter", 24, true})}
-	r.Verdict, r.Why = judge(t, firstXID, o, Likely, timeInOrder)
+	r := Reading{Format: "xid", Fields: cut(id.Bytes(), part{"seconds", 32, true}, part{"machine", 24, false}, part{"pid", 16, true}, part{"counter", 24, true})}
+	r.judge(id.Time(), firstXID, o, Likely, timeInOrder)
 	return Report{ID: id.String(), Readings: []Reading{r}}, true
 }
 
@@ -85,11 +82,10 @@ func readSnowflake(s string, o Options) (Report, bool) {
 		r := Reading{Format: "snowflake", Variant: service.name, Fields: cut(bytes[:], service.parts...)}
 		for _, f := range r.Fields {
 			if f.Name == "milliseconds" {
-				t := time.UnixMilli(service.epoch + int64(*f.Number)).UTC()
-				r.Time = &t
+				born := time.UnixMilli(service.epoch + int64(*f.Number))
+				r.judge(born, time.UnixMilli(service.epoch), o, Possible, "the time is in order for this service; others use the same form")
 			}
 		}
-		r.Verdict, r.Why = judge(*r.Time, time.UnixMilli(service.epoch), o, Possible, "the time is in order for this service; others use the same form")
 		report.Readings = append(report.Readings, r)
 		if r.Verdict == Possible {
 			inOrder = append(inOrder, len(report.Readings)-1)

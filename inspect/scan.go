@@ -3,6 +3,7 @@ package inspect
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -36,10 +37,11 @@ const (
 )
 
 // Scan finds ids in r, as people paste them: bare, in quotes, as ObjectId("...")
-// or {"$oid":"..."}, several on a line, within a line of a log, and in JSON
-// documents, of which it takes the member _id (or else id), whether there is one
-// on each line, or an array of them, or one over many lines. Documents in the
-// notation of the MongoDB shell are read as well.
+// or {"$oid":"..."}, several on a line, and in JSON documents, of which it takes the
+// member _id (or else id), whether there is one on each line, or an array of them,
+// or one over many lines. Documents in the notation of the MongoDB shell are read
+// as well. Within a line of a log it finds ObjectIds, UUIDs, and ULIDs in capitals;
+// ids of the other formats look like any other word or number there.
 //
 // It yields what it finds in the order of the text, and what it cannot make
 // sense of as a [Found] with an error. It stops after the first error of r,
@@ -54,6 +56,9 @@ func Scan(r io.Reader) iter.Seq[Found] {
 					return
 				}
 			}
+		}
+		if s.err == io.EOF && s.depth > 0 {
+			yield(Found{Line: s.line, Err: errors.New("an array begins but does not end: the text is cut off")})
 		}
 		if s.err != io.EOF {
 			yield(Found{Line: s.line, Err: fmt.Errorf("read: %w", s.err)})
@@ -71,6 +76,10 @@ type scanner struct {
 	err  error // of r, once there is one
 	buf  []byte
 
+	// depth is how many brackets are open in a text that is one array.
+	depth   int
+	started bool // something other than space was read
+
 	// byLine is set once a document did not end: from there on each line is a
 	// piece, so that one stray brace does not swallow the rest.
 	byLine bool
@@ -82,17 +91,39 @@ func (s *scanner) piece() []Found {
 	line := s.line
 	c, ok := s.next()
 	switch {
-	case !ok || strings.IndexByte(" \t\r\n,;[]", c) >= 0:
+	case !ok || strings.IndexByte(" \t\r\n,;", c) >= 0:
+		return nil
+	case c == '[' || c == ']':
+		s.bracket(c)
 		return nil
 	case c == '{' && !s.byLine:
+		s.started = true
 		return s.document(line)
 	case c == '"' || c == '\'':
 		if s.quoted(c) {
 			return inText(line, s.buf)
 		}
 	}
+	s.started = true
 	s.restOfLine()
 	return inText(line, s.buf)
+}
+
+// bracket counts the brackets of a text that begins with an array of documents or
+// of quoted words.
+func (s *scanner) bracket(c byte) {
+	switch {
+	case c == ']':
+		s.depth = max(s.depth-1, 0)
+	case s.depth > 0:
+		s.depth++
+	case !s.started:
+		following, _ := s.r.Peek(1)
+		if len(following) == 0 || strings.IndexByte("{[\"'\r\n ", following[0]) >= 0 {
+			s.depth = 1
+		}
+	}
+	s.started = true
 }
 
 // next appends the next byte to buf and returns it.

@@ -55,9 +55,11 @@ func readUUID(s string, o Options) (Report, bool) {
 		r.Fields = cut(id[:], parts...)
 		r.Why = uuidNature[id.Version()]
 		if r.Why == "" {
-			t := uuidTime(id)
-			r.Time = &t
-			r.Verdict, r.Why = judge(t, firstUUID, o, Likely, "version and variant of RFC 9562, and the time is in order")
+			why := "version and variant of RFC 9562, and the time is in order"
+			if id.Version() == 2 {
+				why += "; the birth was up to 7m9.5s later, which version 2 does not keep"
+			}
+			r.judge(uuidTime(id), firstUUID, o, Likely, why)
 		}
 	}
 	if r.Fields == nil {
@@ -74,7 +76,7 @@ func readUUID(s string, o Options) (Report, bool) {
 }
 
 // uuidTime returns the time in a UUID of version 1, 2, 6 or 7. Version 2 keeps
-// only its upper part: it is exact to 7 minutes.
+// only its upper part, so the time is the earliest that it can be.
 func uuidTime(id uuid.UUID) time.Time {
 	ticks := id.Time()
 	switch id.Version() {
@@ -86,5 +88,5 @@ func uuidTime(id uuid.UUID) time.Time {
 		ticks = uuid.Time(upper>>16<<12 | upper&0x0FFF)
 	}
 	sec, nsec := ticks.UnixTime()
-	return time.Unix(sec, nsec).UTC()
+	return time.Unix(sec, nsec)
 }

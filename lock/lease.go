@@ -49,8 +49,8 @@ type Lease struct {
 	deadline time.Time
 	cause    error // why the lease has ended; nil while it has not
 	released bool
-	expiry   *time.Timer // ends the lease at its deadline; nil if it has none
 	renewal  *time.Timer
+	expiry   *time.Timer // ends the lease at its deadline; made with the first renewal
 }
 
 // NewLease begins the lease of a grant. It is meant for engines. Values of ctx
@@ -59,13 +59,13 @@ func NewLease(ctx context.Context, g Grant) *Lease {
 	l := &Lease{grant: g, deadline: g.Deadline}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	first := g.Every
-	l.mu.Lock() // the timers may fire before they are assigned
+	l.mu.Lock() // the timer may fire before it is assigned
 	defer l.mu.Unlock()
 	if !g.Deadline.IsZero() {
-		left := time.Until(g.Deadline)
-		first = min(first, left/2)
-		l.expiry = time.AfterFunc(left, l.expire)
+		first = min(first, time.Until(g.Deadline)/2)
 	}
+	// One timer is enough until then. Most leases are short, and a timer costs as
+	// much as a good part of a request.
 	l.renewal = time.AfterFunc(first, l.renew)
 	return l
 }
@@ -147,6 +147,18 @@ func (l *Lease) endIfLate() {
 	}
 }
 
+// watch sees to it that the lease ends at its deadline though a renewal may hang,
+// and reports whether it has not ended yet.
+func (l *Lease) watch() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.endIfLate()
+	if l.cause == nil && l.expiry == nil && !l.deadline.IsZero() {
+		l.expiry = time.AfterFunc(time.Until(l.deadline), l.expire)
+	}
+	return l.cause == nil
+}
+
 // expire runs at the deadline.
 func (l *Lease) expire() {
 	l.mu.Lock()
@@ -159,7 +171,7 @@ func (l *Lease) expire() {
 
 // renew runs when it is time for a renewal.
 func (l *Lease) renew() {
-	if l.Check() != nil {
+	if !l.watch() {
 		return
 	}
 	began := time.Now()

@@ -94,7 +94,7 @@ func CheckName(name string) error {
 	case name == "":
 		return fmt.Errorf("%w name: it is empty", ErrInvalid)
 	case len(name) > MaxName:
-		return fmt.Errorf("%w name: %d bytes, want at most %d: %.32q...", ErrInvalid, len(name), MaxName, name)
+		return fmt.Errorf("%w name: %d bytes, want at most %d; it begins with %.32q", ErrInvalid, len(name), MaxName, name)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%w name: not UTF-8: %q", ErrInvalid, name)
 	}

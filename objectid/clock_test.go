@@ -103,7 +103,7 @@ func TestNothingIsMadeTwiceAtTheEnd(t *testing.T) {
 		made := 0
 		func() {
 			defer func() {
-				if err := recover(); err != errExhausted {
+				if err := recover(); err != ErrExhausted {
 					t.Errorf("%v: panic with %v", layout, err)
 				}
 			}()

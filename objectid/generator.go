@@ -137,7 +137,7 @@ func Fill(dst []ID) {
 }
 
 // New returns a new ID, greater than every ID that g returned before the call
-// began. It panics when g has no ids left, which takes a clock in the year 2106
+// began. It panics with [ErrExhausted] when g has no ids left, which takes a clock in the year 2106
 // and another 2^24 ids or more.
 func (g *Generator) New() ID {
 	var id ID
@@ -149,7 +149,8 @@ func (g *Generator) New() ID {
 // Fill sets every element of dst to a new ID, in rising order, for little more
 // than the price of one. Other goroutines' ids do not come between those of one
 // Fill of up to 2^20 elements. A dst of length 0 is left alone. Like New it
-// panics when g has no ids left; what dst then holds is not defined.
+// panics with [ErrExhausted] when g has no ids left; what dst then holds is not
+// defined.
 func (g *Generator) Fill(dst []ID) {
 	for len(dst) > 0 {
 		part := dst[:min(len(dst), chunk)]
@@ -197,8 +198,9 @@ func (g *Generator) take(n uint64) uint64 {
 	return g.takeAt(n)
 }
 
-// errExhausted is what New and Fill panic with.
-var errExhausted = errors.New("objectid: no ids left before the end of time, 2106-02-07T06:28:16Z")
+// ErrExhausted is what [Generator.New] and [Generator.Fill] panic with where there
+// is no id left that would be greater than the last.
+var ErrExhausted = errors.New("objectid: no ids left before the end of time, 2106-02-07T06:28:16Z")
 
 // takeAt is take with a look at the clock: it first raises state to the clock's
 // second, if that is later.
@@ -215,7 +217,7 @@ func (g *Generator) takeAt(n uint64) uint64 {
 		}
 		// The very last value is never taken: the one behind it would be 0.
 		if end := uint64(math.MaxUint32)<<g.bits | uint64(g.mask); first > end || n > end-first {
-			panic(errExhausted)
+			panic(ErrExhausted)
 		}
 		if !g.state.CompareAndSwap(old, first+n) {
 			continue

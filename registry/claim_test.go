@@ -18,6 +18,7 @@ import (
 // Members whose random sources hold few different blocks, in any order and with
 // zeros, all get blocks of their own, as long as the source has a free one.
 func TestPlantedCollisionsAreDrawnAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := openStore(t, filepath.Join(dir, time.Now().Format("150405.000000000")+".db"))
@@ -135,10 +136,7 @@ func TestLostAnswerToAClaim(t *testing.T) {
 	m := join(t, s, registry.Options{Offline: true, Interval: 100 * time.Millisecond})
 	id := m.Generator().New()
 	r := registry.New(inner, nil)
-	eventually(t, "registered", func() bool { return trace(t, r, id).Verdict == registry.Known })
-	if m.Err() != nil {
-		t.Errorf("Err = %v", m.Err())
-	}
+	eventually(t, "registered", func() bool { return trace(t, r, id).Verdict == registry.Known && m.Err() == nil })
 	if p := m.Process(); p.Value != p.Block {
 		t.Errorf("value %s, block %s: its own claim was taken for another's", p.Value, p.Block)
 	}

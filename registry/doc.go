@@ -21,8 +21,9 @@
 // key, for ever. So two members never make the same id, also when they join at
 // the same moment and when one was cut off from the store.
 //
-// Trace says known only if exactly one process held the id's process value at
-// the id's time; otherwise it says unknown, conflict or collision. What a process
+// Trace says known, and certain, only if exactly one process held the id's
+// process value at the id's time and the registry had its word then; otherwise it
+// says unknown, conflict or collision, or known and why not certain. What a process
 // recorded in its last heartbeat is still there after it was killed. A store that
 // cannot be reached stops no member: it goes on making ids, keeps its samples,
 // and stores them when it can.
@@ -35,6 +36,9 @@
 // Process values that programs draw at random, without joining, may be those of
 // a member: the chance is that of any other collision, see "oid odds". What such
 // a program makes is then traced to the wrong process.
+//
+// A virtual machine that is copied while it runs takes its members along: both
+// copies then make ids with the same blocks, until one of them joins anew.
 //
 // Between hosts there is no common clock. A process of another host whose
 // heartbeats stopped is called silent, until this Registry itself has waited for

@@ -6,11 +6,23 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// A process joins, makes an id, and leaves; the id leads back to it.
+// work is a program that joins, makes an id, and leaves.
+func work(ctx context.Context, s store.Store) (id objectid.ID, err error) {
+	m, err := registry.Join(ctx, s, &registry.Options{Name: "shop", Addr: "127.0.0.1:8080"})
+	if err != nil {
+		return id, err
+	}
+	defer m.Leave(ctx, "shut down")
+	return m.Generator().New(), nil
+}
+
+// An id leads back to the process that made it, also when that has ended.
 func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "registry")
@@ -25,14 +37,8 @@ func Example() {
 		return
 	}
 	defer s.Close()
-
-	m, err := registry.Join(ctx, s, &registry.Options{Name: "shop", Addr: "127.0.0.1:8080"})
+	id, err := work(ctx, s)
 	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	id := m.Generator().New()
-	if err := m.Leave(ctx, "shut down"); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -43,9 +49,6 @@ func Example() {
 		return
 	}
 	maker := trace.Processes[0]
-	fmt.Println(trace.Verdict, maker.Name, maker.GPID.Addr(), maker.GPID == m.GPID())
-	fmt.Println(maker.State, maker.Reason)
-	// Output:
-	// known shop 127.0.0.1:8080 true
-	// left shut down
+	fmt.Println(trace.Verdict, maker.Name, maker.GPID.Addr(), maker.State, maker.Reason)
+	// Output: known shop 127.0.0.1:8080 left shut down
 }

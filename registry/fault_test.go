@@ -113,7 +113,7 @@ func (f *faulty) Find(ctx context.Context, c string, q store.Query) iter.Seq2[bs
 func TestStoreFailsAtEveryCall(t *testing.T) {
 	for _, kind := range []fault{refused, lostAnswer, hangs} {
 		for _, offline := range []bool{false, true} {
-			for at := 0; at < 14; at++ {
+			for at := range 10 {
 				t.Run(fmt.Sprintf("fault %d offline %v call %d", kind, offline, at), func(t *testing.T) {
 					t.Parallel()
 					failAt(t, kind, offline, at)
@@ -173,6 +173,7 @@ func failAt(t *testing.T, kind fault, offline bool, at int) {
 // A member that is cut off goes on, keeps its samples, and is complete again when
 // it is back. Meanwhile nobody else is given its block.
 func TestCutOffFromTheStore(t *testing.T) {
+	t.Parallel()
 	inner := newStore(t)
 	var mu sync.Mutex
 	cut := false
@@ -219,6 +220,7 @@ func TestCutOffFromTheStore(t *testing.T) {
 // A process that joins while the store is away goes on with a random value. What
 // it made before it is registered is known, but not for certain.
 func TestJoinOffline(t *testing.T) {
+	t.Parallel()
 	inner := newStore(t)
 	var mu sync.Mutex
 	away := true
@@ -285,4 +287,62 @@ func TestJoinOfflineIntoATakenBlock(t *testing.T) {
 			t.Errorf("%v has %d rivals, want 1", s.GPID, len(s.Rivals))
 		}
 	}
+}
+
+// Whoever asks while the store fails, at any of the calls, gets an error that says
+// so and where, and never an answer that is made of less than is stored.
+func TestReadersOfAStoreThatFails(t *testing.T) {
+	inner := newStore(t)
+	m := join(t, inner, registry.Options{Addr: "127.0.0.1:8080"})
+	id := m.Generator().New()
+	join(t, inner, registry.Options{Addr: "127.0.0.1:8080"})
+	for name, ask := range map[string]func(r *registry.Registry) error{
+		"trace": func(r *registry.Registry) error {
+			tr, err := r.Trace(t.Context(), id)
+			if err == nil && (tr.Verdict != registry.Known || tr.Before == nil) {
+				return fmt.Errorf("incomplete: %+v", tr)
+			}
+			return err
+		},
+		"list": func(r *registry.Registry) error { return drain(r.List(t.Context()), 2) },
+		"at":   func(r *registry.Registry) error { return drain(r.At(t.Context(), m.GPID().Addr()), 2) },
+		"find": func(r *registry.Registry) error { return drain(r.Find(t.Context(), m.GPID()), 2) },
+		"history": func(r *registry.Registry) error {
+			return drain(r.History(t.Context(), m.GPID(), time.Time{}, time.Time{}), 2)
+		},
+		"prune": func(r *registry.Registry) error { _, err := r.Prune(t.Context(), nil); return err },
+	} {
+		for at := 0; ; at++ {
+			f := &faulty{Store: inner, fail: func(call int, _ string) fault {
+				if call == at {
+					return refused
+				}
+				return none
+			}}
+			err := ask(registry.New(f, nil))
+			if f.calls <= at {
+				if err != nil || at == 0 {
+					t.Errorf("%s without a fault: %v after %d calls", name, err, at)
+				}
+				break
+			}
+			if !errors.Is(err, errStore) || !strings.HasPrefix(err.Error(), "registry: ") {
+				t.Errorf("%s, call %d, %s: %v, want the store's error and where it was", name, at, f.ops[at], err)
+			}
+		}
+	}
+}
+
+// drain reads a sequence to its end, which must have n values.
+func drain[T any](seq iter.Seq2[T, error], n int) error {
+	for _, err := range seq {
+		if err != nil {
+			return err
+		}
+		n--
+	}
+	if n != 0 {
+		return fmt.Errorf("%d values are missing", n)
+	}
+	return nil
 }

@@ -103,13 +103,19 @@ func (m *Member) beat(ctx context.Context, end *End) error {
 		ahead = m.generator.Ahead()
 	}
 	m.mu.Lock()
+	if sampleErr != nil && !m.sampler.self {
+		load = m.p.Last.Load // it has ended, and what it used last is what is asked for
+	}
 	m.p.Last = Beat{Count: m.p.Last.Count + 1, Time: m.clock.stamp(ahead), Monotonic: monotonic(), Load: load}
 	if end != nil {
 		m.p.End = &End{Time: m.p.Last.Time, Reason: end.Reason}
 	}
-	m.pending = append(m.pending, m.p.Last)
+	last := m.p.Last
 	m.mu.Unlock()
-	m.pending = m.pending[max(0, len(m.pending)-maxPending):]
+	if sampleErr == nil || m.sampler.self {
+		m.pending = append(m.pending, last)
+		m.pending = m.pending[max(0, len(m.pending)-maxPending):]
+	}
 
 	if !m.registered {
 		if err := m.register(ctx); err != nil {

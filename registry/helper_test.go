@@ -1,18 +1,12 @@
 package registry_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
-	"syscall"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,137 +102,52 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// memberProgram builds testdata/member once.
-var memberProgram = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "oid-member-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "member")
-	out, err := exec.Command("go", "build", "-o", path, "./testdata/member").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build testdata/member: %w\n%s", err, out)
-	}
-	return path, nil
-})
+// moved is a wall clock that can be set.
+type moved struct{ by atomic.Int64 }
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := memberProgram(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
+func (c *moved) Now() time.Time      { return time.Now().Add(time.Duration(c.by.Load())) }
+func (c *moved) set(d time.Duration) { c.by.Store(int64(d)) }
+
+// beat is the shortest interval.
+const beat = 100 * time.Millisecond
+
+// elsewhere is a store as a process of another place writes to it: what it
+// records of its kernel is changed.
+type elsewhere struct {
+	store.Store
+	change func(*registry.Process)
 }
 
-// process is a run of testdata/member.
-type process struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
-	stdout *bufio.Scanner
-	ended  bool
-
-	gpid  gpid.GPID
-	block string
-	took  time.Duration // to join
-	ids   []objectid.ID // that it wrote down
+func (e elsewhere) Insert(ctx context.Context, c string, doc any) (store.Key, error) {
+	return e.Store.Insert(ctx, c, e.changed(doc))
 }
 
-// start starts a process that has opened the store and waits for orders. In a
-// container it has pid 1.
-func start(t *testing.T, file, addr string, interval time.Duration, container bool) *process {
+func (e elsewhere) Replace(ctx context.Context, c string, doc any) error {
+	return e.Store.Replace(ctx, c, e.changed(doc))
+}
+
+func (e elsewhere) changed(doc any) any {
+	if p, ok := doc.(registry.Process); ok {
+		e.change(&p)
+		return p
+	}
+	return doc
+}
+
+// sample is an id as another driver makes it: with a random value of its own.
+func sample(t *testing.T) objectid.ID {
 	t.Helper()
-	program, err := memberProgram()
+	g, err := objectid.NewGenerator(objectid.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, cmd: exec.Command(program, "-store", file, "-addr", addr, "-interval", interval.String(), fmt.Sprintf("-container=%v", container))}
-	if container {
-		p.cmd.SysProcAttr = &syscall.SysProcAttr{
-			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS,
-			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
-			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
-		}
-	}
-	p.cmd.Stderr = os.Stderr
-	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.stdout = bufio.NewScanner(stdout)
-	if err := p.cmd.Start(); err != nil {
-		if container && (errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC)) {
-			t.Skipf("this system lets no process make a pid namespace: %v", err)
-		}
-		t.Fatal(err)
-	}
-	t.Cleanup(p.kill)
-	p.read("ready")
-	return p
+	return g.New()
 }
 
-// read returns the next line, which must begin with the given word.
-func (p *process) read(word string) []string {
-	p.t.Helper()
-	if !p.stdout.Scan() {
-		p.t.Fatalf("process %d ended: %v", p.cmd.Process.Pid, p.stdout.Err())
-	}
-	fields := strings.Fields(p.stdout.Text())
-	if len(fields) == 0 || fields[0] != word {
-		p.t.Fatalf("process %d says %q, want %q", p.cmd.Process.Pid, p.stdout.Text(), word)
-	}
-	return fields[1:]
-}
-
-func (p *process) say(line string) {
-	p.t.Helper()
-	if _, err := io.WriteString(p.stdin, line+"\n"); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-func (p *process) join() {
-	p.t.Helper()
-	p.say("join")
-	p.joined()
-}
-
-func (p *process) joined() {
-	p.t.Helper()
-	f := p.read("joined")
-	p.gpid, p.block = gpid.MustParse(f[0]), f[1]
-	p.took, _ = time.ParseDuration(f[2])
-}
-
-func (p *process) make(n int) {
-	p.t.Helper()
-	p.say(fmt.Sprint("make ", n))
-	for range n {
-		p.ids = append(p.ids, objectid.MustParse(p.read("id")[0]))
-	}
-	p.read("made")
-}
-
-func (p *process) leave(reason string) {
-	p.t.Helper()
-	p.say("leave " + reason)
-	p.read("left")
-	p.wait()
-}
-
-// kill ends the process as kill -9 does.
-func (p *process) kill() {
-	if !p.ended {
-		p.cmd.Process.Kill()
-		p.wait()
-	}
-}
-
-func (p *process) wait() {
-	p.ended = true
-	p.stdin.Close()
-	p.cmd.Wait()
+// later is an id of the maker of id, some seconds on.
+func later(id objectid.ID, seconds int) objectid.ID {
+	moved := objectid.At(id.Time().Add(time.Duration(seconds) * time.Second))
+	copy(moved[4:], id[4:])
+	moved[11]++
+	return moved
 }

@@ -95,7 +95,7 @@ func plant(t testing.TB, s store.Store, p registry.Process, n, samplesEach int) 
 		q := p
 		q.Block = fmt.Sprintf("%08x", i*7919+1)
 		q.Value = q.Block
-		q.GPID = gpid.MustParse(fmt.Sprintf("10.1.%d.7:8080:%d:4711", i%100, 1795166651598985+i))
+		q.GPID = gpid.MustParse(fmt.Sprintf("10.1.%d.7:8080:%d:4711", i%100, 1795166651598985+int64(i)))
 		q.Key = q.GPID.String() + "/" + q.Block
 		q.Kernel = gpid.Process{}
 		processes = append(processes, q)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -73,7 +74,11 @@ func Adopt(ctx context.Context, s store.Store, sample objectid.ID, o *Options) (
 	if err != nil {
 		return nil, fmt.Errorf("registry: adopt process %d: %w", opts.PID, err)
 	}
-	switch born, now := m.p.GPID.Start(), wall(opts.Now); {
+	born, err := m.p.Kernel.Started()
+	if err != nil {
+		born = m.p.GPID.Start()
+	}
+	switch now := wall(opts.Now); {
 	case sample.Time().After(now.Add(time.Minute)):
 		return nil, fmt.Errorf("%w: %v is from %s, which is still to come", ErrSample, sample, sample.Time().Format(time.RFC3339))
 	case !sample.Time().Before(born.Truncate(time.Second)):
@@ -114,7 +119,7 @@ func newMember(s store.Store, o Options, g gpid.GPID) *Member {
 		Member:   objectid.New(),
 		Name:     o.Name,
 		Version:  o.Version,
-		Labels:   o.Labels,
+		Labels:   maps.Clone(o.Labels),
 		Kernel:   m.view.here.self,
 		Network:  m.view.here.network,
 		Interval: o.Interval,
@@ -128,6 +133,7 @@ func newMember(s store.Store, o Options, g gpid.GPID) *Member {
 		m.p.Name = filepath.Base(m.p.Executable)
 	}
 	m.p.From, m.p.Joined = m.clock.stamp(0), monotonic()
+	m.trimmed = m.p.From
 	m.sampler = sampler{root: "/proc", kernel: m.p.Kernel}
 	return m
 }

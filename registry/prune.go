@@ -70,18 +70,21 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 
 // pruneRecord deletes the record of p. What is to stay is stored first.
 func (r *Registry) pruneRecord(ctx context.Context, p *Process) error {
-	h, err := get[holding](ctx, r.store, values, p.Block)
-	if err != nil {
-		return err
+	if p.Value != p.Block {
+		err := r.store.Delete(ctx, values, key(adoptionKey(p.Value, p.From, p.Block)))
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		return r.store.Delete(ctx, processes, key(p.Key))
 	}
-	if p.Value == p.Block {
+	h, err := get[holding](ctx, r.store, values, p.Block)
+	if err == nil {
 		essence := *p
 		essence.Labels, essence.Executable = nil, ""
 		h.Pruned = &essence
-		if err := r.store.Replace(ctx, values, h); err != nil {
-			return err
-		}
-	} else if err := r.store.Delete(ctx, values, key(adoptionKey(p.Value, p.From, p.Block))); err != nil && !errors.Is(err, store.ErrNotFound) {
+		err = r.store.Replace(ctx, values, h)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) { // somebody deleted the claim
 		return err
 	}
 	return r.store.Delete(ctx, processes, key(p.Key))

@@ -76,6 +76,24 @@ func TestPrunedMemberComesBack(t *testing.T) {
 	})
 }
 
+// A member that was pruned as dead comes back: what it is now counts, and not
+// what was kept of it.
+func TestPrunedAndAliveAgain(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	away := func(p *registry.Process) { p.Kernel.Boot = "" } // nobody can tell that it runs
+	m := join(t, elsewhere{s, away}, registry.Options{Interval: 300 * time.Millisecond})
+	var clock moved
+	clock.set(400 * 24 * time.Hour)
+	r := registry.New(s, &registry.View{Now: clock.Now})
+	if done, err := r.Prune(t.Context(), nil); err != nil || done.Records != 1 {
+		t.Fatalf("Prune = %+v, %v, want its record", done, err)
+	}
+	time.Sleep(1500 * time.Millisecond)
+	id := m.Generator().New()
+	eventually(t, "known again", func() bool { return trace(t, registry.New(s, nil), id).Verdict == registry.Known })
+}
+
 // A member deletes its own samples when they are older than it keeps them.
 func TestMemberTrimsItsSamples(t *testing.T) {
 	s := newStore(t)

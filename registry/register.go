@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/oidkit/oid/store"
 )
@@ -90,7 +91,7 @@ func (m *Member) flush(ctx context.Context) error {
 	if p.Last.Time.Sub(m.trimmed) < trimInterval {
 		return nil
 	}
-	old := sampleRange(p.Block, p.From.AddDate(-1, 0, 0), p.Last.Time.Add(-m.options.KeepSamples))
+	old := sampleRange(p.Block, time.Time{}, p.Last.Time.Add(-m.options.KeepSamples))
 	if _, err := m.store.DeleteRange(ctx, samples, old); err != nil {
 		return fmt.Errorf("registry: delete old samples: %w", err)
 	}

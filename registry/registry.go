@@ -74,6 +74,10 @@ func (r *Registry) Find(ctx context.Context, g gpid.GPID) iter.Seq2[Status, erro
 	}
 }
 
+// maxLater is among how many later runs at its address a run's successor is
+// looked for.
+const maxLater = 100
+
 // list judges each process of an address by those that come after it.
 func (r *Registry) list(ctx context.Context, keys store.Range) iter.Seq2[Status, error] {
 	return func(yield func(Status, error) bool) {
@@ -82,7 +86,7 @@ func (r *Registry) list(ctx context.Context, keys store.Range) iter.Seq2[Status,
 			for i, p := range runs {
 				var next *Process
 				if p.End == nil {
-					next = successor(p, runs[i+1:])
+					next = successor(p, runs[i+1:min(len(runs), i+1+maxLater)])
 				}
 				s, err := r.judged(ctx, p, next)
 				if !yield(s, err) || err != nil {
@@ -112,7 +116,7 @@ func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
 	if p.End == nil && p.GPID.Addr().Port() != 0 {
 		later := addrRange(p.GPID.Addr())
 		later.From = key(p.Key + "\x00")
-		for q, err := range r.processes(ctx, later) {
+		for q, err := range read[Process](ctx, r.store, processes, store.Query{Range: later, Limit: maxLater}) {
 			if err != nil {
 				return Status{}, err
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"net/netip"
 	"os"
 	"testing"
 	"time"
@@ -105,6 +104,7 @@ func TestTraceUnknownAndConflict(t *testing.T) {
 }
 
 func TestHeartbeatsAreHistory(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	r := registry.New(s, nil)
 	other := join(t, s, registry.Options{Addr: "127.0.0.1:2", Interval: 100 * time.Millisecond})
@@ -164,70 +164,6 @@ func TestTwoMembersOfOneProcess(t *testing.T) {
 	}
 	if found := all(t, r.Find(t.Context(), a.GPID())); len(found) != 2 {
 		t.Errorf("the run is recorded %d times, want twice", len(found))
-	}
-}
-
-func TestAtShowsRestarts(t *testing.T) {
-	file := t.TempDir() + "/registry.db"
-	s := openStore(t, file)
-	r := registry.New(s, nil)
-	var want []gpid.GPID
-	for range 3 {
-		p := start(t, file, "127.0.0.1:8080", time.Minute, false)
-		p.join()
-		want = append(want, p.gpid)
-		p.kill()
-	}
-	elsewhere := start(t, file, "127.0.0.1:80", time.Minute, false)
-	elsewhere.join()
-	runs := all(t, r.At(t.Context(), netip.MustParseAddrPort("127.0.0.1:8080")))
-	if len(runs) != len(want) {
-		t.Fatalf("%d runs, want %d", len(runs), len(want))
-	}
-	for i, run := range runs {
-		state := registry.Replaced
-		if i == len(runs)-1 {
-			state = registry.Dead
-		}
-		if run.GPID != want[i] || run.State != state {
-			t.Errorf("run %d: %v, %s (%s), want %v, %s", i, run.GPID, run.State, run.Reason, want[i], state)
-		}
-		if one := statusOf(t, r, want[i]); one.State != state {
-			t.Errorf("run %d alone: %s, want %s", i, one.State, state)
-		}
-	}
-	if n := len(all(t, r.List(t.Context()))); n != 4 {
-		t.Errorf("List has %d processes, want 4", n)
-	}
-}
-
-func TestKilledProcessKeepsItsLastSamples(t *testing.T) {
-	file := t.TempDir() + "/registry.db"
-	s := openStore(t, file)
-	r := registry.New(s, nil)
-	const interval = 200 * time.Millisecond
-	p := start(t, file, "", interval, false)
-	p.join()
-	eventually(t, "ten heartbeats", func() bool { return statusOf(t, r, p.gpid).Last.Count >= 10 })
-	p.make(1)
-	before := statusOf(t, r, p.gpid)
-	p.kill()
-	killed := time.Now()
-	after := statusOf(t, r, p.gpid)
-	if after.State != registry.Dead || after.Last.Count < before.Last.Count {
-		t.Errorf("after kill -9: %s, heartbeat %d, had %d", after.State, after.Last.Count, before.Last.Count)
-	}
-	h := all(t, r.History(t.Context(), p.gpid, time.Time{}, time.Time{}))
-	last := h[len(h)-1]
-	// Generous, for machines that are busy: a heartbeat is late there.
-	if age := killed.Sub(last.Time); age > interval+5*time.Second || last.RSS <= 0 || last.Threads <= 0 || last.Files <= 0 {
-		t.Errorf("last sample is %v old: %+v", age, last)
-	}
-	if int64(len(h)) != after.Last.Count {
-		t.Errorf("%d samples of %d heartbeats", len(h), after.Last.Count)
-	}
-	if tr := trace(t, r, p.ids[0]); tr.Verdict != registry.Known || tr.Before == nil {
-		t.Errorf("trace of its id: %+v", tr)
 	}
 }
 

@@ -2,13 +2,11 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
-	"github.com/oidkit/oid/store"
 )
 
 // State is what has become of a process.
@@ -157,25 +155,16 @@ func (r *Registry) rivals(ctx context.Context, p *Process) ([]gpid.GPID, error) 
 		if err != nil {
 			return nil, err
 		}
-		if h.Member == p.Member || h.Pruned != nil {
+		if h.Member == p.Member {
 			continue
 		}
-		q, err := get[Process](ctx, r.store, processes, h.Process)
-		if errors.Is(err, store.ErrNotFound) {
-			continue // it has not yet begun, and will look for rivals itself
-		}
-		if err != nil {
-			return nil, fmt.Errorf("registry: read process %s: %w", h.Process, err)
-		}
-		if p.sameMaker(&q) {
-			continue
-		}
-		s, err := r.status(ctx, &q)
+		// One that has not yet begun will look for rivals itself.
+		s, _, err := r.holder(ctx, h)
 		if err != nil {
 			return nil, err
 		}
-		if s.State.mayLive() {
-			found = append(found, q.GPID)
+		if s.State.mayLive() && !p.sameMaker(&s.Process) {
+			found = append(found, s.GPID)
 		}
 	}
 	return found, nil

@@ -53,6 +53,7 @@ type Trace struct {
 func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	t := Trace{ID: id, Verdict: Unrecorded, Reason: "no process recorded its process value", CPU: Unknown}
 	var sure, maybe, outside []Status
+	var presumed *Status // dead, before the id was made, as far as anybody knows
 	for h, err := range r.holders(ctx, valueOf(id)) {
 		if err != nil {
 			return t, err
@@ -72,12 +73,15 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 			maybe = addMaker(maybe, s)
 		default:
 			outside = append(outside, s)
+			if s.State == PresumedDead {
+				presumed = &s
+			}
 		}
 	}
 	switch {
 	case len(sure) == 1 && len(maybe) == 0, len(sure) == 0 && len(maybe) == 1:
 		t.Processes = append(sure, maybe...)
-		return t, r.explain(ctx, &t, len(sure) == 1)
+		return t, r.explain(ctx, &t, len(sure) == 1, presumed)
 	case len(sure)+len(maybe) > 1:
 		t.Verdict, t.Processes = Collision, append(sure, maybe...)
 		t.Reason = fmt.Sprintf("%d processes held its process value at that time", len(t.Processes))
@@ -115,8 +119,9 @@ func conflict(id objectid.ID, outside []Status) string {
 	}
 }
 
-// explain completes the trace of an id whose maker is known.
-func (r *Registry) explain(ctx context.Context, t *Trace, sure bool) error {
+// explain completes the trace of an id whose maker is known: sure if that was
+// alive for sure, and unless presumed, if it is not nil, was alive after all.
+func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *Status) error {
 	p := &t.Processes[0]
 	at := t.ID.Time()
 	t.Verdict = Known
@@ -125,6 +130,8 @@ func (r *Registry) explain(ctx context.Context, t *Trace, sure bool) error {
 		t.Reason = fmt.Sprintf("made %v after the last heartbeat of a process that is silent", at.Sub(p.Last.Time).Round(time.Second))
 	case at.Before(p.Certain.Truncate(time.Second)):
 		t.Reason = fmt.Sprintf("certain only from %s, when the process was recorded", p.Certain.Format(time.RFC3339))
+	case presumed != nil && !presumed.sameMaker(&p.Process):
+		t.Reason = fmt.Sprintf("unless %v, which is presumed dead and held its process value too, is alive", presumed.GPID)
 	default:
 		t.Certain = true
 		t.Reason = "the process held its process value at that time"
@@ -180,18 +187,21 @@ func (r *Registry) holders(ctx context.Context, value string) iter.Seq2[*holding
 	}
 }
 
-// holder returns the process that h is about, unless it has none.
+// holder returns the process that h is about, or what is left of it. It may have
+// neither: a process that has just claimed its block.
 func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded bool, err error) {
-	if h.Pruned != nil {
-		return r.judge(h.Pruned, nil), true, nil
-	}
 	p, err := get[Process](ctx, r.store, processes, h.Process)
-	if errors.Is(err, store.ErrNotFound) {
+	switch {
+	case err == nil:
+		s, err = r.status(ctx, &p)
+		return s, true, err
+	case !errors.Is(err, store.ErrNotFound):
+		return s, false, fmt.Errorf("registry: read process %s: %w", h.Process, err)
+	case h.Pruned == nil:
 		return s, false, nil
 	}
-	if err != nil {
-		return s, false, fmt.Errorf("registry: read process %s: %w", h.Process, err)
+	if s = r.judge(h.Pruned, nil); s.State.mayLive() {
+		s.State, s.Reason = PresumedDead, "its record was pruned"
 	}
-	s, err = r.status(ctx, &p)
-	return s, true, err
+	return s, true, nil
 }

@@ -65,10 +65,11 @@ type Store interface {
 	Get(ctx context.Context, collection string, key Key) (bson.Raw, error)
 
 	// Find returns the documents that q asks for, in the order of their keys. It
-	// reads on as the caller does and holds about a megabyte, or one document
-	// if that is larger. The caller owns each document. The first error ends
-	// the sequence; the document beside it is nil. To go on later, ask again
-	// with the key of the last document as q.After.
+	// reads on as the caller does and holds little of the result: about a
+	// megabyte, or what a MongoDB server sends at once, which is 16 MiB at most.
+	// The caller owns each document. The first error ends the sequence; the
+	// document beside it is nil. To go on later, ask again with the key of the
+	// last document as q.After.
 	//
 	// The caller may use the store inside the loop, also to delete what it was
 	// given.

@@ -12,7 +12,7 @@ import (
 
 // Span is a stretch of time as somebody typed it. Empty fields are open ends.
 type Span struct {
-	Since string // a duration up to now (24h, 7d), or the beginning
+	Since string // a duration up to now (24h, 7d), or a beginning that is not in the future
 	From  string // the beginning, in place of Since
 	To    string // the end, not included
 }
@@ -43,28 +43,35 @@ func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // Times returns the ends of the span, nil where it is open. The errors begin with
 // the name of the field in lower case.
 func (s Span) Times(now time.Time) (from, to *time.Time, err error) {
-	read := func(field, text string) *time.Time {
-		if text == "" || err != nil {
-			return nil
-		}
-		t, parseErr := Parse(text, now)
-		if parseErr != nil {
-			err = fmt.Errorf("%s: %w", field, parseErr)
-		}
-		return &t
-	}
 	if s.Since != "" && s.From != "" {
 		return nil, nil, errors.New("since and from both say where to begin: give one of them")
 	}
-	if ago, durationErr := str2duration.ParseDuration(s.Since); durationErr == nil && !isDigits(s.Since) {
-		t := now.Add(-ago.Abs())
-		from = &t
-	} else {
-		from = read("since", s.Since)
+	for _, end := range []struct {
+		field, text string
+		parse       func(string, time.Time) (time.Time, error)
+		time        **time.Time
+	}{{"since", s.Since, parseSince, &from}, {"from", s.From, Parse, &from}, {"to", s.To, Parse, &to}} {
+		if end.text == "" {
+			continue
+		}
+		t, err := end.parse(end.text, now)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", end.field, err)
+		}
+		*end.time = &t
 	}
-	if s.From != "" {
-		from = read("from", s.From)
+	return from, to, nil
+}
+
+// parseSince reads a time as [Parse] does, but a duration without a sign as well,
+// and no time in the future.
+func parseSince(s string, now time.Time) (time.Time, error) {
+	if d, err := str2duration.ParseDuration(s); err == nil && d > 0 && s[0] != '+' {
+		return now.Add(-d), nil
 	}
-	to = read("to", s.To)
-	return from, to, err
+	t, err := Parse(s, now)
+	if err == nil && t.After(now) {
+		return time.Time{}, fmt.Errorf("time %q: it lies in the future, where nothing can have been made since", s)
+	}
+	return t, err
 }

@@ -21,6 +21,8 @@ ObjectId, which stands for the time in it.`
 var layouts = []string{
 	time.RFC3339Nano,
 	"2006-01-02 15:04:05.999999999Z07:00",
+	"2006-01-02T15:04Z07:00",
+	"2006-01-02 15:04Z07:00",
 	"2006-01-02T15:04:05.999999999",
 	"2006-01-02 15:04:05.999999999",
 	"2006-01-02T15:04",
@@ -49,7 +51,8 @@ func Parse(s string, now time.Time) (time.Time, error) {
 		return now.Add(d), nil
 	}
 	for _, layout := range layouts {
-		if t, err := time.Parse(layout, s); err == nil {
+		// RFC 3339 allows t and z in lower case; the package time does not.
+		if t, err := time.Parse(layout, strings.ToUpper(s)); err == nil {
 			return t, nil
 		}
 	}

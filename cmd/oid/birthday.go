@@ -14,7 +14,7 @@ func birthday(n, p float64) float64 {
 	if (n-1)*p >= 1 {
 		return 1
 	}
-	return -math.Expm1(logNoClash(n, p))
+	return 0 - math.Expm1(logNoClash(n, p)) // and not -0
 }
 
 // logNoClash returns the natural logarithm of the product above.
@@ -37,16 +37,16 @@ func logNoClash(n, p float64) float64 {
 	if y >= 1 {
 		return math.Inf(-1)
 	}
-	return -entropy(y)/p - math.Log1p(-y)/2 - p*y/(1-y)/12
+	return -n*y*entropy(y) - math.Log1p(-y)/2 - p*y/(1-y)/12
 }
 
-// entropy returns (1-y)log(1-y)+y without cancellation, for y from 0 to 1.
+// entropy returns ((1-y)log(1-y)+y)/y^2 without cancellation, for y from 0 to 1.
 func entropy(y float64) float64 {
 	if y > 0.1 {
-		return (1-y)*math.Log1p(-y) + y
+		return ((1-y)*math.Log1p(-y) + y) / (y * y)
 	}
 	var sum float64
-	power := y * y
+	power := 1.0
 	for k := 2.0; power > 0 && k < 40; k++ {
 		sum += power / (k * (k - 1))
 		power *= y

@@ -76,8 +76,13 @@ func isMongo(source string) bool {
 func (r *censusReader) open(ctx context.Context, source string) (io.ReadCloser, error) {
 	switch {
 	case source == "-":
-		if f, ok := r.std.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			fmt.Fprintln(r.std.err, "oid: reading from the terminal; end with Ctrl-D")
+		if f, ok := r.std.in.(*os.File); ok {
+			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+				return io.NopCloser(f), nil
+			}
+			if term.IsTerminal(int(f.Fd())) {
+				fmt.Fprintln(r.std.err, "oid: reading from the terminal; end with Ctrl-D")
+			}
 		}
 		return interruptible(ctx, r.std.in), nil
 	case isMongo(source):

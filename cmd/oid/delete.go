@@ -33,10 +33,7 @@ quotes.
   oid delete events --to -30d`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := store.CheckCollection(args[0]); err != nil {
-				return usageError{err}
-			}
-			keys, err := parseKeys(args[1:])
+			collection, keys, err := parseNames(args)
 			if err != nil {
 				return err
 			}
@@ -63,9 +60,9 @@ quotes.
 			}
 			var n int64
 			if len(keys) > 0 {
-				n, err = deleteKeys(cmd, std, s, args[0], keys)
+				n, err = deleteKeys(cmd, std, s, collection, keys)
 			} else {
-				n, err = s.DeleteRange(cmd.Context(), args[0], r)
+				n, err = s.DeleteRange(cmd.Context(), collection, r)
 			}
 			return errors.Join(err, printDeleted(std, n, asJSON), s.Close())
 		},

@@ -55,14 +55,18 @@ func keyLine(key store.Key, asJSON bool) ([]byte, error) {
 	return documentLine(doc)
 }
 
-// parseKeys reads the keys on a command line. Its errors are usage errors.
-func parseKeys(args []string) ([]store.Key, error) {
-	keys := make([]store.Key, len(args))
-	for i, arg := range args {
-		var err error
-		if keys[i], err = store.ParseKey(arg); err != nil {
-			return nil, usageError{err}
-		}
+// parseNames reads the collection and the keys on a command line. Its errors are
+// usage errors.
+func parseNames(args []string) (collection string, keys []store.Key, err error) {
+	if err := store.CheckCollection(args[0]); err != nil {
+		return "", nil, usageError{err}
 	}
-	return keys, nil
+	for _, arg := range args[1:] {
+		key, err := store.ParseKey(arg)
+		if err != nil {
+			return "", nil, usageError{err}
+		}
+		keys = append(keys, key)
+	}
+	return args[0], keys, nil
 }

@@ -27,10 +27,7 @@ quotes.
   oid get users '"alice"' 17`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := store.CheckCollection(args[0]); err != nil {
-				return usageError{err}
-			}
-			keys, err := parseKeys(args[1:])
+			collection, keys, err := parseNames(args)
 			if err != nil {
 				return err
 			}
@@ -39,7 +36,7 @@ quotes.
 				return err
 			}
 			defer s.Close()
-			g := getting{cmd: cmd, s: s, collection: args[0], std: std, out: bufio.NewWriter(std.out)}
+			g := getting{cmd: cmd, s: s, collection: collection, std: std, out: bufio.NewWriter(std.out)}
 			for _, key := range keys {
 				if err := g.get(key); err != nil {
 					return errors.Join(err, g.out.Flush())

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/objectid"
 )
 
 // inspection is what --json writes of one id.
@@ -24,6 +27,7 @@ type inspection struct {
 	Input    string    `json:"input"`  // the id as it stood there
 	Stripped *stripped `json:"stripped,omitempty"`
 	inspect.Report
+	Maker *maker `json:"maker,omitempty"` // what the registry says, if it knows
 }
 
 // stripped is what stood around an id.
@@ -36,6 +40,7 @@ func newInspectCommand(std streams) *cobra.Command {
 	var (
 		layout string
 		asJSON bool
+		where  storeFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "inspect [ID...]",
@@ -44,17 +49,19 @@ func newInspectCommand(std streams) *cobra.Command {
 come as arguments, or from standard input if there are none or one is "-".
 
 Ids are read as they are pasted: bare, in quotes, ObjectId("..."),
-{"$oid":"..."}, several on a line, within a line of a log, or as the _id of JSON
-documents: a file that mongoexport wrote, or an array, or the MongoDB shell's
-notation. Formats: ObjectId, UUID, ULID, KSUID, xid, Snowflake.
+{"$oid":"..."}, several on a line, or as the _id of JSON documents: a file that
+mongoexport wrote, or an array, or the MongoDB shell's notation. Formats: ObjectId,
+UUID, ULID, KSUID, xid, Snowflake. Within a line of a log ObjectIds, UUIDs and
+ULIDs in capitals are found.
 
 An ObjectId does not say who laid its bytes out, so all three layouts are shown,
-the most plausible first. Exit code 1 means that at least one piece of the input
+the most plausible first. If --store or OID_STORE names a store in which processes
+are recorded (see "oid join"), the process that made the id is named. Exit code 1 means that at least one piece of the input
 was no id; the others are answered all the same.`,
 		Example: `  oid inspect 507f1f77bcf86cd799439011
   oid inspect 'ObjectId("507f1f77bcf86cd799439011")'
   mongoexport -c orders | oid inspect --json | jq -r .time`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			options := &inspect.Options{}
 			if layout != "" {
 				hint, err := layoutNames.find("--layout", layout)
@@ -69,18 +76,25 @@ was no id; the others are answered all the same.`,
 				encoder.SetEscapeHTML(false)
 				write = func(in inspection) error { return encoder.Encode(in) }
 			}
-			return inspectAll(std, args, options, write)
+			who, err := where.openMakers(cmd.Context())
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			defer func() { err = errors.Join(err, who.Close()) }()
+			return inspectAll(cmd.Context(), std, args, options, who, write)
 		},
 	}
 	cmd.Flags().StringVar(&layout, "layout", "", "the layout that the maker is known to use: "+layoutNames.names())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON object per id, on a line each")
+	where.addFlag(cmd)
 	layoutNames.complete(cmd, "layout")
 	return cmd
 }
 
 // inspectAll inspects every id of args, or of standard input, and writes each
-// with write. What is no id is reported on std.err.
-func inspectAll(std streams, args []string, options *inspect.Options, write func(inspection) error) error {
+// with write, and with what who knows of its maker. What is no id is reported on
+// std.err; so is a registry that fails, once, and the ids are answered without it.
+func inspectAll(ctx context.Context, std streams, args []string, options *inspect.Options, who *makers, write func(inspection) error) error {
 	bad := false
 	for found := range pasted(std, args) {
 		report, err := inspect.Report{}, found.Err
@@ -92,7 +106,15 @@ func inspectAll(std streams, args []string, options *inspect.Options, write func
 			fmt.Fprintf(std.err, "oid: %s: %v\n", found.place(), err)
 			continue
 		}
-		if err := write(inspection{found.source, found.Line, found.Text, newStripped(found.Found), report}); err != nil {
+		in := inspection{found.source, found.Line, found.Text, newStripped(found.Found), report, nil}
+		if id, err := objectid.Parse(report.ID); err == nil {
+			if in.Maker, err = who.of(ctx, id); err != nil {
+				bad = true
+				fmt.Fprintf(std.err, "oid: registry: %v\n", err)
+				who = nil
+			}
+		}
+		if err := write(in); err != nil {
 			return err
 		}
 	}
@@ -166,7 +188,10 @@ func printer(w io.Writer) func(inspection) error {
 		fmt.Fprintf(&b, "%s%s\n", between, in.ID)
 		between = "\n"
 		if in.Time != nil {
-			fmt.Fprintf(&b, "  %-9s %s, %s\n", "born", in.Time.Format(time.RFC3339Nano), ago(time.Since(*in.Time)))
+			fmt.Fprintf(&b, "  %-9s %s, %s\n", "born", in.Time.Format(time.RFC3339Nano), ago(time.Now().Unix()-in.Time.Unix()))
+		}
+		if in.Maker != nil {
+			fmt.Fprintf(&b, "  %-9s %s\n", "maker", in.Maker)
 		}
 		for _, r := range in.Readings {
 			fmt.Fprintf(&b, "  %-9s %s: %s\n            %s\n", r.Verdict, strings.TrimSpace(r.Format+" "+r.Variant), r.Why, fieldLine(r.Fields))
@@ -191,21 +216,21 @@ func fieldLine(fields []inspect.Field) string {
 	return strings.Join(parts, "  ")
 }
 
-// ago says in words how long ago something was, or how far ahead it lies.
-func ago(d time.Duration) string {
-	const day = 24 * time.Hour
-	form := "%s ago"
-	if d < 0 {
-		d, form = -d, "in %s"
+// ago says in words how many seconds ago something was, or how far ahead it lies.
+func ago(seconds int64) string {
+	form := "%d %s ago"
+	if seconds < 0 {
+		seconds, form = -seconds, "in %d %s"
 	}
+	const day = 24 * 60 * 60
 	for _, unit := range []struct {
-		name   string
-		length time.Duration
-	}{{"year", 36525 * day / 100}, {"day", day}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}} {
-		if n := d / unit.length; n == 1 {
-			return fmt.Sprintf(form, "1 "+unit.name)
+		name    string
+		seconds int64
+	}{{"year", 36525 * day / 100}, {"day", day}, {"hour", 60 * 60}, {"minute", 60}, {"second", 1}} {
+		if n := seconds / unit.seconds; n == 1 {
+			return fmt.Sprintf(form, n, unit.name)
 		} else if n > 1 {
-			return fmt.Sprintf(form, fmt.Sprintf("%d %ss", n, unit.name))
+			return fmt.Sprintf(form, n, unit.name+"s")
 		}
 	}
 	return "just now"

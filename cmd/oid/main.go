@@ -29,11 +29,31 @@ type streams struct {
 
 // run carries out one command line and returns the exit code.
 func run(ctx context.Context, std streams, args []string) int {
+	help := &checkedWriter{w: std.out}
 	root, started := newRoot(std)
+	root.SetOut(help)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && !*started {
 		err = usageError{err}
 	}
+	if err == nil {
+		err = help.err
+	}
 	return report(std.err, err)
+}
+
+// checkedWriter remembers the first error of a writer, for those who write help
+// and do not look.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
 }

@@ -39,7 +39,7 @@ func appendIDObject(b []byte, id objectid.ID) []byte {
 func newNewCommand(std streams) *cobra.Command {
 	var (
 		n      int64
-		at     string
+		at     timeFlag
 		layout objectid.Layout
 		format string
 		asJSON bool
@@ -74,7 +74,7 @@ left: after 10^9 of them in the modern layout.
 			}
 			config := objectid.Config{Layout: layout}
 			if at != "" {
-				t, err := timerange.Parse(at, time.Now())
+				t, err := timerange.Parse(string(at), time.Now())
 				if err != nil {
 					return usagef("--at: %w", err)
 				}
@@ -92,8 +92,8 @@ left: after 10^9 of them in the modern layout.
 	}
 	f := cmd.Flags()
 	f.Int64VarP(&n, "number", "n", 1, "how many")
-	f.StringVar(&at, "at", "", "`TIME` that the ids carry instead of the present")
-	f.TextVar(&layout, "layout", objectid.Modern, "modern, classic or java")
+	f.Var(&at, "at", "`TIME` that the ids carry instead of the present")
+	f.TextVar(&layout, "layout", objectid.Modern, "the `LAYOUT`: modern, classic or java")
 	f.StringVar(&format, "format", "hex", "how to write an id: "+idForms.names())
 	f.BoolVar(&asJSON, "json", false, "write one JSON object per id, with its time")
 	idForms.complete(cmd, "format")
@@ -112,7 +112,14 @@ var layoutNames = forms[objectid.Layout]{
 func holdsTime(t time.Time) bool { return objectid.At(t).Time().Unix() == t.Unix() }
 
 // writeIDs writes n new ids of g to w in large pieces, until ctx is done.
-func writeIDs(ctx context.Context, w io.Writer, g *objectid.Generator, n int64, write func([]byte, objectid.ID) []byte) error {
+func writeIDs(ctx context.Context, w io.Writer, g *objectid.Generator, n int64, write func([]byte, objectid.ID) []byte) (err error) {
+	defer func() {
+		if r := recover(); r == objectid.ErrExhausted {
+			err = objectid.ErrExhausted
+		} else if r != nil {
+			panic(r)
+		}
+	}()
 	ids := make([]objectid.ID, min(n, 4096))
 	var buf []byte
 	for n > 0 {

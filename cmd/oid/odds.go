@@ -45,7 +45,7 @@ What is assumed:
   - All N run at the same time, with clocks that agree, for the whole of --over.
   - Each makes R ids in every second, one after the other from where its counter
     stands; in every second the counters stand anywhere, independently. With R
-    below 1 it makes an id in a share R of the seconds.
+    below 1 it makes an id in a share R of the seconds; above, R is rounded up.
   - Two processes with the same process value, or with neighbouring ones where
     the first's counter overflows into the second's, then make an id twice if in
     some second their stretches of the counter overlap.

@@ -62,6 +62,12 @@ func TestBirthdayOfMany(t *testing.T) {
 			t.Errorf("%v processes share a value with chance %v", n, got)
 		}
 	}
+	if got := birthday(1e18, 0); got != 0 {
+		t.Errorf("what cannot clash clashes with chance %v", got)
+	}
+	if got, want := birthday(1e9, 1e-320), 5e-303; !near(got, want, 1e-3) { // p is no longer exact
+		t.Errorf("birthday(1e9, 1e-320) = %v, want about %v", got, want)
+	}
 	if got, want := birthday(1e9, 1e-40), 0.5e-22; !near(got, want, 1e-8) {
 		t.Errorf("birthday(1e9, 1e-40) = %v, want about %v", got, want)
 	}

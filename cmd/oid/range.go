@@ -46,7 +46,10 @@ is equal to or greater than the first bound and smaller than the second.
   oid range --from 2026-11-01 --to 2026-12-01 --for mongosh
   mongoexport -c orders --query "$(oid range --since 7d --for json)"`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON && cmd.Flags().Changed("for") {
+				return usagef("--json and --for both say what to write: give one of them")
+			}
 			if !times.given() {
 				return usagef("which stretch of time? Give --since, --from or --to")
 			}

@@ -43,7 +43,7 @@ func TestReadmeSessions(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "oid"), ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	work := t.TempDir()
+	work, home := t.TempDir(), t.TempDir()
 	if err := os.Symlink(filepath.Join(bin, "oid"), filepath.Join(work, "oid")); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestReadmeSessions(t *testing.T) {
 			}
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "go run ./cmd/oid", "oid"))
 			cmd.Dir = work
-			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+work, "XDG_DATA_HOME="+work)
+			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+home, "XDG_DATA_HOME="+home)
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Errorf("$ %s: %v\n%s", command, err, out)

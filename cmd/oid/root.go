@@ -14,7 +14,6 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		SilenceUsage:  true,
 	}
 	root.SetIn(std.in)
-	root.SetOut(std.out)
 	root.SetErr(std.err)
 	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand takes its place
 	root.AddCommand(
@@ -24,12 +23,18 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		newDeleteCommand(std),
 		newFindCommand(std),
 		newGetCommand(std),
+		newHistoryCommand(std),
 		newInsertCommand(std),
 		newInspectCommand(std),
+		newJoinCommand(std),
+		newLockCommand(std),
 		newNewCommand(std),
 		newOddsCommand(std),
+		newPruneCommand(std),
+		newPsCommand(std),
 		newRangeCommand(std),
 		newServeCommand(std),
+		newTraceCommand(std),
 		newVersionCommand(std),
 	)
 	started = new(bool)

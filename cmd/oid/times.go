@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,7 +13,25 @@ import (
 )
 
 // timeRange is the flags of the commands that work on a stretch of time.
-type timeRange struct{ since, from, to string }
+type timeRange struct{ since, from, to timeFlag }
+
+// timeFlag is the text of a flag that takes a TIME. Unlike a plain string it
+// refuses the empty one: that is a shell's variable which was never set, and must
+// not pass for a flag that was not given.
+type timeFlag string
+
+// Set implements pflag.Value, like the two methods below.
+func (f *timeFlag) Set(s string) error {
+	if strings.TrimSpace(s) == "" {
+		return errors.New("it is empty; want a TIME")
+	}
+	*f = timeFlag(s)
+	return nil
+}
+
+func (f *timeFlag) String() string { return string(*f) }
+
+func (f *timeFlag) Type() string { return "TIME" }
 
 // rangeHelp is the paragraph of --help about these flags.
 const rangeHelp = `--since takes a duration up to now (24h, 7d) or a TIME. --from and --to take a
@@ -21,9 +41,9 @@ TIME each; what was made at --to or later is left out. Ids know whole seconds, s
 
 func (r *timeRange) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&r.since, "since", "", "the stretch up to now: a duration (24h, 7d) or a `TIME`")
-	f.StringVar(&r.from, "from", "", "first `TIME`, rounded down to a second")
-	f.StringVar(&r.to, "to", "", "`TIME` before which to end, rounded up to a second")
+	f.Var(&r.since, "since", "the stretch up to now: a duration (24h, 7d) or a `TIME`")
+	f.Var(&r.from, "from", "first `TIME`, rounded down to a second")
+	f.Var(&r.to, "to", "`TIME` before which to end, rounded up to a second")
 }
 
 // given reports whether any of the flags was used.
@@ -35,11 +55,15 @@ func (r *timeRange) parse(now time.Time) (objectid.Range, error) {
 	if _, _, err := r.times(now); err != nil {
 		return objectid.Range{}, usageError{err}
 	}
-	ids, err := timerange.Span{Since: r.since, From: r.from, To: r.to}.Range(now)
+	ids, err := r.span().Range(now)
 	if err != nil {
 		return objectid.Range{}, usageError{err}
 	}
 	return ids, nil
+}
+
+func (r *timeRange) span() timerange.Span {
+	return timerange.Span{Since: string(r.since), From: string(r.from), To: string(r.to)}
 }
 
 // times returns the ends of the stretch, nil where it is open.
@@ -47,7 +71,7 @@ func (r *timeRange) times(now time.Time) (from, to *time.Time, err error) {
 	if r.since != "" && r.from != "" {
 		return nil, nil, fmt.Errorf("--since and --from both say where to begin: give one of them")
 	}
-	from, to, err = timerange.Span{Since: r.since, From: r.from, To: r.to}.Times(now)
+	from, to, err = r.span().Times(now)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--%w", err) // it begins with the name of the flag
 	}

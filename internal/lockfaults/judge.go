@@ -101,12 +101,12 @@ func (l *lab) beliefs() []belief {
 		case wrote:
 			b := open[e.Worker]
 			for _, s := range l.stopped {
-				if s.worker == b.worker && b.to.Before(s.from) && e.To.After(s.to) {
+				if s.worker == b.worker && b.to.Before(s.to) && e.From.After(s.to) {
 					all = append(all, *b)
-					b.from = e.To
+					b.from = e.From
 				}
 			}
-			b.to = e.To
+			b.to = e.From
 		case ended:
 			finish(e.Worker)
 		}
@@ -172,18 +172,27 @@ func minTime(a, b time.Time) time.Time {
 // writes looks at the resource. A write is known by its fence, or without fences
 // by the time of the grant that it was made under.
 func (l *lab) writes(r *Report) {
-	var highest int64
+	type write struct {
+		at    time.Time
+		under int64
+	}
+	var writes []write
 	under := make(map[string]int64)
 	for _, e := range l.events {
 		switch e.Kind {
 		case acquired:
 			under[e.Worker] = cmp.Or(int64(e.Fence), e.To.UnixNano())
 		case wrote:
-			if under[e.Worker] < highest {
-				r.LateWrites++
-			}
-			highest = max(highest, under[e.Worker])
+			writes = append(writes, write{e.To, under[e.Worker]})
 		}
+	}
+	slices.SortStableFunc(writes, func(a, b write) int { return a.at.Compare(b.at) })
+	var highest int64
+	for _, w := range writes {
+		if w.under < highest {
+			r.LateWrites++
+		}
+		highest = max(highest, w.under)
 	}
 }
 

@@ -30,7 +30,7 @@ type lab struct {
 
 	mu      sync.Mutex
 	changed chan struct{}
-	events  []event // in the order of their arrival, which is that of the resource
+	events  []event // those of one worker are in order
 }
 
 type span struct {

@@ -27,7 +27,7 @@ type order struct {
 const (
 	started  = "started"  // the client is open
 	acquired = "acquired" // From when it was asked for To when it was there
-	wrote    = "wrote"    // To the resource
+	wrote    = "wrote"    // From when the holder believed to hold, To when it wrote
 	ended    = "ended"    // From when the lease was there To when the holder last knew that it held
 	gaveUp   = "gave up"  // From when it was asked for To when there was an error
 	closed   = "closed"   // Goroutines and Files, such as connections, are left over
@@ -150,7 +150,7 @@ func turn(ctx context.Context, client Client, o order, tell *json.Encoder) error
 			break
 		}
 		known = now
-		if err := tell.Encode(event{Kind: wrote, To: now, Fence: lease.Fence()}); err != nil {
+		if err := tell.Encode(event{Kind: wrote, From: now, To: time.Now(), Fence: lease.Fence()}); err != nil {
 			return err
 		}
 		time.Sleep(5 * time.Millisecond)

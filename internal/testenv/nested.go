@@ -27,29 +27,12 @@ func buildNested(name string, flags ...string) (string, error) {
 		}
 		fmt.Fprintf(state, "%s %d\n%s", name, len(text), text)
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	folder := filepath.Join(cache, "oid-testenv")
-	program := filepath.Join(folder, fmt.Sprintf("%s-%x", name, state.Sum(nil)[:8]))
-	if _, err := os.Stat(program); err == nil {
-		return program, nil
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
-	}
-	// Other test programs may build at the same time: only a complete program
-	// gets the name.
-	part := fmt.Sprintf("%s.%d", program, os.Getpid())
-	defer os.Remove(part)
-	build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", part, ".")...)
-	build.Dir = source
-	build.Env = append(os.Environ(), "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return program, os.Rename(part, program)
+	return cached(fmt.Sprintf("%s-%x", name, state.Sum(nil)[:8]), func(part string) *exec.Cmd {
+		build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", part, ".")...)
+		build.Dir = source
+		build.Env = append(os.Environ(), "GOWORK=off")
+		return build
+	})
 }
 
 // nested returns the folder of a module beside this file.

@@ -97,11 +97,20 @@ func (s *RedisServer) PID() int {
 // for scripts. An error reply ends the test.
 func (s *RedisServer) CLI(args ...string) string {
 	s.t.Helper()
-	out, err := s.run(append([]string{"-e"}, args...)...)
+	out, err := s.Try(args...)
 	if err != nil {
-		s.t.Fatalf("redis-cli %q: %v: %s", args, err, out)
+		s.t.Fatal(err)
 	}
 	return out
+}
+
+// Try is CLI with an error, for a server that may be about to hang up.
+func (s *RedisServer) Try(args ...string) (string, error) {
+	out, err := s.run(append([]string{"-e"}, args...)...)
+	if err != nil {
+		return "", fmt.Errorf("redis-cli %q: %w: %s", args, err, out)
+	}
+	return out, nil
 }
 
 func (s *RedisServer) run(args ...string) (string, error) {

@@ -1,6 +1,7 @@
 package testenv_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -28,13 +29,10 @@ func TestSentinelFailsOver(t *testing.T) {
 	set := testenv.RedisSentinel(t)
 	set.Primary.Kill()
 	testenv.Await(t, "failover", func() error {
-		if out := set.Replica.CLI("ROLE"); !strings.HasPrefix(out, "master") {
-			return errNotYet(out)
+		role, err := set.Replica.Try("ROLE")
+		if err == nil && !strings.HasPrefix(role, "master") {
+			err = errors.New(role)
 		}
-		return nil
+		return err
 	})
 }
-
-type errNotYet string
-
-func (e errNotYet) Error() string { return string(e) }

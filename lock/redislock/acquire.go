@@ -22,17 +22,17 @@ func (l *Locker) TryAcquire(ctx context.Context, name string) (*lock.Lease, erro
 	var a answer
 	for range tries {
 		a, err = r.ask(ctx, false)
-		switch {
-		case err == nil && a.granted:
+		if err == nil && a.granted {
 			return r.lease(ctx, a.value.fence, safe(a.sent, l.ttl)), nil
-		case err == nil:
+		}
+		if err == nil {
 			return nil, r.held(a)
 		}
 		if permanent(err) || ctx.Err() != nil {
 			break
 		}
 	}
-	r.giveUp(false)
+	r.giveUp()
 	return nil, r.failed(ctx, err)
 }
 
@@ -57,10 +57,16 @@ func (l *Locker) Acquire(ctx context.Context, name string) (*lock.Lease, error) 
 	defer l.calls.Done()
 	lease, err := r.wait(ctx)
 	if err != nil {
-		r.giveUp(true)
+		r.giveUp()
 		return nil, err
 	}
 	return lease, nil
+}
+
+// join makes r known to the process's line.
+func (r *request) join() <-chan value {
+	r.joined = true
+	return r.l.line.join(r.text)
 }
 
 // The pause after an error that may pass doubles from the first to the second.
@@ -71,19 +77,18 @@ const (
 
 // wait asks for the lock until it is granted.
 func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
-	line := &r.l.line
-	// Only whoever is told when its turn has come may stand in line.
-	queue := line.listening()
-	woken := line.join(r.text)
 	var (
-		placed time.Time // when the last request was sent by which r stood in line
-		last   error     // what stands in the way
+		woken  <-chan value // gets the lock's value when it is given to r
+		placed time.Time    // when the last request was sent by which r stood in line
+		last   error        // what stands in the way
 		pause  = minPause
-		timer  = time.NewTimer(0)
 	)
-	defer timer.Stop()
+	// Only whoever is told when its turn has come may stand in line.
+	if r.l.line.listening() {
+		woken = r.join()
+	}
 	for {
-		a, err := r.ask(ctx, queue)
+		a, err := r.ask(ctx, r.joined)
 		var sleep time.Duration
 		switch {
 		case err == nil && a.granted:
@@ -96,12 +101,12 @@ func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 			last = err
 			sleep = pause
 			pause = min(2*pause, maxPause)
-		case !queue:
+		case !r.joined:
 			last = r.held(a)
 			if err := r.l.listen(ctx); err != nil {
 				return nil, r.failed(ctx, err)
 			}
-			queue = true
+			woken = r.join()
 			continue
 		default:
 			last = r.held(a)
@@ -112,7 +117,7 @@ func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 			sleep = r.l.ttl/6 + rand.N(r.l.ttl/6)
 			sleep = min(sleep, a.ttl+time.Millisecond+rand.N(10*time.Millisecond))
 		}
-		timer.Reset(sleep)
+		timer := time.NewTimer(sleep)
 		select {
 		case v := <-woken:
 			// The lock was given to r after its last request was sent, for a third

@@ -27,6 +27,9 @@ func newDialer(o rueidis.ClientOption) *dialer {
 }
 
 func (d *dialer) dial(ctx context.Context, addr string, nd *net.Dialer, config *tls.Config) (net.Conn, error) {
+	// Several requests may wait for this connection: it must not fail all of them
+	// because the first has little time. The dialer has a timeout of its own.
+	ctx = context.WithoutCancel(ctx)
 	var c net.Conn
 	var err error
 	switch {
@@ -72,7 +75,8 @@ type conn struct {
 	dialer *dialer
 
 	requests, replies frames
-	due               atomic.Int64 // requests without a reply
+	due               atomic.Int64 // replies that are still to come
+	closed            atomic.Bool
 }
 
 var errSurplus = errors.New("redislock: more replies than requests")
@@ -80,7 +84,7 @@ var errSurplus = errors.New("redislock: more replies than requests")
 // Write counts the requests that it writes.
 func (c *conn) Write(p []byte) (int, error) {
 	if c.dialer.count {
-		c.requests.feed(p, func(string) { c.due.Add(1) })
+		c.requests.feed(p, func() { c.due.Add(c.requests.replies()) })
 	}
 	return c.Conn.Write(p)
 }
@@ -88,13 +92,15 @@ func (c *conn) Write(p []byte) (int, error) {
 // Read counts the replies that it reads.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	if c.closed.Load() { // what comes now is the reply to a request that was given up
+		return 0, net.ErrClosed
+	}
 	if !c.dialer.count {
 		return n, err
 	}
 	surplus := false
-	c.replies.feed(p[:n], func(push string) {
-		switch push {
-		case "", "subscribe", "unsubscribe": // the latter are replies, too
+	c.replies.feed(p[:n], func() {
+		if c.replies.reply() {
 			surplus = surplus || c.due.Add(-1) < 0
 		}
 	})
@@ -106,6 +112,7 @@ func (c *conn) Read(p []byte) (int, error) {
 
 // Close closes the connection.
 func (c *conn) Close() error {
+	c.closed.Store(true)
 	c.dialer.mu.Lock()
 	delete(c.dialer.conns, c)
 	c.dialer.mu.Unlock()

@@ -13,23 +13,28 @@ type frames struct {
 	values int    // that are still to come in the frame under way; 0: none is
 	skip   int    // bytes of a string that are still to come, with its end of line
 	line   []byte // beginning of a line whose end has not come yet
-	push   bool   // the frame is a message and no reply
-	kind   []byte // of that message: its first string
-	named  bool   // kind is complete
 	lost   bool   // something is no such protocol: whoever reads it will say so
+
+	push  bool   // the frame is a message and no reply
+	size  int    // of the frame, if it is an array or a message
+	first []byte // string in it: the command of a request, the kind of a message
+	named bool   // first is complete
 }
 
 // maxLength is far above the length of anything that a Redis sends.
 const maxLength = 1 << 30
 
-// feed takes the next bytes of the stream and calls end for every frame that ends
-// in them, with the kind of message that it is, or "".
-func (f *frames) feed(p []byte, end func(push string)) {
+// maxFirst is more than the first strings have that are looked at.
+const maxFirst = 64
+
+// feed takes the next bytes of the stream and calls end at the end of every frame
+// that ends in them, when f tells of that frame.
+func (f *frames) feed(p []byte, end func()) {
 	for len(p) > 0 && !f.lost {
 		if f.skip > 0 {
 			n := min(f.skip, len(p))
-			if f.push && !f.named {
-				f.kind = append(f.kind, p[:n]...)
+			if !f.named && len(f.first) < maxFirst {
+				f.first = append(f.first, p[:n]...)
 			}
 			p, f.skip = p[n:], f.skip-n
 			if f.skip == 0 {
@@ -51,10 +56,10 @@ func (f *frames) feed(p []byte, end func(push string)) {
 }
 
 // header takes a line, which begins a value and may be all of it.
-func (f *frames) header(end func(push string)) {
+func (f *frames) header(end func()) {
 	kind, text := f.line[0], bytes.TrimRight(f.line[1:], "\r\n")
 	if f.values == 0 {
-		f.values, f.push, f.named, f.kind = 1, kind == '>', false, f.kind[:0]
+		f.values, f.push, f.size, f.named, f.first = 1, kind == '>', 0, false, f.first[:0]
 	}
 	switch kind {
 	case '+', '-', ':', '_', '#', ',', '(':
@@ -72,6 +77,9 @@ func (f *frames) header(end func(push string)) {
 	case kind == '$', kind == '!', kind == '=':
 		f.skip = n + len("\r\n")
 	case kind == '*', kind == '~', kind == '>':
+		if f.values == 1 && f.size == 0 {
+			f.size = n
+		}
 		f.values += n
 		f.value(end)
 	case kind == '%':
@@ -83,16 +91,26 @@ func (f *frames) header(end func(push string)) {
 }
 
 // value counts one value that has ended, or an aggregate whose values were added.
-func (f *frames) value(end func(push string)) {
-	if f.values--; f.values > 0 {
-		return
+func (f *frames) value(end func()) {
+	if f.values--; f.values == 0 {
+		end()
 	}
-	kind := ""
-	if f.push {
-		kind = string(bytes.TrimRight(f.kind, "\r\n"))
-		if kind == "" {
-			kind = "unnamed"
-		}
+}
+
+// replies returns how many replies a request has.
+func (f *frames) replies() int64 {
+	switch name := bytes.TrimRight(f.first, "\r\n"); {
+	case bytes.EqualFold(name, []byte("subscribe")), bytes.EqualFold(name, []byte("unsubscribe")):
+		return int64(f.size - 1) // one for each channel
 	}
-	end(kind)
+	return 1
+}
+
+// reply reports whether the frame is a reply, or a message that stands for one.
+func (f *frames) reply() bool {
+	if !f.push {
+		return true
+	}
+	name := string(bytes.TrimRight(f.first, "\r\n"))
+	return name == "subscribe" || name == "unsubscribe"
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/redis/rueidis"
 )
@@ -13,7 +14,7 @@ import (
 func (l *Locker) inspect(ctx context.Context, warn func(error)) error {
 	cluster := l.client.Mode() == rueidis.ClientModeCluster
 	for addr, node := range l.client.Nodes() {
-		text, err := node.Do(ctx, node.B().Info().Build()).ToString()
+		text, err := l.info(ctx, node)
 		if err != nil {
 			return fmt.Errorf("redislock: %s: read what Redis says of itself: %w", addr, err)
 		}
@@ -29,6 +30,15 @@ func (l *Locker) inspect(ctx context.Context, warn func(error)) error {
 		}
 	}
 	return nil
+}
+
+// info returns what a node says of itself. Like all requests it has a deadline:
+// one without would make the client serve the connection by goroutines from then
+// on, which takes longer.
+func (l *Locker) info(ctx context.Context, node rueidis.Client) (string, error) {
+	try := &deadline{Context: ctx, at: time.Now().Add(maxTry)}
+	defer try.cancel()
+	return node.Do(try, node.B().Info().Build()).ToString()
 }
 
 // parseInfo returns the fields of the reply to INFO.

@@ -147,10 +147,10 @@ func (l *Locker) deliver(m rueidis.PubSubMessage) {
 	}
 	if owner, err := lock.ParseOwner(v.owner); err == nil && l.begin() == nil {
 		name := strings.TrimSuffix(key, keySuffix)
-		r := &request{l, name, keys(name), owner, v.owner}
+		r := &request{l: l, name: name, keys: keys(name), owner: owner, text: v.owner, fence: v.fence}
 		go func() {
 			defer l.calls.Done()
-			_, _, _ = r.release(false)
+			_, _, _ = r.release()
 		}()
 	}
 }

@@ -63,6 +63,10 @@ func parseURL(rawURL string) (rueidis.ClientOption, error) {
 	if o.ConnWriteTimeout == 0 {
 		o.ConnWriteTimeout = maxTry
 	}
+	// Requests of many goroutines on one connection go together in one packet, and
+	// Redis answers them together. Spread over more connections they would cost
+	// more.
+	o.PipelineMultiplex = -1
 	// Requests and replies are short. The default of half a megabyte for each of
 	// several connections would be most of the memory of a small program.
 	o.ReadBufferEachConn, o.WriteBufferEachConn = 16<<10, 16<<10

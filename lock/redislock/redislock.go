@@ -26,10 +26,10 @@
 //
 // # Keys
 //
-// A lock has three keys, all with a TTL, and with the name as hash tag so that
-// they live on one node of a Redis Cluster: oid:lock:{name},
-// oid:lock:{name}:fence and oid:lock:{name}:line. None is left one TTL after the
-// last client has gone.
+// A lock has two keys, both with a TTL, and with the name as hash tag so that they
+// live on one node of a Redis Cluster: oid:lock:{name} says who has it, and for one
+// TTL after that which fence it had; oid:lock:{name}:line is the line of waiters.
+// None is left one TTL after the last client has gone.
 //
 // Redis 6.2 or later is needed. A user of an access control list needs the
 // commands evalsha, eval, info, scan, subscribe and unsubscribe and those in the
@@ -43,6 +43,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -117,7 +118,8 @@ type Locker struct {
 	ttlText string // in milliseconds
 	try     time.Duration
 	process gpid.GPID
-	deaf    string // "1" if a release cannot tell whether anybody listens
+	owners  string // what the texts of all owners begin with
+	deaf    string // "1" if a release cannot tell whether anybody listens, else "0"
 
 	nonce atomic.Uint64
 	seen  atomic.Uint64 // the highest fence of any lock
@@ -162,6 +164,7 @@ func newLocker(client Client, opts Options) *Locker {
 		ttlText: strconv.FormatInt(opts.TTL.Milliseconds(), 10),
 		try:     min(opts.TTL/6, maxTry),
 		process: opts.Process,
+		owners:  opts.Process.String() + "/",
 		deaf:    "0",
 	}
 	if client.Mode() == rueidis.ClientModeCluster {
@@ -203,10 +206,10 @@ func (l *Locker) begin() error {
 	return nil
 }
 
-// keys are the three keys of a lock.
+// keys are the two keys of a lock.
 func keys(name string) []string {
 	base := keyPrefix + name + keySuffix
-	return []string{base, base + ":fence", base + ":line"}
+	return []string{base, base + ":line"}
 }
 
 // The name between these is the key of a lock. The braces make it a hash tag.
@@ -220,33 +223,30 @@ var errNonce = errors.New("the reply belongs to another request")
 
 // eval runs a script, by its digest where Redis knows it, and returns what it
 // returned after the nonce. The request takes no longer than l.try.
-func (l *Locker) eval(ctx context.Context, s script, keys []string, args ...string) ([]rueidis.RedisMessage, error) {
+func (l *Locker) eval(ctx context.Context, s script, keys []string, args ...string) (string, error) {
 	began := time.Now()
 	// RESP has no numbers by which a reply finds its request; where one was lost
 	// or came twice, all that follow are those to other requests.
 	nonce := strconv.FormatUint(l.nonce.Add(1), 36)
-	try, cancel := context.WithTimeout(ctx, l.try)
-	defer cancel()
+	try := &deadline{Context: ctx, at: began.Add(l.try)}
+	defer try.cancel()
 	numkeys := int64(len(keys))
 	result := l.client.Do(try, l.client.B().Evalsha().Sha1(s.sha1).Numkeys(numkeys).Key(keys...).Arg(nonce).Arg(args...).Build())
 	if e, ok := rueidis.IsRedisErr(result.Error()); ok && e.IsNoScript() {
 		result = l.client.Do(try, l.client.B().Eval().Script(s.text).Numkeys(numkeys).Key(keys...).Arg(nonce).Arg(args...).Build())
 	}
-	reply, err := result.ToArray()
+	reply, err := result.ToString()
 	if err == nil {
-		if len(reply) == 0 {
-			err = errNonce
-		} else if echo, e := reply[0].ToString(); e != nil || echo != nonce {
-			err = errNonce
+		echo, rest, _ := strings.Cut(reply, " ")
+		if echo == nonce {
+			return rest, nil
 		}
-	} else if _, ok := rueidis.IsRedisErr(err); !ok && rueidis.IsParseErr(err) {
+		err = errNonce
+	} else if rueidis.IsParseErr(err) || rueidis.IsRedisNil(err) { // not even a text
 		err = errNonce
 	}
-	if err != nil {
-		if l.reset != nil && ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errNonce)) {
-			l.reset(began)
-		}
-		return nil, err
+	if l.reset != nil && ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errNonce)) {
+		l.reset(began)
 	}
-	return reply[1:], nil
+	return "", err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,14 +21,18 @@ type request struct {
 	keys  []string
 	owner lock.Owner
 	text  string // of the owner
+	fence uint64 // of the lease; 0 before
+
+	// joined is set before r may stand in line: from then on messages may come.
+	joined bool
 }
 
 func (l *Locker) newRequest(name string) (*request, error) {
 	if err := lock.CheckName(name); err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
-	owner := lock.Owner{Process: l.process, ID: objectid.New()}
-	return &request{l, name, keys(name), owner, owner.String()}, nil
+	id := objectid.New()
+	return &request{l: l, name: name, keys: keys(name), owner: lock.Owner{Process: l.process, ID: id}, text: l.owners + id.String()}, nil
 }
 
 // answer is what Redis says to a request.
@@ -40,30 +45,30 @@ type answer struct {
 
 // ask asks once for the lock, and for a place in line if queue is set.
 func (r *request) ask(ctx context.Context, queue bool) (answer, error) {
-	channel := ""
-	if queue {
-		channel = r.l.line.channel
-	}
 	a := answer{sent: time.Now()}
-	reply, err := r.l.eval(ctx, acquireScript, r.keys, r.text, r.l.ttlText, r.l.seenText(), channel)
+	reply, err := r.l.eval(ctx, acquireScript, r.keys, r.text, r.l.ttlText, r.l.seenText(), r.place(queue))
 	if err != nil {
 		return a, err
 	}
-	if len(reply) != 3 {
-		return a, errNonce
-	}
-	granted, err1 := reply[0].AsInt64()
-	text, err2 := reply[1].ToString()
-	ttl, err3 := reply[2].AsInt64()
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return a, err
+	ttl, text, held := strings.Cut(reply, " ")
+	if !held {
+		a.granted, text = true, reply+" "+r.text
+	} else if ms, err := strconv.ParseInt(ttl, 10, 64); err == nil {
+		a.ttl = time.Duration(ms) * time.Millisecond
 	}
 	if a.value, err = parseValue(text); err != nil {
 		return a, err
 	}
 	r.l.see(a.value.fence)
-	a.granted, a.ttl = granted == 1, time.Duration(ttl)*time.Millisecond
 	return a, nil
+}
+
+// place returns r's place in line, or "" if it is not to stand there.
+func (r *request) place(queue bool) string {
+	if !queue {
+		return ""
+	}
+	return r.l.deaf + " " + r.l.ttlText + " " + r.l.line.channel + " " + r.text
 }
 
 // held returns the error that says who has the lock.
@@ -82,7 +87,10 @@ func safe(sent time.Time, d time.Duration) time.Time { return sent.Add(d - d/20)
 
 // lease begins the lease of a lock that was granted.
 func (r *request) lease(ctx context.Context, fence uint64, deadline time.Time) *lock.Lease {
-	r.l.line.holds(r.text)
+	if r.joined {
+		r.l.line.holds(r.text)
+	}
+	r.fence = fence
 	return lock.NewLease(ctx, lock.Grant{
 		Name: r.name, Owner: r.owner, Fence: fence, Deadline: deadline,
 		Every: r.l.ttl / 3, Try: r.l.ttl / 6, Keeper: r,
@@ -96,10 +104,7 @@ func (r *request) Keep(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("redislock: renew %q: %w", r.name, err)
 	}
-	if len(reply) != 1 {
-		return time.Time{}, errNonce
-	}
-	if kept, err := reply[0].AsInt64(); err != nil || kept != 1 {
+	if reply != "1" {
 		return time.Time{}, fmt.Errorf("%w: %q: Redis has it for another or for nobody", lock.ErrLost, r.name)
 	}
 	return safe(sent, r.l.ttl), nil
@@ -110,12 +115,12 @@ const tries = 3
 
 // Free gives the lock back.
 func (r *request) Free() error {
-	defer r.l.line.leave(r.text)
+	defer r.leave()
 	if err := r.l.begin(); err != nil {
 		return err
 	}
 	defer r.l.calls.Done()
-	had, unsure, err := r.release(false)
+	had, unsure, err := r.release()
 	if err != nil {
 		return fmt.Errorf("redislock: release %q: %w; it frees itself within %v", r.name, err, r.l.ttl)
 	}
@@ -125,23 +130,30 @@ func (r *request) Free() error {
 	return nil
 }
 
-// release takes r out of the line if it was queued, and gives the lock back. It
-// reports whether r had the lock, and whether an earlier try may have worked.
-func (r *request) release(queued bool) (had, unsure bool, err error) {
-	channel := ""
-	if queued {
-		channel = r.l.line.channel
+// leave forgets that r waited or held.
+func (r *request) leave() {
+	if r.joined {
+		r.l.line.leave(r.text)
+	}
+}
+
+// release gives the lock back, or takes r out of the line if it may stand there
+// still. It reports whether r had the lock, and whether an earlier try may have
+// worked.
+func (r *request) release() (had, unsure bool, err error) {
+	held := r.text
+	if r.fence > 0 {
+		held = value{r.fence, r.text}.String()
 	}
 	for i := range tries {
 		if i > 0 {
 			unsure = true
 			time.Sleep(r.l.try / 10)
 		}
-		var reply []rueidis.RedisMessage
-		reply, err = r.l.eval(context.Background(), releaseScript, r.keys, r.text, r.l.ttlText, r.l.seenText(), channel, r.l.deaf)
-		if err == nil && len(reply) == 1 {
-			n, err := reply[0].AsInt64()
-			return n == 1, unsure, err
+		var reply string
+		reply, err = r.l.eval(context.Background(), releaseScript, r.keys, held, r.l.ttlText, r.place(r.joined && r.fence == 0))
+		if err == nil {
+			return reply == "1", unsure, nil
 		}
 		if permanent(err) {
 			break
@@ -152,9 +164,9 @@ func (r *request) release(queued bool) (had, unsure bool, err error) {
 
 // giveUp takes back, in the background, whatever r has asked for. The caller's
 // call is still counted in l.calls.
-func (r *request) giveUp(queued bool) {
-	r.l.line.leave(r.text)
-	r.l.calls.Go(func() { _, _, _ = r.release(queued) })
+func (r *request) giveUp() {
+	r.leave()
+	r.l.calls.Go(func() { _, _, _ = r.release() })
 }
 
 // permanent reports whether the same request would get the same error again.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,30 +32,39 @@ func (l *Locker) Status(ctx context.Context, name string) (lock.Status, error) {
 
 func (l *Locker) status(ctx context.Context, name string) (lock.Status, error) {
 	free := lock.Status{Name: name}
-	reply, err := l.eval(ctx, statusScript, keys(name))
+	var reply string
+	var err error
+	for range tries {
+		reply, err = l.eval(ctx, statusScript, keys(name))
+		if err == nil || permanent(err) || ctx.Err() != nil {
+			break
+		}
+	}
 	if err != nil {
 		return free, err
 	}
-	if len(reply) != 3 {
+	fields := strings.SplitN(reply, " ", 3) // waiters, ttl, value
+	if len(fields) != 3 {
 		return free, errNonce
 	}
-	text, err := reply[0].ToString()
-	if rueidis.IsRedisNil(err) {
-		return free, nil
+	if !strings.Contains(fields[2], " ") && isDigits(fields[2]) {
+		return free, nil // the last fence, or nothing
 	}
-	ttl, err1 := reply[1].AsInt64()
-	waiters, err2 := reply[2].AsInt64()
-	if err := errors.Join(err, err1, err2); err != nil {
+	v, err := parseValue(fields[2])
+	if err != nil {
 		return free, err
 	}
-	v, err := parseValue(text)
-	if err != nil {
+	waiters, err1 := strconv.Atoi(fields[0])
+	ttl, err2 := strconv.ParseInt(fields[1], 10, 64)
+	if err := errors.Join(err1, err2); err != nil {
 		return free, err
 	}
 	s, err := v.status(name, time.Duration(ttl)*time.Millisecond)
-	s.Waiters = int(waiters)
+	s.Waiters = waiters
 	return s, err
 }
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // List returns the status of every lock that is held, see [lock.Locker]. It
 // reads the names of all keys in Redis, in steps that do not stop others; with
@@ -87,7 +97,9 @@ func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
 // scan puts the names of the locks that a node has into found.
 func scan(ctx context.Context, node rueidis.Client, found map[string]struct{}) error {
 	for cursor := uint64(0); ; {
-		page, err := node.Do(ctx, node.B().Scan().Cursor(cursor).Match(keyPrefix+"*"+keySuffix).Count(1000).Build()).AsScanEntry()
+		try := &deadline{Context: ctx, at: time.Now().Add(maxTry)}
+		page, err := node.Do(try, node.B().Scan().Cursor(cursor).Match(keyPrefix+"*"+keySuffix).Count(1000).Build()).AsScanEntry()
+		try.cancel()
 		if err != nil {
 			return err
 		}

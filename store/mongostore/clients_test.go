@@ -145,9 +145,7 @@ print("ok")
 }
 
 func TestMongoshReadsWhatWasWritten(t *testing.T) {
-	if _, err := exec.LookPath("mongosh"); err != nil {
-		testenv.Missing(t, "mongosh is missing; get it with \"npm install -g mongosh\"")
-	}
+	mongosh := testenv.Mongosh(t)
 	uri := testenv.MongoDB(t)
 	id := insertSample(t, uri)
 	file := filepath.Join(t.TempDir(), "check.js")
@@ -163,5 +161,5 @@ print("ok");
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	script(t, "mongosh", uri, "--quiet", "--norc", "--file", file)
+	script(t, mongosh, uri, "--quiet", "--norc", "--file", file)
 }

@@ -16,11 +16,12 @@
 //
 // # Watching
 //
-// On a replica set or a sharded cluster, [Store.Watch] reads what is there from a
-// snapshot and then the change stream from the snapshot's time on, so each
-// document comes once whenever and with whatever id it was committed. The
-// server keeps a snapshot for five minutes unless told otherwise, which bounds
-// the time that a caller may take for what is there already.
+// On a replica set or a sharded cluster of MongoDB 5.0 or later, [Store.Watch]
+// reads what is there from a snapshot and then the change stream from the
+// snapshot's time on, so each document comes once whenever and with whatever id
+// it was committed. The server keeps a snapshot for five minutes unless told
+// otherwise, which bounds the time that a caller may take for what is there
+// already.
 //
 // Where the server has no change streams, Watch remembers the keys it has seen,
 // about 50 bytes for each. Every [Options.Poll] it asks for keys with a time of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -143,10 +144,24 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// On a real server a range of time must be a search of the index of _id.
+// A range of time is two bounds on _id, for which a real server must search the
+// index of _id.
 func TestPlanOfARange(t *testing.T) {
+	r := objectid.Between(time.Unix(1_800_000_000, 0), time.Unix(1_800_000_060, 0))
+	query, err := bson.Marshal(mongostore.Filter(store.Ids(r)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bson.M
+	if err := bson.Unmarshal(query, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := bson.M{"_id": bson.D{{Key: "$gte", Value: bson.ObjectID(r.From)}, {Key: "$lt", Value: bson.ObjectID(r.To)}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the query of %v is %v, want %v", r, got, want)
+	}
 	if !testenv.RealMongoDB() {
-		t.Skip("FerretDB has no plans; set OID_TEST_MONGODB to the URL of a MongoDB server")
+		return // FerretDB has no plans; OID_TEST_MONGODB names a server that has
 	}
 	uri := testenv.MongoDB(t)
 	s := open(t, uri)

@@ -80,13 +80,15 @@ func (s *Store) watch(ctx context.Context, collection string, r store.Range, yie
 	return errors.New("the server has ended the change stream; the collection was dropped or renamed")
 }
 
-// hasStreams reports whether the server has change streams: replica sets and
-// sharded clusters do.
+// hasStreams reports whether the server has change streams and snapshots to begin
+// them from: replica sets and sharded clusters of MongoDB 5.0 and later do.
 func (s *Store) hasStreams(ctx context.Context) (bool, error) {
 	var hello struct {
 		SetName string `bson:"setName"` // of a member of a replica set
 		Msg     string `bson:"msg"`     // "isdbgrid" of a sharded cluster
+		Version int    `bson:"maxWireVersion"`
 	}
+	const mongoDB5 = 13
 	err := s.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
-	return hello.SetName != "" || hello.Msg == "isdbgrid", s.explain(ctx, err)
+	return hello.Version >= mongoDB5 && (hello.SetName != "" || hello.Msg == "isdbgrid"), s.explain(ctx, err)
 }

@@ -195,13 +195,17 @@ func (s *Store) prepareFile(ctx context.Context) error {
 }
 
 // dsn returns the data source name for the driver. The order matters: without
-// the timeout in force the other pragmas fail when processes open at once.
+// the timeout in force the other pragmas fail when processes open at once. For
+// writing it is short because update tries again; a context that ends meanwhile
+// is noticed only then.
 func (s *Store) dsn(mode string) string {
-	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)"}}
+	q := url.Values{"mode": {mode}}
 	if mode == "ro" {
+		q.Add("_pragma", "busy_timeout(10000)")
 		q.Add("_pragma", "query_only(1)")
 	} else {
 		q.Add("_txlock", "immediate")
+		q.Add("_pragma", "busy_timeout(500)")
 		q.Add("_pragma", "journal_mode(WAL)")
 		if s.options.Sync {
 			q.Add("_pragma", "synchronous(FULL)")

@@ -154,6 +154,7 @@ func TestManyProcesses(t *testing.T) {
 	for _, cmd := range all {
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%s %v: %v", cmd.Env[len(cmd.Env)-1], cmd.Args[2:], err)
+			stop() // what it has not written, the readers would wait for
 		}
 	}
 	next := map[string]map[int32]bool{}

@@ -42,7 +42,8 @@ func (s *Store) tryUpdate(ctx context.Context, work func(tx *sql.Tx) error) erro
 		return err
 	}
 	if err := work(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
+		_ = tx.Rollback() // SQLite may have done so itself; err says why
+		return err
 	}
 	return tx.Commit()
 }

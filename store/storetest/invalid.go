@@ -36,15 +36,27 @@ func testDocuments(t *testing.T, s store.Store, o Options) {
 func Documents(o Options) []bson.Raw {
 	at := time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC)
 	fields := bson.D{
-		{Key: "double", Value: 1.5}, {Key: "small", Value: math.SmallestNonzeroFloat64}, {Key: "large", Value: math.MaxFloat64},
-		{Key: "whole", Value: 3.0}, {Key: "string", Value: "täxt\u2028"}, {Key: "empty", Value: ""},
+		{Key: "double", Value: 1.5},
+		{Key: "small", Value: math.SmallestNonzeroFloat64},
+		{Key: "large", Value: math.MaxFloat64},
+		{Key: "whole", Value: 3.0},
+		{Key: "string", Value: "täxt\u2028"},
+		{Key: "empty", Value: ""},
 		{Key: "document", Value: bson.D{{Key: "z", Value: int32(1)}, {Key: "a", Value: bson.D{}}}},
 		{Key: "array", Value: bson.A{int32(1), "two", bson.D{{Key: "three", Value: bson.A{}}}}},
-		{Key: "binary", Value: bson.Binary{Subtype: 0, Data: []byte{0, 255, 1}}}, {Key: "uuid", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}},
-		{Key: "id", Value: objectid.MustParse("507f1f77bcf86cd799439011")}, {Key: "true", Value: true}, {Key: "false", Value: false},
-		{Key: "date", Value: at}, {Key: "before", Value: time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)}, {Key: "null", Value: nil},
-		{Key: "regex", Value: bson.Regex{Pattern: "^a", Options: "i"}}, {Key: "int32", Value: int32(-1)},
-		{Key: "timestamp", Value: bson.Timestamp{T: 1, I: 2}}, {Key: "int64", Value: int64(math.MinInt64)}, {Key: "one", Value: int64(1)},
+		{Key: "binary", Value: bson.Binary{Subtype: 0, Data: []byte{0, 255, 1}}},
+		{Key: "uuid", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}},
+		{Key: "id", Value: objectid.MustParse("507f1f77bcf86cd799439011")},
+		{Key: "true", Value: true},
+		{Key: "false", Value: false},
+		{Key: "date", Value: at},
+		{Key: "before", Value: time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)},
+		{Key: "null", Value: nil},
+		{Key: "regex", Value: bson.Regex{Pattern: "^a", Options: "i"}},
+		{Key: "int32", Value: int32(-1)},
+		{Key: "timestamp", Value: bson.Timestamp{T: 1, I: 2}},
+		{Key: "int64", Value: int64(math.MinInt64)},
+		{Key: "one", Value: int64(1)},
 	}
 	if !o.Common {
 		decimal, err := bson.ParseDecimal128("-1.50E+3")
@@ -52,12 +64,20 @@ func Documents(o Options) []bson.Raw {
 			panic(err)
 		}
 		fields = append(fields, bson.D{
-			{Key: "nan", Value: math.NaN()}, {Key: "inf", Value: math.Inf(-1)}, {Key: "minus", Value: math.Copysign(0, -1)},
-			{Key: "decimal", Value: decimal}, {Key: "code", Value: bson.JavaScript("f()")},
+			{Key: "nan", Value: math.NaN()},
+			{Key: "inf", Value: math.Inf(-1)},
+			{Key: "minus", Value: math.Copysign(0, -1)},
+			{Key: "decimal", Value: decimal},
+			{Key: "code", Value: bson.JavaScript("f()")},
 			{Key: "scope", Value: bson.CodeWithScope{Code: "f()", Scope: bson.D{{Key: "x", Value: int32(1)}}}},
-			{Key: "symbol", Value: bson.Symbol("s")}, {Key: "undefined", Value: bson.Undefined{}},
-			{Key: "min", Value: bson.MinKey{}}, {Key: "max", Value: bson.MaxKey{}},
-			{Key: "a.b", Value: int32(1)}, {Key: "", Value: int32(2)}, {Key: "twice", Value: int32(1)}, {Key: "twice", Value: int32(2)},
+			{Key: "symbol", Value: bson.Symbol("s")},
+			{Key: "undefined", Value: bson.Undefined{}},
+			{Key: "min", Value: bson.MinKey{}},
+			{Key: "max", Value: bson.MaxKey{}},
+			{Key: "a.b", Value: int32(1)},
+			{Key: "", Value: int32(2)},
+			{Key: "twice", Value: int32(1)},
+			{Key: "twice", Value: int32(2)},
 		}...)
 	}
 	deep := bson.D{}

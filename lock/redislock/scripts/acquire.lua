@@ -1,32 +1,34 @@
 -- Takes the lock if it is free, or else joins the line.
 --
--- ARGV: nonce, owner, ttl in milliseconds, highest fence seen, channel on which
--- the owner waits or '' if it does not wait.
--- Returns the nonce; 1 if the owner has the lock; the lock's value; its TTL.
+-- ARGV: nonce, owner, ttl in milliseconds, highest fence seen or '', place in line
+-- or '' if the owner does not wait.
+-- Returns "nonce fence" if the owner has the lock now, and otherwise
+-- "nonce ttl fence owner" of who has it.
 --
 -- Asking twice does no harm: an owner that has the lock is told so again, and
 -- one that stands in line keeps its place.
 
-local nonce, owner, ttl, seen, channel = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
-local waiter = ttl .. ' ' .. channel .. ' ' .. owner
+local nonce, owner, ttl, seen, place = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local value = redis.call('GET', KEYS[1])
-if not value then
-  value = grant(owner, ttl, ttl, seen)
-  if channel ~= '' then
-    redis.call('ZREM', KEYS[3], waiter)
+if not value or not string.find(value, ' ', 1, true) then
+  local fence = next_fence(value or '', seen)
+  redis.call('SET', KEYS[1], fence .. ' ' .. owner, 'PX', ttl)
+  if place ~= '' then
+    redis.call('ZREM', KEYS[2], place)
   end
-  return {nonce, 1, value, ttl}
+  return nonce .. ' ' .. fence
 end
 
 if is_owner(value, owner) then
   redis.call('PEXPIRE', KEYS[1], ttl)
-  keep_for(KEYS[2], ttl)
-  return {nonce, 1, value, ttl}
+  return nonce .. ' ' .. string.match(value, '^%d+')
 end
 
-if channel ~= '' then
-  redis.call('ZADD', KEYS[3], 'NX', decimal(now), waiter)
-  keep_for(KEYS[3], ttl)
+if place ~= '' then
+  redis.call('ZADD', KEYS[2], 'NX', now(), place)
+  if redis.call('PTTL', KEYS[2]) < tonumber(ttl) then -- others in line may need it for longer
+    redis.call('PEXPIRE', KEYS[2], ttl)
+  end
 end
-return {nonce, 0, value, redis.call('PTTL', KEYS[1])}
+return nonce .. ' ' .. redis.call('PTTL', KEYS[1]) .. ' ' .. value

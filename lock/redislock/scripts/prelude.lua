@@ -1,15 +1,19 @@
--- What the scripts that grant a lock have in common.
+-- What the scripts have in common.
 --
--- KEYS[1] is the lock: "fence since owner", with a TTL, while somebody has it.
--- KEYS[2] is the highest fence given, with a TTL.
--- KEYS[3] is the line: "ttl channel owner" of each waiter, scored by its arrival.
+-- KEYS[1] is the lock: "fence owner" while somebody has it, and "fence", that of
+-- the last holder, for one TTL after it was given back. It always has a TTL.
+-- KEYS[2] is the line: a place "deaf ttl channel owner" for each waiter, scored by
+-- its arrival. deaf is 1 if Redis cannot tell whether anybody listens on the
+-- channel.
+--
+-- A fence is at least the time in microseconds: 16 digits until the year 2286, so
+-- that fences compare as text. Making numbers of them is slow, and exact only up
+-- to 2^53.
 
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-
--- Numbers up to 2^53 are exact, which as microseconds lasts until the year 2255.
-local function decimal(n)
-  return string.format('%.0f', n)
+-- now returns the time in microseconds.
+local function now()
+  local time = redis.call('TIME')
+  return time[1] .. string.sub('000000' .. time[2], -6)
 end
 
 -- is_owner reports whether the lock's value names owner.
@@ -17,21 +21,11 @@ local function is_owner(value, owner)
   return value and string.sub(value, -#owner - 1) == ' ' .. owner
 end
 
--- keep_for sees to it that key lives for at least ttl milliseconds.
-local function keep_for(key, ttl)
-  if redis.call('PTTL', key) < ttl then
-    redis.call('PEXPIRE', key, ttl)
+-- next_fence returns the fence after previous and seen, texts that may be ''.
+local function next_fence(previous, seen)
+  local fence = now()
+  if fence > previous and fence > seen then
+    return fence
   end
-end
-
--- grant gives the lock to owner for some milliseconds and returns its value. The
--- fence is remembered for at least ttl. seen is the highest fence that the
--- caller knows of.
-local function grant(owner, milliseconds, ttl, seen)
-  local previous = tonumber(redis.call('GET', KEYS[2]) or 0)
-  local fence = decimal(math.max(previous + 1, now, seen + 1))
-  local value = fence .. ' ' .. decimal(now) .. ' ' .. owner
-  redis.call('SET', KEYS[1], value, 'PX', milliseconds)
-  redis.call('SET', KEYS[2], fence, 'PX', ttl)
-  return value
+  return string.format('%.0f', math.max(tonumber(previous) or 0, tonumber(seen) or 0) + 1)
 end

@@ -1,12 +1,10 @@
 -- Extends the lock if the owner still has it.
 --
 -- ARGV: nonce, owner, ttl in milliseconds.
--- Returns the nonce; 1 if the owner has the lock.
+-- Returns "nonce 1" if the owner has the lock, and otherwise "nonce 0".
 
-local nonce, owner, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
-if not is_owner(redis.call('GET', KEYS[1]), owner) then
-  return {nonce, 0}
+if not is_owner(redis.call('GET', KEYS[1]), ARGV[2]) then
+  return ARGV[1] .. ' 0'
 end
-redis.call('PEXPIRE', KEYS[1], ttl)
-keep_for(KEYS[2], ttl)
-return {nonce, 1}
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return ARGV[1] .. ' 1'

@@ -1,6 +1,7 @@
 -- Reads the lock.
 --
 -- ARGV: nonce.
--- Returns the nonce; the lock's value or nil; its TTL; the length of the line.
+-- Returns "nonce waiters ttl value"; without the value if there is none.
 
-return {ARGV[1], redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]), redis.call('ZCARD', KEYS[3])}
+local value = redis.call('GET', KEYS[1])
+return ARGV[1] .. ' ' .. redis.call('ZCARD', KEYS[2]) .. ' ' .. redis.call('PTTL', KEYS[1]) .. ' ' .. (value or '')

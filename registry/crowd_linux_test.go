@@ -78,10 +78,16 @@ func crowdJoins(t *testing.T, open func() (store.Store, error)) {
 	for _, st := range all(t, registry.New(s, nil).List(t.Context())) {
 		listed[st.Block] = true
 	}
+	r := registry.New(s, nil)
 	blocks := map[string]bool{}
-	for _, m := range members {
+	for i, m := range members {
 		if m == nil {
 			continue
+		}
+		if i%10 == 0 {
+			if tr := trace(t, r, m.Generator().New()); tr.Verdict != registry.Known || tr.Processes[0].Member != m.Process().Member || tr.Before == nil {
+				t.Errorf("trace: %+v, want member %v", tr, m.Process().Member)
+			}
 		}
 		block := m.Process().Block
 		if blocks[block] || !listed[block] {

@@ -1,9 +1,11 @@
 package registry_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,24 +31,6 @@ func sleeper(t *testing.T) (pid int, kill func()) {
 	}
 	t.Cleanup(kill)
 	return cmd.Process.Pid, kill
-}
-
-// sample is an id as another driver makes it: with a random value of its own.
-func sample(t *testing.T) objectid.ID {
-	t.Helper()
-	g, err := objectid.NewGenerator(objectid.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g.New()
-}
-
-// later is an id of the maker of id, some seconds on.
-func later(id objectid.ID, seconds int) objectid.ID {
-	moved := objectid.At(id.Time().Add(time.Duration(seconds) * time.Second))
-	copy(moved[4:], id[4:])
-	moved[11]++
-	return moved
 }
 
 func TestAdoptFollowsTheProcess(t *testing.T) {
@@ -87,8 +71,8 @@ func TestAdoptFollowsTheProcess(t *testing.T) {
 		t.Errorf("Detach after the end: %v, want ErrLeft", err)
 	}
 	st := statusOf(t, r, m.GPID())
-	if st.State != registry.Left || st.Reason != "process ended" {
-		t.Errorf("after the end: %s (%s)", st.State, st.Reason)
+	if st.State != registry.Left || st.Reason != "process ended" || st.Last.Load.RSS <= 0 {
+		t.Errorf("after the end: %s (%s), %+v, want the last load", st.State, st.Reason, st.Last.Load)
 	}
 	if tr := trace(t, r, later(id, 60)); tr.Verdict != registry.Conflict {
 		t.Errorf("an id from a minute after its end: %+v", tr)
@@ -106,6 +90,27 @@ func TestAdoptThisProcess(t *testing.T) {
 	tr := trace(t, registry.New(s, nil), objectid.New())
 	if tr.Verdict != registry.Known || tr.Processes[0].Kernel.PID != os.Getpid() || tr.Before.Goroutines < 1 {
 		t.Errorf("the next id of the driver: %+v", tr)
+	}
+}
+
+// The times of a member whose clock is set back do not go back: each sample has a
+// key of its own.
+func TestSamplesOfAClockThatIsSetBack(t *testing.T) {
+	s := newStore(t)
+	var clock moved
+	m, err := registry.Adopt(t.Context(), s, objectid.New(), &registry.Options{Interval: beat, KeepSamples: 24 * time.Hour, Now: clock.Now, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		count := m.Process().Last.Count
+		eventually(t, "two heartbeats", func() bool { return m.Process().Last.Count >= count+2 })
+		clock.set(time.Duration(clock.by.Load()) - time.Hour)
+	}
+	finish(t, m)
+	h := all(t, registry.New(s, nil).History(t.Context(), m.GPID(), time.Time{}, time.Time{}))
+	if int64(len(h)) != m.Process().Last.Count || !h[len(h)-1].Time.Equal(m.Process().Last.Time) {
+		t.Errorf("%d samples, the last of %v, after %d heartbeats, the last of %v", len(h), h[len(h)-1].Time, m.Process().Last.Count, m.Process().Last.Time)
 	}
 }
 
@@ -172,9 +177,39 @@ func TestTwoLiveProcessesWithOneValue(t *testing.T) {
 	})
 }
 
+// Of two that adopt one value at the same moment, at least one is told at once,
+// and both before long.
+func TestAdoptOneValueAtOnce(t *testing.T) {
+	s := newStore(t)
+	for range 5 {
+		id := sample(t)
+		var wg sync.WaitGroup
+		members := make([]*registry.Member, 2)
+		errs := make([]error, 2)
+		for i := range members {
+			pid, _ := sleeper(t)
+			wg.Go(func() {
+				members[i], errs[i] = registry.Adopt(context.Background(), s, id, &registry.Options{PID: pid, Interval: beat, Log: quiet})
+			})
+		}
+		wg.Wait()
+		if !errors.Is(errs[0], registry.ErrCollision) && !errors.Is(errs[1], registry.ErrCollision) {
+			t.Errorf("nobody is told: %v, %v", errs[0], errs[1])
+		}
+		for i, m := range members {
+			if m == nil {
+				t.Fatal(errs[i])
+			}
+			defer finish(t, m)
+			eventually(t, "both are told", func() bool { return errors.Is(m.Err(), registry.ErrCollision) })
+		}
+	}
+}
+
 // A driver of the classic layout has the same value after a restart with the same
 // pid: the time tells the runs apart.
 func TestOneValueInSuccession(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	r := registry.New(s, nil)
 	id := sample(t)

@@ -1,0 +1,11 @@
+// Package lock measures oid's lock in Redis beside bsm/redislock, redsync and
+// rueidislock: how fast they are, and what they make of faults. It needs
+// redis-server and redis-cli.
+//
+//	go test -run TestFaults -timeout 30m -args -o ../../docs/lock-faults.md
+//	go test -run TestSpeed -timeout 30m -args -o ../../docs/benchmarks.md
+//
+// It is a module of its own, and its go.mod is not tidied: "go mod tidy" would
+// look for what the tests of redsync need, in versions that cannot be had
+// everywhere. "go get" and "go test" do without.
+package lock

@@ -1,0 +1,244 @@
+package lock
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bsm/redislock"
+	"github.com/go-redsync/redsync/v4"
+
+	"github.com/oidkit/oid/bench/page"
+	"github.com/oidkit/oid/internal/lockfaults"
+	"github.com/oidkit/oid/internal/testenv"
+)
+
+const (
+	rounds = 7
+	turn   = 500 * time.Millisecond
+	ttl    = 10 * time.Second
+	stuck  = 3 * time.Second // after a turn a worker that still waits has been forgotten
+)
+
+// contest is one way of using locks.
+type contest struct {
+	title   string
+	clients int // each with connections of its own
+	workers int // of each client
+	oneName bool
+	work    time.Duration
+}
+
+var contests = []contest{
+	{"1 worker", 1, 1, true, 0},
+	{"32 workers on 32 keys", 1, 32, false, 0},
+	{"32 clients on one key, 2 ms of work", 32, 1, true, 2 * time.Millisecond},
+}
+
+// result is what one library did in one turn.
+type result struct {
+	perSecond float64
+	longest   time.Duration // wait for the lock
+	commands  float64       // that Redis was sent, for each time that the lock was taken
+	share     float64       // of the worker that got it least, of what would be fair
+}
+
+// TestSpeed measures all libraries in rounds, so that a slower or faster moment of
+// the machine meets all of them, and writes medians.
+func TestSpeed(t *testing.T) {
+	server := testenv.Redis(t)
+	var b strings.Builder
+	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server. ratio: locks per second of the library over those of oid, so below 1 oid is faster. commands: sent to Redis, or by its scripts, for each lock taken and given back. least: what the worker got that got least, of a fair share. Those that poll do so every %v.\n", rounds, turn, pause)
+	for _, c := range contests {
+		results := make([][]result, len(subjects))
+		for range rounds {
+			for i, s := range subjects {
+				results[i] = append(results[i], c.run(t, server, bare(s)))
+			}
+		}
+		fmt.Fprintf(&b, "\n| %s | locks/s | ratio | longest wait | commands | least |\n|---|---:|---:|---:|---:|---:|\n", c.title)
+		for i, s := range subjects {
+			var ratios []float64
+			for r := range rounds {
+				ratios = append(ratios, results[i][r].perSecond/results[0][r].perSecond)
+			}
+			fmt.Fprintf(&b, "| %s | %.0f | %.2f | %.0f ms | %.1f | %.0f %% |\n", s.Name,
+				median(results[i], func(r result) float64 { return r.perSecond }), median(ratios, func(x float64) float64 { return x }),
+				median(results[i], func(r result) float64 { return float64(r.longest) / 1e6 }),
+				median(results[i], func(r result) float64 { return r.commands }),
+				100*median(results[i], func(r result) float64 { return r.share }))
+		}
+	}
+	fmt.Fprintf(&b, "\n| commands for each lock, by waiters | 1 | 4 | 16 | 64 |\n|---|---:|---:|---:|---:|\n")
+	for _, s := range subjects {
+		fmt.Fprintf(&b, "| %s |", s.Name)
+		for _, clients := range []int{2, 5, 17, 65} {
+			var rs []result
+			for range 3 {
+				rs = append(rs, contest{"", clients, 1, true, 2 * time.Millisecond}.run(t, server, bare(s)))
+			}
+			fmt.Fprintf(&b, " %.1f |", median(rs, func(r result) float64 { return r.commands }))
+		}
+		b.WriteString("\n")
+	}
+	if *output == "" {
+		t.Log(b.String())
+		return
+	}
+	if err := page.Write(*output, "Locks", "cd bench/lock && go test -run TestSpeed -timeout 30m -args -o ../../docs/benchmarks.md", b.String()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func median[T any](of []T, value func(T) float64) float64 {
+	var all []float64
+	for _, x := range of {
+		all = append(all, value(x))
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// run lets a library take locks for one turn.
+func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Subject) result {
+	t.Helper()
+	server.CLI("FLUSHALL")
+	var clients []lockfaults.Client
+	for range c.clients {
+		client, err := s.Open(t.Context(), server.URL(), ttl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		clients = append(clients, client)
+	}
+	var mu sync.Mutex
+	var longest time.Duration
+	var taken []int
+	loop := func(client lockfaults.Client, name string, end time.Time) {
+		n, worst := 0, time.Duration(0)
+		ctx, cancel := context.WithDeadline(context.Background(), end.Add(stuck))
+		defer cancel()
+		for time.Now().Before(end) {
+			began := time.Now()
+			lease, err := client.Acquire(ctx, name)
+			if err != nil {
+				t.Logf("%s, %s: a worker got the lock no more: %v", s.Name, c.title, err)
+				break
+			}
+			worst = max(worst, time.Since(began))
+			if c.work > 0 {
+				time.Sleep(c.work)
+			}
+			if err := lease.Release(); err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+			}
+			n++
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		taken = append(taken, n)
+		longest = max(longest, worst)
+	}
+	all := func(d time.Duration) {
+		end := time.Now().Add(d)
+		var wg sync.WaitGroup
+		for i, client := range clients {
+			for j := range c.workers {
+				name := "lock"
+				if !c.oneName {
+					name += strconv.Itoa(i*c.workers + j)
+				}
+				wg.Go(func() { loop(client, name, end) })
+			}
+		}
+		wg.Wait()
+	}
+	all(turn / 10) // connections are made, scripts are known
+	longest, taken = 0, nil
+	server.CLI("CONFIG", "RESETSTAT")
+	began := time.Now()
+	all(turn)
+	took := time.Since(began)
+	commands := calls(server)
+	sum := 0
+	for _, n := range taken {
+		sum += n
+	}
+	return result{
+		perSecond: float64(sum) / took.Seconds(),
+		longest:   longest,
+		commands:  float64(commands) / float64(max(1, sum)),
+		share:     float64(slices.Min(taken)) * float64(len(taken)) / float64(max(1, sum)),
+	}
+}
+
+// calls returns the number of commands that Redis has carried out.
+func calls(server *testenv.RedisServer) (n int) {
+	for line := range strings.Lines(server.CLI("INFO", "commandstats")) {
+		_, rest, _ := strings.Cut(line, ":calls=")
+		count, _, _ := strings.Cut(rest, ",")
+		i, _ := strconv.Atoi(count)
+		n += i
+	}
+	return n
+}
+
+// bare returns a subject without renewals where the library leaves these to its
+// users, since they are no part of taking and giving back a lock.
+func bare(s lockfaults.Subject) lockfaults.Subject {
+	switch s.Name {
+	case "bsm/redislock":
+		s.Open = func(ctx context.Context, url string, ttl time.Duration) (lockfaults.Client, error) {
+			c, err := openRedislock(ctx, url, ttl)
+			if err != nil {
+				return nil, err
+			}
+			return bareRedislock{c.(redislockClient)}, nil
+		}
+	case "redsync":
+		s.Open = func(ctx context.Context, url string, ttl time.Duration) (lockfaults.Client, error) {
+			c, err := openRedsync(ctx, url, ttl)
+			if err != nil {
+				return nil, err
+			}
+			return bareRedsync{c.(redsyncClient)}, nil
+		}
+	}
+	return s
+}
+
+type bareRedislock struct{ redislockClient }
+
+func (c bareRedislock) Acquire(ctx context.Context, name string) (lockfaults.Lease, error) {
+	l, err := c.lock.Obtain(ctx, name, c.ttl, &redislock.Options{RetryStrategy: redislock.LinearBackoff(pause)})
+	if err != nil {
+		return nil, err
+	}
+	return released(func() error { return l.Release(context.Background()) }), nil
+}
+
+type bareRedsync struct{ redsyncClient }
+
+func (c bareRedsync) Acquire(ctx context.Context, name string) (lockfaults.Lease, error) {
+	m := c.lock.NewMutex(name, redsync.WithExpiry(c.ttl), redsync.WithTries(1<<30), redsync.WithRetryDelay(pause))
+	if err := m.LockContext(ctx); err != nil {
+		return nil, err
+	}
+	return released(func() error {
+		_, err := m.UnlockContext(context.Background())
+		return err
+	}), nil
+}
+
+// released is a lease that can be given back and nothing else.
+type released func() error
+
+func (released) Check() error     { return nil }
+func (released) Fence() uint64    { return 0 }
+func (r released) Release() error { return r() }

@@ -1,0 +1,218 @@
+// Command registry measures what it costs to be in a registry and to ask it: to
+// join, to send a heartbeat, to make ids with a claimed block, and to trace an id
+// among many processes. It has a module of its own, so that SQLite reaches no
+// other.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/oidkit/oid/bench/page"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store/sqlitestore"
+)
+
+func main() {
+	log.SetFlags(0)
+	slog.SetLogLoggerLevel(slog.LevelError)
+	out := flag.String("o", "", "`file` of measurements to write the section to (default: standard output)")
+	n := flag.Int("n", 100_000, "processes in the registry")
+	rounds := flag.Int("rounds", 11, "rounds")
+	flag.Parse()
+	if err := run(context.Background(), *out, *n, *rounds); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, out string, n, rounds int) (err error) {
+	folder, err := os.MkdirTemp("", "bench-registry-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	s, err := sqlitestore.Open(ctx, filepath.Join(folder, "registry.db"), nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	ids, err := fill(ctx, s, n)
+	if err != nil {
+		return err
+	}
+	var body strings.Builder
+	fmt.Fprintf(&body, "A SQLite file with %d processes of %d samples each. Medians of %d rounds, with the slowest round in the last column.\n\n", n, samplesEach, rounds)
+	fmt.Fprintf(&body, "| | median | slowest |\n|---|---:|---:|\n")
+	for _, m := range []struct {
+		name    string
+		measure func(context.Context, *sqlitestore.Store, []objectid.ID) (float64, error)
+		unit    string
+	}{
+		{"join (the goal is 20 ms at most)", join, "ms"},
+		{"heartbeat, processor time of all threads", heartbeat, "ms"},
+		{"heartbeats every 10 s, share of one core (0.1 % at most)", share, "%"},
+		{"trace one of all processes' ids (1 ms at most)", trace, "ms"},
+		{"trace an id that nobody made", traceNobody, "ms"},
+		{"history of one process", history, "ms"},
+		{"an id with a claimed block, time over that of a random one (1)", generator, ""},
+	} {
+		var figures []float64
+		for range rounds {
+			f, err := m.measure(ctx, s, ids)
+			if err != nil {
+				return fmt.Errorf("%s: %w", m.name, err)
+			}
+			figures = append(figures, f)
+		}
+		slices.Sort(figures)
+		line := fmt.Sprintf("| %s | %.3g %s | %.3g %s |\n", m.name, figures[rounds/2], m.unit, figures[rounds-1], m.unit)
+		fmt.Fprint(os.Stderr, line)
+		body.WriteString(line)
+	}
+	if out == "" {
+		fmt.Print(body.String())
+		return nil
+	}
+	return page.Write(out, "Registry", "go run .", body.String())
+}
+
+// perRound is how many times a round does what it measures.
+const perRound = 50
+
+// millis returns how long one of n calls takes, in milliseconds.
+func millis(n int, do func() error) (float64, error) {
+	began := time.Now()
+	for range n {
+		if err := do(); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(began).Seconds() * 1000 / float64(n), nil
+}
+
+func join(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, error) {
+	var members []*registry.Member
+	took, err := millis(perRound, func() error {
+		m, err := registry.Join(ctx, s, &registry.Options{Interval: time.Hour})
+		members = append(members, m)
+		return err
+	})
+	for _, m := range members {
+		if m != nil {
+			err = errors.Join(err, m.Leave(ctx, "measured"))
+		}
+	}
+	return took, err
+}
+
+// heartbeat measures the processor time of a member that beats every 100 ms.
+func heartbeat(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, error) {
+	m, err := registry.Join(ctx, s, &registry.Options{Interval: 100 * time.Millisecond})
+	if err != nil {
+		return 0, err
+	}
+	count, used := m.Process().Last.Count, processorTime()
+	time.Sleep(2 * time.Second)
+	beats := m.Process().Last.Count - count
+	used = processorTime() - used
+	if beats == 0 {
+		return 0, errors.Join(errors.New("no heartbeat in 2 s"), m.Err())
+	}
+	return used.Seconds() * 1000 / float64(beats), m.Leave(ctx, "measured")
+}
+
+// share is what a heartbeat takes of one core at the default interval.
+func share(ctx context.Context, s *sqlitestore.Store, ids []objectid.ID) (float64, error) {
+	ms, err := heartbeat(ctx, s, ids)
+	return ms / 10_000 * 100, err
+}
+
+// processorTime returns what this process has used.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func trace(ctx context.Context, s *sqlitestore.Store, ids []objectid.ID) (float64, error) {
+	r := registry.New(s, nil)
+	return millis(10*perRound, func() error {
+		t, err := r.Trace(ctx, ids[rand.IntN(len(ids))])
+		if err == nil && (t.Verdict != registry.Known || t.Before == nil) {
+			err = fmt.Errorf("trace: %+v", t)
+		}
+		return err
+	})
+}
+
+func traceNobody(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, error) {
+	r := registry.New(s, nil)
+	return millis(10*perRound, func() error {
+		t, err := r.Trace(ctx, objectid.New())
+		if err == nil && t.Verdict != registry.Unrecorded {
+			err = fmt.Errorf("trace: %+v", t)
+		}
+		return err
+	})
+}
+
+func history(ctx context.Context, s *sqlitestore.Store, ids []objectid.ID) (float64, error) {
+	r := registry.New(s, nil)
+	t, err := r.Trace(ctx, ids[rand.IntN(len(ids))])
+	if err != nil {
+		return 0, err
+	}
+	return millis(perRound, func() error {
+		n := 0
+		for _, err := range r.History(ctx, t.Processes[0].GPID, time.Time{}, time.Time{}) {
+			if err != nil {
+				return err
+			}
+			n++
+		}
+		if n != samplesEach {
+			return fmt.Errorf("history of %d samples, want %d", n, samplesEach)
+		}
+		return nil
+	})
+}
+
+// generator compares a member's generator with one of random process bytes, turn
+// by turn.
+func generator(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, error) {
+	m, err := registry.Join(ctx, s, &registry.Options{Interval: time.Hour})
+	if err != nil {
+		return 0, err
+	}
+	random, err := objectid.NewGenerator(objectid.Config{})
+	if err != nil {
+		return 0, err
+	}
+	var sink objectid.ID
+	turn := func(g *objectid.Generator) float64 {
+		began := time.Now()
+		for range 2_000_000 {
+			sink = g.New()
+		}
+		return time.Since(began).Seconds()
+	}
+	ratio := turn(m.Generator()) / turn(random)
+	if sink.IsZero() {
+		return 0, errors.New("no id")
+	}
+	return ratio, m.Leave(ctx, "measured")
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// measurePostgres measures people's own tables in PostgreSQL.
+func measurePostgres(ctx context.Context, folder string, data []row, rounds int) (string, error) {
+	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if err != nil || programs == nil {
+		return "PostgreSQL is not installed here (apt-get install postgresql), so it was not measured.\n", err
+	}
+	conn, stop, err := startPostgres(ctx, filepath.Dir(slices.Max(programs)))
+	if err != nil {
+		return "", fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	defer stop()
+	var costs [2][]cost // without and with an index
+	for range 3 {
+		for j, table := range []string{"plain", "indexed"} {
+			c, err := fillPostgres(ctx, conn, table, j == 1, data)
+			if err != nil {
+				return "", err
+			}
+			costs[j] = append(costs[j], c)
+		}
+	}
+	byTime := func(table string) func(context.Context, time.Time, time.Time) (int, error) {
+		return func(ctx context.Context, from, to time.Time) (int, error) {
+			return scanPostgres(conn.Query(ctx, "SELECT id, text FROM "+table+" WHERE at >= $1 AND at < $2 ORDER BY at", from, to))
+		}
+	}
+	table, err := compare(ctx, data, rounds, []way{
+		{"by _id", func(ctx context.Context, from, to time.Time) (int, error) {
+			where, args := objectid.Between(from, to).SQL("id", 1)
+			return scanPostgres(conn.Query(ctx, "SELECT id, text FROM plain WHERE "+where+" ORDER BY id", args...))
+		}},
+		{"by a time field with an index", byTime("indexed")},
+		{"by a time field without an index", byTime("plain")},
+	})
+	if err != nil {
+		return "", err
+	}
+	var version string
+	if err := conn.QueryRow(ctx, "SHOW server_version").Scan(&version); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("| own table in PostgreSQL %s, BYTEA key, pgx | time | ratio |\n|---|---:|---:|\n%s\n%s", version, table, indexCost(len(data), costs[0], costs[1])), nil
+}
+
+// startPostgres starts a server with the programs in bin and connects to it. It
+// must not be root's, so then it is nobody's.
+func startPostgres(ctx context.Context, bin string) (*pgx.Conn, func(), error) {
+	folder, err := os.MkdirTemp("", "bench-postgres-")
+	if err != nil {
+		return nil, nil, err
+	}
+	attr := &syscall.SysProcAttr{}
+	if os.Getuid() == 0 {
+		nobody, err := user.Lookup("nobody")
+		if err != nil {
+			return nil, nil, err
+		}
+		uid, _ := strconv.Atoi(nobody.Uid)
+		gid, _ := strconv.Atoi(nobody.Gid)
+		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		if err := os.Chown(folder, uid, gid); err != nil {
+			return nil, nil, err
+		}
+	}
+	command := func(name string, args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
+		cmd.SysProcAttr, cmd.Dir = attr, folder
+		return cmd
+	}
+	if out, err := command("initdb", "-D", folder+"/data", "-U", "bench", "-A", "trust", "-E", "UTF8", "--no-locale").CombinedOutput(); err != nil {
+		return nil, nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	server := command("postgres", "-D", folder+"/data", "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-k", "", "-c", "shared_buffers=512MB")
+	if err := server.Start(); err != nil {
+		return nil, nil, err
+	}
+	stop := func() {
+		_ = server.Process.Signal(os.Interrupt) // fast shutdown
+		_ = server.Wait()
+		_ = os.RemoveAll(folder)
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://bench@127.0.0.1:%d/postgres?sslmode=disable", port))
+		if err == nil {
+			return conn, func() { conn.Close(context.Background()); stop() }, nil
+		}
+		if time.Now().After(end) || ctx.Err() != nil {
+			stop()
+			return nil, nil, err
+		}
+	}
+}
+
+// fillPostgres makes a table of data anew, with an index on its time from the
+// beginning if indexed is set.
+func fillPostgres(ctx context.Context, conn *pgx.Conn, table string, indexed bool, data []row) (cost, error) {
+	text := "DROP TABLE IF EXISTS " + table + "; CREATE TABLE " + table + " (id BYTEA PRIMARY KEY, at TIMESTAMPTZ NOT NULL, text TEXT NOT NULL)"
+	if indexed {
+		text += "; CREATE INDEX ON " + table + " (at)"
+	}
+	if _, err := conn.Exec(ctx, text); err != nil {
+		return cost{}, err
+	}
+	began := time.Now()
+	_, err := conn.CopyFrom(ctx, pgx.Identifier{table}, []string{"id", "at", "text"}, pgx.CopyFromSlice(len(data), func(i int) ([]any, error) {
+		return []any{data[i].id[:], data[i].at, data[i].text}, nil
+	}))
+	if err != nil {
+		return cost{}, err
+	}
+	took := time.Since(began)
+	if _, err := conn.Exec(ctx, "VACUUM ANALYZE "+table); err != nil {
+		return cost{}, err
+	}
+	var size int64
+	err = conn.QueryRow(ctx, "SELECT pg_total_relation_size($1::text::regclass)", table).Scan(&size)
+	return cost{took, size}, err
+}
+
+// scanPostgres counts the rows of a query.
+func scanPostgres(rows pgx.Rows, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	return countRows(rows)
+}

@@ -1,0 +1,53 @@
+package census_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/oidkit/oid/census"
+)
+
+func Example() {
+	export := `{"_id":{"$oid":"65f0a0d0a1b2c3d4e5000001"},"n":1}
+{"_id":{"$oid":"65f0a0d1a1b2c3d4e5000002"},"n":2}
+{"_id":{"$oid":"65f1f250a1b2c3d4e5000004"},"n":3}
+{"_id":"seventeen","n":4}
+`
+	c := census.New(&census.Options{Now: time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC)})
+	if err := c.Read(context.Background(), "orders.json", strings.NewReader(export)); err != nil {
+		fmt.Println(err)
+	}
+	r, err := c.Report(&census.View{By: census.Day})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := r.WriteText(os.Stdout, census.Screen{Columns: 70, ASCII: true}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// orders.json: json, 4 lines, 3 ids
+	//
+	// ids      3 ObjectIds
+	// others   1 string, for example "seventeen"
+	// made     2024-03-12 18:37:04 to 2024-03-13 18:37:04 UTC (1d)
+	// writers  1
+	// missing  1 id that they made is not here
+	//
+	// ids by day, UTC
+	// 2024-03-12 2 ########################################################
+	// 2024-03-13 1 ############################
+	//
+	// writers
+	// process    ids first      last       missing
+	// a1b2c3d4e5   3 2024-03-12 2024-03-13       1  modern
+	//
+	// findings
+	// ! 1 value of another type stands beside the ObjectIds: 1 string
+	//   A query for one type never finds the other, and they sort apart;
+	//   find out which program writes them, for example "seventeen"
+	//   (orders.json: line 4).
+}

@@ -1,0 +1,351 @@
+package census_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/objectid"
+)
+
+// sample are the documents of a small collection: four ids, and what else an _id
+// can be.
+func sample() []bson.D {
+	id := func(n int) objectid.ID {
+		id := objectid.MustParse("6592008029c8c3e4dc762500")
+		id[11] = byte(n)
+		return id
+	}
+	return []bson.D{
+		{{Key: "_id", Value: id(1)}, {Key: "n", Value: 1}, {Key: "by", Value: bson.M{"user": id(9)}}},
+		{{Key: "n", Value: "}\n\"_id\": {[\\"}, {Key: "_id", Value: id(2)}},
+		{{Key: "_id", Value: "ac3"}},
+		{{Key: "_id", Value: "6592008029c8c3e4dc762501"}},
+		{{Key: "_id", Value: int32(7)}},
+		{{Key: "_id", Value: int64(1) << 40}},
+		{{Key: "_id", Value: 1.5}},
+		{{Key: "_id", Value: true}},
+		{{Key: "_id", Value: bson.D{{Key: "a", Value: id(8)}}}},
+		{{Key: "_id", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}}},
+		{{Key: "_id", Value: bson.NewDateTimeFromTime(time.Unix(1, 0))}},
+		{{Key: "inner", Value: bson.D{{Key: "_id", Value: id(7)}}}, {Key: "_id", Value: id(3)}, {Key: "tags", Value: bson.A{id(5), "x", id(6)}}},
+		{{Key: "no", Value: "id"}},
+		{{Key: "lines", Value: bson.A{bson.D{{Key: "item", Value: id(10)}}, bson.D{{Key: "item", Value: id(11)}}}}, {Key: "_id", Value: id(4)}},
+	}
+}
+
+// found is what a report says of a sample, in short.
+func found(r *census.Report) string {
+	var out []string
+	out = append(out, fmt.Sprintf("%d ids", r.IDs))
+	others := map[string]int64{}
+	for _, o := range r.Others {
+		others[o.Type] = o.Count
+	}
+	if len(others) > 0 {
+		out = append(out, strings.TrimPrefix(fmt.Sprint(others), "map"))
+	}
+	out = append(out, fmt.Sprintf("without %d", r.Without))
+	for _, s := range r.Sources {
+		if s.Broken > 0 {
+			out = append(out, fmt.Sprintf("broken %d", s.Broken))
+		}
+		if s.Error != "" {
+			out = append(out, "error")
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+const sampleFound = "4 ids, [bool:1 date:1 double:1 int:1 long:1 object:1 string:1 string of 24 hex digits:1 uuid:1], without 1"
+
+// forms are the ways to write the sample.
+func forms(t testing.TB) map[string][]byte {
+	t.Helper()
+	var raw, archive bytes.Buffer
+	var lines, relaxed, old, pretty bytes.Buffer
+	var array []string
+	doc := func(v any) []byte {
+		b, err := bson.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	end := []byte{0xFF, 0xFF, 0xFF, 0xFF}
+	archive.WriteString("\x6d\xe2\x99\x81")
+	archive.Write(doc(bson.D{{Key: "concurrent_collections", Value: int32(4)}, {Key: "version", Value: "0.1"}}))
+	for _, name := range []string{"orders", "other"} {
+		archive.Write(doc(bson.D{{Key: "db", Value: "shop"}, {Key: "collection", Value: name}, {Key: "metadata", Value: "{}"}, {Key: "size", Value: int32(0)}}))
+	}
+	archive.Write(end)
+	header := func(name string, eof bool) {
+		archive.Write(doc(bson.D{{Key: "db", Value: "shop"}, {Key: "collection", Value: name}, {Key: "EOF", Value: eof}, {Key: "CRC", Value: int64(0)}}))
+	}
+	for i, d := range sample() {
+		b := doc(d)
+		raw.Write(b)
+		if i%5 == 0 {
+			header("orders", false)
+		}
+		archive.Write(b)
+		if i%5 == 4 || i == len(sample())-1 {
+			archive.Write(end)
+		}
+		if i == 4 {
+			header("other", false)
+			archive.Write(doc(bson.D{{Key: "_id", Value: objectid.MustParse("6592008029c8c3e4dc7625ff")}}))
+			archive.Write(end)
+		}
+		canonical, err := bson.MarshalExtJSON(d, true, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short, err := bson.MarshalExtJSON(d, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines.Write(append(canonical, '\n'))
+		relaxed.Write(append(short, '\r', '\n'))
+		old.WriteString(strings.NewReplacer(`{"_id":{"$oid":"`, `{ "_id" : { "$oid" : "`, `"}`, `" }`).Replace(string(short)) + "\n")
+		array = append(array, string(short))
+		if err := json.Indent(&pretty, short, "", "\t"); err != nil {
+			t.Fatal(err)
+		}
+		pretty.WriteByte('\n')
+	}
+	for _, name := range []string{"orders", "other"} {
+		header(name, true)
+		archive.Write(end)
+	}
+	return map[string][]byte{
+		"bson":           raw.Bytes(),
+		"archive":        archive.Bytes(),
+		"json canonical": lines.Bytes(),
+		"json relaxed":   relaxed.Bytes(),
+		"json spaced":    old.Bytes(),
+		"json no end":    bytes.TrimRight(lines.Bytes(), "\n"),
+		"json marked":    append([]byte("\ufeff"), lines.Bytes()...),
+		"array":          []byte("[" + strings.Join(array, ",") + "]\n"),
+		"array lines":    []byte("[\n" + strings.Join(array, ",\n") + "\n]"),
+		"side by side":   []byte(strings.Join(array, "")),
+		"pretty":         pretty.Bytes(),
+	}
+}
+
+func zipped(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(data)
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// read counts one source and returns the report and Read's error.
+func read(t testing.TB, in io.Reader, o *census.Options) (*census.Report, error) {
+	t.Helper()
+	c := census.New(o)
+	err := c.Read(t.Context(), "source", in)
+	r, reportErr := c.Report(nil)
+	if reportErr != nil {
+		t.Fatal(reportErr)
+	}
+	return r, err
+}
+
+func TestEveryFormat(t *testing.T) {
+	for name, data := range forms(t) {
+		want := sampleFound
+		o := &census.Options{}
+		if name == "archive" {
+			o.Collection = "orders"
+		}
+		for how, in := range map[string]io.Reader{
+			"at once":         bytes.NewReader(data),
+			"byte by byte":    iotest.OneByteReader(bytes.NewReader(data)),
+			"data with error": iotest.DataErrReader(bytes.NewReader(data)),
+			"gzip":            bytes.NewReader(zipped(data)),
+			"two gzips":       bytes.NewReader(append(zipped(data[:len(data)/2]), zipped(data[len(data)/2:])...)),
+			"twice gzip":      bytes.NewReader(zipped(zipped(data))),
+		} {
+			r, err := read(t, in, o)
+			if got := found(r); err != nil || got != want {
+				t.Errorf("%s, %s: %s, %v, want %s", name, how, got, err, want)
+			}
+		}
+	}
+}
+
+func TestArchiveWithAllCollections(t *testing.T) {
+	r, err := read(t, bytes.NewReader(forms(t)["archive"]), nil)
+	if err != nil || r.IDs != 5 {
+		t.Fatalf("%d ids, %v, want 5", r.IDs, err)
+	}
+	ids := map[string]int64{}
+	for _, s := range r.Sources {
+		ids[s.Collection] = s.IDs
+	}
+	if ids["shop.orders"] != 4 || ids["shop.other"] != 1 {
+		t.Errorf("ids by collection: %v", ids)
+	}
+	// Positions count within the collection, whatever comes between its parts.
+	for _, o := range r.Others {
+		if o.Type == "double" && o.Examples[0].Position.String() != "source shop.orders: document 7" {
+			t.Errorf("1.5 stands at %v", o.Examples[0].Position)
+		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	for name, data := range forms(t) {
+		for field, want := range map[string]int64{
+			"by.user": 1, "inner._id": 1, "tags": 2, "tags.0": 1, "tags.1": 0, "lines.item": 2, "lines.1.item": 1, "_id.a": 1, "nothing": 0,
+		} {
+			r, err := read(t, bytes.NewReader(data), &census.Options{Field: field, Collection: "orders"})
+			if err != nil || r.IDs != want {
+				t.Errorf("%s: field %s: %d ids, %v, want %d", name, field, r.IDs, err, want)
+			}
+			for _, f := range r.Findings {
+				t.Errorf("%s: field %s: found %s in a reference", name, field, f.Kind)
+			}
+		}
+	}
+}
+
+const (
+	idA = "6592008029c8c3e4dc762501"
+	idB = "6592008029c8c3e4dc762502"
+)
+
+func TestTexts(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		o          census.Options
+		want       string
+	}{
+		{"list", idA + "\n" + idB + "\n", census.Options{}, "2 ids, without 0"},
+		{"list in every form", `"` + idA + `",` + "\r\n\n  ObjectId(\"" + idB + "\"),\nObjectId('" + idA + "')\nObjectId(" + strings.ToUpper(idB) + ")", census.Options{}, "4 ids, without 0"},
+		{"list with others", idA + "\nhello\n" + idB[1:] + "\n" + idB + "0\n", census.Options{}, "1 ids, without 0, broken 3"},
+		{"csv", "_id,name\nObjectId(" + idA + "),\"a,\n\"\"b\"\n" + idB + ",c\n,d\nac3,e\n", census.Options{}, "2 ids, [text:1], without 1"},
+		{"csv column", "name,ref\r\nx,ObjectId(" + idA + ")\r\ny\r\n", census.Options{Column: "ref"}, "1 ids, without 1"},
+		{"csv of one column", "\ufeff_id\n" + idA + "\n", census.Options{}, "1 ids, without 0"},
+		{"csv with a broken row", "_id,n\n" + idA + ",a\"b\n" + idB + ",c\n", census.Options{}, "1 ids, without 0, broken 1"},
+		{"csv without the column", "a,b\n1,2\n", census.Options{Format: census.CSV}, "0 ids, without 0, error"},
+		{"grep", "x " + idA + ":" + idB + "\n" + idA + "0 " + idB[1:] + "\n\x00\xff" + strings.ToUpper(idB), census.Options{Format: census.Grep}, "3 ids, without 0"},
+		{"grep of digits alone", strings.Repeat("a", 1<<20), census.Options{Format: census.Grep}, "0 ids, without 0"},
+		{"array of ids", `[{"$oid":"` + idA + `"}, "` + idB + `", ObjectId("` + idA + `"), 7]`, census.Options{}, "3 ids, [int:1], without 0"},
+		{"shell", `{ "_id" : ObjectId("` + idA + `"), "n" : NumberLong(7) }` + "\n", census.Options{}, "1 ids, without 0"},
+		{"escaped key", `{"\u005fid":{"$oid":"` + idA + `"}}` + "\n", census.Options{}, "1 ids, without 0"},
+		{"an id, and not quite one", `{"_id":{"$oid":"` + idA + `"}}` + "\n" + `{"_id":{"$oid":"` + idB + `","x":1}}` + "\n" + `{"_id":{"$oid":"` + idB[1:] + `x"}}` + "\n", census.Options{}, "1 ids, [object:2], without 0"},
+		{"not quite an id", `{"_id":{"$oid":"` + idA + `","x":1}}` + "\n" + `{"_id":{"$oid":"` + idA[1:] + `"}}`, census.Options{}, "0 ids, [object:2], without 0"},
+		{"broken lines", `{"_id":{"$oid":"` + idA + `"}}` + "\n" + `{"_id":{"$oid":"` + idB + `"},` + "\nnonsense\n{]}\n\n", census.Options{}, "1 ids, without 0, broken 3"},
+		{"empty documents", "{}\n{ }\n", census.Options{}, "0 ids, without 2"},
+		{"unknown", "what is this\n", census.Options{}, "0 ids, without 0, error"},
+		{"empty", "", census.Options{}, "0 ids, without 0, error"},
+		{"utf-16", "\xff\xfe{\x00", census.Options{}, "0 ids, without 0, error"},
+	} {
+		r, err := read(t, strings.NewReader(test.text), &test.o)
+		if got := found(r); got != test.want {
+			t.Errorf("%s: %s, want %s (%v)", test.name, got, test.want, err)
+		}
+		if wantBroken := strings.Contains(test.want, "broken") || strings.Contains(test.want, "error"); r.Broken() != wantBroken {
+			t.Errorf("%s: Broken() = %v", test.name, r.Broken())
+		}
+	}
+}
+
+func TestPositions(t *testing.T) {
+	// Every block ends at another place, and every 1000th line is no id.
+	var text strings.Builder
+	var bad []int64
+	for i := range 60_000 {
+		switch {
+		case i%1000 == 999:
+			bad = append(bad, int64(i+1))
+			text.WriteString("{\"_id\":\"x\"}\n")
+		case i%7 == 0:
+			text.WriteString("\n")
+		default:
+			fmt.Fprintf(&text, "{\"_id\":{\"$oid\":\"65920080%08x%08x\"}}\n", i%3, i)
+		}
+	}
+	r, err := read(t, strings.NewReader(text.String()), nil)
+	if err != nil || len(r.Others) != 1 || r.Others[0].Count != int64(len(bad)) {
+		t.Fatalf("%v, %+v", err, r.Others)
+	}
+	for i, e := range r.Others[0].Examples {
+		if e.Position.Number != bad[i] {
+			t.Errorf("example %d stands on line %d, want %d", i, e.Position.Number, bad[i])
+		}
+	}
+}
+
+func TestErrorsSayWhere(t *testing.T) {
+	all := forms(t)
+	whole, archive := all["bson"], all["archive"]
+	first := int(binary.LittleEndian.Uint32(whole))
+	length := func(n uint32) []byte {
+		b := bytes.Clone(whole)
+		binary.LittleEndian.PutUint32(b[first:], n)
+		return b
+	}
+	unended := func(end int) []byte {
+		b := bytes.Clone(whole)
+		b[end-1] = 1
+		return b
+	}
+	at := fmt.Sprintf("stopped at byte %d: ", first)
+	for _, test := range []struct {
+		name string
+		data []byte
+		ids  int64
+		want string
+	}{
+		{"cut", whole[:len(whole)-1], 3, "the input ends within a document"},
+		{"cut length", whole[:first+2], 1, at + "the input ends within a document's length"},
+		{"negative length", length(1 << 31), 1, at + "census: not a BSON document: its length says -2147483648 bytes"},
+		{"enormous length", length(1<<31 - 1), 1, at + "census: not a BSON document: its length says 2147483647 bytes"},
+		{"length into the next", length(binary.LittleEndian.Uint32(whole[first:]) + 8), 1, at + "census: not a BSON document"},
+		{"length too short", length(binary.LittleEndian.Uint32(whole[first:]) - 3), 1, at + "census: not a BSON document"},
+		{"no end of the first", unended(first), 0, "stopped at byte 0: census: not a BSON document: no zero byte at its end"},
+		{"no end of the second", unended(first + int(binary.LittleEndian.Uint32(whole[first:]))), 1, at + "census: not a BSON document: no zero byte at its end"},
+		{"no end of a plain one", append(append(bytes.Clone(whole[:first]), whole[:first-1]...), 1), 1, at + "census: not a BSON document: no zero byte at its end"},
+		{"half gzip", zipped(all["json canonical"])[:200], 0, "census: gzip: the compressed data ends early"},
+		{"cut archive", archive[:bytes.LastIndex(archive[:len(archive)-4], archive[len(archive)-4:])+4], 5, "the archive ends before its collections do: shop.other"},
+		{"cut array", all["array"][:len(all["array"])-2], 4, "the array does not end"},
+		{"empty", nil, 0, "census: the source is empty"},
+	} {
+		o := &census.Options{}
+		if strings.HasPrefix(test.name, "no end") {
+			o.Format = census.BSON
+		}
+		r, err := read(t, bytes.NewReader(test.data), o)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want %q", test.name, err, test.want)
+		}
+		if r.IDs != test.ids && test.name != "half gzip" {
+			t.Errorf("%s: %d ids were read before, want %d", test.name, r.IDs, test.ids)
+		}
+		if !r.Broken() {
+			t.Errorf("%s: the report is not broken", test.name)
+		}
+	}
+	broken := errors.New("cable pulled")
+	r, err := read(t, io.MultiReader(bytes.NewReader(all["json canonical"]), iotest.ErrReader(broken)), nil)
+	if !errors.Is(err, broken) || r.IDs != 4 {
+		t.Errorf("a failing reader: %d ids, %v", r.IDs, err)
+	}
+}

@@ -1,0 +1,122 @@
+package census_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/objectid"
+)
+
+// at returns an id of the time t with some process value and counter.
+func at(t time.Time, counter byte) objectid.ID {
+	id := objectid.At(t)
+	copy(id[4:], "\xaa\xbb\xcc\xdd\xee\x00\x00")
+	id[11] = counter
+	return id
+}
+
+func TestBuckets(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip(err)
+	}
+	// The night in which summer time ends, a Saturday to Sunday.
+	first := time.Date(2024, 10, 26, 23, 30, 10, 0, berlin)
+	for _, test := range []struct {
+		by   census.Step
+		last time.Time
+		want string
+	}{
+		{census.Minute, first.Add(2 * time.Minute), "2024-10-26T23:30:00+02:00 2024-10-26T23:31:00+02:00 2024-10-26T23:32:00+02:00"},
+		{census.Hour, first.Add(4 * time.Hour), "2024-10-26T23:00:00+02:00 2024-10-27T00:00:00+02:00 2024-10-27T01:00:00+02:00 2024-10-27T02:00:00+02:00 2024-10-27T02:00:00+01:00"},
+		{census.Day, first.Add(26 * time.Hour), "2024-10-26T00:00:00+02:00 2024-10-27T00:00:00+02:00 2024-10-28T00:00:00+01:00"},
+		{census.Week, first.Add(26 * time.Hour), "2024-10-21T00:00:00+02:00 2024-10-28T00:00:00+01:00"},
+		{census.Month, first.Add(30 * 24 * time.Hour), "2024-10-01T00:00:00+02:00 2024-11-01T00:00:00+01:00"},
+		{census.Year, first.Add(100 * 24 * time.Hour), "2024-01-01T00:00:00+01:00 2025-01-01T00:00:00+01:00"},
+		{census.AnyStep, first.Add(59 * time.Minute), "2024-10-26T23:00:00+02:00 2024-10-27T00:00:00+02:00"},
+	} {
+		ids := []objectid.ID{at(first, 1), at(test.last, 2)}
+		if test.by == census.AnyStep {
+			ids = append(ids, at(first.Add(10*time.Minute), 3)) // 60 minutes are too many, 2 hours are not
+		}
+		r := report(t, ids, &census.Options{Now: first.Add(1000 * 24 * time.Hour)}, &census.View{By: test.by, Zone: berlin})
+		var got []string
+		var sum int64
+		for _, b := range r.Timeline.Buckets {
+			got = append(got, b.Start.Format(time.RFC3339))
+			sum += b.IDs
+		}
+		if strings.Join(got, " ") != test.want || sum != int64(len(ids)) {
+			t.Errorf("by %v: %v with %d ids, want %s", test.by, got, sum, test.want)
+		}
+	}
+}
+
+// TestFarIDs counts ids of which one in a thousand is years away: the timeline
+// that is chosen is that of the others.
+func TestFarIDs(t *testing.T) {
+	start := time.Date(2024, 3, 20, 0, 0, 0, 0, time.UTC)
+	var ids []objectid.ID
+	for i := range 2000 {
+		ids = append(ids, at(start.Add(time.Duration(i)*time.Minute), byte(i)))
+	}
+	ids = append(ids, at(start.AddDate(-5, 0, 0), 1), at(start.AddDate(1, 0, 0), 1))
+	r := report(t, ids, nil, nil)
+	if r.Timeline.By != census.Hour || len(r.Timeline.Buckets) != 34 || r.Timeline.Beyond != 2 {
+		t.Errorf("%d buckets of a %v, %d ids beyond", len(r.Timeline.Buckets), r.Timeline.By, r.Timeline.Beyond)
+	}
+	if !r.First.Equal(start.AddDate(-5, 0, 0)) || !r.Last.Equal(start.AddDate(1, 0, 0)) {
+		t.Errorf("from %v to %v", r.First, r.Last)
+	}
+}
+
+func TestRange(t *testing.T) {
+	start := time.Date(2024, 3, 20, 0, 0, 0, 0, time.UTC)
+	var ids []objectid.ID
+	for i := range 100 {
+		ids = append(ids, at(start.Add(time.Duration(i)*time.Second), byte(i)))
+	}
+	r := report(t, ids, &census.Options{Range: objectid.Between(start.Add(10*time.Second), start.Add(30*time.Second))}, nil)
+	if r.IDs != 20 || r.Distinct != 20 || r.Outside != 80 || !r.First.Equal(start.Add(10*time.Second)) || !r.Last.Equal(start.Add(29*time.Second)) {
+		t.Errorf("%d ids, %d different, %d outside, %v to %v", r.IDs, r.Distinct, r.Outside, r.First, r.Last)
+	}
+}
+
+func TestDisorder(t *testing.T) {
+	start := time.Date(2024, 3, 20, 0, 0, 0, 0, time.UTC)
+	seconds := func(n ...int) (ids []objectid.ID) {
+		for i, s := range n {
+			ids = append(ids, at(start.Add(time.Duration(s)*time.Second), byte(i)))
+		}
+		return ids
+	}
+	var rising, same []int
+	for i := range 16 {
+		rising = append(rising, 100+i)
+		same = append(same, 103)
+	}
+	for name, test := range map[string]struct {
+		seconds []int
+		want    int64
+	}{
+		"a minute behind 16":          {append(rising[:16:16], 40), 0},
+		"more behind 16":              {append(rising[:16:16], 39, 39), 2},
+		"more behind 15":              {append(rising[:15:15], 39), 0},
+		"the 16 youngest have risen":  {append(append(rising[:16:16], same...), 42), 1},
+		"though not as far as others": {append(append(rising[:16:16], same...), 43), 0},
+	} {
+		r := report(t, seconds(test.seconds...), nil, nil)
+		var got int64
+		for _, f := range r.Findings {
+			if f.Kind == census.Disorder {
+				got = f.Count
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: %d ids in disorder, want %d: %s", name, got, test.want, fmt.Sprint(test.seconds))
+		}
+	}
+}

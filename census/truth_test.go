@@ -1,0 +1,287 @@
+package census_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/objectid"
+)
+
+// report counts a list of ids.
+func report(t *testing.T, ids []objectid.ID, o *census.Options, v *census.View) *census.Report {
+	t.Helper()
+	var text strings.Builder
+	for _, id := range ids {
+		text.WriteString(id.String() + "\n")
+	}
+	c := census.New(o)
+	if text.Len() > 0 {
+		if err := c.Read(t.Context(), "list", strings.NewReader(text.String())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := c.Report(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// check holds a report against the slow census of the same ids.
+func check(t *testing.T, ids []objectid.ID, now time.Time) *census.Report {
+	t.Helper()
+	zone, err := time.LoadLocation("America/St_Johns")
+	if err != nil {
+		zone = time.FixedZone("here", -3*3600-1800)
+	}
+	r := report(t, ids, &census.Options{Now: now}, &census.View{By: census.Day, Zone: zone, Top: -1})
+	want := countSlowly(ids, now, zone)
+	beyond := want.future + want.early
+	if len(want.days) == 0 {
+		beyond = 0 // without a plausible id the timeline shows the others
+	}
+	found := map[census.Kind]int64{}
+	for _, f := range r.Findings {
+		found[f.Kind] = f.Count
+	}
+	for _, number := range []struct {
+		name      string
+		got, want int64
+	}{
+		{"ids", r.IDs, int64(len(ids))},
+		{"distinct", r.Distinct, want.distinct},
+		{"repeated", r.Repeated, want.repeated},
+		{"writers", r.WriterCount, int64(len(want.writers))},
+		{"beyond", r.Timeline.Beyond, beyond},
+		{"duplicate", found[census.Duplicate], want.repeated},
+		{"bound", found[census.Bound], want.bounds},
+		{"future", found[census.Future], want.future},
+		{"too early", found[census.TooEarly], want.early},
+		{"disorder", found[census.Disorder], want.late},
+	} {
+		if number.got != number.want {
+			t.Errorf("%s: %d, want %d", number.name, number.got, number.want)
+		}
+	}
+	days := map[string]int64{}
+	for _, b := range r.Timeline.Buckets {
+		if b.IDs > 0 {
+			days[b.Start.Format(time.DateOnly)] = b.IDs
+		}
+	}
+	if fmt.Sprint(days) != fmt.Sprint(want.days) && len(want.days) > 0 {
+		t.Errorf("days %v, want %v", days, want.days)
+	}
+	for _, w := range r.Writers {
+		got := slowWriter{w.IDs, w.First, w.Last}
+		if got != want.writers[w.Process] {
+			t.Errorf("writer %s: %v, want %v", w.Process, got, want.writers[w.Process])
+		}
+		sum := int64(0)
+		for _, n := range w.Timeline {
+			sum += n
+		}
+		if sum > w.IDs {
+			t.Errorf("writer %s: its timeline has %d ids of %d", w.Process, sum, w.IDs)
+		}
+	}
+	return r
+}
+
+func kinds(r *census.Report) []census.Kind {
+	var out []census.Kind
+	for _, f := range r.Findings {
+		out = append(out, f.Kind)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// populations is how many of each kind are played. The environment variable
+// OID_POPULATIONS asks for more.
+var populations = func() uint64 {
+	if n, err := strconv.ParseUint(os.Getenv("OID_POPULATIONS"), 10, 64); err == nil {
+		return n
+	}
+	return 30
+}()
+
+func TestCleanPopulationsGiveNoFinding(t *testing.T) {
+	for seed := range populations {
+		p := newPopulation(seed)
+		var all []process
+		for range 1 + p.random.IntN(6) {
+			all = append(all, p.anyProcess())
+		}
+		p.play(all...)
+		r := check(t, p.ids, time.Unix(p.start+1_000_000, 0))
+		if len(r.Findings) != 0 {
+			t.Errorf("seed %d: %v: %+v", seed, all, r.Findings)
+		}
+		for _, w := range r.Writers {
+			if got, want := w.Missing, p.missing[value(w.Process)]; got != want || w.Jumps != 0 {
+				t.Errorf("seed %d: writer %s lacks %d ids and has %d jumps, want %d and 0", seed, w.Process, got, w.Jumps, want)
+			}
+		}
+	}
+}
+
+func value(process string) (v [5]byte) {
+	if _, err := hex.Decode(v[:], []byte(process)); err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func TestPlantedFaultsAreFound(t *testing.T) {
+	for seed := range populations {
+		p := newPopulation(seed + 10_000)
+		var all []process
+		for range 1 + p.random.IntN(4) {
+			all = append(all, p.anyProcess())
+		}
+		all = append(all, p.plant()...)
+		p.play(all...)
+		p.spoil()
+		now := time.Unix(p.start+1_000_000, 0)
+		r := check(t, p.ids, now)
+
+		want := map[census.Kind]bool{
+			census.Duplicate: p.repeated > 0, census.Bound: p.bounds > 0, census.Future: p.future > 0,
+			census.ClockBack: len(p.stepped) > 0, census.SharedWriter: len(p.shared) > 0,
+		}
+		for _, k := range kinds(r) {
+			// A clock that stepped back puts ids into disorder.
+			if !want[k] && (k != census.Disorder || len(p.stepped) == 0) {
+				t.Errorf("seed %d: found %s, which was not planted", seed, k)
+			}
+			delete(want, k)
+		}
+		for k, planted := range want {
+			if planted {
+				t.Errorf("seed %d: did not find %s", seed, k)
+			}
+		}
+		for _, w := range r.Writers {
+			v := value(w.Process)
+			if w.Stepped != p.stepped[v] || w.Shared != p.shared[v] {
+				made := slices.DeleteFunc(slices.Clone(all), func(a process) bool { return a.value != v })
+				t.Errorf("seed %d: writer %s: stepped %v, shared %v, want %v, %v: %+v", seed, w.Process, w.Stepped, w.Shared, p.stepped[v], p.shared[v], made)
+			}
+			if missing, known := p.missing[v]; known && !w.Shared && w.Missing != missing {
+				t.Errorf("seed %d: writer %s lacks %d ids, want %d (stepped %v)", seed, w.Process, w.Missing, missing, w.Stepped)
+			}
+		}
+		checkExamples(t, r, p.ids)
+	}
+}
+
+// plant returns processes with faults.
+func (p *population) plant() (out []process) {
+	if p.random.IntN(2) == 0 {
+		a := p.anyProcess()
+		a.rate = []float64{1, 5, 50, 500}[p.random.IntN(4)]
+		a.kept = max(a.kept, 0.5)
+		length := min(int64(5000/a.rate), 600)
+		a.stepAt = a.from + length/4 + p.random.Int64N(length/4)
+		a.until = a.from + length
+		a.stepBy = []int64{5, 10, 40, 100, 3600, 86_400}[p.random.IntN(6)]
+		if a.rate < 2 {
+			a.stepBy = max(a.stepBy, 40) // what a few ids can show
+		}
+		p.stepped[a.value] = true
+		out = append(out, a)
+	}
+	if p.random.IntN(2) == 0 {
+		a, b := p.anyProcess(), p.anyProcess()
+		a.rate, b.rate = max(a.rate, 1), max(b.rate, 1)
+		a.kept, b.kept = max(a.kept, 0.5), max(b.kept, 0.5)
+		b.value = a.value
+		b.from, b.until = a.from, a.until
+		if p.random.IntN(3) == 0 {
+			b.counter = a.counter + 5 // forked: it goes on from the same state
+		} else if d := (b.counter - a.counter) & 0xFFFFFF; d < 1<<18 || d > 1<<24-1<<18 {
+			b.counter = a.counter + 1<<23
+		}
+		p.shared[a.value] = true
+		out = append(out, a, b)
+	}
+	return out
+}
+
+// spoil adds ids that no process makes, or not then.
+func (p *population) spoil() {
+	at := func() int { return p.random.IntN(len(p.ids) + 1) }
+	insert := func(i int, ids ...objectid.ID) { p.ids = slices.Insert(p.ids, i, ids...) }
+	if p.random.IntN(2) == 0 && len(p.ids) > 0 {
+		for range 1 + p.random.IntN(3) {
+			i := p.random.IntN(len(p.ids))
+			insert(i, p.ids[i], p.ids[i])
+		}
+	}
+	if p.random.IntN(2) == 0 {
+		for range 1 + p.random.IntN(3) {
+			insert(at(), objectid.At(time.Unix(p.start+p.random.Int64N(1000), 0)))
+			p.bounds++
+		}
+	}
+	if p.random.IntN(2) == 0 {
+		for range 1 + p.random.IntN(3) {
+			insert(at(), p.id(time.Duration(1_001_000+p.random.IntN(1e8))*time.Second))
+			p.future++
+		}
+	}
+	seen := map[objectid.ID]int{}
+	for _, id := range p.ids {
+		if seen[id]++; seen[id] == 2 {
+			p.repeated++
+		}
+	}
+}
+
+// checkExamples sees that every example is the id at the place that it names.
+func checkExamples(t *testing.T, r *census.Report, ids []objectid.ID) {
+	t.Helper()
+	for _, f := range r.Findings {
+		if len(f.Examples) == 0 {
+			t.Errorf("%s: no examples", f.Kind)
+		}
+		if f.Title == "" || f.Meaning == "" {
+			t.Errorf("%s: says nothing", f.Kind)
+		}
+		for _, e := range f.Examples {
+			if got := ids[e.Position.Number-1]; got != e.ID {
+				t.Errorf("%s: %v is said to stand on %v, where %v does", f.Kind, e.ID, e.Position, got)
+			}
+		}
+	}
+}
+
+// TestRandomIDs counts ids that no process can have made.
+func TestRandomIDs(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, spread := range []int{1, 3, 40, 5000} {
+		values := make([]objectid.ID, spread)
+		for i := range values {
+			for k := range values[i] {
+				values[i][k] = byte(random.Uint32())
+			}
+		}
+		var ids []objectid.ID
+		for range 20_000 {
+			id := values[random.IntN(spread)]
+			copy(id[:3], values[random.IntN(spread)][:3])
+			id[9+random.IntN(3)] = byte(random.Uint32())
+			ids = append(ids, id)
+		}
+		check(t, ids, time.Unix(1_800_000_000, 0))
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/oidkit/oid/lock"
+)
+
+// lockJSON is a lock in the output of --json.
+type lockJSON struct {
+	Name    string     `json:"name"`
+	Held    bool       `json:"held"`
+	Owner   lock.Owner `json:"owner,omitzero"`
+	Fence   uint64     `json:"fence,omitempty"`
+	Since   time.Time  `json:"since,omitzero"`
+	TTL     float64    `json:"ttl,omitempty"` // seconds
+	Waiters int        `json:"waiters"`
+}
+
+// showLocks prints the status of the locks that are named, or of all that are
+// held.
+func showLocks(ctx context.Context, std streams, where lockerFlags, names []string, asJSON bool) error {
+	l, err := where.open(ctx, std)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	var all []lock.Status
+	for _, name := range names {
+		s, err := l.Status(ctx, name)
+		if err != nil {
+			return err
+		}
+		all = append(all, s)
+	}
+	if len(names) == 0 {
+		if all, err = l.List(ctx); err != nil {
+			return err
+		}
+	}
+	out := json.NewEncoder(std.out)
+	for _, s := range all {
+		if asJSON {
+			err = out.Encode(lockJSON{s.Name, s.Held, s.Owner, s.Fence, s.Since, s.TTL.Seconds(), s.Waiters})
+		} else {
+			_, err = fmt.Fprintln(std.out, lockLine(s, time.Now()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockLine describes a lock to people.
+func lockLine(s lock.Status, now time.Time) string {
+	if !s.Held {
+		return s.Name + ": free"
+	}
+	line := fmt.Sprintf("%s: held by %v since %s (%v), fence %d", s.Name, s.Owner, rfc3339(s.Since), max(0, now.Sub(s.Since)).Round(time.Second), s.Fence)
+	if s.TTL > 0 {
+		line += fmt.Sprintf(", ttl %v", s.TTL.Round(100*time.Millisecond))
+	}
+	if s.Waiters > 0 {
+		line += fmt.Sprintf(", %d waiting", s.Waiters)
+	}
+	return line
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal returns the two ends of a pseudo terminal.
+func terminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no pseudo terminals here: %v", err)
+	}
+	t.Cleanup(func() { master.Close() })
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
+}
+
+// TestProgress counts with a terminal for standard error: it shows how far the
+// census is and how fast, and nothing with --quiet.
+func TestProgress(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ids")
+	if err := os.WriteFile(file, []byte(strings.Repeat("6592008029c8c3e4dc762501\n", 200_000)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"census", file}, {"census", "--quiet", file}} {
+		master, slave := terminal(t)
+		shown := make(chan string)
+		go func() {
+			b, _ := io.ReadAll(master) // ends with an error when the last slave is closed
+			shown <- string(b)
+		}()
+		if code := run(t.Context(), streams{strings.NewReader(""), io.Discard, slave}, args); code != exitDone {
+			t.Errorf("%v: exit code %d", args, code)
+		}
+		slave.Close()
+		text := <-shown
+		if quiet := len(args) == 3; quiet != (text == "") {
+			t.Errorf("%v: shown on the terminal: %q", args, text)
+		} else if !quiet && (!strings.Contains(text, "oid: reading") || !strings.Contains(text, "B/s")) {
+			t.Errorf("%v: no progress with a rate in %q", args, text)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// cached returns the path of what the command that fetch returns puts at the path
+// given to it. It is made once and kept under name in the user's folder for caches.
+func cached(name string, fetch func(part string) *exec.Cmd) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(cache, "oid-testenv", name)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	// Other test programs may fetch it at the same time: only what is complete
+	// gets the name.
+	part := fmt.Sprintf("%s.%d", path, os.Getpid())
+	defer os.RemoveAll(part)
+	if out, err := fetch(part).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	if err := os.Rename(part, path); err != nil {
+		if _, statErr := os.Stat(path); statErr != nil { // nobody else was faster
+			return "", err
+		}
+	}
+	return path, nil
+}

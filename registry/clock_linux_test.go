@@ -1,0 +1,170 @@
+package registry_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+)
+
+func otherBoot(p *registry.Process)      { p.Kernel.Boot = "11111111-2222-3333-4444-555555555555" }
+func otherNamespace(p *registry.Process) { p.Kernel.Namespace++ }
+func earlierRun(p *registry.Process)     { p.Kernel.Ticks-- }
+
+// The clocks of a member and of its reader are set back and forth. The member is
+// alive throughout, and every id is traced to it.
+func TestMovedClocksKillNobody(t *testing.T) {
+	for name, change := range map[string]func(*registry.Process){
+		"same container": func(*registry.Process) {}, "other container": otherNamespace,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStore(t)
+			var member, reader moved
+			r := registry.New(s, &registry.View{Now: reader.Now})
+			m := join(t, elsewhere{s, change}, registry.Options{Interval: 2 * time.Second, KeepSamples: 24 * time.Hour, Now: member.Now})
+			random := rand.New(rand.NewPCG(1, 2))
+			hour := int64(time.Hour)
+			for i := range 20 {
+				member.set(time.Duration(random.Int64N(2*hour) - hour))
+				if i%2 == 0 {
+					reader.set(time.Duration(random.Int64N(2*hour) - hour))
+				}
+				id := m.Generator().New()
+				count := m.Process().Last.Count
+				if i%10 == 9 {
+					eventually(t, "a heartbeat", func() bool { return m.Process().Last.Count > count })
+				}
+				if st := statusOf(t, r, m.GPID()); st.State != registry.Alive {
+					t.Errorf("member's clock off by %v, reader's by %v: %s (%s)", time.Duration(member.by.Load()), time.Duration(reader.by.Load()), st.State, st.Reason)
+				}
+				if i%10 == 9 {
+					// The heartbeat has seen the clock that made the id.
+					if tr := trace(t, r, id); tr.Verdict != registry.Known {
+						t.Errorf("member's clock off by %v: id %v of %v: %s (%s), last heartbeat %v", time.Duration(member.by.Load()), id, id.Time(), tr.Verdict, tr.Reason, m.Process().Last.Time)
+					}
+				}
+			}
+		})
+	}
+}
+
+// In another container of the same boot, three missed heartbeats on the clock of
+// the boot are what tells.
+func TestPresumedDeadByTheClockOfTheBoot(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	const interval = time.Second
+	m := join(t, elsewhere{s, otherNamespace}, registry.Options{Interval: interval})
+	r := registry.New(s, nil)
+	if st := statusOf(t, r, m.GPID()); st.State != registry.Alive {
+		t.Errorf("while it beats: %s (%s)", st.State, st.Reason)
+	}
+	if err := m.Detach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "presumed dead", func() bool { return statusOf(t, r, m.GPID()).State == registry.PresumedDead })
+	if idle := time.Since(m.Process().Last.Time); idle < 3*interval {
+		t.Errorf("presumed dead after %v, want 3 intervals of %v at least", idle, interval)
+	}
+}
+
+// Of a process of another host whose clock is an hour off, one look cannot tell
+// whether it is alive. Looking again can.
+func TestOtherHostsClockIsOff(t *testing.T) {
+	for _, off := range []time.Duration{-time.Hour, time.Hour} {
+		t.Run(off.String(), func(t *testing.T) {
+			t.Parallel()
+			watchOtherHost(t, off)
+		})
+	}
+}
+
+func watchOtherHost(t *testing.T, off time.Duration) {
+	s := newStore(t)
+	var clock moved
+	clock.set(off)
+	r := registry.New(s, nil)
+	m := join(t, elsewhere{s, otherBoot}, registry.Options{Interval: 2 * time.Second, KeepSamples: time.Hour, Now: clock.Now})
+	if st := statusOf(t, r, m.GPID()); st.State != registry.Silent {
+		t.Errorf("clock off by %v, first look: %s (%s), want silent", off, st.State, st.Reason)
+	}
+	count := m.Process().Last.Count
+	eventually(t, "a heartbeat", func() bool { return statusOf(t, r, m.GPID()).Last.Count > count })
+	if st := statusOf(t, r, m.GPID()); st.State != registry.Alive {
+		t.Errorf("clock off by %v, second look: %s (%s), want alive", off, st.State, st.Reason)
+	}
+	id := m.Generator().New()
+	if tr := trace(t, r, id); tr.Verdict != registry.Known {
+		t.Errorf("clock off by %v: trace %s (%s)", off, tr.Verdict, tr.Reason)
+	}
+	if err := m.Detach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "presumed dead", func() bool { return statusOf(t, r, m.GPID()).State == registry.PresumedDead })
+	// Somebody else who looks for the first time knows no more than before,
+	// and says so of ids that are later than all that is known.
+	fresh := registry.New(s, nil)
+	if st := statusOf(t, fresh, m.GPID()); st.State != registry.Silent {
+		t.Errorf("fresh look: %s, want silent", st.State)
+	}
+	if tr := trace(t, fresh, later(id, 600)); tr.Verdict != registry.Known || tr.Certain {
+		t.Errorf("later id of a silent process: %s, certain %v", tr.Verdict, tr.Certain)
+	}
+	if tr := trace(t, r, later(id, 600)); tr.Verdict != registry.Conflict {
+		t.Errorf("later id of a dead process: %s, want conflict", tr.Verdict)
+	}
+}
+
+func TestOneHostWasStartedAgain(t *testing.T) {
+	s := newStore(t)
+	m := join(t, elsewhere{s, otherBoot}, registry.Options{})
+	if st := statusOf(t, registry.New(s, &registry.View{OneHost: true}), m.GPID()); st.State != registry.Dead {
+		t.Errorf("a process of another boot on the only host: %s (%s), want dead", st.State, st.Reason)
+	}
+}
+
+// A process with the same pid that began at another time is another process.
+func TestReusedPID(t *testing.T) {
+	s := newStore(t)
+	m := join(t, elsewhere{s, earlierRun}, registry.Options{})
+	if st := statusOf(t, registry.New(s, nil), m.GPID()); st.State != registry.Dead {
+		t.Errorf("the pid now belongs to a later process: %s (%s), want dead", st.State, st.Reason)
+	}
+}
+
+// A process that is only presumed dead may be alive after all. Another one that
+// holds the same value is then the maker of new ids, but not for certain.
+func TestPresumedDeadMayBeAlive(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	r := registry.New(s, nil)
+	id := sample(t)
+	pid1, _ := sleeper(t)
+	pid2, _ := sleeper(t)
+	first, err := registry.Adopt(t.Context(), elsewhere{s, otherNamespace}, id, &registry.Options{PID: pid1, Interval: beat, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Detach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "presumed dead", func() bool { return statusOf(t, r, first.GPID()).State == registry.PresumedDead })
+	second, err := registry.Adopt(t.Context(), s, id, &registry.Options{PID: pid2, Interval: beat, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer finish(t, second)
+	eventually(t, "an id of the second", func() bool {
+		fresh := objectid.At(time.Now())
+		copy(fresh[4:], id[4:])
+		tr := trace(t, r, fresh)
+		if tr.Verdict == registry.Known && (tr.Certain || tr.Processes[0].GPID != second.GPID()) {
+			t.Errorf("%s, certain %v, %v", tr.Reason, tr.Certain, tr.Processes[0].GPID)
+		}
+		return tr.Verdict == registry.Known && strings.Contains(tr.Reason, first.GPID().String())
+	})
+}

@@ -1,0 +1,97 @@
+package registry_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/registry"
+)
+
+func TestAtShowsRestarts(t *testing.T) {
+	file := t.TempDir() + "/registry.db"
+	s := openStore(t, file)
+	r := registry.New(s, nil)
+	var want []gpid.GPID
+	for range 3 {
+		p := start(t, file, "127.0.0.1:8080", time.Minute, false)
+		p.join()
+		want = append(want, p.gpid)
+		p.kill()
+	}
+	elsewhere := start(t, file, "127.0.0.1:80", time.Minute, false)
+	elsewhere.join()
+	runs := all(t, r.At(t.Context(), netip.MustParseAddrPort("127.0.0.1:8080")))
+	if len(runs) != len(want) {
+		t.Fatalf("%d runs, want %d", len(runs), len(want))
+	}
+	for i, run := range runs {
+		state := registry.Replaced
+		if i == len(runs)-1 {
+			state = registry.Dead
+		}
+		if run.GPID != want[i] || run.State != state {
+			t.Errorf("run %d: %v, %s (%s), want %v, %s", i, run.GPID, run.State, run.Reason, want[i], state)
+		}
+		if one := statusOf(t, r, want[i]); one.State != state {
+			t.Errorf("run %d alone: %s, want %s", i, one.State, state)
+		}
+	}
+	if n := len(all(t, r.List(t.Context()))); n != 4 {
+		t.Errorf("List has %d processes, want 4", n)
+	}
+}
+
+func TestKilledProcessKeepsItsLastSamples(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/registry.db"
+	s := openStore(t, file)
+	r := registry.New(s, nil)
+	const interval = 200 * time.Millisecond
+	p := start(t, file, "", interval, false)
+	p.join()
+	eventually(t, "ten heartbeats", func() bool { return statusOf(t, r, p.gpid).Last.Count >= 10 })
+	p.make(1)
+	before := statusOf(t, r, p.gpid)
+	p.kill()
+	after := statusOf(t, r, p.gpid)
+	if after.State != registry.Dead || after.Last.Count < before.Last.Count {
+		t.Errorf("after kill -9: %s, heartbeat %d, had %d", after.State, after.Last.Count, before.Last.Count)
+	}
+	h := all(t, r.History(t.Context(), p.gpid, time.Time{}, time.Time{}))
+	last := h[len(h)-1]
+	if last.Time.Before(before.Last.Time) || last.RSS <= 0 || last.Threads <= 0 || last.Files <= 0 {
+		t.Errorf("last sample, after the one of %v: %+v", before.Last.Time, last)
+	}
+	if int64(len(h)) != after.Last.Count {
+		t.Errorf("%d samples of %d heartbeats", len(h), after.Last.Count)
+	}
+	if tr := trace(t, r, p.ids[0]); tr.Verdict != registry.Known || tr.Before == nil {
+		t.Errorf("trace of its id: %+v", tr)
+	}
+}
+
+// At one address a later run of the same boot takes the place of the one before,
+// unless that one still beats.
+func TestReplaced(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/registry.db"
+	s := openStore(t, file)
+	r := registry.New(s, nil)
+	first := join(t, elsewhere{s, otherNamespace}, registry.Options{Addr: "10.0.0.7:80", Interval: time.Hour, KeepSamples: time.Hour})
+	run := start(t, file, "10.0.0.7:80", time.Hour, false)
+	run.join()
+	st := statusOf(t, r, first.GPID())
+	if st.State != registry.Replaced {
+		t.Errorf("with a later run at its address: %s (%s), want replaced", st.State, st.Reason)
+	}
+	listener := join(t, elsewhere{s, otherNamespace}, registry.Options{Addr: "10.0.0.8:80", Interval: time.Second})
+	other := start(t, file, "10.0.0.8:80", time.Hour, false)
+	other.join()
+	count := listener.Process().Last.Count
+	eventually(t, "two heartbeats", func() bool { return listener.Process().Last.Count >= count+2 })
+	if st := statusOf(t, r, listener.GPID()); st.State != registry.Alive {
+		t.Errorf("two processes share a port, and the first is %s (%s), want alive", st.State, st.Reason)
+	}
+}
