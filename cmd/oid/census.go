@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,7 +71,8 @@ sources go into one report. A SOURCE is
   store:COLLECTION, sqlite:PATH#COLLECTION
              a collection of the store (see "oid find"), or of another file
 
-What cannot be read is said and passed over, and the exit code is then 1.
+What cannot be read is said and passed over, and the exit code is then 1. With
+--store or OID_STORE, writers that are recorded there stand with their names.
 
 With --compare there are two sources, and the answer is which ids are in one and
 not in the other.
@@ -103,7 +105,13 @@ not in the other.
 			if err := r.readAll(cmd.Context(), c, args); err != nil {
 				return err
 			}
-			return f.report(std, c, view)
+			makers, err := f.where.openMakers(cmd.Context())
+			if err != nil {
+				fmt.Fprintf(std.err, "oid: writers stay without names: %v\n", err)
+			}
+			name, failed := makers.namer(cmd.Context())
+			view.Name = name
+			return errors.Join(f.report(std, c, view), failed(), makers.Close())
 		},
 	}
 	flags := cmd.Flags()
@@ -125,6 +133,26 @@ not in the other.
 	censusFormats.complete(cmd, "format")
 	censusSteps.complete(cmd, "by")
 	return cmd
+}
+
+// namer returns a function that names the maker of an id, or nobody, and one that
+// returns what went wrong in it. Without a registry the first is nil.
+func (m *makers) namer(ctx context.Context) (name func(objectid.ID) string, failed func() error) {
+	var failure error
+	failed = func() error { return failure }
+	if m == nil {
+		return nil, failed
+	}
+	return func(id objectid.ID) string {
+		known, err := m.of(ctx, id)
+		if failure == nil {
+			failure = err
+		}
+		if known == nil {
+			return ""
+		}
+		return known.Process
+	}, failed
 }
 
 // view checks the flags that concern the report, before anything is read.

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store/sqlitestore"
+)
+
+// TestCensusNames counts ids of a process that is recorded and of one that is
+// not: the first has a name, and without the registry neither has.
+func TestCensusNames(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "registry.db")
+	s, err := sqlitestore.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	member, err := registry.Join(t.Context(), s, &registry.Options{Name: "orders-api", OneHost: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := member.Leave(t.Context(), "test"); err != nil {
+			t.Error(err)
+		}
+	}()
+	file := filepath.Join(dir, "ids")
+	known := member.Generator().New()
+	if err := os.WriteFile(file, []byte(known.String()+"\n"+objectid.New().String()+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{file}, {"--store", "sqlite:" + path, file}} {
+		r := censusOf(t, args...)
+		for _, w := range r.Writers {
+			recorded := w.Process == known.String()[8:18]
+			if named := strings.Contains(w.Name, "orders-api"); named != (recorded && len(args) > 1) {
+				t.Errorf("oid census %v: writer %s has the name %q", args[:len(args)-1], w.Process, w.Name)
+			}
+		}
+	}
+
+	// A registry that cannot be opened is no reason to count nothing.
+	var out, errs strings.Builder
+	code := run(t.Context(), streams{strings.NewReader(""), &out, &errs}, []string{"census", "--store", "sqlite:" + path + ".missing", file})
+	if code != exitDone || !strings.Contains(out.String(), "2 ObjectIds") || !strings.Contains(errs.String(), "writers stay without names") {
+		t.Errorf("without the file: exit code %d, %s%s", code, out.String(), errs.String())
+	}
+}
