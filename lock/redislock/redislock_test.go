@@ -1,6 +1,8 @@
 package redislock_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -49,4 +51,61 @@ func suite(t *testing.T, url string, clear func()) {
 		clear()
 		return func() lock.Locker { return open(t, url, 0) }
 	})
+}
+
+// However long the way back takes, the time of a lease counts from before the
+// request, since that of the lock in Redis may.
+func TestDeadlineCountsFromBeforeTheRequest(t *testing.T) {
+	server := testenv.Redis(t)
+	p := testenv.NewProxy(t, server.Addr)
+	const ttl, delay = 10 * time.Second, 300 * time.Millisecond
+	l := open(t, p.URL(), ttl)
+	p.Delay(delay)
+	before := time.Now()
+	lease, err := l.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(before)
+	if took < delay {
+		t.Fatalf("Acquire took %v, the reply was delayed by %v", took, delay)
+	}
+	if left := lease.Deadline().Sub(before.Add(took)); left > ttl-delay {
+		t.Errorf("%v are left after %v, of a TTL of %v", left, took, ttl)
+	}
+	p.Heal()
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Who has given up stands in line no more.
+func TestGivingUpLeavesTheLine(t *testing.T) {
+	server := testenv.Redis(t)
+	l := open(t, server.URL(), 0)
+	lease, err := l.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() {
+		_, err := l.Acquire(ctx, "job")
+		gone <- err
+	}()
+	waiters := func(n int) func() bool {
+		return func() bool {
+			s, err := l.Status(t.Context(), "job")
+			return err == nil && s.Waiters == n
+		}
+	}
+	until(t, "waiter in line", waiters(1))
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Errorf("Acquire: %v, want Canceled", err)
+	}
+	until(t, "line empty", waiters(0))
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
 }
