@@ -92,14 +92,15 @@ func (b *backend) connect(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
+	oneHost := b.options.OneHost != nil && b.options.OneHost(s)
 	m, err := registry.Join(ctx, s, &registry.Options{
 		Addr: addr, Name: "oid serve", Version: b.options.Version,
-		OneHost: b.options.OneHost, Log: b.options.Log, Now: clockOf(b.options),
+		OneHost: oneHost, Log: b.options.Log, Now: clockOf(b.options),
 	})
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	b.joined.Store(&joined{s, registry.New(s, &registry.View{OneHost: b.options.OneHost}), m})
+	b.joined.Store(&joined{s, registry.New(s, &registry.View{OneHost: oneHost}), m})
 	b.options.Log.Info("joined the registry", "gpid", m.GPID())
 	return nil
 }

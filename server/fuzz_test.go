@@ -98,7 +98,7 @@ func FuzzEndpoints(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
 		e := endpoints[int(which)%len(endpoints)]
-		path := e.path
+		var path string
 		if before, query, ok := strings.Cut(e.path, "?"); ok {
 			path = strings.ReplaceAll(before, "#", url.PathEscape(string(data))) + "?" + strings.ReplaceAll(query, "#", url.QueryEscape(string(data)))
 		} else {

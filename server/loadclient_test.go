@@ -38,8 +38,10 @@ func load(url string, connections int) loaded {
 	for i := range workers {
 		w := &worker{
 			url: url, random: rand.New(rand.NewPCG(uint64(i), 1)), requests: map[string]int{},
-			client: &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}, Timeout: 2 * time.Minute,
-				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+			client: &http.Client{
+				Transport: &http.Transport{MaxConnsPerHost: 1}, Timeout: 2 * time.Minute,
+				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			},
 		}
 		workers[i] = w
 		all.Go(func() { w.run(i) })

@@ -16,8 +16,9 @@ type Options struct {
 	// while if it fails, and the server closes what it returns. Nil: there is no
 	// registry.
 	Open func(context.Context) (store.Store, error)
-	// OneHost says that only this host can reach the store, see package registry.
-	OneHost bool
+	// OneHost reports whether only this host can reach the store that Open has
+	// returned, see package registry. Nil: it is not known to be so.
+	OneHost func(store.Store) bool
 	// Addr is the ip:port that the registry records for the server. Default: that
 	// of the listener.
 	Addr string

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +62,7 @@ lets those under way end, and leaves the registry.
 				options.Access = options.Log
 			}
 			options.Version = thisVersion().Version
-			options.OneHost = where.isFile()
+			options.OneHost = onlyHere
 			options.Open = func(ctx context.Context) (store.Store, error) { return where.openToWrite(ctx) }
 			s, err := server.New(&options)
 			if err != nil {
@@ -112,10 +111,4 @@ func readToken(path string) (string, error) {
 		return "", fmt.Errorf("read the token: %s must hold one word", path)
 	}
 	return token, nil
-}
-
-// isFile reports whether the store is a file, which only this host can reach.
-func (f *storeFlag) isFile() bool {
-	url := cmp.Or(f.url, os.Getenv("OID_STORE"))
-	return url == "" || strings.HasPrefix(url, "sqlite:")
 }
