@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -63,11 +62,11 @@ func (s *Server) addCensus(api huma.API) {
 func (in *censusInput) options(now time.Time) (o census.Options, v census.View, err error) {
 	ids, err := timerange.Span{Since: in.Since, From: in.From, To: in.To}.Range(now)
 	if err != nil {
-		return o, v, fmt.Errorf("%w: %w", errRequest, err)
+		return o, v, requestError{err}
 	}
 	zone, err := time.LoadLocation(in.Zone)
 	if err != nil || in.Zone == "Local" {
-		return o, v, fmt.Errorf("%w: time zone %q is not known", errRequest, in.Zone)
+		return o, v, requestf("time zone %q is not known", in.Zone)
 	}
 	o = census.Options{Field: in.Field, Column: in.Column, Collection: in.Collection, Range: ids}
 	v = census.View{Zone: zone, Top: in.Top}
@@ -79,7 +78,7 @@ func (in *censusInput) options(now time.Time) (o census.Options, v census.View, 
 			continue
 		}
 		if err := named.value.UnmarshalText([]byte(named.name)); err != nil {
-			return o, v, fmt.Errorf("%w: %w", errRequest, err)
+			return o, v, requestError{err}
 		}
 	}
 	return o, v, nil

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -108,7 +107,7 @@ func (s *Server) addIDs(api huma.API) {
 		case f == nil:
 			return nil, s.problem(ctx, errAcceptable)
 		case n > s.options.Limits.IDs:
-			return nil, s.problem(ctx, fmt.Errorf("%w is for %d ids, and this server makes up to %d at once", errRequest, n, s.options.Limits.IDs))
+			return nil, s.problem(ctx, requestf("the request is for %d ids, and this server makes up to %d at once", n, s.options.Limits.IDs))
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			_, w := humago.Unwrap(c)

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -28,7 +27,7 @@ func (s *Server) addInspect(api huma.API) {
 		if in.Layout != "" {
 			o.Layout = new(objectid.Layout)
 			if err := o.Layout.UnmarshalText([]byte(in.Layout)); err != nil {
-				return nil, s.problem(ctx, fmt.Errorf("%w: %w", errRequest, err))
+				return nil, s.problem(ctx, requestError{err})
 			}
 		}
 		out, err := s.inspect(ctx, in.ID, &o, in.Trace)

@@ -178,7 +178,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error
 func (s *Server) history(ctx context.Context, in *historyInput) (wire.History, error) {
 	from, to, err := timerange.Span{Since: in.Since, To: in.To}.Times(s.options.Now())
 	if err != nil {
-		return wire.History{}, fmt.Errorf("%w: %w", errRequest, err)
+		return wire.History{}, requestError{err}
 	}
 	return ask(ctx, s.backend, "history", func(ctx context.Context, r *registry.Registry) (wire.History, error) {
 		out := wire.History{Runs: []registry.Status{}, Samples: []registry.Sample{}}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -31,7 +30,7 @@ func (s *Server) addRange(api huma.API) {
 func (s *Server) timeRange(span timerange.Span, column string) (wire.Range, error) {
 	r, err := span.Range(s.options.Now())
 	if err != nil {
-		return wire.Range{}, fmt.Errorf("%w: %w", errRequest, err)
+		return wire.Range{}, requestError{err}
 	}
 	out := wire.Range{From: bound(r.From), To: bound(r.To)}
 	for _, f := range timerange.Forms {

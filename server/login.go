@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -33,7 +32,7 @@ func (s *Server) addLogin() {
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
 		if err := r.ParseForm(); err != nil {
-			s.fail(w, r, fmt.Errorf("%w cannot be read as a form: %w", errRequest, err))
+			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
 			return
 		}
 		next := within(r.PostForm.Get("next"))

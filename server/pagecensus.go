@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"html/template"
 	"io"
 	"mime"
@@ -77,7 +76,7 @@ const maxField = 1000
 func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error) {
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
-		return nil, fmt.Errorf("%w is no form with a file", errRequest)
+		return nil, requestf("the request is no form with a file")
 	}
 	parts := multipart.NewReader(u, parameters["boundary"])
 	in := censusInput{Zone: "UTC", Top: 10}
@@ -87,9 +86,9 @@ func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error
 		case u.early() != nil:
 			return nil, u.early()
 		case err == io.EOF:
-			return nil, fmt.Errorf("%w has no file", errRequest)
+			return nil, requestf("the request has no file")
 		case err != nil:
-			return nil, fmt.Errorf("%w is cut short or no form: %w", errRequest, err)
+			return nil, requestf("the request is cut short or no form: %w", err)
 		}
 		if part.FormName() == "file" {
 			o, v, err := in.options(s.options.Now())
@@ -98,7 +97,7 @@ func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error
 			}
 			name := part.FileName()
 			if name == "" {
-				return nil, fmt.Errorf("%w has no file: choose one first", errRequest)
+				return nil, requestf("the request has no file: choose one first")
 			}
 			report, err := s.census(r.Context(), u, name, part, o, v)
 			if err == nil {
@@ -110,7 +109,7 @@ func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error
 		}
 		value, err := io.ReadAll(io.LimitReader(part, maxField))
 		if err != nil {
-			return nil, fmt.Errorf("%w is cut short: %w", errRequest, err)
+			return nil, requestf("the request is cut short: %w", err)
 		}
 		if err := in.set(part.FormName(), string(value)); err != nil {
 			return nil, err
@@ -128,7 +127,7 @@ func (in *censusInput) set(name, value string) error {
 	case "tz":
 		in.Zone = value
 	default:
-		return fmt.Errorf("%w has an unknown field %q", errRequest, name)
+		return requestf("the request has an unknown field %q", name)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -64,7 +63,7 @@ func (s *Server) addInspectPage() {
 	// A form: a text that is short goes into the URL, which can then be shared.
 	s.mux.HandleFunc("POST /{$}", func(w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseForm(); err != nil {
-			s.fail(w, r, fmt.Errorf("%w cannot be read as a form: %w", errRequest, err))
+			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
 			return
 		}
 		text := r.PostForm.Get("id")

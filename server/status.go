@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -22,9 +23,17 @@ var (
 	errBusy       = errors.New("the server is busy; try again in a moment")
 	errStopping   = errors.New("the server is being stopped; send the request again in a moment")
 	errAcceptable = errors.New("there are application/json, text/plain and application/octet-stream")
-	errRequest    = errors.New("the request")
 	errNoReport   = errors.New("there is no such report: the server keeps the last few, until it is stopped")
 )
+
+// requestError is an error of whoever sent a request, whose text is for them.
+type requestError struct{ error }
+
+func (e requestError) Unwrap() error { return e.error }
+
+func requestf(format string, args ...any) error {
+	return requestError{fmt.Errorf(format, args...)}
+}
 
 // status is the only place where an error becomes an HTTP status. The text of an
 // error with status 500 is not for clients.
@@ -42,7 +51,7 @@ func status(err error) int {
 		{http.StatusServiceUnavailable, []error{errUnavailable, errNoStore, errBusy, errStopping}},
 		{http.StatusUnprocessableEntity, []error{
 			inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, registry.ErrSample,
-			census.ErrEmpty, census.ErrFormat, census.ErrTooFine, errRequest,
+			census.ErrEmpty, census.ErrFormat, census.ErrTooFine,
 		}},
 	} {
 		for _, known := range c.errors {
@@ -53,6 +62,9 @@ func status(err error) int {
 	}
 	if errors.As(err, &huge) {
 		return http.StatusRequestEntityTooLarge
+	}
+	if _, bad := errors.AsType[requestError](err); bad {
+		return http.StatusUnprocessableEntity
 	}
 	return http.StatusInternalServerError
 }
