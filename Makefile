@@ -10,6 +10,7 @@ help:
 	@echo "make test    install what the tests need, then run them all"
 	@echo "make check   formatting, vet, static analysis, tidiness, directions of imports"
 	@echo "make bench   measure against the peers and write docs/benchmarks.md"
+	@echo "make soak    the long tests (SOAK=30m)"
 	@echo "make fuzz    run every fuzz test for $(FUZZTIME) (FUZZTIME=...)"
 
 .PHONY: test
@@ -17,8 +18,18 @@ test:
 	.ci/setup
 	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go test -race -timeout 30m ./...
 
-# The modules beside the main one. bench/lock cannot be tidied, see there.
-MODULES = $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod))
+# The modules beside the main one, but for one that only names a tool.
+# bench/lock cannot be tidied, see there.
+MODULES = $(filter-out bench/census/mongotools,$(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod)))
+
+# How long "make soak" lets clients fight for a lock.
+SOAK = 30m
+
+.PHONY: soak
+soak:
+	.ci/setup
+	OID_REQUIRE_ALL=1 OID_SOAK=$(SOAK) go test -race -timeout 0 -v -run Linear ./lock/redislock
+	OID_REQUIRE_ALL=1 go test -race -timeout 0 -count 20 -run Faults ./lock/redislock
 
 .PHONY: check
 check:

@@ -38,7 +38,8 @@
 // its next renewal fails. Clocks are trusted to run at the same speed to within
 // 5 %. The moment at which a lock can be taken by the next is counted by Redis,
 // on its wall clock: setting that clock forward by more than a twentieth of the
-// TTL may end leases early.
+// TTL may end leases early, and setting it back while nobody has used the lock for
+// a TTL, so that no memory of the last fence is left, may lower the next fence.
 //
 // # Design
 //

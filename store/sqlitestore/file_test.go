@@ -2,6 +2,7 @@ package sqlitestore_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -201,5 +203,48 @@ func TestSync(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"), &sqlitestore.Options{Sync: true})
 	if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A file may be opened for reading while another process is about to make it: it
+// is empty, and what comes is seen.
+func TestReadOnlyBeforeTheFirstWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := sqlitestore.Open(t.Context(), path, &sqlitestore.Options{ReadOnly: true, Poll: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if n, err := reader.Count(t.Context(), "c", store.Range{}); n != 0 || err != nil {
+		t.Errorf("Count = %d, %v, want 0", n, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	id := objectid.New()
+	go func() {
+		time.Sleep(20 * time.Millisecond) // lets the watch look at the empty file
+		writer, err := sqlitestore.Open(ctx, path, nil)
+		if err != nil {
+			t.Error(err)
+			cancel()
+			return
+		}
+		defer writer.Close()
+		if _, err := writer.Insert(ctx, "c", bson.D{{Key: "_id", Value: id}}); err != nil {
+			t.Error(err)
+			cancel()
+		}
+	}()
+	for doc, err := range reader.Watch(ctx, "c", store.Range{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key, err := store.KeyOf(doc); key != store.ID(id) || err != nil {
+			t.Errorf("saw %v, %v, want %v", key, err, id)
+		}
+		return
 	}
 }

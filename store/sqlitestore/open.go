@@ -54,7 +54,8 @@ type Store struct {
 	write   *sql.DB // one connection; nil if read-only
 	read    *sql.DB
 	closed  atomic.Bool
-	tables  sync.Map // names of tables that are known to exist
+	marked  atomic.Bool // the file is known to be ours, see isMarked
+	tables  sync.Map    // names of tables that are known to exist
 }
 
 var _ store.Store = (*Store)(nil)

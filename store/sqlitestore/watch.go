@@ -63,6 +63,9 @@ func (s *Store) watch(ctx context.Context, collection string, r store.Range, yie
 // news yields the documents of the commits after the one numbered done. It
 // returns the number of the last, and whether the caller wants more.
 func (s *Store) news(ctx context.Context, conn *sql.Conn, collection string, r store.Range, done int64, yield func(bson.Raw, error) bool) (last int64, more bool, err error) {
+	if marked, err := s.isMarked(ctx); err != nil || !marked {
+		return 0, true, err
+	}
 	var first sql.NullInt64
 	var low, high any
 	err = conn.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0), min(seq),
@@ -87,4 +90,18 @@ func (s *Store) news(ctx context.Context, conn *sql.Conn, collection string, r s
 	}
 	more, err = s.pages(ctx, collection, store.Query{Range: r}, filter, args, func(doc bson.Raw) bool { return yield(doc, nil) })
 	return last, more, err
+}
+
+// isMarked reports whether the file has what prepareFile puts there. It may not
+// yet, if it was opened for reading only while another process made it.
+func (s *Store) isMarked(ctx context.Context) (bool, error) {
+	if s.marked.Load() {
+		return true, nil
+	}
+	ours, err := isOurs(ctx, s.read)
+	if err != nil {
+		return false, s.explain(ctx, err)
+	}
+	s.marked.Store(ours)
+	return ours, nil
 }
