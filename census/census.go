@@ -44,6 +44,10 @@ type Options struct {
 	// ObjectIds, 16 bytes for each, which only [Compare] asks for.
 	Values bool
 
+	// MaxIDs, if above 0, is how many ids to take at most; [Census.Read] then
+	// returns [ErrLimit]. Default: as many as there are.
+	MaxIDs int64
+
 	// Workers is how many goroutines may work at once. Default: one for each
 	// core.
 	Workers int
@@ -73,6 +77,9 @@ func (o *Options) withDefaults() Options {
 // documents or lines: that many positions can be told apart.
 var ErrTooMany = errors.New("census: more than 4294967295 documents or lines")
 
+// ErrLimit is returned for sources with more ids than Options.MaxIDs.
+var ErrLimit = errors.New("census: too many ids")
+
 // Census collects ids. It needs 16 bytes of memory for each, whatever the size
 // of the documents. Goroutines must not share one.
 type Census struct {
@@ -86,6 +93,7 @@ type Census struct {
 	places  uint32 // documents or lines so far
 	spans   []span
 	outside int64
+	taken   int64 // ids inside
 
 	first, last uint32  // of plausible ids; first > last if there is none
 	days        []int64 // plausible ids by day since 1970
@@ -110,7 +118,8 @@ func New(o *Options) *Census {
 // Read adds everything that in holds, up to its end. The name is what a report
 // calls the source. The error says where in the source reading stopped and why;
 // what was read before still counts, and the report repeats the error. It wraps
-// [ErrEmpty], [ErrFormat], [ErrTooMany], in's error or the context's cause.
+// [ErrEmpty], [ErrFormat], [ErrTooMany], [ErrLimit], in's error or the context's
+// cause.
 //
 // A document or line that cannot be read is no error if those behind it can be:
 // see [Source.Broken].
@@ -248,12 +257,11 @@ func (c *Census) take(src *Source, b *batch) error {
 		b.keys[i].lo += uint64(base)
 	}
 	c.keys.append(b.keys...)
-	c.takeIDs(src, b, base)
-	return nil
+	return c.takeIDs(src, b, base)
 }
 
 // takeIDs adds the ids of a batch.
-func (c *Census) takeIDs(src *Source, b *batch, base uint32) {
+func (c *Census) takeIDs(src *Source, b *batch, base uint32) error {
 	ids := b.ids
 	if r := c.options.Range; r != (objectid.Range{}) {
 		kept := ids[:0]
@@ -265,6 +273,10 @@ func (c *Census) takeIDs(src *Source, b *batch, base uint32) {
 		c.outside += int64(len(ids) - len(kept))
 		ids = kept
 	}
+	if limit := c.options.MaxIDs; limit > 0 && c.taken+int64(len(ids)) > limit {
+		return fmt.Errorf("%w: more than %d", ErrLimit, limit)
+	}
+	c.taken += int64(len(ids))
 	src.IDs += int64(len(ids))
 	latest := latestSecond(c.options.Now)
 	first, last := c.first, c.last
@@ -289,6 +301,7 @@ func (c *Census) takeIDs(src *Source, b *batch, base uint32) {
 	}
 	c.first, c.last = first, last
 	c.ids.append(ids)
+	return nil
 }
 
 // part returns the source for one collection of the archive src.

@@ -54,12 +54,16 @@ type sampler struct {
 	root   string       // of the proc file system
 	kernel gpid.Process // whose load; for this process zero if it is not known
 	self   bool         // it is this process
+	told   *Load        // not nil: what somebody told of a process
 }
 
 // take reads the load. What could be read is returned beside an error. The error
 // wraps errEnded if the process, and not only its pid, is there no longer.
 func (s *sampler) take() (load Load, err error) {
-	load = Load{CPU: Unknown, RSS: Unknown, Files: Unknown, Threads: Unknown, Goroutines: Unknown, Heap: Unknown}
+	if s.told != nil {
+		return *s.told, nil
+	}
+	load = noLoad
 	if s.self {
 		load.Goroutines, load.Heap = runtimeLoad()
 	}

@@ -36,6 +36,9 @@ type Process struct {
 	// Sample is the id that an adopted process showed, otherwise zero.
 	Sample objectid.ID `bson:"sample,omitempty" json:"sample,omitzero"`
 
+	// Enrolled is set if somebody else tells of it, see [Registry.Enroll].
+	Enrolled bool `bson:"enrolled,omitempty" json:"enrolled,omitempty"`
+
 	// From is the earliest time of its ids.
 	From time.Time `bson:"from" json:"from"`
 	// Certain is when the registry had its word: from then on no other member

@@ -36,6 +36,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		newPruneCommand(std),
 		newPsCommand(std),
 		newRangeCommand(std),
+		newServeCommand(std),
 		newTraceCommand(std),
 		newVersionCommand(std),
 	)

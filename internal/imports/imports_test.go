@@ -33,7 +33,9 @@ var allowed = map[string][]string{
 	"lock/filelock":     {"lock", "gpid", "objectid"},
 	"lock/locktest":     {"lock", "gpid", "objectid"},
 	"registry":          {"objectid", "gpid", "store"},
-	"server":            {"objectid", "gpid", "inspect", "census", "store", "lock", "registry"},
+	"server":            {"objectid", "gpid", "inspect", "census", "store", "lock", "registry", "timerange", "server/wire"},
+	"server/wire":       {"objectid", "gpid", "inspect", "census", "registry"},
+	"server/client":     {"objectid", "server/wire"},
 	"cmd/oid":           nil, // everything
 }
 

@@ -2,12 +2,8 @@ package testenv
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -52,29 +48,9 @@ func FerretDB(t testing.TB) (uri string, server *Process) {
 	return uri + "test", p
 }
 
-// buildFerretDB builds the nested module ferretdb once for its present state and
-// returns the path of the program. The first time takes a minute.
+// buildFerretDB builds the nested module ferretdb. The first time takes a minute.
 var buildFerretDB = sync.OnceValues(func() (string, error) {
-	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/oidkit/oid/internal/testenv").Output()
-	if err != nil {
-		return "", fmt.Errorf("find its source: %w", err)
-	}
-	source := filepath.Join(strings.TrimSpace(string(dir)), "ferretdb")
-	state := sha256.New()
-	fmt.Fprintln(state, runtime.Version())
-	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
-		text, err := os.ReadFile(filepath.Join(source, name))
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(state, "%s %d\n%s", name, len(text), text)
-	}
-	return cached(fmt.Sprintf("ferretdb-%x", state.Sum(nil)[:8]), func(part string) *exec.Cmd {
-		build := exec.Command("go", "build", "-tags", "ferretdb_no_postgresql", "-o", part, ".")
-		build.Dir = source
-		build.Env = append(os.Environ(), "GOWORK=off")
-		return build
-	})
+	return buildNested("ferretdb", "-tags", "ferretdb_no_postgresql")
 })
 
 // database returns the URL of a database of a new name on the server, which is

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/server"
+	"github.com/oidkit/oid/store"
+)
+
+func newServeCommand(std streams) *cobra.Command {
+	var (
+		where     storeFlag
+		options   server.Options
+		listen    string
+		tokenFile string
+		quiet     bool
+		asJSON    bool
+	)
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the web page and the HTTP API",
+		Long: `Serve a page for people and an API for programs in other languages: ids in bulk,
+what an id tells and who made it, ranges, processes, and the census of a dump.
+
+On a loopback address, which is the default, nobody but this machine gets in. Any
+other address needs --token-file, a file with a token of at least 16 characters,
+which programs send as "Authorization: Bearer TOKEN" and people type once.
+
+The log goes to standard error. On an interrupt the server stops taking requests,
+lets those under way end, and leaves the registry.
+
+` + storeHelp,
+		Example: `  oid serve
+  oid serve --listen 127.0.0.1:0 --store sqlite:/var/lib/oid.db
+  oid serve --listen 0.0.0.0:8024 --token-file /etc/oid.token --store mongodb://db/oid
+  curl 127.0.0.1:8024/v1/ids -H 'Accept: text/plain' -H 'Content-Type: application/json' -d '{"count": 3}'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if tokenFile != "" {
+				if options.Token, err = readToken(tokenFile); err != nil {
+					return err
+				}
+			}
+			var handler slog.Handler = slog.NewTextHandler(std.err, nil)
+			if asJSON {
+				handler = slog.NewJSONHandler(std.err, nil)
+			}
+			options.Log = slog.New(handler)
+			if !quiet {
+				options.Access = options.Log
+			}
+			options.Version = thisVersion().Version
+			options.OneHost = onlyHere
+			options.Open = func(ctx context.Context) (store.Store, error) { return where.openToWrite(ctx) }
+			s, err := server.New(&options)
+			if err != nil {
+				return usageError{err}
+			}
+			var config net.ListenConfig
+			l, err := config.Listen(cmd.Context(), "tcp", listen)
+			if err != nil {
+				return fmt.Errorf("listen on %s: %w", listen, err)
+			}
+			fmt.Fprintf(std.err, "oid: serving on http://%s\n", l.Addr())
+			err = s.Serve(cmd.Context(), l)
+			if errors.Is(err, server.ErrToken) {
+				return usagef("%w; give --token-file", err)
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&listen, "listen", "127.0.0.1:8024", "`ADDRESS` to listen on; port 0 takes a free one")
+	f.StringVar(&tokenFile, "token-file", "", "`FILE` with the token that clients must send")
+	f.StringVar(&options.Addr, "address", "", "`IP:PORT` at which peers reach this server, for the registry (default the one listened on)")
+	f.BoolVarP(&quiet, "quiet", "q", false, "log no requests")
+	f.BoolVar(&asJSON, "json", false, "write the log as JSON")
+	f.DurationVar(&options.Grace, "grace", 30*time.Second, "how long requests under way may take to end")
+	f.DurationVar(&options.Drain, "drain", time.Second, "how long to go on serving at the end while /readyz says no")
+	where.addFlag(cmd)
+	return cmd
+}
+
+// readToken reads the token, which nobody else may read.
+func readToken(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 && info.Mode()&fs.ModeType == 0 && os.PathSeparator == '/' {
+		return "", fmt.Errorf("read the token: %s can be read by others; chmod 600 it", path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	token := string(bytes.TrimSpace(data))
+	if token == "" || strings.ContainsAny(token, " \t\r\n") {
+		return "", fmt.Errorf("read the token: %s must hold one word", path)
+	}
+	return token, nil
+}

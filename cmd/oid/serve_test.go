@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The whole command: it says where it serves, keeps the token, and ends with exit
+// code 0 on an interrupt, having left the registry.
+func TestServeCommand(t *testing.T) {
+	folder := t.TempDir()
+	tokenFile := filepath.Join(folder, "token")
+	if err := os.WriteFile(tokenFile, []byte("a-token-of-some-length\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(folder, "oid")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	store := "sqlite:" + filepath.Join(folder, "store.db")
+	serve := exec.CommandContext(ctx, program, "serve", "--listen", "127.0.0.1:0", "--store", store, "--token-file", tokenFile, "--drain", "1ms")
+	stderr, err := serve.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	if !lines.Scan() {
+		t.Fatal("it says nothing")
+	}
+	url, ok := strings.CutPrefix(lines.Text(), "oid: serving on ")
+	if !ok {
+		t.Fatalf("it says %q", lines.Text())
+	}
+	for token, want := range map[string]int{"": 401, "a-token-of-some-lengtH": 401, "a-token-of-some-length": 200} {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/v1/processes", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != want || want == 200 && !strings.Contains(string(body), `"name":"oid serve"`) {
+			t.Errorf("with token %q: status %d, want %d: %s", token, res.StatusCode, want, body)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if err := serve.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	for lines.Scan() {
+		log.WriteString(lines.Text() + "\n")
+	}
+	if err := serve.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, log.String())
+	}
+	if !strings.Contains(log.String(), "path=/v1/processes status=200") || strings.Contains(log.String(), "a-token") {
+		t.Errorf("the log:\n%s", log.String())
+	}
+}

@@ -1,0 +1,45 @@
+package testenv
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// buildNested builds the program in the module of that name beside this file, once
+// for its present state, and returns the path of the program. Modules of their own
+// keep what only tests need out of oid's go.mod.
+func buildNested(name string, flags ...string) (string, error) {
+	source, err := nested(name)
+	if err != nil {
+		return "", err
+	}
+	state := sha256.New()
+	fmt.Fprintln(state, runtime.Version(), flags)
+	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
+		text, err := os.ReadFile(filepath.Join(source, name))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(state, "%s %d\n%s", name, len(text), text)
+	}
+	return cached(fmt.Sprintf("%s-%x", name, state.Sum(nil)[:8]), func(part string) *exec.Cmd {
+		build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", part, ".")...)
+		build.Dir = source
+		build.Env = append(os.Environ(), "GOWORK=off")
+		return build
+	})
+}
+
+// nested returns the folder of a module beside this file.
+func nested(name string) (string, error) {
+	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/oidkit/oid/internal/testenv").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the source of %s: %w", name, err)
+	}
+	return filepath.Join(strings.TrimSpace(string(dir)), name), nil
+}

@@ -1,0 +1,93 @@
+package testenv
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Exchange is a request to an API and its answer.
+type Exchange struct {
+	Method, URL    string
+	RequestHeader  http.Header
+	Request        []byte
+	Status         int
+	ResponseHeader http.Header
+	Response       []byte
+	BadRequest     bool // the request breaks the description on purpose
+}
+
+// CheckOpenAPI holds an OpenAPI description to its specification, and exchanges to
+// the description. What is wrong fails the test.
+func CheckOpenAPI(t testing.TB, description []byte, exchanges []Exchange) {
+	t.Helper()
+	program, err := buildNested("openapi")
+	if err != nil {
+		Missing(t, "the OpenAPI validator cannot be built: "+err.Error()+"; it needs the Go command and its module proxy")
+	}
+	path := filepath.Join(t.TempDir(), "openapi.json")
+	if err := os.WriteFile(path, description, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var lines bytes.Buffer
+	for _, e := range exchanges {
+		if err := json.NewEncoder(&lines).Encode(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := exec.CommandContext(t.Context(), program, path)
+	check.Stdin = &lines
+	out, err := check.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
+
+// Generator makes a Go client of an OpenAPI 3.0 description.
+const Generator = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
+
+// GeneratedClient generates a client from an OpenAPI 3.0 description, builds the
+// program in the folder generated with it, runs that with args, and returns what it
+// writes.
+func GeneratedClient(t testing.TB, description []byte, args ...string) string {
+	t.Helper()
+	source, err := nested("generated")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
+		data, err := os.ReadFile(filepath.Join(source, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "openapi.json"), description, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(folder, "api"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = folder
+		cmd.Env = append(os.Environ(), "GOWORK=off")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+		}
+		return string(out)
+	}
+	run("go", "run", Generator, "-generate", "types,client", "-package", "api", "-o", "api/api.go", "openapi.json")
+	run("go", "build", "-o", "client", ".")
+	return run("./client", args...)
+}

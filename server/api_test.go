@@ -1,0 +1,224 @@
+package server_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server"
+	"github.com/oidkit/oid/server/wire"
+)
+
+func TestMakeIDs(t *testing.T) {
+	r := serve(t, server.Options{Limits: server.Limits{IDs: 50_000}})
+	var last objectid.ID
+	follow := func(form string, ids []objectid.ID, want int) {
+		t.Helper()
+		if len(ids) != want {
+			t.Errorf("%s: %d ids, want %d", form, len(ids), want)
+		}
+		for _, id := range ids {
+			if id.Compare(last) <= 0 {
+				t.Fatalf("%s: %v after %v", form, id, last)
+			}
+			last = id
+		}
+	}
+	for _, n := range []int{1, 2, 8191, 8192, 8193, 20_000} {
+		body := fmt.Sprintf(`{"count":%d}`, n)
+		follow("json", decode[wire.IDs](t, r.post(t, "/v1/ids", body), 200).IDs, n)
+		text := r.post(t, "/v1/ids", body, "Accept", "text/plain")
+		var ids []objectid.ID
+		for line := range strings.Lines(text.body) {
+			ids = append(ids, objectid.MustParse(strings.TrimSuffix(line, "\n")))
+		}
+		follow("text", ids, n)
+		binary := r.post(t, "/v1/ids", body, "Accept", "application/octet-stream")
+		if binary.header.Get("Content-Length") != fmt.Sprint(12*n) || binary.header.Get("Content-Type") != "application/octet-stream" {
+			t.Errorf("binary: %v", binary.header)
+		}
+		ids = nil
+		for b := []byte(binary.body); len(b) >= 12; b = b[12:] {
+			ids = append(ids, objectid.ID(b))
+		}
+		follow("binary", ids, n)
+	}
+	follow("default", decode[wire.IDs](t, r.post(t, "/v1/ids", `{}`), 200).IDs, 1)
+
+	for accept, want := range map[string]string{
+		"*/*":                                 "application/json",
+		"text/*":                              "text/plain",
+		"text/plain;q=0.5, application/*":     "application/json",
+		"application/octet-stream, */*;q=0.1": "application/octet-stream",
+		"application/json;q=0, */*":           "text/plain",
+	} {
+		if got := r.post(t, "/v1/ids", `{}`, "Accept", accept); got.header.Get("Content-Type") != want {
+			t.Errorf("Accept %s: %s, want %s", accept, got.header.Get("Content-Type"), want)
+		}
+	}
+	wantProblem(t, r.post(t, "/v1/ids", `{}`, "Accept", "image/png"), 406, "text/plain")
+	for _, body := range []string{`{"count":0}`, `{"count":-1}`, `{"count":50001}`, `{"count":10000001}`, `{"count":"3"}`, `{"count":1.5}`, `{"cuont":3}`, `[]`, `3`} {
+		if got := r.post(t, "/v1/ids", body); got.status != 422 {
+			t.Errorf("%s: status %d, want 422: %s", body, got.status, got.body)
+		}
+	}
+	for _, body := range []string{"", "{", "\xff"} {
+		if got := r.post(t, "/v1/ids", body); got.status != 400 {
+			t.Errorf("%q: status %d, want 400: %s", body, got.status, got.body)
+		}
+	}
+}
+
+func TestInspectOverAPI(t *testing.T) {
+	r := serve(t, server.Options{})
+	in := decode[wire.Inspection](t, r.get(t, "/v1/ids/507f1f77bcf86cd799439011"), 200)
+	if in.Readings[0].Variant != "classic" || in.Trace.Verdict != registry.Unrecorded {
+		t.Errorf("%+v", in)
+	}
+	in = decode[wire.Inspection](t, r.get(t, "/v1/ids/507F1F77BCF86CD799439011?layout=java&trace=false"), 200)
+	if in.Readings[0].Variant != "java" || in.Trace != nil || in.ID != "507f1f77bcf86cd799439011" {
+		t.Errorf("%+v", in)
+	}
+	in = decode[wire.Inspection](t, r.get(t, "/v1/ids/01ARZ3NDEKTSV4RRFFQ69G5FAV"), 200)
+	if in.Readings[0].Format != "ulid" || in.Trace != nil {
+		t.Errorf("%+v", in)
+	}
+	wantProblem(t, r.get(t, "/v1/ids/zzz"), 422, "not an id")
+	wantProblem(t, r.get(t, "/v1/ids/507f1f77bcf86cd799439011?layout=new"), 422, "layout")
+	wantProblem(t, r.get(t, "/v1/ids/507f1f77bcf86cd799439011?lay=new"), 422, "lay")
+}
+
+func TestRangeOverAPI(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	r := serve(t, server.Options{Now: func() time.Time { return now }})
+	got := decode[wire.Range](t, r.get(t, "/v1/range?since=1h&to=now&column=order_id"), 200)
+	if got.From.ID != objectid.At(now.Add(-time.Hour)) || got.To.ID != objectid.At(now) || len(got.Queries) != 7 {
+		t.Errorf("%+v", got)
+	}
+	if sql := got.Queries[3].Text; sql != fmt.Sprintf("order_id >= X'%v' AND order_id < X'%v'", got.From.ID, got.To.ID) {
+		t.Errorf("sql: %s", sql)
+	}
+	wantProblem(t, r.get(t, "/v1/range?from=soon"), 422, "want RFC 3339")
+	wantProblem(t, r.get(t, "/v1/range?from=now&to=-1h"), 422, "the range is empty")
+	wantProblem(t, r.get(t, "/v1/range?form=now"), 422, "form")
+}
+
+// A process in another language: it joins, makes ids with its block, and they are
+// traced to it; and one that adopts what it makes already.
+func TestProcessesOverAPI(t *testing.T) {
+	r := serve(t, server.Options{})
+	start := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
+	join := func(pid int, rest string) wire.Joined {
+		t.Helper()
+		body := fmt.Sprintf(`{"name":"shop","pid":%d,"addr":"10.0.0.7:8080","start":%q%s}`, pid, start.Format(time.RFC3339), rest)
+		return decode[wire.Joined](t, r.post(t, "/v1/processes", body), 201)
+	}
+	a := join(7, `,"labels":{"team":"orders"}`)
+	if a.GPID.Addr().String() != "10.0.0.7:8080" || !a.GPID.Start().Equal(start) || a.GPID.PID() != 7 || a.IntervalMS != 10_000 {
+		t.Errorf("joined: %+v", a)
+	}
+	raw, err := hex.DecodeString(fmt.Sprintf("%08x%s00000001", time.Now().Unix(), a.Block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := decode[wire.Inspection](t, r.get(t, "/v1/ids/"+hex.EncodeToString(raw)), 200)
+	if in.Trace.Verdict != registry.Known || in.Trace.Processes[0].GPID != a.GPID || in.Trace.Processes[0].Labels["team"] != "orders" {
+		t.Errorf("trace: %+v", in.Trace)
+	}
+
+	sample := objectid.New()
+	b := join(8, fmt.Sprintf(`,"sample":%q`, sample))
+	if b.Block != "" || b.Value != sample.String()[8:18] || b.Rivals != nil {
+		t.Errorf("adopted: %+v", b)
+	}
+	c := join(9, fmt.Sprintf(`,"sample":%q`, sample))
+	if len(c.Rivals) != 1 || c.Rivals[0] != b.GPID {
+		t.Errorf("a second process with the same value: %+v, want a collision", c)
+	}
+	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"sample":"507f1f77bcf86cd799439011"}`), 422, "cannot have made")
+	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"addr":"here"}`), 422, "want ip:port")
+	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":0}`), 422, "pid")
+	wantProblem(t, r.post(t, "/v1/processes", `{"pid":1}`), 422, "name")
+
+	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?addr=10.0.0.7:8080"), 200); len(got.Processes) != 3 {
+		t.Errorf("at the address: %d processes, want 3", len(got.Processes))
+	}
+	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?limit=1"), 200); len(got.Processes) != 1 || !got.More {
+		t.Errorf("limit 1: %d processes, more %v", len(got.Processes), got.More)
+	}
+	one := "/v1/processes/" + url.PathEscape(a.GPID.String())
+	if got := r.post(t, one+"/heartbeat", `{"rss_bytes":5}`); got.status != 200 {
+		t.Errorf("heartbeat: %+v", got)
+	}
+	h := decode[wire.History](t, r.get(t, one), 200)
+	if len(h.Runs) != 1 || len(h.Samples) != 2 || h.Samples[1].RSS != 5 {
+		t.Errorf("history: %+v", h)
+	}
+	if got := r.do(t, "DELETE", one, nil); got.status != 200 {
+		t.Errorf("leave: %+v", got)
+	}
+	wantProblem(t, r.do(t, "DELETE", one, nil), 409, "has left")
+	wantProblem(t, r.post(t, one+"/heartbeat", `{}`), 409, "has left")
+	wantProblem(t, r.get(t, "/v1/processes/10.0.0.7:1:1795166651598985:1"), 404, "not found")
+	wantProblem(t, r.get(t, "/v1/processes/nobody"), 422, "gpid")
+	self := decode[wire.Processes](t, r.get(t, "/v1/processes?state=alive"), 200)
+	for _, p := range self.Processes {
+		if p.Name == "oid serve" {
+			wantProblem(t, r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(p.GPID.String()), nil), 409, "speaks for itself")
+		}
+	}
+}
+
+func TestCensusOverAPI(t *testing.T) {
+	r := serve(t, server.Options{Limits: server.Limits{UploadIDs: 5000}})
+	upload := func(path string, data []byte) reply {
+		t.Helper()
+		return r.do(t, "POST", path, bytes.NewReader(data), "Content-Type", "application/octet-stream")
+	}
+	got := decode[census.Report](t, upload("/v1/census?name=orders&by=day&tz=Europe/Berlin&top=2", []byte(dump())), 200)
+	if got.IDs != 3000 || got.Sources[0].Name != "orders" || len(got.Writers) != 2 || got.WriterCount != 3 || got.Timeline.Zone != "Europe/Berlin" || !got.Broken() {
+		t.Errorf("%+v", got)
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	fmt.Fprint(w, dump())
+	w.Close()
+	if got := decode[census.Report](t, upload("/v1/census", packed.Bytes()), 200); got.IDs != 3000 {
+		t.Errorf("gzip: %d ids", got.IDs)
+	}
+	// What was read of a file that is cut short counts, and the report says so.
+	if got := decode[census.Report](t, upload("/v1/census", packed.Bytes()[:packed.Len()/2]), 200); got.Sources[0].Error == "" {
+		t.Errorf("a gzip file that is cut short: %+v", got.Sources[0])
+	}
+	wantProblem(t, upload("/v1/census", nil), 422, "empty")
+	wantProblem(t, upload("/v1/census", []byte("\x89PNG\r\n")), 422, "unknown format")
+	wantProblem(t, upload("/v1/census?format=xml", []byte("x")), 422, "format")
+	wantProblem(t, upload("/v1/census?tz=Local", []byte("x")), 422, "time zone")
+	wantProblem(t, upload("/v1/census", bytes.Repeat([]byte("507f1f77bcf86cd799439011\n"), 5001)), 413, "too many ids")
+	// The writer of these ids is known, and named.
+	text := r.post(t, "/v1/ids", `{"count":10}`, "Accept", "text/plain").body
+	if got := decode[census.Report](t, upload("/v1/census", []byte(text)), 200); got.Writers[0].Name != "oid serve" {
+		t.Errorf("the writer is %+v", got.Writers[0])
+	}
+}
+
+func TestNoSuchEndpoint(t *testing.T) {
+	r := serve(t, server.Options{})
+	wantProblem(t, r.get(t, "/v1/nothing"), 404, "no such endpoint")
+	got := r.do(t, "PUT", "/v1/range", nil)
+	wantProblem(t, got, 405, "GET")
+	if got.header.Get("Allow") != "GET" {
+		t.Errorf("Allow: %q", got.header.Get("Allow"))
+	}
+	if got := r.get(t, "/nothing", "Accept", "text/html"); got.status != 404 || !strings.Contains(got.body, "<html") {
+		t.Errorf("/nothing: %+v", got)
+	}
+}

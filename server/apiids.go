@@ -1,0 +1,189 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// idForm is a way to send new ids.
+type idForm struct {
+	mediaType            string
+	open, between, close string
+	each                 int // bytes of one id
+	add                  func([]byte, objectid.ID) []byte
+}
+
+// size returns the length of n ids in bytes.
+func (f *idForm) size(n int) int64 {
+	return int64(len(f.open) + len(f.close) + n*f.each + max(n-1, 0)*len(f.between))
+}
+
+// idForms are the forms, the first of which goes to whoever takes any.
+var idForms = []*idForm{
+	{"application/json", `{"ids":[`, ",", "]}\n", 2 * (objectid.Size + 1), func(b []byte, id objectid.ID) []byte {
+		b, _ = id.AppendText(append(b, '"'))
+		return append(b, '"')
+	}},
+	{"text/plain", "", "", "", 2*objectid.Size + 1, func(b []byte, id objectid.ID) []byte {
+		b, _ = id.AppendText(b)
+		return append(b, '\n')
+	}},
+	{"application/octet-stream", "", "", "", objectid.Size, func(b []byte, id objectid.ID) []byte { return append(b, id[:]...) }},
+}
+
+// accepted returns the form that an Accept header prefers, or nil.
+func accepted(header string) *idForm {
+	if header == "" {
+		return idForms[0]
+	}
+	var best *idForm
+	var bestQ float64
+	for _, f := range idForms {
+		kind, _, _ := strings.Cut(f.mediaType, "/")
+		q, exact := 0., -1
+		for part := range strings.SplitSeq(header, ",") {
+			name, parameters, _ := strings.Cut(part, ";")
+			for i, pattern := range []string{"*/*", kind + "/*", f.mediaType} {
+				if strings.EqualFold(strings.TrimSpace(name), pattern) && i > exact {
+					q, exact = quality(parameters), i
+				}
+			}
+		}
+		if q > bestQ {
+			best, bestQ = f, q
+		}
+	}
+	return best
+}
+
+// quality reads the weight among the parameters of a media range.
+func quality(parameters string) float64 {
+	for p := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if strings.EqualFold(name, "q") {
+			q, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				return 0
+			}
+			return q
+		}
+	}
+	return 1
+}
+
+type newIDsInput struct {
+	Accept string `header:"Accept" doc:"application/json, text/plain for one id per line, or application/octet-stream for 12 bytes each."`
+	Body   wire.NewIDs
+}
+
+func (s *Server) addIDs(api huma.API) {
+	op := operation(http.MethodPost, "/v1/ids", "makeIDs", "Make ids",
+		"Answers with as many new ids as are asked for, in rising order. None is ever given out twice.",
+		http.StatusNotAcceptable)
+	schemas := api.OpenAPI().Components.Schemas
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: "The ids, in the form that Accept asks for.",
+		Content: map[string]*huma.MediaType{
+			idForms[0].mediaType: {Schema: schemas.Schema(reflect.TypeFor[wire.IDs](), true, "")},
+			idForms[1].mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Description: "One id per line."}},
+			idForms[2].mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Description: "Twelve bytes each."}},
+		},
+	}}
+	huma.Register(api, op, func(ctx context.Context, in *newIDsInput) (*huma.StreamResponse, error) {
+		f := accepted(in.Accept)
+		switch n := in.Body.Count; {
+		case f == nil:
+			return nil, s.problem(ctx, errAcceptable)
+		case n > s.options.Limits.IDs:
+			return nil, s.problem(ctx, requestf("the request is for %d ids, and this server makes up to %d at once", n, s.options.Limits.IDs))
+		}
+		return &huma.StreamResponse{Body: func(c huma.Context) {
+			_, w := humago.Unwrap(c)
+			s.sendIDs(w, f, in.Body.Count)
+		}}, nil
+	})
+}
+
+// slowest is what a client must take or send per second, in bytes.
+const (
+	slowestReader = 64 << 10
+	slowestWriter = 16 << 10
+)
+
+// sendIDs makes n ids and sends them piece by piece.
+func (s *Server) sendIDs(w http.ResponseWriter, f *idForm, n int) {
+	size := f.size(n)
+	h := w.Header()
+	h.Set("Content-Type", f.mediaType)
+	h.Set("Content-Length", strconv.FormatInt(size, 10))
+	h.Set("Cache-Control", "no-store")
+	p := idPieces.Get().(*idPiece)
+	defer idPieces.Put(p)
+	patience := s.options.Limits.Response
+	paced := &pacedWriter{w, http.NewResponseController(w), patience, time.Now().Add(patience + time.Duration(size/slowestReader)*time.Second)}
+	if err := p.send(paced, s.backend.generator(), f, n); err == nil {
+		s.metrics.made.Add(float64(n))
+	} // else the client is gone, and the ids with it
+}
+
+// pacedWriter gives a client some time to take each piece, and until last to take
+// all of them.
+type pacedWriter struct {
+	io.Writer
+	control  *http.ResponseController
+	patience time.Duration
+	last     time.Time
+}
+
+// Write implements io.Writer.
+func (w *pacedWriter) Write(p []byte) (int, error) {
+	due := time.Now().Add(w.patience)
+	if due.After(w.last) {
+		due = w.last
+	}
+	// Where deadlines are not supported, whoever embeds the handler sets them.
+	_ = w.control.SetWriteDeadline(due)
+	return w.Writer.Write(p)
+}
+
+// idPiece holds the ids that are sent in one piece.
+type idPiece struct {
+	ids [8192]objectid.ID
+	out []byte
+}
+
+var idPieces = sync.Pool{New: func() any { return new(idPiece) }}
+
+func (p *idPiece) send(w io.Writer, g *objectid.Generator, f *idForm, n int) error {
+	p.out = append(p.out[:0], f.open...)
+	for first := true; n > 0; first = false {
+		ids := p.ids[:min(n, len(p.ids))]
+		g.Fill(ids)
+		for i, id := range ids {
+			if i > 0 || !first {
+				p.out = append(p.out, f.between...)
+			}
+			p.out = f.add(p.out, id)
+		}
+		if n -= len(ids); n == 0 {
+			p.out = append(p.out, f.close...)
+		}
+		if _, err := w.Write(p.out); err != nil {
+			return err
+		}
+		p.out = p.out[:0]
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+)
+
+// Errors of a store that is not there. Their texts are for clients.
+var (
+	errNoStore     = errors.New("this server has no store, so it knows no processes")
+	errUnavailable = errors.New("the store does not answer now; the server keeps trying")
+)
+
+// backend is the store with the registry, which may not be there yet.
+type backend struct {
+	options Options
+	metrics *metrics
+
+	// random makes ids until the server has joined the registry.
+	random *objectid.Generator
+	joined atomic.Pointer[joined]
+	slots  chan struct{} // one for each call of the store under way
+}
+
+// joined is what there is once the store is open.
+type joined struct {
+	store    store.Store
+	registry *registry.Registry
+	member   *registry.Member
+}
+
+// maxStoreCalls bounds the calls under way, also those that nobody waits for any
+// longer because the store hangs.
+const maxStoreCalls = 64
+
+func newBackend(o Options, m *metrics) (*backend, error) {
+	g, err := objectid.NewGenerator(objectid.Config{Now: clockOf(o)})
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	return &backend{options: o, metrics: m, random: g, slots: make(chan struct{}, maxStoreCalls)}, nil
+}
+
+// clockOf returns the clock for generators: nil for the system's, which they read
+// in a faster way of their own.
+func clockOf(o Options) func() time.Time {
+	if o.ownClock {
+		return o.Now
+	}
+	return nil
+}
+
+// generator returns what makes ids now.
+func (b *backend) generator() *objectid.Generator {
+	if j := b.joined.Load(); j != nil {
+		return j.member.Generator()
+	}
+	return b.random
+}
+
+// keepTrying opens the store and joins the registry, trying again until it works
+// or ctx ends. It then returns.
+func (b *backend) keepTrying(ctx context.Context, addr string) {
+	const longest = 10 * time.Second
+	for wait := 250 * time.Millisecond; ; wait = min(2*wait, longest) {
+		err := b.connect(ctx, addr)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		b.options.Log.Warn("the store cannot be used", "error", err, "again_in", wait)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (b *backend) connect(ctx context.Context, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, 4*b.options.Limits.Store)
+	defer cancel()
+	s, err := b.options.Open(ctx)
+	if err != nil {
+		return err
+	}
+	oneHost := b.options.OneHost != nil && b.options.OneHost(s)
+	m, err := registry.Join(ctx, s, &registry.Options{
+		Addr: addr, Name: "oid serve", Version: b.options.Version,
+		OneHost: oneHost, Log: b.options.Log, Now: clockOf(b.options),
+	})
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	b.joined.Store(&joined{s, registry.New(s, &registry.View{OneHost: oneHost}), m})
+	b.options.Log.Info("joined the registry", "gpid", m.GPID())
+	return nil
+}
+
+// close leaves the registry and closes the store.
+func (b *backend) close(ctx context.Context) error {
+	j := b.joined.Load()
+	if j == nil {
+		return nil
+	}
+	err := j.member.Leave(ctx, "shut down")
+	if err != nil {
+		err = fmt.Errorf("server: %w", err)
+	}
+	return errors.Join(err, j.store.Close())
+}
+
+// ask calls the registry under a name for the metrics. It returns when ctx ends or
+// the limit for the store has passed, whether the store has answered or not. Its
+// errors are those that known tells of, or wrap errNoStore or errUnavailable.
+func ask[T any](parent context.Context, b *backend, name string, call func(context.Context, *registry.Registry) (T, error)) (T, error) {
+	var none T
+	if b.options.Open == nil {
+		return none, errNoStore
+	}
+	j := b.joined.Load()
+	if j == nil {
+		return none, errUnavailable
+	}
+	ctx, cancel := context.WithTimeout(parent, b.options.Limits.Store)
+	select {
+	case b.slots <- struct{}{}:
+	case <-ctx.Done():
+		cancel()
+		return none, errUnavailable
+	}
+	type answer struct {
+		value T
+		err   error
+	}
+	answered := make(chan answer, 1)
+	began := time.Now()
+	go func() {
+		defer cancel()
+		defer func() { <-b.slots }()
+		value, err := call(ctx, j.registry)
+		b.metrics.storeTime(name, time.Since(began))
+		answered <- answer{value, err}
+	}()
+	var a answer
+	select {
+	case a = <-answered:
+	case <-ctx.Done():
+		a.err = ctx.Err()
+		select {
+		case a = <-answered: // which is what ended ctx
+		default:
+		}
+	}
+	if a.err == nil || known(a.err) {
+		return a.value, a.err
+	}
+	if parent.Err() == nil { // otherwise it is the client who no longer wants to know
+		b.options.Log.LogAttrs(parent, slog.LevelWarn, "store", slog.String("call", name), slog.Any("error", a.err))
+	}
+	return none, errUnavailable
+}
+
+// known reports whether err is an answer of the registry, and not a failure of the
+// store.
+func known(err error) bool {
+	for _, answer := range []error{
+		store.ErrNotFound, registry.ErrCollision, registry.ErrSample, registry.ErrLeft, registry.ErrOwnWord, gpid.ErrInvalid,
+	} {
+		if errors.Is(err, answer) {
+			return true
+		}
+	}
+	return false
+}

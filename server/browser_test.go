@@ -1,0 +1,181 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/oidkit/oid/internal/testenv"
+)
+
+// tab is a tab of a real browser that looks at a server.
+type tab struct {
+	t    *testing.T
+	ctx  context.Context
+	base string
+
+	mu       sync.Mutex
+	messages []string // of the console
+	allowed  []string // parts of messages that are expected
+}
+
+// newTab opens a tab of browser, on the server at base.
+func newTab(t *testing.T, browser context.Context, base string) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser)
+	t.Cleanup(cancel)
+	b := &tab{t: t, ctx: ctx, base: base}
+	console := chromedp.Console(ctx)
+	go func() {
+		for m, err := range console {
+			if err != nil {
+				return
+			}
+			b.mu.Lock()
+			b.messages = append(b.messages, m.String())
+			b.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() { b.checkConsole() })
+	return b
+}
+
+// checkConsole fails the test for every message: the page writes none, and the
+// browser does for errors and for what the policy forbids.
+func (b *tab) checkConsole() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.messages {
+		expected := strings.HasPrefix(m, "info: Autofocus") // somebody was faster than the page
+		for _, a := range b.allowed {
+			expected = expected || strings.Contains(m, a)
+		}
+		if !expected {
+			b.t.Errorf("the console says: %s", m)
+		}
+	}
+	b.messages = nil
+}
+
+// patience is for how long one step in the browser may take on a busy machine.
+const patience = 60 * time.Second
+
+// do carries out steps in the tab.
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx); err != nil { // opens the tab, which must outlive this step
+		b.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	for i, s := range steps {
+		if _, err := chromedp.Run(ctx, s); err != nil {
+			b.t.Fatalf("step %d: %v", i+1, err)
+		}
+	}
+}
+
+func (b *tab) open(path string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.base + path))
+}
+
+// eval returns the value of a JavaScript expression, which may be a promise.
+func eval[T any](b *tab, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// fill puts a value into a field, as somebody does who pastes.
+func (b *tab) fill(selector, value string) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+		`{const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event('input', {bubbles: true}))}`, selector, value)))
+}
+
+// await waits until a JavaScript expression is true.
+func (b *tab) await(expression string) {
+	b.t.Helper()
+	end := time.Now().Add(patience)
+	for !eval[bool](b, "!!("+expression+")") {
+		if time.Now().After(end) {
+			b.t.Fatalf("not true after %v: %s\n%s", patience, expression, eval[string](b, "document.body.innerText"))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// look is a way to look at the page.
+type look struct {
+	name          string
+	width, height int64
+	scheme        string
+}
+
+var looks = []look{
+	{"light", 1200, 800, "light"},
+	{"dark", 1200, 800, "dark"},
+	{"phone", 390, 844, "light"},
+	{"phone-dark", 390, 844, "dark"},
+}
+
+func (b *tab) as(l look) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(l.width, l.height))
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// screenshot takes a picture of the whole page and keeps it in the folder that
+// OID_SCREENSHOTS names, for people to look at.
+func (b *tab) screenshot(name string) {
+	b.t.Helper()
+	data, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	colours := map[[3]uint32]bool{}
+	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y += 3 {
+		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x += 3 {
+			r, g, bl, _ := img.At(x, y).RGBA()
+			colours[[3]uint32{r, g, bl}] = true
+		}
+	}
+	if len(colours) < 10 {
+		b.t.Errorf("%s: the picture has %d colours: the page is blank or without its style", name, len(colours))
+	}
+	if folder := os.Getenv("OID_SCREENSHOTS"); folder != "" {
+		if err := os.WriteFile(filepath.Join(folder, name+".png"), data, 0o644); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// browserOf starts the browser that a test's tabs belong to.
+func browserOf(t *testing.T) context.Context {
+	t.Helper()
+	return testenv.Chromium(t)
+}

@@ -1,0 +1,109 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server"
+	"github.com/oidkit/oid/server/client"
+	"github.com/oidkit/oid/server/wire"
+)
+
+func TestClient(t *testing.T) {
+	r := serve(t, server.Options{Token: "a token of some length"})
+	ctx := t.Context()
+	c := &client.Client{URL: r.url + "/", Token: "a token of some length"}
+	ids := make([]objectid.ID, 10_001)
+	if err := c.NewIDs(ctx, ids); err != nil {
+		t.Fatal(err)
+	}
+	for i := range ids[1:] {
+		if ids[i+1].Compare(ids[i]) <= 0 {
+			t.Fatalf("id %d is %v and comes after %v", i+1, ids[i+1], ids[i])
+		}
+	}
+	in, err := c.Inspect(ctx, ids[0].String())
+	if err != nil || in.Trace == nil || in.Trace.Verdict != registry.Known || in.Trace.Processes[0].Name != "oid serve" {
+		t.Errorf("Inspect = %+v, %v", in, err)
+	}
+	if got, err := c.Range(ctx, "2026-11-01", ""); err != nil || got.From.ID.String() != "6ae681000000000000000000" || got.To != nil {
+		t.Errorf("Range = %+v, %v", got, err)
+	}
+	joined, err := c.Join(ctx, wire.Join{Name: "php", PID: 7, Addr: "[2001:db8::1]:80"})
+	if err != nil || len(joined.Block) != 8 {
+		t.Fatalf("Join = %+v, %v", joined, err)
+	}
+	name := joined.GPID.String()
+	rss := int64(1 << 20)
+	if _, err := c.Heartbeat(ctx, name, wire.Heartbeat{RSSBytes: &rss}); err != nil {
+		t.Errorf("Heartbeat: %v", err)
+	}
+	if h, err := c.History(ctx, name, "1h"); err != nil || len(h.Samples) != 2 || h.Samples[1].RSS != rss || h.Samples[1].CPU != registry.Unknown {
+		t.Errorf("History = %+v, %v", h, err)
+	}
+	if p, err := c.Processes(ctx, "alive"); err != nil || len(p.Processes) != 2 {
+		t.Errorf("Processes = %+v, %v", p, err)
+	}
+	if err := c.Leave(ctx, name, "done"); err != nil {
+		t.Errorf("Leave: %v", err)
+	}
+	var problem *client.Error
+	if _, err := c.Heartbeat(ctx, name, wire.Heartbeat{}); !errors.As(err, &problem) || problem.Status != 409 {
+		t.Errorf("Heartbeat after Leave: %v, want status 409", err)
+	}
+	c = &client.Client{URL: r.url}
+	if err := c.NewIDs(ctx, ids); !errors.As(err, &problem) || problem.Status != 401 {
+		t.Errorf("NewIDs without the token: %v, want status 401", err)
+	}
+}
+
+func Example() {
+	folder, err := os.MkdirTemp("", "oid")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder)
+	s, err := server.New(&server.Options{Open: fileStore(filepath.Join(folder, "oid.db")), Drain: time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	served := make(chan error)
+	go func() { served <- s.Serve(ctx, l) }()
+
+	c := &client.Client{URL: "http://" + l.Addr().String()}
+	ids := make([]objectid.ID, 1000)
+	if err := c.NewIDs(ctx, ids); err != nil {
+		fmt.Println(err)
+		return
+	}
+	told, err := c.Inspect(ctx, ids[999].String())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(told.Readings[0].Variant, told.Trace.Verdict, told.Trace.Processes[0].Name)
+
+	stop()
+	fmt.Println(<-served)
+	// Output:
+	// modern known oid serve
+	// <nil>
+}

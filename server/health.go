@@ -1,0 +1,67 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/oidkit/oid/registry"
+)
+
+func (s *Server) addHealth() {
+	s.mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") })
+	s.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		switch {
+		case s.draining.Load():
+			say(w, http.StatusServiceUnavailable, "stopping")
+		case s.options.Open != nil && s.backend.joined.Load() == nil:
+			say(w, http.StatusOK, "ready, but the store does not answer yet")
+		default:
+			say(w, http.StatusOK, "ready")
+		}
+	})
+	s.mux.Handle("GET /metrics", s.metrics.handler())
+}
+
+func say(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, text+"\n") // the client may be gone
+}
+
+// aliveCount is how many processes are alive. It is not counted more often than
+// every few seconds, however often somebody scrapes.
+type aliveCount struct {
+	mu    sync.Mutex
+	until time.Time
+	n     float64
+}
+
+const countEvery = 5 * time.Second
+
+func (s *Server) aliveNow() float64 {
+	s.alive.mu.Lock()
+	defer s.alive.mu.Unlock()
+	if now := time.Now(); now.After(s.alive.until) {
+		s.alive.until = now.Add(countEvery)
+		n, err := ask(context.Background(), s.backend, "count", func(ctx context.Context, r *registry.Registry) (n float64, err error) {
+			for p, err := range r.List(ctx) {
+				if err != nil {
+					return n, err
+				}
+				if p.State == registry.Alive {
+					n++
+				}
+			}
+			return n, nil
+		})
+		if err != nil {
+			n = -1
+		}
+		s.alive.n = n
+	}
+	return s.alive.n
+}

@@ -1,0 +1,272 @@
+package server_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/server"
+)
+
+// soak reports whether the long forms of the tests are asked for.
+func soak() bool { return os.Getenv("OID_SOAK") != "" }
+
+// dial opens a connection on which the test writes what it likes.
+func (r *running) dial(t testing.TB) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// answerOn reads an answer from a connection, or says why there is none.
+func answerOn(t testing.TB, c net.Conn) (int, string, error) {
+	t.Helper()
+	if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(body), err
+}
+
+// short are limits that a test can wait for.
+var short = server.Limits{
+	Header: 500 * time.Millisecond, Request: time.Second, Response: time.Second, Idle: time.Second,
+	UploadTime: 5 * time.Second, Uploads: 8, Requests: 64, Upload: 1 << 20,
+}
+
+// Clients that hold on to connections in every way are cut off, and meanwhile
+// others are served.
+func TestHostileClients(t *testing.T) {
+	r := serve(t, server.Options{Limits: short})
+	// A connection that is kept may be one that the server has just given up.
+	r.client.Transport = &http.Transport{DisableKeepAlives: true}
+	const each = 40
+	before := runtime.NumGoroutine()
+	trickle := func(c net.Conn, text string) {
+		for i := range len(text) {
+			if _, err := c.Write([]byte{text[i]}); err != nil {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	head := "POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+	upload := "POST /v1/census HTTP/1.1\r\nHost: localhost\r\n"
+	ways := map[string]func(net.Conn){
+		"says nothing":        func(net.Conn) {},
+		"sends half a header": func(c net.Conn) { fmt.Fprint(c, head) },
+		"trickles a header":   func(c net.Conn) { trickle(c, head+strings.Repeat("X-A: b\r\n", 100)) },
+		"sends half a body":   func(c net.Conn) { fmt.Fprint(c, head+"Content-Length: 12\r\n\r\n{\"co") },
+		"trickles a body": func(c net.Conn) {
+			fmt.Fprint(c, head+"Content-Length: 400\r\n\r\n")
+			trickle(c, strings.Repeat(" ", 400))
+		},
+		"reads nothing": func(c net.Conn) {
+			fmt.Fprint(c, head+"Accept: application/octet-stream\r\nContent-Length: 17\r\n\r\n{\"count\":1000000}")
+		},
+		"trickles an upload": func(c net.Conn) {
+			fmt.Fprint(c, upload+"Content-Length: 100000\r\n\r\n")
+			trickle(c, strings.Repeat("507f1f77bcf86cd799439011\n", 100))
+		},
+		"sends a bad chunk":   func(c net.Conn) { fmt.Fprint(c, upload+"Transfer-Encoding: chunked\r\n\r\nzz\r\n") },
+		"sends half a chunk":  func(c net.Conn) { fmt.Fprint(c, upload+"Transfer-Encoding: chunked\r\n\r\n100\r\n507f") },
+		"sends random bytes":  func(c net.Conn) { c.Write(bytes.Repeat([]byte{0, 0xff, '\r', '\n', 7}, 1000)) },
+		"sends a long header": func(c net.Conn) { fmt.Fprint(c, head+"X-A: "+strings.Repeat("a", 1<<20)) },
+		"pipelines and leaves": func(c net.Conn) {
+			fmt.Fprint(c, strings.Repeat("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n", 50))
+			c.Close()
+		},
+	}
+	var hostile sync.WaitGroup
+	for _, way := range ways {
+		for range each {
+			c := r.dial(t)
+			hostile.Go(func() { way(c) })
+		}
+	}
+	// Others are served while all of this goes on.
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+		began := time.Now()
+		if got := r.post(t, "/v1/ids", `{"count":10}`); got.status != 200 && got.status != 503 {
+			t.Errorf("status %d: %s", got.status, got.body)
+		} else if got.status == 503 && !strings.Contains(got.body, "busy") {
+			t.Errorf("%s", got.body)
+		}
+		if got := r.get(t, "/livez"); got.status != 200 {
+			t.Errorf("livez: %d", got.status)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	}
+	hostile.Wait()
+	// All of them have been cut off: what they held is free again.
+	await(t, "the connections' goroutines end", func() bool { return runtime.NumGoroutine() < before+30 })
+	if got := r.post(t, "/v1/ids", `{"count":10}`); got.status != 200 {
+		t.Errorf("afterwards: %d", got.status)
+	}
+	if strings.Contains(r.log.String(), "panic") {
+		t.Error("a handler has panicked")
+	}
+}
+
+// Bodies that lie about their length.
+func TestLyingBodies(t *testing.T) {
+	r := serve(t, server.Options{Limits: short})
+	for name, c := range map[string]struct {
+		head, body string
+		want       []int // 0 stands for no answer
+	}{
+		"shorter than said":        {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n", `{"count":3}`, []int{0, 400, 408, 500}},
+		"longer than said":         {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n", `{"count":3}{"count":5}`, []int{200}},
+		"two lengths":              {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\nContent-Length: 12\r\n\r\n", `{"count":3}`, []int{400}},
+		"negative":                 {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: -1\r\n\r\n", `{"count":3}`, []int{400}},
+		"no number":                {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: many\r\n\r\n", `{"count":3}`, []int{400}},
+		"upload too large as said": {"POST /v1/census HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10737418240\r\n\r\n", "507f1f77bcf86cd799439011\n", []int{413}},
+		"form too large as said":   {"POST /census HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=B\r\nContent-Length: 10737418240\r\n\r\n", "--B\r\n", []int{413}},
+		"upload shorter than said": {"POST /v1/census HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n", "507f1f77bcf86cd799439011\n", []int{408}},
+		"form over the limit":      {"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3000000\r\n\r\n", "id=" + strings.Repeat("a", 2_999_997), []int{413}},
+		"body over the limit":      {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n", strings.Repeat(" ", 3_000_000), []int{413}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := r.dial(t)
+			go func() { fmt.Fprint(conn, c.head+c.body) }()
+			status, body, err := answerOn(t, conn)
+			if slices.Contains(c.want, status) {
+				return
+			}
+			t.Errorf("status %d %v, want one of %v: %s", status, err, c.want, body)
+		})
+	}
+}
+
+// An upload without an end is cut off at the limit, one that is large but within it
+// is read without being held.
+func TestEndlessUpload(t *testing.T) {
+	size := int64(256 << 20)
+	if soak() {
+		size = 10 << 30
+	}
+	r := serve(t, server.Options{Limits: server.Limits{Upload: size, UploadTime: time.Hour}})
+	r.client.Timeout = time.Hour
+	line := []byte(`{"_id":{"$numberLong":"1234567"},"text":"` + strings.Repeat("x", 900) + "\"}\n")
+	block := bytes.Repeat(line, 1<<20/len(line))
+	peak := watchHeap(t)
+	within := r.do(t, "POST", "/v1/census", io.LimitReader(&repeat{block: block}, size-1), "Content-Type", "application/octet-stream")
+	if within.status != 200 {
+		t.Errorf("%d bytes: status %d: %s", size-1, within.status, within.body)
+	}
+	if grown := peak(); grown > 200<<20 {
+		t.Errorf("an upload of %d MiB takes %d MiB of memory", size>>20, grown>>20)
+	}
+	// Here the sender may see the connection end before it has read the answer.
+	req, err := http.NewRequestWithContext(t.Context(), "POST", r.url+"/v1/census", io.NopCloser(&repeat{block: block}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.client.Do(req)
+	if err == nil {
+		defer res.Body.Close()
+		if res.StatusCode != 413 {
+			t.Errorf("an upload without an end: status %d", res.StatusCode)
+		}
+	}
+}
+
+// repeat is a block over and over.
+type repeat struct {
+	block []byte
+	at    int
+}
+
+func (r *repeat) Read(p []byte) (int, error) {
+	n := copy(p, r.block[r.at:])
+	r.at = (r.at + n) % len(r.block)
+	return n, nil
+}
+
+// watchHeap looks at the heap until peak is called, which returns by how much it
+// had grown at most.
+func watchHeap(t testing.TB) (peak func() int64) {
+	t.Helper()
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapInuse)
+	}
+	runtime.GC()
+	before, most := heap(), int64(0)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+				most = max(most, heap())
+			}
+		}
+	}()
+	return func() int64 {
+		close(stop)
+		<-stopped
+		return most - before
+	}
+}
+
+// Uploads beyond the limit are told to come again, and the others go on.
+func TestTooManyUploads(t *testing.T) {
+	r := serve(t, server.Options{Limits: server.Limits{Uploads: 2}})
+	var ends []*io.PipeWriter
+	done := make(chan int, 2)
+	for range 2 {
+		in, out := io.Pipe()
+		ends = append(ends, out)
+		go func() {
+			res, err := http.Post(r.url+"/v1/census", "application/octet-stream", in)
+			if err != nil {
+				done <- 0
+				return
+			}
+			res.Body.Close()
+			done <- res.StatusCode
+		}()
+		fmt.Fprint(out, "507f1f77bcf86cd799439011\n")
+	}
+	await(t, "the uploads", func() bool { return metric(t, r, "oid_census_bytes_total") == 50 })
+	got := r.do(t, "POST", "/v1/census", strings.NewReader("507f1f77bcf86cd799439011\n"))
+	wantProblem(t, got, 503, "busy")
+	if got.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	if got := r.get(t, "/", "Accept", "text/html"); got.status != 200 {
+		t.Errorf("the page: %d", got.status)
+	}
+	for _, end := range ends {
+		end.Close()
+		if status := <-done; status != 200 {
+			t.Errorf("an upload: status %d", status)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// loginView is what the page shows.
+type loginView struct {
+	Next  string
+	Error string
+}
+
+// wrongTokenDelay slows down whoever tries tokens.
+const wrongTokenDelay = 500 * time.Millisecond
+
+// addLogin adds the form with which people show the token once. Their browser then
+// sends a cookie that stands for it.
+func (s *Server) addLogin() {
+	s.mux.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) {
+		if s.authorized(r) {
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+			return
+		}
+		s.show(w, r, http.StatusOK, "login", "Log in", "", loginView{Next: within(r.URL.Query().Get("next"))})
+	})
+	s.mux.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
+		if s.origin.Check(r) != nil {
+			s.refuse(w, r, http.StatusForbidden, "this request was made by a page of another origin")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
+		if err := r.ParseForm(); err != nil {
+			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
+			return
+		}
+		next := within(r.PostForm.Get("next"))
+		if s.options.Token != "" && !equal(strings.TrimSpace(r.PostForm.Get("token")), s.options.Token) {
+			time.Sleep(wrongTokenDelay)
+			s.show(w, r, http.StatusUnauthorized, "login", "Log in", "", loginView{Next: next, Error: "That is not the token."})
+			return
+		}
+		http.SetCookie(w, &http.Cookie{
+			Name: cookie, Value: s.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+		})
+		http.Redirect(w, r, next, http.StatusSeeOther)
+	})
+}
+
+// within returns next if it is a path of this server, and otherwise the start.
+func within(next string) string {
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
+		return "/"
+	}
+	return next
+}

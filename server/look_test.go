@@ -1,0 +1,105 @@
+package server_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/oidkit/oid/server"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// furnish gives a server something to show, and returns the paths of its views.
+func furnish(t *testing.T, r *running) map[string]string {
+	t.Helper()
+	shop := decode[wire.Joined](t, r.post(t, "/v1/processes", fmt.Sprintf(
+		`{"name":"shop","addr":"10.0.0.7:8080","pid":4711,"start":%q,"version":"1.4.2","labels":{"team":"orders"},"interval_ms":60000}`,
+		time.Now().Add(-26*time.Hour).Format(time.RFC3339))), 201)
+	beat := "/v1/processes/" + url.PathEscape(shop.GPID.String()) + "/heartbeat"
+	for i := range 40 {
+		body := fmt.Sprintf(`{"cpu_ns":%d,"rss_bytes":%d,"files":%d,"threads":12}`,
+			int64(i)*3_000_000+int64(i%7)*1_500_000, 80_000_000+int64(i*i%23)*2_000_000, 20+i%5)
+		if got := r.post(t, beat, body); got.status != 200 {
+			t.Fatalf("heartbeat: %s", got.body)
+		}
+	}
+	worker := decode[wire.Joined](t, r.post(t, "/v1/processes", `{"name":"worker","addr":"10.0.0.8:9000","pid":17}`), 201)
+	r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(worker.GPID.String())+"?reason=deployed+anew", nil)
+	made := decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":40}`), 200)
+	var list strings.Builder
+	for _, id := range made.IDs {
+		list.WriteString(id.String() + "\n")
+	}
+	shopID := fmt.Sprintf("%08x%s00a1b2c3", time.Now().Unix(), shop.Block)
+	report := r.do(t, "POST", "/census", strings.NewReader(form(dump())), "Content-Type", "multipart/form-data; boundary=B")
+	if report.status != 303 {
+		t.Fatalf("census: %d %s", report.status, report.body)
+	}
+	return map[string]string{
+		"inspect":         "/",
+		"inspect-one":     "/?id=" + shopID,
+		"inspect-old":     "/?id=507f1f77bcf86cd799439011",
+		"inspect-others":  "/?id=" + url.QueryEscape("c232ab00-9414-11ec-b3c8-9f6bdeced846 01ARZ3NDEKTSV4RRFFQ69G5FAV nonsense"),
+		"inspect-many":    "/?id=" + url.QueryEscape(list.String()),
+		"range":           "/range?since=24h",
+		"range-error":     "/range?from=soon",
+		"census":          "/census",
+		"census-report":   report.header.Get("Location"),
+		"processes":       "/processes",
+		"process":         "/processes/" + shop.GPID.String(),
+		"about":           "/about",
+		"no-such-process": "/processes/10.0.0.9:1:1795166651598985:1",
+	}
+}
+
+// dump is an export with three writers, one of whose clocks stepped back.
+func dump() string {
+	var b strings.Builder
+	for i := range 3000 {
+		seconds := 1790000000 + i*173
+		writer := []string{"0a1b2c3d4e", "bcf86cd799", "7cac81af71"}[i%7%3]
+		if i%500 == 499 {
+			seconds -= 40_000
+		}
+		fmt.Fprintf(&b, "{\"_id\":{\"$oid\":\"%08x%s%06x\"},\"n\":%d}\n", seconds, writer, i*3, i)
+	}
+	b.WriteString("{\"_id\":\"a string\"}\n{broken\n")
+	return b.String()
+}
+
+// form is a multipart form with a file, whose boundary is B.
+func form(file string) string {
+	return "--B\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\n_id\r\n" +
+		"--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"orders.json\"\r\n\r\n" + file + "\r\n--B--\r\n"
+}
+
+// Every view is shown in light, dark and on a phone, without an error in the
+// console, without anything that the policy forbids, and without anything wider
+// than the screen.
+func TestLooks(t *testing.T) {
+	r := serve(t, server.Options{Version: "v1.0.0"})
+	views := furnish(t, r)
+	browser := browserOf(t)
+	for name, path := range views {
+		t.Run(name, func(t *testing.T) {
+			b := newTab(t, browser, r.url)
+			b.allowed = []string{"422 (Unprocessable", "404 (Not Found)"} // of the views that show an error
+			b.open(path)
+			b.do(chromedp.WaitVisible("main h1"))
+			for _, l := range looks {
+				b.as(l)
+				if wide := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
+					t.Errorf("%s: the page is %d pixels wider than the screen", l.name, wide)
+				}
+				b.screenshot(name + "-" + l.name)
+			}
+			if title := eval[string](b, "document.title"); !strings.HasSuffix(title, " · oid") {
+				t.Errorf("title %q", title)
+			}
+		})
+	}
+}

@@ -1,0 +1,198 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// What somebody types is answered without a click, and has a URL.
+func TestTyping(t *testing.T) {
+	r := serve(t, server.Options{})
+	b := newTab(t, browserOf(t), r.url)
+	b.open("/")
+	b.do(chromedp.SendKeys("#id", "507f1f77bcf86cd799439011"))
+	b.await(`document.querySelector('.the-id')?.innerText.startsWith('507f1f77')`)
+	if text := eval[string](b, `document.querySelector('.card').innerText`); !strings.Contains(text, "2012-10-17 21:13:27 UTC") || !strings.Contains(text, "objectid java") {
+		t.Errorf("the card says %q", text)
+	}
+	b.await(`location.search === '?id=507f1f77bcf86cd799439011'`)
+	if here := eval[string](b, `document.querySelector('[data-local-of] dd').innerText`); here == "" {
+		t.Error("there is no local time")
+	}
+
+	// One more, made by this very server.
+	made := decode[wire.IDs](t, r.post(t, "/v1/ids", `{}`), 200).IDs[0]
+	b.do(chromedp.SendKeys("#id", "\n"+made.String()))
+	b.await(`document.querySelectorAll('.card').length === 2`)
+	b.await(`document.querySelector('.made a')?.innerText === 'oid serve'`)
+
+	// A thousand do not fit into a URL.
+	var many strings.Builder
+	for _, id := range decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":1000}`), 200).IDs {
+		many.WriteString(id.String() + "\n")
+	}
+	b.fill("#id", many.String())
+	b.await(`document.querySelectorAll('#result tbody tr').length === 1000`)
+
+	b.open("/range")
+	b.do(chromedp.SendKeys("#from", "2026-11-01"), chromedp.SendKeys("#to", "2026-12-01"))
+	b.await(`document.querySelector('#result').innerText.includes('6b0e0e000000000000000000')`)
+	want := `{ _id: { $gte: ObjectId("6ae681000000000000000000"), $lt: ObjectId("6b0e0e000000000000000000") } }`
+	if got := eval[string](b, `document.querySelector('[aria-labelledby=q-mongosh]').innerText`); got != want {
+		t.Errorf("mongosh: %q, want %q", got, want)
+	}
+	b.await(`location.search === '?from=2026-11-01&to=2026-12-01'`)
+	b.fill("#from", "soon")
+	b.allowed = []string{"422 (Unprocessable"}
+	b.await(`document.querySelector('.problem')?.innerText.includes('want RFC 3339')`)
+
+	b.fill(".calendar input", "2026-11-02T03:04:05")
+	b.await(`document.querySelector('#from').value.startsWith('2026-11-02T03:04')`)
+	b.await(`document.querySelector('.tile b.id')?.innerText.startsWith('6ae7fd')`)
+}
+
+// A view is a key away, and so is what one wants from it.
+func TestKeys(t *testing.T) {
+	r := serve(t, server.Options{})
+	b := newTab(t, browserOf(t), r.url)
+	b.open("/about")
+	for i, path := range []string{"/", "/range", "/census", "/processes", "/about"} {
+		b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`), chromedp.KeyEvent(fmt.Sprint(i+1)))
+		b.await(fmt.Sprintf(`location.pathname === %q && document.readyState === 'complete'`, path))
+	}
+	b.open("/range?since=24h")
+	// Not by chromedp.KeyEvent: that sends the character also where the page has
+	// dealt with the key.
+	b.do(chromedp.Evaluate[chromedp.Void](`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}))`))
+	b.await(`document.activeElement.id === 'from'`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.await(`document.activeElement === document.body`)
+	b.do(chromedp.Evaluate[chromedp.Void](`window.copied = []; navigator.clipboard.writeText = async (text) => { copied.push(text) }`), chromedp.KeyEvent("c"))
+	b.await(`copied.length === 1 && /^[0-9a-f]{24}$/.test(copied[0])`)
+	b.await(`document.querySelector('#said').innerText === 'copied'`)
+	// Everything can be reached with the tab key, the first thing being the way
+	// past the navigation.
+	b.open("/about")
+	b.do(chromedp.KeyEvent(kb.Tab))
+	b.await(`document.activeElement.className === 'skip'`)
+}
+
+// A file that is dropped becomes a report in place, with a URL that can be shared.
+func TestDroppingAFile(t *testing.T) {
+	r := serve(t, server.Options{})
+	b := newTab(t, browserOf(t), r.url)
+	b.open("/census")
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+		const files = new DataTransfer();
+		files.items.add(new File([%q], 'orders.json'));
+		document.querySelector('.drop').dispatchEvent(new DragEvent('drop', {dataTransfer: files, bubbles: true, cancelable: true}));
+	}`, dump())))
+	b.await(`document.querySelector('.report h1')?.innerText === 'Census of 3,000 ids'`)
+	b.await(`/^.census.[0-9a-f]{24}$/.test(location.pathname)`)
+	if bars := eval[int](b, `document.querySelectorAll('.report svg rect.bar').length`); bars < 5 {
+		t.Errorf("the report has %d bars", bars)
+	}
+	shared := eval[string](b, `location.pathname`)
+	if got := r.get(t, shared); got.status != 200 || !strings.Contains(got.body, "Census of 3,000 ids") {
+		t.Errorf("%s: status %d", shared, got.status)
+	}
+
+	// What is no dump is refused in place, and the form is there again.
+	b.open("/census")
+	b.allowed = []string{"422 (Unprocessable"}
+	file := filepath.Join(t.TempDir(), "picture.png")
+	if err := os.WriteFile(file, []byte("\x89PNG\r\n\x1a\n and more"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.SetUploadFiles("#file", []string{file}), chromedp.Click("[data-upload] button"))
+	b.await(`document.querySelector('.problem')?.innerText.includes('unknown format')`)
+	good := filepath.Join(t.TempDir(), "ids.txt")
+	if err := os.WriteFile(good, []byte("507f1f77bcf86cd799439011\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.SetUploadFiles("#file", []string{good}), chromedp.Click("[data-upload] button"))
+	b.await(`document.querySelector('.report h1')?.innerText === 'Census of 1 id'`)
+}
+
+// Processes come and go while somebody looks.
+func TestProcessesLive(t *testing.T) {
+	r := serve(t, server.Options{})
+	b := newTab(t, browserOf(t), r.url)
+	b.open("/processes")
+	b.await(`document.querySelector('#result').innerText.includes('1 alive')`)
+	views := furnish(t, r)
+	b.await(`document.querySelector('#result').innerText.includes('2 alive')`)
+	b.await(`document.querySelectorAll('svg.spark polyline').length >= 2`)
+	b.fill("#state", "left")
+	b.await(`document.querySelectorAll('#result tbody tr').length === 1 && document.querySelector('#result tbody a').innerText === 'worker'`)
+	b.open(views["process"])
+	b.await(`document.querySelectorAll('.panel svg polyline').length >= 2`)
+	if text := eval[string](b, `document.querySelector('main').innerText`); !strings.Contains(text, "team") || !strings.Contains(text, "orders") || !strings.Contains(text, "$substrBytes") {
+		t.Errorf("the page of a process says %q", text)
+	}
+}
+
+// The forms work without JavaScript.
+func TestWithoutScript(t *testing.T) {
+	r := serve(t, server.Options{})
+	b := newTab(t, browserOf(t), r.url)
+	b.do()
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+	shows := func(want string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(b.ctx, patience)
+		defer cancel()
+		for {
+			text, err := chromedp.Run(ctx, chromedp.Text("main"))
+			switch {
+			case strings.Contains(text, want):
+				return
+			case ctx.Err() != nil:
+				t.Fatalf("the page does not say %q: %q, %v", want, text, err)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	b.open("/")
+	b.do(chromedp.SendKeys("#id", `ObjectId("507f1f77bcf86cd799439011")`), chromedp.Click("form button"))
+	shows("2012-10-17 21:13:27 UTC")
+	shows("years ago")
+	where, err := chromedp.Run(b.ctx, chromedp.Location())
+	if err != nil || !strings.HasSuffix(where, "/?id="+url.QueryEscape(`ObjectId("507f1f77bcf86cd799439011")`)) {
+		t.Errorf("inspect has the URL %s, %v", where, err)
+	}
+	b.open("/range")
+	b.do(chromedp.SendKeys("#from", "2026-11-01"), chromedp.Click("form button"))
+	shows("6ae681000000000000000000")
+	file := filepath.Join(t.TempDir(), "orders.json")
+	if err := os.WriteFile(file, []byte(dump()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.open("/census")
+	b.do(chromedp.SetUploadFiles("#file", []string{file}), chromedp.Click("form button"))
+	shows("Census of 3,000 ids")
+	b.open("/processes")
+	shows("oid serve")
+	b.do(chromedp.SendKeys("#state", string(registry.Dead)), chromedp.Click("form button"))
+	shows("None.")
+	b.open("/processes")
+	// The link leads to the page of the process.
+	b.do(chromedp.Click(".list a"))
+	shows("Its ids")
+}

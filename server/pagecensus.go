@@ -1,0 +1,153 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"html/template"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"time"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/objectid"
+)
+
+// censusView is what the view shows before a file is dropped.
+type censusView struct {
+	Upload int64
+	Past   []pastReport
+	Error  string
+}
+
+type pastReport struct {
+	ID    string
+	Names []string
+	IDs   int64
+	Time  time.Time
+}
+
+// reportView is what the view shows of a report.
+type reportView struct {
+	ID   string
+	HTML template.HTML
+}
+
+func (s *Server) addCensusPage() {
+	s.mux.HandleFunc("GET /census", func(w http.ResponseWriter, r *http.Request) { s.showCensus(w, r, nil) })
+	s.mux.HandleFunc("POST /census", func(w http.ResponseWriter, r *http.Request) {
+		u, done, err := s.newUpload(w, r)
+		if err != nil {
+			s.showCensus(w, r, err)
+			return
+		}
+		defer done()
+		report, err := s.censusOfForm(r, u)
+		if err != nil {
+			s.showCensus(w, r, err)
+			return
+		}
+		id := objectid.New()
+		s.reports.put(id, report)
+		http.Redirect(w, r, "/census/"+id.String(), http.StatusSeeOther)
+	})
+	s.mux.HandleFunc("GET /census/{id}", func(w http.ResponseWriter, r *http.Request) {
+		id, err := objectid.Parse(r.PathValue("id"))
+		report := s.reports.get(id)
+		if err != nil || report == nil {
+			s.fail(w, r, errNoReport)
+			return
+		}
+		var b bytes.Buffer
+		if err := report.WriteFragment(&b); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		// WriteFragment escapes what came from the upload.
+		s.show(w, r, http.StatusOK, "report", "Census", "/census", reportView{id.String(), template.HTML(b.String())})
+	})
+}
+
+// maxField bounds a field of the form that is no file.
+const maxField = 1000
+
+// censusOfForm reads a form whose last part is the file.
+func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error) {
+	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return nil, requestf("the request is no form with a file")
+	}
+	parts := multipart.NewReader(u, parameters["boundary"])
+	in := censusInput{Zone: "UTC", Top: 10}
+	for {
+		part, err := parts.NextPart()
+		switch {
+		case u.early() != nil:
+			return nil, u.early()
+		case err == io.EOF:
+			return nil, requestf("the request has no file")
+		case err != nil:
+			return nil, requestf("the request is cut short or no form: %w", err)
+		}
+		if part.FormName() == "file" {
+			o, v, err := in.options(s.options.Now())
+			if err != nil {
+				return nil, err
+			}
+			name := part.FileName()
+			if name == "" {
+				return nil, requestf("the request has no file: choose one first")
+			}
+			report, err := s.census(r.Context(), u, name, part, o, v)
+			if err == nil {
+				// What follows the file is a line or two; then the connection can
+				// be used again.
+				_, _ = io.CopyN(io.Discard, u, maxField)
+			}
+			return report, err
+		}
+		value, err := io.ReadAll(io.LimitReader(part, maxField))
+		if err != nil {
+			return nil, requestf("the request is cut short: %w", err)
+		}
+		if err := in.set(part.FormName(), string(value)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// set takes a field of the form.
+func (in *censusInput) set(name, value string) error {
+	switch name {
+	case "field":
+		in.Field = value
+	case "grep":
+		in.Format = census.Grep.String()
+	case "tz":
+		in.Zone = value
+	default:
+		return requestf("the request has an unknown field %q", name)
+	}
+	return nil
+}
+
+func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
+	data := censusView{Upload: s.options.Limits.Upload}
+	code := http.StatusOK
+	if err != nil {
+		code = status(err)
+		data.Error = s.text(r.Context(), code, err)
+		if errors.Is(err, errBusy) || errors.Is(err, errStopping) {
+			w.Header().Set("Retry-After", "5")
+		}
+	}
+	for _, p := range s.reports.all() {
+		past := pastReport{ID: p.id.String(), IDs: p.report.IDs, Time: p.report.Now}
+		for _, source := range p.report.Sources {
+			past.Names = append(past.Names, source.Name)
+		}
+		data.Past = append(data.Past, past)
+	}
+	s.show(w, r, code, "census", "Census", "/census", data)
+}

@@ -1,0 +1,170 @@
+package server
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+// Server answers requests. Make it with [New], and let it serve with
+// [Server.Serve], once.
+type Server struct {
+	options Options
+	backend *backend
+	metrics *metrics
+	mux     *http.ServeMux
+	origin  *http.CrossOriginProtection
+	session string // what the cookie of somebody who has logged in holds
+
+	loopback atomic.Bool   // requests must be for a loopback name
+	slots    chan struct{} // one for each request at work
+	uploads  chan struct{} // one for each upload
+	draining atomic.Bool
+	cut      context.Context // ends when uploads are to be cut short
+	cutNow   context.CancelFunc
+	reports  shelf
+	alive    aliveCount
+}
+
+// New returns a server that does not yet serve. The error wraps [ErrToken], or
+// says that the system gives no random numbers. A nil o stands for the zero
+// Options.
+func New(o *Options) (*Server, error) {
+	opts, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		options: opts,
+		metrics: newMetrics(),
+		mux:     http.NewServeMux(),
+		origin:  http.NewCrossOriginProtection(),
+		slots:   make(chan struct{}, opts.Limits.Requests),
+		uploads: make(chan struct{}, opts.Limits.Uploads),
+	}
+	s.cut, s.cutNow = context.WithCancel(context.Background())
+	if s.backend, err = newBackend(opts, s.metrics); err != nil {
+		return nil, err
+	}
+	mac := hmac.New(sha256.New, []byte(opts.Token))
+	mac.Write([]byte("oid session"))
+	s.session = hex.EncodeToString(mac.Sum(nil))
+	s.metrics.gauge("oid_generator_ahead_seconds", "By how much the time in the last id leads the clock.",
+		func() float64 { return s.backend.generator().Ahead().Seconds() })
+	s.metrics.gauge("oid_processes_alive", "Processes that the registry shows alive; -1 if the store does not answer.", s.aliveNow)
+	s.addAPI()
+	s.addPages()
+	s.addHealth()
+	return s, nil
+}
+
+// startPatience is for how long the first answers wait for the store, so that the
+// ids in them can already be traced.
+const startPatience = 2 * time.Second
+
+// Serve answers requests that come in through l until ctx ends, then lets those
+// under way end as Options.Drain and Options.Grace say, leaves the registry, and
+// closes the store. It closes l. It returns nil after such an end; otherwise the
+// listener's error, or one that wraps [ErrToken] because l's address is not a
+// loopback one and there is no token.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	defer l.Close()
+	loopback := isLoopback(l.Addr())
+	s.loopback.Store(loopback)
+	if !loopback && s.options.Token == "" {
+		return fmt.Errorf("%w: %v can be reached by others, so clients need one; or listen on 127.0.0.1", ErrToken, l.Addr())
+	}
+	life, end := context.WithCancel(context.Background())
+	defer end()
+	connecting := make(chan struct{})
+	if s.options.Open == nil {
+		close(connecting)
+	} else {
+		go func() {
+			defer close(connecting)
+			s.backend.keepTrying(life, s.addr(l))
+		}()
+		select {
+		case <-connecting:
+		case <-time.After(startPatience):
+		case <-ctx.Done():
+		}
+	}
+	limits := s.options.Limits
+	h := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: limits.Header,
+		ReadTimeout:       limits.Header + limits.Request,
+		WriteTimeout:      limits.Request + limits.Response,
+		IdleTimeout:       limits.Idle,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.options.Log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- h.Serve(netutil.LimitListener(l, limits.Connections)) }()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		err = s.shutDown(h)
+	}
+	end()
+	<-connecting
+	last, cancel := context.WithTimeout(context.Background(), limits.Store)
+	defer cancel()
+	return errors.Join(err, s.backend.close(last))
+}
+
+// shutDown ends h as Options say.
+func (s *Server) shutDown(h *http.Server) error {
+	s.draining.Store(true)
+	time.Sleep(s.options.Drain)
+	defer time.AfterFunc(s.options.Grace/2, s.cutNow).Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.Grace)
+	defer cancel()
+	if err := h.Shutdown(ctx); err != nil {
+		return fmt.Errorf("server: requests were still under way after %v: %w", s.options.Grace, errors.Join(err, h.Close()))
+	}
+	return nil
+}
+
+// addr is what the registry records: the address that peers dial.
+func (s *Server) addr(l net.Listener) string {
+	if s.options.Addr != "" {
+		return s.options.Addr
+	}
+	return l.Addr().String()
+}
+
+func isLoopback(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// isLoopbackHost reports whether the Host header names this very machine: a name
+// that no one else's DNS can point elsewhere.
+func isLoopbackHost(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	if name == "localhost" {
+		return true
+	}
+	if len(name) > 2 && name[0] == '[' && name[len(name)-1] == ']' {
+		name = name[1 : len(name)-1]
+	}
+	ip, err := netip.ParseAddr(name)
+	return err == nil && ip.IsLoopback()
+}

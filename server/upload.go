@@ -1,0 +1,152 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+)
+
+// upload reads the body of a request, bounded in size and time.
+type upload struct {
+	server  *Server
+	body    io.Reader
+	control *http.ResponseController
+	began   time.Time
+
+	mu    sync.Mutex // guards what follows: a goroutine of the census may outlive the request
+	read  int64
+	whole bool // the body was read to its end
+	ended bool
+	cut   bool
+	err   error // why it ended too early
+}
+
+// newUpload begins an upload, or returns errStopping, errBusy or errTooLarge. done
+// must be called after it.
+func (s *Server) newUpload(w http.ResponseWriter, r *http.Request) (u *upload, done func(), err error) {
+	if s.cut.Err() != nil {
+		return nil, nil, errStopping
+	}
+	if r.ContentLength > s.options.Limits.Upload {
+		return nil, nil, errTooLarge
+	}
+	select {
+	case s.uploads <- struct{}{}:
+	default:
+		return nil, nil, errBusy
+	}
+	u = &upload{server: s, body: r.Body, control: http.NewResponseController(w), began: time.Now()}
+	// Where deadlines are not supported, whoever embeds the handler sets them.
+	_ = u.control.SetWriteDeadline(u.began.Add(s.options.Limits.UploadTime + s.options.Limits.Response))
+	stop := context.AfterFunc(s.cut, func() { u.stop(&u.cut) })
+	return u, func() {
+		stop()
+		u.stop(&u.ended)
+		<-s.uploads
+	}, nil
+}
+
+// stop sets a flag of u and wakes whoever waits for the client.
+func (u *upload) stop(flag *bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	*flag = true
+	if !u.whole { // otherwise it would hit the next request of the connection
+		_ = u.control.SetReadDeadline(time.Now())
+	}
+}
+
+// early returns why the upload ended before its end, or nil.
+func (u *upload) early() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.err
+}
+
+// Read implements io.Reader.
+func (u *upload) Read(p []byte) (int, error) {
+	if err := u.extend(); err != nil {
+		return 0, err
+	}
+	n, err := u.body.Read(p)
+	u.server.metrics.uploaded.Add(float64(n))
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.read += int64(n)
+	limits := u.server.options.Limits
+	if err == io.EOF {
+		u.whole = true
+		// From here on the server reads ahead, and a deadline would look as if the
+		// client had gone.
+		_ = u.control.SetReadDeadline(time.Time{})
+	}
+	switch {
+	case u.cut && !u.whole:
+		u.err = errStopping
+	case u.read > limits.Upload:
+		u.err = errTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded), time.Since(u.began) > limits.UploadTime:
+		u.err = errTooSlow
+	}
+	if u.err != nil {
+		return n, u.err
+	}
+	return n, err
+}
+
+// extend gives the client time for its next piece.
+func (u *upload) extend() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case u.ended:
+		return io.ErrClosedPipe
+	case u.whole:
+		return io.EOF
+	case u.cut:
+		u.err = errStopping
+	}
+	if u.err == nil {
+		limits := u.server.options.Limits
+		// Whoever sends at the slowest rate allowed is as far as u.read now.
+		due := min(limits.Request+time.Duration(u.read/slowestWriter)*time.Second, limits.UploadTime)
+		_ = u.control.SetReadDeadline(u.began.Add(due))
+	}
+	return u.err
+}
+
+// census takes the census of one source. What the source is to blame for is part
+// of the report, unless nothing at all could be read.
+func (s *Server) census(ctx context.Context, u *upload, name string, in io.Reader, o census.Options, v census.View) (*census.Report, error) {
+	o.MaxIDs = s.options.Limits.UploadIDs
+	if s.options.ownClock {
+		o.Now = s.options.Now()
+	}
+	c := census.New(&o)
+	err := c.Read(ctx, name, in)
+	switch {
+	case u.early() != nil:
+		return nil, u.early()
+	case errors.Is(err, census.ErrEmpty), errors.Is(err, census.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany):
+		return nil, err
+	}
+	v.Name = func(id objectid.ID) string { return s.makerName(ctx, id) }
+	return c.Report(&v)
+}
+
+// makerName returns the name of the process that made id, or "".
+func (s *Server) makerName(ctx context.Context, id objectid.ID) string {
+	t, err := s.trace(ctx, id)
+	if err != nil || t.Verdict != registry.Known {
+		return ""
+	}
+	return t.Processes[0].Name
+}
