@@ -130,7 +130,7 @@ func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *S
 	switch {
 	case !sure:
 		t.Reason = fmt.Sprintf("made %v after the last heartbeat of a process that is silent", at.Sub(p.Last.Time).Round(time.Second))
-	case !p.State.mayLive() && p.End == nil && at.After(p.Last.Time):
+	case p.Value != p.Block && !p.State.mayLive() && p.End == nil && at.After(p.Last.Time): // others may draw the value
 		t.Reason = fmt.Sprintf("made %v after the last heartbeat of a process that is %s; when it died is not known", at.Sub(p.Last.Time).Round(time.Second), p.State)
 	case at.Before(p.Certain.Truncate(time.Second)):
 		t.Reason = fmt.Sprintf("certain only from %s, when the process was recorded", p.Certain.Format(time.RFC3339))

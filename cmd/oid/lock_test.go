@@ -32,6 +32,7 @@ func startLock(t *testing.T, env []string, args ...string) *holding {
 	h.cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+t.TempDir(), "OID_REDIS=")
 	h.cmd.Env = append(h.cmd.Env, env...)
 	h.cmd.Stderr = &h.stderr
+	h.cmd.WaitDelay = time.Minute // a grandchild that is left over holds the pipe
 	out, err := h.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +119,7 @@ func TestLockExitCodes(t *testing.T) {
 func TestLockPassesSignalsToTheGroup(t *testing.T) {
 	// The signal ends a grandchild as well, which the command does not care for.
 	h := startLock(t, nil, "job", "--", "sh", "-c", `trap 'echo term; exit 5' TERM; trap 'echo usr1' USR1
-sleep 1000 >/dev/null & echo $!; while :; do wait; done`)
+sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' & while :; do wait; done`)
 	grandchild := h.line()
 	h.signal(syscall.SIGUSR1)
 	if got := h.line(); got != "usr1" {
@@ -168,7 +169,7 @@ func TestLockEndsTheCommandBeforeTheTTL(t *testing.T) {
 	server := testenv.Redis(t)
 	proxy := testenv.NewProxy(t, server.Addr)
 	stubborn := startLock(t, nil, "job", "--redis", proxy.URL(), "--ttl", "3s", "--grace", "1s", "--", "sh", "-c", `trap 'echo term' TERM
-sleep 1000 >/dev/null & echo $!
+sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' &
 while :; do date +%s%N; sleep 0.01; done`)
 	child := stubborn.line()
 	proxy.Cut(true, true)
