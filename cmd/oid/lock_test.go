@@ -169,7 +169,7 @@ func TestLockEndsTheCommandBeforeTheTTL(t *testing.T) {
 	server := testenv.Redis(t)
 	proxy := testenv.NewProxy(t, server.Addr)
 	stubborn := startLock(t, nil, "job", "--redis", proxy.URL(), "--ttl", "3s", "--grace", "1s", "--", "sh", "-c", `trap 'echo term' TERM
-sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' &
+sleep 1000 >/dev/null 2>&1 & echo $!
 while :; do date +%s%N; sleep 0.01; done`)
 	child := stubborn.line()
 	proxy.Cut(true, true)
