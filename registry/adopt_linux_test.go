@@ -284,3 +284,34 @@ func idWith(t *testing.T, block string) objectid.ID {
 	id := objectid.At(time.Now()).String()
 	return objectid.MustParse(id[:8] + block + id[16:])
 }
+
+// To forget one of two that held a value must not make the other the only maker of
+// what either may have made.
+func TestPruneOfARival(t *testing.T) {
+	s := newStore(t)
+	id := sample(t)
+	pid1, kill1 := sleeper(t)
+	pid2, _ := sleeper(t)
+	options := func(pid int, addr string) *registry.Options {
+		return &registry.Options{PID: pid, Addr: addr, Interval: 200 * time.Millisecond, Log: quiet}
+	}
+	first, err := registry.Adopt(t.Context(), s, id, options(pid1, "127.0.0.1:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := registry.Adopt(t.Context(), s, id, options(pid2, "127.0.0.1:2"))
+	if !errors.Is(err, registry.ErrCollision) {
+		t.Fatalf("second Adopt: %v, want a collision", err)
+	}
+	defer finish(t, second)
+	kill1()
+	<-first.Done()
+	time.Sleep(1100 * time.Millisecond) // so that the first is older than what is kept
+	r := registry.New(s, nil)
+	if done, err := r.Prune(t.Context(), &registry.PruneOptions{Records: time.Second}); err != nil || done.Records != 1 {
+		t.Fatalf("Prune = %+v, %v, want the record of the first gone", done, err)
+	}
+	if tr := trace(t, r, id); tr.Certain {
+		t.Errorf("trace after the prune: %s, certain (%s)", tr.Verdict, tr.Reason)
+	}
+}
