@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -313,5 +314,38 @@ func TestPruneOfARival(t *testing.T) {
 	}
 	if tr := trace(t, r, id); tr.Certain {
 		t.Errorf("trace after the prune: %s, certain (%s)", tr.Verdict, tr.Reason)
+	}
+}
+
+// When an adopted process died that nobody told of is not known, and who began
+// after it may draw its value, so no id after its last heartbeat is its own for
+// certain.
+func TestAdoptedAndDead(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	pid, kill := sleeper(t)
+	id := sample(t)
+	var cut atomic.Bool
+	f := &faulty{Store: s, fail: func(int, string) fault {
+		if cut.Load() {
+			return refused
+		}
+		return none
+	}}
+	m, err := registry.Adopt(t.Context(), f, id, &registry.Options{PID: pid, Interval: time.Hour, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer finish(t, m)
+	cut.Store(true)
+	defer cut.Store(false)
+	kill()
+	time.Sleep(2 * time.Second)
+	r := registry.New(s, nil)
+	if st := statusOf(t, r, m.GPID()); st.State != registry.Dead {
+		t.Fatalf("the process that was killed: %s (%s)", st.State, st.Reason)
+	}
+	if tr := trace(t, r, later(id, 1)); tr.Verdict != registry.Known || tr.Certain {
+		t.Errorf("id after the last heartbeat: %s, certain: %v (%s), want known and not certain", tr.Verdict, tr.Certain, tr.Reason)
 	}
 }

@@ -84,11 +84,9 @@ func (r *Registry) list(ctx context.Context, keys store.Range) iter.Seq2[Status,
 		var runs []*Process // at one address, or one that listens on nothing
 		flush := func() bool {
 			for i, p := range runs {
-				var next *Process
-				if p.End == nil {
-					next = successor(p, runs[i+1:min(len(runs), i+1+maxLater)])
-				}
-				s, err := r.judged(ctx, p, next)
+				s, err := r.judged(ctx, p, func() (*Process, error) {
+					return successor(p, runs[i+1:min(len(runs), i+1+maxLater)]), nil
+				})
 				if !yield(s, err) || err != nil {
 					return false
 				}
@@ -112,26 +110,28 @@ func (r *Registry) list(ctx context.Context, keys store.Range) iter.Seq2[Status,
 
 // status judges one process, whose successor it looks for.
 func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
-	var next *Process
-	if p.End == nil && p.GPID.Addr().Port() != 0 {
+	return r.judge(p, func() (*Process, error) {
+		if p.GPID.Addr().Port() == 0 {
+			return nil, nil
+		}
 		later := addrRange(p.GPID.Addr())
 		later.From = key(p.Key + "\x00")
 		for q, err := range read[Process](ctx, r.store, processes, store.Query{Range: later, Limit: maxLater}) {
 			if err != nil {
-				return Status{}, err
+				return nil, err
 			}
-			if next = successor(p, []*Process{q}); next != nil {
-				break
+			if next := successor(p, []*Process{q}); next != nil {
+				return next, nil
 			}
 		}
-	}
-	return r.judge(p, next), nil
+		return nil, nil
+	})
 }
 
 // judged is judge with the rivals of a process that may be alive.
-func (r *Registry) judged(ctx context.Context, p, next *Process) (s Status, err error) {
-	s = r.judge(p, next)
-	if s.State.mayLive() {
+func (r *Registry) judged(ctx context.Context, p *Process, next func() (*Process, error)) (Status, error) {
+	s, err := r.judge(p, next)
+	if err == nil && s.State.mayLive() {
 		s.Rivals, err = r.rivals(ctx, p)
 	}
 	return s, err

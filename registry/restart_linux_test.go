@@ -95,3 +95,22 @@ func TestReplaced(t *testing.T) {
 		t.Errorf("two processes share a port, and the first is %s (%s), want alive", st.State, st.Reason)
 	}
 }
+
+// A process that has ended made no ids later than now, however long its heartbeats
+// were to be waited for.
+func TestIdOfADeadProcessFromTheFuture(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/registry.db"
+	s := openStore(t, file)
+	p := start(t, file, "127.0.0.1:9100", time.Hour, false)
+	p.join()
+	p.make(1)
+	p.kill()
+	r := registry.New(s, nil)
+	if tr := trace(t, r, p.ids[0]); tr.Verdict != registry.Known {
+		t.Errorf("its id: %s (%s)", tr.Verdict, tr.Reason)
+	}
+	if tr := trace(t, r, later(p.ids[0], 1800)); tr.Verdict != registry.Conflict {
+		t.Errorf("an id of its own from in half an hour: %s (%s), want conflict", tr.Verdict, tr.Reason)
+	}
+}

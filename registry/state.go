@@ -63,13 +63,13 @@ func successor(p *Process, later []*Process) *Process {
 	return nil
 }
 
-// judge says what has become of p; next is the run that took its address, if one
-// did.
-func (r *Registry) judge(p, next *Process) Status {
+// judge says what has become of p. It calls next for the run that took its address,
+// which may be nil, if it has to know.
+func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, error) {
 	s := Status{Process: *p, Until: p.Last.Time.Add(p.patience())}
-	set := func(state State, format string, args ...any) Status {
+	set := func(state State, format string, args ...any) (Status, error) {
 		s.State, s.Reason = state, fmt.Sprintf(format, args...)
-		return s
+		return s, nil
 	}
 	if p.End != nil {
 		s.Until = p.End.Time
@@ -85,14 +85,18 @@ func (r *Registry) judge(p, next *Process) Status {
 		}
 		return set(Alive, "process %d of this host runs", p.Kernel.PID)
 	}
-	if next != nil {
-		if next.From.Before(s.Until) {
-			s.Until = next.From
+	later, nextErr := next()
+	if nextErr != nil {
+		return s, nextErr
+	}
+	if later != nil {
+		if later.From.Before(s.Until) {
+			s.Until = later.From
 		}
 		if s.Until.Before(p.Last.Time) {
 			s.Until = p.Last.Time
 		}
-		return set(Replaced, "by %v", next.GPID)
+		return set(Replaced, "by %v", later.GPID)
 	}
 	if err == nil {
 		return set(Dead, "process %d of this host has ended and never said so", p.Kernel.PID)
@@ -111,7 +115,7 @@ func (r *Registry) judge(p, next *Process) Status {
 
 // judgeFar judges a process with which this one shares no clock but the wall's:
 // a late heartbeat alone makes it silent, and only waiting tells more.
-func (r *Registry) judgeFar(p *Process, set func(State, string, ...any) Status) Status {
+func (r *Registry) judgeFar(p *Process, set func(State, string, ...any) (Status, error)) (Status, error) {
 	w := r.watch(p)
 	age := wall(r.view.Now).Sub(p.Last.Time)
 	switch waited := time.Since(w.since); {

@@ -140,29 +140,59 @@ func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *S
 		t.Certain = true
 		t.Reason = "the process held its process value at that time"
 	}
-	// The id was made some time in its second.
-	near := store.Query{Range: sampleRange(p.Block, time.Time{}, at.Add(time.Second)), Descending: true, Limit: 2}
-	var found []Sample // latest first
-	for s, err := range r.samples(ctx, store.Query{Range: sampleRange(p.Block, at.Add(time.Second), time.Time{}), Limit: 1}) {
-		if err != nil {
-			return err
-		}
-		found = append(found, s)
-		t.After = &s
+	before, after, err := r.around(ctx, &p.Process, at.Add(time.Second)) // it was made some time in its second
+	if err != nil {
+		return err
 	}
-	for s, err := range r.samples(ctx, near) {
-		if err != nil {
-			return err
-		}
-		found = append(found, s)
-		if t.Before == nil {
-			t.Before = &s
-		}
+	t.After = after
+	if len(before) > 0 {
+		t.Before = &before[0]
 	}
-	if len(found) >= 2 {
-		t.CPU = Processors(found[1], found[0])
+	if after != nil {
+		before = append([]Sample{*after}, before...)
+	}
+	if len(before) >= 2 {
+		t.CPU = Processors(before[1], before[0])
 	}
 	return nil
+}
+
+// around returns up to two samples of p before a time, latest first, and the first
+// one from then on.
+func (r *Registry) around(ctx context.Context, p *Process, at time.Time) (before []Sample, after *Sample, err error) {
+	// Samples are an interval apart as a rule, so that one query finds all three.
+	const enough = 6
+	from, n := at.Add(-3*p.Interval), 0
+	for s, err := range r.samples(ctx, store.Query{Range: sampleRange(p.Block, from, time.Time{}), Limit: enough}) {
+		if err != nil {
+			return nil, nil, err
+		}
+		n++
+		if !s.Time.Before(at) {
+			after = &s
+			break
+		}
+		before = append([]Sample{s}, before[:min(len(before), 1)]...)
+	}
+	cut := after == nil && n == enough // they are closer together
+	if cut {
+		for s, err := range r.samples(ctx, store.Query{Range: sampleRange(p.Block, at, time.Time{}), Limit: 1}) {
+			if err != nil {
+				return nil, nil, err
+			}
+			after = &s
+		}
+	}
+	if cut || len(before) < 2 && from.After(p.From) {
+		before = before[:0]
+		for s, err := range r.samples(ctx, store.Query{Range: sampleRange(p.Block, time.Time{}, at), Descending: true, Limit: 2}) {
+			if err != nil {
+				return nil, nil, err
+			}
+			before = append(before, s)
+		}
+	}
+	return before, after, nil
 }
 
 // Processors returns how many processors a process used on average between two
@@ -204,8 +234,9 @@ func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded b
 	case h.Pruned == nil:
 		return s, false, nil
 	}
-	if s = r.judge(h.Pruned, nil); s.State.mayLive() {
+	s, err = r.judge(h.Pruned, func() (*Process, error) { return nil, nil })
+	if s.State.mayLive() {
 		s.State, s.Reason = PresumedDead, "its record was pruned"
 	}
-	return s, true, nil
+	return s, true, err
 }

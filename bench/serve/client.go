@@ -21,15 +21,18 @@ type client struct {
 	next  time.Time
 }
 
-// pace waits for the next beat of a steady rate.
-func (c *client) pace(every time.Duration) {
-	c.every = every
+// pace waits for the next beat of a steady rate, if there is one.
+func (c *client) pace() {
+	if c.every == 0 {
+		return
+	}
 	if wait := time.Until(c.next); wait > 0 {
 		time.Sleep(wait)
 	}
-	c.next = c.next.Add(every)
-	if now := time.Now(); c.next.Before(now) {
-		c.next = now
+	// A beat that was missed is left out: connections that all made up for lost
+	// time at once would keep one time from then on, and queue.
+	for now := time.Now(); !c.next.After(now); {
+		c.next = c.next.Add(c.every)
 	}
 }
 

@@ -125,7 +125,7 @@ func measure(rounds int, turn time.Duration) (string, error) {
 		{1_000_000, 1, "text/plain"},
 		{1_000_000, 1, "application/json"},
 	} {
-		ids := newLoad(url, c.connections, func(w *client) error {
+		ids := newLoad(url, c.connections, 0, func(w *client) error {
 			return w.send("POST", "/v1/ids", fmt.Sprintf(`{"count":%d}`, c.count), c.accept)
 		})
 		var rates []float64
@@ -155,10 +155,7 @@ func measure(rounds int, turn time.Duration) (string, error) {
 		{"without the maker", "/v1/ids/507f1f77bcf86cd799439011?trace=false", 32, 0},
 		{"of an id whose maker is known", "/v1/ids/" + known, 32, 0},
 	} {
-		inspect := newLoad(url, c.connections, func(w *client) error {
-			if c.rate > 0 {
-				w.pace(time.Second * time.Duration(c.connections) / time.Duration(c.rate))
-			}
+		inspect := newLoad(url, c.connections, c.rate, func(w *client) error {
 			return w.send("GET", c.path, "", "application/json")
 		})
 		var middle, most []float64
@@ -204,11 +201,14 @@ func fetch(url string) (string, error) {
 }
 
 // newLoad opens connections and returns a function that calls request on all of
-// them for a time.
-func newLoad(url string, connections int, request func(*client) error) func(time.Duration) (took time.Duration, n int, times []time.Duration, err error) {
+// them for a time: rate times a second, or if that is 0 as fast as they are answered.
+func newLoad(url string, connections, rate int, request func(*client) error) func(time.Duration) (took time.Duration, n int, times []time.Duration, err error) {
 	clients := make([]*client, connections)
 	for i := range clients {
 		clients[i] = &client{host: strings.TrimPrefix(url, "http://")}
+		if rate > 0 {
+			clients[i].every = time.Second * time.Duration(connections) / time.Duration(rate)
+		}
 	}
 	return func(d time.Duration) (time.Duration, int, []time.Duration, error) {
 		var all sync.WaitGroup
@@ -219,6 +219,7 @@ func newLoad(url string, connections int, request func(*client) error) func(time
 			c.next = began.Add(c.every * time.Duration(i) / time.Duration(connections))
 			all.Go(func() {
 				for time.Since(began) < d && errs[i] == nil {
+					c.pace()
 					errs[i] = request(c)
 				}
 			})

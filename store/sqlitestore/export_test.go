@@ -3,6 +3,25 @@ package sqlitestore
 import "github.com/oidkit/oid/store"
 
 // PageQuery is what Find asks SQLite, for tests of its plan.
-func PageQuery(collection string, q store.Query, limit int) (string, []any) {
-	return pageQuery(collection, q, "1", nil, limit)
+func PageQuery(collection string, q store.Query) (string, []any) {
+	asked := pageQuery(collection, q, "", nil)
+	return asked.text, asked.args
+}
+
+// MaxStatements is how many statements are kept prepared.
+const MaxStatements = maxStatements
+
+// Statements returns how many are.
+func (s *Store) Statements() int { return len(s.statements.kept) }
+
+// OccupyReaders takes every reader's turn until release is called.
+func (s *Store) OccupyReaders() (release func()) {
+	for range maxReaders {
+		s.readers <- struct{}{}
+	}
+	return func() {
+		for range maxReaders {
+			<-s.readers
+		}
+	}
 }

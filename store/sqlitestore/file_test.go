@@ -153,7 +153,7 @@ func TestPlanOfARange(t *testing.T) {
 			{Range: store.Ids(objectid.Range{From: objectid.New(), To: objectid.New()}), Descending: true, Limit: 10},
 			{After: store.ID(objectid.New())},
 		} {
-			text, args := sqlitestore.PageQuery("c", q, 10)
+			text, args := sqlitestore.PageQuery("c", q)
 			plan := query(t, path, "EXPLAIN QUERY PLAN "+text, args...)
 			if len(plan) != 1 || !strings.HasPrefix(plan[0], "SEARCH c USING PRIMARY KEY (_id>") {
 				t.Errorf("the plan of %s is %q", text, plan)

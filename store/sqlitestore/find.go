@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -52,11 +51,14 @@ func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson
 		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, key)
 	}
 	var doc []byte
-	err = s.read.QueryRowContext(ctx, "SELECT doc FROM "+table(collection)+" WHERE _id = ?", argument(key)).Scan(&doc)
-	if errors.Is(err, sql.ErrNoRows) {
+	q := query{text: "SELECT doc FROM " + table(collection) + " WHERE _id = ?", args: []any{argument(key)}}
+	if found, err = s.row(ctx, q, &doc); err != nil {
+		return nil, s.explain(ctx, err)
+	}
+	if !found {
 		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, key)
 	}
-	return doc, s.explain(ctx, err)
+	return doc, nil
 }
 
 // Count returns the number of documents with a key in r, see [store.Store].
@@ -66,7 +68,7 @@ func (s *Store) Count(ctx context.Context, collection string, r store.Range) (n 
 		return 0, err
 	}
 	where, args := condition(r, false)
-	err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM "+table(collection)+" WHERE "+where, args...).Scan(&n)
+	_, err = s.row(ctx, query{text: "SELECT count(*) FROM " + table(collection) + " WHERE " + where, args: args, long: true}, &n)
 	return n, s.explain(ctx, err)
 }
 
@@ -81,7 +83,7 @@ func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter
 		if !found {
 			return
 		}
-		_, err = s.pages(ctx, collection, q, "1", nil, func(doc bson.Raw) bool { return yield(doc, nil) })
+		_, err = s.pages(ctx, collection, q, "", nil, func(doc bson.Raw) bool { return yield(doc, nil) })
 		if err != nil {
 			yield(nil, err)
 		}
@@ -96,8 +98,8 @@ const (
 	pageBytes = 1 << 20
 )
 
-// pages yields the documents of q for which the SQL condition filter holds. It
-// reports whether the caller wants more.
+// pages yields the documents of q for which the SQL condition filter holds, or all
+// if it is empty. It reports whether the caller wants more.
 func (s *Store) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) bool) (bool, error) {
 	for limit := q.Limit; ; {
 		want := pageDocs
@@ -125,17 +127,24 @@ func (s *Store) pages(ctx context.Context, collection string, q store.Query, fil
 	}
 }
 
-// pageQuery returns the SQL that finds the first documents of q for which filter
-// holds, and its arguments.
-func pageQuery(collection string, q store.Query, filter string, more []any, limit int) (string, []any) {
+// pageQuery returns the query for the documents of q for which filter holds. It has
+// no LIMIT: with a number for it the text would change with each limit, and with a
+// parameter SQLite would prepare it anew each time.
+func pageQuery(collection string, q store.Query, filter string, more []any) query {
 	r, open := q.Bounds()
 	where, args := condition(r, open)
 	order := ""
 	if q.Descending {
 		order = " DESC"
 	}
-	query := fmt.Sprintf("SELECT doc FROM %s WHERE %s AND %s ORDER BY _id%s LIMIT %d", table(collection), where, filter, order, limit)
-	return query, append(args, more...)
+	if filter != "" {
+		where += " AND " + filter
+	}
+	return query{
+		text: "SELECT doc FROM " + table(collection) + " WHERE " + where + " ORDER BY _id" + order,
+		args: append(args, more...),
+		long: filter != "", // what it passes over has no bound
+	}
 }
 
 // page reads the first documents of q; again reports whether there may be others.
@@ -143,22 +152,19 @@ func (s *Store) page(ctx context.Context, collection string, q store.Query, filt
 	if s.closed.Load() {
 		return nil, false, store.ErrClosed
 	}
-	query, args := pageQuery(collection, q, filter, more, limit)
-	rows, err := s.read.QueryContext(ctx, query, args...)
+	size := 0
+	err = s.rows(ctx, pageQuery(collection, q, filter, more), func(rows *sql.Rows) (bool, error) {
+		var doc []byte
+		if err := rows.Scan(&doc); err != nil {
+			return false, err
+		}
+		page = append(page, doc)
+		size += len(doc)
+		again = size >= pageBytes || len(page) == limit
+		return !again, nil
+	})
 	if err != nil {
 		return nil, false, err
 	}
-	defer rows.Close()
-	size := 0
-	for rows.Next() {
-		var doc []byte
-		if err := rows.Scan(&doc); err != nil {
-			return nil, false, err
-		}
-		page = append(page, doc)
-		if size += len(doc); size >= pageBytes {
-			return page, true, nil
-		}
-	}
-	return page, len(page) == limit, rows.Err()
+	return page, again, nil
 }

@@ -56,6 +56,9 @@ type Store struct {
 	closed  atomic.Bool
 	marked  atomic.Bool // the file is known to be ours, see isMarked
 	tables  sync.Map    // names of tables that are known to exist
+
+	readers    chan struct{} // one for each query for reading under way
+	statements statements
 }
 
 var _ store.Store = (*Store)(nil)
@@ -70,7 +73,7 @@ const applicationID = 0x6F696431 // "oid1"
 // file gives an error that wraps [fs.ErrNotExist]. A nil o stands for the zero
 // Options.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
-	s := &Store{options: o.withDefaults()}
+	s := &Store{options: o.withDefaults(), readers: make(chan struct{}, maxReaders)}
 	if err := s.open(ctx, path); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, s.Close()))
 	}
@@ -85,7 +88,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.read, err = sql.Open("sqlite", s.dsn("ro")); err != nil {
+	if err := s.openReaders(s.dsn("ro")); err != nil {
 		return err
 	}
 	if there { // before anything is written to what may not be ours
@@ -114,16 +117,23 @@ func (s *Store) openUnchanging(ctx context.Context, cause error) error {
 	if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() > 0 {
 		return cause
 	}
-	db, err := sql.Open("sqlite", s.dsn("ro")+"&immutable=1")
-	if err != nil {
+	if err := s.read.Close(); err != nil {
 		return err
 	}
-	if _, err := isOurs(ctx, db); err != nil {
-		return errors.Join(err, db.Close())
+	if err := s.openReaders(s.dsn("ro") + "&immutable=1"); err != nil {
+		return err
 	}
-	err = s.read.Close()
-	s.read = db
+	_, err := isOurs(ctx, s.read)
 	return err
+}
+
+func (s *Store) openReaders(dsn string) (err error) {
+	if s.read, err = sql.Open("sqlite", dsn); err != nil {
+		return err
+	}
+	s.read.SetMaxIdleConns(maxReaders)
+	s.read.SetConnMaxIdleTime(time.Minute)
+	return nil
 }
 
 // checkFile finds what SQLite would report with too few words, or not at all. It

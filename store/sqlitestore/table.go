@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 	"strings"
 
@@ -56,28 +55,20 @@ func (s *Store) Collections(ctx context.Context) ([]string, error) {
 	if s.closed.Load() {
 		return nil, store.ErrClosed
 	}
-	names, err := s.collections(ctx)
-	return names, s.explain(ctx, err)
-}
-
-func (s *Store) collections(ctx context.Context) ([]string, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table'")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var names []string
-	for rows.Next() {
+	q := query{text: "SELECT name FROM sqlite_schema WHERE type = 'table'", long: true}
+	err := s.rows(ctx, q, func(rows *sql.Rows) (bool, error) {
 		var name string
 		if err := rows.Scan(&name); err != nil {
-			return nil, err
+			return false, err
 		}
 		if collection, ok := decode(name); ok {
 			names = append(names, collection)
 		}
-	}
+		return true, nil
+	})
 	slices.Sort(names)
-	return names, rows.Err()
+	return names, s.explain(ctx, err)
 }
 
 // exists reports whether the collection has a table. It is asked before reading
@@ -86,6 +77,9 @@ func (s *Store) exists(ctx context.Context, collection string) (bool, error) {
 	if s.closed.Load() {
 		return false, store.ErrClosed
 	}
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
 	if err := store.CheckCollection(collection); err != nil {
 		return false, err
 	}
@@ -93,11 +87,9 @@ func (s *Store) exists(ctx context.Context, collection string) (bool, error) {
 		return true, nil
 	}
 	var one int
-	err := s.read.QueryRowContext(ctx, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", encode(collection)).Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
+	q := query{text: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", args: []any{encode(collection)}}
+	found, err := s.row(ctx, q, &one)
+	if err != nil || !found {
 		return false, s.explain(ctx, err)
 	}
 	s.tables.Store(collection, true)
