@@ -151,6 +151,10 @@ func TestCarry(t *testing.T) {
 		t.Errorf("in the next second New() = %v, want %v", got, want)
 	}
 	g.state.Store(uint64(now.Unix())<<32 | 0xFFFFFFFF)
+	if id := g.New(); id.String() != "6b49d20101020304ffffffff" || g.Ahead() != 0 {
+		t.Errorf("the last id of a second is %v, Ahead() = %v, want 0", id, g.Ahead())
+	}
+	g.state.Store(uint64(now.Unix())<<32 | 0xFFFFFFFF)
 	ids := make([]ID, 2)
 	g.Fill(ids)
 	if ids[0].String() != "6b49d20101020304ffffffff" || ids[1].String() != "6b49d2020102030400000000" || g.Ahead() != time.Second {
