@@ -18,6 +18,14 @@ type fault struct {
 	Nodes  []string `json:"nodes"`
 }
 
+// checkAccess fails the test for every fault of the page that a tab shows.
+func (b *tab) checkAccess(name string) {
+	b.t.Helper()
+	for _, f := range eval[[]fault](b, findFaults) {
+		b.t.Errorf("%s: %s (%s): %s\n  %s", name, f.ID, f.Impact, f.Help, strings.Join(f.Nodes, "\n  "))
+	}
+}
+
 const findFaults = `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})
 	.then(r => r.violations.map(v => ({id: v.id, impact: v.impact, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 200))})))`
 
@@ -26,17 +34,15 @@ func TestAccessibility(t *testing.T) {
 	r := serve(t, server.Options{})
 	views := furnish(t, r)
 	browser := browserOf(t)
-	b := newTab(t, browser, r.url)
+	b := newTab(t, browser, "")
 	b.allowed = []string{"422 (Unprocessable", "404 (Not Found)"}
-	for name, path := range views {
-		b.open(path)
+	for name, address := range views {
+		b.open(address)
 		b.do(chromedp.WaitVisible("main h1"))
 		b.do(chromedp.Evaluate[chromedp.Void](axe))
 		for _, l := range []look{looks[0], looks[1], looks[2]} {
 			b.as(l)
-			for _, f := range eval[[]fault](b, findFaults) {
-				t.Errorf("%s, %s: %s (%s): %s\n  %s", name, l.name, f.ID, f.Impact, f.Help, strings.Join(f.Nodes, "\n  "))
-			}
+			b.checkAccess(name + ", " + l.name)
 		}
 	}
 

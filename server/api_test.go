@@ -167,7 +167,7 @@ func TestProcessesOverAPI(t *testing.T) {
 	}
 	wantProblem(t, r.do(t, "DELETE", one, nil), 409, "has left")
 	wantProblem(t, r.post(t, one+"/heartbeat", `{}`), 409, "has left")
-	wantProblem(t, r.get(t, "/v1/processes/10.0.0.7:1:1795166651598985:1"), 404, "not found")
+	wantProblem(t, r.get(t, "/v1/processes/10.0.0.7:1:1795166651598985:1"), 404, "no process of this name is recorded")
 	wantProblem(t, r.get(t, "/v1/processes/nobody"), 422, "gpid")
 	self := decode[wire.Processes](t, r.get(t, "/v1/processes?state=alive"), 200)
 	for _, p := range self.Processes {

@@ -3,6 +3,7 @@ package server_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -173,23 +174,29 @@ func TestEndlessUpload(t *testing.T) {
 	block := bytes.Repeat(line, 1<<20/len(line))
 	peak := watchHeap(t)
 	within := r.do(t, "POST", "/v1/census", io.LimitReader(&repeat{block: block}, size-1), "Content-Type", "application/octet-stream")
-	if within.status != 200 {
-		t.Errorf("%d bytes: status %d: %s", size-1, within.status, within.body)
+	var found struct{ Others []struct{ Count int64 } }
+	if err := json.Unmarshal([]byte(within.body), &found); err != nil || within.status != 200 {
+		t.Errorf("%d bytes: status %d: %v: %s", size-1, within.status, err, within.body)
+	} else if lines := (size - 1) / int64(len(line)); len(found.Others) != 1 || found.Others[0].Count != lines {
+		t.Errorf("%+v of %d lines were counted", found.Others, lines)
 	}
 	if grown := peak(); grown > 200<<20 {
 		t.Errorf("an upload of %d MiB takes %d MiB of memory", size>>20, grown>>20)
 	}
 	// Here the sender may see the connection end before it has read the answer.
-	req, err := http.NewRequestWithContext(t.Context(), "POST", r.url+"/v1/census", io.NopCloser(&repeat{block: block}))
+	sent := &repeat{block: block}
+	req, err := http.NewRequestWithContext(t.Context(), "POST", r.url+"/v1/census", io.NopCloser(io.LimitReader(sent, 4*size)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := r.client.Do(req)
-	if err == nil {
+	if res, err := r.client.Do(req); err == nil {
 		defer res.Body.Close()
 		if res.StatusCode != 413 {
 			t.Errorf("an upload without an end: status %d", res.StatusCode)
 		}
+	}
+	if sent.total > 2*size {
+		t.Errorf("of an upload of %d bytes without an end %d were taken", size, sent.total)
 	}
 }
 
@@ -197,10 +204,12 @@ func TestEndlessUpload(t *testing.T) {
 type repeat struct {
 	block []byte
 	at    int
+	total int64 // bytes read
 }
 
 func (r *repeat) Read(p []byte) (int, error) {
 	n := copy(p, r.block[r.at:])
+	r.total += int64(n)
 	r.at = (r.at + n) % len(r.block)
 	return n, nil
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// furnish gives a server something to show, and returns the paths of its views.
+// furnish gives a server something to show, and returns the URLs of its views. That
+// of the login is another server's, which wants a token.
 func furnish(t *testing.T, r *running) map[string]string {
 	t.Helper()
 	shop := decode[wire.Joined](t, r.post(t, "/v1/processes", fmt.Sprintf(
@@ -39,7 +40,7 @@ func furnish(t *testing.T, r *running) map[string]string {
 	if report.status != 303 {
 		t.Fatalf("census: %d %s", report.status, report.body)
 	}
-	return map[string]string{
+	views := map[string]string{
 		"inspect":         "/",
 		"inspect-one":     "/?id=" + shopID,
 		"inspect-old":     "/?id=507f1f77bcf86cd799439011",
@@ -54,6 +55,11 @@ func furnish(t *testing.T, r *running) map[string]string {
 		"about":           "/about",
 		"no-such-process": "/processes/10.0.0.9:1:1795166651598985:1",
 	}
+	for name, path := range views {
+		views[name] = r.url + path
+	}
+	views["login"] = serve(t, server.Options{Token: token}).url + "/login"
+	return views
 }
 
 // dump is an export with three writers, one of whose clocks stepped back.
@@ -84,11 +90,11 @@ func TestLooks(t *testing.T) {
 	r := serve(t, server.Options{Version: "v1.0.0"})
 	views := furnish(t, r)
 	browser := browserOf(t)
-	for name, path := range views {
+	for name, address := range views {
 		t.Run(name, func(t *testing.T) {
-			b := newTab(t, browser, r.url)
+			b := newTab(t, browser, "")
 			b.allowed = []string{"422 (Unprocessable", "404 (Not Found)"} // of the views that show an error
-			b.open(path)
+			b.open(address)
 			b.do(chromedp.WaitVisible("main h1"))
 			for _, l := range looks {
 				b.as(l)

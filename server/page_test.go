@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/wire"
@@ -139,11 +140,39 @@ func TestProcessesLive(t *testing.T) {
 	b.await(`document.querySelectorAll('svg.spark polyline').length >= 2`)
 	b.fill("#state", "left")
 	b.await(`document.querySelectorAll('#result tbody tr').length === 1 && document.querySelector('#result tbody a').innerText === 'worker'`)
-	b.open(views["process"])
+	b.open(strings.TrimPrefix(views["process"], r.url))
 	b.await(`document.querySelectorAll('.panel svg polyline').length >= 2`)
 	if text := eval[string](b, `document.querySelector('main').innerText`); !strings.Contains(text, "team") || !strings.Contains(text, "orders") || !strings.Contains(text, "$substrBytes") {
 		t.Errorf("the page of a process says %q", text)
 	}
+	// A phone shows the latest of a plot, and what somebody has scrolled to stays.
+	b.as(looks[2])
+	const plot = `document.querySelector('.latest')`
+	b.await(plot + `.scrollWidth > ` + plot + `.clientWidth + 100 && ` + plot + `.getBoundingClientRect().right >= ` + plot + `.firstElementChild.getBoundingClientRect().right`)
+	eval[int](b, plot+`.scrollLeft = -90`)
+	eval[string](b, `document.querySelector('#result').dataset.old = 'yes'`)
+	b.await(`!document.querySelector('#result').dataset.old`)
+	if at := eval[int](b, plot+`.scrollLeft`); at != -90 {
+		t.Errorf("after the plot came anew it is scrolled to %d, not to -90", at)
+	}
+}
+
+// Who asks for a view without the token gets to it by way of the login.
+func TestLoginInTheBrowser(t *testing.T) {
+	axe := testenv.Axe(t)
+	r := serve(t, server.Options{Token: token})
+	b := newTab(t, browserOf(t), r.url)
+	b.allowed = []string{"401 (Unauthorized)"}
+	b.open("/range?since=2h")
+	b.await(`location.pathname === '/login'`)
+	b.do(chromedp.SendKeys("#token", "not the token"), chromedp.Click("form button"))
+	b.await(`document.querySelector('[role=alert]')?.innerText === 'That is not the token.'`)
+	b.do(chromedp.Evaluate[chromedp.Void](axe))
+	b.checkAccess("a wrong token")
+	b.screenshot("login-wrong")
+	b.do(chromedp.SendKeys("#token", token), chromedp.Click("form button"))
+	b.await(`location.pathname + location.search === '/range?since=2h'`)
+	b.do(chromedp.WaitVisible("main h1"))
 }
 
 // The forms work without JavaScript.

@@ -152,14 +152,14 @@ func idsOf(p *registry.Status) []wire.Query {
 	var out []wire.Query
 	for _, f := range timerange.Forms {
 		var text string
-		switch where := f.Write(r, "id"); f.Name {
+		switch where := f.Write(r, "_id"); f.Name {
 		case "mongosh":
 			text = strings.TrimSuffix(where, " }") +
 				fmt.Sprintf(`, $expr: { $eq: [ { $substrBytes: [ { $toString: "$_id" }, 8, %d ] }, "%s" ] } }`, n, p.Value)
 		case "sql":
-			text = fmt.Sprintf("%s AND substr(hex(id), 9, %d) = '%s'", where, n, strings.ToUpper(p.Value))
+			text = fmt.Sprintf("%s AND substr(hex(_id), 9, %d) = '%s'", where, n, strings.ToUpper(p.Value))
 		case "postgres":
-			text = fmt.Sprintf("%s AND substr(encode(id, 'hex'), 9, %d) = '%s'", where, n, p.Value)
+			text = fmt.Sprintf("%s AND substr(encode(_id, 'hex'), 9, %d) = '%s'", where, n, p.Value)
 		default:
 			continue
 		}

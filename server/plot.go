@@ -11,11 +11,12 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-// Sizes of the plots, in units of the SVG; those of the census are the same.
+// Sizes of the plots, in units of the SVG. The numbers stand at the right, beside
+// the latest values, which a narrow screen shows first.
 const (
 	plotWidth  = 960
-	plotLeft   = 72 // for the numbers of the axis
-	plotRight  = 8
+	plotLeft   = 8
+	plotRight  = 72 // for the numbers of the axis
 	plotTop    = 10
 	plotHigh   = 150
 	plotFoot   = 22
@@ -104,7 +105,8 @@ func most(points []point) float64 {
 	return top
 }
 
-// spacing is the usual time between two points, and gap what is no longer one.
+// gapOf returns how far apart two points may be for a line between them, given the
+// interval of the heartbeats.
 func gapOf(points []point, interval time.Duration) time.Duration {
 	if len(points) < 2 {
 		return interval
@@ -132,7 +134,7 @@ func plot(label string, points []point, interval time.Duration, step func(float6
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, plotWidth, plotTop+plotHigh+plotFoot, html.EscapeString(label))
 	for v := 0.; v <= top*1.001; v += each {
 		fmt.Fprintf(&b, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, plotLeft, plotWidth-plotRight, y(v), y(v))
-		fmt.Fprintf(&b, `<text class="number" x="%d" y="%.1f">%s</text>`, plotLeft-8, y(v)+4, html.EscapeString(number(v)))
+		fmt.Fprintf(&b, `<text class="number" x="%d" y="%.1f">%s</text>`, plotWidth-2, y(v)+4, html.EscapeString(number(v)))
 	}
 	format := "15:04:05"
 	if last.Sub(first) > 2*time.Hour {
@@ -142,10 +144,16 @@ func plot(label string, points []point, interval time.Duration, step func(float6
 		format = "01-02 15:04"
 	}
 	const ticks = 6
+	said := ""
 	for i := range ticks {
 		t := first.Add(last.Sub(first) * time.Duration(i) / ticks)
+		label := t.UTC().Format(format)
+		if label == said { // the points are close together
+			continue
+		}
+		said = label
 		fmt.Fprintf(&b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`, x(t), x(t), plotTop+plotHigh, plotTop+plotHigh+4)
-		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%s</text>`, x(t), plotTop+plotHigh+17, t.UTC().Format(format))
+		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%s</text>`, x(t), plotTop+plotHigh+17, label)
 	}
 	lines(points, gapOf(points, interval), x, y, func(coordinates string, n int) {
 		if n == 1 {

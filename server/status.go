@@ -82,6 +82,9 @@ func (s *Server) text(ctx context.Context, code int, err error) string {
 		s.options.Log.ErrorContext(ctx, "request failed", "error", err)
 		return "something went wrong in the server; its log says what"
 	}
+	if errors.Is(err, store.ErrNotFound) {
+		return "no process of this name is recorded; the list of processes shows those that are"
+	}
 	return err.Error()
 }
 

@@ -78,7 +78,9 @@ function take(html) {
   const page = new DOMParser().parseFromString(html, 'text/html');
   const fresh = $('#result', page);
   if (!fresh) return false;
+  const scrolled = all('#result .scroll').map((e) => e.scrollLeft);
   $('#result').replaceWith(document.adoptNode(fresh));
+  all('#result .scroll').forEach((e, i) => { if (i in scrolled) e.scrollLeft = scrolled[i]; });
   enliven($('#result'));
   return true;
 }
