@@ -80,13 +80,14 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 // anywhere are the statuses that every endpoint may answer with.
-var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable}
+var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable}
 
 // operation describes an endpoint, with the errors that are its own.
 func operation(method, path, id, summary, description string, errors ...int) huma.Operation {
 	return huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
 		Errors: slices.Concat(anywhere, errors), DefaultStatus: http.StatusOK, RejectUnknownQueryParameters: true,
+		MaxBodyBytes: -1, BodyReadTimeout: -1, // the body has been read, see readBody
 	}
 }
 

@@ -39,8 +39,7 @@ func (in *censusInput) Resolve(c huma.Context) []error {
 func (s *Server) addCensus(api huma.API) {
 	op := operation(http.MethodPost, "/v1/census", "census", "Take the census of an upload",
 		"Tells what the ids of a dump say: .bson and archives of mongodump, JSON and CSV of mongoexport, lists of ids, or any text; each may be compressed with gzip. "+
-			"The body is the file itself.",
-		http.StatusRequestTimeout)
+			"The body is the file itself.")
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "The file.", Content: map[string]*huma.MediaType{
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Description: "The bytes of the file."}},
 	}}

@@ -128,7 +128,10 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { <-s.slots }()
 	if !isUpload(r) {
-		r.Body = http.MaxBytesReader(w, r.Body, s.options.Limits.Body)
+		if err := s.readBody(w, r, s.options.Limits.Body); err != nil {
+			s.fail(w, r, err)
+			return
+		}
 	}
 	s.mux.ServeHTTP(w, r)
 }

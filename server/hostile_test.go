@@ -130,6 +130,9 @@ func TestHostileClients(t *testing.T) {
 	}
 }
 
+// leaves at the end of a body stands for a client that sends no more.
+const leaves = "<leaves>"
+
 // Bodies that lie about their length.
 func TestLyingBodies(t *testing.T) {
 	r := serve(t, server.Options{Limits: short})
@@ -137,7 +140,7 @@ func TestLyingBodies(t *testing.T) {
 		head, body string
 		want       []int // 0 stands for no answer
 	}{
-		"shorter than said":        {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n", `{"count":3}`, []int{0, 400, 408, 500}},
+		"shorter than said":        {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n", `{"count":3}`, []int{408}},
 		"longer than said":         {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n", `{"count":3}{"count":5}`, []int{200}},
 		"two lengths":              {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\nContent-Length: 12\r\n\r\n", `{"count":3}`, []int{400}},
 		"negative":                 {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: -1\r\n\r\n", `{"count":3}`, []int{400}},
@@ -147,11 +150,21 @@ func TestLyingBodies(t *testing.T) {
 		"upload shorter than said": {"POST /v1/census HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n", "507f1f77bcf86cd799439011\n", []int{408}},
 		"form over the limit":      {"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3000000\r\n\r\n", "id=" + strings.Repeat("a", 2_999_997), []int{413}},
 		"body over the limit":      {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n", strings.Repeat(" ", 3_000_000), []int{413}},
+		"cut short":                {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n", `{"count":3}` + leaves, []int{400}},
+		"a bad chunk":              {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", "zz\r\n", []int{400}},
+		"form shorter than said":   {"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 50\r\n\r\n", "id=5", []int{408}},
+		"login over the limit":     {"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 5000\r\n\r\n", strings.Repeat("a", 5000), []int{413}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			conn := r.dial(t)
-			go func() { fmt.Fprint(conn, c.head+c.body) }()
+			go func() {
+				body, goes := strings.CutSuffix(c.body, leaves)
+				fmt.Fprint(conn, c.head+body)
+				if goes {
+					conn.(*net.TCPConn).CloseWrite()
+				}
+			}()
 			status, body, err := answerOn(t, conn)
 			if slices.Contains(c.want, status) {
 				return
@@ -277,5 +290,38 @@ func TestTooManyUploads(t *testing.T) {
 		if status := <-done; status != 200 {
 			t.Errorf("an upload: status %d", status)
 		}
+	}
+}
+
+// Who waits in line for a connection gets it when another ends. The header has a
+// time of its own.
+func TestConnectionsAndHeaders(t *testing.T) {
+	r := serve(t, server.Options{Limits: server.Limits{Connections: 4, Header: 2 * time.Second, Request: time.Hour}})
+	r.client.CloseIdleConnections()
+	began := time.Now()
+	for range 4 {
+		fmt.Fprint(r.dial(t), "GET /livez HTTP/1.1\r\nHost: loc")
+	}
+	time.Sleep(100 * time.Millisecond) // until they have been accepted
+	late := r.dial(t)
+	fmt.Fprint(late, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	status, _, err := answerOn(t, late)
+	if status != 200 {
+		t.Errorf("the fifth connection: %d, %v", status, err)
+	}
+	if took := time.Since(began); took < time.Second {
+		t.Errorf("the fifth connection of 4 was served after %v, while the others were open", took)
+	}
+}
+
+// A body has the time that the limits give it, and no other.
+func TestSlowBody(t *testing.T) {
+	r := serve(t, server.Options{})
+	c := r.dial(t)
+	fmt.Fprint(c, "POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n")
+	time.Sleep(6 * time.Second)
+	fmt.Fprint(c, `{"count":3}`)
+	if status, body, err := answerOn(t, c); status != 200 || len(body) != 3*25 {
+		t.Errorf("a body that took 6 s: %d %s %v", status, body, err)
 	}
 }

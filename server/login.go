@@ -15,6 +15,9 @@ type loginView struct {
 // wrongTokenDelay slows down whoever tries tokens.
 const wrongTokenDelay = 500 * time.Millisecond
 
+// loginBody is how many bytes of a form are taken from strangers.
+const loginBody = 4 << 10
+
 // addLogin adds the form with which people show the token once. Their browser then
 // sends a cookie that stands for it.
 func (s *Server) addLogin() {
@@ -30,7 +33,10 @@ func (s *Server) addLogin() {
 			s.refuse(w, r, http.StatusForbidden, "this request was made by a page of another origin")
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
+		if err := s.readBody(w, r, loginBody); err != nil {
+			s.fail(w, r, err)
+			return
+		}
 		if err := r.ParseForm(); err != nil {
 			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
 			return

@@ -219,6 +219,7 @@ func TestStoreComesLater(t *testing.T) {
 func TestStoreIsLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "oid.db")
 	r := serve(t, server.Options{Open: fileStore(path), Limits: server.Limits{Store: 500 * time.Millisecond}})
+	await(t, "the registry", func() bool { return r.get(t, "/v1/processes").status == 200 })
 	unlock := lockDatabase(t, path)
 	join := `{"name":"x","pid":1}`
 	began := time.Now()
@@ -234,6 +235,21 @@ func TestStoreIsLocked(t *testing.T) {
 	}
 	unlock()
 	await(t, "the store", func() bool { return r.post(t, "/v1/processes", join).status == 201 })
+}
+
+// A store may take longer to answer than a client may take to ask.
+func TestStoreIsSlow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "oid.db")
+	r := serve(t, server.Options{Open: fileStore(path), Limits: server.Limits{Header: 300 * time.Millisecond, Request: 300 * time.Millisecond, Store: 30 * time.Second}})
+	await(t, "the registry", func() bool { return r.get(t, "/v1/processes").status == 200 })
+	unlock := lockDatabase(t, path)
+	go func() {
+		time.Sleep(7 * time.Second)
+		unlock()
+	}()
+	if got := r.post(t, "/v1/processes", `{"name":"x","pid":1}`); got.status != 201 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
 }
 
 func await(t testing.TB, what string, check func() bool) {

@@ -20,6 +20,9 @@ import (
 var (
 	errTooLarge   = errors.New("the upload is larger than this server takes; the command \"oid census\" has no limit")
 	errTooSlow    = errors.New("the upload came too slowly or took too long")
+	errLongBody   = errors.New("the body of the request is larger than this server takes")
+	errSlowBody   = errors.New("the body of the request came too slowly")
+	errBadBody    = errors.New("the body of the request is not as long as was said, or not in chunks as they should be")
 	errBusy       = errors.New("the server is busy; try again in a moment")
 	errStopping   = errors.New("the server is being stopped; send the request again in a moment")
 	errAcceptable = errors.New("there are application/json, text/plain and application/octet-stream")
@@ -38,16 +41,16 @@ func requestf(format string, args ...any) error {
 // status is the only place where an error becomes an HTTP status. The text of an
 // error with status 500 is not for clients.
 func status(err error) int {
-	var huge *http.MaxBytesError
 	for _, c := range []struct {
 		status int
 		errors []error
 	}{
+		{http.StatusBadRequest, []error{errBadBody}},
 		{http.StatusNotFound, []error{store.ErrNotFound, errNoReport}},
 		{http.StatusConflict, []error{registry.ErrCollision, registry.ErrLeft, registry.ErrOwnWord}},
 		{http.StatusNotAcceptable, []error{errAcceptable}},
-		{http.StatusRequestEntityTooLarge, []error{errTooLarge, census.ErrLimit, census.ErrTooMany}},
-		{http.StatusRequestTimeout, []error{errTooSlow}},
+		{http.StatusRequestEntityTooLarge, []error{errTooLarge, errLongBody, census.ErrLimit, census.ErrTooMany}},
+		{http.StatusRequestTimeout, []error{errTooSlow, errSlowBody}},
 		{http.StatusServiceUnavailable, []error{errUnavailable, errNoStore, errBusy, errStopping}},
 		{http.StatusUnprocessableEntity, []error{
 			inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, registry.ErrSample,
@@ -59,9 +62,6 @@ func status(err error) int {
 				return c.status
 			}
 		}
-	}
-	if errors.As(err, &huge) {
-		return http.StatusRequestEntityTooLarge
 	}
 	if _, bad := errors.AsType[requestError](err); bad {
 		return http.StatusUnprocessableEntity
