@@ -103,8 +103,10 @@ func measure(rounds int, turn time.Duration) (string, error) {
 	if err := child.Start(); err != nil {
 		return "", err
 	}
-	defer child.Wait() //nolint:errcheck // it is asked to end
-	defer in.Close()
+	defer func() {
+		_ = in.Close() // which asks it to end
+		_ = child.Wait()
+	}()
 	var url string
 	if _, err := fmt.Fscanln(out, &url); err != nil {
 		return "", fmt.Errorf("the server has not started: %w", err)
@@ -149,6 +151,7 @@ func measure(rounds int, turn time.Duration) (string, error) {
 		connections int
 		rate        int // a second over all connections; 0 as fast as they are answered
 	}{
+		{"of nothing: /livez, for comparison", "/livez", 32, 2000},
 		{"of an id whose maker is not known", "/v1/ids/507f1f77bcf86cd799439011", 32, 2000},
 		{"of an id whose maker is known", "/v1/ids/" + known, 32, 2000},
 		{"without the maker", "/v1/ids/507f1f77bcf86cd799439011?trace=false", 32, 2000},
