@@ -146,10 +146,10 @@ func FuzzStat(f *testing.F) {
 			root = procTree(t, text)
 		}
 		if err := os.MkdirAll(filepath.Join(root, "4711"), 0o755); err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(root, "4711/stat"), []byte(text), 0o644); err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		s := sampler{root: root, kernel: sampled}
 		_, _ = s.take() // must not panic

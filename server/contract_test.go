@@ -163,9 +163,6 @@ func checkComplete(t *testing.T, description []byte, exchanges []testenv.Exchang
 
 // A client that a well-known generator makes from the description works.
 func TestGeneratedClient(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a generator")
-	}
 	r := serve(t, server.Options{})
 	out := testenv.GeneratedClient(t, []byte(r.get(t, "/openapi-3.0.json").body), r.url)
 	if want := "1000 true known 8\n"; out != want {

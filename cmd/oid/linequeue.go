@@ -110,6 +110,9 @@ func (q *lineQueue) read(in io.Reader) {
 			q.end(fmt.Errorf("read line %d: %w", number, err))
 			return
 		}
+		if number == 1 {
+			text = bytes.TrimPrefix(text, []byte("\ufeff")) // which editors put there
+		}
 		last := errors.Is(err, io.EOF)
 		if len(bytes.TrimSpace(text)) > 0 || errors.Is(err, errLongLine) {
 			l := line{number: number, err: errLongLine}

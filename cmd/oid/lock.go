@@ -44,6 +44,9 @@ deadline and SIGKILL at it, so that it has ended before another may have the loc
 Should oid itself be killed with SIGKILL, the command is killed as well (on
 Linux), though not what it has started.
 
+A Redis that cannot be reached when oid begins is an error; once it has been, oid
+waits for it to come back.
+
 Exit codes: that of the command, or 128 plus the number of the signal that ended
 it; 123 the lock was lost; 124 it was not acquired in time; 125 oid failed; 126 the
 command could not be run; 127 it was not found; 2 wrong use.`,

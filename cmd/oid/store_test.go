@@ -64,7 +64,7 @@ func TestStoreCommands(t *testing.T) {
 					"oid: line 6: not JSON: invalid character 'x' after top-level value\n" +
 					"oid: line 7: store: _id cannot be a key: BSON type boolean, want a number, a string or an ObjectId\n",
 			}},
-			{"{\"_id\":3}\n{\"_id\":3}\n{\"_id\":4}\n", "insert events --stop-on-error --json -", outcome{1, "{\"_id\":3}\n", "oid: line 2: store: duplicate _id: 3\n"}},
+			{"\ufeff{\"_id\":3}\n{\"_id\":3}\n{\"_id\":4}\n", "insert events --stop-on-error --json -", outcome{1, "{\"_id\":3}\n", "oid: line 2: store: duplicate _id: 3\n"}},
 			{"{\"_id\":5}\nx\n{\"_id\":6}\n", "insert events --stop-on-error", outcome{1, "5\n", "oid: line 2: not JSON: invalid character 'x' looking for beginning of value\n"}},
 			{"", "find events", outcome{0, "{\"_id\":1}\n{\"_id\":3}\n{\"_id\":5}\n{\"_id\":\"a\"}\n" + relaxed, ""}},
 			{"", "find events --since 1h", outcome{0, relaxed, ""}},
