@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server"
+	"github.com/oidkit/oid/server/client"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/sqlitestore"
+)
+
+// serve starts a server that ends with the test.
+func serve(t *testing.T) *client.Client {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "oid.db")
+	s, err := server.New(&server.Options{
+		Open:  func(ctx context.Context) (store.Store, error) { return sqlitestore.Open(ctx, path, nil) },
+		Drain: time.Millisecond, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return &client.Client{URL: "http://" + l.Addr().String()}
+}
+
+// Every id is traced to the worker, which has said that it left.
+func TestWork(t *testing.T) {
+	c := serve(t)
+	var out bytes.Buffer
+	if err := work(t.Context(), c, time.Millisecond, 20, &out); err != nil {
+		t.Fatal(err)
+	}
+	ids := strings.Fields(out.String())
+	if len(ids) != 20 {
+		t.Fatalf("%d ids of 20 jobs", len(ids))
+	}
+	for _, id := range ids {
+		in, err := c.Inspect(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in.Trace == nil || in.Trace.Verdict != registry.Known || in.Trace.Processes[0].Name != "worker" || in.Trace.Processes[0].State != registry.Left {
+			t.Errorf("%s: %+v", id, in.Trace)
+		}
+	}
+}
+
+// It sends heartbeats, joins again when it was thrown out, and an interrupt ends it
+// cleanly.
+func TestInterrupt(t *testing.T) {
+	c := serve(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var out bytes.Buffer
+	ended := make(chan error)
+	go func() { ended <- work(ctx, c, time.Millisecond, 0, &out) }()
+	first := awaitWorker(t, c, func(s registry.Status) bool { return s.Last.Load.Heap > 0 })
+	if err := c.Leave(t.Context(), first.GPID.String(), "thrown out"); err != nil {
+		t.Fatal(err)
+	}
+	awaitWorker(t, c, func(s registry.Status) bool { return s.State == registry.Alive })
+	stop()
+	if err := <-ended; err != nil || out.Len() == 0 {
+		t.Errorf("%v, %d bytes of ids", err, out.Len())
+	}
+	awaitWorker(t, c, func(s registry.Status) bool { return s.State == registry.Left && s.End.Reason == "no more jobs" })
+}
+
+// awaitWorker waits until a worker is recorded as ok says.
+func awaitWorker(t *testing.T, c *client.Client, ok func(registry.Status) bool) registry.Status {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		list, err := c.Processes(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list.Processes {
+			if s.Name == "worker" && ok(s) {
+				return s
+			}
+		}
+	}
+	t.Fatal("no worker is as it should be")
+	return registry.Status{}
+}
