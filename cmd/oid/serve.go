@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,6 +71,9 @@ lets those under way end, and leaves the registry.
 			}
 			var config net.ListenConfig
 			l, err := config.Listen(cmd.Context(), "tcp", listen)
+			if errors.Is(err, syscall.EADDRINUSE) {
+				return fmt.Errorf("listen on %s: %w; end the program that has it, or give --listen another port", listen, err)
+			}
 			if err != nil {
 				return fmt.Errorf("listen on %s: %w", listen, err)
 			}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -74,5 +75,17 @@ func TestServeCommand(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "path=/v1/processes status=200") || strings.Contains(log.String(), "a-token") {
 		t.Errorf("the log:\n%s", log.String())
+	}
+}
+
+func TestServeOnATakenPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	got := oid(t, "", "serve", "--listen", l.Addr().String(), "--store", "sqlite:"+filepath.Join(t.TempDir(), "s.db"))
+	if got.code != 1 || !strings.Contains(got.err, "in use; end the program that has it, or give --listen another port") {
+		t.Errorf("%+v", got)
 	}
 }
