@@ -47,6 +47,8 @@ func TestAccessibility(t *testing.T) {
 	}
 
 	// The check itself works: it finds what is plainly wrong.
+	b.open(views["about"])
+	b.do(chromedp.WaitVisible("main h1"), chromedp.Evaluate[chromedp.Void](axe))
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('main').innerHTML = '<img src="/favicon.ico"><input>'; 0`))
 	if found := eval[[]fault](b, findFaults); len(found) == 0 {
 		t.Error("an image without a text and a field without a label are not found")

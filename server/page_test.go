@@ -74,6 +74,7 @@ func TestKeys(t *testing.T) {
 	for i, path := range []string{"/", "/range", "/census", "/processes", "/about"} {
 		b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`), chromedp.KeyEvent(fmt.Sprint(i+1)))
 		b.await(fmt.Sprintf(`location.pathname === %q && document.readyState === 'complete'`, path))
+		b.await(`!document.querySelector('[autofocus]') || document.activeElement.autofocus`) // which comes later
 	}
 	b.open("/range?since=24h")
 	// Not by chromedp.KeyEvent: that sends the character also where the page has
