@@ -93,6 +93,9 @@ func TestInspectOverAPI(t *testing.T) {
 	}
 	wantProblem(t, r.get(t, "/v1/ids/zzz"), 422, "not an id")
 	wantProblem(t, r.get(t, "/v1/ids/507f1f77bcf86cd799439011?layout=new"), 422, "layout")
+	if got := decode[wire.Inspection](t, r.get(t, "/v1/ids/ObjectId(%22507f1f77bcf86cd799439011%22)"), 200); got.ID != "507f1f77bcf86cd799439011" {
+		t.Errorf("an id with what stands around it: %+v", got)
+	}
 	wantProblem(t, r.get(t, "/v1/ids/507f1f77bcf86cd799439011?lay=new"), 422, "lay")
 }
 
@@ -109,6 +112,14 @@ func TestRangeOverAPI(t *testing.T) {
 	wantProblem(t, r.get(t, "/v1/range?from=soon"), 422, "want RFC 3339")
 	wantProblem(t, r.get(t, "/v1/range?from=now&to=-1h"), 422, "the range is empty")
 	wantProblem(t, r.get(t, "/v1/range?form=now"), 422, "form")
+	wantProblem(t, r.get(t, "/v1/range?from=9000-01-01"), 422, "the last second that an ObjectId can hold is 2106-02-07T06:28:15Z")
+	// A bound that cannot be read must not be left out: that would be every id.
+	for _, query := range []string{"since=%zz", "from=2026-01-01%&to=now", "from=2026-01-01;to=now", "since=%ff", "%ff=1"} {
+		wantProblem(t, r.get(t, "/v1/range?"+query), 400, "the query of the URL cannot be read")
+		if got := r.get(t, "/range?"+query, "Accept", "text/html"); got.status != 400 {
+			t.Errorf("/range?%s: status %d", query, got.status)
+		}
+	}
 }
 
 // A process in another language: it joins, makes ids with its block, and they are
@@ -173,6 +184,55 @@ func TestProcessesOverAPI(t *testing.T) {
 	for _, p := range self.Processes {
 		if p.Name == "oid serve" {
 			wantProblem(t, r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(p.GPID.String()), nil), 409, "speaks for itself")
+		}
+	}
+}
+
+func TestJoinRefuses(t *testing.T) {
+	r := serve(t, server.Options{})
+	join := func(labels string) reply {
+		t.Helper()
+		return r.post(t, "/v1/processes", fmt.Sprintf(`{"name":"x","pid":4294967295,"addr":"[::ffff:10.0.0.7]:80","labels":{%s}}`, labels))
+	}
+	long := strings.Repeat("x", 201)
+	wantProblem(t, join(`"a":"`+long+`"`), 422, "up to 200")
+	wantProblem(t, join(`"`+long[:101]+`":"a"`), 422, "a key of 1 to 100 bytes")
+	wantProblem(t, join(`"":"a"`), 422, "label")
+	joined := decode[wire.Joined](t, join(`"`+long[:100]+`":"`+long[:200]+`"`), 201)
+	for _, addr := range []string{"10.0.0.7:80", "[::ffff:10.0.0.7]:80"} {
+		if got := decode[wire.Processes](t, r.get(t, "/v1/processes?addr="+url.QueryEscape(addr)), 200); len(got.Processes) != 1 {
+			t.Errorf("at %s: %+v", addr, got)
+		}
+	}
+	end := "/v1/processes/" + url.PathEscape(joined.GPID.String())
+	wantProblem(t, r.do(t, "DELETE", end+"?reason=%ff", nil), 400, "UTF-8")
+	if got := r.do(t, "DELETE", end+"?reason=%C3%BC", nil); got.status != 200 {
+		t.Errorf("leave: %+v", got)
+	}
+}
+
+// What the form says must not be passed over.
+func TestCensusForm(t *testing.T) {
+	r := serve(t, server.Options{})
+	field := func(name, value string) string {
+		return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
+	}
+	file := "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\n507f1f77bcf86cd799439011\n\r\n"
+	for _, c := range []struct {
+		body   string
+		status int
+		want   string
+	}{
+		{field("field", "_id") + file + "--B--\r\n", 303, ""},
+		{file + field("tz", "Bogus") + "--B--\r\n", 422, "comes after the file"},
+		{field("field", strings.Repeat("a", 1001)) + file + "--B--\r\n", 422, "more than 1000 bytes"},
+		{field("tz", "Bogus") + file + "--B--\r\n", 422, "time zone"},
+		{field("colour", "red") + file + "--B--\r\n", 422, "unknown field"},
+		{field("field", "_id") + "--B--\r\n", 422, "no file"},
+	} {
+		got := r.do(t, "POST", "/census", strings.NewReader(c.body), "Content-Type", "multipart/form-data; boundary=B", "Accept", "text/html")
+		if got.status != c.status || !strings.Contains(got.body, c.want) {
+			t.Errorf("%q: status %d, want %d and %q", c.body[:60], got.status, c.status, c.want)
 		}
 	}
 }

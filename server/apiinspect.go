@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -43,6 +44,10 @@ func (s *Server) addInspect(api huma.API) {
 func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, traced bool) (wire.Inspection, error) {
 	if s.options.ownClock {
 		o.Now = s.options.Now
+	}
+	// What stands around an id, as in ObjectId("..."), is taken off.
+	if found := slices.Collect(inspect.ScanString(id)); len(found) == 1 && found[0].Err == nil {
+		id = found[0].Text
 	}
 	report, err := inspect.Inspect(id, o)
 	out := wire.Inspection{Report: report}

@@ -80,6 +80,12 @@ func (s *Server) addProcesses(api huma.API) {
 		})
 }
 
+// Labels are part of every list of processes.
+const (
+	maxLabelKey   = 100
+	maxLabelValue = 200
+)
+
 func (s *Server) join(ctx context.Context, in *joinInput) (wire.Joined, error) {
 	addr := netip.AddrPort{}
 	var err error
@@ -92,6 +98,11 @@ func (s *Server) join(ctx context.Context, in *joinInput) (wire.Joined, error) {
 	}
 	if err != nil {
 		return wire.Joined{}, fmt.Errorf("%w: addr %q, want ip:port", gpid.ErrInvalid, in.Body.Addr)
+	}
+	for key, value := range in.Body.Labels {
+		if key == "" || len(key) > maxLabelKey || len(value) > maxLabelValue {
+			return wire.Joined{}, requestf("label %.50q: want a key of 1 to %d bytes and a value of up to %d", key, maxLabelKey, maxLabelValue)
+		}
 	}
 	start := in.Body.Start
 	if start.IsZero() {
@@ -148,9 +159,9 @@ func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error
 		return r.List(ctx)
 	}
 	if in.Addr != "" {
-		addr, err := netip.ParseAddrPort(in.Addr)
+		addr, err := gpid.ParseAddr(in.Addr)
 		if err != nil {
-			return wire.Processes{}, fmt.Errorf("%w: addr %q, want ip:port", gpid.ErrInvalid, in.Addr)
+			return wire.Processes{}, err
 		}
 		all = func(ctx context.Context, r *registry.Registry) func(func(registry.Status, error) bool) {
 			return r.At(ctx, addr)

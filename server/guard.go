@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -110,6 +111,9 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
 	case s.loopback.Load() && !isLoopbackHost(r.Host):
 		s.refuse(w, r, http.StatusMisdirectedRequest, "this server answers for localhost only")
 		return
+	case !wellFormed(r.URL.RawQuery):
+		s.refuse(w, r, http.StatusBadRequest, "the query of the URL cannot be read: parameters stand between &, in UTF-8, and a % before two hexadecimal digits")
+		return
 	case isOpen(r.URL.Path):
 		s.mux.ServeHTTP(w, r)
 		return
@@ -134,6 +138,20 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.mux.ServeHTTP(w, r)
+}
+
+// wellFormed reports whether all of a query can be read. What cannot be would be
+// left out without a word, and a range without its bound is everything.
+func wellFormed(query string) bool {
+	values, err := url.ParseQuery(query)
+	for key, all := range values {
+		for _, value := range append(all, key) {
+			if !utf8.ValidString(value) {
+				return false
+			}
+		}
+	}
+	return err == nil
 }
 
 // isOpen reports whether a path is for everybody: what tells nothing and changes
@@ -176,7 +194,7 @@ func (s *Server) authorized(r *http.Request) bool {
 	if s.options.Token == "" {
 		return true
 	}
-	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return equal(token, s.options.Token)
 	}
 	c, err := r.Cookie(cookie)

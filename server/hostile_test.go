@@ -148,6 +148,8 @@ func TestLyingBodies(t *testing.T) {
 		"upload too large as said": {"POST /v1/census HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10737418240\r\n\r\n", "507f1f77bcf86cd799439011\n", []int{413}},
 		"form too large as said":   {"POST /census HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=B\r\nContent-Length: 10737418240\r\n\r\n", "--B\r\n", []int{413}},
 		"upload shorter than said": {"POST /v1/census HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n", "507f1f77bcf86cd799439011\n", []int{408}},
+		"upload cut short":         {"POST /v1/census HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n", "507f1f77bcf86cd799439011\n" + leaves, []int{400}},
+		"upload with a bad chunk":  {"POST /v1/census HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", "zz\r\n", []int{400}},
 		"form over the limit":      {"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3000000\r\n\r\n", "id=" + strings.Repeat("a", 2_999_997), []int{413}},
 		"body over the limit":      {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n", strings.Repeat(" ", 3_000_000), []int{413}},
 		"cut short":                {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n", `{"count":3}` + leaves, []int{400}},

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -84,6 +85,14 @@ func (o *Options) withDefaults() (Options, error) {
 	}
 	if out.Token != "" && len(out.Token) < minToken {
 		return out, fmt.Errorf("%w of %d characters, want %d or more", ErrToken, len(out.Token), minToken)
+	}
+	if out.Addr != "" {
+		if _, err := gpid.ParseAddr(out.Addr); err != nil {
+			return out, fmt.Errorf("server: %w", err)
+		}
+	}
+	if out.Grace < 0 || out.Drain < 0 {
+		return out, fmt.Errorf("server: grace of %v and drain of %v, want no negative time", out.Grace, out.Drain)
 	}
 	if out.Log == nil {
 		out.Log = slog.Default()

@@ -100,16 +100,22 @@ func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error
 				return nil, requestf("the request has no file: choose one first")
 			}
 			report, err := s.census(r.Context(), u, name, part, o, v)
-			if err == nil {
-				// What follows the file is a line or two; then the connection can
-				// be used again.
-				_, _ = io.CopyN(io.Discard, u, maxField)
+			if err != nil {
+				return nil, err
 			}
-			return report, err
+			if after, err := parts.NextPart(); err == nil {
+				return nil, requestf("the field %q comes after the file; send it before", after.FormName())
+			}
+			// What follows is a line or two; then the connection can be used again.
+			_, _ = io.CopyN(io.Discard, u, maxField)
+			return report, nil
 		}
-		value, err := io.ReadAll(io.LimitReader(part, maxField))
+		value, err := io.ReadAll(io.LimitReader(part, maxField+1))
 		if err != nil {
 			return nil, requestf("the request is cut short: %w", err)
+		}
+		if len(value) > maxField {
+			return nil, requestf("the field %q has more than %d bytes", part.FormName(), maxField)
 		}
 		if err := in.set(part.FormName(), string(value)); err != nil {
 			return nil, err

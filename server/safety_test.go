@@ -51,7 +51,7 @@ func TestTokenIsWanted(t *testing.T) {
 			}
 		}
 	}
-	if got := r.get(t, "/v1/ids/507f1f77bcf86cd799439011", "Authorization", "Bearer "+token); got.status != 200 {
+	if got := r.get(t, "/v1/ids/507f1f77bcf86cd799439011", "Authorization", "bearer "+token); got.status != 200 {
 		t.Errorf("with the token: %d %s", got.status, got.body)
 	}
 	for _, path := range []string{"/livez", "/readyz", "/login"} {
@@ -104,7 +104,7 @@ func TestHostOnLoopback(t *testing.T) {
 	r := serve(t, server.Options{})
 	port := r.url[strings.LastIndexByte(r.url, ':'):]
 	for host, want := range map[string]int{
-		"localhost" + port: 200, "127.0.0.1" + port: 200, "127.9.9.9": 200, "[::1]" + port: 200, "localhost": 200, "[::1]": 200,
+		"localhost" + port: 200, "LOCALHOST" + port: 200, "127.0.0.1" + port: 200, "127.9.9.9": 200, "[::1]" + port: 200, "localhost": 200, "[::1]": 200,
 		"evil.example": 421, "evil.example" + port: 421, "localhost.evil.example" + port: 421, "127.0.0.1.evil.example": 421, "10.0.0.1" + port: 421, "0.0.0.0" + port: 421,
 	} {
 		for _, path := range []string{"/v1/range?since=1h", "/", "/livez", "/static/x/y"} {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -159,7 +160,7 @@ func isLoopbackHost(host string) bool {
 	if err != nil {
 		name = host
 	}
-	if name == "localhost" {
+	if strings.EqualFold(name, "localhost") {
 		return true
 	}
 	if len(name) > 2 && name[0] == '[' && name[len(name)-1] == ']' {

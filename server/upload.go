@@ -95,6 +95,8 @@ func (u *upload) Read(p []byte) (int, error) {
 		u.err = errTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded), time.Since(u.began) > limits.UploadTime:
 		u.err = errTooSlow
+	case err != nil && err != io.EOF:
+		u.err = errBadBody
 	}
 	if u.err != nil {
 		return n, u.err

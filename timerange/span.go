@@ -3,6 +3,7 @@ package timerange
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/xhit/go-str2duration/v2"
@@ -19,12 +20,17 @@ type Span struct {
 
 // Range returns the ids of the span: every id for the zero Span. From is rounded
 // down to a second and To up. The errors are those of [Span.Times]; a span that
-// ends before it begins is an error too.
+// ends before it begins is an error too, and one that lies beyond the times that an id
+// can hold, 1970 to 2106.
 func (s Span) Range(now time.Time) (objectid.Range, error) {
 	from, to, err := s.Times(now)
 	switch {
 	case err != nil:
 		return objectid.Range{}, err
+	case from != nil && from.Unix() > math.MaxUint32:
+		return objectid.Range{}, fmt.Errorf("the range is empty: it begins at %s, and the last second that an ObjectId can hold is %s", rfc3339(*from), rfc3339(time.Unix(math.MaxUint32, 0)))
+	case to != nil && !to.After(time.Unix(0, 0)):
+		return objectid.Range{}, fmt.Errorf("the range is empty: it ends at %s, and the first second that an ObjectId can hold is %s", rfc3339(*to), rfc3339(time.Unix(0, 0)))
 	case from != nil && to != nil && !from.Before(*to):
 		return objectid.Range{}, fmt.Errorf("the range is empty: it ends at %s and begins at %s", rfc3339(*to), rfc3339(*from))
 	case from != nil && to != nil:

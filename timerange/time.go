@@ -72,8 +72,15 @@ func parseUnix(s string, marked bool) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("time %q: not a number of Unix seconds", s)
 	}
+	if !marked && len(s) == 13 {
+		return time.Time{}, fmt.Errorf("time %q: these look like milliseconds; for Unix seconds leave the last three digits out", s)
+	}
 	if !marked && len(s) != 9 && len(s) != 10 {
 		return time.Time{}, fmt.Errorf("time %q: want 9 or 10 digits for Unix seconds; if it is meant so, write @%s", s, s)
+	}
+	const year9999 = 253402300799
+	if n > year9999 || n < -year9999 {
+		return time.Time{}, fmt.Errorf("time %q: that many seconds lie beyond the year 9999", s)
 	}
 	return time.Unix(n, 0).UTC(), nil
 }

@@ -38,7 +38,11 @@ func TestParse(t *testing.T) {
 		"7d":            "needs a sign",
 		"-7x":           "not a distance",
 		"2026":          "write @2026",
-		"1795183200000": "write @1795183200000",
+		"1795183200000": "look like milliseconds",
+		"17951832000":   "write @17951832000",
+
+		"@9223372036854775807":  "beyond the year 9999",
+		"@-9223372036854775808": "beyond the year 9999",
 		"@x":            "not a number",
 	} {
 		if got, err := timerange.Parse(in, noon); err == nil || !strings.Contains(err.Error(), want) {
@@ -54,6 +58,10 @@ func TestSpan(t *testing.T) {
 		err  string
 	}{
 		{span: timerange.Span{}},
+		{span: timerange.Span{From: "2106-02-07T06:28:15Z"}, want: objectid.Since(time.Unix(1<<32-1, 0))},
+		{span: timerange.Span{From: "2106-02-07T06:28:16Z"}, err: "the last second"},
+		{span: timerange.Span{To: "1970-01-01"}, err: "the first second"},
+		{span: timerange.Span{From: "1960-01-01", To: "9000-01-01"}, want: objectid.Between(time.Unix(-1e9, 0), time.Unix(1<<33, 0))},
 		{span: timerange.Span{Since: "24h"}, want: objectid.Since(noon.Add(-24 * time.Hour))},
 		{span: timerange.Span{Since: "2026-11-01"}, want: objectid.Since(noon.AddDate(0, 0, -19).Truncate(24 * time.Hour))},
 		{span: timerange.Span{Since: "-24h"}, want: objectid.Since(noon.Add(-24 * time.Hour))},

@@ -48,7 +48,10 @@ lets those under way end, and leaves the registry.
   curl 127.0.0.1:8024/v1/ids -H 'Accept: text/plain' -H 'Content-Type: application/json' -d '{"count": 3}'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var err error
+			err := where.check()
+			if err != nil {
+				return err
+			}
 			if tokenFile != "" {
 				if options.Token, err = readToken(tokenFile); err != nil {
 					return err

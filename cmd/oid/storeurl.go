@@ -49,37 +49,52 @@ func (f *storeFlag) openToDelete(ctx context.Context) (store.Store, error) {
 	return f.openToWrite(ctx)
 }
 
-func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error) {
-	url := f.url
-	if url == "" {
-		url = os.Getenv("OID_STORE")
+// given returns the URL that was given, or "" for the default.
+func (f *storeFlag) given() string {
+	if f.url != "" {
+		return f.url
 	}
-	if url == "" {
-		path, err := defaultStore()
-		if err != nil {
-			return nil, err
-		}
-		if !readOnly {
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				return nil, fmt.Errorf("make the data folder: %w", err)
-			}
-		}
-		url = "sqlite:" + path
-	}
-	// The URL is left out of what is said: it may hold a password.
+	return os.Getenv("OID_STORE")
+}
+
+// check says what is wrong with the URL that was given, without opening the store.
+// The URL is left out of what is said: it may hold a password.
+func (f *storeFlag) check() error {
+	url := f.given()
 	scheme, rest, found := strings.Cut(url, ":")
 	switch {
-	case found && scheme == "sqlite" && rest != "":
-		return openFile(ctx, rest, readOnly)
-	case found && (scheme == "mongodb" || scheme == "mongodb+srv"):
-		return mongostore.Open(ctx, url, nil)
+	case url == "", scheme == "sqlite" && rest != "", scheme == "mongodb" && found, scheme == "mongodb+srv" && found:
+		return nil
 	case found && scheme == "sqlite":
-		return nil, usagef("store URL sqlite: without a path; write sqlite:PATH")
+		return usagef("store URL sqlite: without a path; write sqlite:PATH")
 	case found && !strings.ContainsAny(scheme, `/\.@`):
-		return nil, usagef("store URL that begins with %q; want sqlite:PATH, mongodb://... or mongodb+srv://...", scheme+":")
+		return usagef("store URL that begins with %q; want sqlite:PATH, mongodb://... or mongodb+srv://...", scheme+":")
 	default:
-		return nil, usagef("store URL without a scheme; for a file, write sqlite:PATH")
+		return usagef("store URL without a scheme; for a file, write sqlite:PATH")
 	}
+}
+
+func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	url := f.given()
+	if path, isFile := strings.CutPrefix(url, "sqlite:"); isFile {
+		return openFile(ctx, path, readOnly)
+	}
+	if url != "" {
+		return mongostore.Open(ctx, url, nil)
+	}
+	path, err := defaultStore()
+	if err != nil {
+		return nil, err
+	}
+	if !readOnly {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, fmt.Errorf("make the data folder: %w", err)
+		}
+	}
+	return openFile(ctx, path, readOnly)
 }
 
 func openFile(ctx context.Context, path string, readOnly bool) (store.Store, error) {

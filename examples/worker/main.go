@@ -53,10 +53,10 @@ func work(ctx context.Context, c *client.Client, every time.Duration, jobs int, 
 	defer beat.Stop()
 	job := time.NewTicker(every)
 	defer job.Stop()
-	for done := 0; jobs == 0 || done < jobs; {
+	for done := 0; jobs <= 0 || done < jobs; {
 		select {
 		case <-ctx.Done():
-			jobs = done
+			return leave(c, me)
 		case <-job.C:
 			done++
 			if _, err := fmt.Fprintln(out, ids.New()); err != nil {
@@ -76,9 +76,14 @@ func work(ctx context.Context, c *client.Client, every time.Duration, jobs int, 
 			}
 		}
 	}
-	leaving, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	return leave(c, me)
+}
+
+// leave says that the worker ends, also when it was interrupted.
+func leave(c *client.Client, me wire.Joined) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	return c.Leave(leaving, me.GPID.String(), "no more jobs")
+	return c.Leave(ctx, me.GPID.String(), "no more jobs")
 }
 
 // join returns what the worker is known as, and a generator for its block.

@@ -13,12 +13,12 @@ import (
 // has made, its ids are traced to it from then on.
 type Join struct {
 	Addr  string    `json:"addr,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port that peers dial. Default: the address that the request comes from, and port 0, for a process that listens on nothing."`
-	PID   uint32    `json:"pid" minimum:"1" maximum:"4294967295" example:"4711" doc:"Process id."`
+	PID   uint32    `json:"pid" format:"int64" minimum:"1" maximum:"4294967295" example:"4711" doc:"Process id."`
 	Start time.Time `json:"start,omitzero" doc:"When the process began. Default: now."`
 
 	Name    string            `json:"name" minLength:"1" maxLength:"200" example:"shop" doc:"What people call the service."`
 	Version string            `json:"version,omitempty" maxLength:"200" doc:"Version of the program."`
-	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Kept as they are."`
+	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Kept as they are. Keys have 1 to 100 bytes, values up to 200."`
 
 	Sample objectid.ID     `json:"sample,omitzero" doc:"An id that the process has made. Default: it makes its ids with the block that it is given."`
 	Layout objectid.Layout `json:"layout,omitempty" enum:"modern,classic,java" doc:"How the sample is laid out. Default: modern."`

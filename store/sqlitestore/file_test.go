@@ -248,3 +248,39 @@ func TestReadOnlyBeforeTheFirstWrite(t *testing.T) {
 		return
 	}
 }
+
+// A file that was deleted or replaced while it was open takes nothing more: nobody
+// would ever see it.
+func TestFileIsReplaced(t *testing.T) {
+	for name, replace := range map[string]func(path string) error{
+		"deleted": os.Remove,
+		"moved":   func(path string) error { return os.Rename(path, path+"-away") },
+		"replaced": func(path string) error {
+			return errors.Join(os.Rename(path, path+"-away"), os.WriteFile(path, nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.db")
+			s := open(t, path, &sqlitestore.Options{Poll: time.Millisecond})
+			if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			var last error
+			for _, err := range s.Watch(ctx, "c", store.Range{}) {
+				if last = err; err == nil { // of the first document
+					if err := replace(path); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if last == nil || !strings.Contains(last.Error(), "deleted, moved or replaced") {
+				t.Errorf("Watch ended with %v", last)
+			}
+			if _, err := s.Insert(t.Context(), "c", bson.D{}); err == nil || !strings.Contains(err.Error(), "deleted, moved or replaced") {
+				t.Errorf("Insert: %v", err)
+			}
+		})
+	}
+}

@@ -53,6 +53,7 @@ type Store struct {
 	options Options
 	write   *sql.DB // one connection; nil if read-only
 	read    *sql.DB
+	file    os.FileInfo // the file that was opened
 	closed  atomic.Bool
 	marked  atomic.Bool // the file is known to be ours, see isMarked
 	tables  sync.Map    // names of tables that are known to exist
@@ -101,13 +102,31 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 		}
 	}
 	if s.options.ReadOnly {
-		return nil
+		s.file, err = os.Stat(s.path)
+		return err
 	}
 	if s.write, err = sql.Open("sqlite", s.dsn("rwc")); err != nil {
 		return err
 	}
 	s.write.SetMaxOpenConns(1)
-	return s.prepareFile(ctx)
+	if err := s.prepareFile(ctx); err != nil {
+		return err
+	}
+	s.file, err = os.Stat(s.path)
+	return err
+}
+
+// errMoved means that the path no longer leads to the file that is open: what is
+// written to that would be lost, and what others write to the path never seen.
+var errMoved = errors.New("the file was deleted, moved or replaced; open the store again")
+
+// checkPlace returns errMoved if it is so. SQLite itself does not notice.
+func (s *Store) checkPlace() error {
+	now, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, s.file) {
+		return errMoved
+	}
+	return nil
 }
 
 // openUnchanging opens a file in a folder where nobody can write, not even the

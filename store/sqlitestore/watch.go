@@ -57,6 +57,9 @@ func (s *Store) watch(ctx context.Context, collection string, r store.Range, yie
 		if s.closed.Load() {
 			return store.ErrClosed
 		}
+		if err := s.checkPlace(); err != nil {
+			return err
+		}
 	}
 }
 
