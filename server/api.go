@@ -80,7 +80,7 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 // anywhere are the statuses that every endpoint may answer with.
-var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable}
+var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
 
 // operation describes an endpoint, with the errors that are its own.
 func operation(method, path, id, summary, description string, errors ...int) huma.Operation {

@@ -198,6 +198,13 @@ func TestJoinRefuses(t *testing.T) {
 	wantProblem(t, join(`"a":"`+long+`"`), 422, "up to 200")
 	wantProblem(t, join(`"`+long[:101]+`":"a"`), 422, "a key of 1 to 100 bytes")
 	wantProblem(t, join(`"":"a"`), 422, "label")
+	for body, want := range map[string]string{
+		`{"name":"  ","pid":1}`:                               "can be read",
+		`{"name":"a\u0000b","pid":1}`:                         "can be read",
+		`{"name":"x","pid":1,"start":"2286-01-01T00:00:00Z"}`: "in the future",
+	} {
+		wantProblem(t, r.post(t, "/v1/processes", body), 422, want)
+	}
 	joined := decode[wire.Joined](t, join(`"`+long[:100]+`":"`+long[:200]+`"`), 201)
 	for _, addr := range []string{"10.0.0.7:80", "[::ffff:10.0.0.7]:80"} {
 		if got := decode[wire.Processes](t, r.get(t, "/v1/processes?addr="+url.QueryEscape(addr)), 200); len(got.Processes) != 1 {

@@ -91,7 +91,7 @@ type newIDsInput struct {
 func (s *Server) addIDs(api huma.API) {
 	op := operation(http.MethodPost, "/v1/ids", "makeIDs", "Make ids",
 		"Answers with as many new ids as are asked for, in rising order. None is ever given out twice.",
-		http.StatusNotAcceptable)
+		http.StatusNotAcceptable, http.StatusUnsupportedMediaType)
 	schemas := api.OpenAPI().Components.Schemas
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "The ids, in the form that Accept asks for.",

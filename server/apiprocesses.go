@@ -7,7 +7,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -57,7 +59,7 @@ func (s *Server) addProcesses(api huma.API) {
 	gone := []int{http.StatusNotFound, http.StatusConflict}
 	join := operation(http.MethodPost, path, "join", "Join or adopt",
 		"Records a process. Without a sample it gets a block of process values that nobody else ever had, and makes its ids with it; "+
-			"with a sample, an id that it has made, its ids are traced to it. Send heartbeats from then on.")
+			"with a sample, an id that it has made, its ids are traced to it. Send heartbeats from then on.", http.StatusUnsupportedMediaType)
 	join.DefaultStatus = http.StatusCreated
 	handle(s, api, join, s.join)
 	handle(s, api, operation(http.MethodGet, path, "listProcesses", "List processes",
@@ -65,7 +67,7 @@ func (s *Server) addProcesses(api huma.API) {
 	handle(s, api, operation(http.MethodGet, one, "getProcess", "One process with its history",
 		"The records of one run of a process, and the samples of its load.", gone...), s.history)
 	handle(s, api, operation(http.MethodPost, one+"/heartbeat", "heartbeat", "Send a heartbeat",
-		"Says that a process which joined over this API is alive, and what it uses. After 404 or 409, join again.", gone...),
+		"Says that a process which joined over this API is alive, and what it uses. After 404 or 409, join again.", append(gone, http.StatusUnsupportedMediaType)...),
 		func(ctx context.Context, in *beatInput) (wire.Joined, error) {
 			return s.joined(ctx, "beat", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 				return r.Beat(ctx, in.GPID, load(in.Body))
@@ -79,6 +81,9 @@ func (s *Server) addProcesses(api huma.API) {
 			})
 		})
 }
+
+// maxAhead is how far the clock of a process may be ahead of this one's.
+const maxAhead = time.Hour
 
 // Labels are part of every list of processes.
 const (
@@ -104,9 +109,15 @@ func (s *Server) join(ctx context.Context, in *joinInput) (wire.Joined, error) {
 			return wire.Joined{}, requestf("label %.50q: want a key of 1 to %d bytes and a value of up to %d", key, maxLabelKey, maxLabelValue)
 		}
 	}
-	start := in.Body.Start
+	if strings.TrimSpace(in.Body.Name) == "" || strings.ContainsFunc(in.Body.Name, unicode.IsControl) {
+		return wire.Joined{}, requestf("name %q: want one that can be read", in.Body.Name)
+	}
+	start, now := in.Body.Start, s.options.Now()
 	if start.IsZero() {
-		start = s.options.Now()
+		start = now
+	}
+	if start.After(now.Add(maxAhead)) {
+		return wire.Joined{}, requestf("start %s: it lies in the future", start.Format(time.RFC3339))
 	}
 	g, err := gpid.New(addr, start, int(in.Body.PID))
 	if err != nil {

@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 
 		"@9223372036854775807":  "beyond the year 9999",
 		"@-9223372036854775808": "beyond the year 9999",
-		"@x":            "not a number",
+		"@x":                    "not a number",
 	} {
 		if got, err := timerange.Parse(in, noon); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q) = %v, %v, want an error with %q", in, got, err, want)

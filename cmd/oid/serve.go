@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -38,8 +39,9 @@ On a loopback address, which is the default, nobody but this machine gets in. An
 other address needs --token-file, a file with a token of at least 16 characters,
 which programs send as "Authorization: Bearer TOKEN" and people type once.
 
-The log goes to standard error. On an interrupt the server stops taking requests,
-lets those under way end, and leaves the registry.
+The log goes to standard error. On an interrupt the server says on /readyz that it
+ends, goes on for --drain, lets requests under way end for up to --grace, uploads for
+half of that, and leaves the registry. A second interrupt ends it at once.
 
 ` + storeHelp,
 		Example: `  oid serve
@@ -80,6 +82,8 @@ lets those under way end, and leaves the registry.
 			if err != nil {
 				return fmt.Errorf("listen on %s: %w", listen, err)
 			}
+			// What comes after the first signal takes its usual effect.
+			defer context.AfterFunc(cmd.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 			fmt.Fprintf(std.err, "oid: serving on http://%s\n", l.Addr())
 			err = s.Serve(cmd.Context(), l)
 			if errors.Is(err, server.ErrToken) {

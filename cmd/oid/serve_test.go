@@ -15,6 +15,16 @@ import (
 	"time"
 )
 
+// buildOID returns the path of the command.
+func buildOID(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "oid")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
 // The whole command: it says where it serves, keeps the token, and ends with exit
 // code 0 on an interrupt, having left the registry.
 func TestServeCommand(t *testing.T) {
@@ -23,10 +33,7 @@ func TestServeCommand(t *testing.T) {
 	if err := os.WriteFile(tokenFile, []byte("a-token-of-some-length\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(folder, "oid")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := buildOID(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	store := "sqlite:" + filepath.Join(folder, "store.db")
@@ -100,5 +107,41 @@ func TestServeRefuses(t *testing.T) {
 		if got := oid(t, "", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...); got.code != 2 {
 			t.Errorf("%q: %+v, want exit code 2", args, got)
 		}
+	}
+}
+
+// A server that drains for long ends at a second signal.
+func TestServeInterruptedTwice(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	serve := exec.CommandContext(ctx, buildOID(t), "serve", "--listen", "127.0.0.1:0", "--store", "sqlite:"+filepath.Join(t.TempDir(), "s.db"), "--drain", "1h")
+	stderr, err := serve.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	lines.Scan()
+	_, url, _ := strings.Cut(lines.Text(), " on ")
+	go func() { _, _ = io.Copy(io.Discard, stderr) }()
+	if err := serve.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for status := 0; status != http.StatusServiceUnavailable; time.Sleep(10 * time.Millisecond) {
+		res, err := http.Get(url + "/readyz")
+		if err != nil {
+			t.Fatalf("while it drains: %v", err)
+		}
+		res.Body.Close()
+		status = res.StatusCode
+	}
+	if err := serve.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = serve.Wait()
+	if status := serve.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGTERM {
+		t.Errorf("it ended with %v, want by the signal", serve.ProcessState)
 	}
 }
