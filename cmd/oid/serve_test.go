@@ -101,8 +101,12 @@ func TestServeOnATakenPort(t *testing.T) {
 func TestServeRefuses(t *testing.T) {
 	good := "sqlite:" + filepath.Join(t.TempDir(), "s.db")
 	for _, args := range [][]string{
-		{"--store", "foo"}, {"--store", "sqlite:"}, {"--store", "http://x"},
-		{"--store", good, "--address", "foo"}, {"--store", good, "--grace", "-1s"}, {"--store", good, "--drain", "-1s"},
+		{"--store", "foo"},
+		{"--store", "sqlite:"},
+		{"--store", "http://x"},
+		{"--store", good, "--address", "foo"},
+		{"--store", good, "--grace", "-1s"},
+		{"--store", good, "--drain", "-1s"},
 	} {
 		if got := oid(t, "", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...); got.code != 2 {
 			t.Errorf("%q: %+v, want exit code 2", args, got)
