@@ -15,17 +15,13 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/server"
-	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/sqlitestore"
 )
 
 // fuzzServer is a handler with a store, for requests that come without a network.
 func fuzzServer(f testing.TB) *server.Server {
 	f.Helper()
 	s, err := server.New(&server.Options{
-		Open: func(ctx context.Context) (store.Store, error) {
-			return sqlitestore.Open(ctx, filepath.Join(f.TempDir(), "oid.db"), nil)
-		},
+		Open:   fileStore(filepath.Join(f.TempDir(), "oid.db")), // before Cleanup, so that it goes after the server
 		Log:    slog.New(slog.DiscardHandler),
 		Drain:  time.Millisecond,
 		Limits: server.Limits{IDs: 1000, Upload: 1 << 20, UploadIDs: 1000},
