@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 
@@ -32,6 +33,11 @@ func (s *Server) addInspect(api huma.API) {
 			}
 		}
 		out, err := s.inspect(ctx, in.ID, &o, in.Trace)
+		if errors.Is(err, inspect.ErrUnknown) { // there may be something around it, as in ObjectId("...")
+			if found := slices.Collect(inspect.ScanString(in.ID)); len(found) == 1 && found[0].Err == nil {
+				out, err = s.inspect(ctx, found[0].Text, &o, in.Trace)
+			}
+		}
 		if err != nil {
 			return nil, s.problem(ctx, err)
 		}
@@ -44,10 +50,6 @@ func (s *Server) addInspect(api huma.API) {
 func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, traced bool) (wire.Inspection, error) {
 	if s.options.ownClock {
 		o.Now = s.options.Now
-	}
-	// What stands around an id, as in ObjectId("..."), is taken off.
-	if found := slices.Collect(inspect.ScanString(id)); len(found) == 1 && found[0].Err == nil {
-		id = found[0].Text
 	}
 	report, err := inspect.Inspect(id, o)
 	out := wire.Inspection{Report: report}

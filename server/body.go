@@ -11,6 +11,7 @@ import (
 
 // readBody reads a body of up to limit bytes before anything is done with it:
 // whoever is slow with it or lies about its length gets the same answer everywhere.
+// The errors are errLongBody, errSlowBody and errBadBody.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) error {
 	if r.ContentLength == 0 {
 		return nil

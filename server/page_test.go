@@ -143,9 +143,13 @@ func TestProcessesLive(t *testing.T) {
 	b.await(`document.querySelectorAll('#result tbody tr').length === 1 && document.querySelector('#result tbody a').innerText === 'worker'`)
 	b.open(strings.TrimPrefix(views["process"], r.url))
 	b.await(`document.querySelectorAll('.panel svg polyline').length >= 2`)
-	if text := eval[string](b, `document.querySelector('main').innerText`); !strings.Contains(text, "team") || !strings.Contains(text, "orders") || !strings.Contains(text, "$substrBytes") {
+	if text := eval[string](b, `document.querySelector('main').innerText`); !strings.Contains(text, "team") || !strings.Contains(text, "orders") || !strings.Contains(text, "$substrBytes") ||
+		!strings.Contains(text, "substr(hex(_id), 9, 8)") || !strings.Contains(text, "substr(encode(_id, 'hex'), 9, 8)") {
 		t.Errorf("the page of a process says %q", text)
 	}
+	b.await(`[...document.querySelectorAll('.panel svg')].every(svg => {
+		const labels = [...svg.querySelectorAll('text:not(.number)')].map(e => e.textContent);
+		return labels.length > 0 && new Set(labels).size === labels.length })`)
 	// A phone shows the latest of a plot, and what somebody has scrolled to stays.
 	b.as(looks[2])
 	const plot = `document.querySelector('.latest')`

@@ -25,6 +25,28 @@ func buildOID(t *testing.T) string {
 	return program
 }
 
+// startServe starts the command on a free port, and returns where it serves and what
+// it writes to standard error after that.
+func startServe(ctx context.Context, t *testing.T, args ...string) (serve *exec.Cmd, url string, log *bufio.Scanner) {
+	t.Helper()
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(t.TempDir(), "store.db")}, args...)
+	serve = exec.CommandContext(ctx, buildOID(t), args...)
+	stderr, err := serve.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	log = bufio.NewScanner(stderr)
+	log.Scan()
+	url, ok := strings.CutPrefix(log.Text(), "oid: serving on ")
+	if !ok {
+		t.Fatalf("it says %q", log.Text())
+	}
+	return serve, url, log
+}
+
 // The whole command: it says where it serves, keeps the token, and ends with exit
 // code 0 on an interrupt, having left the registry.
 func TestServeCommand(t *testing.T) {
@@ -33,26 +55,9 @@ func TestServeCommand(t *testing.T) {
 	if err := os.WriteFile(tokenFile, []byte("a-token-of-some-length\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program := buildOID(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	store := "sqlite:" + filepath.Join(folder, "store.db")
-	serve := exec.CommandContext(ctx, program, "serve", "--listen", "127.0.0.1:0", "--store", store, "--token-file", tokenFile, "--drain", "1ms")
-	stderr, err := serve.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := serve.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(stderr)
-	if !lines.Scan() {
-		t.Fatal("it says nothing")
-	}
-	url, ok := strings.CutPrefix(lines.Text(), "oid: serving on ")
-	if !ok {
-		t.Fatalf("it says %q", lines.Text())
-	}
+	serve, url, lines := startServe(ctx, t, "--token-file", tokenFile, "--drain", "1ms")
 	for token, want := range map[string]int{"": 401, "a-token-of-some-lengtH": 401, "a-token-of-some-length": 200} {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/v1/processes", nil)
 		if err != nil {
@@ -118,18 +123,11 @@ func TestServeRefuses(t *testing.T) {
 func TestServeInterruptedTwice(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	serve := exec.CommandContext(ctx, buildOID(t), "serve", "--listen", "127.0.0.1:0", "--store", "sqlite:"+filepath.Join(t.TempDir(), "s.db"), "--drain", "1h")
-	stderr, err := serve.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := serve.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(stderr)
-	lines.Scan()
-	_, url, _ := strings.Cut(lines.Text(), " on ")
-	go func() { _, _ = io.Copy(io.Discard, stderr) }()
+	serve, url, lines := startServe(ctx, t, "--drain", "1h")
+	go func() {
+		for lines.Scan() { // what it says on, so that it need not wait
+		}
+	}()
 	if err := serve.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,8 @@
 //	go run ./examples/worker -server http://127.0.0.1:8024
 //
 // It prints an id for each job. Paste one into the server's page: it shows this
-// worker, and what it was doing then.
+// worker, and what it was doing then. A server that wants a token gets the one in
+// OID_TOKEN.
 package main
 
 import (

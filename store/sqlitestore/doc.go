@@ -13,7 +13,8 @@
 //
 // An insert that returned is there after the process is killed. After a loss of
 // power the file is sound, but what was committed in the last moments before may
-// be missing, unless [Options.Sync] is set.
+// be missing, unless [Options.Sync] is set. A file that is deleted, moved or replaced
+// while it is open takes no more writes, and ends Watch: open it again.
 //
 // # The file
 //

@@ -122,6 +122,9 @@ var errMoved = errors.New("the file was deleted, moved or replaced; open the sto
 
 // checkPlace returns errMoved if it is so. SQLite itself does not notice.
 func (s *Store) checkPlace() error {
+	if s.file == nil { // it is being opened
+		return nil
+	}
 	now, err := os.Stat(s.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, s.file) {
 		return errMoved

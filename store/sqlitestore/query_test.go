@@ -113,3 +113,36 @@ func TestWaitForATurnToRead(t *testing.T) {
 	release()
 	checkGet(t, s, "c", key, 1)
 }
+
+// A query that may take long ends with its context.
+func TestCountEndsWithItsContext(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "s.db"), nil)
+	docs := make([]any, 50_000)
+	for i := range docs {
+		docs[i] = bson.D{}
+	}
+	if _, err := s.InsertMany(t.Context(), "c", docs, nil); err != nil {
+		t.Fatal(err)
+	}
+	// How long it takes depends on the machine: some time before its end is right.
+	for wait := 100 * time.Microsecond; ; wait *= 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		stop := time.AfterFunc(wait, cancel)
+		n, err := s.Count(ctx, "c", store.Range{})
+		ended := ctx.Err() != nil
+		stop.Stop()
+		cancel()
+		if errors.Is(err, context.Canceled) {
+			if wait > 200*time.Microsecond {
+				return // it had begun
+			}
+			continue
+		}
+		if err != nil || n != int64(len(docs)) {
+			t.Fatalf("Count = %d, %v", n, err)
+		}
+		if !ended {
+			t.Fatal("no Count ended with its context")
+		}
+	}
+}

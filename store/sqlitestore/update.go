@@ -23,10 +23,8 @@ func (s *Store) update(ctx context.Context, work func(tx *sql.Tx) error) error {
 	if s.write == nil {
 		return errReadOnly
 	}
-	if s.file != nil { // nil while it is being opened
-		if err := s.checkPlace(); err != nil {
-			return err
-		}
+	if err := s.checkPlace(); err != nil {
+		return err
 	}
 	for {
 		err := s.tryUpdate(ctx, work)
