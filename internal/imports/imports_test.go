@@ -15,9 +15,20 @@ import (
 
 const module = "github.com/oidkit/oid/"
 
+// forTests are the packages that only tests and benchmarks import.
+var forTests = []string{"internal/imports", "internal/interop", "internal/lockfaults", "internal/testenv"}
+
+// isForTests reports whether room is one of forTests or below one.
+func isForTests(room string) bool {
+	return slices.ContainsFunc(forTests, func(of string) bool {
+		return room == of || strings.HasPrefix(room, of+"/")
+	})
+}
+
 // allowed are the packages of this module that each may import, besides those
-// below internal, which only tests import. Engines are imported by cmd/oid and by
-// tests; nothing imports cmd.
+// for tests. A package below internal is a part of the product like any other and
+// has its own line. Engines are imported by cmd/oid and by tests; nothing imports
+// cmd.
 var allowed = map[string][]string{
 	"objectid":          {},
 	"gpid":              {},
@@ -85,7 +96,7 @@ func TestDirections(t *testing.T) {
 		if p.Name != "main" && slices.Contains(shadowing, path.Base(room)) {
 			t.Errorf("%s: a package may not be called %s", room, path.Base(room))
 		}
-		if strings.HasPrefix(room, "internal/") || strings.HasPrefix(room, "examples/") {
+		if isForTests(room) || strings.HasPrefix(room, "examples/") {
 			continue
 		}
 		may, known := allowed[room]
@@ -121,7 +132,7 @@ func TestDirections(t *testing.T) {
 // What a package pulls in by way of others counts as well.
 func TestNothingComesAlong(t *testing.T) {
 	for _, p := range list(t) {
-		if p.Name == "main" || strings.Contains(p.ImportPath, "/internal/") {
+		if p.Name == "main" || isForTests(strings.TrimPrefix(p.ImportPath, module)) {
 			continue
 		}
 		out, err := exec.Command("go", "list", "-deps", p.ImportPath).Output()
@@ -131,7 +142,7 @@ func TestNothingComesAlong(t *testing.T) {
 		room := strings.TrimPrefix(p.ImportPath, module)
 		for dep := range strings.FieldsSeq(string(out)) {
 			to, ours := strings.CutPrefix(dep, module)
-			if ours && strings.HasPrefix(to, "internal/") {
+			if ours && isForTests(to) {
 				t.Errorf("%s depends on %s, which is for tests", room, to)
 			}
 			if engine := to == "store/sqlitestore" || to == "store/mongostore" || to == "lock/redislock" || to == "lock/filelock"; ours && engine && to != room {
