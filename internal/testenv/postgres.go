@@ -1,0 +1,241 @@
+package testenv
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// PostgresURL returns the URL of an empty schema of a PostgreSQL database: on a
+// server of the test's own, or on the one whose URL is in the environment variable
+// OID_TEST_POSTGRES. There the schema is dropped when the test ends.
+func PostgresURL(t testing.TB) string {
+	t.Helper()
+	server := os.Getenv("OID_TEST_POSTGRES")
+	if server == "" {
+		server = Postgres(t).URL()
+	}
+	return PostgresSchema(t, server)
+}
+
+// PostgresSchema returns the URL of a schema of a new name, which does not exist
+// yet, in the database that the URL server names. It is dropped when the test ends.
+func PostgresSchema(t testing.TB, server string) string {
+	t.Helper()
+	name := "oid_test_" + objectid.New().String()
+	t.Cleanup(func() {
+		ctx, stop := context.WithTimeout(context.Background(), patience)
+		defer stop()
+		conn, err := pgx.Connect(ctx, server)
+		if err != nil {
+			return // the test has ended the server
+		}
+		defer conn.Close(ctx)
+		if _, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+name+" CASCADE"); err != nil {
+			t.Errorf("drop schema %s: %v", name, err)
+		}
+	})
+	separator := "?"
+	if strings.Contains(server, "?") {
+		separator = "&"
+	}
+	return server + separator + "oid_schema=" + name
+}
+
+// PostgresServer is a PostgreSQL server on a free port of the loopback address.
+type PostgresServer struct {
+	// Addr is where it listens; it keeps the address when it starts again.
+	Addr string
+
+	t        testing.TB
+	bin      string // the folder of its programs
+	data     string // its folder
+	settings []string
+	process  *Process
+}
+
+// postgresUser is the name of the database's superuser.
+const postgresUser = "oid"
+
+// Postgres starts a PostgreSQL server with an empty database and settings such as
+// "synchronous_commit=off". It does not wait for the disk: its data survives kill -9
+// and not a loss of power.
+func Postgres(t testing.TB, settings ...string) *PostgresServer {
+	t.Helper()
+	s := newPostgres(t, settings)
+	s.run("initdb", "-D", s.data, "-U", postgresUser, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+	s.Start()
+	return s
+}
+
+func newPostgres(t testing.TB, settings []string) *PostgresServer {
+	t.Helper()
+	programs, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if programs == nil {
+		Missing(t, "PostgreSQL is not installed: apt-get install postgresql; or set OID_TEST_POSTGRES to the URL of a server")
+	}
+	s := &PostgresServer{
+		Addr: fmt.Sprintf("127.0.0.1:%d", FreePort(t)), t: t, settings: settings,
+		bin: filepath.Dir(slices.Max(programs)), data: filepath.Join(sharedFolder(t), "data"),
+	}
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// URL returns the URL of its database.
+func (s *PostgresServer) URL() string { return postgresURL(s.Addr) }
+
+// postgresURL returns the URL of the database behind one or several addresses.
+func postgresURL(addrs ...string) string {
+	return "postgres://" + postgresUser + "@" + strings.Join(addrs, ",") + "/postgres?sslmode=disable"
+}
+
+// Start starts the server again after Kill, with the same files, and waits until it
+// answers.
+func (s *PostgresServer) Start() {
+	s.t.Helper()
+	_, port, _ := strings.Cut(s.Addr, ":")
+	args := []string{"-D", s.data, "-h", "127.0.0.1", "-p", port, "-k", "", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=32MB"}
+	for _, setting := range s.settings {
+		args = append(args, "-c", setting)
+	}
+	name, args := unprivileged(s.t, filepath.Join(s.bin, "postgres"), args)
+	s.process = Start(s.t, name, args...)
+	Await(s.t, "answer of PostgreSQL", func() error {
+		select {
+		case <-s.process.done:
+			s.t.Fatalf("PostgreSQL ended: %s", s.process.Output())
+		default:
+		}
+		return s.Try("SELECT 1")
+	})
+}
+
+// Kill ends the server and its processes as kill -9 does, and waits until they are
+// gone. Killing again does nothing.
+func (s *PostgresServer) Kill() {
+	if s.process == nil {
+		return
+	}
+	var all []int
+	if pid := s.PID(); pid > 0 {
+		all = append(children(pid), pid)
+		for _, pid := range all {
+			if p, err := os.FindProcess(pid); err == nil {
+				_ = p.Kill()
+			}
+		}
+	}
+	s.process.Stop()
+	for _, pid := range all {
+		Await(s.t, "end of a process of PostgreSQL", func() error {
+			if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) == nil {
+				return fmt.Errorf("process %d is there", pid)
+			}
+			return nil
+		})
+	}
+	s.process = nil
+}
+
+// PID returns the process id of the server, or 0 if it has ended.
+func (s *PostgresServer) PID() int {
+	text, err := os.ReadFile(filepath.Join(s.data, "postmaster.pid"))
+	if err != nil {
+		return 0
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	pid, _ := strconv.Atoi(line)
+	return pid
+}
+
+// Exec runs a statement on the server as its superuser. An error ends the test.
+func (s *PostgresServer) Exec(statement string, args ...any) {
+	s.t.Helper()
+	if err := s.Try(statement, args...); err != nil {
+		s.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// Try is Exec with an error, for a server that may not answer.
+func (s *PostgresServer) Try(statement string, args ...any) error {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	conn, err := pgx.Connect(ctx, s.URL()+"&connect_timeout=5")
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, statement, args...)
+	return err
+}
+
+// run runs one of PostgreSQL's programs until it ends.
+func (s *PostgresServer) run(program string, args ...string) {
+	s.t.Helper()
+	name, args := unprivileged(s.t, filepath.Join(s.bin, program), args)
+	cmd := exec.Command(name, args...)
+	cmd.Dir = filepath.Dir(s.data)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("%s: %v\n%s", program, err, out)
+	}
+}
+
+// PgBouncer starts a pgbouncer in front of the server that lends its connections
+// for one transaction each, and returns the URL of the database behind it.
+func PgBouncer(t testing.TB, s *PostgresServer) string {
+	t.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		if program = "/usr/sbin/pgbouncer"; exec.Command(program, "--version").Run() != nil {
+			Missing(t, "pgbouncer is not installed: apt-get install pgbouncer")
+		}
+	}
+	host, port, _ := strings.Cut(s.Addr, ":")
+	own := FreePort(t)
+	config := filepath.Join(sharedFolder(t), "pgbouncer.ini")
+	text := fmt.Sprintf(`[databases]
+* = host=%s port=%s user=%s
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %d
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 10
+max_client_conn = 500
+`, host, port, postgresUser, own)
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	name, args := unprivileged(t, program, []string{config})
+	p := Start(t, name, args...)
+	uri := postgresURL(fmt.Sprintf("127.0.0.1:%d", own))
+	Await(t, "answer of pgbouncer", func() error {
+		select {
+		case <-p.done:
+			t.Fatalf("pgbouncer ended: %s", p.Output())
+		default:
+		}
+		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+		defer stop()
+		conn, err := pgx.Connect(ctx, uri+"&default_query_exec_mode=exec")
+		if err != nil {
+			return err
+		}
+		return conn.Close(ctx)
+	})
+	return uri
+}
