@@ -8,9 +8,10 @@ import (
 // Do takes the lock, waiting as long as ctx allows, calls f, and releases the
 // lock. The context that f gets ends with ctx and with the lease; f should
 // return soon after. Do returns the error of f, or the cause of the lease's end
-// if the lease was lost before f returned, or both joined.
-func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error) (err error) {
-	lease, err := l.Acquire(ctx, name)
+// if the lease was lost before f returned, or both joined. At most one
+// AcquireOptions may be given.
+func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o ...AcquireOptions) (err error) {
+	lease, err := l.Acquire(ctx, name, o...)
 	if err != nil {
 		return err
 	}

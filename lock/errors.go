@@ -9,15 +9,15 @@ import (
 var (
 	// ErrHeld is wrapped by the error of [Locker.TryAcquire], and of a
 	// [Locker.Acquire] whose context ended, if another has the lock. That error
-	// is a [HeldError], or wraps one, which says who.
+	// is or wraps a [HeldError].
 	ErrHeld = errors.New("lock: held by another")
 
 	// ErrLost is the cause of a lease's end if the engine found that the lock is
-	// no longer this lease's: it was taken away, or the engine lost its memory.
+	// no longer this lease's: it was removed, or the engine lost its data.
 	ErrLost = errors.New("lock: lost")
 
 	// ErrExpired is the cause of a lease's end if it could not be renewed in
-	// time. Nobody else has had the lock until then.
+	// time. Nobody else had the lock before then.
 	ErrExpired = errors.New("lock: expired before it could be renewed")
 
 	// ErrReleased is the cause of a lease's end if it was released.
@@ -37,16 +37,29 @@ var (
 
 // HeldError says who has a lock that was asked for. It wraps [ErrHeld].
 type HeldError struct {
-	// Status is what was known of the lock when it was asked for.
+	// Status is what was known of the lock when it was asked for. If it is not
+	// held, its owner is the first waiter, for which it is reserved for a moment.
 	Status Status
 }
 
-// Error returns one line with the name, the owner and since when it holds.
+// Error returns one line with the name, the owner, its host and command if they
+// are known, and since when it holds.
 func (e *HeldError) Error() string {
-	if e.Status.Owner.IsZero() {
-		return fmt.Sprintf("%v: %q: it cannot be told by whom", ErrHeld, e.Status.Name)
+	s := e.Status
+	switch {
+	case !s.Held:
+		return fmt.Sprintf("%v: %q: reserved for the next waiter, %v", ErrHeld, s.Name, s.Owner)
+	case s.Owner.IsZero():
+		return fmt.Sprintf("%v: %q: holder unknown", ErrHeld, s.Name)
 	}
-	return fmt.Sprintf("%v: %q: %v since %v", ErrHeld, e.Status.Name, e.Status.Owner, e.Status.Since.Format(time.RFC3339))
+	text := fmt.Sprintf("%v: %q: %v", ErrHeld, s.Name, s.Owner)
+	if s.Holder.Host != "" {
+		text += " on " + s.Holder.Host
+	}
+	if s.Holder.Command != "" {
+		text += fmt.Sprintf(" (%s)", s.Holder.Command)
+	}
+	return text + " since " + s.Since.Format(time.RFC3339)
 }
 
 // Unwrap returns [ErrHeld].
@@ -56,13 +69,13 @@ func (e *HeldError) Unwrap() error { return ErrHeld }
 type StaleError struct {
 	// Fence is that of the write that was refused.
 	Fence uint64
-	// Seen is the highest fence that the resource has taken.
+	// Seen is the highest fence that the resource has seen.
 	Seen uint64
 }
 
 // Error returns one line with both fences.
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("%v: %d, the resource has taken %d", ErrStale, e.Fence, e.Seen)
+	return fmt.Sprintf("%v: %d, the resource has seen %d", ErrStale, e.Fence, e.Seen)
 }
 
 // Unwrap returns [ErrStale].

@@ -5,88 +5,74 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/oidkit/oid/lock/internal/engine"
 )
 
-// Keeper is what an engine does for a lease that it has granted. Both methods
-// may be called at the same time.
-type Keeper interface {
-	// Keep renews the lease and returns its new deadline, the zero Time for
-	// none. An error that wraps [ErrLost] ends the lease at once; after any
-	// other it is tried again until the deadline.
-	Keep(ctx context.Context) (deadline time.Time, err error)
-
-	// Free gives the lock back if the lease still has it, and returns an error
-	// that wraps [ErrLost] if it has not. It may take as long as it takes to be
-	// reasonably sure, but not for ever.
-	Free() error
-}
-
-// Grant is what an engine knows of a lock that it has just taken.
-type Grant struct {
-	Name  string
-	Owner Owner
-	Fence uint64
-	// Deadline is until when the lease is safe without a renewal, on the
-	// monotonic clock; zero if it needs none.
-	Deadline time.Time
-	// Every is the time from one renewal to the next.
-	Every time.Duration
-	// Try is how long one try of a renewal may take, and how long to wait
-	// between a try that failed and the next.
-	Try time.Duration
-	// Keeper renews and frees.
-	Keeper Keeper
-}
-
 // Lease is a lock that is held, renewed in the background until it is released
-// or lost. Any number of goroutines may share one. It is made by a [Locker].
+// or lost. Any number of goroutines may share one. A [Locker] makes it.
 type Lease struct {
-	grant  Grant
-	ctx    context.Context
-	cancel context.CancelCauseFunc
+	name   string
+	owner  Owner
+	grant  engine.Grant
+	events func(Event) // nil: nobody wants to know
+	values context.Context
+	began  time.Time
 
 	mu       sync.Mutex
 	deadline time.Time
 	cause    error // why the lease has ended; nil while it has not
 	released bool
-	renewal  *time.Timer
-	expiry   *time.Timer // ends the lease at its deadline; made with the first renewal
+	failed   bool // the last renewal did
+	renewal  engine.Renewal
+	expiry   *time.Timer // ends the lease at its deadline; nil until somebody needs that
+	ctx      context.Context
+	cancel   context.CancelCauseFunc // nil until somebody asks for ctx
 }
 
-// NewLease begins the lease of a grant. It is meant for engines. Values of ctx
-// are those of the lease's context; its end is not the lease's end.
-func NewLease(ctx context.Context, g Grant) *Lease {
-	l := &Lease{grant: g, deadline: g.Deadline}
-	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+// NewLease begins a lease. Only the engines of this module can call it. The
+// lease's context has the values of ctx, and does not end with it. The function
+// events may be nil.
+func NewLease(ctx context.Context, name string, owner Owner, events func(Event), g engine.Grant) *Lease {
+	l := &Lease{name: name, owner: owner, grant: g, events: events, values: ctx, deadline: g.Deadline, began: time.Now()}
 	first := g.Every
-	l.mu.Lock() // the timer may fire before it is assigned
-	defer l.mu.Unlock()
 	if !g.Deadline.IsZero() {
-		first = min(first, time.Until(g.Deadline)/2)
+		first = min(first, g.Deadline.Sub(l.began)/2)
 	}
-	// One timer is enough until then. Most leases are short, and a timer costs as
-	// much as a good part of a request.
-	l.renewal = time.AfterFunc(first, l.renew)
+	g.Renewals.Set(&l.renewal, first, l.renew)
 	return l
 }
 
 // Name returns the name of the lock.
-func (l *Lease) Name() string { return l.grant.Name }
+func (l *Lease) Name() string { return l.name }
 
 // Owner returns the owner that [Locker.Status] shows for this lease.
-func (l *Lease) Owner() Owner { return l.grant.Owner }
+func (l *Lease) Owner() Owner { return l.owner }
 
 // Fence returns a number greater than that of every earlier lease of this name.
 // Send it along with every write to a resource that compares fences.
 func (l *Lease) Fence() uint64 { return l.grant.Fence }
 
-// Context returns a context that ends when the lease does, by whatever cause;
+// Context returns a context that ends when the lease does, for any reason;
 // [context.Cause] returns [ErrLost], [ErrExpired] or [ErrReleased], maybe
 // wrapped. It ends in time even if the engine cannot be reached.
-func (l *Lease) Context() context.Context { return l.ctx }
+func (l *Lease) Context() context.Context {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx == nil {
+		l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(l.values))
+		l.endIfLate()
+		if l.cause != nil {
+			l.cancel(l.cause)
+		} else {
+			l.watchDeadline()
+		}
+	}
+	return l.ctx
+}
 
-// Deadline returns until when the lease is safe even if no renewal succeeds any
-// more, or the zero Time if it has no deadline. Renewals move it on.
+// Deadline returns until when the lease is safe even if all further renewals
+// fail, or the zero Time if it has no deadline. Renewals move it on.
 func (l *Lease) Deadline() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,8 +80,8 @@ func (l *Lease) Deadline() time.Time {
 }
 
 // Check returns nil while the lease is safe and the cause of its end after that.
-// It asks the clock and not the engine, so it costs next to nothing: call it
-// before every step that must not be taken by two.
+// It reads the clock and does not ask the engine, so it is cheap: call it before
+// every step that two must not take.
 func (l *Lease) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,12 +89,17 @@ func (l *Lease) Check() error {
 	return l.cause
 }
 
-// Release ends the lease and gives the lock to the next in line, if the lease
-// still has it. Call it for every lease, lost ones too. It takes no context because it must be sent above all when the
-// work was cancelled; it takes no longer than a few tries of a renewal. The
-// error tells that the lock was not held to the end (it wraps [ErrLost] or
-// [ErrExpired]), that it was released before ([ErrReleased]), or that the engine
-// could not be told, in which case the lock frees itself after the TTL.
+// SetGroup records the process group that the lock protects, see
+// [AcquireOptions.Group].
+func (l *Lease) SetGroup(pgid int) error { return l.grant.Keeper.SetGroup(pgid) }
+
+// Release ends the lease and gives the lock back if the lease still has it; the
+// first waiter gets it next. Call it for every lease, lost ones too. It takes no
+// context because it must be sent even after the work was cancelled, and it
+// returns after a few attempts. The error says that the lock was not held to the
+// end (it wraps [ErrLost] or [ErrExpired]), that it was released before
+// ([ErrReleased]), or that the engine could not be reached, in which case the
+// lock frees itself after the TTL.
 func (l *Lease) Release() error {
 	l.mu.Lock()
 	l.endIfLate()
@@ -122,9 +113,16 @@ func (l *Lease) Release() error {
 	l.mu.Unlock()
 	err := l.grant.Keeper.Free()
 	if before != nil {
-		return before
+		err = before
 	}
+	l.tell(Released, err)
 	return err
+}
+
+func (l *Lease) tell(kind EventKind, err error) {
+	if l.events != nil {
+		l.events(Event{Kind: kind, Name: l.name, Owner: l.owner, Fence: l.grant.Fence, Took: time.Since(l.began), Err: err})
+	}
 }
 
 // end ends the lease for a cause, once. It is called with mu held.
@@ -133,11 +131,16 @@ func (l *Lease) end(cause error) {
 		return
 	}
 	l.cause = cause
-	l.renewal.Stop()
+	l.grant.Renewals.Stop(&l.renewal)
 	if l.expiry != nil {
 		l.expiry.Stop()
 	}
-	l.cancel(cause)
+	if l.cancel != nil {
+		l.cancel(cause)
+	}
+	if cause != ErrReleased && l.events != nil {
+		go l.tell(Lost, cause) // not with mu held
+	}
 }
 
 // endIfLate ends a lease whose deadline has passed. It is called with mu held.
@@ -147,16 +150,11 @@ func (l *Lease) endIfLate() {
 	}
 }
 
-// watch sees to it that the lease ends at its deadline though a renewal may hang,
-// and reports whether it has not ended yet.
-func (l *Lease) watch() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.endIfLate()
-	if l.cause == nil && l.expiry == nil && !l.deadline.IsZero() {
+// watchDeadline sets the timer that ends the lease. It is called with mu held.
+func (l *Lease) watchDeadline() {
+	if l.expiry == nil && !l.deadline.IsZero() {
 		l.expiry = time.AfterFunc(time.Until(l.deadline), l.expire)
 	}
-	return l.cause == nil
 }
 
 // expire runs at the deadline.
@@ -171,27 +169,39 @@ func (l *Lease) expire() {
 
 // renew runs when it is time for a renewal.
 func (l *Lease) renew() {
-	if !l.watch() {
+	l.mu.Lock()
+	l.endIfLate()
+	ended := l.cause != nil
+	if !ended {
+		l.watchDeadline() // the renewal may hang
+	}
+	l.mu.Unlock()
+	if ended {
 		return
 	}
-	began := time.Now()
-	ctx, cancel := context.WithTimeout(l.ctx, l.grant.Try)
-	deadline, err := l.grant.Keeper.Keep(ctx)
-	cancel()
+	asked := time.Now()
+	deadline, err := l.grant.Keeper.Keep()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.endIfLate() // a late answer does not bring a lease back
+	l.endIfLate() // a late answer does not revive a lease
 	switch {
 	case l.cause != nil:
 	case errors.Is(err, ErrLost):
 		l.end(err)
 	case err != nil:
-		l.renewal.Reset(max(0, l.grant.Try-time.Since(began)))
+		l.failed = true
+		l.grant.Renewals.Set(&l.renewal, max(0, l.grant.Retry-time.Since(asked)), l.renew)
 	default:
 		if deadline.After(l.deadline) {
 			l.deadline = deadline
 			l.expiry.Reset(time.Until(deadline))
 		}
-		l.renewal.Reset(l.grant.Every)
+		if l.failed {
+			l.failed = false
+			if l.events != nil {
+				go l.tell(RenewedLate, nil)
+			}
+		}
+		l.grant.Renewals.Set(&l.renewal, l.grant.Every, l.renew)
 	}
 }

@@ -8,17 +8,20 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/engine"
 )
 
 // keeper is an engine whose answers the test makes. Real sockets do not go idle
 // in a bubble of synctest; the engines' own tests use them.
 type keeper struct {
-	keep  func(ctx context.Context) (time.Time, error)
+	keep  func() (time.Time, error)
 	free  error
 	freed int
 }
 
-func (k *keeper) Keep(ctx context.Context) (time.Time, error) { return k.keep(ctx) }
+func (k *keeper) Keep() (time.Time, error) { return k.keep() }
+
+func (k *keeper) SetGroup(int) error { return nil }
 
 func (k *keeper) Free() error {
 	k.freed++
@@ -28,8 +31,8 @@ func (k *keeper) Free() error {
 const ttl = 30 * time.Second
 
 func begin(k *keeper) *lock.Lease {
-	return lock.NewLease(context.Background(), lock.Grant{
-		Name: "job", Fence: 7, Deadline: time.Now().Add(ttl), Every: ttl / 3, Try: ttl / 6, Keeper: k,
+	return lock.NewLease(context.Background(), "job", lock.Owner{}, nil, engine.Grant{
+		Fence: 7, Deadline: time.Now().Add(ttl), Every: ttl / 3, Retry: ttl / 6, Renewals: new(engine.Renewals), Keeper: k,
 	})
 }
 
@@ -38,8 +41,8 @@ func TestLeaseEndsAtItsDeadlineThoughTheEngineHangs(t *testing.T) {
 		began := time.Now()
 		over := make(chan struct{})
 		defer close(over)
-		lease := begin(&keeper{keep: func(context.Context) (time.Time, error) {
-			<-over // not even the end of ctx helps
+		lease := begin(&keeper{keep: func() (time.Time, error) {
+			<-over
 			return time.Time{}, errors.New("connection reset")
 		}})
 		<-lease.Context().Done()
@@ -58,8 +61,8 @@ func TestLeaseEndsAtItsDeadlineThoughTheEngineHangs(t *testing.T) {
 func TestLeaseEndsAtItsDeadlineThoughAnAnswerComesLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		lease := begin(&keeper{keep: func(context.Context) (time.Time, error) {
-			time.Sleep(ttl) // does not even look at ctx
+		lease := begin(&keeper{keep: func() (time.Time, error) {
+			time.Sleep(ttl)
 			return time.Now().Add(ttl), nil
 		}})
 		time.Sleep(10 * ttl)
@@ -76,7 +79,7 @@ func TestLeaseIsTriedAgainAfterErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var tries []time.Duration
-		lease := begin(&keeper{keep: func(context.Context) (time.Time, error) {
+		lease := begin(&keeper{keep: func() (time.Time, error) {
 			tries = append(tries, time.Since(began))
 			if len(tries) < 3 {
 				return time.Time{}, errors.New("connection refused")
@@ -100,7 +103,7 @@ func TestLeaseIsTriedAgainAfterErrors(t *testing.T) {
 func TestLeaseEndsAtOnceWhenLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		k := &keeper{keep: func(context.Context) (time.Time, error) { return time.Time{}, lock.ErrLost }}
+		k := &keeper{keep: func() (time.Time, error) { return time.Time{}, lock.ErrLost }}
 		lease := begin(k)
 		<-lease.Context().Done()
 		if d := time.Since(began); d != ttl/3 {
@@ -116,8 +119,9 @@ func TestLeaseEndsAtOnceWhenLost(t *testing.T) {
 // by whichever timer runs first.
 func TestCheckAsksTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lease := lock.NewLease(t.Context(), lock.Grant{
-			Deadline: time.Now().Add(-time.Nanosecond), Every: time.Hour, Try: time.Hour,
+		lease := lock.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
+			Renewals: new(engine.Renewals),
+			Deadline: time.Now().Add(-time.Nanosecond), Every: time.Hour, Retry: time.Hour,
 			Keeper: &keeper{},
 		})
 		if err := lease.Check(); !errors.Is(err, lock.ErrExpired) {
@@ -131,7 +135,7 @@ func TestCheckAsksTheClock(t *testing.T) {
 
 func TestRenewalsMoveTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lease := begin(&keeper{keep: func(context.Context) (time.Time, error) { return time.Now().Add(ttl), nil }})
+		lease := begin(&keeper{keep: func() (time.Time, error) { return time.Now().Add(ttl), nil }})
 		time.Sleep(100 * ttl)
 		if err := lease.Check(); err != nil {
 			t.Errorf("Check after many renewals: %v", err)
@@ -160,9 +164,10 @@ func TestReleaseTellsWhatTheEngineSays(t *testing.T) {
 // before its deadline.
 func TestShortGrantIsRenewedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lease := lock.NewLease(t.Context(), lock.Grant{
-			Deadline: time.Now().Add(ttl / 6), Every: ttl / 3, Try: ttl / 6,
-			Keeper: &keeper{keep: func(context.Context) (time.Time, error) { return time.Now().Add(ttl), nil }},
+		lease := lock.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
+			Renewals: new(engine.Renewals),
+			Deadline: time.Now().Add(ttl / 6), Every: ttl / 3, Retry: ttl / 6,
+			Keeper: &keeper{keep: func() (time.Time, error) { return time.Now().Add(ttl), nil }},
 		})
 		time.Sleep(ttl)
 		if err := lease.Check(); err != nil {

@@ -9,72 +9,70 @@ import (
 	"unicode/utf8"
 )
 
-// Locker takes locks. Any number of goroutines may share one. A lock is taken
-// by a lease and not by a process or a goroutine: asking again for a lock that
-// one holds waits for oneself.
+// Locker takes locks. Any number of goroutines may share one. Locks are not
+// reentrant: acquiring a lock that you hold blocks until ctx ends. The interface
+// may grow; implement it only by embedding one.
 type Locker interface {
-	// Acquire takes the lock, waiting for it as long as ctx allows. It tries
-	// again what may pass, such as a server that is not there, and returns at
-	// once what does not, such as a wrong password. When ctx ends, the error
-	// wraps its error and what stood in the way: a [HeldError] or the last error
-	// of the engine. The lease does not end with ctx, which is for the waiting
-	// alone; [Do] joins the two.
-	Acquire(ctx context.Context, name string) (*Lease, error)
+	// Acquire takes the lock, waiting for it as long as ctx allows. It repeats
+	// attempts whose errors may pass, such as an unreachable server, and returns
+	// other errors at once, such as a wrong password. When ctx ends, the error
+	// wraps the error of ctx and the obstacle: a [HeldError] or the last error of
+	// the engine. The lease does not end with ctx, which limits only the waiting;
+	// [Do] joins the two. At most one AcquireOptions may be given.
+	Acquire(ctx context.Context, name string, o ...AcquireOptions) (*Lease, error)
 
 	// TryAcquire takes the lock if it is free. Its error is a [HeldError] if it
 	// is not.
-	TryAcquire(ctx context.Context, name string) (*Lease, error)
+	TryAcquire(ctx context.Context, name string, o ...AcquireOptions) (*Lease, error)
 
-	// Status tells who has the lock. Nothing can be concluded from it for the
-	// time after: the lock may have been taken or released since.
+	// Status returns who has the lock. That may have changed by the time it
+	// returns.
 	Status(ctx context.Context, name string) (Status, error)
 
 	// List returns the status of every lock that is held, sorted by name.
 	List(ctx context.Context) ([]Status, error)
 
-	// Close gives back what the Locker itself uses, and ends its waiting
-	// Acquires with [ErrClosed]. It does not release leases: do that before.
+	// Close frees what the Locker itself uses, and ends its waiting Acquires with
+	// [ErrClosed]. It does not release leases: do that first.
 	Close() error
 }
 
-// Status is what everybody can see of a lock.
-type Status struct {
-	// Name is the lock's name.
-	Name string
-	// Held reports whether somebody has it. All further fields are zero if not.
-	Held bool
-	// Owner is the lease that has it.
-	Owner Owner
-	// Fence is the lease's fence.
-	Fence uint64
-	// Since is when it was granted, by the engine's clock.
-	Since time.Time
-	// TTL is how long the engine would wait for a sign of the holder. It is 0 in
-	// filelock, where the kernel knows.
+// AcquireOptions tune one Acquire. The zero value is ready to use.
+type AcquireOptions struct {
+	// TTL is how long this lease outlives its last renewal, between [MinTTL] and
+	// [MaxTTL]. Default: the Locker's. filelock has none and ignores it.
 	TTL time.Duration
-	// Waiters is how many stand in line, some of whom may have died meanwhile.
-	// filelock does not know and says 0.
-	Waiters int
+	// Command is the command line that [Status] shows. Only its first
+	// [MaxCommand] bytes are kept. Default: none.
+	Command string
+	// Group says that the lock protects a process group beside the process that
+	// asks, for example that of a command which it will start: it is named with
+	// [Lease.SetGroup] once it exists. A lock is freed before its TTL when the
+	// kernel says that its holder has ended, and with Group only when the whole
+	// group has ended as well.
+	Group bool
 }
 
 const (
-	// DefaultTTL is how long a lease lives without a renewal, if nothing else is
-	// asked for.
+	// DefaultTTL is how long a lease lives without a renewal, unless another
+	// TTL is asked for.
 	DefaultTTL = 30 * time.Second
 
 	// MinTTL is the shortest TTL that is accepted: renewals come at a third of
 	// it, and each of their tries must have time to be answered.
 	MinTTL = 100 * time.Millisecond
 
-	// MaxTTL is the longest TTL that is accepted: so long may a lock stay taken
-	// after its holder has crashed.
+	// MaxTTL is the longest TTL that is accepted: a lock may stay taken
+	// for so long after its holder has crashed.
 	MaxTTL = 24 * time.Hour
 
+	// MaxCommand is how many bytes of a command line are kept.
+	MaxCommand = 1024
 	// MaxName is the length of the longest name in bytes.
 	MaxName = 512
 )
 
-// CheckTTL returns an error that wraps [ErrInvalid] unless ttl lies between
+// CheckTTL returns an error that wraps [ErrInvalid] unless ttl is between
 // [MinTTL] and [MaxTTL].
 func CheckTTL(ttl time.Duration) error {
 	switch {
@@ -88,7 +86,7 @@ func CheckTTL(ttl time.Duration) error {
 
 // CheckName returns an error that wraps [ErrInvalid] unless name can name a
 // lock: 1 to [MaxName] bytes of UTF-8 text without control characters and
-// braces. (In a Redis Cluster braces say which node keeps a key.)
+// braces. (In a Redis Cluster braces select the node of a key.)
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -101,7 +99,7 @@ func CheckName(name string) error {
 	bad := func(r rune) bool { return r == '{' || r == '}' || !unicode.IsPrint(r) }
 	if i := strings.IndexFunc(name, bad); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(name[i:])
-		return fmt.Errorf("%w name: byte %d begins %q, which no name may contain: %q", ErrInvalid, i, r, name)
+		return fmt.Errorf("%w name: byte %d begins %q, which a name cannot contain: %q", ErrInvalid, i, r, name)
 	}
 	return nil
 }

@@ -30,24 +30,28 @@ func isForTests(room string) bool {
 // has its own line. Engines are imported by cmd/oid and by tests; nothing imports
 // cmd.
 var allowed = map[string][]string{
-	"objectid":          {},
-	"gpid":              {},
-	"inspect":           {"objectid"},
-	"census":            {"objectid", "inspect"},
-	"timerange":         {"objectid"},
-	"store":             {"objectid"},
-	"store/sqlitestore": {"store", "objectid"},
-	"store/mongostore":  {"store", "objectid"},
-	"store/storetest":   {"store", "objectid"},
-	"lock":              {"gpid", "objectid"},
-	"lock/redislock":    {"lock", "gpid", "objectid"},
-	"lock/filelock":     {"lock", "gpid", "objectid"},
-	"lock/locktest":     {"lock", "gpid", "objectid"},
-	"registry":          {"objectid", "gpid", "store"},
-	"server":            {"objectid", "gpid", "inspect", "census", "store", "lock", "registry", "timerange", "server/wire"},
-	"server/wire":       {"objectid", "gpid", "inspect", "census", "registry"},
-	"server/client":     {"objectid", "server/wire"},
-	"cmd/oid":           nil, // everything
+	"objectid":             {},
+	"gpid":                 {},
+	"inspect":              {"objectid"},
+	"census":               {"objectid", "inspect"},
+	"timerange":            {"objectid"},
+	"store":                {"objectid"},
+	"store/sqlitestore":    {"store", "objectid"},
+	"store/mongostore":     {"store", "objectid"},
+	"store/storetest":      {"store", "objectid"},
+	"lock":                 {"gpid", "objectid", "lock/internal/engine"},
+	"lock/redislock":       {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
+	"lock/filelock":        {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
+	"lock/sqlguard":        {"lock"},
+	"lock/internal/engine": {},
+	"lock/internal/calls":  {"lock"},
+	"lock/internal/holder": {"lock", "gpid"},
+	"lock/locktest":        {"lock", "gpid", "objectid"},
+	"registry":             {"objectid", "gpid", "store"},
+	"server":               {"objectid", "gpid", "inspect", "census", "store", "lock", "registry", "timerange", "server/wire"},
+	"server/wire":          {"objectid", "gpid", "inspect", "census", "registry"},
+	"server/client":        {"objectid", "server/wire"},
+	"cmd/oid":              nil, // everything
 }
 
 // standardOnly import nothing but the standard library, and their tests neither.

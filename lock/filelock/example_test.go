@@ -11,6 +11,7 @@ import (
 
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/filelock"
+	"github.com/oidkit/oid/lock/sqlguard"
 
 	_ "modernc.org/sqlite"
 )
@@ -63,7 +64,7 @@ func Example_guard() {
 	}
 
 	ctx := context.Background()
-	guard := lock.SQLGuard{Table: "accounts", Key: "name"}
+	guard := sqlguard.Guard{Table: "accounts", Key: "name"}
 	setBalance := func(fence uint64, balance int) error {
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {

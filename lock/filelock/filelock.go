@@ -29,6 +29,7 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -43,8 +44,9 @@ type Options struct {
 // Locker is a [lock.Locker] in a folder. Any number of goroutines may share one,
 // and any number of Lockers and processes a folder.
 type Locker struct {
-	dir     string
-	process gpid.GPID
+	dir      string
+	process  gpid.GPID
+	renewals engine.Renewals
 
 	closing context.Context
 	close   context.CancelFunc
@@ -100,7 +102,7 @@ func (l *Locker) begin(name string) (files, error) {
 }
 
 // TryAcquire takes the lock if it is free, see [lock.Locker].
-func (l *Locker) TryAcquire(ctx context.Context, name string) (*lock.Lease, error) {
+func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
 	f, err := l.begin(name)
 	if err != nil {
 		return nil, err
@@ -117,7 +119,7 @@ const (
 
 // Acquire takes the lock, waiting for it as long as ctx allows, see
 // [lock.Locker].
-func (l *Locker) Acquire(ctx context.Context, name string) (*lock.Lease, error) {
+func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
 	f, err := l.begin(name)
 	if err != nil {
 		return nil, err
@@ -187,9 +189,8 @@ func (l *Locker) lease(ctx context.Context, f files, locked *flock.Flock) (*lock
 		_ = locked.Unlock()
 		return nil, fmt.Errorf("filelock: acquire %q: %w", f.name, err)
 	}
-	return lock.NewLease(ctx, lock.Grant{
-		Name: f.name, Owner: r.Owner, Fence: r.Fence,
-		Every: time.Second, Try: time.Second, Keeper: &keeper{f, locked, r},
+	return lock.NewLease(ctx, f.name, r.Owner, nil, engine.Grant{
+		Fence: r.Fence, Every: time.Second, Retry: time.Second, Renewals: &l.renewals, Keeper: &keeper{f, locked, r},
 	}), nil
 }
 

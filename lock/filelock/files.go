@@ -1,7 +1,6 @@
 package filelock
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -116,7 +115,7 @@ func (f files) write(r record) error {
 	return os.Rename(part, f.record)
 }
 
-// keeper is the [lock.Keeper] of a lease.
+// keeper is the [engine.Keeper] of a lease.
 type keeper struct {
 	files  files
 	locked *flock.Flock
@@ -124,7 +123,7 @@ type keeper struct {
 }
 
 // Keep looks whether the file is still there; the kernel does the rest.
-func (k *keeper) Keep(context.Context) (time.Time, error) {
+func (k *keeper) Keep() (time.Time, error) {
 	if !k.files.same(k.locked) {
 		return time.Time{}, fmt.Errorf("%w: %q: its file %s was removed", lock.ErrLost, k.files.name, k.files.lock)
 	}
@@ -133,7 +132,7 @@ func (k *keeper) Keep(context.Context) (time.Time, error) {
 
 // Free clears the record, except for the fence, and unlocks the file.
 func (k *keeper) Free() error {
-	_, err := k.Keep(context.Background())
+	_, err := k.Keep()
 	if err == nil {
 		free := k.record
 		free.Owner = lock.Owner{}
@@ -141,3 +140,6 @@ func (k *keeper) Free() error {
 	}
 	return errors.Join(err, k.locked.Unlock())
 }
+
+// SetGroup does nothing yet.
+func (k *keeper) SetGroup(int) error { return nil }

@@ -10,7 +10,7 @@ import (
 )
 
 // TryAcquire takes the lock if it is free, see [lock.Locker].
-func (l *Locker) TryAcquire(ctx context.Context, name string) (*lock.Lease, error) {
+func (l *Locker) TryAcquire(ctx context.Context, name string, _ ...lock.AcquireOptions) (*lock.Lease, error) {
 	r, err := l.newRequest(name)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (r *request) failed(ctx context.Context, err error) error {
 
 // Acquire takes the lock, waiting for it as long as ctx allows, see
 // [lock.Locker].
-func (l *Locker) Acquire(ctx context.Context, name string) (*lock.Lease, error) {
+func (l *Locker) Acquire(ctx context.Context, name string, _ ...lock.AcquireOptions) (*lock.Lease, error) {
 	r, err := l.newRequest(name)
 	if err != nil {
 		return nil, err

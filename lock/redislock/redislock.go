@@ -52,6 +52,7 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -121,9 +122,10 @@ type Locker struct {
 	owners  string // what the texts of all owners begin with
 	deaf    string // "1" if a release cannot tell whether anybody listens, else "0"
 
-	nonce atomic.Uint64
-	seen  atomic.Uint64 // the highest fence of any lock
-	line  line
+	nonce    atomic.Uint64
+	seen     atomic.Uint64 // the highest fence of any lock
+	line     line
+	renewals engine.Renewals
 
 	// reset drops connections that were opened before a request which got no
 	// answer or that of another; nil if the client is not ours.

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -91,16 +92,16 @@ func (r *request) lease(ctx context.Context, fence uint64, deadline time.Time) *
 		r.l.line.holds(r.text)
 	}
 	r.fence = fence
-	return lock.NewLease(ctx, lock.Grant{
-		Name: r.name, Owner: r.owner, Fence: fence, Deadline: deadline,
-		Every: r.l.ttl / 3, Try: r.l.ttl / 6, Keeper: r,
+	return lock.NewLease(ctx, r.name, r.owner, nil, engine.Grant{
+		Fence: fence, Deadline: deadline,
+		Every: r.l.ttl / 3, Retry: r.l.ttl / 6, Renewals: &r.l.renewals, Keeper: r,
 	})
 }
 
 // Keep renews the lease.
-func (r *request) Keep(ctx context.Context) (time.Time, error) {
+func (r *request) Keep() (time.Time, error) {
 	sent := time.Now()
-	reply, err := r.l.eval(ctx, renewScript, r.keys, r.text, r.l.ttlText)
+	reply, err := r.l.eval(context.Background(), renewScript, r.keys, r.text, r.l.ttlText)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("redislock: renew %q: %w", r.name, err)
 	}
@@ -185,3 +186,6 @@ func permanent(err error) bool {
 	}
 	return true
 }
+
+// SetGroup does nothing yet.
+func (r *request) SetGroup(int) error { return nil }

@@ -1,4 +1,4 @@
-package lock_test
+package sqlguard_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/sqlguard"
 )
 
 // openDB returns a database with two accounts.
@@ -32,7 +33,7 @@ func openDB(t *testing.T, fence string) *sql.DB {
 }
 
 // write sets a balance under a fence.
-func write(db *sql.DB, g lock.SQLGuard, name string, fence uint64, balance int) error {
+func write(db *sql.DB, g sqlguard.Guard, name string, fence uint64, balance int) error {
 	ctx := context.Background()
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -48,8 +49,8 @@ func write(db *sql.DB, g lock.SQLGuard, name string, fence uint64, balance int) 
 	return tx.Commit()
 }
 
-func TestSQLGuard(t *testing.T) {
-	for fence, g := range map[string]lock.SQLGuard{
+func TestGuard(t *testing.T) {
+	for fence, g := range map[string]sqlguard.Guard{
 		"fence": {Table: `all "accounts`, Key: "name"},
 		"token": {Table: `all "accounts`, Key: "name", Fence: "token", Dollar: true},
 	} {
@@ -78,7 +79,7 @@ func TestSQLGuard(t *testing.T) {
 				t.Errorf("balance of %s = %d, %v; want %d", name, balance, err, want)
 			}
 		}
-		if err := write(db, lock.SQLGuard{Table: "missing", Key: "name"}, "a", high, 6); err == nil || errors.Is(err, lock.ErrStale) {
+		if err := write(db, sqlguard.Guard{Table: "missing", Key: "name"}, "a", high, 6); err == nil || errors.Is(err, lock.ErrStale) {
 			t.Errorf("write to a table that is not there: %v", err)
 		}
 	}

@@ -1,0 +1,35 @@
+package lock
+
+import "time"
+
+// EventKind says what happened to a lock, in lower case with hyphens.
+type EventKind string
+
+// The kinds of events.
+const (
+	// Waiting: the lock is held by another, and Acquire waits for it.
+	Waiting EventKind = "waiting"
+	// Acquired: a lease has begun. Took is the time from the call to the lease.
+	Acquired EventKind = "acquired"
+	// RenewedLate: a renewal has succeeded after at least one that failed. Took
+	// is the age of the lease.
+	RenewedLate EventKind = "renewed-late"
+	// Lost: the lease has ended before it was released; Err says why. Took is
+	// the age of the lease.
+	Lost EventKind = "lost"
+	// Released: the lease was given back; Err is the error of Release. Took is
+	// the age of the lease.
+	Released EventKind = "released"
+)
+
+// Event is something that happened to a lock in this process. The engines'
+// Options have a function that gets every event; it must return soon and may be
+// called from several goroutines at the same time.
+type Event struct {
+	Kind  EventKind
+	Name  string
+	Owner Owner
+	Fence uint64 // 0 while waiting
+	Took  time.Duration
+	Err   error
+}

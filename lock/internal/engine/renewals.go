@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"sync"
+	"time"
+)
+
+// Renewals calls functions when they are due. It has one timer for all of them,
+// because most leases end long before their first renewal: adding and removing
+// one costs a few pointers. The zero Renewals is ready to use, and any number of
+// goroutines may share one.
+type Renewals struct {
+	mu    sync.Mutex
+	all   Renewal // head of a ring
+	timer *time.Timer
+	next  time.Time // when the timer fires; zero if it is not set
+}
+
+// Renewal is a function that [Renewals] calls once, unless it is stopped. The
+// zero Renewal is ready to use.
+type Renewal struct {
+	before, after *Renewal
+	due           time.Time
+	call          func()
+}
+
+// Set makes call run in a goroutine of its own after d, and forgets what was set
+// before. It may run up to a sixteenth of d early, so that many are served at
+// once.
+func (s *Renewals) Set(r *Renewal, d time.Duration, call func()) {
+	due := time.Now().Add(d)
+	if step := d / 16; step > 0 {
+		due = due.Add(-time.Duration(due.UnixNano() % int64(step)))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all.after == nil {
+		s.all.before, s.all.after = &s.all, &s.all
+	}
+	if r.after == nil {
+		r.before, r.after = s.all.before, &s.all
+		r.before.after, r.after.before = r, r
+	}
+	r.due, r.call = due, call
+	s.arm(due)
+}
+
+// Stop forgets r. A call that has begun goes on.
+func (s *Renewals) Stop(r *Renewal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.remove()
+}
+
+func (r *Renewal) remove() {
+	if r.after != nil {
+		r.before.after, r.after.before = r.after, r.before
+		r.before, r.after = nil, nil
+	}
+}
+
+// arm sets the timer to due if it would fire later. It is called with mu held.
+func (s *Renewals) arm(due time.Time) {
+	switch {
+	case !s.next.IsZero() && !due.Before(s.next):
+		return
+	case s.timer == nil:
+		s.timer = time.AfterFunc(time.Until(due), s.fire)
+	default:
+		s.timer.Reset(time.Until(due))
+	}
+	s.next = due
+}
+
+// fire runs what is due and sets the timer for the rest.
+func (s *Renewals) fire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.next = time.Time{}
+	var soonest time.Time
+	for r := s.all.after; r != &s.all; {
+		after := r.after
+		if !r.due.After(now) {
+			r.remove()
+			go r.call()
+		} else if soonest.IsZero() || r.due.Before(soonest) {
+			soonest = r.due
+		}
+		r = after
+	}
+	if !soonest.IsZero() {
+		s.arm(soonest)
+	}
+}
+
+// Close stops the timer. Nothing is called any more.
+func (s *Renewals) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
