@@ -16,7 +16,7 @@ func counter(id objectid.ID) int { return int(id[9])<<16 | int(id[10])<<8 | int(
 func TestOwnGenerator(t *testing.T) {
 	for _, layout := range []objectid.Layout{objectid.Modern, objectid.Java} {
 		now := time.Unix(1_700_000_000, 500_000_000)
-		g, err := objectid.NewGenerator(objectid.Config{Layout: layout, Now: func() time.Time { return now }})
+		g, err := objectid.NewGenerator(&objectid.Options{Layout: layout, Now: func() time.Time { return now }})
 		if err != nil {
 			t.Fatal(err)
 		}

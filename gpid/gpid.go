@@ -38,12 +38,12 @@ const (
 	maxPID   = 1<<32 - 1
 )
 
-// New returns the GPID of the process with the given pid, which began at start
-// and which its peers reach at addr; port 0 means that it listens on nothing.
-// start is rounded down to microseconds and must lie between 2001-09-09 and
-// 2286-11-20, where it has 16 digits. pid must lie between 1 and 2^32-1. An
-// address with a zone is refused, because a zone means something on one host
-// only; an IPv4 address mapped into IPv6 counts as the IPv4 address.
+// New returns the GPID of the process with the given pid, which started at start
+// and which peers dial at addr; port 0 means that it does not listen.
+// start is rounded down to microseconds and must be between 2001-09-09 and
+// 2286-11-20, where it has 16 digits. pid must be between 1 and 2^32-1. An
+// address with a zone is refused, because a zone is valid on one host only; an
+// IPv4 address mapped into IPv6 counts as the IPv4 address.
 func New(addr netip.AddrPort, start time.Time, pid int) (GPID, error) {
 	micros := start.UnixMicro()
 	switch {
@@ -67,11 +67,11 @@ func New(addr netip.AddrPort, start time.Time, pid int) (GPID, error) {
 }
 
 // IsZero reports whether g is the zero GPID, which means "no process". The
-// options omitzero of encoding/json and omitempty of BSON ask it.
+// options omitzero of encoding/json and omitempty of BSON call it.
 func (g GPID) IsZero() bool { return g == GPID{} }
 
 // Addr returns the address that peers dial; its port is 0 if the process
-// listens on nothing. For the zero GPID it is the zero AddrPort.
+// does not listen. For the zero GPID it is the zero AddrPort.
 func (g GPID) Addr() netip.AddrPort {
 	if g.IsZero() {
 		return netip.AddrPort{}
@@ -96,6 +96,5 @@ func (g GPID) PID() int { return int(binary.BigEndian.Uint32(g.b[28:])) }
 
 // Compare returns -1 if g sorts before other, 0 if they are equal and +1 if it
 // sorts after it. The order is that of the binary forms: the runs at one address
-// stand together, in the order of their start times. It is not the order of the
-// text forms.
+// are adjacent, ordered by start time. It is not the order of the text forms.
 func (g GPID) Compare(other GPID) int { return bytes.Compare(g.b[:], other.b[:]) }

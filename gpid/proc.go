@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,7 +18,7 @@ import (
 // architecture that Go supports.
 const tick = 10 * time.Millisecond
 
-// stat is what is read of /proc/PID/stat, see proc_pid_stat(5).
+// stat is the part of /proc/PID/stat that is used, see proc_pid_stat(5).
 type stat struct {
 	pid   int
 	state byte
@@ -34,8 +36,9 @@ func readStat(proc fs.FS, pid int) (stat, error) {
 	name := path.Join(strconv.Itoa(pid), "stat")
 	text, err := fs.ReadFile(proc, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
-		// Process 1 always runs. A /proc that does not show it is empty, or was
-		// mounted to hide other users' processes, so it cannot tell who ended.
+		// Process 1 always runs. A /proc that does not show it is empty, or is
+		// mounted with other users' processes hidden: then a missing file does not
+		// show that the process has ended.
 		if _, err := fs.Stat(proc, "1"); err != nil {
 			return stat{}, fmt.Errorf("gpid: read stat of process %d: /proc does not show all processes: %w", pid, err)
 		}
@@ -49,14 +52,14 @@ func readStat(proc fs.FS, pid int) (stat, error) {
 		return stat{}, fmt.Errorf("gpid: read stat of process %d: %w", pid, err)
 	}
 	if s.pid != pid {
-		return stat{}, fmt.Errorf("gpid: read stat of process %d: it is that of process %d", pid, s.pid)
+		return stat{}, fmt.Errorf("gpid: read stat of process %d: the file belongs to process %d", pid, s.pid)
 	}
 	return s, nil
 }
 
-// parseStat reads fields 1, 3 and 22. Field 2 is the process's name, which the
-// process chooses: it may hold spaces and parentheses, so it ends at the last
-// parenthesis of the file.
+// parseStat reads fields 1, 3 and 22. Field 2 is the process name, which the
+// process chooses: it may contain spaces and parentheses, so it ends at the last
+// closing parenthesis of the file.
 func parseStat(text string) (stat, error) {
 	pidText, _, ok1 := strings.Cut(text, " (")
 	end := strings.LastIndexByte(text, ')')
@@ -66,7 +69,7 @@ func parseStat(text string) (stat, error) {
 	}
 	fields := strings.Fields(text[end+1:]) // from field 3
 	const state, starttime = 0, 22 - 3
-	if len(fields) <= starttime+1 { // the last field that is there may be cut
+	if len(fields) <= starttime+1 { // the last field may be cut short
 		return stat{}, fmt.Errorf("%d fields after the name, want more than %d", len(fields), starttime+1)
 	}
 	if len(fields[state]) != 1 {
@@ -79,29 +82,42 @@ func parseStat(text string) (stat, error) {
 	return stat{pid: pid, state: fields[state][0], ticks: ticks}, nil
 }
 
-// place is where pids mean something.
+// place is the scope in which a pid identifies a process.
 type place struct {
 	boot      string
-	namespace uint64 // number of the pid namespace
+	namespace uint64 // number of the PID namespace
 }
 
-// found is this process's own place, once it is known: it cannot change.
-var found atomic.Pointer[place]
+// checkBoot returns an error that wraps [ErrElsewhere] unless p belongs to the
+// boot of here.
+func (here place) checkBoot(p Process) error {
+	if here.boot != p.Boot {
+		return fmt.Errorf("%w: boot %q, here %q", ErrElsewhere, p.Boot, here.boot)
+	}
+	return nil
+}
 
-// readHere is readPlace for the proc file system of this host.
-func readHere(proc fs.FS) (place, error) {
-	if here := found.Load(); here != nil {
-		return *here, nil
+// own is the place of this process, nil until it was read: it cannot change.
+var own atomic.Pointer[place]
+
+// system returns the proc file system of this host and the place of this process.
+func system() (fs.FS, place, error) {
+	if runtime.GOOS != "linux" {
+		return nil, place{}, fmt.Errorf("gpid: identify processes on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+	}
+	proc := os.DirFS("/proc")
+	if here := own.Load(); here != nil {
+		return proc, *here, nil
 	}
 	here, err := readPlace(proc)
 	if err == nil {
-		found.Store(&here)
+		own.Store(&here)
 	}
-	return here, err
+	return proc, here, err
 }
 
-// readPlace returns the id of this boot and the number of the caller's pid
-// namespace. It is an error if proc counts pids by another namespace than the
+// readPlace returns the id of this boot and the number of the caller's PID
+// namespace. It fails if proc was mounted for another PID namespace than the
 // caller's, because its pids then belong to other processes.
 func readPlace(proc fs.FS) (here place, err error) {
 	text, err := fs.ReadFile(proc, "sys/kernel/random/boot_id")
@@ -114,13 +130,13 @@ func readPlace(proc fs.FS) (here place, err error) {
 	}
 	link, err := fs.ReadLink(proc, "self/ns/pid")
 	if err != nil {
-		return place{}, fmt.Errorf("gpid: read pid namespace: %w", err)
+		return place{}, fmt.Errorf("gpid: read PID namespace: %w", err)
 	}
 	number, ok1 := strings.CutPrefix(link, "pid:[")
 	number, ok2 := strings.CutSuffix(number, "]")
 	here.namespace, err = strconv.ParseUint(number, 10, 64)
 	if !ok1 || !ok2 || err != nil {
-		return place{}, fmt.Errorf("gpid: read pid namespace: %q, want pid:[number]", link)
+		return place{}, fmt.Errorf("gpid: read PID namespace: %q, want pid:[number]", link)
 	}
 	status, err := fs.ReadFile(proc, "self/status")
 	if err != nil {
@@ -129,13 +145,13 @@ func readPlace(proc fs.FS) (here place, err error) {
 	for line := range strings.Lines(string(status)) {
 		// One pid for each namespace from that of proc down to the caller's.
 		if pids, ok := strings.CutPrefix(line, "NSpid:"); ok && len(strings.Fields(pids)) > 1 {
-			return place{}, fmt.Errorf("gpid: /proc belongs to another pid namespace than this process")
+			return place{}, fmt.Errorf("gpid: /proc belongs to another PID namespace than this process")
 		}
 	}
 	return here, nil
 }
 
-// startAfterBoot adds ticks to the time of the boot, which the kernel gives in
+// startAfterBoot adds ticks to the time of the boot, which the kernel reports in
 // whole seconds, rounded down.
 func startAfterBoot(proc fs.FS, ticks uint64) (time.Time, error) {
 	text, err := fs.ReadFile(proc, "stat")

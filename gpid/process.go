@@ -8,23 +8,23 @@ import (
 )
 
 var (
-	// ErrNoProcess is wrapped by the error of [Of] if there is no process with
-	// the pid, or only what is left of one that has ended.
+	// ErrNoProcess is wrapped by the error of [Of] if no process has the pid, or
+	// if the process with the pid has ended and only its exit status is left.
 	ErrNoProcess = errors.New("gpid: no such process")
 
-	// ErrElsewhere is wrapped by the error of [Process.Alive] if the process
-	// belongs to another boot or another pid namespace than the caller: to
-	// another host or container, or to the time before this host started.
-	ErrElsewhere = errors.New("gpid: process cannot be seen from here")
+	// ErrElsewhere is wrapped by the errors of [Process.Alive] and
+	// [Process.Started] if the process belongs to another host, boot or PID
+	// namespace than the caller.
+	ErrElsewhere = errors.New("gpid: process belongs to another host, boot or PID namespace")
 )
 
-// Process is what the kernel of a host knows one run of a process by. No two
-// processes have the same, at any time: compare it with ==. It does not change
-// when the wall clock is set. The zero Process means "not known".
+// Process is the kernel's identification of one run of one process. No two
+// processes ever have the same: compare it with ==. Setting the wall clock does
+// not change it. The zero Process means "not known".
 type Process struct {
 	// Boot is the kernel's random id of the boot, a UUID in text.
 	Boot string `json:"boot" bson:"boot"`
-	// Namespace is the number of the pid namespace in which PID is meant.
+	// Namespace is the number of the PID namespace in which PID is meant.
 	Namespace uint64 `json:"namespace" bson:"namespace"`
 	// PID is the process id.
 	PID int `json:"pid" bson:"pid"`
@@ -32,21 +32,19 @@ type Process struct {
 	Ticks uint64 `json:"ticks" bson:"ticks"`
 }
 
-// Of returns the process of this host that now has the given pid, as the pid
-// namespace of the caller counts. If there is none, the error wraps
-// [ErrNoProcess]; on a system other than Linux it wraps [errors.ErrUnsupported].
-// Other errors say what of /proc could not be read.
+// Of returns the process of this host that now has the given pid in the PID
+// namespace of the caller. If there is none, the error wraps [ErrNoProcess]; on a
+// system other than Linux it wraps [errors.ErrUnsupported]. Other errors say which
+// file of /proc could not be read.
 func Of(pid int) (Process, error) {
-	proc, err := systemProc()
+	proc, here, err := system()
 	if err != nil {
 		return Process{}, err
 	}
-	return OfFS(proc, pid)
+	return of(proc, here, pid)
 }
 
-// OfFS is [Of] with a proc file system other than the one at /proc, on every
-// system.
-func OfFS(proc fs.FS, pid int) (Process, error) {
+func of(proc fs.FS, here place, pid int) (Process, error) {
 	s, err := readStat(proc, pid)
 	if err != nil {
 		return Process{}, err
@@ -54,33 +52,15 @@ func OfFS(proc fs.FS, pid int) (Process, error) {
 	if s.ended() {
 		return Process{}, fmt.Errorf("%w: %d has ended", ErrNoProcess, pid)
 	}
-	here, err := readPlace(proc)
-	if err != nil {
-		return Process{}, err
-	}
 	return Process{Boot: here.boot, Namespace: here.namespace, PID: pid, Ticks: s.ticks}, nil
 }
 
-// Alive reports whether p still runs on this host. A process that has ended but
-// that its parent has not yet waited for counts as ended. The error says why it
-// cannot be told: it wraps [ErrElsewhere] if p belongs to another boot or pid
+// Alive reports whether p still runs on this host. A process that has ended, but
+// whose parent has not yet waited for it, is not alive. An error means that it
+// cannot be decided: it wraps [ErrElsewhere] if p belongs to another boot or PID
 // namespace, and [errors.ErrUnsupported] on a system other than Linux.
 func (p Process) Alive() (bool, error) {
-	proc, err := systemProc()
-	if err != nil {
-		return false, err
-	}
-	here, err := readHere(proc)
-	if err != nil {
-		return false, err
-	}
-	return p.alive(proc, here)
-}
-
-// AliveFS is [Process.Alive] with a proc file system other than the one at
-// /proc, on every system.
-func (p Process) AliveFS(proc fs.FS) (bool, error) {
-	here, err := readPlace(proc)
+	proc, here, err := system()
 	if err != nil {
 		return false, err
 	}
@@ -88,11 +68,11 @@ func (p Process) AliveFS(proc fs.FS) (bool, error) {
 }
 
 func (p Process) alive(proc fs.FS, here place) (bool, error) {
-	if here.boot != p.Boot {
-		return false, fmt.Errorf("%w: boot %q, here %q", ErrElsewhere, p.Boot, here.boot)
+	if err := here.checkBoot(p); err != nil {
+		return false, err
 	}
 	if here.namespace != p.Namespace {
-		return false, fmt.Errorf("%w: pid namespace %d, here %d", ErrElsewhere, p.Namespace, here.namespace)
+		return false, fmt.Errorf("%w: PID namespace %d, here %d", ErrElsewhere, p.Namespace, here.namespace)
 	}
 	s, err := readStat(proc, p.PID)
 	if errors.Is(err, ErrNoProcess) {
@@ -104,30 +84,26 @@ func (p Process) alive(proc fs.FS, here place) (bool, error) {
 	return s.ticks == p.Ticks && !s.ended(), nil
 }
 
-// Started returns when p began, by the wall clock of this host as it is set now:
-// not later than it truly began, and at most about a second earlier. Setting the
-// clock moves it, so it is no identity. The error is [Process.Alive]'s for a
-// process elsewhere, or says what of /proc could not be read.
+// Started returns when p started, by the wall clock of this host as it is set now:
+// not later than the true time, and at most about a second earlier. A clock step
+// changes the result, so it does not identify a process. The error wraps
+// [ErrElsewhere] or [errors.ErrUnsupported] as for [Process.Alive], or says which
+// file of /proc could not be read.
 func (p Process) Started() (time.Time, error) {
-	proc, err := systemProc()
+	proc, here, err := system()
 	if err != nil {
 		return time.Time{}, err
 	}
-	here, err := readHere(proc)
-	if err != nil {
+	if err := here.checkBoot(p); err != nil {
 		return time.Time{}, err
-	}
-	if here.boot != p.Boot {
-		return time.Time{}, fmt.Errorf("%w: boot %q, here %q", ErrElsewhere, p.Boot, here.boot)
 	}
 	return startAfterBoot(proc, p.Ticks)
 }
 
-// GPID returns the GPID of p as a process that peers reach at addr, which is
-// read as [Self] does. Its start time is what [Process.Started] returns now, so
-// it is another one after the clock was set: make it once and keep it. It is not
-// the GPID that the process gives itself with Self, whose start time is finer and
-// up to a second later.
+// GPID returns the GPID of p with the address addr, which is read as by [Self].
+// Its start time is the result of [Process.Started] at the time of the call, which
+// changes with a clock step: call GPID once and keep the result. The GPID that p
+// gives itself with Self has a more precise start time, up to a second later.
 func (p Process) GPID(addr string) (GPID, error) {
 	a, err := ParseAddr(addr)
 	if err != nil {

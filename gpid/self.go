@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// selfStart is when this process began: this package is initialised before main
-// begins. It is read once, so that every GPID of this process carries the same
-// start time, whatever is done to the clock. /proc knows it only to 10 ms, in which
-// a process can end and another one begin.
+// selfStart is the start time of this process: this package is initialised before
+// main runs. It is read once, so that every GPID of this process has the same start
+// time, also after a clock step. The start time in /proc is not used, because it is
+// in units of 10 ms, within which one process can end and another start.
 var selfStart = time.Now()
 
-// Self returns the GPID of this process, the same one for the same addr
-// whenever it is called. addr is the ip:port that peers dial, with IPv6 in
-// brackets. If its ip is missing or unspecified, as in ":8080", "0.0.0.0:8080" or
-// "[::]:8080", the first address of this host that others may reach stands in
-// for it, or 127.0.0.1 if there is none. The empty addr is that address with
-// port 0, which says that the process listens on nothing.
+// Self returns the GPID of this process, always the same one for the same addr.
+// addr is the ip:port that peers dial, with IPv6 in brackets. If its ip is missing
+// or unspecified, as in ":8080", "0.0.0.0:8080" or "[::]:8080", it is replaced by
+// the first address of this host that is neither loopback nor link-local, or by
+// 127.0.0.1 if there is none. The empty addr is that address with port 0, which
+// means that the process does not listen.
 //
-// An error wraps [ErrInvalid]: addr is no ip:port, which host names are not
-// either, or the clock stands before 2001-09-09.
+// The error wraps [ErrInvalid] if addr is not an ip:port, such as a host name, or
+// if the clock was before 2001-09-09 when the process started.
 func Self(addr string) (GPID, error) {
 	a, err := ParseAddr(addr)
 	if err != nil {
@@ -55,7 +55,7 @@ func ParseAddr(addr string) (netip.AddrPort, error) {
 // link-local, IPv4 before IPv6, or 127.0.0.1.
 func hostAddr() netip.Addr {
 	found := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	interfaces, _ := net.InterfaceAddrs() // without any the host is on its own
+	interfaces, _ := net.InterfaceAddrs() // without any, the host has only 127.0.0.1
 	for _, i := range interfaces {
 		prefix, err := netip.ParsePrefix(i.String())
 		if err != nil {

@@ -189,7 +189,7 @@ func TestContainersHavePID1(t *testing.T) {
 	if err1 != nil || err2 != nil || g1.PID() != 1 || g2.PID() != 1 || g1.Compare(g2) != -1 {
 		t.Errorf("two containers at one address: %v and %v, want pid 1 and a later start", report1, report2)
 	}
-	if !strings.Contains(report1[2], "another pid namespace") {
+	if !strings.Contains(report1[2], "another PID namespace") {
 		t.Errorf("Of(1) with the parent's /proc: %s, want a refusal", report1[2])
 	}
 }

@@ -12,9 +12,9 @@ import (
 const maxText = len("[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535:9999999999999999:4294967295")
 
 // Parse reads the text form that [GPID.String] writes and nothing else: no
-// spaces, no leading zeros, an IPv6 address in brackets and in its shortest form
-// in lower case (RFC 5952). Every error wraps [ErrInvalid] and says which part is
-// wrong.
+// spaces, no leading zeros, and an IPv6 address in brackets, in its shortest form
+// and in lower case (RFC 5952). Every error wraps [ErrInvalid] and says which part
+// is wrong.
 func Parse(s string) (GPID, error) {
 	if len(s) > maxText {
 		return GPID{}, fmt.Errorf("%w: %d characters, want at most %d: it begins %q", ErrInvalid, len(s), maxText, s[:maxText])
@@ -55,8 +55,8 @@ func cutLast(s string) (before, after string, found bool) {
 	return s[:i], s[i+1:], true
 }
 
-// decimal reads a number from 1 to limit that is written in decimal digits. A
-// leading zero is left to the comparison with the canonical form.
+// decimal reads a decimal number from 1 to limit. It accepts leading zeros, which
+// [Parse] refuses when it compares with the canonical form.
 func decimal(s string, limit uint64) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || n < 1 || n > limit {
@@ -65,8 +65,8 @@ func decimal(s string, limit uint64) (uint64, error) {
 	return n, nil
 }
 
-// MustParse is like [Parse] but panics if s cannot be read. It is meant for
-// GPIDs that are written in the source.
+// MustParse is like [Parse] but panics if s is not a GPID. It is meant for
+// constants in source code.
 func MustParse(s string) GPID {
 	g, err := Parse(s)
 	if err != nil {
@@ -94,13 +94,12 @@ func (g GPID) AppendText(b []byte) ([]byte, error) {
 }
 
 // MarshalText returns what [GPID.String] returns. It implements
-// [encoding.TextMarshaler], which JSON, slog and flags use; the error is always
-// nil.
+// [encoding.TextMarshaler], which encoding/json, slog and flag use; the error is
+// always nil.
 func (g GPID) MarshalText() ([]byte, error) { return g.AppendText(nil) }
 
-// UnmarshalText reads text as [Parse] does, or sets the zero GPID if text is
-// empty, since that is how the zero GPID is written. On an error g is left as it
-// was.
+// UnmarshalText reads text as [Parse] does. An empty text, the text form of the
+// zero GPID, sets the zero GPID. On an error g is left unchanged.
 func (g *GPID) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*g = GPID{}

@@ -14,7 +14,7 @@ import (
 // clock of the synctest bubble moved by *step.
 func stepping(t *testing.T, layout Layout, step *time.Duration) *Generator {
 	t.Helper()
-	g, err := NewGenerator(Config{Layout: layout})
+	g, err := NewGenerator(&Options{Layout: layout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestNewSecondIsSeenAtOnce(t *testing.T) {
 func TestClockIsReadSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reads := 0
-		g, err := NewGenerator(Config{})
+		g, err := NewGenerator(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestClockIsReadSeldom(t *testing.T) {
 // The ids of the last seconds of all are counted one by one.
 func TestNothingIsMadeTwiceAtTheEnd(t *testing.T) {
 	for _, layout := range []Layout{Modern, Classic, Java} {
-		g, err := NewGenerator(Config{Layout: layout})
+		g, err := NewGenerator(&Options{Layout: layout})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestNothingIsMadeTwiceAtTheEnd(t *testing.T) {
 func TestCarry(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	block := [4]byte{1, 2, 3, 4}
-	g, err := NewGenerator(Config{Block: &block, Now: func() time.Time { return now }})
+	g, err := NewGenerator(&Options{Block: &block, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

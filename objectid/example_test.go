@@ -51,7 +51,7 @@ func ExampleRange_SQL() {
 
 func ExampleNewGenerator() {
 	// Ids as MongoDB's drivers made them until 2018, at a given time.
-	g, err := objectid.NewGenerator(objectid.Config{
+	g, err := objectid.NewGenerator(&objectid.Options{
 		Layout: objectid.Classic,
 		Now:    func() time.Time { return time.Unix(1_500_000_000, 0) },
 	})

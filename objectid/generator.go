@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-// Config says how a [Generator] makes its ids. The zero Config is ready to use
-// and is what [New] and [Fill] use.
-type Config struct {
-	// Layout is what the bytes after the seconds hold. Default: [Modern].
+// Options configure a [Generator]. The zero value, like a nil pointer, is ready to
+// use; [New] and [Fill] use it.
+type Options struct {
+	// Layout of the eight bytes after the seconds. Default: [Modern].
 	Layout Layout
 
-	// Block, if not nil, is the first four bytes of the process value, for
-	// callers that know a block to be theirs alone. The fifth byte starts at 0,
-	// which leaves room for 2^32 ids a second. Only with the Modern layout.
-	// Default: random.
+	// Block, if not nil, is the first four bytes of the process value: a process
+	// block that belongs to the caller alone, such as package registry gives.
+	// The fifth byte starts at 0, which leaves room for 2^32 ids a second. Only
+	// for the Modern layout. Default: random.
 	Block *[4]byte
 
 	// Now returns the time. It is called for every New and Fill, by several
 	// goroutines at once, and may jump in either direction. Default: the
-	// system's clock, read no more often than needed.
+	// system clock, read no more often than needed.
 	Now func() time.Time
 }
 
-// Generator makes IDs that are strictly increasing and never repeat. Any number
-// of goroutines may share one. Make it with [NewGenerator]; a zero Generator is
-// not usable, and a Generator must not be copied.
+// Generator generates IDs that are strictly increasing and never repeat. Any
+// number of goroutines may share one. Create it with [NewGenerator]; the zero
+// Generator is not usable, and a Generator must not be copied.
 type Generator struct {
-	// What follows is written once, before the generator is shared.
+	// These fields are written once, before the generator is shared.
 
 	now   func() time.Time
-	given bool      // now was given: call it for every id
+	given bool      // Options.Now was set: call it for every id
 	base  time.Time // origin of recheck, with a monotonic reading
 
 	block   uint32 // second word of every id
@@ -43,67 +43,74 @@ type Generator struct {
 	mask    uint32 // bits of the low word that are in state
 	reset   uint64 // bits of the low word that a new second sets
 	counter uint64 // bits of the low word that a new second keeps
-	bits    uint8  // bits of the low word that are in state, counted
+	bits    uint8  // number of bits of the low word that are in state
 
 	// recheck is the time since base, in nanoseconds, at which to read the clock
 	// again. 0 means for every id.
 	recheck atomic.Int64
 
-	_ [128]byte // keeps the words that are read apart from the one that is written
+	_ [128]byte // the fields above are read only: keep them in other cache lines than state
 
-	// state holds the seconds and the low word of the next ID. Every ID is one
-	// value that state had, and state only ever rises.
+	// state is the seconds and the low word of the next ID. Every ID is one
+	// value that state had, and state only increases.
 	state atomic.Uint64
 
 	_ [128]byte
 }
 
 const (
-	// maxAge bounds how long a step of the system's clock can go unnoticed.
+	// maxAge bounds how long a step of the system clock can go unnoticed.
 	maxAge = 100 * time.Millisecond
 
-	// lastFree is the second up to which ids are taken without a look at what
-	// is left. Between two looks no more than a few seconds' ids can be taken.
+	// lastFree is the second below which New skips the exhaustion check. Between
+	// two checks no more than the ids of a few seconds can be taken.
 	lastFree = math.MaxUint32 - 256
 
 	// chunk is how many ids Fill takes from state at once.
 	chunk = 1 << 20
 )
 
-// NewGenerator returns a generator for c. The errors: c.Layout is no layout,
-// c.Block is set for a layout other than Modern, or the host's name cannot be
-// read for the Classic layout.
-func NewGenerator(c Config) (*Generator, error) {
+// ErrExhausted is the value that [Generator.New] and [Generator.Fill] panic with
+// when no id is left that is greater than the last one.
+var ErrExhausted = errors.New("objectid: no ids left before the end of time, 2106-02-07T06:28:16Z")
+
+// NewGenerator returns a new generator. A nil o stands for the zero Options. It
+// fails if o.Layout is invalid, if o.Block is set for a layout other than Modern,
+// or if the host name cannot be read for the Classic layout.
+func NewGenerator(o *Options) (*Generator, error) {
+	if o == nil {
+		o = &Options{}
+	}
 	g := new(Generator)
-	if err := g.init(c); err != nil {
+	if err := g.init(o); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-func (g *Generator) init(c Config) error {
-	block, low, counter, err := c.Layout.words()
+func (g *Generator) init(o *Options) error {
+	block, low, counter, err := o.Layout.words()
 	if err != nil {
 		return err
 	}
-	if c.Block != nil {
-		if c.Layout != Modern {
-			return fmt.Errorf("objectid: a block goes with the %v layout, not with %v", Modern, c.Layout)
+	if o.Block != nil {
+		if o.Layout != Modern {
+			return fmt.Errorf("objectid: block set for layout %v, want %v", o.Layout, Modern)
 		}
-		block = binary.BigEndian.Uint32(c.Block[:])
+		block = binary.BigEndian.Uint32(o.Block[:])
 		low &= counter
 	}
 	g.block = block
 	g.counter = uint64(counter)
-	if c.Layout == Classic {
-		// The upper byte is the pid's, so state leaves it out and an overflow
+	if o.Layout == Classic {
+		// The upper byte belongs to the pid: state leaves it out, and an overflow
 		// of the counter carries into the seconds.
 		g.bits, g.mask, g.prefix = 24, counter, low&^counter
 	} else {
 		g.bits, g.mask, g.reset = 32, math.MaxUint32, uint64(low&^counter)
 	}
 	g.base = time.Now()
-	g.now, g.given = c.Now, c.Now != nil
+	g.now, g.given = o.Now, o.Now != nil
 	if !g.given {
 		g.now = time.Now
 	}
@@ -117,28 +124,28 @@ var (
 )
 
 func initStd() {
-	if err := std.init(Config{}); err != nil {
-		panic(err) // cannot happen: the Modern layout asks nothing of the host
+	if err := std.init(&Options{}); err != nil {
+		panic(err) // cannot happen: the Modern layout does not depend on the host
 	}
 }
 
-// New returns a new ID from the process's default generator, a Modern one on the
-// system's clock. It is [Generator.New] for callers that need no other.
+// New returns a new ID from the default generator of the process, which has the
+// Modern layout and follows the system clock. See [Generator.New].
 func New() ID {
 	stdOnce.Do(initStd)
 	return std.New()
 }
 
-// Fill sets every element of dst to a new ID from the process's default
-// generator, see [Generator.Fill].
+// Fill sets every element of dst to a new ID from the default generator of the
+// process. See [Generator.Fill].
 func Fill(dst []ID) {
 	stdOnce.Do(initStd)
 	std.Fill(dst)
 }
 
 // New returns a new ID, greater than every ID that g returned before the call
-// began. It panics with [ErrExhausted] when g has no ids left, which takes a clock in the year 2106
-// and another 2^24 ids or more.
+// began. It panics with [ErrExhausted] when g has no ids left, which takes a clock
+// in the year 2106 and another 2^24 ids or more.
 func (g *Generator) New() ID {
 	var id ID
 	v := g.take(1)
@@ -146,11 +153,11 @@ func (g *Generator) New() ID {
 	return id
 }
 
-// Fill sets every element of dst to a new ID, in rising order, for little more
-// than the price of one. Other goroutines' ids do not come between those of one
-// Fill of up to 2^20 elements. A dst of length 0 is left alone. Like New it
-// panics with [ErrExhausted] when g has no ids left; what dst then holds is not
-// defined.
+// Fill sets every element of dst to a new ID, in increasing order, at about the
+// cost of one New. Ids of other goroutines do not come between those of one Fill
+// of up to 2^20 elements. A dst of length 0 is left unchanged. Like New, Fill
+// panics with [ErrExhausted] when g has no ids left; the contents of dst are then
+// undefined.
 func (g *Generator) Fill(dst []ID) {
 	for len(dst) > 0 {
 		part := dst[:min(len(dst), chunk)]
@@ -167,7 +174,7 @@ func (g *Generator) Fill(dst []ID) {
 	}
 }
 
-// fillRun sets dst to the ids with the given words, low rising.
+// fillRun sets dst to the ids with the given words, low increasing by one.
 func fillRun(dst []ID, seconds, block, low uint32) {
 	var head [8]byte
 	binary.BigEndian.PutUint32(head[0:], seconds)
@@ -182,7 +189,7 @@ func fillRun(dst []ID, seconds, block, low uint32) {
 }
 
 // Ahead returns by how much the second in the last ID leads the clock: 0 unless
-// the clock has gone back or the ids of a second have run out, see the package
+// the clock was set backwards or the ids of a second ran out, see the package
 // comment. It is a whole number of seconds.
 func (g *Generator) Ahead() time.Duration {
 	next := g.state.Load()
@@ -198,12 +205,8 @@ func (g *Generator) take(n uint64) uint64 {
 	return g.takeAt(n)
 }
 
-// ErrExhausted is what [Generator.New] and [Generator.Fill] panic with where there
-// is no id left that would be greater than the last.
-var ErrExhausted = errors.New("objectid: no ids left before the end of time, 2106-02-07T06:28:16Z")
-
-// takeAt is take with a look at the clock: it first raises state to the clock's
-// second, if that is later.
+// takeAt is take after reading the clock: it first raises state to the second of
+// the clock, if that is later.
 func (g *Generator) takeAt(n uint64) uint64 {
 	// The monotonic reading comes first, so that recheck is never late.
 	elapsed := time.Since(g.base)
@@ -215,7 +218,7 @@ func (g *Generator) takeAt(n uint64) uint64 {
 		if old>>g.bits < sec {
 			first = sec<<g.bits | old&g.counter | g.reset
 		}
-		// The very last value is never taken: the one behind it would be 0.
+		// The very last value is never taken: its successor would be 0.
 		if end := uint64(math.MaxUint32)<<g.bits | uint64(g.mask); first > end || n > end-first {
 			panic(ErrExhausted)
 		}
@@ -232,7 +235,7 @@ func (g *Generator) takeAt(n uint64) uint64 {
 	}
 }
 
-// second returns the Unix second of t, or the nearest one that an ID can hold.
+// second returns the Unix second of t, or the nearest one that fits in an ID.
 func second(t time.Time) uint64 {
 	return uint64(min(max(t.Unix(), 0), math.MaxUint32))
 }

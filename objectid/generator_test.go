@@ -25,9 +25,9 @@ var layouts = []objectid.Layout{objectid.Modern, objectid.Classic, objectid.Java
 // frozen is the time that a stopped clock shows.
 var frozen = time.Date(2026, 11, 20, 12, 0, 0, 999_999_999, time.UTC)
 
-func newGenerator(t *testing.T, c objectid.Config) *objectid.Generator {
+func newGenerator(t *testing.T, o *objectid.Options) *objectid.Generator {
 	t.Helper()
-	g, err := objectid.NewGenerator(c)
+	g, err := objectid.NewGenerator(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestFrozenClock(t *testing.T) {
 	const n = 40_000_000
 	for _, layout := range layouts {
 		t.Run(layout.String(), func(t *testing.T) {
-			g := newGenerator(t, objectid.Config{Layout: layout, Now: func() time.Time { return frozen }})
+			g := newGenerator(t, &objectid.Options{Layout: layout, Now: func() time.Time { return frozen }})
 			var last objectid.ID
 			check := func(id objectid.ID) {
 				if id.Compare(last) <= 0 {
@@ -77,7 +77,7 @@ func TestCounter(t *testing.T) {
 	for _, layout := range layouts {
 		t.Run(layout.String(), func(t *testing.T) {
 			now := frozen
-			g := newGenerator(t, objectid.Config{Layout: layout, Now: func() time.Time { return now }})
+			g := newGenerator(t, &objectid.Options{Layout: layout, Now: func() time.Time { return now }})
 			width := map[objectid.Layout]int{objectid.Java: 4}[layout]
 			if width == 0 {
 				width = 3
@@ -115,7 +115,7 @@ func TestClockThatJumps(t *testing.T) {
 		t.Run(layout.String(), func(t *testing.T) {
 			const workers, each = 8, 50_000
 			start := frozen.Unix()
-			g := newGenerator(t, objectid.Config{Layout: layout, Now: func() time.Time {
+			g := newGenerator(t, &objectid.Options{Layout: layout, Now: func() time.Time {
 				return time.Unix(start+rand.Int64N(7200)-3600, rand.Int64N(1e9))
 			}})
 			made := make([][]objectid.ID, workers)
@@ -200,7 +200,7 @@ func TestSecondIsTrue(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if ahead := newGenerator(t, objectid.Config{}).Ahead(); ahead != 0 {
+	if ahead := newGenerator(t, nil).Ahead(); ahead != 0 {
 		t.Errorf("a generator without ids: Ahead() = %v", ahead)
 	}
 }
@@ -218,7 +218,7 @@ func TestClockOutsideOfTheSeconds(t *testing.T) {
 			{time.Date(2106, 2, 7, 6, 28, 16, 0, time.UTC), "2106-02-07T06:28:15Z"},
 			{time.Unix(1<<62, 0), "2106-02-07T06:28:15Z"},
 		} {
-			g := newGenerator(t, objectid.Config{Layout: layout, Now: func() time.Time { return c.now }})
+			g := newGenerator(t, &objectid.Options{Layout: layout, Now: func() time.Time { return c.now }})
 			last := g.New()
 			for range 1000 {
 				id := g.New()
@@ -237,7 +237,7 @@ func TestClockOutsideOfTheSeconds(t *testing.T) {
 // Where the last second of all is used up there are no ids left, and saying so is
 // better than repeating one.
 func TestEndOfTime(t *testing.T) {
-	g := newGenerator(t, objectid.Config{Layout: objectid.Classic, Now: func() time.Time { return time.Unix(1<<40, 0) }})
+	g := newGenerator(t, &objectid.Options{Layout: objectid.Classic, Now: func() time.Time { return time.Unix(1<<40, 0) }})
 	buf := make([]objectid.ID, 1<<16)
 	last := objectid.ID{}
 	defer func() {
@@ -260,19 +260,19 @@ func TestLayouts(t *testing.T) {
 		t.Fatal(err)
 	}
 	machine := md5.Sum([]byte(host))
-	classic := newGenerator(t, objectid.Config{Layout: objectid.Classic}).New()
+	classic := newGenerator(t, &objectid.Options{Layout: objectid.Classic}).New()
 	if !bytes.Equal(classic[4:7], machine[:3]) || binary.BigEndian.Uint16(classic[7:]) != uint16(os.Getpid()) {
 		t.Errorf("classic id %v on host %q (md5 %x) in process %d", classic, host, machine, os.Getpid())
 	}
-	a := newGenerator(t, objectid.Config{Layout: objectid.Java}).New()
-	b := newGenerator(t, objectid.Config{Layout: objectid.Java}).New()
+	a := newGenerator(t, &objectid.Options{Layout: objectid.Java}).New()
+	b := newGenerator(t, &objectid.Options{Layout: objectid.Java}).New()
 	if !bytes.Equal(a[4:6], b[4:6]) {
 		t.Errorf("java ids %v and %v of one machine differ in its bytes", a, b)
 	}
 	upper := map[byte]int{}
 	blocks := map[[4]byte]bool{}
 	for range 10_000 {
-		id := newGenerator(t, objectid.Config{}).New()
+		id := newGenerator(t, nil).New()
 		upper[id[8]]++
 		blocks[[4]byte(id[4:8])] = true
 	}
@@ -300,7 +300,7 @@ func TestLayouts(t *testing.T) {
 
 func TestBlock(t *testing.T) {
 	block := [4]byte{0xde, 0xad, 0xbe, 0xef}
-	g := newGenerator(t, objectid.Config{Block: &block, Now: func() time.Time { return frozen }})
+	g := newGenerator(t, &objectid.Options{Block: &block, Now: func() time.Time { return frozen }})
 	buf := make([]objectid.ID, 1<<20)
 	g.Fill(buf)
 	if !bytes.Equal(buf[0][4:9], append(block[:], 0)) {
@@ -314,8 +314,8 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-func TestConfigRefused(t *testing.T) {
-	for _, c := range []objectid.Config{
+func TestOptionsRefused(t *testing.T) {
+	for _, c := range []*objectid.Options{
 		{Layout: 3},
 		{Layout: objectid.Classic, Block: new([4]byte)},
 		{Layout: objectid.Java, Block: new([4]byte)},

@@ -5,7 +5,7 @@ import "encoding/binary"
 // hexSize is the length of an ID in its text form.
 const hexSize = 2 * Size
 
-// The digits are converted eight at a time, each in one byte of a 64-bit word.
+// Eight digits are converted at a time, each in one byte of a 64-bit word.
 
 // putHex writes the 24 lower-case hexadecimal digits of id.
 func putHex(dst *[hexSize]byte, id *ID) {
@@ -15,7 +15,7 @@ func putHex(dst *[hexSize]byte, id *ID) {
 }
 
 // getHex reads 24 hexadecimal digits of either case. It reports false, and leaves
-// id alone, if one of the bytes is no digit.
+// id unchanged, if one of the bytes is not a digit.
 func getHex(id *ID, src *[hexSize]byte) bool {
 	x, wrongX := values(binary.BigEndian.Uint64(src[0:]))
 	y, wrongY := values(binary.BigEndian.Uint64(src[8:]))
@@ -27,13 +27,13 @@ func getHex(id *ID, src *[hexSize]byte) bool {
 	return true
 }
 
-// values undoes digits, for letters of either case. wrong is 0 if all eight
+// values is the inverse of digits, for letters of either case. wrong is 0 if all eight
 // bytes of w are digits.
 func values(w uint64) (x, wrong uint64) {
 	// Letters, unlike digits, have bit 6 set; their low bits count from 1.
 	letter := w >> 6 & ones
 	x = (w&(0x0F*ones) + 9*letter) & (0x0F * ones)
-	// What is no digit does not come out again as it went in.
+	// Characters that are not digits do not round-trip.
 	return x, digits(x) ^ (w | letter<<5)
 }
 
@@ -54,7 +54,7 @@ func spread(v uint32) uint64 {
 	return (x | x<<4) & (0x0F * ones)
 }
 
-// gather undoes spread.
+// gather is the inverse of spread.
 func gather(x uint64) uint32 {
 	x = (x | x>>4) & 0x00FF00FF00FF00FF
 	x = (x | x>>8) & 0x0000FFFF0000FFFF

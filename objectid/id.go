@@ -22,10 +22,9 @@ var ErrInvalid = errors.New("objectid: invalid id")
 //	+---------------+-------------------+-----------+
 //
 // All three fields are big-endian and unsigned, so comparing two IDs byte by
-// byte compares their times of creation to the second. What the last eight
-// bytes mean depends on the [Layout] of the generator that made the ID; package
-// inspect reads them. The format is that of MongoDB's BSON ObjectId
-// specification.
+// byte compares their creation times to the second. The meaning of the last
+// eight bytes depends on the [Layout] of the generator; package inspect reads
+// them. The format is that of MongoDB's BSON ObjectId specification.
 //
 // The zero ID means "no id", see [ID.IsZero]. An ID is a plain value: it can be
 // compared with ==, used as a map key, and its methods that take it by value
@@ -33,12 +32,12 @@ var ErrInvalid = errors.New("objectid: invalid id")
 type ID [Size]byte
 
 // IsZero reports whether id is the zero ID, which means "no id".
-// The options omitzero of encoding/json and omitempty of BSON ask it.
+// The options omitzero of encoding/json and omitempty of BSON call it.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// Time returns the time of creation that id carries, a whole second in UTC
-// between 1970-01-01T00:00:00Z and 2106-02-07T06:28:15Z. For the zero ID that
-// is the first of these.
+// Time returns the creation time in id, a whole second in UTC between
+// 1970-01-01T00:00:00Z and 2106-02-07T06:28:15Z. For the zero ID it is the first
+// of these.
 func (id ID) Time() time.Time {
 	return time.Unix(int64(binary.BigEndian.Uint32(id[:])), 0).UTC()
 }
@@ -48,9 +47,9 @@ func (id ID) Time() time.Time {
 // ID.Compare. IDs of an earlier second are smaller than those of a later one.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-// putWords sets id to its first eight bytes and its last four. It is how every id
-// is put together: in the pieces in which the compiler copies an ID, so that the
-// copy need not wait for the stores.
+// putWords sets the first eight bytes of id and the last four. Every id is
+// assembled in these two pieces because the compiler copies an ID in the same
+// pieces, so that the copy need not wait for the stores.
 func putWords(id *ID, first uint64, low uint32) {
 	binary.BigEndian.PutUint64(id[0:], first)
 	binary.BigEndian.PutUint32(id[8:], low)

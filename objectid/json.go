@@ -21,8 +21,8 @@ func (id ID) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a JSON string of 24 digits, the form {"$oid":"..."} of
 // MongoDB's Extended JSON with exactly that one member, or null, which sets the
-// zero ID. Everything else is an error that wraps [ErrInvalid], and then id is
-// left as it was.
+// zero ID. Everything else is an error that wraps [ErrInvalid], and id is then
+// left unchanged.
 func (id *ID) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
 	if string(data) == "null" {

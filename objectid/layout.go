@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// Layout says what the eight bytes after the seconds hold.
+// Layout is the meaning of the eight bytes after the seconds.
 //
 //	         4 5 6 7         8        9 10 11
 //	Modern   random value             counter
 //	Classic  machine    pid           counter
 //	Java     machine, process  counter
 //
-// A counter starts at a random value, rises by one with every ID, and goes on
-// from second to second. What happens when it overflows within one second is
-// the layout's second difference, given with each.
+// A counter starts at a random value, increases by one with every ID, and
+// continues from second to second. Layouts also differ in what happens when it
+// overflows within one second.
 type Layout uint8
 
 const (
 	// Modern has 5 random bytes, drawn once for each generator, and a counter
 	// of 3 bytes, as MongoDB drivers write today. An overflow carries into the
 	// last of the random bytes, which is drawn from 0 to 191 to leave room,
-	// until the next second sets it back: each of the 256 process values with
-	// the same first four bytes belongs to this generator.
+	// until the next second sets it back: the whole process block, the 256
+	// process values with the same first four bytes, belongs to the generator.
 	Modern Layout = iota
 	// Classic has the first 3 bytes of the MD5 of the host's name, the last 2
 	// bytes of the process id, and a counter of 3 bytes, as MongoDB drivers
@@ -50,7 +50,7 @@ func (l Layout) String() string {
 	return fmt.Sprintf("Layout(%d)", uint8(l))
 }
 
-// MarshalText returns the name of l, or an error if l is no layout.
+// MarshalText returns the name of l, or an error if l is not a layout.
 func (l Layout) MarshalText() ([]byte, error) {
 	if int(l) >= len(layoutNames) {
 		return nil, fmt.Errorf("objectid: no such layout: %d", uint8(l))
@@ -59,7 +59,7 @@ func (l Layout) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads the name of a layout, in lower case. On an error l is left
-// as it was.
+// unchanged.
 func (l *Layout) UnmarshalText(text []byte) error {
 	for i, name := range layoutNames {
 		if string(text) == name {
@@ -70,8 +70,8 @@ func (l *Layout) UnmarshalText(text []byte) error {
 	return fmt.Errorf("objectid: no such layout: %q, want %s", text, strings.Join(layoutNames[:], ", "))
 }
 
-// words returns a generator's constant block, its first low word, and the bits
-// of the low word that are its counter.
+// words returns the constant block of a new generator, its first low word, and
+// the bits of the low word that are the counter.
 func (l Layout) words() (block, low, counter uint32, err error) {
 	var random [12]byte
 	rand.Read(random[:])
@@ -99,12 +99,12 @@ func (l Layout) words() (block, low, counter uint32, err error) {
 	}
 }
 
-// javaBlock hashes the network interfaces into two bytes, and this process with
-// seed into two more: the Java driver hashed its class loader's address in, which
-// told apart what the process id alone does not.
+// javaBlock hashes the network interfaces into two bytes, and the process id with
+// seed into two more. The Java driver hashed the address of its class loader
+// instead of a seed, which distinguishes several copies within one process.
 func javaBlock(seed uint32) uint32 {
 	machine := fnv.New32a()
-	interfaces, _ := net.Interfaces() // without any, all such hosts look alike
+	interfaces, _ := net.Interfaces() // hosts without any share these two bytes
 	for _, i := range interfaces {
 		fmt.Fprintln(machine, i.Name, i.HardwareAddr)
 	}
@@ -113,5 +113,5 @@ func javaBlock(seed uint32) uint32 {
 	return fold(machine.Sum32())<<16 | fold(process.Sum32())
 }
 
-// fold makes 16 bits of 32.
+// fold reduces 32 bits to 16.
 func fold(h uint32) uint32 { return h>>16 ^ h&0xFFFF }

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Range is the ids from From, included, to To, not included. A zero From is no
-// lower bound, and a zero To is no upper bound: the zero Range is every id. A
-// range whose To is set and not greater than its From holds nothing.
+// Range is the ids from From, included, to To, not included. A zero From means no
+// lower bound, and a zero To no upper bound: the zero Range contains every id. A
+// range whose To is set and not greater than its From is empty.
 //
-// A range of ids is a range of times only as far as the ids tell the truth: see
-// [Generator.Ahead], and mind that other makers' clocks may be wrong.
+// A range of ids is a range of creation times as far as the clocks of the
+// processes were right; see also [Generator.Ahead].
 type Range struct{ From, To ID }
 
-// At returns the smallest ID of the second that t lies in: twelve bytes with
-// only the time filled in. It is a bound to compare with, not an id to store.
-// Before 1970 and after 2106-02-07T06:28:15Z it is that of the nearest second
-// that an ID can hold; for the first second of 1970 it is the zero ID.
+// At returns the smallest ID of the second of t: twelve bytes with only the time
+// filled in. It is a bound to compare with, not an id to store. A t before 1970 or
+// after 2106-02-07T06:28:15Z counts as the nearest second that fits in an ID; for
+// the first second of 1970 the bound is the zero ID.
 func At(t time.Time) ID { return atSecond(second(t)) }
 
 func atSecond(s uint64) (id ID) {
@@ -27,26 +27,26 @@ func atSecond(s uint64) (id ID) {
 	return id
 }
 
-// Between returns the range that holds every ID made at t1 or later and before
-// t2. Ids know whole seconds only, so t1 is rounded down and t2 up; two calls
-// with t1, t2 and t2, t3 therefore share no ID if t2 is a whole second. If t2
-// does not lie after t1, the range holds nothing.
+// Between returns the range of every ID created at t1 or later and before t2. Ids
+// carry whole seconds only, so t1 is rounded down and t2 up; the ranges of t1, t2
+// and t2, t3 have no ID in common if t2 is a whole second. If t2 is not after t1,
+// the range is empty.
 func Between(t1, t2 time.Time) Range {
 	if !t1.Before(t2) {
-		end := atSecond(max(second(t1), 1)) // a zero To would be no bound
+		end := atSecond(max(second(t1), 1)) // a zero To would mean no bound
 		return Range{From: end, To: end}
 	}
 	return Range{From: At(t1), To: Until(t2).To}
 }
 
-// Since returns the range that holds every ID made at t or later, without an
-// upper bound.
+// Since returns the range of every ID created at t or later, without an upper
+// bound.
 func Since(t time.Time) Range { return Range{From: At(t)} }
 
-// Until returns the range that holds every ID made before t, without a lower
-// bound. Times that no ID can hold count as the nearest second that one can: the
-// range always holds the first second of 1970, and if t lies after the last
-// second of 2106 it holds every ID.
+// Until returns the range of every ID created before t, without a lower bound. A
+// time that does not fit in an ID counts as the nearest second that does: the
+// range always contains the first second of 1970, and every ID if t is after
+// 2106-02-07T06:28:15Z.
 func Until(t time.Time) Range {
 	s := t.Unix()
 	if t.Nanosecond() > 0 {
@@ -55,23 +55,24 @@ func Until(t time.Time) Range {
 	if s > math.MaxUint32 {
 		return Range{}
 	}
-	return Range{To: atSecond(uint64(max(s, 1)))} // a zero To would be no bound
+	return Range{To: atSecond(uint64(max(s, 1)))} // a zero To would mean no bound
 }
 
-// Contains reports whether id lies in r.
+// Contains reports whether id is in r.
 func (r Range) Contains(id ID) bool {
 	return id.Compare(r.From) >= 0 && (r.To.IsZero() || id.Compare(r.To) < 0)
 }
 
-// IsEmpty reports whether no ID lies in r.
+// IsEmpty reports whether r contains no ID.
 func (r Range) IsEmpty() bool { return !r.To.IsZero() && r.From.Compare(r.To) >= 0 }
 
-// Filter returns r as a query for the MongoDB driver, which takes it as it is:
+// Filter returns r as a query for the MongoDB driver:
 //
 //	coll.Find(ctx, r.Filter())
 //
-// It is {"_id": {"$gte": From, "$lt": To}} without the bounds that r lacks, and
-// {} if it lacks both. For a field of another name, take the member "_id" of it.
+// The query is {"_id": {"$gte": From, "$lt": To}} without the bounds that r does
+// not have, and {} if it has neither. For another field, use the query's member
+// "_id".
 func (r Range) Filter() map[string]any {
 	bounds := map[string]any{}
 	if !r.From.IsZero() {
@@ -91,11 +92,10 @@ func (r Range) Filter() map[string]any {
 //
 //	id >= ? AND id < ?
 //
-// The column is written as it is given; quote it if it needs quotes. first is 0
-// for placeholders written ?, as SQLite and MySQL have them, or the number of
-// the first placeholder for PostgreSQL's, which are written $1, $2. The
-// condition is "1 = 1" without arguments if r has no bounds. For a text column
-// use [Range.SQLHex].
+// The column is written as given; quote it if it needs quotes. first is 0 for the
+// placeholder ? of SQLite and MySQL, or the number of the first placeholder for
+// those of PostgreSQL, $1, $2. The condition is "1 = 1" without arguments if r has
+// no bounds. For a text column use [Range.SQLHex].
 func (r Range) SQL(column string, first int) (where string, args []any) {
 	return r.sql(column, first, func(id ID) any { return id })
 }

@@ -92,7 +92,7 @@ func TestNothingInBetweenIsMissed(t *testing.T) {
 		t1, t2 := moment(), moment()
 		now := moment()
 		r := objectid.Between(t1, t2)
-		id := newGenerator(t, objectid.Config{Now: func() time.Time { return now }}).New()
+		id := newGenerator(t, &objectid.Options{Now: func() time.Time { return now }}).New()
 		if inside := !now.Before(t1) && now.Before(t2); inside && !r.Contains(id) {
 			t.Fatalf("Between(%v, %v) = %#v misses %v, made at %v", t1, t2, r, id, now)
 		}

@@ -10,14 +10,14 @@ import (
 // Parse reads the 24 hexadecimal digits that [ID.String] writes, in upper or
 // lower case, and nothing else: no quotes, no spaces, no ObjectId(...). Every
 // error wraps [ErrInvalid] and says how long s is or which of its characters is
-// no digit. 24 zeros are read as the zero ID.
+// not a digit. 24 zeros are the zero ID.
 func Parse(s string) (id ID, err error) {
 	err = id.Set(s)
 	return id, err
 }
 
-// MustParse is like [Parse] but panics if s cannot be read. It is meant for
-// ids that are written in the source.
+// MustParse is like [Parse] but panics if s is not an id. It is meant for
+// constants in source code.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -26,7 +26,7 @@ func MustParse(s string) ID {
 	return id
 }
 
-// textError says why s, which is not 24 hexadecimal digits, is no id.
+// textError says why s, which is not 24 hexadecimal digits, is not an id.
 func textError(s string) error {
 	if n := utf8.RuneCountInString(s); n != hexSize {
 		return fmt.Errorf("%w: %d characters, want 24: %s", ErrInvalid, n, quote(s))
@@ -41,7 +41,7 @@ func textError(s string) error {
 	panic("objectid: textError called with a valid id")
 }
 
-// quote returns s in double quotes, cut where repeating it all would not help.
+// quote returns s in double quotes, cut after 64 bytes.
 func quote(s string) string {
 	const limit = 64
 	for i := range s {
@@ -72,7 +72,8 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // [encoding.TextMarshaler]; the error is always nil.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText reads text as [Parse] does. On an error id is left as it was.
+// UnmarshalText reads text as [Parse] does. On an error id is left
+// unchanged.
 func (id *ID) UnmarshalText(text []byte) error {
 	if len(text) == hexSize && getHex(id, (*[hexSize]byte)(text)) {
 		return nil
@@ -81,7 +82,7 @@ func (id *ID) UnmarshalText(text []byte) error {
 }
 
 // Set reads s as [Parse] does, so that an *ID is a [flag.Value]. On an error id
-// is left as it was.
+// is left unchanged.
 func (id *ID) Set(s string) error {
 	if len(s) == hexSize {
 		digits := [hexSize]byte([]byte(s))

@@ -241,7 +241,7 @@ func TestOneValueInSuccession(t *testing.T) {
 
 func TestJavaHasFourBytesOfValue(t *testing.T) {
 	s := newStore(t)
-	g, err := objectid.NewGenerator(objectid.Config{Layout: objectid.Java})
+	g, err := objectid.NewGenerator(&objectid.Options{Layout: objectid.Java})
 	if err != nil {
 		t.Fatal(err)
 	}

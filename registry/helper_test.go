@@ -137,7 +137,7 @@ func (e elsewhere) changed(doc any) any {
 // sample is an id as another driver makes it: with a random value of its own.
 func sample(t *testing.T) objectid.ID {
 	t.Helper()
-	g, err := objectid.NewGenerator(objectid.Config{})
+	g, err := objectid.NewGenerator(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func Join(ctx context.Context, s store.Store, o *Options) (*Member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("registry: join: %w", err)
 	}
-	m.generator, err = objectid.NewGenerator(objectid.Config{Block: (*[4]byte)(block), Now: opts.Now})
+	m.generator, err = objectid.NewGenerator(&objectid.Options{Block: (*[4]byte)(block), Now: opts.Now})
 	if err != nil {
 		return nil, fmt.Errorf("registry: join: %w", err)
 	}

@@ -3,7 +3,6 @@ package registry
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime/metrics"
 	"time"
 
@@ -109,7 +108,7 @@ func (s *sampler) take() (load Load, err error) {
 // does not say.
 func (s *sampler) explain(err error) error {
 	if !s.self {
-		if alive, aliveErr := s.kernel.AliveFS(os.DirFS(s.root)); aliveErr == nil && !alive {
+		if alive, aliveErr := s.kernel.Alive(); aliveErr == nil && !alive {
 			err = errEnded
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -66,17 +67,36 @@ func TestLoadIsReadFromStat(t *testing.T) {
 	}
 }
 
+// The kernel says whether a process whose load cannot be read has ended.
 func TestLoadOfAnEndedProcess(t *testing.T) {
-	gone := procTree(t, "")
-	if err := os.RemoveAll(filepath.Join(gone, "4711")); err != nil {
-		t.Fatal(err)
+	start := func() (*exec.Cmd, gpid.Process) {
+		cmd := exec.Command("sleep", "600")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		p, err := gpid.Of(cmd.Process.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cmd, p
 	}
-	for name, root := range map[string]string{
-		"gone":           gone,
-		"not waited for": procTree(t, statLine(4711, "x", "Z", 91910)),
-		"pid reused":     procTree(t, statLine(4711, "x", "S", 91911)),
-	} {
-		s := sampler{root: root, kernel: sampled}
+	cmd, gone := start()
+	cmd.Process.Kill()
+	cmd.Wait()
+	cmd, zombie := start()
+	defer cmd.Wait()
+	cmd.Process.Kill()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if alive, err := zombie.Alive(); err == nil && !alive {
+			break
+		}
+	}
+	cmd, reused := start()
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	reused.Ticks++
+	for name, kernel := range map[string]gpid.Process{"gone": gone, "not waited for": zombie, "pid reused": reused} {
+		s := sampler{root: "/proc", kernel: kernel}
 		if load, err := s.take(); !errors.Is(err, errEnded) || load.RSS != Unknown {
 			t.Errorf("%s: %+v, %v, want errEnded", name, load, err)
 		}

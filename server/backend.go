@@ -43,7 +43,7 @@ type joined struct {
 const maxStoreCalls = 64
 
 func newBackend(o Options, m *metrics) (*backend, error) {
-	g, err := objectid.NewGenerator(objectid.Config{Now: clockOf(o)})
+	g, err := objectid.NewGenerator(&objectid.Options{Now: clockOf(o)})
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}

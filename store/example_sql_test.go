@@ -15,7 +15,7 @@ func day(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) 
 
 // madeOn returns an id as it would have been made at noon of that day.
 func madeOn(n int) objectid.ID {
-	g, err := objectid.NewGenerator(objectid.Config{Now: func() time.Time { return day(n).Add(12 * time.Hour) }})
+	g, err := objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return day(n).Add(12 * time.Hour) }})
 	if err != nil {
 		log.Fatal(err)
 	}

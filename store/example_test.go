@@ -91,7 +91,7 @@ func ExampleStore_deleteRange() {
 	s, done := openExample(ctx)
 	defer done()
 	for _, age := range []time.Duration{40 * 24 * time.Hour, 20 * 24 * time.Hour, 0} {
-		g, err := objectid.NewGenerator(objectid.Config{Now: func() time.Time { return time.Now().Add(-age) }})
+		g, err := objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return time.Now().Add(-age) }})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func ids(n int, use func(i int, id objectid.ID) error) error {
 	now := time.Unix(1_700_000_000, 0)
 	var processes [8]*objectid.Generator
 	for k := range processes {
-		g, err := objectid.NewGenerator(objectid.Config{Now: func() time.Time { return now }})
+		g, err := objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }})
 		if err != nil {
 			return err
 		}

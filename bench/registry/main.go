@@ -198,7 +198,7 @@ func generator(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (floa
 	if err != nil {
 		return 0, err
 	}
-	random, err := objectid.NewGenerator(objectid.Config{})
+	random, err := objectid.NewGenerator(nil)
 	if err != nil {
 		return 0, err
 	}

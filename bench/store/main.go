@@ -78,7 +78,7 @@ type row struct {
 func makeRows(n int) []row {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	now := start
-	g, err := objectid.NewGenerator(objectid.Config{Now: func() time.Time { return now }})
+	g, err := objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func TestCensusOfCollection(t *testing.T) {
 	const n = 25_000
 	start := time.Date(2024, 3, 20, 14, 0, 0, 0, time.UTC)
 	now := start
-	g, err := objectid.NewGenerator(objectid.Config{Now: func() time.Time { return now }})
+	g, err := objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

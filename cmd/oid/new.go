@@ -72,7 +72,7 @@ left: after 10^9 of them in the modern layout.
 				}
 				write = appendIDObject
 			}
-			config := objectid.Config{Layout: layout}
+			config := &objectid.Options{Layout: layout}
 			if at != "" {
 				t, err := timerange.Parse(at, time.Now())
 				if err != nil {

@@ -96,7 +96,7 @@ func join(ctx context.Context, c *client.Client) (me wire.Joined, ids *objectid.
 	if n, err := hex.Decode(block[:], []byte(me.Block)); err != nil || n != len(block) {
 		return me, nil, fmt.Errorf("block %q, want 8 hexadecimal digits", me.Block)
 	}
-	ids, err = objectid.NewGenerator(objectid.Config{Block: &block})
+	ids, err = objectid.NewGenerator(&objectid.Options{Block: &block})
 	return me, ids, err
 }
 

@@ -90,7 +90,7 @@ func TestSQLRange(t *testing.T) {
 	mustExec(t, db, "CREATE TABLE docs (raw BLOB PRIMARY KEY, hex TEXT UNIQUE) WITHOUT ROWID")
 	start := time.Unix(1_800_000_000, 0)
 	var now time.Time
-	g, err := objectid.NewGenerator(objectid.Config{Now: func() time.Time { return now }})
+	g, err := objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

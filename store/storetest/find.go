@@ -186,7 +186,7 @@ func testFindInsideFind(t *testing.T, s store.Store) {
 func testFindByTime(t *testing.T, s store.Store) {
 	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	now := start
-	g := must[*objectid.Generator](t)(objectid.NewGenerator(objectid.Config{Now: func() time.Time { return now }}))
+	g := must[*objectid.Generator](t)(objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }}))
 	var keys []store.Key
 	for range 100 {
 		keys = append(keys, store.ID(g.New()))
