@@ -2,6 +2,16 @@
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     = mvdan.cc/gofumpt@v0.12.0
 
+# Runs the tests and lists the skipped and the failed ones at the end.
+GOTESTSUM = gotest.tools/gotestsum@v1.13.0
+
+# The mutation tester, and the package that "make mutants" runs it over.
+GREMLINS = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
+PKG      = ./timerange
+
+# The systems beside this one for which "make check" compiles and vets everything.
+SYSTEMS = linux/386 linux/arm64 windows/amd64 darwin/arm64
+
 # How many seconds "make fuzz" gives to each fuzz test.
 FUZZTIME = 30s
 
@@ -9,6 +19,7 @@ FUZZTIME = 30s
 help:
 	@echo "make test    install what the tests need, then run them all"
 	@echo "make check   formatting, vet, static analysis, tidiness, directions of imports"
+	@echo "make mutants break the code of one package in many small ways and list what no test notices (PKG=./census)"
 	@echo "make bench   measure against the peers and write docs/benchmarks.md"
 	@echo "make soak    the long tests (SOAK=30m)"
 	@echo "make fuzz    run every fuzz test for $(FUZZTIME) (FUZZTIME=...)"
@@ -16,7 +27,7 @@ help:
 .PHONY: test
 test:
 	.ci/setup
-	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go test -race -timeout 30m ./...
+	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
 
 # The modules beside the main one, but for one that only names a tool and one that
 # lacks what its test generates. bench/lock cannot be tidied, see there.
@@ -36,6 +47,10 @@ soak:
 check:
 	@diff=$$(go run $(GOFUMPT) -d .) && test -z "$$diff" || { echo "$$diff"; echo "make check: run gofumpt -w ."; exit 1; }
 	go vet ./...
+	@for system in $(SYSTEMS); do \
+		echo "$$system: go vet"; \
+		CGO_ENABLED=0 GOOS=$${system%/*} GOARCH=$${system#*/} go vet ./... || exit 1; \
+	done
 	go fix -diff ./...
 	go run $(STATICCHECK) -checks all ./...
 	go mod tidy -diff
@@ -44,6 +59,14 @@ check:
 		echo "$$module: go vet, go mod tidy -diff"; \
 		(cd $$module && go vet -tags ferretdb_no_postgresql ./... && { test $$module = bench/lock || go mod tidy -diff; }) || exit 1; \
 	done
+
+# A mutation that "lived" was noticed by no test; one "not covered" is in code that no
+# test of the package runs. Each worker has a copy of the module and runs all tests of
+# the package for each mutation.
+.PHONY: mutants
+mutants:
+	.ci/setup
+	OID_REQUIRE_ALL=1 go run $(GREMLINS) unleash --workers 1 --timeout-coefficient 10 $(PKG) | grep -vE ' KILLED | NOT VIABLE '
 
 # Every measurement, or one of them: "make bench-ids".
 .PHONY: bench bench-ids bench-store bench-registry bench-lock bench-census bench-serve
