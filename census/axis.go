@@ -4,55 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
-	"strings"
 	"time"
 )
 
 // Step is the length of a timeline's buckets.
-type Step uint8
+type Step string
 
-// The steps. Weeks begin on Monday.
 const (
 	// AnyStep chooses the shortest that gives a timeline of readable length.
-	AnyStep Step = iota
-	Minute
-	Hour
-	Day
-	Week
-	Month
-	Year
-	stepCount
+	AnyStep Step = "auto"
+	Minute  Step = "minute"
+	Hour    Step = "hour"
+	Day     Step = "day"
+	Week    Step = "week" // begins on Monday
+	Month   Step = "month"
+	Year    Step = "year"
 )
 
-var stepNames = [stepCount]string{"auto", "minute", "hour", "day", "week", "month", "year"}
-
-// String returns the lower-case name of s.
-func (s Step) String() string {
-	if s < stepCount {
-		return stepNames[s]
-	}
-	return fmt.Sprintf("Step(%d)", uint8(s))
-}
-
-// MarshalText returns the name of s, or an error if s is no step.
-func (s Step) MarshalText() ([]byte, error) {
-	if s >= stepCount {
-		return nil, fmt.Errorf("census: no such step: %d", uint8(s))
-	}
-	return []byte(s.String()), nil
-}
-
-// UnmarshalText reads the name of a step. On an error s is left as it was.
-func (s *Step) UnmarshalText(text []byte) error {
-	for i, name := range stepNames {
-		if string(text) == name {
-			*s = Step(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("census: no such step: %q, want %s", text, strings.Join(stepNames[:], ", "))
-}
+// Steps are all steps, the shortest first.
+var Steps = []Step{AnyStep, Minute, Hour, Day, Week, Month, Year}
 
 const (
 	readable   = 48      // buckets that AnyStep makes at most, unless they are years
@@ -71,6 +43,9 @@ type axis struct {
 
 // newAxis returns the axis from the second first to the second last.
 func newAxis(step Step, first, last uint32, tz *time.Location) (*axis, error) {
+	if !slices.Contains(Steps, step) {
+		return nil, fmt.Errorf("census: unknown step: %q", step)
+	}
 	if step != AnyStep {
 		a := &axis{step: step}
 		if !a.fill(first, last, tz, maxBuckets) {
@@ -78,16 +53,15 @@ func newAxis(step Step, first, last uint32, tz *time.Location) (*axis, error) {
 		}
 		return a, nil
 	}
-	for step := Minute; ; step++ {
+	for _, step := range Steps[1 : len(Steps)-1] {
 		a := &axis{step: step}
 		if a.fill(first, last, tz, readable) {
 			return a, nil
 		}
-		if step == Year {
-			a.fill(first, last, tz, maxBuckets)
-			return a, nil
-		}
 	}
+	a := &axis{step: Year}
+	a.fill(first, last, tz, maxBuckets)
+	return a, nil
 }
 
 // fill makes the buckets, and reports whether there are no more than limit.

@@ -6,51 +6,40 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
+	"slices"
 	"sort"
-	"strings"
-	"sync"
 	"time"
 
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
 
 // Options say what a [Census] counts. The zero Options, like a nil pointer, are
 // ready to use.
 type Options struct {
-	// Field is the field that is read from documents, with dots for one inside
-	// another. Where it leads through arrays, every element counts.
-	// Default: "_id".
-	Field string
-
-	// Format is how the sources are written. Default: [Auto].
-	Format Format
-
-	// Column is the column that is read from CSV. Default: Field.
-	Column string
-
-	// Collection is the only collection to read from an [Archive], with or
-	// without the database's name before it. Default: all.
+	// Field, Format, Column, Collection and Workers say how sources are read, see
+	// [source.Options].
+	Field      string
+	Format     source.Format
+	Column     string
 	Collection string
+	Workers    int
 
 	// Range holds the ids to count; others are only counted as being outside.
 	// Default: all.
 	Range objectid.Range
 
-	// Now is the time that ids must not be later than. Default: the system's.
+	// Now is the reference time: ids more than five minutes later count as made
+	// in the future. Default: the system's time.
 	Now time.Time
 
-	// Values makes the census keep what it needs to compare values that are no
-	// ObjectIds, 16 bytes for each, which only [Compare] asks for.
+	// Values makes the census keep what [Compare] needs to compare values that
+	// are not ObjectIds, 16 bytes for each.
 	Values bool
 
 	// MaxIDs, if above 0, is how many ids to take at most; [Census.Read] then
-	// returns [ErrLimit]. Default: as many as there are.
+	// returns [ErrLimit]. Default: no limit.
 	MaxIDs int64
-
-	// Workers is how many goroutines may work at once. Default: one for each
-	// core.
-	Workers int
 }
 
 func (o *Options) withDefaults() Options {
@@ -58,19 +47,19 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		out = *o
 	}
-	if out.Field == "" {
-		out.Field = "_id"
-	}
-	if out.Column == "" {
-		out.Column = out.Field
-	}
+	read := out.reading().WithDefaults()
+	out.Field, out.Format, out.Column, out.Workers = read.Field, read.Format, read.Column, read.Workers
 	if out.Now.IsZero() {
 		out.Now = time.Now()
 	}
-	if out.Workers <= 0 {
-		out.Workers = runtime.GOMAXPROCS(0)
-	}
 	return out
+}
+
+// reading returns how a source is read.
+func (o *Options) reading() source.Options {
+	return source.Options{
+		Field: o.Field, Format: o.Format, Column: o.Column, Collection: o.Collection, Values: o.Values, Workers: o.Workers,
+	}
 }
 
 // ErrTooMany is returned for sources that together have more than 2^32 - 1
@@ -80,15 +69,16 @@ var ErrTooMany = errors.New("census: more than 4294967295 documents or lines")
 // ErrLimit is returned for sources with more ids than Options.MaxIDs.
 var ErrLimit = errors.New("census: too many ids")
 
+// maxProblems is how many unreadable documents of a source a report describes.
+const maxProblems = 10
+
 // Census collects ids. It needs 16 bytes of memory for each, whatever the size
 // of the documents. Goroutines must not share one.
 type Census struct {
 	options Options
-	path    []string
-	pool    batchPool
 
 	ids     *byWriter
-	keys    records // of values that are no ids
+	values  records // of values that are not ObjectIds
 	sources []*Source
 	places  uint32 // documents or lines so far
 	spans   []span
@@ -109,9 +99,7 @@ type span struct {
 
 // New returns an empty census.
 func New(o *Options) *Census {
-	c := &Census{options: o.withDefaults(), first: math.MaxUint32, ids: newByWriter(), keys: records{shift: largeSegments}, days: make([]int64, math.MaxUint32/secondsPerDay+1)}
-	c.path = strings.Split(c.options.Field, ".")
-	c.pool.keep = c.options.Values
+	c := &Census{options: o.withDefaults(), first: math.MaxUint32, ids: newByWriter(), values: records{shift: largeSegments}, days: make([]int64, math.MaxUint32/secondsPerDay+1)}
 	return c
 }
 
@@ -126,7 +114,7 @@ func New(o *Options) *Census {
 //
 // Read may leave a goroutine behind that waits for in, if in hangs.
 func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
-	src := &Source{Name: name, number: len(c.sources)}
+	src := &Source{Name: name, Format: source.Auto, number: len(c.sources)}
 	c.sources = append(c.sources, src)
 	err := c.read(ctx, src, in)
 	if err != nil {
@@ -137,153 +125,69 @@ func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
 }
 
 func (c *Census) read(ctx context.Context, src *Source, in io.Reader) error {
-	text, head, err := plainText(in)
+	input, err := source.Open(in, c.options.reading())
 	if err != nil {
 		return err
 	}
-	format := c.options.Format
-	if format == Auto {
-		if format, err = detect(head, c.options.Column); err != nil {
-			return err
-		}
-	}
-	if strings.HasPrefix(string(head), utf8Mark) && format != Grep {
-		if _, err := text.Discard(len(utf8Mark)); err != nil {
-			return err
-		}
-		head = head[len(utf8Mark):]
-	}
-	src.Format = format
-	src.Unit = "document"
-	elements := c.options.Field != "_id"
-	switch {
-	case format == List, format == Grep, format == JSON && oneToALine(head):
-		src.Unit = "line"
-		l := &lines{in: text, ends: newlines, workers: c.options.Workers, pool: &c.pool}
-		newParser := func() lineParser { return &jsonLines{path: c.path, elements: elements} }
-		switch format {
-		case List:
-			newParser = func() lineParser { return list{} }
-		case Grep:
-			newParser = func() lineParser { return grep{} }
-			l.ends = hexEnds
-		}
-		return l.read(ctx, newParser, func(b *batch) error { return c.take(src, b) })
-	case format == CSV:
-		src.Unit = "row"
-		return c.streamed(ctx, src, func(emit func(*batch) error) error {
-			return (&csvReader{text, c.options.Column, emit, &c.pool}).read(ctx)
-		})
-	}
-	s := newStream(text)
-	defer s.close()
-	return c.streamed(ctx, src, func(emit func(*batch) error) error {
-		if format == JSON {
-			return (&jsonReader{s, c.path, elements, emit, &c.pool}).read(ctx)
-		}
-		r := &bsonReader{stream: s, path: c.path, elements: elements, emit: emit, pool: &c.pool}
-		if format == Archive {
-			return readArchive(ctx, r, c.options.Collection)
-		}
-		if err := r.read(ctx); err != io.EOF {
-			return err
-		}
-		return nil
-	})
-}
-
-// streamed takes the batches that read emits, while read goes on.
-func (c *Census) streamed(ctx context.Context, src *Source, read func(emit func(*batch) error) error) error {
-	batches := make(chan *batch, ahead)
-	stop := make(chan struct{})
-	failed := make(chan error, 1)
-	go func() {
-		defer close(batches)
-		failed <- read(func(b *batch) error {
-			select {
-			case batches <- b:
-				return nil
-			case <-stop:
-				return errStop
-			}
-		})
-	}()
-	var err error
-	for b := range batches {
-		if err == nil {
-			if err = c.take(src, b); err != nil {
-				close(stop)
-			}
-		}
-		c.pool.put(b)
-	}
-	if err != nil {
-		return err
-	}
-	return <-failed
+	src.Format, src.Unit = input.Format, input.Unit
+	return input.Read(ctx, func(b *source.Batch) error { return c.take(src, b) })
 }
 
 // take adds a batch.
-func (c *Census) take(src *Source, b *batch) error {
-	if b.collection != "" {
-		src = c.part(src, b.collection)
+func (c *Census) take(src *Source, b *source.Batch) error {
+	if b.Collection != "" {
+		src = c.part(src, b.Collection)
 	}
-	if uint64(c.places)+uint64(b.documents) >= math.MaxUint32 {
+	if uint64(c.places)+uint64(b.Documents) >= math.MaxUint32 {
 		return ErrTooMany
 	}
 	base := c.places
-	c.places += b.documents
+	c.places += b.Documents
 	if n := len(c.spans); n == 0 || c.spans[n-1].source != src.number {
 		c.spans = append(c.spans, span{base, src.number, src.Units})
 	}
-	src.Units += int64(b.documents)
-	src.Without += b.without
-	src.Broken += int64(len(b.problems))
-	for _, p := range b.problems {
+	src.Units += int64(b.Documents)
+	src.Without += b.Without
+	src.Broken += int64(len(b.Problems))
+	for _, p := range b.Problems {
 		if len(src.Problems) < maxProblems {
-			src.Problems = append(src.Problems, Problem{c.position(base + p.place), p.err.Error()})
+			src.Problems = append(src.Problems, Problem{c.position(base + p.Place), p.Err.Error()})
 		}
 	}
-	for k, n := range b.others {
+	for k, n := range b.Others {
 		src.Others += n
 		src.others[k] += n
 	}
-	for _, s := range b.samples {
-		if len(src.samples[s.kind]) < maxSamples {
-			src.samples[s.kind] = append(src.samples[s.kind], Value{c.position(base + s.place), s.text})
+	for _, s := range b.Samples {
+		if len(src.samples[s.Type]) < source.MaxSamples {
+			src.samples[s.Type] = append(src.samples[s.Type], Value{c.position(base + s.Place), s.Text})
 		}
 	}
-	for i := range b.keys {
-		b.keys[i].lo += uint64(base)
+	for _, v := range b.Values {
+		c.values.add(newRecord(&v.ID, base+v.Place))
 	}
-	c.keys.append(b.keys...)
 	return c.takeIDs(src, b, base)
 }
 
 // takeIDs adds the ids of a batch.
-func (c *Census) takeIDs(src *Source, b *batch, base uint32) error {
-	ids := b.ids
+func (c *Census) takeIDs(src *Source, b *source.Batch, base uint32) error {
+	ids := b.IDs
 	if r := c.options.Range; r != (objectid.Range{}) {
-		kept := ids[:0]
-		for _, id := range ids {
-			if r.Contains(id.id()) {
-				kept = append(kept, id)
-			}
-		}
-		c.outside += int64(len(ids) - len(kept))
-		ids = kept
+		ids = slices.DeleteFunc(ids, func(i source.Item) bool { return !r.Contains(i.ID) })
+		c.outside += int64(len(b.IDs) - len(ids))
 	}
 	if limit := c.options.MaxIDs; limit > 0 && c.taken+int64(len(ids)) > limit {
 		return fmt.Errorf("%w: more than %d", ErrLimit, limit)
 	}
 	c.taken += int64(len(ids))
 	src.IDs += int64(len(ids))
+	c.ids.sorted = false
 	latest := latestSecond(c.options.Now)
 	first, last := c.first, c.last
-	inOrder := c.options.Field == "_id" && src.Format != Grep
+	inOrder := c.options.Field == "_id" && src.Format != source.Grep
 	for i := range ids {
-		r := &ids[i]
-		r.lo += uint64(base)
+		r := newRecord(&ids[i].ID, base+ids[i].Place)
+		c.ids.add(r)
 		s := r.second()
 		if s < earliest || s > latest || r.isBound() {
 			continue
@@ -294,13 +198,12 @@ func (c *Census) takeIDs(src *Source, b *batch, base uint32) error {
 			continue
 		}
 		if by := src.high.lateBy(s); by > lateAfter {
-			c.late.add(*r, by)
+			c.late.add(r, by)
 		} else {
 			src.high.add(s)
 		}
 	}
 	c.first, c.last = first, last
-	c.ids.append(ids)
 	return nil
 }
 
@@ -324,23 +227,4 @@ func (c *Census) position(place uint32) Position {
 	sp := c.spans[i]
 	src := c.sources[sp.source]
 	return Position{src.Name, src.Collection, src.Unit, sp.number + int64(place-sp.place) + 1}
-}
-
-// batchPool hands out empty batches.
-type batchPool struct {
-	pool sync.Pool
-	keep bool // see batch
-}
-
-func (p *batchPool) get() *batch {
-	b, _ := p.pool.Get().(*batch)
-	if b == nil {
-		b = &batch{keep: p.keep}
-	}
-	return b
-}
-
-func (p *batchPool) put(b *batch) {
-	b.reset()
-	p.pool.Put(b)
 }

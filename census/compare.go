@@ -68,9 +68,9 @@ func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Differen
 	d.Both = both
 	d.A.Distinct, d.B.Distinct = both+d.A.Only, both+d.B.Only
 
-	a.keys.sort(0, a.keys.len())
-	b.keys.sort(0, b.keys.len())
-	d.ValuesBoth, err = merge(distinct(a.keys.spans(0, a.keys.len())), distinct(b.keys.spans(0, b.keys.len())), func(inA bool, r record) error {
+	a.values.sort(0, a.values.len())
+	b.values.sort(0, b.values.len())
+	d.ValuesBoth, err = merge(distinct(a.values.spans(0, a.values.len())), distinct(b.values.spans(0, b.values.len())), func(inA bool, r record) error {
 		if inA {
 			d.A.onlyValue(a, r)
 		} else {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -158,7 +159,7 @@ func (c *Census) unique() bool {
 		return false
 	}
 	for _, s := range c.sources {
-		if s.Format == Grep {
+		if s.Format == source.Grep {
 			return false
 		}
 	}

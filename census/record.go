@@ -24,13 +24,9 @@ const (
 	placeMask = 1<<placeBits - 1
 )
 
-// newRecord returns the record of the id whose 12 bytes b begins with.
-func newRecord(b []byte, place uint32) record {
-	return recordOf(binary.BigEndian.Uint64(b), binary.BigEndian.Uint32(b[8:12]), place)
-}
-
-// recordOf returns the record of the id with the given first 8 and last 4 bytes.
-func recordOf(first uint64, last, place uint32) record {
+// newRecord returns the record of an id.
+func newRecord(id *objectid.ID, place uint32) record {
+	first, last := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint32(id[8:])
 	return record{
 		hi: first<<32 | uint64(last>>24)<<24 | first>>40,
 		lo: first>>32<<56 | uint64(last&counterMask)<<placeBits | uint64(place),

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -32,6 +33,9 @@ func (v *View) withDefaults() View {
 	var out View
 	if v != nil {
 		out = *v
+	}
+	if out.By == "" {
+		out.By = AnyStep
 	}
 	if out.Zone == nil {
 		out.Zone = time.UTC
@@ -166,11 +170,11 @@ func (c *Census) Report(v *View) (*Report, error) {
 		first, last := moment(c.first), moment(c.last)
 		r.First, r.Last = &first, &last
 	}
-	for k := range kindCount {
+	for k := range source.TypeCount {
 		other := Other{Type: k.String()}
 		for _, s := range c.sources {
 			other.Count += s.others[k]
-			if room := maxSamples - len(other.Examples); room > 0 {
+			if room := source.MaxSamples - len(other.Examples); room > 0 {
 				other.Examples = append(other.Examples, s.samples[k][:min(room, len(s.samples[k]))]...)
 			}
 		}

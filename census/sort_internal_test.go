@@ -16,7 +16,7 @@ func TestRecordHoldsAnID(t *testing.T) {
 			id[i] = byte(random.Uint32())
 		}
 		place := random.Uint32()
-		r := newRecord(id[:], place)
+		r := newRecord(&id, place)
 		if got := r.id(); got != id {
 			t.Fatalf("newRecord(%v).id() = %v", id, got)
 		}

@@ -1,13 +1,15 @@
 package census
 
+import "github.com/oidkit/oid/census/source"
+
 // Source is what was read from one source, or from one collection of an archive.
 type Source struct {
 	// Name is the name that was given to [Census.Read].
 	Name string `json:"name"`
 	// Collection is the collection of an archive, with its database, or empty.
 	Collection string `json:"collection,omitempty"`
-	// Format is what the source was read as; Auto if that was not found out.
-	Format Format `json:"format"`
+	// Format is what the source was read as; "auto" if that was not found out.
+	Format source.Format `json:"format"`
 	// Unit is what positions count: document, line or row.
 	Unit string `json:"unit"`
 	// Units is how many of them there were.
@@ -28,8 +30,8 @@ type Source struct {
 
 	number  int
 	high    youngest // plausible seconds so far
-	others  [kindCount]int64
-	samples [kindCount][]Value
+	others  [source.TypeCount]int64
+	samples [source.TypeCount][]Value
 	parts   map[string]*Source
 }
 

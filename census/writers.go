@@ -22,13 +22,7 @@ type byWriter struct {
 
 func newByWriter() *byWriter { return &byWriter{rest: records{shift: largeSegments}} }
 
-// append adds part.
-func (b *byWriter) append(part []record) {
-	b.sorted = false
-	for _, r := range part {
-		b.list(r.process()).add(r)
-	}
-}
+func (b *byWriter) add(r record) { b.list(r.process()).add(r) }
 
 // list returns the list that records with the process value belong to.
 func (b *byWriter) list(process uint64) *records {

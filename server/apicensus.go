@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding"
 	"net/http"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/timerange"
 )
 
@@ -67,18 +67,6 @@ func (in *censusInput) options(now time.Time) (o census.Options, v census.View, 
 	if err != nil || in.Zone == "Local" {
 		return o, v, requestf("time zone %q is not known", in.Zone)
 	}
-	o = census.Options{Field: in.Field, Column: in.Column, Collection: in.Collection, Range: ids}
-	v = census.View{Zone: zone, Top: in.Top}
-	for _, named := range []struct {
-		name  string
-		value encoding.TextUnmarshaler
-	}{{in.Format, &o.Format}, {in.By, &v.By}} {
-		if named.name == "" {
-			continue
-		}
-		if err := named.value.UnmarshalText([]byte(named.name)); err != nil {
-			return o, v, requestError{err}
-		}
-	}
-	return o, v, nil
+	o = census.Options{Field: in.Field, Format: source.Format(in.Format), Column: in.Column, Collection: in.Collection, Range: ids}
+	return o, census.View{By: census.Step(in.By), Zone: zone, Top: in.Top}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -129,7 +130,7 @@ func (in *censusInput) set(name, value string) error {
 	case "field":
 		in.Field = value
 	case "grep":
-		in.Format = census.Grep.String()
+		in.Format = string(source.Grep)
 	case "tz":
 		in.Zone = value
 	default:

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
@@ -54,7 +55,7 @@ func status(err error) int {
 		{http.StatusServiceUnavailable, []error{errUnavailable, errNoStore, errBusy, errStopping}},
 		{http.StatusUnprocessableEntity, []error{
 			inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, registry.ErrSample,
-			census.ErrEmpty, census.ErrFormat, census.ErrTooFine,
+			source.ErrEmpty, source.ErrFormat, census.ErrTooFine,
 		}},
 	} {
 		for _, known := range c.errors {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
@@ -137,7 +138,7 @@ func (s *Server) census(ctx context.Context, u *upload, name string, in io.Reade
 	switch {
 	case u.early() != nil:
 		return nil, u.early()
-	case errors.Is(err, census.ErrEmpty), errors.Is(err, census.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany):
+	case errors.Is(err, source.ErrEmpty), errors.Is(err, source.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany):
 		return nil, err
 	}
 	v.Name = func(id objectid.ID) string { return s.makerName(ctx, id) }

@@ -12,28 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
 
-var censusFormats = forms[census.Format]{
-	{"auto", census.Auto},
-	{"bson", census.BSON},
-	{"archive", census.Archive},
-	{"json", census.JSON},
-	{"csv", census.CSV},
-	{"list", census.List},
-	{"grep", census.Grep},
-}
+var censusFormats = stringForms(source.Formats)
 
-var censusSteps = forms[census.Step]{
-	{"auto", census.AnyStep},
-	{"minute", census.Minute},
-	{"hour", census.Hour},
-	{"day", census.Day},
-	{"week", census.Week},
-	{"month", census.Month},
-	{"year", census.Year},
-}
+var censusSteps = stringForms(census.Steps)
 
 // censusFlags are the flags of oid census.
 type censusFlags struct {
@@ -161,10 +146,10 @@ func (f *censusFlags) view(cmd *cobra.Command, args []string) (*census.View, err
 		return nil, err
 	}
 	if f.grep {
-		if f.options.Format != census.Auto && f.options.Format != census.Grep {
+		if f.options.Format != source.Auto && f.options.Format != source.Grep {
 			return nil, usagef("--grep does not go with --format %s", f.format)
 		}
-		f.options.Format = census.Grep
+		f.options.Format = source.Grep
 	}
 	if view.By, err = censusSteps.find("by", f.by); err != nil {
 		return nil, err

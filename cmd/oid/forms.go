@@ -14,6 +14,14 @@ type form[T any] struct {
 	value T
 }
 
+// stringForms returns the values of an enumeration, which are their own names.
+func stringForms[T ~string](values []T) (all forms[T]) {
+	for _, v := range values {
+		all = append(all, form[T]{string(v), v})
+	}
+	return all
+}
+
 // find returns the form called name, or a usage error that lists them all. what
 // is the flag or argument that named it.
 func (f forms[T]) find(what, name string) (T, error) {

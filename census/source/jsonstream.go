@@ -1,4 +1,4 @@
-package census
+package source
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ type jsonReader struct {
 	*stream
 	path     []string
 	elements bool
-	emit     func(*batch) error
-	pool     *batchPool
+	emit     func(*Batch) error
+	pool     *pool
 }
 
 // read emits all documents. An array may stand around them, or around some.
@@ -41,8 +41,8 @@ func (r *jsonReader) read(ctx context.Context) error {
 	}
 }
 
-func (r *jsonReader) batch(ctx context.Context, b *batch, depth *int) error {
-	for b.documents < batchSize {
+func (r *jsonReader) batch(ctx context.Context, b *Batch, depth *int) error {
+	for b.Documents < batchSize {
 		// Commas are taken as space: where one is missing or doubled, every
 		// document can still be told.
 		i := 0
@@ -70,10 +70,10 @@ func (r *jsonReader) batch(ctx context.Context, b *batch, depth *int) error {
 		if err != nil {
 			return err
 		}
-		if _, err := b.addDocument(r.data[:size], 0, b.documents, r.path, r.elements); err != nil {
-			b.problem(b.documents, "%w: %q", err, clip(r.data[:size]))
+		if _, err := b.addDocument(r.data[:size], 0, b.Documents, r.path, r.elements); err != nil {
+			b.addProblem(b.Documents, "%w: %q", err, clip(r.data[:size]))
 		}
-		b.documents++
+		b.Documents++
 		r.pass(size)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package census_test
+package source_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -68,7 +69,7 @@ func found(r *census.Report) string {
 	return strings.Join(out, ", ")
 }
 
-const sampleFound = "4 ids, [bool:1 date:1 double:1 int:1 long:1 object:1 string:1 string of 24 hex digits:1 uuid:1], without 1"
+const sampleFound = "4 ids, [bool:1 date:1 double:1 hex-string:1 int:1 long:1 object:1 string:1 uuid:1], without 1"
 
 // forms are the ways to write the sample.
 func forms(t testing.TB) map[string][]byte {
@@ -243,9 +244,9 @@ func TestTexts(t *testing.T) {
 		{"csv column", "name,ref\r\nx,ObjectId(" + idA + ")\r\ny\r\n", census.Options{Column: "ref"}, "1 ids, without 1"},
 		{"csv of one column", "\ufeff_id\n" + idA + "\n", census.Options{}, "1 ids, without 0"},
 		{"csv with a broken row", "_id,n\n" + idA + ",a\"b\n" + idB + ",c\n", census.Options{}, "1 ids, without 0, broken 1"},
-		{"csv without the column", "a,b\n1,2\n", census.Options{Format: census.CSV}, "0 ids, without 0, error"},
-		{"grep", "x " + idA + ":" + idB + "\n" + idA + "0 " + idB[1:] + "\n\x00\xff" + strings.ToUpper(idB), census.Options{Format: census.Grep}, "3 ids, without 0"},
-		{"grep of digits alone", strings.Repeat("a", 1<<20), census.Options{Format: census.Grep}, "0 ids, without 0"},
+		{"csv without the column", "a,b\n1,2\n", census.Options{Format: source.CSV}, "0 ids, without 0, error"},
+		{"grep", "x " + idA + ":" + idB + "\n" + idA + "0 " + idB[1:] + "\n\x00\xff" + strings.ToUpper(idB), census.Options{Format: source.Grep}, "3 ids, without 0"},
+		{"grep of digits alone", strings.Repeat("a", 1<<20), census.Options{Format: source.Grep}, "0 ids, without 0"},
 		{"array of ids", `[{"$oid":"` + idA + `"}, "` + idB + `", ObjectId("` + idA + `"), 7]`, census.Options{}, "3 ids, [int:1], without 0"},
 		{"shell", `{ "_id" : ObjectId("` + idA + `"), "n" : NumberLong(7) }` + "\n", census.Options{}, "1 ids, without 0"},
 		{"escaped key", `{"\u005fid":{"$oid":"` + idA + `"}}` + "\n", census.Options{}, "1 ids, without 0"},
@@ -330,7 +331,7 @@ func TestErrorsSayWhere(t *testing.T) {
 	} {
 		o := &census.Options{}
 		if strings.HasPrefix(test.name, "no end") {
-			o.Format = census.BSON
+			o.Format = source.BSON
 		}
 		r, err := read(t, bytes.NewReader(test.data), o)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
@@ -347,5 +348,34 @@ func TestErrorsSayWhere(t *testing.T) {
 	r, err := read(t, io.MultiReader(bytes.NewReader(all["json canonical"]), iotest.ErrReader(broken)), nil)
 	if !errors.Is(err, broken) || r.IDs != 4 {
 		t.Errorf("a failing reader: %d ids, %v", r.IDs, err)
+	}
+}
+
+// collect counts one source with its values.
+func collect(t *testing.T, data []byte) *census.Census {
+	t.Helper()
+	c := census.New(&census.Options{Values: true, Collection: "orders"})
+	if err := c.Read(t.Context(), "source", bytes.NewReader(data)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCompareFormats compares the same documents as every format has them.
+func TestCompareFormats(t *testing.T) {
+	all := forms(t)
+	for name, data := range all {
+		d, err := census.Compare(collect(t, data), collect(t, all["bson"]), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Numbers and strings are the same everywhere; a bool, a date, an object
+		// and a UUID only where they are written alike.
+		if d.Both != 4 || d.A.Only+d.B.Only != 0 || d.ValuesBoth < 5 || d.ValuesBoth+d.A.ValuesOnly != 9 {
+			t.Errorf("%s: %+v", name, d)
+		}
+		if (name == "bson" || name == "archive") && d.ValuesBoth != 9 {
+			t.Errorf("%s: only %d values in both", name, d.ValuesBoth)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package census
+package source
 
 import (
 	"bytes"
@@ -21,21 +21,19 @@ type jsonLines struct {
 // maxBefore bounds what is compared: beyond it, bytes tend to differ.
 const maxBefore = 512
 
-func (p *jsonLines) parse(block []byte, b *batch) {
+func (p *jsonLines) parse(block []byte, b *Batch) {
 	place := uint32(0)
 	for ; len(block) > 0; place++ {
 		n, k := len(p.before), len(p.after)
 		if n > 0 && len(block) >= n+hexDigits+k &&
 			string(block[:n]) == string(p.before) && string(block[n+hexDigits:n+hexDigits+k]) == string(p.after) {
-			first, last, ok := decodeHex(block[n:])
 			from := n + hexDigits + k
 			end := bytes.IndexByte(block[from:], '\n')
 			if end < 0 {
 				end = len(block) - from
 			}
 			end += from
-			if ok && endsObject(block[:end]) {
-				b.ids = append(b.ids, recordOf(first, last, place))
+			if endsObject(block[:end]) && b.addHex(block[n:n+hexDigits], place) {
 				block = block[min(end+1, len(block)):]
 				continue
 			}
@@ -44,7 +42,7 @@ func (p *jsonLines) parse(block []byte, b *batch) {
 		block = rest
 		p.line(line, place, b)
 	}
-	b.documents = place
+	b.Documents = place
 }
 
 // endsObject reports whether a line ends as an object does.
@@ -60,18 +58,18 @@ func endsObject(line []byte) bool {
 }
 
 // line adds what one line holds.
-func (p *jsonLines) line(line []byte, place uint32, b *batch) {
+func (p *jsonLines) line(line []byte, place uint32, b *Batch) {
 	i := skipSpace(line, 0)
 	if i == len(line) {
 		return
 	}
 	if line[i] == '{' && !endsObject(line) {
-		b.problem(place, "the JSON document does not end on its line")
+		b.addProblem(place, "the JSON document does not end on its line")
 		return
 	}
 	digits, err := b.addDocument(line, i, place, p.path, p.elements)
 	if err != nil {
-		b.problem(place, "%w: %q", err, clip(line[i:]))
+		b.addProblem(place, "%w: %q", err, clip(line[i:]))
 		return
 	}
 	if digits < 0 || digits > maxBefore {
@@ -86,7 +84,7 @@ func (p *jsonLines) line(line []byte, place uint32, b *batch) {
 // the position of an id's digits if nothing behind them matters, or else -1. A
 // document that is itself an id or a string, as lists made with distinct() are,
 // is taken for the value.
-func (b *batch) addDocument(s []byte, i int, place uint32, path []string, elements bool) (digits int, err error) {
+func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elements bool) (digits int, err error) {
 	digits = -1
 	if s[i] != '{' || oidDigits(bytes.TrimRight(s[i:], " \t\r\n")) >= 0 {
 		end, err := skipValue(s, i)
@@ -94,15 +92,14 @@ func (b *batch) addDocument(s []byte, i int, place uint32, path []string, elemen
 		case err != nil:
 		case skipSpace(s, end) != len(s):
 			err = errors.New("text behind the JSON document")
-		case wordKind(s[i:end]) == kindText:
+		case wordType(s[i:end]) == typeText:
 			err = errJSON
 		}
 		if err != nil {
 			return -1, err
 		}
 		if s[i] == '"' {
-			if inside, ok := unwrap(s[i:end]); ok {
-				b.ids = append(b.ids, newRecordHex(inside, place))
+			if digits, ok := unwrap(s[i:end]); ok && b.addHex(digits, place) {
 				return -1, nil
 			}
 		}
@@ -118,7 +115,7 @@ func (b *batch) addDocument(s []byte, i int, place uint32, path []string, elemen
 		return -1, err
 	}
 	if found == 0 {
-		b.without++
+		b.Without++
 	}
 	if found != 1 || len(path) > 1 {
 		digits = -1

@@ -1,4 +1,4 @@
-package census
+package source
 
 import (
 	"bytes"
@@ -8,20 +8,19 @@ import (
 
 // addJSON adds the value from from to to of s. It returns where the 24 digits
 // of an ObjectId stand, or -1 for every other value.
-func (b *batch) addJSON(s []byte, from, to int, place uint32, elements bool) (digits int) {
+func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (digits int) {
 	value := s[from:to]
 	switch value[0] {
 	case '{':
 		if i := oidDigits(value); i >= 0 {
-			first, last, _ := decodeHex(value[i:])
-			b.ids = append(b.ids, recordOf(first, last, place))
+			b.addHex(value[i:i+hexDigits], place)
 			return from + i
 		}
-		k := extended(value)
-		b.other(k, place, plain(k, value), value)
+		t := extended(value)
+		b.addOther(t, place, plain(t, value), value)
 	case '[':
 		if !elements {
-			b.other(kindArray, place, value, value)
+			b.addOther(typeArray, place, value, value)
 			break
 		}
 		// The scanner has found the array's end, so it cannot fail here.
@@ -31,20 +30,16 @@ func (b *batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 		})
 	case '"':
 		text := value[1 : len(value)-1]
-		k := kindString
-		if len(text) == hexDigits {
-			if _, _, ok := decodeHex(text); ok {
-				k = kindHexString
-			}
+		t := typeString
+		if isHexID(text) {
+			t = typeHexString
 		}
-		b.other(k, place, unescape(text), value)
+		b.addOther(t, place, unescape(text), value)
 	default:
-		if inside, ok := unwrap(value); ok {
-			first, last, _ := decodeHex(inside)
-			b.ids = append(b.ids, recordOf(first, last, place))
+		if digits, ok := unwrap(value); ok && b.addHex(digits, place) {
 			break
 		}
-		b.other(wordKind(value), place, normal(value), value)
+		b.addOther(wordType(value), place, normal(value), value)
 	}
 	return -1
 }
@@ -64,7 +59,7 @@ func oidDigits(value []byte) int {
 	if i+1+hexDigits+1 > len(value) || value[i] != '"' || value[i+1+hexDigits] != '"' {
 		return -1
 	}
-	if _, _, ok := decodeHex(value[i+1:]); !ok {
+	if !isHexID(value[i+1 : i+1+hexDigits]) {
 		return -1
 	}
 	if end := skipSpace(value, i+2+hexDigits); end != len(value)-1 || value[end] != '}' {
@@ -73,72 +68,72 @@ func oidDigits(value []byte) int {
 	return i + 1
 }
 
-// extendedKinds are the kinds of MongoDB Extended JSON v2, and of the version
+// extendedTypes are the kinds of MongoDB Extended JSON v2, and of the version
 // before it where it had other names, by their first key.
-var extendedKinds = map[string]kind{
-	"$numberDouble": kindDouble, "$binary": kindBinData, "$uuid": kindUUID, "$undefined": kindUndefined,
-	"$date": kindDate, "$regularExpression": kindRegex, "$regex": kindRegex, "$dbPointer": kindDBPointer,
-	"$code": kindJavascript, "$symbol": kindSymbol, "$numberInt": kindInt, "$timestamp": kindTimestamp,
-	"$numberLong": kindLong, "$numberDecimal": kindDecimal, "$minKey": kindMinKey, "$maxKey": kindMaxKey,
+var extendedTypes = map[string]Type{
+	"$numberDouble": typeDouble, "$binary": typeBinData, "$uuid": typeUUID, "$undefined": typeUndefined,
+	"$date": typeDate, "$regularExpression": typeRegex, "$regex": typeRegex, "$dbPointer": typeDBPointer,
+	"$code": typeJavascript, "$symbol": typeSymbol, "$numberInt": typeInt, "$timestamp": typeTimestamp,
+	"$numberLong": typeLong, "$numberDecimal": typeDecimal, "$minKey": typeMinKey, "$maxKey": typeMaxKey,
 }
 
-// extended returns the kind of an object.
-func extended(object []byte) kind {
+// extended returns the Type of an object.
+func extended(object []byte) Type {
 	i := skipSpace(object, 1)
 	if i >= len(object) || object[i] != '"' {
-		return kindObject
+		return typeObject
 	}
 	end, err := skipString(object, i)
 	if err != nil {
-		return kindObject
+		return typeObject
 	}
-	k, ok := extendedKinds[string(object[i+1:end-1])]
+	k, ok := extendedTypes[string(object[i+1:end-1])]
 	if !ok {
-		return kindObject
+		return typeObject
 	}
-	if k == kindBinData && (bytes.Contains(object, []byte(`"04"`)) || bytes.Contains(object, []byte(`"03"`))) {
-		return kindUUID
+	if k == typeBinData && (bytes.Contains(object, []byte(`"04"`)) || bytes.Contains(object, []byte(`"03"`))) {
+		return typeUUID
 	}
 	return k
 }
 
-// wordKind returns the kind of a value by how it is written; kindText is for what
+// wordType returns the Type of a value by how it is written; typeText is for what
 // JSON does not know.
-func wordKind(word []byte) kind {
+func wordType(word []byte) Type {
 	switch word[0] {
 	case '{':
-		return kindObject
+		return typeObject
 	case '[':
-		return kindArray
+		return typeArray
 	case '"':
-		return kindString
+		return typeString
 	}
 	if _, ok := unwrap(word); ok {
-		return kindObject // ObjectId(...), as the shell writes it
+		return typeObject // ObjectId(...), as the shell writes it
 	}
 	switch string(word) {
 	case "true", "false":
-		return kindBool
+		return typeBool
 	case "null":
-		return kindNull
+		return typeNull
 	}
 	if n, err := strconv.ParseInt(string(word), 10, 64); err == nil {
 		if int64(int32(n)) == n {
-			return kindInt
+			return typeInt
 		}
-		return kindLong
+		return typeLong
 	}
 	if _, err := strconv.ParseFloat(string(word), 64); err == nil {
-		return kindDouble
+		return typeDouble
 	}
-	return kindText
+	return typeText
 }
 
-// plain returns what tells an object of kind k from others: for numbers the same
+// plain returns what tells an object of Type k from others: for numbers the same
 // as for a number written plainly.
-func plain(k kind, object []byte) []byte {
+func plain(k Type, object []byte) []byte {
 	switch k {
-	case kindInt, kindLong, kindDouble:
+	case typeInt, typeLong, typeDouble:
 		if _, rest, ok := bytes.Cut(object, []byte{':'}); ok {
 			return normal(bytes.Trim(rest, " \t\r\n\"}"))
 		}
@@ -182,9 +177,5 @@ func unwrap(text []byte) (digits []byte, ok bool) {
 	if n := len(text); n == hexDigits+2 && text[0] == text[n-1] && (text[0] == '"' || text[0] == '\'') {
 		text = text[1 : n-1]
 	}
-	if len(text) != hexDigits {
-		return nil, false
-	}
-	_, _, ok = decodeHex(text)
-	return text, ok
+	return text, isHexID(text)
 }

@@ -1,4 +1,4 @@
-package census_test
+package source_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -18,26 +19,26 @@ import (
 // for.
 func FuzzRead(f *testing.F) {
 	for _, data := range forms(f) {
-		for format := census.Auto; format <= census.Grep; format++ {
+		for format := range source.Formats {
 			f.Add(data, uint8(format), "_id")
 		}
 		f.Add(data, uint8(0), "lines.item")
 		f.Add(zipped(data), uint8(0), "_id")
 		f.Add(data[:len(data)*2/3], uint8(0), "tags.0")
 	}
-	f.Add([]byte("_id,a\nObjectId("+idA+"),b\n"), uint8(census.CSV), "_id")
-	f.Add([]byte(idA+"\n"+idB+"\n"), uint8(census.List), "_id")
-	f.Add([]byte("\x05\x00\x00\x00\x00\xff\xff\xff\xff"), uint8(census.BSON), "_id")
-	f.Add(bytes.Repeat([]byte(`{"a":`), 10_000), uint8(census.JSON), "a.a")
-	f.Add(bytes.Repeat([]byte("["), 10_000), uint8(census.JSON), "_id")
+	f.Add([]byte("_id,a\nObjectId("+idA+"),b\n"), uint8(4), "_id")
+	f.Add([]byte(idA+"\n"+idB+"\n"), uint8(5), "_id")
+	f.Add([]byte("\x05\x00\x00\x00\x00\xff\xff\xff\xff"), uint8(1), "_id")
+	f.Add(bytes.Repeat([]byte(`{"a":`), 10_000), uint8(3), "a.a")
+	f.Add(bytes.Repeat([]byte("["), 10_000), uint8(3), "_id")
 	f.Fuzz(func(t *testing.T, data []byte, format uint8, field string) {
-		o := &census.Options{Format: census.Format(format % uint8(census.Grep+1)), Field: field, Values: true, Workers: 2}
+		o := &census.Options{Format: source.Formats[int(format)%len(source.Formats)], Field: field, Values: true, Workers: 2}
 		r, err := read(t, bytes.NewReader(data), o)
 		slow, slowErr := read(t, iotest.OneByteReader(bytes.NewReader(data)), o)
 		if found(r) != found(slow) || (err == nil) != (slowErr == nil) {
 			t.Errorf("at once: %s, %v; byte by byte: %s, %v", found(r), err, found(slow), slowErr)
 		}
-		if o.Format != census.Auto && r.IDs > int64(len(data)/objectid.Size) {
+		if o.Format != source.Auto && r.IDs > int64(len(data)/objectid.Size) {
 			t.Errorf("%d ids in %d bytes", r.IDs, len(data))
 		}
 		if (err != nil) != (r.Sources[0].Error != "") {
@@ -65,8 +66,8 @@ func FuzzGrep(f *testing.F) {
 				want++
 			}
 		}
-		r, err := read(t, bytes.NewReader(data), &census.Options{Format: census.Grep})
-		if r.IDs != want || err != nil && !errors.Is(err, census.ErrEmpty) && data[0] != 0x1f {
+		r, err := read(t, bytes.NewReader(data), &census.Options{Format: source.Grep})
+		if r.IDs != want || err != nil && !errors.Is(err, source.ErrEmpty) && data[0] != 0x1f {
 			t.Errorf("%d ids, %v, want %d", r.IDs, err, want)
 		}
 		if err == nil && r.Sources[0].Units != int64(bytes.Count(data, []byte{'\n'})) {

@@ -1,4 +1,4 @@
-package census
+package source
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 type csvReader struct {
 	in     io.Reader
 	column string
-	emit   func(*batch) error
-	pool   *batchPool
+	emit   func(*Batch) error
+	pool   *pool
 }
 
 // read emits all rows. Places count rows, the one with the names being the first.
@@ -38,14 +38,14 @@ func (r *csvReader) read(ctx context.Context) error {
 		return fmt.Errorf("there is no column %q in the first row: %q", r.column, clip([]byte(strings.Join(names, ","))))
 	}
 	b := r.pool.get()
-	b.documents = 1
+	b.Documents = 1
 	for {
 		limit.left = maxLine
 		row, err := rows.Read()
 		var wrong *csv.ParseError
 		switch {
 		case errors.As(err, &wrong):
-			b.problem(b.documents, "%w", wrong)
+			b.addProblem(b.Documents, "%w", wrong)
 		case err == io.EOF:
 			return r.emit(b)
 		case err != nil:
@@ -54,16 +54,14 @@ func (r *csvReader) read(ctx context.Context) error {
 			}
 			return stopped(rows.InputOffset(), err)
 		case column >= len(row) || row[column] == "":
-			b.without++
+			b.Without++
 		default:
 			value := []byte(row[column])
-			if digits, ok := unwrap(value); ok {
-				b.ids = append(b.ids, newRecordHex(digits, b.documents))
-			} else {
-				b.other(kindText, b.documents, value, value)
+			if digits, ok := unwrap(value); !ok || !b.addHex(digits, b.Documents) {
+				b.addOther(typeText, b.Documents, value, value)
 			}
 		}
-		if b.documents++; b.documents == batchSize {
+		if b.Documents++; b.Documents == batchSize {
 			if err := r.emit(b); err != nil {
 				return err
 			}

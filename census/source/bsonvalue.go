@@ -1,4 +1,4 @@
-package census
+package source
 
 import (
 	"bytes"
@@ -54,51 +54,49 @@ func bsonSize(typ byte, data []byte) (size int, ok bool) {
 	return size, ok && size <= len(data)
 }
 
-var bsonKinds = map[byte]kind{
-	0x01: kindDouble, 0x02: kindString, 0x03: kindObject, 0x04: kindArray, 0x05: kindBinData, 0x06: kindUndefined,
-	0x08: kindBool, 0x09: kindDate, 0x0A: kindNull, 0x0B: kindRegex, 0x0C: kindDBPointer, 0x0D: kindJavascript,
-	0x0E: kindSymbol, 0x0F: kindJavascript, 0x10: kindInt, 0x11: kindTimestamp, 0x12: kindLong, 0x13: kindDecimal,
-	0x7F: kindMaxKey, 0xFF: kindMinKey,
+var bsonTypes = map[byte]Type{
+	0x01: typeDouble, 0x02: typeString, 0x03: typeObject, 0x04: typeArray, 0x05: typeBinData, 0x06: typeUndefined,
+	0x08: typeBool, 0x09: typeDate, 0x0A: typeNull, 0x0B: typeRegex, 0x0C: typeDBPointer, 0x0D: typeJavascript,
+	0x0E: typeSymbol, 0x0F: typeJavascript, 0x10: typeInt, 0x11: typeTimestamp, 0x12: typeLong, 0x13: typeDecimal,
+	0x7F: typeMaxKey, 0xFF: typeMinKey,
 }
 
 // bsonValue adds one value.
-func (b *batch) bsonValue(typ byte, value []byte, place uint32) {
+func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
 	if typ == 0x07 {
-		b.ids = append(b.ids, newRecord(value, place))
+		b.addID(value, place)
 		return
 	}
-	k := bsonKinds[typ]
+	t := bsonTypes[typ]
 	var text []byte
-	switch k {
-	case kindString, kindSymbol:
+	switch t {
+	case typeString, typeSymbol:
 		value = value[4 : len(value)-1]
-		if k == kindString && len(value) == hexDigits {
-			if _, _, ok := decodeHex(value); ok {
-				k = kindHexString
-			}
+		if t == typeString && isHexID(value) {
+			t = typeHexString
 		}
 		text = strconv.AppendQuote(nil, clip(value))
-	case kindInt:
+	case typeInt:
 		value = strconv.AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(value))), 10)
 		text = value
-	case kindLong:
+	case typeLong:
 		value = strconv.AppendInt(nil, int64(binary.LittleEndian.Uint64(value)), 10)
 		text = value
-	case kindDouble:
+	case typeDouble:
 		f := math.Float64frombits(binary.LittleEndian.Uint64(value))
 		value = strconv.AppendFloat(nil, f, 'g', -1, 64)
 		text = value
-	case kindBool:
+	case typeBool:
 		value = strconv.AppendBool(nil, value[0] != 0)
 		text = value
-	case kindBinData:
+	case typeBinData:
 		subtype := value[4]
 		if (subtype == 3 || subtype == 4) && len(value) == 5+16 {
-			k = kindUUID
+			t = typeUUID
 		}
 		text = fmt.Appendf(nil, "subtype %d, %s", subtype, hex.EncodeToString(value[5:min(len(value), 5+16)]))
 	default:
 		text = fmt.Appendf(nil, "%x", value[:min(len(value), maxText/2)])
 	}
-	b.other(k, place, value, text)
+	b.addOther(t, place, value, text)
 }

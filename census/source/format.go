@@ -1,4 +1,4 @@
-package census
+package source
 
 import (
 	"bytes"
@@ -8,57 +8,30 @@ import (
 	"strings"
 )
 
-// Format is how a source is written.
-type Format uint8
+// Format is how a source is written. Each may be compressed with gzip, which is
+// found out from the content.
+type Format string
 
-// The formats. Each may be compressed with gzip, which shows by itself.
 const (
 	// Auto finds out from the content.
-	Auto Format = iota
+	Auto Format = "auto"
 	// BSON is documents one after another, as in the files of mongodump.
-	BSON
+	BSON Format = "bson"
 	// Archive is what mongodump --archive writes.
-	Archive
+	Archive Format = "archive"
 	// JSON is documents in MongoDB Extended JSON, canonical or relaxed: one to a
 	// line, over several lines, or as one array.
-	JSON
+	JSON Format = "json"
 	// CSV is comma-separated values with the columns' names in the first row.
-	CSV
+	CSV Format = "csv"
 	// List is one id per line.
-	List
+	List Format = "list"
 	// Grep is any text: every run of exactly 24 hexadecimal digits is an id.
-	Grep
-	formatCount
+	Grep Format = "grep"
 )
 
-var formatNames = [formatCount]string{"auto", "bson", "archive", "json", "csv", "list", "grep"}
-
-// String returns the lower-case name of f.
-func (f Format) String() string {
-	if f < formatCount {
-		return formatNames[f]
-	}
-	return fmt.Sprintf("Format(%d)", uint8(f))
-}
-
-// MarshalText returns the name of f, or an error if f is no format.
-func (f Format) MarshalText() ([]byte, error) {
-	if f >= formatCount {
-		return nil, fmt.Errorf("census: no such format: %d", uint8(f))
-	}
-	return []byte(f.String()), nil
-}
-
-// UnmarshalText reads the name of a format. On an error f is left as it was.
-func (f *Format) UnmarshalText(text []byte) error {
-	for i, name := range formatNames {
-		if string(text) == name {
-			*f = Format(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("census: no such format: %q, want %s", text, strings.Join(formatNames[:], ", "))
-}
+// Formats are all formats.
+var Formats = []Format{Auto, BSON, Archive, JSON, CSV, List, Grep}
 
 var (
 	// ErrFormat is wrapped by the error for a source that is in none of the
@@ -115,7 +88,7 @@ func looksLikeBSON(data []byte) bool {
 	if size == 5 {
 		return data[4] == 0
 	}
-	_, known := bsonKinds[data[4]]
+	_, known := bsonTypes[data[4]]
 	return (known || data[4] == 0x07) && (int(size) > len(data) || data[size-1] == 0)
 }
 

@@ -1,4 +1,4 @@
-package census
+package source
 
 import (
 	"bytes"
@@ -29,8 +29,8 @@ type bsonReader struct {
 	path     []string
 	elements bool // an array's elements are values, too
 	archive  bool // documents end with a terminator
-	emit     func(*batch) error
-	pool     *batchPool
+	emit     func(*Batch) error
+	pool     *pool
 	label    string // collection of an archive
 	quiet    bool   // pass over the documents
 }
@@ -40,7 +40,7 @@ type bsonReader struct {
 func (r *bsonReader) read(ctx context.Context) error {
 	for {
 		b := r.pool.get()
-		b.collection = r.label
+		b.Collection = r.label
 		err := r.batch(ctx, b)
 		if r.quiet {
 			r.pool.put(b)
@@ -58,11 +58,11 @@ func (r *bsonReader) read(ctx context.Context) error {
 }
 
 // batch fills b. A document that is not whole stays in the stream.
-func (r *bsonReader) batch(ctx context.Context, b *batch) error {
+func (r *bsonReader) batch(ctx context.Context, b *Batch) error {
 	const idOfTypeObjectID = 0x07 | '_'<<8 | 'i'<<16 | 'd'<<24
 	first := len(r.path) == 1 && r.path[0] == "_id"
-	for b.documents < batchSize {
-		data, place := r.data, b.documents
+	for b.Documents < batchSize {
+		data, place := r.data, b.Documents
 		pos := 0
 		// Most documents begin with an _id that is an ObjectId, and need no look
 		// beyond their first 21 bytes and their last.
@@ -72,11 +72,11 @@ func (r *bsonReader) batch(ctx context.Context, b *batch) error {
 			if size < 22 || size > len(d) || binary.LittleEndian.Uint32(d[4:]) != idOfTypeObjectID || d[8] != 0 || d[size-1] != 0 {
 				break
 			}
-			b.ids = append(b.ids, newRecord(d[9:], place))
+			b.addID(d[9:], place)
 			place++
 			pos += size
 		}
-		b.documents = place
+		b.Documents = place
 		r.pass(pos)
 		if place >= batchSize {
 			break
@@ -85,10 +85,10 @@ func (r *bsonReader) batch(ctx context.Context, b *batch) error {
 		if err != nil {
 			return err
 		}
-		if err := b.addBSON(r.data[:size], b.documents, r.path, r.elements); err != nil {
+		if err := b.addBSON(r.data[:size], b.Documents, r.path, r.elements); err != nil {
 			return err
 		}
-		b.documents++
+		b.Documents++
 		r.pass(size)
 	}
 	return nil
@@ -123,7 +123,7 @@ func (r *bsonReader) next(ctx context.Context) (size int, err error) {
 }
 
 // addBSON adds what path names in doc.
-func (b *batch) addBSON(doc []byte, place uint32, path []string, elements bool) error {
+func (b *Batch) addBSON(doc []byte, place uint32, path []string, elements bool) error {
 	found := 0
 	err := findBSON(doc, path, func(typ byte, value []byte) {
 		found++
@@ -139,13 +139,10 @@ func (b *batch) addBSON(doc []byte, place uint32, path []string, elements bool) 
 		b.bsonValue(typ, value, place)
 	})
 	if err == nil && found == 0 {
-		b.without++
+		b.Without++
 	}
 	return err
 }
-
-// errStop ends eachBSON early.
-var errStop = errors.New("stop")
 
 // findBSON calls found with every value that path names in doc. Arrays on the
 // way are looked through, as a query of MongoDB would.

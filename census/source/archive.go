@@ -1,4 +1,4 @@
-package census
+package source
 
 import (
 	"context"

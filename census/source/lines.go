@@ -1,4 +1,4 @@
-package census
+package source
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ const (
 // lineParser finds the ids in whole lines. Its parse may keep state from block
 // to block, but only to be faster.
 type lineParser interface {
-	parse(block []byte, b *batch)
+	parse(block []byte, b *Batch)
 }
 
 // lines reads a text in blocks of whole lines and looks through several of them
@@ -32,7 +32,7 @@ type lines struct {
 	in      io.Reader
 	ends    ends
 	workers int
-	pool    *batchPool
+	pool    *pool
 
 	mu     sync.Mutex
 	carry  []byte // the beginning of a line whose end has not been read
@@ -51,11 +51,11 @@ type block struct {
 
 // read calls emit for every block's batch, in the order of the text. The error
 // is emit's, the reader's with its position, or ctx's cause.
-func (l *lines) read(ctx context.Context, newParser func() lineParser, emit func(*batch) error) error {
+func (l *lines) read(ctx context.Context, newParser func() lineParser, emit func(*Batch) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	tokens := make(chan struct{}, l.workers+ahead)
-	done := make(chan *batch)
+	done := make(chan *Batch)
 	var wg sync.WaitGroup
 	for range l.workers {
 		wg.Go(func() { l.work(ctx, newParser(), tokens, done) })
@@ -64,7 +64,7 @@ func (l *lines) read(ctx context.Context, newParser func() lineParser, emit func
 		wg.Wait()
 		close(done)
 	}()
-	pending := map[int]*batch{}
+	pending := map[int]*Batch{}
 	next := 0
 	var failed error
 	for b := range done {
@@ -94,7 +94,7 @@ func (l *lines) read(ctx context.Context, newParser func() lineParser, emit func
 }
 
 // work parses blocks until there are none.
-func (l *lines) work(ctx context.Context, p lineParser, tokens chan struct{}, done chan<- *batch) {
+func (l *lines) work(ctx context.Context, p lineParser, tokens chan struct{}, done chan<- *Batch) {
 	buf := make([]byte, blockSize)
 	for {
 		blk, ok := l.next(ctx, &buf, tokens)
@@ -104,8 +104,8 @@ func (l *lines) work(ctx context.Context, p lineParser, tokens chan struct{}, do
 		b := l.pool.get()
 		b.seq = blk.seq
 		if blk.tooLong {
-			b.documents = 1
-			b.problem(0, "line longer than %d MiB: skipped", maxLine>>20)
+			b.Documents = 1
+			b.addProblem(0, "line longer than %d MiB: skipped", maxLine>>20)
 		} else {
 			p.parse(blk.data, b)
 		}

@@ -1,0 +1,142 @@
+package source
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"sync"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// Batch is what one stretch of a source holds. Places in it count documents,
+// lines or rows from 0, the stretch's first.
+type Batch struct {
+	Collection string // of an archive, with its database, or empty
+	IDs        []Item
+	Documents  uint32 // documents, lines or rows in the stretch
+	Without    int64  // documents or rows that lack the field
+
+	// Others counts the values that are not ObjectIds, Samples are some of them
+	// and Values, if Options.Values asks for them, stand for all of them.
+	Others  [TypeCount]int64
+	Samples []Sample
+	Values  []Item
+
+	Problems []Problem
+
+	seq  int  // position among the batches of a text that is read in parallel
+	keep bool // fill Values
+}
+
+// Item is an id and its place in a batch.
+type Item struct {
+	ID    objectid.ID
+	Place uint32
+}
+
+// Sample is an example of a value that is not an ObjectId.
+type Sample struct {
+	Type  Type
+	Place uint32
+	Text  string // the value as text, cut to 100 bytes
+}
+
+// Problem is a document, line or row that could not be read and was skipped.
+type Problem struct {
+	Place uint32
+	Err   error
+}
+
+const (
+	// MaxSamples is how many samples of each type a batch has.
+	MaxSamples = 3
+
+	maxText = 100 // bytes of a value in a report
+)
+
+// addID adds the id whose 12 bytes b begins with.
+func (b *Batch) addID(id []byte, place uint32) {
+	b.IDs = append(b.IDs, Item{objectid.ID(id[:objectid.Size]), place})
+}
+
+// addHex adds the id that text, 24 hexadecimal digits, spells. It reports false,
+// and adds nothing, if text is something else.
+func (b *Batch) addHex(text []byte, place uint32) bool {
+	b.IDs = append(b.IDs, Item{Place: place})
+	last := len(b.IDs) - 1
+	if b.IDs[last].ID.UnmarshalText(text) == nil {
+		return true
+	}
+	b.IDs = b.IDs[:last]
+	return false
+}
+
+// hexDigits is the length of an id as text.
+const hexDigits = 2 * objectid.Size
+
+func isHexID(text []byte) bool {
+	var id objectid.ID
+	return len(text) == hexDigits && id.UnmarshalText(text) == nil
+}
+
+// addOther adds a value that is not an ObjectId. value distinguishes it from
+// others of its type; text is how a report shows it.
+func (b *Batch) addOther(t Type, place uint32, value, text []byte) {
+	b.Others[t]++
+	if b.Others[t] <= MaxSamples {
+		b.Samples = append(b.Samples, Sample{t, place, clip(text)})
+	}
+	if b.keep {
+		b.Values = append(b.Values, digest(t, value, place))
+	}
+}
+
+// addProblem adds a document, line or row that cannot be read.
+func (b *Batch) addProblem(place uint32, format string, args ...any) {
+	b.Problems = append(b.Problems, Problem{place, fmt.Errorf(format, args...)})
+}
+
+// clip returns text as a string, cut to what a report can show.
+func clip(text []byte) string {
+	if len(text) <= maxText {
+		return string(text)
+	}
+	return string(text[:maxText]) + "..."
+}
+
+// digest returns an item that represents a value that is not an ObjectId. Equal
+// values have equal digests of 96 bits: among 10^9 values, two different ones
+// share a digest with a probability of 10^-11.
+func digest(t Type, value []byte, place uint32) Item {
+	switch t {
+	case typeInt, typeLong, typeDouble:
+		t = typeInt // to MongoDB an _id of 7 equals one of 7.0
+	case typeHexString:
+		t = typeString
+	}
+	h := sha256.New()
+	h.Write([]byte{byte(t)})
+	h.Write(value)
+	var sum [sha256.Size]byte
+	return Item{objectid.ID(h.Sum(sum[:0])[:objectid.Size]), place}
+}
+
+// pool hands out empty batches.
+type pool struct {
+	batches sync.Pool
+	keep    bool // see Batch
+}
+
+func (p *pool) get() *Batch {
+	b, _ := p.batches.Get().(*Batch)
+	if b == nil {
+		b = new(Batch)
+	}
+	b.keep = p.keep
+	return b
+}
+
+func (p *pool) put(b *Batch) {
+	*b = Batch{IDs: b.IDs[:0], Samples: b.Samples[:0], Values: b.Values[:0], Problems: b.Problems[:0]}
+	p.batches.Put(b)
+}

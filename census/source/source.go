@@ -1,0 +1,189 @@
+// Package source reads the values of one field from dumps, exports and lists, for
+// package census.
+//
+// [Open] finds out how a source is written, and [Input.Read] returns its ids in
+// batches. The readers look for ids and do not validate documents: where the id is
+// the first field of a JSON or BSON document, the rest is skipped, except its end.
+//
+// # Design
+//
+// A source is read in blocks. Lines are parsed by several goroutines at once. BSON
+// is read ahead by one goroutine and parsed by another, because only a document
+// itself says where the next one begins.
+package source
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Options say what is read. The zero Options are ready to use.
+type Options struct {
+	// Field is the field that is read from documents, with dots for one inside
+	// another. Where it leads through arrays, every element counts.
+	// Default: "_id".
+	Field string
+
+	// Format is how the source is written. Default: [Auto].
+	Format Format
+
+	// Column is the column that is read from CSV. Default: Field.
+	Column string
+
+	// Collection is the only collection to read from an [Archive], with or
+	// without the database's name before it. Default: all.
+	Collection string
+
+	// Values fills Batch.Values, 16 bytes for each value that is not an ObjectId.
+	Values bool
+
+	// Workers is how many goroutines may work at once. Default: one for each
+	// core.
+	Workers int
+}
+
+// WithDefaults returns o with every default in its place.
+func (o Options) WithDefaults() Options {
+	if o.Field == "" {
+		o.Field = "_id"
+	}
+	if o.Format == "" {
+		o.Format = Auto
+	}
+	if o.Column == "" {
+		o.Column = o.Field
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o
+}
+
+// Input is one source.
+type Input struct {
+	// Format is how the source is written, and Unit is what places count:
+	// document, line or row.
+	Format Format
+	Unit   string
+
+	options  Options
+	path     []string // Options.Field
+	elements bool     // an array's elements are values, too
+	text     *bufio.Reader
+	pool     pool
+	lines    bool // of JSON: one document per line
+}
+
+// Open begins to read in and finds out its format. The error wraps [ErrEmpty],
+// [ErrFormat] or in's error; an o.Format that is not among [Formats] is an [ErrFormat].
+func Open(in io.Reader, o Options) (*Input, error) {
+	o = o.WithDefaults()
+	if !slices.Contains(Formats, o.Format) {
+		return nil, fmt.Errorf("%w: %q", ErrFormat, o.Format)
+	}
+	text, head, err := plainText(in)
+	if err != nil {
+		return nil, err
+	}
+	format := o.Format
+	if format == Auto {
+		if format, err = detect(head, o.Column); err != nil {
+			return nil, err
+		}
+	}
+	if strings.HasPrefix(string(head), utf8Mark) && format != Grep {
+		if _, err := text.Discard(len(utf8Mark)); err != nil {
+			return nil, err
+		}
+		head = head[len(utf8Mark):]
+	}
+	s := &Input{
+		Format: format, Unit: "document", options: o, path: strings.Split(o.Field, "."),
+		elements: o.Field != "_id", text: text, lines: format == JSON && oneToALine(head),
+	}
+	s.pool.keep = o.Values
+	switch {
+	case format == List, format == Grep, s.lines:
+		s.Unit = "line"
+	case format == CSV:
+		s.Unit = "row"
+	}
+	return s, nil
+}
+
+// Read calls take with every batch of s, in order, one at a time; take must not
+// keep the batch. The error says where reading stopped and why. It is take's
+// error, the reader's, or ctx's cause.
+//
+// Read may leave a goroutine behind that waits for the reader, if that hangs.
+func (s *Input) Read(ctx context.Context, take func(*Batch) error) error {
+	l := &lines{in: s.text, ends: newlines, workers: s.options.Workers, pool: &s.pool}
+	switch {
+	case s.Format == List:
+		return l.read(ctx, func() lineParser { return list{} }, take)
+	case s.Format == Grep:
+		l.ends = betweenDigits
+		return l.read(ctx, func() lineParser { return grep{} }, take)
+	case s.lines:
+		return l.read(ctx, func() lineParser { return &jsonLines{path: s.path, elements: s.elements} }, take)
+	case s.Format == CSV:
+		return s.readAhead(take, func(emit func(*Batch) error) error {
+			return (&csvReader{s.text, s.options.Column, emit, &s.pool}).read(ctx)
+		})
+	}
+	stream := newStream(s.text)
+	defer stream.close()
+	return s.readAhead(take, func(emit func(*Batch) error) error {
+		if s.Format == JSON {
+			return (&jsonReader{stream, s.path, s.elements, emit, &s.pool}).read(ctx)
+		}
+		r := &bsonReader{stream: stream, path: s.path, elements: s.elements, emit: emit, pool: &s.pool}
+		if s.Format == Archive {
+			return readArchive(ctx, r, s.options.Collection)
+		}
+		if err := r.read(ctx); err != io.EOF {
+			return err
+		}
+		return nil
+	})
+}
+
+// errStop ends a walk early.
+var errStop = errors.New("stop")
+
+// readAhead takes the batches that read emits, while read continues.
+func (s *Input) readAhead(take func(*Batch) error, read func(emit func(*Batch) error) error) error {
+	batches := make(chan *Batch, ahead)
+	stop := make(chan struct{})
+	failed := make(chan error, 1)
+	go func() {
+		defer close(batches)
+		failed <- read(func(b *Batch) error {
+			select {
+			case batches <- b:
+				return nil
+			case <-stop:
+				return errStop
+			}
+		})
+	}()
+	var err error
+	for b := range batches {
+		if err == nil {
+			if err = take(b); err != nil {
+				close(stop)
+			}
+		}
+		s.pool.put(b)
+	}
+	if err != nil {
+		return err
+	}
+	return <-failed
+}
