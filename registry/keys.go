@@ -52,7 +52,7 @@ func valueOf(id objectid.ID) string { return hex.EncodeToString(id[4:9]) }
 // key returns s as a key of the store. It is made of digits and addresses, which
 // are always UTF-8.
 func key(s string) store.Key {
-	k, err := store.Text(s)
+	k, err := store.String(s)
 	if err != nil {
 		panic(err)
 	}

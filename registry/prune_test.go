@@ -63,7 +63,7 @@ func TestPrune(t *testing.T) {
 func TestPrunedMemberComesBack(t *testing.T) {
 	s := newStore(t)
 	m := join(t, s, registry.Options{Interval: beat})
-	key, err := store.Text(m.Process().Key)
+	key, err := store.String(m.Process().Key)
 	if err != nil {
 		t.Fatal(err)
 	}

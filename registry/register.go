@@ -75,7 +75,7 @@ func (m *Member) flush(ctx context.Context) error {
 		docs[i] = sampleDoc{Key: sampleKey(p.Block, b.Time), Load: b.Load}
 	}
 	_, err := m.store.InsertMany(ctx, samples, docs, nil)
-	var refused *store.InsertError
+	var refused *store.RefusedError
 	if errors.As(err, &refused) {
 		err = nil
 		for _, r := range refused.Refused {

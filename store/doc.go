@@ -1,47 +1,67 @@
 // Package store keeps documents by their _id and finds them by time with
 // nothing but that key.
 //
-// An ObjectId begins with the second of its making, so the primary key of a
-// collection is already an index of time: no timestamp field, no second index,
-// nothing to forget until a query times out. Start with [Store], which says
-// what both engines do; package sqlitestore keeps documents in one file that
-// several processes may share, package mongostore on a MongoDB server. The
-// documents of a stretch of time are one [Query]:
+// An ObjectId begins with its creation time in seconds, so the primary key of a
+// collection is already an index of time: no timestamp field and no second index
+// are needed. Start with [Store], which describes what all engines do. Package
+// sqlitestore keeps documents in one file that several processes may share,
+// pgstore in a PostgreSQL database and mongostore on a MongoDB server. The
+// documents of a range of time are one [Query]:
 //
-//	q := store.Query{Range: store.Ids(objectid.Since(yesterday))}
+//	q := store.Query{Range: store.IDs(objectid.Since(yesterday))}
 //	for doc, err := range s.Find(ctx, "events", q) {
 //
 // # Documents
 //
 // A document is BSON, given as anything that [bson.Marshal] takes and returned
 // as [bson.Raw]. Its _id is the first of its fields, where MongoDB has it too;
-// every other byte is kept as it was given, by both engines. A document without
-// an _id gets an ObjectId. A document has at most 16 MiB ([MaxSize]) and 100
-// levels ([MaxDepth]), which are MongoDB's own limits.
+// every other byte is kept as it was given, by all engines. A document without
+// an _id gets an ObjectId, see [WithGenerator]. A document has at most 16 MiB
+// ([MaxSize]) and 100 levels ([MaxDepth]), which are MongoDB's own limits.
 //
 // A [Key] is what an _id can be here: a number, a string or an ObjectId, in that
 // order, which is MongoDB's.
 //
+// # Conditional writes
+//
+// To change a document that others may change too, read it, and write it with
+// [Store.Swap]: that fails with [ErrConflict] if anybody wrote it in between. Read
+// it again then, and decide again.
+//
+//	for {
+//		old, err := s.Get(ctx, "accounts", key)
+//		...
+//		_, err = s.Swap(ctx, "accounts", old, changed)
+//		if !errors.Is(err, store.ErrConflict) {
+//			return err
+//		}
+//	}
+//
+// Every document that Swap writes has the field _rev ([Revision]) after its _id:
+// an ObjectId that is new at each write, so that a document which was changed and
+// changed back is not taken for the old one. Insert and Replace renew the field if
+// the document that they are given has it, and leave a field of this name alone
+// that holds anything but an ObjectId. A document needs no revision for its first
+// Swap. A program that writes to the same database by other means must set _rev
+// to a new ObjectId, or remove it, with every change.
+//
 // # What is promised
 //
-// An insert that returned is stored: it is there after the process is killed,
-// and what survives a loss of power is said by each engine. An insert or a
-// replacement is seen completely or not at all.
+// A write that returned is stored: it survives the end of the process by any
+// signal. The engines document what survives a loss of power. A document is seen
+// as it was before a write or as it is after it.
 //
 // [Store.Find] returns every document that was there when it began and was not
 // deleted before it got there, once and in the order of the keys. It is not a
 // snapshot: what is inserted or deleted meanwhile may be seen or not.
 //
-// [Store.Watch] misses nothing, also where a document is committed after another
-// one whose id is greater, which happens all the time: ids are made before the
-// document is sent, in several processes, by clocks that differ. Reading on from
-// the greatest id seen would miss it. Therefore the file engine numbers its
-// commits, keeps the number with each document, and follows those; mongostore
-// follows the server's change stream, and where the server has none it compares
-// keys with those it has seen, see there.
+// [Store.Watch] misses nothing, also when a document is committed after another
+// one whose id is greater, which is usual: ids are generated before the document
+// is sent, in several processes, by clocks that differ. Reading on from the
+// greatest id seen would miss it. Each engine documents what it follows instead.
 //
 // # What is not promised
 //
-// The time in an id is that of the clock of whoever made it. A range of time is
-// as right as those clocks were.
+// The time in an id comes from the clock of the process that generated it. A range
+// of time is as right as those clocks were.
 package store

@@ -15,7 +15,7 @@ import (
 // then ObjectIds byte by byte. Numbers are equal if their values are, whatever
 // their BSON types: 1 and 1.0 are one key.
 //
-// Keys are made by [ID], [Int], [Float], [Text], [KeyOf] and [ParseKey]. The zero
+// [ID], [Int], [Float], [String], [KeyOf] and [ParseKey] return keys. The zero
 // Key is none of these: it means "no key" or "no bound", see [Key.IsZero]. A Key
 // is a plain value: it can be compared with == and used as a map key.
 type Key struct {
@@ -57,9 +57,9 @@ func Float(f float64) (Key, error) {
 	return Key{kind: real, num: math.Float64bits(f)}, nil
 }
 
-// Text returns the key of a document whose _id is the string s. A string that is
-// not UTF-8 gives an error that wraps [ErrKey].
-func Text(s string) (Key, error) {
+// String returns the key of a document whose _id is the string s. A string that
+// is not UTF-8 gives an error that wraps [ErrKey].
+func String(s string) (Key, error) {
 	if !utf8.ValidString(s) {
 		return Key{}, fmt.Errorf("%w: %q is not UTF-8", ErrKey, s)
 	}

@@ -82,7 +82,7 @@ func TestKeyValues(t *testing.T) {
 	if key, err := store.Float(math.NaN()); !errors.Is(err, store.ErrKey) {
 		t.Errorf("Float(NaN) = %v, %v, want ErrKey", key, err)
 	}
-	if key, err := store.Text("\xff"); !errors.Is(err, store.ErrKey) {
+	if key, err := store.String("\xff"); !errors.Is(err, store.ErrKey) {
 		t.Errorf("Text of bytes that are not UTF-8 = %v, %v, want ErrKey", key, err)
 	}
 	if key, err := store.Float(2); key != store.Int(2) || err != nil {
@@ -126,27 +126,5 @@ func TestKeyInStruct(t *testing.T) {
 	}
 	if err := bson.Unmarshal(raw, new(document)); !errors.Is(err, store.ErrKey) {
 		t.Errorf("a boolean: %v, want ErrKey", err)
-	}
-}
-
-func TestBounds(t *testing.T) {
-	all := store.Range{From: store.Int(10), To: store.Int(20)}
-	for _, test := range []struct {
-		q    store.Query
-		want store.Range
-		open bool
-	}{
-		{store.Query{Range: all}, all, false},
-		{store.Query{Range: all, After: store.Int(5)}, all, false},
-		{store.Query{Range: all, After: store.Int(10)}, all, true},
-		{store.Query{Range: all, After: store.Int(12)}, store.Range{From: store.Int(12), To: store.Int(20)}, true},
-		{store.Query{Range: all, After: store.Int(12), Descending: true}, store.Range{From: store.Int(10), To: store.Int(12)}, false},
-		{store.Query{Range: all, After: store.Int(25), Descending: true}, all, false},
-		{store.Query{After: store.Int(1)}, store.Range{From: store.Int(1)}, true},
-		{store.Query{After: store.Int(1), Descending: true}, store.Range{To: store.Int(1)}, false},
-	} {
-		if got, open := test.q.Bounds(); got != test.want || open != test.open {
-			t.Errorf("%+v.Bounds() = %v, %v, want %v, %v", test.q, got, open, test.want, test.open)
-		}
 	}
 }

@@ -4,12 +4,12 @@ import "github.com/oidkit/oid/objectid"
 
 // Range is the keys from From, included, to To, not included. A zero From is no
 // lower bound, and a zero To is no upper bound: the zero Range is every key. A
-// range whose To is set and not greater than its From holds nothing.
+// range whose To is set and not greater than its From is empty.
 type Range struct{ From, To Key }
 
-// Ids returns the range of the ObjectIds in r: numbers and strings are not part
-// of it even where r has no lower bound.
-func Ids(r objectid.Range) Range {
+// IDs returns the range of the ObjectIds in r: numbers and strings are not part
+// of it even if r has no lower bound.
+func IDs(r objectid.Range) Range {
 	out := Range{From: ID(r.From)}
 	if !r.To.IsZero() {
 		out.To = ID(r.To)
@@ -17,22 +17,22 @@ func Ids(r objectid.Range) Range {
 	return out
 }
 
-// Contains reports whether key lies in r. The zero Key lies in none.
+// Contains reports whether key is in r. The zero Key is in no range.
 func (r Range) Contains(key Key) bool {
 	return !key.IsZero() && key.Compare(r.From) >= 0 && (r.To.IsZero() || key.Compare(r.To) < 0)
 }
 
-// IsEmpty reports whether no key lies in r.
+// IsEmpty reports whether no key is in r.
 func (r Range) IsEmpty() bool { return !r.To.IsZero() && r.From.Compare(r.To) >= 0 }
 
-// Query says which documents [Store.Find] returns. The zero Query is all of
-// them, smallest key first.
+// Query selects the documents that [Store.Find] returns. The zero Query selects
+// all, smallest key first.
 type Query struct {
-	// Range holds the keys asked for.
+	// Range is the keys to return.
 	Range
 
-	// After, if not zero, is where to go on: only documents that come after
-	// this key in the order of the query, be there one with this key or not.
+	// After, if not zero, is where to continue: only documents that come after
+	// this key in the order of the query, whether or not a document has it.
 	After Key
 
 	// Descending asks for the greatest key first.
@@ -40,20 +40,4 @@ type Query struct {
 
 	// Limit, if above 0, is the greatest number of documents to return.
 	Limit int
-}
-
-// Bounds returns q's Range and After as one range, for engines. The lower bound
-// is not part of it if open is true.
-func (q Query) Bounds() (r Range, open bool) {
-	r = q.Range
-	switch {
-	case q.After.IsZero():
-	case q.Descending:
-		if r.To.IsZero() || q.After.Compare(r.To) < 0 {
-			r.To = q.After
-		}
-	case q.After.Compare(r.From) >= 0:
-		r.From, open = q.After, true
-	}
-	return r, open
 }

@@ -6,6 +6,8 @@ import (
 	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
 )
 
 // Errors of every engine. What is returned wraps one of them where it applies
@@ -17,6 +19,9 @@ var (
 	// ErrDuplicate means that a document with the same _id is already there.
 	ErrDuplicate = errors.New("store: duplicate _id")
 
+	// ErrConflict means that a document is no longer the one that was read.
+	ErrConflict = errors.New("store: conflict")
+
 	// ErrClosed means that the store has been closed.
 	ErrClosed = errors.New("store: closed")
 
@@ -26,18 +31,25 @@ var (
 	// ErrDocument means that a document is not BSON, too large or too deep.
 	ErrDocument = errors.New("store: invalid document")
 
-	// ErrCollection means that a text cannot be the name of a collection, see
-	// [CheckCollection].
+	// ErrCollection means that a text cannot be the name of a collection. MongoDB's
+	// rules hold for all engines: a name is not empty, has no NUL and no $, does
+	// not begin or end with a dot nor has two in a row, does not begin with
+	// "system.", has at most [MaxName] bytes and is UTF-8.
 	ErrCollection = errors.New("store: invalid collection name")
 )
 
+// MaxName is the greatest length of a collection's name in bytes. MongoDB allows
+// 255 for the names of database and collection together; this leaves the longest
+// name of a database its 64.
+const MaxName = 190
+
 // Store keeps documents in collections, by _id. Any number of goroutines may
-// share one. A collection comes into being with its first document; one that is
-// not there is empty.
+// share one. The first document creates its collection; a collection that does
+// not exist is empty. The interface may grow: only the engines implement it.
 //
-// All methods return an error that wraps [ErrCollection] for a name that cannot
-// be one, [ErrClosed] after Close, and the context's error when ctx ends. An
-// insert whose context ends meanwhile may have been stored.
+// All methods return an error that wraps [ErrCollection] for an invalid name,
+// [ErrClosed] after Close, and the context's error when ctx ends. A write whose
+// context ends meanwhile may have been done.
 type Store interface {
 	// Insert stores doc, which is anything that bson.Marshal takes, and returns
 	// its key. A document without an _id gets an ObjectId; a null is not the
@@ -48,7 +60,7 @@ type Store interface {
 	// InsertMany stores many documents at much less cost than one Insert for
 	// each. It returns as many keys as there are documents. A document that
 	// Insert would refuse is refused and the others are stored; the error is
-	// then an *[InsertError] that lists the refused ones. Any other error, such
+	// then a *[RefusedError] that lists the refused ones. Any other error, such
 	// as a full disk or a server that has gone, leaves the rest undone. In both
 	// cases the key of a document is zero unless the document is known to be
 	// stored. A nil o stands for the zero InsertOptions.
@@ -59,6 +71,25 @@ type Store interface {
 	// ErrNotFound if there is none to replace, ErrKey if doc has no _id, or
 	// ErrDocument.
 	Replace(ctx context.Context, collection string, doc any) error
+
+	// Swap puts new in the place of the document with the same _id if that is
+	// still old, in one step. old is the whole document as Get, Find, Watch or
+	// Swap returned it, byte for byte; new is anything that bson.Marshal takes,
+	// with the _id of old. Swap returns new as it is stored: with a revision of
+	// its own, see the package comment. The error wraps ErrConflict if somebody
+	// wrote the document in between, ErrNotFound if somebody deleted it, ErrKey
+	// if new has another _id or none, or ErrDocument.
+	Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error)
+
+	// SwapMany does many swaps and conditional deletes at much less cost than
+	// one call for each. Each is done or refused by itself, in the order of
+	// their keys whatever the order given. The result has for each the document
+	// as it is stored, or Old where that was deleted. What Swap would refuse is
+	// refused and the others are done; the error is then a *[RefusedError] that
+	// lists the refused ones. A key may come once in a call: later swaps of it
+	// are refused with ErrConflict. Any other error leaves the rest undone. In
+	// both cases the result of a swap is nil unless it is known to be done.
+	SwapMany(ctx context.Context, collection string, swaps []Swap) ([]bson.Raw, error)
 
 	// Get returns the document with the key, or an error that wraps
 	// ErrNotFound. The caller owns the document.
@@ -82,6 +113,11 @@ type Store interface {
 	// there is none.
 	Delete(ctx context.Context, collection string, key Key) error
 
+	// DeleteIf removes the document with the _id of old if it is still old, see
+	// Swap. The error wraps ErrConflict if somebody wrote it in between, or
+	// ErrNotFound if there is none.
+	DeleteIf(ctx context.Context, collection string, old bson.Raw) error
+
 	// DeleteRange removes every document with a key in r and returns how many
 	// it removed. On an error a part of them may have been removed; the number
 	// is then what is known of it. The zero Range removes all.
@@ -94,8 +130,9 @@ type Store interface {
 	// those that come, as they are committed, until ctx ends; each document
 	// once, and none is missed. Documents that are committed together come in
 	// the order of their keys; otherwise a later one may well have the smaller
-	// key. Replaced documents do not come again. A document that is gone before
-	// Watch sees it does not come; one that is deleted and inserted anew does.
+	// key. Documents that are replaced or swapped do not come again. A document
+	// that is gone before Watch sees it does not come; one that is deleted and
+	// inserted again does.
 	Watch(ctx context.Context, collection string, r Range) iter.Seq2[bson.Raw, error]
 
 	// Close releases what the store holds. Closing again does nothing.
@@ -108,4 +145,15 @@ type InsertOptions struct {
 	// Ordered stops at the first refused document: those after it are not
 	// stored.
 	Ordered bool
+
+	// Generator generates the ids of documents that have none. If it is nil,
+	// [objectid.New] does.
+	Generator *objectid.Generator
+}
+
+// Swap is one of the changes of [Store.SwapMany]: New, anything that bson.Marshal
+// takes, replaces Old. If New is nil, Old is deleted.
+type Swap struct {
+	Old bson.Raw
+	New any
 }

@@ -27,7 +27,7 @@ func measureStore(ctx context.Context, folder string, data []row, rounds int) (s
 	defer s.Close()
 	table, err := compare(ctx, data, rounds, []way{
 		{"Find over the range of _id", func(ctx context.Context, from, to time.Time) (n int, err error) {
-			for _, err := range s.Find(ctx, "events", store.Query{Range: store.Ids(objectid.Between(from, to))}) {
+			for _, err := range s.Find(ctx, "events", store.Query{Range: store.IDs(objectid.Between(from, to))}) {
 				if err != nil {
 					return n, err
 				}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -129,7 +130,7 @@ func (f *lazyFile) Read(p []byte) (int, error) {
 
 // store returns the documents of a collection of a store.
 func (r *censusReader) store(ctx context.Context, where *storeFlag, collection string) (io.ReadCloser, error) {
-	if err := store.CheckCollection(collection); err != nil {
+	if err := engine.CheckCollection(collection); err != nil {
 		return nil, usageError{err}
 	}
 	s, err := where.openToRead(ctx)
@@ -138,7 +139,7 @@ func (r *censusReader) store(ctx context.Context, where *storeFlag, collection s
 	}
 	var q store.Query
 	if r.pushDown() {
-		q.Range = store.Ids(r.flags.options.Range)
+		q.Range = store.IDs(r.flags.options.Range)
 	}
 	return documents(func(w io.Writer) error {
 		defer s.Close()

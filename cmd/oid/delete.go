@@ -52,7 +52,7 @@ quotes.
 				if err != nil {
 					return err
 				}
-				r = store.Ids(ids)
+				r = store.IDs(ids)
 			}
 			s, err := where.openToDelete(cmd.Context())
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -58,7 +59,7 @@ func keyLine(key store.Key, asJSON bool) ([]byte, error) {
 // parseNames reads the collection and the keys on a command line. Its errors are
 // usage errors.
 func parseNames(args []string) (collection string, keys []store.Key, err error) {
-	if err := store.CheckCollection(args[0]); err != nil {
+	if err := engine.CheckCollection(args[0]); err != nil {
 		return "", nil, usageError{err}
 	}
 	for _, arg := range args[1:] {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -38,7 +39,7 @@ order is then that in which they are stored.
   oid find events --limit 100 --after 6592008029c8c3e4dc76256c`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := store.CheckCollection(args[0]); err != nil {
+			if err := engine.CheckCollection(args[0]); err != nil {
 				return usageError{err}
 			}
 			if err := readQuery(&q, times, after); err != nil {
@@ -91,7 +92,7 @@ func readQuery(q *store.Query, times timeRange, after string) error {
 		if err != nil {
 			return err
 		}
-		q.Range = store.Ids(r)
+		q.Range = store.IDs(r)
 	}
 	if after != "" {
 		key, err := store.ParseKey(after)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -36,7 +37,7 @@ with its line, and the others are stored all the same.
   oid insert --store mongodb://localhost/app events < events.jsonl`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := store.CheckCollection(args[0]); err != nil {
+			if err := engine.CheckCollection(args[0]); err != nil {
 				return usageError{err}
 			}
 			if len(args) == 2 && strings.TrimSpace(args[1]) == "" {
@@ -116,7 +117,7 @@ func (w *insertion) store(ctx context.Context, batch []line) error {
 		docs, lines = append(docs, l.doc), append(lines, l)
 	}
 	keys, err := w.s.InsertMany(ctx, w.collection, docs, &store.InsertOptions{Ordered: w.ordered})
-	var refused *store.InsertError
+	var refused *store.RefusedError
 	if errors.As(err, &refused) {
 		err = nil
 		if w.ordered { // before whatever could not be parsed

@@ -16,6 +16,7 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -291,7 +292,7 @@ func FuzzParseDocument(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, raw, err := store.Prepare(doc, nil)
+		_, raw, err := engine.Insertion(doc, nil)
 		if err != nil {
 			if !errors.Is(err, store.ErrDocument) && !errors.Is(err, store.ErrKey) {
 				t.Errorf("Prepare(%q): %v", text, err)

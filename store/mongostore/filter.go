@@ -16,7 +16,7 @@ type bracket struct {
 
 // brackets stand in the order of their keys.
 var brackets = func() []bracket {
-	empty, err := store.Text("")
+	empty, err := store.String("")
 	if err != nil {
 		panic(err)
 	}

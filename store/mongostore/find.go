@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -21,11 +22,11 @@ func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson
 		return nil, err
 	}
 	if key.IsZero() {
-		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, key)
+		return nil, engine.NotFound(key)
 	}
 	doc, err := c.FindOne(ctx, bson.D{{Key: "_id", Value: key}}).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, key)
+		return nil, engine.NotFound(key)
 	}
 	return doc, s.explain(ctx, err)
 }
@@ -52,7 +53,7 @@ func (s *Store) Collections(ctx context.Context) ([]string, error) {
 	}
 	var names []string
 	for _, spec := range specs {
-		if spec.Type != "view" && store.CheckCollection(spec.Name) == nil {
+		if spec.Type != "view" && engine.CheckCollection(spec.Name) == nil {
 			names = append(names, spec.Name)
 		}
 	}
@@ -111,7 +112,7 @@ func (s *Store) findOnce(ctx context.Context, collection string, q store.Query, 
 	if err != nil {
 		return err
 	}
-	r, open := q.Bounds()
+	r, open := engine.Bounds(q)
 	if r.IsEmpty() {
 		return nil
 	}

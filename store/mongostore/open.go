@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -21,9 +21,6 @@ type Options struct {
 	// Poll is how often Watch looks for news where the server does not send
 	// them. Default: 1s.
 	Poll time.Duration
-
-	// NewID makes the ids of documents that have none. Default: objectid.New.
-	NewID func() objectid.ID
 }
 
 func (o *Options) withDefaults() Options {
@@ -116,7 +113,7 @@ func (s *Store) collection(name string) (*mongo.Collection, error) {
 	if s.closed.Load() {
 		return nil, store.ErrClosed
 	}
-	if err := store.CheckCollection(name); err != nil {
+	if err := engine.CheckCollection(name); err != nil {
 		return nil, err
 	}
 	return s.db.Collection(name), nil

@@ -113,7 +113,7 @@ func TestForeignKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for r, want := range map[store.Range]int64{{}: 4, store.Ids(objectid.Range{}): 1, {From: store.Int(0)}: 1, {To: store.Int(0)}: 0} {
+	for r, want := range map[store.Range]int64{{}: 4, store.IDs(objectid.Range{}): 1, {From: store.Int(0)}: 1, {To: store.Int(0)}: 0} {
 		found := int64(0)
 		for _, err := range s.Find(t.Context(), "c", store.Query{Range: r}) {
 			if err != nil {
@@ -148,7 +148,7 @@ func TestForeignKeys(t *testing.T) {
 // index of _id.
 func TestPlanOfARange(t *testing.T) {
 	r := objectid.Between(time.Unix(1_800_000_000, 0), time.Unix(1_800_000_060, 0))
-	query, err := bson.Marshal(mongostore.Filter(store.Ids(r)))
+	query, err := bson.Marshal(mongostore.Filter(store.IDs(r)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestPlanOfARange(t *testing.T) {
 	if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []store.Range{store.Ids(objectid.Since(time.Now())), {From: store.Int(1), To: store.ID(objectid.New())}} {
+	for _, r := range []store.Range{store.IDs(objectid.Since(time.Now())), {From: store.Int(1), To: store.ID(objectid.New())}} {
 		var plan bson.Raw
 		command := bson.D{{Key: "explain", Value: bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: mongostore.Filter(r)}, {Key: "sort", Value: bson.D{{Key: "_id", Value: 1}}}}}}
 		if err := database(t, uri).RunCommand(t.Context(), command).Decode(&plan); err != nil {

@@ -149,8 +149,8 @@ func TestPlanOfARange(t *testing.T) {
 	}
 	for range 2 {
 		for _, q := range []store.Query{
-			{Range: store.Ids(objectid.Range{From: objectid.New(), To: objectid.New()})},
-			{Range: store.Ids(objectid.Range{From: objectid.New(), To: objectid.New()}), Descending: true, Limit: 10},
+			{Range: store.IDs(objectid.Range{From: objectid.New(), To: objectid.New()})},
+			{Range: store.IDs(objectid.Range{From: objectid.New(), To: objectid.New()}), Descending: true, Limit: 10},
 			{After: store.ID(objectid.New())},
 		} {
 			text, args := sqlitestore.PageQuery("c", q)

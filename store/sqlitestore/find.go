@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -48,7 +49,7 @@ func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson
 		return nil, err
 	}
 	if !found || key.IsZero() {
-		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, key)
+		return nil, engine.NotFound(key)
 	}
 	var doc []byte
 	q := query{text: "SELECT doc FROM " + table(collection) + " WHERE _id = ?", args: []any{argument(key)}}
@@ -56,7 +57,7 @@ func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson
 		return nil, s.explain(ctx, err)
 	}
 	if !found {
-		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, key)
+		return nil, engine.NotFound(key)
 	}
 	return doc, nil
 }
@@ -131,7 +132,7 @@ func (s *Store) pages(ctx context.Context, collection string, q store.Query, fil
 // no LIMIT: with a number for it the text would change with each limit, and with a
 // parameter SQLite would prepare it anew each time.
 func pageQuery(collection string, q store.Query, filter string, more []any) query {
-	r, open := q.Bounds()
+	r, open := engine.Bounds(q)
 	where, args := condition(r, open)
 	order := ""
 	if q.Descending {

@@ -16,7 +16,6 @@ import (
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -31,9 +30,6 @@ type Options struct {
 
 	// Poll is how often Watch looks for news. Default: 100ms.
 	Poll time.Duration
-
-	// NewID makes the ids of documents that have none. Default: objectid.New.
-	NewID func() objectid.ID
 }
 
 func (o *Options) withDefaults() Options {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -80,7 +81,7 @@ func (s *Store) exists(ctx context.Context, collection string) (bool, error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
-	if err := store.CheckCollection(collection); err != nil {
+	if err := engine.CheckCollection(collection); err != nil {
 		return false, err
 	}
 	if _, ok := s.tables.Load(collection); ok {

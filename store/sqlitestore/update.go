@@ -9,6 +9,7 @@ import (
 
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -57,12 +58,12 @@ func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
 	if err != nil {
 		return err
 	}
-	key, raw, err := store.PrepareReplacement(doc)
+	key, raw, err := engine.Replacement(doc)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return fmt.Errorf("%w: %s", store.ErrNotFound, key)
+		return engine.NotFound(key)
 	}
 	return s.changeOne(ctx, key, "UPDATE "+table(collection)+" SET doc = ?2 WHERE _id = ?1", []byte(raw))
 }
@@ -74,7 +75,7 @@ func (s *Store) Delete(ctx context.Context, collection string, key store.Key) er
 		return err
 	}
 	if !found || key.IsZero() {
-		return fmt.Errorf("%w: %s", store.ErrNotFound, key)
+		return engine.NotFound(key)
 	}
 	return s.changeOne(ctx, key, "DELETE FROM "+table(collection)+" WHERE _id = ?1")
 }
@@ -87,7 +88,7 @@ func (s *Store) changeOne(ctx context.Context, key store.Key, query string, more
 			return err
 		}
 		if n, err := result.RowsAffected(); n != 1 || err != nil {
-			return errors.Join(fmt.Errorf("%w: %s", store.ErrNotFound, key), err)
+			return errors.Join(engine.NotFound(key), err)
 		}
 		return nil
 	})

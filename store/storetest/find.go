@@ -205,7 +205,7 @@ func testFindByTime(t *testing.T, s store.Store) {
 		{objectid.Between(start.Add(-time.Hour), start), 0, 0},
 		{objectid.Between(start, start), 0, 0},
 	} {
-		q := store.Query{Range: store.Ids(test.r)}
+		q := store.Query{Range: store.IDs(test.r)}
 		if got := find(t, s, "c", q); !slices.Equal(got, keys[test.from:test.to]) {
 			t.Errorf("Find(%v) = %v, want %v", test.r, got, keys[test.from:test.to])
 		}

@@ -125,7 +125,7 @@ func refusedBatch() (docs []any, duplicates []int, invalid []int) {
 func testInsertManyRefused(t *testing.T, s store.Store) {
 	docs, duplicates, invalid := refusedBatch()
 	keys, err := s.InsertMany(t.Context(), "c", docs, nil)
-	var refused *store.InsertError
+	var refused *store.RefusedError
 	if !errors.As(err, &refused) || !errors.Is(err, store.ErrDuplicate) || !errors.Is(err, store.ErrKey) || !errors.Is(err, store.ErrDocument) {
 		t.Fatalf("error %v, want an InsertError of all three kinds", err)
 	}
@@ -169,7 +169,7 @@ func testInsertManyOrdered(t *testing.T, s store.Store) {
 			test.index = 200
 		}
 		keys, err := s.InsertMany(t.Context(), collection, test.docs, &store.InsertOptions{Ordered: true})
-		var refused *store.InsertError
+		var refused *store.RefusedError
 		if !errors.As(err, &refused) || len(refused.Refused) != 1 || refused.Refused[0].Index != test.index {
 			t.Fatalf("error %v, want document %d alone to be refused", err, test.index)
 		}

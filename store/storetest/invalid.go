@@ -242,6 +242,13 @@ func calls(ctx context.Context, s store.Store) map[string]error {
 	_, errs["Insert"] = s.Insert(ctx, "c", doc)
 	_, errs["InsertMany"] = s.InsertMany(ctx, "c", []any{doc}, nil)
 	errs["Replace"] = s.Replace(ctx, "c", doc)
+	old, err := bson.Marshal(doc)
+	if err != nil {
+		panic(err)
+	}
+	_, errs["Swap"] = s.Swap(ctx, "c", old, doc)
+	_, errs["SwapMany"] = s.SwapMany(ctx, "c", []store.Swap{{Old: old}})
+	errs["DeleteIf"] = s.DeleteIf(ctx, "c", old)
 	_, errs["Get"] = s.Get(ctx, "c", store.Int(1))
 	_, errs["Count"] = s.Count(ctx, "c", store.Range{})
 	errs["Delete"] = s.Delete(ctx, "c", store.Int(1))

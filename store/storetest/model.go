@@ -108,7 +108,7 @@ func (m *machine) InsertMany(r *rapid.T) {
 	}
 	_, err := m.s.InsertMany(r.Context(), m.collection, docs, o)
 	var got []int
-	var refused *store.InsertError
+	var refused *store.RefusedError
 	if errors.As(err, &refused) {
 		for _, d := range refused.Refused {
 			got = append(got, d.Index)

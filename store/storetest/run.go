@@ -37,6 +37,12 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 		{"InsertManyRefused", testInsertManyRefused},
 		{"InsertManyOrdered", testInsertManyOrdered},
 		{"Replace", testReplace},
+		{"Swap", testSwap},
+		{"SwapFirst", testSwapFirst},
+		{"SwapNoticesEveryWrite", testSwapNoticesEveryWrite},
+		{"SwapRefuses", testSwapRefuses},
+		{"SwapMany", testSwapMany},
+		{"Revision", testRevision},
 		{"Documents", func(t *testing.T, s store.Store) { testDocuments(t, s, opts) }},
 		{"LargestDocument", testLargestDocument},
 		{"InvalidDocuments", testInvalidDocuments},
@@ -119,7 +125,7 @@ func find(t *testing.T, s store.Store, collection string, q store.Query) (keys [
 
 // text returns the key that is the string s.
 func text(s string) store.Key {
-	key, err := store.Text(s)
+	key, err := store.String(s)
 	if err != nil {
 		panic(err)
 	}

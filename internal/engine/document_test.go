@@ -1,4 +1,4 @@
-package store_test
+package engine_test
 
 import (
 	"bytes"
@@ -7,30 +7,35 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/storetest"
 )
 
-func TestPrepare(t *testing.T) {
-	id := objectid.MustParse("507f1f77bcf86cd799439011")
-	key, raw, err := store.Prepare(bson.D{{Key: "a", Value: "b"}}, func() objectid.ID { return id })
-	want, _ := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "a", Value: "b"}})
-	if err != nil || key != store.ID(id) || !bytes.Equal(raw, want) {
-		t.Errorf("Prepare = %v, %v, %v, want %v", key, raw, err, bson.Raw(want))
+func TestInsertion(t *testing.T) {
+	g, err := objectid.NewGenerator(objectid.Config{Block: &[4]byte{1, 2, 3, 4}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, _, err := store.PrepareReplacement(bson.D{{Key: "a", Value: "b"}}); !errors.Is(err, store.ErrKey) {
-		t.Errorf("PrepareReplacement without _id: %v, want ErrKey", err)
+	key, raw, err := engine.Insertion(bson.D{{Key: "a", Value: "b"}}, g)
+	id, ok := key.ID()
+	want, _ := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "a", Value: "b"}})
+	if err != nil || !ok || [4]byte(id[4:8]) != [4]byte{1, 2, 3, 4} || !bytes.Equal(raw, want) {
+		t.Errorf("Insertion = %v, %v, %v, want %v", key, raw, err, bson.Raw(want))
+	}
+	if _, _, err := engine.Replacement(bson.D{{Key: "a", Value: "b"}}); !errors.Is(err, store.ErrKey) {
+		t.Errorf("InsertionReplacement without _id: %v, want ErrKey", err)
 	}
 	// A document that is stored as it is must not cost a copy.
-	if n := testing.AllocsPerRun(100, func() { _, _, _ = store.Prepare(bson.Raw(want), nil) }); n > 1 {
-		t.Errorf("Prepare of checked bytes allocates %v times, want 1 at most", n)
+	if n := testing.AllocsPerRun(100, func() { _, _, _ = engine.Insertion(bson.Raw(want), nil) }); n > 1 {
+		t.Errorf("Insertion of checked bytes allocates %v times, want 1 at most", n)
 	}
 }
 
-// FuzzPrepare takes bytes for a document. What is accepted must be sound by the
+// FuzzInsertion takes bytes for a document. What is accepted must be sound by the
 // BSON library's own measure, and be its own best form.
-func FuzzPrepare(f *testing.F) {
+func FuzzInsertion(f *testing.F) {
 	for _, doc := range storetest.Documents(storetest.Options{}) {
 		if len(doc) < 1000 {
 			f.Add([]byte(doc))
@@ -39,7 +44,7 @@ func FuzzPrepare(f *testing.F) {
 	f.Add([]byte{5, 0, 0, 0, 0})
 	f.Add(bytes.Repeat([]byte{0xFF, 0, 0, 0, 3, 'd', 0}, 200))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		key, doc, err := store.Prepare(bson.Raw(data), nil)
+		key, doc, err := engine.Insertion(bson.Raw(data), nil)
 		if err != nil {
 			if !errors.Is(err, store.ErrDocument) && !errors.Is(err, store.ErrKey) {
 				t.Errorf("error %v wraps neither ErrDocument nor ErrKey", err)
@@ -49,7 +54,7 @@ func FuzzPrepare(f *testing.F) {
 		if err := bson.Raw(data).Validate(); err != nil {
 			t.Errorf("accepted %x, of which the BSON library says: %v", data, err)
 		}
-		again, same, err := store.Prepare(doc, nil)
+		again, same, err := engine.Insertion(doc, nil)
 		if again != key || !bytes.Equal(same, doc) || err != nil {
 			t.Errorf("prepared again: %v, %v, %v, want %v, %v", again, same, err, key, doc)
 		}
@@ -63,21 +68,21 @@ func FuzzPrepare(f *testing.F) {
 }
 
 // Whatever the BSON library writes must be accepted.
-func TestPrepareAcceptsAllOfBSON(t *testing.T) {
+func TestInsertionAcceptsAllOfBSON(t *testing.T) {
 	for _, doc := range storetest.Documents(storetest.Options{}) {
-		if _, got, err := store.Prepare(doc, nil); err != nil || !bytes.Equal(got, doc) {
-			t.Errorf("Prepare(%v) = %v, %v", doc, got, err)
+		if _, got, err := engine.Insertion(doc, nil); err != nil || !bytes.Equal(got, doc) {
+			t.Errorf("Insertion(%v) = %v, %v", doc, got, err)
 		}
 	}
 }
 
-func TestInsertErrorSaysWhatAndWhere(t *testing.T) {
-	_, _, cause := store.Prepare(bson.Raw("short"), nil)
-	one := &store.InsertError{Refused: []store.Refusal{{Index: 3, Err: cause}}}
-	if got, want := one.Error(), "insert document 3: "+cause.Error(); got != want {
+func TestRefusedErrorSaysWhatAndWhere(t *testing.T) {
+	_, _, cause := engine.Insertion(bson.Raw("short"), nil)
+	one := &store.RefusedError{Refused: []store.Refusal{{Index: 3, Err: cause}}}
+	if got, want := one.Error(), "document 3 refused: "+cause.Error(); got != want {
 		t.Errorf("Error = %q, want %q", got, want)
 	}
-	two := &store.InsertError{Refused: append(one.Refused, store.Refusal{Index: 5, Err: store.ErrDuplicate})}
+	two := &store.RefusedError{Refused: append(one.Refused, store.Refusal{Index: 5, Err: store.ErrDuplicate})}
 	if !errors.Is(two, store.ErrDocument) || !errors.Is(two, store.ErrDuplicate) || errors.Is(two, store.ErrKey) {
 		t.Errorf("%v does not wrap the errors of its documents alone", two)
 	}

@@ -1,4 +1,4 @@
-package store
+package engine
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/store"
 )
 
 // element is where an element of a document lies: its type byte at start, its
@@ -17,30 +19,51 @@ type element struct {
 	start, value, end int
 }
 
-// check reports what is wrong with raw as a BSON document, and where its _id is.
-// The format is that of the BSON specification, version 1.1. It does not trust
-// raw: a depth is refused before it costs stack.
-func check(raw []byte) (id element, err error) {
-	if len(raw) > MaxSize {
-		return element{}, tooLarge(len(raw))
+// places are the elements that the store itself uses.
+type places struct{ id, rev element }
+
+// check reports what is wrong with raw as a BSON document, and where its _id and
+// its revision are. The format is that of the BSON specification, version 1.1. It
+// does not trust raw: a depth is refused before it costs stack.
+func check(raw []byte) (at places, err error) {
+	if len(raw) > store.MaxSize {
+		return places{}, tooLarge(len(raw))
 	}
-	n, err := checkDocument(raw, 1, &id)
+	n, err := checkDocument(raw, 1, &at)
 	if err == nil && n != len(raw) {
 		err = fmt.Errorf("%d bytes after its end", len(raw)-n)
 	}
 	if err != nil {
-		return element{}, fmt.Errorf("%w: %w", ErrDocument, err)
+		return places{}, fmt.Errorf("%w: %w", store.ErrDocument, err)
 	}
-	return id, nil
+	return at, nil
+}
+
+// note keeps e if the store itself uses the field.
+func (at *places) note(name []byte, e element) error {
+	var place *element
+	switch string(name) {
+	case "_id":
+		place = &at.id
+	case store.Revision:
+		place = &at.rev
+	default:
+		return nil
+	}
+	if place.typ != 0 {
+		return fmt.Errorf("two fields %s", name)
+	}
+	*place = e
+	return nil
 }
 
 var errShort = errors.New("it ends in the middle")
 
-// checkDocument returns the length of the document that b begins with. If id is
-// not nil, the place of the element _id is put there.
-func checkDocument(b []byte, depth int, id *element) (int, error) {
-	if depth > MaxDepth {
-		return 0, fmt.Errorf("nested more than %d levels deep", MaxDepth)
+// checkDocument returns the length of the document that b begins with. If at is
+// not nil, it notes the places of elements.
+func checkDocument(b []byte, depth int, at *places) (int, error) {
+	if depth > store.MaxDepth {
+		return 0, fmt.Errorf("nested more than %d levels deep", store.MaxDepth)
 	}
 	size, err := length(b, 5)
 	if err != nil {
@@ -50,29 +73,28 @@ func checkDocument(b []byte, depth int, id *element) (int, error) {
 	if b[size-1] != 0 {
 		return 0, errors.New("no zero byte at the end")
 	}
-	for at := 4; at < size-1; {
-		e := element{typ: b[at], start: at}
-		nameEnd := bytes.IndexByte(b[at+1:size-1], 0)
+	for pos := 4; pos < size-1; {
+		e := element{typ: b[pos], start: pos}
+		nameEnd := bytes.IndexByte(b[pos+1:size-1], 0)
 		if nameEnd < 0 {
 			return 0, errShort
 		}
-		name := b[at+1 : at+1+nameEnd]
+		name := b[pos+1 : pos+1+nameEnd]
 		if !utf8.Valid(name) {
 			return 0, fmt.Errorf("field name %q is not UTF-8", name)
 		}
-		e.value = at + nameEnd + 2
+		e.value = pos + nameEnd + 2
 		n, err := checkValue(bson.Type(e.typ), b[e.value:size-1], depth)
 		if err != nil {
 			return 0, fmt.Errorf("field %q: %w", name, err)
 		}
 		e.end = e.value + n
-		if id != nil && string(name) == "_id" {
-			if id.typ != 0 {
-				return 0, errors.New("two fields _id")
+		if at != nil {
+			if err := at.note(name, e); err != nil {
+				return 0, err
 			}
-			*id = e
 		}
-		at = e.end
+		pos = e.end
 	}
 	return size, nil
 }

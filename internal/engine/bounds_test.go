@@ -1,0 +1,30 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/store"
+)
+
+func TestBounds(t *testing.T) {
+	all := store.Range{From: store.Int(10), To: store.Int(20)}
+	for _, test := range []struct {
+		q    store.Query
+		want store.Range
+		open bool
+	}{
+		{store.Query{Range: all}, all, false},
+		{store.Query{Range: all, After: store.Int(5)}, all, false},
+		{store.Query{Range: all, After: store.Int(10)}, all, true},
+		{store.Query{Range: all, After: store.Int(12)}, store.Range{From: store.Int(12), To: store.Int(20)}, true},
+		{store.Query{Range: all, After: store.Int(12), Descending: true}, store.Range{From: store.Int(10), To: store.Int(12)}, false},
+		{store.Query{Range: all, After: store.Int(25), Descending: true}, all, false},
+		{store.Query{After: store.Int(1)}, store.Range{From: store.Int(1)}, true},
+		{store.Query{After: store.Int(1), Descending: true}, store.Range{To: store.Int(1)}, false},
+	} {
+		if got, open := engine.Bounds(test.q); got != test.want || open != test.open {
+			t.Errorf("Bounds(%+v) = %v, %v, want %v, %v", test.q, got, open, test.want, test.open)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// Insertion returns the bytes to insert for doc, which is anything that
+// [bson.Marshal] takes, and their key. The _id is put in front; a document
+// without one gets an id from g, or from [objectid.New] if g is nil. A revision is
+// renewed. The errors wrap [store.ErrDocument] or [store.ErrKey]. The bytes may
+// be those of doc.
+func Insertion(doc any, g *objectid.Generator) (store.Key, bson.Raw, error) {
+	raw, at, err := marshal(doc)
+	if err != nil {
+		return store.Key{}, nil, err
+	}
+	if at.id.typ != 0 {
+		return keyed(raw, at)
+	}
+	id := objectid.New
+	if g != nil {
+		id = g.New
+	}
+	made := id()
+	raw = renewed(raw, at.rev)
+	if raw, err = withFirst(raw, idElement("_id", made), nil); err != nil {
+		return store.Key{}, nil, err
+	}
+	return store.ID(made), raw, nil
+}
+
+// Replacement is [Insertion] for a document that must have an _id; one without
+// gives an error that wraps [store.ErrKey].
+func Replacement(doc any) (store.Key, bson.Raw, error) {
+	raw, at, err := marshal(doc)
+	if err != nil {
+		return store.Key{}, nil, err
+	}
+	if at.id.typ == 0 {
+		return store.Key{}, nil, errNoID
+	}
+	return keyed(raw, at)
+}
+
+var errNoID = fmt.Errorf("%w: there is none", store.ErrKey)
+
+// keyed returns the key of a document that has one, and the document with its
+// _id in front and its revision renewed.
+func keyed(raw bson.Raw, at places) (store.Key, bson.Raw, error) {
+	key, err := keyAt(raw, at.id)
+	if err != nil {
+		return store.Key{}, nil, err
+	}
+	raw = renewed(raw, at.rev)
+	if e := at.id; e.start != 4 {
+		if raw, err = withFirst(raw[:e.start:e.start], raw[e.start:e.end], raw[e.end:]); err != nil {
+			return store.Key{}, nil, err
+		}
+	}
+	return key, raw, nil
+}
+
+func keyAt(raw bson.Raw, e element) (key store.Key, err error) {
+	if bson.Type(e.typ) == bson.TypeNull {
+		return key, fmt.Errorf("%w: it is null; leave it out to have one generated", store.ErrKey)
+	}
+	err = key.UnmarshalBSONValue(e.typ, raw[e.value:e.end])
+	return key, err
+}
+
+// isRevision reports whether e is a revision and not a field of the user's own
+// that has the same name.
+func isRevision(e element) bool { return bson.Type(e.typ) == bson.TypeObjectID }
+
+// renewed returns a copy of raw with a new revision if it has one, and raw itself
+// if not.
+func renewed(raw bson.Raw, rev element) bson.Raw {
+	if !isRevision(rev) {
+		return raw
+	}
+	raw = slices.Clone(raw)
+	id := objectid.New()
+	copy(raw[rev.value:], id[:])
+	return raw
+}
+
+// idElement returns an ObjectId as an element of a document.
+func idElement(name string, id objectid.ID) []byte {
+	e := append([]byte{byte(bson.TypeObjectID)}, name...)
+	return append(append(e, 0), id[:]...)
+}
+
+// withFirst returns the document head+tail with the element first in front.
+func withFirst(head, first, tail []byte) (bson.Raw, error) {
+	return joined(first, head[4:], tail)
+}
+
+// joined returns the document of these parts. Each part is some elements; the
+// last ends with the document's zero byte.
+func joined(parts ...[]byte) (bson.Raw, error) {
+	size := 4
+	for _, p := range parts {
+		size += len(p)
+	}
+	if size > store.MaxSize {
+		return nil, tooLarge(size)
+	}
+	raw := make([]byte, 4, size)
+	for _, p := range parts {
+		raw = append(raw, p...)
+	}
+	binary.LittleEndian.PutUint32(raw, uint32(size))
+	return raw, nil
+}
+
+// marshal returns doc as checked BSON, and where its _id and its revision are.
+func marshal(doc any) (bson.Raw, places, error) {
+	raw, ok := doc.(bson.Raw)
+	if !ok {
+		var err error
+		if raw, err = bson.Marshal(doc); err != nil {
+			return nil, places{}, fmt.Errorf("%w: %w", store.ErrDocument, err)
+		}
+	}
+	at, err := check(raw)
+	return raw, at, err
+}
+
+func tooLarge(size int) error {
+	return fmt.Errorf("%w: %d bytes, want %d (16 MiB) at most", store.ErrDocument, size, store.MaxSize)
+}

@@ -1,0 +1,18 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/oidkit/oid/store"
+)
+
+// NotFound returns the error for a key that no document has.
+func NotFound(key store.Key) error { return fmt.Errorf("%w: %s", store.ErrNotFound, key) }
+
+// Duplicate returns the error for a key that is taken.
+func Duplicate(key store.Key) error { return fmt.Errorf("%w: %s", store.ErrDuplicate, key) }
+
+// Conflict returns the error for a document that was written since it was read.
+func Conflict(key store.Key) error {
+	return fmt.Errorf("%w: %s was written by another since it was read", store.ErrConflict, key)
+}

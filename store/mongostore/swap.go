@@ -1,0 +1,114 @@
+package mongostore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// Swap replaces old by new, see [store.Store].
+func (s *Store) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
+	return engine.Swap(ctx, s, collection, old, new)
+}
+
+// DeleteIf removes old, see [store.Store].
+func (s *Store) DeleteIf(ctx context.Context, collection string, old bson.Raw) error {
+	return engine.DeleteIf(ctx, s, collection, old)
+}
+
+// swapsAtOnce is how many swaps of one call are under way at once.
+const swapsAtOnce = 16
+
+// SwapMany does many swaps, see [store.Store]. Each is a message of its own: the
+// answer to a bulk write only says how many documents matched, and looking for
+// those afterwards cannot tell a swap that was refused from one that was done and
+// then overwritten.
+func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
+	c, err := s.collection(collection)
+	if err != nil {
+		return nil, err
+	}
+	return engine.SwapMany(swaps, func(changes []engine.Change) ([]store.Refusal, error) {
+		reasons := make([]error, len(changes))
+		group, all := errgroup.WithContext(ctx)
+		group.SetLimit(swapsAtOnce)
+		for i, change := range changes {
+			group.Go(func() (err error) {
+				reasons[i], err = swap(all, c, change)
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return nil, s.explain(ctx, err)
+		}
+		var refused []store.Refusal
+		for i, reason := range reasons {
+			if reason != nil {
+				refused = append(refused, store.Refusal{Index: changes[i].Index, Err: reason})
+			}
+		}
+		return refused, nil
+	})
+}
+
+// swap does one change, or returns the reason why it is refused.
+func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (reason, err error) {
+	rev, ok := engine.RevisionOf(change.Old)
+	if !ok {
+		rev = objectid.New()
+		if ok, err = stamp(ctx, c, change, rev); err != nil {
+			return nil, err
+		}
+	}
+	var n int64
+	if ok {
+		if n, err = replace(ctx, c, change, rev); err != nil || n == 1 {
+			return nil, err
+		}
+	}
+	if n, err = c.CountDocuments(ctx, bson.D{{Key: "_id", Value: change.Key}}); err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return engine.NotFound(change.Key), nil
+	}
+	return engine.Conflict(change.Key), nil
+}
+
+// stamp gives the document that is to be changed a first revision, and reports
+// whether it was the old one then.
+func stamp(ctx context.Context, c *mongo.Collection, change engine.Change, rev objectid.ID) (bool, error) {
+	before, err := c.FindOneAndUpdate(ctx,
+		bson.D{{Key: "_id", Value: change.Key}, {Key: store.Revision, Value: bson.D{{Key: "$exists", Value: false}}}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: store.Revision, Value: rev}}}}).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return false, nil
+	}
+	return bytes.Equal(before, change.Old), err
+}
+
+// replace does a change of the document with the revision rev, and returns how
+// many documents have it.
+func replace(ctx context.Context, c *mongo.Collection, change engine.Change, rev objectid.ID) (int64, error) {
+	filter := bson.D{{Key: "_id", Value: change.Key}, {Key: store.Revision, Value: rev}}
+	if change.New == nil {
+		result, err := c.DeleteOne(ctx, filter)
+		if err != nil {
+			return 0, err
+		}
+		return result.DeletedCount, nil
+	}
+	result, err := c.ReplaceOne(ctx, filter, change.New)
+	if err != nil {
+		return 0, err
+	}
+	return result.MatchedCount, nil
+}

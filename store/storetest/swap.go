@@ -1,0 +1,279 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// valued returns the document with this key and value.
+func valued(t *testing.T, key store.Key, v any) bson.Raw {
+	t.Helper()
+	return raw(t, bson.D{{Key: "_id", Value: key}, {Key: "v", Value: v}})
+}
+
+// get returns the document with the key.
+func get(t *testing.T, s store.Store, collection string, key store.Key) bson.Raw {
+	t.Helper()
+	return must[bson.Raw](t)(s.Get(t.Context(), collection, key))
+}
+
+// revision returns the revision of a document, and ends the test if it has none.
+func revision(t *testing.T, doc bson.Raw) objectid.ID {
+	t.Helper()
+	v, err := doc.LookupErr(store.Revision)
+	if err != nil || v.Type != bson.TypeObjectID {
+		t.Fatalf("%v has no revision", doc)
+	}
+	return objectid.ID(v.ObjectID())
+}
+
+// testSwap reads and writes one document in turn by two clients.
+func testSwap(t *testing.T, s store.Store) {
+	key := text("shared")
+	insert(t, s, "c", text("bystander"))
+	must[store.Key](t)(s.Insert(t.Context(), "c", valued(t, key, "first")))
+	first := get(t, s, "c", key)
+	second, err := s.Swap(t.Context(), "c", first, bson.D{{Key: "v", Value: "second"}, {Key: "_id", Value: key}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := raw(t, bson.D{{Key: "_id", Value: key}, {Key: store.Revision, Value: revision(t, second)}, {Key: "v", Value: "second"}})
+	if !bytes.Equal(second, want) || !bytes.Equal(get(t, s, "c", key), want) {
+		t.Errorf("Swap returned %v and stored %v, want %v", second, get(t, s, "c", key), want)
+	}
+	if doc, err := s.Swap(t.Context(), "c", first, valued(t, key, "late")); !errors.Is(err, store.ErrConflict) || doc != nil {
+		t.Errorf("Swap of what was swapped = %v, %v, want ErrConflict", doc, err)
+	}
+	third := must[bson.Raw](t)(s.Swap(t.Context(), "c", second, second))
+	if revision(t, third) == revision(t, second) {
+		t.Errorf("Swap kept the revision of %v", third)
+	}
+	if err := s.DeleteIf(t.Context(), "c", second); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("DeleteIf of what was swapped: %v, want ErrConflict", err)
+	}
+	if err := s.DeleteIf(t.Context(), "c", third); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteIf(t.Context(), "c", third); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("DeleteIf again: %v, want ErrNotFound", err)
+	}
+	if _, err := s.Swap(t.Context(), "c", third, third); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Swap of what was deleted: %v, want ErrNotFound", err)
+	}
+	if keys := find(t, s, "c", store.Query{}); !slices.Equal(keys, []store.Key{text("bystander")}) {
+		t.Errorf("left: %v", keys)
+	}
+}
+
+// testSwapNoticesEveryWrite writes a document by each method between a read and
+// a swap, also so that it is what it was before.
+func testSwapNoticesEveryWrite(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	for name, write := range map[string]func(old bson.Raw) error{
+		"Replace": func(old bson.Raw) error { return s.Replace(ctx, "c", old) },
+		"Swap": func(old bson.Raw) error {
+			_, err := s.Swap(ctx, "c", old, old)
+			return err
+		},
+		"SwapMany": func(old bson.Raw) error {
+			_, err := s.SwapMany(ctx, "c", []store.Swap{{Old: old, New: old}})
+			return err
+		},
+		"Delete and Insert": func(old bson.Raw) error {
+			if err := s.Delete(ctx, "c", must[store.Key](t)(store.KeyOf(old))); err != nil {
+				return err
+			}
+			_, err := s.Insert(ctx, "c", old)
+			return err
+		},
+		"DeleteIf and InsertMany": func(old bson.Raw) error {
+			if err := s.DeleteIf(ctx, "c", old); err != nil {
+				return err
+			}
+			_, err := s.InsertMany(ctx, "c", []any{old}, nil)
+			return err
+		},
+		"Replace without a revision": func(old bson.Raw) error {
+			return s.Replace(ctx, "c", valued(t, must[store.Key](t)(store.KeyOf(old)), 1))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := text(name)
+			must[store.Key](t)(s.Insert(ctx, "c", valued(t, key, 1)))
+			old := must[bson.Raw](t)(s.Swap(ctx, "c", get(t, s, "c", key), valued(t, key, 1)))
+			if err := write(old); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Swap(ctx, "c", old, valued(t, key, 2)); !errors.Is(err, store.ErrConflict) {
+				t.Errorf("Swap: %v, want ErrConflict", err)
+			}
+			if err := s.DeleteIf(ctx, "c", old); !errors.Is(err, store.ErrConflict) {
+				t.Errorf("DeleteIf: %v, want ErrConflict", err)
+			}
+		})
+	}
+}
+
+func testSwapFirst(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	key := store.Int(1)
+	must[store.Key](t)(s.Insert(ctx, "c", valued(t, key, "a")))
+	old := get(t, s, "c", key)
+	if err := s.Replace(ctx, "c", valued(t, key, "b")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Swap(ctx, "c", old, valued(t, key, "c")); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("Swap of a document without a revision that was replaced: %v, want ErrConflict", err)
+	}
+	if err := s.DeleteIf(ctx, "c", old); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("DeleteIf of a document without a revision that was replaced: %v, want ErrConflict", err)
+	}
+	if v := get(t, s, "c", key).Lookup("v").StringValue(); v != "b" {
+		t.Errorf("after refused changes: %q, want b", v)
+	}
+	must[store.Key](t)(s.Insert(ctx, "c", valued(t, store.Int(2), "a")))
+	if err := s.DeleteIf(ctx, "c", get(t, s, "c", store.Int(2))); err != nil {
+		t.Errorf("DeleteIf of a document without a revision: %v", err)
+	}
+}
+
+// testRevision looks at what other writes make of the field of the revision.
+func testRevision(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	given := objectid.New()
+	doc := raw(t, bson.D{{Key: "_id", Value: "k"}, {Key: "a", Value: int32(1)}, {Key: store.Revision, Value: given}, {Key: "b", Value: bson.D{{Key: store.Revision, Value: given}}}})
+	keep := slices.Clone(doc)
+	must[store.Key](t)(s.Insert(ctx, "c", doc))
+	inserted := get(t, s, "c", text("k"))
+	if !bytes.Equal(doc, keep) {
+		t.Error("Insert has changed the document that it was given")
+	}
+	if rev := revision(t, inserted); rev == given || inserted.Lookup("b", store.Revision).ObjectID() != bson.ObjectID(given) {
+		t.Errorf("inserted %v, want a new revision and the same field b", inserted)
+	}
+	if err := s.Replace(ctx, "c", inserted); err != nil {
+		t.Fatal(err)
+	}
+	replaced := get(t, s, "c", text("k"))
+	if len(replaced) != len(inserted) || revision(t, replaced) == revision(t, inserted) {
+		t.Errorf("replaced by %v, want %v with a new revision", replaced, inserted)
+	}
+	own := raw(t, bson.D{{Key: "_id", Value: "own"}, {Key: store.Revision, Value: "17"}})
+	must[store.Key](t)(s.Insert(ctx, "c", own))
+	if got := get(t, s, "c", text("own")); !bytes.Equal(got, own) {
+		t.Errorf("a field of the user's own: stored %v, want %v", got, own)
+	}
+	if _, err := s.Swap(ctx, "c", own, valued(t, text("own"), 1)); !errors.Is(err, store.ErrDocument) {
+		t.Errorf("Swap of a document with a field of the same name: %v, want ErrDocument", err)
+	}
+}
+
+func testSwapRefuses(t *testing.T, s store.Store) {
+	key := text("k")
+	insert(t, s, "c", key)
+	old := get(t, s, "c", key)
+	for name, test := range map[string]struct {
+		old  bson.Raw
+		new  any
+		want error
+	}{
+		"no old":       {nil, old, store.ErrDocument},
+		"bad old":      {old[:len(old)-1], old, store.ErrDocument},
+		"old, no _id":  {raw(t, bson.D{}), old, store.ErrKey},
+		"nil":          {old, nil, store.ErrDocument},
+		"no BSON":      {old, bson.Raw("no BSON"), store.ErrDocument},
+		"no _id":       {old, bson.D{{Key: "v", Value: 1}}, store.ErrKey},
+		"another _id":  {old, bson.D{{Key: "_id", Value: "other"}}, store.ErrKey},
+		"own revision": {old, bson.D{{Key: "_id", Value: key}, {Key: store.Revision, Value: 1}}, store.ErrDocument},
+		"too large":    {old, ofSize(t, key, store.MaxSize), store.ErrDocument},
+	} {
+		if doc, err := s.Swap(t.Context(), "c", test.old, test.new); !errors.Is(err, test.want) || doc != nil {
+			t.Errorf("%s: %v, %v, want %v", name, doc, err, test.want)
+		}
+	}
+	if got := get(t, s, "c", key); !bytes.Equal(got, old) {
+		t.Errorf("after refused swaps: %v, want %v", got, old)
+	}
+	if _, err := s.Swap(t.Context(), "missing", old, old); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("in a collection that does not exist: %v, want ErrNotFound", err)
+	}
+	if err := s.DeleteIf(t.Context(), "missing", old); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("DeleteIf in a collection that does not exist: %v, want ErrNotFound", err)
+	}
+}
+
+// testSwapMany gives one call swaps of every kind, in no order.
+func testSwapMany(t *testing.T, s store.Store) {
+	const n = 250
+	docs := make([]any, n)
+	for i := range docs {
+		docs[i] = valued(t, store.Int(int64(i)), "old")
+	}
+	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
+	stale := docs[7].(bson.Raw)
+	if err := s.Replace(t.Context(), "c", valued(t, store.Int(7), "newer")); err != nil {
+		t.Fatal(err)
+	}
+	var swaps []store.Swap
+	for i := n - 1; i >= 0; i-- {
+		swap := store.Swap{Old: docs[i].(bson.Raw)}
+		if i%5 != 0 {
+			swap.New = valued(t, store.Int(int64(i)), "new")
+		}
+		swaps = append(swaps, swap)
+	}
+	want := map[int]error{
+		n - 1 - 7: store.ErrConflict,
+		n:         store.ErrConflict, // twice
+		n + 1:     store.ErrNotFound,
+		n + 2:     store.ErrDocument,
+		n + 3:     store.ErrKey,
+	}
+	swaps = append(swaps,
+		store.Swap{Old: docs[9].(bson.Raw), New: valued(t, store.Int(9), "twice")},
+		store.Swap{Old: valued(t, text("missing"), 1)},
+		store.Swap{Old: stale, New: bson.Raw("no BSON")},
+		store.Swap{Old: stale, New: bson.D{}})
+	got, err := s.SwapMany(t.Context(), "c", swaps)
+	var refused *store.RefusedError
+	if !errors.As(err, &refused) || len(refused.Refused) != len(want) {
+		t.Fatalf("error %v, want %d refused", err, len(want))
+	}
+	for i, r := range refused.Refused {
+		if !errors.Is(r.Err, want[r.Index]) || want[r.Index] == nil {
+			t.Errorf("refused %d: %v, want %v", r.Index, r.Err, want[r.Index])
+		}
+		if i > 0 && r.Index <= refused.Refused[i-1].Index {
+			t.Errorf("%d is refused after %d", r.Index, refused.Refused[i-1].Index)
+		}
+	}
+	for i, swap := range swaps {
+		switch {
+		case want[i] != nil:
+			if got[i] != nil {
+				t.Errorf("refused swap %d has the result %v", i, got[i])
+			}
+		case swap.New == nil:
+			if !bytes.Equal(got[i], swap.Old) {
+				t.Errorf("deleted %v, result %v", swap.Old, got[i])
+			}
+			if _, err := s.Get(t.Context(), "c", must[store.Key](t)(store.KeyOf(swap.Old))); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("Get of what was deleted: %v, want ErrNotFound", err)
+			}
+		default:
+			if doc := get(t, s, "c", must[store.Key](t)(store.KeyOf(swap.Old))); !bytes.Equal(doc, got[i]) || doc.Lookup("v").StringValue() != "new" {
+				t.Errorf("stored %v, result %v", doc, got[i])
+			}
+		}
+	}
+	if docs, err := s.SwapMany(t.Context(), "c", nil); len(docs) != 0 || err != nil {
+		t.Errorf("SwapMany of nothing = %v, %v", docs, err)
+	}
+}
