@@ -16,8 +16,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 

@@ -14,7 +14,7 @@ import (
 )
 
 func TestInsertion(t *testing.T) {
-	g, err := objectid.NewGenerator(objectid.Config{Block: &[4]byte{1, 2, 3, 4}})
+	g, err := objectid.NewGenerator(&objectid.Options{Block: &[4]byte{1, 2, 3, 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
