@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,11 +8,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/bsonwalk"
 	"github.com/oidkit/oid/store"
 )
 
-// element is where an element of a document lies: its type byte at start, its
-// value from value to end. A zero typ means that there is none.
+// element is where an element of a document is: its type byte at start, its value
+// from value to end. A zero typ means that there is none.
 type element struct {
 	typ               byte
 	start, value, end int
@@ -23,26 +23,33 @@ type element struct {
 type places struct{ id, rev element }
 
 // check reports what is wrong with raw as a BSON document, and where its _id and
-// its revision are. The format is that of the BSON specification, version 1.1. It
-// does not trust raw: a depth is refused before it costs stack.
+// its revision are. It does not trust raw: too many levels are refused before
+// they use up the stack.
 func check(raw []byte) (at places, err error) {
 	if len(raw) > store.MaxSize {
 		return places{}, tooLarge(len(raw))
 	}
-	n, err := checkDocument(raw, 1, &at)
-	if err == nil && n != len(raw) {
-		err = fmt.Errorf("%d bytes after its end", len(raw)-n)
+	w := bsonwalk.New(raw)
+	for w.Next() {
+		if err := checkElement(&w, 1); err != nil {
+			return places{}, invalid(err)
+		}
+		if err := at.note(&w); err != nil {
+			return places{}, invalid(err)
+		}
 	}
-	if err != nil {
-		return places{}, fmt.Errorf("%w: %w", store.ErrDocument, err)
+	if err := w.Err(); err != nil {
+		return places{}, invalid(err)
 	}
 	return at, nil
 }
 
-// note keeps e if the store itself uses the field.
-func (at *places) note(name []byte, e element) error {
+func invalid(err error) error { return fmt.Errorf("%w: %w", store.ErrDocument, err) }
+
+// note keeps the element at w if the store itself uses the field.
+func (at *places) note(w *bsonwalk.Walk) error {
 	var place *element
-	switch string(name) {
+	switch string(w.Name()) {
 	case "_id":
 		place = &at.id
 	case store.Revision:
@@ -51,167 +58,84 @@ func (at *places) note(name []byte, e element) error {
 		return nil
 	}
 	if place.typ != 0 {
-		return fmt.Errorf("two fields %s", name)
+		return fmt.Errorf("two fields %s", w.Name())
 	}
-	*place = e
+	place.typ = w.Type()
+	place.start, place.value, place.end = w.Offsets()
 	return nil
 }
 
-var errShort = errors.New("it ends in the middle")
-
-// checkDocument returns the length of the document that b begins with. If at is
-// not nil, it notes the places of elements.
-func checkDocument(b []byte, depth int, at *places) (int, error) {
-	if depth > store.MaxDepth {
-		return 0, fmt.Errorf("nested more than %d levels deep", store.MaxDepth)
+// checkElement checks the element at w, which is so many levels deep.
+func checkElement(w *bsonwalk.Walk, depth int) error {
+	if !utf8.Valid(w.Name()) {
+		return fmt.Errorf("field name %.100q is not UTF-8", w.Name())
 	}
-	size, err := length(b, 5)
-	if err != nil {
-		return 0, err
+	if err := checkValue(bson.Type(w.Type()), w.Value(), depth); err != nil {
+		return w.Wrap(err)
 	}
-	b = b[:size]
-	if b[size-1] != 0 {
-		return 0, errors.New("no zero byte at the end")
-	}
-	for pos := 4; pos < size-1; {
-		e := element{typ: b[pos], start: pos}
-		nameEnd := bytes.IndexByte(b[pos+1:size-1], 0)
-		if nameEnd < 0 {
-			return 0, errShort
-		}
-		name := b[pos+1 : pos+1+nameEnd]
-		if !utf8.Valid(name) {
-			return 0, fmt.Errorf("field name %q is not UTF-8", name)
-		}
-		e.value = pos + nameEnd + 2
-		n, err := checkValue(bson.Type(e.typ), b[e.value:size-1], depth)
-		if err != nil {
-			return 0, fmt.Errorf("field %q: %w", name, err)
-		}
-		e.end = e.value + n
-		if at != nil {
-			if err := at.note(name, e); err != nil {
-				return 0, err
-			}
-		}
-		pos = e.end
-	}
-	return size, nil
+	return nil
 }
 
-// checkValue returns the length of the value of type t that b begins with.
-func checkValue(t bson.Type, b []byte, depth int) (n int, err error) {
+// checkNested checks a document inside another.
+func checkNested(b []byte, depth int) error {
+	if depth > store.MaxDepth {
+		return fmt.Errorf("nested more than %d levels deep", store.MaxDepth)
+	}
+	w := bsonwalk.New(b)
+	for w.Next() {
+		if err := checkElement(&w, depth); err != nil {
+			return err
+		}
+	}
+	return w.Err()
+}
+
+// checkValue checks what the structure of a document leaves open.
+func checkValue(t bson.Type, value []byte, depth int) error {
 	switch t {
-	case bson.TypeDouble, bson.TypeDateTime, bson.TypeTimestamp, bson.TypeInt64:
-		n = 8
-	case bson.TypeObjectID:
-		n = 12
-	case bson.TypeInt32:
-		n = 4
-	case bson.TypeDecimal128:
-		n = 16
-	case bson.TypeUndefined, bson.TypeNull, bson.TypeMinKey, bson.TypeMaxKey:
-		n = 0
 	case bson.TypeBoolean:
-		if n = 1; len(b) > 0 && b[0] > 1 {
-			return 0, fmt.Errorf("boolean of byte %d, want 0 or 1", b[0])
+		if value[0] > 1 {
+			return fmt.Errorf("boolean of byte %d, want 0 or 1", value[0])
 		}
 	case bson.TypeString, bson.TypeJavaScript, bson.TypeSymbol:
-		return checkString(b)
+		return checkString(value)
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		return checkDocument(b, depth+1, nil)
+		return checkNested(value, depth+1)
 	case bson.TypeBinary:
-		return checkBinary(b)
+		// The old subtype 2 has its length twice.
+		if n := binary.LittleEndian.Uint32(value); value[4] == 2 && (n < 4 || binary.LittleEndian.Uint32(value[5:]) != n-4) {
+			return errors.New("binary of subtype 2 with a wrong inner length")
+		}
 	case bson.TypeRegex:
-		return checkRegex(b)
+		if !utf8.Valid(value) {
+			return errors.New("regular expression that is not UTF-8")
+		}
 	case bson.TypeDBPointer:
-		n, err = checkString(b)
-		n += 12
+		return checkString(value[:len(value)-12])
 	case bson.TypeCodeWithScope:
-		return checkCodeWithScope(b, depth)
-	default:
-		return 0, fmt.Errorf("0x%02X is no BSON type", byte(t))
+		return checkCodeWithScope(value, depth)
 	}
-	if err == nil && n > len(b) {
-		err = errShort
-	}
-	return n, err
+	return nil
 }
 
-// length reads the 32-bit length that b begins with and that counts itself.
-func length(b []byte, least int) (int, error) {
-	if len(b) < 4 {
-		return 0, errShort
-	}
-	n := binary.LittleEndian.Uint32(b)
+func checkString(value []byte) error {
+	text := value[4:]
 	switch {
-	case int64(n) > int64(len(b)):
-		return 0, fmt.Errorf("length of %d bytes where %d are left", n, len(b))
-	case int64(n) < int64(least):
-		return 0, fmt.Errorf("length of %d bytes, want %d at least", n, least)
+	case text[len(text)-1] != 0:
+		return errors.New("string without a zero byte at its end")
+	case !utf8.Valid(text):
+		return errors.New("string that is not UTF-8")
 	}
-	return int(n), nil
+	return nil
 }
 
-func checkString(b []byte) (int, error) {
-	if len(b) < 4 {
-		return 0, errShort
-	}
-	n := binary.LittleEndian.Uint32(b)
-	switch {
-	case int64(n)+4 > int64(len(b)):
-		return 0, fmt.Errorf("string of %d bytes where %d are left", n, len(b)-4)
-	case n == 0 || b[3+n] != 0:
-		return 0, errors.New("string without a zero byte at its end")
-	case !utf8.Valid(b[4 : 3+n]):
-		return 0, errors.New("string that is not UTF-8")
-	}
-	return 4 + int(n), nil
-}
-
-func checkBinary(b []byte) (int, error) {
-	if len(b) < 5 {
-		return 0, errShort
-	}
-	n := int64(binary.LittleEndian.Uint32(b))
-	if n+5 > int64(len(b)) {
-		return 0, fmt.Errorf("binary of %d bytes where %d are left", n, len(b)-5)
-	}
-	// The old subtype 2 has its length twice.
-	if b[4] == 2 && (n < 4 || int64(binary.LittleEndian.Uint32(b[5:])) != n-4) {
-		return 0, errors.New("binary of subtype 2 with a wrong inner length")
-	}
-	return int(n) + 5, nil
-}
-
-func checkRegex(b []byte) (int, error) {
-	pattern := bytes.IndexByte(b, 0)
-	if pattern < 0 {
-		return 0, errShort
-	}
-	flags := bytes.IndexByte(b[pattern+1:], 0)
-	if flags < 0 {
-		return 0, errShort
-	}
-	n := pattern + flags + 2
-	if !utf8.Valid(b[:n]) {
-		return 0, errors.New("regular expression that is not UTF-8")
-	}
-	return n, nil
-}
-
-func checkCodeWithScope(b []byte, depth int) (int, error) {
-	size, err := length(b, 14)
+func checkCodeWithScope(value []byte, depth int) error {
+	code, err := bsonwalk.ValueSize(byte(bson.TypeString), value[4:])
 	if err != nil {
-		return 0, err
+		return err
 	}
-	code, err := checkString(b[4:size])
-	if err != nil {
-		return 0, err
+	if err := checkString(value[4 : 4+code]); err != nil {
+		return err
 	}
-	scope, err := checkDocument(b[4+code:size], depth+1, nil)
-	if err == nil && 4+code+scope != size {
-		err = errors.New("code with scope of a wrong length")
-	}
-	return size, err
+	return checkNested(value[4+code:], depth+1)
 }
