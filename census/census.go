@@ -217,6 +217,7 @@ func (c *Census) part(src *Source, collection string) *Source {
 		p = &Source{Name: src.Name, Collection: collection, Format: src.Format, Unit: src.Unit, number: len(c.sources)}
 		c.sources = append(c.sources, p)
 		src.parts[collection] = p
+		src.Collections++
 	}
 	return p
 }

@@ -1,9 +1,6 @@
 package census
 
 import (
-	"bufio"
-	"fmt"
-	"io"
 	"iter"
 	"time"
 
@@ -170,37 +167,4 @@ func distinct(spans iter.Seq[[]record]) iter.Seq[record] {
 // Broken reports whether something of either side could not be read.
 func (d *Difference) Broken() bool {
 	return (&Report{Sources: d.A.Sources}).Broken() || (&Report{Sources: d.B.Sources}).Broken()
-}
-
-// WriteText writes d for people to read on a terminal. The error is w's.
-func (d *Difference) WriteText(w io.Writer, s Screen) error {
-	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
-	for _, side := range []Side{d.A, d.B} {
-		t.sources(side.Sources)
-	}
-	t.printf("\nin both   %s", plural(d.Both, "id", "ids"))
-	if d.ValuesBoth > 0 {
-		t.printf(", %s", plural(d.ValuesBoth, "value of another type", "values of other types"))
-	}
-	t.printf("\n")
-	t.side("only in A", d.A)
-	t.side("only in B", d.B)
-	return t.Flush()
-}
-
-func (t *textWriter) side(name string, s Side) {
-	t.printf("%s %s", name, plural(s.Only, "id", "ids"))
-	if s.ValuesOnly > 0 {
-		t.printf(", %s", plural(s.ValuesOnly, "value of another type", "values of other types"))
-	}
-	t.printf("\n")
-	if s.First != nil {
-		t.wrapped("    ", "      ", fmt.Sprintf("made %s to %s", s.First.Format(time.DateTime), s.Last.Format(time.DateTime)))
-	}
-	for _, e := range s.Examples {
-		t.example(e, time.UTC)
-	}
-	for _, p := range s.ValueExamples {
-		t.wrapped("    ", "      ", clean(p.String()))
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/report"
 )
 
 func Example() {
@@ -20,34 +21,34 @@ func Example() {
 	if err := c.Read(context.Background(), "orders.json", strings.NewReader(export)); err != nil {
 		fmt.Println(err)
 	}
-	r, err := c.Report(&census.View{By: census.Day})
+	r, err := c.Report(&census.ReportOptions{By: census.Day})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if err := r.WriteText(os.Stdout, census.Screen{Columns: 70, ASCII: true}); err != nil {
+	if err := report.WriteText(os.Stdout, r, report.Screen{Columns: 70, ASCII: true}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
 	// orders.json: json, 4 lines, 3 ids
 	//
-	// ids      3 ObjectIds
-	// others   1 string, for example "seventeen"
-	// made     2024-03-12 18:37:04 to 2024-03-13 18:37:04 UTC (1d)
-	// writers  1
-	// missing  1 id that they made is not here
+	// ids       3 ObjectIds
+	// others    1 string, for example "seventeen"
+	// created   2024-03-12 18:37:04 to 2024-03-13 18:37:04 UTC (1d)
+	// processes 1
+	// gaps      1 (counter values not in this data)
 	//
 	// ids by day, UTC
 	// 2024-03-12 2 ########################################################
 	// 2024-03-13 1 ############################
 	//
-	// writers
-	// process    ids first      last       missing
-	// a1b2c3d4e5   3 2024-03-12 2024-03-13       1  modern
+	// processes
+	// process    ids first      last       gaps
+	// a1b2c3d4e5   3 2024-03-12 2024-03-13    1  modern
 	//
 	// findings
-	// ! 1 value of another type stands beside the ObjectIds: 1 string
-	//   A query for one type never finds the other, and they sort apart;
-	//   find out which program writes them, for example "seventeen"
+	// ! 1 value of another type beside the ObjectIds: 1 string
+	//   A query for one type never matches the other, and they are sorted
+	//   apart. Find the program that writes them, for example "seventeen"
 	//   (orders.json: line 4).
 }

@@ -6,42 +6,49 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 )
 
-// Kind says what a [Finding] is about.
+// Kind is what a [Finding] is about.
 type Kind string
 
-// The kinds of findings.
 const (
-	// Duplicate is an id that is there more than once.
-	Duplicate Kind = "duplicate"
-	// SharedWriter is a process value that several processes used at once.
-	SharedWriter Kind = "shared-writer"
-	// ClockBack is a writer whose clock stepped back by two seconds or more.
-	ClockBack Kind = "clock-back"
-	// Future is an id more than five minutes ahead of the clock.
-	Future Kind = "future"
-	// TooEarly is an id from before 2009, when there was no MongoDB.
-	TooEarly Kind = "too-early"
-	// Bound is an id that is only a time: the other eight bytes are all 00 or FF.
-	Bound Kind = "bound"
-	// Disorder is an id that stands behind 16 or more that are more than a
-	// minute younger.
-	Disorder Kind = "disorder"
-	// MixedTypes is a field that holds other types besides ObjectIds.
-	MixedTypes Kind = "mixed-types"
+	// KindDuplicate: an id occurs more than once.
+	KindDuplicate Kind = "duplicate"
+	// KindSharedValue: several processes used one process value at the same time.
+	KindSharedValue Kind = "shared-process-value"
+	// KindClockStep: the clock of a process was set backwards by two seconds or
+	// more.
+	KindClockStep Kind = "clock-step"
+	// KindFuture: an id is more than five minutes ahead of the reference time.
+	KindFuture Kind = "future"
+	// KindTooEarly: an id is from before 2009, when MongoDB did not exist.
+	KindTooEarly Kind = "too-early"
+	// KindBound: an id has only a time. Its other eight bytes are all 00 or all FF.
+	KindBound Kind = "bound"
+	// KindDisorder: an id comes after 16 or more that were created over a minute
+	// later.
+	KindDisorder Kind = "disorder"
+	// KindMixedTypes: the field has values of other types than ObjectId, too.
+	KindMixedTypes Kind = "mixed-types"
 )
 
-// Finding is something that is wrong, or may be.
+// Kinds are all kinds, in the order of a report.
+var Kinds = []Kind{
+	KindDuplicate, KindSharedValue, KindClockStep, KindFuture, KindTooEarly, KindBound, KindDisorder, KindMixedTypes,
+}
+
+// Finding is something in a census that deserves attention.
 type Finding struct {
 	Kind Kind `json:"kind"`
-	// Count is how many ids it concerns; of SharedWriter and ClockBack how many
-	// writers.
+	// Count is how many ids are concerned; of KindSharedValue and KindClockStep
+	// how many processes, and of KindMixedTypes how many values.
 	Count int64 `json:"count"`
-	// Title says what was found, Meaning what it may mean and what to do.
-	Title   string `json:"title"`
-	Meaning string `json:"meaning"`
+	// Title is what was found. Reason is why it matters, what may have caused it
+	// and what to do.
+	Title  string `json:"title"`
+	Reason string `json:"reason"`
 	// Examples are some of the ids concerned.
 	Examples []Example `json:"examples"`
 }
@@ -49,10 +56,10 @@ type Finding struct {
 // Example is an id that shows a [Finding].
 type Example struct {
 	ID objectid.ID `json:"id"`
-	// Time is when the id says that it was made.
+	// Time is the creation time in the id.
 	Time     time.Time `json:"time"`
 	Position Position  `json:"position"`
-	// Note says what the example shows, or is empty.
+	// Note is what the example shows, or empty.
 	Note string `json:"note,omitempty"`
 }
 
@@ -68,50 +75,50 @@ func (c *Census) examples(records []record) []Example {
 	return out
 }
 
-// findings says what is wrong.
+// findings returns the findings of a report.
 func (c *Census) findings(t *tally, r *Report) []Finding {
 	var out []Finding
-	add := func(k Kind, n int64, title, meaning string, examples []Example) {
+	add := func(k Kind, n int64, title, reason string, examples []Example) {
 		if examples == nil {
 			examples = []Example{}
 		}
 		if n > 0 {
-			out = append(out, Finding{k, n, title, meaning, examples})
+			out = append(out, Finding{k, n, title, reason, examples})
 		}
 	}
 	if c.unique() {
-		add(Duplicate, t.repeated,
-			fmt.Sprintf("%s more than once", plural(t.repeated, "id is there", "ids are there")),
-			"In one collection this cannot be: the same source was given twice, parts of an export overlap, or two processes made the same ids; compare the documents before one replaces the other.",
+		add(KindDuplicate, t.repeated,
+			phrase.Count(t.repeated, "id occurs", "ids occur")+" more than once",
+			"An _id is unique within a collection: the same source was given twice, parts of an export overlap, or two processes created the same ids. Compare the documents before one replaces the other.",
 			c.examples(t.duplicates.examples))
 	}
-	c.writerFindings(t, add)
-	add(Future, t.future.count,
-		fmt.Sprintf("%s made in the future", plural(t.future.count, "id was", "ids were")),
-		"A writer's clock was ahead, or these are not ids of a driver; set the clock by NTP, and do not expect time ranges to find these documents.",
+	c.processFindings(t, add)
+	add(KindFuture, t.future.count,
+		phrase.Count(t.future.count, "id has a creation time", "ids have creation times")+" in the future",
+		"The clock of a process was ahead, or no driver generated these ids. Synchronize the clock with NTP. Time ranges do not find these documents.",
 		c.examples(t.future.examples))
-	add(TooEarly, t.early.count,
-		fmt.Sprintf("%s from before 2009, when there was no MongoDB", plural(t.early.count, "id is", "ids are")),
-		"A clock was not set, or the ids were made by hand or from other numbers; do not take their times for real.",
+	add(KindTooEarly, t.early.count,
+		phrase.Count(t.early.count, "id has a creation time", "ids have creation times")+" before 2009, when MongoDB did not exist",
+		"A clock was not set, or the ids were written by hand or derived from other numbers. Their creation times are not reliable.",
 		c.examples(t.early.examples))
-	add(Bound, t.bounds.count,
-		fmt.Sprintf("%s only a time, without a process and a counter", plural(t.bounds.count, "id is", "ids are")),
-		"Such ids are made to compare with, as the ends of a time range; stored, two made for the same second collide: find the code that stores them.",
+	add(KindBound, t.bounds.count,
+		phrase.Count(t.bounds.count, "id has", "ids have")+" only a time, no process value and no counter",
+		"Such ids are bounds for queries by time. Stored as ids, two of the same second are equal: find the code that stores them.",
 		c.examples(t.bounds.examples))
 	if n := c.late.count; n > 0 {
-		examples := append([]Example{c.example(c.late.latest, "late by "+humanSeconds(int64(c.late.most)))}, c.examples(c.late.examples)...)
+		most := phrase.Length(time.Duration(c.late.most) * time.Second)
+		examples := append([]Example{c.example(c.late.latest, "late by "+most)}, c.examples(c.late.examples)...)
 		if len(examples) > 1 && examples[0].ID == examples[1].ID && examples[0].Position == examples[1].Position {
 			examples = append(examples[:1], examples[2:]...)
 		}
-		add(Disorder, n,
-			fmt.Sprintf("%s behind others that are more than a minute younger, up to %s", plural(n, "id stands", "ids stand"), humanSeconds(int64(c.late.most))),
-			"The source is not in order of time: documents were stored long after their ids were made, by imports, queues or clocks that differ, or the export was sorted by something else; read by _id, not in natural order, when time matters.",
+		add(KindDisorder, n,
+			fmt.Sprintf("%s after others that were created more than a minute later, by up to %s", phrase.Count(n, "id comes", "ids come"), most),
+			"The source is not in order of creation time. Documents were stored long after their ids were created, by imports, queues or clocks that differ, or the export is sorted by something else. Read in the order of _id, not in natural order, where time matters.",
 			examples[:min(len(examples), maxExamples)])
 	}
 	if c.unique() && t.ids > 0 && len(r.Others) > 0 {
 		var n int64
-		var types []string
-		var examples []string
+		var types, examples []string
 		for _, o := range r.Others {
 			n += o.Count
 			types = append(types, fmt.Sprintf("%d %s", o.Count, o.Type))
@@ -119,36 +126,36 @@ func (c *Census) findings(t *tally, r *Report) []Finding {
 				examples = append(examples, fmt.Sprintf("%s (%v)", o.Examples[0].Text, o.Examples[0].Position))
 			}
 		}
-		add(MixedTypes, n,
-			fmt.Sprintf("%s beside the ObjectIds: %s", plural(n, "value of another type stands", "values of other types stand"), strings.Join(types, ", ")),
-			"A query for one type never finds the other, and they sort apart; find out which program writes them, for example "+strings.Join(examples, ", ")+".",
+		add(KindMixedTypes, n,
+			fmt.Sprintf("%s beside the ObjectIds: %s", phrase.Count(n, "value of another type", "values of other types"), strings.Join(types, ", ")),
+			"A query for one type never matches the other, and they are sorted apart. Find the program that writes them, for example "+strings.Join(examples, ", ")+".",
 			nil)
 	}
 	return out
 }
 
-// writerFindings says what is wrong with single writers.
-func (c *Census) writerFindings(t *tally, add func(Kind, int64, string, string, []Example)) {
+// processFindings adds the findings about single processes.
+func (c *Census) processFindings(t *tally, add func(Kind, int64, string, string, []Example)) {
 	var shared, stepped []Example
 	for _, f := range t.faults {
 		if f.shared {
 			for _, r := range f.examples {
-				shared = append(shared, c.example(r, "process "+processText(r.process())))
+				shared = append(shared, c.example(r, "process value "+processText(r.process())))
 			}
 			continue
 		}
 		for _, fl := range f.falls {
-			back := int64(fl.before.second()) - int64(fl.after.second())
-			stepped = append(stepped, c.example(fl.before, "before"), c.example(fl.after, "after: back by "+humanSeconds(back)))
+			back := time.Duration(fl.before.second()-fl.after.second()) * time.Second
+			stepped = append(stepped, c.example(fl.before, "before"), c.example(fl.after, "after: back by "+phrase.Length(back)))
 		}
 	}
-	add(SharedWriter, t.shared,
-		fmt.Sprintf("%s used by several processes at once", plural(t.shared, "process value was", "process values were")),
-		"Their counters run side by side and will one day meet in the same second, which makes the same id twice: look for processes that were forked or cloned with their state, or for a value that is set by hand, and give each its own.",
+	add(KindSharedValue, t.shared,
+		phrase.Count(t.shared, "process value was", "process values were")+" used by several processes at the same time",
+		"Their counters are independent. When both reach the same value in the same second, two ids are equal. Look for processes that were forked or cloned with their state, or for a process value that is configured by hand, and give each process its own.",
 		shared)
-	add(ClockBack, t.stepped,
-		fmt.Sprintf("%s a clock that stepped back", plural(t.stepped, "writer had", "writers had")),
-		"The counter went on while the time fell, so these ids are not in the order in which they were made; let NTP slew the clock instead of stepping it, and expect time ranges around the step to be off.",
+	add(KindClockStep, t.stepped,
+		phrase.Count(t.stepped, "process has", "processes have")+" a clock that was set backwards",
+		"The counter continued while the time went back, so the order of these ids is not the order in which they were created. Let NTP slew the clock instead of stepping it. Time ranges near the step are not exact.",
 		stepped)
 }
 
@@ -164,42 +171,4 @@ func (c *Census) unique() bool {
 		}
 	}
 	return true
-}
-
-// plural returns n with the word that goes with it.
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return group(n) + " " + many
-}
-
-// group writes n with commas between thousands.
-func group(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// humanSeconds writes a length of time in its two largest units.
-func humanSeconds(n int64) string {
-	units := []struct {
-		name    string
-		seconds int64
-	}{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}
-	var parts []string
-	for _, u := range units {
-		if v := n / u.seconds; v > 0 && len(parts) < 2 {
-			parts = append(parts, fmt.Sprintf("%d%s", v, u.name))
-		} else if len(parts) > 0 {
-			break
-		}
-		n %= u.seconds
-	}
-	if parts == nil {
-		return "0s"
-	}
-	return strings.Join(parts, "")
 }

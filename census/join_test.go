@@ -42,11 +42,11 @@ func TestOwnGenerator(t *testing.T) {
 				}
 			}
 		}
-		r := report(t, ids, nil, nil)
-		if len(r.Findings) != 0 || r.WriterCount != 1 {
-			t.Fatalf("%v: %d writers, findings %+v", layout, r.WriterCount, r.Findings)
+		r := reportOf(t, ids, nil, nil)
+		if len(r.Findings) != 0 || r.Processes != 1 {
+			t.Fatalf("%v: %d writers, findings %+v", layout, r.Processes, r.Findings)
 		}
-		w := r.Writers[0]
+		w := r.TopProcesses[0]
 		if w.Values < 2 || w.IDs != int64(len(ids)) || w.Layout != layout || w.Jumps != 0 {
 			t.Errorf("%v: %+v, want %d ids", layout, w, len(ids))
 		}
@@ -63,12 +63,12 @@ func TestOthersAreNotJoined(t *testing.T) {
 		b.value = a.value
 		b.value[4] |= 1
 		p.play(a, b)
-		r := report(t, p.ids, &census.Options{Now: time.Unix(p.start+1_000_000, 0)}, nil)
-		if want := int64(len(p.missing)); r.WriterCount != want || len(r.Findings) != 0 {
-			t.Errorf("seed %d: %d writers, %v, want %d", seed, r.WriterCount, r.Findings, want)
+		r := reportOf(t, p.ids, &census.Options{Now: time.Unix(p.start+1_000_000, 0)}, nil)
+		if want := int64(len(p.missing)); r.Processes != want || len(r.Findings) != 0 {
+			t.Errorf("seed %d: %d writers, %v, want %d", seed, r.Processes, r.Findings, want)
 		}
-		for _, w := range r.Writers {
-			if r.WriterCount == 2 && w.Layout != objectid.Classic {
+		for _, w := range r.TopProcesses {
+			if r.Processes == 2 && w.Layout != objectid.Classic {
 				t.Errorf("seed %d: layout %v", seed, w.Layout)
 			}
 		}

@@ -11,28 +11,28 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// View says what a [Report] shows of a census. The zero View, like a nil pointer,
-// is ready to use.
-type View struct {
+// ReportOptions say what a [Report] shows of a census. The zero ReportOptions, like
+// a nil pointer, are ready to use.
+type ReportOptions struct {
 	// By is the length of the timeline's buckets. Default: chosen to fit.
 	By Step
 
 	// Zone is the time zone of the timeline. Default: UTC.
 	Zone *time.Location
 
-	// Top is how many writers are listed, those with the most ids. Default: 10.
+	// Top is how many processes are listed, those with the most ids. Default: 10.
 	// Negative: all of them.
 	Top int
 
-	// Name, if not nil, returns a name for the maker of an id, or "" if it knows
-	// none. It is asked once for each writer that is listed.
+	// Name, if not nil, returns the name of the process that created an id, or ""
+	// if that is unknown. It is called once for each process that is listed.
 	Name func(objectid.ID) string
 }
 
-func (v *View) withDefaults() View {
-	var out View
-	if v != nil {
-		out = *v
+func (o *ReportOptions) withDefaults() ReportOptions {
+	var out ReportOptions
+	if o != nil {
+		out = *o
 	}
 	if out.By == "" {
 		out.By = AnyStep
@@ -49,61 +49,61 @@ func (v *View) withDefaults() View {
 	return out
 }
 
-// Report is what a census tells. Its JSON form is meant to be read by programs:
-// fields may be added to it, but none changes its name or meaning.
+// Report is the result of a census.
 type Report struct {
 	// Field is the field that was read.
 	Field string `json:"field"`
-	// Now is the time that ids were held against.
-	Now time.Time `json:"now"`
+	// ReferenceTime is [Options].Now.
+	ReferenceTime time.Time `json:"reference_time"`
 	// Sources are what was read, in the order given.
 	Sources []*Source `json:"sources"`
 
 	// IDs is how many ObjectIds were counted, Distinct how many different ones,
-	// and Repeated how many of those are there more than once.
+	// and Repeated how many of those occur more than once.
 	IDs      int64 `json:"ids"`
 	Distinct int64 `json:"distinct"`
 	Repeated int64 `json:"repeated"`
-	// Outside is how many were left out because they lie outside the range.
+	// Outside is how many ids were not counted because they are outside the range.
 	Outside int64 `json:"outside"`
-	// Others are the values that are not ObjectIds, by type, most first, and
-	// Without is how many documents or rows lack the field.
+	// Others are the values that are not ObjectIds, by type, most frequent first,
+	// and Without is how many documents or rows lack the field.
 	Others  []Other `json:"others"`
 	Without int64   `json:"without"`
 
 	// First and Last are the earliest and the latest creation time that is
-	// neither before 2009 nor in the future; null without such an id.
+	// neither before 2009 nor in the future; nil without such an id.
 	First *time.Time `json:"first"`
 	Last  *time.Time `json:"last"`
-	// Timeline is when the ids were made.
+	// Timeline is when the ids were created.
 	Timeline Timeline `json:"timeline"`
 
-	// WriterCount is how many process values made the ids, and Writers are those
-	// with the most ids. Missing is Writer.Missing of all of them.
-	WriterCount int64    `json:"writerCount"`
-	Missing     int64    `json:"missing"`
-	Writers     []Writer `json:"writers"`
+	// Processes is how many processes created the ids, as far as process values
+	// and counters show, and TopProcesses are those with the most ids. Gaps is the
+	// sum of Process.Gaps over all of them.
+	Processes    int64     `json:"processes"`
+	Gaps         int64     `json:"gaps"`
+	TopProcesses []Process `json:"top_processes"`
 
-	// Findings are what is wrong, or may be; none is good news.
+	// Findings are what deserves attention; none is good.
 	Findings []Finding `json:"findings"`
 }
 
 // Other is a type of value that is not an ObjectId.
 type Other struct {
 	// Type is MongoDB's name of the BSON type; "uuid" for binary data that is
-	// one, "string of 24 hex digits" for a string that looks like an id, and
-	// "text" where the format knows no types.
+	// one, "hex-string" for a string of 24 hexadecimal digits, and "text" where
+	// the format knows no types.
 	Type     string  `json:"type"`
 	Count    int64   `json:"count"`
 	Examples []Value `json:"examples"`
 }
 
-// Timeline counts ids by the time they were made.
+// Timeline counts ids by creation time.
 type Timeline struct {
 	By Step `json:"by"`
 	// Zone is the time zone in which days and longer buckets begin.
 	Zone string `json:"zone"`
-	// Buckets follow one another without a hole.
+	// Buckets are consecutive.
 	Buckets []Bucket `json:"buckets"`
 	// Beyond is how many ids are in no bucket: those from before 2009 or from
 	// the future and, if the step was chosen to fit, a few that are far from all
@@ -111,60 +111,62 @@ type Timeline struct {
 	Beyond int64 `json:"beyond"`
 }
 
-// Bucket is a stretch of a timeline: it lasts until the next one starts.
+// Bucket is a part of a timeline. It ends where the next one starts.
 type Bucket struct {
-	Start time.Time `json:"start"`
+	Start time.Time `json:"start"` // with the offset of the timeline's zone
 	IDs   int64     `json:"ids"`
 }
 
-// Writer is one process value: the bytes of an id between time and counter.
-type Writer struct {
-	// Process is the value as ten hexadecimal digits.
-	Process string `json:"process"`
-	// Name is what the registry calls it, if it was asked and knows.
+// Process is the ids that have one process value, or several if a counter continues
+// from one into the next.
+type Process struct {
+	// Value is the process value, the bytes of an id between time and counter,
+	// as ten hexadecimal digits.
+	Value string `json:"process_value"`
+	// Name is the result of [ReportOptions].Name.
 	Name string `json:"name,omitempty"`
 	// Values is how many process values it used: more than one if its counter
-	// went on into the values after Process.
-	Values int `json:"values"`
-	// IDs is how many different ids it made.
+	// continued in the values after Value.
+	Values int `json:"process_values"`
+	// IDs is how many different ids it created.
 	IDs   int64     `json:"ids"`
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
-	// Missing is how many values its counter passed between its first and its
-	// last id that are not here: ids that it made for something else, or that
-	// were deleted. Steps of more than 2^20 are not in it but are counted as
-	// Jumps: a restart, or a long absence. Of a Shared value neither is known;
-	// both are 0.
-	Missing int64 `json:"missing"`
-	Jumps   int64 `json:"jumps"`
-	// Layout is what the value most likely is: modern, classic or java.
+	// Gaps is how many counter values between its first and its last id are not
+	// in the data: they were used for other ids, for documents that are deleted,
+	// or not at all. Steps of more than 2^20 are not in Gaps but are counted as
+	// Jumps: the process was restarted, or created many ids elsewhere. Both are
+	// unknown, and 0, if the value is Shared.
+	Gaps  int64 `json:"gaps"`
+	Jumps int64 `json:"jumps"`
+	// Layout is the most likely layout of the ids.
 	Layout objectid.Layout `json:"layout"`
-	// Stepped says that its clock stepped back, and Shared that several
+	// ClockStepped says that the clock was set backwards, and Shared that several
 	// processes used the value at the same time.
-	Stepped bool `json:"stepped,omitempty"`
-	Shared  bool `json:"shared,omitempty"`
+	ClockStepped bool `json:"clock_stepped,omitempty"`
+	Shared       bool `json:"shared,omitempty"`
 	// Timeline is the number of its ids in each bucket of the report's timeline.
 	Timeline []int64 `json:"timeline"`
 }
 
-// Report makes the report. It may be called again, also after more sources have
-// been read. The error wraps [ErrTooFine].
-func (c *Census) Report(v *View) (*Report, error) {
-	view := v.withDefaults()
-	t, err := c.analyse(view.By, view.Zone, view.Top)
+// Report returns the report. It may be called again, also after more sources have
+// been read. The error wraps [ErrTooFine], or names a step that is not in [Steps].
+func (c *Census) Report(o *ReportOptions) (*Report, error) {
+	options := o.withDefaults()
+	t, err := c.analyse(options.By, options.Zone, options.Top)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
-		Field: c.options.Field, Now: c.options.Now.UTC(), Sources: c.sources,
+		Field: c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources,
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: c.outside,
-		WriterCount: t.writers, Missing: t.missing,
-		Timeline: Timeline{By: t.axis.step, Zone: view.Zone.String(), Beyond: t.off},
-		Writers:  []Writer{}, Others: []Other{}, Findings: []Finding{},
+		Processes: t.writers, Gaps: t.missing,
+		Timeline:     Timeline{By: t.axis.step, Zone: options.Zone.String(), Beyond: t.off},
+		TopProcesses: []Process{}, Others: []Other{}, Findings: []Finding{},
 	}
 	t.trim()
 	for i, n := range t.counts {
-		r.Timeline.Buckets = append(r.Timeline.Buckets, Bucket{time.Unix(t.axis.starts[i], 0).In(view.Zone), n})
+		r.Timeline.Buckets = append(r.Timeline.Buckets, Bucket{time.Unix(t.axis.starts[i], 0).In(options.Zone), n})
 	}
 	if c.first <= c.last {
 		first, last := moment(c.first), moment(c.last)
@@ -187,7 +189,7 @@ func (c *Census) Report(v *View) (*Report, error) {
 		r.Without += s.Without
 	}
 	for _, w := range t.top {
-		r.Writers = append(r.Writers, c.writer(t, w, view.Name))
+		r.TopProcesses = append(r.TopProcesses, c.process(t, w, options.Name))
 	}
 	r.Findings = append(r.Findings, c.findings(t, r)...)
 	return r, nil
@@ -201,11 +203,11 @@ func sortOthers(others []Other) {
 // moment returns the time of a second.
 func moment(second uint32) time.Time { return time.Unix(int64(second), 0).UTC() }
 
-// writer describes w for a report.
-func (c *Census) writer(t *tally, w writer, name func(objectid.ID) string) Writer {
-	out := Writer{
-		Process: processText(w.process), Values: 1 + len(w.more), IDs: w.ids, First: moment(w.first), Last: moment(w.last),
-		Missing: w.missing, Jumps: w.jumps, Layout: guessLayout(w, t.writers), Stepped: w.stepped, Shared: w.shared,
+// process describes w for a report.
+func (c *Census) process(t *tally, w writer, name func(objectid.ID) string) Process {
+	out := Process{
+		Value: processText(w.process), Values: 1 + len(w.more), IDs: w.ids, First: moment(w.first), Last: moment(w.last),
+		Gaps: w.missing, Jumps: w.jumps, Layout: guessLayout(w, t.writers), ClockStepped: w.stepped, Shared: w.shared,
 		Timeline: make([]int64, t.axis.buckets()),
 	}
 	if name != nil {

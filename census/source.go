@@ -8,6 +8,9 @@ type Source struct {
 	Name string `json:"name"`
 	// Collection is the collection of an archive, with its database, or empty.
 	Collection string `json:"collection,omitempty"`
+	// Collections is how many collections of this archive are sources of their
+	// own, which follow.
+	Collections int `json:"collections,omitempty"`
 	// Format is what the source was read as; "auto" if that was not found out.
 	Format source.Format `json:"format"`
 	// Unit is what positions count: document, line or row.
@@ -32,7 +35,7 @@ type Source struct {
 	high    youngest // plausible seconds so far
 	others  [source.TypeCount]int64
 	samples [source.TypeCount][]Value
-	parts   map[string]*Source
+	parts   map[string]*Source // collections of an archive
 }
 
 // Position is a place in a source.

@@ -43,7 +43,7 @@ func TestBuckets(t *testing.T) {
 		if test.by == census.AnyStep {
 			ids = append(ids, at(first.Add(10*time.Minute), 3)) // 60 minutes are too many, 2 hours are not
 		}
-		r := report(t, ids, &census.Options{Now: first.Add(1000 * 24 * time.Hour)}, &census.View{By: test.by, Zone: berlin})
+		r := reportOf(t, ids, &census.Options{Now: first.Add(1000 * 24 * time.Hour)}, &census.ReportOptions{By: test.by, Zone: berlin})
 		var got []string
 		var sum int64
 		for _, b := range r.Timeline.Buckets {
@@ -65,7 +65,7 @@ func TestFarIDs(t *testing.T) {
 		ids = append(ids, at(start.Add(time.Duration(i)*time.Minute), byte(i)))
 	}
 	ids = append(ids, at(start.AddDate(-5, 0, 0), 1), at(start.AddDate(1, 0, 0), 1))
-	r := report(t, ids, nil, nil)
+	r := reportOf(t, ids, nil, nil)
 	if r.Timeline.By != census.Hour || len(r.Timeline.Buckets) != 34 || r.Timeline.Beyond != 2 {
 		t.Errorf("%d buckets of a %v, %d ids beyond", len(r.Timeline.Buckets), r.Timeline.By, r.Timeline.Beyond)
 	}
@@ -80,7 +80,7 @@ func TestRange(t *testing.T) {
 	for i := range 100 {
 		ids = append(ids, at(start.Add(time.Duration(i)*time.Second), byte(i)))
 	}
-	r := report(t, ids, &census.Options{Range: objectid.Between(start.Add(10*time.Second), start.Add(30*time.Second))}, nil)
+	r := reportOf(t, ids, &census.Options{Range: objectid.Between(start.Add(10*time.Second), start.Add(30*time.Second))}, nil)
 	if r.IDs != 20 || r.Distinct != 20 || r.Outside != 80 || !r.First.Equal(start.Add(10*time.Second)) || !r.Last.Equal(start.Add(29*time.Second)) {
 		t.Errorf("%d ids, %d different, %d outside, %v to %v", r.IDs, r.Distinct, r.Outside, r.First, r.Last)
 	}
@@ -109,10 +109,10 @@ func TestDisorder(t *testing.T) {
 		"the 16 youngest have risen":  {append(append(rising[:16:16], same...), 42), 1},
 		"though not as far as others": {append(append(rising[:16:16], same...), 43), 0},
 	} {
-		r := report(t, seconds(test.seconds...), nil, nil)
+		r := reportOf(t, seconds(test.seconds...), nil, nil)
 		var got int64
 		for _, f := range r.Findings {
-			if f.Kind == census.Disorder {
+			if f.Kind == census.KindDisorder {
 				got = f.Count
 			}
 		}

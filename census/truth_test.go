@@ -15,8 +15,8 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// report counts a list of ids.
-func report(t *testing.T, ids []objectid.ID, o *census.Options, v *census.View) *census.Report {
+// reportOf counts a list of ids.
+func reportOf(t *testing.T, ids []objectid.ID, o *census.Options, v *census.ReportOptions) *census.Report {
 	t.Helper()
 	var text strings.Builder
 	for _, id := range ids {
@@ -42,7 +42,7 @@ func check(t *testing.T, ids []objectid.ID, now time.Time) *census.Report {
 	if err != nil {
 		zone = time.FixedZone("here", -3*3600-1800)
 	}
-	r := report(t, ids, &census.Options{Now: now}, &census.View{By: census.Day, Zone: zone, Top: -1})
+	r := reportOf(t, ids, &census.Options{Now: now}, &census.ReportOptions{By: census.Day, Zone: zone, Top: -1})
 	want := countSlowly(ids, now, zone)
 	beyond := want.future + want.early
 	if len(want.days) == 0 {
@@ -59,13 +59,13 @@ func check(t *testing.T, ids []objectid.ID, now time.Time) *census.Report {
 		{"ids", r.IDs, int64(len(ids))},
 		{"distinct", r.Distinct, want.distinct},
 		{"repeated", r.Repeated, want.repeated},
-		{"writers", r.WriterCount, int64(len(want.writers))},
+		{"writers", r.Processes, int64(len(want.writers))},
 		{"beyond", r.Timeline.Beyond, beyond},
-		{"duplicate", found[census.Duplicate], want.repeated},
-		{"bound", found[census.Bound], want.bounds},
-		{"future", found[census.Future], want.future},
-		{"too early", found[census.TooEarly], want.early},
-		{"disorder", found[census.Disorder], want.late},
+		{"duplicate", found[census.KindDuplicate], want.repeated},
+		{"bound", found[census.KindBound], want.bounds},
+		{"future", found[census.KindFuture], want.future},
+		{"too early", found[census.KindTooEarly], want.early},
+		{"disorder", found[census.KindDisorder], want.late},
 	} {
 		if number.got != number.want {
 			t.Errorf("%s: %d, want %d", number.name, number.got, number.want)
@@ -80,17 +80,17 @@ func check(t *testing.T, ids []objectid.ID, now time.Time) *census.Report {
 	if fmt.Sprint(days) != fmt.Sprint(want.days) && len(want.days) > 0 {
 		t.Errorf("days %v, want %v", days, want.days)
 	}
-	for _, w := range r.Writers {
+	for _, w := range r.TopProcesses {
 		got := slowWriter{w.IDs, w.First, w.Last}
-		if got != want.writers[w.Process] {
-			t.Errorf("writer %s: %v, want %v", w.Process, got, want.writers[w.Process])
+		if got != want.writers[w.Value] {
+			t.Errorf("writer %s: %v, want %v", w.Value, got, want.writers[w.Value])
 		}
 		sum := int64(0)
 		for _, n := range w.Timeline {
 			sum += n
 		}
 		if sum > w.IDs {
-			t.Errorf("writer %s: its timeline has %d ids of %d", w.Process, sum, w.IDs)
+			t.Errorf("writer %s: its timeline has %d ids of %d", w.Value, sum, w.IDs)
 		}
 	}
 	return r
@@ -126,9 +126,9 @@ func TestCleanPopulationsGiveNoFinding(t *testing.T) {
 		if len(r.Findings) != 0 {
 			t.Errorf("seed %d: %v: %+v", seed, all, r.Findings)
 		}
-		for _, w := range r.Writers {
-			if got, want := w.Missing, p.missing[value(w.Process)]; got != want || w.Jumps != 0 {
-				t.Errorf("seed %d: writer %s lacks %d ids and has %d jumps, want %d and 0", seed, w.Process, got, w.Jumps, want)
+		for _, w := range r.TopProcesses {
+			if got, want := w.Gaps, p.missing[value(w.Value)]; got != want || w.Jumps != 0 {
+				t.Errorf("seed %d: writer %s lacks %d ids and has %d jumps, want %d and 0", seed, w.Value, got, w.Jumps, want)
 			}
 		}
 	}
@@ -155,12 +155,12 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 		r := check(t, p.ids, now)
 
 		want := map[census.Kind]bool{
-			census.Duplicate: p.repeated > 0, census.Bound: p.bounds > 0, census.Future: p.future > 0,
-			census.ClockBack: len(p.stepped) > 0, census.SharedWriter: len(p.shared) > 0,
+			census.KindDuplicate: p.repeated > 0, census.KindBound: p.bounds > 0, census.KindFuture: p.future > 0,
+			census.KindClockStep: len(p.stepped) > 0, census.KindSharedValue: len(p.shared) > 0,
 		}
 		for _, k := range kinds(r) {
 			// A clock that stepped back puts ids into disorder.
-			if !want[k] && (k != census.Disorder || len(p.stepped) == 0) {
+			if !want[k] && (k != census.KindDisorder || len(p.stepped) == 0) {
 				t.Errorf("seed %d: found %s, which was not planted", seed, k)
 			}
 			delete(want, k)
@@ -170,17 +170,17 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 				t.Errorf("seed %d: did not find %s", seed, k)
 			}
 		}
-		for _, w := range r.Writers {
-			v := value(w.Process)
-			if w.Stepped != p.stepped[v] || w.Shared != p.shared[v] {
+		for _, w := range r.TopProcesses {
+			v := value(w.Value)
+			if w.ClockStepped != p.stepped[v] || w.Shared != p.shared[v] {
 				made := slices.DeleteFunc(slices.Clone(all), func(a process) bool { return a.value != v })
-				t.Errorf("seed %d: writer %s: stepped %v, shared %v, want %v, %v: %+v", seed, w.Process, w.Stepped, w.Shared, p.stepped[v], p.shared[v], made)
+				t.Errorf("seed %d: writer %s: stepped %v, shared %v, want %v, %v: %+v", seed, w.Value, w.ClockStepped, w.Shared, p.stepped[v], p.shared[v], made)
 			}
-			if w.Shared && (w.Missing != 0 || w.Jumps != 0) {
-				t.Errorf("seed %d: shared writer %s lacks %d ids, with %d jumps", seed, w.Process, w.Missing, w.Jumps)
+			if w.Shared && (w.Gaps != 0 || w.Jumps != 0) {
+				t.Errorf("seed %d: shared writer %s lacks %d ids, with %d jumps", seed, w.Value, w.Gaps, w.Jumps)
 			}
-			if missing, known := p.missing[v]; known && !w.Shared && w.Missing != missing {
-				t.Errorf("seed %d: writer %s lacks %d ids, want %d (stepped %v)", seed, w.Process, w.Missing, missing, w.Stepped)
+			if missing, known := p.missing[v]; known && !w.Shared && w.Gaps != missing {
+				t.Errorf("seed %d: writer %s lacks %d ids, want %d (stepped %v)", seed, w.Value, w.Gaps, missing, w.ClockStepped)
 			}
 		}
 		checkExamples(t, r, p.ids)
@@ -257,7 +257,7 @@ func checkExamples(t *testing.T, r *census.Report, ids []objectid.ID) {
 		if len(f.Examples) == 0 {
 			t.Errorf("%s: no examples", f.Kind)
 		}
-		if f.Title == "" || f.Meaning == "" {
+		if f.Title == "" || f.Reason == "" {
 			t.Errorf("%s: says nothing", f.Kind)
 		}
 		for _, e := range f.Examples {

@@ -251,7 +251,7 @@ func TestCensusOverAPI(t *testing.T) {
 		return r.do(t, "POST", path, bytes.NewReader(data), "Content-Type", "application/octet-stream")
 	}
 	got := decode[census.Report](t, upload("/v1/census?name=orders&by=day&tz=Europe/Berlin&top=2", []byte(dump())), 200)
-	if got.IDs != 3000 || got.Sources[0].Name != "orders" || len(got.Writers) != 2 || got.WriterCount != 3 || got.Timeline.Zone != "Europe/Berlin" || !got.Broken() {
+	if got.IDs != 3000 || got.Sources[0].Name != "orders" || len(got.TopProcesses) != 2 || got.Processes != 3 || got.Timeline.Zone != "Europe/Berlin" || !got.Broken() {
 		t.Errorf("%+v", got)
 	}
 	var packed bytes.Buffer
@@ -272,8 +272,8 @@ func TestCensusOverAPI(t *testing.T) {
 	wantProblem(t, upload("/v1/census", bytes.Repeat([]byte("507f1f77bcf86cd799439011\n"), 5001)), 413, "too many ids")
 	// The writer of these ids is known, and named.
 	text := r.post(t, "/v1/ids", `{"count":10}`, "Accept", "text/plain").body
-	if got := decode[census.Report](t, upload("/v1/census", []byte(text)), 200); got.Writers[0].Name != "oid serve" {
-		t.Errorf("the writer is %+v", got.Writers[0])
+	if got := decode[census.Report](t, upload("/v1/census", []byte(text)), 200); got.TopProcesses[0].Name != "oid serve" {
+		t.Errorf("the writer is %+v", got.TopProcesses[0])
 	}
 }
 

@@ -58,7 +58,7 @@ func (s *Server) addCensus(api huma.API) {
 	})
 }
 
-func (in *censusInput) options(now time.Time) (o census.Options, v census.View, err error) {
+func (in *censusInput) options(now time.Time) (o census.Options, v census.ReportOptions, err error) {
 	ids, err := timerange.Span{Since: in.Since, From: in.From, To: in.To}.Range(now)
 	if err != nil {
 		return o, v, requestError{err}
@@ -68,5 +68,5 @@ func (in *censusInput) options(now time.Time) (o census.Options, v census.View, 
 		return o, v, requestf("time zone %q is not known", in.Zone)
 	}
 	o = census.Options{Field: in.Field, Format: source.Format(in.Format), Column: in.Column, Collection: in.Collection, Range: ids}
-	return o, census.View{By: census.Step(in.By), Zone: zone, Top: in.Top}, nil
+	return o, census.ReportOptions{By: census.Step(in.By), Zone: zone, Top: in.Top}, nil
 }

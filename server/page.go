@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/report"
 )
 
 //go:embed static templates
@@ -39,7 +39,7 @@ var assets = func() map[string]asset {
 			panic(err)
 		}
 		if e.Name() == "page.css" {
-			data = append([]byte(census.Style()), data...)
+			data = append([]byte(report.Style()), data...)
 		}
 		sum := sha256.Sum256(data)
 		out[e.Name()] = asset{mime.TypeByExtension(path.Ext(e.Name())), hex.EncodeToString(sum[:6]), data}

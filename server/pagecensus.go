@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/report"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
@@ -55,13 +56,13 @@ func (s *Server) addCensusPage() {
 	})
 	s.mux.HandleFunc("GET /census/{id}", func(w http.ResponseWriter, r *http.Request) {
 		id, err := objectid.Parse(r.PathValue("id"))
-		report := s.reports.get(id)
-		if err != nil || report == nil {
+		found := s.reports.get(id)
+		if err != nil || found == nil {
 			s.fail(w, r, errNoReport)
 			return
 		}
 		var b bytes.Buffer
-		if err := report.WriteFragment(&b); err != nil {
+		if err := report.WriteFragment(&b, found); err != nil {
 			s.fail(w, r, err)
 			return
 		}
@@ -150,7 +151,7 @@ func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	for _, p := range s.reports.all() {
-		past := pastReport{ID: p.id.String(), IDs: p.report.IDs, Time: p.report.Now}
+		past := pastReport{ID: p.id.String(), IDs: p.report.IDs, Time: p.report.ReferenceTime}
 		for _, source := range p.report.Sources {
 			past.Names = append(past.Names, source.Name)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
@@ -103,8 +104,8 @@ func addSparks(ctx context.Context, reg *registry.Registry, rows []processRow) e
 			}
 			samples = append(samples, sample)
 		}
-		p.CPU = spark("processors in use by "+p.Name, cpuPoints(samples), p.Interval)
-		p.Memory = spark("memory of "+p.Name, memoryPoints(samples), p.Interval)
+		p.CPU = plot.Spark("processors in use by "+p.Name, cpuPoints(samples), p.Interval)
+		p.Memory = plot.Spark("memory of "+p.Name, memoryPoints(samples), p.Interval)
 		if n := len(samples); n > 1 {
 			if used := registry.Processors(samples[n-2], samples[n-1]); used >= 0 {
 				p.Processors = fmt.Sprintf("%.2f", used)
@@ -135,9 +136,9 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 	last := h.Runs[len(h.Runs)-1]
 	s.show(w, r, http.StatusOK, "process", last.Name, "/processes", processView{
 		Status: last, Joins: len(h.Runs), Since: since, Picked: presets, Samples: len(h.Samples),
-		CPU: plot("processors in use over time", cpuPoints(h.Samples), last.Interval, decimalStep,
+		CPU: plot.Line("processors in use over time", cpuPoints(h.Samples), last.Interval, plot.DecimalStep,
 			func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }),
-		Memory: plot("memory over time", memoryPoints(h.Samples), last.Interval, binaryStep,
+		Memory: plot.Line("memory over time", memoryPoints(h.Samples), last.Interval, plot.BinaryStep,
 			func(v float64) string { return size(int64(v)) }),
 		Queries: idsOf(&last),
 		Sample:  example(&last),

@@ -128,7 +128,7 @@ func (u *upload) extend() error {
 
 // census takes the census of one source. What the source is to blame for is part
 // of the report, unless nothing at all could be read.
-func (s *Server) census(ctx context.Context, u *upload, name string, in io.Reader, o census.Options, v census.View) (*census.Report, error) {
+func (s *Server) census(ctx context.Context, u *upload, name string, in io.Reader, o census.Options, v census.ReportOptions) (*census.Report, error) {
 	o.MaxIDs = s.options.Limits.UploadIDs
 	if s.options.ownClock {
 		o.Now = s.options.Now()

@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/report"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
@@ -44,10 +45,10 @@ func FuzzRead(f *testing.F) {
 		if (err != nil) != (r.Sources[0].Error != "") {
 			t.Errorf("error %v, in the report %q", err, r.Sources[0].Error)
 		}
-		if err := r.WriteText(&bytes.Buffer{}, census.Screen{Columns: 60}); err != nil {
+		if err := report.WriteText(&bytes.Buffer{}, r, report.Screen{Columns: 60}); err != nil {
 			t.Error(err)
 		}
-		if err := r.WriteHTML(&bytes.Buffer{}); err != nil {
+		if err := report.WriteHTML(&bytes.Buffer{}, r); err != nil {
 			t.Error(err)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/census"
+	censusreport "github.com/oidkit/oid/census/report"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
@@ -139,8 +140,8 @@ func (m *makers) namer(ctx context.Context) (name func(objectid.ID) string, fail
 }
 
 // view checks the flags that concern the report, before anything is read.
-func (f *censusFlags) view(cmd *cobra.Command, args []string) (*census.View, error) {
-	var view census.View
+func (f *censusFlags) view(cmd *cobra.Command, args []string) (*census.ReportOptions, error) {
+	var view census.ReportOptions
 	var err error
 	if f.options.Format, err = censusFormats.find("format", f.format); err != nil {
 		return nil, err
@@ -177,7 +178,7 @@ func (f *censusFlags) view(cmd *cobra.Command, args []string) (*census.View, err
 }
 
 // report writes what c holds in the form that the flags ask for.
-func (f *censusFlags) report(std streams, c *census.Census, view *census.View) error {
+func (f *censusFlags) report(std streams, c *census.Census, view *census.ReportOptions) error {
 	r, err := c.Report(view)
 	switch {
 	case errors.Is(err, census.ErrTooFine):
@@ -188,11 +189,11 @@ func (f *censusFlags) report(std streams, c *census.Census, view *census.View) e
 		if r.IDs == 0 && r.Broken() {
 			return errReported // a page about nothing must not replace one about something
 		}
-		err = writeFile(std.out, f.html, r.WriteHTML)
+		err = writeFile(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
 	case f.asJSON:
 		err = writeJSON(std.out, r)
 	default:
-		err = r.WriteText(std.out, screenOf(std.out))
+		err = censusreport.WriteText(std.out, r, screenOf(std.out))
 	}
 	if err == nil && r.Broken() {
 		err = errReported
@@ -248,7 +249,7 @@ func writeDifference(std streams, f *censusFlags, a, b *census.Census) error {
 	case f.asJSON:
 		err = writeJSON(std.out, d)
 	default:
-		err = d.WriteText(std.out, screenOf(std.out))
+		err = censusreport.WriteDifference(std.out, d, screenOf(std.out))
 	}
 	if err == nil && d.Broken() {
 		err = errReported

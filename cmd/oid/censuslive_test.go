@@ -91,8 +91,8 @@ func TestCensusOfCollection(t *testing.T) {
 	source := u.String()
 
 	r := censusOf(t, source)
-	if r.IDs != n || r.WriterCount != 1 || len(r.Others) != 1 || r.Others[0].Count != 1 || !r.First.Equal(start) {
-		t.Errorf("%d ids, %d writers, others %v, from %v", r.IDs, r.WriterCount, r.Others, r.First)
+	if r.IDs != n || r.Processes != 1 || len(r.Others) != 1 || r.Others[0].Count != 1 || !r.First.Equal(start) {
+		t.Errorf("%d ids, %d writers, others %v, from %v", r.IDs, r.Processes, r.Others, r.First)
 	}
 	r = censusOf(t, "--from", "2024-03-20T15:00", "--to", "2024-03-20T16:00", source)
 	if r.IDs != 3600 || len(r.Others) != 0 {

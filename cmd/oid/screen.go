@@ -8,14 +8,14 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/oidkit/oid/census"
+	censusreport "github.com/oidkit/oid/census/report"
 )
 
 // screenOf returns what can be shown on out: on a terminal its width, elsewhere
 // the width in the variable COLUMNS or 80, and ASCII alone if the locale has no
 // UTF-8.
-func screenOf(out io.Writer) census.Screen {
-	s := census.Screen{ASCII: !hasUTF8()}
+func screenOf(out io.Writer) censusreport.Screen {
+	s := censusreport.Screen{ASCII: !hasUTF8()}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		s.Columns = n
 	}

@@ -1,4 +1,6 @@
-package census
+// Package report writes the report of a census for people: as text for a terminal,
+// and as a page of HTML with plots.
+package report
 
 import (
 	"bufio"
@@ -7,6 +9,11 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/phrase"
 )
 
 // Screen is what a text report is written for. The zero Screen is 80 columns of
@@ -26,13 +33,13 @@ func (s Screen) withDefaults() Screen {
 	return s
 }
 
-// WriteText writes r for people to read on a terminal. The error is w's.
-func (r *Report) WriteText(w io.Writer, s Screen) error {
+// WriteText writes r as text for a terminal. The error is w's.
+func WriteText(w io.Writer, r *census.Report, s Screen) error {
 	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
 	t.sources(r.Sources)
 	t.summary(r)
 	t.timeline(r)
-	t.writers(r)
+	t.processes(r)
 	t.findings(r)
 	return t.Flush()
 }
@@ -45,23 +52,23 @@ type textWriter struct {
 func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
 // sources lists what was read. What stopped early comes with the reason.
-func (t *textWriter) sources(sources []*Source) {
+func (t *textWriter) sources(sources []*census.Source) {
 	for _, s := range sources {
 		name := clean(s.Name)
 		if s.Collection != "" {
 			name += " " + clean(s.Collection)
 		}
-		if len(s.parts) > 0 && s.Units == 0 && s.Error == "" {
-			continue // its collections are listed
+		if !listed(s) {
+			continue
 		}
 		if s.Unit == "" {
 			t.wrapped("", "  ", name+":") // and why it was not read
 		} else {
 			t.wrapped("", "  ", fmt.Sprintf("%s: %v, %s, %s", name, s.Format,
-				plural(s.Units, s.Unit, s.Unit+"s"), plural(s.IDs, "id", "ids")))
+				phrase.Count(s.Units, s.Unit, s.Unit+"s"), phrase.Count(s.IDs, "id", "ids")))
 		}
 		if s.Broken > 0 {
-			t.wrapped("  ", "    ", fmt.Sprintf("! %s could not be read", plural(s.Broken, s.Unit, s.Unit+"s")))
+			t.wrapped("  ", "    ", fmt.Sprintf("! %s could not be read", phrase.Count(s.Broken, s.Unit, s.Unit+"s")))
 			for _, p := range s.Problems {
 				t.wrapped("    ", "      ", fmt.Sprintf("%s %d: %s", p.Position.Unit, p.Position.Number, clean(p.Error)))
 			}
@@ -72,38 +79,44 @@ func (t *textWriter) sources(sources []*Source) {
 	}
 }
 
-func (t *textWriter) summary(r *Report) {
+// listed reports whether s is shown: an archive is not if all that was read belongs
+// to its collections, which are sources of their own.
+func listed(s *census.Source) bool {
+	return s.Collections == 0 || s.Units > 0 || s.Error != ""
+}
+
+func (t *textWriter) summary(r *census.Report) {
 	t.printf("\n")
 	line := func(name, format string, args ...any) {
-		t.wrapped(fmt.Sprintf("%-9s", name), strings.Repeat(" ", 9), fmt.Sprintf(format, args...))
+		t.wrapped(fmt.Sprintf("%-10s", name), strings.Repeat(" ", 10), fmt.Sprintf(format, args...))
 	}
-	ids := plural(r.IDs, "ObjectId", "ObjectIds")
+	ids := phrase.Count(r.IDs, "ObjectId", "ObjectIds")
 	if r.Distinct != r.IDs {
-		ids += ", " + group(r.Distinct) + " different"
+		ids += ", " + humanize.Comma(r.Distinct) + " different"
 	}
 	if r.Outside > 0 {
-		ids += ", " + group(r.Outside) + " more outside the range"
+		ids += ", " + humanize.Comma(r.Outside) + " more outside the range"
 	}
 	line("ids", "%s", ids)
 	for _, o := range r.Others {
-		line("others", "%s %s, for example %s", group(o.Count), o.Type, clean(o.Examples[0].Text))
+		line("others", "%s %s, for example %s", humanize.Comma(o.Count), o.Type, clean(o.Examples[0].Text))
 	}
 	if r.Without > 0 {
-		line("without", "%s without %s", group(r.Without), r.Field)
+		line("without", "%s without %s", humanize.Comma(r.Without), r.Field)
 	}
 	if r.First != nil {
-		zone := r.zone()
-		line("made", "%s to %s %s (%s)", r.First.In(zone).Format(time.DateTime), r.Last.In(zone).Format(time.DateTime),
-			r.Timeline.Zone, humanSeconds(int64(r.Last.Sub(*r.First)/time.Second)))
+		zone := zone(r)
+		line("created", "%s to %s %s (%s)", r.First.In(zone).Format(time.DateTime), r.Last.In(zone).Format(time.DateTime),
+			r.Timeline.Zone, phrase.Length(r.Last.Sub(*r.First)))
 	}
-	if r.WriterCount > 0 {
-		line("writers", "%s", group(r.WriterCount))
-		line("missing", "%s", plural(r.Missing, "id that they made is not here", "ids that they made are not here"))
+	if r.Processes > 0 {
+		line("processes", "%s", humanize.Comma(r.Processes))
+		line("gaps", "%s (counter values not in this data)", humanize.Comma(r.Gaps))
 	}
 }
 
 // zone returns the time zone of the timeline.
-func (r *Report) zone() *time.Location {
+func zone(r *census.Report) *time.Location {
 	if len(r.Timeline.Buckets) > 0 {
 		return r.Timeline.Buckets[0].Start.Location()
 	}
@@ -111,13 +124,13 @@ func (r *Report) zone() *time.Location {
 }
 
 // bucketFormat returns how to write a bucket's start.
-func bucketFormat(step Step) string {
+func bucketFormat(step census.Step) string {
 	switch step {
-	case Minute, Hour:
+	case census.Minute, census.Hour:
 		return "2006-01-02 15:04"
-	case Month:
+	case census.Month:
 		return "2006-01"
-	case Year:
+	case census.Year:
 		return "2006"
 	}
 	return "2006-01-02"
@@ -126,7 +139,7 @@ func bucketFormat(step Step) string {
 // minEmpty is how many empty buckets in a row are written as one line.
 const minEmpty = 4
 
-func (t *textWriter) timeline(r *Report) {
+func (t *textWriter) timeline(r *census.Report) {
 	var most int64
 	for _, b := range r.Timeline.Buckets {
 		most = max(most, b.IDs)
@@ -136,7 +149,7 @@ func (t *textWriter) timeline(r *Report) {
 	}
 	t.printf("\nids by %v, %s\n", r.Timeline.By, r.Timeline.Zone)
 	format := bucketFormat(r.Timeline.By)
-	numbers := len(group(most))
+	numbers := len(humanize.Comma(most))
 	room := t.screen.Columns - len(format) - numbers - 3
 	buckets := r.Timeline.Buckets
 	for i := 0; i < len(buckets); i++ {
@@ -150,11 +163,11 @@ func (t *textWriter) timeline(r *Report) {
 			continue
 		}
 		b := buckets[i]
-		line := fmt.Sprintf("%s %*s %s", b.Start.Format(format), numbers, group(b.IDs), t.bar(b.IDs, most, room))
+		line := fmt.Sprintf("%s %*s %s", b.Start.Format(format), numbers, humanize.Comma(b.IDs), t.bar(b.IDs, most, room))
 		t.printf("%s\n", strings.TrimRight(line, " "))
 	}
 	if r.Timeline.Beyond > 0 {
-		t.printf("and %s\n", plural(r.Timeline.Beyond, "id far from these", "ids far from these"))
+		t.printf("and %s\n", phrase.Count(r.Timeline.Beyond, "id outside this timeline", "ids outside this timeline"))
 	}
 }
 
@@ -174,42 +187,42 @@ func (t *textWriter) bar(n, most int64, room int) string {
 	return bar
 }
 
-func (t *textWriter) writers(r *Report) {
-	if len(r.Writers) == 0 {
+func (t *textWriter) processes(r *census.Report) {
+	if len(r.TopProcesses) == 0 {
 		return
 	}
-	head := "\nwriters\n"
-	if n := int64(len(r.Writers)); n < r.WriterCount {
-		head = fmt.Sprintf("\nwriters: the %d with the most ids, of %s\n", n, group(r.WriterCount))
+	head := "\nprocesses\n"
+	if n := int64(len(r.TopProcesses)); n < r.Processes {
+		head = fmt.Sprintf("\nprocesses: the %d with the most ids, of %s\n", n, humanize.Comma(r.Processes))
 	}
 	t.printf("%s", head)
 	format := time.DateTime
 	if t.screen.Columns < 90 {
 		format = time.DateOnly
 	}
-	zone := r.zone()
-	rows := [][]string{{"process", "ids", "first", "last", "missing", ""}}
-	for _, w := range r.Writers {
-		notes := []string{w.Layout.String()}
-		if w.Jumps > 0 {
-			notes = append(notes, plural(w.Jumps, "jump", "jumps"))
+	zone := zone(r)
+	rows := [][]string{{"process", "ids", "first", "last", "gaps", ""}}
+	for _, p := range r.TopProcesses {
+		notes := []string{p.Layout.String()}
+		if p.Jumps > 0 {
+			notes = append(notes, phrase.Count(p.Jumps, "jump", "jumps"))
 		}
-		if w.Stepped {
-			notes = append(notes, "clock back")
+		if p.ClockStepped {
+			notes = append(notes, "clock step")
 		}
-		if w.Shared {
+		if p.Shared {
 			notes = append(notes, "shared")
 		}
-		if w.Name != "" {
-			notes = append(notes, clean(w.Name))
+		if p.Name != "" {
+			notes = append(notes, clean(p.Name))
 		}
-		missing := group(w.Missing)
-		if w.Shared {
-			missing = "?"
+		gaps := humanize.Comma(p.Gaps)
+		if p.Shared {
+			gaps = "?"
 		}
 		rows = append(rows, []string{
-			w.Process, group(w.IDs), w.First.In(zone).Format(format), w.Last.In(zone).Format(format),
-			missing, strings.Join(notes, ", "),
+			p.Value, humanize.Comma(p.IDs), p.First.In(zone).Format(format), p.Last.In(zone).Format(format),
+			gaps, strings.Join(notes, ", "),
 		})
 	}
 	widths := make([]int, len(rows[0]))
@@ -234,7 +247,7 @@ func (t *textWriter) writers(r *Report) {
 	}
 }
 
-func (t *textWriter) findings(r *Report) {
+func (t *textWriter) findings(r *census.Report) {
 	if len(r.Findings) == 0 {
 		t.printf("\nfindings: none\n")
 		return
@@ -242,14 +255,14 @@ func (t *textWriter) findings(r *Report) {
 	t.printf("\nfindings\n")
 	for _, f := range r.Findings {
 		t.wrapped("! ", "  ", clean(f.Title))
-		t.wrapped("  ", "  ", clean(f.Meaning))
+		t.wrapped("  ", "  ", clean(f.Reason))
 		for _, e := range f.Examples {
-			t.example(e, r.zone())
+			t.example(e, zone(r))
 		}
 	}
 }
 
-func (t *textWriter) example(e Example, zone *time.Location) {
+func (t *textWriter) example(e census.Example, zone *time.Location) {
 	text := fmt.Sprintf("%v %s %s", e.ID, e.Time.In(zone).Format(time.DateTime), clean(e.Position.String()))
 	if e.Note != "" {
 		text += ", " + e.Note

@@ -1,0 +1,42 @@
+// Package phrase writes numbers for people, within sentences.
+package phrase
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Count returns n with the noun for it: one if n is 1, otherwise many.
+func Count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return humanize.Comma(n) + " " + many
+}
+
+// Length returns a length of time in its two largest units of d, h, m and s, such
+// as 1d19h or 40s. What is below the second unit is cut off, and so is a second unit
+// of 0.
+func Length(d time.Duration) string {
+	seconds := int64(d / time.Second)
+	units := []struct {
+		name    string
+		seconds int64
+	}{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}
+	for i, u := range units {
+		n := seconds / u.seconds
+		if n == 0 {
+			continue
+		}
+		out := fmt.Sprintf("%d%s", n, u.name)
+		if i+1 < len(units) {
+			if rest := seconds % u.seconds / units[i+1].seconds; rest > 0 {
+				out += fmt.Sprintf("%d%s", rest, units[i+1].name)
+			}
+		}
+		return out
+	}
+	return "0s"
+}

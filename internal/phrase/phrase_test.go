@@ -1,0 +1,28 @@
+package phrase_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/internal/phrase"
+)
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 ids", 1: "1 id", 2: "2 ids", 1234567: "1,234,567 ids"} {
+		if got := phrase.Count(n, "id", "ids"); got != want {
+			t.Errorf("Count(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestLength(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 999 * time.Millisecond: "0s", time.Second: "1s", 59 * time.Second: "59s", time.Minute: "1m",
+		512 * time.Second: "8m32s", time.Hour: "1h", time.Hour + 59*time.Second: "1h", time.Hour + 60*time.Second: "1h1m",
+		43*time.Hour + 59*time.Minute: "1d19h", 24 * time.Hour: "1d", 24*time.Hour + 59*time.Minute: "1d",
+	} {
+		if got := phrase.Length(d); got != want {
+			t.Errorf("Length(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
