@@ -17,7 +17,7 @@ type Difference struct {
 	// Both is how many different ids are on both sides, and ValuesBoth how many
 	// values of other types.
 	Both       int64 `json:"both"`
-	ValuesBoth int64 `json:"valuesBoth"`
+	ValuesBoth int64 `json:"values_both"`
 }
 
 // Side is one of the two sides of a [Difference].
@@ -33,8 +33,8 @@ type Side struct {
 	Examples []Example  `json:"examples"`
 	// ValuesOnly is how many different values of other types are not on the
 	// other side, and ValueExamples where some of them stand.
-	ValuesOnly    int64      `json:"valuesOnly"`
-	ValueExamples []Position `json:"valueExamples"`
+	ValuesOnly    int64      `json:"values_only"`
+	ValueExamples []Position `json:"value_examples"`
 }
 
 // Compare tells two censuses apart, by id: a dump from a collection, or
