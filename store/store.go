@@ -126,6 +126,11 @@ type Store interface {
 	// Collections returns the names of the collections, sorted byte by byte.
 	Collections(ctx context.Context) ([]string, error)
 
+	// Drop removes the collection and its documents. The error wraps ErrNotFound
+	// if it does not exist. Whoever uses it meanwhile goes on with an empty one,
+	// but a Watch may end with an error.
+	Drop(ctx context.Context, collection string) error
+
 	// Watch returns first the documents that are there, as Find does, and then
 	// those that come, as they are committed, until ctx ends; each document
 	// once, and none is missed. Documents that are committed together come in

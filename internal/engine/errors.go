@@ -16,3 +16,8 @@ func Duplicate(key store.Key) error { return fmt.Errorf("%w: %s", store.ErrDupli
 func Conflict(key store.Key) error {
 	return fmt.Errorf("%w: %s was written by another since it was read", store.ErrConflict, key)
 }
+
+// NoCollection returns the error for a collection that does not exist.
+func NoCollection(name string) error {
+	return fmt.Errorf("%w: no collection %q", store.ErrNotFound, name)
+}

@@ -94,3 +94,19 @@ func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Rang
 	}
 	return result.DeletedCount, s.explain(ctx, err)
 }
+
+// Drop removes a collection, see [store.Store].
+func (s *Store) Drop(ctx context.Context, collection string) error {
+	c, err := s.collection(collection)
+	if err != nil {
+		return err
+	}
+	names, err := s.db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: collection}})
+	if err == nil && len(names) == 0 {
+		return engine.NoCollection(collection)
+	}
+	if err == nil {
+		err = c.Drop(ctx)
+	}
+	return s.explain(ctx, err)
+}

@@ -44,47 +44,35 @@ func condition(r store.Range, open bool) (where string, args []any) {
 
 // Get returns the document with the key, see [store.Store].
 func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson.Raw, error) {
-	found, err := s.exists(ctx, collection)
-	if err != nil {
-		return nil, err
-	}
-	if !found || key.IsZero() {
-		return nil, engine.NotFound(key)
-	}
 	var doc []byte
-	q := query{text: "SELECT doc FROM " + table(collection) + " WHERE _id = ?", args: []any{argument(key)}}
-	if found, err = s.row(ctx, q, &doc); err != nil {
-		return nil, s.explain(ctx, err)
+	_, err := s.inCollection(ctx, collection, func() error {
+		q := query{text: "SELECT doc FROM " + table(collection) + " WHERE _id = ?", args: []any{argument(key)}}
+		_, err := s.row(ctx, q, &doc)
+		return s.explain(ctx, err)
+	})
+	if err == nil && doc == nil {
+		err = engine.NotFound(key)
 	}
-	if !found {
-		return nil, engine.NotFound(key)
-	}
-	return doc, nil
+	return doc, err
 }
 
 // Count returns the number of documents with a key in r, see [store.Store].
 func (s *Store) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
-	found, err := s.exists(ctx, collection)
-	if err != nil || !found {
-		return 0, err
-	}
-	where, args := condition(r, false)
-	_, err = s.row(ctx, query{text: "SELECT count(*) FROM " + table(collection) + " WHERE " + where, args: args, long: true}, &n)
-	return n, s.explain(ctx, err)
+	_, err = s.inCollection(ctx, collection, func() error {
+		where, args := condition(r, false)
+		_, err := s.row(ctx, query{text: "SELECT count(*) FROM " + table(collection) + " WHERE " + where, args: args, long: true}, &n)
+		return s.explain(ctx, err)
+	})
+	return n, err
 }
 
 // Find returns the documents that q asks for, see [store.Store].
 func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		found, err := s.exists(ctx, collection)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if !found {
-			return
-		}
-		_, err = s.pages(ctx, collection, q, "", nil, func(doc bson.Raw) bool { return yield(doc, nil) })
+		_, err := s.inCollection(ctx, collection, func() error {
+			_, err := s.pages(ctx, collection, q, "", nil, func(doc bson.Raw) bool { return yield(doc, nil) })
+			return err
+		})
 		if err != nil {
 			yield(nil, err)
 		}

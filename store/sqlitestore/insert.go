@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
@@ -25,10 +27,14 @@ func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o
 	}
 	ordered := o != nil && o.Ordered
 	return engine.InsertMany(docs, o, func(rows []engine.Row) (refused []store.Refusal, err error) {
-		err = s.update(ctx, func(tx *sql.Tx) (err error) {
+		put := func(tx *sql.Tx) (err error) {
 			refused, err = s.insert(ctx, tx, collection, rows, ordered)
 			return err
-		})
+		}
+		if err = s.update(ctx, put); code(err) == sqlite3.SQLITE_ERROR { // another process has dropped the table
+			s.tables.Delete(collection)
+			err = s.update(ctx, put)
+		}
 		if err == nil {
 			s.tables.Store(collection, true)
 		}

@@ -22,20 +22,21 @@ func (s *Store) DeleteIf(ctx context.Context, collection string, old bson.Raw) e
 
 // SwapMany does many swaps, see [store.Store].
 func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
-	found, err := s.exists(ctx, collection)
-	if err != nil {
+	if _, err := s.exists(ctx, collection); err != nil { // also checks the name
 		return nil, err
 	}
 	return engine.SwapMany(swaps, func(changes []engine.Change) (refused []store.Refusal, err error) {
-		if !found {
-			return missing(changes), nil
-		}
-		err = s.update(ctx, func(tx *sql.Tx) error {
-			w := swapping{ctx: ctx, tx: tx, table: table(collection)}
-			defer w.close()
-			refused, err = w.swap(changes)
-			return err
+		found, err := s.inCollection(ctx, collection, func() error {
+			return s.update(ctx, func(tx *sql.Tx) (err error) {
+				w := swapping{ctx: ctx, tx: tx, table: table(collection)}
+				defer w.close()
+				refused, err = w.swap(changes)
+				return err
+			})
 		})
+		if err == nil && !found {
+			refused = missing(changes)
+		}
 		return refused, err
 	})
 }

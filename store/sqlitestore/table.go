@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
@@ -70,6 +72,22 @@ func (s *Store) Collections(ctx context.Context) ([]string, error) {
 	})
 	slices.Sort(names)
 	return names, s.explain(ctx, err)
+}
+
+// inCollection runs work if the collection exists, and reports whether it does.
+// Another process may have dropped it since it was seen.
+func (s *Store) inCollection(ctx context.Context, collection string, work func() error) (found bool, err error) {
+	if found, err = s.exists(ctx, collection); err != nil || !found {
+		return false, err
+	}
+	if err = work(); code(err) != sqlite3.SQLITE_ERROR {
+		return true, err
+	}
+	s.tables.Delete(collection)
+	if again, failed := s.exists(ctx, collection); failed == nil && !again {
+		return false, nil
+	}
+	return true, err
 }
 
 // exists reports whether the collection has a table. It is asked before reading

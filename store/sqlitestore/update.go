@@ -54,44 +54,47 @@ func (s *Store) tryUpdate(ctx context.Context, work func(tx *sql.Tx) error) erro
 
 // Replace puts doc in the place of the one with the same _id, see [store.Store].
 func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
-	found, err := s.exists(ctx, collection)
-	if err != nil {
+	if _, err := s.exists(ctx, collection); err != nil { // also checks the name
 		return err
 	}
 	key, raw, err := engine.Replacement(doc)
 	if err != nil {
 		return err
 	}
-	if !found {
-		return engine.NotFound(key)
-	}
-	return s.changeOne(ctx, key, "UPDATE "+table(collection)+" SET doc = ?2 WHERE _id = ?1", []byte(raw))
+	return s.changeOne(ctx, collection, key, "UPDATE "+table(collection)+" SET doc = ?2 WHERE _id = ?1", []byte(raw))
 }
 
 // Delete removes the document with the key, see [store.Store].
 func (s *Store) Delete(ctx context.Context, collection string, key store.Key) error {
-	found, err := s.exists(ctx, collection)
-	if err != nil {
-		return err
-	}
-	if !found || key.IsZero() {
-		return engine.NotFound(key)
-	}
-	return s.changeOne(ctx, key, "DELETE FROM "+table(collection)+" WHERE _id = ?1")
+	return s.changeOne(ctx, collection, key, "DELETE FROM "+table(collection)+" WHERE _id = ?1")
 }
 
-func (s *Store) changeOne(ctx context.Context, key store.Key, query string, more ...any) error {
+// changeOne runs a query that changes the document with the key.
+func (s *Store) changeOne(ctx context.Context, collection string, key store.Key, query string, more ...any) error {
 	args := append([]any{argument(key)}, more...)
-	return s.update(ctx, func(tx *sql.Tx) error {
+	var n int64
+	_, err := s.inCollection(ctx, collection, func() (err error) {
+		n, err = s.exec(ctx, query, args...)
+		return err
+	})
+	if err == nil && n == 0 {
+		err = engine.NotFound(key)
+	}
+	return err
+}
+
+// exec runs a query in a transaction of its own and returns how many rows it has
+// changed.
+func (s *Store) exec(ctx context.Context, query string, args ...any) (n int64, err error) {
+	err = s.update(ctx, func(tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}
-		if n, err := result.RowsAffected(); n != 1 || err != nil {
-			return errors.Join(engine.NotFound(key), err)
-		}
-		return nil
+		n, err = result.RowsAffected()
+		return err
 	})
+	return n, err
 }
 
 // deletePage is how many documents DeleteRange removes in one transaction: few,
@@ -100,28 +103,33 @@ const deletePage = 5000
 
 // DeleteRange removes the documents with a key in r, see [store.Store].
 func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Range) (int64, error) {
-	found, err := s.exists(ctx, collection)
-	if err != nil || !found {
-		return 0, err
-	}
 	where, args := condition(r, false)
 	t := table(collection)
 	query := fmt.Sprintf("DELETE FROM %s WHERE _id IN (SELECT _id FROM %s WHERE %s ORDER BY _id LIMIT %d)", t, t, where, deletePage)
-	for total := int64(0); ; {
-		var n int64
-		err := s.update(ctx, func(tx *sql.Tx) error {
-			result, err := tx.ExecContext(ctx, query, args...)
-			if err != nil {
+	total := int64(0)
+	_, err := s.inCollection(ctx, collection, func() error {
+		for n := int64(deletePage); n == deletePage; total += n {
+			var err error
+			if n, err = s.exec(ctx, query, args...); err != nil {
 				return err
 			}
-			n, err = result.RowsAffected()
-			return err
-		})
-		if err != nil {
-			return total, err
 		}
-		if total += n; n < deletePage {
-			return total, nil
-		}
+		return nil
+	})
+	return total, err
+}
+
+// Drop removes a collection, see [store.Store].
+func (s *Store) Drop(ctx context.Context, collection string) error {
+	s.tables.Delete(collection) // to look again whether it exists
+	found, err := s.exists(ctx, collection)
+	if err != nil {
+		return err
 	}
+	if !found {
+		return engine.NoCollection(collection)
+	}
+	_, err = s.exec(ctx, "DROP TABLE "+table(collection))
+	s.tables.Delete(collection)
+	return err
 }

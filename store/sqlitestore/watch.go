@@ -82,16 +82,16 @@ func (s *Store) news(ctx context.Context, conn *sql.Conn, collection string, r s
 	} else if low == nil {
 		return last, true, nil
 	}
-	found, err := s.exists(ctx, collection)
-	if err != nil || !found {
-		return last, true, err
-	}
 	filter, args := "seq > ? AND seq <= ?", []any{done, last}
 	if low != nil {
 		filter += " AND _id >= ? AND _id <= ?"
 		args = append(args, low, high)
 	}
-	more, err = s.pages(ctx, collection, store.Query{Range: r}, filter, args, func(doc bson.Raw) bool { return yield(doc, nil) })
+	more = true
+	_, err = s.inCollection(ctx, collection, func() (err error) {
+		more, err = s.pages(ctx, collection, store.Query{Range: r}, filter, args, func(doc bson.Raw) bool { return yield(doc, nil) })
+		return err
+	})
 	return last, more, err
 }
 

@@ -259,3 +259,31 @@ func testDeleteRange(t *testing.T, s store.Store) {
 		}
 	}
 }
+
+// testDrop drops a collection and uses it again.
+func testDrop(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	insert(t, s, "other", store.Int(1))
+	for range 2 {
+		insert(t, s, "c", store.Int(1), store.Int(2))
+		old := get(t, s, "c", store.Int(1))
+		if err := s.Drop(ctx, "c"); err != nil {
+			t.Fatal(err)
+		}
+		if names := must[[]string](t)(s.Collections(ctx)); !slices.Equal(names, []string{"other"}) {
+			t.Errorf("collections %q after Drop", names)
+		}
+		if keys := find(t, s, "c", store.Query{}); keys != nil {
+			t.Errorf("found %v after Drop", keys)
+		}
+		if _, err := s.Swap(ctx, "c", old, old); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Swap after Drop: %v, want ErrNotFound", err)
+		}
+		if n, err := s.DeleteRange(ctx, "c", store.Range{}); n != 0 || err != nil {
+			t.Errorf("DeleteRange after Drop = %d, %v", n, err)
+		}
+		if err := s.Drop(ctx, "c"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Drop again: %v, want ErrNotFound", err)
+		}
+	}
+}

@@ -230,6 +230,9 @@ func testMissingCollection(t *testing.T, s store.Store) {
 	if err := s.Delete(t.Context(), "missing", store.Int(1)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Delete: %v, want ErrNotFound", err)
 	}
+	if err := s.Drop(t.Context(), "missing"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Drop: %v, want ErrNotFound", err)
+	}
 	if _, err := s.Get(t.Context(), "missing", store.Int(1)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Get: %v, want ErrNotFound", err)
 	}
@@ -253,6 +256,7 @@ func calls(ctx context.Context, s store.Store) map[string]error {
 	_, errs["Count"] = s.Count(ctx, "c", store.Range{})
 	errs["Delete"] = s.Delete(ctx, "c", store.Int(1))
 	_, errs["DeleteRange"] = s.DeleteRange(ctx, "c", store.Range{})
+	errs["Drop"] = s.Drop(ctx, "c")
 	_, errs["Collections"] = s.Collections(ctx)
 	for _, err := range s.Find(ctx, "c", store.Query{}) {
 		errs["Find"] = err

@@ -56,6 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 		{"FindByTime", testFindByTime},
 		{"Delete", testDelete},
 		{"DeleteRange", testDeleteRange},
+		{"Drop", testDrop},
 		{"MissingCollection", testMissingCollection},
 		{"WatchBeginsWithWhatIsThere", testWatchBeginsWithWhatIsThere},
 		{"WatchLateSmallerKeys", testWatchLateSmallerKeys},
