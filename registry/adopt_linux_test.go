@@ -39,7 +39,7 @@ func TestAdoptFollowsTheProcess(t *testing.T) {
 	r := registry.New(s, nil)
 	pid, kill := sleeper(t)
 	id := sample(t)
-	m, err := registry.Adopt(t.Context(), s, id, &registry.Options{PID: pid, Addr: "127.0.0.1:7", Interval: 200 * time.Millisecond, Log: quiet})
+	m, err := adopt(t.Context(), s, id, options{PID: pid, Addr: "127.0.0.1:7", Interval: 200 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,13 +53,13 @@ func TestAdoptFollowsTheProcess(t *testing.T) {
 	}
 	eventually(t, "three samples", func() bool { return m.Process().Last.Count >= 3 })
 	load := m.Process().Last.Load
-	if load.RSS <= 0 || load.Threads != 1 || load.Files < 3 || load.Goroutines != registry.Unknown || load.Heap != registry.Unknown {
+	if load.RSS <= 0 || load.Threads != 1 || load.Files < 3 || load.Goroutines != registry.Unmeasured || load.Heap != registry.Unmeasured {
 		t.Errorf("load = %+v, want that of sleep", load)
 	}
 	if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Processes[0].GPID != m.GPID() {
 		t.Errorf("trace of the sample: %+v", tr)
 	}
-	if tr := trace(t, r, idWith(t, m.Process().Block)); tr.Verdict != registry.Unrecorded {
+	if tr := trace(t, r, idWith(t, m.Process().Block)); tr.Verdict != registry.Unknown {
 		t.Errorf("an id with the block that it makes no ids with: %+v", tr)
 	}
 	kill()
@@ -68,11 +68,11 @@ func TestAdoptFollowsTheProcess(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the process was killed and the member goes on")
 	}
-	if err := m.Detach(t.Context()); !errors.Is(err, registry.ErrLeft) {
-		t.Errorf("Detach after the end: %v, want ErrLeft", err)
+	if err := m.Detach(t.Context()); !errors.Is(err, registry.ErrEnded) {
+		t.Errorf("Detach after the end: %v, want ErrEnded", err)
 	}
 	st := statusOf(t, r, m.GPID())
-	if st.State != registry.Left || st.Reason != "process ended" || st.Last.Load.RSS <= 0 {
+	if st.State != registry.Ended || st.Reason != "process ended" || st.Last.Load.RSS <= 0 {
 		t.Errorf("after the end: %s (%s), %+v, want the last load", st.State, st.Reason, st.Last.Load)
 	}
 	if tr := trace(t, r, later(id, 60)); tr.Verdict != registry.Conflict {
@@ -83,7 +83,7 @@ func TestAdoptFollowsTheProcess(t *testing.T) {
 func TestAdoptThisProcess(t *testing.T) {
 	s := newStore(t)
 	id := objectid.New()
-	m, err := registry.Adopt(t.Context(), s, id, &registry.Options{Log: quiet})
+	m, err := adopt(t.Context(), s, id, options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestAdoptThisProcess(t *testing.T) {
 func TestSamplesOfAClockThatIsSetBack(t *testing.T) {
 	s := newStore(t)
 	var clock moved
-	m, err := registry.Adopt(t.Context(), s, objectid.New(), &registry.Options{Interval: beat, KeepSamples: 24 * time.Hour, Now: clock.Now, Log: quiet})
+	m, err := adopt(t.Context(), s, objectid.New(), options{Interval: beat, Now: clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,12 +121,12 @@ func TestAdoptRefuses(t *testing.T) {
 	for name, id := range map[string]objectid.ID{
 		"an hour old": later(sample(t), -3600), "in an hour": later(sample(t), 3600), "zero": {},
 	} {
-		if _, err := registry.Adopt(t.Context(), s, id, &registry.Options{PID: pid}); !errors.Is(err, registry.ErrSample) {
+		if _, err := adopt(t.Context(), s, id, options{PID: pid}); !errors.Is(err, registry.ErrSample) {
 			t.Errorf("%s: %v, want ErrSample", name, err)
 		}
 	}
 	kill()
-	if _, err := registry.Adopt(t.Context(), s, sample(t), &registry.Options{PID: pid}); !errors.Is(err, gpid.ErrNoProcess) {
+	if _, err := adopt(t.Context(), s, sample(t), options{PID: pid}); !errors.Is(err, gpid.ErrNoProcess) {
 		t.Errorf("of a process that has ended: %v, want ErrNoProcess", err)
 	}
 }
@@ -139,15 +139,15 @@ func TestTwoLiveProcessesWithOneValue(t *testing.T) {
 	id := sample(t)
 	pid1, kill1 := sleeper(t)
 	pid2, _ := sleeper(t)
-	options := func(pid int, addr string) *registry.Options {
-		return &registry.Options{PID: pid, Addr: addr, Interval: 200 * time.Millisecond, Log: quiet}
+	with := func(pid int, addr string) options {
+		return options{PID: pid, Addr: addr, Interval: 200 * time.Millisecond}
 	}
-	first, err := registry.Adopt(t.Context(), s, id, options(pid1, "127.0.0.1:1"))
+	first, err := adopt(t.Context(), s, id, with(pid1, "127.0.0.1:1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer finish(t, first)
-	second, err := registry.Adopt(t.Context(), s, later(id, 0), options(pid2, "127.0.0.1:2"))
+	second, err := adopt(t.Context(), s, later(id, 0), with(pid2, "127.0.0.1:2"))
 	var collision *registry.CollisionError
 	if !errors.As(err, &collision) || len(collision.Others) != 1 || collision.Others[0] != first.GPID() || second == nil {
 		t.Fatalf("second Adopt: %v, %v, want a collision with %v and a member", second, err, first.GPID())
@@ -162,7 +162,7 @@ func TestTwoLiveProcessesWithOneValue(t *testing.T) {
 	if tr := trace(t, r, later(id, 0)); tr.Verdict != registry.Collision || len(tr.Processes) != 2 {
 		t.Errorf("trace: %s with %d processes, want a collision of 2", tr.Verdict, len(tr.Processes))
 	}
-	again, err := registry.Adopt(t.Context(), s, id, options(pid2, "127.0.0.1:2"))
+	again, err := adopt(t.Context(), s, id, with(pid2, "127.0.0.1:2"))
 	if !errors.As(err, &collision) || len(collision.Others) != 1 {
 		t.Errorf("adopted once more: %v, want a collision with the other process alone", err)
 	}
@@ -190,7 +190,7 @@ func TestAdoptOneValueAtOnce(t *testing.T) {
 		for i := range members {
 			pid, _ := sleeper(t)
 			wg.Go(func() {
-				members[i], errs[i] = registry.Adopt(context.Background(), s, id, &registry.Options{PID: pid, Interval: beat, Log: quiet})
+				members[i], errs[i] = adopt(context.Background(), s, id, options{PID: pid, Interval: beat})
 			})
 		}
 		wg.Wait()
@@ -220,7 +220,7 @@ func TestOneValueInSuccession(t *testing.T) {
 		pid, kill := sleeper(t)
 		made := objectid.At(time.Now())
 		copy(made[4:], id[4:])
-		m, err := registry.Adopt(t.Context(), s, made, &registry.Options{PID: pid, Addr: "127.0.0.1:5", Layout: objectid.Classic, Log: quiet, Interval: 200 * time.Millisecond})
+		m, err := adopt(t.Context(), s, made, options{PID: pid, Addr: "127.0.0.1:5", Layout: objectid.Classic, Interval: 200 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +246,7 @@ func TestJavaHasFourBytesOfValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := g.New()
-	m, err := registry.Adopt(t.Context(), s, id, &registry.Options{Layout: objectid.Java, Log: quiet})
+	m, err := adopt(t.Context(), s, id, options{Layout: objectid.Java})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestDetach(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
 	pid, kill := sleeper(t)
-	m, err := registry.Adopt(t.Context(), s, sample(t), &registry.Options{PID: pid, Log: quiet})
+	m, err := adopt(t.Context(), s, sample(t), options{PID: pid})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestDetach(t *testing.T) {
 		t.Errorf("detached: %s (%s)", st.State, st.Reason)
 	}
 	kill()
-	if st := statusOf(t, r, m.GPID()); st.State != registry.Dead {
+	if st := statusOf(t, r, m.GPID()); fate(st) != "dead" {
 		t.Errorf("killed: %s (%s)", st.State, st.Reason)
 	}
 }
@@ -293,14 +293,14 @@ func TestPruneOfARival(t *testing.T) {
 	id := sample(t)
 	pid1, kill1 := sleeper(t)
 	pid2, _ := sleeper(t)
-	options := func(pid int, addr string) *registry.Options {
-		return &registry.Options{PID: pid, Addr: addr, Interval: 200 * time.Millisecond, Log: quiet}
+	with := func(pid int, addr string) options {
+		return options{PID: pid, Addr: addr, Interval: 200 * time.Millisecond}
 	}
-	first, err := registry.Adopt(t.Context(), s, id, options(pid1, "127.0.0.1:1"))
+	first, err := adopt(t.Context(), s, id, with(pid1, "127.0.0.1:1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := registry.Adopt(t.Context(), s, id, options(pid2, "127.0.0.1:2"))
+	second, err := adopt(t.Context(), s, id, with(pid2, "127.0.0.1:2"))
 	if !errors.Is(err, registry.ErrCollision) {
 		t.Fatalf("second Adopt: %v, want a collision", err)
 	}
@@ -332,7 +332,7 @@ func TestAdoptedAndDead(t *testing.T) {
 		}
 		return none
 	}}
-	m, err := registry.Adopt(t.Context(), f, id, &registry.Options{PID: pid, Interval: time.Hour, Log: quiet})
+	m, err := adopt(t.Context(), f, id, options{PID: pid, Interval: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func TestAdoptedAndDead(t *testing.T) {
 	kill()
 	time.Sleep(2 * time.Second)
 	r := registry.New(s, nil)
-	if st := statusOf(t, r, m.GPID()); st.State != registry.Dead {
+	if st := statusOf(t, r, m.GPID()); fate(st) != "dead" {
 		t.Fatalf("the process that was killed: %s (%s)", st.State, st.Reason)
 	}
 	if tr := trace(t, r, later(id, 1)); tr.Verdict != registry.Known || tr.Certain {

@@ -7,21 +7,19 @@ import (
 	"fmt"
 	"io"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/store"
 )
 
-// maxDraws bounds how often a taken block is followed by another draw. Among a
-// million claimed blocks, one draw in 4,000 is taken.
+// maxDraws bounds the number of draws until a free block is found. Among a million
+// claimed blocks, one draw in 4,000 is taken.
 const maxDraws = 1000
 
-// errTaken means that a block belongs to another member.
+// errTaken means that a block belongs to another process.
 var errTaken = errors.New("block is taken")
 
-// drawBlock returns a random block. The first, 00000000, is left out: it is what
-// bounds of time ranges carry.
+// drawBlock returns a random block other than 00000000, which is the block of the
+// bounds of time ranges.
 func drawBlock(random io.Reader) ([4]byte, error) {
 	for range maxDraws {
 		var b [4]byte
@@ -35,8 +33,8 @@ func drawBlock(random io.Reader) ([4]byte, error) {
 	return [4]byte{}, fmt.Errorf("registry: draw a block: %d times zero", maxDraws)
 }
 
-// claimAny claims a block that no member ever had, and in which nobody ever
-// adopted a value, for the given member.
+// claimAny claims a block that no process ever had, and in which no value was ever
+// adopted, for the process of h.
 func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g gpid.GPID) (block [4]byte, err error) {
 	for range maxDraws {
 		if block, err = drawBlock(random); err != nil {
@@ -58,12 +56,13 @@ func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g
 	return block, fmt.Errorf("registry: claim a block: %d draws in a row were taken", maxDraws)
 }
 
-// claim inserts h under its unique key. The error wraps errTaken if the block is
-// another member's.
+// claim inserts h under its unique key. The error wraps errTaken if the block
+// belongs to another process.
 func claim(ctx context.Context, s store.Store, h holding) error {
+	h.Format = format
 	_, err := s.Insert(ctx, values, h)
 	if errors.Is(err, store.ErrDuplicate) {
-		// It may be our own, if the answer to an earlier try was lost.
+		// It may be the process's own, if the reply to an earlier attempt was lost.
 		var held holding
 		if held, err = get[holding](ctx, s, values, h.Key); err == nil && held.Member != h.Member {
 			err = errTaken
@@ -75,34 +74,18 @@ func claim(ctx context.Context, s store.Store, h holding) error {
 	return nil
 }
 
-// giveUpAdopted reports whether a value in the claimed block h was ever adopted.
-// If so, the block stays claimed, so that nobody draws it again, but for no use.
-// Adopters insert first and then look for a claim, and claimers do the same the
-// other way round, so that one of the two sees the other.
+// giveUpAdopted reports whether a value in the claimed block h was ever adopted. If
+// so, the block stays claimed but idle, so that it is not drawn again. Adopting
+// inserts the value and then looks for a claim; claiming inserts the claim and then
+// looks for values: so at least one of two that do it at once sees the other.
 func giveUpAdopted(ctx context.Context, s store.Store, h holding) (bool, error) {
 	n, err := s.Count(ctx, values, valueRange(h.Key))
 	if err == nil && n > 1 {
-		h.Idle = true
+		h.Idle, h.Format = true, format
 		err = s.Replace(ctx, values, h)
 	}
 	if err != nil {
-		return false, fmt.Errorf("registry: look who adopted values of block %s: %w", h.Key, err)
+		return false, fmt.Errorf("registry: look for adopted values in block %s: %w", h.Key, err)
 	}
 	return n > 1, nil
-}
-
-// get reads one document.
-func get[T any](ctx context.Context, s store.Store, collection, k string) (doc T, err error) {
-	raw, err := s.Get(ctx, collection, key(k))
-	if err == nil {
-		doc, err = decode[T](raw, collection)
-	}
-	return doc, err
-}
-
-func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
-	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return doc, fmt.Errorf("registry: read document of %s: %w", collection, err)
-	}
-	return doc, nil
 }

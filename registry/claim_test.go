@@ -38,7 +38,7 @@ func TestPlantedCollisionsAreDrawnAgain(t *testing.T) {
 				}
 			}
 			given := source.Len()
-			m, err := registry.Join(t.Context(), s, &registry.Options{Random: &source, Interval: time.Hour, KeepSamples: time.Hour, Log: quiet})
+			m, err := register(t.Context(), s, options{Random: &source, Interval: time.Hour})
 			if free == "" {
 				if err == nil {
 					rt.Fatalf("joined with %s though every block of %v was taken", m.Process().Block, draws)
@@ -52,7 +52,7 @@ func TestPlantedCollisionsAreDrawnAgain(t *testing.T) {
 				rt.Fatalf("drew %v with %v taken: block %s after %d draws, want %s after %d", draws, taken, got, (given-source.Len())/4, free, wasted+1)
 			}
 			taken[free] = true
-			if err := m.Leave(t.Context(), "done"); err != nil { // which frees nothing
+			if err := m.End(t.Context(), "done"); err != nil { // which frees nothing
 				rt.Fatal(err)
 			}
 		}
@@ -80,7 +80,7 @@ func TestCollisionsInARace(t *testing.T) {
 			for b := range n {
 				source.Write([]byte{1, 2, 3, byte(b)})
 			}
-			m, err := registry.Join(context.Background(), s, &registry.Options{Random: &source, Log: quiet})
+			m, err := register(context.Background(), s, options{Random: &source})
 			if err != nil {
 				t.Error(err)
 				return
@@ -107,14 +107,14 @@ func TestCollisionsInARace(t *testing.T) {
 func TestClaimAvoidsAdoptedValues(t *testing.T) {
 	s := newStore(t)
 	sample := objectid.New()
-	a, err := registry.Adopt(t.Context(), s, sample, &registry.Options{Addr: "127.0.0.1:1", Log: quiet})
+	a, err := adopt(t.Context(), s, sample, options{Addr: "127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer finish(t, a)
 	for range 2 {
 		source := bytes.NewBuffer(append(bytes.Clone(sample[4:8]), 9, 9, 9, byte(time.Now().UnixNano())))
-		m := join(t, s, registry.Options{Random: source})
+		m := join(t, s, options{Random: source})
 		if got := m.Process().Block; got == hexOf([4]byte(sample[4:8])) {
 			t.Errorf("claimed %s, in which %v was adopted", got, sample)
 		}
@@ -133,7 +133,7 @@ func TestLostAnswerToAClaim(t *testing.T) {
 		}
 		return none
 	}}
-	m := join(t, s, registry.Options{Offline: true, Interval: 100 * time.Millisecond})
+	m := join(t, s, options{Offline: true, Interval: 100 * time.Millisecond})
 	id := m.Generator().New()
 	r := registry.New(inner, nil)
 	eventually(t, "registered", func() bool { return trace(t, r, id).Verdict == registry.Known && m.Err() == nil })

@@ -13,9 +13,9 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// monotonic returns the time since boot without the time that the host slept, or
-// 0 if it cannot be told. It is the same clock for all processes of a boot: what
-// a time namespace adds to it is taken away again.
+// monotonic returns the time since boot without the time that the host was
+// suspended, or 0 if it is not known. All processes of a boot have the same clock:
+// the offset of a time namespace is subtracted.
 func monotonic() time.Duration {
 	var t unix.Timespec
 	offset, err := namespaceOffset()
@@ -25,8 +25,8 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano()) - offset
 }
 
-// namespaceOffset reads what this process's time namespace adds, see
-// time_namespaces(7). A process cannot change it once it runs.
+// namespaceOffset reads the offset of the time namespace, see time_namespaces(7). It
+// cannot change while the process runs.
 var namespaceOffset = sync.OnceValues(func() (time.Duration, error) {
 	text, err := os.ReadFile("/proc/self/timens_offsets")
 	if os.IsNotExist(err) {
@@ -53,10 +53,10 @@ func parseOffset(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("registry: read time namespace: no offset of the monotonic clock in %q", text)
 }
 
-// findHere asks the kernel where this process is.
+// findHere asks the kernel for the identity of this process.
 func findHere() here {
 	var h here
-	h.self, _ = gpid.Of(os.Getpid()) // without it, only heartbeats tell who is alive
+	h.self, _ = gpid.Of(os.Getpid()) // without it, states depend on heartbeats alone
 	if link, err := os.Readlink("/proc/self/ns/net"); err == nil {
 		number := strings.TrimSuffix(strings.TrimPrefix(link, "net:["), "]")
 		h.network, _ = strconv.ParseUint(number, 10, 64)

@@ -24,8 +24,8 @@ func TestMovedClocksKillNobody(t *testing.T) {
 			t.Parallel()
 			s := newStore(t)
 			var member, reader moved
-			r := registry.New(s, &registry.View{Now: reader.Now})
-			m := join(t, elsewhere{s, change}, registry.Options{Interval: 2 * time.Second, KeepSamples: 24 * time.Hour, Now: member.Now})
+			r := registry.New(s, &registry.Options{Now: reader.Now})
+			m := join(t, elsewhere{s, change}, options{Interval: 2 * time.Second, Now: member.Now})
 			random := rand.New(rand.NewPCG(1, 2))
 			hour := int64(time.Hour)
 			for i := range 20 {
@@ -58,7 +58,7 @@ func TestPresumedDeadByTheClockOfTheBoot(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	const interval = time.Second
-	m := join(t, elsewhere{s, otherNamespace}, registry.Options{Interval: interval})
+	m := join(t, elsewhere{s, otherNamespace}, options{Interval: interval})
 	r := registry.New(s, nil)
 	if st := statusOf(t, r, m.GPID()); st.State != registry.Alive {
 		t.Errorf("while it beats: %s (%s)", st.State, st.Reason)
@@ -66,7 +66,7 @@ func TestPresumedDeadByTheClockOfTheBoot(t *testing.T) {
 	if err := m.Detach(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "presumed dead", func() bool { return statusOf(t, r, m.GPID()).State == registry.PresumedDead })
+	eventually(t, "presumed dead", func() bool { return fate(statusOf(t, r, m.GPID())) == "presumed dead" })
 	if idle := time.Since(m.Process().Last.Time); idle < 3*interval {
 		t.Errorf("presumed dead after %v, want 3 intervals of %v at least", idle, interval)
 	}
@@ -88,8 +88,8 @@ func watchOtherHost(t *testing.T, off time.Duration) {
 	var clock moved
 	clock.set(off)
 	r := registry.New(s, nil)
-	m := join(t, elsewhere{s, otherBoot}, registry.Options{Interval: 2 * time.Second, KeepSamples: time.Hour, Now: clock.Now})
-	if st := statusOf(t, r, m.GPID()); st.State != registry.Silent {
+	m := join(t, elsewhere{s, otherBoot}, options{Interval: 2 * time.Second, Now: clock.Now})
+	if st := statusOf(t, r, m.GPID()); st.State != registry.Late {
 		t.Errorf("clock off by %v, first look: %s (%s), want silent", off, st.State, st.Reason)
 	}
 	count := m.Process().Last.Count
@@ -104,11 +104,11 @@ func watchOtherHost(t *testing.T, off time.Duration) {
 	if err := m.Detach(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "presumed dead", func() bool { return statusOf(t, r, m.GPID()).State == registry.PresumedDead })
+	eventually(t, "presumed dead", func() bool { return fate(statusOf(t, r, m.GPID())) == "presumed dead" })
 	// Somebody else who looks for the first time knows no more than before,
 	// and says so of ids that are later than all that is known.
 	fresh := registry.New(s, nil)
-	if st := statusOf(t, fresh, m.GPID()); st.State != registry.Silent {
+	if st := statusOf(t, fresh, m.GPID()); st.State != registry.Late {
 		t.Errorf("fresh look: %s, want silent", st.State)
 	}
 	if tr := trace(t, fresh, later(id, 600)); tr.Verdict != registry.Known || tr.Certain {
@@ -121,8 +121,8 @@ func watchOtherHost(t *testing.T, off time.Duration) {
 
 func TestOneHostWasStartedAgain(t *testing.T) {
 	s := newStore(t)
-	m := join(t, elsewhere{s, otherBoot}, registry.Options{})
-	if st := statusOf(t, registry.New(s, &registry.View{OneHost: true}), m.GPID()); st.State != registry.Dead {
+	m := join(t, elsewhere{s, otherBoot}, options{})
+	if st := statusOf(t, registry.New(s, &registry.Options{OneHost: true}), m.GPID()); fate(st) != "dead" {
 		t.Errorf("a process of another boot on the only host: %s (%s), want dead", st.State, st.Reason)
 	}
 }
@@ -130,8 +130,8 @@ func TestOneHostWasStartedAgain(t *testing.T) {
 // A process with the same pid that began at another time is another process.
 func TestReusedPID(t *testing.T) {
 	s := newStore(t)
-	m := join(t, elsewhere{s, earlierRun}, registry.Options{})
-	if st := statusOf(t, registry.New(s, nil), m.GPID()); st.State != registry.Dead {
+	m := join(t, elsewhere{s, earlierRun}, options{})
+	if st := statusOf(t, registry.New(s, nil), m.GPID()); fate(st) != "dead" {
 		t.Errorf("the pid now belongs to a later process: %s (%s), want dead", st.State, st.Reason)
 	}
 }
@@ -145,15 +145,15 @@ func TestPresumedDeadMayBeAlive(t *testing.T) {
 	id := sample(t)
 	pid1, _ := sleeper(t)
 	pid2, _ := sleeper(t)
-	first, err := registry.Adopt(t.Context(), elsewhere{s, otherNamespace}, id, &registry.Options{PID: pid1, Interval: beat, Log: quiet})
+	first, err := adopt(t.Context(), elsewhere{s, otherNamespace}, id, options{PID: pid1, Interval: beat})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Detach(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "presumed dead", func() bool { return statusOf(t, r, first.GPID()).State == registry.PresumedDead })
-	second, err := registry.Adopt(t.Context(), s, id, &registry.Options{PID: pid2, Interval: beat, Log: quiet})
+	eventually(t, "presumed dead", func() bool { return fate(statusOf(t, r, first.GPID())) == "presumed dead" })
+	second, err := adopt(t.Context(), s, id, options{PID: pid2, Interval: beat})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,9 @@ package registry
 
 import "time"
 
-// monotonic returns 0: there is no clock that all processes of a boot share, so
+// monotonic returns 0: no clock here is common to all processes of a boot, so
 // heartbeats are compared by the wall clock.
 func monotonic() time.Duration { return 0 }
 
-// findHere knows nothing.
+// findHere returns the zero here: nothing is known.
 func findHere() here { return here{} }

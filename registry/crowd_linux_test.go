@@ -60,7 +60,7 @@ func crowdJoins(t *testing.T, open func() (store.Store, error)) {
 			}
 			t.Cleanup(func() { s.Close() })
 			ready.Wait()
-			m, err := registry.Join(context.Background(), s, &registry.Options{Interval: time.Minute, Log: quiet})
+			m, err := register(context.Background(), s, options{Interval: time.Minute})
 			if err != nil {
 				t.Error(err)
 				return

@@ -1,65 +1,69 @@
-// Package registry tells which process made an id, and what that process was
-// doing.
+// Package registry records processes and finds which process created an id, and
+// the load of that process at the time.
 //
-// A process joins once, makes its ids with the generator that it is given, and
-// leaves:
+// A program registers once, generates its ids with the generator of the member, and
+// ends:
 //
-//	m, err := registry.Join(ctx, s, &registry.Options{Name: "shop", Addr: "10.0.0.7:8080"})
+//	r := registry.New(s, nil) // s is a store.Store
+//	m, err := r.Register(ctx, &registry.RegisterOptions{Name: "shop", Addr: "10.0.0.7:8080"})
 //	...
-//	defer m.Leave(ctx, "shut down")
+//	defer m.End(ctx, "shut down")
 //	id := m.Generator().New()
 //
-// From then on [Registry.Trace] leads from the id to the process: its identity
-// (package gpid), host, program, start and end, and its load when it made the id.
-// A process that makes its ids with another driver, in any language, is traced
-// too, once it or somebody on its behalf has called [Adopt].
+// From then on [Registry.Trace] returns, for each of these ids, the process that
+// created it: its identity (package gpid), host, program, start and end, and its
+// load at the creation time. A process that creates its ids with another driver, in
+// any language, is adopted by one of its ids with [Registry.Adopt]. Processes that
+// talk to a server in between are recorded with [Registry.RegisterRemote] and
+// [Registry.AdoptRemote].
 //
 // # What is promised
 //
-// Two members never hold the same block of process values, and none is ever
-// given to a second member: a block is claimed by inserting it under a unique
-// key, for ever. So two members never make the same id, also when they join at
-// the same moment and when one was cut off from the store. The exception is one
-// that joined without the store, see [Options.Offline]: it draws its block, and a
-// clash, as rare as any other, is then reported and not prevented.
+// Two members never have the same process block, and a block is never given to a
+// second member: a block is claimed by inserting it under a unique key, for ever.
+// Therefore two members never create the same id, even if they register at the same
+// moment and one was cut off from the store. The exception is a member that
+// registered without the store, see [RegisterOptions.Offline]: it draws its block at
+// random, and a collision is then reported and not prevented.
 //
-// Trace says known, and certain, only if exactly one process held the id's
-// process value at the id's time and the registry had its word then; otherwise it
-// says unknown, conflict or collision, or known and why not certain. What a process
-// recorded in its last heartbeat is still there after it was killed. A store that
-// cannot be reached stops no member: it goes on making ids, keeps its samples,
-// and stores them when it can.
+// Trace returns Known and certain only if exactly one process had the process value
+// at the creation time and its registration was confirmed then. Otherwise it
+// returns Unknown, Conflict or Collision, or Known with the reason why it is not
+// certain. The last heartbeat of a process remains after the process was killed. A
+// store that cannot be reached does not stop a member: it continues to generate
+// ids, keeps its samples, and stores them when it can.
 //
-// Whether a process of the same boot is alive is asked of the kernel, or told by
-// its monotonic clock. Nobody is called dead because a wall clock moved.
+// Whether a process of the same boot is alive is decided by the kernel or by the
+// monotonic clock. A clock step makes no process dead.
 //
 // # What is not promised
 //
-// Process values that programs draw at random, without joining, may be those of
-// a member: the chance is that of any other collision, see "oid odds". What such
-// a program makes is then traced to the wrong process.
+// A program that draws its process value at random, without registering, may draw
+// that of a member: the chance is that of any other collision, see "oid odds". Its
+// ids are then traced to the wrong process.
 //
-// A virtual machine that is copied while it runs takes its members along: both
-// copies then make ids with the same blocks, until one of them joins anew.
+// Copying a running virtual machine copies its members: both copies then create ids
+// with the same blocks until one of them registers again.
 //
-// Between hosts there is no common clock. A process of another host whose
-// heartbeats stopped is called silent, until this Registry itself has waited for
-// three heartbeats in vain; then it is presumed dead.
+// Hosts have no clock in common. A process of another host whose heartbeats stopped
+// is late until this Registry has itself waited for three heartbeats in vain; then
+// it is presumed dead.
 //
 // # Design
 //
 // A store finds documents by _id alone, so every question is a range of keys:
 //
-//	oid.processes  ip:port:start_time:pid/block   one for each member
-//	oid.values     block                          whose block that is, for ever
-//	               value:time:block               who adopted a process value
+//	oid.processes  ip:port:start_time:pid/block   the record of a process
+//	oid.values     block                          the claim of a block, for ever
+//	               value:time:block               the claim of an adopted value
 //	oid.samples    block:time                     load, one for each heartbeat
 //
 // A block is 8 hexadecimal digits, an adopted value 8 or 10, a time 13 digits of
-// milliseconds. Each document has one writer, the member that it is about; that
-// a run was replaced or is dead follows from what is stored and is never written,
-// so no two processes ever disagree about it for longer than a heartbeat.
+// milliseconds. Each document has one writer, the member that it is about. That a
+// run was replaced or is dead follows from what is stored and is itself not stored,
+// so no two processes disagree about it for longer than a heartbeat. The field v of
+// each document is the version of its format.
 //
-// The times of a member follow the wall clock of its host but never go back, as
-// the times in its ids do.
+// The times of a process follow the wall clock of its host but never decrease, like
+// the creation times of its ids.
 package registry

@@ -12,13 +12,13 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// work is a program that joins, makes an id, and leaves.
+// work is a program that registers, generates an id, and ends.
 func work(ctx context.Context, s store.Store) (id objectid.ID, err error) {
-	m, err := registry.Join(ctx, s, &registry.Options{Name: "shop", Addr: "127.0.0.1:8080"})
+	m, err := registry.New(s, nil).Register(ctx, &registry.RegisterOptions{Name: "shop", Addr: "127.0.0.1:8080"})
 	if err != nil {
 		return id, err
 	}
-	defer m.Leave(ctx, "shut down")
+	defer m.End(ctx, "shut down")
 	return m.Generator().New(), nil
 }
 
@@ -50,5 +50,5 @@ func Example() {
 	}
 	maker := trace.Processes[0]
 	fmt.Println(trace.Verdict, maker.Name, maker.GPID.Addr(), maker.State, maker.Reason)
-	// Output: known shop 127.0.0.1:8080 left shut down
+	// Output: known shop 127.0.0.1:8080 ended shut down
 }

@@ -133,7 +133,7 @@ func failAt(t *testing.T, kind fault, offline bool, at int) {
 	}}
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	m, err := registry.Join(ctx, f, &registry.Options{Offline: offline, Interval: 100 * time.Millisecond, Log: quiet})
+	m, err := register(ctx, f, options{Offline: offline, Interval: 100 * time.Millisecond})
 	r := registry.New(inner, nil)
 	if err != nil {
 		if offline {
@@ -161,7 +161,7 @@ func failAt(t *testing.T, kind fault, offline bool, at int) {
 	if v, b := m.Process().Value, m.Process().Block; v != b {
 		t.Errorf("value %s, block %s", v, b)
 	}
-	if err := m.Leave(context.Background(), "done"); err != nil {
+	if err := m.End(context.Background(), "done"); err != nil {
 		t.Error(err)
 	}
 	h := all(t, r.History(context.Background(), m.GPID(), time.Time{}, time.Time{}))
@@ -190,7 +190,7 @@ func TestCutOffFromTheStore(t *testing.T) {
 		defer mu.Unlock()
 		cut = v
 	}
-	m := join(t, f, registry.Options{Interval: 100 * time.Millisecond})
+	m := join(t, f, options{Interval: 100 * time.Millisecond})
 	r := registry.New(inner, nil)
 	set(true)
 	eventually(t, "Err says it", func() bool { return errors.Is(m.Err(), errStore) })
@@ -204,7 +204,7 @@ func TestCutOffFromTheStore(t *testing.T) {
 		t.Errorf("an id made while cut off: %+v", tr)
 	}
 	source := strings.NewReader(string(id[4:8]) + "abcd")
-	if other := join(t, inner, registry.Options{Random: source}); other.Process().Block == m.Process().Block {
+	if other := join(t, inner, options{Random: source}); other.Process().Block == m.Process().Block {
 		t.Errorf("block %s was given away", m.Process().Block)
 	}
 	set(false)
@@ -232,16 +232,16 @@ func TestJoinOffline(t *testing.T) {
 		}
 		return none
 	}}
-	if _, err := registry.Join(t.Context(), f, nil); !errors.Is(err, errStore) {
+	if _, err := register(t.Context(), f, options{}); !errors.Is(err, errStore) {
 		t.Errorf("Join without Offline: %v, want the store's error", err)
 	}
-	m := join(t, f, registry.Options{Offline: true, Interval: 100 * time.Millisecond})
+	m := join(t, f, options{Offline: true, Interval: 100 * time.Millisecond})
 	if !errors.Is(m.Err(), errStore) {
 		t.Errorf("Err = %v, want the store's error", m.Err())
 	}
 	before := m.Generator().New()
 	r := registry.New(inner, nil)
-	if tr := trace(t, r, before); tr.Verdict != registry.Unrecorded {
+	if tr := trace(t, r, before); tr.Verdict != registry.Unknown {
 		t.Errorf("not yet registered: %+v", tr)
 	}
 	time.Sleep(1100 * time.Millisecond) // ids know whole seconds
@@ -261,14 +261,14 @@ func TestJoinOffline(t *testing.T) {
 // member's, both are told and both ids show as a collision.
 func TestJoinOfflineIntoATakenBlock(t *testing.T) {
 	inner := newStore(t)
-	first := join(t, inner, registry.Options{Random: strings.NewReader("same"), Interval: 100 * time.Millisecond, Addr: "127.0.0.1:1"})
+	first := join(t, inner, options{Random: strings.NewReader("same"), Interval: 100 * time.Millisecond, Addr: "127.0.0.1:1"})
 	f := &faulty{Store: inner, fail: func(call int, _ string) fault {
 		if call < 3 {
 			return refused
 		}
 		return none
 	}}
-	second := join(t, f, registry.Options{Offline: true, Random: strings.NewReader("xxxx" + "same" + "other"), Interval: 100 * time.Millisecond, Addr: "127.0.0.1:2"})
+	second := join(t, f, options{Offline: true, Random: strings.NewReader("xxxx" + "same" + "other"), Interval: 100 * time.Millisecond, Addr: "127.0.0.1:2"})
 	mine, theirs := first.Generator().New(), second.Generator().New()
 	if [4]byte(mine[4:8]) != [4]byte(theirs[4:8]) {
 		t.Fatalf("the plant failed: %v and %v", mine, theirs)
@@ -293,9 +293,9 @@ func TestJoinOfflineIntoATakenBlock(t *testing.T) {
 // so and where, and never an answer that is made of less than is stored.
 func TestReadersOfAStoreThatFails(t *testing.T) {
 	inner := newStore(t)
-	m := join(t, inner, registry.Options{Addr: "127.0.0.1:8080"})
+	m := join(t, inner, options{Addr: "127.0.0.1:8080"})
 	id := m.Generator().New()
-	join(t, inner, registry.Options{Addr: "127.0.0.1:8080"})
+	join(t, inner, options{Addr: "127.0.0.1:8080"})
 	for name, ask := range map[string]func(r *registry.Registry) error{
 		"trace": func(r *registry.Registry) error {
 			tr, err := r.Trace(t.Context(), id)

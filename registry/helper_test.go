@@ -36,13 +36,51 @@ func openStore(t testing.TB, path string) *sqlitestore.Store {
 // quiet keeps expected warnings out of the test's output.
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// join joins with o, and leaves at the end of the test unless the test does.
-func join(t testing.TB, s store.Store, o registry.Options) *registry.Member {
-	t.Helper()
-	if o.Log == nil {
-		o.Log = quiet
+// options are all that tests set for a member and for the registry that it is in.
+type options struct {
+	Addr, Name, Version string
+	Labels              map[string]string
+	Interval            time.Duration
+	Offline             bool
+	PID                 int
+	Layout              objectid.Layout
+
+	OneHost     bool
+	Now         func() time.Time
+	Random      io.Reader
+	KeepSamples time.Duration
+}
+
+// registry returns the registry in s, as a process of its own would open it.
+func (o options) registry(s store.Store) *registry.Registry {
+	r := registry.New(s, &registry.Options{OneHost: o.OneHost, Now: o.Now, Log: quiet})
+	if o.Random != nil {
+		r.SetRandom(o.Random)
 	}
-	m, err := registry.Join(t.Context(), s, &o)
+	if o.KeepSamples != 0 {
+		r.SetKeepSamples(o.KeepSamples)
+	}
+	return r
+}
+
+func register(ctx context.Context, s store.Store, o options) (*registry.Member, error) {
+	return o.registry(s).Register(ctx, &registry.RegisterOptions{
+		Addr: o.Addr, Name: o.Name, Version: o.Version, Labels: o.Labels, Interval: o.Interval, Offline: o.Offline,
+	})
+}
+
+func adopt(ctx context.Context, s store.Store, sample objectid.ID, o options) (*registry.Member, error) {
+	return o.registry(s).Adopt(ctx, sample, &registry.AdoptOptions{
+		PID: o.PID, Layout: o.Layout,
+		Addr: o.Addr, Name: o.Name, Version: o.Version, Labels: o.Labels, Interval: o.Interval, Offline: o.Offline,
+	})
+}
+
+// join registers this process, and ends it at the end of the test unless the test
+// does.
+func join(t testing.TB, s store.Store, o options) *registry.Member {
+	t.Helper()
+	m, err := register(t.Context(), s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +92,8 @@ func finish(t testing.TB, m *registry.Member) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := m.Leave(ctx, "test ends"); err != nil && !errors.Is(err, registry.ErrLeft) && !errors.Is(err, store.ErrClosed) {
-		t.Errorf("Leave: %v", err)
+	if err := m.End(ctx, "test ends"); err != nil && !errors.Is(err, registry.ErrEnded) && !errors.Is(err, store.ErrClosed) {
+		t.Errorf("End: %v", err)
 	}
 }
 
@@ -90,6 +128,17 @@ func statusOf(t testing.TB, r *registry.Registry, g gpid.GPID) registry.Status {
 		t.Fatalf("%v is recorded %d times, want once", g, len(found))
 	}
 	return found[0]
+}
+
+// fate is the state of a process, with the kinds of evidence for Dead told apart.
+func fate(s registry.Status) string {
+	switch {
+	case s.State == registry.Dead && s.Presumed:
+		return "presumed dead"
+	case s.State == registry.Dead && !s.Successor.IsZero():
+		return "replaced"
+	}
+	return string(s.State)
 }
 
 // eventually waits until ok, for things that take a heartbeat or two.
@@ -127,9 +176,9 @@ func (e elsewhere) Replace(ctx context.Context, c string, doc any) error {
 }
 
 func (e elsewhere) changed(doc any) any {
-	if p, ok := doc.(registry.Process); ok {
-		e.change(&p)
-		return p
+	if r, ok := doc.(registry.Record); ok {
+		e.change(&r.Process)
+		return r
 	}
 	return doc
 }

@@ -38,7 +38,7 @@ func (a *asked) Find(ctx context.Context, c string, q store.Query) iter.Seq2[bso
 func TestHistoryIsAnIndexRange(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "registry.db")
 	s := openStore(t, file)
-	m := join(t, s, registry.Options{Addr: "127.0.0.1:8080", Interval: time.Hour, KeepSamples: time.Hour})
+	m := join(t, s, options{Addr: "127.0.0.1:8080", Interval: time.Hour})
 	plant(t, s, m.Process(), 10_000, 3)
 
 	a := &asked{Store: s}
@@ -96,10 +96,9 @@ func plant(t testing.TB, s store.Store, p registry.Process, n, samplesEach int) 
 		q.Block = fmt.Sprintf("%08x", i*7919+1)
 		q.Value = q.Block
 		q.GPID = gpid.MustParse(fmt.Sprintf("10.1.%d.7:8080:%d:4711", i%100, 1795166651598985+int64(i)))
-		q.Key = q.GPID.String() + "/" + q.Block
 		q.Kernel = gpid.Process{}
-		processes = append(processes, q)
-		values = append(values, bson.D{{Key: "_id", Value: q.Block}, {Key: "member", Value: q.Member}, {Key: "process", Value: q.Key}})
+		processes = append(processes, registry.RecordOf(q))
+		values = append(values, bson.D{{Key: "_id", Value: q.Block}, {Key: "member", Value: q.Member}, {Key: "process", Value: registry.RecordOf(q).Key}})
 		for k := range samplesEach {
 			samples = append(samples, bson.D{{Key: "_id", Value: fmt.Sprintf("%s:%013d", q.Block, p.From.UnixMilli()+int64(k))}, {Key: "cpu", Value: int64(k)}})
 		}

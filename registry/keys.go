@@ -13,18 +13,11 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Collections of a registry, see the package comment.
-const (
-	processes = "oid.processes"
-	values    = "oid.values"
-	samples   = "oid.samples"
-)
-
-// processKey is the key of a member: those of one run, and those of one address,
-// stand together in the order of their start.
+// processKey is the key of a record: those of one run, and those of one address,
+// are adjacent, ordered by start time.
 func processKey(g gpid.GPID, block string) string { return g.String() + "/" + block }
 
-// sampleKey is the key of a member's sample.
+// sampleKey is the key of a sample.
 func sampleKey(block string, t time.Time) string { return block + ":" + millis(t) }
 
 // adoptionKey is the key of an adopted value.
@@ -32,7 +25,7 @@ func adoptionKey(value string, from time.Time, block string) string {
 	return value + ":" + millis(from) + ":" + block
 }
 
-// millis writes t so that texts sort as times do, from 1970 to 2286.
+// millis formats t so that the texts sort like the times, from 1970 to 2286.
 func millis(t time.Time) string { return fmt.Sprintf("%013d", max(t.UnixMilli(), 0)) }
 
 // sampleTime reads the time in a sample's key.
@@ -49,7 +42,7 @@ func sampleTime(key string) (time.Time, error) {
 func blockOf(id objectid.ID) string { return hex.EncodeToString(id[4:8]) }
 func valueOf(id objectid.ID) string { return hex.EncodeToString(id[4:9]) }
 
-// key returns s as a key of the store. It is made of digits and addresses, which
+// key returns s as a key of the store. It consists of digits and addresses, which
 // are always UTF-8.
 func key(s string) store.Key {
 	k, err := store.String(s)
@@ -62,18 +55,19 @@ func key(s string) store.Key {
 // between returns the range of the keys from one text to another.
 func between(from, to string) store.Range { return store.Range{From: key(from), To: key(to)} }
 
-// valueRange holds the claim of a block and what was adopted in it. All of its
-// keys go on with digits or a colon, which sort before g.
+// valueRange contains the claim of a block and the adopted values in it. All of its
+// keys continue with digits or a colon, which sort before g.
 func valueRange(block string) store.Range { return between(block, block+"g") }
 
-// runRange holds the members of one run: a slash is followed by 0 in ASCII.
+// runRange contains the records of one run: in ASCII, 0 follows the slash.
 func runRange(g gpid.GPID) store.Range { return between(g.String()+"/", g.String()+"0") }
 
-// addrRange holds the runs at one address: a colon is followed by a semicolon.
+// addrRange contains the records of one address: in ASCII, the semicolon follows
+// the colon.
 func addrRange(a netip.AddrPort) store.Range { return between(a.String()+":", a.String()+";") }
 
-// sampleRange holds a member's samples from one time to another; a zero time is
-// no bound.
+// sampleRange contains the samples of a process from one time to another; a zero
+// time means no bound.
 func sampleRange(block string, from, to time.Time) store.Range {
 	r := between(block+":", block+";")
 	if !from.IsZero() {

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -10,75 +9,70 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/store"
 )
 
-// Member is a process in a registry. It is made by [Join] and [Adopt] and has a
-// goroutine of its own, the heartbeat, until [Member.Leave] or [Member.Detach]
-// is called. Any number of goroutines may share a member.
+// watchInterval is how often a member checks that an adopted process still runs.
+const watchInterval = 500 * time.Millisecond
+
+// Member is the part of a process in a registry. [Registry.Register] and
+// [Registry.Adopt] return one; its goroutine sends heartbeats until [Member.End] or
+// [Member.Detach]. Any number of goroutines may share a member.
 type Member struct {
-	store     store.Store
-	options   Options
-	view      *Registry
-	sampler   sampler
-	adopted   bool
 	generator *objectid.Generator
+	offline   bool
 
 	stopOnce sync.Once
 	stop     chan struct{} // closed to end the heartbeat
-	done     chan struct{} // closed by the heartbeat when it has ended
+	done     chan struct{} // closed when the heartbeat has ended
 
-	// working is held by whoever talks to the store for the member.
-	working    sync.Mutex
-	registered bool // the registry knows of it
-	claimed    bool // its block is its own
-	clock      clock
-	pending    []Beat // not yet stored
-	trimmed    time.Time
-	left       bool
+	working  sync.Mutex // guards recorder, sampler and ended
+	recorder *recorder
+	sampler  sampler
+	ended    bool
 
-	mu  sync.Mutex // guards what follows
-	p   Process
+	mu  sync.Mutex // guards err
 	err error
 }
 
-// Generator returns the member's generator, always the same one: it makes ids
-// that no other member ever makes. For an adopted process it is nil.
+func (r *Registry) newMember(p Process, offline bool) *Member {
+	return &Member{
+		offline: offline, stop: make(chan struct{}), done: make(chan struct{}),
+		recorder: r.newRecorder(p), sampler: sampler{root: "/proc", kernel: p.Kernel},
+	}
+}
+
+// Generator returns the member's generator, always the same one: no other process
+// ever generates the same ids. For an adopted process it is nil.
 func (m *Member) Generator() *objectid.Generator { return m.generator }
 
 // GPID returns the identity of the process.
-func (m *Member) GPID() gpid.GPID { return m.p.GPID } // written before m is shared
+func (m *Member) GPID() gpid.GPID { return m.Process().GPID }
 
 // Process returns what the member has recorded, or is about to.
-func (m *Member) Process() Process {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.p
-}
+func (m *Member) Process() Process { return m.recorder.process() }
 
-// Err returns what is wrong now, or nil: the error of the last heartbeat, or, if
-// another live process was found to hold the same value, a [*CollisionError].
+// Err returns the error of the last heartbeat, or nil. It is a [*CollisionError] if
+// another live process has the same process value.
 func (m *Member) Err() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.err
 }
 
-// Done returns a channel that is closed when the heartbeat has ended: after
-// Leave or Detach, or because the adopted process has ended and this is stored.
+// Done returns a channel that is closed when the heartbeat has ended: after End or
+// Detach, or after the end of the adopted process was recorded.
 func (m *Member) Done() <-chan struct{} { return m.done }
 
-// Leave records a clean end with its reason, and ends the heartbeat. The process
-// must make no more ids with the member's generator: they would be traced as a
-// conflict. On an error of the store the end is not recorded, and Leave may be
-// called again; once it has succeeded it returns [ErrLeft].
-func (m *Member) Leave(ctx context.Context, reason string) error {
+// End records the end of the process with its reason, and ends the heartbeat. The
+// process must not use the member's generator afterwards: the ids would be traced
+// as a conflict. On an error of the store the end is not recorded, and End may be
+// called again; once it has succeeded, it returns [ErrEnded].
+func (m *Member) End(ctx context.Context, reason string) error {
 	return m.finish(ctx, &End{Reason: reason})
 }
 
-// Detach ends the heartbeat and records no end: the process, which was adopted,
-// goes on. On its own host it is still seen to be alive. The errors are those of
-// Leave.
+// Detach ends the heartbeat and records no end: the adopted process continues. On
+// its own host it is still known to be alive. The errors are those of End.
 func (m *Member) Detach(ctx context.Context) error { return m.finish(ctx, nil) }
 
 func (m *Member) finish(ctx context.Context, end *End) error {
@@ -86,52 +80,136 @@ func (m *Member) finish(ctx context.Context, end *End) error {
 	<-m.done
 	m.working.Lock()
 	defer m.working.Unlock()
-	if m.left {
-		return ErrLeft
+	if m.ended {
+		return ErrEnded
 	}
-	_, err := m.beatOrEnd(ctx, end)
+	_, err := m.heartbeat(ctx, end)
 	if err != nil && !errors.Is(err, ErrCollision) {
-		return fmt.Errorf("registry: leave: %w", err)
+		return fmt.Errorf("registry: end: %w", err)
 	}
-	m.left = true
+	m.ended = true
 	return nil
 }
 
-// enter makes the first heartbeat, which registers the member.
+// enter sends the first heartbeat, which registers the member.
 func (m *Member) enter(ctx context.Context) error {
 	m.working.Lock()
 	defer m.working.Unlock()
 	try := ctx
-	if m.options.Offline {
+	if m.offline {
 		var cancel context.CancelFunc
-		try, cancel = context.WithTimeout(ctx, m.options.Interval)
+		try, cancel = context.WithTimeout(ctx, m.Process().Interval)
 		defer cancel()
 	}
 	err := m.beat(try, nil)
-	if !m.registered {
+	if !m.recorder.registered {
 		canceled := errors.Is(ctx.Err(), context.Canceled)
-		if !m.options.Offline || canceled || errors.Is(err, errEnded) {
+		if !m.offline || canceled || errors.Is(err, errEnded) {
 			return err
 		}
 		if m.Process().Block == "" {
-			block, err := drawBlock(m.options.Random)
+			block, err := drawBlock(m.recorder.registry.random)
 			if err != nil {
 				return err
 			}
-			m.setBlock(hex.EncodeToString(block[:]))
+			m.recorder.setBlock(block)
 		}
 	}
 	m.note(err)
 	return nil
 }
 
-// setBlock gives the member a block, and a value if it has none.
-func (m *Member) setBlock(block string) {
+// run sends heartbeats until the member stops or the adopted process ends.
+func (m *Member) run() {
+	defer close(m.done)
+	interval := m.Process().Interval
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	var watch <-chan time.Time
+	if !m.sampler.self {
+		w := time.NewTicker(watchInterval)
+		defer w.Stop()
+		watch = w.C
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-m.stop // a call under way must not delay End
+		cancel()
+	}()
+	defer m.stopOnce.Do(func() { close(m.stop) })
+	for {
+		select {
+		case <-m.stop:
+			return
+		case <-watch:
+			if alive, err := m.sampler.kernel.Alive(); err != nil || alive {
+				continue
+			}
+		case <-ticker.C:
+		}
+		try, cancelTry := context.WithTimeout(ctx, interval)
+		m.working.Lock()
+		last, err := m.heartbeat(try, nil)
+		m.ended = last && err == nil
+		ended := m.ended
+		m.working.Unlock()
+		cancelTry()
+		if ended {
+			return
+		}
+		if ctx.Err() == nil {
+			m.note(err)
+		}
+		if last {
+			watch = nil // while the store is away, once an interval is often enough
+		}
+	}
+}
+
+// heartbeat is beat, followed by the last beat if the adopted process has ended.
+func (m *Member) heartbeat(ctx context.Context, end *End) (last bool, err error) {
+	err = m.beat(ctx, end)
+	if errors.Is(err, errEnded) {
+		return true, m.beat(ctx, &End{Reason: "process ended"})
+	}
+	return end != nil, err
+}
+
+// beat takes a sample and records a heartbeat, the last one if end is not nil.
+// m.working must be held. Without a sample of another process there is no
+// heartbeat, because nothing shows that the process is alive; this process sends
+// one all the same.
+func (m *Member) beat(ctx context.Context, end *End) error {
+	load, sampleErr := m.sampler.take()
+	measured := &load
+	if sampleErr != nil && !m.sampler.self {
+		if end == nil {
+			return sampleErr
+		}
+		measured = nil
+	}
+	var ahead time.Duration
+	if m.generator != nil {
+		ahead = m.generator.Ahead()
+	}
+	if err := m.recorder.heartbeat(ctx, measured, ahead, end); err != nil || end != nil {
+		return err
+	}
+	return sampleErr
+}
+
+// note keeps err for Err, and logs it if it is new.
+func (m *Member) note(err error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.p.Block = block
-	m.p.Key = processKey(m.p.GPID, block)
-	if m.p.Value == "" {
-		m.p.Value = block
+	before := m.err
+	m.err = err
+	m.mu.Unlock()
+	log := m.recorder.registry.options.Log
+	switch {
+	case err != nil && (before == nil || errors.Is(err, ErrCollision) != errors.Is(before, ErrCollision)):
+		log.Warn("registry heartbeat", "gpid", m.GPID(), "error", err)
+	case err == nil && before != nil:
+		log.Info("registry heartbeat works again", "gpid", m.GPID())
 	}
 }

@@ -33,14 +33,14 @@ func (away) Find(context.Context, string, store.Query) iter.Seq2[bson.Raw, error
 func TestSamplesOfAnHourAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		m, err := Join(t.Context(), away{}, &Options{Offline: true, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		m, err := New(away{}, &Options{Log: slog.New(slog.NewTextHandler(&log, nil))}).Register(t.Context(), &RegisterOptions{Offline: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(3*time.Hour + time.Second)
 		synctest.Wait()
 		m.working.Lock()
-		kept := append([]Beat(nil), m.pending...)
+		kept := append([]Heartbeat(nil), m.recorder.pending...)
 		m.working.Unlock()
 		if span := kept[len(kept)-1].Time.Sub(kept[0].Time); len(kept) != 360 || span < time.Hour-10*time.Second {
 			t.Errorf("%d samples of %v are kept, want 360 of an hour", len(kept), span)
@@ -51,8 +51,8 @@ func TestSamplesOfAnHourAreKept(t *testing.T) {
 		if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), "away") {
 			t.Errorf("logged %d times: %s", n, log.String())
 		}
-		if err := m.Leave(t.Context(), "done"); !errors.Is(err, errAway) {
-			t.Errorf("Leave: %v, want the store's error", err)
+		if err := m.End(t.Context(), "done"); !errors.Is(err, errAway) {
+			t.Errorf("End: %v, want the store's error", err)
 		}
 	})
 }

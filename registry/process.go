@@ -1,26 +1,26 @@
 package registry
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 )
 
-// Process is what a member recorded about itself, or about the process that it
-// adopted. Times are those of the member's own host, in whole milliseconds.
+// Process is what is recorded of a process. Times are by the clock of its own
+// host, in whole milliseconds.
 type Process struct {
-	Key string `bson:"_id" json:"-"`
-
 	// GPID is the identity of this run of the process.
 	GPID gpid.GPID `bson:"gpid" json:"gpid"`
-	// Value is the process bytes of its ids in hexadecimal: 8 digits if all 256
-	// values that begin with them are its own, otherwise 10.
+	// Value is the process value in hexadecimal: the 8 digits of its process
+	// block, or for an adopted process 10 digits, with the Java layout 8.
 	Value string `bson:"value" json:"value"`
-	// Block is the 8 digits that it claimed. It differs from Value if the
-	// process was adopted; no ids are then made with it.
+	// Block is the 8 digits of the claimed process block. It differs from Value
+	// if the process was adopted; no ids are then created with it.
 	Block string `bson:"block" json:"block"`
-	// Member is unique to this membership.
+	// Member is unique to this registration: a process may register more than
+	// once.
 	Member objectid.ID `bson:"member" json:"member"`
 
 	Name       string            `bson:"name,omitempty" json:"name,omitempty"`
@@ -29,77 +29,88 @@ type Process struct {
 	Version    string            `bson:"version,omitempty" json:"version,omitempty"`
 	Labels     map[string]string `bson:"labels,omitempty" json:"labels,omitempty"`
 
-	// Kernel is what the kernel knows the process by, zero if that is not known.
+	// Kernel is the kernel's identification of the process, zero if not known.
 	Kernel gpid.Process `bson:"kernel" json:"kernel,omitzero"`
 	// Network is the number of its network namespace, or 0.
 	Network uint64 `bson:"network,omitempty" json:"network,omitempty"`
-	// Sample is the id that an adopted process showed, otherwise zero.
+	// Sample is the id by which the process was adopted, otherwise zero.
 	Sample objectid.ID `bson:"sample,omitempty" json:"sample,omitzero"`
 
-	// Enrolled is set if somebody else tells of it, see [Registry.Enroll].
-	Enrolled bool `bson:"enrolled,omitempty" json:"enrolled,omitempty"`
+	// Remote is set for a process whose heartbeats are passed to
+	// [Registry.Heartbeat].
+	Remote bool `bson:"enrolled,omitempty" json:"remote,omitempty"`
 
-	// From is the earliest time of its ids.
+	// From is the earliest creation time of its ids.
 	From time.Time `bson:"from" json:"from"`
-	// Certain is when the registry had its word: from then on no other member
-	// could hold the same value unseen.
-	Certain time.Time `bson:"certain" json:"certain"`
+	// Confirmed is the time from which the registration is confirmed: since then
+	// every other process with the same value is recorded, too.
+	Confirmed time.Time `bson:"certain" json:"confirmed"`
 	// Interval is the time between two heartbeats.
 	Interval time.Duration `bson:"interval" json:"interval_ns"`
-	// Joined is the reading of the clock that [Beat.Monotonic] is of, when the
-	// member joined.
-	Joined time.Duration `bson:"joined,omitempty" json:"-"`
+	// Registered is the time of the registration by the clock of
+	// [Heartbeat.Monotonic].
+	Registered time.Duration `bson:"joined,omitempty" json:"-"`
 	// Last is the latest heartbeat.
-	Last Beat `bson:"last" json:"last"`
-	// End is how it ended, or nil if it never said.
+	Last Heartbeat `bson:"last" json:"last"`
+	// End is the recorded end, or nil.
 	End *End `bson:"end,omitempty" json:"end,omitempty"`
 }
 
-// Beat is a heartbeat.
-type Beat struct {
-	// Count rises by one with every heartbeat.
+// Heartbeat is the periodic sign of life of a process.
+type Heartbeat struct {
+	// Count increases by one with every heartbeat.
 	Count int64 `bson:"count" json:"count"`
-	// Time is by the wall clock of the member's host; it never goes back.
+	// Time is by the wall clock of the process's host; it never decreases.
 	Time time.Time `bson:"time" json:"time"`
-	// Monotonic is the clock of the member's boot that nobody can set, or 0 where
-	// there is none.
+	// Monotonic is the time since the boot of the process's host, which a clock
+	// step does not change, or 0 if not known.
 	Monotonic time.Duration `bson:"monotonic,omitempty" json:"-"`
-	// Load is the sample that was taken.
+	// Load of the process at that time.
 	Load Load `bson:"load" json:"load"`
 }
 
-// End is a clean end.
+// End is an end that the process recorded, or that was recorded for it.
 type End struct {
 	Time   time.Time `bson:"time" json:"time"`
 	Reason string    `bson:"reason" json:"reason"`
 }
 
-// missed is after how many intervals without a heartbeat a process is presumed
-// dead.
+// missed is the number of intervals without a heartbeat after which a process is
+// presumed dead.
 const missed = 3
 
 // patience is how long p may be without a heartbeat.
 func (p *Process) patience() time.Duration { return missed * p.Interval }
 
+// adopted reports whether p was recorded by a sample id.
+func (p *Process) adopted() bool { return !p.Sample.IsZero() }
+
 // sameMaker reports whether p and q are one process that was adopted twice. Two
-// members of one process that joined have a generator each.
-func (p *Process) sameMaker(q *Process) bool {
-	return !p.Sample.IsZero() && !q.Sample.IsZero() && p.sameRun(q)
-}
+// members of one process that registered have a generator each.
+func (p *Process) sameMaker(q *Process) bool { return p.adopted() && q.adopted() && p.sameRun(q) }
 
 // sameRun reports whether p and q are known to be the same run of one process.
 func (p *Process) sameRun(q *Process) bool {
 	return p.GPID == q.GPID || p.Kernel != gpid.Process{} && p.Kernel == q.Kernel
 }
 
-// holding is a document of the collection of values: who holds a block or a
-// value.
-type holding struct {
-	Key     string      `bson:"_id"`
-	Member  objectid.ID `bson:"member"`
-	Process string      `bson:"process"`
-	// Idle is set if no ids are made with the block.
-	Idle bool `bson:"idle,omitempty"`
-	// Pruned is what is left of the process after its record was pruned.
-	Pruned *Process `bson:"pruned,omitempty"`
+// adopt sets the value of p to that of sample. The error wraps [ErrSample] if a
+// process that started at the given time cannot have created it by now.
+func (p *Process) adopt(sample objectid.ID, layout objectid.Layout, started, now time.Time) error {
+	const tolerance = time.Minute // between the clocks of the id and of the caller
+	created := sample.Time()
+	switch {
+	case sample.IsZero():
+		return fmt.Errorf("%w: it is the zero id", ErrSample)
+	case created.After(now.Add(tolerance)):
+		return fmt.Errorf("%w: %v was created at %s, which is in the future", ErrSample, sample, created.Format(time.RFC3339))
+	case created.Before(started.Truncate(time.Second)):
+		return fmt.Errorf("%w: %v was created at %s and the process started at %s", ErrSample,
+			sample, created.Format(time.RFC3339), started.Format(time.RFC3339))
+	}
+	p.Sample, p.From = sample, started.UTC().Truncate(time.Millisecond)
+	if p.Value = valueOf(sample); layout == objectid.Java {
+		p.Value = blockOf(sample)
+	}
+	return nil
 }

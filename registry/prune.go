@@ -9,8 +9,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// PruneOptions say what [Registry.Prune] keeps. The zero value, like a nil
-// pointer, is ready to use.
+// PruneOptions configure [Registry.Prune]. The zero value, like a nil pointer, is
+// ready to use.
 type PruneOptions struct {
 	// Samples is for how long samples are kept. Default: 7 days.
 	Samples time.Duration
@@ -19,15 +19,16 @@ type PruneOptions struct {
 	Records time.Duration
 }
 
-// Pruned counts what was deleted.
+// Pruned counts the deleted documents.
 type Pruned struct {
 	Samples int64 `json:"samples"`
 	Records int64 `json:"records"`
 }
 
 // Prune deletes old samples, and the records of processes that ended long ago.
-// Blocks stay claimed for ever; they and adopted values keep the essence of the
-// record, so that ids are still traced. On an error a part may have been deleted. Ages are by this host's wall clock.
+// Blocks stay claimed for ever; claims and adopted values keep the essence of the
+// record, so that ids are still traced. Ages are by the wall clock of this host. On
+// an error a part may have been deleted.
 func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	keep := PruneOptions{Samples: 7 * 24 * time.Hour, Records: 365 * 24 * time.Hour}
 	if o != nil && o.Samples != 0 {
@@ -38,9 +39,9 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	}
 	var done Pruned
 	if keep.Samples < 0 || keep.Records < 0 {
-		return done, fmt.Errorf("registry: prune: keep samples for %v and records for %v, want no negative time", keep.Samples, keep.Records)
+		return done, fmt.Errorf("registry: prune: keep samples for %v and records for %v, want no negative duration", keep.Samples, keep.Records)
 	}
-	now := wall(r.view.Now)
+	now := wall(r.options.Now)
 	for s, err := range r.List(ctx) {
 		if err != nil {
 			return done, err
@@ -67,9 +68,9 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	return done, nil
 }
 
-// pruneRecord deletes the record of p. What is to stay is stored first: where its
-// process value was held by another process too, forgetting p would make that one
-// look like the only maker.
+// pruneRecord deletes the record of p. Its essence is stored first: if another
+// process had the same value, forgetting p would make that one look like the only
+// candidate.
 func (r *Registry) pruneRecord(ctx context.Context, p *Process) error {
 	held := p.Block
 	if p.Value != p.Block {
@@ -79,11 +80,11 @@ func (r *Registry) pruneRecord(ctx context.Context, p *Process) error {
 	if err == nil {
 		essence := *p
 		essence.Labels, essence.Executable = nil, ""
-		h.Pruned = &essence
+		h.Pruned, h.Format = &essence, format
 		err = r.store.Replace(ctx, values, h)
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) { // somebody deleted the claim
+	if err != nil && !errors.Is(err, store.ErrNotFound) { // the claim was deleted
 		return err
 	}
-	return r.store.Delete(ctx, processes, key(p.Key))
+	return r.store.Delete(ctx, processes, key(processKey(p.GPID, p.Block)))
 }

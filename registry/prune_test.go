@@ -13,17 +13,17 @@ func TestPrune(t *testing.T) {
 	s := newStore(t)
 	const day = 24 * time.Hour
 	ago := func(d time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(-d) } }
-	old := join(t, s, registry.Options{Addr: "127.0.0.1:1", Name: "old", Now: ago(400 * day)})
+	old := join(t, s, options{Addr: "127.0.0.1:1", Name: "old", Now: ago(400 * day)})
 	oldID := old.Generator().New()
 	finish(t, old)
-	weeks := join(t, s, registry.Options{Addr: "127.0.0.1:2", Now: ago(14 * day)})
+	weeks := join(t, s, options{Addr: "127.0.0.1:2", Now: ago(14 * day)})
 	weeksID := weeks.Generator().New()
 	finish(t, weeks)
-	alive := join(t, s, registry.Options{Addr: "127.0.0.1:3"})
+	alive := join(t, s, options{Addr: "127.0.0.1:3"})
 	aliveID := alive.Generator().New()
 
 	var clock moved
-	r := registry.New(s, &registry.View{Now: clock.Now})
+	r := registry.New(s, &registry.Options{Now: clock.Now})
 	done, err := r.Prune(t.Context(), nil)
 	if err != nil || done.Records != 1 || done.Samples != 4 {
 		t.Errorf("Prune = %+v, %v, want 1 record and 4 samples", done, err)
@@ -34,7 +34,7 @@ func TestPrune(t *testing.T) {
 	if n, _ := s.Count(t.Context(), "oid.values", store.Range{}); n != 3 {
 		t.Errorf("%d blocks are claimed, want all 3 for ever", n)
 	}
-	if tr := trace(t, r, oldID); tr.Verdict != registry.Known || tr.Processes[0].Name != "old" || tr.Processes[0].State != registry.Left {
+	if tr := trace(t, r, oldID); tr.Verdict != registry.Known || tr.Processes[0].Name != "old" || tr.Processes[0].State != registry.Ended {
 		t.Errorf("id of a pruned process: %+v, want known still", tr)
 	}
 	if tr := trace(t, r, later(oldID, 86400)); tr.Verdict != registry.Conflict {
@@ -62,8 +62,8 @@ func TestPrune(t *testing.T) {
 // A member whose record was pruned while it was cut off records itself anew.
 func TestPrunedMemberComesBack(t *testing.T) {
 	s := newStore(t)
-	m := join(t, s, registry.Options{Interval: beat})
-	key, err := store.String(m.Process().Key)
+	m := join(t, s, options{Interval: beat})
+	key, err := store.String(registry.RecordOf(m.Process()).Key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +82,10 @@ func TestPrunedAndAliveAgain(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	away := func(p *registry.Process) { p.Kernel.Boot = "" } // nobody can tell that it runs
-	m := join(t, elsewhere{s, away}, registry.Options{Interval: 300 * time.Millisecond})
+	m := join(t, elsewhere{s, away}, options{Interval: 300 * time.Millisecond})
 	var clock moved
 	clock.set(400 * 24 * time.Hour)
-	r := registry.New(s, &registry.View{Now: clock.Now})
+	r := registry.New(s, &registry.Options{Now: clock.Now})
 	if done, err := r.Prune(t.Context(), nil); err != nil || done.Records != 1 {
 		t.Fatalf("Prune = %+v, %v, want its record", done, err)
 	}
@@ -98,7 +98,7 @@ func TestPrunedAndAliveAgain(t *testing.T) {
 func TestMemberTrimsItsSamples(t *testing.T) {
 	s := newStore(t)
 	var clock moved
-	m := join(t, s, registry.Options{Interval: beat, KeepSamples: time.Hour, Now: clock.Now})
+	m := join(t, s, options{Interval: beat, KeepSamples: time.Hour, Now: clock.Now})
 	r := registry.New(s, nil)
 	first := all(t, r.History(t.Context(), m.GPID(), time.Time{}, time.Time{}))[0].Time
 	clock.set(3 * time.Hour)
@@ -109,14 +109,14 @@ func TestMemberTrimsItsSamples(t *testing.T) {
 
 func TestPruneAdopted(t *testing.T) {
 	s := newStore(t)
-	m, err := registry.Adopt(t.Context(), s, objectid.New(), &registry.Options{Log: quiet})
+	m, err := adopt(t.Context(), s, objectid.New(), options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	finish(t, m)
 	var clock moved
 	clock.set(366 * 24 * time.Hour)
-	r := registry.New(s, &registry.View{Now: clock.Now})
+	r := registry.New(s, &registry.Options{Now: clock.Now})
 	if done, err := r.Prune(t.Context(), nil); err != nil || done.Records != 1 {
 		t.Errorf("Prune = %+v, %v", done, err)
 	}

@@ -5,114 +5,146 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"time"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
 
-	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
 )
 
-// register claims a block for the member and records which value it holds. It
-// may be called again after an error. m.working must be held.
-func (m *Member) register(ctx context.Context) error {
-	if err := m.claimBlock(ctx); err != nil {
-		return err
+// Register records this process, claims a process block that no other process ever
+// had, and starts its heartbeat. The returned member generates ids until
+// [Member.End]. A process may register more than once: each member has a block of
+// its own.
+//
+// ctx bounds the call and not the member's life. If the store cannot be reached,
+// Register returns its error, or with o.Offline, after one interval at most, a
+// member that registers later. It also fails if o.Interval is too short, and with
+// an error that wraps [gpid.ErrInvalid] if o.Addr is not an address. A nil o stands
+// for the zero RegisterOptions.
+func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, error) {
+	if o == nil {
+		o = &RegisterOptions{}
 	}
-	p := m.Process()
-	if p.Value != p.Block {
-		h := holding{Key: adoptionKey(p.Value, p.From, p.Block), Process: p.Key, Member: p.Member}
-		if _, err := m.store.Insert(ctx, values, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
-			return fmt.Errorf("registry: adopt value %s: %w", p.Value, err)
-		}
-	}
-	m.mu.Lock()
-	m.p.Certain = m.p.Last.Time
-	if p.Value == p.Block && p.Last.Count == 1 {
-		m.p.Certain = p.From
-	}
-	p = m.p
-	m.mu.Unlock()
-	if err := m.put(ctx, p); err != nil {
-		return err
-	}
-	m.registered = true
-	return nil
-}
-
-// claimBlock claims the block that the member has drawn, or any. If the ids of a
-// member that went on offline carry a block that turns out to be another
-// member's, it holds that block as an adopted value, which shows as a collision,
-// and gets another one to be recorded by.
-func (m *Member) claimBlock(ctx context.Context) error {
-	if m.claimed {
-		return nil
-	}
-	p := m.Process()
-	h := holding{Key: p.Block, Process: p.Key, Member: p.Member, Idle: m.adopted}
-	err := errTaken
-	if p.Block != "" {
-		err = claim(ctx, m.store, h)
-	}
-	if errors.Is(err, errTaken) {
-		h.Idle = p.Value != ""
-		var block [4]byte
-		block, err = claimAny(ctx, m.store, m.options.Random, h, p.GPID)
-		if err == nil {
-			m.setBlock(hex.EncodeToString(block[:]))
-		}
-	}
-	m.claimed = err == nil
-	return err
-}
-
-// flush stores the member's record and the samples that are not yet stored, and
-// now and then deletes old ones. m.working must be held.
-func (m *Member) flush(ctx context.Context) error {
-	p := m.Process()
-	if err := m.put(ctx, p); err != nil {
-		return err
-	}
-	docs := make([]any, len(m.pending))
-	for i, b := range m.pending {
-		docs[i] = sampleDoc{Key: sampleKey(p.Block, b.Time), Load: b.Load}
-	}
-	_, err := m.store.InsertMany(ctx, samples, docs, nil)
-	var refused *store.RefusedError
-	if errors.As(err, &refused) {
-		err = nil
-		for _, r := range refused.Refused {
-			if !errors.Is(r.Err, store.ErrDuplicate) { // stored before, only the answer was lost
-				err = r.Err
-			}
-		}
-	}
+	p, err := r.self(AdoptOptions{Addr: o.Addr, Name: o.Name, Version: o.Version, Labels: o.Labels, Interval: o.Interval})
 	if err != nil {
-		return fmt.Errorf("registry: store samples: %w", err)
+		return nil, err
 	}
-	m.pending = m.pending[:0]
-	if p.Last.Time.Sub(m.trimmed) < trimInterval {
-		return nil
+	m := r.newMember(p, o.Offline)
+	m.sampler.self = true
+	if err := m.enter(ctx); err != nil {
+		return nil, err
 	}
-	old := sampleRange(p.Block, time.Time{}, p.Last.Time.Add(-m.options.KeepSamples))
-	if _, err := m.store.DeleteRange(ctx, samples, old); err != nil {
-		return fmt.Errorf("registry: delete old samples: %w", err)
+	block, err := hex.DecodeString(m.Process().Value)
+	if err != nil {
+		return nil, fmt.Errorf("registry: register: %w", err)
 	}
-	m.trimmed = p.Last.Time
-	return nil
+	m.generator, err = objectid.NewGenerator(&objectid.Options{Block: (*[4]byte)(block), Now: r.options.Now})
+	if err != nil {
+		return nil, fmt.Errorf("registry: register: %w", err)
+	}
+	go m.run()
+	return m, nil
 }
 
-// put stores the member's record, also if somebody pruned it.
-func (m *Member) put(ctx context.Context, p Process) error {
-	err := store.ErrNotFound
-	if m.registered {
-		err = m.store.Replace(ctx, processes, p)
+// Adopt records a process that creates its ids with any driver, in any language,
+// by one of them: all its ids are then traced to it, including earlier ones. The
+// process is this one, or on Linux any process of this host, see o.PID. The
+// heartbeat of the member reads the load of that process and ends when the process
+// ends. Adopting a process again is not a collision.
+//
+// If another live process has the same process value, the error is a
+// [*CollisionError], and the member beside it is valid: both processes are
+// recorded, and shown as a collision. The error wraps [ErrSample] if the process
+// cannot have created the sample, because it is older than the process or in the
+// future, and [gpid.ErrNoProcess] if there is no process o.PID. Otherwise Adopt is
+// like [Registry.Register].
+func (r *Registry) Adopt(ctx context.Context, sample objectid.ID, o *AdoptOptions) (*Member, error) {
+	var opts AdoptOptions
+	if o != nil {
+		opts = *o
 	}
-	if errors.Is(err, store.ErrNotFound) {
-		_, err = m.store.Insert(ctx, processes, p)
-		if errors.Is(err, store.ErrDuplicate) { // the answer to the first try was lost
-			err = m.store.Replace(ctx, processes, p)
+	self := opts.PID == 0 || opts.PID == os.Getpid()
+	describe := r.other
+	if self {
+		describe = r.self
+	}
+	p, err := describe(opts)
+	if err != nil {
+		return nil, err
+	}
+	started, err := p.Kernel.Started()
+	if err != nil {
+		started = p.GPID.Start()
+		if self && sample.Time().Before(started) { // how old this process is, is not known
+			started = sample.Time()
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("registry: store record of %v: %w", p.GPID, err)
+	if err := p.adopt(sample, opts.Layout, started, wall(r.options.Now)); err != nil {
+		return nil, err
 	}
-	return nil
+	m := r.newMember(p, opts.Offline)
+	m.sampler.self = self
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	go m.run()
+	var collision *CollisionError
+	if errors.As(m.Err(), &collision) {
+		return m, collision
+	}
+	return m, nil
+}
+
+// self describes this process.
+func (r *Registry) self(o AdoptOptions) (Process, error) {
+	g, err := gpid.Self(o.Addr)
+	if err != nil {
+		return Process{}, fmt.Errorf("registry: %w", err)
+	}
+	executable, _ := os.Executable()
+	if o.Name == "" {
+		o.Name = filepath.Base(executable)
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && o.Version == "" {
+		o.Version = info.Main.Version
+	}
+	return r.local(o, Process{GPID: g, Kernel: r.here.self, Executable: executable})
+}
+
+// other describes another process of this host.
+func (r *Registry) other(o AdoptOptions) (Process, error) {
+	kernel, err := gpid.Of(o.PID)
+	if err != nil {
+		return Process{}, fmt.Errorf("registry: adopt process %d: %w", o.PID, err)
+	}
+	g, err := kernel.GPID(o.Addr)
+	if err != nil {
+		return Process{}, fmt.Errorf("registry: adopt process %d: %w", o.PID, err)
+	}
+	if o.Name == "" {
+		comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", o.PID))
+		if err != nil {
+			return Process{}, fmt.Errorf("registry: adopt process %d: read its name: %w", o.PID, err)
+		}
+		o.Name = strings.ToValidUTF8(strings.TrimSuffix(string(comm), "\n"), "?")
+	}
+	executable, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", o.PID)) // hidden for other users' processes
+	return r.local(o, Process{GPID: g, Kernel: kernel, Executable: executable})
+}
+
+// local completes the description of a process of this host.
+func (r *Registry) local(o AdoptOptions, p Process) (Process, error) {
+	interval, err := checkInterval(o.Interval)
+	if err != nil {
+		return p, err
+	}
+	p.Member, p.Interval = objectid.New(), interval
+	p.Name, p.Version, p.Labels = o.Name, o.Version, maps.Clone(o.Labels)
+	p.Network, p.Registered = r.here.network, monotonic()
+	p.Host, _ = os.Hostname() // empty if the host has no name
+	return p, nil
 }

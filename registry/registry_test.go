@@ -18,7 +18,7 @@ import (
 func TestJoinMakeTraceLeave(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
-	m := join(t, s, registry.Options{Addr: "127.0.0.1:8080", Name: "shop", Version: "v1.2.3", Labels: map[string]string{"zone": "a"}})
+	m := join(t, s, options{Addr: "127.0.0.1:8080", Name: "shop", Version: "v1.2.3", Labels: map[string]string{"zone": "a"}})
 	want, _ := gpid.Self("127.0.0.1:8080")
 	if m.GPID() != want {
 		t.Errorf("GPID = %v, want that of this process, %v", m.GPID(), want)
@@ -42,11 +42,11 @@ func TestJoinMakeTraceLeave(t *testing.T) {
 	if tr.Before == nil || tr.Before.Goroutines < 2 || tr.Before.Heap <= 0 {
 		t.Errorf("load before = %+v, want goroutines and heap", tr.Before)
 	}
-	if err := m.Leave(t.Context(), "shut down"); err != nil {
+	if err := m.End(t.Context(), "shut down"); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Leave(t.Context(), "again"); !errors.Is(err, registry.ErrLeft) {
-		t.Errorf("second Leave: %v, want ErrLeft", err)
+	if err := m.End(t.Context(), "again"); !errors.Is(err, registry.ErrEnded) {
+		t.Errorf("second End: %v, want ErrEnded", err)
 	}
 	select {
 	case <-m.Done():
@@ -54,10 +54,10 @@ func TestJoinMakeTraceLeave(t *testing.T) {
 		t.Error("Done is not closed after Leave")
 	}
 	left := statusOf(t, r, want)
-	if left.State != registry.Left || left.Reason != "shut down" || left.End.Time.Before(left.From) {
-		t.Errorf("after Leave: %v, %q, %+v", left.State, left.Reason, left.End)
+	if left.State != registry.Ended || left.Reason != "shut down" || left.End.Time.Before(left.From) {
+		t.Errorf("after End: %v, %q, %+v", left.State, left.Reason, left.End)
 	}
-	if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Processes[0].State != registry.Left {
+	if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Processes[0].State != registry.Ended {
 		t.Errorf("trace after Leave = %+v, want known", tr)
 	}
 }
@@ -65,9 +65,9 @@ func TestJoinMakeTraceLeave(t *testing.T) {
 func TestTraceUnknownAndConflict(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
-	m := join(t, s, registry.Options{})
+	m := join(t, s, options{})
 	id := m.Generator().New()
-	if err := m.Leave(t.Context(), "done"); err != nil {
+	if err := m.End(t.Context(), "done"); err != nil {
 		t.Fatal(err)
 	}
 	at := func(seconds int) objectid.ID {
@@ -82,9 +82,9 @@ func TestTraceUnknownAndConflict(t *testing.T) {
 	}{
 		{"its own", id, registry.Known},
 		{"carried into the last byte", func() objectid.ID { c := id; c[8] = 0xFF; return c }(), registry.Known},
-		{"another block", func() objectid.ID { c := id; c[7] ^= 1; return c }(), registry.Unrecorded},
-		{"a bound", objectid.At(time.Now()), registry.Unrecorded},
-		{"a random id", objectid.New(), registry.Unrecorded},
+		{"another block", func() objectid.ID { c := id; c[7] ^= 1; return c }(), registry.Unknown},
+		{"a bound", objectid.At(time.Now()), registry.Unknown},
+		{"a random id", objectid.New(), registry.Unknown},
 		{"before it joined", at(-2), registry.Conflict},
 		{"a day before", at(-86400), registry.Conflict},
 		{"after it left", at(2), registry.Conflict},
@@ -94,7 +94,7 @@ func TestTraceUnknownAndConflict(t *testing.T) {
 		if tr.Verdict != c.want || tr.Reason == "" {
 			t.Errorf("%s, %v: %s (%s), want %s", c.name, c.id, tr.Verdict, tr.Reason, c.want)
 		}
-		if wantProcess := c.want != registry.Unrecorded; wantProcess != (len(tr.Processes) == 1) {
+		if wantProcess := c.want != registry.Unknown; wantProcess != (len(tr.Processes) == 1) {
 			t.Errorf("%s: %d processes", c.name, len(tr.Processes))
 		}
 		if tr.Certain != (c.want == registry.Known) {
@@ -107,8 +107,8 @@ func TestHeartbeatsAreHistory(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	r := registry.New(s, nil)
-	other := join(t, s, registry.Options{Addr: "127.0.0.1:2", Interval: 100 * time.Millisecond})
-	m := join(t, s, registry.Options{Addr: "127.0.0.1:1", Interval: 100 * time.Millisecond})
+	other := join(t, s, options{Addr: "127.0.0.1:2", Interval: 100 * time.Millisecond})
+	m := join(t, s, options{Addr: "127.0.0.1:1", Interval: 100 * time.Millisecond})
 	history := func(m *registry.Member) []registry.Sample {
 		return all(t, r.History(context.Background(), m.GPID(), time.Time{}, time.Time{}))
 	}
@@ -151,12 +151,12 @@ func TestHeartbeatsAreHistory(t *testing.T) {
 func TestTwoMembersOfOneProcess(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
-	a := join(t, s, registry.Options{Addr: "127.0.0.1:1"})
-	b := join(t, s, registry.Options{Addr: "127.0.0.1:1"})
+	a := join(t, s, options{Addr: "127.0.0.1:1"})
+	b := join(t, s, options{Addr: "127.0.0.1:1"})
 	if a.Process().Block == b.Process().Block || a.GPID() != b.GPID() {
 		t.Errorf("two members: %v and %v", a.Process(), b.Process())
 	}
-	if err := a.Leave(t.Context(), "one of two"); err != nil {
+	if err := a.End(t.Context(), "one of two"); err != nil {
 		t.Fatal(err)
 	}
 	if tr := trace(t, r, b.Generator().New()); tr.Verdict != registry.Known || tr.Processes[0].State != registry.Alive {
@@ -169,15 +169,15 @@ func TestTwoMembersOfOneProcess(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	s := newStore(t)
-	for name, o := range map[string]registry.Options{
+	for name, o := range map[string]options{
 		"address":        {Addr: "localhost:80"},
 		"interval":       {Interval: time.Millisecond},
 		"no interval":    {Interval: -1},
-		"samples":        {KeepSamples: time.Second},
+		"long interval":  {Interval: 8 * 24 * time.Hour},
 		"no randomness":  {Random: bytes.NewReader(nil)},
 		"name not UTF-8": {Name: "\xff"},
 	} {
-		if m, err := registry.Join(t.Context(), s, &o); err == nil {
+		if m, err := register(t.Context(), s, o); err == nil {
 			t.Errorf("%s: joined", name)
 			finish(t, m)
 		}

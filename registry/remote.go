@@ -2,114 +2,101 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
+	"maps"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
-// ErrOwnWord is wrapped by the errors of [Registry.Beat] and [Registry.End] for a
-// process that speaks for itself, having joined with [Join] or [Adopt].
-var ErrOwnWord = errors.New("registry: process speaks for itself")
-
-// Enroll records a process on whose behalf somebody else talks to the registry: a
-// program in another language, which tells of itself over a network. Its
-// heartbeats are those that are passed on to [Registry.Beat], and nothing but they
-// tell that it is alive.
-//
-// With the zero sample the process is given a block that no other member ever
-// had, [Process.Block], to make its ids with; otherwise sample is an id that it
-// made, as for [Adopt]. Of o, Name, Version, Labels, Interval, KeepSamples and
-// Layout count. The errors are those of [Adopt], and with a [*CollisionError] the
-// process is valid too.
-func (r *Registry) Enroll(ctx context.Context, g gpid.GPID, sample objectid.ID, o *Options) (Process, error) {
-	opts, err := o.withDefaults()
+// RegisterRemote records a process that cannot use this package, such as a program
+// in another language that calls the HTTP API. It claims a process block for it
+// that no other process ever had, [Process.Block]. The caller passes the heartbeats
+// of the process to [Registry.Heartbeat]; nothing else shows that it is alive. It
+// fails if o.Interval is too short, or with the error of the store. A nil o stands
+// for the zero RemoteOptions.
+func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOptions) (Process, error) {
+	p, err := remoteProcess(g, o)
 	if err != nil {
 		return Process{}, err
 	}
-	opts.Now = r.view.Now
-	m := newMember(r.store, opts, g)
-	m.speakFor(Process{
-		GPID: g, Member: m.p.Member, Name: opts.Name, Version: opts.Version, Labels: opts.Labels,
-		From: m.p.From, Interval: opts.Interval, Enrolled: true,
-	})
-	if !sample.IsZero() {
-		born, now := g.Start(), wall(opts.Now)
-		if sample.Time().After(now.Add(time.Minute)) || sample.Time().Before(born.Truncate(time.Second)) {
-			return Process{}, fmt.Errorf("%w: %v is from %s, and the process began at %s", ErrSample,
-				sample, sample.Time().Format(time.RFC3339), born.Format(time.RFC3339))
-		}
-		m.adopted = true
-		m.p.Sample, m.p.From = sample, born.Truncate(time.Millisecond)
-		if m.p.Value = valueOf(sample); opts.Layout == objectid.Java {
-			m.p.Value = blockOf(sample)
-		}
+	return r.newRecorder(p).remoteHeartbeat(ctx, &noLoad, nil)
+}
+
+// AdoptRemote is [Registry.RegisterRemote] for a process that creates its ids with
+// a driver: it is recorded by one of them, with its layout, as by [Registry.Adopt].
+// The error wraps [ErrSample] if the process cannot have created the sample. With a
+// [*CollisionError] the process is valid, too.
+func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, sample objectid.ID, layout objectid.Layout, o *RemoteOptions) (Process, error) {
+	p, err := remoteProcess(g, o)
+	if err != nil {
+		return Process{}, err
 	}
-	m.working.Lock()
-	defer m.working.Unlock()
-	err = m.beat(ctx, nil)
-	return m.Process(), err
+	if err := p.adopt(sample, layout, g.Start(), wall(r.options.Now)); err != nil {
+		return Process{}, err
+	}
+	return r.newRecorder(p).remoteHeartbeat(ctx, &noLoad, nil)
 }
 
-// Beat records a heartbeat of a process that was enrolled, with its load. It needs
-// no memory of the process, so that whoever passes heartbeats on may start anew in
-// between. The error wraps [store.ErrNotFound] for a process that is not recorded,
-// [ErrLeft] for one that has ended, [ErrOwnWord] for one that was not enrolled, or
-// it is a [*CollisionError]; then the heartbeat counts.
-func (r *Registry) Beat(ctx context.Context, g gpid.GPID, load Load) (Process, error) {
-	return r.told(ctx, g, load, nil)
+func remoteProcess(g gpid.GPID, o *RemoteOptions) (Process, error) {
+	if o == nil {
+		o = &RemoteOptions{}
+	}
+	interval, err := checkInterval(o.Interval)
+	return Process{
+		GPID: g, Member: objectid.New(), Name: o.Name, Version: o.Version, Labels: maps.Clone(o.Labels),
+		Interval: interval, Remote: true,
+	}, err
 }
 
-// End records the end of a process that was enrolled. The errors are those of
-// [Registry.Beat].
+// Heartbeat records a heartbeat of a remote process with its load. It needs no
+// memory of the process: any Registry of the same store may record it. The error
+// wraps [store.ErrNotFound] if the process is not recorded, [ErrEnded] if it has
+// ended, and [ErrSelfManaged] if it is not a remote one. A [*CollisionError] means
+// that the heartbeat is recorded and another live process has the same process
+// value.
+func (r *Registry) Heartbeat(ctx context.Context, g gpid.GPID, load Load) (Process, error) {
+	c, err := r.remote(ctx, g)
+	if err != nil {
+		return Process{}, err
+	}
+	return c.remoteHeartbeat(ctx, &load, nil)
+}
+
+// End records the end of a remote process with its reason. The errors are those of
+// [Registry.Heartbeat].
 func (r *Registry) End(ctx context.Context, g gpid.GPID, reason string) (Process, error) {
-	return r.told(ctx, g, noLoad, &End{Reason: reason})
+	c, err := r.remote(ctx, g)
+	if err != nil {
+		return Process{}, err
+	}
+	return c.remoteHeartbeat(ctx, nil, &End{Reason: reason})
 }
 
-func (r *Registry) told(ctx context.Context, g gpid.GPID, load Load, end *End) (Process, error) {
-	var p *Process // the latest time that it was enrolled
+// remote returns the recorder of the latest registration of a remote process.
+func (r *Registry) remote(ctx context.Context, g gpid.GPID) (*recorder, error) {
+	var p *Process
 	for q, err := range r.processes(ctx, runRange(g)) {
 		if err != nil {
-			return Process{}, err
+			return nil, err
 		}
-		if p == nil || q.Certain.After(p.Certain) {
+		if p == nil || q.Confirmed.After(p.Confirmed) {
 			p = q
 		}
 	}
 	switch {
 	case p == nil:
-		return Process{}, fmt.Errorf("registry: process %v: %w", g, store.ErrNotFound)
-	case !p.Enrolled:
-		return Process{}, fmt.Errorf("%w: %v", ErrOwnWord, g)
+		return nil, fmt.Errorf("registry: process %v: %w", g, store.ErrNotFound)
+	case !p.Remote:
+		return nil, fmt.Errorf("%w: %v", ErrSelfManaged, g)
 	case p.End != nil:
-		return Process{}, fmt.Errorf("%w: %v", ErrLeft, g)
+		return nil, fmt.Errorf("%w: %v", ErrEnded, g)
 	}
-	opts, err := (&Options{Interval: p.Interval, Now: r.view.Now}).withDefaults()
-	if err != nil {
-		return Process{}, err
-	}
-	m := newMember(r.store, opts, g)
-	m.speakFor(*p)
-	m.sampler.told = &load
-	m.adopted, m.registered, m.claimed = !p.Sample.IsZero(), true, true
-	m.clock.last = p.Last.Time
-	m.trimmed = p.Last.Time.Truncate(trimInterval) // so that an hour's first heartbeat trims
-	m.working.Lock()
-	defer m.working.Unlock()
-	err = m.beat(ctx, end)
-	return m.Process(), err
+	return r.openRecorder(*p), nil
 }
 
-// noLoad is the load of a process that nobody told about.
-var noLoad = Load{CPU: Unknown, RSS: Unknown, Files: Unknown, Threads: Unknown, Goroutines: Unknown, Heap: Unknown}
-
-// speakFor makes m, which is not shared yet, a member that somebody else tells of.
-func (m *Member) speakFor(p Process) {
-	m.p = p
-	load := noLoad
-	m.sampler = sampler{told: &load}
-	close(m.done) // it has no heartbeat of its own
+func (c *recorder) remoteHeartbeat(ctx context.Context, load *Load, end *End) (Process, error) {
+	err := c.heartbeat(ctx, load, 0, end)
+	return c.process(), err
 }

@@ -27,14 +27,14 @@ func TestAtShowsRestarts(t *testing.T) {
 		t.Fatalf("%d runs, want %d", len(runs), len(want))
 	}
 	for i, run := range runs {
-		state := registry.Replaced
+		state := "replaced"
 		if i == len(runs)-1 {
-			state = registry.Dead
+			state = "dead"
 		}
-		if run.GPID != want[i] || run.State != state {
+		if run.GPID != want[i] || fate(run) != state {
 			t.Errorf("run %d: %v, %s (%s), want %v, %s", i, run.GPID, run.State, run.Reason, want[i], state)
 		}
-		if one := statusOf(t, r, want[i]); one.State != state {
+		if one := statusOf(t, r, want[i]); fate(one) != state {
 			t.Errorf("run %d alone: %s, want %s", i, one.State, state)
 		}
 	}
@@ -56,7 +56,7 @@ func TestKilledProcessKeepsItsLastSamples(t *testing.T) {
 	before := statusOf(t, r, p.gpid)
 	p.kill()
 	after := statusOf(t, r, p.gpid)
-	if after.State != registry.Dead || after.Last.Count < before.Last.Count {
+	if fate(after) != "dead" || after.Last.Count < before.Last.Count {
 		t.Errorf("after kill -9: %s, heartbeat %d, had %d", after.State, after.Last.Count, before.Last.Count)
 	}
 	h := all(t, r.History(t.Context(), p.gpid, time.Time{}, time.Time{}))
@@ -79,14 +79,14 @@ func TestReplaced(t *testing.T) {
 	file := t.TempDir() + "/registry.db"
 	s := openStore(t, file)
 	r := registry.New(s, nil)
-	first := join(t, elsewhere{s, otherNamespace}, registry.Options{Addr: "10.0.0.7:80", Interval: time.Hour, KeepSamples: time.Hour})
+	first := join(t, elsewhere{s, otherNamespace}, options{Addr: "10.0.0.7:80", Interval: time.Hour})
 	run := start(t, file, "10.0.0.7:80", time.Hour, false)
 	run.join()
 	st := statusOf(t, r, first.GPID())
-	if st.State != registry.Replaced {
+	if fate(st) != "replaced" {
 		t.Errorf("with a later run at its address: %s (%s), want replaced", st.State, st.Reason)
 	}
-	listener := join(t, elsewhere{s, otherNamespace}, registry.Options{Addr: "10.0.0.8:80", Interval: time.Second})
+	listener := join(t, elsewhere{s, otherNamespace}, options{Addr: "10.0.0.8:80", Interval: time.Second})
 	other := start(t, file, "10.0.0.8:80", time.Hour, false)
 	other.join()
 	count := listener.Process().Last.Count

@@ -9,45 +9,51 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// State is what has become of a process.
+// State of a process.
 type State string
 
 // States of a process.
 const (
-	// Alive: the kernel of this host shows it, or its heartbeat is in time.
+	// Alive: the kernel of this host shows the process, or its heartbeats arrive.
 	Alive State = "alive"
-	// Silent: it runs on another host and its heartbeats have stopped, or its
-	// clock differs from this host's. A [Registry] that is kept finds out.
-	Silent State = "silent"
-	// Left: it ended and said so.
-	Left State = "left"
-	// Replaced: another run has taken its address.
-	Replaced State = "replaced"
-	// Dead: the kernel of this host shows that it has ended, and it never said so.
+	// Late: the process runs on another host and its heartbeats have stopped, or
+	// its clock differs from that of this host. A [Registry] that is kept finds out
+	// whether it is alive or dead.
+	Late State = "late"
+	// Dead: the process has ended, or is presumed dead, and recorded no end.
 	Dead State = "dead"
-	// PresumedDead: three heartbeats are missing.
-	PresumedDead State = "presumed dead"
+	// Ended: the process recorded its end.
+	Ended State = "ended"
 )
 
-func (s State) mayLive() bool { return s == Alive || s == Silent }
+// States lists all states.
+var States = []State{Alive, Late, Dead, Ended}
 
-// Status is a process and what has become of it.
+func (s State) mayLive() bool { return s == Alive || s == Late }
+
+// Status is a process and its state.
 type Status struct {
 	Process
 	State State `json:"state"`
-	// Reason says in words why State is what it is.
+	// Reason for the state, in words.
 	Reason string `json:"reason"`
-	// Until is the latest time at which its ids were made for sure: that of its
-	// end if it is known, and three intervals after its last heartbeat if not.
+	// Presumed is set if the only evidence for Dead is that three heartbeats are
+	// missing.
+	Presumed bool `json:"presumed,omitempty"`
+	// Successor is the run that has taken the address of a Dead process, if that is
+	// the evidence.
+	Successor gpid.GPID `json:"successor,omitzero"`
+	// Until is the latest time at which the process may have created ids: that of
+	// its end if it is known, otherwise three intervals after its last heartbeat.
 	Until time.Time `json:"until"`
-	// Rivals are other processes that hold the same value and may be alive.
+	// Rivals are other processes that have the same value and may be alive.
 	Rivals []gpid.GPID `json:"rivals,omitempty"`
 }
 
-// successor returns the first of the later runs at p's address that took its
-// place, or nil. That is a run of the same boot that began after p's last
-// heartbeat, by the monotonic clock. At a loopback address it must be in the same
-// network namespace too: each has its own.
+// successor returns the first of the later runs at the address of p that replaced
+// it, or nil: a run of the same boot that started after the last heartbeat of p, by
+// the monotonic clock. At a loopback address it must be in the same network
+// namespace as well, because each has its own.
 func successor(p *Process, later []*Process) *Process {
 	for _, q := range later {
 		if p.GPID.Addr().Port() == 0 || q.GPID.Addr() != p.GPID.Addr() || p.sameRun(q) {
@@ -56,15 +62,15 @@ func successor(p *Process, later []*Process) *Process {
 		if p.GPID.Addr().Addr().IsLoopback() && p.Network != q.Network {
 			continue
 		}
-		if p.Kernel.Boot != "" && p.Kernel.Boot == q.Kernel.Boot && q.Joined >= p.Last.Monotonic && q.Joined != 0 {
+		if p.Kernel.Boot != "" && p.Kernel.Boot == q.Kernel.Boot && q.Registered >= p.Last.Monotonic && q.Registered != 0 {
 			return q
 		}
 	}
 	return nil
 }
 
-// judge says what has become of p. It calls next for the run that took its address,
-// which may be nil, if it has to know.
+// judge returns the state of p. It calls next for the run that replaced p, or nil,
+// only if the state depends on it.
 func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, error) {
 	s := Status{Process: *p, Until: p.Last.Time.Add(p.patience())}
 	set := func(state State, format string, args ...any) (Status, error) {
@@ -73,14 +79,14 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	}
 	if p.End != nil {
 		s.Until = p.End.Time
-		return set(Left, "%s", p.End.Reason)
+		return set(Ended, "%s", p.End.Reason)
 	}
 	alive, err := false, gpid.ErrElsewhere
 	if self := r.here.self; self.Boot != "" && p.Kernel.Boot == self.Boot && p.Kernel.Namespace == self.Namespace {
 		alive, err = p.Kernel.Alive()
 	}
 	if err == nil && alive {
-		if now := wall(r.view.Now); now.After(s.Until) {
+		if now := wall(r.options.Now); now.After(s.Until) {
 			s.Until = now
 		}
 		return set(Alive, "process %d of this host runs", p.Kernel.PID)
@@ -96,50 +102,54 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 		if s.Until.Before(p.Last.Time) {
 			s.Until = p.Last.Time
 		}
-		return set(Replaced, "by %v", later.GPID)
+		s.Successor = later.GPID
+		return set(Dead, "replaced by %v", later.GPID)
 	}
 	if err == nil {
-		return set(Dead, "process %d of this host has ended and never said so", p.Kernel.PID)
+		return set(Dead, "process %d of this host no longer runs and recorded no end", p.Kernel.PID)
 	}
 	if since, ok := r.here.since(p.Kernel.Boot, p.Last.Monotonic); ok {
 		if since > p.patience() {
-			return set(PresumedDead, "no heartbeat for %v", since.Round(time.Second))
+			s.Presumed = true
+			return set(Dead, "presumed: no heartbeat for %v", since.Round(time.Second))
 		}
 		return set(Alive, "heartbeat %v ago", since.Round(time.Second))
 	}
-	if r.view.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "" {
+	if r.options.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "" {
 		return set(Dead, "this host was started again")
 	}
-	return r.judgeFar(p, set)
+	return r.judgeRemote(p, s)
 }
 
-// judgeFar judges a process with which this one shares no clock but the wall's:
-// a late heartbeat alone makes it silent, and only waiting tells more.
-func (r *Registry) judgeFar(p *Process, set func(State, string, ...any) (Status, error)) (Status, error) {
+// judgeRemote judges a process with which this one has no clock in common but the
+// wall clock: a late heartbeat alone makes it late, and only watching shows more.
+func (r *Registry) judgeRemote(p *Process, s Status) (Status, error) {
 	w := r.watch(p)
-	age := wall(r.view.Now).Sub(p.Last.Time)
+	age := wall(r.options.Now).Sub(p.Last.Time)
 	switch waited := time.Since(w.since); {
 	case waited > p.patience():
-		return set(PresumedDead, "no heartbeat in %v of watching", waited.Round(time.Second))
+		s.State, s.Presumed = Dead, true
+		s.Reason = fmt.Sprintf("presumed: no heartbeat in %v of watching", waited.Round(time.Second))
 	case w.moved:
-		return set(Alive, "heartbeat seen %v ago", waited.Round(time.Second))
+		s.State, s.Reason = Alive, fmt.Sprintf("heartbeat seen %v ago", waited.Round(time.Second))
 	case age.Abs() <= p.patience():
-		return set(Alive, "heartbeat %v ago by its clock", age.Round(time.Second))
+		s.State, s.Reason = Alive, fmt.Sprintf("heartbeat %v ago by its clock", age.Round(time.Second))
 	case age < 0:
-		return set(Silent, "its clock is %v ahead", -age.Round(time.Second))
+		s.State, s.Reason = Late, fmt.Sprintf("its clock is %v ahead", -age.Round(time.Second))
 	default:
-		return set(Silent, "no heartbeat for %v by its clock", age.Round(time.Second))
+		s.State, s.Reason = Late, fmt.Sprintf("no heartbeat for %v by its clock", age.Round(time.Second))
 	}
+	return s, nil
 }
 
-// watch is what a Registry has seen of a member.
+// watch is what a Registry has seen of the heartbeats of a process.
 type watch struct {
-	count int64     // of the last heartbeat seen
-	since time.Time // when that was first seen, with a monotonic reading
-	moved bool      // an earlier heartbeat had been seen before
+	count int64     // of the latest heartbeat seen
+	since time.Time // when it was first seen, with a monotonic reading
+	moved bool      // an earlier heartbeat was seen before it
 }
 
-// watch looks whether p has a new heartbeat.
+// watch updates what was seen of p and returns it.
 func (r *Registry) watch(p *Process) watch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,7 +161,7 @@ func (r *Registry) watch(p *Process) watch {
 	return w
 }
 
-// rivals returns the other processes that hold p's value, or a part of it, and
+// rivals returns the other processes that have the value of p, or a part of it, and
 // may be alive.
 func (r *Registry) rivals(ctx context.Context, p *Process) ([]gpid.GPID, error) {
 	var found []gpid.GPID
@@ -162,7 +172,7 @@ func (r *Registry) rivals(ctx context.Context, p *Process) ([]gpid.GPID, error) 
 		if h.Member == p.Member {
 			continue
 		}
-		// One that has not yet begun will look for rivals itself.
+		// One that has only claimed its block so far looks for rivals itself.
 		s, _, err := r.holder(ctx, h)
 		if err != nil {
 			return nil, err

@@ -12,48 +12,53 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Verdict says what is known of an id's maker.
+// Verdict of a [Trace].
 type Verdict string
 
 // Verdicts.
 const (
-	// Known: one process held the id's process value at the id's time.
+	// Known: one process had the process value of the id at its creation time.
 	Known Verdict = "known"
-	// Unrecorded: nobody is recorded to have held it.
-	Unrecorded Verdict = "unknown"
-	// Conflict: who held it was not running at the id's time.
+	// Unknown: no registered process has used the process value.
+	Unknown Verdict = "unknown"
+	// Conflict: the process with the process value did not run at the id's
+	// creation time.
 	Conflict Verdict = "conflict"
-	// Collision: more than one process held it at the id's time.
+	// Collision: more than one process had the process value at the id's creation
+	// time.
 	Collision Verdict = "collision"
 )
 
-// Trace is what the registry tells of an id.
+// Verdicts lists all verdicts.
+var Verdicts = []Verdict{Known, Unknown, Conflict, Collision}
+
+// Trace is the process that created an id, as far as it is known.
 type Trace struct {
 	ID      objectid.ID `json:"id"`
 	Verdict Verdict     `json:"verdict"`
-	// Reason says in words why.
+	// Reason for the verdict, in words.
 	Reason string `json:"reason"`
-	// Certain is set if the id is Known and was made when the registry had the
-	// process's word and its heartbeats.
+	// Certain is set if the id is Known and was created while the registration of
+	// the process was confirmed and its heartbeats arrived.
 	Certain bool `json:"certain"`
-	// Processes are the maker, if it is Known; those who come into question, if
-	// there is a Conflict or a Collision; and otherwise none.
+	// Processes is the process that created the id, if it is Known; the candidates
+	// of a Conflict or a Collision; and otherwise empty.
 	Processes []Status `json:"processes,omitempty"`
 
-	// Before and After are the samples next to the id's time, if it is Known.
+	// Before and After are the samples next to the creation time of a Known id.
 	// Either may be missing.
 	Before *Sample `json:"before,omitempty"`
 	After  *Sample `json:"after,omitempty"`
-	// CPU is the processors in use around that time: 1.5 is one and a half of
-	// them. It is Unknown where there are no two samples.
+	// CPU is the number of processors in use around that time, such as 1.5, or
+	// [Unmeasured] without two samples.
 	CPU float64 `json:"cpu"`
 }
 
-// Trace tells which process made id.
+// Trace finds the process that created id.
 func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
-	t := Trace{ID: id, Verdict: Unrecorded, Reason: "no process recorded its process value", CPU: Unknown}
+	t := Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
 	var sure, maybe, outside []Status
-	var presumed *Status // dead, before the id was made, as far as anybody knows
+	var presumed *Status // presumed dead when the id was created
 	for h, err := range r.holders(ctx, valueOf(id)) {
 		if err != nil {
 			return t, err
@@ -64,18 +69,18 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		}
 		switch at := id.Time(); {
 		case !recorded:
-			t.Reason = "its block was claimed by a process that never began, " + h.Process
+			t.Reason = "the process block was claimed by a process that was never recorded, " + h.Process
 		case at.Before(s.From.Truncate(time.Second)):
 			outside = append(outside, s)
-		case s.State == Dead && at.After(wall(r.view.Now)): // a process of this host, so of this clock
+		case s.State == Dead && !s.Presumed && s.Successor.IsZero() && at.After(wall(r.options.Now)): // a process of this host, so of this clock
 			outside = append(outside, s)
 		case !at.After(s.Until):
 			sure = addMaker(sure, s)
-		case s.State == Silent:
+		case s.State == Late:
 			maybe = addMaker(maybe, s)
 		default:
 			outside = append(outside, s)
-			if s.State == PresumedDead {
+			if s.Presumed {
 				presumed = &s
 			}
 		}
@@ -86,7 +91,7 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		return t, r.explain(ctx, &t, len(sure) == 1, presumed)
 	case len(sure)+len(maybe) > 1:
 		t.Verdict, t.Processes = Collision, append(sure, maybe...)
-		t.Reason = fmt.Sprintf("%d processes held its process value at that time", len(t.Processes))
+		t.Reason = fmt.Sprintf("%d processes had its process value at that time", len(t.Processes))
 	case len(outside) > 0:
 		t.Verdict, t.Processes = Conflict, outside
 		t.Reason = conflict(id, outside)
@@ -94,8 +99,7 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	return t, nil
 }
 
-// addMaker appends s, or puts it in the place of another record of the same
-// maker.
+// addMaker appends s, or replaces another record of the same process by it.
 func addMaker(to []Status, s Status) []Status {
 	for i := range to {
 		if to[i].sameMaker(&s.Process) {
@@ -106,41 +110,42 @@ func addMaker(to []Status, s Status) []Status {
 	return append(to, s)
 }
 
-// conflict says how far off the id's time is.
+// conflict returns the reason of a conflict: how far off the creation time is.
 func conflict(id objectid.ID, outside []Status) string {
 	if len(outside) > 1 {
-		return fmt.Sprintf("none of the %d processes that held its process value ran at that time", len(outside))
+		return fmt.Sprintf("none of the %d processes with its process value ran at that time", len(outside))
 	}
 	s := outside[0]
 	if at := id.Time(); at.Before(s.From) {
-		return fmt.Sprintf("made %v before the process held its value", s.From.Sub(at).Round(time.Second))
+		return fmt.Sprintf("created %v before the process had its value", s.From.Sub(at).Round(time.Second))
 	} else if s.End != nil {
-		return fmt.Sprintf("made %v after the process had ended", at.Sub(s.End.Time).Round(time.Second))
+		return fmt.Sprintf("created %v after the process had ended", at.Sub(s.End.Time).Round(time.Second))
 	} else {
-		return fmt.Sprintf("made %v after the last heartbeat of the process, which is %s", at.Sub(s.Last.Time).Round(time.Second), s.State)
+		return fmt.Sprintf("created %v after the last heartbeat of the process, which is %s", at.Sub(s.Last.Time).Round(time.Second), s.State)
 	}
 }
 
-// explain completes the trace of an id whose maker is known: sure if that was
-// alive for sure, and unless presumed, if it is not nil, was alive after all.
+// explain completes the trace of an id with one candidate. sure means that the
+// process was alive for certain; presumed, if not nil, is another candidate unless
+// it is as dead as presumed.
 func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *Status) error {
 	p := &t.Processes[0]
 	at := t.ID.Time()
 	t.Verdict = Known
 	switch {
 	case !sure:
-		t.Reason = fmt.Sprintf("made %v after the last heartbeat of a process that is silent", at.Sub(p.Last.Time).Round(time.Second))
-	case p.Value != p.Block && !p.State.mayLive() && p.End == nil && at.After(p.Last.Time): // others may draw the value
-		t.Reason = fmt.Sprintf("made %v after the last heartbeat of a process that is %s; when it died is not known", at.Sub(p.Last.Time).Round(time.Second), p.State)
-	case at.Before(p.Certain.Truncate(time.Second)):
-		t.Reason = fmt.Sprintf("certain only from %s, when the process was recorded", p.Certain.Format(time.RFC3339))
+		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is late", at.Sub(p.Last.Time).Round(time.Second))
+	case p.Value != p.Block && !p.State.mayLive() && p.End == nil && at.After(p.Last.Time): // others may draw the same value
+		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is %s; when it died is not known", at.Sub(p.Last.Time).Round(time.Second), p.State)
+	case at.Before(p.Confirmed.Truncate(time.Second)):
+		t.Reason = fmt.Sprintf("certain only from %s, when the process was recorded", p.Confirmed.Format(time.RFC3339))
 	case presumed != nil && !presumed.sameMaker(&p.Process):
-		t.Reason = fmt.Sprintf("unless %v, which is presumed dead and held its process value too, is alive", presumed.GPID)
+		t.Reason = fmt.Sprintf("unless %v, which is presumed dead and had the same process value, is alive", presumed.GPID)
 	default:
 		t.Certain = true
-		t.Reason = "the process held its process value at that time"
+		t.Reason = "the process had its process value at that time"
 	}
-	before, after, err := r.around(ctx, &p.Process, at.Add(time.Second)) // it was made some time in its second
+	before, after, err := r.around(ctx, &p.Process, at.Add(time.Second)) // it was created at some time in its second
 	if err != nil {
 		return err
 	}
@@ -158,9 +163,9 @@ func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *S
 }
 
 // around returns up to two samples of p before a time, latest first, and the first
-// one from then on.
+// one at that time or later.
 func (r *Registry) around(ctx context.Context, p *Process, at time.Time) (before []Sample, after *Sample, err error) {
-	// Samples are an interval apart as a rule, so that one query finds all three.
+	// Samples are usually one interval apart, so that one query finds all three.
 	const enough = 6
 	from, n := at.Add(-3*p.Interval), 0
 	for s, err := range r.samples(ctx, store.Query{Range: sampleRange(p.Block, from, time.Time{}), Limit: enough}) {
@@ -195,16 +200,16 @@ func (r *Registry) around(ctx context.Context, p *Process, at time.Time) (before
 	return before, after, nil
 }
 
-// Processors returns how many processors a process used on average between two
-// of its samples, or [Unknown].
+// Processors returns how many processors a process used on average between two of
+// its samples, or [Unmeasured].
 func Processors(a, b Sample) float64 {
 	if a.CPU < 0 || b.CPU < a.CPU || !b.Time.After(a.Time) {
-		return Unknown
+		return Unmeasured
 	}
 	return float64(b.CPU-a.CPU) / float64(b.Time.Sub(a.Time))
 }
 
-// holders returns who holds a value of 8 or 10 digits, or ever did.
+// holders returns the claims of a value of 8 or 10 digits.
 func (r *Registry) holders(ctx context.Context, value string) iter.Seq2[*holding, error] {
 	return func(yield func(*holding, error) bool) {
 		for h, err := range read[holding](ctx, r.store, values, store.Query{Range: valueRange(value[:8])}) {
@@ -221,22 +226,22 @@ func (r *Registry) holders(ctx context.Context, value string) iter.Seq2[*holding
 	}
 }
 
-// holder returns the process that h is about, or what is left of it. It may have
-// neither: a process that has just claimed its block.
+// holder returns the process of h, or its essence if it was pruned. recorded is
+// false if there is neither: the process has only claimed its block.
 func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded bool, err error) {
-	p, err := get[Process](ctx, r.store, processes, h.Process)
+	doc, err := get[record](ctx, r.store, processes, h.Process)
 	switch {
 	case err == nil:
-		s, err = r.status(ctx, &p)
+		s, err = r.status(ctx, &doc.Process)
 		return s, true, err
 	case !errors.Is(err, store.ErrNotFound):
-		return s, false, fmt.Errorf("registry: read process %s: %w", h.Process, err)
+		return s, false, err
 	case h.Pruned == nil:
 		return s, false, nil
 	}
 	s, err = r.judge(h.Pruned, func() (*Process, error) { return nil, nil })
 	if s.State.mayLive() {
-		s.State, s.Reason = PresumedDead, "its record was pruned"
+		s.State, s.Presumed, s.Reason = Dead, true, "presumed: its record was pruned"
 	}
 	return s, true, err
 }

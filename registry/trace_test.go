@@ -18,11 +18,11 @@ func TestTraceFindsTheSamplesNextToTheId(t *testing.T) {
 	both := 0
 	for range 40 {
 		s := newStore(t)
-		m := join(t, s, registry.Options{Interval: 10 * time.Second})
+		m := join(t, s, options{Interval: 10 * time.Second})
 		p := m.Process()
 		var clock moved
 		clock.set(2 * time.Hour)
-		r := registry.New(s, &registry.View{Now: clock.Now})
+		r := registry.New(s, &registry.Options{Now: clock.Now})
 		var docs []any
 		at := p.From
 		for spread := []time.Duration{time.Second, 10 * time.Second, 10 * time.Minute}[random.IntN(3)]; len(docs) < 100; {

@@ -49,7 +49,7 @@ func TestTraceAgainstWhatProcessesWroteDown(t *testing.T) {
 		p.make(20)
 		running = append(running, p)
 	}
-	r := registry.New(s, &registry.View{OneHost: true})
+	r := registry.New(s, &registry.Options{OneHost: true})
 	made, pid1 := 0, map[gpid.GPID]bool{}
 	check := func(p *process, states ...registry.State) {
 		for _, id := range p.ids {
@@ -81,14 +81,14 @@ func TestTraceAgainstWhatProcessesWroteDown(t *testing.T) {
 		}
 	}
 	for _, p := range ended {
-		if st := statusOf(t, r, p.gpid); st.State == registry.Alive || st.State == registry.Silent {
+		if st := statusOf(t, r, p.gpid); st.State == registry.Alive || st.State == registry.Late {
 			t.Errorf("%v has ended and was replaced: %s (%s)", p.gpid, st.State, st.Reason)
 		}
 	}
 	for range 1000 {
 		id := objectid.At(time.Now())
 		binary.BigEndian.PutUint64(id[4:], random.Uint64())
-		if tr := trace(t, r, id); tr.Verdict != registry.Unrecorded {
+		if tr := trace(t, r, id); tr.Verdict != registry.Unknown {
 			t.Errorf("random id %v: %s", id, tr.Verdict)
 		}
 	}

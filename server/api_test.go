@@ -80,7 +80,7 @@ func TestMakeIDs(t *testing.T) {
 func TestInspectOverAPI(t *testing.T) {
 	r := serve(t, server.Options{})
 	in := decode[wire.Inspection](t, r.get(t, "/v1/ids/507f1f77bcf86cd799439011"), 200)
-	if in.Readings[0].Variant != "classic" || in.Trace.Verdict != registry.Unrecorded {
+	if in.Readings[0].Variant != "classic" || in.Trace.Verdict != registry.Unknown {
 		t.Errorf("%+v", in)
 	}
 	in = decode[wire.Inspection](t, r.get(t, "/v1/ids/507F1F77BCF86CD799439011?layout=java&trace=false"), 200)
@@ -154,7 +154,7 @@ func TestProcessesOverAPI(t *testing.T) {
 	if len(c.Rivals) != 1 || c.Rivals[0] != b.GPID {
 		t.Errorf("a second process with the same value: %+v, want a collision", c)
 	}
-	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"sample":"507f1f77bcf86cd799439011"}`), 422, "cannot have made")
+	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"sample":"507f1f77bcf86cd799439011"}`), 422, "cannot have created")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"addr":"here"}`), 422, "want ip:port")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":0}`), 422, "pid")
 	wantProblem(t, r.post(t, "/v1/processes", `{"pid":1}`), 422, "name")
@@ -176,14 +176,14 @@ func TestProcessesOverAPI(t *testing.T) {
 	if got := r.do(t, "DELETE", one, nil); got.status != 200 {
 		t.Errorf("leave: %+v", got)
 	}
-	wantProblem(t, r.do(t, "DELETE", one, nil), 409, "has left")
-	wantProblem(t, r.post(t, one+"/heartbeat", `{}`), 409, "has left")
+	wantProblem(t, r.do(t, "DELETE", one, nil), 409, "has ended")
+	wantProblem(t, r.post(t, one+"/heartbeat", `{}`), 409, "has ended")
 	wantProblem(t, r.get(t, "/v1/processes/10.0.0.7:1:1795166651598985:1"), 404, "no process of this name is recorded")
 	wantProblem(t, r.get(t, "/v1/processes/nobody"), 422, "gpid")
 	self := decode[wire.Processes](t, r.get(t, "/v1/processes?state=alive"), 200)
 	for _, p := range self.Processes {
 		if p.Name == "oid serve" {
-			wantProblem(t, r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(p.GPID.String()), nil), 409, "speaks for itself")
+			wantProblem(t, r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(p.GPID.String()), nil), 409, "sends its own heartbeats")
 		}
 	}
 }

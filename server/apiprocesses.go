@@ -32,7 +32,7 @@ func (in *joinInput) Resolve(c huma.Context) []error {
 }
 
 type listInput struct {
-	State string `query:"state" enum:"alive,silent,left,replaced,dead,presumed dead" doc:"Only processes in this state."`
+	State string `query:"state" enum:"alive,late,dead,ended" doc:"Only processes in this state."`
 	Addr  string `query:"addr" maxLength:"64" doc:"Only the runs at this ip:port, which shows its restarts."`
 	Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"How many at most."`
 }
@@ -70,7 +70,7 @@ func (s *Server) addProcesses(api huma.API) {
 		"Says that a process which joined over this API is alive, and what it uses. After 404 or 409, join again.", append(gone, http.StatusUnsupportedMediaType)...),
 		func(ctx context.Context, in *beatInput) (wire.Joined, error) {
 			return s.joined(ctx, "beat", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-				return r.Beat(ctx, in.GPID, load(in.Body))
+				return r.Heartbeat(ctx, in.GPID, load(in.Body))
 			})
 		})
 	handle(s, api, operation(http.MethodDelete, one, "leave", "Leave",
@@ -123,12 +123,15 @@ func (s *Server) join(ctx context.Context, in *joinInput) (wire.Joined, error) {
 	if err != nil {
 		return wire.Joined{}, err
 	}
-	o := &registry.Options{
-		Name: in.Body.Name, Version: in.Body.Version, Labels: in.Body.Labels, Layout: in.Body.Layout,
-		Interval: time.Duration(in.Body.IntervalMS) * time.Millisecond, Log: s.options.Log,
+	o := &registry.RemoteOptions{
+		Name: in.Body.Name, Version: in.Body.Version, Labels: in.Body.Labels,
+		Interval: time.Duration(in.Body.IntervalMS) * time.Millisecond,
 	}
-	return s.joined(ctx, "enroll", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-		return r.Enroll(ctx, g, in.Body.Sample, o)
+	return s.joined(ctx, "register", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+		if in.Body.Sample.IsZero() {
+			return r.RegisterRemote(ctx, g, o)
+		}
+		return r.AdoptRemote(ctx, g, in.Body.Sample, in.Body.Layout, o)
 	})
 }
 
@@ -155,7 +158,7 @@ func (s *Server) joined(ctx context.Context, name string, call func(context.Cont
 func load(h wire.Heartbeat) registry.Load {
 	number := func(n *int64) int64 {
 		if n == nil {
-			return registry.Unknown
+			return registry.Unmeasured
 		}
 		return *n
 	}

@@ -93,14 +93,12 @@ func (b *backend) connect(ctx context.Context, addr string) error {
 		return err
 	}
 	oneHost := b.options.OneHost != nil && b.options.OneHost(s)
-	m, err := registry.Join(ctx, s, &registry.Options{
-		Addr: addr, Name: "oid serve", Version: b.options.Version,
-		OneHost: oneHost, Log: b.options.Log, Now: clockOf(b.options),
-	})
+	r := registry.New(s, &registry.Options{OneHost: oneHost, Log: b.options.Log, Now: clockOf(b.options)})
+	m, err := r.Register(ctx, &registry.RegisterOptions{Addr: addr, Name: "oid serve", Version: b.options.Version})
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	b.joined.Store(&joined{s, registry.New(s, &registry.View{OneHost: oneHost}), m})
+	b.joined.Store(&joined{s, r, m})
 	b.options.Log.Info("joined the registry", "gpid", m.GPID())
 	return nil
 }
@@ -111,7 +109,7 @@ func (b *backend) close(ctx context.Context) error {
 	if j == nil {
 		return nil
 	}
-	err := j.member.Leave(ctx, "shut down")
+	err := j.member.End(ctx, "shut down")
 	if err != nil {
 		err = fmt.Errorf("server: %w", err)
 	}
@@ -173,7 +171,7 @@ func ask[T any](parent context.Context, b *backend, name string, call func(conte
 // store.
 func known(err error) bool {
 	for _, answer := range []error{
-		store.ErrNotFound, registry.ErrCollision, registry.ErrSample, registry.ErrLeft, registry.ErrOwnWord, gpid.ErrInvalid,
+		store.ErrNotFound, registry.ErrCollision, registry.ErrSample, registry.ErrEnded, registry.ErrSelfManaged, gpid.ErrInvalid,
 	} {
 		if errors.Is(err, answer) {
 			return true

@@ -47,7 +47,7 @@ func TestClient(t *testing.T) {
 	if _, err := c.Heartbeat(ctx, name, wire.Heartbeat{RSSBytes: &rss}); err != nil {
 		t.Errorf("Heartbeat: %v", err)
 	}
-	if h, err := c.History(ctx, name, "1h"); err != nil || len(h.Samples) != 2 || h.Samples[1].RSS != rss || h.Samples[1].CPU != registry.Unknown {
+	if h, err := c.History(ctx, name, "1h"); err != nil || len(h.Samples) != 2 || h.Samples[1].RSS != rss || h.Samples[1].CPU != registry.Unmeasured {
 		t.Errorf("History = %+v, %v", h, err)
 	}
 	if p, err := c.Processes(ctx, "alive"); err != nil || len(p.Processes) != 2 {

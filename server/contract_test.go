@@ -75,7 +75,7 @@ func TestContract(t *testing.T) {
 		{"GET", "/v1/range?from=2026-11-01&to=2026-12-01&column=id", "", 200, ""},
 		{"GET", "/v1/range?from=soon", "", 422, ""},
 		{"GET", "/v1/processes", "", 200, ""},
-		{"GET", "/v1/processes?state=presumed+dead&limit=5", "", 200, ""},
+		{"GET", "/v1/processes?state=ended&limit=5", "", 200, ""},
 		{"POST", "/v1/processes", `{"name":"a","pid":1,"sample":"507f1f77bcf86cd799439011"}`, 422, ""},
 		{"GET", one, "", 200, ""},
 		{"GET", one + "?since=1h&limit=1", "", 200, ""},

@@ -41,8 +41,8 @@ func TestStoreIsGone(t *testing.T) {
 			t.Errorf("%s: status %d without %q: %s", path, got.status, want, got.body)
 		}
 	}
-	// Nobody is there to whom it could say that it leaves, and it ends all the same.
-	if err := r.stop(); err == nil || !strings.Contains(err.Error(), "leave") {
-		t.Errorf("Serve: %v, want the error of leaving", err)
+	// The end cannot be recorded, which is said, and the server ends all the same.
+	if err := r.stop(); err == nil || !strings.Contains(err.Error(), "registry: end") {
+		t.Errorf("Serve: %v, want the error of the end", err)
 	}
 }

@@ -111,7 +111,7 @@ func TestServerInTheRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = serve(t, server.Options{Open: open})
-	list = decode[wire.Processes](t, r.get(t, "/v1/processes?state=left"), 200).Processes
+	list = decode[wire.Processes](t, r.get(t, "/v1/processes?state=ended"), 200).Processes
 	if len(list) != 1 || list[0].End.Reason != "shut down" {
 		t.Errorf("after its end: %+v", list)
 	}

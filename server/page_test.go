@@ -139,7 +139,7 @@ func TestProcessesLive(t *testing.T) {
 	views := furnish(t, r)
 	b.await(`document.querySelector('#result').innerText.includes('2 alive')`)
 	b.await(`document.querySelectorAll('svg.spark polyline').length >= 2`)
-	b.fill("#state", "left")
+	b.fill("#state", "ended")
 	b.await(`document.querySelectorAll('#result tbody tr').length === 1 && document.querySelector('#result tbody a').innerText === 'worker'`)
 	b.open(strings.TrimPrefix(views["process"], r.url))
 	b.await(`document.querySelectorAll('.panel svg polyline').length >= 2`)

@@ -128,7 +128,7 @@ func (s *Server) maker(r *http.Request, text string, unknown map[string]bool) (*
 	}
 	value := text[8:18]
 	if unknown[value] {
-		return &maker{Verdict: registry.Unrecorded, Reason: "no process recorded its process value"}, nil
+		return &maker{Verdict: registry.Unknown, Reason: "no process recorded its process value"}, nil
 	}
 	t, err := s.trace(r.Context(), id)
 	if errors.Is(err, errNoStore) {
@@ -138,7 +138,7 @@ func (s *Server) maker(r *http.Request, text string, unknown map[string]bool) (*
 		return nil, err
 	}
 	m := &maker{Verdict: t.Verdict, Reason: t.Reason, Trace: &t}
-	if t.Verdict == registry.Unrecorded && len(unknown) < maxUnknown {
+	if t.Verdict == registry.Unknown && len(unknown) < maxUnknown {
 		unknown[value] = true
 	}
 	if len(t.Processes) > 0 {

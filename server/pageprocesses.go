@@ -90,7 +90,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, code, "processes", "Processes", "/processes", data)
 }
 
-var states = []registry.State{registry.Alive, registry.Silent, registry.Left, registry.Replaced, registry.Dead, registry.PresumedDead}
+var states = registry.States
 
 // addSparks draws the last minutes of each process.
 func addSparks(ctx context.Context, reg *registry.Registry, rows []processRow) error {

@@ -48,7 +48,7 @@ func status(err error) int {
 	}{
 		{http.StatusBadRequest, []error{errBadBody}},
 		{http.StatusNotFound, []error{store.ErrNotFound, errNoReport}},
-		{http.StatusConflict, []error{registry.ErrCollision, registry.ErrLeft, registry.ErrOwnWord}},
+		{http.StatusConflict, []error{registry.ErrCollision, registry.ErrEnded, registry.ErrSelfManaged}},
 		{http.StatusNotAcceptable, []error{errAcceptable}},
 		{http.StatusRequestEntityTooLarge, []error{errTooLarge, errLongBody, census.ErrLimit, census.ErrTooMany}},
 		{http.StatusRequestTimeout, []error{errTooSlow, errSlowBody}},

@@ -17,15 +17,21 @@ import (
 
 const samplesEach = 6
 
+// record is the document of a process.
+type record struct {
+	Key              string `bson:"_id"`
+	registry.Process `bson:",inline"`
+}
+
 // fill records n processes at 1,000 addresses that ran for a minute each, a
 // minute after one another, and returns an id of each. It is as if they had
 // joined, beaten and left; joining one by one would take minutes.
 func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
-	m, err := registry.Join(ctx, s, &registry.Options{Name: "bench", Addr: "10.0.0.1:1"})
+	m, err := registry.New(s, nil).Register(ctx, &registry.RegisterOptions{Name: "bench", Addr: "10.0.0.1:1"})
 	if err != nil {
 		return nil, err
 	}
-	if err := m.Leave(ctx, "copied"); err != nil {
+	if err := m.End(ctx, "copied"); err != nil {
 		return nil, err
 	}
 	ids := make([]objectid.ID, n)
@@ -38,15 +44,15 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 		p.Block = hex.EncodeToString(ids[i][4:8])
 		p.Value = p.Block
 		p.GPID = gpid.MustParse(fmt.Sprintf("10.0.%d.%d:8080:%d:4711", i%1000/250, i%250+1, began.UnixMicro()))
-		p.Key = p.GPID.String() + "/" + p.Block
+		key := p.GPID.String() + "/" + p.Block
 		p.From, p.Last.Time = began, began.Add(time.Minute)
 		p.End = &registry.End{Time: began.Add(time.Minute), Reason: "bench"}
 		if i%2 == 0 {
 			p.End = nil // killed
 		}
 		p.Kernel.Ticks++ // of another run
-		processes = append(processes, p)
-		values = append(values, bson.D{{Key: "_id", Value: p.Block}, {Key: "member", Value: p.Member}, {Key: "process", Value: p.Key}})
+		processes = append(processes, record{key, p})
+		values = append(values, bson.D{{Key: "_id", Value: p.Block}, {Key: "member", Value: p.Member}, {Key: "process", Value: key}})
 		for k := range samplesEach {
 			at := began.Add(time.Duration(k) * 10 * time.Second)
 			samples = append(samples, bson.D{{Key: "_id", Value: fmt.Sprintf("%s:%013d", p.Block, at.UnixMilli())}, {Key: "cpu", Value: int64(k) * 1e9}, {Key: "rss", Value: int64(50 << 20)}})

@@ -105,13 +105,13 @@ func millis(n int, do func() error) (float64, error) {
 func join(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, error) {
 	var members []*registry.Member
 	took, err := millis(perRound, func() error {
-		m, err := registry.Join(ctx, s, &registry.Options{Interval: time.Hour})
+		m, err := registry.New(s, nil).Register(ctx, &registry.RegisterOptions{Interval: time.Hour})
 		members = append(members, m)
 		return err
 	})
 	for _, m := range members {
 		if m != nil {
-			err = errors.Join(err, m.Leave(ctx, "measured"))
+			err = errors.Join(err, m.End(ctx, "measured"))
 		}
 	}
 	return took, err
@@ -119,7 +119,7 @@ func join(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, 
 
 // heartbeat measures the processor time of a member that beats every 100 ms.
 func heartbeat(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, error) {
-	m, err := registry.Join(ctx, s, &registry.Options{Interval: 100 * time.Millisecond})
+	m, err := registry.New(s, nil).Register(ctx, &registry.RegisterOptions{Interval: 100 * time.Millisecond})
 	if err != nil {
 		return 0, err
 	}
@@ -130,7 +130,7 @@ func heartbeat(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (floa
 	if beats == 0 {
 		return 0, errors.Join(errors.New("no heartbeat in 2 s"), m.Err())
 	}
-	return used.Seconds() * 1000 / float64(beats), m.Leave(ctx, "measured")
+	return used.Seconds() * 1000 / float64(beats), m.End(ctx, "measured")
 }
 
 // share is what a heartbeat takes of one core at the default interval.
@@ -163,7 +163,7 @@ func traceNobody(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (fl
 	r := registry.New(s, nil)
 	return millis(10*perRound, func() error {
 		t, err := r.Trace(ctx, objectid.New())
-		if err == nil && t.Verdict != registry.Unrecorded {
+		if err == nil && t.Verdict != registry.Unknown {
 			err = fmt.Errorf("trace: %+v", t)
 		}
 		return err
@@ -194,7 +194,7 @@ func history(ctx context.Context, s *sqlitestore.Store, ids []objectid.ID) (floa
 // generator compares a member's generator with one of random process bytes, turn
 // by turn.
 func generator(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, error) {
-	m, err := registry.Join(ctx, s, &registry.Options{Interval: time.Hour})
+	m, err := registry.New(s, nil).Register(ctx, &registry.RegisterOptions{Interval: time.Hour})
 	if err != nil {
 		return 0, err
 	}
@@ -214,5 +214,5 @@ func generator(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (floa
 	if sink.IsZero() {
 		return 0, errors.New("no id")
 	}
-	return ratio, m.Leave(ctx, "measured")
+	return ratio, m.End(ctx, "measured")
 }

@@ -21,12 +21,12 @@ func TestCensusNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	member, err := registry.Join(t.Context(), s, &registry.Options{Name: "orders-api", OneHost: true})
+	member, err := registry.New(s, nil).Register(t.Context(), &registry.RegisterOptions{Name: "orders-api"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := member.Leave(t.Context(), "test"); err != nil {
+		if err := member.End(t.Context(), "test"); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -112,7 +112,7 @@ func measured(seq iter.Seq2[registry.Sample, error]) iter.Seq2[point, error] {
 	return func(yield func(point, error) bool) {
 		var before *registry.Sample
 		for s, err := range seq {
-			p := point{s, registry.Unknown}
+			p := point{s, registry.Unmeasured}
 			if err == nil && before != nil {
 				p.Processors = registry.Processors(*before, s)
 			}

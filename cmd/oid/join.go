@@ -20,7 +20,7 @@ import (
 func newJoinCommand(std streams) *cobra.Command {
 	var (
 		where          storeFlag
-		o              registry.Options
+		o              registry.AdoptOptions
 		sample, layout string
 		labels         []string
 		asJSON         bool
@@ -64,9 +64,8 @@ Programs in Go need no such helper: see package registry.
 				return err
 			}
 			defer closing(s, &err)
-			o.OneHost = onlyHere(s)
-			o.Log = slog.New(stderrLog{w: std.err})
-			m, err := registry.Adopt(cmd.Context(), s, id, &o)
+			r := registry.New(s, &registry.Options{OneHost: onlyHere(s), Log: slog.New(stderrLog{w: std.err})})
+			m, err := r.Adopt(cmd.Context(), id, &o)
 			collision := errors.Is(err, registry.ErrCollision)
 			if err != nil && !collision {
 				return err
@@ -108,7 +107,7 @@ Programs in Go need no such helper: see package registry.
 func detach(m *registry.Member) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	if err := m.Detach(ctx); err != nil && !errors.Is(err, registry.ErrLeft) {
+	if err := m.Detach(ctx); err != nil && !errors.Is(err, registry.ErrEnded) {
 		return err
 	}
 	return nil

@@ -30,7 +30,7 @@ func (f *storeFlag) openRegistry(ctx context.Context) (*registry.Registry, store
 	if err != nil {
 		return nil, nil, err
 	}
-	return registry.New(s, &registry.View{OneHost: onlyHere(s)}), s, nil
+	return registry.New(s, &registry.Options{OneHost: onlyHere(s)}), s, nil
 }
 
 // makers names the processes that made ids, for commands that show it beside
@@ -86,7 +86,7 @@ func (m *makers) of(ctx context.Context, id objectid.ID) (*maker, error) {
 		return nil, err
 	}
 	switch t.Verdict {
-	case registry.Unrecorded:
+	case registry.Unknown:
 		return nil, nil
 	case registry.Known:
 		p := t.Processes[0]

@@ -31,12 +31,12 @@ func TestMakers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	member, err := registry.Join(t.Context(), s, &registry.Options{Name: "shop", Addr: "127.0.0.1:8080"})
+	member, err := registry.New(s, nil).Register(t.Context(), &registry.RegisterOptions{Name: "shop", Addr: "127.0.0.1:8080"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := member.Generator().New()
-	if err := member.Leave(t.Context(), "done"); err != nil {
+	if err := member.End(t.Context(), "done"); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("OID_STORE", "sqlite:"+path)
@@ -46,7 +46,7 @@ func TestMakers(t *testing.T) {
 	}
 	defer makers.Close()
 	m, err := makers.of(t.Context(), id)
-	if want := "shop " + member.GPID().String() + " (left)"; err != nil || m == nil || m.String() != want {
+	if want := "shop " + member.GPID().String() + " (ended)"; err != nil || m == nil || m.String() != want {
 		t.Errorf("maker = %v, %v, want %s", m, err, want)
 	}
 	if m, err := makers.of(t.Context(), objectid.New()); m != nil || err != nil {
@@ -54,7 +54,7 @@ func TestMakers(t *testing.T) {
 	}
 	early := objectid.At(id.Time().AddDate(-1, 0, 0))
 	copy(early[4:], id[4:])
-	if m, err := makers.of(t.Context(), early); err != nil || m == nil || !strings.HasPrefix(m.String(), "conflict: made ") {
+	if m, err := makers.of(t.Context(), early); err != nil || m == nil || !strings.HasPrefix(m.String(), "conflict: created ") {
 		t.Errorf("maker of an id from a year before = %v, %v", m, err)
 	}
 }

@@ -42,7 +42,7 @@ are never given away again, and ids made with them are still traced.
 				return err
 			}
 			defer closing(s, &err)
-			done, err := registry.New(s, &registry.View{OneHost: onlyHere(s)}).Prune(cmd.Context(), &keep)
+			done, err := registry.New(s, &registry.Options{OneHost: onlyHere(s)}).Prune(cmd.Context(), &keep)
 			if err != nil {
 				return err
 			}

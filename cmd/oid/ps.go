@@ -39,11 +39,10 @@ func newPsCommand(std streams) *cobra.Command {
 With --at, list all runs at an address, in order: where there are several, there
 were restarts.
 
-States: alive; silent, if the heartbeats of a process of another host have stopped
-or its clock is off; left, if it ended and said so; replaced, if a later run has its
-address; dead, if this host's kernel knows that it ended; presumed dead, if three
-heartbeats are missing. To tell the silent from the dead takes watching: --watch
-does. A "!" marks processes that are alive and hold the same process value, so that
+States: alive; late, if the heartbeats of a process of another host have stopped or
+its clock is wrong; dead, if it has ended, a later run has its address or three
+heartbeats are missing, and it recorded no end; ended, if it recorded its end. A late
+process turns out to be alive or dead with --watch. A "!" marks processes that are alive and hold the same process value, so that
 their ids may collide.
 
 CPU is the average since the process began.
@@ -127,7 +126,7 @@ func (l *listing) processes(ctx context.Context, r *registry.Registry, ended *in
 			if err == nil && l.name != "" && p.Name != l.name {
 				continue
 			}
-			if err == nil && !l.all && l.at == "" && p.State != registry.Alive && p.State != registry.Silent {
+			if err == nil && !l.all && l.at == "" && p.State != registry.Alive && p.State != registry.Late {
 				*ended++
 				continue
 			}

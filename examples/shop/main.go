@@ -53,7 +53,7 @@ func serve(ctx context.Context, listen, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	member, err := registry.Join(ctx, s, &registry.Options{Name: "shop", Addr: listener.Addr().String(), OneHost: true})
+	member, err := registry.New(s, &registry.Options{OneHost: true}).Register(ctx, &registry.RegisterOptions{Name: "shop", Addr: listener.Addr().String()})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -72,7 +72,7 @@ func serve(ctx context.Context, listen, path string) (err error) {
 	}
 	leaving, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	return errors.Join(err, member.Leave(leaving, "shut down"))
+	return errors.Join(err, member.End(leaving, "shut down"))
 }
 
 // handler stores each posted JSON document as an order, and answers its id.

@@ -107,12 +107,12 @@ func TestOrdersAreTracedAfterAKill(t *testing.T) {
 	if n, err := s.Count(t.Context(), "orders", store.Range{}); err != nil || n != 2 {
 		t.Errorf("%d orders, %v, want 2", n, err)
 	}
-	r := registry.New(s, &registry.View{OneHost: true})
+	r := registry.New(s, &registry.Options{OneHost: true})
 	for _, c := range []struct {
 		id    objectid.ID
 		maker gpid.GPID
 		state registry.State
-	}{{id1, first.gpid, registry.Replaced}, {id2, second.gpid, registry.Left}} {
+	}{{id1, first.gpid, registry.Dead}, {id2, second.gpid, registry.Ended}} {
 		tr, err := r.Trace(t.Context(), c.id)
 		if err != nil || tr.Verdict != registry.Known || tr.Processes[0].GPID != c.maker || tr.Processes[0].State != c.state {
 			t.Errorf("trace of %v: %+v, %v, want %v, %s", c.id, tr, err, c.maker, c.state)

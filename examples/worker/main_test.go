@@ -60,7 +60,7 @@ func TestWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if in.Trace == nil || in.Trace.Verdict != registry.Known || in.Trace.Processes[0].Name != "worker" || in.Trace.Processes[0].State != registry.Left {
+		if in.Trace == nil || in.Trace.Verdict != registry.Known || in.Trace.Processes[0].Name != "worker" || in.Trace.Processes[0].State != registry.Ended {
 			t.Errorf("%s: %+v", id, in.Trace)
 		}
 	}
@@ -84,7 +84,7 @@ func TestInterrupt(t *testing.T) {
 	if err := <-ended; err != nil || out.Len() == 0 {
 		t.Errorf("%v, %d bytes of ids", err, out.Len())
 	}
-	awaitWorker(t, c, func(s registry.Status) bool { return s.State == registry.Left && s.End.Reason == "no more jobs" })
+	awaitWorker(t, c, func(s registry.Status) bool { return s.State == registry.Ended && s.End.Reason == "no more jobs" })
 }
 
 // awaitWorker waits until a worker is recorded as ok says.

@@ -54,7 +54,7 @@ func run() error {
 		switch verb, arg, _ := strings.Cut(lines.Text(), " "); verb {
 		case "join":
 			began := time.Now()
-			m, err = registry.Join(ctx, s, &registry.Options{Addr: *addr, Name: "member", Interval: *interval, OneHost: true})
+			m, err = registry.New(s, &registry.Options{OneHost: true}).Register(ctx, &registry.RegisterOptions{Addr: *addr, Name: "member", Interval: *interval})
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ func run() error {
 			}
 			fmt.Println("made")
 		case "leave":
-			if err := m.Leave(ctx, arg); err != nil {
+			if err := m.End(ctx, arg); err != nil {
 				return err
 			}
 			fmt.Println("left")

@@ -60,7 +60,7 @@ func TestLoadIsReadFromStat(t *testing.T) {
 	for _, name := range []string{"cat", ") ", "x) R 1 1 1 (y", ")))", "evil) Z 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 666 1"} {
 		s := sampler{root: procTree(t, statLine(4711, name, "S", 91910)), kernel: sampled}
 		got, err := s.take()
-		want := Load{CPU: 2 * time.Second, RSS: 394 * int64(os.Getpagesize()), Files: 3, Threads: 7, Goroutines: Unknown, Heap: Unknown}
+		want := Load{CPU: 2 * time.Second, RSS: 394 * int64(os.Getpagesize()), Files: 3, Threads: 7, Goroutines: Unmeasured, Heap: Unmeasured}
 		if err != nil || got != want {
 			t.Errorf("process %q: %+v, %v, want %+v", name, got, err, want)
 		}
@@ -97,7 +97,7 @@ func TestLoadOfAnEndedProcess(t *testing.T) {
 	reused.Ticks++
 	for name, kernel := range map[string]gpid.Process{"gone": gone, "not waited for": zombie, "pid reused": reused} {
 		s := sampler{root: "/proc", kernel: kernel}
-		if load, err := s.take(); !errors.Is(err, errEnded) || load.RSS != Unknown {
+		if load, err := s.take(); !errors.Is(err, errEnded) || load.RSS != Unmeasured {
 			t.Errorf("%s: %+v, %v, want errEnded", name, load, err)
 		}
 	}
@@ -124,7 +124,7 @@ func TestLoadFromAProcThatLies(t *testing.T) {
 		for _, self := range []bool{false, true} {
 			s := sampler{root: root, kernel: sampled, self: self}
 			load, err := s.take()
-			if err == nil || errors.Is(err, errEnded) || load.RSS != Unknown || load.Threads != Unknown {
+			if err == nil || errors.Is(err, errEnded) || load.RSS != Unmeasured || load.Threads != Unmeasured {
 				t.Errorf("%s, self %v: %+v, %v, want an error that does not say it has ended", name, self, load, err)
 			}
 			if err != nil && !strings.HasPrefix(err.Error(), "registry: read load") {
@@ -143,7 +143,7 @@ func TestFilesOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := sampler{root: root, kernel: sampled}
-	if load, err := s.take(); err != nil || load.Files != Unknown || load.Threads != 7 {
+	if load, err := s.take(); err != nil || load.Files != Unmeasured || load.Threads != 7 {
 		t.Errorf("%+v, %v, want the rest without the files", load, err)
 	}
 }

@@ -11,63 +11,56 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// Unknown stands for a number of [Load] that could not be read.
-const Unknown = -1
+// Unmeasured stands for a number of [Load], or of [Processors], that is not known.
+const Unmeasured = -1
 
-// Load is what a process uses. A number is [Unknown] if the system, the
-// permissions or the process's language do not tell it.
+// Load is the resource usage of a process. A number is [Unmeasured] if the system,
+// the permissions or the language of the process do not give it.
 type Load struct {
-	// CPU is the processor time used since the process began.
+	// CPU is the processor time used since the process started.
 	CPU time.Duration `bson:"cpu" json:"cpu_ns"`
-	// RSS is the memory that it has in RAM, in bytes.
+	// RSS is the resident memory, in bytes.
 	RSS int64 `bson:"rss" json:"rss_bytes"`
-	// Files is how many file descriptors are open.
+	// Files is the number of open file descriptors.
 	Files int64 `bson:"files" json:"files"`
-	// Threads of the kernel.
+	// Threads is the number of kernel threads.
 	Threads int64 `bson:"threads" json:"threads"`
-	// Goroutines and Heap, in bytes, of a Go process that joined.
+	// Goroutines and Heap, in bytes, of a Go process that registered.
 	Goroutines int64 `bson:"goroutines" json:"goroutines"`
 	Heap       int64 `bson:"heap" json:"heap_bytes"`
 }
 
-// Sample is the load of a process at a time.
+// Sample is the load of a process at one time.
 type Sample struct {
 	Time time.Time `json:"time"`
 	Load
 }
 
-// sampleDoc is how a sample is stored; its time is in its key.
-type sampleDoc struct {
-	Key  string `bson:"_id"`
-	Load `bson:",inline"`
-}
+// noLoad is a load of which nothing is known.
+var noLoad = Load{CPU: Unmeasured, RSS: Unmeasured, Files: Unmeasured, Threads: Unmeasured, Goroutines: Unmeasured, Heap: Unmeasured}
 
-// errEnded means that the sampled process runs no longer.
+// errEnded means that the sampled process no longer runs.
 var errEnded = errors.New("process has ended")
 
-// errOther means that the pid is another process's, or of one that is no more.
-var errOther = errors.New("stat is that of another process, or of one that has ended")
+// errOther means that a stat file does not belong to the sampled process.
+var errOther = errors.New("stat belongs to another process, or to one that has ended")
 
 // sampler reads the load of one process.
 type sampler struct {
 	root   string       // of the proc file system
-	kernel gpid.Process // whose load; for this process zero if it is not known
-	self   bool         // it is this process
-	told   *Load        // not nil: what somebody told of a process
+	kernel gpid.Process // the sampled process; zero if it is this one and not known
+	self   bool         // the sampled process is this one
 }
 
-// take reads the load. What could be read is returned beside an error. The error
-// wraps errEnded if the process, and not only its pid, is there no longer.
+// take reads the load. Numbers that could be read are returned beside an error. The
+// error wraps errEnded if the kernel shows that the process has ended.
 func (s *sampler) take() (load Load, err error) {
-	if s.told != nil {
-		return *s.told, nil
-	}
 	load = noLoad
 	if s.self {
 		load.Goroutines, load.Heap = runtimeLoad()
 	}
 	defer func() {
-		// procfs slices what it reads without looking at its length.
+		// procfs slices the file without checking its length.
 		if p := recover(); p != nil {
 			err = fmt.Errorf("registry: read load of process %d: stat is cut short: %v", s.kernel.PID, p)
 		}
@@ -86,7 +79,7 @@ func (s *sampler) take() (load Load, err error) {
 		return load, s.explain(err)
 	}
 	files, filesErr := proc.FileDescriptorsLen()
-	// The stat file comes last: if it is the right process's, so was the rest.
+	// The stat file comes last: if it belongs to the right process, so did the rest.
 	stat, err := proc.Stat()
 	if err != nil {
 		return load, s.explain(err)
@@ -100,12 +93,12 @@ func (s *sampler) take() (load Load, err error) {
 	load.Threads = int64(stat.NumThreads)
 	if filesErr == nil {
 		load.Files = int64(files)
-	} // else they are another user's, which is no news
+	} // otherwise they are hidden, because the process belongs to another user
 	return load, nil
 }
 
-// explain says whether the process has ended, which an unreadable /proc alone
-// does not say.
+// explain returns errEnded if the process has ended, and otherwise err: an
+// unreadable file alone does not show that it has.
 func (s *sampler) explain(err error) error {
 	if !s.self {
 		if alive, aliveErr := s.kernel.Alive(); aliveErr == nil && !alive {
@@ -115,7 +108,8 @@ func (s *sampler) explain(err error) error {
 	return fmt.Errorf("registry: read load of process %d: %w", s.kernel.PID, err)
 }
 
-// runtimeLoad asks this process's Go runtime, which does not stop for it.
+// runtimeLoad reads the metrics of this process's Go runtime, which does not stop
+// the program.
 func runtimeLoad() (goroutines, heap int64) {
 	s := []metrics.Sample{{Name: "/sched/goroutines:goroutines"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)
@@ -124,7 +118,7 @@ func runtimeLoad() (goroutines, heap int64) {
 
 func number(v metrics.Value) int64 {
 	if v.Kind() != metrics.KindUint64 {
-		return Unknown
+		return Unmeasured
 	}
 	return int64(v.Uint64())
 }

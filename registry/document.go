@@ -1,0 +1,100 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// Collections of a registry, see the package comment.
+const (
+	processes = "oid.processes"
+	values    = "oid.values"
+	samples   = "oid.samples"
+)
+
+// format is the version of the documents that this package writes, in their field
+// v. It reads all versions up to this one; documents without v are older than the
+// field and have the same other fields.
+const format = 1
+
+// record is the document of a process.
+type record struct {
+	Key     string `bson:"_id"`
+	Format  int    `bson:"v"`
+	Process `bson:",inline"`
+}
+
+func recordOf(p Process) record { return record{processKey(p.GPID, p.Block), format, p} }
+
+// holding is the document of a claim: which member has a block or a value.
+type holding struct {
+	Key     string      `bson:"_id"`
+	Format  int         `bson:"v"`
+	Member  objectid.ID `bson:"member"`
+	Process string      `bson:"process"` // key of the record
+	// Idle is set if no ids are created with the block.
+	Idle bool `bson:"idle,omitempty"`
+	// Pruned is the essence of the process after its record was pruned.
+	Pruned *Process `bson:"pruned,omitempty"`
+}
+
+// sampleDoc is the document of a sample; its time is in its key.
+type sampleDoc struct {
+	Key    string `bson:"_id"`
+	Format int    `bson:"v"`
+	Load   `bson:",inline"`
+}
+
+func sampleOf(block string, at time.Time, load Load) sampleDoc {
+	return sampleDoc{sampleKey(block, at), format, load}
+}
+
+// decode reads a document of a collection. The error wraps [ErrFormat] if it is
+// newer than this package.
+func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
+	if v, err := raw.LookupErr("v"); err == nil {
+		if n, ok := v.AsInt64OK(); !ok || n > format {
+			return doc, fmt.Errorf("%w: %v of %s has format version %v, want %d or less", ErrFormat, raw.Lookup("_id"), collection, v, format)
+		}
+	}
+	if err := bson.Unmarshal(raw, &doc); err != nil {
+		return doc, fmt.Errorf("registry: read document of %s: %w", collection, err)
+	}
+	return doc, nil
+}
+
+// get reads one document.
+func get[T any](ctx context.Context, s store.Store, collection, k string) (doc T, err error) {
+	raw, err := s.Get(ctx, collection, key(k))
+	if err != nil {
+		return doc, fmt.Errorf("registry: read %s of %s: %w", k, collection, err)
+	}
+	return decode[T](raw, collection)
+}
+
+// read finds and decodes documents. The first error ends the sequence.
+func read[T any](ctx context.Context, s store.Store, collection string, q store.Query) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for raw, err := range s.Find(ctx, collection, q) {
+			if err != nil {
+				yield(nil, fmt.Errorf("registry: read %s: %w", collection, err))
+				return
+			}
+			doc, err := decode[T](raw, collection)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&doc, nil) {
+				return
+			}
+		}
+	}
+}

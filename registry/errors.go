@@ -1,0 +1,46 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/oidkit/oid/gpid"
+)
+
+var (
+	// ErrCollision is wrapped by a [*CollisionError]: another live process has the
+	// same process value.
+	ErrCollision = errors.New("registry: another live process has the same process value")
+
+	// ErrSample is wrapped by the error of [Registry.Adopt] and
+	// [Registry.AdoptRemote] if the process cannot have created the sample id.
+	ErrSample = errors.New("registry: the process cannot have created the sample id")
+
+	// ErrEnded is wrapped by the errors of [Member.End], [Member.Detach],
+	// [Registry.Heartbeat] and [Registry.End] if the process has ended before.
+	ErrEnded = errors.New("registry: the process has ended")
+
+	// ErrSelfManaged is wrapped by the errors of [Registry.Heartbeat] and
+	// [Registry.End] for a process that was recorded with [Registry.Register] or
+	// [Registry.Adopt].
+	ErrSelfManaged = errors.New("registry: the process sends its own heartbeats")
+
+	// ErrFormat is wrapped by the error of every method that reads a document
+	// whose format version is newer than this package.
+	ErrFormat = errors.New("registry: document was stored by a newer version of oid")
+)
+
+// CollisionError lists the live processes that have the same process value. It
+// wraps [ErrCollision].
+type CollisionError struct {
+	Value  string      // in hexadecimal
+	Others []gpid.GPID // never empty
+}
+
+// Error names the value and the first of the others.
+func (e *CollisionError) Error() string {
+	return fmt.Sprintf("%v: %s, %v", ErrCollision, e.Value, e.Others[0])
+}
+
+// Unwrap returns [ErrCollision].
+func (e *CollisionError) Unwrap() error { return ErrCollision }
