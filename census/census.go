@@ -69,15 +69,12 @@ var ErrTooMany = errors.New("census: more than 4294967295 documents or lines")
 // ErrLimit is returned for sources with more ids than Options.MaxIDs.
 var ErrLimit = errors.New("census: too many ids")
 
-// maxProblems is how many unreadable documents of a source a report describes.
-const maxProblems = 10
-
 // Census collects ids. It needs 16 bytes of memory for each, whatever the size
 // of the documents. Goroutines must not share one.
 type Census struct {
 	options Options
 
-	ids     *byWriter
+	ids     *byProcess
 	values  records // of values that are not ObjectIds
 	sources []*Source
 	places  uint32 // documents or lines so far
@@ -85,9 +82,9 @@ type Census struct {
 	outside int64
 	taken   int64 // ids inside
 
-	first, last uint32  // of plausible ids; first > last if there is none
+	first, last uint32  // seconds of plausible ids; first > last if there is none
 	days        []int64 // plausible ids by day since 1970
-	late        late
+	late        lateIDs
 }
 
 // span is a stretch of places that belong to one source.
@@ -99,7 +96,7 @@ type span struct {
 
 // New returns an empty census.
 func New(o *Options) *Census {
-	c := &Census{options: o.withDefaults(), first: math.MaxUint32, ids: newByWriter(), values: records{shift: largeSegments}, days: make([]int64, math.MaxUint32/secondsPerDay+1)}
+	c := &Census{options: o.withDefaults(), first: math.MaxUint32, ids: newByProcess(), values: records{shift: largeSegments}, days: make([]int64, math.MaxUint32/secondsPerDay+1)}
 	return c
 }
 
@@ -197,10 +194,10 @@ func (c *Census) takeIDs(src *Source, b *source.Batch, base uint32) error {
 		if !inOrder {
 			continue
 		}
-		if by := src.high.lateBy(s); by > lateAfter {
+		if by := src.youngest.lateBy(s); by > lateAfter {
 			c.late.add(r, by)
 		} else {
-			src.high.add(s)
+			src.youngest.add(s)
 		}
 	}
 	c.first, c.last = first, last

@@ -134,10 +134,10 @@ func merge(a, b iter.Seq[record], only func(inA bool, r record) error) (both int
 }
 
 // distinct yields the first record of each id.
-func (b *byWriter) distinct() iter.Seq[record] {
+func (b *byProcess) distinct() iter.Seq[record] {
 	return func(yield func(record) bool) {
-		for p := range b.writers() {
-			for r := range distinct(p.list.spans(p.i, p.j)) {
+		for e := range b.values() {
+			for r := range distinct(e.spans()) {
 				if !yield(r) {
 					return
 				}

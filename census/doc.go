@@ -1,53 +1,48 @@
-// Package census tells what the ids of a whole collection say: when its documents
-// were made, by how many processes, and what is wrong with the ids.
+// Package census analyses all ObjectIds of a collection: when its documents were
+// created, by how many processes, and which ids deserve attention.
 //
-// Start with [New], give the [Census] its sources with [Census.Read], and ask for
-// the [Report]:
+// Start with [New], read sources into the [Census] with [Census.Read], and get the
+// [Report]:
 //
 //	c := census.New(nil)
 //	err := c.Read(ctx, "orders.bson", file)
 //	r, err := c.Report(nil)
-//	err = r.WriteText(os.Stdout, census.Screen{})
+//	err = report.WriteText(os.Stdout, r, report.Screen{})
 //
-// A report can also be written as JSON, which its types describe, and as a page
-// of HTML with plots. [Compare] tells two censuses apart.
+// Package census/report writes a report as text and as a page of HTML with plots.
+// Package census/source lists the formats that can be read. [Compare] finds the ids
+// that only one of two censuses has.
 //
 // # What is promised
 //
-// Every id counts: numbers are not estimated from a sample. A census needs no
-// more than 24 bytes of memory for each id, and some hundred megabytes at most
-// beside, whatever the size of the documents. No input makes it crash or run for
-// ever; what cannot be read is reported with its place, and what was read before
+// Every id counts: numbers are not estimated from a sample. A census needs at most
+// 24 bytes of memory for each id, and some hundred megabytes in addition, whatever
+// the size of the documents. No input makes it crash or run for ever. Unreadable
+// records are reported with their positions and skipped, and what was read before
 // still counts.
-//
-// The readers look for ids and do not validate documents: of a JSON document or a
-// BSON document whose id stands in front, the rest is passed over unread, but for
-// its end.
 //
 // # What is not promised
 //
-// An id says which process value made it and when, by that process's clock.
-// Everything beyond that is inferred from how the counters of one value go on:
+// An id contains its process value and its creation time by the clock of that
+// process. Everything else is inferred from the counters of each process value:
 //
-//   - Missing ids are counter values that were passed. They were used for other
-//     collections, for documents that are deleted, or for nothing. A writer that
-//     makes more than 2^24 ids elsewhere between two that are here hides as many
-//     of them.
-//   - A clock that stepped back shows as a counter that goes on while the time
-//     falls by two seconds or more. A step in a stretch without ids does not
-//     show.
-//   - A shared process value shows as two rows of counters at the same time. Two
-//     processes that make an id every few minutes show after some twenty ids, and
-//     two whose rows follow each other without an overlap never do.
-//   - The layout of a writer is a guess by its time and by its neighbours.
+//   - Gaps are counter values that are not in the data. They were used for other
+//     collections, for documents that are deleted, or not at all. A process that
+//     creates more than 2^24 ids elsewhere between two that are in the data hides
+//     as many of them.
+//   - A clock step backwards shows as a counter that continues while the time falls
+//     by two seconds or more. A step in a period without ids does not show.
+//   - A shared process value shows as two sequences of counters at the same time.
+//     Two processes that create an id every few minutes show after some twenty ids.
+//     Two whose sequences follow each other without an overlap never show.
+//   - The layout of a process is inferred from its time and from similar process
+//     values.
 //
 // # Design
 //
-// A source is read in blocks. Lines are looked through by several goroutines at
-// once, while BSON, whose documents say where the next one begins, is read ahead
-// by one goroutine and followed by another. Each id becomes a record of 16 bytes
-// in the list of its writer. Dumps are mostly in order of time, so these lists are
-// mostly sorted, and one pass over each follows its counter. Only a writer that is
-// not simply one process with a clock that runs forwards is looked at again, in
-// the order of its counter.
+// Each id becomes a record of 16 bytes in the list of its process value. Dumps are
+// mostly in order of time, so these lists are nearly sorted, and one pass over each
+// follows its counter (process.go). Only a process value that is not simply one
+// process with a clock that runs forwards is examined again, in the order of its
+// counter (judge.go, view.go). Every threshold is in thresholds.go.
 package census

@@ -2,6 +2,7 @@ package census
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,16 +138,15 @@ func (c *Census) findings(t *tally, r *Report) []Finding {
 // processFindings adds the findings about single processes.
 func (c *Census) processFindings(t *tally, add func(Kind, int64, string, string, []Example)) {
 	var shared, stepped []Example
-	for _, f := range t.faults {
-		if f.shared {
-			for _, r := range f.examples {
-				shared = append(shared, c.example(r, "process value "+processText(r.process())))
-			}
-			continue
+	for _, records := range t.sharers {
+		for _, r := range records {
+			shared = append(shared, c.example(r, "process value "+processText(r.value())))
 		}
-		for _, fl := range f.falls {
-			back := time.Duration(fl.before.second()-fl.after.second()) * time.Second
-			stepped = append(stepped, c.example(fl.before, "before"), c.example(fl.after, "after: back by "+phrase.Length(back)))
+	}
+	for _, records := range t.steppers {
+		for pair := range slices.Chunk(records, 2) { // before and after a step
+			back := time.Duration(pair[0].second()-pair[1].second()) * time.Second
+			stepped = append(stepped, c.example(pair[0], "before"), c.example(pair[1], "after: back by "+phrase.Length(back)))
 		}
 	}
 	add(KindSharedValue, t.shared,

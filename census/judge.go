@@ -1,167 +1,185 @@
 package census
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// A writer that is not simply one process whose clock runs forwards is judged in
-// order of its counter. The counter has 24 bits, so that order is not given: it
-// is found by following, second by second, the one or several rows of counters
-// that the writer's ids form, and by giving every id the number of times that its
-// row has passed FFFFFF. The judge needs no memory for that, since the 40 bits of
-// a record that hold the process value are the same in all of them:
+// A process that is suspect is judged in the order of its counter. The counter has
+// 24 bits, so that order is not given: it is found by following, second by second,
+// the one or several sequences that the ids form, and by giving every id the number
+// of times that its sequence has wrapped. The result needs no memory of its own,
+// because the 40 bits of a record that hold the process value are the same in all of
+// them. A record by counter is:
 //
-//	hi  turn (40 bits) | counter (24 bits)
+//	hi  wraps (40 bits) | counter (24 bits): the unwrapped counter
 //	lo  second (32 bits) | place (32 bits)
 
-const firstTurn = 1 << 38 // so that turns can be counted downwards
+const firstWrap = 1 << 38 // so that sequences can also be followed backwards
 
-// turned returns the record of r's id for a counter that has come to position.
-func turned(r record, position int64) record {
-	return record{uint64(position + firstTurn<<counterBits), uint64(r.second())<<placeBits | uint64(r.place())}
+// byCounter returns the record by counter of r's id.
+func byCounter(r record, unwrapped int64) record {
+	return record{uint64(unwrapped + firstWrap<<counterBits), uint64(r.second())<<placeBits | uint64(r.place())}
 }
 
-func (r record) position() int64      { return int64(r.hi) - firstTurn<<counterBits }
-func (r record) turnedSecond() uint32 { return uint32(r.lo >> placeBits) }
+func (r record) unwrapped() int64        { return int64(r.hi) - firstWrap<<counterBits }
+func (r record) secondByCounter() uint32 { return uint32(r.lo >> placeBits) }
 
-// unturned is the inverse of turned.
-func unturned(r record, process uint64) record {
-	second := r.turnedSecond()
+// byTime is the inverse of byCounter.
+func byTime(r record, value uint64) record {
+	second := r.secondByCounter()
 	return record{
-		process<<counterBits | uint64(second>>8),
+		value<<counterBits | uint64(second>>8),
 		uint64(second)<<56 | (r.hi&counterMask)<<placeBits | r.lo&placeMask,
 	}
 }
 
-// row is a row of counters that go on from each other.
-type row struct {
-	at     int64 // position of the last
+// sequence is a sequence of counters of which each continues from the one before.
+type sequence struct {
+	at     int64 // unwrapped counter of the last one
 	second uint32
 }
 
-const maxRows = 8
-
-// rows follows the rows of one writer.
-type rows struct {
-	list   []row
-	latest int  // row that the last id belonged to
-	far    bool // no process that makes ids elsewhere explains big moves
+// sequences are the sequences of one process value.
+type sequences struct {
+	list       []sequence
+	latest     int  // the sequence of the last id
+	alternates bool // several processes, and not ids elsewhere, explain big moves
 }
 
-// place returns the position of a counter that is there in second.
-func (rs *rows) place(counter, second uint32) int64 {
+// unwrap returns the unwrapped counter of an id of the given second.
+func (ss *sequences) unwrap(counter, second uint32) int64 {
 	c := int64(counter)
 	best, least := -1, int64(math.MaxInt64)
-	behind, overtaken := -1, int64(backSlack)
-	for i, r := range rs.list {
-		reach := int64(unseenRate) * (int64(second-r.second) + 1)
-		if rs.far {
+	behind, overtaken := -1, int64(maxStale)
+	for i, s := range ss.list {
+		reach := maxRateElsewhere * (int64(second-s.second) + 1)
+		if ss.alternates {
 			reach = bigMove
 		}
-		ahead := (c - r.at) & counterMask
+		ahead := (c - s.at) & counterMask
 		if ahead <= reach && ahead < least {
 			best, least = i, ahead
 		}
-		if back := (r.at - c) & counterMask; back < overtaken {
+		if back := (s.at - c) & counterMask; back < overtaken {
 			behind, overtaken = i, back
 		}
 	}
 	switch {
 	case best >= 0:
-		rs.list[best].at += least
-		rs.list[best].second = second
-		rs.latest = best
-		return rs.list[best].at
+		ss.list[best].at += least
+		ss.list[best].second = second
+		ss.latest = best
+		return ss.list[best].at
 	case behind >= 0:
-		return rs.list[behind].at - overtaken
-	case len(rs.list) == 0:
-		rs.list = append(rs.list, row{c, second})
+		return ss.list[behind].at - overtaken
+	case len(ss.list) == 0:
+		ss.list = append(ss.list, sequence{c, second})
 		return c
-	case len(rs.list) < maxRows:
-		// A row of its own, on the nearer side of the row it is nearest to.
-		position, distance := int64(0), int64(math.MaxInt64)
-		for _, r := range rs.list {
-			d := (c - r.at) & counterMask
-			if d >= circle/2 {
-				d -= circle
-			}
+	case len(ss.list) < maxSequences:
+		// A new sequence, on the nearer side of the one that it is nearest to.
+		unwrapped, distance := int64(0), int64(math.MaxInt64)
+		for _, s := range ss.list {
+			d := signed(c - s.at)
 			if max(d, -d) < distance {
-				position, distance = r.at+d, max(d, -d)
+				unwrapped, distance = s.at+d, max(d, -d)
 			}
 		}
-		rs.latest = len(rs.list)
-		rs.list = append(rs.list, row{position, second})
-		return position
+		ss.latest = len(ss.list)
+		ss.list = append(ss.list, sequence{unwrapped, second})
+		return unwrapped
 	}
-	r := &rs.list[rs.latest]
-	r.at += (c - r.at) & counterMask
-	r.second = second
-	return r.at
+	s := &ss.list[ss.latest]
+	s.at += (c - s.at) & counterMask
+	s.second = second
+	return s.at
 }
 
-// judge finds out what is the matter with a writer, whose records are those from
-// i to j.
-func (t *tally) judge(list *records, w *writer, i, j int) {
-	rs := rows{list: make([]row, 0, maxRows), far: w.far}
-	list.turn(i, j, func(r record) int64 { return rs.place(r.counter(), r.second()) })
-	v := list.view(i, j)
-	w.missing, w.jumps = v.missing, v.jumps
+// signed returns the shortest move between two counters whose difference is d.
+func signed(d int64) int64 {
+	d &= counterMask
+	if d >= counterRange/2 {
+		d -= counterRange
+	}
+	return d
+}
+
+// judge finds out whether several processes used the process value of p, or its
+// clock was set backwards.
+func (t *tally) judge(p *process) {
+	ss := sequences{list: make([]sequence, 0, maxSequences), alternates: p.alternates}
+	v := p.orderByCounter(func(r record) int64 { return ss.unwrap(r.counter(), r.second()) })
+	p.gaps, p.jumps = v.gaps, v.jumps
 	switch {
-	case v.twins > 0 || v.interleaved() || v.overlap():
-		w.shared = true
-		w.missing, w.jumps = 0, 0 // the space between the rows is no gap of either
+	case v.conflicts > 0 || v.interleaved() || v.overlaps():
+		p.shared = true
+		p.gaps, p.jumps = 0, 0 // what is between two sequences is not a gap of either
 		t.shared++
-		t.fault(fault{shared: true, examples: v.sharers()}, w)
-	case len(v.falls) > 0:
-		w.stepped = true
+		t.sharers.add(p, v.sharers()...)
+	case len(v.steps) > 0:
+		p.stepped = true
 		t.stepped++
-		t.fault(fault{falls: v.falls, more: v.moreFalls}, w)
+		t.steppers.add(p, v.steps.records()...)
 	}
-	list.turnBack(i, j, w.process)
+	p.orderByTime()
 }
 
-// mayFold reports whether ids that seem to go on through a few jumps may in truth
-// be one row of counters whose clock was wrong for a while.
-func (w *writer) mayFold() bool {
-	return w.jumps > 0 && w.jumps <= 8 && w.ids >= 8 && w.ids <= maxGap
+// mayHaveStepped reports whether the jumps of p may in truth be clock steps.
+func (p *process) mayHaveStepped() bool {
+	return p.jumps > 0 && p.jumps <= maxStepJumps && p.ids >= minStepIDs && p.ids <= maxGap
 }
 
-// unfold looks whether the ids of a writer, taken as one row of counters that
-// never wrapped, lie close together without a hole where time goes backwards.
-// Then its clock was wrong for a while, and the counters that seemed to have gone
-// round have not.
-func (t *tally) unfold(list *records, w *writer, i, j int) {
-	start := int64(list.at(i).counter())
-	list.turn(i, j, func(r record) int64 {
-		d := (int64(r.counter()) - start) & counterMask
-		if d >= circle/2 {
-			d -= circle
-		}
-		return start + d
-	})
-	v := list.view(i, j)
-	if n := len(v.falls); n > 0 && n <= 4 && v.moreFalls == 0 && v.twins == 0 && !v.interleaved() && v.jumps == 0 && v.close() {
-		w.missing, w.jumps, w.stepped = v.missing, 0, true
+// judgeSteps finds out whether the ids of p, taken as one sequence of counters that
+// never wrapped, are close together without a gap where time goes backwards. Then
+// its clock was wrong for a while, and the counter has not wrapped.
+func (t *tally) judgeSteps(p *process) {
+	start := int64(p.list.at(p.i).counter())
+	v := p.orderByCounter(func(r record) int64 { return start + signed(int64(r.counter())-start) })
+	if n := len(v.steps); n > 0 && n <= maxSteps && v.conflicts == 0 && !v.interleaved() && v.jumps == 0 && v.isClose() {
+		p.gaps, p.jumps, p.stepped = v.gaps, 0, true
 		t.stepped++
-		t.fault(fault{falls: v.falls}, w)
+		t.steppers.add(p, v.steps.records()...)
 	}
-	list.turnBack(i, j, w.process)
+	p.orderByTime()
 }
 
-// turn orders the records from i to j by position.
-func (l *records) turn(i, j int, position func(record) int64) {
-	for span := range l.spans(i, j) {
-		for k, r := range span {
-			span[k] = turned(r, position(r))
+// orderByCounter sorts the records of p by unwrapped counter and returns what shows
+// then.
+func (p *process) orderByCounter(unwrap func(record) int64) *view {
+	for records := range p.spans() {
+		for k, r := range records {
+			records[k] = byCounter(r, unwrap(r))
 		}
 	}
-	l.sort(i, j)
+	p.list.sort(p.i, p.j)
+	return newView(p.extent)
 }
 
-// turnBack undoes turn.
-func (l *records) turnBack(i, j int, process uint64) {
-	for span := range l.spans(i, j) {
-		for k, r := range span {
-			span[k] = unturned(r, process)
+// orderByTime undoes orderByCounter.
+func (p *process) orderByTime() {
+	for records := range p.spans() {
+		for k, r := range records {
+			records[k] = byTime(r, p.value)
 		}
 	}
-	l.sort(i, j)
+	p.list.sort(p.i, p.j)
+}
+
+// suspects are the first processes with some finding, and ids of them that show it.
+type suspects [][]record
+
+func (s suspects) merge(other suspects) suspects {
+	return append(s, other[:min(len(other), maxExamples-len(s))]...)
+}
+
+// add keeps examples, which are records by counter of p.
+func (s *suspects) add(p *process, examples ...record) {
+	if len(*s) == maxExamples {
+		return
+	}
+	examples = slices.Clone(examples)
+	for i, r := range examples {
+		examples[i] = byTime(r, p.value)
+	}
+	*s = append(*s, examples)
 }

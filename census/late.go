@@ -1,26 +1,39 @@
 package census
 
-// late counts the ids that stand behind several others that are more than
-// lateAfter seconds younger.
-type late struct {
+import (
+	"math"
+	"time"
+
+	"github.com/oidkit/oid/internal/era"
+)
+
+const secondsPerDay = 24 * 60 * 60
+
+// earliest is the first second of a plausible id.
+var earliest = uint32(era.First.Unix())
+
+// latestSecond is the last second that is not the future.
+func latestSecond(now time.Time) uint32 {
+	return uint32(min(max(now.Add(era.Tolerance).Unix(), int64(earliest)), math.MaxUint32))
+}
+
+// lateIDs counts the ids that come after several others that are more than lateAfter
+// seconds younger.
+type lateIDs struct {
 	sighting
 	most   uint32 // seconds that one was late
 	latest record
 }
 
-func (l *late) add(r record, by uint32) {
+func (l *lateIDs) add(r record, by uint32) {
 	l.sighting.add(1, r)
 	if by > l.most {
 		l.most, l.latest = by, r
 	}
 }
 
-// witnesses is behind how many younger ids an id must stand to be late. One alone
-// may be the one with the wrong clock.
-const witnesses = 16
-
 // youngest keeps the youngest seconds of a source so far, the youngest last.
-type youngest [witnesses]uint32
+type youngest [minYoungerBefore]uint32
 
 // add takes the next second.
 func (y *youngest) add(s uint32) {
@@ -28,7 +41,7 @@ func (y *youngest) add(s uint32) {
 		return
 	}
 	i := 1
-	for i < witnesses && y[i] < s {
+	for i < minYoungerBefore && y[i] < s {
 		y[i-1] = y[i]
 		i++
 	}

@@ -2,11 +2,12 @@ package census
 
 import (
 	"encoding/binary"
+	"iter"
 
 	"github.com/oidkit/oid/objectid"
 )
 
-// record is an id and the place where it stands, in 16 bytes. Compared as one
+// record is an id and its place, in 16 bytes. Compared as one
 // number of 128 bits, records sort by process value, second, counter and place:
 //
 //	hi  process value (40 bits) | second, upper 24 bits
@@ -16,9 +17,9 @@ import (
 type record struct{ hi, lo uint64 }
 
 const (
-	counterBits = 24
-	counterMask = 1<<counterBits - 1
-	circle      = 1 << counterBits // values that a counter has
+	counterBits  = 24
+	counterMask  = 1<<counterBits - 1
+	counterRange = 1 << counterBits // how many values a counter has
 
 	placeBits = 32
 	placeMask = 1<<placeBits - 1
@@ -33,7 +34,7 @@ func newRecord(id *objectid.ID, place uint32) record {
 	}
 }
 
-func (r record) process() uint64 { return r.hi >> counterBits }
+func (r record) value() uint64   { return r.hi >> counterBits }
 func (r record) second() uint32  { return uint32(r.hi)<<8 | uint32(r.lo>>56) }
 func (r record) counter() uint32 { return uint32(r.lo>>placeBits) & counterMask }
 func (r record) place() uint32   { return uint32(r.lo) }
@@ -50,7 +51,7 @@ func (r record) id() (id objectid.ID) {
 	return id
 }
 
-// The last eight bytes of a bound: what a range's end has, and no driver makes.
+// The process values of bounds, which no driver generates.
 const (
 	lowTail  = 0
 	highTail = 1<<40 - 1
@@ -59,5 +60,91 @@ const (
 // isBound reports whether the eight bytes after the seconds are all 0x00 or all
 // 0xFF.
 func (r record) isBound() bool {
-	return r.process() == lowTail && r.counter() == 0 || r.process() == highTail && r.counter() == counterMask
+	return r.value() == lowTail && r.counter() == 0 || r.value() == highTail && r.counter() == counterMask
+}
+
+// records is a list of records in segments, of which all but the last are full.
+// Growing by segments never copies, so that a census needs little more memory
+// than its ids do.
+type records struct {
+	segments [][]record
+	shift    uint // a segment has 1<<shift records
+}
+
+const (
+	smallSegments = 12 // shift of lists of which there may be many: 64 KiB
+	largeSegments = 18 // shift of the others: 4 MiB
+)
+
+func (l *records) len() int {
+	if len(l.segments) == 0 {
+		return 0
+	}
+	return (len(l.segments)-1)<<l.shift + len(l.segments[len(l.segments)-1])
+}
+
+// at returns record i.
+func (l *records) at(i int) *record {
+	return &l.segments[i>>(l.shift&63)][i&(1<<(l.shift&63)-1)]
+}
+
+// append adds part to the end. The first segment grows as a slice does, which
+// keeps a small list small; the others are made whole.
+func (l *records) append(part ...record) {
+	for len(part) > 0 {
+		n := len(l.segments)
+		if n == 0 || len(l.segments[n-1]) == 1<<l.shift {
+			var segment []record
+			if n > 0 {
+				segment = make([]record, 0, 1<<l.shift)
+			}
+			l.segments = append(l.segments, segment)
+			n++
+		}
+		last := &l.segments[n-1]
+		k := min(len(part), 1<<l.shift-len(*last))
+		*last = append(*last, part[:k]...)
+		part = part[k:]
+	}
+}
+
+// add adds one record to the end.
+func (l *records) add(r record) {
+	if n := len(l.segments) - 1; n >= 0 {
+		if s := l.segments[n]; len(s) < cap(s) && len(s) < 1<<(l.shift&63) {
+			l.segments[n] = append(s, r)
+			return
+		}
+	}
+	l.append(r)
+}
+
+// spans yields the records from i to j, not included, in as many slices as the
+// segments ask for.
+func (l *records) spans(i, j int) iter.Seq[[]record] {
+	return func(yield func([]record) bool) {
+		for i < j {
+			segment := l.segments[i>>l.shift]
+			from := i & (1<<l.shift - 1)
+			to := min(len(segment), from+j-i)
+			if !yield(segment[from:to]) {
+				return
+			}
+			i += to - from
+		}
+	}
+}
+
+// search returns the first index from i to j whose record f holds for, or j. f
+// must be false up to some record and true from there on.
+func (l *records) search(i, j int, f func(record) bool) int {
+	for i < j {
+		mid := int(uint(i+j) >> 1)
+		if f(*l.at(mid)) {
+			j = mid
+		} else {
+			i = mid + 1
+		}
+	}
+	return i
 }

@@ -2,7 +2,6 @@ package census
 
 import (
 	"cmp"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
@@ -160,7 +159,7 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	r := &Report{
 		Field: c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources,
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: c.outside,
-		Processes: t.writers, Gaps: t.missing,
+		Processes: t.processes, Gaps: t.gaps,
 		Timeline:     Timeline{By: t.axis.step, Zone: options.Zone.String(), Beyond: t.off},
 		TopProcesses: []Process{}, Others: []Other{}, Findings: []Finding{},
 	}
@@ -188,8 +187,8 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	for _, s := range c.sources {
 		r.Without += s.Without
 	}
-	for _, w := range t.top {
-		r.TopProcesses = append(r.TopProcesses, c.process(t, w, options.Name))
+	for i := range t.top {
+		r.TopProcesses = append(r.TopProcesses, c.process(t, &t.top[i], options.Name))
 	}
 	r.Findings = append(r.Findings, c.findings(t, r)...)
 	return r, nil
@@ -203,25 +202,25 @@ func sortOthers(others []Other) {
 // moment returns the time of a second.
 func moment(second uint32) time.Time { return time.Unix(int64(second), 0).UTC() }
 
-// process describes w for a report.
-func (c *Census) process(t *tally, w writer, name func(objectid.ID) string) Process {
+// process describes p for a report.
+func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Process {
 	out := Process{
-		Value: processText(w.process), Values: 1 + len(w.more), IDs: w.ids, First: moment(w.first), Last: moment(w.last),
-		Gaps: w.missing, Jumps: w.jumps, Layout: guessLayout(w, t.writers), ClockStepped: w.stepped, Shared: w.shared,
+		Value: processText(p.value), Values: 1 + len(p.more), IDs: p.ids, First: moment(p.first), Last: moment(p.last),
+		Gaps: p.gaps, Jumps: p.jumps, Layout: p.layout(t.processes), ClockStepped: p.stepped, Shared: p.shared,
 		Timeline: make([]int64, t.axis.buckets()),
 	}
 	if name != nil {
-		out.Name = name(w.list.at(w.i).id())
+		out.Name = name(p.list.at(p.i).id())
 	}
-	for _, p := range append([]part{w.part}, w.more...) {
-		t.axis.countDistinct(out.Timeline, p)
+	for _, e := range append([]extent{p.extent}, p.more...) {
+		t.axis.countDistinct(out.Timeline, e)
 	}
 	return out
 }
 
-func processText(process uint64) string {
-	b := [5]byte{byte(process >> 32), byte(process >> 24), byte(process >> 16), byte(process >> 8), byte(process)}
-	return hex.EncodeToString(b[:])
+// processText returns a process value as ten hexadecimal digits.
+func processText(value uint64) string {
+	return fmt.Sprintf("%010x", value)
 }
 
 // Broken reports whether something could not be read: a source that was not read

@@ -31,11 +31,11 @@ type Source struct {
 	// empty for a source that was read to its end.
 	Error string `json:"error,omitempty"`
 
-	number  int
-	high    youngest // plausible seconds so far
-	others  [source.TypeCount]int64
-	samples [source.TypeCount][]Value
-	parts   map[string]*Source // collections of an archive
+	number   int
+	youngest youngest // plausible seconds so far
+	others   [source.TypeCount]int64
+	samples  [source.TypeCount][]Value
+	parts    map[string]*Source // collections of an archive
 }
 
 // Position is a place in a source.

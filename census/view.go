@@ -1,79 +1,70 @@
 package census
 
-// view is what a writer's ids tell in order of their positions.
+// view is what the ids of a process show in order of their unwrapped counters.
 type view struct {
-	missing, jumps int64
-	mean           int64 // steps of the counter from id to id, without jumps
+	gaps, jumps int64
+	meanStep    int64 // of the counter from id to id, without jumps
 
-	arcs      []arc
-	falls     []fall
-	moreFalls int64
-	twins     int64 // one position with two times
-	zigzags   int64 // falls that are taken back at once
-	zig, zag  int64 // positions of the first and of the last of them
-	lastFall  int64 // position of the last fall that counts
-	twin      [2]record
+	arcs     []arc
+	steps    clockSteps
+	lastStep int64 // unwrapped counter of the last clock step
+
+	conflicts int64 // one unwrapped counter with two times
+	conflict  [2]record
+
+	reversals                   int64 // falls of the clock that are undone at once
+	firstReversal, lastReversal int64 // unwrapped counters
 }
 
-// arc is a stretch of positions without a hole that calls for an explanation.
+// arc is a stretch of counters without a gap that calls for an explanation.
 type arc struct {
 	first, last   uint32 // earliest and latest second
 	ids           int64
-	from, to      int64 // positions
+	from, to      int64 // unwrapped counters
 	early, latest record
 }
 
-// fall is a clock stepping back: before is the last id that it made before, and
-// after the first one after.
-type fall struct{ before, after record }
+// clockStep is a clock that is set backwards: before is the last id before it and
+// after the first one after it.
+type clockStep struct{ before, after record }
 
-func (f fall) seconds() uint32 { return f.before.turnedSecond() - f.after.turnedSecond() }
+func (s clockStep) seconds() uint32 { return s.before.secondByCounter() - s.after.secondByCounter() }
 
-// overtakers is how many ids may come behind a step of the clock from threads
-// that read it before.
-const overtakers = 1024
+type clockSteps []clockStep
 
-// interleaved reports whether time falls and comes back all along, as it does
-// where two processes go through the same counters, and not only around a step of
-// the clock.
-func (v *view) interleaved() bool {
-	from, to := v.arcs[0].from, v.arcs[len(v.arcs)-1].to
-	return v.zigzags >= 8 && v.zag-v.zig >= (to-from)/2
+func (ss clockSteps) records() (out []record) {
+	for _, s := range ss {
+		out = append(out, s.before, s.after)
+	}
+	return out
 }
 
-const (
-	maxArcs  = 64
-	maxFalls = maxExamples
-)
-
-// view goes through the records from i to j, which are in order of positions.
-func (l *records) view(i, j int) *view {
+// newView returns what e, whose records are by counter, shows.
+func newView(e extent) *view {
 	v := new(view)
-	v.measure(l, i, j)
-	var d dip
+	v.measure(e)
+	var g regression
 	var prev record
 	started := false
-	for span := range l.spans(i, j) {
-		for _, r := range span {
+	for records := range e.spans() {
+		for _, r := range records {
 			switch {
 			case !started:
 				v.arcs = append(v.arcs, newArc(r))
 			case r.hi == prev.hi:
-				// A process takes a number once. In the same second it is an id
-				// that is there twice, which is counted elsewhere.
-				if r.turnedSecond() != prev.turnedSecond() {
-					v.twins++
-					v.twin = [2]record{prev, r}
+				// A process uses a counter value once. In the same second this is
+				// a duplicate, which is counted elsewhere.
+				if r.secondByCounter() != prev.secondByCounter() {
+					v.conflicts++
+					v.conflict = [2]record{prev, r}
 				}
 				continue
+			case r.unwrapped()-prev.unwrapped() > arcGap+arcGapFactor*v.meanStep && len(v.arcs) < maxArcs:
+				v.arcs = append(v.arcs, newArc(r))
+				g = regression{}
 			default:
-				if r.position()-prev.position() > v.hole() && len(v.arcs) < maxArcs {
-					v.arcs = append(v.arcs, newArc(r))
-					d = dip{}
-				} else {
-					v.arcs[len(v.arcs)-1].add(r)
-					v.step(&d, prev, r)
-				}
+				v.arcs[len(v.arcs)-1].add(r)
+				v.follow(&g, prev, r)
 			}
 			prev, started = r, true
 		}
@@ -81,17 +72,17 @@ func (l *records) view(i, j int) *view {
 	return v
 }
 
-// measure sets missing, jumps and mean.
-func (v *view) measure(l *records, i, j int) {
-	var steps, n int64
+// measure sets gaps, jumps and meanStep.
+func (v *view) measure(e extent) {
+	var sum, n int64
 	var prev record
 	started := false
-	for span := range l.spans(i, j) {
-		for _, r := range span {
+	for records := range e.spans() {
+		for _, r := range records {
 			if started && r.hi != prev.hi {
-				if d := r.position() - prev.position(); d <= maxGap {
-					v.missing += d - 1
-					steps += d
+				if d := r.unwrapped() - prev.unwrapped(); d <= maxGap {
+					v.gaps += d - 1
+					sum += d
 					n++
 				} else {
 					v.jumps++
@@ -100,74 +91,63 @@ func (v *view) measure(l *records, i, j int) {
 			prev, started = r, true
 		}
 	}
-	v.mean = steps / max(n, 1)
+	v.meanStep = sum / max(n, 1)
 }
 
-// hole returns how many positions must lack to end an arc.
-func (v *view) hole() int64 { return 1024 + 64*v.mean }
-
-// dip is a stretch of ids behind a fall, up to where the clock is again what it
-// was before.
-type dip struct {
-	fall
-	ids  int64
-	sure bool
+// regression is the ids after a fall of the clock, up to where the clock is again
+// what it was before.
+type regression struct {
+	clockStep
+	ids     int64
+	counted bool
 }
 
-// step goes on from prev to r.
-func (v *view) step(d *dip, prev, r record) {
-	s, p := r.turnedSecond(), prev.turnedSecond()
-	if p >= s+minFall && p > s {
-		*d = dip{fall: fall{prev, r}, ids: 1}
-		v.confirm(d)
-		return
-	}
-	if d.ids == 0 {
-		return
-	}
-	if s+1 >= d.before.turnedSecond() {
-		if d.ids <= 8 && s-p >= d.seconds()/2 {
-			if v.zigzags == 0 {
-				v.zig = r.position()
+// follow continues from prev to r.
+func (v *view) follow(g *regression, prev, r record) {
+	s, p := r.secondByCounter(), prev.secondByCounter()
+	switch {
+	case p > s && p-s >= minStep:
+		*g = regression{clockStep: clockStep{prev, r}, ids: 1}
+		v.countStep(g)
+	case g.ids == 0:
+	case s+1 >= g.before.secondByCounter():
+		if g.ids <= maxReversal && s-p >= g.seconds()/2 {
+			if v.reversals == 0 {
+				v.firstReversal = r.unwrapped()
 			}
-			v.zag = r.position()
-			v.zigzags++
+			v.lastReversal = r.unwrapped()
+			v.reversals++
 		}
-		*d = dip{}
-		return
+		*g = regression{}
+	default:
+		g.ids++
+		v.countStep(g)
 	}
-	d.ids++
-	v.confirm(d)
 }
 
-// confirm counts a fall once it is more than one id that was late.
-func (v *view) confirm(d *dip) {
-	if d.sure || d.ids < 2 && d.seconds() < sureFall {
+// countStep counts a clock step once it is more than one late id.
+func (v *view) countStep(g *regression) {
+	if g.counted || g.ids < minBehind && g.seconds() < certainStep {
 		return
 	}
-	d.sure = true
-	at := d.after.position()
-	again := len(v.falls) > 0 && at-v.lastFall <= overtakers
-	v.lastFall = at
-	if again {
-		return // threads that had read the clock before it stepped
-	}
-	if len(v.falls) < maxFalls {
-		v.falls = append(v.falls, d.fall)
-	} else {
-		v.moreFalls++
+	g.counted = true
+	at := g.after.unwrapped()
+	stale := len(v.steps) > 0 && at-v.lastStep <= staleIDs
+	v.lastStep = at
+	if !stale && len(v.steps) < maxExamples {
+		v.steps = append(v.steps, g.clockStep)
 	}
 }
 
 func newArc(r record) arc {
-	s := r.turnedSecond()
-	return arc{s, s, 1, r.position(), r.position(), r, r}
+	s := r.secondByCounter()
+	return arc{s, s, 1, r.unwrapped(), r.unwrapped(), r, r}
 }
 
 func (a *arc) add(r record) {
-	s := r.turnedSecond()
+	s := r.secondByCounter()
 	a.ids++
-	a.to = r.position()
+	a.to = r.unwrapped()
 	if s < a.first {
 		a.first, a.early = s, r
 	}
@@ -176,41 +156,45 @@ func (a *arc) add(r record) {
 	}
 }
 
-// overlap reports whether two arcs were at work at the same time.
-func (v *view) overlap() bool {
-	_, _, ok := v.overlapping()
-	return ok
+// interleaved reports whether time falls and returns all along, as it does where two
+// processes use the same counters, and not only around a clock step.
+func (v *view) interleaved() bool {
+	from, to := v.arcs[0].from, v.arcs[len(v.arcs)-1].to
+	return v.reversals >= minReversals && v.lastReversal-v.firstReversal >= (to-from)/2
 }
 
-func (v *view) overlapping() (a, b *arc, ok bool) {
+// overlaps reports whether two arcs were in use at the same time.
+func (v *view) overlaps() bool {
+	a, _ := v.overlap()
+	return a != nil
+}
+
+// overlap returns two arcs that were in use at the same time, or nil.
+func (v *view) overlap() (a, b *arc) {
 	for i := range v.arcs {
 		for k := range v.arcs[:i] {
 			a, b := &v.arcs[k], &v.arcs[i]
-			if a.ids >= 2 && b.ids >= 2 && int64(min(a.last, b.last))-int64(max(a.first, b.first)) >= minFall {
-				return a, b, true
+			if a.ids >= 2 && b.ids >= 2 && int64(min(a.last, b.last))-int64(max(a.first, b.first)) >= minStep {
+				return a, b
 			}
 		}
 	}
-	return nil, nil, false
+	return nil, nil
 }
 
-// sharers returns ids of both of those that share the writer's process value.
+// sharers returns ids of several processes that share the process value.
 func (v *view) sharers() []record {
-	if a, b, ok := v.overlapping(); ok {
+	if a, b := v.overlap(); a != nil {
 		return []record{a.early, b.early, a.latest, b.latest}
 	}
-	if v.twins > 0 {
-		return v.twin[:]
+	if v.conflicts > 0 {
+		return v.conflict[:]
 	}
-	var out []record
-	for _, f := range v.falls {
-		out = append(out, f.before, f.after)
-	}
-	return out
+	return v.steps.records()
 }
 
-// close reports whether all ids lie in one arc that is a small part of what a
-// counter has.
-func (v *view) close() bool {
+// isClose reports whether all ids are in one arc that is a small part of the
+// counter's range.
+func (v *view) isClose() bool {
 	return len(v.arcs) == 1 && v.arcs[0].to-v.arcs[0].from < maxGap
 }

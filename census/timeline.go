@@ -139,12 +139,12 @@ func (a *axis) bucket(second uint32) (i int, until int64) {
 	return n - 1, a.starts[n]
 }
 
-// countDistinct adds the different ids in p, which are sorted, to counts.
-func (a *axis) countDistinct(counts []int64, p part) {
+// countDistinct adds the different ids in e, which are sorted, to counts.
+func (a *axis) countDistinct(counts []int64, e extent) {
 	var prev record
 	bucket, until := -1, int64(-1)
-	for span := range p.list.spans(p.i, p.j) {
-		for _, r := range span {
+	for records := range e.spans() {
+		for _, r := range records {
 			if r.sameID(prev) || r.isBound() {
 				continue
 			}

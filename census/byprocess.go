@@ -1,0 +1,164 @@
+package census
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// maxLists is how many process values have a list of their own: enough for nearly
+// every collection, in little memory.
+const maxLists = 1024
+
+// byProcess holds records by process value. The first values to come have a list
+// each, in which their ids are in the order of the source: mostly in order of time,
+// so that there is little to sort. All others share one.
+type byProcess struct {
+	lists  []*records
+	of     []uint64             // process value of each list
+	slots  [4 * maxLists]uint16 // hash table: index in lists plus 1
+	rest   records
+	sorted bool
+}
+
+func newByProcess() *byProcess { return &byProcess{rest: records{shift: largeSegments}} }
+
+func (b *byProcess) add(r record) { b.list(r.value()).add(r) }
+
+// list returns the list that records with the process value belong to.
+func (b *byProcess) list(value uint64) *records {
+	slot := value * 0x9E3779B97F4A7C15 >> 52 // Knuth's multiplicative hashing
+	for {
+		n := b.slots[slot]
+		if n == 0 {
+			break
+		}
+		if b.of[n-1] == value {
+			return b.lists[n-1]
+		}
+		slot = (slot + 1) % uint64(len(b.slots))
+	}
+	if len(b.lists) == maxLists {
+		return &b.rest
+	}
+	l := &records{shift: smallSegments}
+	b.lists = append(b.lists, l)
+	b.of = append(b.of, value)
+	b.slots[slot] = uint16(len(b.lists))
+	return l
+}
+
+func (b *byProcess) len() int {
+	n := b.rest.len()
+	for _, l := range b.lists {
+		n += l.len()
+	}
+	return n
+}
+
+// sort sorts every list, using up to workers goroutines.
+func (b *byProcess) sort(workers int) {
+	if b.sorted {
+		return
+	}
+	s := newSorter(workers)
+	for _, l := range b.lists {
+		s.sort(l, 0, l.len())
+	}
+	s.sort(&b.rest, 0, b.rest.len())
+	s.wait()
+	b.sorted = true
+}
+
+// extent is the records from i to j, not included, of a list: those of one process
+// value, or of several.
+type extent struct {
+	list *records
+	i, j int
+}
+
+func (e extent) len() int { return e.j - e.i }
+
+func (e extent) value() uint64 { return e.list.at(e.i).value() }
+
+func (e extent) spans() iter.Seq[[]record] { return e.list.spans(e.i, e.j) }
+
+// ordered returns the lists of single process values in the order of these.
+func (b *byProcess) ordered() []extent {
+	var out []extent
+	for _, l := range b.lists {
+		out = append(out, extent{l, 0, l.len()})
+	}
+	slices.SortFunc(out, func(p, q extent) int { return cmp.Compare(p.value(), q.value()) })
+	return out
+}
+
+// shares divides all records, which must be sorted, into n shares of about the
+// same size. No process value is in two of them, nor are two of which one may
+// continue the other, see joins. Their order does not depend on that of the sources.
+func (b *byProcess) shares(n int) [][]extent {
+	parts := b.ordered()
+	rest := b.rest.len()
+	for i, k := 0, 1; i < rest; k++ {
+		j := rest
+		if k < n {
+			j = b.rest.endOfBlock(max(i, rest/n*k), rest)
+		}
+		parts = append(parts, extent{&b.rest, i, j})
+		i = j
+	}
+	out := make([][]extent, n)
+	all, before := b.len(), 0
+	block, last := uint64(0), 0
+	for _, p := range parts {
+		k := min((before+p.len()/2)*n/max(all, 1), n-1)
+		if p.value()>>8 == block && before > 0 {
+			k = last
+		}
+		out[k] = append(out[k], p)
+		before += p.len()
+		block, last = p.value()>>8, k
+	}
+	return out
+}
+
+// values yields the records of each process value, in the order of these. The
+// records must be sorted.
+func (b *byProcess) values() iter.Seq[extent] {
+	return func(yield func(extent) bool) {
+		lists := b.ordered()
+		i, n := 0, b.rest.len()
+		for i < n || len(lists) > 0 {
+			var next extent
+			if i == n || len(lists) > 0 && lists[0].value() < b.rest.at(i).value() {
+				next, lists = lists[0], lists[1:]
+			} else {
+				next = extent{&b.rest, i, b.rest.endOfValue(i, n)}
+				i = next.j
+			}
+			if !yield(next) {
+				return
+			}
+		}
+	}
+}
+
+// endOfValue returns the end of the records, at j or before, that have the
+// process value of record i.
+func (l *records) endOfValue(i, j int) int {
+	value := l.at(i).value()
+	// Where there are many process values most have few ids, so look nearby first.
+	step := 1
+	for i+step < j && l.at(i+step).value() == value {
+		i += step
+		step *= 2
+	}
+	return l.search(i+1, min(i+step, j), func(r record) bool { return r.value() != value })
+}
+
+// endOfBlock is endOfValue for all process values that have the first four bytes in
+// common.
+func (l *records) endOfBlock(i, j int) int {
+	block := l.at(i).value() >> 8
+	return l.search(i+1, j, func(r record) bool { return r.value()>>8 != block })
+}

@@ -1,0 +1,216 @@
+package census
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// tally is what the ids, sorted by process value and time, show.
+type tally struct {
+	axis   *axis
+	counts []int64 // by bucket
+	off    int64   // ids that no bucket holds
+
+	ids        int64
+	distinct   int64
+	bounds     sighting
+	future     sighting
+	early      sighting
+	duplicates sighting // counts the ids beyond the first of each
+	repeated   int64    // different ids that occur more than once
+
+	latest    uint32 // second after which the future begins
+	processes int64
+	gaps      int64
+	top       processHeap
+	limit     int     // of top; 0 is none
+	pending   process // the last one, which the next may continue; without ids: none
+	stepped   int64   // processes whose clock was set backwards
+	steppers  suspects
+	shared    int64 // process values that several processes used
+	sharers   suspects
+}
+
+// sighting counts something and keeps the first examples.
+type sighting struct {
+	count    int64
+	examples []record
+}
+
+func (s *sighting) add(n int64, examples ...record) {
+	s.count += n
+	s.examples = append(s.examples, examples[:min(len(examples), maxExamples-len(s.examples))]...)
+}
+
+func (s *sighting) merge(other sighting) { s.add(other.count, other.examples...) }
+
+// processHeap keeps the processes with the most ids; the one with the fewest is on
+// top.
+type processHeap []process
+
+func (h processHeap) Len() int           { return len(h) }
+func (h processHeap) Less(i, j int) bool { return compareProcesses(&h[i], &h[j]) > 0 }
+func (h processHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *processHeap) Push(x any)        { *h = append(*h, x.(process)) }
+
+func (h *processHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// compareProcesses orders processes by how many ids they created, most first.
+func compareProcesses(a, b *process) int {
+	return cmp.Or(-cmp.Compare(a.ids, b.ids), cmp.Compare(a.value, b.value))
+}
+
+// next takes a process, after the one with the process value before it.
+func (t *tally) next(p process) {
+	if t.pending.ids > 0 && t.pending.value>>16 == p.value>>16 {
+		t.pending.sameMachine, p.sameMachine = true, true
+	}
+	t.flush()
+	t.pending = p
+}
+
+// flush counts the last process.
+func (t *tally) flush() {
+	if p := &t.pending; p.ids > 0 {
+		t.processes++
+		t.gaps += p.gaps
+		t.list(p)
+		p.ids = 0
+	}
+}
+
+// list adds p to the processes with the most ids, if it has enough.
+func (t *tally) list(p *process) {
+	if t.limit > 0 && len(t.top) == t.limit {
+		if compareProcesses(p, &t.top[0]) < 0 {
+			t.top[0] = *p
+			heap.Fix(&t.top, 0)
+		}
+		return
+	}
+	heap.Push(&t.top, *p)
+}
+
+// analyse sorts the ids and counts them, on several goroutines.
+func (c *Census) analyse(step Step, tz *time.Location, limit int) (*tally, error) {
+	c.ids.sort(c.options.Workers)
+	first, last := c.first, c.last
+	switch {
+	case first > last: // no plausible id: show what there is
+		first, last = c.secondRange()
+	case step == AnyStep:
+		first, last = c.core()
+	}
+	axis, err := newAxis(step, first, last, tz)
+	if err != nil {
+		return nil, err
+	}
+	shares := c.ids.shares(c.options.Workers)
+	parts := make([]*tally, len(shares))
+	var wg sync.WaitGroup
+	for k, share := range shares {
+		t := &tally{
+			axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(c.options.Now),
+		}
+		parts[k] = t
+		wg.Go(func() {
+			for _, e := range share {
+				t.countAll(e)
+			}
+			t.flush()
+		})
+	}
+	wg.Wait()
+	all := parts[0]
+	for _, t := range parts[1:] {
+		all.merge(t)
+	}
+	slices.SortFunc(all.top, func(a, b process) int { return compareProcesses(&a, &b) })
+	return all, nil
+}
+
+// countAll counts the ids of one or more process values.
+func (t *tally) countAll(e extent) {
+	for i := e.i; i < e.j; {
+		end := e.list.endOfValue(i, e.j)
+		t.count(extent{e.list, i, end})
+		i = end
+	}
+}
+
+// trim removes empty buckets from both ends of the timeline.
+func (t *tally) trim() {
+	for len(t.counts) > 1 && t.counts[0] == 0 {
+		t.counts, t.axis.starts = t.counts[1:], t.axis.starts[1:]
+	}
+	for n := len(t.counts); n > 1 && t.counts[n-1] == 0; n-- {
+		t.counts, t.axis.starts = t.counts[:n-1], t.axis.starts[:n]
+	}
+}
+
+// core returns the time that a timeline is best for: that of all ids, unless the
+// thousandth part of them at either end makes it more than four times as long.
+func (c *Census) core() (first, last uint32) {
+	var total int64
+	for _, n := range c.days {
+		total += n
+	}
+	from, to := int(c.first/secondsPerDay), int(c.last/secondsPerDay)
+	lo, hi := from, to
+	for left := total/farShare - c.days[lo]; left >= 0 && lo < hi; left -= c.days[lo] {
+		lo++
+	}
+	for left := total/farShare - c.days[hi]; left >= 0 && lo < hi; left -= c.days[hi] {
+		hi--
+	}
+	if (hi-lo+1)*farFactor > to-from+1 {
+		return c.first, c.last
+	}
+	return max(c.first, uint32(lo)*secondsPerDay), min(c.last, uint32(min(int64(hi+1)*secondsPerDay-1, math.MaxUint32)))
+}
+
+// secondRange returns the first and the last second of all ids, or the present
+// one if there are no ids.
+func (c *Census) secondRange() (first, last uint32) {
+	first, last = math.MaxUint32, 0
+	for e := range c.ids.values() {
+		// The records of one process value are in order of time.
+		first, last = min(first, e.list.at(e.i).second()), max(last, e.list.at(e.j-1).second())
+	}
+	if first > last {
+		s := uint32(max(min(c.options.Now.Unix(), math.MaxUint32), 0))
+		return s, s
+	}
+	return first, last
+}
+
+func (t *tally) merge(other *tally) {
+	for i, n := range other.counts {
+		t.counts[i] += n
+	}
+	t.off += other.off
+	t.ids += other.ids
+	t.distinct += other.distinct
+	t.repeated += other.repeated
+	t.bounds.merge(other.bounds)
+	t.future.merge(other.future)
+	t.early.merge(other.early)
+	t.duplicates.merge(other.duplicates)
+	t.stepped += other.stepped
+	t.shared += other.shared
+	t.steppers = t.steppers.merge(other.steppers)
+	t.sharers = t.sharers.merge(other.sharers)
+	t.processes += other.processes
+	t.gaps += other.gaps
+	for i := range other.top {
+		t.list(&other.top[i])
+	}
+}
