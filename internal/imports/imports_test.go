@@ -46,6 +46,7 @@ var allowed = map[string][]string{
 	"internal/engine":      {"store", "objectid", "internal/bsonwalk"},
 	"store/sqlitestore":    {"store", "objectid", "internal/engine"},
 	"store/mongostore":     {"store", "objectid", "internal/engine"},
+	"store/pgstore":       {"store", "objectid", "internal/engine"},
 	"store/storetest":      {"store", "objectid"},
 	"lock":                 {"gpid", "objectid", "lock/internal/engine"},
 	"lock/redislock":       {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
@@ -157,7 +158,7 @@ func TestNothingComesAlong(t *testing.T) {
 			if ours && isForTests(to) {
 				t.Errorf("%s depends on %s, which is for tests", room, to)
 			}
-			if engine := to == "store/sqlitestore" || to == "store/mongostore" || to == "lock/redislock" || to == "lock/filelock"; ours && engine && to != room {
+			if engine := to == "store/sqlitestore" || to == "store/mongostore" || to == "store/pgstore" || to == "lock/redislock" || to == "lock/filelock"; ours && engine && to != room {
 				t.Errorf("%s depends on the engine %s", room, to)
 			}
 		}

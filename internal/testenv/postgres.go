@@ -18,16 +18,15 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// PostgresURL returns the URL of an empty schema of a PostgreSQL database: on a
-// server of the test's own, or on the one whose URL is in the environment variable
-// OID_TEST_POSTGRES. There the schema is dropped when the test ends.
+// PostgresURL returns the URL of a database on a PostgreSQL server: one of the
+// test's own, or the one whose URL is in the environment variable
+// OID_TEST_POSTGRES. A test that may run on the latter keeps to [PostgresSchema].
 func PostgresURL(t testing.TB) string {
 	t.Helper()
-	server := os.Getenv("OID_TEST_POSTGRES")
-	if server == "" {
-		server = Postgres(t).URL()
+	if server := os.Getenv("OID_TEST_POSTGRES"); server != "" {
+		return server
 	}
-	return PostgresSchema(t, server)
+	return Postgres(t).URL()
 }
 
 // PostgresSchema returns the URL of a schema of a new name, which does not exist
@@ -43,7 +42,7 @@ func PostgresSchema(t testing.TB, server string) string {
 			return // the test has ended the server
 		}
 		defer conn.Close(ctx)
-		if _, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+name+" CASCADE"); err != nil {
+		if _, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+name+" CASCADE", pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Errorf("drop schema %s: %v", name, err)
 		}
 	})

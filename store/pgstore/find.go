@@ -1,0 +1,193 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/store"
+)
+
+// Get returns the document with the key, see [store.Store].
+func (s *Store) Get(ctx context.Context, collection string, key store.Key) (doc bson.Raw, err error) {
+	if err := s.check(ctx, collection); err != nil {
+		return nil, err
+	}
+	id, err := encode(key)
+	if err != nil {
+		return nil, engine.NotFound(key)
+	}
+	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
+		doc, err = s.get(ctx, c, collection, id)
+		return err
+	})
+	if err == nil && doc == nil {
+		err = engine.NotFound(key)
+	}
+	return doc, err
+}
+
+// get returns the document with an encoded key, or nil.
+func (s *Store) get(ctx context.Context, q querier, collection string, id []byte) (doc bson.Raw, err error) {
+	err = q.QueryRow(ctx, "SELECT doc FROM "+s.table(collection)+" WHERE _id = $1::bytea", pgx.QueryResultFormats{pgx.BinaryFormatCode}, id).Scan((*[]byte)(&doc))
+	if errors.Is(err, pgx.ErrNoRows) || isMissing(err) {
+		return nil, nil
+	}
+	return doc, err
+}
+
+// Count returns the number of documents with a key in r, see [store.Store].
+func (s *Store) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
+	if err := s.check(ctx, collection); err != nil || r.IsEmpty() {
+		return 0, err
+	}
+	where, args := condition(r, false, nil)
+	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
+		err := c.QueryRow(ctx, "SELECT count(*) FROM "+s.table(collection)+" WHERE "+where, args...).Scan(&n)
+		if isMissing(err) {
+			return nil
+		}
+		return err
+	})
+	return n, err
+}
+
+// Find returns the documents that q asks for, see [store.Store].
+func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		err := s.check(ctx, collection)
+		if err == nil {
+			_, err = s.pages(ctx, collection, q, "", nil, func(doc bson.Raw) bool { return yield(doc, nil) })
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// A page is read with one statement and then handed out, so that a caller who takes
+// a long time holds neither a connection nor a snapshot that would keep the server
+// from removing what was deleted.
+const (
+	firstPage = 1000 // documents
+	maxPage   = 4000
+	pageBytes = 1 << 20 // what the next page should have
+	maxBytes  = 2 << 20 // where a page is broken off
+)
+
+// pages yields the documents of q for which the SQL condition filter, with its
+// arguments args, holds. It reports whether the caller wants more.
+func (s *Store) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) bool) (bool, error) {
+	for limit, left := firstPage, q.Limit; ; {
+		if q.Limit > 0 {
+			limit = min(limit, left)
+		}
+		if r, _ := engine.Bounds(q); r.IsEmpty() {
+			return true, nil
+		}
+		text, args := s.pageQuery(collection, q, filter, args, limit)
+		p, err := s.page(ctx, text, args, limit)
+		if err != nil {
+			return false, err
+		}
+		left -= len(p.docs)
+		if p.more = p.more && left != 0; p.more { // the documents are the caller's once yielded
+			if q.After, err = store.KeyOf(p.docs[len(p.docs)-1]); err != nil {
+				return false, fmt.Errorf("read on in collection %s: %w", collection, err)
+			}
+			limit = p.nextLimit()
+		}
+		if !p.each(yield) {
+			return false, nil
+		}
+		if !p.more {
+			return true, nil
+		}
+	}
+}
+
+// pageQuery returns the query for the first documents of q for which filter holds.
+func (s *Store) pageQuery(collection string, q store.Query, filter string, args []any, limit int) (string, []any) {
+	r, open := engine.Bounds(q)
+	where, args := condition(r, open, slices.Clone(args))
+	order := ""
+	if q.Descending {
+		order = " DESC"
+	}
+	args = append(args, limit)
+	return fmt.Sprintf("SELECT doc FROM %s WHERE %s%s ORDER BY _id%s LIMIT $%d::bigint", s.table(collection), where, filter, order, len(args)), args
+}
+
+// page is what one query for documents returns.
+type page struct {
+	docs []bson.Raw
+	mark string // of the last row: its second column, if there is one
+	more bool   // there may be others
+}
+
+// nextLimit returns how many documents the page after p should have.
+func (p page) nextLimit() int {
+	size := 1
+	for _, doc := range p.docs {
+		size += len(doc)
+	}
+	return min(1+pageBytes*len(p.docs)/size, maxPage)
+}
+
+// each yields the documents and reports whether the caller wants more.
+func (p page) each(yield func(bson.Raw) bool) bool {
+	for _, doc := range p.docs {
+		if !yield(doc) {
+			return false
+		}
+	}
+	return true
+}
+
+// page runs a query for as many documents as limit at most.
+func (s *Store) page(ctx context.Context, query string, args []any, limit int) (p page, err error) {
+	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
+		rows, err := c.Query(ctx, query, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
+		if err == nil {
+			p, err = readPage(ctx, c, rows, limit)
+		}
+		if isMissing(err) {
+			return nil
+		}
+		return err
+	})
+	return p, err
+}
+
+// readPage reads the rows of a page and cancels the query when the documents are
+// too large together: it would be read to its end otherwise.
+func readPage(ctx context.Context, c *pgx.Conn, rows pgx.Rows, limit int) (p page, err error) {
+	defer rows.Close()
+	for size := 0; rows.Next(); {
+		values := rows.RawValues()
+		p.docs = append(p.docs, slices.Clone(values[0]))
+		if len(values) > 1 {
+			p.mark = string(values[1])
+		}
+		if size += len(values[0]); size < maxBytes || len(p.docs) == limit {
+			continue
+		}
+		if err := c.PgConn().CancelRequest(ctx); err != nil {
+			return page{}, err
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil && code(err) != queryCanceled {
+			return page{}, err
+		}
+		p.more = true
+		return p, nil
+	}
+	p.more = len(p.docs) == limit
+	return p, rows.Err()
+}

@@ -1,0 +1,228 @@
+package pgstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/store"
+)
+
+// Insert stores doc and returns its key, see [store.Store].
+func (s *Store) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
+	return engine.Insert(ctx, s, collection, doc)
+}
+
+// InsertMany stores documents, see [store.Store].
+func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
+	if err := s.check(ctx, collection); err != nil {
+		return nil, err
+	}
+	ordered := o != nil && o.Ordered
+	careful := false
+	return engine.InsertMany(docs, o, func(rows []engine.Row) ([]store.Refusal, error) {
+		in := insertion{ctx: ctx, s: s, collection: collection, ordered: ordered, careful: careful, call: int64(rand.Uint64())}
+		in.prepare(rows)
+		if len(in.rows) == 0 {
+			return in.refused, nil
+		}
+		err := s.do(ctx, in.store)
+		if err == nil {
+			s.announcer.announce(collection)
+		}
+		careful = in.careful
+		return in.refused, err
+	})
+}
+
+// insertion is the storing of one batch of documents. Whether the connection is
+// lost or not, each is stored once: its row holds the number of the call that
+// stored it, so that a call that is made again finds what it has stored before.
+type insertion struct {
+	ctx        context.Context
+	s          *Store
+	collection string
+	ordered    bool
+	careful    bool  // a key is likely to be taken
+	call       int64 // random
+	rows       []row // in the order of their keys
+	refused    []store.Refusal
+}
+
+// row is a document with its encoded key.
+type row struct {
+	engine.Row
+	id []byte
+}
+
+// prepare encodes the keys, and refuses the documents that need no question to the
+// server. All writers insert in the order of keys, lest they wait for one another
+// in a circle.
+func (in *insertion) prepare(rows []engine.Row) {
+	in.rows = make([]row, 0, len(rows))
+	for _, r := range rows {
+		id, err := encode(r.Key)
+		if err != nil {
+			in.refuse(r, err)
+			continue
+		}
+		in.rows = append(in.rows, row{r, id})
+	}
+	slices.SortStableFunc(in.rows, func(a, b row) int { return bytes.Compare(a.id, b.id) })
+	kept := in.rows[:0]
+	for _, r := range in.rows {
+		if len(kept) > 0 && bytes.Equal(kept[len(kept)-1].id, r.id) {
+			in.refuse(r.Row, engine.Duplicate(r.Key))
+			continue
+		}
+		kept = append(kept, r)
+	}
+	in.rows = kept
+	in.cut()
+}
+
+// refuse notes a document that is not stored. In an ordered call that is the first
+// one alone.
+func (in *insertion) refuse(r engine.Row, err error) {
+	if in.ordered && len(in.refused) > 0 {
+		if in.refused[0].Index < r.Index {
+			return
+		}
+		in.refused = nil
+	}
+	in.refused = append(in.refused, store.Refusal{Index: r.Index, Err: err})
+}
+
+// cut drops the rows after the refused one of an ordered call.
+func (in *insertion) cut() {
+	if in.ordered && len(in.refused) > 0 {
+		in.rows = slices.DeleteFunc(in.rows, func(r row) bool { return r.Index >= in.refused[0].Index })
+	}
+}
+
+// copyRows is how many rows make COPY worth its way.
+const copyRows = 20
+
+// store stores the rows.
+func (in *insertion) store(c *pgx.Conn, unclear bool) error {
+	err := in.put(c, unclear)
+	if isMissing(err) {
+		if err = in.s.create(in.ctx, c, in.collection); err == nil {
+			err = in.put(c, unclear)
+		}
+	}
+	return err
+}
+
+func (in *insertion) put(c *pgx.Conn, unclear bool) error {
+	if !unclear && !in.careful && len(in.rows) >= copyRows {
+		err := in.copy(c)
+		if code(err) != uniqueViolation {
+			return err
+		}
+		in.careful = true
+	}
+	if in.ordered {
+		return in.insertOrdered(c, unclear)
+	}
+	stored, err := in.insert(c, unclear)
+	if err != nil {
+		return err
+	}
+	for _, r := range in.rows {
+		if !stored[string(r.id)] {
+			in.refuse(r.Row, engine.Duplicate(r.Key))
+		}
+	}
+	return nil
+}
+
+// copy stores all rows or, if a key is taken, none.
+func (in *insertion) copy(c *pgx.Conn) error {
+	size := 0
+	for _, r := range in.rows {
+		size += len(r.id) + len(r.Doc) + 2 + 3*4 + 8
+	}
+	// The format is described under "Binary Format" at
+	// https://www.postgresql.org/docs/15/sql-copy.html.
+	b := make([]byte, 0, size+21)
+	b = append(b, "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"...)
+	for _, r := range in.rows {
+		b = binary.BigEndian.AppendUint16(b, 3)
+		b = binary.BigEndian.AppendUint32(b, uint32(len(r.id)))
+		b = append(b, r.id...)
+		b = binary.BigEndian.AppendUint32(b, uint32(len(r.Doc)))
+		b = append(b, r.Doc...)
+		b = binary.BigEndian.AppendUint32(b, 8)
+		b = binary.BigEndian.AppendUint64(b, uint64(in.call))
+	}
+	b = append(b, 0xFF, 0xFF)
+	_, err := c.PgConn().CopyFrom(in.ctx, bytes.NewReader(b), "COPY "+in.s.table(in.collection)+" (_id, doc, call) FROM STDIN (FORMAT binary)")
+	return err
+}
+
+// insert stores the rows whose keys are free, and returns the encoded keys of those
+// that are stored, now or by an earlier try of the call.
+func (in *insertion) insert(q querier, unclear bool) (map[string]bool, error) {
+	ids, docs := make([][]byte, len(in.rows)), make([][]byte, len(in.rows))
+	for i, r := range in.rows {
+		ids[i], docs[i] = r.id, r.Doc
+	}
+	t := in.s.table(in.collection)
+	stored := make(map[string]bool, len(in.rows))
+	err := collect(in.ctx, q, stored, "INSERT INTO "+t+` (_id, doc, call)
+		SELECT id, doc, $3::bigint FROM unnest($1::bytea[], $2::bytea[]) AS new (id, doc) ON CONFLICT (_id) DO NOTHING RETURNING _id`, ids, docs, in.call)
+	if err == nil && unclear && len(stored) < len(ids) {
+		err = collect(in.ctx, q, stored, "SELECT _id FROM "+t+" WHERE _id = ANY($1::bytea[]) AND call = $2::bigint", ids, in.call)
+	}
+	return stored, err
+}
+
+// collect adds the encoded keys that a query returns to set.
+func collect(ctx context.Context, q querier, set map[string]bool, query string, args ...any) error {
+	rows, err := q.Query(ctx, query, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		set[string(rows.RawValues()[0])] = true
+	}
+	return rows.Err()
+}
+
+// errTaken means that the key of a row is taken.
+var errTaken = errors.New("a key is taken")
+
+// insertOrdered stores the rows before the first whose key is taken.
+func (in *insertion) insertOrdered(c *pgx.Conn, unclear bool) error {
+	for len(in.rows) > 0 {
+		complete := false
+		err := pgx.BeginFunc(in.ctx, c, func(tx pgx.Tx) error {
+			stored, err := in.insert(tx, unclear)
+			if err != nil {
+				return err
+			}
+			for _, r := range in.rows {
+				if !stored[string(r.id)] {
+					in.refuse(r.Row, engine.Duplicate(r.Key))
+				}
+			}
+			if complete = len(stored) == len(in.rows); !complete {
+				return errTaken // nothing of this is stored
+			}
+			return nil
+		})
+		if complete || !errors.Is(err, errTaken) {
+			return err
+		}
+		in.cut()
+	}
+	return nil
+}

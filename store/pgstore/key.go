@@ -1,0 +1,97 @@
+package pgstore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// The first byte of an encoded key. Numbers come before strings, and these before
+// ObjectIds.
+const (
+	tagNumber   = 0x10
+	tagString   = 0x20
+	tagObjectID = 0x30
+)
+
+// MaxString is the greatest length in bytes of a string that is an _id:
+// PostgreSQL's index refuses rows that are not much longer.
+const MaxString = 2600
+
+// encode returns the bytes of a key. The order of the bytes is that of the keys,
+// and equal keys have equal bytes:
+//
+//	number    10, 8 bytes of the greatest float64 that is not above it, 2 bytes of the rest
+//	string    20, its bytes
+//	ObjectId  30, its 12 bytes
+//
+// The bits of a float64 are turned so that their order is that of the numbers. The
+// rest is less than 1024, since a float64 has 53 bits for the 63 of an int64.
+// A string that is too long for the index gives an error that wraps
+// [store.ErrKey].
+func encode(key store.Key) ([]byte, error) {
+	switch v := key.Value().(type) {
+	case int64:
+		f := floor(v)
+		return encodeNumber(f, uint16(v-int64(f))), nil
+	case float64:
+		return encodeNumber(v, 0), nil
+	case string:
+		if len(v) > MaxString {
+			return nil, fmt.Errorf("%w: string of %d bytes, want %d at most in PostgreSQL", store.ErrKey, len(v), MaxString)
+		}
+		return append([]byte{tagString}, v...), nil
+	case objectid.ID:
+		return append([]byte{tagObjectID}, v[:]...), nil
+	}
+	return nil, fmt.Errorf("%w: there is none", store.ErrKey)
+}
+
+func encodeNumber(f float64, rest uint16) []byte {
+	bits := math.Float64bits(f)
+	if bits>>63 == 1 {
+		bits = ^bits
+	} else {
+		bits |= 1 << 63
+	}
+	b := binary.BigEndian.AppendUint64([]byte{tagNumber}, bits)
+	return binary.BigEndian.AppendUint16(b, rest)
+}
+
+// floor returns the greatest float64 that is not above n.
+func floor(n int64) float64 {
+	f := float64(n) // the nearest
+	if f >= 1<<63 || int64(f) > n {
+		f = math.Nextafter(f, math.Inf(-1))
+	}
+	return f
+}
+
+// condition returns r as SQL, with its arguments added to args. The lower bound is
+// not part of it if open is true. A bound that is too long for a key is cut: all
+// keys are shorter, so they are on the same side of what is left.
+func condition(r store.Range, open bool, args []any) (string, []any) {
+	where := "true"
+	add := func(operator string, key store.Key) {
+		b, err := encode(key)
+		if err != nil {
+			b = append([]byte{tagString}, key.Value().(string)[:MaxString+1]...)
+		}
+		args = append(args, b)
+		where += fmt.Sprintf(" AND _id %s $%d", operator, len(args))
+	}
+	if !r.From.IsZero() {
+		if open {
+			add(">", r.From)
+		} else {
+			add(">=", r.From)
+		}
+	}
+	if !r.To.IsZero() {
+		add("<", r.To)
+	}
+	return where, args
+}

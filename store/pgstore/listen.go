@@ -1,0 +1,193 @@
+package pgstore
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// channel returns the name of the channel on which the writers of a schema notify
+// its watchers. A message is the digest of the collection's name.
+func (s *Store) channel() string { return "oid_" + digest(s.schema) }
+
+// listener wakes the calls of Watch when a writer has notified them. It has a
+// connection of its own while there are any. What it says is a hint: who is not
+// woken looks by itself after some time.
+type listener struct {
+	s      *Store
+	config *pgx.ConnConfig
+	up     atomic.Bool
+
+	mu       sync.Mutex
+	watchers map[chan struct{}]string // what each waits for
+	stop     context.CancelFunc       // ends run; nil if it does not run
+	running  sync.WaitGroup
+}
+
+func (l *listener) start(s *Store, config *pgx.ConnConfig) {
+	l.s, l.config, l.watchers = s, config, map[chan struct{}]string{}
+}
+
+// works reports whether notifications arrive.
+func (l *listener) works() bool { return l.up.Load() }
+
+// listen returns a channel that gets a value when documents may have come to a
+// collection, and the function that ends this.
+func (l *listener) listen(collection string) (news <-chan struct{}, stop func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := make(chan struct{}, 1)
+	l.watchers[c] = digest(collection)
+	if l.stop == nil && l.s.direct && !l.s.closed.Load() {
+		ctx, cancel := context.WithCancel(context.Background())
+		l.stop = cancel
+		l.running.Go(func() { l.run(ctx) })
+	}
+	return c, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if delete(l.watchers, c); len(l.watchers) == 0 && l.stop != nil {
+			l.stop()
+			l.stop = nil
+		}
+	}
+}
+
+// wake wakes those who wait for a message, or all if it is empty.
+func (l *listener) wake(message string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c, waitsFor := range l.watchers {
+		if message == "" || message == waitsFor {
+			select {
+			case c <- struct{}{}:
+			default: // it will wake anyway
+			}
+		}
+	}
+}
+
+// run listens until ctx ends, on one connection after another.
+func (l *listener) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		began := time.Now()
+		l.receive(ctx)
+		l.up.Store(false)
+		l.wake("")
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Until(began.Add(time.Second))):
+		}
+	}
+}
+
+// receive listens on one connection until that fails.
+func (l *listener) receive(ctx context.Context) {
+	c, err := pgx.ConnectConfig(ctx, l.config.Copy())
+	if err != nil {
+		return
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	if _, err := c.Exec(ctx, "LISTEN "+pgx.Identifier{l.s.channel()}.Sanitize()); err != nil {
+		return
+	}
+	l.up.Store(true)
+	l.wake("") // something may have come before
+	for {
+		message, err := c.WaitForNotification(ctx)
+		if err != nil {
+			return
+		}
+		l.wake(message.Payload)
+	}
+}
+
+func (l *listener) close() {
+	l.mu.Lock()
+	if l.stop != nil {
+		l.stop()
+		l.stop = nil
+	}
+	l.mu.Unlock()
+	l.wake("")
+	l.running.Wait()
+}
+
+// announceEvery is how often a writer notifies at most. Notifications wait for one
+// another when they are committed, so they are not part of the inserts.
+const announceEvery = 20 * time.Millisecond
+
+// announceTimeout is how long a writer that closes may wait for its last one.
+const announceTimeout = 2 * time.Second
+
+// announcer notifies watchers of what this Store has inserted.
+type announcer struct {
+	s       *Store
+	closing chan struct{}
+
+	mu      sync.Mutex
+	pending map[string]bool // collections
+	sending bool
+	last    time.Time
+	running sync.WaitGroup
+}
+
+func (a *announcer) start(s *Store) {
+	a.s, a.closing, a.pending = s, make(chan struct{}), map[string]bool{}
+}
+
+// announce notifies the watchers of a collection soon.
+func (a *announcer) announce(collection string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.pending[collection] = true
+	if !a.sending && !a.s.closed.Load() {
+		a.sending = true
+		a.running.Go(a.send)
+	}
+}
+
+// send notifies until nothing is pending.
+func (a *announcer) send() {
+	for {
+		a.mu.Lock()
+		wait := time.Until(a.last.Add(announceEvery))
+		a.mu.Unlock()
+		select {
+		case <-a.closing:
+		case <-time.After(wait):
+		}
+		a.mu.Lock()
+		pending := a.pending
+		a.pending, a.last = map[string]bool{}, time.Now()
+		if len(pending) == 0 {
+			a.sending = false
+			a.mu.Unlock()
+			return
+		}
+		a.mu.Unlock()
+		// It need not survive a crash, and must not wait for a standby.
+		text := "BEGIN; SET LOCAL synchronous_commit = off;"
+		for collection := range pending {
+			text += " NOTIFY " + a.s.channel() + ", '" + digest(collection) + "';"
+		}
+		ctx, stop := context.WithTimeout(context.Background(), announceTimeout)
+		_, _ = a.s.pool.Exec(ctx, text+" COMMIT", pgx.QueryExecModeSimpleProtocol) // a hint that may get lost
+		stop()
+	}
+}
+
+// close sends what is pending.
+func (a *announcer) close() {
+	a.mu.Lock()
+	if a.closing == nil { // Open has failed
+		a.mu.Unlock()
+		return
+	}
+	close(a.closing)
+	a.mu.Unlock()
+	a.running.Wait()
+}

@@ -1,0 +1,185 @@
+package pgstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/store"
+)
+
+// Swap replaces old by new, see [store.Store].
+func (s *Store) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
+	return engine.Swap(ctx, s, collection, old, new)
+}
+
+// DeleteIf removes old, see [store.Store], and [Store.Delete] for a connection that
+// is lost.
+func (s *Store) DeleteIf(ctx context.Context, collection string, old bson.Raw) error {
+	return engine.DeleteIf(ctx, s, collection, old)
+}
+
+// swapRows is how many swaps one statement does. The server looks up each key of
+// a statement that is not large, in the order given; for a large one it may read
+// the whole table instead, in an order in which writers could wait for one another
+// in a circle.
+const swapRows = 500
+
+// SwapMany does many swaps, see [store.Store].
+func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
+	if err := s.check(ctx, collection); err != nil {
+		return nil, err
+	}
+	if len(swaps) > 1 {
+		s.leaveRoom(ctx, collection)
+	}
+	return engine.SwapMany(swaps, func(changes []engine.Change) (refused []store.Refusal, err error) {
+		for len(changes) > 0 {
+			n := min(len(changes), swapRows)
+			some, err := s.swap(ctx, collection, changes[:n])
+			if err != nil {
+				return nil, err
+			}
+			refused = append(refused, some...)
+			changes = changes[n:]
+		}
+		return refused, nil
+	})
+}
+
+// room is the fillfactor of a table whose documents are replaced in bulk.
+const room = 50
+
+// leaveRoom makes the server leave room in a table for the next versions of its
+// documents, unless the table has a fillfactor: a version that finds room beside the
+// last needs no new entries in the indexes. It asks once for each collection, and
+// does without if the server refuses or somebody has locked the table.
+func (s *Store) leaveRoom(ctx context.Context, collection string) {
+	if _, done := s.roomy.LoadOrStore(collection, true); done {
+		return
+	}
+	_ = s.do(ctx, func(c *pgx.Conn, _ bool) error {
+		var given bool
+		err := c.QueryRow(ctx, "SELECT coalesce(array_to_string(reloptions, ' ') LIKE '%fillfactor=%', false) FROM pg_class WHERE oid = to_regclass($1::text)", s.table(collection)).Scan(&given)
+		if err != nil || given {
+			return err
+		}
+		text := fmt.Sprintf("BEGIN; SET LOCAL lock_timeout = '50ms'; ALTER TABLE %s SET (fillfactor = %d); COMMIT", s.table(collection), room)
+		if _, err = c.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol); err != nil {
+			_, _ = c.Exec(ctx, "ROLLBACK", pgx.QueryExecModeSimpleProtocol)
+		}
+		return err
+	})
+}
+
+// swap does changes, replacements and deletions each in one statement.
+func (s *Store) swap(ctx context.Context, collection string, changes []engine.Change) ([]store.Refusal, error) {
+	replace, remove := swapping{s: s, ctx: ctx, collection: collection}, swapping{s: s, ctx: ctx, collection: collection, remove: true}
+	for _, c := range changes {
+		w := &replace
+		if c.New == nil {
+			w = &remove
+		}
+		w.add(c)
+	}
+	for _, w := range []*swapping{&replace, &remove} {
+		if len(w.changes) == 0 {
+			continue
+		}
+		if err := s.do(ctx, w.do); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Concat(replace.tooLong, replace.refused, remove.tooLong, remove.refused), nil
+}
+
+// swapping is one statement that replaces or removes documents, in the order of
+// their keys.
+type swapping struct {
+	s          *Store
+	ctx        context.Context
+	collection string
+	remove     bool
+
+	changes        []engine.Change
+	ids, olds, new [][]byte
+	tooLong        []store.Refusal // of a key that no document can have
+	refused        []store.Refusal
+}
+
+func (w *swapping) add(c engine.Change) {
+	id, err := encode(c.Key)
+	if err != nil { // no document has this key
+		w.tooLong = append(w.tooLong, store.Refusal{Index: c.Index, Err: engine.NotFound(c.Key)})
+		return
+	}
+	w.changes = append(w.changes, c)
+	w.ids, w.olds, w.new = append(w.ids, id), append(w.olds, c.Old), append(w.new, c.New)
+}
+
+func (w *swapping) do(c *pgx.Conn, unclear bool) error {
+	t := w.s.table(w.collection)
+	done := map[string]bool{}
+	var err error
+	if w.remove {
+		err = collect(w.ctx, c, done, "DELETE FROM "+t+` t USING unnest($1::bytea[], $2::bytea[]) AS change (id, old)
+			WHERE t._id = change.id AND t.doc = change.old RETURNING t._id`, w.ids, w.olds)
+	} else {
+		err = collect(w.ctx, c, done, "UPDATE "+t+` t SET doc = change.new FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) AS change (id, old, new)
+			WHERE t._id = change.id AND t.doc = change.old RETURNING t._id`, w.ids, w.olds, w.new)
+	}
+	if isMissing(err) {
+		err = nil // every document is missing
+	}
+	if err != nil || len(done) == len(w.ids) {
+		return err
+	}
+	return w.refuse(c, done, unclear)
+}
+
+// refuse finds out why changes were not done. One that an earlier try has done was
+// done: its document has the revision that nobody else can have written.
+func (w *swapping) refuse(c *pgx.Conn, done map[string]bool, unclear bool) error {
+	var ids [][]byte
+	for _, id := range w.ids {
+		if !done[string(id)] {
+			ids = append(ids, id)
+		}
+	}
+	column := "NULL::bytea"
+	if unclear {
+		column = "doc"
+	}
+	there := map[string][]byte{}
+	rows, err := c.Query(w.ctx, "SELECT _id, "+column+" FROM "+w.s.table(w.collection)+" WHERE _id = ANY($1::bytea[])", pgx.QueryResultFormats{pgx.BinaryFormatCode}, ids)
+	if err == nil {
+		for rows.Next() {
+			there[string(rows.RawValues()[0])] = bytes.Clone(rows.RawValues()[1])
+		}
+		rows.Close()
+		err = rows.Err()
+	}
+	if err != nil && !isMissing(err) {
+		return err
+	}
+	w.refused = w.refused[:0]
+	for i, change := range w.changes {
+		id := string(w.ids[i])
+		now, found := there[id]
+		switch {
+		case done[id], unclear && !w.remove && bytes.Equal(now, change.New):
+		case found:
+			w.refused = append(w.refused, store.Refusal{Index: change.Index, Err: engine.Conflict(change.Key)})
+		case unclear && w.remove:
+			w.refused = append(w.refused, store.Refusal{Index: change.Index, Err: fmt.Errorf("%w: %w", engine.NotFound(change.Key), errUnclear)})
+		default:
+			w.refused = append(w.refused, store.Refusal{Index: change.Index, Err: engine.NotFound(change.Key)})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/store"
+)
+
+// Watch follows a collection, see [store.Store].
+func (s *Store) Watch(ctx context.Context, collection string, r store.Range) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		err := s.check(ctx, collection)
+		if err == nil {
+			w := watch{s: s, ctx: ctx, collection: collection, span: r, yield: func(doc bson.Raw) bool { return yield(doc, nil) }}
+			err = w.run()
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// watch is one call of Watch.
+type watch struct {
+	s          *Store
+	ctx        context.Context
+	collection string
+	span       store.Range
+	yield      func(bson.Raw) bool
+}
+
+// run yields what is there at one moment and then, moment after moment, the
+// documents that came to be seen since the last. It returns nil if the caller wants
+// no more.
+func (w *watch) run() error {
+	news, stop := w.s.listener.listen(w.collection)
+	defer stop()
+	done, err := w.moment()
+	if err != nil {
+		return err
+	}
+	filter, args := done.seen(nil)
+	more, err := w.s.pages(w.ctx, w.collection, store.Query{Range: w.span}, " AND "+filter, args, w.yield)
+	if err != nil || !more {
+		return err
+	}
+	for {
+		if err := w.wait(news); err != nil {
+			return err
+		}
+		now, err := w.moment()
+		if err != nil {
+			return err
+		}
+		if now.next <= done.last {
+			return errors.New("the server has lost transactions that were committed, as a standby that lags behind does when it becomes the primary; watch again from the beginning")
+		}
+		now.last = max(now.last, done.last)
+		if more, err := w.between(done, now); err != nil || !more {
+			return err
+		}
+		done = now
+	}
+}
+
+// wait waits until there may be new documents.
+func (w *watch) wait(news <-chan struct{}) error {
+	poll := w.s.options.Poll
+	if w.s.listener.works() {
+		poll *= 10
+	}
+	timer := time.NewTimer(poll)
+	defer timer.Stop()
+	select {
+	case <-w.ctx.Done():
+		return context.Cause(w.ctx)
+	case <-news:
+	case <-timer.C:
+	}
+	return w.s.mayCall(w.ctx)
+}
+
+// moment is what can be seen at one moment: the rows of transactions up to last
+// that are not under way. Transactions are counted as they begin and may be
+// committed in any order, so those under way matter as much as the last.
+//
+// last is that of a row which can be seen. The server has it on disk, so that a crash
+// cannot make it count the same number again, as it may with the greatest of all.
+type moment struct {
+	last     uint64
+	underWay []uint64 // below last
+	next     uint64   // the number of no transaction that has ended
+}
+
+// seen returns the SQL condition for the rows that can be seen at m, with its
+// arguments added to args.
+func (m moment) seen(args []any) (string, []any) {
+	args = append(args, number(m.last), numbers(m.underWay))
+	return fmt.Sprintf("xid <= $%d::text::xid8 AND xid <> ALL ($%d::text[]::xid8[])", len(args)-1, len(args)), args
+}
+
+// moment asks the server for the present moment.
+func (w *watch) moment() (m moment, err error) {
+	t := w.s.table(w.collection)
+	err = w.s.do(w.ctx, func(c *pgx.Conn, _ bool) error {
+		var snapshot, last string
+		var standby bool
+		err := c.QueryRow(w.ctx, "SELECT pg_current_snapshot()::text, coalesce((SELECT xid FROM "+t+" ORDER BY xid DESC LIMIT 1), '0')::text, pg_is_in_recovery()").Scan(&snapshot, &last, &standby)
+		if isMissing(err) {
+			m = moment{next: 1<<64 - 1}
+			return nil
+		}
+		if err == nil {
+			m, err = parseMoment(snapshot, last, standby)
+		}
+		if err == nil && m.last >= m.next { // restored from the dump of another server
+			if _, err = c.Exec(w.ctx, "UPDATE "+t+" SET xid = '0' WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())"); err == nil {
+				err = errAgain
+			}
+		}
+		return err
+	})
+	if errors.Is(err, errAgain) {
+		return w.moment()
+	}
+	return m, err
+}
+
+var errAgain = errors.New("again")
+
+// parseMoment reads a snapshot as pg_snapshot writes it, XMIN:XMAX:XID,XID, and the
+// number of the last transaction of a table. A standby does not list the
+// transactions under way, so there all since XMIN count as such.
+func parseMoment(snapshot, last string, standby bool) (m moment, err error) {
+	parts := strings.Split(snapshot, ":")
+	if len(parts) != 3 {
+		return m, fmt.Errorf("snapshot %q is not understood", snapshot)
+	}
+	parse := func(s string) uint64 {
+		n, e := strconv.ParseUint(s, 10, 64)
+		err = errors.Join(err, e)
+		return n
+	}
+	m.last, m.next = parse(last), parse(parts[1])
+	if parts[2] != "" {
+		for s := range strings.SplitSeq(parts[2], ",") {
+			if n := parse(s); n < m.last {
+				m.underWay = append(m.underWay, n)
+			}
+		}
+	}
+	if standby && m.last < m.next {
+		m.last = min(m.last, parse(parts[0])-1)
+	}
+	return m, err
+}
+
+// between yields the documents that can be seen at now and could not at done.
+func (w *watch) between(done, now moment) (more bool, err error) {
+	if len(done.underWay) > 0 {
+		more, err := w.pages("xid = ANY ($1::text[]::xid8[])", numbers(done.underWay), now)
+		if err != nil || !more {
+			return more, err
+		}
+	}
+	if now.last == done.last {
+		return true, nil
+	}
+	return w.pages("xid > $1::text::xid8", number(done.last), now)
+}
+
+// pages yields the documents of transactions for which the condition since, with
+// its argument $1, holds and that can be seen at now: transaction after transaction,
+// and in the order of keys within each.
+func (w *watch) pages(since string, bound any, now moment) (more bool, err error) {
+	seen, args := now.seen([]any{bound})
+	where, args := condition(w.span, false, args)
+	after := ""
+	for limit := firstPage; ; {
+		query := fmt.Sprintf("SELECT doc, xid::text FROM %s WHERE %s AND %s AND %s%s ORDER BY xid, _id LIMIT $%d::bigint",
+			w.s.table(w.collection), since, seen, where, after, len(args)+1)
+		p, err := w.s.page(w.ctx, query, append(slices.Clone(args), limit), limit)
+		if err != nil {
+			return false, err
+		}
+		if p.more { // the documents are the caller's once yielded
+			key, err := store.KeyOf(p.docs[len(p.docs)-1])
+			if err != nil {
+				return false, fmt.Errorf("read on in collection %s: %w", w.collection, err)
+			}
+			id, err := encode(key)
+			if err != nil {
+				return false, err
+			}
+			if after == "" {
+				after = fmt.Sprintf(" AND (xid, _id) > ($%d::text::xid8, $%d::bytea)", len(args)+1, len(args)+2)
+				args = append(args, nil, nil)
+			}
+			args[len(args)-2], args[len(args)-1] = p.mark, id
+			limit = p.nextLimit()
+		}
+		if !p.each(w.yield) {
+			return false, nil
+		}
+		if !p.more {
+			return true, nil
+		}
+	}
+}
+
+// number returns the number of a transaction as PostgreSQL's functions read it.
+func number(n uint64) string { return strconv.FormatUint(n, 10) }
+
+func numbers(all []uint64) []string {
+	s := make([]string, len(all))
+	for i, n := range all {
+		s[i] = number(n)
+	}
+	return s
+}

@@ -1,0 +1,113 @@
+package pgstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/store"
+)
+
+// Replace puts doc in the place of the one with the same _id, see [store.Store].
+func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
+	if err := s.check(ctx, collection); err != nil {
+		return err
+	}
+	key, raw, err := engine.Replacement(doc)
+	if err != nil {
+		return err
+	}
+	id, err := encode(key)
+	if err != nil {
+		return err
+	}
+	err = s.do(ctx, func(c *pgx.Conn, unclear bool) error {
+		if unclear {
+			if now, err := s.get(ctx, c, collection, id); bytes.Equal(now, raw) || err != nil {
+				return err
+			}
+		}
+		tag, err := c.Exec(ctx, "UPDATE "+s.table(collection)+" SET doc = $2::bytea WHERE _id = $1::bytea", id, []byte(raw))
+		if isMissing(err) || err == nil && tag.RowsAffected() == 0 {
+			return errNoRow
+		}
+		return err
+	})
+	if errors.Is(err, errNoRow) {
+		return engine.NotFound(key)
+	}
+	return err
+}
+
+// errNoRow means that no row has the key.
+var errNoRow = errors.New("no row has the key")
+
+// errUnclear is said of a document that this call or another may have deleted: the
+// connection was lost before the server's answer came.
+var errUnclear = errors.New("the connection was lost meanwhile, so this call may have deleted it")
+
+// Delete removes the document with the key, see [store.Store]. If the connection is
+// lost in the middle and the document is not there afterwards, the error says so
+// and wraps [store.ErrNotFound]: nobody else can say who deleted it.
+func (s *Store) Delete(ctx context.Context, collection string, key store.Key) error {
+	if err := s.check(ctx, collection); err != nil {
+		return err
+	}
+	id, err := encode(key)
+	if err != nil {
+		return engine.NotFound(key)
+	}
+	again := false
+	err = s.do(ctx, func(c *pgx.Conn, unclear bool) error {
+		again = unclear
+		tag, err := c.Exec(ctx, "DELETE FROM "+s.table(collection)+" WHERE _id = $1::bytea", id)
+		if isMissing(err) || err == nil && tag.RowsAffected() == 0 {
+			return errNoRow
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, errNoRow) && again:
+		return fmt.Errorf("%w: %w", engine.NotFound(key), errUnclear)
+	case errors.Is(err, errNoRow):
+		return engine.NotFound(key)
+	}
+	return err
+}
+
+// deletePage is how many documents DeleteRange removes in one transaction: few, so
+// that it does not keep others waiting.
+const deletePage = 5000
+
+// DeleteRange removes the documents with a key in r, see [store.Store]. If the
+// connection is lost in the middle, documents may be removed that are not counted.
+func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Range) (int64, error) {
+	if err := s.check(ctx, collection); err != nil || r.IsEmpty() {
+		return 0, err
+	}
+	where, args := condition(r, false, nil)
+	t := s.table(collection)
+	// Rows are locked in the order of their keys, as by all writers.
+	query := fmt.Sprintf("WITH page AS (SELECT _id FROM %s WHERE %s ORDER BY _id LIMIT %d FOR UPDATE) DELETE FROM %[1]s t USING page WHERE t._id = page._id", t, where, deletePage)
+	for total := int64(0); ; {
+		var n int64
+		err := s.do(ctx, func(c *pgx.Conn, _ bool) error {
+			tag, err := c.Exec(ctx, query, args...)
+			n = tag.RowsAffected()
+			if isMissing(err) {
+				return nil
+			}
+			return err
+		})
+		if err != nil {
+			return total, err
+		}
+		if total += n; n < deletePage {
+			return total, nil
+		}
+	}
+}
