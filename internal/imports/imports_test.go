@@ -46,7 +46,7 @@ var allowed = map[string][]string{
 	"internal/engine":      {"store", "objectid", "internal/bsonwalk"},
 	"store/sqlitestore":    {"store", "objectid", "internal/engine"},
 	"store/mongostore":     {"store", "objectid", "internal/engine"},
-	"store/pgstore":       {"store", "objectid", "internal/engine"},
+	"store/pgstore":        {"store", "objectid", "internal/engine"},
 	"store/storetest":      {"store", "objectid"},
 	"lock":                 {"gpid", "objectid", "lock/internal/engine"},
 	"lock/redislock":       {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},

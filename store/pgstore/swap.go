@@ -169,17 +169,15 @@ func (w *swapping) refuse(c *pgx.Conn, done map[string]bool, unclear bool) error
 	}
 	w.refused = w.refused[:0]
 	for i, change := range w.changes {
-		id := string(w.ids[i])
-		now, found := there[id]
-		switch {
-		case done[id], unclear && !w.remove && bytes.Equal(now, change.New):
-		case found:
-			w.refused = append(w.refused, store.Refusal{Index: change.Index, Err: engine.Conflict(change.Key)})
-		case unclear && w.remove:
-			w.refused = append(w.refused, store.Refusal{Index: change.Index, Err: fmt.Errorf("%w: %w", engine.NotFound(change.Key), errUnclear)})
-		default:
-			w.refused = append(w.refused, store.Refusal{Index: change.Index, Err: engine.NotFound(change.Key)})
+		now, found := there[string(w.ids[i])]
+		if done[string(w.ids[i])] || unclear && !w.remove && bytes.Equal(now, change.New) {
+			continue
 		}
+		refusal := store.Refusal{Index: change.Index, Err: gone(engine.NotFound(change.Key), unclear && w.remove)}
+		if found {
+			refusal.Err = engine.Conflict(change.Key)
+		}
+		w.refused = append(w.refused, refusal)
 	}
 	return nil
 }

@@ -46,9 +46,14 @@ func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
 // errNoRow means that no row has the key.
 var errNoRow = errors.New("no row has the key")
 
-// errUnclear is said of a document that this call or another may have deleted: the
-// connection was lost before the server's answer came.
-var errUnclear = errors.New("the connection was lost meanwhile, so this call may have deleted it")
+// gone returns the error notFound for what was to be deleted. If an earlier try of the
+// call is unclear that may have deleted it, or another call.
+func gone(notFound error, unclear bool) error {
+	if unclear {
+		return fmt.Errorf("%w: the connection was lost meanwhile, so this call may have deleted it", notFound)
+	}
+	return notFound
+}
 
 // Delete removes the document with the key, see [store.Store]. If the connection is
 // lost in the middle and the document is not there afterwards, the error says so
@@ -70,11 +75,8 @@ func (s *Store) Delete(ctx context.Context, collection string, key store.Key) er
 		}
 		return err
 	})
-	switch {
-	case errors.Is(err, errNoRow) && again:
-		return fmt.Errorf("%w: %w", engine.NotFound(key), errUnclear)
-	case errors.Is(err, errNoRow):
-		return engine.NotFound(key)
+	if errors.Is(err, errNoRow) {
+		return gone(engine.NotFound(key), again)
 	}
 	return err
 }
@@ -110,4 +112,23 @@ func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Rang
 			return total, nil
 		}
 	}
+}
+
+// Drop removes a collection, see [store.Store], and [Store.Delete] for a connection
+// that is lost.
+func (s *Store) Drop(ctx context.Context, collection string) error {
+	if err := s.check(ctx, collection); err != nil {
+		return err
+	}
+	s.roomy.Delete(collection)
+	again := false
+	err := s.do(ctx, func(c *pgx.Conn, unclear bool) error {
+		again = unclear
+		_, err := c.Exec(ctx, "DROP TABLE "+s.table(collection))
+		return err
+	})
+	if isMissing(err) {
+		return gone(engine.NoCollection(collection), again)
+	}
+	return err
 }
