@@ -40,6 +40,9 @@ const (
 	Java
 )
 
+// Layouts are all layouts, the default first.
+var Layouts = []Layout{Modern, Classic, Java}
+
 var layoutNames = [...]string{Modern: "modern", Classic: "classic", Java: "java"}
 
 // String returns the lower-case name of l.

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"path"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -13,23 +11,37 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-const description = "Makes MongoDB ObjectIds in bulk, tells what an id says and who made it, turns times into ranges of ids, " +
-	"records processes, and takes the census of a dump. Errors are problem+json (RFC 9457)."
+const description = "Creates MongoDB ObjectIds in bulk, shows the creation time and the process of an id, turns time ranges into ranges of ids, " +
+	"records processes, and analyses all ids of a dump. Errors are problem+json (RFC 9457)."
+
+// Tags group the endpoints in the description.
+const (
+	tagIDs       = "ids"
+	tagProcesses = "processes"
+	tagCensus    = "census"
+)
 
 // addAPI adds the endpoints and their description, as /openapi.json in version
-// 3.1 and as /openapi-3.0.json for generators that know no later one.
+// 3.1 and as /openapi-3.0.json for generators that do not support it.
 func (s *Server) addAPI() {
-	schemas := huma.NewMapRegistry("#/components/schemas/", schemaName)
+	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	config := huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "oid", Version: cmp.Or(s.options.Version, "devel"), Description: description,
-				License: &huma.License{Name: "MIT"},
+				License: &huma.License{Name: "MIT", URL: "https://opensource.org/license/mit"},
+				Contact: &huma.Contact{Name: "oid", URL: "https://github.com/oidkit/oid"},
+			},
+			Servers: []*huma.Server{{URL: "/", Description: "The server that sent this description."}},
+			Tags: []*huma.Tag{
+				{Name: tagIDs, Description: "Create ids, inspect them, and turn time ranges into ranges of ids."},
+				{Name: tagProcesses, Description: "Register processes, send heartbeats, and list processes."},
+				{Name: tagCensus, Description: "Analyse all ids of a dump."},
 			},
 			Components: &huma.Components{
 				Schemas:         schemas,
-				SecuritySchemes: map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer", Description: "Wanted if the server was started with a token."}},
+				SecuritySchemes: map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer", Description: "Required if the server was started with a token."}},
 			},
 			Security: []map[string][]string{{}, {"token": {}}},
 		},
@@ -41,12 +53,16 @@ func (s *Server) addAPI() {
 	s.addIDs(api)
 	s.addInspect(api)
 	s.addRange(api)
+	s.addRegistration(api)
 	s.addProcesses(api)
+	s.addProcess(api)
 	s.addCensus(api)
+	describeEnumerations(schemas)
 	s.mux.HandleFunc("/v1/", s.noEndpoint)
 }
 
-// noEndpoint answers where nothing is. The mux alone would say so in plain text.
+// noEndpoint answers requests without an endpoint. The mux alone answers in plain
+// text.
 func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
@@ -56,36 +72,20 @@ func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if allowed == nil {
-		s.refuse(w, r, http.StatusNotFound, "there is no such endpoint; /openapi.json describes those there are")
+		s.refuse(w, r, http.StatusNotFound, "no such endpoint; /openapi.json describes all")
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	s.refuse(w, r, http.StatusMethodNotAllowed, "this endpoint knows "+strings.Join(allowed, ", "))
+	s.refuse(w, r, http.StatusMethodNotAllowed, "this endpoint supports "+strings.Join(allowed, ", "))
 }
 
-// schemaName names a type in the description: those of package wire by their own
-// name, others with their package's, which tells registry.Process from
-// gpid.Process.
-func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	switch pkg := path.Base(t.PkgPath()); pkg {
-	case ".", "wire", "v2", "server":
-		return name
-	default:
-		return strings.ToUpper(pkg[:1]) + pkg[1:] + name
-	}
-}
-
-// anywhere are the statuses that every endpoint may answer with.
+// anywhere are the error statuses of every endpoint.
 var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
 
-// operation describes an endpoint, with the errors that are its own.
-func operation(method, path, id, summary, description string, errors ...int) huma.Operation {
+// operation describes an endpoint. The errors are its own, besides anywhere.
+func operation(method, path, tag, id, summary, description string, errors ...int) huma.Operation {
 	return huma.Operation{
-		Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
+		Method: method, Path: path, Tags: []string{tag}, OperationID: id, Summary: summary, Description: description,
 		Errors: slices.Concat(anywhere, errors), DefaultStatus: http.StatusOK, RejectUnknownQueryParameters: true,
 		MaxBodyBytes: -1, BodyReadTimeout: -1, // the body has been read, see readBody
 	}
@@ -96,7 +96,7 @@ type answer[T any] struct {
 	Body T
 }
 
-// handle adds an endpoint: do answers a request, and its error becomes a problem.
+// handle adds an endpoint. do answers a request; its error becomes a problem.
 func handle[In, Out any](s *Server, api huma.API, op huma.Operation, do func(context.Context, *In) (Out, error)) {
 	huma.Register(api, op, func(ctx context.Context, in *In) (*answer[Out], error) {
 		out, err := do(ctx, in)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
@@ -80,7 +81,7 @@ func TestMakeIDs(t *testing.T) {
 func TestInspectOverAPI(t *testing.T) {
 	r := serve(t, server.Options{})
 	in := decode[wire.Inspection](t, r.get(t, "/v1/ids/507f1f77bcf86cd799439011"), 200)
-	if in.Readings[0].Variant != "classic" || in.Trace.Verdict != registry.Unknown {
+	if in.Readings[0].Variant != "classic" || in.Trace.Verdict != string(registry.Unknown) {
 		t.Errorf("%+v", in)
 	}
 	in = decode[wire.Inspection](t, r.get(t, "/v1/ids/507F1F77BCF86CD799439011?layout=java&trace=false"), 200)
@@ -127,27 +128,27 @@ func TestRangeOverAPI(t *testing.T) {
 func TestProcessesOverAPI(t *testing.T) {
 	r := serve(t, server.Options{})
 	start := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
-	join := func(pid int, rest string) wire.Joined {
+	join := func(pid int, rest string) wire.Registered {
 		t.Helper()
-		body := fmt.Sprintf(`{"name":"shop","pid":%d,"addr":"10.0.0.7:8080","start":%q%s}`, pid, start.Format(time.RFC3339), rest)
-		return decode[wire.Joined](t, r.post(t, "/v1/processes", body), 201)
+		body := fmt.Sprintf(`{"name":"shop","pid":%d,"address":"10.0.0.7:8080","started":%q%s}`, pid, start.Format(time.RFC3339), rest)
+		return decode[wire.Registered](t, r.post(t, "/v1/processes", body), 201)
 	}
 	a := join(7, `,"labels":{"team":"orders"}`)
-	if a.GPID.Addr().String() != "10.0.0.7:8080" || !a.GPID.Start().Equal(start) || a.GPID.PID() != 7 || a.IntervalMS != 10_000 {
+	if g := gpid.MustParse(a.GPID); g.Addr().String() != "10.0.0.7:8080" || !g.Start().Equal(start) || g.PID() != 7 || a.IntervalSeconds != 10 {
 		t.Errorf("joined: %+v", a)
 	}
-	raw, err := hex.DecodeString(fmt.Sprintf("%08x%s00000001", time.Now().Unix(), a.Block))
+	raw, err := hex.DecodeString(fmt.Sprintf("%08x%s00000001", time.Now().Unix(), a.ProcessBlock))
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := decode[wire.Inspection](t, r.get(t, "/v1/ids/"+hex.EncodeToString(raw)), 200)
-	if in.Trace.Verdict != registry.Known || in.Trace.Processes[0].GPID != a.GPID || in.Trace.Processes[0].Labels["team"] != "orders" {
+	if in.Trace.Verdict != string(registry.Known) || in.Trace.Processes[0].GPID != a.GPID || in.Trace.Processes[0].Labels["team"] != "orders" {
 		t.Errorf("trace: %+v", in.Trace)
 	}
 
 	sample := objectid.New()
 	b := join(8, fmt.Sprintf(`,"sample":%q`, sample))
-	if b.Block != "" || b.Value != sample.String()[8:18] || b.Rivals != nil {
+	if b.ProcessBlock != "" || b.ProcessValue != sample.String()[8:18] || b.Rivals != nil {
 		t.Errorf("adopted: %+v", b)
 	}
 	c := join(9, fmt.Sprintf(`,"sample":%q`, sample))
@@ -155,22 +156,22 @@ func TestProcessesOverAPI(t *testing.T) {
 		t.Errorf("a second process with the same value: %+v, want a collision", c)
 	}
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"sample":"507f1f77bcf86cd799439011"}`), 422, "cannot have created")
-	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"addr":"here"}`), 422, "want ip:port")
+	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"address":"here"}`), 422, "want ip:port")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":0}`), 422, "pid")
 	wantProblem(t, r.post(t, "/v1/processes", `{"pid":1}`), 422, "name")
 
-	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?addr=10.0.0.7:8080"), 200); len(got.Processes) != 3 {
+	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?address=10.0.0.7:8080"), 200); len(got.Processes) != 3 {
 		t.Errorf("at the address: %d processes, want 3", len(got.Processes))
 	}
 	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?limit=1"), 200); len(got.Processes) != 1 || !got.More {
 		t.Errorf("limit 1: %d processes, more %v", len(got.Processes), got.More)
 	}
-	one := "/v1/processes/" + url.PathEscape(a.GPID.String())
-	if got := r.post(t, one+"/heartbeat", `{"rss_bytes":5}`); got.status != 200 {
+	one := "/v1/processes/" + url.PathEscape(a.GPID)
+	if got := r.post(t, one+"/heartbeat", `{"memory_bytes":5}`); got.status != 200 {
 		t.Errorf("heartbeat: %+v", got)
 	}
 	h := decode[wire.History](t, r.get(t, one), 200)
-	if len(h.Runs) != 1 || len(h.Samples) != 2 || h.Samples[1].RSS != 5 {
+	if len(h.Records) != 1 || len(h.Samples) != 2 || *h.Samples[1].MemoryBytes != 5 {
 		t.Errorf("history: %+v", h)
 	}
 	if got := r.do(t, "DELETE", one, nil); got.status != 200 {
@@ -183,7 +184,7 @@ func TestProcessesOverAPI(t *testing.T) {
 	self := decode[wire.Processes](t, r.get(t, "/v1/processes?state=alive"), 200)
 	for _, p := range self.Processes {
 		if p.Name == "oid serve" {
-			wantProblem(t, r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(p.GPID.String()), nil), 409, "sends its own heartbeats")
+			wantProblem(t, r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(p.GPID), nil), 409, "sends its own heartbeats")
 		}
 	}
 }
@@ -192,26 +193,26 @@ func TestJoinRefuses(t *testing.T) {
 	r := serve(t, server.Options{})
 	join := func(labels string) reply {
 		t.Helper()
-		return r.post(t, "/v1/processes", fmt.Sprintf(`{"name":"x","pid":4294967295,"addr":"[::ffff:10.0.0.7]:80","labels":{%s}}`, labels))
+		return r.post(t, "/v1/processes", fmt.Sprintf(`{"name":"x","pid":4294967295,"address":"[::ffff:10.0.0.7]:80","labels":{%s}}`, labels))
 	}
 	long := strings.Repeat("x", 201)
 	wantProblem(t, join(`"a":"`+long+`"`), 422, "up to 200")
 	wantProblem(t, join(`"`+long[:101]+`":"a"`), 422, "a key of 1 to 100 bytes")
 	wantProblem(t, join(`"":"a"`), 422, "label")
 	for body, want := range map[string]string{
-		`{"name":"  ","pid":1}`:                               "can be read",
-		`{"name":"a\u0000b","pid":1}`:                         "can be read",
-		`{"name":"x","pid":1,"start":"2286-01-01T00:00:00Z"}`: "in the future",
+		`{"name":"  ","pid":1}`:                                 "printable characters",
+		`{"name":"a\u0000b","pid":1}`:                           "printable characters",
+		`{"name":"x","pid":1,"started":"2286-01-01T00:00:00Z"}`: "not in the future",
 	} {
 		wantProblem(t, r.post(t, "/v1/processes", body), 422, want)
 	}
-	joined := decode[wire.Joined](t, join(`"`+long[:100]+`":"`+long[:200]+`"`), 201)
+	joined := decode[wire.Registered](t, join(`"`+long[:100]+`":"`+long[:200]+`"`), 201)
 	for _, addr := range []string{"10.0.0.7:80", "[::ffff:10.0.0.7]:80"} {
-		if got := decode[wire.Processes](t, r.get(t, "/v1/processes?addr="+url.QueryEscape(addr)), 200); len(got.Processes) != 1 {
+		if got := decode[wire.Processes](t, r.get(t, "/v1/processes?address="+url.QueryEscape(addr)), 200); len(got.Processes) != 1 {
 			t.Errorf("at %s: %+v", addr, got)
 		}
 	}
-	end := "/v1/processes/" + url.PathEscape(joined.GPID.String())
+	end := "/v1/processes/" + url.PathEscape(joined.GPID)
 	wantProblem(t, r.do(t, "DELETE", end+"?reason=%ff", nil), 400, "UTF-8")
 	if got := r.do(t, "DELETE", end+"?reason=%C3%BC", nil); got.status != 200 {
 		t.Errorf("leave: %+v", got)

@@ -32,33 +32,33 @@ func TestClient(t *testing.T) {
 		}
 	}
 	in, err := c.Inspect(ctx, ids[0].String())
-	if err != nil || in.Trace == nil || in.Trace.Verdict != registry.Known || in.Trace.Processes[0].Name != "oid serve" {
+	if err != nil || in.Trace == nil || in.Trace.Verdict != string(registry.Known) || in.Trace.Processes[0].Name != "oid serve" {
 		t.Errorf("Inspect = %+v, %v", in, err)
 	}
 	if got, err := c.Range(ctx, "2026-11-01", ""); err != nil || got.From.ID.String() != "6ae681000000000000000000" || got.To != nil {
 		t.Errorf("Range = %+v, %v", got, err)
 	}
-	joined, err := c.Join(ctx, wire.Join{Name: "php", PID: 7, Addr: "[2001:db8::1]:80"})
-	if err != nil || len(joined.Block) != 8 {
-		t.Fatalf("Join = %+v, %v", joined, err)
+	joined, err := c.Register(ctx, wire.Registration{Name: "php", PID: 7, Address: "[2001:db8::1]:80"})
+	if err != nil || len(joined.ProcessBlock) != 8 {
+		t.Fatalf("Register = %+v, %v", joined, err)
 	}
-	name := joined.GPID.String()
+	name := joined.GPID
 	rss := int64(1 << 20)
-	if _, err := c.Heartbeat(ctx, name, wire.Heartbeat{RSSBytes: &rss}); err != nil {
+	if _, err := c.Heartbeat(ctx, name, wire.Load{MemoryBytes: &rss}); err != nil {
 		t.Errorf("Heartbeat: %v", err)
 	}
-	if h, err := c.History(ctx, name, "1h"); err != nil || len(h.Samples) != 2 || h.Samples[1].RSS != rss || h.Samples[1].CPU != registry.Unmeasured {
+	if h, err := c.History(ctx, name, "1h"); err != nil || len(h.Samples) != 2 || *h.Samples[1].MemoryBytes != rss || h.Samples[1].CPUSeconds != nil {
 		t.Errorf("History = %+v, %v", h, err)
 	}
 	if p, err := c.Processes(ctx, "alive"); err != nil || len(p.Processes) != 2 {
 		t.Errorf("Processes = %+v, %v", p, err)
 	}
-	if err := c.Leave(ctx, name, "done"); err != nil {
-		t.Errorf("Leave: %v", err)
+	if err := c.End(ctx, name, "done"); err != nil {
+		t.Errorf("End: %v", err)
 	}
 	var problem *client.Error
-	if _, err := c.Heartbeat(ctx, name, wire.Heartbeat{}); !errors.As(err, &problem) || problem.Status != 409 {
-		t.Errorf("Heartbeat after Leave: %v, want status 409", err)
+	if _, err := c.Heartbeat(ctx, name, wire.Load{}); !errors.As(err, &problem) || problem.Status != 409 {
+		t.Errorf("Heartbeat after End: %v, want status 409", err)
 	}
 	c = &client.Client{URL: r.url}
 	if err := c.NewIDs(ctx, ids); !errors.As(err, &problem) || problem.Status != 401 {

@@ -52,9 +52,9 @@ func TestContract(t *testing.T) {
 	r.client.Transport = record
 	join := func(body string) string {
 		t.Helper()
-		return "/v1/processes/" + url.PathEscape(decode[wire.Joined](t, r.post(t, "/v1/processes", body), 201).GPID.String())
+		return "/v1/processes/" + url.PathEscape(decode[wire.Registered](t, r.post(t, "/v1/processes", body), 201).GPID)
 	}
-	one := join(`{"name":"a","pid":1,"addr":"10.0.0.7:80","labels":{"k":"v"},"version":"1","interval_ms":1000}`)
+	one := join(`{"name":"a","pid":1,"address":"10.0.0.7:80","labels":{"k":"v"},"version":"1","interval_seconds":1}`)
 	two := join(`{"name":"b","pid":2,"sample":"` + decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":3}`), 200).IDs[0].String() + `"}`)
 	traced := decode[wire.IDs](t, r.post(t, "/v1/ids", `{}`), 200).IDs[0]
 	for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestContract(t *testing.T) {
 		{"GET", one, "", 200, ""},
 		{"GET", one + "?since=1h&limit=1", "", 200, ""},
 		{"POST", one + "/heartbeat", `{}`, 200, ""},
-		{"POST", two + "/heartbeat", `{"cpu_ns":1,"rss_bytes":2,"files":3,"threads":4,"goroutines":5,"heap_bytes":6}`, 200, ""},
+		{"POST", two + "/heartbeat", `{"cpu_seconds":1.5,"memory_bytes":2,"files":3,"threads":4,"goroutines":5,"heap_bytes":6}`, 200, ""},
 		{"DELETE", one + "?reason=done", "", 200, ""},
 		{"DELETE", one, "", 409, ""},
 		{"POST", one + "/heartbeat", `{}`, 409, ""},
@@ -105,7 +105,7 @@ func TestContract(t *testing.T) {
 	for path, bodies := range map[string][]string{
 		"/v1/ids":            {`{"count":0}`, `{"count":"x"}`, `{`, ``, `{"other":1}`},
 		"/v1/processes":      {`{}`, `{"name":"","pid":1}`, `{"name":"a","pid":-1}`},
-		two + "/heartbeat":   {`{"rss_bytes":-1}`},
+		two + "/heartbeat":   {`{"memory_bytes":-1}`},
 		"/v1/census?by=days": {"x"},
 	} {
 		for _, body := range bodies {

@@ -57,7 +57,7 @@ var endpoints = []struct{ method, path, contentType string }{
 	{"GET", "/v1/ids/507f1f77bcf86cd799439011?layout=#&trace=#", ""},
 	{"GET", "/v1/range?since=#", ""},
 	{"GET", "/v1/range?from=#&to=#&column=#", ""},
-	{"GET", "/v1/processes?state=#&addr=#&limit=#", ""},
+	{"GET", "/v1/processes?state=#&address=#&limit=#", ""},
 	{"GET", "/v1/processes/#", ""},
 	{"GET", "/v1/processes/10.0.0.7:1:1795166651598985:1?since=#&to=#", ""},
 	{"POST", "/v1/processes", "application/json"},

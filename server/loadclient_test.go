@@ -109,14 +109,14 @@ func (w *worker) one(number int) (kind string, err error) {
 		return "metrics", w.send("GET", "/metrics", "", "", 200, nil)
 	case w.process == "":
 		start := time.Now().UTC().Format(time.RFC3339)
-		body := fmt.Sprintf(`{"name":"load","pid":%d,"addr":"10.0.0.7:%d","start":%q}`, number+1, number+1, start)
+		body := fmt.Sprintf(`{"name":"load","pid":%d,"address":"10.0.0.7:%d","started":%q}`, number+1, number+1, start)
 		return "join", w.send("POST", "/v1/processes", body, "", 201, func(answer []byte) error {
 			name, _, _ := strings.Cut(strings.TrimPrefix(string(answer), `{"gpid":"`), `"`)
 			w.process = "/v1/processes/" + url.PathEscape(name)
 			return nil
 		})
 	default:
-		return "heartbeat", w.send("POST", w.process+"/heartbeat", `{"rss_bytes":5}`, "", 200, nil)
+		return "heartbeat", w.send("POST", w.process+"/heartbeat", `{"memory_bytes":5}`, "", 200, nil)
 	}
 }
 

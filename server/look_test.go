@@ -17,25 +17,25 @@ import (
 // of the login is another server's, which wants a token.
 func furnish(t *testing.T, r *running) map[string]string {
 	t.Helper()
-	shop := decode[wire.Joined](t, r.post(t, "/v1/processes", fmt.Sprintf(
-		`{"name":"shop","addr":"10.0.0.7:8080","pid":4711,"start":%q,"version":"1.4.2","labels":{"team":"orders"},"interval_ms":60000}`,
+	shop := decode[wire.Registered](t, r.post(t, "/v1/processes", fmt.Sprintf(
+		`{"name":"shop","address":"10.0.0.7:8080","pid":4711,"started":%q,"version":"1.4.2","labels":{"team":"orders"},"interval_seconds":60}`,
 		time.Now().Add(-26*time.Hour).Format(time.RFC3339))), 201)
-	beat := "/v1/processes/" + url.PathEscape(shop.GPID.String()) + "/heartbeat"
+	beat := "/v1/processes/" + url.PathEscape(shop.GPID) + "/heartbeat"
 	for i := range 40 {
-		body := fmt.Sprintf(`{"cpu_ns":%d,"rss_bytes":%d,"files":%d,"threads":12}`,
-			int64(i)*3_000_000+int64(i%7)*1_500_000, 80_000_000+int64(i*i%23)*2_000_000, 20+i%5)
+		body := fmt.Sprintf(`{"cpu_seconds":%d.%09d,"memory_bytes":%d,"files":%d,"threads":12}`,
+			0, int64(i)*3_000_000+int64(i%7)*1_500_000, 80_000_000+int64(i*i%23)*2_000_000, 20+i%5)
 		if got := r.post(t, beat, body); got.status != 200 {
 			t.Fatalf("heartbeat: %s", got.body)
 		}
 	}
-	worker := decode[wire.Joined](t, r.post(t, "/v1/processes", `{"name":"worker","addr":"10.0.0.8:9000","pid":17}`), 201)
-	r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(worker.GPID.String())+"?reason=deployed+anew", nil)
+	worker := decode[wire.Registered](t, r.post(t, "/v1/processes", `{"name":"worker","address":"10.0.0.8:9000","pid":17}`), 201)
+	r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(worker.GPID)+"?reason=deployed+anew", nil)
 	made := decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":40}`), 200)
 	var list strings.Builder
 	for _, id := range made.IDs {
 		list.WriteString(id.String() + "\n")
 	}
-	shopID := fmt.Sprintf("%08x%s00a1b2c3", time.Now().Unix(), shop.Block)
+	shopID := fmt.Sprintf("%08x%s00a1b2c3", time.Now().Unix(), shop.ProcessBlock)
 	report := r.do(t, "POST", "/census", strings.NewReader(form(dump())), "Content-Type", "multipart/form-data; boundary=B")
 	if report.status != 303 {
 		t.Fatalf("census: %d %s", report.status, report.body)
@@ -51,7 +51,7 @@ func furnish(t *testing.T, r *running) map[string]string {
 		"census":          "/census",
 		"census-report":   report.header.Get("Location"),
 		"processes":       "/processes",
-		"process":         "/processes/" + shop.GPID.String(),
+		"process":         "/processes/" + shop.GPID,
 		"about":           "/about",
 		"no-such-process": "/processes/10.0.0.9:1:1795166651598985:1",
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/wire"
@@ -104,7 +105,7 @@ func TestServerInTheRegistry(t *testing.T) {
 	open := fileStore(t.TempDir() + "/oid.db")
 	r := serve(t, server.Options{Open: open, Version: "v1.2.3"})
 	list := decode[wire.Processes](t, r.get(t, "/v1/processes"), 200).Processes
-	if len(list) != 1 || list[0].Name != "oid serve" || list[0].Version != "v1.2.3" || "http://"+list[0].GPID.Addr().String() != r.url || list[0].State != registry.Alive {
+	if len(list) != 1 || list[0].Name != "oid serve" || list[0].Version != "v1.2.3" || "http://"+gpid.MustParse(list[0].GPID).Addr().String() != r.url || list[0].State != string(registry.Alive) {
 		t.Fatalf("%+v", list)
 	}
 	if err := r.stop(); err != nil {

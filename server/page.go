@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/oidkit/oid/census/report"
 )
 
@@ -25,13 +27,13 @@ type asset struct {
 	data      []byte
 }
 
-// assets are the files, by name; their URLs carry their content's hash, so that a
-// browser may keep them.
+// assets are the files by name. Their URLs contain a hash of the content, so that
+// browsers can cache them.
 var assets = func() map[string]asset {
 	out := map[string]asset{}
 	entries, err := fs.ReadDir(files, "static")
 	if err != nil {
-		panic(err) // they are part of the program
+		panic(err) // the files are part of the program
 	}
 	for _, e := range entries {
 		data, err := files.ReadFile("static/" + e.Name())
@@ -60,7 +62,7 @@ var views = []view{
 	{"/about", "About", "5"},
 }
 
-// frame is what stands around every view.
+// frame is the data of a whole page, with a view in it.
 type frame struct {
 	Title   string
 	Current string // the path of the view
@@ -83,9 +85,9 @@ var functions = template.FuncMap{
 	"asset":   func(name string) string { return "/static/" + assets[name].tag + "/" + name },
 	"rfc3339": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"moment":  moment,
-	"ago":     func(t time.Time) string { return ago(time.Since(t)) },
-	"bytes":   size,
-	"group":   group,
+	"ago":     humanize.Time,
+	"bytes":   func(n int64) string { return humanize.IBytes(uint64(n)) },
+	"comma":   humanize.Comma,
 }
 
 // moment writes a time for people, in UTC.
@@ -96,14 +98,10 @@ func (s *Server) addPages() {
 	s.mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/static/"+assets["icon.svg"].tag+"/icon.svg", http.StatusMovedPermanently)
 	})
-	s.addInspectPage()
-	s.addRangePage()
-	s.addCensusPage()
-	s.addProcessPages()
-	s.addAboutPage()
+	s.addAbout()
 	s.addLogin()
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, http.StatusNotFound, "there is nothing at this address")
+		s.refuse(w, r, http.StatusNotFound, "no such page")
 	})
 }
 
@@ -118,8 +116,8 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.data))
 }
 
-// show answers with a view. The page is made before the first byte is sent, so
-// that an error does not leave half of one.
+// show answers with a view. It renders the page before it sends the first byte, so
+// that an error does not leave half a page.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, name, title, current string, data any) {
 	var b bytes.Buffer
 	f := frame{title, current, views, s.options.Version, data}
@@ -127,7 +125,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, name, ti
 		s.options.Log.ErrorContext(r.Context(), "page", "view", name, "error", err)
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusInternalServerError)
-		_, _ = w.Write([]byte("something went wrong in the server; its log says what\n"))
+		_, _ = w.Write([]byte("internal error; the log of the server has the details\n"))
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

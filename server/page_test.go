@@ -224,7 +224,7 @@ func TestWithoutScript(t *testing.T) {
 	b.open("/processes")
 	shows("oid serve")
 	b.do(chromedp.SendKeys("#state", string(registry.Dead)), chromedp.Click("form button"))
-	shows("None.")
+	shows("No processes.")
 	b.open("/processes")
 	// The link leads to the page of the process.
 	b.do(chromedp.Click(".list a"))

@@ -34,7 +34,7 @@ type Server struct {
 	draining atomic.Bool
 	cut      context.Context // ends when uploads are to be cut short
 	cutNow   context.CancelFunc
-	reports  shelf
+	reports  reportCache
 	alive    aliveCount
 }
 

@@ -1,13 +1,13 @@
-// Command worker makes ids in its own process, like a service in any other language
-// that has no store of its own: it joins a running "oid serve" over its HTTP API,
-// which gives it a block of process values, and counts from there by itself.
+// Command worker creates ids in its own process, as a service in another language
+// without access to the store does: it registers with a running "oid serve" over the
+// HTTP API, and creates ids with the process block that it gets.
 //
 //	go run ./cmd/oid serve
 //	go run ./examples/worker -server http://127.0.0.1:8024
 //
-// It prints an id for each job. Paste one into the server's page: it shows this
-// worker, and what it was doing then. A server that wants a token gets the one in
-// OID_TOKEN.
+// It prints an id for each job. Paste one into the page of the server: the page
+// shows this worker and its load at that time. The variable OID_TOKEN holds the
+// token for a server that requires one.
 package main
 
 import (
@@ -33,7 +33,7 @@ import (
 func main() {
 	server := flag.String("server", "http://127.0.0.1:8024", "`URL` of oid serve")
 	every := flag.Duration("every", time.Second, "time between two jobs")
-	jobs := flag.Int("jobs", 0, "end after so many; 0 goes on until an interrupt")
+	jobs := flag.Int("jobs", 0, "number of jobs; 0 runs until an interrupt")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -43,67 +43,68 @@ func main() {
 	}
 }
 
-// work does jobs until ctx ends or there were enough, and writes an id for each.
+// work does jobs until ctx ends or all are done, and writes an id for each.
 func work(ctx context.Context, c *client.Client, every time.Duration, jobs int, out io.Writer) error {
-	me, ids, err := join(ctx, c)
+	me, ids, err := register(ctx, c)
 	if err != nil {
 		return err
 	}
 	log.Printf("worker is %v", me.GPID)
-	beat := time.NewTicker(time.Duration(me.IntervalMS) * time.Millisecond)
+	beat := time.NewTicker(time.Duration(me.IntervalSeconds * float64(time.Second)))
 	defer beat.Stop()
 	job := time.NewTicker(every)
 	defer job.Stop()
 	for done := 0; jobs <= 0 || done < jobs; {
 		select {
 		case <-ctx.Done():
-			return leave(c, me)
+			return end(c, me)
 		case <-job.C:
 			done++
 			if _, err := fmt.Fprintln(out, ids.New()); err != nil {
 				return err
 			}
 		case <-beat.C:
-			_, err := c.Heartbeat(ctx, me.GPID.String(), load())
-			if problem, told := errors.AsType[*client.Error](err); told && (problem.Status == http.StatusNotFound || problem.Status == http.StatusConflict) {
-				// The server has ended this membership: here is another.
-				again, fresh, joinErr := join(ctx, c)
-				if err = joinErr; err == nil {
+			_, err := c.Heartbeat(ctx, me.GPID, load())
+			if problem, ok := errors.AsType[*client.Error](err); ok && (problem.Status == http.StatusNotFound || problem.Status == http.StatusConflict) {
+				// The registration has ended on the server.
+				again, fresh, registerErr := register(ctx, c)
+				if err = registerErr; err == nil {
 					me, ids = again, fresh
 				}
 			}
 			if err != nil && ctx.Err() == nil {
-				log.Print(err) // the block stays its own, so it goes on
+				log.Print(err) // the process block stays its own, so it continues
 			}
 		}
 	}
-	return leave(c, me)
+	return end(c, me)
 }
 
-// leave says that the worker ends, also when it was interrupted.
-func leave(c *client.Client, me wire.Joined) error {
+// end records the end of the worker, also after an interrupt.
+func end(c *client.Client, me wire.Registered) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	return c.Leave(ctx, me.GPID.String(), "no more jobs")
+	return c.End(ctx, me.GPID, "no more jobs")
 }
 
-// join returns what the worker is known as, and a generator for its block.
-func join(ctx context.Context, c *client.Client) (me wire.Joined, ids *objectid.Generator, err error) {
-	if me, err = c.Join(ctx, wire.Join{Name: "worker", PID: uint32(os.Getpid()), IntervalMS: 1000}); err != nil {
+// register returns the identity of the worker, and a generator for its process
+// block.
+func register(ctx context.Context, c *client.Client) (me wire.Registered, ids *objectid.Generator, err error) {
+	if me, err = c.Register(ctx, wire.Registration{Name: "worker", PID: uint32(os.Getpid()), IntervalSeconds: 1}); err != nil {
 		return me, nil, err
 	}
 	var block [4]byte
-	if n, err := hex.Decode(block[:], []byte(me.Block)); err != nil || n != len(block) {
-		return me, nil, fmt.Errorf("block %q, want 8 hexadecimal digits", me.Block)
+	if n, err := hex.Decode(block[:], []byte(me.ProcessBlock)); err != nil || n != len(block) {
+		return me, nil, fmt.Errorf("process block %q, want 8 hexadecimal digits", me.ProcessBlock)
 	}
 	ids, err = objectid.NewGenerator(&objectid.Options{Block: &block})
 	return me, ids, err
 }
 
-// load is what the worker uses, as far as it knows.
-func load() wire.Heartbeat {
+// load returns the load that Go measures.
+func load() wire.Load {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	heap, goroutines := int64(m.HeapAlloc), int64(runtime.NumGoroutine())
-	return wire.Heartbeat{HeapBytes: &heap, Goroutines: &goroutines}
+	return wire.Load{HeapBytes: &heap, Goroutines: &goroutines}
 }

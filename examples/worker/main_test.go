@@ -13,6 +13,7 @@ import (
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/client"
+	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
@@ -44,7 +45,7 @@ func serve(t *testing.T) *client.Client {
 	return &client.Client{URL: "http://" + l.Addr().String()}
 }
 
-// Every id is traced to the worker, which has said that it left.
+// Every id is traced to the worker, which recorded its end.
 func TestWork(t *testing.T) {
 	c := serve(t)
 	var out bytes.Buffer
@@ -60,14 +61,14 @@ func TestWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if in.Trace == nil || in.Trace.Verdict != registry.Known || in.Trace.Processes[0].Name != "worker" || in.Trace.Processes[0].State != registry.Ended {
+		if in.Trace == nil || in.Trace.Verdict != string(registry.Known) || in.Trace.Processes[0].Name != "worker" || in.Trace.Processes[0].State != string(registry.Ended) {
 			t.Errorf("%s: %+v", id, in.Trace)
 		}
 	}
 }
 
-// It sends heartbeats, joins again when it was thrown out, and an interrupt ends it
-// cleanly.
+// It sends heartbeats, registers again after its registration was ended, and an
+// interrupt ends it cleanly.
 func TestInterrupt(t *testing.T) {
 	c := serve(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -75,32 +76,32 @@ func TestInterrupt(t *testing.T) {
 	var out bytes.Buffer
 	ended := make(chan error)
 	go func() { ended <- work(ctx, c, time.Millisecond, 0, &out) }()
-	first := awaitWorker(t, c, func(s registry.Status) bool { return s.Last.Load.Heap > 0 })
-	if err := c.Leave(t.Context(), first.GPID.String(), "thrown out"); err != nil {
+	first := awaitWorker(t, c, func(p wire.Process) bool { return p.LastHeartbeat.HeapBytes != nil && *p.LastHeartbeat.HeapBytes > 0 })
+	if err := c.End(t.Context(), first.GPID, "ended by the test"); err != nil {
 		t.Fatal(err)
 	}
-	awaitWorker(t, c, func(s registry.Status) bool { return s.State == registry.Alive })
+	awaitWorker(t, c, func(p wire.Process) bool { return p.State == string(registry.Alive) })
 	stop()
 	if err := <-ended; err != nil || out.Len() == 0 {
 		t.Errorf("%v, %d bytes of ids", err, out.Len())
 	}
-	awaitWorker(t, c, func(s registry.Status) bool { return s.State == registry.Ended && s.End.Reason == "no more jobs" })
+	awaitWorker(t, c, func(p wire.Process) bool { return p.State == string(registry.Ended) && p.End.Reason == "no more jobs" })
 }
 
-// awaitWorker waits until a worker is recorded as ok says.
-func awaitWorker(t *testing.T, c *client.Client, ok func(registry.Status) bool) registry.Status {
+// awaitWorker waits for a worker that satisfies ok.
+func awaitWorker(t *testing.T, c *client.Client, ok func(wire.Process) bool) wire.Process {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		list, err := c.Processes(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range list.Processes {
-			if s.Name == "worker" && ok(s) {
-				return s
+		for _, p := range list.Processes {
+			if p.Name == "worker" && ok(p) {
+				return p
 			}
 		}
 	}
 	t.Fatal("no worker is as it should be")
-	return registry.Status{}
+	return wire.Process{}
 }

@@ -57,9 +57,10 @@ var allowed = map[string][]string{
 	"lock/internal/holder": {"lock", "gpid"},
 	"lock/locktest":        {"lock", "gpid", "objectid"},
 	"registry":             {"objectid", "gpid", "store"},
-	"server":               {"objectid", "gpid", "inspect", "paste", "census", "census/source", "census/report", "internal/plot", "store", "lock", "registry", "timerange", "server/wire"},
-	"server/wire":          {"objectid", "gpid", "inspect", "census", "registry"},
+	"server":               {"objectid", "gpid", "inspect", "paste", "census", "census/source", "census/report", "internal/plot", "store", "lock", "registry", "timerange", "server/wire", "internal/towire"},
+	"server/wire":          {"objectid"},
 	"server/client":        {"objectid", "server/wire"},
+	"internal/towire":      {"objectid", "gpid", "inspect", "census", "census/source", "census/report", "lock", "registry", "timerange", "server/wire"},
 	"cmd/oid":              nil, // everything
 }
 
@@ -139,6 +140,22 @@ func TestDirections(t *testing.T) {
 	}
 	if !seen["objectid"] || !seen["cmd/oid"] {
 		t.Errorf("go list has found only %v", seen)
+	}
+}
+
+// A client of the HTTP API needs no other module, so it stays small in the programs
+// that embed it.
+func TestClientIsSmall(t *testing.T) {
+	for _, room := range []string{"server/wire", "server/client"} {
+		out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+room).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dep := range strings.FieldsSeq(string(out)) {
+			if to, ours := strings.CutPrefix(dep, module); !ours || !slices.Contains([]string{"objectid", "server/wire", "server/client"}, to) {
+				t.Errorf("%s depends on %s", room, dep)
+			}
+		}
 	}
 }
 

@@ -1,51 +1,49 @@
 // Package client calls the HTTP API of package server from Go.
 //
-// Start with a [Client] and its base URL; each method is one endpoint. A service
-// that makes its own ids with a block of its own joins with [Client.Join] and then
-// sends heartbeats.
+// Start with a [Client] and the URL of the server. Each method is one endpoint. A
+// service that creates its own ids registers with [Client.Register], creates ids
+// with the process block that it gets, and sends heartbeats:
+//
+//	c := &client.Client{URL: "http://127.0.0.1:8024"}
+//	me, err := c.Register(ctx, wire.Registration{Name: "shop", PID: uint32(os.Getpid())})
+//	...
+//	_, err = c.Heartbeat(ctx, me.GPID, wire.Load{}) // every me.IntervalSeconds
+//	...
+//	err = c.End(ctx, me.GPID, "shut down")
+//
+// The package depends on nothing but the standard library, package objectid and
+// package wire.
 package client
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
 
-// Client calls one server. Its fields may be set until the first call; any number
-// of goroutines may then share it.
+// Client calls one server. Set its fields before the first call; any number of
+// goroutines may then share it.
 type Client struct {
-	// URL is where the server is, such as http://127.0.0.1:8024.
+	// URL is the address of the server, such as http://127.0.0.1:8024.
 	URL string
-	// Token is sent to the server if it is not empty.
+	// Token is sent with each request unless it is empty.
 	Token string
-	// HTTP does the requests. Default: http.DefaultClient.
+	// HTTP sends the requests. Default: http.DefaultClient.
 	HTTP *http.Client
 }
 
-// Error is an answer of the server that says why it did not do what was asked.
-type Error struct {
-	Status int    `json:"status"` // of HTTP
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
-}
+// ErrResponse is wrapped by the errors for a response that does not follow the
+// API.
+var ErrResponse = errors.New("client: invalid response")
 
-// Error says what the server said.
-func (e *Error) Error() string { return fmt.Sprintf("server: %d %s: %s", e.Status, e.Title, e.Detail) }
-
-// ErrAnswer is wrapped by the errors for answers that make no sense.
-var ErrAnswer = errors.New("client: answer of the server")
-
-// NewIDs fills dst with new ids, in rising order. On an error its content is not
-// defined.
+// NewIDs fills dst with new ids, in rising order. After an error the content of
+// dst is undefined.
 func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 	if len(dst) == 0 {
 		return nil
@@ -54,7 +52,7 @@ func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close()
+	defer finish(res)
 	buf := make([]byte, min(len(dst), 4096)*objectid.Size)
 	for len(dst) > 0 {
 		buf = buf[:min(len(dst)*objectid.Size, len(buf))]
@@ -67,40 +65,41 @@ func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 		dst = dst[len(buf)/objectid.Size:]
 	}
 	if n, err := res.Body.Read(buf[:1]); n > 0 || err != io.EOF {
-		return fmt.Errorf("%w: more ids than were asked for", ErrAnswer)
+		return fmt.Errorf("%w: more ids than requested", ErrResponse)
 	}
 	return nil
 }
 
-// Inspect tells what an id says and who made it.
+// Inspect returns the creation time of an id, its fields, and the process that
+// created it.
 func (c *Client) Inspect(ctx context.Context, id string) (wire.Inspection, error) {
 	return call[wire.Inspection](ctx, c, http.MethodGet, "/v1/ids/"+url.PathEscape(id), nil)
 }
 
-// Range turns a stretch of time into a range of ids. An empty text is an open end.
+// Range turns a time range into a range of ids. An empty text is an open end.
 func (c *Client) Range(ctx context.Context, from, to string) (wire.Range, error) {
 	q := url.Values{"from": {from}, "to": {to}}
 	return call[wire.Range](ctx, c, http.MethodGet, "/v1/range?"+q.Encode(), nil)
 }
 
-// Join records a process.
-func (c *Client) Join(ctx context.Context, j wire.Join) (wire.Joined, error) {
-	return call[wire.Joined](ctx, c, http.MethodPost, "/v1/processes", j)
+// Register records a process. With a sample, the process is adopted.
+func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Registered, error) {
+	return call[wire.Registered](ctx, c, http.MethodPost, "/v1/processes", r)
 }
 
-// Heartbeat says that a process which joined is alive. An [Error] with status 404
-// or 409 means that it has to join again.
-func (c *Client) Heartbeat(ctx context.Context, gpid string, h wire.Heartbeat) (wire.Joined, error) {
-	return call[wire.Joined](ctx, c, http.MethodPost, process(gpid)+"/heartbeat", h)
+// Heartbeat reports that a registered process is alive, and its load. After an
+// [Error] with status 404 or 409, register again.
+func (c *Client) Heartbeat(ctx context.Context, gpid string, load wire.Load) (wire.Registered, error) {
+	return call[wire.Registered](ctx, c, http.MethodPost, processPath(gpid)+"/heartbeat", load)
 }
 
-// Leave records the clean end of a process that joined.
-func (c *Client) Leave(ctx context.Context, gpid, reason string) error {
-	_, err := call[wire.Joined](ctx, c, http.MethodDelete, process(gpid)+"?reason="+url.QueryEscape(reason), nil)
+// End records the end of a registered process.
+func (c *Client) End(ctx context.Context, gpid, reason string) error {
+	_, err := call[wire.Registered](ctx, c, http.MethodDelete, processPath(gpid)+"?reason="+url.QueryEscape(reason), nil)
 	return err
 }
 
-// Processes lists the processes in a state, or all for the empty one.
+// Processes lists the processes in a state, or all if state is empty.
 func (c *Client) Processes(ctx context.Context, state string) (wire.Processes, error) {
 	path := "/v1/processes"
 	if state != "" {
@@ -109,64 +108,10 @@ func (c *Client) Processes(ctx context.Context, state string) (wire.Processes, e
 	return call[wire.Processes](ctx, c, http.MethodGet, path, nil)
 }
 
-// History returns one process with its load since a duration or a time.
+// History returns one process with its load from a time on, or of a duration up to
+// now.
 func (c *Client) History(ctx context.Context, gpid, since string) (wire.History, error) {
-	return call[wire.History](ctx, c, http.MethodGet, process(gpid)+"?since="+url.QueryEscape(since), nil)
+	return call[wire.History](ctx, c, http.MethodGet, processPath(gpid)+"?since="+url.QueryEscape(since), nil)
 }
 
-func process(gpid string) string { return "/v1/processes/" + url.PathEscape(gpid) }
-
-// call sends in as JSON, unless it is nil, and reads the answer.
-func call[Out any](ctx context.Context, c *Client, method, path string, in any) (out Out, err error) {
-	res, err := c.send(ctx, method, path, in, "application/json")
-	if err != nil {
-		return out, err
-	}
-	defer res.Body.Close()
-	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
-		return out, fmt.Errorf("%w: %s %s: %w", ErrAnswer, method, path, err)
-	}
-	return out, nil
-}
-
-// send returns an answer that is no error. The caller closes its body.
-func (c *Client) send(ctx context.Context, method, path string, in any, accept string) (*http.Response, error) {
-	var body io.Reader
-	if in != nil {
-		data, err := json.Marshal(in)
-		if err != nil {
-			return nil, fmt.Errorf("client: %w", err)
-		}
-		body = bytes.NewReader(data)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.URL, "/")+path, body)
-	if err != nil {
-		return nil, fmt.Errorf("client: %w", err)
-	}
-	req.Header.Set("Accept", accept)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.Token)
-	}
-	h := c.HTTP
-	if h == nil {
-		h = http.DefaultClient
-	}
-	res, err := h.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("client: %w", err)
-	}
-	if res.StatusCode < 300 {
-		return res, nil
-	}
-	defer res.Body.Close()
-	problem := &Error{}
-	const most = 1 << 16
-	if err := json.NewDecoder(io.LimitReader(res.Body, most)).Decode(problem); err != nil {
-		problem.Detail = "the answer is no problem+json"
-	}
-	problem.Status = res.StatusCode
-	return nil, problem
-}
+func processPath(gpid string) string { return "/v1/processes/" + url.PathEscape(gpid) }

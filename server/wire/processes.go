@@ -3,69 +3,154 @@ package wire
 import (
 	"time"
 
-	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/registry"
 )
 
-// Join records a process in the registry. Without a sample the process gets a
-// block of process values of its own to make its ids with; with one, an id that it
-// has made, its ids are traced to it from then on.
-type Join struct {
-	Addr  string    `json:"addr,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port that peers dial. Default: the address that the request comes from, and port 0, for a process that listens on nothing."`
-	PID   uint32    `json:"pid" format:"int64" minimum:"1" maximum:"4294967295" example:"4711" doc:"Process id."`
-	Start time.Time `json:"start,omitzero" doc:"When the process began. Default: now."`
+// Registration records a process in the registry. Without a sample the process
+// gets a process block of its own and creates its ids with it. With a sample, an
+// id that it has created, the process is adopted: its ids are traced to it.
+type Registration struct {
+	Address string    `json:"address,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port that peers dial. Default: the address that the request comes from, with port 0, which means that the process listens on nothing."`
+	PID     uint32    `json:"pid" format:"int64" minimum:"1" maximum:"4294967295" example:"4711" doc:"Process id."`
+	Started time.Time `json:"started,omitzero" doc:"When the process started. Default: now."`
 
-	Name    string            `json:"name" minLength:"1" maxLength:"200" example:"shop" doc:"What people call the service."`
+	Name    string            `json:"name" minLength:"1" maxLength:"200" example:"shop" doc:"Name of the service, for people."`
 	Version string            `json:"version,omitempty" maxLength:"200" doc:"Version of the program."`
-	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Kept as they are. Keys have 1 to 100 bytes, values up to 200."`
+	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Stored unchanged. Keys have 1 to 100 bytes, values up to 200."`
 
-	Sample objectid.ID     `json:"sample,omitzero" doc:"An id that the process has made. Default: it makes its ids with the block that it is given."`
-	Layout objectid.Layout `json:"layout,omitempty" enum:"modern,classic,java" doc:"How the sample is laid out. Default: modern."`
+	Sample objectid.ID `json:"sample,omitzero" doc:"An id that the process has created. Default: it creates its ids with the process block of the answer."`
+	Layout string      `json:"layout,omitempty" doc:"Layout of the sample. Default: modern."`
 
-	IntervalMS int64 `json:"interval_ms,omitempty" minimum:"1000" maximum:"3600000" doc:"Milliseconds between two heartbeats. Default: 10000."`
+	IntervalSeconds float64 `json:"interval_seconds,omitempty" minimum:"1" maximum:"3600" doc:"Time between two heartbeats. Default: 10."`
 }
 
-// Joined is what a process needs to know after Join.
-type Joined struct {
-	// GPID is the name of the process in further requests.
-	GPID gpid.GPID `json:"gpid" doc:"Identity of the process, for further requests."`
-	// Block is what comes after the seconds in its ids: 8 digits, then 8 bits and
-	// a counter of 24 bits that it is free to count in. Empty with a sample.
-	Block string `json:"block,omitempty" example:"0a1b2c3d" doc:"The first four bytes after the seconds in its ids, which are its own: the other four count. Missing with a sample."`
-	// Value is what leads from its ids to it.
-	Value string `json:"value" doc:"The process bytes that are traced to it."`
-	// IntervalMS is how often to send a heartbeat.
-	IntervalMS int64 `json:"interval_ms" doc:"Milliseconds between two heartbeats; after three without any it is presumed dead."`
-	// Rivals are other live processes with the same value.
-	Rivals []gpid.GPID `json:"rivals,omitempty" doc:"Other live processes with the same process bytes: a collision."`
+// Registered is what a process needs after its registration, and after each
+// heartbeat.
+type Registered struct {
+	GPID string `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process, for further requests."`
+	// ProcessBlock is empty for an adopted process.
+	ProcessBlock string `json:"process_block,omitempty" example:"0a1b2c3d" doc:"The four bytes after the seconds of its ids, in hexadecimal. The last four bytes of an id, 8 bits and a counter of 24, are free for it to count in. Absent for an adopted process."`
+	ProcessValue string `json:"process_value" doc:"The bytes of its ids that are traced to it, in hexadecimal."`
+	// IntervalSeconds is the time between two heartbeats.
+	IntervalSeconds float64 `json:"interval_seconds" doc:"Time between two heartbeats; after three without any the process counts as dead."`
+	// Rivals are other live processes with the same process value.
+	Rivals []string `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision."`
 }
 
-// Heartbeat says that a process is alive, and what it uses. What is not known is
-// left out.
-type Heartbeat struct {
-	CPUNS      *int64 `json:"cpu_ns,omitempty" minimum:"0" doc:"Processor time used since the process began, in nanoseconds."`
-	RSSBytes   *int64 `json:"rss_bytes,omitempty" minimum:"0" doc:"Memory in RAM."`
-	Files      *int64 `json:"files,omitempty" minimum:"0" doc:"Open file descriptors."`
-	Threads    *int64 `json:"threads,omitempty" minimum:"0" doc:"Threads of the kernel."`
-	Goroutines *int64 `json:"goroutines,omitempty" minimum:"0" doc:"Goroutines, or what the language has in their place."`
-	HeapBytes  *int64 `json:"heap_bytes,omitempty" minimum:"0" doc:"Size of the heap."`
+// Load is what a process uses. It is also the body of a heartbeat. What is not
+// known is nil.
+type Load struct {
+	CPUSeconds  *float64 `json:"cpu_seconds,omitempty" minimum:"0" maximum:"9000000000" doc:"Processor time used since the process started."`
+	MemoryBytes *int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"Memory in RAM."`
+	HeapBytes   *int64   `json:"heap_bytes,omitempty" minimum:"0" doc:"Size of the heap."`
+	Files       *int64   `json:"files,omitempty" minimum:"0" doc:"Open file descriptors."`
+	Threads     *int64   `json:"threads,omitempty" minimum:"0" doc:"Threads of the kernel."`
+	Goroutines  *int64   `json:"goroutines,omitempty" minimum:"0" doc:"Goroutines, or what the language has in their place."`
+}
+
+// Sample is the load of a process at a time.
+type Sample struct {
+	Time time.Time `json:"time"`
+	Load
+	// Processors is nil in the first sample of a process.
+	Processors *float64 `json:"processors,omitempty" doc:"Processors in use since the sample before: 1.5 is one and a half."`
+}
+
+// Process is a recorded process and its state.
+type Process struct {
+	GPID       string            `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711"`
+	Name       string            `json:"name,omitempty"`
+	Host       string            `json:"host,omitempty" doc:"Name of its host."`
+	Executable string            `json:"executable,omitempty" doc:"Path of its program."`
+	Version    string            `json:"version,omitempty"`
+	Labels     map[string]string `json:"labels,omitempty"`
+
+	State string `json:"state"`
+	// Reason explains the state.
+	Reason string `json:"reason" doc:"Why the state is what it is."`
+	// Presumed is set for a dead process whose death nobody saw.
+	Presumed  bool   `json:"presumed,omitempty" doc:"It counts as dead because its heartbeats are missing."`
+	Successor string `json:"successor,omitempty" doc:"GPID of the later process at its address."`
+
+	// ProcessValue has 8 digits if the process owns a process block, and 10 if it
+	// is adopted.
+	ProcessValue string `json:"process_value" doc:"The bytes of its ids that are traced to it, in hexadecimal: 4 if it owns a process block, 5 if it is adopted."`
+	ProcessBlock string `json:"process_block,omitempty" doc:"The process block that it owns, in hexadecimal."`
+	// SampleID is nil unless the process is adopted.
+	SampleID *objectid.ID `json:"sample_id,omitempty" doc:"The id by which it was adopted."`
+	Remote   bool         `json:"remote,omitempty" doc:"Its heartbeats come over the HTTP API."`
+	Rivals   []string     `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision."`
+
+	IDsFrom          time.Time `json:"ids_from" doc:"The earliest creation time of its ids."`
+	IDsConfirmedFrom time.Time `json:"ids_confirmed_from" doc:"The time from which its registration is confirmed: no other process can have held its process value unseen."`
+	IDsUntil         time.Time `json:"ids_until" doc:"The latest creation time of its ids: its end, or three intervals after its last heartbeat."`
+
+	IntervalSeconds float64       `json:"interval_seconds" doc:"Time between two heartbeats."`
+	LastHeartbeat   LastHeartbeat `json:"last_heartbeat"`
+	// End is nil unless the process reported its end.
+	End *End `json:"end,omitempty" doc:"Its end, if it reported one."`
+
+	Kernel           *Kernel `json:"kernel,omitempty" doc:"Identity of the process in its kernel, if it is known."`
+	NetworkNamespace uint64  `json:"network_namespace,omitempty" doc:"Number of its network namespace."`
+}
+
+// LastHeartbeat is the latest heartbeat of a process.
+type LastHeartbeat struct {
+	Number int64     `json:"number" doc:"Rises by one with each heartbeat."`
+	Time   time.Time `json:"time"`
+	Load
+}
+
+// End is how a process ended.
+type End struct {
+	Time   time.Time `json:"time"`
+	Reason string    `json:"reason"`
+}
+
+// Kernel is the identity of a process in the kernel of its host.
+type Kernel struct {
+	BootID       string `json:"boot_id" doc:"Random id of the boot."`
+	PIDNamespace uint64 `json:"pid_namespace" doc:"Number of the PID namespace."`
+	PID          int    `json:"pid" doc:"Process id in that namespace."`
+	StartTicks   uint64 `json:"start_ticks" doc:"Time from boot to the start of the process, in units of 10 ms."`
 }
 
 // Processes is a list of processes, by address and then in the order of their
 // start.
 type Processes struct {
-	Processes []registry.Status `json:"processes" nullable:"false"`
-	// More says that there are more than were asked for.
+	Processes []Process `json:"processes" nullable:"false"`
+	// More is set if the limit cut the list.
 	More bool `json:"more,omitempty" doc:"There are more than the limit."`
 }
 
-// History is one run of a process over time.
+// History is one process over time.
 type History struct {
-	// Runs are its records, once for each time that it joined.
-	Runs []registry.Status `json:"runs" nullable:"false" doc:"The records of the process, once for each time that it joined."`
-	// Samples are its load, in order.
-	Samples []registry.Sample `json:"samples" nullable:"false" doc:"Its load, in order of time."`
-	// More says that there are more samples than were asked for.
+	Records []Process `json:"records" nullable:"false" doc:"The records of the process, one for each time that it registered."`
+	Samples []Sample  `json:"samples" nullable:"false" doc:"Its load, in order of time."`
+	// More is set if the limit cut the samples.
 	More bool `json:"more,omitempty" doc:"There are more samples than the limit."`
+}
+
+// Trace is which process created an id.
+type Trace struct {
+	TimedID
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason" doc:"Why the verdict is what it is."`
+	// Certain is set if the verdict is known and the registration and heartbeats
+	// of the process cover the creation time.
+	Certain bool `json:"certain" doc:"The process is known, and its registration and heartbeats cover the creation time."`
+	// Processes has one element if the verdict is known, the candidates if it is
+	// conflict or collision, and is empty otherwise.
+	Processes []Process `json:"processes" nullable:"false" doc:"The process if it is known, the candidates of a conflict or collision."`
+
+	// Before and After are nil where there is no such sample.
+	Before     *Sample  `json:"before,omitempty" doc:"The last sample before the creation time."`
+	After      *Sample  `json:"after,omitempty" doc:"The first sample after the creation time."`
+	Processors *float64 `json:"processors,omitempty" doc:"Processors in use around the creation time."`
+}
+
+// Pruned is how many records were deleted from the registry.
+type Pruned struct {
+	Samples   int64 `json:"samples"`
+	Processes int64 `json:"processes"`
 }

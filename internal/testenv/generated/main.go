@@ -1,8 +1,9 @@
 // Command generated uses a client that a generator made from the server's OpenAPI
-// description: the package api below this folder, which the test generates anew. It
-// is a module of its own so that the generator's runtime stays out of oid's go.mod.
+// description: the package api in this folder, which the test generates. It is a
+// module of its own, which keeps the runtime of the generator out of oid's go.mod.
 //
-// Its argument is the server's URL. It makes ids, inspects one, and writes it.
+// Its argument is the URL of the server. It creates ids, inspects one, and registers
+// a process.
 package main
 
 import (
@@ -22,18 +23,18 @@ func main() {
 	}
 	ctx := context.Background()
 	count := int64(1000)
-	made, err := c.MakeIDsWithResponse(ctx, nil, api.NewIDs{Count: &count})
+	made, err := c.CreateIDsWithResponse(ctx, nil, api.NewIDs{Count: &count})
 	if err != nil || made.JSON200 == nil {
-		log.Fatalf("make ids: %v %s", err, made.Body)
+		log.Fatalf("create ids: %v %s", err, made.Body)
 	}
 	ids := made.JSON200.Ids
-	told, err := c.InspectIDWithResponse(ctx, ids[0], nil)
-	if err != nil || told.JSON200 == nil {
-		log.Fatalf("inspect: %v %s", err, told.Body)
+	inspected, err := c.InspectIDWithResponse(ctx, ids[0], nil)
+	if err != nil || inspected.JSON200 == nil {
+		log.Fatalf("inspect: %v %s", err, inspected.Body)
 	}
-	joined, err := c.JoinWithResponse(ctx, api.Join{Name: "generated", Pid: 7})
-	if err != nil || joined.JSON201 == nil {
-		log.Fatalf("join: %v %s", err, joined.Body)
+	registered, err := c.RegisterProcessWithResponse(ctx, api.Registration{Name: "generated", Pid: 7})
+	if err != nil || registered.JSON201 == nil {
+		log.Fatalf("register: %v %s", err, registered.Body)
 	}
-	fmt.Println(len(ids), ids[0] == told.JSON200.Id, told.JSON200.Trace.Verdict, len(*joined.JSON201.Block))
+	fmt.Println(len(ids), ids[0] == inspected.JSON200.Id, inspected.JSON200.Trace.Verdict, len(*registered.JSON201.ProcessBlock))
 }

@@ -89,8 +89,8 @@ type newIDsInput struct {
 }
 
 func (s *Server) addIDs(api huma.API) {
-	op := operation(http.MethodPost, "/v1/ids", "makeIDs", "Make ids",
-		"Answers with as many new ids as are asked for, in rising order. None is ever given out twice.",
+	op := operation(http.MethodPost, "/v1/ids", tagIDs, "createIDs", "Create ids",
+		"Returns as many new ids as requested, in rising order. No id is given out twice.",
 		http.StatusNotAcceptable, http.StatusUnsupportedMediaType)
 	schemas := api.OpenAPI().Components.Schemas
 	op.Responses = map[string]*huma.Response{"200": {
@@ -107,7 +107,7 @@ func (s *Server) addIDs(api huma.API) {
 		case f == nil:
 			return nil, s.problem(ctx, errAcceptable)
 		case n > s.options.Limits.IDs:
-			return nil, s.problem(ctx, requestf("the request is for %d ids, and this server makes up to %d at once", n, s.options.Limits.IDs))
+			return nil, s.problem(ctx, requestf("count %d: this server creates up to %d ids at once", n, s.options.Limits.IDs))
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			_, w := humago.Unwrap(c)

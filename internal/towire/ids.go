@@ -1,0 +1,43 @@
+package towire
+
+import (
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/timerange"
+)
+
+// TimedID returns id with its creation time.
+func TimedID(id objectid.ID) wire.TimedID { return wire.TimedID{ID: id, Time: id.Time()} }
+
+// Range returns r with its queries for an SQL column of the given name.
+func Range(r objectid.Range, column string) wire.Range {
+	out := wire.Range{From: bound(r.From), To: bound(r.To)}
+	for _, f := range timerange.Forms {
+		out.Queries = append(out.Queries, wire.Query{For: f.Name, About: f.About, Text: f.Write(r, column)})
+	}
+	return out
+}
+
+func bound(id objectid.ID) *wire.TimedID {
+	if id.IsZero() {
+		return nil
+	}
+	return new(TimedID(id))
+}
+
+// Inspection returns what r says.
+func Inspection(r inspect.Report) wire.Inspection {
+	out := wire.Inspection{ID: r.ID, Time: r.Time, Readings: []wire.Reading{}}
+	for _, reading := range r.Readings {
+		w := wire.Reading{
+			Format: reading.Format, Variant: reading.Variant, Verdict: string(reading.Verdict), Reason: reading.Why,
+			Time: reading.Time, Fields: []wire.Field{},
+		}
+		for _, f := range reading.Fields {
+			w.Fields = append(w.Fields, wire.Field(f))
+		}
+		out.Readings = append(out.Readings, w)
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package towire
+
+import (
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// Process returns s.
+func Process(s registry.Status) wire.Process {
+	out := wire.Process{
+		GPID: s.GPID.String(), Name: s.Name, Host: s.Host, Executable: s.Executable, Version: s.Version, Labels: s.Labels,
+		State: string(s.State), Reason: s.Reason, Presumed: s.Presumed,
+		ProcessValue: s.Value, Remote: s.Remote, Rivals: GPIDs(s.Rivals),
+		IDsFrom: s.From, IDsConfirmedFrom: s.Confirmed, IDsUntil: s.Until,
+		IntervalSeconds:  s.Interval.Seconds(),
+		LastHeartbeat:    wire.LastHeartbeat{Number: s.Last.Count, Time: s.Last.Time, Load: Load(s.Last.Load)},
+		NetworkNamespace: s.Network,
+	}
+	if s.Value == s.Block {
+		out.ProcessBlock = s.Block
+	}
+	if s.Successor != (gpid.GPID{}) {
+		out.Successor = s.Successor.String()
+	}
+	if !s.Sample.IsZero() {
+		out.SampleID = &s.Sample
+	}
+	if s.End != nil {
+		out.End = &wire.End{Time: s.End.Time, Reason: s.End.Reason}
+	}
+	if k := s.Kernel; k != (gpid.Process{}) {
+		out.Kernel = &wire.Kernel{BootID: k.Boot, PIDNamespace: k.Namespace, PID: k.PID, StartTicks: k.Ticks}
+	}
+	return out
+}
+
+// Processes returns all; never nil.
+func Processes(all []registry.Status) []wire.Process {
+	out := make([]wire.Process, 0, len(all))
+	for _, s := range all {
+		out = append(out, Process(s))
+	}
+	return out
+}
+
+// GPIDs returns the texts of all, or nil if there are none.
+func GPIDs(all []gpid.GPID) (out []string) {
+	for _, g := range all {
+		out = append(out, g.String())
+	}
+	return out
+}
+
+// Load returns l without what was not measured.
+func Load(l registry.Load) wire.Load {
+	out := wire.Load{
+		MemoryBytes: measured(l.RSS), HeapBytes: measured(l.Heap), Files: measured(l.Files),
+		Threads: measured(l.Threads), Goroutines: measured(l.Goroutines),
+	}
+	if l.CPU >= 0 {
+		out.CPUSeconds = new(l.CPU.Seconds())
+	}
+	return out
+}
+
+// FromLoad returns l with registry.Unmeasured for what is absent.
+func FromLoad(l wire.Load) registry.Load {
+	number := func(n *int64) int64 {
+		if n == nil {
+			return registry.Unmeasured
+		}
+		return *n
+	}
+	out := registry.Load{
+		CPU: registry.Unmeasured, RSS: number(l.MemoryBytes), Heap: number(l.HeapBytes), Files: number(l.Files),
+		Threads: number(l.Threads), Goroutines: number(l.Goroutines),
+	}
+	if l.CPUSeconds != nil {
+		out.CPU = time.Duration(*l.CPUSeconds * float64(time.Second))
+	}
+	return out
+}
+
+// Sample returns s. The sample before it may be nil; it gives the processors in
+// use between them.
+func Sample(before *registry.Sample, s registry.Sample) wire.Sample {
+	out := wire.Sample{Time: s.Time, Load: Load(s.Load)}
+	if before != nil {
+		out.Processors = measured(registry.Processors(*before, s))
+	}
+	return out
+}
+
+// Trace returns t.
+func Trace(t registry.Trace) wire.Trace {
+	out := wire.Trace{
+		TimedID: TimedID(t.ID), Verdict: string(t.Verdict), Reason: t.Reason, Certain: t.Certain,
+		Processes: Processes(t.Processes), Processors: measured(t.CPU),
+	}
+	if t.Before != nil {
+		out.Before = new(Sample(nil, *t.Before))
+	}
+	if t.After != nil {
+		out.After = new(Sample(nil, *t.After))
+	}
+	return out
+}
+
+// measured returns n, or nil if n is registry.Unmeasured.
+func measured[N int64 | float64](n N) *N {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}

@@ -1,0 +1,107 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/timerange"
+)
+
+type censusInput struct {
+	Name       string     `query:"name" maxLength:"200" default:"upload" doc:"Name of the upload in the report."`
+	Field      string     `query:"field" maxLength:"200" default:"_id" doc:"The field to read from documents; dots lead into nested documents."`
+	Column     string     `query:"column" maxLength:"200" doc:"The column to read from CSV. Default: the field."`
+	Collection string     `query:"collection" maxLength:"200" doc:"The only collection to read from an archive."`
+	Format     formatName `query:"format" doc:"How the upload is written. Default: found out from its content."`
+	Since      string     `query:"since" maxLength:"100" doc:"Count ids from this time, or of this duration up to now."`
+	From       string     `query:"from" maxLength:"100" doc:"Count ids from this time, in place of since."`
+	To         string     `query:"to" maxLength:"100" doc:"Count ids before this time."`
+	By         stepName   `query:"by" doc:"Step of the timeline. Default: chosen to fit."`
+	Zone       string     `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone of the report, such as Europe/Berlin."`
+	Top        int        `query:"top" minimum:"1" maximum:"1000" default:"10" doc:"How many processes to list."`
+
+	r *http.Request
+	w http.ResponseWriter
+}
+
+// Resolve keeps the request, whose body is read as it arrives.
+func (in *censusInput) Resolve(c huma.Context) []error {
+	in.r, in.w = humago.Unwrap(c)
+	return nil
+}
+
+func (s *Server) addCensus(api huma.API) {
+	op := operation(http.MethodPost, "/v1/census", tagCensus, "takeCensus", "Take the census of an upload",
+		"Analyses the ids of a dump: .bson and archives of mongodump, JSON and CSV of mongoexport, lists of ids, or any text; each may be compressed with gzip. "+
+			"The body is the file itself.")
+	op.RequestBody = &huma.RequestBody{Required: true, Description: "The file.", Content: map[string]*huma.MediaType{
+		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Description: "The bytes of the file."}},
+	}}
+	op.SkipValidateBody = true
+	handle(s, api, op, func(ctx context.Context, in *censusInput) (*census.Report, error) {
+		o, v, err := in.options(s.options.Now())
+		if err != nil {
+			return nil, err
+		}
+		u, done, err := s.newUpload(in.w, in.r)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		return s.census(ctx, u, in.Name, u, o, v)
+	})
+	s.mux.HandleFunc("GET /census", func(w http.ResponseWriter, r *http.Request) { s.showCensus(w, r, nil) })
+	s.mux.HandleFunc("POST /census", s.censusForm)
+	s.mux.HandleFunc("GET /census/{id}", s.showReport)
+}
+
+func (in *censusInput) options(now time.Time) (o census.Options, v census.ReportOptions, err error) {
+	ids, err := timerange.Span{Since: in.Since, From: in.From, To: in.To}.Range(now)
+	if err != nil {
+		return o, v, requestError{err}
+	}
+	zone, err := time.LoadLocation(in.Zone)
+	if err != nil || in.Zone == "Local" {
+		return o, v, requestf("time zone %q: want a name such as UTC or Europe/Berlin", in.Zone)
+	}
+	o = census.Options{Field: in.Field, Format: source.Format(in.Format), Column: in.Column, Collection: in.Collection, Range: ids}
+	return o, census.ReportOptions{By: census.Step(in.By), Zone: zone, Top: in.Top}, nil
+}
+
+// census takes the census of one source. What is wrong with the source is part of
+// the report, unless nothing could be read.
+func (s *Server) census(ctx context.Context, u *upload, name string, in io.Reader, o census.Options, v census.ReportOptions) (*census.Report, error) {
+	o.MaxIDs = s.options.Limits.UploadIDs
+	if s.options.ownClock {
+		o.Now = s.options.Now()
+	}
+	c := census.New(&o)
+	err := c.Read(ctx, name, in)
+	switch {
+	case u.early() != nil:
+		return nil, u.early()
+	case errors.Is(err, source.ErrEmpty), errors.Is(err, source.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany):
+		return nil, err
+	}
+	v.Name = func(id objectid.ID) string { return s.processName(ctx, id) }
+	return c.Report(&v)
+}
+
+// processName returns the name of the process that created id, or "".
+func (s *Server) processName(ctx context.Context, id objectid.ID) string {
+	t, err := s.trace(ctx, id)
+	if err != nil || t.Verdict != registry.Known {
+		return ""
+	}
+	return t.Processes[0].Name
+}

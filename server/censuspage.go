@@ -1,0 +1,204 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"html/template"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/objectid"
+)
+
+// censusView is the data of the page before a file is dropped.
+type censusView struct {
+	Upload int64 // bytes that are taken
+	Past   []pastReport
+	Error  string
+}
+
+type pastReport struct {
+	ID    string
+	Names []string
+	IDs   int64
+	Time  time.Time
+}
+
+func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
+	data := censusView{Upload: s.options.Limits.Upload}
+	code := http.StatusOK
+	if err != nil {
+		code = status(err)
+		data.Error = s.text(r.Context(), code, err)
+		if errors.Is(err, errBusy) || errors.Is(err, errStopping) {
+			w.Header().Set("Retry-After", "5")
+		}
+	}
+	for _, p := range s.reports.all() {
+		past := pastReport{ID: p.id.String(), IDs: p.report.IDs, Time: p.report.ReferenceTime}
+		for _, source := range p.report.Sources {
+			past.Names = append(past.Names, source.Name)
+		}
+		data.Past = append(data.Past, past)
+	}
+	s.show(w, r, code, "census", "Census", "/census", data)
+}
+
+// showReport answers with the page of one report.
+func (s *Server) showReport(w http.ResponseWriter, r *http.Request) {
+	id, err := objectid.Parse(r.PathValue("id"))
+	found := s.reports.get(id)
+	if err != nil || found == nil {
+		s.fail(w, r, errNoReport)
+		return
+	}
+	var b bytes.Buffer
+	if err := report.WriteFragment(&b, found); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.show(w, r, http.StatusOK, "report", "Census", "/census", struct {
+		ID   string
+		HTML template.HTML
+	}{id.String(), template.HTML(b.String())}) // WriteFragment escapes what came from the upload
+}
+
+// censusForm answers the form with the page of a new report.
+func (s *Server) censusForm(w http.ResponseWriter, r *http.Request) {
+	u, done, err := s.newUpload(w, r)
+	if err != nil {
+		s.showCensus(w, r, err)
+		return
+	}
+	defer done()
+	report, err := s.censusOfForm(r, u)
+	if err != nil {
+		s.showCensus(w, r, err)
+		return
+	}
+	id := objectid.New()
+	s.reports.put(id, report)
+	http.Redirect(w, r, "/census/"+id.String(), http.StatusSeeOther)
+}
+
+// maxField bounds a field of the form that is not a file.
+const maxField = 1000
+
+// censusOfForm reads a form whose last part is the file.
+func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error) {
+	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return nil, requestf("the request is not a form with a file")
+	}
+	parts := multipart.NewReader(u, parameters["boundary"])
+	in := censusInput{Zone: "UTC", Top: 10}
+	for {
+		part, err := parts.NextPart()
+		switch {
+		case u.early() != nil:
+			return nil, u.early()
+		case err == io.EOF:
+			return nil, requestf("the request has no file")
+		case err != nil:
+			return nil, requestf("the form cannot be read: %w", err)
+		}
+		if part.FormName() == "file" {
+			o, v, err := in.options(s.options.Now())
+			if err != nil {
+				return nil, err
+			}
+			name := part.FileName()
+			if name == "" {
+				return nil, requestf("the request has no file: choose one first")
+			}
+			report, err := s.census(r.Context(), u, name, part, o, v)
+			if err != nil {
+				return nil, err
+			}
+			if after, err := parts.NextPart(); err == nil {
+				return nil, requestf("the field %q comes after the file; send it before", after.FormName())
+			}
+			// What follows is a line or two; then the connection can be used again.
+			_, _ = io.CopyN(io.Discard, u, maxField)
+			return report, nil
+		}
+		value, err := io.ReadAll(io.LimitReader(part, maxField+1))
+		if err != nil {
+			return nil, requestf("the form cannot be read: %w", err)
+		}
+		if len(value) > maxField {
+			return nil, requestf("the field %q has more than %d bytes", part.FormName(), maxField)
+		}
+		if err := in.set(part.FormName(), string(value)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// set takes a field of the form.
+func (in *censusInput) set(name, value string) error {
+	switch name {
+	case "field":
+		in.Field = value
+	case "grep":
+		in.Format = formatName(source.Grep)
+	case "tz":
+		in.Zone = value
+	default:
+		return requestf("the request has an unknown field %q", name)
+	}
+	return nil
+}
+
+// reportCache keeps the last reports, so that each has a URL.
+type reportCache struct {
+	mu      sync.Mutex
+	reports []cachedReport // oldest first
+}
+
+type cachedReport struct {
+	id     objectid.ID
+	report *census.Report
+}
+
+// maxReports bounds the memory: a report has some examples, and the counts of a
+// timeline for each process that it lists.
+const maxReports = 32
+
+func (c *reportCache) put(id objectid.ID, r *census.Report) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reports = append(c.reports, cachedReport{id, r})
+	if len(c.reports) > maxReports {
+		c.reports = append([]cachedReport(nil), c.reports[1:]...)
+	}
+}
+
+// get returns a report, or nil.
+func (c *reportCache) get(id objectid.ID) *census.Report {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.reports {
+		if r.id == id {
+			return r.report
+		}
+	}
+	return nil
+}
+
+// all returns the reports, latest first.
+func (c *reportCache) all() []cachedReport {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := slices.Clone(c.reports)
+	slices.Reverse(out)
+	return out
+}

@@ -1,0 +1,198 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/towire"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/wire"
+)
+
+type inspectInput struct {
+	ID     string     `path:"id" minLength:"1" maxLength:"200" example:"507f1f77bcf86cd799439011" doc:"An id: ObjectId, UUID, ULID, KSUID, xid or Snowflake."`
+	Layout layoutName `query:"layout" doc:"The layout of an ObjectId, if it is known."`
+	Trace  bool       `query:"trace" default:"true" doc:"Whether to look up the process that created it."`
+}
+
+func (s *Server) addInspect(api huma.API) {
+	op := operation(http.MethodGet, "/v1/ids/{id}", tagIDs, "inspectID", "Inspect an id",
+		"Returns the creation time of an id, its fields under every layout, and the process that created it.",
+		http.StatusNotFound)
+	handle(s, api, op, func(ctx context.Context, in *inspectInput) (wire.Inspection, error) {
+		var o inspect.Options
+		if in.Layout != "" {
+			o.Layout = new(objectid.Layout)
+			if err := o.Layout.UnmarshalText([]byte(in.Layout)); err != nil {
+				return wire.Inspection{}, requestError{err}
+			}
+		}
+		out, err := s.inspect(ctx, in.ID, &o, in.Trace)
+		if errors.Is(err, inspect.ErrUnknown) { // the id may be wrapped, as in ObjectId("...")
+			if found := slices.Collect(inspect.ScanString(in.ID)); len(found) == 1 && found[0].Err == nil {
+				out, err = s.inspect(ctx, found[0].Text, &o, in.Trace)
+			}
+		}
+		return out, err
+	})
+	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		s.showInspected(w, r, r.URL.Query().Get("id"))
+	})
+	// A form: a text that is short goes into the URL, which can then be shared.
+	s.mux.HandleFunc("POST /{$}", func(w http.ResponseWriter, r *http.Request) {
+		if err := r.ParseForm(); err != nil {
+			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
+			return
+		}
+		text := r.PostForm.Get("id")
+		if len(text) <= maxLink {
+			http.Redirect(w, r, "/?id="+url.QueryEscape(strings.TrimSpace(text)), http.StatusSeeOther)
+			return
+		}
+		s.showInspected(w, r, text)
+	})
+}
+
+// inspect reads an id and, if it is an ObjectId and traced is set, looks up the
+// process that created it.
+func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, traced bool) (wire.Inspection, error) {
+	if s.options.ownClock {
+		o.Now = s.options.Now
+	}
+	report, err := inspect.Inspect(id, o)
+	if err != nil {
+		return wire.Inspection{}, err
+	}
+	out := towire.Inspection(report)
+	if !traced || s.options.Open == nil {
+		return out, nil
+	}
+	oid, err := objectid.Parse(report.ID)
+	if err != nil {
+		return out, nil // an id of another format
+	}
+	trace, err := s.trace(ctx, oid)
+	if err != nil {
+		out.TraceError = err.Error()
+	} else {
+		out.Trace = new(towire.Trace(trace))
+	}
+	return out, nil
+}
+
+func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, error) {
+	return ask(ctx, s.backend, "trace", func(ctx context.Context, r *registry.Registry) (registry.Trace, error) {
+		return r.Trace(ctx, id)
+	})
+}
+
+// Bounds of what the page shows at once.
+const (
+	maxCards   = 6                       // ids with all their readings
+	maxRows    = 5000                    // ids at all
+	maxLink    = 4000                    // characters of a text that goes into a URL
+	traceTime  = 1500 * time.Millisecond // for the traces of one page
+	maxUnknown = 1000                    // process values remembered as unknown
+	maxBad     = 100                     // messages about text that is not an id
+)
+
+// inspectView is the data of the page.
+type inspectView struct {
+	Text    string // as it was pasted
+	Cards   []inspected
+	Rows    []inspected
+	Bad     []badPiece
+	More    int    // further ids that are not shown
+	NoTrace string // why processes are not shown
+	Example string
+}
+
+// inspected is one id.
+type inspected struct {
+	wire.Inspection
+	Before, After string
+}
+
+// badPiece is a part of the text that is not an id.
+type badPiece struct {
+	Line  int
+	Error string
+}
+
+func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text string) {
+	data := inspectView{Text: text, Example: s.backend.generator().New().String()}
+	deadline := s.options.Now().Add(traceTime)
+	unknown := map[string]wire.Trace{} // by process value
+	var found []inspected
+	for piece := range inspect.ScanString(text) {
+		if len(found) == maxRows {
+			data.More++
+			continue
+		}
+		err := piece.Err
+		var in inspected
+		if err == nil {
+			in.Before, in.After = piece.Before, piece.After
+			in.Inspection, err = s.inspect(r.Context(), piece.Text, &inspect.Options{}, false)
+		}
+		if err != nil {
+			if len(data.Bad) < maxBad {
+				data.Bad = append(data.Bad, badPiece{piece.Line, err.Error()})
+			}
+			continue
+		}
+		if data.NoTrace == "" {
+			in.Trace, err = s.pageTrace(r.Context(), in.ID, unknown)
+			if err != nil {
+				data.NoTrace = err.Error()
+			} else if s.options.Now().After(deadline) {
+				data.NoTrace = "the processes of further ids were not looked up, since that takes too long; inspect fewer ids at once"
+			}
+		}
+		found = append(found, in)
+	}
+	if len(found) <= maxCards {
+		data.Cards = found
+	} else {
+		data.Rows = found
+	}
+	title := "Inspect"
+	if len(found) == 1 {
+		title = found[0].ID
+	}
+	s.show(w, r, http.StatusOK, "inspect", title, "/", data)
+}
+
+// pageTrace returns the trace of an ObjectId, and nil for other ids and without a
+// registry. It keeps in unknown what need not be looked up again.
+func (s *Server) pageTrace(ctx context.Context, text string, unknown map[string]wire.Trace) (*wire.Trace, error) {
+	id, err := objectid.Parse(text)
+	if err != nil {
+		return nil, nil // of another format
+	}
+	value := text[8:18]
+	if t, ok := unknown[value]; ok {
+		return &t, nil
+	}
+	found, err := s.trace(ctx, id)
+	if errors.Is(err, errNoStore) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := towire.Trace(found)
+	if found.Verdict == registry.Unknown && len(unknown) < maxUnknown {
+		unknown[value] = t
+	}
+	return &t, nil
+}

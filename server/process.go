@@ -1,0 +1,178 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/dustin/go-humanize"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/plot"
+	"github.com/oidkit/oid/internal/towire"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/timerange"
+)
+
+type historyInput struct {
+	GPID  gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	Since string    `query:"since" maxLength:"100" default:"24h" doc:"A duration up to now, or a time."`
+	To    string    `query:"to" maxLength:"100" doc:"A time, not included."`
+	Limit int       `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"How many samples at most."`
+}
+
+func (s *Server) addProcess(api huma.API) {
+	handle(s, api, operation(http.MethodGet, "/v1/processes/{gpid}", tagProcesses, "getProcess", "Get a process with its history",
+		"Returns the records of one process, and the samples of its load.", http.StatusNotFound),
+		func(ctx context.Context, in *historyInput) (wire.History, error) {
+			h, err := s.history(ctx, in)
+			if err != nil {
+				return wire.History{}, err
+			}
+			out := wire.History{Records: towire.Processes(h.records), Samples: make([]wire.Sample, 0, len(h.samples)), More: h.more}
+			for i, sample := range h.samples {
+				out.Samples = append(out.Samples, towire.Sample(h.before(i), sample))
+			}
+			return out, nil
+		})
+	s.mux.HandleFunc("GET /processes/{gpid}", s.showProcess)
+}
+
+// history is one process over time.
+type history struct {
+	records []registry.Status // one at least
+	samples []registry.Sample
+	more    bool // there are more samples
+}
+
+// before returns the sample before the i-th, or nil.
+func (h *history) before(i int) *registry.Sample {
+	if i == 0 {
+		return nil
+	}
+	return &h.samples[i-1]
+}
+
+func (s *Server) history(ctx context.Context, in *historyInput) (history, error) {
+	from, to, err := timerange.Span{Since: in.Since, To: in.To}.Times(s.options.Now())
+	if err != nil {
+		return history{}, requestError{err}
+	}
+	return ask(ctx, s.backend, "history", func(ctx context.Context, r *registry.Registry) (out history, err error) {
+		for p, err := range r.Find(ctx, in.GPID) {
+			if err != nil {
+				return out, err
+			}
+			out.records = append(out.records, p)
+		}
+		if len(out.records) == 0 {
+			return out, fmt.Errorf("process %v: %w", in.GPID, store.ErrNotFound)
+		}
+		for p, err := range r.History(ctx, in.GPID, timeOrZero(from), timeOrZero(to)) {
+			if err != nil {
+				return out, err
+			}
+			if len(out.samples) == in.Limit {
+				out.more = true
+				break
+			}
+			out.samples = append(out.samples, p)
+		}
+		return out, nil
+	})
+}
+
+func timeOrZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// processView is the data of the page of one process.
+type processView struct {
+	wire.Process
+	Address     netip.AddrPort
+	PID         int
+	Started     time.Time
+	Since       string
+	Presets     []preset
+	Samples     int
+	CPU, Memory template.HTML // plots
+	Queries     []wire.Query
+	Example     exampleID
+}
+
+// exampleID shows where the process value is in an id.
+type exampleID struct {
+	Seconds, Value, Rest string
+}
+
+// maxSamples bounds what one plot is made of: a week at an interval of 10 s.
+const maxSamples = 70_000
+
+func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
+	g, err := gpid.Parse(r.PathValue("gpid"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	since := r.URL.Query().Get("since")
+	if since == "" {
+		since = "1h"
+	}
+	h, err := s.history(r.Context(), &historyInput{GPID: g, Since: since, Limit: maxSamples})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	last := h.records[len(h.records)-1]
+	s.show(w, r, http.StatusOK, "process", last.Name, "/processes", processView{
+		Process: towire.Process(last), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
+		Since: since, Presets: presets, Samples: len(h.samples),
+		CPU: plot.Line("processors in use over time", cpuPoints(h.samples), last.Interval, plot.DecimalStep,
+			func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }),
+		Memory: plot.Line("memory over time", memoryPoints(h.samples), last.Interval, plot.BinaryStep,
+			func(v float64) string { return humanize.IBytes(uint64(v)) }),
+		Queries: queriesFor(&last),
+		Example: newExampleID(&last),
+	})
+}
+
+// queriesFor returns queries for the documents whose ids p created: in its time,
+// and with its process value after the 8 digits of the time.
+func queriesFor(p *registry.Status) []wire.Query {
+	r := objectid.Between(p.From, p.Until.Add(time.Second))
+	n := len(p.Value)
+	var out []wire.Query
+	for _, f := range timerange.Forms {
+		var text string
+		switch where := f.Write(r, "_id"); f.Name {
+		case "mongosh":
+			text = strings.TrimSuffix(where, " }") +
+				fmt.Sprintf(`, $expr: { $eq: [ { $substrBytes: [ { $toString: "$_id" }, 8, %d ] }, "%s" ] } }`, n, p.Value)
+		case "sql":
+			text = fmt.Sprintf("%s AND substr(hex(_id), 9, %d) = '%s'", where, n, strings.ToUpper(p.Value))
+		case "postgres":
+			text = fmt.Sprintf("%s AND substr(encode(_id, 'hex'), 9, %d) = '%s'", where, n, p.Value)
+		default:
+			continue
+		}
+		out = append(out, wire.Query{For: f.Name, About: f.About, Text: text})
+	}
+	return out
+}
+
+func newExampleID(p *registry.Status) exampleID {
+	id := objectid.At(p.Last.Time).String()
+	return exampleID{id[:8], p.Value, strings.Repeat("·", 24-8-len(p.Value))}
+}

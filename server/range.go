@@ -1,0 +1,77 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/oidkit/oid/internal/towire"
+	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/timerange"
+)
+
+type rangeInput struct {
+	Since  string `query:"since" maxLength:"100" example:"24h" doc:"A duration up to now, or a time."`
+	From   string `query:"from" maxLength:"100" doc:"A time, in place of since; rounded down to a second."`
+	To     string `query:"to" maxLength:"100" doc:"A time, not included; rounded up to a second. Default: no end."`
+	Column string `query:"column" maxLength:"100" default:"_id" doc:"Name of the column in the SQL forms, written unchanged."`
+}
+
+func (s *Server) addRange(api huma.API) {
+	op := operation(http.MethodGet, "/v1/range", tagIDs, "range", "Turn a time range into a range of ids",
+		"A time is RFC 3339, a date, now, a distance from now such as -7d, Unix seconds, or an ObjectId.")
+	handle(s, api, op, func(_ context.Context, in *rangeInput) (wire.Range, error) {
+		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column)
+	})
+	s.mux.HandleFunc("GET /range", s.showRange)
+}
+
+// timeRange returns the ids of a time range and the queries for them.
+func (s *Server) timeRange(span timerange.Span, column string) (wire.Range, error) {
+	r, err := span.Range(s.options.Now())
+	if err != nil {
+		return wire.Range{}, requestError{err}
+	}
+	return towire.Range(r, column), nil
+}
+
+// rangeView is the data of the page.
+type rangeView struct {
+	timerange.Span
+	Column  string
+	Presets []preset
+	Range   *wire.Range
+	Error   string
+	Help    string
+}
+
+// preset is a time range to choose with a click.
+type preset struct {
+	Name, Since string
+}
+
+var presets = []preset{{"last hour", "1h"}, {"last 24 hours", "24h"}, {"last 7 days", "7d"}, {"last 30 days", "30d"}}
+
+func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	data := rangeView{
+		Span:   timerange.Span{Since: q.Get("since"), From: q.Get("from"), To: q.Get("to")},
+		Column: q.Get("column"), Presets: presets, Help: timerange.Help,
+	}
+	if data.Column == "" {
+		data.Column = "_id"
+	}
+	asked := data.Span
+	if asked == (timerange.Span{}) {
+		asked.Since = "24h"
+	}
+	found, err := s.timeRange(asked, data.Column)
+	code := http.StatusOK
+	if err != nil {
+		code, data.Error = status(err), err.Error()
+	} else {
+		data.Range = &found
+	}
+	s.show(w, r, code, "range", "Range", "/range", data)
+}

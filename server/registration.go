@@ -1,0 +1,151 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/towire"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/wire"
+)
+
+type registerInput struct {
+	Body   wire.Registration
+	remote string
+}
+
+// Resolve keeps the address that the request comes from.
+func (in *registerInput) Resolve(c huma.Context) []error {
+	in.remote, _, _ = net.SplitHostPort(c.RemoteAddr())
+	return nil
+}
+
+type heartbeatInput struct {
+	GPID gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	Body wire.Load
+}
+
+type endInput struct {
+	GPID   gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	Reason string    `query:"reason" maxLength:"200" default:"ended" doc:"Why it ends, for people."`
+}
+
+func (s *Server) addRegistration(api huma.API) {
+	const path, one = "/v1/processes", "/v1/processes/{gpid}"
+	register := operation(http.MethodPost, path, tagProcesses, "registerProcess", "Register or adopt a process",
+		"Records a process. Without a sample the process gets a process block that is never given to another, and creates its ids with it. "+
+			"With a sample, an id that it has created, its ids are traced to it. Send heartbeats from then on.",
+		http.StatusConflict, http.StatusUnsupportedMediaType)
+	register.DefaultStatus = http.StatusCreated
+	handle(s, api, register, s.register)
+	handle(s, api, operation(http.MethodPost, one+"/heartbeat", tagProcesses, "sendHeartbeat", "Send a heartbeat",
+		"Reports that a process which registered over this API is alive, and its load. After status 404 or 409, register again.",
+		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
+		func(ctx context.Context, in *heartbeatInput) (wire.Registered, error) {
+			return s.registered(ctx, "heartbeat", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+				return r.Heartbeat(ctx, in.GPID, towire.FromLoad(in.Body))
+			})
+		})
+	handle(s, api, operation(http.MethodDelete, one, tagProcesses, "endProcess", "End a process",
+		"Records the end of a process that registered over this API. Its records stay.",
+		http.StatusNotFound, http.StatusConflict),
+		func(ctx context.Context, in *endInput) (wire.Registered, error) {
+			return s.registered(ctx, "end", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+				return r.End(ctx, in.GPID, in.Reason)
+			})
+		})
+}
+
+// maxAhead is how far the clock of a process may be ahead of this one's.
+const maxAhead = time.Hour
+
+// Labels are part of every list of processes.
+const (
+	maxLabelKey   = 100
+	maxLabelValue = 200
+)
+
+func (s *Server) register(ctx context.Context, in *registerInput) (wire.Registered, error) {
+	g, err := s.identity(in)
+	if err != nil {
+		return wire.Registered{}, err
+	}
+	b := in.Body
+	for key, value := range b.Labels {
+		if key == "" || len(key) > maxLabelKey || len(value) > maxLabelValue {
+			return wire.Registered{}, requestf("label %.50q: want a key of 1 to %d bytes and a value of up to %d", key, maxLabelKey, maxLabelValue)
+		}
+	}
+	if strings.TrimSpace(b.Name) == "" || strings.ContainsFunc(b.Name, unicode.IsControl) {
+		return wire.Registered{}, requestf("name %q: want printable characters", b.Name)
+	}
+	var layout objectid.Layout
+	if b.Layout != "" {
+		if err := layout.UnmarshalText([]byte(b.Layout)); err != nil {
+			return wire.Registered{}, requestError{err}
+		}
+	}
+	o := &registry.RemoteOptions{
+		Name: b.Name, Version: b.Version, Labels: b.Labels, Interval: time.Duration(b.IntervalSeconds * float64(time.Second)),
+	}
+	return s.registered(ctx, "register", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+		if b.Sample.IsZero() {
+			return r.RegisterRemote(ctx, g, o)
+		}
+		return r.AdoptRemote(ctx, g, b.Sample, layout, o)
+	})
+}
+
+// identity returns the GPID of the process that registers.
+func (s *Server) identity(in *registerInput) (gpid.GPID, error) {
+	addr := netip.AddrPort{}
+	var err error
+	if in.Body.Address == "" {
+		var ip netip.Addr
+		ip, err = netip.ParseAddr(in.remote)
+		addr = netip.AddrPortFrom(ip.WithZone(""), 0)
+	} else {
+		addr, err = netip.ParseAddrPort(in.Body.Address)
+	}
+	if err != nil {
+		return gpid.GPID{}, fmt.Errorf("%w: address %q, want ip:port", gpid.ErrInvalid, in.Body.Address)
+	}
+	started, now := in.Body.Started, s.options.Now()
+	if started.IsZero() {
+		started = now
+	}
+	if started.After(now.Add(maxAhead)) {
+		return gpid.GPID{}, requestf("started %s: want a time that is not in the future", started.Format(time.RFC3339))
+	}
+	return gpid.New(addr, started, int(in.Body.PID))
+}
+
+// registered calls the registry for a process and returns what the process needs.
+// A collision is not an error here: the answer names the rivals.
+func (s *Server) registered(ctx context.Context, name string, call func(context.Context, *registry.Registry) (registry.Process, error)) (wire.Registered, error) {
+	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (out wire.Registered, err error) {
+		p, err := call(ctx, r)
+		if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
+			out.Rivals, err = towire.GPIDs(collision.Others), nil
+		}
+		if err != nil {
+			return out, err
+		}
+		out.GPID, out.ProcessValue, out.IntervalSeconds = p.GPID.String(), p.Value, p.Interval.Seconds()
+		if p.Value == p.Block {
+			out.ProcessBlock = p.Block
+		}
+		return out, nil
+	})
+}
