@@ -10,31 +10,31 @@ import (
 // Difference is what one census has and another has not.
 type Difference struct {
 	// Field is the field that was read.
-	Field string `json:"field"`
+	Field string
 	// A and B are the two sides.
-	A Side `json:"a"`
-	B Side `json:"b"`
+	A Side
+	B Side
 	// Both is how many different ids are on both sides, and ValuesBoth how many
 	// values of other types.
-	Both       int64 `json:"both"`
-	ValuesBoth int64 `json:"values_both"`
+	Both       int64
+	ValuesBoth int64
 }
 
 // Side is one of the two sides of a [Difference].
 type Side struct {
-	Sources []*Source `json:"sources"`
+	Sources []*Source
 	// Distinct is how many different ids there are.
-	Distinct int64 `json:"distinct"`
+	Distinct int64
 	// Only is how many of them are not on the other side, First and Last the
 	// times of the earliest and the latest of these, and Examples some of them.
-	Only     int64      `json:"only"`
-	First    *time.Time `json:"first"`
-	Last     *time.Time `json:"last"`
-	Examples []Example  `json:"examples"`
+	Only     int64
+	First    *time.Time
+	Last     *time.Time
+	Examples []Example
 	// ValuesOnly is how many different values of other types are not on the
 	// other side, and ValueExamples where some of them stand.
-	ValuesOnly    int64      `json:"values_only"`
-	ValueExamples []Position `json:"value_examples"`
+	ValuesOnly    int64
+	ValueExamples []Position
 }
 
 // Compare tells two censuses apart, by id: a dump from a collection, or

@@ -42,26 +42,26 @@ var Kinds = []Kind{
 
 // Finding is something in a census that deserves attention.
 type Finding struct {
-	Kind Kind `json:"kind"`
+	Kind Kind
 	// Count is how many ids are concerned; of KindSharedValue and KindClockStep
 	// how many processes, and of KindMixedTypes how many values.
-	Count int64 `json:"count"`
+	Count int64
 	// Title is what was found. Reason is why it matters, what may have caused it
 	// and what to do.
-	Title  string `json:"title"`
-	Reason string `json:"reason"`
+	Title  string
+	Reason string
 	// Examples are some of the ids concerned.
-	Examples []Example `json:"examples"`
+	Examples []Example
 }
 
 // Example is an id that shows a [Finding].
 type Example struct {
-	ID objectid.ID `json:"id"`
+	ID objectid.ID
 	// Time is the creation time in the id.
-	Time     time.Time `json:"time"`
-	Position Position  `json:"position"`
+	Time     time.Time
+	Position Position
 	// Note is what the example shows, or empty.
-	Note string `json:"note,omitempty"`
+	Note string
 }
 
 func (c *Census) example(r record, note string) Example {

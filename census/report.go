@@ -51,40 +51,40 @@ func (o *ReportOptions) withDefaults() ReportOptions {
 // Report is the result of a census.
 type Report struct {
 	// Field is the field that was read.
-	Field string `json:"field"`
+	Field string
 	// ReferenceTime is [Options].Now.
-	ReferenceTime time.Time `json:"reference_time"`
+	ReferenceTime time.Time
 	// Sources are what was read, in the order given.
-	Sources []*Source `json:"sources"`
+	Sources []*Source
 
 	// IDs is how many ObjectIds were counted, Distinct how many different ones,
 	// and Repeated how many of those occur more than once.
-	IDs      int64 `json:"ids"`
-	Distinct int64 `json:"distinct"`
-	Repeated int64 `json:"repeated"`
+	IDs      int64
+	Distinct int64
+	Repeated int64
 	// Outside is how many ids were not counted because they are outside the range.
-	Outside int64 `json:"outside"`
+	Outside int64
 	// Others are the values that are not ObjectIds, by type, most frequent first,
 	// and Without is how many documents or rows lack the field.
-	Others  []Other `json:"others"`
-	Without int64   `json:"without"`
+	Others  []Other
+	Without int64
 
 	// First and Last are the earliest and the latest creation time that is
 	// neither before 2009 nor in the future; nil without such an id.
-	First *time.Time `json:"first"`
-	Last  *time.Time `json:"last"`
+	First *time.Time
+	Last  *time.Time
 	// Timeline is when the ids were created.
-	Timeline Timeline `json:"timeline"`
+	Timeline Timeline
 
 	// Processes is how many processes created the ids, as far as process values
 	// and counters show, and TopProcesses are those with the most ids. Gaps is the
 	// sum of Process.Gaps over all of them.
-	Processes    int64     `json:"processes"`
-	Gaps         int64     `json:"gaps"`
-	TopProcesses []Process `json:"top_processes"`
+	Processes    int64
+	Gaps         int64
+	TopProcesses []Process
 
 	// Findings are what deserves attention; none is good.
-	Findings []Finding `json:"findings"`
+	Findings []Finding
 }
 
 // Other is a type of value that is not an ObjectId.
@@ -92,28 +92,28 @@ type Other struct {
 	// Type is MongoDB's name of the BSON type; "uuid" for binary data that is
 	// one, "hex-string" for a string of 24 hexadecimal digits, and "text" where
 	// the format knows no types.
-	Type     string  `json:"type"`
-	Count    int64   `json:"count"`
-	Examples []Value `json:"examples"`
+	Type     string
+	Count    int64
+	Examples []Value
 }
 
 // Timeline counts ids by creation time.
 type Timeline struct {
-	By Step `json:"by"`
+	By Step
 	// Zone is the time zone in which days and longer buckets begin.
-	Zone string `json:"zone"`
+	Zone string
 	// Buckets are consecutive.
-	Buckets []Bucket `json:"buckets"`
+	Buckets []Bucket
 	// Beyond is how many ids are in no bucket: those from before 2009 or from
 	// the future and, if the step was chosen to fit, a few that are far from all
 	// others.
-	Beyond int64 `json:"beyond"`
+	Beyond int64
 }
 
 // Bucket is a part of a timeline. It ends where the next one starts.
 type Bucket struct {
-	Start time.Time `json:"start"` // with the offset of the timeline's zone
-	IDs   int64     `json:"ids"`
+	Start time.Time // with the offset of the timeline's zone
+	IDs   int64
 }
 
 // Process is the ids that have one process value, or several if a counter continues
@@ -121,31 +121,31 @@ type Bucket struct {
 type Process struct {
 	// Value is the process value, the bytes of an id between time and counter,
 	// as ten hexadecimal digits.
-	Value string `json:"process_value"`
+	Value string
 	// Name is the result of [ReportOptions].Name.
-	Name string `json:"name,omitempty"`
+	Name string
 	// Values is how many process values it used: more than one if its counter
 	// continued in the values after Value.
-	Values int `json:"process_values"`
+	Values int
 	// IDs is how many different ids it created.
-	IDs   int64     `json:"ids"`
-	First time.Time `json:"first"`
-	Last  time.Time `json:"last"`
+	IDs   int64
+	First time.Time
+	Last  time.Time
 	// Gaps is how many counter values between its first and its last id are not
 	// in the data: they were used for other ids, for documents that are deleted,
 	// or not at all. Steps of more than 2^20 are not in Gaps but are counted as
 	// Jumps: the process was restarted, or created many ids elsewhere. Both are
 	// unknown, and 0, if the value is Shared.
-	Gaps  int64 `json:"gaps"`
-	Jumps int64 `json:"jumps"`
+	Gaps  int64
+	Jumps int64
 	// Layout is the most likely layout of the ids.
-	Layout objectid.Layout `json:"layout"`
+	Layout objectid.Layout
 	// ClockStepped says that the clock was set backwards, and Shared that several
 	// processes used the value at the same time.
-	ClockStepped bool `json:"clock_stepped,omitempty"`
-	Shared       bool `json:"shared,omitempty"`
+	ClockStepped bool
+	Shared       bool
 	// Timeline is the number of its ids in each bucket of the report's timeline.
-	Timeline []int64 `json:"timeline"`
+	Timeline []int64
 }
 
 // Report returns the report. It may be called again, also after more sources have

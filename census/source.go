@@ -5,31 +5,31 @@ import "github.com/oidkit/oid/census/source"
 // Source is what was read from one source, or from one collection of an archive.
 type Source struct {
 	// Name is the name that was given to [Census.Read].
-	Name string `json:"name"`
+	Name string
 	// Collection is the collection of an archive, with its database, or empty.
-	Collection string `json:"collection,omitempty"`
+	Collection string
 	// Collections is how many collections of this archive are sources of their
 	// own, which follow.
-	Collections int `json:"collections,omitempty"`
+	Collections int
 	// Format is what the source was read as; "auto" if that was not found out.
-	Format source.Format `json:"format"`
+	Format source.Format
 	// Unit is what positions count: document, line or row.
-	Unit string `json:"unit"`
+	Unit string
 	// Units is how many of them there were.
-	Units int64 `json:"units"`
+	Units int64
 	// IDs is how many ObjectIds were found, those outside the range left out.
-	IDs int64 `json:"ids"`
+	IDs int64
 	// Others is how many values were of another type.
-	Others int64 `json:"others"`
+	Others int64
 	// Without is how many documents or rows lack the field.
-	Without int64 `json:"without"`
+	Without int64
 	// Broken is how many documents or lines could not be read and were passed
 	// over, and Problems says what was wrong with the first of them.
-	Broken   int64     `json:"broken"`
-	Problems []Problem `json:"problems,omitempty"`
+	Broken   int64
+	Problems []Problem
 	// Error says where reading stopped before the source's end, and why. It is
 	// empty for a source that was read to its end.
-	Error string `json:"error,omitempty"`
+	Error string
 
 	number   int
 	youngest youngest // plausible seconds so far
@@ -40,22 +40,22 @@ type Source struct {
 
 // Position is a place in a source.
 type Position struct {
-	Source     string `json:"source"`
-	Collection string `json:"collection,omitempty"`
+	Source     string
+	Collection string
 	// Unit is what Number counts from 1: document, line or row.
-	Unit   string `json:"unit"`
-	Number int64  `json:"number"`
+	Unit   string
+	Number int64
 }
 
 // Problem is a document or line that could not be read.
 type Problem struct {
-	Position Position `json:"position"`
-	Error    string   `json:"error"`
+	Position Position
+	Error    string
 }
 
 // Value is an example of a value that is not an ObjectId.
 type Value struct {
-	Position Position `json:"position"`
+	Position Position
 	// Text is the value as text, cut if it is long.
-	Text string `json:"text"`
+	Text string
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -251,19 +250,19 @@ func TestCensusOverAPI(t *testing.T) {
 		t.Helper()
 		return r.do(t, "POST", path, bytes.NewReader(data), "Content-Type", "application/octet-stream")
 	}
-	got := decode[census.Report](t, upload("/v1/census?name=orders&by=day&tz=Europe/Berlin&top=2", []byte(dump())), 200)
-	if got.IDs != 3000 || got.Sources[0].Name != "orders" || len(got.TopProcesses) != 2 || got.Processes != 3 || got.Timeline.Zone != "Europe/Berlin" || !got.Broken() {
+	got := decode[wire.Census](t, upload("/v1/census?name=orders&by=day&tz=Europe/Berlin&top=2", []byte(dump())), 200)
+	if got.IDs != 3000 || got.Sources[0].Name != "orders" || len(got.TopProcesses) != 2 || got.Processes != 3 || got.Timeline.Zone != "Europe/Berlin" || got.Sources[0].Broken != 1 {
 		t.Errorf("%+v", got)
 	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	fmt.Fprint(w, dump())
 	w.Close()
-	if got := decode[census.Report](t, upload("/v1/census", packed.Bytes()), 200); got.IDs != 3000 {
+	if got := decode[wire.Census](t, upload("/v1/census", packed.Bytes()), 200); got.IDs != 3000 {
 		t.Errorf("gzip: %d ids", got.IDs)
 	}
 	// What was read of a file that is cut short counts, and the report says so.
-	if got := decode[census.Report](t, upload("/v1/census", packed.Bytes()[:packed.Len()/2]), 200); got.Sources[0].Error == "" {
+	if got := decode[wire.Census](t, upload("/v1/census", packed.Bytes()[:packed.Len()/2]), 200); got.Sources[0].Error == "" {
 		t.Errorf("a gzip file that is cut short: %+v", got.Sources[0])
 	}
 	wantProblem(t, upload("/v1/census", nil), 422, "empty")
@@ -273,7 +272,7 @@ func TestCensusOverAPI(t *testing.T) {
 	wantProblem(t, upload("/v1/census", bytes.Repeat([]byte("507f1f77bcf86cd799439011\n"), 5001)), 413, "too many ids")
 	// The writer of these ids is known, and named.
 	text := r.post(t, "/v1/ids", `{"count":10}`, "Accept", "text/plain").body
-	if got := decode[census.Report](t, upload("/v1/census", []byte(text)), 200); got.TopProcesses[0].Name != "oid serve" {
+	if got := decode[wire.Census](t, upload("/v1/census", []byte(text)), 200); got.TopProcesses[0].Name != "oid serve" {
 		t.Errorf("the writer is %+v", got.TopProcesses[0])
 	}
 }

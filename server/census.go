@@ -12,8 +12,10 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/timerange"
 )
 
@@ -48,17 +50,21 @@ func (s *Server) addCensus(api huma.API) {
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Description: "The bytes of the file."}},
 	}}
 	op.SkipValidateBody = true
-	handle(s, api, op, func(ctx context.Context, in *censusInput) (*census.Report, error) {
+	handle(s, api, op, func(ctx context.Context, in *censusInput) (wire.Census, error) {
 		o, v, err := in.options(s.options.Now())
 		if err != nil {
-			return nil, err
+			return wire.Census{}, err
 		}
 		u, done, err := s.newUpload(in.w, in.r)
 		if err != nil {
-			return nil, err
+			return wire.Census{}, err
 		}
 		defer done()
-		return s.census(ctx, u, in.Name, u, o, v)
+		r, err := s.census(ctx, u, in.Name, u, o, v)
+		if err != nil {
+			return wire.Census{}, err
+		}
+		return towire.Census(r), nil
 	})
 	s.mux.HandleFunc("GET /census", func(w http.ResponseWriter, r *http.Request) { s.showCensus(w, r, nil) })
 	s.mux.HandleFunc("POST /census", s.censusForm)

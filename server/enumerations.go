@@ -50,6 +50,10 @@ func describeEnumerations(schemas huma.Registry) {
 		{"Process", "state", enumeration(registry.States)},
 		{"Trace", "verdict", enumeration(verdicts)},
 		{"Reading", "verdict", enumeration(readings)},
+		{"CensusSource", "format", enumeration(source.Formats)},
+		{"CensusProcess", "layout", enumeration(objectid.Layouts)},
+		{"Timeline", "by", enumeration(census.Steps)},
+		{"Finding", "kind", enumeration(census.Kinds)},
 		{"Registration", "layout", enumeration(objectid.Layouts)},
 	} {
 		property := schemas.Map()[e.schema].Properties[e.property]

@@ -14,6 +14,7 @@ import (
 	"github.com/oidkit/oid/census"
 	censusreport "github.com/oidkit/oid/census/report"
 	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -191,7 +192,7 @@ func (f *censusFlags) report(std streams, c *census.Census, view *census.ReportO
 		}
 		err = writeFile(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
 	case f.asJSON:
-		err = writeJSON(std.out, r)
+		err = writeJSON(std.out, towire.Census(r))
 	default:
 		err = censusreport.WriteText(std.out, r, screenOf(std.out))
 	}
@@ -247,7 +248,7 @@ func writeDifference(std streams, f *censusFlags, a, b *census.Census) error {
 	case f.ids:
 		err = out.Flush()
 	case f.asJSON:
-		err = writeJSON(std.out, d)
+		err = writeJSON(std.out, towire.Difference(d))
 	default:
 		err = censusreport.WriteDifference(std.out, d, screenOf(std.out))
 	}

@@ -17,20 +17,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
 // censusOf runs oid census --json and returns what it says.
-func censusOf(t *testing.T, args ...string) census.Report {
+func censusOf(t *testing.T, args ...string) wire.Census {
 	t.Helper()
 	var out, errs strings.Builder
 	code := run(t.Context(), streams{strings.NewReader(""), &out, &errs}, append([]string{"census", "--json"}, args...))
 	if code != exitDone {
 		t.Fatalf("oid census %v: exit code %d: %s%s", args, code, errs.String(), out.String())
 	}
-	var r census.Report
+	var r wire.Census
 	if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestCensusOfCollection(t *testing.T) {
 	source := u.String()
 
 	r := censusOf(t, source)
-	if r.IDs != n || r.Processes != 1 || len(r.Others) != 1 || r.Others[0].Count != 1 || !r.First.Equal(start) {
+	if r.IDs != n || r.Processes != 1 || len(r.Others) != 1 || r.Others[0].Values != 1 || !r.First.Equal(start) {
 		t.Errorf("%d ids, %d writers, others %v, from %v", r.IDs, r.Processes, r.Others, r.First)
 	}
 	r = censusOf(t, "--from", "2024-03-20T15:00", "--to", "2024-03-20T16:00", source)

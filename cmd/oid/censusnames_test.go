@@ -38,9 +38,9 @@ func TestCensusNames(t *testing.T) {
 	for _, args := range [][]string{{file}, {"--store", "sqlite:" + path, file}} {
 		r := censusOf(t, args...)
 		for _, w := range r.TopProcesses {
-			recorded := w.Value == known.String()[8:18]
+			recorded := w.ProcessValue == known.String()[8:18]
 			if named := strings.Contains(w.Name, "orders-api"); named != (recorded && len(args) > 1) {
-				t.Errorf("oid census %v: writer %s has the name %q", args[:len(args)-1], w.Value, w.Name)
+				t.Errorf("oid census %v: writer %s has the name %q", args[:len(args)-1], w.ProcessValue, w.Name)
 			}
 		}
 	}

@@ -13,9 +13,9 @@ func TimedID(id objectid.ID) wire.TimedID { return wire.TimedID{ID: id, Time: id
 // Range returns r with its queries for an SQL column of the given name.
 func Range(r objectid.Range, column string) wire.Range {
 	out := wire.Range{From: bound(r.From), To: bound(r.To)}
-	for _, f := range timerange.Forms {
-		out.Queries = append(out.Queries, wire.Query{For: f.Name, About: f.About, Text: f.Write(r, column)})
-	}
+	out.Queries = each(timerange.Forms, func(f timerange.Form) wire.Query {
+		return wire.Query{For: f.Name, About: f.About, Text: f.Write(r, column)}
+	})
 	return out
 }
 
@@ -28,16 +28,10 @@ func bound(id objectid.ID) *wire.TimedID {
 
 // Inspection returns what r says.
 func Inspection(r inspect.Report) wire.Inspection {
-	out := wire.Inspection{ID: r.ID, Time: r.Time, Readings: []wire.Reading{}}
-	for _, reading := range r.Readings {
-		w := wire.Reading{
-			Format: reading.Format, Variant: reading.Variant, Verdict: string(reading.Verdict), Reason: reading.Why,
-			Time: reading.Time, Fields: []wire.Field{},
+	return wire.Inspection{ID: r.ID, Time: r.Time, Readings: each(r.Readings, func(reading inspect.Reading) wire.Reading {
+		return wire.Reading{
+			Format: reading.Format, Variant: reading.Variant, Verdict: string(reading.Verdict), Reason: reading.Why, Time: reading.Time,
+			Fields: each(reading.Fields, func(f inspect.Field) wire.Field { return wire.Field(f) }),
 		}
-		for _, f := range reading.Fields {
-			w.Fields = append(w.Fields, wire.Field(f))
-		}
-		out.Readings = append(out.Readings, w)
-	}
-	return out
+	})}
 }

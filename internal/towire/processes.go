@@ -39,11 +39,7 @@ func Process(s registry.Status) wire.Process {
 
 // Processes returns all; never nil.
 func Processes(all []registry.Status) []wire.Process {
-	out := make([]wire.Process, 0, len(all))
-	for _, s := range all {
-		out = append(out, Process(s))
-	}
-	return out
+	return each(all, Process)
 }
 
 // GPIDs returns the texts of all, or nil if there are none.

@@ -1,0 +1,76 @@
+package towire
+
+import (
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// Census returns r.
+func Census(r *census.Report) wire.Census {
+	return wire.Census{
+		Version: wire.CensusVersion, Field: r.Field, ReferenceTime: r.ReferenceTime, Sources: each(r.Sources, censusSource),
+		IDs: r.IDs, DistinctIDs: r.Distinct, RepeatedIDs: r.Repeated, OutsideIDs: r.Outside,
+		Others: each(r.Others, otherValues), WithoutField: r.Without,
+		First: r.First, Last: r.Last,
+		Timeline: wire.Timeline{
+			By: string(r.Timeline.By), Zone: r.Timeline.Zone, Beyond: r.Timeline.Beyond,
+			Buckets: each(r.Timeline.Buckets, func(b census.Bucket) wire.Bucket { return wire.Bucket(b) }),
+		},
+		Processes: r.Processes, Gaps: r.Gaps, TopProcesses: each(r.TopProcesses, censusProcess),
+		Findings: each(r.Findings, finding),
+	}
+}
+
+// Difference returns d.
+func Difference(d *census.Difference) wire.Difference {
+	return wire.Difference{
+		Version: wire.CensusVersion, Field: d.Field, A: side(d.A), B: side(d.B), BothIDs: d.Both, BothValues: d.ValuesBoth,
+	}
+}
+
+func side(s census.Side) wire.Side {
+	return wire.Side{
+		Sources: each(s.Sources, censusSource), DistinctIDs: s.Distinct,
+		OnlyIDs: s.Only, First: s.First, Last: s.Last, Examples: each(s.Examples, findingExample),
+		OnlyValues: s.ValuesOnly, ValueExamples: each(s.ValueExamples, position),
+	}
+}
+
+func censusSource(s *census.Source) wire.CensusSource {
+	return wire.CensusSource{
+		Name: s.Name, Collection: s.Collection, Collections: s.Collections, Format: string(s.Format),
+		Unit: s.Unit, Units: s.Units, IDs: s.IDs, Others: s.Others, Without: s.Without, Broken: s.Broken,
+		Problems: each(s.Problems, func(p census.Problem) wire.UnreadablePlace {
+			return wire.UnreadablePlace{Position: position(p.Position), Error: p.Error}
+		}),
+		Error: s.Error,
+	}
+}
+
+func otherValues(o census.Other) wire.OtherValues {
+	return wire.OtherValues{Type: o.Type, Values: o.Count, Examples: each(o.Examples, func(v census.Value) wire.ExampleValue {
+		return wire.ExampleValue{Position: position(v.Position), Text: v.Text}
+	})}
+}
+
+func censusProcess(p census.Process) wire.CensusProcess {
+	out := wire.CensusProcess{
+		ProcessValue: p.Value, Name: p.Name, ProcessValues: p.Values, IDs: p.IDs, First: p.First, Last: p.Last,
+		Layout: p.Layout.String(), ClockStepped: p.ClockStepped, Shared: p.Shared,
+		Timeline: each(p.Timeline, func(n int64) int64 { return n }),
+	}
+	if !p.Shared {
+		out.Gaps, out.Jumps = &p.Gaps, &p.Jumps
+	}
+	return out
+}
+
+func finding(f census.Finding) wire.Finding {
+	return wire.Finding{Kind: string(f.Kind), Count: f.Count, Title: f.Title, Reason: f.Reason, Examples: each(f.Examples, findingExample)}
+}
+
+func findingExample(e census.Example) wire.FindingExample {
+	return wire.FindingExample{ID: e.ID, Time: e.Time, Position: position(e.Position), Note: e.Note}
+}
+
+func position(p census.Position) wire.Position { return wire.Position(p) }

@@ -1,0 +1,153 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// CensusVersion is the value of Version in [Census] and [Difference]. It rises when
+// a field is removed or changes its meaning.
+const CensusVersion = 1
+
+// Census is the analysis of all ids of one or more sources.
+type Census struct {
+	Version       int            `json:"version" doc:"Version of this format."`
+	Field         string         `json:"field" doc:"The field that was read."`
+	ReferenceTime time.Time      `json:"reference_time" doc:"Later ids count as future."`
+	Sources       []CensusSource `json:"sources" nullable:"false" doc:"What was read, in the order given."`
+
+	IDs          int64         `json:"ids" doc:"ObjectIds counted."`
+	DistinctIDs  int64         `json:"distinct_ids" doc:"Different ids."`
+	RepeatedIDs  int64         `json:"repeated_ids" doc:"Different ids that occur more than once."`
+	OutsideIDs   int64         `json:"outside_ids" doc:"Ids that were not counted because they are outside the range."`
+	Others       []OtherValues `json:"others" nullable:"false" doc:"Values that are not ObjectIds, by type, most frequent first."`
+	WithoutField int64         `json:"without_field" doc:"Documents or rows that lack the field."`
+
+	// First and Last are nil without an id from 2009 to the reference time.
+	First    *time.Time `json:"first" doc:"Earliest creation time that is neither before 2009 nor in the future; null if there is none."`
+	Last     *time.Time `json:"last" doc:"Latest creation time that is neither before 2009 nor in the future; null if there is none."`
+	Timeline Timeline   `json:"timeline" doc:"When the ids were created."`
+
+	Processes    int64           `json:"processes" doc:"How many processes created the ids, as far as process values and counters show."`
+	Gaps         int64           `json:"gaps" doc:"Sum of the gaps of all processes."`
+	TopProcesses []CensusProcess `json:"top_processes" nullable:"false" doc:"The processes with the most ids."`
+
+	Findings []Finding `json:"findings" nullable:"false" doc:"What deserves attention."`
+}
+
+// CensusSource is what was read from one source, or from one collection of an
+// archive.
+type CensusSource struct {
+	Name        string            `json:"name"`
+	Collection  string            `json:"collection,omitempty" doc:"Collection of an archive, with its database."`
+	Collections int               `json:"collections,omitempty" doc:"How many collections of this archive are sources of their own, which follow."`
+	Format      string            `json:"format" doc:"How the source was read; auto if that was not found out."`
+	Unit        string            `json:"unit" doc:"What is counted: document, line or row."`
+	Units       int64             `json:"units" doc:"How many of them were read."`
+	IDs         int64             `json:"ids" doc:"ObjectIds inside the range."`
+	Others      int64             `json:"others" doc:"Values of other types."`
+	Without     int64             `json:"without_field" doc:"Documents or rows that lack the field."`
+	Broken      int64             `json:"broken" doc:"Documents or lines that could not be read and were skipped."`
+	Problems    []UnreadablePlace `json:"problems,omitempty" doc:"What was wrong with the first of them."`
+	Error       string            `json:"error,omitempty" doc:"Where and why reading stopped before the end of the source."`
+}
+
+// Position is a place in a source.
+type Position struct {
+	Source     string `json:"source"`
+	Collection string `json:"collection,omitempty"`
+	Unit       string `json:"unit" doc:"What number counts: document, line or row."`
+	Number     int64  `json:"number" doc:"From 1."`
+}
+
+// UnreadablePlace is a document or line that could not be read.
+type UnreadablePlace struct {
+	Position Position `json:"position"`
+	Error    string   `json:"error"`
+}
+
+// OtherValues are the values of one type that is not ObjectId.
+type OtherValues struct {
+	Type     string         `json:"type" doc:"MongoDB's name of the BSON type; uuid, hex-string for a string of 24 hexadecimal digits, or text where the format knows no types."`
+	Values   int64          `json:"values" doc:"How many there are."`
+	Examples []ExampleValue `json:"examples" nullable:"false"`
+}
+
+// ExampleValue is a value that is not an ObjectId.
+type ExampleValue struct {
+	Position Position `json:"position"`
+	Text     string   `json:"text" doc:"The value, cut if it is long."`
+}
+
+// Timeline is the number of ids over creation time.
+type Timeline struct {
+	By      string   `json:"by" doc:"Length of the buckets."`
+	Zone    string   `json:"zone" doc:"Time zone in which days and longer buckets begin."`
+	Buckets []Bucket `json:"buckets" nullable:"false" doc:"Consecutive; each ends where the next one starts."`
+	Beyond  int64    `json:"beyond" doc:"Ids in no bucket: from before 2009, from the future, or far from all others."`
+}
+
+// Bucket is one stretch of a timeline.
+type Bucket struct {
+	Start time.Time `json:"start" doc:"With the offset of the timeline's zone."`
+	IDs   int64     `json:"ids"`
+}
+
+// CensusProcess is the ids with one process value, or with several if a counter
+// continues from one into the next.
+type CensusProcess struct {
+	ProcessValue  string    `json:"process_value" doc:"Ten hexadecimal digits."`
+	Name          string    `json:"name,omitempty" doc:"Name of the registered process with this value."`
+	ProcessValues int       `json:"process_values" doc:"How many process values it used."`
+	IDs           int64     `json:"ids" doc:"Different ids."`
+	First         time.Time `json:"first"`
+	Last          time.Time `json:"last"`
+	// Gaps and Jumps are nil for a Shared process value.
+	Gaps         *int64  `json:"gaps" doc:"Counter values between its first and last id that are not in the data; null if the value is shared."`
+	Jumps        *int64  `json:"jumps" doc:"Steps of the counter of more than 2^20, which are not in gaps; null if the value is shared."`
+	Layout       string  `json:"layout" doc:"The most likely layout."`
+	ClockStepped bool    `json:"clock_stepped,omitempty" doc:"Its clock was set backwards."`
+	Shared       bool    `json:"shared,omitempty" doc:"Several processes used the value at the same time."`
+	Timeline     []int64 `json:"timeline" nullable:"false" doc:"Its ids in each bucket of the timeline."`
+}
+
+// Finding is something in a census that deserves attention.
+type Finding struct {
+	Kind     string           `json:"kind"`
+	Count    int64            `json:"count" doc:"Ids concerned; for shared-process-value and clock-step processes, for mixed-types values."`
+	Title    string           `json:"title" doc:"What was found."`
+	Reason   string           `json:"reason" doc:"Why it matters, what may have caused it, and what to do."`
+	Examples []FindingExample `json:"examples" nullable:"false" doc:"Some of the ids concerned."`
+}
+
+// FindingExample is an id that shows a finding.
+type FindingExample struct {
+	ID       objectid.ID `json:"id"`
+	Time     time.Time   `json:"time" doc:"Creation time."`
+	Position Position    `json:"position"`
+	Note     string      `json:"note,omitempty" doc:"What the example shows."`
+}
+
+// Difference is the comparison of two censuses.
+type Difference struct {
+	Version    int    `json:"version" doc:"Version of this format."`
+	Field      string `json:"field" doc:"The field that was read."`
+	A          Side   `json:"a"`
+	B          Side   `json:"b"`
+	BothIDs    int64  `json:"both_ids" doc:"Different ids on both sides."`
+	BothValues int64  `json:"both_values" doc:"Different values of other types on both sides."`
+}
+
+// Side is one side of a difference.
+type Side struct {
+	Sources     []CensusSource `json:"sources" nullable:"false"`
+	DistinctIDs int64          `json:"distinct_ids" doc:"Different ids."`
+
+	OnlyIDs       int64            `json:"only_ids" doc:"Different ids that are not on the other side."`
+	First         *time.Time       `json:"first" doc:"Earliest creation time of these ids; null if there are none."`
+	Last          *time.Time       `json:"last" doc:"Latest creation time of these ids; null if there are none."`
+	Examples      []FindingExample `json:"examples" nullable:"false" doc:"Some of these ids."`
+	OnlyValues    int64            `json:"only_values" doc:"Different values of other types that are not on the other side."`
+	ValueExamples []Position       `json:"value_examples" nullable:"false" doc:"Where some of these values are."`
+}
