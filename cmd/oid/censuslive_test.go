@@ -17,9 +17,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/wire"
 )
 
 // censusOf runs oid census --json and returns what it says.
@@ -99,19 +99,19 @@ func TestCensusOfCollection(t *testing.T) {
 		t.Errorf("%d ids in an hour, others %v, want 3600", r.IDs, r.Others)
 	}
 	r = censusOf(t, "--field", "customer.ref", source)
-	if r.IDs != n || r.Without != 1 {
-		t.Errorf("%d references, %d without, want %d and 1", r.IDs, r.Without, n)
+	if r.IDs != n || r.WithoutField != 1 {
+		t.Errorf("%d references, %d without, want %d and 1", r.IDs, r.WithoutField, n)
 	}
 
 	var out, errs strings.Builder
 	if code := run(t.Context(), streams{strings.NewReader(""), &out, &errs}, []string{"census", "--compare", "--json", dump.Name(), source}); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
-	var d census.Difference
+	var d wire.Difference
 	if err := json.Unmarshal([]byte(out.String()), &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Both != n || d.A.Only != 0 || d.B.Only != 0 || d.B.ValuesOnly != 1 {
+	if d.BothIDs != n || d.A.OnlyIDs != 0 || d.B.OnlyIDs != 0 || d.B.OnlyValues != 1 {
 		t.Errorf("dump against collection: %s", out.String())
 	}
 
