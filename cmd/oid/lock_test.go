@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -29,7 +31,7 @@ type holding struct {
 func startLock(t *testing.T, env []string, args ...string) *holding {
 	t.Helper()
 	h := &holding{t: t, cmd: exec.Command("oid", append([]string{"lock"}, args...)...)}
-	h.cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+t.TempDir(), "OID_REDIS=")
+	h.cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+t.TempDir(), "OID_LOCKS=")
 	h.cmd.Env = append(h.cmd.Env, env...)
 	h.cmd.Stderr = &h.stderr
 	h.cmd.WaitDelay = time.Minute // a grandchild that is left over holds the pipe
@@ -103,9 +105,11 @@ func TestLockExitCodes(t *testing.T) {
 		{128 + 9, []string{"job", "--", "sh", "-c", "kill -9 $$"}},
 		{128 + 15, []string{"job", "--", "sh", "-c", "kill $$"}},
 		{exitUsage, []string{"job"}},
-		{exitNotLocked, []string{"job", "--wait", "0", "--", "oid", "lock", "job", "--wait", "0", "--", "true"}},
-		{exitNotLocked, []string{"job", "--", "oid", "lock", "job", "--wait", "50ms", "--", "true"}},
-		{exitLockFailed, []string{"job", "--redis", "redis://127.0.0.1:" + strconv.Itoa(testenv.FreePort(t)), "--", "true"}},
+		{exitNotLocked, []string{"job", "--wait", "0", "--", "env", "-u", lockOwnerVariable, "oid", "lock", "job", "--wait", "0", "--", "true"}},
+		{exitNotLocked, []string{"job", "--", "env", "-u", lockOwnerVariable, "oid", "lock", "job", "--wait", "50ms", "--", "true"}},
+		{exitLockFailed, []string{"job", "--", "oid", "lock", "job", "--", "true"}},
+		{exitLockFailed, []string{"job", "--", "oid", "lock", "other", "--", "oid", "lock", "job", "--", "true"}},
+		{exitLockFailed, []string{"job", "--locks", "redis://127.0.0.1:" + strconv.Itoa(testenv.FreePort(t)), "--", "true"}},
 		{exitCannotRun, []string{"job", "--", "/dev/null"}},
 		{exitNotFound, []string{"job", "--", "there is no such command"}},
 		{exitNotFound, []string{"job", "--", "./there is no such file"}},
@@ -136,7 +140,7 @@ func TestLockHonoursSignalsWhileWaiting(t *testing.T) {
 	server := testenv.Redis(t)
 	for name, url := range map[string]string{"file": "", "Redis": server.URL()} {
 		t.Run(name, func(t *testing.T) {
-			env := []string{"XDG_DATA_HOME=" + t.TempDir(), "OID_REDIS=" + url}
+			env := []string{"XDG_DATA_HOME=" + t.TempDir(), "OID_LOCKS=" + url}
 			holder := startLock(t, env, "job", "--", "sh", "-c", "echo held; exec sleep 1000")
 			holder.line()
 			for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
@@ -168,12 +172,12 @@ func TestLockHonoursSignalsWhileWaiting(t *testing.T) {
 func TestLockEndsTheCommandBeforeTheTTL(t *testing.T) {
 	server := testenv.Redis(t)
 	proxy := testenv.NewProxy(t, server.Addr)
-	stubborn := startLock(t, nil, "job", "--redis", proxy.URL(), "--ttl", "3s", "--grace", "1s", "--", "sh", "-c", `trap 'echo term' TERM
+	stubborn := startLock(t, nil, "job", "--locks", proxy.URL(), "--ttl", "3s", "--grace", "1s", "--", "sh", "-c", `trap 'echo term' TERM
 sleep 1000 >/dev/null 2>&1 & echo $!
 while :; do date +%s%N; sleep 0.01; done`)
 	child := stubborn.line()
 	proxy.Cut(true, true)
-	next := startLock(t, nil, "job", "--redis", server.URL(), "--", "date", "+%s%N")
+	next := startLock(t, nil, "job", "--locks", server.URL(), "--", "date", "+%s%N")
 	var last, began int64
 	asked := false
 	for stubborn.lines.Scan() {
@@ -201,7 +205,7 @@ while :; do date +%s%N; sleep 0.01; done`)
 
 func TestLockLostInRedis(t *testing.T) {
 	server := testenv.Redis(t)
-	h := startLock(t, nil, "job", "--redis", server.URL(), "--ttl", "1s", "--", "sh", "-c", "echo held; exec sleep 1000")
+	h := startLock(t, nil, "job", "--locks", server.URL(), "--ttl", "1s", "--", "sh", "-c", "echo held; exec sleep 1000")
 	h.line()
 	server.CLI("FLUSHALL")
 	if got := h.code(); got != exitLockLost {
@@ -221,7 +225,7 @@ func TestLockCommandDiesWithOid(t *testing.T) {
 
 func TestLockEnvironmentInRedis(t *testing.T) {
 	server := testenv.Redis(t)
-	h := startLock(t, []string{"OID_LOCK_OUTER=x"}, "job", "--redis", server.URL(), "--", "sh", "-c", "env | grep ^OID_LOCK_ | sort")
+	h := startLock(t, []string{"OID_LOCK_OUTER=x"}, "job", "--locks", server.URL(), "--", "sh", "-c", "env | grep ^OID_LOCK_ | sort")
 	got := map[string]string{}
 	for h.lines.Scan() {
 		name, value, _ := strings.Cut(h.lines.Text(), "=")
@@ -241,7 +245,7 @@ func TestLockEnvironmentInRedis(t *testing.T) {
 
 func TestLockWarnsOfEviction(t *testing.T) {
 	server := testenv.Redis(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
-	h := startLock(t, nil, "job", "--redis", server.URL(), "--", "true")
+	h := startLock(t, nil, "job", "--locks", server.URL(), "--", "true")
 	if got := h.code(); got != 0 || !strings.HasPrefix(h.stderr.String(), "oid: warning: redislock: ") {
 		t.Errorf("exit code %d, stderr %q", got, h.stderr.String())
 	}
@@ -253,7 +257,7 @@ func TestLockOnATerminal(t *testing.T) {
 		testenv.Missing(t, "script is not installed: apt-get install bsdutils")
 	}
 	cmd := exec.Command("script", "-qec", "oid lock job -- sh -c 'read line; echo got $line; read line'; echo code $?", "/dev/null")
-	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+t.TempDir(), "OID_REDIS=")
+	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+t.TempDir(), "OID_LOCKS=")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -6,109 +6,179 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"runtime"
-	"strconv"
-	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/oidkit/oid/lock"
 )
 
-// Variables in the environment of a command that runs under a lock.
-const (
-	lockNameVariable     = "OID_LOCK_NAME"
-	lockOwnerVariable    = "OID_LOCK_OWNER"
-	lockFenceVariable    = "OID_LOCK_FENCE"
-	lockDeadlineVariable = "OID_LOCK_DEADLINE"
-)
-
-// lockEnvironment returns the environment of a command that runs under lease.
-func lockEnvironment(lease *lock.Lease) []string {
-	var env []string
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "OID_LOCK_") { // of a lock further out
-			env = append(env, v)
-		}
-	}
-	env = append(env,
-		lockNameVariable+"="+lease.Name(),
-		lockOwnerVariable+"="+lease.Owner().String(),
-		lockFenceVariable+"="+strconv.FormatUint(lease.Fence(), 10))
-	if d := lease.Deadline(); !d.IsZero() {
-		env = append(env, lockDeadlineVariable+"="+d.UTC().Format(time.RFC3339Nano))
-	}
-	return env
+// change is what became of a command, as far as it is known; zero: something may
+// have changed.
+type change struct {
+	ended   bool
+	signal  syscall.Signal // that ended it, or 0
+	code    int            // its exit code, if no signal ended it
+	stopped syscall.Signal // that stopped it, or 0
 }
 
-// runUnder runs a command in a process group of its own, and sees to it that the
-// group has ended when the lease does.
-func runUnder(std streams, lease *lock.Lease, grace time.Duration, signals <-chan os.Signal, command []string) error {
+// lockRun is a command that runs under a lease.
+type lockRun struct {
+	std     streams
+	lease   *lock.Lease
+	group   *processGroup
+	signals chan os.Signal
+	grace   time.Duration
+	leave   bool // do not hold the lock for what the command leaves running
+
+	end        change           // how the command ended
+	lost       bool             // oid has begun to end the command: the lock is going
+	kill       <-chan time.Time // when to kill it
+	asked      int              // signals that asked what the command left to end
+	background sync.WaitGroup
+}
+
+// runUnder runs a command in a process group of its own. It returns when the
+// group has ended, which is before the lease does.
+func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Signal, command []string) error {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = std.in, std.out, std.err
 	cmd.Env = lockEnvironment(lease)
-	restore := ownGroup(cmd, std.in)
-	defer restore()
-	// The kernel kills the command when the thread that has started it ends.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
+	if err := lease.Check(); err != nil { // oid may have been stopped since
+		return exitError{exitLockLost, fmt.Errorf("the lock was lost before the command began: %w", err)}
+	}
+	group, err := startGroup(cmd, signals)
+	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 			return exitError{exitNotFound, err}
 		}
 		return exitError{exitCannotRun, err}
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-
-	group := processGroup(cmd.Process.Pid)
-	lost := lease.Context().Done()
-	var kill <-chan time.Time // when to kill a command that was asked to end
-	term := func(left time.Duration) {
-		group.terminate()
-		kill = time.After(left)
+	defer group.close()
+	r := &lockRun{std: std, lease: lease, group: group, signals: signals, grace: o.grace, leave: o.leave}
+	defer r.background.Wait()
+	// An error only means that the lock is not freed before its TTL should oid be
+	// killed.
+	r.background.Go(func() { _ = lease.SetGroup(group.id) })
+	r.wait()
+	switch {
+	case r.lost:
+		return exitError{exitLockLost, errors.New("the command was ended because the lock could not be renewed")}
+	case r.end.signal != 0:
+		return signalled(r.end.signal)
+	case r.end.code != 0:
+		return exitError{code: r.end.code}
 	}
+	return nil
+}
+
+// leftoverNotice is how long oid waits for what a command has left running before
+// it says so.
+const leftoverNotice = time.Second
+
+// wait returns when all that counts has ended.
+func (r *lockRun) wait() {
+	leaseEnd := r.lease.Context().Done()
+	var poll, notice <-chan time.Time
 	for {
-		var expiring <-chan time.Time
-		if d := lease.Deadline(); !d.IsZero() && kill == nil {
-			expiring = time.After(time.Until(d) - grace)
-		}
 		select {
-		case err := <-ended:
-			return endOf(cmd, err)
-		case s := <-signals:
-			group.signal(s)
-		case <-expiring:
-			if left := time.Until(lease.Deadline()); left <= grace { // it was not renewed meanwhile
-				fmt.Fprintf(std.err, "oid: the lock cannot be renewed; it ends in %v\n", max(left, 0).Round(time.Millisecond))
-				term(left)
+		case c := <-r.group.changes:
+			switch {
+			case c.ended:
+				r.end = c
+				r.group.commandEnded()
+				ticker := time.NewTicker(time.Second)
+				defer ticker.Stop()
+				poll, notice = ticker.C, time.After(leftoverNotice)
+			case c.stopped != 0:
+				r.group.commandStopped(c.stopped, r.held)
 			}
-		case <-lost:
-			lost = nil
+		case s := <-r.signals:
+			r.receive(s)
+		case <-r.expiring():
+			if left := time.Until(r.lease.Deadline()); left <= r.grace { // it was not renewed meanwhile
+				r.say("the lock cannot be renewed; it ends in %v", max(left, 0).Round(time.Millisecond))
+				r.endCommand(left)
+			}
+		case <-leaseEnd:
+			leaseEnd = nil
 			// If another has the lock already, the less time the better. If it has
 			// merely vanished, nobody could have it before the deadline.
-			if kill == nil && errors.Is(lease.Check(), lock.ErrLost) {
-				term(min(grace, max(0, time.Until(lease.Deadline()))))
-			} else {
-				group.kill()
+			left := time.Duration(0)
+			if r.kill == nil && errors.Is(r.lease.Check(), lock.ErrLost) {
+				left = min(r.grace, time.Until(r.lease.Deadline()))
 			}
-		case <-kill:
-			group.kill()
+			r.endCommand(left)
+		case <-r.kill:
+			r.kill = nil
+			r.check(r.group.kill())
+		case <-poll:
+		case <-notice:
+			if !r.lost {
+				r.say("the command has ended; the lock is held until the processes that it left have ended too (see --leave)")
+			}
+		}
+		if poll != nil && (r.leave && !r.lost || !r.group.remains()) {
+			return
 		}
 	}
 }
 
-// endOf returns nil if a command ended with 0, and otherwise what makes oid end
-// like it.
-func endOf(cmd *exec.Cmd, err error) error {
-	var exit *exec.ExitError
+// held reports whether the command may go on after oid was stopped. If not, it
+// kills the command.
+func (r *lockRun) held() bool {
+	if r.lease.Check() == nil {
+		return true
+	}
+	r.endCommand(0)
+	return false
+}
+
+// expiring fires when the command must be asked to end, unless it was.
+func (r *lockRun) expiring() <-chan time.Time {
+	if d := r.lease.Deadline(); !d.IsZero() && !r.lost {
+		return time.After(time.Until(d) - r.grace)
+	}
+	return nil
+}
+
+// endCommand ends the command because of the lock: it asks the command to end
+// and kills what is left of it later, or kills it at once if no time is left.
+func (r *lockRun) endCommand(left time.Duration) {
+	r.lost = true
+	if left <= 0 {
+		r.kill = nil
+		r.check(r.group.kill())
+		return
+	}
+	r.kill = time.After(left)
+	r.check(r.group.terminate())
+}
+
+// receive acts on a signal to oid.
+func (r *lockRun) receive(s os.Signal) {
 	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &exit):
-		return exitError{exitLockFailed, fmt.Errorf("run %s: %w", cmd.Path, err)}
+	case r.group.stopOwn(s, r.held):
+	case r.end.ended && endsPrograms(s): // what the command left may ignore s
+		if r.asked++; r.asked == 1 {
+			r.check(r.group.terminate())
+		} else {
+			r.check(r.group.kill())
+		}
+	default:
+		r.group.pass(s)
 	}
-	if s, ok := endedBy(exit); ok {
-		return signalled(s)
+}
+
+// check says so if the command cannot be signalled.
+func (r *lockRun) check(err error) {
+	if err != nil {
+		r.say("the command cannot be ended: %v", err)
 	}
-	return exitError{code: exit.ExitCode()}
+}
+
+// say writes a line to stderr, which may be blocked: the command must be ended in
+// time all the same.
+func (r *lockRun) say(format string, args ...any) {
+	r.background.Go(func() { fmt.Fprintf(r.std.err, "oid: "+format+"\n", args...) })
 }

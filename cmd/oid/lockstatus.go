@@ -22,8 +22,8 @@ type lockJSON struct {
 
 // showLocks prints the status of the locks that are named, or of all that are
 // held.
-func showLocks(ctx context.Context, std streams, where lockerFlags, names []string, asJSON bool) error {
-	l, err := where.open(ctx, std)
+func showLocks(ctx context.Context, std streams, engine lockEngine, url string, names []string, asJSON bool) error {
+	l, err := engine.open(ctx, std, url)
 	if err != nil {
 		return err
 	}

@@ -3,69 +3,138 @@
 package main
 
 import (
-	"io"
+	"errors"
 	"os"
 	"os/exec"
 	"os/signal"
 	"syscall"
-
-	"golang.org/x/sys/unix"
+	"time"
 )
 
-// catchSignals returns the signals that are passed on to a command.
+// catchSignals returns a channel for the signals that are passed on to a command.
+// Those that were ignored when oid began, as SIGHUP under nohup, stay ignored in
+// the command too.
 func catchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	catch(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	return signals
 }
 
-// ownGroup makes cmd begin a process group. If stdin is the terminal in front of
-// oid, the group takes it over, so that the command can read from it and gets
-// what is typed there, such as Ctrl-C. restore takes it back.
-func ownGroup(cmd *exec.Cmd, stdin io.Reader) (restore func()) {
+func catch(c chan<- os.Signal, all ...os.Signal) {
+	for _, s := range all {
+		if !signal.Ignored(s) {
+			signal.Notify(c, s)
+		}
+	}
+}
+
+// endsPrograms reports whether s is a signal by which programs are asked to end.
+func endsPrograms(s os.Signal) bool { return s != syscall.SIGUSR1 && s != syscall.SIGUSR2 }
+
+// processGroup is a command that runs in a process group of its own, with all
+// that it has started in the same session. One goroutine uses it.
+type processGroup struct {
+	id       int          // of the group, and the pid of the command
+	changes  chan change  // what becomes of the command; a zero change: look again
+	terminal *jobTerminal // nil if oid has none
+	signals  chan os.Signal
+	frozen   []int // processes of other groups that stop has stopped
+	done     chan struct{}
+}
+
+// startGroup starts cmd. From then on signals gets signals that stop jobs too:
+// before that they stop oid as they stop every program. The caller calls close.
+func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*processGroup, error) {
+	g := &processGroup{changes: make(chan change), signals: signals, done: make(chan struct{})}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(cmd.SysProcAttr)
-	file, ok := stdin.(*os.File)
-	if !ok {
-		return func() {}
+	adoptOrphans()
+	g.terminal = openTerminal(signals)
+	if g.terminal.isForeground(g.terminal.ownGroup()) && !inPipeline(cmd) {
+		cmd.SysProcAttr.Foreground = true
+		cmd.SysProcAttr.Ctty = g.terminal.fd
 	}
-	terminal := int(file.Fd())
-	front, err := unix.IoctlGetInt(terminal, unix.TIOCGPGRP)
-	if err != nil || front != unix.Getpgrp() {
-		return func() {}
+	if err := cmd.Start(); err != nil {
+		g.terminal.close()
+		return nil, err
 	}
-	cmd.SysProcAttr.Foreground = true
-	cmd.SysProcAttr.Ctty = terminal
-	// Nobody would take the terminal back from a group that Ctrl-Z has stopped.
-	// What is ignored stays so in the command.
-	signal.Ignore(syscall.SIGTSTP, syscall.SIGTTOU)
-	return func() {
-		_ = unix.IoctlSetPointerInt(terminal, unix.TIOCSPGRP, unix.Getpgrp())
-		signal.Reset(syscall.SIGTSTP, syscall.SIGTTOU)
+	g.id = cmd.Process.Pid
+	catch(signals, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
+	go g.watch()
+	return g, nil
+}
+
+// close gives the terminal back to oid. Processes that are left go on.
+func (g *processGroup) close() {
+	close(g.done)
+	g.terminal.move(g.id, g.terminal.ownGroup())
+	g.terminal.close()
+	signal.Reset(syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
+}
+
+// watch waits for all children of oid: the command and, where oid adopts them,
+// processes whose parents have ended.
+func (g *processGroup) watch() {
+	for {
+		var c change
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil: // no children, but the group may have members with other parents
+			time.Sleep(20 * time.Millisecond)
+		case pid == g.id && status.Stopped():
+			c.stopped = status.StopSignal()
+		case pid == g.id && status.Signaled():
+			c.ended, c.signal = true, status.Signal()
+		case pid == g.id:
+			c.ended, c.code = true, status.ExitStatus()
+		}
+		select {
+		case g.changes <- c:
+		case <-g.done:
+			return
+		}
 	}
 }
 
-// processGroup is the group of a command, by the pid of that.
-type processGroup int
+// commandEnded makes oid the foreground job again, so that Ctrl-C reaches oid
+// and not what the command has left.
+func (g *processGroup) commandEnded() { g.terminal.move(g.id, g.terminal.ownGroup()) }
 
-// signal sends s to all of the group. There may be nobody left.
-func (g processGroup) signal(s os.Signal) {
+// remains reports whether a process of the group, or one that it has started,
+// still runs.
+func (g *processGroup) remains() bool {
+	return !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH) || len(g.others()) > 0
+}
+
+// pass sends a signal to the group.
+func (g *processGroup) pass(s os.Signal) {
 	if s, ok := s.(syscall.Signal); ok {
-		_ = syscall.Kill(-int(g), s)
+		_ = syscall.Kill(-g.id, s) // there may be nobody left
 	}
 }
 
-// terminate asks the group to end, also if it is stopped.
-func (g processGroup) terminate() {
-	g.signal(syscall.SIGTERM)
-	g.signal(syscall.SIGCONT)
+// signalAll sends a signal to the group and to what it has started in other
+// groups. The error says that it may signal nobody of the group.
+func (g *processGroup) signalAll(s syscall.Signal) error {
+	err := syscall.Kill(-g.id, s)
+	for _, pid := range g.others() {
+		_ = syscall.Kill(pid, s)
+	}
+	if errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	return err
 }
 
-// kill ends the group.
-func (g processGroup) kill() { g.signal(syscall.SIGKILL) }
-
-// endedBy returns the signal that has ended a command, if one has.
-func endedBy(exit *exec.ExitError) (syscall.Signal, bool) {
-	status, ok := exit.Sys().(syscall.WaitStatus)
-	return status.Signal(), ok && status.Signaled()
+// terminate asks all to end, also those that are stopped.
+func (g *processGroup) terminate() error {
+	err := g.signalAll(syscall.SIGTERM)
+	_ = g.signalAll(syscall.SIGCONT)
+	return err
 }
+
+// kill ends all.
+func (g *processGroup) kill() error { return g.signalAll(syscall.SIGKILL) }

@@ -1,0 +1,86 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+	"time"
+)
+
+// commandStopped acts on a signal that has stopped the command. For those of the
+// terminal oid does what a shell does for its jobs: it gives the terminal to a
+// command of the foreground job that asks for it; otherwise it stops together
+// with the command. A command that somebody stops by SIGSTOP keeps the lock.
+// held reports whether oid still has the lock.
+func (g *processGroup) commandStopped(s os.Signal, held func() bool) {
+	if s == syscall.SIGSTOP || g.terminal == nil || !g.commandIsStopped() {
+		return
+	}
+	if s != syscall.SIGTSTP && (g.terminal.move(g.terminal.own, g.id) || g.terminal.isForeground(g.id)) {
+		g.pass(syscall.SIGCONT)
+		return
+	}
+	g.suspend(s, held)
+}
+
+// stopOwn acts on a signal that would stop oid, and reports whether s is one.
+// SIGTTIN and SIGTTOU arrive when another process of oid's own group, such as the
+// pager in "oid lock ... | less", wants the terminal while the command has it.
+func (g *processGroup) stopOwn(s os.Signal, held func() bool) bool {
+	switch s {
+	case syscall.SIGTSTP:
+		g.suspend(s, held)
+	case syscall.SIGTTIN, syscall.SIGTTOU:
+		if g.terminal.move(g.id, g.terminal.ownGroup()) || g.terminal.isForeground(g.terminal.ownGroup()) {
+			_ = syscall.Kill(0, syscall.SIGCONT)
+		} else {
+			g.suspend(s, held)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// suspend stops the command and then oid. When oid goes on, so does the command,
+// unless the lock is lost by then: it must not run again and stays stopped.
+func (g *processGroup) suspend(s os.Signal, held func() bool) {
+	g.stop()
+	had := g.terminal.move(g.id, g.terminal.ownGroup())
+	stopSelf(s.(syscall.Signal))
+	if !held() {
+		return
+	}
+	if had {
+		g.terminal.move(g.terminal.own, g.id)
+	}
+	g.pass(syscall.SIGCONT)
+	for _, pid := range g.frozen {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
+}
+
+// stopPatience is how long the processes of a command may take to stop by
+// themselves, for example to restore the terminal's settings.
+const stopPatience = 300 * time.Millisecond
+
+// stop stops the command and all that it has started.
+func (g *processGroup) stop() {
+	g.pass(syscall.SIGTSTP)
+	for began := time.Now(); time.Since(began) < stopPatience && !g.isStopped(); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	_ = syscall.Kill(-g.id, syscall.SIGSTOP)
+	for g.frozen = nil; ; { // until none is left that may be starting another
+		running := g.othersRunning()
+		for _, pid := range running {
+			_ = syscall.Kill(pid, syscall.SIGSTOP)
+		}
+		if len(running) == 0 {
+			return
+		}
+		g.frozen = append(g.frozen, running...)
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/filelock"
+	"github.com/oidkit/oid/lock/redislock"
+)
+
+// lockEngine is a kind of place where locks are held.
+type lockEngine struct {
+	schemes []string // of its URLs
+	want    string   // what its URLs look like
+	expires bool     // a lock there lives for a TTL after its last renewal
+	open    func(ctx context.Context, std streams, url string) (lock.Locker, error)
+}
+
+// lockEngines are all engines; the first is the default.
+var lockEngines = []lockEngine{
+	{[]string{"file"}, "file:FOLDER", false, openFileLocks},
+	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", true, openRedisLocks},
+}
+
+// lockEngineOf returns the engine of a URL. The URL is left out of errors: it may
+// hold a password.
+func lockEngineOf(url string) (lockEngine, error) {
+	scheme, _, found := strings.Cut(url, ":")
+	var want []string
+	for _, e := range lockEngines {
+		for _, s := range e.schemes {
+			if found && s == scheme {
+				return e, nil
+			}
+		}
+		want = append(want, e.want)
+	}
+	said := "a URL without a scheme"
+	if found && !strings.ContainsAny(scheme, `/\.@`) {
+		said = fmt.Sprintf("a URL that begins with %q", scheme+":")
+	}
+	return lockEngine{}, usagef("--locks: %s; want %s", said, strings.Join(want, ", or "))
+}
+
+func openFileLocks(_ context.Context, _ streams, url string) (lock.Locker, error) {
+	_, folder, _ := strings.Cut(url, ":")
+	if path, absolute := strings.CutPrefix(folder, "//"); absolute { // file:///path
+		if !strings.HasPrefix(path, "/") {
+			return nil, usagef("--locks: a file URL with a host; want file:FOLDER or file:///FOLDER")
+		}
+		folder = path
+	}
+	if folder == "" {
+		data, err := dataFolder(runtime.GOOS)
+		if err != nil {
+			return nil, fmt.Errorf("find your data folder: %w; name another with --locks file:FOLDER", err)
+		}
+		folder = filepath.Join(data, "oid", "locks")
+	}
+	return filelock.New(folder, nil)
+}
+
+func openRedisLocks(ctx context.Context, std streams, url string) (lock.Locker, error) {
+	return redislock.Open(ctx, url, &redislock.Options{
+		Warn: func(err error) { fmt.Fprintf(std.err, "oid: warning: %v\n", err) },
+	})
+}
+
+// locksFlag is the flag --locks, which says where locks are held.
+type locksFlag struct{ url string }
+
+func (f *locksFlag) addFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.url, "locks", "", "`URL` of the place that holds the locks (default $OID_LOCKS, or file: for files in your data folder)")
+	replaced := new(string)
+	cmd.Flags().StringVar(replaced, "redis", "", "")
+	cmd.Flags().Lookup("redis").Hidden = true
+}
+
+// engine returns the engine and the URL that are asked for.
+func (f *locksFlag) engine(cmd *cobra.Command) (lockEngine, string, error) {
+	url := f.url
+	if url == "" {
+		url = os.Getenv("OID_LOCKS")
+	}
+	switch {
+	case cmd.Flags().Changed("redis"):
+		return lockEngine{}, "", usagef("--redis is now --locks; write --locks redis://...")
+	case url == "" && os.Getenv("OID_REDIS") != "":
+		// The locks of the data folder would not exclude other machines.
+		return lockEngine{}, "", usagef("the variable OID_REDIS is now OID_LOCKS; set that, or write --locks")
+	case url == "":
+		url = "file:"
+	}
+	e, err := lockEngineOf(url)
+	return e, url, err
+}
+
+// checkTTL checks --ttl and --grace, which only mean something to an engine whose
+// locks expire, and sets the default of --grace.
+func (e lockEngine) checkTTL(cmd *cobra.Command, ttl time.Duration, grace *time.Duration) error {
+	given := cmd.Flags().Changed("grace")
+	if !e.expires && (given || cmd.Flags().Changed("ttl")) {
+		return usagef("--ttl and --grace are for locks in Redis: a lock in a file ends with its holder")
+	}
+	if err := lock.CheckTTL(ttl); err != nil {
+		return usageError{fmt.Errorf("--ttl: %w", err)}
+	}
+	switch {
+	case !given:
+		*grace = ttl / 6
+	case *grace < 0 || *grace > ttl/3:
+		// A lease that is renewed in time has more than half of its TTL left.
+		return usagef("--grace %v: want 0 to a third of --ttl, %v", *grace, ttl/3)
+	}
+	return nil
+}
