@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/lock"
@@ -60,7 +58,6 @@ it, or
 func newLockCommand(std streams) *cobra.Command {
 	var (
 		where        locksFlag
-		ttl          time.Duration
 		o            lockOptions
 		status, list bool
 		asJSON       bool
@@ -111,15 +108,15 @@ func newLockCommand(std streams) *cobra.Command {
 			if o.limited && o.wait < 0 {
 				return usagef("--wait %v: want 0 or more", o.wait)
 			}
-			if err := engine.checkTTL(cmd, ttl, &o.grace); err != nil {
+			if err := engine.checkTTL(cmd, o.ttl, &o.grace); err != nil {
 				return err
 			}
-			o.acquire = lock.AcquireOptions{TTL: ttl, Command: commandLine(names[0], command), Group: true}
+			o.acquire = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
 			return lockAndRun(std, engine, url, names[0], o, command)
 		},
 	}
 	where.addFlag(cmd)
-	cmd.Flags().DurationVar(&ttl, "ttl", lock.DefaultTTL, "how long a lock in Redis outlives a holder that has crashed")
+	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock in Redis outlives a holder that has crashed")
 	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for the lock; 0: not at all (default without end)")
 	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time between SIGTERM and SIGKILL when the lock cannot be renewed, up to a third of --ttl (default a sixth)")
 	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when the command ends, though it leaves processes running")

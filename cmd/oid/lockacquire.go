@@ -19,6 +19,7 @@ import (
 type lockOptions struct {
 	limited bool          // wait only for so long:
 	wait    time.Duration // 0 means not at all
+	ttl     time.Duration
 	acquire lock.AcquireOptions
 	grace   time.Duration // from SIGTERM to SIGKILL when the lock cannot be renewed
 	leave   bool          // release the lock when the command ends, whatever it leaves running
@@ -68,7 +69,7 @@ func lockAndRun(std streams, engine lockEngine, url, name string, o lockOptions,
 		}
 	}()
 	var lease *lock.Lease
-	l, err := engine.open(ctx, std, url)
+	l, err := engine.open(ctx, std, url, o.ttl)
 	if err == nil {
 		defer l.Close()
 		if err = refuseNested(ctx, l, name); err == nil {

@@ -23,7 +23,7 @@ type lockJSON struct {
 // showLocks prints the status of the locks that are named, or of all that are
 // held.
 func showLocks(ctx context.Context, std streams, engine lockEngine, url string, names []string, asJSON bool) error {
-	l, err := engine.open(ctx, std, url)
+	l, err := engine.open(ctx, std, url, lock.DefaultTTL)
 	if err != nil {
 		return err
 	}

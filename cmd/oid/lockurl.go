@@ -21,7 +21,7 @@ type lockEngine struct {
 	schemes []string // of its URLs
 	want    string   // what its URLs look like
 	expires bool     // a lock there lives for a TTL after its last renewal
-	open    func(ctx context.Context, std streams, url string) (lock.Locker, error)
+	open    func(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error)
 }
 
 // lockEngines are all engines; the first is the default.
@@ -50,7 +50,7 @@ func lockEngineOf(url string) (lockEngine, error) {
 	return lockEngine{}, usagef("--locks: %s; want %s", said, strings.Join(want, ", or "))
 }
 
-func openFileLocks(_ context.Context, _ streams, url string) (lock.Locker, error) {
+func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (lock.Locker, error) {
 	_, folder, _ := strings.Cut(url, ":")
 	if path, absolute := strings.CutPrefix(folder, "//"); absolute { // file:///path
 		if !strings.HasPrefix(path, "/") {
@@ -68,8 +68,9 @@ func openFileLocks(_ context.Context, _ streams, url string) (lock.Locker, error
 	return filelock.New(folder, nil)
 }
 
-func openRedisLocks(ctx context.Context, std streams, url string) (lock.Locker, error) {
+func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error) {
 	return redislock.Open(ctx, url, &redislock.Options{
+		TTL:  ttl,
 		Warn: func(err error) { fmt.Fprintf(std.err, "oid: warning: %v\n", err) },
 	})
 }
