@@ -200,3 +200,8 @@ func later(id objectid.ID, seconds int) objectid.ID {
 	moved[11]++
 	return moved
 }
+
+// ago is a wall clock that is behind by d.
+func ago(d time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(-d) } }
+
+func isCollision(err error) bool { return errors.Is(err, registry.ErrCollision) }

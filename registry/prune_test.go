@@ -12,7 +12,6 @@ import (
 func TestPrune(t *testing.T) {
 	s := newStore(t)
 	const day = 24 * time.Hour
-	ago := func(d time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(-d) } }
 	old := join(t, s, options{Addr: "127.0.0.1:1", Name: "old", Now: ago(400 * day)})
 	oldID := old.Generator().New()
 	finish(t, old)

@@ -14,9 +14,12 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
+var remoteStart = time.Now().Add(-time.Minute)
+
+// remote is the identity of a process of another host, the same one for each pid.
 func remote(t testing.TB, pid int) gpid.GPID {
 	t.Helper()
-	g, err := gpid.New(netip.MustParseAddrPort("10.9.8.7:8080"), time.Now().Add(-time.Minute), pid)
+	g, err := gpid.New(netip.MustParseAddrPort("10.9.8.7:8080"), remoteStart, pid)
 	if err != nil {
 		t.Fatal(err)
 	}

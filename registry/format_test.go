@@ -1,0 +1,136 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+)
+
+var collections = []string{"oid.processes", "oid.values", "oid.samples"}
+
+// setFormat gives every document of a collection another format version, or none.
+func setFormat(t *testing.T, s store.Store, collection string, version any) {
+	t.Helper()
+	n := 0
+	for raw, err := range s.Find(t.Context(), collection, store.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc bson.D
+		if err := bson.Unmarshal(raw, &doc); err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(doc, func(e bson.E) bool { return e.Key == "v" })
+		if i < 0 {
+			t.Fatalf("%s: %v has no format version", collection, doc)
+		}
+		if doc[i].Value = version; version == nil {
+			doc = slices.Delete(doc, i, i+1)
+		}
+		if err := s.Replace(t.Context(), collection, doc); err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n == 0 {
+		t.Fatalf("%s is empty", collection)
+	}
+}
+
+// furnish registers a remote process, an adopted one and one with a sample.
+func furnish(t *testing.T, s store.Store) (block, sample objectid.ID) {
+	t.Helper()
+	r := registry.New(s, nil)
+	p, err := r.RegisterRemote(t.Context(), remote(t, 7), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample = idOf(t, "a1b2c3d4")
+	if _, err := r.AdoptRemote(t.Context(), remote(t, 8), sample, objectid.Modern, nil); err != nil {
+		t.Fatal(err)
+	}
+	return idOf(t, p.Block), sample
+}
+
+// Documents without a format version, those of the first version, are read, and
+// the next heartbeat gives them one.
+func TestFirstFormatIsRead(t *testing.T) {
+	s := newStore(t)
+	block, sample := furnish(t, s)
+	for _, c := range collections {
+		setFormat(t, s, c, nil)
+	}
+	r := registry.New(s, nil)
+	for _, id := range []objectid.ID{block, sample} {
+		if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Before == nil {
+			t.Errorf("trace of %v: %+v", id, tr)
+		}
+	}
+	if list := all(t, r.List(t.Context())); len(list) != 2 {
+		t.Errorf("List has %d processes, want 2", len(list))
+	}
+	if _, err := r.Heartbeat(t.Context(), remote(t, 7), registry.Load{RSS: 5}); err != nil {
+		t.Error(err)
+	}
+	if h := all(t, r.History(t.Context(), remote(t, 7), time.Time{}, time.Time{})); len(h) != 2 || h[1].RSS != 5 {
+		t.Errorf("History = %+v, want 2 samples", h)
+	}
+	if _, err := r.End(t.Context(), remote(t, 8), "done"); err != nil {
+		t.Error(err)
+	}
+	setFormat(t, s, "oid.processes", nil) // the heartbeats have given them one
+	later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})
+	if done, err := later.Prune(t.Context(), nil); err != nil || done.Records != 2 {
+		t.Errorf("Prune = %+v, %v", done, err)
+	}
+	if tr := trace(t, r, sample); tr.Verdict != registry.Known {
+		t.Errorf("trace after Prune: %+v", tr)
+	}
+}
+
+// A document of a newer format, or with a version that is not a number, is an error
+// of every method that reads it.
+func TestNewerFormatIsRefused(t *testing.T) {
+	for _, version := range []any{2, int64(1) << 40, "1"} {
+		for _, c := range collections {
+			s := newStore(t)
+			block, sample := furnish(t, s)
+			setFormat(t, s, c, version)
+			r := registry.New(s, nil)
+			for name, call := range map[string]func(context.Context) error{
+				"trace":     func(ctx context.Context) error { _, err := r.Trace(ctx, block); return err },
+				"adopted":   func(ctx context.Context) error { _, err := r.Trace(ctx, sample); return err },
+				"list":      func(ctx context.Context) error { return drain(r.List(ctx), 2) },
+				"heartbeat": func(ctx context.Context) error { _, err := r.Heartbeat(ctx, remote(t, 7), registry.Load{}); return err },
+				"history": func(ctx context.Context) error {
+					return drain(r.History(ctx, remote(t, 7), time.Time{}, time.Time{}), 1)
+				},
+				"prune": func(ctx context.Context) error {
+					later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})
+					_, err := later.Prune(ctx, nil)
+					return err
+				},
+			} {
+				reads := map[string][]string{
+					"oid.processes": {"trace", "adopted", "list", "heartbeat", "history", "prune"},
+					"oid.values":    {"trace", "adopted", "list", "heartbeat", "prune"},
+					"oid.samples":   {"trace", "adopted", "history"},
+				}
+				if !slices.Contains(reads[c], name) {
+					continue
+				}
+				if err := call(t.Context()); !errors.Is(err, registry.ErrFormat) {
+					t.Errorf("version %v in %s: %s: %v, want ErrFormat", version, c, name, err)
+				}
+			}
+		}
+	}
+}
