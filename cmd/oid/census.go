@@ -53,8 +53,8 @@ sources go into one report. A SOURCE is
   -          the same from standard input, as without any SOURCE
   mongodb://HOST/DATABASE.COLLECTION
              a collection of a MongoDB server; only its index on _id is read
-  store:COLLECTION, sqlite:PATH#COLLECTION
-             a collection of the store (see "oid find"), or of another file
+  store:COLLECTION, sqlite:PATH#COLLECTION, postgres://...#COLLECTION
+             a collection of the store (see "oid find"), or of another store
 
 What cannot be read is said and passed over, and the exit code is then 1. With
 --store or OID_STORE, writers that are recorded there stand with their names.

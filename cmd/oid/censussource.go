@@ -59,11 +59,12 @@ func nameOf(source string) string {
 	if source == "-" {
 		return "standard input"
 	}
-	if isMongo(source) {
+	if isMongo(source) || isPostgres(source) {
 		if u, err := url.Parse(source); err == nil {
 			return u.Redacted()
 		}
-		return "MongoDB"
+		scheme, _, _ := strings.Cut(source, ":")
+		return "the collection of " + scheme + "://..."
 	}
 	return source
 }
@@ -90,10 +91,10 @@ func (r *censusReader) open(ctx context.Context, source string) (io.ReadCloser, 
 		return r.mongo(ctx, source)
 	case strings.HasPrefix(source, "store:"):
 		return r.store(ctx, &r.flags.where, strings.TrimPrefix(source, "store:"))
-	case strings.HasPrefix(source, "sqlite:"):
+	case strings.HasPrefix(source, "sqlite:"), isPostgres(source):
 		i := strings.LastIndexByte(source, '#')
 		if i < 0 {
-			return nil, usagef("source %q names no collection; write sqlite:PATH#COLLECTION", source)
+			return nil, usagef("source %q names no collection; write it at the end, as in sqlite:PATH#COLLECTION", nameOf(source))
 		}
 		return r.store(ctx, &storeFlag{url: source[:i]}, source[i+1:])
 	}

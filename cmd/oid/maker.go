@@ -14,8 +14,9 @@ import (
 
 // registryHelp is the paragraph of --help about where processes are recorded.
 const registryHelp = `Processes are recorded in the store that --store or the variable OID_STORE names:
-sqlite:PATH for those of one machine, mongodb://... or mongodb+srv://... for those
-of several. Without either it is a file in your data folder.`
+sqlite:PATH for those of one machine, postgres://..., mongodb://... or
+mongodb+srv://... for those of several. Without either it is a file in your data
+folder.`
 
 // onlyHere reports whether only this host can reach s.
 func onlyHere(s store.Store) bool {

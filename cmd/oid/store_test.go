@@ -40,6 +40,10 @@ func eachStore(t *testing.T, test func(t *testing.T)) {
 		t.Setenv("OID_STORE", "sqlite:"+filepath.Join(t.TempDir(), "s.db"))
 		test(t)
 	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Setenv("OID_STORE", testenv.PostgresSchema(t, testenv.PostgresURL(t)))
+		test(t)
+	})
 	t.Run("mongodb", func(t *testing.T) {
 		t.Setenv("OID_STORE", testenv.MongoDB(t))
 		test(t)
@@ -131,6 +135,9 @@ func TestStoreCommandsRefuse(t *testing.T) {
 		{"", []string{"insert", "c", "{}", "--store", "sqlite:" + text}, 1, "no SQLite database"},
 		{"", []string{"insert", "c", "{}", "--store", "sqlite:/missing/s.db"}, 1, "its folder"},
 		{"", []string{"find", "c", "--store", "mongodb://user:secret@localhost:x"}, 1, "port"},
+		{"", []string{"find", "c", "--store", "postgres://user:secret@127.0.0.1:1/db"}, 1, "PostgreSQL at 127.0.0.1:1 does not answer"},
+		{"", []string{"find", "c", "--store", "postgres://user:secret@localhost:x/db"}, 1, "port"},
+		{"", []string{"find", "c", "--store", "postgres://user:secret@localhost/db?oid_schema=pg_x"}, 1, "oid_schema"},
 	} {
 		got := oid(t, test.in, test.args...)
 		if got.code != test.code || got.out != "" || !strings.Contains(got.err, test.err) || !strings.HasPrefix(got.err, "oid: ") || strings.Contains(got.err, "secret") {

@@ -14,19 +14,29 @@ import (
 
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/mongostore"
+	"github.com/oidkit/oid/store/pgstore"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
 // storeHelp is the paragraph of --help about --store.
 const storeHelp = `Documents are kept in the store that --store or the variable OID_STORE names:
-sqlite:PATH for a file, mongodb://... or mongodb+srv://... for a MongoDB server
-and the database in the URL. Without either it is a file in your data folder.`
+sqlite:PATH for a file, postgres://... for a PostgreSQL server, mongodb://... or
+mongodb+srv://... for a MongoDB server, each with the database in the URL. Without
+either it is a file in your data folder.`
+
+// storeURLs lists the URLs that a store may have.
+const storeURLs = "sqlite:PATH, postgres://... or mongodb://..."
+
+// isPostgres reports whether a URL has PostgreSQL's scheme.
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
+}
 
 // storeFlag is the flag --store.
 type storeFlag struct{ url string }
 
 func (f *storeFlag) addFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store: sqlite:PATH or mongodb://... (default $OID_STORE, or a file in your data folder)")
+	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store: "+storeURLs+" (default $OID_STORE, or a file in your data folder)")
 }
 
 // openToRead opens the store for commands that change nothing: a file must be
@@ -63,12 +73,12 @@ func (f *storeFlag) check() error {
 	url := f.given()
 	scheme, rest, found := strings.Cut(url, ":")
 	switch {
-	case url == "", scheme == "sqlite" && rest != "", scheme == "mongodb" && found, scheme == "mongodb+srv" && found:
+	case url == "", scheme == "sqlite" && rest != "", isMongo(url), isPostgres(url):
 		return nil
 	case found && scheme == "sqlite":
 		return usagef("store URL sqlite: without a path; write sqlite:PATH")
 	case found && !strings.ContainsAny(scheme, `/\.@`):
-		return usagef("store URL that begins with %q; want sqlite:PATH, mongodb://... or mongodb+srv://...", scheme+":")
+		return usagef("store URL that begins with %q; want %s", scheme+":", storeURLs)
 	default:
 		return usagef("store URL without a scheme; for a file, write sqlite:PATH")
 	}
@@ -78,12 +88,8 @@ func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	url := f.given()
-	if path, isFile := strings.CutPrefix(url, "sqlite:"); isFile {
-		return openFile(ctx, path, readOnly)
-	}
-	if url != "" {
-		return mongostore.Open(ctx, url, nil)
+	if url := f.given(); url != "" {
+		return openURL(ctx, url, readOnly)
 	}
 	path, err := defaultStore()
 	if err != nil {
@@ -95,6 +101,18 @@ func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error
 		}
 	}
 	return openFile(ctx, path, readOnly)
+}
+
+// openURL opens the store that a checked URL names.
+func openURL(ctx context.Context, url string, readOnly bool) (store.Store, error) {
+	path, isFile := strings.CutPrefix(url, "sqlite:")
+	switch {
+	case isFile:
+		return openFile(ctx, path, readOnly)
+	case isPostgres(url):
+		return pgstore.Open(ctx, url, nil)
+	}
+	return mongostore.Open(ctx, url, nil)
 }
 
 func openFile(ctx context.Context, path string, readOnly bool) (store.Store, error) {
