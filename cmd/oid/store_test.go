@@ -132,7 +132,7 @@ func TestStoreCommandsRefuse(t *testing.T) {
 		{"", []string{"find", "c", "--store", "./s.db"}, 2, "sqlite:PATH"},
 		{"", []string{"find", "c", "--store", "sqlite:"}, 2, "sqlite:PATH"},
 		{"", []string{"find", "c", "--store", "sqlite:" + dir}, 1, "it is a folder"},
-		{"", []string{"insert", "c", "{}", "--store", "sqlite:" + text}, 1, "no SQLite database"},
+		{"", []string{"insert", "c", "{}", "--store", "sqlite:" + text}, 1, "not a SQLite database"},
 		{"", []string{"insert", "c", "{}", "--store", "sqlite:/missing/s.db"}, 1, "its folder"},
 		{"", []string{"find", "c", "--store", "mongodb://user:secret@localhost:x"}, 1, "port"},
 		{"", []string{"find", "c", "--store", "postgres://user:secret@127.0.0.1:1/db"}, 1, "PostgreSQL at 127.0.0.1:1 does not answer"},

@@ -62,7 +62,74 @@ func useSmallDisk(args []string) error {
 	if err := checkStored(path, stored, nil); err != nil {
 		return fmt.Errorf("after the disk was full: %w", err)
 	}
+	for _, file := range []string{path, path + "-wal", path + "-shm"} {
+		if err := os.Remove(file); err != nil {
+			return err
+		}
+	}
+	if err := deleteOnFullDisk(filepath.Join(full, "d.db")); err != nil {
+		return err
+	}
 	return useReadOnlyDisk(readOnly)
+}
+
+// deleteOnFullDisk deletes documents that were replaced until nothing more could
+// be written: SQLite finds room if what it has logged goes into its file first.
+func deleteOnFullDisk(path string) error {
+	ctx := context.Background()
+	const n = 50
+	doc := func(i int, text string) any {
+		return bson.D{{Key: "_id", Value: int32(i % n)}, {Key: "text", Value: strings.Repeat(text, 2000)}}
+	}
+	var docs []any
+	for i := range n {
+		docs = append(docs, doc(i, "a"))
+	}
+	s, err := sqlitestore.Open(ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	_, err = s.InsertMany(ctx, "c", docs, nil)
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	if s, err = sqlitestore.Open(ctx, path, nil); err != nil {
+		return err
+	}
+	for i := range n {
+		if err := s.Replace(ctx, "c", doc(i, "b")); err != nil {
+			return err
+		}
+	}
+	if err := occupy(filepath.Join(filepath.Dir(path), "rest")); err != nil {
+		return err
+	}
+	for i := 0; err == nil; i++ { // what has been begun of the log may take some more
+		if err = s.Replace(ctx, "c", doc(i, "c")); i == 500 {
+			return errors.New("the disk is not full")
+		}
+	}
+	if err := s.Delete(ctx, "c", store.Int(7)); err != nil {
+		return fmt.Errorf("delete on a full disk: %w", err)
+	}
+	if deleted, err := s.DeleteRange(ctx, "c", store.Range{}); deleted != n-1 || err != nil {
+		return fmt.Errorf("delete %d documents on a full disk, want %d: %w", deleted, n-1, err)
+	}
+	return s.Close()
+}
+
+// occupy takes what is left of a disk.
+func occupy(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	for size := 64 << 10; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+	return f.Close()
 }
 
 func useReadOnlyDisk(disk string) error {

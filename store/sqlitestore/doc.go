@@ -11,26 +11,45 @@
 //
 // # What survives
 //
-// An insert that returned is there after the process is killed. After a loss of
-// power the file is sound, but what was committed in the last moments before may
-// be missing, unless [Options.Sync] is set. A file that is deleted, moved or replaced
-// while it is open takes no more writes, and ends Watch: open it again.
+// A write that returned survives the end of the process. After a loss of power the
+// file is sound, but what was committed in the last moments before may be missing,
+// unless [Options.Sync] is set.
+//
+// # Copying and moving the file
+//
+// While a store is open, its latest commits are in the file PATH-wal. A copy of
+// the file alone, made with cp for example, does not have them, and a copy of both
+// files may be damaged if anybody writes meanwhile. [Store.Backup] copies a store
+// that is in use.
+//
+// A file that is deleted, moved or replaced while it is open accepts no more
+// writes, and ends Watch: open it again. The first process that notices that the
+// path has no file any more, at the latest when it closes the store, moves the
+// latest commits into the file, which then holds all that was stored under its new
+// name too. If that cannot be done the error names the file PATH-wal: move it beside
+// the file, with the new name and -wal. That is also needed if all processes are
+// killed before they notice.
+//
+// # A full disk
+//
+// A write that finds no room stores nothing and says so. A delete needs a little
+// room for the log as well; it uses what the log has already taken.
 //
 // # The file
 //
 // Each collection is a table of that name, where ^ and upper-case letters are
-// preceded by ^, since SQLite's names know no case:
+// preceded by ^, since SQLite's names are case-insensitive:
 //
 //	CREATE TABLE "events" (_id ANY PRIMARY KEY, seq INTEGER, doc BLOB) STRICT, WITHOUT ROWID
 //
 // _id is an INTEGER, a REAL, a TEXT or a BLOB of 12 bytes, so that SQLite's own
 // order is that of the keys; doc is the document with its _id, as BSON; seq is
-// the number of the commit that brought it. A range of keys is a search of the
-// primary key. Changing rows by other means than this package is possible for
-// who keeps _id and doc in step.
+// the number of the commit that inserted it. A range of keys is a search of the
+// primary key. Other programs may change rows if they keep _id and doc consistent.
+// PRAGMA user_version is the version of this format, 1.
 //
 // [Store.Watch] asks SQLite every [Options.Poll] whether anybody committed. The
-// table "^1commits" says of the latest commits which keys they brought, so that
-// only this stretch of a collection is read for documents with a new seq; for a
-// watcher that is further behind, all of its range is.
+// table "^1commits" records which keys the latest commits inserted, so that only
+// these parts of a collection are read for documents with a new seq; for a watcher
+// that is further behind, all of its range is.
 package sqlitestore

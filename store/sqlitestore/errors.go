@@ -27,13 +27,16 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	case !errors.As(err, &serr):
 		return err
 	}
+	if serr.Code() == sqlite3.SQLITE_IOERR_WRITE {
+		return fmt.Errorf("%w: the file could not be written; nothing of this was stored. It may have reached the largest size that its file system or this process (ulimit -f) allows, or the disk fails", err)
+	}
 	switch code(err) {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%w: the disk is full; nothing of this was stored, make room and try again", err)
 	case sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("%w: the file may not be written; give the permission, or move it", err)
 	case sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: the file is no SQLite database; name another", err)
+		return fmt.Errorf("%w: the file is not a SQLite database; name another", err)
 	case sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("%w: the file is damaged; restore it, or save what the command \"sqlite3 FILE .recover\" finds", err)
 	case sqlite3.SQLITE_CANTOPEN:

@@ -60,15 +60,20 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// applicationID marks a file as ours, see SQLite's PRAGMA application_id.
-const applicationID = 0x6F696431 // "oid1"
+// applicationID marks a file as ours, see SQLite's PRAGMA application_id, and
+// formatVersion says how documents are kept in it, see PRAGMA user_version. A
+// change that an older program would misread raises it.
+const (
+	applicationID = 0x6F696431 // "oid1"
+	formatVersion = 1
+)
 
-// Open opens the file at path and makes it if it is not there; the folder must
-// be. The errors: the path is that of a folder, of a file that is no SQLite
-// database or one of another program, of a file on a network file system or, unless
-// o.ReadOnly is set, of a file that may not be written. With o.ReadOnly a missing
-// file gives an error that wraps [fs.ErrNotExist]. A nil o stands for the zero
-// Options.
+// Open opens the file at path, and creates it if it does not exist; its folder
+// must exist. It fails for a folder, a file that is not a SQLite database or that of
+// another program, a file that a later version of this package has written, a file
+// on a network file system and, unless o.ReadOnly is set, a file that may not be
+// written. With o.ReadOnly a missing file gives an error that wraps
+// [fs.ErrNotExist]. A nil o stands for the zero Options.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &Store{options: o.withDefaults(), readers: make(chan struct{}, maxReaders)}
 	if err := s.open(ctx, path); err != nil {
@@ -101,7 +106,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 		s.file, err = os.Stat(s.path)
 		return err
 	}
-	if s.write, err = sql.Open("sqlite", s.dsn("rwc")); err != nil {
+	if s.write, err = sql.Open("sqlite", s.dsn("rw")); err != nil {
 		return err
 	}
 	s.write.SetMaxOpenConns(1)
@@ -110,22 +115,6 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	}
 	s.file, err = os.Stat(s.path)
 	return err
-}
-
-// errMoved means that the path no longer leads to the file that is open: what is
-// written to that would be lost, and what others write to the path never seen.
-var errMoved = errors.New("the file was deleted, moved or replaced; open the store again")
-
-// checkPlace returns errMoved if it is so. SQLite itself does not notice.
-func (s *Store) checkPlace() error {
-	if s.file == nil { // it is being opened
-		return nil
-	}
-	now, err := os.Stat(s.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, s.file) {
-		return errMoved
-	}
-	return nil
 }
 
 // openUnchanging opens a file in a folder where nobody can write, not even the
@@ -154,10 +143,11 @@ func (s *Store) openReaders(dsn string) (err error) {
 	return nil
 }
 
-// checkFile finds what SQLite would report with too few words, or not at all. It
-// reports whether the file is there.
+// checkFile finds what SQLite would report with too few words, or not at all, and
+// creates a file that is not there. It reports whether it was there.
 func (s *Store) checkFile() (there bool, err error) {
 	info, err := os.Stat(s.path)
+	there = err == nil
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !s.options.ReadOnly:
 		if info, err = os.Stat(filepath.Dir(s.path)); err != nil {
@@ -179,29 +169,30 @@ func (s *Store) checkFile() (there bool, err error) {
 	if s.options.ReadOnly {
 		return true, nil
 	}
-	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
+	// A file that is not there is created here and not by SQLite, which would do
+	// so again when it opens another connection after the file was moved.
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
 		return false, fmt.Errorf("%w; give the permission to write, or open it for reading only", err)
 	}
-	return true, f.Close()
+	return there, f.Close()
 }
 
 var errForeign = errors.New("it is a SQLite database of another program; name another file")
 
 // isOurs reports whether a database is marked as ours. One that is neither ours
-// nor empty gives errForeign.
+// nor empty gives errForeign, and one of a later version an error that says so.
 func isOurs(ctx context.Context, db interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 },
 ) (bool, error) {
-	var id, tables int
-	err := db.QueryRowContext(ctx, "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id").Scan(&id, &tables)
+	var id, version, tables int
+	err := db.QueryRowContext(ctx, "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id, pragma_user_version").Scan(&id, &version, &tables)
 	switch {
 	case err != nil:
 		return false, err
+	case id == applicationID && version > formatVersion:
+		return false, fmt.Errorf("its format has version %d, this program knows versions up to %d; use a newer oid", version, formatVersion)
 	case id == applicationID:
 		return true, nil
 	case id != 0 || tables > 0:
@@ -217,8 +208,8 @@ func (s *Store) prepareFile(ctx context.Context) error {
 		if ours || err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d;
-			CREATE TABLE "^1commits" (seq INTEGER PRIMARY KEY, collection TEXT NOT NULL, low ANY NOT NULL, high ANY NOT NULL) STRICT`, applicationID))
+		_, err = tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d;
+			CREATE TABLE "^1commits" (seq INTEGER PRIMARY KEY, collection TEXT NOT NULL, low ANY NOT NULL, high ANY NOT NULL) STRICT`, applicationID, formatVersion))
 		return err
 	})
 }
@@ -242,6 +233,11 @@ func (s *Store) dsn(mode string) string {
 			q.Add("_pragma", "synchronous(NORMAL)")
 		}
 	}
+	return s.url(q)
+}
+
+// url returns the file's URL with these parameters.
+func (s *Store) url(q url.Values) string {
 	u := url.URL{Scheme: "file", Path: s.path, RawQuery: q.Encode()}
 	return u.String()
 }
@@ -252,6 +248,7 @@ func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
+	_ = s.checkPlace(context.Background()) // to save what was stored if it was moved
 	var errs []error
 	for _, db := range []*sql.DB{s.read, s.write} {
 		if db != nil {

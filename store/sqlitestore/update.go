@@ -24,7 +24,7 @@ func (s *Store) update(ctx context.Context, work func(tx *sql.Tx) error) error {
 	if s.write == nil {
 		return errReadOnly
 	}
-	if err := s.checkPlace(); err != nil {
+	if err := s.checkPlace(ctx); err != nil {
 		return err
 	}
 	for {
@@ -61,20 +61,20 @@ func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
 	if err != nil {
 		return err
 	}
-	return s.changeOne(ctx, collection, key, "UPDATE "+table(collection)+" SET doc = ?2 WHERE _id = ?1", []byte(raw))
+	return s.changeOne(ctx, s.exec, collection, key, "UPDATE "+table(collection)+" SET doc = ?2 WHERE _id = ?1", []byte(raw))
 }
 
 // Delete removes the document with the key, see [store.Store].
 func (s *Store) Delete(ctx context.Context, collection string, key store.Key) error {
-	return s.changeOne(ctx, collection, key, "DELETE FROM "+table(collection)+" WHERE _id = ?1")
+	return s.changeOne(ctx, s.remove, collection, key, "DELETE FROM "+table(collection)+" WHERE _id = ?1")
 }
 
 // changeOne runs a query that changes the document with the key.
-func (s *Store) changeOne(ctx context.Context, collection string, key store.Key, query string, more ...any) error {
+func (s *Store) changeOne(ctx context.Context, run runner, collection string, key store.Key, query string, more ...any) error {
 	args := append([]any{argument(key)}, more...)
 	var n int64
 	_, err := s.inCollection(ctx, collection, func() (err error) {
-		n, err = s.exec(ctx, query, args...)
+		n, err = run(ctx, query, args...)
 		return err
 	})
 	if err == nil && n == 0 {
@@ -82,6 +82,9 @@ func (s *Store) changeOne(ctx context.Context, collection string, key store.Key,
 	}
 	return err
 }
+
+// runner runs a query and returns how many rows it has changed.
+type runner func(ctx context.Context, query string, args ...any) (int64, error)
 
 // exec runs a query in a transaction of its own and returns how many rows it has
 // changed.
@@ -97,6 +100,20 @@ func (s *Store) exec(ctx context.Context, query string, args ...any) (n int64, e
 	return n, err
 }
 
+// remove runs a query that deletes. On a full disk it makes SQLite put what it has
+// logged into the file, which may leave room in the log, and tries again.
+func (s *Store) remove(ctx context.Context, query string, args ...any) (int64, error) {
+	n, err := s.exec(ctx, query, args...)
+	if code(err) != sqlite3.SQLITE_FULL {
+		return n, err
+	}
+	var busy, inLog, copied int
+	if e := s.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(RESTART)").Scan(&busy, &inLog, &copied); e != nil {
+		return n, err
+	}
+	return s.exec(ctx, query, args...)
+}
+
 // deletePage is how many documents DeleteRange removes in one transaction: few,
 // so that others get their turn.
 const deletePage = 5000
@@ -110,7 +127,7 @@ func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Rang
 	_, err := s.inCollection(ctx, collection, func() error {
 		for n := int64(deletePage); n == deletePage; total += n {
 			var err error
-			if n, err = s.exec(ctx, query, args...); err != nil {
+			if n, err = s.remove(ctx, query, args...); err != nil {
 				return err
 			}
 		}
@@ -129,7 +146,7 @@ func (s *Store) Drop(ctx context.Context, collection string) error {
 	if !found {
 		return engine.NoCollection(collection)
 	}
-	_, err = s.exec(ctx, "DROP TABLE "+table(collection))
+	_, err = s.remove(ctx, "DROP TABLE "+table(collection))
 	s.tables.Delete(collection)
 	return err
 }

@@ -57,7 +57,7 @@ func (s *Store) watch(ctx context.Context, collection string, r store.Range, yie
 		if s.closed.Load() {
 			return store.ErrClosed
 		}
-		if err := s.checkPlace(); err != nil {
+		if err := s.checkPlace(ctx); err != nil {
 			return err
 		}
 	}
