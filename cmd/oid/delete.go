@@ -31,7 +31,8 @@ quotes.
 ` + rangeHelp + "\n\n" + storeHelp,
 		Example: `  oid delete events 6592008029c8c3e4dc76256c
   oid delete events --to -30d`,
-		Args: cobra.MinimumNArgs(1),
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: where.completeCollection,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			collection, keys, err := parseNames(args)
 			if err != nil {

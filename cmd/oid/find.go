@@ -37,7 +37,8 @@ order is then that in which they are stored.
 		Example: `  oid find events --since 24h
   oid find events --since 24h --follow
   oid find events --limit 100 --after 6592008029c8c3e4dc76256c`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: where.completeCollection,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := engine.CheckCollection(args[0]); err != nil {
 				return usageError{err}

@@ -25,7 +25,8 @@ quotes.
 ` + storeHelp,
 		Example: `  oid get events 6592008029c8c3e4dc76256c
   oid get users '"alice"' 17`,
-		Args: cobra.MinimumNArgs(1),
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: where.completeCollection,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			collection, keys, err := parseNames(args)
 			if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,8 @@ with its line, and the others are stored all the same.
 		Example: `  oid insert events '{"kind":"start"}'
   oid insert events < events.jsonl > ids
   oid insert --store mongodb://localhost/app events < events.jsonl`,
-		Args: cobra.RangeArgs(1, 2),
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: where.completeCollection,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := engine.CheckCollection(args[0]); err != nil {
 				return usageError{err}
@@ -103,43 +105,39 @@ func (w *insertion) run(ctx context.Context, in io.Reader) error {
 
 // store stores a batch, prints its ids and reports what was refused.
 func (w *insertion) store(ctx context.Context, batch []line) error {
-	var docs []any
-	var lines []line // of docs
-	errs := map[int]error{}
-	for _, l := range batch {
-		if l.err != nil {
-			errs[l.number] = l.err
-			if w.ordered {
-				break
-			}
-			continue
+	docs := make([]any, len(batch))
+	for i, l := range batch {
+		if docs[i] = l.doc; l.err != nil {
+			docs[i] = unreadable{l.err}
 		}
-		docs, lines = append(docs, l.doc), append(lines, l)
 	}
 	keys, err := w.s.InsertMany(ctx, w.collection, docs, &store.InsertOptions{Ordered: w.ordered})
 	var refused *store.RefusedError
 	if errors.As(err, &refused) {
 		err = nil
-		if w.ordered { // before whatever could not be parsed
-			clear(errs)
-		}
-		for _, r := range refused.Refused {
-			errs[lines[r.Index].number] = r.Err
-		}
 	}
 	if printErr := w.print(keys); printErr != nil {
 		return printErr
 	}
-	for _, l := range batch {
-		if err := errs[l.number]; err != nil {
-			w.report(l.number, err)
-		}
+	if refused == nil {
+		return err
 	}
-	if err == nil && w.ordered && w.refused {
+	for _, r := range refused.Refused {
+		l := batch[r.Index]
+		w.report(l.number, cmp.Or(l.err, r.Err))
+	}
+	if w.ordered {
 		return errReported
 	}
-	return err
+	return nil
 }
+
+// unreadable takes the place of a document that could not be read, so that the
+// store refuses it in its turn.
+type unreadable struct{ err error }
+
+// MarshalBSON returns what is wrong with the document.
+func (u unreadable) MarshalBSON() ([]byte, error) { return nil, u.err }
 
 // print writes the ids of what is stored.
 func (w *insertion) print(keys []store.Key) error {

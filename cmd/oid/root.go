@@ -20,10 +20,12 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.SetErr(std.err)
 	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand takes its place
 	root.AddCommand(
+		newBackupCommand(std),
 		newCensusCommand(std),
 		newCollectionsCommand(std),
 		newCompletionCommand(std),
 		newDeleteCommand(std),
+		newDropCommand(std),
 		newFindCommand(std),
 		newGetCommand(std),
 		newHistoryCommand(std),

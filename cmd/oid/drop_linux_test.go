@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDropAsks drops a collection at a terminal: only yes is a yes.
+func TestDropAsks(t *testing.T) {
+	t.Setenv("OID_STORE", "sqlite:"+filepath.Join(t.TempDir(), "s.db"))
+	for _, test := range []struct {
+		answer string
+		code   int
+		left   string
+	}{
+		{"\n", exitFailed, "events\n"},
+		{"n\n", exitFailed, "events\n"},
+		{"yeah\n", exitFailed, "events\n"},
+		{"\x04", exitFailed, "events\n"}, // end of input
+		{"y\n", exitDone, ""},
+		{"YES\n", exitDone, ""},
+	} {
+		oid(t, "", "insert", "events", `{}`)
+		master, slave := terminal(t)
+		if _, err := io.WriteString(master, test.answer); err != nil {
+			t.Fatal(err)
+		}
+		var shown bytes.Buffer
+		code := run(t.Context(), streams{slave, io.Discard, &shown}, []string{"drop", "events"})
+		if code != test.code || !strings.HasPrefix(shown.String(), "Drop collection events with ") {
+			t.Errorf("answer %q: exit code %d, want %d, asked %q", test.answer, code, test.code, &shown)
+		}
+		if got := oid(t, "", "collections").out; got != test.left {
+			t.Errorf("answer %q: collections %q are left, want %q", test.answer, got, test.left)
+		}
+		slave.Close()
+	}
+}
