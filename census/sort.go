@@ -28,7 +28,7 @@ func newSorter(workers int) *sorter {
 func (s *sorter) sort(l *records, i, j int) {
 	s.share(j-i, func() {
 		if !l.mend(i, j) {
-			s.rangeOf(l, i, j)
+			s.radix(l, i, j)
 		}
 	})
 }
@@ -63,14 +63,10 @@ func highest(diff record) digit {
 	return digit{false, uint(max(bits.Len64(diff.lo)-8, 0))}
 }
 
-// rangeOf sorts the records from i to j, which may lie in several segments.
-func (s *sorter) rangeOf(l *records, i, j int) {
-	if i >= j {
-		return
-	}
-	if shift := l.shift; i>>shift == (j-1)>>shift {
-		from := i & (1<<shift - 1)
-		s.slice(l.segments[i>>shift][from : from+j-i])
+// radix sorts the records from i to j, which may be in several segments.
+func (s *sorter) radix(l *records, i, j int) {
+	if j-i <= insertionMax {
+		l.insertionSort(i, j)
 		return
 	}
 	first := *l.at(i)
@@ -83,67 +79,25 @@ func (s *sorter) rangeOf(l *records, i, j int) {
 		return
 	}
 	d := highest(diff)
-	var count [256]int
+	var next, end [256]int
 	for span := range l.spans(i, j) {
 		for _, r := range span {
-			count[d.of(r)]++
+			end[d.of(r)]++
 		}
 	}
-	var next, end [256]int
 	at := i
-	for b := range count {
-		next[b] = at
-		at += count[b]
-		end[b] = at
-	}
-	for b := range next {
-		for next[b] < end[b] {
-			p := l.at(next[b])
-			r := *p
-			for home := d.of(r); int(home) != b; home = d.of(r) {
-				q := l.at(next[home])
-				next[home]++
-				r, *q = *q, r
-			}
-			*p = r
-			next[b]++
-		}
-	}
-	for b, n := range count {
-		if n > 1 {
-			s.share(n, func() { s.rangeOf(l, end[b]-n, end[b]) })
-		}
-	}
-}
-
-// slice sorts a.
-func (s *sorter) slice(a []record) {
-	if len(a) <= insertionMax {
-		insertionSort(a)
-		return
-	}
-	var diff record
-	last := a[0]
-	if survey(a, a[0], &last, &diff) {
-		return
-	}
-	d := highest(diff)
-	var next, end [256]int32
-	for _, r := range a {
-		end[d.of(r)]++
-	}
-	at := int32(0)
 	for b, n := range end {
 		next[b] = at
 		at += n
 		end[b] = at
 	}
+	view := *l // in registers
 	for b := range next {
 		for next[b] < end[b] {
-			p := &a[next[b]]
+			p := view.at(next[b])
 			r := *p
 			for home := d.of(r); int(home) != b; home = d.of(r) {
-				q := &a[next[home]]
+				q := view.at(next[home])
 				next[home]++
 				r, *q = *q, r
 			}
@@ -151,13 +105,13 @@ func (s *sorter) slice(a []record) {
 			next[b]++
 		}
 	}
-	from := int32(0)
+	from := i
 	for _, to := range end {
-		part := a[from:to]
-		from = to
-		if len(part) > 1 {
-			s.share(len(part), func() { s.slice(part) })
+		if n := to - from; n > 1 {
+			part := from
+			s.share(n, func() { s.radix(l, part, to) })
 		}
+		from = to
 	}
 }
 
@@ -195,15 +149,16 @@ func survey(a []record, first record, last, diff *record) bool {
 	return sorted
 }
 
-func insertionSort(a []record) {
-	for i := 1; i < len(a); i++ {
-		r := a[i]
-		j := i
-		for j > 0 && r.less(a[j-1]) {
-			a[j] = a[j-1]
-			j--
+// insertionSort sorts the records from i to j, which are few.
+func (l *records) insertionSort(i, j int) {
+	view := *l // in registers
+	for k := i + 1; k < j; k++ {
+		r, at := *view.at(k), k
+		for at > i && r.less(*view.at(at - 1)) {
+			*view.at(at) = *view.at(at - 1)
+			at--
 		}
-		a[j] = r
+		*view.at(at) = r
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/oidkit/oid/internal/bsonwalk"
 )
 
 // archiveMagic is what an archive of mongodump begins with.
@@ -103,19 +105,21 @@ func ended(err error) error {
 // collectionName returns database.collection from a document of an archive.
 func collectionName(doc []byte) (string, error) {
 	var db, collection string
-	err := eachBSON(doc, func(name []byte, typ byte, value []byte) error {
-		if typ == 0x02 {
-			switch string(name) {
-			case "db":
-				db = string(value[4 : len(value)-1])
-			case "collection":
-				collection = string(value[4 : len(value)-1])
-			}
+	w := bsonwalk.New(doc)
+	for w.Next() {
+		if w.Type() != 0x02 {
+			continue
 		}
-		return nil
-	})
-	if err != nil {
-		return "", err
+		text := string(w.Value()[4 : len(w.Value())-1])
+		switch string(w.Name()) {
+		case "db":
+			db = text
+		case "collection":
+			collection = text
+		}
+	}
+	if err := w.Err(); err != nil {
+		return "", fmt.Errorf("%w: %w", errBSON, err)
 	}
 	if collection == "" {
 		return "", fmt.Errorf("%w: a document without a collection's name", errArchive)

@@ -1,12 +1,13 @@
 package source
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/oidkit/oid/internal/bsonwalk"
 )
 
 // maxDocument is the size of the largest document that MongoDB itself makes:
@@ -127,39 +128,35 @@ func (b *Batch) addBSON(doc []byte, place uint32, path []string, elements bool) 
 	found := 0
 	err := findBSON(doc, path, func(typ byte, value []byte) {
 		found++
-		if typ == 0x04 && elements {
-			// findBSON has seen the array's end, and an element that cannot be
-			// read is no reason to give the document up.
-			_ = eachBSON(value, func(_ []byte, typ byte, value []byte) error {
-				b.bsonValue(typ, value, place)
-				return nil
-			})
+		if typ != 0x04 || !elements {
+			b.bsonValue(typ, value, place)
 			return
 		}
-		b.bsonValue(typ, value, place)
+		// The array's end has been found, and an element that cannot be read is no
+		// reason to skip the document.
+		for w := bsonwalk.New(value); w.Next(); {
+			b.bsonValue(w.Type(), w.Value(), place)
+		}
 	})
-	if err == nil && found == 0 {
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBSON, err)
+	}
+	if found == 0 {
 		b.Without++
 	}
-	return err
+	return nil
 }
 
-// findBSON calls found with every value that path names in doc. Arrays on the
-// way are looked through, as a query of MongoDB would.
+// findBSON calls found with every value that path names in doc. Arrays on the path
+// are searched, as in a query of MongoDB.
 func findBSON(doc []byte, path []string, found func(typ byte, value []byte)) error {
-	err := eachBSON(doc, func(name []byte, typ byte, value []byte) error {
-		if string(name) != path[0] {
-			return nil
+	w := bsonwalk.New(doc)
+	for w.Next() {
+		if string(w.Name()) == path[0] {
+			return enterBSON(w.Type(), w.Value(), path[1:], found)
 		}
-		if err := enterBSON(typ, value, path[1:], found); err != nil {
-			return err
-		}
-		return errStop
-	})
-	if err == errStop {
-		return nil
 	}
-	return err
+	return w.Err()
 }
 
 func enterBSON(typ byte, value []byte, path []string, found func(typ byte, value []byte)) error {
@@ -169,41 +166,20 @@ func enterBSON(typ byte, value []byte, path []string, found func(typ byte, value
 	case typ == 0x03:
 		return findBSON(value, path, found)
 	case typ == 0x04:
-		return eachBSON(value, func(name []byte, typ byte, element []byte) error {
+		w := bsonwalk.New(value)
+		for w.Next() {
+			var err error
 			switch {
-			case string(name) == path[0]:
-				return enterBSON(typ, element, path[1:], found)
-			case typ == 0x03:
-				return findBSON(element, path, found)
+			case string(w.Name()) == path[0]:
+				err = enterBSON(w.Type(), w.Value(), path[1:], found)
+			case w.Type() == 0x03:
+				err = findBSON(w.Value(), path, found)
 			}
-			return nil
-		})
-	}
-	return nil
-}
-
-// eachBSON calls f with every element of doc, whose length has been looked at.
-func eachBSON(doc []byte, f func(name []byte, typ byte, value []byte) error) error {
-	if len(doc) < 5 || int(binary.LittleEndian.Uint32(doc)) != len(doc) || doc[len(doc)-1] != 0 {
-		return fmt.Errorf("%w: its length is wrong", errBSON)
-	}
-	rest := doc[4 : len(doc)-1]
-	for len(rest) > 0 {
-		typ := rest[0]
-		end := bytes.IndexByte(rest, 0)
-		if end < 1 {
-			return fmt.Errorf("%w: a field's name does not end", errBSON)
+			if err != nil {
+				return err
+			}
 		}
-		name := rest[1:end]
-		rest = rest[end+1:]
-		size, ok := bsonSize(typ, rest)
-		if !ok {
-			return fmt.Errorf("%w: field %q of type 0x%02X does not fit", errBSON, clip(name), typ)
-		}
-		if err := f(name, typ, rest[:size]); err != nil {
-			return err
-		}
-		rest = rest[size:]
+		return w.Err()
 	}
 	return nil
 }
