@@ -14,6 +14,7 @@ import (
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/paste"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -38,7 +39,7 @@ func (s *Server) addInspect(api huma.API) {
 		}
 		out, err := s.inspect(ctx, in.ID, &o, in.Trace)
 		if errors.Is(err, inspect.ErrUnknown) { // the id may be wrapped, as in ObjectId("...")
-			if found := slices.Collect(inspect.ScanString(in.ID)); len(found) == 1 && found[0].Err == nil {
+			if found := slices.Collect(paste.ScanString(in.ID)); len(found) == 1 && found[0].Err == nil {
 				out, err = s.inspect(ctx, found[0].Text, &o, in.Trace)
 			}
 		}
@@ -133,7 +134,7 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 	deadline := s.options.Now().Add(traceTime)
 	unknown := map[string]wire.Trace{} // by process value
 	var found []inspected
-	for piece := range inspect.ScanString(text) {
+	for piece := range paste.ScanString(text) {
 		if len(found) == maxRows {
 			data.More++
 			continue

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/paste"
 )
 
 // Batch is what one stretch of a source holds. Places in it count documents,
@@ -51,7 +52,8 @@ const (
 	// MaxSamples is how many samples of each type a batch has.
 	MaxSamples = 3
 
-	maxText = 100 // bytes of a value in a report
+	maxText     = 100 // bytes of a value in a report
+	maxNotation = 200 // bytes of an id with a notation around it
 )
 
 // addID adds the id whose 12 bytes b begins with.
@@ -73,6 +75,19 @@ func (b *Batch) addHex(text []byte, place uint32) bool {
 
 // hexDigits is the length of an id as text.
 const hexDigits = 2 * objectid.Size
+
+// addPasted adds the id that text consists of, in any notation that package paste
+// reads. It reports false, and adds nothing, if text is something else.
+func (b *Batch) addPasted(text []byte, place uint32) bool {
+	if len(text) < hexDigits || len(text) > maxNotation {
+		return false
+	}
+	id, ok := paste.ObjectID(string(text))
+	if ok {
+		b.IDs = append(b.IDs, Item{id, place})
+	}
+	return ok
+}
 
 func isHexID(text []byte) bool {
 	var id objectid.ID

@@ -57,7 +57,7 @@ func (r *csvReader) read(ctx context.Context) error {
 			b.Without++
 		default:
 			value := []byte(row[column])
-			if digits, ok := unwrap(value); !ok || !b.addHex(digits, b.Documents) {
+			if !b.addPasted(value, b.Documents) {
 				b.addOther(typeText, b.Documents, value, value)
 			}
 		}

@@ -98,10 +98,8 @@ func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elemen
 		if err != nil {
 			return -1, err
 		}
-		if s[i] == '"' {
-			if digits, ok := unwrap(s[i:end]); ok && b.addHex(digits, place) {
-				return -1, nil
-			}
+		if s[i] == '"' && b.addPasted(s[i:end], place) {
+			return -1, nil
 		}
 		b.addJSON(s, i, end, place, false)
 		return -1, nil

@@ -36,7 +36,7 @@ func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 		}
 		b.addOther(t, place, unescape(text), value)
 	default:
-		if digits, ok := unwrap(value); ok && b.addHex(digits, place) {
+		if b.addPasted(value, place) {
 			break
 		}
 		b.addOther(wordType(value), place, normal(value), value)
@@ -108,7 +108,7 @@ func wordType(word []byte) Type {
 	case '"':
 		return typeString
 	}
-	if _, ok := unwrap(word); ok {
+	if new(Batch).addPasted(word, 0) {
 		return typeObject // ObjectId(...), as the shell writes it
 	}
 	switch string(word) {
@@ -162,20 +162,4 @@ func unescape(text []byte) []byte {
 		return text
 	}
 	return []byte(s)
-}
-
-// unwrap returns the 24 digits of an id as lists and exports have them: bare, in
-// quotes, or in ObjectId(...).
-func unwrap(text []byte) (digits []byte, ok bool) {
-	text = bytes.TrimSpace(text)
-	for _, prefix := range []string{"ObjectId(", "ObjectID("} {
-		if rest, found := bytes.CutPrefix(text, []byte(prefix)); found {
-			text = bytes.TrimSuffix(rest, []byte(")"))
-			break
-		}
-	}
-	if n := len(text); n == hexDigits+2 && text[0] == text[n-1] && (text[0] == '"' || text[0] == '\'') {
-		text = text[1 : n-1]
-	}
-	return text, isHexID(text)
 }

@@ -239,6 +239,7 @@ func TestTexts(t *testing.T) {
 	}{
 		{"list", idA + "\n" + idB + "\n", census.Options{}, "2 ids, without 0"},
 		{"list in every form", `"` + idA + `",` + "\r\n\n  ObjectId(\"" + idB + "\"),\nObjectId('" + idA + "')\nObjectId(" + strings.ToUpper(idB) + ")", census.Options{}, "4 ids, without 0"},
+		{"list in the notations of shells and SQL", `new ObjectId("` + idA + `")` + "\nx'" + idB + "';\n" + `{"$oid":"` + idA + `"};` + "\n0x" + idB + "\n" + `\x` + idA + ";\n", census.Options{}, "5 ids, without 0"},
 		{"list with others", idA + "\nhello\n" + idB[1:] + "\n" + idB + "0\n", census.Options{}, "1 ids, without 0, broken 3"},
 		{"csv", "_id,name\nObjectId(" + idA + "),\"a,\n\"\"b\"\n" + idB + ",c\n,d\nac3,e\n", census.Options{}, "2 ids, [text:1], without 1"},
 		{"csv column", "name,ref\r\nx,ObjectId(" + idA + ")\r\ny\r\n", census.Options{Column: "ref"}, "1 ids, without 1"},

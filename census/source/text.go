@@ -19,16 +19,11 @@ func (list) parse(block []byte, b *Batch) {
 		if len(line) == 0 {
 			continue
 		}
-		if digits, ok := listed(line); !ok || !b.addHex(digits, place) {
+		if !b.addPasted(line, place) {
 			b.addProblem(place, "not an id: %q", clip(line))
 		}
 	}
 	b.Documents = place
-}
-
-// listed returns the digits of the id in a line of a list.
-func listed(line []byte) (digits []byte, ok bool) {
-	return unwrap(bytes.TrimSuffix(bytes.TrimSpace(line), []byte{','}))
 }
 
 // grep finds every run of exactly 24 hexadecimal digits.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/paste"
 )
 
 // inspection is what --json writes of one id.
@@ -127,7 +128,7 @@ func inspectAll(ctx context.Context, std streams, args []string, options *inspec
 // pastedID is an id that somebody gave to the command.
 type pastedID struct {
 	source string // stdin or argument
-	inspect.Found
+	paste.Found
 }
 
 // place says where the id was, for an error about it.
@@ -146,13 +147,13 @@ func pasted(std streams, args []string) iter.Seq[pastedID] {
 	}
 	return func(yield func(pastedID) bool) {
 		for i, arg := range args {
-			source, ids := "argument", inspect.ScanString(arg)
+			source, ids := "argument", paste.ScanString(arg)
 			switch {
 			case arg == "-":
 				hintAtStdin(std)
-				source, ids = "stdin", inspect.Scan(std.in)
+				source, ids = "stdin", paste.Scan(std.in)
 			case strings.TrimSpace(arg) == "":
-				ids = slices.Values([]inspect.Found{{Err: errors.New("empty, want an id")}})
+				ids = slices.Values([]paste.Found{{Err: errors.New("empty, want an id")}})
 			}
 			for found := range ids {
 				if source == "argument" {
@@ -173,7 +174,7 @@ func hintAtStdin(std streams) {
 	}
 }
 
-func newStripped(f inspect.Found) *stripped {
+func newStripped(f paste.Found) *stripped {
 	if f.Before == "" && f.After == "" {
 		return nil
 	}

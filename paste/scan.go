@@ -1,4 +1,9 @@
-package inspect
+// Package paste finds ids in text that people paste: lists, logs, documents, and
+// single ids in the notations of shells, drivers and SQL.
+//
+// [Scan] finds ids of every format that package inspect knows. [ObjectID] reads one
+// ObjectId. Both accept the same notations.
+package paste
 
 import (
 	"bufio"
@@ -10,29 +15,32 @@ import (
 	"strings"
 )
 
-// Found is one id in a pasted text, or one piece of the text that has none.
+// Found is one id in a pasted text, or one piece of the text without an id.
 type Found struct {
 	// Line is the line on which the piece begins, counted from 1.
 	Line int
 
-	// Text is the id as it stands there. Whether it is one is for [Inspect] to
-	// say: what stands where an id should is returned whatever it is.
+	// Text is the id as it was written. It need not be valid: whatever is at the
+	// place of an id is returned, and inspect.Inspect reports what is wrong with
+	// it.
 	Text string
 
-	// Before and After are what stood around the id in its piece and was
-	// stripped. Of long ones only the 40 characters next to the id are left,
-	// and "..." in place of the others.
+	// Before and After are the text around the id in its piece. Of a long text
+	// only the 40 characters next to the id are left, and "..." in place of the
+	// others.
 	Before, After string
 
-	// Err says why there is no id in this piece; Text is then empty. It is nil
-	// otherwise.
+	// Err is the reason why there is no id in this piece; Text is then empty. It
+	// is nil otherwise.
 	Err error
 }
 
-// How much of a text is held at once: a line, and a document of the largest size
-// that MongoDB stores, in its wordiest form.
 const (
-	maxLine     = 1 << 20
+	// maxLine is the longest line that is held at once.
+	maxLine = 1 << 20
+
+	// maxDocument is the longest document that is held at once: the largest that
+	// MongoDB stores has 16 MiB, and up to four times as much as Extended JSON.
 	maxDocument = 64 << 20
 )
 
@@ -43,9 +51,9 @@ const (
 // as well. Within a line of a log it finds ObjectIds, UUIDs, and ULIDs in capitals;
 // ids of the other formats look like any other word or number there.
 //
-// It yields what it finds in the order of the text, and what it cannot make
-// sense of as a [Found] with an error. It stops after the first error of r,
-// which it yields last. It holds one line of up to 1 MiB or one document of up to
+// It yields what it finds in the order of the text, and every piece that it cannot
+// read as a [Found] with an error. It stops after the first error of r, which it
+// yields last. It holds one line of up to 1 MiB or one document of up to
 // 64 MiB at a time; longer ones are cut there.
 func Scan(r io.Reader) iter.Seq[Found] {
 	return func(yield func(Found) bool) {
@@ -66,13 +74,13 @@ func Scan(r io.Reader) iter.Seq[Found] {
 	}
 }
 
-// ScanString is [Scan] of a text that is at hand.
+// ScanString is [Scan] for a string.
 func ScanString(s string) iter.Seq[Found] { return Scan(strings.NewReader(s)) }
 
 // scanner cuts a text into pieces: documents, quoted words and lines.
 type scanner struct {
 	r    *bufio.Reader
-	line int   // on which the next byte stands
+	line int   // of the next byte
 	err  error // of r, once there is one
 	buf  []byte
 
@@ -148,8 +156,8 @@ func (s *scanner) restOfLine() {
 	}
 }
 
-// quoted reads up to the closing quote. It reports whether the quoted word
-// stands for itself, as one of a list does, and is not the beginning of a line.
+// quoted reads up to the closing quote. It reports whether the quoted word is a
+// piece of its own, as in a list, and not the beginning of a line.
 func (s *scanner) quoted(quote byte) bool {
 	for {
 		c, ok := s.next()
@@ -174,7 +182,7 @@ func (s *scanner) document(line int) []Found {
 		case !ok || len(s.buf) >= maxDocument:
 			return s.unfinished(line)
 		case c == '\n':
-			quote = 0 // no string goes on over the end of a line
+			quote = 0 // no string continues on the next line
 			if following, _ := s.r.Peek(1); len(following) == 1 && following[0] == '{' {
 				return s.broken(line)
 			}

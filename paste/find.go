@@ -1,4 +1,4 @@
-package inspect
+package paste
 
 import (
 	"bytes"
@@ -11,36 +11,30 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"github.com/oidkit/oid/inspect"
 )
 
 var (
-	// call is an id in the notation of a shell or driver: ObjectId("...").
-	call = regexp.MustCompile(`^(?:new\s+)?(?:[A-Za-z]+\.)?(?i:Object_?Id|UUID)(?:\.createFromHexString)?\(\s*["'\x60]?([^"'\x60()]*)["'\x60]?\s*\)$`)
-
-	// oid is an id in Extended JSON, cut off from the braces around it.
-	oid = regexp.MustCompile(`^\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']\s*\}?$`)
-
-	// literal is an id as SQL writes bytes, or as a number in hexadecimal.
-	literal = regexp.MustCompile(`^(?:0[xX]|\\x|[xX]')([0-9a-fA-F]{24}|[0-9a-fA-F]{32})'?$`)
-
 	// shellID is the _id of a document in the notation of the MongoDB shell.
 	shellID = regexp.MustCompile(`["']?\b_id["']?\s*:\s*(?:new\s+)?(?i:Object_?Id|UUID)\(\s*["']([^"']*)["']\s*\)`)
 
-	// standing is an id of a format that can be told from any other word: an
-	// ObjectId, a UUID, or a ULID in capitals.
-	standing = regexp.MustCompile(`^(?:[0-9a-fA-F]{24}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`)
+	// unambiguousID is an id of a format that no other word has: an ObjectId, a
+	// UUID, or a ULID in capitals.
+	unambiguousID = regexp.MustCompile(`^(?:[0-9a-fA-F]{24}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`)
 
-	// glued is what may stand before an id without a gap: what colours a
-	// terminal, what is escaped in a URL, or how PostgreSQL begins bytes.
-	glued = regexp.MustCompile(`^(?:\x1b\[[0-9;]{0,20}m|%[0-9a-fA-F]{2}|\\x)`)
+	// prefixWithoutSpace may come directly before an id: an escape sequence for
+	// the colours of a terminal, an escaped character of a URL, or the beginning
+	// of bytes in PostgreSQL.
+	prefixWithoutSpace = regexp.MustCompile(`^(?:\x1b\[[0-9;]{0,20}m|%[0-9a-fA-F]{2}|\\x)`)
 
-	// word is what has the length and the letters of an id of some format.
+	// word has the length and the characters of an id of some format.
 	word = regexp.MustCompile(`^[0-9A-Za-z-]{15,36}$`)
 )
 
 // inText returns what is in a line or in a quoted word.
 func inText(line int, text []byte) []Found {
-	trimmed := strings.Trim(string(text), " \t\r\n,;[]\ufeff")
+	trimmed := strings.Trim(string(text), around)
 	if trimmed == "" {
 		return nil
 	}
@@ -54,7 +48,7 @@ func inText(line int, text []byte) []Found {
 	if ids := inside(line, string(text)); ids != nil {
 		return ids
 	}
-	if single != "" { // it stands where an id should
+	if single != "" { // it is at the place of an id
 		return []Found{found(line, string(text), strings.Index(string(text), single), len(single))}
 	}
 	return []Found{{Line: line, Err: fmt.Errorf("no id in %s", quoteShort([]byte(trimmed)))}}
@@ -62,23 +56,8 @@ func inText(line int, text []byte) []Found {
 
 // isID reports whether s is an id of a known format.
 func isID(s string) bool {
-	_, err := Inspect(s, nil)
+	_, err := inspect.Inspect(s, nil)
 	return err == nil
-}
-
-// unwrap returns the word that stands where an id should in s, a single word with
-// or without a notation around it; or "" if s is more than that.
-func unwrap(s string) string {
-	s = strings.Trim(s, "`")
-	for _, notation := range []*regexp.Regexp{literal, call, oid} {
-		if m := notation.FindStringSubmatch(s); m != nil && m[1] != "" {
-			return m[1]
-		}
-	}
-	if inner := strings.Trim(s, "\"'"); !strings.ContainsAny(inner, " \t\"'`(){}:/=,") {
-		return inner
-	}
-	return ""
 }
 
 // wordList returns the words of s if all of them could be ids.
@@ -94,20 +73,20 @@ func wordList(line int, s string) []Found {
 	return ids
 }
 
-// inside returns the ids within s that stand out from what is around them.
+// inside returns the unambiguous ids within s.
 func inside(line int, s string) []Found {
 	var ids []Found
 	for at := 0; at < len(s); {
 		n := run(s[at:])
 		switch {
 		case n == 0 && strings.IndexByte("\x1b%\\", s[at]) >= 0:
-			n = max(len(glued.FindString(s[at:min(len(s), at+24)])), 1)
+			n = max(len(prefixWithoutSpace.FindString(s[at:min(len(s), at+24)])), 1)
 		case n == 0:
 			n = 1
 		case n == 8 && len(s) >= at+36 && run(s[at+24:]) == 12:
 			n = 36
 		}
-		if (n == 24 || n == 26 || n == 36) && standing.MatchString(s[at:at+n]) {
+		if (n == 24 || n == 26 || n == 36) && unambiguousID.MatchString(s[at:at+n]) {
 			ids = append(ids, found(line, s, at, n))
 		} else if n == 36 {
 			n = 8
@@ -149,13 +128,13 @@ func inDocument(line int, text []byte) []Found {
 		}
 		id, err := idValue(value)
 		if err == nil && name == "id" && !isID(id) {
-			err = fmt.Errorf("%q is no id", id)
+			err = fmt.Errorf("%q is not an id", id)
 		}
 		if err != nil {
 			refused = fmt.Errorf("member %q: %w", name, err)
 			break
 		}
-		// The value stands in the text as it is unless it is encoded.
+		// The value is in the text as it is unless it is encoded.
 		member := max(strings.Index(whole, `"`+name+`"`), 0)
 		at := strings.Index(whole[member:], id)
 		if at < 0 {
@@ -163,8 +142,8 @@ func inDocument(line int, text []byte) []Found {
 		}
 		return []Found{found(line, whole, member+at, len(id))}
 	}
-	// Only _id says that it is the id of the document. Lines of logs have an id
-	// that is something else.
+	// Only _id is certainly the id of the document. Lines of logs have other things
+	// in their id.
 	if _, sure := members["_id"]; !sure {
 		if ids := inside(line, whole); ids != nil {
 			return ids
@@ -179,7 +158,7 @@ func inDocument(line int, text []byte) []Found {
 // idValue returns the text of a member that should be an id: a string, a whole
 // number, or one of these or a UUID in Extended JSON.
 func idValue(value json.RawMessage) (string, error) {
-	refused := fmt.Errorf("%s is no id", quoteShort(value))
+	refused := fmt.Errorf("%s is not an id", quoteShort(value))
 	var s string
 	switch {
 	case len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &s) == nil:

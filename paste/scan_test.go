@@ -1,4 +1,4 @@
-package inspect_test
+package paste_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/paste"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 // "!" with the error.
 func scan(r io.Reader) string {
 	var out strings.Builder
-	for f := range inspect.Scan(r) {
+	for f := range paste.Scan(r) {
 		if f.Err != nil {
 			fmt.Fprintf(&out, "%d!%v\n", f.Line, f.Err)
 		} else {
@@ -58,16 +58,16 @@ func TestScan(t *testing.T) {
 		{"UUID as URN", "urn:uuid:" + u, "1 " + u + "\n"},
 		{"JSON lines", `{"_id":{"$oid":"` + a + `"},"ref":{"$oid":"` + b + `"}}` + "\n" + `{"x":1,"_id":{"$oid":"` + b + `"}}` + "\n", "1 " + a + "\n2 " + b + "\n"},
 		{"_id of a string", `{ "_id" : "ac3", "name" : "x" }`, "1 ac3\n"},
-		{"_id of a number", `{"_id":42}`, `1!member "_id": "42" is no id` + "\n"},
-		{"_id of null", `{"_id":null}`, `1!member "_id": "null" is no id` + "\n"},
-		{"_id with another wrapper", `{"_id":{"$date":"12"}}`, `1!member "_id": "{\"$date\":\"12\"}" is no id` + "\n"},
+		{"_id of a number", `{"_id":42}`, `1!member "_id": "42" is not an id` + "\n"},
+		{"_id of null", `{"_id":null}`, `1!member "_id": "null" is not an id` + "\n"},
+		{"_id with another wrapper", `{"_id":{"$date":"12"}}`, `1!member "_id": "{\"$date\":\"12\"}" is not an id` + "\n"},
 		{"_id of a long number", `{"_id":175928847299117063}`, "1 175928847299117063\n"},
 		{"_id of a long number, canonical", `{"_id":{"$numberLong":"175928847299117063"}}`, "1 175928847299117063\n"},
 		{"_id of a binary UUID", `{"_id":{"$binary":{"base64":"wjKrAJQUEeyzyJ9r3s7YRg==","subType":"04"}}}`, "1 " + u + "\n"},
-		{"_id of other bytes", `{"_id":{"$binary":{"base64":"wjKrAJQUEeyzyJ9r3s7YRg==","subType":"00"}}}`, `1!member "_id": "{\"$binary\":{\"base64\":\"wjKrAJQUEeyzyJ9r3s7YRg==\",\"subType\":\"0"... is no id` + "\n"},
+		{"_id of other bytes", `{"_id":{"$binary":{"base64":"wjKrAJQUEeyzyJ9r3s7YRg==","subType":"00"}}}`, `1!member "_id": "{\"$binary\":{\"base64\":\"wjKrAJQUEeyzyJ9r3s7YRg==\",\"subType\":\"0"... is not an id` + "\n"},
 		{"id of a log line", `{"id":51803,"attr":{"filter":{"_id":{"$oid":"` + a + `"}}}}`, "1 " + a + "\n"},
 		{"id of a request", `{"id":"req-17","msg":"order ` + a + ` failed"}`, "1 " + a + "\n"},
-		{"id that is none", `{"id":51803}`, `1!member "id": "51803" is no id` + "\n"},
+		{"id that is none", `{"id":51803}`, `1!member "id": "51803" is not an id` + "\n"},
 		{"array cut off", "[\n{\"_id\":{\"$oid\":\"" + a + "\"}},\n", "2 " + a + "\n3!an array begins but does not end: the text is cut off\n"},
 		{"array of strings cut off", `["` + a + `",`, "1 " + a + "\n1!an array begins but does not end: the text is cut off\n"},
 		{"brackets of a log", "[2026-11-20] " + a + "\n[2026-11-20] [x] " + b + "\n", "1 " + a + "\n2 " + b + "\n"},
@@ -125,7 +125,7 @@ func TestScanTellsWhatItStripped(t *testing.T) {
 		{"user=" + a + " ok", "user=", " ok"},
 		{long + " " + a + " " + long, "..." + long[:78] + " ", " " + long[:78] + "..."},
 	} {
-		for f := range inspect.ScanString(c.text) {
+		for f := range paste.ScanString(c.text) {
 			if f.Text != a || f.Before != c.before || f.After != c.after {
 				t.Errorf("%s: %q before %q, %q after", c.text, f.Before, f.Text, f.After)
 			}
@@ -143,7 +143,7 @@ func TestScanReportsReadErrors(t *testing.T) {
 
 func TestScanStops(t *testing.T) {
 	n := 0
-	for range inspect.ScanString(a + "\n" + b + "\n") {
+	for range paste.ScanString(a + "\n" + b + "\n") {
 		n++
 		break
 	}
@@ -158,7 +158,7 @@ func TestScanIsBounded(t *testing.T) {
 		text string
 		size int64
 	}{{"x", 3 << 20}, {`"`, 3 << 20}, {"{}", 1 << 16}, {"{ ", 70 << 20}} {
-		for f := range inspect.Scan(io.LimitReader(repeat(c.text), c.size)) {
+		for f := range paste.Scan(io.LimitReader(repeat(c.text), c.size)) {
 			if len(f.Text) > 1<<20 || f.Err != nil && len(f.Err.Error()) > 1000 {
 				t.Errorf("%q over and over: %d characters, error of %d", c.text, len(f.Text), len(f.Err.Error()))
 			}
@@ -185,7 +185,7 @@ func FuzzScan(f *testing.F) {
 			t.Fatalf("read at once:\n%s\nread byte by byte:\n%s", whole, bytewise)
 		}
 		line := 1
-		for found := range inspect.Scan(bytes.NewReader(text)) {
+		for found := range paste.Scan(bytes.NewReader(text)) {
 			if (found.Err == nil) == (found.Text == "") {
 				t.Fatalf("found %+v", found)
 			}
