@@ -69,8 +69,6 @@ func Faults() []Fault {
 		{"reply to the acquire lost with its connection", false, lostReply},
 		{"a reply to the holder swallowed", false, proxied(func(p *testenv.Proxy) { p.Swallow(1, false) })},
 		{"replies of the holder delayed by 0.8 TTL", false, proxied(func(p *testenv.Proxy) { p.Delay(4 * TTL / 5) })},
-		{"replies of the holder doubled", false, proxied(func(p *testenv.Proxy) { p.Double(2) })},
-		{"replies and messages of all doubled now and then", false, doubled},
 		{"holder cut off, both directions", true, proxied(func(p *testenv.Proxy) { p.Cut(true, true) })},
 		{"holder cut off, its requests only", true, proxied(func(p *testenv.Proxy) { p.Cut(true, false) })},
 		{"holder cut off, its replies only", true, proxied(func(p *testenv.Proxy) { p.Cut(false, true) })},
@@ -107,24 +105,6 @@ func lostReply(l *lab) {
 	w.begin()
 	l.start("waiter 1", l.server.URL(), TTL/20, wait)
 	time.Sleep(3 * TTL)
-}
-
-// doubled gives workers replies and messages twice, while there is much to tell.
-func doubled(l *lab) {
-	l.server = testenv.Redis(l.t)
-	var proxies []*testenv.Proxy
-	for _, name := range []string{"holder", "waiter 1", "waiter 2"} {
-		p := testenv.NewProxy(l.t, l.server.Addr)
-		l.start(name, p.URL(), TTL/100, wait)
-		proxies = append(proxies, p)
-	}
-	for range 10 {
-		for _, p := range proxies {
-			time.Sleep(TTL / 15)
-			p.Double(1)
-		}
-	}
-	time.Sleep(TTL)
 }
 
 // failover loses a primary together with the lock that was taken there.

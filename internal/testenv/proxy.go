@@ -26,7 +26,6 @@ type Proxy struct {
 	delay     time.Duration
 	swallow   int
 	hangUp    bool
-	double    int
 	conns     map[net.Conn]struct{}
 	closed    bool
 }
@@ -81,13 +80,10 @@ func (p *Proxy) Swallow(n int, hangUp bool) {
 	p.change(func() { p.swallow, p.hangUp = n, hangUp })
 }
 
-// Double passes on each of the next n replies and messages twice.
-func (p *Proxy) Double(n int) { p.change(func() { p.double = n }) }
-
 // Heal undoes everything.
 func (p *Proxy) Heal() {
 	p.change(func() {
-		p.noAsking, p.noReplies, p.delay, p.swallow, p.hangUp, p.double = false, false, 0, 0, false, 0
+		p.noAsking, p.noReplies, p.delay, p.swallow, p.hangUp = false, false, 0, 0, false
 	})
 }
 
@@ -178,24 +174,19 @@ func (p *Proxy) replies(client io.Writer, server io.Reader) {
 			return
 		}
 		p.mu.Lock()
-		delay, times, hangUp := p.delay, 1, false
-		switch {
-		case p.double > 0:
-			p.double--
-			times = 2
-		case frame[0] != '>' && p.swallow > 0:
+		delay, swallow, hangUp := p.delay, frame[0] != '>' && p.swallow > 0, p.hangUp
+		if swallow {
 			p.swallow--
-			times, hangUp = 0, p.hangUp
 		}
 		p.mu.Unlock()
 		time.Sleep(delay)
-		for range times {
+		if swallow && hangUp {
+			return
+		}
+		if !swallow {
 			if _, err := client.Write(frame); err != nil {
 				return
 			}
-		}
-		if hangUp {
-			return
 		}
 	}
 }

@@ -10,20 +10,17 @@ import (
 )
 
 // TryAcquire takes the lock if it is free, see [lock.Locker].
-func (l *Locker) TryAcquire(ctx context.Context, name string, _ ...lock.AcquireOptions) (*lock.Lease, error) {
-	r, err := l.newRequest(name)
+func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+	r, err := l.newRequest(name, o)
 	if err != nil {
-		return nil, err
-	}
-	if err := l.begin(); err != nil {
 		return nil, err
 	}
 	defer l.calls.Done()
 	var a answer
 	for range tries {
-		a, err = r.ask(ctx, false)
+		a, err = r.ask(ctx)
 		if err == nil && a.granted {
-			return r.lease(ctx, a.value.fence, safe(a.sent, l.ttl)), nil
+			return r.lease(ctx, a.fence), nil
 		}
 		if err == nil {
 			return nil, r.held(a)
@@ -46,12 +43,9 @@ func (r *request) failed(ctx context.Context, err error) error {
 
 // Acquire takes the lock, waiting for it as long as ctx allows, see
 // [lock.Locker].
-func (l *Locker) Acquire(ctx context.Context, name string, _ ...lock.AcquireOptions) (*lock.Lease, error) {
-	r, err := l.newRequest(name)
+func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+	r, err := l.newRequest(name, o)
 	if err != nil {
-		return nil, err
-	}
-	if err := l.begin(); err != nil {
 		return nil, err
 	}
 	defer l.calls.Done()
@@ -63,12 +57,6 @@ func (l *Locker) Acquire(ctx context.Context, name string, _ ...lock.AcquireOpti
 	return lease, nil
 }
 
-// join makes r known to the process's line.
-func (r *request) join() <-chan value {
-	r.joined = true
-	return r.l.line.join(r.text)
-}
-
 // The pause after an error that may pass doubles from the first to the second.
 const (
 	minPause = 20 * time.Millisecond
@@ -77,60 +65,81 @@ const (
 
 // wait asks for the lock until it is granted.
 func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
-	var (
-		woken  <-chan value // gets the lock's value when it is given to r
-		placed time.Time    // when the last request was sent by which r stood in line
-		last   error        // what stands in the way
-		pause  = minPause
-	)
-	// Only whoever is told when its turn has come may stand in line.
-	if r.l.line.listening() {
-		woken = r.join()
+	var refused *answer // the last, if the last request got one
+	var failure error   // of the last request, if it failed
+	obstacle := func() error {
+		if failure == nil && refused != nil {
+			return r.held(*refused)
+		}
+		return failure
+	}
+	pause := minPause
+	// Only a waiter that can be told when its turn has come may queue.
+	if r.l.queue.listening() {
+		r.l.queue.join(r)
 	}
 	for {
-		a, err := r.ask(ctx, r.joined)
+		a, err := r.ask(ctx)
 		var sleep time.Duration
 		switch {
 		case err == nil && a.granted:
-			return r.lease(ctx, a.value.fence, safe(a.sent, r.l.ttl)), nil
-		case ctx.Err() != nil && last != nil:
-			return nil, r.failed(ctx, last)
-		case err != nil && permanent(err), ctx.Err() != nil:
+			return r.lease(ctx, a.fence), nil
+		case ctx.Err() != nil && obstacle() != nil:
+			return nil, r.failed(ctx, obstacle())
+		// Redis may be full for a while: it refuses newcomers but no waiters.
+		case err != nil && permanent(err) && !(refused != nil && code(err) == "OOM"), ctx.Err() != nil && err != nil:
 			return nil, r.failed(ctx, err)
 		case err != nil:
-			last = err
+			failure = err
 			sleep = pause
 			pause = min(2*pause, maxPause)
-		case !r.joined:
-			last = r.held(a)
-			if err := r.l.listen(ctx); err != nil {
-				return nil, r.failed(ctx, err)
-			}
-			woken = r.join()
-			continue
 		default:
-			last = r.held(a)
-			placed = a.sent
-			pause = minPause
-			// Waiters spread their polls, and ask at the latest when the lock
-			// would expire, a little late since it expires by whole milliseconds.
-			sleep = r.l.ttl/6 + rand.N(r.l.ttl/6)
-			sleep = min(sleep, a.ttl+time.Millisecond+rand.N(10*time.Millisecond))
-		}
-		timer := time.NewTimer(sleep)
-		select {
-		case v := <-woken:
-			// The lock was given to r after its last request was sent, for a third
-			// of the TTL. Where that is not yet long ago, no need to ask.
-			if deadline := safe(placed, r.l.ttl/3); v.owner == r.text && time.Until(deadline) > r.l.ttl/6 {
-				r.l.see(v.fence)
-				return r.lease(ctx, v.fence, deadline), nil
+			if refused == nil {
+				r.l.tell(lock.Event{Kind: lock.Waiting, Name: r.name, Owner: r.owner, Took: time.Since(r.began)})
 			}
+			refused, failure, pause = &a, nil, minPause
+			if !r.joined {
+				if err := r.l.listen(ctx); ctx.Err() != nil {
+					return nil, r.failed(ctx, obstacle())
+				} else if err != nil {
+					return nil, r.failed(ctx, err)
+				}
+				r.l.queue.join(r)
+				continue
+			}
+			r.l.watches.see(r, a.text)
+			// Waiters spread their polls. A lock expires by whole milliseconds, and
+			// so does what is left of a reservation.
+			sleep = min(r.ttl/6, time.Second)
+			sleep = min(sleep+rand.N(sleep), a.wait+time.Millisecond+rand.N(10*time.Millisecond))
+		}
+		if err := r.sleep(ctx, sleep); ctx.Err() != nil {
+			return nil, r.failed(ctx, obstacle())
+		} else if err != nil {
+			return nil, r.failed(ctx, err)
+		}
+	}
+}
+
+// sleep returns nil when it is time to ask again: after d, or when a hint says so.
+// Otherwise it returns why not to ask any more.
+func (r *request) sleep(ctx context.Context, d time.Duration) error {
+	latest := time.Now().Add(d)
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	for {
+		select {
+		case h := <-r.wake:
+			if h == now {
+				return nil
+			}
+			timer.Reset(min(time.Duration(h), time.Until(latest)))
 		case <-timer.C:
+			return nil
 		case <-ctx.Done():
-			return nil, r.failed(ctx, last)
-		case <-r.l.closing.Done():
-			return nil, fmt.Errorf("redislock: acquire %q: %w", r.name, lock.ErrClosed)
+			return ctx.Err()
+		case <-r.l.calls.Closing.Done():
+			return lock.ErrClosed
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	childMain()
 	lockfaults.Main(lockfaults.Own())
 	os.Exit(m.Run())
 }

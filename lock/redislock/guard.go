@@ -2,26 +2,20 @@ package redislock
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"strconv"
-
-	"github.com/redis/rueidis"
 
 	"github.com/oidkit/oid/lock"
 )
 
-//go:embed scripts/guard.lua
-var guardText string
-
-var guardScript = newScript(guardText)
-
 // Guard keeps late writers out of a key in Redis: a hash with the fields fence,
 // the highest fence seen, and value. Read the value with HGET key value.
-// Everything that writes the key has to go through [Guard.Set].
+// All writes to the key must go through [Guard.Set].
 type Guard struct {
 	// Client is where the key is; it need not be the Redis of the locks.
 	Client Client
+	// Driver is used instead of Client if it is not nil.
+	Driver Driver
 	// Key is the key.
 	Key string
 }
@@ -29,12 +23,11 @@ type Guard struct {
 // Set stores value and fence, unless the key has seen a higher fence: then it
 // leaves the key alone and returns a [lock.StaleError].
 func (g Guard) Set(ctx context.Context, fence uint64, value string) error {
-	text := strconv.FormatUint(fence, 10)
-	result := g.Client.Do(ctx, g.Client.B().Evalsha().Sha1(guardScript.sha1).Numkeys(1).Key(g.Key).Arg(text, value).Build())
-	if e, ok := rueidis.IsRedisErr(result.Error()); ok && e.IsNoScript() {
-		result = g.Client.Do(ctx, g.Client.B().Eval().Script(guardScript.text).Numkeys(1).Key(g.Key).Arg(text, value).Build())
+	driver := g.Driver
+	if driver == nil {
+		driver = rueidisDriver{g.Client}
 	}
-	seen, err := result.ToString()
+	seen, err := run(ctx, driver, guardScript, []string{g.Key}, []string{strconv.FormatUint(fence, 10), value})
 	if err != nil {
 		return fmt.Errorf("redislock: compare fence in %q: %w", g.Key, err)
 	}

@@ -17,9 +17,13 @@ import (
 //
 //	redis://user:password@host:port/db
 //	rediss://host:port                              with TLS
-//	redis://host1:port?addr=host2:port              a Redis Cluster
-//	redis://sentinel1:port?addr=...&master_set=name behind Sentinel
 //	unix:///path/to/redis.sock
+//	redis://host1:port?addr=host2:port              a Redis Cluster
+//	redis-sentinel://host1:port,host2:port/name/db  the primary called name
+//
+// The hosts behind redis-sentinel (rediss-sentinel with TLS) are Sentinels; user
+// and password are those of the primary. redis://host1?addr=host2&master_set=name
+// means the same.
 //
 // The error says what is wrong with the URL, with the connection, or with Redis.
 func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
@@ -37,10 +41,10 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redislock: connect to %s: %w", redacted(rawURL), err)
 	}
-	l := newLocker(client, opts)
+	l := newLocker(rueidisDriver{client}, opts)
 	l.closeClient = client.Close
 	l.reset = dialer.closeBefore
-	if err := l.inspect(ctx, opts.Warn); err != nil {
+	if err := l.inspect(ctx); err != nil {
 		_ = l.Close()
 		return nil, err
 	}
@@ -49,12 +53,12 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 
 // parseURL returns the options of a client for a URL.
 func parseURL(rawURL string) (rueidis.ClientOption, error) {
-	o, err := rueidis.ParseURL(rawURL)
+	o, err := rueidis.ParseURL(withoutSentinel(rawURL))
 	if err != nil {
 		if bad := (*url.Error)(nil); errors.As(err, &bad) {
 			err = bad.Err // it repeats the URL, and a password with it
 		}
-		return o, fmt.Errorf("URL of Redis: %w: want redis://host:port, rediss://host:port or unix:///path", err)
+		return o, fmt.Errorf("URL of Redis: %w: want redis://host:port, rediss://host:port, redis-sentinel://host:port/name or unix:///path", err)
 	}
 	o.DisableCache = true
 	if o.Dialer.Timeout == 0 {
@@ -71,6 +75,37 @@ func parseURL(rawURL string) (rueidis.ClientOption, error) {
 	// several connections would be most of the memory of a small program.
 	o.ReadBufferEachConn, o.WriteBufferEachConn = 16<<10, 16<<10
 	return o, nil
+}
+
+// withoutSentinel returns a URL with the scheme redis-sentinel in the form that
+// rueidis knows, and others as they are.
+func withoutSentinel(rawURL string) string {
+	scheme, rest, _ := strings.Cut(rawURL, "://")
+	plain, found := strings.CutSuffix(scheme, "-sentinel")
+	if !found {
+		return rawURL
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	at := strings.LastIndexByte(rest, '@') + 1
+	hosts, path, _ := strings.Cut(rest[at:], "/")
+	name, db, _ := strings.Cut(path, "/")
+	name, err := url.PathUnescape(name)
+	if err != nil || name == "" {
+		return rawURL
+	}
+	all := strings.Split(hosts, ",")
+	for i, host := range all {
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			all[i] = host + ":26379"
+		}
+	}
+	for _, host := range all[1:] {
+		query += "&addr=" + url.QueryEscape(host)
+	}
+	if db != "" {
+		query += "&db=" + db
+	}
+	return plain + "://" + rest[:at] + all[0] + "?" + strings.TrimPrefix(query+"&master_set="+url.QueryEscape(name), "&")
 }
 
 // connect is rueidis.NewClient, which knows no context.
@@ -124,9 +159,9 @@ func explain(err error, o rueidis.ClientOption) error {
 
 // redacted returns a URL without its password.
 func redacted(rawURL string) string {
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return "Redis"
+	if i := strings.LastIndexByte(rawURL, '@'); i >= 0 {
+		scheme, _, _ := strings.Cut(rawURL, "://")
+		return scheme + "://xxxxx@" + rawURL[i+1:]
 	}
-	return u.Redacted()
+	return rawURL
 }

@@ -53,6 +53,8 @@ func TestOpenBadURL(t *testing.T) {
 		"http://:geheim@localhost": "redis://host:port",
 		"redis://:geheim@h:port":   "port",
 		"redis://h/notanumber":     "database",
+		"redis-sentinel://h:1":     "redis-sentinel://host:port/name",
+		"redis-sentinel://h:1/m/x": "database",
 	} {
 		refuses(t, url, word)
 	}
@@ -194,7 +196,7 @@ func TestFullRedis(t *testing.T) {
 		}
 		next <- err
 	}()
-	until(t, "waiter in line", func() bool { return server.CLI("ZCARD", "oid:lock:{job}:line") == "1" })
+	until(t, "waiter in line", func() bool { return server.CLI("ZCARD", "oid:lock:{job}:queue") == "1" })
 	server.CLI("CONFIG", "SET", "maxmemory", "1")
 	if _, err := l.Acquire(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), "OOM") {
 		t.Errorf("Acquire in a full Redis: %v, want OOM", err)

@@ -3,6 +3,8 @@ package redislock_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -51,6 +53,35 @@ func suite(t *testing.T, url string, clear func()) {
 		clear()
 		return func() lock.Locker { return open(t, url, 0) }
 	})
+}
+
+func TestSentinelURL(t *testing.T) {
+	set := testenv.RedisSentinel(t)
+	nobody := "127.0.0.1:" + strconv.Itoa(testenv.FreePort(t))
+	l := open(t, "redis-sentinel://"+set.Sentinel.Addr+","+nobody+"/"+testenv.SentinelMaster+"/3", 0)
+	lease, err := l.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := set.Primary.CLI("-n", "3", "EXISTS", "oid:lock:{job}"); got != "1" {
+		t.Errorf("%s keys in database 3 of the primary, want 1", got)
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUnixURL(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "redis.sock")
+	testenv.Redis(t, "--unixsocket", path)
+	l := open(t, "unix://"+path, 0)
+	lease, err := l.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
 }
 
 // However long the way back takes, the time of a lease counts from before the

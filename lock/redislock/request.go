@@ -2,113 +2,174 @@ package redislock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/engine"
+	"github.com/oidkit/oid/lock/internal/holder"
 	"github.com/oidkit/oid/objectid"
 )
 
-// request is one wish to have a lock, and later the [lock.Keeper] of its lease.
+// request is one acquisition, and later the [engine.Keeper] of its lease.
 type request struct {
-	l     *Locker
-	name  string
-	keys  []string
-	owner lock.Owner
-	text  string // of the owner
-	fence uint64 // of the lease; 0 before
-
-	// joined is set before r may stand in line: from then on messages may come.
-	joined bool
+	l       *Locker
+	name    string
+	keys    []string
+	owner   lock.Owner
+	text    string // of the owner
+	ttl     time.Duration
+	ttlText string // in milliseconds
+	options lock.AcquireOptions
+	began   time.Time
+	since   time.Time // when the request was sent that was granted
+	fence   uint64    // of the lease
+	joined  bool      // set before r may be in the queue
+	ticket  string    // in the queue
+	wake    chan hint // from when it has joined
 }
 
-func (l *Locker) newRequest(name string) (*request, error) {
+// newRequest counts a call that Close has to wait for. Without an error the caller
+// calls l.calls.Done.
+func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, error) {
+	r := &request{l: l, name: name, began: time.Now(), ttl: l.options.TTL}
+	if len(o) > 0 {
+		r.options = o[0]
+	}
+	if r.options.TTL != 0 {
+		r.ttl = r.options.TTL
+	}
 	if err := lock.CheckName(name); err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
-	id := objectid.New()
-	return &request{l: l, name: name, keys: keys(name), owner: lock.Owner{Process: l.process, ID: id}, text: l.owners + id.String()}, nil
+	if err := lock.CheckTTL(r.ttl); err != nil {
+		return nil, fmt.Errorf("redislock: %w", err)
+	}
+	r.ttl = r.ttl.Truncate(time.Millisecond)
+	r.ttlText = strconv.FormatInt(r.ttl.Milliseconds(), 10)
+	r.keys = keys(name)
+	r.owner = lock.Owner{Process: l.options.Process, ID: objectid.New()}
+	r.text = l.owners + r.owner.ID.String()
+	return r, l.calls.Begin()
+}
+
+// try is the longest that one request may take.
+func (r *request) try() time.Duration { return min(r.ttl/6, maxTry) }
+
+// tail returns the lock's value after the fence.
+func (r *request) tail(detail string) string {
+	return r.text + " " + version + " " + strconv.FormatInt(r.since.UnixMicro(), 10) + " " + detail
+}
+
+// waiter returns r as the scripts name it in the queue, or "" if it is not there.
+func (r *request) waiter() string {
+	if !r.joined {
+		return ""
+	}
+	return r.l.channel + " " + r.text
 }
 
 // answer is what Redis says to a request.
 type answer struct {
 	granted bool
-	value   value
-	sent    time.Time     // before the request was
-	ttl     time.Duration // of the lock
+	fence   uint64        // if granted
+	wait    time.Duration // if not: ask again after that
+	text    string        // and what the lock is now
 }
 
-// ask asks once for the lock, and for a place in line if queue is set.
-func (r *request) ask(ctx context.Context, queue bool) (answer, error) {
-	a := answer{sent: time.Now()}
-	reply, err := r.l.eval(ctx, acquireScript, r.keys, r.text, r.l.ttlText, r.l.seenText(), r.place(queue))
+// ask asks once for the lock, and for a place in the queue if r has joined.
+func (r *request) ask(ctx context.Context) (a answer, err error) {
+	r.since = time.Now()
+	detail := r.l.detail
+	if r.options.Command != "" || r.options.Group {
+		detail = describe(holder.Self(r.options))
+	}
+	reply, err := r.l.eval(ctx, r.try(), acquireScript, r.keys, "", r.tail(detail), r.ttlText, r.l.guess(), r.waiter(), r.ticket)
 	if err != nil {
 		return a, err
 	}
-	ttl, text, held := strings.Cut(reply, " ")
-	if !held {
-		a.granted, text = true, reply+" "+r.text
-	} else if ms, err := strconv.ParseInt(ttl, 10, 64); err == nil {
-		a.ttl = time.Duration(ms) * time.Millisecond
-	}
-	if a.value, err = parseValue(text); err != nil {
+	if fence, ok := strings.CutPrefix(reply, "granted "); ok {
+		a.granted = true
+		if a.fence, err = strconv.ParseUint(fence, 10, 64); err == nil {
+			r.l.see(a.fence)
+		}
 		return a, err
 	}
-	r.l.see(a.value.fence)
-	return a, nil
-}
-
-// place returns r's place in line, or "" if it is not to stand there.
-func (r *request) place(queue bool) string {
-	if !queue {
-		return ""
+	f := strings.SplitN(reply, " ", 4) // refused, wait, ticket, value
+	if len(f) != 4 {
+		return a, errNonce
 	}
-	return r.l.deaf + " " + r.l.ttlText + " " + r.l.line.channel + " " + r.text
+	ms, err := strconv.ParseInt(f[1], 10, 64)
+	if err != nil {
+		return a, errNonce
+	}
+	a.wait, r.ticket, a.text = time.Duration(ms)*time.Millisecond, f[2], f[3]
+	if r.ticket == "" { // not for a waiter
+		_, err = parseValue(a.text)
+	}
+	return a, err
 }
 
 // held returns the error that says who has the lock.
 func (r *request) held(a answer) error {
-	status, err := a.value.status(r.name, a.ttl)
+	v, err := parseValue(a.text)
 	if err != nil {
 		return fmt.Errorf("redislock: %q: %w", r.name, err)
 	}
-	return &lock.HeldError{Status: status}
+	r.l.see(v.fence)
+	return v.held(r.name, a.wait)
 }
 
-// safe is until when a lease is safe that was asked for at sent and granted for
-// a time d: a twentieth less than d, for clocks that run at different speeds and
-// for the time that it takes a holder to stop.
-func safe(sent time.Time, d time.Duration) time.Time { return sent.Add(d - d/20) }
+// deadline is until when a lease is safe that was granted or renewed by a request
+// sent at a time: a twentieth less than the TTL, for clocks that run at different
+// speeds and for the time that a holder takes to stop.
+func (r *request) deadline(sent time.Time) time.Time { return sent.Add(r.ttl - r.ttl/20) }
 
 // lease begins the lease of a lock that was granted.
-func (r *request) lease(ctx context.Context, fence uint64, deadline time.Time) *lock.Lease {
+func (r *request) lease(ctx context.Context, fence uint64) *lock.Lease {
 	if r.joined {
-		r.l.line.holds(r.text)
+		r.l.queue.leave(r)
 	}
 	r.fence = fence
-	return lock.NewLease(ctx, r.name, r.owner, nil, engine.Grant{
-		Fence: fence, Deadline: deadline,
-		Every: r.l.ttl / 3, Retry: r.l.ttl / 6, Renewals: &r.l.renewals, Keeper: r,
+	r.l.tell(lock.Event{Kind: lock.Acquired, Name: r.name, Owner: r.owner, Fence: fence, Took: time.Since(r.began)})
+	return lock.NewLease(ctx, r.name, r.owner, r.l.options.Events, engine.Grant{
+		Fence: fence, Deadline: r.deadline(r.since),
+		Every: r.ttl / 3, Retry: r.ttl / 6, Renewals: &r.l.renewals, Keeper: r,
 	})
 }
 
 // Keep renews the lease.
 func (r *request) Keep() (time.Time, error) {
 	sent := time.Now()
-	reply, err := r.l.eval(context.Background(), renewScript, r.keys, r.text, r.l.ttlText)
+	if err := r.renew(""); err != nil {
+		return time.Time{}, err
+	}
+	return r.deadline(sent), nil
+}
+
+// SetGroup records the process group that the lock protects.
+func (r *request) SetGroup(pgid int) error {
+	h := holder.Self(r.options)
+	h.Group = pgid
+	return r.renew(r.tail(describe(h)))
+}
+
+// renew extends the lock and replaces its value after the fence, unless tail is "".
+func (r *request) renew(tail string) error {
+	if err := r.l.calls.Begin(); err != nil {
+		return err
+	}
+	defer r.l.calls.Done()
+	reply, err := r.l.eval(r.l.calls.Closing, r.try(), renewScript, r.keys, "", strconv.FormatUint(r.fence, 10)+" "+r.text, r.ttlText, tail)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("redislock: renew %q: %w", r.name, err)
+		return fmt.Errorf("redislock: renew %q: %w", r.name, err)
 	}
 	if reply != "1" {
-		return time.Time{}, fmt.Errorf("%w: %q: Redis has it for another or for nobody", lock.ErrLost, r.name)
+		return fmt.Errorf("%w: %q: in Redis another has it or nobody", lock.ErrLost, r.name)
 	}
-	return safe(sent, r.l.ttl), nil
+	return nil
 }
 
 // tries is how often a request is sent that nobody waits for.
@@ -116,43 +177,30 @@ const tries = 3
 
 // Free gives the lock back.
 func (r *request) Free() error {
-	defer r.leave()
-	if err := r.l.begin(); err != nil {
+	if err := r.l.calls.Begin(); err != nil {
 		return err
 	}
 	defer r.l.calls.Done()
-	had, unsure, err := r.release()
+	had, unsure, err := r.release("")
 	if err != nil {
-		return fmt.Errorf("redislock: release %q: %w; it frees itself within %v", r.name, err, r.l.ttl)
+		return fmt.Errorf("redislock: release %q: %w; it frees itself within %v", r.name, err, r.ttl)
 	}
-	if !had && !unsure { // unsure: a try whose reply was lost may have done it
-		return fmt.Errorf("%w: %q: Redis had it for another or for nobody", lock.ErrLost, r.name)
+	if !had && !unsure { // unsure: an attempt whose reply was lost may have done it
+		return fmt.Errorf("%w: %q: in Redis another had it or nobody", lock.ErrLost, r.name)
 	}
 	return nil
 }
 
-// leave forgets that r waited or held.
-func (r *request) leave() {
-	if r.joined {
-		r.l.line.leave(r.text)
-	}
-}
-
-// release gives the lock back, or takes r out of the line if it may stand there
-// still. It reports whether r had the lock, and whether an earlier try may have
-// worked.
-func (r *request) release() (had, unsure bool, err error) {
-	held := r.text
-	if r.fence > 0 {
-		held = value{r.fence, r.text}.String()
-	}
+// release gives the lock back, and takes waiter out of the queue. It reports
+// whether r had the lock, and whether an earlier attempt may have worked.
+func (r *request) release(waiter string) (had, unsure bool, err error) {
 	for i := range tries {
 		if i > 0 {
 			unsure = true
-			time.Sleep(r.l.try / 10)
+			time.Sleep(r.try() / 10)
 		}
 		var reply string
-		reply, err = r.l.eval(context.Background(), releaseScript, r.keys, held, r.l.ttlText, r.place(r.joined && r.fence == 0))
+		reply, err = r.l.eval(context.Background(), r.try(), releaseScript, r.keys, "", r.text, r.ttlText, waiter)
 		if err == nil {
 			return reply == "1", unsure, nil
 		}
@@ -163,29 +211,12 @@ func (r *request) release() (had, unsure bool, err error) {
 	return false, unsure, err
 }
 
-// giveUp takes back, in the background, whatever r has asked for. The caller's
-// call is still counted in l.calls.
+// giveUp takes back, in the background, everything that r has asked for. The
+// caller's call is still counted in l.calls.
 func (r *request) giveUp() {
-	r.leave()
-	r.l.calls.Go(func() { _, _, _ = r.release() })
+	waiter := r.waiter()
+	if r.joined {
+		r.l.queue.leave(r)
+	}
+	r.l.calls.Go(func() { _, _, _ = r.release(waiter) })
 }
-
-// permanent reports whether the same request would get the same error again.
-func permanent(err error) bool {
-	if errors.Is(err, rueidis.ErrClosing) {
-		return true
-	}
-	e, ok := rueidis.IsRedisErr(err)
-	if !ok {
-		return false // of the network
-	}
-	code, _, _ := strings.Cut(e.Error(), " ")
-	switch code {
-	case "LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "MOVED", "ASK":
-		return false // a failover or a start, which ends
-	}
-	return true
-}
-
-// SetGroup does nothing yet.
-func (r *request) SetGroup(int) error { return nil }

@@ -15,24 +15,25 @@ func newScript(text string) script {
 	return script{text, hex.EncodeToString(sum[:])}
 }
 
-//go:embed scripts/prelude.lua
-var preludeText string
-
-//go:embed scripts/acquire.lua
-var acquireText string
-
-//go:embed scripts/renew.lua
-var renewText string
-
-//go:embed scripts/release.lua
-var releaseText string
-
-//go:embed scripts/status.lua
-var statusText string
+var (
+	//go:embed scripts/prelude.lua
+	preludeText string
+	//go:embed scripts/acquire.lua
+	acquireText string
+	//go:embed scripts/renew.lua
+	renewText string
+	//go:embed scripts/release.lua
+	releaseText string
+	//go:embed scripts/status.lua
+	statusText string
+	//go:embed scripts/guard.lua
+	guardText string
+)
 
 var (
 	acquireScript = newScript(preludeText + acquireText)
 	renewScript   = newScript(preludeText + renewText)
 	releaseScript = newScript(preludeText + releaseText)
 	statusScript  = newScript(statusText)
+	guardScript   = newScript(guardText)
 )

@@ -2,15 +2,19 @@ package redislock
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/rueidis"
 
 	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/lock"
 )
 
 // at returns a script under a clock that stands still.
@@ -24,7 +28,8 @@ func at(t *testing.T, s script, micros int64) script {
 }
 
 // The clock of Redis may be set back, and Redis may forget the last fence; only
-// both together, and no client that remembers, would be too much.
+// both together, and no client that remembers, would be too much. The clock is
+// read only where nothing remembers the last fence.
 func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 	server := testenv.Redis(t)
 	l, err := Open(t.Context(), server.URL(), nil)
@@ -35,21 +40,23 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 	const noon = 1_795_166_651_598_985
 	fence := func(micros int64) uint64 {
 		t.Helper()
-		r, err := l.newRequest("job")
+		r, err := l.newRequest("job", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := l.eval(context.Background(), at(t, acquireScript, micros), r.keys, r.text, l.ttlText, l.seenText(), "")
+		reply, err := l.eval(context.Background(), r.try(), at(t, acquireScript, micros), r.keys, "", r.tail(l.detail), r.ttlText, l.guess(), "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := parseValue(reply + " " + r.text)
+		v, err := parseValue(strings.TrimPrefix(reply, "granted "))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := r.release(); err != nil {
+		l.see(v.fence)
+		if _, _, err := r.release(""); err != nil {
 			t.Fatal(err)
 		}
+		l.calls.Done()
 		return v.fence
 	}
 	for i, step := range []struct {
@@ -58,10 +65,11 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 		then  func()
 	}{
 		{noon, noon, nil},
-		{noon + 5, noon + 5, nil},
-		{noon + 5, noon + 6, nil}, // twice in a microsecond
-		{noon - 3_600_000_000, noon + 7, nil},
-		{noon - 3_600_000_000, noon + 8, func() { server.CLI("FLUSHALL"); l.see(noon + 8) }},
+		{noon + 5, noon + 1, nil},
+		{noon + 5, noon + 2, nil}, // twice in a microsecond
+		{noon - 3_600_000_000, noon + 3, func() { l.seen.Store(0) }},
+		{noon - 3_600_000_000, noon + 4, func() { server.CLI("FLUSHALL") }},                  // Redis remembered it
+		{noon - 3_600_000_000, noon + 5, func() { server.CLI("FLUSHALL"); l.see(noon + 8) }}, // this client did
 		{noon - 3_600_000_000, noon + 9, func() { server.CLI("FLUSHALL"); l.seen.Store(0) }},
 		{noon + 10, noon + 10, nil}, // nothing is remembered, and the clock is right
 	} {
@@ -74,61 +82,137 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 	}
 }
 
-// A waiter that nobody can tell is passed over, and one that has died after it
-// was told stands in the way for a third of its TTL only.
-func TestReleasePassesOverTheDead(t *testing.T) {
+// waiters returns n requests that wait for a lock, in this order, and whose
+// process never asks again.
+func waiters(t *testing.T, l *Locker, n int) (all []*request) {
+	t.Helper()
+	for range n {
+		r, err := l.newRequest("job", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.calls.Done() // nobody ends it
+		r.joined = true
+		if a, err := r.ask(t.Context()); err != nil || a.granted {
+			t.Fatalf("ask: %+v, %v", a, err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// For as long as a lock is reserved for the first waiter nobody else gets it; who
+// asks then gets it, though the first waiters are dead, and those that are alive
+// are told to ask again.
+func TestReservationIsShortAndThenForAnybody(t *testing.T) {
 	server := testenv.Redis(t)
 	l, err := Open(t.Context(), server.URL(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	requests := make([]*request, 3)
-	for i := range requests {
-		if requests[i], err = l.newRequest("job"); err != nil {
-			t.Fatal(err)
+	lease, err := l.TryAcquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := waiters(t, l, 3)
+	if s, err := l.Status(t.Context(), "job"); err != nil || s.Waiters != len(dead) {
+		t.Errorf("%d waiters, %v; want %d", s.Waiters, err, len(dead))
+	}
+	released := time.Now()
+	if err := lease.Release(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.TryAcquire(t.Context(), "job")
+	var held *lock.HeldError
+	if took := time.Since(released); took < 100*time.Millisecond && (!errors.As(err, &held) || held.Status.Held || held.Status.Owner != dead[0].owner) {
+		t.Errorf("TryAcquire after %v: %v, want it reserved for the first waiter", took, err)
+	}
+	if s, err := l.Status(t.Context(), "job"); err != nil || s.Held {
+		t.Errorf("Status of a lock that is reserved: %+v, %v", s, err)
+	}
+	alive := &request{joined: true, text: "alive", keys: keys("job"), wake: make(chan hint, 1), l: l}
+	other := &request{joined: true, text: "other", keys: keys("other"), wake: make(chan hint, 1), l: l}
+	l.queue.mu.Lock()
+	l.queue.waiting["alive"], l.queue.waiting["other"] = alive, other
+	l.queue.mu.Unlock()
+	if err := l.listen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*request{alive, other} {
+		select {
+		case <-r.wake: // because messages come in from now on
+		default:
 		}
 	}
-	holder, dead, deaf := requests[0], requests[1], requests[2]
-	if a, err := holder.ask(t.Context(), false); err != nil || !a.granted {
-		t.Fatalf("ask: %+v, %v", a, err)
+	next, err := l.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, r := range []*request{dead, deaf} {
-		if a, err := r.ask(t.Context(), true); err != nil || a.granted { // though nobody listens
+	if took := time.Since(released); took < 140*time.Millisecond || took > time.Second {
+		t.Errorf("the next got the lock after %v, want the reservation of 150 ms", took)
+	}
+	select {
+	case <-alive.wake:
+	case <-time.After(5 * time.Second):
+		t.Error("the waiters were not told to ask again")
+	}
+	if len(other.wake) > 0 {
+		t.Error("the waiters of another lock were told to ask")
+	}
+	if s, err := l.Status(t.Context(), "job"); err != nil || s.Waiters != 0 {
+		t.Errorf("%d waiters after the roll call, %v; want none", s.Waiters, err)
+	}
+	if err := next.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The tickets that waiters keep put them back in order.
+func TestTicketsKeepTheOrder(t *testing.T) {
+	server := testenv.Redis(t)
+	l, err := Open(t.Context(), server.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	lease, err := l.TryAcquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := waiters(t, l, 3)
+	server.CLI("DEL", "oid:lock:{job}:queue")
+	for i := range all {
+		if a, err := all[len(all)-1-i].ask(t.Context()); err != nil || a.granted {
 			t.Fatalf("ask: %+v, %v", a, err)
 		}
 	}
-	if n := server.CLI("ZCARD", "oid:lock:{job}:line"); n != "2" {
-		t.Fatalf("%s stand in line, want 2", n)
+	want := ""
+	for _, r := range all {
+		want += l.channel + " " + r.text + "\n"
 	}
-	if had, _, err := holder.release(); err != nil || !had {
-		t.Fatalf("release: %v, %v", had, err)
+	if got := server.CLI("ZRANGE", "oid:lock:{job}:queue", "0", "-1"); got != strings.TrimSpace(want) {
+		t.Errorf("queue\n%s\nwant\n%s", got, want)
 	}
-	if s, err := l.Status(t.Context(), "job"); err != nil || s.Held {
-		t.Errorf("after everybody was passed over: %+v, %v", s, err)
-	}
-
-	l.deaf = "1" // in a cluster nobody knows who listens
-	_, _ = holder.ask(t.Context(), false)
-	_, _ = dead.ask(t.Context(), true)
-	if had, _, err := holder.release(); err != nil || !had {
-		t.Fatalf("release: %v, %v", had, err)
-	}
-	s, err := l.Status(t.Context(), "job")
-	if err != nil || s.Owner != dead.owner || s.TTL > l.ttl/3 {
-		t.Errorf("handed to the dead: %+v, %v; want it for %v", s, err, l.ttl/3)
+	if err := lease.Release(); err != nil {
+		t.Error(err)
 	}
 }
 
 func FuzzParseValue(f *testing.F) {
-	f.Add("1795166651598985 10.0.0.7:8080:1795166651598985:4711/507f1f77bcf86cd799439011")
+	const owner = "10.0.0.7:8080:1795166651598985:4711/507f1f77bcf86cd799439011"
+	f.Add("1795166651598985")
+	f.Add("1795166651598985 ! " + owner + " 1795166651598999")
+	f.Add("1795166651598985 " + owner + " v2 1795166651598985 3c1-b 4026531836 4711 99 -1 host sh+-c+%22a+b%22")
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := parseValue(text)
-		if err != nil {
+		if err != nil || v.owner.IsZero() || v.reserved {
 			return
 		}
-		if again, err := parseValue(v.String()); err != nil || again != v {
-			t.Errorf("%q is read as %v, and that as %v, %v", text, v, again, err)
+		r := request{text: v.owner.String(), since: v.since}
+		again, err := parseValue(strconv.FormatUint(v.fence, 10) + " " + r.tail(describe(v.holder)))
+		if err != nil || again != v {
+			t.Errorf("%q is read as %+v, and that as %+v, %v", text, v, again, err)
 		}
 	})
 }

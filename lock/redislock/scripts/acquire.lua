@@ -1,34 +1,90 @@
--- Takes the lock if it is free, or else joins the line.
+-- Takes the lock if it is free, or else joins the queue.
 --
--- ARGV: nonce, owner, ttl in milliseconds, highest fence seen or '', place in line
--- or '' if the owner does not wait.
--- Returns "nonce fence" if the owner has the lock now, and otherwise
--- "nonce ttl fence owner" of who has it.
+-- ARGV: nonce, the value after the fence, which begins with the owner, ttl in
+-- milliseconds, the highest fence seen plus one or '', the waiter "channel owner"
+-- or '' if the owner does not wait, its ticket or '' if it has none.
+-- Returns "nonce granted fence" if the owner has the lock now, and otherwise
+-- "nonce refused wait ticket value": ask again after wait milliseconds.
 --
--- Asking twice does no harm: an owner that has the lock is told so again, and
--- one that stands in line keeps its place.
+-- Asking twice is harmless: an owner that has the lock is told so again, and a
+-- waiter keeps its ticket.
 
-local nonce, owner, ttl, seen, place = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local nonce, tail, ttl, guess, waiter, ticket = unpack(ARGV)
+local owner = string.match(tail, '^%S+')
 
-local value = redis.call('GET', KEYS[1])
-if not value or not string.find(value, ' ', 1, true) then
-  local fence = next_fence(value or '', seen)
-  redis.call('SET', KEYS[1], fence .. ' ' .. owner, 'PX', ttl)
-  if place ~= '' then
-    redis.call('ZREM', KEYS[2], place)
+local value, fence, rest, heard = read()
+if is_held_by(rest, owner) then
+  set(fence .. ' ' .. tail, ttl)
+  return nonce .. ' granted ' .. fence
+end
+
+local passed = false -- the reservation of another
+if rest ~= '' then
+  local wait
+  local first, ends = reserved(rest)
+  if not first then
+    wait = redis.call('PTTL', KEYS[1])
+  elseif first ~= owner then
+    local left = ends - now()
+    if left > 0 and left <= reservation then -- more if the clock was set back
+      wait = math.ceil(left / 1000)
+    else
+      passed = true
+    end
   end
-  return nonce .. ' ' .. fence
-end
-
-if is_owner(value, owner) then
-  redis.call('PEXPIRE', KEYS[1], ttl)
-  return nonce .. ' ' .. string.match(value, '^%d+')
-end
-
-if place ~= '' then
-  redis.call('ZADD', KEYS[2], 'NX', now(), place)
-  if redis.call('PTTL', KEYS[2]) < tonumber(ttl) then -- others in line may need it for longer
-    redis.call('PEXPIRE', KEYS[2], ttl)
+  if wait then
+    if waiter ~= '' then
+      if ticket == '' then
+        ticket = now()
+      end
+      -- PEXPIRE comes first because a Redis whose memory is full accepts it.
+      local life = math.max(redis.call('PTTL', KEYS[2]), ttl)
+      redis.call('PEXPIRE', KEYS[2], life)
+      if redis.call('ZADD', KEYS[2], 'NX', ticket, waiter) == 1 then
+        redis.call('PEXPIRE', KEYS[2], life)
+      end
+      if not heard or not first then
+        local last, other = last_heard(heard)
+        if channel_of(last) ~= channel_of(waiter) then
+          other = last
+        end
+        redis.call('SET', KEYS[3], (fence or '0') .. ' ' .. waiter .. ' ' .. other, 'PX', life)
+      end
+    end
+    return nonce .. ' refused ' .. wait .. ' ' .. ticket .. ' ' .. value
   end
 end
-return nonce .. ' ' .. redis.call('PTTL', KEYS[1]) .. ' ' .. value
+
+if ticket ~= '' then
+  redis.call('ZREM', KEYS[2], waiter)
+end
+if not fence then
+  fence = now()
+  if #guess > #fence or (#guess == #fence and guess > fence) then
+    fence = guess
+  end
+elseif #guess > #fence or (#guess == #fence and guess > fence) then
+  fence = guess
+else
+  fence = string.format('%.0f', fence + 1)
+end
+-- GET refuses to overwrite a key that is not a text, which MGET does not show.
+redis.call('SET', KEYS[1], fence .. ' ' .. tail, 'PX', ttl, 'GET')
+if heard and waiter ~= '' and ticket == '' then
+  redis.call('ZREM', KEYS[2], waiter) -- the reply with its ticket may have been lost
+end
+
+if passed then
+  -- The first waiter may be dead, and others with it: whoever is alive asks again,
+  -- with its ticket.
+  local told = {}
+  for _, member in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
+    local channel = channel_of(member)
+    if not told[channel] then
+      told[channel] = true
+      redis.call('PUBLISH', channel, 'all ' .. KEYS[1])
+    end
+  end
+  redis.call('DEL', KEYS[2])
+end
+return nonce .. ' granted ' .. fence

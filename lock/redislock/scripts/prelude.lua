@@ -1,31 +1,68 @@
 -- What the scripts have in common.
 --
--- KEYS[1] is the lock: "fence owner" while somebody has it, and "fence", that of
--- the last holder, for one TTL after it was given back. It always has a TTL.
--- KEYS[2] is the line: a place "deaf ttl channel owner" for each waiter, scored by
--- its arrival. deaf is 1 if Redis cannot tell whether anybody listens on the
--- channel.
+-- KEYS[1] is the lock. It begins with the fence of the last grant, and then says:
+--   "fence"                      free
+--   "fence ! owner until"        free, but reserved for a waiter until that time
+--   "fence owner version ..."    held
+-- KEYS[2] is the queue: a sorted set of waiters "channel owner", by ticket.
+-- KEYS[3] is "fence waiter waiter": the last fence, the waiter last heard of, and
+-- the one last heard of on another channel or ''. It exists if anybody waits, so
+-- that a lock without waiters costs no look at the queue, and keeps the fence when
+-- the lock expires.
 --
--- A fence is at least the time in microseconds: 16 digits until the year 2286, so
--- that fences compare as text. Making numbers of them is slow, and exact only up
--- to 2^53.
+-- Every key always has a TTL. Times are texts of microseconds since 1970, and so
+-- are fences, unless they are ahead of the clock: 16 digits until the year 2286.
 
--- now returns the time in microseconds.
+local reservation = 150000 -- microseconds
+
 local function now()
   local time = redis.call('TIME')
   return time[1] .. string.sub('000000' .. time[2], -6)
 end
 
--- is_owner reports whether the lock's value names owner.
-local function is_owner(value, owner)
-  return value and string.sub(value, -#owner - 1) == ' ' .. owner
+-- read returns the lock's value, its fence, the text after that, and the waiter
+-- last heard of. The fence is that which the last waiter saw if there is no value,
+-- and nil if nothing remembers it.
+local function read()
+  local found = redis.call('MGET', KEYS[1], KEYS[3])
+  local value, heard = found[1], found[2]
+  local fence, rest = string.match(value or '', '^(%d+) ?(.*)$')
+  if value and not fence then
+    return value, nil, value, heard -- not a lock: held by something unknown
+  end
+  if not fence and heard then
+    fence = string.match(heard, '^%d+')
+  end
+  return value, fence, rest or '', heard
 end
 
--- next_fence returns the fence after previous and seen, texts that may be ''.
-local function next_fence(previous, seen)
-  local fence = now()
-  if fence > previous and fence > seen then
-    return fence
+-- is_held_by reports whether a text begins with the words of another: that after
+-- the fence with the owner, or a whole value with "fence owner".
+local function is_held_by(text, words)
+  return string.sub(text, 1, #words + 1) == words .. ' '
+end
+
+-- reserved returns the owner for which a lock is reserved, and until when.
+local function reserved(rest)
+  return string.match(rest, '^! (%S+) (%d+)$')
+end
+
+-- last_heard returns the two waiters of KEYS[3].
+local function last_heard(heard)
+  local last, other = string.match(heard or '', '^%d+ (%S+ %S+) (.*)$')
+  return last or '', other or ''
+end
+
+local function channel_of(waiter)
+  return string.match(waiter, '^%S*')
+end
+
+-- set writes the lock even if the memory of Redis is full. Redis then refuses the
+-- first write of a script, but only if it is one that needs memory.
+local function set(value, ttl)
+  local reply = redis.pcall('SET', KEYS[1], value, 'PX', ttl)
+  if reply.err then
+    redis.call('PEXPIRE', KEYS[1], ttl)
+    redis.call('SET', KEYS[1], value, 'PX', ttl)
   end
-  return string.format('%.0f', math.max(tonumber(previous) or 0, tonumber(seen) or 0) + 1)
 end

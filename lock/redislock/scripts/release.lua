@@ -1,39 +1,41 @@
--- Takes the owner out of the line, and if it has the lock gives that to the
--- first in line who can be told.
+-- Frees the lock if the owner has it, or passes on a reservation for the owner.
 --
--- ARGV: nonce, owner or the whole value of the lock, which is compared faster, ttl
--- in milliseconds, place in line or '' if the owner did not wait.
+-- ARGV: nonce, owner, ttl in milliseconds, the waiter "channel owner" that leaves
+-- the queue or ''.
 -- Returns "nonce 1" if the owner had the lock, and otherwise "nonce 0".
 --
--- A waiter is given the lock for a third of its TTL. It renews it as soon as it
--- hears of it; if it has died, that is how long it stands in the way.
+-- The first waiter is told to ask, and for a moment nobody else can take the lock.
+-- The waiter of another process that was last heard of is told to ask after that
+-- moment, in case the process of the first is dead.
 
-local nonce, held, ttl, place = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local nonce, owner, ttl, leaving = unpack(ARGV)
 
-if place ~= '' then
-  redis.call('ZREM', KEYS[2], place)
+if leaving ~= '' then
+  redis.call('ZREM', KEYS[2], leaving)
 end
-local value = redis.call('GET', KEYS[1])
-if value ~= held and not is_owner(value, held) then
+local _, fence, rest, heard = read()
+local had = is_held_by(rest, owner)
+if not had and reserved(rest) ~= owner then
   return nonce .. ' 0'
 end
-local fence = string.match(value, '^%d+')
+local reply = nonce .. (had and ' 1' or ' 0')
 
-while true do
-  -- This comes before any SET because a Redis whose memory is full refuses the
-  -- first write of a script, but not the later ones.
-  local waiter = redis.call('ZPOPMIN', KEYS[2])[1]
-  if not waiter then
-    break
+local first = heard and redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+if not first then
+  if heard then
+    redis.call('DEL', KEYS[3])
   end
-  local deaf, waiter_ttl, channel, waiter_owner = string.match(waiter, '^(%d) (%d+) (%S+) (%S+)$')
-  fence = next_fence(fence, '')
-  value = fence .. ' ' .. waiter_owner
-  redis.call('SET', KEYS[1], value, 'PX', math.floor(waiter_ttl / 3))
-  if redis.call('PUBLISH', channel, value .. ' ' .. KEYS[1]) > 0 or deaf == '1' then
-    return nonce .. ' 1'
-  end
+  set(fence, ttl)
+  return reply
 end
 
-redis.call('SET', KEYS[1], fence, 'PX', ttl)
-return nonce .. ' 1'
+local channel, waiter = string.match(first, '^(%S+) (%S+)$')
+set(fence .. ' ! ' .. waiter .. ' ' .. string.format('%.0f', now() + reservation), ttl)
+redis.call('PUBLISH', channel, 'ask ' .. waiter)
+for _, other in ipairs({last_heard(heard)}) do
+  if other ~= '' and channel_of(other) ~= channel and redis.call('ZSCORE', KEYS[2], other) then
+    redis.call('PUBLISH', channel_of(other), 'later ' .. string.match(other, '%S+$') .. ' ' .. math.ceil(reservation / 1000))
+    break
+  end
+end
+return reply

@@ -1,10 +1,19 @@
 -- Extends the lock if the owner still has it.
 --
--- ARGV: nonce, owner, ttl in milliseconds.
--- Returns "nonce 1" if the owner has the lock, and otherwise "nonce 0".
+-- ARGV: nonce, "fence owner", ttl in milliseconds, the new value after the fence
+-- or ''.
+-- Returns "nonce 1" if the lease has the lock, and otherwise "nonce 0".
+--
+-- The fence is compared because a late copy of the owner's own request may have
+-- taken the lock again after the lease had ended.
 
-if not is_owner(redis.call('GET', KEYS[1]), ARGV[2]) then
-  return ARGV[1] .. ' 0'
+local nonce, lease, ttl, tail = unpack(ARGV)
+
+if not is_held_by(redis.call('GET', KEYS[1]) or '', lease) then
+  return nonce .. ' 0'
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return ARGV[1] .. ' 1'
+redis.call('PEXPIRE', KEYS[1], ttl)
+if tail ~= '' then
+  redis.call('SET', KEYS[1], string.match(lease, '^%d+') .. ' ' .. tail, 'PX', ttl)
+end
+return nonce .. ' 1'

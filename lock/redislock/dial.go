@@ -3,7 +3,6 @@ package redislock
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -14,16 +13,14 @@ import (
 
 // dialer opens the connections of a client and can drop them.
 type dialer struct {
-	base  func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) // nil: TCP
-	count bool                                                                      // compare replies with requests
+	base func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) // nil: TCP
 
 	mu    sync.Mutex
 	conns map[*conn]time.Time // when they were opened
 }
 
 func newDialer(o rueidis.ClientOption) *dialer {
-	// In version 2 of the protocol messages look like replies.
-	return &dialer{base: o.DialCtxFn, count: !o.AlwaysRESP2, conns: make(map[*conn]time.Time)}
+	return &dialer{base: o.DialCtxFn, conns: make(map[*conn]time.Time)}
 }
 
 func (d *dialer) dial(ctx context.Context, addr string, nd *net.Dialer, config *tls.Config) (net.Conn, error) {
@@ -66,46 +63,19 @@ func (d *dialer) closeBefore(t time.Time) {
 	}
 }
 
-// conn is a connection that its dialer knows of while it is open, and that fails
-// when there are more replies than requests. Whatever comes after that would be
-// taken for the reply to another request, or end the program, since the client
-// panics when a reply comes that nobody waits for.
+// conn is a connection that its dialer knows of while it is open.
 type conn struct {
 	net.Conn
 	dialer *dialer
-
-	requests, replies frames
-	due               atomic.Int64 // replies that are still to come
-	closed            atomic.Bool
+	closed atomic.Bool
 }
 
-var errSurplus = errors.New("redislock: more replies than requests")
-
-// Write counts the requests that it writes.
-func (c *conn) Write(p []byte) (int, error) {
-	if c.dialer.count {
-		c.requests.feed(p, func() { c.due.Add(c.requests.replies()) })
-	}
-	return c.Conn.Write(p)
-}
-
-// Read counts the replies that it reads.
+// Read does not return what has come in before Close: those are replies to
+// requests that were given up.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if c.closed.Load() { // what comes now is the reply to a request that was given up
+	if c.closed.Load() {
 		return 0, net.ErrClosed
-	}
-	if !c.dialer.count {
-		return n, err
-	}
-	surplus := false
-	c.replies.feed(p[:n], func() {
-		if c.replies.reply() {
-			surplus = surplus || c.due.Add(-1) < 0
-		}
-	})
-	if surplus {
-		return 0, errSurplus
 	}
 	return n, err
 }

@@ -1,0 +1,144 @@
+package redislock_test
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/lock"
+)
+
+// waitFor lets a Locker wait for the lock that a child holds. The channel gets the
+// time at which it had the lock, which it then released.
+func waitFor(t *testing.T, url string, ttl time.Duration) (got chan time.Time) {
+	t.Helper()
+	l := open(t, url, ttl)
+	got = make(chan time.Time, 1)
+	go func() {
+		lease, err := l.Acquire(t.Context(), "job")
+		if err != nil {
+			t.Errorf("Acquire: %v", err)
+			return
+		}
+		got <- time.Now()
+		if err := lease.Release(); err != nil {
+			t.Errorf("Release: %v", err)
+		}
+	}()
+	until(t, "waiter", func() bool {
+		s, err := l.Status(t.Context(), "job")
+		return err == nil && s.Waiters == 1
+	})
+	return got
+}
+
+// When the kernel says that the holder on this host has ended, the next gets the
+// lock at once and not at the end of its TTL.
+func TestHolderKilledWithAWaiterOnItsHost(t *testing.T) {
+	const ttl = 6 * time.Second
+	url := testenv.Redis(t).URL()
+	var all []time.Duration
+	for range 5 {
+		holder := startChild(t, url, ttl, "hold")
+		holder.report("acquired")
+		got := waitFor(t, url, ttl)
+		time.Sleep(100 * time.Millisecond)
+		killed := time.Now()
+		holder.signal(syscall.SIGKILL)
+		select {
+		case at := <-got:
+			all = append(all, at.Sub(killed))
+		case <-time.After(ttl / 2):
+			t.Fatalf("nobody has the lock %v after the death of its holder", ttl/2)
+		}
+	}
+	slices.Sort(all)
+	t.Logf("the next had the lock after %v", all)
+	if all[0] > 50*time.Millisecond { // one of them was not disturbed by other programs
+		t.Errorf("the next had the lock %v after the death of its holder, want 50ms", all[0])
+	}
+}
+
+// The lock of a command is free when the whole of its process group has ended.
+func TestHolderKilledButNotItsGroup(t *testing.T) {
+	const ttl = 3 * time.Second
+	url := testenv.Redis(t).URL()
+	holder := startChild(t, url, ttl, "group")
+	group, err := strconv.Atoi(holder.report("group"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	holder.report("acquired")
+	defer syscall.Kill(-group, syscall.SIGKILL)
+	got := waitFor(t, url, ttl)
+	holder.signal(syscall.SIGKILL)
+	select {
+	case <-got:
+		t.Fatal("the lock was freed though its group still ran")
+	case <-time.After(ttl / 3):
+	}
+	if err := syscall.Kill(-group, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-got:
+	case <-time.After(ttl / 3): // by the TTL it would have been later
+		t.Fatal("the lock was not freed though its group had ended")
+	}
+}
+
+// While the group has no name only the TTL counts.
+func TestHolderKilledBeforeItNamedItsGroup(t *testing.T) {
+	const ttl = 2 * time.Second
+	url := testenv.Redis(t).URL()
+	holder := startChild(t, url, ttl, "unnamed")
+	holder.report("acquired")
+	got := waitFor(t, url, ttl)
+	holder.signal(syscall.SIGKILL)
+	killed := time.Now()
+	if at := <-got; at.Sub(killed) < ttl/2 {
+		t.Errorf("the lock was freed after %v, want it held for the TTL of %v", at.Sub(killed), ttl)
+	}
+}
+
+// A holder that merely stands still keeps its lock for the TTL.
+func TestHolderStoppedIsNotDead(t *testing.T) {
+	const ttl = 2 * time.Second
+	url := testenv.Redis(t).URL()
+	holder := startChild(t, url, ttl, "hold")
+	holder.report("acquired")
+	got := waitFor(t, url, ttl)
+	holder.signal(syscall.SIGSTOP)
+	stopped := time.Now()
+	if at := <-got; at.Sub(stopped) < ttl/2 {
+		t.Errorf("the lock was freed after %v, want it held for the TTL of %v", at.Sub(stopped), ttl)
+	}
+}
+
+func TestStatusDescribesTheHolder(t *testing.T) {
+	url := testenv.Redis(t).URL()
+	c := startChild(t, url, 5*time.Second, "hold")
+	c.report("acquired")
+	l := open(t, url, 0)
+	s, err := l.Status(t.Context(), "job")
+	if err != nil || s.Holder.Host == "" || s.Holder.Process.PID != c.cmd.Process.Pid ||
+		s.Holder.Command != "the child's command" || s.Holder.State != lock.Alive {
+		t.Errorf("Status = %+v, %v; want host, pid and command of the holder, alive", s, err)
+	}
+	if age := time.Since(s.Since); age < 0 || age > time.Minute {
+		t.Errorf("held since %v", s.Since)
+	}
+	var held *lock.HeldError
+	if _, err := l.TryAcquire(t.Context(), "job"); !errors.As(err, &held) || held.Status.Holder.Command != s.Holder.Command {
+		t.Errorf("TryAcquire: %v, want it to name the command", err)
+	}
+	c.signal(syscall.SIGKILL)
+	until(t, "holder has ended", func() bool {
+		s, err := l.Status(t.Context(), "job")
+		return err == nil && s.Held && s.Holder.State == lock.Ended
+	})
+}

@@ -1,0 +1,158 @@
+package redislock
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oidkit/oid/lock"
+)
+
+// hint says after what time a waiter should ask for its lock.
+type hint time.Duration
+
+const now hint = 0
+
+// queue is what one process knows of its own waiters, and the one subscription by
+// which they get hints.
+type queue struct {
+	mu      sync.Mutex
+	waiting map[string]*request // by owner
+	started bool                // the subscription is, or is being made
+	up      bool                // messages come in
+	err     error               // why the last subscription ended
+	changed chan struct{}       // closed when up or err changes
+}
+
+func (q *queue) init() {
+	q.waiting = make(map[string]*request)
+	q.changed = make(chan struct{})
+}
+
+// join makes r a waiter that gets hints.
+func (q *queue) join(r *request) {
+	r.joined, r.wake = true, make(chan hint, 1)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting[r.text] = r
+}
+
+// leave forgets r.
+func (q *queue) leave(r *request) {
+	q.mu.Lock()
+	delete(q.waiting, r.text)
+	q.mu.Unlock()
+	r.l.watches.leave(r)
+}
+
+// listening reports whether messages come in.
+func (q *queue) listening() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.up
+}
+
+// set records that the subscription was made or has ended.
+func (q *queue) set(up bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.up, q.err = up, err
+	close(q.changed)
+	q.changed = make(chan struct{})
+	if up { // what was published until now is lost
+		for _, r := range q.waiting {
+			r.hint(now)
+		}
+	}
+}
+
+// hint tells r when to ask. A hint to ask now replaces one to ask later.
+func (r *request) hint(h hint) {
+	for {
+		select {
+		case r.wake <- h:
+			return
+		default:
+		}
+		if h != now {
+			return // r has a hint already
+		}
+		select {
+		case <-r.wake:
+		default:
+		}
+	}
+}
+
+// deliver gives a message to the waiters that it is for, see scripts/release.lua.
+// Those that do not wait any more ignore it.
+func (q *queue) deliver(message string) {
+	kind, rest, _ := strings.Cut(message, " ")
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch kind {
+	case "ask":
+		if r := q.waiting[rest]; r != nil {
+			r.hint(now)
+		}
+	case "later":
+		owner, ms, _ := strings.Cut(rest, " ")
+		n, err := strconv.ParseUint(ms, 10, 16)
+		if r := q.waiting[owner]; r != nil && err == nil {
+			// Not at the very end: the reservation expires by whole milliseconds.
+			r.hint(hint(time.Duration(n+5) * time.Millisecond))
+		}
+	case "all":
+		for _, r := range q.waiting {
+			if r.keys[0] == rest {
+				r.hint(now)
+			}
+		}
+	}
+}
+
+// listen returns when messages come in, or will as far as one can know: a
+// network that is broken is not an error. It starts the subscription.
+func (l *Locker) listen(ctx context.Context) error {
+	for {
+		l.queue.mu.Lock()
+		up, err, changed := l.queue.up, l.queue.err, l.queue.changed
+		if !l.queue.started {
+			l.queue.started = true
+			l.calls.Go(l.subscribe)
+		}
+		l.queue.mu.Unlock()
+		switch {
+		case up:
+			return nil
+		case err != nil && permanent(err):
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-l.calls.Closing.Done():
+			return lock.ErrClosed
+		}
+	}
+}
+
+// subscribe keeps the subscription alive until Close.
+func (l *Locker) subscribe() {
+	pause := minPause
+	for l.calls.Closing.Err() == nil {
+		err := l.driver.Subscribe(l.calls.Closing, l.channel, func() {
+			pause = minPause
+			l.queue.set(true, nil)
+		}, l.queue.deliver)
+		l.queue.set(false, err)
+		select {
+		case <-time.After(pause):
+			pause = min(2*pause, maxPause)
+		case <-l.calls.Closing.Done():
+		}
+	}
+}

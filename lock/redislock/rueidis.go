@@ -1,0 +1,99 @@
+package redislock
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redis/rueidis"
+)
+
+// Client is what this package needs of a rueidis.Client.
+type Client interface {
+	B() rueidis.Builder
+	Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult
+	Receive(ctx context.Context, subscribe rueidis.Completed, fn func(rueidis.PubSubMessage)) error
+	Nodes() map[string]rueidis.Client
+}
+
+// rueidisDriver is the [Driver] of a rueidis client.
+type rueidisDriver struct{ client Client }
+
+func (d rueidisDriver) EvalSHA(ctx context.Context, sha1 string, keys, args []string) (string, error) {
+	return text(d.client.Do(ctx, d.client.B().Evalsha().Sha1(sha1).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()))
+}
+
+func (d rueidisDriver) Eval(ctx context.Context, script string, keys, args []string) (string, error) {
+	return text(d.client.Do(ctx, d.client.B().Eval().Script(script).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()))
+}
+
+// text returns a reply as [Driver] wants it.
+func text(result rueidis.RedisResult) (string, error) {
+	s, err := result.ToString()
+	if err == nil {
+		return s, nil
+	}
+	if reply, ok := rueidis.IsRedisErr(err); ok && !reply.IsNil() {
+		return "", ReplyError(reply.Error())
+	}
+	switch {
+	case errors.Is(err, rueidis.ErrClosing):
+		return "", ErrClientClosed
+	case rueidis.IsParseErr(err), rueidis.IsRedisNil(err):
+		return "", nil // not a text
+	}
+	return "", err
+}
+
+func (d rueidisDriver) Subscribe(ctx context.Context, channel string, ready func(), message func(string)) error {
+	hooked := rueidis.WithOnSubscriptionHook(ctx, func(s rueidis.PubSubSubscription) {
+		if s.Kind == "subscribe" {
+			ready()
+		}
+	})
+	err := d.client.Receive(hooked, d.client.B().Subscribe().Channel(channel).Build(), func(m rueidis.PubSubMessage) { message(m.Message) })
+	if ctx.Err() != nil { // Receive leaves the subscription to its caller
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTry)
+		defer cancel()
+		d.client.Do(end, d.client.B().Unsubscribe().Channel(channel).Build())
+	}
+	if reply, ok := rueidis.IsRedisErr(err); ok {
+		return ReplyError(reply.Error())
+	}
+	return err
+}
+
+func (d rueidisDriver) Info(ctx context.Context) (map[string]string, error) {
+	infos := make(map[string]string)
+	for addr, node := range d.client.Nodes() {
+		// Like all requests it has a deadline: one without would make the client
+		// serve the connection by goroutines from then on, which takes longer.
+		limited, cancel := limit(ctx, maxTry)
+		info, err := text(node.Do(limited, node.B().Info().Build()))
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		infos[addr] = info
+	}
+	return infos, nil
+}
+
+func (d rueidisDriver) Scan(ctx context.Context, pattern string, found func(string)) error {
+	for _, node := range d.client.Nodes() {
+		for cursor := uint64(0); ; {
+			limited, cancel := limit(ctx, maxTry)
+			page, err := node.Do(limited, node.B().Scan().Cursor(cursor).Match(pattern).Count(1000).Build()).AsScanEntry()
+			cancel()
+			if err != nil {
+				return err
+			}
+			for _, key := range page.Elements {
+				found(key)
+			}
+			if cursor = page.Cursor; cursor == 0 {
+				break
+			}
+		}
+	}
+	return nil
+}
