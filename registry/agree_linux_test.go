@@ -91,9 +91,13 @@ func (o *oneProcess) Insert(_ context.Context, c string, doc any) (k store.Key, 
 	return k, err
 }
 
-func (o *oneProcess) Replace(ctx context.Context, c string, doc any) error {
+func (o *oneProcess) Swap(ctx context.Context, c string, _ bson.Raw, doc any) (bson.Raw, error) {
 	_, err := o.Insert(ctx, c, doc)
-	return err
+	return o.docs[c], err
+}
+
+func (o *oneProcess) Get(_ context.Context, c string, _ store.Key) (bson.Raw, error) {
+	return o.docs[c], nil
 }
 
 func (o *oneProcess) InsertMany(context.Context, string, []any, *store.InsertOptions) ([]store.Key, error) {

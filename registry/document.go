@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"iter"
 	"time"
@@ -26,12 +27,24 @@ const format = 1
 
 // record is the document of a process.
 type record struct {
-	Key     string `bson:"_id"`
-	Format  int    `bson:"v"`
+	Key    string `bson:"_id"`
+	Format int    `bson:"v"`
+	// Write is different for each write, so that a recorder recognises its own.
+	Write   objectid.ID `bson:"write,omitempty"`
 	Process `bson:",inline"`
 }
 
-func recordOf(p Process) record { return record{processKey(p.GPID, p.Block), format, p} }
+func recordOf(p Process) record {
+	return record{Key: processKey(p.GPID, p.Block), Format: format, Process: p}
+}
+
+// randomID returns an id that differs in the copies of a process: [objectid.New]
+// goes on with the same counter in each of them.
+func randomID() objectid.ID {
+	id := objectid.At(time.Now())
+	rand.Read(id[4:])
+	return id
+}
 
 // holding is the document of a claim: which member has a block or a value.
 type holding struct {

@@ -78,6 +78,10 @@ func (f *faulty) Replace(ctx context.Context, c string, doc any) error {
 	return err
 }
 
+func (f *faulty) Swap(ctx context.Context, c string, old bson.Raw, doc any) (bson.Raw, error) {
+	return through(ctx, f, "Swap "+c, func() (bson.Raw, error) { return f.Store.Swap(ctx, c, old, doc) })
+}
+
 func (f *faulty) Get(ctx context.Context, c string, k store.Key) (bson.Raw, error) {
 	return through(ctx, f, "Get "+c, func() (bson.Raw, error) { return f.Store.Get(ctx, c, k) })
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -173,6 +175,10 @@ func (e elsewhere) Insert(ctx context.Context, c string, doc any) (store.Key, er
 
 func (e elsewhere) Replace(ctx context.Context, c string, doc any) error {
 	return e.Store.Replace(ctx, c, e.changed(doc))
+}
+
+func (e elsewhere) Swap(ctx context.Context, c string, old bson.Raw, doc any) (bson.Raw, error) {
+	return e.Store.Swap(ctx, c, old, e.changed(doc))
 }
 
 func (e elsewhere) changed(doc any) any {

@@ -5,9 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -26,10 +30,12 @@ const (
 type recorder struct {
 	registry   *Registry
 	clock      clock
-	registered bool        // the record is stored
-	claimed    bool        // the block belongs to the process
-	pending    []Heartbeat // whose samples are not stored yet
-	trimmed    time.Time   // when old samples were last deleted
+	stored     bson.Raw      // the record as it was last known to be stored, or nil
+	tried      []objectid.ID // the writes since then whose outcome is not known
+	registered bool          // the record was stored
+	claimed    bool          // the block belongs to the process
+	pending    []Heartbeat   // whose samples are not stored yet
+	trimmed    time.Time     // when old samples were last deleted
 
 	mu sync.Mutex // guards p
 	p  Process
@@ -47,9 +53,10 @@ func (r *Registry) newRecorder(p Process) *recorder {
 }
 
 // openRecorder returns the recorder of a stored process.
-func (r *Registry) openRecorder(p Process) *recorder {
+func (r *Registry) openRecorder(p Process, stored bson.Raw) *recorder {
 	return &recorder{
-		registry: r, clock: clock{now: r.options.Now, last: p.Last.Time}, registered: true, claimed: true,
+		registry: r, clock: clock{now: r.options.Now, last: p.Last.Time},
+		stored: stored, registered: true, claimed: true,
 		trimmed: p.Last.Time.Truncate(trimInterval), // the first heartbeat of an hour trims
 		p:       p,
 	}
@@ -96,7 +103,13 @@ func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duratio
 		return err
 	}
 	p = c.process()
-	rivals, err := c.registry.rivals(ctx, &p)
+	rivals, claimed, err := c.registry.rivals(ctx, &p)
+	if err == nil && !claimed {
+		if err = c.claimAgain(ctx); err == nil {
+			p = c.process()
+			rivals, _, err = c.registry.rivals(ctx, &p)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -118,6 +131,28 @@ func (c *recorder) store(ctx context.Context) error {
 		return err
 	}
 	return c.putSamples(ctx)
+}
+
+// claimAgain registers a process whose claim was deleted, with a backup that was
+// restored or by a lost write. Meanwhile another process may have claimed the block:
+// both then have the value, which is a collision.
+func (c *recorder) claimAgain(ctx context.Context) error {
+	before, stored := c.process(), c.stored
+	c.claimed = false
+	if err := c.register(ctx); err != nil {
+		return err
+	}
+	if c.process().Block == before.Block {
+		return c.putRecord(ctx)
+	}
+	c.stored = nil // under another key
+	if err := c.putRecord(ctx); err != nil {
+		return err
+	}
+	if err := c.registry.store.DeleteIf(ctx, processes, stored); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("registry: delete record of %v: %w", before.GPID, err)
+	}
+	return nil
 }
 
 // register claims a block and stores which value the process has.
@@ -177,24 +212,65 @@ func (c *recorder) setBlock(block [4]byte) {
 	})
 }
 
-// putRecord stores the record, also if it was pruned.
+// errForeign means that the stored record was written by another recorder.
+var errForeign = errors.New("registry: the record was written by another process")
+
+// putRecord stores the record, also if it was deleted. It replaces only what this
+// recorder has stored itself, or was opened with: the error wraps errForeign if the
+// stored record is another one.
 func (c *recorder) putRecord(ctx context.Context) error {
-	doc := recordOf(c.process())
-	err := store.ErrNotFound
-	if c.registered {
-		err = c.registry.store.Replace(ctx, processes, doc)
-	}
-	if errors.Is(err, store.ErrNotFound) {
-		_, err = c.registry.store.Insert(ctx, processes, doc)
-		if errors.Is(err, store.ErrDuplicate) { // the reply to an earlier attempt was lost
-			err = c.registry.store.Replace(ctx, processes, doc)
+	err := c.writeRecord(ctx)
+	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrDuplicate) {
+		// Either the reply to an earlier attempt was lost, or another one wrote.
+		var doc record
+		if doc, err = c.readRecord(ctx); err == nil && !slices.Contains(c.tried, doc.Write) {
+			err = errForeign
+		}
+		if err == nil {
+			err = c.writeRecord(ctx)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("registry: store record of %v: %w", doc.GPID, err)
+		return fmt.Errorf("registry: store record of %v: %w", c.process().GPID, err)
 	}
-	c.registered = true
+	c.registered, c.tried = true, nil
 	return nil
+}
+
+// writeRecord writes the record once, in the place of c.stored.
+func (c *recorder) writeRecord(ctx context.Context) error {
+	doc := recordOf(c.process())
+	doc.Write = randomID()
+	c.tried = append(c.tried, doc.Write)
+	if c.stored != nil {
+		stored, err := c.registry.store.Swap(ctx, processes, c.stored, doc)
+		if err == nil {
+			c.stored = stored
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		c.stored = nil // it was deleted
+	}
+	if _, err := c.registry.store.Insert(ctx, processes, doc); err != nil {
+		return err
+	}
+	_, err := c.readRecord(ctx)
+	return err
+}
+
+// readRecord sets c.stored to what is stored.
+func (c *recorder) readRecord(ctx context.Context) (record, error) {
+	p := c.process()
+	raw, err := c.registry.store.Get(ctx, processes, key(processKey(p.GPID, p.Block)))
+	if err != nil {
+		return record{}, err
+	}
+	doc, err := decode[record](raw, processes)
+	if err == nil {
+		c.stored = raw
+	}
+	return doc, err
 }
 
 // putSamples stores the pending samples, and from time to time deletes old ones.

@@ -142,7 +142,7 @@ func (r *Registry) local(o AdoptOptions, p Process) (Process, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Member, p.Interval = objectid.New(), interval
+	p.Member, p.Interval = randomID(), interval
 	p.Name, p.Version, p.Labels = o.Name, o.Version, maps.Clone(o.Labels)
 	p.Network, p.Registered = r.here.network, monotonic()
 	p.Host, _ = os.Hostname() // empty if the host has no name

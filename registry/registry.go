@@ -130,7 +130,7 @@ func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
 func (r *Registry) judged(ctx context.Context, p *Process, next func() (*Process, error)) (Status, error) {
 	s, err := r.judge(p, next)
 	if err == nil && s.State.mayLive() {
-		s.Rivals, err = r.rivals(ctx, p)
+		s.Rivals, _, err = r.rivals(ctx, p)
 	}
 	return s, err
 }

@@ -2,8 +2,11 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
@@ -45,7 +48,7 @@ func remoteProcess(g gpid.GPID, o *RemoteOptions) (Process, error) {
 	}
 	interval, err := checkInterval(o.Interval)
 	return Process{
-		GPID: g, Member: objectid.New(), Name: o.Name, Version: o.Version, Labels: maps.Clone(o.Labels),
+		GPID: g, Member: randomID(), Name: o.Name, Version: o.Version, Labels: maps.Clone(o.Labels),
 		Interval: interval, Remote: true,
 	}, err
 }
@@ -57,32 +60,43 @@ func remoteProcess(g gpid.GPID, o *RemoteOptions) (Process, error) {
 // that the heartbeat is recorded and another live process has the same process
 // value.
 func (r *Registry) Heartbeat(ctx context.Context, g gpid.GPID, load Load) (Process, error) {
-	c, err := r.remote(ctx, g)
-	if err != nil {
-		return Process{}, err
-	}
-	return c.remoteHeartbeat(ctx, &load, nil)
+	return r.writeRemote(ctx, g, &load, nil)
 }
 
 // End records the end of a remote process with its reason. The errors are those of
 // [Registry.Heartbeat].
 func (r *Registry) End(ctx context.Context, g gpid.GPID, reason string) (Process, error) {
-	c, err := r.remote(ctx, g)
-	if err != nil {
-		return Process{}, err
+	return r.writeRemote(ctx, g, nil, &End{Reason: reason})
+}
+
+// writeRemote records a heartbeat or an end, on top of what others record at the
+// same time: none of it is lost, and nothing follows an end.
+func (r *Registry) writeRemote(ctx context.Context, g gpid.GPID, load *Load, end *End) (Process, error) {
+	for {
+		c, err := r.remote(ctx, g)
+		if err != nil {
+			return Process{}, err
+		}
+		if p, err := c.remoteHeartbeat(ctx, load, end); !errors.Is(err, errForeign) {
+			return p, err
+		}
 	}
-	return c.remoteHeartbeat(ctx, nil, &End{Reason: reason})
 }
 
 // remote returns the recorder of the latest registration of a remote process.
 func (r *Registry) remote(ctx context.Context, g gpid.GPID) (*recorder, error) {
 	var p *Process
-	for q, err := range r.processes(ctx, runRange(g)) {
+	var stored bson.Raw
+	for raw, err := range r.store.Find(ctx, processes, store.Query{Range: runRange(g)}) {
+		if err != nil {
+			return nil, fmt.Errorf("registry: read %s: %w", processes, err)
+		}
+		q, err := decode[record](raw, processes)
 		if err != nil {
 			return nil, err
 		}
 		if p == nil || q.Confirmed.After(p.Confirmed) {
-			p = q
+			p, stored = &q.Process, raw
 		}
 	}
 	switch {
@@ -93,7 +107,7 @@ func (r *Registry) remote(ctx context.Context, g gpid.GPID) (*recorder, error) {
 	case p.End != nil:
 		return nil, fmt.Errorf("%w: %v", ErrEnded, g)
 	}
-	return r.openRecorder(*p), nil
+	return r.openRecorder(*p, stored), nil
 }
 
 func (c *recorder) remoteHeartbeat(ctx context.Context, load *Load, end *End) (Process, error) {

@@ -162,26 +162,26 @@ func (r *Registry) watch(p *Process) watch {
 }
 
 // rivals returns the other processes that have the value of p, or a part of it, and
-// may be alive.
-func (r *Registry) rivals(ctx context.Context, p *Process) ([]gpid.GPID, error) {
-	var found []gpid.GPID
+// may be alive. claimed reports whether p itself has claimed its value.
+func (r *Registry) rivals(ctx context.Context, p *Process) (found []gpid.GPID, claimed bool, err error) {
 	for h, err := range r.holders(ctx, p.Value) {
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if h.Member == p.Member {
+			claimed = true
 			continue
 		}
 		// One that has only claimed its block so far looks for rivals itself.
 		s, _, err := r.holder(ctx, h)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if s.State.mayLive() && !p.sameMaker(&s.Process) {
 			found = append(found, s.GPID)
 		}
 	}
-	return found, nil
+	return found, claimed, nil
 }
 
 // overlap reports whether two values, of 8 or 10 digits, have ids in common.
