@@ -149,28 +149,6 @@ func TestRemovedFileLosesTheLock(t *testing.T) {
 	}
 }
 
-func TestBrokenRecordIsAnError(t *testing.T) {
-	dir := t.TempDir()
-	l := open(t, dir)
-	lease, err := l.Acquire(t.Context(), "job")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lease.Release(); err != nil {
-		t.Fatal(err)
-	}
-	paths, _ := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err := os.WriteFile(paths[0], []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.TryAcquire(t.Context(), "job"); err == nil {
-		t.Error("a broken record, and with it the fence, was passed over")
-	}
-	if _, err := l.Status(t.Context(), "job"); err == nil {
-		t.Error("Status of a broken record is no error")
-	}
-}
-
 func TestNewRefusesAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

@@ -1,0 +1,138 @@
+package filelock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/engine"
+	"github.com/oidkit/oid/lock/internal/holder"
+	"github.com/oidkit/oid/objectid"
+)
+
+// request is one call of Acquire or TryAcquire.
+type request struct {
+	l       *Locker
+	files   files
+	options lock.AcquireOptions
+	owner   lock.Owner
+	began   time.Time
+}
+
+func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, error) {
+	r := &request{l: l, owner: lock.Owner{Process: l.process, ID: objectid.New()}, began: time.Now()}
+	if len(o) > 0 {
+		r.options = o[0]
+	}
+	if r.options.TTL != 0 {
+		if err := lock.CheckTTL(r.options.TTL); err != nil {
+			return nil, fmt.Errorf("filelock: %w", err)
+		}
+	}
+	var err error
+	r.files, err = l.begin(name)
+	return r, err
+}
+
+// TryAcquire takes the lock if it is free, see [lock.Locker].
+func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+	r, err := l.newRequest(name, o)
+	if err != nil {
+		return nil, err
+	}
+	defer l.calls.Done()
+	return r.try(ctx)
+}
+
+// The pause between two looks at a lock doubles from the first to the second.
+const (
+	minPause = time.Millisecond
+	maxPause = 20 * time.Millisecond
+)
+
+// Acquire takes the lock, waiting for it as long as ctx allows, see
+// [lock.Locker].
+func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+	r, err := l.newRequest(name, o)
+	if err != nil {
+		return nil, err
+	}
+	defer l.calls.Done()
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		lease, err := r.try(ctx)
+		if !errors.Is(err, lock.ErrHeld) || ctx.Err() != nil {
+			return lease, err
+		}
+		if pause == minPause {
+			l.tell(lock.Event{Kind: lock.Waiting, Name: name, Owner: r.owner, Took: time.Since(r.began)})
+		}
+		select {
+		case <-time.After(pause/2 + rand.N(pause/2)):
+		case <-ctx.Done(): // the next try says so, and who holds the lock
+		case <-l.calls.Closing.Done():
+			return nil, fmt.Errorf("filelock: acquire %q: %w", name, lock.ErrClosed)
+		}
+	}
+}
+
+// try takes the lock if it is free.
+func (r *request) try(ctx context.Context) (*lock.Lease, error) {
+	fail := func(err error) (*lock.Lease, error) {
+		return nil, fmt.Errorf("filelock: acquire %q: %w", r.files.name, err)
+	}
+	for began := time.Now(); ; {
+		if ctx.Err() == nil {
+			locked, err := r.files.take(r.options.Group)
+			if err != nil {
+				return fail(err)
+			} else if locked != nil {
+				return r.lease(ctx, locked)
+			}
+		}
+		status, err := r.files.status()
+		if err != nil {
+			return fail(err)
+		}
+		// Somebody else may just be taking the lock, releasing it or looking at it,
+		// and then the holder soon is known. If not, it is a stranger, or one that
+		// was stopped in between.
+		unknown := !status.Held && time.Since(began) > time.Second
+		status.Held = status.Held || unknown
+		held := &lock.HeldError{Status: status}
+		switch end := ctx.Err(); {
+		case end != nil && status.Held:
+			return fail(fmt.Errorf("%w: %w", end, held))
+		case end != nil:
+			return fail(end)
+		case status.Held:
+			return nil, held
+		}
+		time.Sleep(rand.N(minPause))
+	}
+}
+
+// lease begins the lease of a lock whose file is locked.
+func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, error) {
+	now := time.Now().UTC()
+	before, err := r.files.read()
+	record := newRecord(r.files.name, r.owner, holder.Self(r.options))
+	record.Fence = max(before.Fence+1, uint64(now.UnixMicro()))
+	record.Since = now
+	if err == nil && !before.Owner.IsZero() { // it did not release the lock
+		r.files.removeParts()
+	}
+	if err == nil {
+		err = r.files.write(record)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("filelock: acquire %q: %w", r.files.name, errors.Join(err, locked.unlock()))
+	}
+	r.l.tell(lock.Event{Kind: lock.Acquired, Name: record.Name, Owner: record.Owner, Fence: record.Fence, Took: time.Since(r.began)})
+	return lock.NewLease(ctx, record.Name, record.Owner, r.l.events, engine.Grant{
+		Fence: record.Fence, Every: time.Second, Retry: time.Second, Renewals: &r.l.renewals,
+		Keeper: &keeper{files: r.files, locked: locked, record: record},
+	}), nil
+}

@@ -1,0 +1,64 @@
+package filelock
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/oidkit/oid/lock"
+)
+
+// keeper is the [engine.Keeper] of a lease.
+type keeper struct {
+	files  files
+	locked *kernelLock
+
+	mu     sync.Mutex
+	record record
+	freed  bool
+}
+
+// check returns an error if the lock's file is no longer there.
+func (k *keeper) check() error {
+	if !k.files.same(k.locked) {
+		return fmt.Errorf("%w: %q: its file %s was removed", lock.ErrLost, k.files.name, k.files.lock)
+	}
+	return nil
+}
+
+// Keep looks whether the file is still there; the kernel does the rest.
+func (k *keeper) Keep() (time.Time, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.freed {
+		return time.Time{}, nil
+	}
+	return time.Time{}, k.check()
+}
+
+// SetGroup writes the group into the record.
+func (k *keeper) SetGroup(pgid int) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.freed {
+		return nil
+	}
+	if err := k.check(); err != nil {
+		return err
+	}
+	k.record.Group = pgid
+	return k.files.write(k.record)
+}
+
+// Free clears the record, except for the fence, and unlocks the file.
+func (k *keeper) Free() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.freed = true
+	err := k.check()
+	if err == nil {
+		err = k.files.write(record{Version: k.record.Version, Name: k.record.Name, Fence: k.record.Fence, Since: k.record.Since})
+	}
+	return errors.Join(err, k.locked.unlock())
+}

@@ -1,0 +1,44 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package filelock
+
+import (
+	"io/fs"
+
+	"github.com/gofrs/flock"
+)
+
+// openSafely is nothing here.
+const openSafely = 0
+
+func isSymlink(error) bool { return false }
+
+// kernelLock is a file that the kernel has locked.
+type kernelLock struct{ flock *flock.Flock }
+
+// lockKind says how a file is locked.
+type lockKind int
+
+const (
+	lockShared lockKind = iota
+	lockExclusive
+	lockInherited // like lockExclusive: programs inherit no locks here
+)
+
+// openLock locks a file, which it makes if it does not exist, or returns nil if
+// somebody else has it locked.
+func openLock(path string, mode fs.FileMode, kind lockKind) (*kernelLock, error) {
+	f := flock.New(path, flock.SetPermissions(mode))
+	try := f.TryLock
+	if kind == lockShared {
+		try = f.TryRLock
+	}
+	if ok, err := try(); err != nil || !ok {
+		return nil, err
+	}
+	return &kernelLock{f}, nil
+}
+
+func (k *kernelLock) stat() (fs.FileInfo, error) { return k.flock.Stat() }
+
+func (k *kernelLock) unlock() error { return k.flock.Unlock() }

@@ -1,0 +1,132 @@
+package filelock
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/lock"
+)
+
+// record is the content of the file beside a lock, in JSON. It has no owner while
+// the lock is free, but may have one that has ended without a release.
+type record struct {
+	Version   int        `json:"version"`
+	Name      string     `json:"name"`
+	Owner     lock.Owner `json:"owner,omitzero"`
+	Fence     uint64     `json:"fence"`
+	Since     time.Time  `json:"since"`
+	Host      string     `json:"host,omitempty"`
+	Command   string     `json:"command,omitempty"`
+	Group     int        `json:"group,omitempty"` // -1: it does not exist yet
+	Boot      string     `json:"boot,omitempty"`
+	Namespace uint64     `json:"namespace,omitempty"`
+	PID       int        `json:"pid,omitempty"`
+	Ticks     uint64     `json:"ticks,omitempty"`
+}
+
+// recordVersion is the version of a record's format.
+const recordVersion = 1
+
+func newRecord(name string, owner lock.Owner, h lock.Holder) record {
+	return record{
+		Version: recordVersion, Name: name, Owner: owner,
+		Host: h.Host, Command: h.Command, Group: h.Group,
+		Boot: h.Process.Boot, Namespace: h.Process.Namespace, PID: h.Process.PID, Ticks: h.Process.Ticks,
+	}
+}
+
+func (r record) holder() lock.Holder {
+	return lock.Holder{
+		Host: r.Host, Command: r.Command, Group: r.Group,
+		Process: gpid.Process{Boot: r.Boot, Namespace: r.Namespace, PID: r.PID, Ticks: r.Ticks},
+	}
+}
+
+// maxRecord is the size of the largest file that may be a record.
+const maxRecord = 64 << 10
+
+// decodeRecord reads a record, or returns a zero one if text is none: a record is
+// written as a whole, but the file system may have lost that in a power failure,
+// and where users share the folder it may have been written by anybody. Only the
+// kernel says whether a lock is held. Without a record the fence follows the clock.
+func decodeRecord(text []byte) record {
+	var r record
+	const maxFence = 1 << 62 // further ones could not rise
+	if json.Unmarshal(text, &r) != nil || lock.CheckName(r.Name) != nil || r.Fence > maxFence {
+		return record{}
+	}
+	return r
+}
+
+// readRecord reads the record in a file, or returns a zero one if there is none.
+func readRecord(path string) (record, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|openSafely, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), isSymlink(err):
+		return record{}, nil
+	case err != nil:
+		return record{}, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxRecord))
+	if err != nil {
+		return record{}, err
+	}
+	return decodeRecord(text), nil
+}
+
+// read returns the lock's record, or a zero one if there is none.
+func (f files) read() (record, error) {
+	r, err := readRecord(f.record)
+	if r.Name != f.name {
+		r = record{}
+	}
+	return r, err
+}
+
+// partSuffix ends the names of records that are being written.
+const partSuffix = ".part"
+
+// write replaces the record as a whole. Only the holder of the kernel's lock may
+// call it.
+func (f files) write(r record) (err error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	// The name cannot be guessed and the file must not exist, so that nobody who
+	// shares the folder can have put a symbolic link there.
+	file, err := os.CreateTemp(filepath.Dir(f.record), filepath.Base(f.record)+".*"+partSuffix)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+	}()
+	_, err = file.Write(append(text, '\n'))
+	// Without it the name may be on the disk before the content.
+	err = errors.Join(err, file.Chmod(f.mode), file.Sync(), file.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), f.record)
+}
+
+// removeParts removes what a holder left that was killed while it wrote.
+func (f files) removeParts() {
+	entries, _ := os.ReadDir(filepath.Dir(f.record)) // the next holder tries again
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(f.record)+".") && strings.HasSuffix(e.Name(), partSuffix) {
+			_ = os.Remove(filepath.Join(filepath.Dir(f.record), e.Name()))
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package filelock
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/holder"
+)
+
+// Status returns who has the lock, see [lock.Locker].
+func (l *Locker) Status(_ context.Context, name string) (lock.Status, error) {
+	f, err := l.begin(name)
+	if err != nil {
+		return lock.Status{}, err
+	}
+	defer l.calls.Done()
+	s, err := f.status()
+	if err != nil {
+		return lock.Status{}, fmt.Errorf("filelock: status of %q: %w", name, err)
+	}
+	return s, nil
+}
+
+// List returns the status of every lock that is held, see [lock.Locker].
+func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
+	paths, err := filepath.Glob(filepath.Join(escapeGlob(l.dir), "*"+recordSuffix))
+	if err != nil {
+		return nil, fmt.Errorf("filelock: list: %w", err)
+	}
+	var held []lock.Status
+	for _, path := range paths {
+		r, err := readRecord(path)
+		if err != nil {
+			return nil, fmt.Errorf("filelock: list: %w", err)
+		}
+		if r.Owner.IsZero() || l.files(r.Name).record != path {
+			continue
+		}
+		s, err := l.Status(ctx, r.Name)
+		if err != nil {
+			return nil, err
+		}
+		if s.Held {
+			held = append(held, s)
+		}
+	}
+	slices.SortFunc(held, func(a, b lock.Status) int { return strings.Compare(a.Name, b.Name) })
+	return held, nil
+}
+
+// status returns who has the lock.
+func (f files) status() (lock.Status, error) {
+	free := lock.Status{Name: f.name}
+	r, err := f.read()
+	if err != nil || r.Owner.IsZero() {
+		return free, err
+	}
+	// The owner may have died: then nobody has the file locked.
+	probe, err := openLock(f.lock, f.mode, lockShared)
+	if err != nil {
+		return free, err
+	}
+	if probe != nil {
+		return free, probe.unlock()
+	}
+	h := r.holder()
+	h.State = holder.State(h)
+	return lock.Status{Name: f.name, Held: true, Owner: r.Owner, Fence: r.Fence, Since: r.Since, Holder: h}, nil
+}
+
+// escapeGlob returns a pattern that matches path alone.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
+}
