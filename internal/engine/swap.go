@@ -151,3 +151,14 @@ func RevisionOf(doc bson.Raw) (rev objectid.ID, ok bool) {
 	}
 	return objectid.ID(v.Value), true
 }
+
+// Stamped returns doc with the revision rev at its end, or nil if it would be too
+// large.
+func Stamped(doc bson.Raw, rev objectid.ID) bson.Raw {
+	end := len(doc) - 1
+	raw, err := joined(doc[4:end], idElement(store.Revision, rev), doc[end:])
+	if err != nil {
+		return nil
+	}
+	return raw
+}

@@ -20,12 +20,16 @@ func buildNested(name string, flags ...string) (string, error) {
 	}
 	state := sha256.New()
 	fmt.Fprintln(state, runtime.Version(), flags)
-	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
-		text, err := os.ReadFile(filepath.Join(source, name))
+	files, err := filepath.Glob(filepath.Join(source, "*"))
+	if err != nil {
+		return "", err
+	}
+	for _, file := range files { // Glob sorts them
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(state, "%s %d\n%s", name, len(text), text)
+		fmt.Fprintf(state, "%s %d\n%s", filepath.Base(file), len(text), text)
 	}
 	return cached(fmt.Sprintf("%s-%x", name, state.Sum(nil)[:8]), func(part string) *exec.Cmd {
 		build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", part, ".")...)

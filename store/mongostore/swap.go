@@ -63,8 +63,7 @@ func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.S
 func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (reason, err error) {
 	rev, ok := engine.RevisionOf(change.Old)
 	if !ok {
-		rev = objectid.New()
-		if ok, err = stamp(ctx, c, change, rev); err != nil {
+		if rev, ok, err = stamp(ctx, c, change); err != nil {
 			return nil, err
 		}
 	}
@@ -83,16 +82,30 @@ func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (reaso
 	return engine.Conflict(change.Key), nil
 }
 
-// stamp gives the document that is to be changed a first revision, and reports
-// whether it was the old one then.
-func stamp(ctx context.Context, c *mongo.Collection, change engine.Change, rev objectid.ID) (bool, error) {
+// stamp gives a document that has no revision its first one, at its end, since a
+// server cannot compare whole documents. It returns the revision, and whether the
+// document is the old one but for that.
+func stamp(ctx context.Context, c *mongo.Collection, change engine.Change) (rev objectid.ID, same bool, err error) {
+	rev = objectid.New()
 	before, err := c.FindOneAndUpdate(ctx,
 		bson.D{{Key: "_id", Value: change.Key}, {Key: store.Revision, Value: bson.D{{Key: "$exists", Value: false}}}},
 		bson.D{{Key: "$set", Value: bson.D{{Key: store.Revision, Value: rev}}}}).Raw()
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return false, nil
+	if err == nil {
+		return rev, bytes.Equal(before, change.Old), nil
 	}
-	return bytes.Equal(before, change.Old), err
+	if !errors.Is(err, mongo.ErrNoDocuments) {
+		return rev, false, err
+	}
+	// Another swap may have come so far and no further yet.
+	now, err := c.FindOne(ctx, bson.D{{Key: "_id", Value: change.Key}}).Raw()
+	if err != nil {
+		if errors.Is(err, mongo.ErrNoDocuments) {
+			err = nil
+		}
+		return rev, false, err
+	}
+	rev, same = engine.RevisionOf(now)
+	return rev, same && bytes.Equal(now, engine.Stamped(change.Old, rev)), nil
 }
 
 // replace does a change of the document with the revision rev, and returns how

@@ -20,6 +20,7 @@ type machine struct {
 	collection string
 	keys       []store.Key // sorted
 	docs       map[store.Key]bson.Raw
+	revised    map[store.Key][]bson.Raw // what was stored before, to try it as old
 }
 
 // testStateMachine lets rapid do anything to a store and to a sorted map, and

@@ -65,6 +65,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 		{"ManyGoroutines", testManyGoroutines},
 		{"Cancelled", testCancelled},
 		{"Closed", testClosed},
+		{"SwapHistories", testSwapHistories},
 		{"StateMachine", testStateMachine},
 	} {
 		t.Run(sub.name, func(t *testing.T) {

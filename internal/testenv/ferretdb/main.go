@@ -1,11 +1,13 @@
 // Command ferretdb serves MongoDB's protocol on a free port of the loopback
 // address, for tests: FerretDB with its documents in SQLite files in the folder
-// that is the only argument. Its first line on stdout is the URL.
+// that is the only argument. Its first line on stdout is the URL. Changes of
+// documents are atomic as on MongoDB, see turns.
 package main
 
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/signal"
@@ -38,6 +40,15 @@ func serve(ctx context.Context, folder string) error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
-	fmt.Println(f.MongoDBURI()) // waits until it listens
+	server, err := url.Parse(f.MongoDBURI()) // waits until it listens
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go func() { done <- (&turns{server: server.Host}).serve(l) }()
+	fmt.Printf("mongodb://%v/\n", l.Addr())
 	return <-done
 }

@@ -1,0 +1,280 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/store"
+)
+
+// A register is a document of one field, v. Clients read it and change it; the
+// history of what each asked and was answered must be possible for one document that
+// takes the requests one after another.
+type request struct {
+	key  int
+	kind kind
+	old  int32 // the value that was read before
+	new  int32 // the value to write
+}
+
+type kind int
+
+const (
+	read kind = iota
+	swap
+	deleteIf
+	insertNew
+	replace
+	remove
+)
+
+// answer is what a client was told: the value read, or whether it was done.
+type answer struct {
+	value   int32 // absent if there is no document
+	done    bool
+	unknown bool // the request failed and may have been done or not
+}
+
+const absent int32 = -1
+
+// registers is the model of porcupine: its state is the value, which is written
+// only once, so that it stands for the revision.
+var registers = porcupine.Model{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		parts := map[int][]porcupine.Operation{}
+		for _, o := range history {
+			key := o.Input.(request).key
+			parts[key] = append(parts[key], o)
+		}
+		var all [][]porcupine.Operation
+		for _, part := range parts {
+			all = append(all, part)
+		}
+		return all
+	},
+	Init: func() any { return absent },
+	Step: func(state, input, output any) (bool, any) {
+		now, r, a := state.(int32), input.(request), output.(answer)
+		next, possible := now, true
+		switch r.kind {
+		case read:
+			return a.value == now, now
+		case swap, deleteIf:
+			possible = now == r.old
+		case insertNew:
+			possible = now == absent
+		case replace, remove:
+			possible = now != absent
+		}
+		if possible {
+			if next = r.new; r.kind == deleteIf || r.kind == remove {
+				next = absent
+			}
+		}
+		if a.unknown {
+			return true, next
+		}
+		return a.done == possible, next
+	},
+	DescribeOperation: func(input, output any) string {
+		return fmt.Sprintf("%+v -> %+v", input, output)
+	},
+}
+
+// client is one of those who use the same documents at once.
+type client struct {
+	s       store.Store
+	number  int
+	begin   time.Time
+	random  *rand.Rand
+	history []porcupine.Operation
+	next    int32
+}
+
+// record runs one request and notes its answer.
+func (c *client) record(r request, work func() (answer, error)) error {
+	call := time.Since(c.begin)
+	a, err := work()
+	end := time.Since(c.begin)
+	c.history = append(c.history, porcupine.Operation{ClientId: c.number, Input: r, Call: int64(call), Output: a, Return: int64(end)})
+	return err
+}
+
+// outcome returns the answer to a write: refused is the error that says that it
+// was not done.
+func outcome(err error, refused ...error) (answer, error) {
+	for _, r := range refused {
+		if errors.Is(err, r) {
+			return answer{}, nil
+		}
+	}
+	if err != nil {
+		return answer{unknown: true}, err
+	}
+	return answer{done: true}, nil
+}
+
+// fresh returns a value that nobody has written.
+func (c *client) fresh() int32 {
+	c.next++
+	return int32(c.number)<<20 | c.next
+}
+
+// step reads one of the documents and changes it.
+func (c *client) step(ctx context.Context, keys int) error {
+	key := c.random.IntN(keys)
+	old, value, err := c.read(ctx, key)
+	if err != nil {
+		return err
+	}
+	r := request{key: key, old: value, new: c.fresh()}
+	doc := bson.D{{Key: "_id", Value: int64(key)}, {Key: "v", Value: r.new}}
+	switch n := c.random.IntN(20); {
+	case old == nil:
+		r.kind = insertNew
+		return c.record(r, func() (answer, error) {
+			_, err := c.s.Insert(ctx, "c", doc)
+			return outcome(err, store.ErrDuplicate)
+		})
+	case n == 0:
+		r.kind = remove
+		return c.record(r, func() (answer, error) {
+			return outcome(c.s.Delete(ctx, "c", store.Int(int64(key))), store.ErrNotFound)
+		})
+	case n == 1:
+		r.kind = replace
+		return c.record(r, func() (answer, error) {
+			return outcome(c.s.Replace(ctx, "c", doc), store.ErrNotFound)
+		})
+	case n == 2:
+		r.kind = deleteIf
+		return c.record(r, func() (answer, error) {
+			return outcome(c.s.DeleteIf(ctx, "c", old), store.ErrNotFound, store.ErrConflict)
+		})
+	case n < 8:
+		return c.swapMany(ctx, keys)
+	}
+	r.kind = swap
+	return c.record(r, func() (answer, error) {
+		_, err := c.s.Swap(ctx, "c", old, doc)
+		return outcome(err, store.ErrNotFound, store.ErrConflict)
+	})
+}
+
+// read reads one document; it is nil if there is none.
+func (c *client) read(ctx context.Context, key int) (doc bson.Raw, value int32, err error) {
+	value = absent
+	err = c.record(request{key: key}, func() (answer, error) {
+		doc, err = c.s.Get(ctx, "c", store.Int(int64(key)))
+		if errors.Is(err, store.ErrNotFound) {
+			return answer{value: absent}, nil
+		}
+		if err == nil {
+			value = doc.Lookup("v").Int32()
+		}
+		return answer{value: value}, err
+	})
+	return doc, value, err
+}
+
+// swapMany reads all documents and changes them with one call.
+func (c *client) swapMany(ctx context.Context, keys int) error {
+	var swaps []store.Swap
+	var requests []request
+	for key := range keys {
+		doc, value, err := c.read(ctx, key)
+		if err != nil {
+			return err
+		}
+		if doc == nil {
+			continue
+		}
+		r := request{key: key, kind: swap, old: value, new: c.fresh()}
+		s := store.Swap{Old: doc, New: bson.D{{Key: "_id", Value: int64(key)}, {Key: "v", Value: r.new}}}
+		if c.random.IntN(8) == 0 {
+			r.kind, s.New = deleteIf, nil
+		}
+		swaps, requests = append(swaps, s), append(requests, r)
+	}
+	c.random.Shuffle(len(swaps), func(i, j int) {
+		swaps[i], swaps[j] = swaps[j], swaps[i]
+		requests[i], requests[j] = requests[j], requests[i]
+	})
+	call := time.Since(c.begin)
+	results, err := c.s.SwapMany(ctx, "c", swaps)
+	end := time.Since(c.begin)
+	var refused *store.RefusedError
+	if errors.As(err, &refused) {
+		err = nil
+		for _, r := range refused.Refused {
+			if _, e := outcome(r.Err, store.ErrNotFound, store.ErrConflict); e != nil {
+				err = e
+			}
+		}
+	}
+	for i, r := range requests {
+		c.history = append(c.history, porcupine.Operation{ClientId: c.number*1000 + i, Input: r, Call: int64(call), Output: answer{done: results != nil && results[i] != nil, unknown: err != nil}, Return: int64(end)})
+	}
+	return err
+}
+
+// testSwapHistories lets many clients change few documents at once by every
+// method, and looks whether all that they were told can be true.
+func testSwapHistories(t *testing.T, s store.Store) {
+	const clients, keys = 6, 3
+	until := time.Now().Add(3 * time.Second)
+	begin := time.Now()
+	histories := make([][]porcupine.Operation, clients)
+	var group sync.WaitGroup
+	for i := range clients {
+		group.Go(func() {
+			c := &client{s: s, number: i, begin: begin, random: rand.New(rand.NewPCG(uint64(i), 7))}
+			for n := 0; n < 150 && time.Now().Before(until); n++ {
+				if err := c.step(t.Context(), keys); err != nil {
+					t.Errorf("client %d: %v", i, err)
+					break
+				}
+			}
+			histories[i] = c.history
+		})
+	}
+	group.Wait()
+	var all []porcupine.Operation
+	for _, h := range histories {
+		all = append(all, h...)
+	}
+	checkHistory(t, all)
+}
+
+// checkHistory fails the test if a history is not linearizable or shows too little.
+func checkHistory(t *testing.T, history []porcupine.Operation) {
+	t.Helper()
+	done, refused := 0, 0
+	for _, o := range history {
+		if o.Input.(request).kind != read {
+			if o.Output.(answer).done {
+				done++
+			} else {
+				refused++
+			}
+		}
+	}
+	if done == 0 || refused == 0 {
+		t.Errorf("%d writes done and %d refused, want some of each", done, refused)
+	}
+	switch result := porcupine.CheckOperationsTimeout(registers, history, time.Minute); result {
+	case porcupine.Ok:
+	case porcupine.Unknown:
+		t.Errorf("whether a history of %d operations is linearizable was not found out in a minute", len(history))
+	default:
+		t.Errorf("a history of %d operations is not linearizable", len(history))
+	}
+}
