@@ -1,13 +1,13 @@
-// Package inspect tells what one id says of its birth, and how sure that is.
+// Package inspect shows the creation time and the fields of one id, and how reliable
+// they are.
 //
-// [Inspect] reads an id that stands alone; [Scan] finds ids in whatever people
-// paste. Twelve bytes do not say who laid them out, so an ObjectId is read under
-// all three of its layouts side by side, and every reading comes with a verdict
-// and the reason for it. Ids of other formats are recognised by their form and
-// read with their own libraries: UUID versions 1 to 8, ULID, KSUID, xid and
+// [Inspect] reads a single id; package paste finds ids in text. The bytes of an
+// ObjectId do not reveal which layout was used, so it is read under all three
+// layouts, and every reading has a verdict and the reason for it. Ids of other
+// formats are recognized by their form: UUID versions 1 to 8, ULID, KSUID, xid and
 // Snowflake.
 //
-// All functions may be called by any number of goroutines at once.
+// All functions are safe for concurrent use.
 package inspect
 
 import (
@@ -18,17 +18,18 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/oidkit/oid/internal/era"
 	"github.com/oidkit/oid/objectid"
 )
 
-// ErrUnknown is wrapped by the error that [Inspect] returns for a text that is
-// no id of a format known here.
+// ErrUnknown is wrapped by the error that [Inspect] returns for a text that is not
+// an id of a known format.
 var ErrUnknown = errors.New("inspect: not an id of a known format")
 
 // Options tune [Inspect]. The zero value, like a nil pointer, is ready to use.
 type Options struct {
-	// Layout, if not nil, is the layout that the caller knows or supposes the
-	// maker of an ObjectId to use. Its reading then comes first.
+	// Layout, if not nil, is the known or presumed layout of an ObjectId. Its
+	// reading then comes first.
 	Layout *objectid.Layout
 
 	// Now returns the time that an id's time is compared with. Default:
@@ -47,12 +48,12 @@ func (o *Options) withDefaults() Options {
 	return out
 }
 
-// Report is what one id tells.
+// Report is the result of inspecting one id.
 type Report struct {
 	// ID is the id in the canonical form of its format.
 	ID string `json:"id"`
 
-	// Time is the time of birth in the first reading, in UTC, or nil if that
+	// Time is the creation time in the first reading, in UTC, or nil if that
 	// reading has none.
 	Time *time.Time `json:"time"`
 
@@ -63,21 +64,20 @@ type Report struct {
 
 // Reading is one way to read an id.
 type Reading struct {
-	// Format is objectid, uuid, ulid, ksuid, xid or snowflake.
-	Format string `json:"format"`
+	Format Format `json:"format"`
 
-	// Variant tells formats of one name apart: an ObjectId's layout (modern,
-	// classic, java), a UUID's version (v1 to v8, nil, max, or none), a
-	// Snowflake's service (twitter, discord, instagram). Empty for the others.
+	// Variant is the layout of an ObjectId (modern, classic, java), the version of
+	// a UUID (v1 to v8, nil, max, or empty if unknown) or the service of a
+	// Snowflake (twitter, discord, instagram). It is empty for other formats.
 	Variant string `json:"variant,omitempty"`
 
 	Verdict Verdict `json:"verdict"`
 
-	// Why is the reason for the verdict, in a few words.
-	Why string `json:"why"`
+	// Reason is the reason for the verdict, in a few words.
+	Reason string `json:"reason"`
 
-	// Time is the time of birth in UTC, as exact as the format has it, or nil if
-	// the format has none or the time lies beyond the year 9999.
+	// Time is the creation time in UTC, as exact as the format has it, or nil if
+	// the format has none or the time is after the year 9999.
 	Time *time.Time `json:"time"`
 
 	// Fields are the parts of the id, in the order of its bits.
@@ -100,28 +100,42 @@ type Field struct {
 	Number *uint64 `json:"number,omitempty"`
 }
 
-// Verdict says how far a [Reading] can be believed.
+// Format is a format of ids.
+type Format string
+
+const (
+	ObjectID  Format = "objectid"
+	UUID      Format = "uuid"
+	ULID      Format = "ulid"
+	KSUID     Format = "ksuid"
+	XID       Format = "xid"
+	Snowflake Format = "snowflake"
+)
+
+// Formats are all formats.
+var Formats = []Format{ObjectID, UUID, ULID, KSUID, XID, Snowflake}
+
+// Verdict is how far a [Reading] can be believed.
 type Verdict string
 
-// The verdicts, best first.
 const (
-	// Likely is the best reading of an id that looks in order.
+	// Likely is the best reading of a plausible id.
 	Likely Verdict = "likely"
-	// Possible is a reading that nothing speaks against, beside a better or an
-	// equally good one.
+	// Possible is a plausible reading beside a better or an equally good one.
 	Possible Verdict = "possible"
-	// Unlikely is a reading that something speaks against.
+	// Unlikely is a reading that is not plausible.
 	Unlikely Verdict = "unlikely"
-	// Bound is an id with nothing but a time in it: an end of a range of ids,
-	// and hardly the id of anything.
+	// Bound is an id with only a time: an end of a range, and hardly the id of
+	// anything.
 	Bound Verdict = "bound"
 )
 
-var verdictRank = map[Verdict]int{Likely: 0, Possible: 1, Unlikely: 2, Bound: 3}
+// Verdicts are all verdicts, best first.
+var Verdicts = []Verdict{Likely, Possible, Unlikely, Bound}
 
-// Inspect reads s, an id with nothing around it. The error, if s has the form of
-// no known format, wraps [ErrUnknown] and says what an id of its length has to be. A nil o is the
-// default options.
+// Inspect reads s, an id with nothing around it. If s is not an id of a known
+// format, the error wraps [ErrUnknown] and describes an id of its length. A nil o
+// means the defaults.
 func Inspect(s string, o *Options) (Report, error) {
 	options := o.withDefaults()
 	for _, read := range []func(string, Options) (Report, bool){
@@ -129,7 +143,7 @@ func Inspect(s string, o *Options) (Report, error) {
 	} {
 		if report, ok := read(s, options); ok {
 			slices.SortStableFunc(report.Readings, func(a, b Reading) int {
-				return cmp.Compare(verdictRank[a.Verdict], verdictRank[b.Verdict])
+				return cmp.Compare(slices.Index(Verdicts, a.Verdict), slices.Index(Verdicts, b.Verdict))
 			})
 			report.Time = report.Readings[0].Time
 			return report, nil
@@ -138,8 +152,7 @@ func Inspect(s string, o *Options) (Report, error) {
 	return Report{}, unknown(s)
 }
 
-// forms say what an id of each length has to be, for the error about one that is
-// not.
+// forms describe the ids of each length, for an error.
 var forms = map[int]string{
 	20: "an xid has 20 characters of 0-9a-v, the last 0 or g",
 	24: "an ObjectId has 24 hexadecimal digits",
@@ -163,29 +176,22 @@ func unknown(s string) error {
 	return fmt.Errorf("%w: %q has %d characters; %s", ErrUnknown, s, n, forms[24])
 }
 
-// tolerance is how far ahead of this machine's clock another's may be.
-const tolerance = 48 * time.Hour
-
-// judge gives r the time t and compares it with the years in which such ids were
-// made; if it is in order, r gets the verdict good for the reason why. A time that
-// RFC 3339 cannot write is left out.
-func (r *Reading) judge(t, first time.Time, o Options, good Verdict, why string) {
+// judge gives r the time t. If that is plausible for a format that exists since
+// first, r gets the verdict good for the given reason. A time that RFC 3339 cannot
+// write is left out.
+func (r *Reading) judge(t, first time.Time, o Options, good Verdict, reason string) {
 	t = t.UTC()
 	if t.Year() <= 9999 {
 		r.Time = &t
 	}
 	switch {
 	case t.Before(first):
-		r.Verdict, r.Why = Unlikely, fmt.Sprintf("the time lies before %d, when there were no such ids", first.Year())
+		r.Verdict, r.Reason = Unlikely, fmt.Sprintf("the time is before %d, when no such ids existed", first.Year())
 	case r.Time == nil:
-		r.Verdict, r.Why = Unlikely, fmt.Sprintf("the time lies in the year %d", t.Year())
-	case t.After(o.Now().Add(tolerance)):
-		r.Verdict, r.Why = Unlikely, "the time lies in the future"
+		r.Verdict, r.Reason = Unlikely, fmt.Sprintf("the time is in the year %d", t.Year())
+	case era.IsFuture(t, o.Now()):
+		r.Verdict, r.Reason = Unlikely, "the time is in the future"
 	default:
-		r.Verdict, r.Why = good, why
+		r.Verdict, r.Reason = good, reason
 	}
-}
-
-func date(year int, month time.Month) time.Time {
-	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 }

@@ -120,7 +120,7 @@ func TestInspect(t *testing.T) {
 		var got []string
 		for _, r := range report.Readings {
 			got = append(got, describe(r))
-			if r.Why == "" {
+			if r.Reason == "" {
 				t.Errorf("Inspect(%s): %s gives no reason", c.id, r.Variant)
 			}
 		}
@@ -136,6 +136,15 @@ func TestInspect(t *testing.T) {
 	}
 }
 
+// firstOf returns an id of the given second.
+func firstOf(second string) string {
+	t, err := time.Parse(time.RFC3339, second)
+	if err != nil {
+		panic(err)
+	}
+	return objectid.At(t).String()[:8] + "0102030405060708"
+}
+
 func TestPlausibility(t *testing.T) {
 	java := objectid.Java
 	for _, c := range []struct {
@@ -144,9 +153,12 @@ func TestPlausibility(t *testing.T) {
 		variant  string
 		verdict  inspect.Verdict
 	}{
-		{"before MongoDB", objectid.At(time.Date(2008, 12, 31, 0, 0, 0, 0, time.UTC)).String()[:8] + "0102030405060708", nil, "classic", inspect.Unlikely},
-		{"tomorrow", objectid.At(today.Add(47 * time.Hour)).String()[:8] + "0102030405060708", nil, "modern", inspect.Likely},
-		{"in three days", objectid.At(today.Add(72 * time.Hour)).String()[:8] + "0102030405060708", nil, "modern", inspect.Unlikely},
+		{"before MongoDB", firstOf("2008-12-31T23:59:59Z"), nil, "classic", inspect.Unlikely},
+		{"in MongoDB's first year", firstOf("2009-01-01T00:00:00Z"), nil, "classic", inspect.Likely},
+		{"before random values", firstOf("2017-12-31T23:59:59Z"), nil, "classic", inspect.Likely},
+		{"since random values", firstOf("2018-01-01T00:00:00Z"), nil, "modern", inspect.Likely},
+		{"in five minutes", firstOf("2026-11-20T12:05:00Z"), nil, "modern", inspect.Likely},
+		{"later than that", firstOf("2026-11-20T12:05:01Z"), nil, "modern", inspect.Unlikely},
 		{"a bound", objectid.At(today).String(), nil, "modern", inspect.Bound},
 		{"zero", objectid.ID{}.String(), nil, "classic", inspect.Bound},
 		{"hint", "507f1f77bcf86cd799439011", &java, "java", inspect.Likely},
@@ -159,7 +171,7 @@ func TestPlausibility(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		if first := report.Readings[0]; first.Variant != c.variant || first.Verdict != c.verdict || len(report.Readings) != 3 {
-			t.Errorf("%s: %s is first, %s (%s) of %d readings, want %s, %s", c.name, first.Variant, first.Verdict, first.Why, len(report.Readings), c.variant, c.verdict)
+			t.Errorf("%s: %s is first, %s (%s) of %d readings, want %s, %s", c.name, first.Variant, first.Verdict, first.Reason, len(report.Readings), c.variant, c.verdict)
 		}
 	}
 }

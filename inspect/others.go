@@ -1,23 +1,18 @@
 package inspect
 
 import (
-	"strings"
+	"encoding/binary"
+	"strconv"
 	"time"
 
-	"github.com/bwmarrin/snowflake"
 	"github.com/oklog/ulid/v2"
 	"github.com/rs/xid"
 	"github.com/segmentio/ksuid"
+
+	"github.com/oidkit/oid/internal/era"
 )
 
-// The years in which these formats came up.
-var (
-	firstULID  = date(2016, time.January)
-	firstKSUID = date(2014, time.May) // its own epoch
-	firstXID   = date(2015, time.January)
-)
-
-const timeInOrder = "the form fits and the time is in order"
+const plausible = "the form matches and the time is plausible"
 
 func readULID(s string, o Options) (Report, bool) {
 	id, err := ulid.ParseStrict(s)
@@ -28,8 +23,8 @@ func readULID(s string, o Options) (Report, bool) {
 }
 
 func ulidReading(id ulid.ULID, o Options) Reading {
-	r := Reading{Format: "ulid", Fields: cut(id[:], part{"milliseconds", 48, true}, part{"random", 80, false})}
-	r.judge(id.Timestamp(), firstULID, o, Likely, timeInOrder)
+	r := Reading{Format: ULID, Fields: cut(id[:], part{"milliseconds", 48, true}, part{"random", 80, false})}
+	r.judge(id.Timestamp(), era.ULID, o, Likely, plausible)
 	return r
 }
 
@@ -38,8 +33,8 @@ func readKSUID(s string, o Options) (Report, bool) {
 	if err != nil || len(s) != 27 {
 		return Report{}, false
 	}
-	r := Reading{Format: "ksuid", Fields: cut(id.Bytes(), part{"seconds", 32, true}, part{"random", 128, false})}
-	r.judge(id.Time(), firstKSUID, o, Likely, timeInOrder)
+	r := Reading{Format: KSUID, Fields: cut(id.Bytes(), part{"seconds", 32, true}, part{"random", 128, false})}
+	r.judge(id.Time(), era.KSUID, o, Likely, plausible)
 	return Report{ID: id.String(), Readings: []Reading{r}}, true
 }
 
@@ -48,13 +43,13 @@ func readXID(s string, o Options) (Report, bool) {
 	if err != nil {
 		return Report{}, false
 	}
-	r := Reading{Format: "xid", Fields: cut(id.Bytes(), part{"seconds", 32, true}, part{"machine", 24, false}, part{"pid", 16, true}, part{"counter", 24, true})}
-	r.judge(id.Time(), firstXID, o, Likely, timeInOrder)
+	r := Reading{Format: XID, Fields: cut(id.Bytes(), part{"seconds", 32, true}, part{"machine", 24, false}, part{"pid", 16, true}, part{"counter", 24, true})}
+	r.judge(id.Time(), era.XID, o, Likely, plausible)
 	return Report{ID: id.String(), Readings: []Reading{r}}, true
 }
 
-// services are those whose Snowflakes are known here, with the Unix milliseconds
-// from which each counts, as published by each.
+// services are the services whose Snowflakes are known, each with the Unix
+// milliseconds from which it counts, as it has published.
 var services = []struct {
 	name  string
 	epoch int64
@@ -65,35 +60,35 @@ var services = []struct {
 	{"instagram", 1314220021721, []part{{"milliseconds", 41, true}, {"shard", 13, true}, {"sequence", 10, true}}},
 }
 
-// readSnowflake takes decimal numbers of 15 to 19 digits: with fewer, all three
-// services' times lie within the first days of their epochs.
+// readSnowflake reads decimal numbers of 15 to 19 digits: with fewer, the times of
+// all services are within the first days of their epochs.
 func readSnowflake(s string, o Options) (Report, bool) {
-	if len(s) < 15 || len(s) > 19 || strings.Trim(s, "0123456789") != "" || s[0] == '0' {
+	if len(s) < 15 || s[0] < '1' || s[0] > '9' {
 		return Report{}, false
 	}
-	id, err := snowflake.ParseString(s)
+	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
 		return Report{}, false
 	}
-	report := Report{ID: id.String()}
-	bytes := id.IntBytes()
-	var inOrder []int
+	report := Report{ID: s}
+	id := binary.BigEndian.AppendUint64(nil, uint64(n))
+	var plausible []int
 	for _, service := range services {
-		r := Reading{Format: "snowflake", Variant: service.name, Fields: cut(bytes[:], service.parts...)}
+		r := Reading{Format: Snowflake, Variant: service.name, Fields: cut(id, service.parts...)}
 		for _, f := range r.Fields {
 			if f.Name == "milliseconds" {
-				born := time.UnixMilli(service.epoch + int64(*f.Number))
-				r.judge(born, time.UnixMilli(service.epoch), o, Possible, "the time is in order for this service; others use the same form")
+				created := time.UnixMilli(service.epoch + int64(*f.Number))
+				r.judge(created, time.UnixMilli(service.epoch), o, Possible, "the time is plausible for this service; others use the same form")
 			}
 		}
 		report.Readings = append(report.Readings, r)
 		if r.Verdict == Possible {
-			inOrder = append(inOrder, len(report.Readings)-1)
+			plausible = append(plausible, len(report.Readings)-1)
 		}
 	}
-	if len(inOrder) == 1 {
-		r := &report.Readings[inOrder[0]]
-		r.Verdict, r.Why = Likely, "the only service for which the time is in order"
+	if len(plausible) == 1 {
+		r := &report.Readings[plausible[0]]
+		r.Verdict, r.Reason = Likely, "the only service for which the time is plausible"
 	}
 	return report, true
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/oklog/ulid/v2"
-)
 
-var firstUUID = date(1998, time.January)
+	"github.com/oidkit/oid/internal/era"
+)
 
 // uuidParts are the fields of a UUID of each version, after RFC 9562.
 var uuidParts = map[uuid.Version][]part{
@@ -23,12 +23,12 @@ var uuidParts = map[uuid.Version][]part{
 	8: {{"custom_a", 48, false}, {"version", 4, true}, {"custom_b", 12, false}, {"variant", 2, true}, {"custom_c", 62, false}},
 }
 
-// uuidNature says what the versions without a time are.
-var uuidNature = map[uuid.Version]string{
+// timeless describes the versions without a time.
+var timeless = map[uuid.Version]string{
 	3: "the MD5 of a name: no time in it",
 	4: "random: no time in it",
 	5: "the SHA-1 of a name: no time in it",
-	8: "laid out as its maker pleased: a time cannot be told",
+	8: "a layout of its own: a time cannot be read",
 }
 
 func readUUID(s string, o Options) (Report, bool) {
@@ -41,25 +41,25 @@ func readUUID(s string, o Options) (Report, bool) {
 		return Report{}, false
 	}
 	report := Report{ID: id.String()}
-	r := Reading{Format: "uuid", Verdict: Likely}
+	r := Reading{Format: UUID, Verdict: Likely}
 	parts, known := uuidParts[id.Version()]
 	switch {
 	case id == uuid.Nil:
-		r.Variant, r.Verdict, r.Why = "nil", Bound, "all zeros: no id at all"
+		r.Variant, r.Verdict, r.Reason = "nil", Bound, "all zeros: not an id"
 	case id == uuid.Max:
-		r.Variant, r.Verdict, r.Why = "max", Bound, "all ones: the end of all ids"
+		r.Variant, r.Verdict, r.Reason = "max", Bound, "all ones: the end of all ids"
 	case id.Variant() != uuid.RFC4122 || !known:
-		r.Verdict, r.Why = Unlikely, "neither variant nor version of RFC 9562: a hash or another 16 bytes"
+		r.Verdict, r.Reason = Unlikely, "neither variant nor version of RFC 9562: a hash or 16 other bytes"
 	default:
 		r.Variant = fmt.Sprintf("v%d", id.Version())
 		r.Fields = cut(id[:], parts...)
-		r.Why = uuidNature[id.Version()]
-		if r.Why == "" {
-			why := "version and variant of RFC 9562, and the time is in order"
+		r.Reason = timeless[id.Version()]
+		if r.Reason == "" {
+			reason := "version and variant of RFC 9562, and the time is plausible"
 			if id.Version() == 2 {
-				why += "; the birth was up to 7m9.5s later, which version 2 does not keep"
+				reason += "; it was created up to 7m9.5s later, which version 2 does not record"
 			}
-			r.judge(uuidTime(id), firstUUID, o, Likely, why)
+			r.judge(uuidTime(id), era.UUID, o, Likely, reason)
 		}
 	}
 	if r.Fields == nil {
@@ -68,7 +68,7 @@ func readUUID(s string, o Options) (Report, bool) {
 	report.Readings = append(report.Readings, r)
 	if r.Verdict == Unlikely {
 		if other := ulidReading(ulid.ULID(id), o); other.Verdict == Likely {
-			other.Verdict, other.Why = Possible, "a ULID written as a UUID: the time is in order"
+			other.Verdict, other.Reason = Possible, "a ULID written as a UUID: the time is plausible"
 			report.Readings = append(report.Readings, other)
 		}
 	}

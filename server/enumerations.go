@@ -49,7 +49,8 @@ func describeEnumerations(schemas huma.Registry) {
 	}{
 		{"Process", "state", enumeration(registry.States)},
 		{"Trace", "verdict", enumeration(verdicts)},
-		{"Reading", "verdict", enumeration(readings)},
+		{"Reading", "verdict", enumeration(inspect.Verdicts)},
+		{"Reading", "format", enumeration(inspect.Formats)},
 		{"CensusSource", "format", enumeration(source.Formats)},
 		{"CensusProcess", "layout", enumeration(objectid.Layouts)},
 		{"Timeline", "by", enumeration(census.Steps)},
@@ -64,5 +65,4 @@ func describeEnumerations(schemas huma.Registry) {
 
 var (
 	verdicts = []registry.Verdict{registry.Known, registry.Unknown, registry.Conflict, registry.Collision}
-	readings = []inspect.Verdict{inspect.Likely, inspect.Possible, inspect.Unlikely, inspect.Bound}
 )

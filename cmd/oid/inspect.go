@@ -195,7 +195,7 @@ func printer(w io.Writer) func(inspection) error {
 			fmt.Fprintf(&b, "  %-9s %s\n", "maker", in.Maker)
 		}
 		for _, r := range in.Readings {
-			fmt.Fprintf(&b, "  %-9s %s: %s\n            %s\n", r.Verdict, strings.TrimSpace(r.Format+" "+r.Variant), r.Why, fieldLine(r.Fields))
+			fmt.Fprintf(&b, "  %-9s %s: %s\n            %s\n", r.Verdict, strings.TrimSpace(string(r.Format)+" "+r.Variant), r.Reason, fieldLine(r.Fields))
 			if r.Time != nil && in.Time != nil && !r.Time.Equal(*in.Time) {
 				fmt.Fprintf(&b, "            born %s\n", r.Time.Format(time.RFC3339Nano))
 			}

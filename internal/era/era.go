@@ -21,6 +21,12 @@ var (
 	// JavaEnd is when version 3 of the Java driver adopted the layout of the other
 	// drivers.
 	JavaEnd = date(2015, time.March)
+
+	// When other formats came into use.
+	UUID  = date(1998, time.January)
+	ULID  = date(2016, time.January)
+	KSUID = date(2014, time.May) // its own epoch
+	XID   = date(2015, time.January)
 )
 
 // Tolerance is how far the clock of another host may be ahead. An id that is

@@ -30,7 +30,7 @@ func bound(id objectid.ID) *wire.TimedID {
 func Inspection(r inspect.Report) wire.Inspection {
 	return wire.Inspection{ID: r.ID, Time: r.Time, Readings: each(r.Readings, func(reading inspect.Reading) wire.Reading {
 		return wire.Reading{
-			Format: reading.Format, Variant: reading.Variant, Verdict: string(reading.Verdict), Reason: reading.Why, Time: reading.Time,
+			Format: string(reading.Format), Variant: reading.Variant, Verdict: string(reading.Verdict), Reason: reading.Reason, Time: reading.Time,
 			Fields: each(reading.Fields, func(f inspect.Field) wire.Field { return wire.Field(f) }),
 		}
 	})}
