@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,8 +19,12 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
+var (
+	rounds = flag.Int("rounds", 7, "how often each library has its turn")
+	only   = flag.String("only", "", "measure only contests with this `text` in their title")
+)
+
 const (
-	rounds = 7
 	turn   = 500 * time.Millisecond
 	ttl    = 10 * time.Second
 	stuck  = 3 * time.Second // after a turn a worker that still waits has been forgotten
@@ -32,12 +37,13 @@ type contest struct {
 	workers int // of each client
 	oneName bool
 	work    time.Duration
+	pinned  bool // with Redis to one CPU
 }
 
 var contests = []contest{
-	{"1 worker", 1, 1, true, 0},
-	{"32 workers on 32 keys", 1, 32, false, 0},
-	{"32 clients on one key, 2 ms of work", 32, 1, true, 2 * time.Millisecond},
+	{"1 worker, pinned with Redis to one CPU", 1, 1, true, 0, true},
+	{"32 workers on 32 keys", 1, 32, false, 0, false},
+	{"32 clients on one key, 2 ms of work", 32, 1, true, 2 * time.Millisecond, false},
 }
 
 // result is what one library did in one turn.
@@ -53,10 +59,13 @@ type result struct {
 func TestSpeed(t *testing.T) {
 	server := testenv.Redis(t)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server. ratio: locks per second of the library over those of oid, so below 1 oid is faster. commands: sent to Redis, or by its scripts, for each lock taken and given back. least: what the worker got that got least, of a fair share. Those that poll do so every %v.\n", rounds, turn, pause)
+	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server. ratio: locks per second of the library over those of oid, so below 1 oid is faster. commands: sent to Redis, or by its scripts, for each lock taken and given back. least: what the worker got that got least, of a fair share. Those that poll do so every %v.\n", *rounds, turn, pause)
 	for _, c := range contests {
+		if !strings.Contains(c.title, *only) {
+			continue
+		}
 		results := make([][]result, len(subjects))
-		for range rounds {
+		for range *rounds {
 			for i, s := range subjects {
 				results[i] = append(results[i], c.run(t, server, bare(s)))
 			}
@@ -64,7 +73,7 @@ func TestSpeed(t *testing.T) {
 		fmt.Fprintf(&b, "\n| %s | locks/s | ratio | longest wait | commands | least |\n|---|---:|---:|---:|---:|---:|\n", c.title)
 		for i, s := range subjects {
 			var ratios []float64
-			for r := range rounds {
+			for r := range *rounds {
 				ratios = append(ratios, results[i][r].perSecond/results[0][r].perSecond)
 			}
 			fmt.Fprintf(&b, "| %s | %.0f | %.2f | %.0f ms | %.1f | %.0f %% |\n", s.Name,
@@ -74,13 +83,17 @@ func TestSpeed(t *testing.T) {
 				100*median(results[i], func(r result) float64 { return r.share }))
 		}
 	}
+	if *only != "" {
+		t.Log(b.String())
+		return
+	}
 	fmt.Fprintf(&b, "\n| commands for each lock, by waiters | 1 | 4 | 16 | 64 |\n|---|---:|---:|---:|---:|\n")
 	for _, s := range subjects {
 		fmt.Fprintf(&b, "| %s |", s.Name)
 		for _, clients := range []int{2, 5, 17, 65} {
 			var rs []result
 			for range 3 {
-				rs = append(rs, contest{"", clients, 1, true, 2 * time.Millisecond}.run(t, server, bare(s)))
+				rs = append(rs, contest{"", clients, 1, true, 2 * time.Millisecond, false}.run(t, server, bare(s)))
 			}
 			fmt.Fprintf(&b, " %.1f |", median(rs, func(r result) float64 { return r.commands }))
 		}
@@ -108,6 +121,9 @@ func median[T any](of []T, value func(T) float64) float64 {
 func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Subject) result {
 	t.Helper()
 	server.CLI("FLUSHALL")
+	if c.pinned {
+		defer pin(t, server.PID())()
+	}
 	var clients []lockfaults.Client
 	for range c.clients {
 		client, err := s.Open(t.Context(), server.URL(), ttl)

@@ -194,13 +194,17 @@ func (r *request) Free() error {
 // release gives the lock back, and takes waiter out of the queue. It reports
 // whether r had the lock, and whether an earlier attempt may have worked.
 func (r *request) release(waiter string) (had, unsure bool, err error) {
+	lease := ""
+	if r.fence > 0 {
+		lease = strconv.FormatUint(r.fence, 10)
+	}
 	for i := range tries {
 		if i > 0 {
 			unsure = true
 			time.Sleep(r.try() / 10)
 		}
 		var reply string
-		reply, err = r.l.eval(context.Background(), r.try(), releaseScript, r.keys, "", r.text, r.ttlText, waiter)
+		reply, err = r.l.eval(context.Background(), r.try(), releaseScript, r.keys, "", lease, r.text, r.ttlText, waiter)
 		if err == nil {
 			return reply == "1", unsure, nil
 		}

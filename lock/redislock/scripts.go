@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	_ "embed"
 	"encoding/hex"
+	"strings"
 )
 
 // script is a Lua script and the digest by which Redis knows it once it has
@@ -11,6 +12,7 @@ import (
 type script struct{ text, sha1 string }
 
 func newScript(text string) script {
+	text = strings.Replace(text, "-- include prelude.lua\n", preludeText, 1)
 	sum := sha1.Sum([]byte(text))
 	return script{text, hex.EncodeToString(sum[:])}
 }
@@ -31,9 +33,9 @@ var (
 )
 
 var (
-	acquireScript = newScript(preludeText + acquireText)
-	renewScript   = newScript(preludeText + renewText)
-	releaseScript = newScript(preludeText + releaseText)
+	acquireScript = newScript(acquireText)
+	renewScript   = newScript(renewText)
+	releaseScript = newScript(releaseText)
 	statusScript  = newScript(statusText)
 	guardScript   = newScript(guardText)
 )

@@ -168,6 +168,44 @@ func TestReservationIsShortAndThenForAnybody(t *testing.T) {
 	}
 }
 
+// A late copy of the request by which a lease was granted may take the lock again
+// after another holder, under a new fence. The lease is lost all the same.
+func TestLateCopyOfTheRequestRevivesNoLease(t *testing.T) {
+	server := testenv.Redis(t)
+	l, err := Open(t.Context(), server.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r, err := l.newRequest("job", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.calls.Done()
+	first, err := r.ask(t.Context())
+	if err != nil || !first.granted {
+		t.Fatalf("ask: %+v, %v", first, err)
+	}
+	r.fence = first.fence
+	if _, err := r.Keep(); err != nil {
+		t.Errorf("Keep: %v", err)
+	}
+	server.CLI("DEL", "oid:lock:{job}") // it has expired
+	next, err := l.TryAcquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Release(); err != nil {
+		t.Error(err)
+	}
+	if late, err := r.ask(t.Context()); err != nil || !late.granted || late.fence <= next.Fence() {
+		t.Fatalf("late copy: %+v, %v", late, err)
+	}
+	if _, err := r.Keep(); !errors.Is(err, lock.ErrLost) {
+		t.Errorf("Keep of the lease with the old fence: %v, want ErrLost", err)
+	}
+}
+
 // The tickets that waiters keep put them back in order.
 func TestTicketsKeepTheOrder(t *testing.T) {
 	server := testenv.Redis(t)

@@ -20,20 +20,17 @@ local function now()
   return time[1] .. string.sub('000000' .. time[2], -6)
 end
 
--- read returns the lock's value, its fence, the text after that, and the waiter
--- last heard of. The fence is that which the last waiter saw if there is no value,
--- and nil if nothing remembers it.
-local function read()
-  local found = redis.call('MGET', KEYS[1], KEYS[3])
-  local value, heard = found[1], found[2]
+-- read returns the fence of the lock's value and the text after that. The fence is
+-- the one in heard if there is no value, and nil if nothing remembers it.
+local function read(value, heard)
   local fence, rest = string.match(value or '', '^(%d+) ?(.*)$')
-  if value and not fence then
-    return value, nil, value, heard -- not a lock: held by something unknown
+  if fence then
+    return fence, rest
   end
-  if not fence and heard then
-    fence = string.match(heard, '^%d+')
+  if value then
+    return nil, value -- not a lock: held by something unknown
   end
-  return value, fence, rest or '', heard
+  return heard and string.match(heard, '^%d+'), ''
 end
 
 -- is_held_by reports whether a text begins with the words of another: that after

@@ -7,6 +7,8 @@
 -- The fence is compared because a late copy of the owner's own request may have
 -- taken the lock again after the lease had ended.
 
+-- include prelude.lua
+
 local nonce, lease, ttl, tail = unpack(ARGV)
 
 if not is_held_by(redis.call('GET', KEYS[1]) or '', lease) then

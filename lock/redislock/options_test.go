@@ -1,0 +1,132 @@
+package redislock_test
+
+import (
+	"errors"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/redislock"
+)
+
+// The TTL is chosen for each acquire, and used for renewals and for the memory of
+// the fence as well.
+func TestTTLOfOneAcquire(t *testing.T) {
+	server := testenv.Redis(t)
+	l := open(t, server.URL(), time.Minute)
+	lease, err := l.Acquire(t.Context(), "job", lock.AcquireOptions{TTL: 600 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		ms, err := strconv.Atoi(server.CLI("PTTL", "oid:lock:{job}"))
+		if left := time.Until(lease.Deadline()); err != nil || ms < 1 || ms > 600 || left > 600*time.Millisecond || left < 0 {
+			t.Errorf("%d ms in Redis, %v until the deadline; want at most 600ms", ms, left)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+	for _, ttl := range []time.Duration{-1, lock.MinTTL - 1, lock.MaxTTL + 1} {
+		if _, err := l.TryAcquire(t.Context(), "job", lock.AcquireOptions{TTL: ttl}); !errors.Is(err, lock.ErrInvalid) {
+			t.Errorf("TTL %v: %v, want ErrInvalid", ttl, err)
+		}
+	}
+}
+
+// Waiters stay while Redis is full, and get the lock.
+func TestWaitersStayWhileRedisIsFull(t *testing.T) {
+	server := testenv.Redis(t)
+	a, b := open(t, server.URL(), 300*time.Millisecond), open(t, server.URL(), 300*time.Millisecond)
+	lease, err := a.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := make(chan error)
+	go func() {
+		lease, err := b.Acquire(t.Context(), "job")
+		if err == nil {
+			err = lease.Release()
+		}
+		next <- err
+	}()
+	until(t, "waiter", func() bool { return server.CLI("ZCARD", "oid:lock:{job}:queue") == "1" })
+	server.CLI("CONFIG", "SET", "maxmemory", "1")
+	time.Sleep(500 * time.Millisecond) // several polls
+	if err := lease.Release(); err != nil {
+		t.Errorf("Release: %v", err)
+	}
+	select {
+	case err := <-next:
+		if err != nil {
+			t.Errorf("waiter: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the waiter did not get the lock")
+	}
+}
+
+func TestEvents(t *testing.T) {
+	server := testenv.Redis(t)
+	p := testenv.NewProxy(t, server.Addr)
+	var mu sync.Mutex
+	seen := make(map[lock.EventKind][]lock.Event)
+	l, err := redislock.Open(t.Context(), p.URL(), &redislock.Options{TTL: 600 * time.Millisecond, Events: func(e lock.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[e.Kind] = append(seen[e.Kind], e)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	expect := func(kind lock.EventKind, n int) {
+		t.Helper()
+		until(t, string(kind), func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(seen[kind]) >= n
+		})
+	}
+	lease, err := l.Acquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(lock.Acquired, 1)
+	next := make(chan *lock.Lease)
+	go func() {
+		lease, err := l.Acquire(t.Context(), "job")
+		if err != nil {
+			t.Error(err)
+		}
+		next <- lease
+	}()
+	expect(lock.Waiting, 1)
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+	expect(lock.Released, 1)
+	second := <-next
+	p.Swallow(1, true) // the reply to a renewal
+	expect(lock.RenewedLate, 1)
+	p.Cut(true, true)
+	expect(lock.Lost, 1)
+	p.Heal()
+	_ = second.Release()
+	expect(lock.Released, 2)
+	mu.Lock()
+	defer mu.Unlock()
+	if e := seen[lock.Lost][0]; e.Name != "job" || e.Owner != second.Owner() || e.Fence != second.Fence() || !errors.Is(e.Err, lock.ErrExpired) {
+		t.Errorf("lost: %+v", e)
+	}
+	if e := seen[lock.Acquired][1]; e.Took <= 0 || e.Fence != second.Fence() {
+		t.Errorf("acquired: %+v", e)
+	}
+	if len(seen[lock.Waiting]) != 1 || len(seen[lock.Lost]) != 1 {
+		t.Errorf("events %+v", seen)
+	}
+}
