@@ -1,0 +1,138 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/oidkit/oid/internal/testenv"
+)
+
+// The scripts below write words in two parts, so that the echo of what was typed
+// does not match what the command writes.
+
+// ask is a command that reads a line from the terminal, whatever its stdin is.
+const ask = `sh -c 'echo as""ked; read a </dev/tty; echo got "<$a>"'`
+
+func TestLockPromptOnTheTerminal(t *testing.T) {
+	s := interactiveShell(t)
+	for _, stdin := range []string{"", " </dev/null"} {
+		s.run("oid lock job -- " + ask + stdin)
+		s.expect("asked")
+		s.run("hello")
+		s.expect("got <hello>.*" + prompt)
+	}
+}
+
+func TestLockStopsAndContinuesLikeAnyJob(t *testing.T) {
+	s := interactiveShell(t)
+	s.run("oid lock job -- " + ask)
+	s.expect("asked")
+	s.press(ctrlZ)
+	s.expect("Stopped.*" + prompt)
+	s.run("oid lock --status job")
+	s.expect("job: held by .*" + prompt)
+	s.run("fg")
+	s.expect("oid lock job")
+	s.run("after fg")
+	s.expect("got <after fg>.*" + prompt)
+	s.run("oid lock --status job")
+	s.expect("job: free.*" + prompt)
+}
+
+func TestLockEndsWithCtrlC(t *testing.T) {
+	s := interactiveShell(t)
+	s.run(`oid lock job -- sh -c 'echo wor""king; exec sleep 1000'`)
+	s.expect("working")
+	s.press(ctrlC)
+	s.expect(prompt)
+	s.run("echo code $?.")
+	s.expect(`code 130\.`)
+	// While it waits for the lock, too.
+	s.run(`oid lock job -- sleep 1000 & until oid lock --status job | grep -q held; do :; done; echo he""ld`)
+	s.expect("held")
+	s.run("oid lock job -- true")
+	s.expect("true\r\n")
+	s.press(ctrlC)
+	s.expect(prompt)
+	s.run("echo code $?.")
+	s.expect(`code 130\.`)
+	s.run("kill %1; wait %1; echo code $?.")
+	s.expect(`code 143\.`)
+}
+
+// A job of the background stops when it wants the terminal, and gets it with fg.
+func TestLockInTheBackgroundAsksForTheTerminal(t *testing.T) {
+	s := interactiveShell(t)
+	s.run("oid lock job -- " + ask + " &")
+	s.expect("asked")
+	s.run("until jobs | grep Stopped; do :; done")
+	s.expect("Stopped.*" + prompt)
+	s.run("fg")
+	s.expect("oid lock job")
+	s.run("now")
+	s.expect("got <now>.*" + prompt)
+}
+
+// fg of a job that runs tells it nothing: the command gets the terminal when it
+// asks for it.
+func TestLockBroughtToTheForegroundWhileItRuns(t *testing.T) {
+	s := interactiveShell(t)
+	s.run(`mkfifo go; oid lock job -- sh -c 'echo run""ning; read x <go; read a </dev/tty; echo got "<$a>"' &`)
+	s.expect("running")
+	s.run("(sleep 0.2; echo >go) & fg %1")
+	s.expect("fg %1.*oid lock job")
+	s.run("here")
+	s.expect("got <here>.*" + prompt)
+}
+
+// In a pipeline the others of the job get the terminal back when they ask.
+func TestLockInAPipeline(t *testing.T) {
+	s := interactiveShell(t)
+	s.run("oid lock job -- " + ask + ` | sh -c 'cat; read b </dev/tty; echo then "<$b>"'`)
+	s.expect("asked")
+	s.run("one")
+	s.expect("got <one>")
+	s.run("two")
+	s.expect("then <two>.*" + prompt)
+}
+
+// Ctrl-Z for longer than the TTL: another gets the lock, and the command must not go on.
+func TestLockThatLapsedWhileStopped(t *testing.T) {
+	server := testenv.Redis(t)
+	s := interactiveShell(t, "OID_LOCKS="+server.URL())
+	log := filepath.Join(t.TempDir(), "log")
+	s.run(`oid lock job --ttl 1s -- sh -c 'echo wor""king; read a; echo first went on >>` + log + `'`)
+	s.expect("working")
+	s.press(ctrlZ)
+	s.expect("Stopped.*" + prompt)
+	s.run(`oid lock job -- sh -c 'echo second >>` + log + `'; cat ` + log)
+	s.expect("second\r\n.*" + prompt)
+	s.run("fg")
+	s.expect("the lock was lost.*" + prompt)
+	s.run("echo code $?.; cat " + log)
+	s.expect(`code 123\.`)
+	if seen := s.expect("second\r\n.*" + prompt); seen != "\r\nsecond\r\n"+prompt {
+		t.Errorf("the log has %q: the command went on after its lock had lapsed", seen)
+	}
+}
+
+func TestLockWithAnEditor(t *testing.T) {
+	if _, err := exec.LookPath("vi"); err != nil {
+		testenv.Missing(t, "vi is not installed: apt-get install vim-tiny")
+	}
+	s := interactiveShell(t, "TERM=xterm", "EXINIT=")
+	text := filepath.Join(t.TempDir(), "text")
+	s.run("oid lock job -- vi -u NONE " + text)
+	s.expect(`\[New`)
+	s.press(":r !echo hel''lo\r")
+	s.expect("hello")
+	s.press(ctrlZ)
+	s.expect("Stopped.*" + prompt)
+	s.run("fg")
+	s.expect("hello")
+	s.press(":wq\r")
+	s.expect(prompt)
+	s.run("cat " + text)
+	s.expect("hello\r\n.*" + prompt)
+}
