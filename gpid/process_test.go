@@ -49,6 +49,17 @@ func TestOfReadsWhatTheKernelWrites(t *testing.T) {
 	}
 }
 
+// Process 1 is a process like any other.
+func TestOfTheFirstProcess(t *testing.T) {
+	p, err := gpid.OfFS(proc(), 1)
+	if err != nil || p.PID != 1 || p.Ticks != 3 {
+		t.Fatalf("Of(1) = %+v, %v, want ticks 3", p, err)
+	}
+	if alive, err := p.AliveFS(proc()); err != nil || !alive {
+		t.Errorf("process 1 alive: %v, %v", alive, err)
+	}
+}
+
 func TestAliveTellsRunsApart(t *testing.T) {
 	p, err := gpid.OfFS(proc(statLine(4711, "x", "S", 91910)), 4711)
 	if err != nil {

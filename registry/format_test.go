@@ -77,7 +77,7 @@ func TestFirstFormatIsRead(t *testing.T) {
 	if list := all(t, r.List(t.Context())); len(list) != 2 {
 		t.Errorf("List has %d processes, want 2", len(list))
 	}
-	if _, err := r.Heartbeat(t.Context(), remote(t, 7), registry.Load{RSS: 5}); err != nil {
+	if _, err := r.Heartbeat(t.Context(), remote(t, 7), registry.Load{RSS: 5}, time.Time{}); err != nil {
 		t.Error(err)
 	}
 	if h := all(t, r.History(t.Context(), remote(t, 7), time.Time{}, time.Time{})); len(h) != 2 || h[1].RSS != 5 {
@@ -106,10 +106,13 @@ func TestNewerFormatIsRefused(t *testing.T) {
 			setFormat(t, s, c, version)
 			r := registry.New(s, nil)
 			for name, call := range map[string]func(context.Context) error{
-				"trace":     func(ctx context.Context) error { _, err := r.Trace(ctx, block); return err },
-				"adopted":   func(ctx context.Context) error { _, err := r.Trace(ctx, sample); return err },
-				"list":      func(ctx context.Context) error { return drain(r.List(ctx), 2) },
-				"heartbeat": func(ctx context.Context) error { _, err := r.Heartbeat(ctx, remote(t, 7), registry.Load{}); return err },
+				"trace":   func(ctx context.Context) error { _, err := r.Trace(ctx, block); return err },
+				"adopted": func(ctx context.Context) error { _, err := r.Trace(ctx, sample); return err },
+				"list":    func(ctx context.Context) error { return drain(r.List(ctx), 2) },
+				"heartbeat": func(ctx context.Context) error {
+					_, err := r.Heartbeat(ctx, remote(t, 7), registry.Load{}, time.Time{})
+					return err
+				},
 				"history": func(ctx context.Context) error {
 					return drain(r.History(ctx, remote(t, 7), time.Time{}, time.Time{}), 1)
 				},

@@ -103,7 +103,7 @@ func TestHeartbeatAndEndAtOnce(t *testing.T) {
 		recorded := make([]bool, beats)
 		for i := range beats {
 			wg.Go(func() {
-				_, err := registry.New(s, nil).Heartbeat(t.Context(), g, registry.Load{})
+				_, err := registry.New(s, nil).Heartbeat(t.Context(), g, registry.Load{}, time.Time{})
 				if recorded[i] = err == nil; err != nil && !errors.Is(err, registry.ErrEnded) {
 					t.Errorf("round %d: Heartbeat: %v", round, err)
 				}

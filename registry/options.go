@@ -87,6 +87,10 @@ type RemoteOptions struct {
 	Labels map[string]string
 	// Interval between two heartbeats, at least 100ms. Default: 10s.
 	Interval time.Duration
+
+	// Clock is the time by the clock of the process when it sent this. Default:
+	// not known.
+	Clock time.Time
 }
 
 const (

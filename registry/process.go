@@ -50,6 +50,10 @@ type Process struct {
 	// Registered is the time of the registration by the clock of
 	// [Heartbeat.Monotonic].
 	Registered time.Duration `bson:"joined,omitempty" json:"-"`
+	// Clock bounds the difference between the clock that the ids of a remote
+	// process are created by and that of the other times here, or is nil if it is
+	// not known. For other processes it is nil, because both are the same clock.
+	Clock *ClockOffset `bson:"clock,omitempty" json:"-"`
 	// Last is the latest heartbeat.
 	Last Heartbeat `bson:"last" json:"last"`
 	// End is the recorded end, or nil.
@@ -67,6 +71,48 @@ type Heartbeat struct {
 	Monotonic time.Duration `bson:"monotonic,omitempty" json:"-"`
 	// Load of the process at that time.
 	Load Load `bson:"load" json:"load"`
+}
+
+// ClockOffset is by how much a clock was ahead, at least and at most, whenever it
+// was compared. It is negative for a clock that was behind.
+type ClockOffset struct {
+	Min time.Duration `bson:"min"`
+	Max time.Duration `bson:"max"`
+}
+
+// with returns what is known after another comparison. A zero clock is none.
+func (o *ClockOffset) with(clock, now time.Time) *ClockOffset {
+	if clock.IsZero() {
+		return o
+	}
+	const most = 200 * 365 * 24 * time.Hour // leaves room for sums
+	ahead := min(max(clock.Sub(now), -most), most)
+	if o == nil {
+		return &ClockOffset{ahead, ahead}
+	}
+	return &ClockOffset{min(o.Min, ahead), max(o.Max, ahead)}
+}
+
+const (
+	// latency is how long a remote process's reading of its clock is under way at
+	// most, as a rule.
+	latency = time.Second
+
+	// unknownOffset is by how much the clock of a remote process may be off if it
+	// never said what it shows.
+	unknownOffset = time.Minute
+)
+
+// slack returns by how much the creation times of the ids of p may be too early
+// and too late.
+func (p *Process) slack() (early, late time.Duration) {
+	switch {
+	case !p.Remote:
+		return 0, 0
+	case p.Clock == nil:
+		return unknownOffset, unknownOffset
+	}
+	return max(0, -p.Clock.Min), max(0, p.Clock.Max+latency)
 }
 
 // End is an end that the process recorded, or that was recorded for it.
@@ -95,16 +141,18 @@ func (p *Process) sameRun(q *Process) bool {
 }
 
 // adopt sets the value of p to that of sample. The error wraps [ErrSample] if a
-// process that started at the given time cannot have created it by now.
+// process that started at the given time, with the clock of p, cannot have created
+// it by now.
 func (p *Process) adopt(sample objectid.ID, layout objectid.Layout, started, now time.Time) error {
 	const tolerance = time.Minute // between the clocks of the id and of the caller
 	created := sample.Time()
+	early, late := p.slack()
 	switch {
 	case sample.IsZero():
 		return fmt.Errorf("%w: it is the zero id", ErrSample)
-	case created.After(now.Add(tolerance)):
+	case created.After(now.Add(max(tolerance, late))):
 		return fmt.Errorf("%w: %v was created at %s, which is in the future", ErrSample, sample, created.Format(time.RFC3339))
-	case created.Before(started.Truncate(time.Second)):
+	case created.Before(started.Add(-early).Truncate(time.Second)):
 		return fmt.Errorf("%w: %v was created at %s and the process started at %s", ErrSample,
 			sample, created.Format(time.RFC3339), started.Format(time.RFC3339))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -20,7 +21,7 @@ import (
 // fails if o.Interval is too short, or with the error of the store. A nil o stands
 // for the zero RemoteOptions.
 func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOptions) (Process, error) {
-	p, err := remoteProcess(g, o)
+	p, err := r.remoteProcess(g, o)
 	if err != nil {
 		return Process{}, err
 	}
@@ -32,7 +33,7 @@ func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOpt
 // The error wraps [ErrSample] if the process cannot have created the sample. With a
 // [*CollisionError] the process is valid, too.
 func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, sample objectid.ID, layout objectid.Layout, o *RemoteOptions) (Process, error) {
-	p, err := remoteProcess(g, o)
+	p, err := r.remoteProcess(g, o)
 	if err != nil {
 		return Process{}, err
 	}
@@ -42,41 +43,43 @@ func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, sample objectid
 	return r.newRecorder(p).remoteHeartbeat(ctx, &noLoad, nil)
 }
 
-func remoteProcess(g gpid.GPID, o *RemoteOptions) (Process, error) {
+func (r *Registry) remoteProcess(g gpid.GPID, o *RemoteOptions) (Process, error) {
 	if o == nil {
 		o = &RemoteOptions{}
 	}
 	interval, err := checkInterval(o.Interval)
 	return Process{
 		GPID: g, Member: randomID(), Name: o.Name, Version: o.Version, Labels: maps.Clone(o.Labels),
-		Interval: interval, Remote: true,
+		Interval: interval, Remote: true, Clock: (*ClockOffset)(nil).with(o.Clock, wall(r.options.Now)),
 	}, err
 }
 
-// Heartbeat records a heartbeat of a remote process with its load. It needs no
+// Heartbeat records a heartbeat of a remote process with its load, and the time by
+// the clock of the process when it sent the heartbeat, or the zero time. It needs no
 // memory of the process: any Registry of the same store may record it. The error
 // wraps [store.ErrNotFound] if the process is not recorded, [ErrEnded] if it has
 // ended, and [ErrSelfManaged] if it is not a remote one. A [*CollisionError] means
 // that the heartbeat is recorded and another live process has the same process
 // value.
-func (r *Registry) Heartbeat(ctx context.Context, g gpid.GPID, load Load) (Process, error) {
-	return r.writeRemote(ctx, g, &load, nil)
+func (r *Registry) Heartbeat(ctx context.Context, g gpid.GPID, load Load, clock time.Time) (Process, error) {
+	return r.writeRemote(ctx, g, &load, clock, nil)
 }
 
 // End records the end of a remote process with its reason. The errors are those of
 // [Registry.Heartbeat].
 func (r *Registry) End(ctx context.Context, g gpid.GPID, reason string) (Process, error) {
-	return r.writeRemote(ctx, g, nil, &End{Reason: reason})
+	return r.writeRemote(ctx, g, nil, time.Time{}, &End{Reason: reason})
 }
 
 // writeRemote records a heartbeat or an end, on top of what others record at the
 // same time: none of it is lost, and nothing follows an end.
-func (r *Registry) writeRemote(ctx context.Context, g gpid.GPID, load *Load, end *End) (Process, error) {
+func (r *Registry) writeRemote(ctx context.Context, g gpid.GPID, load *Load, clock time.Time, end *End) (Process, error) {
 	for {
 		c, err := r.remote(ctx, g)
 		if err != nil {
 			return Process{}, err
 		}
+		c.update(func(p *Process) { p.Clock = p.Clock.with(clock, wall(r.options.Now)) })
 		if p, err := c.remoteHeartbeat(ctx, load, end); !errors.Is(err, errForeign) {
 			return p, err
 		}

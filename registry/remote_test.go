@@ -51,7 +51,7 @@ func TestRemoteLife(t *testing.T) {
 	again := registry.New(s, nil)
 	for i := range 3 {
 		load := registry.Load{CPU: time.Duration(i) * time.Second, RSS: 100, Files: registry.Unmeasured, Threads: 4, Goroutines: registry.Unmeasured, Heap: registry.Unmeasured}
-		if p, err = again.Heartbeat(t.Context(), g, load); err != nil || p.Last.Count != int64(i+2) || p.Last.Load != load {
+		if p, err = again.Heartbeat(t.Context(), g, load, time.Time{}); err != nil || p.Last.Count != int64(i+2) || p.Last.Load != load {
 			t.Fatalf("Heartbeat = %+v, %v", p.Last, err)
 		}
 	}
@@ -65,10 +65,10 @@ func TestRemoteLife(t *testing.T) {
 	if p, err = r.End(t.Context(), g, "done"); err != nil || p.End == nil || p.End.Reason != "done" {
 		t.Errorf("End = %+v, %v", p.End, err)
 	}
-	if _, err := r.Heartbeat(t.Context(), g, registry.Load{}); !errors.Is(err, registry.ErrEnded) {
+	if _, err := r.Heartbeat(t.Context(), g, registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrEnded) {
 		t.Errorf("Heartbeat after End: %v, want ErrEnded", err)
 	}
-	if _, err := r.Heartbeat(t.Context(), remote(t, 8), registry.Load{}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := r.Heartbeat(t.Context(), remote(t, 8), registry.Load{}, time.Time{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Heartbeat of nobody: %v, want ErrNotFound", err)
 	}
 }
@@ -95,7 +95,7 @@ func TestMembersSendTheirOwnHeartbeats(t *testing.T) {
 	s := newStore(t)
 	m := join(t, s, options{})
 	r := registry.New(s, nil)
-	if _, err := r.Heartbeat(t.Context(), m.GPID(), registry.Load{}); !errors.Is(err, registry.ErrSelfManaged) {
+	if _, err := r.Heartbeat(t.Context(), m.GPID(), registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrSelfManaged) {
 		t.Errorf("Heartbeat = %v, want ErrOwnWord", err)
 	}
 	if _, err := r.End(t.Context(), m.GPID(), "gone"); !errors.Is(err, registry.ErrSelfManaged) {

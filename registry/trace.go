@@ -67,14 +67,15 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		if err != nil {
 			return t, err
 		}
+		early, late := s.slack()
 		switch at := id.Time(); {
 		case !recorded:
 			t.Reason = "the process block was claimed by a process that was never recorded, " + h.Process
-		case at.Before(s.From.Truncate(time.Second)):
+		case at.Before(s.From.Add(-early).Truncate(time.Second)):
 			outside = append(outside, s)
 		case s.State == Dead && !s.Presumed && s.Successor.IsZero() && at.After(wall(r.options.Now)): // a process of this host, so of this clock
 			outside = append(outside, s)
-		case !at.After(s.Until):
+		case !at.After(s.Until.Add(late)):
 			sure = addMaker(sure, s)
 		case s.State == Late:
 			maybe = addMaker(maybe, s)
@@ -137,7 +138,9 @@ func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *S
 		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is late", at.Sub(p.Last.Time).Round(time.Second))
 	case p.Value != p.Block && !p.State.mayLive() && p.End == nil && at.After(p.Last.Time): // others may draw the same value
 		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is %s; when it died is not known", at.Sub(p.Last.Time).Round(time.Second), p.State)
-	case at.Before(p.Confirmed.Truncate(time.Second)):
+	case (p.Clock == nil || p.Value != p.Block) && (at.Before(p.From.Truncate(time.Second)) || at.After(p.Until)):
+		t.Reason = p.clockReason()
+	case at.Before(p.confirmedFrom().Truncate(time.Second)):
 		t.Reason = fmt.Sprintf("certain only from %s, when the process was recorded", p.Confirmed.Format(time.RFC3339))
 	case presumed != nil && !presumed.sameMaker(&p.Process):
 		t.Reason = fmt.Sprintf("unless %v, which is presumed dead and had the same process value, is alive", presumed.GPID)
@@ -160,6 +163,29 @@ func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *S
 		t.CPU = Processors(before[1], before[0])
 	}
 	return nil
+}
+
+// confirmedFrom returns the creation time from which ids are confirmed, by the clock
+// of the ids.
+func (p *Process) confirmedFrom() time.Time {
+	early, late := p.slack()
+	switch {
+	case p.Clock == nil:
+		return p.Confirmed
+	case p.Value == p.Block && p.Confirmed.Equal(p.From): // from the first id on
+		return p.From.Add(-early)
+	default:
+		return p.Confirmed.Add(late)
+	}
+}
+
+// clockReason says why ids that seem to be created before or after the process ran
+// may be its own.
+func (p *Process) clockReason() string {
+	if p.Clock == nil {
+		return "the clock of the process is not known, and may be off by this much"
+	}
+	return fmt.Sprintf("the clock of the process was between %v and %v ahead", p.Clock.Min.Round(time.Millisecond), p.Clock.Max.Round(time.Millisecond))
 }
 
 // around returns up to two samples of p before a time, latest first, and the first

@@ -33,7 +33,7 @@ func (in *registerInput) Resolve(c huma.Context) []error {
 
 type heartbeatInput struct {
 	GPID gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
-	Body wire.Load
+	Body wire.Heartbeat
 }
 
 type endInput struct {
@@ -54,7 +54,7 @@ func (s *Server) addRegistration(api huma.API) {
 		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
 		func(ctx context.Context, in *heartbeatInput) (wire.Registered, error) {
 			return s.registered(ctx, "heartbeat", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-				return r.Heartbeat(ctx, in.GPID, towire.FromLoad(in.Body))
+				return r.Heartbeat(ctx, in.GPID, towire.FromLoad(in.Body.Load), in.Body.Clock)
 			})
 		})
 	handle(s, api, operation(http.MethodDelete, one, tagProcesses, "endProcess", "End a process",
@@ -97,7 +97,7 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 		}
 	}
 	o := &registry.RemoteOptions{
-		Name: b.Name, Version: b.Version, Labels: b.Labels, Interval: time.Duration(b.IntervalSeconds * float64(time.Second)),
+		Name: b.Name, Version: b.Version, Labels: b.Labels, Interval: time.Duration(b.IntervalSeconds * float64(time.Second)), Clock: b.Clock,
 	}
 	return s.registered(ctx, "register", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 		if b.Sample.IsZero() {
@@ -122,6 +122,9 @@ func (s *Server) identity(in *registerInput) (gpid.GPID, error) {
 		return gpid.GPID{}, fmt.Errorf("%w: address %q, want ip:port", gpid.ErrInvalid, in.Body.Address)
 	}
 	started, now := in.Body.Started, s.options.Now()
+	if clock := in.Body.Clock; !clock.IsZero() {
+		now = clock // that of the process, by which it started
+	}
 	if started.IsZero() {
 		started = now
 	}

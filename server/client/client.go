@@ -22,6 +22,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
@@ -82,15 +83,19 @@ func (c *Client) Range(ctx context.Context, from, to string) (wire.Range, error)
 	return call[wire.Range](ctx, c, http.MethodGet, "/v1/range?"+q.Encode(), nil)
 }
 
-// Register records a process. With a sample, the process is adopted.
+// Register records a process. With a sample, the process is adopted. A zero r.Clock
+// stands for the time of this host.
 func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Registered, error) {
+	if r.Clock.IsZero() {
+		r.Clock = time.Now()
+	}
 	return call[wire.Registered](ctx, c, http.MethodPost, "/v1/processes", r)
 }
 
 // Heartbeat reports that a registered process is alive, and its load. After an
 // [Error] with status 404 or 409, register again.
 func (c *Client) Heartbeat(ctx context.Context, gpid string, load wire.Load) (wire.Registered, error) {
-	return call[wire.Registered](ctx, c, http.MethodPost, processPath(gpid)+"/heartbeat", load)
+	return call[wire.Registered](ctx, c, http.MethodPost, processPath(gpid)+"/heartbeat", wire.Heartbeat{Load: load, Clock: time.Now()})
 }
 
 // End records the end of a registered process.

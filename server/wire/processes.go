@@ -22,6 +22,14 @@ type Registration struct {
 	Layout string      `json:"layout,omitempty" doc:"Layout of the sample. Default: modern."`
 
 	IntervalSeconds float64 `json:"interval_seconds,omitempty" minimum:"1" maximum:"3600" doc:"Time between two heartbeats. Default: 10."`
+
+	Clock time.Time `json:"clock,omitzero" doc:"The time by the clock of the process when it sent this, so that ids are judged by its clock. Default: not known."`
+}
+
+// Heartbeat reports that a registered process is alive, and its load.
+type Heartbeat struct {
+	Load
+	Clock time.Time `json:"clock,omitzero" doc:"The time by the clock of the process when it sent this, so that ids are judged by its clock. Default: not known."`
 }
 
 // Registered is what a process needs after its registration, and after each
@@ -37,8 +45,7 @@ type Registered struct {
 	Rivals []string `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision."`
 }
 
-// Load is what a process uses. It is also the body of a heartbeat. What is not
-// known is nil.
+// Load is what a process uses. What is not known is nil.
 type Load struct {
 	CPUSeconds  *float64 `json:"cpu_seconds,omitempty" minimum:"0" maximum:"9000000000" doc:"Processor time used since the process started."`
 	MemoryBytes *int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"Memory in RAM."`

@@ -1,0 +1,90 @@
+package registry_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+)
+
+// The clock of a remote process is off. Its ids carry the time of that clock, from
+// the first to the last, and are traced to it all the same.
+func TestClockOfARemoteProcess(t *testing.T) {
+	for _, off := range []time.Duration{-2 * time.Second, 0, 45 * time.Second, -3 * time.Hour, 3 * time.Hour} {
+		for _, sampled := range []bool{false, true} {
+			t.Run(fmt.Sprintf("off by %v, with a sample %v", off, sampled), func(t *testing.T) {
+				t.Parallel()
+				s := newStore(t)
+				r := registry.New(s, nil)
+				g := remote(t, 7)
+				value := objectid.New()
+				own := func() objectid.ID { // as the process creates it now
+					id := objectid.At(time.Now().Add(off))
+					copy(id[4:], value[4:])
+					return id
+				}
+				o := &registry.RemoteOptions{Interval: time.Second, Clock: time.Now().Add(off)}
+				var err error
+				if sampled {
+					_, err = r.AdoptRemote(t.Context(), g, own(), objectid.Modern, o)
+				} else {
+					var p registry.Process
+					p, err = r.RegisterRemote(t.Context(), g, o)
+					block := idOf(t, p.Block)
+					copy(value[4:8], block[4:8])
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				check := func(when string) {
+					t.Helper()
+					if tr := trace(t, r, own()); tr.Verdict != registry.Known || !sampled && !tr.Certain {
+						t.Errorf("an id from %s: %s, certain %v (%s)", when, tr.Verdict, tr.Certain, tr.Reason)
+					} else if !tr.Certain && !strings.Contains(tr.Reason, "ahead") && !strings.Contains(tr.Reason, "certain only from") {
+						t.Errorf("an id from %s is not certain, and the reason is %q", when, tr.Reason)
+					}
+				}
+				check("the start")
+				if _, err := r.Heartbeat(t.Context(), g, registry.Load{}, time.Now().Add(off)); err != nil {
+					t.Fatal(err)
+				}
+				check("its life")
+				if _, err := r.End(t.Context(), g, "done"); err != nil {
+					t.Fatal(err)
+				}
+				check("the end")
+				// Beyond what the clock explains there is still a conflict.
+				for _, d := range []time.Duration{-4 * time.Hour, 4 * time.Hour} {
+					if tr := trace(t, r, later(own(), int(d.Seconds()))); tr.Verdict != registry.Conflict {
+						t.Errorf("an id from %v later: %s (%s), want conflict", d, tr.Verdict, tr.Reason)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A process that never said what its clock shows may have one that is a little off,
+// and what this leaves open is said.
+func TestUnknownClockOfARemoteProcess(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	p, err := r.RegisterRemote(t.Context(), remote(t, 7), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := idOf(t, p.Block)
+	for _, c := range []struct {
+		seconds int
+		want    registry.Verdict
+		certain bool
+	}{{0, registry.Known, true}, {-50, registry.Known, false}, {-70, registry.Conflict, false}, {80, registry.Known, false}, {100, registry.Conflict, false}} {
+		tr := trace(t, r, later(id, c.seconds))
+		if tr.Verdict != c.want || tr.Certain != c.certain {
+			t.Errorf("an id from %d s later: %s, certain %v (%s), want %s, %v", c.seconds, tr.Verdict, tr.Certain, tr.Reason, c.want, c.certain)
+		}
+	}
+}
