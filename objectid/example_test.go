@@ -36,10 +36,10 @@ func ExampleBetween() {
 		time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC),
 	)
-	fmt.Println(november.Mongosh())
+	fmt.Println(november.From, november.To)
 	fmt.Println(november.Contains(objectid.MustParse("6aff0a8b8f1d9cb5d01a2b3c")))
 	// Output:
-	// { _id: { $gte: ObjectId("6ae681000000000000000000"), $lt: ObjectId("6b0e0e000000000000000000") } }
+	// 6ae681000000000000000000 6b0e0e000000000000000000
 	// true
 }
 

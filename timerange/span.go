@@ -1,3 +1,10 @@
+// Package timerange turns times as people type them into ranges of ids, and ranges
+// of ids into queries to paste.
+//
+// Start with [Span], the two ends of a period as somebody typed them, and [Forms],
+// the languages in which a range can be written. The command, the API and the web
+// page read and write with these, so the texts of errors are for the person who
+// typed the time.
 package timerange
 
 import (
@@ -11,7 +18,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Span is a stretch of time as somebody typed it. Empty fields are open ends.
+// Span is a period as somebody typed it. Empty fields are open ends.
 type Span struct {
 	Since string // a duration up to now (24h, 7d), or a beginning that is not in the future
 	From  string // the beginning, in place of Since
@@ -19,9 +26,9 @@ type Span struct {
 }
 
 // Range returns the ids of the span: every id for the zero Span. From is rounded
-// down to a second and To up. The errors are those of [Span.Times]; a span that
-// ends before it begins is an error too, and one that lies beyond the times that an id
-// can hold, 1970 to 2106.
+// down to a second and To up. In addition to the errors of [Span.Times], it is an
+// error if the span ends before it begins, or is outside the times that an id can
+// hold, 1970 to 2106.
 func (s Span) Range(now time.Time) (objectid.Range, error) {
 	from, to, err := s.Times(now)
 	switch {
@@ -46,11 +53,21 @@ func (s Span) Range(now time.Time) (objectid.Range, error) {
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Times returns the ends of the span, nil where it is open. The errors begin with
-// the name of the field in lower case.
+// FieldError is an error about one field of a [Span].
+type FieldError struct {
+	Field string // since, from or to
+	Err   error
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// Times returns the ends of the span, nil where it is open. If a field cannot be
+// read, the error is a [*FieldError].
 func (s Span) Times(now time.Time) (from, to *time.Time, err error) {
 	if s.Since != "" && s.From != "" {
-		return nil, nil, errors.New("since and from both say where to begin: give one of them")
+		return nil, nil, errors.New("since and from are both given: give one of them")
 	}
 	for _, end := range []struct {
 		field, text string
@@ -62,22 +79,22 @@ func (s Span) Times(now time.Time) (from, to *time.Time, err error) {
 		}
 		t, err := end.parse(end.text, now)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", end.field, err)
+			return nil, nil, &FieldError{end.field, err}
 		}
 		*end.time = &t
 	}
 	return from, to, nil
 }
 
-// parseSince reads a time as [Parse] does, but a duration without a sign as well,
-// and no time in the future.
+// parseSince reads a time that is not in the future as [Parse] does, or a duration
+// without a sign.
 func parseSince(s string, now time.Time) (time.Time, error) {
 	if d, err := str2duration.ParseDuration(s); err == nil && d > 0 && s[0] != '+' {
 		return now.Add(-d), nil
 	}
 	t, err := Parse(s, now)
 	if err == nil && t.After(now) {
-		return time.Time{}, fmt.Errorf("time %q: it lies in the future, where nothing can have been made since", s)
+		return time.Time{}, fmt.Errorf("time %q: it is in the future", s)
 	}
 	return t, err
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Help says in a paragraph, for people, what [Parse] reads.
+// Help is a paragraph about what [Parse] reads.
 const Help = `A TIME is RFC 3339 (2026-11-20T14:00:00+01:00), a date or a date and time
 (2026-11-20, 2026-11-20T14:00, in UTC), now, a distance from now (-7d, -36h,
 +1h30m; units w d h m s), Unix seconds (1795183200 or @1795183200), or an
-ObjectId, which stands for the time in it.`
+ObjectId, which means its creation time.`
 
 // layouts without a zone are read as UTC.
 var layouts = []string{
@@ -30,8 +30,8 @@ var layouts = []string{
 	time.DateOnly,
 }
 
-// Parse reads a point in time in any of the forms that [Help] describes; now is
-// what distances are counted from. The errors name s and say what is wanted.
+// Parse reads a time in any of the forms that [Help] describes; distances are
+// relative to now. The error contains s and describes what is expected.
 func Parse(s string, now time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	if s == "now" {
@@ -57,30 +57,30 @@ func Parse(s string, now time.Time) (time.Time, error) {
 		}
 	}
 	if _, err := str2duration.ParseDuration(s); err == nil {
-		return time.Time{}, fmt.Errorf("time %q: a distance needs a sign: -%s is that long ago, +%s that far ahead", s, s, s)
+		return time.Time{}, fmt.Errorf("time %q: a distance needs a sign: -%s is in the past, +%s in the future", s, s, s)
 	}
 	return time.Time{}, fmt.Errorf("time %q: want RFC 3339, a date, now, a distance such as -7d, Unix seconds or an ObjectId", s)
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// parseUnix reads Unix seconds. Unless they are marked with an @, they must have
-// the length of today's: a shorter number may be meant as a year or as hours, a
-// longer one as milliseconds.
+// parseUnix reads Unix seconds. Unless they are marked with an @, they must have as
+// many digits as those of today: a shorter number may be a year or hours, a longer
+// one milliseconds.
 func parseUnix(s string, marked bool) (time.Time, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("time %q: not a number of Unix seconds", s)
 	}
 	if !marked && len(s) == 13 {
-		return time.Time{}, fmt.Errorf("time %q: these look like milliseconds; for Unix seconds leave the last three digits out", s)
+		return time.Time{}, fmt.Errorf("time %q: these look like milliseconds; remove the last three digits for Unix seconds", s)
 	}
 	if !marked && len(s) != 9 && len(s) != 10 {
-		return time.Time{}, fmt.Errorf("time %q: want 9 or 10 digits for Unix seconds; if it is meant so, write @%s", s, s)
+		return time.Time{}, fmt.Errorf("time %q: want 9 or 10 digits for Unix seconds; for exactly this number, write @%s", s, s)
 	}
 	const year9999 = 253402300799
 	if n > year9999 || n < -year9999 {
-		return time.Time{}, fmt.Errorf("time %q: that many seconds lie beyond the year 9999", s)
+		return time.Time{}, fmt.Errorf("time %q: that is beyond the year 9999", s)
 	}
 	return time.Unix(n, 0).UTC(), nil
 }

@@ -2,6 +2,7 @@ package timerange_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,13 +67,13 @@ func TestSpan(t *testing.T) {
 		{span: timerange.Span{Since: "2026-11-01"}, want: objectid.Since(noon.AddDate(0, 0, -19).Truncate(24 * time.Hour))},
 		{span: timerange.Span{Since: "-24h"}, want: objectid.Since(noon.Add(-24 * time.Hour))},
 		{span: timerange.Span{Since: "now"}, want: objectid.Since(noon)},
-		{span: timerange.Span{Since: "+1h"}, err: "since: time \"+1h\": it lies in the future"},
-		{span: timerange.Span{Since: "2027-01-01"}, err: "it lies in the future"},
+		{span: timerange.Span{Since: "+1h"}, err: "since: time \"+1h\": it is in the future"},
+		{span: timerange.Span{Since: "2027-01-01"}, err: "it is in the future"},
 		{span: timerange.Span{Since: "0"}, err: "write @0"},
 		{span: timerange.Span{To: "now"}, want: objectid.Until(noon)},
 		{span: timerange.Span{From: "-2d", To: "-1d"}, want: objectid.Between(noon.AddDate(0, 0, -2), noon.AddDate(0, 0, -1))},
 		{span: timerange.Span{From: "now", To: "-1d"}, err: "the range is empty"},
-		{span: timerange.Span{Since: "24h", From: "now"}, err: "both say"},
+		{span: timerange.Span{Since: "24h", From: "now"}, err: "both given"},
 		{span: timerange.Span{From: "soon"}, err: `from: time "soon"`},
 		{span: timerange.Span{To: "soon"}, err: `to: time "soon"`},
 	} {
@@ -86,10 +87,35 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-func TestFormsOfOpenRange(t *testing.T) {
-	for _, f := range timerange.Forms {
-		if got := f.Write(objectid.Range{}, "id"); got == "" {
-			t.Errorf("%s writes nothing for the range without bounds", f.Name)
+func TestForms(t *testing.T) {
+	const a, b = "6b49d2000000000000000000", "6b49d2010000000000000000"
+	from, to := objectid.MustParse(a), objectid.MustParse(b)
+	for name, want := range map[string][4]string{ // of both bounds, of either, of none
+		"ids": {a + "\n" + b, a + "\n-", "-\n" + b, "-\n-"},
+		"mongosh": {
+			`{ _id: { $gte: ObjectId("` + a + `"), $lt: ObjectId("` + b + `") } }`,
+			`{ _id: { $gte: ObjectId("` + a + `") } }`, `{ _id: { $lt: ObjectId("` + b + `") } }`, "{}",
+		},
+		"json": {
+			`{"_id":{"$gte":{"$oid":"` + a + `"},"$lt":{"$oid":"` + b + `"}}}`,
+			`{"_id":{"$gte":{"$oid":"` + a + `"}}}`, `{"_id":{"$lt":{"$oid":"` + b + `"}}}`, "{}",
+		},
+		"sql":      {"c%d >= X'" + a + "' AND c%d < X'" + b + "'", "c%d >= X'" + a + "'", "c%d < X'" + b + "'", "1 = 1"},
+		"sqltext":  {"c%d >= '" + a + "' AND c%d < '" + b + "'", "c%d >= '" + a + "'", "c%d < '" + b + "'", "1 = 1"},
+		"postgres": {`c%d >= '\x` + a + `' AND c%d < '\x` + b + "'", `c%d >= '\x` + a + "'", `c%d < '\x` + b + "'", "1 = 1"},
+		"go": {
+			`objectid.Range{From: objectid.MustParse("` + a + `"), To: objectid.MustParse("` + b + `")}`,
+			`objectid.Range{From: objectid.MustParse("` + a + `")}`, `objectid.Range{To: objectid.MustParse("` + b + `")}`, "objectid.Range{}",
+		},
+	} {
+		i := slices.IndexFunc(timerange.Forms, func(f timerange.Form) bool { return f.Name == name })
+		if i < 0 {
+			t.Fatalf("no form %s", name)
+		}
+		for k, r := range []objectid.Range{{From: from, To: to}, {From: from}, {To: to}, {}} {
+			if got := timerange.Forms[i].Write(r, "c%d"); got != want[k] {
+				t.Errorf("%s of %v: %s, want %s", name, r, got, want[k])
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -53,7 +54,10 @@ func (r *timeRange) times(now time.Time) (from, to *time.Time, err error) {
 	}
 	from, to, err = r.span().Times(now)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--%w", err) // it begins with the name of the flag
+		if field, ok := errors.AsType[*timerange.FieldError](err); ok {
+			err = fmt.Errorf("--%s: %w", field.Field, field.Err)
+		}
+		return nil, nil, err
 	}
 	return from, to, nil
 }

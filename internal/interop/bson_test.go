@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/timerange"
 )
 
 type document struct {
@@ -133,7 +134,7 @@ func TestFilterIsAQuery(t *testing.T) {
 		if err := bson.Unmarshal(b, &fromMap); err != nil {
 			t.Fatal(err)
 		}
-		if err := bson.UnmarshalExtJSON([]byte(r.ExtendedJSON()), true, &fromText); err != nil {
+		if err := bson.UnmarshalExtJSON([]byte(timerange.ExtendedJSON(r)), true, &fromText); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(fromMap, fromText) {

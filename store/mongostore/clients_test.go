@@ -18,6 +18,7 @@ import (
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/sqlitestore"
 	"github.com/oidkit/oid/store/storetest"
+	"github.com/oidkit/oid/timerange"
 )
 
 // Documents that one engine has written and that are copied with the other must
@@ -155,7 +156,7 @@ const d = docs[0];
 if (docs.length !== 1 || !(d._id instanceof ObjectId) || d._id.toString() !== "` + id.String() + `" ||
 	Object.keys(d).join() !== "_id,n,at,list" || d.n !== 7 || d.list[1].b !== 1.5 || d.at.toISOString() !== "2026-11-20T00:00:00.000Z")
 	throw new Error(JSON.stringify(docs));
-if (db.sample.countDocuments(` + (objectid.Range{From: id}).Mongosh() + `) !== 1) throw new Error("not found by its range");
+if (db.sample.countDocuments(` + timerange.Mongosh(objectid.Range{From: id}) + `) !== 1) throw new Error("not found by its range");
 print("ok");
 `
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
