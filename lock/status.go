@@ -30,21 +30,21 @@ type Status struct {
 }
 
 // Holder describes a process that holds a lock, as it described itself. Fields
-// that are not known are zero.
+// that are not known are zero. Engines keep it as JSON.
 type Holder struct {
 	// Host is the name of its host.
-	Host string
+	Host string `json:"host,omitempty"`
 	// Process is the kernel's identity of the process, with its pid.
-	Process gpid.Process
+	Process gpid.Process `json:"process,omitzero"`
 	// Command is the command line that the process gave with
 	// [AcquireOptions.Command].
-	Command string
+	Command string `json:"command,omitempty"`
 	// Group is the process group that the lock protects beside the process, 0 if
 	// none and -1 if it does not exist yet, see [AcquireOptions.Group].
-	Group int
+	Group int `json:"group,omitempty"`
 	// State says whether the process and its group still run. It is Unknown
 	// unless they belong to this host, boot and pid namespace.
-	State State
+	State State `json:"-"`
 }
 
 // State says whether a holder still runs.

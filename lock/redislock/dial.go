@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -51,15 +50,12 @@ func (d *dialer) dial(ctx context.Context, addr string, nd *net.Dialer, config *
 // opens new ones.
 func (d *dialer) closeBefore(t time.Time) {
 	d.mu.Lock()
-	var old []*conn
+	defer d.mu.Unlock()
 	for c, opened := range d.conns {
 		if opened.Before(t) {
-			old = append(old, c)
+			delete(d.conns, c)
+			_ = c.Conn.Close()
 		}
-	}
-	d.mu.Unlock()
-	for _, c := range old {
-		_ = c.Close()
 	}
 }
 
@@ -67,22 +63,10 @@ func (d *dialer) closeBefore(t time.Time) {
 type conn struct {
 	net.Conn
 	dialer *dialer
-	closed atomic.Bool
-}
-
-// Read does not return what has come in before Close: those are replies to
-// requests that were given up.
-func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if c.closed.Load() {
-		return 0, net.ErrClosed
-	}
-	return n, err
 }
 
 // Close closes the connection.
 func (c *conn) Close() error {
-	c.closed.Store(true)
 	c.dialer.mu.Lock()
 	delete(c.dialer.conns, c)
 	c.dialer.mu.Unlock()

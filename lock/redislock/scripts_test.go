@@ -241,7 +241,7 @@ func FuzzParseValue(f *testing.F) {
 	const owner = "10.0.0.7:8080:1795166651598985:4711/507f1f77bcf86cd799439011"
 	f.Add("1795166651598985")
 	f.Add("1795166651598985 ! " + owner + " 1795166651598999")
-	f.Add("1795166651598985 " + owner + " v2 1795166651598985 3c1-b 4026531836 4711 99 -1 host sh+-c+%22a+b%22")
+	f.Add("1795166651598985 " + owner + " v2 1795166651598985 {\"host\":\"h\",\"process\":{\"boot\":\"3c1-b\",\"namespace\":4026531836,\"pid\":4711,\"ticks\":99},\"command\":\"sh -c 'a b'\",\"group\":-1}")
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := parseValue(text)
 		if err != nil || v.owner.IsZero() || v.reserved {

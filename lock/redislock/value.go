@@ -1,13 +1,13 @@
 package redislock
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -26,17 +26,8 @@ const version = "v2"
 
 // describe returns the end of a value: who holds the lock.
 func describe(h lock.Holder) string {
-	return strings.Join([]string{
-		dash(h.Process.Boot), strconv.FormatUint(h.Process.Namespace, 10), strconv.Itoa(h.Process.PID),
-		strconv.FormatUint(h.Process.Ticks, 10), strconv.Itoa(h.Group), dash(h.Host), dash(h.Command),
-	}, " ")
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return url.QueryEscape(s)
+	text, _ := json.Marshal(h) // numbers and texts
+	return string(text)
 }
 
 // parseValue reads what the key of a lock holds; the empty text is a lock that
@@ -45,50 +36,37 @@ func parseValue(s string) (v value, err error) {
 	bad := func(what string) (value, error) {
 		return value{}, fmt.Errorf("a lock has the value %.200q: %s", s, what)
 	}
-	f := strings.Split(s, " ")
+	f := strings.SplitN(s, " ", 5)
 	if s == "" {
 		return value{}, nil
 	}
 	if v.fence, err = strconv.ParseUint(f[0], 10, 64); err != nil {
 		return bad("no fence")
 	}
-	switch {
-	case len(f) == 1:
+	if len(f) == 1 {
 		return v, nil
-	case f[1] == "!" && len(f) == 4:
-		v.reserved = true
-		if v.owner, err = lock.ParseOwner(f[2]); err != nil {
-			return bad("no owner")
-		}
+	}
+	v.reserved = f[1] == "!" && len(f) == 4
+	if v.reserved {
+		v.owner, err = lock.ParseOwner(f[2])
+	} else {
+		v.owner, err = lock.ParseOwner(f[1])
+	}
+	if err != nil {
+		return bad("no owner")
+	}
+	if v.reserved {
 		return v, nil
-	case len(f) != 11 || f[2] != version:
+	}
+	if len(f) != 5 || f[2] != version {
 		return bad("want the form " + version + "; another version of oid may use this Redis")
 	}
-	micros, err1 := strconv.ParseInt(f[3], 10, 64)
-	ns, err2 := strconv.ParseUint(f[5], 10, 64)
-	pid, err3 := strconv.Atoi(f[6])
-	ticks, err4 := strconv.ParseUint(f[7], 10, 64)
-	group, err5 := strconv.Atoi(f[8])
-	v.owner, err = lock.ParseOwner(f[1])
-	for _, e := range []error{err, err1, err2, err3, err4, err5} {
-		if e != nil {
-			return bad(e.Error())
-		}
+	micros, err := strconv.ParseInt(f[3], 10, 64)
+	if err := errors.Join(err, json.Unmarshal([]byte(f[4]), &v.holder)); err != nil {
+		return bad(err.Error())
 	}
 	v.since = time.UnixMicro(micros).UTC()
-	v.holder = lock.Holder{
-		Process: gpid.Process{Boot: undash(f[4]), Namespace: ns, PID: pid, Ticks: ticks},
-		Group:   group, Host: undash(f[9]), Command: undash(f[10]),
-	}
 	return v, nil
-}
-
-func undash(s string) string {
-	if s == "-" {
-		return ""
-	}
-	plain, _ := url.QueryUnescape(s) // only for people to read
-	return plain
 }
 
 // held returns the error that says who has the lock called name.
