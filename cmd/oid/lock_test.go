@@ -30,6 +30,22 @@ type holding struct {
 // startLock starts "oid lock" with arguments.
 func startLock(t *testing.T, env []string, args ...string) *holding {
 	t.Helper()
+	h := newHolding(t, env, args...)
+	h.start()
+	return h
+}
+
+// startLockInGroup is startLock in a process group of its own, as shells do.
+func startLockInGroup(t *testing.T, args ...string) *holding {
+	t.Helper()
+	h := newHolding(t, nil, args...)
+	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	h.start()
+	return h
+}
+
+func newHolding(t *testing.T, env []string, args ...string) *holding {
+	t.Helper()
 	h := &holding{t: t, cmd: exec.Command("oid", append([]string{"lock"}, args...)...)}
 	h.cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+t.TempDir(), "OID_LOCKS=")
 	h.cmd.Env = append(h.cmd.Env, env...)
@@ -40,11 +56,15 @@ func startLock(t *testing.T, env []string, args ...string) *holding {
 		t.Fatal(err)
 	}
 	h.lines = bufio.NewScanner(out)
-	if err := h.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.cmd.Process.Kill() })
 	return h
+}
+
+func (h *holding) start() {
+	h.t.Helper()
+	if err := h.cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = h.cmd.Process.Kill() })
 }
 
 // line returns the next line that the command has written.

@@ -6,19 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/lock"
 )
-
-// lockJSON is a lock in the output of --json.
-type lockJSON struct {
-	Name    string     `json:"name"`
-	Held    bool       `json:"held"`
-	Owner   lock.Owner `json:"owner,omitzero"`
-	Fence   uint64     `json:"fence,omitempty"`
-	Since   time.Time  `json:"since,omitzero"`
-	TTL     float64    `json:"ttl,omitempty"` // seconds
-	Waiters int        `json:"waiters"`
-}
 
 // showLocks prints the status of the locks that are named, or of all that are
 // held.
@@ -44,7 +34,7 @@ func showLocks(ctx context.Context, std streams, engine lockEngine, url string, 
 	out := json.NewEncoder(std.out)
 	for _, s := range all {
 		if asJSON {
-			err = out.Encode(lockJSON{s.Name, s.Held, s.Owner, s.Fence, s.Since, s.TTL.Seconds(), s.Waiters})
+			err = out.Encode(towire.Lock(s))
 		} else {
 			_, err = fmt.Fprintln(std.out, lockLine(s, time.Now()))
 		}
@@ -66,6 +56,18 @@ func lockLine(s lock.Status, now time.Time) string {
 	}
 	if s.Waiters > 0 {
 		line += fmt.Sprintf(", %d waiting", s.Waiters)
+	}
+	if s.Holder.Host != "" {
+		line += fmt.Sprintf("\n  pid %d on %s", s.Owner.Process.PID(), printable(s.Holder.Host))
+		switch s.Holder.State {
+		case lock.Alive:
+			line += ", alive"
+		case lock.Ended:
+			line += ", ended"
+		}
+	}
+	if s.Holder.Command != "" {
+		line += ": " + printable(s.Holder.Command)
 	}
 	return line
 }

@@ -49,7 +49,7 @@ func TestLockEndsWithCtrlC(t *testing.T) {
 	s.run("echo code $?.")
 	s.expect(`code 130\.`)
 	// While it waits for the lock, too.
-	s.run(`oid lock job -- sleep 1000 & until oid lock --status job | grep -q held; do :; done; echo he""ld`)
+	s.run(`oid lock job -- sleep 1000 & until oid lock --status job | grep -q " by "; do :; done; echo he""ld`)
 	s.expect("held")
 	s.run("oid lock job -- true")
 	s.expect("true\r\n")

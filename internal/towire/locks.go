@@ -11,7 +11,10 @@ func Lock(s lock.Status) wire.Lock {
 	if !s.Held {
 		return out
 	}
-	out.Holder = &wire.Holder{GPID: s.Owner.Process.String(), Lease: s.Owner.ID, Fence: s.Fence, Since: s.Since}
+	out.Holder = &wire.Holder{
+		GPID: s.Owner.Process.String(), Lease: s.Owner.ID, Fence: s.Fence, Since: s.Since,
+		Host: s.Holder.Host, PID: s.Owner.Process.PID(), Command: s.Holder.Command, State: string(s.Holder.State),
+	}
 	if s.TTL > 0 { // else the kernel knows the holder, and nobody counts the waiters
 		out.Holder.TTLSeconds = new(s.TTL.Seconds())
 		out.Waiters = &s.Waiters

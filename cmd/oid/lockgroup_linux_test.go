@@ -1,0 +1,296 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
+)
+
+// processState returns the letter by which /proc shows the state of a process.
+func processState(pid string) string {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return ""
+	}
+	return strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))[0]
+}
+
+func awaitState(t *testing.T, pid, want string) {
+	t.Helper()
+	testenv.Await(t, "state "+want+" of process "+pid, func() error {
+		if got := processState(pid); got != want {
+			return fmt.Errorf("it is %q", got)
+		}
+		return nil
+	})
+}
+
+func pidOf(h *holding) string { return strconv.Itoa(h.cmd.Process.Pid) }
+
+// When the lock cannot be renewed, oid exits with 123 whatever the command does
+// with SIGTERM: end with 0, end with a code of its own, or die of it.
+func TestLockLostWhateverTheCommandReturns(t *testing.T) {
+	server := testenv.Redis(t)
+	proxy := testenv.NewProxy(t, server.Addr)
+	var holders []*holding
+	for i, script := range []string{
+		"trap 'exit 0' TERM; echo held; while :; do sleep 0.01; done",
+		"trap 'exit 7' TERM; echo held; while :; do sleep 0.01; done",
+		"echo held; exec sleep 1000",
+		"trap '' TERM; echo held; while :; do sleep 0.01; done",
+	} {
+		h := startLock(t, nil, "job"+strconv.Itoa(i), "--locks", proxy.URL(), "--ttl", "2s", "--", "sh", "-c", script)
+		h.line()
+		holders = append(holders, h)
+	}
+	proxy.Cut(true, true)
+	for i, h := range holders {
+		if got := h.code(); got != exitLockLost {
+			t.Errorf("command %d: exit code %d, want %d; stderr: %s", i, got, exitLockLost, h.stderr.String())
+		}
+	}
+}
+
+// The command ends on SIGTERM and its children do not, one of them in a process
+// group of its own. They are killed before the next holder begins.
+func TestLockEndsDescendantsBeforeTheNextHolder(t *testing.T) {
+	server := testenv.Redis(t)
+	proxy := testenv.NewProxy(t, server.Addr)
+	log := filepath.Join(t.TempDir(), "log")
+	write := `trap "" TERM; while :; do date +%s%N >>` + log + `; sleep 0.01; done`
+	first := startLock(t, nil, "job", "--locks", proxy.URL(), "--ttl", "2s", "--", "sh", "-c",
+		`sh -c '`+write+`' & bash -c 'set -m; sh -c '"'`+write+`'"' & wait' & echo held; wait`)
+	first.line()
+	testenv.Await(t, "the children write", func() error { _, err := os.Stat(log); return err })
+	proxy.Cut(true, true)
+	next := startLock(t, nil, "job", "--locks", server.URL(), "--ttl", "2s", "--", "sh", "-c", "date +%s%N; sleep 0.5")
+	began, err := strconv.ParseInt(next.line(), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := first.code(); got != exitLockLost {
+		t.Errorf("exit code %d, want %d; stderr: %s", got, exitLockLost, first.stderr.String())
+	}
+	if got := next.code(); got != 0 {
+		t.Errorf("exit code of the next %d; stderr: %s", got, next.stderr.String())
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Fields(string(text))
+	last, err := strconv.ParseInt(lines[len(lines)-1], 10, 64)
+	if err != nil || last >= began {
+		t.Errorf("a child of the first wrote %v after the next began (%v)", time.Duration(last-began), err)
+	}
+}
+
+// What the command leaves in the background holds the lock, as with flock(1).
+func TestLockIsHeldForWhatTheCommandLeaves(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "go")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	locks := []string{"--locks", "file:" + dir}
+	script := "(read x <" + fifo + ") & echo $!; exit 3"
+	h := startLock(t, nil, append([]string{"job"}, append(locks, "--", "sh", "-c", script)...)...)
+	left := h.line()
+	try := append([]string{"job", "--wait", "0"}, append(locks, "--", "true")...)
+	if got := startLock(t, nil, try...).code(); got != exitNotLocked {
+		t.Errorf("another oid lock exits with %d while %s runs, want %d", got, left, exitNotLocked)
+	}
+	if err := os.WriteFile(fifo, []byte("\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.code(); got != 3 {
+		t.Errorf("exit code %d, want that of the command, 3", got)
+	}
+	if got := startLock(t, nil, try...).code(); got != 0 {
+		t.Errorf("afterwards another oid lock exits with %d", got)
+	}
+}
+
+// A signal ends what the command has left, though background processes of a shell
+// ignore SIGINT; a second one kills it.
+func TestLockSignalsEndWhatTheCommandLeaves(t *testing.T) {
+	h := startLock(t, nil, "job", "--", "sh", "-c", "sh -c 'trap : TERM; echo $$; while :; do sleep 0.01; done' & exit 0")
+	left := h.line()
+	testenv.Await(t, "notice that the lock is held", func() error {
+		if h.stderr.Len() == 0 {
+			return fmt.Errorf("nothing on stderr")
+		}
+		return nil
+	})
+	h.signal(syscall.SIGINT)
+	time.Sleep(100 * time.Millisecond) // two signals at once may arrive as one
+	if state := processState(left); state == "" || state == "Z" {
+		t.Error("the first signal killed what was left")
+	}
+	h.signal(syscall.SIGINT)
+	if got := h.code(); got != 0 {
+		t.Errorf("exit code %d, want 0", got)
+	}
+	gone(t, left)
+}
+
+// With --leave the lock is free when the command has ended.
+func TestLockLeave(t *testing.T) {
+	locks := []string{"--locks", "file:" + t.TempDir()}
+	h := startLock(t, nil, append([]string{"job", "--leave"}, append(locks, "--", "sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!")...)...)
+	left := h.line()
+	if got := h.code(); got != 0 {
+		t.Errorf("exit code %d", got)
+	}
+	if state := processState(left); state != "S" && state != "R" {
+		t.Errorf("what the command left is in state %q", state)
+	}
+	if got := startLock(t, nil, append([]string{"job", "--wait", "0"}, append(locks, "--", "true")...)...).code(); got != 0 {
+		t.Errorf("another oid lock exits with %d", got)
+	}
+	pid, _ := strconv.Atoi(left)
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+}
+
+// SIGTSTP stops oid and all of its command. It goes on if the lock is still held.
+func TestLockStopsTheCommandWithIt(t *testing.T) {
+	// The process group of oid must have a parent that could make it go on.
+	h := startLockInGroup(t, "job", "--", "sh", "-c", "trap 'echo stopped by itself' TSTP; (trap '' TSTP; while :; do sleep 0.01; done) & echo $!; while :; do sleep 0.01; done")
+	child := h.line()
+	h.signal(syscall.SIGTSTP)
+	awaitState(t, pidOf(h), "T")
+	if state := processState(child); state != "T" {
+		t.Errorf("oid is stopped and its command is in state %q", state)
+	}
+	h.signal(syscall.SIGCONT)
+	testenv.Await(t, "the command goes on", func() error {
+		if state := processState(child); state == "T" {
+			return fmt.Errorf("state %q", state)
+		}
+		return nil
+	})
+	h.signal(syscall.SIGTERM)
+	if got := h.code(); got != 128+15 {
+		t.Errorf("exit code %d, want %d", got, 128+15)
+	}
+}
+
+// oid is stopped for longer than the TTL. The next holder begins, and the command
+// of the first is killed without having gone on.
+func TestLockKillsTheCommandThatWasStoppedForTooLong(t *testing.T) {
+	server := testenv.Redis(t)
+	log := filepath.Join(t.TempDir(), "log")
+	h := startLockInGroup(t, "job", "--locks", server.URL(), "--ttl", "1s", "--", "sh", "-c", "echo held; while :; do echo first >>"+log+"; sleep 0.005; done")
+	h.line()
+	h.signal(syscall.SIGTSTP)
+	awaitState(t, pidOf(h), "T")
+	next := startLock(t, nil, "job", "--locks", server.URL(), "--", "sh", "-c", "echo second >>"+log)
+	if got := next.code(); got != 0 {
+		t.Errorf("exit code of the next %d; stderr: %s", got, next.stderr.String())
+	}
+	h.signal(syscall.SIGCONT)
+	if got := h.code(); got != exitLockLost {
+		t.Errorf("exit code %d, want %d; stderr: %s", got, exitLockLost, h.stderr.String())
+	}
+	text, err := os.ReadFile(log)
+	if err != nil || !strings.HasSuffix(string(text), "second\n") {
+		t.Errorf("the command went on after its lock had lapsed: %v, ... %q", err, text[max(0, len(text)-50):])
+	}
+}
+
+// oid is killed; the command dies with it, and what that has started still holds a
+// lock in a file.
+func TestLockInAFileOutlivesOid(t *testing.T) {
+	locks := []string{"--locks", "file:" + t.TempDir()}
+	h := startLock(t, nil, append([]string{"job"}, append(locks, "--", "sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!; wait")...)...)
+	child := h.line()
+	h.signal(syscall.SIGKILL)
+	h.code()
+	try := append([]string{"job", "--wait", "0"}, append(locks, "--", "true")...)
+	if got := startLock(t, nil, try...).code(); got != exitNotLocked {
+		t.Errorf("another oid lock exits with %d while process %s of the first runs, want %d", got, child, exitNotLocked)
+	}
+	pid, err := strconv.Atoi(child)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, child)
+	try[2] = "30s"
+	if got := startLock(t, nil, try...).code(); got != 0 {
+		t.Errorf("afterwards another oid lock exits with %d", got)
+	}
+}
+
+// oid is killed, and a waiter of this machine gets the lock long before the TTL,
+// though not while the command's children run.
+func TestLockOfAKilledOidIsFreedAtOnce(t *testing.T) {
+	server := testenv.Redis(t)
+	where := []string{"--locks", server.URL(), "--ttl", "10m"}
+	h := startLock(t, nil, append([]string{"job"}, append(where, "--", "sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!; wait")...)...)
+	child := h.line()
+	waiter := startLock(t, nil, append([]string{"job"}, append(where, "--", "sh", "-c", "echo state $(cut -d' ' -f3 /proc/"+child+"/stat)")...)...)
+	testenv.Await(t, "a waiter", func() error {
+		if out := server.CLI("ZCARD", "oid:lock:{job}:queue"); out != "1" {
+			return fmt.Errorf("%s in the queue", out)
+		}
+		return nil
+	})
+	time.Sleep(100 * time.Millisecond) // the record of the group is written beside the command
+	h.signal(syscall.SIGKILL)
+	h.code()
+	time.Sleep(300 * time.Millisecond)
+	pid, err := strconv.Atoi(child)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state := processState(child); state == "" || state == "Z" {
+		t.Error("the child has ended with oid")
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	if got := strings.TrimSpace(strings.TrimPrefix(waiter.line(), "state")); got != "" && got != "Z" {
+		t.Errorf("the waiter's command began while the child was in state %q", got)
+	}
+	if got := waiter.code(); got != 0 {
+		t.Errorf("exit code of the waiter %d; stderr: %s", got, waiter.stderr.String())
+	}
+}
+
+func TestLockStatusInRedis(t *testing.T) {
+	where := []string{"--locks", testenv.Redis(t).URL()}
+	h := startLock(t, nil, append([]string{"job"}, append(where, "--", "sh", "-c", "echo held; exec sleep 1000")...)...)
+	h.line()
+	for range 2 {
+		startLock(t, nil, append([]string{"job"}, append(where, "--", "true")...)...)
+	}
+	status := func(flags ...string) (text string) {
+		s := startLock(t, nil, append([]string{"--status", "job"}, append(where, flags...)...)...)
+		for s.lines.Scan() {
+			text += s.lines.Text() + "\n"
+		}
+		s.code()
+		return text
+	}
+	testenv.Await(t, "two waiters", func() error {
+		if text := status("--json"); !strings.Contains(text, `"waiters":2`) {
+			return fmt.Errorf("status: %s", text)
+		}
+		return nil
+	})
+	host, _ := os.Hostname()
+	text := status()
+	for _, want := range []string{", 2 waiting\n", "\n  pid " + pidOf(h) + " on " + host + `, alive: oid lock job -- sh -c "echo held; exec sleep 1000"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("status %q, want it to contain %q", text, want)
+		}
+	}
+}
