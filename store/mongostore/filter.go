@@ -14,7 +14,7 @@ type bracket struct {
 	least store.Key // no key of the bracket is smaller; zero for numbers
 }
 
-// brackets stand in the order of their keys.
+// brackets are in the order of their keys.
 var brackets = func() []bracket {
 	empty, err := store.String("")
 	if err != nil {
@@ -41,7 +41,10 @@ func bracketOf(key store.Key) int {
 // filter returns r as a query. The lower bound is left out of r if open is true.
 // The zero Range is every document, whatever its _id; any other range is keys
 // only.
-func filter(r store.Range, open bool) bson.D {
+func filter(r store.Range, open bool) bson.D { return filterOf("_id", r, open) }
+
+// filterOf is filter for keys that are in another field.
+func filterOf(field string, r store.Range, open bool) bson.D {
 	if r == (store.Range{}) {
 		return bson.D{}
 	}
@@ -68,7 +71,7 @@ func filter(r store.Range, open bool) bson.D {
 		if bounds == nil {
 			bounds = bson.D{{Key: "$type", Value: brackets[i].name}}
 		}
-		any = append(any, bson.D{{Key: "_id", Value: bounds}})
+		any = append(any, bson.D{{Key: field, Value: bounds}})
 	}
 	if len(any) == 1 {
 		return any[0].(bson.D)

@@ -141,7 +141,4 @@ func (s *Store) findOnce(ctx context.Context, collection string, q store.Query, 
 
 // isLost reports whether the server has dropped a cursor, by the codes
 // CursorNotFound and CursorKilled.
-func isLost(err error) bool {
-	var e mongo.ServerError
-	return errors.As(err, &e) && (e.HasErrorCode(43) || e.HasErrorCode(237))
-}
+func isLost(err error) bool { return hasCode(err, 43, 237) }

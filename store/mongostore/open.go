@@ -11,6 +11,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
@@ -46,8 +49,10 @@ type Store struct {
 	options Options
 	hosts   string
 	client  *mongo.Client
-	db      *mongo.Database
-	closed  atomic.Bool
+	closed  *atomic.Bool
+
+	db         *mongo.Database
+	consistent *mongo.Database // the same with other guarantees, see Consistent
 }
 
 var _ store.Store = (*Store)(nil)
@@ -69,11 +74,25 @@ func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open MongoDB store: %w", err)
 	}
-	s := &Store{options: o.withDefaults(), hosts: strings.Join(config.Hosts, ","), client: client, db: client.Database(name)}
+	s := &Store{
+		options: o.withDefaults(), hosts: strings.Join(config.Hosts, ","), client: client, closed: new(atomic.Bool),
+		db: client.Database(name),
+		consistent: client.Database(name, options.Database().
+			SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Majority()).SetWriteConcern(writeconcern.Majority())),
+	}
 	if err := client.Ping(ctx, nil); err != nil {
 		return nil, fmt.Errorf("open MongoDB store: %w", errors.Join(s.explain(ctx, err), s.Close()))
 	}
 	return s, nil
+}
+
+// Consistent returns s with reads from the primary and writes that a majority of
+// the servers has, whatever the URL says, see [store.Consistent]. The two share
+// their connections: closing one closes the other.
+func (s *Store) Consistent() store.Store {
+	c := *s
+	c.db = s.consistent
+	return &c
 }
 
 // database returns the name of the database in a connection string. Its errors

@@ -32,10 +32,10 @@ const swapsAtOnce = 16
 // those afterwards cannot tell a swap that was refused from one that was done and
 // then overwritten.
 func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
-	c, err := s.collection(collection)
-	if err != nil {
+	if _, err := s.collection(collection); err != nil {
 		return nil, err
 	}
+	c := s.consistent.Collection(collection)
 	return engine.SwapMany(swaps, func(changes []engine.Change) ([]store.Refusal, error) {
 		reasons := make([]error, len(changes))
 		group, all := errgroup.WithContext(ctx)

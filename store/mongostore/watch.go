@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/oidkit/oid/store"
 )
@@ -35,49 +32,11 @@ func (s *Store) watch(ctx context.Context, collection string, r store.Range, yie
 	if !streams {
 		return s.poll(ctx, collection, r, yield)
 	}
-	session, err := s.client.StartSession(options.Session().SetSnapshot(true))
-	if err != nil {
-		return s.explain(ctx, err)
-	}
-	defer session.EndSession(context.WithoutCancel(ctx))
-	// The stream is opened before what is there is read, so that the server
-	// keeps its history, and from the time of the snapshot, which its first
-	// read fixes.
-	snapshot := mongo.NewSessionContext(ctx, session)
-	if err := c.FindOne(snapshot, bson.D{}).Err(); err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
-		return s.explain(ctx, err)
-	}
-	after := session.SnapshotTime()
-	after.I++ // the snapshot holds what was committed at its own time
-	inserts := mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: "operationType", Value: "insert"}}}}}
-	stream, err := c.Watch(ctx, inserts, options.ChangeStream().SetStartAtOperationTime(&after))
-	if err != nil {
-		return s.explain(ctx, err)
-	}
-	defer stream.Close(context.WithoutCancel(ctx))
-	if err := s.find(snapshot, collection, store.Query{Range: r}, nil, yield); err != nil {
+	f := following{s: s, c: c, r: r, yield: yield}
+	if err = f.run(ctx); errors.Is(err, errEnough) {
 		return err
 	}
-	for stream.Next(ctx) {
-		var event struct {
-			Document bson.Raw `bson:"fullDocument"`
-		}
-		if err := stream.Decode(&event); err != nil {
-			return s.explain(ctx, err)
-		}
-		if r != (store.Range{}) {
-			if key, err := store.KeyOf(event.Document); err != nil || !r.Contains(key) {
-				continue
-			}
-		}
-		if !yield(slices.Clone(event.Document)) {
-			return nil
-		}
-	}
-	if err := stream.Err(); err != nil {
-		return s.explain(ctx, err)
-	}
-	return errors.New("the server has ended the change stream; the collection was dropped or renamed")
+	return s.explain(ctx, err)
 }
 
 // hasStreams reports whether the server has change streams and snapshots to begin

@@ -20,7 +20,7 @@ type machine struct {
 	collection string
 	keys       []store.Key // sorted
 	docs       map[store.Key]bson.Raw
-	revised    map[store.Key][]bson.Raw // what was stored before, to try it as old
+	old        []bson.Raw // what was read some time ago
 }
 
 // testStateMachine lets rapid do anything to a store and to a sorted map, and
@@ -136,6 +136,70 @@ func (m *machine) Replace(r *rapid.T) {
 		r.Fatal(err)
 	}
 	m.put(key, doc)
+}
+
+// Read keeps a document to be swapped later.
+func (m *machine) Read(r *rapid.T) {
+	if len(m.keys) > 0 {
+		m.old = append(m.old, m.docs[rapid.SampledFrom(m.keys).Draw(r, "read")])
+	}
+}
+
+// SwapMany compares one SwapMany of documents that were read, some of them deletes.
+func (m *machine) SwapMany(r *rapid.T) {
+	if len(m.old) == 0 {
+		return
+	}
+	var swaps []store.Swap
+	refused := map[int]error{}
+	taken := map[store.Key]bool{}
+	for i := range rapid.IntRange(1, 4).Draw(r, "n") {
+		s := store.Swap{Old: rapid.SampledFrom(m.old).Draw(r, "old")}
+		key, err := store.KeyOf(s.Old)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if rapid.IntRange(0, 3).Draw(r, "delete") > 0 {
+			s.New = bson.D{{Key: "v", Value: rapid.Int32().Draw(r, "v")}, {Key: "_id", Value: key}}
+		}
+		swaps = append(swaps, s)
+		switch now := m.docs[key]; {
+		case taken[key], now != nil && !bytes.Equal(now, s.Old):
+			refused[i] = store.ErrConflict
+		case now == nil:
+			refused[i] = store.ErrNotFound
+		}
+		taken[key] = true
+	}
+	got, err := m.s.SwapMany(r.Context(), m.collection, swaps)
+	var e *store.RefusedError
+	if !errors.As(err, &e) {
+		if err != nil {
+			r.Fatal(err)
+		}
+		e = new(store.RefusedError)
+	}
+	if len(e.Refused) != len(refused) {
+		r.Fatalf("SwapMany refused %v, want %v", e.Refused, refused)
+	}
+	for _, d := range e.Refused {
+		if !errors.Is(d.Err, refused[d.Index]) {
+			r.Fatalf("SwapMany refused %d: %v, want %v", d.Index, d.Err, refused[d.Index])
+		}
+	}
+	for i, s := range swaps {
+		key, _ := store.KeyOf(s.Old)
+		switch {
+		case refused[i] != nil:
+			if got[i] != nil {
+				r.Fatalf("refused swap %d has the result %v", i, got[i])
+			}
+		case s.New == nil:
+			m.remove(func(k store.Key) bool { return k == key })
+		default:
+			m.put(key, got[i])
+		}
+	}
 }
 
 // Delete compares one Delete.

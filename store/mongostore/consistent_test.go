@@ -1,0 +1,63 @@
+package mongostore_test
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// TestConsistent: what processes coordinate with is read from the primary and
+// written to a majority, although the URL asks for less; other calls do as it says.
+func TestConsistent(t *testing.T) {
+	m := newScripted(t)
+	m.on("insert", replies(bson.E{Key: "n", Value: 1}))
+	m.on("update", replies(bson.E{Key: "n", Value: 1}, bson.E{Key: "nModified", Value: 1}))
+	m.on("delete", replies(bson.E{Key: "n", Value: 1}))
+	m.on("find", cursor("firstBatch", 0, nil, bson.D{{Key: "_id", Value: int32(1)}}))
+	g, err := objectid.NewGenerator(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := m.open("w=1&readPreference=secondaryPreferred&readConcernLevel=local")
+	use := func(s store.Store) {
+		t.Helper()
+		if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Get(t.Context(), "c", store.Int(1)); err != nil {
+			t.Error(err)
+		}
+	}
+	use(plain)
+	use(store.Consistent(plain))
+	use(store.Consistent(store.WithGenerator(plain, g)))
+	for i, c := range m.got("insert") {
+		if w := c.Lookup("writeConcern", "w").String(); (w == `"majority"`) != (i > 0) {
+			t.Errorf("insert %d has write concern %s", i, w)
+		}
+	}
+	for i, c := range m.got("find") {
+		primary := c.Lookup("$readPreference", "mode").String() != `"secondaryPreferred"`
+		if majority := c.Lookup("readConcern", "level").String() == `"majority"`; majority != (i > 0) || primary != (i > 0) {
+			t.Errorf("find %d is %v", i, c)
+		}
+	}
+	old, err := bson.Marshal(bson.D{{Key: "_id", Value: 1}, {Key: store.Revision, Value: objectid.New()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plain.Swap(t.Context(), "c", old, bson.Raw(old)); err != nil {
+		t.Error(err)
+	}
+	if err := plain.DeleteIf(t.Context(), "c", old); err != nil {
+		t.Error(err)
+	}
+	for _, c := range append(m.got("update"), m.got("delete")...) {
+		if w := c.Lookup("writeConcern", "w").String(); w != `"majority"` {
+			t.Errorf("%v has write concern %s, want a majority", c, w)
+		}
+	}
+}
