@@ -1,8 +1,7 @@
 package lockfaults
 
 import (
-	"errors"
-	"strings"
+	"fmt"
 	"syscall"
 	"testing"
 	"time"
@@ -13,8 +12,13 @@ import (
 // Fault is something that happens to the clients of a lock.
 type Fault struct {
 	Name string
-	// CutOff says that a holder could not reach Redis, which went on.
+	// CutOff: a holder could not reach Redis, which went on.
 	CutOff bool
+	// Ordinary: nothing fails, and everybody must get the lock and keep it.
+	Ordinary bool
+	// ClockBack: the clock of Redis steps back while nothing remembers the last
+	// fence, so the fences of a new client may fall.
+	ClockBack bool
 
 	run func(l *lab)
 }
@@ -22,8 +26,8 @@ type Fault struct {
 // wait is how long workers wait for the lock each time.
 const wait = 3 * TTL
 
-// Faults returns all faults. In each of them one worker, the holder, has the lock
-// for as long as it may, and two others wait for it when the fault comes.
+// Faults returns all faults. Unless it says something else, one worker, the holder,
+// has the lock for as long as it may, and two others wait for it when the fault comes.
 func Faults() []Fault {
 	kill := func(args ...string) func(*lab) {
 		return standalone(args, func(l *lab, _ *testenv.Proxy) {
@@ -43,35 +47,52 @@ func Faults() []Fault {
 		})
 	}
 	return []Fault{
-		{"none", false, standalone(nil, func(*lab, *testenv.Proxy) {})},
-		{"kill -9 of Redis, start, AOF always", false, kill("--appendonly", "yes", "--appendfsync", "always")},
-		{"kill -9 of Redis, start, AOF everysec", false, kill("--appendonly", "yes", "--appendfsync", "everysec")},
-		{"kill -9 of Redis, start, nothing on disk", false, kill()},
-		{"FLUSHALL", false, command("FLUSHALL")},
-		{"SCRIPT FLUSH", false, command("SCRIPT", "FLUSH")},
-		{"CLIENT KILL of all", false, standalone(nil, func(l *lab, _ *testenv.Proxy) {
+		{Name: "none", run: standalone(nil, func(*lab, *testenv.Proxy) {})},
+		{Name: "ordinary: second in the queue, work of 2.5 TTL", Ordinary: true, run: longWork},
+		{Name: "ordinary: fifty workers through one lock", Ordinary: true, run: fifty},
+		{Name: "kill -9 of Redis, start, AOF always", run: kill("--appendonly", "yes", "--appendfsync", "always")},
+		{Name: "kill -9 of Redis, start, AOF everysec", run: kill("--appendonly", "yes", "--appendfsync", "everysec")},
+		{Name: "kill -9 of Redis, start, nothing on disk", run: kill()},
+		{Name: "FLUSHALL", run: command("FLUSHALL")},
+		{Name: "SCRIPT FLUSH", run: command("SCRIPT", "FLUSH")},
+		{Name: "CLIENT KILL of all", run: standalone(nil, func(l *lab, _ *testenv.Proxy) {
 			l.server.CLI("CLIENT", "KILL", "TYPE", "normal")
 			l.server.CLI("CLIENT", "KILL", "TYPE", "pubsub")
 		})},
-		{"CLIENT PAUSE for 1.5 TTL", false, standalone(nil, func(l *lab, _ *testenv.Proxy) {
+		{Name: "CLIENT PAUSE for 1.5 TTL", run: standalone(nil, func(l *lab, _ *testenv.Proxy) {
 			l.server.CLI("CLIENT", "PAUSE", "1500", "ALL")
 			time.Sleep(3 * TTL / 2)
 		})},
-		{"primary lost with writes its replica never had", false, failover},
-		{"holder stopped (SIGSTOP) for 2 TTL", false, standalone(nil, func(l *lab, _ *testenv.Proxy) {
-			l.freeze(l.workers[0], 2*TTL)
+		{Name: "Sentinel: primary lost, replica in step", run: sentinelFailover(0)},
+		{Name: "Sentinel: primary lost with writes its replica never had", run: lostWrites},
+		{Name: "Sentinel: primary lost, replica's clock 60 s ahead", run: sentinelFailover(time.Minute)},
+		{Name: "Sentinel: primary lost, replica's clock 60 s behind", run: sentinelFailover(-time.Minute)},
+		{Name: "the same, and a new client after 2 TTL without any", ClockBack: true, run: newcomer},
+		{Name: "Cluster: slot moved to and fro under load", run: slotMoved},
+		{Name: "Cluster: primary lost under load", run: clusterFailover},
+		{Name: "holder stopped (SIGSTOP) for 2 TTL", run: standalone(nil, func(l *lab, _ *testenv.Proxy) {
+			resume := l.freeze(l.workers[0])
+			time.Sleep(2 * TTL)
+			resume()
 		})},
-		{"holder killed (kill -9)", false, standalone(nil, func(l *lab, _ *testenv.Proxy) { l.kill(l.workers[0]) })},
-		{"first waiter in line killed (kill -9)", false, standalone(nil, func(l *lab, _ *testenv.Proxy) {
-			l.kill(l.workers[1])
+		{Name: "first waiter stopped (SIGSTOP) across a handover", run: standalone(nil, func(l *lab, _ *testenv.Proxy) {
+			resume := l.freeze(l.workers[1])
 			l.workers[0].stdin.Close() // the holder releases and ends
+			time.Sleep(2 * TTL)
+			resume()
 		})},
-		{"reply to the acquire lost with its connection", false, lostReply},
-		{"a reply to the holder swallowed", false, proxied(func(p *testenv.Proxy) { p.Swallow(1, false) })},
-		{"replies of the holder delayed by 0.8 TTL", false, proxied(func(p *testenv.Proxy) { p.Delay(4 * TTL / 5) })},
-		{"holder cut off, both directions", true, proxied(func(p *testenv.Proxy) { p.Cut(true, true) })},
-		{"holder cut off, its requests only", true, proxied(func(p *testenv.Proxy) { p.Cut(true, false) })},
-		{"holder cut off, its replies only", true, proxied(func(p *testenv.Proxy) { p.Cut(false, true) })},
+		{Name: "holder killed (kill -9), waiters on its host", run: standalone(nil, func(l *lab, _ *testenv.Proxy) { l.kill(l.workers[0]) })},
+		{Name: "first waiter in the queue killed (kill -9)", run: standalone(nil, func(l *lab, _ *testenv.Proxy) {
+			l.kill(l.workers[1])
+			l.workers[0].stdin.Close()
+		})},
+		{Name: "twenty waiters of one process vanished (SIGSTOP), thirty wait behind them", run: vanished},
+		{Name: "reply to the acquire lost with its connection", run: lostReply},
+		{Name: "a reply to the holder swallowed", run: proxied(func(p *testenv.Proxy) { p.Swallow(1, false) })},
+		{Name: "replies of the holder delayed by 0.8 TTL", run: proxied(func(p *testenv.Proxy) { p.Delay(4 * TTL / 5) })},
+		{Name: "holder cut off, both directions", CutOff: true, run: proxied(func(p *testenv.Proxy) { p.Cut(true, true) })},
+		{Name: "holder cut off, its requests only", CutOff: true, run: proxied(func(p *testenv.Proxy) { p.Cut(true, false) })},
+		{Name: "holder cut off, its replies only", CutOff: true, run: proxied(func(p *testenv.Proxy) { p.Cut(false, true) })},
 	}
 }
 
@@ -100,44 +121,62 @@ func lostReply(l *lab) {
 	l.stop() // and the lock is free
 	l.workers = nil
 	// Scripts are known now, so that the next reply to an EVALSHA is the lock.
-	w := l.prepare("holder", p.URL(), 0, wait)
+	w := l.prepare("holder", order{URL: p.URL(), Wait: wait})
 	p.Swallow(1, true)
 	w.begin()
 	l.start("waiter 1", l.server.URL(), TTL/20, wait)
 	time.Sleep(3 * TTL)
 }
 
-// failover loses a primary together with the lock that was taken there.
-func failover(l *lab) {
-	set := testenv.RedisSentinel(l.t)
-	l.server = set.Replica
-	replica := set.Replica.PID()
-	signal := func(s syscall.Signal) {
-		if err := syscall.Kill(replica, s); err != nil {
-			l.t.Fatal(err)
-		}
+// longWork lets two workers have the lock, one after the other, for longer than the
+// TTL.
+func longWork(l *lab) {
+	l.server = testenv.Redis(l.t)
+	l.began = time.Now()
+	first := l.crowd("first", l.server.URL(), 1, 1, 5*TTL/2)
+	second := l.crowd("second", l.server.URL(), 1, 1, 5*TTL/2)
+	l.served(first, 1)
+	l.served(second, 1)
+}
+
+// fifty lets five processes with ten workers each have the lock twice.
+func fifty(l *lab) {
+	l.server = testenv.Redis(l.t)
+	l.began = time.Now()
+	var all []*worker
+	for i := range 5 {
+		all = append(all, l.crowd(fmt.Sprintf("process %d", i+1), l.server.URL(), 10, 2, 10*time.Millisecond))
 	}
-	signal(syscall.SIGSTOP)
-	set.Primary.CLI("CLIENT", "KILL", "TYPE", "replica") // or the writes would wait in the socket
-	l.holds(l.start("holder", set.URL(), 0, wait))
-	l.start("waiter 1", set.URL(), TTL/20, 10*TTL)
-	l.start("waiter 2", set.URL(), TTL/20, 10*TTL)
-	set.Primary.Kill()
-	signal(syscall.SIGCONT)
-	testenv.Await(l.t, "failover", func() error {
-		role, err := set.Replica.Try("ROLE") // it hangs up when it becomes the primary
-		if err == nil && !strings.HasPrefix(role, "master") {
-			err = errors.New(role)
-		}
-		return err
-	})
-	time.Sleep(4 * TTL)
+	for _, w := range all {
+		l.served(w, 20)
+	}
+}
+
+// vanished stops a process with twenty waiters for good and then lets thirty others,
+// which wait behind them, have the lock for 20 ms each.
+func vanished(l *lab) {
+	l.server = testenv.Redis(l.t)
+	holder := l.start("holder", l.server.URL(), 0, wait)
+	l.holds(holder)
+	gone := l.crowd("vanished", l.server.URL(), 20, 0, TTL)
+	time.Sleep(TTL / 5) // so that their requests have arrived
+	living := l.crowd("living", l.server.URL(), 30, 1, 20*time.Millisecond)
+	time.Sleep(TTL / 5)
+	gone.signal(l.t, syscall.SIGSTOP)
+	time.Sleep(TTL / 5)
+	l.began = time.Now()
+	holder.stdin.Close()
+	l.served(living, 30)
+	l.kill(gone)
 }
 
 // Run does a fault to a subject and returns what happened.
 func (f Fault) Run(t testing.TB, s Subject) Report {
 	t.Helper()
-	l := &lab{t: t, subject: s, changed: make(chan struct{})}
+	l := &lab{t: t, subject: s, ttl: TTL, changed: make(chan struct{})}
+	stalls := watchStalls()
 	f.run(l)
-	return l.judge()
+	r := l.judge()
+	r.Stall = stalls()
+	return r
 }

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
-// Report is what a subject made of a fault.
+// Report is what happened to a subject under a fault.
 type Report struct {
 	// Grants is how often the lock was granted.
 	Grants int
@@ -38,17 +40,33 @@ type Report struct {
 	Leaks []string
 	// Crashes says how workers ended that should not have.
 	Crashes []string
+	// Lost are leases that ended before their holder was done, where a holder wants
+	// a certain time.
+	Lost []string
 	// Errors are the errors of releases and of acquires, each once.
 	Errors []string
+	// Took is how long it took until all had the lock who were to have it; 0 where
+	// that is not measured.
+	Took time.Duration
+	// Outage is how long there was no Redis that could be written to.
+	Outage time.Duration
+	// Stall is the longest time by which a timer of the test was late.
+	Stall time.Duration
 }
 
 // judge ends the workers and looks at what they have done.
 func (l *lab) judge() Report {
 	l.t.Helper()
 	end := time.Now()
+	if !l.done.IsZero() {
+		end = l.done
+	}
 	l.stop()
 	gone := time.Now()
-	var r Report
+	r := Report{Outage: l.outage}
+	if !l.done.IsZero() {
+		r.Took = l.done.Sub(l.began)
+	}
 	for _, w := range l.workers {
 		if w.err != nil && !w.killed {
 			last := w.stderr.String()
@@ -60,19 +78,31 @@ func (l *lab) judge() Report {
 	l.grants(&r, end)
 	l.writes(&r)
 	l.rest(&r)
-	time.Sleep(time.Until(gone.Add(TTL + time.Second)))
-	r.Left = strings.Fields(l.server.CLI("KEYS", "*"))
+	time.Sleep(time.Until(gone.Add(l.ttl + time.Second)))
+	for _, s := range l.primaries() {
+		r.Left = append(r.Left, strings.Fields(s.CLI("KEYS", "*"))...)
+	}
 	return r
 }
 
+// primaries returns the servers that have keys in the end.
+func (l *lab) primaries() []*testenv.RedisServer {
+	if l.cluster != nil {
+		return l.cluster
+	}
+	return []*testenv.RedisServer{l.server}
+}
+
 // forever returns the keys without a TTL that are there now.
-func (l *lab) forever() []string {
-	const script = `local found = {}
-for _, key in ipairs(redis.call('KEYS', '*')) do
-  if redis.call('PTTL', key) == -1 then found[#found + 1] = key end
-end
-return found`
-	return strings.Fields(l.server.CLI("EVAL", script, "0"))
+func (l *lab) forever() (keys []string) {
+	for _, s := range l.primaries() {
+		for _, key := range strings.Fields(s.CLI("KEYS", "*")) {
+			if s.CLI("PTTL", key) == "-1" {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
 }
 
 // belief is a time in which a worker believed to have the lock.
@@ -101,7 +131,7 @@ func (l *lab) beliefs() []belief {
 		case wrote:
 			b := open[e.Worker]
 			for _, s := range l.stopped {
-				if s.worker == b.worker && b.to.Before(s.to) && e.From.After(s.to) {
+				if e.of(s.worker) && b.to.Before(s.to) && e.From.After(s.to) {
 					all = append(all, *b)
 					b.from = e.From
 				}
@@ -127,6 +157,9 @@ func (l *lab) grants(r *Report, end time.Time) {
 			if other.worker != b.worker && other.to.After(b.from) {
 				r.TwoBelievers += minTime(other.to, b.to).Sub(b.from)
 			}
+		}
+		if until.Before(l.unwanted) && b.from.After(l.unwanted) {
+			until = l.unwanted
 		}
 		if i > 0 && b.from.After(until) {
 			r.Idle = max(r.Idle, b.from.Sub(until))
@@ -206,6 +239,9 @@ func (l *lab) rest(r *Report) {
 			if e.Goroutines > 0 || e.Files > 0 {
 				r.Leaks = append(r.Leaks, fmt.Sprintf("%s: %d goroutines, %d files\n%s", e.Worker, e.Goroutines, e.Files, e.Error))
 			}
+		}
+		if e.Lost != "" {
+			r.Lost = append(r.Lost, e.Worker+": "+e.Lost)
 		}
 		if (e.Kind == gaveUp || e.Kind == ended) && e.Error != "" && !slices.Contains(r.Errors, e.Error) {
 			r.Errors = append(r.Errors, e.Error)

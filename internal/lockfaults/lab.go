@@ -22,11 +22,17 @@ const patience = 30 * time.Second
 
 // lab is where one fault happens to one subject.
 type lab struct {
-	t       testing.TB
-	subject Subject
-	server  *testenv.RedisServer // that which the workers end up with
-	workers []*worker
-	stopped []span // times in which a worker stood still and could do nothing
+	t        testing.TB
+	subject  Subject
+	ttl      time.Duration
+	server   *testenv.RedisServer   // that which the workers end up with
+	cluster  []*testenv.RedisServer // all primaries that they end up with, of a Cluster
+	workers  []*worker
+	stopped  []span        // times in which a worker stood still and could do nothing
+	outage   time.Duration // for so long there was no Redis that could be written to
+	unwanted time.Time     // until then nobody wanted the lock
+	began    time.Time     // when what is to be done in time began; zero: nothing is
+	done     time.Time     // when it was done
 
 	mu      sync.Mutex
 	changed chan struct{}
@@ -52,18 +58,55 @@ type worker struct {
 // start starts a worker.
 func (l *lab) start(name, url string, hold, wait time.Duration) *worker {
 	l.t.Helper()
-	w := l.prepare(name, url, hold, wait)
+	w := l.prepare(name, order{URL: url, Hold: hold, Wait: wait})
 	w.begin()
 	return w
+}
+
+// crowd starts a worker of many goroutines, each of which gets the lock so many
+// times, and returns when all have asked for it.
+func (l *lab) crowd(name, url string, many, times int, hold time.Duration) *worker {
+	l.t.Helper()
+	w := l.prepare(name, order{URL: url, Hold: hold, Wait: patience, Many: many, Times: times})
+	w.begin()
+	for i := range many {
+		l.await(name+" asks", is(fmt.Sprintf("%s/%d", name, i+1), asking))
+	}
+	return w
+}
+
+// served waits until a crowd has had the lock so many times.
+func (l *lab) served(w *worker, times int) {
+	l.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		n := 0
+		l.mu.Lock()
+		for _, e := range l.events {
+			if e.Kind == ended && e.of(w.name) && e.Lost == "" {
+				n++
+			}
+		}
+		l.mu.Unlock()
+		if n >= times {
+			l.done = time.Now()
+			return
+		}
+		if time.Now().After(end) {
+			l.done = end
+			l.t.Logf("%s: %d of %d had the lock", w.name, n, times)
+			return
+		}
+	}
 }
 
 // begin lets a worker ask for the lock.
 func (w *worker) begin() { _, _ = w.stdin.Write([]byte("\n")) }
 
 // prepare starts a worker up to the moment when it is connected.
-func (l *lab) prepare(name, url string, hold, wait time.Duration) *worker {
+func (l *lab) prepare(name string, o order) *worker {
 	l.t.Helper()
-	text, err := json.Marshal(order{Subject: l.subject.Name, URL: url, Hold: hold, Wait: wait})
+	o.Subject, o.TTL = l.subject.Name, l.ttl
+	text, err := json.Marshal(o)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -82,7 +125,7 @@ func (l *lab) prepare(name, url string, hold, wait time.Duration) *worker {
 	}
 	l.workers = append(l.workers, w)
 	w.read.Go(func() { l.collect(w, out) })
-	l.await(name+" connected", func(e event) bool { return e.Worker == name && e.Kind == started })
+	l.await(name+" connected", is(name, started))
 	return w
 }
 
@@ -93,13 +136,23 @@ func (l *lab) collect(w *worker, out io.Reader) {
 		if err := d.Decode(&e); err != nil {
 			return // it has ended, or was killed in the middle of a line
 		}
-		e.Worker = w.name
+		e.Worker = w.name + e.Worker
 		l.mu.Lock()
 		l.events = append(l.events, e)
 		close(l.changed)
 		l.changed = make(chan struct{})
 		l.mu.Unlock()
 	}
+}
+
+// is returns what finds events of a kind.
+func is(worker, kind string) func(event) bool {
+	return func(e event) bool { return e.Worker == worker && e.Kind == kind }
+}
+
+// of reports whether the event is of a worker or of one of its goroutines.
+func (e event) of(worker string) bool {
+	return e.Worker == worker || strings.HasPrefix(e.Worker, worker+"/")
 }
 
 // await waits for an event.
@@ -131,27 +184,28 @@ func (l *lab) within(d time.Duration, match func(event) bool) bool {
 // holds waits until a worker has the lock.
 func (l *lab) holds(w *worker) {
 	l.t.Helper()
-	l.await(w.name+" has the lock", func(e event) bool { return e.Worker == w.name && e.Kind == acquired })
+	l.await(w.name+" has the lock", is(w.name, acquired))
 }
 
 // kill ends a worker as kill -9 does.
 func (l *lab) kill(w *worker) {
 	w.killed = true
-	if err := w.cmd.Process.Kill(); err != nil {
-		l.t.Fatal(err)
+	w.signal(l.t, syscall.SIGKILL)
+}
+
+// freeze stops a worker, with SIGSTOP, until the function that it returns is called.
+func (l *lab) freeze(w *worker) (resume func()) {
+	from := time.Now()
+	w.signal(l.t, syscall.SIGSTOP)
+	return func() {
+		l.stopped = append(l.stopped, span{w.name, from, time.Now()})
+		w.signal(l.t, syscall.SIGCONT)
 	}
 }
 
-// freeze stops a worker for d.
-func (l *lab) freeze(w *worker, d time.Duration) {
-	from := time.Now()
-	if err := w.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		l.t.Fatal(err)
-	}
-	time.Sleep(d)
-	l.stopped = append(l.stopped, span{w.name, from, time.Now()})
-	if err := w.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		l.t.Fatal(err)
+func (w *worker) signal(t testing.TB, s os.Signal) {
+	if err := w.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
 	}
 }
 

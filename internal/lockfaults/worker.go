@@ -8,8 +8,11 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // variable is the environment variable that makes a program a worker.
@@ -19,13 +22,17 @@ const variable = "OID_LOCKFAULTS_WORKER"
 type order struct {
 	Subject string
 	URL     string
+	TTL     time.Duration
 	Hold    time.Duration // for how long to keep the lock each time; 0: as long as one may
 	Wait    time.Duration // how long to wait for it
+	Many    int           // how many goroutines do so, with one client; 0: one
+	Times   int           // how often each gets the lock; 0: until it is told to stop
 }
 
 // Kinds of events, which a worker writes to its stdout, one per line.
 const (
 	started  = "started"  // the client is open
+	asking   = "asking"   // From when the lock was asked for
 	acquired = "acquired" // From when it was asked for To when it was there
 	wrote    = "wrote"    // From when the holder believed to hold, To when it wrote
 	ended    = "ended"    // From when the lease was there To when the holder last knew that it held
@@ -40,6 +47,7 @@ type event struct {
 	Fence    uint64
 	Late     time.Duration // from the end of the ctx to To
 	Error    string
+	Lost     string // why the lease ended before its holder was done
 
 	Goroutines, Files int
 }
@@ -71,10 +79,25 @@ func fail(err error) {
 	os.Exit(1)
 }
 
+// teller writes the events of one goroutine. An Encoder writes each at once.
+type teller struct {
+	mu   *sync.Mutex
+	out  *json.Encoder
+	part string // what tells the goroutine from the others
+}
+
+// Encode writes an event.
+func (t teller) Encode(e event) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e.Worker = t.part
+	return t.out.Encode(e)
+}
+
 // work opens a client, and when something comes in on stdin takes the lock again
 // and again until stdin ends.
 func work(s Subject, o order) error {
-	tell := json.NewEncoder(os.Stdout)
+	tell := teller{mu: new(sync.Mutex), out: json.NewEncoder(os.Stdout)}
 	ctx, stop := context.WithCancel(context.Background())
 	begin := make(chan struct{})
 	go func() {
@@ -87,17 +110,24 @@ func work(s Subject, o order) error {
 		l.Close()
 	}
 	goroutines, files := runtime.NumGoroutine(), openFiles()
-	client, err := s.Open(ctx, o.URL, TTL)
+	client, err := s.Open(ctx, o.URL, o.TTL)
 	if err != nil {
 		return err
 	}
 	_ = tell.Encode(event{Kind: started})
 	<-begin
-	for ctx.Err() == nil {
-		if err := turn(ctx, client, o, tell); err != nil {
-			return err
+	var all errgroup.Group
+	for i := range max(1, o.Many) {
+		tell := tell
+		if o.Many > 0 {
+			tell.part = fmt.Sprintf("/%d", i+1)
 		}
+		all.Go(func() error { return turns(ctx, client, o, tell) })
 	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	<-ctx.Done()
 	client.Close()
 	e := event{Kind: closed}
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -119,14 +149,32 @@ func openFiles() int {
 	return len(files)
 }
 
-// turn waits for the lock once and keeps it for a while.
-func turn(ctx context.Context, client Client, o order, tell *json.Encoder) error {
+// turns takes the lock as often as o says.
+func turns(ctx context.Context, client Client, o order, tell teller) error {
+	for n := 0; ctx.Err() == nil && (o.Times == 0 || n < o.Times); {
+		had, err := turn(ctx, client, o, tell)
+		if err != nil {
+			return err
+		}
+		if had {
+			n++
+		}
+	}
+	return nil
+}
+
+// turn waits for the lock once and keeps it for a while. It reports whether it had
+// the lock.
+func turn(ctx context.Context, client Client, o order, tell teller) (bool, error) {
 	waiting, cancel := context.WithTimeout(ctx, o.Wait)
 	defer cancel()
 	var over atomic.Pointer[time.Time]
 	stop := context.AfterFunc(waiting, func() { over.Store(new(time.Now())) })
 	defer stop()
 	asked := time.Now()
+	if err := tell.Encode(event{Kind: asking, From: asked}); err != nil {
+		return false, err
+	}
 	lease, err := client.Acquire(waiting, name)
 	granted := time.Now()
 	if err != nil {
@@ -137,27 +185,28 @@ func turn(ctx context.Context, client Client, o order, tell *json.Encoder) error
 		if end := over.Load(); end != nil {
 			e.Late = granted.Sub(*end)
 		}
-		return tell.Encode(e)
+		return false, tell.Encode(e)
 	}
 	e := event{Kind: acquired, From: asked, To: granted, Fence: lease.Fence()}
 	if err := tell.Encode(e); err != nil {
-		return err
+		return true, err
 	}
-	known := granted
+	known, lost := granted, ""
 	for ctx.Err() == nil && (o.Hold == 0 || time.Since(granted) < o.Hold) {
 		now := time.Now()
 		if err := lease.Check(); err != nil {
+			lost = err.Error()
 			break
 		}
 		known = now
 		if err := tell.Encode(event{Kind: wrote, From: now, To: time.Now(), Fence: lease.Fence()}); err != nil {
-			return err
+			return true, err
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	e = event{Kind: ended, From: granted, To: known, Fence: lease.Fence()}
+	e = event{Kind: ended, From: granted, To: known, Fence: lease.Fence(), Lost: lost}
 	if err := lease.Release(); err != nil {
 		e.Error = err.Error()
 	}
-	return tell.Encode(e)
+	return true, tell.Encode(e)
 }

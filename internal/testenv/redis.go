@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // RedisServer is a redis-server on a free port of the loopback address.
@@ -15,8 +17,7 @@ type RedisServer struct {
 	Addr string
 
 	t       testing.TB
-	name    string
-	args    []string
+	command []string
 	process *Process
 }
 
@@ -24,6 +25,12 @@ type RedisServer struct {
 // in the form of its command line, such as "--appendonly", "yes". It writes
 // nothing to disk unless told to.
 func Redis(t testing.TB, args ...string) *RedisServer {
+	t.Helper()
+	return startRedis(t, nil, args)
+}
+
+// startRedis starts a redis-server by way of a command, which may be empty.
+func startRedis(t testing.TB, by, args []string) *RedisServer {
 	t.Helper()
 	for _, program := range []string{"redis-server", "redis-cli"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -33,8 +40,8 @@ func Redis(t testing.TB, args ...string) *RedisServer {
 	const attempts = 5 // somebody else may take the port before the server does
 	for i := 0; ; i++ {
 		port := strconv.Itoa(FreePort(t))
-		s := &RedisServer{Addr: "127.0.0.1:" + port, t: t, name: "redis-server"}
-		s.args = append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--logfile", ""}, args...)
+		s := &RedisServer{Addr: "127.0.0.1:" + port, t: t}
+		s.command = slices.Concat(by, []string{"redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--logfile", ""}, args)
 		err := s.start()
 		if err == nil {
 			return s
@@ -51,12 +58,12 @@ func (s *RedisServer) URL() string { return "redis://" + s.Addr }
 // start starts the server and waits until it answers.
 func (s *RedisServer) start() error {
 	s.t.Helper()
-	s.process = Start(s.t, s.name, s.args...)
+	s.process = Start(s.t, s.command[0], s.command[1:]...)
 	var ended error
-	Await(s.t, "answer of "+s.name, func() error {
+	Await(s.t, "answer of redis-server", func() error {
 		select {
 		case <-s.process.done:
-			ended = fmt.Errorf("%s ended: %s", s.name, s.process.Output())
+			ended = fmt.Errorf("redis-server ended: %s", s.process.Output())
 			return nil
 		default:
 		}
@@ -119,30 +126,6 @@ func (s *RedisServer) run(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// RedisCluster starts a Redis Cluster of three primaries.
-func RedisCluster(t testing.TB) []*RedisServer {
-	t.Helper()
-	var nodes []*RedisServer
-	create := []string{"--cluster", "create"}
-	for range 3 {
-		n := Redis(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(FreePort(t)), "--cluster-node-timeout", "2000")
-		nodes = append(nodes, n)
-		create = append(create, n.Addr)
-	}
-	if out, err := exec.Command("redis-cli", append(create, "--cluster-yes")...).CombinedOutput(); err != nil {
-		t.Fatalf("create the cluster: %v\n%s", err, out)
-	}
-	for _, n := range nodes {
-		Await(t, "state of the cluster", func() error {
-			if info := n.CLI("CLUSTER", "INFO"); !strings.Contains(info, "cluster_state:ok") {
-				return errors.New(info)
-			}
-			return nil
-		})
-	}
-	return nodes
-}
-
 // SentinelSet is a primary with one replica, watched by a Sentinel.
 type SentinelSet struct {
 	Primary, Replica, Sentinel *RedisServer
@@ -151,14 +134,14 @@ type SentinelSet struct {
 // SentinelMaster is the name by which a SentinelSet's Sentinel knows the primary.
 const SentinelMaster = "main"
 
-// RedisSentinel starts a primary, a replica of it, and a Sentinel that makes the
-// replica the primary when that is gone for half a second.
-func RedisSentinel(t testing.TB) SentinelSet {
+// RedisSentinel starts a primary, a replica of it whose clock is ahead by skew, and
+// a Sentinel that makes the replica the primary when that is gone for half a second.
+func RedisSentinel(t testing.TB, skew time.Duration) SentinelSet {
 	t.Helper()
 	var set SentinelSet
 	set.Primary = Redis(t, "--repl-diskless-sync-delay", "0")
 	host, port, _ := strings.Cut(set.Primary.Addr, ":")
-	set.Replica = Redis(t, "--replicaof", host+" "+port)
+	set.Replica = RedisAt(t, skew, "--replicaof", host+" "+port)
 	Await(t, "replica in step", func() error {
 		if info := set.Replica.CLI("INFO", "replication"); !strings.Contains(info, "master_link_status:up") {
 			return errors.New(info)
@@ -177,3 +160,15 @@ func RedisSentinel(t testing.TB) SentinelSet {
 
 // URL returns the URL by which a client finds whichever is the primary.
 func (s SentinelSet) URL() string { return s.Sentinel.URL() + "?master_set=" + SentinelMaster }
+
+// Switched waits until Sentinel tells clients that the replica is the primary.
+func (s SentinelSet) Switched(t testing.TB) {
+	t.Helper()
+	_, port, _ := strings.Cut(s.Replica.Addr, ":")
+	Await(t, "Sentinel names the replica", func() error {
+		if out := s.Sentinel.CLI("SENTINEL", "GET-MASTER-ADDR-BY-NAME", SentinelMaster); !strings.Contains(out, port) {
+			return errors.New(out)
+		}
+		return nil
+	})
+}

@@ -2,8 +2,10 @@ package testenv_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
 )
@@ -19,14 +21,14 @@ func TestRedisKeepsItsFilesAndAddress(t *testing.T) {
 }
 
 func TestRedisCluster(t *testing.T) {
-	nodes := testenv.RedisCluster(t)
+	nodes := testenv.RedisCluster(t, 0)
 	if got := strings.Count(nodes[0].CLI("CLUSTER", "NODES"), "master"); got != 3 {
 		t.Errorf("%d primaries, want 3", got)
 	}
 }
 
 func TestSentinelFailsOver(t *testing.T) {
-	set := testenv.RedisSentinel(t)
+	set := testenv.RedisSentinel(t, 0)
 	set.Primary.Kill()
 	testenv.Await(t, "failover", func() error {
 		role, err := set.Replica.Try("ROLE")
@@ -35,4 +37,40 @@ func TestSentinelFailsOver(t *testing.T) {
 		}
 		return err
 	})
+}
+
+func TestClusterFailsOver(t *testing.T) {
+	nodes := testenv.RedisCluster(t, 1)
+	nodes[0].Kill()
+	testenv.Await(t, "failover", func() error {
+		for _, n := range nodes[3:] {
+			if role := n.CLI("ROLE"); strings.HasPrefix(role, "master") {
+				return nil
+			}
+		}
+		return errors.New("no replica is a primary")
+	})
+}
+
+func TestSlotMoves(t *testing.T) {
+	nodes := testenv.RedisCluster(t, 0)
+	nodes[0].CLI("SET", "{06S}", "v") // of slot 0
+	testenv.MoveSlot(t, nodes[0], nodes[1], "{06S}")
+	if got := nodes[1].CLI("GET", "{06S}"); got != "v" {
+		t.Errorf("the key is %q after its slot was moved, want v", got)
+	}
+}
+
+func TestRedisWithAWrongClock(t *testing.T) {
+	for _, skew := range []time.Duration{-time.Minute, time.Minute} {
+		s := testenv.RedisAt(t, skew)
+		text, _, _ := strings.Cut(s.CLI("TIME"), "\n")
+		seconds, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := time.Until(time.Unix(seconds, 0)) - skew; off.Abs() > 20*time.Second {
+			t.Errorf("clock ahead by %v: it is wrong by another %v", skew, off)
+		}
+	}
 }

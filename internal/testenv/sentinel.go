@@ -24,7 +24,7 @@ sentinel failover-timeout %[2]s 3000
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := &RedisServer{Addr: fmt.Sprintf("127.0.0.1:%d", own), t: t, name: "redis-server", args: []string{config, "--sentinel"}}
+	s := &RedisServer{Addr: fmt.Sprintf("127.0.0.1:%d", own), t: t, command: []string{"redis-server", config, "--sentinel"}}
 	s.Start()
 	return s
 }

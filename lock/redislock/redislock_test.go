@@ -35,7 +35,7 @@ func TestSuite(t *testing.T) {
 }
 
 func TestSuiteOnCluster(t *testing.T) {
-	nodes := testenv.RedisCluster(t)
+	nodes := testenv.RedisCluster(t, 0)
 	suite(t, nodes[0].URL()+"?addr="+nodes[1].Addr, func() {
 		for _, n := range nodes {
 			n.CLI("FLUSHALL")
@@ -44,7 +44,7 @@ func TestSuiteOnCluster(t *testing.T) {
 }
 
 func TestSuiteBehindSentinel(t *testing.T) {
-	set := testenv.RedisSentinel(t)
+	set := testenv.RedisSentinel(t, 0)
 	suite(t, set.URL(), func() { set.Primary.CLI("FLUSHALL") })
 }
 

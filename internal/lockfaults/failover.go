@@ -1,0 +1,151 @@
+package lockfaults
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
+)
+
+// isPrimary returns an error while a server is no primary. It hangs up when it
+// becomes one.
+func isPrimary(s *testenv.RedisServer) error {
+	role, err := s.Try("ROLE")
+	if err == nil && !strings.HasPrefix(role, "master") {
+		err = errors.New(role)
+	}
+	return err
+}
+
+// promote kills a primary and waits until its replica has its place.
+func (l *lab) promote(primary, replica *testenv.RedisServer) {
+	l.t.Helper()
+	from := time.Now()
+	primary.Kill()
+	testenv.Await(l.t, "failover", func() error { return isPrimary(replica) })
+	l.outage = time.Since(from)
+}
+
+// sentinelFailover returns what loses a primary whose replica has all of its writes
+// and a clock that is ahead by skew. The TTL outlasts the failover, so that holders
+// are still inside their deadlines after it.
+func sentinelFailover(skew time.Duration) func(*lab) {
+	return func(l *lab) {
+		l.ttl = 5 * TTL
+		set := testenv.RedisSentinel(l.t, skew)
+		l.server = set.Replica
+		l.holds(l.start("holder", set.URL(), 0, 3*l.ttl))
+		l.start("waiter 1", set.URL(), TTL/20, 3*l.ttl)
+		l.start("waiter 2", set.URL(), TTL/20, 3*l.ttl)
+		time.Sleep(TTL / 2)
+		testenv.Await(l.t, "replica in step", func() error {
+			if have, want := offset(set.Replica, "slave_repl_offset"), offset(set.Primary, "master_repl_offset"); have < want {
+				return fmt.Errorf("offset %d of %d", have, want)
+			}
+			return nil
+		})
+		l.promote(set.Primary, set.Replica)
+		time.Sleep(l.ttl)
+		l.workers[0].stdin.Close()
+		time.Sleep(l.ttl / 2)
+	}
+}
+
+// offset returns how far a server is in the stream of writes.
+func offset(s *testenv.RedisServer, field string) (n int) {
+	_, rest, _ := strings.Cut(s.CLI("INFO", "replication"), field+":")
+	_, _ = fmt.Sscan(rest, &n)
+	return n
+}
+
+// newcomer loses a primary to a replica whose clock is behind, and lets a new client
+// take the lock when everything that remembered its fence has gone.
+func newcomer(l *lab) {
+	set := testenv.RedisSentinel(l.t, -time.Minute)
+	l.server = set.Replica
+	w := l.start("holder", set.URL(), 0, wait)
+	l.holds(w)
+	w.stdin.Close()
+	l.await("holder has ended", is("holder", closed))
+	time.Sleep(2 * TTL)
+	l.promote(set.Primary, set.Replica)
+	set.Switched(l.t)
+	l.unwanted = time.Now()
+	l.start("newcomer", set.URL(), TTL/20, 10*TTL)
+	l.await("newcomer has the lock", is("newcomer", acquired))
+	time.Sleep(TTL)
+}
+
+// lostWrites loses a primary together with the lock that was taken there.
+func lostWrites(l *lab) {
+	set := testenv.RedisSentinel(l.t, 0)
+	l.server = set.Replica
+	replica := set.Replica.PID()
+	signal := func(s syscall.Signal) {
+		if err := syscall.Kill(replica, s); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	signal(syscall.SIGSTOP)
+	set.Primary.CLI("CLIENT", "KILL", "TYPE", "replica") // or the writes would wait in the socket
+	l.holds(l.start("holder", set.URL(), 0, wait))
+	l.start("waiter 1", set.URL(), TTL/20, 10*TTL)
+	l.start("waiter 2", set.URL(), TTL/20, 10*TTL)
+	from := time.Now()
+	set.Primary.Kill()
+	signal(syscall.SIGCONT)
+	testenv.Await(l.t, "failover", func() error { return isPrimary(set.Replica) })
+	l.outage = time.Since(from)
+	time.Sleep(4 * TTL)
+}
+
+// key has the slot of the lock's keys.
+const key = "{" + name + "}"
+
+// busy starts three workers that pass the lock around on a Cluster, and returns the
+// number of the primary that has it.
+func (l *lab) busy(nodes []*testenv.RedisServer) int {
+	l.t.Helper()
+	url := testenv.ClusterURL(nodes)
+	for _, name := range []string{"worker 1", "worker 2", "worker 3"} {
+		l.start(name, url, TTL/20, 10*TTL)
+	}
+	time.Sleep(TTL)
+	var slot int
+	_, _ = fmt.Sscan(nodes[0].CLI("CLUSTER", "KEYSLOT", key), &slot)
+	return min(slot/(16384/3), 2)
+}
+
+// slotMoved moves the slot of the lock six times.
+func slotMoved(l *lab) {
+	l.cluster = testenv.RedisCluster(l.t, 0)
+	l.server = l.cluster[0]
+	at := l.busy(l.cluster)
+	for range 6 {
+		next := (at + 1) % len(l.cluster)
+		testenv.MoveSlot(l.t, l.cluster[at], l.cluster[next], key)
+		at = next
+		time.Sleep(TTL / 2)
+	}
+	time.Sleep(TTL)
+}
+
+// clusterFailover loses the primary that has the lock.
+func clusterFailover(l *lab) {
+	nodes := testenv.RedisCluster(l.t, 1)
+	at := l.busy(nodes)
+	primary := nodes[at]
+	var replica *testenv.RedisServer
+	for _, n := range nodes[3:] {
+		if _, port, _ := strings.Cut(primary.Addr, ":"); strings.Contains(n.CLI("ROLE"), port) {
+			replica = n
+		}
+	}
+	nodes[at], l.server = replica, replica
+	l.cluster = nodes[:3]
+	l.promote(primary, replica)
+	time.Sleep(4 * TTL)
+}

@@ -1,0 +1,71 @@
+package testenv
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// RedisCluster starts a Redis Cluster of three primaries, each with so many
+// replicas. The primaries come first. A replica takes over when its primary is gone
+// for a second.
+func RedisCluster(t testing.TB, replicas int) []*RedisServer {
+	t.Helper()
+	const primaries = 3
+	var nodes []*RedisServer
+	create := []string{"--cluster", "create"}
+	for range primaries * (1 + replicas) {
+		n := Redis(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(FreePort(t)),
+			"--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0")
+		nodes = append(nodes, n)
+		create = append(create, n.Addr)
+	}
+	create = append(create, "--cluster-replicas", strconv.Itoa(replicas), "--cluster-yes")
+	if out, err := exec.Command("redis-cli", create...).CombinedOutput(); err != nil {
+		t.Fatalf("create the cluster: %v\n%s", err, out)
+	}
+	for _, n := range nodes {
+		Await(t, "state of the cluster", func() error {
+			if info := n.CLI("CLUSTER", "INFO"); !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d", len(nodes))) {
+				return errors.New(info)
+			}
+			if role := n.CLI("ROLE"); strings.HasPrefix(role, "slave") && !strings.Contains(role, "connected") {
+				return errors.New(role)
+			}
+			return nil
+		})
+	}
+	return nodes
+}
+
+// ClusterURL returns the URL by which a client finds all nodes of a Cluster.
+func ClusterURL(nodes []*RedisServer) string {
+	var others []string
+	for _, n := range nodes[1:] {
+		others = append(others, "addr="+n.Addr)
+	}
+	return nodes[0].URL() + "?" + strings.Join(others, "&")
+}
+
+// MoveSlot moves the slot of a key, with all keys in it, from one primary to another
+// while clients use it.
+func MoveSlot(t testing.TB, from, to *RedisServer, key string) {
+	t.Helper()
+	slot := from.CLI("CLUSTER", "KEYSLOT", key)
+	source, target := from.CLI("CLUSTER", "MYID"), to.CLI("CLUSTER", "MYID")
+	to.CLI("CLUSTER", "SETSLOT", slot, "IMPORTING", source)
+	from.CLI("CLUSTER", "SETSLOT", slot, "MIGRATING", target)
+	host, port, _ := strings.Cut(to.Addr, ":")
+	for {
+		keys := strings.Fields(from.CLI("CLUSTER", "GETKEYSINSLOT", slot, "100"))
+		if len(keys) == 0 {
+			break
+		}
+		from.CLI(append([]string{"MIGRATE", host, port, "", "0", "5000", "KEYS"}, keys...)...)
+	}
+	to.CLI("CLUSTER", "SETSLOT", slot, "NODE", target)
+	from.CLI("CLUSTER", "SETSLOT", slot, "NODE", target)
+}

@@ -1,0 +1,353 @@
+/*
+ * The queue of package redislock, for the model checker Spin: who wakes the next
+ * waiter when the lock is released and waiters die.
+ *
+ * The lock's TTL does not end here, and after the first release nobody polls: both
+ * wake every waiter sooner or later, and would hide what the hints and the short
+ * timers do.
+ *
+ * What must hold:
+ *   - when nothing more can happen, no live waiter waits;
+ *   - the dead cost one reservation, however many they are.
+ *
+ * Waiters get their tickets in the order of their numbers, belong to processes, and
+ * die with them. While the first holder has the lock, processes die freely; if
+ * several have, a living waiter polls before the release. After the release one
+ * thing goes wrong: a process dies if none has yet, a process loses its subscription,
+ * or a waiter gives up (unless several processes have died). A reservation passes at
+ * any time, also before anybody heard of it.
+ *
+ * Each of these, defined with -D, spoils the protocol, and one of the two fails:
+ * NO_TIMER, NO_ROLL_CALL, NO_NEW_ASK, ONLY_HEAD, ANY_PROCESS, DROPPED.
+ */
+
+#ifdef NO_ROLL_CALL
+#define WAITERS 4 /* two dead and two that live */
+#endif
+#ifndef WAITERS
+#define WAITERS 3
+#endif
+#ifndef PROCESSES
+#define PROCESSES 3
+#endif
+#ifndef FAULTS
+#define FAULTS 1
+#endif
+#define NOBODY WAITERS
+#define FIRST (WAITERS + 1) /* the first holder */
+
+mtype = { absent, waiting, holding, done }; /* waiters */
+mtype = { free, reserved, passed, held };   /* the lock */
+mtype = { none, current, due };             /* timers */
+mtype = { refusedForNow, refusedWhileHeld, granted }; /* replies */
+
+/* What Redis has. */
+mtype lock = held;
+byte owner = FIRST;     /* who holds it, or for whom it is reserved */
+bool queued[WAITERS];
+byte heard = NOBODY;    /* the waiter that was heard of last */
+bool somebody;          /* the key of heard exists */
+
+/* What waiters have. */
+mtype state[WAITERS] = absent;
+byte process[WAITERS];
+bool dead[PROCESSES];
+mtype reply[WAITERS] = none;
+mtype timer[WAITERS] = none; /* current: it ends after the reservation that there is */
+
+/* Messages under way. */
+bool askHint[WAITERS];
+bool laterHint[WAITERS];
+bool allHint[PROCESSES];
+
+byte faults = FAULTS;
+byte wasted; /* reservations for dead waiters */
+byte w1, w2; /* for loops; 0 between steps */
+
+#define DEATHS (dead[0] + dead[1] + dead[2])
+#define live(w) (!dead[process[w]])
+#define hears(w) (live(w) && state[w] == waiting)
+
+/* silence forgets what is of no use any more: w has died, or waits no longer. */
+inline silence(w) {
+	reply[w] = none; timer[w] = none; askHint[w] = false; laterHint[w] = false
+}
+
+/* over ends the reservation: timers that waited for its end run out. */
+inline over() {
+	w1 = 0;
+	do
+	:: w1 < WAITERS -> timer[w1] = (timer[w1] == current -> due : timer[w1]); w1++
+	:: else -> break
+	od;
+	w1 = 0
+}
+
+/* rollCall drops all places and tells every process with one to ask again. */
+inline rollCall() {
+	w1 = 0;
+	do
+	:: w1 < WAITERS ->
+		allHint[process[w1]] = allHint[process[w1]] || queued[w1] && live(w1);
+		queued[w1] = false;
+		w1++
+	:: else -> break
+	od;
+	w1 = 0
+}
+
+inline doAsk(w) {
+	timer[w] = none;
+	if
+	:: lock == held ->
+		queued[w] = true; heard = w; somebody = true; reply[w] = refusedWhileHeld
+	:: lock == reserved && owner != w ->
+		queued[w] = true; reply[w] = refusedForNow
+	:: else ->
+		queued[w] = false;
+		if
+		:: lock == passed && owner != w ->
+			wasted = wasted + !live(owner);
+			assert(wasted <= 1); /* the dead cost more than one reservation */
+#ifdef NO_ROLL_CALL
+			queued[owner] = false;
+#else
+			rollCall()
+#endif
+		:: else
+		fi;
+		if
+		:: lock == reserved -> over()
+		:: else
+		fi;
+		lock = held; owner = w; reply[w] = granted
+	fi
+}
+
+/*
+ * tellLater tells a waiter to ask when the reservation is over, should it still be
+ * waiting: one of another process than that of owner, for which the lock is
+ * reserved; if possible the waiter that was heard of last.
+ */
+inline tellLater() {
+	w2 = WAITERS - 1;
+	do
+	:: w2 < NOBODY && (!queued[w2] || process[w2] == process[owner]) -> w2 = (w2 == 0 -> NOBODY : w2 - 1)
+	:: else -> break
+	od;
+	if
+	:: heard < NOBODY && queued[heard] ->
+#ifdef ANY_PROCESS
+		w2 = (process[heard] == process[owner] -> NOBODY : heard)
+#else
+		w2 = (process[heard] == process[owner] -> w2 : heard)
+#endif
+	:: else
+	fi;
+#ifdef ONLY_HEAD
+	w2 = NOBODY;
+#endif
+	if
+	:: w2 < NOBODY -> laterHint[w2] = hears(w2)
+	:: else
+	fi;
+	w2 = 0
+}
+
+/* pass gives the lock on: a reservation for the head of the queue, and hints. */
+inline pass() {
+	w1 = 0;
+	do
+	:: w1 < WAITERS && !queued[w1] -> w1++
+	:: else -> break
+	od;
+	if
+	:: !somebody || w1 == WAITERS ->
+		somebody = false; heard = NOBODY; lock = free; owner = NOBODY
+	:: else ->
+		lock = reserved; owner = w1;
+		askHint[w1] = hears(w1);
+		tellLater()
+	fi;
+	w1 = 0
+}
+
+inline doRelease(w) {
+	if
+	:: w < WAITERS -> queued[w] = false
+	:: else
+	fi;
+	if
+	:: (lock == held || lock == reserved || lock == passed) && owner == w ->
+		if
+		:: lock == reserved -> over()
+		:: else
+		fi;
+		pass()
+	:: (lock == reserved || lock == passed) && owner != w ->
+#ifndef DROPPED
+		tellLater() /* w may have been the one that was told */
+#else
+		skip
+#endif
+	:: else
+	fi
+}
+
+proctype waiter(byte me) {
+end:	do
+	/* It joins after the one before it. */
+	:: atomic {
+		state[me] == absent && (me == 0 || state[me - 1] != absent) ->
+		if
+		:: live(me) -> state[me] = waiting; doAsk(me)
+		:: !live(me) -> state[me] = done
+		fi
+	   }
+	/* It looks at a reply. */
+	:: atomic {
+		live(me) && reply[me] == granted -> state[me] = holding; silence(me)
+	   }
+	:: atomic {
+		live(me) && reply[me] == refusedWhileHeld -> reply[me] = none
+	   }
+	:: atomic {
+		live(me) && reply[me] == refusedForNow ->
+		reply[me] = none;
+#ifndef NO_TIMER
+		timer[me] = (lock == reserved -> current : due)
+#endif
+	   }
+	/* It polls; only before the first release, see above. */
+	:: atomic {
+		hears(me) && lock == held && owner == FIRST && heard != me && reply[me] == none -> heard = me
+	   }
+	/* Something makes it ask. */
+	:: atomic {
+		state[me] == waiting && live(me) && reply[me] == none && timer[me] == due -> doAsk(me)
+	   }
+	:: atomic {
+		hears(me) && askHint[me] && reply[me] == none -> askHint[me] = false; doAsk(me)
+	   }
+	:: atomic {
+		hears(me) && laterHint[me] ->
+		laterHint[me] = false;
+		timer[me] = (lock == reserved -> current : due)
+	   }
+	/* It releases, or gives up. */
+	:: atomic { state[me] == holding -> state[me] = done; doRelease(me) }
+	:: atomic {
+		faults > 0 && DEATHS <= 1 && hears(me) && reply[me] == none ->
+		faults--; state[me] = done; silence(me); doRelease(me)
+	   }
+	:: state[me] == done || !live(me) && state[me] != holding -> break
+	od
+}
+
+proctype channel(byte p) {
+	byte w;
+end:	do
+	:: atomic {
+		!dead[p] && allHint[p] ->
+		allHint[p] = false;
+		w = 0;
+		do
+		:: w < WAITERS ->
+			askHint[w] = askHint[w] || process[w] == p && hears(w);
+			w++
+		:: else -> break
+		od;
+		w = 0
+	   }
+	od
+}
+
+proctype world() {
+	byte w, p;
+	do
+	:: atomic {
+		lock == held && owner == FIRST && (heard == NOBODY || live(heard) || DEATHS <= 1) -> doRelease(FIRST)
+	   }
+	:: atomic { lock == reserved -> lock = passed; over() }
+	/* A process dies, if none of its waiters has the lock. */
+	:: atomic {
+		(lock == held && owner == FIRST || faults > 0 && DEATHS == 0) ->
+		p = 0;
+		do
+		:: p < PROCESSES - 1 -> p++
+		:: break
+		od;
+		w = 0;
+		do
+		:: w < WAITERS && (process[w] != p || state[w] == absent || state[w] == waiting && (lock != held || owner != w)) -> w++
+		:: else -> break
+		od;
+		if
+		:: w == WAITERS && !dead[p] -> 
+			dead[p] = true; allHint[p] = false;
+			w = 0;
+			do
+			:: w < WAITERS && process[w] == p && state[w] == waiting -> silence(w); w++
+			:: w < WAITERS && (process[w] != p || state[w] != waiting) -> w++
+			:: else -> break
+			od
+		:: else
+		fi;
+		p = 0; w = 0
+	   }
+	/* A process loses its subscription, with all messages, and makes a new one. */
+	:: atomic {
+		faults > 0 ->
+		p = 0;
+		do
+		:: p < PROCESSES - 1 -> p++
+		:: break
+		od;
+		w = 0;
+		do
+		:: w < WAITERS && process[w] == p -> askHint[w] = false; laterHint[w] = false; w++
+		:: w < WAITERS && process[w] != p -> w++
+		:: else -> break
+		od;
+		faults--;
+#ifdef NO_NEW_ASK
+		allHint[p] = false;
+#else
+		allHint[p] = !dead[p];
+#endif
+		p = 0; w = 0
+	   }
+	:: atomic { faults > 0 -> faults = 0 } /* no more of these */
+	:: timeout -> break
+	od;
+	w = 0;
+	do
+	:: w < WAITERS -> assert(state[w] != waiting || !live(w)); w++ /* nobody wakes it */
+	:: else -> break
+	od
+}
+
+init {
+	byte w, p, q;
+	atomic {
+		do
+		:: w < WAITERS ->
+			q = 0; /* one of the processes so far, or the next */
+			do
+			:: q < p && q < PROCESSES - 1 -> q++
+			:: break
+			od;
+			process[w] = q;
+			p = (q == p -> p + 1 : p);
+			w++
+		:: else -> break
+		od;
+		w = 0; p = 0; q = 0;
+		run waiter(0); run waiter(1); run waiter(2);
+#if WAITERS > 3
+		run waiter(3);
+#endif
+		run channel(0); run channel(1); run channel(2);
+		run world()
+	}
+}
