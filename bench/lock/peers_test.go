@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 // pause is the time between two looks at a lock of those that poll.
 const pause = time.Millisecond
 
-// goRedis returns a client for a URL of lockfaults: a server, or a Sentinel that
-// knows the primary.
+// goRedis returns a client for a URL of lockfaults: a server, a Cluster, or a
+// Sentinel that knows the primary.
 func goRedis(rawURL string) (redis.UniversalClient, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -42,6 +42,9 @@ func goRedis(rawURL string) (redis.UniversalClient, error) {
 	}
 	if master := u.Query().Get("master_set"); master != "" {
 		return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: master, SentinelAddrs: []string{u.Host}}), nil
+	}
+	if others := u.Query()["addr"]; others != nil {
+		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: append([]string{u.Host}, others...)}), nil
 	}
 	o, err := redis.ParseURL(rawURL)
 	if err != nil {
@@ -156,7 +159,7 @@ func openRueidislock(_ context.Context, url string, ttl time.Duration) (lockfaul
 		return nil, err
 	}
 	l, err := rueidislock.NewLocker(rueidislock.LockerOption{
-		ClientOption: o, KeyValidity: ttl, ExtendInterval: ttl / 3, KeyMajority: 1, NoLoopTracking: true,
+		ClientOption: o, KeyPrefix: "{contended}", KeyValidity: ttl, ExtendInterval: ttl / 3, KeyMajority: 1, NoLoopTracking: true,
 		// Within the default of 20 ms an answer may not come, and the lock is then
 		// taken by nobody who knows.
 		TryNextAfter: time.Second,

@@ -15,12 +15,12 @@ import (
 
 // lockPlaces returns URLs of all kinds of places that hold locks.
 func lockPlaces(t *testing.T) map[string]string {
-	cluster := testenv.RedisCluster(t)
+	cluster := testenv.RedisCluster(t, 0)
 	return map[string]string{
 		"file":     "file:" + t.TempDir(),
 		"Redis":    testenv.Redis(t).URL(),
 		"Cluster":  fmt.Sprintf("%s?addr=%s&addr=%s", cluster[0].URL(), cluster[1].Addr, cluster[2].Addr),
-		"Sentinel": testenv.RedisSentinel(t).URL(),
+		"Sentinel": testenv.RedisSentinel(t, 0).URL(),
 	}
 }
 

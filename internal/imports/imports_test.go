@@ -50,6 +50,7 @@ var allowed = map[string][]string{
 	"store/storetest":      {"store", "objectid"},
 	"lock":                 {"gpid", "objectid", "lock/internal/engine"},
 	"lock/redislock":       {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
+	"lock/redislock/model": {}, // tests only
 	"lock/filelock":        {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
 	"lock/sqlguard":        {"lock"},
 	"lock/internal/engine": {},

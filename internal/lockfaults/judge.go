@@ -54,6 +54,34 @@ type Report struct {
 	Stall time.Duration
 }
 
+// Worst returns the worse of two reports of the same fault, for each figure and list.
+func (r Report) Worst(other Report) Report {
+	longer := func(a, b []string) []string {
+		if len(b) > len(a) {
+			return b
+		}
+		return a
+	}
+	return Report{
+		Grants:       max(r.Grants, other.Grants),
+		TwoBelievers: max(r.TwoBelievers, other.TwoBelievers),
+		LateWrites:   max(r.LateWrites, other.LateWrites),
+		Fenced:       r.Fenced || other.Fenced,
+		FencesBack:   longer(r.FencesBack, other.FencesBack),
+		Idle:         max(r.Idle, other.Idle),
+		Late:         max(r.Late, other.Late),
+		Forever:      longer(r.Forever, other.Forever),
+		Left:         longer(r.Left, other.Left),
+		Leaks:        longer(r.Leaks, other.Leaks),
+		Crashes:      longer(r.Crashes, other.Crashes),
+		Lost:         longer(r.Lost, other.Lost),
+		Errors:       longer(r.Errors, other.Errors),
+		Took:         max(r.Took, other.Took),
+		Outage:       max(r.Outage, other.Outage),
+		Stall:        max(r.Stall, other.Stall),
+	}
+}
+
 // judge ends the workers and looks at what they have done.
 func (l *lab) judge() Report {
 	l.t.Helper()

@@ -52,7 +52,7 @@ func TestSuite(t *testing.T) {
 }
 
 func TestSuiteOnCluster(t *testing.T) {
-	nodes := testenv.RedisCluster(t)
+	nodes := testenv.RedisCluster(t, 0)
 	suite(t, redis.UniversalOptions{Addrs: []string{nodes[0].Addr, nodes[1].Addr}}, func() {
 		for _, n := range nodes {
 			n.CLI("FLUSHALL")
@@ -61,7 +61,7 @@ func TestSuiteOnCluster(t *testing.T) {
 }
 
 func TestSuiteBehindSentinel(t *testing.T) {
-	set := testenv.RedisSentinel(t)
+	set := testenv.RedisSentinel(t, 0)
 	suite(t, redis.UniversalOptions{Addrs: []string{set.Sentinel.Addr}, MasterName: testenv.SentinelMaster}, func() { set.Primary.CLI("FLUSHALL") })
 }
 

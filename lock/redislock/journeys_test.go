@@ -23,12 +23,12 @@ func places(t *testing.T, run func(t *testing.T, url string)) {
 	})
 	t.Run("cluster", func(t *testing.T) {
 		t.Parallel()
-		nodes := testenv.RedisCluster(t)
+		nodes := testenv.RedisCluster(t, 0)
 		run(t, nodes[0].URL()+"?addr="+nodes[1].Addr)
 	})
 	t.Run("sentinel", func(t *testing.T) {
 		t.Parallel()
-		run(t, testenv.RedisSentinel(t).URL())
+		run(t, testenv.RedisSentinel(t, 0).URL())
 	})
 }
 

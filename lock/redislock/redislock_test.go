@@ -56,7 +56,7 @@ func suite(t *testing.T, url string, clear func()) {
 }
 
 func TestSentinelURL(t *testing.T) {
-	set := testenv.RedisSentinel(t)
+	set := testenv.RedisSentinel(t, 0)
 	nobody := "127.0.0.1:" + strconv.Itoa(testenv.FreePort(t))
 	l := open(t, "redis-sentinel://"+set.Sentinel.Addr+","+nobody+"/"+testenv.SentinelMaster+"/3", 0)
 	lease, err := l.Acquire(t.Context(), "job")
