@@ -84,28 +84,26 @@ func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (reaso
 
 // stamp gives a document that has no revision its first one, at its end, since a
 // server cannot compare whole documents. It returns the revision, and whether the
-// document is the old one but for that.
+// document is the old one but for that. A document that is not is left as it is,
+// unless it was changed while stamp looked at it.
 func stamp(ctx context.Context, c *mongo.Collection, change engine.Change) (rev objectid.ID, same bool, err error) {
+	now, err := c.FindOne(ctx, bson.D{{Key: "_id", Value: change.Key}}).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return rev, false, nil
+	}
+	if err != nil || !bytes.Equal(now, change.Old) {
+		// Another swap may have come so far and no further yet.
+		rev, same = engine.RevisionOf(now)
+		return rev, same && bytes.Equal(now, engine.Stamped(change.Old, rev)), err
+	}
 	rev = objectid.New()
 	before, err := c.FindOneAndUpdate(ctx,
 		bson.D{{Key: "_id", Value: change.Key}, {Key: store.Revision, Value: bson.D{{Key: "$exists", Value: false}}}},
 		bson.D{{Key: "$set", Value: bson.D{{Key: store.Revision, Value: rev}}}}).Raw()
-	if err == nil {
-		return rev, bytes.Equal(before, change.Old), nil
+	if errors.Is(err, mongo.ErrNoDocuments) { // another was faster
+		return stamp(ctx, c, change)
 	}
-	if !errors.Is(err, mongo.ErrNoDocuments) {
-		return rev, false, err
-	}
-	// Another swap may have come so far and no further yet.
-	now, err := c.FindOne(ctx, bson.D{{Key: "_id", Value: change.Key}}).Raw()
-	if err != nil {
-		if errors.Is(err, mongo.ErrNoDocuments) {
-			err = nil
-		}
-		return rev, false, err
-	}
-	rev, same = engine.RevisionOf(now)
-	return rev, same && bytes.Equal(now, engine.Stamped(change.Old, rev)), nil
+	return rev, bytes.Equal(before, change.Old), err
 }
 
 // replace does a change of the document with the revision rev, and returns how
