@@ -43,7 +43,9 @@
 // ids are then traced to the wrong process.
 //
 // Copying a running virtual machine copies its members: both copies then create ids
-// with the same blocks until one of them registers again.
+// with the same blocks until their next heartbeats, which find it out. Each then
+// claims another block, see [ErrCopied], and what was created in between is not
+// certain. A program that keeps a generator must ask [Member.Generator] again.
 //
 // Hosts have no clock in common. A process of another host whose heartbeats stopped
 // is late until this Registry has itself waited for three heartbeats in vain; then

@@ -25,6 +25,11 @@ var (
 	// [Registry.Adopt].
 	ErrSelfManaged = errors.New("registry: the process sends its own heartbeats")
 
+	// ErrCopied is wrapped by the error of [Member.Err] after a copy of this
+	// process, such as that of a cloned virtual machine, was found to use the same
+	// process block. Each copy has a new block and a new [Member.Generator] then.
+	ErrCopied = errors.New("registry: a copy of this process uses the same process block")
+
 	// ErrFormat is wrapped by the error of every method that reads a document
 	// whose format version is newer than this package.
 	ErrFormat = errors.New("registry: document was stored by a newer version of oid")

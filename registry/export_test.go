@@ -16,3 +16,19 @@ func (r *Registry) SetRandom(random io.Reader) { r.random = random }
 
 // SetKeepSamples sets for how long the processes of r keep their samples.
 func (r *Registry) SetKeepSamples(d time.Duration) { r.keepSamples = d }
+
+// Clone returns a copy of m as it is in a copy of the whole process.
+func (m *Member) Clone() *Member {
+	m.working.Lock()
+	defer m.working.Unlock()
+	from, own := m.recorder, New(m.recorder.registry.store, &m.recorder.registry.options)
+	c := own.newMember(from.process(), m.offline)
+	c.sampler = m.sampler
+	c.recorder = &recorder{
+		registry: own, clock: from.clock, stored: from.stored, agreed: from.agreed,
+		registered: from.registered, claimed: from.claimed, trimmed: from.trimmed, p: from.process(),
+	}
+	c.generator, c.block = m.Generator(), m.block
+	go c.run()
+	return c
+}

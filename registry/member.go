@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -18,8 +19,7 @@ const watchInterval = 500 * time.Millisecond
 // [Registry.Adopt] return one; its goroutine sends heartbeats until [Member.End] or
 // [Member.Detach]. Any number of goroutines may share a member.
 type Member struct {
-	generator *objectid.Generator
-	offline   bool
+	offline bool
 
 	stopOnce sync.Once
 	stop     chan struct{} // closed to end the heartbeat
@@ -30,8 +30,10 @@ type Member struct {
 	sampler  sampler
 	ended    bool
 
-	mu  sync.Mutex // guards err
-	err error
+	mu        sync.Mutex // guards what follows
+	generator *objectid.Generator
+	block     string // of the generator
+	err       error
 }
 
 func (r *Registry) newMember(p Process, offline bool) *Member {
@@ -41,9 +43,34 @@ func (r *Registry) newMember(p Process, offline bool) *Member {
 	}
 }
 
-// Generator returns the member's generator, always the same one: no other process
-// ever generates the same ids. For an adopted process it is nil.
-func (m *Member) Generator() *objectid.Generator { return m.generator }
+// Generator returns the member's generator: no other process ever generates the
+// same ids. It is always the same one, unless the process was copied, see
+// [ErrCopied]. For an adopted process it is nil.
+func (m *Member) Generator() *objectid.Generator {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.generator
+}
+
+// setGenerator gives a member that registered a generator for its block.
+func (m *Member) setGenerator() error {
+	p := m.Process()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p.adopted() || p.Value == "" || p.Value == m.block {
+		return nil
+	}
+	block, err := hex.DecodeString(p.Value)
+	if err != nil {
+		return fmt.Errorf("registry: register: %w", err)
+	}
+	g, err := objectid.NewGenerator(&objectid.Options{Block: (*[4]byte)(block), Now: m.recorder.registry.options.Now})
+	if err != nil {
+		return fmt.Errorf("registry: register: %w", err)
+	}
+	m.generator, m.block = g, p.Value
+	return nil
+}
 
 // GPID returns the identity of the process.
 func (m *Member) GPID() gpid.GPID { return m.Process().GPID }
@@ -116,7 +143,7 @@ func (m *Member) enter(ctx context.Context) error {
 		}
 	}
 	m.note(err)
-	return nil
+	return m.setGenerator()
 }
 
 // run sends heartbeats until the member stops or the adopted process ends.
@@ -190,11 +217,24 @@ func (m *Member) beat(ctx context.Context, end *End) error {
 		measured = nil
 	}
 	var ahead time.Duration
-	if m.generator != nil {
-		ahead = m.generator.Ahead()
+	if g := m.Generator(); g != nil {
+		ahead = g.Ahead()
 	}
-	if err := m.recorder.heartbeat(ctx, measured, ahead, end); err != nil || end != nil {
+	err := m.recorder.heartbeat(ctx, measured, ahead, end)
+	copied := errors.Is(err, errForeign)
+	if copied {
+		if err = m.recorder.startOver(ctx); err == nil {
+			err = m.recorder.heartbeat(ctx, measured, ahead, end)
+		}
+	}
+	if m.recorder.registered {
+		err = errors.Join(err, m.setGenerator())
+	}
+	switch {
+	case err != nil || end != nil:
 		return err
+	case copied:
+		return fmt.Errorf("%w; this one has block %s now", ErrCopied, m.Process().Block)
 	}
 	return sampleErr
 }

@@ -50,6 +50,9 @@ type Process struct {
 	// Registered is the time of the registration by the clock of
 	// [Heartbeat.Monotonic].
 	Registered time.Duration `bson:"joined,omitempty" json:"-"`
+	// Copied is zero, or a time before which this process was the only one with its
+	// value: then a copy of it was made, and each of the copies created ids with it.
+	Copied time.Time `bson:"copied,omitempty" json:"-"`
 	// Clock bounds the difference between the clock that the ids of a remote
 	// process are created by and that of the other times here, or is nil if it is
 	// not known. For other processes it is nil, because both are the same clock.

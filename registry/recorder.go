@@ -32,6 +32,7 @@ type recorder struct {
 	clock      clock
 	stored     bson.Raw      // the record as it was last known to be stored, or nil
 	tried      []objectid.ID // the writes since then whose outcome is not known
+	agreed     time.Time     // the last heartbeat in the record when it was stored
 	registered bool          // the record was stored
 	claimed    bool          // the block belongs to the process
 	pending    []Heartbeat   // whose samples are not stored yet
@@ -233,7 +234,7 @@ func (c *recorder) putRecord(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("registry: store record of %v: %w", c.process().GPID, err)
 	}
-	c.registered, c.tried = true, nil
+	c.registered, c.tried, c.agreed = true, nil, c.process().Last.Time
 	return nil
 }
 
@@ -257,6 +258,37 @@ func (c *recorder) writeRecord(ctx context.Context) error {
 	}
 	_, err := c.readRecord(ctx)
 	return err
+}
+
+// startOver makes the recorder one of a new registration, after a copy of this
+// process wrote its record: the record says from then on that there are copies.
+func (c *recorder) startOver(ctx context.Context) error {
+	for {
+		doc, err := c.readRecord(ctx)
+		if err == nil && !doc.Copied.IsZero() && !c.agreed.Before(doc.Copied) {
+			break // the other copy has said so
+		}
+		if err == nil {
+			doc.Copied, doc.Write = c.agreed, randomID()
+			_, err = c.registry.store.Swap(ctx, processes, c.stored, doc)
+		}
+		if err == nil || errors.Is(err, store.ErrNotFound) {
+			break
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			return fmt.Errorf("registry: record the copy of %v: %w", c.process().GPID, err)
+		}
+	}
+	c.stored, c.tried, c.registered, c.claimed, c.pending = nil, nil, false, false, nil
+	c.update(func(p *Process) {
+		p.Member, p.Block, p.Registered, p.Last.Count = randomID(), "", monotonic(), 0
+		if p.adopted() {
+			p.Copied = c.agreed
+		} else {
+			p.Value, p.From = "", c.clock.stamp(0)
+		}
+	})
+	return nil
 }
 
 // readRecord sets c.stored to what is stored.

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -37,14 +36,6 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 	m.sampler.self = true
 	if err := m.enter(ctx); err != nil {
 		return nil, err
-	}
-	block, err := hex.DecodeString(m.Process().Value)
-	if err != nil {
-		return nil, fmt.Errorf("registry: register: %w", err)
-	}
-	m.generator, err = objectid.NewGenerator(&objectid.Options{Block: (*[4]byte)(block), Now: r.options.Now})
-	if err != nil {
-		return nil, fmt.Errorf("registry: register: %w", err)
 	}
 	go m.run()
 	return m, nil

@@ -73,6 +73,8 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 			t.Reason = "the process block was claimed by a process that was never recorded, " + h.Process
 		case at.Before(s.From.Add(-early).Truncate(time.Second)):
 			outside = append(outside, s)
+		case !s.Copied.IsZero() && !at.Before(s.Copied.Truncate(time.Second)): // by this process or a copy, whatever their states
+			sure = addMaker(sure, s)
 		case s.State == Dead && !s.Presumed && s.Successor.IsZero() && at.After(wall(r.options.Now)): // a process of this host, so of this clock
 			outside = append(outside, s)
 		case !at.After(s.Until.Add(late)):
@@ -134,6 +136,8 @@ func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *S
 	at := t.ID.Time()
 	t.Verdict = Known
 	switch {
+	case !p.Copied.IsZero() && !at.Before(p.Copied.Truncate(time.Second)):
+		t.Reason = fmt.Sprintf("after %s the process was copied: it or its copy created the id", p.Copied.Format(time.RFC3339))
 	case !sure:
 		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is late", at.Sub(p.Last.Time).Round(time.Second))
 	case p.Value != p.Block && !p.State.mayLive() && p.End == nil && at.After(p.Last.Time): // others may draw the same value

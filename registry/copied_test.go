@@ -1,0 +1,75 @@
+package registry_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+)
+
+// A virtual machine is copied while a process in it runs. Both copies are told with
+// their next heartbeat and claim blocks of their own; what either created before
+// that is traced with a word of caution, and what was created before the copy, or
+// with the new blocks, without.
+func TestCopiedProcess(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	r := registry.New(s, nil)
+	const interval = 500 * time.Millisecond
+	m := join(t, s, options{Interval: interval})
+	early := m.Generator().New()
+	old := m.Generator()
+	time.Sleep(1100 * time.Millisecond) // ids carry whole seconds
+	eventually(t, "a heartbeat", func() bool { return m.Process().Last.Time.After(early.Time().Add(time.Second)) })
+	twin := m.Clone()
+	defer finish(t, twin)
+	block := m.Process().Block
+	between := old.New()
+	told := [2]bool{}
+	eventually(t, "both are told and have new blocks", func() bool {
+		for i, x := range []*registry.Member{m, twin} {
+			told[i] = told[i] || errors.Is(x.Err(), registry.ErrCopied)
+		}
+		return told[0] && told[1] && m.Process().Block != block && twin.Process().Block != block
+	})
+	if a, b := m.Process(), twin.Process(); a.Block == b.Block || a.Member == b.Member {
+		t.Errorf("the copies have blocks %s and %s, members %v and %v", a.Block, b.Block, a.Member, b.Member)
+	}
+	for _, id := range []objectid.ID{between, old.New()} {
+		if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Certain {
+			t.Errorf("an id of either: %s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
+		}
+	}
+	if tr := trace(t, r, early); tr.Verdict != registry.Known || !tr.Certain {
+		t.Errorf("an id from before the copy: %s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
+	}
+	for _, x := range []*registry.Member{m, twin} {
+		eventually(t, "the copy is in order", func() bool { return x.Err() == nil })
+		if tr := trace(t, r, x.Generator().New()); tr.Verdict != registry.Known || !tr.Certain || tr.Processes[0].Member != x.Process().Member {
+			t.Errorf("an id with the new block: %s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
+		}
+	}
+}
+
+// The copies of a process that adopted another's ids cannot change the value. Their
+// ids are known, and not certain.
+func TestCopiedAdoption(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	r := registry.New(s, nil)
+	m, err := adopt(t.Context(), s, objectid.New(), options{Interval: beat})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer finish(t, m)
+	block := m.Process().Block
+	twin := m.Clone()
+	defer finish(t, twin)
+	eventually(t, "both have new blocks", func() bool { return m.Process().Block != block && twin.Process().Block != block })
+	eventually(t, "new ids are known and not certain", func() bool {
+		tr := trace(t, r, objectid.New())
+		return tr.Verdict == registry.Known && !tr.Certain
+	})
+}
