@@ -34,7 +34,7 @@ var (
 
 // inText returns what is in a line or in a quoted word.
 func inText(line int, text []byte) []Found {
-	trimmed := strings.Trim(string(text), around)
+	trimmed := strings.Trim(string(text), around+mark)
 	if trimmed == "" {
 		return nil
 	}

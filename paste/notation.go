@@ -7,8 +7,13 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// around are characters that separate ids and belong to none.
-const around = " \t\r\n,;[]\ufeff"
+const (
+	// around are characters that separate ids and belong to none.
+	around = " \t\r\n,;[]"
+
+	// mark is what some programs write before a text in UTF-8.
+	mark = "\ufeff"
+)
 
 // extended is an id in Extended JSON, with or without braces.
 var extended = regexp.MustCompile(`^\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']\s*\}?$`)
@@ -17,7 +22,8 @@ var extended = regexp.MustCompile(`^\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']
 // [Scan] reads, with or without a comma or semicolon after it.
 func ObjectID(text string) (id objectid.ID, ok bool) {
 	if len(text) != 2*objectid.Size {
-		text = unwrap(strings.Trim(text, around))
+		// Trim is several times as fast for a set of ASCII alone.
+		text = unwrap(strings.Trim(strings.TrimPrefix(text, mark), around))
 	}
 	if len(text) != 2*objectid.Size {
 		return objectid.ID{}, false
