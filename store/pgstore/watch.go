@@ -187,7 +187,7 @@ func (w *watch) pages(since string, bound any, now moment) (more bool, err error
 	where, args := condition(w.span, false, args)
 	after := ""
 	for limit := firstPage; ; {
-		query := fmt.Sprintf("SELECT doc, xid::text FROM %s WHERE %s AND %s AND %s%s ORDER BY xid, _id LIMIT $%d::bigint",
+		query := fmt.Sprintf("SELECT doc, xid::text AS mark FROM %s WHERE %s AND %s AND %s%s ORDER BY xid, _id LIMIT $%d::bigint",
 			w.s.table(w.collection), since, seen, where, after, len(args)+1)
 		p, err := w.s.page(w.ctx, query, append(slices.Clone(args), limit), limit)
 		if err != nil {

@@ -1,0 +1,293 @@
+package pgstore_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/pgstore"
+)
+
+// roles are what this test program does when it is started again as another
+// process: roles[os.Args[1]](os.Args[2:]...).
+var roles = map[string]func(args []string) error{"forever": writeForever}
+
+func TestMain(m *testing.M) {
+	if role := roles[os.Getenv("OID_PGSTORE_ROLE")]; role != nil {
+		if err := role(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// writeForever stores documents until its standard input ends and prints their ids,
+// each line once the documents of it are stored. Some come one at a time, some in
+// batches, some in order; a call that is refused is an error.
+func writeForever(args []string) error {
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		_, _ = bufio.NewReader(os.Stdin).ReadByte()
+		stop()
+	}()
+	s, err := pgstore.Open(ctx, args[0], nil)
+	if err != nil {
+		return err
+	}
+	for {
+		docs := make([]any, []int{1, 1, 5, 300}[rand.IntN(4)])
+		for i := range docs {
+			docs[i] = bson.D{{Key: "_id", Value: objectid.New()}, {Key: "n", Value: int32(len(docs))}}
+		}
+		keys, err := s.InsertMany(ctx, "c", docs, &store.InsertOptions{Ordered: rand.IntN(2) == 0})
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var line strings.Builder
+		for _, key := range keys {
+			line.WriteString(key.String() + " ")
+		}
+		fmt.Println(line.String() + ".")
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// writer is another process that stores documents.
+type writer struct {
+	cmd      *exec.Cmd
+	problems strings.Builder // what it writes to standard error
+	ended    chan struct{}
+
+	mu  sync.Mutex
+	ids []string // of documents that it was told are stored
+}
+
+// startWriter starts a writer, which stores documents until stop is called.
+func startWriter(t *testing.T, uri string) (w *writer, stop func() []string) {
+	t.Helper()
+	w = &writer{cmd: exec.CommandContext(t.Context(), os.Args[0], uri), ended: make(chan struct{})}
+	w.cmd.Env = append(os.Environ(), "OID_PGSTORE_ROLE=forever")
+	w.cmd.Stderr = &w.problems
+	in, err := w.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(w.ended)
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			if line, complete := strings.CutSuffix(lines.Text(), "."); complete {
+				w.mu.Lock()
+				w.ids = append(w.ids, strings.Fields(line)...)
+				w.mu.Unlock()
+			}
+		}
+	}()
+	return w, func() []string {
+		t.Helper()
+		in.Close()
+		<-w.ended
+		if err := w.cmd.Wait(); err != nil {
+			t.Errorf("a writer ended with %v: %s", err, w.problems.String())
+		}
+		return w.ids
+	}
+}
+
+// acknowledged returns how many documents w was told are stored.
+func (w *writer) acknowledged() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.ids)
+}
+
+// awaitProgress waits until each of the writers has stored more.
+func awaitProgress(t *testing.T, writers []*writer) {
+	t.Helper()
+	for i, w := range writers {
+		before := w.acknowledged()
+		testenv.Await(t, "progress of writer "+strconv.Itoa(i), func() error {
+			select {
+			case <-w.ended:
+				t.Fatalf("writer %d has ended: %s", i, w.problems.String())
+			default:
+			}
+			if w.acknowledged() == before {
+				return errors.New("it stores nothing")
+			}
+			return nil
+		})
+	}
+}
+
+// follower watches a collection and counts how often each document comes.
+type follower struct {
+	stop func()
+	done chan error
+
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+func follow(t *testing.T, s store.Store, collection string) *follower {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := &follower{stop: cancel, done: make(chan error, 1), seen: map[string]int{}}
+	go func() {
+		var last error
+		for doc, err := range s.Watch(ctx, collection, store.Range{}) {
+			if last = err; err != nil {
+				break
+			}
+			key, _ := store.KeyOf(doc)
+			f.mu.Lock()
+			f.seen[key.String()]++
+			f.mu.Unlock()
+		}
+		f.done <- last
+	}()
+	return f
+}
+
+// check waits until the follower has seen what is stored and compares both with what
+// was acknowledged. Documents whose answer never came may be there or not.
+func (f *follower) check(t *testing.T, s store.Store, collection string, acknowledged []string) {
+	t.Helper()
+	stored := map[string]bool{}
+	for doc, err := range s.Find(t.Context(), collection, store.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, _ := store.KeyOf(doc)
+		if stored[key.String()] {
+			t.Errorf("document %v is there twice", key)
+		}
+		stored[key.String()] = true
+	}
+	for _, id := range acknowledged {
+		if !stored[id] {
+			t.Errorf("acknowledged document %s is not there", id)
+		}
+	}
+	if _, err := s.Insert(t.Context(), collection, bson.D{{Key: "_id", Value: "end"}}); err != nil {
+		t.Fatal(err)
+	}
+	testenv.Await(t, "the last document at the follower", func() error {
+		select {
+		case err := <-f.done:
+			t.Fatalf("Watch ended with %v", err)
+		default:
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.seen[`"end"`] == 0 {
+			return fmt.Errorf("%d documents came", len(f.seen))
+		}
+		return nil
+	})
+	f.stop()
+	<-f.done
+	missing, again := 0, 0
+	for id := range stored {
+		if f.seen[id] == 0 {
+			missing++
+		}
+	}
+	for _, n := range f.seen {
+		if n > 1 {
+			again++
+		}
+	}
+	if missing > 0 || again > 0 || len(f.seen) != len(stored)+1 {
+		t.Errorf("of %d documents Watch missed %d and repeated %d", len(stored), missing, again)
+	}
+	t.Logf("%d documents acknowledged, %d stored", len(acknowledged), len(stored))
+}
+
+// startWriters starts eight writers and waits until each has stored something. stop
+// ends them and returns the ids of what they were told is stored.
+func startWriters(t *testing.T, uri string) (writers []*writer, stop func() []string) {
+	t.Helper()
+	var stops []func() []string
+	for range 8 {
+		w, stop := startWriter(t, uri)
+		writers, stops = append(writers, w), append(stops, stop)
+	}
+	awaitProgress(t, writers)
+	return writers, func() (acknowledged []string) {
+		t.Helper()
+		for _, stop := range stops {
+			acknowledged = append(acknowledged, stop()...)
+		}
+		return acknowledged
+	}
+}
+
+// TestServerKilled kills the server ten times in the middle of the inserts of eight
+// processes and starts it again. What was acknowledged is there, nothing is there
+// twice, a follower sees it all, and the processes go on by themselves.
+func TestServerKilled(t *testing.T) {
+	server := testenv.Postgres(t)
+	uri := testenv.PostgresSchema(t, server.URL())
+	s := open(t, uri, nil)
+	f := follow(t, s, "c")
+	writers, stop := startWriters(t, uri)
+	for range 10 {
+		time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
+		server.Kill()
+		server.Start()
+		began := time.Now()
+		awaitProgress(t, writers)
+		t.Logf("all writers go on after %v", time.Since(began).Round(time.Millisecond))
+	}
+	f.check(t, s, "c", stop())
+}
+
+// TestFailover kills the primary under eight processes and promotes its synchronous
+// standby, again and again: the killed server becomes the next standby. A URL with
+// both hosts is all that the processes know.
+func TestFailover(t *testing.T) {
+	primary := testenv.Postgres(t)
+	standby := primary.Standby()
+	uri := testenv.PostgresSchema(t, testenv.PostgresPair(primary, standby))
+	s := open(t, uri, nil)
+	f := follow(t, s, "c")
+	writers, stop := startWriters(t, uri)
+	for range 3 {
+		primary.Kill()
+		standby.Promote()
+		began := time.Now()
+		awaitProgress(t, writers)
+		t.Logf("all writers go on after %v", time.Since(began).Round(time.Millisecond))
+		standby.Adopt(primary)
+		primary, standby = standby, primary
+		awaitProgress(t, writers)
+	}
+	f.check(t, s, "c", stop())
+}
