@@ -72,7 +72,7 @@ func (s *Store) try(ctx context.Context, unclear bool, work func(*pgx.Conn, bool
 	if code(err) == readOnlyTransaction { // the server is not the primary any more
 		_ = c.Conn().Close(ctx)
 	}
-	if err != nil && c.Conn().IsClosed() && code(err) == "" && !pgconn.SafeToRetry(err) {
+	if err != nil && c.Conn().IsClosed() && code(err) == "" {
 		err = &lostError{err}
 	}
 	return true, err
@@ -124,11 +124,8 @@ func classify(err error) reason {
 		}
 		return lasting
 	}
-	switch {
-	case errors.As(err, &cut):
+	if errors.As(err, &cut) {
 		return lost
-	case pgconn.SafeToRetry(err):
-		return undone
 	}
 	return lasting
 }
