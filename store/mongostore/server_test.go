@@ -180,3 +180,50 @@ func TestPlanOfARange(t *testing.T) {
 		}
 	}
 }
+
+// TestPollForgets: on a server without change streams, a document that is deleted
+// and later inserted again comes again.
+func TestPollForgets(t *testing.T) {
+	uri, _ := testenv.FerretDB(t)
+	s := open(t, uri)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	doc := bson.D{{Key: "_id", Value: "again"}}
+	if _, err := s.Insert(ctx, "c", doc); err != nil {
+		t.Fatal(err)
+	}
+	came := make(chan struct{}, 100)
+	go func() {
+		for _, err := range s.Watch(ctx, "c", store.Range{}) {
+			if err != nil {
+				return
+			}
+			came <- struct{}{}
+		}
+	}()
+	<-came
+	// It is forgotten by the next pass over all keys, whenever that is.
+	for wait := 100 * time.Millisecond; ; wait *= 2 {
+		if err := s.Delete(ctx, "c", mustKey(t, "again")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(wait)
+		if _, err := s.Insert(ctx, "c", doc); err != nil {
+			t.Fatalf("it never came again: %v", err)
+		}
+		select {
+		case <-came:
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+func mustKey(t *testing.T, s string) store.Key {
+	t.Helper()
+	key, err := store.String(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}

@@ -25,3 +25,7 @@ func (s *Store) OccupyReaders() (release func()) {
 		}
 	}
 }
+
+// OnFileSystem makes Open take folders to be on the network file systems that find
+// names.
+func (o *Options) OnFileSystem(find func(folder string) string) { o.networkFS = find }

@@ -253,3 +253,28 @@ func TestReadOnlyBeforeTheFirstWrite(t *testing.T) {
 		return
 	}
 }
+
+// TestNetworkFileSystem refuses a file in a folder of another machine, and leaves
+// no file there.
+func TestNetworkFileSystem(t *testing.T) {
+	dir := t.TempDir()
+	for _, readOnly := range []bool{false, true} {
+		path := filepath.Join(dir, fmt.Sprint("s.db", readOnly))
+		if readOnly {
+			open(t, path, nil)
+		}
+		o := &sqlitestore.Options{ReadOnly: readOnly}
+		o.OnFileSystem(func(folder string) string {
+			if folder == dir {
+				return "NFS"
+			}
+			return ""
+		})
+		if s, err := sqlitestore.Open(t.Context(), path, o); err == nil || !strings.Contains(err.Error(), "network file system (NFS)") {
+			t.Errorf("Open with ReadOnly %v: %v, %v, want a word on NFS", readOnly, s, err)
+		}
+		if _, err := os.Stat(path); !readOnly && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a file was made: %v", err)
+		}
+	}
+}

@@ -30,6 +30,8 @@ type Options struct {
 
 	// Poll is how often Watch looks for news. Default: 100ms.
 	Poll time.Duration
+
+	networkFS func(folder string) string // tests have another
 }
 
 func (o *Options) withDefaults() Options {
@@ -39,6 +41,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if out.Poll <= 0 {
 		out.Poll = 100 * time.Millisecond
+	}
+	if out.networkFS == nil {
+		out.networkFS = networkFS
 	}
 	return out
 }
@@ -163,7 +168,7 @@ func (s *Store) checkFile() (there bool, err error) {
 	case !info.Mode().IsRegular():
 		return false, errors.New("it is not a regular file")
 	}
-	if name := networkFS(filepath.Dir(s.path)); name != "" {
+	if name := s.options.networkFS(filepath.Dir(s.path)); name != "" {
 		return false, fmt.Errorf("it is on a network file system (%s), where SQLite's processes cannot share memory; use a local disk, or MongoDB", name)
 	}
 	if s.options.ReadOnly {
