@@ -44,7 +44,8 @@ func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Sig
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = std.in, std.out, std.err
 	cmd.Env = lockEnvironment(lease)
-	if err := lease.Check(); err != nil { // oid may have been stopped since
+	catchStops(signals)
+	if err := lease.Check(); err != nil { // oid may have been stopped since it asked
 		return exitError{exitLockLost, fmt.Errorf("the lock was lost before the command began: %w", err)}
 	}
 	group, err := startGroup(cmd, signals)

@@ -15,6 +15,9 @@ func catchSignals() chan os.Signal {
 	return signals
 }
 
+// catchStops does nothing: no signal stops programs here.
+func catchStops(chan os.Signal) {}
+
 // endsPrograms reports whether s is a signal by which programs are asked to end.
 func endsPrograms(os.Signal) bool { return true }
 

@@ -42,8 +42,13 @@ type processGroup struct {
 	done     chan struct{}
 }
 
-// startGroup starts cmd. From then on signals gets signals that stop jobs too:
-// before that they stop oid as they stop every program. The caller calls close.
+// catchStops sends the signals that stop jobs to signals too. Without it they stop
+// oid alone, as is right while it waits for the lock.
+func catchStops(signals chan os.Signal) {
+	catch(signals, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
+}
+
+// startGroup starts cmd. The caller has called [catchStops] and calls close.
 func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*processGroup, error) {
 	g := &processGroup{changes: make(chan change), signals: signals, done: make(chan struct{})}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -59,7 +64,6 @@ func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*processGroup, error) {
 		return nil, err
 	}
 	g.id = cmd.Process.Pid
-	catch(signals, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 	go g.watch()
 	return g, nil
 }
