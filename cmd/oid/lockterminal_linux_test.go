@@ -48,17 +48,6 @@ func TestLockEndsWithCtrlC(t *testing.T) {
 	s.expect(prompt)
 	s.run("echo code $?.")
 	s.expect(`code 130\.`)
-	// While it waits for the lock, too.
-	s.run(`oid lock job -- sleep 1000 & until oid lock --status job | grep -q " by "; do :; done; echo he""ld`)
-	s.expect("held")
-	s.run("oid lock job -- true")
-	s.expect("true\r\n")
-	s.press(ctrlC)
-	s.expect(prompt)
-	s.run("echo code $?.")
-	s.expect(`code 130\.`)
-	s.run("kill %1; wait %1; echo code $?.")
-	s.expect(`code 143\.`)
 }
 
 // A job of the background stops when it wants the terminal, and gets it with fg.
