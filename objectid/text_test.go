@@ -202,3 +202,14 @@ func FuzzTextRoundTrip(f *testing.F) {
 		}
 	})
 }
+
+// The character that an error names is the first that is not a digit: those at the
+// borders of the digits' ranges are none of it.
+func TestErrorNamesTheFirstWrongCharacter(t *testing.T) {
+	for _, wrong := range []string{"/", ":", "@", "G", "`", "g"} {
+		_, err := objectid.Parse("09afAF09afAF09afAF09afA" + wrong)
+		if err == nil || !strings.Contains(err.Error(), "character 24 is") {
+			t.Errorf("%q: %v, want an error that names character 24", wrong, err)
+		}
+	}
+}
