@@ -206,6 +206,52 @@ func TestLateCopyOfTheRequestRevivesNoLease(t *testing.T) {
 	}
 }
 
+// The first waiter and the one last heard of belong to a process that is dead. The
+// waiter between them learns of it with the end of the reservation, not at its next
+// poll.
+func TestNextWaiterLearnsOfADeadProcessAtOnce(t *testing.T) {
+	server := testenv.Redis(t)
+	dead, alive := (*Locker)(nil), (*Locker)(nil)
+	for _, l := range []**Locker{&dead, &alive} {
+		var err error
+		if *l, err = Open(t.Context(), server.URL(), nil); err != nil {
+			t.Fatal(err)
+		}
+		defer (*l).Close()
+	}
+	lease, err := alive.TryAcquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiters(t, dead, 1)
+	got := make(chan time.Time, 1)
+	go func() {
+		next, err := alive.Acquire(t.Context(), "job")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		got <- time.Now()
+		if err := next.Release(); err != nil {
+			t.Error(err)
+		}
+	}()
+	testenv.Await(t, "waiter", func() error {
+		if s, err := alive.Status(t.Context(), "job"); err != nil || s.Waiters != 2 {
+			return fmt.Errorf("%d waiters, %w", s.Waiters, err)
+		}
+		return nil
+	})
+	waiters(t, dead, 1)
+	released := time.Now()
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
+	if took := (<-got).Sub(released); took < 140*time.Millisecond || took > 700*time.Millisecond {
+		t.Errorf("the next waiter had the lock after %v, want the 150 ms of the reservation; polls are 1 to 2 s apart", took)
+	}
+}
+
 // The tickets that waiters keep put them back in order.
 func TestTicketsKeepTheOrder(t *testing.T) {
 	server := testenv.Redis(t)
