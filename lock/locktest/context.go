@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
+	"time"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -67,5 +70,46 @@ func testContextTellsTheCause(t *testing.T, open func() lock.Locker) {
 	}
 	if err := lease.Check(); !errors.Is(err, lock.ErrReleased) {
 		t.Errorf("Check after Release: %v, want ErrReleased", err)
+	}
+}
+
+// The status describes the process that holds the lock.
+func testStatusDescribesTheHolder(t *testing.T, open func() lock.Locker) {
+	a, b := open(), open()
+	lease, err := a.Acquire(t.Context(), "job", lock.AcquireOptions{Command: "make all", TTL: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.Status(t.Context(), "job")
+	if err != nil || s.Holder.Command != "make all" || s.Holder.Host == "" {
+		t.Errorf("Status = %+v, %v; want the holder's host and command", s, err)
+	}
+	if self, err := gpid.Of(os.Getpid()); err == nil && (s.Holder.Process != self || s.Holder.State != lock.Alive) {
+		t.Errorf("holder %+v, want this process, alive", s.Holder)
+	}
+	if err := lease.SetGroup(os.Getpid()); err != nil {
+		t.Errorf("SetGroup: %v", err)
+	}
+	if s, err := b.Status(t.Context(), "job"); err != nil || s.Holder.Group != os.Getpid() {
+		t.Errorf("after SetGroup: %+v, %v", s.Holder, err)
+	}
+	release(t, lease)
+}
+
+func testBadTTL(t *testing.T, open func() lock.Locker) {
+	l := open()
+	for _, ttl := range []time.Duration{-1, lock.MinTTL - 1, lock.MaxTTL + 1} {
+		_, err1 := l.Acquire(t.Context(), "job", lock.AcquireOptions{TTL: ttl})
+		_, err2 := l.TryAcquire(t.Context(), "job", lock.AcquireOptions{TTL: ttl})
+		if !errors.Is(err1, lock.ErrInvalid) || !errors.Is(err2, lock.ErrInvalid) {
+			t.Errorf("TTL %v: %v, %v; want ErrInvalid", ttl, err1, err2)
+		}
+	}
+	for _, ttl := range []time.Duration{lock.MinTTL, lock.MaxTTL} {
+		lease, err := l.TryAcquire(t.Context(), "job", lock.AcquireOptions{TTL: ttl})
+		if err != nil {
+			t.Fatalf("TTL %v: %v", ttl, err)
+		}
+		release(t, lease)
 	}
 }

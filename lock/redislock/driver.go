@@ -3,8 +3,8 @@ package redislock
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
+	"time"
 )
 
 // Driver is what a [Locker] needs of a Redis client. [New] makes one of a rueidis
@@ -57,14 +57,19 @@ func permanent(err error) bool {
 	return true
 }
 
-// run runs a script, by its digest where Redis knows it.
-func run(ctx context.Context, d Driver, s script, keys, args []string) (string, error) {
-	reply, err := d.EvalSHA(ctx, s.sha1, keys, args)
+// run runs a script, by its digest where Redis knows it. Each of the two requests
+// takes no longer than try.
+func run(ctx context.Context, try time.Duration, d Driver, s script, keys, args []string) (string, error) {
+	limited, cancel := limit(ctx, try)
+	defer cancel()
+	reply, err := d.EvalSHA(limited, s.sha1, keys, args)
 	if err != nil && code(err) == "NOSCRIPT" {
-		reply, err = d.Eval(ctx, s.text, keys, args)
+		again, cancel := limit(ctx, try)
+		defer cancel()
+		reply, err = d.Eval(again, s.text, keys, args)
 	}
 	return reply, err
 }
 
 // errNonce means that a reply does not belong to the request.
-var errNonce = fmt.Errorf("the reply belongs to another request")
+var errNonce = errors.New("the reply belongs to another request")

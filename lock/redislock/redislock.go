@@ -212,9 +212,7 @@ func (l *Locker) eval(ctx context.Context, try time.Duration, s script, keys []s
 	// all replies are those to other requests.
 	nonce := strconv.FormatUint(l.nonce.Add(1), 36)
 	args[0] = nonce
-	limited, cancel := limit(ctx, try)
-	defer cancel()
-	reply, err := run(limited, l.driver, s, keys, args)
+	reply, err := run(ctx, try, l.driver, s, keys, args)
 	if err == nil {
 		echo, rest, _ := strings.Cut(reply, " ")
 		if echo == nonce {

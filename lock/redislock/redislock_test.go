@@ -89,7 +89,8 @@ func TestUnixURL(t *testing.T) {
 func TestDeadlineCountsFromBeforeTheRequest(t *testing.T) {
 	server := testenv.Redis(t)
 	p := testenv.NewProxy(t, server.Addr)
-	const ttl, delay = 10 * time.Second, 300 * time.Millisecond
+	const ttl, delay = 3 * time.Second, 300 * time.Millisecond
+	const most = ttl - ttl/20 - delay
 	l := open(t, p.URL(), ttl)
 	p.Delay(delay)
 	before := time.Now()
@@ -101,8 +102,13 @@ func TestDeadlineCountsFromBeforeTheRequest(t *testing.T) {
 	if took < delay {
 		t.Fatalf("Acquire took %v, the reply was delayed by %v", took, delay)
 	}
-	if left := lease.Deadline().Sub(before.Add(took)); left > ttl-delay {
-		t.Errorf("%v are left after %v, of a TTL of %v", left, took, ttl)
+	first := lease.Deadline()
+	if left := first.Sub(before.Add(took)); left > most {
+		t.Errorf("%v are left after %v, want at most %v of a TTL of %v", left, took, most, ttl)
+	}
+	until(t, "renewal", func() bool { return lease.Deadline() != first })
+	if left := time.Until(lease.Deadline()); left > most {
+		t.Errorf("%v are left after a renewal, want at most %v of a TTL of %v", left, most, ttl)
 	}
 	p.Heal()
 	if err := lease.Release(); err != nil {
