@@ -78,15 +78,24 @@ const hexDigits = 2 * objectid.Size
 
 // addPasted adds the id that text consists of, in any notation that package paste
 // reads. It reports false, and adds nothing, if text is something else.
-func (b *Batch) addPasted(text []byte, place uint32) bool {
+func (b *Batch) addPasted(text string, place uint32) bool {
 	if len(text) < hexDigits || len(text) > maxNotation {
 		return false
 	}
-	id, ok := paste.ObjectID(string(text))
+	id, ok := paste.ObjectID(text)
 	if ok {
 		b.IDs = append(b.IDs, Item{id, place})
 	}
 	return ok
+}
+
+// short returns text if it is short enough for an id with a notation around it, or
+// else "".
+func short(text []byte) string {
+	if len(text) > maxNotation {
+		return ""
+	}
+	return string(text)
 }
 
 func isHexID(text []byte) bool {

@@ -56,8 +56,8 @@ func (r *csvReader) read(ctx context.Context) error {
 		case column >= len(row) || row[column] == "":
 			b.Without++
 		default:
-			value := []byte(row[column])
-			if !b.addPasted(value, b.Documents) {
+			if !b.addPasted(row[column], b.Documents) {
+				value := []byte(row[column])
 				b.addOther(typeText, b.Documents, value, value)
 			}
 		}

@@ -62,7 +62,7 @@ func detect(data []byte, column string) (Format, error) {
 		return JSON, nil
 	}
 	line, _, _ := bytes.Cut(text, []byte{'\n'})
-	if new(Batch).addPasted(line, 0) {
+	if new(Batch).addPasted(short(line), 0) {
 		return List, nil
 	}
 	for name := range bytes.SplitSeq(bytes.TrimRight(line, "\r"), []byte{','}) {

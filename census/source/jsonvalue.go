@@ -36,7 +36,7 @@ func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 		}
 		b.addOther(t, place, unescape(text), value)
 	default:
-		if b.addPasted(value, place) {
+		if b.addPasted(short(value), place) {
 			break
 		}
 		b.addOther(wordType(value), place, normal(value), value)
@@ -108,7 +108,7 @@ func wordType(word []byte) Type {
 	case '"':
 		return typeString
 	}
-	if new(Batch).addPasted(word, 0) {
+	if new(Batch).addPasted(short(word), 0) {
 		return typeObject // ObjectId(...), as the shell writes it
 	}
 	switch string(word) {

@@ -19,7 +19,7 @@ func (list) parse(block []byte, b *Batch) {
 		if len(line) == 0 {
 			continue
 		}
-		if !b.addPasted(line, place) {
+		if !b.addPasted(short(line), place) {
 			b.addProblem(place, "not an id: %q", clip(line))
 		}
 	}
