@@ -1,0 +1,83 @@
+package storelock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// keeper renews and frees the lock of a lease.
+type keeper struct {
+	l     *Locker
+	owner lock.Owner
+	ttl   time.Duration
+
+	mu     sync.Mutex // one write at a time
+	record record     // as this lease wrote it last
+}
+
+// margin is the part of the TTL by which a holder stops before others may take over:
+// by so much may clocks differ in speed.
+const margin = 20
+
+// deadline returns until when the lease is safe after a write that was begun at
+// before.
+func (k *keeper) deadline(before time.Time) time.Time { return before.Add(k.ttl - k.ttl/margin) }
+
+// Keep renews the lease.
+func (k *keeper) Keep() (time.Time, error) {
+	return k.update(k.ttl/3, func(r record) record {
+		r.Beat = objectid.New()
+		return r
+	})
+}
+
+// SetGroup records the process group that the lock protects.
+func (k *keeper) SetGroup(pgid int) error {
+	_, err := k.update(k.ttl/3, func(r record) record {
+		r.Group = pgid
+		return r
+	})
+	return err
+}
+
+// Free gives the lock back.
+func (k *keeper) Free() error {
+	_, err := k.update(min(k.ttl, 10*time.Second), record.free)
+	return err
+}
+
+// update writes a change of the record if it is still this lease's, and returns the
+// deadline that follows from the write. Waiters write into the record too, and the
+// answer to an earlier write may have been lost: then it reads the record again.
+func (k *keeper) update(limit time.Duration, change func(record) record) (time.Time, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	ctx, stop := context.WithTimeout(context.Background(), limit)
+	defer stop()
+	for {
+		before := time.Now()
+		stored, err := k.l.write(ctx, k.record, change(k.record))
+		if err == nil {
+			k.record = stored
+			return k.deadline(before), nil
+		}
+		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+			return time.Time{}, fmt.Errorf("storelock: %q: %w", k.record.Name, err)
+		}
+		now, err := k.l.read(ctx, k.record.Name)
+		switch {
+		case err != nil:
+			return time.Time{}, fmt.Errorf("storelock: %q: %w", k.record.Name, err)
+		case now.Owner != k.owner:
+			return time.Time{}, fmt.Errorf("%w: %q is no longer this lease's", lock.ErrLost, k.record.Name)
+		}
+		k.record = now
+	}
+}

@@ -1,0 +1,131 @@
+package storelock
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/holder"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// version is that of the form of a record.
+const version = 1
+
+// record is the document of a lock.
+type record struct {
+	Name     string        `bson:"_id"`
+	Revision bson.ObjectID `bson:"_rev,omitempty"`
+	Version  int           `bson:"version"`
+	Fence    int64         `bson:"fence"`
+	Owner    lock.Owner    `bson:"-"`
+	OwnerRaw string        `bson:"owner,omitempty"` // none if the lock is free
+	Beat     objectid.ID   `bson:"beat"`            // renewed by each write of the holder
+	TTL      float64       `bson:"ttl_seconds"`
+	Since    time.Time     `bson:"since"` // by the holder's clock
+	Queue    []string      `bson:"queue"` // owners who wait, first come first
+
+	Host      string `bson:"host,omitempty"`
+	Command   string `bson:"command,omitempty"`
+	Boot      string `bson:"boot,omitempty"`
+	Namespace int64  `bson:"pid_namespace,omitempty"`
+	PID       int    `bson:"pid,omitempty"`
+	Ticks     int64  `bson:"ticks,omitempty"`
+	Group     int    `bson:"group,omitempty"`
+
+	doc bson.Raw // as it is stored; nil if it is not
+}
+
+func key(name string) store.Key {
+	k, _ := store.String(name) // a name is UTF-8
+	return k
+}
+
+// parseRecord reads a document. The error says which.
+func parseRecord(doc bson.Raw) (r record, err error) {
+	if err = bson.Unmarshal(doc, &r); err == nil {
+		switch {
+		case r.Version != version:
+			err = fmt.Errorf("its version is %d, want %d; use the version of the program that wrote it", r.Version, version)
+		case r.Fence < 0 || r.OwnerRaw != "" && !(r.TTL > 0 && r.TTL <= lock.MaxTTL.Seconds()):
+			err = fmt.Errorf("fence %d or ttl_seconds %v is out of range", r.Fence, r.TTL)
+		case r.OwnerRaw != "":
+			r.Owner, err = lock.ParseOwner(r.OwnerRaw)
+		}
+	}
+	if err != nil {
+		return record{}, fmt.Errorf("document %s is not the record of a lock: %w", doc.Lookup("_id"), err)
+	}
+	r.doc = doc
+	return r, nil
+}
+
+func (r record) held() bool { return r.OwnerRaw != "" }
+
+func (r record) ttl() time.Duration { return time.Duration(r.TTL * float64(time.Second)) }
+
+// first returns the first in the queue, or "".
+func (r record) first() string {
+	if len(r.Queue) == 0 {
+		return ""
+	}
+	return r.Queue[0]
+}
+
+// without returns the queue without an owner.
+func (r record) without(owner string) []string {
+	return slices.DeleteFunc(slices.Clone(r.Queue), func(s string) bool { return s == owner })
+}
+
+// take makes r the record of a lease of owner.
+func (r record) take(owner lock.Owner) record {
+	r.Version = version
+	r.Owner, r.OwnerRaw = owner, owner.String()
+	r.Fence = max(r.Fence+1, time.Now().UnixMicro())
+	r.Beat = objectid.New()
+	r.Queue = r.without(r.OwnerRaw)
+	return r
+}
+
+// free makes r the record of a lock that is free.
+func (r record) free() record {
+	return record{Name: r.Name, Revision: r.Revision, Version: version, Fence: r.Fence, Beat: objectid.New(), Queue: r.Queue}
+}
+
+// holder returns the description of the process that holds the lock.
+func (r record) holder() lock.Holder {
+	return lock.Holder{
+		Host: r.Host, Command: r.Command, Group: r.Group,
+		Process: gpid.Process{Boot: r.Boot, Namespace: uint64(r.Namespace), PID: r.PID, Ticks: uint64(r.Ticks)},
+	}
+}
+
+// status returns what everybody can see of the lock.
+func (r record) status() lock.Status {
+	s := lock.Status{Name: r.Name, Waiters: len(r.Queue)}
+	if !r.held() {
+		return s
+	}
+	s.Held, s.Owner, s.Fence, s.Since, s.TTL, s.Holder = true, r.Owner, uint64(r.Fence), r.Since, r.ttl(), r.holder()
+	s.Holder.State = holder.State(s.Holder)
+	return s
+}
+
+// sight is what a waiter compares from one look at a lock to the next: it changes
+// with every write of a holder, and with the one for whom a free lock is reserved.
+type sight struct {
+	owner, first string
+	beat         objectid.ID
+}
+
+func (r record) sight() sight {
+	if r.held() {
+		return sight{owner: r.OwnerRaw, beat: r.Beat}
+	}
+	return sight{first: r.first(), beat: r.Beat}
+}

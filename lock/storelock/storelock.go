@@ -1,0 +1,169 @@
+package storelock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
+	"github.com/oidkit/oid/lock/internal/engine"
+	"github.com/oidkit/oid/lock/internal/holder"
+	"github.com/oidkit/oid/store"
+)
+
+// DefaultCollection is the collection of the locks unless [Options] name another.
+const DefaultCollection = "locks"
+
+// Options tune a [Locker]. The zero value, like a nil pointer, is ready to use.
+type Options struct {
+	// TTL is how long a lease outlives its last renewal. Default:
+	// [lock.DefaultTTL].
+	TTL time.Duration
+
+	// Process is the identity of this process, which everybody sees as the
+	// owner of its locks. Default: that of [gpid.Self] for a process that listens
+	// on nothing.
+	Process gpid.GPID
+
+	// Collection is the collection of the locks. Default: [DefaultCollection].
+	Collection string
+
+	// Events gets what happens to locks in this process. It may be called from
+	// several goroutines. Default: nobody is told.
+	Events func(lock.Event)
+}
+
+// Locker is a [lock.Locker] in a store. Any number of goroutines may share one, and
+// any number of Lockers and processes the collection.
+type Locker struct {
+	store    store.Store
+	options  Options
+	renewals engine.Renewals
+	calls    *calls.Calls
+}
+
+var _ lock.Locker = (*Locker)(nil)
+
+// New returns a Locker for the locks of a collection of s. The caller closes s, after
+// the Locker. The error wraps [lock.ErrInvalid] for a TTL that cannot be one, or says
+// why this process cannot be identified. A nil o stands for the zero Options.
+func New(s store.Store, o *Options) (*Locker, error) {
+	l := &Locker{store: s, calls: calls.New()}
+	if o != nil {
+		l.options = *o
+	}
+	if l.options.TTL == 0 {
+		l.options.TTL = lock.DefaultTTL
+	}
+	if err := lock.CheckTTL(l.options.TTL); err != nil {
+		return nil, fmt.Errorf("storelock: %w", err)
+	}
+	if l.options.Collection == "" {
+		l.options.Collection = DefaultCollection
+	}
+	if l.options.Process.IsZero() {
+		self, err := gpid.Self("")
+		if err != nil {
+			return nil, fmt.Errorf("storelock: %w", err)
+		}
+		l.options.Process = self
+	}
+	return l, nil
+}
+
+// Close ends waiting calls with [lock.ErrClosed] and waits until they have returned.
+// Leases stay as they are.
+func (l *Locker) Close() error {
+	if l.calls.Close() {
+		l.renewals.Close()
+	}
+	return nil
+}
+
+// begin checks the name for a call that Close has to wait for. The caller calls
+// l.calls.Done unless there is an error.
+func (l *Locker) begin(name string) error {
+	if err := lock.CheckName(name); err != nil {
+		return fmt.Errorf("storelock: %w", err)
+	}
+	return l.calls.Begin()
+}
+
+// read returns the record of a lock; that of a lock that nobody has used has only
+// its name.
+func (l *Locker) read(ctx context.Context, name string) (record, error) {
+	doc, err := l.store.Get(ctx, l.options.Collection, key(name))
+	if errors.Is(err, store.ErrNotFound) {
+		return record{Name: name}, nil
+	}
+	if err != nil {
+		return record{}, err
+	}
+	return parseRecord(doc)
+}
+
+// write puts new in the place of old and returns it as it is stored. The error wraps
+// [store.ErrConflict] if somebody has written in between.
+func (l *Locker) write(ctx context.Context, old, new record) (record, error) {
+	var err error
+	if old.doc == nil {
+		// The first swap gives it a revision.
+		if _, err = l.store.Insert(ctx, l.options.Collection, new); errors.Is(err, store.ErrDuplicate) {
+			err = fmt.Errorf("%w: %w", store.ErrConflict, err)
+		}
+		if err == nil {
+			new, err = l.read(ctx, new.Name)
+		}
+		return new, err
+	}
+	new.doc, err = l.store.Swap(ctx, l.options.Collection, old.doc, new)
+	return new, err
+}
+
+// Status returns who has the lock, see [lock.Locker]. A holder that has died is
+// shown until somebody takes the lock over: nobody's clock is trusted to know.
+func (l *Locker) Status(ctx context.Context, name string) (lock.Status, error) {
+	if err := l.begin(name); err != nil {
+		return lock.Status{}, err
+	}
+	defer l.calls.Done()
+	r, err := l.read(ctx, name)
+	if err != nil {
+		return lock.Status{}, fmt.Errorf("storelock: status of %q: %w", name, err)
+	}
+	return r.status(), nil
+}
+
+// List returns the status of every lock that is held, see [lock.Locker].
+func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
+	if err := l.calls.Begin(); err != nil {
+		return nil, err
+	}
+	defer l.calls.Done()
+	var held []lock.Status
+	for doc, err := range l.store.Find(ctx, l.options.Collection, store.Query{}) {
+		var r record
+		if err == nil {
+			r, err = parseRecord(doc)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("storelock: list: %w", err)
+		}
+		if r.held() {
+			held = append(held, r.status())
+		}
+	}
+	return held, nil
+}
+
+// describe makes r the record of a lease that begins now.
+func (l *Locker) describe(r *record, o lock.AcquireOptions, ttl time.Duration) {
+	h := holder.Self(o)
+	r.Since = time.Now().UTC()
+	r.TTL = ttl.Seconds()
+	r.Host, r.Command, r.Group = h.Host, h.Command, h.Group
+	r.Boot, r.Namespace, r.PID, r.Ticks = h.Process.Boot, int64(h.Process.Namespace), h.Process.PID, int64(h.Process.Ticks)
+}
