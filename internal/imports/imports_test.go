@@ -49,6 +49,7 @@ var allowed = map[string][]string{
 	"store/pgstore":        {"store", "objectid", "internal/engine"},
 	"store/storetest":      {"store", "objectid"},
 	"lock":                 {"gpid", "objectid", "lock/internal/engine"},
+	"lock/storelock":       {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid", "store"},
 	"lock/redislock":       {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
 	"lock/redislock/model": {}, // tests only
 	"lock/filelock":        {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
@@ -176,7 +177,7 @@ func TestNothingComesAlong(t *testing.T) {
 			if ours && isForTests(to) {
 				t.Errorf("%s depends on %s, which is for tests", room, to)
 			}
-			if engine := to == "store/sqlitestore" || to == "store/mongostore" || to == "store/pgstore" || to == "lock/redislock" || to == "lock/filelock"; ours && engine && to != room {
+			if engine := to == "store/sqlitestore" || to == "store/mongostore" || to == "store/pgstore" || to == "lock/redislock" || to == "lock/filelock" || to == "lock/storelock"; ours && engine && to != room {
 				t.Errorf("%s depends on the engine %s", room, to)
 			}
 		}

@@ -1,29 +1,19 @@
 package redislock_test
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"math/rand/v2"
 	"os"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/lock/redislock"
+	"github.com/oidkit/oid/lock/locktest"
 )
 
-// TestHistoriesAreLinearizable lets clients take one lock in every way there is
-// and checks what they saw against a lock that is one variable. Set OID_SOAK to a
-// duration to go on for so long.
+// TestHistoriesAreLinearizable checks the histories of clients that take one lock
+// at the same time. Set OID_SOAK to a duration to go on for so long.
 func TestHistoriesAreLinearizable(t *testing.T) {
-	const clients, lockers = 16, 4
-	runs, end := 200, time.Now()
+	end := time.Now()
 	if text := os.Getenv("OID_SOAK"); text != "" {
 		soak, err := time.ParseDuration(text)
 		if err != nil {
@@ -32,203 +22,9 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 		end = end.Add(soak)
 	}
 	server := testenv.Redis(t)
-	var ls []*redislock.Locker
-	for range lockers {
-		ls = append(ls, open(t, server.URL(), 0))
+	var lockers []lock.Locker
+	for range 4 {
+		lockers = append(lockers, open(t, server.URL(), 0))
 	}
-	var grants, waits int
-	for run := 0; run < runs || time.Now().Before(end); run++ {
-		var mu sync.Mutex
-		var h history
-		var wg sync.WaitGroup
-		for c := range clients {
-			wg.Go(func() {
-				client := client{id: c, locker: ls[c%lockers], name: fmt.Sprintf("run %d", run)}
-				for range 4 {
-					client.step(t)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				h = append(h, client.history...)
-			})
-		}
-		wg.Wait()
-		g, w := h.check(t)
-		grants, waits = grants+g, waits+w
-		if t.Failed() {
-			return
-		}
-	}
-	t.Logf("%d grants, %d of them after waiting", grants, waits)
-	if grants < runs || waits < runs {
-		t.Errorf("%d grants and %d waits in %d runs tell too little", grants, waits, runs)
-	}
-}
-
-// Kinds of operations. A status that shows a holder and a try that was refused
-// are the same: somebody was seen to hold.
-type kind int
-
-const (
-	granted kind = iota
-	released
-	seenHeld
-	seenFree
-)
-
-// output is what an operation told: the fence of the lease that was taken, given
-// back or seen.
-type output struct {
-	kind  kind
-	fence uint64
-	rank  int // of a granted fence among all of the history
-	ghost bool
-}
-
-type history []porcupine.Operation
-
-// client is one of many that use a lock at the same time.
-type client struct {
-	id      int
-	locker  *redislock.Locker
-	name    string
-	history history
-}
-
-var clock = time.Now()
-
-func (c *client) record(call time.Duration, o output) {
-	c.history = append(c.history, porcupine.Operation{
-		ClientId: c.id, Call: int64(call), Output: o, Return: int64(time.Since(clock)),
-	})
-}
-
-// step does one of the things that can be done with a lock.
-func (c *client) step(t *testing.T) {
-	call := time.Since(clock)
-	var lease *lock.Lease
-	var err error
-	switch n := rand.IntN(10); {
-	case n < 5:
-		lease, err = c.locker.Acquire(t.Context(), c.name)
-	case n < 7: // one that may give up while it waits, or while it is being given the lock
-		ctx, cancel := context.WithTimeout(t.Context(), rand.N(4*time.Millisecond))
-		defer cancel()
-		lease, err = c.locker.Acquire(ctx, c.name)
-		if errors.Is(err, context.DeadlineExceeded) {
-			return
-		}
-	case n < 9:
-		lease, err = c.locker.TryAcquire(t.Context(), c.name)
-	default:
-		s, err := c.locker.Status(t.Context(), c.name)
-		switch {
-		case err != nil:
-			t.Errorf("Status: %v", err)
-		case s.Held:
-			c.record(call, output{kind: seenHeld, fence: s.Fence})
-		default:
-			c.record(call, output{kind: seenFree})
-		}
-		return
-	}
-	if held := (*lock.HeldError)(nil); errors.As(err, &held) {
-		c.record(call, output{kind: seenHeld, fence: held.Status.Fence})
-		return
-	}
-	if err != nil {
-		t.Errorf("acquire: %v", err)
-		return
-	}
-	c.record(call, output{kind: granted, fence: lease.Fence()})
-	time.Sleep(rand.N(300 * time.Microsecond))
-	call = time.Since(clock)
-	if err := lease.Release(); err != nil {
-		t.Errorf("Release: %v", err)
-	}
-	c.record(call, output{kind: released, fence: lease.Fence()})
-}
-
-// variable is the lock that the histories are held against.
-type variable struct {
-	holder uint64 // fence; 0: nobody
-	grants int
-}
-
-var model = porcupine.Model{
-	Init: func() any { return variable{} },
-	Step: func(state, _, out any) (bool, any) {
-		v, o := state.(variable), out.(output)
-		switch o.kind {
-		case granted:
-			// That fences rise means that the grant with the n-th smallest fence
-			// is the n-th grant.
-			return v.holder == 0 && v.grants == o.rank, variable{o.fence, v.grants + 1}
-		case released:
-			return v.holder == o.fence, variable{0, v.grants}
-		case seenHeld:
-			// One that gave up may be given the lock before it can say so. It then
-			// hands it on, and nobody has a lease with that fence.
-			return o.ghost || v.holder == o.fence, v
-		default:
-			return v.holder == 0, v
-		}
-	},
-	DescribeOperation: func(_, out any) string { return fmt.Sprintf("%+v", out) },
-}
-
-// check ends the test if the history could not have happened to the model, and
-// otherwise returns the number of grants and of those that took some time.
-func (h history) check(t *testing.T) (grants, waits int) {
-	t.Helper()
-	var fences []uint64
-	for _, op := range h {
-		if o := op.Output.(output); o.kind == granted {
-			fences = append(fences, o.fence)
-			if op.Return-op.Call > int64(time.Millisecond) {
-				waits++
-			}
-		}
-	}
-	slices.Sort(fences)
-	for i := range h {
-		o := h[i].Output.(output)
-		var found bool
-		o.rank, found = slices.BinarySearch(fences, o.fence)
-		o.ghost = !found
-		h[i].Output = o
-	}
-	result, info := porcupine.CheckOperationsVerbose(model, h, time.Minute)
-	if result != porcupine.Ok {
-		path := t.ArtifactDir() + "/history.html"
-		if err := porcupine.VisualizePath(model, info, path); err != nil {
-			t.Error(err)
-		}
-		t.Errorf("history is %v, see %s (kept with -artifacts)", result, path)
-	}
-	return len(fences), waits
-}
-
-// The checker must find what is wrong, or it is worth nothing.
-func TestModelRefusesWrongHistories(t *testing.T) {
-	op := func(call, end int64, o output) porcupine.Operation {
-		return porcupine.Operation{Call: call, Return: end, Output: o}
-	}
-	for name, h := range map[string]history{
-		"two holders": {
-			op(0, 1, output{kind: granted, fence: 1}), op(2, 3, output{kind: granted, fence: 2, rank: 1}),
-			op(4, 5, output{kind: released, fence: 1}), op(6, 7, output{kind: released, fence: 2}),
-		},
-		"fence goes back": {
-			op(0, 1, output{kind: granted, fence: 2, rank: 1}), op(2, 3, output{kind: released, fence: 2}),
-			op(4, 5, output{kind: granted, fence: 1}), op(6, 7, output{kind: released, fence: 1}),
-		},
-		"seen free while held": {
-			op(0, 1, output{kind: granted, fence: 1}), op(2, 3, output{kind: seenFree}), op(4, 5, output{kind: released, fence: 1}),
-		},
-	} {
-		if porcupine.CheckOperations(model, h) {
-			t.Errorf("%s: passes", name)
-		}
-	}
+	locktest.Histories(t, lockers, 200, end, 4*time.Millisecond)
 }

@@ -3,10 +3,7 @@ package pgstore_test
 import (
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,60 +13,6 @@ import (
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/pgstore"
 )
-
-// cutter stands between a store and its server. When it is armed with n, it drops the
-// n-th answer from then on and cuts the connection: what was asked was done, and
-// nobody is told.
-type cutter struct {
-	addr string
-	left atomic.Int32 // answers until the cut; 0 is not armed
-	cuts atomic.Int32
-}
-
-func newCutter(t *testing.T, server string) *cutter {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	c := &cutter{addr: l.Addr().String()}
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			upstream, err := net.Dial("tcp", server)
-			if err != nil {
-				client.Close()
-				continue
-			}
-			go func() { _, _ = io.Copy(upstream, client); upstream.Close() }()
-			go c.answers(client, upstream)
-		}
-	}()
-	return c
-}
-
-func (c *cutter) answers(client, upstream net.Conn) {
-	defer client.Close()
-	b := make([]byte, 1<<16)
-	for {
-		n, err := upstream.Read(b)
-		if err != nil {
-			return
-		}
-		if c.left.Load() > 0 && c.left.Add(-1) == 0 {
-			c.cuts.Add(1)
-			time.Sleep(20 * time.Millisecond) // the server ends what it does
-			return
-		}
-		if _, err := client.Write(b[:n]); err != nil {
-			return
-		}
-	}
-}
 
 // TestAnswerIsLost loses the answer to each message of each kind of write. The write
 // is done once, and the call reports success; but a deletion, after which nobody can
@@ -86,10 +29,10 @@ func TestAnswerIsLost(t *testing.T) {
 func answerIsLost(t *testing.T, server string) {
 	_, rest, _ := strings.Cut(server, "@")
 	addr, _, _ := strings.Cut(rest, "/")
-	c := newCutter(t, addr)
+	c := testenv.NewCable(t, addr)
 	uri := testenv.PostgresSchema(t, server)
 	observer := open(t, uri, nil)
-	s := open(t, strings.Replace(uri, addr, c.addr, 1), &pgstore.Options{Poll: time.Hour})
+	s := open(t, strings.Replace(uri, addr, c.Addr, 1), &pgstore.Options{Poll: time.Hour})
 	many := func(from, n int) []any {
 		docs := make([]any, n)
 		for i := range docs {
@@ -128,7 +71,7 @@ func answerIsLost(t *testing.T, server string) {
 		"Delete":   func() error { return deleted(s.Delete(t.Context(), "c", store.Int(1000))) },
 		"DeleteIf": func() error { return deleted(s.DeleteIf(t.Context(), "c", get(1000))) },
 	} {
-		for n := int32(1); ; n++ {
+		for n := 1; ; n++ {
 			for _, collection := range []string{"c", "new"} {
 				if err := observer.Drop(t.Context(), collection); err != nil && !errors.Is(err, store.ErrNotFound) {
 					t.Fatal(err)
@@ -137,13 +80,13 @@ func answerIsLost(t *testing.T, server string) {
 			if _, err := observer.InsertMany(t.Context(), "c", many(1000, 2), nil); err != nil {
 				t.Fatal(err)
 			}
-			cuts := c.cuts.Load()
-			c.left.Store(n)
+			lost := c.Lost()
+			c.LoseAnswer(n)
 			if err := write(); err != nil {
 				t.Errorf("%s, answer %d lost: %v", name, n, err)
 			}
-			c.left.Store(0)
-			if c.cuts.Load() == cuts {
+			c.LoseAnswer(0)
+			if c.Lost() == lost {
 				t.Logf("%s: %d answers", name, n-1)
 				break
 			}
