@@ -137,18 +137,15 @@ func (s *Server) identity(in *registerInput) (gpid.GPID, error) {
 // registered calls the registry for a process and returns what the process needs.
 // A collision is not an error here: the answer names the rivals.
 func (s *Server) registered(ctx context.Context, name string, call func(context.Context, *registry.Registry) (registry.Process, error)) (wire.Registered, error) {
-	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (out wire.Registered, err error) {
+	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (wire.Registered, error) {
 		p, err := call(ctx, r)
+		var rivals []gpid.GPID
 		if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
-			out.Rivals, err = towire.GPIDs(collision.Others), nil
+			rivals, err = collision.Others, nil
 		}
 		if err != nil {
-			return out, err
+			return wire.Registered{}, err
 		}
-		out.GPID, out.ProcessValue, out.IntervalSeconds = p.GPID.String(), p.Value, p.Interval.Seconds()
-		if p.Value == p.Block {
-			out.ProcessBlock = p.Block
-		}
-		return out, nil
+		return towire.Registered(p, rivals), nil
 	})
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
 )
 
 var censusFormats = stringForms(source.Formats)
@@ -31,7 +30,7 @@ type censusFlags struct {
 	grep    bool
 	by, tz  string
 	top     int
-	asJSON  bool
+	asJSON  jsonFlag
 	html    string
 	quiet   bool
 	compare bool
@@ -42,24 +41,24 @@ func newCensusCommand(std streams) *cobra.Command {
 	var f censusFlags
 	cmd := &cobra.Command{
 		Use:   "census [SOURCE...]",
-		Short: "Tell what the ids of a whole collection say",
-		Long: `Read every _id of a dump, an export or a live collection, and tell when the
-documents were made, by how many processes, and what is wrong with the ids. All
+		Short: "Analyse all ids of a collection",
+		Long: `Read every _id of a dump, an export or a live collection, and report when the
+documents were created, by how many processes, and what deserves attention. All
 sources go into one report. A SOURCE is
 
   a file     .bson and --archive files of mongodump, JSON (lines or an array) and
              CSV of mongoexport, a list of ids; with --grep any text. Each may be
-             compressed with gzip. The content tells which it is.
+             compressed with gzip. The format is found out from the content.
   -          the same from standard input, as without any SOURCE
   mongodb://HOST/DATABASE.COLLECTION
              a collection of a MongoDB server; only its index on _id is read
   store:COLLECTION, sqlite:PATH#COLLECTION, postgres://...#COLLECTION
              a collection of the store (see "oid find"), or of another store
 
-What cannot be read is said and passed over, and the exit code is then 1. With
---store or OID_STORE, writers that are recorded there stand with their names.
+Unreadable records are reported and skipped, and the exit code is then 1. With
+--store or OID_STORE, processes that are registered there are shown by name.
 
-With --compare there are two sources, and the answer is which ids are in one and
+With --compare there are two sources, and the report shows which ids are in one and
 not in the other.
 
 ` + rangeHelp,
@@ -72,7 +71,7 @@ not in the other.
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
-			view, err := f.view(cmd, args)
+			options, err := f.reportOptions(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -84,65 +83,65 @@ not in the other.
 				return compare(cmd, std, &f, r, args)
 			}
 			if f.ids {
-				return usagef("--ids goes with --compare")
+				return usagef("--ids needs --compare")
 			}
 			c := census.New(&f.options)
 			if err := r.readAll(cmd.Context(), c, args); err != nil {
 				return err
 			}
-			makers, err := f.where.openMakers(cmd.Context())
+			t, err := f.where.openTracer(cmd.Context())
 			if err != nil {
-				fmt.Fprintf(std.err, "oid: writers stay without names: %v\n", err)
+				std.warn("processes are shown without names: %v", err)
 			}
-			name, failed := makers.namer(cmd.Context())
-			view.Name = name
-			return errors.Join(f.report(std, c, view), failed(), makers.Close())
+			name, failed := t.namer(cmd.Context())
+			options.Name = name
+			return errors.Join(f.report(std, c, options), failed(), t.Close())
 		},
 	}
 	flags := cmd.Flags()
 	f.times.addFlags(cmd)
 	f.where.addFlag(cmd)
-	flags.StringVar(&f.options.Field, "field", "_id", "read this `FIELD` of the documents; dots lead into others")
+	flags.StringVar(&f.options.Field, "field", "_id", "read this `FIELD` of the documents; dots lead into nested documents")
 	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV (default the field)")
-	flags.StringVar(&f.options.Collection, "collection", "", "read this collection of an archive alone, `NAME` or DATABASE.NAME")
-	flags.StringVar(&f.format, "format", "auto", "what the sources are: "+censusFormats.names())
-	flags.BoolVar(&f.grep, "grep", false, "take every 24 hexadecimal digits of any text for an id")
+	flags.StringVar(&f.options.Collection, "collection", "", "read only this collection of an archive, `NAME` or DATABASE.NAME")
+	flags.StringVar(&f.format, "format", "auto", "format of the sources: "+censusFormats.names())
+	flags.BoolVar(&f.grep, "grep", false, "read any text: every 24 hexadecimal digits are an id")
 	flags.StringVar(&f.by, "by", "auto", "step of the timeline: "+censusSteps.names())
 	flags.StringVar(&f.tz, "tz", "UTC", "time `ZONE` of the report, such as Europe/Berlin or Local")
-	flags.IntVar(&f.top, "top", 10, "list the `N` writers with the most ids; 0 for all")
-	flags.BoolVar(&f.asJSON, "json", false, "write one JSON object")
-	flags.StringVar(&f.html, "html", "", "write the report as a page into this `FILE`, or - for standard output, and nothing else")
+	flags.IntVar(&f.top, "top", 10, "list the `N` processes with the most ids; 0 for all")
+	f.asJSON.addFlag(cmd, jsonObject)
+	flags.StringVar(&f.html, "html", "", "write the report as a page to this `FILE`, or - for standard output, and nothing else")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	flags.BoolVar(&f.compare, "compare", false, "tell which ids are in one of two sources and not in the other")
-	flags.BoolVar(&f.ids, "ids", false, "with --compare: list these ids, < for those only in the first, > for the second")
+	flags.BoolVar(&f.compare, "compare", false, "show which ids are in one of two sources and not in the other")
+	flags.BoolVar(&f.ids, "ids", false, "with --compare: list these ids, < for those only in the first source, > for the second")
 	censusFormats.complete(cmd, "format")
 	censusSteps.complete(cmd, "by")
 	return cmd
 }
 
-// namer returns a function that names the maker of an id, or nobody, and one that
-// returns what went wrong in it. Without a registry the first is nil.
-func (m *makers) namer(ctx context.Context) (name func(objectid.ID) string, failed func() error) {
+// namer returns a function that returns the process of an id, or "", and one that
+// returns its first error. Without a registry the first is nil.
+func (t *tracer) namer(ctx context.Context) (name func(objectid.ID) string, failed func() error) {
 	var failure error
 	failed = func() error { return failure }
-	if m == nil {
+	if t == nil {
 		return nil, failed
 	}
 	return func(id objectid.ID) string {
-		known, err := m.of(ctx, id)
+		found, err := t.trace(ctx, id)
 		if failure == nil {
 			failure = err
 		}
-		if known == nil {
+		if found == nil || found.Verdict != registry.Known {
 			return ""
 		}
-		return known.Process
+		return processLine(found)
 	}, failed
 }
 
-// view checks the flags that concern the report, before anything is read.
-func (f *censusFlags) view(cmd *cobra.Command, args []string) (*census.ReportOptions, error) {
-	var view census.ReportOptions
+// reportOptions checks the flags about the report, before anything is read.
+func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.ReportOptions, error) {
+	var o census.ReportOptions
 	var err error
 	if f.options.Format, err = censusFormats.find("format", f.format); err != nil {
 		return nil, err
@@ -153,21 +152,21 @@ func (f *censusFlags) view(cmd *cobra.Command, args []string) (*census.ReportOpt
 		}
 		f.options.Format = source.Grep
 	}
-	if view.By, err = censusSteps.find("by", f.by); err != nil {
+	if o.By, err = censusSteps.find("by", f.by); err != nil {
 		return nil, err
 	}
-	if view.Zone, err = time.LoadLocation(f.tz); err != nil {
+	if o.Zone, err = time.LoadLocation(f.tz); err != nil {
 		return nil, usagef("--tz %q: no such time zone; want UTC, Local or a name such as Europe/Berlin", f.tz)
 	}
 	switch {
 	case f.top < 0:
 		return nil, usagef("--top %d: want 0 (all) or more", f.top)
 	case f.top == 0:
-		view.Top = -1
+		o.Top = -1
 	default:
-		view.Top = f.top
+		o.Top = f.top
 	}
-	if f.asJSON && f.html != "" {
+	if bool(f.asJSON) && f.html != "" {
 		return nil, usagef("--json does not go with --html")
 	}
 	if cmd.Flags().Changed("html") {
@@ -175,12 +174,12 @@ func (f *censusFlags) view(cmd *cobra.Command, args []string) (*census.ReportOpt
 			return nil, usagef("--html %q: %w", f.html, err)
 		}
 	}
-	return &view, nil
+	return &o, nil
 }
 
-// report writes what c holds in the form that the flags ask for.
-func (f *censusFlags) report(std streams, c *census.Census, view *census.ReportOptions) error {
-	r, err := c.Report(view)
+// report writes the report of c in the form that the flags choose.
+func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOptions) error {
+	r, err := c.Report(o)
 	switch {
 	case errors.Is(err, census.ErrTooFine):
 		return usageError{err}
@@ -188,24 +187,16 @@ func (f *censusFlags) report(std streams, c *census.Census, view *census.ReportO
 		return err
 	case f.html != "":
 		if r.IDs == 0 && r.Broken() {
-			return errReported // a page about nothing must not replace one about something
+			return errReported // an empty report must not replace another
 		}
 		err = writeFile(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
-	case f.asJSON:
-		err = writeJSON(std.out, towire.Census(r))
 	default:
-		err = censusreport.WriteText(std.out, r, screenOf(std.out))
+		err = f.asJSON.emit(std.out, towire.Census(r), func(w io.Writer) error { return censusreport.WriteText(w, r, screenOf(w)) })
 	}
 	if err == nil && r.Broken() {
 		err = errReported
 	}
 	return err
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 // compare carries out oid census --compare.
@@ -215,7 +206,7 @@ func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, a
 		return usagef("--compare wants two sources, not %d", len(args))
 	case f.html != "":
 		return usagef("--compare does not go with --html")
-	case f.asJSON && f.ids:
+	case bool(f.asJSON) && f.ids:
 		return usagef("--ids does not go with --json")
 	}
 	f.options.Values = true
@@ -247,10 +238,8 @@ func writeDifference(std streams, f *censusFlags, a, b *census.Census) error {
 		return err
 	case f.ids:
 		err = out.Flush()
-	case f.asJSON:
-		err = writeJSON(std.out, towire.Difference(d))
 	default:
-		err = censusreport.WriteDifference(std.out, d, screenOf(std.out))
+		err = f.asJSON.emit(std.out, towire.Difference(d), func(w io.Writer) error { return censusreport.WriteDifference(w, d, screenOf(w)) })
 	}
 	if err == nil && d.Broken() {
 		err = errReported

@@ -48,7 +48,7 @@ func TestCensusNames(t *testing.T) {
 	// A registry that cannot be opened is no reason to count nothing.
 	var out, errs strings.Builder
 	code := run(t.Context(), streams{strings.NewReader(""), &out, &errs}, []string{"census", "--store", "sqlite:" + path + ".missing", file})
-	if code != exitDone || !strings.Contains(out.String(), "2 ObjectIds") || !strings.Contains(errs.String(), "writers stay without names") {
+	if code != exitDone || !strings.Contains(out.String(), "2 ObjectIds") || !strings.Contains(errs.String(), "processes are shown without names") {
 		t.Errorf("without the file: exit code %d, %s%s", code, out.String(), errs.String())
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"golang.org/x/term"
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/internal/engine"
@@ -78,15 +77,7 @@ func isMongo(source string) bool {
 func (r *censusReader) open(ctx context.Context, source string) (io.ReadCloser, error) {
 	switch {
 	case source == "-":
-		if f, ok := r.std.in.(*os.File); ok {
-			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-				return io.NopCloser(f), nil
-			}
-			if term.IsTerminal(int(f.Fd())) {
-				fmt.Fprintln(r.std.err, "oid: reading from the terminal; end with Ctrl-D")
-			}
-		}
-		return interruptible(ctx, r.std.in), nil
+		return io.NopCloser(r.std.stdin(ctx, "the source")), nil
 	case isMongo(source):
 		return r.mongo(ctx, source)
 	case strings.HasPrefix(source, "store:"):
@@ -245,17 +236,5 @@ func documents(write func(io.Writer) error) io.ReadCloser {
 		}
 		w.CloseWithError(err)
 	}()
-	return r
-}
-
-// interruptible returns in as a reader that ends with ctx, even while in waits
-// for somebody to write. Closing it does not close in.
-func interruptible(ctx context.Context, in io.Reader) io.ReadCloser {
-	r, w := io.Pipe()
-	go func() {
-		_, err := io.CopyBuffer(w, struct{ io.Reader }{in}, make([]byte, 1<<18))
-		w.CloseWithError(err)
-	}()
-	context.AfterFunc(ctx, func() { w.CloseWithError(context.Cause(ctx)) })
 	return r
 }

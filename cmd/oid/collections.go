@@ -2,16 +2,16 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
-	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/server/wire"
 )
 
 func newCollectionsCommand(std streams) *cobra.Command {
 	var (
 		where  storeFlag
-		asJSON bool
+		asJSON jsonFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "collections",
@@ -30,14 +30,7 @@ func newCollectionsCommand(std streams) *cobra.Command {
 			}
 			out := bufio.NewWriter(std.out)
 			for _, name := range names {
-				if asJSON {
-					err = json.NewEncoder(out).Encode(struct {
-						Collection string `json:"collection"`
-					}{name})
-				} else {
-					_, err = fmt.Fprintln(out, name)
-				}
-				if err != nil {
+				if err := asJSON.emit(out, wire.Collection{Collection: name}, textf("%s\n", name)); err != nil {
 					return err
 				}
 			}
@@ -45,6 +38,6 @@ func newCollectionsCommand(std streams) *cobra.Command {
 		},
 	}
 	where.addFlag(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, `write {"collection": NAME} for each`)
+	asJSON.addFlag(cmd, jsonObjects)
 	return cmd
 }

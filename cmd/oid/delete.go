@@ -1,13 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 )
 
@@ -16,14 +15,14 @@ func newDeleteCommand(std streams) *cobra.Command {
 		where  storeFlag
 		times  timeRange
 		all    bool
-		asJSON bool
+		asJSON jsonFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "delete COLLECTION {ID... | --since D | --from TIME | --to TIME | --all}",
-		Short: "Delete documents, by _id or by the time of their making",
-		Long: `Delete the documents with these _ids, or those that were made in a stretch of
-time, and print how many were deleted. Documents whose _id is not an ObjectId
-belong to no stretch of time; --all deletes them too.
+		Short: "Delete documents by _id or by creation time",
+		Long: `Delete the documents with these _ids, or those that were created in a time range,
+and print how many were deleted. Documents whose _id is not an ObjectId have no
+creation time; only --all or their ID deletes them.
 
 An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
 quotes.
@@ -45,7 +44,7 @@ quotes.
 				}
 			}
 			if ways != 1 {
-				return usagef("which documents? Give either IDs, or a stretch of time, or --all")
+				return usagef("no documents chosen: give either IDs, or a time range with --since, --from or --to, or --all")
 			}
 			var r store.Range
 			if times.given() {
@@ -65,38 +64,28 @@ quotes.
 			} else {
 				n, err = s.DeleteRange(cmd.Context(), collection, r)
 			}
-			return errors.Join(err, printDeleted(std, n, asJSON), s.Close())
+			return errors.Join(err, asJSON.emit(std.out, wire.Deleted{Documents: n}, textf("%d\n", n)), s.Close())
 		},
 	}
 	where.addFlag(cmd)
 	times.addFlags(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "delete all documents of the collection")
-	cmd.Flags().BoolVar(&asJSON, "json", false, `write {"deleted": N}`)
+	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }
 
-// deleteKeys deletes documents one by one and reports those that are not there.
+// deleteKeys deletes documents one by one and reports those that do not exist.
 func deleteKeys(cmd *cobra.Command, std streams, s store.Store, collection string, keys []store.Key) (n int64, err error) {
 	for _, key := range keys {
 		switch e := s.Delete(cmd.Context(), collection, key); {
 		case e == nil:
 			n++
 		case errors.Is(e, store.ErrNotFound):
-			fmt.Fprintf(std.err, "oid: %v\n", e)
+			std.warn("%v", e)
 			err = errReported
 		default:
 			return n, e
 		}
 	}
 	return n, err
-}
-
-func printDeleted(std streams, n int64, asJSON bool) error {
-	if asJSON {
-		return json.NewEncoder(std.out).Encode(struct {
-			Deleted int64 `json:"deleted"`
-		}{n})
-	}
-	_, err := fmt.Fprintln(std.out, n)
-	return err
 }

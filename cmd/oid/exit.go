@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"regexp"
 	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
 // Exit codes.
@@ -41,23 +43,30 @@ func signalled(s os.Signal) error {
 	return exitError{code: 128 + int(number)}
 }
 
-// usageError is an error of the person who typed the command.
+// usageError is an error in the command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// usagef returns a usageError with a text of its own.
+// usagef returns a usageError.
 func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// errReported is returned by a command that has said on stderr, item by item,
-// what went wrong, and has nothing to add.
+// errReported is returned by a command that has reported each failure on stderr.
 var errReported = errors.New("reported")
 
+// interrupted is the cause of the end of the context after a signal.
+type interrupted struct{ signal os.Signal }
+
+func (i interrupted) Error() string { return "interrupted by signal: " + i.signal.String() }
+
+// Is makes it a cancellation for packages that look for one.
+func (i interrupted) Is(target error) bool { return target == context.Canceled }
+
 // report writes err to stderr where that helps, and returns the exit code. It is
-// the only place where an error becomes one.
-func report(stderr io.Writer, err error) int {
+// the only place where an error becomes one. cmd is the command that failed.
+func report(ctx context.Context, std streams, cmd *cobra.Command, err error) int {
 	var usage usageError
 	var exit exitError
 	switch {
@@ -67,16 +76,38 @@ func report(stderr io.Writer, err error) int {
 		return exitFailed
 	case errors.As(err, &exit):
 		if exit.error != nil {
-			fmt.Fprintf(stderr, "oid: %v\n", exit.error)
+			std.warn("%v", exit.error)
 		}
 		return exit.code
 	case errors.Is(err, context.Canceled):
+		if by, ok := errors.AsType[interrupted](context.Cause(ctx)); ok {
+			number, _ := by.signal.(syscall.Signal)
+			return 128 + int(number)
+		}
 		return 128 + int(syscall.SIGINT)
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "oid: %v\noid: hint: \"oid help\" lists commands, and each has --help\n", err)
+		std.warn("%v", err)
+		fmt.Fprintf(std.err, "oid: hint: see \"%s --help\"\n", cmd.CommandPath())
 		return exitUsage
 	default:
-		fmt.Fprintf(stderr, "oid: %v\n", err)
+		std.warn("%v", err)
 		return exitFailed
 	}
+}
+
+// warn writes a message for people on stderr.
+func (s streams) warn(format string, args ...any) {
+	fmt.Fprintf(s.err, "oid: %s\n", plain(fmt.Sprintf(format, args...)))
+}
+
+// packagePrefix is the name of a package in front of its error.
+var packagePrefix = regexp.MustCompile(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|server): `)
+
+// plain returns the text of an error without the names of packages, which say
+// nothing to a user of the command.
+func plain(text string) string {
+	for packagePrefix.MatchString(text) {
+		text = packagePrefix.ReplaceAllString(text, "$1")
+	}
+	return text
 }

@@ -25,13 +25,13 @@ func newFindCommand(std streams) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "find COLLECTION",
-		Short: "List documents, by the time of their making",
+		Short: "List documents by creation time",
 		Long: `List the documents of a collection in the order of their _id, one per line, as
-Extended JSON; with --since, --from or --to, those made in that stretch of time.
-Only the primary key is read for that.
+Extended JSON; with --since, --from or --to, those created in that time range. The
+query reads only the range of the primary key.
 
---follow goes on with documents as they are stored, until it is interrupted. Their
-order is then that in which they are stored.
+--follow continues with documents as they are stored, in the order in which they
+are stored, until it is interrupted.
 
 ` + rangeHelp + "\n\n" + storeHelp,
 		Example: `  oid find events --since 24h
@@ -75,15 +75,14 @@ order is then that in which they are stored.
 	times.addFlags(cmd)
 	f := cmd.Flags()
 	f.IntVarP(&q.Limit, "limit", "n", 0, "list `N` documents at most")
-	f.BoolVar(&q.Descending, "desc", false, "the greatest _id, which is the newest, first")
-	f.StringVar(&after, "after", "", "go on after this `ID`, the last one of an earlier list")
+	f.BoolVar(&q.Descending, "desc", false, "the greatest _id, which is the newest, comes first")
+	f.StringVar(&after, "after", "", "continue after this `ID`, the last one of an earlier list")
 	f.BoolVar(&count, "count", false, "print only how many documents there are")
-	f.BoolVarP(&follow, "follow", "f", false, "go on with documents as they are stored")
-	f.Bool("json", true, "write JSON, as it always does")
+	f.BoolVarP(&follow, "follow", "f", false, "continue with documents as they are stored")
 	return cmd
 }
 
-// readQuery puts into q what the flags say of times and of the place to go on.
+// readQuery completes q from the flags for times and for the place to continue.
 func readQuery(q *store.Query, times timeRange, after string) error {
 	if q.Limit < 0 {
 		return usagef("--limit %d: want 0 (no limit) or more", q.Limit)

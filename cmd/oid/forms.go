@@ -4,9 +4,19 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/objectid"
 )
 
-// forms are the named ways of writing something, among which a flag chooses.
+// layouts are the layouts of ids by name.
+var layouts = func() (all forms[objectid.Layout]) {
+	for _, l := range objectid.Layouts {
+		all = append(all, form[objectid.Layout]{l.String(), l})
+	}
+	return all
+}()
+
+// forms are named values, among which a flag chooses.
 type forms[T any] []form[T]
 
 type form[T any] struct {

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,7 @@ func newGetCommand(std streams) *cobra.Command {
 		Use:   "get COLLECTION [ID...]",
 		Short: "Print documents by their _id",
 		Long: `Print the documents with these _ids as Extended JSON, one per line and in this
-order. Without an ID they are read from standard input, one per line.
+order. Without an ID, the IDs are read from standard input, one per line.
 
 An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
 quotes.
@@ -55,7 +54,6 @@ quotes.
 		},
 	}
 	where.addFlag(cmd)
-	cmd.Flags().Bool("json", true, "write JSON, as it always does")
 	return cmd
 }
 
@@ -88,7 +86,7 @@ func (g *getting) get(key store.Key) error {
 
 // readAll gets the documents whose keys are on standard input.
 func (g *getting) readAll() error {
-	for s := bufio.NewScanner(g.std.in); ; {
+	for s := bufio.NewScanner(g.std.stdin(g.cmd.Context(), "ids")); ; {
 		if !s.Scan() {
 			return s.Err()
 		}
@@ -109,5 +107,5 @@ func (g *getting) readAll() error {
 
 func (g *getting) report(err error) {
 	g.missing = true
-	fmt.Fprintf(g.std.err, "oid: %v\n", err)
+	g.std.warn("%v", err)
 }

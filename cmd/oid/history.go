@@ -2,43 +2,37 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/timerange"
 )
-
-// defaultWidth is how wide plots are where there is no terminal to fill.
-const defaultWidth = 80
 
 func newHistoryCommand(std streams) *cobra.Command {
 	var (
 		where  storeFlag
 		times  timeRange
 		width  int
-		asJSON bool
+		asJSON jsonFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "history GPID",
-		Short: "Plot what a process used over time",
+		Short: "Plot the load of a process over time",
 		Long: `Plot the processor time, the memory, the open files and the threads of a process
 over time, or with --json write its samples. GPID is the identity that oid ps and
 oid trace show, ip:port:start_time:pid.
 
-CPU is in percent of one processor. A column without a mark is a time without a
-sample.
+CPU is in percent of one processor. An empty column is a time without a sample.
 
 --since takes a duration up to now (24h, 7d) or a TIME. --from and --to take a TIME
 each.
@@ -55,21 +49,21 @@ each.
 				return usageError{err}
 			}
 			if width == 0 {
-				width = outWidth(std.out)
+				width = plotWidth(std.out)
 			}
-			if width < 40 || width > 1000 {
-				return usagef("--width %d: want 40 to 1000", width)
+			if width < minWidth || width > maxWidth {
+				return usagef("--width %d: want %d to %d", width, minWidth, maxWidth)
 			}
 			r, s, err := where.openRegistry(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer closing(s, &err)
-			points := measured(r.History(cmd.Context(), g, orZero(from), orZero(to)))
+			samples := measured(r.History(cmd.Context(), g, orZero(from), orZero(to)))
 			if asJSON {
-				err = writePoints(std.out, points)
+				err = writeSamples(std.out, asJSON, samples)
 			} else {
-				err = plotHistory(cmd.Context(), std, r, g, points, width)
+				err = plotHistory(cmd.Context(), std, r, g, samples, width)
 			}
 			if errors.Is(err, store.ErrNotFound) {
 				return fmt.Errorf("no process %v is recorded; \"oid ps --all\" lists them", g)
@@ -80,18 +74,8 @@ each.
 	where.addFlag(cmd)
 	times.addFlags(cmd)
 	cmd.Flags().IntVar(&width, "width", 0, "plot `COLUMNS` wide at most (default that of the terminal, or 80)")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON object per sample, on a line each")
+	asJSON.addFlag(cmd, jsonObjects)
 	return cmd
-}
-
-// outWidth returns the width of the terminal that w is.
-func outWidth(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return min(max(columns, 40), 1000)
-		}
-	}
-	return defaultWidth
 }
 
 func orZero(t *time.Time) time.Time {
@@ -101,50 +85,68 @@ func orZero(t *time.Time) time.Time {
 	return *t
 }
 
-// point is a sample with the processors used since the one before.
-type point struct {
+// measurement is a sample with the one before it, or nil.
+type measurement struct {
+	before *registry.Sample
 	registry.Sample
-	Processors float64 `json:"cpu"`
 }
 
-// measured adds to each sample the processors used.
-func measured(seq iter.Seq2[registry.Sample, error]) iter.Seq2[point, error] {
-	return func(yield func(point, error) bool) {
+// processors returns the processors in use since the sample before, or
+// registry.Unmeasured.
+func (m measurement) processors() float64 {
+	if m.before == nil {
+		return registry.Unmeasured
+	}
+	return registry.Processors(*m.before, m.Sample)
+}
+
+// measured adds to each sample the one before it.
+func measured(seq iter.Seq2[registry.Sample, error]) iter.Seq2[measurement, error] {
+	return func(yield func(measurement, error) bool) {
 		var before *registry.Sample
 		for s, err := range seq {
-			p := point{s, registry.Unmeasured}
-			if err == nil && before != nil {
-				p.Processors = registry.Processors(*before, s)
-			}
-			before = &s
-			if !yield(p, err) {
+			if !yield(measurement{before, s}, err) {
 				return
 			}
+			before = &s
 		}
 	}
 }
 
-func writePoints(w io.Writer, points iter.Seq2[point, error]) error {
-	encoder := json.NewEncoder(w)
-	for p, err := range points {
+func writeSamples(w io.Writer, asJSON jsonFlag, samples iter.Seq2[measurement, error]) error {
+	for m, err := range samples {
 		if err != nil {
 			return err
 		}
-		if err := encoder.Encode(p); err != nil {
+		if err := asJSON.emit(w, towire.Sample(m.before, m.Sample), nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// panels are the plots of a process. A value below 0 was not measured.
+var panels = []struct {
+	name  string
+	value func(measurement) float64
+	label func(float64) string
+}{
+	{"cpu", measurement.processors, cpuText},
+	{"memory", func(m measurement) float64 { return float64(m.RSS) }, bytesText},
+	{"files", func(m measurement) float64 { return float64(m.Files) }, countText},
+	{"threads", func(m measurement) float64 { return float64(m.Threads) }, countText},
+	{"goroutines", func(m measurement) float64 { return float64(m.Goroutines) }, countText},
+	{"heap", func(m measurement) float64 { return float64(m.Heap) }, bytesText},
+}
+
 // plotHistory writes the plots of a process, one below the other.
-func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.GPID, points iter.Seq2[point, error], width int) error {
-	var all []point
-	for p, err := range points {
+func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.GPID, samples iter.Seq2[measurement, error], width int) error {
+	var all []measurement
+	for m, err := range samples {
 		if err != nil {
 			return err
 		}
-		all = append(all, p)
+		all = append(all, m)
 	}
 	for p, err := range r.Find(ctx, g) {
 		if err != nil {
@@ -155,27 +157,16 @@ func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.
 		}
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(std.err, "oid: no samples in that time")
+		std.warn("no samples in that time")
 		return nil
 	}
 	first, last := all[0].Time, all[len(all)-1].Time
 	var b strings.Builder
-	for _, panel := range []struct {
-		name  string
-		value func(point) float64
-		label func(float64) string
-	}{
-		{"cpu", func(p point) float64 { return p.Processors }, cpuText},
-		{"memory", func(p point) float64 { return float64(p.RSS) }, bytesText},
-		{"files", func(p point) float64 { return float64(p.Files) }, wholeText},
-		{"threads", func(p point) float64 { return float64(p.Threads) }, wholeText},
-		{"goroutines", func(p point) float64 { return float64(p.Goroutines) }, wholeText},
-		{"heap", func(p point) float64 { return float64(p.Heap) }, bytesText},
-	} {
+	for _, panel := range panels {
 		columns := newColumns(min(width-plotMargin, len(all)), first, last)
-		for _, p := range all {
-			if v := panel.value(p); v >= 0 {
-				columns.add(p.Time, v)
+		for _, m := range all {
+			if v := panel.value(m); v >= 0 {
+				columns.add(m.Time, v)
 			}
 		}
 		if columns.used() {
@@ -186,5 +177,3 @@ func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.
 	_, err := io.WriteString(std.out, b.String())
 	return err
 }
-
-func wholeText(v float64) string { return fmt.Sprintf("%.0f", v) }

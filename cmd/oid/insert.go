@@ -19,18 +19,18 @@ func newInsertCommand(std streams) *cobra.Command {
 	var (
 		where  storeFlag
 		stop   bool
-		asJSON bool
+		asJSON jsonFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "insert COLLECTION [DOC]",
 		Short: "Store documents",
-		Long: `Store a document, or those on standard input, one per line. Documents are JSON,
-in MongoDB's Extended JSON where a type needs it. One without an _id gets an
+		Long: `Store a document, or those on standard input, one per line. Documents are JSON, or
+MongoDB's Extended JSON where a type needs it. A document without an _id gets an
 ObjectId.
 
-The _id of each document is printed once it is stored and not before. Under load
-many documents are stored at once. A document that cannot be stored is reported
-with its line, and the others are stored all the same.
+The _id of each document is printed after the document is stored. Under load many
+documents are stored at once. A document that cannot be stored is reported with its
+line; all others are stored.
 
 ` + storeHelp,
 		Example: `  oid insert events '{"kind":"start"}'
@@ -45,21 +45,23 @@ with its line, and the others are stored all the same.
 			if len(args) == 2 && strings.TrimSpace(args[1]) == "" {
 				return usagef("the document is empty; give JSON, or leave it out to read standard input")
 			}
-			in := std.in
+			var in io.Reader
 			if len(args) == 2 && args[1] != "-" {
 				in = strings.NewReader(strings.ReplaceAll(args[1], "\n", " ")) // which means the same in JSON
+			} else {
+				in = std.stdin(cmd.Context(), "documents")
 			}
 			s, err := where.openToWrite(cmd.Context())
 			if err != nil {
 				return err
 			}
-			w := insertion{s: s, collection: args[0], ordered: stop, asJSON: asJSON, std: std, single: len(args) == 2 && args[1] != "-"}
+			w := insertion{s: s, collection: args[0], ordered: stop, asJSON: bool(asJSON), std: std, single: len(args) == 2 && args[1] != "-"}
 			return errors.Join(w.run(cmd.Context(), in), s.Close())
 		},
 	}
 	where.addFlag(cmd)
 	cmd.Flags().BoolVar(&stop, "stop-on-error", false, "stop at the first document that cannot be stored")
-	cmd.Flags().BoolVar(&asJSON, "json", false, `write {"_id": ...} for each document`)
+	asJSON.addFlag(cmd, "write {\"_id\": ...} for each document")
 	return cmd
 }
 
@@ -154,8 +156,8 @@ func (w *insertion) print(keys []store.Key) error {
 		_, _ = out.Write(line) // Flush returns the error
 	}
 	if err := out.Flush(); err != nil {
-		// Not wrapped: a reader that has gone is no good end here, where it
-		// leaves documents unstored.
+		// Not wrapped: a reader that is gone is a failure here, because documents
+		// are not stored.
 		return fmt.Errorf("print ids: %v", err)
 	}
 	return nil
@@ -164,8 +166,8 @@ func (w *insertion) print(keys []store.Key) error {
 func (w *insertion) report(number int, err error) {
 	w.refused = true
 	if w.single {
-		fmt.Fprintf(w.std.err, "oid: %v\n", err)
+		w.std.warn("%v", err)
 		return
 	}
-	fmt.Fprintf(w.std.err, "oid: line %d: %v\n", number, err)
+	w.std.warn("line %d: %v", number, err)
 }

@@ -60,7 +60,7 @@ func newLockCommand(std streams) *cobra.Command {
 		where        locksFlag
 		o            lockOptions
 		status, list bool
-		asJSON       bool
+		asJSON       jsonFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "lock NAME [flags] -- COMMAND [ARG...]",
@@ -89,7 +89,7 @@ func newLockCommand(std streams) *cobra.Command {
 				return usagef("%d names before --, want one; write oid lock NAME -- COMMAND", len(names))
 			case !status && !list && len(command) == 0:
 				return usagef("no command; write oid lock NAME -- COMMAND")
-			case asJSON && len(command) > 0:
+			case bool(asJSON) && len(command) > 0:
 				return usagef("--json goes with --status and --list")
 			}
 			for _, n := range names {
@@ -122,6 +122,6 @@ func newLockCommand(std streams) *cobra.Command {
 	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when the command ends, though it leaves processes running")
 	cmd.Flags().BoolVar(&status, "status", false, "show who holds the named locks")
 	cmd.Flags().BoolVar(&list, "list", false, "show all locks that are held")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "show them as JSON, one object per line")
+	asJSON.addFlag(cmd, jsonObjects)
 	return cmd
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 
 // showLocks prints the status of the locks that are named, or of all that are
 // held.
-func showLocks(ctx context.Context, std streams, engine lockEngine, url string, names []string, asJSON bool) error {
+func showLocks(ctx context.Context, std streams, engine lockEngine, url string, names []string, asJSON jsonFlag) error {
 	l, err := engine.open(ctx, std, url, lock.DefaultTTL)
 	if err != nil {
 		return err
@@ -31,14 +30,8 @@ func showLocks(ctx context.Context, std streams, engine lockEngine, url string, 
 			return err
 		}
 	}
-	out := json.NewEncoder(std.out)
 	for _, s := range all {
-		if asJSON {
-			err = out.Encode(towire.Lock(s))
-		} else {
-			_, err = fmt.Fprintln(std.out, lockLine(s, time.Now()))
-		}
-		if err != nil {
+		if err := asJSON.emit(std.out, towire.Lock(s), textf("%s\n", lockLine(s, time.Now()))); err != nil {
 			return err
 		}
 	}

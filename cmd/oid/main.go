@@ -1,5 +1,5 @@
-// Command oid makes MongoDB ObjectIds that never repeat, and tells of any
-// ObjectId when it was born, in which process, and what that process was doing.
+// Command oid creates MongoDB ObjectIds that never repeat, and shows when and by
+// which process an ObjectId was created.
 //
 // Run "oid help" for its subcommands.
 package main
@@ -13,15 +13,17 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	// With somebody to receive SIGPIPE, a write to a reader that has gone away
-	// returns EPIPE instead of killing the process, and status ends it quietly.
+	ctx, interrupt := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() { interrupt(interrupted{<-signals}) }()
+	// With a receiver for SIGPIPE, a write to a reader that is gone returns EPIPE
+	// instead of killing the process, and report ends it quietly.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
 }
 
-// streams are the three files that a command talks to.
+// streams are the three files of a command.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -33,18 +35,18 @@ func run(ctx context.Context, std streams, args []string) int {
 	root, started := newRoot(std)
 	root.SetOut(help)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !*started {
 		err = usageError{err}
 	}
 	if err == nil {
 		err = help.err
 	}
-	return report(std.err, err)
+	return report(ctx, std, cmd, err)
 }
 
-// checkedWriter remembers the first error of a writer, for those who write help
-// and do not look.
+// checkedWriter remembers the first error of a writer for cobra, which ignores the
+// errors of writing help.
 type checkedWriter struct {
 	w   io.Writer
 	err error

@@ -29,8 +29,9 @@ func appendID(b []byte, before string, id objectid.ID, after string) []byte {
 	return append(b, after...)
 }
 
-// appendIDObject appends what --json writes.
-func appendIDObject(b []byte, id objectid.ID) []byte {
+// appendTimedID appends a wire.TimedID, which --json writes, without the time that
+// encoding/json takes.
+func appendTimedID(b []byte, id objectid.ID) []byte {
 	b = appendID(b, `{"id":"`, id, `","time":"`)
 	b = id.Time().AppendFormat(b, time.RFC3339)
 	return append(b, "\"}\n"...)
@@ -42,16 +43,16 @@ func newNewCommand(std streams) *cobra.Command {
 		at     string
 		layout objectid.Layout
 		format string
-		asJSON bool
+		asJSON jsonFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "new",
-		Short: "Make ids",
-		Long: `Make ids and write them to standard output, one per line or, with --format bin,
-12 bytes each. They rise, and none is ever made twice.
+		Short: "Create ids",
+		Long: `Create ids and write them to standard output, one per line or, with --format bin,
+12 bytes each. The ids rise, and no id is created twice.
 
-With --at all ids carry that time, or later seconds where one second has no ids
-left: after 10^9 of them in the modern layout.
+With --at all ids have that creation time, or later seconds after one second has no
+ids left: after 10^9 of them in the modern layout.
 
 ` + timerange.Help,
 		Example: `  oid new
@@ -68,9 +69,9 @@ left: after 10^9 of them in the modern layout.
 			}
 			if asJSON {
 				if cmd.Flags().Changed("format") {
-					return usagef("--json and --format both say what to write: give one of them")
+					return usagef("--json and --format exclude each other: give one of them")
 				}
-				write = appendIDObject
+				write = appendTimedID
 			}
 			config := &objectid.Options{Layout: layout}
 			if at != "" {
@@ -92,20 +93,13 @@ left: after 10^9 of them in the modern layout.
 	}
 	f := cmd.Flags()
 	f.Int64VarP(&n, "number", "n", 1, "how many")
-	f.StringVar(&at, "at", "", "`TIME` that the ids carry instead of the present")
+	f.StringVar(&at, "at", "", "creation `TIME` of the ids (default now)")
 	f.TextVar(&layout, "layout", objectid.Modern, "the `LAYOUT`: modern, classic or java")
 	f.StringVar(&format, "format", "hex", "how to write an id: "+idForms.names())
-	f.BoolVar(&asJSON, "json", false, "write one JSON object per id, with its time")
+	asJSON.addFlag(cmd, jsonObjects+", with the creation time")
 	idForms.complete(cmd, "format")
-	layoutNames.complete(cmd, "layout")
+	layouts.complete(cmd, "layout")
 	return cmd
-}
-
-// layoutNames serve the completion of --layout.
-var layoutNames = forms[objectid.Layout]{
-	{objectid.Modern.String(), objectid.Modern},
-	{objectid.Classic.String(), objectid.Classic},
-	{objectid.Java.String(), objectid.Java},
 }
 
 // holdsTime reports whether an id can hold the second of t.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -10,51 +9,44 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/xhit/go-str2duration/v2"
+
+	"github.com/oidkit/oid/server/wire"
 )
 
 // How the modern layout draws: a block of 4 random bytes, a last byte from 0 to
-// lastBytes-1, and a counter of 3 bytes that starts anywhere.
+// lastBytes-1, and a counter of 3 bytes that starts at a random value.
 const (
 	blocks    = 1 << 32
 	lastBytes = 192
 	counters  = 1 << 24
 )
 
-// odds are the chances that go with a number of processes.
-type odds struct {
-	Processes float64 `json:"processes"`
-	Rate      float64 `json:"rate"`    // ids a second, of each process
-	Seconds   float64 `json:"seconds"` // that they run together
-	Share     float64 `json:"share"`   // two of them have the same process value
-	Repeat    float64 `json:"repeat"`  // two of them make the same id
-}
-
 func newOddsCommand(std streams) *cobra.Command {
 	var processes, rate, over string
-	var asJSON bool
+	var asJSON jsonFlag
 	cmd := &cobra.Command{
 		Use:   "odds --processes N [--rate R] [--over D]",
 		Short: "Calculate the chance of a collision",
 		Long: `Calculate the chance that two of N processes draw the same process value, and the
-chance that an id is made twice.
+chance that an id is created twice.
 
-What is assumed:
+Assumptions:
   - Each process has one generator of the modern layout and draws its process
     value at random: 192 * 2^32 values, 39.6 bits. (MongoDB's drivers draw from
     2^40, and repeat ids by themselves beyond 2^24 a second.)
   - All N run at the same time, with clocks that agree, for the whole of --over.
-  - Each makes R ids in every second, one after the other from where its counter
-    stands; in every second the counters stand anywhere, independently. With R
-    below 1 it makes an id in a share R of the seconds; above, R is rounded up.
-  - Two processes with the same process value, or with neighbouring ones where
-    the first's counter overflows into the second's, then make an id twice if in
-    some second their stretches of the counter overlap.
+  - Each creates R consecutive ids in every second; in every second the counters
+    are random and independent. With R below 1 a process creates an id in a share
+    R of the seconds; above, R is rounded up.
+  - Two processes have the same process value, or neighbouring ones where the
+    first counter overflows into the second value. They create an id twice if in
+    some second their ranges of the counter overlap.
 
 The chance of sharing a value is exact. The chance of a repeat is exact for two
-processes; for more it counts a clash of three as three clashes of two, so it is
-never too low, and too high by less than N parts in 10^9.
+processes; for more it counts a collision of three as three collisions of two, so
+it is never too low, and too high by less than N parts in 10^9.
 
-Within one process no id repeats at any rate, and processes that get their block
+Within one process no id repeats at any rate, and processes with a process block
 from a registry never share one: their chance is 0.`,
 		Example: `  oid odds --processes 1000 --rate 500
   oid odds --processes 1e6 --rate 0.1 --over 10000d`,
@@ -64,27 +56,23 @@ from a registry never share one: their chance is 0.`,
 			if err != nil {
 				return usageError{err}
 			}
-			if asJSON {
-				return json.NewEncoder(std.out).Encode(o)
-			}
-			_, err = fmt.Fprintf(std.out, "two of %s processes share a process value: %s\nan id is made twice, at %s ids a second each, over %s: %s\nthe same with blocks from a registry: 0\n",
-				processes, chance(o.Share), rate, over, chance(o.Repeat))
-			return err
+			return asJSON.emit(std.out, o, textf("two of %s processes share a process value: %s\nan id is created twice, at %s ids a second each, over %s: %s\nwith process blocks from a registry: 0\n",
+				processes, chance(o.SharedValue), rate, over, chance(o.RepeatedID)))
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&processes, "processes", "", "how many processes, from 1 to 10^18")
-	f.StringVar(&rate, "rate", "1000", "ids that each makes in a second, up to 10^9")
+	f.StringVar(&processes, "processes", "", "number of processes, from 1 to 10^18")
+	f.StringVar(&rate, "rate", "1000", "ids that each creates in a second, up to 10^9")
 	f.StringVar(&over, "over", "365d", "how long they run")
-	f.BoolVar(&asJSON, "json", false, "write one JSON object")
+	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }
 
 // newOdds reads the flags and calculates.
-func newOdds(processes, rate, over string) (odds, error) {
-	var o odds
+func newOdds(processes, rate, over string) (wire.Odds, error) {
+	var o wire.Odds
 	if processes == "" {
-		return o, fmt.Errorf("how many processes? Give --processes")
+		return o, fmt.Errorf("number of processes is missing: give --processes")
 	}
 	n, err := strconv.ParseFloat(processes, 64)
 	if err != nil || !(n >= 1 && n <= 1e18) || n != math.Trunc(n) {
@@ -98,14 +86,14 @@ func newOdds(processes, rate, over string) (odds, error) {
 	if err != nil || d < time.Second {
 		return o, fmt.Errorf("--over %q: want a duration of a second or more, such as 12h or 365d", over)
 	}
-	o = odds{Processes: n, Rate: r, Seconds: d.Seconds()}
-	o.Share = birthday(n, 1.0/(blocks*lastBytes))
-	o.Repeat = birthday(n, pairRepeats(r, o.Seconds))
+	o = wire.Odds{Processes: n, IDsEach: r, OverSeconds: d.Seconds()}
+	o.SharedValue = birthday(n, 1.0/(blocks*lastBytes))
+	o.RepeatedID = birthday(n, pairRepeats(r, o.OverSeconds))
 	return o, nil
 }
 
-// pairRepeats returns the chance that two processes make an id twice in the given
-// number of seconds, each making rate ids in each.
+// pairRepeats returns the chance that two processes create an id twice in the given
+// number of seconds, each creating rate ids in each.
 func pairRepeats(rate, seconds float64) float64 {
 	var sum float64
 	for apart := range int64(lastBytes) {
@@ -123,9 +111,8 @@ func pairRepeats(rate, seconds float64) float64 {
 	return sum / blocks
 }
 
-// stretchesOverlap returns the chance that two stretches of n ids, beginning at
-// random counters under last bytes that are apart from each other, have an id in
-// common.
+// stretchesOverlap returns the chance that two ranges of n ids, which begin at random
+// counters under last bytes that are apart from each other, have an id in common.
 func stretchesOverlap(n, apart int64) float64 {
 	// Among all pairs of counters, those whose distance, with apart overflows
 	// added to it, is from -(n-1) to n-1.
@@ -160,4 +147,56 @@ func chance(p float64) string {
 	default:
 		return fmt.Sprintf("%.4g (1 in %.4g)", p, 1/p)
 	}
+}
+
+// birthday returns the chance that two of n draws clash, where each draw clashes
+// with each earlier one with chance p:
+//
+//	1 - (1-p)(1-2p)...(1-(n-1)p)
+//
+// That is the birthday problem if p is one over the number of values. n is a
+// whole number from 1; p is between 0 and 1. The result has the full precision
+// of a float64 but for a few digits, also for very small and very large results.
+func birthday(n, p float64) float64 {
+	if (n-1)*p >= 1 {
+		return 1
+	}
+	return 0 - math.Expm1(logNoClash(n, p)) // and not -0
+}
+
+// logNoClash returns the natural logarithm of the product above.
+func logNoClash(n, p float64) float64 {
+	const few = 1 << 20 // factors are multiplied one by one up to here
+	if n <= few {
+		var sum, rest float64 // Kahan's summation
+		for i := 1.0; i < n; i++ {
+			term := math.Log1p(-i*p) - rest
+			next := sum + term
+			rest = next - sum - term
+			sum = next
+		}
+		return sum
+	}
+	// The sum of log(1-ip) over i from 0 to n-1 by Euler and Maclaurin. The terms
+	// after these are smaller than the last by a factor of n^2, except where y is
+	// so near to 1 that the product is 0.
+	y := n * p
+	if y >= 1 {
+		return math.Inf(-1)
+	}
+	return -n*y*entropy(y) - math.Log1p(-y)/2 - p*y/(1-y)/12
+}
+
+// entropy returns ((1-y)log(1-y)+y)/y^2 without cancellation, for y from 0 to 1.
+func entropy(y float64) float64 {
+	if y > 0.1 {
+		return ((1-y)*math.Log1p(-y) + y) / (y * y)
+	}
+	var sum float64
+	power := 1.0
+	for k := 2.0; power > 0 && k < 40; k++ {
+		sum += power / (k * (k - 1))
+		power *= y
+	}
+	return sum
 }

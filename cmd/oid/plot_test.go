@@ -15,7 +15,7 @@ func TestPlot(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	c.plot(&b, "files", wholeText)
+	c.plot(&b, "files", countText)
 	want := `files              8 │     █ ▄
                      │     ███
                      │   █ ███
@@ -38,9 +38,9 @@ func TestPlot(t *testing.T) {
 
 func TestLoadTexts(t *testing.T) {
 	for got, want := range map[string]string{
-		bytesText(0): "0 B", bytesText(1023): "1023 B", bytesText(1536): "1.5 KiB", bytesText(50 << 20): "50 MiB", bytesText(1 << 60): "1048576 TiB",
+		bytesText(0): "0 B", bytesText(1023): "1023 B", bytesText(1536): "1.5 KiB", bytesText(50 << 20): "50 MiB", bytesText(1 << 60): "1.0 EiB",
 		cpuText(0): "0%", cpuText(0.015): "1.5%", cpuText(1.5): "150%",
-		spanText(-time.Second): "0s", spanText(90 * time.Second): "90s", spanText(3 * time.Hour): "3h", spanText(72 * time.Hour): "3d",
+		known(-1, countText): "-", known(12, countText): "12",
 		printable("a\x1b[2Jb\tc\nü"): "a?[2Jb?c?ü",
 	} {
 		if got != want {

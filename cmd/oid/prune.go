@@ -1,29 +1,28 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/xhit/go-str2duration/v2"
 
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/wire"
 )
 
 func newPruneCommand(std streams) *cobra.Command {
 	var (
 		where            storeFlag
 		samples, records string
-		asJSON           bool
+		asJSON           jsonFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Delete old records of processes",
 		Long: `Delete the samples of processes that are older than --samples, and the records
 of processes whose last heartbeat is older than --records. Processes that are alive
-keep their record. Blocks of process values stay claimed for ever, so that they
-are never given away again, and ids made with them are still traced.
+keep their record. Process blocks stay claimed for ever, so that none is given to
+another process, and ids with them are still traced.
 
 ` + registryHelp,
 		Example: `  oid prune
@@ -42,22 +41,19 @@ are never given away again, and ids made with them are still traced.
 				return err
 			}
 			defer closing(s, &err)
-			done, err := registry.New(s, &registry.Options{OneHost: onlyHere(s)}).Prune(cmd.Context(), &keep)
+			done, err := newRegistry(s).Prune(cmd.Context(), &keep)
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return json.NewEncoder(std.out).Encode(done)
-			}
-			_, err = fmt.Fprintf(std.out, "deleted %d samples and %d records\n", done.Samples, done.Records)
-			return err
+			return asJSON.emit(std.out, wire.Pruned{Samples: done.Samples, Processes: done.Records},
+				textf("deleted %d samples and %d records\n", done.Samples, done.Records))
 		},
 	}
 	where.addFlag(cmd)
 	f := cmd.Flags()
 	f.StringVar(&samples, "samples", "7d", "how long samples are kept, a `DURATION` such as 36h or 7d")
 	f.StringVar(&records, "records", "365d", "how long records are kept after the last heartbeat, a `DURATION`")
-	f.BoolVar(&asJSON, "json", false, "write one JSON object")
+	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }
 

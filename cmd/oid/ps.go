@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -14,15 +13,17 @@ import (
 	"golang.org/x/term"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
 )
 
-// listing is what oid ps was asked for.
+// listing are the flags of oid ps.
 type listing struct {
 	all    bool
 	at     string
 	name   string
-	asJSON bool
+	asJSON jsonFlag
 }
 
 func newPsCommand(std streams) *cobra.Command {
@@ -34,18 +35,20 @@ func newPsCommand(std streams) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "ps",
-		Short: "List the processes that make ids",
-		Long: `List the recorded processes that are alive, or with --all those too that were.
-With --at, list all runs at an address, in order: where there are several, there
-were restarts.
+		Short: "List the processes that create ids",
+		Long: `List the recorded processes that are alive or late; with --all also those that
+are dead or ended. With --at, list all runs at an address, in order: several runs
+show restarts.
 
-States: alive; late, if the heartbeats of a process of another host have stopped or
-its clock is wrong; dead, if it has ended, a later run has its address or three
-heartbeats are missing, and it recorded no end; ended, if it recorded its end. A late
-process turns out to be alive or dead with --watch. A "!" marks processes that are alive and hold the same process value, so that
-their ids may collide.
+States:
+  alive  the kernel of this host shows the process, or its heartbeats arrive
+  late   the heartbeats of a process of another host have stopped, or its clock
+         differs; --watch finds out whether it is alive or dead
+  dead   the process ended without a report, or three heartbeats are missing
+  ended  the process reported its end
+A "!" marks live processes with the same process value: their ids can collide.
 
-CPU is the average since the process began.
+CPU is the average since the process started.
 
 ` + registryHelp,
 		Example: `  oid ps
@@ -75,17 +78,17 @@ CPU is the average since the process began.
 	}
 	where.addFlag(cmd)
 	f := cmd.Flags()
-	f.BoolVarP(&l.all, "all", "a", false, "list those too that have ended")
+	f.BoolVarP(&l.all, "all", "a", false, "also list processes that are dead or ended")
 	f.StringVar(&l.at, "at", "", "list all runs at this `ADDRESS`, ip:port")
 	f.StringVar(&l.name, "name", "", "list only processes of this `NAME`")
-	f.BoolVarP(&watch, "watch", "w", false, "list again and again, until interrupted")
+	f.BoolVarP(&watch, "watch", "w", false, "repeat the list until interrupted")
 	f.DurationVar(&every, "every", 2*time.Second, "with --watch, the `TIME` between two lists")
-	f.BoolVar(&l.asJSON, "json", false, "write one JSON object per process, on a line each")
+	l.asJSON.addFlag(cmd, jsonObjects)
 	return cmd
 }
 
-// watch writes the list until ctx ends. On a terminal each takes the place of
-// the one before.
+// watch writes the list until ctx ends. On a terminal each list replaces the one
+// before.
 func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, every time.Duration) error {
 	clear, between := "", ""
 	if f, ok := std.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -113,9 +116,9 @@ func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, 
 	}
 }
 
-// processes returns those that were asked for, and counts those that are left
-// out because they have ended.
-func (l *listing) processes(ctx context.Context, r *registry.Registry, ended *int) iter.Seq2[registry.Status, error] {
+// processes returns the processes to list, and counts in hidden those that are not
+// listed because they are dead or ended.
+func (l *listing) processes(ctx context.Context, r *registry.Registry, hidden *int64) iter.Seq2[registry.Status, error] {
 	seq := r.List(ctx)
 	if l.at != "" {
 		addr, _ := gpid.ParseAddr(l.at) // checked before
@@ -127,7 +130,7 @@ func (l *listing) processes(ctx context.Context, r *registry.Registry, ended *in
 				continue
 			}
 			if err == nil && !l.all && l.at == "" && p.State != registry.Alive && p.State != registry.Late {
-				*ended++
+				*hidden++
 				continue
 			}
 			if !yield(p, err) {
@@ -138,38 +141,33 @@ func (l *listing) processes(ctx context.Context, r *registry.Registry, ended *in
 }
 
 func (l *listing) write(ctx context.Context, std streams, r *registry.Registry) error {
-	ended := 0
-	if l.asJSON {
-		encoder := json.NewEncoder(std.out)
-		for p, err := range l.processes(ctx, r, &ended) {
-			if err != nil {
-				return err
-			}
-			if err := encoder.Encode(p); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-	n := 0
-	for p, err := range l.processes(ctx, r, &ended) {
+	var n, hidden int64
+	for p, err := range l.processes(ctx, r, &hidden) {
 		if err != nil {
 			return err
 		}
-		if n++; n == 1 {
-			fmt.Fprintln(table, "STATE\tNAME\tPROCESS\tHOST\tVALUE\tUP\tBEAT\tCPU\tMEMORY\tFILES\tTHREADS")
+		n++
+		err := l.asJSON.emit(std.out, towire.Process(p), func(io.Writer) error {
+			if n == 1 {
+				fmt.Fprintln(table, "STATE\tNAME\tGPID\tHOST\tVALUE\tUP\tHEARTBEAT\tCPU\tMEMORY\tFILES\tTHREADS")
+			}
+			_, err := fmt.Fprintln(table, row(p, time.Now()))
+			return err
+		})
+		if err != nil {
+			return err
 		}
-		fmt.Fprintln(table, row(p, time.Now()))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	switch {
-	case ended > 0:
-		fmt.Fprintf(std.err, "oid: %d ended, which --all shows\n", ended)
+	case bool(l.asJSON):
+	case hidden > 0:
+		std.warn("%s hidden; use --all", phrase.Count(hidden, "ended process", "ended processes"))
 	case n == 0:
-		fmt.Fprintln(std.err, "oid: no processes recorded")
+		std.warn("no processes recorded")
 	}
 	return nil
 }
@@ -184,13 +182,12 @@ func row(p registry.Status, now time.Time) string {
 	if p.State == registry.Alive {
 		until = now
 	}
-	up, cpu, memory := until.Sub(p.GPID.Start()), "-", "-"
-	if p.Last.Load.CPU >= 0 && p.Last.Time.After(p.GPID.Start()) {
-		cpu = cpuText(float64(p.Last.Load.CPU) / float64(p.Last.Time.Sub(p.GPID.Start())))
+	load, started := p.Last.Load, p.GPID.Start()
+	processors := -1.
+	if load.CPU >= 0 && p.Last.Time.After(started) {
+		processors = float64(load.CPU) / float64(p.Last.Time.Sub(started))
 	}
-	if p.Last.Load.RSS >= 0 {
-		memory = bytesText(float64(p.Last.Load.RSS))
-	}
-	return fmt.Sprintf("%s\t%s\t%v\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", state, printable(p.Name), p.GPID, printable(p.Host), p.Value,
-		spanText(up), spanText(now.Sub(p.Last.Time))+" ago", cpu, memory, countText(p.Last.Load.Files), countText(p.Last.Load.Threads))
+	return fmt.Sprintf("%s\t%s\t%v\t%s\t%s\t%s\t%s ago\t%s\t%s\t%s\t%s", state, printable(p.Name), p.GPID, printable(p.Host), p.Value,
+		phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)),
+		known(processors, cpuText), known(float64(load.RSS), bytesText), known(float64(load.Files), countText), known(float64(load.Threads), countText))
 }

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/timerange"
 )
@@ -24,16 +25,16 @@ func newRangeCommand(std streams) *cobra.Command {
 		times  timeRange
 		form   string
 		column string
-		asJSON bool
+		asJSON jsonFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "range {--since D | --from TIME | --to TIME}",
-		Short: "Turn a stretch of time into bounds for _id",
-		Long: `Write the ids that bound a stretch of time, ready to paste. An id of the stretch
-is equal to or greater than the first bound and smaller than the second.
+		Short: "Turn a time range into bounds for _id",
+		Long: `Write the bounds of the ids that were created in a time range, ready to paste. Such
+an id is equal to or greater than the first bound and smaller than the second.
 
 --for chooses what to write:
-  ids       the two bounds, one per line; - where there is none
+  ids       the two bounds, one per line; - for an open end
   mongosh   a query for the MongoDB shell and for Compass
   json      the same in Extended JSON, for mongoexport --query
   sql       a condition on a binary column, for SQLite and MySQL
@@ -47,11 +48,11 @@ is equal to or greater than the first bound and smaller than the second.
   mongoexport -c orders --query "$(oid range --since 7d --for json)"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asJSON && cmd.Flags().Changed("for") {
-				return usagef("--json and --for both say what to write: give one of them")
+			if bool(asJSON) && cmd.Flags().Changed("for") {
+				return usagef("--json and --for exclude each other: give one of them")
 			}
 			if !times.given() {
-				return usagef("which stretch of time? Give --since, --from or --to")
+				return usagef("no time range: give --since, --from or --to")
 			}
 			r, err := times.parse(time.Now())
 			if err != nil {
@@ -61,38 +62,64 @@ is equal to or greater than the first bound and smaller than the second.
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return json.NewEncoder(std.out).Encode(newRangeJSON(r))
-			}
-			_, err = fmt.Fprintln(std.out, language.Write(r, column))
-			return err
+			return asJSON.emit(std.out, towire.Range(r, column), textf("%s\n", language.Write(r, column)))
 		},
 	}
 	times.addFlags(cmd)
 	cmd.Flags().StringVar(&form, "for", "ids", "what to write: "+rangeForms.names())
-	cmd.Flags().StringVar(&column, "column", "_id", "name of the SQL column, written as it is given")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON object with both bounds and their times")
+	cmd.Flags().StringVar(&column, "column", "_id", "name of the SQL column, written unchanged")
+	asJSON.addFlag(cmd, "write one JSON object with both bounds, their times and all forms")
 	rangeForms.complete(cmd, "for")
 	return cmd
 }
 
-// rangeJSON is what --json writes; a bound that is not there is null.
-type rangeJSON struct {
-	From *boundJSON `json:"from"`
-	To   *boundJSON `json:"to"`
+// timeRange is the flags of the commands that work on a time range.
+type timeRange struct{ since, from, to string }
+
+// rangeHelp is the paragraph of --help about these flags.
+const rangeHelp = `--since takes a duration up to now (24h, 7d) or a TIME. --from and --to take a
+TIME each; ids created at --to or later are left out. Ids hold whole seconds, so
+--from is rounded down and --to up: no id in between is missed.
+` + timerange.Help
+
+func (r *timeRange) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&r.since, "since", "", "a duration up to now (24h, 7d) or the first `TIME`")
+	f.StringVar(&r.from, "from", "", "first `TIME`, rounded down to a second")
+	f.StringVar(&r.to, "to", "", "`TIME` after the last, rounded up to a second")
 }
 
-type boundJSON struct {
-	ID   objectid.ID `json:"id"`
-	Time time.Time   `json:"time"`
-}
+// given reports whether any of the flags was used.
+func (r *timeRange) given() bool { return *r != timeRange{} }
 
-func newRangeJSON(r objectid.Range) rangeJSON {
-	end := func(id objectid.ID) *boundJSON {
-		if id.IsZero() {
-			return nil
-		}
-		return &boundJSON{id, id.Time()}
+// parse returns the range that the flags describe: every id if none was used. Its
+// errors are usage errors.
+func (r *timeRange) parse(now time.Time) (objectid.Range, error) {
+	if _, _, err := r.times(now); err != nil {
+		return objectid.Range{}, usageError{err}
 	}
-	return rangeJSON{end(r.From), end(r.To)}
+	ids, err := r.span().Range(now)
+	if err != nil {
+		return objectid.Range{}, usageError{err}
+	}
+	return ids, nil
+}
+
+func (r *timeRange) span() timerange.Span {
+	return timerange.Span{Since: r.since, From: r.from, To: r.to}
+}
+
+// times returns the ends of the time range, nil for an open end.
+func (r *timeRange) times(now time.Time) (from, to *time.Time, err error) {
+	if r.since != "" && r.from != "" {
+		return nil, nil, fmt.Errorf("--since and --from both give the start: give one of them")
+	}
+	from, to, err = r.span().Times(now)
+	if err != nil {
+		if field, ok := errors.AsType[*timerange.FieldError](err); ok {
+			err = fmt.Errorf("--%s: %w", field.Field, field.Err)
+		}
+		return nil, nil, err
+	}
+	return from, to, nil
 }

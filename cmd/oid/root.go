@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,36 +13,33 @@ import (
 func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root = &cobra.Command{
 		Use:           "oid",
-		Short:         "Make, read and trace MongoDB ObjectIds",
+		Short:         "Create, read and trace MongoDB ObjectIds",
+		Version:       thisVersion().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetIn(std.in)
 	root.SetErr(std.err)
-	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand takes its place
-	root.AddCommand(
-		newBackupCommand(std),
-		newCensusCommand(std),
-		newCollectionsCommand(std),
-		newCompletionCommand(std),
-		newDeleteCommand(std),
-		newDropCommand(std),
-		newFindCommand(std),
-		newGetCommand(std),
-		newHistoryCommand(std),
-		newInsertCommand(std),
-		newInspectCommand(std),
-		newJoinCommand(std),
-		newLockCommand(std),
-		newNewCommand(std),
-		newOddsCommand(std),
-		newPruneCommand(std),
-		newPsCommand(std),
-		newRangeCommand(std),
-		newServeCommand(std),
-		newTraceCommand(std),
-		newVersionCommand(std),
-	)
+	root.SetVersionTemplate("oid {{.Version}}\n")
+	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand replaces it
+	for _, group := range []struct {
+		name     string
+		commands []*cobra.Command
+	}{
+		{"Ids", []*cobra.Command{newNewCommand(std), newInspectCommand(std), newRangeCommand(std), newOddsCommand(std)}},
+		{"Documents", []*cobra.Command{newInsertCommand(std), newGetCommand(std), newFindCommand(std), newDeleteCommand(std)}},
+		{"Processes", []*cobra.Command{newPsCommand(std), newTraceCommand(std), newHistoryCommand(std), newAdoptCommand(std), newPruneCommand(std)}},
+		{"Collections", []*cobra.Command{newCensusCommand(std), newCollectionsCommand(std), newDropCommand(std), newBackupCommand(std)}},
+		{"Locks", []*cobra.Command{newLockCommand(std)}},
+		{"Server", []*cobra.Command{newServeCommand(std)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.name, Title: group.name + ":"})
+		for _, c := range group.commands {
+			c.GroupID = group.name
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(newCompletionCommand(std), newVersionCommand(std))
 	started = new(bool)
 	for _, c := range root.Commands() {
 		if work := c.RunE; work != nil {
@@ -57,8 +55,8 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	return root, started
 }
 
-// noEmptyFlag refuses a flag that was given the empty text: that is a variable of
-// the shell which was never set, and must not pass for a flag that was not given.
+// noEmptyFlag refuses a flag with an empty value: it comes from a variable of the
+// shell that was never set, and must not count as a flag that was not given.
 func noEmptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" {
@@ -66,4 +64,32 @@ func noEmptyFlag(cmd *cobra.Command) (err error) {
 		}
 	})
 	return err
+}
+
+// shells are the shells with a completion script.
+var shells = forms[func(root *cobra.Command, w io.Writer) error]{
+	{"bash", func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) }},
+	{"zsh", (*cobra.Command).GenZshCompletion},
+	{"fish", func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) }},
+	{"powershell", (*cobra.Command).GenPowerShellCompletionWithDesc},
+}
+
+func newCompletionCommand(std streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion {bash|zsh|fish|powershell}",
+		Short: "Write a completion script for a shell",
+		Long:  "Write a script with which the shell completes the commands and flags of oid.",
+		Example: `  source <(oid completion bash)
+  oid completion fish > ~/.config/fish/completions/oid.fish`,
+		Args:                  cobra.ExactArgs(1),
+		ValidArgs:             shells.list(),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			write, err := shells.find("completion", args[0])
+			if err != nil {
+				return err
+			}
+			return write(cmd.Root(), std.out)
+		},
+	}
 }

@@ -11,9 +11,8 @@ import (
 	censusreport "github.com/oidkit/oid/census/report"
 )
 
-// screenOf returns what can be shown on out: on a terminal its width, elsewhere
-// the width in the variable COLUMNS or 80, and ASCII alone if the locale has no
-// UTF-8.
+// screenOf returns the abilities of out: the width of a terminal, elsewhere that in
+// the variable COLUMNS or 80, and ASCII alone if the locale does not use UTF-8.
 func screenOf(out io.Writer) censusreport.Screen {
 	s := censusreport.Screen{ASCII: !hasUTF8()}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
@@ -37,4 +36,21 @@ func hasUTF8() bool {
 		}
 	}
 	return false
+}
+
+// Widths of plots in columns.
+const (
+	minWidth     = 40
+	maxWidth     = 1000
+	defaultWidth = 80 // where there is no terminal
+)
+
+// plotWidth returns the width for plots on w.
+func plotWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return min(max(columns, minWidth), maxWidth)
+		}
+	}
+	return defaultWidth
 }

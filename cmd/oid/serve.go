@@ -27,21 +27,21 @@ func newServeCommand(std streams) *cobra.Command {
 		listen    string
 		tokenFile string
 		quiet     bool
-		asJSON    bool
+		asJSON    jsonFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the web page and the HTTP API",
-		Long: `Serve a page for people and an API for programs in other languages: ids in bulk,
-what an id tells and who made it, ranges, processes, and the census of a dump.
+		Long: `Serve a page for people and an HTTP API for programs in other languages: ids in
+bulk, creation times and processes of ids, ranges, and the census of a dump.
 
-On a loopback address, which is the default, nobody but this machine gets in. Any
-other address needs --token-file, a file with a token of at least 16 characters,
-which programs send as "Authorization: Bearer TOKEN" and people type once.
+On a loopback address, the default, only this machine can connect. Any other
+address needs --token-file, a file with a token of at least 16 characters. Programs
+send the token as "Authorization: Bearer TOKEN", people log in with it once.
 
-The log goes to standard error. On an interrupt the server says on /readyz that it
-ends, goes on for --drain, lets requests under way end for up to --grace, uploads for
-half of that, and leaves the registry. A second interrupt ends it at once.
+The log goes to standard error. After an interrupt /readyz fails, the server goes on
+for --drain, then waits up to --grace for requests in flight, half of that for
+uploads, and records its end in the registry. A second interrupt ends it at once.
 
 ` + storeHelp,
 		Example: `  oid serve
@@ -77,14 +77,14 @@ half of that, and leaves the registry. A second interrupt ends it at once.
 			var config net.ListenConfig
 			l, err := config.Listen(cmd.Context(), "tcp", listen)
 			if errors.Is(err, syscall.EADDRINUSE) {
-				return fmt.Errorf("listen on %s: %w; end the program that has it, or give --listen another port", listen, err)
+				return fmt.Errorf("listen on %s: %w; end the program that uses it, or choose another port with --listen", listen, err)
 			}
 			if err != nil {
 				return fmt.Errorf("listen on %s: %w", listen, err)
 			}
-			// What comes after the first signal takes its usual effect.
+			// A second signal has its default effect.
 			defer context.AfterFunc(cmd.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-			fmt.Fprintf(std.err, "oid: serving on http://%s\n", l.Addr())
+			std.warn("serving on http://%s", l.Addr())
 			err = s.Serve(cmd.Context(), l)
 			if errors.Is(err, server.ErrToken) {
 				return usagef("%w; give --token-file", err)
@@ -95,16 +95,16 @@ half of that, and leaves the registry. A second interrupt ends it at once.
 	f := cmd.Flags()
 	f.StringVar(&listen, "listen", "127.0.0.1:8024", "`ADDRESS` to listen on; port 0 takes a free one")
 	f.StringVar(&tokenFile, "token-file", "", "`FILE` with the token that clients must send")
-	f.StringVar(&options.Addr, "address", "", "`IP:PORT` at which peers reach this server, for the registry (default the one listened on)")
+	f.StringVar(&options.Addr, "address", "", "`IP:PORT` of this server in the registry (default that of --listen)")
 	f.BoolVarP(&quiet, "quiet", "q", false, "log no requests")
-	f.BoolVar(&asJSON, "json", false, "write the log as JSON")
-	f.DurationVar(&options.Grace, "grace", 30*time.Second, "how long requests under way may take to end")
-	f.DurationVar(&options.Drain, "drain", time.Second, "how long to go on serving at the end while /readyz says no")
+	asJSON.addFlag(cmd, "write the log as JSON")
+	f.DurationVar(&options.Grace, "grace", 30*time.Second, "how long to wait for requests in flight at the end")
+	f.DurationVar(&options.Drain, "drain", time.Second, "how long to go on serving at the end while /readyz fails")
 	where.addFlag(cmd)
 	return cmd
 }
 
-// readToken reads the token, which nobody else may read.
+// readToken reads the token from a file that only its owner may read.
 func readToken(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 // storeHelp is the paragraph of --help about --store.
 const storeHelp = `Documents are kept in the store that --store or the variable OID_STORE names:
 sqlite:PATH for a file, postgres://... for a PostgreSQL server, mongodb://... or
-mongodb+srv://... for a MongoDB server, each with the database in the URL. Without
-either it is a file in your data folder.`
+mongodb+srv://... for a MongoDB server, each with the database in the URL. The
+default is a file in your data folder.`
 
 // storeURLs lists the URLs that a store may have.
 const storeURLs = "sqlite:PATH, postgres://... or mongodb://..."

@@ -1,45 +1,32 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/server/wire"
 )
 
-// version describes this build.
-type version struct {
-	Version string `json:"version"`
-	Commit  string `json:"commit,omitempty"`
-	Go      string `json:"go"`
-	OS      string `json:"os"`
-	Arch    string `json:"arch"`
-}
-
 func newVersionCommand(std streams) *cobra.Command {
-	var asJSON bool
+	var asJSON jsonFlag
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Say which build this is",
+		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := thisVersion()
-			if asJSON {
-				return json.NewEncoder(std.out).Encode(v)
-			}
-			_, err := fmt.Fprintf(std.out, "oid %s %s %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
-			return err
+			return asJSON.emit(std.out, v, textf("oid %s %s %s/%s\n", v.Version, v.Go, v.OS, v.Arch))
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON object")
+	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }
 
-// thisVersion reads what the Go toolchain put into the binary.
-func thisVersion() version {
-	v := version{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+// thisVersion reads what the Go toolchain recorded in the binary.
+func thisVersion() wire.Version {
+	v := wire.Version{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

@@ -31,8 +31,23 @@ func Process(s registry.Status) wire.Process {
 	if s.End != nil {
 		out.End = &wire.End{Time: s.End.Time, Reason: s.End.Reason}
 	}
-	if k := s.Kernel; k != (gpid.Process{}) {
-		out.Kernel = &wire.Kernel{BootID: k.Boot, PIDNamespace: k.Namespace, PID: k.PID, StartTicks: k.Ticks}
+	out.Kernel = kernel(s.Kernel)
+	return out
+}
+
+func kernel(p gpid.Process) *wire.Kernel {
+	if p == (gpid.Process{}) {
+		return nil
+	}
+	return &wire.Kernel{BootID: p.Boot, PIDNamespace: p.Namespace, PID: p.PID, StartTicks: p.Ticks}
+}
+
+// Registered returns what p needs after its registration. The rivals are other live
+// processes with its process value.
+func Registered(p registry.Process, rivals []gpid.GPID) wire.Registered {
+	out := wire.Registered{GPID: p.GPID.String(), ProcessValue: p.Value, IntervalSeconds: p.Interval.Seconds(), Rivals: GPIDs(rivals)}
+	if p.Value == p.Block {
+		out.ProcessBlock = p.Block
 	}
 	return out
 }

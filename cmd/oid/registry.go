@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/sqlitestore"
+)
+
+// registryHelp is the paragraph of --help about where processes are recorded.
+const registryHelp = `Processes are recorded in the store that --store or the variable OID_STORE names:
+sqlite:PATH for the processes of one machine, postgres://..., mongodb://... or
+mongodb+srv://... for those of several. The default is a file in your data folder.`
+
+// onlyHere reports whether only this host can reach s.
+func onlyHere(s store.Store) bool {
+	_, file := s.(*sqlitestore.Store)
+	return file
+}
+
+// newRegistry returns the registry in s.
+func newRegistry(s store.Store) *registry.Registry {
+	return registry.New(s, &registry.Options{OneHost: onlyHere(s)})
+}
+
+// openRegistry opens the registry of a store to read it. The caller closes the
+// store.
+func (f *storeFlag) openRegistry(ctx context.Context) (*registry.Registry, store.Store, error) {
+	s, err := f.openToRead(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newRegistry(s), s, nil
+}
+
+// tracer finds the processes of ids for commands that show them beside other
+// things. A nil *tracer, for no registry, finds none.
+type tracer struct {
+	registry *registry.Registry
+	store    store.Store
+}
+
+// openTracer opens the registry if one is configured, with --store or OID_STORE,
+// and returns nil otherwise.
+func (f *storeFlag) openTracer(ctx context.Context) (*tracer, error) {
+	if f.url == "" && os.Getenv("OID_STORE") == "" {
+		return nil, nil
+	}
+	r, s, err := f.openRegistry(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &tracer{r, s}, nil
+}
+
+// Close closes the store.
+func (t *tracer) Close() error {
+	if t == nil {
+		return nil
+	}
+	return t.store.Close()
+}
+
+// trace returns the trace of id, or nil if there is no registry.
+func (t *tracer) trace(ctx context.Context, id objectid.ID) (*registry.Trace, error) {
+	if t == nil {
+		return nil, nil
+	}
+	found, err := t.registry.Trace(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &found, nil
+}
+
+// processLine returns the process of a trace on one line, or the verdict, or "" if
+// no registered process has used the process value.
+func processLine(t *registry.Trace) string {
+	switch {
+	case t == nil || t.Verdict == registry.Unknown:
+		return ""
+	case t.Verdict == registry.Known:
+		p := t.Processes[0]
+		return fmt.Sprintf("%s %v (%s)", printable(p.Name), p.GPID, p.State)
+	default:
+		return fmt.Sprintf("%s: %s", t.Verdict, t.Reason)
+	}
+}
+
+// closing closes s after work that ended with err.
+func closing(s store.Store, err *error) { *err = errors.Join(*err, s.Close()) }
