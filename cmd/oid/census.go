@@ -83,7 +83,7 @@ not in the other.
 				return compare(cmd, std, &f, r, args)
 			}
 			if f.ids {
-				return usagef("--ids needs --compare")
+				return usagef("--ids goes with --compare")
 			}
 			c := census.New(&f.options)
 			if err := r.readAll(cmd.Context(), c, args); err != nil {

@@ -231,7 +231,7 @@ func TestLockLostInRedis(t *testing.T) {
 	if got := h.code(); got != exitLockLost {
 		t.Errorf("exit code %d, want %d", got, exitLockLost)
 	}
-	if !strings.Contains(h.stderr.String(), "oid: the lock was lost while the command ran: lock: lost") {
+	if !strings.Contains(h.stderr.String(), "oid: the lock was lost while the command ran: lost") {
 		t.Errorf("stderr: %s", h.stderr.String())
 	}
 }

@@ -61,15 +61,15 @@ func TestStoreCommands(t *testing.T) {
 			want outcome
 		}{
 			{"", "insert events " + doc, outcome{0, id + "\n", ""}},
-			{"", "insert events " + doc, outcome{1, "", "oid: store: duplicate _id: " + id + "\n"}},
+			{"", "insert events " + doc, outcome{1, "", "oid: duplicate _id: " + id + "\n"}},
 			{"{\"_id\":1}\n\n  {\"_id\":\"a\",\n{\"_id\":1.0}\r\n[1]\n{\"_id\":2} x\n{\"_id\":true}\n{\"_id\":\"a\"}", "insert events", outcome{
 				1, "1\n\"a\"\n", "oid: line 3: not JSON: unexpected end of JSON input\n" +
-					"oid: line 4: store: duplicate _id: 1\n" +
+					"oid: line 4: duplicate _id: 1\n" +
 					"oid: line 5: not a JSON object\n" +
 					"oid: line 6: not JSON: invalid character 'x' after top-level value\n" +
-					"oid: line 7: store: _id cannot be a key: BSON type boolean, want a number, a string or an ObjectId\n",
+					"oid: line 7: _id cannot be a key: BSON type boolean, want a number, a string or an ObjectId\n",
 			}},
-			{"\ufeff{\"_id\":3}\n{\"_id\":3}\n{\"_id\":4}\n", "insert events --stop-on-error --json -", outcome{1, "{\"_id\":3}\n", "oid: line 2: store: duplicate _id: 3\n"}},
+			{"\ufeff{\"_id\":3}\n{\"_id\":3}\n{\"_id\":4}\n", "insert events --stop-on-error --json -", outcome{1, "{\"_id\":3}\n", "oid: line 2: duplicate _id: 3\n"}},
 			{"{\"_id\":5}\nx\n{\"_id\":6}\n", "insert events --stop-on-error", outcome{1, "5\n", "oid: line 2: not JSON: invalid character 'x' looking for beginning of value\n"}},
 			{"", "find events", outcome{0, "{\"_id\":1}\n{\"_id\":3}\n{\"_id\":5}\n{\"_id\":\"a\"}\n" + relaxed, ""}},
 			{"", "find events --since 1h", outcome{0, relaxed, ""}},
@@ -79,10 +79,10 @@ func TestStoreCommands(t *testing.T) {
 			{"", "find events --count", outcome{0, "5\n", ""}},
 			{"", "find nothing", outcome{0, "", ""}},
 			{"", `get events "a" ` + id + " 1", outcome{0, "{\"_id\":\"a\"}\n" + relaxed + "{\"_id\":1}\n", ""}},
-			{"3\n\n7\nx\n" + id + "\n", "get events", outcome{1, "{\"_id\":3}\n" + relaxed, "oid: store: not found: 7\noid: store: _id cannot be a key: \"x\", want 24 hexadecimal digits, a number, or a string in quotes as in '\"name\"'\n"}},
+			{"3\n\n7\nx\n" + id + "\n", "get events", outcome{1, "{\"_id\":3}\n" + relaxed, "oid: not found: 7\noid: _id cannot be a key: \"x\", want 24 hexadecimal digits, a number, or a string in quotes as in '\"name\"'\n"}},
 			{"", "collections", outcome{0, "events\n", ""}},
 			{"", "collections --json", outcome{0, "{\"collection\":\"events\"}\n", ""}},
-			{"", "delete events 1 7", outcome{1, "1\n", "oid: store: not found: 7\n"}},
+			{"", "delete events 1 7", outcome{1, "1\n", "oid: not found: 7\n"}},
 			{"", "delete events --since 1h", outcome{0, "1\n", ""}},
 			{"", "delete events --all --json", outcome{0, "{\"deleted\":3}\n", ""}},
 			{"", "find events", outcome{0, "", ""}},
@@ -125,8 +125,8 @@ func TestStoreCommandsRefuse(t *testing.T) {
 		{"", []string{"find", "c", "--follow", "--desc"}, 2, "--follow"},
 		{"", []string{"find", "c", "--count", "--limit", "1"}, 2, "--count"},
 		{"", []string{"get", "c", "507f1f77bcf86cd79943901"}, 2, "24 hexadecimal digits"},
-		{"", []string{"delete", "c"}, 2, "which documents"},
-		{"", []string{"delete", "c", "1", "--all"}, 2, "which documents"},
+		{"", []string{"delete", "c"}, 2, "no documents chosen"},
+		{"", []string{"delete", "c", "1", "--all"}, 2, "no documents chosen"},
 		{"", []string{"find", "c", "--store", "redis://localhost"}, 2, `"redis:"`},
 		{"", []string{"find", "c", "--store", "s.db"}, 2, "sqlite:PATH"},
 		{"", []string{"find", "c", "--store", "./s.db"}, 2, "sqlite:PATH"},

@@ -7,5 +7,5 @@ type Collection struct {
 
 // Deleted is how many documents were deleted.
 type Deleted struct {
-	Documents int64 `json:"documents"`
+	Documents int64 `json:"deleted"`
 }
