@@ -71,10 +71,8 @@ mutants:
 # Every measurement, or one of them: "make bench-ids".
 .PHONY: bench bench-ids bench-store bench-registry bench-lock bench-census bench-serve
 bench: bench-ids bench-store bench-registry bench-lock bench-census bench-serve
-bench-ids bench-census bench-serve: bench-%:
+bench-ids bench-store bench-registry bench-census bench-serve: bench-%:
 	cd bench && go run ./$* -o ../docs/benchmarks.md
-bench-store bench-registry: bench-%:
-	cd bench/$* && go run . -o ../../docs/benchmarks.md
 bench-lock:
 	cd bench/lock && go test -run TestSpeed -timeout 60m -args -o ../../docs/benchmarks.md
 	cd bench/lock && go test -run TestFaults -timeout 60m -parallel 8 -args -o ../../docs/lock-faults.md

@@ -17,7 +17,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,17 +25,13 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	out := flag.String("o", "", "`file` of measurements to write the section to (default: standard output)")
+	out := page.Output()
 	rounds := flag.Int("rounds", 5, "rounds")
 	documents := flag.Int("n", 3_400_000, "documents of 180 bytes")
 	flag.Parse()
 	body, err := measure(*rounds, *documents)
 	if err != nil {
 		log.Fatal(err)
-	}
-	if *out == "" {
-		fmt.Print(body)
-		return
 	}
 	if err := page.Write(*out, "Census", "go run ./census", body); err != nil {
 		log.Fatal(err)
@@ -115,14 +110,9 @@ func (c contest) run(dir string, rounds, n int) (string, error) {
 		for k := range ratios {
 			ratios[k] = times[i][k] / times[0][k]
 		}
-		fmt.Fprintf(&b, "| %s | %.3f | %.0f | %.1f |\n", r.name, median(times[i]), float64(size)/1e6/median(times[i]), median(ratios))
+		fmt.Fprintf(&b, "| %s | %.3f | %.0f | %.1f |\n", r.name, page.Median(times[i]), float64(size)/1e6/page.Median(times[i]), page.Median(ratios))
 	}
 	return b.String(), nil
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
 // build builds a package of the module in folder.

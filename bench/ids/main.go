@@ -11,7 +11,6 @@ import (
 	"log"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +20,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	out := flag.String("o", "", "`file` of measurements to write the section to (default: standard output)")
+	out := page.Output()
 	rounds := flag.Int("rounds", 11, "rounds")
 	turn := flag.Duration("turn", 100*time.Millisecond, "length of one library's turn")
 	flag.Parse()
@@ -35,10 +34,6 @@ func main() {
 			}
 		}
 		fmt.Fprintf(os.Stderr, "%s done\n", o.name)
-	}
-	if *out == "" {
-		fmt.Print(body.String())
-		return
 	}
 	if err := page.Write(*out, "Ids", "go run ./ids", body.String()); err != nil {
 		log.Fatal(err)
@@ -60,7 +55,7 @@ func table(o operation, workers, rounds int, turn time.Duration) string {
 		for r := range ratios {
 			ratios[r] = times[0][r] / times[i][r]
 		}
-		fmt.Fprintf(&b, "| %s | %.2f | %.3f | %d |\n", l.name, median(times[i]), median(ratios), allocations(l.run)/uint64(o.ids(l)))
+		fmt.Fprintf(&b, "| %s | %.2f | %.3f | %d |\n", l.name, page.Median(times[i]), page.Median(ratios), allocations(l.run)/uint64(o.ids(l)))
 	}
 	return b.String()
 }
@@ -70,11 +65,6 @@ func plural(workers int) string {
 		return "one goroutine"
 	}
 	return fmt.Sprintf("%d goroutines", workers)
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
 // measure lets workers call run for about the given time and returns the

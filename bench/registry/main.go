@@ -1,7 +1,6 @@
 // Command registry measures what it costs to be in a registry and to ask it: to
 // join, to send a heartbeat, to make ids with a claimed block, and to trace an id
-// among many processes. It has a module of its own, so that SQLite reaches no
-// other.
+// among many processes.
 package main
 
 import (
@@ -28,7 +27,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	slog.SetLogLoggerLevel(slog.LevelError)
-	out := flag.String("o", "", "`file` of measurements to write the section to (default: standard output)")
+	out := page.Output()
 	n := flag.Int("n", 100_000, "processes in the registry")
 	rounds := flag.Int("rounds", 11, "rounds")
 	flag.Parse()
@@ -81,11 +80,7 @@ func run(ctx context.Context, out string, n, rounds int) (err error) {
 		fmt.Fprint(os.Stderr, line)
 		body.WriteString(line)
 	}
-	if out == "" {
-		fmt.Print(body.String())
-		return nil
-	}
-	return page.Write(out, "Registry", "go run .", body.String())
+	return page.Write(out, "Registry", "go run ./registry", body.String())
 }
 
 // perRound is how many times a round does what it measures.

@@ -32,7 +32,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	out := flag.String("o", "", "`file` of measurements to write the section to (default: standard output)")
+	out := page.Output()
 	rounds := flag.Int("rounds", 7, "rounds")
 	turn := flag.Duration("turn", time.Second, "length of one turn")
 	child := flag.Bool("server", false, "be the server; used by this command itself")
@@ -44,10 +44,8 @@ func main() {
 		return
 	}
 	body, err := measure(*rounds, *turn)
-	if err == nil && *out != "" {
+	if err == nil {
 		err = page.Write(*out, "Ids over HTTP", "go run ./serve", body)
-	} else if err == nil {
-		fmt.Print(body)
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -138,7 +136,7 @@ func measure(rounds int, turn time.Duration) (string, error) {
 			}
 			rates = append(rates, float64(n)/took.Seconds())
 		}
-		r := median(rates)
+		r := page.Median(rates)
 		fmt.Fprintf(&b, "| %d | %d | %s | %.3g | %.3g |\n", c.count, c.connections, c.accept, r*float64(c.count), r)
 	}
 	fmt.Fprintf(&b, "\n| one inspection | connections | at | median | 99 of 100 within |\n|---|---:|---|---:|---:|\n")
@@ -176,14 +174,9 @@ func measure(rounds int, turn time.Duration) (string, error) {
 		if c.rate == 0 {
 			at += ", as fast as they are answered"
 		}
-		fmt.Fprintf(&b, "| %s | %d | %s | %.3f ms | %.3f ms |\n", c.name, c.connections, at, median(middle), median(most))
+		fmt.Fprintf(&b, "| %s | %d | %s | %.3f ms | %.3f ms |\n", c.name, c.connections, at, page.Median(middle), page.Median(most))
 	}
 	return b.String(), nil
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
 // fetch returns an id that the server has made.

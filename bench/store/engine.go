@@ -7,8 +7,10 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/bench/page"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/sqlitestore"
@@ -107,7 +109,7 @@ func throughput(ctx context.Context, folder string, data []row) (string, error) 
 		}
 	}
 	return fmt.Sprintf("Of %s documents of %d bytes InsertMany, 10,000 at a time, takes %s a second; Find over all of them gives %s a second and holds %.1f MB of memory at most while it does (medians of 3).\n",
-		thousands(len(docs)), len(docs[0].(bson.Raw)), thousands(int(median(inserts))), thousands(int(median(finds))), float64(memory)/1e6), nil
+		humanize.Comma(int64(len(docs))), len(docs[0].(bson.Raw)), humanize.Comma(int64(page.Median(inserts))), humanize.Comma(int64(page.Median(finds))), float64(memory)/1e6), nil
 }
 
 // readAll reads everything, and returns how many documents a second that were and

@@ -5,8 +5,6 @@
 //
 // PostgreSQL is Debian's package, which the command starts on the loopback address
 // with its data in a temporary folder; it is left out where it is not installed.
-// The command has a module of its own, so that the driver for PostgreSQL reaches no
-// other.
 package main
 
 import (
@@ -17,9 +15,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/bench/page"
 	"github.com/oidkit/oid/objectid"
@@ -27,7 +26,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	out := flag.String("o", "", "`file` of measurements to write the section to (default: standard output)")
+	out := page.Output()
 	n := flag.Int("n", 1_000_000, "documents")
 	rounds := flag.Int("rounds", 11, "rounds")
 	flag.Parse()
@@ -45,7 +44,7 @@ func run(ctx context.Context, out string, n, rounds int) error {
 	}
 	defer os.RemoveAll(folder)
 	var body strings.Builder
-	fmt.Fprintf(&body, "%s documents of about 350 bytes, 100 for each second. The %s of a stretch of ten seconds are looked up; medians of %d rounds, in each of which every way has its turn on the same stretch, after one round that does not count. ratio: the time of the way over that by _id.\n", thousands(n), thousands(perRange), rounds)
+	fmt.Fprintf(&body, "%s documents of about 350 bytes, 100 for each second. The %s of a stretch of ten seconds are looked up; medians of %d rounds, in each of which every way has its turn on the same stretch, after one round that does not count. ratio: the time of the way over that by _id.\n", humanize.Comma(int64(n)), humanize.Comma(perRange), rounds)
 	data := makeRows(n)
 	for _, m := range []func(ctx context.Context, folder string, data []row, rounds int) (string, error){measureStore, measureSQLite, measurePostgres} {
 		text, err := m(ctx, folder, data, rounds)
@@ -55,11 +54,7 @@ func run(ctx context.Context, out string, n, rounds int) error {
 		body.WriteString("\n" + text)
 		fmt.Fprintln(os.Stderr, text)
 	}
-	if out == "" {
-		_, err := fmt.Print(body.String())
-		return err
-	}
-	return page.Write(out, "Store", "cd bench/store && go run .", body.String())
+	return page.Write(out, "Store", "go run ./store", body.String())
 }
 
 const (
@@ -121,14 +116,9 @@ func compare(ctx context.Context, data []row, rounds int, ways []way) (string, e
 		for r := range ratios {
 			ratios[r] = times[i][r] / times[0][r]
 		}
-		fmt.Fprintf(&b, "| %s | %.3f ms | %.2f |\n", w.name, 1000*median(times[i]), median(ratios))
+		fmt.Fprintf(&b, "| %s | %.3f ms | %.2f |\n", w.name, 1000*page.Median(times[i]), page.Median(ratios))
 	}
 	return b.String(), nil
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
 // countRows counts rows of an id and a text, reading both.
@@ -165,14 +155,5 @@ func indexCost(n int, without, with []cost) string {
 	}
 	extra := float64(with[0].bytes - without[0].bytes)
 	return fmt.Sprintf("The index on the time costs %.1f bytes for each document, %.0f %% of the table without it, and %.2f s for the inserting of them all, which takes %.2f times as long.\n",
-		extra/float64(n), 100*extra/float64(without[0].bytes), median(seconds), median(ratios))
-}
-
-// thousands writes 1000000 as 1,000,000.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+		extra/float64(n), 100*extra/float64(without[0].bytes), page.Median(seconds), page.Median(ratios))
 }
