@@ -5,8 +5,8 @@
 -- Returns "nonce 1" if the owner had the lock, and otherwise "nonce 0".
 --
 -- The first waiter is told to ask, and for a moment nobody else can take the lock.
--- The waiter of another process that was last heard of is told to ask after that
--- moment, in case the process of the first is dead.
+-- A waiter of another process is told to ask after that moment, in case the process
+-- of the first is dead.
 
 local nonce, lease, owner, ttl, leaving = unpack(ARGV)
 local found = redis.call('MGET', KEYS[1], KEYS[3])
@@ -20,12 +20,43 @@ end
 
 -- include prelude.lua
 
+-- tell_later tells a waiter of another process than that of first to ask when the
+-- reservation for first is over: one of the two last heard of or, where neither
+-- will do, the last in the queue.
+local function tell_later(first)
+  local function tell(other)
+    if channel_of(other) == channel_of(first) then
+      return false
+    end
+    redis.call('PUBLISH', channel_of(other), 'later ' .. string.match(other, '%S+$') .. ' ' .. math.ceil(reservation / 1000))
+    return true
+  end
+  local last, before = last_heard(heard)
+  if before == '' and channel_of(last) == channel_of(first) then
+    return -- all waiters belong to one process
+  end
+  for _, other in ipairs({last, before}) do
+    if other ~= '' and redis.call('ZSCORE', KEYS[2], other) and tell(other) then
+      return
+    end
+  end
+  for _, other in ipairs(redis.call('ZREVRANGE', KEYS[2], 0, 99)) do
+    if tell(other) then
+      return
+    end
+  end
+end
+
 if leaving ~= '' then
   redis.call('ZREM', KEYS[2], leaving)
 end
 local fence, rest = read(value, heard)
 local had = is_held_by(rest, owner)
 if not had and reserved(rest) ~= owner then
+  local first = leaving ~= '' and reserved(rest) and redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  if first then
+    tell_later(first) -- the one that leaves may have been told
+  end
   return nonce .. ' 0'
 end
 local reply = nonce .. (had and ' 1' or ' 0')
@@ -42,10 +73,5 @@ end
 local channel, waiter = string.match(first, '^(%S+) (%S+)$')
 set(fence .. ' ! ' .. waiter .. ' ' .. string.format('%.0f', now() + reservation), ttl)
 redis.call('PUBLISH', channel, 'ask ' .. waiter)
-for _, other in ipairs({last_heard(heard)}) do
-  if other ~= '' and channel_of(other) ~= channel and redis.call('ZSCORE', KEYS[2], other) then
-    redis.call('PUBLISH', channel_of(other), 'later ' .. string.match(other, '%S+$') .. ' ' .. math.ceil(reservation / 1000))
-    break
-  end
-end
+tell_later(first)
 return reply
