@@ -31,9 +31,10 @@ type Registry struct {
 	watched map[objectid.ID]watch // by member
 }
 
-// New returns the registry in s. A nil o stands for the zero Options.
+// New returns the registry in s, which it uses as [store.Consistent] returns it. A
+// nil o stands for the zero Options.
 func New(s store.Store, o *Options) *Registry {
-	r := &Registry{store: s, here: findHere(), random: rand.Reader, keepSamples: keepSamples, watched: map[objectid.ID]watch{}}
+	r := &Registry{store: store.Consistent(s), here: findHere(), random: rand.Reader, keepSamples: keepSamples, watched: map[objectid.ID]watch{}}
 	if o != nil {
 		r.options = *o
 	}
