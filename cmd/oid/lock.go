@@ -17,6 +17,8 @@ free, runs the command, and releases the lock when the command has ended.
                        redis://HOST1:PORT?addr=HOST2:PORT
   redis-sentinel://HOST1:PORT,HOST2:PORT/MASTER
                        in the Redis that a Sentinel names
+  postgres://..., mongodb://..., sqlite:PATH
+                       in a store, as --store has it elsewhere
 
 The command runs in a process group of its own, in the foreground of the terminal
 if oid is. Signals to oid are passed on to the group; Ctrl-Z stops oid and the
@@ -25,7 +27,7 @@ command together. The command finds in its environment:
   OID_LOCK_OWNER     the owner, as --status shows it
   OID_LOCK_FENCE     a number higher than that of all earlier holders: a resource
                      that refuses lower numbers is safe from late writers
-  OID_LOCK_DEADLINE  when the lock ends if it is never renewed (RFC 3339; in Redis)
+  OID_LOCK_DEADLINE  when the lock ends if it is never renewed (RFC 3339; not in a file)
   OID_LOCK_OUTER     the owners of the locks under which oid itself runs
 
 The lock is held until all processes of the command have ended, those that it
@@ -40,7 +42,7 @@ oid then exits with 123, whatever the command returns. oid cannot end processes 
 other users, such as those of sudo, unless it runs as root.
 
 If oid itself is killed by SIGKILL, Linux kills the command too, but not what it
-has started. A lock in a file is held until that has ended; a lock in Redis ends
+has started. A lock in a file is held until that has ended; a lock elsewhere ends
 with its TTL, or as soon as a waiter on this machine sees that all have ended.
 
 A command that runs under a lock cannot acquire the same lock again: that would

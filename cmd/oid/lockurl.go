@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/filelock"
 	"github.com/oidkit/oid/lock/redislock"
+	"github.com/oidkit/oid/lock/storelock"
+	"github.com/oidkit/oid/store"
 )
 
 // lockEngine is a kind of place where locks are held.
@@ -28,6 +31,7 @@ type lockEngine struct {
 var lockEngines = []lockEngine{
 	{[]string{"file"}, "file:FOLDER", false, openFileLocks},
 	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", true, openRedisLocks},
+	{[]string{"sqlite", "postgres", "postgresql", "mongodb", "mongodb+srv"}, storeURLs, true, openStoreLocks},
 }
 
 // lockEngineOf returns the engine of a URL. The URL is left out of errors: it may
@@ -75,6 +79,27 @@ func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Durat
 	})
 }
 
+// storeLocks are locks in a store that is closed with them.
+type storeLocks struct {
+	*storelock.Locker
+	store store.Store
+}
+
+func (l storeLocks) Close() error { return errors.Join(l.Locker.Close(), l.store.Close()) }
+
+func openStoreLocks(ctx context.Context, _ streams, url string, ttl time.Duration) (lock.Locker, error) {
+	where := storeFlag{url: url}
+	s, err := where.openToWrite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, err := storelock.New(s, &storelock.Options{TTL: ttl})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return storeLocks{l, s}, nil
+}
+
 // locksFlag is the flag --locks, which says where locks are held.
 type locksFlag struct{ url string }
 
@@ -109,7 +134,7 @@ func (f *locksFlag) engine(cmd *cobra.Command) (lockEngine, string, error) {
 func (e lockEngine) checkTTL(cmd *cobra.Command, ttl time.Duration, grace *time.Duration) error {
 	given := cmd.Flags().Changed("grace")
 	if !e.expires && (given || cmd.Flags().Changed("ttl")) {
-		return usagef("--ttl and --grace are for locks in Redis: a lock in a file ends with its holder")
+		return usagef("--ttl and --grace are for locks in Redis or a store: a lock in a file ends with its holder")
 	}
 	if err := lock.CheckTTL(ttl); err != nil {
 		return usageError{fmt.Errorf("--ttl: %w", err)}
