@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/server"
+	"github.com/oidkit/oid/server/wire"
 )
 
 // soak reports whether the long forms of the tests are asked for.
@@ -189,10 +190,10 @@ func TestEndlessUpload(t *testing.T) {
 	block := bytes.Repeat(line, 1<<20/len(line))
 	peak := watchHeap(t)
 	within := r.do(t, "POST", "/v1/census", io.LimitReader(&repeat{block: block}, size-1), "Content-Type", "application/octet-stream")
-	var found struct{ Others []struct{ Count int64 } }
+	var found wire.Census
 	if err := json.Unmarshal([]byte(within.body), &found); err != nil || within.status != 200 {
 		t.Errorf("%d bytes: status %d: %v: %s", size-1, within.status, err, within.body)
-	} else if lines := (size - 1) / int64(len(line)); len(found.Others) != 1 || found.Others[0].Count != lines {
+	} else if lines := (size - 1) / int64(len(line)); len(found.Others) != 1 || found.Others[0].Values != lines {
 		t.Errorf("%+v of %d lines were counted", found.Others, lines)
 	}
 	if grown := peak(); grown > 200<<20 {
