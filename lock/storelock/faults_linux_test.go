@@ -1,0 +1,248 @@
+package storelock_test
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/lock/storelock"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/mongostore"
+	"github.com/oidkit/oid/store/pgstore"
+	"github.com/oidkit/oid/store/sqlitestore"
+)
+
+const faultTTL = 600 * time.Millisecond
+
+func TestMain(m *testing.M) {
+	if uri := os.Getenv("OID_STORELOCK_WORKER"); uri != "" {
+		fmt.Fprintln(os.Stderr, work(uri))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// uptime returns a time that all processes of this machine share and nobody sets.
+func uptime() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
+	return time.Duration(t.Nano())
+}
+
+func openStore(ctx context.Context, uri string) (store.Store, error) {
+	switch {
+	case strings.HasPrefix(uri, "postgres:"):
+		return pgstore.Open(ctx, uri, nil)
+	case strings.HasPrefix(uri, "mongodb:"):
+		return mongostore.Open(ctx, uri, nil)
+	}
+	return sqlitestore.Open(ctx, uri, nil)
+}
+
+// work takes the lock for ever, works for a while under it, and says every
+// millisecond with which fence it is inside its deadline.
+func work(uri string) error {
+	ctx := context.Background()
+	s, err := openStore(ctx, uri)
+	if err != nil {
+		return err
+	}
+	l, err := storelock.New(s, &storelock.Options{TTL: faultTTL})
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(os.Stdout)
+	for {
+		lease, err := l.Acquire(ctx, "job")
+		if err != nil {
+			continue
+		}
+		for end := time.Now().Add(rand.N(faultTTL)); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			now := uptime()
+			if lease.Check() != nil {
+				break
+			}
+			fmt.Fprintln(out, "inside", lease.Fence(), int64(now))
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
+		_ = lease.Release()
+	}
+}
+
+// stay is the time that a lease was seen to be inside its deadline.
+type stay struct {
+	fence       uint64
+	first, last time.Duration
+}
+
+// worker is a process that works under the lock, started again after each death.
+type worker struct {
+	t   *testing.T
+	uri string
+	cmd *exec.Cmd
+	all *sync.WaitGroup
+
+	mu    sync.Mutex
+	stays []stay
+}
+
+func (w *worker) start() {
+	w.cmd = exec.CommandContext(w.t.Context(), os.Args[0])
+	w.cmd.Env = append(os.Environ(), "OID_STORELOCK_WORKER="+w.uri)
+	w.cmd.Stderr = os.Stderr
+	out, err := w.cmd.StdoutPipe()
+	if err == nil {
+		err = w.cmd.Start()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.all.Go(func() {
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			var fence uint64
+			var now int64
+			if _, err := fmt.Sscan(strings.TrimPrefix(lines.Text(), "inside "), &fence, &now); err != nil {
+				continue // the last line of one that was killed
+			}
+			w.mu.Lock()
+			if n := len(w.stays); n == 0 || w.stays[n-1].fence != fence {
+				w.stays = append(w.stays, stay{fence, time.Duration(now), time.Duration(now)})
+			}
+			w.stays[len(w.stays)-1].last = time.Duration(now)
+			w.mu.Unlock()
+		}
+	})
+}
+
+func (w *worker) kill() {
+	_ = w.cmd.Process.Kill()
+	_ = w.cmd.Wait()
+}
+
+// place is a store with what can be done to its way to a worker.
+type place struct {
+	uris      [2]string
+	cut, slow func(worker int) (undo func())
+}
+
+// places are the stores. What cannot be cut off can be kept waiting.
+var places = map[string]func(t *testing.T) place{
+	"SQLite": func(t *testing.T) place {
+		path := filepath.Join(t.TempDir(), "s.db")
+		busy := func(int) func() {
+			db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=busy_timeout(10000)")
+			if err != nil {
+				t.Fatal(err)
+			}
+			tx, err := db.Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return func() { _ = tx.Rollback(); db.Close() }
+		}
+		return place{[2]string{path, path}, busy, busy}
+	},
+	"PostgreSQL": func(t *testing.T) place {
+		server := testenv.Postgres(t)
+		return wired(t, testenv.PostgresSchema(t, server.URL()), server.Addr)
+	},
+	"MongoDB": func(t *testing.T) place {
+		uri, _ := testenv.FerretDB(t)
+		addr, _, _ := strings.Cut(strings.TrimPrefix(uri, "mongodb://"), "/")
+		return wired(t, uri, addr)
+	},
+}
+
+// wired puts a cable between each worker and its server.
+func wired(t *testing.T, uri, addr string) place {
+	cables := [2]*testenv.Cable{testenv.NewCable(t, addr), testenv.NewCable(t, addr)}
+	var p place
+	for i, c := range cables {
+		p.uris[i] = strings.Replace(uri, addr, c.Addr, 1)
+	}
+	p.cut = func(i int) func() { cables[i].Cut(true); return func() { cables[i].Cut(false) } }
+	p.slow = func(i int) func() { cables[i].Slow(faultTTL / 8); return func() { cables[i].Slow(0) } }
+	return p
+}
+
+// TestTwoProcesses lets two processes that never speak take a lock through twenty
+// rounds in which one is stopped, killed, cut off or kept waiting. They are never both
+// inside their deadlines, the fences rise, and both get their turns.
+func TestTwoProcesses(t *testing.T) {
+	for name, open := range places {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := open(t)
+			var running sync.WaitGroup
+			workers := [2]*worker{{t: t, uri: p.uris[0], all: &running}, {t: t, uri: p.uris[1], all: &running}}
+			for _, w := range workers {
+				w.start()
+			}
+			for round := range 20 {
+				time.Sleep(rand.N(faultTTL / 2))
+				i := rand.IntN(2)
+				w := workers[i]
+				pause := func() { time.Sleep(faultTTL/2 + rand.N(faultTTL)) }
+				switch round % 4 {
+				case 0:
+					_ = w.cmd.Process.Signal(syscall.SIGSTOP)
+					pause()
+					_ = w.cmd.Process.Signal(syscall.SIGCONT)
+				case 1:
+					w.kill()
+					w.start()
+				case 2:
+					undo := p.cut(i)
+					pause()
+					undo()
+				case 3:
+					undo := p.slow(i)
+					pause()
+					undo()
+				}
+			}
+			time.Sleep(2 * faultTTL)
+			for _, w := range workers {
+				w.kill()
+			}
+			running.Wait()
+			judge(t, workers[0].stays, workers[1].stays)
+		})
+	}
+}
+
+// judge checks that no two stays overlap and that fences rise.
+func judge(t *testing.T, a, b []stay) {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(a, b stay) int { return cmp.Compare(a.first, b.first) })
+	for i := 1; i < len(all); i++ {
+		before, after := all[i-1], all[i]
+		if after.first <= before.last {
+			t.Errorf("fence %d was inside until %v and fence %d from %v", before.fence, before.last, after.fence, after.first)
+		}
+		if after.fence <= before.fence {
+			t.Errorf("fence %d after %d", after.fence, before.fence)
+		}
+	}
+	t.Logf("%d and %d leases", len(a), len(b))
+	if len(a) < 5 || len(b) < 5 {
+		t.Error("one of them has hardly had its turn")
+	}
+}
