@@ -10,8 +10,8 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Errors of every engine. What is returned wraps one of them where it applies
-// and says more.
+// Errors of all engines. A returned error wraps one of them where it applies and
+// says more.
 var (
 	// ErrNotFound means that no document has the key.
 	ErrNotFound = errors.New("store: not found")
@@ -63,7 +63,7 @@ type Store interface {
 	// then a *[RefusedError] that lists the refused ones. Any other error, such
 	// as a full disk or a server that has gone, leaves the rest undone. In both
 	// cases the key of a document is zero unless the document is known to be
-	// stored. A nil o stands for the zero InsertOptions.
+	// stored. A nil o means the zero InsertOptions.
 	InsertMany(ctx context.Context, collection string, docs []any, o *InsertOptions) ([]Key, error)
 
 	// Replace puts doc in the place of the document that has the same _id, in
@@ -76,9 +76,9 @@ type Store interface {
 	// still old, in one step. old is the whole document as Get, Find, Watch or
 	// Swap returned it, byte for byte; new is anything that bson.Marshal takes,
 	// with the _id of old. Swap returns new as it is stored: with a revision of
-	// its own, see the package comment. The error wraps ErrConflict if somebody
-	// wrote the document in between, ErrNotFound if somebody deleted it, ErrKey
-	// if new has another _id or none, or ErrDocument.
+	// its own, see the package comment. The error wraps ErrConflict if the
+	// document was written in between, ErrNotFound if it was deleted, ErrKey if
+	// new has another _id or none, or ErrDocument.
 	Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error)
 
 	// SwapMany does many swaps and conditional deletes at much less cost than
@@ -114,7 +114,7 @@ type Store interface {
 	Delete(ctx context.Context, collection string, key Key) error
 
 	// DeleteIf removes the document with the _id of old if it is still old, see
-	// Swap. The error wraps ErrConflict if somebody wrote it in between, or
+	// Swap. The error wraps ErrConflict if it was written in between, or
 	// ErrNotFound if there is none.
 	DeleteIf(ctx context.Context, collection string, old bson.Raw) error
 
@@ -127,7 +127,7 @@ type Store interface {
 	Collections(ctx context.Context) ([]string, error)
 
 	// Drop removes the collection and its documents. The error wraps ErrNotFound
-	// if it does not exist. Whoever uses it meanwhile goes on with an empty one,
+	// if it does not exist. Processes that use it go on with an empty one,
 	// but a Watch may end with an error.
 	Drop(ctx context.Context, collection string) error
 

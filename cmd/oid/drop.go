@@ -55,7 +55,7 @@ and needs --yes where it cannot ask.
 // confirmDrop asks on the terminal, and returns an error unless the answer is yes.
 func confirmDrop(cmd *cobra.Command, std streams, s store.Store, collection string) error {
 	if f, ok := std.in.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
-		return usagef("standard input is not a terminal, so nobody can be asked; give --yes to drop collection %s", collection)
+		return usagef("standard input is not a terminal, so oid cannot ask; give --yes to drop collection %s", collection)
 	}
 	n, err := s.Count(cmd.Context(), collection, store.Range{})
 	if err != nil {

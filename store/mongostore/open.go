@@ -59,7 +59,7 @@ var _ store.Store = (*Store)(nil)
 
 // Open connects to the database that uri names, a MongoDB connection string
 // (mongodb:// or mongodb+srv://); without a name it is [DefaultDatabase]. The
-// error says if uri cannot be understood or no server answers. A nil o stands for
+// error says if uri cannot be understood or no server answers. A nil o means
 // the zero Options.
 func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
 	name, err := database(uri)

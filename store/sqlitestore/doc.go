@@ -6,7 +6,7 @@
 // # Several processes
 //
 // Writers take turns: each waits for the others as long as its context allows.
-// Readers wait for nobody. The file is in WAL mode, which needs memory that all
+// Readers do not wait. The file is in WAL mode, which needs memory that all
 // processes share, so Open refuses a file on a network file system.
 //
 // # What survives

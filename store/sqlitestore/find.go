@@ -118,7 +118,7 @@ func (s *Store) pages(ctx context.Context, collection string, q store.Query, fil
 
 // pageQuery returns the query for the documents of q for which filter holds. It has
 // no LIMIT: with a number for it the text would change with each limit, and with a
-// parameter SQLite would prepare it anew each time.
+// parameter SQLite would prepare it again each time.
 func pageQuery(collection string, q store.Query, filter string, more []any) query {
 	r, open := engine.Bounds(q)
 	where, args := condition(r, open)

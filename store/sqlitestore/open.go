@@ -78,7 +78,7 @@ const (
 // another program, a file that a later version of this package has written, a file
 // on a network file system and, unless o.ReadOnly is set, a file that may not be
 // written. With o.ReadOnly a missing file gives an error that wraps
-// [fs.ErrNotExist]. A nil o stands for the zero Options.
+// [fs.ErrNotExist]. A nil o means the zero Options.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &Store{options: o.withDefaults(), readers: make(chan struct{}, maxReaders)}
 	if err := s.open(ctx, path); err != nil {
@@ -122,7 +122,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	return err
 }
 
-// openUnchanging opens a file in a folder where nobody can write, not even the
+// openUnchanging opens a file in a folder that is not writable, not even for the
 // memory that processes share. That is safe if no commits are left beside the
 // file; otherwise it returns cause.
 func (s *Store) openUnchanging(ctx context.Context, cause error) error {

@@ -29,8 +29,8 @@ func (s *Store) checkPlace(ctx context.Context) error {
 }
 
 // moved puts into the file, wherever it is now, the commits that are still in the
-// file beside its old path, where nobody who opens it under another name would find
-// them. SQLite does not, not even when it closes a file that was moved.
+// file beside its old path, where a process that opens it under another name would not
+// find them. SQLite does not, not even when it closes a file that was moved.
 func (s *Store) moved(ctx context.Context) error {
 	if s.write == nil {
 		return errMoved

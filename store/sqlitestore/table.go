@@ -34,7 +34,7 @@ func encode(collection string) string {
 }
 
 // decode returns the collection that encode made the name of; ok is false for
-// tables that are no collections.
+// tables that are not collections.
 func decode(name string) (collection string, ok bool) {
 	if strings.HasPrefix(name, "sqlite_") { // SQLite's own
 		return "", false

@@ -19,7 +19,7 @@ type Options struct {
 }
 
 // Run runs the suite. It calls open, which returns a store without collections,
-// once for each subtest; the suite closes what open returns. A nil o stands for
+// once for each subtest; the suite closes what open returns. A nil o means
 // the zero Options.
 func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 	var opts Options
