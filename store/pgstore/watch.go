@@ -183,13 +183,11 @@ func (w *watch) between(done, now moment) (more bool, err error) {
 // its argument $1, holds and that can be seen at now: transaction after transaction,
 // and in the order of keys within each.
 func (w *watch) pages(since string, bound any, now moment) (more bool, err error) {
-	seen, args := now.seen([]any{bound})
-	where, args := condition(w.span, false, args)
+	query, args := w.query(since, bound, now)
 	after := ""
 	for limit := firstPage; ; {
-		query := fmt.Sprintf("SELECT doc, xid::text AS mark FROM %s WHERE %s AND %s AND %s%s ORDER BY xid, _id LIMIT $%d::bigint",
-			w.s.table(w.collection), since, seen, where, after, len(args)+1)
-		p, err := w.s.page(w.ctx, query, append(slices.Clone(args), limit), limit)
+		text := fmt.Sprintf("%s%s ORDER BY xid, _id LIMIT $%d::bigint", query, after, len(args)+1)
+		p, err := w.s.page(w.ctx, text, append(slices.Clone(args), limit), limit)
 		if err != nil {
 			return false, err
 		}
@@ -216,6 +214,14 @@ func (w *watch) pages(since string, bound any, now moment) (more bool, err error
 			return true, nil
 		}
 	}
+}
+
+// query returns the query of pages, but for its order and its limit. The number of
+// the transaction has a name of its own, since ORDER BY would take the text otherwise.
+func (w *watch) query(since string, bound any, now moment) (string, []any) {
+	seen, args := now.seen([]any{bound})
+	where, args := condition(w.span, false, args)
+	return fmt.Sprintf("SELECT doc, xid::text AS mark FROM %s WHERE %s AND %s AND %s", w.s.table(w.collection), since, seen, where), args
 }
 
 // number returns the number of a transaction as PostgreSQL's functions read it.

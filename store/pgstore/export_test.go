@@ -1,0 +1,39 @@
+package pgstore
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/oidkit/oid/store"
+)
+
+// Plan returns how the server would run the first query of Find, and of Watch for the
+// documents that come.
+func (s *Store) Plan(ctx context.Context, collection string, q store.Query) (find, follow string, err error) {
+	text, args := s.pageQuery(collection, q, "", nil, firstPage)
+	if find, err = s.plan(ctx, text, args); err != nil {
+		return "", "", err
+	}
+	w := &watch{s: s, ctx: ctx, collection: collection}
+	now, err := w.moment()
+	if err != nil {
+		return "", "", err
+	}
+	text, args = w.query("xid > $1::text::xid8", number(now.last-1), now)
+	follow, err = s.plan(ctx, text+" ORDER BY xid, _id LIMIT 1000", args)
+	return find, follow, err
+}
+
+func (s *Store) plan(ctx context.Context, query string, args []any) (plan string, err error) {
+	rows, err := s.pool.Query(ctx, "EXPLAIN "+query, args...)
+	if err != nil {
+		return "", err
+	}
+	var line string
+	_, err = pgx.ForEachRow(rows, []any{&line}, func() error {
+		plan += line + "\n"
+		return nil
+	})
+	return plan, err
+}
