@@ -3,6 +3,7 @@ package filelock
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -65,7 +66,20 @@ func decodeRecord(text []byte) record {
 	return r
 }
 
-// readRecord reads the record in a file, or returns a zero one if there is none.
+// errNewer returns an error if text is a record whose format this package does not
+// know.
+func errNewer(text []byte) error {
+	var r struct {
+		Version int `json:"version"`
+	}
+	if json.Unmarshal(text, &r) == nil && r.Version > recordVersion {
+		return fmt.Errorf("its record has format version %d, this program knows versions up to %d; use a newer oid", r.Version, recordVersion)
+	}
+	return nil
+}
+
+// readRecord reads the record in a file, or returns a zero one if there is none. A
+// record of a newer version of this package is an error.
 func readRecord(path string) (record, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|openSafely, 0)
 	switch {
@@ -77,6 +91,9 @@ func readRecord(path string) (record, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxRecord))
 	if err != nil {
+		return record{}, err
+	}
+	if err := errNewer(text); err != nil {
 		return record{}, err
 	}
 	return decodeRecord(text), nil

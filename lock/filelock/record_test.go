@@ -94,6 +94,35 @@ func TestTornRecordOfAHolder(t *testing.T) {
 	release(t, lease)
 }
 
+// A record of a newer version is neither misread nor overwritten.
+func TestNewerRecordIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	release(t, acquire(t, l, "job"))
+	path := only(t, dir, "*.json")
+	const newer = `{"version":2,"name":{"text":"job"},"fence":"4000000000000000"}`
+	if err := os.WriteFile(path, []byte(newer), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func() error{
+		"Acquire":    func() error { _, err := l.Acquire(t.Context(), "job"); return err },
+		"TryAcquire": func() error { _, err := l.TryAcquire(t.Context(), "job"); return err },
+		"Status":     func() error { _, err := l.Status(t.Context(), "job"); return err },
+		"List":       func() error { _, err := l.List(t.Context()); return err },
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), "version 2, this program knows versions up to 1; use a newer oid") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != newer {
+		t.Errorf("the record is %q now, %v", got, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	release(t, acquire(t, l, "job"))
+}
+
 // Where users share the folder, nobody can make another overwrite a file.
 func TestSymbolicLinksAreNotFollowed(t *testing.T) {
 	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")

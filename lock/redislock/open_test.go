@@ -267,3 +267,24 @@ func TestForeignKey(t *testing.T) {
 		t.Errorf("the list is %q now", got)
 	}
 }
+
+// A lock that another version holds in another form is an error and is left alone.
+func TestValueOfAnotherVersion(t *testing.T) {
+	server := testenv.Redis(t)
+	l := open(t, server.URL(), 0)
+	const key, newer = "oid:lock:{job}", "1795166651598985 192.0.2.1:0:1795166651598985:4711/507f1f77bcf86cd799439011 v3 more"
+	server.CLI("SET", key, newer, "PX", "30000")
+	wait, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, acquire := l.Acquire(wait, "job")
+	_, try := l.TryAcquire(t.Context(), "job")
+	_, status := l.Status(t.Context(), "job")
+	for name, err := range map[string]error{"Acquire": acquire, "TryAcquire": try, "Status": status} {
+		if err == nil || !strings.Contains(err.Error(), "another version of oid may use this Redis") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := server.CLI("GET", key); got != newer {
+		t.Errorf("the value is %q now", got)
+	}
+}

@@ -48,10 +48,11 @@ func key(name string) store.Key {
 
 // parseRecord reads a document. The error says which.
 func parseRecord(doc bson.Raw) (r record, err error) {
-	if err = bson.Unmarshal(doc, &r); err == nil {
+	// The version comes first: a newer one may have fields of other types.
+	if v, ok := doc.Lookup("version").AsInt64OK(); !ok || v != version {
+		err = fmt.Errorf("its version is %v, want %d; use the version of the program that wrote it", doc.Lookup("version"), version)
+	} else if err = bson.Unmarshal(doc, &r); err == nil {
 		switch {
-		case r.Version != version:
-			err = fmt.Errorf("its version is %d, want %d; use the version of the program that wrote it", r.Version, version)
 		case r.Fence < 0 || r.OwnerRaw != "" && !(r.TTL > 0 && r.TTL <= lock.MaxTTL.Seconds()):
 			err = fmt.Errorf("fence %d or ttl_seconds %v is out of range", r.Fence, r.TTL)
 		case r.OwnerRaw != "":

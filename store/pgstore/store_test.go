@@ -1,8 +1,12 @@
 package pgstore_test
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/store"
@@ -35,4 +39,29 @@ func open(t *testing.T, uri string, o *pgstore.Options) *pgstore.Store {
 		}
 	})
 	return s
+}
+
+// A schema of a newer version is not opened, so nothing in it is misread.
+func TestNewerFormatIsRefused(t *testing.T) {
+	server := testenv.PostgresURL(t)
+	uri := testenv.PostgresSchema(t, server)
+	if _, err := open(t, uri, nil).Insert(t.Context(), "c", bson.D{{Key: "_id", Value: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := pgx.Connect(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(t.Context())
+	_, schema, _ := strings.Cut(uri, "oid_schema=")
+	if _, err := c.Exec(t.Context(), `UPDATE `+schema+`."^1format" SET version = 2`); err != nil {
+		t.Fatal(err)
+	}
+	s, err := pgstore.Open(t.Context(), uri, nil)
+	if err == nil {
+		s.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "has format 2, and this program knows formats up to 1; use a newer version of the program") {
+		t.Errorf("Open: %v", err)
+	}
 }
