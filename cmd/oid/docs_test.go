@@ -1,0 +1,250 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The documents are README.md, CONTRIBUTING.md and docs/*.md. Each of their fenced
+// blocks has a language and is checked in the way of that language:
+//
+//	console   a session: each command is run and prints what is written there
+//	go        code of an example, which is compiled and run as a test
+//
+// Every other block is in unchecked, with the reason.
+type fencedBlock struct {
+	file, language, text string
+	line                 int
+}
+
+// first returns the first line of b.
+func (b fencedBlock) first() string {
+	line, _, _ := strings.Cut(b.text, "\n")
+	return line
+}
+
+// unchecked are the blocks that are not run here, by file and first line, each with
+// the reason.
+var unchecked = map[string]string{
+	"README.md: $ go run ./cmd/oid serve":                       "serves until it is interrupted; testdata/serve.txtar runs it",
+	"README.md:  0   1   2   3   4   5   6   7   8   9  10  11": "a drawing",
+	"README.md: $ go build ./examples/shop && ./shop &":         "serves, and kills by name; the test of examples/shop does the same",
+	"docs/lock-model.md: cd lock/redislock/model":               "takes minutes; the test of lock/redislock/model runs it",
+}
+
+// readDocuments returns the texts of all documents by their paths.
+func readDocuments(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string]string)
+	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[strings.TrimPrefix(filepath.ToSlash(path), "../../")] = string(text)
+	}
+	return all
+}
+
+// fencedBlocks returns the fenced blocks of a document. Only the plainest fence is taken:
+// three backticks at the start of a line, and the language.
+func fencedBlocks(file, text string) (found []fencedBlock, err error) {
+	var open *fencedBlock
+	for i, line := range strings.Split(text, "\n") {
+		language, fence := strings.CutPrefix(line, "```")
+		switch {
+		case !fence && open == nil && (strings.Contains(line, "```") || strings.HasPrefix(strings.TrimSpace(line), "~~~")):
+			return nil, fmt.Errorf("%s:%d: a fence of another form", file, i+1)
+		case !fence && open != nil:
+			open.text += line + "\n"
+		case fence && open == nil:
+			open = &fencedBlock{file: file, language: language, line: i + 1}
+		case fence && language != "":
+			return nil, fmt.Errorf("%s:%d: a block begins within another", file, i+1)
+		case fence:
+			found = append(found, *open)
+			open = nil
+		}
+	}
+	if open != nil {
+		return nil, fmt.Errorf("%s:%d: the block has no end", file, open.line)
+	}
+	return found, nil
+}
+
+// Every block of every document is checked, or it is written why not.
+func TestDocuments(t *testing.T) {
+	examples := examples(t)
+	used := make(map[string]bool)
+	for file, text := range readDocuments(t) {
+		found, err := fencedBlocks(file, text)
+		if err != nil {
+			t.Error(err)
+		}
+		var sessions []fencedBlock
+		for _, b := range found {
+			name := b.file + ": " + b.first()
+			_, known := unchecked[name]
+			switch {
+			case b.language == "":
+				t.Errorf("%s:%d: a block without a language", b.file, b.line)
+			case known:
+				used[name] = true
+			case b.language == "console":
+				sessions = append(sessions, b)
+			case b.language == "go":
+				if !strings.Contains(examples, indented(b.text)) {
+					t.Errorf("%s:%d: in no example:\n%s", b.file, b.line, b.text)
+				}
+			default:
+				t.Errorf("%s:%d: nothing checks a block of %s; say in unchecked why", b.file, b.line, b.language)
+			}
+		}
+		if sessions != nil {
+			t.Run(file, func(t *testing.T) { runSessions(t, sessions) })
+		}
+	}
+	for name := range unchecked {
+		if !used[name] {
+			t.Errorf("unchecked has %q, which no document has", name)
+		}
+	}
+}
+
+// changing is what differs from one run to the next.
+var changing = regexp.MustCompile(`\b[0-9a-f]{24}\b|\b[0-9a-f]{10}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\d+ (?:year|day|hour|minute|second)s? ago|go1[.\d]+ \w+/\w+|\(devel\)|v0\.0\.0\S*`)
+
+// runSessions runs every command of the sessions of one document, in order, and
+// compares what it prints: ids, times and versions need only be there.
+func runSessions(t *testing.T, sessions []fencedBlock) {
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "oid"), ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	work, home := t.TempDir(), t.TempDir()
+	if err := os.Symlink(filepath.Join(bin, "oid"), filepath.Join(work, "oid")); err != nil {
+		t.Fatal(err)
+	}
+	for _, session := range sessions {
+		if !strings.HasPrefix(session.text, "$ ") {
+			t.Errorf("%s:%d: a session begins with $ and a command", session.file, session.line)
+			continue
+		}
+		for step := range strings.SplitSeq(strings.TrimPrefix(session.text, "$ "), "\n$ ") {
+			command, want, _ := strings.Cut(strings.TrimSuffix(step, "\n"), "\n")
+			switch command {
+			case "go build ./cmd/oid", "go install ./cmd/oid":
+				continue // done above
+			}
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "go run ./cmd/oid", "oid"))
+			cmd.Dir = work
+			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+home, "XDG_DATA_HOME="+home)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("$ %s: %v\n%s", command, err, out)
+				continue
+			}
+			got := strings.TrimSuffix(string(out), "\n")
+			if changing.ReplaceAllString(got, "~") != changing.ReplaceAllString(want, "~") {
+				t.Errorf("$ %s\nprints\n%s\nand in %s\n%s", command, got, session.file, want)
+			}
+		}
+	}
+}
+
+// examples returns the text of all example tests.
+func examples(t *testing.T) string {
+	t.Helper()
+	var text strings.Builder
+	for _, pattern := range []string{"../../*/example*_test.go", "../../*/*/example*_test.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			code, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text.Write(code)
+		}
+	}
+	return text.String()
+}
+
+// indented returns code as it is in the body of a function.
+func indented(code string) string {
+	out := "\t" + strings.ReplaceAll(strings.TrimSuffix(code, "\n"), "\n", "\n\t")
+	return strings.ReplaceAll(out, "\n\t\n", "\n\n")
+}
+
+// Fences of any other form, which would hide a block, are errors.
+func TestBlocks(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string // languages; nil is an error
+	}{
+		{"a\n```go\nb\n```\n```\nc\n```\n", []string{"go", ""}},
+		{"a\n", []string{}},
+		{"```go\nb\n", nil},
+		{"```go\n```sh\n```\n", nil},
+		{"  ```go\nb\n  ```\n", nil},
+		{"> ```go\n> b\n> ```\n", nil},
+		{"~~~go\nb\n~~~\n", nil},
+	} {
+		found, err := fencedBlocks("x.md", c.text)
+		var got []string
+		for _, b := range found {
+			got = append(got, b.language)
+		}
+		if (err != nil) != (c.want == nil) || !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, %v; want %q", c.text, got, err, c.want)
+		}
+	}
+}
+
+// byCommand finds the commands that have written a document, or a section of one.
+var byCommand = regexp.MustCompile("(?m)^    (go .*)$|^\\d{4}-\\d\\d-\\d\\d, `([^`]+)`")
+
+// What is measured is written by commands that the Makefile runs as well.
+func TestMeasurementsAreReproducible(t *testing.T) {
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// "make bench-ids" and its like run "go run ./ids" in the folder bench.
+	rule := regexp.MustCompile(`(?m)^((?:bench-\w+ ?)+): bench-%:\n\tcd bench && go run \./\$\*`).FindSubmatch(makefile)
+	if rule == nil {
+		t.Fatal("the Makefile does not run the programs in the folder bench")
+	}
+	for name := range strings.FieldsSeq(string(rule[1])) {
+		makefile = append(makefile, "\ngo run ./"+strings.TrimPrefix(name, "bench-")...)
+	}
+	for file, text := range readDocuments(t) {
+		commands := byCommand.FindAllStringSubmatch(text, -1)
+		if commands == nil && slices.Contains([]string{"docs/benchmarks.md", "docs/lock-faults.md"}, file) {
+			t.Errorf("%s names no command that writes it", file)
+		}
+		for _, m := range commands {
+			if command := m[1] + m[2]; !strings.Contains(string(makefile), command) {
+				t.Errorf("%s is written by %q, which is not in the Makefile", file, command)
+			}
+		}
+	}
+}
+
+func TestReadmeIsShort(t *testing.T) {
+	if n := strings.Count(readDocuments(t)["README.md"], "\n"); n > 200 {
+		t.Errorf("README.md has %d lines, want 200 at most", n)
+	}
+}
