@@ -4,7 +4,7 @@
 //
 // Start with [Do], which takes a lock, runs a function and releases the lock.
 // [Locker.Acquire] and [Lease.Release] do the same by hand. The engines are
-// redislock, for more than one machine, and filelock, for one.
+// redislock and storelock, for more than one machine, and filelock, for one.
 //
 // # Four ways to lose
 //

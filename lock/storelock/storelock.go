@@ -51,7 +51,7 @@ var _ lock.Locker = (*Locker)(nil)
 // the Locker. The error wraps [lock.ErrInvalid] for a TTL that cannot be one, or says
 // why this process cannot be identified. A nil o stands for the zero Options.
 func New(s store.Store, o *Options) (*Locker, error) {
-	l := &Locker{store: s, calls: calls.New()}
+	l := &Locker{store: store.Consistent(s), calls: calls.New()}
 	if o != nil {
 		l.options = *o
 	}
