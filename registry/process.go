@@ -124,13 +124,6 @@ type End struct {
 	Reason string    `bson:"reason" json:"reason"`
 }
 
-// missed is the number of intervals without a heartbeat after which a process is
-// presumed dead.
-const missed = 3
-
-// patience is how long p may be without a heartbeat.
-func (p *Process) patience() time.Duration { return missed * p.Interval }
-
 // adopted reports whether p was recorded by a sample id.
 func (p *Process) adopted() bool { return !p.Sample.IsZero() }
 

@@ -69,6 +69,13 @@ func successor(p *Process, later []*Process) *Process {
 	return nil
 }
 
+// missed is the number of intervals without a heartbeat after which a process is
+// presumed dead.
+const missed = 3
+
+// patience is how long p may be without a heartbeat.
+func (p *Process) patience() time.Duration { return missed * p.Interval }
+
 // judge returns the state of p. It calls next for the run that replaced p, or nil,
 // only if the state depends on it.
 func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, error) {
