@@ -51,53 +51,53 @@ func (o *Options) withDefaults() Options {
 // Report is the result of inspecting one id.
 type Report struct {
 	// ID is the id in the canonical form of its format.
-	ID string `json:"id"`
+	ID string
 
 	// Time is the creation time in the first reading, in UTC, or nil if that
 	// reading has none.
-	Time *time.Time `json:"time"`
+	Time *time.Time
 
 	// Readings are the ways to read the id, at least one, the most plausible
 	// first.
-	Readings []Reading `json:"readings"`
+	Readings []Reading
 }
 
 // Reading is one way to read an id.
 type Reading struct {
-	Format Format `json:"format"`
+	Format Format
 
 	// Variant is the layout of an ObjectId (modern, classic, java), the version of
 	// a UUID (v1 to v8, nil, max, or empty if unknown) or the service of a
 	// Snowflake (twitter, discord, instagram). It is empty for other formats.
-	Variant string `json:"variant,omitempty"`
+	Variant string
 
-	Verdict Verdict `json:"verdict"`
+	Verdict Verdict
 
 	// Reason is the reason for the verdict, in a few words.
-	Reason string `json:"reason"`
+	Reason string
 
 	// Time is the creation time in UTC, as exact as the format has it, or nil if
 	// the format has none or the time is after the year 9999.
-	Time *time.Time `json:"time"`
+	Time *time.Time
 
 	// Fields are the parts of the id, in the order of its bits.
-	Fields []Field `json:"fields"`
+	Fields []Field
 }
 
 // Field is one part of an id.
 type Field struct {
-	Name string `json:"name"`
+	Name string
 
 	// Bit is where the field begins, counted from the id's most significant
 	// bit, and Bits is its length.
-	Bit  int `json:"bit"`
-	Bits int `json:"bits"`
+	Bit  int
+	Bits int
 
 	// Hex is the field's value in hexadecimal digits, as many as it needs.
-	Hex string `json:"hex"`
+	Hex string
 
 	// Number is the field's value where it is a number, otherwise nil.
-	Number *uint64 `json:"number,omitempty"`
+	Number *uint64
 }
 
 // Format is a format of ids.

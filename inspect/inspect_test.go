@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/objectid"
 )
@@ -35,6 +37,15 @@ func describe(r inspect.Reading) string {
 		}
 	}
 	return b.String()
+}
+
+// ulidAt returns the ULID of the given Unix milliseconds with zeros for random bits.
+func ulidAt(ms uint64) string {
+	var id ulid.ULID
+	if err := id.SetTime(ms); err != nil {
+		panic(err)
+	}
+	return id.String()
 }
 
 // The vectors are those that the formats' own specifications and documents give.
@@ -89,6 +100,12 @@ func TestInspect(t *testing.T) {
 		{"7ZZZZZZZZZZZZZZZZZZZZZZZZZ", []string{ // in the year 10889
 			"ulid/ unlikely milliseconds=281474976710655 random=ffffffffffffffffffff",
 		}},
+		{ulidAt(253402300799999), []string{ // the last of the year 9999
+			"ulid/ unlikely 9999-12-31T23:59:59.999Z milliseconds=253402300799999 random=00000000000000000000",
+		}},
+		{ulidAt(253402300800000), []string{
+			"ulid/ unlikely milliseconds=253402300800000 random=00000000000000000000",
+		}},
 		{"ffffffff-ffff-7fff-bfff-ffffffffffff", []string{
 			"uuid/v7 unlikely milliseconds=281474976710655 version=7 random_a=fff variant=2 random_b=3fffffffffffffff",
 		}},
@@ -105,6 +122,11 @@ func TestInspect(t *testing.T) {
 			"snowflake/twitter possible 2012-03-03T13:01:20.453Z sign=0 milliseconds=41944705796 machine=32 sequence=7",
 			"snowflake/discord possible 2016-04-30T11:18:25.796Z milliseconds=41944705796 worker=1 process=0 increment=7",
 			"snowflake/instagram possible 2012-04-23T14:46:14.619Z milliseconds=20972352898 shard=128 sequence=7",
+		}},
+		{"999999999999999", []string{ // the fewest digits
+			"snowflake/twitter possible 2010-11-06T19:56:33.236Z sign=0 milliseconds=238418579 machine=103 sequence=4095",
+			"snowflake/discord possible 2015-01-03T18:13:38.579Z milliseconds=238418579 worker=3 process=7 increment=4095",
+			"snowflake/instagram possible 2011-08-26T06:13:51.01Z milliseconds=119209289 shard=4511 sequence=1023",
 		}},
 		{"3800000000000000000", []string{
 			"snowflake/instagram likely 2025-12-31T21:08:42.013Z milliseconds=452995300292 shard=7936 sequence=0",
@@ -192,6 +214,10 @@ func TestInspectRefuses(t *testing.T) {
 		{"c232ab00-9414-11ec-b3c8-9f6bdeced84g", "a UUID has 32"},
 		{"{c232ab00-9414-11ec-b3c8-9f6bdeced846}", "38 characters"},
 		{" 507f1f77bcf86cd799439011", "25 characters"},
+		{"99999999999999", "14 characters"},
+		{"012345678901234", "15 characters"},
+		{strings.Repeat("ä", 40), strings.Repeat("ä", 40) + `" has 40 characters`},
+		{strings.Repeat("ä", 41), strings.Repeat("ä", 40) + `..." has 41 characters`},
 		{strings.Repeat("ä", 5000), "5000 characters"},
 	} {
 		_, err := inspect.Inspect(c.text, nil)

@@ -26,3 +26,17 @@ func TestLength(t *testing.T) {
 		}
 	}
 }
+
+func TestAgo(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	const year = 31_556_952 * time.Second
+	for d, want := range map[time.Duration]string{
+		0: "now", 40 * time.Second: "40 seconds ago", -3 * time.Minute: "3 minutes from now", 7 * 24 * time.Hour: "1 week ago",
+		17 * 30 * 24 * time.Hour: "1 year ago", 2 * year: "2 years ago", 3*year - time.Second: "2 years ago", 100 * year: "100 years ago",
+		-2 * year: "2 years from now", -100 * year: "100 years from now",
+	} {
+		if got := phrase.Ago(now.Add(-d), now); got != want {
+			t.Errorf("Ago of %v = %q, want %q", d, got, want)
+		}
+	}
+}

@@ -85,8 +85,5 @@ func CountStep(most float64) float64 { return max(DecimalStep(most), 1) }
 // BinaryStep returns a distance between grid lines for values in bytes: a power of
 // two, so that there are at most four lines above zero.
 func BinaryStep(most float64) float64 {
-	if most <= 1 {
-		return 1
-	}
-	return math.Exp2(math.Ceil(math.Log2(most / 4)))
+	return max(math.Exp2(math.Ceil(math.Log2(most/4))), 1)
 }
