@@ -32,10 +32,11 @@ func (b fencedBlock) first() string {
 // unchecked are the blocks that are not run here, by file and first line, each with
 // the reason.
 var unchecked = map[string]string{
-	"README.md: $ go run ./cmd/oid serve":                       "serves until it is interrupted; testdata/serve.txtar runs it",
-	"README.md:  0   1   2   3   4   5   6   7   8   9  10  11": "a drawing",
-	"README.md: $ go build ./examples/shop && ./shop &":         "serves, and kills by name; the test of examples/shop does the same",
-	"docs/lock-model.md: cd lock/redislock/model":               "takes minutes; the test of lock/redislock/model runs it",
+	"README.md: $ go run ./cmd/oid serve":                                            "serves until it is interrupted; testdata/serve.txtar runs it",
+	"README.md:  0   1   2   3   4   5   6   7   8   9  10  11":                      "a drawing",
+	"README.md: $ go build ./examples/shop && ./shop &":                              "serves, and kills by name; the test of examples/shop does the same",
+	"docs/design.md: cmd/oid                the command: a file for each subcommand": "a drawing; the test of internal/imports compares it with the code",
+	"docs/lock-model.md: cd lock/redislock/model":                                    "takes minutes; the test of lock/redislock/model runs it",
 }
 
 // readDocuments returns the texts of all documents by their paths.

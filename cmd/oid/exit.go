@@ -101,7 +101,7 @@ func (s streams) warn(format string, args ...any) {
 }
 
 // packagePrefix is the name of a package in front of its error.
-var packagePrefix = regexp.MustCompile(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|server): `)
+var packagePrefix = regexp.MustCompile(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server): `)
 
 // plain returns the text of an error without the names of packages, which say
 // nothing to a user of the command.

@@ -13,9 +13,10 @@ import (
 
 const root = "../../"
 
-func readPage(t *testing.T) string {
+// readPage returns a page of the folder docs.
+func readPage(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(root + "docs/design.md")
+	text, err := os.ReadFile(root + "docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func drawn(t *testing.T, page string) (packages []string, arrows map[string][]st
 
 // The drawing shows the rules that hold, and no arrow of it points upwards.
 func TestDesignDrawsTheRules(t *testing.T) {
-	packages, arrows := drawn(t, readPage(t))
+	packages, arrows := drawn(t, readPage(t, "design.md"))
 	for _, name := range slices.Sorted(maps.Keys(allowed)) {
 		got, ok := arrows[name]
 		want := allowed[name]
@@ -85,7 +86,7 @@ func sorted(s []string) []string {
 
 // The page names every package of the module, those for tests and examples as well.
 func TestDesignNamesEveryPackage(t *testing.T) {
-	page := readPage(t)
+	page := readPage(t, "design.md")
 	packages, _ := drawn(t, page)
 	for _, p := range list(t) {
 		room := strings.TrimPrefix(p.ImportPath, module)
@@ -102,28 +103,28 @@ var (
 	walkRow = regexp.MustCompile("(?m)^\\| ((?:`[^`|]+`(?:, )?)+) \\| ((?:`[^`|]+`(?:, )?)*)")
 )
 
-// Every path that the page names exists.
+// Every path that the pages name exists.
 func TestDesignNamesRealFiles(t *testing.T) {
 	n := 0
-	for _, m := range quoted.FindAllStringSubmatch(readPage(t), -1) {
+	for _, m := range quoted.FindAllStringSubmatch(readPage(t, "design.md")+readPage(t, "compatibility.md"), -1) {
 		name := m[1]
 		if !strings.ContainsAny(name, "/.") || !aPath.MatchString(name) {
 			continue
 		}
 		n++
 		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
-			t.Errorf("docs/design.md names %s: %v", name, err)
+			t.Errorf("docs names %s: %v", name, err)
 		}
 	}
 	if n < 50 {
-		t.Errorf("%d paths were found in docs/design.md", n)
+		t.Errorf("%d paths were found in docs", n)
 	}
 }
 
 // Every function of a walk is in one of the files beside it.
 func TestDesignNamesRealFunctions(t *testing.T) {
 	n := 0
-	for _, row := range walkRow.FindAllStringSubmatch(readPage(t), -1) {
+	for _, row := range walkRow.FindAllStringSubmatch(readPage(t, "design.md"), -1) {
 		if !strings.Contains(row[1], ".go`") {
 			continue // a table of folders
 		}
@@ -150,5 +151,25 @@ func TestDesignNamesRealFunctions(t *testing.T) {
 	}
 	if n < 70 {
 		t.Errorf("%d functions were found in docs/design.md", n)
+	}
+}
+
+// stored finds the rows of stored formats: file, constant and version.
+var stored = regexp.MustCompile("(?m)^\\|.*\\(`([^`]+)`, `(\\w+)`\\) \\| (\\w+) \\|")
+
+// The versions of stored formats are those in the code.
+func TestVersionsOfFormats(t *testing.T) {
+	rows := stored.FindAllStringSubmatch(readPage(t, "compatibility.md"), -1)
+	for _, row := range rows {
+		text, err := os.ReadFile(filepath.Join(root, row[1]))
+		if err != nil {
+			t.Error(err)
+		}
+		if !regexp.MustCompile(`(?m)^(const |\t)` + row[2] + `\s+= "?` + row[3] + `"?($| )`).Match(text) {
+			t.Errorf("docs/compatibility.md: %s of %s is not %s", row[2], row[1], row[3])
+		}
+	}
+	if len(rows) != 7 {
+		t.Errorf("docs/compatibility.md has %d formats with a version in the code, want 7", len(rows))
 	}
 }
