@@ -165,7 +165,7 @@ func (l *records) insertionSort(i, j int) {
 // maxShift is how many places a record is moved at most by mend.
 const maxShift = 64
 
-// mend sorts records that are almost in order already, as those of one writer
+// mend sorts records that are almost in order already, as those of one process
 // mostly are, and reports whether they were.
 func (l *records) mend(i, j int) bool {
 	at := i

@@ -27,7 +27,7 @@ func (s *Server) addAbout() {
 			Token: s.options.Token != "", Calls: apiCalls("http://" + r.Host),
 			Limits: s.options.Limits, IDs: int64(s.options.Limits.IDs), Go: runtime.Version(),
 		}
-		switch j := s.backend.joined.Load(); {
+		switch j := s.backend.connected.Load(); {
 		case s.options.Open == nil:
 			data.Store = errNoStore.Error()
 		case j == nil:

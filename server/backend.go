@@ -25,14 +25,14 @@ type backend struct {
 	options Options
 	metrics *metrics
 
-	// random makes ids until the server has joined the registry.
-	random *objectid.Generator
-	joined atomic.Pointer[joined]
-	slots  chan struct{} // one for each call of the store under way
+	// random makes ids until the server is a registered process.
+	random    *objectid.Generator
+	connected atomic.Pointer[connected]
+	slots     chan struct{} // one for each call of the store under way
 }
 
-// joined is what there is once the store is open.
-type joined struct {
+// connected is what there is once the store is open.
+type connected struct {
 	store    store.Store
 	registry *registry.Registry
 	member   *registry.Member
@@ -61,13 +61,13 @@ func clockOf(o Options) func() time.Time {
 
 // generator returns what makes ids now.
 func (b *backend) generator() *objectid.Generator {
-	if j := b.joined.Load(); j != nil {
+	if j := b.connected.Load(); j != nil {
 		return j.member.Generator()
 	}
 	return b.random
 }
 
-// keepTrying opens the store and joins the registry, trying again until it works
+// keepTrying opens the store and registers the server, trying again until it works
 // or ctx ends. It then returns.
 func (b *backend) keepTrying(ctx context.Context, addr string) {
 	const longest = 10 * time.Second
@@ -98,14 +98,14 @@ func (b *backend) connect(ctx context.Context, addr string) error {
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	b.joined.Store(&joined{s, r, m})
-	b.options.Log.Info("joined the registry", "gpid", m.GPID())
+	b.connected.Store(&connected{s, r, m})
+	b.options.Log.Info("registered", "gpid", m.GPID())
 	return nil
 }
 
-// close leaves the registry and closes the store.
+// close records the end of the server and closes the store.
 func (b *backend) close(ctx context.Context) error {
-	j := b.joined.Load()
+	j := b.connected.Load()
 	if j == nil {
 		return nil
 	}
@@ -124,7 +124,7 @@ func ask[T any](parent context.Context, b *backend, name string, call func(conte
 	if b.options.Open == nil {
 		return none, errNoStore
 	}
-	j := b.joined.Load()
+	j := b.connected.Load()
 	if j == nil {
 		return none, errUnavailable
 	}

@@ -13,7 +13,7 @@
 // # What is promised
 //
 // No id is given out twice: they come from one generator, whose process value
-// belongs to the server alone once it has joined the registry.
+// belongs to the server alone once it is registered.
 //
 // A store that is locked, broken or away takes nothing along but the answers that
 // need it; those say so. Requests, connections, bodies, uploads, and the time that

@@ -48,7 +48,7 @@ func describeEnumerations(schemas huma.Registry) {
 		values           *huma.Schema
 	}{
 		{"Process", "state", enumeration(registry.States)},
-		{"Trace", "verdict", enumeration(verdicts)},
+		{"Trace", "verdict", enumeration(registry.Verdicts)},
 		{"Reading", "verdict", enumeration(inspect.Verdicts)},
 		{"Reading", "format", enumeration(inspect.Formats)},
 		{"CensusSource", "format", enumeration(source.Formats)},
@@ -62,7 +62,3 @@ func describeEnumerations(schemas huma.Registry) {
 		property.PrecomputeMessages()
 	}
 }
-
-var (
-	verdicts = []registry.Verdict{registry.Known, registry.Unknown, registry.Conflict, registry.Collision}
-)

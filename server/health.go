@@ -16,7 +16,7 @@ func (s *Server) addHealth() {
 		switch {
 		case s.draining.Load():
 			say(w, http.StatusServiceUnavailable, "stopping")
-		case s.options.Open != nil && s.backend.joined.Load() == nil:
+		case s.options.Open != nil && s.backend.connected.Load() == nil:
 			say(w, http.StatusOK, "ready, but the store does not answer yet")
 		default:
 			say(w, http.StatusOK, "ready")

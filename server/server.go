@@ -75,7 +75,7 @@ func New(o *Options) (*Server, error) {
 const startPatience = 2 * time.Second
 
 // Serve answers requests that come in through l until ctx ends, then lets those
-// under way end as Options.Drain and Options.Grace say, leaves the registry, and
+// under way end as Options.Drain and Options.Grace say, records its end in the registry, and
 // closes the store. It closes l. It returns nil after such an end; otherwise the
 // listener's error, or one that wraps [ErrToken] because l's address is not a
 // loopback one and there is no token.

@@ -9,6 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
 )
 
 // The documents are README.md, CONTRIBUTING.md and docs/*.md. Each of their fenced
@@ -247,5 +252,23 @@ func TestMeasurementsAreReproducible(t *testing.T) {
 func TestReadmeIsShort(t *testing.T) {
 	if n := strings.Count(readDocuments(t)["README.md"], "\n"); n > 200 {
 		t.Errorf("README.md has %d lines, want 200 at most", n)
+	}
+}
+
+// The glossary has the names of every enumeration that people meet.
+func TestGlossaryHasAllNames(t *testing.T) {
+	glossary := readDocuments(t)["docs/glossary.md"]
+	for what, names := range map[string]string{
+		"layout":               fmt.Sprint(objectid.Layouts),
+		"state":                fmt.Sprint(registry.States),
+		"verdict of a trace":   fmt.Sprint(registry.Verdicts),
+		"verdict of a reading": fmt.Sprint(inspect.Verdicts),
+		"finding":              fmt.Sprint(census.Kinds),
+	} {
+		for name := range strings.FieldsSeq(strings.Trim(names, "[]")) {
+			if !strings.Contains(glossary, "`"+name+"`") {
+				t.Errorf("docs/glossary.md does not have the %s %s", what, name)
+			}
+		}
 	}
 }
