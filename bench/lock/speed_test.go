@@ -25,9 +25,9 @@ var (
 )
 
 const (
-	turn   = 500 * time.Millisecond
-	ttl    = 10 * time.Second
-	stuck  = 3 * time.Second // after a turn a worker that still waits has been forgotten
+	turn  = 500 * time.Millisecond
+	ttl   = 10 * time.Second
+	stuck = 3 * time.Second // after a turn a worker that still waits has been forgotten
 )
 
 // contest is one way of using locks.

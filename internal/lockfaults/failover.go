@@ -3,8 +3,8 @@ package lockfaults
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
@@ -83,20 +83,23 @@ func newcomer(l *lab) {
 func lostWrites(l *lab) {
 	set := testenv.RedisSentinel(l.t, 0)
 	l.server = set.Replica
-	replica := set.Replica.PID()
-	signal := func(s syscall.Signal) {
-		if err := syscall.Kill(replica, s); err != nil {
+	replica, err := os.FindProcess(set.Replica.PID())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	signal := func(s os.Signal) {
+		if err := replica.Signal(s); err != nil {
 			l.t.Fatal(err)
 		}
 	}
-	signal(syscall.SIGSTOP)
+	signal(stopSignal)
 	set.Primary.CLI("CLIENT", "KILL", "TYPE", "replica") // or the writes would wait in the socket
 	l.holds(l.start("holder", set.URL(), 0, wait))
 	l.start("waiter 1", set.URL(), TTL/20, 10*TTL)
 	l.start("waiter 2", set.URL(), TTL/20, 10*TTL)
 	from := time.Now()
 	set.Primary.Kill()
-	signal(syscall.SIGCONT)
+	signal(continueSignal)
 	testenv.Await(l.t, "failover", func() error { return isPrimary(set.Replica) })
 	l.outage = time.Since(from)
 	time.Sleep(4 * TTL)

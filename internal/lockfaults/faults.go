@@ -2,7 +2,6 @@ package lockfaults
 
 import (
 	"fmt"
-	"syscall"
 	"testing"
 	"time"
 
@@ -50,6 +49,7 @@ func Faults() []Fault {
 		{Name: "none", run: standalone(nil, func(*lab, *testenv.Proxy) {})},
 		{Name: "ordinary: second in the queue, work of 2.5 TTL", Ordinary: true, run: longWork},
 		{Name: "ordinary: fifty workers through one lock", Ordinary: true, run: fifty},
+		{Name: "clock of the holder's host stepped 60 s ahead, then 120 s back", Ordinary: true, run: steppedClock},
 		{Name: "kill -9 of Redis, start, AOF always", run: kill("--appendonly", "yes", "--appendfsync", "always")},
 		{Name: "kill -9 of Redis, start, AOF everysec", run: kill("--appendonly", "yes", "--appendfsync", "everysec")},
 		{Name: "kill -9 of Redis, start, nothing on disk", run: kill()},
@@ -162,7 +162,7 @@ func vanished(l *lab) {
 	time.Sleep(TTL / 5) // so that their requests have arrived
 	living := l.crowd("living", l.server.URL(), 30, 1, 20*time.Millisecond)
 	time.Sleep(TTL / 5)
-	gone.signal(l.t, syscall.SIGSTOP)
+	gone.signal(l.t, stopSignal)
 	time.Sleep(TTL / 5)
 	l.began = time.Now()
 	holder.stdin.Close()

@@ -2,6 +2,7 @@ package lockfaults
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -110,7 +110,7 @@ func (l *lab) prepare(name string, o order) *worker {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	w := &worker{name: name, cmd: exec.Command(os.Args[0])}
+	w := &worker{name: name, cmd: exec.Command(cmp.Or(o.program, os.Args[0]))}
 	w.cmd.Env = append(os.Environ(), variable+"="+string(text))
 	w.cmd.Stderr = &w.stderr
 	out, err := w.cmd.StdoutPipe()
@@ -190,16 +190,16 @@ func (l *lab) holds(w *worker) {
 // kill ends a worker as kill -9 does.
 func (l *lab) kill(w *worker) {
 	w.killed = true
-	w.signal(l.t, syscall.SIGKILL)
+	w.signal(l.t, os.Kill)
 }
 
 // freeze stops a worker, with SIGSTOP, until the function that it returns is called.
 func (l *lab) freeze(w *worker) (resume func()) {
 	from := time.Now()
-	w.signal(l.t, syscall.SIGSTOP)
+	w.signal(l.t, stopSignal)
 	return func() {
 		l.stopped = append(l.stopped, span{w.name, from, time.Now()})
-		w.signal(l.t, syscall.SIGCONT)
+		w.signal(l.t, continueSignal)
 	}
 }
 

@@ -1,10 +1,10 @@
 package lockfaults
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"runtime"
@@ -27,6 +27,8 @@ type order struct {
 	Wait    time.Duration // how long to wait for it
 	Many    int           // how many goroutines do so, with one client; 0: one
 	Times   int           // how often each gets the lock; 0: until it is told to stop
+
+	program string // to run; "": the test program
 }
 
 // Kinds of events, which a worker writes to its stdout, one per line.
@@ -37,6 +39,7 @@ const (
 	wrote    = "wrote"    // From when the holder believed to hold, To when it wrote
 	ended    = "ended"    // From when the lease was there To when the holder last knew that it held
 	gaveUp   = "gave up"  // From when it was asked for To when there was an error
+	stepped  = "stepped"  // From when the wall clock was stepped
 	closed   = "closed"   // Goroutines and Files, such as connections, are left over
 )
 
@@ -94,17 +97,24 @@ func (t teller) Encode(e event) error {
 	return t.out.Encode(e)
 }
 
-// work opens a client, and when something comes in on stdin takes the lock again
-// and again until stdin ends.
+// work opens a client, and after a line on stdin takes the lock again and again until
+// stdin ends. Further lines are steps of the clock.
 func work(s Subject, o order) error {
 	tell := teller{mu: new(sync.Mutex), out: json.NewEncoder(os.Stdout)}
 	ctx, stop := context.WithCancel(context.Background())
 	begin := make(chan struct{})
 	go func() {
-		_, _ = os.Stdin.Read(make([]byte, 1))
+		defer stop()
+		orders := bufio.NewScanner(os.Stdin)
+		orders.Scan()
 		close(begin)
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		stop()
+		for orders.Scan() {
+			e, err := step(orders.Text())
+			if err != nil {
+				fail(err)
+			}
+			_ = tell.Encode(e)
+		}
 	}()
 	if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil { // opens files that stay, once
 		l.Close()
@@ -169,14 +179,14 @@ func turn(ctx context.Context, client Client, o order, tell teller) (bool, error
 	waiting, cancel := context.WithTimeout(ctx, o.Wait)
 	defer cancel()
 	var over atomic.Pointer[time.Time]
-	stop := context.AfterFunc(waiting, func() { over.Store(new(time.Now())) })
+	stop := context.AfterFunc(waiting, func() { over.Store(new(clock())) })
 	defer stop()
-	asked := time.Now()
+	asked := clock()
 	if err := tell.Encode(event{Kind: asking, From: asked}); err != nil {
 		return false, err
 	}
 	lease, err := client.Acquire(waiting, name)
-	granted := time.Now()
+	granted := clock()
 	if err != nil {
 		if ctx.Err() == nil {
 			time.Sleep(10 * time.Millisecond)
@@ -192,14 +202,14 @@ func turn(ctx context.Context, client Client, o order, tell teller) (bool, error
 		return true, err
 	}
 	known, lost := granted, ""
-	for ctx.Err() == nil && (o.Hold == 0 || time.Since(granted) < o.Hold) {
-		now := time.Now()
+	for ctx.Err() == nil && (o.Hold == 0 || clock().Sub(granted) < o.Hold) {
+		now := clock()
 		if err := lease.Check(); err != nil {
 			lost = err.Error()
 			break
 		}
 		known = now
-		if err := tell.Encode(event{Kind: wrote, From: now, To: time.Now(), Fence: lease.Fence()}); err != nil {
+		if err := tell.Encode(event{Kind: wrote, From: now, To: clock(), Fence: lease.Fence()}); err != nil {
 			return true, err
 		}
 		time.Sleep(5 * time.Millisecond)

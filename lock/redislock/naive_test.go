@@ -3,6 +3,7 @@ package redislock_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/redislock"
 )
+
+// brief is the TTL of a naive lock whose end a test waits for.
+const brief = 200 * time.Millisecond
 
 // naive is the lock as everybody first writes it.
 type naive struct {
@@ -48,14 +52,17 @@ func (n naive) do(args ...string) string {
 }
 
 // lock takes the lock if it is free.
-func (n naive) lock() bool {
+func (n naive) lock(ttl time.Duration) bool {
 	n.t.Helper()
 	if n.do("SETNX", "lock", "1") != "1" {
 		return false
 	}
-	n.do("PEXPIRE", "lock", "200")
+	n.do("PEXPIRE", "lock", strconv.FormatInt(ttl.Milliseconds(), 10))
 	return true
 }
+
+// lockFor returns a function that takes the lock if it is free.
+func (n naive) lockFor(ttl time.Duration) func() bool { return func() bool { return n.lock(ttl) } }
 
 func (n naive) unlock() { n.do("DEL", "lock") }
 
@@ -80,16 +87,16 @@ func TestNaiveLockIsHeldForEverAfterADeathBetweenTwoCommands(t *testing.T) {
 		t.Fatal("the lock is not free")
 	}
 	a.client.Close() // and so it dies before PEXPIRE
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(2 * brief)
 	if ttl := server.CLI("PTTL", "lock"); ttl != "-1" {
 		t.Errorf("the naive lock has TTL %s, want none", ttl)
 	}
-	if b.lock() {
+	if b.lock(time.Minute) {
 		t.Error("the naive lock was taken after its holder had died, want it held for ever")
 	}
 
 	// Here no moment lies between the lock and its TTL.
-	holder := open(t, server.URL(), 200*time.Millisecond)
+	holder := open(t, server.URL(), 0)
 	lease, err := holder.Acquire(t.Context(), "job")
 	if err != nil {
 		t.Fatal(err)
@@ -105,13 +112,12 @@ func TestNaiveLockIsHeldForEverAfterADeathBetweenTwoCommands(t *testing.T) {
 func TestNaiveLockRemovesThatOfTheNext(t *testing.T) {
 	server := testenv.Redis(t)
 	a, b, c := newNaive(t, server.URL()), newNaive(t, server.URL()), newNaive(t, server.URL())
-	if !a.lock() {
+	if !a.lock(brief) {
 		t.Fatal("the lock is not free")
 	}
-	until(t, "a's time is up", b.lock) // b has the lock
-	b.do("PERSIST", "lock")            // and plenty of time
+	until(t, "a's time is up", b.lockFor(time.Minute))
 	a.unlock()
-	if !c.lock() {
+	if !c.lock(time.Minute) {
 		t.Error("c did not get the naive lock, want it to hold beside b")
 	}
 
@@ -152,10 +158,10 @@ func expired(t *testing.T, server *testenv.RedisServer) (late, next *lock.Lease)
 func TestNaiveHolderWorksOnBesideTheNext(t *testing.T) {
 	server := testenv.Redis(t)
 	a, b := newNaive(t, server.URL()), newNaive(t, server.URL())
-	if !a.lock() {
+	if !a.lock(brief) {
 		t.Fatal("the lock is not free")
 	}
-	until(t, "a's time is up", b.lock)
+	until(t, "a's time is up", b.lockFor(time.Minute))
 	b.do("SET", "resource", "b")
 	a.do("SET", "resource", "a") // nothing has told a that its time is up
 	if got := server.CLI("GET", "resource"); got != "a" {
@@ -186,7 +192,7 @@ func TestNaiveHolderWorksOnBesideTheNext(t *testing.T) {
 
 func TestNaiveLockTellsNobodyWhoHoldsIt(t *testing.T) {
 	server := testenv.Redis(t)
-	if a := newNaive(t, server.URL()); !a.lock() {
+	if a := newNaive(t, server.URL()); !a.lock(time.Minute) {
 		t.Fatal("the lock is not free")
 	}
 	if got := server.CLI("GET", "lock"); got != "1" {
