@@ -58,7 +58,20 @@ func (s *Server) addAPI() {
 	s.addProcess(api)
 	s.addCensus(api)
 	describeEnumerations(schemas)
+	wrapReferences(schemas)
 	s.mux.HandleFunc("/v1/", s.noEndpoint)
+}
+
+// wrapReferences moves each reference that has a description into an allOf: in
+// version 3.0 a reference has no other fields.
+func wrapReferences(schemas huma.Registry) {
+	for _, schema := range schemas.Map() {
+		for _, p := range schema.Properties {
+			if p.Ref != "" && p.Description != "" {
+				p.AllOf, p.Ref = []*huma.Schema{{Ref: p.Ref}}, ""
+			}
+		}
+	}
 }
 
 // noEndpoint answers requests without an endpoint. The mux alone answers in plain

@@ -119,7 +119,10 @@ func TestContract(t *testing.T) {
 
 	description := []byte(r.get(t, "/openapi.json").body)
 	testenv.CheckOpenAPI(t, description, record.exchanges)
-	testenv.CheckOpenAPI(t, []byte(r.get(t, "/openapi-3.0.json").body), nil)
+	testenv.LintOpenAPI(t, description)
+	old := []byte(r.get(t, "/openapi-3.0.json").body)
+	testenv.CheckOpenAPI(t, old, nil)
+	testenv.LintOpenAPI(t, old)
 	checkComplete(t, description, record.exchanges)
 }
 

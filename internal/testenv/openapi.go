@@ -48,6 +48,29 @@ func CheckOpenAPI(t testing.TB, description []byte, exchanges []Exchange) {
 	t.Logf("%s", out)
 }
 
+// LintOpenAPI holds an OpenAPI description to the rules of Spectral and to those that
+// Redocly recommends. Their errors fail the test.
+func LintOpenAPI(t testing.TB, description []byte) {
+	t.Helper()
+	folder := t.TempDir()
+	for name, data := range map[string][]byte{"openapi.json": description, "ruleset.json": []byte(`{"extends": ["spectral:oas"]}`)} {
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, lint := range [][]string{
+		{filepath.Join(npm(t, "@stoplight/spectral-cli", "6.16.3"), ".bin", "spectral"), "lint", "--ruleset", "ruleset.json", "openapi.json"},
+		{filepath.Join(npm(t, "@redocly/cli", "2.77.0"), ".bin", "redocly"), "lint", "openapi.json"},
+	} {
+		cmd := exec.CommandContext(t.Context(), lint[0], lint[1:]...)
+		cmd.Dir = folder
+		cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%q: %v\n%s", lint, err, out)
+		}
+	}
+}
+
 // Generator makes a Go client of an OpenAPI 3.0 description.
 const Generator = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
 
