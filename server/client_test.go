@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,6 +67,72 @@ func TestClient(t *testing.T) {
 	c = &client.Client{URL: r.url}
 	if err := c.NewIDs(ctx, ids); !errors.As(err, &problem) || problem.Status != 401 {
 		t.Errorf("NewIDs without the token: %v, want status 401", err)
+	}
+}
+
+// All requests of a client, also those that fail, use one connection.
+func TestClientReusesItsConnection(t *testing.T) {
+	r := serve(t, server.Options{})
+	ctx := t.Context()
+	var dials atomic.Int64
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		dials.Add(1)
+		return (&net.Dialer{}).DialContext(ctx, network, addr)
+	}}
+	defer transport.CloseIdleConnections()
+	c := &client.Client{URL: r.url, HTTP: &http.Client{Transport: transport}}
+	ids := make([]objectid.ID, 10_000)
+	for range 20 {
+		if err := c.NewIDs(ctx, ids); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Inspect(ctx, "nonsense"); err == nil {
+			t.Fatal("nonsense is an id")
+		}
+		if _, err := c.Processes(ctx, "alive"); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.End(ctx, "10.0.0.9:1:1795166651598985:1", "gone"); err == nil {
+			t.Fatal("an unknown process was ended")
+		}
+	}
+	if n := dials.Load(); n != 1 {
+		t.Errorf("80 requests used %d connections, want 1", n)
+	}
+}
+
+// An error has all that the server reported: where in the request what is wrong.
+func TestClientErrors(t *testing.T) {
+	r := serve(t, server.Options{})
+	c := &client.Client{URL: r.url}
+	var problem *client.Error
+	_, err := c.Register(t.Context(), wire.Registration{PID: 7})
+	if !errors.As(err, &problem) || problem.Status != 422 || len(problem.Errors) != 1 || problem.Errors[0].Location != "body.name" {
+		t.Fatalf("Register without a name: %v, %+v; want status 422 and a detail about body.name", err, problem)
+	}
+	for _, part := range []string{"client: server: 422 ", problem.Title, problem.Detail, "body.name", problem.Errors[0].Message} {
+		if part == "" || !strings.Contains(err.Error(), part) {
+			t.Errorf("the error %q lacks %q", err, part)
+		}
+	}
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			http.Error(w, "<html>", http.StatusBadGateway)
+			return
+		}
+		_, _ = w.Write([]byte("<html>"))
+	}))
+	defer other.Close()
+	c.URL = other.URL
+	if err := c.NewIDs(t.Context(), make([]objectid.ID, 1)); !errors.As(err, &problem) || problem.Status != 502 || problem.Title != "Bad Gateway" {
+		t.Errorf("an error that is not problem+json: %v, want status 502 and Bad Gateway", err)
+	}
+	if _, err := c.Processes(t.Context(), ""); !errors.Is(err, client.ErrResponse) {
+		t.Errorf("a page instead of JSON: %v, want %v", err, client.ErrResponse)
+	}
+	other.Close()
+	if _, err := c.Processes(t.Context(), ""); err == nil || errors.As(err, &problem) || !strings.HasPrefix(err.Error(), "client: ") {
+		t.Errorf("without a server: %v, want an error of the client", err)
 	}
 }
 

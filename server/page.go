@@ -16,6 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/internal/phrase"
 )
 
 //go:embed static templates
@@ -85,7 +86,7 @@ var functions = template.FuncMap{
 	"asset":   func(name string) string { return "/static/" + assets[name].tag + "/" + name },
 	"rfc3339": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"moment":  moment,
-	"ago":     humanize.Time,
+	"ago":     func(t time.Time) string { return phrase.Ago(t, time.Now()) },
 	"bytes":   func(n int64) string { return humanize.IBytes(uint64(n)) },
 	"comma":   humanize.Comma,
 }
@@ -125,7 +126,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, name, ti
 		s.options.Log.ErrorContext(r.Context(), "page", "view", name, "error", err)
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusInternalServerError)
-		_, _ = w.Write([]byte("internal error; the log of the server has the details\n"))
+		_, _ = w.Write([]byte("internal error; see the server's log\n"))
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

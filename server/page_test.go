@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
@@ -229,4 +230,26 @@ func TestWithoutScript(t *testing.T) {
 	// The link leads to the page of the process.
 	b.do(chromedp.Click(".list a"))
 	shows("Its ids")
+}
+
+// The page's script says how long ago something was in the same words as everything
+// else.
+func TestAgoInTheBrowser(t *testing.T) {
+	r := serve(t, server.Options{})
+	b := newTab(t, browserOf(t), r.url)
+	b.open("/about")
+	const day = 24 * time.Hour
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for _, length := range []time.Duration{
+		time.Second, time.Minute, time.Hour, day, 7 * day, 30 * day, 60 * day, 360 * day, 540 * day, 31_556_952 * time.Second, 2 * 31_556_952 * time.Second, 50 * 365 * day,
+	} {
+		for _, d := range []time.Duration{length - time.Second, length, 2*length - time.Second, 2 * length} {
+			for _, then := range []time.Time{now.Add(d), now.Add(-d)} {
+				want := phrase.Ago(then, now)
+				if got := eval[string](b, fmt.Sprintf("ago(%d, %d)", then.UnixMilli(), now.UnixMilli())); got != want {
+					t.Errorf("ago(%v) = %q, want %q", then.Sub(now), got, want)
+				}
+			}
+		}
+	}
 }

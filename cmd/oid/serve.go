@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -84,8 +85,7 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 			}
 			// A second signal has its default effect.
 			defer context.AfterFunc(cmd.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-			std.warn("serving on http://%s", l.Addr())
-			err = s.Serve(cmd.Context(), l)
+			err = s.Serve(cmd.Context(), &announced{Listener: l, announce: func() { std.warn("serving on http://%s", l.Addr()) }})
 			if errors.Is(err, server.ErrToken) {
 				return usagef("%w; give --token-file", err)
 			}
@@ -102,6 +102,19 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 	f.DurationVar(&options.Drain, "drain", time.Second, "how long to go on serving at the end while /readyz fails")
 	where.addFlag(cmd)
 	return cmd
+}
+
+// announced is a listener that calls announce before the first Accept: the server
+// has then found the address acceptable.
+type announced struct {
+	net.Listener
+	once     sync.Once
+	announce func()
+}
+
+func (a *announced) Accept() (net.Conn, error) {
+	a.once.Do(a.announce)
+	return a.Listener.Accept()
 }
 
 // readToken reads the token from a file that only its owner may read.

@@ -15,22 +15,12 @@ import (
 	"time"
 )
 
-// buildOID returns the path of the command.
-func buildOID(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "oid")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return program
-}
-
 // startServe starts the command on a free port, and returns where it serves and what
 // it writes to standard error after that.
 func startServe(ctx context.Context, t *testing.T, args ...string) (serve *exec.Cmd, url string, log *bufio.Scanner) {
 	t.Helper()
 	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(t.TempDir(), "store.db")}, args...)
-	serve = exec.CommandContext(ctx, buildOID(t), args...)
+	serve = exec.CommandContext(ctx, "oid", args...) // TestMain has put it into the path
 	stderr, err := serve.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -39,12 +29,15 @@ func startServe(ctx context.Context, t *testing.T, args ...string) (serve *exec.
 		t.Fatal(err)
 	}
 	log = bufio.NewScanner(stderr)
-	log.Scan()
-	url, ok := strings.CutPrefix(log.Text(), "oid: serving on ")
-	if !ok {
-		t.Fatalf("it says %q", log.Text())
+	var before strings.Builder
+	for log.Scan() {
+		if url, ok := strings.CutPrefix(log.Text(), "oid: serving on "); ok {
+			return serve, url, log
+		}
+		before.WriteString(log.Text() + "\n")
 	}
-	return serve, url, log
+	t.Fatalf("it does not serve: %s", before.String())
+	return nil, "", nil
 }
 
 // The whole command: it says where it serves, keeps the token, and ends with exit

@@ -45,14 +45,15 @@ func Length(d time.Duration) string {
 const secondsPerYear = 31_556_952
 
 // Ago returns how long before now t is, or how long after it, in the largest unit:
-// "3 minutes ago", "14 years ago", "1 week from now".
+// "3 minutes ago", "14 years ago", "1 week from now". The web page's script follows
+// the same rule.
 func Ago(t, now time.Time) string {
 	// The library counts years of 360 days and none beyond 37.
 	switch years := (now.Unix() - t.Unix()) / secondsPerYear; {
-	case years >= 2:
-		return fmt.Sprintf("%d years ago", years)
-	case years <= -2:
-		return fmt.Sprintf("%d years from now", -years)
+	case years >= 1:
+		return Count(years, "year", "years") + " ago"
+	case years <= -1:
+		return Count(-years, "year", "years") + " from now"
 	}
 	return humanize.RelTime(t, now, "ago", "from now")
 }

@@ -28,15 +28,26 @@ func TestLength(t *testing.T) {
 }
 
 func TestAgo(t *testing.T) {
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	const year = 31_556_952 * time.Second
+	const (
+		day  = 24 * time.Hour
+		year = 31_556_952 * time.Second
+	)
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	for d, want := range map[time.Duration]string{
-		0: "now", 40 * time.Second: "40 seconds ago", -3 * time.Minute: "3 minutes from now", 7 * 24 * time.Hour: "1 week ago",
-		17 * 30 * 24 * time.Hour: "1 year ago", 2 * year: "2 years ago", 3*year - time.Second: "2 years ago", 100 * year: "100 years ago",
-		-2 * year: "2 years from now", -100 * year: "100 years from now",
+		0: "now", 999 * time.Millisecond: "now",
+		time.Second: "1 second ago", 59 * time.Second: "59 seconds ago",
+		time.Minute: "1 minute ago", time.Hour - time.Second: "59 minutes ago",
+		time.Hour: "1 hour ago", day - time.Second: "23 hours ago",
+		day: "1 day ago", 7*day - time.Second: "6 days ago",
+		7 * day: "1 week ago", 30*day - time.Second: "4 weeks ago",
+		30 * day: "1 month ago", 360*day - time.Second: "11 months ago",
+		360 * day: "1 year ago", year: "1 year ago", 2*year - time.Second: "1 year ago", 2 * year: "2 years ago", 54 * year: "54 years ago",
+		40 * time.Second: "40 seconds ago", -3 * time.Minute: "3 minutes from now", 17 * 30 * day: "1 year ago", 3*year - time.Second: "2 years ago",
+		100 * year: "100 years ago", -2 * year: "2 years from now", -100 * year: "100 years from now",
+		-time.Second: "1 second from now", -2 * day: "2 days from now", -79 * year: "79 years from now",
 	} {
 		if got := phrase.Ago(now.Add(-d), now); got != want {
-			t.Errorf("Ago of %v = %q, want %q", d, got, want)
+			t.Errorf("Ago(%v) = %q, want %q", d, got, want)
 		}
 	}
 }

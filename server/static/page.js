@@ -1,11 +1,11 @@
-// What a form alone cannot do: answers while typing, local times, copying, dropping
-// a file, and keys. Without this file every view still works.
+// What forms alone cannot do: results while typing, local times, copying, dropping a
+// file, and keys. Without this file every view still works.
 'use strict';
 
 const $ = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-// say tells what happened, to the eye and to a screen reader.
+// say shows a message, also to screen readers.
 let silence;
 function say(text) {
   const said = $('#said');
@@ -15,20 +15,21 @@ function say(text) {
   silence = setTimeout(() => said.classList.remove('on'), 1800);
 }
 
-// ago says how long ago a moment was, in its largest unit.
-function ago(then) {
-  const seconds = Math.trunc((Date.now() - then) / 1000);
-  for (const [name, length] of [['year', 31557600], ['day', 86400], ['hour', 3600], ['minute', 60], ['second', 1]]) {
-    const n = Math.trunc(Math.abs(seconds) / length);
-    if (n > 0) {
-      const words = n === 1 ? '1 ' + name : n + ' ' + name + 's';
-      return seconds < 0 ? 'in ' + words : words + ' ago';
-    }
+// ago returns how long before now a moment is, in its largest unit, by the rule of
+// the Go package phrase. Both are in milliseconds.
+const day = 86400, year = 31556952;
+const units = [['year', 360 * day], ['month', 30 * day], ['week', 7 * day], ['day', day], ['hour', 3600], ['minute', 60], ['second', 1]];
+function ago(then, now = Date.now()) {
+  const seconds = Math.floor(Math.abs(now - then) / 1000);
+  for (const [unit, length] of units) {
+    if (seconds < length) continue;
+    const n = unit === 'year' ? Math.max(1, Math.floor(seconds / year)) : Math.floor(seconds / length);
+    return n + ' ' + unit + (n === 1 ? '' : 's') + (then > now ? ' from now' : ' ago');
   }
-  return 'just now';
+  return 'now';
 }
 
-function tellTimes(root = document) {
+function showTimes(root = document) {
   for (const e of all('[data-ago]', root)) e.textContent = ago(Date.parse(e.dataset.ago));
   for (const e of all('time[data-moment]', root)) e.title = new Date(e.dateTime).toLocaleString() + ' here, ' + ago(Date.parse(e.dateTime));
   for (const e of all('[data-local-of]', root)) {
@@ -42,7 +43,7 @@ async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Without a secure origin there is no clipboard but this one.
+    // Origins that are not secure have only this clipboard.
     const area = document.createElement('textarea');
     area.value = text;
     document.body.append(area);
@@ -53,7 +54,7 @@ async function copy(text) {
   say('copied');
 }
 
-// addCopying puts a button beside everything that is worth copying.
+// addCopying adds a button that copies to each element with data-copy.
 function addCopying(root = document) {
   for (const e of all('[data-copy]', root)) {
     const text = e.textContent.trim();
@@ -69,11 +70,11 @@ function addCopying(root = document) {
 }
 
 function enliven(root) {
-  tellTimes(root);
+  showTimes(root);
   addCopying(root);
 }
 
-// take puts the result of a page that was fetched in the place of this one's.
+// take replaces the result of this page by that of a page that was fetched.
 function take(html) {
   const page = new DOMParser().parseFromString(html, 'text/html');
   const fresh = $('#result', page);
@@ -85,8 +86,8 @@ function take(html) {
   return true;
 }
 
-// Forms that answer while somebody types.
-const longest = 4000; // characters that go into a URL
+// Forms that show results while the user types.
+const longest = 4000; // characters in a URL; longer forms are sent with POST
 let asked = 0;
 async function answer(form, url) {
   const mine = ++asked;
@@ -124,20 +125,20 @@ function uploads(form) {
     words.textContent = 'sending';
     request.upload.onprogress = (e) => {
       bar.value = e.total ? e.loaded / e.total : 0;
-      words.textContent = e.loaded < e.total ? Math.floor(100 * e.loaded / e.total) + ' %' : 'reading the last of it';
+      words.textContent = e.loaded < e.total ? Math.floor(100 * e.loaded / e.total) + ' %' : 'reading the rest';
     };
     request.onload = () => {
       box.hidden = true;
       const page = new DOMParser().parseFromString(request.responseText, 'text/html');
       const main = $('main', page);
-      if (!main) { say('the server gave no answer'); return; }
+      if (!main) { say('the server did not answer'); return; }
       $('main').replaceWith(document.adoptNode(main));
       if (request.responseURL) history.pushState(null, '', request.responseURL);
       enliven($('main'));
       $('main').focus();
       start();
     };
-    request.onerror = () => { box.hidden = true; say('the upload was cut off'); };
+    request.onerror = () => { box.hidden = true; say('the connection was lost during the upload'); };
     request.open('POST', form.action);
     request.send(data);
   };
@@ -146,7 +147,8 @@ function uploads(form) {
   for (const name of ['dragleave', 'drop']) drop.addEventListener(name, () => drop.classList.remove('over'));
   drop.addEventListener('drop', (e) => { e.preventDefault(); file.files = e.dataTransfer.files; send(); });
 }
-// calendar puts a picker beside a field for times; what is picked is in UTC.
+
+// calendar adds a picker to a field for times. The time picked is in UTC.
 function calendar(box) {
   const text = $('input', box), around = document.createElement('div');
   around.className = 'calendar';
@@ -173,11 +175,12 @@ function start() {
 }
 start();
 
-// A file that misses the field must not replace the page.
+// A file that is dropped beside the field must not replace the page.
 for (const name of ['dragover', 'drop']) addEventListener(name, (e) => { if (![...document.querySelectorAll('.drop')].some((d) => d.contains(e.target))) e.preventDefault(); });
 addEventListener('popstate', () => location.reload());
 
-// Views of what changes come anew now and then, unless somebody is at work in them.
+// Views with data-refresh are loaded again every so many seconds, unless the user
+// has selected or focused something in them.
 async function refresh() {
   const result = $('#result[data-refresh]');
   if (!result || document.hidden || result.contains(document.activeElement) || String(getSelection())) return;
@@ -187,7 +190,7 @@ async function refresh() {
 const every = $('#result[data-refresh]')?.dataset.refresh;
 if (every) setInterval(() => refresh().catch(() => {}), every * 1000);
 
-// Keys: a view by its number, / for the input, c to copy the first thing there is.
+// Keys: the number of a view, / for the input, c to copy the first thing that can be.
 addEventListener('keydown', (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (e.key === 'Escape') { document.activeElement.blur(); return; }
@@ -199,4 +202,4 @@ addEventListener('keydown', (e) => {
 });
 
 enliven(document);
-setInterval(() => tellTimes(), 1000);
+setInterval(() => showTimes(), 1000);

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bufio"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// readers are the commands that read standard input, with what they wait for.
+var readers = map[string]string{
+	"inspect":       "ids",
+	"trace":         "ids",
+	"get events":    "ids",
+	"insert events": "documents",
+	"census -":      "the source",
+}
+
+// At a terminal each command says what it waits for. Ctrl-C ends it.
+func TestCtrlCWhileReading(t *testing.T) {
+	s := interactiveShell(t, "OID_STORE="+storeWithDocument(t))
+	for command, what := range readers {
+		s.run("oid " + command)
+		s.expect("oid: reading " + what + " from the terminal; end with Ctrl-D")
+		s.press(ctrlC)
+		s.expect(prompt)
+		s.run("echo code=$?")
+		if shown := s.expect(`code=\d+`); !strings.HasSuffix(shown, "code=130") {
+			t.Errorf("oid %s: %q, want code 130", command, shown)
+		}
+		s.expect(prompt)
+	}
+}
+
+// SIGTERM and SIGINT end a command that waits for its input, before and after the
+// first line, without any word.
+func TestSignalsWhileReading(t *testing.T) {
+	t.Setenv("OID_STORE", storeWithDocument(t))
+	for signal, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		for command := range readers {
+			_, slave := terminal(t)
+			defer slave.Close()
+			cmd := exec.CommandContext(t.Context(), "oid", strings.Fields(command)...) // TestMain has put it into the path
+			cmd.Stdin = slave
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(stderr)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines.Scan() // it waits
+			checkSignal(t, command, cmd, signal, code, lines)
+		}
+		for command, line := range map[string]string{"inspect": "507f1f77bcf86cd799439011", "trace": "507f1f77bcf86cd799439011", "insert events": "{}"} {
+			cmd := exec.CommandContext(t.Context(), "oid", strings.Fields(command)...)
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := in.Write([]byte(line + "\n")); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(out)
+			lines.Scan() // it has answered, and waits for the next line
+			for command == "inspect" && !strings.Contains(lines.Text(), "counter 439011") && lines.Scan() {
+			}
+			checkSignal(t, command, cmd, signal, code, nil)
+		}
+	}
+}
+
+// checkSignal sends a signal to a command that waits for its input.
+func checkSignal(t *testing.T, name string, cmd *exec.Cmd, signal syscall.Signal, code int, stderr *bufio.Scanner) {
+	t.Helper()
+	if err := cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	overdue := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	defer overdue.Stop()
+	for stderr != nil && stderr.Scan() {
+		t.Errorf("oid %s: after %v it says %q", name, signal, stderr.Text())
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != code {
+		t.Errorf("oid %s: after %v: %v, want exit code %d", name, signal, err, code)
+	}
+}
+
+// storeWithDocument returns the URL of a store with one document.
+func storeWithDocument(t *testing.T) string {
+	t.Helper()
+	url := "sqlite:" + filepath.Join(t.TempDir(), "s.db")
+	if got := oid(t, "", "insert", "--store", url, "events", "{}"); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	return url
+}
