@@ -59,7 +59,8 @@ func measurePostgres(ctx context.Context, folder string, data []row, rounds int)
 	if err := conn.QueryRow(ctx, "SHOW server_version").Scan(&version); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("| own table in PostgreSQL %s, BYTEA key, pgx | time | ratio |\n|---|---:|---:|\n%s\n%s", version, table, indexCost(len(data), costs[0], costs[1])), nil
+	engine, err := measurePgstore(ctx, conn, data)
+	return fmt.Sprintf("| own table in PostgreSQL %s, BYTEA key, pgx | time | ratio |\n|---|---:|---:|\n%s\n%s\n%s", version, table, indexCost(len(data), costs[0], costs[1]), engine), err
 }
 
 // startPostgres starts a server with the programs in bin and connects to it. It
