@@ -21,7 +21,7 @@ func (s *Store) Plan(ctx context.Context, collection string, q store.Query) (fin
 		return "", "", err
 	}
 	text, args = w.query("xid > $1::text::xid8", number(now.last-1), now)
-	follow, err = s.plan(ctx, text+" ORDER BY xid, _id LIMIT 1000", args)
+	follow, err = s.plan(ctx, text+" ORDER BY xid, _id LIMIT 2000", args)
 	return find, follow, err
 }
 

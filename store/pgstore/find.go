@@ -75,7 +75,7 @@ func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter
 // a long time holds neither a connection nor a snapshot that would keep the server
 // from removing what was deleted.
 const (
-	firstPage = 1000 // documents
+	firstPage = 2000 // documents
 	maxPage   = 4000
 	pageBytes = 1 << 20 // what the next page should have
 	maxBytes  = 2 << 20 // where a page is broken off
