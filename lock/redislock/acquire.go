@@ -11,50 +11,26 @@ import (
 
 // TryAcquire takes the lock if it is free, see [lock.Locker].
 func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
-	r, err := l.newRequest(name, o)
-	if err != nil {
-		return nil, err
-	}
-	defer l.calls.Done()
-	var a answer
-	for range tries {
-		a, err = r.ask(ctx)
-		if err == nil && a.granted {
-			return r.lease(ctx, a.fence), nil
-		}
-		if err == nil {
-			return nil, r.held(a)
-		}
-		if permanent(err) || ctx.Err() != nil {
-			break
-		}
-	}
-	r.giveUp()
-	return nil, r.failed(ctx, err)
-}
-
-// failed is the error of a request that ended with err, the last one.
-func (r *request) failed(ctx context.Context, err error) error {
-	if end := ctx.Err(); end != nil && end != err {
-		return fmt.Errorf("redislock: acquire %q: %w: %w", r.name, end, err)
-	}
-	return fmt.Errorf("redislock: acquire %q: %w", r.name, err)
+	return l.acquire(ctx, name, o, true)
 }
 
 // Acquire takes the lock, waiting for it as long as ctx allows, see
 // [lock.Locker].
 func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
+	return l.acquire(ctx, name, o, false)
+}
+
+func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptions, try bool) (*lock.Lease, error) {
 	r, err := l.newRequest(name, o)
 	if err != nil {
 		return nil, err
 	}
 	defer l.calls.Done()
-	lease, err := r.wait(ctx)
-	if err != nil {
+	lease, err := r.wait(ctx, try)
+	if _, refused := err.(*lock.HeldError); err != nil && !refused {
 		r.giveUp()
-		return nil, err
 	}
-	return lease, nil
+	return lease, err
 }
 
 // The pause after an error that may pass doubles from the first to the second.
@@ -63,60 +39,68 @@ const (
 	maxPause = time.Second
 )
 
-// wait asks for the lock until it is granted.
-func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
-	var refused *answer // the last, if the last request got one
-	var failure error   // of the last request, if it failed
-	obstacle := func() error {
-		if failure == nil && refused != nil {
-			return r.held(*refused)
+// tries is how often a request is sent that nobody waits for.
+const tries = 3
+
+// wait asks for the lock until it is granted or, with try, refused: then the error
+// is a [lock.HeldError], which nothing wraps.
+func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
+	var obstacle error // the last refusal or error
+	failed := func(err error) error {
+		if end := ctx.Err(); end == nil {
+			return fmt.Errorf("redislock: acquire %q: %w", r.name, err)
+		} else if obstacle != end {
+			return fmt.Errorf("redislock: acquire %q: %w: %w", r.name, end, obstacle)
 		}
-		return failure
+		return fmt.Errorf("redislock: acquire %q: %w", r.name, obstacle)
 	}
-	pause := minPause
+	refused := false
 	// Only a waiter that can be told when its turn has come may queue.
-	if r.l.queue.listening() {
+	if !try && r.l.queue.listening() {
 		r.l.queue.join(r)
 	}
-	for {
+	pause := minPause
+	for n := 1; ; n++ {
 		a, err := r.ask(ctx)
-		var sleep time.Duration
-		switch {
-		case err == nil && a.granted:
+		if err == nil && a.granted {
 			return r.lease(ctx, a.fence), nil
-		case ctx.Err() != nil && obstacle() != nil:
-			return nil, r.failed(ctx, obstacle())
-		// Redis may be full for a while: it refuses newcomers but no waiters.
-		case err != nil && permanent(err) && !(refused != nil && code(err) == "OOM"), ctx.Err() != nil && err != nil:
-			return nil, r.failed(ctx, err)
-		case err != nil:
-			failure = err
-			sleep = pause
-			pause = min(2*pause, maxPause)
-		default:
-			if refused == nil {
+		}
+		if err == nil {
+			obstacle = a.value.held(r.name, a.wait)
+		} else if obstacle == nil || ctx.Err() == nil { // otherwise ctx has ended the request
+			obstacle = err
+		}
+		sleep := pause
+		switch {
+		case err == nil && try:
+			return nil, obstacle
+		case ctx.Err() != nil:
+			return nil, failed(err)
+		case err == nil:
+			if !refused {
 				r.l.tell(lock.Event{Kind: lock.Waiting, Name: r.name, Owner: r.owner, Took: time.Since(r.began)})
 			}
-			refused, failure, pause = &a, nil, minPause
-			if !r.joined {
-				if err := r.l.listen(ctx); ctx.Err() != nil {
-					return nil, r.failed(ctx, obstacle())
-				} else if err != nil {
-					return nil, r.failed(ctx, err)
+			refused, pause = true, minPause
+			if r.wake == nil {
+				if err := r.l.listen(ctx); err != nil {
+					return nil, failed(err)
 				}
 				r.l.queue.join(r)
 				continue
 			}
-			r.l.watches.see(r, a.text)
+			r.l.watches.see(r, a.value)
 			// Waiters spread their polls. A lock expires by whole milliseconds, and
 			// so does what is left of a reservation.
 			sleep = min(r.ttl/6, time.Second)
 			sleep = min(sleep+rand.N(sleep), a.wait+time.Millisecond+rand.N(10*time.Millisecond))
+		// Redis may be full for a while: it refuses newcomers but no waiters.
+		case permanent(err) && !(refused && code(err) == "OOM"), try && n == tries:
+			return nil, failed(err)
+		default:
+			pause = min(2*pause, maxPause)
 		}
-		if err := r.sleep(ctx, sleep); ctx.Err() != nil {
-			return nil, r.failed(ctx, obstacle())
-		} else if err != nil {
-			return nil, r.failed(ctx, err)
+		if err := r.sleep(ctx, sleep); err != nil {
+			return nil, failed(err)
 		}
 	}
 }
@@ -124,22 +108,15 @@ func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 // sleep returns nil when it is time to ask again: after d, or when a hint says so.
 // Otherwise it returns why not to ask any more.
 func (r *request) sleep(ctx context.Context, d time.Duration) error {
-	latest := time.Now().Add(d)
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	for {
-		select {
-		case h := <-r.wake:
-			if h == now {
-				return nil
-			}
-			timer.Reset(min(time.Duration(h), time.Until(latest)))
-		case <-timer.C:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-r.l.calls.Closing.Done():
-			return lock.ErrClosed
-		}
+	select {
+	case <-r.wake:
+	case <-timer.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.l.calls.Closing.Done():
+		return lock.ErrClosed
 	}
+	return nil
 }

@@ -27,10 +27,6 @@ import (
 //
 // The error says what is wrong with the URL, with the connection, or with Redis.
 func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
-	opts, err := o.withDefaults()
-	if err != nil {
-		return nil, fmt.Errorf("redislock: %w", err)
-	}
 	clientOptions, err := parseURL(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
@@ -41,13 +37,12 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redislock: connect to %s: %w", redacted(rawURL), err)
 	}
-	l := newLocker(rueidisDriver{client}, opts)
-	l.closeClient = client.Close
-	l.reset = dialer.closeBefore
-	if err := l.inspect(ctx); err != nil {
-		_ = l.Close()
+	l, err := New(ctx, client, o)
+	if err != nil {
+		client.Close()
 		return nil, err
 	}
+	l.closeClient, l.reset = client.Close, dialer.closeBefore
 	return l, nil
 }
 

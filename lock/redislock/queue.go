@@ -10,11 +10,6 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// hint says after what time a waiter should ask for its lock.
-type hint time.Duration
-
-const now hint = 0
-
 // queue is what one process knows of its own waiters, and the one subscription by
 // which they get hints.
 type queue struct {
@@ -26,14 +21,9 @@ type queue struct {
 	changed chan struct{}       // closed when up or err changes
 }
 
-func (q *queue) init() {
-	q.waiting = make(map[string]*request)
-	q.changed = make(chan struct{})
-}
-
 // join makes r a waiter that gets hints.
 func (q *queue) join(r *request) {
-	r.joined, r.wake = true, make(chan hint, 1)
+	r.wake = make(chan struct{}, 1)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting[r.text] = r
@@ -42,9 +32,11 @@ func (q *queue) join(r *request) {
 // leave forgets r.
 func (q *queue) leave(r *request) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	delete(q.waiting, r.text)
-	q.mu.Unlock()
-	r.l.watches.leave(r)
+	if r.later != nil {
+		r.later.Stop()
+	}
 }
 
 // listening reports whether messages come in.
@@ -63,26 +55,26 @@ func (q *queue) set(up bool, err error) {
 	q.changed = make(chan struct{})
 	if up { // what was published until now is lost
 		for _, r := range q.waiting {
-			r.hint(now)
+			r.hint()
 		}
 	}
 }
 
-// hint tells r when to ask. A hint to ask now replaces one to ask later.
-func (r *request) hint(h hint) {
-	for {
-		select {
-		case r.wake <- h:
-			return
-		default:
-		}
-		if h != now {
-			return // r has a hint already
-		}
-		select {
-		case <-r.wake:
-		default:
-		}
+// hint tells r to ask.
+func (r *request) hint() {
+	select {
+	case r.wake <- struct{}{}:
+	default: // it was told already
+	}
+}
+
+// hintLater tells r to ask after d, instead of when it was told before. It is
+// called with the queue's mu held.
+func (r *request) hintLater(d time.Duration) {
+	if r.later == nil {
+		r.later = time.AfterFunc(d, r.hint)
+	} else {
+		r.later.Reset(d)
 	}
 }
 
@@ -95,19 +87,19 @@ func (q *queue) deliver(message string) {
 	switch kind {
 	case "ask":
 		if r := q.waiting[rest]; r != nil {
-			r.hint(now)
+			r.hint()
 		}
 	case "later":
 		owner, ms, _ := strings.Cut(rest, " ")
 		n, err := strconv.ParseUint(ms, 10, 16)
 		if r := q.waiting[owner]; r != nil && err == nil {
 			// Not at the very end: the reservation expires by whole milliseconds.
-			r.hint(hint(time.Duration(n+5) * time.Millisecond))
+			r.hintLater(time.Duration(n+5) * time.Millisecond)
 		}
 	case "all":
 		for _, r := range q.waiting {
 			if r.keys[0] == rest {
-				r.hint(now)
+				r.hint()
 			}
 		}
 	}

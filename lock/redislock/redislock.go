@@ -152,15 +152,6 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
-	l := newLocker(d, opts)
-	if err := l.inspect(ctx); err != nil {
-		_ = l.Close()
-		return nil, err
-	}
-	return l, nil
-}
-
-func newLocker(d Driver, opts Options) *Locker {
 	l := &Locker{
 		driver:  d,
 		options: opts,
@@ -168,11 +159,14 @@ func newLocker(d Driver, opts Options) *Locker {
 		detail:  describe(holder.Self(lock.AcquireOptions{})),
 		channel: "oid:lock:wake:" + objectid.New().String(),
 		calls:   calls.New(),
+		queue:   queue{waiting: make(map[string]*request), changed: make(chan struct{})},
+		watches: watches{names: make(map[string]*watch)},
 	}
 	l.nonce.Store(rand.Uint64())
-	l.queue.init()
-	l.watches.init()
-	return l
+	if err := l.inspect(ctx); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // Close ends waiting calls with [lock.ErrClosed], waits for the requests that

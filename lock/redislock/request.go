@@ -21,14 +21,14 @@ type request struct {
 	owner   lock.Owner
 	text    string // of the owner
 	ttl     time.Duration
-	ttlText string // in milliseconds
 	options lock.AcquireOptions
 	began   time.Time
 	since   time.Time // when the request was sent that was granted
 	fence   uint64    // of the lease
-	joined  bool      // set before r may be in the queue
 	ticket  string    // in the queue
-	wake    chan hint // from when it has joined
+
+	wake  chan struct{} // gets hints; nil until r may be in the queue
+	later *time.Timer   // a hint to come
 }
 
 // newRequest counts a call that Close has to wait for. Without an error the caller
@@ -48,7 +48,6 @@ func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, err
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
 	r.ttl = r.ttl.Truncate(time.Millisecond)
-	r.ttlText = strconv.FormatInt(r.ttl.Milliseconds(), 10)
 	r.keys = keys(name)
 	r.owner = lock.Owner{Process: l.options.Process, ID: objectid.New()}
 	r.text = l.owners + r.owner.ID.String()
@@ -58,6 +57,9 @@ func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, err
 // try is the longest that one request may take.
 func (r *request) try() time.Duration { return min(r.ttl/6, maxTry) }
 
+// ms returns the TTL as the scripts take it.
+func (r *request) ms() string { return strconv.FormatInt(r.ttl.Milliseconds(), 10) }
+
 // tail returns the lock's value after the fence.
 func (r *request) tail(detail string) string {
 	return r.text + " " + version + " " + strconv.FormatInt(r.since.UnixMicro(), 10) + " " + detail
@@ -65,7 +67,7 @@ func (r *request) tail(detail string) string {
 
 // waiter returns r as the scripts name it in the queue, or "" if it is not there.
 func (r *request) waiter() string {
-	if !r.joined {
+	if r.wake == nil || r.fence > 0 {
 		return ""
 	}
 	return r.l.channel + " " + r.text
@@ -76,25 +78,24 @@ type answer struct {
 	granted bool
 	fence   uint64        // if granted
 	wait    time.Duration // if not: ask again after that
-	text    string        // and what the lock is now
+	value   value         // and what the lock is now
 }
 
-// ask asks once for the lock, and for a place in the queue if r has joined.
+// ask asks once for the lock, and queues r if it can get hints.
 func (r *request) ask(ctx context.Context) (a answer, err error) {
 	r.since = time.Now()
 	detail := r.l.detail
 	if r.options.Command != "" || r.options.Group {
 		detail = describe(holder.Self(r.options))
 	}
-	reply, err := r.l.eval(ctx, r.try(), acquireScript, r.keys, "", r.tail(detail), r.ttlText, r.l.guess(), r.waiter(), r.ticket)
+	reply, err := r.l.eval(ctx, r.try(), acquireScript, r.keys, "", r.tail(detail), r.ms(), r.l.guess(), r.waiter(), r.ticket)
 	if err != nil {
 		return a, err
 	}
 	if fence, ok := strings.CutPrefix(reply, "granted "); ok {
 		a.granted = true
-		if a.fence, err = strconv.ParseUint(fence, 10, 64); err == nil {
-			r.l.see(a.fence)
-		}
+		a.fence, err = strconv.ParseUint(fence, 10, 64)
+		r.l.see(a.fence)
 		return a, err
 	}
 	f := strings.SplitN(reply, " ", 4) // refused, wait, ticket, value
@@ -105,21 +106,10 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 	if err != nil {
 		return a, errNonce
 	}
-	a.wait, r.ticket, a.text = time.Duration(ms)*time.Millisecond, f[2], f[3]
-	if r.ticket == "" { // not for a waiter
-		_, err = parseValue(a.text)
-	}
+	a.wait, r.ticket = time.Duration(ms)*time.Millisecond, f[2]
+	a.value, err = parseValue(f[3])
+	r.l.see(a.value.fence)
 	return a, err
-}
-
-// held returns the error that says who has the lock.
-func (r *request) held(a answer) error {
-	v, err := parseValue(a.text)
-	if err != nil {
-		return fmt.Errorf("redislock: %q: %w", r.name, err)
-	}
-	r.l.see(v.fence)
-	return v.held(r.name, a.wait)
 }
 
 // deadline is until when a lease is safe that was granted or renewed by a request
@@ -129,9 +119,7 @@ func (r *request) deadline(sent time.Time) time.Time { return sent.Add(r.ttl - r
 
 // lease begins the lease of a lock that was granted.
 func (r *request) lease(ctx context.Context, fence uint64) *lock.Lease {
-	if r.joined {
-		r.l.queue.leave(r)
-	}
+	r.leave()
 	r.fence = fence
 	r.l.tell(lock.Event{Kind: lock.Acquired, Name: r.name, Owner: r.owner, Fence: fence, Took: time.Since(r.began)})
 	return lock.NewLease(ctx, r.name, r.owner, r.l.options.Events, engine.Grant{
@@ -162,7 +150,7 @@ func (r *request) renew(tail string) error {
 		return err
 	}
 	defer r.l.calls.Done()
-	reply, err := r.l.eval(r.l.calls.Closing, r.try(), renewScript, r.keys, "", strconv.FormatUint(r.fence, 10)+" "+r.text, r.ttlText, tail)
+	reply, err := r.l.eval(r.l.calls.Closing, r.try(), renewScript, r.keys, "", strconv.FormatUint(r.fence, 10)+" "+r.text, r.ms(), tail)
 	if err != nil {
 		return fmt.Errorf("redislock: renew %q: %w", r.name, err)
 	}
@@ -172,16 +160,13 @@ func (r *request) renew(tail string) error {
 	return nil
 }
 
-// tries is how often a request is sent that nobody waits for.
-const tries = 3
-
 // Free gives the lock back.
 func (r *request) Free() error {
 	if err := r.l.calls.Begin(); err != nil {
 		return err
 	}
 	defer r.l.calls.Done()
-	had, unsure, err := r.release("")
+	had, unsure, err := r.release()
 	if err != nil {
 		return fmt.Errorf("redislock: release %q: %w; it frees itself within %v", r.name, err, r.ttl)
 	}
@@ -191,20 +176,16 @@ func (r *request) Free() error {
 	return nil
 }
 
-// release gives the lock back, and takes waiter out of the queue. It reports
-// whether r had the lock, and whether an earlier attempt may have worked.
-func (r *request) release(waiter string) (had, unsure bool, err error) {
-	lease := ""
-	if r.fence > 0 {
-		lease = strconv.FormatUint(r.fence, 10)
-	}
+// release gives the lock back or leaves the queue. It reports whether r had the
+// lock, and whether an earlier attempt may have worked.
+func (r *request) release() (had, unsure bool, err error) {
 	for i := range tries {
 		if i > 0 {
 			unsure = true
 			time.Sleep(r.try() / 10)
 		}
 		var reply string
-		reply, err = r.l.eval(context.Background(), r.try(), releaseScript, r.keys, "", lease, r.text, r.ttlText, waiter)
+		reply, err = r.l.eval(context.Background(), r.try(), releaseScript, r.keys, "", strconv.FormatUint(r.fence, 10), r.text, r.ms(), r.waiter())
 		if err == nil {
 			return reply == "1", unsure, nil
 		}
@@ -218,9 +199,14 @@ func (r *request) release(waiter string) (had, unsure bool, err error) {
 // giveUp takes back, in the background, everything that r has asked for. The
 // caller's call is still counted in l.calls.
 func (r *request) giveUp() {
-	waiter := r.waiter()
-	if r.joined {
+	r.leave()
+	r.l.calls.Go(func() { _, _, _ = r.release() })
+}
+
+// leave ends the hints for r and the watch of its lock.
+func (r *request) leave() {
+	if r.wake != nil {
 		r.l.queue.leave(r)
+		r.l.watches.leave(r)
 	}
-	r.l.calls.Go(func() { _, _, _ = r.release(waiter) })
 }

@@ -44,7 +44,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := l.eval(context.Background(), r.try(), at(t, acquireScript, micros), r.keys, "", r.tail(l.detail), r.ttlText, l.guess(), "", "")
+		reply, err := l.eval(context.Background(), r.try(), at(t, acquireScript, micros), r.keys, "", r.tail(l.detail), r.ms(), l.guess(), "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.see(v.fence)
-		if _, _, err := r.release(""); err != nil {
+		if _, _, err := r.release(); err != nil {
 			t.Fatal(err)
 		}
 		l.calls.Done()
@@ -92,7 +92,7 @@ func waiters(t *testing.T, l *Locker, n int) (all []*request) {
 			t.Fatal(err)
 		}
 		l.calls.Done() // nobody ends it
-		r.joined = true
+		r.wake = make(chan struct{}, 1)
 		if a, err := r.ask(t.Context()); err != nil || a.granted {
 			t.Fatalf("ask: %+v, %v", a, err)
 		}
@@ -131,8 +131,8 @@ func TestReservationIsShortAndThenForAnybody(t *testing.T) {
 	if s, err := l.Status(t.Context(), "job"); err != nil || s.Held {
 		t.Errorf("Status of a lock that is reserved: %+v, %v", s, err)
 	}
-	alive := &request{joined: true, text: "alive", keys: keys("job"), wake: make(chan hint, 1), l: l}
-	other := &request{joined: true, text: "other", keys: keys("other"), wake: make(chan hint, 1), l: l}
+	alive := &request{text: "alive", keys: keys("job"), wake: make(chan struct{}, 1), l: l}
+	other := &request{text: "other", keys: keys("other"), wake: make(chan struct{}, 1), l: l}
 	l.queue.mu.Lock()
 	l.queue.waiting["alive"], l.queue.waiting["other"] = alive, other
 	l.queue.mu.Unlock()

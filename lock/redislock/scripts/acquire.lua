@@ -10,17 +10,17 @@
 -- waiter keeps its ticket.
 
 local nonce, tail, ttl, guess, waiter, ticket = unpack(ARGV)
-local found = redis.call('MGET', KEYS[1], KEYS[3])
-local value, heard = found[1], found[2]
+local value = redis.call('GET', KEYS[1])
 
--- The lock is free, nobody waits, and this client has seen the last fence.
-if value and not heard and #guess == #value and guess > value and not string.find(value, ' ', 1, true) then
+-- The lock is free, so nobody waits, and this client has seen the last fence.
+if value and #guess == #value and guess > value and not string.find(value, ' ', 1, true) then
   redis.call('SET', KEYS[1], guess .. ' ' .. tail, 'PX', ttl)
   return nonce .. ' granted ' .. guess
 end
 
 -- include prelude.lua
 
+local heard = redis.call('GET', KEYS[3])
 local owner = string.match(tail, '^%S+')
 local fence, rest = read(value, heard)
 if is_held_by(rest, owner) then
@@ -68,25 +68,18 @@ end
 if ticket ~= '' then
   redis.call('ZREM', KEYS[2], waiter)
 end
-if not fence then
-  fence = now()
-  if #guess > #fence or (#guess == #fence and guess > fence) then
-    fence = guess
-  end
-elseif #guess > #fence or (#guess == #fence and guess > fence) then
+fence = fence and string.format('%.0f', fence + 1) or now()
+if #guess > #fence or (#guess == #fence and guess > fence) then
   fence = guess
-else
-  fence = string.format('%.0f', fence + 1)
 end
--- GET refuses to overwrite a key that is not a text, which MGET does not show.
-redis.call('SET', KEYS[1], fence .. ' ' .. tail, 'PX', ttl, 'GET')
+redis.call('SET', KEYS[1], fence .. ' ' .. tail, 'PX', ttl)
 if heard and waiter ~= '' and ticket == '' then
   redis.call('ZREM', KEYS[2], waiter) -- the reply with its ticket may have been lost
 end
 
 if passed then
-  -- The first waiter may be dead, and others with it: whoever is alive asks again,
-  -- with its ticket.
+  -- The first waiter may be dead, and others with it: those that are alive ask
+  -- again, with their tickets.
   local told = {}
   for _, member in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
     local channel = channel_of(member)

@@ -1,6 +1,6 @@
 -- Frees the lock if the owner has it, or passes on a reservation for the owner.
 --
--- ARGV: nonce, the lease's fence or '', owner, ttl in milliseconds, the waiter
+-- ARGV: nonce, the lease's fence or 0, owner, ttl in milliseconds, the waiter
 -- "channel owner" that leaves the queue or ''.
 -- Returns "nonce 1" if the owner had the lock, and otherwise "nonce 0".
 --
