@@ -152,7 +152,7 @@ func TestRenewalsMoveTheDeadline(t *testing.T) {
 	})
 }
 
-func TestReleaseTellsWhatTheEngineSays(t *testing.T) {
+func TestReleaseReturnsTheErrorOfTheEngine(t *testing.T) {
 	boom := errors.New("boom")
 	lease := begin(&keeper{free: boom})
 	if err := lease.Release(); !errors.Is(err, boom) {

@@ -62,7 +62,7 @@ func testLeaseOutlivesItsCtx(t *testing.T, open func() lock.Locker) {
 	release(t, lease)
 }
 
-func testContextTellsTheCause(t *testing.T, open func() lock.Locker) {
+func testContextHasTheCause(t *testing.T, open func() lock.Locker) {
 	lease := acquire(t, open(), "job")
 	release(t, lease)
 	if cause := context.Cause(lease.Context()); !errors.Is(cause, lock.ErrReleased) {

@@ -105,7 +105,7 @@ func TestHolderKilledBeforeItNamedItsGroup(t *testing.T) {
 	}
 }
 
-// A holder that merely stands still keeps its lock for the TTL.
+// A holder that is only stopped keeps its lock for the TTL.
 func TestHolderStoppedIsNotDead(t *testing.T) {
 	const ttl = 2 * time.Second
 	url := testenv.Redis(t).URL()

@@ -225,7 +225,7 @@ func TestStoppedWaiterBelievesNoOldMessage(t *testing.T) {
 		return err == nil && s.Waiters == 1
 	})
 	waiter.signal(syscall.SIGSTOP)
-	if err := lease.Release(); err != nil { // the waiter is told to ask, and stands still
+	if err := lease.Release(); err != nil { // the waiter is told to ask, and is stopped
 		t.Error(err)
 	}
 	next, err := b.Acquire(t.Context(), "job")

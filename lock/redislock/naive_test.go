@@ -190,7 +190,7 @@ func TestNaiveHolderWorksOnBesideTheNext(t *testing.T) {
 	}
 }
 
-func TestNaiveLockTellsNobodyWhoHoldsIt(t *testing.T) {
+func TestNaiveLockDoesNotShowItsHolder(t *testing.T) {
 	server := testenv.Redis(t)
 	if a := newNaive(t, server.URL()); !a.lock(time.Minute) {
 		t.Fatal("the lock is not free")

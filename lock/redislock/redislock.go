@@ -24,7 +24,7 @@
 // waiter that gets an old one asks and is refused. In case the first waiter is
 // dead, the waiter last heard of is told to ask after the reservation; the first
 // request after it takes the lock, empties the queue and tells all waiters to ask
-// again, with the place in the queue that they had. Polls, at most two seconds
+// again, with the tickets that they had. Polls, at most two seconds
 // apart, and one at the end of the holder's TTL cover the rest.
 //
 // A waiter on the host of the holder, in the same pid namespace, watches the

@@ -116,7 +116,7 @@ func TestDeadlineCountsFromBeforeTheRequest(t *testing.T) {
 	}
 }
 
-// Who has given up stands in line no more.
+// A waiter that has given up is no longer in the queue.
 func TestGivingUpLeavesTheLine(t *testing.T) {
 	server := testenv.Redis(t)
 	l := open(t, server.URL(), 0)
@@ -136,12 +136,12 @@ func TestGivingUpLeavesTheLine(t *testing.T) {
 			return err == nil && s.Waiters == n
 		}
 	}
-	until(t, "waiter in line", waiters(1))
+	until(t, "waiter in the queue", waiters(1))
 	cancel()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
 		t.Errorf("Acquire: %v, want Canceled", err)
 	}
-	until(t, "line empty", waiters(0))
+	until(t, "empty queue", waiters(0))
 	if err := lease.Release(); err != nil {
 		t.Error(err)
 	}

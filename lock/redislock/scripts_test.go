@@ -17,7 +17,7 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// at returns a script under a clock that stands still.
+// at returns a script under a clock that does not run.
 func at(t *testing.T, s script, micros int64) script {
 	t.Helper()
 	const call = "redis.call('TIME')"
