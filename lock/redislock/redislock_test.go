@@ -117,7 +117,7 @@ func TestDeadlineCountsFromBeforeTheRequest(t *testing.T) {
 }
 
 // A waiter that has given up is no longer in the queue.
-func TestGivingUpLeavesTheLine(t *testing.T) {
+func TestGivingUpLeavesTheQueue(t *testing.T) {
 	server := testenv.Redis(t)
 	l := open(t, server.URL(), 0)
 	lease, err := l.Acquire(t.Context(), "job")
