@@ -2,7 +2,7 @@
 // rueidislock: how fast they are, and what they make of faults. It needs
 // redis-server and redis-cli.
 //
-//	go test -run TestFaults -timeout 30m -args -o ../../docs/lock-faults.md
+//	go test -run TestFaults -timeout 60m -parallel 8 -args -o ../../docs/lock-faults.md
 //	go test -run TestSpeed -timeout 30m -args -o ../../docs/benchmarks.md
 //
 // It is a module of its own, and its go.mod is not tidied: "go mod tidy" would

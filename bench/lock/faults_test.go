@@ -108,9 +108,9 @@ fence from the clock that is behind, and it is lower. Keep the clocks of primary
 replicas together, or give the resource a fence of its own.
 
 The clock of a holder's host may be stepped: deadlines count on the monotonic clock,
-which is not. (There is no row for it: the programs measured here cannot be given a
-wrong clock.) [lock-model.md](lock-model.md) is about what holds in every order of
-events.
+which is not. The row for it runs a holder whose program is built with a package time in
+which time.Now can be told to be ahead. [lock-model.md](lock-model.md) is about what
+holds in every order of events.
 
 `
 

@@ -150,7 +150,16 @@ func RedisSentinel(t testing.TB, skew time.Duration) SentinelSet {
 	})
 	set.Sentinel = sentinel(t, set.Primary.Addr)
 	Await(t, "Sentinel knows the replica", func() error {
-		if out := set.Sentinel.CLI("SENTINEL", "REPLICAS", SentinelMaster); !strings.Contains(out, set.Replica.Addr) {
+		out := set.Sentinel.CLI("SENTINEL", "REPLICAS", SentinelMaster)
+		if !strings.Contains(out, set.Replica.Addr) || !strings.Contains(out, "master-link-status\nok") {
+			return errors.New(out)
+		}
+		return nil
+	})
+	// A Sentinel that was late by two seconds, as on a slow disk, looks at nothing for
+	// half a minute, and never promotes a replica whose primary went away in that time.
+	Await(t, "Sentinel is at work", func() error {
+		if out := set.Sentinel.CLI("INFO", "sentinel"); !strings.Contains(out, "sentinel_tilt:0") {
 			return errors.New(out)
 		}
 		return nil

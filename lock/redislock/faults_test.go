@@ -36,11 +36,13 @@ func TestFaults(t *testing.T) {
 				t.Errorf("two believed to have the lock for %v", r.TwoBelievers)
 			}
 			// The lock must be free again after the TTL, or when there is a Redis again.
-			// What the machine was late by comes on top.
-			if limit := 3*lockfaults.TTL + max(time.Second, r.Outage) + r.Stall; r.Idle > limit {
+			// What the machine was late by comes on top, within limits: on a quiet one
+			// it is a few milliseconds.
+			stall := min(r.Stall, lockfaults.TTL)
+			if limit := 3*lockfaults.TTL + max(time.Second, r.Outage) + stall; r.Idle > limit {
 				t.Errorf("nobody had the lock for %v, want at most %v", r.Idle, limit)
 			}
-			if limit := 2*time.Second + r.Stall; r.Late > limit {
+			if limit := 2*time.Second + stall; r.Late > limit {
 				t.Errorf("an Acquire returned %v after the end of its ctx", r.Late)
 			}
 			if !r.Fenced || r.Grants < 1 {

@@ -35,6 +35,7 @@ var checks = []struct {
 	{"queue", "NO_NEW_ASK", true},
 	{"queue", "ONLY_HEAD", true},
 	{"queue", "ANY_PROCESS", true},
+	{"queue", "NO_SCAN", true},
 	{"queue", "DROPPED", true},
 }
 

@@ -18,7 +18,8 @@
  * any time, also before anybody heard of it.
  *
  * Each of these, defined with -D, spoils the protocol, and one of the two fails:
- * NO_TIMER, NO_ROLL_CALL, NO_NEW_ASK, ONLY_HEAD, ANY_PROCESS, DROPPED.
+ * NO_TIMER, NO_ROLL_CALL, NO_NEW_ASK, ONLY_HEAD, ANY_PROCESS, NO_SCAN,
+ * DROPPED.
  */
 
 #ifdef NO_ROLL_CALL
@@ -46,6 +47,7 @@ mtype lock = held;
 byte owner = FIRST;     /* who holds it, or for whom it is reserved */
 bool queued[WAITERS];
 byte heard = NOBODY;    /* the waiter that was heard of last */
+byte other = NOBODY;    /* ... and the last of another process than that of heard */
 bool somebody;          /* the key of heard exists */
 
 /* What waiters have. */
@@ -96,13 +98,23 @@ inline rollCall() {
 	w1 = 0
 }
 
+/* hear keeps w as the waiter that was heard of last. */
+inline hear(w) {
+	other = (heard < NOBODY && process[heard] != process[w] -> heard : other);
+	heard = w; somebody = true
+}
+
 inline doAsk(w) {
 	timer[w] = none;
 	if
 	:: lock == held ->
-		queued[w] = true; heard = w; somebody = true; reply[w] = refusedWhileHeld
+		queued[w] = true; hear(w); reply[w] = refusedWhileHeld
 	:: lock == reserved && owner != w ->
-		queued[w] = true; reply[w] = refusedForNow
+		queued[w] = true; reply[w] = refusedForNow;
+		if
+		:: !somebody -> hear(w)
+		:: else
+		fi
 	:: else ->
 		queued[w] = false;
 		if
@@ -124,25 +136,35 @@ inline doAsk(w) {
 	fi
 }
 
+/* suits says whether w may get the second hint. */
+#ifdef ANY_PROCESS
+#define suits(w, first) (w < NOBODY && queued[w])
+#else
+#define suits(w, first) (w < NOBODY && queued[w] && process[w] != process[first])
+#endif
+
 /*
  * tellLater tells a waiter to ask when the reservation is over, should it still be
- * waiting: one of another process than that of owner, for which the lock is
- * reserved; if possible the waiter that was heard of last.
+ * waiting: one of another process than that of first, which is the head of the queue.
+ * If possible this is one of the two that were heard of last.
  */
-inline tellLater() {
-	w2 = WAITERS - 1;
-	do
-	:: w2 < NOBODY && (!queued[w2] || process[w2] == process[owner]) -> w2 = (w2 == 0 -> NOBODY : w2 - 1)
-	:: else -> break
-	od;
+inline tellLater(first) {
 	if
-	:: heard < NOBODY && queued[heard] ->
-#ifdef ANY_PROCESS
-		w2 = (process[heard] == process[owner] -> NOBODY : heard)
-#else
-		w2 = (process[heard] == process[owner] -> w2 : heard)
+	:: other == NOBODY && heard < NOBODY && process[heard] == process[first] -> w2 = NOBODY /* there is one process */
+	:: else ->
+		if
+		:: suits(heard, first) -> w2 = heard
+		:: !suits(heard, first) && suits(other, first) -> w2 = other
+		:: else ->
+			w2 = WAITERS - 1;
+			do
+			:: w2 < NOBODY && !suits(w2, first) -> w2 = (w2 == 0 -> NOBODY : w2 - 1)
+			:: else -> break
+			od;
+#ifdef NO_SCAN
+			w2 = NOBODY
 #endif
-	:: else
+		fi
 	fi;
 #ifdef ONLY_HEAD
 	w2 = NOBODY;
@@ -154,20 +176,25 @@ inline tellLater() {
 	w2 = 0
 }
 
-/* pass gives the lock on: a reservation for the head of the queue, and hints. */
-inline pass() {
+/* head finds the first in the queue. */
+inline head() {
 	w1 = 0;
 	do
 	:: w1 < WAITERS && !queued[w1] -> w1++
 	:: else -> break
-	od;
+	od
+}
+
+/* pass gives the lock on: a reservation for the head of the queue, and hints. */
+inline pass() {
+	head();
 	if
 	:: !somebody || w1 == WAITERS ->
-		somebody = false; heard = NOBODY; lock = free; owner = NOBODY
+		somebody = false; heard = NOBODY; other = NOBODY; lock = free; owner = NOBODY
 	:: else ->
 		lock = reserved; owner = w1;
 		askHint[w1] = hears(w1);
-		tellLater()
+		tellLater(w1)
 	fi;
 	w1 = 0
 }
@@ -186,7 +213,12 @@ inline doRelease(w) {
 		pass()
 	:: (lock == reserved || lock == passed) && owner != w ->
 #ifndef DROPPED
-		tellLater() /* w may have been the one that was told */
+		head();
+		if
+		:: w < WAITERS && w1 < WAITERS -> tellLater(w1) /* w may have been the one that was told */
+		:: else
+		fi;
+		w1 = 0
 #else
 		skip
 #endif
@@ -220,7 +252,7 @@ end:	do
 	   }
 	/* It polls; only before the first release, see above. */
 	:: atomic {
-		hears(me) && lock == held && owner == FIRST && heard != me && reply[me] == none -> heard = me
+		hears(me) && lock == held && owner == FIRST && heard != me && reply[me] == none -> hear(me)
 	   }
 	/* Something makes it ask. */
 	:: atomic {
