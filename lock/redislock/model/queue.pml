@@ -12,7 +12,7 @@
  *
  * Waiters get their tickets in the order of their numbers, belong to processes, and
  * die with them. While the first holder has the lock, processes die freely; if
- * several have, a living waiter polls before the release. After the release one
+ * several have, a live waiter polls last before the release. After the release one
  * thing goes wrong: a process dies if none has yet, a process loses its subscription,
  * or a waiter gives up (unless several processes have died). A reservation passes at
  * any time, also before anybody heard of it.
@@ -298,7 +298,7 @@ proctype world() {
 	byte w, p;
 	do
 	:: atomic {
-		lock == held && owner == FIRST && (heard == NOBODY || live(heard) || DEATHS <= 1) -> doRelease(FIRST)
+		lock == held && owner == FIRST && (heard == NOBODY || hears(heard) || DEATHS <= 1) -> doRelease(FIRST)
 	   }
 	:: atomic { lock == reserved -> lock = passed; over() }
 	/* A process dies, if none of its waiters has the lock. */
