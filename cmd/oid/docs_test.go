@@ -34,14 +34,14 @@ func (b fencedBlock) first() string {
 	return line
 }
 
-// unchecked are the blocks that are not run here, by file and first line, each with
+// unchecked are the blocks that are not run here, by file, language and first line, each with
 // the reason.
 var unchecked = map[string]string{
-	"README.md: $ go run ./cmd/oid serve":                                            "serves until it is interrupted; testdata/serve.txtar runs it",
-	"README.md:  0   1   2   3   4   5   6   7   8   9  10  11":                      "a drawing",
-	"README.md: $ go build ./examples/shop && ./shop &":                              "serves, and kills by name; the test of examples/shop does the same",
-	"docs/design.md: cmd/oid                the command: a file for each subcommand": "a drawing; the test of internal/imports compares it with the code",
-	"docs/lock-model.md: cd lock/redislock/model":                                    "takes minutes; the test of lock/redislock/model runs it",
+	"README.md: console: $ go run ./cmd/oid serve":                                         "serves until it is interrupted; testdata/serve.txtar runs it",
+	"README.md: text:  0   1   2   3   4   5   6   7   8   9  10  11":                      "a drawing",
+	"README.md: console: $ go build ./examples/shop && ./shop &":                           "serves, and kills by name; the test of examples/shop does the same",
+	"docs/design.md: text: cmd/oid                the command: a file for each subcommand": "a drawing; the test of internal/imports compares it with the code",
+	"docs/lock-model.md: sh: cd lock/redislock/model":                                      "takes minutes; the test of lock/redislock/model runs it",
 }
 
 // readDocuments returns the texts of all documents by their paths.
@@ -99,7 +99,7 @@ func TestDocuments(t *testing.T) {
 		}
 		var sessions []fencedBlock
 		for _, b := range found {
-			name := b.file + ": " + b.first()
+			name := b.file + ": " + b.language + ": " + b.first()
 			_, known := unchecked[name]
 			switch {
 			case b.language == "":
