@@ -168,6 +168,33 @@ func TestReservationIsShortAndThenForAnybody(t *testing.T) {
 	}
 }
 
+// A holder whose first reply was lost asks again: it has the lock, with the fence
+// that it had.
+func TestAskingAgainFindsTheLockTaken(t *testing.T) {
+	server := testenv.Redis(t)
+	l, err := Open(t.Context(), server.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r, err := l.newRequest("job", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.calls.Done()
+	var answers []answer
+	for range 2 {
+		a, err := r.ask(t.Context())
+		if err != nil || !a.granted {
+			t.Fatalf("ask: %+v, %v", a, err)
+		}
+		answers = append(answers, a)
+	}
+	if answers[0].fence != answers[1].fence {
+		t.Errorf("fence %d, and then %d", answers[0].fence, answers[1].fence)
+	}
+}
+
 // A late copy of the request by which a lease was granted may take the lock again
 // after another holder, under a new fence. The lease is lost all the same.
 func TestLateCopyOfTheRequestRevivesNoLease(t *testing.T) {
