@@ -1,10 +1,10 @@
 package redislock
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
 )
@@ -36,29 +36,28 @@ func TestWaiterThatGivesUpPassesItsHintOn(t *testing.T) {
 		}
 		r.l.queue.join(r)
 	}
-	// next returns the hint that comes to a waiter next.
-	next := func(who string, r *request) hint {
+	// toldLater returns once a waiter was told to ask after the reservation.
+	toldLater := func(who string, r *request) {
 		t.Helper()
-		select {
-		case h := <-r.wake:
-			return h
-		case <-time.After(10 * time.Second):
-			t.Fatalf("the waiter that %s got no hint", who)
-			return 0
-		}
+		testenv.Await(t, "hint to the waiter that "+who, func() error {
+			r.l.queue.mu.Lock()
+			defer r.l.queue.mu.Unlock()
+			if r.later == nil {
+				return errors.New("none")
+			}
+			return nil
+		})
 	}
 	if err := lease.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if h := next("leaves", leaves); h == now {
-		t.Fatalf("the waiter last heard of was told to ask at once, want later")
+	toldLater("leaves", leaves)
+	if err := leaves.l.calls.Begin(); err != nil {
+		t.Fatal(err)
 	}
-	leaves.l.calls.Begin()
 	leaves.giveUp()
 	leaves.l.calls.Done()
-	if h := next("stays", stays); h == now {
-		t.Errorf("the waiter that stays was told to ask at once, want after the reservation")
-	}
+	toldLater("stays", stays)
 	if s := server.CLI("ZRANGE", stays.keys[1], "0", "-1"); strings.Contains(s, leaves.text) {
 		t.Errorf("queue %s has the waiter that left", fmt.Sprintf("%q", s))
 	}
