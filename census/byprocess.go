@@ -10,9 +10,9 @@ import (
 // every collection, in little memory.
 const maxLists = 1024
 
-// byProcess holds records by process value. The first values to come have a list
+// byProcess holds records by process value. The first maxLists values have a list
 // each, in which their ids are in the order of the source: mostly in order of time,
-// so that there is little to sort. All others share one.
+// so that there is little to sort. All others share one list.
 type byProcess struct {
 	lists  []*records
 	of     []uint64             // process value of each list
@@ -94,8 +94,8 @@ func (b *byProcess) ordered() []extent {
 }
 
 // shares divides all records, which must be sorted, into n shares of about the
-// same size. No process value is in two of them, nor are two of which one may
-// continue the other, see joins. Their order does not depend on that of the sources.
+// same size. No process value is in two of them, and values of which one may
+// continue the other, see joins, are in the same. Their order does not depend on that of the sources.
 func (b *byProcess) shares(n int) [][]extent {
 	parts := b.ordered()
 	rest := b.rest.len()

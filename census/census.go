@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/internal/era"
 	"github.com/oidkit/oid/objectid"
 )
 
-// Options say what a [Census] counts. The zero Options, like a nil pointer, are
+// Options define what a [Census] counts. The zero Options, like a nil pointer, are
 // ready to use.
 type Options struct {
-	// Field, Format, Column, Collection and Workers say how sources are read, see
+	// Field, Format, Column, Collection and Workers define how sources are read, see
 	// [source.Options].
 	Field      string
 	Format     source.Format
@@ -62,8 +63,8 @@ func (o *Options) reading() source.Options {
 	}
 }
 
-// ErrTooMany is returned for sources that together have more than 2^32 - 1
-// documents or lines: that many positions can be told apart.
+// ErrTooMany is returned for sources that together have more than 2^32 - 1 documents
+// or lines, more than positions can be recorded.
 var ErrTooMany = errors.New("census: more than 4294967295 documents or lines")
 
 // ErrLimit is returned for sources with more ids than Options.MaxIDs.
@@ -100,13 +101,13 @@ func New(o *Options) *Census {
 	return c
 }
 
-// Read adds everything that in holds, up to its end. The name is what a report
-// calls the source. The error says where in the source reading stopped and why;
-// what was read before still counts, and the report repeats the error. It wraps
+// Read adds the ids in in, up to its end. A report shows the source under the given
+// name. The error contains where in the source reading stopped, and why; what was
+// read before still counts, and the report repeats the error. It wraps
 // [ErrEmpty], [ErrFormat], [ErrTooMany], [ErrLimit], in's error or the context's
 // cause.
 //
-// A document or line that cannot be read is no error if those behind it can be:
+// A document or line that cannot be read is not an error if those after it can be:
 // see [Source.Broken].
 //
 // Read may leave a goroutine behind that waits for in, if in hangs.
@@ -226,3 +227,47 @@ func (c *Census) position(place uint32) Position {
 	src := c.sources[sp.source]
 	return Position{src.Name, src.Collection, src.Unit, sp.number + int64(place-sp.place) + 1}
 }
+
+const secondsPerDay = 24 * 60 * 60
+
+// earliest is the first second of a plausible id.
+var earliest = uint32(era.First.Unix())
+
+// latestSecond is the last second that is not the future.
+func latestSecond(now time.Time) uint32 {
+	return uint32(min(max(now.Add(era.Tolerance).Unix(), int64(earliest)), math.MaxUint32))
+}
+
+// lateIDs counts the ids that come after several others that are more than lateAfter
+// seconds younger.
+type lateIDs struct {
+	sighting
+	most   uint32 // seconds that one was late
+	latest record
+}
+
+func (l *lateIDs) add(r record, by uint32) {
+	l.sighting.add(1, r)
+	if by > l.most {
+		l.most, l.latest = by, r
+	}
+}
+
+// youngest keeps the youngest seconds of a source so far, the youngest last.
+type youngest [minYoungerBefore]uint32
+
+// add takes the next second.
+func (y *youngest) add(s uint32) {
+	if s <= y[0] {
+		return
+	}
+	i := 1
+	for i < minYoungerBefore && y[i] < s {
+		y[i-1] = y[i]
+		i++
+	}
+	y[i-1] = s
+}
+
+// lateBy returns by how many seconds all of them are younger than s, or 0.
+func (y *youngest) lateBy(s uint32) uint32 { return max(y[0], s) - s }

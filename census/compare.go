@@ -7,7 +7,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Difference is what one census has and another has not.
+// Difference is the result of [Compare].
 type Difference struct {
 	// Field is the field that was read.
 	Field string
@@ -31,18 +31,18 @@ type Side struct {
 	First    *time.Time
 	Last     *time.Time
 	Examples []Example
-	// ValuesOnly is how many different values of other types are not on the
-	// other side, and ValueExamples where some of them stand.
+	// ValuesOnly is how many different values of other types are not on the other
+	// side, and ValueExamples the positions of some of them.
 	ValuesOnly    int64
 	ValueExamples []Position
 }
 
-// Compare tells two censuses apart, by id: a dump from a collection, or
-// yesterday's from today's. Values of other types are told apart too if both
-// were collected with [Options.Values]; numbers and strings are the same in every
-// format, and all others only within one. If only is not nil it is called with
-// every id that is on one side alone, for a first, by process value and time; its
-// error ends the comparison and is returned.
+// Compare finds the ids that only one of two censuses has, for example of a dump and
+// its collection, or of yesterday and today. It compares values of other types as
+// well if both were collected with [Options.Values]: numbers and strings are equal
+// across formats, all others only within one. If only is not nil, it is called with
+// every id that one side alone has, by process value and time; its error ends the
+// comparison and is returned.
 func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
 	d := &Difference{Field: a.options.Field, A: newSide(a), B: newSide(b)}
 	a.ids.sort(a.options.Workers)
@@ -103,8 +103,8 @@ func (s *Side) onlyValue(c *Census, r record) {
 	}
 }
 
-// merge walks two sequences in order side by side. It calls only with what is in
-// one of them, and returns how many are in both.
+// merge reads two sorted sequences. It calls only with each record that one of them
+// alone has, and returns how many both have.
 func merge(a, b iter.Seq[record], only func(inA bool, r record) error) (both int64, err error) {
 	nextA, stopA := iter.Pull(a)
 	defer stopA()
@@ -146,6 +146,7 @@ func (b *byProcess) distinct() iter.Seq[record] {
 	}
 }
 
+// distinct yields the first record of each id in spans, which are sorted.
 func distinct(spans iter.Seq[[]record]) iter.Seq[record] {
 	return func(yield func(record) bool) {
 		var prev record

@@ -138,23 +138,23 @@ func (c *Census) findings(t *tally, r *Report) []Finding {
 // processFindings adds the findings about single processes.
 func (c *Census) processFindings(t *tally, add func(Kind, int64, string, string, []Example)) {
 	var shared, stepped []Example
-	for _, records := range t.sharers {
+	for _, records := range t.shared.examples {
 		for _, r := range records {
 			shared = append(shared, c.example(r, "process value "+processText(r.value())))
 		}
 	}
-	for _, records := range t.steppers {
+	for _, records := range t.stepped.examples {
 		for pair := range slices.Chunk(records, 2) { // before and after a step
 			back := time.Duration(pair[0].second()-pair[1].second()) * time.Second
 			stepped = append(stepped, c.example(pair[0], "before"), c.example(pair[1], "after: back by "+phrase.Length(back)))
 		}
 	}
-	add(KindSharedValue, t.shared,
-		phrase.Count(t.shared, "process value was", "process values were")+" used by several processes at the same time",
+	add(KindSharedValue, t.shared.count,
+		phrase.Count(t.shared.count, "process value was", "process values were")+" used by several processes at the same time",
 		"Their counters are independent. When both reach the same value in the same second, two ids are equal. Look for processes that were forked or cloned with their state, or for a process value that is configured by hand, and give each process its own.",
 		shared)
-	add(KindClockStep, t.stepped,
-		phrase.Count(t.stepped, "process has", "processes have")+" a clock that was set backwards",
+	add(KindClockStep, t.stepped.count,
+		phrase.Count(t.stepped.count, "process has", "processes have")+" a clock that was set backwards",
 		"The counter continued while the time went back, so the order of these ids is not the order in which they were created. Let NTP slew the clock instead of stepping it. Time ranges near the step are not exact.",
 		stepped)
 }

@@ -114,12 +114,10 @@ func (t *tally) judge(p *process) {
 	case v.conflicts > 0 || v.interleaved() || v.overlaps():
 		p.shared = true
 		p.gaps, p.jumps = 0, 0 // what is between two sequences is not a gap of either
-		t.shared++
-		t.sharers.add(p, v.sharers()...)
+		t.shared.add(p, v.sharers()...)
 	case len(v.steps) > 0:
 		p.stepped = true
-		t.stepped++
-		t.steppers.add(p, v.steps.records()...)
+		t.stepped.add(p, v.steps.records()...)
 	}
 	p.orderByTime()
 }
@@ -137,14 +135,12 @@ func (t *tally) judgeSteps(p *process) {
 	v := p.orderByCounter(func(r record) int64 { return start + signed(int64(r.counter())-start) })
 	if n := len(v.steps); n > 0 && n <= maxSteps && v.conflicts == 0 && !v.interleaved() && v.jumps == 0 && v.isClose() {
 		p.gaps, p.jumps, p.stepped = v.gaps, 0, true
-		t.stepped++
-		t.steppers.add(p, v.steps.records()...)
+		t.stepped.add(p, v.steps.records()...)
 	}
 	p.orderByTime()
 }
 
-// orderByCounter sorts the records of p by unwrapped counter and returns what shows
-// then.
+// orderByCounter sorts the records of p by unwrapped counter and returns their view.
 func (p *process) orderByCounter(unwrap func(record) int64) *view {
 	for records := range p.spans() {
 		for k, r := range records {
@@ -165,21 +161,26 @@ func (p *process) orderByTime() {
 	p.list.sort(p.i, p.j)
 }
 
-// suspects are the first processes with some finding, and ids of them that show it.
-type suspects [][]record
-
-func (s suspects) merge(other suspects) suspects {
-	return append(s, other[:min(len(other), maxExamples-len(s))]...)
+// suspects counts processes with some finding. The first come with ids that show it.
+type suspects struct {
+	count    int64
+	examples [][]record
 }
 
-// add keeps examples, which are records by counter of p.
+func (s *suspects) merge(other suspects) {
+	s.count += other.count
+	s.examples = append(s.examples, other.examples[:min(len(other.examples), maxExamples-len(s.examples))]...)
+}
+
+// add counts p. Its examples are records by counter.
 func (s *suspects) add(p *process, examples ...record) {
-	if len(*s) == maxExamples {
+	s.count++
+	if len(s.examples) == maxExamples {
 		return
 	}
 	examples = slices.Clone(examples)
 	for i, r := range examples {
 		examples[i] = byTime(r, p.value)
 	}
-	*s = append(*s, examples)
+	s.examples = append(s.examples, examples)
 }

@@ -10,13 +10,12 @@ import (
 // process is the evidence about one process: the ids of one process value, or of
 // several if its counter continued from one into the next.
 type process struct {
-	value     uint64 // the first process value
-	lastValue uint64
-	ids       int64 // distinct
-	first     uint32
-	last      uint32
-	gaps      int64
-	jumps     int64
+	value uint64 // the first process value
+	ids   int64  // distinct
+	first uint32
+	last  uint32
+	gaps  int64
+	jumps int64
 
 	extent          // records of the first process value
 	more   []extent // and of those after it, see joins
@@ -46,7 +45,7 @@ func (p *process) layout(processes int64) objectid.Layout {
 // count counts the ids of one process value, which are sorted by time.
 func (t *tally) count(e extent) {
 	value := e.value()
-	p := process{value: value, lastValue: value, extent: e}
+	p := process{value: value, extent: e}
 	mayBeBound := value == lowTail || value == highTail
 	f := newFollower()
 	var second secondCount
@@ -247,7 +246,7 @@ func (f *follower) weigh(from, to uint32) {
 //   - A Modern generator of this module borrows the value above when its counter
 //     overflows, for the rest of that second, and then returns.
 func (p *process) joins(next *process) bool {
-	if p.lastValue+1 != next.value || p.lastValue&0xFF == 0xFF {
+	if p.value+uint64(len(p.more))+1 != next.value || next.value&0xFF == 0 {
 		return false
 	}
 	switch {
@@ -265,8 +264,7 @@ func (p *process) joins(next *process) bool {
 	p.jumps += next.jumps
 	p.ids += next.ids
 	p.first, p.last = min(p.first, next.first), max(p.last, next.last)
-	p.more = append(append(p.more, next.extent), next.more...)
-	p.lastValue = next.value
+	p.more = append(p.more, next.extent)
 	return true
 }
 

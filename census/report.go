@@ -10,7 +10,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// ReportOptions say what a [Report] shows of a census. The zero ReportOptions, like
+// ReportOptions define what a [Report] shows of a census. The zero ReportOptions, like
 // a nil pointer, are ready to use.
 type ReportOptions struct {
 	// By is the length of the timeline's buckets. Default: chosen to fit.
@@ -87,6 +87,65 @@ type Report struct {
 	Findings []Finding
 }
 
+// Source is what was read from one source, or from one collection of an archive.
+type Source struct {
+	// Name is the name that was given to [Census.Read].
+	Name string
+	// Collection is the collection of an archive, with its database, or empty.
+	Collection string
+	// Collections is how many collections of this archive are separate sources,
+	// which follow.
+	Collections int
+	// Format is the format in which the source was read; "auto" if none was
+	// detected.
+	Format source.Format
+	// Unit is what positions count: document, line or row.
+	Unit string
+	// Units is how many of them there were.
+	Units int64
+	// IDs is how many ObjectIds were found within the range.
+	IDs int64
+	// Others is how many values were of another type.
+	Others int64
+	// Without is how many documents or rows lack the field.
+	Without int64
+	// Broken is how many documents or lines could not be read and were skipped,
+	// and Problems are the errors of the first of them.
+	Broken   int64
+	Problems []Problem
+	// Error is where reading stopped before the source's end, and why. It is empty
+	// for a source that was read to its end.
+	Error string
+
+	number   int
+	youngest youngest // plausible seconds so far
+	others   [source.TypeCount]int64
+	samples  [source.TypeCount][]Value
+	parts    map[string]*Source // collections of an archive
+}
+
+// Position is a place in a source.
+type Position struct {
+	Source     string
+	Collection string
+	// Unit is what Number counts from 1: document, line or row.
+	Unit   string
+	Number int64
+}
+
+// Problem is a document or line that could not be read.
+type Problem struct {
+	Position Position
+	Error    string
+}
+
+// Value is an example of a value that is not an ObjectId.
+type Value struct {
+	Position Position
+	// Text is the value as text, cut if it is long.
+	Text string
+}
+
 // Other is a type of value that is not an ObjectId.
 type Other struct {
 	// Type is MongoDB's name of the BSON type; "uuid" for binary data that is
@@ -140,7 +199,7 @@ type Process struct {
 	Jumps int64
 	// Layout is the most likely layout of the ids.
 	Layout objectid.Layout
-	// ClockStepped says that the clock was set backwards, and Shared that several
+	// ClockStepped is true if the clock was set backwards, and Shared if several
 	// processes used the value at the same time.
 	ClockStepped bool
 	Shared       bool
@@ -224,7 +283,7 @@ func processText(value uint64) string {
 }
 
 // Broken reports whether something could not be read: a source that was not read
-// to its end, or documents or lines that were passed over.
+// to its end, or documents or lines that were skipped.
 func (r *Report) Broken() bool {
 	for _, s := range r.Sources {
 		if s.Error != "" || s.Broken > 0 {

@@ -7,7 +7,7 @@ import (
 
 const (
 	insertionMax = 40      // records up to which insertion sort is faster
-	parallelMin  = 1 << 13 // records from which another core is worth asking
+	parallelMin  = 1 << 13 // records from which another goroutine is faster
 )
 
 // sorter sorts records in place, on several cores: a radix sort from the most
@@ -115,8 +115,8 @@ func (s *sorter) radix(l *records, i, j int) {
 	}
 }
 
-// share runs f, which sorts n records, on another goroutine if that is worth it
-// and one is free.
+// share runs f, which sorts n records, on another goroutine if there are enough
+// records and one is free.
 func (s *sorter) share(n int, f func()) {
 	if n >= parallelMin {
 		select {
@@ -162,11 +162,11 @@ func (l *records) insertionSort(i, j int) {
 	}
 }
 
-// maxShift is how many places a record is moved at most by mend.
+// maxShift is how many places mend moves a record at most.
 const maxShift = 64
 
 // mend sorts records that are almost in order already, as those of one process
-// mostly are, and reports whether they were.
+// usually are, and reports whether they were.
 func (l *records) mend(i, j int) bool {
 	at := i
 	budget := j - i // moves, beyond which sort is faster

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// tally is what the ids, sorted by process value and time, show.
+// tally is the results of one pass over ids that are sorted by process value and
+// time.
 type tally struct {
 	axis   *axis
 	counts []int64 // by bucket
@@ -27,12 +28,10 @@ type tally struct {
 	processes int64
 	gaps      int64
 	top       processHeap
-	limit     int     // of top; 0 is none
-	pending   process // the last one, which the next may continue; without ids: none
-	stepped   int64   // processes whose clock was set backwards
-	steppers  suspects
-	shared    int64 // process values that several processes used
-	sharers   suspects
+	limit     int      // of top; 0 is none
+	pending   process  // the last one, which the next may continue; without ids: none
+	stepped   suspects // processes whose clock was set backwards
+	shared    suspects // process values that several processes used
 }
 
 // sighting counts something and keeps the first examples.
@@ -204,10 +203,8 @@ func (t *tally) merge(other *tally) {
 	t.future.merge(other.future)
 	t.early.merge(other.early)
 	t.duplicates.merge(other.duplicates)
-	t.stepped += other.stepped
-	t.shared += other.shared
-	t.steppers = t.steppers.merge(other.steppers)
-	t.sharers = t.sharers.merge(other.sharers)
+	t.stepped.merge(other.stepped)
+	t.shared.merge(other.shared)
 	t.processes += other.processes
 	t.gaps += other.gaps
 	for i := range other.top {

@@ -2,6 +2,7 @@ package census_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -224,6 +225,16 @@ func TestThresholdsOfTheTimeline(t *testing.T) {
 		ids := []objectid.ID{made(1<<16, 0, 0), made(1<<16, hours*60*60, 1)}
 		if r := reportOf(t, ids, nil, nil); r.Timeline.By != step {
 			t.Errorf("ids of %d hours: a timeline by %v, want %v", hours, r.Timeline.By, step)
+		}
+	}
+	for minutes, want := range map[int]error{1<<20 - 1: nil, 1 << 20: census.ErrTooFine} {
+		c := census.New(&census.Options{Now: time.Unix(origin+1000*day, 0)})
+		list := fmt.Sprintf("%v\n%v\n", made(1<<16, 0, 0), made(1<<16, 60*minutes, 1))
+		if err := c.Read(t.Context(), "list", strings.NewReader(list)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Report(&census.ReportOptions{By: census.Minute}); !errors.Is(err, want) {
+			t.Errorf("ids of %d minutes, by minute: %v, want %v", minutes, err, want)
 		}
 	}
 }

@@ -27,8 +27,8 @@ const (
 var Steps = []Step{AnyStep, Minute, Hour, Day, Week, Month, Year}
 
 const (
-	readable   = 48      // buckets that AnyStep makes at most, unless they are years
-	maxBuckets = 1 << 20 // buckets that a timeline may have
+	readable   = 48      // the most buckets with AnyStep, unless they are years
+	maxBuckets = 1 << 20 // the most buckets of a timeline
 )
 
 // ErrTooFine is returned for a timeline with more than a million buckets.
@@ -64,7 +64,7 @@ func newAxis(step Step, first, last uint32, tz *time.Location) (*axis, error) {
 	return a, nil
 }
 
-// fill makes the buckets, and reports whether there are no more than limit.
+// fill sets the buckets, and reports whether there are no more than limit.
 func (a *axis) fill(first, last uint32, tz *time.Location, limit int) bool {
 	a.starts = a.starts[:0]
 	t := a.floor(time.Unix(int64(first), 0).In(tz))
@@ -80,7 +80,7 @@ func (a *axis) fill(first, last uint32, tz *time.Location, limit int) bool {
 	}
 }
 
-// floor returns the start of the bucket that t lies in.
+// floor returns the start of the bucket that contains t.
 func (a *axis) floor(t time.Time) time.Time {
 	y, m, d := t.Date()
 	switch a.step {
@@ -125,8 +125,8 @@ func (a *axis) next(t time.Time) time.Time {
 
 func (a *axis) buckets() int { return len(a.starts) - 1 }
 
-// bucket returns the bucket that second lies in, or -1 if it lies in none, and
-// until when that holds.
+// bucket returns the bucket that contains second, or -1 if none does, and the second
+// from which the result is another.
 func (a *axis) bucket(second uint32) (i int, until int64) {
 	s := int64(second)
 	n := sort.Search(len(a.starts), func(i int) bool { return a.starts[i] > s })
@@ -141,20 +141,16 @@ func (a *axis) bucket(second uint32) (i int, until int64) {
 
 // countDistinct adds the different ids in e, which are sorted, to counts.
 func (a *axis) countDistinct(counts []int64, e extent) {
-	var prev record
 	bucket, until := -1, int64(-1)
-	for records := range e.spans() {
-		for _, r := range records {
-			if r.sameID(prev) || r.isBound() {
-				continue
-			}
-			prev = r
-			if s := r.second(); int64(s) >= until {
-				bucket, until = a.bucket(s)
-			}
-			if bucket >= 0 {
-				counts[bucket]++
-			}
+	for r := range distinct(e.spans()) {
+		if r.isBound() {
+			continue
+		}
+		if s := r.second(); int64(s) >= until {
+			bucket, until = a.bucket(s)
+		}
+		if bucket >= 0 {
+			counts[bucket]++
 		}
 	}
 }

@@ -1,6 +1,6 @@
 package census
 
-// view is what the ids of a process show in order of their unwrapped counters.
+// view is the evidence about a process, in the order of its unwrapped counters.
 type view struct {
 	gaps, jumps int64
 	meanStep    int64 // of the counter from id to id, without jumps
@@ -39,7 +39,7 @@ func (ss clockSteps) records() (out []record) {
 	return out
 }
 
-// newView returns what e, whose records are by counter, shows.
+// newView returns the view of e, whose records are by counter.
 func newView(e extent) *view {
 	v := new(view)
 	v.measure(e)

@@ -48,8 +48,8 @@ func readXID(s string, o Options) (Report, bool) {
 	return Report{ID: id.String(), Readings: []Reading{r}}, true
 }
 
-// services are the services whose Snowflakes are known, each with the Unix
-// milliseconds from which it counts, as it has published.
+// services are the services whose Snowflakes are known, each with its
+// published epoch in Unix milliseconds.
 var services = []struct {
 	name  string
 	epoch int64

@@ -20,9 +20,8 @@ type Found struct {
 	// Line is the line on which the piece begins, counted from 1.
 	Line int
 
-	// Text is the id as it was written. It need not be valid: whatever is at the
-	// place of an id is returned, and inspect.Inspect reports what is wrong with
-	// it.
+	// Text is the id as it was written. It need not be valid: any word at the
+	// place of an id is returned, and inspect.Inspect reports whether it is one.
 	Text string
 
 	// Before and After are the text around the id in its piece. Of a long text

@@ -51,7 +51,7 @@ type textWriter struct {
 
 func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-// sources lists what was read. What stopped early comes with the reason.
+// sources lists the sources, with the reason for each that was not read to its end.
 func (t *textWriter) sources(sources []*census.Source) {
 	for _, s := range sources {
 		name := clean(s.Name)

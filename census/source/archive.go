@@ -12,10 +12,10 @@ import (
 	"github.com/oidkit/oid/internal/bsonwalk"
 )
 
-// archiveMagic is what an archive of mongodump begins with.
+// archiveMagic begins every archive of mongodump.
 const archiveMagic = "\x6d\xe2\x99\x81"
 
-// errArchive is wrapped by what is wrong with an archive.
+// errArchive is wrapped by the errors about the structure of an archive.
 var errArchive = errors.New("census: not an archive of mongodump")
 
 // readArchive emits the documents of an archive as mongodump --archive writes it:
@@ -23,12 +23,11 @@ var errArchive = errors.New("census: not an archive of mongodump")
 //	magic | header | metadata of each collection ... | terminator
 //	(collection | document ... | terminator) ...
 //
-// where all but the magic and the terminator are BSON documents, and a
-// collection may come in several parts, between those of others. The format is
-// described in common/archive/spec.md of the MongoDB Database Tools. Only the
-// collection named is read, or all if the name is empty.
+// where all but the magic and the terminator are BSON documents. A collection may
+// have several parts, with parts of others between them. The format is described
+// in common/archive/spec.md of the MongoDB Database Tools. Only the collection with
+// the given name is read, or all if it is empty.
 func readArchive(ctx context.Context, r *bsonReader, only string) error {
-	r.archive = true
 	if err := r.need(ctx, len(archiveMagic)); err != nil {
 		return stopped(r.offset, err)
 	}
@@ -70,13 +69,13 @@ func readArchive(ctx context.Context, r *bsonReader, only string) error {
 		if eof {
 			delete(open, name)
 			if _, err := r.next(ctx); err != errTerminator {
-				return stopped(r.offset, fmt.Errorf("%w: no terminator behind collection %s", errArchive, name))
+				return stopped(r.offset, fmt.Errorf("%w: no terminator after collection %s", errArchive, name))
 			}
 			continue
 		}
 		open[name] = true
 		r.label = name
-		r.quiet = only != "" && only != name && !strings.HasSuffix(name, "."+only)
+		r.skip = only != "" && only != name && !strings.HasSuffix(name, "."+only)
 		if err := r.read(ctx); err != errTerminator {
 			if err == io.EOF {
 				err = stopped(r.offset, ended(err))
@@ -91,7 +90,8 @@ func readArchive(ctx context.Context, r *bsonReader, only string) error {
 	return nil
 }
 
-// ended makes an end of the input one that was not expected.
+// ended returns err, or an error for an end of the input or of a part that is not
+// expected here.
 func ended(err error) error {
 	switch err {
 	case io.EOF:
@@ -127,6 +127,7 @@ func collectionName(doc []byte) (string, error) {
 	return db + "." + collection, nil
 }
 
+// isTrue reports whether doc has the field with the value true.
 func isTrue(doc []byte, field string) bool {
 	yes := false
 	_ = findBSON(doc, []string{field}, func(typ byte, value []byte) {

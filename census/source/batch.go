@@ -9,8 +9,8 @@ import (
 	"github.com/oidkit/oid/paste"
 )
 
-// Batch is what one stretch of a source holds. Places in it count documents,
-// lines or rows from 0, the stretch's first.
+// Batch is the values in one stretch of a source. Places count the documents, lines
+// or rows of the stretch, from 0.
 type Batch struct {
 	Collection string // of an archive, with its database, or empty
 	IDs        []Item
@@ -18,7 +18,7 @@ type Batch struct {
 	Without    int64  // documents or rows that lack the field
 
 	// Others counts the values that are not ObjectIds, Samples are some of them
-	// and Values, if Options.Values asks for them, stand for all of them.
+	// and Values, if Options.Values asks for them, represent all of them.
 	Others  [TypeCount]int64
 	Samples []Sample
 	Values  []Item
@@ -56,7 +56,7 @@ const (
 	maxNotation = 200 // bytes of an id with a notation around it
 )
 
-// addID adds the id whose 12 bytes b begins with.
+// addID adds the id in the first 12 bytes of id.
 func (b *Batch) addID(id []byte, place uint32) {
 	b.IDs = append(b.IDs, Item{objectid.ID(id[:objectid.Size]), place})
 }

@@ -3,15 +3,18 @@ package source
 import (
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 
 	"github.com/oidkit/oid/internal/bsonwalk"
 )
 
-// maxDocument is the size of the largest document that MongoDB itself makes:
-// 16 MiB for users, and 16 KiB of its own around that.
+// maxDocument is the size of the largest document that MongoDB writes: 16 MiB for
+// users, and 16 KiB for itself.
 const maxDocument = 16<<20 + 16<<10
 
 // batchSize is how many documents of a stream go into one batch.
@@ -21,19 +24,16 @@ const batchSize = 1 << 14
 // archive.
 var errTerminator = errors.New("terminator")
 
-// errBSON is wrapped by what is wrong with a document.
+// errBSON is wrapped by the errors about the structure of a document.
 var errBSON = errors.New("census: not a BSON document")
 
 // bsonReader reads BSON documents, one after another.
 type bsonReader struct {
+	*Input
 	*stream
-	path     []string
-	elements bool // an array's elements are values, too
-	archive  bool // documents end with a terminator
-	emit     func(*Batch) error
-	pool     *pool
-	label    string // collection of an archive
-	quiet    bool   // pass over the documents
+	emit  func(*Batch) error
+	label string // collection of an archive
+	skip  bool   // documents, without emitting them
 }
 
 // read emits the documents up to the end of the stream or, in an archive, up to
@@ -43,7 +43,7 @@ func (r *bsonReader) read(ctx context.Context) error {
 		b := r.pool.get()
 		b.Collection = r.label
 		err := r.batch(ctx, b)
-		if r.quiet {
+		if r.skip {
 			r.pool.put(b)
 		} else if failed := r.emit(b); failed != nil {
 			return failed
@@ -58,7 +58,7 @@ func (r *bsonReader) read(ctx context.Context) error {
 	}
 }
 
-// batch fills b. A document that is not whole stays in the stream.
+// batch fills b. A document that is not complete stays in the stream.
 func (r *bsonReader) batch(ctx context.Context, b *Batch) error {
 	const idOfTypeObjectID = 0x07 | '_'<<8 | 'i'<<16 | 'd'<<24
 	first := len(r.path) == 1 && r.path[0] == "_id"
@@ -95,7 +95,7 @@ func (r *bsonReader) batch(ctx context.Context, b *Batch) error {
 	return nil
 }
 
-// next makes the stream hold the next document and returns its size.
+// next reads until data begins with the whole next document, and returns its size.
 func (r *bsonReader) next(ctx context.Context) (size int, err error) {
 	if err := r.need(ctx, 4); err != nil {
 		if err == io.ErrUnexpectedEOF {
@@ -104,12 +104,12 @@ func (r *bsonReader) next(ctx context.Context) (size int, err error) {
 		return 0, err
 	}
 	n := binary.LittleEndian.Uint32(r.data)
-	if n == 0xFFFFFFFF && r.archive {
+	if n == 0xFFFFFFFF && r.Format == Archive {
 		r.pass(4)
 		return 0, errTerminator
 	}
 	if int32(n) < 5 || n > maxDocument {
-		return 0, fmt.Errorf("%w: its length says %d bytes, possible are 5 to %d", errBSON, int32(n), maxDocument)
+		return 0, fmt.Errorf("%w: its length is %d bytes, want 5 to %d", errBSON, int32(n), maxDocument)
 	}
 	if err := r.need(ctx, int(n)); err != nil {
 		if err == io.ErrUnexpectedEOF {
@@ -118,7 +118,7 @@ func (r *bsonReader) next(ctx context.Context) (size int, err error) {
 		return 0, err
 	}
 	if r.data[n-1] != 0 {
-		return 0, fmt.Errorf("%w: no zero byte at its end, %d bytes on", errBSON, n)
+		return 0, fmt.Errorf("%w: no zero byte at its end, after %d bytes", errBSON, n)
 	}
 	return int(n), nil
 }
@@ -132,8 +132,8 @@ func (b *Batch) addBSON(doc []byte, place uint32, path []string, elements bool) 
 			b.bsonValue(typ, value, place)
 			return
 		}
-		// The array's end has been found, and an element that cannot be read is no
-		// reason to skip the document.
+		// The array's end has been found, and an element that cannot be read is not
+		// a reason to skip the document.
 		for w := bsonwalk.New(value); w.Next(); {
 			b.bsonValue(w.Type(), w.Value(), place)
 		}
@@ -182,4 +182,52 @@ func enterBSON(typ byte, value []byte, path []string, found func(typ byte, value
 		return w.Err()
 	}
 	return nil
+}
+
+// bsonTypes are the types by their bytes in BSON; that of an ObjectId is 0x07.
+var bsonTypes = map[byte]Type{
+	0x01: typeDouble, 0x02: typeString, 0x03: typeObject, 0x04: typeArray, 0x05: typeBinData, 0x06: typeUndefined,
+	0x08: typeBool, 0x09: typeDate, 0x0A: typeNull, 0x0B: typeRegex, 0x0C: typeDBPointer, 0x0D: typeJavascript,
+	0x0E: typeSymbol, 0x0F: typeJavascript, 0x10: typeInt, 0x11: typeTimestamp, 0x12: typeLong, 0x13: typeDecimal,
+	0x7F: typeMaxKey, 0xFF: typeMinKey,
+}
+
+// bsonValue adds one value.
+func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
+	if typ == 0x07 {
+		b.addID(value, place)
+		return
+	}
+	t := bsonTypes[typ]
+	var text []byte
+	switch t {
+	case typeString, typeSymbol:
+		value = value[4 : len(value)-1]
+		if t == typeString && isHexID(value) {
+			t = typeHexString
+		}
+		text = strconv.AppendQuote(nil, clip(value))
+	case typeInt:
+		value = strconv.AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(value))), 10)
+		text = value
+	case typeLong:
+		value = strconv.AppendInt(nil, int64(binary.LittleEndian.Uint64(value)), 10)
+		text = value
+	case typeDouble:
+		f := math.Float64frombits(binary.LittleEndian.Uint64(value))
+		value = strconv.AppendFloat(nil, f, 'g', -1, 64)
+		text = value
+	case typeBool:
+		value = strconv.AppendBool(nil, value[0] != 0)
+		text = value
+	case typeBinData:
+		subtype := value[4]
+		if (subtype == 3 || subtype == 4) && len(value) == 5+16 {
+			t = typeUUID
+		}
+		text = fmt.Appendf(nil, "subtype %d, %s", subtype, hex.EncodeToString(value[5:min(len(value), 5+16)]))
+	default:
+		text = fmt.Appendf(nil, "%x", value[:min(len(value), maxText/2)])
+	}
+	b.addOther(t, place, value, text)
 }

@@ -12,15 +12,13 @@ import (
 // csvReader reads one column of comma-separated values, as mongoexport
 // --type=csv writes them. The first row names the columns.
 type csvReader struct {
-	in     io.Reader
-	column string
-	emit   func(*Batch) error
-	pool   *pool
+	*Input
+	emit func(*Batch) error
 }
 
-// read emits all rows. Places count rows, the one with the names being the first.
+// read emits all rows. Places count rows, of which the first has the names.
 func (r *csvReader) read(ctx context.Context) error {
-	limit := &rowLimit{in: r.in, left: maxLine}
+	limit := &rowLimit{in: r.text, left: maxLine}
 	rows := csv.NewReader(limit)
 	rows.ReuseRecord = true
 	rows.FieldsPerRecord = -1
@@ -30,12 +28,12 @@ func (r *csvReader) read(ctx context.Context) error {
 	}
 	column := -1
 	for i, name := range names {
-		if strings.TrimPrefix(name, utf8Mark) == r.column {
+		if strings.TrimPrefix(name, utf8Mark) == r.options.Column {
 			column = i
 		}
 	}
 	if column < 0 {
-		return fmt.Errorf("there is no column %q in the first row: %q", r.column, clip([]byte(strings.Join(names, ","))))
+		return fmt.Errorf("there is no column %q in the first row: %q", r.options.Column, clip([]byte(strings.Join(names, ","))))
 	}
 	b := r.pool.get()
 	b.Documents = 1
@@ -73,11 +71,11 @@ func (r *csvReader) read(ctx context.Context) error {
 	}
 }
 
-// rowLimit ends a text in a row that does not: a quote that nobody closes would
-// otherwise take in all that follows.
+// rowLimit fails in a row that does not end: after a quote that is not closed, the
+// rest of the text would be one row.
 type rowLimit struct {
 	in   io.Reader
-	left int // bytes that the present row may still have
+	left int // bytes that the current row may still have
 }
 
 func (l *rowLimit) Read(p []byte) (int, error) {

@@ -1,23 +1,27 @@
 package source
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
 )
 
-// Format is how a source is written. Each may be compressed with gzip, which is
-// found out from the content.
+// Format is how a source is written. Compression with gzip is detected in every
+// format.
 type Format string
 
 const (
-	// Auto finds out from the content.
+	// Auto detects the format from the content.
 	Auto Format = "auto"
 	// BSON is documents one after another, as in the files of mongodump.
 	BSON Format = "bson"
-	// Archive is what mongodump --archive writes.
+	// Archive is the format of mongodump --archive.
 	Archive Format = "archive"
 	// JSON is documents in MongoDB Extended JSON, canonical or relaxed: one to a
 	// line, over several lines, or as one array.
@@ -42,11 +46,11 @@ var (
 	ErrEmpty = errors.New("census: the source is empty")
 )
 
-// utf8Mark is what some programs write before a text in UTF-8.
+// utf8Mark is the byte order mark that some programs write before a text in UTF-8.
 const utf8Mark = "\ufeff"
 
-// detect says in which format a source is that begins with data. column is the
-// name of the column that a CSV file must have.
+// detect returns the format of a source that begins with data. column is the name of
+// the column that a CSV file must have.
 func detect(data []byte, column string) (Format, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte(archiveMagic)):
@@ -73,10 +77,10 @@ func detect(data []byte, column string) (Format, error) {
 	return Auto, fmt.Errorf("%w: neither BSON, JSON, CSV with a column %q, nor a list of ids; name it, or look for ids in any text (grep)", ErrFormat, column)
 }
 
-// looksLikeBSON reports whether data begins with a document: a length that can
-// be, an element of a type that exists and, if that far is known, a zero byte at
-// the document's end. No text looks like that: four of its characters, read as a
-// length, are far too long.
+// looksLikeBSON reports whether data begins with a document: a possible length, an
+// element of a type that exists and, if data is that long, a zero byte at the
+// document's end. No text looks like that: four of its characters are a length that
+// is far too large.
 func looksLikeBSON(data []byte) bool {
 	if len(data) < 5 {
 		return false
@@ -92,8 +96,8 @@ func looksLikeBSON(data []byte) bool {
 	return (known || data[4] == 0x07) && (int(size) > len(data) || data[size-1] == 0)
 }
 
-// oneToALine reports whether JSON that begins with data has whole documents on
-// its lines, and one on each.
+// oneToALine reports whether JSON that begins with data has one whole document on
+// each line.
 func oneToALine(data []byte) bool {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	if len(text) == 0 || text[0] != '{' {
@@ -108,4 +112,53 @@ func oneToALine(data []byte) bool {
 	}
 	rest := bytes.TrimLeft(text[end:], " \t\r")
 	return len(rest) == 0 || rest[0] == '\n'
+}
+
+// prefixSize is how many bytes of a source detect sees.
+const prefixSize = 64 << 10
+
+// maxNested is how many times a source may be compressed.
+const maxNested = 3
+
+// gunzip decompresses the rest of a source.
+type gunzip struct{ *gzip.Reader }
+
+// errGzip is wrapped by the errors about compressed data.
+var errGzip = errors.New("census: gzip")
+
+func (g gunzip) Read(p []byte) (int, error) {
+	n, err := g.Reader.Read(p)
+	switch {
+	case err == nil || err == io.EOF:
+	case err == io.ErrUnexpectedEOF:
+		err = fmt.Errorf("%w: the compressed data ends early", errGzip)
+	default:
+		err = fmt.Errorf("%w: %w", errGzip, err)
+	}
+	return n, err
+}
+
+// plainText returns in, decompressed, and its first bytes: prefixSize, or fewer if
+// there is an error, such as the end, before that.
+func plainText(in io.Reader) (*bufio.Reader, []byte, error) {
+	for range maxNested {
+		buffered := bufio.NewReaderSize(in, prefixSize)
+		head, err := buffered.Peek(2)
+		if len(head) == 0 && err != nil && err != io.EOF {
+			return nil, nil, err
+		}
+		if len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
+			data, err := buffered.Peek(prefixSize)
+			if len(data) == 0 && err == io.EOF {
+				return nil, nil, ErrEmpty
+			}
+			return buffered, data, nil
+		}
+		unzipped, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, nil, stopped(0, fmt.Errorf("%w: %w", errGzip, err))
+		}
+		in = gunzip{unzipped}
+	}
+	return nil, nil, fmt.Errorf("%w: compressed more than %d times", ErrFormat, maxNested)
 }

@@ -7,18 +7,17 @@ import (
 
 // jsonLines reads one JSON document per line.
 //
-// Where the id stands in a document depends only on the bytes before it. So when
-// a line begins with the same bytes as the last line whose id was found by
-// scanning, its id is at the same position.
+// The position of the id depends only on the bytes before it. So if a line begins
+// with the same bytes as the last line whose id was found by scanning, its id is at
+// the same position.
 type jsonLines struct {
-	path     []string
-	elements bool // an array's elements are values, too
-
-	before []byte // what stood before the digits of an id
-	after  []byte // what stood behind them, up to the closing brace
+	*Input
+	before []byte // the bytes before the digits of an id
+	after  []byte // the bytes after them, up to the closing brace
 }
 
-// maxBefore bounds what is compared: beyond it, bytes tend to differ.
+// maxBefore is how many bytes before an id are compared at most. With more, lines
+// rarely agree.
 const maxBefore = 512
 
 func (p *jsonLines) parse(block []byte, b *Batch) {
@@ -57,7 +56,7 @@ func endsObject(line []byte) bool {
 	return false
 }
 
-// line adds what one line holds.
+// line adds the values of one line.
 func (p *jsonLines) line(line []byte, place uint32, b *Batch) {
 	i := skipSpace(line, 0)
 	if i == len(line) {
@@ -80,10 +79,10 @@ func (p *jsonLines) line(line []byte, place uint32, b *Batch) {
 	p.after = append(p.after[:0], line[digits+hexDigits:end]...)
 }
 
-// addDocument adds what path names in the document that starts at i. digits is
-// the position of an id's digits if nothing behind them matters, or else -1. A
-// document that is itself an id or a string, as lists made with distinct() are,
-// is taken for the value.
+// addDocument adds the values that path names in the document that starts at i.
+// digits is the position of an id's digits if nothing after them matters, or -1. A
+// document that is itself an id or a string, as in the results of distinct(), is the
+// value.
 func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elements bool) (digits int, err error) {
 	digits = -1
 	if s[i] != '{' || oidDigits(bytes.TrimRight(s[i:], " \t\r\n")) >= 0 {
@@ -91,7 +90,7 @@ func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elemen
 		switch {
 		case err != nil:
 		case skipSpace(s, end) != len(s):
-			err = errors.New("text behind the JSON document")
+			err = errors.New("text after the JSON document")
 		case wordType(s[i:end]) == typeText:
 			err = errJSON
 		}

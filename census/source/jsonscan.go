@@ -6,18 +6,19 @@ import (
 	"strconv"
 )
 
-// errJSON says that a text is not a JSON document.
+// errJSON is the error for a text that is not a JSON document.
 var errJSON = errors.New("not a JSON document")
 
-// errUnfinished says that a text ends before its JSON document does.
+// errUnfinished is the error for a text that ends before its JSON document does.
 var errUnfinished = errors.New("the JSON document does not end")
 
-// isSpace says which bytes may stand between tokens.
+// isSpace contains the bytes that may be between tokens.
 var isSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true}
 
-// endsWord says which bytes cannot be part of a number, true, false or null.
+// endsWord contains the bytes that cannot be part of a number, true, false or null.
 var endsWord = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true, ':': true, '"': true, '{': true, '[': true}
 
+// skipSpace returns the position of the first token at i or after it.
 func skipSpace(s []byte, i int) int {
 	for i < len(s) && isSpace[s[i]] {
 		i++
@@ -25,8 +26,7 @@ func skipSpace(s []byte, i int) int {
 	return i
 }
 
-// skipString returns the position behind the string that starts, with its quote,
-// at i.
+// skipString returns the position after the string whose first quote is at i.
 func skipString(s []byte, i int) (int, error) {
 	i++
 	for {
@@ -46,8 +46,8 @@ func skipString(s []byte, i int) (int, error) {
 	}
 }
 
-// skipValue returns the position behind the value that starts at i. It looks at
-// strings and brackets alone, so that any depth takes no memory.
+// skipValue returns the position after the value that starts at i. It looks at
+// strings and brackets alone, so that nesting of any depth takes no memory.
 func skipValue(s []byte, i int) (int, error) {
 	if i >= len(s) {
 		return 0, errUnfinished
@@ -75,7 +75,7 @@ func skipValue(s []byte, i int) (int, error) {
 	return i, nil
 }
 
-// skipNested returns the position behind the object or array that starts at i.
+// skipNested returns the position after the object or array that starts at i.
 func skipNested(s []byte, i int) (int, error) {
 	depth := 0
 	for i < len(s) {
@@ -99,10 +99,9 @@ func skipNested(s []byte, i int) (int, error) {
 	return 0, errUnfinished
 }
 
-// findJSON calls found with every value that path names in the object that
-// starts at i. Arrays on the way are looked through, as a query of MongoDB would.
-// Where only one value can be meant, it stops there, and the rest of the object
-// is not looked at.
+// findJSON calls found with every value that path names in the object that starts at
+// i. Arrays on the path are searched, as in a query of MongoDB. It skips the rest of
+// the object after the member that path names.
 func findJSON(s []byte, i int, path []string, found func(from, to int)) error {
 	if i >= len(s) || s[i] != '{' {
 		return errJSON
@@ -153,7 +152,7 @@ func findJSON(s []byte, i int, path []string, found func(from, to int)) error {
 	}
 }
 
-// enterJSON calls found with what path names in the value from from to to.
+// enterJSON calls found with every value that path names in the value from from to to.
 func enterJSON(s []byte, from, to int, path []string, found func(from, to int)) error {
 	if len(path) == 0 {
 		found(from, to)
@@ -209,7 +208,7 @@ func eachJSON(s []byte, i int, f func(from, to int) error) error {
 	}
 }
 
-// isKey reports whether the inside of a JSON string says name.
+// isKey reports whether key, a JSON string without its quotes, is name.
 func isKey(key []byte, name string) bool {
 	if bytes.IndexByte(key, '\\') < 0 {
 		return string(key) == name // does not allocate

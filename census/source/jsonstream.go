@@ -13,14 +13,12 @@ const maxJSON = maxLine
 // jsonReader reads JSON documents that are not one to a line: the elements of an
 // array, or documents written over several lines.
 type jsonReader struct {
+	*Input
 	*stream
-	path     []string
-	elements bool
-	emit     func(*Batch) error
-	pool     *pool
+	emit func(*Batch) error
 }
 
-// read emits all documents. An array may stand around them, or around some.
+// read emits all documents. All or some of them may be in an array.
 func (r *jsonReader) read(ctx context.Context) error {
 	depth := 0 // of arrays around documents: 0 or 1
 	for {
@@ -43,8 +41,8 @@ func (r *jsonReader) read(ctx context.Context) error {
 
 func (r *jsonReader) batch(ctx context.Context, b *Batch, depth *int) error {
 	for b.Documents < batchSize {
-		// Commas are taken as space: where one is missing or doubled, every
-		// document can still be told.
+		// Commas count as space: where one is missing or doubled, the documents
+		// can still be separated.
 		i := 0
 		for i < len(r.data) && (isSpace[r.data[i]] || r.data[i] == ',') {
 			i++
@@ -79,11 +77,12 @@ func (r *jsonReader) batch(ctx context.Context, b *Batch, depth *int) error {
 	return nil
 }
 
-// document makes the stream hold the next document and returns its size.
+// document reads until data begins with the whole next document, and returns its
+// size.
 func (r *jsonReader) document(ctx context.Context) (size int, err error) {
 	for {
 		size, err := skipValue(r.data, 0)
-		// A word that ends where the data ends may go on.
+		// A word that ends where the data ends may continue.
 		word := err == nil && size == len(r.data) && !bytes.ContainsRune([]byte(`}]"`), rune(r.data[size-1]))
 		if err == nil && !word {
 			return size, nil

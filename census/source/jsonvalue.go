@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// addJSON adds the value from from to to of s. It returns where the 24 digits
-// of an ObjectId stand, or -1 for every other value.
+// addJSON adds the value from from to to of s. It returns the position
+// of the 24 digits of an ObjectId, or -1 for every other value.
 func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (digits int) {
 	value := s[from:to]
 	switch value[0] {
@@ -68,8 +68,8 @@ func oidDigits(value []byte) int {
 	return i + 1
 }
 
-// extendedTypes are the kinds of MongoDB Extended JSON v2, and of the version
-// before it where it had other names, by their first key.
+// extendedTypes are the types of MongoDB Extended JSON v2, and of version 1 where its
+// names differ, by their first key.
 var extendedTypes = map[string]Type{
 	"$numberDouble": typeDouble, "$binary": typeBinData, "$uuid": typeUUID, "$undefined": typeUndefined,
 	"$date": typeDate, "$regularExpression": typeRegex, "$regex": typeRegex, "$dbPointer": typeDBPointer,
@@ -97,8 +97,8 @@ func extended(object []byte) Type {
 	return k
 }
 
-// wordType returns the Type of a value by how it is written; typeText is for what
-// JSON does not know.
+// wordType returns the Type of a value by how it is written, or typeText if it is not
+// JSON.
 func wordType(word []byte) Type {
 	switch word[0] {
 	case '{':
@@ -129,8 +129,8 @@ func wordType(word []byte) Type {
 	return typeText
 }
 
-// plain returns what tells an object of Type k from others: for numbers the same
-// as for a number written plainly.
+// plain returns the bytes that distinguish an object of Type k from others: for a
+// number the same as for one without {"$number..."}.
 func plain(k Type, object []byte) []byte {
 	switch k {
 	case typeInt, typeLong, typeDouble:
@@ -141,7 +141,7 @@ func plain(k Type, object []byte) []byte {
 	return object
 }
 
-// normal returns a number the way it is written for BSON.
+// normal returns a number as bsonValue writes it.
 func normal(word []byte) []byte {
 	if _, err := strconv.ParseInt(string(word), 10, 64); err == nil {
 		return word
@@ -152,7 +152,7 @@ func normal(word []byte) []byte {
 	return word
 }
 
-// unescape returns what the inside of a JSON string says.
+// unescape decodes text, a JSON string without its quotes.
 func unescape(text []byte) []byte {
 	if bytes.IndexByte(text, '\\') < 0 {
 		return text

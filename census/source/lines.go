@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// blockSize is how much of a text is read at once: little enough to be
-	// still in the cache of the core that then looks through it.
+	// blockSize is how many bytes of a text are read at once: few enough to be
+	// still in the cache of the core that parses them.
 	blockSize = 256 << 10
 
-	// maxLine bounds the memory that one line can ask for.
+	// maxLine is the length of the longest line that is read.
 	maxLine = 64 << 20
 
-	// ahead is how many blocks, beyond one for each worker, may wait for an
-	// earlier one.
+	// ahead is how many blocks, in addition to one for each worker, may wait for
+	// an earlier one.
 	ahead = 4
 )
 
@@ -26,8 +26,7 @@ type lineParser interface {
 	parse(block []byte, b *Batch)
 }
 
-// lines reads a text in blocks of whole lines and looks through several of them
-// at once.
+// lines reads a text in blocks of whole lines and parses several of them at once.
 type lines struct {
 	in      io.Reader
 	ends    ends
@@ -38,15 +37,15 @@ type lines struct {
 	carry  []byte // the beginning of a line whose end has not been read
 	seq    int
 	offset int64 // bytes read
-	skip   bool  // in a line that is too long
-	err    error // why reading has ended
+	skip   bool  // the rest of a line that is too long
+	err    error // of in, once there is one
 }
 
 // block is a stretch of whole lines.
 type block struct {
 	data    []byte
 	seq     int
-	tooLong bool // stands for one line that is longer than maxLine
+	tooLong bool // without data: represents one line longer than maxLine
 }
 
 // read calls emit for every block's batch, in the order of the text. The error
@@ -113,8 +112,8 @@ func (l *lines) work(ctx context.Context, p lineParser, tokens chan struct{}, do
 	}
 }
 
-// next reads the next block into buf. It takes a token for it first, so that the
-// block everybody waits for always has one.
+// next reads the next block into buf. It takes a token first, so that the block that
+// all others wait for always has one.
 func (l *lines) next(ctx context.Context, buf *[]byte, tokens chan struct{}) (block, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,9 +131,9 @@ func (l *lines) next(ctx context.Context, buf *[]byte, tokens chan struct{}) (bl
 	return block{data: data, seq: l.seq - 1, tooLong: tooLong}, true
 }
 
-// fill reads whole lines into buf, which it makes larger if it must, and keeps
-// what it read behind them for the next call. tooLong stands for one line that
-// is passed over. Without either the text is at its end.
+// fill reads whole lines into buf, which it enlarges if necessary, and keeps the
+// bytes after them for the next call. tooLong represents one line that is skipped.
+// Without data and tooLong, the text is at its end.
 func (l *lines) fill(ctx context.Context, buf *[]byte) (data []byte, tooLong bool) {
 	if len(*buf) <= len(l.carry) {
 		*buf = make([]byte, 2*len(l.carry))
@@ -180,8 +179,8 @@ func (l *lines) fill(ctx context.Context, buf *[]byte) (data []byte, tooLong boo
 	}
 }
 
-// ends finds where lines end: 0 is nowhere, and anything else is the position
-// after the end.
+// ends finds the first and the last end of a line in data: the position after it, or
+// 0 if there is none.
 type ends struct {
 	first, last func(data []byte) int
 }

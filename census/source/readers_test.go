@@ -318,8 +318,8 @@ func TestErrorsSayWhere(t *testing.T) {
 	}{
 		{"cut", whole[:len(whole)-1], 3, "the input ends within a document"},
 		{"cut length", whole[:first+2], 1, at + "the input ends within a document's length"},
-		{"negative length", length(1 << 31), 1, at + "census: not a BSON document: its length says -2147483648 bytes"},
-		{"enormous length", length(1<<31 - 1), 1, at + "census: not a BSON document: its length says 2147483647 bytes"},
+		{"negative length", length(1 << 31), 1, at + "census: not a BSON document: its length is -2147483648 bytes"},
+		{"enormous length", length(1<<31 - 1), 1, at + "census: not a BSON document: its length is 2147483647 bytes"},
 		{"length into the next", length(binary.LittleEndian.Uint32(whole[first:]) + 8), 1, at + "census: not a BSON document"},
 		{"length too short", length(binary.LittleEndian.Uint32(whole[first:]) - 3), 1, at + "census: not a BSON document"},
 		{"no end of the first", unended(first), 0, "stopped at byte 0: census: not a BSON document: no zero byte at its end"},

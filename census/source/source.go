@@ -1,15 +1,15 @@
 // Package source reads the values of one field from dumps, exports and lists, for
 // package census.
 //
-// [Open] finds out how a source is written, and [Input.Read] returns its ids in
+// [Open] detects how a source is written, and [Input.Read] returns its ids in
 // batches. The readers look for ids and do not validate documents: where the id is
 // the first field of a JSON or BSON document, the rest is skipped, except its end.
 //
 // # Design
 //
 // A source is read in blocks. Lines are parsed by several goroutines at once. BSON
-// is read ahead by one goroutine and parsed by another, because only a document
-// itself says where the next one begins.
+// is read ahead by one goroutine and parsed by another, because only a document's
+// length shows where the next one begins.
 package source
 
 import (
@@ -23,10 +23,10 @@ import (
 	"strings"
 )
 
-// Options say what is read. The zero Options are ready to use.
+// Options define what is read. The zero Options are ready to use.
 type Options struct {
 	// Field is the field that is read from documents, with dots for one inside
-	// another. Where it leads through arrays, every element counts.
+	// another. Of an array on its path, every element counts.
 	// Default: "_id".
 	Field string
 
@@ -80,7 +80,7 @@ type Input struct {
 	lines    bool // of JSON: one document per line
 }
 
-// Open begins to read in and finds out its format. The error wraps [ErrEmpty],
+// Open begins to read in and detects its format. The error wraps [ErrEmpty],
 // [ErrFormat] or in's error; an o.Format that is not among [Formats] is an [ErrFormat].
 func Open(in io.Reader, o Options) (*Input, error) {
 	o = o.WithDefaults()
@@ -131,19 +131,19 @@ func (s *Input) Read(ctx context.Context, take func(*Batch) error) error {
 		l.ends = betweenDigits
 		return l.read(ctx, func() lineParser { return grep{} }, take)
 	case s.lines:
-		return l.read(ctx, func() lineParser { return &jsonLines{path: s.path, elements: s.elements} }, take)
+		return l.read(ctx, func() lineParser { return &jsonLines{Input: s} }, take)
 	case s.Format == CSV:
 		return s.readAhead(take, func(emit func(*Batch) error) error {
-			return (&csvReader{s.text, s.options.Column, emit, &s.pool}).read(ctx)
+			return (&csvReader{s, emit}).read(ctx)
 		})
 	}
 	stream := newStream(s.text)
 	defer stream.close()
 	return s.readAhead(take, func(emit func(*Batch) error) error {
 		if s.Format == JSON {
-			return (&jsonReader{stream, s.path, s.elements, emit, &s.pool}).read(ctx)
+			return (&jsonReader{s, stream, emit}).read(ctx)
 		}
-		r := &bsonReader{stream: stream, path: s.path, elements: s.elements, emit: emit, pool: &s.pool}
+		r := &bsonReader{Input: s, stream: stream, emit: emit}
 		if s.Format == Archive {
 			return readArchive(ctx, r, s.options.Collection)
 		}
@@ -154,7 +154,7 @@ func (s *Input) Read(ctx context.Context, take func(*Batch) error) error {
 	})
 }
 
-// errStop ends a walk early.
+// errStop ends reading early.
 var errStop = errors.New("stop")
 
 // readAhead takes the batches that read emits, while read continues.

@@ -8,23 +8,24 @@ import (
 
 const (
 	streamBlock = 1 << 20
-	headroom    = 64 << 10 // for what is left of the block before
+	headroom    = 64 << 10 // in a block, for the rest of the one before
 	readAhead   = 3        // blocks
 )
 
-// stream is an input of which a part is in memory, while another goroutine reads
-// on.
+// stream is an input, of which a part is in memory while another goroutine reads
+// the next one.
 type stream struct {
-	data   []byte // what has been read and not been passed
+	data   []byte // read, but not yet passed
 	offset int64  // of data in the input
 
 	full chan filled // blocks that have been read
-	free chan []byte // and that can be read into
+	free chan []byte // blocks to read into; nil is one to be allocated
 	stop chan struct{}
-	buf  []byte // that data lies in, if it goes back to free
-	err  error  // what more returns when full is empty
+	buf  []byte // the block that holds data, if it returns to free
+	err  error  // of the input; more returns it once full is empty
 }
 
+// filled is a block, how many bytes were read into it, and the error after them.
 type filled struct {
 	buf []byte
 	n   int
@@ -73,7 +74,8 @@ func (s *stream) fill(in io.Reader) {
 	}
 }
 
-// more makes data longer. Its error is io.EOF at the end of the input.
+// more adds the next block to data. The error is io.EOF at the end of the input, the
+// input's, or ctx's cause.
 func (s *stream) more(ctx context.Context) error {
 	if s.err != nil {
 		return s.err
@@ -102,7 +104,8 @@ func (s *stream) more(ctx context.Context) error {
 	}
 }
 
-// need reads on until data has n bytes.
+// need reads until data has n bytes. The error is that of more; io.ErrUnexpectedEOF
+// if the input ends after some of the n bytes.
 func (s *stream) need(ctx context.Context, n int) error {
 	for len(s.data) < n {
 		if err := s.more(ctx); err != nil {
@@ -115,12 +118,13 @@ func (s *stream) need(ctx context.Context, n int) error {
 	return nil
 }
 
+// pass removes the first n bytes from data.
 func (s *stream) pass(n int) {
 	s.data = s.data[n:]
 	s.offset += int64(n)
 }
 
-// stopped says where reading stopped, and why.
+// stopped returns an error with the position at which reading stopped, and why.
 func stopped(offset int64, err error) error {
 	return fmt.Errorf("stopped at byte %d: %w", offset, err)
 }

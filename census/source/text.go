@@ -32,8 +32,8 @@ type grep struct{}
 func (grep) parse(block []byte, b *Batch) {
 	place := uint32(0)
 	line := 0 // where the line of place begins, or a later position in it
-	// A run of 24 digits has a digit at every 24th position, so the bytes
-	// between two that are none need no look.
+	// A run of 24 digits has a digit at every 24th position, so bytes between two
+	// that are not digits can be skipped.
 	for i := hexDigits - 1; i < len(block); {
 		if !isHex[block[i]] {
 			i += hexDigits
@@ -58,7 +58,7 @@ func (grep) parse(block []byte, b *Batch) {
 	b.Documents = place
 }
 
-// isHex says which bytes are hexadecimal digits.
+// isHex contains the hexadecimal digits.
 var isHex = func() (t [256]bool) {
 	for _, c := range []byte("0123456789abcdefABCDEF") {
 		t[c] = true
@@ -66,7 +66,7 @@ var isHex = func() (t [256]bool) {
 	return t
 }()
 
-// betweenDigits ends a block of any text where no run of digits is cut. A block
+// betweenDigits are the ends of blocks of any text that cut no run of digits. A block
 // may therefore end within a line.
 var betweenDigits = ends{
 	first: func(data []byte) int {
