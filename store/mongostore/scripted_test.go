@@ -95,10 +95,19 @@ func (s *scripted) answer(command bson.Raw) any {
 	switch name(command) {
 	case "hello", "isMaster", "ismaster":
 		return bson.D{
-			{Key: "helloOk", Value: true}, {Key: "isWritablePrimary", Value: true}, {Key: "ismaster", Value: true},
-			{Key: "setName", Value: "rs"}, {Key: "setVersion", Value: 1}, {Key: "hosts", Value: bson.A{s.addr}}, {Key: "me", Value: s.addr},
-			{Key: "minWireVersion", Value: 0}, {Key: "maxWireVersion", Value: 21}, {Key: "logicalSessionTimeoutMinutes", Value: 30},
-			{Key: "maxBsonObjectSize", Value: 16 << 20}, {Key: "maxMessageSizeBytes", Value: 48_000_000}, {Key: "maxWriteBatchSize", Value: 100_000},
+			{Key: "helloOk", Value: true},
+			{Key: "isWritablePrimary", Value: true},
+			{Key: "ismaster", Value: true},
+			{Key: "setName", Value: "rs"},
+			{Key: "setVersion", Value: 1},
+			{Key: "hosts", Value: bson.A{s.addr}},
+			{Key: "me", Value: s.addr},
+			{Key: "minWireVersion", Value: 0},
+			{Key: "maxWireVersion", Value: 21},
+			{Key: "logicalSessionTimeoutMinutes", Value: 30},
+			{Key: "maxBsonObjectSize", Value: 16 << 20},
+			{Key: "maxMessageSizeBytes", Value: 48_000_000},
+			{Key: "maxWriteBatchSize", Value: 100_000},
 			{Key: "ok", Value: 1},
 		}
 	case "ping", "endSessions", "killCursors":
@@ -118,6 +127,10 @@ func (s *scripted) answer(command bson.Raw) any {
 	return answers[0](command)
 }
 
+// opQuery is the code of the wire protocol's old message, with which the driver
+// greets a server whose version it does not know yet.
+const opQuery = 2004
+
 // serve answers one connection until its client or a cut ends it.
 func (s *scripted) serve(c net.Conn) {
 	defer c.Close()
@@ -130,7 +143,7 @@ func (s *scripted) serve(c net.Conn) {
 		if _, err := io.ReadFull(c, body); err != nil {
 			return
 		}
-		id, query := int32(binary.LittleEndian.Uint32(head[4:])), binary.LittleEndian.Uint32(head[12:]) == uint32(wiremessage.OpQuery)
+		id, query := int32(binary.LittleEndian.Uint32(head[4:])), binary.LittleEndian.Uint32(head[12:]) == opQuery
 		command, err := commandOf(body, query)
 		if err != nil {
 			s.t.Errorf("message that the script does not know: %v", err)

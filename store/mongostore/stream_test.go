@@ -36,8 +36,10 @@ func event(tick uint32, key int32) bson.D {
 // largeEvent is the insert of a document that is too large for its event.
 func largeEvent(tick uint32, key int32) bson.D {
 	return bson.D{
-		{Key: "_id", Value: bson.D{{Key: "token", Value: int64(tick)}}}, {Key: "operationType", Value: "insert"},
-		{Key: "clusterTime", Value: at(tick)}, {Key: "documentKey", Value: bson.D{{Key: "_id", Value: key}}},
+		{Key: "_id", Value: bson.D{{Key: "token", Value: int64(tick)}}},
+		{Key: "operationType", Value: "insert"},
+		{Key: "clusterTime", Value: at(tick)},
+		{Key: "documentKey", Value: bson.D{{Key: "_id", Value: key}}},
 	}
 }
 
