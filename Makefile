@@ -28,6 +28,7 @@ help:
 test:
 	.ci/setup
 	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
+	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
 
 # The modules beside the main one, but for one that only names a tool and one that
 # lacks what its test generates. bench/lock cannot be tidied, see there.
