@@ -1,15 +1,20 @@
+//go:build unix
+
 package redislock_test
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/redislock"
 )
 
 // waitFor lets a Locker wait for the lock that a child holds. The channel gets the
@@ -141,4 +146,37 @@ func TestStatusDescribesTheHolder(t *testing.T) {
 		s, err := l.Status(t.Context(), "job")
 		return err == nil && s.Held && s.Holder.State == lock.Ended
 	})
+}
+
+// Close ends the subscription, the watch of a holder and the client's goroutines.
+func TestCloseLeavesNoGoroutines(t *testing.T) {
+	const ttl = 5 * time.Second
+	url := testenv.Redis(t).URL()
+	startChild(t, url, ttl, "hold").report("acquired")
+	l, err := redislock.Open(t.Context(), url, &redislock.Options{TTL: ttl})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := l.Acquire(t.Context(), "job")
+		ended <- err
+	}()
+	goroutines := func() string {
+		all := make([]byte, 1<<20)
+		return string(all[:runtime.Stack(all, true)])
+	}
+	for _, what := range []string{"redislock.(*Locker).subscribe", "holder.Watch", "rueidis."} {
+		until(t, what, func() bool { return strings.Contains(goroutines(), what) })
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; !errors.Is(err, lock.ErrClosed) {
+		t.Errorf("Acquire: %v, want ErrClosed", err)
+	}
+	if all := goroutines(); strings.Contains(all, "lock/redislock.") {
+		t.Errorf("after Close there still is\n%s", all)
+	}
+	until(t, "end of the client", func() bool { return !strings.Contains(goroutines(), "rueidis.") })
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
 )
@@ -60,5 +61,24 @@ func TestWaiterThatGivesUpPassesItsHintOn(t *testing.T) {
 	toldLater("stays", stays)
 	if s := server.CLI("ZRANGE", stays.keys[1], "0", "-1"); strings.Contains(s, leaves.text) {
 		t.Errorf("queue %s has the waiter that left", fmt.Sprintf("%q", s))
+	}
+}
+
+// Messages from before a subscription are lost, so all waiters ask when it is made.
+func TestNewSubscriptionLetsWaitersAsk(t *testing.T) {
+	l, err := Open(t.Context(), testenv.Redis(t).URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r := &request{l: l, text: "waiter"}
+	l.queue.join(r)
+	if err := l.listen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-r.wake:
+	case <-time.After(10 * time.Second):
+		t.Error("the waiter was not told to ask")
 	}
 }
