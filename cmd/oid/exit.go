@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"regexp"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -37,12 +39,6 @@ type exitError struct {
 
 func (e exitError) Unwrap() error { return e.error }
 
-// signalled returns the error of a command that a signal has ended.
-func signalled(s os.Signal) error {
-	number, _ := s.(syscall.Signal)
-	return exitError{code: 128 + int(number)}
-}
-
 // usageError is an error in the command line.
 type usageError struct{ error }
 
@@ -56,7 +52,8 @@ func usagef(format string, args ...any) error {
 // errReported is returned by a command that has reported each failure on stderr.
 var errReported = errors.New("reported")
 
-// interrupted is the cause of the end of the context after a signal.
+// interrupted is the error of a command that a signal has ended, and the cause of
+// the end of its context.
 type interrupted struct{ signal os.Signal }
 
 func (i interrupted) Error() string { return "interrupted by signal: " + i.signal.String() }
@@ -69,6 +66,7 @@ func (i interrupted) Is(target error) bool { return target == context.Canceled }
 func report(ctx context.Context, std streams, cmd *cobra.Command, err error) int {
 	var usage usageError
 	var exit exitError
+	var by interrupted
 	switch {
 	case err == nil, errors.Is(err, syscall.EPIPE): // the reader has what it wanted
 		return exitDone
@@ -79,11 +77,9 @@ func report(ctx context.Context, std streams, cmd *cobra.Command, err error) int
 			std.warn("%v", exit.error)
 		}
 		return exit.code
+	case errors.As(err, &by), errors.Is(err, context.Canceled) && errors.As(context.Cause(ctx), &by):
+		return dieOf(by.signal)
 	case errors.Is(err, context.Canceled):
-		if by, ok := errors.AsType[interrupted](context.Cause(ctx)); ok {
-			number, _ := by.signal.(syscall.Signal)
-			return 128 + int(number)
-		}
 		return 128 + int(syscall.SIGINT)
 	case errors.As(err, &usage):
 		std.warn("%v", err)
@@ -93,6 +89,21 @@ func report(ctx context.Context, std streams, cmd *cobra.Command, err error) int
 		std.warn("%v", err)
 		return exitFailed
 	}
+}
+
+// dieOf ends oid by a signal that has ended its command: a shell that waits for oid
+// then ends its script after Ctrl-C. It returns the exit code by which shells show
+// other signals, which would leave a core of oid or are not for programs to send.
+func dieOf(s os.Signal) int {
+	number, _ := s.(syscall.Signal)
+	switch number {
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
+		signal.Reset(number)
+		if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(number) == nil {
+			time.Sleep(time.Second) // another thread may be the one that acts on it
+		}
+	}
+	return 128 + int(number)
 }
 
 // warn writes a message for people on stderr.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -14,7 +15,8 @@ import (
 // with the command. A command that somebody stops by SIGSTOP keeps the lock.
 // held reports whether oid still has the lock.
 func (g *processGroup) commandStopped(s os.Signal, held func() bool) {
-	if s == syscall.SIGSTOP || g.terminal == nil || !g.commandIsStopped() {
+	runs := func(p groupProcess) bool { return p.pid == g.id && !p.stopped } // again
+	if s == syscall.SIGSTOP || g.terminal == nil || slices.ContainsFunc(g.processes(), runs) {
 		return
 	}
 	if s != syscall.SIGTSTP && (g.terminal.move(g.terminal.own, g.id) || g.terminal.isForeground(g.id)) {
@@ -68,19 +70,22 @@ const stopPatience = 300 * time.Millisecond
 // stop stops the command and all that it has started.
 func (g *processGroup) stop() {
 	g.pass(syscall.SIGTSTP)
-	for began := time.Now(); time.Since(began) < stopPatience && !g.isStopped(); {
-		time.Sleep(5 * time.Millisecond)
+	for began := time.Now(); time.Since(began) < stopPatience; time.Sleep(5 * time.Millisecond) {
+		members := slices.DeleteFunc(g.processes(), func(p groupProcess) bool { return !p.member })
+		if len(members) > 0 && !slices.ContainsFunc(members, func(p groupProcess) bool { return !p.stopped }) {
+			break
+		}
 	}
 	_ = syscall.Kill(-g.id, syscall.SIGSTOP)
-	for g.frozen = nil; ; { // until none is left that may be starting another
-		running := g.othersRunning()
-		for _, pid := range running {
-			_ = syscall.Kill(pid, syscall.SIGSTOP)
+	g.frozen = nil
+	for more := true; more; { // one of them may have been starting another
+		more = false
+		for _, p := range g.others() {
+			if !p.stopped && !slices.Contains(g.frozen, p.pid) {
+				_ = syscall.Kill(p.pid, syscall.SIGSTOP)
+				g.frozen = append(g.frozen, p.pid)
+				more = true
+			}
 		}
-		if len(running) == 0 {
-			return
-		}
-		g.frozen = append(g.frozen, running...)
-		time.Sleep(time.Millisecond)
 	}
 }

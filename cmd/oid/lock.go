@@ -35,11 +35,16 @@ leaves in the background too, as with flock(1). With --leave it is released when
 the command itself ends. A process that begins a session of its own (setsid, or a
 daemon) does not count.
 
-If the lock cannot be renewed, all these processes get SIGTERM a --grace before
-the lock ends, and SIGKILL when it ends: then another holder may begin. If oid was
-stopped for so long that the lock has ended, they are killed before they go on.
-oid then exits with 123, whatever the command returns. oid cannot end processes of
-other users, such as those of sudo, unless it runs as root.
+If the lock cannot be renewed, all these processes get SIGTERM, and a --grace later
+SIGKILL, a twentieth of the TTL before another holder may begin. oid then exits
+with 123, whatever the command returns. oid cannot end processes of other users,
+such as those of sudo, unless it runs as root.
+
+If Ctrl-Z or SIGTSTP has stopped oid and the command for so long that the lock has
+ended, the command is killed before it goes on. SIGSTOP stops oid alone, and so does
+a frozen container or machine: the command goes on, and is killed as soon as oid goes
+on and sees that the lock has ended. Until then another holder may run. Only a
+resource that compares fences is safe from that.
 
 If oid itself is killed by SIGKILL, Linux kills the command too, but not what it
 has started. A lock in a file is held until that has ended; a lock elsewhere ends
@@ -48,8 +53,11 @@ with its TTL, or as soon as a waiter on this machine sees that all have ended.
 A command that runs under a lock cannot acquire the same lock again: that would
 wait for itself, and oid refuses it.
 
+If SIGINT, SIGTERM or SIGHUP ends the command, oid dies of the same signal, so that
+Ctrl-C also ends the shell script in which oid runs.
+
 Exit codes: that of the command, or 128 plus the number of the signal that ended
-it, or
+it, as shells show it, or
   2    wrong use of oid
   123  the lock was lost while the command ran
   124  the lock was not free in time (--wait)

@@ -23,6 +23,7 @@ import (
 type holding struct {
 	t      *testing.T
 	cmd    *exec.Cmd
+	out    io.Closer
 	lines  *bufio.Scanner
 	stderr bytes.Buffer
 }
@@ -50,12 +51,11 @@ func newHolding(t *testing.T, env []string, args ...string) *holding {
 	h.cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+t.TempDir(), "OID_LOCKS=")
 	h.cmd.Env = append(h.cmd.Env, env...)
 	h.cmd.Stderr = &h.stderr
-	h.cmd.WaitDelay = time.Minute // a grandchild that is left over holds the pipe
 	out, err := h.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.lines = bufio.NewScanner(out)
+	h.out, h.lines = out, bufio.NewScanner(out)
 	return h
 }
 
@@ -76,15 +76,21 @@ func (h *holding) line() string {
 	return h.lines.Text()
 }
 
-// code waits for the end and returns the exit code.
+// code waits for the end and returns the exit code, as shells show it.
 func (h *holding) code() int {
 	h.t.Helper()
-	overdue := time.AfterFunc(time.Minute, func() { _ = h.cmd.Process.Kill() })
+	overdue := time.AfterFunc(time.Minute, func() {
+		_ = h.cmd.Process.Kill()
+		_ = h.out.Close() // what the command has left may still have it
+	})
 	defer overdue.Stop()
 	for h.lines.Scan() {
 		h.t.Log(h.lines.Text())
 	}
 	_ = h.cmd.Wait()
+	if status := h.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+		return 128 + int(status.Signal())
+	}
 	return h.cmd.ProcessState.ExitCode()
 }
 
@@ -276,7 +282,7 @@ func TestLockOnATerminal(t *testing.T) {
 	if _, err := exec.LookPath("script"); err != nil {
 		testenv.Missing(t, "script is not installed: apt-get install bsdutils")
 	}
-	cmd := exec.Command("script", "-qec", "oid lock job -- sh -c 'read line; echo got $line; read line'; echo code $?", "/dev/null")
+	cmd := exec.Command("script", "-qec", "trap : INT; oid lock job -- sh -c 'read line; echo got $line; read line'; echo code $?", "/dev/null")
 	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+t.TempDir(), "OID_LOCKS=")
 	in, err := cmd.StdinPipe()
 	if err != nil {

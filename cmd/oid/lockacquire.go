@@ -64,7 +64,7 @@ func lockAndRun(std streams, engine lockEngine, url, name string, o lockOptions,
 		defer close(watched)
 		select {
 		case s := <-signals:
-			stop(signalled(s))
+			stop(interrupted{s})
 		case <-waiting:
 		}
 	}()

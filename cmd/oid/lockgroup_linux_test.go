@@ -162,11 +162,15 @@ func TestLockLeave(t *testing.T) {
 // SIGTSTP stops oid and all of its command. It goes on if the lock is still held.
 func TestLockStopsTheCommandWithIt(t *testing.T) {
 	// The process group of oid must have a parent that could make it go on.
-	h := startLockInGroup(t, "job", "--", "sh", "-c", "trap 'echo stopped by itself' TSTP; (trap '' TSTP; while :; do sleep 0.01; done) & echo $!; while :; do sleep 0.01; done")
+	// A shell that starts others all the time does not stop itself while one of them
+	// is stopped that has not begun yet.
+	h := startLockInGroup(t, "job", "--", "bash", "-c", `trap 'echo stopped by itself' TSTP
+set -m; for i in 1 2 3; do sh -c "while kill -0 $$; do sleep 0.001; done" 2>/dev/null & done; set +m
+(trap '' TSTP; exec sleep 1000) & echo $!; while :; do sleep 0.01; done`)
 	child := h.line()
 	h.signal(syscall.SIGTSTP)
 	awaitState(t, pidOf(h), "T")
-	awaitState(t, child, "T") // a process that starts another stops a moment later
+	awaitState(t, child, "T")
 	h.signal(syscall.SIGCONT)
 	testenv.Await(t, "the command goes on", func() error {
 		if state := processState(child); state == "T" {
@@ -200,6 +204,55 @@ func TestLockKillsTheCommandThatWasStoppedForTooLong(t *testing.T) {
 	text, err := os.ReadFile(log)
 	if err != nil || !strings.HasSuffix(string(text), "second\n") {
 		t.Errorf("the command went on after its lock had lapsed: %v, ... %q", err, text[max(0, len(text)-50):])
+	}
+}
+
+// SIGSTOP stops oid alone for longer than the TTL. The command is killed when oid
+// goes on.
+func TestLockKillsTheCommandWhenItFindsTheLockEnded(t *testing.T) {
+	server := testenv.Redis(t)
+	h := startLock(t, nil, "job", "--locks", server.URL(), "--ttl", "1s", "--", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
+	command := h.line()
+	h.signal(syscall.SIGSTOP)
+	next := startLock(t, nil, "job", "--locks", server.URL(), "--", "true")
+	if got := next.code(); got != 0 {
+		t.Errorf("exit code of the next %d; stderr: %s", got, next.stderr.String())
+	}
+	if state := processState(command); state == "T" {
+		t.Error("SIGSTOP to oid has stopped the command")
+	}
+	h.signal(syscall.SIGCONT)
+	if got := h.code(); got != exitLockLost {
+		t.Errorf("exit code %d, want %d; stderr: %s", got, exitLockLost, h.stderr.String())
+	}
+	gone(t, command)
+}
+
+// The command starts processes without end, each in a group of its own. All are
+// killed before the lock ends.
+func TestLockKillsProcessesThatStartOthers(t *testing.T) {
+	server := testenv.Redis(t)
+	proxy := testenv.NewProxy(t, server.Addr)
+	log := filepath.Join(t.TempDir(), "log")
+	h := startLock(t, nil, "job", "--locks", proxy.URL(), "--ttl", "2s", "--", "bash", "-c",
+		`trap "" TERM; set -m; echo held; next() { echo $BASHPID >>`+log+`; sleep 0.05; next & }; next`)
+	h.line()
+	proxy.Cut(true, true)
+	if got := h.code(); got != exitLockLost {
+		t.Errorf("exit code %d, want %d; stderr: %s", got, exitLockLost, h.stderr.String())
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pids := strings.Fields(string(text))
+	if len(pids) < 3 {
+		t.Errorf("only %q ran", pids)
+	}
+	for _, pid := range pids[max(0, len(pids)-10):] {
+		if state := processState(pid); state != "" && state != "Z" {
+			t.Errorf("process %s of %d is left in state %q", pid, len(pids), state)
+		}
 	}
 }
 

@@ -28,12 +28,15 @@ type lockRun struct {
 	lease   *lock.Lease
 	group   *processGroup
 	signals chan os.Signal
+	margin  time.Duration // from the kill to the end of the lock
 	grace   time.Duration
 	leave   bool // do not hold the lock for what the command leaves running
 
 	end        change           // how the command ended
+	inFront    bool             // it was the foreground job of the terminal then
 	lost       bool             // oid has begun to end the command: the lock is going
 	kill       <-chan time.Time // when to kill it
+	kills      int              // how often it was killed
 	asked      int              // signals that asked what the command left to end
 	background sync.WaitGroup
 }
@@ -56,7 +59,7 @@ func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Sig
 		return exitError{exitCannotRun, err}
 	}
 	defer group.close()
-	r := &lockRun{std: std, lease: lease, group: group, signals: signals, grace: o.grace, leave: o.leave}
+	r := &lockRun{std: std, lease: lease, group: group, signals: signals, margin: o.ttl / killMargin, grace: o.grace, leave: o.leave}
 	defer r.background.Wait()
 	// An error only means that the lock is not freed before its TTL should oid be
 	// killed.
@@ -66,12 +69,20 @@ func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Sig
 	case r.lost:
 		return exitError{exitLockLost, errors.New("the command was ended because the lock could not be renewed")}
 	case r.end.signal != 0:
-		return signalled(r.end.signal)
+		if r.inFront {
+			group.share(r.end.signal)
+		}
+		return interrupted{r.end.signal}
 	case r.end.code != 0:
 		return exitError{code: r.end.code}
 	}
 	return nil
 }
+
+// killMargin is the part of the TTL that is left when oid kills a command, so that
+// all of it has ended before the lock does. oid may be late on a busy machine, and
+// a process that is killed may be starting another.
+const killMargin = 20
 
 // leftoverNotice is how long oid waits for what a command has left running before
 // it says so.
@@ -87,7 +98,7 @@ func (r *lockRun) wait() {
 			switch {
 			case c.ended:
 				r.end = c
-				r.group.commandEnded()
+				r.inFront = r.group.commandEnded()
 				ticker := time.NewTicker(time.Second)
 				defer ticker.Stop()
 				poll, notice = ticker.C, time.After(leftoverNotice)
@@ -97,8 +108,8 @@ func (r *lockRun) wait() {
 		case s := <-r.signals:
 			r.receive(s)
 		case <-r.expiring():
-			if left := time.Until(r.lease.Deadline()); left <= r.grace { // it was not renewed meanwhile
-				r.say("the lock cannot be renewed; it ends in %v", max(left, 0).Round(time.Millisecond))
+			if left := r.untilKill(); left <= r.grace { // it was not renewed meanwhile
+				r.say("the lock cannot be renewed; it ends in %v", max(left+r.margin, 0).Round(time.Millisecond))
 				r.endCommand(left)
 			}
 		case <-leaseEnd:
@@ -107,12 +118,11 @@ func (r *lockRun) wait() {
 			// merely vanished, nobody could have it before the deadline.
 			left := time.Duration(0)
 			if r.kill == nil && errors.Is(r.lease.Check(), lock.ErrLost) {
-				left = min(r.grace, time.Until(r.lease.Deadline()))
+				left = min(r.grace, r.untilKill())
 			}
 			r.endCommand(left)
 		case <-r.kill:
-			r.kill = nil
-			r.check(r.group.kill())
+			r.killAll()
 		case <-poll:
 		case <-notice:
 			if !r.lost {
@@ -137,23 +147,36 @@ func (r *lockRun) held() bool {
 
 // expiring fires when the command must be asked to end, unless it was.
 func (r *lockRun) expiring() <-chan time.Time {
-	if d := r.lease.Deadline(); !d.IsZero() && !r.lost {
-		return time.After(time.Until(d) - r.grace)
+	if !r.lease.Deadline().IsZero() && !r.lost {
+		return time.After(r.untilKill() - r.grace)
 	}
 	return nil
 }
+
+// untilKill returns the time until the command must be killed, if the lock has a
+// deadline that does not change.
+func (r *lockRun) untilKill() time.Duration { return time.Until(r.lease.Deadline()) - r.margin }
 
 // endCommand ends the command because of the lock: it asks the command to end
 // and kills what is left of it later, or kills it at once if no time is left.
 func (r *lockRun) endCommand(left time.Duration) {
 	r.lost = true
 	if left <= 0 {
-		r.kill = nil
-		r.check(r.group.kill())
+		r.killAll()
 		return
 	}
 	r.kill = time.After(left)
 	r.check(r.group.terminate())
+}
+
+// killAll kills what is left of the command, and again after a pause.
+func (r *lockRun) killAll() {
+	err := r.group.kill()
+	if r.kills == 0 {
+		r.check(err)
+	}
+	r.kill = time.After(min(time.Millisecond<<min(r.kills, 10), time.Second))
+	r.kills++
 }
 
 // receive acts on a signal to oid.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/oidkit/oid/internal/testenv"
@@ -48,6 +50,26 @@ func TestLockEndsWithCtrlC(t *testing.T) {
 	s.expect(prompt)
 	s.run("echo code $?.")
 	s.expect(`code 130\.`)
+}
+
+// Ctrl-C ends the script in which oid runs as well, unless the command ends in
+// another way than by the signal.
+func TestLockInAScriptEndsWithCtrlC(t *testing.T) {
+	s := interactiveShell(t)
+	for trap, want := range map[string]string{"-": "", "'exit 7'": "went on after 7\r\n"} {
+		script := filepath.Join(t.TempDir(), "script")
+		text := `oid lock job -- sh -c "trap ` + trap + ` INT; echo working; while :; do sleep 0.01; done"
+echo went on after $?`
+		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.run("bash " + script)
+		s.expect("working\r\n")
+		s.press(ctrlC)
+		if seen := s.expect(prompt); !strings.HasSuffix(strings.TrimLeft(seen, "^C\r\n"), want+prompt) || want == "" && strings.Contains(seen, "went on") {
+			t.Errorf("after Ctrl-C to a command with trap %s the terminal shows %q, want %q", trap, seen, want+prompt)
+		}
+	}
 }
 
 // A job of the background stops when it wants the terminal, and gets it with fg.

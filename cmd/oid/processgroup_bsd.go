@@ -10,26 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent does nothing: only Linux knows how.
-func dieWithParent(*syscall.SysProcAttr) {}
+// tie does nothing: only Linux knows how.
+func tie(*syscall.SysProcAttr) {}
 
-// adoptOrphans does nothing: only Linux lets oid see what the command has started
-// outside its group.
-func adoptOrphans() {}
-
-// others, like othersRunning, knows of none.
-func (g *processGroup) others() []int { return nil }
-
-func (g *processGroup) othersRunning() []int { return nil }
-
-// isStopped waits a moment instead of looking.
-func (g *processGroup) isStopped() bool {
-	time.Sleep(stopPatience)
-	return true
-}
-
-// commandIsStopped trusts what was said of the command.
-func (g *processGroup) commandIsStopped() bool { return true }
+// processes knows of none: only Linux shows what has been started.
+func (g *processGroup) processes() []groupProcess { return nil }
 
 // stopSelf stops oid and returns when oid goes on, or at once if nobody in the
 // session could make it go on.

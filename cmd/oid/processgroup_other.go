@@ -44,7 +44,9 @@ func startGroup(cmd *exec.Cmd, _ chan os.Signal) (*processGroup, error) {
 
 func (g *processGroup) close() {}
 
-func (g *processGroup) commandEnded() {}
+func (g *processGroup) commandEnded() bool { return false }
+
+func (g *processGroup) share(os.Signal) {}
 
 // remains knows of the command alone.
 func (g *processGroup) remains() bool { return false }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -42,6 +43,13 @@ type processGroup struct {
 	done     chan struct{}
 }
 
+// groupProcess is a process that runs, or is stopped.
+type groupProcess struct {
+	pid     int
+	member  bool // of the group
+	stopped bool
+}
+
 // catchStops sends the signals that stop jobs to signals too. Without it they stop
 // oid alone, as is right while it waits for the lock.
 func catchStops(signals chan os.Signal) {
@@ -52,8 +60,7 @@ func catchStops(signals chan os.Signal) {
 func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*processGroup, error) {
 	g := &processGroup{changes: make(chan change), signals: signals, done: make(chan struct{})}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	dieWithParent(cmd.SysProcAttr)
-	adoptOrphans()
+	tie(cmd.SysProcAttr)
 	g.terminal = openTerminal(signals)
 	if g.terminal.isForeground(g.terminal.ownGroup()) && !inPipeline(cmd) {
 		cmd.SysProcAttr.Foreground = true
@@ -104,8 +111,22 @@ func (g *processGroup) watch() {
 }
 
 // commandEnded makes oid the foreground job again, so that Ctrl-C reaches oid
-// and not what the command has left.
-func (g *processGroup) commandEnded() { g.terminal.move(g.id, g.terminal.ownGroup()) }
+// and not what the command has left. It reports whether the command was that job.
+func (g *processGroup) commandEnded() bool { return g.terminal.move(g.id, g.terminal.ownGroup()) }
+
+// share sends SIGINT, by which the command has ended as the foreground job, to the
+// job that oid belongs to, as the terminal had done without oid. The shell of a
+// script ends it only if both the command and the shell got the signal.
+func (g *processGroup) share(s syscall.Signal) {
+	if s == syscall.SIGINT {
+		_ = syscall.Kill(0, s)
+	}
+}
+
+// others returns the processes that the group has started in other groups.
+func (g *processGroup) others() []groupProcess {
+	return slices.DeleteFunc(g.processes(), func(p groupProcess) bool { return p.member })
+}
 
 // remains reports whether a process of the group, or one that it has started,
 // still runs.
@@ -124,8 +145,8 @@ func (g *processGroup) pass(s os.Signal) {
 // groups. The error says that it may signal nobody of the group.
 func (g *processGroup) signalAll(s syscall.Signal) error {
 	err := syscall.Kill(-g.id, s)
-	for _, pid := range g.others() {
-		_ = syscall.Kill(pid, s)
+	for _, p := range g.others() {
+		_ = syscall.Kill(p.pid, s)
 	}
 	if errors.Is(err, syscall.ESRCH) {
 		return nil
@@ -140,5 +161,5 @@ func (g *processGroup) terminate() error {
 	return err
 }
 
-// kill ends all.
+// kill ends all that it finds; a process may be starting another meanwhile.
 func (g *processGroup) kill() error { return g.signalAll(syscall.SIGKILL) }
