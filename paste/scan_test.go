@@ -97,6 +97,12 @@ func TestScan(t *testing.T) {
 		{"log", "2026-11-20T12:00:00Z user=" + a + " order=" + b + " GET /u/" + u + "?x HTTP/1.1", "1 " + a + "\n1 " + b + "\n1 " + u + "\n"},
 		{"log that begins with quotes", `"GET /u/` + a + ` HTTP/1.1" 200`, "1 " + a + "\n"},
 		{"longer runs of digits", "sha1 " + a + "00112233445566aa", `1!no id in "sha1 ` + a + `00112233445566aa"` + "\n"},
+		{"a word of 8 letters before", "request1 -> " + a + " failed", "1 " + a + "\n"},
+		{"words of 14 characters", "abcdefghijklmn abcdefghijklmn", `1!no id in "abcdefghijklmn abcdefghijklmn"` + "\n"},
+		{"words of 15 and 36", "abcdefghijklmno xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "1 abcdefghijklmno\n1 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n"},
+		{"words of 37", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", `1!no id in "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx xxxxxxxxxxxxxxxxxxxxxx"...` + "\n"},
+		{"_id of a number of 14 digits", `{"_id":17592884729911}`, `1!member "_id": "17592884729911" is not an id` + "\n"},
+		{"_id of a number of 15 digits", `{"_id":175928847299117}`, "1 175928847299117\n"},
 		{"prose", "nothing to see here", `1!no id in "nothing to see here"` + "\n"},
 		{"a word", "hello\n" + a, "1 hello\n2 " + a + "\n"},
 		{"document cut off", `{"_id":{"$oid":"` + a + `"},"n":` + "\n" + `{"_id":{"$oid":"` + b + `"}}`, `1!a document begins but does not end before the next: "{\"_id\":{\"$oid\":\"` + a + `\"},\"n\":"` + "\n2 " + b + "\n"},
@@ -162,6 +168,36 @@ func TestScanIsBounded(t *testing.T) {
 			if len(f.Text) > 1<<20 || f.Err != nil && len(f.Err.Error()) > 1000 {
 				t.Errorf("%q over and over: %d characters, error of %d", c.text, len(f.Text), len(f.Err.Error()))
 			}
+		}
+	}
+}
+
+// TestNeighbours scans an id directly before a letter or digit, and before others.
+func TestNeighbours(t *testing.T) {
+	for _, c := range "09AZaz/:@[`{" {
+		text := "log " + a + string(c) + " end"
+		want := "1 " + a + "\n"
+		if strings.ContainsRune("09AZaz", c) {
+			want = fmt.Sprintf("1!no id in %q\n", text)
+		}
+		if got := scan(strings.NewReader(text)); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestLongestLine scans an id that ends where the longest line does, and one that
+// ends a byte later.
+func TestLongestLine(t *testing.T) {
+	for before, want := range map[int]int{1<<20 - len(a): 1, 1<<20 - len(a) + 1: 2} {
+		pieces, ids := 0, 0
+		for f := range paste.ScanString(strings.Repeat("-", before) + a) {
+			if pieces++; f.Text == a {
+				ids++
+			}
+		}
+		if pieces != want || ids != 2-want {
+			t.Errorf("an id after %d bytes: %d pieces, %d ids", before, pieces, ids)
 		}
 	}
 }
