@@ -64,26 +64,27 @@ func init() { setWallClock = time.SetAhead }
 var nowStart = regexp.MustCompile(`(?m)^func Now\(\) Time \{\n\t(\w+), \w+, \w+ := \w+\(\)\n`)
 
 // steppable builds the test program in the current folder once more, with a copy of
-// package time whose Now can be told to be ahead, and returns its path. The monotonic
-// clock, on which timers and differences of times count, stays as it is.
-var steppable = sync.OnceValues(func() (path string, err error) {
+// package time whose Now can be told to be ahead. The monotonic clock, on which timers
+// and differences of times count, stays as it is. The program has no name any more, and
+// its space is free again when this process ends.
+var steppable = sync.OnceValues(func() (*os.File, error) {
 	folder, err := os.MkdirTemp("", "lockfaults")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer os.RemoveAll(folder)
 	sources, err := goCommand("list", "-f", "{{.Dir}}", "time", "github.com/oidkit/oid/internal/lockfaults")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	timeFolder, ownFolder, _ := strings.Cut(strings.TrimSpace(sources), "\n")
 	original := filepath.Join(timeFolder, "time.go")
 	text, err := os.ReadFile(original)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if len(nowStart.FindAll(text, 2)) != 1 {
-		return "", fmt.Errorf("%s: time.Now does not begin as expected", original)
+		return nil, fmt.Errorf("%s: time.Now does not begin as expected", original)
 	}
 	overlay := struct{ Replace map[string]string }{make(map[string]string)}
 	for place, source := range map[string]string{
@@ -93,32 +94,23 @@ var steppable = sync.OnceValues(func() (path string, err error) {
 	} {
 		file := filepath.Join(folder, filepath.Base(place))
 		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
-			return "", err
+			return nil, err
 		}
 		overlay.Replace[place] = file
 	}
 	list, err := json.Marshal(overlay)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	file, program := filepath.Join(folder, "overlay.json"), filepath.Join(folder, "worker")
 	if err := os.WriteFile(file, list, 0o600); err != nil {
-		return "", err
+		return nil, err
 	}
 	if _, err := goCommand("test", "-c", "-overlay", file, "-o", program, "."); err != nil {
-		return "", err
+		return nil, err
 	}
-	// The open file keeps the program after its folder is removed, and ends with this
-	// process.
-	opened, err := os.Open(program)
-	if err != nil {
-		return "", err
-	}
-	programFile = opened
-	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), opened.Fd()), nil
+	return os.Open(program)
 })
-
-var programFile *os.File // must not be collected, which would close it
 
 func goCommand(args ...string) (string, error) {
 	out, err := exec.Command("go", args...).CombinedOutput()
@@ -139,7 +131,7 @@ func steppedClock(l *lab) {
 		l.t.Fatal(err)
 	}
 	l.server = testenv.Redis(l.t)
-	holder := l.prepare("holder", order{URL: l.server.URL(), Wait: wait, program: program})
+	holder := l.prepare("holder", order{URL: l.server.URL(), Wait: wait, program: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), program.Fd())})
 	holder.begin()
 	l.holds(holder)
 	l.start("waiter 1", l.server.URL(), TTL/20, 3*wait)

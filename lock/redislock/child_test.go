@@ -22,6 +22,9 @@ import (
 // childVariable makes this program a process that uses a lock: "url ttl what".
 const childVariable = "OID_REDISLOCK_CHILD"
 
+// ownGroup lets a command run in a process group of its own, where there are groups.
+var ownGroup func(*exec.Cmd)
+
 // childMain is that process, if it is one. It reports on stdout and ends with its
 // stdin.
 func childMain() {
@@ -51,7 +54,7 @@ func childMain() {
 	case "group": // of another process, which outlives this one
 		lease := acquire(lock.AcquireOptions{Group: true})
 		work := exec.Command("sleep", "100")
-		work.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		ownGroup(work)
 		if err := work.Start(); err != nil {
 			fmt.Println(err)
 			os.Exit(1)

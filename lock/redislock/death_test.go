@@ -4,6 +4,7 @@ package redislock_test
 
 import (
 	"errors"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
@@ -16,6 +17,10 @@ import (
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/redislock"
 )
+
+func init() {
+	ownGroup = func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+}
 
 // waitFor lets a Locker wait for the lock that a child holds. The channel gets the
 // time at which it had the lock, which it then released.
