@@ -33,7 +33,7 @@ func (s *Server) addAPI() {
 				License: &huma.License{Name: "MIT", URL: "https://opensource.org/license/mit"},
 				Contact: &huma.Contact{Name: "oid", URL: "https://github.com/oidkit/oid"},
 			},
-			Servers: []*huma.Server{{URL: "/", Description: "The server that sent this description."}},
+			Servers: []*huma.Server{{URL: "/", Description: "The server of this description."}},
 			Tags: []*huma.Tag{
 				{Name: tagIDs, Description: "Create ids, inspect them, and turn time ranges into ranges of ids."},
 				{Name: tagProcesses, Description: "Register processes, send heartbeats, and list processes."},
@@ -92,7 +92,7 @@ func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 	s.refuse(w, r, http.StatusMethodNotAllowed, "this endpoint supports "+strings.Join(allowed, ", "))
 }
 
-// anywhere are the error statuses of every endpoint.
+// anywhere lists the error statuses of every endpoint.
 var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
 
 // operation describes an endpoint. The errors are its own, besides anywhere.

@@ -14,13 +14,13 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Errors of a store that is not there. Their texts are for clients.
+// Errors for a missing store. Their texts are for clients.
 var (
-	errNoStore     = errors.New("this server has no store, so it knows no processes")
+	errNoStore     = errors.New("this server has no store, so it has no record of processes")
 	errUnavailable = errors.New("the store does not answer now; the server keeps trying")
 )
 
-// backend is the store with the registry, which may not be there yet.
+// backend is the store with the registry, which may not be open yet.
 type backend struct {
 	options Options
 	metrics *metrics
@@ -28,18 +28,18 @@ type backend struct {
 	// random makes ids until the server is a registered process.
 	random    *objectid.Generator
 	connected atomic.Pointer[connected]
-	slots     chan struct{} // one for each call of the store under way
+	slots     chan struct{} // one for each call of the store in flight
 }
 
-// connected is what there is once the store is open.
+// connected holds the open store and the registration of the server.
 type connected struct {
 	store    store.Store
 	registry *registry.Registry
 	member   *registry.Member
 }
 
-// maxStoreCalls bounds the calls under way, also those that nobody waits for any
-// longer because the store hangs.
+// maxStoreCalls bounds the calls in flight, including those that nobody waits for
+// because the store hangs.
 const maxStoreCalls = 64
 
 func newBackend(o Options, m *metrics) (*backend, error) {
@@ -50,8 +50,8 @@ func newBackend(o Options, m *metrics) (*backend, error) {
 	return &backend{options: o, metrics: m, random: g, slots: make(chan struct{}, maxStoreCalls)}, nil
 }
 
-// clockOf returns the clock for generators: nil for the system's, which they read
-// in a faster way of their own.
+// clockOf returns the clock for generators: nil for the system's clock, which they
+// read faster themselves.
 func clockOf(o Options) func() time.Time {
 	if o.ownClock {
 		return o.Now
@@ -59,7 +59,7 @@ func clockOf(o Options) func() time.Time {
 	return nil
 }
 
-// generator returns what makes ids now.
+// generator returns the generator for new ids.
 func (b *backend) generator() *objectid.Generator {
 	if j := b.connected.Load(); j != nil {
 		return j.member.Generator()
@@ -67,8 +67,8 @@ func (b *backend) generator() *objectid.Generator {
 	return b.random
 }
 
-// keepTrying opens the store and registers the server, trying again until it works
-// or ctx ends. It then returns.
+// keepTrying opens the store and registers the server. It tries again until that
+// succeeds or ctx ends.
 func (b *backend) keepTrying(ctx context.Context, addr string) {
 	const longest = 10 * time.Second
 	for wait := 250 * time.Millisecond; ; wait = min(2*wait, longest) {
@@ -116,9 +116,9 @@ func (b *backend) close(ctx context.Context) error {
 	return errors.Join(err, j.store.Close())
 }
 
-// ask calls the registry under a name for the metrics. It returns when ctx ends or
-// the limit for the store has passed, whether the store has answered or not. Its
-// errors are those that known tells of, or wrap errNoStore or errUnavailable.
+// ask calls the registry; name is for the metrics. It returns at the latest when
+// parent ends or the limit for the store has passed, even if the store hangs. Its
+// errors are those in known, errNoStore or errUnavailable.
 func ask[T any](parent context.Context, b *backend, name string, call func(context.Context, *registry.Registry) (T, error)) (T, error) {
 	var none T
 	if b.options.Open == nil {
@@ -154,20 +154,20 @@ func ask[T any](parent context.Context, b *backend, name string, call func(conte
 	case <-ctx.Done():
 		a.err = ctx.Err()
 		select {
-		case a = <-answered: // which is what ended ctx
+		case a = <-answered: // the end of the call has ended ctx
 		default:
 		}
 	}
 	if a.err == nil || known(a.err) {
 		return a.value, a.err
 	}
-	if parent.Err() == nil { // otherwise it is the client who no longer wants to know
+	if parent.Err() == nil { // otherwise the client has disconnected
 		b.options.Log.LogAttrs(parent, slog.LevelWarn, "store", slog.String("call", name), slog.Any("error", a.err))
 	}
 	return none, errUnavailable
 }
 
-// known reports whether err is an answer of the registry, and not a failure of the
+// known reports whether err is an answer of the registry and not a failure of the
 // store.
 func known(err error) bool {
 	for _, answer := range []error{

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// readBody reads a body of up to limit bytes before a handler sees it, so that a
-// slow client or a wrong length gets the same answer everywhere. The errors are
+// readBody reads a body of up to limit bytes before the handler runs, so that a slow
+// client or a wrong length gets the same answer from every endpoint. The errors are
 // errLongBody, errSlowBody and errBadBody.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) error {
 	if r.ContentLength == 0 {
@@ -27,14 +27,14 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) e
 	case err != nil:
 		return errBadBody
 	}
-	// The server goes on reading, to see whether the client leaves, and would take
-	// the end of the time for the request for that.
+	// The server keeps reading to notice a disconnect, and would take the deadline
+	// for one.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return nil
 }
 
-// upload reads the body of a request, bounded in size and time.
+// upload is an io.Reader of a request body, bounded in size and time.
 type upload struct {
 	server  *Server
 	body    io.Reader
@@ -43,10 +43,10 @@ type upload struct {
 
 	mu    sync.Mutex // guards what follows: a goroutine of the census may outlive the request
 	read  int64
-	whole bool // the body was read to its end
+	whole bool // the body was read to the end
 	ended bool
 	cut   bool
-	err   error // why it ended too early
+	err   error // why it ended early
 }
 
 // newUpload begins an upload, or returns errStopping, errBusy or errTooLarge. done
@@ -64,7 +64,8 @@ func (s *Server) newUpload(w http.ResponseWriter, r *http.Request) (u *upload, d
 		return nil, nil, errBusy
 	}
 	u = &upload{server: s, body: r.Body, control: http.NewResponseController(w), began: time.Now()}
-	// Where deadlines are not supported, whoever embeds the handler sets them.
+	// Where deadlines are not supported, the program that embeds the handler has its
+	// own.
 	_ = u.control.SetWriteDeadline(u.began.Add(s.options.Limits.UploadTime + s.options.Limits.Response))
 	stop := context.AfterFunc(s.cut, func() { u.stop(&u.cut) })
 	return u, func() {
@@ -74,17 +75,17 @@ func (s *Server) newUpload(w http.ResponseWriter, r *http.Request) (u *upload, d
 	}, nil
 }
 
-// stop sets a flag of u and wakes whoever waits for the client.
+// stop sets a flag of u and ends a Read that waits for the client.
 func (u *upload) stop(flag *bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	*flag = true
-	if !u.whole { // otherwise it would hit the next request of the connection
+	if !u.whole { // otherwise it would affect the next request on the connection
 		_ = u.control.SetReadDeadline(time.Now())
 	}
 }
 
-// early returns why the upload ended before its end, or nil.
+// early returns why the upload ended early, or nil.
 func (u *upload) early() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -104,8 +105,8 @@ func (u *upload) Read(p []byte) (int, error) {
 	limits := u.server.options.Limits
 	if err == io.EOF {
 		u.whole = true
-		// From here on the server reads ahead, and a deadline would look as if the
-		// client had gone.
+		// From now on the server reads ahead, and a deadline would look like a
+		// disconnect.
 		_ = u.control.SetReadDeadline(time.Time{})
 	}
 	switch {
@@ -124,7 +125,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// extend gives the client time for its next piece.
+// extend moves the deadline for the next piece of the body.
 func (u *upload) extend() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -138,7 +139,7 @@ func (u *upload) extend() error {
 	}
 	if u.err == nil {
 		limits := u.server.options.Limits
-		// Whoever sends at the slowest rate allowed is as far as u.read now.
+		// A client at the slowest allowed rate has sent u.read bytes by now.
 		due := min(limits.Request+time.Duration(u.read/slowestWriter)*time.Second, limits.UploadTime)
 		_ = u.control.SetReadDeadline(u.began.Add(due))
 	}

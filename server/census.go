@@ -84,8 +84,8 @@ func (in *censusInput) options(now time.Time) (o census.Options, v census.Report
 	return o, census.ReportOptions{By: census.Step(in.By), Zone: zone, Top: in.Top}, nil
 }
 
-// census takes the census of one source. What is wrong with the source is part of
-// the report, unless nothing could be read.
+// census takes the census of one source. Errors in the source are part of the report,
+// unless nothing could be read.
 func (s *Server) census(ctx context.Context, u *upload, name string, in io.Reader, o census.Options, v census.ReportOptions) (*census.Report, error) {
 	o.MaxIDs = s.options.Limits.UploadIDs
 	if s.options.ownClock {

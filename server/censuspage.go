@@ -18,9 +18,9 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// censusView is the data of the page before a file is dropped.
+// censusView is the data of the page with the form.
 type censusView struct {
-	Upload int64 // bytes that are taken
+	Upload int64 // maximum in bytes
 	Past   []pastReport
 	Error  string
 }

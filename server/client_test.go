@@ -99,6 +99,20 @@ func TestClientReusesItsConnection(t *testing.T) {
 	if n := dials.Load(); n != 1 {
 		t.Errorf("80 requests used %d connections, want 1", n)
 	}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadGateway)
+		_, _ = w.Write([]byte("<html>" + strings.Repeat("long ", 20_000)))
+	}))
+	defer proxy.Close()
+	c.URL = proxy.URL
+	for range 20 {
+		if _, err := c.Processes(ctx, ""); err == nil {
+			t.Fatal("a bad gateway is no error")
+		}
+	}
+	if n := dials.Load(); n != 2 {
+		t.Errorf("20 long error pages used %d connections, want 1", n-1)
+	}
 }
 
 // An error has all that the server reported: where in the request what is wrong.
@@ -164,12 +178,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	told, err := c.Inspect(ctx, ids[999].String())
+	in, err := c.Inspect(ctx, ids[999].String())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(told.Readings[0].Variant, told.Trace.Verdict, told.Trace.Processes[0].Name)
+	fmt.Println(in.Readings[0].Variant, in.Trace.Verdict, in.Trace.Processes[0].Name)
 
 	stop()
 	fmt.Println(<-served)

@@ -5,29 +5,29 @@
 //	...
 //	err = s.Serve(ctx, listener) // until ctx ends
 //
-// The API makes ids in bulk, tells what an id says and who made it, turns times
-// into ranges, records processes, and takes the census of an upload. Its
-// description is at /openapi.json, made from the types of package wire. The page
-// at / does the same for people, without JavaScript where a form can.
+// The API creates ids in bulk, shows the creation time and the process of an id, turns
+// times into ranges, registers processes, and takes the census of an upload. Its
+// description is at /openapi.json, generated from the types of package wire. The page
+// at / offers the same to people, without JavaScript where a form suffices.
 //
-// # What is promised
+// # Guarantees
 //
-// No id is given out twice: they come from one generator, whose process value
-// belongs to the server alone once it is registered.
+// No id is created twice: all ids come from one generator, whose process value belongs
+// to the server alone once it is registered.
 //
-// A store that is locked, broken or away takes nothing along but the answers that
-// need it; those say so. Requests, connections, bodies, uploads, and the time that
-// each may take are bounded, see [Limits]: nothing that clients do makes the
-// server grow without bound or keeps it from answering others. Uploads are read as
-// they come and never held as a whole, neither in memory nor on disk.
+// A store that is locked, broken or unreachable only fails the requests that need it.
+// Requests, connections, bodies, uploads, and the time for each are bounded, see
+// [Limits]: no client can make the server grow without bound or keep it from answering
+// others. Uploads are read as they arrive and never held as a whole, neither in memory
+// nor on disk.
 //
-// On a loopback address the server answers only requests for a loopback name, so
-// that no foreign web site can reach it through a browser; writes by pages of
-// another origin are refused everywhere. On any other address it wants a token.
+// On a loopback address the server answers only requests for a loopback name, so that
+// no foreign web site can reach it through a browser. Writes by pages of another origin
+// are refused everywhere. Any other address requires a token.
 //
-// # What is not promised
+// # Limitations
 //
 // There is no TLS: put a proxy in front for networks that you do not trust. A token
-// lets its holder do everything. Reports of a census are kept in memory, the last
-// few, until the server ends.
+// permits everything. The reports of the last few censuses are kept in memory until
+// the server ends.
 package server

@@ -14,11 +14,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// policy lets the page load what the server itself has, and nothing else.
+// policy lets the page load files of this server only.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// recorder remembers what was answered.
+// recorder keeps the status and the size of a response.
 type recorder struct {
 	http.ResponseWriter
 	code  int
@@ -41,29 +41,30 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.ResponseController through.
+// Unwrap is for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
-// ServeHTTP guards, counts and logs every request. It is used by [Server.Serve];
-// behind another server it lacks the timeouts, and it takes every Host header.
+// ServeHTTP guards, counts and logs every request. [Server.Serve] uses it. A program
+// that uses it with a server of its own must set the timeouts, and every Host header
+// is accepted.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := recorders.Get().(*recorder)
 	*rec = recorder{ResponseWriter: w}
 	began := time.Now()
-	s.metrics.under.Inc()
+	s.metrics.inFlight.Inc()
 	defer func() {
-		s.metrics.under.Dec()
+		s.metrics.inFlight.Dec()
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}
 			s.options.Log.Error("panic in a handler", "panic", p, "path", r.URL.Path, "stack", string(debug.Stack()))
 			if rec.code != 0 {
-				panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+				panic(http.ErrAbortHandler) // an incomplete response must not look complete
 			}
-			s.refuse(rec, r, http.StatusInternalServerError, "something went wrong in the server; its log says what")
+			s.refuse(rec, r, http.StatusInternalServerError, internalText)
 		}
 		took := time.Since(began)
 		s.metrics.request(route(r), method(r), rec.code, took)
@@ -85,8 +86,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.guard(rec, r)
 }
 
-// route is the pattern that r matched, for the metrics. A client must not be able
-// to make up new ones.
+// route returns the pattern that r matched, for the metrics. Clients cannot add
+// values to it.
 func route(r *http.Request) string {
 	if _, path, ok := strings.Cut(r.Pattern, " "); ok {
 		return path
@@ -105,24 +106,24 @@ func method(r *http.Request) string {
 	return "other"
 }
 
-// guard lets r through to the handlers, or says why not.
+// guard passes r to the handlers or refuses it.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.loopback.Load() && !isLoopbackHost(r.Host):
-		s.refuse(w, r, http.StatusMisdirectedRequest, "this server answers for localhost only")
+		s.refuse(w, r, http.StatusMisdirectedRequest, "this server is for requests to localhost only")
 		return
 	case !wellFormed(r.URL.RawQuery):
-		s.refuse(w, r, http.StatusBadRequest, "the query of the URL cannot be read: parameters stand between &, in UTF-8, and a % before two hexadecimal digits")
+		s.refuse(w, r, http.StatusBadRequest, "the query of the URL is malformed: want parameters in UTF-8, separated by &, and two hexadecimal digits after each %")
 		return
 	case isOpen(r.URL.Path):
 		s.mux.ServeHTTP(w, r)
 		return
 	case !s.authorized(r):
-		s.refuseStranger(w, r)
+		s.requireAuth(w, r)
 		return
 	}
 	if s.origin.Check(r) != nil {
-		s.refuse(w, r, http.StatusForbidden, "this request was made by a page of another origin")
+		s.refuse(w, r, http.StatusForbidden, otherOriginText)
 		return
 	}
 	if !s.takeSlot(r) {
@@ -140,8 +141,8 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// wellFormed reports whether all of a query can be read. What cannot be would be
-// left out without a word, and a range without its bound is everything.
+// wellFormed reports whether all of a query can be read. net/url would silently skip
+// the rest, and a range that lost its bound would cover everything.
 func wellFormed(query string) bool {
 	values, err := url.ParseQuery(query)
 	for key, all := range values {
@@ -154,7 +155,7 @@ func wellFormed(query string) bool {
 	return err == nil
 }
 
-// isOpen reports whether a path is for everybody: what tells nothing and changes
+// isOpen reports whether a path needs no token: it reveals nothing and changes
 // nothing.
 func isOpen(path string) bool {
 	return path == "/livez" || path == "/readyz" || path == "/login" || strings.HasPrefix(path, "/static/")
@@ -164,8 +165,8 @@ func isUpload(r *http.Request) bool {
 	return r.Method == http.MethodPost && (r.URL.Path == "/v1/census" || r.URL.Path == "/census")
 }
 
-// slotPatience is how long a request waits for others to end, if the limit for the
-// answer leaves so much.
+// slotPatience is how long a request waits for a slot, at most half of the limit for
+// the response.
 const slotPatience = 5 * time.Second
 
 func (s *Server) takeSlot(r *http.Request) bool {
@@ -185,11 +186,10 @@ func (s *Server) takeSlot(r *http.Request) bool {
 	return false
 }
 
-// cookie is the name of the cookie of somebody who has logged in.
+// cookie is the name of the cookie that a browser gets when its user logs in.
 const cookie = "oid_session"
 
-// authorized reports whether r carries the token, or the cookie that stands for
-// it.
+// authorized reports whether r carries the token or the cookie of a login.
 func (s *Server) authorized(r *http.Request) bool {
 	if s.options.Token == "" {
 		return true
@@ -201,21 +201,21 @@ func (s *Server) authorized(r *http.Request) bool {
 	return err == nil && equal(c.Value, s.session)
 }
 
-// equal compares in a time that tells nothing about b.
+// equal compares in constant time.
 func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// refuseStranger asks a program for the token, and leads people to the page where
-// they can give it.
-func (s *Server) refuseStranger(w http.ResponseWriter, r *http.Request) {
+// requireAuth asks a program for the token, and redirects a browser to the login
+// page.
+func (s *Server) requireAuth(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && wantsPage(r) {
 		http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 		return
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="oid"`)
-	s.refuse(w, r, http.StatusUnauthorized, "send the token of the server: Authorization: Bearer TOKEN")
+	s.refuse(w, r, http.StatusUnauthorized, "the server requires its token; send the header Authorization: Bearer TOKEN")
 }
 
-// wantsPage reports whether r is of a browser that shows a page.
+// wantsPage reports whether r comes from a browser that loads a page.
 func wantsPage(r *http.Request) bool {
 	return !isAPI(r.URL.Path) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
@@ -224,7 +224,7 @@ func isAPI(path string) bool {
 	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/openapi") || path == "/metrics"
 }
 
-// refuse answers with an error: a page for people, otherwise problem+json.
+// refuse answers with an error: a page for browsers, otherwise problem+json.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, code int, text string) {
 	if wantsPage(r) {
 		s.errorPage(w, r, code, text)
@@ -232,6 +232,6 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, code int, text s
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(code)
-	// The client may be gone by now.
+	// The client may have disconnected.
 	_ = huma.DefaultJSONFormat.Marshal(w, huma.NewError(code, text))
 }

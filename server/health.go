@@ -29,11 +29,11 @@ func say(w http.ResponseWriter, code int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_, _ = io.WriteString(w, text+"\n") // the client may be gone
+	_, _ = io.WriteString(w, text+"\n") // the client may have disconnected
 }
 
-// aliveCount is how many processes are alive. It is not counted more often than
-// every few seconds, however often somebody scrapes.
+// aliveCount caches how many processes are alive, so that frequent scrapes do not
+// count them each time.
 type aliveCount struct {
 	mu    sync.Mutex
 	until time.Time

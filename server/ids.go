@@ -30,7 +30,7 @@ func (f *idForm) size(n int) int64 {
 	return int64(len(f.open) + len(f.close) + n*f.each + max(n-1, 0)*len(f.between))
 }
 
-// idForms are the forms, the first of which goes to whoever takes any.
+// idForms are all forms. The first is sent to clients that accept any.
 var idForms = []*idForm{
 	{"application/json", `{"ids":[`, ",", "]}\n", 2 * (objectid.Size + 1), func(b []byte, id objectid.ID) []byte {
 		b, _ = id.AppendText(append(b, '"'))
@@ -116,13 +116,13 @@ func (s *Server) addIDs(api huma.API) {
 	})
 }
 
-// slowest is what a client must take or send per second, in bytes.
+// The lowest rates at which clients must read and send, in bytes per second.
 const (
 	slowestReader = 64 << 10
 	slowestWriter = 16 << 10
 )
 
-// sendIDs makes n ids and sends them piece by piece.
+// sendIDs creates n ids and sends them piece by piece.
 func (s *Server) sendIDs(w http.ResponseWriter, f *idForm, n int) {
 	size := f.size(n)
 	h := w.Header()
@@ -134,12 +134,12 @@ func (s *Server) sendIDs(w http.ResponseWriter, f *idForm, n int) {
 	patience := s.options.Limits.Response
 	paced := &pacedWriter{w, http.NewResponseController(w), patience, time.Now().Add(patience + time.Duration(size/slowestReader)*time.Second)}
 	if err := p.send(paced, s.backend.generator(), f, n); err == nil {
-		s.metrics.made.Add(float64(n))
-	} // else the client is gone, and the ids with it
+		s.metrics.created.Add(float64(n))
+	} // otherwise the client has disconnected
 }
 
-// pacedWriter gives a client some time to take each piece, and until last to take
-// all of them.
+// pacedWriter gives a client some time to read each piece, and until last to read all
+// of them.
 type pacedWriter struct {
 	io.Writer
 	control  *http.ResponseController
@@ -153,7 +153,8 @@ func (w *pacedWriter) Write(p []byte) (int, error) {
 	if due.After(w.last) {
 		due = w.last
 	}
-	// Where deadlines are not supported, whoever embeds the handler sets them.
+	// Where deadlines are not supported, the program that embeds the handler has its
+	// own.
 	_ = w.control.SetWriteDeadline(due)
 	return w.Writer.Write(p)
 }

@@ -48,7 +48,7 @@ func (s *Server) addInspect(api huma.API) {
 	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		s.showInspected(w, r, r.URL.Query().Get("id"))
 	})
-	// A form: a text that is short goes into the URL, which can then be shared.
+	// A short text goes into the URL, which can then be shared.
 	s.mux.HandleFunc("POST /{$}", func(w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseForm(); err != nil {
 			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
@@ -96,10 +96,10 @@ func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, err
 	})
 }
 
-// Bounds of what the page shows at once.
+// Bounds of the page.
 const (
 	maxCards   = 6                       // ids with all their readings
-	maxRows    = 5000                    // ids at all
+	maxRows    = 5000                    // ids in all
 	maxLink    = 4000                    // characters of a text that goes into a URL
 	traceTime  = 1500 * time.Millisecond // for the traces of one page
 	maxUnknown = 1000                    // process values remembered as unknown
@@ -156,7 +156,7 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 			if err != nil {
 				data.NoTrace = err.Error()
 			} else if s.options.Now().After(deadline) {
-				data.NoTrace = "the processes of further ids were not looked up, since that takes too long; inspect fewer ids at once"
+				data.NoTrace = "further ids were not looked up, because it takes too long; inspect fewer ids at once"
 			}
 		}
 		found = append(found, in)
@@ -174,7 +174,7 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 }
 
 // pageTrace returns the trace of an ObjectId, and nil for other ids and without a
-// registry. It keeps in unknown what need not be looked up again.
+// registry. It remembers unknown process values in unknown.
 func (s *Server) pageTrace(ctx context.Context, text string, unknown map[string]wire.Trace) (*wire.Trace, error) {
 	id, err := objectid.Parse(text)
 	if err != nil {

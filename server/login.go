@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// loginView is what the page shows.
+// loginView is the data of the page.
 type loginView struct {
 	Next  string
 	Error string
 }
 
-// wrongTokenDelay slows down whoever tries tokens.
+// wrongTokenDelay slows down clients that guess tokens.
 const wrongTokenDelay = 500 * time.Millisecond
 
-// loginBody is how many bytes of a form are taken from strangers.
+// loginBody is the maximum size of the form, which needs no token.
 const loginBody = 4 << 10
 
-// addLogin adds the form with which people show the token once. Their browser then
-// sends a cookie that stands for it.
+// addLogin adds the form in which people enter the token once. Their browser then
+// sends a cookie instead.
 func (s *Server) addLogin() {
 	s.mux.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) {
 		if s.authorized(r) {
@@ -30,7 +30,7 @@ func (s *Server) addLogin() {
 	})
 	s.mux.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
 		if s.origin.Check(r) != nil {
-			s.refuse(w, r, http.StatusForbidden, "this request was made by a page of another origin")
+			s.refuse(w, r, http.StatusForbidden, otherOriginText)
 			return
 		}
 		if err := s.readBody(w, r, loginBody); err != nil {
@@ -44,7 +44,7 @@ func (s *Server) addLogin() {
 		next := within(r.PostForm.Get("next"))
 		if s.options.Token != "" && !equal(strings.TrimSpace(r.PostForm.Get("token")), s.options.Token) {
 			time.Sleep(wrongTokenDelay)
-			s.show(w, r, http.StatusUnauthorized, "login", "Log in", "", loginView{Next: next, Error: "That is not the token."})
+			s.show(w, r, http.StatusUnauthorized, "login", "Log in", "", loginView{Next: next, Error: "This token is wrong."})
 			return
 		}
 		http.SetCookie(w, &http.Cookie{
@@ -54,7 +54,7 @@ func (s *Server) addLogin() {
 	})
 }
 
-// within returns next if it is a path of this server, and otherwise the start.
+// within returns next if it is a path of this server, otherwise the start page.
 func within(next string) string {
 	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
 		return "/"

@@ -29,7 +29,7 @@ func furnish(t *testing.T, r *running) map[string]string {
 		}
 	}
 	worker := decode[wire.Registered](t, r.post(t, "/v1/processes", `{"name":"worker","address":"10.0.0.8:9000","pid":17}`), 201)
-	r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(worker.GPID)+"?reason=deployed+anew", nil)
+	r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(worker.GPID)+"?reason=deployed+again", nil)
 	made := decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":40}`), 200)
 	var list strings.Builder
 	for _, id := range made.IDs {

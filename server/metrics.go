@@ -11,20 +11,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are what /metrics tells.
+// metrics are the numbers at /metrics.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
-	under    prometheus.Gauge
-	made     prometheus.Counter
+	inFlight prometheus.Gauge
+	created  prometheus.Counter
 	uploaded prometheus.Counter
 	store    *prometheus.HistogramVec
 	routes   sync.Map // routeKey -> *routeMetrics
 }
 
-// routeKey and routeMetrics spare the busy path a search by label for each
-// request.
+// routeKey and routeMetrics avoid a search by labels for each request.
 type routeKey struct {
 	route, method string
 	code          int
@@ -35,26 +34,25 @@ type routeMetrics struct {
 	duration prometheus.Observer
 }
 
-// seconds are the bounds of the histograms: from what a request in memory takes to
-// what an upload does.
+// seconds are the bounds of the histograms, from requests in memory to uploads.
 var seconds = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .05, .1, .5, 1, 5, 10, 60, 600}
 
 func newMetrics() *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "oid_http_requests_total", Help: "Requests answered."}, []string{"route", "method", "code"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_http_request_duration_seconds", Help: "Time from the header of a request to the end of its answer.", Buckets: seconds}, []string{"route"}),
-		under:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "oid_http_requests_in_flight", Help: "Requests under way."}),
-		made:     prometheus.NewCounter(prometheus.CounterOpts{Name: "oid_ids_made_total", Help: "Ids given out."}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_http_request_duration_seconds", Help: "Time from the header of a request to the end of its response.", Buckets: seconds}, []string{"route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "oid_http_requests_in_flight", Help: "Requests in flight."}),
+		created:  prometheus.NewCounter(prometheus.CounterOpts{Name: "oid_ids_created_total", Help: "Ids created."}),
 		uploaded: prometheus.NewCounter(prometheus.CounterOpts{Name: "oid_census_bytes_total", Help: "Bytes of uploads read."}),
-		store:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_store_duration_seconds", Help: "Time that the store took to answer.", Buckets: seconds}, []string{"call"}),
+		store:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_store_duration_seconds", Help: "Time of a call of the store.", Buckets: seconds}, []string{"call"}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.under, m.made, m.uploaded, m.store,
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.created, m.uploaded, m.store,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// gauge adds a number that is asked for with every scrape.
+// gauge adds a number that is computed at every scrape.
 func (m *metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }

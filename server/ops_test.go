@@ -42,7 +42,7 @@ func TestMetrics(t *testing.T) {
 	}
 	r.do(t, "MADEUP", "/", nil)
 	for name, want := range map[string]float64{
-		`oid_ids_made_total`: 123,
+		`oid_ids_created_total`: 123,
 		`oid_http_requests_total{code="200",method="POST",route="/v1/ids"}`:     1,
 		`oid_http_requests_total{code="422",method="POST",route="/v1/ids"}`:     1,
 		`oid_http_requests_total{code="200",method="GET",route="/v1/ids/{id}"}`: 1,

@@ -11,71 +11,69 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Options tune a [Server]. The zero value, like a nil pointer, is ready to use.
+// Options configure a [Server]. The zero value and a nil pointer mean the defaults.
 type Options struct {
-	// Open opens the store that holds the registry. It is called again after a
-	// while if it fails, and the server closes what it returns. Nil: there is no
-	// registry.
+	// Open opens the store that holds the registry. The server calls it again after
+	// an error, and closes the store at the end. Nil: there is no registry.
 	Open func(context.Context) (store.Store, error)
 	// OneHost reports whether only this host can reach the store that Open has
-	// returned, see package registry. Nil: it is not known to be so.
+	// returned, see package registry. Nil: other hosts may reach it.
 	OneHost func(store.Store) bool
-	// Addr is the ip:port that the registry records for the server. Default: that
-	// of the listener.
+	// Addr is the ip:port that the registry records for the server. Default: the
+	// address of the listener.
 	Addr string
-	// Version is what the page, the API and the registry say.
+	// Version is shown by the page, the API and the registry.
 	Version string
 
-	// Token is what clients must send as a bearer token, and people to log in. At
-	// least 16 characters. Default: none is wanted, which goes on a loopback
-	// address only.
+	// Token is the bearer token of API requests and the password of the login page.
+	// At least 16 characters. Default: none, which requires a loopback address.
 	Token string
 
 	// Limits bound what clients may use.
 	Limits Limits
-	// Drain is for how long requests are still served when the server is to end,
-	// while /readyz says no, so that load balancers can turn away. Default: 1s.
+	// Drain is how long the server goes on serving at the end while /readyz fails,
+	// so that load balancers send requests elsewhere. Default: 1s.
 	Drain time.Duration
-	// Grace is how long requests under way may then take to end. Uploads are cut
-	// short with an answer at half of that time. Default: 30s.
+	// Grace is how long requests in flight may then take. Uploads are ended with an
+	// error response after half of that time. Default: 30s.
 	Grace time.Duration
 
-	// Log is told what goes wrong. Default: slog.Default().
+	// Log receives errors and warnings. Default: slog.Default().
 	Log *slog.Logger
-	// Access is told every request. Nil: nobody is.
+	// Access logs every request; nil disables it.
 	Access *slog.Logger
 	// Now returns the time. Default: time.Now.
 	Now func() time.Time
 
-	ownClock bool // Now is the caller's
+	ownClock bool // the caller has set Now
 }
 
-// Limits bound what clients may use. Zero fields stand for the defaults.
+// Limits bound what clients may use. A zero field means its default.
 type Limits struct {
-	Connections int   // open at a time; more wait. Default: 4096
-	Requests    int   // at work at a time; more wait for a moment. Default: 512
-	Uploads     int   // at a time. Default: 4
+	Connections int   // open at the same time; more wait. Default: 4096
+	Requests    int   // handled at the same time; more wait a moment. Default: 512
+	Uploads     int   // at the same time; more are refused. Default: 4
 	Upload      int64 // bytes of one upload, as sent. Default: 4 GiB
 	UploadIDs   int64 // ids in one upload; each takes 16 bytes of memory. Default: 20 million
-	Body        int64 // bytes of every other body. Default: 1 MiB
-	IDs         int   // that one request may ask for. Default, and at most: 10 million
+	Body        int64 // bytes of any other request body. Default: 1 MiB
+	IDs         int   // created by one request. Default and maximum: 10 million
 
 	Header     time.Duration // to send the header of a request. Default: 10s
-	Request    time.Duration // to send the body of one that is no upload. Default: 30s
-	Response   time.Duration // to take a response, or each piece of one with ids, which must be taken at 64 KiB/s. Default: 60s
+	Request    time.Duration // to send the body of a request that is not an upload. Default: 30s
+	Response   time.Duration // to read a response, or each piece of one with ids, which must be read at 64 KiB/s. Default: 60s
 	Idle       time.Duration // between two requests of a connection. Default: 2m
-	UploadTime time.Duration // for one upload, which is also cut if it is slower than 16 KiB/s. Default: 1h
+	UploadTime time.Duration // for one upload, which must also arrive at 16 KiB/s. Default: 1h
 	Store      time.Duration // for the store to answer. Default: 5s
 }
 
-// maxIDs is how many ids one request may ask for, by the API's description.
+// maxIDs is the maximum in the description of the API.
 const maxIDs = 10_000_000
 
-// minToken is how many characters a token needs to be hard to guess.
+// minToken is the number of characters that make a token hard to guess.
 const minToken = 16
 
-// ErrToken is wrapped by the errors of [New] and [Server.Serve] for a token that
-// is missing or too short.
+// ErrToken is wrapped by the errors of [New] and [Server.Serve] for a missing token
+// or one that is too short.
 var ErrToken = errors.New("server: token")
 
 func (o *Options) withDefaults() (Options, error) {

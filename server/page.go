@@ -22,7 +22,7 @@ import (
 //go:embed static templates
 var files embed.FS
 
-// asset is a file that the page loads.
+// asset is a file that the pages load.
 type asset struct {
 	kind, tag string
 	data      []byte
@@ -91,7 +91,7 @@ var functions = template.FuncMap{
 	"comma":   humanize.Comma,
 }
 
-// moment writes a time for people, in UTC.
+// moment writes a time for people.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
 
 func (s *Server) addPages() {
@@ -118,7 +118,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 }
 
 // show answers with a view. It renders the page before it sends the first byte, so
-// that an error does not leave half a page.
+// that an error does not leave an incomplete page.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, name, title, current string, data any) {
 	var b bytes.Buffer
 	f := frame{title, current, views, s.options.Version, data}
@@ -126,16 +126,16 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, name, ti
 		s.options.Log.ErrorContext(r.Context(), "page", "view", name, "error", err)
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusInternalServerError)
-		_, _ = w.Write([]byte("internal error; see the server's log\n"))
+		_, _ = w.Write([]byte(internalText + "\n"))
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_, _ = w.Write(b.Bytes()) // the client may be gone
+	_, _ = w.Write(b.Bytes()) // the client may have disconnected
 }
 
-// errorPage answers with an error for people.
+// errorPage answers with an error as a page.
 func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, text string) {
 	current := ""
 	for _, v := range views[1:] {
@@ -150,7 +150,7 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, tex
 	}{code, http.StatusText(code), text})
 }
 
-// fail answers with err for people.
+// fail answers with err.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	code := status(err)
 	if code == http.StatusServiceUnavailable {

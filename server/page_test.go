@@ -67,7 +67,7 @@ func TestTyping(t *testing.T) {
 	b.await(`document.querySelector('.tile b.id')?.innerText.startsWith('6ae7fd')`)
 }
 
-// A view is a key away, and so is what one wants from it.
+// Keys open a view, focus its input and copy its result.
 func TestKeys(t *testing.T) {
 	r := serve(t, server.Options{})
 	b := newTab(t, browserOf(t), r.url)
@@ -159,7 +159,7 @@ func TestProcessesLive(t *testing.T) {
 	eval[string](b, `document.querySelector('#result').dataset.old = 'yes'`)
 	b.await(`!document.querySelector('#result').dataset.old`)
 	if at := eval[int](b, plot+`.scrollLeft`); at != -90 {
-		t.Errorf("after the plot came anew it is scrolled to %d, not to -90", at)
+		t.Errorf("after the plot was replaced it is scrolled to %d, not to -90", at)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestLoginInTheBrowser(t *testing.T) {
 	b.open("/range?since=2h")
 	b.await(`location.pathname === '/login'`)
 	b.do(chromedp.SendKeys("#token", "not the token"), chromedp.Click("form button"))
-	b.await(`document.querySelector('[role=alert]')?.innerText === 'That is not the token.'`)
+	b.await(`document.querySelector('[role=alert]')?.innerText === 'This token is wrong.'`)
 	b.do(chromedp.Evaluate[chromedp.Void](axe))
 	b.checkAccess("a wrong token")
 	b.screenshot("login-wrong")
@@ -232,8 +232,7 @@ func TestWithoutScript(t *testing.T) {
 	shows("Its ids")
 }
 
-// The page's script says how long ago something was in the same words as everything
-// else.
+// The page's script follows the rule of phrase.Ago.
 func TestAgoInTheBrowser(t *testing.T) {
 	r := serve(t, server.Options{})
 	b := newTab(t, browserOf(t), r.url)

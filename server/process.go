@@ -112,12 +112,12 @@ type processView struct {
 	Example     exampleID
 }
 
-// exampleID shows where the process value is in an id.
+// exampleID shows the position of the process value in an id.
 type exampleID struct {
 	Seconds, Value, Rest string
 }
 
-// maxSamples bounds what one plot is made of: a week at an interval of 10 s.
+// maxSamples is the maximum for a plot: a week at an interval of 10 s.
 const maxSamples = 70_000
 
 func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {

@@ -76,7 +76,7 @@ type processRow struct {
 	Processors  string
 }
 
-// Bounds of what the page shows.
+// Bounds of the page.
 const (
 	maxProcesses = 200
 	sparkTime    = 15 * time.Minute
@@ -115,7 +115,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, code, "processes", "Processes", "/processes", data)
 }
 
-// newProcessRow draws the last minutes of a process.
+// newProcessRow plots the last minutes of a process.
 func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Status) (processRow, error) {
 	row := processRow{Process: towire.Process(p), Started: p.GPID.Start()}
 	var samples []registry.Sample

@@ -70,7 +70,7 @@ func (s *Server) addRegistration(api huma.API) {
 // maxAhead is how far the clock of a process may be ahead of this one's.
 const maxAhead = time.Hour
 
-// Labels are part of every list of processes.
+// Bounds of labels, which are part of every list of processes.
 const (
 	maxLabelKey   = 100
 	maxLabelValue = 200

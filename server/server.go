@@ -18,28 +18,27 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// Server answers requests. Make it with [New], and let it serve with
-// [Server.Serve], once.
+// Server answers requests. Create it with [New] and call [Server.Serve] once.
 type Server struct {
 	options Options
 	backend *backend
 	metrics *metrics
 	mux     *http.ServeMux
 	origin  *http.CrossOriginProtection
-	session string // what the cookie of somebody who has logged in holds
+	session string // value of the cookie of a login
 
 	loopback atomic.Bool   // requests must be for a loopback name
-	slots    chan struct{} // one for each request at work
+	slots    chan struct{} // one for each request that is handled
 	uploads  chan struct{} // one for each upload
 	draining atomic.Bool
-	cut      context.Context // ends when uploads are to be cut short
+	cut      context.Context // ends when uploads must end
 	cutNow   context.CancelFunc
 	reports  reportCache
 	alive    aliveCount
 }
 
-// New returns a server that does not yet serve. The error wraps [ErrToken], or
-// says that the system gives no random numbers. A nil o stands for the zero
+// New returns a server that does not serve yet. The error wraps [ErrToken], or is
+// about an invalid option or the system's random numbers. A nil o means the zero
 // Options.
 func New(o *Options) (*Server, error) {
 	opts, err := o.withDefaults()
@@ -70,21 +69,21 @@ func New(o *Options) (*Server, error) {
 	return s, nil
 }
 
-// startPatience is for how long the first answers wait for the store, so that the
-// ids in them can already be traced.
+// startPatience is how long Serve waits for the store before it accepts requests, so
+// that the first ids can already be traced.
 const startPatience = 2 * time.Second
 
-// Serve answers requests that come in through l until ctx ends, then lets those
-// under way end as Options.Drain and Options.Grace say, records its end in the registry, and
-// closes the store. It closes l. It returns nil after such an end; otherwise the
-// listener's error, or one that wraps [ErrToken] because l's address is not a
-// loopback one and there is no token.
+// Serve answers requests that arrive through l until ctx ends. It then lets requests
+// in flight end as Options.Drain and Options.Grace say, records its end in the
+// registry, and closes the store and l. It returns nil after such an end, otherwise
+// the listener's error. It fails at once, with an error that wraps [ErrToken], without
+// a token if the address of l is not a loopback address.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer l.Close()
 	loopback := isLoopback(l.Addr())
 	s.loopback.Store(loopback)
 	if !loopback && s.options.Token == "" {
-		return fmt.Errorf("%w: %v can be reached by others, so clients need one; or listen on 127.0.0.1", ErrToken, l.Addr())
+		return fmt.Errorf("%w: %v can be reached by others, so a token is required; or listen on 127.0.0.1", ErrToken, l.Addr())
 	}
 	life, end := context.WithCancel(context.Background())
 	defer end()
@@ -127,7 +126,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return errors.Join(err, s.backend.close(last))
 }
 
-// shutDown ends h as Options say.
+// shutDown ends h by Options.Drain and Options.Grace.
 func (s *Server) shutDown(h *http.Server) error {
 	s.draining.Store(true)
 	time.Sleep(s.options.Drain)
@@ -135,12 +134,12 @@ func (s *Server) shutDown(h *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.Grace)
 	defer cancel()
 	if err := h.Shutdown(ctx); err != nil {
-		return fmt.Errorf("server: requests were still under way after %v: %w", s.options.Grace, errors.Join(err, h.Close()))
+		return fmt.Errorf("server: requests were still in flight after %v: %w", s.options.Grace, errors.Join(err, h.Close()))
 	}
 	return nil
 }
 
-// addr is what the registry records: the address that peers dial.
+// addr returns the address for the registry, which peers dial.
 func (s *Server) addr(l net.Listener) string {
 	if s.options.Addr != "" {
 		return s.options.Addr
@@ -153,8 +152,8 @@ func isLoopback(a net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
-// isLoopbackHost reports whether the Host header names this very machine: a name
-// that no one else's DNS can point elsewhere.
+// isLoopbackHost reports whether the Host header names this machine in a way that no
+// DNS server can redirect.
 func isLoopbackHost(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {

@@ -19,18 +19,24 @@ import (
 
 // Errors about requests. Their texts are for clients.
 var (
-	errTooLarge   = errors.New("the upload is larger than this server takes; the command \"oid census\" has no limit")
-	errTooSlow    = errors.New("the upload came too slowly or took too long")
-	errLongBody   = errors.New("the body of the request is larger than this server takes")
-	errSlowBody   = errors.New("the body of the request came too slowly")
-	errBadBody    = errors.New("the body of the request is not as long as was said, or not in chunks as they should be")
+	errTooLarge   = errors.New("the upload is larger than this server accepts; the command \"oid census\" has no limit")
+	errTooSlow    = errors.New("the upload was too slow")
+	errLongBody   = errors.New("the body of the request is larger than this server accepts")
+	errSlowBody   = errors.New("the body of the request was too slow")
+	errBadBody    = errors.New("the body of the request ends early, or its chunks are malformed")
 	errBusy       = errors.New("the server is busy; try again in a moment")
-	errStopping   = errors.New("the server is being stopped; send the request again in a moment")
-	errAcceptable = errors.New("there are application/json, text/plain and application/octet-stream")
-	errNoReport   = errors.New("there is no such report: the server keeps the last few, until it is stopped")
+	errStopping   = errors.New("the server is stopping; send the request again in a moment")
+	errAcceptable = errors.New("this endpoint returns application/json, text/plain or application/octet-stream")
+	errNoReport   = errors.New("report not found: the server keeps the last few, until it stops")
 )
 
-// requestError is an error of whoever sent a request, whose text is for them.
+// Texts for clients.
+const (
+	internalText    = "internal error; see the log of the server"
+	otherOriginText = "the request comes from a page of another origin"
+)
+
+// requestError is an error in a request. Its text is for the client.
 type requestError struct{ error }
 
 func (e requestError) Unwrap() error { return e.error }
@@ -39,7 +45,7 @@ func requestf(format string, args ...any) error {
 	return requestError{fmt.Errorf(format, args...)}
 }
 
-// status is the only place where an error becomes an HTTP status. The text of an
+// status returns the HTTP status for an error; no other place does. The text of an
 // error with status 500 is not for clients.
 func status(err error) int {
 	for _, c := range []struct {
@@ -70,21 +76,21 @@ func status(err error) int {
 	return http.StatusInternalServerError
 }
 
-// problem is err as an answer of the API, see RFC 9457. What is not meant for
+// problem returns err as a response of the API, see RFC 9457. A text that is not for
 // clients goes to the log.
 func (s *Server) problem(ctx context.Context, err error) error {
 	code := status(err)
 	return problemWith(code, s.text(ctx, code, err))
 }
 
-// text returns what a client may read of err.
+// text returns the text of err for a client.
 func (s *Server) text(ctx context.Context, code int, err error) string {
 	if code == http.StatusInternalServerError {
 		s.options.Log.ErrorContext(ctx, "request failed", "error", err)
-		return "something went wrong in the server; its log says what"
+		return internalText
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		return "no process of this name is recorded; the list of processes shows those that are"
+		return "no process with this GPID is recorded; see the list of processes"
 	}
 	return err.Error()
 }

@@ -26,8 +26,8 @@ type censusReader struct {
 	flags *censusFlags
 }
 
-// readAll reads every source into c. What could not be read is part of c's
-// report; the errors are those of wrong use and of a context that has ended.
+// readAll reads every source into c. Unreadable sources are part of c's report; the
+// errors returned are those of wrong use and of ctx.
 func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []string) error {
 	p := newProgress(r.std, r.flags.quiet, sources)
 	defer p.finish()
@@ -39,7 +39,7 @@ func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []
 		if err != nil {
 			in = io.NopCloser(failing{err})
 		}
-		// The report repeats what Read returns.
+		// The report has the error.
 		_ = c.Read(ctx, nameOf(source), p.reader(in))
 		if err := errors.Join(ctx.Err(), in.Close()); err != nil {
 			return err
@@ -53,7 +53,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// nameOf returns what to call a source: without the password of a URL.
+// nameOf returns the name of a source for people: a URL without its password.
 func nameOf(source string) string {
 	if source == "-" {
 		return "standard input"
@@ -72,7 +72,7 @@ func isMongo(source string) bool {
 	return strings.HasPrefix(source, "mongodb://") || strings.HasPrefix(source, "mongodb+srv://")
 }
 
-// open returns what a source holds: the bytes of a file, or the documents of a
+// open returns the content of a source: the bytes of a file, or the documents of a
 // collection as BSON.
 func (r *censusReader) open(ctx context.Context, source string) (io.ReadCloser, error) {
 	switch {
@@ -85,7 +85,7 @@ func (r *censusReader) open(ctx context.Context, source string) (io.ReadCloser, 
 	case strings.HasPrefix(source, "sqlite:"), isPostgres(source):
 		i := strings.LastIndexByte(source, '#')
 		if i < 0 {
-			return nil, usagef("source %q names no collection; write it at the end, as in sqlite:PATH#COLLECTION", nameOf(source))
+			return nil, usagef("source %q has no collection; write it at the end, as in sqlite:PATH#COLLECTION", nameOf(source))
 		}
 		return r.store(ctx, &storeFlag{url: source[:i]}, source[i+1:])
 	}
@@ -99,7 +99,7 @@ func (r *censusReader) open(ctx context.Context, source string) (io.ReadCloser, 
 	if info.Mode().IsRegular() {
 		return os.Open(source)
 	}
-	// Opening a FIFO waits for its writer, and reading for what that writes.
+	// Opening a FIFO waits for a writer, and reading waits for its output.
 	return interruptible(ctx, &lazyFile{path: source}), nil
 }
 
@@ -147,14 +147,13 @@ func (r *censusReader) store(ctx context.Context, where *storeFlag, collection s
 	}), nil
 }
 
-// pushDown reports whether a collection can itself leave out what is outside the
-// range.
+// pushDown reports whether the store can select the ids in the range.
 func (r *censusReader) pushDown() bool {
 	return r.flags.options.Field == "_id" && r.flags.options.Range != (objectid.Range{})
 }
 
-// mongo returns the documents of a collection on a MongoDB server, with no field
-// but the one that is counted.
+// mongo returns the documents of a collection on a MongoDB server, each with only the
+// field that is counted.
 func (r *censusReader) mongo(ctx context.Context, source string) (io.ReadCloser, error) {
 	uri, database, collection, err := splitNamespace(source)
 	if err != nil {
@@ -166,7 +165,7 @@ func (r *censusReader) mongo(ctx context.Context, source string) (io.ReadCloser,
 	}
 	c := client.Database(database).Collection(collection)
 	return documents(func(w io.Writer) error {
-		// A context that has ended is no reason to keep the connection.
+		// The connection must be closed also after ctx has ended.
 		defer func() { _ = client.Disconnect(context.WithoutCancel(ctx)) }()
 		return r.find(ctx, c, w)
 	}), nil
@@ -188,8 +187,8 @@ func (r *censusReader) find(ctx context.Context, c *mongo.Collection, w io.Write
 	var cursor *mongo.Cursor
 	err := errNoHint
 	if r.flags.options.Field == "_id" {
-		// With the hint the server reads the index and no document. Not every
-		// collection has one on _id.
+		// With the hint the server reads only the index. Some collections have no
+		// index on _id.
 		cursor, err = c.Find(ctx, filter, find, options.Find().SetHint(bson.D{{Key: "_id", Value: 1}}))
 	}
 	if err != nil && ctx.Err() == nil && !mongo.IsNetworkError(err) && !mongo.IsTimeout(err) {
@@ -207,8 +206,8 @@ func (r *censusReader) find(ctx context.Context, c *mongo.Collection, w io.Write
 	return cursor.Err()
 }
 
-// splitNamespace takes the collection out of mongodb://HOST/DATABASE.COLLECTION,
-// which leaves a connection string.
+// splitNamespace splits mongodb://HOST/DATABASE.COLLECTION into a connection string,
+// the database and the collection.
 func splitNamespace(source string) (uri, database, collection string, err error) {
 	base, query, hasQuery := strings.Cut(source, "?")
 	scheme, rest, _ := strings.Cut(base, "://")
@@ -216,7 +215,7 @@ func splitNamespace(source string) (uri, database, collection string, err error)
 	namespace, err = url.PathUnescape(namespace)
 	database, collection, found := strings.Cut(namespace, ".")
 	if err != nil || !found || database == "" || collection == "" || hosts == "" {
-		return "", "", "", usagef("source %s names no collection; write mongodb://HOST/DATABASE.COLLECTION", nameOf(source))
+		return "", "", "", usagef("source %s has no collection; write mongodb://HOST/DATABASE.COLLECTION", nameOf(source))
 	}
 	uri = scheme + "://" + hosts + "/" + url.PathEscape(database)
 	if hasQuery {
@@ -225,7 +224,7 @@ func splitNamespace(source string) (uri, database, collection string, err error)
 	return uri, database, collection, nil
 }
 
-// documents returns what write writes, which runs meanwhile.
+// documents returns the output of write, which runs in a goroutine.
 func documents(write func(io.Writer) error) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() {

@@ -12,11 +12,11 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-// rfc3339 is how the commands write a time.
+// rfc3339 returns a time as the commands print it.
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// printable returns s without characters that could move the cursor of a terminal
-// or break a table: processes choose their names themselves.
+// printable replaces characters in s that could move the cursor of a terminal or break
+// a table: processes choose their own names.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -61,14 +61,14 @@ func (i interrupted) Error() string { return "interrupted by signal: " + i.signa
 // Is makes it a cancellation for packages that look for one.
 func (i interrupted) Is(target error) bool { return target == context.Canceled }
 
-// report writes err to stderr where that helps, and returns the exit code. It is
-// the only place where an error becomes one. cmd is the command that failed.
+// report writes err to stderr where that helps, and returns its exit code; no other
+// place does. cmd is the command that failed.
 func report(ctx context.Context, std streams, cmd *cobra.Command, err error) int {
 	var usage usageError
 	var exit exitError
 	var by interrupted
 	switch {
-	case err == nil, errors.Is(err, syscall.EPIPE): // the reader has what it wanted
+	case err == nil, errors.Is(err, syscall.EPIPE): // the reader needs no more
 		return exitDone
 	case errors.Is(err, errReported):
 		return exitFailed
@@ -111,11 +111,11 @@ func (s streams) warn(format string, args ...any) {
 	fmt.Fprintf(s.err, "oid: %s\n", plain(fmt.Sprintf(format, args...)))
 }
 
-// packagePrefix is the name of a package in front of its error.
+// packagePrefix matches the name of a package in front of its error.
 var packagePrefix = regexp.MustCompile(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server): `)
 
-// plain returns the text of an error without the names of packages, which say
-// nothing to a user of the command.
+// plain returns the text of an error without the names of packages, which do not help
+// users of the command.
 func plain(text string) string {
 	for packagePrefix.MatchString(text) {
 		text = packagePrefix.ReplaceAllString(text, "$1")

@@ -47,7 +47,7 @@ line; all others are stored.
 			}
 			var in io.Reader
 			if len(args) == 2 && args[1] != "-" {
-				in = strings.NewReader(strings.ReplaceAll(args[1], "\n", " ")) // which means the same in JSON
+				in = strings.NewReader(strings.ReplaceAll(args[1], "\n", " ")) // equivalent in JSON
 			} else {
 				in = std.stdin(cmd.Context(), "documents")
 			}
@@ -78,8 +78,8 @@ type insertion struct {
 	refused bool
 }
 
-// run stores what in holds. One goroutine reads while this one stores: what has
-// come meanwhile is the next batch.
+// run stores the documents in in. One goroutine reads while this one stores; the
+// lines that arrive meanwhile are the next batch.
 func (w *insertion) run(ctx context.Context, in io.Reader) error {
 	q := newLineQueue()
 	go q.read(in)
@@ -105,7 +105,7 @@ func (w *insertion) run(ctx context.Context, in io.Reader) error {
 	return nil
 }
 
-// store stores a batch, prints its ids and reports what was refused.
+// store stores a batch, prints its ids and reports the documents refused.
 func (w *insertion) store(ctx context.Context, batch []line) error {
 	docs := make([]any, len(batch))
 	for i, l := range batch {
@@ -134,14 +134,14 @@ func (w *insertion) store(ctx context.Context, batch []line) error {
 	return nil
 }
 
-// unreadable takes the place of a document that could not be read, so that the
-// store refuses it in its turn.
+// unreadable replaces a document that could not be read, so that the store refuses it
+// in order.
 type unreadable struct{ err error }
 
-// MarshalBSON returns what is wrong with the document.
+// MarshalBSON returns the error of the document.
 func (u unreadable) MarshalBSON() ([]byte, error) { return nil, u.err }
 
-// print writes the ids of what is stored.
+// print writes the ids of the stored documents.
 func (w *insertion) print(keys []store.Key) error {
 	out := bufio.NewWriter(w.std.out)
 	for _, key := range keys {
@@ -156,8 +156,7 @@ func (w *insertion) print(keys []store.Key) error {
 		_, _ = out.Write(line) // Flush returns the error
 	}
 	if err := out.Flush(); err != nil {
-		// Not wrapped: a reader that is gone is a failure here, because documents
-		// are not stored.
+		// Not wrapped: EPIPE is a failure here, because documents remain unstored.
 		return fmt.Errorf("print ids: %v", err)
 	}
 	return nil

@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// maxLine is the longest line that is read: a document of 16 MiB is longer
-	// as JSON.
+	// maxLine is the longest line in bytes: a document of 16 MiB is longer as JSON.
 	maxLine = 64 << 20
 
-	// The queue takes lines until it holds this much.
+	// put waits while the queue holds this much.
 	queueLines = 2000
 	queueBytes = 16 << 20
 )
 
-// line is a line of input: a document, or what is wrong with it.
+// line is a line of input: a document, or an error.
 type line struct {
 	number int
 	doc    bson.D
 	err    error
 }
 
-// lineQueue is what one goroutine has read and another has yet to store.
+// lineQueue holds the lines that one goroutine has read and another has not stored
+// yet.
 type lineQueue struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -45,8 +45,8 @@ func newLineQueue() *lineQueue {
 	return q
 }
 
-// take returns the lines that are there, at least one unless the input has
-// ended.
+// take returns the lines in the queue; it waits for one. None and no error means that
+// the input has ended.
 func (q *lineQueue) take(ctx context.Context) ([]line, error) {
 	defer context.AfterFunc(ctx, func() {
 		q.mu.Lock()
@@ -70,8 +70,8 @@ func (q *lineQueue) take(ctx context.Context) ([]line, error) {
 	return lines, nil
 }
 
-// put adds a line of so many bytes, and waits while the queue is full. It
-// reports whether more lines are wanted.
+// put adds a line of size bytes, and waits while the queue is full. It returns false
+// after stop.
 func (q *lineQueue) put(l line, size int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -111,7 +111,7 @@ func (q *lineQueue) read(in io.Reader) {
 			return
 		}
 		if number == 1 {
-			text = bytes.TrimPrefix(text, []byte("\ufeff")) // which editors put there
+			text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors add it
 		}
 		last := errors.Is(err, io.EOF)
 		if len(bytes.TrimSpace(text)) > 0 || errors.Is(err, errLongLine) {
@@ -130,8 +130,8 @@ func (q *lineQueue) read(in io.Reader) {
 	}
 }
 
-// readLine reads a line, and the rest of one that is too long without keeping
-// it. The end of the input is io.EOF beside what came before it.
+// readLine returns a line. It skips a line that is too long, with errLongLine. At the
+// end of the input it returns the last line with io.EOF.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var text []byte
 	long := false

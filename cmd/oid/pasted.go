@@ -61,7 +61,7 @@ func pasted(ctx context.Context, std streams, args []string) iter.Seq[pastedID] 
 }
 
 // stdin returns standard input as a reader that ends with ctx. At a terminal it
-// says what the command waits for.
+// prints which input the command waits for.
 func (s streams) stdin(ctx context.Context, what string) io.Reader {
 	f, isFile := s.in.(*os.File)
 	if isFile {

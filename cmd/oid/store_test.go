@@ -107,7 +107,7 @@ func TestStoreCommandsRefuse(t *testing.T) {
 		code int
 		err  string
 	}{
-		{"", []string{"find", "c"}, 1, `"oid insert" makes it`},
+		{"", []string{"find", "c"}, 1, `create it with "oid insert"`},
 		{"", []string{"insert", "c", `{"d":` + strings.Repeat(`{"d":`, 200) + "1" + strings.Repeat("}", 201)}, 1, "deep"},
 		{`{"s":"` + strings.Repeat("x", 17<<20) + `"}`, []string{"insert", "c"}, 1, "16 MiB"},
 		{strings.Repeat("x", maxLine+1), []string{"insert", "c"}, 1, "line 1: line of more than"},

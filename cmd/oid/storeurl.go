@@ -24,7 +24,7 @@ sqlite:PATH for a file, postgres://... for a PostgreSQL server, mongodb://... or
 mongodb+srv://... for a MongoDB server, each with the database in the URL. The
 default is a file in your data folder.`
 
-// storeURLs lists the URLs that a store may have.
+// storeURLs lists the forms of URLs for --help.
 const storeURLs = "sqlite:PATH, postgres://... or mongodb://..."
 
 // isPostgres reports whether a URL has PostgreSQL's scheme.
@@ -39,15 +39,13 @@ func (f *storeFlag) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store: "+storeURLs+" (default $OID_STORE, or a file in your data folder)")
 }
 
-// openToRead opens the store for commands that change nothing: a file must be
-// there.
+// openToRead opens the store for commands that change nothing: a file must exist.
 func (f *storeFlag) openToRead(ctx context.Context) (store.Store, error) { return f.open(ctx, true) }
 
-// openToWrite opens the store for commands that change it, and makes a file that
-// is not there.
+// openToWrite opens the store for commands that change it. It creates a missing file.
 func (f *storeFlag) openToWrite(ctx context.Context) (store.Store, error) { return f.open(ctx, false) }
 
-// openToDelete opens a store that must be there, for commands that only delete.
+// openToDelete opens an existing store for commands that only delete.
 func (f *storeFlag) openToDelete(ctx context.Context) (store.Store, error) {
 	s, err := f.openToRead(ctx)
 	if err != nil {
@@ -67,8 +65,8 @@ func (f *storeFlag) given() string {
 	return os.Getenv("OID_STORE")
 }
 
-// check says what is wrong with the URL that was given, without opening the store.
-// The URL is left out of what is said: it may hold a password.
+// check returns an error if the URL given is invalid, without opening the store. The
+// error omits the URL, which may contain a password.
 func (f *storeFlag) check() error {
 	url := f.given()
 	scheme, rest, found := strings.Cut(url, ":")
@@ -97,13 +95,13 @@ func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error
 	}
 	if !readOnly {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return nil, fmt.Errorf("make the data folder: %w", err)
+			return nil, fmt.Errorf("create the data folder: %w", err)
 		}
 	}
 	return openFile(ctx, path, readOnly)
 }
 
-// openURL opens the store that a checked URL names.
+// openURL opens the store at a URL that check has accepted.
 func openURL(ctx context.Context, url string, readOnly bool) (store.Store, error) {
 	path, isFile := strings.CutPrefix(url, "sqlite:")
 	switch {
@@ -121,12 +119,12 @@ func openFile(ctx context.Context, path string, readOnly bool) (store.Store, err
 		return s, nil
 	}
 	if readOnly && errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; \"oid insert\" makes it, or name another with --store", err)
+		err = fmt.Errorf("%w; create it with \"oid insert\", or name another with --store", err)
 	}
 	return nil, err
 }
 
-// defaultStore returns the path of the file that is used when none is named.
+// defaultStore returns the path of the file that is used without a URL.
 func defaultStore() (string, error) {
 	folder, err := dataFolder(runtime.GOOS)
 	if err != nil {
@@ -135,9 +133,8 @@ func defaultStore() (string, error) {
 	return filepath.Join(folder, "oid", "store.db"), nil
 }
 
-// dataFolder returns the folder for a user's data, by the custom of the system:
-// elsewhere than on Windows and macOS that is the XDG Base Directory
-// Specification.
+// dataFolder returns the folder for a user's data: that of Windows or macOS, elsewhere
+// by the XDG Base Directory Specification.
 func dataFolder(system string) (string, error) {
 	if system == "windows" {
 		return os.UserCacheDir() // %LocalAppData%, which is for data too

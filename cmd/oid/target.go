@@ -10,12 +10,12 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// checkTarget says why the file path cannot be written, or must not be because it
-// is one of sources, of which those that are no files do not count.
+// checkTarget returns an error if the file path cannot be written, or if it is one of
+// sources. Sources that are not files are ignored.
 func checkTarget(path string, sources []string) error {
 	target, err := os.Stat(path)
 	if err != nil {
-		return nil // a new file, or what writing it will say
+		return nil // a new file; other errors come when it is written
 	}
 	if target.IsDir() {
 		return errors.New("it is a folder; name a file in it")
@@ -28,14 +28,14 @@ func checkTarget(path string, sources []string) error {
 	return nil
 }
 
-// writeFile writes what write writes to the file path, or to stdout if path is "-".
-// A regular file appears whole or, on an error, stays as it was; its mode and the
-// links to it stay too. Anything else, such as a pipe or a device, is written to.
+// writeFile sends the output of write to the file path, or to stdout if path is "-".
+// A regular file is replaced as a whole or, on an error, unchanged; its mode and
+// symbolic links to it are kept. Pipes and devices are written to.
 func writeFile(stdout io.Writer, path string, write func(io.Writer) error) error {
 	if path == "-" {
 		return write(stdout)
 	}
-	mode := os.FileMode(0o666) // less what the umask takes
+	mode := os.FileMode(0o666) // the umask applies
 	switch info, err := os.Stat(path); {
 	case err == nil && !info.Mode().IsRegular():
 		return writeThrough(path, write)

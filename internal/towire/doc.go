@@ -2,7 +2,7 @@
 // of package server/wire, for the server and for the command's --json.
 package towire
 
-// each returns what f makes of each element of in; never nil.
+// each returns f of each element of in; never nil.
 func each[In, Out any](in []In, f func(In) Out) []Out {
 	out := make([]Out, 0, len(in))
 	for _, v := range in {

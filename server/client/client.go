@@ -84,7 +84,7 @@ func (c *Client) Range(ctx context.Context, from, to string) (wire.Range, error)
 }
 
 // Register records a process. With a sample, the process is adopted. A zero r.Clock
-// stands for the time of this host.
+// means the time of this host.
 func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Registered, error) {
 	if r.Clock.IsZero() {
 		r.Clock = time.Now()

@@ -15,7 +15,7 @@ type Census struct {
 	Version       int            `json:"version" doc:"Version of this format."`
 	Field         string         `json:"field" doc:"The field that was read."`
 	ReferenceTime time.Time      `json:"reference_time" doc:"Later ids count as future."`
-	Sources       []CensusSource `json:"sources" nullable:"false" doc:"What was read, in the order given."`
+	Sources       []CensusSource `json:"sources" nullable:"false" doc:"The sources that were read, in the order given."`
 
 	IDs          int64         `json:"ids" doc:"ObjectIds counted."`
 	DistinctIDs  int64         `json:"distinct_ids" doc:"Different ids."`
@@ -36,8 +36,7 @@ type Census struct {
 	Findings []Finding `json:"findings" nullable:"false" doc:"What deserves attention."`
 }
 
-// CensusSource is what was read from one source, or from one collection of an
-// archive.
+// CensusSource counts the content of one source, or of one collection of an archive.
 type CensusSource struct {
 	Name        string            `json:"name"`
 	Collection  string            `json:"collection,omitempty" doc:"Collection of an archive, with its database."`

@@ -2,8 +2,8 @@ package wire
 
 import "time"
 
-// Inspection is what the bytes of an id mean and, for an ObjectId, which process
-// created it.
+// Inspection is the meaning of the bytes of an id and, for an ObjectId, the process
+// that created it.
 type Inspection struct {
 	// Found is set where the id was found in pasted text.
 	Found *Found `json:"found,omitempty" doc:"Where the id was found, if it was found in a text."`
@@ -34,7 +34,7 @@ type Reading struct {
 	Format  string     `json:"format" example:"objectid" doc:"objectid, uuid, ulid, ksuid, xid or snowflake."`
 	Variant string     `json:"variant,omitempty" example:"modern" doc:"Layout of an ObjectId, version of a UUID, service of a Snowflake."`
 	Verdict string     `json:"verdict"`
-	Reason  string     `json:"reason" doc:"Why the verdict is what it is."`
+	Reason  string     `json:"reason" doc:"Explains the verdict."`
 	Time    *time.Time `json:"time" doc:"Creation time, as exact as the format has it; null if it has none."`
 	Fields  []Field    `json:"fields" nullable:"false" doc:"The parts of the id, in the order of its bits."`
 }

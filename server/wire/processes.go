@@ -32,8 +32,7 @@ type Heartbeat struct {
 	Clock time.Time `json:"clock,omitzero" doc:"The time by the clock of the process when it sent this, so that ids are judged by its clock. Default: not known."`
 }
 
-// Registered is what a process needs after its registration, and after each
-// heartbeat.
+// Registered is the answer to a registration and to a heartbeat.
 type Registered struct {
 	GPID string `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process, for further requests."`
 	// ProcessBlock is empty for an adopted process.
@@ -45,14 +44,14 @@ type Registered struct {
 	Rivals []string `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision."`
 }
 
-// Load is what a process uses. What is not known is nil.
+// Load is the resources that a process uses. Unknown numbers are nil.
 type Load struct {
 	CPUSeconds  *float64 `json:"cpu_seconds,omitempty" minimum:"0" maximum:"9000000000" doc:"Processor time used since the process started."`
 	MemoryBytes *int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"Memory in RAM."`
 	HeapBytes   *int64   `json:"heap_bytes,omitempty" minimum:"0" doc:"Size of the heap."`
 	Files       *int64   `json:"files,omitempty" minimum:"0" doc:"Open file descriptors."`
 	Threads     *int64   `json:"threads,omitempty" minimum:"0" doc:"Threads of the kernel."`
-	Goroutines  *int64   `json:"goroutines,omitempty" minimum:"0" doc:"Goroutines, or what the language has in their place."`
+	Goroutines  *int64   `json:"goroutines,omitempty" minimum:"0" doc:"Goroutines, or the tasks of other languages."`
 }
 
 // Sample is the load of a process at a time.
@@ -74,7 +73,7 @@ type Process struct {
 
 	State string `json:"state"`
 	// Reason explains the state.
-	Reason string `json:"reason" doc:"Why the state is what it is."`
+	Reason string `json:"reason" doc:"Explains the state."`
 	// Presumed is set for a dead process whose death nobody saw.
 	Presumed  bool   `json:"presumed,omitempty" doc:"It counts as dead because its heartbeats are missing."`
 	Successor string `json:"successor,omitempty" doc:"GPID of the later process at its address."`
@@ -138,11 +137,11 @@ type History struct {
 	More bool `json:"more,omitempty" doc:"There are more samples than the limit."`
 }
 
-// Trace is which process created an id.
+// Trace names the process that created an id.
 type Trace struct {
 	TimedID
 	Verdict string `json:"verdict"`
-	Reason  string `json:"reason" doc:"Why the verdict is what it is."`
+	Reason  string `json:"reason" doc:"Explains the verdict."`
 	// Certain is set if the verdict is known and the registration and heartbeats
 	// of the process cover the creation time.
 	Certain bool `json:"certain" doc:"The process is known, and its registration and heartbeats cover the creation time."`
