@@ -96,9 +96,9 @@ func TestMembersSendTheirOwnHeartbeats(t *testing.T) {
 	m := join(t, s, options{})
 	r := registry.New(s, nil)
 	if _, err := r.Heartbeat(t.Context(), m.GPID(), registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrSelfManaged) {
-		t.Errorf("Heartbeat = %v, want ErrOwnWord", err)
+		t.Errorf("Heartbeat = %v, want ErrSelfManaged", err)
 	}
 	if _, err := r.End(t.Context(), m.GPID(), "gone"); !errors.Is(err, registry.ErrSelfManaged) {
-		t.Errorf("End = %v, want ErrOwnWord", err)
+		t.Errorf("End = %v, want ErrSelfManaged", err)
 	}
 }

@@ -94,7 +94,7 @@ func TestInspectOverAPI(t *testing.T) {
 	wantProblem(t, r.get(t, "/v1/ids/zzz"), 422, "not an id")
 	wantProblem(t, r.get(t, "/v1/ids/507f1f77bcf86cd799439011?layout=new"), 422, "layout")
 	if got := decode[wire.Inspection](t, r.get(t, "/v1/ids/ObjectId(%22507f1f77bcf86cd799439011%22)"), 200); got.ID != "507f1f77bcf86cd799439011" {
-		t.Errorf("an id with what stands around it: %+v", got)
+		t.Errorf("an id with the text around it: %+v", got)
 	}
 	wantProblem(t, r.get(t, "/v1/ids/507f1f77bcf86cd799439011?lay=new"), 422, "lay")
 }
@@ -115,7 +115,7 @@ func TestRangeOverAPI(t *testing.T) {
 	wantProblem(t, r.get(t, "/v1/range?from=9000-01-01"), 422, "the last second that an ObjectId can hold is 2106-02-07T06:28:15Z")
 	// A bound that cannot be read must not be left out: that would be every id.
 	for _, query := range []string{"since=%zz", "from=2026-01-01%&to=now", "from=2026-01-01;to=now", "since=%ff", "%ff=1"} {
-		wantProblem(t, r.get(t, "/v1/range?"+query), 400, "the query of the URL cannot be read")
+		wantProblem(t, r.get(t, "/v1/range?"+query), 400, "the query of the URL is malformed")
 		if got := r.get(t, "/range?"+query, "Accept", "text/html"); got.status != 400 {
 			t.Errorf("/range?%s: status %d", query, got.status)
 		}
@@ -178,7 +178,7 @@ func TestProcessesOverAPI(t *testing.T) {
 	}
 	wantProblem(t, r.do(t, "DELETE", one, nil), 409, "has ended")
 	wantProblem(t, r.post(t, one+"/heartbeat", `{}`), 409, "has ended")
-	wantProblem(t, r.get(t, "/v1/processes/10.0.0.7:1:1795166651598985:1"), 404, "no process of this name is recorded")
+	wantProblem(t, r.get(t, "/v1/processes/10.0.0.7:1:1795166651598985:1"), 404, "no process with this GPID is recorded")
 	wantProblem(t, r.get(t, "/v1/processes/nobody"), 422, "gpid")
 	self := decode[wire.Processes](t, r.get(t, "/v1/processes?state=alive"), 200)
 	for _, p := range self.Processes {
@@ -218,7 +218,7 @@ func TestJoinRefuses(t *testing.T) {
 	}
 }
 
-// What the form says must not be passed over.
+// The fields of the form must not be ignored.
 func TestCensusForm(t *testing.T) {
 	r := serve(t, server.Options{})
 	field := func(name, value string) string {

@@ -260,7 +260,7 @@ func watchHeap(t testing.TB) (peak func() int64) {
 	}
 }
 
-// Uploads beyond the limit are told to come again, and the others go on.
+// Uploads beyond the limit are refused with Retry-After, and the others go on.
 func TestTooManyUploads(t *testing.T) {
 	r := serve(t, server.Options{Limits: server.Limits{Uploads: 2}})
 	var ends []*io.PipeWriter

@@ -12,7 +12,7 @@ import (
 	"github.com/oidkit/oid/server"
 )
 
-// loaded is what the other process of TestLoad reports.
+// loaded is the report of the other process of TestLoad.
 type loaded struct {
 	Requests map[string]int
 	IDs      int

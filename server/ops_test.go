@@ -161,7 +161,7 @@ func TestStopDuringUpload(t *testing.T) {
 			continue
 		}
 		statuses[got.status] = true
-		if got.status == 503 && !strings.Contains(got.body, "being stopped") {
+		if got.status == 503 && !strings.Contains(got.body, "stopping") {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 	}

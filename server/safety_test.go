@@ -174,7 +174,7 @@ func TestNothingOfTheInsideIsTold(t *testing.T) {
 	for _, path := range []string{"/v1/processes", "/processes", "/v1/ids/507f1f77bcf86cd799439011", "/?id=507f1f77bcf86cd799439011", "/readyz", "/about", "/metrics"} {
 		got := r.get(t, path, "Accept", "text/html")
 		if strings.Contains(got.body, "secret-folder") || strings.Contains(got.body, "goroutine ") && path != "/metrics" {
-			t.Errorf("%s tells of the inside: %s", path, got.body)
+			t.Errorf("%s reveals internals: %s", path, got.body)
 		}
 	}
 	wantProblem(t, r.get(t, "/v1/processes"), 503, "the store does not answer")

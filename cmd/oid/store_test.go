@@ -20,7 +20,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// outcome is what a command line came to.
+// outcome is the exit code and the output of a command.
 type outcome struct {
 	code     int
 	out, err string
@@ -173,8 +173,7 @@ func TestDefaultStore(t *testing.T) {
 	}
 }
 
-// An id is printed as soon as its document is stored: whoever writes a line must
-// not have to write another one first.
+// An id is printed as soon as its document is stored, before the next line arrives.
 func TestInsertAnswersLineByLine(t *testing.T) {
 	eachStore(t, func(t *testing.T) {
 		in, lines := io.Pipe()

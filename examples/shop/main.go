@@ -1,11 +1,11 @@
-// Command shop is a small HTTP service that can tell, of every order it ever
-// took, which run of it did:
+// Command shop is a small HTTP service that shows for each of its orders which process
+// has taken it:
 //
 //	go run ./examples/shop -listen 127.0.0.1:8080 -store shop.db
 //	curl -d '{"item":"tea"}' http://127.0.0.1:8080/orders
 //
-// The answer is the order's id. Kill the service, with kill -9 if you like, and
-// ask who made it:
+// The answer is the order's id. Kill the service, also with kill -9, and show which
+// process created the id:
 //
 //	go run ./cmd/oid trace --store sqlite:shop.db ID
 package main
@@ -63,7 +63,7 @@ func serve(ctx context.Context, listen, path string) (err error) {
 		<-ctx.Done()
 		grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		_ = server.Shutdown(grace) // Serve says what went wrong
+		_ = server.Shutdown(grace) // Serve returns the error
 	}()
 	err = server.Serve(listener)
 	if errors.Is(err, http.ErrServerClosed) {

@@ -36,8 +36,8 @@ type Options struct {
 	// owner of its locks. Default: that of [gpid.Self] for a process that listens
 	// on nothing.
 	Process gpid.GPID
-	// Events is called with what happens to the locks of this Locker, from any
-	// goroutine. Nil: nobody is told.
+	// Events receives the events of the locks of this Locker, from any goroutine.
+	// Nil disables it.
 	Events func(lock.Event)
 }
 

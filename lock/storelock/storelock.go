@@ -31,8 +31,8 @@ type Options struct {
 	// Collection is the collection of the locks. Default: [DefaultCollection].
 	Collection string
 
-	// Events gets what happens to locks in this process. It may be called from
-	// several goroutines. Default: nobody is told.
+	// Events receives the events of the locks in this process, from several
+	// goroutines. Nil disables it.
 	Events func(lock.Event)
 }
 

@@ -17,3 +17,13 @@ type Version struct {
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
 }
+
+// Collection is a collection of a store.
+type Collection struct {
+	Collection string `json:"collection"`
+}
+
+// Deleted is how many documents were deleted.
+type Deleted struct {
+	Documents int64 `json:"deleted"`
+}
