@@ -16,7 +16,10 @@ import (
 // held reports whether oid still has the lock.
 func (g *processGroup) commandStopped(s os.Signal, held func() bool) {
 	runs := func(p groupProcess) bool { return p.pid == g.id && !p.stopped } // again
-	if s == syscall.SIGSTOP || g.terminal == nil || slices.ContainsFunc(g.processes(), runs) {
+	if s == syscall.SIGSTOP || g.terminal == nil {
+		return
+	}
+	if found, _ := g.processes(); slices.ContainsFunc(found, runs) {
 		return
 	}
 	if s != syscall.SIGTSTP && (g.terminal.move(g.terminal.own, g.id) || g.terminal.isForeground(g.id)) {
@@ -71,7 +74,8 @@ const stopPatience = 300 * time.Millisecond
 func (g *processGroup) stop() {
 	g.pass(syscall.SIGTSTP)
 	for began := time.Now(); time.Since(began) < stopPatience; time.Sleep(5 * time.Millisecond) {
-		members := slices.DeleteFunc(g.processes(), func(p groupProcess) bool { return !p.member })
+		found, _ := g.processes()
+		members := slices.DeleteFunc(found, func(p groupProcess) bool { return !p.member })
 		if len(members) > 0 && !slices.ContainsFunc(members, func(p groupProcess) bool { return !p.stopped }) {
 			break
 		}

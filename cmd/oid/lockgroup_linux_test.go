@@ -228,6 +228,34 @@ func TestLockKillsTheCommandWhenItFindsTheLockEnded(t *testing.T) {
 	gone(t, command)
 }
 
+// The command starts processes without end, each in a group of its own. All are
+// killed before the lock ends.
+func TestLockKillsProcessesThatStartOthers(t *testing.T) {
+	server := testenv.Redis(t)
+	proxy := testenv.NewProxy(t, server.Addr)
+	log := filepath.Join(t.TempDir(), "log")
+	h := startLock(t, nil, "job", "--locks", proxy.URL(), "--ttl", "2s", "--", "bash", "-c",
+		`trap "" TERM; set -m; echo held; next() { echo $BASHPID >>`+log+`; [ "$(wc -l <`+log+`)" -gt 2000 ] || { sleep 0.05; next & }; }; next`)
+	h.line()
+	proxy.Cut(true, true)
+	if got := h.code(); got != exitLockLost {
+		t.Errorf("exit code %d, want %d; stderr: %s", got, exitLockLost, h.stderr.String())
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pids := strings.Fields(string(text))
+	if len(pids) < 3 {
+		t.Errorf("only %q ran", pids)
+	}
+	for _, pid := range pids[max(0, len(pids)-10):] {
+		if state := processState(pid); state != "" && state != "Z" {
+			t.Errorf("process %s of %d is left in state %q", pid, len(pids), state)
+		}
+	}
+}
+
 // oid is killed; the command dies with it, and what that has started still holds a
 // lock in a file.
 func TestLockInAFileOutlivesOid(t *testing.T) {

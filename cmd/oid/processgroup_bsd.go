@@ -10,11 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// adopts says that oid is not the parent of what the command has started.
+const adopts = false
+
 // tie does nothing: only Linux knows how.
 func tie(*syscall.SysProcAttr) {}
 
 // processes knows of none: only Linux shows what has been started.
-func (g *processGroup) processes() []groupProcess { return nil }
+func (g *processGroup) processes() (found []groupProcess, sure bool) { return nil, true }
 
 // stopSelf stops oid and returns when oid goes on, or at once if nobody in the
 // session could make it go on.

@@ -10,6 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// adopts says that oid becomes the parent of what the command has started when its
+// own parent ends: without children oid has no other descendants.
+const adopts = true
+
 // tie makes a command end when oid is killed, and oid the parent of what the
 // command has started when its own parent ends.
 func tie(a *syscall.SysProcAttr) {
@@ -38,16 +42,24 @@ func stopSelf(s syscall.Signal) {
 
 // processes returns the processes of the group, and those of other groups of oid's
 // session that descend from oid. A process that begins a session of its own, as
-// daemons do, leaves the command.
-func (g *processGroup) processes() (found []groupProcess) {
+// daemons do, leaves the command. sure is false if a process has ended meanwhile
+// that may have started another after the list was made.
+func (g *processGroup) processes() (found []groupProcess, sure bool) {
 	session, _ := unix.Getsid(0)
-	all, _ := procfs.AllProcs()
+	all, err := procfs.AllProcs()
+	sure = err == nil
 	children := make(map[int][]procfs.ProcStat)
 	for _, p := range all {
 		if s, err := unix.Getsid(p.PID); err != nil || s != session {
+			sure = sure && err == nil
 			continue // much faster than reading what it is
 		}
-		if stat, err := p.Stat(); err == nil && stat.State != "Z" && stat.State != "X" { // it may have ended
+		switch stat, err := p.Stat(); {
+		case err != nil:
+			sure = false
+		case stat.State == "Z" || stat.State == "X":
+			sure = sure && stat.PPID != os.Getpid() // oid's own do not last
+		default:
 			children[stat.PPID] = append(children[stat.PPID], stat)
 		}
 	}
@@ -57,5 +69,5 @@ func (g *processGroup) processes() (found []groupProcess) {
 			parents = append(parents, stat.PID)
 		}
 	}
-	return found
+	return found, sure
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -39,7 +40,8 @@ type processGroup struct {
 	changes  chan change  // what becomes of the command; a zero change: look again
 	terminal *jobTerminal // nil if oid has none
 	signals  chan os.Signal
-	frozen   []int // processes of other groups that stop has stopped
+	frozen   []int       // processes of other groups that stop has stopped
+	alone    atomic.Bool // oid has no children
 	done     chan struct{}
 }
 
@@ -94,6 +96,7 @@ func (g *processGroup) watch() {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case err != nil: // no children, but the group may have members with other parents
+			g.alone.Store(true)
 			time.Sleep(20 * time.Millisecond)
 		case pid == g.id && status.Stopped():
 			c.stopped = status.StopSignal()
@@ -125,13 +128,28 @@ func (g *processGroup) share(s syscall.Signal) {
 
 // others returns the processes that the group has started in other groups.
 func (g *processGroup) others() []groupProcess {
-	return slices.DeleteFunc(g.processes(), func(p groupProcess) bool { return p.member })
+	found, _ := g.processes()
+	return slices.DeleteFunc(found, func(p groupProcess) bool { return p.member })
 }
 
 // remains reports whether a process of the group, or one that it has started,
-// still runs.
+// still runs. It reports true too when it cannot be sure, because processes begin
+// and end while it looks.
 func (g *processGroup) remains() bool {
-	return !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH) || len(g.others()) > 0
+	if adopts && g.alone.Load() {
+		return false
+	}
+	if !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH) {
+		return true
+	}
+	for range 3 {
+		if found, sure := g.processes(); len(found) > 0 {
+			return true
+		} else if sure {
+			return false
+		}
+	}
+	return true
 }
 
 // pass sends a signal to the group.
