@@ -124,7 +124,7 @@ func (l *lab) primaries() []*testenv.RedisServer {
 // forever returns the keys without a TTL that are there now.
 func (l *lab) forever() (keys []string) {
 	for _, s := range l.primaries() {
-		for _, key := range strings.Fields(s.CLI("KEYS", "*")) {
+		for key := range strings.FieldsSeq(s.CLI("KEYS", "*")) {
 			if s.CLI("PTTL", key) == "-1" {
 				keys = append(keys, key)
 			}

@@ -298,12 +298,12 @@ func TestTicketsKeepTheOrder(t *testing.T) {
 			t.Fatalf("ask: %+v, %v", a, err)
 		}
 	}
-	want := ""
+	var want strings.Builder
 	for _, r := range all {
-		want += l.channel + " " + r.text + "\n"
+		want.WriteString(l.channel + " " + r.text + "\n")
 	}
-	if got := server.CLI("ZRANGE", "oid:lock:{job}:queue", "0", "-1"); got != strings.TrimSpace(want) {
-		t.Errorf("queue\n%s\nwant\n%s", got, want)
+	if got := server.CLI("ZRANGE", "oid:lock:{job}:queue", "0", "-1"); got != strings.TrimSpace(want.String()) {
+		t.Errorf("queue\n%s\nwant\n%s", got, want.String())
 	}
 	if err := lease.Release(); err != nil {
 		t.Error(err)

@@ -26,11 +26,12 @@ type Detail struct {
 
 // Error returns everything that the server reported, on one line.
 func (e *Error) Error() string {
-	text := fmt.Sprintf("client: server: %d %s: %s", e.Status, e.Title, e.Detail)
+	var text strings.Builder
+	fmt.Fprintf(&text, "client: server: %d %s: %s", e.Status, e.Title, e.Detail)
 	for i, d := range e.Errors {
-		text += []string{": ", ", "}[min(i, 1)] + strings.TrimSpace(d.Location+" "+d.Message)
+		text.WriteString([]string{": ", ", "}[min(i, 1)] + strings.TrimSpace(d.Location+" "+d.Message))
 	}
-	return text
+	return text.String()
 }
 
 // Bounds of what is read of a response beside its content.

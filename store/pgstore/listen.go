@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -170,12 +171,13 @@ func (a *announcer) send() {
 		}
 		a.mu.Unlock()
 		// It need not survive a crash, and must not wait for a standby.
-		text := "BEGIN; SET LOCAL synchronous_commit = off;"
+		var text strings.Builder
+		text.WriteString("BEGIN; SET LOCAL synchronous_commit = off;")
 		for collection := range pending {
-			text += " NOTIFY " + a.s.channel() + ", '" + digest(collection) + "';"
+			text.WriteString(" NOTIFY " + a.s.channel() + ", '" + digest(collection) + "';")
 		}
 		ctx, stop := context.WithTimeout(context.Background(), announceTimeout)
-		_, _ = a.s.pool.Exec(ctx, text+" COMMIT", pgx.QueryExecModeSimpleProtocol) // a hint that may get lost
+		_, _ = a.s.pool.Exec(ctx, text.String()+" COMMIT", pgx.QueryExecModeSimpleProtocol) // a hint that may get lost
 		stop()
 	}
 }
