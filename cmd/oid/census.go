@@ -180,6 +180,11 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 // report writes the report of c in the form that the flags choose.
 func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOptions) error {
 	r, err := c.Report(o)
+	if err == nil {
+		for _, s := range r.Sources {
+			s.Error = plain(s.Error)
+		}
+	}
 	switch {
 	case errors.Is(err, census.ErrTooFine):
 		return usageError{err}

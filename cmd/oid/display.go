@@ -9,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/registry"
 )
 
@@ -36,9 +37,9 @@ func loadText(l registry.Load, processors float64) string {
 	}
 	add(processors >= 0, "cpu %s", cpuText(processors))
 	add(l.RSS >= 0, "memory %s", bytesText(float64(l.RSS)))
-	add(l.Files >= 0, "%d files", l.Files)
-	add(l.Threads >= 0, "%d threads", l.Threads)
-	add(l.Goroutines >= 0, "%d goroutines", l.Goroutines)
+	add(l.Files >= 0, "%s", phrase.Count(l.Files, "file", "files"))
+	add(l.Threads >= 0, "%s", phrase.Count(l.Threads, "thread", "threads"))
+	add(l.Goroutines >= 0, "%s", phrase.Count(l.Goroutines, "goroutine", "goroutines"))
 	add(l.Heap >= 0, "heap %s", bytesText(float64(l.Heap)))
 	if parts == nil {
 		return "unknown"

@@ -9,49 +9,51 @@ import (
 const lockHelp = `Run a command while holding the lock called NAME. oid waits until the lock is
 free, runs the command, and releases the lock when the command has ended.
 
---locks or the variable OID_LOCKS says where locks are held:
-  file:FOLDER          in files, for the programs of this machine; file: alone is
-                       the default, a folder among your data
+--locks or the variable OID_LOCKS chooses where locks are held:
+  file:FOLDER          in files, for the programs of this machine; file: alone,
+                       the default, means a folder in your data folder
   redis://HOST:PORT    in Redis, for many machines; rediss:// uses TLS, and
                        unix:///SOCKET a socket. A Redis Cluster is
                        redis://HOST1:PORT?addr=HOST2:PORT
   redis-sentinel://HOST1:PORT,HOST2:PORT/MASTER
-                       in the Redis that a Sentinel names
+                       in the primary called MASTER, which the Sentinels know
   postgres://..., mongodb://..., sqlite:PATH
-                       in a store, as --store has it elsewhere
+                       in a store; the URL is that of --store in other commands
 
 The command runs in a process group of its own, in the foreground of the terminal
-if oid is. Signals to oid are passed on to the group; Ctrl-Z stops oid and the
-command together. The command finds in its environment:
+if oid is there. oid passes signals on to the group; Ctrl-Z stops oid and the
+command together. The environment of the command contains:
   OID_LOCK_NAME      the name of the lock
   OID_LOCK_OWNER     the owner, as --status shows it
   OID_LOCK_FENCE     a number higher than that of all earlier holders: a resource
                      that refuses lower numbers is safe from late writers
-  OID_LOCK_DEADLINE  when the lock ends if it is never renewed (RFC 3339; not in a file)
+  OID_LOCK_DEADLINE  when the lock ends if it is never renewed (RFC 3339); missing
+                     for a lock in a file
   OID_LOCK_OUTER     the owners of the locks under which oid itself runs
 
-The lock is held until all processes of the command have ended, those that it
-leaves in the background too, as with flock(1). With --leave it is released when
-the command itself ends. A process that begins a session of its own (setsid, or a
-daemon) does not count.
+The lock is held until all processes of the command have ended, also those that it
+leaves in the background, as with flock(1). With --leave it is released when the
+command itself ends. Processes that start a session of their own (setsid, daemons)
+do not count.
 
-If the lock cannot be renewed, all these processes get SIGTERM, and a --grace later
-SIGKILL, a twentieth of the TTL before another holder may begin. oid then exits
-with 123, whatever the command returns. oid cannot end processes of other users,
-such as those of sudo, unless it runs as root.
+If the lock cannot be renewed, oid sends all these processes SIGTERM, and SIGKILL
+after the time --grace. SIGKILL comes a twentieth of the TTL before another holder
+can get the lock. oid then exits with 123, whatever the command returns. It cannot
+end processes of other users, such as those of sudo, unless it runs as root.
 
 If Ctrl-Z or SIGTSTP has stopped oid and the command for so long that the lock has
-ended, the command is killed before it goes on. SIGSTOP stops oid alone, and so does
-a frozen container or machine: the command goes on, and is killed as soon as oid goes
-on and sees that the lock has ended. Until then another holder may run. Only a
-resource that compares fences is safe from that.
+ended, the command is killed before it continues. SIGSTOP stops oid alone: the
+command continues, and oid kills it when oid itself continues and sees that the lock
+has ended. After a container or machine was frozen, the command also continues until
+oid sees that. Another holder may run meanwhile: only a resource that compares
+fences is safe from this.
 
-If oid itself is killed by SIGKILL, Linux kills the command too, but not what it
-has started. A lock in a file is held until that has ended; a lock elsewhere ends
-with its TTL, or as soon as a waiter on this machine sees that all have ended.
+If SIGKILL ends oid itself, Linux kills the command too, but not the processes that
+it has started. A lock in a file is held until those have ended; a lock elsewhere
+ends after its TTL, or when a waiter on this machine sees that they have ended.
 
-A command that runs under a lock cannot acquire the same lock again: that would
-wait for itself, and oid refuses it.
+A command that runs under a lock cannot acquire the same lock again: it would wait
+for itself. oid refuses that.
 
 If SIGINT, SIGTERM or SIGHUP ends the command, oid dies of the same signal, so that
 Ctrl-C also ends the shell script in which oid runs.
@@ -126,10 +128,10 @@ func newLockCommand(std streams) *cobra.Command {
 		},
 	}
 	where.addFlag(cmd)
-	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock in Redis outlives a holder that has crashed")
-	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for the lock; 0: not at all (default without end)")
+	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock in Redis or a store outlives a holder that has crashed")
+	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for the lock; 0 means not at all (default without limit)")
 	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time between SIGTERM and SIGKILL when the lock cannot be renewed, up to a third of --ttl (default a sixth)")
-	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when the command ends, though it leaves processes running")
+	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when the command ends, even if processes that it started still run")
 	cmd.Flags().BoolVar(&status, "status", false, "show who holds the named locks")
 	cmd.Flags().BoolVar(&list, "list", false, "show all locks that are held")
 	asJSON.addFlag(cmd, jsonObjects)

@@ -86,6 +86,9 @@ func lockAndRun(std streams, engine lockEngine, url, name string, o lockOptions,
 	case interrupted != nil:
 		return interrupted
 	case errors.Is(err, lock.ErrHeld), errors.Is(err, context.DeadlineExceeded):
+		if held := (*lock.HeldError)(nil); o.wait > 0 && errors.As(err, &held) {
+			err = fmt.Errorf("not free within %v (--wait): %w", o.wait, held)
+		}
 		return exitError{exitNotLocked, err}
 	default:
 		return exitError{exitLockFailed, err}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -42,6 +43,14 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	root.AddCommand(newCompletionCommand(std), newVersionCommand(std))
 	started = new(bool)
 	for _, c := range root.Commands() {
+		if check := c.Args; check != nil {
+			c.Args = func(cmd *cobra.Command, args []string) error {
+				if err := check(cmd, args); err != nil {
+					return fmt.Errorf("%w; write %s", err, cmd.UseLine())
+				}
+				return nil
+			}
+		}
 		if work := c.RunE; work != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
 				if err := noEmptyFlag(cmd); err != nil {
