@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"strings"
@@ -90,6 +91,9 @@ func (r *censusReader) open(ctx context.Context, source string) (io.ReadCloser, 
 		return r.store(ctx, &storeFlag{url: source[:i]}, source[i+1:])
 	}
 	info, err := os.Stat(source)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(source, `/\.`) {
+		return nil, fmt.Errorf("%w; a collection of the store is store:%s", err, source)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+var sharedPgBouncer shared[string]
+
+// SharedPgBouncer returns the URL of the database of [SharedPostgres] behind the
+// pgbouncer that the tests of a package share.
+func SharedPgBouncer(t testing.TB) string {
+	t.Helper()
+	s := SharedPostgres(t)
+	return *sharedPgBouncer.get(t, func(t testing.TB) *string {
+		uri := PgBouncer(t, s)
+		return &uri
+	})
+}
+
 // PgBouncer starts a pgbouncer in front of the server that lends its connections
 // for one transaction each, and returns the URL of the database behind it.
 func PgBouncer(t testing.TB, s *PostgresServer) string {

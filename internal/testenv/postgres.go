@@ -17,15 +17,24 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// PostgresURL returns the URL of a database on a PostgreSQL server: one of the
-// test's own, or the one whose URL is in the environment variable
-// OID_TEST_POSTGRES. A test that may run on the latter keeps to [PostgresSchema].
+// PostgresURL returns the URL of a database on a PostgreSQL server: the one whose URL
+// is in the environment variable OID_TEST_POSTGRES, or [SharedPostgres]. A test keeps
+// to a [PostgresSchema] of it.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
 	if server := os.Getenv("OID_TEST_POSTGRES"); server != "" {
 		return server
 	}
-	return Postgres(t).URL()
+	return SharedPostgres(t).URL()
+}
+
+var sharedPostgres shared[PostgresServer]
+
+// SharedPostgres returns the PostgreSQL server that the tests of a package share. No
+// test ends it.
+func SharedPostgres(t testing.TB) *PostgresServer {
+	t.Helper()
+	return sharedPostgres.get(t, func(t testing.TB) *PostgresServer { return Postgres(t) })
 }
 
 // PostgresSchema returns the URL of a schema of a new name, which does not exist

@@ -17,8 +17,7 @@ func TestPostgresKeepsItsFilesAndAddress(t *testing.T) {
 }
 
 func TestPgBouncerLendsTransactions(t *testing.T) {
-	s := testenv.Postgres(t)
-	conn, err := pgx.Connect(t.Context(), testenv.PgBouncer(t, s)+"&default_query_exec_mode=exec")
+	conn, err := pgx.Connect(t.Context(), testenv.SharedPgBouncer(t)+"&default_query_exec_mode=exec")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"sync"
 	"testing"
@@ -16,7 +17,7 @@ const patience = 60 * time.Second
 
 // guard is a shell script that runs a command and kills it when the guard's
 // standard input ends. That happens when whoever holds the other end closes it
-// or dies, in whatever way.
+// or dies, in whatever way. The guard then removes the folder OID_TEST_REMOVE.
 const guard = `
 exec 4<&0
 "$@" 4<&- </dev/null &
@@ -27,6 +28,7 @@ exec 4<&-
 wait $server 2>/dev/null
 code=$?
 kill $watcher 2>/dev/null
+[ -z "$OID_TEST_REMOVE" ] || rm -rf "$OID_TEST_REMOVE"
 exit $code
 `
 
@@ -47,6 +49,9 @@ func Start(t testing.TB, name string, args ...string) *Process {
 	t.Helper()
 	p := &Process{lines: make(chan string, 1000), done: make(chan struct{})}
 	p.cmd = exec.Command("/bin/sh", append([]string{"-c", guard, "sh", name}, args...)...)
+	if l, ok := t.(*lasting); ok {
+		p.cmd.Env = append(os.Environ(), "OID_TEST_REMOVE="+l.folder)
+	}
 	alive, err := p.cmd.StdinPipe()
 	if err != nil {
 		t.Fatalf("start %s: %v", name, err)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -72,7 +73,9 @@ func work(uri string) error {
 		if err != nil {
 			continue
 		}
-		for end := time.Now().Add(rand.N(faultTTL)); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		// One that was stopped says after it whether it is still inside.
+		for end, last := time.Now().Add(rand.N(faultTTL)), false; !last; time.Sleep(time.Millisecond) {
+			last = time.Now().After(end)
 			now := uptime()
 			if lease.Check() != nil {
 				break
@@ -131,18 +134,61 @@ func (w *worker) start() {
 	})
 }
 
+// lastGranted returns when the last lease of w was first seen.
+func (w *worker) lastGranted() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.stays) == 0 {
+		return 0
+	}
+	return w.stays[len(w.stays)-1].first
+}
+
+// hadTurns returns an error if w has hardly had the lock.
+func (w *worker) hadTurns() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.stays) < 5 {
+		return fmt.Errorf("%d leases", len(w.stays))
+	}
+	return nil
+}
+
+// stop stops w for a time.
+func (w *worker) stop(pause time.Duration) {
+	_ = w.cmd.Process.Signal(syscall.SIGSTOP)
+	time.Sleep(pause)
+	_ = w.cmd.Process.Signal(syscall.SIGCONT)
+}
+
+// nextHolder waits until one of the workers has a new lease and returns its index.
+func nextHolder(t *testing.T, workers [2]*worker) (i int) {
+	t.Helper()
+	began := uptime()
+	testenv.Await(t, "a new lease", func() error {
+		for i = range workers {
+			if workers[i].lastGranted() > began {
+				return nil
+			}
+		}
+		return errors.New("there is none")
+	})
+	return i
+}
+
 func (w *worker) kill() {
 	_ = w.cmd.Process.Kill()
 	_ = w.cmd.Wait()
 }
 
-// place is a store with what can be done to its way to a worker.
+// place is a store with what can be done to its way to a worker. A nil cut is a store
+// that nobody can be cut off from.
 type place struct {
 	uris      [2]string
 	cut, slow func(worker int) (undo func())
 }
 
-// places are the stores. What cannot be cut off can be kept waiting.
+// places are the stores.
 var places = map[string]func(t *testing.T) place{
 	"SQLite": func(t *testing.T) place {
 		path := filepath.Join(t.TempDir(), "s.db")
@@ -157,7 +203,7 @@ var places = map[string]func(t *testing.T) place{
 			}
 			return func() { _ = tx.Rollback(); db.Close() }
 		}
-		return place{[2]string{path, path}, busy, busy}
+		return place{uris: [2]string{path, path}, slow: busy}
 	},
 	"PostgreSQL": func(t *testing.T) place {
 		server := testenv.Postgres(t)
@@ -197,29 +243,29 @@ func TestTwoProcesses(t *testing.T) {
 			}
 			for round := range 20 {
 				time.Sleep(rand.N(faultTTL / 2))
-				i := rand.IntN(2)
+				i := nextHolder(t, workers)
 				w := workers[i]
 				pause := func() { time.Sleep(faultTTL/2 + rand.N(faultTTL)) }
-				switch round % 4 {
-				case 0:
-					_ = w.cmd.Process.Signal(syscall.SIGSTOP)
-					pause()
-					_ = w.cmd.Process.Signal(syscall.SIGCONT)
-				case 1:
+				switch {
+				case round%4 == 0: // it goes on just before its deadline
+					w.stop(faultTTL * 4 / 5)
+				case round%4 == 2 && p.cut == nil: // or whenever
+					w.stop(faultTTL/2 + rand.N(faultTTL))
+				case round%4 == 1:
 					w.kill()
 					w.start()
-				case 2:
+				case round%4 == 2:
 					undo := p.cut(i)
 					pause()
 					undo()
-				case 3:
+				default:
 					undo := p.slow(i)
 					pause()
 					undo()
 				}
 			}
-			time.Sleep(2 * faultTTL)
-			for _, w := range workers {
+			for i, w := range workers {
+				testenv.Await(t, fmt.Sprintf("turns of worker %d", i), w.hadTurns)
 				w.kill()
 			}
 			running.Wait()
@@ -242,7 +288,4 @@ func judge(t *testing.T, a, b []stay) {
 		}
 	}
 	t.Logf("%d and %d leases", len(a), len(b))
-	if len(a) < 5 || len(b) < 5 {
-		t.Error("one of them has hardly had its turn")
-	}
 }

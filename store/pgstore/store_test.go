@@ -20,7 +20,7 @@ func TestStore(t *testing.T) {
 }
 
 func TestStoreBehindPgBouncer(t *testing.T) {
-	s := testenv.PgBouncer(t, testenv.Postgres(t))
+	s := testenv.SharedPgBouncer(t)
 	storetest.Run(t, func(t *testing.T) store.Store {
 		return open(t, testenv.PostgresSchema(t, s), &pgstore.Options{Poll: 5 * time.Millisecond})
 	}, nil)

@@ -18,12 +18,8 @@ import (
 // is done once, and the call reports success; but a deletion, after which nobody can
 // say who made it, reports that the document is not there.
 func TestAnswerIsLost(t *testing.T) {
-	for name, server := range map[string]func(t *testing.T) string{
-		"direct":    func(t *testing.T) string { return testenv.Postgres(t).URL() },
-		"pgbouncer": func(t *testing.T) string { return testenv.PgBouncer(t, testenv.Postgres(t)) },
-	} {
-		t.Run(name, func(t *testing.T) { answerIsLost(t, server(t)) })
-	}
+	t.Run("direct", func(t *testing.T) { answerIsLost(t, testenv.SharedPostgres(t).URL()) })
+	t.Run("pgbouncer", func(t *testing.T) { answerIsLost(t, testenv.SharedPgBouncer(t)) })
 }
 
 func answerIsLost(t *testing.T, server string) {

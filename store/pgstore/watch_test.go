@@ -35,7 +35,8 @@ func tableOf(t *testing.T, uri, name string) (*pgx.Conn, string) {
 // open that began before all of them and ends after them. A follower sees each
 // document once, and is not held up by that transaction.
 func TestClocksThatDiffer(t *testing.T) {
-	const writers, each = 8, 15_000
+	const writers = 8
+	each := testenv.Rounds(1500, 15_000)
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
 	s := open(t, uri, nil)
 	if _, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: "begin"}}); err != nil {
