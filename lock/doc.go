@@ -1,25 +1,25 @@
-// Package lock gives out locks by name: at most one holder has a name at a time,
-// everybody can see who that is, and a holder that can no longer be sure of its
-// lock stops before the next begins.
+// Package lock grants locks by name: a lock has at most one holder at a time,
+// everyone can see who that is, and the lease of a holder that cannot renew its lock
+// ends before the next holder's begins.
 //
 // Start with [Do], which takes a lock, runs a function and releases the lock.
 // [Locker.Acquire] and [Lease.Release] do the same by hand. The engines are
 // redislock and storelock, for more than one machine, and filelock, for one.
 //
-// # Four ways to lose
+// # How a simple lock fails
 //
-// The simple lock in Redis, SETNX, then EXPIRE, then DEL, fails in four ways,
-// which a test of package redislock shows:
+// A simple lock in Redis (SETNX, then EXPIRE, then DEL) fails in four ways, which a
+// test of package redislock shows:
 //
 //   - its client dies between SETNX and EXPIRE, and the lock is held for ever;
-//   - its holder continues after its time is up, and DEL removes the lock of the
+//   - its holder releases it after its time is up, and DEL removes the lock of the
 //     next holder;
-//   - its holder works on after its time is up, beside the next holder;
+//   - its holder continues its work after its time is up, beside the next holder;
 //   - nobody can see who holds it.
 //
-// A [Lease] here is taken together with its time in one step, is released only by
-// its owner, has a [Lease.Context] that ends with the lease, and carries an
-// [Owner], which [Locker.Status] shows to everyone.
+// A [Lease] is granted together with its TTL in one step, is released only by its
+// owner, has a [Lease.Context] that ends with the lease, and has an [Owner], which
+// [Locker.Status] shows to everyone.
 //
 // # What is not promised
 //
@@ -34,17 +34,19 @@
 // compares fences in a SQL table, redislock.Guard in Redis.
 //
 // The deadline of a lease is kept on the monotonic clock, which on Linux does not
-// run while the machine sleeps: after it wakes, a lease may seem to live until its
-// next renewal fails. Clocks are trusted to run at the same speed to within 5 %.
-// Redis counts the time until the next holder can take a lock on its wall clock:
-// setting that clock forward by more than a twentieth of the TTL may end leases
-// early. Setting it back may lower the next fence if no memory of the last one is
-// left: Redis has it while the lock is held, for one TTL after its release and
-// while somebody waits, and each client remembers the highest that it saw.
+// run while the machine sleeps: after it wakes, a lease may seem valid until its
+// next renewal fails. Clocks must run at the same speed to within 5 %.
+//
+// In Redis, the time until the next holder can take a lock runs on the wall clock of
+// Redis: if that clock is set forward by more than a twentieth of the TTL, the next
+// holder may begin while the last still has a lease. If it is set back, the next fence
+// may be lower than the last one, but only if nothing remembers that: Redis does while
+// the lock is held, for one TTL after its release and while somebody waits, and each
+// client remembers the highest fence that it saw.
 //
 // # Design
 //
-// [Lease] is the same for both engines; an engine renews and frees it. A fence is
+// [Lease] is the same for all engines; the engine renews and frees it. A fence is
 // one more than the last, or the microseconds since 1970 if nothing remembers the
-// last, so that fences keep rising when that memory is lost.
+// last, so that fences rise even when the last one was lost.
 package lock

@@ -35,7 +35,7 @@ var (
 	ErrClosed = errors.New("lock: locker is closed")
 )
 
-// HeldError says who has a lock that was asked for. It wraps [ErrHeld].
+// HeldError reports who has a lock that was asked for. It wraps [ErrHeld].
 type HeldError struct {
 	// Status is what was known of the lock when it was asked for. If it is not
 	// held, its owner is the first waiter, for which it is reserved for a moment.
@@ -65,7 +65,7 @@ func (e *HeldError) Error() string {
 // Unwrap returns [ErrHeld].
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
-// StaleError says which fences a guard compared. It wraps [ErrStale].
+// StaleError reports which fences a guard compared. It wraps [ErrStale].
 type StaleError struct {
 	// Fence is that of the write that was refused.
 	Fence uint64

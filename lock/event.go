@@ -2,7 +2,7 @@ package lock
 
 import "time"
 
-// EventKind says what happened to a lock, in lower case with hyphens.
+// EventKind is what happened to a lock, in lower case with hyphens.
 type EventKind string
 
 // The kinds of events.
@@ -14,10 +14,10 @@ const (
 	// RenewedLate: a renewal has succeeded after at least one that failed. Took
 	// is the age of the lease.
 	RenewedLate EventKind = "renewed-late"
-	// Lost: the lease has ended before it was released; Err says why. Took is
+	// Lost: the lease has ended before it was released; Err is the reason. Took is
 	// the age of the lease.
 	Lost EventKind = "lost"
-	// Released: the lease was given back; Err is the error of Release. Took is
+	// Released: the lease was released; Err is the error of Release. Took is
 	// the age of the lease.
 	Released EventKind = "released"
 )

@@ -10,7 +10,7 @@ import (
 )
 
 // Lease is a lock that is held, renewed in the background until it is released
-// or lost. Any number of goroutines may share one. A [Locker] makes it.
+// or lost. Any number of goroutines may share one. A [Locker] creates it.
 type Lease struct {
 	name   string
 	owner  Owner
@@ -31,8 +31,8 @@ type Lease struct {
 }
 
 // NewLease begins a lease. Only the engines of this module can call it. The
-// lease's context has the values of ctx, and does not end with it. The function
-// events may be nil.
+// lease's context has the values of ctx and does not end with ctx. events may be
+// nil.
 func NewLease(ctx context.Context, name string, owner Owner, events func(Event), g engine.Grant) *Lease {
 	l := &Lease{name: name, owner: owner, grant: g, events: events, values: ctx, deadline: g.Deadline, began: time.Now()}
 	first := g.Every
@@ -50,7 +50,7 @@ func (l *Lease) Name() string { return l.name }
 func (l *Lease) Owner() Owner { return l.owner }
 
 // Fence returns a number greater than that of every earlier lease of this name.
-// Send it along with every write to a resource that compares fences.
+// Send it with every write to a resource that compares fences.
 func (l *Lease) Fence() uint64 { return l.grant.Fence }
 
 // Context returns a context that ends when the lease does, for any reason;
@@ -71,17 +71,17 @@ func (l *Lease) Context() context.Context {
 	return l.ctx
 }
 
-// Deadline returns until when the lease is safe even if all further renewals
-// fail, or the zero Time if it has no deadline. Renewals move it on.
+// Deadline returns the time until which the lease is safe even if all further
+// renewals fail, or the zero Time if it has no deadline. Each renewal moves it.
 func (l *Lease) Deadline() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.deadline
 }
 
-// Check returns nil while the lease is safe and the cause of its end after that.
+// Check returns nil while the lease is safe, and afterwards the cause of its end.
 // It reads the clock and does not ask the engine, so it is cheap: call it before
-// every step that two must not take.
+// every step that no two processes may do at once.
 func (l *Lease) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,13 +93,12 @@ func (l *Lease) Check() error {
 // [AcquireOptions.Group].
 func (l *Lease) SetGroup(pgid int) error { return l.grant.Keeper.SetGroup(pgid) }
 
-// Release ends the lease and gives the lock back if the lease still has it; the
-// first waiter gets it next. Call it for every lease, lost ones too. It takes no
-// context because it must be sent even after the work was cancelled, and it
-// returns after a few attempts. The error says that the lock was not held to the
-// end (it wraps [ErrLost] or [ErrExpired]), that it was released before
-// ([ErrReleased]), or that the engine could not be reached, in which case the
-// lock frees itself after the TTL.
+// Release ends the lease and releases the lock if the lease still has it; the
+// first waiter gets it next. Call it for every lease, also for a lost one. It takes
+// no context because the lock must be released even after the work was cancelled;
+// it returns after a few attempts. The error wraps [ErrLost] or [ErrExpired] if the
+// lock was not held to the end, [ErrReleased] if it was released before, or the
+// engine's error if that could not be reached: the lock then ends after the TTL.
 func (l *Lease) Release() error {
 	l.mu.Lock()
 	l.endIfLate()

@@ -21,8 +21,8 @@ type Locker interface {
 	// [Do] joins the two. At most one AcquireOptions may be given.
 	Acquire(ctx context.Context, name string, o ...AcquireOptions) (*Lease, error)
 
-	// TryAcquire takes the lock if it is free. Its error is a [HeldError] if it
-	// is not.
+	// TryAcquire takes the lock if it is free. If another has it, the error is a
+	// [HeldError].
 	TryAcquire(ctx context.Context, name string, o ...AcquireOptions) (*Lease, error)
 
 	// Status returns who has the lock. That may have changed by the time it
@@ -40,16 +40,15 @@ type Locker interface {
 // AcquireOptions tune one Acquire. The zero value is ready to use.
 type AcquireOptions struct {
 	// TTL is how long this lease outlives its last renewal, between [MinTTL] and
-	// [MaxTTL]. Default: the Locker's. filelock has none and ignores it.
+	// [MaxTTL]. Default: the TTL of the Locker. filelock ignores it.
 	TTL time.Duration
 	// Command is the command line that [Status] shows. Only its first
 	// [MaxCommand] bytes are kept. Default: none.
 	Command string
-	// Group says that the lock protects a process group beside the process that
-	// asks, for example that of a command which it will start: it is named with
-	// [Lease.SetGroup] once it exists. A lock is freed before its TTL when the
-	// kernel says that its holder has ended, and with Group only when the whole
-	// group has ended as well.
+	// Group makes the lock protect a process group beside the process that asks,
+	// such as that of a command that it will start. [Lease.SetGroup] names the group
+	// once it exists. A lock is freed before its TTL when the kernel reports that its
+	// holder has ended; with Group only when the whole group has ended as well.
 	Group bool
 }
 
@@ -59,11 +58,11 @@ const (
 	DefaultTTL = 30 * time.Second
 
 	// MinTTL is the shortest TTL that is accepted: renewals come at a third of
-	// it, and each of their tries must have time to be answered.
+	// it, and each attempt needs time for its answer.
 	MinTTL = 100 * time.Millisecond
 
-	// MaxTTL is the longest TTL that is accepted: a lock may stay taken
-	// for so long after its holder has crashed.
+	// MaxTTL is the longest TTL that is accepted: a lock may stay held for this
+	// long after its holder has crashed.
 	MaxTTL = 24 * time.Hour
 
 	// MaxCommand is how many bytes of a command line are kept.

@@ -6,7 +6,7 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// Status is what everybody can see of a lock.
+// Status is what everyone can see of a lock.
 type Status struct {
 	// Name is the lock's name.
 	Name string
@@ -19,11 +19,11 @@ type Status struct {
 	Fence uint64
 	// Since is when it was granted, by the holder's clock.
 	Since time.Time
-	// TTL is how long the engine would wait for a sign of the holder. It is 0 in
-	// filelock, where the kernel knows.
+	// TTL is how long the lock outlives a holder that no longer renews it. It is 0
+	// in filelock, where the kernel frees the lock.
 	TTL time.Duration
-	// Waiters is how many wait in the queue, some of whom may have died
-	// meanwhile. filelock does not know and says 0.
+	// Waiters is how many wait in the queue, some of which may have died
+	// meanwhile. In filelock it is always 0, because filelock has no queue.
 	Waiters int
 	// Holder describes the process that has it.
 	Holder Holder
@@ -42,12 +42,12 @@ type Holder struct {
 	// Group is the process group that the lock protects beside the process, 0 if
 	// none and -1 if it does not exist yet, see [AcquireOptions.Group].
 	Group int `json:"group,omitempty"`
-	// State says whether the process and its group still run. It is Unknown
+	// State shows whether the process and its group still run. It is Unknown
 	// unless they belong to this host, boot and pid namespace.
 	State State `json:"-"`
 }
 
-// State says whether a holder still runs.
+// State is whether a holder still runs.
 type State string
 
 // The states of a holder.

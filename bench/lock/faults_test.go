@@ -76,21 +76,21 @@ Cluster, and to clients that are processes of their own. Unless the row says som
 else, a holder has a lock with a TTL of one second, which it renews, and two others
 wait for it. What is written in the table:
 
-- *two holders*: for so long two processes believed at once that they had the
-  lock, by asking their library (time in which one was stopped does not count);
-- *late writes*: writes that reached a resource after one of a later holder. With
-  fences the resource refuses them; without it takes them. Their number depends on
+- *two holders*: how long two processes had the lock at once, according to their
+  library (time in which one was stopped does not count);
+- *late writes*: writes that reached a resource after a write of a later holder. A
+  resource with fences refuses them; one without takes them. Their number depends on
   how often the worker writes, here every 5 ms;
-- *idle*: for so long nobody had the lock though others waited for it, where that
-  was more than half a second (after the death of a holder up to one TTL is what a
-  lease is meant to take, and during a failover there is no Redis);
-- *all in*: for so long it took until every worker that the row names had had the lock;
+- *idle*: how long nobody had the lock while others waited for it, if more than half a
+  second (up to one TTL is expected after the death of a holder, and during a failover
+  there is no Redis);
+- *all in*: how long it took until every worker that the row names had had the lock;
 - *lease lost*: leases that ended before their holder was done, on ordinary days;
 - what else went wrong: waiters that returned more than a second after their
   context had ended, keys without a TTL, keys that were there one TTL and one
   second after the last client had gone, fences that went back, crashes.
 
-A dash: nothing of these. Every fault happened %d times to every library; each figure
+A dash means none of these. Every fault happened %d times to every library; each figure
 is the worst of its kind.
 
 The libraries are used as their documentation says: bsm/redislock v0.10.0 and
@@ -98,19 +98,19 @@ redsync v4.18.1 (one Redis) ask every millisecond and renew every third of the
 TTL, in the way of redislock's example "watchdog"; rueidislock v1.0.79 renews by
 itself (KeyMajority 1).
 
-What no lock in one Redis can hold: what a Redis forgets (FLUSHALL, a start with
-nothing on disk, a lost primary, a replica whose clock is ahead, so that the key has
-expired there) holders learn with their next renewal, so two may hold until then. A
-replica whose clock is behind keeps keys for longer. oid's fences rise then too, while
-somebody holds or waits and for one TTL after that, since the lock's keys remember
-them, and for every client that has seen them; a new client that comes later gets its
-fence from the clock that is behind, and it is lower. Keep the clocks of primary and
-replicas together, or give the resource a fence of its own.
+No lock in one Redis can prevent this: if Redis forgets a lock (FLUSHALL, a start with
+nothing on disk, a lost primary, or a replica whose clock is ahead, where the key has
+expired), its holder learns that with its next renewal, and two may hold the lock until
+then. A replica whose clock is behind keeps keys for longer. oid's fences still rise there
+for every client that has seen them, and for all clients while somebody holds or waits and
+for one TTL afterwards, since the lock's keys contain the fence. A new client that comes
+later gets a fence from the clock that is behind, and that fence is lower. Keep the clocks
+of primary and replicas together, or give the resource a fence of its own.
 
-The clock of a holder's host may be stepped: deadlines count on the monotonic clock,
-which is not. The row for it runs a holder whose program is built with a package time in
-which time.Now can be told to be ahead. [lock-model.md](lock-model.md) is about what
-holds in every order of events.
+A step of the clock of a holder's host does not matter: deadlines count on the monotonic
+clock, which is not stepped. In the row for it the holder's program is built with a package
+time whose time.Now can be set ahead. [lock-model.md](lock-model.md) is about what holds in
+every order of events.
 
 `
 

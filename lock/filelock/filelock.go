@@ -1,22 +1,22 @@
 // Package filelock holds locks among the processes of one machine, with nothing
 // to install. See package lock for what a lock promises and what it does not.
 //
-// Start with [New]. A lock is a file of the folder that the kernel locks, and
-// frees when the process that holds it ends, in whatever way. So a lock has no
-// TTL here and a lease no deadline, and a holder that is stopped keeps it. Beside
+// Start with [New]. A lock is a file of the folder. The kernel locks it, and frees
+// it when the process that holds it ends for any reason. So here a lock has no TTL
+// and a lease has no deadline, and a holder that is stopped keeps its lock. Beside
 // the file is a record of the holder and of the last fence.
 //
 // With [lock.AcquireOptions.Group] the programs that the holder starts while it
 // has the lock inherit the locked file, as those of flock(1) do. If the holder is
-// killed, the lock is free when the last of them has ended, too. Release frees it
+// killed, the lock becomes free when the last of them has ended. Release frees it
 // at once.
 //
 // The folder must be on a file system of this machine. Network file systems may
-// accept locks without keeping them from other machines. New makes a folder for
-// this user alone; where users share a folder, its permissions are those of the
-// files. Anyone who can write to the folder can take and break its locks.
+// accept a lock without excluding other machines. New creates a folder for this user
+// alone. If several users share a folder, the files get its permissions. Anyone who
+// can write to the folder can take and break its locks.
 //
-// Waiters ask again after 20 ms at most and get the lock in no particular order.
+// Waiters try again after 20 ms at most and get the lock in no particular order.
 package filelock
 
 import (
@@ -32,9 +32,9 @@ import (
 
 // Options tune a [Locker]. The zero value, like a nil pointer, is ready to use.
 type Options struct {
-	// Process is the identity of this process, which everybody sees as the
-	// owner of its locks. Default: that of [gpid.Self] for a process that listens
-	// on nothing.
+	// Process is the identity of this process, which everyone sees as the
+	// owner of its locks. Default: that of [gpid.Self] for a process that does not
+	// listen.
 	Process gpid.GPID
 	// Events receives the events of the locks of this Locker, from any goroutine.
 	// Nil disables it.
@@ -52,8 +52,8 @@ type Locker struct {
 	calls    *calls.Calls
 }
 
-// New returns a Locker for the locks of a folder, which it makes if it does not
-// exist.
+// New returns a Locker for the locks of a folder, and creates the folder if it does
+// not exist.
 func New(dir string, o *Options) (*Locker, error) {
 	var opts Options
 	if o != nil {

@@ -1,5 +1,5 @@
 // Package redislock holds locks in Redis, for more than one machine. See package
-// lock for what a lock promises and what it cannot.
+// lock for what a lock promises and what it does not.
 //
 // Start with [Open], which connects to a Redis by its URL, or with [New], which
 // uses a rueidis client that you have. Package goredislock does the same with a
@@ -9,34 +9,34 @@
 //
 // A lease comes only from the reply to the holder's own request: one script that
 // writes the lock with a relative PX, so a lock never stays without a TTL and only
-// the clock of Redis counts it. Every acquisition has an owner of its own. Asking
-// again after a lost reply therefore finds the lock taken by oneself, which is
-// success; renewing and releasing compare the owner and act in the same script.
+// the clock of Redis counts it. Every acquisition has an owner of its own. After a
+// lost reply, another request finds that this owner has the lock, which is success.
+// Renewing and releasing compare the owner and act in the same script.
 //
-// The holder counts from before its request was sent, on its own monotonic
-// clock, and ends its lease a twentieth of the TTL early, whether or not Redis
-// can be reached. So a holder that is cut off has stopped before the next can take
-// the lock.
+// The holder counts the TTL from before its request was sent, on its own monotonic
+// clock, and ends its lease a twentieth of the TTL early, whether or not Redis can
+// be reached. So the lease of a holder that is cut off ends before the next holder
+// can take the lock.
 //
-// Waiters queue. A release reserves the lock for the first of them for 150 ms and
-// publishes on the channel of that waiter's process that it should ask, so that
-// one release wakes one waiter, however many wait. A message is only a hint: a
-// waiter that gets an old one asks and is refused. In case the first waiter is
-// dead, the waiter last heard of is told to ask after the reservation; the first
-// request after it takes the lock, empties the queue and tells all waiters to ask
-// again, with the tickets that they had. Polls, at most two seconds
-// apart, and one at the end of the holder's TTL cover the rest.
+// Waiters queue. A release reserves the lock for the first of them for 150 ms, and
+// publishes a hint to ask on the channel of that waiter's process. So one release
+// wakes one waiter, however many wait. A hint never grants the lock: a waiter that
+// gets an old one asks and is refused. In case the first waiter is dead, a waiter of
+// another process gets a hint to ask after the reservation; the first request after
+// the reservation takes the lock, empties the queue and makes all waiters ask again,
+// with the tickets that they had. All waiters also ask without a hint, every two
+// seconds at most and at the end of the holder's TTL.
 //
 // A waiter on the host of the holder, in the same pid namespace, watches the
-// holder's process and releases its lock when the kernel says that it has ended.
+// holder's process and releases its lock when the kernel reports that it has ended.
 //
 // # Keys
 //
 // A lock has three keys, all with a TTL, and with the name as hash tag so that they
-// are on one node of a Redis Cluster: oid:lock:{name} says who has it, and for one
-// TTL after that which fence it had; oid:lock:{name}:queue and
-// oid:lock:{name}:heard exist while somebody waits. None is left one TTL after the
-// last client has gone.
+// are on one node of a Redis Cluster: oid:lock:{name} holds the owner and the fence, and
+// the fence alone for one TTL after the release; oid:lock:{name}:queue and
+// oid:lock:{name}:heard exist while somebody waits. One TTL after the last client has
+// gone, none of them is left.
 //
 // Redis 6.2 or later is needed. A user of an access control list needs the
 // commands evalsha, eval, info, scan, subscribe and unsubscribe and those in the
@@ -64,24 +64,23 @@ import (
 
 // Options tune a [Locker]. The zero value, like a nil pointer, is ready to use.
 type Options struct {
-	// TTL is how long a lease outlives its last renewal, and a lock a holder
-	// that has crashed, unless an Acquire chooses another. It is between
+	// TTL is how long a lease outlives its last renewal, and how long a lock outlives
+	// a holder that has crashed, unless an Acquire chooses another TTL. It is between
 	// [lock.MinTTL] and [lock.MaxTTL] and is rounded down to milliseconds.
 	// Default: [lock.DefaultTTL].
 	TTL time.Duration
 
-	// Process is the identity of this process, which everybody sees as the
-	// owner of its locks. Default: that of [gpid.Self] for a process that listens
-	// on nothing.
+	// Process is the identity of this process, which everyone sees as the
+	// owner of its locks. Default: that of [gpid.Self] for a process that does not
+	// listen.
 	Process gpid.GPID
 
-	// Events is called with everything that happens to locks of this Locker. It
-	// must return soon and may be called by several goroutines at the same time.
-	// Default: nothing.
+	// Events is called with every event of the locks of this Locker. It must return
+	// soon and may be called by several goroutines at the same time. Nil disables it.
 	Events func(lock.Event)
 
-	// Warn is called while the Locker is made with everything that is dangerous
-	// though it works, such as a Redis that drops keys when its memory is full.
+	// Warn is called while the Locker is created, with each setting of Redis that is
+	// dangerous, such as dropping keys when the memory is full.
 	// Default: a warning in the log of [slog.Default].
 	Warn func(error)
 }

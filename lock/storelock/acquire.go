@@ -58,8 +58,8 @@ func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOpti
 	return l.acquire(ctx, name, o, true)
 }
 
-// TryAcquire takes the lock if it is free, see [lock.Locker]. One whose holder has
-// died without a trace is not free before a waiter has taken it over.
+// TryAcquire takes the lock if it is free, see [lock.Locker]. A lock whose
+// holder has died on another host is not free before a waiter has taken it over.
 func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
 	return l.acquire(ctx, name, o, false)
 }

@@ -23,9 +23,9 @@ type Options struct {
 	// [lock.DefaultTTL].
 	TTL time.Duration
 
-	// Process is the identity of this process, which everybody sees as the
-	// owner of its locks. Default: that of [gpid.Self] for a process that listens
-	// on nothing.
+	// Process is the identity of this process, which everyone sees as the
+	// owner of its locks. Default: that of [gpid.Self] for a process that does not
+	// listen.
 	Process gpid.GPID
 
 	// Collection is the collection of the locks. Default: [DefaultCollection].
@@ -48,7 +48,7 @@ type Locker struct {
 var _ lock.Locker = (*Locker)(nil)
 
 // New returns a Locker for the locks of a collection of s. The caller closes s, after
-// the Locker. The error wraps [lock.ErrInvalid] for a TTL that cannot be one, or says
+// the Locker. The error wraps [lock.ErrInvalid] if o.TTL is invalid, or is the reason
 // why this process cannot be identified. A nil o stands for the zero Options.
 func New(s store.Store, o *Options) (*Locker, error) {
 	l := &Locker{store: store.Consistent(s), calls: calls.New()}
@@ -124,7 +124,7 @@ func (l *Locker) write(ctx context.Context, old, new record) (record, error) {
 }
 
 // Status returns who has the lock, see [lock.Locker]. A holder that has died is
-// shown until somebody takes the lock over: nobody's clock is trusted to know.
+// shown until a waiter takes the lock over, because clocks are not compared.
 func (l *Locker) Status(ctx context.Context, name string) (lock.Status, error) {
 	if err := l.begin(name); err != nil {
 		return lock.Status{}, err
