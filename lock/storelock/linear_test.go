@@ -15,6 +15,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	soak, _ := time.ParseDuration(os.Getenv("OID_SOAK"))
 	for name, engine := range engines {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			open := engine(t)(t)
 			lockers := []lock.Locker{newLocker(t, open(), nil), newLocker(t, open(), nil)}
 			locktest.Histories(t, lockers, 3, time.Now().Add(soak), 50*time.Millisecond)

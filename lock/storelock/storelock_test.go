@@ -67,6 +67,7 @@ func newLocker(t *testing.T, s store.Store, o *storelock.Options) *storelock.Loc
 func TestLocker(t *testing.T) {
 	for name, engine := range engines {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			place := engine(t)
 			locktest.Run(t, func(t *testing.T) func() lock.Locker {
 				open := place(t)
