@@ -1,12 +1,12 @@
-// Package store keeps documents by their _id and finds them by time with
-// nothing but that key.
+// Package store keeps documents by their _id, and finds them by creation time
+// through that key alone.
 //
 // An ObjectId begins with its creation time in seconds, so the primary key of a
 // collection is already an index of time: no timestamp field and no second index
 // are needed. Start with [Store], which describes what all engines do. Package
 // sqlitestore keeps documents in one file that several processes may share,
 // pgstore in a PostgreSQL database and mongostore on a MongoDB server. The
-// documents of a range of time are one [Query]:
+// documents of a time range are one [Query]:
 //
 //	q := store.Query{Range: store.IDs(objectid.Since(yesterday))}
 //	for doc, err := range s.Find(ctx, "events", q) {
@@ -14,19 +14,19 @@
 // # Documents
 //
 // A document is BSON, given as anything that [bson.Marshal] takes and returned
-// as [bson.Raw]. Its _id is the first of its fields, where MongoDB has it too;
-// every other byte is kept as it was given, by all engines. A document without
+// as [bson.Raw]. Its _id is its first field, as in MongoDB; every engine keeps
+// all other bytes as they were given. A document without
 // an _id gets an ObjectId, see [WithGenerator]. A document has at most 16 MiB
 // ([MaxSize]) and 100 levels ([MaxDepth]), which are MongoDB's own limits.
 //
-// A [Key] is what an _id can be here: a number, a string or an ObjectId, in that
-// order, which is MongoDB's.
+// A [Key] is an _id: a number, a string or an ObjectId. Keys are in that order, which
+// is MongoDB's.
 //
 // # Conditional writes
 //
 // To change a document that others may change too, read it, and write it with
-// [Store.Swap]: that fails with [ErrConflict] if anybody wrote it in between. Read
-// it again then, and decide again.
+// [Store.Swap]: that fails with [ErrConflict] if another write came in between. Then read
+// it again and decide again.
 //
 //	for {
 //		old, err := s.Get(ctx, "accounts", key)
@@ -38,21 +38,20 @@
 //	}
 //
 // Every document that Swap writes has the field _rev ([Revision]) after its _id:
-// an ObjectId that is new at each write, so that a document which was changed and
+// an ObjectId that is new at each write, so that a document that was changed and
 // changed back is not taken for the old one. Insert and Replace renew the field if
-// the document that they are given has it, and leave a field of this name alone
-// that holds anything but an ObjectId. A document needs no revision for its first
+// their document has it, unless its value is not an ObjectId. A document needs no revision for its first
 // Swap. A program that writes to the same database by other means must set _rev
 // to a new ObjectId, or remove it, with every change.
 //
 // # What is promised
 //
-// A write that returned is stored: it survives the end of the process by any
-// signal. The engines document what survives a loss of power. A document is seen
+// A write that returned is stored: it survives the end of the process, also by
+// SIGKILL. The engines document what survives a loss of power. A reader sees a document
 // as it was before a write or as it is after it.
 //
-// [Store.Find] returns every document that was there when it began and was not
-// deleted before it got there, once and in the order of the keys. It is not a
+// [Store.Find] returns, once and in the order of the keys, every document that
+// existed when it began and was not deleted before Find reached it. It is not a
 // snapshot: what is inserted or deleted meanwhile may be seen or not.
 //
 // [Store.Watch] misses nothing, also when a document is committed after another
@@ -62,6 +61,6 @@
 //
 // # What is not promised
 //
-// The time in an id comes from the clock of the process that generated it. A range
-// of time is as right as those clocks were.
+// The time in an id comes from the clock of the process that generated it. A time
+// range is as accurate as those clocks were.
 package store

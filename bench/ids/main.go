@@ -1,4 +1,4 @@
-// Command ids measures objectid beside other makers of ids.
+// Command ids measures objectid beside other generators of ids.
 //
 // Each operation is measured in rounds. In a round every library has its turn,
 // so that a slower or faster moment of the machine meets all of them; the figures
@@ -26,7 +26,7 @@ func main() {
 	flag.Parse()
 
 	var body strings.Builder
-	fmt.Fprintf(&body, "Medians of %d rounds with turns of %v each. ns: nanoseconds for one id, on the wall's clock. ratio: the time of oid over that of the library, so below 1 oid is faster. allocs: allocations for one id.\n", *rounds, *turn)
+	fmt.Fprintf(&body, "Medians of %d rounds with turns of %v each. ns: nanoseconds for one id, on the wall clock. ratio: the time of oid over that of the library, so below 1 oid is faster. allocs: allocations for one id.\n", *rounds, *turn)
 	for _, o := range operations {
 		for _, workers := range []int{1, runtime.GOMAXPROCS(0)} {
 			if workers == 1 || o.shared {

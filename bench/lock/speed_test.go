@@ -59,7 +59,7 @@ type result struct {
 func TestSpeed(t *testing.T) {
 	server := testenv.Redis(t)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server. ratio: locks per second of the library over those of oid, so below 1 oid is faster. commands: sent to Redis, or by its scripts, for each lock taken and given back. least: what the worker got that got least, of a fair share. Those that poll do so every %v.\n", *rounds, turn, pause)
+	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server. ratio: locks per second of the library over those of oid, so below 1 oid is faster. commands: sent to Redis, or by its scripts, for each lock acquired and released. least: how many locks the worker with the fewest got, as a share of the mean. Libraries that poll do so every %v.\n", *rounds, turn, pause)
 	for _, c := range contests {
 		if !strings.Contains(c.title, *only) {
 			continue

@@ -59,11 +59,11 @@ func run(ctx context.Context, out string, n, rounds int) (err error) {
 		measure func(context.Context, *sqlitestore.Store, []objectid.ID) (float64, error)
 		unit    string
 	}{
-		{"join (the goal is 20 ms at most)", join, "ms"},
+		{"register (the goal is 20 ms at most)", join, "ms"},
 		{"heartbeat, processor time of all threads", heartbeat, "ms"},
 		{"heartbeats every 10 s, share of one core (0.1 % at most)", share, "%"},
 		{"trace one of all processes' ids (1 ms at most)", trace, "ms"},
-		{"trace an id that nobody made", traceNobody, "ms"},
+		{"trace an id of a process that is not recorded", traceNobody, "ms"},
 		{"history of one process", history, "ms"},
 		{"an id with a claimed block, time over that of a random one (1)", generator, ""},
 	} {

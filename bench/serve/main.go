@@ -110,7 +110,7 @@ func measure(rounds int, turn time.Duration) (string, error) {
 		return "", fmt.Errorf("the server has not started: %w", err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Over HTTP on the loopback interface, server and client being two processes on the same cores. Medians of %d rounds of %v.\n", rounds, turn)
+	fmt.Fprintf(&b, "Over HTTP on the loopback interface; server and client are two processes on the same cores. Medians of %d rounds of %v.\n", rounds, turn)
 	fmt.Fprintf(&b, "\n| ids in one request | connections | as | ids a second | requests a second |\n|---:|---:|---|---:|---:|\n")
 	for _, c := range []struct {
 		count, connections int
@@ -150,11 +150,11 @@ func measure(rounds int, turn time.Duration) (string, error) {
 		rate        int // a second over all connections; 0 as fast as they are answered
 	}{
 		{"of nothing: /livez, for comparison", "/livez", 32, 2000},
-		{"of an id whose maker is not known", "/v1/ids/507f1f77bcf86cd799439011", 32, 2000},
-		{"of an id whose maker is known", "/v1/ids/" + known, 32, 2000},
-		{"without the maker", "/v1/ids/507f1f77bcf86cd799439011?trace=false", 32, 2000},
-		{"without the maker", "/v1/ids/507f1f77bcf86cd799439011?trace=false", 32, 0},
-		{"of an id whose maker is known", "/v1/ids/" + known, 32, 0},
+		{"of an id whose process is not recorded", "/v1/ids/507f1f77bcf86cd799439011", 32, 2000},
+		{"of an id whose process is recorded", "/v1/ids/" + known, 32, 2000},
+		{"without the process", "/v1/ids/507f1f77bcf86cd799439011?trace=false", 32, 2000},
+		{"without the process", "/v1/ids/507f1f77bcf86cd799439011?trace=false", 32, 0},
+		{"of an id whose process is recorded", "/v1/ids/" + known, 32, 0},
 	} {
 		inspect := newLoad(url, c.connections, c.rate, func(w *client) error {
 			return w.send("GET", c.path, "", "application/json")

@@ -44,7 +44,7 @@ func run(ctx context.Context, out string, n, rounds int) error {
 	}
 	defer os.RemoveAll(folder)
 	var body strings.Builder
-	fmt.Fprintf(&body, "%s documents of about 350 bytes, 100 for each second. The %s of a stretch of ten seconds are looked up; medians of %d rounds, in each of which every way has its turn on the same stretch, after one round that does not count. ratio: the time of the way over that by _id.\n", humanize.Comma(int64(n)), humanize.Comma(perRange), rounds)
+	fmt.Fprintf(&body, "%s documents of about 350 bytes, 100 for each second. Each query returns the %s of ten seconds; medians of %d rounds after one that does not count. In a round all queries are for the same ten seconds. ratio: the time of the query over that by _id.\n", humanize.Comma(int64(n)), humanize.Comma(perRange), rounds)
 	data := makeRows(n)
 	for _, m := range []func(ctx context.Context, folder string, data []row, rounds int) (string, error){measureStore, measureSQLite, measurePostgres} {
 		text, err := m(ctx, folder, data, rounds)
@@ -154,6 +154,6 @@ func indexCost(n int, without, with []cost) string {
 		ratios[i] = with[i].took.Seconds() / without[i].took.Seconds()
 	}
 	extra := float64(with[0].bytes - without[0].bytes)
-	return fmt.Sprintf("The index on the time costs %.1f bytes for each document, %.0f %% of the table without it, and %.2f s for the inserting of them all, which takes %.2f times as long.\n",
+	return fmt.Sprintf("The index on the time costs %.1f bytes for each document, %.0f %% of the table without it, and %.2f s when all are inserted, which takes %.2f times as long.\n",
 		extra/float64(n), 100*extra/float64(without[0].bytes), page.Median(seconds), page.Median(ratios))
 }
