@@ -70,7 +70,7 @@ var ErrTooMany = errors.New("census: more than 4294967295 documents or lines")
 // ErrLimit is returned for sources with more ids than Options.MaxIDs.
 var ErrLimit = errors.New("census: too many ids")
 
-// Census collects ids. It needs 16 bytes of memory for each, whatever the size
+// Census collects ids. It needs 16 to 24 bytes of memory for each, whatever the size
 // of the documents. Goroutines must not share one.
 type Census struct {
 	options Options

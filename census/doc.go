@@ -27,9 +27,9 @@
 // process. Everything else is inferred from the counters of each process value:
 //
 //   - Gaps are counter values that are not in the data. They were used for other
-//     collections, for documents that are deleted, or not at all. A process that
-//     creates more than 2^24 ids elsewhere between two that are in the data hides
-//     as many of them.
+//     collections, for documents that are deleted, or not at all. If a
+//     process creates 2^24 ids or more elsewhere between two ids in the data, its
+//     counter wraps, and each full round of 2^24 is not counted.
 //   - A clock step backwards shows as a counter that continues while the time falls
 //     by two seconds or more. A step in a period without ids does not show.
 //   - A shared process value shows as two sequences of counters at the same time.

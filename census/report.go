@@ -83,7 +83,7 @@ type Report struct {
 	Gaps         int64
 	TopProcesses []Process
 
-	// Findings are what deserves attention; none is good.
+	// Findings are what deserves attention. It is empty if nothing does.
 	Findings []Finding
 }
 

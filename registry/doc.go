@@ -13,8 +13,8 @@
 // From then on [Registry.Trace] returns, for each of these ids, the process that
 // created it: its identity (package gpid), host, program, start and end, and its
 // load at the creation time. A process that creates its ids with another driver, in
-// any language, is adopted by one of its ids with [Registry.Adopt]. Processes that
-// talk to a server in between are recorded with [Registry.RegisterRemote] and
+// any language, is adopted by one of its ids with [Registry.Adopt]. A server records
+// the processes of its clients with [Registry.RegisterRemote] and
 // [Registry.AdoptRemote].
 //
 // # What is promised
@@ -22,9 +22,9 @@
 // Two members never have the same process block, and a block is never given to a
 // second member: a block is claimed by inserting it under a unique key, for ever.
 // Therefore two members never create the same id, even if they register at the same
-// moment and one was cut off from the store. The exception is a member that
+// moment or one of them loses its connection to the store. The exception is a member that
 // registered without the store, see [RegisterOptions.Offline]: it draws its block at
-// random, and a collision is then reported and not prevented.
+// random; a collision is then not prevented but reported.
 //
 // Trace returns Known and certain only if exactly one process had the process value
 // at the creation time and its registration was confirmed then. Otherwise it
@@ -43,13 +43,13 @@
 // ids are then traced to the wrong process.
 //
 // Copying a running virtual machine copies its members: both copies then create ids
-// with the same blocks until their next heartbeats, which find it out. Each then
-// claims another block, see [ErrCopied], and what was created in between is not
+// with the same blocks until their next heartbeats, which detect the copy. Each then
+// claims another block, see [ErrCopied]; traces of ids created in between are not
 // certain. A program that keeps a generator must ask [Member.Generator] again.
 //
 // Hosts have no clock in common. A process of another host whose heartbeats stopped
-// is late until this Registry has itself waited for three heartbeats in vain; then
-// it is presumed dead.
+// is late until this Registry has itself missed three heartbeats in a row; then it is
+// presumed dead.
 //
 // # Design
 //
@@ -61,9 +61,9 @@
 //	oid.samples    block:time                     load, one for each heartbeat
 //
 // A block is 8 hexadecimal digits, an adopted value 8 or 10, a time 13 digits of
-// milliseconds. Each document has one writer, the member that it is about. That a
-// run was replaced or is dead follows from what is stored and is itself not stored,
-// so no two processes disagree about it for longer than a heartbeat. The field v of
+// milliseconds. Each document has one writer, the member that it describes. The
+// states of processes are not stored; they follow from what is stored, so two
+// processes disagree about them for one heartbeat at most. The field v of
 // each document is the version of its format.
 //
 // The times of a process follow the wall clock of its host but never decrease, like

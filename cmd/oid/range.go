@@ -84,9 +84,9 @@ TIME each; ids created at --to or later are left out. Ids hold whole seconds, so
 
 func (r *timeRange) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&r.since, "since", "", "a duration up to now (24h, 7d) or the first `TIME`")
-	f.StringVar(&r.from, "from", "", "first `TIME`, rounded down to a second")
-	f.StringVar(&r.to, "to", "", "`TIME` after the last, rounded up to a second")
+	f.StringVar(&r.since, "since", "", "a duration up to now (24h, 7d), or the beginning as a `TIME`")
+	f.StringVar(&r.from, "from", "", "beginning, a `TIME`, rounded down to a second")
+	f.StringVar(&r.to, "to", "", "end, a `TIME`, not included, rounded up to a second")
 }
 
 // given reports whether any of the flags was used.

@@ -2,7 +2,7 @@
 // machine. It uses the official driver.
 //
 // Start with [Open], which returns a [store.Store]. Other programs that use the same
-// database, such as mongosh, see ordinary documents with an ordinary _id.
+// database, such as mongosh, see ordinary documents with their _id.
 //
 // # What survives
 //
@@ -13,23 +13,23 @@
 //
 // # Conditional writes
 //
-// The server compares the revision of a document, so that a program which changes
-// documents by other means must change that too. A document without a revision is
-// given one first, at its end, and compared as it was before.
+// The server compares the revision of a document, so a program that changes
+// documents by other means must change the revision too. A document without a
+// revision first gets one as its last field, and the rest of it is then compared.
 //
 // # Documents of others
 //
-// A collection that others fill may have documents whose _id is not a [store.Key]: a
-// date, a UUID, a document. They belong to the zero Range and to no other.
+// Other programs may store documents whose _id is not a [store.Key]: a date, a UUID,
+// a document. Only the zero Range contains them.
 //
 // # Watching
 //
 // On a replica set or a sharded cluster of MongoDB 5.0 or later, [Store.Watch]
 // reads what is there from a snapshot and then the change stream from the
-// snapshot's time on, so each document comes once whenever and with whatever id
-// it was committed. A snapshot that is not available is tried again for a minute.
+// snapshot's time on, so each document comes once, whatever its id and the time of
+// its commit. A snapshot that is not available is tried again for a minute.
 // The server keeps a snapshot for five minutes unless configured otherwise; for a
-// caller who takes longer the rest is read from a later one. A stream whose cursor
+// caller that takes longer the rest is read from a later one. A stream whose cursor
 // or connection is lost is resumed after its latest event. The document of an event
 // that is too large is read by its key: if it was replaced meanwhile, in its new
 // form.
@@ -37,9 +37,8 @@
 // Where the server has no change streams, Watch remembers the keys it has seen,
 // about 50 bytes for each. Every [Options.Poll] it asks for keys with a time of
 // the latest minute. Those committed later than that, and those without a time,
-// are found by a pass over all keys of the range, which Watch makes as often as it
-// can without being busy with it for more than a tenth of the time. A narrower
-// range is a cheaper one. A document that is deleted and inserted again between two
+// are found by a pass over all keys of the range. Watch repeats it, and spends at
+// most a tenth of the time on it. A narrower range costs less. A document that is deleted and inserted again between two
 // passes is not noticed.
 //
 // # What was tested where

@@ -8,25 +8,25 @@
 //
 // # What survives
 //
-// An insert that returned is committed as the server's synchronous_commit asks; the
-// default is that it is on the disk of the primary and, if the server has synchronous
-// standbys, of those too.
+// A write that returned is committed as the server's setting synchronous_commit
+// requires: by default it is on the disk of the primary and, if the server has
+// synchronous standbys, on theirs too.
 //
 // A call whose connection is lost, because the server was restarted or a standby
-// became the primary, makes a new one to whichever host takes writes and tries again
-// for [Options.Retry]. If the answer to a commit was lost, the call finds out whether
-// it was made, so that nothing is written twice and no document is refused because
-// of itself. Two things cannot be found out: see [Store.Delete] and
-// [Store.DeleteRange]. A document that Replace has stored and another writer has
-// replaced before the connection was back is replaced once more.
+// became the primary, connects to the host that accepts writes and tries again for
+// [Options.Retry]. If the answer to a commit was lost, the call finds out whether the
+// commit was done, so that nothing is written twice and an insert is not refused as a
+// duplicate of itself. [Store.Delete] and [Store.DeleteRange] describe what cannot be
+// found out. If another writer has replaced a document after Replace stored it and
+// before the connection was back, Replace stores its document again.
 //
 // Deadlocks and serialization failures are tried again too. Calls that write many
-// documents write them in the order of their keys, so that there are few.
+// documents write them in the order of their keys, so that these are rare.
 //
 // # Poolers
 //
 // A pooler that lends a connection for one transaction, such as pgbouncer with
-// pool_mode = transaction, is noticed when the store opens: statements are then not
+// pool_mode = transaction, is detected when the store opens: statements are then not
 // kept prepared, and Watch polls. Nothing has to be configured.
 //
 // # The tables

@@ -22,18 +22,17 @@
 // files may be damaged if anybody writes meanwhile. [Store.Backup] copies a store
 // that is in use.
 //
-// A file that is deleted, moved or replaced while it is open accepts no more
-// writes, and ends Watch: open it again. The first process that notices that the
-// path has no file any more, at the latest when it closes the store, moves the
-// latest commits into the file, which then holds all that was stored under its new
-// name too. If that cannot be done the error names the file PATH-wal: move it beside
-// the file, with the new name and -wal. That is also needed if all processes are
-// killed before they notice.
+// A store whose file was deleted, moved or replaced while it is open refuses writes
+// and ends Watch: open it again. The first process that notices that the path has no
+// file any more, at the latest when it closes the store, copies the latest commits
+// into the moved file, which is then complete. If that fails, the error names the file
+// PATH-wal: move it beside the moved file, with that file's name and -wal. This is also
+// necessary if all processes are killed before they notice.
 //
 // # A full disk
 //
-// A write that finds no room stores nothing and says so. A delete needs a little
-// room for the log as well; it uses what the log has already taken.
+// A write without enough space stores nothing and fails. A delete also needs a little
+// space for the log; it uses what the log has already allocated.
 //
 // # The file
 //
@@ -48,7 +47,7 @@
 // primary key. Other programs may change rows if they keep _id and doc consistent.
 // PRAGMA user_version is the version of this format, 1.
 //
-// [Store.Watch] asks SQLite every [Options.Poll] whether anybody committed. The
+// [Store.Watch] asks SQLite every [Options.Poll] whether there are new commits. The
 // table "^1commits" records which keys the latest commits inserted, so that only
 // these parts of a collection are read for documents with a new seq; for a watcher
 // that is further behind, all of its range is.
