@@ -28,8 +28,8 @@ func New(ctx context.Context, client redis.UniversalClient, o *redislock.Options
 	return redislock.NewWithDriver(ctx, Driver(client), o)
 }
 
-// Driver returns what [redislock.NewWithDriver] and [redislock.Guard] use a client
-// through.
+// Driver returns a driver for client, for [redislock.NewWithDriver] and
+// [redislock.Guard].
 func Driver(client redis.UniversalClient) redislock.Driver { return driver{client} }
 
 type driver struct{ client redis.UniversalClient }

@@ -74,7 +74,7 @@ type Process struct {
 	State string `json:"state"`
 	// Reason explains the state.
 	Reason string `json:"reason" doc:"Explains the state."`
-	// Presumed is set for a dead process whose death nobody saw.
+	// Presumed is set for a dead process if the only evidence is missing heartbeats.
 	Presumed  bool   `json:"presumed,omitempty" doc:"It counts as dead because its heartbeats are missing."`
 	Successor string `json:"successor,omitempty" doc:"GPID of the later process at its address."`
 
