@@ -249,7 +249,9 @@ func (t *textWriter) processes(r *census.Report) {
 
 func (t *textWriter) findings(r *census.Report) {
 	if len(r.Findings) == 0 {
-		t.printf("\nfindings: none\n")
+		if r.IDs > 0 || !r.Broken() { // nothing can be said of what was not read
+			t.printf("\nfindings: none\n")
+		}
 		return
 	}
 	t.printf("\nfindings\n")

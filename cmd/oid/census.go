@@ -182,7 +182,9 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 	r, err := c.Report(o)
 	if err == nil {
 		for _, s := range r.Sources {
-			s.Error = plain(s.Error)
+			if s.Error = plain(s.Error); s.Error != "" {
+				std.warn("%s: %s", s.Name, s.Error) // also where the report goes to a file or a pipe
+			}
 		}
 	}
 	switch {
