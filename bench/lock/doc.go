@@ -1,6 +1,6 @@
 // Package lock measures oid's lock in Redis beside bsm/redislock, redsync and
-// rueidislock: how fast they are, and what they make of faults. It needs
-// redis-server and redis-cli.
+// rueidislock: how fast they are, and what they make of faults; and how oid's lock in
+// PostgreSQL behaves under faults. It needs redis-server, redis-cli and PostgreSQL.
 //
 //	go test -run TestFaults -timeout 60m -parallel 8 -args -o ../../docs/lock-faults.md
 //	go test -run TestSpeed -timeout 30m -args -o ../../docs/benchmarks.md

@@ -3,7 +3,6 @@ package lock
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -18,10 +17,49 @@ var output = flag.String("o", "", "`file` to write to; without it results are lo
 // runs is how often every fault happens to every subject.
 const runs = 3
 
-// TestFaults does every fault to every subject some times and writes the table of
+// tables are the sections of the page.
+var tables = []struct {
+	name     string
+	faults   []lockfaults.Fault
+	subjects []lockfaults.Subject
+	text     string // above the table
+}{
+	{"Redis", lockfaults.Faults(), subjects, redisText},
+	{"PostgreSQL", lockfaults.PostgresFaults(), []lockfaults.Subject{lockfaults.OwnOnPostgres()}, postgresText},
+}
+
+// TestFaults does every fault to every subject some times and writes the tables of
 // the worst.
 func TestFaults(t *testing.T) {
-	faults := lockfaults.Faults()
+	for _, table := range tables {
+		t.Run(table.name, func(t *testing.T) {
+			reports := measure(t, table.faults, table.subjects)
+			var b strings.Builder
+			fmt.Fprintf(&b, "%s\nEvery fault happened %d times to every library.\n\n| fault |", table.text, runs)
+			for _, s := range table.subjects {
+				fmt.Fprintf(&b, " %s |", s.Name)
+			}
+			b.WriteString("\n|---" + strings.Repeat("|---", len(table.subjects)) + "|\n")
+			for i, f := range table.faults {
+				fmt.Fprintf(&b, "| %s |", f.Name)
+				for _, r := range reports[i] {
+					fmt.Fprintf(&b, " %s |", cell(f, r))
+				}
+				b.WriteString("\n")
+			}
+			if *output == "" {
+				t.Log(b.String())
+				return
+			}
+			if err := page.Write(*output, table.name, "cd bench/lock && go test -run TestFaults -timeout 60m -parallel 8 -args -o ../../docs/lock-faults.md", b.String()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// measure returns the worst report of each fault on each subject.
+func measure(t *testing.T, faults []lockfaults.Fault, subjects []lockfaults.Subject) [][]lockfaults.Report {
 	reports := make([][]lockfaults.Report, len(faults))
 	t.Run("all", func(t *testing.T) {
 		var mu sync.Mutex
@@ -41,57 +79,10 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	})
-	var b strings.Builder
-	fmt.Fprintf(&b, faultsHead, runs)
-	b.WriteString("| fault |")
-	for _, s := range subjects {
-		fmt.Fprintf(&b, " %s |", s.Name)
-	}
-	b.WriteString("\n|---" + strings.Repeat("|---", len(subjects)) + "|\n")
-	for i, f := range faults {
-		fmt.Fprintf(&b, "| %s |", f.Name)
-		for j := range subjects {
-			fmt.Fprintf(&b, " %s |", cell(f, reports[i][j]))
-		}
-		b.WriteString("\n")
-	}
-	fmt.Fprintf(&b, "\nMeasured on %s, %s.\n", time.Now().UTC().Format(time.DateOnly), page.Machine())
-	if *output == "" {
-		t.Log(b.String())
-		return
-	}
-	if err := os.WriteFile(*output, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return reports
 }
 
-const faultsHead = `# How locks in Redis behave under faults
-
-This file is written by a command, in the folder bench/lock:
-
-    go test -run TestFaults -timeout 60m -parallel 8 -args -o ../../docs/lock-faults.md
-
-Every fault happens to real redis-server processes, alone, behind Sentinel or in a
-Cluster, and to clients that are processes of their own. Unless the row says something
-else, a holder has a lock with a TTL of one second, which it renews, and two others
-wait for it. What is written in the table:
-
-- *two holders*: how long two processes had the lock at once, according to their
-  library (time in which one was stopped does not count);
-- *late writes*: writes that reached a resource after a write of a later holder. A
-  resource with fences refuses them; one without takes them. Their number depends on
-  how often the worker writes, here every 5 ms;
-- *idle*: how long nobody had the lock while others waited for it, if more than half a
-  second (up to one TTL is expected after the death of a holder, and during a failover
-  there is no Redis);
-- *all in*: how long it took until every worker that the row names had had the lock;
-- *lease lost*: leases that ended before their holder was done, on ordinary days;
-- what else went wrong: waiters that returned more than a second after their
-  context had ended, keys without a TTL, keys that were there one TTL and one
-  second after the last client had gone, fences that went back, crashes.
-
-A dash means none of these. Every fault happened %d times to every library; each figure
-is the worst of its kind.
+const redisText = `The servers are redis-server processes, alone, behind Sentinel or in a Cluster.
 
 The libraries are used as their documentation says: bsm/redislock v0.10.0 and
 redsync v4.18.1 (one Redis) ask every millisecond and renew every third of the
@@ -111,7 +102,14 @@ A step of the clock of a holder's host does not matter: deadlines count on the m
 clock, which is not stepped. In the row for it the holder's program is built with a package
 time whose time.Now can be set ahead. [lock-model.md](lock-model.md) is about what holds in
 every order of events.
+`
 
+const postgresText = `The lock is that of package storelock in a store on PostgreSQL. A server that was
+killed still has what it acknowledged, so there are never two holders. While the server
+does not answer, as during its start after kill -9, nobody gets the lock and a lease ends
+with its TTL: that time counts as idle. A waiter takes over after it has seen the holder's
+record unchanged for a whole TTL by its own clock, or earlier if the kernel reports that a
+holder on its host has ended.
 `
 
 // cell says what went wrong.

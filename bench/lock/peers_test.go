@@ -17,7 +17,7 @@ import (
 	"github.com/oidkit/oid/internal/lockfaults"
 )
 
-// subjects are all that is compared, oid first.
+// subjects are all that is compared on Redis, oid first.
 var subjects = []lockfaults.Subject{
 	lockfaults.Own(),
 	{Name: "bsm/redislock", Open: openRedislock},
@@ -26,7 +26,11 @@ var subjects = []lockfaults.Subject{
 }
 
 func TestMain(m *testing.M) {
-	lockfaults.Main(subjects...)
+	var all []lockfaults.Subject
+	for _, table := range tables {
+		all = append(all, table.subjects...)
+	}
+	lockfaults.Main(all...)
 	os.Exit(m.Run())
 }
 

@@ -1,6 +1,6 @@
 // Package lockfaults does to the clients of a lock what happens to them in
-// production, with real processes and real redis-servers, and judges what they
-// made of it. It knows locks only as a [Subject], so the same faults are used to
+// production, with real processes and real servers of Redis and PostgreSQL, and
+// judges what they made of it. It knows locks only as a [Subject], so the same faults are used to
 // test this project's lock and to compare it with others.
 //
 // Each worker is a process of its own: the program itself, started again. A
@@ -15,7 +15,7 @@ import (
 // Subject is a lock library, used as its documentation says.
 type Subject struct {
 	Name string
-	// Open connects to the Redis at a URL. Leases are to be renewed in the
+	// Open connects to the server at a URL. Leases are to be renewed in the
 	// background.
 	Open func(ctx context.Context, url string, ttl time.Duration) (Client, error)
 }

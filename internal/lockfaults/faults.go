@@ -11,8 +11,8 @@ import (
 // Fault is something that happens to the clients of a lock.
 type Fault struct {
 	Name string
-	// CutOff: a holder could not reach Redis, which went on.
-	CutOff bool
+	// OneHolder: the server remembers every lease, so there are never two holders.
+	OneHolder bool
 	// Ordinary: nothing fails, and everybody must get the lock and keep it.
 	Ordinary bool
 	// ClockBack: the clock of Redis steps back while nothing remembers the last
@@ -25,7 +25,7 @@ type Fault struct {
 // wait is how long workers wait for the lock each time.
 const wait = 3 * TTL
 
-// Faults returns all faults. Unless it says something else, one worker, the holder,
+// Faults returns all faults of Redis and its clients. Unless it says something else, one worker, the holder,
 // has the lock for as long as it may, and two others wait for it when the fault comes.
 func Faults() []Fault {
 	kill := func(args ...string) func(*lab) {
@@ -47,7 +47,10 @@ func Faults() []Fault {
 	}
 	return []Fault{
 		{Name: "none", run: standalone(nil, func(*lab, *testenv.Proxy) {})},
-		{Name: "ordinary: second in the queue, work of 2.5 TTL", Ordinary: true, run: longWork},
+		{Name: "ordinary: second in the queue, work of 2.5 TTL", Ordinary: true, run: func(l *lab) {
+			l.server = testenv.Redis(l.t)
+			l.longWork(l.server.URL())
+		}},
 		{Name: "ordinary: fifty workers through one lock", Ordinary: true, run: fifty},
 		{Name: "clock of the holder's host stepped 60 s ahead, then 120 s back", Ordinary: true, run: steppedClock},
 		{Name: "kill -9 of Redis, start, AOF always", run: kill("--appendonly", "yes", "--appendfsync", "always")},
@@ -90,9 +93,9 @@ func Faults() []Fault {
 		{Name: "reply to the acquire lost with its connection", run: lostReply},
 		{Name: "a reply to the holder swallowed", run: proxied(func(p *testenv.Proxy) { p.Swallow(1, false) })},
 		{Name: "replies of the holder delayed by 0.8 TTL", run: proxied(func(p *testenv.Proxy) { p.Delay(4 * TTL / 5) })},
-		{Name: "holder cut off, both directions", CutOff: true, run: proxied(func(p *testenv.Proxy) { p.Cut(true, true) })},
-		{Name: "holder cut off, its requests only", CutOff: true, run: proxied(func(p *testenv.Proxy) { p.Cut(true, false) })},
-		{Name: "holder cut off, its replies only", CutOff: true, run: proxied(func(p *testenv.Proxy) { p.Cut(false, true) })},
+		{Name: "holder cut off, both directions", OneHolder: true, run: proxied(func(p *testenv.Proxy) { p.Cut(true, true) })},
+		{Name: "holder cut off, its requests only", OneHolder: true, run: proxied(func(p *testenv.Proxy) { p.Cut(true, false) })},
+		{Name: "holder cut off, its replies only", OneHolder: true, run: proxied(func(p *testenv.Proxy) { p.Cut(false, true) })},
 	}
 }
 
@@ -102,14 +105,21 @@ func standalone(args []string, harm func(*lab, *testenv.Proxy)) func(*lab) {
 	return func(l *lab) {
 		l.server = testenv.Redis(l.t, args...)
 		p := testenv.NewProxy(l.t, l.server.Addr)
-		l.holds(l.start("holder", p.URL(), 0, wait))
-		l.start("waiter 1", l.server.URL(), TTL/20, wait)
-		time.Sleep(TTL / 10) // so that the first is the first in line
-		l.start("waiter 2", l.server.URL(), TTL/20, wait)
-		time.Sleep(TTL / 2)
-		harm(l, p)
-		time.Sleep(5 * TTL / 2)
+		l.contend(p.URL(), l.server.URL(), func() { harm(l, p) })
 	}
+}
+
+// contend starts the holder, which reaches the server by a URL of its own, and two
+// waiters, and then does harm.
+func (l *lab) contend(ofHolder, ofWaiters string, harm func()) {
+	l.t.Helper()
+	l.holds(l.start("holder", ofHolder, 0, wait))
+	l.start("waiter 1", ofWaiters, TTL/20, wait)
+	time.Sleep(TTL / 10) // so that the first is the first in line
+	l.start("waiter 2", ofWaiters, TTL/20, wait)
+	time.Sleep(TTL / 2)
+	harm()
+	time.Sleep(5 * TTL / 2)
 }
 
 // lostReply loses the first reply after the connection of a worker that asks for
@@ -130,11 +140,11 @@ func lostReply(l *lab) {
 
 // longWork lets two workers have the lock, one after the other, for longer than the
 // TTL.
-func longWork(l *lab) {
-	l.server = testenv.Redis(l.t)
+func (l *lab) longWork(url string) {
+	l.t.Helper()
 	l.began = time.Now()
-	first := l.crowd("first", l.server.URL(), 1, 1, 5*TTL/2)
-	second := l.crowd("second", l.server.URL(), 1, 1, 5*TTL/2)
+	first := l.crowd("first", url, 1, 1, 5*TTL/2)
+	second := l.crowd("second", url, 1, 1, 5*TTL/2)
 	l.served(first, 1)
 	l.served(second, 1)
 }

@@ -31,10 +31,10 @@ type Report struct {
 	Idle time.Duration
 	// Late is by how much an Acquire has returned after the end of its ctx.
 	Late time.Duration
-	// Forever are keys that were seen without a TTL.
+	// Forever are keys of Redis that were seen without a TTL.
 	Forever []string
-	// Left are keys that were there one TTL and one second after the last client
-	// had gone.
+	// Left are keys of Redis that were there one TTL and one second after the last
+	// client had gone.
 	Left []string
 	// Leaks says what a client left behind in its process after it was closed.
 	Leaks []string
@@ -48,7 +48,7 @@ type Report struct {
 	// Took is how long it took until all had the lock who were to have it; 0 where
 	// that is not measured.
 	Took time.Duration
-	// Outage is how long there was no Redis that could be written to.
+	// Outage is how long there was no server that could be written to.
 	Outage time.Duration
 	// Stall is the longest time by which a timer of the test was late.
 	Stall time.Duration
@@ -106,8 +106,8 @@ func (l *lab) judge() Report {
 	l.grants(&r, end)
 	l.writes(&r)
 	l.rest(&r)
-	time.Sleep(time.Until(gone.Add(l.ttl + time.Second)))
 	for _, s := range l.primaries() {
+		time.Sleep(time.Until(gone.Add(l.ttl + time.Second)))
 		r.Left = append(r.Left, strings.Fields(s.CLI("KEYS", "*"))...)
 	}
 	return r
@@ -115,10 +115,13 @@ func (l *lab) judge() Report {
 
 // primaries returns the servers that have keys in the end.
 func (l *lab) primaries() []*testenv.RedisServer {
-	if l.cluster != nil {
+	switch {
+	case l.cluster != nil:
 		return l.cluster
+	case l.server != nil:
+		return []*testenv.RedisServer{l.server}
 	}
-	return []*testenv.RedisServer{l.server}
+	return nil
 }
 
 // forever returns the keys without a TTL that are there now.

@@ -25,11 +25,11 @@ type lab struct {
 	t        testing.TB
 	subject  Subject
 	ttl      time.Duration
-	server   *testenv.RedisServer   // that which the workers end up with
+	server   *testenv.RedisServer   // that which the workers end up with; nil for PostgreSQL
 	cluster  []*testenv.RedisServer // all primaries that they end up with, of a Cluster
 	workers  []*worker
 	stopped  []span        // times in which a worker stood still and could do nothing
-	outage   time.Duration // for so long there was no Redis that could be written to
+	outage   time.Duration // for so long there was no server that could be written to
 	unwanted time.Time     // until then nobody wanted the lock
 	began    time.Time     // when what is to be done in time began; zero: nothing is
 	done     time.Time     // when it was done

@@ -6,9 +6,12 @@ import (
 
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/redislock"
+	"github.com/oidkit/oid/lock/storelock"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/pgstore"
 )
 
-// Own is this project's lock.
+// Own is this project's lock in Redis.
 func Own() Subject {
 	return Subject{Name: "oid", Open: func(ctx context.Context, url string, ttl time.Duration) (Client, error) {
 		l, err := redislock.Open(ctx, url, &redislock.Options{TTL: ttl})
@@ -30,3 +33,29 @@ func (o own) Acquire(ctx context.Context, name string) (Lease, error) {
 }
 
 func (o own) Close() { _ = o.locker.Close() }
+
+// OwnOnPostgres is this project's lock in a store on PostgreSQL.
+func OwnOnPostgres() Subject {
+	return Subject{Name: "oid on PostgreSQL", Open: func(ctx context.Context, url string, ttl time.Duration) (Client, error) {
+		s, err := pgstore.Open(ctx, url, nil)
+		if err != nil {
+			return nil, err
+		}
+		l, err := storelock.New(s, &storelock.Options{TTL: ttl})
+		if err != nil {
+			_ = s.Close()
+			return nil, err
+		}
+		return stored{own{l}, s}, nil
+	}}
+}
+
+type stored struct {
+	own
+	store store.Store
+}
+
+func (s stored) Close() {
+	s.own.Close()
+	_ = s.store.Close()
+}

@@ -157,6 +157,26 @@ func (s *PostgresServer) Kill() {
 	s.process = nil
 }
 
+// Signal sends a signal to the server and its processes. A server that is stopped by
+// one starts no process that it misses.
+func (s *PostgresServer) Signal(signal os.Signal) {
+	s.t.Helper()
+	pid := s.PID()
+	send := func(pid int) error {
+		p, err := os.FindProcess(pid)
+		if err == nil {
+			err = p.Signal(signal)
+		}
+		return err
+	}
+	if err := send(pid); err != nil {
+		s.t.Fatalf("signal to PostgreSQL: %v", err)
+	}
+	for _, pid := range children(pid) {
+		_ = send(pid) // one of a connection may have ended
+	}
+}
+
 // PID returns the process id of the server, or 0 if it has ended.
 func (s *PostgresServer) PID() int {
 	text, err := os.ReadFile(filepath.Join(s.data, "postmaster.pid"))

@@ -5,7 +5,6 @@ package redislock_test
 import (
 	"os"
 	"testing"
-	"time"
 
 	"github.com/oidkit/oid/internal/lockfaults"
 )
@@ -22,34 +21,7 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			r := f.Run(t, lockfaults.Own())
 			t.Logf("%+v", r)
-			complaints := [][]string{r.Forever, r.Left, r.Leaks, r.Crashes}
-			if !f.ClockBack {
-				complaints = append(complaints, r.FencesBack)
-			}
-			if f.Ordinary {
-				complaints = append(complaints, r.Lost)
-			}
-			for _, complaint := range complaints {
-				for _, text := range complaint {
-					t.Error(text)
-				}
-			}
-			if (f.CutOff || f.Ordinary) && r.TwoBelievers > 0 {
-				t.Errorf("two believed to have the lock for %v", r.TwoBelievers)
-			}
-			// The lock must be free again after the TTL, or when there is a Redis again.
-			// What the machine was late by comes on top, within limits: on a quiet one
-			// it is a few milliseconds.
-			stall := min(r.Stall, lockfaults.TTL)
-			if limit := 3*lockfaults.TTL + max(time.Second, r.Outage) + stall; r.Idle > limit {
-				t.Errorf("nobody had the lock for %v, want at most %v", r.Idle, limit)
-			}
-			if limit := 2*time.Second + stall; r.Late > limit {
-				t.Errorf("an Acquire returned %v after the end of its ctx", r.Late)
-			}
-			if !r.Fenced || r.Grants < 1 {
-				t.Errorf("%d grants, fenced: %v", r.Grants, r.Fenced)
-			}
+			f.Check(t, r)
 		})
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/oidkit/oid/internal/lockfaults"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock/storelock"
 	"github.com/oidkit/oid/store"
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, work(uri))
 		os.Exit(1)
 	}
+	lockfaults.Main(lockfaults.OwnOnPostgres())
 	os.Exit(m.Run())
 }
 
