@@ -124,7 +124,7 @@ func TestLockSignalsEndWhatTheCommandLeaves(t *testing.T) {
 	h := startLock(t, nil, "job", "--", "sh", "-c", "sh -c 'trap : TERM; echo $$; while :; do sleep 0.01; done' & exit 0")
 	left := h.line()
 	testenv.Await(t, "notice that the lock is held", func() error {
-		if h.stderr.Len() == 0 {
+		if h.stderr.String() == "" {
 			return fmt.Errorf("nothing on stderr")
 		}
 		return nil

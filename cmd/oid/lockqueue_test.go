@@ -57,7 +57,7 @@ func TestLockQueueOnAnOrdinaryDay(t *testing.T) {
 	for _, q := range queues {
 		t.Run(q.name, func(t *testing.T) {
 			for i, c := range q.commands {
-				if code := c.code(); code != 0 || c.stderr.Len() > 0 {
+				if code := c.code(); code != 0 || c.stderr.String() != "" {
 					t.Errorf("command %d: exit code %d, stderr: %s", i, code, c.stderr.String())
 				}
 			}
