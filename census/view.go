@@ -156,7 +156,7 @@ func (a *arc) add(r record) {
 	}
 }
 
-// interleaved reports whether time falls and returns all along, as it does where two
+// interleaved reports whether time goes back and forth throughout, as it does where two
 // processes use the same counters, and not only around a clock step.
 func (v *view) interleaved() bool {
 	from, to := v.arcs[0].from, v.arcs[len(v.arcs)-1].to

@@ -45,7 +45,7 @@ func TestLongLines(t *testing.T) {
 	}
 	line := func(id string) io.Reader { return strings.NewReader(`{"_id":{"$oid":"` + id + `"}}` + "\n") }
 	for _, size := range []int{10 << 20, 200 << 20} {
-		// The long line is no document, and the longer one is more than is read.
+		// The long line is not a document, and the longer one exceeds what is read.
 		r, err := read(t, io.MultiReader(line(idA), strings.NewReader(`{"x":"`), long(size), strings.NewReader(`",`), line(idA), line(idB)), nil)
 		if got := found(r); got != "2 ids, without 0, broken 1" || err != nil {
 			t.Errorf("a line of %d MiB: %s, %v", size>>20, got, err)

@@ -104,6 +104,9 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 
 // check completes the options from the flags. Its errors are usage errors.
 func (a *adoption) check() (sample objectid.ID, err error) {
+	if a.options.PID == 0 && a.sample == "" {
+		return sample, usagef("--sample and --pid are missing: want an id that the process has created, and its pid")
+	}
 	if a.options.PID < 1 {
 		return sample, usagef("--pid %d: want the id of the process", a.options.PID)
 	}

@@ -57,6 +57,9 @@ CPU is the average since the process started.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			ctx := cmd.Context()
+			if cmd.Flags().Changed("every") && !cmd.Flags().Changed("watch") {
+				return usagef("--every goes with --watch")
+			}
 			if every < 100*time.Millisecond {
 				return usagef("--every %v: want 100ms or more", every)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// isPrimary returns an error while a server is no primary. It hangs up when it
+// isPrimary returns an error while a server is not a primary. It hangs up when it
 // becomes one.
 func isPrimary(s *testenv.RedisServer) error {
 	role, err := s.Try("ROLE")

@@ -116,7 +116,7 @@ func TestDeadlineCountsFromBeforeTheRequest(t *testing.T) {
 	}
 }
 
-// A waiter that has given up is no longer in the queue.
+// A waiter that gives up leaves the queue.
 func TestGivingUpLeavesTheQueue(t *testing.T) {
 	server := testenv.Redis(t)
 	l := open(t, server.URL(), 0)
