@@ -93,41 +93,14 @@ func (b *byProcess) ordered() []extent {
 	return out
 }
 
-// shares divides all records, which must be sorted, into n shares of about the
-// same size. No process value is in two of them, and values of which one may
-// continue the other, see joins, are in the same. Their order does not depend on that of the sources.
-func (b *byProcess) shares(n int) [][]extent {
-	parts := b.ordered()
-	rest := b.rest.len()
-	for i, k := 0, 1; i < rest; k++ {
-		j := rest
-		if k < n {
-			j = b.rest.endOfBlock(max(i, rest/n*k), rest)
-		}
-		parts = append(parts, extent{&b.rest, i, j})
-		i = j
-	}
-	out := make([][]extent, n)
-	all, before := b.len(), 0
-	block, last := uint64(0), 0
-	for _, p := range parts {
-		k := min((before+p.len()/2)*n/max(all, 1), n-1)
-		if p.value()>>8 == block && before > 0 {
-			k = last
-		}
-		out[k] = append(out[k], p)
-		before += p.len()
-		block, last = p.value()>>8, k
-	}
-	return out
-}
-
-// values yields the records of each process value, in the order of these. The
-// records must be sorted.
-func (b *byProcess) values() iter.Seq[extent] {
+// values returns the records of each process value from first to end, not included, in
+// the order of the values. The records must be sorted; those of other values may
+// change while the result is read.
+func (b *byProcess) values(first, end uint64) iter.Seq[extent] {
+	lists := slices.DeleteFunc(b.ordered(), func(e extent) bool { return e.value() < first || e.value() >= end })
+	i := b.rest.search(0, b.rest.len(), func(r record) bool { return r.value() >= first })
+	n := b.rest.search(i, b.rest.len(), func(r record) bool { return r.value() >= end })
 	return func(yield func(extent) bool) {
-		lists := b.ordered()
-		i, n := 0, b.rest.len()
 		for i < n || len(lists) > 0 {
 			var next extent
 			if i == n || len(lists) > 0 && lists[0].value() < b.rest.at(i).value() {
@@ -143,6 +116,21 @@ func (b *byProcess) values() iter.Seq[extent] {
 	}
 }
 
+// sample returns how many records there are near some process values. The records
+// must be sorted.
+func (b *byProcess) sample() []weighted {
+	const parts = 256
+	var out []weighted
+	for _, e := range b.ordered() {
+		out = append(out, weighted{e.value(), e.len()})
+	}
+	step := b.rest.len()/parts + 1
+	for i := 0; i < b.rest.len(); i += step {
+		out = append(out, weighted{b.rest.at(i).value(), min(step, b.rest.len()-i)})
+	}
+	return out
+}
+
 // endOfValue returns the end of the records, at j or before, that have the
 // process value of record i.
 func (l *records) endOfValue(i, j int) int {
@@ -154,11 +142,4 @@ func (l *records) endOfValue(i, j int) int {
 		step *= 2
 	}
 	return l.search(i+1, min(i+step, j), func(r record) bool { return r.value() != value })
-}
-
-// endOfBlock is endOfValue for all process values that have the first four bytes in
-// common.
-func (l *records) endOfBlock(i, j int) int {
-	block := l.at(i).value() >> 8
-	return l.search(i+1, j, func(r record) bool { return r.value()>>8 != block })
 }

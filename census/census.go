@@ -75,17 +75,11 @@ var ErrLimit = errors.New("census: too many ids")
 type Census struct {
 	options Options
 
-	ids     *byProcess
-	values  records // of values that are not ObjectIds
-	sources []*Source
-	places  uint32 // documents or lines so far
-	spans   []span
-	outside int64
-	taken   int64 // ids inside
-
-	first, last uint32  // seconds of plausible ids; first > last if there is none
-	days        []int64 // plausible ids by day since 1970
-	late        lateIDs
+	collections []*collection
+	sources     []*Source
+	places      uint32 // documents or lines so far
+	taken       int64  // ids inside the range
+	spans       []span
 }
 
 // span is a stretch of places that belong to one source.
@@ -97,8 +91,7 @@ type span struct {
 
 // New returns an empty census.
 func New(o *Options) *Census {
-	c := &Census{options: o.withDefaults(), first: math.MaxUint32, ids: newByProcess(), values: records{shift: largeSegments}, days: make([]int64, math.MaxUint32/secondsPerDay+1)}
-	return c
+	return &Census{options: o.withDefaults(), collections: []*collection{newCollection("")}}
 }
 
 // Read adds the ids in in, up to its end. A report shows the source under the given
@@ -112,8 +105,7 @@ func New(o *Options) *Census {
 //
 // Read may leave a goroutine behind that waits for in, if in hangs.
 func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
-	src := &Source{Name: name, Format: source.Auto, number: len(c.sources)}
-	c.sources = append(c.sources, src)
+	src := c.addSource(&Source{Name: name, Format: source.Auto})
 	err := c.read(ctx, src, in)
 	if err != nil {
 		src.Error = err.Error()
@@ -162,47 +154,39 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 		}
 	}
 	for _, v := range b.Values {
-		c.values.add(newRecord(&v.ID, base+v.Place))
+		src.collection.values.add(newRecord(&v.ID, base+v.Place))
 	}
 	return c.takeIDs(src, b, base)
 }
 
 // takeIDs adds the ids of a batch.
 func (c *Census) takeIDs(src *Source, b *source.Batch, base uint32) error {
-	ids := b.IDs
+	ids, l := b.IDs, src.collection
 	if r := c.options.Range; r != (objectid.Range{}) {
 		ids = slices.DeleteFunc(ids, func(i source.Item) bool { return !r.Contains(i.ID) })
-		c.outside += int64(len(b.IDs) - len(ids))
+		l.outside += int64(len(b.IDs) - len(ids))
 	}
 	if limit := c.options.MaxIDs; limit > 0 && c.taken+int64(len(ids)) > limit {
 		return fmt.Errorf("%w: more than %d", ErrLimit, limit)
 	}
 	c.taken += int64(len(ids))
+	l.taken += int64(len(ids))
 	src.IDs += int64(len(ids))
-	c.ids.sorted = false
 	latest := latestSecond(c.options.Now)
-	first, last := c.first, c.last
 	inOrder := c.options.Field == "_id" && src.Format != source.Grep
 	for i := range ids {
-		r := newRecord(&ids[i].ID, base+ids[i].Place)
-		c.ids.add(r)
-		s := r.second()
-		if s < earliest || s > latest || r.isBound() {
-			continue
-		}
-		first, last = min(first, s), max(last, s)
-		c.days[s/secondsPerDay]++
-		if !inOrder {
-			continue
-		}
-		if by := src.youngest.lateBy(s); by > lateAfter {
-			c.late.add(r, by)
-		} else {
-			src.youngest.add(s)
-		}
+		l.add(newRecord(&ids[i].ID, base+ids[i].Place), src, inOrder, latest)
 	}
-	c.first, c.last = first, last
 	return nil
+}
+
+// addSource adds src to the census and to its collection.
+func (c *Census) addSource(src *Source) *Source {
+	src.number = len(c.sources)
+	src.collection = c.collection(src.Collection)
+	src.collection.sources = append(src.collection.sources, src)
+	c.sources = append(c.sources, src)
+	return src
 }
 
 // part returns the source for one collection of the archive src.
@@ -212,8 +196,7 @@ func (c *Census) part(src *Source, collection string) *Source {
 	}
 	p := src.parts[collection]
 	if p == nil {
-		p = &Source{Name: src.Name, Collection: collection, Format: src.Format, Unit: src.Unit, number: len(c.sources)}
-		c.sources = append(c.sources, p)
+		p = c.addSource(&Source{Name: src.Name, Collection: collection, Format: src.Format, Unit: src.Unit})
 		src.parts[collection] = p
 		src.Collections++
 	}
@@ -228,46 +211,7 @@ func (c *Census) position(place uint32) Position {
 	return Position{src.Name, src.Collection, src.Unit, sp.number + int64(place-sp.place) + 1}
 }
 
-const secondsPerDay = 24 * 60 * 60
-
-// earliest is the first second of a plausible id.
-var earliest = uint32(era.First.Unix())
-
 // latestSecond is the last second that is not the future.
 func latestSecond(now time.Time) uint32 {
 	return uint32(min(max(now.Add(era.Tolerance).Unix(), int64(earliest)), math.MaxUint32))
 }
-
-// lateIDs counts the ids that come after several others that are more than lateAfter
-// seconds younger.
-type lateIDs struct {
-	sighting
-	most   uint32 // seconds that one was late
-	latest record
-}
-
-func (l *lateIDs) add(r record, by uint32) {
-	l.sighting.add(1, r)
-	if by > l.most {
-		l.most, l.latest = by, r
-	}
-}
-
-// youngest keeps the youngest seconds of a source so far, the youngest last.
-type youngest [minYoungerBefore]uint32
-
-// add takes the next second.
-func (y *youngest) add(s uint32) {
-	if s <= y[0] {
-		return
-	}
-	i := 1
-	for i < minYoungerBefore && y[i] < s {
-		y[i-1] = y[i]
-		i++
-	}
-	y[i-1] = s
-}
-
-// lateBy returns by how many seconds all of them are younger than s, or 0.
-func (y *youngest) lateBy(s uint32) uint32 { return max(y[0], s) - s }

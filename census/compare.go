@@ -45,8 +45,7 @@ type Side struct {
 // comparison and is returned.
 func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
 	d := &Difference{Field: a.options.Field, A: newSide(a), B: newSide(b)}
-	a.ids.sort(a.options.Workers)
-	b.ids.sort(b.options.Workers)
+	x, y := a.collections[0], b.collections[0]
 	visit := func(inA bool, r record) error {
 		c, side := a, &d.A
 		if !inA {
@@ -58,16 +57,14 @@ func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Differen
 		}
 		return nil
 	}
-	both, err := merge(a.ids.distinct(), b.ids.distinct(), visit)
+	both, err := merge(x.ids.distinct(a.options.Workers), y.ids.distinct(b.options.Workers), visit)
 	if err != nil {
 		return nil, err
 	}
 	d.Both = both
 	d.A.Distinct, d.B.Distinct = both+d.A.Only, both+d.B.Only
 
-	a.values.sort(0, a.values.len())
-	b.values.sort(0, b.values.len())
-	d.ValuesBoth, err = merge(distinct(a.values.spans(0, a.values.len())), distinct(b.values.spans(0, b.values.len())), func(inA bool, r record) error {
+	d.ValuesBoth, err = merge(x.values.distinct(a.options.Workers), y.values.distinct(b.options.Workers), func(inA bool, r record) error {
 		if inA {
 			d.A.onlyValue(a, r)
 		} else {
@@ -131,19 +128,6 @@ func merge(a, b iter.Seq[record], only func(inA bool, r record) error) (both int
 		}
 	}
 	return both, nil
-}
-
-// distinct yields the first record of each id.
-func (b *byProcess) distinct() iter.Seq[record] {
-	return func(yield func(record) bool) {
-		for e := range b.values() {
-			for r := range distinct(e.spans()) {
-				if !yield(r) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // distinct yields the first record of each id in spans, which are sorted.

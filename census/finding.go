@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 )
@@ -77,7 +76,7 @@ func (c *Census) examples(records []record) []Example {
 }
 
 // findings returns the findings of a report.
-func (c *Census) findings(t *tally, r *Report) []Finding {
+func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 	var out []Finding
 	add := func(k Kind, n int64, title, reason string, examples []Example) {
 		if examples == nil {
@@ -87,7 +86,7 @@ func (c *Census) findings(t *tally, r *Report) []Finding {
 			out = append(out, Finding{k, n, title, reason, examples})
 		}
 	}
-	if c.unique() {
+	if l.unique(c.options.Field) {
 		add(KindDuplicate, t.repeated,
 			phrase.Count(t.repeated, "id occurs", "ids occur")+" more than once",
 			"An _id is unique within a collection: the same source was given twice, parts of an export overlap, or two processes created the same ids. Compare the documents before one replaces the other.",
@@ -106,9 +105,9 @@ func (c *Census) findings(t *tally, r *Report) []Finding {
 		phrase.Count(t.bounds.count, "id has", "ids have")+" only a time, no process value and no counter",
 		"Such ids are bounds for queries by time. Stored as ids, two of the same second are equal: find the code that stores them.",
 		c.examples(t.bounds.examples))
-	if n := c.late.count; n > 0 {
-		most := phrase.Length(time.Duration(c.late.most) * time.Second)
-		examples := append([]Example{c.example(c.late.latest, "late by "+most)}, c.examples(c.late.examples)...)
+	if n := l.late.count; n > 0 {
+		most := phrase.Length(time.Duration(l.late.most) * time.Second)
+		examples := append([]Example{c.example(l.late.latest, "late by "+most)}, c.examples(l.late.examples)...)
 		if len(examples) > 1 && examples[0].ID == examples[1].ID && examples[0].Position == examples[1].Position {
 			examples = append(examples[:1], examples[2:]...)
 		}
@@ -117,7 +116,7 @@ func (c *Census) findings(t *tally, r *Report) []Finding {
 			"The source is not in order of creation time. Documents were stored long after their ids were created, by imports, queues or clocks that differ, or the export is sorted by something else. Read in the order of _id, not in natural order, where time matters.",
 			examples[:min(len(examples), maxExamples)])
 	}
-	if c.unique() && t.ids > 0 && len(r.Others) > 0 {
+	if l.unique(c.options.Field) && t.ids > 0 && len(r.Others) > 0 {
 		var n int64
 		var types, examples []string
 		for _, o := range r.Others {
@@ -157,18 +156,4 @@ func (c *Census) processFindings(t *tally, add func(Kind, int64, string, string,
 		phrase.Count(t.stepped.count, "process has", "processes have")+" a clock that was set backwards",
 		"The counter continued while the time went back, so the order of these ids is not the order in which they were created. Let NTP slew the clock instead of stepping it. Time ranges near the step are not exact.",
 		stepped)
-}
-
-// unique reports whether an id should be there once only: as an _id, but not as
-// a reference to one, or in a text.
-func (c *Census) unique() bool {
-	if c.options.Field != "_id" {
-		return false
-	}
-	for _, s := range c.sources {
-		if s.Format == source.Grep {
-			return false
-		}
-	}
-	return true
 }

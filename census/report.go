@@ -117,11 +117,12 @@ type Source struct {
 	// for a source that was read to its end.
 	Error string
 
-	number   int
-	youngest youngest // plausible seconds so far
-	others   [source.TypeCount]int64
-	samples  [source.TypeCount][]Value
-	parts    map[string]*Source // collections of an archive
+	number     int
+	collection *collection
+	youngest   youngest // plausible seconds so far
+	others     [source.TypeCount]int64
+	samples    [source.TypeCount][]Value
+	parts      map[string]*Source // collections of an archive
 }
 
 // Position is a place in a source.
@@ -211,13 +212,14 @@ type Process struct {
 // been read. The error wraps [ErrTooFine], or names a step that is not in [Steps].
 func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	options := o.withDefaults()
-	t, err := c.analyse(options.By, options.Zone, options.Top)
+	l := c.collections[0]
+	t, err := l.analyse(&c.options, options.By, options.Zone, options.Top)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
 		Field: c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources,
-		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: c.outside,
+		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: l.outside,
 		Processes: t.processes, Gaps: t.gaps,
 		Timeline:     Timeline{By: t.axis.step, Zone: options.Zone.String(), Beyond: t.off},
 		TopProcesses: []Process{}, Others: []Other{}, Findings: []Finding{},
@@ -226,8 +228,8 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	for i, n := range t.counts {
 		r.Timeline.Buckets = append(r.Timeline.Buckets, Bucket{time.Unix(t.axis.starts[i], 0).In(options.Zone), n})
 	}
-	if c.first <= c.last {
-		first, last := moment(c.first), moment(c.last)
+	if !l.plausible.empty() {
+		first, last := moment(l.plausible.first), moment(l.plausible.last)
 		r.First, r.Last = &first, &last
 	}
 	for k := range source.TypeCount {
@@ -249,7 +251,7 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	for i := range t.top {
 		r.TopProcesses = append(r.TopProcesses, c.process(t, &t.top[i], options.Name))
 	}
-	r.Findings = append(r.Findings, c.findings(t, r)...)
+	r.Findings = append(r.Findings, c.findings(l, t, r)...)
 	return r, nil
 }
 

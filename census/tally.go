@@ -5,7 +5,6 @@ import (
 	"container/heap"
 	"math"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -98,52 +97,45 @@ func (t *tally) list(p *process) {
 	heap.Push(&t.top, *p)
 }
 
-// analyse sorts the ids and counts them, on several goroutines.
-func (c *Census) analyse(step Step, tz *time.Location, limit int) (*tally, error) {
-	c.ids.sort(c.options.Workers)
-	first, last := c.first, c.last
+// analyse counts the ids of l, on several goroutines.
+func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int) (*tally, error) {
+	shown := l.plausible
 	switch {
-	case first > last: // no plausible id: show what there is
-		first, last = c.secondRange()
+	case shown.empty(): // show what there is
+		if shown = l.all; shown.empty() {
+			s := uint32(max(min(o.Now.Unix(), math.MaxUint32), 0))
+			shown = secondRange{s, s}
+		}
 	case step == AnyStep:
-		first, last = c.core()
+		shown = l.core()
 	}
-	axis, err := newAxis(step, first, last, tz)
+	axis, err := newAxis(step, shown.first, shown.last, tz)
 	if err != nil {
 		return nil, err
 	}
-	shares := c.ids.shares(c.options.Workers)
-	parts := make([]*tally, len(shares))
-	var wg sync.WaitGroup
-	for k, share := range shares {
-		t := &tally{
-			axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(c.options.Now),
-		}
-		parts[k] = t
-		wg.Go(func() {
-			for _, e := range share {
-				t.countAll(e)
-			}
-			t.flush()
-		})
+	var parts []*tally
+	if err := l.ids.visit(o.Workers, func(int) visitor {
+		t := &tally{axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(o.Now)}
+		parts = append(parts, t)
+		return t
+	}); err != nil {
+		return nil, err
 	}
-	wg.Wait()
 	all := parts[0]
+	all.flush()
 	for _, t := range parts[1:] {
+		t.flush()
 		all.merge(t)
 	}
 	slices.SortFunc(all.top, func(a, b process) int { return compareProcesses(&a, &b) })
 	return all, nil
 }
 
-// countAll counts the ids of one or more process values.
-func (t *tally) countAll(e extent) {
-	for i := e.i; i < e.j; {
-		end := e.list.endOfValue(i, e.j)
-		t.count(extent{e.list, i, end})
-		i = end
-	}
-}
+// value counts the ids of one process value.
+func (t *tally) value(e extent) { t.count(e) }
+
+// endBlock does nothing: extents stay valid in memory.
+func (t *tally) endBlock() {}
 
 // trim removes empty buckets from both ends of the timeline.
 func (t *tally) trim() {
@@ -157,38 +149,26 @@ func (t *tally) trim() {
 
 // core returns the time that a timeline is best for: that of all ids, unless the
 // thousandth part of them at either end makes it more than four times as long.
-func (c *Census) core() (first, last uint32) {
+func (l *collection) core() secondRange {
+	from, to := int(l.plausible.first/secondsPerDay), int(l.plausible.last/secondsPerDay)
 	var total int64
-	for _, n := range c.days {
-		total += n
+	for day := from; day <= to; day++ {
+		total += l.days.at(day)
 	}
-	from, to := int(c.first/secondsPerDay), int(c.last/secondsPerDay)
 	lo, hi := from, to
-	for left := total/farShare - c.days[lo]; left >= 0 && lo < hi; left -= c.days[lo] {
+	for left := total/farShare - l.days.at(lo); left >= 0 && lo < hi; left -= l.days.at(lo) {
 		lo++
 	}
-	for left := total/farShare - c.days[hi]; left >= 0 && lo < hi; left -= c.days[hi] {
+	for left := total/farShare - l.days.at(hi); left >= 0 && lo < hi; left -= l.days.at(hi) {
 		hi--
 	}
 	if (hi-lo+1)*farFactor > to-from+1 {
-		return c.first, c.last
+		return l.plausible
 	}
-	return max(c.first, uint32(lo)*secondsPerDay), min(c.last, uint32(min(int64(hi+1)*secondsPerDay-1, math.MaxUint32)))
-}
-
-// secondRange returns the first and the last second of all ids, or the present
-// one if there are no ids.
-func (c *Census) secondRange() (first, last uint32) {
-	first, last = math.MaxUint32, 0
-	for e := range c.ids.values() {
-		// The records of one process value are in order of time.
-		first, last = min(first, e.list.at(e.i).second()), max(last, e.list.at(e.j-1).second())
+	return secondRange{
+		max(l.plausible.first, uint32(lo)*secondsPerDay),
+		min(l.plausible.last, uint32(min(int64(hi+1)*secondsPerDay-1, math.MaxUint32))),
 	}
-	if first > last {
-		s := uint32(max(min(c.options.Now.Unix(), math.MaxUint32), 0))
-		return s, s
-	}
-	return first, last
 }
 
 func (t *tally) merge(other *tally) {

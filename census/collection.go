@@ -1,0 +1,163 @@
+package census
+
+import (
+	"math"
+
+	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/internal/era"
+)
+
+// perCollection: each named collection is judged by itself. Until the report shows
+// several, all ids are in one collection.
+const perCollection = false
+
+// collection is what a census knows about one collection, the unit that is judged.
+// Sources without a collection's name are one collection together.
+type collection struct {
+	name    string // with its database, or empty
+	sources []*Source
+	ids     *idSet
+	values  *idSet // of other types, as digests
+	taken   int64  // ids inside the range
+	outside int64  // ids outside the range
+
+	// All ids, and the plausible ones: neither before 2009 nor in the future, no
+	// bounds. The first second is above the last where there are none.
+	all, plausible secondRange
+	days           dayCounts // of plausible ids
+	late           lateIDs
+}
+
+func newCollection(name string) *collection {
+	return &collection{name: name, ids: newIDSet(), values: newIDSet(), all: noSeconds, plausible: noSeconds}
+}
+
+// collection returns the collection with the given name, which it adds if it is new.
+func (c *Census) collection(name string) *collection {
+	if !perCollection {
+		name = ""
+	}
+	for i := len(c.collections) - 1; i >= 0; i-- {
+		if c.collections[i].name == name {
+			return c.collections[i]
+		}
+	}
+	l := newCollection(name)
+	c.collections = append(c.collections, l)
+	return l
+}
+
+// add takes an id of src.
+func (l *collection) add(r record, src *Source, inOrder bool, latest uint32) {
+	l.ids.add(r)
+	s := r.second()
+	l.all.add(s)
+	if s < earliest || s > latest || r.isBound() {
+		return
+	}
+	l.plausible.add(s)
+	l.days.add(s)
+	if !inOrder {
+		return
+	}
+	if by := src.youngest.lateBy(s); by > lateAfter {
+		l.late.add(r, by)
+	} else {
+		src.youngest.add(s)
+	}
+}
+
+// unique reports whether an id should be there once only: as an _id, but not as
+// a reference to one, or in a text.
+func (l *collection) unique(field string) bool {
+	if field != "_id" {
+		return false
+	}
+	for _, s := range l.sources {
+		if s.Format == source.Grep {
+			return false
+		}
+	}
+	return true
+}
+
+// secondRange is a first and a last second.
+type secondRange struct{ first, last uint32 }
+
+// noSeconds is the range of no ids.
+var noSeconds = secondRange{math.MaxUint32, 0}
+
+func (r *secondRange) add(second uint32) {
+	r.first, r.last = min(r.first, second), max(r.last, second)
+}
+
+func (r secondRange) empty() bool { return r.first > r.last }
+
+const secondsPerDay = 24 * 60 * 60
+
+// dayCounts are numbers of ids by day since 1970, in chunks that exist where there are
+// ids.
+type dayCounts struct {
+	chunks [lastDay>>dayBits + 1]*[1 << dayBits]int64
+}
+
+const (
+	lastDay = math.MaxUint32 / secondsPerDay
+	dayBits = 8
+)
+
+func (d *dayCounts) add(second uint32) {
+	day := second / secondsPerDay
+	chunk := d.chunks[day>>dayBits]
+	if chunk == nil {
+		chunk = new([1 << dayBits]int64)
+		d.chunks[day>>dayBits] = chunk
+	}
+	chunk[day&(1<<dayBits-1)]++
+}
+
+// at returns the number of ids of a day.
+func (d *dayCounts) at(day int) int64 {
+	chunk := d.chunks[day>>dayBits]
+	if chunk == nil {
+		return 0
+	}
+	return chunk[day&(1<<dayBits-1)]
+}
+
+// earliest is the first second of a plausible id.
+var earliest = uint32(era.First.Unix())
+
+// lateIDs counts the ids that come after several others that are more than lateAfter
+// seconds younger.
+type lateIDs struct {
+	sighting
+	most   uint32 // seconds that one was late
+	latest record
+}
+
+func (l *lateIDs) add(r record, by uint32) {
+	l.sighting.add(1, r)
+	if by > l.most {
+		l.most, l.latest = by, r
+	}
+}
+
+// youngest keeps the youngest seconds of a source so far, the youngest last.
+type youngest [minYoungerBefore]uint32
+
+// add takes the next second.
+func (y *youngest) add(s uint32) {
+	if s <= y[0] {
+		return
+	}
+	i := 1
+	for i < minYoungerBefore && y[i] < s {
+		y[i-1] = y[i]
+		i++
+	}
+	y[i-1] = s
+}
+
+// lateBy returns by how many seconds all of them are younger than s, or 0.
+func (y *youngest) lateBy(s uint32) uint32 { return max(y[0], s) - s }
