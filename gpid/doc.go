@@ -18,7 +18,8 @@
 // reports: the boot, the PID namespace, and the clock ticks from boot to the start
 // of the process. It depends neither on a wall clock nor on the pid alone: a clock
 // step changes nothing, and a process with a reused pid is not mistaken for an
-// earlier one.
+// earlier one. A process that starts another program with exec keeps all of these,
+// and the new program has another GPID: [Process.Program] tells the two apart.
 //
 // # What is not promised
 //
@@ -29,7 +30,7 @@
 //
 // # Other systems
 //
-// On systems other than Linux GPIDs work as well, but [Of] and [Process.Alive]
-// return an error that wraps [errors.ErrUnsupported]: there, the existence of a
+// On systems other than Linux GPIDs work as well, but [Of] and the methods of
+// [Process] return an error that wraps [errors.ErrUnsupported]: there, the existence of a
 // pid does not show that it is the same process.
 package gpid

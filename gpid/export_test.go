@@ -19,3 +19,12 @@ func (p Process) AliveFS(proc fs.FS) (bool, error) {
 	}
 	return p.alive(proc, here)
 }
+
+// ProgramFS is [Process.Program] with the given proc file system.
+func (p Process) ProgramFS(proc fs.FS) (uint32, error) {
+	here, err := readPlace(proc)
+	if err != nil {
+		return 0, err
+	}
+	return p.program(proc, here)
+}

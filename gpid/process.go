@@ -20,7 +20,8 @@ var (
 
 // Process is the kernel's identification of one run of one process. No two
 // processes ever have the same: compare it with ==. Setting the wall clock does
-// not change it. The zero Process means "not known".
+// not change it, and neither does exec, see [Process.Program]. The zero Process
+// means "not known".
 type Process struct {
 	// Boot is the kernel's random id of the boot, a UUID in text.
 	Boot string `json:"boot" bson:"boot"`
@@ -67,14 +68,19 @@ func (p Process) Alive() (bool, error) {
 	return p.alive(proc, here)
 }
 
-func (p Process) alive(proc fs.FS, here place) (bool, error) {
+// stat reads the stat file of the process that now has the pid of p.
+func (p Process) stat(proc fs.FS, here place) (stat, error) {
 	if err := here.checkBoot(p); err != nil {
-		return false, err
+		return stat{}, err
 	}
 	if here.namespace != p.Namespace {
-		return false, fmt.Errorf("%w: PID namespace %d, here %d", ErrElsewhere, p.Namespace, here.namespace)
+		return stat{}, fmt.Errorf("%w: PID namespace %d, here %d", ErrElsewhere, p.Namespace, here.namespace)
 	}
-	s, err := readStat(proc, p.PID)
+	return readStat(proc, p.PID)
+}
+
+func (p Process) alive(proc fs.FS, here place) (bool, error) {
+	s, err := p.stat(proc, here)
 	if errors.Is(err, ErrNoProcess) {
 		return false, nil
 	}
@@ -82,6 +88,34 @@ func (p Process) alive(proc fs.FS, here place) (bool, error) {
 		return false, err
 	}
 	return s.ticks == p.Ticks && !s.ended(), nil
+}
+
+// Program returns a number that is always the same for the program that p runs, and
+// another one after p has started a program with exec, also the same program again;
+// 1 in 4 billion is equal by chance. It is 0 if the kernel does not show it to the
+// caller, because p belongs to another user. The errors are those of
+// [Process.Alive], and it wraps [ErrNoProcess] if p has ended.
+//
+// The number follows from the addresses of the code, the stack and the heap, which
+// the kernel draws at exec: it does not change if their randomization is switched
+// off, as with "setarch -R", and the program and its arguments stay the same.
+func (p Process) Program() (uint32, error) {
+	proc, here, err := system()
+	if err != nil {
+		return 0, err
+	}
+	return p.program(proc, here)
+}
+
+func (p Process) program(proc fs.FS, here place) (uint32, error) {
+	s, err := p.stat(proc, here)
+	if err == nil && (s.ticks != p.Ticks || s.ended()) {
+		err = fmt.Errorf("%w: %d has ended", ErrNoProcess, p.PID)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return s.program(), nil
 }
 
 // Started returns when p started, by the wall clock of this host as it is set now:

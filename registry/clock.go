@@ -34,6 +34,7 @@ func wall(now func() time.Time) time.Time {
 // here is what this process knows of its host.
 type here struct {
 	self    gpid.Process // this process; zero if not known
+	program uint32       // see [gpid.Process.Program]
 	network uint64       // number of the network namespace, or 0
 }
 

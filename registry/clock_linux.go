@@ -57,6 +57,7 @@ func parseOffset(text string) (time.Duration, error) {
 func findHere() here {
 	var h here
 	h.self, _ = gpid.Of(os.Getpid()) // without it, states depend on heartbeats alone
+	h.program, _ = h.self.Program()
 	if link, err := os.Readlink("/proc/self/ns/net"); err == nil {
 		number := strings.TrimSuffix(strings.TrimPrefix(link, "net:["), "]")
 		h.network, _ = strconv.ParseUint(number, 10, 64)

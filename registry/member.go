@@ -39,7 +39,7 @@ type Member struct {
 func (r *Registry) newMember(p Process, offline bool) *Member {
 	return &Member{
 		offline: offline, stop: make(chan struct{}), done: make(chan struct{}),
-		recorder: r.newRecorder(p), sampler: sampler{root: "/proc", kernel: p.Kernel},
+		recorder: r.newRecorder(p), sampler: sampler{root: "/proc", kernel: p.Kernel, program: p.Program},
 	}
 }
 
@@ -170,7 +170,7 @@ func (m *Member) run() {
 		case <-m.stop:
 			return
 		case <-watch:
-			if alive, err := m.sampler.kernel.Alive(); err != nil || alive {
+			if !errors.Is(m.sampler.running(), errEnded) {
 				continue
 			}
 		case <-ticker.C:
@@ -197,7 +197,10 @@ func (m *Member) run() {
 // heartbeat is beat, followed by the last beat if the adopted process has ended.
 func (m *Member) heartbeat(ctx context.Context, end *End) (last bool, err error) {
 	err = m.beat(ctx, end)
-	if errors.Is(err, errEnded) {
+	switch {
+	case errors.Is(err, errReplaced):
+		return true, m.beat(ctx, &End{Reason: replaced})
+	case errors.Is(err, errEnded):
 		return true, m.beat(ctx, &End{Reason: "process ended"})
 	}
 	return end != nil, err

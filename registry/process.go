@@ -31,6 +31,9 @@ type Process struct {
 
 	// Kernel is the kernel's identification of the process, zero if not known.
 	Kernel gpid.Process `bson:"kernel" json:"kernel,omitzero"`
+	// Program distinguishes the programs that a process of the kernel runs one after
+	// the other with exec, see [gpid.Process.Program], or is 0 if it is not known.
+	Program uint32 `bson:"program,omitempty" json:"-"`
 	// Network is the number of its network namespace, or 0.
 	Network uint64 `bson:"network,omitempty" json:"network,omitempty"`
 	// Sample is the id by which the process was adopted, otherwise zero.
@@ -133,7 +136,13 @@ func (p *Process) sameMaker(q *Process) bool { return p.adopted() && q.adopted()
 
 // sameRun reports whether p and q are known to be the same run of one process.
 func (p *Process) sameRun(q *Process) bool {
-	return p.GPID == q.GPID || p.Kernel != gpid.Process{} && p.Kernel == q.Kernel
+	return p.GPID == q.GPID || p.Kernel != gpid.Process{} && p.Kernel == q.Kernel && !p.otherProgram(q.Program)
+}
+
+// otherProgram reports whether a program of the same process of the kernel is known
+// to be another one than p: there was an exec between them.
+func (p *Process) otherProgram(program uint32) bool {
+	return p.Program != 0 && program != 0 && p.Program != program
 }
 
 // adopt sets the value of p to that of sample. The error wraps [ErrSample] if a

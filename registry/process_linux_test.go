@@ -150,6 +150,13 @@ func (p *process) make(n int) {
 	p.read("made")
 }
 
+// exec lets the process become another run of its program, which has the same pid.
+func (p *process) exec() {
+	p.t.Helper()
+	p.say("exec")
+	p.read("ready")
+}
+
 func (p *process) leave(reason string) {
 	p.t.Helper()
 	p.say("leave " + reason)

@@ -103,7 +103,7 @@ func (r *Registry) self(o AdoptOptions) (Process, error) {
 	if info, ok := debug.ReadBuildInfo(); ok && o.Version == "" {
 		o.Version = info.Main.Version
 	}
-	return r.local(o, Process{GPID: g, Kernel: r.here.self, Executable: executable})
+	return r.local(o, Process{GPID: g, Kernel: r.here.self, Program: r.here.program, Executable: executable})
 }
 
 // other describes another process of this host.
@@ -124,7 +124,8 @@ func (r *Registry) other(o AdoptOptions) (Process, error) {
 		o.Name = strings.ToValidUTF8(strings.TrimSuffix(string(comm), "\n"), "?")
 	}
 	executable, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", o.PID)) // hidden for other users' processes
-	return r.local(o, Process{GPID: g, Kernel: kernel, Executable: executable})
+	program, _ := kernel.Program()                                   // likewise
+	return r.local(o, Process{GPID: g, Kernel: kernel, Program: program, Executable: executable})
 }
 
 // local completes the description of a process of this host.

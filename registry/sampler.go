@@ -39,8 +39,15 @@ type Sample struct {
 // noLoad is a load of which nothing is known.
 var noLoad = Load{CPU: Unmeasured, RSS: Unmeasured, Files: Unmeasured, Threads: Unmeasured, Goroutines: Unmeasured, Heap: Unmeasured}
 
-// errEnded means that the sampled process no longer runs.
-var errEnded = errors.New("process has ended")
+// errEnded means that the sampled process does not run any more. errReplaced wraps
+// it and means that it has started another program.
+var (
+	errEnded    = errors.New("process has ended")
+	errReplaced = fmt.Errorf("%w: %s", errEnded, replaced)
+)
+
+// replaced is the reason for the end of a process that has called exec.
+const replaced = "replaced by exec"
 
 // errOther means that a stat file does not belong to the sampled process.
 var errOther = errors.New("stat belongs to another process, or to one that has ended")
@@ -50,6 +57,8 @@ type sampler struct {
 	root   string       // of the proc file system
 	kernel gpid.Process // the sampled process; zero if it is this one and not known
 	self   bool         // the sampled process is this one
+
+	program uint32 // of the process, or 0, see [gpid.Process.Program]
 }
 
 // take reads the load. Numbers that could be read are returned beside an error. The
@@ -88,6 +97,9 @@ func (s *sampler) take() (load Load, err error) {
 	if known && stat.Starttime != s.kernel.Ticks || stat.State == "Z" || stat.State == "X" {
 		return load, s.explain(errOther)
 	}
+	if err := s.running(); errors.Is(err, errEnded) {
+		return load, fmt.Errorf("registry: read load of process %d: %w", s.kernel.PID, err)
+	}
 	load.CPU = time.Duration(stat.CPUTime() * float64(time.Second))
 	load.RSS = int64(stat.ResidentMemory())
 	load.Threads = int64(stat.NumThreads)
@@ -100,12 +112,29 @@ func (s *sampler) take() (load Load, err error) {
 // explain returns errEnded if the process has ended, and otherwise err: an
 // unreadable file alone does not show that it has.
 func (s *sampler) explain(err error) error {
-	if !s.self {
-		if alive, aliveErr := s.kernel.Alive(); aliveErr == nil && !alive {
-			err = errEnded
-		}
+	if end := s.running(); errors.Is(end, errEnded) {
+		err = end
 	}
 	return fmt.Errorf("registry: read load of process %d: %w", s.kernel.PID, err)
+}
+
+// running returns an error that wraps errEnded if the kernel shows that the process
+// has ended, or has started another program. Other errors mean that it is not known.
+func (s *sampler) running() error {
+	if s.self {
+		return nil
+	}
+	alive, err := s.kernel.Alive()
+	if err != nil {
+		return err
+	}
+	if !alive {
+		return errEnded
+	}
+	if program, err := s.kernel.Program(); err == nil && program != 0 && s.program != 0 && program != s.program {
+		return errReplaced
+	}
+	return nil
 }
 
 // runtimeLoad reads the metrics of this process's Go runtime, which does not stop

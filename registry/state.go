@@ -88,9 +88,14 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 		s.Until = p.End.Time
 		return set(Ended, "%s", p.End.Reason)
 	}
-	alive, err := false, gpid.ErrElsewhere
+	alive, err, gone := false, gpid.ErrElsewhere, "no longer runs and recorded no end"
 	if self := r.here.self; self.Boot != "" && p.Kernel.Boot == self.Boot && p.Kernel.Namespace == self.Namespace {
 		alive, err = p.Kernel.Alive()
+	}
+	if err == nil && alive && p.Program != 0 {
+		if program, err := p.Kernel.Program(); err == nil && p.otherProgram(program) {
+			alive, gone = false, "runs another program: it was "+replaced
+		}
 	}
 	if err == nil && alive {
 		if now := wall(r.options.Now); now.After(s.Until) {
@@ -110,10 +115,13 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 			s.Until = p.Last.Time
 		}
 		s.Successor = later.GPID
+		if later.Kernel == p.Kernel {
+			return set(Dead, "%s: %v", replaced, later.GPID)
+		}
 		return set(Dead, "replaced by %v", later.GPID)
 	}
 	if err == nil {
-		return set(Dead, "process %d of this host no longer runs and recorded no end", p.Kernel.PID)
+		return set(Dead, "process %d of this host %s", p.Kernel.PID, gone)
 	}
 	if since, ok := r.here.since(p.Kernel.Boot, p.Last.Monotonic); ok {
 		if since > p.patience() {
