@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -32,6 +33,11 @@ type Options struct {
 	// reading then comes first.
 	Layout *objectid.Layout
 
+	// Hosts are names of hosts that may have created the id. With the machine bytes
+	// of one of them, the classic layout is the likely one. Default: the name of
+	// this host.
+	Hosts []string
+
 	// Now returns the time that an id's time is compared with. Default:
 	// time.Now.
 	Now func() time.Time
@@ -44,6 +50,11 @@ func (o *Options) withDefaults() Options {
 	}
 	if out.Now == nil {
 		out.Now = time.Now
+	}
+	if out.Hosts == nil {
+		if host, err := os.Hostname(); err == nil {
+			out.Hosts = []string{host}
+		}
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -264,4 +265,37 @@ func FuzzInspect(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Drivers such as bson-ruby 4.15 still write host and pid. Next to the name of the
+// host, that is the likely reading of the bytes, whatever the year.
+func TestMachineOfAKnownHost(t *testing.T) {
+	const id = "6592008" + "0" + "686c82" + "1e86" + "00002a" // md5("vm") begins with 686c82, and 0x1e86 is 7814
+	read := func(o *inspect.Options) string {
+		t.Helper()
+		o.Now = options().Now
+		r, err := inspect.Inspect(id, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%s %s: %s", r.Readings[0].Variant, r.Readings[0].Verdict, r.Readings[0].Reason)
+	}
+	if got, want := read(&inspect.Options{Hosts: []string{"db1", "vm"}}), "classic likely: machine 686c82 is host vm, pid 7814"; got != want {
+		t.Errorf("with its host: %q, want %q", got, want)
+	}
+	if got := read(&inspect.Options{Hosts: []string{"db1"}}); !strings.HasPrefix(got, "modern likely: ") {
+		t.Errorf("without its host: %q, want modern", got)
+	}
+	if got := read(&inspect.Options{Hosts: []string{"vm"}, Layout: new(objectid.Modern)}); !strings.HasPrefix(got, "modern likely: the given layout") {
+		t.Errorf("with its host and a given layout: %q, want modern", got)
+	}
+	// Without any names, that of this host counts.
+	g, err := objectid.NewGenerator(&objectid.Options{Layout: objectid.Classic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := inspect.Inspect(g.New().String(), nil)
+	if want := fmt.Sprintf(", pid %d", os.Getpid()&0xffff); err != nil || r.Readings[0].Variant != "classic" || !strings.HasSuffix(r.Readings[0].Reason, want) {
+		t.Errorf("a classic id of this process: %+v, %v, want the reading classic%s", r.Readings[0], err, want)
+	}
 }

@@ -2,9 +2,11 @@ package inspect
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/oidkit/oid/internal/classic"
 	"github.com/oidkit/oid/internal/era"
 	"github.com/oidkit/oid/objectid"
 )
@@ -47,12 +49,29 @@ func layoutsByLikelihood(t time.Time, hint *objectid.Layout) []objectid.Layout {
 	return append([]objectid.Layout{*hint}, others...)
 }
 
+// hostOf returns the one of the hosts whose machine bytes id has, or "".
+func hostOf(id objectid.ID, hosts []string) string {
+	machine, _ := classic.Split(id)
+	for _, host := range hosts {
+		if classic.Machine(host) == machine {
+			return host
+		}
+	}
+	return ""
+}
+
 // judgeLayout returns how well the layout fits the id and its time.
 func judgeLayout(id objectid.ID, layout objectid.Layout, o Options) (Verdict, string) {
 	t := id.Time()
+	host := hostOf(id, o.Hosts)
 	switch {
 	case o.Layout != nil && layout == *o.Layout:
 		return Likely, "the given layout"
+	case host != "" && layout == objectid.Classic:
+		machine, pid := classic.Split(id)
+		return Likely, fmt.Sprintf("machine %s is host %s, pid %d", machine, host, pid)
+	case host != "" && layout == objectid.Modern:
+		return Possible, "its first three random bytes would be the machine bytes of host " + host
 	case layout == objectid.Modern && t.Before(era.RandomValue):
 		return Possible, "drivers wrote machine and pid until 2018"
 	case layout == objectid.Classic && binary.BigEndian.Uint16(id[7:]) == 0:

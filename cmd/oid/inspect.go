@@ -139,7 +139,7 @@ func inspectionText(report inspect.Report, trace *registry.Trace) string {
 		fmt.Fprintf(&b, "  %-9s %s\n", "process", process)
 	}
 	for _, r := range report.Readings {
-		fmt.Fprintf(&b, "  %-9s %s: %s\n            %s\n", r.Verdict, strings.TrimSpace(string(r.Format)+" "+r.Variant), r.Reason, fieldLine(r.Fields))
+		fmt.Fprintf(&b, "  %-9s %s: %s\n            %s\n", r.Verdict, strings.TrimSpace(string(r.Format)+" "+r.Variant), printable(r.Reason), fieldLine(r.Fields))
 		if r.Time != nil && report.Time != nil && !r.Time.Equal(*report.Time) {
 			fmt.Fprintf(&b, "            created %s\n", r.Time.Format(time.RFC3339Nano))
 		}
