@@ -91,7 +91,7 @@ type span struct {
 
 // New returns an empty census.
 func New(o *Options) *Census {
-	return &Census{options: o.withDefaults(), collections: []*collection{newCollection("")}}
+	return &Census{options: o.withDefaults()}
 }
 
 // Read adds the ids in in, up to its end. A report shows the source under the given

@@ -7,10 +7,6 @@ import (
 	"github.com/oidkit/oid/internal/era"
 )
 
-// perCollection: each named collection is judged by itself. Until the report shows
-// several, all ids are in one collection.
-const perCollection = false
-
 // collection is what a census knows about one collection, the unit that is judged.
 // Sources without a collection's name are one collection together.
 type collection struct {
@@ -34,9 +30,6 @@ func newCollection(name string) *collection {
 
 // collection returns the collection with the given name, which it adds if it is new.
 func (c *Census) collection(name string) *collection {
-	if !perCollection {
-		name = ""
-	}
 	for i := len(c.collections) - 1; i >= 0; i-- {
 		if c.collections[i].name == name {
 			return c.collections[i]

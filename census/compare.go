@@ -2,6 +2,7 @@ package census
 
 import (
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
@@ -40,13 +41,45 @@ type Side struct {
 // Compare finds the ids that only one of two censuses has, for example of a dump and
 // its collection, or of yesterday and today. It compares values of other types as
 // well if both were collected with [Options.Values]: numbers and strings are equal
-// across formats, all others only within one. If only is not nil, it is called with
+// across formats, all others only within one. Where a side has several collections,
+// those of the same name are compared. If only is not nil, it is called with
 // every id that one side alone has, by process value and time; its error ends the
 // comparison and is returned.
 func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
 	d := &Difference{Field: a.options.Field, A: newSide(a), B: newSide(b)}
-	x, y := a.collections[0], b.collections[0]
-	visit := func(inA bool, r record) error {
+	for _, pair := range pairs(a, b) {
+		if err := d.compare(a, b, pair, only); err != nil {
+			return nil, err
+		}
+	}
+	d.A.Distinct, d.B.Distinct = d.Both+d.A.Only, d.Both+d.B.Only
+	return d, nil
+}
+
+// pairs returns the collections of a and b to compare with each other. With one on
+// each side these are meant, whatever their names are.
+func pairs(a, b *Census) (out [][2]*collection) {
+	inA, inB := a.used(), b.used()
+	single := len(inA) == 1 && len(inB) == 1
+	for _, l := range inA {
+		i := slices.IndexFunc(inB, func(m *collection) bool { return single || m.name == l.name })
+		if i < 0 {
+			out = append(out, [2]*collection{l, newCollection(l.name)})
+			continue
+		}
+		out = append(out, [2]*collection{l, inB[i]})
+		inB = slices.Delete(inB, i, i+1)
+	}
+	for _, l := range inB {
+		out = append(out, [2]*collection{newCollection(l.name), l})
+	}
+	return out
+}
+
+// compare compares one collection of both sides.
+func (d *Difference) compare(a, b *Census, pair [2]*collection, only func(inA bool, id objectid.ID) error) error {
+	x, y := pair[0], pair[1]
+	both, err := merge(x.ids.distinct(a.options.Workers), y.ids.distinct(b.options.Workers), func(inA bool, r record) error {
 		c, side := a, &d.A
 		if !inA {
 			c, side = b, &d.B
@@ -56,15 +89,12 @@ func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Differen
 			return only(inA, r.id())
 		}
 		return nil
-	}
-	both, err := merge(x.ids.distinct(a.options.Workers), y.ids.distinct(b.options.Workers), visit)
+	})
+	d.Both += both
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d.Both = both
-	d.A.Distinct, d.B.Distinct = both+d.A.Only, both+d.B.Only
-
-	d.ValuesBoth, err = merge(x.values.distinct(a.options.Workers), y.values.distinct(b.options.Workers), func(inA bool, r record) error {
+	both, err = merge(x.values.distinct(a.options.Workers), y.values.distinct(b.options.Workers), func(inA bool, r record) error {
 		if inA {
 			d.A.onlyValue(a, r)
 		} else {
@@ -72,7 +102,8 @@ func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Differen
 		}
 		return nil
 	})
-	return d, err
+	d.ValuesBoth += both
+	return err
 }
 
 func newSide(c *Census) Side {

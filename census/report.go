@@ -48,8 +48,16 @@ func (o *ReportOptions) withDefaults() ReportOptions {
 	return out
 }
 
-// Report is the result of a census.
+// Report is the result of a census, or the part of it about one collection.
 type Report struct {
+	// Collection is the name of the collection, or empty if the sources do not name
+	// it or if there are several.
+	Collection string
+	// Collections are the reports of several collections, in the order in which they
+	// were met. If there are any, this report is a summary: Timeline, Processes, Gaps,
+	// TopProcesses and Findings are in the reports of the collections.
+	Collections []*Report
+
 	// Field is the field that was read.
 	Field string
 	// ReferenceTime is [Options].Now.
@@ -210,19 +218,54 @@ type Process struct {
 
 // Report returns the report. It may be called again, also after more sources have
 // been read. The error wraps [ErrTooFine], or names a step that is not in [Steps].
+//
+// The report of several collections is a summary, with a report of each in
+// Collections.
 func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	options := o.withDefaults()
-	l := c.collections[0]
+	collections := c.used()
+	if len(collections) == 0 {
+		collections = []*collection{newCollection("")} // nothing could be read
+	}
+	var reports []*Report
+	for _, l := range collections {
+		r, err := c.report(l, options)
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, r)
+	}
+	if len(reports) == 1 {
+		reports[0].Sources = c.sources
+		return reports[0], nil
+	}
+	return c.summary(reports, options), nil
+}
+
+// used returns the collections that have a name or into which something was read: an
+// archive has an unnamed one to which nothing belongs.
+func (c *Census) used() (out []*collection) {
+	for _, l := range c.collections {
+		if l.name != "" || slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Units > 0 }) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// report returns the report of one collection.
+func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	t, err := l.analyse(&c.options, options.By, options.Zone, options.Top)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
-		Field: c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources,
+		Collection: l.name,
+		Field:      c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: l.sources,
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: l.outside,
 		Processes: t.processes, Gaps: t.gaps,
-		Timeline:     Timeline{By: t.axis.step, Zone: options.Zone.String(), Beyond: t.off},
-		TopProcesses: []Process{}, Others: []Other{}, Findings: []Finding{},
+		Timeline: Timeline{By: t.axis.step, Zone: options.Zone.String(), Beyond: t.off},
+		Others:   others(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Collections: []*Report{},
 	}
 	t.trim()
 	for i, n := range t.counts {
@@ -232,20 +275,7 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 		first, last := moment(l.plausible.first), moment(l.plausible.last)
 		r.First, r.Last = &first, &last
 	}
-	for k := range source.TypeCount {
-		other := Other{Type: k.String()}
-		for _, s := range c.sources {
-			other.Count += s.others[k]
-			if room := source.MaxSamples - len(other.Examples); room > 0 {
-				other.Examples = append(other.Examples, s.samples[k][:min(room, len(s.samples[k]))]...)
-			}
-		}
-		if other.Count > 0 {
-			r.Others = append(r.Others, other)
-		}
-	}
-	sortOthers(r.Others)
-	for _, s := range c.sources {
+	for _, s := range l.sources {
 		r.Without += s.Without
 	}
 	for i := range t.top {
@@ -253,6 +283,50 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	}
 	r.Findings = append(r.Findings, c.findings(l, t, r)...)
 	return r, nil
+}
+
+// summary returns the report above the reports of several collections. A process has
+// ids in several of them, so its gaps in one are ids in another: processes are not
+// counted together.
+func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
+	sum := &Report{
+		Field: c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources, Collections: reports,
+		Timeline: Timeline{By: options.By, Zone: options.Zone.String(), Buckets: []Bucket{}},
+		Others:   others(c.sources), TopProcesses: []Process{}, Findings: []Finding{},
+	}
+	for _, r := range reports {
+		sum.IDs += r.IDs
+		sum.Distinct += r.Distinct
+		sum.Repeated += r.Repeated
+		sum.Outside += r.Outside
+		sum.Without += r.Without
+		if r.First != nil && (sum.First == nil || r.First.Before(*sum.First)) {
+			sum.First = r.First
+		}
+		if r.Last != nil && (sum.Last == nil || r.Last.After(*sum.Last)) {
+			sum.Last = r.Last
+		}
+	}
+	return sum
+}
+
+// others returns the values of sources that are not ObjectIds.
+func others(sources []*Source) []Other {
+	out := []Other{}
+	for k := range source.TypeCount {
+		other := Other{Type: k.String()}
+		for _, s := range sources {
+			other.Count += s.others[k]
+			if room := source.MaxSamples - len(other.Examples); room > 0 {
+				other.Examples = append(other.Examples, s.samples[k][:min(room, len(s.samples[k]))]...)
+			}
+		}
+		if other.Count > 0 {
+			out = append(out, other)
+		}
+	}
+	sortOthers(out)
+	return out
 }
 
 // sortOthers puts the types with most values first.

@@ -27,6 +27,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"at":     func(t time.Time, zone *time.Location) string { return t.In(zone).Format(time.DateTime) },
 	"span":   func(r *census.Report) string { return phrase.Length(r.Last.Sub(*r.First)) },
 	"listed": listed,
+	"title":  title,
 }).Parse(page))
 
 // Style returns the style sheet of the pages that WriteHTML writes, for a page that
@@ -50,6 +51,8 @@ type htmlReport struct {
 	Chart template.HTML
 	Rows  []row
 	Ends  [2]string // names of the first and the last bucket
+	Parts []htmlReport
+	Part  bool // it is one of Parts
 }
 
 // row is one process with its plot.
@@ -60,6 +63,11 @@ type row struct {
 
 func view(r *census.Report) htmlReport {
 	v := htmlReport{Report: r, Zone: zone(r)}
+	for _, c := range r.Collections {
+		part := view(c)
+		part.Part = true
+		v.Parts = append(v.Parts, part)
+	}
 	buckets := r.Timeline.Buckets
 	if len(buckets) == 0 {
 		return v

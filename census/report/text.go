@@ -38,10 +38,50 @@ func WriteText(w io.Writer, r *census.Report, s Screen) error {
 	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
 	t.sources(r.Sources)
 	t.summary(r)
+	if len(r.Collections) > 0 {
+		t.collections(r.Collections)
+		for _, c := range r.Collections {
+			t.wrapped("\n== ", "   ", title(c)+" ==")
+			t.summary(c)
+			t.body(c)
+		}
+		return t.Flush()
+	}
+	t.body(r)
+	return t.Flush()
+}
+
+func (t *textWriter) body(r *census.Report) {
 	t.timeline(r)
 	t.processes(r)
 	t.findings(r)
-	return t.Flush()
+}
+
+// title returns the name of the collection of r.
+func title(r *census.Report) string {
+	if r.Collection == "" {
+		return "sources without a collection"
+	}
+	return clean(r.Collection)
+}
+
+// collections lists the collections that follow.
+func (t *textWriter) collections(reports []*census.Report) {
+	t.printf("\ncollections\n")
+	name, ids := 0, 0
+	for _, r := range reports {
+		name, ids = max(name, utf8.RuneCountInString(title(r))), max(ids, len(humanize.Comma(r.IDs)))
+	}
+	for _, r := range reports {
+		line := fmt.Sprintf("%-*s %*s ids", name, title(r), ids, humanize.Comma(r.IDs))
+		if r.First != nil {
+			line += fmt.Sprintf("  %s to %s", r.First.In(zone(r)).Format(time.DateOnly), r.Last.In(zone(r)).Format(time.DateOnly))
+		}
+		if n := len(r.Findings); n > 0 {
+			line += "  " + phrase.Count(int64(n), "finding", "findings")
+		}
+		t.printf("%s\n", line)
+	}
 }
 
 type textWriter struct {

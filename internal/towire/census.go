@@ -8,7 +8,13 @@ import (
 // Census returns r.
 func Census(r *census.Report) wire.Census {
 	return wire.Census{
-		Version: wire.CensusVersion, Field: r.Field, ReferenceTime: r.ReferenceTime, Sources: each(r.Sources, censusSource),
+		Version: wire.CensusVersion, CollectionCensus: collectionCensus(r), Collections: each(r.Collections, collectionCensus),
+	}
+}
+
+func collectionCensus(r *census.Report) wire.CollectionCensus {
+	return wire.CollectionCensus{
+		Collection: r.Collection, Field: r.Field, ReferenceTime: r.ReferenceTime, Sources: each(r.Sources, censusSource),
 		IDs: r.IDs, DistinctIDs: r.Distinct, RepeatedIDs: r.Repeated, OutsideIDs: r.Outside,
 		Others: each(r.Others, otherValues), WithoutField: r.Without,
 		First: r.First, Last: r.Last,

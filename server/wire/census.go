@@ -8,11 +8,18 @@ import (
 
 // CensusVersion is the value of Version in [Census] and [Difference]. It rises when
 // a field is removed or changes its meaning.
-const CensusVersion = 1
+const CensusVersion = 2
 
 // Census is the analysis of all ids of one or more sources.
 type Census struct {
-	Version       int            `json:"version" doc:"Version of this format."`
+	Version int `json:"version" doc:"Version of this format."`
+	CollectionCensus
+	Collections []CollectionCensus `json:"collections,omitempty" doc:"The analysis of each collection, if there are several. Timeline, processes and findings are then in these."`
+}
+
+// CollectionCensus is the analysis of one collection, or a summary of several.
+type CollectionCensus struct {
+	Collection    string         `json:"collection,omitempty" doc:"Name of the collection, with its database; absent if the sources do not name it, or if there are several."`
 	Field         string         `json:"field" doc:"The field that was read."`
 	ReferenceTime time.Time      `json:"reference_time" doc:"Later ids count as future."`
 	Sources       []CensusSource `json:"sources" nullable:"false" doc:"The sources that were read, in the order given."`
