@@ -13,7 +13,6 @@
 package bsonwalk
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -34,41 +33,59 @@ type Walk struct {
 }
 
 // New returns a walk over doc, which is one whole document.
-func New(doc []byte) Walk {
-	w := Walk{doc: doc, end: 4}
+func New(doc []byte) Walk { return Walk{doc: doc, end: First, err: Check(doc)} }
+
+// First is where the first element of a document starts.
+const First = 4
+
+// Check reports what is wrong with the ends of doc, which is one whole document.
+func Check(doc []byte) error {
 	switch {
 	case len(doc) < 5:
-		w.err = errShort
+		return errShort
 	case uint64(binary.LittleEndian.Uint32(doc)) != uint64(len(doc)):
-		w.err = fmt.Errorf("its length is %d bytes, it says %d", len(doc), binary.LittleEndian.Uint32(doc))
+		return fmt.Errorf("its length is %d bytes, it says %d", len(doc), binary.LittleEndian.Uint32(doc))
 	case doc[len(doc)-1] != 0:
-		w.err = errors.New("no zero byte at its end")
+		return errors.New("no zero byte at its end")
 	}
-	return w
+	return nil
 }
+
+// Element is [Walk.Next] for those to whom its speed matters: the element that
+// starts at start, which is [First] or the end of another and before the last byte of
+// doc, has its value from value to end. [Check] has found nothing wrong with doc.
+func Element(doc []byte, start int) (value, end int, err error) {
+	last := len(doc) - 1
+	value = start + 1
+	for doc[value] != 0 { // names are short, so this is faster than a call; the last byte is 0
+		value++
+	}
+	if value == last {
+		return 0, 0, errShort
+	}
+	value++
+	size := int(sizes[doc[start]])
+	if size < 0 || size > last-value {
+		if size, err = ValueSize(doc[start], doc[value:last]); err != nil {
+			return 0, 0, Wrap(doc[start+1:value-1], err)
+		}
+	}
+	return value, value + size, nil
+}
+
+// Wrap returns err with the name of an element, shortened if it is long.
+func Wrap(name []byte, err error) error { return fmt.Errorf("field %.100q: %w", name, err) }
 
 // Next moves to the next element. It returns false after the last one and at an
 // error, see [Walk.Err].
 func (w *Walk) Next() bool {
-	last := len(w.doc) - 1
-	if w.err != nil || w.end == last {
+	if w.err != nil || w.end == len(w.doc)-1 {
 		return false
 	}
 	w.start = w.end
 	w.typ = w.doc[w.start]
-	n := bytes.IndexByte(w.doc[w.start+1:last], 0)
-	if n < 0 {
-		w.err = errShort
-		return false
-	}
-	w.value = w.start + 1 + n + 1
-	size, err := ValueSize(w.typ, w.doc[w.value:last])
-	if err != nil {
-		w.err = w.Wrap(err)
-		return false
-	}
-	w.end = w.value + size
-	return true
+	w.value, w.end, w.err = Element(w.doc, w.start)
+	return w.err == nil
 }
 
 // Err returns what is wrong with the document, or nil if it was read to its end
@@ -87,8 +104,3 @@ func (w *Walk) Value() []byte { return w.doc[w.value:w.end] }
 // Offsets returns where in the document the element starts, where its value does
 // and where both end.
 func (w *Walk) Offsets() (start, value, end int) { return w.start, w.value, w.end }
-
-// Wrap returns err with the name of the element, shortened if it is long.
-func (w *Walk) Wrap(err error) error {
-	return fmt.Errorf("field %.100q: %w", w.Name(), err)
-}

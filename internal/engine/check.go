@@ -29,27 +29,57 @@ func check(raw []byte) (at places, err error) {
 	if len(raw) > store.MaxSize {
 		return places{}, tooLarge(len(raw))
 	}
-	w := bsonwalk.New(raw)
-	for w.Next() {
-		if err := checkElement(&w, 1); err != nil {
-			return places{}, invalid(err)
-		}
-		if err := at.note(&w); err != nil {
-			return places{}, invalid(err)
-		}
-	}
-	if err := w.Err(); err != nil {
-		return places{}, invalid(err)
+	if err := checkDocument(raw, 1, &at); err != nil {
+		return places{}, fmt.Errorf("%w: %w", store.ErrDocument, err)
 	}
 	return at, nil
 }
 
-func invalid(err error) error { return fmt.Errorf("%w: %w", store.ErrDocument, err) }
+// checkDocument checks a document that is so many levels deep. It notes the elements
+// that the store itself uses in at, unless that is nil.
+func checkDocument(doc []byte, depth int, at *places) error {
+	if depth > store.MaxDepth {
+		return fmt.Errorf("nested more than %d levels deep", store.MaxDepth)
+	}
+	if err := bsonwalk.Check(doc); err != nil {
+		return err
+	}
+	for start := bsonwalk.First; start < len(doc)-1; {
+		value, end, err := bsonwalk.Element(doc, start)
+		if err != nil {
+			return err
+		}
+		name := doc[start+1 : value-1]
+		if !ascii(name) && !utf8.Valid(name) {
+			return fmt.Errorf("field name %.100q is not UTF-8", name)
+		}
+		if err := checkValue(bson.Type(doc[start]), doc[value:end], depth); err != nil {
+			return bsonwalk.Wrap(name, err)
+		}
+		if at != nil {
+			if err := at.note(name, element{doc[start], start, value, end}); err != nil {
+				return err
+			}
+		}
+		start = end
+	}
+	return nil
+}
 
-// note keeps the element at w if the store itself uses the field.
-func (at *places) note(w *bsonwalk.Walk) error {
+// ascii is faster than [utf8.Valid] for the name of a field, which is short.
+func ascii(name []byte) bool {
+	for _, c := range name {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// note keeps e if the store itself uses the field of that name.
+func (at *places) note(name []byte, e element) error {
 	var place *element
-	switch string(w.Name()) {
+	switch string(name) {
 	case "_id":
 		place = &at.id
 	case store.Revision:
@@ -58,36 +88,10 @@ func (at *places) note(w *bsonwalk.Walk) error {
 		return nil
 	}
 	if place.typ != 0 {
-		return fmt.Errorf("two fields %s", w.Name())
+		return fmt.Errorf("two fields %s", name)
 	}
-	place.typ = w.Type()
-	place.start, place.value, place.end = w.Offsets()
+	*place = e
 	return nil
-}
-
-// checkElement checks the element at w, which is so many levels deep.
-func checkElement(w *bsonwalk.Walk, depth int) error {
-	if !utf8.Valid(w.Name()) {
-		return fmt.Errorf("field name %.100q is not UTF-8", w.Name())
-	}
-	if err := checkValue(bson.Type(w.Type()), w.Value(), depth); err != nil {
-		return w.Wrap(err)
-	}
-	return nil
-}
-
-// checkNested checks a document inside another.
-func checkNested(b []byte, depth int) error {
-	if depth > store.MaxDepth {
-		return fmt.Errorf("nested more than %d levels deep", store.MaxDepth)
-	}
-	w := bsonwalk.New(b)
-	for w.Next() {
-		if err := checkElement(&w, depth); err != nil {
-			return err
-		}
-	}
-	return w.Err()
 }
 
 // checkValue checks what the structure of a document leaves open.
@@ -100,7 +104,7 @@ func checkValue(t bson.Type, value []byte, depth int) error {
 	case bson.TypeString, bson.TypeJavaScript, bson.TypeSymbol:
 		return checkString(value)
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		return checkNested(value, depth+1)
+		return checkDocument(value, depth+1, nil)
 	case bson.TypeBinary:
 		// The old subtype 2 has its length twice.
 		if n := binary.LittleEndian.Uint32(value); value[4] == 2 && (n < 4 || binary.LittleEndian.Uint32(value[5:]) != n-4) {
@@ -137,5 +141,5 @@ func checkCodeWithScope(value []byte, depth int) error {
 	if err := checkString(value[4 : 4+code]); err != nil {
 		return err
 	}
-	return checkNested(value[4+code:], depth+1)
+	return checkDocument(value[4+code:], depth+1, nil)
 }

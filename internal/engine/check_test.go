@@ -68,3 +68,15 @@ func TestBordersOfValidity(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkReplacement(b *testing.B) {
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: 1}, {Key: "name", Value: "x"}, {Key: "price", Value: 1.5}, {Key: "tags", Value: bson.A{"a", "b"}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, _, err := engine.Replacement(bson.Raw(doc)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -33,7 +33,7 @@ func InsertMany(docs []any, o *store.InsertOptions, put func([]Row) ([]store.Ref
 	if o == nil {
 		o = new(store.InsertOptions)
 	}
-	in := insertion{put: put, ordered: o.Ordered, keys: make([]store.Key, len(docs))}
+	in := insertion{put: put, ordered: o.Ordered, keys: make([]store.Key, len(docs)), batch: make([]Row, 0, min(len(docs), batchDocs))}
 	for i, doc := range docs {
 		key, raw, err := Insertion(doc, o.Generator)
 		if err == nil {

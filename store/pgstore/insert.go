@@ -2,8 +2,8 @@ package pgstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -66,15 +66,28 @@ type row struct {
 // in a circle.
 func (in *insertion) prepare(rows []engine.Row) {
 	in.rows = make([]row, 0, len(rows))
+	ids := make([]byte, 0, 16*len(rows)) // one piece of memory for most keys
+	sorted := true
 	for _, r := range rows {
-		id, err := encode(r.Key)
-		if err != nil {
+		start := len(ids)
+		var err error
+		if ids, err = appendKey(ids, r.Key); err != nil {
 			in.refuse(r, err)
 			continue
 		}
+		id := ids[start:len(ids):len(ids)]
+		sorted = sorted && (len(in.rows) == 0 || bytes.Compare(in.rows[len(in.rows)-1].id, id) < 0)
 		in.rows = append(in.rows, row{r, id})
 	}
-	slices.SortStableFunc(in.rows, func(a, b row) int { return bytes.Compare(a.id, b.id) })
+	if !sorted {
+		in.sort()
+	}
+	in.cut()
+}
+
+// sort sorts the rows and refuses those whose key an earlier one has.
+func (in *insertion) sort() {
+	slices.SortFunc(in.rows, func(a, b row) int { return cmp.Or(bytes.Compare(a.id, b.id), a.Index-b.Index) })
 	kept := in.rows[:0]
 	for _, r := range in.rows {
 		if len(kept) > 0 && bytes.Equal(kept[len(kept)-1].id, r.id) {
@@ -84,7 +97,6 @@ func (in *insertion) prepare(rows []engine.Row) {
 		kept = append(kept, r)
 	}
 	in.rows = kept
-	in.cut()
 }
 
 // refuse notes a document that is not stored. In an ordered call that is the first
@@ -105,9 +117,6 @@ func (in *insertion) cut() {
 		in.rows = slices.DeleteFunc(in.rows, func(r row) bool { return r.Index >= in.refused[0].Index })
 	}
 }
-
-// copyRows is how many rows make COPY worth its way.
-const copyRows = 20
 
 // store stores the rows.
 func (in *insertion) store(c *pgx.Conn, unclear bool) error {
@@ -141,30 +150,6 @@ func (in *insertion) put(c *pgx.Conn, unclear bool) error {
 		}
 	}
 	return nil
-}
-
-// copy stores all rows or, if a key is taken, none.
-func (in *insertion) copy(c *pgx.Conn) error {
-	size := 0
-	for _, r := range in.rows {
-		size += len(r.id) + len(r.Doc) + 2 + 3*4 + 8
-	}
-	// The format is described under "Binary Format" at
-	// https://www.postgresql.org/docs/15/sql-copy.html.
-	b := make([]byte, 0, size+21)
-	b = append(b, "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"...)
-	for _, r := range in.rows {
-		b = binary.BigEndian.AppendUint16(b, 3)
-		b = binary.BigEndian.AppendUint32(b, uint32(len(r.id)))
-		b = append(b, r.id...)
-		b = binary.BigEndian.AppendUint32(b, uint32(len(r.Doc)))
-		b = append(b, r.Doc...)
-		b = binary.BigEndian.AppendUint32(b, 8)
-		b = binary.BigEndian.AppendUint64(b, uint64(in.call))
-	}
-	b = append(b, 0xFF, 0xFF)
-	_, err := c.PgConn().CopyFrom(in.ctx, bytes.NewReader(b), "COPY "+in.s.table(in.collection)+" (_id, doc, call) FROM STDIN (FORMAT binary)")
-	return err
 }
 
 // insert stores the rows whose keys are free, and returns the encoded keys of those

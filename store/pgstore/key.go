@@ -21,7 +21,10 @@ const (
 // PostgreSQL's index refuses rows that are not much longer.
 const MaxString = 2600
 
-// encode returns the bytes of a key. The order of the bytes is that of the keys,
+// encode returns the bytes of a key, see [appendKey].
+func encode(key store.Key) ([]byte, error) { return appendKey(nil, key) }
+
+// appendKey adds the bytes of a key to b. The order of the bytes is that of the keys,
 // and equal keys have equal bytes:
 //
 //	number    10, 8 bytes of the greatest float64 that is not above it, 2 bytes of the rest
@@ -31,33 +34,33 @@ const MaxString = 2600
 // The bits of a float64 are turned so that their order is that of the numbers. The
 // rest is less than 1024, since a float64 has 53 bits for the 63 of an int64.
 // A string that is too long for the index gives an error that wraps
-// [store.ErrKey].
-func encode(key store.Key) ([]byte, error) {
+// [store.ErrKey], and b as it was.
+func appendKey(b []byte, key store.Key) ([]byte, error) {
 	switch v := key.Value().(type) {
 	case int64:
 		f := floor(v)
-		return encodeNumber(f, uint16(v-int64(f))), nil
+		return appendNumber(b, f, uint16(v-int64(f))), nil
 	case float64:
-		return encodeNumber(v, 0), nil
+		return appendNumber(b, v, 0), nil
 	case string:
 		if len(v) > MaxString {
-			return nil, fmt.Errorf("%w: string of %d bytes, want %d at most in PostgreSQL", store.ErrKey, len(v), MaxString)
+			return b, fmt.Errorf("%w: string of %d bytes, want %d at most in PostgreSQL", store.ErrKey, len(v), MaxString)
 		}
-		return append([]byte{tagString}, v...), nil
+		return append(append(b, tagString), v...), nil
 	case objectid.ID:
-		return append([]byte{tagObjectID}, v[:]...), nil
+		return append(append(b, tagObjectID), v[:]...), nil
 	}
-	return nil, fmt.Errorf("%w: there is none", store.ErrKey)
+	return b, fmt.Errorf("%w: there is none", store.ErrKey)
 }
 
-func encodeNumber(f float64, rest uint16) []byte {
+func appendNumber(b []byte, f float64, rest uint16) []byte {
 	bits := math.Float64bits(f)
 	if bits>>63 == 1 {
 		bits = ^bits
 	} else {
 		bits |= 1 << 63
 	}
-	b := binary.BigEndian.AppendUint64([]byte{tagNumber}, bits)
+	b = binary.BigEndian.AppendUint64(append(b, tagNumber), bits)
 	return binary.BigEndian.AppendUint16(b, rest)
 }
 
