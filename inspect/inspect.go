@@ -4,8 +4,8 @@
 // [Inspect] reads a single id; package paste finds ids in text. The bytes of an
 // ObjectId do not reveal which layout was used, so it is read under all three
 // layouts, and every reading has a verdict and the reason for it. Ids of other
-// formats are recognized by their form: UUID versions 1 to 8, ULID, KSUID, xid and
-// Snowflake.
+// formats are recognized by their form: UUID versions 1 to 8, ULID, KSUID, xid,
+// Snowflake, TypeID, CUID2, the push ids of Firebase, and the gpids of package gpid.
 //
 // All functions are safe for concurrent use.
 package inspect
@@ -78,8 +78,9 @@ type Reading struct {
 	Format Format
 
 	// Variant is the layout of an ObjectId (modern, classic, java), the version of
-	// a UUID (v1 to v8, nil, max, or empty if unknown) or the service of a
-	// Snowflake (twitter, discord, instagram). It is empty for other formats.
+	// a UUID (v1 to v8, nil, max, or empty if unknown), the service of a
+	// Snowflake (twitter, discord, instagram, mastodon, sonyflake) or the prefix
+	// of a TypeID. It is empty for other formats.
 	Variant string
 
 	Verdict Verdict
@@ -121,10 +122,14 @@ const (
 	KSUID     Format = "ksuid"
 	XID       Format = "xid"
 	Snowflake Format = "snowflake"
+	TypeID    Format = "typeid"
+	CUID2     Format = "cuid2"
+	PushID    Format = "push-id"
+	GPID      Format = "gpid"
 )
 
 // Formats are all formats.
-var Formats = []Format{ObjectID, UUID, ULID, KSUID, XID, Snowflake}
+var Formats = []Format{ObjectID, UUID, ULID, KSUID, XID, Snowflake, TypeID, CUID2, PushID, GPID}
 
 // Verdict is how far a [Reading] can be believed.
 type Verdict string
@@ -151,6 +156,7 @@ func Inspect(s string, o *Options) (Report, error) {
 	options := o.withDefaults()
 	for _, read := range []func(string, Options) (Report, bool){
 		readObjectID, readUUID, readULID, readKSUID, readXID, readSnowflake,
+		readTypeID, readCUID2, readPushID, readGPID,
 	} {
 		if report, ok := read(s, options); ok {
 			slices.SortStableFunc(report.Readings, func(a, b Reading) int {

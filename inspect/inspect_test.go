@@ -123,16 +123,49 @@ func TestInspect(t *testing.T) {
 			"snowflake/twitter possible 2012-03-03T13:01:20.453Z sign=0 milliseconds=41944705796 machine=32 sequence=7",
 			"snowflake/discord possible 2016-04-30T11:18:25.796Z milliseconds=41944705796 worker=1 process=0 increment=7",
 			"snowflake/instagram possible 2012-04-23T14:46:14.619Z milliseconds=20972352898 shard=128 sequence=7",
+			"snowflake/sonyflake possible 2017-12-27T16:16:04.49Z sign=0 centiseconds=10486176449 sequence=2 machine=7",
+			"snowflake/mastodon unlikely 2055-01-25T03:39:30.946Z milliseconds=2684461170946 sequence=7",
+		}},
+		{"109372843234512345", []string{ // of Mastodon, and of Sonyflake below
+			"snowflake/twitter possible 2011-09-01T21:11:32.533Z sign=0 milliseconds=26076517876 machine=276 sequence=3545",
+			"snowflake/discord possible 2015-10-29T19:28:37.876Z milliseconds=26076517876 worker=8 process=20 increment=3545",
+			"snowflake/instagram possible 2012-01-22T18:51:20.659Z milliseconds=13038258938 shard=1107 sequence=473",
+			"snowflake/mastodon possible 2022-11-19T22:32:24.081Z milliseconds=1668897144081 sequence=19929",
+			"snowflake/sonyflake possible 2016-09-24T12:41:34.69Z sign=0 centiseconds=6519129469 sequence=17 machine=19929",
+		}},
+		{"647000000000000123", []string{
+			"snowflake/twitter possible 2015-09-24T10:49:55.335Z sign=0 milliseconds=154256820678 machine=728 sequence=123",
+			"snowflake/discord possible 2019-11-21T09:07:00.678Z milliseconds=154256820678 worker=22 process=24 increment=123",
+			"snowflake/instagram possible 2014-02-02T13:40:32.06Z milliseconds=77128410339 shard=2912 sequence=123",
+			"snowflake/sonyflake possible 2026-11-20T10:47:31.69Z sign=0 centiseconds=38564205169 sequence=173 machine=32891",
+			"snowflake/mastodon unlikely 2282-11-05T07:28:43.437Z milliseconds=9872436523437 sequence=32891",
+		}},
+		{"user_01h455vb4pex5vsknk084sn02q", []string{ // the suffix and its UUID are from the specification
+			"typeid/user likely 2023-06-30T03:34:18.518Z milliseconds=1688096058518 version=7 random_a=74b variant=2 random_b=3cceb302099a8057",
+		}},
+		{"tz4a98xxat96iws9zmbrgj3a", []string{"cuid2/ possible"}},
+		{"-JhLeOlGIEjaIOFHR0xd", []string{ // from Firebase's description of February 2015
+			"push-id/ likely 2015-02-04T22:15:31.153Z milliseconds=1423088131153 random=4cfbe64d9412701f69",
+		}},
+		{"10.0.0.7:8080:1795166651598985:4711", []string{
+			"gpid/ likely 2026-11-20T09:24:11.598985Z address=00000000000000000000ffff0a000007 port=8080 start=1795166651598985 pid=4711",
+		}},
+		{"[2001:db8::1]:8080:1795166651598985:4711", []string{
+			"gpid/ likely 2026-11-20T09:24:11.598985Z address=20010db8000000000000000000000001 port=8080 start=1795166651598985 pid=4711",
 		}},
 		{"999999999999999", []string{ // the fewest digits
 			"snowflake/twitter possible 2010-11-06T19:56:33.236Z sign=0 milliseconds=238418579 machine=103 sequence=4095",
 			"snowflake/discord possible 2015-01-03T18:13:38.579Z milliseconds=238418579 worker=3 process=7 increment=4095",
 			"snowflake/instagram possible 2011-08-26T06:13:51.01Z milliseconds=119209289 shard=4511 sequence=1023",
+			"snowflake/sonyflake possible 2014-09-07T21:34:06.44Z sign=0 centiseconds=59604644 sequence=198 machine=32767",
+			"snowflake/mastodon unlikely 1970-06-26T14:33:09.062Z milliseconds=15258789062 sequence=32767",
 		}},
 		{"3800000000000000000", []string{
 			"snowflake/instagram likely 2025-12-31T21:08:42.013Z milliseconds=452995300292 shard=7936 sequence=0",
 			"snowflake/twitter unlikely 2039-07-21T01:46:15.242Z sign=0 milliseconds=905990600585 machine=960 sequence=0",
 			"snowflake/discord unlikely 2043-09-17T00:03:20.585Z milliseconds=905990600585 worker=30 process=0 increment=0",
+			"snowflake/mastodon unlikely 3807-06-04T03:33:57.5Z milliseconds=57983398437500 sequence=0",
+			"snowflake/sonyflake unlikely 2086-06-10T00:08:21.46Z sign=0 centiseconds=226497650146 sequence=124 machine=0",
 		}},
 	} {
 		report, err := inspect.Inspect(c.id, options())
@@ -297,5 +330,25 @@ func TestMachineOfAKnownHost(t *testing.T) {
 	r, err := inspect.Inspect(g.New().String(), nil)
 	if want := fmt.Sprintf(", pid %d", os.Getpid()&0xffff); err != nil || r.Readings[0].Variant != "classic" || !strings.HasSuffix(r.Readings[0].Reason, want) {
 		t.Errorf("a classic id of this process: %+v, %v, want the reading classic%s", r.Readings[0], err, want)
+	}
+}
+
+// TestNeighboursOfFormats reads texts that differ from an id of a format in one thing.
+func TestNeighboursOfFormats(t *testing.T) {
+	for _, id := range []string{
+		"User_01h455vb4pex5vsknk084sn02q", "_01h455vb4pex5vsknk084sn02q", "user__01h455vb4pex5vsknk084sn02",
+		"user_81h455vb4pex5vsknk084sn02q", "user_01h455vb4pex5vsknk084sn02l", strings.Repeat("a", 64) + "_01h455vb4pex5vsknk084sn02q",
+		"0z4a98xxat96iws9zmbrgj3a", "tz4a98xxat96iws9zmbrgj3", "Tz4a98xxat96iws9zmbrgj3a", "f07f1f77bcf86cd79943xyz0", "responsibilitiesandother",
+		"JhLeOlGIEjaIOFHR0xdd", "-JhLeOlGIEjaIOFHR0x.", "-JhLeOlGIEjaIOFHR0x",
+		"10.0.0.7:8080:179516665159898:4711", "10.0.0.7:8080:1795166651598985:0",
+	} {
+		if report, err := inspect.Inspect(id, options()); !errors.Is(err, inspect.ErrUnknown) {
+			t.Errorf("Inspect(%s) = %+v, %v", id, report, err)
+		}
+	}
+	for _, id := range []string{"f07f1f77bcf86cd7994wxyz0", strings.Repeat("a", 63) + "_01h455vb4pex5vsknk084sn02q"} {
+		if _, err := inspect.Inspect(id, options()); err != nil {
+			t.Error(err)
+		}
 	}
 }

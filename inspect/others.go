@@ -30,7 +30,7 @@ func ulidReading(id ulid.ULID, o Options) Reading {
 
 func readKSUID(s string, o Options) (Report, bool) {
 	id, err := ksuid.Parse(s)
-	if err != nil || len(s) != 27 {
+	if err != nil || id.String() != s { // the library reads other characters as if they were digits
 		return Report{}, false
 	}
 	r := Reading{Format: KSUID, Fields: cut(id.Bytes(), part{"seconds", 32, true}, part{"random", 128, false})}
@@ -48,7 +48,7 @@ func readXID(s string, o Options) (Report, bool) {
 	return Report{ID: id.String(), Readings: []Reading{r}}, true
 }
 
-// services are the services whose Snowflakes are known, each with its
+// services are the services and libraries whose Snowflakes are known, each with its
 // published epoch in Unix milliseconds.
 var services = []struct {
 	name  string
@@ -58,6 +58,8 @@ var services = []struct {
 	{"twitter", 1288834974657, []part{{"sign", 1, false}, {"milliseconds", 41, true}, {"machine", 10, true}, {"sequence", 12, true}}},
 	{"discord", 1420070400000, []part{{"milliseconds", 42, true}, {"worker", 5, true}, {"process", 5, true}, {"increment", 12, true}}},
 	{"instagram", 1314220021721, []part{{"milliseconds", 41, true}, {"shard", 13, true}, {"sequence", 10, true}}},
+	{"mastodon", 0, []part{{"milliseconds", 48, true}, {"sequence", 16, true}}},
+	{"sonyflake", 1409529600000, []part{{"sign", 1, false}, {"centiseconds", 39, true}, {"sequence", 8, true}, {"machine", 16, true}}},
 }
 
 // readSnowflake reads decimal numbers of 15 to 19 digits: with fewer, the times of
@@ -76,10 +78,19 @@ func readSnowflake(s string, o Options) (Report, bool) {
 	for _, service := range services {
 		r := Reading{Format: Snowflake, Variant: service.name, Fields: cut(id, service.parts...)}
 		for _, f := range r.Fields {
-			if f.Name == "milliseconds" {
-				created := time.UnixMilli(service.epoch + int64(*f.Number))
-				r.judge(created, time.UnixMilli(service.epoch), o, Possible, "the time is plausible for this service; others use the same form")
+			unit := int64(1)
+			switch f.Name {
+			case "centiseconds":
+				unit = 10
+			case "milliseconds":
+			default:
+				continue
 			}
+			created, first := time.UnixMilli(service.epoch+unit*int64(*f.Number)), time.UnixMilli(service.epoch)
+			if service.name == "mastodon" { // which counts from 1970
+				first = era.Mastodon
+			}
+			r.judge(created, first, o, Possible, "the time is plausible for this service; others use the same form")
 		}
 		report.Readings = append(report.Readings, r)
 		if r.Verdict == Possible {

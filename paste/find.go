@@ -13,20 +13,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/objectid"
 )
 
 var (
 	// shellID is the _id of a document in the notation of the MongoDB shell.
 	shellID = regexp.MustCompile(`["']?\b_id["']?\s*:\s*(?:new\s+)?(?i:Object_?Id|UUID)\(\s*["']([^"']*)["']\s*\)`)
-
-	// unambiguousID is an id of a format that no other word has: an ObjectId, a
-	// UUID, or a ULID in capitals.
-	unambiguousID = regexp.MustCompile(`^(?:[0-9a-fA-F]{24}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`)
-
-	// prefixWithoutSpace may come directly before an id: an escape sequence for
-	// the colours of a terminal, an escaped character of a URL, or the beginning
-	// of bytes in PostgreSQL.
-	prefixWithoutSpace = regexp.MustCompile(`^(?:\x1b\[[0-9;]{0,20}m|%[0-9a-fA-F]{2}|\\x)`)
 
 	// word has the length and the characters of an id of some format.
 	word = regexp.MustCompile(`^[0-9A-Za-z-]{15,36}$`)
@@ -42,6 +34,11 @@ func inText(line int, text []byte) []Found {
 	if single != "" && isID(single) {
 		return []Found{found(line, string(text), strings.Index(string(text), single), len(single))}
 	}
+	if id := bytesAlone(trimmed); id != "" {
+		f := found(line, string(text), strings.Index(string(text), trimmed), len(trimmed))
+		f.Text = id
+		return []Found{f}
+	}
 	if ids := wordList(line, trimmed); ids != nil {
 		return ids
 	}
@@ -51,7 +48,7 @@ func inText(line int, text []byte) []Found {
 	if single != "" { // it is at the place of an id
 		return []Found{found(line, string(text), strings.Index(string(text), single), len(single))}
 	}
-	return []Found{{Line: line, Err: fmt.Errorf("no id in %s", quoteShort([]byte(trimmed)))}}
+	return []Found{{Line: line, Err: noID("no id in " + quoteShort([]byte(trimmed)))}}
 }
 
 // isID reports whether s is an id of a known format.
@@ -65,45 +62,27 @@ func wordList(line int, s string) []Found {
 	var ids []Found
 	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" \t,;", r) }) {
 		id := unwrap(w)
-		if !word.MatchString(id) {
+		switch hex := bytesAlone(strings.Trim(w, `"'`)); {
+		case hex != "" && !isID(id):
+			ids = append(ids, Found{Line: line, Text: hex})
+		case word.MatchString(id), id != "" && isID(id):
+			ids = append(ids, found(line, w, strings.Index(w, id), len(id)))
+		default:
 			return nil
 		}
-		ids = append(ids, found(line, w, strings.Index(w, id), len(id)))
 	}
 	return ids
 }
 
-// inside returns the unambiguous ids within s.
+// inside returns the ids within s that are recognised wherever they are.
 func inside(line int, s string) []Found {
 	var ids []Found
-	for at := 0; at < len(s); {
-		n := run(s[at:])
-		switch {
-		case n == 0 && strings.IndexByte("\x1b%\\", s[at]) >= 0:
-			n = max(len(prefixWithoutSpace.FindString(s[at:min(len(s), at+24)])), 1)
-		case n == 0:
-			n = 1
-		case n == 8 && len(s) >= at+36 && run(s[at+24:]) == 12:
-			n = 36
-		}
-		if (n == 24 || n == 26 || n == 36) && unambiguousID.MatchString(s[at:at+n]) {
-			ids = append(ids, found(line, s, at, n))
-		} else if n == 36 {
-			n = 8
-		}
-		at += n
+	for _, p := range Places(s) {
+		f := found(line, s, p.From, p.To-p.From)
+		f.Text = p.ID
+		ids = append(ids, f)
 	}
 	return ids
-}
-
-// run returns how many letters and digits s begins with.
-func run(s string) int {
-	for i := range len(s) {
-		if c := s[i]; c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' || c > 'z' {
-			return i
-		}
-	}
-	return len(s)
 }
 
 // inDocument returns the id of a document, which is JSON or in the notation of
@@ -118,7 +97,7 @@ func inDocument(line int, text []byte) []Found {
 		if ids := inside(line, whole); ids != nil {
 			return ids
 		}
-		return []Found{{Line: line, Err: fmt.Errorf("neither JSON nor a document with an id: %s", quoteShort(text))}}
+		return []Found{{Line: line, Err: noID("neither JSON nor a document with an id: " + quoteShort(text))}}
 	}
 	var refused error
 	for _, name := range []string{"$oid", "_id", "id"} {
@@ -148,9 +127,12 @@ func inDocument(line int, text []byte) []Found {
 		if ids := inside(line, whole); ids != nil {
 			return ids
 		}
+		if _, sure := members["$oid"]; !sure && refused != nil {
+			refused = noID(refused.Error())
+		}
 	}
 	if refused == nil {
-		refused = fmt.Errorf(`a document without "_id": %s`, quoteShort(text))
+		refused = noID(`a document without "_id": ` + quoteShort(text))
 	}
 	return []Found{{Line: line, Err: refused}}
 }
@@ -181,10 +163,12 @@ func idValue(value json.RawMessage) (string, error) {
 	if json.Unmarshal(value, &wrapped) != nil {
 		return "", refused
 	}
-	if b := wrapped.Binary; b.SubType == "04" || b.SubType == "4" {
-		if id, err := uuid.FromBytes(b.Base64); err == nil {
-			return id.String(), nil
-		}
+	b := wrapped.Binary
+	if id, err := uuid.FromBytes(b.Base64); err == nil && (b.SubType == "04" || b.SubType == "4") {
+		return id.String(), nil
+	}
+	if id, err := objectid.FromBytes(b.Base64); err == nil {
+		return id.String(), nil
 	}
 	if s = cmp.Or(wrapped.OID, wrapped.UUID, wrapped.Long); s == "" {
 		return "", refused

@@ -18,8 +18,9 @@ const (
 // extended is an id in Extended JSON, with or without braces.
 var extended = regexp.MustCompile(`^\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']\s*\}?$`)
 
-// ObjectID returns the ObjectId that text consists of, bare or in any notation that
-// [Scan] reads, with or without a comma or semicolon after it.
+// ObjectID returns the ObjectId that text consists of: 24 hexadecimal digits, bare or
+// in any notation around them that [Scan] reads, with or without a comma or semicolon
+// after it.
 func ObjectID(text string) (id objectid.ID, ok bool) {
 	if inner, found := strings.CutPrefix(text, "ObjectId("); found && len(inner) == 2*objectid.Size+1 && inner[2*objectid.Size] == ')' {
 		text = inner[:2*objectid.Size] // in every row of mongoexport's CSV: no need to look further
@@ -63,8 +64,6 @@ func literal(s string) string {
 	}
 	return ""
 }
-
-func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 // call returns the argument of ObjectId("..."), as shells and drivers write ids, or
 // "" if s is something else.

@@ -1,8 +1,8 @@
 // Package paste finds ids in text that people paste: lists, logs, documents, and
 // single ids in the notations of shells, drivers and SQL.
 //
-// [Scan] finds ids of every format that package inspect knows. [ObjectID] reads one
-// ObjectId. Both accept the same notations.
+// [Scan] finds ids of every format that package inspect knows. [Grep] and [Places] find
+// those that nothing else looks like, in any text. [ObjectID] reads one ObjectId.
 package paste
 
 import (
@@ -20,8 +20,9 @@ type Found struct {
 	// Line is the line on which the piece begins, counted from 1.
 	Line int
 
-	// Text is the id as it was written. It need not be valid: any word at the
-	// place of an id is returned, and inspect.Inspect reports whether it is one.
+	// Text is the id as it was written, or the 24 digits of an id that was written
+	// as bytes. It need not be valid: any word at the place of an id is returned,
+	// and inspect.Inspect reports whether it is one.
 	Text string
 
 	// Before and After are the text around the id in its piece. Of a long text
@@ -30,9 +31,20 @@ type Found struct {
 	Before, After string
 
 	// Err is the reason why there is no id in this piece; Text is then empty. It
-	// is nil otherwise.
+	// is nil otherwise. It wraps [ErrNoID] if the piece is not at the place of an
+	// id: a line of a log, a heading, a document without _id.
 	Err error
 }
+
+// ErrNoID is wrapped by the error of a piece of text in which no id is expected.
+var ErrNoID = errors.New("paste: no id")
+
+// noID is an error that wraps [ErrNoID].
+type noID string
+
+func (e noID) Error() string { return string(e) }
+
+func (e noID) Is(target error) bool { return target == ErrNoID }
 
 const (
 	// maxLine is the longest line that is held at once.
@@ -47,8 +59,8 @@ const (
 // or {"$oid":"..."}, several on a line, and in JSON documents, of which it takes the
 // member _id (or else id), whether there is one on each line, or an array of them,
 // or one over many lines. Documents in the notation of the MongoDB shell are read
-// as well. Within a line of a log it finds ObjectIds, UUIDs, and ULIDs in capitals;
-// ids of the other formats look like any other word or number there.
+// as well. Within a line of a log it finds what [Places] finds; ids of the other
+// formats look like any other word or number there. Text in UTF-16 is converted.
 //
 // It yields what it finds in the order of the text, and every piece that it cannot
 // read as a [Found] with an error. It stops after the first error of r, which it
@@ -56,7 +68,7 @@ const (
 // 64 MiB at a time; longer ones are cut there.
 func Scan(r io.Reader) iter.Seq[Found] {
 	return func(yield func(Found) bool) {
-		s := &scanner{r: bufio.NewReaderSize(r, 64<<10), line: 1}
+		s := newScanner(r)
 		for s.err == nil {
 			for _, found := range s.piece() {
 				if !yield(found) {
@@ -71,6 +83,31 @@ func Scan(r io.Reader) iter.Seq[Found] {
 			yield(Found{Line: s.line, Err: fmt.Errorf("read: %w", s.err)})
 		}
 	}
+}
+
+// Grep finds ids in any text, as [Places] does in each line of up to 1 MiB. It
+// yields no errors but that of r, which comes last.
+func Grep(r io.Reader) iter.Seq[Found] {
+	return func(yield func(Found) bool) {
+		s := newScanner(r)
+		for s.err == nil {
+			s.buf = s.buf[:0]
+			line := s.line
+			s.restOfLine()
+			for _, found := range inside(line, string(s.buf)) {
+				if !yield(found) {
+					return
+				}
+			}
+		}
+		if s.err != io.EOF {
+			yield(Found{Line: s.line, Err: fmt.Errorf("read: %w", s.err)})
+		}
+	}
+}
+
+func newScanner(r io.Reader) *scanner {
+	return &scanner{r: bufio.NewReaderSize(UTF8(r), 64<<10), line: 1}
 }
 
 // ScanString is [Scan] for a string.
@@ -100,7 +137,7 @@ func (s *scanner) piece() []Found {
 	switch {
 	case !ok || strings.IndexByte(" \t\r\n,;", c) >= 0:
 		return nil
-	case c == '[' || c == ']':
+	case c == ']', c == '[' && s.opens():
 		s.bracket(c)
 		return nil
 	case c == '{' && !s.byLine:
@@ -113,7 +150,17 @@ func (s *scanner) piece() []Found {
 	}
 	s.started = true
 	s.restOfLine()
+	if s.depth > 0 { // [ ObjectId("...") ] on one line
+		s.depth = max(s.depth+bytes.Count(s.buf, []byte("["))-bytes.Count(s.buf, []byte("]")), 0)
+	}
 	return inText(line, s.buf)
+}
+
+// opens reports whether the bracket that was just read begins an array of documents
+// or of words, and is not part of a line.
+func (s *scanner) opens() bool {
+	following, _ := s.r.Peek(1)
+	return len(following) == 0 || strings.IndexByte("{[]\"'\r\n ", following[0]) >= 0
 }
 
 // bracket counts the brackets of a text that begins with an array of documents or
@@ -125,10 +172,7 @@ func (s *scanner) bracket(c byte) {
 	case s.depth > 0:
 		s.depth++
 	case !s.started:
-		following, _ := s.r.Peek(1)
-		if len(following) == 0 || strings.IndexByte("{[\"'\r\n ", following[0]) >= 0 {
-			s.depth = 1
-		}
+		s.depth = 1
 	}
 	s.started = true
 }
@@ -214,5 +258,5 @@ func (s *scanner) unfinished(line int) []Found {
 	again := bytes.Clone(s.buf)
 	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(again), s.r), 64<<10)
 	s.line, s.byLine, s.err = line, true, nil
-	return []Found{{Line: line, Err: fmt.Errorf("a document begins but does not end; read from here line by line")}}
+	return []Found{{Line: line, Err: noID("a document begins but does not end; read from here line by line")}}
 }

@@ -20,7 +20,7 @@ import (
 )
 
 type inspectInput struct {
-	ID     string     `path:"id" minLength:"1" maxLength:"200" example:"507f1f77bcf86cd799439011" doc:"An id: ObjectId, UUID, ULID, KSUID, xid or Snowflake."`
+	ID     string     `path:"id" minLength:"1" maxLength:"200" example:"507f1f77bcf86cd799439011" doc:"An id: ObjectId, UUID, ULID, KSUID, xid, Snowflake, TypeID, CUID2, push id or gpid."`
 	Layout layoutName `query:"layout" doc:"The layout of an ObjectId, if it is known."`
 	Trace  bool       `query:"trace" default:"true" doc:"Whether to look up the process that created it."`
 }

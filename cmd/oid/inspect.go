@@ -24,6 +24,7 @@ func newInspectCommand(std streams) *cobra.Command {
 		layout string
 		asJSON jsonFlag
 		where  storeFlag
+		input  pasting
 	)
 	cmd := &cobra.Command{
 		Use:   "inspect [ID...]",
@@ -33,19 +34,25 @@ Ids are arguments, or come from standard input if there are none or one is "-".
 
 Ids are read as they are pasted: bare, in quotes, ObjectId("..."),
 {"$oid":"..."}, several on a line, or as the _id of JSON documents: a file that
-mongoexport wrote, an array, or the notation of the MongoDB shell. Formats:
-ObjectId, UUID, ULID, KSUID, xid, Snowflake. Within a line of a log, ObjectIds,
-UUIDs and ULIDs in capitals are found.
+mongoexport wrote, an array, or the notation of the MongoDB shell; as twelve bytes
+in base64, in a hex dump or as Go, Node.js, Java and Python print them. Formats:
+ObjectId, UUID, ULID, KSUID, xid, Snowflake, TypeID, CUID2, push ids of Firebase,
+and the gpids of "oid ps".
+
+Within a line of a log, ObjectIds, UUIDs, ULIDs in capitals, TypeIDs and gpids are
+found, and lines without an id are ignored. With --grep all text is read like that.
+An id that begins with a hyphen goes after "--".
 
 The bytes of an ObjectId alone do not reveal which layout was used, so all three
 are shown, the most plausible first. With --store or OID_STORE, the process that
 created the id is shown if it is recorded (see "oid adopt").
 
-Exit code 1 means that at least one piece of the input is not an id; all others
-are shown.`,
+Exit code 1 means that something at the place of an id is not one, or that there is
+no id at all; all others are shown.`,
 		Example: `  oid inspect 507f1f77bcf86cd799439011
   oid inspect 'ObjectId("507f1f77bcf86cd799439011")'
-  mongoexport -c orders | oid inspect --json | jq -r .time`,
+  mongoexport -c orders | oid inspect --json | jq -r .time
+  oid inspect --grep < app.log`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			options := &inspect.Options{}
 			if layout != "" {
@@ -60,12 +67,13 @@ are shown.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
-			i := inspection{std: std, options: options, tracer: t, asJSON: asJSON}
+			i := inspection{std: std, options: options, tracer: t, asJSON: asJSON, input: input}
 			return i.run(cmd.Context(), args)
 		},
 	}
 	cmd.Flags().StringVar(&layout, "layout", "", "the layout of the ids, if it is known: "+layouts.names())
 	asJSON.addFlag(cmd, jsonObjects)
+	input.addFlag(cmd)
 	where.addFlag(cmd)
 	layouts.complete(cmd, "layout")
 	return cmd
@@ -77,6 +85,7 @@ type inspection struct {
 	options *inspect.Options
 	tracer  *tracer
 	asJSON  jsonFlag
+	input   pasting
 	between string // line between two ids
 }
 
@@ -84,7 +93,7 @@ type inspection struct {
 // fails is reported once, and the other ids are shown without it.
 func (i *inspection) run(ctx context.Context, args []string) error {
 	bad := false
-	for found := range pasted(ctx, i.std, args) {
+	for found := range i.input.ids(ctx, i.std, args) {
 		report, err := inspect.Report{}, found.Err
 		if err == nil {
 			report, err = inspect.Inspect(found.Text, i.options)
@@ -155,6 +164,9 @@ func fieldLine(fields []inspect.Field) string {
 			part += fmt.Sprintf(" (%d)", *f.Number)
 		}
 		parts = append(parts, part)
+	}
+	if parts == nil {
+		return "no fields"
 	}
 	return strings.Join(parts, "  ")
 }

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/paste"
 )
 
@@ -29,35 +31,83 @@ func (p pastedID) place() string {
 	return fmt.Sprintf("argument %d", p.Line)
 }
 
-// pasted yields the ids in args, or those in standard input if there are no args
-// or where one is "-". The line of an argument's id is the argument's number. It
-// ends with ctx, without an error.
-func pasted(ctx context.Context, std streams, args []string) iter.Seq[pastedID] {
+// pasting is how a command reads the ids that people paste.
+type pasting struct {
+	grep bool // ignore everything but ids that nothing else looks like
+}
+
+func (p *pasting) addFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&p.grep, "grep", false, "read any text: find the ids within it, and nothing else")
+}
+
+// ids yields the ids in args, or those in standard input if there are no args or where
+// one is "-". The line of an argument's id is the argument's number. Text on standard
+// input in which no id is expected is ignored, unless there is nothing else. It ends
+// with ctx, without an error.
+func (p pasting) ids(ctx context.Context, std streams, args []string) iter.Seq[pastedID] {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
 	return func(yield func(pastedID) bool) {
 		for i, arg := range args {
-			source, ids := "argument", paste.ScanString(arg)
-			switch {
-			case arg == "-":
-				source, ids = "stdin", paste.Scan(std.stdin(ctx, "ids"))
-			case strings.TrimSpace(arg) == "":
-				ids = slices.Values([]paste.Found{{Err: errors.New("empty, want an id")}})
-			}
-			for found := range ids {
-				if ctx.Err() != nil {
+			if arg == "-" {
+				if !p.fromStdin(ctx, std, yield) {
 					return
 				}
-				if source == "argument" {
-					found.Line = i + 1
-				}
-				if !yield(pastedID{source, found}) {
+				continue
+			}
+			for found := range argumentIDs(arg) {
+				found.Line = i + 1
+				if ctx.Err() != nil || !yield(pastedID{"argument", found}) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// argumentIDs returns the ids in an argument. An argument that is no id and the name of
+// a file is refused as such.
+func argumentIDs(arg string) iter.Seq[paste.Found] {
+	if strings.TrimSpace(arg) == "" {
+		return slices.Values([]paste.Found{{Err: errors.New("empty, want an id")}})
+	}
+	found := slices.Collect(paste.ScanString(arg))
+	if len(found) == 1 {
+		if _, err := inspect.Inspect(found[0].Text, nil); err != nil {
+			if info, err := os.Stat(arg); err == nil && !info.IsDir() {
+				found[0] = paste.Found{Err: fmt.Errorf("%q is a file; to read it, write < %s", arg, arg)}
+			}
+		}
+	}
+	return slices.Values(found)
+}
+
+// fromStdin yields what is in standard input. It reports whether to go on.
+func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID) bool) bool {
+	scan := paste.Scan
+	if p.grep {
+		scan = paste.Grep
+	}
+	var ignored *pastedID
+	any := p.grep
+	for found := range scan(std.stdin(ctx, "ids")) {
+		if ctx.Err() != nil {
+			return false
+		}
+		id := pastedID{"stdin", found}
+		if errors.Is(found.Err, paste.ErrNoID) || found.Err == nil && !strings.ContainsAny(found.Text, "0123456789") {
+			if ignored == nil {
+				ignored = &id
+			}
+			continue
+		}
+		any = true
+		if !yield(id) {
+			return false
+		}
+	}
+	return any || ignored == nil || yield(*ignored)
 }
 
 // stdin returns standard input as a reader that ends with ctx. At a terminal it

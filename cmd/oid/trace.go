@@ -17,6 +17,7 @@ func newTraceCommand(std streams) *cobra.Command {
 	var (
 		where  storeFlag
 		asJSON jsonFlag
+		input  pasting
 	)
 	cmd := &cobra.Command{
 		Use:   "trace [ID...]",
@@ -32,7 +33,7 @@ at least one piece of the input is not an ObjectId; all others are shown.
 
 ` + registryHelp,
 		Example: `  oid trace 6592008029c8c3e4dc76256c
-  grep -o '[0-9a-f]\{24\}' app.log | oid trace --json | jq -r .verdict`,
+  oid trace --grep --json < app.log | jq -r .verdict`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			ctx := cmd.Context()
 			r, s, err := where.openRegistry(ctx)
@@ -41,7 +42,7 @@ at least one piece of the input is not an ObjectId; all others are shown.
 			}
 			defer closing(s, &err)
 			bad, between := false, ""
-			for found := range pasted(ctx, std, args) {
+			for found := range input.ids(ctx, std, args) {
 				id, err := objectid.ID{}, found.Err
 				if err == nil {
 					id, err = objectid.Parse(found.Text)
@@ -71,6 +72,7 @@ at least one piece of the input is not an ObjectId; all others are shown.
 	}
 	where.addFlag(cmd)
 	asJSON.addFlag(cmd, jsonObjects)
+	input.addFlag(cmd)
 	return cmd
 }
 

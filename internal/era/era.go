@@ -27,6 +27,10 @@ var (
 	ULID  = date(2016, time.January)
 	KSUID = date(2014, time.May) // its own epoch
 	XID   = date(2015, time.January)
+
+	Mastodon = date(2017, time.October)   // its version 2.0
+	PushID   = date(2012, time.April)     // Firebase's first year
+	GPID     = date(2001, time.September) // the first start time with 16 digits
 )
 
 // Tolerance is how far the clock of another host may be ahead. An id that is

@@ -33,11 +33,11 @@ func isForTests(room string) bool {
 var allowed = map[string][]string{
 	"objectid":             {},
 	"gpid":                 {},
-	"inspect":              {"objectid", "internal/era", "internal/classic"},
+	"inspect":              {"objectid", "gpid", "internal/era", "internal/classic"},
 	"census":               {"census/source", "objectid", "internal/era", "internal/phrase"},
 	"census/source":        {"paste", "objectid", "internal/bsonwalk"},
 	"census/report":        {"census", "internal/phrase", "internal/plot"},
-	"paste":                {"inspect", "objectid"},
+	"paste":                {"inspect", "objectid", "internal/era"},
 	"internal/era":         {"objectid"},
 	"internal/classic":     {"objectid"},
 	"internal/phrase":      {},

@@ -32,7 +32,7 @@ type Found struct {
 // Reading is one way to read an id.
 type Reading struct {
 	Format  string     `json:"format" example:"objectid" doc:"objectid, uuid, ulid, ksuid, xid or snowflake."`
-	Variant string     `json:"variant,omitempty" example:"modern" doc:"Layout of an ObjectId, version of a UUID, service of a Snowflake."`
+	Variant string     `json:"variant,omitempty" example:"modern" doc:"Layout of an ObjectId, version of a UUID, service of a Snowflake, prefix of a TypeID."`
 	Verdict string     `json:"verdict"`
 	Reason  string     `json:"reason" doc:"Explains the verdict."`
 	Time    *time.Time `json:"time" doc:"Creation time, as exact as the format has it; null if it has none."`
