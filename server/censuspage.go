@@ -1,16 +1,19 @@
 package server
 
 import (
-	"bytes"
 	"errors"
-	"html/template"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/dustin/go-humanize"
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/report"
@@ -49,7 +52,40 @@ func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		data.Past = append(data.Past, past)
 	}
-	s.show(w, r, code, "census", "Census", "/census", data)
+	s.show(w, r, code, "Census", "/census", censusPage(&data))
+}
+
+func censusPage(v *censusView) g.Node {
+	text := func(name, label, value string) g.Node {
+		return h.Div(h.Label(h.For(name), g.Text(label)),
+			h.Input(h.ID(name), h.Name(name), h.Value(value), h.AutoComplete("off"), g.Attr("spellcheck", "false")))
+	}
+	return g.Group{
+		heading("Census of a collection", g.Text("Analyse all ids of a file of mongodump ("), h.Code(g.Text(".bson")),
+			g.Text(", archive), mongoexport (JSON, CSV), a list of ids, or any text; gzip too. The file is not stored.")),
+		problem(v.Error),
+		h.Form(h.Method("post"), h.Action("/census"), h.EncType("multipart/form-data"), h.Data("upload", ""),
+			h.Div(h.Class("fields-row"), text("field", "Field", "_id"), text("tz", "Time zone", "UTC"),
+				h.Div(h.Class("check"), h.Input(h.ID("grep"), h.Name("grep"), h.Type("checkbox"), h.Value("yes")),
+					h.Label(h.For("grep"), g.Text("any text: every 24 hex digits are an id")))),
+			h.Div(h.Class("drop"), h.Label(h.For("file"), g.Text("Choose a file, or drop it here")),
+				h.Input(h.ID("file"), h.Name("file"), h.Type("file"), h.Required()), soft(g.Text("up to "+bytesText(v.Upload)))),
+			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Take the census"))),
+			h.Div(h.Class("progress"), g.Attr("hidden"), h.Progress(h.Max("1"), h.Value("0"), h.Aria("label", "Upload")),
+				g.Text(" "), h.Span(h.Class("soft")))),
+		h.Div(h.ID("result"), g.Iff(len(v.Past) > 0, func() g.Node {
+			return g.Group{
+				h.H2(g.Text("Reports")),
+				panel("scroll", "Reports", h.Table(
+					h.THead(h.Tr(h.Th(h.Scope("col"), g.Text("source")), h.Th(h.Scope("col"), h.Class("n"), g.Text("ids")), h.Th(h.Scope("col"), g.Text("taken")))),
+					h.TBody(g.Map(v.Past, func(p pastReport) g.Node {
+						return h.Tr(h.Td(h.Class("wide"), h.A(h.Href("/census/"+p.ID), g.Text(strings.Join(p.Names, ", ")))),
+							h.Td(h.Class("n"), g.Text(humanize.Comma(p.IDs))), h.Td(timeNode(p.Time)))
+					})))),
+				soft(g.Text("The last reports, kept in memory until the server stops.")),
+			}
+		})),
+	}
 }
 
 // showReport answers with the page of one report.
@@ -60,15 +96,11 @@ func (s *Server) showReport(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, errNoReport)
 		return
 	}
-	var b bytes.Buffer
-	if err := report.WriteFragment(&b, found); err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	s.show(w, r, http.StatusOK, "report", "Census", "/census", struct {
-		ID   string
-		HTML template.HTML
-	}{id.String(), template.HTML(b.String())}) // WriteFragment escapes what came from the upload
+	s.show(w, r, http.StatusOK, "Census", "/census", g.Group{
+		h.P(h.Class("back"), h.A(h.Href("/census"), g.Text("Another file"))),
+		h.Div(h.ID("result"), h.Class("report"), h.Data("report", id.String()),
+			g.NodeFunc(func(w io.Writer) error { return report.WriteFragment(w, found) })),
+	})
 }
 
 // censusForm answers the form with the page of a new report.

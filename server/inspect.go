@@ -170,7 +170,7 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 	if len(found) == 1 {
 		title = found[0].ID
 	}
-	s.show(w, r, http.StatusOK, "inspect", title, "/", data)
+	s.show(w, r, http.StatusOK, title, "/", inspectPage(&data))
 }
 
 // pageTrace returns the trace of an ObjectId, and nil for other ids and without a

@@ -4,13 +4,10 @@ import (
 	"net/http"
 	"strings"
 	"time"
-)
 
-// loginView is the data of the page.
-type loginView struct {
-	Next  string
-	Error string
-}
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+)
 
 // wrongTokenDelay slows down clients that guess tokens.
 const wrongTokenDelay = 500 * time.Millisecond
@@ -26,7 +23,7 @@ func (s *Server) addLogin() {
 			http.Redirect(w, r, "/", http.StatusSeeOther)
 			return
 		}
-		s.show(w, r, http.StatusOK, "login", "Log in", "", loginView{Next: within(r.URL.Query().Get("next"))})
+		s.show(w, r, http.StatusOK, "Log in", "", loginPage(within(r.URL.Query().Get("next")), ""))
 	})
 	s.mux.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
 		if s.origin.Check(r) != nil {
@@ -44,7 +41,7 @@ func (s *Server) addLogin() {
 		next := within(r.PostForm.Get("next"))
 		if s.options.Token != "" && !equal(strings.TrimSpace(r.PostForm.Get("token")), s.options.Token) {
 			time.Sleep(wrongTokenDelay)
-			s.show(w, r, http.StatusUnauthorized, "login", "Log in", "", loginView{Next: next, Error: "This token is wrong."})
+			s.show(w, r, http.StatusUnauthorized, "Log in", "", loginPage(next, "This token is wrong."))
 			return
 		}
 		http.SetCookie(w, &http.Cookie{
@@ -60,4 +57,17 @@ func within(next string) string {
 		return "/"
 	}
 	return next
+}
+
+// loginPage is the form, after which the browser goes to next.
+func loginPage(next, wrong string) g.Node {
+	return g.Group{
+		heading("Log in", g.Text("This server requires a token. Its operator has the token file.")),
+		problem(wrong),
+		h.Form(h.Method("post"), h.Action("/login"),
+			h.Input(h.Type("hidden"), h.Name("next"), h.Value(next)),
+			h.Label(h.For("token"), g.Text("Token")),
+			h.Input(h.ID("token"), h.Name("token"), h.Type("password"), h.AutoComplete("current-password"), h.Required(), h.AutoFocus()),
+			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Log in")))),
+	}
 }

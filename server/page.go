@@ -1,11 +1,11 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"html/template"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -13,13 +13,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/census/report"
-	"github.com/oidkit/oid/internal/phrase"
 )
 
-//go:embed static templates
+//go:embed static
 var files embed.FS
 
 // asset is a file that the pages load.
@@ -63,36 +63,38 @@ var views = []view{
 	{"/about", "About", "5"},
 }
 
-// frame is the data of a whole page, with a view in it.
-type frame struct {
-	Title   string
-	Current string // the path of the view
-	Views   []view
-	Version string
-	Data    any
+// assetURL returns the path of a file.
+func assetURL(name string) string { return "/static/" + assets[name].tag + "/" + name }
+
+// frame returns a whole page with the contents of a view, whose path is current.
+func frame(title, current, version string, contents g.Node) g.Node {
+	return h.Doctype(h.HTML(h.Lang("en"),
+		h.Head(
+			h.Meta(h.Charset("utf-8")),
+			h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
+			h.Meta(h.Name("color-scheme"), h.Content("light dark")),
+			h.TitleEl(g.Text(title+" · oid")),
+			h.Link(h.Rel("stylesheet"), h.Href(assetURL("page.css"))),
+			h.Link(h.Rel("icon"), h.Href(assetURL("icon.svg")), h.Type("image/svg+xml")),
+			h.Script(h.Src(assetURL("page.js")), h.Defer()),
+		),
+		h.Body(
+			h.A(h.Class("skip"), h.Href("#main"), g.Text("Skip to the content")),
+			h.Header(h.Class("top"), h.Div(h.Class("bar-in"),
+				h.A(h.Class("brand"), h.Href("/"), h.Aria("label", "oid, start page"),
+					h.Span(h.Class("brand-a"), g.Text("o")), h.Span(h.Class("brand-b"), g.Text("i")), h.Span(h.Class("brand-c"), g.Text("d"))),
+				h.Nav(h.Aria("label", "Views"), g.Map(views, func(v view) g.Node {
+					return h.A(h.Href(v.Path), h.Data("key", v.Key), g.If(v.Path == current, h.Aria("current", "page")), g.Text(v.Name))
+				})),
+			)),
+			h.Main(h.ID("main"), h.TabIndex("-1"), contents),
+			h.Footer(h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+version)), h.Span(h.Class("keys"),
+				g.Text(" · keys: "), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text("5")), g.Text(" views, "),
+				h.Kbd(g.Text("/")), g.Text(" input, "), h.Kbd(g.Text("c")), g.Text(" copy")))),
+			h.Div(h.ID("said"), h.Class("said"), h.Role("status"), h.Aria("live", "polite")),
+		),
+	))
 }
-
-var templates = func() map[string]*template.Template {
-	names := []string{"inspect", "range", "census", "report", "processes", "process", "about", "error", "login"}
-	out := map[string]*template.Template{}
-	for _, name := range names {
-		out[name] = template.Must(template.New("frame.html").Funcs(functions).
-			ParseFS(files, "templates/frame.html", "templates/parts.html", "templates/"+name+".html"))
-	}
-	return out
-}()
-
-var functions = template.FuncMap{
-	"asset":   func(name string) string { return "/static/" + assets[name].tag + "/" + name },
-	"rfc3339": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
-	"moment":  moment,
-	"ago":     func(t time.Time) string { return phrase.Ago(t, time.Now()) },
-	"bytes":   func(n int64) string { return humanize.IBytes(uint64(n)) },
-	"comma":   humanize.Comma,
-}
-
-// moment writes a time for people.
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
 
 func (s *Server) addPages() {
 	s.mux.HandleFunc("GET /static/{tag}/{name}", serveAsset)
@@ -117,22 +119,14 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.data))
 }
 
-// show answers with a view. It renders the page before it sends the first byte, so
-// that an error does not leave an incomplete page.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, name, title, current string, data any) {
-	var b bytes.Buffer
-	f := frame{title, current, views, s.options.Version, data}
-	if err := templates[name].Execute(&b, f); err != nil {
-		s.options.Log.ErrorContext(r.Context(), "page", "view", name, "error", err)
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.WriteHeader(http.StatusInternalServerError)
-		_, _ = w.Write([]byte(internalText + "\n"))
-		return
-	}
+// show answers with the contents of a view, whose path is current.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_, _ = w.Write(b.Bytes()) // the client may have disconnected
+	b := bufio.NewWriter(w)
+	_ = frame(title, current, s.options.Version, contents).Render(b) // the client may have disconnected
+	_ = b.Flush()
 }
 
 // errorPage answers with an error as a page.
@@ -143,11 +137,8 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, tex
 			current = v.Path
 		}
 	}
-	s.show(w, r, code, "error", http.StatusText(code), current, struct {
-		Code  int
-		Title string
-		Text  string
-	}{code, http.StatusText(code), text})
+	title := http.StatusText(code)
+	s.show(w, r, code, title, current, g.Group{h.H1(g.Text(title)), problem(text), h.P(h.Class("soft"), g.Textf("Status %d.", code))})
 }
 
 // fail answers with err.

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"html/template"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -107,7 +106,7 @@ type processView struct {
 	Since       string
 	Presets     []preset
 	Samples     int
-	CPU, Memory template.HTML // plots
+	CPU, Memory plot.SVG
 	Queries     []wire.Query
 	Example     exampleID
 }
@@ -136,7 +135,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	last := h.records[len(h.records)-1]
-	s.show(w, r, http.StatusOK, "process", last.Name, "/processes", processView{
+	s.show(w, r, http.StatusOK, last.Name, "/processes", processPage(&processView{
 		Process: towire.Process(last), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
 		Since: since, Presets: presets, Samples: len(h.samples),
 		CPU: plot.Line("processors in use over time", cpuPoints(h.samples), last.Interval, plot.DecimalStep,
@@ -145,7 +144,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 			func(v float64) string { return humanize.IBytes(uint64(v)) }),
 		Queries: queriesFor(&last),
 		Example: newExampleID(&last),
-	})
+	}))
 }
 
 // queriesFor returns queries for the documents whose ids p created: in its time,

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"html/template"
 	"iter"
 	"net/http"
 	"strconv"
@@ -72,7 +71,7 @@ type processesView struct {
 type processRow struct {
 	wire.Process
 	Started     time.Time
-	CPU, Memory template.HTML // plots
+	CPU, Memory plot.SVG
 	Processors  string
 }
 
@@ -112,7 +111,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 		data.Error = s.text(r.Context(), code, err)
 	}
 	data.State, data.States = state, registry.States
-	s.show(w, r, code, "processes", "Processes", "/processes", data)
+	s.show(w, r, code, "Processes", "/processes", processesPage(&data))
 }
 
 // newProcessRow plots the last minutes of a process.

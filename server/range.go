@@ -73,5 +73,5 @@ func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	} else {
 		data.Range = &found
 	}
-	s.show(w, r, code, "range", "Range", "/range", data)
+	s.show(w, r, code, "Range", "/range", rangePage(&data))
 }

@@ -21,7 +21,6 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	}
 	root.SetIn(std.in)
 	root.SetErr(std.err)
-	root.SetVersionTemplate("oid {{.Version}}\n")
 	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand replaces it
 	for _, group := range []struct {
 		name     string

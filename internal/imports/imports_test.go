@@ -71,6 +71,10 @@ var allowed = map[string][]string{
 // standardOnly import nothing but the standard library, and their tests neither.
 var standardOnly = []string{"objectid", "gpid"}
 
+// callsByName are packages that call methods by names that only a running program
+// knows. One of them in the command, and the linker keeps all methods of all types.
+var callsByName = []string{"html/template", "text/template"}
+
 // shadowing are names that a package may not have: they say nothing, or they hide
 // a package that its importers want as well.
 var shadowing = []string{
@@ -125,6 +129,8 @@ func TestDirections(t *testing.T) {
 		for _, imported := range p.Imports {
 			to, ours := strings.CutPrefix(imported, module)
 			switch {
+			case slices.Contains(callsByName, imported):
+				t.Errorf("%s imports %s, which makes the command half as large again; write HTML with gomponents", room, imported)
 			case !ours:
 				if slices.Contains(standardOnly, room) && strings.Contains(strings.Split(imported, "/")[0], ".") {
 					t.Errorf("%s imports %s; it may import the standard library only", room, imported)

@@ -7,10 +7,19 @@ package plot
 import (
 	"fmt"
 	"html"
-	"html/template"
+	"io"
 	"math"
 	"strings"
 )
+
+// SVG is a drawing, or "" for none. It is a node of an HTML page.
+type SVG string
+
+// Render writes s. The error is w's.
+func (s SVG) Render(w io.Writer) error {
+	_, err := io.WriteString(w, string(s))
+	return err
+}
 
 // Sizes of a plot with axes, in units of the SVG.
 const (
@@ -59,9 +68,9 @@ func (a *area) tick(x float64, label string) {
 	}
 }
 
-func (a *area) end() template.HTML {
+func (a *area) end() SVG {
 	a.b.WriteString(`</svg>`)
-	return template.HTML(a.b.String())
+	return SVG(a.b.String())
 }
 
 // DecimalStep returns a distance between grid lines for values up to most: 1, 2 or

@@ -3,7 +3,6 @@ package plot
 import (
 	"fmt"
 	"html"
-	"html/template"
 	"strings"
 )
 
@@ -66,7 +65,7 @@ func (c Counts) draw(b *strings.Builder, all []bar, base, high, limit float64, c
 
 // Bars draws c as bars with axes. The label names the plot for a screen reader. It
 // returns nothing if all counts are 0.
-func (c Counts) Bars(label string) template.HTML {
+func (c Counts) Bars(label string) SVG {
 	all, most := bars(c.Counts)
 	if most == 0 {
 		return ""
@@ -83,7 +82,7 @@ func (c Counts) Bars(label string) template.HTML {
 
 // Strip draws c as a low strip of bars without numbers, of the given class, as wide
 // as those of Bars without their margins.
-func (c Counts) Strip(label, class string) template.HTML {
+func (c Counts) Strip(label, class string) SVG {
 	all, most := bars(c.Counts)
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="strip" preserveAspectRatio="none" viewBox="%d 0 %d %d" role="img" aria-label="%s">`,
@@ -93,5 +92,5 @@ func (c Counts) Strip(label, class string) template.HTML {
 		c.draw(&b, all, stripHigh-1, stripHigh-2, float64(most), class)
 	}
 	b.WriteString(`</svg>`)
-	return template.HTML(b.String())
+	return SVG(b.String())
 }

@@ -3,7 +3,6 @@ package plot
 import (
 	"fmt"
 	"html"
-	"html/template"
 	"math"
 	"strings"
 	"time"
@@ -31,7 +30,7 @@ type Point struct {
 // which they come. The label names the plot for a screen reader, number writes a
 // value, and step is a function such as [DecimalStep]. It returns nothing for less
 // than two points.
-func Line(label string, points []Point, interval time.Duration, step func(most float64) float64, number func(float64) string) template.HTML {
+func Line(label string, points []Point, interval time.Duration, step func(most float64) float64, number func(float64) string) SVG {
 	points = thin(points, maxPoints)
 	if len(points) < 2 {
 		return ""
@@ -75,7 +74,7 @@ func timeFormat(d time.Duration) string {
 }
 
 // Spark draws points as Line does, but small and without axes.
-func Spark(label string, points []Point, interval time.Duration) template.HTML {
+func Spark(label string, points []Point, interval time.Duration) SVG {
 	points = thin(points, sparkWidth)
 	if len(points) < 2 {
 		return ""
@@ -92,7 +91,7 @@ func Spark(label string, points []Point, interval time.Duration) template.HTML {
 		}
 	})
 	b.WriteString(`</svg>`)
-	return template.HTML(b.String())
+	return SVG(b.String())
 }
 
 // share returns how much of the time from first to last is over at t.

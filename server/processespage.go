@@ -1,0 +1,53 @@
+package server
+
+import (
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/registry"
+)
+
+func processesPage(v *processesView) g.Node {
+	return g.Group{
+		heading("Processes", g.Text("Processes that create ids, their state, and their load.")),
+		h.Form(h.Method("get"), h.Action("/processes"), h.Class("row"), h.Data("live", "state"),
+			h.Label(h.For("state"), g.Text("State")),
+			h.Select(h.ID("state"), h.Name("state"), h.Option(h.Value(""), g.Text("all")), g.Map(v.States, func(s registry.State) g.Node {
+				return h.Option(g.If(string(s) == v.State, h.Selected()), g.Text(string(s)))
+			})),
+			h.Button(h.Type("submit"), g.Text("Show"))),
+		h.Div(h.ID("result"), h.Data("refresh", "5"), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return processTable(v) })),
+	}
+}
+
+func processTable(v *processesView) g.Node {
+	if len(v.Rows) == 0 {
+		return g.Group{soft(g.Textf("%d alive", v.Alive)), h.P(g.Text("No processes."))}
+	}
+	return g.Group{
+		soft(g.Textf("%d alive", v.Alive), g.If(v.More, g.Textf("; only the first %d are shown", len(v.Rows)))),
+		panel("scroll", "Processes", h.Table(h.Class("list"),
+			columns("process", "state", "processors", "memory", "started", "process value"),
+			h.TBody(g.Map(v.Rows, processRowNode)))),
+	}
+}
+
+func processRowNode(p processRow) g.Node {
+	memory := ""
+	if n := p.LastHeartbeat.MemoryBytes; n != nil {
+		memory = bytesText(*n)
+	}
+	started := rfc3339(p.Started)
+	return h.Tr(
+		h.Td(h.A(h.Href("/processes/"+p.GPID), g.Text(p.Name)), g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+p.Host))),
+			h.Br(), h.Span(h.Class("soft id"), g.Text(p.GPID))),
+		h.Td(state(p.State), g.If(len(p.Rivals) > 0, g.Group{h.Br(), h.Span(h.Class("mark"), g.Textf("collision with %d", len(p.Rivals)))})),
+		h.Td(h.Span(h.Class("number"), g.Text(p.Processors)), p.CPU),
+		h.Td(h.Span(h.Class("number"), g.Text(memory)), p.Memory),
+		h.Td(h.Time(h.DateTime(started), h.Data("moment", ""), h.Data("ago", started), h.Title(moment(p.Started)),
+			g.Text(phrase.Ago(p.Started, time.Now())))),
+		h.Td(h.Class("id"), g.Text(p.ProcessValue)))
+}
