@@ -15,22 +15,24 @@ import (
 
 // Collections of a registry, see the package comment.
 const (
-	processes = "oid.processes"
-	values    = "oid.values"
-	samples   = "oid.samples"
+	processes     = "oid.processes"
+	livingRecords = "oid.living"
+	values        = "oid.values"
+	samples       = "oid.samples"
 )
 
 // format is the version of the documents that this package writes, in their field
-// v. It reads all versions up to this one; documents without v are older than the
-// field and have the same other fields.
-const format = 1
+// v. It reads all versions up to this one; documents without v have version 1.
+// Version 1 had no living records, and a document for each sample.
+const format = 2
 
-// record is the document of a process.
+// record is the document of a process: what does not change while it lives, and what
+// was known of it when it was written. A living record says what is known since.
 type record struct {
 	Key    string `bson:"_id"`
 	Format int    `bson:"v"`
-	// Write is different for each write, so that a recorder recognises its own.
-	Write   objectid.ID `bson:"write,omitempty"`
+	// Final is set when there is no living record any more.
+	Final   bool `bson:"final,omitempty"`
 	Process `bson:",inline"`
 }
 
@@ -56,17 +58,6 @@ type holding struct {
 	Idle bool `bson:"idle,omitempty"`
 	// Pruned is the essence of the process after its record was pruned.
 	Pruned *Process `bson:"pruned,omitempty"`
-}
-
-// sampleDoc is the document of a sample; its time is in its key.
-type sampleDoc struct {
-	Key    string `bson:"_id"`
-	Format int    `bson:"v"`
-	Load   `bson:",inline"`
-}
-
-func sampleOf(block string, at time.Time, load Load) sampleDoc {
-	return sampleDoc{sampleKey(block, at), format, load}
 }
 
 // decode reads a document of a collection. The error wraps [ErrFormat] if it is

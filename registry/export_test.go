@@ -2,6 +2,7 @@ package registry
 
 import (
 	"io"
+	"slices"
 	"time"
 )
 
@@ -10,6 +11,21 @@ type Record = record
 
 // RecordOf returns the document of p.
 func RecordOf(p Process) Record { return recordOf(p) }
+
+// LivingRecord is the document that a heartbeat writes.
+type LivingRecord = livingDoc
+
+// Changed returns d after a change to its process.
+func (d livingDoc) Changed(change func(p *Process)) livingDoc {
+	l, err := d.decode()
+	if err != nil {
+		panic(err)
+	}
+	p := Process{GPID: l.gpid, Last: l.last}
+	change(&p)
+	l.last = p.Last
+	return l.encode(d.Key)
+}
 
 // SetRandom sets the source of the blocks of r, which is not shared yet.
 func (r *Registry) SetRandom(random io.Reader) { r.random = random }
@@ -26,7 +42,8 @@ func (m *Member) Clone() *Member {
 	c.sampler = m.sampler
 	c.recorder = &recorder{
 		registry: own, clock: from.clock, stored: from.stored, agreed: from.agreed,
-		registered: from.registered, claimed: from.claimed, trimmed: from.trimmed, p: from.process(),
+		registered: from.registered, claimed: from.claimed, changed: from.changed, pending: slices.Clone(from.pending),
+		trimmed: from.trimmed, p: from.process(),
 	}
 	c.generator, c.block = m.Generator(), m.block
 	go c.run()

@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -54,8 +55,15 @@ func furnish(t *testing.T, s store.Store) (block, sample objectid.ID) {
 		t.Fatal(err)
 	}
 	sample = idOf(t, "a1b2c3d4")
-	if _, err := r.AdoptRemote(t.Context(), remote(t, 8), sample, objectid.Modern, nil); err != nil {
+	adopted, err := r.AdoptRemote(t.Context(), remote(t, 8), sample, objectid.Modern, nil)
+	if err != nil {
 		t.Fatal(err)
+	}
+	for _, p := range []registry.Process{p, adopted} { // their first samples, as the first version stored them
+		doc := bson.D{{Key: "_id", Value: fmt.Sprintf("%s:%013d", p.Block, p.Last.Time.UnixMilli())}, {Key: "v", Value: 1}, {Key: "rss", Value: int64(4096)}}
+		if _, err := s.Insert(t.Context(), "oid.samples", doc); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return idOf(t, p.Block), sample
 }
@@ -67,6 +75,9 @@ func TestFirstFormatIsRead(t *testing.T) {
 	block, sample := furnish(t, s)
 	for _, c := range collections {
 		setFormat(t, s, c, nil)
+	}
+	if err := s.Drop(t.Context(), "oid.living"); err != nil { // which came with the second version
+		t.Fatal(err)
 	}
 	r := registry.New(s, nil)
 	for _, id := range []objectid.ID{block, sample} {
@@ -99,8 +110,8 @@ func TestFirstFormatIsRead(t *testing.T) {
 // A document of a newer format, or with a version that is not a number, is an error
 // of every method that reads it.
 func TestNewerFormatIsRefused(t *testing.T) {
-	for _, version := range []any{2, int64(1) << 40, "1"} {
-		for _, c := range collections {
+	for _, version := range []any{3, int64(1) << 40, "1"} {
+		for _, c := range append(collections, "oid.living") {
 			s := newStore(t)
 			block, sample := furnish(t, s)
 			setFormat(t, s, c, version)
@@ -126,6 +137,7 @@ func TestNewerFormatIsRefused(t *testing.T) {
 					"oid.processes": {"trace", "adopted", "list", "heartbeat", "history", "prune"},
 					"oid.values":    {"trace", "adopted", "list", "heartbeat", "prune"},
 					"oid.samples":   {"trace", "adopted", "history"},
+					"oid.living":    {"trace", "adopted", "list", "heartbeat", "history", "prune"},
 				}
 				if !slices.Contains(reads[c], name) {
 					continue

@@ -182,9 +182,12 @@ func (e elsewhere) Swap(ctx context.Context, c string, old bson.Raw, doc any) (b
 }
 
 func (e elsewhere) changed(doc any) any {
-	if r, ok := doc.(registry.Record); ok {
-		e.change(&r.Process)
-		return r
+	switch d := doc.(type) {
+	case registry.Record:
+		e.change(&d.Process)
+		return d
+	case registry.LivingRecord:
+		return d.Changed(e.change)
 	}
 	return doc
 }

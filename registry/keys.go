@@ -17,7 +17,13 @@ import (
 // are adjacent, ordered by start time.
 func processKey(g gpid.GPID, block string) string { return g.String() + "/" + block }
 
-// sampleKey is the key of a sample.
+// livingKey is the key of a living record. The block comes first, and two members
+// that have one block, after a claim was lost, have a record each.
+func livingKey(block string, member objectid.ID) string {
+	return block + hex.EncodeToString(member[8:])
+}
+
+// sampleKey is the key of samples whose first one was taken at t.
 func sampleKey(block string, t time.Time) string { return block + ":" + millis(t) }
 
 // adoptionKey is the key of an adopted value.

@@ -19,6 +19,10 @@ type Options struct {
 	// it works again. Default: slog.Default().
 	Log *slog.Logger
 
+	// KeepAll is for how long all samples of a process are kept, at least an hour.
+	// Of older ones one a minute is kept, and after seven days none. Default: 24h.
+	KeepAll time.Duration
+
 	// Now is the wall clock, for states, heartbeats and generators. It is called
 	// by several goroutines at once. Default: the system clock.
 	Now func() time.Time

@@ -62,6 +62,9 @@ type Process struct {
 	Clock *ClockOffset `bson:"clock,omitempty" json:"-"`
 	// Last is the latest heartbeat.
 	Last Heartbeat `bson:"last" json:"last"`
+	// Recent are the latest samples of a process that has not ended, in order of
+	// time: at most six.
+	Recent []Sample `bson:"-" json:"-"`
 	// End is the recorded end, or nil.
 	End *End `bson:"end,omitempty" json:"end,omitempty"`
 }

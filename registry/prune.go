@@ -49,10 +49,10 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 		old := now.Add(-keep.Samples)
 		gone := s.State != Alive && s.Last.Time.Before(now.Add(-keep.Records))
 		if gone {
-			old = time.Time{} // all of them
+			old = now.AddDate(100, 0, 0) // all of them
 		}
 		if gone || s.From.Before(old) {
-			n, err := r.store.DeleteRange(ctx, samples, sampleRange(s.Block, time.Time{}, old))
+			n, err := r.deleteSamples(ctx, s.Block, old)
 			done.Samples += n
 			if err != nil {
 				return done, fmt.Errorf("registry: prune samples of %v: %w", s.GPID, err)
@@ -84,6 +84,13 @@ func (r *Registry) pruneRecord(ctx context.Context, p *Process) error {
 		err = r.store.Replace(ctx, values, h)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // the claim was deleted
+		return err
+	}
+	if raw, _, err := r.living(ctx, livingKey(p.Block, p.Member)); err == nil {
+		if err := r.store.DeleteIf(ctx, livingRecords, raw); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	} else if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	return r.store.Delete(ctx, processes, key(processKey(p.GPID, p.Block)))

@@ -11,7 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -19,24 +19,24 @@ const (
 	// maxPending is how many samples are kept while the store cannot be reached:
 	// those of an hour at the default interval.
 	maxPending = 360
-
-	// trimInterval is how often a process deletes its old samples.
-	trimInterval = time.Hour
 )
 
 // recorder writes all that the registry stores of one process: its claim, its
-// record and its samples. One goroutine at a time may write with it; process may be
-// called by others meanwhile.
+// record, its living record and its samples. One goroutine at a time may write with
+// it; process may be called by others meanwhile.
 type recorder struct {
 	registry   *Registry
 	clock      clock
-	stored     bson.Raw      // the record as it was last known to be stored, or nil
-	tried      []objectid.ID // the writes since then whose outcome is not known
-	agreed     time.Time     // the last heartbeat in the record when it was stored
-	registered bool          // the record was stored
-	claimed    bool          // the block belongs to the process
-	pending    []Heartbeat   // whose samples are not stored yet
-	trimmed    time.Time     // when old samples were last deleted
+	stored     bson.Raw  // the living record as it was last known to be stored, or nil
+	tried      [][8]byte // the writes since then whose outcome is not known
+	agreed     time.Time // the last heartbeat in it when it was stored
+	registered bool      // everything was stored once
+	claimed    bool      // the block belongs to the process
+	changed    bool      // the record is to be written
+	pending    []Sample  // which are in no document of samples
+	unchecked  int       // heartbeats since the last check
+	rivals     []gpid.GPID
+	trimmed    time.Time // when old samples were last deleted
 
 	mu sync.Mutex // guards p
 	p  Process
@@ -44,7 +44,7 @@ type recorder struct {
 
 // newRecorder returns the recorder of a process that is not stored yet.
 func (r *Registry) newRecorder(p Process) *recorder {
-	c := &recorder{registry: r, clock: clock{now: r.options.Now}}
+	c := &recorder{registry: r, clock: clock{now: r.options.Now}, changed: true, unchecked: ring}
 	c.trimmed = c.clock.stamp(0)
 	if p.From.IsZero() {
 		p.From = c.trimmed
@@ -53,14 +53,18 @@ func (r *Registry) newRecorder(p Process) *recorder {
 	return c
 }
 
-// openRecorder returns the recorder of a stored process.
-func (r *Registry) openRecorder(p Process, stored bson.Raw) *recorder {
-	return &recorder{
+// openRecorder returns the recorder of a stored process. Its living record l was
+// stored as given; both are nil if there is none.
+func (r *Registry) openRecorder(p Process, stored bson.Raw, l *living) *recorder {
+	c := &recorder{
 		registry: r, clock: clock{now: r.options.Now, last: p.Last.Time},
-		stored: stored, registered: true, claimed: true,
-		trimmed: p.Last.Time.Truncate(trimInterval), // the first heartbeat of an hour trims
-		p:       p,
+		stored: stored, registered: true, claimed: true, changed: stored == nil,
+		unchecked: ring, trimmed: p.Last.Time, p: p,
 	}
+	if l != nil {
+		c.pending = slices.Clone(l.recent[len(l.recent)-l.unstored:])
+	}
+	return c
 }
 
 // process returns a copy of what is recorded, or about to be.
@@ -68,6 +72,12 @@ func (c *recorder) process() Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.p
+}
+
+func (c *recorder) livingKey() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return livingKey(c.p.Block, c.p.Member)
 }
 
 func (c *recorder) update(change func(p *Process)) Process {
@@ -83,6 +93,23 @@ func (c *recorder) update(change func(p *Process)) Process {
 // last heartbeat. The error is a [*CollisionError] if another live process has the
 // same value; the heartbeat is then stored.
 func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duration, end *End) error {
+	p := c.measure(load, ahead, end)
+	if err := c.store(ctx); err != nil || end != nil {
+		return err
+	}
+	if c.unchecked++; c.unchecked >= ring || len(c.rivals) > 0 {
+		if err := c.check(ctx); err != nil {
+			return err
+		}
+	}
+	if len(c.rivals) > 0 {
+		return &CollisionError{Value: p.Value, Others: c.rivals}
+	}
+	return nil
+}
+
+// measure adds a heartbeat that is still to be stored.
+func (c *recorder) measure(load *Load, ahead time.Duration, end *End) Process {
 	p := c.update(func(p *Process) {
 		last := Heartbeat{Count: p.Last.Count + 1, Time: c.clock.stamp(ahead), Monotonic: p.Last.Monotonic, Load: p.Last.Load}
 		if !p.Remote {
@@ -90,6 +117,8 @@ func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duratio
 		}
 		if load != nil {
 			last.Load = *load
+			p.Recent = append(slices.Clone(p.Recent), Sample{last.Time, *load})
+			p.Recent = p.Recent[max(0, len(p.Recent)-ring):]
 		}
 		p.Last = last
 		if end != nil {
@@ -97,13 +126,48 @@ func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duratio
 		}
 	})
 	if load != nil {
-		c.pending = append(c.pending, p.Last)
+		c.pending = append(c.pending, Sample{p.Last.Time, *load})
 		c.pending = c.pending[max(0, len(c.pending)-maxPending):]
 	}
-	if err := c.store(ctx); err != nil || end != nil {
+	return p
+}
+
+// store writes what is not stored yet: the claim, the living record, the record and
+// the samples that the living record has no room for. It may be called again after
+// an error.
+func (c *recorder) store(ctx context.Context) error {
+	if !c.claimed {
+		if err := c.register(ctx); err != nil {
+			return err
+		}
+	}
+	// The newest sample waits until its heartbeat is stored.
+	if n := len(c.pending) - 1; n >= ring {
+		if err := c.registry.storeSamples(ctx, c.process().Block, c.pending[:n]); err != nil {
+			return err
+		}
+		c.pending = slices.Clone(c.pending[n:])
+	}
+	if err := c.putLiving(ctx); err != nil {
 		return err
 	}
-	p = c.process()
+	if c.changed {
+		if err := c.putRecord(ctx); err != nil {
+			return err
+		}
+	}
+	c.registered = true
+	if p := c.process(); p.End != nil {
+		l := livingOf(&p, len(c.pending))
+		_ = c.registry.finish(ctx, c.stored, l, livingKey(p.Block, p.Member)) // the end is recorded; the rest may be done later
+		return nil
+	}
+	return c.trim(ctx)
+}
+
+// check finds the rivals of the process, and stores again what was lost.
+func (c *recorder) check(ctx context.Context) error {
+	p := c.process()
 	rivals, claimed, err := c.registry.rivals(ctx, &p)
 	if err == nil && !claimed {
 		if err = c.claimAgain(ctx); err == nil {
@@ -114,24 +178,14 @@ func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duratio
 	if err != nil {
 		return err
 	}
-	if len(rivals) > 0 {
-		return &CollisionError{Value: p.Value, Others: rivals}
+	doc, err := get[record](ctx, c.registry.store, processes, processKey(p.GPID, p.Block))
+	if errors.Is(err, store.ErrNotFound) || err == nil && doc.Final {
+		err = c.putRecord(ctx)
 	}
-	return nil
-}
-
-// store writes what is not stored yet: the claim, the record and the samples. It
-// may be called again after an error.
-func (c *recorder) store(ctx context.Context) error {
-	if !c.registered {
-		if err := c.register(ctx); err != nil {
-			return err
-		}
+	if err == nil {
+		c.rivals, c.unchecked = rivals, 0
 	}
-	if err := c.putRecord(ctx); err != nil {
-		return err
-	}
-	return c.putSamples(ctx)
+	return err
 }
 
 // claimAgain registers a process whose claim was deleted, with a backup that was
@@ -139,18 +193,22 @@ func (c *recorder) store(ctx context.Context) error {
 // both then have the value, which is a collision.
 func (c *recorder) claimAgain(ctx context.Context) error {
 	before, stored := c.process(), c.stored
-	c.claimed = false
+	c.claimed, c.changed = false, true
 	if err := c.register(ctx); err != nil {
 		return err
 	}
-	if c.process().Block == before.Block {
-		return c.putRecord(ctx)
+	moved := c.process().Block != before.Block
+	if moved {
+		c.stored = nil // under another key
 	}
-	c.stored = nil // under another key
-	if err := c.putRecord(ctx); err != nil {
+	if err := errors.Join(c.putLiving(ctx), c.putRecord(ctx)); err != nil || !moved {
 		return err
 	}
-	if err := c.registry.store.DeleteIf(ctx, processes, stored); err != nil && !errors.Is(err, store.ErrNotFound) {
+	err := c.registry.store.DeleteIf(ctx, livingRecords, stored)
+	if err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
+		err = c.registry.store.Delete(ctx, processes, key(processKey(before.GPID, before.Block)))
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("registry: delete record of %v: %w", before.GPID, err)
 	}
 	return nil
@@ -174,6 +232,7 @@ func (c *recorder) register(ctx context.Context) error {
 			p.Confirmed = p.From
 		}
 	})
+	c.changed = true
 	return nil
 }
 
@@ -213,75 +272,112 @@ func (c *recorder) setBlock(block [4]byte) {
 	})
 }
 
-// errForeign means that the stored record was written by another recorder.
+// errForeign means that the living record was written by another recorder.
 var errForeign = errors.New("registry: the record was written by another process")
 
-// putRecord stores the record, also if it was deleted. It replaces only what this
-// recorder has stored itself, or was opened with: the error wraps errForeign if the
-// stored record is another one.
-func (c *recorder) putRecord(ctx context.Context) error {
-	err := c.writeRecord(ctx)
+// putLiving stores the living record, also if it was deleted. It replaces only what
+// this recorder has stored itself, or was opened with: the error wraps errForeign if
+// the stored record is another one.
+func (c *recorder) putLiving(ctx context.Context) error {
+	err := c.writeLiving(ctx)
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrDuplicate) {
 		// Either the reply to an earlier attempt was lost, or another one wrote.
-		var doc record
-		if doc, err = c.readRecord(ctx); err == nil && !slices.Contains(c.tried, doc.Write) {
+		var l *living
+		if c.stored, l, err = c.registry.living(ctx, c.livingKey()); err == nil && !slices.Contains(c.tried, l.write) {
 			err = errForeign
 		}
 		if err == nil {
-			err = c.writeRecord(ctx)
+			err = c.writeLiving(ctx)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("registry: store record of %v: %w", c.process().GPID, err)
+		return fmt.Errorf("registry: store heartbeat of %v: %w", c.process().GPID, err)
 	}
-	c.registered, c.tried, c.agreed = true, nil, c.process().Last.Time
+	c.tried, c.agreed = nil, c.process().Last.Time
 	return nil
 }
 
-// writeRecord writes the record once, in the place of c.stored.
-func (c *recorder) writeRecord(ctx context.Context) error {
-	doc := recordOf(c.process())
-	doc.Write = randomID()
-	c.tried = append(c.tried, doc.Write)
+// writeLiving writes the living record once, in the place of c.stored.
+func (c *recorder) writeLiving(ctx context.Context) error {
+	p := c.process()
+	l := livingOf(&p, len(c.pending))
+	c.tried = append(c.tried, l.write)
+	doc := l.encode(c.livingKey())
 	if c.stored != nil {
-		stored, err := c.registry.store.Swap(ctx, processes, c.stored, doc)
+		stored, err := c.registry.store.Swap(ctx, livingRecords, c.stored, doc)
 		if err == nil {
 			c.stored = stored
 		}
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		c.stored = nil // it was deleted
+		c.stored, c.changed = nil, true // it was deleted, and the record may say so
+		if p.Remote {                   // another Registry may have recorded the end
+			return errForeign
+		}
 	}
-	if _, err := c.registry.store.Insert(ctx, processes, doc); err != nil {
+	if _, err := c.registry.store.Insert(ctx, livingRecords, doc); err != nil {
 		return err
 	}
-	_, err := c.readRecord(ctx)
+	raw, _, err := c.registry.living(ctx, c.livingKey())
+	c.stored = raw
 	return err
 }
 
+// putRecord stores the record, on top of what others recorded of the process.
+func (c *recorder) putRecord(ctx context.Context) error {
+	doc := recordOf(c.process())
+	put := func() error {
+		err := store.ErrNotFound
+		var raw bson.Raw
+		if c.registered {
+			raw, err = c.registry.store.Get(ctx, processes, key(doc.Key))
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			if _, err = c.registry.store.Insert(ctx, processes, doc); !errors.Is(err, store.ErrDuplicate) {
+				return err
+			}
+			raw, err = c.registry.store.Get(ctx, processes, key(doc.Key))
+		}
+		if err != nil {
+			return err
+		}
+		before, err := decode[record](raw, processes)
+		if err != nil {
+			return err
+		}
+		if before.End != nil && doc.End == nil {
+			_ = c.registry.store.DeleteIf(ctx, livingRecords, c.stored)
+			return ErrEnded
+		}
+		if doc.Copied.IsZero() {
+			doc.Copied = before.Copied
+		}
+		_, err = c.registry.store.Swap(ctx, processes, raw, doc)
+		return err
+	}
+	err := put()
+	for errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+		err = put()
+	}
+	if err != nil {
+		return fmt.Errorf("registry: store record of %v: %w", doc.GPID, err)
+	}
+	c.changed = false
+	return nil
+}
+
 // startOver makes the recorder one of a new registration, after a copy of this
-// process wrote its record: the record says from then on that there are copies.
+// process wrote its living record. The record says from then on that there are
+// copies, and the living record is written, so that the other copy finds out, too.
 func (c *recorder) startOver(ctx context.Context) error {
-	for {
-		doc, err := c.readRecord(ctx)
-		if err == nil && !doc.Copied.IsZero() && !c.agreed.Before(doc.Copied) {
-			break // the other copy has said so
-		}
-		if err == nil {
-			doc.Copied, doc.Write = c.agreed, randomID()
-			_, err = c.registry.store.Swap(ctx, processes, c.stored, doc)
-		}
-		if err == nil || errors.Is(err, store.ErrNotFound) {
-			break
-		}
-		if !errors.Is(err, store.ErrConflict) {
-			return fmt.Errorf("registry: record the copy of %v: %w", c.process().GPID, err)
-		}
+	if err := c.noteCopy(ctx); err != nil {
+		return fmt.Errorf("registry: record the copy of %v: %w", c.process().GPID, err)
 	}
 	c.stored, c.tried, c.registered, c.claimed, c.pending = nil, nil, false, false, nil
+	c.changed, c.rivals, c.unchecked = true, nil, ring
 	c.update(func(p *Process) {
-		p.Member, p.Block, p.Registered, p.Last.Count = randomID(), "", monotonic(), 0
+		p.Member, p.Block, p.Registered, p.Last.Count, p.Recent = randomID(), "", monotonic(), 0, nil
 		if p.adopted() {
 			p.Copied = c.agreed
 		} else {
@@ -291,48 +387,42 @@ func (c *recorder) startOver(ctx context.Context) error {
 	return nil
 }
 
-// readRecord sets c.stored to what is stored.
-func (c *recorder) readRecord(ctx context.Context) (record, error) {
-	p := c.process()
-	raw, err := c.registry.store.Get(ctx, processes, key(processKey(p.GPID, p.Block)))
-	if err != nil {
-		return record{}, err
-	}
-	doc, err := decode[record](raw, processes)
-	if err == nil {
-		c.stored = raw
-	}
-	return doc, err
-}
-
-// putSamples stores the pending samples, and from time to time deletes old ones.
-func (c *recorder) putSamples(ctx context.Context) error {
-	p := c.process()
-	docs := make([]any, len(c.pending))
-	for i, h := range c.pending {
-		docs[i] = sampleOf(p.Block, h.Time, h.Load)
-	}
-	_, err := c.registry.store.InsertMany(ctx, samples, docs, nil)
-	var refused *store.RefusedError
-	if errors.As(err, &refused) {
-		err = nil
-		for _, r := range refused.Refused {
-			if !errors.Is(r.Err, store.ErrDuplicate) { // stored before, only the reply was lost
-				err = r.Err
-			}
+func (c *recorder) noteCopy(ctx context.Context) error {
+	p, s := c.process(), c.registry.store
+	for {
+		raw, err := s.Get(ctx, processes, key(processKey(p.GPID, p.Block)))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		doc, err := decode[record](raw, processes)
+		if err != nil {
+			return err
+		}
+		if !doc.Copied.IsZero() && !c.agreed.Before(doc.Copied) {
+			return nil // the other copy has said so
+		}
+		doc.Copied = c.agreed
+		if _, err = s.Swap(ctx, processes, raw, doc); err == nil {
+			break
+		}
+		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+			return err
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("registry: store samples: %w", err)
+	for {
+		raw, l, err := c.registry.living(ctx, c.livingKey())
+		if err == nil {
+			l.write = newWrite()
+			_, err = s.Swap(ctx, livingRecords, raw, l.encode(c.livingKey()))
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			if errors.Is(err, store.ErrNotFound) {
+				err = nil
+			}
+			return err
+		}
 	}
-	c.pending = c.pending[:0]
-	if p.Last.Time.Sub(c.trimmed) < trimInterval {
-		return nil
-	}
-	old := sampleRange(p.Block, time.Time{}, p.Last.Time.Add(-c.registry.keepSamples))
-	if _, err := c.registry.store.DeleteRange(ctx, samples, old); err != nil {
-		return fmt.Errorf("registry: delete old samples: %w", err)
-	}
-	c.trimmed = p.Last.Time
-	return nil
 }

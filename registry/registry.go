@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -10,6 +11,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
@@ -34,9 +37,12 @@ type Registry struct {
 // New returns the registry in s, which it uses as [store.Consistent] returns it. A
 // nil o stands for the zero Options.
 func New(s store.Store, o *Options) *Registry {
-	r := &Registry{store: store.Consistent(s), here: findHere(), random: rand.Reader, keepSamples: keepSamples, watched: map[objectid.ID]watch{}}
+	r := &Registry{store: newBatches(store.Consistent(s)), here: findHere(), random: rand.Reader, keepSamples: keepSamples, watched: map[objectid.ID]watch{}}
 	if o != nil {
 		r.options = *o
+	}
+	if r.options.KeepAll = max(r.options.KeepAll, time.Hour); o == nil || o.KeepAll == 0 {
+		r.options.KeepAll = 24 * time.Hour
 	}
 	if r.options.Log == nil {
 		r.options.Log = slog.Default()
@@ -136,15 +142,62 @@ func (r *Registry) judged(ctx context.Context, p *Process, next func() (*Process
 	return s, err
 }
 
+// load returns the process whose record has the key. The error wraps
+// [store.ErrNotFound] if there is none.
+func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
+	doc, err := get[record](ctx, r.store, processes, key)
+	if err != nil {
+		return nil, err
+	}
+	return r.current(ctx, &doc)
+}
+
+// current returns the process of a record as it is now: with what its living record
+// says.
+func (r *Registry) current(ctx context.Context, doc *record) (*Process, error) {
+	if doc.Final {
+		return &doc.Process, nil
+	}
+	_, l, err := r.living(ctx, livingKey(doc.Block, doc.Member))
+	if errors.Is(err, store.ErrNotFound) && doc.Format > 1 {
+		// The process may have ended in between.
+		var again record
+		if again, err = get[record](ctx, r.store, processes, doc.Key); err == nil {
+			doc = &again
+		}
+	}
+	switch {
+	case err == nil && l != nil:
+		l.over(&doc.Process)
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	}
+	return &doc.Process, nil
+}
+
+// living reads the living record with a key.
+func (r *Registry) living(ctx context.Context, k string) (bson.Raw, *living, error) {
+	raw, err := r.store.Get(ctx, livingRecords, key(k))
+	if err != nil {
+		return nil, nil, fmt.Errorf("registry: read %s of %s: %w", k, livingRecords, err)
+	}
+	doc, err := decode[livingDoc](raw, livingRecords)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := doc.decode()
+	return raw, l, err
+}
+
 // processes reads the records with a key in keys.
 func (r *Registry) processes(ctx context.Context, keys store.Range) iter.Seq2[*Process, error] {
 	return func(yield func(*Process, error) bool) {
 		for doc, err := range read[record](ctx, r.store, processes, store.Query{Range: keys}) {
 			var p *Process
 			if err == nil {
-				p = &doc.Process
+				p, err = r.current(ctx, doc)
 			}
-			if !yield(p, err) {
+			if !yield(p, err) || err != nil {
 				return
 			}
 		}
@@ -163,7 +216,7 @@ func (r *Registry) History(ctx context.Context, g gpid.GPID, from, to time.Time)
 				return
 			}
 			found = true
-			for s, err := range r.samples(ctx, store.Query{Range: sampleRange(p.Block, from, to)}) {
+			for s, err := range r.samplesOf(ctx, p, from, to) {
 				if !yield(s, err) || err != nil {
 					return
 				}
@@ -171,22 +224,6 @@ func (r *Registry) History(ctx context.Context, g gpid.GPID, from, to time.Time)
 		}
 		if !found {
 			yield(Sample{}, fmt.Errorf("registry: process %v: %w", g, store.ErrNotFound))
-		}
-	}
-}
-
-// samples reads the samples that q selects.
-func (r *Registry) samples(ctx context.Context, q store.Query) iter.Seq2[Sample, error] {
-	return func(yield func(Sample, error) bool) {
-		for doc, err := range read[sampleDoc](ctx, r.store, samples, q) {
-			var s Sample
-			if err == nil {
-				s.Load = doc.Load
-				s.Time, err = sampleTime(doc.Key)
-			}
-			if !yield(s, err) || err != nil {
-				return
-			}
 		}
 	}
 }

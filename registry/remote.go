@@ -7,8 +7,6 @@ import (
 	"maps"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
@@ -89,17 +87,12 @@ func (r *Registry) writeRemote(ctx context.Context, g gpid.GPID, load *Load, clo
 // remote returns the recorder of the latest registration of a remote process.
 func (r *Registry) remote(ctx context.Context, g gpid.GPID) (*recorder, error) {
 	var p *Process
-	var stored bson.Raw
-	for raw, err := range r.store.Find(ctx, processes, store.Query{Range: runRange(g)}) {
-		if err != nil {
-			return nil, fmt.Errorf("registry: read %s: %w", processes, err)
-		}
-		q, err := decode[record](raw, processes)
+	for q, err := range r.processes(ctx, runRange(g)) {
 		if err != nil {
 			return nil, err
 		}
 		if p == nil || q.Confirmed.After(p.Confirmed) {
-			p, stored = &q.Process, raw
+			p = q
 		}
 	}
 	switch {
@@ -107,10 +100,22 @@ func (r *Registry) remote(ctx context.Context, g gpid.GPID) (*recorder, error) {
 		return nil, fmt.Errorf("registry: process %v: %w", g, store.ErrNotFound)
 	case !p.Remote:
 		return nil, fmt.Errorf("%w: %v", ErrSelfManaged, g)
-	case p.End != nil:
+	}
+	stored, l, err := r.living(ctx, livingKey(p.Block, p.Member))
+	switch {
+	case err == nil:
+		l.over(p)
+	case !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	case p.End == nil: // it may have ended in between
+		if p, err = r.load(ctx, processKey(g, p.Block)); err != nil {
+			return nil, err
+		}
+	}
+	if p.End != nil {
 		return nil, fmt.Errorf("%w: %v", ErrEnded, g)
 	}
-	return r.openRecorder(*p, stored), nil
+	return r.openRecorder(*p, stored, l), nil
 }
 
 func (c *recorder) remoteHeartbeat(ctx context.Context, load *Load, end *End) (Process, error) {

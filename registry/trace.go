@@ -192,44 +192,6 @@ func (p *Process) clockReason() string {
 	return fmt.Sprintf("the clock of the process was between %v and %v ahead", p.Clock.Min.Round(time.Millisecond), p.Clock.Max.Round(time.Millisecond))
 }
 
-// around returns up to two samples of p before a time, latest first, and the first
-// one at that time or later.
-func (r *Registry) around(ctx context.Context, p *Process, at time.Time) (before []Sample, after *Sample, err error) {
-	// Samples are usually one interval apart, so that one query finds all three.
-	const enough = 6
-	from, n := at.Add(-3*p.Interval), 0
-	for s, err := range r.samples(ctx, store.Query{Range: sampleRange(p.Block, from, time.Time{}), Limit: enough}) {
-		if err != nil {
-			return nil, nil, err
-		}
-		n++
-		if !s.Time.Before(at) {
-			after = &s
-			break
-		}
-		before = append([]Sample{s}, before[:min(len(before), 1)]...)
-	}
-	cut := after == nil && n == enough // they are closer together
-	if cut {
-		for s, err := range r.samples(ctx, store.Query{Range: sampleRange(p.Block, at, time.Time{}), Limit: 1}) {
-			if err != nil {
-				return nil, nil, err
-			}
-			after = &s
-		}
-	}
-	if cut || len(before) < 2 && from.After(p.From) {
-		before = before[:0]
-		for s, err := range r.samples(ctx, store.Query{Range: sampleRange(p.Block, time.Time{}, at), Descending: true, Limit: 2}) {
-			if err != nil {
-				return nil, nil, err
-			}
-			before = append(before, s)
-		}
-	}
-	return before, after, nil
-}
-
 // Processors returns how many processors a process used on average between two of
 // its samples, or [Unmeasured].
 func Processors(a, b Sample) float64 {
@@ -259,10 +221,10 @@ func (r *Registry) holders(ctx context.Context, value string) iter.Seq2[*holding
 // holder returns the process of h, or its essence if it was pruned. recorded is
 // false if there is neither: the process has only claimed its block.
 func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded bool, err error) {
-	doc, err := get[record](ctx, r.store, processes, h.Process)
+	p, err := r.load(ctx, h.Process)
 	switch {
 	case err == nil:
-		s, err = r.status(ctx, &doc.Process)
+		s, err = r.status(ctx, p)
 		return s, true, err
 	case !errors.Is(err, store.ErrNotFound):
 		return s, false, err

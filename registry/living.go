@@ -1,0 +1,146 @@
+package registry
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+)
+
+// ring is how many of the latest samples the living record of a process holds. They
+// are stored together when there are so many new ones.
+const ring = 6
+
+// livingDoc is the document that a heartbeat writes: all that changes while a process
+// lives. Its key begins with the block of the process, so that the heartbeats of many
+// processes are spread evenly over the keys. It is small, because writing it is the
+// main cost of a registry.
+type livingDoc struct {
+	Key    string `bson:"_id"`
+	Format int    `bson:"v"`
+	Data   []byte `bson:"d"`
+}
+
+// living is the content of a livingDoc.
+type living struct {
+	// write is different for each write, so that a recorder recognises its own.
+	write    [8]byte
+	gpid     gpid.GPID
+	interval time.Duration // in whole milliseconds
+	last     Heartbeat
+	recent   []Sample // the latest ones, at most ring
+	unstored int      // how many of them are not in a document of samples
+	clock    *ClockOffset
+	end      *End
+}
+
+// livingOf returns what the living record of p says. pending is how many of its
+// latest samples are not in a document of samples.
+func livingOf(p *Process, pending int) *living {
+	return &living{
+		write: newWrite(), gpid: p.GPID, interval: p.Interval, last: p.Last, recent: p.Recent,
+		unstored: min(pending, len(p.Recent)), clock: p.Clock, end: p.End,
+	}
+}
+
+// newWrite returns random bytes, which differ in the copies of a process.
+func newWrite() (w [8]byte) {
+	rand.Read(w[:])
+	return w
+}
+
+const (
+	hasClock = 1 << iota
+	hasEnd
+)
+
+// encode returns the document of l:
+//
+//	flags, write (8 bytes), GPID (32), then as varints the interval in milliseconds,
+//	the count, the monotonic time in nanoseconds, the samples, how many of them are
+//	unstored, the time of the heartbeat in milliseconds since the last sample, with
+//	hasClock its bounds in nanoseconds, and with hasEnd its time in milliseconds
+//	since the heartbeat and the length of the reason, which follows.
+func (l *living) encode(key string) livingDoc {
+	flags := byte(0)
+	if l.clock != nil {
+		flags |= hasClock
+	}
+	if l.end != nil {
+		flags |= hasEnd
+	}
+	b := make([]byte, 0, 160)
+	b = append(b, flags)
+	b = append(b, l.write[:]...)
+	b, _ = l.gpid.AppendBinary(b) // always nil
+	b = binary.AppendUvarint(b, uint64(l.interval.Milliseconds()))
+	b = binary.AppendUvarint(b, uint64(l.last.Count))
+	b = binary.AppendUvarint(b, uint64(l.last.Monotonic))
+	b = appendSamples(b, l.recent)
+	b = binary.AppendUvarint(b, uint64(l.unstored))
+	b = binary.AppendVarint(b, l.last.Time.UnixMilli()-l.latest())
+	if l.clock != nil {
+		b = binary.AppendVarint(b, int64(l.clock.Min))
+		b = binary.AppendVarint(b, int64(l.clock.Max))
+	}
+	if l.end != nil {
+		b = binary.AppendVarint(b, l.end.Time.UnixMilli()-l.last.Time.UnixMilli())
+		b = binary.AppendUvarint(b, uint64(len(l.end.Reason)))
+		b = append(b, l.end.Reason...)
+	}
+	return livingDoc{key, format, b}
+}
+
+// latest returns the time of the latest sample in milliseconds, or 0.
+func (l *living) latest() int64 {
+	if len(l.recent) == 0 {
+		return 0
+	}
+	return l.recent[len(l.recent)-1].Time.UnixMilli()
+}
+
+// decode reads the document of a living process.
+func (d *livingDoc) decode() (*living, error) {
+	r := reader{b: d.Data}
+	l := &living{}
+	flags := r.byte()
+	copy(l.write[:], r.bytes(8))
+	err := l.gpid.UnmarshalBinary(r.bytes(32))
+	l.interval = time.Duration(r.uvarint()) * time.Millisecond
+	l.last.Count = int64(r.uvarint())
+	l.last.Monotonic = time.Duration(r.uvarint())
+	l.recent = r.samples()
+	l.unstored = int(min(r.uvarint(), uint64(len(l.recent))))
+	l.last.Time = time.UnixMilli(l.latest() + r.varint()).UTC()
+	l.last.Load = noLoad
+	if n := len(l.recent); n > 0 {
+		l.last.Load = l.recent[n-1].Load
+	}
+	if flags&hasClock != 0 {
+		l.clock = &ClockOffset{Min: time.Duration(r.varint()), Max: time.Duration(r.varint())}
+	}
+	if flags&hasEnd != 0 {
+		at := time.UnixMilli(l.last.Time.UnixMilli() + r.varint()).UTC()
+		l.end = &End{Time: at, Reason: string(r.bytes(r.uvarint()))}
+	}
+	if r.err != nil {
+		err = r.err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("registry: living record %s: %w", d.Key, err)
+	}
+	return l, nil
+}
+
+// over lays what is known of the living process over its record.
+func (l *living) over(p *Process) {
+	if l.gpid != p.GPID || l.last.Count < p.Last.Count {
+		return // of an older registration, or the record was written by an older version
+	}
+	p.Last, p.Recent, p.Clock = l.last, l.recent, l.clock
+	if l.end != nil {
+		p.End = l.end
+	}
+}

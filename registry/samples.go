@@ -1,0 +1,181 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/oidkit/oid/store"
+)
+
+// sampleDoc is the document of samples that follow one another; its key has the time
+// of the first.
+type sampleDoc struct {
+	Key    string `bson:"_id"`
+	Format int    `bson:"v"`
+	Data   []byte `bson:"d"` // see appendSamples
+}
+
+// storedSamples is a sampleDoc as it is read: version 1 of the format has the fields
+// of one sample instead of Data.
+type storedSamples struct {
+	Key  string `bson:"_id"`
+	Data []byte `bson:"d"`
+	Load `bson:",inline"`
+}
+
+// span is a bound of the time that the samples of a document are from: it begins in
+// one hour and ends at most an hour later.
+const span = 2 * time.Hour
+
+// samples returns what d holds.
+func (d *storedSamples) samples() ([]Sample, error) {
+	if d.Data == nil {
+		at, err := sampleTime(d.Key)
+		return []Sample{{Time: at, Load: d.Load}}, err
+	}
+	r := reader{b: d.Data}
+	held := r.samples()
+	if r.err != nil || len(held) == 0 {
+		return nil, fmt.Errorf("registry: samples %s: %w", d.Key, errCutShort)
+	}
+	return held, nil
+}
+
+// sampleDocs returns the documents for samples of a process, in order of time.
+func sampleDocs(block string, samples []Sample) (docs []any) {
+	for len(samples) > 0 {
+		n := 1
+		for n < len(samples) && samples[n].Time.Sub(samples[0].Time) < span {
+			n++
+		}
+		docs = append(docs, sampleDoc{Key: sampleKey(block, samples[0].Time), Format: format, Data: appendSamples(nil, samples[:n])})
+		samples = samples[n:]
+	}
+	return docs
+}
+
+// storeSamples stores samples of a process, in order of time. It may be called again
+// with the same samples and later ones.
+func (r *Registry) storeSamples(ctx context.Context, block string, held []Sample) error {
+	for len(held) > 0 {
+		n := 1
+		for n < len(held) && held[n].Time.Sub(held[0].Time) < time.Hour {
+			n++
+		}
+		doc := sampleDoc{sampleKey(block, held[0].Time), format, appendSamples(nil, held[:n])}
+		_, err := r.store.Insert(ctx, samples, doc)
+		if errors.Is(err, store.ErrDuplicate) {
+			var d storedSamples
+			if d, err = get[storedSamples](ctx, r.store, samples, doc.Key); err == nil {
+				var before []Sample
+				before, err = d.samples()
+				for n = 0; err == nil && n < len(held) && !held[n].Time.After(before[len(before)-1].Time); {
+					n++
+				}
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("registry: store samples: %w", err)
+		}
+		held = held[n:]
+	}
+	return nil
+}
+
+// stored returns the stored samples of a process from one time to another, each
+// once; a zero time means no bound.
+func (r *Registry) stored(ctx context.Context, block string, from, to time.Time) iter.Seq2[Sample, error] {
+	return func(yield func(Sample, error) bool) {
+		first := from
+		if !first.IsZero() {
+			first = from.Add(-span)
+		}
+		var last time.Time
+		for doc, err := range read[storedSamples](ctx, r.store, samples, store.Query{Range: sampleRange(block, first, to)}) {
+			var held []Sample
+			if err == nil {
+				held, err = doc.samples()
+			}
+			if err != nil {
+				yield(Sample{}, err)
+				return
+			}
+			for _, s := range held {
+				if !s.Time.After(last) || s.Time.Before(from) || !to.IsZero() && !s.Time.Before(to) {
+					continue
+				}
+				if last = s.Time; !yield(s, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// samplesOf returns the samples of p from one time to another: those that are stored
+// and the latest ones of its living record.
+func (r *Registry) samplesOf(ctx context.Context, p *Process, from, to time.Time) iter.Seq2[Sample, error] {
+	return func(yield func(Sample, error) bool) {
+		var recent []Sample
+		for _, s := range p.Recent {
+			if !s.Time.Before(from) && (to.IsZero() || s.Time.Before(to)) {
+				recent = append(recent, s)
+			}
+		}
+		for s, err := range r.stored(ctx, p.Block, from, to) {
+			for err == nil && len(recent) > 0 && !recent[0].Time.After(s.Time) {
+				if recent[0].Time.Before(s.Time) && !yield(recent[0], nil) {
+					return
+				}
+				recent = recent[1:]
+			}
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+		for _, s := range recent {
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
+}
+
+// around returns up to two samples of p before a time, latest first, and the first
+// one at that time or later.
+func (r *Registry) around(ctx context.Context, p *Process, at time.Time) (before []Sample, after *Sample, err error) {
+	found := slices.Clone(p.Recent)
+	collect := func(q store.Query) error {
+		for doc, err := range read[storedSamples](ctx, r.store, samples, q) {
+			if err != nil {
+				return err
+			}
+			held, err := doc.samples()
+			if err != nil {
+				return err
+			}
+			found = append(found, held...)
+		}
+		return nil
+	}
+	// The first sample of a document is the one in its key: two documents that begin
+	// before the time have two samples before it.
+	err = collect(store.Query{Range: sampleRange(p.Block, time.Time{}, at), Descending: true, Limit: 2})
+	if err == nil {
+		err = collect(store.Query{Range: sampleRange(p.Block, at, time.Time{}), Limit: 1})
+	}
+	slices.SortFunc(found, func(a, b Sample) int { return a.Time.Compare(b.Time) })
+	found = slices.CompactFunc(found, func(a, b Sample) bool { return a.Time.Equal(b.Time) })
+	for i, s := range found {
+		if !s.Time.Before(at) {
+			after = &found[i]
+			break
+		}
+		before = append([]Sample{s}, before[:min(len(before), 1)]...)
+	}
+	return before, after, err
+}

@@ -1,0 +1,147 @@
+package registry
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/store"
+)
+
+// keepThinned is the time between two samples that are kept after a day, see
+// [Options.KeepAll].
+const keepThinned = time.Minute
+
+// hour returns the beginning of the hour of a process that t is in. The processes'
+// hours do not begin at once: once in its hour each puts its samples in order.
+func hour(block string, t time.Time) time.Time {
+	var b [4]byte
+	_, _ = hex.Decode(b[:], []byte(block)) // all blocks are hexadecimal
+	phase := time.Duration(binary.BigEndian.Uint32(b[:])) * time.Hour >> 32
+	return t.Add(-phase).Truncate(time.Hour).Add(phase)
+}
+
+// trim puts the samples in order when an hour of the process has ended: those of the
+// hour become one document, those that are a day old are thinned, and old ones are
+// deleted.
+func (c *recorder) trim(ctx context.Context) error {
+	p := c.process()
+	now := hour(p.Block, p.Last.Time)
+	if !now.After(c.trimmed) {
+		return nil
+	}
+	r := c.registry
+	if err := r.storeSamples(ctx, p.Block, c.pending); err != nil {
+		return err
+	}
+	c.pending = nil
+	old, thin := p.Last.Time.Add(-r.keepSamples), hour(p.Block, now.Add(-r.options.KeepAll))
+	c.update(func(p *Process) {
+		for len(p.Recent) > 1 && p.Recent[0].Time.Before(old) {
+			p.Recent = p.Recent[1:]
+		}
+	})
+	_, err := r.deleteSamples(ctx, p.Block, old)
+	if err == nil {
+		err = r.merge(ctx, p.Block, now.Add(-time.Hour), now, 0)
+	}
+	if err == nil {
+		err = r.merge(ctx, p.Block, thin.Add(-time.Hour), thin, keepThinned)
+	}
+	if err == nil {
+		c.trimmed = p.Last.Time
+	}
+	return err
+}
+
+// sampleFile is a document of samples as it is stored.
+type sampleFile struct {
+	raw     bson.Raw
+	key     string
+	samples []Sample
+}
+
+// sampleFiles reads the documents of a process whose first sample is from a time to
+// another.
+func (r *Registry) sampleFiles(ctx context.Context, block string, from, to time.Time) (files []sampleFile, err error) {
+	for raw, err := range r.store.Find(ctx, samples, store.Query{Range: sampleRange(block, from, to)}) {
+		if err != nil {
+			return nil, fmt.Errorf("registry: read %s: %w", samples, err)
+		}
+		doc, err := decode[storedSamples](raw, samples)
+		if err != nil {
+			return nil, err
+		}
+		held, err := doc.samples()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, sampleFile{raw, doc.Key, held})
+	}
+	return files, nil
+}
+
+// deleteSamples deletes the documents of a process that have only samples from
+// before a time, and returns how many samples that are.
+func (r *Registry) deleteSamples(ctx context.Context, block string, before time.Time) (n int64, err error) {
+	files, err := r.sampleFiles(ctx, block, time.Time{}, before)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range files {
+		if !f.samples[len(f.samples)-1].Time.Before(before) {
+			continue
+		}
+		if err := r.deleteFile(ctx, f); err != nil {
+			return n, err
+		}
+		n += int64(len(f.samples))
+	}
+	return n, nil
+}
+
+func (r *Registry) deleteFile(ctx context.Context, f sampleFile) error {
+	err := r.store.DeleteIf(ctx, samples, f.raw)
+	if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict) {
+		return fmt.Errorf("registry: delete samples: %w", err)
+	}
+	return nil
+}
+
+// merge puts the documents of a process that begin from a time to another, at most an
+// hour later, into one, with samples that are at least every apart. It may be called
+// again after an error: samples that are in two documents are read once.
+func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, every time.Duration) error {
+	files, err := r.sampleFiles(ctx, block, from, to)
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	var all []Sample
+	n := 0
+	for _, f := range files {
+		for _, s := range f.samples {
+			n++
+			if len(all) == 0 || s.Time.After(all[len(all)-1].Time) && s.Time.Sub(all[len(all)-1].Time) >= every {
+				all = append(all, s)
+			}
+		}
+	}
+	if len(files) == 1 && n == len(all) {
+		return nil
+	}
+	doc := sampleDoc{files[0].key, format, appendSamples(nil, all)}
+	if _, err := r.store.Swap(ctx, samples, files[0].raw, doc); err != nil {
+		return fmt.Errorf("registry: merge samples: %w", err)
+	}
+	for _, f := range files[1:] {
+		if err := r.deleteFile(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
