@@ -80,6 +80,7 @@ type Census struct {
 	places      uint32 // documents or lines so far
 	taken       int64  // ids inside the range
 	spans       []span
+	partial     string // see Report
 }
 
 // span is a stretch of places that belong to one source.
@@ -94,6 +95,13 @@ func New(o *Options) *Census {
 	return &Census{options: o.withDefaults()}
 }
 
+// Units returns how many documents, lines and rows have been read.
+func (c *Census) Units() int64 { return int64(c.places) }
+
+// EndEarly makes reports say that the census ended before all sources were read, and
+// why.
+func (c *Census) EndEarly(why string) { c.partial = why }
+
 // Read adds the ids in in, up to its end. A report shows the source under the given
 // name. The error contains where in the source reading stopped, and why; what was
 // read before still counts, and the report repeats the error. It wraps
@@ -105,7 +113,13 @@ func New(o *Options) *Census {
 //
 // Read may leave a goroutine behind that waits for in, if in hangs.
 func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
-	src := c.addSource(&Source{Name: name, Format: source.Auto})
+	return c.ReadCollection(ctx, name, "", in)
+}
+
+// ReadCollection is [Census.Read] for the ids of the collection with the given name,
+// which is judged by itself. All sources without a collection's name are judged as one.
+func (c *Census) ReadCollection(ctx context.Context, name, collection string, in io.Reader) error {
+	src := c.addSource(&Source{Name: name, Collection: collection, Format: source.Auto})
 	err := c.read(ctx, src, in)
 	if err != nil {
 		src.Error = err.Error()
@@ -115,7 +129,9 @@ func (c *Census) Read(ctx context.Context, name string, in io.Reader) error {
 }
 
 func (c *Census) read(ctx context.Context, src *Source, in io.Reader) error {
-	input, err := source.Open(in, c.options.reading())
+	o := c.options.reading()
+	o.Name = src.Name
+	input, err := source.Open(in, o)
 	if err != nil {
 		return err
 	}
@@ -156,22 +172,27 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	for _, v := range b.Values {
 		src.collection.values.add(newRecord(&v.ID, base+v.Place))
 	}
-	return c.takeIDs(src, b, base)
+	if len(b.Strings) > 0 {
+		if err := c.takeIDs(src.collection.strings(), src, b.Strings, &src.stringIDs, base); err != nil {
+			return err
+		}
+	}
+	return c.takeIDs(src.collection, src, b.IDs, &src.objectIDs, base)
 }
 
-// takeIDs adds the ids of a batch.
-func (c *Census) takeIDs(src *Source, b *source.Batch, base uint32) error {
-	ids, l := b.IDs, src.collection
+// takeIDs adds the ids of a batch to l, and their number to count.
+func (c *Census) takeIDs(l *collection, src *Source, ids []source.Item, count *int64, base uint32) error {
+	all := len(ids)
 	if r := c.options.Range; r != (objectid.Range{}) {
 		ids = slices.DeleteFunc(ids, func(i source.Item) bool { return !r.Contains(i.ID) })
-		l.outside += int64(len(b.IDs) - len(ids))
+		l.outside += int64(all - len(ids))
 	}
 	if limit := c.options.MaxIDs; limit > 0 && c.taken+int64(len(ids)) > limit {
 		return fmt.Errorf("%w: more than %d", ErrLimit, limit)
 	}
 	c.taken += int64(len(ids))
 	l.taken += int64(len(ids))
-	src.IDs += int64(len(ids))
+	*count += int64(len(ids))
 	latest := latestSecond(c.options.Now)
 	inOrder := c.options.Field == "_id" && src.Format != source.Grep
 	for i := range ids {

@@ -14,8 +14,12 @@ type collection struct {
 	sources []*Source
 	ids     *idSet
 	values  *idSet // of other types, as digests
-	taken   int64  // ids inside the range
-	outside int64  // ids outside the range
+
+	// hexStrings are the ids among the values that are strings. They are judged where
+	// there are no ObjectIds. It is nil where there are none.
+	hexStrings *collection
+	taken      int64 // ids inside the range
+	outside    int64 // ids outside the range
 
 	// All ids, and the plausible ones: neither before 2009 nor in the future, no
 	// bounds. The first second is above the last where there are none.
@@ -38,6 +42,25 @@ func (c *Census) collection(name string) *collection {
 	l := newCollection(name)
 	c.collections = append(c.collections, l)
 	return l
+}
+
+// strings returns the collection of the ids that are strings.
+func (l *collection) strings() *collection {
+	if l.hexStrings == nil {
+		l.hexStrings = newCollection(l.name)
+		l.hexStrings.values = nil
+	}
+	return l.hexStrings
+}
+
+// judged returns what is judged of l: its ObjectIds or, if there are none, its ids
+// that are strings.
+func (l *collection) judged() (judged *collection, areStrings bool) {
+	if l.taken == 0 && l.hexStrings != nil && l.hexStrings.taken > 0 {
+		l.hexStrings.sources = l.sources
+		return l.hexStrings, true
+	}
+	return l, false
 }
 
 // add takes an id of src.

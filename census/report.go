@@ -60,6 +60,8 @@ type Report struct {
 
 	// Field is the field that was read.
 	Field string
+	// Partial is why the census ended before all sources were read, or empty.
+	Partial string
 	// ReferenceTime is [Options].Now.
 	ReferenceTime time.Time
 	// Sources are what was read, in the order given.
@@ -70,6 +72,9 @@ type Report struct {
 	IDs      int64
 	Distinct int64
 	Repeated int64
+	// Strings is how many of IDs are no ObjectIds but strings of 24 hexadecimal
+	// digits: all of them, in a collection without a single ObjectId, or 0.
+	Strings int64
 	// Outside is how many ids were not counted because they are outside the range.
 	Outside int64
 	// Others are the values that are not ObjectIds, by type, most frequent first,
@@ -111,7 +116,8 @@ type Source struct {
 	Unit string
 	// Units is how many of them there were.
 	Units int64
-	// IDs is how many ObjectIds were found within the range.
+	// IDs is how many ObjectIds were found within the range, or ids that are
+	// strings, see [Report].Strings.
 	IDs int64
 	// Others is how many values were of another type.
 	Others int64
@@ -127,6 +133,8 @@ type Source struct {
 
 	number     int
 	collection *collection
+	objectIDs  int64
+	stringIDs  int64    // strings of 24 hexadecimal digits
 	youngest   youngest // plausible seconds so far
 	others     [source.TypeCount]int64
 	samples    [source.TypeCount][]Value
@@ -255,13 +263,20 @@ func (c *Census) used() (out []*collection) {
 
 // report returns the report of one collection.
 func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
+	l, areStrings := l.judged()
+	for _, s := range l.sources {
+		s.IDs = s.objectIDs
+		if areStrings {
+			s.IDs = s.stringIDs
+		}
+	}
 	t, err := l.analyse(&c.options, options.By, options.Zone, options.Top)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
-		Collection: l.name,
-		Field:      c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: l.sources,
+		Collection: l.name, Partial: c.partial,
+		Field: c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: l.sources,
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: l.outside,
 		Processes: t.processes, Gaps: t.gaps,
 		Timeline: Timeline{By: t.axis.step, Zone: options.Zone.String(), Beyond: t.off},
@@ -274,6 +289,9 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	if !l.plausible.empty() {
 		first, last := moment(l.plausible.first), moment(l.plausible.last)
 		r.First, r.Last = &first, &last
+	}
+	if areStrings {
+		r.Strings = t.ids
 	}
 	for _, s := range l.sources {
 		r.Without += s.Without
@@ -290,7 +308,8 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 // counted together.
 func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 	sum := &Report{
-		Field: c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources, Collections: reports,
+		Partial: c.partial,
+		Field:   c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources, Collections: reports,
 		Timeline: Timeline{By: options.By, Zone: options.Zone.String(), Buckets: []Bucket{}},
 		Others:   others(c.sources), TopProcesses: []Process{}, Findings: []Finding{},
 	}
@@ -298,6 +317,7 @@ func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 		sum.IDs += r.IDs
 		sum.Distinct += r.Distinct
 		sum.Repeated += r.Repeated
+		sum.Strings += r.Strings
 		sum.Outside += r.Outside
 		sum.Without += r.Without
 		if r.First != nil && (sum.First == nil || r.First.Before(*sum.First)) {
@@ -310,12 +330,15 @@ func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 	return sum
 }
 
-// others returns the values of sources that are not ObjectIds.
+// others returns the values of sources that are not counted as ids.
 func others(sources []*Source) []Other {
 	out := []Other{}
 	for k := range source.TypeCount {
 		other := Other{Type: k.String()}
 		for _, s := range sources {
+			if _, areStrings := s.collection.judged(); areStrings && k == source.HexString {
+				continue
+			}
 			other.Count += s.others[k]
 			if room := source.MaxSamples - len(other.Examples); room > 0 {
 				other.Examples = append(other.Examples, s.samples[k][:min(room, len(s.samples[k]))]...)

@@ -36,6 +36,9 @@ func (s Screen) withDefaults() Screen {
 // WriteText writes r as text for a terminal. The error is w's.
 func WriteText(w io.Writer, r *census.Report, s Screen) error {
 	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
+	if r.Partial != "" {
+		t.wrapped("", "  ", "PARTIAL: "+clean(r.Partial)+"; sources, or the rest of one, were not read")
+	}
 	t.sources(r.Sources)
 	t.summary(r)
 	if len(r.Collections) > 0 {
@@ -131,6 +134,9 @@ func (t *textWriter) summary(r *census.Report) {
 		t.wrapped(fmt.Sprintf("%-10s", name), strings.Repeat(" ", 10), fmt.Sprintf(format, args...))
 	}
 	ids := phrase.Count(r.IDs, "ObjectId", "ObjectIds")
+	if r.Strings > 0 {
+		ids = phrase.Count(r.IDs, "id, stored as a string", "ids, stored as strings")
+	}
 	if r.Distinct != r.IDs {
 		ids += ", " + humanize.Comma(r.Distinct) + " different"
 	}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,35 +25,21 @@ var errArchive = errors.New("census: not an archive of mongodump")
 //	(collection | document ... | terminator) ...
 //
 // where all but the magic and the terminator are BSON documents. A collection may
-// have several parts, with parts of others between them. The format is described
-// in common/archive/spec.md of the MongoDB Database Tools. Only the collection with
+// have several parts, with parts of others between them. A view has metadata alone,
+// and the data of a time-series collection is that of its buckets, a collection
+// without metadata. The format is described in common/archive/spec.md of the MongoDB
+// Database Tools, the names of buckets in prelude.go there. Only the collection with
 // the given name is read, or all if it is empty.
 func readArchive(ctx context.Context, r *bsonReader, only string) error {
 	if err := r.need(ctx, len(archiveMagic)); err != nil {
 		return stopped(r.offset, err)
 	}
 	r.pass(len(archiveMagic))
-	open := map[string]bool{} // collections that have not ended
-	for prelude := true; ; prelude = false {
-		seen := 0
-		for prelude {
-			size, err := r.next(ctx)
-			if err == errTerminator {
-				break
-			}
-			if err != nil {
-				return stopped(r.offset, ended(err))
-			}
-			if doc := r.data[:size]; seen > 0 {
-				name, err := collectionName(doc)
-				if err != nil {
-					return stopped(r.offset, err)
-				}
-				open[name] = true
-			}
-			seen++
-			r.pass(size)
-		}
+	open, err := readPrelude(ctx, r)
+	if err != nil {
+		return stopped(r.offset, ended(err))
+	}
+	for {
 		size, err := r.next(ctx)
 		if err == io.EOF {
 			break
@@ -67,15 +54,15 @@ func readArchive(ctx context.Context, r *bsonReader, only string) error {
 		eof := isTrue(r.data[:size], "EOF")
 		r.pass(size)
 		if eof {
-			delete(open, name)
+			open.end(name)
 			if _, err := r.next(ctx); err != errTerminator {
 				return stopped(r.offset, fmt.Errorf("%w: no terminator after collection %s", errArchive, name))
 			}
 			continue
 		}
-		open[name] = true
+		open.begin(name)
 		r.label = name
-		r.skip = only != "" && only != name && !strings.HasSuffix(name, "."+only)
+		r.skip = only != "" && !isNamed(name, only) && !isNamed(withData(name), only)
 		if err := r.read(ctx); err != errTerminator {
 			if err == io.EOF {
 				err = stopped(r.offset, ended(err))
@@ -88,6 +75,69 @@ func readArchive(ctx context.Context, r *bsonReader, only string) error {
 		return stopped(r.offset, fmt.Errorf("%w: the archive ends before its collections do: %s", io.ErrUnexpectedEOF, strings.Join(names, ", ")))
 	}
 	return nil
+}
+
+// unended are the collections of an archive whose end has not been read.
+type unended map[string]bool
+
+func (u unended) begin(name string) {
+	if !u[withData(name)] {
+		u[name] = true
+	}
+}
+
+func (u unended) end(name string) {
+	delete(u, name)
+	delete(u, withData(name))
+}
+
+// withData returns the name of the time-series collection whose data are in the
+// collection called name, or name.
+func withData(name string) string { return strings.Replace(name, ".system.buckets.", ".", 1) }
+
+// isNamed reports whether name, which begins with a database, is the collection only.
+func isNamed(name, only string) bool { return name == only || strings.HasSuffix(name, "."+only) }
+
+// readPrelude passes the metadata and returns the collections that have data.
+func readPrelude(ctx context.Context, r *bsonReader) (unended, error) {
+	open := unended{}
+	for first := true; ; first = false {
+		size, err := r.next(ctx)
+		if err == errTerminator {
+			return open, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !first {
+			name, err := collectionName(r.data[:size])
+			if err != nil {
+				return nil, err
+			}
+			if !isView(r.data[:size]) {
+				open[name] = true
+			}
+		}
+		r.pass(size)
+	}
+}
+
+// isView reports whether the metadata of a collection are those of a view: its type
+// says so or, from versions of mongodump that wrote none, its options.
+func isView(metadata []byte) bool {
+	text := func(field string) (value string) {
+		_ = findBSON(metadata, []string{field}, func(typ byte, v []byte) {
+			if typ == 0x02 {
+				value = string(v[4 : len(v)-1])
+			}
+		})
+		return value
+	}
+	if kind := text("type"); kind != "" {
+		return kind == "view"
+	}
+	var described struct{ Options struct{ ViewOn string } }
+	return json.Unmarshal([]byte(text("metadata")), &described) == nil && described.Options.ViewOn != ""
 }
 
 // ended returns err, or an error for an end of the input or of a part that is not

@@ -17,6 +17,10 @@ type Batch struct {
 	Documents  uint32 // documents, lines or rows in the stretch
 	Without    int64  // documents or rows that lack the field
 
+	// Strings are the values that are strings of 24 hexadecimal digits, in a format
+	// with types. They are among Others, too.
+	Strings []Item
+
 	// Others counts the values that are not ObjectIds, Samples are some of them
 	// and Values, if Options.Values asks for them, represent all of them.
 	Others  [TypeCount]int64
@@ -103,6 +107,17 @@ func isHexID(text []byte) bool {
 	return len(text) == hexDigits && id.UnmarshalText(text) == nil
 }
 
+// addString adds a value that is a string. value is how a report shows it.
+func (b *Batch) addString(text, value []byte, place uint32) {
+	t := typeString
+	var id objectid.ID
+	if len(text) == hexDigits && id.UnmarshalText(text) == nil {
+		t = typeHexString
+		b.Strings = append(b.Strings, Item{id, place})
+	}
+	b.addOther(t, place, text, value)
+}
+
 // addOther adds a value that is not an ObjectId. value distinguishes it from
 // others of its type; text is how a report shows it.
 func (b *Batch) addOther(t Type, place uint32, value, text []byte) {
@@ -161,6 +176,6 @@ func (p *pool) get() *Batch {
 }
 
 func (p *pool) put(b *Batch) {
-	*b = Batch{IDs: b.IDs[:0], Samples: b.Samples[:0], Values: b.Values[:0], Problems: b.Problems[:0]}
+	*b = Batch{IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Values: b.Values[:0], Problems: b.Problems[:0]}
 	p.batches.Put(b)
 }

@@ -201,11 +201,12 @@ func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
 	t := bsonTypes[typ]
 	var text []byte
 	switch t {
-	case typeString, typeSymbol:
+	case typeString:
 		value = value[4 : len(value)-1]
-		if t == typeString && isHexID(value) {
-			t = typeHexString
-		}
+		b.addString(value, strconv.AppendQuote(nil, clip(value)), place)
+		return
+	case typeSymbol:
+		value = value[4 : len(value)-1]
 		text = strconv.AppendQuote(nil, clip(value))
 	case typeInt:
 		value = strconv.AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(value))), 10)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// csvReader reads one column of comma-separated values, as mongoexport
-// --type=csv writes them. The first row names the columns.
+// csvReader reads one column of values that are separated by commas, as mongoexport
+// --type=csv writes them, by semicolons or by tabs. The first row names the columns.
 type csvReader struct {
 	*Input
 	emit func(*Batch) error
@@ -20,6 +20,7 @@ type csvReader struct {
 func (r *csvReader) read(ctx context.Context) error {
 	limit := &rowLimit{in: r.text, left: maxLine}
 	rows := csv.NewReader(limit)
+	rows.Comma = r.comma
 	rows.ReuseRecord = true
 	rows.FieldsPerRecord = -1
 	names, err := rows.Read()
@@ -33,7 +34,7 @@ func (r *csvReader) read(ctx context.Context) error {
 		}
 	}
 	if column < 0 {
-		return fmt.Errorf("there is no column %q in the first row: %q", r.options.Column, clip([]byte(strings.Join(names, ","))))
+		return fmt.Errorf("there is no column %q in the first row, of columns between commas, semicolons or tabs: %q", r.options.Column, clip([]byte(strings.Join(names, ","))))
 	}
 	b := r.pool.get()
 	b.Documents = 1
@@ -69,6 +70,23 @@ func (r *csvReader) read(ctx context.Context) error {
 			b = r.pool.get()
 		}
 	}
+}
+
+// separators are what may separate columns.
+var separators = []rune{',', ';', '\t'}
+
+// findColumn returns what separates the columns of the first row in text. ok is true if
+// one of them then has the given name.
+func findColumn(text []byte, column string) (comma rune, ok bool) {
+	line, _, _ := strings.Cut(strings.TrimPrefix(string(text), utf8Mark), "\n")
+	for _, comma := range separators {
+		for name := range strings.SplitSeq(strings.TrimRight(line, "\r"), string(comma)) {
+			if strings.Trim(name, `"`) == column {
+				return comma, true
+			}
+		}
+	}
+	return ',', false
 }
 
 // rowLimit fails in a row that does not end: after a quote that is not closed, the

@@ -1,18 +1,15 @@
 package source
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
+	"path"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
 )
 
-// Format is how a source is written. Compression with gzip is detected in every
+// Format is how a source is written. Compression with gzip or zstd is detected in every
 // format.
 type Format string
 
@@ -69,10 +66,8 @@ func detect(data []byte, column string) (Format, error) {
 	if new(Batch).addPasted(short(line), 0) {
 		return List, nil
 	}
-	for name := range bytes.SplitSeq(bytes.TrimRight(line, "\r"), []byte{','}) {
-		if strings.Trim(string(name), `"`) == column {
-			return CSV, nil
-		}
+	if _, ok := findColumn(text, column); ok {
+		return CSV, nil
 	}
 	return Auto, fmt.Errorf("%w: neither BSON, JSON, CSV with a column %q, nor a list of ids; name it, or look for ids in any text (grep)", ErrFormat, column)
 }
@@ -117,48 +112,16 @@ func oneToALine(data []byte) bool {
 // prefixSize is how many bytes of a source detect sees.
 const prefixSize = 64 << 10
 
-// maxNested is how many times a source may be compressed.
-const maxNested = 3
-
-// gunzip decompresses the rest of a source.
-type gunzip struct{ *gzip.Reader }
-
-// errGzip is wrapped by the errors about compressed data.
-var errGzip = errors.New("census: gzip")
-
-func (g gunzip) Read(p []byte) (int, error) {
-	n, err := g.Reader.Read(p)
-	switch {
-	case err == nil || err == io.EOF:
-	case err == io.ErrUnexpectedEOF:
-		err = fmt.Errorf("%w: the compressed data ends early", errGzip)
-	default:
-		err = fmt.Errorf("%w: %w", errGzip, err)
+// formatByName returns the format of documents that the name of a file says it has, or "".
+func formatByName(name string) Format {
+	for _, c := range compressions {
+		name = strings.TrimSuffix(name, c.ending)
 	}
-	return n, err
-}
-
-// plainText returns in, decompressed, and its first bytes: prefixSize, or fewer if
-// there is an error, such as the end, before that.
-func plainText(in io.Reader) (*bufio.Reader, []byte, error) {
-	for range maxNested {
-		buffered := bufio.NewReaderSize(in, prefixSize)
-		head, err := buffered.Peek(2)
-		if len(head) == 0 && err != nil && err != io.EOF {
-			return nil, nil, err
-		}
-		if len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
-			data, err := buffered.Peek(prefixSize)
-			if len(data) == 0 && err == io.EOF {
-				return nil, nil, ErrEmpty
-			}
-			return buffered, data, nil
-		}
-		unzipped, err := gzip.NewReader(buffered)
-		if err != nil {
-			return nil, nil, stopped(0, fmt.Errorf("%w: %w", errGzip, err))
-		}
-		in = gunzip{unzipped}
+	switch path.Ext(name) {
+	case ".bson":
+		return BSON
+	case ".json", ".jsonl", ".ndjson":
+		return JSON
 	}
-	return nil, nil, fmt.Errorf("%w: compressed more than %d times", ErrFormat, maxNested)
+	return ""
 }

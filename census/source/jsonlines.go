@@ -97,7 +97,7 @@ func (b *Batch) addDocument(s []byte, i int, place uint32, path []string, elemen
 		if err != nil {
 			return -1, err
 		}
-		if s[i] == '"' && b.addPasted(short(s[i:end]), place) {
+		if isQuote[s[i]] && b.addPasted(short(s[i:end]), place) {
 			return -1, nil
 		}
 		b.addJSON(s, i, end, place, false)

@@ -15,8 +15,15 @@ var errUnfinished = errors.New("the JSON document does not end")
 // isSpace contains the bytes that may be between tokens.
 var isSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true}
 
-// endsWord contains the bytes that cannot be part of a number, true, false or null.
-var endsWord = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true, ':': true, '"': true, '{': true, '[': true}
+// endsWord contains the bytes that cannot be part of a number, true, false or null, or
+// of a name.
+var endsWord = [256]bool{
+	' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true, ':': true, '{': true, '[': true,
+	'"': true, '\'': true, '`': true, '(': true, ')': true,
+}
+
+// isQuote contains the bytes around strings: of JSON, and of mongosh.
+var isQuote = [256]bool{'"': true, '\'': true, '`': true}
 
 // skipSpace returns the position of the first token at i or after it.
 func skipSpace(s []byte, i int) int {
@@ -28,9 +35,10 @@ func skipSpace(s []byte, i int) int {
 
 // skipString returns the position after the string whose first quote is at i.
 func skipString(s []byte, i int) (int, error) {
+	quote := s[i]
 	i++
 	for {
-		k := bytes.IndexByte(s[i:], '"')
+		k := bytes.IndexByte(s[i:], quote)
 		if k < 0 {
 			return 0, errUnfinished
 		}
@@ -53,43 +61,51 @@ func skipValue(s []byte, i int) (int, error) {
 		return 0, errUnfinished
 	}
 	switch s[i] {
-	case '"':
+	case '"', '\'', '`':
 		return skipString(s, i)
 	case '{', '[':
 		return skipNested(s, i)
 	}
-	start := i
-	if bytes.HasPrefix(s[i:], []byte("ObjectId(")) {
-		end := bytes.IndexByte(s[i:], ')')
-		if end < 0 {
-			return 0, errUnfinished
-		}
-		return i + end + 1, nil
+	end := skipWord(s, i)
+	if end == i {
+		return 0, errJSON
 	}
+	if string(s[i:end]) == "new" {
+		if name := skipSpace(s, end); name > end && name < len(s) && !endsWord[s[name]] {
+			end = skipWord(s, name)
+		}
+	}
+	if end < len(s) && s[end] == '(' { // a call, as ObjectId(...) of the shell
+		return skipNested(s, end)
+	}
+	return end, nil
+}
+
+// skipWord returns the position after the number, the constant or the name that starts
+// at i.
+func skipWord(s []byte, i int) int {
 	for i < len(s) && !endsWord[s[i]] {
 		i++
 	}
-	if i == start {
-		return 0, errJSON
-	}
-	return i, nil
+	return i
 }
 
-// skipNested returns the position after the object or array that starts at i.
+// skipNested returns the position after the object, the array or the arguments that
+// start at i.
 func skipNested(s []byte, i int) (int, error) {
 	depth := 0
 	for i < len(s) {
 		switch s[i] {
-		case '"':
+		case '"', '\'', '`':
 			end, err := skipString(s, i)
 			if err != nil {
 				return 0, err
 			}
 			i = end
 			continue
-		case '{', '[':
+		case '{', '[', '(':
 			depth++
-		case '}', ']':
+		case '}', ']', ')':
 			if depth--; depth == 0 {
 				return i + 1, nil
 			}
@@ -114,14 +130,10 @@ func findJSON(s []byte, i int, path []string, found func(from, to int)) error {
 		if i >= len(s) {
 			return errUnfinished
 		}
-		if s[i] != '"' {
-			return errJSON
-		}
-		end, err := skipString(s, i)
+		key, end, err := keyAt(s, i)
 		if err != nil {
 			return err
 		}
-		key := s[i+1 : end-1]
 		i = skipSpace(s, end)
 		if i >= len(s) {
 			return errUnfinished
@@ -143,13 +155,30 @@ func findJSON(s []byte, i int, path []string, found func(from, to int)) error {
 		}
 		switch s[i] {
 		case ',':
-			i = skipSpace(s, i+1)
+			if i = skipSpace(s, i+1); i < len(s) && s[i] == '}' {
+				return nil // mongosh and programs in JavaScript may write a last comma
+			}
 		case '}':
 			return nil
 		default:
 			return errJSON
 		}
 	}
+}
+
+// keyAt returns the key that starts at i, without its quotes if it has some, and the
+// position after it.
+func keyAt(s []byte, i int) (key []byte, end int, err error) {
+	if isQuote[s[i]] {
+		if end, err = skipString(s, i); err != nil {
+			return nil, 0, err
+		}
+		return s[i+1 : end-1], end, nil
+	}
+	if end = skipWord(s, i); end == i {
+		return nil, 0, errJSON
+	}
+	return s[i:end], end, nil
 }
 
 // enterJSON calls found with every value that path names in the value from from to to.

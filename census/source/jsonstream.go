@@ -3,12 +3,19 @@ package source
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 )
 
 // maxJSON is the longest document that is read from a stream of JSON.
 const maxJSON = maxLine
+
+// morePrompt is what mongosh writes where it has more documents than it shows.
+const morePrompt = `Type "it" for more`
+
+// errMore is the error for the output of mongosh that ends before its documents do.
+var errMore = errors.New(`the output of mongosh ends here with '` + morePrompt + `': write all documents, with .toArray() after find() or with mongoexport`)
 
 // jsonReader reads JSON documents that are not one to a line: the elements of an
 // array, or documents written over several lines.
@@ -63,6 +70,9 @@ func (r *jsonReader) batch(ctx context.Context, b *Batch, depth *int) error {
 			*depth = 0
 			r.pass(1)
 			continue
+		}
+		if c := r.data[0]; c == 'T' && r.need(ctx, len(morePrompt)) == nil && string(r.data[:len(morePrompt)]) == morePrompt {
+			return errMore
 		}
 		size, err := r.document(ctx)
 		if err != nil {

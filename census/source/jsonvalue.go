@@ -28,13 +28,8 @@ func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 			b.addJSON(s, i, end, place, false)
 			return nil
 		})
-	case '"':
-		text := value[1 : len(value)-1]
-		t := typeString
-		if isHexID(text) {
-			t = typeHexString
-		}
-		b.addOther(t, place, unescape(text), value)
+	case '"', '\'', '`':
+		b.addString(unescape(value[1:len(value)-1]), value, place)
 	default:
 		if b.addPasted(short(value), place) {
 			break
@@ -105,8 +100,13 @@ func wordType(word []byte) Type {
 		return typeObject
 	case '[':
 		return typeArray
-	case '"':
+	case '"', '\'', '`':
 		return typeString
+	}
+	if name, _, isCall := bytes.Cut(bytes.TrimPrefix(word, []byte("new ")), []byte{'('}); isCall {
+		if t, known := callTypes[string(bytes.TrimSpace(name))]; known {
+			return t
+		}
 	}
 	if new(Batch).addPasted(short(word), 0) {
 		return typeObject // ObjectId(...), as the shell writes it
@@ -127,6 +127,14 @@ func wordType(word []byte) Type {
 		return typeDouble
 	}
 	return typeText
+}
+
+// callTypes are the types by the functions with which shells write them.
+var callTypes = map[string]Type{
+	"ISODate": typeDate, "Date": typeDate, "UUID": typeUUID, "Long": typeLong, "NumberLong": typeLong, "Int32": typeInt,
+	"NumberInt": typeInt, "Double": typeDouble, "Decimal128": typeDecimal, "NumberDecimal": typeDecimal,
+	"Binary": typeBinData, "BinData": typeBinData, "Timestamp": typeTimestamp, "MinKey": typeMinKey, "MaxKey": typeMaxKey,
+	"Code": typeJavascript, "DBRef": typeObject,
 }
 
 // plain returns the bytes that distinguish an object of Type k from others: for a

@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/source"
@@ -112,5 +116,61 @@ func TestDeepNesting(t *testing.T) {
 	r, err = read(t, bytes.NewReader(doc), &census.Options{Format: source.BSON, Field: path})
 	if err != nil || found(r) != "0 ids, [object:1], without 0" {
 		t.Errorf("deep BSON: %s, %v", found(r), err)
+	}
+}
+
+// TestBomb reads compressed data that expands to far more than a dump does, and shorter
+// data that expands as much.
+func TestBomb(t *testing.T) {
+	packed := func(mib int, compress func(io.Writer) io.WriteCloser) io.Reader {
+		var b bytes.Buffer
+		w := compress(&b)
+		text := &endless{size: mib << 20, fill: func(p []byte) int { return copy(p, bytes.Repeat([]byte("x\n"), len(p)/2)) }}
+		if _, err := io.Copy(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return &b
+	}
+	zip := func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }
+	for name, compress := range map[string]func(io.Writer) io.WriteCloser{
+		"gzip": zip,
+		"zstd": func(w io.Writer) io.WriteCloser {
+			z, err := zstd.NewWriter(w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return z
+		},
+	} {
+		for mib, stops := range map[int]bool{250: false, 270: true} {
+			_, err := read(t, packed(mib, compress), &census.Options{Format: source.Grep})
+			if stopped := err != nil && strings.Contains(err.Error(), name+": it expands to more than 500 times its size"); stopped != stops {
+				t.Errorf("%s of %d MiB: %v, want a stop: %v", name, mib, err, stops)
+			}
+		}
+	}
+	// What expands less is read to its end.
+	random := rand.New(rand.NewPCG(1, 2))
+	sparse := &endless{size: 300 << 20, fill: func(p []byte) int {
+		n := copy(p, bytes.Repeat([]byte("x\n"), len(p)/2))
+		for range n / 800 {
+			p[random.IntN(n)] = 'y'
+		}
+		return n
+	}}
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.Copy(w, sparse); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ratio := 300 << 20 / b.Len()
+	if _, err := read(t, &b, &census.Options{Format: source.Grep}); err != nil || ratio < 50 {
+		t.Errorf("a text that expands to %d times its size: %v", ratio, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/census"
@@ -155,6 +156,14 @@ func zipped(data []byte) []byte {
 	return b.Bytes()
 }
 
+func zstandard(data []byte) []byte {
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err)
+	}
+	return w.EncodeAll(data, nil)
+}
+
 // read counts one source and returns the report and Read's error.
 func read(t testing.TB, in io.Reader, o *census.Options) (*census.Report, error) {
 	t.Helper()
@@ -181,6 +190,9 @@ func TestEveryFormat(t *testing.T) {
 			"gzip":            bytes.NewReader(zipped(data)),
 			"two gzips":       bytes.NewReader(append(zipped(data[:len(data)/2]), zipped(data[len(data)/2:])...)),
 			"twice gzip":      bytes.NewReader(zipped(zipped(data))),
+			"zstd":            bytes.NewReader(zstandard(data)),
+			"two zstds":       bytes.NewReader(append(zstandard(data[:len(data)/2]), zstandard(data[len(data)/2:])...)),
+			"gzip in zstd":    bytes.NewReader(zstandard(zipped(data))),
 		} {
 			r, err := read(t, in, o)
 			if got := found(r); err != nil || got != want {
@@ -254,6 +266,17 @@ func TestTexts(t *testing.T) {
 		{"an id, and not quite one", `{"_id":{"$oid":"` + idA + `"}}` + "\n" + `{"_id":{"$oid":"` + idB + `","x":1}}` + "\n" + `{"_id":{"$oid":"` + idB[1:] + `x"}}` + "\n", census.Options{}, "1 ids, [object:2], without 0"},
 		{"not quite an id", `{"_id":{"$oid":"` + idA + `","x":1}}` + "\n" + `{"_id":{"$oid":"` + idA[1:] + `"}}`, census.Options{}, "0 ids, [object:2], without 0"},
 		{"broken lines", `{"_id":{"$oid":"` + idA + `"}}` + "\n" + `{"_id":{"$oid":"` + idB + `"},` + "\nnonsense\n{]}\n\n", census.Options{}, "1 ids, without 0, broken 3"},
+		{"grep behind escapes", `a\u003c` + idA + `\u003e b\b` + idA + ` c\f` + idB + ` \n` + idA + ` \x3c` + idB + ` \x` + idA + ` %22` + idB + `%22 \\u0022` + idA, census.Options{Format: source.Grep}, "8 ids, without 0"},
+		{"grep of what only looks like an escape", `u003c` + idA + ` \u03c` + idA + ` \u0003c` + idA + ` x3c` + idB + ` \x3` + idB + ` \a` + idA + ` b` + idA + ` %2` + idB + ` 22` + idB, census.Options{Format: source.Grep}, "0 ids, without 0"},
+		{"mongosh", "[\n  {\n    _id: ObjectId('" + idA + "'),\n    name: \"it's }\",\n    'a b': [ 1, 'x}', `'\"}` ],\n    when: ISODate('2024-01-01T00:00:00.000Z'),\n    n: Long('5'), re: new Date(1, 2)\n  },\n  { n: 2, _id: ObjectId(\"" + idB + "\") },\n  { _id: UUID('00112233-4455-6677-8899-aabbccddeeff') },\n  { _id: ISODate('2024-01-01') },\n]\n", census.Options{}, "2 ids, [date:1 uuid:1], without 0"},
+		{"mongosh by line", "{ _id: ObjectId('" + idA + "'), n: 1 }\n{_id:ObjectId('" + idB + "')}\n{ _id: new ObjectId('" + idB + "'), }\n", census.Options{}, "3 ids, without 0"},
+		{"mongosh with more", "[\n { _id: ObjectId('" + idA + "') }\n]\nType \"it\" for more\n", census.Options{}, "1 ids, without 0, error"},
+		{"without quotes", "{_id:1}\n{_id:2,a:'}'}\n", census.Options{}, "0 ids, [int:2], without 0"},
+		{"strings", `{"_id":"` + idA + `"}` + "\n" + `{"_id":"` + strings.ToUpper(idB) + `"}` + "\n" + `{"_id":"` + idB[1:] + `"}` + "\n", census.Options{}, "2 ids, [string:1], without 0"},
+		{"strings with an escape", `[{"_id":"\u0036` + idA[1:] + `"}]`, census.Options{}, "1 ids, without 0"},
+		{"strings beside an ObjectId", `{"_id":"` + idA + `"}` + "\n" + `{"_id":{"$oid":"` + idA + `"}}` + "\n", census.Options{}, "1 ids, [hex-string:1], without 0"},
+		{"semicolons", "name;_id\na,b;" + idA + "\nc;\"ObjectId(" + idB + ")\"\n", census.Options{}, "2 ids, without 0"},
+		{"tabs", "\"_id\"\tname\r\n" + idA + "\ta;b,c\r\n" + idB + "\td\r\n", census.Options{}, "2 ids, without 0"},
 		{"empty documents", "{}\n{ }\n", census.Options{}, "0 ids, without 2"},
 		{"unknown", "what is this\n", census.Options{}, "0 ids, without 0, error"},
 		{"empty", "", census.Options{}, "0 ids, without 0, error"},
@@ -325,6 +348,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"no end of the first", unended(first), 0, "stopped at byte 0: census: not a BSON document: no zero byte at its end"},
 		{"no end of the second", unended(first + int(binary.LittleEndian.Uint32(whole[first:]))), 1, at + "census: not a BSON document: no zero byte at its end"},
 		{"no end of a plain one", append(append(bytes.Clone(whole[:first]), whole[:first-1]...), 1), 1, at + "census: not a BSON document: no zero byte at its end"},
+		{"half zstd", zstandard(all["json canonical"])[:200], 0, "census: zstd: the compressed data ends early"},
 		{"half gzip", zipped(all["json canonical"])[:200], 0, "census: gzip: the compressed data ends early"},
 		{"cut archive", archive[:bytes.LastIndex(archive[:len(archive)-4], archive[len(archive)-4:])+4], 5, "the archive ends before its collections do: shop.other"},
 		{"cut array", all["array"][:len(all["array"])-2], 4, "the array does not end"},
@@ -338,7 +362,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q", test.name, err, test.want)
 		}
-		if r.IDs != test.ids && test.name != "half gzip" {
+		if r.IDs != test.ids && !strings.HasPrefix(test.name, "half") {
 			t.Errorf("%s: %d ids were read before, want %d", test.name, r.IDs, test.ids)
 		}
 		if !r.Broken() {

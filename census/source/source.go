@@ -13,7 +13,6 @@
 package source
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +24,10 @@ import (
 
 // Options define what is read. The zero Options are ready to use.
 type Options struct {
+	// Name is the name of the source. A file without a single byte is an empty
+	// collection if its name says that it is of BSON or JSON.
+	Name string
+
 	// Field is the field that is read from documents, with dots for one inside
 	// another. Of an array on its path, every element counts.
 	// Default: "_id".
@@ -75,9 +78,10 @@ type Input struct {
 	options  Options
 	path     []string // Options.Field
 	elements bool     // an array's elements are values, too
-	text     *bufio.Reader
+	text     *content
 	pool     pool
 	lines    bool // of JSON: one document per line
+	comma    rune // of CSV: what separates columns
 }
 
 // Open begins to read in and detects its format. The error wraps [ErrEmpty],
@@ -87,25 +91,22 @@ func Open(in io.Reader, o Options) (*Input, error) {
 	if !slices.Contains(Formats, o.Format) {
 		return nil, fmt.Errorf("%w: %q", ErrFormat, o.Format)
 	}
-	text, head, err := plainText(in)
+	text, err := newContent(in)
+	format, err := o.formatOf(text, err)
+	if err == nil && strings.HasPrefix(string(text.head), utf8Mark) && format != Grep {
+		_, err = text.Discard(len(utf8Mark))
+		text.head = text.head[len(utf8Mark):]
+	}
 	if err != nil {
+		text.close()
 		return nil, err
-	}
-	format := o.Format
-	if format == Auto {
-		if format, err = detect(head, o.Column); err != nil {
-			return nil, err
-		}
-	}
-	if strings.HasPrefix(string(head), utf8Mark) && format != Grep {
-		if _, err := text.Discard(len(utf8Mark)); err != nil {
-			return nil, err
-		}
-		head = head[len(utf8Mark):]
 	}
 	s := &Input{
 		Format: format, Unit: "document", options: o, path: strings.Split(o.Field, "."),
-		elements: o.Field != "_id", text: text, lines: format == JSON && oneToALine(head),
+		elements: o.Field != "_id", text: text, lines: format == JSON && oneToALine(text.head),
+	}
+	if format == CSV {
+		s.comma, _ = findColumn(text.head, o.Column)
 	}
 	s.pool.keep = o.Values
 	switch {
@@ -117,6 +118,19 @@ func Open(in io.Reader, o Options) (*Input, error) {
 	return s, nil
 }
 
+// formatOf returns the format of text. err is the error of opening it.
+func (o *Options) formatOf(text *content, err error) (Format, error) {
+	if err == ErrEmpty {
+		if named := formatByName(o.Name); named != "" && (o.Format == Auto || o.Format == named) {
+			return named, nil
+		}
+	}
+	if err == nil && o.Format == Auto {
+		return detect(text.head, o.Column)
+	}
+	return o.Format, err
+}
+
 // Read calls take with every batch of s, in order, one at a time; take must not
 // keep the batch. The error says where reading stopped and why. It is take's
 // error, the reader's, or ctx's cause.
@@ -126,13 +140,17 @@ func (s *Input) Read(ctx context.Context, take func(*Batch) error) error {
 	l := &lines{in: s.text, ends: newlines, workers: s.options.Workers, pool: &s.pool}
 	switch {
 	case s.Format == List:
+		defer s.text.close()
 		return l.read(ctx, func() lineParser { return list{} }, take)
 	case s.Format == Grep:
+		defer s.text.close()
 		l.ends = betweenDigits
 		return l.read(ctx, func() lineParser { return grep{} }, take)
 	case s.lines:
+		defer s.text.close()
 		return l.read(ctx, func() lineParser { return &jsonLines{Input: s} }, take)
 	case s.Format == CSV:
+		defer s.text.close()
 		return s.readAhead(take, func(emit func(*Batch) error) error {
 			return (&csvReader{s, emit}).read(ctx)
 		})

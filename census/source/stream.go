@@ -32,9 +32,9 @@ type filled struct {
 	err error
 }
 
-// newStream starts to read in. close must be called; it does not wait for a read
-// that hangs.
-func newStream(in io.Reader) *stream {
+// newStream starts to read in, and closes it at its end. close must be called; it does
+// not wait for a read that hangs.
+func newStream(in *content) *stream {
 	s := &stream{full: make(chan filled, readAhead), free: make(chan []byte, readAhead), stop: make(chan struct{})}
 	for range readAhead {
 		s.free <- nil
@@ -45,7 +45,8 @@ func newStream(in io.Reader) *stream {
 
 func (s *stream) close() { close(s.stop) }
 
-func (s *stream) fill(in io.Reader) {
+func (s *stream) fill(in *content) {
+	defer in.close()
 	defer close(s.full)
 	for {
 		var buf []byte

@@ -26,7 +26,8 @@ func (list) parse(block []byte, b *Batch) {
 	b.Documents = place
 }
 
-// grep finds every run of exactly 24 hexadecimal digits.
+// grep finds every run of exactly 24 hexadecimal digits, also behind an escaped
+// character whose digits or letter continue into the run.
 type grep struct{}
 
 func (grep) parse(block []byte, b *Batch) {
@@ -47,7 +48,8 @@ func (grep) parse(block []byte, b *Batch) {
 		for to < len(block) && isHex[block[to]] {
 			to++
 		}
-		if to-from == hexDigits {
+		if id := to - hexDigits; id == from || id > from && from+escaped(block[:from], block[from:to]) == id {
+			from = id
 			place += uint32(bytes.Count(block[line:from], []byte{'\n'}))
 			line = from
 			b.addHex(block[from:to], place)
@@ -58,6 +60,21 @@ func (grep) parse(block []byte, b *Batch) {
 	b.Documents = place
 }
 
+// escaped returns how many bytes of run, which are hexadecimal digits, belong to an
+// escaped character that begins in before: as in \u003c and \b of JSON, \x3c of programs
+// and %3C of URLs.
+func escaped(before, run []byte) int {
+	switch {
+	case bytes.HasSuffix(before, []byte(`\u`)):
+		return 4
+	case bytes.HasSuffix(before, []byte(`\x`)), bytes.HasSuffix(before, []byte(`%`)):
+		return 2
+	case bytes.HasSuffix(before, []byte(`\`)) && (run[0] == 'b' || run[0] == 'f'):
+		return 1
+	}
+	return 0
+}
+
 // isHex contains the hexadecimal digits.
 var isHex = func() (t [256]bool) {
 	for _, c := range []byte("0123456789abcdefABCDEF") {
@@ -66,8 +83,8 @@ var isHex = func() (t [256]bool) {
 	return t
 }()
 
-// betweenDigits are the ends of blocks of any text that cut no run of digits. A block
-// may therefore end within a line.
+// betweenDigits are the ends of blocks of any text that cut neither a run of digits
+// nor an escape before it. A block may therefore end within a line.
 var betweenDigits = ends{
 	first: func(data []byte) int {
 		for i, c := range data {
@@ -79,7 +96,13 @@ var betweenDigits = ends{
 	},
 	last: func(data []byte) int {
 		for i := len(data) - 1; i >= 0; i-- {
-			if !isHex[data[i]] {
+			switch {
+			case isHex[data[i]]:
+			case data[i] == '%', data[i] == '\\':
+				return i
+			case i > 0 && (data[i] == 'u' || data[i] == 'x') && data[i-1] == '\\':
+				return i - 1
+			default:
 				return i + 1
 			}
 		}

@@ -33,6 +33,9 @@ const (
 	TypeCount
 )
 
+// HexString is the type of strings of 24 hexadecimal digits.
+const HexString = typeHexString
+
 var typeNames = [TypeCount]string{
 	"text", "double", "string", "hex-string", "object", "array", "binData", "uuid",
 	"undefined", "bool", "date", "null", "regex", "dbPointer", "javascript", "symbol", "int",

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +23,9 @@ import (
 var censusFormats = stringForms(source.Formats)
 
 var censusSteps = stringForms(census.Steps)
+
+// interruptedNames is how long an interrupted census waits for the names of processes.
+const interruptedNames = 2 * time.Second
 
 // censusFlags are the flags of oid census.
 type censusFlags struct {
@@ -47,11 +53,14 @@ documents were created, by how many processes, and what deserves attention. All
 sources go into one report. A SOURCE is
 
   a file     .bson and --archive files of mongodump, JSON (lines or an array) and
-             CSV of mongoexport, a list of ids; with --grep any text. Each may be
-             compressed with gzip. The format is found out from the content.
-  -          the same from standard input, as without any SOURCE
-  mongodb://HOST/DATABASE.COLLECTION
-             a collection of a MongoDB server; only its index on _id is read
+             CSV of mongoexport, output of mongosh, a list of ids; with --grep any
+             text. Each may be compressed with gzip or zstd. The format is found out
+             from the content.
+  a folder   of mongodump: every collection in it
+  -          what a file can be, from standard input, as without any SOURCE
+  mongodb://HOST/DATABASE.COLLECTION, mongodb://HOST/DATABASE
+             a collection of a MongoDB server, of which only the index on _id is
+             read, or all collections of a database
   store:COLLECTION, sqlite:PATH#COLLECTION, postgres://...#COLLECTION
              a collection of the store (see "oid find"), or of another store
 
@@ -86,16 +95,31 @@ not in the other.
 				return usagef("--ids goes with --compare")
 			}
 			c := census.New(&f.options)
-			if err := r.readAll(cmd.Context(), c, args); err != nil {
-				return err
+			ctx := cmd.Context()
+			stopped := r.readAll(ctx, c, args)
+			switch _, byUser := errors.AsType[interrupted](stopped); {
+			case byUser && c.Units() > 0:
+				// What was counted is shown, and a second signal ends that.
+				signal.Reset(os.Interrupt, syscall.SIGTERM)
+				c.EndEarly(stopped.Error())
+				std.warn("%v: the report is partial", stopped)
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), interruptedNames)
+				defer cancel()
+			case stopped != nil:
+				return stopped
 			}
-			t, err := f.where.openTracer(cmd.Context())
+			t, err := f.where.openTracer(ctx)
 			if err != nil {
 				std.warn("processes are shown without names: %v", err)
 			}
-			name, failed := t.namer(cmd.Context())
+			name, failed := t.namer(ctx)
 			options.Name = name
-			return errors.Join(f.report(std, c, options), failed(), t.Close())
+			err = errors.Join(f.report(std, c, options), failed(), t.Close())
+			if stopped != nil {
+				return stopped
+			}
+			return err
 		},
 	}
 	flags := cmd.Flags()
@@ -182,7 +206,7 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 	r, err := c.Report(o)
 	if err == nil {
 		for _, s := range r.Sources {
-			if s.Error = plain(s.Error); s.Error != "" {
+			if s.Error = plain(s.Error); s.Error != "" && s.Error != r.Partial {
 				std.warn("%s: %s", s.Name, s.Error) // also where the report goes to a file or a pipe
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -115,6 +116,20 @@ func TestCensusOfCollection(t *testing.T) {
 		t.Errorf("dump against collection: %s", out.String())
 	}
 
+	// Every collection of the database, each by itself.
+	if _, err := client.Database(database).Collection("other").InsertOne(t.Context(), bson.D{{Key: "_id", Value: objectid.New()}}); err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + database
+	r = censusOf(t, u.String())
+	ids := map[string]int64{}
+	for _, s := range r.Sources {
+		ids[s.Collection] = s.IDs
+	}
+	if ids[database+".or.ders"] != n || ids[database+".other"] != 1 || len(r.Sources) != 2 {
+		t.Errorf("ids by collection of a database: %v, want %d and 1", ids, n)
+	}
+
 	// A server that is not there is an error that says so, and no password.
 	out.Reset()
 	u.Host, u.User = "127.0.0.1:1", url.UserPassword("me", "secret")
@@ -166,4 +181,39 @@ func TestCensusOfFIFO(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
+}
+
+// TestNextBatch holds how many documents are asked for on lines of different speeds.
+func TestNextBatch(t *testing.T) {
+	for _, test := range []struct {
+		size, want int32
+		took       time.Duration
+	}{
+		{1000, 2000, 249 * time.Millisecond}, {1000, 1000, 250 * time.Millisecond},
+		{1000, 1000, time.Second}, {1000, 500, time.Second + 1},
+		{60_000, 100_000, 0}, {100_000, 100_000, 0}, {150, 100, time.Minute}, {100, 100, time.Minute},
+	} {
+		if got := nextBatch(test.size, test.took); got != test.want {
+			t.Errorf("after %d documents in %v: %d, want %d", test.size, test.took, got, test.want)
+		}
+	}
+}
+
+// TestCensusOfNoServer gives up on a server that refuses connections while a person
+// waits, and on one that never answers.
+func TestCensusOfNoServer(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for _, host := range []string{"127.0.0.1:1", silent.Addr().String()} {
+		for _, path := range []string{"/shop", "/shop.orders"} {
+			began := time.Now()
+			got := oid(t, "", "census", "mongodb://"+host+path)
+			if took := time.Since(began); got.code != exitFailed || !strings.Contains(got.err, "server selection error") || took > 4*selectionTimeout {
+				t.Errorf("%s%s: exit code %d after %v: %s", host, path, got.code, took, got.err)
+			}
+		}
+	}
 }

@@ -11,9 +11,7 @@ import (
 	"os"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/internal/engine"
@@ -23,30 +21,63 @@ import (
 
 // censusReader reads the sources of oid census.
 type censusReader struct {
-	std   streams
-	flags *censusFlags
+	std      streams
+	flags    *censusFlags
+	progress *progress
+	clients  []*mongo.Client
+}
+
+// part is what is read as one: a file, a collection, or one of those in a folder or a
+// database.
+type part struct {
+	name       string // of its source, for people
+	collection string // or empty, see [census.Census.ReadCollection]
+	size       int64  // bytes to read, or -1
+	documents  int64  // to read, as the server estimates, or -1
+	open       func(ctx context.Context) (io.ReadCloser, error)
 }
 
 // readAll reads every source into c. Unreadable sources are part of c's report; the
 // errors returned are those of wrong use and of ctx.
 func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []string) error {
-	p := newProgress(r.std, r.flags.quiet, sources)
-	defer p.finish()
+	defer r.close()
+	var parts []part
 	for _, source := range sources {
-		in, err := r.open(ctx, source)
+		more, err := r.parts(ctx, source)
 		if _, isUsage := errors.AsType[usageError](err); isUsage {
 			return err
 		}
 		if err != nil {
-			in = io.NopCloser(failing{err})
+			more = []part{{name: nameOf(source), size: -1, documents: -1, open: func(context.Context) (io.ReadCloser, error) { return nil, err }}}
 		}
-		// The report has the error.
-		_ = c.Read(ctx, nameOf(source), p.reader(in))
-		if err := errors.Join(ctx.Err(), in.Close()); err != nil {
+		parts = append(parts, more...)
+	}
+	r.progress = newProgress(r.std, r.flags.quiet, parts)
+	defer r.progress.finish()
+	for _, p := range parts {
+		if err := r.readPart(ctx, c, p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (r *censusReader) readPart(ctx context.Context, c *census.Census, p part) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	in, err := p.open(ctx)
+	if err != nil {
+		in = io.NopCloser(failing{err})
+	}
+	// The report has the error.
+	_ = c.ReadCollection(ctx, p.name, p.collection, r.progress.reader(in))
+	if ctx.Err() != nil {
+		// Closing may wait for a server, and the process ends soon.
+		go in.Close()
+		return context.Cause(ctx)
+	}
+	return in.Close()
 }
 
 // failing is a source that cannot be opened.
@@ -73,22 +104,28 @@ func isMongo(source string) bool {
 	return strings.HasPrefix(source, "mongodb://") || strings.HasPrefix(source, "mongodb+srv://")
 }
 
-// open returns the content of a source: the bytes of a file, or the documents of a
-// collection as BSON.
-func (r *censusReader) open(ctx context.Context, source string) (io.ReadCloser, error) {
+// parts returns what there is to read of a source.
+func (r *censusReader) parts(ctx context.Context, source string) ([]part, error) {
+	p := part{name: nameOf(source), size: -1, documents: -1}
+	one := func(open func(context.Context) (io.ReadCloser, error)) ([]part, error) {
+		p.open = open
+		return []part{p}, nil
+	}
 	switch {
 	case source == "-":
-		return io.NopCloser(r.std.stdin(ctx, "the source")), nil
+		return one(func(ctx context.Context) (io.ReadCloser, error) {
+			return io.NopCloser(r.std.stdin(ctx, "the source")), nil
+		})
 	case isMongo(source):
-		return r.mongo(ctx, source)
+		return r.mongoParts(ctx, source)
 	case strings.HasPrefix(source, "store:"):
-		return r.store(ctx, &r.flags.where, strings.TrimPrefix(source, "store:"))
+		return r.storePart(p, &r.flags.where, strings.TrimPrefix(source, "store:"))
 	case strings.HasPrefix(source, "sqlite:"), isPostgres(source):
 		i := strings.LastIndexByte(source, '#')
 		if i < 0 {
 			return nil, usagef("source %q has no collection; write it at the end, as in sqlite:PATH#COLLECTION", nameOf(source))
 		}
-		return r.store(ctx, &storeFlag{url: source[:i]}, source[i+1:])
+		return r.storePart(p, &storeFlag{url: source[:i]}, source[i+1:])
 	}
 	info, err := os.Stat(source)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(source, `/\.`) {
@@ -98,13 +135,16 @@ func (r *censusReader) open(ctx context.Context, source string) (io.ReadCloser, 
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder; name the files in it, such as %s", source, strings.TrimSuffix(source, "/")+"/*.bson")
+		return folderParts(source)
 	}
 	if info.Mode().IsRegular() {
-		return os.Open(source)
+		p.size = info.Size()
+		return one(func(context.Context) (io.ReadCloser, error) { return os.Open(source) })
 	}
 	// Opening a FIFO waits for a writer, and reading waits for its output.
-	return interruptible(ctx, &lazyFile{path: source}), nil
+	return one(func(ctx context.Context) (io.ReadCloser, error) {
+		return interruptible(ctx, &lazyFile{path: source}), nil
+	})
 }
 
 // lazyFile is a file that is opened by the first Read.
@@ -124,11 +164,17 @@ func (f *lazyFile) Read(p []byte) (int, error) {
 	return f.file.Read(p)
 }
 
-// store returns the documents of a collection of a store.
-func (r *censusReader) store(ctx context.Context, where *storeFlag, collection string) (io.ReadCloser, error) {
+// storePart returns p as a collection of a store.
+func (r *censusReader) storePart(p part, where *storeFlag, collection string) ([]part, error) {
 	if err := engine.CheckCollection(collection); err != nil {
 		return nil, usageError{err}
 	}
+	p.open = func(ctx context.Context) (io.ReadCloser, error) { return r.store(ctx, where, collection) }
+	return []part{p}, nil
+}
+
+// store returns the documents of a collection of a store.
+func (r *censusReader) store(ctx context.Context, where *storeFlag, collection string) (io.ReadCloser, error) {
 	s, err := where.openToRead(ctx)
 	if err != nil {
 		return nil, err
@@ -154,78 +200,6 @@ func (r *censusReader) store(ctx context.Context, where *storeFlag, collection s
 // pushDown reports whether the store can select the ids in the range.
 func (r *censusReader) pushDown() bool {
 	return r.flags.options.Field == "_id" && r.flags.options.Range != (objectid.Range{})
-}
-
-// mongo returns the documents of a collection on a MongoDB server, each with only the
-// field that is counted.
-func (r *censusReader) mongo(ctx context.Context, source string) (io.ReadCloser, error) {
-	uri, database, collection, err := splitNamespace(source)
-	if err != nil {
-		return nil, err
-	}
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
-	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", nameOf(source), err)
-	}
-	c := client.Database(database).Collection(collection)
-	return documents(func(w io.Writer) error {
-		// The connection must be closed also after ctx has ended.
-		defer func() { _ = client.Disconnect(context.WithoutCancel(ctx)) }()
-		return r.find(ctx, c, w)
-	}), nil
-}
-
-var errNoHint = errors.New("no hint was given")
-
-// find writes the documents of c to w.
-func (r *censusReader) find(ctx context.Context, c *mongo.Collection, w io.Writer) error {
-	filter := bson.M{}
-	if r.pushDown() {
-		filter = r.flags.options.Range.Filter()
-	}
-	projection := bson.M{"_id": 0, r.flags.options.Field: 1}
-	if r.flags.options.Field == "_id" {
-		projection = bson.M{"_id": 1}
-	}
-	find := options.Find().SetProjection(projection).SetBatchSize(10_000)
-	var cursor *mongo.Cursor
-	err := errNoHint
-	if r.flags.options.Field == "_id" {
-		// With the hint the server reads only the index. Some collections have no
-		// index on _id.
-		cursor, err = c.Find(ctx, filter, find, options.Find().SetHint(bson.D{{Key: "_id", Value: 1}}))
-	}
-	if err != nil && ctx.Err() == nil && !mongo.IsNetworkError(err) && !mongo.IsTimeout(err) {
-		cursor, err = c.Find(ctx, filter, find)
-	}
-	if err != nil {
-		return err
-	}
-	defer cursor.Close(context.WithoutCancel(ctx))
-	for cursor.Next(ctx) {
-		if _, err := w.Write(cursor.Current); err != nil {
-			return err
-		}
-	}
-	return cursor.Err()
-}
-
-// splitNamespace splits mongodb://HOST/DATABASE.COLLECTION into a connection string,
-// the database and the collection.
-func splitNamespace(source string) (uri, database, collection string, err error) {
-	base, query, hasQuery := strings.Cut(source, "?")
-	scheme, rest, _ := strings.Cut(base, "://")
-	hosts, namespace, _ := strings.Cut(rest, "/")
-	namespace, err = url.PathUnescape(namespace)
-	database, collection, found := strings.Cut(namespace, ".")
-	if err != nil || !found || database == "" || collection == "" || hosts == "" {
-		return "", "", "", usagef("source %s has no collection; write mongodb://HOST/DATABASE.COLLECTION", nameOf(source))
-	}
-	uri = scheme + "://" + hosts + "/" + url.PathEscape(database)
-	if hasQuery {
-		uri += "?" + query
-	}
-	return uri, database, collection, nil
 }
 
 // documents returns the output of write, which runs in a goroutine.

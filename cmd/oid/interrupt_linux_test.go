@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -78,6 +80,32 @@ func TestSignalsWhileReading(t *testing.T) {
 			}
 			checkSignal(t, command, cmd, signal, nil)
 		}
+	}
+}
+
+// Ctrl-C shows what a census has counted, marked as partial.
+func TestInterruptedCensus(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "oid", "census")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	const lines = 400_000 // far more than fits into pipes and blocks
+	if _, err := io.WriteString(in, strings.Repeat("507f1f77bcf86cd799439011\n", lines)); err != nil {
+		t.Fatal(err)
+	}
+	checkSignal(t, "census", cmd, syscall.SIGINT, nil)
+	shown := out.String()
+	if !strings.HasPrefix(shown, "PARTIAL: interrupted by signal: interrupt") || strings.Contains(shown, "ids       0") || !strings.Contains(shown, " 1 different") {
+		t.Errorf("stdout: %s", shown)
+	}
+	if errs.String() != "oid: interrupted by signal: interrupt: the report is partial\n" {
+		t.Errorf("stderr: %s", errs.String())
 	}
 }
 

@@ -11,19 +11,26 @@ import (
 
 // progress shows on a terminal how much of the sources has been read, how fast
 // and how long it will still take. A nil progress shows nothing.
-type progress struct{ bar *progressbar.ProgressBar }
+type progress struct {
+	isBytes bool // and not documents
+	bar     *progressbar.ProgressBar
+}
 
-// newProgress returns the progress of reading sources, or nil if std.err is no
+// newProgress returns the progress of reading parts, or nil if std.err is not a
 // terminal or quiet is set.
-func newProgress(std streams, quiet bool, sources []string) *progress {
+func newProgress(std streams, quiet bool, parts []part) *progress {
 	f, ok := std.err.(*os.File)
 	if quiet || !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	return &progress{progressbar.NewOptions64(totalSize(sources),
+	total, isBytes := totalSize(parts)
+	return &progress{isBytes, progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(f),
 		progressbar.OptionSetDescription("oid: reading"),
-		progressbar.OptionShowBytes(true),
+		progressbar.OptionShowBytes(isBytes),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionSetItsString("documents"),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetElapsedTime(true),
 		progressbar.OptionThrottle(100*time.Millisecond),
@@ -32,22 +39,40 @@ func newProgress(std streams, quiet bool, sources []string) *progress {
 	)}
 }
 
-// totalSize returns how many bytes there are to read, or -1 if that is not known.
-func totalSize(sources []string) int64 {
-	total := int64(0)
-	for _, source := range sources {
-		info, err := os.Stat(source)
-		if err != nil || !info.Mode().IsRegular() {
-			return -1
+// totalSize returns how much there is to read, or -1 if that is not known: documents if
+// all parts come from servers that estimate their number, or else bytes.
+func totalSize(parts []part) (total int64, isBytes bool) {
+	var size, documents int64
+	for _, p := range parts {
+		if size >= 0 {
+			size += p.size
 		}
-		total += info.Size()
+		if p.size < 0 {
+			size = -1
+		}
+		if documents >= 0 {
+			documents += p.documents
+		}
+		if p.documents < 0 {
+			documents = -1
+		}
 	}
-	return total
+	if documents >= 0 {
+		return documents, false
+	}
+	return size, true
+}
+
+// documents counts documents of a server that have been read.
+func (p *progress) documents(n int64) {
+	if p != nil && !p.isBytes {
+		_ = p.bar.Add64(n) // as below
+	}
 }
 
 // reader returns in, and counts what is read from it.
 func (p *progress) reader(in io.Reader) io.Reader {
-	if p == nil {
+	if p == nil || !p.isBytes {
 		return in
 	}
 	return &countedReader{in, p.bar}

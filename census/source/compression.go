@@ -1,0 +1,131 @@
+package source
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// compression is a format of compressed data.
+type compression struct {
+	name, ending, magic string
+	open                func(in io.Reader) (io.ReadCloser, error)
+}
+
+// maxWindow is the largest window of zstd: what "zstd --long" writes.
+const maxWindow = 128 << 20
+
+var compressions = []compression{
+	{"gzip", ".gz", "\x1f\x8b", func(in io.Reader) (io.ReadCloser, error) { return gzip.NewReader(in) }},
+	{"zstd", ".zst", "\x28\xb5\x2f\xfd", func(in io.Reader) (io.ReadCloser, error) {
+		d, err := zstd.NewReader(in, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}},
+}
+
+const (
+	// maxNested is how many times a source may be compressed.
+	maxNested = 3
+
+	// A source may expand to maxExpansion times its compressed size once it is longer
+	// than freeExpansion. Dumps expand to 3 to 100 times their size, data that is made
+	// to fill memory and disks to 1,000 times and more.
+	maxExpansion  = 500
+	freeExpansion = 256 << 20
+)
+
+// decompressed is the content of compressed data.
+type decompressed struct {
+	io.ReadCloser
+	name   string
+	packed *counted // the outermost compressed data
+	size   int64    // of the content so far
+}
+
+func (d *decompressed) Read(p []byte) (int, error) {
+	n, err := d.ReadCloser.Read(p)
+	d.size += int64(n)
+	switch {
+	case err == io.ErrUnexpectedEOF:
+		err = fmt.Errorf("%w: the compressed data ends early", errIn(d.name))
+	case err != nil && err != io.EOF:
+		err = fmt.Errorf("%w: %w", errIn(d.name), err)
+	case d.size > freeExpansion && d.size/maxExpansion > d.packed.n:
+		err = fmt.Errorf("%w: it expands to more than %d times its size; if that is right, decompress it first", errIn(d.name), maxExpansion)
+	}
+	return n, err
+}
+
+func errIn(compression string) error { return fmt.Errorf("census: %s", compression) }
+
+// counted counts what is read from a reader.
+type counted struct {
+	io.Reader
+	n int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// content is a source without its compressions.
+type content struct {
+	*bufio.Reader
+	head   []byte // the first bytes: prefixSize, or fewer if there is an error, such as the end, before that
+	opened []io.Closer
+}
+
+func (c *content) close() {
+	for i := len(c.opened) - 1; i >= 0; i-- {
+		_ = c.opened[i].Close() // what was read is checked already
+	}
+}
+
+// newContent returns the content of in, which must be closed also after an error. It is
+// valid, too, if the error is [ErrEmpty].
+func newContent(in io.Reader) (*content, error) {
+	packed := &counted{Reader: in}
+	c := new(content)
+	in = packed
+	for range maxNested + 1 {
+		c.Reader = bufio.NewReaderSize(in, prefixSize)
+		head, err := c.Peek(4)
+		if len(head) == 0 && err != nil && err != io.EOF {
+			return c, err
+		}
+		compression := compressionOf(head)
+		if compression == nil {
+			c.head, err = c.Peek(prefixSize)
+			if len(c.head) == 0 && err == io.EOF {
+				return c, ErrEmpty
+			}
+			return c, nil
+		}
+		opened, err := compression.open(c.Reader)
+		if err != nil {
+			return c, stopped(0, fmt.Errorf("%w: %w", errIn(compression.name), err))
+		}
+		c.opened = append(c.opened, opened)
+		in = &decompressed{ReadCloser: opened, name: compression.name, packed: packed}
+	}
+	return c, fmt.Errorf("%w: compressed more than %d times", ErrFormat, maxNested)
+}
+
+// compressionOf returns the compression of data that begins with head, or nil.
+func compressionOf(head []byte) *compression {
+	for i := range compressions {
+		if strings.HasPrefix(string(head), compressions[i].magic) {
+			return &compressions[i]
+		}
+	}
+	return nil
+}
