@@ -254,7 +254,7 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 // archive has an unnamed one to which nothing belongs.
 func (c *Census) used() (out []*collection) {
 	for _, l := range c.collections {
-		if l.name != "" || slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Units > 0 }) {
+		if l.name != "" || l.taken > 0 || slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Units > 0 }) {
 			out = append(out, l)
 		}
 	}
