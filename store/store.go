@@ -96,8 +96,8 @@ type Store interface {
 	Get(ctx context.Context, collection string, key Key) (bson.Raw, error)
 
 	// Find returns the documents that q asks for, in the order of their keys. It
-	// reads on as the caller does and holds little of the result: about a
-	// megabyte, or what a MongoDB server sends at once, which is 16 MiB at most.
+	// reads on as the caller does and holds little of the result: a few
+	// megabytes, or what a MongoDB server sends at once, which is 16 MiB at most.
 	// The caller owns each document. The first error ends the sequence; the
 	// document beside it is nil. To go on later, ask again with the key of the
 	// last document as q.After.

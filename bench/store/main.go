@@ -1,7 +1,7 @@
 // Command store measures what it costs to find documents by time: by their _id,
 // by a time field without an index, and by a time field with one; in a SQLite file
 // and in a PostgreSQL server. It also measures how fast the store itself takes
-// documents in and gives them out.
+// documents in and gives them out, on PostgreSQL beside the same done by hand.
 //
 // PostgreSQL is Debian's package, which the command starts on the loopback address
 // with its data in a temporary folder; it is left out where it is not installed.
@@ -29,32 +29,47 @@ func main() {
 	out := page.Output()
 	n := flag.Int("n", 1_000_000, "documents")
 	rounds := flag.Int("rounds", 11, "rounds")
+	engine := flag.String("engine", "", "measure `sqlite` or postgres alone")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *out, *n, *rounds); err != nil {
+	if err := run(ctx, *out, *engine, *n, *rounds); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, out string, n, rounds int) error {
+func run(ctx context.Context, out, engine string, n, rounds int) error {
 	folder, err := os.MkdirTemp("", "bench-store-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	var body strings.Builder
-	fmt.Fprintf(&body, "%s documents of about 350 bytes, 100 for each second. Each query returns the %s of ten seconds; medians of %d rounds after one that does not count. In a round all queries are for the same ten seconds. ratio: the time of the query over that by _id.\n", humanize.Comma(int64(n)), humanize.Comma(perRange), rounds)
+	head := fmt.Sprintf("%s documents of about 350 bytes, 100 for each second. Each query returns the %s of ten seconds; medians of %d rounds after one that does not count. In a round all queries are for the same ten seconds. ratio: the time of the query over that by _id.\n", humanize.Comma(int64(n)), humanize.Comma(perRange), rounds)
 	data := makeRows(n)
-	for _, m := range []func(ctx context.Context, folder string, data []row, rounds int) (string, error){measureStore, measureSQLite, measurePostgres} {
-		text, err := m(ctx, folder, data, rounds)
-		if err != nil {
+	for _, section := range []struct {
+		engine, title string
+		measure       []func(ctx context.Context, folder string, data []row, rounds int) (string, error)
+	}{
+		{"sqlite", "Store", []func(context.Context, string, []row, int) (string, error){measureStore, measureSQLite}},
+		{"postgres", "Store on PostgreSQL", []func(context.Context, string, []row, int) (string, error){measurePostgres}},
+	} {
+		if engine != "" && engine != section.engine {
+			continue
+		}
+		body := head
+		for _, measure := range section.measure {
+			text, err := measure(ctx, folder, data, rounds)
+			if err != nil {
+				return err
+			}
+			body += "\n" + text
+			fmt.Fprintln(os.Stderr, text)
+		}
+		if err := page.Write(out, section.title, "go run ./store -engine "+section.engine, body); err != nil {
 			return err
 		}
-		body.WriteString("\n" + text)
-		fmt.Fprintln(os.Stderr, text)
 	}
-	return page.Write(out, "Store", "go run ./store", body.String())
+	return nil
 }
 
 const (

@@ -18,66 +18,94 @@ import (
 	"github.com/oidkit/oid/store/pgstore"
 )
 
-// measurePgstore measures the engine for PostgreSQL beside a table of the same
-// documents that is written by hand with pgx, on the same server and in turn.
-func measurePgstore(ctx context.Context, conn *pgx.Conn, data []row) (string, error) {
+// measurePgstore measures the engine for PostgreSQL beside the same done by hand with
+// pgx, on the same server and in turn. It returns the store, with data in collection
+own0.
+func measurePgstore(ctx context.Context, conn *pgx.Conn, data []row, rounds int) (*pgstore.Store, string, error) {
+	turns := max(3, min(rounds, 2_000_000/len(data)))
 	docs, err := marshal(data, 300)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	s, err := pgstore.Open(ctx, conn.Config().ConnString(), nil)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
-	defer s.Close()
 	own := func(round int) string { return fmt.Sprintf("own%d", round) }
 	from := data[len(data)/2].at
 	stretch := objectid.Between(from, from.Add(perRange*time.Second/perSecond))
-	where, args := stretch.SQL("id", 1)
+	where, args := stretch.SQL("_id", 1)
 	var b strings.Builder
-	b.WriteString("| store on PostgreSQL, and a table by hand (BYTEA key and document, pgx) | store, a second | by hand | ratio |\n|---|---:|---:|---:|\n")
-	for _, pair := range []struct {
-		name     string
-		n, times int
-		ways     [2]func(round int) error
-	}{
-		{"InsertMany of 10,000; COPY of 10,000", len(docs), 1, [2]func(int) error{
-			func(round int) error { return insertAll(ctx, s, own(round), docs) },
-			func(round int) error { return copyAll(ctx, conn, own(round), data, docs) },
+	b.WriteString("| pgstore, and by hand with pgx | documents a second | ratio |\n|---|---:|---:|\n")
+	for _, group := range []group{
+		{len(docs), 1, []named{
+			{"InsertMany, 10,000 at a time", func(round int) error { return insertAll(ctx, s, own(round), docs) }},
+			{"COPY by hand into a table with the same columns and indexes", func(round int) error {
+				return copyAll(ctx, conn, own(round), data, docs, "xid xid8 NOT NULL DEFAULT pg_current_xact_id(), call bigint NOT NULL DEFAULT 0")
+			}},
+			{"COPY by hand into a table without what Watch and retries need", func(round int) error {
+				return copyAll(ctx, conn, "bare_"+own(round), data, docs, "")
+			}},
 		}},
-		{"Find of everything; SELECT ORDER BY id", len(docs), 1, [2]func(int) error{
-			func(round int) error { return count(len(docs), s.Find(ctx, own(round), store.Query{})) },
-			func(round int) error {
-				return countOwn(len(docs))(conn.Query(ctx, "SELECT doc FROM "+own(round)+" ORDER BY id"))
-			},
+		{len(docs), 1, []named{
+			{"Find of everything", func(round int) error { return count(len(docs), s.Find(ctx, own(round), store.Query{})) }},
+			{"SELECT by hand", func(round int) error {
+				return countOwn(len(docs))(conn.Query(ctx, "SELECT doc FROM "+own(round)+" ORDER BY _id"))
+			}},
 		}},
-		{"Find of 1,000 by _id; SELECT WHERE id", perRange, 100, [2]func(int) error{
-			func(round int) error {
+		{perRange, 100, []named{
+			{"Find of 1,000 by _id", func(round int) error {
 				return count(perRange, s.Find(ctx, own(round), store.Query{Range: store.IDs(stretch)}))
-			},
-			func(round int) error {
-				return countOwn(perRange)(conn.Query(ctx, "SELECT doc FROM "+own(round)+" WHERE "+where+" ORDER BY id", args...))
-			},
+			}},
+			{"SELECT of 1,000 by hand", func(round int) error {
+				return countOwn(perRange)(conn.Query(ctx, "SELECT doc FROM "+own(round)+" WHERE "+where+" ORDER BY _id", args...))
+			}},
 		}},
 	} {
-		var rates [2][]float64
-		var ratios []float64
-		for round := range 3 {
-			var took [2]float64
-			for k := range took { // each is the first in turn
-				way := (k + round) % 2
-				began := time.Now()
-				for range pair.times {
-					if err := pair.ways[way](round); err != nil {
-						return "", fmt.Errorf("%s: %w", pair.name, err)
-					}
-				}
-				took[way] = time.Since(began).Seconds()
-				rates[way] = append(rates[way], float64(pair.n*pair.times)/took[way])
-			}
-			ratios = append(ratios, took[1]/took[0])
+		lines, err := group.measure(turns)
+		if err != nil {
+			return nil, "", err
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %.2f |\n", pair.name, humanize.Comma(int64(page.Median(rates[0]))), humanize.Comma(int64(page.Median(rates[1]))), page.Median(ratios))
+		b.WriteString(lines)
+	}
+	fmt.Fprintf(&b, "\nThe store and each way by hand took turns, %d each: medians. ratio: the rate of the store over that by hand, so above 1 the store is faster.\n", turns)
+	return s, b.String(), nil
+}
+
+// group is one task, done by the store and by hand.
+type group struct {
+	n, times int // documents each time, and how often in one turn
+	ways     []named
+}
+
+type named struct {
+	name string
+	do   func(round int) error
+}
+
+// measure returns the lines of a table. Each way is the first in turn.
+func (g group) measure(turns int) (string, error) {
+	took := make([][]float64, len(g.ways)) // of each way, by round
+	for round := range turns {
+		for k := range g.ways {
+			way := (k + round) % len(g.ways)
+			began := time.Now()
+			for range g.times {
+				if err := g.ways[way].do(round); err != nil {
+					return "", fmt.Errorf("%s: %w", g.ways[way].name, err)
+				}
+			}
+			took[way] = append(took[way], time.Since(began).Seconds())
+		}
+	}
+	var b strings.Builder
+	for way, w := range g.ways {
+		ratios := make([]float64, turns)
+		for round := range ratios {
+			ratios[round] = took[way][round] / took[0][round]
+		}
+		rate := float64(g.n*g.times) / page.Median(took[way])
+		fmt.Fprintf(&b, "| %s | %s | %.2f |\n", w.name, humanize.Comma(int64(rate)), page.Median(ratios))
 	}
 	return b.String(), nil
 }
@@ -94,13 +122,21 @@ func insertAll(ctx context.Context, s store.Store, collection string, docs []any
 	return nil
 }
 
-func copyAll(ctx context.Context, conn *pgx.Conn, table string, data []row, docs []any) error {
-	if _, err := conn.Exec(ctx, "CREATE TABLE "+table+" (id bytea PRIMARY KEY, doc bytea NOT NULL)"); err != nil {
+// copyAll makes a table with more columns than key and document, if more is not
+// empty, and fills it.
+func copyAll(ctx context.Context, conn *pgx.Conn, table string, data []row, docs []any, more string) error {
+	text := "CREATE TABLE " + table + " (_id bytea PRIMARY KEY, doc bytea NOT NULL"
+	columns := []string{"_id", "doc"}
+	if more != "" {
+		text += ", " + more + "); CREATE INDEX ON " + table + " (xid"
+		columns = append(columns, "call")
+	}
+	if _, err := conn.Exec(ctx, text+")"); err != nil {
 		return err
 	}
 	for at := 0; at < len(docs); at += batch {
-		_, err := conn.CopyFrom(ctx, pgx.Identifier{table}, []string{"id", "doc"}, pgx.CopyFromSlice(min(batch, len(docs)-at), func(i int) ([]any, error) {
-			return []any{data[at+i].id[:], []byte(docs[at+i].(bson.Raw))}, nil
+		_, err := conn.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(min(batch, len(docs)-at), func(i int) ([]any, error) {
+			return []any{data[at+i].id[:], []byte(docs[at+i].(bson.Raw)), int64(at)}[:len(columns)], nil
 		}))
 		if err != nil {
 			return err

@@ -39,28 +39,30 @@ func measurePostgres(ctx context.Context, folder string, data []row, rounds int)
 			costs[j] = append(costs[j], c)
 		}
 	}
+	var version string
+	if err := conn.QueryRow(ctx, "SHOW server_version").Scan(&version); err != nil {
+		return "", err
+	}
+	s, speed, err := measurePgstore(ctx, conn, data, rounds)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
 	byTime := func(table string) func(context.Context, time.Time, time.Time) (int, error) {
 		return func(ctx context.Context, from, to time.Time) (int, error) {
 			return scanPostgres(conn.Query(ctx, "SELECT id, text FROM "+table+" WHERE at >= $1 AND at < $2 ORDER BY at", from, to))
 		}
 	}
 	table, err := compare(ctx, data, rounds, []way{
-		{"by _id", func(ctx context.Context, from, to time.Time) (int, error) {
+		{"own table, by _id", func(ctx context.Context, from, to time.Time) (int, error) {
 			where, args := objectid.Between(from, to).SQL("id", 1)
 			return scanPostgres(conn.Query(ctx, "SELECT id, text FROM plain WHERE "+where+" ORDER BY id", args...))
 		}},
-		{"by a time field with an index", byTime("indexed")},
-		{"by a time field without an index", byTime("plain")},
+		{"own table, by a time field with an index", byTime("indexed")},
+		{"own table, by a time field without an index", byTime("plain")},
+		{"pgstore, Find over the range of _id", findBetween(s, "own0")},
 	})
-	if err != nil {
-		return "", err
-	}
-	var version string
-	if err := conn.QueryRow(ctx, "SHOW server_version").Scan(&version); err != nil {
-		return "", err
-	}
-	engine, err := measurePgstore(ctx, conn, data)
-	return fmt.Sprintf("| own table in PostgreSQL %s, BYTEA key, pgx | time | ratio |\n|---|---:|---:|\n%s\n%s\n%s", version, table, indexCost(len(data), costs[0], costs[1]), engine), err
+	return fmt.Sprintf("| PostgreSQL %s, BYTEA key, pgx | time | ratio |\n|---|---:|---:|\n%s\n%s\n%s", version, table, indexCost(len(data), costs[0], costs[1]), speed), err
 }
 
 // startPostgres starts a server with the programs in bin and connects to it. It

@@ -76,9 +76,9 @@ func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter
 // from removing what was deleted.
 const (
 	firstPage = 2000 // documents
-	maxPage   = 4000
-	pageBytes = 1 << 20 // what the next page should have
-	maxBytes  = 2 << 20 // where a page is broken off
+	maxPage   = 16000
+	pageBytes = 4 << 20 // what the next page should have
+	maxBytes  = 8 << 20 // where a page is broken off
 )
 
 // pages yields the documents of q for which the SQL condition filter, with its
@@ -171,6 +171,9 @@ func readPage(ctx context.Context, c *pgx.Conn, rows pgx.Rows, limit int) (p pag
 	defer rows.Close()
 	for size := 0; rows.Next(); {
 		values := rows.RawValues()
+		if len(p.docs) == firstPage { // there may well be as many as that
+			p.docs = slices.Grow(p.docs, limit-firstPage)
+		}
 		p.docs = append(p.docs, slices.Clone(values[0]))
 		if len(values) > 1 {
 			p.mark = string(values[1])
