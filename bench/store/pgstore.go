@@ -20,7 +20,7 @@ import (
 
 // measurePgstore measures the engine for PostgreSQL beside the same done by hand with
 // pgx, on the same server and in turn. It returns the store, with data in collection
-own0.
+// own0.
 func measurePgstore(ctx context.Context, conn *pgx.Conn, data []row, rounds int) (*pgstore.Store, string, error) {
 	turns := max(3, min(rounds, 2_000_000/len(data)))
 	docs, err := marshal(data, 300)
