@@ -51,7 +51,7 @@ func (s *Server) addCensus(api huma.API) {
 	}}
 	op.SkipValidateBody = true
 	handle(s, api, op, func(ctx context.Context, in *censusInput) (wire.Census, error) {
-		o, v, err := in.options(s.options.Now())
+		o, v, err := in.options(s.options.Now().UTC())
 		if err != nil {
 			return wire.Census{}, err
 		}

@@ -62,7 +62,7 @@ func (h *history) before(i int) *registry.Sample {
 }
 
 func (s *Server) history(ctx context.Context, in *historyInput) (history, error) {
-	from, to, err := timerange.Span{Since: in.Since, To: in.To}.Times(s.options.Now())
+	from, to, err := timerange.Span{Since: in.Since, To: in.To}.Times(s.options.Now().UTC())
 	if err != nil {
 		return history{}, requestError{err}
 	}

@@ -20,7 +20,7 @@ type rangeInput struct {
 
 func (s *Server) addRange(api huma.API) {
 	op := operation(http.MethodGet, "/v1/range", tagIDs, "range", "Turn a time range into a range of ids",
-		"A time is RFC 3339, a date, now, a distance from now such as -7d, Unix seconds, or an ObjectId.")
+		"A time is RFC 3339, a date, now, yesterday, a distance from now such as -7d or 2 hours ago, Unix seconds, or an ObjectId.")
 	handle(s, api, op, func(_ context.Context, in *rangeInput) (wire.Range, error) {
 		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column)
 	})
@@ -29,7 +29,7 @@ func (s *Server) addRange(api huma.API) {
 
 // timeRange returns the ids of a time range and the queries for them.
 func (s *Server) timeRange(span timerange.Span, column string) (wire.Range, error) {
-	r, err := span.Range(s.options.Now())
+	r, err := span.Range(s.options.Now().UTC())
 	if err != nil {
 		return wire.Range{}, requestError{err}
 	}
@@ -57,7 +57,7 @@ func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	data := rangeView{
 		Span:   timerange.Span{Since: q.Get("since"), From: q.Get("from"), To: q.Get("to")},
-		Column: q.Get("column"), Presets: presets, Help: timerange.Help,
+		Column: q.Get("column"), Presets: presets, Help: timerange.Help("UTC"),
 	}
 	if data.Column == "" {
 		data.Column = "_id"

@@ -11,16 +11,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
-
-	"github.com/xhit/go-str2duration/v2"
 
 	"github.com/oidkit/oid/objectid"
 )
 
 // Span is a period as somebody typed it. Empty fields are open ends.
 type Span struct {
-	Since string // a duration up to now (24h, 7d), or a beginning that is not in the future
+	Since string // a duration up to now (24h, 7d, 2 months), or a beginning that is not in the future
 	From  string // the beginning, in place of Since
 	To    string // the end, not included
 }
@@ -89,8 +88,8 @@ func (s Span) Times(now time.Time) (from, to *time.Time, err error) {
 // parseSince reads a time that is not in the future as [Parse] does, or a duration
 // without a sign.
 func parseSince(s string, now time.Time) (time.Time, error) {
-	if d, err := str2duration.ParseDuration(s); err == nil && d > 0 && s[0] != '+' {
-		return now.Add(-d), nil
+	if d, err := parseDistance(strings.ToLower(strings.TrimSpace(s))); err == nil && d != (distance{}) {
+		return d.before(now), nil
 	}
 	t, err := Parse(s, now)
 	if err == nil && t.After(now) {

@@ -1,23 +1,26 @@
 package timerange
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/xhit/go-str2duration/v2"
-
 	"github.com/oidkit/oid/objectid"
 )
 
-// Help is a paragraph about what [Parse] reads.
-const Help = `A TIME is RFC 3339 (2026-11-20T14:00:00+01:00), a date or a date and time
-(2026-11-20, 2026-11-20T14:00, in UTC), now, a distance from now (-7d, -36h,
-+1h30m; units w d h m s), Unix seconds (1795183200 or @1795183200), or an
-ObjectId, which means its creation time.`
+// Help returns a paragraph about what [Parse] reads. zone says in which zone times
+// without one are read.
+func Help(zone string) string {
+	return `A TIME is RFC 3339 (2026-11-20T14:00:00+01:00), a date or a date and time
+(2026-11-20, 2026-11-20T14:00, in ` + zone + `), now, today, yesterday,
+a distance from now (-7d, -36h, +1h30m, 2 hours ago, last month; units y mo w d h m
+s or their names), Unix seconds (1795183200 or @1795183200), or an ObjectId, which
+means its creation time. A month or a year ago is the same day and time.`
+}
 
-// layouts without a zone are read as UTC.
+// layouts without a zone are read in that of now.
 var layouts = []string{
 	time.RFC3339Nano,
 	"2006-01-02 15:04:05.999999999Z07:00",
@@ -31,11 +34,15 @@ var layouts = []string{
 }
 
 // Parse reads a time in any of the forms that [Help] describes; distances are
-// relative to now. The error contains s and describes what is expected.
+// relative to now, and times without a zone are in that of now. The error contains s
+// and describes what is expected.
 func Parse(s string, now time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
-	if s == "now" {
-		return now, nil
+	switch t, ok, err := parseWords(s, now); {
+	case err != nil:
+		return time.Time{}, distanceError(s, err)
+	case ok:
+		return t, nil
 	}
 	if id, err := objectid.Parse(s); err == nil {
 		return id.Time(), nil
@@ -43,23 +50,40 @@ func Parse(s string, now time.Time) (time.Time, error) {
 	if digits, isUnix := strings.CutPrefix(s, "@"); isUnix || isDigits(s) {
 		return parseUnix(digits, isUnix)
 	}
-	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
-		d, err := str2duration.ParseDuration(s)
+	if unsigned := strings.TrimLeft(s, "+-"); len(s)-len(unsigned) == 1 {
+		d, err := parseDistance(strings.ToLower(strings.TrimLeft(unsigned, " ")))
 		if err != nil {
-			return time.Time{}, fmt.Errorf("time %q: not a distance such as -7d or +1h30m", s)
+			return time.Time{}, distanceError(s, err)
 		}
-		return now.Add(d), nil
+		if s[0] == '+' {
+			d = d.negative()
+		}
+		return d.before(now), nil
 	}
 	for _, layout := range layouts {
 		// RFC 3339 allows t and z in lower case; the package time does not.
-		if t, err := time.Parse(layout, strings.ToUpper(s)); err == nil {
+		t, err := time.ParseInLocation(layout, strings.ToUpper(s), now.Location())
+		if err == nil {
 			return t, nil
 		}
+		if wrong, ok := errors.AsType[*time.ParseError](err); ok && strings.HasSuffix(wrong.Message, "out of range") {
+			return time.Time{}, fmt.Errorf("time %q: no such date or time%s", s, wrong.Message)
+		}
 	}
-	if _, err := str2duration.ParseDuration(s); err == nil {
+	if d, err := parseDistance(strings.ToLower(s)); err == nil && d == (distance{}) {
+		return time.Time{}, fmt.Errorf("time %q: a distance of 0; for this moment write now", s)
+	} else if err == nil {
 		return time.Time{}, fmt.Errorf("time %q: a distance needs a sign: -%s is in the past, +%s in the future", s, s, s)
 	}
-	return time.Time{}, fmt.Errorf("time %q: want RFC 3339, a date, now, a distance such as -7d, Unix seconds or an ObjectId", s)
+	return time.Time{}, fmt.Errorf("time %q: want RFC 3339, a date, now, yesterday, a distance such as -7d or 2 hours ago, Unix seconds or an ObjectId", s)
+}
+
+// distanceError describes why s cannot be read as a distance from now.
+func distanceError(s string, err error) error {
+	if errors.Is(err, errNoDistance) {
+		return fmt.Errorf("time %q: not a distance such as -7d, +1h30m or 2 hours ago", s)
+	}
+	return fmt.Errorf("time %q: %w", s, err)
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

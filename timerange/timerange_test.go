@@ -29,6 +29,23 @@ func TestParse(t *testing.T) {
 		"@253402300799":             "9999-12-31T23:59:59Z",
 		"@-253402300799":            "-6060-01-02T00:00:01Z",
 		"507f1f77bcf86cd799439011":  "2012-10-17T21:13:27Z",
+		"today":                     "2026-11-20T00:00:00Z",
+		"Yesterday":                 "2026-11-19T00:00:00Z",
+		"tomorrow":                  "2026-11-21T00:00:00Z",
+		"2 hours ago":               "2026-11-20T10:00:00Z",
+		"2h ago":                    "2026-11-20T10:00:00Z",
+		"an hour ago":               "2026-11-20T11:00:00Z",
+		"1 hour and 30 minutes ago": "2026-11-20T10:30:00Z",
+		"last week":                 "2026-11-13T12:00:00Z",
+		"last month":                "2026-10-20T12:00:00Z",
+		"last  Year":                "2025-11-20T12:00:00Z",
+		"-1 day":                    "2026-11-19T12:00:00Z",
+		"-1.5h":                     "2026-11-20T10:30:00Z",
+		"+ 3 weeks":                 "2026-12-11T12:00:00Z",
+		"-1y6mo":                    "2025-05-20T12:00:00Z",
+		"+3mo":                      "2027-02-20T12:00:00Z",
+		"-9mo":                      "2026-02-20T12:00:00Z",
+		"-500ms":                    "2026-11-20T11:59:59Z",
 	} {
 		got, err := timerange.Parse(in, noon)
 		if err != nil || got.UTC().Format(time.RFC3339) != want {
@@ -36,13 +53,26 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"":              "want RFC 3339",
-		"2026-11-31":    "want RFC 3339",
-		"7d":            "needs a sign",
-		"-7x":           "not a distance",
-		"2026":          "write @2026",
-		"1795183200000": "look like milliseconds",
-		"17951832000":   "write @17951832000",
+		"":                 "want RFC 3339",
+		"2026-11-31":       "no such date or time: day out of range",
+		"2026-13-01":       "no such date or time: month out of range",
+		"2026-11-20T24:00": "no such date or time: hour out of range",
+		"soon":             "want RFC 3339",
+		"0s":               "for this moment write now",
+		"-1.5 months":      "want a whole number of months",
+		"-24001 months":    "too long",
+		"-9999w9999w9999w": "too long",
+		"--7d":             "want RFC 3339",
+		"2 moons ago":      "not a distance",
+		"last tuesday":     "want RFC 3339",
+		"last month ago":   "not a distance",
+		"a month":          "want RFC 3339",
+		"-":                "not a distance",
+		"7d":               "needs a sign",
+		"-7x":              "not a distance",
+		"2026":             "write @2026",
+		"1795183200000":    "look like milliseconds",
+		"17951832000":      "write @17951832000",
 
 		"@253402300800":         "beyond the year 9999",
 		"@-253402300800":        "beyond the year 9999",
@@ -52,6 +82,53 @@ func TestParse(t *testing.T) {
 	} {
 		if got, err := timerange.Parse(in, noon); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q) = %v, %v, want an error with %q", in, got, err, want)
+		}
+	}
+}
+
+// Without a zone of their own, times are in that of now; days are those of its
+// calendar.
+func TestZone(t *testing.T) {
+	east := time.FixedZone("", 8*60*60)
+	for in, want := range map[string]string{
+		"2026-11-20T08:00":       "2026-11-20T00:00:00Z",
+		"2026-11-20":             "2026-11-19T16:00:00Z",
+		"2026-11-20T08:00Z":      "2026-11-20T08:00:00Z",
+		"2026-11-20 08:00+01:00": "2026-11-20T07:00:00Z",
+		"yesterday":              "2026-11-19T16:00:00Z", // it is the 21st there
+		"-1h":                    "2026-11-20T15:30:00Z",
+	} {
+		got, err := timerange.Parse(in, noon.Add(4*time.Hour+30*time.Minute).In(east))
+		if err != nil || got.UTC().Format(time.RFC3339) != want {
+			t.Errorf("Parse(%q) = %v, %v, want %s", in, got, err, want)
+		}
+	}
+}
+
+// The same day of a shorter month is its last.
+func TestEndsOfMonths(t *testing.T) {
+	for in, want := range map[[2]string]string{
+		{"2026-03-31", "-1mo"}: "2026-02-28", {"2028-03-31", "last month"}: "2028-02-29", {"2028-02-29", "-1y"}: "2027-02-28",
+		{"2026-01-31", "+1mo"}: "2026-02-28", {"2026-01-31", "-2mo"}: "2025-11-30", {"2026-05-31", "-2mo"}: "2026-03-31",
+	} {
+		now, err := time.Parse(time.DateOnly, in[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := timerange.Parse(in[1], now); err != nil || got.Format(time.DateOnly) != want {
+			t.Errorf("%s of %s = %v, %v, want %s", in[1], in[0], got, err, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for in, want := range map[string]time.Duration{
+		"36h": 36 * time.Hour, "7d": 7 * 24 * time.Hour, "2 weeks": 14 * 24 * time.Hour, "1 year": 365 * 24 * time.Hour,
+		"0s": 0, "1month": 31 * 24 * time.Hour, "90": 0, "-1h": 0, "": 0,
+	} {
+		got, err := timerange.Duration(in, noon)
+		if got != want || (err != nil) != (want == 0 && in != "0s") {
+			t.Errorf("Duration(%q) = %v, %v, want %v", in, got, err, want)
 		}
 	}
 }
@@ -69,6 +146,11 @@ func TestSpan(t *testing.T) {
 		{span: timerange.Span{From: "1960-01-01", To: "9000-01-01"}, want: objectid.Between(time.Unix(-1e9, 0), time.Unix(1<<33, 0))},
 		{span: timerange.Span{Since: "24h"}, want: objectid.Since(noon.Add(-24 * time.Hour))},
 		{span: timerange.Span{Since: "2026-11-01"}, want: objectid.Since(noon.AddDate(0, 0, -19).Truncate(24 * time.Hour))},
+		{span: timerange.Span{Since: "1day"}, want: objectid.Since(noon.AddDate(0, 0, -1))},
+		{span: timerange.Span{Since: "2 months"}, want: objectid.Since(noon.AddDate(0, -2, 0))},
+		{span: timerange.Span{Since: "1y"}, want: objectid.Since(noon.AddDate(-1, 0, 0))},
+		{span: timerange.Span{Since: "yesterday"}, want: objectid.Since(noon.Add(-36 * time.Hour))},
+		{span: timerange.Span{Since: "0s"}, err: "for this moment write now"},
 		{span: timerange.Span{Since: "-24h"}, want: objectid.Since(noon.Add(-24 * time.Hour))},
 		{span: timerange.Span{Since: "now"}, want: objectid.Since(noon)},
 		{span: timerange.Span{Since: "+1h"}, err: "since: time \"+1h\": it is in the future"},

@@ -45,7 +45,7 @@ Programs in Go do not need this command: see package registry.
 
 ` + registryHelp,
 		Example: `  oid adopt --sample "$(cat /run/app.sample)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app`,
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), std) },
 	}
 	a.where.addFlag(cmd)

@@ -34,7 +34,7 @@ type censusFlags struct {
 	options census.Options
 	format  string
 	grep    bool
-	by, tz  string
+	by      string
 	top     int
 	asJSON  jsonFlag
 	html    string
@@ -84,7 +84,7 @@ not in the other.
 			if err != nil {
 				return err
 			}
-			if f.options.Range, err = f.times.parse(time.Now()); err != nil {
+			if f.options.Range, err = f.times.parse(); err != nil {
 				return err
 			}
 			r := &censusReader{std: std, flags: &f}
@@ -131,7 +131,6 @@ not in the other.
 	flags.StringVar(&f.format, "format", "auto", "format of the sources: "+censusFormats.names())
 	flags.BoolVar(&f.grep, "grep", false, "read any text: every 24 hexadecimal digits are an id")
 	flags.StringVar(&f.by, "by", "auto", "step of the timeline: "+censusSteps.names())
-	flags.StringVar(&f.tz, "tz", "UTC", "time `ZONE` of the report, such as Europe/Berlin or Local")
 	flags.IntVar(&f.top, "top", 10, "list the `N` processes with the most ids; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
 	flags.StringVar(&f.html, "html", "", "write the report as a page to this `FILE`, or - for standard output, and nothing else")
@@ -179,9 +178,7 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 	if o.By, err = censusSteps.find("by", f.by); err != nil {
 		return nil, err
 	}
-	if o.Zone, err = time.LoadLocation(f.tz); err != nil {
-		return nil, usagef("--tz %q: no such time zone; want UTC, Local or a name such as Europe/Berlin", f.tz)
-	}
+	o.Zone = f.times.zone.location()
 	switch {
 	case f.top < 0:
 		return nil, usagef("--top %d: want 0 (all) or more", f.top)

@@ -19,7 +19,7 @@ func newCollectionsCommand(std streams) *cobra.Command {
 		Use:   "collections",
 		Short: "List the collections of a store",
 		Long:  "List the names of the collections of a store, one per line.\n\n" + storeHelp,
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := where.openToRead(cmd.Context())
 			if err != nil {

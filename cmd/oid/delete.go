@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +47,7 @@ quotes.
 			}
 			var r store.Range
 			if times.given() {
-				ids, err := times.parse(time.Now())
+				ids, err := times.parse()
 				if err != nil {
 					return err
 				}

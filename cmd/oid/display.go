@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/dustin/go-humanize"
@@ -12,9 +11,6 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/registry"
 )
-
-// rfc3339 returns a time as the commands print it.
-func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // printable replaces characters in s that could move the cursor of a terminal or break
 // a table: processes choose their own names.
@@ -50,7 +46,10 @@ func loadText(l registry.Load, processors float64) string {
 // cpuText writes processors in use as percent of one.
 func cpuText(processors float64) string {
 	percent := processors * 100
-	if percent > 0 && percent < 10 {
+	switch {
+	case percent > 0 && percent < 0.1:
+		return strconv.FormatFloat(percent, 'g', 1, 64) + "%"
+	case percent > 0 && percent < 10:
 		return strconv.FormatFloat(percent, 'f', 1, 64) + "%"
 	}
 	return strconv.FormatFloat(percent, 'f', 0, 64) + "%"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/spf13/cobra"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -88,7 +87,7 @@ func readQuery(q *store.Query, times timeRange, after string) error {
 		return usagef("--limit %d: want 0 (no limit) or more", q.Limit)
 	}
 	if times.given() {
-		r, err := times.parse(time.Now())
+		r, err := times.parse()
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/timerange"
 )
 
 func newHistoryCommand(std streams) *cobra.Command {
@@ -36,7 +35,7 @@ CPU is in percent of one processor. An empty column is a time without a sample.
 
 --since takes a duration up to now (24h, 7d) or a TIME. --from and --to take a TIME
 each.
-` + timerange.Help + "\n\n" + registryHelp,
+` + timeHelp + "\n\n" + zoneHelp + "\n\n" + registryHelp,
 		Example: `  oid history 10.0.0.7:8080:1795166651598985:4711 --since 2h`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -44,7 +43,7 @@ each.
 			if err != nil {
 				return usageError{err}
 			}
-			from, to, err := times.times(time.Now())
+			from, to, err := times.times()
 			if err != nil {
 				return usageError{err}
 			}
@@ -63,7 +62,7 @@ each.
 			if asJSON {
 				err = writeSamples(std.out, asJSON, samples)
 			} else {
-				err = plotHistory(cmd.Context(), std, r, g, samples, width)
+				err = plotHistory(cmd.Context(), std, r, g, samples, width, &times.zone)
 			}
 			if errors.Is(err, store.ErrNotFound) {
 				return fmt.Errorf("no process %v is recorded; \"oid ps --all\" lists them", g)
@@ -140,7 +139,7 @@ var panels = []struct {
 }
 
 // plotHistory writes the plots of a process, one below the other.
-func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.GPID, samples iter.Seq2[measurement, error], width int) error {
+func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.GPID, samples iter.Seq2[measurement, error], width int, z *zone) error {
 	var all []measurement
 	for m, err := range samples {
 		if err != nil {
@@ -173,7 +172,7 @@ func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.
 			columns.plot(&b, panel.name, panel.label)
 		}
 	}
-	fmt.Fprintf(&b, "%*s%s to %s\n", plotMargin, "", rfc3339(first), rfc3339(last))
+	fmt.Fprintf(&b, "%*s%s to %s\n", plotMargin, "", z.text(first.Truncate(time.Second)), z.text(last.Truncate(time.Second)))
 	_, err := io.WriteString(std.out, b.String())
 	return err
 }

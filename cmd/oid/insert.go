@@ -45,6 +45,9 @@ line; all others are stored.
 			if len(args) == 2 && strings.TrimSpace(args[1]) == "" {
 				return usagef("the document is empty; give JSON, or leave it out to read standard input")
 			}
+			if len(args) == 2 && strings.HasPrefix(strings.TrimSpace(args[1]), "[") {
+				return usagef("an array is not a document; give its documents on standard input, one per line, as jq -c '.[]' writes them")
+			}
 			var in io.Reader
 			if len(args) == 2 && args[1] != "-" {
 				in = strings.NewReader(strings.ReplaceAll(args[1], "\n", " ")) // equivalent in JSON

@@ -25,6 +25,7 @@ func newInspectCommand(std streams) *cobra.Command {
 		asJSON jsonFlag
 		where  storeFlag
 		input  pasting
+		zone   zone
 	)
 	cmd := &cobra.Command{
 		Use:   "inspect [ID...]",
@@ -48,7 +49,9 @@ are shown, the most plausible first. With --store or OID_STORE, the process that
 created the id is shown if it is recorded (see "oid adopt").
 
 Exit code 1 means that something at the place of an id is not one, or that there is
-no id at all; all others are shown.`,
+no id at all; all others are shown.
+
+` + zoneHelp,
 		Example: `  oid inspect 507f1f77bcf86cd799439011
   oid inspect 'ObjectId("507f1f77bcf86cd799439011")'
   mongoexport -c orders | oid inspect --json | jq -r .time
@@ -67,13 +70,14 @@ no id at all; all others are shown.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
-			i := inspection{std: std, options: options, tracer: t, asJSON: asJSON, input: input}
+			i := inspection{std: std, options: options, tracer: t, asJSON: asJSON, input: input, zone: &zone}
 			return i.run(cmd.Context(), args)
 		},
 	}
 	cmd.Flags().StringVar(&layout, "layout", "", "the layout of the ids, if it is known: "+layouts.names())
 	asJSON.addFlag(cmd, jsonObjects)
 	input.addFlag(cmd)
+	zone.addFlag(cmd)
 	where.addFlag(cmd)
 	layouts.complete(cmd, "layout")
 	return cmd
@@ -86,6 +90,7 @@ type inspection struct {
 	tracer  *tracer
 	asJSON  jsonFlag
 	input   pasting
+	zone    *zone
 	between string // line between two ids
 }
 
@@ -131,18 +136,18 @@ func (i *inspection) show(found pastedID, report inspect.Report, trace *registry
 		out.Trace = new(towire.Trace(*trace))
 	}
 	err := i.asJSON.emit(i.std.out, out, func(w io.Writer) error {
-		_, err := io.WriteString(w, i.between+inspectionText(report, trace))
+		_, err := io.WriteString(w, i.between+inspectionText(report, trace, i.zone))
 		return err
 	})
 	i.between = "\n"
 	return err
 }
 
-func inspectionText(report inspect.Report, trace *registry.Trace) string {
+func inspectionText(report inspect.Report, trace *registry.Trace, z *zone) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", report.ID)
 	if report.Time != nil {
-		fmt.Fprintf(&b, "  %-9s %s, %s\n", "created", report.Time.Format(time.RFC3339Nano), phrase.Ago(*report.Time, time.Now()))
+		fmt.Fprintf(&b, "  %-9s %s, %s\n", "created", z.text(*report.Time), phrase.Ago(*report.Time, time.Now()))
 	}
 	if process := processLine(trace); process != "" {
 		fmt.Fprintf(&b, "  %-9s %s\n", "process", process)
@@ -150,7 +155,7 @@ func inspectionText(report inspect.Report, trace *registry.Trace) string {
 	for _, r := range report.Readings {
 		fmt.Fprintf(&b, "  %-9s %s: %s\n            %s\n", r.Verdict, strings.TrimSpace(string(r.Format)+" "+r.Variant), printable(r.Reason), fieldLine(r.Fields))
 		if r.Time != nil && report.Time != nil && !r.Time.Equal(*report.Time) {
-			fmt.Fprintf(&b, "            created %s\n", r.Time.Format(time.RFC3339Nano))
+			fmt.Fprintf(&b, "            created %s\n", z.text(*r.Time))
 		}
 	}
 	return b.String()

@@ -73,6 +73,7 @@ func newLockCommand(std streams) *cobra.Command {
 		o            lockOptions
 		status, list bool
 		asJSON       jsonFlag
+		zone         zone
 	)
 	cmd := &cobra.Command{
 		Use:   "lock NAME [flags] -- COMMAND [ARG...]",
@@ -114,7 +115,7 @@ func newLockCommand(std streams) *cobra.Command {
 				return err
 			}
 			if status || list {
-				return showLocks(cmd.Context(), std, engine, url, names, asJSON)
+				return showLocks(cmd.Context(), std, engine, url, names, asJSON, &zone)
 			}
 			o.limited = cmd.Flags().Changed("wait")
 			if o.limited && o.wait < 0 {
@@ -135,5 +136,6 @@ func newLockCommand(std streams) *cobra.Command {
 	cmd.Flags().BoolVar(&status, "status", false, "show who holds the named locks")
 	cmd.Flags().BoolVar(&list, "list", false, "show all locks that are held")
 	asJSON.addFlag(cmd, jsonObjects)
+	zone.addFlag(cmd)
 	return cmd
 }

@@ -11,7 +11,7 @@ import (
 
 // showLocks prints the status of the locks that are named, or of all that are
 // held.
-func showLocks(ctx context.Context, std streams, engine lockEngine, url string, names []string, asJSON jsonFlag) error {
+func showLocks(ctx context.Context, std streams, engine lockEngine, url string, names []string, asJSON jsonFlag, z *zone) error {
 	l, err := engine.open(ctx, std, url, lock.DefaultTTL)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func showLocks(ctx context.Context, std streams, engine lockEngine, url string, 
 		}
 	}
 	for _, s := range all {
-		if err := asJSON.emit(std.out, towire.Lock(s), textf("%s\n", lockLine(s, time.Now()))); err != nil {
+		if err := asJSON.emit(std.out, towire.Lock(s), textf("%s\n", lockLine(s, time.Now(), z))); err != nil {
 			return err
 		}
 	}
@@ -39,11 +39,11 @@ func showLocks(ctx context.Context, std streams, engine lockEngine, url string, 
 }
 
 // lockLine describes a lock to people.
-func lockLine(s lock.Status, now time.Time) string {
+func lockLine(s lock.Status, now time.Time, z *zone) string {
 	if !s.Held {
 		return s.Name + ": free"
 	}
-	line := fmt.Sprintf("%s: held by %v since %s (%v), fence %d", s.Name, s.Owner, rfc3339(s.Since), max(0, now.Sub(s.Since)).Round(time.Second), s.Fence)
+	line := fmt.Sprintf("%s: held by %v since %s (%v), fence %d", s.Name, s.Owner, z.text(s.Since.Truncate(time.Second)), max(0, now.Sub(s.Since)).Round(time.Second), s.Fence)
 	if s.TTL > 0 {
 		line += fmt.Sprintf(", ttl %v", s.TTL.Round(100*time.Millisecond))
 	}

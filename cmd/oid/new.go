@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,7 @@ func newNewCommand(std streams) *cobra.Command {
 		layout objectid.Layout
 		format string
 		asJSON jsonFlag
+		zone   zone
 	)
 	cmd := &cobra.Command{
 		Use:   "new",
@@ -54,11 +56,16 @@ func newNewCommand(std streams) *cobra.Command {
 With --at all ids have that creation time, or later seconds after one second has no
 ids left: after 10^9 of them in the modern layout.
 
-` + timerange.Help,
+` + timeHelp,
 		Example: `  oid new
   oid new -n 1000000 --format bin > ids.bin
   oid new --at 2026-01-01 --layout classic`,
-		Args: cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && strings.Trim(args[0], "0123456789") == "" {
+				return fmt.Errorf("oid new takes no argument; for %s ids write -n %s", args[0], args[0])
+			}
+			return noArgs(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if n < 0 {
 				return usagef("-n %d: want 0 or more", n)
@@ -75,7 +82,7 @@ ids left: after 10^9 of them in the modern layout.
 			}
 			config := &objectid.Options{Layout: layout}
 			if at != "" {
-				t, err := timerange.Parse(at, time.Now())
+				t, err := timerange.Parse(at, zone.now())
 				if err != nil {
 					return usagef("--at: %w", err)
 				}
@@ -97,6 +104,7 @@ ids left: after 10^9 of them in the modern layout.
 	f.TextVar(&layout, "layout", objectid.Modern, "the `LAYOUT`: modern, classic or java")
 	f.StringVar(&format, "format", "hex", "how to write an id: "+idForms.names())
 	asJSON.addFlag(cmd, jsonObjects+", with the creation time")
+	zone.addFlag(cmd)
 	idForms.complete(cmd, "format")
 	layouts.complete(cmd, "layout")
 	return cmd

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/xhit/go-str2duration/v2"
 
 	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/timerange"
 )
 
 // How the modern layout draws: a block of 4 random bytes, a last byte from 0 to
@@ -50,7 +50,7 @@ Within one process no id repeats at any rate, and processes with a process block
 from a registry never share one: their chance is 0.`,
 		Example: `  oid odds --processes 1000 --rate 500
   oid odds --processes 1e6 --rate 0.1 --over 10000d`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			o, err := newOdds(processes, rate, over)
 			if err != nil {
@@ -82,7 +82,7 @@ func newOdds(processes, rate, over string) (wire.Odds, error) {
 	if err != nil || !(r > 0 && r <= 1e9) {
 		return o, fmt.Errorf("--rate %q: want a number above 0, up to 1e9", rate)
 	}
-	d, err := str2duration.ParseDuration(over)
+	d, err := timerange.Duration(over, time.Now())
 	if err != nil || d < time.Second {
 		return o, fmt.Errorf("--over %q: want a duration of a second or more, such as 12h or 365d", over)
 	}

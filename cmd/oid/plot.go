@@ -48,16 +48,20 @@ func (c *columns) used() bool { return c.top() >= 0 }
 // differs from nothing.
 var bars = []rune(" ▁▂▃▄▅▆▇█")
 
-// plot writes the columns as bars over zero, with a scale at the left.
+// plot writes the columns as bars over zero, with a scale at the left; on one row if
+// all values are zero.
 func (c *columns) plot(b *strings.Builder, name string, label func(float64) string) {
-	top := c.top()
-	for row := plotRows - 1; row >= 0; row-- {
+	top, rows := c.top(), plotRows
+	if top == 0 {
+		rows = 1
+	}
+	for row := rows - 1; row >= 0; row-- {
 		scale := ""
 		switch row {
-		case plotRows - 1:
+		case rows - 1:
 			scale = label(top)
 		case 0:
-			scale, name = label(0), ""
+			scale = label(0)
 		}
 		fmt.Fprintf(b, "%-11s%9s │", name, scale)
 		name = ""

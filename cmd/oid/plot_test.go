@@ -31,7 +31,7 @@ func TestPlot(t *testing.T) {
 	flat.add(first, 0)
 	b.Reset()
 	flat.plot(&b, "cpu", cpuText)
-	if !strings.HasSuffix(b.String(), "0% │▁\n") {
+	if b.String() != "cpu               0% │▁\n" {
 		t.Errorf("plot of a zero:\n%s", b.String())
 	}
 }
@@ -39,7 +39,7 @@ func TestPlot(t *testing.T) {
 func TestLoadTexts(t *testing.T) {
 	for got, want := range map[string]string{
 		bytesText(0): "0 B", bytesText(1023): "1023 B", bytesText(1536): "1.5 KiB", bytesText(50 << 20): "50 MiB", bytesText(1 << 60): "1.0 EiB",
-		cpuText(0): "0%", cpuText(0.015): "1.5%", cpuText(1.5): "150%",
+		cpuText(0): "0%", cpuText(0.00002): "0.002%", cpuText(0.001): "0.1%", cpuText(0.015): "1.5%", cpuText(1.5): "150%",
 		known(-1, countText): "-", known(12, countText): "12",
 		printable("a\x1b[2Jb\tc\nü"): "a?[2Jb?c?ü",
 	} {

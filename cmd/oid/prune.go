@@ -3,11 +3,10 @@ package main
 import (
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/xhit/go-str2duration/v2"
-
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/timerange"
+	"github.com/spf13/cobra"
 )
 
 func newPruneCommand(std streams) *cobra.Command {
@@ -27,7 +26,7 @@ another process, and ids with them are still traced.
 ` + registryHelp,
 		Example: `  oid prune
   oid prune --samples 1d --records 90d`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			var keep registry.PruneOptions
 			if keep.Samples, err = positive("--samples", samples); err != nil {
@@ -59,7 +58,7 @@ another process, and ids with them are still traced.
 
 // positive reads a duration above 0.
 func positive(flag, s string) (time.Duration, error) {
-	d, err := str2duration.ParseDuration(s)
+	d, err := timerange.Duration(s, time.Now())
 	if err != nil || d <= 0 {
 		return 0, usagef("%s %q: want a duration such as 36h or 7d", flag, s)
 	}

@@ -24,6 +24,7 @@ type listing struct {
 	at     string
 	name   string
 	asJSON jsonFlag
+	zone   zone
 }
 
 func newPsCommand(std streams) *cobra.Command {
@@ -50,11 +51,11 @@ A "!" marks live processes with the same process value: their ids can collide.
 
 CPU is the average since the process started.
 
-` + registryHelp,
+` + zoneHelp + "\n\n" + registryHelp,
 		Example: `  oid ps
   oid ps --all --name shop
   oid ps --at 10.0.0.7:8080`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			ctx := cmd.Context()
 			if cmd.Flags().Changed("every") && !cmd.Flags().Changed("watch") {
@@ -87,6 +88,7 @@ CPU is the average since the process started.
 	f.BoolVarP(&watch, "watch", "w", false, "repeat the list until interrupted")
 	f.DurationVar(&every, "every", 2*time.Second, "with --watch, the `TIME` between two lists")
 	l.asJSON.addFlag(cmd, jsonObjects)
+	l.zone.addFlag(cmd)
 	return cmd
 }
 
@@ -153,9 +155,9 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry) 
 		n++
 		err := l.asJSON.emit(std.out, towire.Process(p), func(io.Writer) error {
 			if n == 1 {
-				fmt.Fprintln(table, "STATE\tNAME\tGPID\tHOST\tVALUE\tUP\tHEARTBEAT\tCPU\tMEMORY\tFILES\tTHREADS")
+				fmt.Fprintln(table, "STATE\tNAME\tGPID\tHOST\tVALUE\tSTARTED\tUP\tHEARTBEAT\tCPU\tMEMORY\tFILES\tTHREADS")
 			}
-			_, err := fmt.Fprintln(table, row(p, time.Now()))
+			_, err := fmt.Fprintln(table, row(p, l.zone.now()))
 			return err
 		})
 		if err != nil {
@@ -175,7 +177,7 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry) 
 	return nil
 }
 
-// row is a line of the table.
+// row is a line of the table, with times in the zone of now.
 func row(p registry.Status, now time.Time) string {
 	state := string(p.State)
 	if len(p.Rivals) > 0 {
@@ -190,7 +192,7 @@ func row(p registry.Status, now time.Time) string {
 	if load.CPU >= 0 && p.Last.Time.After(started) {
 		processors = float64(load.CPU) / float64(p.Last.Time.Sub(started))
 	}
-	return fmt.Sprintf("%s\t%s\t%v\t%s\t%s\t%s\t%s ago\t%s\t%s\t%s\t%s", state, printable(p.Name), p.GPID, printable(p.Host), p.Value,
-		phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)),
+	return fmt.Sprintf("%s\t%s\t%v\t%s\t%s\t%s\t%s\t%s ago\t%s\t%s\t%s\t%s", state, printable(p.Name), p.GPID, printable(p.Host), p.Value,
+		started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)),
 		known(processors, cpuText), known(float64(load.RSS), bytesText), known(float64(load.Files), countText), known(float64(load.Threads), countText))
 }

@@ -46,7 +46,7 @@ an id is equal to or greater than the first bound and smaller than the second.
 		Example: `  oid range --since 24h
   oid range --from 2026-11-01 --to 2026-12-01 --for mongosh
   mongoexport -c orders --query "$(oid range --since 7d --for json)"`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bool(asJSON) && cmd.Flags().Changed("for") {
 				return usagef("--json and --for exclude each other: give one of them")
@@ -54,7 +54,7 @@ an id is equal to or greater than the first bound and smaller than the second.
 			if !times.given() {
 				return usagef("no time range: give --since, --from or --to")
 			}
-			r, err := times.parse(time.Now())
+			r, err := times.parse()
 			if err != nil {
 				return err
 			}
@@ -74,31 +74,38 @@ an id is equal to or greater than the first bound and smaller than the second.
 }
 
 // timeRange is the flags of the commands that work on a time range.
-type timeRange struct{ since, from, to string }
+type timeRange struct {
+	since, from, to string
+	zone            zone
+}
 
 // rangeHelp is the paragraph of --help about these flags.
-const rangeHelp = `--since takes a duration up to now (24h, 7d) or a TIME. --from and --to take a
+var rangeHelp = `--since takes a duration up to now (24h, 7d, 2 months) or a TIME. --from and --to take a
 TIME each; ids created at --to or later are left out. Ids hold whole seconds, so
 --from is rounded down and --to up: no id in between is missed.
-` + timerange.Help
+` + timeHelp
+
+// timeHelp is the paragraph of --help about a TIME.
+var timeHelp = timerange.Help("the zone of --tz or TZ, or UTC")
 
 func (r *timeRange) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.since, "since", "", "a duration up to now (24h, 7d), or the beginning as a `TIME`")
 	f.StringVar(&r.from, "from", "", "beginning, a `TIME`, rounded down to a second")
 	f.StringVar(&r.to, "to", "", "end, a `TIME`, not included, rounded up to a second")
+	r.zone.addFlag(cmd)
 }
 
 // given reports whether any of the flags was used.
-func (r *timeRange) given() bool { return *r != timeRange{} }
+func (r *timeRange) given() bool { return r.span() != timerange.Span{} }
 
 // parse returns the range that the flags describe: every id if none was used. Its
 // errors are usage errors.
-func (r *timeRange) parse(now time.Time) (objectid.Range, error) {
-	if _, _, err := r.times(now); err != nil {
+func (r *timeRange) parse() (objectid.Range, error) {
+	if _, _, err := r.times(); err != nil {
 		return objectid.Range{}, usageError{err}
 	}
-	ids, err := r.span().Range(now)
+	ids, err := r.span().Range(r.zone.now())
 	if err != nil {
 		return objectid.Range{}, usageError{err}
 	}
@@ -110,11 +117,11 @@ func (r *timeRange) span() timerange.Span {
 }
 
 // times returns the ends of the time range, nil for an open end.
-func (r *timeRange) times(now time.Time) (from, to *time.Time, err error) {
+func (r *timeRange) times() (from, to *time.Time, err error) {
 	if r.since != "" && r.from != "" {
 		return nil, nil, fmt.Errorf("--since and --from both give the start: give one of them")
 	}
-	from, to, err = r.span().Times(now)
+	from, to, err = r.span().Times(r.zone.now())
 	if err != nil {
 		if field, ok := errors.AsType[*timerange.FieldError](err); ok {
 			err = fmt.Errorf("--%s: %w", field.Field, field.Err)

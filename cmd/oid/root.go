@@ -63,6 +63,14 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	return root, started
 }
 
+// noArgs refuses arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no argument: %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
 // noEmptyFlag refuses a flag with an empty value: it comes from a variable of the
 // shell that was never set, and must not count as a flag that was not given.
 func noEmptyFlag(cmd *cobra.Command) (err error) {

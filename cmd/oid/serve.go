@@ -49,11 +49,16 @@ uploads, and records its end in the registry. A second interrupt ends it at once
   oid serve --listen 127.0.0.1:0 --store sqlite:/var/lib/oid.db
   oid serve --listen 0.0.0.0:8024 --token-file /etc/oid.token --store mongodb://db/oid
   curl 127.0.0.1:8024/v1/ids -H 'Accept: text/plain' -H 'Content-Type: application/json' -d '{"count": 3}'`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := where.check()
 			if err != nil {
 				return err
+			}
+			if host, port, err := net.SplitHostPort(listen); err != nil {
+				return usagef("--listen %s: want ADDRESS:PORT, such as 127.0.0.1:8024 or :8024", listen)
+			} else if _, err := net.DefaultResolver.LookupPort(cmd.Context(), "tcp", port); err != nil {
+				return usagef("listen on %s: %q is not a port", net.JoinHostPort(host, port), port)
 			}
 			if tokenFile != "" {
 				if options.Token, err = readToken(tokenFile); err != nil {

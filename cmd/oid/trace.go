@@ -18,6 +18,7 @@ func newTraceCommand(std streams) *cobra.Command {
 		where  storeFlag
 		asJSON jsonFlag
 		input  pasting
+		zone   zone
 	)
 	cmd := &cobra.Command{
 		Use:   "trace [ID...]",
@@ -31,7 +32,7 @@ creation time, "unknown" if none has ever had it, "conflict" if the process that
 had it was not running, and "collision" if several had it. Exit code 1 means that
 at least one piece of the input is not an ObjectId; all others are shown.
 
-` + registryHelp,
+` + zoneHelp + "\n\n" + registryHelp,
 		Example: `  oid trace 6592008029c8c3e4dc76256c
   oid trace --grep --json < app.log | jq -r .verdict`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -56,7 +57,7 @@ at least one piece of the input is not an ObjectId; all others are shown.
 				if err != nil {
 					return err
 				}
-				if err := asJSON.emit(std.out, towire.Trace(t), textf("%s%s", between, traceText(t))); err != nil {
+				if err := asJSON.emit(std.out, towire.Trace(t), textf("%s%s", between, traceText(t, &zone))); err != nil {
 					return err
 				}
 				between = "\n"
@@ -73,17 +74,18 @@ at least one piece of the input is not an ObjectId; all others are shown.
 	where.addFlag(cmd)
 	asJSON.addFlag(cmd, jsonObjects)
 	input.addFlag(cmd)
+	zone.addFlag(cmd)
 	return cmd
 }
 
 // traceText returns a trace for people.
-func traceText(t registry.Trace) string {
+func traceText(t registry.Trace, z *zone) string {
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-9s %s\n", label, printable(fmt.Sprintf(format, args...)))
 	}
 	fmt.Fprintf(&b, "%v  %s\n", t.ID, t.Verdict)
-	line("created", "%s, %s", rfc3339(t.ID.Time()), phrase.Ago(t.ID.Time(), time.Now()))
+	line("created", "%s, %s", z.text(t.ID.Time()), phrase.Ago(t.ID.Time(), time.Now()))
 	if !t.Certain {
 		line("reason", "%s", t.Reason)
 	}
@@ -93,11 +95,11 @@ func traceText(t registry.Trace) string {
 		if where := strings.TrimSpace(p.Host + " " + p.Executable); where != "" {
 			line("on", "%s", where)
 		}
-		line("started", "%s", rfc3339(p.GPID.Start()))
+		line("started", "%s", z.text(p.GPID.Start().Truncate(time.Second)))
 		if p.End != nil {
-			line("ended", "%s: %s", rfc3339(p.End.Time), p.Reason)
+			line("ended", "%s: %s", z.text(p.End.Time.Truncate(time.Second)), p.Reason)
 		} else {
-			line("state", "%s: %s; last heartbeat %s", p.State, p.Reason, rfc3339(p.Last.Time))
+			line("state", "%s: %s; last heartbeat %s", p.State, p.Reason, z.text(p.Last.Time.Truncate(time.Second)))
 		}
 	}
 	if near := nearest(t); near != nil {

@@ -14,7 +14,7 @@ func newVersionCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := thisVersion()
 			return asJSON.emit(std.out, v, textf("oid %s %s %s/%s\n", v.Version, v.Go, v.OS, v.Arch))
