@@ -1,6 +1,7 @@
 package mongostore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
@@ -150,7 +152,21 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	case mongo.IsDuplicateKeyError(err):
 		return fmt.Errorf("%w: %w", store.ErrDuplicate, err)
 	case mongo.IsTimeout(err), mongo.IsNetworkError(err):
-		return fmt.Errorf("MongoDB at %s does not answer; see that it runs and can be reached: %w", s.hosts, err)
+		return engine.Unreachable("MongoDB", s.hosts, err, attempts(err))
 	}
 	return err
+}
+
+// attempts returns why each server could not be reached, if the driver has found none,
+// and err itself otherwise.
+func attempts(err error) error {
+	var none topology.ServerSelectionError
+	if !errors.As(err, &none) {
+		return err
+	}
+	var all error
+	for _, server := range none.Desc.Servers {
+		all = errors.Join(all, server.LastError)
+	}
+	return cmp.Or(all, err)
 }

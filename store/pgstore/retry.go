@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -108,6 +110,8 @@ const (
 	undefinedDatabase    = "3D000"
 	undefinedSchema      = "3F000"
 	queryCanceled        = "57014"
+
+	loginClass = "28" // what the codes of refused logins begin with
 )
 
 // classify returns why a call failed.
@@ -144,8 +148,6 @@ func isMissing(err error) bool { c := code(err); return c == undefinedTable || c
 
 // explain says in err what to do where PostgreSQL's own text does not.
 func (s *Store) explain(ctx context.Context, err error) error {
-	var connect *pgconn.ConnectError
-	var cut *lostError
 	switch {
 	case err == nil:
 		return nil
@@ -154,6 +156,12 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
+	var connect *pgconn.ConnectError
+	var cut *lostError
+	var refused *pgconn.PgError
+	if errors.As(err, &connect) && errors.As(err, &refused) {
+		err = engine.Reworded(err, "PostgreSQL at %s: %s (SQLSTATE %s)", s.hosts, refused.Message, refused.Code)
+	}
 	switch c := code(err); {
 	case c == diskFull:
 		return fmt.Errorf("%w: the server's disk is full; nothing of this was stored, make room and try again", err)
@@ -161,10 +169,12 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: the user needs the right to use and create tables in schema %q", err, s.schema)
 	case c == undefinedDatabase:
 		return fmt.Errorf("%w; create it, or name another in the URL", err)
+	case strings.HasPrefix(c, loginClass):
+		return fmt.Errorf("%w; check the user and the password in the URL", err)
 	case c == readOnlyTransaction:
 		return fmt.Errorf("%w: the server at %s is a standby or read-only; list all hosts in the URL and add target_session_attrs=read-write", err, s.hosts)
 	case c == "" && (errors.As(err, &connect) || errors.As(err, &cut)):
-		return fmt.Errorf("PostgreSQL at %s does not answer; see that it runs and can be reached: %w", s.hosts, err)
+		return engine.Unreachable("PostgreSQL", s.hosts, err, err)
 	}
 	return err
 }

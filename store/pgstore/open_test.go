@@ -1,0 +1,59 @@
+package pgstore_test
+
+import (
+	"net"
+	"testing"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/store/pgstore"
+)
+
+// TestOpenRefuses: what is wrong with a server or a URL is said in one sentence, with
+// the address and without the password.
+func TestOpenRefuses(t *testing.T) {
+	server := testenv.SharedPostgres(t)
+	silent, hangsUp := listen(t, func(net.Conn) {}), listen(t, func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 1000)) // otherwise closing would be a reset
+		c.Close()
+	})
+	for _, test := range []struct{ uri, want string }{
+		{"mysql://u:secret@localhost/db", "the URL does not begin with postgres:// or postgresql://"},
+		{"postgres://u:secret@localhost/db?oid_schema=pg_x", `oid_schema="pg_x" cannot be the name of a schema`},
+		{"postgres://u:secret@" + silent + "/db?connect_timeout=1&sslmode=disable", "PostgreSQL at " + silent + " does not answer (no answer in time); see that it runs and that the URL names its host and port"},
+		{"postgres://u:secret@" + hangsUp + "/db?sslmode=disable", "PostgreSQL at " + hangsUp + " does not answer (it closes the connection); see that it runs and that the URL names its host and port"},
+		{"postgres://u:secret@" + server.Addr + "/postgres?sslmode=require", "PostgreSQL at " + server.Addr + " does not answer (server refused TLS connection); see that it runs and that the URL names its host and port"},
+		{"postgres://nobody:secret@" + server.Addr + "/postgres", "PostgreSQL at " + server.Addr + `: role "nobody" does not exist (SQLSTATE 28000); check the user and the password in the URL`},
+		{"postgres://oid:secret@" + server.Addr + "/things", "PostgreSQL at " + server.Addr + `: database "things" does not exist (SQLSTATE 3D000); create it, or name another in the URL`},
+	} {
+		s, err := pgstore.Open(t.Context(), test.uri, nil)
+		if err == nil {
+			s.Close()
+			t.Errorf("Open(%s) succeeded", test.uri)
+			continue
+		}
+		if want := "open PostgreSQL store: " + test.want; err.Error() != want {
+			t.Errorf("Open(%s):\ngot  %v\nwant %s", test.uri, err, want)
+		}
+	}
+}
+
+// listen listens for connections, which serve gets one after another, until the test
+// ends. It returns the address.
+func listen(t *testing.T, serve func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serve(c)
+		}
+	}()
+	return l.Addr().String()
+}
