@@ -12,7 +12,7 @@ import (
 // the address and without the password.
 func TestOpenRefuses(t *testing.T) {
 	server := testenv.SharedPostgres(t)
-	silent, hangsUp := listen(t, func(net.Conn) {}), listen(t, func(c net.Conn) {
+	silent, hangsUp := listen(t, func(c net.Conn) { t.Cleanup(func() { c.Close() }) }), listen(t, func(c net.Conn) {
 		_, _ = c.Read(make([]byte, 1000)) // otherwise closing would be a reset
 		c.Close()
 	})
