@@ -150,8 +150,9 @@ func (m *Member) enter(ctx context.Context) error {
 func (m *Member) run() {
 	defer close(m.done)
 	interval := m.Process().Interval
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
+	late := jitter(interval)
+	timer := time.NewTimer(untilHeartbeat(m.Process().Block, interval, late, time.Now()))
+	defer timer.Stop()
 	var watch <-chan time.Time
 	if !m.sampler.self {
 		w := time.NewTicker(watchInterval)
@@ -173,7 +174,8 @@ func (m *Member) run() {
 			if !errors.Is(m.sampler.running(), errEnded) {
 				continue
 			}
-		case <-ticker.C:
+		case <-timer.C:
+			timer.Reset(untilHeartbeat(m.Process().Block, interval, late, time.Now()))
 		}
 		try, cancelTry := context.WithTimeout(ctx, interval)
 		m.working.Lock()

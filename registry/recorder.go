@@ -37,6 +37,7 @@ type recorder struct {
 	unchecked  int       // heartbeats since the last check
 	rivals     []gpid.GPID
 	trimmed    time.Time // when old samples were last deleted
+	backoff    backoff
 
 	mu sync.Mutex // guards p
 	p  Process
@@ -94,7 +95,14 @@ func (c *recorder) update(change func(p *Process)) Process {
 // same value; the heartbeat is then stored.
 func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duration, end *End) error {
 	p := c.measure(load, ahead, end)
-	if err := c.store(ctx); err != nil || end != nil {
+	if end == nil && c.backoff.waits(time.Now()) {
+		return c.backoff.err
+	}
+	err := c.store(ctx)
+	if !errors.Is(err, errForeign) {
+		c.backoff.tried(err, p.Interval, time.Now())
+	}
+	if err != nil || end != nil {
 		return err
 	}
 	if c.unchecked++; c.unchecked >= ring || len(c.rivals) > 0 {

@@ -2,8 +2,6 @@ package registry
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -20,10 +18,8 @@ const keepThinned = time.Minute
 // hour returns the beginning of the hour of a process that t is in. The processes'
 // hours do not begin at once: once in its hour each puts its samples in order.
 func hour(block string, t time.Time) time.Time {
-	var b [4]byte
-	_, _ = hex.Decode(b[:], []byte(block)) // all blocks are hexadecimal
-	phase := time.Duration(binary.BigEndian.Uint32(b[:])) * time.Hour >> 32
-	return t.Add(-phase).Truncate(time.Hour).Add(phase)
+	at := phase(block, time.Hour)
+	return t.Add(-at).Truncate(time.Hour).Add(at)
 }
 
 // trim puts the samples in order when an hour of the process has ended: those of the
