@@ -95,6 +95,10 @@ type Store interface {
 	// ErrNotFound. The caller owns the document.
 	Get(ctx context.Context, collection string, key Key) (bson.Raw, error)
 
+	// GetMany returns for each key the document that has it, or nil, at much less
+	// cost than one Get for each. The caller owns the documents.
+	GetMany(ctx context.Context, collection string, keys []Key) ([]bson.Raw, error)
+
 	// Find returns the documents that q asks for, in the order of their keys. It
 	// reads on as the caller does and holds little of the result: a few
 	// megabytes, or what a MongoDB server sends at once, which is 16 MiB at most.

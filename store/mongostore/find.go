@@ -31,6 +31,27 @@ func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson
 	return doc, s.explain(ctx, err)
 }
 
+// GetMany returns the documents with the keys, see [store.Store].
+func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key) ([]bson.Raw, error) {
+	c, err := s.collection(collection)
+	if err != nil {
+		return nil, err
+	}
+	return engine.GetMany(keys, batch, func(keys []store.Key, yield func(bson.Raw) error) error {
+		cursor, err := c.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: keys}}}})
+		if err != nil {
+			return s.explain(ctx, err)
+		}
+		defer cursor.Close(context.WithoutCancel(ctx))
+		for cursor.Next(ctx) {
+			if err := yield(slices.Clone(cursor.Current)); err != nil {
+				return err
+			}
+		}
+		return s.explain(ctx, cursor.Err())
+	})
+}
+
 // Count returns the number of documents with a key in r, see [store.Store].
 func (s *Store) Count(ctx context.Context, collection string, r store.Range) (int64, error) {
 	c, err := s.collection(collection)

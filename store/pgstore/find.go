@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,43 @@ func (s *Store) Get(ctx context.Context, collection string, key store.Key) (doc 
 		err = engine.NotFound(key)
 	}
 	return doc, err
+}
+
+// manyKeys is how many keys a statement of GetMany has at most: the server looks up
+// each of them.
+const manyKeys = 500
+
+// GetMany returns the documents with the keys, see [store.Store].
+func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key) ([]bson.Raw, error) {
+	if err := s.check(ctx, collection); err != nil {
+		return nil, err
+	}
+	text := "SELECT doc FROM " + s.table(collection) + " WHERE _id = ANY($1::bytea[])"
+	return engine.GetMany(keys, manyKeys, func(keys []store.Key, yield func(bson.Raw) error) error {
+		ids := make(map[store.Key][]byte, len(keys))
+		for _, key := range keys {
+			if id, err := encode(key); err == nil { // otherwise no document has the key
+				ids[key] = id
+			}
+		}
+		for {
+			p, err := s.page(ctx, text, []any{slices.Collect(maps.Values(ids))}, len(ids)+1)
+			if err != nil {
+				return err
+			}
+			for _, doc := range p.docs {
+				if err := yield(doc); err != nil {
+					return err
+				}
+				if key, err := store.KeyOf(doc); err == nil {
+					delete(ids, key)
+				}
+			}
+			if !p.more { // otherwise the documents are large
+				return nil
+			}
+		}
+	})
 }
 
 // get returns the document with an encoded key, or nil.

@@ -56,6 +56,34 @@ func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson
 	return doc, err
 }
 
+// manyKeys is how many keys a statement of GetMany has.
+const manyKeys = 100
+
+// GetMany returns the documents with the keys, see [store.Store].
+func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key) (docs []bson.Raw, err error) {
+	_, err = s.inCollection(ctx, collection, func() error {
+		text := "SELECT doc FROM " + table(collection) + " WHERE _id IN (?" + strings.Repeat(",?", manyKeys-1) + ")"
+		docs, err = engine.GetMany(keys, manyKeys, func(keys []store.Key, yield func(bson.Raw) error) error {
+			args := make([]any, manyKeys)
+			for i := range args {
+				args[i] = argument(keys[min(i, len(keys)-1)]) // the statement has one text
+			}
+			return s.rows(ctx, query{text: text, args: args}, func(rows *sql.Rows) (bool, error) {
+				var doc []byte
+				if err := rows.Scan(&doc); err != nil {
+					return false, err
+				}
+				return true, yield(doc)
+			})
+		})
+		return s.explain(ctx, err)
+	})
+	if err == nil && docs == nil {
+		docs = make([]bson.Raw, len(keys))
+	}
+	return docs, err
+}
+
 // Count returns the number of documents with a key in r, see [store.Store].
 func (s *Store) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
 	_, err = s.inCollection(ctx, collection, func() error {

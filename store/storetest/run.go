@@ -50,6 +50,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 		{"CollectionNames", func(t *testing.T, s store.Store) { testCollectionNames(t, s, opts) }},
 		{"KeyOrder", testKeyOrder},
 		{"NumbersAreEqualByValue", testNumbersAreEqualByValue},
+		{"GetMany", testGetMany},
 		{"Find", testFind},
 		{"FindMany", testFindMany},
 		{"FindInsideFind", testFindInsideFind},

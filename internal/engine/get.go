@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/store"
+)
+
+// GetMany does the part of a [store.Store]'s GetMany that does not depend on the
+// engine. It calls read with at most batch keys, each once, which yields the
+// documents that have one of them, in any order.
+func GetMany(keys []store.Key, batch int, read func(keys []store.Key, yield func(bson.Raw) error) error) ([]bson.Raw, error) {
+	docs := make([]bson.Raw, len(keys))
+	places := make(map[store.Key][]int, len(keys))
+	var rest []store.Key
+	for i, key := range keys {
+		if places[key] == nil && !key.IsZero() {
+			rest = append(rest, key)
+		}
+		places[key] = append(places[key], i)
+	}
+	for len(rest) > 0 {
+		n := min(len(rest), batch)
+		err := read(rest[:n], func(doc bson.Raw) error {
+			key, err := store.KeyOf(doc)
+			for _, i := range places[key] {
+				docs[i] = doc
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		rest = rest[n:]
+	}
+	return docs, nil
+}
