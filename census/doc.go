@@ -29,12 +29,19 @@
 //   - Gaps are counter values that are not in the data. They were used for other
 //     collections, for documents that are deleted, or not at all. If a
 //     process creates 2^24 ids or more elsewhere between two ids in the data, its
-//     counter wraps, and each full round of 2^24 is not counted.
-//   - A clock step backwards shows as a counter that continues while the time falls
-//     by two seconds or more. A step in a period without ids does not show.
-//   - A shared process value shows as two sequences of counters at the same time.
-//     Two processes that create an id every few minutes show after some twenty ids.
-//     Two whose sequences follow each other without an overlap never show.
+//     counter wraps, and each full round of 2^24 is not counted. Between one run of a
+//     process and the next there are no gaps.
+//   - A clock step backwards shows as ids whose counters go on where later ids ended.
+//     A step in a period without ids does not show, nor one by less than some
+//     seconds; a step forwards never does. Where a process creates thousands of ids a
+//     second elsewhere, a step shows only in a source that is in the order in which
+//     documents were stored.
+//   - A shared process value shows as two sequences of counters that take turns. Some
+//     twenty ids of each process are enough. Two runs that follow each other, with the
+//     same process value, are restarts.
+//   - Findings about single processes must be so unlikely by chance that one in 16,384
+//     censuses has a wrong one. A process that creates most of its ids elsewhere, by
+//     16,384 counters from id to id, is not judged.
 //   - The layout of a process is inferred from its time and from similar process
 //     values.
 //
@@ -43,6 +50,8 @@
 // Each id becomes a record of 16 bytes in the list of its process value. Dumps are
 // mostly in order of time, so these lists are nearly sorted, and one pass over each
 // follows its counter (process.go). Only a process value that is not simply one
-// process with a clock that runs forwards is examined again, in the order of its
-// counter (judge.go, view.go). Every threshold is in thresholds.go.
+// process with a clock that runs forwards is divided into stretches (stretch.go), which
+// are compared with each other (relation.go) and, where they overlap, examined in the
+// order of their counters (view.go), for a verdict (judge.go). Every threshold is in
+// thresholds.go.
 package census

@@ -21,6 +21,8 @@ const (
 	// KindClockStep: the clock of a process was set backwards by two seconds or
 	// more.
 	KindClockStep Kind = "clock-step"
+	// KindResumed: a process used counters again, later: a saved state was resumed.
+	KindResumed Kind = "resumed-state"
 	// KindFuture: an id is more than five minutes ahead of the reference time.
 	KindFuture Kind = "future"
 	// KindTooEarly: an id is from before 2009, when MongoDB did not exist.
@@ -36,14 +38,14 @@ const (
 
 // Kinds are all kinds, in the order of a report.
 var Kinds = []Kind{
-	KindDuplicate, KindSharedValue, KindClockStep, KindFuture, KindTooEarly, KindBound, KindDisorder, KindMixedTypes,
+	KindDuplicate, KindSharedValue, KindClockStep, KindResumed, KindFuture, KindTooEarly, KindBound, KindDisorder, KindMixedTypes,
 }
 
 // Finding is something in a census that deserves attention.
 type Finding struct {
 	Kind Kind
-	// Count is how many ids are concerned; of KindSharedValue and KindClockStep
-	// how many processes, and of KindMixedTypes how many values.
+	// Count is how many ids are concerned; of KindSharedValue, KindClockStep and
+	// KindResumed how many processes, and of KindMixedTypes how many values.
 	Count int64
 	// Title is what was found. Reason is why it matters, what may have caused it
 	// and what to do.
@@ -136,24 +138,37 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 
 // processFindings adds the findings about single processes.
 func (c *Census) processFindings(t *tally, add func(Kind, int64, string, string, []Example)) {
-	var shared, stepped []Example
-	for _, records := range t.shared.examples {
+	var shared, stepped, resumed []Example
+	need := need(t.broken)
+	sharedCount, examples := t.shared.atLeast(need)
+	for _, records := range examples {
 		for _, r := range records {
 			shared = append(shared, c.example(r, "process value "+processText(r.value())))
 		}
 	}
-	for _, records := range t.stepped.examples {
+	steppedCount, examples := t.stepped.atLeast(need)
+	for _, records := range examples {
 		for pair := range slices.Chunk(records, 2) { // before and after a step
 			back := time.Duration(pair[0].second()-pair[1].second()) * time.Second
 			stepped = append(stepped, c.example(pair[0], "before"), c.example(pair[1], "after: back by "+phrase.Length(back)))
 		}
 	}
-	add(KindSharedValue, t.shared.count,
-		phrase.Count(t.shared.count, "process value was", "process values were")+" used by several processes at the same time",
+	resumedCount, examples := t.resumed.atLeast(need)
+	for _, records := range examples {
+		for pair := range slices.Chunk(records, 2) {
+			resumed = append(resumed, c.example(pair[0], "before"), c.example(pair[1], "with counters of before"))
+		}
+	}
+	add(KindSharedValue, sharedCount,
+		phrase.Count(sharedCount, "process value was", "process values were")+" used by several processes at the same time",
 		"Their counters are independent. When both reach the same value in the same second, two ids are equal. Look for processes that were forked or cloned with their state, or for a process value that is configured by hand, and give each process its own.",
 		shared)
-	add(KindClockStep, t.stepped.count,
-		phrase.Count(t.stepped.count, "process has", "processes have")+" a clock that was set backwards",
+	add(KindClockStep, steppedCount,
+		phrase.Count(steppedCount, "process has", "processes have")+" a clock that was set backwards",
 		"The counter continued while the time went back, so the order of these ids is not the order in which they were created. Let NTP slew the clock instead of stepping it. Time ranges near the step are not exact.",
 		stepped)
+	add(KindResumed, resumedCount,
+		phrase.Count(resumedCount, "process used", "processes used")+" the same counters again, later",
+		"A saved state of the process was resumed: a snapshot of its machine, or a restored checkpoint. If two such resume in the same second, they create the same ids. Restart programs after a snapshot is restored.",
+		resumed)
 }

@@ -1,186 +1,288 @@
 package census
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
-// A process that is suspect is judged in the order of its counter. The counter has
-// 24 bits, so that order is not given: it is found by following, second by second,
-// the one or several sequences that the ids form, and by giving every id the number
-// of times that its sequence has wrapped. The result needs no memory of its own,
-// because the 40 bits of a record that hold the process value are the same in all of
-// them. A record by counter is:
-//
-//	hi  wraps (40 bits) | counter (24 bits): the unwrapped counter
-//	lo  second (32 bits) | place (32 bits)
-
-const firstWrap = 1 << 38 // so that sequences can also be followed backwards
-
-// byCounter returns the record by counter of r's id.
-func byCounter(r record, unwrapped int64) record {
-	return record{uint64(unwrapped + firstWrap<<counterBits), uint64(r.second())<<placeBits | uint64(r.place())}
-}
-
-func (r record) unwrapped() int64        { return int64(r.hi) - firstWrap<<counterBits }
-func (r record) secondByCounter() uint32 { return uint32(r.lo >> placeBits) }
-
-// byTime is the inverse of byCounter.
-func byTime(r record, value uint64) record {
-	second := r.secondByCounter()
-	return record{
-		value<<counterBits | uint64(second>>8),
-		uint64(second)<<56 | (r.hi&counterMask)<<placeBits | r.lo&placeMask,
+// judge finds out what the records of a process value show that are not simply those of
+// one process whose clock runs forwards. It returns false if nothing can be told, because
+// most ids of the process are not in the data.
+func judge(e extent, value uint64) (v verdict, ok bool) {
+	step := typicalStep(e)
+	if step*sparseFactor > counterRange {
+		return v, false
 	}
-}
-
-// sequence is a sequence of counters of which each continues from the one before.
-type sequence struct {
-	at     int64 // unwrapped counter of the last one
-	second uint32
-}
-
-// sequences are the sequences of one process value.
-type sequences struct {
-	list       []sequence
-	latest     int  // the sequence of the last id
-	alternates bool // several processes, and not ids elsewhere, explain big moves
-}
-
-// unwrap returns the unwrapped counter of an id of the given second.
-func (ss *sequences) unwrap(counter, second uint32) int64 {
-	c := int64(counter)
-	best, least := -1, int64(math.MaxInt64)
-	behind, overtaken := -1, int64(maxStale)
-	for i, s := range ss.list {
-		reach := maxRateElsewhere * (int64(second-s.second) + 1)
-		if ss.alternates {
-			reach = bigMove
-		}
-		ahead := (c - s.at) & counterMask
-		if ahead <= reach && ahead < least {
-			best, least = i, ahead
-		}
-		if back := (s.at - c) & counterMask; back < overtaken {
-			behind, overtaken = i, back
-		}
-	}
-	switch {
-	case best >= 0:
-		ss.list[best].at += least
-		ss.list[best].second = second
-		ss.latest = best
-		return ss.list[best].at
-	case behind >= 0:
-		return ss.list[behind].at - overtaken
-	case len(ss.list) == 0:
-		ss.list = append(ss.list, sequence{c, second})
-		return c
-	case len(ss.list) < maxSequences:
-		// A new sequence, on the nearer side of the one that it is nearest to.
-		unwrapped, distance := int64(0), int64(math.MaxInt64)
-		for _, s := range ss.list {
-			d := signed(c - s.at)
-			if max(d, -d) < distance {
-				unwrapped, distance = s.at+d, max(d, -d)
+	ss, done := newStretches(e, step)
+	rewritten := extent{e.list, e.i, done}
+	defer func() {
+		for records := range rewritten.spans() {
+			for i, r := range records {
+				records[i] = byTime(r, value)
 			}
 		}
-		ss.latest = len(ss.list)
-		ss.list = append(ss.list, sequence{unwrapped, second})
-		return unwrapped
+		e.list.sort(e.i, e.j)
+	}()
+	if done < e.j {
+		return v, false
 	}
-	s := &ss.list[ss.latest]
-	s.at += (c - s.at) & counterMask
-	s.second = second
-	return s.at
-}
-
-// signed returns the shortest move between two counters whose difference is d.
-func signed(d int64) int64 {
-	d &= counterMask
-	if d >= counterRange/2 {
-		d -= counterRange
+	pairs := ss.overlapping()
+	ss.unite(pairs)
+	if ss.late > 0 || slices.ContainsFunc(ss.list, func(s stretch) bool { return s.shift != 0 }) || len(pairs) > 0 {
+		ss.lookByCounter(e, value, &v)
 	}
-	return d
+	joined := ss.judgeLinks(e, value, &v)
+	ss.judgeTurns(pairs, joined, value, &v)
+	ss.judgeResumed(joined, value, &v)
+	ss.countGaps(joined, &v)
+	return v, true
 }
 
-// judge finds out whether several processes used the process value of p, or its
-// clock was set backwards.
-func (t *tally) judge(p *process) {
-	ss := sequences{list: make([]sequence, 0, maxSequences), alternates: p.alternates}
-	v := p.orderByCounter(func(r record) int64 { return ss.unwrap(r.counter(), r.second()) })
-	p.gaps, p.jumps = v.gaps, v.jumps
-	switch {
-	case v.conflicts > 0 || v.interleaved() || v.overlaps():
-		p.shared = true
-		p.gaps, p.jumps = 0, 0 // what is between two sequences is not a gap of either
-		t.shared.add(p, v.sharers()...)
-	case len(v.steps) > 0:
-		p.stepped = true
-		t.stepped.add(p, v.steps.records()...)
+// lookByCounter looks at the groups in the order of their counters: does the clock fall,
+// or do two processes use the same counters?
+func (ss *stretches) lookByCounter(e extent, value uint64, v *verdict) {
+	least := make([]int64, len(ss.list)) // lowest counter of each group
+	for _, s := range ss.list {
+		least[s.group] = min(least[s.group], s.from+s.shift)
 	}
-	p.orderByTime()
-}
-
-// mayHaveStepped reports whether the jumps of p may in truth be clock steps.
-func (p *process) mayHaveStepped() bool {
-	return p.jumps > 0 && p.jumps <= maxStepJumps && p.ids >= minStepIDs && p.ids <= maxGap
-}
-
-// judgeSteps finds out whether the ids of p, taken as one sequence of counters that
-// never wrapped, are close together without a gap where time goes backwards. Then
-// its clock was wrong for a while, and the counter has not wrapped.
-func (t *tally) judgeSteps(p *process) {
-	start := int64(p.list.at(p.i).counter())
-	v := p.orderByCounter(func(r record) int64 { return start + signed(int64(r.counter())-start) })
-	if n := len(v.steps); n > 0 && n <= maxSteps && v.conflicts == 0 && !v.interleaved() && v.jumps == 0 && v.isClose() {
-		p.gaps, p.jumps, p.stepped = v.gaps, 0, true
-		t.stepped.add(p, v.steps.records()...)
-	}
-	p.orderByTime()
-}
-
-// orderByCounter sorts the records of p by unwrapped counter and returns their view.
-func (p *process) orderByCounter(unwrap func(record) int64) *view {
-	for records := range p.spans() {
-		for k, r := range records {
-			records[k] = byCounter(r, unwrap(r))
+	for records := range e.spans() {
+		for i, r := range records {
+			s := &ss.list[r.stretch()]
+			records[i].hi = uint64(s.group)<<unwrappedBits | uint64(r.unwrapped()+s.shift-least[s.group])
 		}
 	}
-	p.list.sort(p.i, p.j)
-	return newView(p.extent)
+	e.list.sort(e.i, e.j)
+	for i := e.i; i < e.j; {
+		group := e.list.at(i).stretch()
+		j := e.list.search(i, e.j, func(r record) bool { return r.stretch() > group })
+		w := newView(extent{e.list, i, j})
+		switch {
+		case w.sharesCounters() || w.interleaved():
+			v.shared.add(maxBits, value, w.sharers()...)
+		case len(w.steps) > 0:
+			v.stepped.add(maxBits, value, w.steps.records()...)
+		}
+		i = j
+	}
 }
 
-// orderByTime undoes orderByCounter.
-func (p *process) orderByTime() {
-	for records := range p.spans() {
-		for k, r := range records {
-			records[k] = byTime(r, p.value)
+// judgeLinks counts the stretches whose counters go on in earlier ids, if chance does
+// not explain that. It returns for each stretch the one that it continues.
+func (ss *stretches) judgeLinks(e extent, value uint64, v *verdict) map[int]int {
+	joined := map[int]int{}
+	links := ss.links()
+	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(a.chance, b.chance) })
+	// The chance of n links that each have at most the chance p is that of a Poisson
+	// distribution, p^n/n!.
+	certain, most := 0, 0.
+	factorial := 0.
+	for i, l := range links {
+		n := float64(i + 1)
+		factorial += math.Log2(n)
+		if bits := n*bitsOf(l.chance) + factorial; bits >= proofBits && bitsOf(l.chance) > 0 {
+			certain, most = i+1, max(most, bits)
 		}
 	}
-	p.list.sort(p.i, p.j)
+	var maybe []link
+	for i, l := range links {
+		switch bits := bitsOf(l.both); {
+		case i < certain:
+			ss.join(l, max(most, bits), joined, value, v)
+		case bits >= proofBits:
+			ss.join(l, bits, joined, value, v)
+		case bits >= proofBits-orderBits && len(maybe) < maxMaybe:
+			maybe = append(maybe, l)
+		}
+	}
+	if len(maybe) == 0 {
+		return joined
+	}
+	// In a source that is in the order in which its documents were stored, the ids
+	// before the step come directly before those after it.
+	direct := make([]bool, len(maybe))
+	for i, l := range maybe {
+		direct[i] = ss.list[l.stretch].end.place() < l.next.place()
+	}
+	for records := range e.spans() {
+		for _, r := range records {
+			for i, l := range maybe {
+				if r.place() > ss.list[l.stretch].end.place() && r.place() < l.next.place() {
+					direct[i] = false
+				}
+			}
+		}
+	}
+	for i, l := range maybe {
+		if direct[i] {
+			ss.join(l, bitsOf(l.both)+orderBits, joined, value, v)
+		}
+	}
+	return joined
 }
 
-// suspects counts processes with some finding. The first come with ids that show it.
+// join takes l for a clock step.
+func (ss *stretches) join(l link, bits float64, joined map[int]int, value uint64, v *verdict) {
+	s := &ss.list[l.stretch]
+	v.stepped.add(bits, value, l.before, l.next)
+	if l.previous >= 0 {
+		joined[l.stretch] = l.previous
+	}
+	switch next := l.next.stretch(); {
+	case next == l.previous, next == l.stretch: // it fits a hole, which counts as a gap of the other one
+		v.gaps -= s.length() + 1
+	default:
+		joined[next] = l.stretch
+		v.gaps += l.ahead - 1
+		if l.previous >= 0 {
+			v.gaps += l.behind - 1
+		}
+	}
+}
+
+// judgeTurns finds stretches whose processes took turns.
+func (ss *stretches) judgeTurns(pairs []pair, joined map[int]int, value uint64, v *verdict) {
+	for _, p := range pairs {
+		a, b := &ss.list[p.a], &ss.list[p.b]
+		if a.group == b.group || isJoined(joined, p) {
+			continue
+		}
+		bits, toA, toB := ss.turnBits(p)
+		if toA >= 1 && toB >= 1 && toA+toB >= minTurns && bits >= proofBits {
+			v.shared.add(bits, value, a.start, b.start, a.end, b.end)
+		}
+	}
+}
+
+func isJoined(joined map[int]int, p pair) bool {
+	a, okA := joined[p.a]
+	b, okB := joined[p.b]
+	return okA && a == p.b || okB && b == p.a
+}
+
+// judgeResumed finds stretches that start within the counters of an older one, later.
+func (ss *stretches) judgeResumed(joined map[int]int, value uint64, v *verdict) {
+	var covered float64
+	count := float64(len(ss.list) - 1)
+	for i := range ss.list {
+		s := &ss.list[i]
+		_, continues := joined[i]
+		for k := range ss.list[:min(i, maxOlder)] {
+			older := &ss.list[k]
+			inside := (s.from - older.from) & counterMask
+			if continues || older.last >= s.first || inside > older.length() || older.length() >= counterRange {
+				continue
+			}
+			if chance := count * covered / counterRange; bitsOf(chance) >= proofBits && !isJoined(joined, pair{k, i}) {
+				v.resumed.add(bitsOf(chance), value, older.start, s.start)
+			}
+		}
+		covered += float64(s.length() + 1)
+	}
+}
+
+// countGaps counts the counters that no id has within the stretches, and between those
+// of which one continues the other; all others are restarts.
+func (ss *stretches) countGaps(joined map[int]int, v *verdict) {
+	type counters struct{ from, at, ids int64 }
+	groups := map[int]*counters{}
+	var pace int64
+	for i := range ss.list {
+		s := &ss.list[i]
+		pace = max(pace, s.pace)
+		if g := groups[s.group]; g == nil {
+			groups[s.group] = &counters{s.from + s.shift, s.at + s.shift, s.ids}
+		} else {
+			g.from, g.at, g.ids = min(g.from, s.from+s.shift), max(g.at, s.at+s.shift), g.ids+s.ids
+		}
+	}
+	for _, g := range groups {
+		v.gaps += max(g.at-g.from+1-g.ids, 0)
+	}
+	// A sequence is what is joined; its first stretch is a restart or behind a gap.
+	sequence := make([]int, len(ss.list))
+	for i := range sequence {
+		sequence[i] = i
+	}
+	merge := func(a, b int) {
+		for i, n := range sequence {
+			if n == a {
+				sequence[i] = b
+			}
+		}
+	}
+	for i := range ss.list {
+		if group := ss.list[i].group; group != i {
+			merge(sequence[i], sequence[group])
+		}
+		if before, ok := joined[i]; ok {
+			merge(sequence[i], sequence[before])
+		}
+	}
+	seen := map[int]bool{}
+	for i := range ss.list {
+		if seen[sequence[i]] || i == 0 {
+			seen[sequence[i]] = true
+			continue
+		}
+		seen[sequence[i]] = true
+		s, before := &ss.list[i], &ss.list[i-1]
+		ahead := (s.from - before.at) & counterMask
+		elapsed := int64(s.first) - int64(before.last) + 1
+		if float64(ahead) <= paceFactor*float64(pace)*float64(max(elapsed, 1)) && ahead <= maxGap {
+			v.gaps += ahead - 1
+		} else {
+			v.restarts++
+		}
+	}
+	v.gaps = max(v.gaps, 0)
+}
+
+// need returns the bits of evidence that a finding takes in a census with n process
+// values that have breaks: chance must not explain one of all of them.
+func need(n int64) int {
+	return proofBits + int(math.Ceil(math.Log2(max(float64(n)/fewBroken, 1))))
+}
+
+// suspects counts processes by the evidence of something, and keeps those that show it.
 type suspects struct {
-	count    int64
-	examples [][]record
+	byBits   [maxBits + 1]int64
+	examples []evidence
+}
+
+// add counts p.
+func (s *suspects) add(e evidence) {
+	if e.bits == 0 {
+		return
+	}
+	s.byBits[e.bits]++
+	s.keep(e)
+}
+
+func (s *suspects) keep(e evidence) {
+	if len(s.examples) < maxSuspects {
+		s.examples = append(s.examples, e)
+	}
 }
 
 func (s *suspects) merge(other suspects) {
-	s.count += other.count
-	s.examples = append(s.examples, other.examples[:min(len(other.examples), maxExamples-len(s.examples))]...)
+	for i, n := range other.byBits {
+		s.byBits[i] += n
+	}
+	for _, e := range other.examples {
+		s.keep(e)
+	}
 }
 
-// add counts p. Its examples are records by counter.
-func (s *suspects) add(p *process, examples ...record) {
-	s.count++
-	if len(s.examples) == maxExamples {
-		return
+// atLeast returns how many processes have that evidence, and the examples of some.
+func (s *suspects) atLeast(bits int) (count int64, examples [][]record) {
+	for _, n := range s.byBits[bits:] {
+		count += n
 	}
-	examples = slices.Clone(examples)
-	for i, r := range examples {
-		examples[i] = byTime(r, p.value)
+	for _, e := range s.examples {
+		if e.bits >= bits && len(examples) < maxExamples {
+			examples = append(examples, e.examples)
+		}
 	}
-	s.examples = append(s.examples, examples)
+	return count, examples
 }

@@ -216,10 +216,15 @@ type Process struct {
 	Jumps int64
 	// Layout is the most likely layout of the ids.
 	Layout objectid.Layout
-	// ClockStepped is true if the clock was set backwards, and Shared if several
-	// processes used the value at the same time.
+	// ClockStepped is true if the clock was set backwards, Shared if several processes
+	// used the value at the same time, and Resumed if a saved state of the process was
+	// resumed later, so that it used its counters again.
 	ClockStepped bool
 	Shared       bool
+	Resumed      bool
+	// Unjudged is true if none of this can be told, because too few ids of the process
+	// are in the data.
+	Unjudged bool
 	// Timeline is the number of its ids in each bucket of the report's timeline.
 	Timeline []int64
 }
@@ -362,10 +367,15 @@ func moment(second uint32) time.Time { return time.Unix(int64(second), 0).UTC() 
 
 // process describes p for a report.
 func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Process {
+	need := need(t.broken)
 	out := Process{
 		Value: processText(p.value), Values: 1 + len(p.more), IDs: p.ids, First: moment(p.first), Last: moment(p.last),
-		Gaps: p.gaps, Jumps: p.jumps, Layout: p.layout(t.processes), ClockStepped: p.stepped, Shared: p.shared,
-		Timeline: make([]int64, t.axis.buckets()),
+		Gaps: p.gaps, Jumps: p.jumps, Layout: p.layout(t.processes), Timeline: make([]int64, t.axis.buckets()),
+		Shared: p.shared.bits >= need, Resumed: p.resumed.bits >= need, Unjudged: p.unjudged,
+	}
+	out.ClockStepped = p.stepped.bits >= need && !out.Shared
+	if out.Shared {
+		out.Gaps, out.Jumps = 0, 0
 	}
 	if name != nil {
 		out.Name = name(p.list.at(p.i).id())

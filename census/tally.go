@@ -29,8 +29,11 @@ type tally struct {
 	top       processHeap
 	limit     int      // of top; 0 is none
 	pending   process  // the last one, which the next may continue; without ids: none
+	broken    int64    // judged process values
+	unjudged  int64    // process values of which nothing can be told
 	stepped   suspects // processes whose clock was set backwards
 	shared    suspects // process values that several processes used
+	resumed   suspects // processes of which a saved state was resumed
 }
 
 // sighting counts something and keeps the first examples.
@@ -79,7 +82,15 @@ func (t *tally) next(p process) {
 func (t *tally) flush() {
 	if p := &t.pending; p.ids > 0 {
 		t.processes++
-		t.gaps += p.gaps
+		if p.shared.bits < proofBits { // else what is between two sequences is not a gap of either
+			t.gaps += p.gaps
+		}
+		if p.unjudged {
+			t.unjudged++
+		}
+		t.stepped.add(p.stepped)
+		t.shared.add(p.shared)
+		t.resumed.add(p.resumed)
 		t.list(p)
 		p.ids = 0
 	}
@@ -183,6 +194,9 @@ func (t *tally) merge(other *tally) {
 	t.future.merge(other.future)
 	t.early.merge(other.early)
 	t.duplicates.merge(other.duplicates)
+	t.broken += other.broken
+	t.unjudged += other.unjudged
+	t.resumed.merge(other.resumed)
 	t.stepped.merge(other.stepped)
 	t.shared.merge(other.shared)
 	t.processes += other.processes

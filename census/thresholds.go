@@ -15,32 +15,37 @@ const (
 	// count as gaps. More are a jump: a restart, or very many ids elsewhere.
 	maxGap = 1 << 20
 
-	// maxRateElsewhere is how many ids per second a process may plausibly create
-	// that are not in the data. It is above what drivers of MongoDB generate.
-	maxRateElsewhere = 1 << 17
-
-	// bigMove is a move of the counter that calls for an explanation: few
-	// processes create as many ids elsewhere between two ids of a collection.
-	bigMove = 1 << 16
-
 	// maxStale is how far behind its sequence a counter may be to belong to a
 	// thread that was overtaken by others.
 	maxStale = 1 << 16
 
-	// maxSequences is how many sequences of counters are followed for one process
-	// value. Two processes have two; restarts begin new ones.
-	maxSequences = 8
+	// stepFactor is how many typical steps, and how many counters beside, a process moves
+	// on at once: random steps of that mean exceed it with a probability of e^-44.
+	stepFactor = 64
 
-	// chanceBits are the bits of evidence that every return to an earlier counter
-	// loses, and proofBits are those that chance does not reach: by chance a
-	// counter returns that often once in 2^40 process values.
-	chanceBits = 8
-	proofBits  = 40
+	// sparseFactor: a process whose typical step is more than this part of the counter's
+	// range wraps between two ids every now and then, and nothing can be told of it.
+	sparseFactor = 1024
 
-	// rememberedEnds is how many ends of big moves are remembered to recognize a
-	// return, and rememberedBits what choosing one of them gives away.
-	rememberedEnds = 1 << rememberedBits
-	rememberedBits = 4
+	// proofBits are the bits of evidence that a finding takes in a census with a single
+	// process value that has breaks: chance reaches them once in 2^14 of those. Each
+	// doubling of their number beyond fewBroken takes one more.
+	proofBits = 14
+	fewBroken = 4
+
+	// orderBits is what it is worth that ids follow each other directly in the source. A
+	// source may be in any order, so that it is not worth what it seems.
+	orderBits = 6
+
+	// minTurns is how often two processes that take turns must have returned.
+	minTurns = 3
+
+	// idleFactor times the mean time from id to id is how long a stretch is not idle.
+	idleFactor = 16
+
+	// paceFactor times the fastest pace of a process is how far its counter may move on
+	// from one stretch to the next without a restart.
+	paceFactor = 8
 
 	// minStep is by how many seconds a clock must fall for a clock step. One
 	// second is normal: a goroutine that has read the clock may be overtaken by
@@ -59,25 +64,21 @@ const (
 	staleIDs = 1024
 
 	// maxReversal is how many ids a fall of the clock lasts at most that is a
-	// reversal, and minReversals how many of them, across half of the counters,
-	// show two processes: one clock step with stale ids gives two or three.
+	// reversal, and minReversals how many of them show two processes: one clock step
+	// with stale ids gives two.
 	maxReversal  = 8
-	minReversals = 8
+	minReversals = 5
 
-	// A gap in the counters ends an arc if it is wider than arcGap plus
-	// arcGapFactor times the process' mean step, a width that random intervals
-	// practically never have.
-	arcGap       = 1024
-	arcGapFactor = 64
+	// minTwinSeconds is for how many seconds two processes use the same counters at
+	// least. A restart within the last two seconds of a process may do so by chance.
+	minTwinSeconds = 4
 
-	// maxArcs bounds the time for comparing arcs with each other.
-	maxArcs = 64
-
-	// maxStepJumps, minStepIDs and maxSteps bound which processes may have jumps
-	// that are in truth clock steps: few enough of them, ids enough to see it.
-	maxStepJumps = 8
-	minStepIDs   = 8
-	maxSteps     = 4
+	// maxPairs, maxOlder and maxMaybe bound the time for comparing stretches with each
+	// other, and maxSuspects the memory for what they show.
+	maxPairs    = 4096
+	maxOlder    = 1024
+	maxMaybe    = 16
+	maxSuspects = 64
 
 	// maxBorrowed is how many seconds of a borrowed process value are checked.
 	maxBorrowed = 256

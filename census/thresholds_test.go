@@ -34,13 +34,16 @@ func run(second, counter, n int) (ids []objectid.ID) {
 	return ids
 }
 
-// reversals returns n falls of the clock by 30 seconds, for as many ids each, all
-// along the counters of a process.
+// reversals returns ids of two processes that use the same counters in turn, ids at a
+// time, the second one five seconds after the first, until time fell n times.
 func reversals(n, ids int) (out []objectid.ID) {
-	for i := range n {
-		out = append(append(out, run(100, 100*i, 50)...), run(70, 100*i+50, ids)...)
+	for k := range n + 10 {
+		out = append(out, run(k, 2*ids*k, ids)...)
+		if k <= n {
+			out = append(out, run(k+5, 2*ids*k+ids, ids)...)
+		}
 	}
-	return append(out, run(100, 100*n, 50)...)
+	return out
 }
 
 // turns returns runs of two processes that take turns, with counters from 0 and from
@@ -48,33 +51,6 @@ func reversals(n, ids int) (out []objectid.ID) {
 func turns(n, other int) (out []objectid.ID) {
 	for i := range n {
 		out = append(out, run(200*i, i%2*other+i/2*20, 20)...)
-	}
-	return out
-}
-
-// rounds returns ids of as many processes as given, which take turns all along.
-func rounds(processes int) (out []objectid.ID) {
-	for i := range 8 * processes {
-		out = append(out, run(200*i, i%processes*(wrap/processes)+i/processes*20, 20)...)
-	}
-	return out
-}
-
-// stretches returns n stretches of ids that lie 200,000 counters apart and follow
-// each other in time, of which only the last two were created at the same time.
-func stretches(n int) (out []objectid.ID) {
-	for i := range n {
-		at := 100 * min(i, n-2)
-		out = append(append(out, run(at, 200_000*i, 100)...), run(at+10, 200_000*i+100, 100)...)
-	}
-	return out
-}
-
-// falls returns ids of a clock that was set backwards n times, with distance counters
-// between one id and the next.
-func falls(n, distance int) (out []objectid.ID) {
-	for i := range 5 * (n + 1) {
-		out = append(out, made(0xA1B2C3D4E5, 1000*(n-i/5)+i%5, i*distance))
 	}
 	return out
 }
@@ -89,66 +65,83 @@ func TestThresholdsOfAProcess(t *testing.T) {
 	set := func(back int) []objectid.ID {
 		return join(run(98, 0, 10), run(99, 10, 10), run(100, 20, 10), run(101-back, 30, 10), run(102-back, 40, 10), run(103-back, 50, 10))
 	}
-	again := func(distance int) []objectid.ID {
-		return join(run(100, 0, 10), run(40, 10, 1), run(100, 11, distance-1), run(40, 10+distance, 1), run(100, 11+distance, 10))
-	}
 	overlap := func(seconds int) (out []objectid.ID) {
 		for s := range seconds + 1 {
 			out = append(append(out, run(s, 20*s, 20)...), run(s, half+20*s, 20)...)
 		}
 		return out
 	}
-	beside := func(distance int) (out []objectid.ID) {
+	// Ids at a steady pace, then, after a while, of higher counters.
+	onward := func(pace, seconds, distance int) (out []objectid.ID) {
 		for s := range 10 {
-			out = append(append(out, run(s, 200*s, 200)...), run(s, 1999+distance+200*s, 200)...)
+			out = append(out, run(s, pace*s, pace)...)
+		}
+		return append(out, run(9+seconds, 10*pace-1+distance, pace)...)
+	}
+	// Ids that come first in the source, or last, and whose counters are below those
+	// of earlier ids.
+	ahead := func(distance int, first bool) []objectid.ID {
+		a, b := run(9000, 0, 20), run(0, 19+distance, 40)
+		if first {
+			return join(a, b)
+		}
+		return join(b, a)
+	}
+	twins := func(seconds int) (out []objectid.ID) {
+		for s := range 10 {
+			out = append(out, run(s, 10*s, 10)...)
+			if s <= seconds {
+				out = append(out, run(s+1, 10*s, 2)...)
+			}
 		}
 		return out
 	}
-	slowTurns := func(seconds int) []objectid.ID {
-		return join(run(0, 0, 1), run(seconds, half, 1), run(seconds+100, 1, 1), run(2*seconds+100, half+1, 1))
+	steady := func(step, n int) (out []objectid.ID) {
+		for i := range n {
+			out = append(out, made(0xA1B2C3D4E5, 10*i, step*i))
+		}
+		return out
 	}
 	for _, test := range []struct {
 		name string
 		ids  []objectid.ID
 		want string
 	}{
-		{"the widest gap", join(run(0, 0, 1), run(100, 1<<20, 1)), "gaps 1048575, jumps 0"},
-		{"a jump", join(run(0, 0, 1), run(100, 1<<20+1, 1)), "gaps 0, jumps 1"},
+		{"the widest gap", join(run(0, 0, 1), run(100, 1<<20, 1)), "unjudged, gaps 1048575, jumps 0"},
+		{"a jump", join(run(0, 0, 1), run(100, 1<<20+1, 1)), "unjudged, gaps 0, jumps 1"},
+		{"the most sparse ids", steady(1<<14, 40), "gaps 638937, jumps 0"},
+		{"more sparse ids", steady(1<<14+1, 40), "unjudged, gaps 638976, jumps 0"},
 
-		{"a rate that is plausible", slowTurns(63), "gaps 0, jumps 3"},
-		{"a rate that is not", slowTurns(62), "shared"},
+		{"the widest step of a stretch", onward(1, 1, 128), "gaps 127, jumps 0"},
+		{"a restart", onward(1, 1, 129), "gaps 0, jumps 1"},
+		{"the widest step at its pace", onward(100, 1, 1600), "gaps 1599, jumps 0"},
+		{"a wider one", onward(100, 1, 1601), "gaps 0, jumps 1"},
+		{"the widest gap between stretches", onward(100, 10_000, 1<<20), "gaps 1048575, jumps 0"},
+		{"a restart behind it", onward(100, 10_000, 1<<20+1), "gaps 0, jumps 1"},
 
-		{"moves that are not big", turns(6, 1<<16+19), "gaps 196605, jumps 2"},
-		{"big moves", turns(6, 1<<16+20), "shared"},
-		{"returns that may be chance", turns(5, half), "gaps 0, jumps 4"},
-		{"returns that are not", turns(6, half), "shared"},
-		{"the most ends that are remembered", rounds(9), "shared"},
-		{"more", rounds(10), "gaps 0, jumps 79"},
+		{"returns that may be chance", turns(4, half), "gaps 0, jumps 1"},
+		{"returns that are not", turns(5, half), "shared"},
+		{"two sequences at a time, for two seconds", overlap(2), "gaps 0, jumps 1"},
+		{"for three", overlap(3), "shared"},
+
+		{"a step that chance does not explain", ahead(1024, false), "stepped, gaps 1023, jumps 0"},
+		{"one that it may", ahead(1025, false), "gaps 0, jumps 1"},
+		{"with the order of the source", ahead(65536, true), "stepped, gaps 65535, jumps 0"},
+		{"that is not enough", ahead(65537, true), "gaps 0, jumps 1"},
 
 		{"a fall of a second", set(2), "gaps 0, jumps 0"},
 		{"a fall of two", set(3), "stepped, gaps 0, jumps 0"},
-		{"one id that is late by less than a minute", late(59, 1), "gaps 0, jumps 0"},
+		{"one id that is late by less than a minute", late(59, 1), "gaps 1, jumps 1"},
 		{"by a minute", late(60, 1), "stepped, gaps 0, jumps 0"},
 		{"two ids that are late by less", late(30, 2), "stepped, gaps 0, jumps 0"},
-		{"stale ids", again(1024), "stepped, gaps 0, jumps 0, 2 examples"},
-		{"another step", again(1025), "stepped, gaps 0, jumps 0, 4 examples"},
 
-		{"two processes within one sequence", reversals(8, 8), "shared"},
-		{"fewer reversals", reversals(7, 8), "stepped"},
-		{"longer falls", reversals(8, 9), "stepped"},
-		{"two sequences at a time, for a second", overlap(1), "gaps 0, jumps 1"},
-		{"for two", overlap(2), "shared"},
-		{"the widest step within a sequence", beside(1088), "stepped"},
-		{"a wider one", beside(1089), "shared"},
-		{"the most arcs that are compared", stretches(64), "shared"},
-		{"more arcs", stretches(65), "stepped"},
-
-		{"the most steps", falls(4, 300), "stepped"},
-		{"more steps", falls(5, 300), "gaps 7176, jumps 5"},
-		{"the most jumps", falls(8, 1), "stepped, gaps 0, jumps 0"},
-		{"more jumps", falls(9, 1), "gaps 0, jumps 9"},
-		{"the fewest ids", join(run(1000, 0, 4), run(0, 4, 4)), "stepped, gaps 0, jumps 0"},
-		{"fewer ids", join(run(1000, 0, 4), run(0, 4, 3)), "gaps 0, jumps 1"},
+		{"two processes within one sequence", reversals(5, 8), "shared"},
+		{"fewer reversals", reversals(4, 8), "stepped"},
+		{"longer falls", reversals(5, 9), "stepped"},
+		{"the same counters for four seconds", twins(4), "shared"},
+		{"for three", twins(3), "gaps 0, jumps 0"},
+		{"counters again after a while", join(run(0, 0, 20), run(17, 10, 20)), "resumed"},
+		{"a late thread", join(run(0, 0, 20), run(16, 10, 20)), "gaps 0, jumps 1"},
 	} {
 		r := reportOf(t, test.ids, nil, nil)
 		p := r.TopProcesses[0]
@@ -159,10 +152,11 @@ func TestThresholdsOfAProcess(t *testing.T) {
 		if p.Shared {
 			got = "shared, " + got
 		}
-		for _, f := range r.Findings {
-			if f.Kind == census.KindClockStep {
-				got += fmt.Sprintf(", %d examples", len(f.Examples))
-			}
+		if p.Resumed {
+			got = "resumed, " + got
+		}
+		if p.Unjudged {
+			got = "unjudged, " + got
 		}
 		if len(r.TopProcesses) != 1 || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: %d processes, %s, want %s", test.name, len(r.TopProcesses), got, test.want)

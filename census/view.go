@@ -1,27 +1,19 @@
 package census
 
-// view is the evidence about a process, in the order of its unwrapped counters.
+// view is a group of stretches in the order of its counters.
 type view struct {
-	gaps, jumps int64
-	meanStep    int64 // of the counter from id to id, without jumps
-
-	arcs     []arc
 	steps    clockSteps
-	lastStep int64 // unwrapped counter of the last clock step
+	lastStep int64 // counter of the last clock step
 
-	conflicts int64 // one unwrapped counter with two times
-	conflict  [2]record
+	twins      int64 // counters with two times
+	twin       [2]record
+	twinsFirst uint32 // seconds
+	twinsLast  uint32
 
-	reversals                   int64 // falls of the clock that are undone at once
-	firstReversal, lastReversal int64 // unwrapped counters
-}
-
-// arc is a stretch of counters without a gap that calls for an explanation.
-type arc struct {
-	first, last   uint32 // earliest and latest second
-	ids           int64
-	from, to      int64 // unwrapped counters
-	early, latest record
+	reversals      int64 // falls of the clock that are undone at once
+	reversal       [2]record
+	reversalsFirst uint32 // seconds to which it fell
+	reversalsLast  uint32
 }
 
 // clockStep is a clock that is set backwards: before is the last id before it and
@@ -42,7 +34,6 @@ func (ss clockSteps) records() (out []record) {
 // newView returns the view of e, whose records are by counter.
 func newView(e extent) *view {
 	v := new(view)
-	v.measure(e)
 	var g regression
 	var prev record
 	started := false
@@ -50,48 +41,24 @@ func newView(e extent) *view {
 		for _, r := range records {
 			switch {
 			case !started:
-				v.arcs = append(v.arcs, newArc(r))
 			case r.hi == prev.hi:
 				// A process uses a counter value once. In the same second this is
 				// a duplicate, which is counted elsewhere.
-				if r.secondByCounter() != prev.secondByCounter() {
-					v.conflicts++
-					v.conflict = [2]record{prev, r}
+				if s := r.secondByCounter(); s != prev.secondByCounter() {
+					if v.twins == 0 {
+						v.twin, v.twinsFirst, v.twinsLast = [2]record{prev, r}, s, s
+					}
+					v.twins++
+					v.twinsFirst, v.twinsLast = min(v.twinsFirst, s), max(v.twinsLast, s)
 				}
 				continue
-			case r.unwrapped()-prev.unwrapped() > arcGap+arcGapFactor*v.meanStep && len(v.arcs) < maxArcs:
-				v.arcs = append(v.arcs, newArc(r))
-				g = regression{}
 			default:
-				v.arcs[len(v.arcs)-1].add(r)
 				v.follow(&g, prev, r)
 			}
 			prev, started = r, true
 		}
 	}
 	return v
-}
-
-// measure sets gaps, jumps and meanStep.
-func (v *view) measure(e extent) {
-	var sum, n int64
-	var prev record
-	started := false
-	for records := range e.spans() {
-		for _, r := range records {
-			if started && r.hi != prev.hi {
-				if d := r.unwrapped() - prev.unwrapped(); d <= maxGap {
-					v.gaps += d - 1
-					sum += d
-					n++
-				} else {
-					v.jumps++
-				}
-			}
-			prev, started = r, true
-		}
-	}
-	v.meanStep = sum / max(n, 1)
 }
 
 // regression is the ids after a fall of the clock, up to where the clock is again
@@ -112,11 +79,12 @@ func (v *view) follow(g *regression, prev, r record) {
 	case g.ids == 0:
 	case s+1 >= g.before.secondByCounter():
 		if g.ids <= maxReversal && s-p >= g.seconds()/2 {
+			low := g.after.secondByCounter()
 			if v.reversals == 0 {
-				v.firstReversal = r.unwrapped()
+				v.reversal, v.reversalsFirst = [2]record{prev, r}, low
 			}
-			v.lastReversal = r.unwrapped()
 			v.reversals++
+			v.reversalsFirst, v.reversalsLast = min(v.reversalsFirst, low), max(v.reversalsLast, low)
 		}
 		*g = regression{}
 	default:
@@ -139,62 +107,22 @@ func (v *view) countStep(g *regression) {
 	}
 }
 
-func newArc(r record) arc {
-	s := r.secondByCounter()
-	return arc{s, s, 1, r.unwrapped(), r.unwrapped(), r, r}
+// sharesCounters reports whether two processes used the same counters for some time. A
+// process that restarts at once may by chance begin among the last counters before.
+func (v *view) sharesCounters() bool {
+	return v.twins > 1 && v.twinsLast-v.twinsFirst >= minTwinSeconds
 }
 
-func (a *arc) add(r record) {
-	s := r.secondByCounter()
-	a.ids++
-	a.to = r.unwrapped()
-	if s < a.first {
-		a.first, a.early = s, r
-	}
-	if s >= a.last {
-		a.last, a.latest = s, r
-	}
-}
-
-// interleaved reports whether time goes back and forth throughout, as it does where two
-// processes use the same counters, and not only around a clock step.
+// interleaved reports whether time goes back and forth, as it does where two processes
+// use the same counters, and not only around a clock step.
 func (v *view) interleaved() bool {
-	from, to := v.arcs[0].from, v.arcs[len(v.arcs)-1].to
-	return v.reversals >= minReversals && v.lastReversal-v.firstReversal >= (to-from)/2
-}
-
-// overlaps reports whether two arcs were in use at the same time.
-func (v *view) overlaps() bool {
-	a, _ := v.overlap()
-	return a != nil
-}
-
-// overlap returns two arcs that were in use at the same time, or nil.
-func (v *view) overlap() (a, b *arc) {
-	for i := range v.arcs {
-		for k := range v.arcs[:i] {
-			a, b := &v.arcs[k], &v.arcs[i]
-			if a.ids >= 2 && b.ids >= 2 && int64(min(a.last, b.last))-int64(max(a.first, b.first)) >= minStep {
-				return a, b
-			}
-		}
-	}
-	return nil, nil
+	return v.reversals >= minReversals && v.reversalsLast-v.reversalsFirst >= minTwinSeconds
 }
 
 // sharers returns ids of several processes that share the process value.
 func (v *view) sharers() []record {
-	if a, b := v.overlap(); a != nil {
-		return []record{a.early, b.early, a.latest, b.latest}
+	if v.twins > 0 {
+		return v.twin[:]
 	}
-	if v.conflicts > 0 {
-		return v.conflict[:]
-	}
-	return v.steps.records()
-}
-
-// isClose reports whether all ids are in one arc that is a small part of the
-// counter's range.
-func (v *view) isClose() bool {
-	return len(v.arcs) == 1 && v.arcs[0].to-v.arcs[0].from < maxGap
+	return v.reversal[:]
 }

@@ -115,6 +115,8 @@ type CensusProcess struct {
 	Layout       string  `json:"layout" doc:"The most likely layout."`
 	ClockStepped bool    `json:"clock_stepped,omitempty" doc:"Its clock was set backwards."`
 	Shared       bool    `json:"shared,omitempty" doc:"Several processes used the value at the same time."`
+	Resumed      bool    `json:"resumed,omitempty" doc:"A saved state of it was resumed later, with the same counters."`
+	Unjudged     bool    `json:"unjudged,omitempty" doc:"None of this can be told: too few of its ids are in the data."`
 	Timeline     []int64 `json:"timeline" nullable:"false" doc:"Its ids in each bucket of the timeline."`
 }
 
