@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"sort"
 	"time"
 
@@ -136,7 +135,8 @@ func (c *Census) read(ctx context.Context, src *Source, in io.Reader) error {
 		return err
 	}
 	src.Format, src.Unit = input.Format, input.Unit
-	return input.Read(ctx, func(b *source.Batch) error { return c.take(src, b) })
+	inOrder := c.options.Field == "_id" && src.Format != source.Grep
+	return input.Read(ctx, c.preparer(inOrder), func(b *source.Batch) error { return c.take(src, b) })
 }
 
 // take adds a batch.
@@ -172,31 +172,17 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	for _, v := range b.Values {
 		src.collection.values.add(newRecord(&v.ID, base+v.Place))
 	}
-	if len(b.Strings) > 0 {
-		if err := c.takeIDs(src.collection.strings(), src, b.Strings, &src.stringIDs, base); err != nil {
-			return err
-		}
-	}
-	return c.takeIDs(src.collection, src, b.IDs, &src.objectIDs, base)
-}
-
-// takeIDs adds the ids of a batch to l, and their number to count.
-func (c *Census) takeIDs(l *collection, src *Source, ids []source.Item, count *int64, base uint32) error {
-	all := len(ids)
-	if r := c.options.Range; r != (objectid.Range{}) {
-		ids = slices.DeleteFunc(ids, func(i source.Item) bool { return !r.Contains(i.ID) })
-		l.outside += int64(all - len(ids))
-	}
-	if limit := c.options.MaxIDs; limit > 0 && c.taken+int64(len(ids)) > limit {
+	p := b.Prepared.(*prepared)
+	n, strings := int64(len(p.ids.records)), int64(len(p.strings.records))
+	if limit := c.options.MaxIDs; limit > 0 && c.taken+n+strings > limit {
 		return fmt.Errorf("%w: more than %d", ErrLimit, limit)
 	}
-	c.taken += int64(len(ids))
-	l.taken += int64(len(ids))
-	*count += int64(len(ids))
-	latest := latestSecond(c.options.Now)
-	inOrder := c.options.Field == "_id" && src.Format != source.Grep
-	for i := range ids {
-		l.add(newRecord(&ids[i].ID, base+ids[i].Place), src, inOrder, latest)
+	c.taken += n + strings
+	src.objectIDs += n
+	src.stringIDs += strings
+	p.ids.apply(src.collection, src, base)
+	if strings > 0 {
+		p.strings.apply(src.collection.strings(), src, base)
 	}
 	return nil
 }

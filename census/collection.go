@@ -63,26 +63,6 @@ func (l *collection) judged() (judged *collection, areStrings bool) {
 	return l, false
 }
 
-// add takes an id of src.
-func (l *collection) add(r record, src *Source, inOrder bool, latest uint32) {
-	l.ids.add(r)
-	s := r.second()
-	l.all.add(s)
-	if s < earliest || s > latest || r.isBound() {
-		return
-	}
-	l.plausible.add(s)
-	l.days.add(s)
-	if !inOrder {
-		return
-	}
-	if by := src.youngest.lateBy(s); by > lateAfter {
-		l.late.add(r, by)
-	} else {
-		src.youngest.add(s)
-	}
-}
-
 // unique reports whether an id should be there once only: as an _id, but not as
 // a reference to one, or in a text.
 func (l *collection) unique(field string) bool {
@@ -107,6 +87,10 @@ func (r *secondRange) add(second uint32) {
 	r.first, r.last = min(r.first, second), max(r.last, second)
 }
 
+func (r *secondRange) merge(other secondRange) {
+	r.first, r.last = min(r.first, other.first), max(r.last, other.last)
+}
+
 func (r secondRange) empty() bool { return r.first > r.last }
 
 const secondsPerDay = 24 * 60 * 60
@@ -122,14 +106,15 @@ const (
 	dayBits = 8
 )
 
-func (d *dayCounts) add(second uint32) {
+// addN adds n ids of the day of second.
+func (d *dayCounts) addN(second uint32, n int64) {
 	day := second / secondsPerDay
 	chunk := d.chunks[day>>dayBits]
 	if chunk == nil {
 		chunk = new([1 << dayBits]int64)
 		d.chunks[day>>dayBits] = chunk
 	}
-	chunk[day&(1<<dayBits-1)]++
+	chunk[day&(1<<dayBits-1)] += n
 }
 
 // at returns the number of ids of a day.

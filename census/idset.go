@@ -17,6 +17,12 @@ func (s *idSet) add(r record) {
 	s.memory.add(r)
 }
 
+// addAll adds records of one process value. base is added to their places.
+func (s *idSet) addAll(value uint64, part []record, base uint32) {
+	s.memory.sorted = false
+	s.memory.list(value).appendAt(part, base)
+}
+
 func (s *idSet) len() int { return s.memory.len() }
 
 // visitor examines the ids of a set.

@@ -3,6 +3,7 @@ package census
 import (
 	"encoding/binary"
 	"iter"
+	"slices"
 
 	"github.com/oidkit/oid/objectid"
 )
@@ -88,9 +89,12 @@ func (l *records) at(i int) *record {
 	return &l.segments[i>>(l.shift&63)][i&(1<<(l.shift&63)-1)]
 }
 
-// append adds part to the end. The first segment grows as a slice does, which
-// keeps a small list small; the others are made whole.
-func (l *records) append(part ...record) {
+// append adds part to the end.
+func (l *records) append(part ...record) { l.appendAt(part, 0) }
+
+// appendAt adds part to the end, with base added to the places. The first segment grows
+// as a slice does, which keeps a small list small; the others are made whole.
+func (l *records) appendAt(part []record, base uint32) {
 	for len(part) > 0 {
 		n := len(l.segments)
 		if n == 0 || len(l.segments[n-1]) == 1<<l.shift {
@@ -101,9 +105,14 @@ func (l *records) append(part ...record) {
 			l.segments = append(l.segments, segment)
 			n++
 		}
-		last := &l.segments[n-1]
-		k := min(len(part), 1<<l.shift-len(*last))
-		*last = append(*last, part[:k]...)
+		old := l.segments[n-1]
+		k := min(len(part), 1<<l.shift-len(old))
+		grown := slices.Grow(old, k)[:len(old)+k]
+		added := grown[len(old):]
+		for i, r := range part[:k] {
+			added[i] = record{r.hi, r.lo + uint64(base)}
+		}
+		l.segments[n-1] = grown
 		part = part[k:]
 	}
 }

@@ -29,8 +29,14 @@ type Batch struct {
 
 	Problems []Problem
 
-	seq  int  // position among the batches of a text that is read in parallel
-	keep bool // fill Values
+	// Prepared is for the function that prepares batches, see [Input.Read]. It is kept
+	// when the batch is used again.
+	Prepared any
+
+	seq   int   // position among the batches of a source that is read in parallel
+	start int64 // position of the stretch in the source
+	stop  error // the stretch cannot be read further
+	keep  bool  // fill Values
 }
 
 // Item is an id and its place in a batch.
@@ -176,6 +182,6 @@ func (p *pool) get() *Batch {
 }
 
 func (p *pool) put(b *Batch) {
-	*b = Batch{IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Values: b.Values[:0], Problems: b.Problems[:0]}
+	*b = Batch{Prepared: b.Prepared, IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Values: b.Values[:0], Problems: b.Problems[:0]}
 	p.batches.Put(b)
 }

@@ -11,13 +11,14 @@ import (
 	"strconv"
 
 	"github.com/oidkit/oid/internal/bsonwalk"
+	"github.com/oidkit/oid/objectid"
 )
 
 // maxDocument is the size of the largest document that MongoDB writes: 16 MiB for
 // users, and 16 KiB for itself.
 const maxDocument = 16<<20 + 16<<10
 
-// batchSize is how many documents of a stream go into one batch.
+// batchSize is about how many documents of a stream go into one batch.
 const batchSize = 1 << 14
 
 // errTerminator is returned for the four bytes 0xFF that end a part of an
@@ -27,17 +28,104 @@ var errTerminator = errors.New("terminator")
 // errBSON is wrapped by the errors about the structure of a document.
 var errBSON = errors.New("census: not a BSON document")
 
-// bsonReader reads BSON documents, one after another.
+// documents reads blocks of whole BSON documents.
+type documents struct{ *Input }
+
+func (p documents) parse(block []byte, b *Batch) {
+	for pos := 0; pos < len(block); {
+		pos += p.addFirst(block[pos:], b)
+		if pos == len(block) {
+			return
+		}
+		size := int(binary.LittleEndian.Uint32(block[pos:]))
+		if err := b.addBSON(block[pos:pos+size], b.Documents, p.path, p.elements); err != nil {
+			b.stop = stopped(b.start+int64(pos), err)
+			return
+		}
+		b.Documents++
+		pos += size
+	}
+}
+
+// addFirst adds the ids of the first documents in data that are whole and simple, as
+// most are: they begin with an _id that is an ObjectId, and need no look beyond their
+// first 21 bytes and their last. It returns the length of these documents.
+func (s *Input) addFirst(data []byte, b *Batch) (passed int) {
+	const idOfTypeObjectID = 0x07 | '_'<<8 | 'i'<<16 | 'd'<<24
+	if len(s.path) != 1 || s.path[0] != "_id" {
+		return 0
+	}
+	pos, place, ids := 0, b.Documents, b.IDs
+	for len(data)-pos >= 22 {
+		d := data[pos:]
+		size := int(int32(binary.LittleEndian.Uint32(d)))
+		if size < 22 || size > len(d) || binary.LittleEndian.Uint32(d[4:]) != idOfTypeObjectID || d[8] != 0 || d[size-1] != 0 {
+			break
+		}
+		ids = append(ids, Item{objectid.ID(d[9 : 9+objectid.Size]), place})
+		place++
+		pos += size
+	}
+	b.Documents, b.IDs = place, ids
+	return pos
+}
+
+// betweenDocuments cuts between BSON documents.
+type betweenDocuments struct{}
+
+func (betweenDocuments) first([]byte) int { return 0 } // no document is too long
+
+func (betweenDocuments) last(data []byte) (end int, err error) {
+	for {
+		size, err := documentSize(data[end:])
+		if err != nil || size == 0 || size > len(data)-end {
+			return end, err
+		}
+		end += size
+	}
+}
+
+func (c betweenDocuments) rest(data []byte) (end int, err error) {
+	if end, err = c.last(data); err == nil && end < len(data) {
+		err = cutDocument(data[end:])
+	}
+	return end, err
+}
+
+// documentSize returns the size of the document that data begins with, or 0 if data is
+// too short for its length. If data has all of it, its last byte has been checked.
+func documentSize(data []byte) (size int, err error) {
+	if len(data) < 4 {
+		return 0, nil
+	}
+	n := binary.LittleEndian.Uint32(data)
+	if int32(n) < 5 || n > maxDocument {
+		return 0, fmt.Errorf("%w: its length is %d bytes, want 5 to %d", errBSON, int32(n), maxDocument)
+	}
+	if int(n) <= len(data) && data[n-1] != 0 {
+		return 0, fmt.Errorf("%w: no zero byte at its end, after %d bytes", errBSON, n)
+	}
+	return int(n), nil
+}
+
+// cutDocument returns the error for a source that ends in data, a part of a document.
+func cutDocument(data []byte) error {
+	if len(data) < 4 {
+		return fmt.Errorf("the input ends within a document's length: %w", io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("the input ends within a document: %d of its %d bytes are there: %w", len(data), binary.LittleEndian.Uint32(data), io.ErrUnexpectedEOF)
+}
+
+// bsonReader reads the BSON documents of an archive.
 type bsonReader struct {
 	*Input
 	*stream
 	emit  func(*Batch) error
-	label string // collection of an archive
+	label string // the collection
 	skip  bool   // documents, without emitting them
 }
 
-// read emits the documents up to the end of the stream or, in an archive, up to
-// a terminator, which it passes.
+// read emits the documents up to a terminator, which it passes.
 func (r *bsonReader) read(ctx context.Context) error {
 	for {
 		b := r.pool.get()
@@ -60,28 +148,8 @@ func (r *bsonReader) read(ctx context.Context) error {
 
 // batch fills b. A document that is not complete stays in the stream.
 func (r *bsonReader) batch(ctx context.Context, b *Batch) error {
-	const idOfTypeObjectID = 0x07 | '_'<<8 | 'i'<<16 | 'd'<<24
-	first := len(r.path) == 1 && r.path[0] == "_id"
 	for b.Documents < batchSize {
-		data, place := r.data, b.Documents
-		pos := 0
-		// Most documents begin with an _id that is an ObjectId, and need no look
-		// beyond their first 21 bytes and their last.
-		for first && place < batchSize && len(data)-pos >= 22 {
-			d := data[pos:]
-			size := int(int32(binary.LittleEndian.Uint32(d)))
-			if size < 22 || size > len(d) || binary.LittleEndian.Uint32(d[4:]) != idOfTypeObjectID || d[8] != 0 || d[size-1] != 0 {
-				break
-			}
-			b.addID(d[9:], place)
-			place++
-			pos += size
-		}
-		b.Documents = place
-		r.pass(pos)
-		if place >= batchSize {
-			break
-		}
+		r.pass(r.addFirst(r.data[:min(len(r.data), blockSize)], b))
 		size, err := r.next(ctx)
 		if err != nil {
 			return err
@@ -99,28 +167,24 @@ func (r *bsonReader) batch(ctx context.Context, b *Batch) error {
 func (r *bsonReader) next(ctx context.Context) (size int, err error) {
 	if err := r.need(ctx, 4); err != nil {
 		if err == io.ErrUnexpectedEOF {
-			return 0, fmt.Errorf("the input ends within a document's length: %w", err)
+			return 0, cutDocument(r.data)
 		}
 		return 0, err
 	}
-	n := binary.LittleEndian.Uint32(r.data)
-	if n == 0xFFFFFFFF && r.Format == Archive {
+	if binary.LittleEndian.Uint32(r.data) == 0xFFFFFFFF {
 		r.pass(4)
 		return 0, errTerminator
 	}
-	if int32(n) < 5 || n > maxDocument {
-		return 0, fmt.Errorf("%w: its length is %d bytes, want 5 to %d", errBSON, int32(n), maxDocument)
+	if size, err = documentSize(r.data); err != nil {
+		return 0, err
 	}
-	if err := r.need(ctx, int(n)); err != nil {
+	if err := r.need(ctx, size); err != nil {
 		if err == io.ErrUnexpectedEOF {
-			return 0, fmt.Errorf("the input ends within a document: %d of its %d bytes are there: %w", len(r.data), n, err)
+			return 0, cutDocument(r.data)
 		}
 		return 0, err
 	}
-	if r.data[n-1] != 0 {
-		return 0, fmt.Errorf("%w: no zero byte at its end, after %d bytes", errBSON, n)
-	}
-	return int(n), nil
+	return documentSize(r.data)
 }
 
 // addBSON adds what path names in doc.

@@ -7,9 +7,9 @@
 //
 // # Design
 //
-// A source is read in blocks. Lines are parsed by several goroutines at once. BSON
-// is read ahead by one goroutine and parsed by another, because only a document's
-// length shows where the next one begins.
+// A source is read in blocks. Blocks of lines and of BSON documents are parsed by several
+// goroutines at once; archives, CSV and JSON that is not one document to a line by one,
+// while others read ahead and take what it finds.
 package source
 
 import (
@@ -131,58 +131,62 @@ func (o *Options) formatOf(text *content, err error) (Format, error) {
 	return o.Format, err
 }
 
-// Read calls take with every batch of s, in order, one at a time; take must not
-// keep the batch. The error says where reading stopped and why. It is take's
-// error, the reader's, or ctx's cause.
+// Read calls prepare and then take with every batch of s: prepare in several goroutines
+// at once, take in the order of the source, one at a time. Neither must keep the batch.
+// The error says where reading stopped and why. It is take's error, the reader's, or
+// ctx's cause.
 //
 // Read may leave a goroutine behind that waits for the reader, if that hangs.
-func (s *Input) Read(ctx context.Context, take func(*Batch) error) error {
-	l := &lines{in: s.text, ends: newlines, workers: s.options.Workers, pool: &s.pool}
-	switch {
-	case s.Format == List:
+func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch) error) error {
+	if newParser, cut := s.parallel(); newParser != nil {
 		defer s.text.close()
-		return l.read(ctx, func() lineParser { return list{} }, take)
-	case s.Format == Grep:
+		l := &blocks{in: s.text, cut: cut, workers: s.options.Workers, pool: &s.pool, prepare: prepare}
+		return l.read(ctx, newParser, take)
+	}
+	if s.Format == CSV {
 		defer s.text.close()
-		l.ends = betweenDigits
-		return l.read(ctx, func() lineParser { return grep{} }, take)
-	case s.lines:
-		defer s.text.close()
-		return l.read(ctx, func() lineParser { return &jsonLines{Input: s} }, take)
-	case s.Format == CSV:
-		defer s.text.close()
-		return s.readAhead(take, func(emit func(*Batch) error) error {
+		return s.readAhead(prepare, take, func(emit func(*Batch) error) error {
 			return (&csvReader{s, emit}).read(ctx)
 		})
 	}
 	stream := newStream(s.text)
 	defer stream.close()
-	return s.readAhead(take, func(emit func(*Batch) error) error {
+	return s.readAhead(prepare, take, func(emit func(*Batch) error) error {
 		if s.Format == JSON {
 			return (&jsonReader{s, stream, emit}).read(ctx)
 		}
-		r := &bsonReader{Input: s, stream: stream, emit: emit}
-		if s.Format == Archive {
-			return readArchive(ctx, r, s.options.Collection)
-		}
-		if err := r.read(ctx); err != io.EOF {
-			return err
-		}
-		return nil
+		return readArchive(ctx, &bsonReader{Input: s, stream: stream, emit: emit}, s.options.Collection)
 	})
+}
+
+// parallel returns how to parse blocks of s and where to cut them, or nil if s cannot be
+// cut without parsing it.
+func (s *Input) parallel() (newParser func() blockParser, cut cutter) {
+	switch {
+	case s.Format == List:
+		return func() blockParser { return list{} }, newlines{}
+	case s.Format == Grep:
+		return func() blockParser { return grep{} }, betweenDigits{}
+	case s.Format == BSON:
+		return func() blockParser { return documents{s} }, betweenDocuments{}
+	case s.lines:
+		return func() blockParser { return &jsonLines{Input: s} }, newlines{}
+	}
+	return nil, nil
 }
 
 // errStop ends reading early.
 var errStop = errors.New("stop")
 
-// readAhead takes the batches that read emits, while read continues.
-func (s *Input) readAhead(take func(*Batch) error, read func(emit func(*Batch) error) error) error {
+// readAhead prepares and takes the batches that read emits, while read continues.
+func (s *Input) readAhead(prepare func(*Batch), take func(*Batch) error, read func(emit func(*Batch) error) error) error {
 	batches := make(chan *Batch, ahead)
 	stop := make(chan struct{})
 	failed := make(chan error, 1)
 	go func() {
 		defer close(batches)
 		failed <- read(func(b *Batch) error {
+			prepare(b)
 			select {
 			case batches <- b:
 				return nil

@@ -83,29 +83,32 @@ var isHex = func() (t [256]bool) {
 	return t
 }()
 
-// betweenDigits are the ends of blocks of any text that cut neither a run of digits
-// nor an escape before it. A block may therefore end within a line.
-var betweenDigits = ends{
-	first: func(data []byte) int {
-		for i, c := range data {
-			if !isHex[c] {
-				return i + 1
-			}
+// betweenDigits cuts any text so that neither a run of digits nor an escape before it is
+// cut. A block may therefore end within a line.
+type betweenDigits struct{}
+
+func (betweenDigits) first(data []byte) int {
+	for i, c := range data {
+		if !isHex[c] {
+			return i + 1
 		}
-		return 0
-	},
-	last: func(data []byte) int {
-		for i := len(data) - 1; i >= 0; i-- {
-			switch {
-			case isHex[data[i]]:
-			case data[i] == '%', data[i] == '\\':
-				return i
-			case i > 0 && (data[i] == 'u' || data[i] == 'x') && data[i-1] == '\\':
-				return i - 1
-			default:
-				return i + 1
-			}
-		}
-		return 0
-	},
+	}
+	return 0
 }
+
+func (betweenDigits) last(data []byte) (int, error) {
+	for i := len(data) - 1; i >= 0; i-- {
+		switch {
+		case isHex[data[i]]:
+		case data[i] == '%', data[i] == '\\':
+			return i, nil
+		case i > 0 && (data[i] == 'u' || data[i] == 'x') && data[i-1] == '\\':
+			return i - 1, nil
+		default:
+			return i + 1, nil
+		}
+	}
+	return 0, nil
+}
+
+func (betweenDigits) rest(data []byte) (int, error) { return len(data), nil }

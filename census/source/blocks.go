@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// blockSize is how many bytes of a text are read at once: few enough to be
+	// blockSize is how many bytes of a source are read at once: few enough to be
 	// still in the cache of the core that parses them.
 	blockSize = 256 << 10
 
@@ -20,37 +20,51 @@ const (
 	ahead = 4
 )
 
-// lineParser finds the ids in whole lines. Its parse may keep state from block
-// to block, but only to be faster.
-type lineParser interface {
+// blockParser finds the ids in a block of whole units: lines, or documents. Its parse
+// may keep state from block to block, but only to be faster.
+type blockParser interface {
 	parse(block []byte, b *Batch)
 }
 
-// lines reads a text in blocks of whole lines and parses several of them at once.
-type lines struct {
+// blocks reads a source in blocks of whole units and parses several of them at once.
+type blocks struct {
 	in      io.Reader
-	ends    ends
+	cut     cutter
 	workers int
 	pool    *pool
+	prepare func(*Batch)
 
 	mu     sync.Mutex
-	carry  []byte // the beginning of a line whose end has not been read
+	carry  []byte // the beginning of a unit whose end has not been read
 	seq    int
 	offset int64 // bytes read
 	skip   bool  // the rest of a line that is too long
-	err    error // of in, once there is one
+	err    error // of in or of the cutter, once there is one
+	errAt  int64 // the position of err
 }
 
-// block is a stretch of whole lines.
+// cutter finds where units end.
+type cutter interface {
+	// last returns the end of the last whole unit in data, 0 if there is none. The
+	// error means that what follows cannot be read.
+	last(data []byte) (end int, err error)
+	// first returns the end of the unit of which data is a part, or 0.
+	first(data []byte) int
+	// rest returns how much of data, in which the source ends, can be parsed.
+	rest(data []byte) (end int, err error)
+}
+
+// block is a stretch of whole units.
 type block struct {
 	data    []byte
 	seq     int
-	tooLong bool // without data: represents one line longer than maxLine
+	start   int64 // position of data in the source
+	tooLong bool  // without data: represents one line longer than maxLine
 }
 
-// read calls emit for every block's batch, in the order of the text. The error
-// is emit's, the reader's with its position, or ctx's cause.
-func (l *lines) read(ctx context.Context, newParser func() lineParser, emit func(*Batch) error) error {
+// read calls take for every block's batch, in the order of the source. The error
+// is take's, the reader's with its position, or ctx's cause.
+func (l *blocks) read(ctx context.Context, newParser func() blockParser, take func(*Batch) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	tokens := make(chan struct{}, l.workers+ahead)
@@ -72,7 +86,10 @@ func (l *lines) read(ctx context.Context, newParser func() lineParser, emit func
 			delete(pending, next)
 			next++
 			if failed == nil {
-				if failed = emit(b); failed != nil {
+				if failed = take(b); failed == nil {
+					failed = b.stop
+				}
+				if failed != nil {
 					cancel(failed)
 				}
 			}
@@ -87,13 +104,13 @@ func (l *lines) read(ctx context.Context, newParser func() lineParser, emit func
 		return context.Cause(ctx)
 	}
 	if l.err != io.EOF {
-		return stopped(l.offset, l.err)
+		return stopped(l.errAt, l.err)
 	}
 	return nil
 }
 
 // work parses blocks until there are none.
-func (l *lines) work(ctx context.Context, p lineParser, tokens chan struct{}, done chan<- *Batch) {
+func (l *blocks) work(ctx context.Context, p blockParser, tokens chan struct{}, done chan<- *Batch) {
 	buf := make([]byte, blockSize)
 	for {
 		blk, ok := l.next(ctx, &buf, tokens)
@@ -101,20 +118,21 @@ func (l *lines) work(ctx context.Context, p lineParser, tokens chan struct{}, do
 			return
 		}
 		b := l.pool.get()
-		b.seq = blk.seq
+		b.seq, b.start = blk.seq, blk.start
 		if blk.tooLong {
 			b.Documents = 1
 			b.addProblem(0, "line longer than %d MiB: skipped", maxLine>>20)
 		} else {
 			p.parse(blk.data, b)
 		}
+		l.prepare(b)
 		done <- b
 	}
 }
 
 // next reads the next block into buf. It takes a token first, so that the block that
 // all others wait for always has one.
-func (l *lines) next(ctx context.Context, buf *[]byte, tokens chan struct{}) (block, bool) {
+func (l *blocks) next(ctx context.Context, buf *[]byte, tokens chan struct{}) (block, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {
@@ -122,19 +140,20 @@ func (l *lines) next(ctx context.Context, buf *[]byte, tokens chan struct{}) (bl
 	case <-ctx.Done():
 		return block{}, false
 	}
+	start := l.offset - int64(len(l.carry))
 	data, tooLong := l.fill(ctx, buf)
 	if len(data) == 0 && !tooLong {
 		<-tokens
 		return block{}, false
 	}
 	l.seq++
-	return block{data: data, seq: l.seq - 1, tooLong: tooLong}, true
+	return block{data: data, seq: l.seq - 1, start: start, tooLong: tooLong}, true
 }
 
-// fill reads whole lines into buf, which it enlarges if necessary, and keeps the
+// fill reads whole units into buf, which it enlarges if necessary, and keeps the
 // bytes after them for the next call. tooLong represents one line that is skipped.
-// Without data and tooLong, the text is at its end.
-func (l *lines) fill(ctx context.Context, buf *[]byte) (data []byte, tooLong bool) {
+// Without data and tooLong, the source is at its end.
+func (l *blocks) fill(ctx context.Context, buf *[]byte) (data []byte, tooLong bool) {
 	if len(*buf) <= len(l.carry) {
 		*buf = make([]byte, 2*len(l.carry))
 	}
@@ -146,11 +165,12 @@ func (l *lines) fill(ctx context.Context, buf *[]byte) (data []byte, tooLong boo
 			k, l.err = l.in.Read((*buf)[n:])
 			n += k
 			l.offset += int64(k)
+			l.errAt = l.offset
 		}
 		data := (*buf)[:n]
 		over := l.err != nil || ctx.Err() != nil
 		if l.skip {
-			end := l.ends.first(data)
+			end := l.cut.first(data)
 			if end == 0 && over {
 				return nil, false
 			}
@@ -162,10 +182,15 @@ func (l *lines) fill(ctx context.Context, buf *[]byte) (data []byte, tooLong boo
 			n = copy(data, data[end:])
 			continue
 		}
-		end := l.ends.last(data)
+		cut := l.cut.last
+		if l.err == io.EOF {
+			cut = l.cut.rest
+		}
+		end, err := cut(data)
 		switch {
-		case l.err == io.EOF:
-			return data, false // the last line needs no newline
+		case err != nil:
+			l.err, l.errAt = err, l.offset-int64(n-end)
+			return data[:end], false
 		case over:
 			return data[:end], false
 		case end > 0:
@@ -179,14 +204,9 @@ func (l *lines) fill(ctx context.Context, buf *[]byte) (data []byte, tooLong boo
 	}
 }
 
-// ends finds the first and the last end of a line in data: the position after it, or
-// 0 if there is none.
-type ends struct {
-	first, last func(data []byte) int
-}
+// newlines cuts between lines.
+type newlines struct{}
 
-// newlines are the ends of lines of text.
-var newlines = ends{
-	first: func(data []byte) int { return bytes.IndexByte(data, '\n') + 1 },
-	last:  func(data []byte) int { return bytes.LastIndexByte(data, '\n') + 1 },
-}
+func (newlines) last(data []byte) (int, error) { return bytes.LastIndexByte(data, '\n') + 1, nil }
+func (newlines) first(data []byte) int         { return bytes.IndexByte(data, '\n') + 1 }
+func (newlines) rest(data []byte) (int, error) { return len(data), nil } // the last line needs no newline

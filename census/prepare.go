@@ -1,0 +1,218 @@
+package census
+
+import (
+	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/objectid"
+)
+
+// prepared is what several goroutines work out about batches at once, so that taking
+// a batch, which must be done in the order of the source, is short.
+type prepared struct{ ids, strings group }
+
+// group is the ids of a batch.
+type group struct {
+	outside int64 // ids outside the range, which are nowhere else
+
+	// The ids by process value: those with values[i] end at ends[i]. The places count
+	// from the start of the batch. The last of them, from scattered, have values for
+	// which there was no room.
+	records   []record
+	values    []uint64
+	ends      []int
+	scattered int
+
+	all, plausible secondRange
+	days           []dayCount
+	order          order
+
+	inSource []record // in the order of the source
+	slots    []uint8  // index in values of each
+	table    [4 * maxGroups]uint8
+}
+
+// maxGroups is how many process values of a batch are told apart.
+const maxGroups = 128
+
+// dayCount is a run of plausible ids of one day.
+type dayCount struct {
+	second uint32 // of the first
+	ids    int64
+}
+
+// preparer returns a function that prepares batches.
+func (c *Census) preparer(inOrder bool) func(*source.Batch) {
+	latest := latestSecond(c.options.Now)
+	return func(b *source.Batch) {
+		p, _ := b.Prepared.(*prepared)
+		if p == nil {
+			p = new(prepared)
+			b.Prepared = p
+		}
+		p.ids.prepare(b.IDs, c.options.Range, inOrder, latest)
+		p.strings.prepare(b.Strings, c.options.Range, inOrder, latest)
+	}
+}
+
+// prepare fills g with the ids of items that are in within.
+func (g *group) prepare(items []source.Item, within objectid.Range, inOrder bool, latest uint32) {
+	*g = group{
+		records: g.records[:0], values: g.values[:0], ends: g.ends[:0], inSource: g.inSource[:0], slots: g.slots[:0], days: g.days[:0],
+		all: noSeconds, plausible: noSeconds, order: newOrder(),
+	}
+	filter := within != (objectid.Range{})
+	var counts [maxGroups + 1]int
+	last, slot := uint64(0), -1
+	var today, ids uint32 // today is the day of the last run, and ids how many it has
+	for i := range items {
+		if filter && !within.Contains(items[i].ID) {
+			g.outside++
+			continue
+		}
+		r := newRecord(&items[i].ID, items[i].Place)
+		if v := r.value(); v != last || slot < 0 {
+			last, slot = v, g.slot(v)
+		}
+		counts[slot]++
+		g.inSource = append(g.inSource, r)
+		g.slots = append(g.slots, uint8(slot))
+		s := r.second()
+		g.all.add(s)
+		if s < earliest || s > latest || r.isBound() {
+			continue
+		}
+		g.plausible.add(s)
+		if day := s / secondsPerDay; day != today || ids == 0 {
+			g.days = append(g.days, dayCount{second: s})
+			today = day
+		}
+		ids++
+		g.days[len(g.days)-1].ids++
+		if inOrder {
+			g.order.add(s)
+		}
+	}
+	g.groupBy(&counts)
+}
+
+// slot returns the index of a process value in g.values, or maxGroups if there is no
+// room for it.
+func (g *group) slot(value uint64) int {
+	at := value * 0x9E3779B97F4A7C15 >> 55 // Knuth's multiplicative hashing
+	for {
+		n := int(g.table[at])
+		if n == 0 {
+			break
+		}
+		if g.values[n-1] == value {
+			return n - 1
+		}
+		at = (at + 1) % uint64(len(g.table))
+	}
+	if len(g.values) == maxGroups {
+		return maxGroups
+	}
+	g.values = append(g.values, value)
+	g.table[at] = uint8(len(g.values))
+	return len(g.values) - 1
+}
+
+// groupBy puts the records of each value together, counts[i] of values[i].
+func (g *group) groupBy(counts *[maxGroups + 1]int) {
+	if len(g.values) == 1 {
+		g.records, g.inSource = g.inSource, g.records
+		g.ends = append(g.ends, len(g.records))
+		g.scattered = len(g.records)
+		g.inSource = append(g.inSource, g.records...)
+		return
+	}
+	var next [maxGroups + 1]int
+	at := 0
+	for i := range g.values {
+		next[i] = at
+		at += counts[i]
+		g.ends = append(g.ends, at)
+	}
+	next[maxGroups], g.scattered = at, at
+	if n := len(g.inSource); cap(g.records) < n {
+		g.records = make([]record, n)
+	} else {
+		g.records = g.records[:n]
+	}
+	for i, r := range g.inSource {
+		slot := g.slots[i]
+		g.records[next[slot]] = r
+		next[slot]++
+	}
+}
+
+// apply adds g to l. base is the place at which its batch starts.
+func (g *group) apply(l *collection, src *Source, base uint32) {
+	l.outside += g.outside
+	l.taken += int64(len(g.records))
+	from := 0
+	for i, value := range g.values {
+		l.ids.addAll(value, g.records[from:g.ends[i]], base)
+		from = g.ends[i]
+	}
+	for _, r := range g.records[g.scattered:] {
+		r.lo += uint64(base)
+		l.ids.add(r)
+	}
+	l.all.merge(g.all)
+	l.plausible.merge(g.plausible)
+	for _, d := range g.days {
+		l.days.addN(d.second, d.ids)
+	}
+	g.order.apply(g, l, src, base)
+}
+
+// order is what a batch shows about ids that are late.
+type order struct {
+	youngest youngest
+	earliest uint32 // second
+	mayBe    bool   // an id may be late after others of the batch
+}
+
+func newOrder() order { return order{earliest: noSeconds.first} }
+
+// An id is late after the youngest of those before it, the last of minYoungerBefore.
+// With those before the batch and those in it apart, it cannot be later than after the
+// inBatch-th youngest in the batch or the before-th youngest before it, if these
+// numbers are minYoungerBefore + 1 together.
+const (
+	inBatch = 9
+	before  = 8
+)
+
+func (o *order) add(second uint32) {
+	o.earliest = min(o.earliest, second)
+	if int64(o.youngest[minYoungerBefore-inBatch])-int64(second) > lateAfter {
+		o.mayBe = true
+	}
+	o.youngest.add(second)
+}
+
+// apply looks for late ids in the batch of g if there may be some.
+func (o *order) apply(g *group, l *collection, src *Source, base uint32) {
+	if o.earliest == noSeconds.first {
+		return // no ids whose order matters
+	}
+	if !o.mayBe && int64(src.youngest[minYoungerBefore-before])-int64(o.earliest) <= lateAfter {
+		for _, s := range o.youngest {
+			src.youngest.add(s)
+		}
+		return
+	}
+	for _, r := range g.inSource {
+		s := r.second()
+		if s < g.plausible.first || s > g.plausible.last || r.isBound() {
+			continue
+		}
+		if by := src.youngest.lateBy(s); by > lateAfter {
+			r.lo += uint64(base)
+			l.late.add(r, by)
+		} else {
+			src.youngest.add(s)
+		}
+	}
+}
