@@ -211,14 +211,14 @@ func TestPlausibility(t *testing.T) {
 	}{
 		{"before MongoDB", firstOf("2008-12-31T23:59:59Z"), nil, "classic", inspect.Unlikely},
 		{"in MongoDB's first year", firstOf("2009-01-01T00:00:00Z"), nil, "classic", inspect.Likely},
-		{"before random values", firstOf("2017-12-31T23:59:59Z"), nil, "classic", inspect.Likely},
-		{"since random values", firstOf("2018-01-01T00:00:00Z"), nil, "modern", inspect.Likely},
+		{"before random values", firstOf("2018-07-31T23:59:59Z"), nil, "classic", inspect.Likely},
+		{"since random values", firstOf("2018-08-01T00:00:00Z"), nil, "modern", inspect.Likely},
 		{"in five minutes", firstOf("2026-11-20T12:05:00Z"), nil, "modern", inspect.Likely},
 		{"later than that", firstOf("2026-11-20T12:05:01Z"), nil, "modern", inspect.Unlikely},
 		{"a bound", objectid.At(today).String(), nil, "modern", inspect.Bound},
 		{"zero", objectid.ID{}.String(), nil, "classic", inspect.Bound},
 		{"hint", "507f1f77bcf86cd799439011", &java, "java", inspect.Likely},
-		{"pid 0", "507f1f77bcf86c0000439011", nil, "java", inspect.Possible},
+		{"pid 65536, or 0", "507f1f77bcf86c0000439011", nil, "classic", inspect.Possible},
 	} {
 		o := options()
 		o.Layout = c.hint

@@ -72,19 +72,21 @@ func judgeLayout(id objectid.ID, layout objectid.Layout, o Options) (Verdict, st
 		return Likely, fmt.Sprintf("machine %s is host %s, pid %d", machine, host, pid)
 	case host != "" && layout == objectid.Modern:
 		return Possible, "its first three random bytes would be the machine bytes of host " + host
-	case layout == objectid.Modern && t.Before(era.RandomValue):
-		return Possible, "drivers wrote machine and pid until 2018"
 	case layout == objectid.Classic && binary.BigEndian.Uint16(id[7:]) == 0:
-		return Unlikely, "no process has the pid 0"
-	case layout == objectid.Java && !t.Before(era.JavaEnd):
-		return Unlikely, "the Java driver used this layout until 2015"
+		return Possible, "a pid of 65536 or a multiple of it reads as 0"
+	case era.Used(layout, t) == era.Unused && layout == objectid.Modern:
+		return Possible, "no driver is known that wrote random bytes before MongoDB 3.4 of 2016"
+	case era.Used(layout, t) == era.Unused:
+		return Unlikely, "version 2 of the Java driver wrote this layout, which version 3 replaced in 2015"
 	case layout == objectid.Java:
-		return Possible, "the Java driver's layout until 2015"
+		return Possible, "the layout of version 2 of the Java driver"
 	case o.Layout != nil:
 		return Possible, "another layout was given"
+	case layout == objectid.Modern && era.Used(layout, t) == era.Most:
+		return Likely, "drivers have written five random bytes since August 2018"
 	case layout == objectid.Modern:
-		return Likely, "drivers have written five random bytes since 2018"
-	case t.Before(era.RandomValue):
+		return Possible, "MongoDB's server and shell have written five random bytes since 2016, drivers since August 2018"
+	case era.Used(layout, t) == era.Most:
 		return Likely, "drivers wrote machine and pid until 2018"
 	default:
 		return Possible, "drivers wrote machine and pid until 2018, and some still do"

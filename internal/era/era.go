@@ -4,6 +4,7 @@
 package era
 
 import (
+	"slices"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
@@ -13,14 +14,6 @@ var (
 	// First is the beginning of the year in which MongoDB was released. ObjectIds
 	// from before it are not plausible.
 	First = date(2009, time.January)
-
-	// RandomValue is when MongoDB's drivers replaced machine and pid by five
-	// random bytes.
-	RandomValue = date(2018, time.January)
-
-	// JavaEnd is when version 3 of the Java driver adopted the layout of the other
-	// drivers.
-	JavaEnd = date(2015, time.March)
 
 	// When other formats came into use.
 	UUID  = date(1998, time.January)
@@ -46,8 +39,10 @@ func IsFuture(t, now time.Time) bool { return t.After(now.Add(Tolerance)) }
 
 // Layouts returns all layouts, the most likely for an id of time t first.
 func Layouts(t time.Time) []objectid.Layout {
-	if t.Before(RandomValue) {
-		return []objectid.Layout{objectid.Classic, objectid.Java, objectid.Modern}
+	layouts := []objectid.Layout{objectid.Classic, objectid.Java, objectid.Modern}
+	if !t.Before(Random) {
+		layouts = []objectid.Layout{objectid.Modern, objectid.Classic, objectid.Java}
 	}
-	return []objectid.Layout{objectid.Modern, objectid.Classic, objectid.Java}
+	slices.SortStableFunc(layouts, func(a, b objectid.Layout) int { return int(Used(b, t) - Used(a, t)) })
+	return layouts
 }

@@ -1,11 +1,11 @@
 package era_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/internal/era"
-	"github.com/oidkit/oid/objectid"
 )
 
 func TestBorders(t *testing.T) {
@@ -13,19 +13,29 @@ func TestBorders(t *testing.T) {
 	if era.IsFuture(now.Add(5*time.Minute), now) || !era.IsFuture(now.Add(5*time.Minute+time.Second), now) {
 		t.Error("the future does not begin after five minutes")
 	}
-	for at, want := range map[string]objectid.Layout{
-		"2017-12-31T23:59:59Z": objectid.Classic, "2018-01-01T00:00:00Z": objectid.Modern,
+	for at, want := range map[string]string{
+		"2014-01-01T00:00:00Z": "classic java modern, 2 1 0",
+		"2016-10-31T23:59:59Z": "classic java modern, 2 1 0",
+		"2016-11-01T00:00:00Z": "classic java modern, 2 1 1",
+		"2018-07-31T23:59:59Z": "classic java modern, 2 1 1",
+		"2018-08-01T00:00:00Z": "modern classic java, 2 1 0",
 	} {
 		when, err := time.Parse(time.RFC3339, at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := era.Layouts(when); got[0] != want || len(got) != 3 || got[0] == got[1] || got[1] == got[2] {
-			t.Errorf("layouts at %s: %v, want %v first", at, got, want)
+		l := era.Layouts(when)
+		if got := fmt.Sprintf("%v %v %v, %d %d %d", l[0], l[1], l[2], era.Used(l[0], when), era.Used(l[1], when), era.Used(l[2], when)); got != want {
+			t.Errorf("layouts at %s: %s, want %s", at, got, want)
+		}
+	}
+	for _, d := range era.Drivers {
+		if d.Name == "" || d.Source == "" || !d.Until.IsZero() && !d.From.Before(d.Until) {
+			t.Errorf("driver %+v", d)
 		}
 	}
 	for got, want := range map[time.Time]string{
-		era.First: "2009-01-01", era.JavaEnd: "2015-03-01", era.RandomValue: "2018-01-01",
+		era.First: "2009-01-01", era.Java3: "2015-03-01", era.Random: "2018-08-01", era.RandomServer: "2016-11-01",
 		era.UUID: "1998-01-01", era.ULID: "2016-01-01", era.KSUID: "2014-05-01", era.XID: "2015-01-01",
 		era.Mastodon: "2017-10-01", era.PushID: "2012-04-01", era.GPID: "2001-09-01",
 	} {

@@ -1,0 +1,70 @@
+package era
+
+import (
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// Driver is what is known of a program that creates ids: which layout it wrote, from
+// when and until when. Programs that were built with it go on for years.
+type Driver struct {
+	Name   string
+	Layout objectid.Layout
+	From   time.Time
+	Until  time.Time // when another layout replaced it; zero if none has
+	Most   bool      // the drivers of most languages
+	Source string
+}
+
+// Drivers are the drivers whose dates are known, by layout and time.
+var Drivers = []Driver{
+	{"drivers", objectid.Classic, First, Random, true, "MongoDB's ObjectId specification of drivers before 2018"},
+	{"PyMongo before 3.8", objectid.Classic, First, Random, false, "PYTHON-1619, merged on 2018-08-23"},
+	{"js-bson up to 3.0", objectid.Classic, First, Random, false, "js-bson issue 271: 3.0.2 of August 2018 writes a pid"},
+	{"Java driver 3.0 to 3.6", objectid.Classic, Java3, Random, false, "3.6.3 run; its machine bytes are not md5(host name)"},
+	{"bson-ruby", objectid.Classic, First, time.Time{}, false, "4.15 run: writes md5(host name) and pid"},
+	{"Java driver 2", objectid.Java, First, Random, false, "maintained beside 3.0, which adopted the layout of the others in 2015"},
+	{"MongoDB server and its shell", objectid.Modern, RandomServer, time.Time{}, false, "3.4; DOCS-10063"},
+	{"drivers", objectid.Modern, Random, time.Time{}, true, "the ObjectId specification of 2018; PYTHON-1619"},
+}
+
+var (
+	// RandomServer is when MongoDB 3.4 was released, whose server and shell write five
+	// random bytes.
+	RandomServer = date(2016, time.November)
+
+	// Random is when drivers replaced machine and pid by five random bytes.
+	Random = date(2018, time.August)
+
+	// Java3 is when version 3 of the Java driver adopted the layout of the other
+	// drivers. Version 2 kept its own.
+	Java3 = date(2015, time.March)
+)
+
+// Use is how much a layout was in use.
+type Use int
+
+// The uses of a layout: no driver is known that wrote it; some did; those of most
+// languages did.
+const (
+	Unused Use = iota
+	Some
+	Most
+)
+
+// Used returns how much the layout was in use at time t, by the dates of releases.
+func Used(l objectid.Layout, t time.Time) Use {
+	use := Unused
+	for _, d := range Drivers {
+		switch {
+		case d.Layout != l || t.Before(d.From):
+		case !d.Until.IsZero() && !t.Before(d.Until):
+		case d.Most:
+			return Most
+		default:
+			use = Some
+		}
+	}
+	return use
+}
