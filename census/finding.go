@@ -16,6 +16,11 @@ type Kind string
 const (
 	// KindDuplicate: an id occurs more than once.
 	KindDuplicate Kind = "duplicate"
+	// KindOverflow: an id occurs again because a process created more than 2^24 ids in
+	// a second.
+	KindOverflow Kind = "counter-overflow"
+	// KindValuePerID: a program draws a new process value for every id.
+	KindValuePerID Kind = "value-per-id"
 	// KindSharedValue: several processes used one process value at the same time.
 	KindSharedValue Kind = "shared-process-value"
 	// KindClockStep: the clock of a process was set backwards by two seconds or
@@ -38,7 +43,7 @@ const (
 
 // Kinds are all kinds, in the order of a report.
 var Kinds = []Kind{
-	KindDuplicate, KindSharedValue, KindClockStep, KindResumed, KindFuture, KindTooEarly, KindBound, KindDisorder, KindMixedTypes,
+	KindDuplicate, KindOverflow, KindValuePerID, KindSharedValue, KindClockStep, KindResumed, KindFuture, KindTooEarly, KindBound, KindDisorder, KindMixedTypes,
 }
 
 // Finding is something in a census that deserves attention.
@@ -89,10 +94,15 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 		}
 	}
 	if l.unique(c.options.Field) {
-		add(KindDuplicate, t.repeated,
-			phrase.Count(t.repeated, "id occurs", "ids occur")+" more than once",
+		repeated := t.repeated - t.overflow.count
+		add(KindDuplicate, repeated,
+			phrase.Count(repeated, "id occurs", "ids occur")+" more than once",
 			"An _id is unique within a collection: the same source was given twice, parts of an export overlap, or two processes created the same ids. Compare the documents before one replaces the other.",
 			c.examples(t.duplicates.examples))
+		add(KindOverflow, t.overflow.count,
+			phrase.Count(t.overflow.count, "id occurs", "ids occur")+" again because a process created more than 16,777,216 ids in a second",
+			"Its counter overflowed, and drivers then create the same ids again. Its clock may have stood still. Create fewer ids in a second with one process, or with a generator that does not repeat ids.",
+			c.examples(t.overflow.examples))
 	}
 	c.processFindings(t, add)
 	add(KindFuture, t.future.count,
@@ -171,4 +181,19 @@ func (c *Census) processFindings(t *tally, add func(Kind, int64, string, string,
 		phrase.Count(resumedCount, "process used", "processes used")+" the same counters again, later",
 		"A saved state of the process was resumed: a snapshot of its machine, or a restored checkpoint. If two such resume in the same second, they create the same ids. Restart programs after a snapshot is restored.",
 		resumed)
+	ids, sequences, chains := t.singles.chains()
+	var single []Example
+	for _, records := range chains {
+		single = append(single, c.example(records[0], "process value "+processText(records[0].value())),
+			c.example(records[1], "the next counter, but process value "+processText(records[1].value())))
+	}
+	about := ""
+	if t.singles.shift > 0 {
+		about = "about "
+	}
+	add(KindValuePerID, ids,
+		fmt.Sprintf("%s%s a process value of %s own, though their counters make %s", about, phrase.Count(ids, "id has", "ids have"),
+			map[bool]string{true: "its", false: "their"}[ids == 1], phrase.Count(sequences, "sequence", "sequences")),
+		"A program draws a new process value for every id: a driver in a forked child, or one that finds no process. Two of them create the same id if value and counter meet. The number of processes counts each of these values. Update the driver, or create its generator once after the fork.",
+		single)
 }

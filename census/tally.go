@@ -22,13 +22,15 @@ type tally struct {
 	early      sighting
 	duplicates sighting // counts the ids beyond the first of each
 	repeated   int64    // different ids that occur more than once
+	overflow   sighting // counts those of them of seconds in which the counter overflowed
 
 	latest    uint32 // second after which the future begins
 	processes int64
 	gaps      int64
 	top       processHeap
-	limit     int      // of top; 0 is none
-	pending   process  // the last one, which the next may continue; without ids: none
+	limit     int     // of top; 0 is none
+	pending   process // the last one, which the next may continue; without ids: none
+	singles   singles
 	broken    int64    // judged process values
 	unjudged  int64    // process values of which nothing can be told
 	stepped   suspects // processes whose clock was set backwards
@@ -87,6 +89,9 @@ func (t *tally) flush() {
 		}
 		if p.unjudged {
 			t.unjudged++
+		}
+		if p.ids == 1 {
+			t.singles.add(*p.list.at(p.i))
 		}
 		t.stepped.add(p.stepped)
 		t.shared.add(p.shared)
@@ -194,6 +199,8 @@ func (t *tally) merge(other *tally) {
 	t.future.merge(other.future)
 	t.early.merge(other.early)
 	t.duplicates.merge(other.duplicates)
+	t.overflow.merge(other.overflow)
+	t.singles.merge(&other.singles)
 	t.broken += other.broken
 	t.unjudged += other.unjudged
 	t.resumed.merge(other.resumed)

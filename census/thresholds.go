@@ -63,6 +63,20 @@ const (
 	// before it, from threads that had read the clock already.
 	staleIDs = 1024
 
+	// maxSingles bounds the memory for process values with one id, of which the
+	// counters may make a sequence: steps of at most maxSingleStep counters and
+	// maxSingleWait seconds, more than minSingles of them, that are not explained by
+	// chance in one of 2^singleBits censuses.
+	maxSingles    = 1 << 20
+	maxSingleStep = 64
+	maxSingleWait = 60 * 60
+	minSingles    = 2
+	singleBits    = 20
+
+	// overflowIDs is how many different ids of one process and second let others of
+	// them repeat because the counter overflowed: half of all counters.
+	overflowIDs = counterRange / 2
+
 	// maxReversal is how many ids a fall of the clock lasts at most that is a
 	// reversal, and minReversals how many of them show two processes: one clock step
 	// with stale ids gives two.

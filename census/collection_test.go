@@ -1,0 +1,81 @@
+package census_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oidkit/oid/census"
+)
+
+// TestCollectionsAreJudgedApart reads collections that share their ids, one of other
+// values and an empty one, as a dump has them.
+func TestCollectionsAreJudgedApart(t *testing.T) {
+	c := census.New(nil)
+	for _, source := range []struct{ collection, text string }{
+		{"shop.users", idA + "\n" + idB + "\n"},
+		{"shop.profiles", idA + "\n"},
+		{"admin.system.version", `{"_id":"authSchema"}` + "\n"},
+		{"shop.profiles", idB + "\n" + idB + "\n"}, // the rest of it, from another file
+		{"shop.carts", ""},
+	} {
+		err := c.ReadCollection(t.Context(), source.collection, source.collection, strings.NewReader(source.text))
+		if err != nil && source.text != "" {
+			t.Fatal(err)
+		}
+	}
+	sum, err := c.Report(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.IDs != 5 || sum.Distinct != 4 || sum.Repeated != 1 || len(sum.Sources) != 5 || len(sum.Findings) != 0 || len(sum.Others) != 1 || sum.First == nil {
+		t.Errorf("summary %+v", sum)
+	}
+	want := []struct {
+		name          string
+		ids, distinct int64
+		sources       int
+		findings      []census.Kind
+	}{
+		{"shop.users", 2, 2, 1, nil},
+		{"shop.profiles", 3, 2, 2, []census.Kind{census.KindDuplicate}},
+		{"admin.system.version", 0, 0, 1, nil},
+		{"shop.carts", 0, 0, 1, nil},
+	}
+	for i, r := range sum.Collections {
+		w := want[i]
+		if r.Collection != w.name || r.IDs != w.ids || r.Distinct != w.distinct || len(r.Sources) != w.sources || len(kinds(r)) != len(w.findings) {
+			t.Errorf("%s: %+v, want %+v", r.Collection, r, w)
+		}
+	}
+	if len(sum.Collections) != len(want) {
+		t.Errorf("%d collections", len(sum.Collections))
+	}
+}
+
+// TestCompareCollections compares collections of the same name, and single ones of any.
+func TestCompareCollections(t *testing.T) {
+	read := func(collections ...string) *census.Census {
+		c := census.New(nil)
+		for i := 0; i < len(collections); i += 2 {
+			if err := c.ReadCollection(t.Context(), "x", collections[i], strings.NewReader(collections[i+1])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return c
+	}
+	for name, test := range map[string]struct {
+		a, b               *census.Census
+		both, onlyA, onlyB int64
+	}{
+		"one on each side":        {read("a", idA), read("b", idA), 1, 0, 0},
+		"the same names":          {read("a", idA, "b", idB), read("b", idB, "a", idA), 2, 0, 0},
+		"ids changed their place": {read("a", idA, "b", idB), read("b", idA, "a", idB), 0, 2, 2},
+		"a collection is missing": {read("a", idA, "b", idB), read("b", idB), 1, 1, 0},
+		"one has come":            {read("a", idA), read("a", idA, "b", idB), 1, 0, 1},
+	} {
+		d, err := census.Compare(test.a, test.b, nil)
+		if err != nil || d.Both != test.both || d.A.Only != test.onlyA || d.B.Only != test.onlyB {
+			t.Errorf("%s: %+v, %v", name, d, err)
+		}
+	}
+}
