@@ -17,13 +17,15 @@ import (
 // Options define what a [Census] counts. The zero Options, like a nil pointer, are
 // ready to use.
 type Options struct {
-	// Field, Format, Column, Collection and Workers define how sources are read, see
-	// [source.Options].
+	// Field, Format, Column, Collection, Workers, Unpacked and MaxWindow define how sources are
+	// read, see [source.Options].
 	Field      string
 	Format     source.Format
 	Column     string
 	Collection string
 	Workers    int
+	Unpacked   func(bytes int) error
+	MaxWindow  uint64
 
 	// Range holds the ids to count; others are only counted as being outside.
 	// Default: all.
@@ -40,6 +42,10 @@ type Options struct {
 	// MaxIDs, if above 0, is how many ids to take at most; [Census.Read] then
 	// returns [ErrLimit]. Default: no limit.
 	MaxIDs int64
+
+	// Keep, if it is set, is called before ids are kept in memory, 16 bytes for
+	// each. Its error ends the reading.
+	Keep func(ids int) error
 }
 
 func (o *Options) withDefaults() Options {
@@ -59,6 +65,7 @@ func (o *Options) withDefaults() Options {
 func (o *Options) reading() source.Options {
 	return source.Options{
 		Field: o.Field, Format: o.Format, Column: o.Column, Collection: o.Collection, Values: o.Values, Workers: o.Workers,
+		Unpacked: o.Unpacked, MaxWindow: o.MaxWindow,
 	}
 }
 
@@ -154,7 +161,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	}
 	src.Units += int64(b.Documents)
 	src.Without += b.Without
-	src.Broken += int64(len(b.Problems))
+	src.Broken += b.Broken
 	for _, p := range b.Problems {
 		if len(src.Problems) < maxProblems {
 			src.Problems = append(src.Problems, Problem{c.position(base + p.Place), p.Err.Error()})
@@ -176,6 +183,11 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	n, strings := int64(len(p.ids.records)), int64(len(p.strings.records))
 	if limit := c.options.MaxIDs; limit > 0 && c.taken+n+strings > limit {
 		return fmt.Errorf("%w: more than %d", ErrLimit, limit)
+	}
+	if c.options.Keep != nil {
+		if err := c.options.Keep(int(n + strings)); err != nil {
+			return err
+		}
 	}
 	c.taken += n + strings
 	src.objectIDs += n

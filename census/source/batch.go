@@ -27,6 +27,9 @@ type Batch struct {
 	Samples []Sample
 	Values  []Item
 
+	// Broken counts the documents, lines or rows that could not be read and were
+	// skipped; Problems are the first of them.
+	Broken   int64
 	Problems []Problem
 
 	// Prepared is for the function that prepares batches, see [Input.Read]. It is kept
@@ -62,6 +65,8 @@ const (
 	// MaxSamples is how many samples of each type a batch has.
 	MaxSamples = 3
 
+	maxProblems = 16 // in a batch
+
 	maxText     = 100 // bytes of a value in a report
 	maxNotation = 200 // bytes of an id with a notation around it
 )
@@ -74,6 +79,9 @@ func (b *Batch) addID(id []byte, place uint32) {
 // addHex adds the id that text, 24 hexadecimal digits, spells. It reports false,
 // and adds nothing, if text is something else.
 func (b *Batch) addHex(text []byte, place uint32) bool {
+	if !isHex[text[0]] {
+		return false // without the cost of an error
+	}
 	b.IDs = append(b.IDs, Item{Place: place})
 	last := len(b.IDs) - 1
 	if b.IDs[last].ID.UnmarshalText(text) == nil {
@@ -138,7 +146,10 @@ func (b *Batch) addOther(t Type, place uint32, value, text []byte) {
 
 // addProblem adds a document, line or row that cannot be read.
 func (b *Batch) addProblem(place uint32, format string, args ...any) {
-	b.Problems = append(b.Problems, Problem{place, fmt.Errorf(format, args...)})
+	b.Broken++
+	if len(b.Problems) < maxProblems {
+		b.Problems = append(b.Problems, Problem{place, fmt.Errorf(format, args...)})
+	}
 }
 
 // clip returns text as a string, cut to what a report can show.

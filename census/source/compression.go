@@ -13,16 +13,16 @@ import (
 // compression is a format of compressed data.
 type compression struct {
 	name, ending, magic string
-	open                func(in io.Reader) (io.ReadCloser, error)
+	open                func(in io.Reader, window uint64) (io.ReadCloser, error)
 }
 
 // maxWindow is the largest window of zstd: what "zstd --long" writes.
 const maxWindow = 128 << 20
 
 var compressions = []compression{
-	{"gzip", ".gz", "\x1f\x8b", func(in io.Reader) (io.ReadCloser, error) { return gzip.NewReader(in) }},
-	{"zstd", ".zst", "\x28\xb5\x2f\xfd", func(in io.Reader) (io.ReadCloser, error) {
-		d, err := zstd.NewReader(in, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true))
+	{"gzip", ".gz", "\x1f\x8b", func(in io.Reader, _ uint64) (io.ReadCloser, error) { return gzip.NewReader(in) }},
+	{"zstd", ".zst", "\x28\xb5\x2f\xfd", func(in io.Reader, window uint64) (io.ReadCloser, error) {
+		d, err := zstd.NewReader(in, zstd.WithDecoderMaxWindow(window), zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return nil, err
 		}
@@ -44,14 +44,20 @@ const (
 // decompressed is the content of compressed data.
 type decompressed struct {
 	io.ReadCloser
-	name   string
-	packed *counted // the outermost compressed data
-	size   int64    // of the content so far
+	name     string
+	packed   *counted              // the outermost compressed data
+	size     int64                 // of the content so far
+	unpacked func(bytes int) error // see Options
 }
 
 func (d *decompressed) Read(p []byte) (int, error) {
 	n, err := d.ReadCloser.Read(p)
 	d.size += int64(n)
+	if d.unpacked != nil {
+		if stop := d.unpacked(n); stop != nil {
+			return n, stop
+		}
+	}
 	switch {
 	case err == io.ErrUnexpectedEOF:
 		err = fmt.Errorf("%w: the compressed data ends early", errIn(d.name))
@@ -92,7 +98,7 @@ func (c *content) close() {
 
 // newContent returns the content of in, which must be closed also after an error. It is
 // valid, too, if the error is [ErrEmpty].
-func newContent(in io.Reader) (*content, error) {
+func newContent(in io.Reader, o *Options) (*content, error) {
 	packed := &counted{Reader: in}
 	c := new(content)
 	in = packed
@@ -110,12 +116,12 @@ func newContent(in io.Reader) (*content, error) {
 			}
 			return c, nil
 		}
-		opened, err := compression.open(c.Reader)
+		opened, err := compression.open(c.Reader, o.MaxWindow)
 		if err != nil {
 			return c, stopped(0, fmt.Errorf("%w: %w", errIn(compression.name), err))
 		}
 		c.opened = append(c.opened, opened)
-		in = &decompressed{ReadCloser: opened, name: compression.name, packed: packed}
+		in = &decompressed{ReadCloser: opened, name: compression.name, packed: packed, unpacked: o.Unpacked}
 	}
 	return c, fmt.Errorf("%w: compressed more than %d times", ErrFormat, maxNested)
 }

@@ -49,6 +49,14 @@ type Options struct {
 	// Workers is how many goroutines may work at once. Default: one for each
 	// core.
 	Workers int
+
+	// Unpacked, if it is set, is called with the number of bytes that were just
+	// decompressed. Its error ends the reading.
+	Unpacked func(bytes int) error
+
+	// MaxWindow is how much memory decompression may take, in bytes. Default:
+	// 128 MiB, what "zstd --long" needs.
+	MaxWindow uint64
 }
 
 // WithDefaults returns o with every default in its place.
@@ -61,6 +69,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.Column == "" {
 		o.Column = o.Field
+	}
+	if o.MaxWindow == 0 {
+		o.MaxWindow = maxWindow
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -91,7 +102,7 @@ func Open(in io.Reader, o Options) (*Input, error) {
 	if !slices.Contains(Formats, o.Format) {
 		return nil, fmt.Errorf("%w: %q", ErrFormat, o.Format)
 	}
-	text, err := newContent(in)
+	text, err := newContent(in, &o)
 	format, err := o.formatOf(text, err)
 	if err == nil && strings.HasPrefix(string(text.head), utf8Mark) && format != Grep {
 		_, err = text.Discard(len(utf8Mark))
