@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -50,7 +51,7 @@ func (s *Server) addCensus(api huma.API) {
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Description: "The bytes of the file."}},
 	}}
 	op.SkipValidateBody = true
-	handle(s, api, op, func(ctx context.Context, in *censusInput) (wire.Census, error) {
+	handle(s, api, op, func(_ context.Context, in *censusInput) (wire.Census, error) {
 		o, v, err := in.options(s.options.Now().UTC())
 		if err != nil {
 			return wire.Census{}, err
@@ -60,7 +61,7 @@ func (s *Server) addCensus(api huma.API) {
 			return wire.Census{}, err
 		}
 		defer done()
-		r, err := s.census(ctx, u, in.Name, u, o, v)
+		r, err := s.census(u, in.Name, u, o, v)
 		if err != nil {
 			return wire.Census{}, err
 		}
@@ -86,20 +87,24 @@ func (in *censusInput) options(now time.Time) (o census.Options, v census.Report
 
 // census takes the census of one source. Errors in the source are part of the report,
 // unless nothing could be read.
-func (s *Server) census(ctx context.Context, u *upload, name string, in io.Reader, o census.Options, v census.ReportOptions) (*census.Report, error) {
+func (s *Server) census(u *upload, name string, in io.Reader, o census.Options, v census.ReportOptions) (*census.Report, error) {
 	o.MaxIDs = s.options.Limits.UploadIDs
+	o.Unpacked, o.Keep, o.MaxWindow = u.unpack, u.keep, uploadWindow
+	o.Workers = max(1, runtime.GOMAXPROCS(0)/2) // other requests need processors, too
 	if s.options.ownClock {
 		o.Now = s.options.Now()
 	}
 	c := census.New(&o)
-	err := c.Read(ctx, name, in)
+	err := c.Read(u.ctx, name, in)
 	switch {
 	case u.early() != nil:
 		return nil, u.early()
-	case errors.Is(err, source.ErrEmpty), errors.Is(err, source.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany):
+	case u.ctx.Err() != nil:
+		return nil, errBadBody // the client is gone
+	case errors.Is(err, source.ErrEmpty), errors.Is(err, source.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany), errors.Is(err, errMemory):
 		return nil, err
 	}
-	v.Name = func(id objectid.ID) string { return s.processName(ctx, id) }
+	v.Name = func(id objectid.ID) string { return s.processName(u.ctx, id) }
 	return c.Report(&v)
 }
 

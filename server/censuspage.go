@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -41,7 +40,7 @@ func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		code = status(err)
 		data.Error = s.text(r.Context(), code, err)
-		if errors.Is(err, errBusy) || errors.Is(err, errStopping) {
+		if code == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "5")
 		}
 	}
@@ -151,7 +150,7 @@ func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error
 			if name == "" {
 				return nil, requestf("the request has no file: choose one first")
 			}
-			report, err := s.census(r.Context(), u, name, part, o, v)
+			report, err := s.census(u, name, part, o, v)
 			if err != nil {
 				return nil, err
 			}

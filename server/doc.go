@@ -16,18 +16,24 @@
 // to the server alone once it is registered.
 //
 // A store that is locked, broken or unreachable only fails the requests that need it.
-// Requests, connections, bodies, uploads, and the time for each are bounded, see
-// [Limits]: no client can make the server grow without bound or keep it from answering
-// others. Uploads are read as they arrive and never held as a whole, neither in memory
-// nor on disk.
 //
-// On a loopback address the server answers only requests for a loopback name, so that
-// no foreign web site can reach it through a browser. Writes by pages of another origin
-// are refused everywhere. Any other address requires a token.
+// Requests, connections, bodies, uploads, what they unpack to, the memory of all of them
+// together, and the time for each are bounded, see [Limits]: no client can make the
+// server grow without bound or keep it from answering others. A connection that waits
+// for its client gives way to a new one; a client that sends or reads slowly holds
+// neither a slot nor a processor; large requests take turns, beside which small ones
+// are answered. Uploads are read as they arrive and never held as a whole, and the work
+// on them ends when their sender is gone.
+//
+// On a loopback address and without a token the server answers only requests for a
+// loopback name that came through no proxy, so that no foreign web site can reach it
+// through a browser and no proxy opens it to others. Writes by pages of another origin
+// are refused everywhere. Any other address requires a token. Tokens have names, may be
+// for reading only, and those who guess them wait longer and longer.
 //
 // # Limitations
 //
-// There is no TLS: put a proxy in front for networks that you do not trust. A token
-// permits everything. The reports of the last few censuses are kept in memory until
-// the server ends.
+// Over TLS the server speaks HTTP/1.1 only; a proxy before it may speak HTTP/2. The
+// reports of the last few censuses are kept in memory until the server ends. A logout
+// ends a session at the server that received it, and elsewhere when its time is over.
 package server

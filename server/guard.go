@@ -1,7 +1,6 @@
 package server
 
 import (
-	"crypto/subtle"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -21,13 +20,18 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // recorder keeps the status and the size of a response.
 type recorder struct {
 	http.ResponseWriter
-	code  int
-	bytes int64
+	code    int
+	bytes   int64
+	base    string // the path of the base URL, for redirects
+	release func() // is called before the first byte of the body is sent; may be nil
 }
 
 func (r *recorder) WriteHeader(code int) {
 	if r.code == 0 {
 		r.code = code
+		if to := r.Header().Get("Location"); r.base != "" && strings.HasPrefix(to, "/") {
+			r.Header().Set("Location", r.base+to)
+		}
 	}
 	r.ResponseWriter.WriteHeader(code)
 }
@@ -36,9 +40,17 @@ func (r *recorder) Write(p []byte) (int, error) {
 	if r.code == 0 {
 		r.code = http.StatusOK
 	}
+	r.releaseOnce()
 	n, err := r.ResponseWriter.Write(p)
 	r.bytes += int64(n)
 	return n, err
+}
+
+func (r *recorder) releaseOnce() {
+	if r.release != nil {
+		r.release()
+		r.release = nil
+	}
 }
 
 // Unwrap is for http.ResponseController.
@@ -51,8 +63,9 @@ var recorders = sync.Pool{New: func() any { return new(recorder) }}
 // is accepted.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := recorders.Get().(*recorder)
-	*rec = recorder{ResponseWriter: w}
+	*rec = recorder{ResponseWriter: w, base: s.origin.path()}
 	began := time.Now()
+	r, id := withRequestID(s.origin.receive(r))
 	s.metrics.inFlight.Inc()
 	defer func() {
 		s.metrics.inFlight.Dec()
@@ -60,7 +73,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}
-			s.options.Log.Error("panic in a handler", "panic", p, "path", r.URL.Path, "stack", string(debug.Stack()))
+			s.options.Log.Error("panic in a handler", "request", id, "panic", p, "path", r.URL.Path, "stack", string(debug.Stack()))
 			if rec.code != 0 {
 				panic(http.ErrAbortHandler) // an incomplete response must not look complete
 			}
@@ -71,7 +84,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if s.options.Access != nil {
 			s.options.Access.LogAttrs(r.Context(), slog.LevelInfo, "request",
 				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.code),
-				slog.Int64("bytes", rec.bytes), slog.Duration("took", took), slog.String("from", r.RemoteAddr))
+				slog.Int64("bytes", rec.bytes), slog.Duration("took", took), slog.String("from", r.RemoteAddr), slog.String("request", id))
 		}
 		recorders.Put(rec)
 	}()
@@ -80,6 +93,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("X-Request-Id", id)
 	if s.draining.Load() {
 		h.Set("Connection", "close")
 	}
@@ -107,10 +121,14 @@ func method(r *http.Request) string {
 }
 
 // guard passes r to the handlers or refuses it.
-func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
+func (s *Server) guard(w *recorder, r *http.Request) {
+	if status, err := s.checkOrigin(r); err != nil {
+		s.refuse(w, r, status, err.Error())
+		return
+	}
 	switch {
-	case s.loopback.Load() && !isLoopbackHost(r.Host):
-		s.refuse(w, r, http.StatusMisdirectedRequest, "this server is for requests to localhost only")
+	case s.origin.base != nil && r.URL.Path == s.origin.path() && r.URL.Path != "":
+		http.Redirect(w, r, "/", http.StatusPermanentRedirect)
 		return
 	case !wellFormed(r.URL.RawQuery):
 		s.refuse(w, r, http.StatusBadRequest, "the query of the URL is malformed: want parameters in UTF-8, separated by &, and two hexadecimal digits after each %")
@@ -118,26 +136,24 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
 	case isOpen(r.URL.Path):
 		s.mux.ServeHTTP(w, r)
 		return
-	case !s.authorized(r):
-		s.requireAuth(w, r)
+	case !s.authorize(w, r):
 		return
 	}
-	if s.origin.Check(r) != nil {
+	if s.crossOrigin.Check(r) != nil {
 		s.refuse(w, r, http.StatusForbidden, otherOriginText)
 		return
 	}
-	if !s.takeSlot(r) {
-		w.Header().Set("Retry-After", "1")
-		s.refuse(w, r, http.StatusServiceUnavailable, errBusy.Error())
+	if isUpload(r) {
+		defer connectionOf(r).work()()
+		s.mux.ServeHTTP(w, r)
 		return
 	}
-	defer func() { <-s.slots }()
-	if !isUpload(r) {
-		if err := s.readBody(w, r, s.options.Limits.Body); err != nil {
-			s.fail(w, r, err)
-			return
-		}
+	done, err := s.admit(w, r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
 	}
+	defer done()
 	s.mux.ServeHTTP(w, r)
 }
 
@@ -158,61 +174,11 @@ func wellFormed(query string) bool {
 // isOpen reports whether a path needs no token: it reveals nothing and changes
 // nothing.
 func isOpen(path string) bool {
-	return path == "/livez" || path == "/readyz" || path == "/login" || strings.HasPrefix(path, "/static/")
+	return isHealth(path) || path == "/login" || strings.HasPrefix(path, "/static/")
 }
 
 func isUpload(r *http.Request) bool {
 	return r.Method == http.MethodPost && (r.URL.Path == "/v1/census" || r.URL.Path == "/census")
-}
-
-// slotPatience is how long a request waits for a slot, at most half of the limit for
-// the response.
-const slotPatience = 5 * time.Second
-
-func (s *Server) takeSlot(r *http.Request) bool {
-	select {
-	case s.slots <- struct{}{}:
-		return true
-	default:
-	}
-	t := time.NewTimer(min(slotPatience, s.options.Limits.Response/2))
-	defer t.Stop()
-	select {
-	case s.slots <- struct{}{}:
-		return true
-	case <-t.C:
-	case <-r.Context().Done():
-	}
-	return false
-}
-
-// cookie is the name of the cookie that a browser gets when its user logs in.
-const cookie = "oid_session"
-
-// authorized reports whether r carries the token or the cookie of a login.
-func (s *Server) authorized(r *http.Request) bool {
-	if s.options.Token == "" {
-		return true
-	}
-	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return equal(token, s.options.Token)
-	}
-	c, err := r.Cookie(cookie)
-	return err == nil && equal(c.Value, s.session)
-}
-
-// equal compares in constant time.
-func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
-
-// requireAuth asks a program for the token, and redirects a browser to the login
-// page.
-func (s *Server) requireAuth(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet && wantsPage(r) {
-		http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
-		return
-	}
-	w.Header().Set("WWW-Authenticate", `Bearer realm="oid"`)
-	s.refuse(w, r, http.StatusUnauthorized, "the server requires its token; send the header Authorization: Bearer TOKEN")
 }
 
 // wantsPage reports whether r comes from a browser that loads a page.

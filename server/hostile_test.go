@@ -296,24 +296,41 @@ func TestTooManyUploads(t *testing.T) {
 	}
 }
 
-// Who waits in line for a connection gets it when another ends. The header has a
-// time of its own.
+// When all connections are taken, a new one takes the place of the one that has waited
+// longest for its client. One on which the server works keeps its place.
 func TestConnectionsAndHeaders(t *testing.T) {
-	r := serve(t, server.Options{Limits: server.Limits{Connections: 4, Header: 2 * time.Second, Request: time.Hour}})
+	r := serve(t, server.Options{Limits: server.Limits{Connections: 4, PerAddress: 4, Header: time.Hour, Request: time.Hour}})
 	r.client.CloseIdleConnections()
-	began := time.Now()
-	for range 4 {
-		fmt.Fprint(r.dial(t), "GET /livez HTTP/1.1\r\nHost: loc")
+	busy := r.dial(t) // the oldest: an upload
+	fmt.Fprint(busy, "POST /v1/census HTTP/1.1\r\nHost: localhost\r\nContent-Length: 25\r\n\r\n507f1f77")
+	time.Sleep(300 * time.Millisecond) // until it is read
+	var waiting []net.Conn
+	for range 3 {
+		c := r.dial(t)
+		fmt.Fprint(c, "GET /livez HTTP/1.1\r\nHost: loc")
+		waiting = append(waiting, c)
+		time.Sleep(100 * time.Millisecond)
 	}
-	time.Sleep(100 * time.Millisecond) // until they have been accepted
 	late := r.dial(t)
 	fmt.Fprint(late, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	status, _, err := answerOn(t, late)
-	if status != 200 {
+	if status, _, err := answerOn(t, late); status != 200 {
 		t.Errorf("the fifth connection: %d, %v", status, err)
 	}
-	if took := time.Since(began); took < time.Second {
-		t.Errorf("the fifth connection of 4 was served after %v, while the others were open", took)
+	if status, _, err := answerOn(t, waiting[0]); err == nil {
+		t.Errorf("the one that had waited longest got status %d, want no answer", status)
+	}
+	for i, c := range waiting[1:] {
+		fmt.Fprint(c, "alhost\r\n\r\n")
+		if status, _, err := answerOn(t, c); status != 200 {
+			t.Errorf("a connection that had waited for less, %d: %d, %v", i+1, status, err)
+		}
+	}
+	fmt.Fprint(busy, "bcf86cd799439011\n")
+	if status, body, err := answerOn(t, busy); status != 200 {
+		t.Errorf("the upload: %d %s %v", status, body, err)
+	}
+	if n := metric(t, r, "oid_connections_displaced_total"); n < 1 {
+		t.Errorf("%v connections were displaced", n)
 	}
 }
 

@@ -111,7 +111,7 @@ func (s *Server) addIDs(api huma.API) {
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			_, w := humago.Unwrap(c)
-			s.sendIDs(w, f, in.Body.Count)
+			s.sendIDs(ctx, w, f, in.Body.Count)
 		}}, nil
 	})
 }
@@ -123,7 +123,7 @@ const (
 )
 
 // sendIDs creates n ids and sends them piece by piece.
-func (s *Server) sendIDs(w http.ResponseWriter, f *idForm, n int) {
+func (s *Server) sendIDs(ctx context.Context, w http.ResponseWriter, f *idForm, n int) {
 	size := f.size(n)
 	h := w.Header()
 	h.Set("Content-Type", f.mediaType)
@@ -133,7 +133,11 @@ func (s *Server) sendIDs(w http.ResponseWriter, f *idForm, n int) {
 	defer idPieces.Put(p)
 	patience := s.options.Limits.Response
 	paced := &pacedWriter{w, http.NewResponseController(w), patience, time.Now().Add(patience + time.Duration(size/slowestReader)*time.Second)}
-	if err := p.send(paced, s.backend.generator(), f, n); err == nil {
+	turn := func(do func()) error { do(); return nil }
+	if n > len(p.ids) {
+		turn = func(do func()) error { return s.inTurn(ctx, do) }
+	}
+	if err := p.send(paced, turn, s.backend.generator(), f, n); err == nil {
 		s.metrics.created.Add(float64(n))
 	} // otherwise the client has disconnected
 }
@@ -161,30 +165,51 @@ func (w *pacedWriter) Write(p []byte) (int, error) {
 
 // idPiece holds the ids that are sent in one piece.
 type idPiece struct {
-	ids [8192]objectid.ID
+	ids [4096]objectid.ID
 	out []byte
 }
 
 var idPieces = sync.Pool{New: func() any { return new(idPiece) }}
 
-func (p *idPiece) send(w io.Writer, g *objectid.Generator, f *idForm, n int) error {
-	p.out = append(p.out[:0], f.open...)
+// inTurn calls do when a processor is free for it: many large requests must not
+// delay the small ones.
+func (s *Server) inTurn(ctx context.Context, do func()) error {
+	select {
+	case s.heavy <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.heavy }()
+	do()
+	return nil
+}
+
+// send makes each piece in its turn, and sends it.
+func (p *idPiece) send(w io.Writer, inTurn func(func()) error, g *objectid.Generator, f *idForm, n int) error {
 	for first := true; n > 0; first = false {
-		ids := p.ids[:min(n, len(p.ids))]
-		g.Fill(ids)
-		for i, id := range ids {
-			if i > 0 || !first {
-				p.out = append(p.out, f.between...)
+		err := inTurn(func() {
+			p.out = p.out[:0]
+			if first {
+				p.out = append(p.out, f.open...)
 			}
-			p.out = f.add(p.out, id)
-		}
-		if n -= len(ids); n == 0 {
-			p.out = append(p.out, f.close...)
+			ids := p.ids[:min(n, len(p.ids))]
+			g.Fill(ids)
+			for i, id := range ids {
+				if i > 0 || !first {
+					p.out = append(p.out, f.between...)
+				}
+				p.out = f.add(p.out, id)
+			}
+			if n -= len(ids); n == 0 {
+				p.out = append(p.out, f.close...)
+			}
+		})
+		if err != nil {
+			return err
 		}
 		if _, err := w.Write(p.out); err != nil {
 			return err
 		}
-		p.out = p.out[:0]
 	}
 	return nil
 }

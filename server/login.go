@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -9,9 +10,6 @@ import (
 	h "maragu.dev/gomponents/html"
 )
 
-// wrongTokenDelay slows down clients that guess tokens.
-const wrongTokenDelay = 500 * time.Millisecond
-
 // loginBody is the maximum size of the form, which needs no token.
 const loginBody = 4 << 10
 
@@ -19,18 +17,21 @@ const loginBody = 4 << 10
 // sends a cookie instead.
 func (s *Server) addLogin() {
 	s.mux.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) {
-		if s.authorized(r) {
-			http.Redirect(w, r, "/", http.StatusSeeOther)
+		next := within(r.URL.Query().Get("next"))
+		if !s.hasTokens() || s.sessionOf(r) != nil {
+			http.Redirect(w, r, next, http.StatusSeeOther)
 			return
 		}
-		s.show(w, r, http.StatusOK, "Log in", "", loginPage(within(r.URL.Query().Get("next")), ""))
+		s.show(w, r, http.StatusOK, "Log in", "", loginPage(next, ""))
 	})
 	s.mux.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
-		if s.origin.Check(r) != nil {
+		if s.crossOrigin.Check(r) != nil {
 			s.refuse(w, r, http.StatusForbidden, otherOriginText)
 			return
 		}
-		if err := s.readBody(w, r, loginBody); err != nil {
+		a := s.allowance(r)
+		defer a.release()
+		if _, err := s.readBody(w, r, loginBody, a); err != nil {
 			s.fail(w, r, err)
 			return
 		}
@@ -39,15 +40,36 @@ func (s *Server) addLogin() {
 			return
 		}
 		next := within(r.PostForm.Get("next"))
-		if s.options.Token != "" && !equal(strings.TrimSpace(r.PostForm.Get("token")), s.options.Token) {
-			time.Sleep(wrongTokenDelay)
-			s.show(w, r, http.StatusUnauthorized, "Log in", "", loginPage(next, "This token is wrong."))
+		if !s.hasTokens() {
+			http.Redirect(w, r, next, http.StatusSeeOther)
 			return
 		}
-		http.SetCookie(w, &http.Cookie{
-			Name: cookie, Value: s.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
-		})
-		http.Redirect(w, r, next, http.StatusSeeOther)
+		t, wait := s.tryToken(r, strings.TrimSpace(r.PostForm.Get("token")))
+		switch {
+		case wait > 0:
+			text := fmt.Sprintf("Wrong tokens came from this address. Wait %d s before the next.", retryAfter(w, wait))
+			s.show(w, r, http.StatusTooManyRequests, "Log in", "", loginPage(next, text))
+		case t == nil:
+			s.show(w, r, http.StatusUnauthorized, "Log in", "", loginPage(next, "This token is wrong."))
+		default:
+			s.setCookie(w, r, newSession(t, time.Now().Add(s.options.Session)), int(s.options.Session/time.Second))
+			http.Redirect(w, r, next, http.StatusSeeOther)
+		}
+	})
+	s.mux.HandleFunc("POST /logout", func(w http.ResponseWriter, r *http.Request) {
+		if c, err := r.Cookie(cookie); err == nil && s.sessionOf(r) != nil {
+			s.sessions.end(c.Value, time.Now().Add(s.options.Session))
+		}
+		s.setCookie(w, r, "", -1)
+		http.Redirect(w, r, "/login", http.StatusSeeOther)
+	})
+}
+
+// setCookie sets the cookie of a session; an age below 0 removes it.
+func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookie, Value: value, MaxAge: age, Path: s.origin.path() + "/",
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.origin.secure(r),
 	})
 }
 

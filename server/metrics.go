@@ -13,14 +13,15 @@ import (
 
 // metrics are the numbers at /metrics.
 type metrics struct {
-	registry *prometheus.Registry
-	requests *prometheus.CounterVec
-	duration *prometheus.HistogramVec
-	inFlight prometheus.Gauge
-	created  prometheus.Counter
-	uploaded prometheus.Counter
-	store    *prometheus.HistogramVec
-	routes   sync.Map // routeKey -> *routeMetrics
+	registry  *prometheus.Registry
+	requests  *prometheus.CounterVec
+	duration  *prometheus.HistogramVec
+	inFlight  prometheus.Gauge
+	created   prometheus.Counter
+	uploaded  prometheus.Counter
+	displaced prometheus.Counter
+	store     *prometheus.HistogramVec
+	routes    sync.Map // routeKey -> *routeMetrics
 }
 
 // routeKey and routeMetrics avoid a search by labels for each request.
@@ -39,15 +40,16 @@ var seconds = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .05, .1, .
 
 func newMetrics() *metrics {
 	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "oid_http_requests_total", Help: "Requests answered."}, []string{"route", "method", "code"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_http_request_duration_seconds", Help: "Time from the header of a request to the end of its response.", Buckets: seconds}, []string{"route"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "oid_http_requests_in_flight", Help: "Requests in flight."}),
-		created:  prometheus.NewCounter(prometheus.CounterOpts{Name: "oid_ids_created_total", Help: "Ids created."}),
-		uploaded: prometheus.NewCounter(prometheus.CounterOpts{Name: "oid_census_bytes_total", Help: "Bytes of uploads read."}),
-		store:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_store_duration_seconds", Help: "Time of a call of the store.", Buckets: seconds}, []string{"call"}),
+		registry:  prometheus.NewRegistry(),
+		requests:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "oid_http_requests_total", Help: "Requests answered."}, []string{"route", "method", "code"}),
+		duration:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_http_request_duration_seconds", Help: "Time from the header of a request to the end of its response.", Buckets: seconds}, []string{"route"}),
+		inFlight:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "oid_http_requests_in_flight", Help: "Requests in flight."}),
+		created:   prometheus.NewCounter(prometheus.CounterOpts{Name: "oid_ids_created_total", Help: "Ids created."}),
+		uploaded:  prometheus.NewCounter(prometheus.CounterOpts{Name: "oid_census_bytes_total", Help: "Bytes of uploads read."}),
+		displaced: prometheus.NewCounter(prometheus.CounterOpts{Name: "oid_connections_displaced_total", Help: "Connections closed for others because they waited for their clients."}),
+		store:     prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_store_duration_seconds", Help: "Time of a call of the store.", Buckets: seconds}, []string{"call"}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.created, m.uploaded, m.store,
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.created, m.uploaded, m.displaced, m.store,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

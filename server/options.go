@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
@@ -28,6 +31,20 @@ type Options struct {
 	// Token is the bearer token of API requests and the password of the login page.
 	// At least 16 characters. Default: none, which requires a loopback address.
 	Token string
+	// Tokens are further tokens, each with a name.
+	Tokens []Token
+	// Session is how long a login of the page lasts. Default: 12h.
+	Session time.Duration
+
+	// BaseURL is where clients reach the server, if not at the address of the
+	// listener: its host is answered, its path stands before all others, and with
+	// https the cookie is for TLS only. Default: none.
+	BaseURL string
+	// TrustedProxies are the addresses of proxies whose X-Forwarded-For and
+	// X-Forwarded-Proto are believed. Those at a Unix socket always are.
+	TrustedProxies []netip.Prefix
+	// TLS serves HTTP/1.1 over TLS. Nil: without TLS.
+	TLS *tls.Config
 
 	// Limits bound what clients may use.
 	Limits Limits
@@ -50,10 +67,13 @@ type Options struct {
 
 // Limits bound what clients may use. A zero field means its default.
 type Limits struct {
-	Connections int   // open at the same time; more wait. Default: 4096
-	Requests    int   // handled at the same time; more wait a moment. Default: 512
+	Connections int   // open at the same time; beyond, the one that waits longest for its client is closed. Default: 4096
+	PerAddress  int   // connections from one address, or from one /64 of IPv6. Default: a quarter of Connections
+	Requests    int   // worked on at the same time; more wait a moment. Default: 512, at most a quarter of Connections
+	Memory      int64 // bytes that all requests and uploads together may take. Default: 1 GiB
 	Uploads     int   // at the same time; more are refused. Default: 4
 	Upload      int64 // bytes of one upload, as sent. Default: 4 GiB
+	Unpacked    int64 // bytes of one upload after it was unpacked. Default: 64 GiB
 	UploadIDs   int64 // ids in one upload; each takes 16 bytes of memory. Default: 20 million
 	Body        int64 // bytes of any other request body. Default: 1 MiB
 	IDs         int   // created by one request. Default and maximum: 10 million
@@ -81,16 +101,20 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		out = *o
 	}
-	if out.Token != "" && len(out.Token) < minToken {
-		return out, fmt.Errorf("%w of %d characters, want %d or more", ErrToken, len(out.Token), minToken)
+	out.Tokens = slices.Clone(out.Tokens)
+	if out.Token != "" {
+		out.Tokens = append([]Token{{Name: "token", Value: out.Token}}, out.Tokens...)
+	}
+	if err := checkTokens(out.Tokens); err != nil {
+		return out, err
 	}
 	if out.Addr != "" {
 		if _, err := gpid.ParseAddr(out.Addr); err != nil {
 			return out, fmt.Errorf("server: %w", err)
 		}
 	}
-	if out.Grace < 0 || out.Drain < 0 {
-		return out, fmt.Errorf("server: grace of %v and drain of %v, want no negative time", out.Grace, out.Drain)
+	if out.Grace < 0 || out.Drain < 0 || out.Session < 0 {
+		return out, fmt.Errorf("server: grace of %v, drain of %v and session of %v, want no negative time", out.Grace, out.Drain, out.Session)
 	}
 	if out.Log == nil {
 		out.Log = slog.Default()
@@ -98,11 +122,27 @@ func (o *Options) withDefaults() (Options, error) {
 	if out.ownClock = out.Now != nil; !out.ownClock {
 		out.Now = time.Now
 	}
-	l := &out.Limits
+	orDefault(&out.Session, 12*time.Hour)
 	orDefault(&out.Drain, time.Second)
 	orDefault(&out.Grace, 30*time.Second)
+	out.Limits.setDefaults()
+	return out, nil
+}
+
+// DefaultLimits returns the limits that a zero Limits means.
+func DefaultLimits() Limits {
+	var l Limits
+	l.setDefaults()
+	return l
+}
+
+func (l *Limits) setDefaults() {
 	orDefault(&l.Connections, 4096)
+	orDefault(&l.PerAddress, max(1, l.Connections/4))
 	orDefault(&l.Requests, 512)
+	l.Requests = min(l.Requests, max(1, l.Connections/4)) // others can be closed for new ones
+	orDefault(&l.Memory, 1<<30)
+	orDefault(&l.Unpacked, 64<<30)
 	orDefault(&l.Uploads, 4)
 	orDefault(&l.Upload, 4<<30)
 	orDefault(&l.UploadIDs, 20_000_000)
@@ -115,7 +155,6 @@ func (o *Options) withDefaults() (Options, error) {
 	orDefault(&l.UploadTime, time.Hour)
 	orDefault(&l.Store, 5*time.Second)
 	l.IDs = min(l.IDs, maxIDs)
-	return out, nil
 }
 
 func orDefault[T comparable](field *T, value T) {

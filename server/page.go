@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"embed"
@@ -66,8 +65,9 @@ var views = []view{
 // assetURL returns the path of a file.
 func assetURL(name string) string { return "/static/" + assets[name].tag + "/" + name }
 
-// frame returns a whole page with the contents of a view, whose path is current.
-func frame(title, current, version string, contents g.Node) g.Node {
+// frame returns a whole page with the contents of a view, whose path is current. A
+// session can be ended.
+func frame(title, current, version string, session bool, contents g.Node) g.Node {
 	return h.Doctype(h.HTML(h.Lang("en"),
 		h.Head(
 			h.Meta(h.Charset("utf-8")),
@@ -90,7 +90,10 @@ func frame(title, current, version string, contents g.Node) g.Node {
 			h.Main(h.ID("main"), h.TabIndex("-1"), contents),
 			h.Footer(h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+version)), h.Span(h.Class("keys"),
 				g.Text(" · keys: "), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text("5")), g.Text(" views, "),
-				h.Kbd(g.Text("/")), g.Text(" input, "), h.Kbd(g.Text("c")), g.Text(" copy")))),
+				h.Kbd(g.Text("/")), g.Text(" input, "), h.Kbd(g.Text("c")), g.Text(" copy"))),
+				g.Iff(session, func() g.Node {
+					return h.Form(h.Method("post"), h.Action("/logout"), h.Button(h.Type("submit"), h.Class("quiet"), g.Text("Log out")))
+				})),
 			h.Div(h.ID("said"), h.Class("said"), h.Role("status"), h.Aria("live", "polite")),
 		),
 	))
@@ -119,14 +122,16 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.data))
 }
 
-// show answers with the contents of a view, whose path is current.
+// show answers with the contents of a view, whose path is current. The page is complete
+// before its first byte is sent: from then on the request has no slot, see admit.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
+	var b bytes.Buffer
+	_ = frame(title, current, s.options.Version, s.sessionOf(r) != nil, contents).Render(&b) // to memory, without errors
+	page := s.origin.rebase(b.Bytes())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	b := bufio.NewWriter(w)
-	_ = frame(title, current, s.options.Version, contents).Render(b) // the client may have disconnected
-	_ = b.Flush()
+	_, _ = w.Write(page) // the client may have disconnected
 }
 
 // errorPage answers with an error as a page.

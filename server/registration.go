@@ -27,7 +27,10 @@ type registerInput struct {
 
 // Resolve keeps the address that the request comes from.
 func (in *registerInput) Resolve(c huma.Context) []error {
-	in.remote, _, _ = net.SplitHostPort(c.RemoteAddr())
+	var err error
+	if in.remote, _, err = net.SplitHostPort(c.RemoteAddr()); err != nil {
+		in.remote = "127.0.0.1" // it came over a Unix socket
+	}
 	return nil
 }
 

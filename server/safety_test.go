@@ -3,7 +3,9 @@ package server_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,6 +19,9 @@ import (
 )
 
 const token = "a token of some length"
+
+// everywhere makes a test's client a trusted proxy.
+var everywhere = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 
 func TestTokenIsWanted(t *testing.T) {
 	// Without a token no other address than a loopback one is served.
@@ -39,13 +44,15 @@ func TestTokenIsWanted(t *testing.T) {
 		t.Errorf("a token of 5 characters: %v, want ErrToken", err)
 	}
 
-	r := serveAsIs(t, server.Options{Token: token}, "0.0.0.0:0")
+	r := serveAsIs(t, server.Options{Token: token, TrustedProxies: everywhere}, "0.0.0.0:0")
+	clients := 0
 	for _, path := range []string{"/v1/ids/507f1f77bcf86cd799439011", "/v1/processes", "/metrics", "/openapi.json", "/", "/about", "/v1/nothing", "/nothing"} {
 		for name, header := range map[string]string{
 			"none": "", "wrong": "Bearer a token of some lengtH", "prefix": "Bearer a token of some", "longer": "Bearer " + token + "x",
 			"basic": "Basic " + token, "bare": token,
 		} {
-			got := r.get(t, path, "Authorization", header)
+			clients++ // each has an address of its own, or would have to wait after wrong tokens
+			got := r.get(t, path, "Authorization", header, "X-Forwarded-For", fmt.Sprintf("10.1.2.%d", clients))
 			if got.status != 401 || got.header.Get("WWW-Authenticate") == "" {
 				t.Errorf("%s with token %s: status %d, want 401", path, name, got.status)
 			}

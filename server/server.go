@@ -2,39 +2,40 @@ package server
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // Server answers requests. Create it with [New] and call [Server.Serve] once.
 type Server struct {
-	options Options
-	backend *backend
-	metrics *metrics
-	mux     *http.ServeMux
-	origin  *http.CrossOriginProtection
-	session string // value of the cookie of a login
-
-	loopback atomic.Bool   // requests must be for a loopback name
-	slots    chan struct{} // one for each request that is handled
-	uploads  chan struct{} // one for each upload
-	draining atomic.Bool
-	cut      context.Context // ends when uploads must end
-	cutNow   context.CancelFunc
-	reports  reportCache
-	alive    aliveCount
+	options     Options
+	backend     *backend
+	metrics     *metrics
+	mux         *http.ServeMux
+	origin      origin
+	crossOrigin *http.CrossOriginProtection
+	throttle    *throttle
+	sessions    sessions
+	loopback    atomic.Bool   // requests must be for a loopback name
+	slots       chan struct{} // one for each request that is worked on
+	heavy       chan struct{} // one for each of them that keeps a processor busy
+	memory      *budget
+	uploads     uploads
+	draining    atomic.Bool
+	connections atomic.Pointer[connections] // once it serves
+	cut         context.Context             // ends when uploads must end
+	cutNow      context.CancelFunc
+	reports     reportCache
+	alive       aliveCount
 }
 
 // New returns a server that does not serve yet. The error wraps [ErrToken], or is
@@ -46,23 +47,37 @@ func New(o *Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		options: opts,
-		metrics: newMetrics(),
-		mux:     http.NewServeMux(),
-		origin:  http.NewCrossOriginProtection(),
-		slots:   make(chan struct{}, opts.Limits.Requests),
-		uploads: make(chan struct{}, opts.Limits.Uploads),
+		options:     opts,
+		metrics:     newMetrics(),
+		mux:         http.NewServeMux(),
+		crossOrigin: http.NewCrossOriginProtection(),
+		throttle:    newThrottle(),
+		slots:       make(chan struct{}, opts.Limits.Requests),
+		uploads:     uploads{slots: make(chan struct{}, opts.Limits.Uploads), running: map[*upload]struct{}{}},
+		heavy:       make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
+	s.memory = newBudget(opts.Limits.Memory, func() {
+		if c := s.connections.Load(); c != nil {
+			c.freeMemory()
+		}
+	})
+	if s.origin, err = newOrigin(opts.BaseURL, opts.TrustedProxies); err != nil {
+		return nil, err
+	}
+	if b := s.origin.base; b != nil {
+		if err := s.crossOrigin.AddTrustedOrigin(b.Scheme + "://" + b.Host); err != nil {
+			return nil, fmt.Errorf("server: base URL %q: %w", opts.BaseURL, err)
+		}
 	}
 	s.cut, s.cutNow = context.WithCancel(context.Background())
 	if s.backend, err = newBackend(opts, s.metrics); err != nil {
 		return nil, err
 	}
-	mac := hmac.New(sha256.New, []byte(opts.Token))
-	mac.Write([]byte("oid session"))
-	s.session = hex.EncodeToString(mac.Sum(nil))
 	s.metrics.gauge("oid_generator_ahead_seconds", "By how much the time in the last id leads the clock.",
 		func() float64 { return s.backend.generator().Ahead().Seconds() })
 	s.metrics.gauge("oid_processes_alive", "Processes that the registry shows alive; -1 if the store does not answer.", s.aliveNow)
+	s.metrics.gauge("oid_memory_taken_bytes", "Memory taken by requests and uploads, by the server's own estimate.",
+		func() float64 { return float64(s.memory.inUse()) })
 	s.addAPI()
 	s.addPages()
 	s.addHealth()
@@ -82,7 +97,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer l.Close()
 	loopback := isLoopback(l.Addr())
 	s.loopback.Store(loopback)
-	if !loopback && s.options.Token == "" {
+	if !loopback && !s.hasTokens() {
 		return fmt.Errorf("%w: %v can be reached by others, so a token is required; or listen on 127.0.0.1", ErrToken, l.Addr())
 	}
 	life, end := context.WithCancel(context.Background())
@@ -109,10 +124,17 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		WriteTimeout:      limits.Request + limits.Response,
 		IdleTimeout:       limits.Idle,
 		MaxHeaderBytes:    64 << 10,
+		ConnContext:       withConnection,
 		ErrorLog:          slog.NewLogLogger(s.options.Log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- h.Serve(netutil.LimitListener(l, limits.Connections)) }()
+	open := newConnections(l, limits, s.origin.trusts, s.metrics.displaced.Inc)
+	s.connections.Store(open)
+	var listener net.Listener = open
+	if opts := s.options; opts.TLS != nil {
+		listener = tls.NewListener(open, opts.TLS)
+	}
+	go func() { failed <- h.Serve(listener) }()
 	var err error
 	select {
 	case err = <-failed:
@@ -144,10 +166,17 @@ func (s *Server) addr(l net.Listener) string {
 	if s.options.Addr != "" {
 		return s.options.Addr
 	}
+	if _, ok := l.Addr().(*net.UnixAddr); ok {
+		return "127.0.0.1:0" // it listens on no port
+	}
 	return l.Addr().String()
 }
 
+// isLoopback reports whether only this machine can connect to a.
 func isLoopback(a net.Addr) bool {
+	if _, ok := a.(*net.UnixAddr); ok {
+		return true
+	}
 	tcp, ok := a.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
 }

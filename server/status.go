@@ -20,6 +20,8 @@ import (
 // Errors about requests. Their texts are for clients.
 var (
 	errTooLarge   = errors.New("the upload is larger than this server accepts; the command \"oid census\" has no limit")
+	errUnpacked   = errors.New("the upload unpacks to more than this server accepts; the command \"oid census\" has no limit")
+	errSlowest    = errors.New("the upload was slow, and others wait for its place; send it again later")
 	errTooSlow    = errors.New("the upload was too slow")
 	errLongBody   = errors.New("the body of the request is larger than this server accepts")
 	errSlowBody   = errors.New("the body of the request was too slow")
@@ -56,9 +58,9 @@ func status(err error) int {
 		{http.StatusNotFound, []error{store.ErrNotFound, errNoReport}},
 		{http.StatusConflict, []error{registry.ErrCollision, registry.ErrEnded, registry.ErrSelfManaged}},
 		{http.StatusNotAcceptable, []error{errAcceptable}},
-		{http.StatusRequestEntityTooLarge, []error{errTooLarge, errLongBody, census.ErrLimit, census.ErrTooMany}},
-		{http.StatusRequestTimeout, []error{errTooSlow, errSlowBody}},
-		{http.StatusServiceUnavailable, []error{errUnavailable, errNoStore, errBusy, errStopping}},
+		{http.StatusRequestEntityTooLarge, []error{errTooLarge, errUnpacked, errLongBody, census.ErrLimit, census.ErrTooMany}},
+		{http.StatusRequestTimeout, []error{errTooSlow, errSlowest, errSlowBody}},
+		{http.StatusServiceUnavailable, []error{errUnavailable, errNoStore, errBusy, errMemory, errStopping}},
 		{http.StatusUnprocessableEntity, []error{
 			inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, registry.ErrSample,
 			source.ErrEmpty, source.ErrFormat, census.ErrTooFine,
@@ -86,7 +88,7 @@ func (s *Server) problem(ctx context.Context, err error) error {
 // text returns the text of err for a client.
 func (s *Server) text(ctx context.Context, code int, err error) string {
 	if code == http.StatusInternalServerError {
-		s.options.Log.ErrorContext(ctx, "request failed", "error", err)
+		s.options.Log.ErrorContext(ctx, "request failed", "error", err, "request", requestID(ctx))
 		return internalText
 	}
 	if errors.Is(err, store.ErrNotFound) {

@@ -1,0 +1,262 @@
+package server_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/server"
+)
+
+// apart is a server with the limits of every server, in a process of its own.
+type apart struct {
+	running
+	pid int
+}
+
+// serveApart starts a server in another process, which ends with the test.
+func serveApart(t *testing.T) *apart {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^TestServeApart$", "-test.timeout=0")
+	child.Env = append(os.Environ(), "OID_SERVE_APART="+filepath.Join(t.TempDir(), "oid.db"))
+	child.Stderr = os.Stderr
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := child.Wait(); err != nil {
+			t.Errorf("the server: %v", err)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the server does not start: %v", err)
+	}
+	a := &apart{pid: child.Process.Pid}
+	a.url = strings.TrimSpace(line)
+	a.client = &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	return a
+}
+
+// TestServeApart is the server of serveApart.
+func TestServeApart(t *testing.T) {
+	path := os.Getenv("OID_SERVE_APART")
+	if path == "" {
+		t.Skip("is for other tests")
+	}
+	s, err := server.New(&server.Options{Open: fileStore(path), Drain: time.Millisecond, Grace: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt)
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		end()
+	}()
+	fmt.Printf("http://%s\n", l.Addr())
+	s.Serve(ctx, l) // which may end requests early
+	os.Exit(0)
+}
+
+// attack is what a client without a token can do for as long as it likes.
+type attack func(ctx context.Context, url string)
+
+// The attacks at the limits that every server has.
+var attacks = map[string]attack{
+	"4096 idle connections":        idleConnections,
+	"600 bodies of one byte":       oneByteBodies,
+	"uploads that unpack to 1 GiB": bombs,
+	"64 pasted megabytes at once":  pastes,
+	"600 clients that do not read": deafReaders,
+}
+
+// hold keeps n connections to a server, on each of which say was sent, and opens
+// another for each that the server closes.
+func hold(ctx context.Context, address string, n int, say string) {
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				c, err := net.Dial("tcp", hostOf(address))
+				if err == nil {
+					stop := context.AfterFunc(ctx, func() { c.Close() })
+					fmt.Fprint(c, say)
+					if say == "" || !strings.HasPrefix(say, "POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nAccept") {
+						io.Copy(io.Discard, c)
+					} else {
+						<-ctx.Done()
+					}
+					stop()
+					c.Close()
+				}
+				select {
+				case <-again.C:
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		panic(err)
+	}
+	return u.Host
+}
+
+func idleConnections(ctx context.Context, url string) { hold(ctx, url, 4096, "") }
+
+func oneByteBodies(ctx context.Context, url string) {
+	hold(ctx, url, 600, "POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{")
+}
+
+func deafReaders(ctx context.Context, url string) {
+	const ask = `{"count":10000000}`
+	hold(ctx, url, 600, fmt.Sprintf("POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(ask), ask))
+}
+
+// bomb is a gigabyte of newlines after one id.
+var bomb = sync.OnceValue(func() []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte("507f1f77bcf86cd799439011\n"))
+	lines := bytes.Repeat([]byte{'\n'}, 1<<20)
+	for range 1 << 10 {
+		z.Write(lines)
+	}
+	z.Close()
+	return b.Bytes()
+})
+
+func bombs(ctx context.Context, url string) {
+	send(ctx, 4, time.Second, func() (*http.Request, error) {
+		return http.NewRequestWithContext(ctx, "POST", url+"/v1/census?format=list", bytes.NewReader(bomb()))
+	})
+}
+
+func pastes(ctx context.Context, url string) {
+	paste := "id=" + strings.Repeat("507f1f77bcf86cd799439011%0A", 1<<20/27-1)
+	send(ctx, 64, 100*time.Millisecond, func() (*http.Request, error) {
+		req, err := http.NewRequestWithContext(ctx, "POST", url+"/", strings.NewReader(paste))
+		if err == nil {
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		return req, err
+	})
+}
+
+// send sends n requests at once, again and again.
+func send(ctx context.Context, n int, pause time.Duration, request func() (*http.Request, error)) {
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				req, err := request()
+				if err != nil {
+					panic(err)
+				}
+				if res, err := http.DefaultClient.Do(req); err == nil {
+					io.Copy(io.Discard, res.Body)
+					res.Body.Close()
+				}
+				select {
+				case <-time.After(pause):
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Whatever one client does, another is answered within a second. A machine that is
+// busy with other things may be late now and then.
+func TestNobodyIsShutOut(t *testing.T) {
+	bomb()
+	for name, attack := range attacks {
+		t.Run(name, func(t *testing.T) { underAttack(t, attack) })
+	}
+	t.Run("all at once", func(t *testing.T) {
+		var each []attack
+		for _, a := range attacks {
+			each = append(each, a)
+		}
+		underAttack(t, each...)
+	})
+}
+
+func underAttack(t *testing.T, attacks ...attack) {
+	s := serveApart(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for _, a := range attacks {
+		all.Go(func() { a(ctx, s.url) })
+	}
+	defer all.Wait()
+	defer stop()
+	time.Sleep(2 * time.Second) // until it is in full swing
+	const probes = 20
+	var late, failed atomic.Int32
+	var worst atomic.Int64
+	var asked sync.WaitGroup
+	for range probes {
+		for _, path := range []string{"/livez", "/v1/ids/507f1f77bcf86cd799439011"} {
+			asked.Go(func() {
+				began := time.Now()
+				res, err := s.client.Get(s.url + path)
+				if err == nil {
+					_, err = io.Copy(io.Discard, res.Body)
+					res.Body.Close()
+				}
+				took := time.Since(began)
+				if err != nil || res.StatusCode != 200 {
+					failed.Add(1)
+					t.Logf("%s: %v %+v after %v", path, err, res, took)
+				}
+				if took > time.Second {
+					late.Add(1)
+				}
+				worst.Store(max(worst.Load(), int64(took)))
+			})
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	asked.Wait()
+	t.Logf("of %d requests %d failed and %d took more than a second, the slowest %v", 2*probes, failed.Load(), late.Load(), time.Duration(worst.Load()))
+	if failed.Load() > 0 || late.Load() > probes/2 {
+		t.Errorf("of %d requests %d failed and %d took more than a second", 2*probes, failed.Load(), late.Load())
+	}
+}
