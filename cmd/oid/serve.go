@@ -1,17 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"net"
+	"net/netip"
 	"os"
 	"os/signal"
-	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -25,8 +20,12 @@ func newServeCommand(std streams) *cobra.Command {
 	var (
 		where     storeFlag
 		options   server.Options
-		listen    string
+		address   string
 		tokenFile string
+		trusted   []string
+		certFile  string
+		keyFile   string
+		limits    = newLimitFlags()
 		quiet     bool
 		asJSON    jsonFlag
 	)
@@ -37,8 +36,17 @@ func newServeCommand(std streams) *cobra.Command {
 bulk, creation times and processes of ids, ranges, and the census of a dump.
 
 On a loopback address, the default, only this machine can connect. Any other
-address needs --token-file, a file with a token of at least 16 characters. Programs
-send the token as "Authorization: Bearer TOKEN", people log in with it once.
+address, and a proxy before the server, needs --token-file. The file holds a token of
+at least 16 characters, or a line for each of several:
+
+  NAME all|read TOKEN
+
+"read" permits looking, but neither new ids nor changes to the registry. Programs send
+a token as "Authorization: Bearer TOKEN", people log in with it.
+
+Behind a proxy, --base-url names the URL that clients use, and --trusted-proxy the
+proxies whose X-Forwarded-For is believed. Started by systemd, the server takes the
+socket that it is passed and reports that it is ready. See docs/deploy.md.
 
 The log goes to standard error. After an interrupt /readyz fails, the server goes on
 for --drain, then waits up to --grace for requests in flight, half of that for
@@ -47,6 +55,7 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 ` + storeHelp,
 		Example: `  oid serve
   oid serve --listen 127.0.0.1:0 --store sqlite:/var/lib/oid.db
+  oid serve --listen unix:/run/oid/http.sock --token-file /etc/oid.token --base-url https://host/oid/
   oid serve --listen 0.0.0.0:8024 --token-file /etc/oid.token --store mongodb://db/oid
   curl 127.0.0.1:8024/v1/ids -H 'Accept: text/plain' -H 'Content-Type: application/json' -d '{"count": 3}'`,
 		Args: noArgs,
@@ -55,13 +64,11 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 			if err != nil {
 				return err
 			}
-			if host, port, err := net.SplitHostPort(listen); err != nil {
-				return usagef("--listen %s: want ADDRESS:PORT, such as 127.0.0.1:8024 or :8024", listen)
-			} else if _, err := net.DefaultResolver.LookupPort(cmd.Context(), "tcp", port); err != nil {
-				return usagef("listen on %s: %q is not a port", net.JoinHostPort(host, port), port)
+			if err := checkAddress(cmd.Context(), address); err != nil {
+				return err
 			}
 			if tokenFile != "" {
-				if options.Token, err = readToken(tokenFile); err != nil {
+				if options.Tokens, err = readTokens(tokenFile); err != nil {
 					return err
 				}
 			}
@@ -76,21 +83,29 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 			options.Version = thisVersion().Version
 			options.OneHost = onlyHere
 			options.Open = func(ctx context.Context) (store.Store, error) { return where.openToWrite(ctx) }
+			if options.TLS, err = serverTLS(certFile, keyFile, func(err error) { options.Log.Warn("the certificate stays as it was", "error", err) }); err != nil {
+				return err
+			}
+			if options.TrustedProxies, err = proxies(trusted); err != nil {
+				return err
+			}
+			options.Limits = limits.values
 			s, err := server.New(&options)
 			if err != nil {
 				return usageError{err}
 			}
-			var config net.ListenConfig
-			l, err := config.Listen(cmd.Context(), "tcp", listen)
-			if errors.Is(err, syscall.EADDRINUSE) {
-				return fmt.Errorf("listen on %s: %w; end the program that uses it, or choose another port with --listen", listen, err)
-			}
+			l, err := listen(cmd.Context(), address, cmd.Flags().Changed("listen"))
 			if err != nil {
-				return fmt.Errorf("listen on %s: %w", listen, err)
+				return err
 			}
 			// A second signal has its default effect.
 			defer context.AfterFunc(cmd.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-			err = s.Serve(cmd.Context(), &announced{Listener: l, announce: func() { std.warn("serving on http://%s", l.Addr()) }})
+			a := &announced{Listener: l}
+			a.announce = func() {
+				std.warn("serving on %s", a.where(options.TLS != nil))
+				notify(cmd.Context())
+			}
+			err = s.Serve(cmd.Context(), a)
 			if errors.Is(err, server.ErrToken) {
 				return usagef("%w; give --token-file", err)
 			}
@@ -98,46 +113,36 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&listen, "listen", "127.0.0.1:8024", "`ADDRESS` to listen on; port 0 takes a free one")
-	f.StringVar(&tokenFile, "token-file", "", "`FILE` with the token that clients must send")
+	f.StringVar(&address, "listen", "127.0.0.1:8024", "`ADDRESS` to listen on, or unix:PATH; port 0 takes a free one")
+	f.StringVar(&tokenFile, "token-file", "", "`FILE` with the tokens that clients must send")
+	f.DurationVar(&options.Session, "session", 12*time.Hour, "how long a login of the page lasts")
+	f.StringVar(&options.BaseURL, "base-url", "", "`URL` by which clients reach the server through a proxy")
+	f.StringSliceVar(&trusted, "trusted-proxy", nil, "`CIDR` of proxies whose X-Forwarded-For is believed; may be repeated")
+	f.StringVar(&certFile, "tls-cert", "", "`FILE` with the certificate, to serve over TLS; it is read again when it changes")
+	f.StringVar(&keyFile, "tls-key", "", "`FILE` with the key of the certificate")
 	f.StringVar(&options.Addr, "address", "", "`IP:PORT` of this server in the registry (default that of --listen)")
 	f.BoolVarP(&quiet, "quiet", "q", false, "log no requests")
 	asJSON.addFlag(cmd, "write the log as JSON")
 	f.DurationVar(&options.Grace, "grace", 30*time.Second, "how long to wait for requests in flight at the end")
 	f.DurationVar(&options.Drain, "drain", time.Second, "how long to go on serving at the end while /readyz fails")
+	limits.add(f)
 	where.addFlag(cmd)
 	return cmd
 }
 
-// announced is a listener that calls announce before the first Accept: the server
-// has then found the address acceptable.
-type announced struct {
-	net.Listener
-	once     sync.Once
-	announce func()
-}
-
-func (a *announced) Accept() (net.Conn, error) {
-	a.once.Do(a.announce)
-	return a.Listener.Accept()
-}
-
-// readToken reads the token from a file that only its owner may read.
-func readToken(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", fmt.Errorf("read the token: %w", err)
+// proxies reads the values of --trusted-proxy.
+func proxies(all []string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, text := range all {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			a, err := netip.ParseAddr(text)
+			if err != nil {
+				return nil, usagef("--trusted-proxy %q: want an IP address, or several such as 10.0.0.0/8", text)
+			}
+			p = netip.PrefixFrom(a, a.BitLen())
+		}
+		out = append(out, p.Masked())
 	}
-	if info.Mode().Perm()&0o077 != 0 && info.Mode()&fs.ModeType == 0 && os.PathSeparator == '/' {
-		return "", fmt.Errorf("read the token: %s can be read by others; chmod 600 it", path)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("read the token: %w", err)
-	}
-	token := string(bytes.TrimSpace(data))
-	if token == "" || strings.ContainsAny(token, " \t\r\n") {
-		return "", fmt.Errorf("read the token: %s must hold one word", path)
-	}
-	return token, nil
+	return out, nil
 }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/oidkit/oid/server"
+)
+
+// readTokens reads the tokens from a file that only its owner may read: a token alone,
+// or a line "NAME all|read TOKEN" for each.
+func readTokens(path string) ([]server.Token, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the token: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 && info.Mode()&fs.ModeType == 0 && os.PathSeparator == '/' {
+		return nil, fmt.Errorf("read the token: %s can be read by others; chmod 600 it", path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the token: %w", err)
+	}
+	var all []server.Token
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for n := 1; lines.Scan(); n++ {
+		words := strings.Fields(lines.Text())
+		switch {
+		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
+		case len(words) == 1:
+			all = append(all, server.Token{Name: "token", Value: words[0]})
+		case len(words) == 3 && (words[1] == "all" || words[1] == "read"):
+			all = append(all, server.Token{Name: words[0], Value: words[2], ReadOnly: words[1] == "read"})
+		default: // without the line, which may hold a token
+			return nil, fmt.Errorf("read the token: %s: line %d must hold one word, the token, or three: a name, all or read, and the token", path, n)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read the token: %s: %w", path, err)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("read the token: %s holds none", path)
+	}
+	return all, nil
+}
