@@ -100,6 +100,14 @@ func (o *oneProcess) Get(_ context.Context, c string, _ store.Key) (bson.Raw, er
 	return o.docs[c], nil
 }
 
+func (o *oneProcess) GetMany(ctx context.Context, c string, keys []store.Key) ([]bson.Raw, error) {
+	docs := make([]bson.Raw, len(keys))
+	for i := range docs {
+		docs[i] = o.docs[c]
+	}
+	return docs, nil
+}
+
 func (o *oneProcess) InsertMany(context.Context, string, []any, *store.InsertOptions) ([]store.Key, error) {
 	return nil, nil
 }

@@ -64,7 +64,10 @@ func claim(ctx context.Context, s store.Store, h holding) error {
 	if errors.Is(err, store.ErrDuplicate) {
 		// It may be the process's own, if the reply to an earlier attempt was lost.
 		var held holding
-		if held, err = get[holding](ctx, s, values, h.Key); err == nil && held.Member != h.Member {
+		if held, err = get[holding](ctx, s, values, h.Key); err == nil {
+			err = held.expand()
+		}
+		if err == nil && !held.of(h.Member) {
 			err = errTaken
 		}
 	}

@@ -55,16 +55,27 @@
 //
 // A store finds documents by _id alone, so every question is a range of keys:
 //
-//	oid.processes  ip:port:start_time:pid/block   the record of a process
-//	oid.values     block                          the claim of a block, for ever
-//	               value:time:block               the claim of an adopted value
-//	oid.samples    block:time                     load, one for each heartbeat
+//	oid.processes  ip:port:start_time:pid/block  the record of a process
+//	oid.living     block and member              what its heartbeats change
+//	oid.ended      time:record                   that it ended or crashed, by time
+//	oid.values     block                         the claim of a block, for ever
+//	               value:time:block              the claim of an adopted value
+//	oid.samples    block:time                    load, many samples in each
+//	oid.registry   registry                      how far the registry is in order
 //
 // A block is 8 hexadecimal digits, an adopted value 8 or 10, a time 13 digits of
-// milliseconds. Each document has one writer, the member that it describes. The
-// states of processes are not stored; they follow from what is stored, so two
-// processes disagree about them for one heartbeat at most. The field v of
-// each document is the version of its format.
+// milliseconds. The states of processes are not stored; they follow from what is
+// stored, so two processes disagree about them for one heartbeat at most. The field v
+// of each document is the version of its format.
+//
+// A heartbeat is one conditional write of the living record, of less than 200 bytes,
+// which holds the latest six samples. When those are new, they become one document,
+// and once an hour those of an hour one; after a day one sample a minute is kept. The
+// heartbeats of a process come at a part of the interval that its block determines,
+// so that those of many processes follow one another in the order of keys, and the
+// writes of the members of one Registry that come at once are one call of the store.
+// [Registry.Sweep] and [Registry.Prune] keep the collections in order; "oid serve"
+// calls both. docs/scale.md has the costs.
 //
 // The times of a process follow the wall clock of its host but never decrease, like
 // the creation times of its ids.

@@ -17,6 +17,8 @@ import (
 const (
 	processes     = "oid.processes"
 	livingRecords = "oid.living"
+	ended         = "oid.ended"
+	about         = "oid.registry"
 	values        = "oid.values"
 	samples       = "oid.samples"
 )
@@ -52,12 +54,14 @@ func randomID() objectid.ID {
 type holding struct {
 	Key     string      `bson:"_id"`
 	Format  int         `bson:"v"`
-	Member  objectid.ID `bson:"member"`
-	Process string      `bson:"process"` // key of the record
+	Member  objectid.ID `bson:"member,omitempty"`
+	Process string      `bson:"process,omitempty"` // key of the record
 	// Idle is set if no ids are created with the block.
 	Idle bool `bson:"idle,omitempty"`
-	// Pruned is the essence of the process after its record was pruned.
-	Pruned *Process `bson:"pruned,omitempty"`
+	// Essence is what remains of the process after its record was pruned, in the
+	// place of Member and Process. In version 1 it was Pruned, beside them.
+	Essence []byte   `bson:"e,omitempty"`
+	Pruned  *Process `bson:"pruned,omitempty"`
 }
 
 // decode reads a document of a collection. The error wraps [ErrFormat] if it is

@@ -82,6 +82,19 @@ func (f *faulty) Swap(ctx context.Context, c string, old bson.Raw, doc any) (bso
 	return through(ctx, f, "Swap "+c, func() (bson.Raw, error) { return f.Store.Swap(ctx, c, old, doc) })
 }
 
+func (f *faulty) SwapMany(ctx context.Context, c string, swaps []store.Swap) ([]bson.Raw, error) {
+	return through(ctx, f, "SwapMany "+c, func() ([]bson.Raw, error) { return f.Store.SwapMany(ctx, c, swaps) })
+}
+
+func (f *faulty) DeleteIf(ctx context.Context, c string, old bson.Raw) error {
+	_, err := through(ctx, f, "DeleteIf "+c, func() (int, error) { return 0, f.Store.DeleteIf(ctx, c, old) })
+	return err
+}
+
+func (f *faulty) GetMany(ctx context.Context, c string, keys []store.Key) ([]bson.Raw, error) {
+	return through(ctx, f, "GetMany "+c, func() ([]bson.Raw, error) { return f.Store.GetMany(ctx, c, keys) })
+}
+
 func (f *faulty) Get(ctx context.Context, c string, k store.Key) (bson.Raw, error) {
 	return through(ctx, f, "Get "+c, func() (bson.Raw, error) { return f.Store.Get(ctx, c, k) })
 }

@@ -6,31 +6,34 @@ import (
 	"fmt"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/store"
 )
 
 // PruneOptions configure [Registry.Prune]. The zero value, like a nil pointer, is
 // ready to use.
 type PruneOptions struct {
-	// Samples is for how long samples are kept. Default: 7 days.
+	// Samples is for how long the samples of a process are kept after its end.
+	// Living processes delete their own after seven days. Default: 7 days.
 	Samples time.Duration
 	// Records is for how long the record of a process is kept after its last
 	// heartbeat. Default: 365 days.
 	Records time.Duration
 }
 
-// Pruned counts the deleted documents.
+// Pruned counts what was deleted.
 type Pruned struct {
 	Samples int64 `json:"samples"`
 	Records int64 `json:"records"`
 }
 
-// Prune deletes old samples, and the records of processes that ended long ago.
-// Blocks stay claimed for ever; claims and adopted values keep the essence of the
-// record, so that ids are still traced. Ages are by the wall clock of this host. On
-// an error a part may have been deleted.
+// Prune deletes old samples, and the records of processes that ended long ago, after
+// a [Registry.Sweep]. Blocks stay claimed for ever; claims and adopted values keep
+// the essence of the record, so that ids are still traced. Ages are by the wall clock
+// of this host. On an error a part may have been deleted.
 func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
-	keep := PruneOptions{Samples: 7 * 24 * time.Hour, Records: 365 * 24 * time.Hour}
+	keep := PruneOptions{Samples: keepSamples, Records: 365 * 24 * time.Hour}
 	if o != nil && o.Samples != 0 {
 		keep.Samples = o.Samples
 	}
@@ -42,56 +45,166 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 		return done, fmt.Errorf("registry: prune: keep samples for %v and records for %v, want no negative duration", keep.Samples, keep.Records)
 	}
 	now := wall(r.options.Now)
-	for s, err := range r.List(ctx) {
-		if err != nil {
-			return done, err
-		}
-		old := now.Add(-keep.Samples)
-		gone := s.State != Alive && s.Last.Time.Before(now.Add(-keep.Records))
-		if gone {
-			old = now.AddDate(100, 0, 0) // all of them
-		}
-		if gone || s.From.Before(old) {
-			n, err := r.deleteSamples(ctx, s.Block, old)
-			done.Samples += n
-			if err != nil {
-				return done, fmt.Errorf("registry: prune samples of %v: %w", s.GPID, err)
-			}
-		}
-		if gone {
-			if err := r.pruneRecord(ctx, &s.Process); err != nil {
-				return done, fmt.Errorf("registry: prune record of %v: %w", s.GPID, err)
-			}
-			done.Records++
-		}
+	records := now.Add(-keep.Records)
+	_, err := r.sweep(ctx, maxTime(records, now.Add(-lateFor)))
+	if err == nil {
+		done.Samples, err = r.pruneSamples(ctx, maxTime(now.Add(-keep.Samples), records))
+	}
+	if err == nil {
+		done.Records, err = r.pruneRecords(ctx, records)
+	}
+	if err != nil {
+		return done, fmt.Errorf("registry: prune: %w", err)
 	}
 	return done, nil
 }
 
-// pruneRecord deletes the record of p. Its essence is stored first: if another
-// process had the same value, forgetting p would make that one look like the only
-// candidate.
-func (r *Registry) pruneRecord(ctx context.Context, p *Process) error {
-	held := p.Block
-	if p.Value != p.Block {
-		held = adoptionKey(p.Value, p.From, p.Block)
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	h, err := get[holding](ctx, r.store, values, held)
-	if err == nil {
-		essence := *p
-		essence.Labels, essence.Executable = nil, ""
-		h.Pruned, h.Format = &essence, format
-		err = r.store.Replace(ctx, values, h)
+	return b
+}
+
+// endedRange contains the processes that ended from a time to another.
+func endedRange(from, to time.Time) store.Range { return between(millis(from), millis(to)) }
+
+// pruneSamples deletes the samples of the processes that ended before a time. Those
+// that ended before the mark have none.
+func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64, err error) {
+	raw, m, err := r.readMarks(ctx)
+	if err != nil || !m.Samples.Before(before) {
+		return 0, err
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) { // the claim was deleted
-		return err
-	}
-	if raw, _, err := r.living(ctx, livingKey(p.Block, p.Member)); err == nil {
-		if err := r.store.DeleteIf(ctx, livingRecords, raw); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
+	q := store.Query{Range: endedRange(m.Samples, before), Limit: maxBatch}
+	for {
+		var blocks []string
+		for doc, err := range read[endedDoc](ctx, r.store, ended, q) {
+			if err != nil {
+				return n, err
+			}
+			blocks, q.After = append(blocks, doc.Key[max(0, len(doc.Key)-8):]), key(doc.Key)
 		}
-	} else if !errors.Is(err, store.ErrNotFound) {
+		counts := make([]int64, len(blocks))
+		err := each(len(blocks), func(i int) (err error) {
+			counts[i], err = r.deleteSamples(ctx, blocks[i], before)
+			return err
+		})
+		for _, count := range counts {
+			n += count
+		}
+		if err != nil {
+			return n, err
+		}
+		if len(blocks) < maxBatch {
+			break
+		}
+	}
+	m.Samples = before
+	_, err = r.store.Swap(ctx, about, raw, m)
+	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+		err = nil // another one prunes, too
+	}
+	return n, err
+}
+
+// pruneRecords deletes the records of the processes that ended before a time, many
+// with each call of the store.
+func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64, err error) {
+	for {
+		var entries []bson.Raw
+		var keys []string
+		for raw, err := range r.store.Find(ctx, ended, store.Query{Range: endedRange(time.Time{}, before), Limit: maxBatch}) {
+			if err != nil {
+				return n, err
+			}
+			doc, err := decode[endedDoc](raw, ended)
+			if err != nil {
+				return n, err
+			}
+			_, k, err := splitEnded(doc.Key)
+			if err != nil {
+				return n, err
+			}
+			entries, keys = append(entries, raw), append(keys, k)
+		}
+		if len(entries) == 0 {
+			return n, nil
+		}
+		raws, docs, err := getMany[record](ctx, r.store, processes, keys)
+		if err != nil {
+			return n, err
+		}
+		var gone []store.Swap
+		var pruned []*Process
+		for i, doc := range docs {
+			if doc != nil && doc.Final && doc.Last.Time.Before(before) { // otherwise it is alive, or its entry is another one
+				gone, pruned = append(gone, store.Swap{Old: raws[i]}), append(pruned, &doc.Process)
+			}
+		}
+		// If another process had the same value, forgetting one would make that one
+		// look like the only candidate: so the essence is stored first.
+		if err := r.shrinkClaims(ctx, pruned); err != nil {
+			return n, err
+		}
+		deleted, err := swapAll(ctx, r.store, processes, gone)
+		n += int64(deleted)
+		if err != nil {
+			return n, err
+		}
+		swaps := make([]store.Swap, len(entries))
+		for i, raw := range entries {
+			swaps[i].Old = raw
+		}
+		if _, err := swapAll(ctx, r.store, ended, swaps); err != nil {
+			return n, err
+		}
+	}
+}
+
+// swapAll does swaps and returns how many were done. Documents that others have
+// written or deleted meanwhile are left as they are.
+func swapAll(ctx context.Context, s store.Store, collection string, swaps []store.Swap) (int, error) {
+	_, err := s.SwapMany(ctx, collection, swaps)
+	refused, ok := errors.AsType[*store.RefusedError](err)
+	if !ok {
+		return len(swaps), err
+	}
+	for _, r := range refused.Refused {
+		if !errors.Is(r.Err, store.ErrConflict) && !errors.Is(r.Err, store.ErrNotFound) {
+			return 0, r.Err
+		}
+	}
+	return len(swaps) - len(refused.Refused), nil
+}
+
+// shrinkClaims leaves of the claims of processes what a trace needs. The block of an
+// adopted process has no ids: its claim keeps nothing.
+func (r *Registry) shrinkClaims(ctx context.Context, pruned []*Process) error {
+	var keys []string
+	of := map[string]*Process{}
+	for _, p := range pruned {
+		keys = append(keys, p.Block)
+		if of[p.Block] = p; p.Value != p.Block {
+			k := adoptionKey(p.Value, p.From, p.Block)
+			keys, of[k] = append(keys, k), p
+		}
+	}
+	raws, claims, err := getMany[holding](ctx, r.store, values, keys)
+	if err != nil {
 		return err
 	}
-	return r.store.Delete(ctx, processes, key(processKey(p.GPID, p.Block)))
+	var swaps []store.Swap
+	for i, h := range claims {
+		if h == nil || h.Member != of[keys[i]].Member { // deleted, or another's after it was lost
+			continue
+		}
+		small := holding{Key: h.Key, Format: format, Idle: h.Idle}
+		if !h.Idle {
+			small.Essence = essenceOf(of[keys[i]])
+		}
+		swaps = append(swaps, store.Swap{Old: raws[i], New: small})
+	}
+	_, err = swapAll(ctx, r.store, values, swaps)
+	return err
 }

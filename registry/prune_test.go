@@ -123,3 +123,47 @@ func TestPruneAdopted(t *testing.T) {
 		t.Errorf("sample of a pruned adoption: %s by %v, want known by %v", tr.Verdict, tr.Processes, m.GPID())
 	}
 }
+
+// What remains of a pruned process is a claim that is smaller than before.
+func TestPrunedClaimsShrink(t *testing.T) {
+	s := newStore(t)
+	populate(t, s, 20)
+	r := registry.New(s, nil)
+	for i := range 5 {
+		if _, err := r.AdoptRemote(t.Context(), remote(t, 900+i), objectid.At(time.Now().Add(time.Duration(i)*time.Second)), objectid.Modern, &registry.RemoteOptions{Name: "adopted"}); err != nil && i == 0 {
+			t.Fatal(err)
+		}
+	}
+	sizes := func() map[string]int {
+		of := map[string]int{}
+		for raw, err := range s.Find(t.Context(), "oid.values", store.Query{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			of[raw.Lookup("_id").StringValue()] = len(raw)
+		}
+		return of
+	}
+	before := sizes()
+	later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})
+	if done, err := later.Prune(t.Context(), nil); err != nil || done.Records < 60 {
+		t.Fatalf("Prune = %+v, %v", done, err)
+	}
+	after := sizes()
+	sum := 0
+	for key, size := range after {
+		if size >= before[key] {
+			t.Errorf("claim %s: %d bytes before, %d after", key, before[key], size)
+		}
+		sum += size
+	}
+	t.Logf("%d bytes a claim", sum/len(after))
+	if len(after) != len(before) {
+		t.Errorf("%d claims, had %d", len(after), len(before))
+	}
+	for _, c := range []string{"oid.processes", "oid.samples", "oid.living", "oid.ended"} {
+		if n, err := s.Count(t.Context(), c, store.Range{}); err != nil || n != 0 {
+			t.Errorf("%s: %d documents, %v, want none", c, n, err)
+		}
+	}
+}

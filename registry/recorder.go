@@ -361,7 +361,9 @@ func (c *recorder) putRecord(ctx context.Context) error {
 		if doc.Copied.IsZero() {
 			doc.Copied = before.Copied
 		}
-		_, err = c.registry.store.Swap(ctx, processes, raw, doc)
+		if _, err = c.registry.store.Swap(ctx, processes, raw, doc); err == nil && before.Final {
+			err = c.registry.unfinish(ctx, &before)
+		}
 		return err
 	}
 	err := put()

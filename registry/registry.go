@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -11,8 +10,6 @@ import (
 	"net/netip"
 	"sync"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
@@ -142,65 +139,36 @@ func (r *Registry) judged(ctx context.Context, p *Process, next func() (*Process
 	return s, err
 }
 
-// load returns the process whose record has the key. The error wraps
-// [store.ErrNotFound] if there is none.
-func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
-	doc, err := get[record](ctx, r.store, processes, key)
-	if err != nil {
-		return nil, err
-	}
-	return r.current(ctx, &doc)
-}
-
-// current returns the process of a record as it is now: with what its living record
-// says.
-func (r *Registry) current(ctx context.Context, doc *record) (*Process, error) {
-	if doc.Final {
-		return &doc.Process, nil
-	}
-	_, l, err := r.living(ctx, livingKey(doc.Block, doc.Member))
-	if errors.Is(err, store.ErrNotFound) && doc.Format > 1 {
-		// The process may have ended in between.
-		var again record
-		if again, err = get[record](ctx, r.store, processes, doc.Key); err == nil {
-			doc = &again
-		}
-	}
-	switch {
-	case err == nil && l != nil:
-		l.over(&doc.Process)
-	case err != nil && !errors.Is(err, store.ErrNotFound):
-		return nil, err
-	}
-	return &doc.Process, nil
-}
-
-// living reads the living record with a key.
-func (r *Registry) living(ctx context.Context, k string) (bson.Raw, *living, error) {
-	raw, err := r.store.Get(ctx, livingRecords, key(k))
-	if err != nil {
-		return nil, nil, fmt.Errorf("registry: read %s of %s: %w", k, livingRecords, err)
-	}
-	doc, err := decode[livingDoc](raw, livingRecords)
-	if err != nil {
-		return nil, nil, err
-	}
-	l, err := doc.decode()
-	return raw, l, err
-}
-
 // processes reads the records with a key in keys.
 func (r *Registry) processes(ctx context.Context, keys store.Range) iter.Seq2[*Process, error] {
 	return func(yield func(*Process, error) bool) {
-		for doc, err := range read[record](ctx, r.store, processes, store.Query{Range: keys}) {
-			var p *Process
-			if err == nil {
-				p, err = r.current(ctx, doc)
+		var docs []*record
+		flush := func() bool {
+			found, err := r.currents(ctx, docs)
+			docs = docs[:0]
+			if err != nil {
+				yield(nil, err)
+				return false
 			}
-			if !yield(p, err) || err != nil {
+			for _, p := range found {
+				if p != nil && !yield(p, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		for doc, err := range read[record](ctx, r.store, processes, store.Query{Range: keys}) {
+			if err != nil {
+				if flush() {
+					yield(nil, err)
+				}
+				return
+			}
+			if docs = append(docs, doc); len(docs) == maxBatch && !flush() {
 				return
 			}
 		}
+		flush()
 	}
 }
 

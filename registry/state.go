@@ -162,6 +162,8 @@ type watch struct {
 	count int64     // of the latest heartbeat seen
 	since time.Time // when it was first seen, with a monotonic reading
 	moved bool      // an earlier heartbeat was seen before it
+
+	looked time.Time // when the process was last looked at
 }
 
 // watch updates what was seen of p and returns it.
@@ -171,8 +173,9 @@ func (r *Registry) watch(p *Process) watch {
 	w, seen := r.watched[p.Member]
 	if !seen || w.count != p.Last.Count {
 		w = watch{count: p.Last.Count, since: time.Now(), moved: seen}
-		r.watched[p.Member] = w
 	}
+	w.looked = time.Now()
+	r.watched[p.Member] = w
 	return w
 }
 
@@ -183,7 +186,7 @@ func (r *Registry) rivals(ctx context.Context, p *Process) (found []gpid.GPID, c
 		if err != nil {
 			return nil, false, err
 		}
-		if h.Member == p.Member {
+		if h.of(p.Member) {
 			claimed = true
 			continue
 		}

@@ -210,6 +210,7 @@ func (r *Registry) holders(ctx context.Context, value string) iter.Seq2[*holding
 				if h.Idle || !overlap(held, value) {
 					continue
 				}
+				err = h.expand()
 			}
 			if !yield(h, err) || err != nil {
 				return

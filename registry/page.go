@@ -1,0 +1,256 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/oidkit/oid/store"
+)
+
+// ErrCursor is wrapped by the error of [Registry.Page] for a cursor that no page of
+// the same query returned.
+var ErrCursor = errors.New("registry: invalid cursor")
+
+// Query selects processes for [Registry.Page]. A process must have all that is set.
+// The zero Query selects every process.
+type Query struct {
+	// States are the states of which a process must have one. Only alive and late
+	// ones are found without reading the others, only dead and ended ones without
+	// reading the living.
+	States []State
+	// Name and Host are compared as they are.
+	Name, Host string
+	// Labels are those that a process must have, among others.
+	Labels map[string]string
+	// Addr is the address that peers dial.
+	Addr netip.AddrPort
+
+	// Limit is how many processes a page has at most. Default: 100.
+	Limit int
+	// After is the Next of the page before. Default: the first page.
+	After string
+}
+
+// Page is a part of the processes that a query selects. Living processes come in the
+// order of their blocks, dead and ended ones latest first, and all states together,
+// or the processes at an address, by address and then by start time.
+type Page struct {
+	Processes []Status
+	// Next is the cursor of the next page, or empty after the last one. A page may
+	// have fewer processes than the limit, and even none, and a next one: a call
+	// reads a bounded number of records.
+	Next string
+}
+
+// maxRead bounds the number of records that a call of Page reads.
+const maxRead = 20_000
+
+// Sources of processes; the byte before the key in a cursor.
+const (
+	fromRecords = 'p'
+	fromLiving  = 'l'
+	fromEnded   = 'e'
+)
+
+// sources returns where the processes of q are found, in order.
+func (q *Query) sources() []byte {
+	alive := slices.Contains(q.States, Alive) || slices.Contains(q.States, Late)
+	over := slices.Contains(q.States, Dead) || slices.Contains(q.States, Ended)
+	switch {
+	case q.Addr.IsValid() || len(q.States) == 0:
+		return []byte{fromRecords}
+	case !over:
+		return []byte{fromLiving}
+	case alive:
+		return []byte{fromLiving, fromEnded}
+	}
+	return []byte{fromEnded, fromLiving} // crashed ones may still be among the living
+}
+
+// selects reports whether p has all that q asks for but the state.
+func (q *Query) selects(p *Process) bool {
+	for name, value := range q.Labels {
+		if has, ok := p.Labels[name]; !ok || has != value {
+			return false
+		}
+	}
+	return (q.Name == "" || p.Name == q.Name) && (q.Host == "" || p.Host == q.Host) && (!q.Addr.IsValid() || p.GPID.Addr() == q.Addr)
+}
+
+// Page returns a page of the processes that q selects. The error wraps [ErrCursor]
+// if q.After is not a cursor.
+func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
+	if q.Limit <= 0 {
+		q.Limit = 100
+	}
+	if _, _, err := r.readMarks(ctx); err != nil {
+		return Page{}, err
+	}
+	sources, after := q.sources(), ""
+	if q.After != "" {
+		i := slices.Index(sources, q.After[0])
+		if i < 0 {
+			return Page{}, fmt.Errorf("%w: %q", ErrCursor, q.After)
+		}
+		sources, after = sources[i:], q.After[1:]
+	}
+	var out Page
+	for read := 0; len(sources) > 0; {
+		found, err := r.candidates(ctx, &q, sources[0], after, min(q.Limit+1, 1000))
+		if err != nil {
+			return out, err
+		}
+		if len(found) == 0 {
+			sources, after = sources[1:], ""
+			continue
+		}
+		for len(found) > 0 {
+			n := min(len(found), q.Limit+1-len(out.Processes))
+			some, err := r.judgeAll(ctx, &q, found[:n])
+			if err != nil {
+				return out, err
+			}
+			for i, s := range some {
+				if s == nil {
+					continue
+				}
+				if len(out.Processes) == q.Limit {
+					return out, nil // Next is set: there are more
+				}
+				out.Processes = append(out.Processes, *s)
+				out.Next = string(sources[0]) + found[i].key
+			}
+			after = found[n-1].key
+			found = found[n:]
+			read += n
+		}
+		if read >= maxRead {
+			out.Next = string(sources[0]) + after
+			return out, nil
+		}
+	}
+	out.Next = ""
+	return out, nil
+}
+
+// candidate is a process that a source has under a key; the process is nil if the
+// entry of the source is no longer true.
+type candidate struct {
+	key     string
+	process *Process
+}
+
+// candidates reads the next processes of a source.
+func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after string, limit int) ([]candidate, error) {
+	find := store.Query{Limit: limit, Descending: source == fromEnded}
+	if after != "" {
+		k, err := store.String(after)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrCursor, err)
+		}
+		find.After = k
+	}
+	var out []candidate
+	var docs []*record
+	var err error
+	switch source {
+	case fromRecords:
+		if q.Addr.IsValid() {
+			find.Range = addrRange(q.Addr)
+		}
+		for doc, err := range read[record](ctx, r.store, processes, find) {
+			if err != nil {
+				return nil, err
+			}
+			docs, out = append(docs, doc), append(out, candidate{key: doc.Key})
+		}
+	case fromLiving:
+		return r.livingCandidates(ctx, find)
+	case fromEnded:
+		var keys []string
+		for doc, err := range read[endedDoc](ctx, r.store, ended, find) {
+			if err != nil {
+				return nil, err
+			}
+			_, k, err := splitEnded(doc.Key)
+			if err != nil {
+				return nil, err
+			}
+			keys, out = append(keys, k), append(out, candidate{key: doc.Key})
+		}
+		if _, docs, err = getMany[record](ctx, r.store, processes, keys); err != nil {
+			return nil, err
+		}
+		for i, doc := range docs {
+			if doc != nil && (!doc.Final || endedKey(doc.Last.Time, doc.Key) != out[i].key) {
+				docs[i] = nil // it is alive, or another key is the true one
+			}
+		}
+	}
+	found, err := r.currents(ctx, docs)
+	for i, p := range found {
+		out[i].process = p
+	}
+	return out, err
+}
+
+func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out []candidate, err error) {
+	var keys []string
+	var livings []*living
+	for doc, err := range read[livingDoc](ctx, r.store, livingRecords, find) {
+		if err != nil {
+			return nil, err
+		}
+		l, err := doc.decode()
+		if err != nil {
+			return nil, err
+		}
+		out, livings, keys = append(out, candidate{key: doc.Key}), append(livings, l), append(keys, processKey(l.gpid, doc.block()))
+	}
+	_, docs, err := getMany[record](ctx, r.store, processes, keys)
+	for i, doc := range docs {
+		if doc != nil {
+			livings[i].over(&doc.Process)
+			out[i].process = &doc.Process
+		}
+	}
+	return out, err
+}
+
+// block returns the block of the process that d belongs to.
+func (d *livingDoc) block() string { return d.Key[:min(len(d.Key), 8)] }
+
+// judgeAll returns the states of the processes that q selects, nil for the others.
+func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([]*Status, error) {
+	out := make([]*Status, len(found))
+	return out, each(len(found), func(i int) error {
+		p := found[i].process
+		if p == nil || !q.selects(p) {
+			return nil
+		}
+		s, err := r.status(ctx, p)
+		if err != nil || len(q.States) > 0 && !slices.Contains(q.States, s.State) {
+			return err
+		}
+		if s.State.mayLive() {
+			if s.Rivals, _, err = r.rivals(ctx, p); err != nil {
+				return err
+			}
+		}
+		out[i] = &s
+		return nil
+	})
+}
+
+// ParseLabel reads a label of the form name=value.
+func ParseLabel(text string) (name, value string, err error) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return "", "", fmt.Errorf("registry: label %q, want NAME=VALUE", text)
+	}
+	return name, value, nil
+}

@@ -1,0 +1,214 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+)
+
+// pages reads all pages of a query and returns the names of the processes.
+func pages(t *testing.T, r *registry.Registry, q registry.Query) (names []string) {
+	t.Helper()
+	for range 1000 {
+		page, err := r.Page(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page.Processes) > q.Limit {
+			t.Fatalf("a page of %d processes, want %d at most", len(page.Processes), q.Limit)
+		}
+		for _, s := range page.Processes {
+			names = append(names, s.Name)
+		}
+		if page.Next == "" {
+			return names
+		}
+		q.After = page.Next
+	}
+	t.Fatal("the pages do not end")
+	return nil
+}
+
+// populate registers processes of three hosts' worth of names: n are alive, n have
+// ended and n are silent for ten minutes.
+func populate(t *testing.T, s store.Store, n int) (now *moved) {
+	t.Helper()
+	now = &moved{}
+	now.set(-10 * time.Minute)
+	r := registry.New(s, &registry.Options{Now: now.Now})
+	for i := range 3 * n {
+		if i == n {
+			now.set(0)
+		}
+		g, err := gpid.New(netip.MustParseAddrPort(fmt.Sprintf("10.0.0.%d:80", 1+i%5)), remoteStart.Add(time.Duration(i)*time.Second), 100+i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := []string{"silent", "alive", "ended"}[i/n] + fmt.Sprint(i)
+		o := &registry.RemoteOptions{Name: name, Labels: map[string]string{"zone": fmt.Sprint(i % 3), "all": "yes"}}
+		if _, err := r.RegisterRemote(t.Context(), g, o); err != nil {
+			t.Fatal(err)
+		}
+		if i >= 2*n {
+			if _, err := r.End(t.Context(), g, "done"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return now
+}
+
+// Pages of every size, of every state, with every filter, have the processes that
+// reading all of them and comparing finds, each once.
+func TestPagesHaveWhatTheyAreAskedFor(t *testing.T) {
+	s := newStore(t)
+	const n = 12
+	populate(t, s, n)
+	r := registry.New(s, nil)
+	for _, states := range [][]registry.State{
+		nil, {registry.Alive}, {registry.Late}, {registry.Ended}, {registry.Dead}, {registry.Alive, registry.Late}, {registry.Dead, registry.Ended}, {registry.Late, registry.Ended}, registry.States,
+	} {
+		for name, q := range map[string]registry.Query{
+			"all": {}, "label": {Labels: map[string]string{"zone": "1", "all": "yes"}}, "no such label": {Labels: map[string]string{"zone": ""}},
+			"name": {Name: "ended30"}, "host": {Host: "elsewhere"}, "address": {Addr: netip.MustParseAddrPort("10.0.0.2:80")},
+		} {
+			var want []string
+			for _, st := range all(t, r.List(t.Context())) {
+				fits := (states == nil || slices.Contains(states, st.State)) && (q.Name == "" || q.Name == st.Name) && (q.Host == "" || q.Host == st.Host)
+				for k, v := range q.Labels {
+					fits = fits && st.Labels[k] == v
+				}
+				if fits && (!q.Addr.IsValid() || q.Addr == st.GPID.Addr()) {
+					want = append(want, st.Name)
+				}
+			}
+			slices.Sort(want)
+			for _, limit := range []int{1, 5, n, 100} {
+				q.States, q.Limit = states, limit
+				got := pages(t, r, q)
+				if slices.Sort(got); !slices.Equal(got, want) {
+					t.Fatalf("%v, %s, pages of %d: %v, want %v", states, name, limit, got, want)
+				}
+			}
+		}
+	}
+	for _, after := range []string{"x", "lzz\xff", "p1"} {
+		if _, err := r.Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}, After: after}); !errors.Is(err, registry.ErrCursor) {
+			t.Errorf("cursor %q: %v, want ErrCursor", after, err)
+		}
+	}
+}
+
+// The latest end is the first of a list of the ended.
+func TestLatestEndIsFirst(t *testing.T) {
+	s := newStore(t)
+	populate(t, s, 9)
+	got := pages(t, registry.New(s, nil), registry.Query{States: []registry.State{registry.Ended}, Limit: 4})
+	if len(got) != 9 || got[0] != "ended26" || got[8] != "ended18" {
+		t.Errorf("ended: %v, want the latest first", got)
+	}
+}
+
+// A page of the living reads neither the ended processes nor all records.
+func TestPageOfTheLivingIsARange(t *testing.T) {
+	s := newStore(t)
+	m := join(t, s, options{Interval: time.Hour})
+	ended := m.Process()
+	ended.End = &registry.End{Time: ended.Last.Time, Reason: "done"}
+	plant(t, s, ended, 3000, 0)
+	r := registry.New(s, nil)
+	if _, err := r.Sweep(t.Context()); err != nil { // upgrades what was planted
+		t.Fatal(err)
+	}
+	c := &counted{Store: s}
+	page, err := registry.New(c, nil).Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}, Limit: 10})
+	if err != nil || len(page.Processes) != 1 || page.Next != "" {
+		t.Fatalf("%d processes, %v, want the one that runs", len(page.Processes), err)
+	}
+	if c.read > 20 {
+		t.Errorf("a page of 10 reads %d documents", c.read)
+	}
+}
+
+// counted counts the documents that are read.
+type counted struct {
+	store.Store
+	read int
+}
+
+func (c *counted) GetMany(ctx context.Context, name string, keys []store.Key) ([]bson.Raw, error) {
+	c.read += len(keys)
+	return c.Store.GetMany(ctx, name, keys)
+}
+
+// Processes that have crashed or ended are no longer among the living after a sweep;
+// the silent ones of other hosts only when it is known that they do not come back.
+func TestSweep(t *testing.T) {
+	file := t.TempDir() + "/registry.db"
+	s := openStore(t, file)
+	p := start(t, file, "", time.Second, false)
+	p.join()
+	p.kill()
+	const n = 5
+	now := populate(t, s, n)
+	r := registry.New(s, &registry.Options{Now: now.Now})
+	living := func() int64 {
+		t.Helper()
+		count, err := s.Count(t.Context(), "oid.living", store.Range{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return count
+	}
+	now.set(5 * time.Second)
+	if done, err := r.Sweep(t.Context()); err != nil || done.Ended != 1 || done.Living != 2*n || living() != 2*n {
+		t.Errorf("Sweep = %+v, %v, %d are living: want the killed one moved", done, err, living())
+	}
+	if st := statusOf(t, r, p.gpid); fate(st) != "dead" || st.Last.Count == 0 {
+		t.Errorf("the killed one: %s, %+v", st.State, st.Last)
+	}
+	if got := pages(t, r, registry.Query{States: []registry.State{registry.Dead}, Limit: 3}); len(got) != 1 {
+		t.Errorf("dead: %v, want the killed one", got)
+	}
+	now.set(23 * time.Hour)
+	if done, err := r.Sweep(t.Context()); err != nil || done.Ended != 0 {
+		t.Errorf("after 23 hours: %+v, %v, want none moved", done, err)
+	}
+	now.set(25 * time.Hour)
+	if done, err := r.Sweep(t.Context()); err != nil || done.Ended != 2*n || living() != 0 {
+		t.Errorf("after 25 hours: %+v, %v, want all moved", done, err)
+	}
+}
+
+// A process that was moved and comes back is living again, and not among the ended.
+func TestMovedProcessComesBack(t *testing.T) {
+	s := newStore(t)
+	away := func(p *registry.Process) { p.Kernel.Boot = "" }
+	m := join(t, elsewhere{s, away}, options{Interval: 300 * time.Millisecond})
+	later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().Add(48 * time.Hour) }})
+	if done, err := later.Sweep(t.Context()); err != nil || done.Ended != 1 {
+		t.Fatalf("Sweep = %+v, %v", done, err)
+	}
+	if n, _ := s.Count(t.Context(), "oid.ended", store.Range{}); n != 1 {
+		t.Errorf("%d are ended, want 1", n)
+	}
+	r := registry.New(s, nil)
+	eventually(t, "living again", func() bool {
+		ended, err := s.Count(t.Context(), "oid.ended", store.Range{})
+		page, pageErr := r.Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
+		return err == nil && pageErr == nil && ended == 0 && len(page.Processes) == 1
+	})
+	if tr := trace(t, r, m.Generator().New()); tr.Verdict != registry.Known || tr.Processes[0].Last.Count < 2 {
+		t.Errorf("trace: %+v", tr)
+	}
+}

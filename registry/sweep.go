@@ -1,0 +1,149 @@
+package registry
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/store"
+)
+
+const (
+	// presumedFor is how many times its patience a process must be silent before it
+	// is moved to the ended ones without other evidence.
+	presumedFor = 10
+
+	// lateFor is how long a process of which no more can be known must be silent.
+	lateFor = 24 * time.Hour
+)
+
+// Swept is what [Registry.Sweep] found.
+type Swept struct {
+	// Living is how many processes are living.
+	Living int64
+	// Ended is how many others it moved to the ended.
+	Ended int64
+}
+
+// Sweep moves the processes that have crashed from the living to the ended ones, so
+// that lists of the living remain short. A process that was moved and turns out to be
+// alive is living again with its next heartbeat. It reads the living records only,
+// and of processes with a late heartbeat the record. A program that calls it
+// regularly, as "oid serve" does, also finds out which late processes are dead.
+func (r *Registry) Sweep(ctx context.Context) (Swept, error) {
+	return r.sweep(ctx, wall(r.options.Now).Add(-lateFor))
+}
+
+// sweep also moves processes that are not known to be alive and have sent no
+// heartbeat since a time.
+func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err error) {
+	_, m, err := r.readMarks(ctx)
+	if err != nil {
+		return done, err
+	}
+	began := time.Now()
+	var found []silent
+	flush := func() error {
+		n, err := r.finishDead(ctx, found, since, m.Samples)
+		done.Ended += n
+		found = found[:0]
+		return err
+	}
+	for raw, err := range r.store.Find(ctx, livingRecords, store.Query{}) {
+		if err != nil {
+			return done, err
+		}
+		doc, err := decode[livingDoc](raw, livingRecords)
+		if err != nil {
+			return done, err
+		}
+		l, err := doc.decode()
+		if err != nil {
+			return done, err
+		}
+		done.Living++
+		age := wall(r.options.Now).Sub(l.last.Time)
+		if l.end == nil && age.Abs() <= missed*l.interval {
+			continue
+		}
+		found = append(found, silent{raw, &doc, l})
+		if len(found) == maxBatch {
+			if err := flush(); err != nil {
+				return done, err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return done, err
+	}
+	done.Living -= done.Ended
+	r.forget(began)
+	return done, nil
+}
+
+// silent is a living process whose heartbeat is late.
+type silent struct {
+	raw bson.Raw
+	doc *livingDoc
+	l   *living
+}
+
+// finishDead moves those of the processes that are dead, and deletes the samples of
+// those that ended before a time.
+func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamples time.Time) (n int64, err error) {
+	keys := make([]string, len(found))
+	for i, f := range found {
+		keys[i] = processKey(f.l.gpid, f.doc.block())
+	}
+	_, docs, err := getMany[record](ctx, r.store, processes, keys)
+	if err != nil {
+		return 0, err
+	}
+	dead := found[:0:0]
+	for i, f := range found {
+		over := f.l.last.Time.Before(since) // without a record, it never registered to the end
+		if docs[i] != nil {
+			f.l.over(&docs[i].Process)
+			s, err := r.status(ctx, &docs[i].Process)
+			if err != nil {
+				return 0, err
+			}
+			over = r.isOver(&s, since)
+		}
+		if over {
+			dead = append(dead, f)
+		}
+	}
+	return int64(len(dead)), each(len(dead), func(i int) error {
+		f := dead[i]
+		err := r.finish(ctx, f.raw, f.l, f.doc.Key)
+		if err == nil && f.l.last.Time.Before(noSamples) {
+			_, err = r.deleteSamples(ctx, f.doc.block(), noSamples)
+		}
+		return err
+	})
+}
+
+// isOver reports whether a process can be moved to the ended ones.
+func (r *Registry) isOver(s *Status, since time.Time) bool {
+	silence := wall(r.options.Now).Sub(s.Last.Time)
+	switch {
+	case s.State == Ended, s.State == Dead && !s.Presumed:
+		return true
+	case s.State == Alive:
+		return false
+	}
+	return s.State == Dead && silence.Abs() > presumedFor*s.patience() || s.Last.Time.Before(since)
+}
+
+// forget drops what was watched of processes that were not looked at since a time.
+func (r *Registry) forget(since time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for member, w := range r.watched {
+		if w.looked.Before(since) {
+			delete(r.watched, member)
+		}
+	}
+}
