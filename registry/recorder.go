@@ -187,8 +187,11 @@ func (c *recorder) check(ctx context.Context) error {
 		return err
 	}
 	doc, err := get[record](ctx, c.registry.store, processes, processKey(p.GPID, p.Block))
-	if errors.Is(err, store.ErrNotFound) || err == nil && doc.Final {
+	if errors.Is(err, store.ErrNotFound) || err == nil && doc.Final && doc.End == nil {
 		err = c.putRecord(ctx)
+	}
+	if errors.Is(err, ErrEnded) { // recorded by another Registry after this heartbeat
+		err = nil
 	}
 	if err == nil {
 		c.rivals, c.unchecked = rivals, 0
