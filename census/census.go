@@ -46,6 +46,11 @@ type Options struct {
 	// Keep, if it is set, is called before ids are kept in memory, 16 bytes for
 	// each. Its error ends the reading.
 	Keep func(ids int) error
+
+	// Memory is about how many bytes of memory to use at most. Ids for which there
+	// is no room are spilled to a temporary file, in the folder that os.TempDir
+	// names. Default: [MemoryLimit]. 100 MB is the least that is kept to.
+	Memory int64
 }
 
 func (o *Options) withDefaults() Options {
@@ -55,6 +60,9 @@ func (o *Options) withDefaults() Options {
 	}
 	read := out.reading().WithDefaults()
 	out.Field, out.Format, out.Column, out.Workers = read.Field, read.Format, read.Column, read.Workers
+	if out.Memory <= 0 {
+		out.Memory = MemoryLimit()
+	}
 	if out.Now.IsZero() {
 		out.Now = time.Now()
 	}
@@ -77,7 +85,8 @@ var ErrTooMany = errors.New("census: more than 4294967295 documents or lines")
 var ErrLimit = errors.New("census: too many ids")
 
 // Census collects ids. It needs 16 to 24 bytes of memory for each, whatever the size
-// of the documents. Goroutines must not share one.
+// of the documents, or of disk beyond Options.Memory: Close removes what is there.
+// Goroutines must not share one.
 type Census struct {
 	options Options
 
@@ -87,6 +96,10 @@ type Census struct {
 	taken       int64  // ids inside the range
 	spans       []span
 	partial     string // see Report
+
+	room     int   // ids that there is memory for
+	inMemory int   // ids that are not on disk
+	disk     *disk // nil as long as all ids are in memory
 }
 
 // span is a stretch of places that belong to one source.
@@ -98,7 +111,9 @@ type span struct {
 
 // New returns an empty census.
 func New(o *Options) *Census {
-	return &Census{options: o.withDefaults()}
+	c := &Census{options: o.withDefaults()}
+	c.room = inMemory(c.options.Memory)
+	return c
 }
 
 // Units returns how many documents, lines and rows have been read.
@@ -195,6 +210,10 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	p.ids.apply(src.collection, src, base)
 	if strings > 0 {
 		p.strings.apply(src.collection.strings(), src, base)
+	}
+	c.inMemory += int(n+strings) + len(b.Values)
+	if c.inMemory > c.room {
+		return c.spill()
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package census
 
 import (
+	"errors"
 	"iter"
 	"slices"
 	"time"
@@ -79,7 +80,11 @@ func pairs(a, b *Census) (out [][2]*collection) {
 // compare compares one collection of both sides.
 func (d *Difference) compare(a, b *Census, pair [2]*collection, only func(inA bool, id objectid.ID) error) error {
 	x, y := pair[0], pair[1]
-	both, err := merge(x.ids.distinct(a.options.Workers), y.ids.distinct(b.options.Workers), func(inA bool, r record) error {
+	if err := errors.Join(a.settle(), b.settle()); err != nil {
+		return err
+	}
+	var failed error
+	both, err := merge(x.ids.distinct(&failed), y.ids.distinct(&failed), func(inA bool, r record) error {
 		c, side := a, &d.A
 		if !inA {
 			c, side = b, &d.B
@@ -94,7 +99,7 @@ func (d *Difference) compare(a, b *Census, pair [2]*collection, only func(inA bo
 	if err != nil {
 		return err
 	}
-	both, err = merge(x.values.distinct(a.options.Workers), y.values.distinct(b.options.Workers), func(inA bool, r record) error {
+	both, err = merge(x.values.distinct(&failed), y.values.distinct(&failed), func(inA bool, r record) error {
 		if inA {
 			d.A.onlyValue(a, r)
 		} else {
@@ -103,7 +108,7 @@ func (d *Difference) compare(a, b *Census, pair [2]*collection, only func(inA bo
 		return nil
 	})
 	d.ValuesBoth += both
-	return err
+	return errors.Join(err, failed)
 }
 
 func newSide(c *Census) Side {

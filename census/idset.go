@@ -1,14 +1,21 @@
 package census
 
 import (
+	"cmp"
+	"errors"
 	"iter"
 	"math"
 	"slices"
 	"sync"
 )
 
-// idSet holds the ids of one collection.
-type idSet struct{ memory *byProcess }
+// idSet holds the ids of one collection: in memory, and those for which there was no
+// room there in runs on disk.
+type idSet struct {
+	memory *byProcess
+	runs   []*run
+	room   int // records that visit may keep in memory for runs
+}
 
 func newIDSet() *idSet { return &idSet{memory: newByProcess()} }
 
@@ -23,7 +30,22 @@ func (s *idSet) addAll(value uint64, part []record, base uint32) {
 	s.memory.list(value).appendAt(part, base)
 }
 
-func (s *idSet) len() int { return s.memory.len() }
+// spill moves all ids from memory to disk. room is how many records a visit may keep in
+// memory. It returns how many ids were moved.
+func (s *idSet) spill(to *disk, workers, room int) (int, error) {
+	n := s.memory.len()
+	if n == 0 {
+		return 0, nil
+	}
+	s.memory.sort(workers)
+	r, err := to.write(s.memory)
+	if err != nil {
+		return 0, err
+	}
+	s.runs, s.room = append(s.runs, r), room
+	s.memory = newByProcess()
+	return n, nil
+}
 
 // visitor examines the ids of a set.
 type visitor interface {
@@ -45,18 +67,56 @@ type visitor interface {
 func (s *idSet) visit(workers int, newVisitor func(share int) visitor) error {
 	s.memory.sort(workers)
 	from := uint64(0)
-	var shares []func()
+	var shares []func() error
 	for k, to := range s.cuts(workers) {
-		v, values := newVisitor(k), s.memory.values(from, to)
-		shares = append(shares, func() { visitValues(v, values) })
+		v := newVisitor(k)
+		if len(s.runs) == 0 {
+			values := s.memory.values(from, to)
+			shares = append(shares, func() error { visitValues(v, values); return nil })
+		} else {
+			first := from
+			shares = append(shares, func() error { return s.visitRuns(v, first, to, s.room/workers) })
+		}
 		from = to
 	}
+	if len(shares) == 1 {
+		return shares[0]()
+	}
+	errs := make([]error, len(shares))
 	var wg sync.WaitGroup
-	for _, share := range shares {
-		wg.Go(share)
+	for i, share := range shares {
+		wg.Go(func() { errs[i] = share() })
 	}
 	wg.Wait()
-	return nil
+	return errors.Join(errs...)
+}
+
+// visitRuns visits the process values from first to end of runs.
+func (s *idSet) visitRuns(v visitor, first, end uint64, room int) (err error) {
+	g, err := newGather(s.runs, first, end, room)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	block := uint64(math.MaxUint64)
+	for {
+		// The block of the next value is known before its records are.
+		if len(g.runs) == 0 || g.runs[0].ids[0].value()>>8 != block {
+			if block != math.MaxUint64 {
+				v.endBlock()
+				g.reset()
+			}
+			if len(g.runs) == 0 {
+				return nil
+			}
+			block = g.runs[0].ids[0].value() >> 8
+		}
+		e, err := g.next()
+		if err != nil {
+			return err
+		}
+		v.value(e)
+	}
 }
 
 // visitValues visits the process values of one share.
@@ -89,8 +149,16 @@ type weighted struct {
 func (s *idSet) cuts(n int) []uint64 {
 	const machineBits = 16 // of a process value, after the machine
 	sample := s.memory.sample()
-	slices.SortFunc(sample, func(a, b weighted) int { return int(int64(a.value) - int64(b.value)) })
-	total, before := s.len(), 0
+	for _, r := range s.runs {
+		for _, b := range r.blocks {
+			sample = append(sample, weighted{b.value, int(b.records)})
+		}
+	}
+	slices.SortFunc(sample, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })
+	total, before := 0, 0
+	for _, w := range sample {
+		total += w.records
+	}
 	var out []uint64
 	for _, w := range sample {
 		cut := w.value >> machineBits << machineBits
@@ -102,16 +170,33 @@ func (s *idSet) cuts(n int) []uint64 {
 	return append(out, endOfValues)
 }
 
-// distinct yields the first record of each id, by process value and time.
-func (s *idSet) distinct(workers int) iter.Seq[record] {
-	s.memory.sort(workers)
+// distinct yields the first record of each id, by process value and time. failed is set
+// if not all can be read.
+func (s *idSet) distinct(failed *error) iter.Seq[record] {
 	return func(yield func(record) bool) {
-		for e := range s.memory.values(0, endOfValues) {
-			for r := range distinct(e.spans()) {
-				if !yield(r) {
-					return
-				}
-			}
+		d := &distinctVisitor{yield: yield}
+		if err := s.visit(1, func(int) visitor { return d }); err != nil && *failed == nil {
+			*failed = err
 		}
 	}
 }
+
+// distinctVisitor passes the first record of each id on until yield returns false.
+type distinctVisitor struct {
+	yield func(record) bool
+	over  bool
+}
+
+func (d *distinctVisitor) value(e extent) {
+	if d.over {
+		return
+	}
+	for r := range distinct(e.spans()) {
+		if !d.yield(r) {
+			d.over = true
+			return
+		}
+	}
+}
+
+func (d *distinctVisitor) endBlock() {}

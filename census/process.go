@@ -17,10 +17,15 @@ type process struct {
 	gaps  int64
 	jumps int64
 
-	extent          // records of the first process value
+	values int    // process values
+	begin  record // first record of the first of them
+
+	extent          // records of the first process value, until the end of its block
 	more   []extent // and of those after it, see joins
 	start  int64    // first counter
 	end    int64    // last counter
+
+	timeline []int64 // ids by bucket, of those that are listed
 
 	sameMachine bool // another process value has the same first three bytes
 	java        bool // the counter continues into the next process value
@@ -44,7 +49,7 @@ func (p *process) layout(processes int64) objectid.Layout {
 // count counts the ids of one process value, which are sorted by time.
 func (t *tally) count(e extent) {
 	value := e.value()
-	p := process{value: value, extent: e}
+	p := process{value: value, values: 1, begin: *e.list.at(e.i), extent: e}
 	mayBeBound := value == lowTail || value == highTail
 	f := newFollower()
 	var second secondCount
@@ -252,6 +257,7 @@ func (p *process) joins(next *process) bool {
 	p.ids += next.ids
 	p.first, p.last = min(p.first, next.first), max(p.last, next.last)
 	p.more = append(p.more, next.extent)
+	p.values++
 	return true
 }
 

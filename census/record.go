@@ -17,6 +17,9 @@ import (
 // The place counts documents (or lines) through all sources of a census.
 type record struct{ hi, lo uint64 }
 
+// recordSize is the size of a record in bytes.
+const recordSize = 16
+
 const (
 	counterBits  = 24
 	counterMask  = 1<<counterBits - 1
@@ -69,7 +72,8 @@ func (r record) isBound() bool {
 // than its ids do.
 type records struct {
 	segments [][]record
-	shift    uint // a segment has 1<<shift records
+	shift    uint  // a segment has 1<<shift records
+	room     *room // for segments, or nil
 }
 
 const (
@@ -98,11 +102,7 @@ func (l *records) appendAt(part []record, base uint32) {
 	for len(part) > 0 {
 		n := len(l.segments)
 		if n == 0 || len(l.segments[n-1]) == 1<<l.shift {
-			var segment []record
-			if n > 0 {
-				segment = make([]record, 0, 1<<l.shift)
-			}
-			l.segments = append(l.segments, segment)
+			l.segments = append(l.segments, l.newSegment(n))
 			n++
 		}
 		old := l.segments[n-1]
@@ -115,6 +115,25 @@ func (l *records) appendAt(part []record, base uint32) {
 		l.segments[n-1] = grown
 		part = part[k:]
 	}
+}
+
+// newSegment returns segment n.
+func (l *records) newSegment(n int) []record {
+	switch {
+	case l.room != nil:
+		return l.room.segment()
+	case n > 0:
+		return make([]record, 0, 1<<l.shift)
+	}
+	return nil
+}
+
+// truncate removes all records of a list with a room.
+func (l *records) truncate() {
+	for _, s := range l.segments {
+		l.room.give(s)
+	}
+	l.segments = l.segments[:0]
 }
 
 // add adds one record to the end.

@@ -236,6 +236,9 @@ type Process struct {
 // Collections.
 func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	options := o.withDefaults()
+	if err := c.settle(); err != nil {
+		return nil, err
+	}
 	collections := c.used()
 	if len(collections) == 0 {
 		collections = []*collection{newCollection("")} // nothing could be read
@@ -369,8 +372,8 @@ func moment(second uint32) time.Time { return time.Unix(int64(second), 0).UTC() 
 func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Process {
 	need := need(t.broken)
 	out := Process{
-		Value: processText(p.value), Values: 1 + len(p.more), IDs: p.ids, First: moment(p.first), Last: moment(p.last),
-		Gaps: p.gaps, Jumps: p.jumps, Layout: p.layout(t.processes), Timeline: make([]int64, t.axis.buckets()),
+		Value: processText(p.value), Values: p.values, IDs: p.ids, First: moment(p.first), Last: moment(p.last),
+		Gaps: p.gaps, Jumps: p.jumps, Layout: p.layout(t.processes), Timeline: p.timeline[t.trimmed:][:t.axis.buckets()],
 		Shared: p.shared.bits >= need, Resumed: p.resumed.bits >= need, Unjudged: p.unjudged,
 	}
 	out.ClockStepped = p.stepped.bits >= need && !out.Shared
@@ -378,10 +381,7 @@ func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Pr
 		out.Gaps, out.Jumps = 0, 0
 	}
 	if name != nil {
-		out.Name = name(p.list.at(p.i).id())
-	}
-	for _, e := range append([]extent{p.extent}, p.more...) {
-		t.axis.countDistinct(out.Timeline, e)
+		out.Name = name(p.begin.id())
 	}
 	return out
 }

@@ -11,9 +11,10 @@ import (
 // tally is the results of one pass over ids that are sorted by process value and
 // time.
 type tally struct {
-	axis   *axis
-	counts []int64 // by bucket
-	off    int64   // ids that no bucket holds
+	axis    *axis
+	counts  []int64 // by bucket
+	trimmed int     // empty buckets that were before the first one
+	off     int64   // ids that no bucket holds
 
 	ids        int64
 	distinct   int64
@@ -91,7 +92,7 @@ func (t *tally) flush() {
 			t.unjudged++
 		}
 		if p.ids == 1 {
-			t.singles.add(*p.list.at(p.i))
+			t.singles.add(p.begin)
 		}
 		t.stepped.add(p.stepped)
 		t.shared.add(p.shared)
@@ -103,14 +104,32 @@ func (t *tally) flush() {
 
 // list adds p to the processes with the most ids, if it has enough.
 func (t *tally) list(p *process) {
-	if t.limit > 0 && len(t.top) == t.limit {
-		if compareProcesses(p, &t.top[0]) < 0 {
-			t.top[0] = *p
-			heap.Fix(&t.top, 0)
-		}
-		return
+	switch {
+	case !t.isTop(p):
+	case t.limit > 0 && len(t.top) == t.limit:
+		t.settle(p)
+		t.top[0] = *p
+		heap.Fix(&t.top, 0)
+	default:
+		t.settle(p)
+		heap.Push(&t.top, *p)
 	}
-	heap.Push(&t.top, *p)
+}
+
+// isTop reports whether p is among the processes with the most ids so far.
+func (t *tally) isTop(p *process) bool {
+	return t.limit == 0 || len(t.top) < t.limit || compareProcesses(p, &t.top[0]) < 0
+}
+
+// settle takes from the ids of p what a report may show of it.
+func (t *tally) settle(p *process) {
+	if p.timeline == nil {
+		p.timeline = make([]int64, t.axis.buckets())
+		for _, e := range append([]extent{p.extent}, p.more...) {
+			t.axis.countDistinct(p.timeline, e)
+		}
+	}
+	p.extent, p.more = extent{}, nil
 }
 
 // analyse counts the ids of l, on several goroutines.
@@ -150,12 +169,17 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 // value counts the ids of one process value.
 func (t *tally) value(e extent) { t.count(e) }
 
-// endBlock does nothing: extents stay valid in memory.
-func (t *tally) endBlock() {}
+// endBlock ends the use of the extents of the last process.
+func (t *tally) endBlock() {
+	if t.pending.ids > 0 && t.isTop(&t.pending) {
+		t.settle(&t.pending)
+	}
+}
 
 // trim removes empty buckets from both ends of the timeline.
 func (t *tally) trim() {
 	for len(t.counts) > 1 && t.counts[0] == 0 {
+		t.trimmed++
 		t.counts, t.axis.starts = t.counts[1:], t.axis.starts[1:]
 	}
 	for n := len(t.counts); n > 1 && t.counts[n-1] == 0; n-- {

@@ -1,0 +1,163 @@
+package census
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// A block is sorted records as bytes, in a saved census and in a spilled one. The first
+// record, and each with another process value than the one before it, is
+//
+//	0xFF | varint: process value - that before | second (4) | counter (3) | place
+//
+// with numbers in big-endian order, varints as in encoding/binary, and the place as a
+// zigzag varint of the difference from the place before. The others have a first byte t.
+// Up to 0xF7 it has the seconds since the record before and the counter's step:
+//
+//	t = 31*seconds + step | place
+//
+// and from 0xF8 to 0xFE it says how many bytes these have, see wideSizes:
+//
+//	t | seconds | step | place
+//
+// The step is modulo 2^24. Ids that follow each other closely take two bytes, most
+// others three to five.
+const (
+	newValue   = 0xFF
+	wide       = 0xF8
+	stepsShort = 31 // steps that one byte can have, for each number of seconds
+	lateShort  = 8  // seconds that one byte can have
+
+	// maxBlock is how many records a block has at most.
+	maxBlock = 4096
+)
+
+// wideSizes are the bytes of the seconds and of the step behind the first bytes from
+// wide on.
+var wideSizes = [newValue - wide][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 3}, {2, 3}, {4, 3}}
+
+// errBlock is wrapped by the errors about blocks.
+var errBlock = errors.New("census: damaged block of ids")
+
+// appendBlock appends records, which are sorted, to b.
+func appendBlock(b []byte, records []record) []byte {
+	var prev record
+	for i, r := range records {
+		seconds, step := r.second()-prev.second(), (r.counter()-prev.counter())&counterMask
+		switch {
+		case i == 0 || r.value() != prev.value():
+			b = append(b, newValue)
+			b = binary.AppendUvarint(b, r.value()-prev.value())
+			b = binary.BigEndian.AppendUint32(b, r.second())
+			b = appendBytes(b, r.counter(), 3)
+		case seconds < lateShort && step < stepsShort:
+			b = append(b, byte(seconds*stepsShort+step))
+		default:
+			for t, size := range wideSizes {
+				if seconds>>(8*size[0]-1)>>1 == 0 && step>>(8*size[1]) == 0 {
+					b = append(b, byte(wide+t))
+					b = appendBytes(b, seconds, size[0])
+					b = appendBytes(b, step, size[1])
+					break
+				}
+			}
+		}
+		b = binary.AppendVarint(b, int64(r.place())-int64(prev.place()))
+		prev = r
+	}
+	return b
+}
+
+// appendBytes appends the lowest n bytes of v.
+func appendBytes(b []byte, v uint32, n int) []byte {
+	for n--; n >= 0; n-- {
+		b = append(b, byte(v>>(8*n)))
+	}
+	return b
+}
+
+// decodeBlock appends the n records in b to records. The error wraps errBlock.
+func decodeBlock(records []record, b []byte, n int) ([]record, error) {
+	if n > maxBlock {
+		return records, fmt.Errorf("%w: %d ids, want %d at most", errBlock, n, maxBlock)
+	}
+	d := blockDecoder{b: b}
+	var value uint64
+	var second, counter uint32
+	var place int64
+	for i := range n {
+		t := d.number(1)
+		switch {
+		case t == newValue:
+			value += d.varint()
+			second, counter = d.number(4), d.number(3)
+		case i == 0:
+			return records, fmt.Errorf("%w: it does not begin with a process value", errBlock)
+		case t < wide:
+			second += t / stepsShort
+			counter = (counter + t%stepsShort) & counterMask
+		default:
+			size := wideSizes[t-wide]
+			second += d.number(size[0])
+			counter = (counter + d.number(size[1])) & counterMask
+		}
+		place += d.signed()
+		if d.short || value >= endOfValues || place < 0 || place > placeMask {
+			return records, fmt.Errorf("%w: id %d of %d", errBlock, i+1, n)
+		}
+		records = append(records, record{
+			value<<counterBits | uint64(second>>8),
+			uint64(second)<<56 | uint64(counter)<<placeBits | uint64(place),
+		})
+	}
+	if len(d.b) > 0 {
+		return records, fmt.Errorf("%w: %d bytes after its ids", errBlock, len(d.b))
+	}
+	return records, nil
+}
+
+// blockDecoder takes numbers from b. short is set if b has too few bytes, or too many
+// for a varint.
+type blockDecoder struct {
+	b     []byte
+	short bool
+}
+
+// number returns the next n bytes as a number, or 0.
+func (d *blockDecoder) number(n int) (v uint32) {
+	if len(d.b) < n {
+		d.short = true
+		return 0
+	}
+	for _, c := range d.b[:n] {
+		v = v<<8 | uint32(c)
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *blockDecoder) varint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 || v >= endOfValues {
+		d.short = true
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *blockDecoder) signed() int64 {
+	if len(d.b) > 0 && d.b[0] < 0x80 { // most
+		v := int64(d.b[0]>>1) ^ -int64(d.b[0]&1)
+		d.b = d.b[1:]
+		return v
+	}
+	v, n := binary.Varint(d.b)
+	if n <= 0 || v > placeMask || v < -placeMask {
+		d.short = true
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}

@@ -1,0 +1,151 @@
+package census
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+)
+
+const (
+	// A census takes at most a half of the memory that there is, unless it is told
+	// otherwise.
+	memoryShare = 2
+
+	// besides is what a census needs beside the ids: blocks of the sources, and what
+	// was found out about processes.
+	besides = 64 << 20
+
+	// leastInMemory is how many ids are in memory at least before some are spilled.
+	leastInMemory = 1 << 16
+)
+
+// inMemory returns how many ids may be in memory with a limit in bytes for everything.
+// Segments that are not full, and memory that the garbage collector has not reclaimed,
+// take a part of it.
+func inMemory(limit int64) int {
+	return int(max((limit-besides)/(recordSize*3/2), leastInMemory))
+}
+
+// MemoryLimit returns the default of Options.Memory: half of the memory of the machine
+// or, if that is less, of its container; math.MaxInt64 if neither is known.
+func MemoryLimit() int64 {
+	limit := int64(math.MaxInt64)
+	for _, read := range []func() (int64, bool){machineMemory, containerMemory} {
+		if n, ok := read(); ok && n/memoryShare < limit {
+			limit = n / memoryShare
+		}
+	}
+	return limit
+}
+
+// machineMemory reads the memory of the machine from /proc/meminfo, see proc(5).
+func machineMemory() (int64, bool) {
+	f, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if rest, ok := strings.CutPrefix(lines.Text(), "MemTotal:"); ok {
+			n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
+			return n << 10, err == nil
+		}
+	}
+	return 0, false
+}
+
+// containerMemory reads the lowest limit of this process' control groups, of version 2
+// or 1, see cgroups(7).
+func containerMemory() (int64, bool) {
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return 0, false
+	}
+	least, found := int64(math.MaxInt64), false
+	for line := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) < 3 {
+			continue
+		}
+		root, file := "/sys/fs/cgroup", "memory.max"
+		if parts[1] != "" { // version 1
+			if parts[1] != "memory" {
+				continue
+			}
+			root, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		}
+		// A group is limited by those above it, too. In a container its path may be
+		// that on the host, and only the root exists.
+		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
+			data, err := os.ReadFile(root + group + "/" + file)
+			n, err2 := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64) // "max" is no number
+			if err == nil && err2 == nil && n < least {
+				least, found = n, true
+			}
+			if group == "/" {
+				break
+			}
+		}
+	}
+	return least, found
+}
+
+// spill moves all ids to disk, to make room for others.
+func (c *Census) spill() error {
+	if c.disk == nil {
+		d, err := newDisk()
+		if err != nil {
+			return err
+		}
+		c.disk = d
+	}
+	for _, set := range c.sets() {
+		n, err := set.spill(c.disk, c.options.Workers, inMemory(c.options.Memory))
+		if err != nil {
+			return err
+		}
+		c.inMemory -= n
+	}
+	return nil
+}
+
+// sets returns all sets of ids.
+func (c *Census) sets() (out []*idSet) {
+	for _, l := range c.collections {
+		out = append(out, l.ids, l.values)
+		if l.hexStrings != nil {
+			out = append(out, l.hexStrings.ids)
+		}
+	}
+	return out
+}
+
+// settle spills what is in memory if ids have been spilled before, so that visits have
+// the memory.
+func (c *Census) settle() error {
+	if c.disk == nil {
+		return nil
+	}
+	return c.spill()
+}
+
+// Close removes what a census has spilled to disk. The census must not be used
+// afterwards.
+func (c *Census) Close() error {
+	if c.disk == nil {
+		return nil
+	}
+	d := c.disk
+	c.disk = nil
+	if err := d.close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return fmt.Errorf("census: remove spilled ids: %w", err)
+	}
+	return nil
+}
