@@ -95,6 +95,7 @@ func (s *Server) census(u *upload, name string, in io.Reader, o census.Options, 
 		o.Now = s.options.Now()
 	}
 	c := census.New(&o)
+	defer c.Close()
 	err := c.Read(u.ctx, name, in)
 	switch {
 	case u.early() != nil:
