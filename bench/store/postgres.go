@@ -60,7 +60,7 @@ func measurePostgres(ctx context.Context, folder string, data []row, rounds int)
 		}},
 		{"own table, by a time field with an index", byTime("indexed")},
 		{"own table, by a time field without an index", byTime("plain")},
-		{"pgstore, Find over the range of _id", findBetween(s, "own0")},
+		{"pgstore, Find over the range of _id", findBetween(s, "events")},
 	})
 	return fmt.Sprintf("| PostgreSQL %s, BYTEA key, pgx | time | ratio |\n|---|---:|---:|\n%s\n%s\n%s", version, table, indexCost(len(data), costs[0], costs[1]), speed), err
 }

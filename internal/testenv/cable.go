@@ -2,7 +2,6 @@ package testenv
 
 import (
 	"net"
-	"sync"
 	"testing"
 	"time"
 )
@@ -10,48 +9,20 @@ import (
 // Cable stands between a client and a server of any protocol and can be cut or made
 // slow. Its methods may be called at any time.
 type Cable struct {
-	// Addr is where it listens.
-	Addr string
+	relay
 
-	target string
-
-	mu      sync.Mutex
-	changed chan struct{} // closed when one of the following changes
 	cut     bool
 	delay   time.Duration
 	answers int // until one is lost; 0: none is
 	lost    int
-	conns   map[net.Conn]struct{}
-	closed  bool
 }
 
 // NewCable returns a cable to the server at target, which ends with the test.
 func NewCable(t testing.TB, target string) *Cable {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("listen: %v", err)
-	}
-	c := &Cable{Addr: l.Addr().String(), target: target, changed: make(chan struct{}), conns: map[net.Conn]struct{}{}}
-	var running sync.WaitGroup
-	running.Go(func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			running.Go(func() { c.serve(client) })
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		c.change(func() {
-			c.closed = true
-			for conn := range c.conns {
-				conn.Close()
-			}
-		})
-		running.Wait()
+	c := new(Cable)
+	c.start(t, target, func(client, server net.Conn) {
+		both(func() { c.pass(server, client, false) }, func() { c.pass(client, server, true) })
 	})
 	return c
 }
@@ -74,38 +45,6 @@ func (c *Cable) Lost() int {
 	return c.lost
 }
 
-func (c *Cable) change(f func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f()
-	close(c.changed)
-	c.changed = make(chan struct{})
-}
-
-func (c *Cable) serve(client net.Conn) {
-	defer client.Close()
-	server, err := net.Dial("tcp", c.target)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		return
-	}
-	c.conns[client], c.conns[server] = struct{}{}, struct{}{}
-	c.mu.Unlock()
-	var both sync.WaitGroup
-	both.Go(func() { c.pass(server, client, false) })
-	both.Go(func() { c.pass(client, server, true) })
-	both.Wait()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.conns, client)
-	delete(c.conns, server)
-}
-
 // pass passes on what comes from one side to the other.
 func (c *Cable) pass(to, from net.Conn, answers bool) {
 	defer to.Close()
@@ -113,7 +52,7 @@ func (c *Cable) pass(to, from net.Conn, answers bool) {
 	b := make([]byte, 1<<16)
 	for {
 		n, err := from.Read(b)
-		if err != nil || !c.wait() || answers && c.loses() {
+		if err != nil || !c.mayPass() || answers && c.loses() {
 			return
 		}
 		if _, err := to.Write(b[:n]); err != nil {
@@ -122,24 +61,18 @@ func (c *Cable) pass(to, from net.Conn, answers bool) {
 	}
 }
 
-// wait waits until a message may pass, and reports whether the cable is still there.
-func (c *Cable) wait() bool {
-	for slept := false; ; {
-		c.mu.Lock()
-		cut, delay, changed, closed := c.cut, c.delay, c.changed, c.closed
-		c.mu.Unlock()
-		switch {
-		case closed:
-			return false
-		case cut:
-			<-changed
-		case delay > 0 && !slept:
-			slept = true
-			time.Sleep(delay)
-		default:
-			return true
-		}
+// mayPass waits until a message may pass, and reports whether the test goes on.
+func (c *Cable) mayPass() bool {
+	var delay time.Duration
+	blocked := func() bool {
+		delay = c.delay
+		return c.cut
 	}
+	if !c.wait(blocked) {
+		return false
+	}
+	time.Sleep(delay)
+	return c.wait(blocked)
 }
 
 // loses reports whether an answer is the one to be lost.

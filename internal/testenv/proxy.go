@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 )
@@ -14,49 +13,27 @@ import (
 // Proxy stands between a client and a Redis and does to their conversation what
 // networks do, and some worse things. Its methods may be called at any time.
 type Proxy struct {
-	// Addr is where it listens.
-	Addr string
+	relay
 
-	target string
-
-	mu        sync.Mutex
-	changed   chan struct{} // closed when one of the following changes
 	noAsking  bool
 	noReplies bool
 	delay     time.Duration
 	swallow   int
 	hangUp    bool
-	conns     map[net.Conn]struct{}
-	closed    bool
 }
 
 // NewProxy starts a proxy to the Redis at target, which ends with the test.
 func NewProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("start a proxy: %v", err)
-	}
-	p := &Proxy{Addr: l.Addr().String(), target: target, changed: make(chan struct{}), conns: make(map[net.Conn]struct{})}
-	var running sync.WaitGroup
-	running.Go(func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			running.Go(func() { p.serve(client) })
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		p.change(func() {
-			p.closed = true
-			for c := range p.conns {
-				c.Close()
-			}
+	p := new(Proxy)
+	p.start(t, target, func(client, server net.Conn) {
+		both(func() {
+			p.requests(server, client)
+			server.Close()
+		}, func() {
+			p.replies(client, server)
+			client.Close()
 		})
-		running.Wait()
 	})
 	return p
 }
@@ -85,67 +62,6 @@ func (p *Proxy) Heal() {
 	p.change(func() {
 		p.noAsking, p.noReplies, p.delay, p.swallow, p.hangUp = false, false, 0, 0, false
 	})
-}
-
-func (p *Proxy) change(f func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	f()
-	close(p.changed)
-	p.changed = make(chan struct{})
-}
-
-// track keeps c for the end of the test, and reports whether that is yet to come.
-func (p *Proxy) track(c net.Conn) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		c.Close()
-		return false
-	}
-	p.conns[c] = struct{}{}
-	return true
-}
-
-func (p *Proxy) serve(client net.Conn) {
-	server, err := net.Dial("tcp", p.target)
-	if err != nil {
-		client.Close() // as if nobody listened
-		return
-	}
-	if !p.track(client) || !p.track(server) {
-		client.Close()
-		server.Close()
-		return
-	}
-	var both sync.WaitGroup
-	both.Go(func() {
-		p.requests(server, client)
-		server.Close()
-	})
-	both.Go(func() {
-		p.replies(client, server)
-		client.Close()
-	})
-	both.Wait()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.conns, client)
-	delete(p.conns, server)
-}
-
-// wait returns when blocked, which is called with mu held, returns false. It
-// reports whether the proxy still runs.
-func (p *Proxy) wait(blocked func() bool) bool {
-	for {
-		p.mu.Lock()
-		stop, closed, changed := blocked(), p.closed, p.changed
-		p.mu.Unlock()
-		if closed || !stop {
-			return !closed
-		}
-		<-changed
-	}
 }
 
 func (p *Proxy) requests(server io.Writer, client io.Reader) {
