@@ -85,8 +85,12 @@ func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []by
 // requireAuth asks a program for the token, and redirects a browser to the login
 // page.
 func (s *Server) requireAuth(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet && wantsPage(r) {
-		http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+	if wantsPage(r) {
+		next := r.URL.RequestURI()
+		if r.Method != http.MethodGet {
+			next = r.URL.Path // what was sent is lost
+		}
+		http.Redirect(w, r, "/login?next="+url.QueryEscape(next), http.StatusSeeOther)
 		return
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="oid"`)

@@ -23,7 +23,7 @@ var (
 	errUnpacked   = errors.New("the upload unpacks to more than this server accepts; the command \"oid census\" has no limit")
 	errSlowest    = errors.New("the upload was slow, and others wait for its place; send it again later")
 	errTooSlow    = errors.New("the upload was too slow")
-	errLongBody   = errors.New("the body of the request is larger than this server accepts")
+	errLongBody   = errors.New("the request is larger than this server accepts; send less at once, or use the command \"oid\", which has no limit")
 	errSlowBody   = errors.New("the body of the request was too slow")
 	errBadBody    = errors.New("the body of the request ends early, or its chunks are malformed")
 	errBusy       = errors.New("the server is busy; try again in a moment")

@@ -1,18 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -21,115 +13,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// block returns the n-th block of a language in docs/deploy.md.
-func block(t *testing.T, language string, n int) string {
-	t.Helper()
-	page, err := os.ReadFile("../../docs/deploy.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllSubmatch(page, -1)
-	if len(all) <= n {
-		t.Fatalf("docs/deploy.md has %d blocks of %s", len(all), language)
-	}
-	return string(all[n][1])
-}
-
-// replace replaces each old text by the new one after it; all must be there.
-func replace(t *testing.T, text string, pairs ...string) string {
-	t.Helper()
-	for i := 0; i < len(pairs); i += 2 {
-		if !strings.Contains(text, pairs[i]) {
-			t.Fatalf("no %q in %s", pairs[i], text)
-		}
-		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
-	}
-	return text
-}
-
-// certificate writes a certificate for this machine with a number, and its key.
-func certificate(t *testing.T, number int64, certFile, keyFile string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(number), DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, b := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(name+".new", pem.EncodeToMemory(b), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(name+".new", name); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// freePort returns a port on which nobody listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
-
-// startProgram starts a program that ends with the test, and waits until it listens.
-func startProgram(t *testing.T, port, name string, args ...string) {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		if path, err = exec.LookPath("/usr/sbin/" + name); err != nil {
-			testenv.Missing(t, "no "+name+": apt-get install "+name)
-		}
-	}
-	var out bytes.Buffer
-	cmd := exec.Command(path, args...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_DATA_HOME="+t.TempDir())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		<-ended
-		if t.Failed() {
-			t.Logf("%s: %s", name, out.String())
-		}
-	})
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
-			c.Close()
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s does not listen", name)
-		}
-	}
-}
+const deployPage = "../../docs/deploy.md"
 
 const deployToken = "5d2b0c3f9a7e4d61"
 
@@ -137,7 +27,7 @@ const deployToken = "5d2b0c3f9a7e4d61"
 func tokenFile(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "tokens")
-	if err := os.WriteFile(name, []byte(block(t, "text", 0)), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(testenv.DocBlock(t, deployPage, "text", 0)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return name
@@ -215,51 +105,28 @@ func browse(t *testing.T, base, wantAddress string) {
 // commandOf returns the arguments of the command in docs/deploy.md, for another URL
 // and token file.
 func commandOf(t *testing.T, base string) []string {
-	line := replace(t, block(t, "sh", 0), "https://ids.example.com/oid/", base, "/etc/oid/tokens", tokenFile(t))
+	t.Helper()
+	line := testenv.DocBlock(t, deployPage, "sh", 0, "https://ids.example.com/oid/", base, "/etc/oid/tokens", tokenFile(t))
 	return strings.Fields(line)[2:]
 }
 
 func TestDeployNginx(t *testing.T) {
-	folder, port := t.TempDir(), freePort(t)
-	base := "https://localhost:" + port + "/oid/"
+	port := testenv.FreePort(t)
+	base := fmt.Sprintf("https://localhost:%d/oid/", port)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	_, server, _ := startServe(ctx, t, commandOf(t, base)...)
-	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
-	certificate(t, 1, certFile, keyFile)
-	config := fmt.Sprintf(`daemon off; pid %[1]s/pid; error_log stderr; worker_processes 1;
-events {}
-http {
-	access_log off; client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
-	server {
-		listen 127.0.0.1:%[2]s ssl http2;
-		ssl_certificate %[3]s; ssl_certificate_key %[4]s;
-		%[5]s
-	}
-}`, folder, port, certFile, keyFile, replace(t, block(t, "nginx", 0), "http://127.0.0.1:8024", server))
-	name := filepath.Join(folder, "nginx.conf")
-	if err := os.WriteFile(name, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	startProgram(t, port, "nginx", "-p", folder, "-e", "stderr", "-c", name)
+	testenv.Nginx(t, port, testenv.DocBlock(t, deployPage, "nginx", 0, "http://127.0.0.1:8024", server))
 	browse(t, base, "127.0.0.1")
 }
 
 func TestDeployCaddy(t *testing.T) {
-	folder, port := t.TempDir(), freePort(t)
-	base := "https://localhost:" + port + "/oid/"
+	port := testenv.FreePort(t)
+	base := fmt.Sprintf("https://localhost:%d/oid/", port)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	_, server, _ := startServe(ctx, t, commandOf(t, base)...)
-	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
-	certificate(t, 1, certFile, keyFile)
-	config := "{\n\tadmin off\n\tauto_https disable_redirects\n\thttp_port " + freePort(t) + "\n}\n" + replace(t, block(t, "caddy", 0),
-		"ids.example.com {", "https://localhost:"+port+" {\n\ttls "+certFile+" "+keyFile, "127.0.0.1:8024", strings.TrimPrefix(server, "http://"))
-	name := filepath.Join(folder, "Caddyfile")
-	if err := os.WriteFile(name, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	startProgram(t, port, "caddy", "run", "--config", name, "--adapter", "caddyfile")
+	testenv.Caddy(t, port, testenv.DocBlock(t, deployPage, "caddy", 0, "ids.example.com {\n", "", "127.0.0.1:8024", strings.TrimPrefix(server, "http://")))
 	browse(t, base, "127.0.0.1")
 }
 
@@ -276,8 +143,8 @@ func TestDeploySystemd(t *testing.T) {
 	folder := t.TempDir()
 	socket, service := filepath.Join(folder, "oid.socket"), filepath.Join(folder, "oid.service")
 	for name, text := range map[string]string{
-		socket:  block(t, "ini", 0),
-		service: replace(t, block(t, "ini", 1), "/usr/local/bin/oid", self),
+		socket:  testenv.DocBlock(t, deployPage, "ini", 0),
+		service: testenv.DocBlock(t, deployPage, "ini", 1, "/usr/local/bin/oid", self),
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // systemd's side of the agreement: the socket is passed, the program reports that it
@@ -157,7 +159,7 @@ func TestServeOnUnixSocket(t *testing.T) {
 func TestServeTLS(t *testing.T) {
 	folder := t.TempDir()
 	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
-	certificate(t, 1, certFile, keyFile)
+	testenv.Certificate(t, 1, certFile, keyFile)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	_, url, log := startServe(ctx, t, "--tls-cert", certFile, "--tls-key", keyFile)
@@ -187,7 +189,7 @@ func TestServeTLS(t *testing.T) {
 	if n := serial(); n != 1 {
 		t.Errorf("certificate %d", n)
 	}
-	certificate(t, 2, certFile, keyFile)
+	testenv.Certificate(t, 2, certFile, keyFile)
 	for end := time.Now().Add(30 * time.Second); serial() != 2; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the new certificate is not used")

@@ -86,17 +86,86 @@ function take(html) {
   return true;
 }
 
+// trouble shows what failed and what to do, above the result; without a text it is over.
+function trouble(text = '') {
+  let e = $('#trouble');
+  if (!e && !text) return;
+  if (!e) {
+    e = document.createElement('p');
+    e.id = 'trouble';
+    e.className = 'problem';
+    e.setAttribute('role', 'alert');
+    const result = $('#result');
+    if (result) result.before(e); else $('main').append(e);
+  }
+  e.textContent = text;
+  e.hidden = !text;
+}
+
+// logIn leads to the login, which leads back here. What was typed is kept.
+function logIn() {
+  for (const e of all('main textarea, main input[type=text]')) if (e.id) sessionStorage.setItem('draft ' + location.pathname + ' ' + e.id, e.value);
+  const base = $('.brand').getAttribute('href'); // the path of the server, with a slash at its end
+  location.href = base + 'login?next=' + encodeURIComponent('/' + (location.pathname + location.search).slice(base.length));
+}
+
+function restoreDrafts() {
+  for (const e of all('main textarea, main input[type=text]')) {
+    const key = 'draft ' + location.pathname + ' ' + e.id, text = sessionStorage.getItem(key);
+    if (text === null) continue;
+    sessionStorage.removeItem(key);
+    if (e.value === text) continue;
+    e.value = text;
+    e.dispatchEvent(new Event('input', { bubbles: true }));
+  }
+}
+
+const silent = 'The server does not answer. What is shown stays; try again in a moment.';
+
+// reason returns what a failed request says: the detail of a problem, or the message
+// of a page.
+function reason(status, type, text, retryAfter) {
+  let detail = '';
+  if (/json/.test(type)) try { detail = JSON.parse(text).detail; } catch { /* it is cut off */ }
+  if (/html/.test(type)) detail = $('.problem', new DOMParser().parseFromString(text, 'text/html'))?.textContent;
+  if (!detail && status >= 502 && status <= 504) return silent; // from a proxy
+  const words = detail ? detail[0].toUpperCase() + detail.slice(1) : 'The server has answered with status ' + status;
+  return words + '.' + (retryAfter ? ' Try again in ' + retryAfter + ' s.' : '');
+}
+
+// ask returns the page that answers a request. It throws the reason of a failure; a
+// page with a result is none.
+async function ask(url, options) {
+  let reply, text;
+  try {
+    reply = await fetch(url, options);
+    text = await reply.text();
+  } catch {
+    throw new Error(silent);
+  }
+  if (reply.status === 401 || reply.redirected && reply.url.includes('/login?next=')) {
+    logIn();
+    throw new Error('The login has ended.');
+  }
+  const type = reply.headers.get('Content-Type');
+  if (!reply.ok && !(/html/.test(type) && text.includes('id="result"'))) throw new Error(reason(reply.status, type, text, reply.headers.get('Retry-After')));
+  return text;
+}
+
 // Forms that show results while the user types.
 const longest = 4000; // characters in a URL; longer forms are sent with POST
 let asked = 0;
 async function answer(form, url) {
   const mine = ++asked;
   const long = url.length > longest;
-  const reply = long
-    ? await fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) })
-    : await fetch(url);
-  const html = await reply.text();
-  if (mine === asked && take(html) && !long) history.replaceState(null, '', url);
+  try {
+    const html = await (long ? ask(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) }) : ask(url));
+    if (mine !== asked) return;
+    trouble();
+    if (take(html) && !long) history.replaceState(null, '', url);
+  } catch (e) {
+    if (mine === asked) trouble(e.message);
+  }
 }
 
 function liven(form) {
@@ -105,7 +174,7 @@ function liven(form) {
     const fields = new URLSearchParams();
     for (const [name, value] of new FormData(form)) if (value.trim() && !(name === 'column' && value === '_id')) fields.set(name, value.trim());
     const query = fields.toString();
-    answer(form, new URL(form.getAttribute('action'), location).pathname + (query && '?' + query)).catch(() => say('the server does not answer'));
+    answer(form, new URL(form.getAttribute('action'), location).pathname + (query && '?' + query));
   };
   form.addEventListener('input', () => { clearTimeout(pause); pause = setTimeout(go, 180); });
   form.addEventListener('submit', (e) => { e.preventDefault(); clearTimeout(pause); go(); });
@@ -129,16 +198,20 @@ function uploads(form) {
     };
     request.onload = () => {
       box.hidden = true;
+      if (request.status === 401 || request.responseURL.includes('/login')) { logIn(); return; }
       const page = new DOMParser().parseFromString(request.responseText, 'text/html');
       const main = $('main', page);
-      if (!main) { say('the server did not answer'); return; }
+      if (!main) {
+        trouble(reason(request.status, request.getResponseHeader('Content-Type'), request.responseText, request.getResponseHeader('Retry-After')));
+        return;
+      }
       $('main').replaceWith(document.adoptNode(main));
       if (request.responseURL) history.pushState(null, '', request.responseURL);
       enliven($('main'));
       $('main').focus();
       start();
     };
-    request.onerror = () => { box.hidden = true; say('the connection was lost during the upload'); };
+    request.onerror = () => { box.hidden = true; trouble('The connection was lost during the upload. Send the file again.'); };
     request.open('POST', form.action);
     request.send(data);
   };
@@ -179,16 +252,28 @@ start();
 for (const name of ['dragover', 'drop']) addEventListener(name, (e) => { if (![...document.querySelectorAll('.drop')].some((d) => d.contains(e.target))) e.preventDefault(); });
 addEventListener('popstate', () => location.reload());
 
+// stale says since when a live view shows what was, and why; without a reason it is up
+// to date.
+let upToDate = new Date();
+function stale(why = '') {
+  if (!why) upToDate = new Date();
+  trouble(why && 'Not updated since ' + upToDate.toLocaleTimeString() + '. ' + why);
+}
+
 // Views with data-refresh are loaded again every so many seconds, unless the user
 // has selected or focused something in them.
 async function refresh() {
   const result = $('#result[data-refresh]');
   if (!result || document.hidden || result.contains(document.activeElement) || String(getSelection())) return;
-  const reply = await fetch(location.href);
-  if (reply.ok) take(await reply.text());
+  try {
+    take(await ask(location.href));
+    stale();
+  } catch (e) {
+    stale(e.message);
+  }
 }
 const every = $('#result[data-refresh]')?.dataset.refresh;
-if (every) setInterval(() => refresh().catch(() => {}), every * 1000);
+if (every) setInterval(refresh, every * 1000);
 
 // Keys: the number of a view, / for the input, c to copy the first thing that can be.
 addEventListener('keydown', (e) => {
@@ -202,4 +287,5 @@ addEventListener('keydown', (e) => {
 });
 
 enliven(document);
+restoreDrafts();
 setInterval(() => showTimes(), 1000);

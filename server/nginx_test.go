@@ -1,0 +1,82 @@
+package server_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/server"
+)
+
+// behindNginx puts every server that a test starts behind nginx, as docs/deploy.md
+// says, with TLS and under the path /oid. A server without a token gets one, which
+// nginx adds to each request.
+var behindNginx bool
+
+func (r *running) putBehindNginx(t testing.TB, o *server.Options) {
+	t.Helper()
+	port := testenv.FreePort(t)
+	o.BaseURL = fmt.Sprintf("https://localhost:%d/oid/", port)
+	o.TrustedProxies = everywhere
+	location := testenv.DocBlock(t, "../docs/deploy.md", "nginx", 0, "http://127.0.0.1:8024", r.url)
+	if o.Token == "" && o.Tokens == nil {
+		const token = "nginx-knows-this-token"
+		o.Token = token
+		location = strings.Replace(location, "{", "{\n    proxy_set_header Authorization \"Bearer "+token+"\";", 1)
+	}
+	testenv.Nginx(t, port, location)
+	r.url = strings.TrimSuffix(o.BaseURL, "/")
+	r.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+}
+
+// browserTests are all tests of the page in a browser.
+var browserTests = map[string]func(*testing.T){
+	"TestAccessibility": TestAccessibility, "TestLooks": TestLooks, "TestTyping": TestTyping, "TestKeys": TestKeys,
+	"TestDroppingAFile": TestDroppingAFile, "TestProcessesLive": TestProcessesLive, "TestLoginInTheBrowser": TestLoginInTheBrowser,
+	"TestWithoutScript": TestWithoutScript, "TestAgoInTheBrowser": TestAgoInTheBrowser,
+	"TestPageSaysWhatFails": TestPageSaysWhatFails, "TestSessionEndsInTheBrowser": TestSessionEndsInTheBrowser,
+}
+
+// Behind nginx, with TLS and under a path, everything is as it is without.
+func TestBehindNginx(t *testing.T) {
+	behindNginx = true
+	defer func() { behindNginx = false }()
+	for name, test := range browserTests {
+		t.Run(name, test)
+	}
+}
+
+// No test of the page is missing there.
+func TestBrowserTestsAreComplete(t *testing.T) {
+	packages, err := parser.ParseDir(gotoken.NewFileSet(), ".", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		for _, f := range p.Files {
+			for _, d := range f.Decls {
+				test, ok := d.(*ast.FuncDecl)
+				if !ok || !strings.HasPrefix(test.Name.Name, "Test") || test.Name.Name == "TestBehindNginx" {
+					continue
+				}
+				opens := false
+				ast.Inspect(test, func(n ast.Node) bool {
+					if name, ok := n.(*ast.Ident); ok && slices.Contains([]string{"newTab", "browserOf"}, name.Name) {
+						opens = true
+					}
+					return true
+				})
+				if _, listed := browserTests[test.Name.Name]; opens && !listed {
+					t.Errorf("%s is not in browserTests", test.Name.Name)
+				}
+			}
+		}
+	}
+}
