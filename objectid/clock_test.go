@@ -99,6 +99,8 @@ func TestNothingIsMadeTwiceAtTheEnd(t *testing.T) {
 		g.now = func() time.Time { return time.Unix(math.MaxUint32, 0) }
 		g.recheck.Store(0)
 		g.state.Store(uint64(math.MaxUint32)<<g.bits | uint64(g.mask) - left)
+		defer func(next uint32) { classicCounter.next = next }(classicCounter.next)
+		classicCounter.next = (g.mask - left) & 0x00FFFFFF
 		last := ID{}
 		made := 0
 		func() {

@@ -17,7 +17,8 @@
 // 100 ms after a clock step, ids still carry the second that the clock showed
 // before. And when the ids of one second run out, or when the clock was set
 // backwards, the time in the ids leads the clock until the clock catches up;
-// [Generator.Ahead] returns by how much. A Modern generator runs out after more
+// [Generator.Ahead] returns by how much, and [Options].MaxLead limits it at the cost of
+// the order. A Modern generator runs out after more
 // than 10^9 ids in a second, a Classic one after at most 2^24, and a Java one
 // after at least 2^30 from its start and then once in every 2^32 ids.
 //
@@ -27,13 +28,21 @@
 // processes draw their process values at random, so there is a small chance that
 // two generators generate the same ids; the command "oid odds" calculates it,
 // and package registry removes it. Copying a running virtual machine copies the
-// state of its generators, and both copies then generate the same ids.
+// state of its generators, and both copies then generate the same ids, until one of
+// them calls [Reseed] or sees its clock jump: see [Generator.Reseed]. Classic
+// generators have host and pid in place of a random value; all those of one process
+// share a counter.
+//
+// While a machine is suspended its monotonic clock does not advance. After the resume
+// ids can carry the second of before for at most 100 ms, as after a clock step; then
+// they carry the second of the clock, and a new process value.
 //
 // # The zero ID
 //
 // The zero ID means "no id". It encodes as null in JSON, SQL, BSON and slog,
 // and null decodes as the zero ID. Text has no null: there the zero ID is
-// written as 24 zeros, and an empty text is an error.
+// written as 24 zeros, and an empty text is an error. [Optional] reads it as the zero
+// ID.
 //
 // # Design
 //

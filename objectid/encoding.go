@@ -15,6 +15,9 @@ func FromBytes(b []byte) (ID, error) {
 	return ID(b), nil
 }
 
+// Bytes returns a copy of the 12 raw bytes of id.
+func (id ID) Bytes() []byte { return append([]byte(nil), id[:]...) }
+
 // AppendBinary appends the 12 raw bytes of id to b. It implements
 // [encoding.BinaryAppender]; the error is always nil.
 func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }

@@ -22,6 +22,26 @@ type Options struct {
 	// for the Modern layout. Default: random.
 	Block *[4]byte
 
+	// NewBlock, if not nil, returns another process block that belongs to the
+	// caller alone, in place of Block, or false if there is none now.
+	// [Generator.Reseed] and MaxLead call it within New and Fill, so it must return
+	// at once, and must not use the generator. Only with Block.
+	NewBlock func() (block [4]byte, ok bool)
+
+	// Counter, if not nil, is where the counter starts, cut to the bits that the
+	// layout has. With Now and Block the ids are then the same in every run, for
+	// tests that compare output. Default: random.
+	Counter *uint32
+
+	// MaxLead, if above 0, is by how much ids may lead the clock. Beyond it the
+	// generator draws a new process value, or asks NewBlock for a block, and
+	// continues at the second of the clock: after one wrong reading of the clock far
+	// in the future, or after the clock was set back. The ids then decrease once;
+	// RFC 9562, section 6.1, leaves that choice to the application. It has no effect
+	// where there is no other process value, see [Generator.Reseed]. Default: ids
+	// always increase.
+	MaxLead time.Duration
+
 	// Now returns the time. It is called for every New and Fill, by several
 	// goroutines at once, and may jump in either direction. Default: the
 	// system clock, read no more often than needed.
@@ -38,16 +58,22 @@ type Generator struct {
 	given bool      // Options.Now was set: call it for every id
 	base  time.Time // origin of recheck, with a monotonic reading
 
-	block   uint32 // second word of every id
 	prefix  uint32 // bits of the low word that are not in state
 	mask    uint32 // bits of the low word that are in state
-	reset   uint64 // bits of the low word that a new second sets
 	counter uint64 // bits of the low word that a new second keeps
 	bits    uint8  // number of bits of the low word that are in state
 
 	// recheck is the time since base, in nanoseconds, at which to read the clock
 	// again. 0 means for every id.
 	recheck atomic.Int64
+
+	// value is the second word of every id and, above it, how often that has changed;
+	// an odd number means that it is changing. An id is put together from a value and
+	// a state that was taken while the value stayed the same.
+	value atomic.Uint64
+	reset atomic.Uint64 // bits of the low word that a new second sets
+
+	reseeding reseeding
 
 	_ [128]byte // the fields above are read only: keep them in other cache lines than state
 
@@ -74,9 +100,9 @@ const (
 // when no id is left that is greater than the last one.
 var ErrExhausted = errors.New("objectid: no ids left before the end of time, 2106-02-07T06:28:16Z")
 
-// NewGenerator returns a new generator. A nil o stands for the zero Options. It
-// fails if o.Layout is invalid, if o.Block is set for a layout other than Modern,
-// or if the host name cannot be read for the Classic layout.
+// NewGenerator returns a new generator. A nil o means the zero Options. It fails if
+// o.Layout is invalid, if o.Block is set for a layout other than Modern, if o.NewBlock
+// is set without o.Block, or if the host name cannot be read for the Classic layout.
 func NewGenerator(o *Options) (*Generator, error) {
 	if o == nil {
 		o = &Options{}
@@ -93,6 +119,12 @@ func (g *Generator) init(o *Options) error {
 	if err != nil {
 		return err
 	}
+	if o.NewBlock != nil && o.Block == nil {
+		return errors.New("objectid: NewBlock set without Block")
+	}
+	if o.Counter != nil {
+		low = low&^counter | *o.Counter&counter
+	}
 	if o.Block != nil {
 		if o.Layout != Modern {
 			return fmt.Errorf("objectid: block set for layout %v, want %v", o.Layout, Modern)
@@ -100,21 +132,28 @@ func (g *Generator) init(o *Options) error {
 		block = binary.BigEndian.Uint32(o.Block[:])
 		low &= counter
 	}
-	g.block = block
+	g.value.Store(uint64(block))
 	g.counter = uint64(counter)
 	if o.Layout == Classic {
 		// The upper byte belongs to the pid: state leaves it out, and an overflow
 		// of the counter carries into the seconds.
 		g.bits, g.mask, g.prefix = 24, counter, low&^counter
 	} else {
-		g.bits, g.mask, g.reset = 32, math.MaxUint32, uint64(low&^counter)
+		g.bits, g.mask = 32, math.MaxUint32
+		g.reset.Store(uint64(low &^ counter))
 	}
 	g.base = time.Now()
+	g.reseeding.options = *o
 	g.now, g.given = o.Now, o.Now != nil
 	if !g.given {
 		g.now = time.Now
 	}
-	g.state.Store(uint64(low & g.mask))
+	if o.Layout == Classic && o.Counter == nil {
+		g.reseeding.shared = true
+		drawClassicCounter(low & counter)
+	} else {
+		g.state.Store(uint64(low & g.mask))
+	}
 	return nil
 }
 
@@ -143,14 +182,26 @@ func Fill(dst []ID) {
 	std.Fill(dst)
 }
 
+// Ahead is [Generator.Ahead] of the default generator of the process.
+func Ahead() time.Duration {
+	stdOnce.Do(initStd)
+	return std.Ahead()
+}
+
 // New returns a new ID, greater than every ID that g returned before the call
 // began. It panics with [ErrExhausted] when g has no ids left, which takes a clock
 // in the year 2106 and another 2^24 ids or more.
 func (g *Generator) New() ID {
-	var id ID
-	v := g.take(1)
-	putWords(&id, v>>(g.bits&63)<<32|uint64(g.block), uint32(v)&g.mask|g.prefix)
-	return id
+	for {
+		value := g.value.Load()
+		v := g.take(1)
+		if g.value.Load() == value && value&changing == 0 {
+			var id ID
+			putWords(&id, v>>(g.bits&63)<<32|value&math.MaxUint32, uint32(v)&g.mask|g.prefix)
+			return id
+		}
+		g.reseeding.wait()
+	}
 }
 
 // Fill sets every element of dst to a new ID, in increasing order, at about the
@@ -161,13 +212,18 @@ func (g *Generator) New() ID {
 func (g *Generator) Fill(dst []ID) {
 	for len(dst) > 0 {
 		part := dst[:min(len(dst), chunk)]
-		dst = dst[len(part):]
+		value := g.value.Load()
 		v := g.take(uint64(len(part)))
+		if g.value.Load() != value || value&changing != 0 {
+			g.reseeding.wait()
+			continue
+		}
+		dst = dst[len(part):]
 		for len(part) > 0 {
 			// Up to the next overflow only the low word changes.
 			room := uint64(g.mask) - v&uint64(g.mask) + 1
 			run := part[:min(uint64(len(part)), room)]
-			fillRun(run, uint32(v>>(g.bits&63)), g.block, uint32(v)&g.mask|g.prefix)
+			fillRun(run, uint32(v>>(g.bits&63)), uint32(value), uint32(v)&g.mask|g.prefix)
 			part = part[len(run):]
 			v += uint64(len(run))
 		}
@@ -212,16 +268,22 @@ func (g *Generator) takeAt(n uint64) uint64 {
 	elapsed := time.Since(g.base)
 	now := g.now()
 	sec := second(now)
+	if !g.given && g.reseeding.jumped(elapsed, now.Sub(g.base.Round(0))) {
+		g.Reseed()
+	}
+	if g.reseeding.options.MaxLead > 0 {
+		g.limitLead(sec)
+	}
+	if g.reseeding.shared {
+		return g.takeShared(n, sec)
+	}
 	for {
 		old := g.state.Load()
 		first := old
 		if old>>g.bits < sec {
-			first = sec<<g.bits | old&g.counter | g.reset
+			first = sec<<g.bits | old&g.counter | g.reset.Load()
 		}
-		// The very last value is never taken: its successor would be 0.
-		if end := uint64(math.MaxUint32)<<g.bits | uint64(g.mask); first > end || n > end-first {
-			panic(ErrExhausted)
-		}
+		g.checkLeft(first, n)
 		if !g.state.CompareAndSwap(old, first+n) {
 			continue
 		}
@@ -232,6 +294,14 @@ func (g *Generator) takeAt(n uint64) uint64 {
 			g.recheck.Store(0)
 		}
 		return first
+	}
+}
+
+// checkLeft panics if n values from first on are not left. The very last value is
+// never taken: its successor would be 0.
+func (g *Generator) checkLeft(first, n uint64) {
+	if end := uint64(math.MaxUint32)<<g.bits | uint64(g.mask); first > end || n > end-first {
+		panic(ErrExhausted)
 	}
 }
 

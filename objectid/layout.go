@@ -24,7 +24,7 @@ import (
 type Layout uint8
 
 const (
-	// Modern has 5 random bytes, drawn once for each generator, and a counter
+	// Modern has 5 random bytes, drawn for each generator, and a counter
 	// of 3 bytes, as MongoDB drivers write today. An overflow carries into the
 	// last of the random bytes, which is drawn from 0 to 191 to leave room,
 	// until the next second sets it back: the whole process block, the 256
@@ -32,7 +32,8 @@ const (
 	Modern Layout = iota
 	// Classic has the first 3 bytes of the MD5 of the host's name, the last 2
 	// bytes of the process id, and a counter of 3 bytes, as MongoDB drivers
-	// wrote until 2018. An overflow carries into the seconds.
+	// wrote until 2018. An overflow carries into the seconds. All generators of a
+	// process share the counter.
 	Classic
 	// Java has 2 bytes made from the network interfaces, 2 bytes made from the
 	// process and a counter of 4 bytes, as version 2 of the Java driver wrote.

@@ -16,6 +16,12 @@ func Parse(s string) (id ID, err error) {
 	return id, err
 }
 
+// Valid reports whether [Parse] reads s.
+func Valid(s string) bool {
+	var id ID
+	return len(s) == hexSize && getHex(&id, (*[hexSize]byte)([]byte(s)))
+}
+
 // MustParse is like [Parse] but panics if s is not an id. It is meant for
 // constants in source code.
 func MustParse(s string) ID {
@@ -92,6 +98,10 @@ func (id *ID) Set(s string) error {
 	}
 	return textError(s)
 }
+
+// Type returns the name of the type in the help of a command: an *ID is also a Value of
+// github.com/spf13/pflag.
+func (id ID) Type() string { return "objectid" }
 
 // Format implements [fmt.Formatter]: %s, %v and %x write the lower-case digits,
 // %X the upper-case ones, %q the digits in double quotes, and %#v the form
