@@ -144,3 +144,32 @@ func TestWatchAfterRestore(t *testing.T) {
 	f.await(t, 3)
 	f.check(t, s, "c", nil)
 }
+
+// TestWatchNoticesLostTransactions: a server that takes over without what the other
+// had acknowledged is not followed as if nothing had happened.
+func TestWatchNoticesLostTransactions(t *testing.T) {
+	primary, behind := testenv.Postgres(t), testenv.Postgres(t)
+	uri := testenv.PostgresSchema(t, testenv.PostgresPair(primary, behind))
+	_, schema, _ := strings.Cut(uri, "oid_schema=")
+	if _, err := open(t, behind.URL()+"&oid_schema="+schema, nil).Insert(t.Context(), "c", bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, uri, nil)
+	for range 100 {
+		if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := 0
+	for _, err := range s.Watch(t.Context(), "c", store.Range{}) {
+		if err != nil {
+			if !strings.Contains(err.Error(), "the server has lost transactions that were committed") || found != 100 {
+				t.Errorf("after %d documents: %v", found, err)
+			}
+			return
+		}
+		if found++; found == 100 {
+			primary.Kill()
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package pgstore
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// TestReasons: after which errors a call is made again, and after which it may have
+// had its effect.
+func TestReasons(t *testing.T) {
+	server := func(code string) error { return fmt.Errorf("call: %w", &pgconn.PgError{Code: code}) }
+	for _, test := range []struct {
+		name string
+		err  error
+		want reason
+	}{
+		{"serialization failure", server("40001"), undone},
+		{"deadlock", server("40P01"), undone},
+		{"not the primary any more", server("25006"), undone},
+		{"too many connections", server("53300"), undone},
+		{"server starts", server("57P03"), undone},
+		{"server shuts down", server("57P01"), lost},
+		{"server crashed", server("57P02"), lost},
+		{"pooler lost its server", server("08P01"), lost},
+		{"connection failure", server("08006"), lost},
+		{"connection lost", fmt.Errorf("call: %w", &lostError{errors.New("EOF")}), lost},
+		{"canceled", server("57014"), lasting},
+		{"duplicate", server("23505"), lasting},
+		{"syntax", server("42601"), lasting},
+		{"disk full", server("53100"), lasting},
+		{"refused while the connection closed", &lostError{server("23505")}, lasting},
+		{"anything else", errors.New("x"), lasting},
+		{"none", nil, lasting},
+	} {
+		if got := classify(test.err); got != test.want {
+			t.Errorf("%s: reason %d, want %d", test.name, got, test.want)
+		}
+	}
+}
+
+// TestMoments reads snapshots of a primary and of a standby, which lists no
+// transactions under way.
+func TestMoments(t *testing.T) {
+	for _, test := range []struct {
+		snapshot, last string
+		standby        bool
+		want           string
+	}{
+		{"100:100:", "90", false, "{90 [] 100}"},
+		{"90:100:90,95", "97", false, "{97 [90 95] 100}"},
+		{"90:100:90,95", "93", false, "{93 [90] 100}"},
+		{"90:100:90,95", "95", false, "{95 [90] 100}"},
+		{"90:100:", "97", true, "{89 [] 100}"},
+		{"90:100:", "80", true, "{80 [] 100}"},
+		{"90:100:", "100", true, "{100 [] 100}"}, // restored from a dump
+		{"90:100:", "100", false, "{100 [] 100}"},
+	} {
+		m, err := parseMoment(test.snapshot, test.last, test.standby)
+		if got := fmt.Sprint(m); got != test.want || err != nil {
+			t.Errorf("snapshot %s, last %s, standby %v: %s, %v, want %s", test.snapshot, test.last, test.standby, got, err, test.want)
+		}
+	}
+	for _, bad := range []string{"", "1:2", "1:y:", "1:2:z"} {
+		if _, err := parseMoment(bad, "1", false); err == nil {
+			t.Errorf("snapshot %q is read", bad)
+		}
+	}
+}
