@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -14,10 +15,10 @@ import (
 
 // typeID is a prefix and a UUID in the digits of a ULID, after version 0.3 of the
 // TypeID specification. The prefix may be absent, but such an id looks like a ULID.
-var typeID = regexp.MustCompile(`^([a-z](?:[a-z_]{0,61}[a-z])?)_([0-7][0-9a-hjkmnp-tv-z]{25})$`)
+var typeID = pattern(`^([a-z](?:[a-z_]{0,61}[a-z])?)_([0-7][0-9a-hjkmnp-tv-z]{25})$`)
 
 func readTypeID(s string, o Options) (Report, bool) {
-	m := typeID.FindStringSubmatch(s)
+	m := typeID().FindStringSubmatch(s)
 	if m == nil {
 		return Report{}, false
 	}
@@ -41,7 +42,7 @@ func readTypeID(s string, o Options) (Report, bool) {
 }
 
 // cuid2 is a CUID2 of the default length.
-var cuid2 = regexp.MustCompile(`^[a-z][0-9a-z]{23}$`)
+var cuid2 = pattern(`^[a-z][0-9a-z]{23}$`)
 
 // readCUID2 refuses what is more likely a mistyped ObjectId, and words: random letters
 // and digits of 36 kinds have some of each kind.
@@ -53,7 +54,7 @@ func readCUID2(s string, _ Options) (Report, bool) {
 			n++
 		}
 	}
-	if !cuid2.MatchString(s) || n < beyondHex || !strings.ContainsAny(s, "0123456789") {
+	if !cuid2().MatchString(s) || n < beyondHex || !strings.ContainsAny(s, "0123456789") {
 		return Report{}, false
 	}
 	r := Reading{Format: CUID2, Fields: []Field{}, Verdict: Possible, Reason: "24 lower-case letters and digits after a letter: a hash without a time"}
@@ -97,4 +98,10 @@ func readGPID(s string, o Options) (Report, bool) {
 	r := Reading{Format: GPID, Fields: cut(b, part{"address", 128, false}, part{"port", 16, true}, part{"start", 64, true}, part{"pid", 48, true})}
 	r.judge(g.Start(), era.GPID, o, Likely, "a process; the time is its start")
 	return Report{ID: g.String(), Readings: []Reading{r}}, true
+}
+
+// pattern returns a regular expression that is compiled when it is first used: most
+// runs of the command use none.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

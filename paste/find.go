@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -18,10 +17,10 @@ import (
 
 var (
 	// shellID is the _id of a document in the notation of the MongoDB shell.
-	shellID = regexp.MustCompile(`["']?\b_id["']?\s*:\s*(?:new\s+)?(?i:Object_?Id|UUID)\(\s*["']([^"']*)["']\s*\)`)
+	shellID = pattern(`["']?\b_id["']?\s*:\s*(?:new\s+)?(?i:Object_?Id|UUID)\(\s*["']([^"']*)["']\s*\)`)
 
 	// word has the length and the characters of an id of some format.
-	word = regexp.MustCompile(`^[0-9A-Za-z-]{15,36}$`)
+	word = pattern(`^[0-9A-Za-z-]{15,36}$`)
 )
 
 // inText returns what is in a line or in a quoted word.
@@ -65,7 +64,7 @@ func wordList(line int, s string) []Found {
 		switch hex := bytesAlone(strings.Trim(w, `"'`)); {
 		case hex != "" && !isID(id):
 			ids = append(ids, Found{Line: line, Text: hex})
-		case word.MatchString(id), id != "" && isID(id):
+		case word().MatchString(id), id != "" && isID(id):
 			ids = append(ids, found(line, w, strings.Index(w, id), len(id)))
 		default:
 			return nil
@@ -91,7 +90,7 @@ func inDocument(line int, text []byte) []Found {
 	whole := string(text)
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil {
-		if m := shellID.FindStringSubmatchIndex(whole); m != nil {
+		if m := shellID().FindStringSubmatchIndex(whole); m != nil {
 			return []Found{found(line, whole, m[2], m[3]-m[2])}
 		}
 		if ids := inside(line, whole); ids != nil {

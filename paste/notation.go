@@ -1,7 +1,6 @@
 package paste
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/oidkit/oid/objectid"
@@ -16,7 +15,7 @@ const (
 )
 
 // extended is an id in Extended JSON, with or without braces.
-var extended = regexp.MustCompile(`^\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']\s*\}?$`)
+var extended = pattern(`^\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']\s*\}?$`)
 
 // ObjectID returns the ObjectId that text consists of: 24 hexadecimal digits, bare or
 // in any notation around them that [Scan] reads, with or without a comma or semicolon
@@ -44,7 +43,7 @@ func unwrap(s string) string {
 			return word
 		}
 	}
-	if m := extended.FindStringSubmatch(s); m != nil && m[1] != "" {
+	if m := extended().FindStringSubmatch(s); m != nil && m[1] != "" {
 		return m[1]
 	}
 	if inner := strings.Trim(s, `"'`); !strings.ContainsAny(inner, " \t\"'`(){}:/=,") {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Place is an id within a text.
@@ -17,13 +18,13 @@ var (
 	// escape may come directly before an id: an escaped character of JSON or of a
 	// URL, the beginning of bytes in PostgreSQL, a hexadecimal number, or the
 	// colours of a terminal.
-	escape = regexp.MustCompile(`(?:\\(?:u[0-9a-fA-F]{4}|[bfnrtx])|%[0-9a-fA-F]{2}|\x1b\[[0-9;]{0,20}m|\b0[xX])$`)
+	escape = pattern(`(?:\\(?:u[0-9a-fA-F]{4}|[bfnrtx])|%[0-9a-fA-F]{2}|\x1b\[[0-9;]{0,20}m|\b0[xX])$`)
 
-	ulidInCapitals = regexp.MustCompile(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
-	typeIDSuffix   = regexp.MustCompile(`^[0-7][0-9a-hjkmnp-tv-z]{25}$`)
-	typeIDPrefix   = regexp.MustCompile(`(?:^|[^0-9A-Za-z_])([a-z](?:[a-z_]{0,61}[a-z])?_)$`)
-	uuidForm       = regexp.MustCompile(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-	processForm    = regexp.MustCompile(`(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}:[0-9]{16}:[0-9]{1,10}`)
+	ulidInCapitals = pattern(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
+	typeIDSuffix   = pattern(`^[0-7][0-9a-hjkmnp-tv-z]{25}$`)
+	typeIDPrefix   = pattern(`(?:^|[^0-9A-Za-z_])([a-z](?:[a-z_]{0,61}[a-z])?_)$`)
+	uuidForm       = pattern(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	processForm    = pattern(`(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}:[0-9]{16}:[0-9]{1,10}`)
 )
 
 const (
@@ -95,29 +96,29 @@ func inRun(s string, from, to int) (p Place, ok bool) {
 	n := to - from
 	if n > 24 && isHex(s[to-24:to]) {
 		before := s[max(to-24-longestEscape, 0) : to-24]
-		if escape.MatchString(before) {
+		if escape().MatchString(before) {
 			from, n = to-24, 24
 		}
 	}
 	switch {
 	case n == 24 && isHex(s[from:to]):
-	case n == 26 && ulidInCapitals.MatchString(s[from:to]):
-	case n == 26 && typeIDSuffix.MatchString(s[from:to]):
-		m := typeIDPrefix.FindStringSubmatch(s[max(from-66, 0):from])
+	case n == 26 && ulidInCapitals().MatchString(s[from:to]):
+	case n == 26 && typeIDSuffix().MatchString(s[from:to]):
+		m := typeIDPrefix().FindStringSubmatch(s[max(from-66, 0):from])
 		if m == nil {
 			return p, false
 		}
 		from -= len(m[1])
-	case n == 12 && from >= 24 && uuidForm.MatchString(s[from-24:to]):
+	case n == 12 && from >= 24 && uuidForm().MatchString(s[from-24:to]):
 		if from -= 24; from > 0 && alphanumeric[s[from-1]] {
 			before := s[max(from-longestEscape, 0):from]
-			if !escape.MatchString(before) {
+			if !escape().MatchString(before) {
 				return p, false
 			}
 		}
 	case n == 16 && from > 0 && s[from-1] == ':':
 		begin := max(from-longestForm, 0)
-		all := processForm.FindAllStringIndex(s[begin:min(to+11, len(s))], -1)
+		all := processForm().FindAllStringIndex(s[begin:min(to+11, len(s))], -1)
 		if len(all) == 0 || begin+all[len(all)-1][1] <= to {
 			return p, false
 		}
@@ -138,3 +139,9 @@ var alphanumeric = func() (table [256]bool) {
 }()
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+
+// pattern returns a regular expression that is compiled when it is first used: most
+// runs of the command use none.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}

@@ -3,7 +3,6 @@ package paste
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,27 +14,27 @@ import (
 var (
 	// base64Member is twelve bytes in Extended JSON, of both versions, and in the
 	// notation of the MongoDB shell.
-	base64Member = regexp.MustCompile(`(?:"?\bbase64"?\s*:|"\$binary"\s*:|\bBinData\(\s*\d{1,3}\s*,|\bcreateFromBase64\()\s*["']([0-9A-Za-z+/]{16})["']`)
+	base64Member = pattern(`(?:"?\bbase64"?\s*:|"\$binary"\s*:|\bBinData\(\s*\d{1,3}\s*,|\bcreateFromBase64\()\s*["']([0-9A-Za-z+/]{16})["']`)
 
 	// pythonBytes is a literal of bytes in Python.
-	pythonBytes = regexp.MustCompile(`\bb(?:'((?:[^'\\\n]|\\.){12,48})'|"((?:[^"\\\n]|\\.){12,48})")`)
+	pythonBytes = pattern(`\bb(?:'((?:[^'\\\n]|\\.){12,48})'|"((?:[^"\\\n]|\\.){12,48})")`)
 
 	// proseWord is a word that is base64 by chance.
-	proseWord = regexp.MustCompile(`^(?:[A-Za-z][a-z]+|[A-Z]+|[0-9]+)$`)
+	proseWord = pattern(`^(?:[A-Za-z][a-z]+|[A-Z]+|[0-9]+)$`)
 )
 
 // rawBytes returns the ids in s that are written as twelve bytes.
 func rawBytes(s string) []Place {
 	places := byteLists(s)
 	if strings.Contains(s, "ase64") || strings.Contains(s, `"$binary"`) || strings.Contains(s, "BinData(") {
-		for _, m := range base64Member.FindAllStringSubmatchIndex(s, -1) {
+		for _, m := range base64Member().FindAllStringSubmatchIndex(s, -1) {
 			if raw, err := base64.StdEncoding.DecodeString(s[m[2]:m[3]]); err == nil {
 				places = append(places, Place{m[2], m[3], hex.EncodeToString(raw)})
 			}
 		}
 	}
 	if strings.Contains(s, "b'") || strings.Contains(s, `b"`) {
-		for _, m := range pythonBytes.FindAllStringSubmatchIndex(s, -1) {
+		for _, m := range pythonBytes().FindAllStringSubmatchIndex(s, -1) {
 			from, to := max(m[2], m[4]), max(m[3], m[5])
 			raw, ok := unescape(s[from:to])
 			if ok && len(raw) == objectid.Size && plausible(raw) && strings.Trim(raw, letters) != "" {
@@ -51,7 +50,7 @@ const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz _-"
 // bytesAlone returns the digits of the id that s is as twelve bytes in base64 or in
 // a list of numbers, or "". Such bytes must have the time of a plausible id.
 func bytesAlone(s string) string {
-	if len(s) == 16 && !proseWord.MatchString(s) {
+	if len(s) == 16 && !proseWord().MatchString(s) {
 		alphabet := base64.StdEncoding
 		if strings.ContainsAny(s, "-_") {
 			alphabet = base64.URLEncoding

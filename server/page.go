@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	g "maragu.dev/gomponents"
@@ -29,7 +30,7 @@ type asset struct {
 
 // assets are the files by name. Their URLs contain a hash of the content, so that
 // browsers can cache them.
-var assets = func() map[string]asset {
+var assets = sync.OnceValue(func() map[string]asset {
 	out := map[string]asset{}
 	entries, err := fs.ReadDir(files, "static")
 	if err != nil {
@@ -47,7 +48,7 @@ var assets = func() map[string]asset {
 		out[e.Name()] = asset{mime.TypeByExtension(path.Ext(e.Name())), hex.EncodeToString(sum[:6]), data}
 	}
 	return out
-}()
+})
 
 // view is one part of the page.
 type view struct {
@@ -63,7 +64,7 @@ var views = []view{
 }
 
 // assetURL returns the path of a file.
-func assetURL(name string) string { return "/static/" + assets[name].tag + "/" + name }
+func assetURL(name string) string { return "/static/" + assets()[name].tag + "/" + name }
 
 // frame returns a whole page with the contents of a view, whose path is current. A
 // session can be ended.
@@ -102,7 +103,7 @@ func frame(title, current, version string, session bool, contents g.Node) g.Node
 func (s *Server) addPages() {
 	s.mux.HandleFunc("GET /static/{tag}/{name}", serveAsset)
 	s.mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "/static/"+assets["icon.svg"].tag+"/icon.svg", http.StatusMovedPermanently)
+		http.Redirect(w, r, "/static/"+assets()["icon.svg"].tag+"/icon.svg", http.StatusMovedPermanently)
 	})
 	s.addAbout()
 	s.addLogin()
@@ -112,7 +113,7 @@ func (s *Server) addPages() {
 }
 
 func serveAsset(w http.ResponseWriter, r *http.Request) {
-	a, ok := assets[r.PathValue("name")]
+	a, ok := assets()[r.PathValue("name")]
 	if !ok || a.tag != r.PathValue("tag") {
 		http.NotFound(w, r)
 		return

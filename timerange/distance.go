@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -32,7 +33,7 @@ func (d distance) negative() distance { return distance{-d.months, -d.rest} }
 
 var (
 	// number and unit are parts of a distance.
-	numberAndUnit = regexp.MustCompile(`^(\d{1,18}(?:\.\d{1,9})?) ?([a-zµ]+)[ ,]*(?:and )?`)
+	numberAndUnit = pattern(`^(\d{1,18}(?:\.\d{1,9})?) ?([a-zµ]+)[ ,]*(?:and )?`)
 
 	units = map[string]time.Duration{
 		"ns": time.Nanosecond, "us": time.Microsecond, "µs": time.Microsecond, "ms": time.Millisecond,
@@ -63,7 +64,7 @@ func parseDistance(s string) (distance, error) {
 		return d, errNoDistance
 	}
 	for s != "" {
-		m := numberAndUnit.FindStringSubmatch(s)
+		m := numberAndUnit().FindStringSubmatch(s)
 		if m == nil {
 			return distance{}, errNoDistance
 		}
@@ -101,7 +102,7 @@ func parseDistance(s string) (distance, error) {
 }
 
 // one is a distance in words for one unit.
-var one = regexp.MustCompile(`^(?:an?|last) (second|minute|hour|day|week|month|year)$`)
+var one = pattern(`^(?:an?|last) (second|minute|hour|day|week|month|year)$`)
 
 // parseWords reads a time in words: now, today, yesterday, 2 hours ago, last month.
 func parseWords(s string, now time.Time) (t time.Time, ok bool, err error) {
@@ -118,7 +119,7 @@ func parseWords(s string, now time.Time) (t time.Time, ok bool, err error) {
 		return midnight.AddDate(0, 0, 1), true, nil
 	}
 	ago, isAgo := strings.CutSuffix(s, " ago")
-	if m := one.FindStringSubmatch(ago); m != nil && isAgo != strings.HasPrefix(ago, "last ") {
+	if m := one().FindStringSubmatch(ago); m != nil && isAgo != strings.HasPrefix(ago, "last ") {
 		ago, isAgo = "1"+m[1], true
 	}
 	if !isAgo {
@@ -139,4 +140,10 @@ func Duration(s string, now time.Time) (time.Duration, error) {
 		return 0, fmt.Errorf("duration %q: %w", s, err)
 	}
 	return now.Sub(d.before(now)), nil
+}
+
+// pattern returns a regular expression that is compiled when it is first used: most
+// runs of the command use none.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"sync"
 	"syscall"
 	"time"
 
@@ -112,13 +113,19 @@ func (s streams) warn(format string, args ...any) {
 }
 
 // packagePrefix matches the name of a package in front of its error.
-var packagePrefix = regexp.MustCompile(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server): `)
+var packagePrefix = pattern(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server): `)
 
 // plain returns the text of an error without the names of packages, which do not help
 // users of the command.
 func plain(text string) string {
-	for packagePrefix.MatchString(text) {
-		text = packagePrefix.ReplaceAllString(text, "$1")
+	for packagePrefix().MatchString(text) {
+		text = packagePrefix().ReplaceAllString(text, "$1")
 	}
 	return text
+}
+
+// pattern returns a regular expression that is compiled when it is first used: most
+// runs of the command use none.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
