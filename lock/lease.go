@@ -24,7 +24,7 @@ type Lease struct {
 	cause    error // why the lease has ended; nil while it has not
 	released bool
 	failed   bool // the last renewal did
-	renewal  engine.Renewal
+	renewal  engine.Timer
 	expiry   *time.Timer // ends the lease at its deadline; nil until somebody needs that
 	ctx      context.Context
 	cancel   context.CancelCauseFunc // nil until somebody asks for ctx
@@ -39,7 +39,7 @@ func NewLease(ctx context.Context, name string, owner Owner, events func(Event),
 	if !g.Deadline.IsZero() {
 		first = min(first, g.Deadline.Sub(l.began)/2)
 	}
-	g.Renewals.Set(&l.renewal, first, l.renew)
+	g.Timers.Set(&l.renewal, first, l.renew)
 	return l
 }
 
@@ -130,7 +130,7 @@ func (l *Lease) end(cause error) {
 		return
 	}
 	l.cause = cause
-	l.grant.Renewals.Stop(&l.renewal)
+	l.grant.Timers.Stop(&l.renewal)
 	if l.expiry != nil {
 		l.expiry.Stop()
 	}
@@ -189,7 +189,7 @@ func (l *Lease) renew() {
 		l.end(err)
 	case err != nil:
 		l.failed = true
-		l.grant.Renewals.Set(&l.renewal, max(0, l.grant.Retry-time.Since(asked)), l.renew)
+		l.grant.Timers.Set(&l.renewal, max(0, l.grant.Retry-time.Since(asked)), l.renew)
 	default:
 		if deadline.After(l.deadline) {
 			l.deadline = deadline
@@ -201,6 +201,6 @@ func (l *Lease) renew() {
 				go l.tell(RenewedLate, nil)
 			}
 		}
-		l.grant.Renewals.Set(&l.renewal, l.grant.Every, l.renew)
+		l.grant.Timers.Set(&l.renewal, l.grant.Every, l.renew)
 	}
 }

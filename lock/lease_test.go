@@ -32,7 +32,7 @@ const ttl = 30 * time.Second
 
 func begin(k *keeper) *lock.Lease {
 	return lock.NewLease(context.Background(), "job", lock.Owner{}, nil, engine.Grant{
-		Fence: 7, Deadline: time.Now().Add(ttl), Every: ttl / 3, Retry: ttl / 6, Renewals: new(engine.Renewals), Keeper: k,
+		Fence: 7, Deadline: time.Now().Add(ttl), Every: ttl / 3, Retry: ttl / 6, Timers: new(engine.Timers), Keeper: k,
 	})
 }
 
@@ -120,7 +120,7 @@ func TestLeaseEndsAtOnceWhenLost(t *testing.T) {
 func TestCheckAsksTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lease := lock.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
-			Renewals: new(engine.Renewals),
+			Timers:   new(engine.Timers),
 			Deadline: time.Now().Add(-time.Nanosecond), Every: time.Hour, Retry: time.Hour,
 			Keeper: &keeper{},
 		})
@@ -165,7 +165,7 @@ func TestReleaseReturnsTheErrorOfTheEngine(t *testing.T) {
 func TestShortGrantIsRenewedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lease := lock.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
-			Renewals: new(engine.Renewals),
+			Timers:   new(engine.Timers),
 			Deadline: time.Now().Add(ttl / 6), Every: ttl / 3, Retry: ttl / 6,
 			Keeper: &keeper{keep: func() (time.Time, error) { return time.Now().Add(ttl), nil }},
 		})

@@ -30,12 +30,19 @@ func PostgresFaults() []Fault {
 			resume()
 		})},
 		{Name: "holder killed (kill -9), waiters on its host", OneHolder: true, run: besidePostgres(func(l *lab, _ *testenv.Cable) { l.kill(l.workers[0]) })},
-		{Name: "holder cut off, both directions", OneHolder: true, run: besidePostgres(func(_ *lab, c *testenv.Cable) {
-			c.Cut(true)
-			time.Sleep(5 * TTL / 2)
-			c.Cut(false)
-		})},
+		{Name: "holder cut off, both directions", OneHolder: true, run: cutOff(true, true)},
+		{Name: "holder cut off, its requests only", OneHolder: true, run: cutOff(true, false)},
+		{Name: "holder cut off, the answers only", OneHolder: true, run: cutOff(false, true)},
 	}
+}
+
+// cutOff returns what cuts the holder off from a PostgreSQL server for a time.
+func cutOff(requests, answers bool) func(*lab) {
+	return besidePostgres(func(_ *lab, c *testenv.Cable) {
+		c.Cut(requests, answers)
+		time.Sleep(5 * TTL / 2)
+		c.Cut(false, false)
+	})
 }
 
 // onPostgres returns what runs a fault of a PostgreSQL server.

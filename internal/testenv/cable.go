@@ -11,7 +11,7 @@ import (
 type Cable struct {
 	relay
 
-	cut     bool
+	cut     [2]bool // requests, answers
 	delay   time.Duration
 	answers int // until one is lost; 0: none is
 	lost    int
@@ -27,9 +27,11 @@ func NewCable(t testing.TB, target string) *Cable {
 	return c
 }
 
-// Cut holds everything back, as a network does that loses all packets. Once it is
-// whole again, what was sent arrives.
-func (c *Cable) Cut(cut bool) { c.change(func() { c.cut = cut }) }
+// Cut holds back requests, answers or both, as a network does that loses all packets.
+// Once it is whole again, what was sent arrives.
+func (c *Cable) Cut(requests, answers bool) {
+	c.change(func() { c.cut = [2]bool{requests, answers} })
+}
 
 // Slow makes every message of either side wait for d.
 func (c *Cable) Slow(d time.Duration) { c.change(func() { c.delay = d }) }
@@ -52,7 +54,7 @@ func (c *Cable) pass(to, from net.Conn, answers bool) {
 	b := make([]byte, 1<<16)
 	for {
 		n, err := from.Read(b)
-		if err != nil || !c.mayPass() || answers && c.loses() {
+		if err != nil || !c.mayPass(answers) || answers && c.loses() {
 			return
 		}
 		if _, err := to.Write(b[:n]); err != nil {
@@ -61,12 +63,16 @@ func (c *Cable) pass(to, from net.Conn, answers bool) {
 	}
 }
 
-// mayPass waits until a message may pass, and reports whether the test goes on.
-func (c *Cable) mayPass() bool {
+// mayPass waits until a request or an answer may pass, and reports whether the test
+// goes on.
+func (c *Cable) mayPass(answer bool) bool {
 	var delay time.Duration
 	blocked := func() bool {
 		delay = c.delay
-		return c.cut
+		if answer {
+			return c.cut[1]
+		}
+		return c.cut[0]
 	}
 	if !c.wait(blocked) {
 		return false

@@ -48,7 +48,7 @@ type Locker struct {
 	mode     fs.FileMode // of the files
 	process  gpid.GPID
 	events   func(lock.Event)
-	renewals engine.Renewals
+	renewals engine.Timers
 	calls    *calls.Calls
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 )
 
 // Driver is what a [Locker] needs of a Redis client. [New] makes one of a rueidis
@@ -57,16 +56,11 @@ func permanent(err error) bool {
 	return true
 }
 
-// run runs a script, by its digest where Redis knows it. Each of the two requests
-// takes no longer than try.
-func run(ctx context.Context, try time.Duration, d Driver, s script, keys, args []string) (string, error) {
-	limited, cancel := limit(ctx, try)
-	defer cancel()
-	reply, err := d.EvalSHA(limited, s.sha1, keys, args)
+// run runs a script, by its digest where Redis knows it.
+func run(ctx context.Context, d Driver, s script, keys, args []string) (string, error) {
+	reply, err := d.EvalSHA(ctx, s.sha1, keys, args)
 	if err != nil && code(err) == "NOSCRIPT" {
-		again, cancel := limit(ctx, try)
-		defer cancel()
-		reply, err = d.Eval(again, s.text, keys, args)
+		reply, err = d.Eval(ctx, s.text, keys, args)
 	}
 	return reply, err
 }

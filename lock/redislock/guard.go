@@ -27,7 +27,9 @@ func (g Guard) Set(ctx context.Context, fence uint64, value string) error {
 	if driver == nil {
 		driver = rueidisDriver{g.Client}
 	}
-	seen, err := run(ctx, maxTry, driver, guardScript, []string{g.Key}, []string{strconv.FormatUint(fence, 10), value})
+	ctx, cancel := context.WithTimeout(ctx, maxTry)
+	defer cancel()
+	seen, err := run(ctx, driver, guardScript, []string{g.Key}, []string{strconv.FormatUint(fence, 10), value})
 	if err != nil {
 		return fmt.Errorf("redislock: compare fence in %q: %w", g.Key, err)
 	}

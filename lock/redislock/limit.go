@@ -4,65 +4,72 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/oidkit/oid/lock/internal/engine"
 )
 
-// limited is a context that ends at a time, like that of [context.WithDeadline],
-// but sets a timer only if somebody waits for its end. Where a request has a
-// connection for itself, the connection's own deadline is all that is needed, and
-// a timer would cost as much as a good part of the request.
+// limited is the context of one request. With a client of ours it does not end at
+// its deadline: then the connection ends on which the request waits. A context that
+// ends needs a timer and a channel, which would cost as much as a good part of the
+// request.
 type limited struct {
 	context.Context
-	at time.Time
+	l     *Locker
+	began time.Time
+	limit time.Duration
+	stop  context.CancelFunc // nil for a client of ours
+	timer engine.Timer
 
 	mu   sync.Mutex
-	with context.Context // with a timer; nil until Done is called
-	stop context.CancelFunc
+	done bool
 }
 
-// limit returns a context that ends after d or with ctx. The caller calls cancel.
-func limit(ctx context.Context, d time.Duration) (_ context.Context, cancel func()) {
-	l := &limited{Context: ctx, at: time.Now().Add(d)}
-	return l, l.cancel
+// limit returns the context of a request that takes no longer than d. The caller
+// calls cancel.
+func (l *Locker) limit(ctx context.Context, d time.Duration) *limited {
+	c := &limited{Context: ctx, l: l, began: time.Now(), limit: d}
+	if l.reset == nil {
+		c.Context, c.stop = context.WithTimeout(ctx, d)
+	} else {
+		c.watch()
+	}
+	return c
 }
 
-// Deadline returns the earlier of l's own deadline and its parent's.
-func (l *limited) Deadline() (time.Time, bool) {
-	if at, ok := l.Context.Deadline(); ok && at.Before(l.at) {
+// Deadline returns the earlier of c's own deadline and its parent's.
+func (c *limited) Deadline() (time.Time, bool) {
+	end := c.began.Add(c.limit)
+	if at, ok := c.Context.Deadline(); ok && at.Before(end) {
 		return at, true
 	}
-	return l.at, true
+	return end, true
 }
 
-// Done returns a channel that is closed at the end.
-func (l *limited) Done() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.with == nil {
-		l.with, l.stop = context.WithDeadline(l.Context, l.at)
-	}
-	return l.with.Done()
+// watch waits for the deadline.
+func (c *limited) watch() {
+	// Timers may be early by a sixteenth.
+	c.l.timeouts.Set(&c.timer, c.limit+c.limit/15, c.drop)
 }
 
-// Err returns why the context has ended, or nil.
-func (l *limited) Err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.with != nil:
-		return l.with.Err()
-	case l.Context.Err() != nil:
-		return l.Context.Err()
-	case !time.Now().Before(l.at):
-		return context.DeadlineExceeded
+// drop ends the connections. It waits again in case the request goes on with one
+// that is just being opened.
+func (c *limited) drop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.done {
+		c.l.reset(time.Now())
+		c.watch()
 	}
-	return nil
 }
 
-// cancel stops the timer, if there is one.
-func (l *limited) cancel() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.stop != nil {
-		l.stop()
+// cancel ends the watch.
+func (c *limited) cancel() {
+	if c.stop != nil {
+		c.stop()
+		return
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done = true
+	c.l.timeouts.Stop(&c.timer)
 }

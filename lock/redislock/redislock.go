@@ -45,7 +45,6 @@ package redislock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -123,7 +122,8 @@ type Locker struct {
 
 	nonce    atomic.Uint64
 	seen     atomic.Uint64 // the highest fence of any lock
-	renewals engine.Renewals
+	renewals engine.Timers
+	timeouts engine.Timers // of requests
 	calls    *calls.Calls
 	queue    queue
 	watches  watches
@@ -199,22 +199,27 @@ func keys(name string) []string {
 
 // eval runs a script and returns what it returned after the nonce. args[0] is for
 // the nonce. The request takes no longer than try.
-func (l *Locker) eval(ctx context.Context, try time.Duration, s script, keys []string, args ...string) (string, error) {
-	began := time.Now()
+func (l *Locker) eval(ctx context.Context, try time.Duration, s script, keys, args []string) (string, error) {
+	request := l.limit(ctx, try)
+	defer request.cancel()
 	// RESP has no numbers by which a reply finds its request; after one is lost,
 	// all replies are those to other requests.
 	nonce := strconv.FormatUint(l.nonce.Add(1), 36)
 	args[0] = nonce
-	reply, err := run(ctx, try, l.driver, s, keys, args)
+	reply, err := run(request, l.driver, s, keys, args)
 	if err == nil {
 		echo, rest, _ := strings.Cut(reply, " ")
 		if echo == nonce {
 			return rest, nil
 		}
 		err = errNonce
+	} else if code(err) == "" && ctx.Err() == nil && time.Since(request.began) >= try {
+		err = fmt.Errorf("no answer within %v", try)
+	} else {
+		return "", err
 	}
-	if l.reset != nil && ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errNonce)) {
-		l.reset(began)
+	if l.reset != nil {
+		l.reset(request.began)
 	}
 	return "", err
 }
@@ -229,10 +234,10 @@ func (l *Locker) see(fence uint64) {
 	}
 }
 
-// guess returns a fence above all that were seen, as the scripts take it.
+// guess returns a fence above all that were seen, or 0.
 func (l *Locker) guess() string {
 	if seen := l.seen.Load(); seen > 0 {
 		return strconv.FormatUint(seen+1, 10)
 	}
-	return ""
+	return "0"
 }

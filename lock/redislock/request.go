@@ -60,18 +60,16 @@ func (r *request) try() time.Duration { return min(r.ttl/6, maxTry) }
 // ms returns the TTL as the scripts take it.
 func (r *request) ms() string { return strconv.FormatInt(r.ttl.Milliseconds(), 10) }
 
-// tail returns the lock's value after the fence.
-func (r *request) tail(detail string) string {
-	return r.text + " " + version + " " + strconv.FormatInt(r.since.UnixMicro(), 10) + " " + detail
+// value returns the lock's value while r holds it with a fence.
+func (r *request) value(fence, detail string) string {
+	return fence + " " + r.text + " " + version + " " + strconv.FormatInt(r.since.UnixMicro(), 10) + " " + detail
 }
 
-// waiter returns r as the scripts name it in the queue, or "" if it is not there.
-func (r *request) waiter() string {
-	if r.wake == nil || r.fence > 0 {
-		return ""
-	}
-	return r.l.channel + " " + r.text
-}
+// queued reports whether r may be in the queue.
+func (r *request) queued() bool { return r.wake != nil && r.fence == 0 }
+
+// waiter returns r as the scripts name it in the queue.
+func (r *request) waiter() string { return r.l.channel + " " + r.text }
 
 // answer is what Redis says to a request.
 type answer struct {
@@ -88,7 +86,12 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 	if r.options.Command != "" || r.options.Group {
 		detail = describe(holder.Self(r.options))
 	}
-	reply, err := r.l.eval(ctx, r.try(), acquireScript, r.keys, "", r.tail(detail), r.ms(), r.l.guess(), r.waiter(), r.ticket)
+	guess := r.l.guess()
+	args := append(make([]string, 0, 6), "", r.value(guess, detail), r.ms(), guess)
+	if r.queued() {
+		args = append(args, r.waiter(), r.ticket)
+	}
+	reply, err := r.l.eval(ctx, r.try(), acquireScript, r.keys, args)
 	if err != nil {
 		return a, err
 	}
@@ -124,7 +127,7 @@ func (r *request) lease(ctx context.Context, fence uint64) *lock.Lease {
 	r.l.tell(lock.Event{Kind: lock.Acquired, Name: r.name, Owner: r.owner, Fence: fence, Took: time.Since(r.began)})
 	return lock.NewLease(ctx, r.name, r.owner, r.l.options.Events, engine.Grant{
 		Fence: fence, Deadline: r.deadline(r.since),
-		Every: r.ttl / 3, Retry: r.ttl / 6, Renewals: &r.l.renewals, Keeper: r,
+		Every: r.ttl / 3, Retry: r.ttl / 6, Timers: &r.l.renewals, Keeper: r,
 	})
 }
 
@@ -141,16 +144,16 @@ func (r *request) Keep() (time.Time, error) {
 func (r *request) SetGroup(pgid int) error {
 	h := holder.Self(r.options)
 	h.Group = pgid
-	return r.renew(r.tail(describe(h)))
+	return r.renew(r.value(strconv.FormatUint(r.fence, 10), describe(h)))
 }
 
-// renew extends the lock and replaces its value after the fence, unless tail is "".
-func (r *request) renew(tail string) error {
+// renew extends the lock and replaces its value, unless value is "".
+func (r *request) renew(value string) error {
 	if err := r.l.calls.Begin(); err != nil {
 		return err
 	}
 	defer r.l.calls.Done()
-	reply, err := r.l.eval(r.l.calls.Closing, r.try(), renewScript, r.keys, "", strconv.FormatUint(r.fence, 10)+" "+r.text, r.ms(), tail)
+	reply, err := r.l.eval(r.l.calls.Closing, r.try(), renewScript, r.keys, []string{"", strconv.FormatUint(r.fence, 10) + " " + r.text, r.ms(), value})
 	if err != nil {
 		return fmt.Errorf("redislock: renew %q: %w", r.name, err)
 	}
@@ -179,13 +182,17 @@ func (r *request) Free() error {
 // release gives the lock back or leaves the queue. It reports whether r had the
 // lock, and whether an earlier attempt may have worked.
 func (r *request) release() (had, unsure bool, err error) {
+	args := append(make([]string, 0, 5), "", strconv.FormatUint(r.fence, 10), r.text, r.ms())
+	if r.queued() {
+		args = append(args, r.waiter())
+	}
 	for i := range tries {
 		if i > 0 {
 			unsure = true
 			time.Sleep(r.try() / 10)
 		}
 		var reply string
-		reply, err = r.l.eval(context.Background(), r.try(), releaseScript, r.keys, "", strconv.FormatUint(r.fence, 10), r.text, r.ms(), r.waiter())
+		reply, err = r.l.eval(context.Background(), r.try(), releaseScript, r.keys, args)
 		if err == nil {
 			return reply == "1", unsure, nil
 		}

@@ -67,7 +67,7 @@ func (d rueidisDriver) Info(ctx context.Context) (map[string]string, error) {
 	for addr, node := range d.client.Nodes() {
 		// Like all requests it has a deadline: one without would make the client
 		// serve the connection by goroutines from then on, which takes longer.
-		limited, cancel := limit(ctx, maxTry)
+		limited, cancel := context.WithTimeout(ctx, maxTry)
 		info, err := text(node.Do(limited, node.B().Info().Build()))
 		cancel()
 		if err != nil {
@@ -81,7 +81,7 @@ func (d rueidisDriver) Info(ctx context.Context) (map[string]string, error) {
 func (d rueidisDriver) Scan(ctx context.Context, pattern string, found func(string)) error {
 	for _, node := range d.client.Nodes() {
 		for cursor := uint64(0); ; {
-			limited, cancel := limit(ctx, maxTry)
+			limited, cancel := context.WithTimeout(ctx, maxTry)
 			page, err := node.Do(limited, node.B().Scan().Cursor(cursor).Match(pattern).Count(1000).Build()).AsScanEntry()
 			cancel()
 			if err != nil {

@@ -44,7 +44,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := l.eval(context.Background(), r.try(), at(t, acquireScript, micros), r.keys, "", r.tail(l.detail), r.ms(), l.guess(), "", "")
+		reply, err := l.eval(context.Background(), r.try(), at(t, acquireScript, micros), r.keys, []string{"", r.value(l.guess(), l.detail), r.ms(), l.guess()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +321,7 @@ func FuzzParseValue(f *testing.F) {
 			return
 		}
 		r := request{text: v.owner.String(), since: v.since}
-		again, err := parseValue(strconv.FormatUint(v.fence, 10) + " " + r.tail(describe(v.holder)))
+		again, err := parseValue(r.value(strconv.FormatUint(v.fence, 10), describe(v.holder)))
 		if err != nil || again != v {
 			t.Errorf("%q is read as %+v, and that as %+v, %v", text, v, again, err)
 		}

@@ -186,8 +186,9 @@ func (w *worker) kill() {
 // place is a store with what can be done to its way to a worker. A nil cut is a store
 // that nobody can be cut off from.
 type place struct {
-	uris      [2]string
-	cut, slow func(worker int) (undo func())
+	uris [2]string
+	cut  func(worker int, requests, answers bool) (undo func())
+	slow func(worker int) (undo func())
 }
 
 // places are the stores.
@@ -225,14 +226,18 @@ func wired(t *testing.T, uri, addr string) place {
 	for i, c := range cables {
 		p.uris[i] = strings.Replace(uri, addr, c.Addr, 1)
 	}
-	p.cut = func(i int) func() { cables[i].Cut(true); return func() { cables[i].Cut(false) } }
+	p.cut = func(i int, requests, answers bool) func() {
+		cables[i].Cut(requests, answers)
+		return func() { cables[i].Cut(false, false) }
+	}
 	p.slow = func(i int) func() { cables[i].Slow(faultTTL / 8); return func() { cables[i].Slow(0) } }
 	return p
 }
 
 // TestTwoProcesses lets two processes that never speak take a lock through twenty
-// rounds in which one is stopped, killed, cut off or kept waiting. They are never both
-// inside their deadlines, the fences rise, and both get their turns.
+// rounds in which one is stopped, killed, cut off in one direction or both, or kept
+// waiting. They are never both inside their deadlines, the fences rise, and both get
+// their turns.
 func TestTwoProcesses(t *testing.T) {
 	for name, open := range places {
 		t.Run(name, func(t *testing.T) {
@@ -257,7 +262,8 @@ func TestTwoProcesses(t *testing.T) {
 					w.kill()
 					w.start()
 				case round%4 == 2:
-					undo := p.cut(i)
+					ways := [][2]bool{{true, true}, {true, false}, {false, true}}[round/4%3]
+					undo := p.cut(i, ways[0], ways[1])
 					pause()
 					undo()
 				default:

@@ -41,7 +41,7 @@ type Options struct {
 type Locker struct {
 	store    store.Store
 	options  Options
-	renewals engine.Renewals
+	renewals engine.Timers
 	calls    *calls.Calls
 }
 

@@ -29,7 +29,7 @@ type Grant struct {
 	Every time.Duration
 	// Retry is the time from a renewal that failed to the next.
 	Retry time.Duration
-	// Renewals calls for the renewals.
-	Renewals *Renewals
-	Keeper   Keeper
+	// Timers calls for the renewals.
+	Timers *Timers
+	Keeper Keeper
 }

@@ -1,30 +1,38 @@
 -- Takes the lock if it is free, or else joins the queue.
 --
--- ARGV: nonce, the value after the fence, which begins with the owner, ttl in
--- milliseconds, the highest fence seen plus one or '', the waiter "channel owner"
--- or '' if the owner does not wait, its ticket or '' if it has none.
+-- ARGV: nonce, the value "guess owner ..." of a lock that the owner holds, ttl in
+-- milliseconds, the guess of the fence: the highest one seen plus one or 0, and for
+-- an owner that waits "channel owner" and its ticket or ''.
 -- Returns "nonce granted fence" if the owner has the lock now, and otherwise
 -- "nonce refused wait ticket value": ask again after wait milliseconds.
 --
 -- Asking twice is harmless: an owner that has the lock is told so again, and a
 -- waiter keeps its ticket.
 
-local nonce, tail, ttl, guess, waiter, ticket = unpack(ARGV)
-local value = redis.call('GET', KEYS[1])
+local nonce, new, ttl, guess, waiter, ticket = unpack(ARGV)
+local value, heard
+if waiter then
+  value, heard = unpack(redis.call('MGET', KEYS[1], KEYS[3]))
+else
+  value = redis.call('GET', KEYS[1])
+end
 
 -- The lock is free, so nobody waits, and this client has seen the last fence.
 if value and #guess == #value and guess > value and not string.find(value, ' ', 1, true) then
-  redis.call('SET', KEYS[1], guess .. ' ' .. tail, 'PX', ttl)
+  redis.call('SET', KEYS[1], new, 'PX', ttl)
   return nonce .. ' granted ' .. guess
 end
 
 -- include prelude.lua
 
-local heard = redis.call('GET', KEYS[3])
-local owner = string.match(tail, '^%S+')
+if heard == nil then
+  heard = redis.call('GET', KEYS[3])
+end
+local tail = string.sub(new, #guess + 1) -- with the blank after the fence
+local owner = string.match(tail, '^ (%S+)')
 local fence, rest = read(value, heard)
 if is_held_by(rest, owner) then
-  set(fence .. ' ' .. tail, ttl)
+  set(fence .. tail, ttl)
   return nonce .. ' granted ' .. fence
 end
 
@@ -43,14 +51,16 @@ if rest ~= '' then
     end
   end
   if wait then
-    if waiter ~= '' then
+    if waiter then
       if ticket == '' then
         ticket = now()
       end
       -- PEXPIRE comes first because a Redis whose memory is full accepts it.
-      local life = math.max(redis.call('PTTL', KEYS[2]), ttl)
+      local left = redis.call('PTTL', KEYS[2])
+      local life = math.max(left, ttl)
       redis.call('PEXPIRE', KEYS[2], life)
-      if redis.call('ZADD', KEYS[2], 'NX', ticket, waiter) == 1 then
+      redis.call('ZADD', KEYS[2], 'NX', ticket, waiter)
+      if left < 0 then -- the queue is new
         redis.call('PEXPIRE', KEYS[2], life)
       end
       if not heard or not first then
@@ -61,19 +71,19 @@ if rest ~= '' then
         redis.call('SET', KEYS[3], (fence or '0') .. ' ' .. waiter .. ' ' .. other, 'PX', life)
       end
     end
-    return nonce .. ' refused ' .. wait .. ' ' .. ticket .. ' ' .. value
+    return nonce .. ' refused ' .. wait .. ' ' .. (ticket or '') .. ' ' .. value
   end
 end
 
-if ticket ~= '' then
+if waiter and ticket ~= '' then
   redis.call('ZREM', KEYS[2], waiter)
 end
 fence = fence and string.format('%.0f', fence + 1) or now()
 if #guess > #fence or (#guess == #fence and guess > fence) then
   fence = guess
 end
-redis.call('SET', KEYS[1], fence .. ' ' .. tail, 'PX', ttl)
-if heard and waiter ~= '' and ticket == '' then
+redis.call('SET', KEYS[1], fence .. tail, 'PX', ttl)
+if heard and waiter and ticket == '' then
   redis.call('ZREM', KEYS[2], waiter) -- the reply with its ticket may have been lost
 end
 

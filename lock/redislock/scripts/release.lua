@@ -1,7 +1,7 @@
 -- Frees the lock if the owner has it, or passes on a reservation for the owner.
 --
--- ARGV: nonce, the lease's fence or 0, owner, ttl in milliseconds, the waiter
--- "channel owner" that leaves the queue or ''.
+-- ARGV: nonce, the lease's fence or 0, owner, ttl in milliseconds, and the waiter
+-- "channel owner" if it leaves the queue.
 -- Returns "nonce 1" if the owner had the lock, and otherwise "nonce 0".
 --
 -- The first waiter is told to ask, and for a moment nobody else can take the lock.
@@ -47,13 +47,13 @@ local function tell_later(first)
   end
 end
 
-if leaving ~= '' then
+if leaving then
   redis.call('ZREM', KEYS[2], leaving)
 end
 local fence, rest = read(value, heard)
 local had = is_held_by(rest, owner)
 if not had and reserved(rest) ~= owner then
-  local first = leaving ~= '' and reserved(rest) and redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  local first = leaving and reserved(rest) and redis.call('ZRANGE', KEYS[2], 0, 0)[1]
   if first then
     tell_later(first) -- the one that leaves may have been told
   end

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Renewals calls functions when they are due. It has one timer for all of them,
+// Timers calls functions when they are due. It has one timer for all of them,
 // because most leases end long before their first renewal: adding and removing
-// one costs a few pointers. The zero Renewals is ready to use, and any number of
+// one costs a few pointers. The zero Timers is ready to use, and any number of
 // goroutines may share one.
-type Renewals struct {
+type Timers struct {
 	mu    sync.Mutex
-	all   Renewal // head of a ring
+	all   Timer // head of a ring
 	timer *time.Timer
 	next  time.Time // when the timer fires; zero if it is not set
 }
 
-// Renewal is a function that [Renewals] calls once, unless it is stopped. The
-// zero Renewal is ready to use.
-type Renewal struct {
-	before, after *Renewal
+// Timer is a function that [Timers] calls once, unless it is stopped. The
+// zero Timer is ready to use.
+type Timer struct {
+	before, after *Timer
 	due           time.Time
 	call          func()
 }
@@ -27,7 +27,7 @@ type Renewal struct {
 // Set makes call run in a goroutine of its own after d, and forgets what was set
 // before. It may run up to a sixteenth of d early, so that many are served at
 // once.
-func (s *Renewals) Set(r *Renewal, d time.Duration, call func()) {
+func (s *Timers) Set(r *Timer, d time.Duration, call func()) {
 	due := time.Now().Add(d)
 	if step := d / 16; step > 0 {
 		due = due.Add(-time.Duration(due.UnixNano() % int64(step)))
@@ -46,13 +46,13 @@ func (s *Renewals) Set(r *Renewal, d time.Duration, call func()) {
 }
 
 // Stop forgets r. A call that has begun goes on.
-func (s *Renewals) Stop(r *Renewal) {
+func (s *Timers) Stop(r *Timer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.remove()
 }
 
-func (r *Renewal) remove() {
+func (r *Timer) remove() {
 	if r.after != nil {
 		r.before.after, r.after.before = r.after, r.before
 		r.before, r.after = nil, nil
@@ -60,7 +60,7 @@ func (r *Renewal) remove() {
 }
 
 // arm sets the timer to due if it would fire later. It is called with mu held.
-func (s *Renewals) arm(due time.Time) {
+func (s *Timers) arm(due time.Time) {
 	switch {
 	case !s.next.IsZero() && !due.Before(s.next):
 		return
@@ -73,7 +73,7 @@ func (s *Renewals) arm(due time.Time) {
 }
 
 // fire runs what is due and sets the timer for the rest.
-func (s *Renewals) fire() {
+func (s *Timers) fire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -95,7 +95,7 @@ func (s *Renewals) fire() {
 }
 
 // Close stops the timer. Nothing is called any more.
-func (s *Renewals) Close() {
+func (s *Timers) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.timer != nil {
