@@ -1,0 +1,67 @@
+package calls_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
+)
+
+// Close ends Closing at once, waits for the calls under way and lets no others begin.
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := calls.New()
+		if err := c.Begin(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Closing.Err(); err != nil {
+			t.Errorf("Closing has ended before Close: %v", err)
+		}
+		goOn := make(chan struct{})
+		c.Go(func() { <-goOn })
+		var firsts []bool
+		for range 2 {
+			go func() { firsts = append(firsts, c.Close()) }()
+			synctest.Wait()
+		}
+		if c.Closing.Err() == nil {
+			t.Error("Closing goes on after Close")
+		}
+		if err := c.Begin(); !errors.Is(err, lock.ErrClosed) {
+			t.Errorf("Begin after Close: %v, want ErrClosed", err)
+		}
+		c.Done()
+		synctest.Wait()
+		if len(firsts) > 0 {
+			t.Error("Close did not wait for a function")
+		}
+		close(goOn)
+		synctest.Wait()
+		if len(firsts) != 2 || firsts[0] == firsts[1] {
+			t.Errorf("first: %v, want true once", firsts)
+		}
+	})
+}
+
+// Close waits for a call that ends without Go.
+func TestCloseWaitsForCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := calls.New()
+		if err := c.Begin(); err != nil {
+			t.Fatal(err)
+		}
+		closed := false
+		go func() { closed = c.Close() }()
+		synctest.Wait()
+		if closed {
+			t.Error("Close did not wait")
+		}
+		c.Done()
+		synctest.Wait()
+		if !closed {
+			t.Error("Close did not end with the last call")
+		}
+	})
+}
