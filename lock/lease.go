@@ -39,7 +39,7 @@ func NewLease(ctx context.Context, name string, owner Owner, events func(Event),
 	if !g.Deadline.IsZero() {
 		first = min(first, g.Deadline.Sub(l.began)/2)
 	}
-	g.Timers.Set(&l.renewal, first, l.renew)
+	g.Timers.Set(&l.renewal, l.began, first, l.renew)
 	return l
 }
 
@@ -189,7 +189,7 @@ func (l *Lease) renew() {
 		l.end(err)
 	case err != nil:
 		l.failed = true
-		l.grant.Timers.Set(&l.renewal, max(0, l.grant.Retry-time.Since(asked)), l.renew)
+		l.grant.Timers.Set(&l.renewal, asked, max(l.grant.Retry, time.Since(asked)), l.renew)
 	default:
 		if deadline.After(l.deadline) {
 			l.deadline = deadline
@@ -201,6 +201,6 @@ func (l *Lease) renew() {
 				go l.tell(RenewedLate, nil)
 			}
 		}
-		l.grant.Timers.Set(&l.renewal, l.grant.Every, l.renew)
+		l.grant.Timers.Set(&l.renewal, time.Now(), l.grant.Every, l.renew)
 	}
 }

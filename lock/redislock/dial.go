@@ -6,6 +6,7 @@ import (
 	"net"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -63,13 +64,23 @@ func (d *dialer) closeBefore(t time.Time) {
 // conn is a connection that its dialer knows of while it is open.
 type conn struct {
 	net.Conn
-	dialer *dialer
+	dialer  *dialer
+	reading atomic.Bool // a goroutine waits for replies
 }
 
-// Write writes b. Before that other goroutines may run: what they ask for goes
-// together in the next packet, instead of in one for each.
+// Read reads into b.
+func (c *conn) Read(b []byte) (int, error) {
+	c.reading.Store(true)
+	defer c.reading.Store(false)
+	return c.Conn.Read(b)
+}
+
+// Write writes b. If several goroutines use the connection, others may run before:
+// what they ask for goes together in the next packet, instead of in one for each.
 func (c *conn) Write(b []byte) (int, error) {
-	runtime.Gosched()
+	if c.reading.Load() {
+		runtime.Gosched()
+	}
 	return c.Conn.Write(b)
 }
 

@@ -56,14 +56,8 @@ func permanent(err error) bool {
 	return true
 }
 
-// run runs a script, by its digest where Redis knows it.
-func run(ctx context.Context, d Driver, s script, keys, args []string) (string, error) {
-	reply, err := d.EvalSHA(ctx, s.sha1, keys, args)
-	if err != nil && code(err) == "NOSCRIPT" {
-		reply, err = d.Eval(ctx, s.text, keys, args)
-	}
-	return reply, err
-}
+// unknown reports whether Redis has not seen the script that it was to run.
+func unknown(err error) bool { return err != nil && code(err) == "NOSCRIPT" }
 
 // errNonce means that a reply does not belong to the request.
 var errNonce = errors.New("the reply belongs to another request")

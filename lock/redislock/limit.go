@@ -8,10 +8,9 @@ import (
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
-// limited is the context of one request. With a client of ours it does not end at
-// its deadline: then the connection ends on which the request waits. A context that
-// ends needs a timer and a channel, which would cost as much as a good part of the
-// request.
+// limited is the context of one request. With a client of ours its channel is not
+// closed at the deadline: then the connection ends on which the request waits. A timer
+// and a channel for each request would cost as much as a good part of it.
 type limited struct {
 	context.Context
 	l     *Locker
@@ -24,14 +23,14 @@ type limited struct {
 	done bool
 }
 
-// limit returns the context of a request that takes no longer than d. The caller
-// calls cancel.
-func (l *Locker) limit(ctx context.Context, d time.Duration) *limited {
-	c := &limited{Context: ctx, l: l, began: time.Now(), limit: d}
+// limit returns the context of a request that takes no longer than d from now. The
+// caller calls cancel.
+func (l *Locker) limit(ctx context.Context, now time.Time, d time.Duration) *limited {
+	c := &limited{Context: ctx, l: l, began: now, limit: d}
 	if l.reset == nil {
 		c.Context, c.stop = context.WithTimeout(ctx, d)
 	} else {
-		c.watch()
+		c.dropAfter(now, d+d/15) // a Timer may be early by a sixteenth
 	}
 	return c
 }
@@ -45,24 +44,31 @@ func (c *limited) Deadline() (time.Time, bool) {
 	return end, true
 }
 
-// watch waits for the deadline.
-func (c *limited) watch() {
-	// Timers may be early by a sixteenth.
-	c.l.timeouts.Set(&c.timer, c.limit+c.limit/15, c.drop)
-}
-
-// drop ends the connections. It waits again in case the request goes on with one
-// that is just being opened.
-func (c *limited) drop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.done {
-		c.l.reset(time.Now())
-		c.watch()
+// Err returns why a request may not be sent again, or nil.
+func (c *limited) Err() error {
+	if err := c.Context.Err(); err != nil {
+		return err
 	}
+	if time.Since(c.began) >= c.limit {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
-// cancel ends the watch.
+// dropAfter ends the connections that are open now, at d after now. A connection that
+// is opened meanwhile has longer.
+func (c *limited) dropAfter(now time.Time, d time.Duration) {
+	c.l.timeouts.Set(&c.timer, now, d, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !c.done {
+			c.l.reset(now)
+			c.dropAfter(time.Now(), maxTry)
+		}
+	})
+}
+
+// cancel leaves the connections open.
 func (c *limited) cancel() {
 	if c.stop != nil {
 		c.stop()

@@ -198,28 +198,34 @@ func keys(name string) []string {
 }
 
 // eval runs a script and returns what it returned after the nonce. args[0] is for
-// the nonce. The request takes no longer than try.
-func (l *Locker) eval(ctx context.Context, try time.Duration, s script, keys, args []string) (string, error) {
-	request := l.limit(ctx, try)
-	defer request.cancel()
+// the nonce. Each request takes no longer than try, the first one from now.
+func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s script, keys, args []string) (string, error) {
 	// RESP has no numbers by which a reply finds its request; after one is lost,
 	// all replies are those to other requests.
 	nonce := strconv.FormatUint(l.nonce.Add(1), 36)
 	args[0] = nonce
-	reply, err := run(request, l.driver, s, keys, args)
+	request := l.limit(ctx, now, try)
+	reply, err := l.driver.EvalSHA(request, s.sha1, keys, args)
+	request.cancel()
+	if unknown(err) {
+		now = time.Now()
+		request = l.limit(ctx, now, try)
+		reply, err = l.driver.Eval(request, s.text, keys, args)
+		request.cancel()
+	}
 	if err == nil {
 		echo, rest, _ := strings.Cut(reply, " ")
 		if echo == nonce {
 			return rest, nil
 		}
 		err = errNonce
-	} else if code(err) == "" && ctx.Err() == nil && time.Since(request.began) >= try {
+	} else if code(err) == "" && ctx.Err() == nil && time.Since(now) >= try {
 		err = fmt.Errorf("no answer within %v", try)
 	} else {
 		return "", err
 	}
 	if l.reset != nil {
-		l.reset(request.began)
+		l.reset(now)
 	}
 	return "", err
 }

@@ -18,6 +18,7 @@ type request struct {
 	l       *Locker
 	name    string
 	keys    []string
+	ms      string // the TTL as the scripts take it
 	owner   lock.Owner
 	text    string // of the owner
 	ttl     time.Duration
@@ -49,6 +50,7 @@ func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, err
 	}
 	r.ttl = r.ttl.Truncate(time.Millisecond)
 	r.keys = keys(name)
+	r.ms = strconv.FormatInt(r.ttl.Milliseconds(), 10)
 	r.owner = lock.Owner{Process: l.options.Process, ID: objectid.New()}
 	r.text = l.owners + r.owner.ID.String()
 	return r, l.calls.Begin()
@@ -56,9 +58,6 @@ func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, err
 
 // try is the longest that one request may take.
 func (r *request) try() time.Duration { return min(r.ttl/6, maxTry) }
-
-// ms returns the TTL as the scripts take it.
-func (r *request) ms() string { return strconv.FormatInt(r.ttl.Milliseconds(), 10) }
 
 // value returns the lock's value while r holds it with a fence.
 func (r *request) value(fence, detail string) string {
@@ -87,11 +86,11 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 		detail = describe(holder.Self(r.options))
 	}
 	guess := r.l.guess()
-	args := append(make([]string, 0, 6), "", r.value(guess, detail), r.ms(), guess)
+	args := append(make([]string, 0, 6), "", r.value(guess, detail), r.ms, guess)
 	if r.queued() {
 		args = append(args, r.waiter(), r.ticket)
 	}
-	reply, err := r.l.eval(ctx, r.try(), acquireScript, r.keys, args)
+	reply, err := r.l.eval(ctx, r.since, r.try(), acquireScript, r.keys, args)
 	if err != nil {
 		return a, err
 	}
@@ -134,7 +133,7 @@ func (r *request) lease(ctx context.Context, fence uint64) *lock.Lease {
 // Keep renews the lease.
 func (r *request) Keep() (time.Time, error) {
 	sent := time.Now()
-	if err := r.renew(""); err != nil {
+	if err := r.renew(sent, ""); err != nil {
 		return time.Time{}, err
 	}
 	return r.deadline(sent), nil
@@ -144,16 +143,16 @@ func (r *request) Keep() (time.Time, error) {
 func (r *request) SetGroup(pgid int) error {
 	h := holder.Self(r.options)
 	h.Group = pgid
-	return r.renew(r.value(strconv.FormatUint(r.fence, 10), describe(h)))
+	return r.renew(time.Now(), r.value(strconv.FormatUint(r.fence, 10), describe(h)))
 }
 
 // renew extends the lock and replaces its value, unless value is "".
-func (r *request) renew(value string) error {
+func (r *request) renew(now time.Time, value string) error {
 	if err := r.l.calls.Begin(); err != nil {
 		return err
 	}
 	defer r.l.calls.Done()
-	reply, err := r.l.eval(r.l.calls.Closing, r.try(), renewScript, r.keys, []string{"", strconv.FormatUint(r.fence, 10) + " " + r.text, r.ms(), value})
+	reply, err := r.l.eval(r.l.calls.Closing, now, r.try(), renewScript, r.keys, []string{"", strconv.FormatUint(r.fence, 10) + " " + r.text, r.ms, value})
 	if err != nil {
 		return fmt.Errorf("redislock: renew %q: %w", r.name, err)
 	}
@@ -182,7 +181,7 @@ func (r *request) Free() error {
 // release gives the lock back or leaves the queue. It reports whether r had the
 // lock, and whether an earlier attempt may have worked.
 func (r *request) release() (had, unsure bool, err error) {
-	args := append(make([]string, 0, 5), "", strconv.FormatUint(r.fence, 10), r.text, r.ms())
+	args := append(make([]string, 0, 5), "", strconv.FormatUint(r.fence, 10), r.text, r.ms)
 	if r.queued() {
 		args = append(args, r.waiter())
 	}
@@ -192,7 +191,7 @@ func (r *request) release() (had, unsure bool, err error) {
 			time.Sleep(r.try() / 10)
 		}
 		var reply string
-		reply, err = r.l.eval(context.Background(), r.try(), releaseScript, r.keys, args)
+		reply, err = r.l.eval(context.Background(), time.Now(), r.try(), releaseScript, r.keys, args)
 		if err == nil {
 			return reply == "1", unsure, nil
 		}

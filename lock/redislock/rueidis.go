@@ -11,7 +11,7 @@ import (
 type Client interface {
 	B() rueidis.Builder
 	Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult
-	Receive(ctx context.Context, subscribe rueidis.Completed, fn func(rueidis.PubSubMessage)) error
+	Dedicate() (client rueidis.DedicatedClient, release func())
 	Nodes() map[string]rueidis.Client
 }
 
@@ -50,12 +50,12 @@ func (d rueidisDriver) Subscribe(ctx context.Context, channel string, ready func
 			ready()
 		}
 	})
-	err := d.client.Receive(hooked, d.client.B().Subscribe().Channel(channel).Build(), func(m rueidis.PubSubMessage) { message(m.Message) })
-	if ctx.Err() != nil { // Receive leaves the subscription to its caller
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTry)
-		defer cancel()
-		d.client.Do(end, d.client.B().Unsubscribe().Channel(channel).Build())
-	}
+	// Goroutines of the client serve a connection with a subscription. One without is
+	// served by who makes a request, which takes less time.
+	c, release := d.client.Dedicate()
+	defer release()
+	defer c.Close()
+	err := c.Receive(hooked, c.B().Subscribe().Channel(channel).Build(), func(m rueidis.PubSubMessage) { message(m.Message) })
 	if reply, ok := rueidis.IsRedisErr(err); ok {
 		return ReplyError(reply.Error())
 	}

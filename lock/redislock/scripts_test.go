@@ -44,7 +44,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := l.eval(context.Background(), r.try(), at(t, acquireScript, micros), r.keys, []string{"", r.value(l.guess(), l.detail), r.ms(), l.guess()})
+		reply, err := l.eval(context.Background(), time.Now(), r.try(), at(t, acquireScript, micros), r.keys, []string{"", r.value(l.guess(), l.detail), r.ms, l.guess()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestTicketsKeepTheOrder(t *testing.T) {
 func FuzzParseValue(f *testing.F) {
 	const owner = "10.0.0.7:8080:1795166651598985:4711/507f1f77bcf86cd799439011"
 	f.Add("1795166651598985")
-	f.Add("1795166651598985 ! " + owner + " 1795166651598999")
+	f.Add("1795166651598985 ! " + owner + " 30000")
 	f.Add("1795166651598985 " + owner + " v2 1795166651598985 {\"host\":\"h\",\"process\":{\"boot\":\"3c1-b\",\"namespace\":4026531836,\"pid\":4711,\"ticks\":99},\"command\":\"sh -c 'a b'\",\"group\":-1}")
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := parseValue(text)

@@ -73,7 +73,7 @@ func (r *request) watch(ctx context.Context, v value) {
 		return
 	}
 	if holder.Watch(ctx, v.holder) == nil {
-		dead := &request{l: r.l, name: r.name, keys: r.keys, ttl: r.ttl, owner: v.owner, text: v.owner.String(), fence: v.fence}
+		dead := &request{l: r.l, name: r.name, keys: r.keys, ms: r.ms, ttl: r.ttl, owner: v.owner, text: v.owner.String(), fence: v.fence}
 		_, _, _ = dead.release()
 	}
 }

@@ -24,11 +24,11 @@ type Timer struct {
 	call          func()
 }
 
-// Set makes call run in a goroutine of its own after d, and forgets what was set
-// before. It may run up to a sixteenth of d early, so that many are served at
+// Set makes call run in a goroutine of its own at d after now, and forgets what was
+// set before. It may run up to a sixteenth of d early, so that many are served at
 // once.
-func (s *Timers) Set(r *Timer, d time.Duration, call func()) {
-	due := time.Now().Add(d)
+func (s *Timers) Set(r *Timer, now time.Time, d time.Duration, call func()) {
+	due := now.Add(d)
 	if step := d / 16; step > 0 {
 		due = due.Add(-time.Duration(due.UnixNano() % int64(step)))
 	}

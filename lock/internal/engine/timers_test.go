@@ -52,7 +52,7 @@ func TestTimers(t *testing.T) {
 				slices.Reverse(order)
 			}
 			for i, d := range order {
-				timers.Set(&all[i], d, c.to(string(rune('a'+i))))
+				timers.Set(&all[i], time.Now(), d, c.to(string(rune('a'+i))))
 			}
 			time.Sleep(time.Minute)
 			synctest.Wait()
@@ -71,16 +71,16 @@ func TestTimersStopAndSetAgain(t *testing.T) {
 		c := newCalls()
 		var stopped, moved, unset, again engine.Timer
 		timers.Stop(&unset)
-		timers.Set(&stopped, time.Second, c.to("stopped"))
-		timers.Set(&moved, time.Second, c.to("moved early"))
-		timers.Set(&again, 2*time.Second, func() {
+		timers.Set(&stopped, time.Now(), time.Second, c.to("stopped"))
+		timers.Set(&moved, time.Now(), time.Second, c.to("moved early"))
+		timers.Set(&again, time.Now(), 2*time.Second, func() {
 			c.to("first")()
-			timers.Set(&again, 2*time.Second, c.to("second"))
+			timers.Set(&again, time.Now(), 2*time.Second, c.to("second"))
 		})
 		time.Sleep(time.Second / 2)
 		timers.Stop(&stopped)
 		timers.Stop(&stopped)
-		timers.Set(&moved, 8*time.Second, c.to("moved"))
+		timers.Set(&moved, time.Now(), 8*time.Second, c.to("moved"))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if len(c.at["stopped"])+len(c.at["moved early"]) > 0 {
@@ -102,7 +102,7 @@ func TestTimersAreServedTogether(t *testing.T) {
 		const n = 100
 		all := make([]engine.Timer, n)
 		for i := range all {
-			timers.Set(&all[i], 16*time.Second, c.to("all"))
+			timers.Set(&all[i], time.Now(), 16*time.Second, c.to("all"))
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(time.Minute)
@@ -121,7 +121,7 @@ func TestTimersClose(t *testing.T) {
 		unused.Close()
 		c := newCalls()
 		var one engine.Timer
-		timers.Set(&one, time.Second, c.to("one"))
+		timers.Set(&one, time.Now(), time.Second, c.to("one"))
 		timers.Close()
 		time.Sleep(time.Minute)
 		synctest.Wait()

@@ -38,15 +38,12 @@ end
 
 local passed = false -- the reservation of another
 if rest ~= '' then
-  local wait
-  local first, ends = reserved(rest)
-  if not first then
-    wait = redis.call('PTTL', KEYS[1])
-  elseif first ~= owner then
-    local left = ends - now()
-    if left > 0 and left <= reservation then -- more if the clock was set back
-      wait = math.ceil(left / 1000)
-    else
+  local first, since = reserved(rest)
+  local wait = first ~= owner and redis.call('PTTL', KEYS[1])
+  if wait and first then
+    wait = wait - since + reservation
+    if wait <= 0 or wait > reservation then -- more if the clock was set back
+      wait = nil
       passed = true
     end
   end

@@ -2,7 +2,7 @@
 --
 -- KEYS[1] is the lock. It begins with the fence of the last grant, and then says:
 --   "fence"                      free
---   "fence ! owner until"        free, but reserved for a waiter until that time
+--   "fence ! owner ttl"          free, but reserved for a waiter since its TTL began
 --   "fence owner version ..."    held
 -- KEYS[2] is the queue: a sorted set of waiters "channel owner", by ticket.
 -- KEYS[3] is "fence waiter waiter": the last fence, the waiter last heard of, and
@@ -13,7 +13,7 @@
 -- Every key always has a TTL. Times are texts of microseconds since 1970, and so
 -- are fences, unless they are ahead of the clock: 16 digits until the year 2286.
 
-local reservation = 150000 -- microseconds
+local reservation = 150 -- milliseconds
 
 local function now()
   local time = redis.call('TIME')
@@ -39,7 +39,7 @@ local function is_held_by(text, words)
   return string.sub(text, 1, #words + 1) == words .. ' '
 end
 
--- reserved returns the owner for which a lock is reserved, and until when.
+-- reserved returns the owner for which a lock is reserved, and the TTL then.
 local function reserved(rest)
   return string.match(rest, '^! (%S+) (%d+)$')
 end

@@ -28,7 +28,7 @@ local function tell_later(first)
     if channel_of(other) == channel_of(first) then
       return false
     end
-    redis.call('PUBLISH', channel_of(other), 'later ' .. string.match(other, '%S+$') .. ' ' .. math.ceil(reservation / 1000))
+    redis.call('PUBLISH', channel_of(other), 'later ' .. string.match(other, '%S+$') .. ' ' .. reservation)
     return true
   end
   local last, before = last_heard(heard)
@@ -71,7 +71,7 @@ if not first then
 end
 
 local channel, waiter = string.match(first, '^(%S+) (%S+)$')
-set(fence .. ' ! ' .. waiter .. ' ' .. string.format('%.0f', now() + reservation), ttl)
+set(fence .. ' ! ' .. waiter .. ' ' .. ttl, ttl)
 redis.call('PUBLISH', channel, 'ask ' .. waiter)
 tell_later(first)
 return reply

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/lock"
+)
+
+func TestLockLine(t *testing.T) {
+	const owner = "10.0.0.7:8080:1795166651598985:4711/507f1f77bcf86cd799439011"
+	parsed, err := lock.ParseOwner(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	held := lock.Status{Name: "job", Held: true, Owner: parsed, Fence: 17, Since: now.Add(-90 * time.Second)}
+	const line = "job: held by " + owner + " since 2026-11-21T11:58:30Z (1m30s), fence 17"
+	for name, test := range map[string]struct {
+		change func(*lock.Status)
+		want   string
+	}{
+		"free":     {func(s *lock.Status) { *s = lock.Status{Name: "job", Waiters: 3} }, "job: free"},
+		"held":     {func(*lock.Status) {}, line},
+		"ttl":      {func(s *lock.Status) { s.TTL = 29_960 * time.Millisecond }, line + ", ttl 30s"},
+		"waiters":  {func(s *lock.Status) { s.Waiters = 1 }, line + ", 1 waiting"},
+		"host":     {func(s *lock.Status) { s.Holder.Host = "vm" }, line + "\n  pid 4711 on vm"},
+		"alive":    {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", State: lock.Alive} }, line + "\n  pid 4711 on vm, alive"},
+		"ended":    {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", State: lock.Ended} }, line + "\n  pid 4711 on vm, ended"},
+		"command":  {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", Command: "make all"} }, line + "\n  pid 4711 on vm: make all"},
+		"escapes":  {func(s *lock.Status) { s.Holder = lock.Holder{Host: "v\x1bm", Command: "a\x1b[2J"} }, line + "\n  pid 4711 on " + printable("v\x1bm") + ": " + printable("a\x1b[2J")},
+		"tomorrow": {func(s *lock.Status) { s.Since = now.Add(time.Second) }, strings.Replace(line, "11:58:30Z (1m30s)", "12:00:01Z (0s)", 1)},
+	} {
+		s := held
+		test.change(&s)
+		if got := lockLine(s, now); got != test.want || strings.Contains(got, "\x1b") {
+			t.Errorf("%s:\n%q, want\n%q", name, got, test.want)
+		}
+	}
+}
+
+// oid was killed, and its command with it: the lock is held for the rest of its TTL,
+// and the status says that nobody is there.
+func TestLockStatusOfAKilledOid(t *testing.T) {
+	where := []string{"--locks", testenv.Redis(t).URL()}
+	h := startLock(t, nil, append([]string{"job", "--ttl", "10m"}, append(where, "--", "sh", "-c", "echo held; exec sleep 1000")...)...)
+	h.line()
+	_ = h.cmd.Process.Kill()
+	h.code()
+	for flag, want := range map[string]string{"": ", ended: oid lock job --", "--json": `"state":"ended"`} {
+		testenv.Await(t, "status", func() error {
+			args := append([]string{"--status", "job"}, where...)
+			if flag != "" {
+				args = append(args, flag)
+			}
+			s := startLock(t, nil, args...)
+			var text string
+			for s.lines.Scan() {
+				text += s.lines.Text() + "\n"
+			}
+			if s.code(); !strings.Contains(text, want) {
+				return fmt.Errorf("%q, want it to contain %q", text, want)
+			}
+			return nil
+		})
+	}
+}
