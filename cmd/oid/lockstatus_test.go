@@ -36,7 +36,7 @@ func TestLockLine(t *testing.T) {
 	} {
 		s := held
 		test.change(&s)
-		if got := lockLine(s, now); got != test.want || strings.Contains(got, "\x1b") {
+		if got := lockLine(s, now, &zone{time.UTC}); got != test.want || strings.Contains(got, "\x1b") {
 			t.Errorf("%s:\n%q, want\n%q", name, got, test.want)
 		}
 	}
