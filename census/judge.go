@@ -219,18 +219,29 @@ func (ss *stretches) countGaps(joined map[int]int, v *verdict) {
 			merge(sequence[i], sequence[before])
 		}
 	}
-	seen := map[int]bool{}
+	run := map[int]int{} // of each sequence: its index in lives
 	for i := range ss.list {
-		if seen[sequence[i]] || i == 0 {
-			seen[sequence[i]] = true
+		s := &ss.list[i]
+		if at, ok := run[sequence[i]]; ok || len(v.lives) == maxRuns {
+			l := &v.lives[at]
+			l.first, l.last, l.ids = min(l.first, s.first), max(l.last, s.last), l.ids+s.ids
 			continue
 		}
-		seen[sequence[i]] = true
-		s, before := &ss.list[i], &ss.list[i-1]
+		run[sequence[i]] = len(v.lives)
+		v.lives = append(v.lives, life{s.first, s.last, s.ids})
+		if i == 0 {
+			continue
+		}
+		before := &ss.list[i-1]
 		ahead := (s.from - before.at) & counterMask
 		elapsed := int64(s.first) - int64(before.last) + 1
 		if float64(ahead) <= paceFactor*float64(pace)*float64(max(elapsed, 1)) && ahead <= maxGap {
 			v.gaps += ahead - 1
+			// The same run goes on.
+			n := len(v.lives) - 1
+			l := &v.lives[run[sequence[i-1]]]
+			l.last, l.ids = max(l.last, s.last), l.ids+s.ids
+			v.lives, run[sequence[i]] = v.lives[:n], run[sequence[i-1]]
 		} else {
 			v.restarts++
 		}

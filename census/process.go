@@ -52,6 +52,7 @@ func (t *tally) count(e extent) {
 	p := process{value: value, values: 1, begin: *e.list.at(e.i), extent: e}
 	mayBeBound := value == lowTail || value == highTail
 	f := newFollower()
+	t.missing = t.missing[:0]
 	var second secondCount
 	bucket, until := t.axis.bucket(e.list.at(e.i).second())
 	repeats := 0
@@ -87,6 +88,8 @@ func (t *tally) count(e extent) {
 				} else {
 					t.addSecond(&second, bucket)
 					f.end()
+					t.missing.add(second.at-f.elapsed, second.at, f.missing)
+					f.elapsed = s - second.at
 				}
 				if int64(s) >= until || bucket < 0 {
 					bucket, until = t.axis.bucket(s)
@@ -105,6 +108,7 @@ func (t *tally) count(e extent) {
 	}
 	t.addSecond(&second, bucket)
 	f.end()
+	t.missing.add(second.at-f.elapsed, second.at, f.missing)
 	p.last = second.at
 	p.gaps, p.jumps = f.gaps, f.jumps
 	p.start, p.end = f.start, f.at
@@ -115,7 +119,26 @@ func (t *tally) count(e extent) {
 	if f.widest > stepLimit(1) && !mayBeBound {
 		t.judge(&p)
 	}
+	for _, g := range t.missing {
+		if !p.explains(g) {
+			t.history.addGaps(g.from, g.to, g.n)
+		}
+	}
 	t.next(p)
+}
+
+// explains reports whether counters seem to be missing because of a fault: those of a
+// shared process value, and those around clock steps.
+func (v *verdict) explains(m missing) bool {
+	if v.shared.bits > 0 || len(v.stepped.examples) == maxExamples {
+		return true
+	}
+	for step := range slices.Chunk(v.stepped.examples, 2) {
+		if m.from <= step[0].second() && m.to >= step[1].second() {
+			return true
+		}
+	}
+	return false
 }
 
 // judge judges p, whose counter does not simply run forwards, unless its widest move is
@@ -147,6 +170,7 @@ func (t *tally) addSecond(s *secondCount, bucket int) {
 	} else {
 		t.off += s.ids
 	}
+	t.history.add(s.at, s.distinct)
 	if s.distinct >= overflowIDs {
 		t.overflow.add(s.repeated, s.first)
 		t.duplicates.examples = slices.DeleteFunc(t.duplicates.examples, func(r record) bool {
@@ -174,6 +198,34 @@ type follower struct {
 
 	gaps, jumps int64
 	widest      int64 // move of the counter
+
+	// What is missing in the current second and since the one before, elapsed seconds
+	// ago, as far as the mean pace until now explains it: less than gaps.
+	missing      int64
+	elapsed      uint32
+	moved, lived int64 // counters and seconds until now
+}
+
+// missing is counters without ids between two seconds.
+type missing struct {
+	from, to uint32
+	n        int64
+}
+
+// missingList is what is missing of one process, in order of time.
+type missingList []missing
+
+// add adds n counters. Those of one hour are one element.
+func (l *missingList) add(from, to uint32, n int64) {
+	if n == 0 {
+		return
+	}
+	if k := len(*l) - 1; k >= 0 && (*l)[k].from/secondsPerHour == to/secondsPerHour {
+		(*l)[k].to = to
+		(*l)[k].n += n
+		return
+	}
+	*l = append(*l, missing{from, to, n})
 }
 
 // counters are a first and a last counter; last is -1 if there is none.
@@ -200,6 +252,8 @@ func (f *follower) add(counter uint32) {
 
 // end ends the current second.
 func (f *follower) end() {
+	f.missing = 0
+	f.lived += int64(f.elapsed)
 	if f.above.last >= 0 {
 		if f.at >= 0 {
 			f.move(f.at, f.above.first)
@@ -227,6 +281,13 @@ func (f *follower) move(from, to int64) {
 		f.jumps++
 	}
 	f.widest = max(f.widest, steps)
+	if steps > maxGap {
+		return
+	}
+	if pace := float64(f.moved) / float64(f.lived+1); float64(steps) <= stepFactor+paceFactor*pace*float64(f.elapsed+1) {
+		f.missing += steps - 1
+	}
+	f.moved += steps
 }
 
 // joins reports whether next, which has the process value above that of p, is the

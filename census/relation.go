@@ -14,6 +14,7 @@ type verdict struct {
 	resumed  evidence // a saved state of the process was resumed later
 	gaps     int64
 	restarts int64
+	lives    []life // the runs of the process, up to maxRuns
 }
 
 // evidence is how sure a verdict is, with ids that show it.

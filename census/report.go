@@ -96,6 +96,19 @@ type Report struct {
 	Gaps         int64
 	TopProcesses []Process
 
+	// Unjudged is how many processes have breaks of which nothing can be told, because
+	// too few of their ids are in the data.
+	Unjudged int64
+
+	// Rates are how many ids are created in which time, Events what happened, in order
+	// of time, and Alive how many processes were alive in each bucket of the timeline.
+	Rates  Rates
+	Events []Event
+	Alive  []int64
+
+	// Advice is what the numbers suggest to do.
+	Advice []string
+
 	// Findings are what deserves attention. It is empty if nothing does.
 	Findings []Finding
 }
@@ -176,6 +189,8 @@ type Other struct {
 // Timeline counts ids by creation time.
 type Timeline struct {
 	By Step
+	// Chosen is true if By was chosen to fit.
+	Chosen bool
 	// Zone is the time zone in which days and longer buckets begin.
 	Zone string
 	// Buckets are consecutive.
@@ -287,8 +302,8 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		Field: c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: l.sources,
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: l.outside,
 		Processes: t.processes, Gaps: t.gaps,
-		Timeline: Timeline{By: t.axis.step, Zone: options.Zone.String(), Beyond: t.off},
-		Others:   others(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Collections: []*Report{},
+		Timeline: Timeline{By: t.axis.step, Chosen: options.By == AnyStep, Zone: options.Zone.String(), Beyond: t.off},
+		Others:   others(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Collections: []*Report{},
 	}
 	t.trim()
 	for i, n := range t.counts {
@@ -307,7 +322,19 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	for i := range t.top {
 		r.TopProcesses = append(r.TopProcesses, c.process(t, &t.top[i], options.Name))
 	}
+	r.Unjudged, r.Rates = t.unjudged, t.history.rates(options.Zone)
+	if t.busiest != nil {
+		t.busiest.Start = t.busiest.Start.In(options.Zone)
+		r.Rates.Busiest = slices.Insert(r.Rates.Busiest, 0, *t.busiest)
+	}
+	r.Alive = t.history.alive(t.axis)
+	r.Events = append(t.history.events(), t.faultEvents()...)
+	sortEvents(r.Events)
+	if len(r.Events) > maxEvents {
+		r.Events = weightiest(r.Events)
+	}
 	r.Findings = append(r.Findings, c.findings(l, t, r)...)
+	r.Advice = r.advice()
 	return r, nil
 }
 
@@ -319,7 +346,7 @@ func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 		Partial: c.partial,
 		Field:   c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources, Collections: reports,
 		Timeline: Timeline{By: options.By, Zone: options.Zone.String(), Buckets: []Bucket{}},
-		Others:   others(c.sources), TopProcesses: []Process{}, Findings: []Finding{},
+		Others:   others(c.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{},
 	}
 	for _, r := range reports {
 		sum.IDs += r.IDs

@@ -32,11 +32,14 @@ type tally struct {
 	limit     int     // of top; 0 is none
 	pending   process // the last one, which the next may continue; without ids: none
 	singles   singles
-	broken    int64    // judged process values
-	unjudged  int64    // process values of which nothing can be told
-	stepped   suspects // processes whose clock was set backwards
-	shared    suspects // process values that several processes used
-	resumed   suspects // processes of which a saved state was resumed
+	history   *history
+	busiest   *Peak       // second, if it is known
+	missing   missingList // of the current process
+	broken    int64       // judged process values
+	unjudged  int64       // process values of which nothing can be told
+	stepped   suspects    // processes whose clock was set backwards
+	shared    suspects    // process values that several processes used
+	resumed   suspects    // processes of which a saved state was resumed
 }
 
 // sighting counts something and keeps the first examples.
@@ -90,6 +93,13 @@ func (t *tally) flush() {
 		}
 		if p.unjudged {
 			t.unjudged++
+		}
+		if len(p.lives) <= 1 {
+			t.history.live(life{p.first, p.last, p.ids})
+		} else {
+			for _, one := range p.lives {
+				t.history.live(one)
+			}
 		}
 		if p.ids == 1 {
 			t.singles.add(p.begin)
@@ -150,7 +160,7 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 	}
 	var parts []*tally
 	if err := l.ids.visit(o.Workers, func(int) visitor {
-		t := &tally{axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(o.Now)}
+		t := &tally{axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
 		parts = append(parts, t)
 		return t
 	}); err != nil {
@@ -163,7 +173,8 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 		all.merge(t)
 	}
 	slices.SortFunc(all.top, func(a, b process) int { return compareProcesses(&a, &b) })
-	return all, nil
+	all.busiest, err = l.busiestSecond(o.Workers, all.history)
+	return all, err
 }
 
 // value counts the ids of one process value.
@@ -223,6 +234,7 @@ func (t *tally) merge(other *tally) {
 	t.future.merge(other.future)
 	t.early.merge(other.early)
 	t.duplicates.merge(other.duplicates)
+	t.history.merge(other.history)
 	t.overflow.merge(other.overflow)
 	t.singles.merge(&other.singles)
 	t.broken += other.broken

@@ -77,6 +77,32 @@ const (
 	// them repeat because the counter overflowed: half of all counters.
 	overflowIDs = counterRange / 2
 
+	// maxRuns is how many runs of one process value are told apart.
+	maxRuns = 4096
+
+	// The usual number of ids in an hour is the median of usualPeriods weeks before and
+	// after it, if there are minPeriods of them.
+	usualPeriods = 6
+	minPeriods   = 4
+
+	// silenceMargin is the logarithm of how unlikely a silence must be to be an outage.
+	silenceMargin = 7
+
+	// An import has importFactor times as many ids as usual, and importLeast more, in
+	// ten minutes.
+	importFactor = 10
+	importLeast  = 50
+
+	// A deletion takes deletionShare more of a day's ids than is usually missing. Days
+	// with less than deletionLeast ids show nothing.
+	deletionShare = 0.3
+	deletionLeast = 50
+
+	// minSlack and maxSlack bound, in seconds, when a process began or ended, given
+	// when it created its first and last ids.
+	minSlack = 30
+	maxSlack = 6 * 60 * 60
+
 	// maxReversal is how many ids a fall of the clock lasts at most that is a
 	// reversal, and minReversals how many of them show two processes: one clock step
 	// with stale ids gives two.

@@ -215,7 +215,7 @@ func TestThresholdsOfTheTimeline(t *testing.T) {
 			}
 		}
 	}
-	for hours, step := range map[int]census.Step{47: census.Hour, 48: census.Day} {
+	for hours, step := range map[int]census.Step{639: census.Hour, 640: census.Day} {
 		ids := []objectid.ID{made(1<<16, 0, 0), made(1<<16, hours*60*60, 1)}
 		if r := reportOf(t, ids, nil, nil); r.Timeline.By != step {
 			t.Errorf("ids of %d hours: a timeline by %v, want %v", hours, r.Timeline.By, step)

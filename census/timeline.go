@@ -15,6 +15,7 @@ type Step string
 const (
 	// AnyStep chooses the shortest that gives a timeline of readable length.
 	AnyStep Step = "auto"
+	Second  Step = "second" // of a Peak only
 	Minute  Step = "minute"
 	Hour    Step = "hour"
 	Day     Step = "day"
@@ -27,7 +28,7 @@ const (
 var Steps = []Step{AnyStep, Minute, Hour, Day, Week, Month, Year}
 
 const (
-	readable   = 48      // the most buckets with AnyStep, unless they are years
+	readable   = 640     // the most buckets with AnyStep, unless they are years
 	maxBuckets = 1 << 20 // the most buckets of a timeline
 )
 

@@ -37,11 +37,12 @@ func TestBuckets(t *testing.T) {
 		{census.Week, first.Add(26 * time.Hour), "2024-10-21T00:00:00+02:00 2024-10-28T00:00:00+01:00"},
 		{census.Month, first.Add(30 * 24 * time.Hour), "2024-10-01T00:00:00+02:00 2024-11-01T00:00:00+01:00"},
 		{census.Year, first.Add(100 * 24 * time.Hour), "2024-01-01T00:00:00+01:00 2025-01-01T00:00:00+01:00"},
-		{census.AnyStep, first.Add(59 * time.Minute), "2024-10-26T23:00:00+02:00 2024-10-27T00:00:00+02:00"},
+		{census.AnyStep, first.Add(11 * time.Hour), "2024-10-26T23:00:00+02:00 2024-10-27T00:00:00+02:00 2024-10-27T01:00:00+02:00 2024-10-27T02:00:00+02:00 2024-10-27T02:00:00+01:00 " +
+			"2024-10-27T03:00:00+01:00 2024-10-27T04:00:00+01:00 2024-10-27T05:00:00+01:00 2024-10-27T06:00:00+01:00 2024-10-27T07:00:00+01:00 2024-10-27T08:00:00+01:00 2024-10-27T09:00:00+01:00"},
 	} {
 		ids := []objectid.ID{at(first, 1), at(test.last, 2)}
 		if test.by == census.AnyStep {
-			ids = append(ids, at(first.Add(10*time.Minute), 3)) // 60 minutes are too many, 2 hours are not
+			ids = append(ids, at(first.Add(10*time.Minute), 3)) // 660 minutes are too many, 12 hours are not
 		}
 		r := reportOf(t, ids, &census.Options{Now: first.Add(1000 * 24 * time.Hour)}, &census.ReportOptions{By: test.by, Zone: berlin})
 		var got []string

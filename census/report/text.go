@@ -56,8 +56,42 @@ func WriteText(w io.Writer, r *census.Report, s Screen) error {
 
 func (t *textWriter) body(r *census.Report) {
 	t.timeline(r)
+	t.events(r)
 	t.processes(r)
 	t.findings(r)
+	t.list("advice", r.Advice)
+	t.list("cannot be told", untold(r))
+}
+
+// maxEvents is how many events a text lists.
+const maxEvents = 30
+
+func (t *textWriter) events(r *census.Report) {
+	events, left, deployments, restarts := notable(r.Events, maxEvents)
+	if len(r.Events) == 0 {
+		return
+	}
+	t.printf("\nevents\n")
+	for _, e := range events {
+		t.wrapped(e.Start.In(zone(r)).Format("2006-01-02 15:04")+"  ", "    ", sentence(e, zone(r)))
+	}
+	if left > 0 {
+		t.printf("and %d more\n", left)
+	}
+	if deployments+restarts > 0 {
+		t.wrapped("", "  ", changes(deployments, restarts))
+	}
+}
+
+// list writes a list of sentences under a title.
+func (t *textWriter) list(name string, sentences []string) {
+	if len(sentences) == 0 {
+		return
+	}
+	t.printf("\n%s\n", name)
+	for _, s := range sentences {
+		t.wrapped("- ", "  ", s)
+	}
 }
 
 // title returns the name of the collection of r.
@@ -128,6 +162,9 @@ func listed(s *census.Source) bool {
 	return s.Collections == 0 || s.Units > 0 || s.Error != ""
 }
 
+// minRates is up to how many ids rates say nothing.
+const minRates = 100
+
 func (t *textWriter) summary(r *census.Report) {
 	t.printf("\n")
 	line := func(name, format string, args ...any) {
@@ -159,6 +196,11 @@ func (t *textWriter) summary(r *census.Report) {
 		line("processes", "%s", humanize.Comma(r.Processes))
 		line("gaps", "%s (counter values not in this data)", humanize.Comma(r.Gaps))
 	}
+	if r.Distinct > minRates {
+		for _, p := range peaks(r, zone(r)) {
+			t.wrapped(fmt.Sprintf("%-16s", p[0]), strings.Repeat(" ", 16), p[1])
+		}
+	}
 }
 
 // zone returns the time zone of the timeline.
@@ -172,6 +214,8 @@ func zone(r *census.Report) *time.Location {
 // bucketFormat returns how to write a bucket's start.
 func bucketFormat(step census.Step) string {
 	switch step {
+	case census.Second:
+		return time.DateTime
 	case census.Minute, census.Hour:
 		return "2006-01-02 15:04"
 	case census.Month:
@@ -186,21 +230,29 @@ func bucketFormat(step census.Step) string {
 const minEmpty = 4
 
 func (t *textWriter) timeline(r *census.Report) {
+	lines := group(r.Timeline, maxLines)
 	var most int64
-	for _, b := range r.Timeline.Buckets {
-		most = max(most, b.IDs)
+	for _, l := range lines {
+		most = max(most, l.IDs)
 	}
 	if most == 0 {
 		return
 	}
-	t.printf("\nids by %v, %s\n", r.Timeline.By, r.Timeline.Zone)
+	by := string(r.Timeline.By)
+	if each := (len(r.Timeline.Buckets) + len(lines) - 1) / len(lines); each > 1 {
+		by = fmt.Sprintf("%d %ss", each, by)
+	}
+	t.printf("\nids by %v, %s\n", by, r.Timeline.Zone)
 	format := bucketFormat(r.Timeline.By)
 	numbers := len(humanize.Comma(most))
 	room := t.screen.Columns - len(format) - numbers - 3
-	buckets := r.Timeline.Buckets
-	for i := 0; i < len(buckets); i++ {
+	marks := marks(r.Events, lines)
+	if len(marks) > 0 {
+		room = room * 2 / 3
+	}
+	for i := 0; i < len(lines); i++ {
 		empty := 0
-		for i+empty < len(buckets) && buckets[i+empty].IDs == 0 {
+		for i+empty < len(lines) && lines[i+empty].IDs == 0 && marks[i+empty] == "" {
 			empty++
 		}
 		if empty >= minEmpty {
@@ -208,13 +260,77 @@ func (t *textWriter) timeline(r *census.Report) {
 			i += empty - 1
 			continue
 		}
-		b := buckets[i]
-		line := fmt.Sprintf("%s %*s %s", b.Start.Format(format), numbers, humanize.Comma(b.IDs), t.bar(b.IDs, most, room))
+		b := lines[i]
+		bar := t.bar(b.IDs, most, room)
+		line := fmt.Sprintf("%s %*s %s", b.Start.Format(format), numbers, humanize.Comma(b.IDs), bar)
+		if marks[i] != "" {
+			line += strings.Repeat(" ", room-utf8.RuneCountInString(bar)) + " < " + marks[i]
+			line = cut(line, t.screen.Columns)
+		}
 		t.printf("%s\n", strings.TrimRight(line, " "))
 	}
 	if r.Timeline.Beyond > 0 {
 		t.printf("and %s\n", phrase.Count(r.Timeline.Beyond, "id outside this timeline", "ids outside this timeline"))
 	}
+}
+
+// cut returns text with at most n letters.
+func cut(text string, n int) string {
+	if letters := []rune(text); len(letters) > n {
+		return string(letters[:n-1]) + "~"
+	}
+	return text
+}
+
+// maxLines is how many lines a timeline has as text, unless its step was given.
+const maxLines = 48
+
+// group returns the buckets of a timeline, or sums of as many of them as make few enough
+// lines.
+func group(t census.Timeline, limit int) []census.Bucket {
+	each := 1
+	for _, each = range roundNumbers[t.By] {
+		if (len(t.Buckets)+each-1)/each <= limit {
+			break
+		}
+	}
+	if !t.Chosen || each == 1 {
+		return t.Buckets
+	}
+	var out []census.Bucket
+	for i := 0; i < len(t.Buckets); i += each {
+		sum := census.Bucket{Start: t.Buckets[i].Start}
+		for _, b := range t.Buckets[i:min(i+each, len(t.Buckets))] {
+			sum.IDs += b.IDs
+		}
+		out = append(out, sum)
+	}
+	return out
+}
+
+// roundNumbers are how many buckets of a length make a good line, the fewest first.
+var roundNumbers = map[census.Step][]int{
+	census.Minute: {1, 2, 5, 10, 15, 30}, census.Hour: {1, 2, 3, 6, 12, 24}, census.Day: {1, 2, 7, 14},
+	census.Week: {1, 2, 4, 13, 26}, census.Month: {1, 3, 6, 12, 24}, census.Year: {1, 2, 5, 10},
+}
+
+// marks returns what happened in the time of each line.
+func marks(events []census.Event, lines []census.Bucket) map[int]string {
+	out := map[int]string{}
+	for _, e := range events {
+		if isChange(e) {
+			continue
+		}
+		i := 0
+		for i+1 < len(lines) && !lines[i+1].Start.After(e.Start) {
+			i++
+		}
+		if out[i] != "" {
+			out[i] += ", "
+		}
+		out[i] += label(e)
+	}
+	return out
 }
 
 // bar returns n of most as a bar of at most room columns.
@@ -250,14 +366,23 @@ func (t *textWriter) processes(r *census.Report) {
 	rows := [][]string{{"process", "ids", "first", "last", "gaps", ""}}
 	for _, p := range r.TopProcesses {
 		notes := []string{p.Layout.String()}
+		if p.ClockStepped || p.Shared || p.Resumed {
+			notes = append([]string{"!"}, notes...)
+		}
 		if p.Jumps > 0 {
-			notes = append(notes, phrase.Count(p.Jumps, "jump", "jumps"))
+			notes = append(notes, phrase.Count(p.Jumps, "restart or jump", "restarts or jumps"))
 		}
 		if p.ClockStepped {
 			notes = append(notes, "clock step")
 		}
 		if p.Shared {
 			notes = append(notes, "shared")
+		}
+		if p.Resumed {
+			notes = append(notes, "resumed")
+		}
+		if p.Unjudged {
+			notes = append(notes, "not judged")
 		}
 		if p.Name != "" {
 			notes = append(notes, clean(p.Name))

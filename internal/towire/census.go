@@ -1,6 +1,8 @@
 package towire
 
 import (
+	"time"
+
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -23,7 +25,33 @@ func collectionCensus(r *census.Report) wire.CollectionCensus {
 			Buckets: each(r.Timeline.Buckets, func(b census.Bucket) wire.Bucket { return wire.Bucket(b) }),
 		},
 		Processes: r.Processes, Gaps: r.Gaps, TopProcesses: each(r.TopProcesses, censusProcess),
+		Unjudged: r.Unjudged, Rates: rates(r.Rates), Events: each(r.Events, event), Alive: each(r.Alive, same[int64]), Advice: each(r.Advice, same[string]),
 		Findings: each(r.Findings, finding),
+	}
+}
+
+func same[T any](v T) T { return v }
+
+func rates(r census.Rates) wire.Rates {
+	seconds := func(d time.Duration) *float64 {
+		if d == 0 {
+			return nil
+		}
+		s := d.Seconds()
+		return &s
+	}
+	return wire.Rates{
+		Busiest: each(r.Busiest, func(p census.Peak) wire.Peak {
+			return wire.Peak{Length: string(p.Length), Start: p.Start, IDs: p.IDs}
+		}),
+		TypicalDay: r.TypicalDay, Growth: r.Growth, Week: each(r.Week, same[float64]),
+		ShortestOutageBusy: seconds(r.ShortestOutage[0]), ShortestOutageQuiet: seconds(r.ShortestOutage[1]),
+	}
+}
+
+func event(e census.Event) wire.Event {
+	return wire.Event{
+		Kind: string(e.Kind), Start: e.Start, End: e.End, Size: e.Size, Share: e.Share, ProcessValue: e.Process, Confidence: string(e.Confidence),
 	}
 }
 

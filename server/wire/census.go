@@ -40,7 +40,43 @@ type CollectionCensus struct {
 	Gaps         int64           `json:"gaps" doc:"Sum of the gaps of all processes."`
 	TopProcesses []CensusProcess `json:"top_processes" nullable:"false" doc:"The processes with the most ids."`
 
+	Unjudged int64 `json:"unjudged_processes" doc:"Processes of which faults cannot be told: too few of their ids are in the data."`
+
+	Rates  Rates    `json:"rates" doc:"How many ids are created in which time."`
+	Events []Event  `json:"events" nullable:"false" doc:"What happened, in order of time."`
+	Alive  []int64  `json:"alive" nullable:"false" doc:"How many processes were alive in each bucket of the timeline, at most."`
+	Advice []string `json:"advice" nullable:"false" doc:"What the numbers suggest to do."`
+
 	Findings []Finding `json:"findings" nullable:"false" doc:"What deserves attention."`
+}
+
+// Rates are how many ids are created in which time.
+type Rates struct {
+	Busiest    []Peak    `json:"busiest" nullable:"false" doc:"The second, minute, hour and day with the most ids. The second is absent if it is not certain."`
+	TypicalDay int64     `json:"typical_day_ids" doc:"Median of the days from the first to the last id."`
+	Growth     *float64  `json:"growth" doc:"Change of the typical day from the year before the last one to the last one, 0.25 for a quarter more; null for less than two years."`
+	Week       []float64 `json:"week" nullable:"false" doc:"Mean number of ids in each hour of the week, from Monday 00:00 in the timeline's zone; empty for less than a week."`
+
+	ShortestOutageBusy  *float64 `json:"shortest_outage_busy_seconds" doc:"How long a silence in the busiest hours of the week must be to be told from chance; null if that is not known."`
+	ShortestOutageQuiet *float64 `json:"shortest_outage_quiet_seconds" doc:"The same in the quietest hours."`
+}
+
+// Peak is the time with the most ids.
+type Peak struct {
+	Length string    `json:"length" doc:"second, minute, hour or day."`
+	Start  time.Time `json:"start"`
+	IDs    int64     `json:"ids"`
+}
+
+// Event is something that happened in the life of a collection.
+type Event struct {
+	Kind         string    `json:"kind" doc:"deployment, restart, outage, import, deletion, clock-step, shared-process-value or resumed-state."`
+	Start        time.Time `json:"start"`
+	End          time.Time `json:"end"`
+	Size         int64     `json:"size" doc:"Ids of an import, missing ids of a deletion, ids that an outage would usually have had; processes of a deployment and a restart; seconds of a clock step."`
+	Share        float64   `json:"share,omitempty" doc:"The part of the ids created then that a deletion took, from 0 to 1."`
+	ProcessValue string    `json:"process_value,omitempty"`
+	Confidence   string    `json:"confidence" doc:"certain, likely or possible."`
 }
 
 // CensusSource counts the content of one source, or of one collection of an archive.

@@ -1,0 +1,332 @@
+package census
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// EventKind is what an [Event] is.
+type EventKind string
+
+const (
+	// Deployment: processes ended and others began, at least three and half of those
+	// alive.
+	Deployment EventKind = "deployment"
+	// Restart: fewer processes ended and others began.
+	Restart EventKind = "restart"
+	// Outage: no id was created where there usually are many.
+	Outage EventKind = "outage"
+	// Import: far more ids were created than usually.
+	Import EventKind = "import"
+	// Deletion: ids that were created are not in the data.
+	Deletion EventKind = "deletion"
+	// ClockStep: the clock of a process was set backwards.
+	ClockStep EventKind = "clock-step"
+	// SharedValue: several processes used one process value.
+	SharedValue EventKind = "shared-process-value"
+	// ResumedState: a process used counters again.
+	ResumedState EventKind = "resumed-state"
+)
+
+// Event is something that happened in the life of a collection.
+type Event struct {
+	Kind  EventKind
+	Start time.Time
+	End   time.Time // not before Start
+	// Size is how many ids are concerned: those of an import, about as many as are
+	// missing after a deletion, or as an outage would usually have had; of a
+	// deployment and a restart, processes; of a clock step, seconds.
+	Size int64
+	// Share is the part of the ids created then that a deletion took, from 0 to 1.
+	Share float64
+	// Process is the process value concerned, or empty.
+	Process string
+	// Confidence is how sure it is: certain, likely or possible.
+	Confidence Confidence
+}
+
+// Confidence is how sure something is.
+type Confidence string
+
+// The confidences.
+const (
+	Certain  Confidence = "certain"
+	Likely   Confidence = "likely"
+	Possible Confidence = "possible"
+)
+
+// events returns what happened, in order of time.
+func (h *history) events() []Event {
+	usual := h.usual()
+	out := h.outages(usual)
+	out = append(out, h.imports(usual)...)
+	out = append(out, h.deletions()...)
+	out = append(out, h.deployments()...)
+	sortEvents(out)
+	return out
+}
+
+func sortEvents(events []Event) {
+	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.Kind, b.Kind)) })
+}
+
+func (h *history) minute(i int) time.Time { return moment(h.from + uint32(i)*secondsPerMinute) }
+
+const secondsPerMinute = 60
+
+// silence is how many usual ids must be missing for a silence that chance does not make
+// anywhere in the history: half of them are enough for e^-7.
+func (h *history) silence() float64 {
+	return 2 * (math.Log(float64(max(len(h.minutes), 1))) + silenceMargin)
+}
+
+// outages returns the silences in which there usually are many ids, and the deletions of
+// all ids of a time, in which the counters went on.
+func (h *history) outages(usual []float64) (out []Event) {
+	need := h.silence()
+	for i := 0; i < len(h.minutes); i++ {
+		if h.minutes[i] != 0 {
+			continue
+		}
+		from, expected, known := i, 0., true
+		for ; i < len(h.minutes) && h.minutes[i] == 0; i++ {
+			expected += usual[i/60] / 60
+			known = known && usual[i/60] >= 0
+		}
+		if from == 0 || i == len(h.minutes) || !known || expected < need {
+			continue
+		}
+		e := Event{Kind: Outage, Start: h.minute(from), End: h.minute(i), Size: int64(expected), Confidence: Likely}
+		if expected > 4*need {
+			e.Confidence = Certain
+		}
+		var missing int64
+		for hour := from / 60; hour <= (i-1)/60; hour++ {
+			missing += h.gaps[hour]
+		}
+		if float64(missing) > expected/2 && float64(i-from) >= 60 {
+			e.Kind, e.Size, e.Share, e.Confidence = Deletion, missing, 1, Likely
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// imports returns the times with far more ids than usual.
+func (h *history) imports(usual []float64) (out []Event) {
+	const window = 10 // minutes
+	counts := make([]int64, 0, len(h.minutes)/window)
+	for i := 0; i+window <= len(h.minutes); i += window {
+		var n int64
+		for _, k := range h.minutes[i : i+window] {
+			n += int64(k)
+		}
+		counts = append(counts, n)
+	}
+	typical := float64(median(slices.Clone(counts)))
+	var highest int64 // of the windows of the last import
+	for w, n := range counts {
+		expected := typical
+		if u := usual[w*window/60]; u >= 0 {
+			expected = max(u/(60/window), typical/importFactor)
+		}
+		if float64(n) <= importFactor*expected+importLeast {
+			highest = 0
+			continue
+		}
+		size := n - int64(expected)
+		end := h.minute((w + 1) * window)
+		if highest > 0 {
+			last := &out[len(out)-1]
+			last.End, last.Size = end, last.Size+size
+		} else {
+			out = append(out, Event{Kind: Import, Start: h.minute(w * window), End: end, Size: size, Confidence: Likely})
+		}
+		highest = max(highest, n)
+	}
+	for i := range out { // to the minute
+		e := &out[i]
+		a, b := int(e.Start.Unix()-int64(h.from))/60, int(e.End.Unix()-int64(h.from))/60
+		most := slices.Max(h.minutes[a:b])
+		for a < b-1 && h.minutes[a] < most/10 {
+			a++
+		}
+		for b > a+1 && h.minutes[b-1] < most/10 {
+			b--
+		}
+		e.Start, e.End = h.minute(a), h.minute(b)
+	}
+	return out
+}
+
+// deletions returns the days of which more ids are missing than of others.
+func (h *history) deletions() (out []Event) {
+	days := h.hours() / 24
+	shares, ids, gaps := make([]float64, days), make([]int64, days), make([]int64, days)
+	var known []float64
+	for d := range days {
+		for i := d * 24; i < d*24+24; i++ {
+			ids[d] += h.hour(i)
+			gaps[d] += h.gaps[i]
+		}
+		if ids[d]+gaps[d] >= deletionLeast {
+			shares[d] = float64(gaps[d]) / float64(ids[d]+gaps[d])
+			known = append(known, shares[d])
+		}
+	}
+	if len(known) < minPeriods {
+		return nil
+	}
+	typical := median(known)
+	for d := 0; d < days; d++ {
+		if shares[d] <= typical+deletionShare {
+			continue
+		}
+		from, gone, made := d, 0., 0.
+		quiet := 0 // days without enough ids, in between
+		for ; d < days && quiet <= 2; d++ {
+			if shares[d] > typical+deletionShare {
+				quiet = 0
+				made += float64(ids[d] + gaps[d])
+				gone += float64(gaps[d]) - typical*float64(ids[d]+gaps[d])
+			} else {
+				quiet++
+			}
+		}
+		d -= quiet
+		if made*deletionShare < deletionLeast {
+			continue
+		}
+		e := Event{
+			Kind: Deletion, Start: moment(h.from + uint32(from)*secondsPerDay), End: moment(h.from + uint32(d)*secondsPerDay),
+			Size: int64(gone), Share: gone / made, Confidence: Likely,
+		}
+		if d-from < 2 {
+			e.Confidence = Possible
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// change is the begin or the end of a life, which happened at some time in a stretch.
+type change struct {
+	from, to int64
+	begin    bool
+}
+
+// deployments returns when processes ended and others began.
+func (h *history) deployments() (out []Event) {
+	var changes []change
+	alive := 0
+	first, last := int64(math.MaxInt64), int64(0)
+	for _, l := range h.lives.list {
+		first, last = min(first, int64(l.first)), max(last, int64(l.last))
+	}
+	for _, l := range h.lives.list {
+		// Four ids would be expected until a process that lives is seen.
+		slack := int64(min(4*l.interval(), maxSlack)) + minSlack
+		if int64(l.first)-slack > first {
+			changes = append(changes, change{int64(l.first) - slack, int64(l.first), true})
+		} else {
+			alive++ // from the beginning
+		}
+		if int64(l.last)+slack < last {
+			changes = append(changes, change{int64(l.last), int64(l.last) + slack, false})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(btoi(a.begin), btoi(b.begin)))
+	})
+	for i := 0; i < len(changes); {
+		// The changes whose stretches overlap are one event.
+		begins, ends, until := 0, 0, changes[i].to
+		j := i
+		var times []int64
+		for ; j < len(changes) && changes[j].from <= until; j++ {
+			if until = max(until, changes[j].to); until > changes[i].from+maxSlack {
+				until = changes[i].from + maxSlack
+			}
+			if changes[j].begin {
+				begins++
+				times = append(times, changes[j].to)
+			} else {
+				ends++
+			}
+		}
+		if n := min(begins, ends); n > 0 {
+			slices.Sort(times)
+			e := Event{Kind: Restart, Start: moment(uint32(times[0])), End: moment(uint32(times[len(times)-1])), Size: int64(n), Confidence: Possible}
+			if n >= 3 && 2*n >= alive {
+				e.Kind, e.Confidence = Deployment, Likely
+			}
+			out = append(out, e)
+		}
+		alive += begins - ends
+		i = j
+	}
+	return out
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// faultEvents returns the events of single processes.
+func (t *tally) faultEvents() (out []Event) {
+	need := need(t.broken)
+	add := func(kind EventKind, s suspects) {
+		_, examples := s.atLeast(need)
+		for _, records := range examples {
+			e := Event{Kind: kind, Start: moment(records[0].second()), Process: processText(records[0].value()), Size: 1, Confidence: Certain}
+			e.End = e.Start
+			switch kind {
+			case ClockStep:
+				if records[1].second() < records[0].second() {
+					e.Start, e.Size = moment(records[1].second()), int64(records[0].second()-records[1].second())
+				}
+			default:
+				for _, r := range records[1:] {
+					if at := moment(r.second()); at.After(e.End) {
+						e.End = at
+					} else if at.Before(e.Start) {
+						e.Start = at
+					}
+				}
+				e.Size = 2
+			}
+			out = append(out, e)
+		}
+	}
+	add(ClockStep, t.stepped)
+	add(SharedValue, t.shared)
+	add(ResumedState, t.resumed)
+	return out
+}
+
+// maxEvents is how many events a report has at most.
+const maxEvents = 2000
+
+// weightiest leaves out restarts, and then what is shortest, until few enough are left.
+func weightiest(events []Event) []Event {
+	weight := func(e Event) int64 {
+		switch e.Kind {
+		case Restart:
+			return 0
+		case Deployment:
+			return 1 + e.Size
+		case Outage, Import, Deletion:
+			return 1000 + e.Size
+		}
+		return math.MaxInt64
+	}
+	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(weight(b), weight(a)) })
+	events = events[:maxEvents]
+	sortEvents(events)
+	return events
+}

@@ -1,0 +1,169 @@
+package census
+
+import (
+	"cmp"
+	"slices"
+)
+
+// history is what the ids of a collection show over time: how many there are by minute,
+// how many counters are missing by hour, and when processes began and ended.
+type history struct {
+	from    uint32  // first second, at the start of an hour
+	minutes []int32 // different ids
+	gaps    []int64 // missing counters by hour, without restarts
+	begun   []int32 // processes by hour
+	ended   []int32
+	lives   lives
+}
+
+// newHistory returns an empty history of plausible seconds.
+func newHistory(r secondRange) *history {
+	if r.empty() {
+		return &history{}
+	}
+	from := r.first - r.first%secondsPerHour
+	hours := int((r.last-from)/secondsPerHour) + 1
+	return &history{
+		from: from, minutes: make([]int32, hours*60), gaps: make([]int64, hours),
+		begun: make([]int32, hours), ended: make([]int32, hours), lives: lives{least: minLife},
+	}
+}
+
+const secondsPerHour = 60 * 60
+
+// holds reports whether the history has the second.
+func (h *history) holds(second uint32) bool {
+	return second >= h.from && int(second-h.from)/60 < len(h.minutes)
+}
+
+func (h *history) hours() int { return len(h.gaps) }
+
+// add adds different ids of a second.
+func (h *history) add(second uint32, n int64) {
+	if h.holds(second) {
+		h.minutes[(second-h.from)/60] += int32(n)
+	}
+}
+
+// addGaps adds missing counters of the time between two seconds, evenly.
+func (h *history) addGaps(from, to uint32, n int64) {
+	if n <= 0 || !h.holds(from) || !h.holds(to) {
+		return
+	}
+	a, b := int64(from-h.from)/secondsPerHour, int64(to-h.from)/secondsPerHour
+	for i := a; i <= b; i++ {
+		share := n / (b - i + 1)
+		h.gaps[i] += share
+		n -= share
+	}
+}
+
+// live adds the life of a process.
+func (h *history) live(l life) {
+	if !h.holds(l.first) || !h.holds(l.last) {
+		return
+	}
+	h.begun[(l.first-h.from)/secondsPerHour]++
+	h.ended[(l.last-h.from)/secondsPerHour]++
+	h.lives.add(l)
+}
+
+func (h *history) merge(other *history) {
+	for i, n := range other.minutes {
+		h.minutes[i] += n
+	}
+	for i := range other.gaps {
+		h.gaps[i] += other.gaps[i]
+		h.begun[i] += other.begun[i]
+		h.ended[i] += other.ended[i]
+	}
+	h.lives.merge(other.lives)
+}
+
+// hour returns how many ids an hour has.
+func (h *history) hour(i int) (n int64) {
+	for _, k := range h.minutes[i*60 : i*60+60] {
+		n += int64(k)
+	}
+	return n
+}
+
+// life is one run of a process.
+type life struct {
+	first, last uint32
+	ids         int64
+}
+
+// interval returns how many seconds its ids are apart, on average.
+func (l life) interval() float64 { return float64(l.last-l.first) / float64(max(l.ids-1, 1)) }
+
+// lives keeps the lives with the most ids.
+type lives struct {
+	list  []life
+	least int64 // fewer ids are left out
+}
+
+const (
+	minLife  = 8
+	maxLives = 1 << 18
+)
+
+func (l *lives) add(one life) {
+	if one.ids < l.least {
+		return
+	}
+	l.list = append(l.list, one)
+	l.trim()
+}
+
+func (l *lives) trim() {
+	for len(l.list) > maxLives {
+		l.least *= 2
+		l.list = slices.DeleteFunc(l.list, func(one life) bool { return one.ids < l.least })
+	}
+}
+
+func (l *lives) merge(other lives) {
+	l.least = max(l.least, other.least)
+	l.list = slices.DeleteFunc(append(l.list, other.list...), func(one life) bool { return one.ids < l.least })
+	l.trim()
+}
+
+// usual is how many ids an hour usually has: the median of the same hour of the week, of
+// six weeks before and after it, or, in a shorter history, of the same hour of the day.
+func (h *history) usual() []float64 {
+	n := h.hours()
+	counts := make([]int64, n)
+	for i := range counts {
+		counts[i] = h.hour(i)
+	}
+	const day, week = 24, 7 * 24
+	out := make([]float64, n)
+	var around []int64
+	for i := range out {
+		out[i] = -1 // not known
+		for _, period := range [2]int{week, day} {
+			around = around[:0]
+			for k := -usualPeriods; k <= usualPeriods; k++ {
+				if at := i + k*period; k != 0 && at >= 0 && at < n {
+					around = append(around, counts[at])
+				}
+			}
+			if len(around) >= minPeriods {
+				slices.Sort(around)
+				out[i] = float64(around[len(around)/2]+around[(len(around)-1)/2]) / 2
+				break
+			}
+		}
+	}
+	return out
+}
+
+// median returns the median of the counts, which it sorts.
+func median[N cmp.Ordered](counts []N) (zero N) {
+	if len(counts) == 0 {
+		return zero
+	}
+	slices.Sort(counts)
+	return counts[len(counts)/2]
+}

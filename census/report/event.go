@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/phrase"
+)
+
+// label returns an event in a few words, to stand at a plot.
+func label(e census.Event) string {
+	switch e.Kind {
+	case census.Outage:
+		return "outage " + phrase.Length(e.End.Sub(e.Start))
+	case census.Import:
+		return "import " + humanize.Comma(e.Size)
+	case census.Deletion:
+		return fmt.Sprintf("deleted %.0f %%", 100*e.Share)
+	case census.ClockStep:
+		return "clock -" + phrase.Length(time.Duration(e.Size)*time.Second)
+	case census.SharedValue:
+		return "2 at once"
+	case census.ResumedState:
+		return "resumed"
+	}
+	return fmt.Sprintf("%s %d", e.Kind, e.Size)
+}
+
+// sentence returns what an event is.
+func sentence(e census.Event, zone *time.Location) string {
+	until := e.End.In(zone).Format("2006-01-02 15:04")
+	text := ""
+	switch e.Kind {
+	case census.Outage:
+		text = fmt.Sprintf("outage: no id for %s, until %s, where there usually are about %s",
+			phrase.Length(e.End.Sub(e.Start)), until, humanize.Comma(e.Size))
+	case census.Import:
+		text = fmt.Sprintf("import: about %s ids more than usual within %s", humanize.Comma(e.Size), phrase.Length(e.End.Sub(e.Start)))
+	case census.Deletion:
+		text = fmt.Sprintf("deletion: about %.0f %% of the ids created until %s are missing, %s", 100*e.Share, until, humanize.Comma(e.Size))
+	case census.ClockStep:
+		text = fmt.Sprintf("clock step: the clock of process %s was set back by %s", e.Process, phrase.Length(time.Duration(e.Size)*time.Second))
+	case census.SharedValue:
+		text = fmt.Sprintf("shared process value: several processes used %s at once until %s", e.Process, until)
+	case census.ResumedState:
+		text = fmt.Sprintf("resumed state: process %s used the same counters again until %s", e.Process, until)
+	case census.Deployment:
+		text = "deployment: " + phrase.Count(e.Size, "process was", "processes were") + " replaced"
+	default:
+		text = "restart of " + phrase.Count(e.Size, "process", "processes")
+	}
+	if e.Confidence != census.Certain {
+		text += fmt.Sprintf(" (%s)", e.Confidence)
+	}
+	return text
+}
+
+// isChange reports whether e is a deployment or a restart, of which there are many.
+func isChange(e census.Event) bool {
+	return e.Kind == census.Deployment || e.Kind == census.Restart
+}
+
+// notable returns the events that are not changes, up to limit, and how many changes of
+// each kind there are.
+func notable(events []census.Event, limit int) (out []census.Event, left, deployments, restarts int) {
+	for _, e := range events {
+		switch {
+		case e.Kind == census.Deployment:
+			deployments++
+		case e.Kind == census.Restart:
+			restarts++
+		case len(out) < limit:
+			out = append(out, e)
+		default:
+			left++
+		}
+	}
+	return out, left, deployments, restarts
+}
+
+// changes returns how many deployments and restarts there were.
+func changes(deployments, restarts int) string {
+	var parts []string
+	if deployments > 0 {
+		parts = append(parts, phrase.Count(int64(deployments), "deployment", "deployments"))
+	}
+	if restarts > 0 {
+		parts = append(parts, phrase.Count(int64(restarts), "restart", "restarts"))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// untold returns what the report cannot tell.
+func untold(r *census.Report) (out []string) {
+	if s := r.Rates.ShortestOutage; s[0] > 0 {
+		text := "an outage shorter than about " + phrase.Length(s[0]) + " in the busiest hours of the week"
+		if s[1] > 0 {
+			text += " and " + phrase.Length(s[1]) + " in the quietest"
+		}
+		out = append(out, text)
+	}
+	if r.Unjudged > 0 {
+		out = append(out, fmt.Sprintf("whether %s a shared process value or clock steps: too few of their ids are here",
+			phrase.Count(r.Unjudged, "process has", "processes have")))
+	}
+	return out
+}
+
+// peaks returns the rates of a report, each with its name.
+func peaks(r *census.Report, zone *time.Location) (out [][2]string) {
+	for _, p := range r.Rates.Busiest {
+		format := bucketFormat(p.Length)
+		out = append(out, [2]string{"busiest " + string(p.Length), humanize.Comma(p.IDs) + " ids, " + p.Start.In(zone).Format(format)})
+	}
+	if r.Rates.TypicalDay > 0 {
+		text := humanize.Comma(r.Rates.TypicalDay) + " ids"
+		if g := r.Rates.Growth; g != nil {
+			text += fmt.Sprintf(", %+.0f %% in the last year; if that goes on, about %s in a year",
+				100**g, humanize.Comma(int64(float64(r.Rates.TypicalDay)*(1+*g))))
+		}
+		out = append(out, [2]string{"typical day", text})
+	}
+	return out
+}
