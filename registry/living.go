@@ -34,6 +34,7 @@ type living struct {
 	unstored int      // how many of them are not in a document of samples
 	clock    *ClockOffset
 	end      *End
+	adopted  bool
 }
 
 // livingOf returns what the living record of p says. pending is how many of its
@@ -41,7 +42,7 @@ type living struct {
 func livingOf(p *Process, pending int) *living {
 	return &living{
 		write: newWrite(), gpid: p.GPID, interval: p.Interval, last: p.Last, recent: p.Recent,
-		unstored: min(pending, len(p.Recent)), clock: p.Clock, end: p.End,
+		unstored: min(pending, len(p.Recent)), clock: p.Clock, end: p.End, adopted: p.adopted(),
 	}
 }
 
@@ -54,6 +55,7 @@ func newWrite() (w [8]byte) {
 const (
 	hasClock = 1 << iota
 	hasEnd
+	byDriver
 )
 
 // encode returns the document of l:
@@ -70,6 +72,9 @@ func (l *living) encode(key string) livingDoc {
 	}
 	if l.end != nil {
 		flags |= hasEnd
+	}
+	if l.adopted {
+		flags |= byDriver
 	}
 	b := make([]byte, 0, 160)
 	b = append(b, flags)
@@ -106,6 +111,7 @@ func (d *livingDoc) decode() (*living, error) {
 	r := reader{b: d.Data}
 	l := &living{}
 	flags := r.byte()
+	l.adopted = flags&byDriver != 0
 	copy(l.write[:], r.bytes(8))
 	err := l.gpid.UnmarshalBinary(r.bytes(32))
 	l.interval = time.Duration(r.uvarint()) * time.Millisecond

@@ -28,13 +28,14 @@ type Registry struct {
 	keepSamples time.Duration // see keepSamples
 
 	mu      sync.Mutex
-	watched map[objectid.ID]watch // by member
+	watched map[objectid.ID]watch    // by member
+	remotes map[gpid.GPID]remembered // see Heartbeats
 }
 
 // New returns the registry in s, which it uses as [store.Consistent] returns it. A
 // nil o stands for the zero Options.
 func New(s store.Store, o *Options) *Registry {
-	r := &Registry{store: newBatches(store.Consistent(s)), here: findHere(), random: rand.Reader, keepSamples: keepSamples, watched: map[objectid.ID]watch{}}
+	r := &Registry{store: newBatches(store.Consistent(s)), here: findHere(), random: rand.Reader, keepSamples: keepSamples, watched: map[objectid.ID]watch{}, remotes: map[gpid.GPID]remembered{}}
 	if o != nil {
 		r.options = *o
 	}

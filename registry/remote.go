@@ -23,7 +23,12 @@ func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOpt
 	if err != nil {
 		return Process{}, err
 	}
-	return r.newRecorder(p).remoteHeartbeat(ctx, &noLoad, nil)
+	c := r.newRecorder(p)
+	p, err = c.remoteHeartbeat(ctx, &noLoad, nil)
+	if c.registered {
+		r.remember(g, c.stored)
+	}
+	return p, err
 }
 
 // AdoptRemote is [Registry.RegisterRemote] for a process that creates its ids with
@@ -38,7 +43,12 @@ func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, sample objectid
 	if err := p.adopt(sample, layout, g.Start(), wall(r.options.Now)); err != nil {
 		return Process{}, err
 	}
-	return r.newRecorder(p).remoteHeartbeat(ctx, &noLoad, nil)
+	c := r.newRecorder(p)
+	p, err = c.remoteHeartbeat(ctx, &noLoad, nil)
+	if c.registered {
+		r.remember(g, c.stored)
+	}
+	return p, err
 }
 
 func (r *Registry) remoteProcess(g gpid.GPID, o *RemoteOptions) (Process, error) {

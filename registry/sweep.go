@@ -146,4 +146,9 @@ func (r *Registry) forget(since time.Time) {
 			delete(r.watched, member)
 		}
 	}
+	for g, m := range r.remotes {
+		if m.at.Before(since.Add(-time.Hour)) {
+			delete(r.remotes, g)
+		}
+	}
 }

@@ -1,0 +1,258 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/store"
+)
+
+// RemoteHeartbeat is a heartbeat for [Registry.Heartbeats].
+type RemoteHeartbeat struct {
+	GPID gpid.GPID
+	Load Load
+	// Clock is the time by the clock of the process when it sent the heartbeat, or
+	// the zero time.
+	Clock time.Time
+}
+
+// Heartbeats records the heartbeats of many remote processes with few calls of the
+// store. It returns for each nil, or the error that [Registry.Heartbeat] would
+// return. It is the fastest if it always gets the heartbeats of the same processes:
+// then it need not read their living records first. A rival of a process that owns
+// its block, which only a lost claim can bring about, is noticed late.
+func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []error {
+	errs := make([]error, len(beats))
+	all := make([]remoteBeat, 0, len(beats))
+	var unknown []int
+	r.mu.Lock()
+	for i, b := range beats {
+		if m, ok := r.remotes[b.GPID]; ok {
+			all = append(all, remoteBeat{place: i, raw: m.living})
+		} else {
+			unknown = append(unknown, i)
+		}
+	}
+	r.mu.Unlock()
+	found := make([]bson.Raw, len(unknown))
+	_ = each(len(unknown), func(i int) error {
+		c, err := r.remote(ctx, beats[unknown[i]].GPID)
+		if err == nil {
+			found[i] = c.stored // nil if it was moved to the ended
+		}
+		errs[unknown[i]] = err
+		return nil
+	})
+	for i, raw := range found {
+		if errs[unknown[i]] == nil {
+			all = append(all, remoteBeat{place: unknown[i], raw: raw})
+		}
+	}
+	for i := range all {
+		b := &all[i]
+		if b.raw != nil {
+			b.prepare(&beats[b.place], wall(r.options.Now))
+		}
+	}
+	slices.SortFunc(all, func(a, b remoteBeat) int { return cmp.Compare(a.doc.Key, b.doc.Key) })
+	seen := make(map[gpid.GPID]bool, len(all))
+	for len(all) > 0 {
+		n := min(len(all), maxBatch)
+		batch := make([]*remoteBeat, 0, n)
+		for i := range all[:n] {
+			b := &all[i]
+			if g := beats[b.place].GPID; b.raw == nil || b.err != nil || seen[g] {
+				_, errs[b.place] = r.Heartbeat(ctx, g, beats[b.place].Load, beats[b.place].Clock)
+			} else {
+				seen[g] = true
+				batch = append(batch, b)
+			}
+		}
+		r.putBatch(ctx, beats, batch, errs)
+		all = all[n:]
+	}
+	return errs
+}
+
+// remembered is the living record of a remote process as it was stored at a time.
+type remembered struct {
+	living bson.Raw
+	at     time.Time
+}
+
+// remember keeps the living record of a process that will send heartbeats.
+func (r *Registry) remember(g gpid.GPID, living bson.Raw) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.remotes[g] = remembered{living, time.Now()}
+}
+
+// remoteBeat is a heartbeat on its way to the store.
+type remoteBeat struct {
+	place int      // in the caller's list
+	raw   bson.Raw // the living record as it is stored, or nil
+	err   error    // it cannot be read
+	l     *living
+	doc   livingDoc
+	full  []Sample // which become a document of samples
+	trims bool
+}
+
+// prepare adds the heartbeat to the living record.
+func (b *remoteBeat) prepare(beat *RemoteHeartbeat, now time.Time) {
+	if b.doc, b.err = decode[livingDoc](b.raw, livingRecords); b.err != nil {
+		return
+	}
+	if b.l, b.err = b.doc.decode(); b.err != nil {
+		return
+	}
+	l := b.l
+	at := clock{now: func() time.Time { return now }, last: l.last.Time}
+	stamp := at.stamp(0)
+	if l.unstored == ring {
+		b.full, l.unstored = l.recent, 0
+	}
+	b.trims = hour(b.doc.block(), stamp).After(l.last.Time)
+	l.write, l.clock = newWrite(), l.clock.with(beat.Clock, now)
+	l.last = Heartbeat{Count: l.last.Count + 1, Time: stamp, Monotonic: l.last.Monotonic, Load: beat.Load}
+	l.recent = append(l.recent[:len(l.recent):len(l.recent)], Sample{stamp, beat.Load})
+	l.recent = l.recent[max(0, len(l.recent)-ring):]
+	l.unstored++
+	b.doc = l.encode(b.doc.Key)
+}
+
+// checkEvery is how many documents of samples a process that owns its block stores
+// until its claim is looked at.
+const checkEvery = 10
+
+// putBatch stores heartbeats, whose processes differ.
+func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch []*remoteBeat, errs []error) {
+	if err := r.putFull(ctx, batch); err != nil {
+		for _, b := range batch {
+			errs[b.place] = err
+		}
+		return
+	}
+	swaps := make([]store.Swap, len(batch))
+	for i, b := range batch {
+		swaps[i] = store.Swap{Old: b.raw, New: b.doc}
+	}
+	stored, err := r.store.SwapMany(ctx, livingRecords, swaps)
+	if refused, ok := errors.AsType[*store.RefusedError](err); ok {
+		err = nil
+		for _, refusal := range refused.Refused {
+			batch[refusal.Index].err = refusal.Err
+		}
+	}
+	now := time.Now()
+	r.mu.Lock()
+	for i, b := range batch {
+		g := beats[b.place].GPID
+		if i < len(stored) && stored[i] != nil {
+			r.remotes[g] = remembered{stored[i], now}
+		} else {
+			delete(r.remotes, g)
+		}
+	}
+	r.mu.Unlock()
+	var more []int // those that take more than the swap
+	for i, b := range batch {
+		switch done := i < len(stored) && stored[i] != nil; {
+		case !done && b.err == nil:
+			errs[b.place] = fmt.Errorf("registry: store heartbeat of %v: %w", beats[b.place].GPID, err)
+		case !done || b.trims || b.checks():
+			more = append(more, i)
+		}
+	}
+	_ = each(len(more), func(i int) error {
+		b := batch[more[i]]
+		beat := &beats[b.place]
+		switch {
+		case b.err == nil:
+			errs[b.place] = r.tend(ctx, b, stored[more[i]])
+		case errors.Is(b.err, store.ErrConflict) || errors.Is(b.err, store.ErrNotFound):
+			_, errs[b.place] = r.Heartbeat(ctx, beat.GPID, beat.Load, beat.Clock) // others write it, too
+		default:
+			errs[b.place] = b.err
+		}
+		return nil
+	})
+}
+
+// putFull stores the samples for which living records have no more room.
+func (r *Registry) putFull(ctx context.Context, batch []*remoteBeat) error {
+	var docs []any
+	var of []*remoteBeat
+	for _, b := range batch {
+		if b.full == nil {
+			continue
+		}
+		if b.full[ring-1].Time.Sub(b.full[0].Time) >= time.Hour {
+			if err := r.storeSamples(ctx, b.doc.block(), b.full); err != nil {
+				return err
+			}
+			continue
+		}
+		docs = append(docs, sampleDoc{sampleKey(b.doc.block(), b.full[0].Time), format, appendSamples(nil, b.full)})
+		of = append(of, b)
+	}
+	if len(docs) == 0 {
+		return nil
+	}
+	_, err := r.store.InsertMany(ctx, samples, docs, nil)
+	refused, ok := errors.AsType[*store.RefusedError](err)
+	if !ok {
+		if err != nil {
+			err = fmt.Errorf("registry: store samples: %w", err)
+		}
+		return err
+	}
+	for _, refusal := range refused.Refused { // they were stored before, perhaps others with them
+		b := of[refusal.Index]
+		if err := r.storeSamples(ctx, b.doc.block(), b.full); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checks reports whether the claim of the process is to be looked at.
+func (b *remoteBeat) checks() bool {
+	return b.full != nil && (b.l.adopted || (b.l.last.Count/ring+int64(b.doc.Key[7]))%checkEvery == 0)
+}
+
+// tend does what a process needs from time to time after a heartbeat was stored.
+func (r *Registry) tend(ctx context.Context, b *remoteBeat, stored bson.Raw) error {
+	p, err := r.load(ctx, processKey(b.l.gpid, b.doc.block()))
+	if errors.Is(err, store.ErrNotFound) { // pruned while it was silent: the next one stores it again
+		r.mu.Lock()
+		delete(r.remotes, b.l.gpid)
+		r.mu.Unlock()
+	}
+	if err != nil {
+		return err
+	}
+	c := r.openRecorder(*p, stored, b.l)
+	if b.trims {
+		c.trimmed = time.Time{}
+		if err := c.trim(ctx); err != nil {
+			return err
+		}
+	}
+	if b.checks() {
+		if err := c.check(ctx); err != nil {
+			return err
+		}
+		if len(c.rivals) > 0 {
+			return &CollisionError{Value: p.Value, Others: c.rivals}
+		}
+	}
+	return nil
+}

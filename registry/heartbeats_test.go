@@ -1,0 +1,151 @@
+package registry_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+)
+
+// An agent passes on the heartbeats of all processes of a host, while some of them
+// send their own over another Registry, and some end. Every heartbeat that was
+// answered is recorded once, with its sample, and nothing follows an end.
+func TestAgentOfAHost(t *testing.T) {
+	s := newStore(t)
+	agent, other := registry.New(s, nil), registry.New(s, nil)
+	const n, rounds = 40, 20
+	var all []registry.RemoteHeartbeat
+	want := make([]int64, n)
+	for i := range n {
+		g := remote(t, 100+i)
+		register := agent
+		if i%2 == 1 { // so that the agent meets it for the first time with its heartbeat
+			register = other
+		}
+		if _, err := register.RegisterRemote(t.Context(), g, &registry.RemoteOptions{Interval: 10 * time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		want[i] = 1
+		all = append(all, registry.RemoteHeartbeat{GPID: g, Load: registry.Load{RSS: 4096}, Clock: time.Now()})
+	}
+	random := rand.New(rand.NewPCG(4, 5))
+	ended := map[int]bool{}
+	for round := range rounds {
+		var wg sync.WaitGroup
+		for range 3 { // at the same time as the agent
+			i := random.IntN(n)
+			wg.Go(func() {
+				if _, err := other.Heartbeat(t.Context(), all[i].GPID, registry.Load{RSS: 8192}, time.Time{}); err == nil {
+					want[i]++ // of different processes, or the test's race detector says so
+				}
+			})
+			wg.Wait()
+		}
+		if round%4 == 3 {
+			i := random.IntN(n)
+			if _, err := other.End(t.Context(), all[i].GPID, "done"); err == nil {
+				ended[i] = true
+				want[i]++
+			}
+		}
+		for i, err := range agent.Heartbeats(t.Context(), all) {
+			switch {
+			case ended[i]:
+				if !errors.Is(err, registry.ErrEnded) {
+					t.Fatalf("round %d, process %d has ended: %v, want ErrEnded", round, i, err)
+				}
+			case err != nil:
+				t.Fatalf("round %d, process %d: %v", round, i, err)
+			default:
+				want[i]++
+			}
+		}
+	}
+	for i, b := range all {
+		st := statusOf(t, other, b.GPID)
+		if (st.State == registry.Ended) != ended[i] || st.Last.Count != want[i] {
+			t.Errorf("process %d: %s after %d heartbeats, want %d", i, st.State, st.Last.Count, want[i])
+		}
+		samples := want[i]
+		if ended[i] {
+			samples-- // the end has none
+		}
+		if h := drainAll(t, other, b.GPID); int64(len(h)) != samples {
+			t.Errorf("process %d: %d samples, want %d", i, len(h), samples)
+		}
+	}
+}
+
+func drainAll(t *testing.T, r *registry.Registry, g gpid.GPID) []registry.Sample {
+	t.Helper()
+	return all(t, r.History(t.Context(), g, time.Time{}, time.Time{}))
+}
+
+// Each heartbeat of a call has an answer of its own.
+func TestHeartbeatsHaveTheirOwnErrors(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	m := join(t, s, options{})
+	for pid := range 2 {
+		if _, err := r.RegisterRemote(t.Context(), remote(t, 1+pid), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := remote(t, 1), remote(t, 2)
+	errs := r.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: a}, {GPID: remote(t, 9)}, {GPID: m.GPID()}, {GPID: b}, {GPID: a}})
+	for i, want := range []error{nil, store.ErrNotFound, registry.ErrSelfManaged, nil, nil} {
+		if !errors.Is(errs[i], want) {
+			t.Errorf("heartbeat %d: %v, want %v", i, errs[i], want)
+		}
+	}
+	if got := statusOf(t, r, a).Last.Count; got != 3 {
+		t.Errorf("twice in a call: %d heartbeats, want 3", got)
+	}
+	if errs := r.Heartbeats(t.Context(), nil); len(errs) != 0 {
+		t.Errorf("of none: %v", errs)
+	}
+	f := &faulty{Store: s, fail: func(int, string) fault { return refused }}
+	for _, err := range registry.New(f, nil).Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: a}, {GPID: b}}) {
+		if !errors.Is(err, errStore) {
+			t.Errorf("the store is away: %v", err)
+		}
+	}
+}
+
+// The reply to a call is lost: the next one finds what was recorded.
+func TestHeartbeatsWithLostReplies(t *testing.T) {
+	s := newStore(t)
+	fail := none
+	f := &faulty{Store: s, fail: func(int, string) fault { return fail }}
+	r := registry.New(f, nil)
+	const n = 5
+	var beats []registry.RemoteHeartbeat
+	for i := range n {
+		if _, err := r.RegisterRemote(t.Context(), remote(t, 1+i), nil); err != nil {
+			t.Fatal(err)
+		}
+		beats = append(beats, registry.RemoteHeartbeat{GPID: remote(t, 1+i)})
+	}
+	for round := range 30 {
+		fail = none
+		if round%3 == 1 {
+			fail = lostAnswer
+		}
+		for i, err := range r.Heartbeats(t.Context(), beats) {
+			if (err == nil) != (fail == none) {
+				t.Fatalf("round %d, heartbeat %d: %v", round, i, err)
+			}
+		}
+	}
+	for _, b := range beats {
+		last := statusOf(t, r, b.GPID).Last.Count
+		if h := drainAll(t, r, b.GPID); int64(len(h)) != last || last < 20 {
+			t.Errorf("%d samples of %d heartbeats", len(h), last)
+		}
+	}
+}
