@@ -157,6 +157,9 @@ func (c *Census) read(ctx context.Context, src *Source, in io.Reader) error {
 		return err
 	}
 	src.Format, src.Unit = input.Format, input.Unit
+	if input.Format == source.Saved {
+		return input.ReadSaved(func(saved io.Reader) error { return c.load(ctx, src, saved) })
+	}
 	inOrder := c.options.Field == "_id" && src.Format != source.Grep
 	return input.Read(ctx, c.preparer(inOrder), func(b *source.Batch) error { return c.take(src, b) })
 }

@@ -63,6 +63,15 @@ func (l *collection) judged() (judged *collection, areStrings bool) {
 	return l, false
 }
 
+// count counts an id in the ranges and days of l.
+func (l *collection) count(second uint32, isBound bool, latest uint32) {
+	l.all.add(second)
+	if second >= earliest && second <= latest && !isBound {
+		l.plausible.add(second)
+		l.days.addN(second, 1)
+	}
+}
+
 // unique reports whether an id should be there once only: as an _id, but not as
 // a reference to one, or in a text.
 func (l *collection) unique(field string) bool {

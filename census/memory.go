@@ -106,25 +106,19 @@ func (c *Census) spill() error {
 		}
 		c.disk = d
 	}
-	for _, set := range c.sets() {
-		n, err := set.spill(c.disk, c.options.Workers, inMemory(c.options.Memory))
-		if err != nil {
-			return err
+	for _, l := range c.collections {
+		for _, set := range l.sets() {
+			if set == nil {
+				continue
+			}
+			n, err := set.spill(c.disk, c.options.Workers, c.room)
+			if err != nil {
+				return err
+			}
+			c.inMemory -= n
 		}
-		c.inMemory -= n
 	}
 	return nil
-}
-
-// sets returns all sets of ids.
-func (c *Census) sets() (out []*idSet) {
-	for _, l := range c.collections {
-		out = append(out, l.ids, l.values)
-		if l.hexStrings != nil {
-			out = append(out, l.hexStrings.ids)
-		}
-	}
-	return out
 }
 
 // settle spills what is in memory if ids have been spilled before, so that visits have

@@ -27,12 +27,14 @@ const (
 	CSV Format = "csv"
 	// List is one id per line.
 	List Format = "list"
+	// Saved is a saved census, which [Input.ReadSaved] reads.
+	Saved Format = "census"
 	// Grep is any text: every run of exactly 24 hexadecimal digits is an id.
 	Grep Format = "grep"
 )
 
 // Formats are all formats.
-var Formats = []Format{Auto, BSON, Archive, JSON, CSV, List, Grep}
+var Formats = []Format{Auto, BSON, Archive, JSON, CSV, List, Saved, Grep}
 
 var (
 	// ErrFormat is wrapped by the error for a source that is in none of the
@@ -43,6 +45,9 @@ var (
 	ErrEmpty = errors.New("census: the source is empty")
 )
 
+// SavedMagic begins every saved census. Its last byte is the version of the format.
+const SavedMagic = "\xf0oidsum\x01"
+
 // utf8Mark is the byte order mark that some programs write before a text in UTF-8.
 const utf8Mark = "\ufeff"
 
@@ -52,6 +57,10 @@ func detect(data []byte, column string) (Format, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte(archiveMagic)):
 		return Archive, nil
+	case bytes.HasPrefix(data, []byte(SavedMagic)):
+		return Saved, nil
+	case bytes.HasPrefix(data, []byte(SavedMagic[:len(SavedMagic)-1])):
+		return Auto, fmt.Errorf("%w: a census that another version has saved", ErrFormat)
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
 		return Auto, fmt.Errorf("%w: text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8", ErrFormat)
 	case looksLikeBSON(data):

@@ -170,6 +170,12 @@ func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch
 	})
 }
 
+// ReadSaved calls read with the content of a saved census.
+func (s *Input) ReadSaved(read func(io.Reader) error) error {
+	defer s.text.close()
+	return read(s.text)
+}
+
 // parallel returns how to parse blocks of s and where to cut them, or nil if s cannot be
 // cut without parsing it.
 func (s *Input) parallel() (newParser func() blockParser, cut cutter) {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -38,6 +40,8 @@ type censusFlags struct {
 	top     int
 	asJSON  jsonFlag
 	html    string
+	saved   string
+	memory  string
 	quiet   bool
 	compare bool
 	ids     bool
@@ -56,6 +60,8 @@ sources go into one report. A SOURCE is
              CSV of mongoexport, output of mongosh, a list of ids; with --grep any
              text. Each may be compressed with gzip or zstd. The format is found out
              from the content.
+             It may also be a census that --save has saved: several of them (of
+             shards, days or hosts) give the report of all their sources.
   a folder   of mongodump: every collection in it
   -          what a file can be, from standard input, as without any SOURCE
   mongodb://HOST/DATABASE.COLLECTION, mongodb://HOST/DATABASE
@@ -75,6 +81,7 @@ not in the other.
   mongoexport -d shop -c orders | oid census
   oid census --field customer --html report.html mongodb://localhost/shop.orders
   zcat app.log.gz | oid census --grep --since 7d
+  oid census --save monday.census dump; oid census monday.census tuesday.census
   oid census --compare yesterday.bson mongodb://localhost/shop.orders`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -94,7 +101,9 @@ not in the other.
 			if f.ids {
 				return usagef("--ids goes with --compare")
 			}
+			limitMemory(f.options.Memory)
 			c := census.New(&f.options)
+			defer c.Close()
 			ctx := cmd.Context()
 			stopped := r.readAll(ctx, c, args)
 			switch _, byUser := errors.AsType[interrupted](stopped); {
@@ -115,7 +124,7 @@ not in the other.
 			}
 			name, failed := t.namer(ctx)
 			options.Name = name
-			err = errors.Join(f.report(std, c, options), failed(), t.Close())
+			err = errors.Join(f.save(c), f.report(std, c, options), failed(), t.Close())
 			if stopped != nil {
 				return stopped
 			}
@@ -134,6 +143,9 @@ not in the other.
 	flags.IntVar(&f.top, "top", 10, "list the `N` processes with the most ids; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
 	flags.StringVar(&f.html, "html", "", "write the report as a page to this `FILE`, or - for standard output, and nothing else")
+	flags.StringVar(&f.saved, "save", "", "save the census to this `FILE`, which can be a SOURCE later, alone or beside others")
+	flags.StringVar(&f.memory, "memory", "", "use about this `SIZE` of memory, such as 2GB; ids beyond it go to a temporary file (default half of the machine's or the container's)")
+	flags.Int64Var(&f.options.MaxIDs, "max-ids", 0, "stop with an error at more than `N` ids; 0 for no limit")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	flags.BoolVar(&f.compare, "compare", false, "show which ids are in one of two sources and not in the other")
 	flags.BoolVar(&f.ids, "ids", false, "with --compare: list these ids, < for those only in the first source, > for the second")
@@ -187,6 +199,21 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 	default:
 		o.Top = f.top
 	}
+	if f.options.Memory, err = memorySize(f.memory); err != nil {
+		return nil, err
+	}
+	if f.options.MaxIDs < 0 {
+		return nil, usagef("--max-ids %d: want 0 (no limit) or more", f.options.MaxIDs)
+	}
+	if cmd.Flags().Changed("save") {
+		if f.compare {
+			return nil, usagef("--save does not go with --compare")
+		}
+		if err := checkTarget(f.saved, args); err != nil || f.saved == "" || f.saved == "-" {
+			return nil, usagef("--save %q: %w", f.saved, cmp.Or(err, errors.New("name a file")))
+		}
+		f.options.Values = true // the saved census may be compared
+	}
 	if bool(f.asJSON) && f.html != "" {
 		return nil, usagef("--json does not go with --html")
 	}
@@ -196,6 +223,38 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 		}
 	}
 	return &o, nil
+}
+
+// save saves c if that is asked for.
+func (f *censusFlags) save(c *census.Census) error {
+	if f.saved == "" {
+		return nil
+	}
+	return writeFile(nil, f.saved, c.Save)
+}
+
+// leastMemory is the least that --memory takes: less would not hold the blocks of the
+// sources.
+const leastMemory = 100 << 20
+
+// memorySize returns the number of bytes in text, or the default if it is empty.
+func memorySize(text string) (int64, error) {
+	if text == "" {
+		return census.MemoryLimit(), nil
+	}
+	var n int64
+	if err := (sizeFlag{&n}).Set(text); err != nil || n < leastMemory {
+		return 0, usagef("--memory %q: want a size of 100 MiB or more, such as 2GB", text)
+	}
+	return n, nil
+}
+
+// limitMemory makes the garbage collector work harder before the limit is passed, unless
+// the environment has a limit of its own.
+func limitMemory(limit int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit)
+	}
 }
 
 // report writes the report of c in the form that the flags choose.
@@ -238,7 +297,11 @@ func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, a
 		return usagef("--ids does not go with --json")
 	}
 	f.options.Values = true
+	limitMemory(f.options.Memory)
+	f.options.Memory /= 2 // for each
 	a, b := census.New(&f.options), census.New(&f.options)
+	defer a.Close()
+	defer b.Close()
 	for i, c := range []*census.Census{a, b} {
 		if err := r.readAll(cmd.Context(), c, args[i:i+1]); err != nil {
 			return err

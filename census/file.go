@@ -1,0 +1,277 @@
+package census
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/oidkit/oid/census/source"
+)
+
+// A saved census is a file of
+//
+//	source.SavedMagic | frame ...
+//
+// where a frame is
+//
+//	kind (1) | length of the payload (4) | payload | CRC-32C of all of that (4)
+//
+// with numbers in little-endian order. The first frame has kind 'm' and a savedCensus as
+// JSON. Frames of kind 'i' have ids:
+//
+//	varint: 3 * collection + set | varint: number of ids | block
+//
+// where collection counts savedCensus.Collections and set is 0 for ObjectIds, 1 for
+// strings of 24 hexadecimal digits and 2 for digests of other values. The blocks of one
+// set are sorted, see appendBlock for their bytes. The last frame has kind 'e' and no
+// payload: a file without it is cut off. Version 1 is the only one; it ends the magic.
+const (
+	frameMeta = 'm'
+	frameIDs  = 'i'
+	frameEnd  = 'e'
+
+	// maxFrame is how long a payload is at most.
+	maxFrame = 1 << 28
+)
+
+// The sets of a collection.
+const (
+	setIDs = iota
+	setStrings
+	setValues
+	setCount
+)
+
+// ErrSaved is wrapped by the errors about saved censuses that cannot be read.
+var ErrSaved = errors.New("census: saved census")
+
+// savedCensus is everything about a census but its ids.
+type savedCensus struct {
+	Field       string            `json:"field"`
+	Places      uint32            `json:"places"`
+	Sources     []savedSource     `json:"sources"`
+	Spans       []savedSpan       `json:"spans"`
+	Collections []savedCollection `json:"collections"`
+	Partial     string            `json:"partial,omitempty"`
+}
+
+type savedSource struct {
+	Name        string                 `json:"name"`
+	Collection  string                 `json:"collection,omitempty"`
+	Collections int                    `json:"collections,omitempty"`
+	Format      source.Format          `json:"format"`
+	Unit        string                 `json:"unit"`
+	Units       int64                  `json:"units"`
+	Without     int64                  `json:"without,omitempty"`
+	Broken      int64                  `json:"broken,omitempty"`
+	Problems    []savedText            `json:"problems,omitempty"`
+	Error       string                 `json:"error,omitempty"`
+	ObjectIDs   int64                  `json:"object_ids"`
+	Strings     int64                  `json:"strings,omitempty"`
+	Others      map[string]int64       `json:"others,omitempty"`
+	Samples     map[string][]savedText `json:"samples,omitempty"`
+}
+
+// savedText is an error or a value with the number of its document.
+type savedText struct {
+	Number int64  `json:"number"`
+	Text   string `json:"text"`
+}
+
+type savedSpan struct {
+	Place  uint32 `json:"place"`
+	Source int    `json:"source"`
+	Number int64  `json:"number"`
+}
+
+type savedCollection struct {
+	Name    string    `json:"name"`
+	Outside int64     `json:"outside,omitempty"`
+	Late    savedLate `json:"late"`
+	// Of the ids that are strings:
+	StringsOutside int64     `json:"strings_outside,omitempty"`
+	StringsLate    savedLate `json:"strings_late"`
+}
+
+// savedLate is the ids that are late; a record is its two words.
+type savedLate struct {
+	Count    int64       `json:"count,omitempty"`
+	Most     uint32      `json:"most,omitempty"`
+	Latest   [2]uint64   `json:"latest"`
+	Examples [][2]uint64 `json:"examples,omitempty"`
+}
+
+// Save writes c, which can then be read as a source of another census, alone or beside
+// others. The error is w's, or that of reading spilled ids.
+func (c *Census) Save(w io.Writer) error {
+	if err := c.settle(); err != nil {
+		return err
+	}
+	out := &frameWriter{w: bufio.NewWriterSize(w, 1<<20)}
+	if _, err := out.w.WriteString(source.SavedMagic); err != nil {
+		return err
+	}
+	meta, err := json.Marshal(c.saved())
+	if err != nil {
+		return err
+	}
+	out.write(frameMeta, meta)
+	for i, l := range c.collections {
+		for set, ids := range l.sets() {
+			if ids == nil {
+				continue
+			}
+			s := &savingVisitor{out: out, set: uint64(i*setCount + set)}
+			if err := ids.visit(1, func(int) visitor { return s }); err != nil {
+				return err
+			}
+			s.flush()
+		}
+	}
+	out.write(frameEnd, nil)
+	if out.err != nil {
+		return out.err
+	}
+	return out.w.Flush()
+}
+
+// sets returns the sets of l by their numbers.
+func (l *collection) sets() [setCount]*idSet {
+	sets := [setCount]*idSet{setIDs: l.ids, setValues: l.values}
+	if l.hexStrings != nil {
+		sets[setStrings] = l.hexStrings.ids
+	}
+	return sets
+}
+
+// saved describes c.
+func (c *Census) saved() savedCensus {
+	out := savedCensus{Field: c.options.Field, Places: c.places, Partial: c.partial}
+	for _, s := range c.sources {
+		saved := savedSource{
+			Name: s.Name, Collection: s.Collection, Collections: s.Collections, Format: s.Format, Unit: s.Unit, Units: s.Units,
+			Without: s.Without, Broken: s.Broken, Error: s.Error, ObjectIDs: s.objectIDs, Strings: s.stringIDs,
+			Others: map[string]int64{}, Samples: map[string][]savedText{},
+		}
+		for _, p := range s.Problems {
+			saved.Problems = append(saved.Problems, savedText{p.Position.Number, p.Error})
+		}
+		for k := range source.TypeCount {
+			if s.others[k] > 0 {
+				saved.Others[k.String()] = s.others[k]
+			}
+			for _, v := range s.samples[k] {
+				saved.Samples[k.String()] = append(saved.Samples[k.String()], savedText{v.Position.Number, v.Text})
+			}
+		}
+		out.Sources = append(out.Sources, saved)
+	}
+	for _, s := range c.spans {
+		out.Spans = append(out.Spans, savedSpan{s.place, s.source, s.number})
+	}
+	for _, l := range c.collections {
+		saved := savedCollection{Name: l.name, Outside: l.outside, Late: l.late.saved()}
+		if l.hexStrings != nil {
+			saved.StringsOutside, saved.StringsLate = l.hexStrings.outside, l.hexStrings.late.saved()
+		}
+		out.Collections = append(out.Collections, saved)
+	}
+	return out
+}
+
+func (l *lateIDs) saved() savedLate {
+	out := savedLate{Count: l.count, Most: l.most, Latest: [2]uint64{l.latest.hi, l.latest.lo}}
+	for _, r := range l.examples {
+		out.Examples = append(out.Examples, [2]uint64{r.hi, r.lo})
+	}
+	return out
+}
+
+// savingVisitor writes the ids of one set as frames.
+type savingVisitor struct {
+	out   *frameWriter
+	set   uint64
+	block []record
+}
+
+func (s *savingVisitor) value(e extent) {
+	for records := range e.spans() {
+		for len(records) > 0 {
+			n := min(maxBlock-len(s.block), len(records))
+			s.block, records = append(s.block, records[:n]...), records[n:]
+			if len(s.block) == maxBlock {
+				s.flush()
+			}
+		}
+	}
+}
+
+func (s *savingVisitor) endBlock() {}
+
+func (s *savingVisitor) flush() {
+	if len(s.block) == 0 {
+		return
+	}
+	payload := binary.AppendUvarint(s.out.payload[:0], s.set)
+	payload = binary.AppendUvarint(payload, uint64(len(s.block)))
+	s.out.payload = appendBlock(payload, s.block)
+	s.out.write(frameIDs, s.out.payload)
+	s.block = s.block[:0]
+}
+
+// frameWriter writes frames up to the first error.
+type frameWriter struct {
+	w       *bufio.Writer
+	payload []byte
+	err     error
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func (f *frameWriter) write(kind byte, payload []byte) {
+	head := binary.LittleEndian.AppendUint32([]byte{kind}, uint32(len(payload)))
+	sum := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, payload)
+	for _, b := range [][]byte{head, payload, binary.LittleEndian.AppendUint32(nil, sum)} {
+		if f.err == nil {
+			_, f.err = f.w.Write(b)
+		}
+	}
+}
+
+// readFrame reads a frame into buf, which it returns enlarged if necessary.
+func readFrame(in io.Reader, buf []byte) (kind byte, payload, enlarged []byte, err error) {
+	fail := func(err error) (byte, []byte, []byte, error) {
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = fmt.Errorf("%w: it is cut off: %w", ErrSaved, io.ErrUnexpectedEOF)
+		}
+		return 0, nil, buf, err
+	}
+	var head [5]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		return fail(err)
+	}
+	size := int(binary.LittleEndian.Uint32(head[1:]))
+	if size > maxFrame {
+		return fail(fmt.Errorf("%w: a part of %d bytes, want %d at most", ErrSaved, size, maxFrame))
+	}
+	// Memory follows what is there, not what the length says.
+	buf = buf[:0]
+	for want := size + 4; len(buf) < want; {
+		n := min(want-len(buf), 1<<20)
+		from := len(buf)
+		buf = append(buf, make([]byte, n)...)
+		if _, err := io.ReadFull(in, buf[from:]); err != nil {
+			return fail(err)
+		}
+	}
+	payload = buf[:size]
+	sum := crc32.Update(crc32.Checksum(head[:], castagnoli), castagnoli, payload)
+	if sum != binary.LittleEndian.Uint32(buf[size:]) {
+		return fail(fmt.Errorf("%w: it is damaged: a checksum is wrong", ErrSaved))
+	}
+	return head[0], payload, buf, nil
+}

@@ -1,0 +1,182 @@
+package census_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/objectid"
+)
+
+func save(t testing.TB, c *census.Census) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := c.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// savedSources matches the saved censuses among the sources of a report.
+var savedSources = regexp.MustCompile(`(?s)\n *\{\n *"name": "saved [^{}]*\},?`)
+
+// TestMergedEqualsOnePass saves censuses of parts of ids, some of them with little
+// memory and some of them again merged, and counts the files.
+func TestMergedEqualsOnePass(t *testing.T) {
+	for seed := range uint64(12) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		sources := parts(random, crowd(random, 50_000+random.IntN(300_000)))
+		o := census.Options{Now: time.Unix(1_700_000_000, 0), Values: true}
+		want := told(t, readParts(t, &o, sources))
+		var files []part
+		for len(sources) > 0 {
+			n := 1 + random.IntN(len(sources))
+			part := o
+			part.Memory = int64(random.IntN(2)) // 0 is the default, 1 as little as possible
+			data := save(t, readParts(t, &part, sources[:n]))
+			files = append(files, pair(fmt.Sprintf("saved %d", len(files)), data))
+			sources = sources[n:]
+		}
+		merged := o
+		merged.Memory = int64(random.IntN(2))
+		c := readParts(t, &merged, files)
+		if got := savedSources.ReplaceAllString(told(t, c), ""); got != want {
+			t.Errorf("seed %d, %d files: %s", seed, len(files), differ(got, want))
+		}
+		again := readParts(t, &o, []part{pair("saved again", save(t, c))})
+		if got := savedSources.ReplaceAllString(told(t, again), ""); got != want {
+			t.Errorf("seed %d, saved again: %s", seed, differ(got, want))
+		}
+	}
+}
+
+func pair(name string, data []byte) part { return part{name: name, data: data} }
+
+// TestSavedSize holds how many bytes an id takes.
+func TestSavedSize(t *testing.T) {
+	const n = 200_000
+	random := rand.New(rand.NewPCG(1, 1))
+	for name, test := range map[string]struct {
+		id   func(i uint32) objectid.ID
+		most float64
+	}{
+		"one process, each id in the data": {func(i uint32) objectid.ID { return idOf(1_600_000_000+i/100, 5, i) }, 2.1},
+		"eight processes in turn":          {func(i uint32) objectid.ID { return idOf(1_600_000_000+i/100, uint64(i%8), i/8) }, 2.1},
+		"fifty, of which others have most ids": {func(i uint32) objectid.ID {
+			return idOf(1_600_000_000+i/3, uint64(random.IntN(50)), (i*40+random.Uint32N(300))&0xFFFFFF)
+		}, 5.3},
+		"a process value for each": {func(i uint32) objectid.ID { return idOf(1_600_000_000+i, random.Uint64()>>24, random.Uint32()>>8) }, 16},
+	} {
+		var ids []objectid.ID
+		for i := range uint32(n) {
+			ids = append(ids, test.id(i))
+		}
+		data := save(t, readParts(t, nil, []part{pair("all", listOf(ids, false))}))
+		if got := float64(len(data)) / n; got > test.most {
+			t.Errorf("%s: %.2f bytes an id, want %.1f at most", name, got, test.most)
+		}
+	}
+}
+
+// TestSavedWithOptions counts a saved census within a range, with a limit, and of another field.
+func TestSavedWithOptions(t *testing.T) {
+	data := save(t, readParts(t, nil, []part{pair("all", listOf([]objectid.ID{idOf(1_600_000_000, 1, 1), idOf(1_600_000_009, 1, 2), idOf(1_600_000_019, 1, 3)}, false))}))
+	within := objectid.Range{From: idOf(1_600_000_005, 0, 0), To: idOf(1_600_000_015, 0, 0)}
+	for name, test := range map[string]struct {
+		o            census.Options
+		ids, outside int64
+		err          error
+	}{
+		"all":                {census.Options{}, 3, 0, nil},
+		"a range":            {census.Options{Range: within}, 1, 2, nil},
+		"as many as allowed": {census.Options{MaxIDs: 3}, 3, 0, nil},
+		"one more":           {census.Options{MaxIDs: 2}, 0, 0, census.ErrLimit},
+		"another field":      {census.Options{Field: "customer"}, 0, 0, census.ErrSaved},
+	} {
+		c := census.New(&test.o)
+		err := c.Read(t.Context(), "saved", bytes.NewReader(data))
+		r, reportErr := c.Report(nil)
+		if reportErr != nil {
+			t.Fatal(reportErr)
+		}
+		if !errors.Is(err, test.err) || r.IDs != test.ids || r.Outside != test.outside {
+			t.Errorf("%s: %d ids, %d outside, %v, want %d, %d, %v", name, r.IDs, r.Outside, err, test.ids, test.outside, test.err)
+		}
+	}
+}
+
+// TestDamagedSaved reads saved censuses that are cut off or changed.
+func TestDamagedSaved(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	good := save(t, readParts(t, nil, parts(random, crowd(random, 3000))))
+	read := func(data []byte) error { return census.New(nil).Read(t.Context(), "saved", bytes.NewReader(data)) }
+	if err := read(good); err != nil {
+		t.Fatal(err)
+	}
+	for cut := range good {
+		if cut%97 == 0 || cut < 20 || cut > len(good)-20 {
+			if err := read(good[:cut]); err == nil {
+				t.Errorf("cut after %d bytes of %d: no error", cut, len(good))
+			}
+		}
+	}
+	for at := len(source.SavedMagic); at < len(good); at += 1 + at%53 {
+		data := bytes.Clone(good)
+		data[at] ^= 1 << (at % 8)
+		if err := read(data); err == nil {
+			t.Errorf("with another bit at %d of %d: no error", at, len(good))
+		}
+	}
+	if err := read(append([]byte(source.SavedMagic[:len(source.SavedMagic)-1]), 2)); err == nil || !strings.Contains(err.Error(), "another version") {
+		t.Errorf("another version: %v", err)
+	}
+}
+
+// FuzzSaved reads frames with right checksums whose content is anything.
+func FuzzSaved(f *testing.F) {
+	random := rand.New(rand.NewPCG(1, 1))
+	good := save(f, func() *census.Census {
+		c := census.New(nil)
+		if err := c.Read(f.Context(), "list", bytes.NewReader(listOf(crowd(random, 300), false))); err != nil {
+			f.Fatal(err)
+		}
+		return c
+	}())
+	size := int(binary.LittleEndian.Uint32(good[9:]))
+	f.Add(good[13:13+size], good[13+size+4+5:len(good)-4-9])
+	f.Add([]byte(`{"field":"_id","places":3,"sources":[{"name":"a","unit":"line"}],"spans":[{"place":0,"source":0,"number":0}],"collections":[{"name":""}]}`), []byte("\x00\x01\xff\x01\x00\x00\x00\x01\x00\x00\x01\x00"))
+	f.Add([]byte(`{"field":"_id","places":1,"spans":[{"source":1}],"collections":[{"late":{"count":1}}]}`), []byte{})
+	f.Fuzz(func(t *testing.T, meta, ids []byte) {
+		var b bytes.Buffer
+		b.WriteString(source.SavedMagic)
+		for _, frame := range []struct {
+			kind    byte
+			payload []byte
+		}{{'m', meta}, {'i', ids}, {'e', nil}} {
+			head := append(binary.LittleEndian.AppendUint32([]byte{frame.kind}, uint32(len(frame.payload))), frame.payload...)
+			b.Write(binary.LittleEndian.AppendUint32(head, crc32.Checksum(head, crc32.MakeTable(crc32.Castagnoli))))
+		}
+		c := census.New(&census.Options{Values: true})
+		err := c.Read(t.Context(), "saved", &b)
+		r, reportErr := c.Report(nil)
+		if reportErr != nil {
+			t.Fatal(reportErr)
+		}
+		if err == nil && r.IDs > int64(len(ids)) {
+			t.Errorf("%d ids in %d bytes", r.IDs, len(ids))
+		}
+		if err := c.Save(io.Discard); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,241 @@
+package census
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/objectid"
+)
+
+// load adds a saved census. Its sources follow src, which names its file.
+func (c *Census) load(ctx context.Context, src *Source, in io.Reader) error {
+	magic := make([]byte, len(source.SavedMagic))
+	if _, err := io.ReadFull(in, magic); err != nil || string(magic) != source.SavedMagic {
+		return fmt.Errorf("%w: it does not begin as one", ErrSaved)
+	}
+	kind, payload, buf, err := readFrame(in, nil)
+	if err != nil {
+		return err
+	}
+	var saved savedCensus
+	if kind != frameMeta {
+		return fmt.Errorf("%w: it does not begin with its description", ErrSaved)
+	}
+	if err := json.Unmarshal(payload, &saved); err != nil {
+		return fmt.Errorf("%w: %w", ErrSaved, err)
+	}
+	l, err := c.newLoader(src, &saved)
+	if err != nil {
+		return err
+	}
+	for {
+		if kind, payload, buf, err = readFrame(in, buf); err != nil {
+			return err
+		}
+		switch kind {
+		case frameIDs:
+			if err := l.add(payload); err != nil {
+				return err
+			}
+		case frameEnd:
+			return nil
+		default:
+			return fmt.Errorf("%w: a part of kind %q", ErrSaved, kind)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// loader adds the ids of a saved census.
+type loader struct {
+	*Census
+	base        uint32        // of its places
+	places      uint32        // that it has
+	collections []*collection // by their numbers
+	latest      uint32
+	records     []record
+}
+
+// newLoader adds the sources of saved.
+func (c *Census) newLoader(src *Source, saved *savedCensus) (*loader, error) {
+	switch {
+	case saved.Field != c.options.Field:
+		return nil, fmt.Errorf("%w: it is of the field %q, not of %q", ErrSaved, saved.Field, c.options.Field)
+	case uint64(c.places)+uint64(saved.Places) >= math.MaxUint32:
+		return nil, ErrTooMany
+	}
+	if err := saved.check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSaved, err)
+	}
+	if own := src.collection; len(own.sources) == 1 {
+		// No id belongs to the collection of the file itself.
+		c.collections = slices.DeleteFunc(c.collections, func(l *collection) bool { return l == own })
+	}
+	l := &loader{Census: c, base: c.places, places: saved.Places, latest: latestSecond(c.options.Now)}
+	first := len(c.sources)
+	for _, s := range saved.Spans {
+		c.spans = append(c.spans, span{l.base + s.Place, first + s.Source, s.Number})
+	}
+	c.places += saved.Places
+	src.Collections += len(saved.Sources)
+	for _, s := range saved.Collections {
+		m := c.collection(s.Name)
+		m.outside += s.Outside
+		m.late.restore(s.Late, l.base)
+		if s.StringsLate.Count > 0 || s.StringsOutside > 0 {
+			m.strings().outside += s.StringsOutside
+			m.strings().late.restore(s.StringsLate, l.base)
+		}
+		l.collections = append(l.collections, m)
+	}
+	for i := range saved.Sources {
+		c.restore(&saved.Sources[i])
+	}
+	if c.partial == "" {
+		c.partial = saved.Partial
+	}
+	return l, nil
+}
+
+// check returns an error if s cannot be of a census.
+func (s *savedCensus) check() error {
+	next := uint32(0)
+	for i, sp := range s.Spans {
+		if sp.Source < 0 || sp.Source >= len(s.Sources) || sp.Place < next || i == 0 && sp.Place > 0 || sp.Number < 0 {
+			return fmt.Errorf("a stretch of places that cannot be: %+v", sp)
+		}
+		next = sp.Place + 1
+	}
+	if next > s.Places || (next == 0) != (s.Places == 0) {
+		return fmt.Errorf("%d places, of which the last stretch begins at %d", s.Places, next)
+	}
+	for i := range s.Collections {
+		for _, late := range []*savedLate{&s.Collections[i].Late, &s.Collections[i].StringsLate} {
+			for _, words := range append(late.Examples, late.Latest) {
+				if late.Count > 0 && (record{words[0], words[1]}).place() >= s.Places || late.Count < int64(len(late.Examples)) {
+					return fmt.Errorf("late ids that cannot be: %+v", late)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// restore adds a saved source.
+func (c *Census) restore(saved *savedSource) {
+	s := c.addSource(&Source{
+		Name: saved.Name, Collection: saved.Collection, Collections: saved.Collections, Format: saved.Format, Unit: saved.Unit,
+		Units: saved.Units, Without: saved.Without, Broken: saved.Broken, Error: saved.Error, objectIDs: saved.ObjectIDs, stringIDs: saved.Strings,
+	})
+	position := func(number int64) Position { return Position{s.Name, s.Collection, s.Unit, number} }
+	for _, p := range saved.Problems[:min(len(saved.Problems), maxProblems)] {
+		s.Problems = append(s.Problems, Problem{position(p.Number), p.Text})
+	}
+	for k := range source.TypeCount {
+		s.others[k] = saved.Others[k.String()]
+		s.Others += s.others[k]
+		samples := saved.Samples[k.String()]
+		for _, v := range samples[:min(len(samples), source.MaxSamples)] {
+			s.samples[k] = append(s.samples[k], Value{position(v.Number), v.Text})
+		}
+	}
+}
+
+// restore adds saved, whose places begin at base.
+func (l *lateIDs) restore(saved savedLate, base uint32) {
+	moved := func(words [2]uint64) record { return record{words[0], words[1] + uint64(base)} }
+	if saved.Most > l.most {
+		l.most, l.latest = saved.Most, moved(saved.Latest)
+	}
+	var examples []record
+	for _, words := range saved.Examples {
+		examples = append(examples, moved(words))
+	}
+	l.sighting.add(saved.Count, examples...)
+}
+
+// add adds the ids in a payload.
+func (l *loader) add(payload []byte) error {
+	number, n := binary.Uvarint(payload)
+	payload = payload[max(n, 0):]
+	count, m := binary.Uvarint(payload)
+	if n <= 0 || m <= 0 || number >= uint64(len(l.collections)*setCount) || count > maxBlock {
+		return fmt.Errorf("%w: ids of no collection", ErrSaved)
+	}
+	var err error
+	if l.records, err = decodeBlock(l.records[:0], payload[m:], int(count)); err != nil {
+		return fmt.Errorf("%w: %w", ErrSaved, err)
+	}
+	for _, r := range l.records {
+		if r.place() >= l.places {
+			return fmt.Errorf("%w: an id at place %d of %d", ErrSaved, r.place(), l.places)
+		}
+	}
+	to := l.collections[number/setCount]
+	switch number % setCount {
+	case setValues:
+		if l.options.Values {
+			return l.addTo(to.values, l.records)
+		}
+		return nil
+	case setStrings:
+		to = to.strings()
+	}
+	records := l.within(to, l.records)
+	if limit := l.options.MaxIDs; limit > 0 && l.taken+int64(len(records)) > limit {
+		return fmt.Errorf("%w: more than %d", ErrLimit, limit)
+	}
+	if l.options.Keep != nil {
+		if err := l.options.Keep(len(records)); err != nil {
+			return err
+		}
+	}
+	l.taken += int64(len(records))
+	to.taken += int64(len(records))
+	for _, r := range records {
+		to.count(r.second(), r.isBound(), l.latest)
+	}
+	return l.addTo(to.ids, records)
+}
+
+// within returns the records in the range.
+func (l *loader) within(to *collection, records []record) []record {
+	within := l.options.Range
+	if within == (objectid.Range{}) {
+		return records
+	}
+	kept := records[:0]
+	for _, r := range records {
+		if within.Contains(r.id()) {
+			kept = append(kept, r)
+		} else {
+			to.outside++
+		}
+	}
+	return kept
+}
+
+// addTo adds records, which are mostly sorted, to a set.
+func (l *loader) addTo(set *idSet, records []record) error {
+	l.inMemory += len(records)
+	for len(records) > 0 {
+		value, n := records[0].value(), 1
+		for n < len(records) && records[n].value() == value {
+			n++
+		}
+		set.addAll(value, records[:n], l.base)
+		records = records[n:]
+	}
+	if l.inMemory > l.room {
+		return l.spill()
+	}
+	return nil
+}
