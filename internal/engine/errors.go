@@ -17,6 +17,15 @@ func Conflict(key store.Key) error {
 	return fmt.Errorf("%w: %s was written by another since it was read", store.ErrConflict, key)
 }
 
+// Unchanged returns the error for a document that a swap did not change, by whether one
+// has its key.
+func Unchanged(key store.Key, found bool) error {
+	if found {
+		return Conflict(key)
+	}
+	return NotFound(key)
+}
+
 // NoCollection returns the error for a collection that does not exist.
 func NoCollection(name string) error {
 	return fmt.Errorf("%w: no collection %q", store.ErrNotFound, name)

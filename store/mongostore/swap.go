@@ -76,10 +76,7 @@ func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (reaso
 	if n, err = c.CountDocuments(ctx, bson.D{{Key: "_id", Value: change.Key}}); err != nil {
 		return nil, err
 	}
-	if n == 0 {
-		return engine.NotFound(change.Key), nil
-	}
-	return engine.Conflict(change.Key), nil
+	return engine.Unchanged(change.Key, n > 0), nil
 }
 
 // stamp gives a document that has no revision its first one, at its end, since a

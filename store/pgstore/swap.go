@@ -173,11 +173,8 @@ func (w *swapping) refuse(c *pgx.Conn, done map[string]bool, unclear bool) error
 		if done[string(w.ids[i])] || unclear && !w.remove && bytes.Equal(now, change.New) {
 			continue
 		}
-		refusal := store.Refusal{Index: change.Index, Err: gone(engine.NotFound(change.Key), unclear && w.remove)}
-		if found {
-			refusal.Err = engine.Conflict(change.Key)
-		}
-		w.refused = append(w.refused, refusal)
+		reason := engine.Unchanged(change.Key, found)
+		w.refused = append(w.refused, store.Refusal{Index: change.Index, Err: gone(reason, unclear && w.remove && !found)})
 	}
 	return nil
 }

@@ -59,6 +59,8 @@ type Store struct {
 	marked  atomic.Bool // the file is known to be ours, see isMarked
 	tables  sync.Map    // names of tables that are known to exist
 
+	deletions atomic.Int64 // since space was given back
+
 	readers    chan struct{} // one for each query for reading under way
 	statements statements
 }
@@ -231,6 +233,7 @@ func (s *Store) dsn(mode string) string {
 	} else {
 		q.Add("_txlock", "immediate")
 		q.Add("_pragma", "busy_timeout(500)")
+		q.Add("_pragma", fmt.Sprintf("auto_vacuum(%d)", incremental)) // of a new file
 		q.Add("_pragma", "journal_mode(WAL)")
 		if s.options.Sync {
 			q.Add("_pragma", "synchronous(FULL)")

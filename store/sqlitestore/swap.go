@@ -37,6 +37,9 @@ func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.S
 		if err == nil && !found {
 			refused = missing(changes)
 		}
+		if err == nil {
+			s.deleted(ctx, removals(changes))
+		}
 		return refused, err
 	})
 }
@@ -47,6 +50,16 @@ func missing(changes []engine.Change) (refused []store.Refusal) {
 		refused = append(refused, store.Refusal{Index: c.Index, Err: engine.NotFound(c.Key)})
 	}
 	return refused
+}
+
+// removals returns how many of the changes delete.
+func removals(changes []engine.Change) (n int64) {
+	for _, c := range changes {
+		if c.New == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // swapping is one transaction of SwapMany.
@@ -111,10 +124,7 @@ func (w *swapping) reason(key store.Key) (reason, err error) {
 	if err := w.look.QueryRowContext(w.ctx, argument(key)).Scan(&n); err != nil {
 		return nil, err
 	}
-	if n == 0 {
-		return engine.NotFound(key), nil
-	}
-	return engine.Conflict(key), nil
+	return engine.Unchanged(key, n > 0), nil
 }
 
 func (w *swapping) prepare(statement **sql.Stmt, query string) (err error) {

@@ -66,7 +66,11 @@ func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
 
 // Delete removes the document with the key, see [store.Store].
 func (s *Store) Delete(ctx context.Context, collection string, key store.Key) error {
-	return s.changeOne(ctx, s.remove, collection, key, "DELETE FROM "+table(collection)+" WHERE _id = ?1")
+	err := s.changeOne(ctx, s.remove, collection, key, "DELETE FROM "+table(collection)+" WHERE _id = ?1")
+	if err == nil {
+		s.deleted(ctx, 1)
+	}
+	return err
 }
 
 // changeOne runs a query that changes the document with the key.
@@ -133,6 +137,7 @@ func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Rang
 		}
 		return nil
 	})
+	s.deleted(ctx, total)
 	return total, err
 }
 
@@ -148,5 +153,8 @@ func (s *Store) Drop(ctx context.Context, collection string) error {
 	}
 	_, err = s.remove(ctx, "DROP TABLE "+table(collection))
 	s.tables.Delete(collection)
+	if err == nil {
+		s.deleted(ctx, vacuumAfter)
+	}
 	return err
 }
