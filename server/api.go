@@ -46,7 +46,7 @@ func (s *Server) addAPI() {
 			Security: []map[string][]string{{}, {"token": {}}},
 		},
 		OpenAPIPath:   "/openapi",
-		Formats:       huma.DefaultFormats,
+		Formats:       formats,
 		DefaultFormat: "application/json",
 	}
 	api := humago.New(s.mux, config)

@@ -29,6 +29,7 @@ type backend struct {
 	random    *objectid.Generator
 	connected atomic.Pointer[connected]
 	slots     chan struct{} // one for each call of the store in flight
+	moved     chan struct{} // asks run to open the store again
 }
 
 // connected holds the open store and the registration of the server.
@@ -47,7 +48,7 @@ func newBackend(o Options, m *metrics) (*backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	return &backend{options: o, metrics: m, random: g, slots: make(chan struct{}, maxStoreCalls)}, nil
+	return &backend{options: o, metrics: m, random: g, slots: make(chan struct{}, maxStoreCalls), moved: make(chan struct{}, 1)}, nil
 }
 
 // clockOf returns the clock for generators: nil for the system's clock, which they
@@ -65,6 +66,36 @@ func (b *backend) generator() *objectid.Generator {
 		return j.member.Generator()
 	}
 	return b.random
+}
+
+// run keeps the store open until ctx ends. It closes ready once it is open.
+func (b *backend) run(ctx context.Context, addr string, ready chan<- struct{}) {
+	for first := true; ctx.Err() == nil; first = false {
+		b.keepTrying(ctx, addr)
+		if first {
+			close(ready)
+		}
+		select {
+		case <-b.moved:
+		case <-ctx.Done():
+			return
+		}
+		old := b.connected.Swap(nil)
+		b.options.Log.Warn("the file of the store was deleted, moved or replaced; opening it again")
+		last, cancel := context.WithTimeout(ctx, b.options.Limits.Store)
+		// The file that the registration is in is gone, so that its end may fail.
+		_ = old.member.End(last, "the store was replaced")
+		cancel()
+		_ = old.store.Close()
+	}
+}
+
+// reopen asks run to open the store again.
+func (b *backend) reopen() {
+	select {
+	case b.moved <- struct{}{}:
+	default: // it was asked already
+	}
 }
 
 // keepTrying opens the store and registers the server. It tries again until that
@@ -160,6 +191,9 @@ func ask[T any](parent context.Context, b *backend, name string, call func(conte
 	}
 	if a.err == nil || known(a.err) {
 		return a.value, a.err
+	}
+	if errors.Is(a.err, store.ErrMoved) && b.connected.Load() == j {
+		b.reopen()
 	}
 	if parent.Err() == nil { // otherwise the client has disconnected
 		b.options.Log.LogAttrs(parent, slog.LevelWarn, "store", slog.String("call", name), slog.Any("error", a.err))

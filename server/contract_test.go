@@ -62,6 +62,7 @@ func TestContract(t *testing.T) {
 		status             int
 		accept             string
 	}{
+		{"POST", "/v1/ids", "", 200, ""},
 		{"POST", "/v1/ids", `{"count":3}`, 200, "text/plain"},
 		{"POST", "/v1/ids", `{"count":3}`, 200, "application/octet-stream"},
 		{"GET", "/v1/ids/" + traced.String(), "", 200, ""},
@@ -103,7 +104,7 @@ func TestContract(t *testing.T) {
 	}
 	record.bad = true
 	for path, bodies := range map[string][]string{
-		"/v1/ids":            {`{"count":0}`, `{"count":"x"}`, `{`, ``, `{"other":1}`},
+		"/v1/ids":            {`{"count":0}`, `{"count":"x"}`, `{"count":1.0}`, `{`, `{"other":1}`},
 		"/v1/processes":      {`{}`, `{"name":"","pid":1}`, `{"name":"a","pid":-1}`},
 		two + "/heartbeat":   {`{"memory_bytes":-1}`},
 		"/v1/census?by=days": {"x"},

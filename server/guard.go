@@ -154,7 +154,7 @@ func (s *Server) guard(w *recorder, r *http.Request) {
 		return
 	}
 	defer done()
-	s.mux.ServeHTTP(w, r)
+	s.handler.ServeHTTP(w, r)
 }
 
 // wellFormed reports whether all of a query can be read. net/url would silently skip

@@ -84,13 +84,13 @@ func quality(parameters string) float64 {
 }
 
 type newIDsInput struct {
-	Accept string `header:"Accept" doc:"application/json, text/plain for one id per line, or application/octet-stream for 12 bytes each."`
-	Body   wire.NewIDs
+	Accept string       `header:"Accept" doc:"application/json, text/plain for one id per line, or application/octet-stream for 12 bytes each."`
+	Body   *wire.NewIDs `required:"false"`
 }
 
 func (s *Server) addIDs(api huma.API) {
 	op := operation(http.MethodPost, "/v1/ids", tagIDs, "createIDs", "Create ids",
-		"Returns as many new ids as requested, in rising order. No id is given out twice.",
+		"Returns as many new ids as requested, in rising order; one without a body. No id is given out twice.",
 		http.StatusNotAcceptable, http.StatusUnsupportedMediaType)
 	schemas := api.OpenAPI().Components.Schemas
 	op.Responses = map[string]*huma.Response{"200": {
@@ -102,8 +102,11 @@ func (s *Server) addIDs(api huma.API) {
 		},
 	}}
 	huma.Register(api, op, func(ctx context.Context, in *newIDsInput) (*huma.StreamResponse, error) {
-		f := accepted(in.Accept)
-		switch n := in.Body.Count; {
+		f, n := accepted(in.Accept), 1
+		if in.Body != nil {
+			n = in.Body.Count
+		}
+		switch {
 		case f == nil:
 			return nil, s.problem(ctx, errAcceptable)
 		case n > s.options.Limits.IDs:
@@ -111,7 +114,7 @@ func (s *Server) addIDs(api huma.API) {
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			_, w := humago.Unwrap(c)
-			s.sendIDs(ctx, w, f, in.Body.Count)
+			s.sendIDs(ctx, w, f, n)
 		}}, nil
 	})
 }

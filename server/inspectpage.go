@@ -86,7 +86,7 @@ func tracedProcess(t *wire.Trace) g.Node {
 		return verdict(t.Verdict)
 	}
 	p := t.Processes[0]
-	return g.Group{h.A(h.Href("/processes/"+p.GPID), g.Text(p.Name)), g.Text(" "), h.Span(h.Class("soft id"), g.Text(p.GPID))}
+	return g.Group{h.A(h.Href("/processes/"+p.GPID), g.Text(shown(p.Name))), g.Text(" "), h.Span(h.Class("soft id"), g.Text(p.GPID))}
 }
 
 // idTable shows many ids, a row each.
@@ -114,5 +114,5 @@ func briefTrace(t *wire.Trace) g.Node {
 	if t.Verdict != string(registry.Known) {
 		return h.Span(h.Class("soft"), g.Text(t.Verdict))
 	}
-	return h.A(h.Href("/processes/"+t.Processes[0].GPID), g.Text(t.Processes[0].Name))
+	return h.A(h.Href("/processes/"+t.Processes[0].GPID), g.Text(shown(t.Processes[0].Name)))
 }

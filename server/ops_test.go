@@ -1,7 +1,9 @@
 package server_test
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -91,6 +93,11 @@ func TestHealth(t *testing.T) {
 	got := r.post(t, "/v1/ids", `{"count":3}`)
 	if got.status != 200 {
 		t.Errorf("while draining: %d", got.status)
+	}
+	c := r.dial(t)
+	fmt.Fprint(c, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	if res, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || !res.Close {
+		t.Errorf("while draining a connection stays open: %v", err)
 	}
 	if got := r.get(t, "/livez"); got.status != 200 {
 		t.Errorf("livez while draining: %d", got.status)

@@ -117,7 +117,7 @@ func exampleNode(seconds, value, rest string) g.Node {
 
 // facts are labels and the like, in the order of their names.
 func facts(all map[string]string) g.Node {
-	return g.Map(slices.Sorted(maps.Keys(all)), func(name string) g.Node { return fact(name, g.Text(all[name])) })
+	return g.Map(slices.Sorted(maps.Keys(all)), func(name string) g.Node { return fact(shown(name), g.Text(shown(all[name]))) })
 }
 
 func fact(name string, value ...g.Node) g.Node {

@@ -37,7 +37,10 @@ func (s *Server) addProcess(api huma.API) {
 			if err != nil {
 				return wire.History{}, err
 			}
-			out := wire.History{Records: towire.Processes(h.records), Samples: make([]wire.Sample, 0, len(h.samples)), More: h.more}
+			out := wire.History{Records: towire.Processes(h.records), Samples: make([]wire.Sample, 0, len(h.samples)), More: !h.next.IsZero()}
+			if out.More {
+				out.Next = h.next.UTC().Format(time.RFC3339Nano)
+			}
 			for i, sample := range h.samples {
 				out.Samples = append(out.Samples, towire.Sample(h.before(i), sample))
 			}
@@ -50,7 +53,7 @@ func (s *Server) addProcess(api huma.API) {
 type history struct {
 	records []registry.Status // one at least
 	samples []registry.Sample
-	more    bool // there are more samples
+	next    time.Time // of the first sample that the limit cut, or zero
 }
 
 // before returns the sample before the i-th, or nil.
@@ -81,7 +84,7 @@ func (s *Server) history(ctx context.Context, in *historyInput) (history, error)
 				return out, err
 			}
 			if len(out.samples) == in.Limit {
-				out.more = true
+				out.next = p.Time
 				break
 			}
 			out.samples = append(out.samples, p)
@@ -135,7 +138,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	last := h.records[len(h.records)-1]
-	s.show(w, r, http.StatusOK, last.Name, "/processes", processPage(&processView{
+	s.show(w, r, http.StatusOK, shown(last.Name), "/processes", processPage(&processView{
 		Process: towire.Process(last), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
 		Since: since, Presets: presets, Samples: len(h.samples),
 		CPU: plot.Line("processors in use over time", cpuPoints(h.samples), last.Interval, plot.DecimalStep,

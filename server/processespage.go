@@ -42,7 +42,7 @@ func processRowNode(p processRow) g.Node {
 	}
 	started := rfc3339(p.Started)
 	return h.Tr(
-		h.Td(h.A(h.Href("/processes/"+p.GPID), g.Text(p.Name)), g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+p.Host))),
+		h.Td(h.A(h.Href("/processes/"+p.GPID), g.Text(shown(p.Name))), g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+shown(p.Host)))),
 			h.Br(), h.Span(h.Class("soft id"), g.Text(p.GPID))),
 		h.Td(state(p.State), g.If(len(p.Rivals) > 0, g.Group{h.Br(), h.Span(h.Class("mark"), g.Textf("collision with %d", len(p.Rivals)))})),
 		h.Td(h.Span(h.Class("number"), g.Text(p.Processors)), p.CPU),

@@ -18,7 +18,7 @@ func processPage(v *processView) g.Node {
 	}
 	return g.Group{
 		h.P(h.Class("back"), h.A(h.Href("/processes"), g.Text("All processes"))),
-		h.H1(g.Text(v.Name+" "), state(v.State)),
+		h.H1(g.Text(shown(v.Name)+" "), state(v.State)),
 		h.P(h.Class("id wrap"), h.Data("copy", ""), g.Text(v.GPID)),
 		soft(g.Text(v.Reason)),
 		h.Dl(h.Class("facts"),

@@ -89,9 +89,15 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 		if key == "" || len(key) > maxLabelKey || len(value) > maxLabelValue {
 			return wire.Registered{}, requestf("label %.50q: want a key of 1 to %d bytes and a value of up to %d", key, maxLabelKey, maxLabelValue)
 		}
+		if hasHidden(key) || hasHidden(value) {
+			return wire.Registered{}, requestf("label %.50q: want printable characters", key)
+		}
 	}
-	if strings.TrimSpace(b.Name) == "" || strings.ContainsFunc(b.Name, unicode.IsControl) {
+	if strings.TrimSpace(b.Name) == "" || hasHidden(b.Name) {
 		return wire.Registered{}, requestf("name %q: want printable characters", b.Name)
+	}
+	if hasHidden(b.Version) {
+		return wire.Registered{}, requestf("version %q: want printable characters", b.Version)
 	}
 	var layout objectid.Layout
 	if b.Layout != "" {
@@ -108,6 +114,25 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 		}
 		return r.AdoptRemote(ctx, g, b.Sample, layout, o)
 	})
+}
+
+// isHidden reports whether r is not seen, or changes how its neighbours are seen, such
+// as a zero-width space or the mark that reverses what follows. With these one name can
+// look like another.
+func isHidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector) || r == '\u115f' || r == '\u3164'
+}
+
+func hasHidden(text string) bool { return strings.ContainsFunc(text, isHidden) }
+
+// shown returns text for people, with a sign in place of each character that is hidden.
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if isHidden(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 // identity returns the GPID of the process that registers.

@@ -154,6 +154,9 @@ func TestHeaders(t *testing.T) {
 		if p := h.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none';") || strings.Contains(p, "unsafe") {
 			t.Errorf("%s: policy %q", path, p)
 		}
+		if p := h.Get("Cross-Origin-Resource-Policy"); p != "same-origin" {
+			t.Errorf("%s: resource policy %q", path, p)
+		}
 		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %v", path, h)
 		}

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -21,6 +22,7 @@ type Server struct {
 	backend     *backend
 	metrics     *metrics
 	mux         *http.ServeMux
+	handler     http.Handler // mux, for requests that are admitted
 	origin      origin
 	crossOrigin *http.CrossOriginProtection
 	throttle    *throttle
@@ -81,6 +83,7 @@ func New(o *Options) (*Server, error) {
 	s.addAPI()
 	s.addPages()
 	s.addHealth()
+	s.handler = compress(tag(s.mux))
 	return s, nil
 }
 
@@ -102,16 +105,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	life, end := context.WithCancel(context.Background())
 	defer end()
-	connecting := make(chan struct{})
-	if s.options.Open == nil {
-		close(connecting)
-	} else {
-		go func() {
-			defer close(connecting)
-			s.backend.keepTrying(life, s.addr(l))
-		}()
+	var connecting sync.WaitGroup
+	if s.options.Open != nil {
+		ready := make(chan struct{})
+		connecting.Go(func() { s.backend.run(life, s.addr(l), ready) })
 		select {
-		case <-connecting:
+		case <-ready:
 		case <-time.After(startPatience):
 		case <-ctx.Done():
 		}
@@ -142,7 +141,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		err = s.shutDown(h)
 	}
 	end()
-	<-connecting
+	connecting.Wait()
 	last, cancel := context.WithTimeout(context.Background(), limits.Store)
 	defer cancel()
 	return errors.Join(err, s.backend.close(last))

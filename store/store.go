@@ -22,6 +22,10 @@ var (
 	// ErrConflict means that a document is no longer the one that was read.
 	ErrConflict = errors.New("store: conflict")
 
+	// ErrMoved means that the file of a store is no longer at its path: open the
+	// store again.
+	ErrMoved = errors.New("store: the file was deleted, moved or replaced; open the store again")
+
 	// ErrClosed means that the store has been closed.
 	ErrClosed = errors.New("store: closed")
 

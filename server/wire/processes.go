@@ -133,8 +133,9 @@ type Processes struct {
 type History struct {
 	Records []Process `json:"records" nullable:"false" doc:"The records of the process, one for each time that it registered."`
 	Samples []Sample  `json:"samples" nullable:"false" doc:"Its load, in order of time."`
-	// More is set if the limit cut the samples.
-	More bool `json:"more,omitempty" doc:"There are more samples than the limit."`
+	// More is set if the limit cut the samples; Next is then where they go on.
+	More bool   `json:"more,omitempty" doc:"There are more samples than the limit."`
+	Next string `json:"next,omitempty" doc:"If there are more: the value of since with which the samples go on."`
 }
 
 // Trace names the process that created an id.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/oidkit/oid/store"
 )
 
 // errMoved means that the path no longer leads to the file that is open: what is
 // written to that would be lost, and what others write to the path never seen.
-var errMoved = errors.New("the file was deleted, moved or replaced; open the store again")
+var errMoved = store.ErrMoved
 
 // checkPlace returns an error that wraps errMoved if the file is not at its path
 // any more and says where the latest commits are. SQLite itself does not notice.

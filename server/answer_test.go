@@ -1,0 +1,213 @@
+package server_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/server"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// curl -X POST without anything else makes one id.
+func TestPlainPost(t *testing.T) {
+	r := serve(t, server.Options{})
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("no curl")
+	}
+	for _, args := range [][]string{{"-X", "POST"}, {"-X", "POST", "-H", "Content-Type: application/json"}, {"-X", "POST", "-H", "Accept: text/plain"}} {
+		out, err := exec.Command(curl, append(args, "-sS", r.url+"/v1/ids")...).CombinedOutput()
+		if n := strings.Count(string(out), "\n"); err != nil || n != 1 || len(strings.Trim(string(out), "\n{}[]\"ids:")) < 20 {
+			t.Errorf("curl %s: %s, %v", args, out, err)
+		}
+	}
+}
+
+// An answer and the lines of the log have the same id; a client cannot choose it, a
+// trusted proxy can.
+func TestRequestIDs(t *testing.T) {
+	var log lockedBuffer
+	r := serve(t, server.Options{Access: slog.New(slog.NewTextHandler(&log, nil))})
+	one, two := r.get(t, "/livez", "X-Request-Id", "mine"), r.get(t, "/v1/nothing")
+	a, b := one.header.Get("X-Request-Id"), two.header.Get("X-Request-Id")
+	if len(a) != 24 || len(b) != 24 || a == b {
+		t.Errorf("ids %q and %q", a, b)
+	}
+	for _, id := range []string{a, b} {
+		if !strings.Contains(log.String(), "request="+id) {
+			t.Errorf("the log lacks %s: %s", id, log.String())
+		}
+	}
+	proxied := serve(t, server.Options{Token: token, TrustedProxies: everywhere})
+	if got := proxied.get(t, "/livez", "X-Request-Id", "from-nginx_1.2").header.Get("X-Request-Id"); got != "from-nginx_1.2" {
+		t.Errorf("id %q", got)
+	}
+	if got := proxied.get(t, "/livez", "X-Request-Id", "a b\"").header.Get("X-Request-Id"); len(got) != 24 {
+		t.Errorf("id %q", got)
+	}
+}
+
+// Answers are compressed for those who accept it, and ids are not.
+func TestGzip(t *testing.T) {
+	r := serve(t, server.Options{})
+	r.client.Transport = &http.Transport{DisableCompression: true}
+	for path, want := range map[string]string{"/openapi.json": "gzip", "/": "gzip", "/about": "gzip", "/metrics": "gzip", "/livez": ""} {
+		got := r.get(t, path, "Accept-Encoding", "gzip", "Accept", "text/html")
+		if e := got.header.Get("Content-Encoding"); e != want {
+			t.Errorf("%s: encoding %q, want %q", path, e, want)
+		}
+		if want != "" {
+			plain := r.get(t, path, "Accept", "text/html")
+			z, err := gzip.NewReader(strings.NewReader(got.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(z)
+			if err != nil || len(text) < len(plain.body)/2 || len(got.body) > len(text)*2/3 || plain.header.Get("Content-Encoding") != "" {
+				t.Errorf("%s: %d bytes for %d, %v", path, len(got.body), len(text), err)
+			}
+		}
+	}
+	if got := r.post(t, "/v1/ids", `{"count":1000}`, "Accept-Encoding", "gzip"); got.header.Get("Content-Encoding") != "" || got.header.Get("Content-Length") == "" {
+		t.Errorf("ids: %v", got.header)
+	}
+}
+
+func TestETag(t *testing.T) {
+	r := serve(t, server.Options{})
+	report := r.do(t, "POST", "/census", strings.NewReader(form("507f1f77bcf86cd799439011\n")), "Content-Type", "multipart/form-data; boundary=B")
+	for _, path := range []string{"/openapi.json", "/openapi-3.0.json", report.header.Get("Location")} {
+		for _, encoding := range []string{"identity", "gzip"} {
+			got := r.get(t, path, "Accept-Encoding", encoding, "Accept", "text/html")
+			etag := got.header.Get("ETag")
+			if got.status != 200 || etag == "" || !strings.Contains(got.header.Get("Cache-Control"), "no-cache") {
+				t.Errorf("%s: %d %v", path, got.status, got.header)
+			}
+			if again := r.get(t, path, "Accept-Encoding", encoding, "If-None-Match", etag, "Accept", "text/html"); again.status != 304 || again.body != "" {
+				t.Errorf("%s again: %d %v", path, again.status, again.header)
+			}
+			if other := r.get(t, path, "If-None-Match", `"other"`, "Accept", "text/html"); other.status != 200 || len(other.body) < 100 {
+				t.Errorf("%s for another: %d", path, other.status)
+			}
+		}
+	}
+	if got := r.get(t, "/census/507f1f77bcf86cd799439011", "Accept", "text/html"); got.status != 404 || got.header.Get("ETag") != "" {
+		t.Errorf("no report: %d %v", got.status, got.header)
+	}
+}
+
+// Problems say what is wrong in the words of JSON, not of Go.
+func TestProblemsWithoutGo(t *testing.T) {
+	r := serve(t, server.Options{})
+	for body, want := range map[string]string{
+		`{"count":1.0}`: "count: expected an integer without a decimal point, not number 1.0",
+		`{`:             "not valid JSON at byte 1",
+		`{"count":"x"}`: "expected integer",
+	} {
+		got := r.post(t, "/v1/ids", body)
+		if got.status/100 != 4 || !strings.Contains(got.body, want) || strings.Contains(got.body, "Go ") || strings.Contains(got.body, "unmarshal") || strings.Contains(got.body, "struct") {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+	got := r.post(t, "/v1/processes", `{"name":"a","pid":1,"sample":"zz"}`)
+	if !strings.Contains(got.body, `"invalid id: 2 characters, want 24`) {
+		t.Errorf("%s", got.body)
+	}
+}
+
+// Names in which something is hidden are refused.
+func TestHiddenCharacters(t *testing.T) {
+	r := serve(t, server.Options{})
+	for _, bad := range []string{"\u202eevil", "li\u200bve", "live\ufeff", "a\u2066b", "live\ufe0f", "a\u2028b", "tab\t"} {
+		for _, body := range []string{
+			fmt.Sprintf(`{"name":%q,"pid":1}`, bad), fmt.Sprintf(`{"name":"a","pid":1,"version":%q}`, bad),
+			fmt.Sprintf(`{"name":"a","pid":1,"labels":{"k":%q}}`, bad), fmt.Sprintf(`{"name":"a","pid":1,"labels":{%q:"v"}}`, bad),
+		} {
+			body = strings.ReplaceAll(body, `\ufeff`, "\ufeff")
+			if got := r.post(t, "/v1/processes", body); got.status != 422 || !strings.Contains(got.body, "printable") {
+				t.Errorf("%s: %d %s", body, got.status, got.body)
+			}
+		}
+	}
+	for _, good := range []string{"café", "日本語", "a b", "ñandú", "работа"} {
+		if got := r.post(t, "/v1/processes", fmt.Sprintf(`{"name":%q,"pid":1}`, good)); got.status != 201 {
+			t.Errorf("%s: %d %s", good, got.status, got.body)
+		}
+	}
+}
+
+// What is not known of a process that has left is absent, and nothing is -1.
+func TestUnknownLoad(t *testing.T) {
+	r := serve(t, server.Options{})
+	p := decode[wire.Registered](t, r.post(t, "/v1/processes", `{"name":"a","pid":1}`), 201)
+	path := "/v1/processes/" + url.PathEscape(p.GPID)
+	r.post(t, path+"/heartbeat", `{"memory_bytes":10000000}`)
+	r.do(t, "DELETE", path, nil)
+	for _, path := range []string{path, "/v1/processes", "/processes", strings.TrimPrefix(path, "/v1")} {
+		if got := r.get(t, path, "Accept", "text/html"); got.status != 200 || strings.Contains(got.body, ":-1") || strings.Contains(got.body, ">-1") || strings.Contains(got.body, "-1 ") {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+}
+
+// A history that is cut goes on where it ended.
+func TestHistoryGoesOn(t *testing.T) {
+	r := serve(t, server.Options{})
+	p := decode[wire.Registered](t, r.post(t, "/v1/processes", `{"name":"a","pid":1}`), 201)
+	path := "/v1/processes/" + url.PathEscape(p.GPID)
+	for i := range 9 {
+		r.post(t, path+"/heartbeat", fmt.Sprintf(`{"memory_bytes":%d}`, i))
+		time.Sleep(2 * time.Millisecond)
+	}
+	want := decode[wire.History](t, r.get(t, path), 200).Samples
+	var got []wire.Sample
+	since := "24h"
+	for {
+		h := decode[wire.History](t, r.get(t, path+"?limit=4&since="+url.QueryEscape(since)), 200)
+		got = append(got, h.Samples...)
+		if since = h.Next; since == "" {
+			break
+		}
+	}
+	if len(want) != 10 || len(got) != len(want) {
+		t.Fatalf("%d samples in pieces, %d at once", len(got), len(want))
+	}
+	for i := range want {
+		if !got[i].Time.Equal(want[i].Time) {
+			t.Errorf("sample %d is from %v, want %v", i, got[i].Time, want[i].Time)
+		}
+	}
+}
+
+// A store whose file is replaced is opened again, at once.
+func TestStoreFileIsReplaced(t *testing.T) {
+	path := t.TempDir() + "/oid.db"
+	r := serve(t, server.Options{Open: fileStore(path)})
+	join := `{"name":"a","pid":1}`
+	if got := r.post(t, "/v1/processes", join); got.status != 201 {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && suffix == "" {
+			t.Fatal(err)
+		}
+	}
+	await(t, "the new store", func() bool { return r.post(t, "/v1/processes", join).status == 201 })
+	list := decode[wire.Processes](t, r.get(t, "/v1/processes"), 200).Processes
+	if len(list) != 2 { // the server, which has registered again, and the one that joined
+		t.Errorf("%+v", list)
+	}
+	id := decode[wire.IDs](t, r.post(t, "/v1/ids", `{}`), 200).IDs[0]
+	if got := decode[wire.Inspection](t, r.get(t, "/v1/ids/"+id.String()), 200); got.Trace == nil || got.Trace.Verdict != "known" {
+		t.Errorf("an id afterwards: %+v", got.Trace)
+	}
+}
