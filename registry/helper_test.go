@@ -92,7 +92,7 @@ func join(t testing.TB, s store.Store, o options) *registry.Member {
 
 func finish(t testing.TB, m *registry.Member) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := m.End(ctx, "test ends"); err != nil && !errors.Is(err, registry.ErrEnded) && !errors.Is(err, store.ErrClosed) {
 		t.Errorf("End: %v", err)

@@ -122,10 +122,11 @@ func TestOpenTLS(t *testing.T) {
 	// The test environment itself talks to the plain port.
 	server := testenv.Redis(t, "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
 	addr := "127.0.0.1:" + port
-	refuses(t, "redis://"+addr, "rediss://")
-	refuses(t, "rediss://"+addr, "certificate")
+	const patient = "dial_timeout=20s&write_timeout=20s" // also on a busy machine
+	refuses(t, "redis://"+addr+"?"+patient, "rediss://")
+	refuses(t, "rediss://"+addr+"?"+patient, "certificate")
 	refuses(t, "rediss://"+server.Addr, "redis://)")
-	l := open(t, "rediss://"+addr+"?skip_verify", 0)
+	l := open(t, "rediss://"+addr+"?skip_verify&"+patient, 0)
 	lease, err := l.Acquire(t.Context(), "job")
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +184,8 @@ func TestOpenWarnsOfEviction(t *testing.T) {
 // can be renewed, released and taken by those that wait.
 func TestFullRedis(t *testing.T) {
 	server := testenv.Redis(t)
-	l := open(t, server.URL(), 300*time.Millisecond)
+	const ttl = 3 * time.Second
+	l := open(t, server.URL(), ttl)
 	lease, err := l.Acquire(t.Context(), "job")
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +203,7 @@ func TestFullRedis(t *testing.T) {
 	if _, err := l.Acquire(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), "OOM") {
 		t.Errorf("Acquire in a full Redis: %v, want OOM", err)
 	}
-	time.Sleep(time.Second)
+	time.Sleep(ttl + time.Second)
 	if err := lease.Check(); err != nil {
 		t.Errorf("the lease could not be renewed: %v", err)
 	}
