@@ -12,6 +12,18 @@ PKG      = ./timerange
 # The systems beside this one for which "make check" compiles and vets everything.
 SYSTEMS = linux/386 linux/arm64 windows/amd64 darwin/arm64
 
+# The version that "make release" builds.
+VERSION =
+
+.PHONY: release test-release generated
+release:
+	cd release && go run . -version "$(VERSION)" -o ../dist
+test-release:
+	.ci/setup release
+	cd release && OID_REQUIRE_ALL=1 go test -timeout 30m ./...
+generated:
+	OID_WRITE_GENERATED=1 go test -count 1 -run '^(TestCommandsPage|TestLicences)$$' ./cmd/oid
+
 # How many seconds "make fuzz" gives to each fuzz test.
 FUZZTIME = 30s
 
@@ -20,6 +32,9 @@ help:
 	@echo "make test    install what the tests need, then run them all"
 	@echo "make check   formatting, vet, static analysis, tidiness, directions of imports"
 	@echo "make mutants break the code of one package in many small ways and list what no test notices (PKG=./census)"
+	@echo "make release build programs and packages into dist (VERSION=0.1.0)"
+	@echo "make test-release  build packages, install, upgrade and remove them, and look for their faults"
+	@echo "make generated     write docs/commands.md and LICENSES-THIRD-PARTY"
 	@echo "make bench   measure against the peers and write docs/benchmarks.md"
 	@echo "make soak    the long tests (SOAK=30m)"
 	@echo "make fuzz    run every fuzz test for $(FUZZTIME) (FUZZTIME=...)"

@@ -53,6 +53,9 @@ func readDocuments(t *testing.T) map[string]string {
 	}
 	all := make(map[string]string)
 	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md") {
+		if filepath.Base(path) == "commands.md" { // TestCommandsPage compares it
+			continue
+		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -24,6 +24,9 @@ func newVersionCommand(std streams) *cobra.Command {
 	return cmd
 }
 
+// version is set by the linker in a release.
+var version string
+
 // thisVersion reads what the Go toolchain recorded in the binary.
 func thisVersion() wire.Version {
 	v := wire.Version{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
@@ -31,7 +34,9 @@ func thisVersion() wire.Version {
 	if !ok {
 		return v
 	}
-	if info.Main.Version != "" {
+	if version != "" {
+		v.Version = version
+	} else if info.Main.Version != "" {
 		v.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {

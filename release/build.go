@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// target is a system that programs are built for.
+type target struct{ os, arch string }
+
+func (t target) String() string { return t.os + "/" + t.arch }
+
+// program returns the path of the program for t.
+func (r *release) program(t target) string {
+	name := "oid"
+	if t.os == "windows" {
+		name = "oid.exe"
+	}
+	return r.temp(filepath.Join("bin", t.os+"-"+t.arch, name))
+}
+
+var targets = []target{
+	{"linux", "amd64"},
+	{"linux", "arm64"},
+	{"linux", "386"},
+	{"darwin", "amd64"},
+	{"darwin", "arm64"},
+	{"windows", "amd64"},
+}
+
+// chosen returns the targets of a list such as linux/amd64,darwin/arm64; all if it is
+// empty.
+func chosen(list string) ([]target, error) {
+	if list == "" {
+		return targets, nil
+	}
+	var out []target
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(targets, func(t target) bool { return t.String() == name })
+		if i < 0 {
+			return nil, fmt.Errorf("target %q is unknown; choose from %v", name, targets)
+		}
+		out = append(out, targets[i])
+	}
+	return out, nil
+}
+
+// buildPrograms builds the programs, and what comes from the program itself: manual
+// pages and completions.
+func (r *release) buildPrograms(ctx context.Context, targets []target) error {
+	for _, t := range targets {
+		fmt.Println("build", t)
+		cmd := r.goCommand(ctx, "build", "-trimpath", "-ldflags", "-s -w -X main.version="+r.version, "-o", r.program(t), "./cmd/oid")
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", t, err, out)
+		}
+	}
+	man := r.temp("man")
+	if err := os.Mkdir(man, 0o755); err != nil {
+		return err
+	}
+	if out, err := r.goCommand(ctx, "run", "-tags", "manual", "./cmd/oid", man, r.version).CombinedOutput(); err != nil {
+		return fmt.Errorf("manual pages: %w\n%s", err, out)
+	}
+	pages, err := filepath.Glob(filepath.Join(man, "*.1"))
+	if err != nil {
+		return err
+	}
+	for _, page := range pages {
+		if err := r.compress(page); err != nil {
+			return err
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		out, err := r.goCommand(ctx, "run", "./cmd/oid", "completion", shell).Output()
+		if err != nil {
+			return fmt.Errorf("completion %s: %w", shell, err)
+		}
+		if err := os.WriteFile(r.temp("completion."+shell), out, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goCommand returns a call of the Go command in the repository.
+func (r *release) goCommand(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = r.root
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	return cmd
+}
+
+// compress writes a file as file.gz without a name and a time in it.
+func (r *release) compress(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := z.Write(data); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(file+".gz", b.Bytes(), 0o644)
+}
