@@ -23,7 +23,16 @@ func main() {
 	out := page.Output()
 	rounds := flag.Int("rounds", 11, "rounds")
 	turn := flag.Duration("turn", 100*time.Millisecond, "length of one library's turn")
+	only := flag.Bool("annotate", false, "print only the table of oid annotate")
 	flag.Parse()
+	if *only {
+		table, err := annotateTable(min(*rounds, 5))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Print(table)
+		return
+	}
 
 	var body strings.Builder
 	fmt.Fprintf(&body, "Medians of %d rounds with turns of %v each. ns: nanoseconds for one id, on the wall clock. ratio: the time of oid over that of the library, so below 1 oid is faster. allocs: allocations for one id.\n", *rounds, *turn)
@@ -35,6 +44,11 @@ func main() {
 		}
 		fmt.Fprintf(os.Stderr, "%s done\n", o.name)
 	}
+	annotate, err := annotateTable(min(*rounds, 5))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Fprintf(&body, "\n%s", annotate)
 	if err := page.Write(*out, "Ids", "go run ./ids", body.String()); err != nil {
 		log.Fatal(err)
 	}

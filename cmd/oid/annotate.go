@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/oidkit/oid/paste"
+)
+
+func newAnnotateCommand(std streams) *cobra.Command {
+	var (
+		asJSON jsonFlag
+		color  string
+		where  storeFlag
+	)
+	cmd := &cobra.Command{
+		Use:   "annotate [FILE...]",
+		Short: "Print a log with what is known of each id in it",
+		Long: `Print a log, or standard input, with what is known of each id in it: when it was
+created and, with --store or OID_STORE, by which process and the state of that now:
+
+  order <507f1f77bcf86cd799439011: 14 years ago, shop#4711 dead> failed
+
+The ids are those that "oid inspect --grep" finds. All other text is printed as it is.
+Each line is printed as soon as it is complete. At a terminal the notes are dimmed, and
+a FILE goes through the pager of the environment variable PAGER, or less.
+
+With --json, lines that are JSON objects get a member "oid_ids", a list with id, time,
+verdict, gpid, name and state of each id; all other lines are printed as they are.`,
+		Example: `  tail -f app.log | oid annotate
+  oid annotate app.log
+  oid annotate --json < app.jsonl | jq 'select(.oid_ids[0].state == "dead")'`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			colors, err := colorModes.find("--color", color)
+			if err != nil {
+				return err
+			}
+			t, err := where.openTracer(cmd.Context())
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			defer func() { err = errors.Join(err, t.Close()) }()
+			a := annotation{notes: newNotes(std, t), asJSON: bool(asJSON)}
+			a.dim = !a.asJSON && colors(std.out)
+			out := std.out
+			if len(args) > 0 && isTerminal(std.out) {
+				p, err := startPager(std)
+				if err != nil {
+					return err
+				}
+				defer func() { err = errors.Join(err, p.Close()) }()
+				out = p
+			}
+			if len(args) == 0 {
+				args = []string{"-"}
+			}
+			for _, name := range args {
+				if err := a.file(cmd.Context(), std, out, name); err != nil {
+					return err
+				}
+			}
+			return a.notes.failed
+		},
+	}
+	asJSON.addFlag(cmd, "add a member to the lines that are JSON objects")
+	cmd.Flags().StringVar(&color, "color", "auto", "dim the notes: "+colorModes.names())
+	where.addFlag(cmd)
+	colorModes.complete(cmd, "color")
+	return cmd
+}
+
+// colorModes are the values of --color: whether an output gets colours.
+var colorModes = forms[func(io.Writer) bool]{
+	{"auto", func(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" }},
+	{"always", func(io.Writer) bool { return true }},
+	{"never", func(io.Writer) bool { return false }},
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+const (
+	// annotateBlock is how much is read at once.
+	annotateBlock = 256 << 10
+
+	// maxLogLine is the longest line in which all ids are found.
+	maxLogLine = 1 << 20
+)
+
+// annotation is one run of oid annotate.
+type annotation struct {
+	notes  *notes
+	asJSON bool
+	dim    bool
+	buf    bytes.Buffer
+}
+
+// file annotates a file, or standard input if its name is "-".
+func (a *annotation) file(ctx context.Context, std streams, w io.Writer, name string) error {
+	if name == "-" {
+		return a.copy(ctx, w, std.stdin(ctx, "a log"))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return a.copy(ctx, w, f)
+}
+
+// copy writes r with notes to w: complete lines at once, and the beginning of a line
+// when r ends.
+func (a *annotation) copy(ctx context.Context, w io.Writer, r io.Reader) error {
+	block := make([]byte, 0, annotateBlock)
+	for {
+		n, err := r.Read(block[len(block):cap(block)])
+		block = block[:len(block)+n]
+		end := bytes.LastIndexByte(block[len(block)-n:], '\n') + 1
+		if end > 0 {
+			end += len(block) - n
+		}
+		if err != nil || len(block) >= maxLogLine {
+			end = len(block)
+		}
+		if end > 0 {
+			if err := a.lines(ctx, w, block[:end]); err != nil {
+				return err
+			}
+			block = block[:copy(block, block[end:])]
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return fmt.Errorf("read: %w", err)
+		case len(block) == cap(block):
+			block = append(make([]byte, 0, 2*cap(block)), block...)
+		}
+	}
+}
+
+// lines writes text, which has whole lines, with notes.
+func (a *annotation) lines(ctx context.Context, w io.Writer, text []byte) error {
+	places := paste.Places(string(text))
+	if places == nil {
+		_, err := w.Write(text)
+		return err
+	}
+	a.notes.refresh(time.Now())
+	a.buf.Reset()
+	if a.asJSON {
+		a.objects(ctx, text, places)
+	} else {
+		at := 0
+		for _, p := range places {
+			note := a.notes.of(ctx, p.ID)
+			a.buf.Write(text[at:p.From])
+			a.mark(text[p.From:p.To], note.text)
+			at = p.To
+		}
+		a.buf.Write(text[at:])
+	}
+	_, err := w.Write(a.buf.Bytes())
+	return err
+}
+
+// mark writes an id with its note.
+func (a *annotation) mark(id []byte, note string) {
+	switch {
+	case note == "":
+		a.buf.Write(id)
+	case a.dim: // 22 ends the dimming and leaves the colours of the log as they are
+		fmt.Fprintf(&a.buf, "<%s\x1b[2m: %s\x1b[22m>", id, note)
+	default:
+		fmt.Fprintf(&a.buf, "<%s: %s>", id, note)
+	}
+}
+
+// objects writes the lines of text, with another member in those that are JSON objects
+// and contain some of the places.
+func (a *annotation) objects(ctx context.Context, text []byte, places []paste.Place) {
+	at := 0
+	for line := range bytes.Lines(text) {
+		end := at + len(line)
+		n := 0
+		for n < len(places) && places[n].From < end {
+			n++
+		}
+		a.object(ctx, line, places[:n])
+		places, at = places[n:], end
+	}
+}
+
+func (a *annotation) object(ctx context.Context, line []byte, places []paste.Place) {
+	body := bytes.TrimRight(line, " \t\r\n")
+	if len(places) == 0 || len(body) == 0 || bytes.TrimLeft(body, " \t")[0] != '{' || !json.Valid(body) {
+		a.buf.Write(line)
+		return
+	}
+	members := make([]noteMember, 0, len(places))
+	seen := map[string]bool{}
+	for _, p := range places {
+		if !seen[p.ID] {
+			seen[p.ID] = true
+			members = append(members, a.notes.of(ctx, p.ID).member)
+		}
+	}
+	encoded, err := json.Marshal(members)
+	if err != nil {
+		panic(err) // strings and times are JSON
+	}
+	a.buf.Write(body[:len(body)-1])
+	fmt.Fprintf(&a.buf, `,"oid_ids":%s}%s`, encoded, line[len(body):])
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+)
+
+const annotatedID = "507f1f77bcf86cd799439011"
+
+// Each line is printed before the next one arrives.
+func TestAnnotateLineByLine(t *testing.T) {
+	in, feed := io.Pipe()
+	read, out := io.Pipe()
+	done := make(chan int, 1)
+	go func() {
+		var stderr bytes.Buffer
+		done <- run(t.Context(), streams{in, out, &stderr}, []string{"annotate"})
+		out.Close()
+	}()
+	lines := bufio.NewReader(read)
+	for i := range 3 {
+		if _, err := fmt.Fprintf(feed, "line %d %s ok\nbeginning of the next", i, annotatedID); err != nil {
+			t.Fatal(err)
+		}
+		got := make(chan string, 1)
+		go func() {
+			line, _ := lines.ReadString('\n')
+			got <- line
+		}()
+		select {
+		case line := <-got:
+			if !strings.Contains(line, fmt.Sprintf("line %d <%s: ", i, annotatedID)) {
+				t.Errorf("line %d is %q", i, line)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("line %d does not come", i)
+		}
+	}
+	feed.Close()
+	rest, err := io.ReadAll(lines)
+	if err != nil || string(rest) != "beginning of the next" || <-done != 0 {
+		t.Errorf("the last line is %q, %v", rest, err)
+	}
+}
+
+// Lines that are cut anywhere by the reader, and lines longer than a block, lose
+// nothing; what is left without its notes is the text.
+func TestAnnotateLosesNothing(t *testing.T) {
+	var text strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&text, "line %d of %s, %s\n", i, annotatedID, strings.Repeat("x", i%50))
+	}
+	text.WriteString(strings.Repeat("long ", annotateBlock) + annotatedID + " end\n")
+	text.WriteString(strings.Repeat("-", maxLogLine+annotateBlock) + " " + annotatedID)
+	for name, r := range map[string]io.Reader{
+		"whole": strings.NewReader(text.String()), "halves": iotest.HalfReader(strings.NewReader(text.String())),
+		"data with EOF": iotest.DataErrReader(strings.NewReader(text.String())),
+	} {
+		var out bytes.Buffer
+		a := annotation{notes: newNotes(streams{}, nil)}
+		if err := a.copy(t.Context(), &out, r); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		note := a.notes.of(t.Context(), annotatedID).text
+		if n := strings.Count(out.String(), "<"+annotatedID+": "+note+">"); n != 3002 {
+			t.Errorf("%s: %d ids have notes, want 3002", name, n)
+		}
+		if back := strings.ReplaceAll(out.String(), "<"+annotatedID+": "+note+">", annotatedID); back != text.String() {
+			t.Errorf("%s: %d bytes came out of %d", name, len(back), text.Len())
+		}
+	}
+}
+
+func TestAnnotateReportsReadErrors(t *testing.T) {
+	var out bytes.Buffer
+	a := annotation{notes: newNotes(streams{}, nil)}
+	err := a.copy(t.Context(), &out, io.MultiReader(strings.NewReader("x "+annotatedID), iotest.ErrReader(io.ErrUnexpectedEOF)))
+	if err == nil || !strings.HasPrefix(out.String(), "x <"+annotatedID) {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+// Notes are asked for again after ten seconds: processes end.
+func TestNotesGetOld(t *testing.T) {
+	n := newNotes(streams{}, nil)
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	n.refresh(now)
+	n.of(t.Context(), annotatedID)
+	n.refresh(now.Add(noteAge))
+	if len(n.known) != 1 {
+		t.Error("a note of ten seconds is forgotten")
+	}
+	n.refresh(now.Add(noteAge + 1))
+	if len(n.known) != 0 {
+		t.Error("an older note is kept")
+	}
+}
+
+// The pager of the environment gets what is written, and is waited for.
+func TestPager(t *testing.T) {
+	t.Setenv("PAGER", "sed s/a/b/")
+	var out, stderr bytes.Buffer
+	p, err := startPager(streams{out: &out, err: &stderr})
+	if err != nil {
+		t.Skip(err) // no sed on this system
+	}
+	if _, err := io.WriteString(p, "xax\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil || out.String() != "xbx\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	t.Setenv("PAGER", "/nonexistent/pager")
+	if _, err := startPager(streams{out: &out, err: &stderr}); err == nil || !strings.Contains(err.Error(), "set PAGER to another") {
+		t.Errorf("no such pager: %v", err)
+	}
+}
