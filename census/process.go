@@ -127,6 +127,9 @@ func (t *tally) count(e extent) {
 	t.next(p)
 }
 
+// mayBeFaulty reports whether there is evidence of a fault.
+func (v *verdict) mayBeFaulty() bool { return v.shared.bits+v.stepped.bits+v.resumed.bits > 0 }
+
 // explains reports whether counters seem to be missing because of a fault: those of a
 // shared process value, and those around clock steps.
 func (v *verdict) explains(m missing) bool {

@@ -29,8 +29,17 @@ type Peak struct {
 	IDs    int64
 }
 
-// rates returns the rates of a history in a zone.
-func (h *history) rates(zone *time.Location) Rates {
+// rates returns the rates of a history in a zone. What was imported is not part of the
+// usual week.
+func (h *history) rates(zone *time.Location, events []Event) Rates {
+	imported := map[int]bool{} // hours
+	for _, e := range events {
+		if e.Kind == Import {
+			for t := int(e.Start.Unix() - int64(h.from)); t <= int(e.End.Unix()-int64(h.from)); t += secondsPerMinute {
+				imported[t/secondsPerHour] = true
+			}
+		}
+	}
 	r := Rates{Busiest: []Peak{}, Week: []float64{}}
 	n := h.hours()
 	if n == 0 {
@@ -53,6 +62,9 @@ func (h *history) rates(zone *time.Location) Rates {
 		t := h.minute(i * 60).In(zone)
 		y, m, d := t.Date()
 		days[time.Date(y, m, d, 0, 0, 0, 0, zone)] += k
+		if imported[i] {
+			continue
+		}
 		slot := (int(t.Weekday())+6)%7*24 + t.Hour()
 		week[slot] += float64(k)
 		seen[slot]++

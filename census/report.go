@@ -90,8 +90,9 @@ type Report struct {
 	Timeline Timeline
 
 	// Processes is how many processes created the ids, as far as process values
-	// and counters show, and TopProcesses are those with the most ids. Gaps is the
-	// sum of Process.Gaps over all of them.
+	// and counters show, and TopProcesses are those with the most ids, followed by some
+	// of the others of which something was found. Gaps is the sum of Process.Gaps over
+	// all of them.
 	Processes    int64
 	Gaps         int64
 	TopProcesses []Process
@@ -244,6 +245,9 @@ type Process struct {
 	Timeline []int64
 }
 
+// isFaulty reports whether something was found of p.
+func (p *Process) isFaulty() bool { return p.Shared || p.ClockStepped || p.Resumed }
+
 // Report returns the report. It may be called again, also after more sources have
 // been read. The error wraps [ErrTooFine], or names a step that is not in [Steps].
 //
@@ -322,13 +326,19 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	for i := range t.top {
 		r.TopProcesses = append(r.TopProcesses, c.process(t, &t.top[i], options.Name))
 	}
-	r.Unjudged, r.Rates = t.unjudged, t.history.rates(options.Zone)
+	for i := range t.faulty {
+		if p := c.process(t, &t.faulty[i], options.Name); p.isFaulty() && !slices.ContainsFunc(r.TopProcesses, func(q Process) bool { return q.Value == p.Value }) {
+			r.TopProcesses = append(r.TopProcesses, p)
+		}
+	}
+	events := t.history.events()
+	r.Unjudged, r.Rates = t.unjudged, t.history.rates(options.Zone, events)
 	if t.busiest != nil {
 		t.busiest.Start = t.busiest.Start.In(options.Zone)
 		r.Rates.Busiest = slices.Insert(r.Rates.Busiest, 0, *t.busiest)
 	}
 	r.Alive = t.history.alive(t.axis)
-	r.Events = append(t.history.events(), t.faultEvents()...)
+	r.Events = append(events, t.faultEvents()...)
 	sortEvents(r.Events)
 	if len(r.Events) > maxEvents {
 		r.Events = weightiest(r.Events)

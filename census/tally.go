@@ -29,8 +29,9 @@ type tally struct {
 	processes int64
 	gaps      int64
 	top       processHeap
-	limit     int     // of top; 0 is none
-	pending   process // the last one, which the next may continue; without ids: none
+	limit     int       // of top; 0 is none
+	pending   process   // the last one, which the next may continue; without ids: none
+	faulty    []process // some of those with a fault, also of those in top
 	singles   singles
 	history   *history
 	busiest   *Peak       // second, if it is known
@@ -103,6 +104,10 @@ func (t *tally) flush() {
 		}
 		if p.ids == 1 {
 			t.singles.add(p.begin)
+		}
+		if p.mayBeFaulty() && len(t.faulty) < maxSuspects {
+			t.settle(p)
+			t.faulty = append(t.faulty, *p)
 		}
 		t.stepped.add(p.stepped)
 		t.shared.add(p.shared)
@@ -182,7 +187,7 @@ func (t *tally) value(e extent) { t.count(e) }
 
 // endBlock ends the use of the extents of the last process.
 func (t *tally) endBlock() {
-	if t.pending.ids > 0 && t.isTop(&t.pending) {
+	if t.pending.ids > 0 && (t.isTop(&t.pending) || t.pending.mayBeFaulty()) {
 		t.settle(&t.pending)
 	}
 }
@@ -234,6 +239,7 @@ func (t *tally) merge(other *tally) {
 	t.future.merge(other.future)
 	t.early.merge(other.early)
 	t.duplicates.merge(other.duplicates)
+	t.faulty = append(t.faulty, other.faulty[:min(len(other.faulty), maxSuspects-len(t.faulty))]...)
 	t.history.merge(other.history)
 	t.overflow.merge(other.overflow)
 	t.singles.merge(&other.singles)

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"sort"
 	"strings"
 	"time"
 
@@ -69,6 +70,7 @@ type page struct {
 func (p page) summary() g.Node {
 	return g.Group{
 		p.tiles(),
+		p.peaks(),
 		g.Iff(p.First != nil, func() g.Node {
 			return h.P(g.Textf("Created between %s and %s %s (%s).",
 				p.at(*p.First), p.at(*p.Last), p.Timeline.Zone, phrase.Length(p.Last.Sub(*p.First))))
@@ -80,10 +82,20 @@ func (p page) summary() g.Node {
 // judged is what is said of one collection, or of ids without collections.
 func (p page) judged() g.Node {
 	return g.Group{
+		p.events(),
+		p.habits(),
 		h.H2(g.Text("Findings")),
 		p.findings(),
+		p.sentences("Advice", p.Advice),
+		p.sentences("Cannot be told", untold(p.Report)),
 		g.Iff(len(p.TopProcesses) > 0 && len(p.Timeline.Buckets) > 0, p.processes),
 	}
+}
+
+func (p page) sentences(name string, sentences []string) g.Node {
+	return g.Iff(len(sentences) > 0, func() g.Node {
+		return g.Group{h.H2(g.Text(name)), h.Ul(h.Class("sentences"), g.Map(sentences, func(s string) g.Node { return h.Li(g.Text(s)) }))}
+	})
 }
 
 func (p page) at(t time.Time) string { return t.In(p.in).Format(time.DateTime) }
@@ -156,19 +168,107 @@ func (p page) counts() plot.Counts {
 }
 
 func (p page) timeline() g.Node {
-	c := p.counts()
-	for i, b := range p.Timeline.Buckets {
-		c.Counts[i] = b.IDs
-	}
-	chart := c.Bars("ids by " + string(p.Timeline.By))
-	if chart == "" {
+	wide, narrow := p.chart(plot.Size{Width: 960, High: 200}), p.chart(plot.Size{Width: 380, High: 150})
+	if wide == "" {
 		return nil
 	}
 	return g.Group{
 		h.H2(g.Textf("Ids by %s ", p.Timeline.By), h.Span(h.Class("soft"), g.Textf("(%s)", p.Timeline.Zone))),
-		panel("Timeline", chart),
+		panel("Timeline", h.Div(h.Class("wide-only"), wide), h.Div(h.Class("narrow-only"), narrow)),
 		g.If(p.Timeline.Beyond > 0, h.P(h.Class("soft"), g.Text(phrase.Count(p.Timeline.Beyond, "id is", "ids are")+" outside this timeline."))),
 	}
+}
+
+// chart draws the timeline with what happened.
+func (p page) chart(size plot.Size) plot.SVG {
+	c := p.counts()
+	for i, b := range p.Timeline.Buckets {
+		c.Counts[i] = b.IDs
+	}
+	var marks []plot.Mark
+	var ticks []float64
+	events, _, _, _ := notable(p.Events, maxMarks)
+	for _, e := range events {
+		m := plot.Mark{At: p.share(e.Start), Label: label(e), Title: p.at(e.Start) + " " + sentence(e, p.in), Class: string(e.Kind)}
+		if e.Kind == census.Deletion && e.Share < 1 {
+			m.Until, m.Missing = p.share(e.End), 1/(1-e.Share)
+		}
+		marks = append(marks, m)
+	}
+	for _, e := range p.Events {
+		if isChange(e) {
+			ticks = append(ticks, p.share(e.Start))
+		}
+	}
+	return c.Marked(fmt.Sprintf("ids by %s, with %s", p.Timeline.By, phrase.Count(int64(len(marks)), "event", "events")), size, marks, ticks)
+}
+
+// maxMarks is how many events are marked on a timeline.
+const maxMarks = 24
+
+// share returns where t is on the timeline, from 0 to 1.
+func (p page) share(t time.Time) float64 {
+	buckets := p.Timeline.Buckets
+	n := len(buckets)
+	i := sort.Search(n, func(i int) bool { return buckets[i].Start.After(t) }) - 1
+	if i < 0 {
+		return 0
+	}
+	length := time.Duration(0)
+	switch {
+	case i+1 < n:
+		length = buckets[i+1].Start.Sub(buckets[i].Start)
+	case i > 0:
+		length = buckets[i].Start.Sub(buckets[i-1].Start)
+	}
+	within := 0.5
+	if length > 0 {
+		within = min(float64(t.Sub(buckets[i].Start))/float64(length), 1)
+	}
+	return (float64(i) + within) / float64(n)
+}
+
+// peaks are the busiest times and the typical day.
+func (p page) peaks() g.Node {
+	if p.Distinct <= minRates {
+		return nil
+	}
+	return h.Dl(h.Class("peaks"), g.Map(peaks(p.Report, p.in), func(peak [2]string) g.Node {
+		return h.Div(h.Dt(g.Text(peak[0])), h.Dd(g.Text(peak[1])))
+	}))
+}
+
+// events lists what happened.
+func (p page) events() g.Node {
+	events, left, deployments, restarts := notable(p.Events, maxMarks)
+	if len(p.Events) == 0 {
+		return nil
+	}
+	return g.Group{
+		h.H2(g.Text("What happened")),
+		g.If(len(events) > 0, h.Ul(h.Class("events"), g.Map(events, func(e census.Event) g.Node {
+			return h.Li(h.Class(string(e.Kind)), h.Time(g.Text(e.Start.In(p.in).Format("2006-01-02 15:04"))), g.Text(" "), h.Span(g.Text(sentence(e, p.in))))
+		}))),
+		g.If(left > 0, h.P(h.Class("soft"), g.Textf("And %d more.", left))),
+		g.If(deployments+restarts > 0, h.P(h.Class("soft"), g.Text("Ticks below the timeline: "+changes(deployments, restarts)+"."))),
+	}
+}
+
+// habits are the hours of the week, and how many processes were alive.
+func (p page) habits() g.Node {
+	week := plot.Week("mean number of ids by hour of the week", p.Rates.Week, func(i int) string {
+		return fmt.Sprintf("%s %02d:00: %.1f ids", time.Weekday((i/24+1)%7), i%24, p.Rates.Week[i])
+	})
+	c := p.counts()
+	var alive plot.SVG
+	if len(p.Alive) == len(c.Counts) && len(c.Counts) > 1 {
+		c.Counts, c.Title, c.Highest = p.Alive, func(n int64) string { return phrase.Count(n, "process", "processes") }, true
+		alive = c.Marked("processes alive at the same time", plot.Size{Width: 440, High: 100}, nil, nil)
+	}
+	figure := func(title string, drawing plot.SVG) g.Node {
+		return g.If(drawing != "", h.Section(h.H2(g.Text(title)), panel(title, drawing)))
+	}
+	return h.Div(h.Class("pair"), figure("When ids are created, "+p.Timeline.Zone, week), figure("Processes alive", alive))
 }
 
 func (p page) findings() g.Node {
@@ -193,32 +293,56 @@ func (p page) processes() g.Node {
 	c := p.counts()
 	return g.Group{
 		h.H2(g.Text("Processes")),
-		h.P(h.Class("soft"), g.If(int64(len(p.TopProcesses)) < p.Processes, g.Textf("The %d with the most ids. ", len(p.TopProcesses))),
+		h.P(h.Class("soft"), g.If(int64(len(p.TopProcesses)) < p.Processes, g.Textf("%d of them, those with the most ids or with a finding. ", len(p.TopProcesses))),
 			g.Text("Each row has its own vertical scale.")),
-		panel("Processes", table([]string{"process", "#ids", "first", "last", "#gaps", "layout", fmt.Sprintf("%[1]s by %[1]s", p.Timeline.By)},
-			g.Map(p.TopProcesses, func(process census.Process) g.Node { return p.process(c, process) }),
-			h.Tr(h.Td(h.ColSpan("6")), h.Td(h.Class("strip-cell soft"), h.Div(h.Class("ends"),
-				h.Span(g.Text(c.Name(0))), h.Span(g.Text(c.Name(len(c.Counts)-1)))))))),
+		panel("Processes",
+			h.Ul(h.Class("lanes"), g.Map(p.TopProcesses, func(process census.Process) g.Node { return p.process(c, process) })),
+			h.Div(h.Class("lane-ends soft"), h.Span(g.Text(c.Name(0))), h.Span(g.Text(c.Name(len(c.Counts)-1))))),
 	}
 }
 
+// faults returns what was found of a process.
+func faults(p census.Process) (out []string) {
+	for _, f := range []struct {
+		found bool
+		text  string
+	}{{p.Shared, "several processes at once"}, {p.ClockStepped, "clock step"}, {p.Resumed, "resumed state"}} {
+		if f.found {
+			out = append(out, f.text)
+		}
+	}
+	return out
+}
+
+// process is the lane of a process.
 func (p page) process(c plot.Counts, one census.Process) g.Node {
-	class, gaps := "bar", humanize.Comma(one.Gaps)
-	if one.ClockStepped || one.Shared {
+	class, gaps := "bar", phrase.Count(one.Gaps, "gap", "gaps")
+	if len(faults(one)) > 0 {
 		class = "bar wrong"
 	}
 	if one.Shared {
-		gaps = "?"
+		gaps = "gaps unknown"
 	}
-	mark := func(text string) g.Node { return g.Group{h.Br(), h.Span(h.Class("mark"), g.Text(text))} }
+	facts := []string{phrase.Count(one.IDs, "id", "ids"), one.First.In(p.in).Format(time.DateOnly) + " to " + one.Last.In(p.in).Format(time.DateOnly), gaps, one.Layout.String()}
+	if one.Jumps > 0 {
+		facts = append(facts, phrase.Count(one.Jumps, "restart or jump", "restarts or jumps"))
+	}
+	if one.Unjudged {
+		facts = append(facts, "not judged")
+	}
+	var marks []float64
+	for _, e := range p.Events {
+		if e.Process == one.Value {
+			marks = append(marks, p.share(e.Start))
+		}
+	}
 	c.Counts = one.Timeline
-	return h.Tr(
-		h.Td(h.Span(h.Class("id"), g.Text(one.Value)), g.If(one.Name != "", g.Group{h.Br(), g.Text(one.Name)}),
-			g.If(one.ClockStepped, mark("clock step")), g.If(one.Shared, mark("shared"))),
-		number(one.IDs), h.Td(g.Text(p.at(one.First))), h.Td(g.Text(p.at(one.Last))),
-		h.Td(h.Class("n"), g.Text(gaps), g.If(one.Jumps > 0, g.Group{h.Br(), h.Span(h.Class("soft"), g.Text(phrase.Count(one.Jumps, "jump", "jumps")))})),
-		h.Td(g.Text(one.Layout.String())),
-		h.Td(h.Class("strip-cell"), c.Strip("ids of "+one.Value+" by "+string(p.Timeline.By), class)))
+	return h.Li(g.If(len(faults(one)) > 0, h.Class("faulty")),
+		h.Div(h.Class("lane-name"),
+			h.Span(h.Class("id"), g.Text(one.Value)), g.If(one.Name != "", g.Text(" "+one.Name)),
+			g.Map(faults(one), func(text string) g.Node { return g.Group{g.Text(" "), h.Strong(h.Class("mark"), g.Text(text))} }),
+			h.Div(h.Class("soft"), g.Text(strings.Join(facts, " · ")))),
+		c.Strip("ids of "+one.Value+" by "+string(p.Timeline.By), class, marks...))
 }
 
 func (p page) sources() g.Node {

@@ -355,7 +355,7 @@ func (t *textWriter) processes(r *census.Report) {
 	}
 	head := "\nprocesses\n"
 	if n := int64(len(r.TopProcesses)); n < r.Processes {
-		head = fmt.Sprintf("\nprocesses: the %d with the most ids, of %s\n", n, humanize.Comma(r.Processes))
+		head = fmt.Sprintf("\nprocesses: %d of %s, those with the most ids or with a finding\n", n, humanize.Comma(r.Processes))
 	}
 	t.printf("%s", head)
 	format := time.DateTime

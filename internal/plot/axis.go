@@ -31,7 +31,10 @@ const (
 
 // area is a drawing with the plot in it.
 type area struct {
+	width             int // of the drawing; 0 for the usual one
+	above             int // room above the plot
 	left, right, high int // margins of the plot, and its height
+	rows              placed
 	limit             float64
 	b                 strings.Builder
 }
@@ -40,30 +43,33 @@ type area struct {
 // not less than most.
 func (a *area) axes(label string, most, step float64, number func(float64) string) {
 	a.limit = max(math.Ceil(most/step), 1) * step
-	fmt.Fprintf(&a.b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, width, top+a.high+foot, html.EscapeString(label))
+	if a.width == 0 {
+		a.width = width
+	}
+	fmt.Fprintf(&a.b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, a.width, a.above+top+a.high+foot, html.EscapeString(label))
 	at := a.left - 8
 	if a.left < a.right { // the numbers are at the side with the wider margin
-		at = width - 2
+		at = a.width - 2
 	}
 	for v := 0.; v <= a.limit*1.001; v += step {
-		fmt.Fprintf(&a.b, `<line class="grid" x1="%d" x2="%d" y1="%.2f" y2="%.2f"/>`, a.left, width-a.right, a.y(v), a.y(v))
+		fmt.Fprintf(&a.b, `<line class="grid" x1="%d" x2="%d" y1="%.2f" y2="%.2f"/>`, a.left, a.width-a.right, a.y(v), a.y(v))
 		fmt.Fprintf(&a.b, `<text class="number" x="%d" y="%.2f">%s</text>`, at, a.y(v)+4, html.EscapeString(number(v)))
 	}
 }
 
 // x returns the position of a share, from 0 to 1, of the horizontal axis.
 func (a *area) x(share float64) float64 {
-	return float64(a.left) + float64(width-a.left-a.right)*share
+	return float64(a.left) + float64(a.width-a.left-a.right)*share
 }
 
 // y returns the position of a value.
-func (a *area) y(v float64) float64 { return top + float64(a.high)*(1-v/a.limit) }
+func (a *area) y(v float64) float64 { return float64(a.above+top) + float64(a.high)*(1-v/a.limit) }
 
 // tick marks x below the plot, with a label if there is room for it.
 func (a *area) tick(x float64, label string) {
-	base := float64(top + a.high)
+	base := float64(a.above + top + a.high)
 	fmt.Fprintf(&a.b, `<line class="grid" x1="%.2f" x2="%.2f" y1="%.2f" y2="%.2f"/>`, x, x, base, base+4)
-	if x+charWidth*float64(len(label)) <= width {
+	if x+charWidth*float64(len(label)) <= float64(a.width) {
 		fmt.Fprintf(&a.b, `<text x="%.2f" y="%.2f">%s</text>`, x, base+17, html.EscapeString(label))
 	}
 }

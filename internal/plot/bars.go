@@ -23,6 +23,9 @@ type Counts struct {
 	Name func(i int) string
 	// Number writes a count on the axis, and Title n with its unit.
 	Number, Title func(n int64) string
+	// Highest says that counts that share a bar are shown by the highest of them, in
+	// place of their sum.
+	Highest bool
 }
 
 // bar is one count or the sum of several consecutive ones.
@@ -31,12 +34,17 @@ type bar struct {
 	sum         int64
 }
 
-func bars(counts []int64) (all []bar, most int64) {
-	each := (len(counts) + maxBars - 1) / maxBars
+func (c Counts) bars(limit int) (all []bar, most int64) {
+	counts := c.Counts
+	each := (len(counts) + limit - 1) / limit
 	for i := 0; i < len(counts); i += each {
 		b := bar{first: i, last: min(i+each, len(counts)) - 1}
 		for _, n := range counts[b.first : b.last+1] {
-			b.sum += n
+			if c.Highest {
+				b.sum = max(b.sum, n)
+			} else {
+				b.sum += n
+			}
 		}
 		all = append(all, b)
 		most = max(most, b.sum)
@@ -45,7 +53,7 @@ func bars(counts []int64) (all []bar, most int64) {
 }
 
 // draw draws the bars between the heights base and base-high, at which limit is.
-func (c Counts) draw(b *strings.Builder, all []bar, base, high, limit float64, class string) {
+func (c Counts) draw(b *strings.Builder, all []bar, width int, base, high, limit float64, class string) {
 	each := float64(width-barsLeft-barsRight) / float64(len(all))
 	gap := min(each/5, 2)
 	for i, one := range all {
@@ -65,31 +73,22 @@ func (c Counts) draw(b *strings.Builder, all []bar, base, high, limit float64, c
 
 // Bars draws c as bars with axes. The label names the plot for a screen reader. It
 // returns nothing if all counts are 0.
-func (c Counts) Bars(label string) SVG {
-	all, most := bars(c.Counts)
-	if most == 0 {
-		return ""
-	}
-	a := &area{left: barsLeft, right: barsRight, high: barsHigh}
-	a.axes(label, float64(most), CountStep(float64(most)), func(v float64) string { return c.Number(int64(v)) })
-	c.draw(&a.b, all, top+barsHigh, barsHigh, a.limit, "bar")
-	every := (len(all) + maxTicks - 1) / maxTicks
-	for i := 0; i < len(all); i += every {
-		a.tick(a.x(float64(i)/float64(len(all))), c.Name(all[i].first))
-	}
-	return a.end()
-}
+func (c Counts) Bars(label string) SVG { return c.Marked(label, Size{}, nil, nil) }
 
 // Strip draws c as a low strip of bars without numbers, of the given class, as wide
-// as those of Bars without their margins.
-func (c Counts) Strip(label, class string) SVG {
-	all, most := bars(c.Counts)
+// as those of Bars without their margins. Marks are lines at shares of its length.
+func (c Counts) Strip(label, class string, marks ...float64) SVG {
+	all, most := c.bars(maxBars)
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="strip" preserveAspectRatio="none" viewBox="%d 0 %d %d" role="img" aria-label="%s">`,
 		barsLeft, width-barsLeft-barsRight, stripHigh, html.EscapeString(label))
 	fmt.Fprintf(&b, `<line class="grid" x1="%d" x2="%d" y1="%d" y2="%d"/>`, barsLeft, width-barsRight, stripHigh-1, stripHigh-1)
 	if most > 0 {
-		c.draw(&b, all, stripHigh-1, stripHigh-2, float64(most), class)
+		c.draw(&b, all, width, stripHigh-1, stripHigh-2, float64(most), class)
+	}
+	for _, at := range marks {
+		x := barsLeft + float64(width-barsLeft-barsRight)*at
+		fmt.Fprintf(&b, `<line class="event" x1="%.2f" x2="%.2f" y1="0" y2="%d"/>`, x, x, stripHigh)
 	}
 	b.WriteString(`</svg>`)
 	return SVG(b.String())

@@ -1,0 +1,155 @@
+package plot
+
+import (
+	"fmt"
+	"html"
+	"unicode/utf8"
+)
+
+// Size is how big a plot is, in units of about a pixel. The zero Size is the usual one.
+type Size struct{ Width, High int }
+
+// Mark is something that happened at a time of a plot.
+type Mark struct {
+	At    float64 // share of the plot's width, from 0 to 1
+	Label string  // in a few words
+	Title string  // in a sentence
+	Class string  // beside event
+	// Until is the end of a stretch that is drawn as Missing times as high as its bars,
+	// in outline; 0 for none.
+	Until   float64
+	Missing float64
+}
+
+const (
+	markRows = 4  // of labels above a plot
+	markHigh = 15 // of a row
+)
+
+// Marked draws c as bars with axes, with marks above them and small ticks, at shares of
+// the width, below. It returns nothing if all counts are 0.
+func (c Counts) Marked(label string, size Size, marks []Mark, ticks []float64) SVG {
+	limit := size.Width * 2 / 3
+	if size.Width == 0 {
+		size, limit = Size{width, barsHigh}, maxBars
+	}
+	all, most := c.bars(limit)
+	if most == 0 {
+		return ""
+	}
+	a := &area{width: size.Width, left: barsLeft, right: barsRight, high: size.High}
+	rows := a.place(marks)
+	a.above = rows * markHigh
+	a.axes(label, float64(most), CountStep(float64(most)), func(v float64) string { return c.Number(int64(v)) })
+	base := float64(a.above + top + a.high)
+	a.missing(all, marks)
+	c.draw(&a.b, all, a.width, base, float64(a.high), a.limit, "bar")
+	for _, at := range ticks {
+		x := a.x(at)
+		fmt.Fprintf(&a.b, `<line class="tick" x1="%.2f" x2="%.2f" y1="%.2f" y2="%.2f"/>`, x, x, base, base+4)
+	}
+	every := (len(all)*width/size.Width + maxTicks - 1) / maxTicks
+	for i := 0; i < len(all); i += every {
+		a.tick(a.x(float64(i)/float64(len(all))), c.Name(all[i].first))
+	}
+	a.marks(marks)
+	return a.end()
+}
+
+// placed is the row of each mark's label, or -1 where there is no room for it.
+type placed []int
+
+// place gives the labels rows in which they do not touch, and returns how many rows.
+func (a *area) place(marks []Mark) (rows int) {
+	a.rows = make(placed, len(marks))
+	var ends [markRows]float64
+	for i, m := range marks {
+		a.rows[i] = -1
+		from, to := a.span(m)
+		for row := range ends {
+			if from >= ends[row] {
+				a.rows[i], ends[row] = row, to+8
+				rows = max(rows, row+1)
+				break
+			}
+		}
+	}
+	return rows
+}
+
+// span returns where the label of a mark is: right of it, or left of it at the end.
+func (a *area) span(m Mark) (from, to float64) {
+	x, long := a.x(m.At), 10+charWidth*0.85*float64(utf8.RuneCountInString(m.Label))
+	if x+long > float64(a.width) {
+		return x - long, x + 6
+	}
+	return x - 4, x + long
+}
+
+func (a *area) marks(marks []Mark) {
+	for i, m := range marks {
+		x := a.x(m.At)
+		y := float64(max(a.rows[i], 0)*markHigh + 10)
+		fmt.Fprintf(&a.b, `<g class="mark-at %s"><title>%s</title><line class="event" x1="%.2f" x2="%.2f" y1="%.2f" y2="%d"/><circle cx="%.2f" cy="%.2f" r="3.5"/>`,
+			html.EscapeString(m.Class), html.EscapeString(m.Title), x, x, y, a.above+top+a.high, x, y)
+		if a.rows[i] >= 0 {
+			at, anchor := x+7, "start"
+			if from, _ := a.span(m); from < x-4 {
+				at, anchor = x-7, "end"
+			}
+			fmt.Fprintf(&a.b, `<text x="%.2f" y="%.2f" text-anchor="%s">%s</text>`, at, y+4, anchor, html.EscapeString(m.Label))
+		}
+		a.b.WriteString(`</g>`)
+	}
+}
+
+// missing draws what is missing above the bars of a stretch.
+func (a *area) missing(all []bar, marks []Mark) {
+	for _, m := range marks {
+		if m.Until <= m.At || m.Missing <= 1 {
+			continue
+		}
+		n := float64(len(all))
+		first, last := max(int(m.At*n+0.5), 0), min(int(m.Until*n-0.5), len(all)-1)
+		for i := first; i <= last; i++ {
+			y := a.y(min(float64(all[i].sum)*m.Missing, a.limit))
+			x := a.x(float64(i) / n)
+			fmt.Fprintf(&a.b, `<rect class="missing" x="%.2f" y="%.2f" width="%.2f" height="%.2f"/>`, x, y, a.x(float64(i+1)/n)-x, a.y(0)-y)
+		}
+	}
+}
+
+const (
+	cell     = 16 // of a heat map
+	weekLeft = 40
+)
+
+// Week draws the values of the 168 hours of a week, from Monday, as a heat map. Title
+// names an hour with its value.
+func Week(label string, values []float64, title func(hour int) string) SVG {
+	if len(values) != 7*24 {
+		return ""
+	}
+	a := &area{}
+	fmt.Fprintf(&a.b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, weekLeft+24*cell, 7*cell+18, html.EscapeString(label))
+	most := 0.
+	for _, v := range values {
+		most = max(most, v)
+	}
+	for day, name := range []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"} {
+		fmt.Fprintf(&a.b, `<text x="0" y="%d">%s</text>`, day*cell+12, name)
+		for hour := range 24 {
+			i := day*24 + hour
+			share := 0.
+			if most > 0 {
+				share = values[i] / most
+			}
+			fmt.Fprintf(&a.b, `<rect class="bar" x="%d" y="%d" width="%d" height="%d" rx="2" fill-opacity="%.2f"><title>%s</title></rect>`,
+				weekLeft+hour*cell, day*cell, cell-1, cell-1, 0.06+0.94*share, html.EscapeString(title(i)))
+		}
+	}
+	for hour := 0; hour < 24; hour += 3 {
+		fmt.Fprintf(&a.b, `<text x="%d" y="%d">%02d</text>`, weekLeft+hour*cell, 7*cell+14, hour)
+	}
+	return a.end()
+}
