@@ -25,6 +25,14 @@ func (s *Store) Plan(ctx context.Context, collection string, q store.Query) (fin
 	return find, follow, err
 }
 
+// FirstPage returns how many documents the first page of Find has, and whether there
+// may be others.
+func (s *Store) FirstPage(ctx context.Context, collection string) (docs int, more bool, err error) {
+	text, args := s.pageQuery(collection, store.Query{}, "", nil, firstPage)
+	p, err := s.page(ctx, text, args, firstPage)
+	return len(p.docs), p.more, err
+}
+
 func (s *Store) plan(ctx context.Context, query string, args []any) (plan string, err error) {
 	rows, err := s.pool.Query(ctx, "EXPLAIN "+query, args...)
 	if err != nil {
