@@ -22,10 +22,10 @@ const tick = 10 * time.Millisecond
 
 // stat is the part of /proc/PID/stat that is used, see proc_pid_stat(5).
 type stat struct {
-	pid    int
-	state  byte
-	ticks  uint64
-	memory [3]uint64 // addresses of code, stack and heap; all zero if they are not shown
+	pid         int
+	state       byte
+	ticks       uint64
+	code, stack uint64 // addresses; stack is zero if they are not shown
 }
 
 // ended reports whether only the exit status of the process is left.
@@ -60,7 +60,7 @@ func readStat(proc fs.FS, pid int) (stat, error) {
 	return s, nil
 }
 
-// parseStat reads fields 1, 3, 22, and 26, 28 and 47 where they exist. Field 2 is the process name, which the
+// parseStat reads fields 1, 3, 22, and 26 and 28 where they exist. Field 2 is the process name, which the
 // process chooses: it may contain spaces and parentheses, so it ends at the last
 // closing parenthesis of the file.
 func parseStat(text string) (stat, error) {
@@ -83,26 +83,30 @@ func parseStat(text string) (stat, error) {
 		return stat{}, fmt.Errorf("start time %q, want a number of ticks", fields[starttime])
 	}
 	s := stat{pid: pid, state: fields[state][0], ticks: ticks}
-	for i, field := range []int{26 - 3, 28 - 3, 47 - 3} { // startcode, startstack, start_brk
-		if len(fields) <= field+1 {
-			return stat{pid: pid, state: s.state, ticks: ticks}, nil
-		}
-		if s.memory[i], err = strconv.ParseUint(fields[field], 10, 64); err != nil {
-			return stat{}, fmt.Errorf("field %d %q, want an address", field+3, fields[field])
+	const startcode, startstack = 26 - 3, 28 - 3
+	if len(fields) > startstack+1 {
+		var err1, err2 error
+		s.code, err1 = strconv.ParseUint(fields[startcode], 10, 64)
+		s.stack, err2 = strconv.ParseUint(fields[startstack], 10, 64)
+		if err1 != nil || err2 != nil {
+			return stat{}, fmt.Errorf("start of code %q, of stack %q, want addresses", fields[startcode], fields[startstack])
 		}
 	}
 	return s, nil
 }
 
 // program returns a number that differs between the programs of one process, or 0 if
-// the kernel does not show the addresses to the caller. It is a hash, so that it
-// does not disclose them: they are random as a protection against attacks.
+// the kernel does not show the addresses to the caller, or has not set them yet. It
+// is a hash, so that it does not disclose them: they are random as a protection
+// against attacks.
+//
+// That of the heap is not used: in the middle of exec the kernel draws it again
+// after the others.
 func (s stat) program() uint32 {
-	const stack = 1
-	if s.memory[stack] == 0 {
+	if s.stack == 0 {
 		return 0
 	}
-	sum := sha256.Sum256(fmt.Append(nil, s.memory))
+	sum := sha256.Sum256(fmt.Append(nil, s.code, s.stack))
 	return max(1, binary.BigEndian.Uint32(sum[:]))
 }
 

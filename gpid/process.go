@@ -96,8 +96,8 @@ func (p Process) alive(proc fs.FS, here place) (bool, error) {
 // caller, because p belongs to another user. The errors are those of
 // [Process.Alive], and it wraps [ErrNoProcess] if p has ended.
 //
-// The number follows from the addresses of the code, the stack and the heap, which
-// the kernel draws at exec: it does not change if their randomization is switched
+// The number follows from the addresses of the code and the stack, which the kernel
+// draws at exec: it does not change if their randomization is switched
 // off, as with "setarch -R", and the program and its arguments stay the same.
 func (p Process) Program() (uint32, error) {
 	proc, here, err := system()

@@ -94,34 +94,33 @@ func TestAliveTellsRunsApart(t *testing.T) {
 	}
 }
 
-// statWithMemory is a stat file with the addresses of the code, the stack and the
-// heap.
-func statWithMemory(code, stack, heap uint64) string {
+// statWithMemory is a stat file with the addresses of the code and the stack.
+func statWithMemory(code, stack uint64) string {
 	return fmt.Sprintf("4711 (x) S 1 77 77 0 -1 4194304 101 0 0 0 5 3 0 0 20 0 1 0 91910 3133440 394 18446744073709551615 "+
-		"%d 94363116641705 %d 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 94363116657712 94363116659328 %d 1 2 3 4 0\n", code, stack, heap)
+		"%d 94363116641705 %d 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 94363116657712 94363116659328 94363246645248 1 2 3 4 0\n", code, stack)
 }
 
 func TestProgramDiffersAfterExec(t *testing.T) {
-	p, err := gpid.OfFS(proc(statWithMemory(1, 2, 3)), 4711)
+	p, err := gpid.OfFS(proc(statWithMemory(1, 2)), 4711)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := p.ProgramFS(proc(statWithMemory(1, 2, 3)))
+	first, err := p.ProgramFS(proc(statWithMemory(1, 2)))
 	if err != nil || first == 0 {
 		t.Fatalf("program %d, %v, want a number", first, err)
 	}
-	if again, err := p.ProgramFS(proc(statWithMemory(1, 2, 3))); err != nil || again != first {
+	if again, err := p.ProgramFS(proc(statWithMemory(1, 2))); err != nil || again != first {
 		t.Errorf("read again: %d, %v, want %d", again, err, first)
 	}
 	for name, stat := range map[string]string{
-		"code": statWithMemory(9, 2, 3), "stack": statWithMemory(1, 9, 3), "heap": statWithMemory(1, 2, 9),
+		"code": statWithMemory(9, 2), "stack": statWithMemory(1, 9),
 	} {
 		if other, err := p.ProgramFS(proc(stat)); err != nil || other == 0 || other == first {
 			t.Errorf("another address of the %s: %d, %v, want another number than %d", name, other, err, first)
 		}
 	}
 	// The kernel writes these for a process of another user.
-	if hidden, err := p.ProgramFS(proc(statWithMemory(1, 0, 0))); err != nil || hidden != 0 {
+	if hidden, err := p.ProgramFS(proc(statWithMemory(1, 0))); err != nil || hidden != 0 {
 		t.Errorf("hidden: %d, %v, want 0", hidden, err)
 	}
 	for name, stat := range map[string]string{"pid reused": statLine(4711, "x", "S", 91911), "not waited for": statLine(4711, "x", "Z", 91910)} {
@@ -129,10 +128,10 @@ func TestProgramDiffersAfterExec(t *testing.T) {
 			t.Errorf("%s: %d, %v, want ErrNoProcess", name, n, err)
 		}
 	}
-	if _, err := (gpid.Process{Boot: "other", PID: 4711}).ProgramFS(proc(statWithMemory(1, 2, 3))); !errors.Is(err, gpid.ErrElsewhere) {
+	if _, err := (gpid.Process{Boot: "other", PID: 4711}).ProgramFS(proc(statWithMemory(1, 2))); !errors.Is(err, gpid.ErrElsewhere) {
 		t.Errorf("of another boot: %v, want ErrElsewhere", err)
 	}
-	bad := strings.Replace(statWithMemory(1, 2, 3), " 94363116659328 3 ", " 94363116659328 x ", 1)
+	bad := strings.Replace(statWithMemory(1, 2), " 94363116641705 2 ", " 94363116641705 x ", 1)
 	if n, err := p.ProgramFS(proc(bad)); err == nil {
 		t.Errorf("an address that is no number: %d, want an error", n)
 	}

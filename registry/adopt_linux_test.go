@@ -56,7 +56,7 @@ func TestAdoptFollowsTheProcess(t *testing.T) {
 	if load.RSS <= 0 || load.Threads != 1 || load.Files < 3 || load.Goroutines != registry.Unmeasured || load.Heap != registry.Unmeasured {
 		t.Errorf("load = %+v, want that of sleep", load)
 	}
-	if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Processes[0].GPID != m.GPID() {
+	if tr := trace(t, r, id); tr.Verdict != registry.Claimed || tr.Processes[0].GPID != m.GPID() {
 		t.Errorf("trace of the sample: %+v", tr)
 	}
 	if tr := trace(t, r, idWith(t, m.Process().Block)); tr.Verdict != registry.Unknown {
@@ -89,7 +89,7 @@ func TestAdoptThisProcess(t *testing.T) {
 	}
 	defer finish(t, m)
 	tr := trace(t, registry.New(s, nil), objectid.New())
-	if tr.Verdict != registry.Known || tr.Processes[0].Kernel.PID != os.Getpid() || tr.Before.Goroutines < 1 {
+	if tr.Verdict != registry.Claimed || tr.Processes[0].Kernel.PID != os.Getpid() || tr.Before.Goroutines < 1 {
 		t.Errorf("the next id of the driver: %+v", tr)
 	}
 }
@@ -174,7 +174,7 @@ func TestTwoLiveProcessesWithOneValue(t *testing.T) {
 		fresh := objectid.At(time.Now())
 		copy(fresh[4:], id[4:])
 		tr := trace(t, r, fresh)
-		return tr.Verdict == registry.Known && tr.Processes[0].GPID == second.GPID()
+		return tr.Verdict == registry.Claimed && tr.Processes[0].GPID == second.GPID()
 	})
 }
 
@@ -207,8 +207,7 @@ func TestAdoptOneValueAtOnce(t *testing.T) {
 	}
 }
 
-// A driver of the classic layout has the same value after a restart with the same
-// pid: the time tells the runs apart.
+// A driver may have the same value after a restart: the time tells the runs apart.
 func TestOneValueInSuccession(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -220,7 +219,7 @@ func TestOneValueInSuccession(t *testing.T) {
 		pid, kill := sleeper(t)
 		made := objectid.At(time.Now())
 		copy(made[4:], id[4:])
-		m, err := adopt(t.Context(), s, made, options{PID: pid, Addr: "127.0.0.1:5", Layout: objectid.Classic, Interval: 200 * time.Millisecond})
+		m, err := adopt(t.Context(), s, made, options{PID: pid, Addr: "127.0.0.1:5", Interval: 200 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,8 +232,8 @@ func TestOneValueInSuccession(t *testing.T) {
 		time.Sleep(2100 * time.Millisecond)
 	}
 	for i := range ids {
-		if tr := trace(t, r, ids[i]); tr.Verdict != registry.Known || tr.Processes[0].GPID != runs[i] {
-			t.Errorf("id of run %d: %+v, want known, %v", i, tr, runs[i])
+		if tr := trace(t, r, ids[i]); tr.Verdict != registry.Claimed || tr.Processes[0].GPID != runs[i] {
+			t.Errorf("id of run %d: %+v, want claimed, %v", i, tr, runs[i])
 		}
 	}
 }
@@ -253,8 +252,8 @@ func TestJavaHasFourBytesOfValue(t *testing.T) {
 	defer finish(t, m)
 	other := g.New()
 	other[8] ^= 0x40
-	if tr := trace(t, registry.New(s, nil), other); tr.Verdict != registry.Known {
-		t.Errorf("another upper byte of the counter: %+v, want known", tr)
+	if tr := trace(t, registry.New(s, nil), other); tr.Verdict != registry.Claimed {
+		t.Errorf("another upper byte of the counter: %+v, want claimed", tr)
 	}
 }
 
@@ -345,7 +344,7 @@ func TestAdoptedAndDead(t *testing.T) {
 	if st := statusOf(t, r, m.GPID()); fate(st) != "dead" {
 		t.Fatalf("the process that was killed: %s (%s)", st.State, st.Reason)
 	}
-	if tr := trace(t, r, later(id, 1)); tr.Verdict != registry.Known || tr.Certain {
-		t.Errorf("id after the last heartbeat: %s, certain: %v (%s), want known and not certain", tr.Verdict, tr.Certain, tr.Reason)
+	if tr := trace(t, r, later(id, 1)); tr.Verdict != registry.Claimed || tr.Certain {
+		t.Errorf("id after the last heartbeat: %s, certain: %v (%s), want claimed and not certain", tr.Verdict, tr.Certain, tr.Reason)
 	}
 }

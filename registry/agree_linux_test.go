@@ -64,7 +64,7 @@ func TestListAndRegistrationAgree(t *testing.T) {
 				}
 			}
 			second := remote(t, 8)
-			_, err = r.AdoptRemote(t.Context(), second, id, objectid.Modern, nil)
+			_, err = r.AdoptRemote(t.Context(), second, []objectid.ID{id}, objectid.Modern, nil)
 			check("registration", err)
 			_, err = r.Heartbeat(t.Context(), second, registry.Load{}, time.Time{})
 			check("heartbeat", err)

@@ -92,3 +92,12 @@ func giveUpAdopted(ctx context.Context, s store.Store, h holding) (bool, error) 
 	}
 	return n > 1, nil
 }
+
+// claimedBlock reports whether p has the claim of its block.
+func (r *Registry) claimedBlock(ctx context.Context, p *Process) (bool, error) {
+	h, err := get[holding](ctx, r.store, values, p.Block)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return h.Member == p.Member, err
+}

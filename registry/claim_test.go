@@ -119,7 +119,7 @@ func TestClaimAvoidsAdoptedValues(t *testing.T) {
 			t.Errorf("claimed %s, in which %v was adopted", got, sample)
 		}
 	}
-	if tr := trace(t, registry.New(s, nil), sample); tr.Verdict != registry.Known {
+	if tr := trace(t, registry.New(s, nil), sample); tr.Verdict != registry.Claimed {
 		t.Errorf("the adopted sample: %+v", tr)
 	}
 }

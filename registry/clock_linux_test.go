@@ -162,9 +162,9 @@ func TestPresumedDeadMayBeAlive(t *testing.T) {
 		fresh := objectid.At(time.Now())
 		copy(fresh[4:], id[4:])
 		tr := trace(t, r, fresh)
-		if tr.Verdict == registry.Known && (tr.Certain || tr.Processes[0].GPID != second.GPID()) {
+		if tr.Verdict == registry.Claimed && (tr.Certain || tr.Processes[0].GPID != second.GPID()) {
 			t.Errorf("%s, certain %v, %v", tr.Reason, tr.Certain, tr.Processes[0].GPID)
 		}
-		return tr.Verdict == registry.Known && strings.Contains(tr.Reason, first.GPID().String())
+		return tr.Verdict == registry.Claimed && strings.Contains(tr.Reason, first.GPID().String())
 	})
 }

@@ -70,6 +70,6 @@ func TestCopiedAdoption(t *testing.T) {
 	eventually(t, "both have new blocks", func() bool { return m.Process().Block != block && twin.Process().Block != block })
 	eventually(t, "new ids are known and not certain", func() bool {
 		tr := trace(t, r, objectid.New())
-		return tr.Verdict == registry.Known && !tr.Certain
+		return tr.Verdict == registry.Claimed && !tr.Certain
 	})
 }

@@ -13,7 +13,7 @@
 // From then on [Registry.Trace] returns, for each of these ids, the process that
 // created it: its identity (package gpid), host, program, start and end, and its
 // load at the creation time. A process that creates its ids with another driver, in
-// any language, is adopted by one of its ids with [Registry.Adopt]. A server records
+// any language, is adopted by some of its ids with [Registry.Adopt]. A server records
 // the processes of its clients with [Registry.RegisterRemote] and
 // [Registry.AdoptRemote].
 //
@@ -29,7 +29,8 @@
 // Trace returns Known and certain only if exactly one process had the process value
 // at the creation time and its registration was confirmed then. Otherwise it
 // returns Unknown, Conflict or Collision, or Known with the reason why it is not
-// certain. The last heartbeat of a process remains after the process was killed. A
+// certain, or Claimed for an adopted process: nothing proves that a process created
+// the samples by which it was adopted. The last heartbeat of a process remains after the process was killed. A
 // store that cannot be reached does not stop a member: it continues to generate
 // ids, keeps its samples, and stores them when it can.
 //

@@ -56,6 +56,9 @@ type holding struct {
 	Format  int         `bson:"v"`
 	Member  objectid.ID `bson:"member,omitempty"`
 	Process string      `bson:"process,omitempty"` // key of the record
+	// Adopted is set if the claim is that of an adopted value. Earlier versions wrote
+	// claims of adopted values without it.
+	Adopted *Adopted `bson:"adopted,omitempty"`
 	// Idle is set if no ids are created with the block.
 	Idle bool `bson:"idle,omitempty"`
 	// Essence is what remains of the process after its record was pruned, in the

@@ -250,8 +250,8 @@ func (r *Registry) tend(ctx context.Context, b *remoteBeat, stored bson.Raw) err
 		if err := c.check(ctx); err != nil {
 			return err
 		}
-		if len(c.rivals) > 0 {
-			return &CollisionError{Value: p.Value, Others: c.rivals}
+		if c.collision != nil {
+			return c.collision
 		}
 	}
 	return nil

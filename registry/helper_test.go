@@ -72,7 +72,7 @@ func register(ctx context.Context, s store.Store, o options) (*registry.Member, 
 }
 
 func adopt(ctx context.Context, s store.Store, sample objectid.ID, o options) (*registry.Member, error) {
-	return o.registry(s).Adopt(ctx, sample, &registry.AdoptOptions{
+	return o.registry(s).Adopt(ctx, []objectid.ID{sample}, &registry.AdoptOptions{
 		PID: o.PID, Layout: o.Layout,
 		Addr: o.Addr, Name: o.Name, Version: o.Version, Labels: o.Labels, Interval: o.Interval, Offline: o.Offline,
 	})

@@ -42,7 +42,7 @@ func TestClaimIsLost(t *testing.T) {
 			})
 			eventually(t, "so does the adopted process", func() bool {
 				tr := trace(t, r, objectid.New())
-				return tr.Verdict == registry.Known && tr.Processes[0].Member == adopted.Process().Member
+				return tr.Verdict == registry.Claimed && tr.Processes[0].Member == adopted.Process().Member
 			})
 			tr := trace(t, r, before)
 			if certain := name == "record"; tr.Verdict != registry.Known || tr.Certain != certain {

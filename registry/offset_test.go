@@ -29,7 +29,7 @@ func TestClockOfARemoteProcess(t *testing.T) {
 				o := &registry.RemoteOptions{Interval: time.Second, Clock: time.Now().Add(off)}
 				var err error
 				if sampled {
-					_, err = r.AdoptRemote(t.Context(), g, own(), objectid.Modern, o)
+					_, err = r.AdoptRemote(t.Context(), g, []objectid.ID{own()}, objectid.Modern, o)
 				} else {
 					var p registry.Process
 					p, err = r.RegisterRemote(t.Context(), g, o)
@@ -39,11 +39,15 @@ func TestClockOfARemoteProcess(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				verdict := registry.Known
+				if sampled {
+					verdict = registry.Claimed
+				}
 				check := func(when string) {
 					t.Helper()
-					if tr := trace(t, r, own()); tr.Verdict != registry.Known || !sampled && !tr.Certain {
+					if tr := trace(t, r, own()); tr.Verdict != verdict || !sampled && !tr.Certain {
 						t.Errorf("an id from %s: %s, certain %v (%s)", when, tr.Verdict, tr.Certain, tr.Reason)
-					} else if !tr.Certain && !strings.Contains(tr.Reason, "ahead") && !strings.Contains(tr.Reason, "certain only from") {
+					} else if !tr.Certain && !strings.Contains(tr.Reason, "the clock of the process was ") && !strings.Contains(tr.Reason, "confirmed only from") {
 						t.Errorf("an id from %s is not certain, and the reason is %q", when, tr.Reason)
 					}
 				}
@@ -85,6 +89,21 @@ func TestUnknownClockOfARemoteProcess(t *testing.T) {
 		tr := trace(t, r, later(id, c.seconds))
 		if tr.Verdict != c.want || tr.Certain != c.certain {
 			t.Errorf("an id from %d s later: %s, certain %v (%s), want %s, %v", c.seconds, tr.Verdict, tr.Certain, tr.Reason, c.want, c.certain)
+		}
+	}
+}
+
+func TestClockOffsetInWords(t *testing.T) {
+	for want, o := range map[string]registry.ClockOffset{
+		"0s ahead":                  {},
+		"2s behind":                 {Min: -2 * time.Second, Max: -2 * time.Second},
+		"2s ahead":                  {Min: 2 * time.Second, Max: 2*time.Second + 400*time.Microsecond},
+		"1.5s to 2s ahead":          {Min: 1500 * time.Millisecond, Max: 2 * time.Second},
+		"1.5s to 2s behind":         {Min: -2 * time.Second, Max: -1500 * time.Millisecond},
+		"500ms behind to 1ms ahead": {Min: -500 * time.Millisecond, Max: time.Millisecond},
+	} {
+		if got := o.String(); got != want {
+			t.Errorf("%+v reads %q, want %q", o, got, want)
 		}
 	}
 }

@@ -85,6 +85,8 @@ type AdoptOptions struct {
 type RemoteOptions struct {
 	// Name of the service, for people.
 	Name string
+	// Host is the name of its host. Default: not known.
+	Host string
 	// Version of the program.
 	Version string
 	// Labels are stored unchanged.
@@ -97,11 +99,15 @@ type RemoteOptions struct {
 	Clock time.Time
 }
 
+// Bounds of the interval between two heartbeats. The lower one keeps a mistyped
+// interval from flooding the store.
+const (
+	MinInterval = 100 * time.Millisecond
+	MaxInterval = keepSamples
+)
+
 const (
 	defaultInterval = 10 * time.Second
-
-	// minInterval keeps a mistyped interval from flooding the store.
-	minInterval = 100 * time.Millisecond
 
 	// keepSamples is for how long a process keeps its own samples in the store.
 	keepSamples = 7 * 24 * time.Hour
@@ -112,8 +118,8 @@ func checkInterval(given time.Duration) (time.Duration, error) {
 	switch {
 	case given == 0:
 		return defaultInterval, nil
-	case given < minInterval || given > keepSamples:
-		return 0, fmt.Errorf("registry: interval %v, want %v to %v", given, minInterval, keepSamples)
+	case given < MinInterval || given > MaxInterval:
+		return 0, fmt.Errorf("registry: interval %v, want %v to %v", given, MinInterval, MaxInterval)
 	}
 	return given, nil
 }

@@ -237,9 +237,11 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([
 			return err
 		}
 		if s.State.mayLive() {
-			if s.Rivals, _, err = r.rivals(ctx, p); err != nil {
+			collision, _, err := r.rivals(ctx, p)
+			if err != nil {
 				return err
 			}
+			s.Rivals = collision.others()
 		}
 		out[i] = &s
 		return nil

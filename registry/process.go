@@ -14,7 +14,8 @@ type Process struct {
 	// GPID is the identity of this run of the process.
 	GPID gpid.GPID `bson:"gpid" json:"gpid"`
 	// Value is the process value in hexadecimal: the 8 digits of its process
-	// block, or for an adopted process 10 digits, with the Java layout 8.
+	// block, or for an adopted process 10 digits, with the Java layout 8. Adopted
+	// lists further ones.
 	Value string `bson:"value" json:"value"`
 	// Block is the 8 digits of the claimed process block. It differs from Value
 	// if the process was adopted; no ids are then created with it.
@@ -38,6 +39,9 @@ type Process struct {
 	Network uint64 `bson:"network,omitempty" json:"network,omitempty"`
 	// Sample is the id by which the process was adopted, otherwise zero.
 	Sample objectid.ID `bson:"sample,omitempty" json:"sample,omitzero"`
+	// Adopted are all its adopted values. A process may have several: those of
+	// several clients, or of a driver beside its own process block.
+	Adopted []Adopted `bson:"adopted,omitempty" json:"adopted,omitempty"`
 
 	// Remote is set for a process whose heartbeats are passed to
 	// [Registry.Heartbeat].
@@ -89,6 +93,23 @@ type ClockOffset struct {
 	Max time.Duration `bson:"max"`
 }
 
+// String returns the offset as "2s behind" or "1.5s to 2s ahead", to the
+// millisecond.
+func (o ClockOffset) String() string {
+	low, high := o.Min.Round(time.Millisecond), o.Max.Round(time.Millisecond)
+	switch {
+	case low == high && low < 0:
+		return fmt.Sprintf("%v behind", -low)
+	case low == high:
+		return fmt.Sprintf("%v ahead", low)
+	case high <= 0:
+		return fmt.Sprintf("%v to %v behind", -high, -low)
+	case low >= 0:
+		return fmt.Sprintf("%v to %v ahead", low, high)
+	}
+	return fmt.Sprintf("%v behind to %v ahead", -low, high)
+}
+
 // with returns what is known after another comparison. A zero clock is none.
 func (o *ClockOffset) with(clock, now time.Time) *ClockOffset {
 	if clock.IsZero() {
@@ -130,13 +151,6 @@ type End struct {
 	Reason string    `bson:"reason" json:"reason"`
 }
 
-// adopted reports whether p was recorded by a sample id.
-func (p *Process) adopted() bool { return !p.Sample.IsZero() }
-
-// sameMaker reports whether p and q are one process that was adopted twice. Two
-// members of one process that registered have a generator each.
-func (p *Process) sameMaker(q *Process) bool { return p.adopted() && q.adopted() && p.sameRun(q) }
-
 // sameRun reports whether p and q are known to be the same run of one process.
 func (p *Process) sameRun(q *Process) bool {
 	return p.GPID == q.GPID || p.Kernel != gpid.Process{} && p.Kernel == q.Kernel && !p.otherProgram(q.Program)
@@ -148,25 +162,10 @@ func (p *Process) otherProgram(program uint32) bool {
 	return p.Program != 0 && program != 0 && p.Program != program
 }
 
-// adopt sets the value of p to that of sample. The error wraps [ErrSample] if a
-// process that started at the given time, with the clock of p, cannot have created
-// it by now.
-func (p *Process) adopt(sample objectid.ID, layout objectid.Layout, started, now time.Time) error {
-	const tolerance = time.Minute // between the clocks of the id and of the caller
-	created := sample.Time()
-	early, late := p.slack()
-	switch {
-	case sample.IsZero():
-		return fmt.Errorf("%w: it is the zero id", ErrSample)
-	case created.After(now.Add(max(tolerance, late))):
-		return fmt.Errorf("%w: %v was created at %s, which is in the future", ErrSample, sample, created.Format(time.RFC3339))
-	case created.Before(started.Add(-early).Truncate(time.Second)):
-		return fmt.Errorf("%w: %v was created at %s and the process started at %s", ErrSample,
-			sample, created.Format(time.RFC3339), started.Format(time.RFC3339))
+// started returns when p started, by the clock of its host.
+func (p *Process) started() time.Time {
+	if started, err := p.Kernel.Started(); err == nil {
+		return started
 	}
-	p.Sample, p.From = sample, started.UTC().Truncate(time.Millisecond)
-	if p.Value = valueOf(sample); layout == objectid.Java {
-		p.Value = blockOf(sample)
-	}
-	return nil
+	return p.GPID.Start()
 }

@@ -184,10 +184,11 @@ func (r *Registry) shrinkClaims(ctx context.Context, pruned []*Process) error {
 	var keys []string
 	of := map[string]*Process{}
 	for _, p := range pruned {
-		keys = append(keys, p.Block)
-		if of[p.Block] = p; p.Value != p.Block {
-			k := adoptionKey(p.Value, p.From, p.Block)
-			keys, of[k] = append(keys, k), p
+		keys, of[p.Block] = append(keys, p.Block), p
+		for _, a := range p.adoptions() {
+			k, by := adoptionKey(a.Value, a.From, p.Block), *p
+			by.Value, by.Sample, by.From, by.Confirmed = a.Value, a.Sample, a.From, a.Confirmed
+			keys, of[k] = append(keys, k), &by
 		}
 	}
 	raws, claims, err := getMany[holding](ctx, r.store, values, keys)

@@ -119,8 +119,8 @@ func TestPruneAdopted(t *testing.T) {
 	if done, err := r.Prune(t.Context(), nil); err != nil || done.Records != 1 {
 		t.Errorf("Prune = %+v, %v", done, err)
 	}
-	if tr := trace(t, r, m.Process().Sample); tr.Verdict != registry.Known || tr.Processes[0].GPID != m.GPID() {
-		t.Errorf("sample of a pruned adoption: %s by %v, want known by %v", tr.Verdict, tr.Processes, m.GPID())
+	if tr := trace(t, r, m.Process().Sample); tr.Verdict != registry.Claimed || tr.Processes[0].GPID != m.GPID() {
+		t.Errorf("sample of a pruned adoption: %s by %v, want claimed by %v", tr.Verdict, tr.Processes, m.GPID())
 	}
 }
 
@@ -130,7 +130,7 @@ func TestPrunedClaimsShrink(t *testing.T) {
 	populate(t, s, 20)
 	r := registry.New(s, nil)
 	for i := range 5 {
-		if _, err := r.AdoptRemote(t.Context(), remote(t, 900+i), objectid.At(time.Now().Add(time.Duration(i)*time.Second)), objectid.Modern, &registry.RemoteOptions{Name: "adopted"}); err != nil && i == 0 {
+		if _, err := r.AdoptRemote(t.Context(), remote(t, 900+i), []objectid.ID{sample(t)}, objectid.Modern, &registry.RemoteOptions{Name: "adopted"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -27,16 +26,16 @@ const (
 type recorder struct {
 	registry   *Registry
 	clock      clock
-	stored     bson.Raw  // the living record as it was last known to be stored, or nil
-	tried      [][8]byte // the writes since then whose outcome is not known
-	agreed     time.Time // the last heartbeat in it when it was stored
-	registered bool      // everything was stored once
-	claimed    bool      // the block belongs to the process
-	changed    bool      // the record is to be written
-	pending    []Sample  // which are in no document of samples
-	unchecked  int       // heartbeats since the last check
-	rivals     []gpid.GPID
-	trimmed    time.Time // when old samples were last deleted
+	stored     bson.Raw        // the living record as it was last known to be stored, or nil
+	tried      [][8]byte       // the writes since then whose outcome is not known
+	agreed     time.Time       // the last heartbeat in it when it was stored
+	registered bool            // everything was stored once
+	claimed    bool            // the block belongs to the process
+	changed    bool            // the record is to be written
+	pending    []Sample        // which are in no document of samples
+	unchecked  int             // heartbeats since the last check
+	collision  *CollisionError // as of the last check, or nil
+	trimmed    time.Time       // when old samples were last deleted
 	backoff    backoff
 
 	mu sync.Mutex // guards p
@@ -105,13 +104,13 @@ func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duratio
 	if err != nil || end != nil {
 		return err
 	}
-	if c.unchecked++; c.unchecked >= ring || len(c.rivals) > 0 {
+	if c.unchecked++; c.unchecked >= ring || c.collision != nil {
 		if err := c.check(ctx); err != nil {
 			return err
 		}
 	}
-	if len(c.rivals) > 0 {
-		return &CollisionError{Value: p.Value, Others: c.rivals}
+	if c.collision != nil {
+		return c.collision
 	}
 	return nil
 }
@@ -176,17 +175,23 @@ func (c *recorder) store(ctx context.Context) error {
 // check finds the rivals of the process, and stores again what was lost.
 func (c *recorder) check(ctx context.Context) error {
 	p := c.process()
-	rivals, claimed, err := c.registry.rivals(ctx, &p)
+	collision, claimed, err := c.registry.rivals(ctx, &p)
+	if err == nil && claimed && p.adopted() {
+		claimed, err = c.registry.claimedBlock(ctx, &p)
+	}
 	if err == nil && !claimed {
 		if err = c.claimAgain(ctx); err == nil {
 			p = c.process()
-			rivals, _, err = c.registry.rivals(ctx, &p)
+			collision, _, err = c.registry.rivals(ctx, &p)
 		}
 	}
 	if err != nil {
 		return err
 	}
 	doc, err := get[record](ctx, c.registry.store, processes, processKey(p.GPID, p.Block))
+	if err == nil {
+		c.update(func(p *Process) { p.addAdopted(doc.Adopted) }) // others may have added samples
+	}
 	if errors.Is(err, store.ErrNotFound) || err == nil && doc.Final && doc.End == nil {
 		err = c.putRecord(ctx)
 	}
@@ -194,7 +199,7 @@ func (c *recorder) check(ctx context.Context) error {
 		err = nil
 	}
 	if err == nil {
-		c.rivals, c.unchecked = rivals, 0
+		c.collision, c.unchecked = collision, 0
 	}
 	return err
 }
@@ -231,19 +236,36 @@ func (c *recorder) register(ctx context.Context) error {
 		return err
 	}
 	p := c.process()
-	if p.Value != p.Block {
-		h := holding{Key: adoptionKey(p.Value, p.From, p.Block), Format: format, Process: processKey(p.GPID, p.Block), Member: p.Member}
-		if _, err := c.registry.store.Insert(ctx, values, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
-			return fmt.Errorf("registry: adopt value %s: %w", p.Value, err)
+	adopted := slices.Clone(p.adoptions())
+	for i := range adopted {
+		if err := c.claimValue(ctx, &adopted[i], p.Last.Time); err != nil {
+			return err
 		}
 	}
 	c.update(func(p *Process) {
+		if len(p.Adopted) > 0 || p.adopted() {
+			p.Adopted = adopted
+		}
 		p.Confirmed = p.Last.Time
 		if p.Value == p.Block && p.Last.Count == 1 {
 			p.Confirmed = p.From
 		}
 	})
 	c.changed = true
+	return nil
+}
+
+// claimValue stores that the process is recorded with an adopted value from now on.
+func (c *recorder) claimValue(ctx context.Context, a *Adopted, now time.Time) error {
+	p := c.process()
+	a.Confirmed = now
+	h := holding{Key: adoptionKey(a.Value, a.From, p.Block), Format: format, Process: processKey(p.GPID, p.Block), Member: p.Member}
+	if !a.Sample.IsZero() {
+		h.Adopted = a
+	}
+	if _, err := c.registry.store.Insert(ctx, values, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
+		return fmt.Errorf("registry: adopt value %s: %w", a.Value, err)
+	}
 	return nil
 }
 
@@ -364,6 +386,7 @@ func (c *recorder) putRecord(ctx context.Context) error {
 		if doc.Copied.IsZero() {
 			doc.Copied = before.Copied
 		}
+		doc.addAdopted(before.Adopted) // others may have added samples
 		if _, err = c.registry.store.Swap(ctx, processes, raw, doc); err == nil && before.Final {
 			err = c.registry.unfinish(ctx, &before)
 		}
@@ -388,7 +411,7 @@ func (c *recorder) startOver(ctx context.Context) error {
 		return fmt.Errorf("registry: record the copy of %v: %w", c.process().GPID, err)
 	}
 	c.stored, c.tried, c.registered, c.claimed, c.pending = nil, nil, false, false, nil
-	c.changed, c.rivals, c.unchecked = true, nil, ring
+	c.changed, c.collision, c.unchecked = true, nil, ring
 	c.update(func(p *Process) {
 		p.Member, p.Block, p.Registered, p.Last.Count, p.Recent = randomID(), "", monotonic(), 0, nil
 		if p.adopted() {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
@@ -41,19 +42,23 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 	return m, nil
 }
 
-// Adopt records a process that creates its ids with any driver, in any language,
-// by one of them: all its ids are then traced to it, including earlier ones. The
-// process is this one, or on Linux any process of this host, see o.PID. The
-// heartbeat of the member reads the load of that process and ends when the process
-// ends. Adopting a process again is not a collision.
+// Adopt records a process that creates its ids with any driver, in any language, by
+// samples: one id of each of its process values. A process with several clients or
+// workers has several values; [Member.AddSample] adds further ones. All its ids are
+// then traced to it, including earlier ones. The process is this one, or on Linux
+// any process of this host, see o.PID. The heartbeat of the member reads the load of
+// that process and ends when the process ends. Adopting a process again is not a
+// collision.
 //
-// If another live process has the same process value, the error is a
+// Nothing proves that the process has created the samples. What they show is
+// recorded as their [Evidence], and their traces are [Claimed], never Known. If
+// another live process has the same process value, the error is a
 // [*CollisionError], and the member beside it is valid: both processes are
 // recorded, and shown as a collision. The error wraps [ErrSample] if the process
-// cannot have created the sample, because it is older than the process or in the
-// future, and [gpid.ErrNoProcess] if there is no process o.PID. Otherwise Adopt is
-// like [Registry.Register].
-func (r *Registry) Adopt(ctx context.Context, sample objectid.ID, o *AdoptOptions) (*Member, error) {
+// cannot have created a sample, because it is older than the process, in the future,
+// or has the host or the pid of another process, and [gpid.ErrNoProcess] if there is
+// no process o.PID. Otherwise Adopt is like [Registry.Register].
+func (r *Registry) Adopt(ctx context.Context, samples []objectid.ID, o *AdoptOptions) (*Member, error) {
 	var opts AdoptOptions
 	if o != nil {
 		opts = *o
@@ -67,16 +72,16 @@ func (r *Registry) Adopt(ctx context.Context, sample objectid.ID, o *AdoptOption
 	if err != nil {
 		return nil, err
 	}
-	started, err := p.Kernel.Started()
-	if err != nil {
-		started = p.GPID.Start()
-		if self && sample.Time().Before(started) { // how old this process is, is not known
-			started = sample.Time()
+	started := p.started()
+	if _, err := p.Kernel.Started(); err != nil && self { // how old this process is, is not known
+		for _, sample := range samples {
+			started = earliest(started, sample.Time())
 		}
 	}
-	if err := p.adopt(sample, opts.Layout, started, wall(r.options.Now)); err != nil {
+	if err := p.adopt(samples, opts.Layout, started, wall(r.options.Now)); err != nil {
 		return nil, err
 	}
+	p.identify()
 	m := r.newMember(p, opts.Offline)
 	m.sampler.self = self
 	if err := m.enter(ctx); err != nil {
@@ -88,6 +93,13 @@ func (r *Registry) Adopt(ctx context.Context, sample objectid.ID, o *AdoptOption
 		return m, collision
 	}
 	return m, nil
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // self describes this process.

@@ -135,7 +135,9 @@ func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
 func (r *Registry) judged(ctx context.Context, p *Process, next func() (*Process, error)) (Status, error) {
 	s, err := r.judge(p, next)
 	if err == nil && s.State.mayLive() {
-		s.Rivals, _, err = r.rivals(ctx, p)
+		var collision *CollisionError
+		collision, _, err = r.rivals(ctx, p)
+		s.Rivals = collision.others()
 	}
 	return s, err
 }

@@ -32,17 +32,18 @@ func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOpt
 }
 
 // AdoptRemote is [Registry.RegisterRemote] for a process that creates its ids with
-// a driver: it is recorded by one of them, with its layout, as by [Registry.Adopt].
-// The error wraps [ErrSample] if the process cannot have created the sample. With a
-// [*CollisionError] the process is valid, too.
-func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, sample objectid.ID, layout objectid.Layout, o *RemoteOptions) (Process, error) {
+// a driver: it is recorded by one id of each of its process values, with their
+// layout, as by [Registry.Adopt]. The error wraps [ErrSample] if the process cannot
+// have created a sample. With a [*CollisionError] the process is valid, too.
+func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *RemoteOptions) (Process, error) {
 	p, err := r.remoteProcess(g, o)
 	if err != nil {
 		return Process{}, err
 	}
-	if err := p.adopt(sample, layout, g.Start(), wall(r.options.Now)); err != nil {
+	if err := p.adopt(samples, layout, g.Start(), wall(r.options.Now)); err != nil {
 		return Process{}, err
 	}
+	p.identify()
 	c := r.newRecorder(p)
 	p, err = c.remoteHeartbeat(ctx, &noLoad, nil)
 	if c.registered {
@@ -57,7 +58,7 @@ func (r *Registry) remoteProcess(g gpid.GPID, o *RemoteOptions) (Process, error)
 	}
 	interval, err := checkInterval(o.Interval)
 	return Process{
-		GPID: g, Member: randomID(), Name: o.Name, Version: o.Version, Labels: maps.Clone(o.Labels),
+		GPID: g, Member: randomID(), Name: o.Name, Host: o.Host, Version: o.Version, Labels: maps.Clone(o.Labels),
 		Interval: interval, Remote: true, Clock: (*ClockOffset)(nil).with(o.Clock, wall(r.options.Now)),
 	}, err
 }
@@ -96,19 +97,11 @@ func (r *Registry) writeRemote(ctx context.Context, g gpid.GPID, load *Load, clo
 
 // remote returns the recorder of the latest registration of a remote process.
 func (r *Registry) remote(ctx context.Context, g gpid.GPID) (*recorder, error) {
-	var p *Process
-	for q, err := range r.processes(ctx, runRange(g)) {
-		if err != nil {
-			return nil, err
-		}
-		if p == nil || q.Confirmed.After(p.Confirmed) {
-			p = q
-		}
+	p, err := r.latest(ctx, g)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case p == nil:
-		return nil, fmt.Errorf("registry: process %v: %w", g, store.ErrNotFound)
-	case !p.Remote:
+	if !p.Remote {
 		return nil, fmt.Errorf("%w: %v", ErrSelfManaged, g)
 	}
 	stored, l, err := r.living(ctx, livingKey(p.Block, p.Member))

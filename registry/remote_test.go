@@ -77,16 +77,16 @@ func TestRemoteAdopted(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
 	sample := idOf(t, "a1b2c3d4")
-	p, err := r.AdoptRemote(t.Context(), remote(t, 7), sample, objectid.Modern, nil)
+	p, err := r.AdoptRemote(t.Context(), remote(t, 7), []objectid.ID{sample}, objectid.Modern, nil)
 	if err != nil || p.Value != "a1b2c3d400" || p.Sample != sample {
 		t.Fatalf("AdoptRemote = %+v, %v", p, err)
 	}
 	var collision *registry.CollisionError
-	if p, err = r.AdoptRemote(t.Context(), remote(t, 8), sample, objectid.Modern, nil); !errors.As(err, &collision) || p.Value != "a1b2c3d400" {
+	if p, err = r.AdoptRemote(t.Context(), remote(t, 8), []objectid.ID{sample}, objectid.Modern, nil); !errors.As(err, &collision) || p.Value != "a1b2c3d400" {
 		t.Errorf("a second process with the same value: %+v, %v, want a collision", p, err)
 	}
 	early := objectid.At(time.Now().Add(-time.Hour))
-	if _, err := r.AdoptRemote(t.Context(), remote(t, 9), early, objectid.Modern, nil); !errors.Is(err, registry.ErrSample) {
+	if _, err := r.AdoptRemote(t.Context(), remote(t, 9), []objectid.ID{early}, objectid.Modern, nil); !errors.Is(err, registry.ErrSample) {
 		t.Errorf("sample older than the process: %v, want ErrSample", err)
 	}
 }

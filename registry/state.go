@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -179,25 +180,37 @@ func (r *Registry) watch(p *Process) watch {
 	return w
 }
 
-// rivals returns the other processes that have the value of p, or a part of it, and
-// may be alive. claimed reports whether p itself has claimed its value.
-func (r *Registry) rivals(ctx context.Context, p *Process) (found []gpid.GPID, claimed bool, err error) {
-	for h, err := range r.holders(ctx, p.Value) {
-		if err != nil {
-			return nil, false, err
+// rivals returns the collision of p with the other processes that have one of its
+// values, or a part of it, and may be alive, or nil. claimed reports whether p itself
+// has claimed all of its values.
+func (r *Registry) rivals(ctx context.Context, p *Process) (found *CollisionError, claimed bool, err error) {
+	claimed = true
+	for _, value := range p.uses() {
+		own := false
+		for h, err := range r.holders(ctx, value) {
+			if err != nil {
+				return nil, false, err
+			}
+			if h.of(p.Member) {
+				own = true
+				continue
+			}
+			// One that has only claimed its block so far looks for rivals itself.
+			s, _, err := r.holder(ctx, h)
+			if err != nil {
+				return nil, false, err
+			}
+			if !s.State.mayLive() || p.sameMaker(&s.Process) {
+				continue
+			}
+			if found == nil {
+				found = &CollisionError{Value: value}
+			}
+			if !slices.Contains(found.Others, s.GPID) {
+				found.Others = append(found.Others, s.GPID)
+			}
 		}
-		if h.of(p.Member) {
-			claimed = true
-			continue
-		}
-		// One that has only claimed its block so far looks for rivals itself.
-		s, _, err := r.holder(ctx, h)
-		if err != nil {
-			return nil, false, err
-		}
-		if s.State.mayLive() && !p.sameMaker(&s.Process) {
-			found = append(found, s.GPID)
-		}
+		claimed = claimed && own
 	}
 	return found, claimed, nil
 }

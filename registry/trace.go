@@ -17,8 +17,11 @@ type Verdict string
 
 // Verdicts.
 const (
-	// Known: one process had the process value of the id at its creation time.
+	// Known: one process owned the process block of the id at its creation time.
 	Known Verdict = "known"
+	// Claimed: one process is said to have used the process value at that time, by a
+	// sample, or because the id has its host and its pid. That is not proven.
+	Claimed Verdict = "claimed"
 	// Unknown: no registered process has used the process value.
 	Unknown Verdict = "unknown"
 	// Conflict: the process with the process value did not run at the id's
@@ -30,7 +33,7 @@ const (
 )
 
 // Verdicts lists all verdicts.
-var Verdicts = []Verdict{Known, Unknown, Conflict, Collision}
+var Verdicts = []Verdict{Known, Claimed, Unknown, Conflict, Collision}
 
 // Trace is the process that created an id, as far as it is known.
 type Trace struct {
@@ -41,12 +44,14 @@ type Trace struct {
 	// Certain is set if the id is Known and was created while the registration of
 	// the process was confirmed and its heartbeats arrived.
 	Certain bool `json:"certain"`
-	// Processes is the process that created the id, if it is Known; the candidates
-	// of a Conflict or a Collision; and otherwise empty.
+	// Processes is the process that created the id, if it is Known or Claimed; the
+	// candidates of a Conflict or a Collision; and otherwise empty.
 	Processes []Status `json:"processes,omitempty"`
+	// Claim is the adoption by which a Claimed id is traced, or nil.
+	Claim *Adopted `json:"claim,omitempty"`
 
-	// Before and After are the samples next to the creation time of a Known id.
-	// Either may be missing.
+	// Before and After are the samples next to the creation time of a Known or
+	// Claimed id. Either may be missing.
 	Before *Sample `json:"before,omitempty"`
 	After  *Sample `json:"after,omitempty"`
 	// CPU is the number of processors in use around that time, such as 1.5, or
@@ -57,8 +62,8 @@ type Trace struct {
 // Trace finds the process that created id.
 func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	t := Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
-	var sure, maybe, outside []Status
-	var presumed *Status // presumed dead when the id was created
+	var sure, maybe, outside []maker
+	var presumed *maker // presumed dead when the id was created
 	for h, err := range r.holders(ctx, valueOf(id)) {
 		if err != nil {
 			return t, err
@@ -67,60 +72,97 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		if err != nil {
 			return t, err
 		}
+		c := newMaker(s, h)
 		early, late := s.slack()
 		switch at := id.Time(); {
 		case !recorded:
 			t.Reason = "the process block was claimed by a process that was never recorded, " + h.Process
-		case at.Before(s.From.Add(-early).Truncate(time.Second)):
-			outside = append(outside, s)
+		case at.Before(c.from.Add(-early).Truncate(time.Second)):
+			outside = append(outside, c)
 		case !s.Copied.IsZero() && !at.Before(s.Copied.Truncate(time.Second)): // by this process or a copy, whatever their states
-			sure = addMaker(sure, s)
+			sure = addMaker(sure, c)
 		case s.State == Dead && !s.Presumed && s.Successor.IsZero() && at.After(wall(r.options.Now)): // a process of this host, so of this clock
-			outside = append(outside, s)
+			outside = append(outside, c)
 		case !at.After(s.Until.Add(late)):
-			sure = addMaker(sure, s)
+			sure = addMaker(sure, c)
 		case s.State == Late:
-			maybe = addMaker(maybe, s)
+			maybe = addMaker(maybe, c)
 		default:
-			outside = append(outside, s)
+			outside = append(outside, c)
 			if s.Presumed {
-				presumed = &s
+				presumed = &c
 			}
 		}
 	}
-	switch {
-	case len(sure) == 1 && len(maybe) == 0, len(sure) == 0 && len(maybe) == 1:
-		t.Processes = append(sure, maybe...)
-		return t, r.explain(ctx, &t, len(sure) == 1, presumed)
-	case len(sure)+len(maybe) > 1:
-		t.Verdict, t.Processes = Collision, append(sure, maybe...)
+	switch all := append(sure, maybe...); {
+	case len(all) == 1:
+		t.Processes = statuses(all)
+		return t, r.explain(ctx, &t, &all[0], len(sure) == 1, presumed)
+	case len(all) > 1:
+		t.Verdict, t.Processes = Collision, statuses(all)
 		t.Reason = fmt.Sprintf("%d processes had its process value at that time", len(t.Processes))
 	case len(outside) > 0:
-		t.Verdict, t.Processes = Conflict, outside
+		t.Verdict, t.Processes = Conflict, statuses(outside)
 		t.Reason = conflict(id, outside)
 	}
 	return t, nil
 }
 
-// addMaker appends s, or replaces another record of the same process by it.
-func addMaker(to []Status, s Status) []Status {
+// maker is a process that may have created an id, by one of its values.
+type maker struct {
+	Status
+	drawn     bool      // the value is adopted: others may draw the same one
+	claim     *Adopted  // the adoption, or nil
+	from      time.Time // the earliest creation time of its ids with the value
+	confirmed time.Time // see [Process.Confirmed]
+}
+
+func newMaker(s Status, h *holding) maker {
+	value, _, drawn := strings.Cut(h.Key, ":")
+	c := maker{Status: s, drawn: drawn, from: s.From, confirmed: s.Confirmed}
+	if c.claim = h.Adopted; drawn && c.claim == nil { // of an earlier version
+		for _, a := range s.adoptions() {
+			if a.Value == value && !a.Sample.IsZero() {
+				c.claim = &a
+			}
+		}
+	}
+	if c.claim != nil {
+		c.from, c.confirmed = c.claim.From, c.claim.Confirmed
+	}
+	return c
+}
+
+func statuses(all []maker) []Status {
+	out := make([]Status, len(all))
+	for i := range all {
+		out[i] = all[i].Status
+	}
+	return out
+}
+
+// addMaker appends c, or replaces another record of the same process by it, unless
+// that one owns the block.
+func addMaker(to []maker, c maker) []maker {
 	for i := range to {
-		if to[i].sameMaker(&s.Process) {
-			to[i] = s
+		if to[i].sameMaker(&c.Process) {
+			if to[i].drawn {
+				to[i] = c
+			}
 			return to
 		}
 	}
-	return append(to, s)
+	return append(to, c)
 }
 
 // conflict returns the reason of a conflict: how far off the creation time is.
-func conflict(id objectid.ID, outside []Status) string {
+func conflict(id objectid.ID, outside []maker) string {
 	if len(outside) > 1 {
 		return fmt.Sprintf("none of the %d processes with its process value ran at that time", len(outside))
 	}
 	s := outside[0]
-	if at := id.Time(); at.Before(s.From) {
-		return fmt.Sprintf("created %v before the process had its value", s.From.Sub(at).Round(time.Second))
+	if at := id.Time(); at.Before(s.from) {
+		return fmt.Sprintf("created %v before the process had its value", s.from.Sub(at).Round(time.Second))
 	} else if s.End != nil {
 		return fmt.Sprintf("created %v after the process had ended", at.Sub(s.End.Time).Round(time.Second))
 	} else {
@@ -131,26 +173,32 @@ func conflict(id objectid.ID, outside []Status) string {
 // explain completes the trace of an id with one candidate. sure means that the
 // process was alive for certain; presumed, if not nil, is another candidate unless
 // it is as dead as presumed.
-func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *Status) error {
-	p := &t.Processes[0]
+func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, sure bool, presumed *maker) error {
 	at := t.ID.Time()
-	t.Verdict = Known
+	t.Verdict, t.Claim = Known, p.claim
 	switch {
 	case !p.Copied.IsZero() && !at.Before(p.Copied.Truncate(time.Second)):
 		t.Reason = fmt.Sprintf("after %s the process was copied: it or its copy created the id", p.Copied.Format(time.RFC3339))
 	case !sure:
 		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is late", at.Sub(p.Last.Time).Round(time.Second))
-	case p.Value != p.Block && !p.State.mayLive() && p.End == nil && at.After(p.Last.Time): // others may draw the same value
+	case p.drawn && !p.State.mayLive() && p.End == nil && at.After(p.Last.Time):
 		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is %s; when it died is not known", at.Sub(p.Last.Time).Round(time.Second), p.State)
-	case (p.Clock == nil || p.Value != p.Block) && (at.Before(p.From.Truncate(time.Second)) || at.After(p.Until)):
+	case (p.Clock == nil || p.drawn) && (at.Before(p.from.Truncate(time.Second)) || at.After(p.Until)):
 		t.Reason = p.clockReason()
 	case at.Before(p.confirmedFrom().Truncate(time.Second)):
-		t.Reason = fmt.Sprintf("certain only from %s, when the process was recorded", p.Confirmed.Format(time.RFC3339))
+		t.Reason = fmt.Sprintf("confirmed only from %s, when the process was recorded", p.confirmed.Format(time.RFC3339))
 	case presumed != nil && !presumed.sameMaker(&p.Process):
 		t.Reason = fmt.Sprintf("unless %v, which is presumed dead and had the same process value, is alive", presumed.GPID)
 	default:
 		t.Certain = true
 		t.Reason = "the process had its process value at that time"
+	}
+	if p.claim != nil {
+		reason := p.claim.claims(&p.Process)
+		if !t.Certain {
+			reason += "; " + t.Reason
+		}
+		t.Verdict, t.Certain, t.Reason = Claimed, false, reason
 	}
 	before, after, err := r.around(ctx, &p.Process, at.Add(time.Second)) // it was created at some time in its second
 	if err != nil {
@@ -171,15 +219,15 @@ func (r *Registry) explain(ctx context.Context, t *Trace, sure bool, presumed *S
 
 // confirmedFrom returns the creation time from which ids are confirmed, by the clock
 // of the ids.
-func (p *Process) confirmedFrom() time.Time {
+func (p *maker) confirmedFrom() time.Time {
 	early, late := p.slack()
 	switch {
 	case p.Clock == nil:
-		return p.Confirmed
-	case p.Value == p.Block && p.Confirmed.Equal(p.From): // from the first id on
-		return p.From.Add(-early)
+		return p.confirmed
+	case !p.drawn && p.confirmed.Equal(p.from): // from the first id on
+		return p.from.Add(-early)
 	default:
-		return p.Confirmed.Add(late)
+		return p.confirmed.Add(late)
 	}
 }
 
@@ -189,7 +237,7 @@ func (p *Process) clockReason() string {
 	if p.Clock == nil {
 		return "the clock of the process is not known, and may be off by this much"
 	}
-	return fmt.Sprintf("the clock of the process was between %v and %v ahead", p.Clock.Min.Round(time.Millisecond), p.Clock.Max.Round(time.Millisecond))
+	return fmt.Sprintf("the clock of the process was %v", p.Clock)
 }
 
 // Processors returns how many processors a process used on average between two of

@@ -154,13 +154,36 @@ func TestProcessesOverAPI(t *testing.T) {
 	if len(c.Rivals) != 1 || c.Rivals[0] != b.GPID {
 		t.Errorf("a second process with the same value: %+v, want a collision", c)
 	}
+	// A second client of the process, from the start, and a third one later.
+	second, third := "a1b2c3d4e5", "b1b2c3d4e5"
+	withValue := func(value string) string { return sample.String()[:8] + value + "000001" }
+	d := join(10, fmt.Sprintf(`,"samples":[%q,%q],"host":"shop1"`, withValue("c1b2c3d4e5"), withValue(second)))
+	samples := "/v1/processes/" + url.PathEscape(d.GPID) + "/samples"
+	if got := decode[wire.Registered](t, r.post(t, samples, fmt.Sprintf(`{"samples":[%q]}`, withValue(third))), 200); len(got.Adopted) != 3 || got.Adopted[2].ProcessValue != third {
+		t.Errorf("with a further sample: %+v", got)
+	}
+	for _, value := range []string{second, third} {
+		in := decode[wire.Inspection](t, r.get(t, "/v1/ids/"+withValue(value)), 200)
+		if in.Trace.Verdict != string(registry.Claimed) || in.Trace.Certain || in.Trace.Processes[0].GPID != d.GPID ||
+			in.Trace.Claim.ProcessValue != value || in.Trace.Claim.Evidence != string(registry.ByTime) {
+			t.Errorf("an id of another client: %+v", in.Trace)
+		}
+	}
+	if got := decode[wire.History](t, r.get(t, "/v1/processes/"+url.PathEscape(d.GPID)), 200); got.Records[0].Host != "shop1" {
+		t.Errorf("its host: %+v", got.Records[0])
+	}
+	wantProblem(t, r.post(t, samples, `{"samples":[]}`), 422, "samples")
+	wantProblem(t, r.post(t, samples, `{"samples":["507f1f77bcf86cd799439011"]}`), 422, "cannot have created")
+	wantProblem(t, r.post(t, samples, `{"samples":["507f1f77bcf86cd799439011"],"layout":"odd"}`), 422, "layout")
+	wantProblem(t, r.post(t, "/v1/processes/"+url.PathEscape("10.0.0.7:1:1795166651598985:1")+"/samples", fmt.Sprintf(`{"samples":[%q]}`, withValue(third))), 404, "")
+	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"host":"a\nb"}`), 422, "host")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"sample":"507f1f77bcf86cd799439011"}`), 422, "cannot have created")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"address":"here"}`), 422, "want ip:port")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":0}`), 422, "pid")
 	wantProblem(t, r.post(t, "/v1/processes", `{"pid":1}`), 422, "name")
 
-	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?address=10.0.0.7:8080"), 200); len(got.Processes) != 3 {
-		t.Errorf("at the address: %d processes, want 3", len(got.Processes))
+	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?address=10.0.0.7:8080"), 200); len(got.Processes) != 4 {
+		t.Errorf("at the address: %d processes, want 4", len(got.Processes))
 	}
 	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?limit=1"), 200); len(got.Processes) != 1 || !got.More {
 		t.Errorf("limit 1: %d processes, more %v", len(got.Processes), got.More)

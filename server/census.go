@@ -112,8 +112,12 @@ func (s *Server) census(u *upload, name string, in io.Reader, o census.Options, 
 // processName returns the name of the process that created id, or "".
 func (s *Server) processName(ctx context.Context, id objectid.ID) string {
 	t, err := s.trace(ctx, id)
-	if err != nil || t.Verdict != registry.Known {
-		return ""
+	switch {
+	case err != nil:
+	case t.Verdict == registry.Known:
+		return t.Processes[0].Name
+	case t.Verdict == registry.Claimed:
+		return "claimed by " + t.Processes[0].Name
 	}
-	return t.Processes[0].Name
+	return ""
 }

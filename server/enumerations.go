@@ -55,6 +55,8 @@ func describeEnumerations(schemas huma.Registry) {
 		{"CensusProcess", "layout", enumeration(objectid.Layouts)},
 		{"Timeline", "by", enumeration(census.Steps)},
 		{"Finding", "kind", enumeration(census.Kinds)},
+		{"Adopted", "evidence", enumeration(registry.Evidences)},
+		{"AddedSamples", "layout", enumeration(objectid.Layouts)},
 		{"Registration", "layout", enumeration(objectid.Layouts)},
 	} {
 		property := schemas.Map()[e.schema].Properties[e.property]

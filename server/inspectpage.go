@@ -59,7 +59,7 @@ func card(in inspected) g.Node {
 				h.Div(h.Dt(g.Text("Unix")), h.Dd(g.Text(strconv.FormatInt(t.Unix(), 10)))))
 		}),
 		g.Iff(in.Trace != nil, func() g.Node {
-			known := in.Trace.Verdict == string(registry.Known)
+			known := isFound(in.Trace)
 			return g.Group{
 				h.P(h.Class("made"), g.Text("Process: "), tracedProcess(in.Trace), h.Span(h.Class("soft"), g.Text(" · "+in.Trace.Reason))),
 				g.Iff(known && in.Trace.Before != nil, func() g.Node {
@@ -82,11 +82,11 @@ func card(in inspected) g.Node {
 
 // tracedProcess is the process that created an id, or the verdict.
 func tracedProcess(t *wire.Trace) g.Node {
-	if t.Verdict != string(registry.Known) {
+	if !isFound(t) {
 		return verdict(t.Verdict)
 	}
 	p := t.Processes[0]
-	return g.Group{h.A(h.Href("/processes/"+p.GPID), g.Text(shown(p.Name))), g.Text(" "), h.Span(h.Class("soft id"), g.Text(p.GPID))}
+	return g.Group{claimedBy(t), h.A(h.Href("/processes/"+p.GPID), g.Text(shown(p.Name))), g.Text(" "), h.Span(h.Class("soft id"), g.Text(p.GPID))}
 }
 
 // idTable shows many ids, a row each.
@@ -111,8 +111,18 @@ func idTable(v *inspectView) g.Node {
 }
 
 func briefTrace(t *wire.Trace) g.Node {
-	if t.Verdict != string(registry.Known) {
+	if !isFound(t) {
 		return h.Span(h.Class("soft"), g.Text(t.Verdict))
 	}
-	return h.A(h.Href("/processes/"+t.Processes[0].GPID), g.Text(shown(t.Processes[0].Name)))
+	return g.Group{claimedBy(t), h.A(h.Href("/processes/"+t.Processes[0].GPID), g.Text(shown(t.Processes[0].Name)))}
+}
+
+// isFound reports whether one process is known, or claimed, to have created the id.
+func isFound(t *wire.Trace) bool {
+	return t.Verdict == string(registry.Known) || t.Verdict == string(registry.Claimed)
+}
+
+// claimedBy is the words before the name of a process: none if it is known.
+func claimedBy(t *wire.Trace) g.Node {
+	return g.If(t.Verdict == string(registry.Claimed), h.Span(h.Class("soft"), g.Text("claimed by ")))
 }

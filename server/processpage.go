@@ -8,6 +8,8 @@ import (
 
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/plot"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/wire"
 )
 
 func processPage(v *processView) g.Node {
@@ -38,8 +40,25 @@ func processPage(v *processView) g.Node {
 		exampleNode(v.Example.Seconds, v.Example.Value, v.Example.Rest),
 		soft(g.Text("In each id, the process value "), h.Span(h.Class("id"), g.Text(v.ProcessValue)),
 			g.Text(" follows the seconds. To find the documents with its ids:")),
+		g.Iff(len(v.Adopted) > 0, func() g.Node {
+			return g.Group{
+				soft(g.Text("Nothing proves that a process created its samples; ids with these process values are claimed by it:")),
+				h.Ul(g.Map(v.Adopted, adoptedNode)),
+			}
+		}),
 		queries(v.Queries),
 	}
+}
+
+// adoptedNode is an adopted process value with what its sample shows.
+func adoptedNode(a wire.Adopted) g.Node {
+	shows := map[registry.Evidence]string{
+		registry.ByTime:       "the process ran when it was created",
+		registry.ByPID:        "has its pid",
+		registry.ByHostAndPID: "has its host and pid",
+	}[registry.Evidence(a.Evidence)]
+	return h.Li(h.Span(h.Class("id"), g.Text(a.ProcessValue)), g.Text(": sample "),
+		h.A(h.Class("id"), h.Href("/?id="+a.SampleID.String()), g.Text(a.SampleID.String())), g.Text(" "+shows))
 }
 
 func loadPlots(v *processView) g.Node {

@@ -39,6 +39,11 @@ type heartbeatInput struct {
 	Body wire.Heartbeat
 }
 
+type samplesInput struct {
+	GPID gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	Body wire.AddedSamples
+}
+
 type endInput struct {
 	GPID   gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
 	Reason string    `query:"reason" maxLength:"200" default:"ended" doc:"Why it ends, for people."`
@@ -48,7 +53,7 @@ func (s *Server) addRegistration(api huma.API) {
 	const path, one = "/v1/processes", "/v1/processes/{gpid}"
 	register := operation(http.MethodPost, path, tagProcesses, "registerProcess", "Register or adopt a process",
 		"Records a process. Without a sample the process gets a process block that is never given to another, and creates its ids with it. "+
-			"With a sample, an id that it has created, its ids are traced to it. Send heartbeats from then on.",
+			"With samples, ids that it has created, its ids are traced to it as claimed: nothing proves that it created them. Send heartbeats from then on.",
 		http.StatusConflict, http.StatusUnsupportedMediaType)
 	register.DefaultStatus = http.StatusCreated
 	handle(s, api, register, s.register)
@@ -60,6 +65,9 @@ func (s *Server) addRegistration(api huma.API) {
 				return r.Heartbeat(ctx, in.GPID, towire.FromLoad(in.Body.Load), in.Body.Clock)
 			})
 		})
+	handle(s, api, operation(http.MethodPost, one+"/samples", tagProcesses, "addSamples", "Add samples",
+		"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
+		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType), s.addSamples)
 	handle(s, api, operation(http.MethodDelete, one, tagProcesses, "endProcess", "End a process",
 		"Records the end of a process that registered over this API. Its records stay.",
 		http.StatusNotFound, http.StatusConflict),
@@ -68,6 +76,28 @@ func (s *Server) addRegistration(api huma.API) {
 				return r.End(ctx, in.GPID, in.Reason)
 			})
 		})
+}
+
+// addSamples records further process values of a process.
+func (s *Server) addSamples(ctx context.Context, in *samplesInput) (wire.Registered, error) {
+	layout, err := layoutOf(in.Body.Layout)
+	if err != nil {
+		return wire.Registered{}, err
+	}
+	return s.registered(ctx, "add samples", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+		return r.AddSamples(ctx, in.GPID, in.Body.Samples, layout)
+	})
+}
+
+// layoutOf returns the layout with a name; the empty one is the default.
+func layoutOf(name string) (layout objectid.Layout, err error) {
+	if name == "" {
+		return layout, nil
+	}
+	if err := layout.UnmarshalText([]byte(name)); err != nil {
+		return layout, requestError{err}
+	}
+	return layout, nil
 }
 
 // maxAhead is how far the clock of a process may be ahead of this one's.
@@ -99,20 +129,25 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 	if hasHidden(b.Version) {
 		return wire.Registered{}, requestf("version %q: want printable characters", b.Version)
 	}
-	var layout objectid.Layout
-	if b.Layout != "" {
-		if err := layout.UnmarshalText([]byte(b.Layout)); err != nil {
-			return wire.Registered{}, requestError{err}
-		}
+	if hasHidden(b.Host) {
+		return wire.Registered{}, requestf("host %q: want printable characters", b.Host)
+	}
+	layout, err := layoutOf(b.Layout)
+	if err != nil {
+		return wire.Registered{}, err
 	}
 	o := &registry.RemoteOptions{
-		Name: b.Name, Version: b.Version, Labels: b.Labels, Interval: time.Duration(b.IntervalSeconds * float64(time.Second)), Clock: b.Clock,
+		Name: b.Name, Host: b.Host, Version: b.Version, Labels: b.Labels, Interval: time.Duration(b.IntervalSeconds * float64(time.Second)), Clock: b.Clock,
+	}
+	samples := b.Samples
+	if !b.Sample.IsZero() {
+		samples = append([]objectid.ID{b.Sample}, samples...)
 	}
 	return s.registered(ctx, "register", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-		if b.Sample.IsZero() {
+		if len(samples) == 0 {
 			return r.RegisterRemote(ctx, g, o)
 		}
-		return r.AdoptRemote(ctx, g, b.Sample, layout, o)
+		return r.AdoptRemote(ctx, g, samples, layout, o)
 	})
 }
 

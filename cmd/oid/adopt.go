@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,15 +15,18 @@ import (
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
 )
 
 // adoption are the flags of oid adopt.
 type adoption struct {
-	where          storeFlag
-	options        registry.AdoptOptions
-	sample, layout string
-	labels         []string
-	asJSON         jsonFlag
+	where   storeFlag
+	options registry.AdoptOptions
+	samples []string
+	layout  string
+	add     string
+	labels  []string
+	asJSON  jsonFlag
 }
 
 func newAdoptCommand(std streams) *cobra.Command {
@@ -33,7 +37,14 @@ func newAdoptCommand(std streams) *cobra.Command {
 		Short:      "Record a process, so that its ids are traced to it",
 		Long: `Record a process that creates its ObjectIds with any driver, in any language. The
 sample is one id that it has created; all its other ids have the same process
-value, and are traced to it from then on.
+value, and are traced to it from then on. A process with several clients or workers
+has several process values: give a sample of each. --add adds samples to a process
+that is recorded already, and returns.
+
+Nothing proves that the process has created the sample. A sample that is older than
+the process, or that has the host or the pid of another one, is refused. The ids are
+shown as claimed by the process, with what the sample shows: its host and pid, as
+drivers wrote until 2018, or only that the process ran at that time.
 
 The command stays in the foreground and sends the heartbeats of the process. It
 reads the load of the process from /proc, and ends when the process ends. After an
@@ -44,14 +55,21 @@ both, and its exit code is 1.
 Programs in Go do not need this command: see package registry.
 
 ` + registryHelp,
-		Example: `  oid adopt --sample "$(cat /run/app.sample)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app`,
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), std) },
+		Example: `  oid adopt --sample "$(cat /run/app.sample)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app
+  oid adopt --sample "$(cat /run/worker2.sample)" --add 10.0.0.7:8080:1795166651598985:4711`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.add != "" {
+				return a.addSamples(cmd, std)
+			}
+			return a.run(cmd.Context(), std)
+		},
 	}
 	a.where.addFlag(cmd)
 	f := cmd.Flags()
-	f.StringVar(&a.sample, "sample", "", "an `ID` that the process created")
+	f.StringArrayVar(&a.samples, "sample", nil, "an `ID` that the process created; repeat it for each of its process values")
 	f.IntVar(&a.options.PID, "pid", 0, "the `PID` of the process")
+	f.StringVar(&a.add, "add", "", "add the samples to the process with this `GPID`, and return")
 	f.StringVar(&a.options.Addr, "addr", "", "the ip:port that its peers dial (default this host and port 0)")
 	f.StringVar(&a.options.Name, "name", "", "the `NAME` of the service (default that of the program)")
 	f.StringVar(&a.options.Version, "program-version", "", "the `VERSION` of the program")
@@ -66,7 +84,7 @@ Programs in Go do not need this command: see package registry.
 
 // run records the process and sends its heartbeats.
 func (a *adoption) run(ctx context.Context, std streams) (err error) {
-	sample, err := a.check()
+	samples, err := a.check()
 	if err != nil {
 		return err
 	}
@@ -76,7 +94,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	}
 	defer closing(s, &err)
 	r := registry.New(s, &registry.Options{OneHost: onlyHere(s), Log: slog.New(warnHandler{std})})
-	m, err := r.Adopt(ctx, sample, &a.options)
+	m, err := r.Adopt(ctx, samples, &a.options)
 	collision, collided := errors.AsType[*registry.CollisionError](err)
 	if err != nil && !collided {
 		return err
@@ -88,6 +106,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	if err := a.asJSON.emit(std.out, towire.Registered(m.Process(), rivals), textf("%v\n", m.GPID())); err != nil {
 		return errors.Join(err, detach(m))
 	}
+	warnUnproven(std, m.Process().Adopted)
 	select {
 	case <-m.Done():
 		std.warn("process %d has ended", a.options.PID)
@@ -102,32 +121,103 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	return nil
 }
 
+// addSamples adds the samples to a recorded process.
+func (a *adoption) addSamples(cmd *cobra.Command, std streams) (err error) {
+	for _, name := range []string{"pid", "addr", "name", "program-version", "label", "interval", "offline"} {
+		if cmd.Flags().Changed(name) {
+			return usagef("--%s does not go with --add, which names a recorded process", name)
+		}
+	}
+	g, err := gpid.Parse(a.add)
+	if err != nil {
+		return usageError{fmt.Errorf("--add: %w", err)}
+	}
+	samples, err := a.ids()
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	s, err := a.where.openToWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer closing(s, &err)
+	p, err := newRegistry(s).AddSamples(ctx, g, samples, a.options.Layout)
+	collision, collided := errors.AsType[*registry.CollisionError](err)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return fmt.Errorf("no process %v is recorded; oid ps lists those that are", g)
+	case err != nil && !collided:
+		return err
+	}
+	var rivals []gpid.GPID
+	if collided {
+		rivals = collision.Others
+	}
+	if err := a.asJSON.emit(std.out, towire.Registered(p, rivals), textf("%v\n", p.GPID)); err != nil {
+		return err
+	}
+	added := slices.DeleteFunc(slices.Clone(p.Adopted), func(a registry.Adopted) bool { return !slices.Contains(samples, a.Sample) })
+	warnUnproven(std, added)
+	if collided {
+		std.warn("%v", collision)
+		return errReported
+	}
+	return nil
+}
+
+// warnUnproven says of which samples nothing names the process.
+func warnUnproven(std streams, adopted []registry.Adopted) {
+	for _, a := range adopted {
+		if a.Evidence == registry.ByTime {
+			std.warn("sample %v: the process ran when it was created; nothing in it names the process, so its ids are shown as claimed", a.Sample)
+		}
+	}
+}
+
 // check completes the options from the flags. Its errors are usage errors.
-func (a *adoption) check() (sample objectid.ID, err error) {
-	if a.options.PID == 0 && a.sample == "" {
-		return sample, usagef("--sample and --pid are missing: want an id that the process has created, and its pid")
+func (a *adoption) check() ([]objectid.ID, error) {
+	if a.options.PID == 0 && len(a.samples) == 0 {
+		return nil, usagef("--sample and --pid are missing: want an id that the process has created, and its pid")
 	}
 	if a.options.PID < 1 {
-		return sample, usagef("--pid %d: want the id of the process", a.options.PID)
+		return nil, usagef("--pid %d: want the id of the process", a.options.PID)
 	}
-	if sample, err = objectid.Parse(a.sample); err != nil {
-		return sample, usageError{fmt.Errorf("--sample: %w", err)}
-	}
-	if a.options.Layout, err = layouts.find("--layout", a.layout); err != nil {
-		return sample, err
+	samples, err := a.ids()
+	if err != nil {
+		return nil, err
 	}
 	if _, err := gpid.ParseAddr(a.options.Addr); err != nil {
-		return sample, usageError{fmt.Errorf("--addr: %w", err)}
+		return nil, usageError{fmt.Errorf("--addr: %w", err)}
+	}
+	if i := a.options.Interval; i < registry.MinInterval || i > registry.MaxInterval {
+		return nil, usagef("--interval %v: want %v to %v", i, registry.MinInterval, registry.MaxInterval)
 	}
 	a.options.Labels = map[string]string{}
 	for _, s := range a.labels {
 		k, v, ok := strings.Cut(s, "=")
 		if !ok || k == "" {
-			return sample, usagef("--label %q: want KEY=VALUE", s)
+			return nil, usagef("--label %q: want KEY=VALUE", s)
 		}
 		a.options.Labels[k] = v
 	}
-	return sample, nil
+	return samples, nil
+}
+
+// ids reads the samples and their layout.
+func (a *adoption) ids() (samples []objectid.ID, err error) {
+	if len(a.samples) == 0 {
+		return nil, usagef("--sample is missing: want an id that the process has created")
+	}
+	for _, text := range a.samples {
+		id, err := objectid.Parse(text)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("--sample: %w", err)}
+		}
+		samples = append(samples, id)
+	}
+	a.options.Layout, err = layouts.find("--layout", a.layout)
+	return samples, err
 }
 
 // detach ends the heartbeats and leaves the record of the process as it is. The

@@ -265,6 +265,7 @@ func TestGlossaryHasAllNames(t *testing.T) {
 		"layout":               fmt.Sprint(objectid.Layouts),
 		"state":                fmt.Sprint(registry.States),
 		"verdict of a trace":   fmt.Sprint(registry.Verdicts),
+		"evidence":             fmt.Sprint(registry.Evidences),
 		"verdict of a reading": fmt.Sprint(inspect.Verdicts),
 		"finding":              fmt.Sprint(census.Kinds),
 	} {

@@ -151,6 +151,11 @@ func inspectionText(report inspect.Report, trace *registry.Trace, z *zone) strin
 	}
 	if process := processLine(trace); process != "" {
 		fmt.Fprintf(&b, "  %-9s %s\n", "process", process)
+		for _, p := range trace.Processes {
+			if p.Clock != nil {
+				fmt.Fprintf(&b, "  %-9s %v\n", "clock", p.Clock)
+			}
+		}
 	}
 	for _, r := range report.Readings {
 		fmt.Fprintf(&b, "  %-9s %s: %s\n            %s\n", r.Verdict, strings.TrimSpace(string(r.Format)+" "+r.Variant), printable(r.Reason), fieldLine(r.Fields))

@@ -84,12 +84,20 @@ func processLine(t *registry.Trace) string {
 	switch {
 	case t == nil || t.Verdict == registry.Unknown:
 		return ""
-	case t.Verdict == registry.Known:
+	case t.Verdict == registry.Known || t.Verdict == registry.Claimed:
 		p := t.Processes[0]
-		return fmt.Sprintf("%s %v (%s)", printable(p.Name), p.GPID, p.State)
+		return fmt.Sprintf("%s%s %v (%s)", claimedBy(t), printable(p.Name), p.GPID, p.State)
 	default:
 		return fmt.Sprintf("%s: %s", t.Verdict, t.Reason)
 	}
+}
+
+// claimedBy returns the words before the name of the process: none if it is known.
+func claimedBy(t *registry.Trace) string {
+	if t.Verdict == registry.Claimed {
+		return "claimed by "
+	}
+	return ""
 }
 
 // closing closes s after work that ended with err.

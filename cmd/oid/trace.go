@@ -27,10 +27,12 @@ func newTraceCommand(std streams) *cobra.Command {
 its load at the creation time. Ids are arguments, or come from standard input if
 there are none or one is "-"; they are read as they are pasted, as by oid inspect.
 
-The verdict is "known" if one recorded process had the id's process value at the
-creation time, "unknown" if none has ever had it, "conflict" if the process that
-had it was not running, and "collision" if several had it. Exit code 1 means that
-at least one piece of the input is not an ObjectId; all others are shown.
+The verdict is "known" if one registered process owned the id's process value at
+the creation time; "claimed" if one was adopted with it, or if the id has the host
+and the pid of a recorded process, which is not proven; "unknown" if none has ever
+had it; "conflict" if the process that had it was not running; and "collision" if
+several had it. Exit code 1 means that at least one piece of the input is not an
+ObjectId; all others are shown.
 
 ` + zoneHelp + "\n\n" + registryHelp,
 		Example: `  oid trace 6592008029c8c3e4dc76256c
@@ -90,7 +92,7 @@ func traceText(t registry.Trace, z *zone) string {
 		line("reason", "%s", t.Reason)
 	}
 	for _, p := range t.Processes {
-		line("process", "%s", strings.TrimSpace(p.Name+" "+p.Version))
+		line("process", "%s%s", claimedBy(&t), strings.TrimSpace(p.Name+" "+p.Version))
 		line("", "%v", p.GPID)
 		if where := strings.TrimSpace(p.Host + " " + p.Executable); where != "" {
 			line("on", "%s", where)

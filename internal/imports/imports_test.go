@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 	"lock/internal/calls":  {"lock"},
 	"lock/internal/holder": {"lock", "gpid"},
 	"lock/locktest":        {"lock", "gpid"},
-	"registry":             {"objectid", "gpid", "store"},
+	"registry":             {"objectid", "gpid", "store", "internal/classic"},
 	"server":               {"objectid", "gpid", "inspect", "paste", "census", "census/source", "census/report", "internal/phrase", "internal/plot", "store", "registry", "timerange", "server/wire", "internal/towire"},
 	"server/wire":          {"objectid"},
 	"server/client":        {"objectid", "server/wire"},

@@ -28,11 +28,29 @@ func Process(s registry.Status) wire.Process {
 	if !s.Sample.IsZero() {
 		out.SampleID = &s.Sample
 	}
+	out.Adopted = adopted(s.Process)
+	if s.Clock != nil {
+		out.ClockOffset = &wire.ClockOffset{MinSeconds: s.Clock.Min.Seconds(), MaxSeconds: s.Clock.Max.Seconds()}
+	}
 	if s.End != nil {
 		out.End = &wire.End{Time: s.End.Time, Reason: s.End.Reason}
 	}
 	out.Kernel = kernel(s.Kernel)
 	return out
+}
+
+// adopted returns the adopted values of p, or nil if there are none.
+func adopted(p registry.Process) (out []wire.Adopted) {
+	for _, a := range p.Adopted {
+		out = append(out, claim(a))
+	}
+	return out
+}
+
+func claim(a registry.Adopted) wire.Adopted {
+	return wire.Adopted{
+		ProcessValue: a.Value, SampleID: a.Sample, Evidence: string(a.Evidence), IDsFrom: a.From, IDsConfirmedFrom: a.Confirmed,
+	}
 }
 
 func kernel(p gpid.Process) *wire.Kernel {
@@ -45,7 +63,7 @@ func kernel(p gpid.Process) *wire.Kernel {
 // Registered returns what p needs after its registration. The rivals are other live
 // processes with its process value.
 func Registered(p registry.Process, rivals []gpid.GPID) wire.Registered {
-	out := wire.Registered{GPID: p.GPID.String(), ProcessValue: p.Value, IntervalSeconds: p.Interval.Seconds(), Rivals: GPIDs(rivals)}
+	out := wire.Registered{GPID: p.GPID.String(), ProcessValue: p.Value, Adopted: adopted(p), IntervalSeconds: p.Interval.Seconds(), Rivals: GPIDs(rivals)}
 	if p.Value == p.Block {
 		out.ProcessBlock = p.Block
 	}
@@ -110,6 +128,9 @@ func Trace(t registry.Trace) wire.Trace {
 	out := wire.Trace{
 		TimedID: TimedID(t.ID), Verdict: string(t.Verdict), Reason: t.Reason, Certain: t.Certain,
 		Processes: Processes(t.Processes), Processors: measured(t.CPU),
+	}
+	if t.Claim != nil {
+		out.Claim = new(claim(*t.Claim))
 	}
 	if t.Before != nil {
 		out.Before = new(Sample(nil, *t.Before))

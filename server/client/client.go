@@ -98,6 +98,12 @@ func (c *Client) Heartbeat(ctx context.Context, gpid string, load wire.Load) (wi
 	return call[wire.Registered](ctx, c, http.MethodPost, processPath(gpid)+"/heartbeat", wire.Heartbeat{Load: load, Clock: time.Now()})
 }
 
+// AddSamples records further process values of a registered process, by an id with
+// each. An empty layout means modern.
+func (c *Client) AddSamples(ctx context.Context, gpid, layout string, samples ...objectid.ID) (wire.Registered, error) {
+	return call[wire.Registered](ctx, c, http.MethodPost, processPath(gpid)+"/samples", wire.AddedSamples{Samples: samples, Layout: layout})
+}
+
 // End records the end of a registered process.
 func (c *Client) End(ctx context.Context, gpid, reason string) error {
 	_, err := call[wire.Registered](ctx, c, http.MethodDelete, processPath(gpid)+"?reason="+url.QueryEscape(reason), nil)

@@ -18,8 +18,10 @@ type Registration struct {
 	Version string            `json:"version,omitempty" maxLength:"200" doc:"Version of the program."`
 	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Stored unchanged. Keys have 1 to 100 bytes, values up to 200."`
 
-	Sample objectid.ID `json:"sample,omitzero" doc:"An id that the process has created. Default: it creates its ids with the process block of the answer."`
-	Layout string      `json:"layout,omitempty" doc:"Layout of the sample. Default: modern."`
+	Host    string        `json:"host,omitempty" maxLength:"255" doc:"Name of its host. Some ids carry it: it shows that such a sample comes from there."`
+	Sample  objectid.ID   `json:"sample,omitzero" doc:"An id that the process has created. Default: it creates its ids with the process block of the answer."`
+	Samples []objectid.ID `json:"samples,omitempty" maxItems:"100" doc:"Ids with its other process values, if it has several, as with several clients or workers."`
+	Layout  string        `json:"layout,omitempty" doc:"Layout of the samples. Default: modern."`
 
 	IntervalSeconds float64 `json:"interval_seconds,omitempty" minimum:"1" maximum:"3600" doc:"Time between two heartbeats. Default: 10."`
 
@@ -36,12 +38,29 @@ type Heartbeat struct {
 type Registered struct {
 	GPID string `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process, for further requests."`
 	// ProcessBlock is empty for an adopted process.
-	ProcessBlock string `json:"process_block,omitempty" example:"0a1b2c3d" doc:"The four bytes after the seconds of its ids, in hexadecimal. The last four bytes of an id, 8 bits and a counter of 24, are free for it to count in. Absent for an adopted process."`
-	ProcessValue string `json:"process_value" doc:"The bytes of its ids that are traced to it, in hexadecimal."`
+	ProcessBlock string    `json:"process_block,omitempty" example:"0a1b2c3d" doc:"The four bytes after the seconds of its ids, in hexadecimal. The last four bytes of an id, 8 bits and a counter of 24, are free for it to count in. Absent for an adopted process."`
+	ProcessValue string    `json:"process_value" doc:"The bytes of its ids that are traced to it, in hexadecimal."`
+	Adopted      []Adopted `json:"adopted,omitempty" doc:"Its adopted process values."`
 	// IntervalSeconds is the time between two heartbeats.
 	IntervalSeconds float64 `json:"interval_seconds" doc:"Time between two heartbeats; after three without any the process counts as dead."`
 	// Rivals are other live processes with the same process value.
 	Rivals []string `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision."`
+}
+
+// Adopted is a process value that a process is said to use, by a sample.
+type Adopted struct {
+	ProcessValue string      `json:"process_value" doc:"In hexadecimal: 5 bytes, with the layout java 4."`
+	SampleID     objectid.ID `json:"sample_id" doc:"An id that the process is said to have created."`
+	// Evidence is empty if an earlier version adopted the process.
+	Evidence         string    `json:"evidence,omitempty" doc:"What the sample shows: that the process ran when it was created (time); its pid; its host and its pid."`
+	IDsFrom          time.Time `json:"ids_from" doc:"The earliest creation time of ids with the value."`
+	IDsConfirmedFrom time.Time `json:"ids_confirmed_from" doc:"The time of the adoption: since then no other process can have held the value unseen."`
+}
+
+// AddedSamples are further samples of a recorded process.
+type AddedSamples struct {
+	Samples []objectid.ID `json:"samples" minItems:"1" maxItems:"100" nullable:"false" doc:"Ids that the process has created, one of each process value."`
+	Layout  string        `json:"layout,omitempty" doc:"Layout of the samples. Default: modern."`
 }
 
 // Load is the resources that a process uses. Unknown numbers are nil.
@@ -84,6 +103,7 @@ type Process struct {
 	ProcessBlock string `json:"process_block,omitempty" doc:"The process block that it owns, in hexadecimal."`
 	// SampleID is nil unless the process is adopted.
 	SampleID *objectid.ID `json:"sample_id,omitempty" doc:"The id by which it was adopted."`
+	Adopted  []Adopted    `json:"adopted,omitempty" doc:"All its adopted process values: its ids with them are claimed, not known."`
 	Remote   bool         `json:"remote,omitempty" doc:"Its heartbeats come over the HTTP API."`
 	Rivals   []string     `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision."`
 
@@ -95,6 +115,9 @@ type Process struct {
 	LastHeartbeat   LastHeartbeat `json:"last_heartbeat"`
 	// End is nil unless the process reported its end.
 	End *End `json:"end,omitempty" doc:"Its end, if it reported one."`
+
+	// ClockOffset is nil if it is not known, or is none.
+	ClockOffset *ClockOffset `json:"clock_offset,omitempty" doc:"By how much its clock is ahead of that of the other times, if it reported its clock."`
 
 	Kernel           *Kernel `json:"kernel,omitempty" doc:"Identity of the process in its kernel, if it is known."`
 	NetworkNamespace uint64  `json:"network_namespace,omitempty" doc:"Number of its network namespace."`
@@ -111,6 +134,13 @@ type LastHeartbeat struct {
 type End struct {
 	Time   time.Time `json:"time"`
 	Reason string    `json:"reason"`
+}
+
+// ClockOffset bounds by how much a clock is ahead. It is negative for one that is
+// behind.
+type ClockOffset struct {
+	MinSeconds float64 `json:"min_seconds"`
+	MaxSeconds float64 `json:"max_seconds"`
 }
 
 // Kernel is the identity of a process in the kernel of its host.
@@ -146,9 +176,11 @@ type Trace struct {
 	// Certain is set if the verdict is known and the registration and heartbeats
 	// of the process cover the creation time.
 	Certain bool `json:"certain" doc:"The process is known, and its registration and heartbeats cover the creation time."`
-	// Processes has one element if the verdict is known, the candidates if it is
-	// conflict or collision, and is empty otherwise.
-	Processes []Process `json:"processes" nullable:"false" doc:"The process if it is known, the candidates of a conflict or collision."`
+	// Processes has one element if the verdict is known or claimed, the candidates if
+	// it is conflict or collision, and is empty otherwise.
+	Processes []Process `json:"processes" nullable:"false" doc:"The process if it is known or claimed, the candidates of a conflict or collision."`
+	// Claim is nil unless a sample claims the id for the process.
+	Claim *Adopted `json:"claim,omitempty" doc:"The adoption by which a claimed id is traced."`
 
 	// Before and After are nil where there is no such sample.
 	Before     *Sample  `json:"before,omitempty" doc:"The last sample before the creation time."`

@@ -1,0 +1,194 @@
+package registry
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oidkit/oid/internal/classic"
+	"github.com/oidkit/oid/objectid"
+)
+
+// Adopted is a process value that a process is said to use, by a sample: an id that
+// it is said to have created.
+type Adopted struct {
+	// Value is the process value in hexadecimal: 10 digits, with the Java layout 8.
+	Value string `bson:"value" json:"value"`
+	// Sample is the id.
+	Sample objectid.ID `bson:"sample" json:"sample"`
+	// Evidence is what the sample shows.
+	Evidence Evidence `bson:"evidence,omitempty" json:"evidence"`
+	// From is the earliest creation time of the ids with the value: the start of the
+	// process.
+	From time.Time `bson:"from" json:"from"`
+	// Confirmed is the time of the adoption. Since then every other process with the
+	// same value is recorded, too.
+	Confirmed time.Time `bson:"certain,omitempty" json:"confirmed"`
+}
+
+// Evidence is what a sample shows of the process that is said to have created it.
+type Evidence string
+
+const (
+	// ByTime: the process ran when the sample was created. Nothing in the sample
+	// names the process.
+	ByTime Evidence = "time"
+	// ByPID: the sample has the classic layout, and the pid of the process.
+	ByPID Evidence = "pid"
+	// ByHostAndPID: the sample has the host's name, by its MD5, and the pid of the
+	// process.
+	ByHostAndPID Evidence = "host-and-pid"
+)
+
+// Evidences lists all evidence, the weakest first.
+var Evidences = []Evidence{ByTime, ByPID, ByHostAndPID}
+
+// adopted reports whether p was recorded by a sample: no ids are created with its
+// block.
+func (p *Process) adopted() bool { return !p.Sample.IsZero() }
+
+// adoptions returns the adopted values of p. A record of an earlier version has one
+// at most, and no list.
+func (p *Process) adoptions() []Adopted {
+	if len(p.Adopted) > 0 || p.Value == p.Block || p.Value == "" {
+		return p.Adopted
+	}
+	return []Adopted{{Value: p.Value, Sample: p.Sample, From: p.From, Confirmed: p.Confirmed}}
+}
+
+// uses returns the process values of p.
+func (p *Process) uses() []string {
+	var values []string
+	if !p.adopted() && p.Value != "" {
+		values = append(values, p.Value)
+	}
+	for _, a := range p.adoptions() {
+		if !slices.Contains(values, a.Value) {
+			values = append(values, a.Value)
+		}
+	}
+	return values
+}
+
+// sameMaker reports whether p and q are one process that was recorded twice, by a
+// sample at least once. Two members of one process that registered have a generator
+// each.
+func (p *Process) sameMaker(q *Process) bool {
+	claims := p.adopted() || q.adopted() || len(p.Adopted) > 0 || len(q.Adopted) > 0
+	return claims && p.sameRun(q)
+}
+
+// adopt adds the values of samples to p, of which it knows the times: that of its
+// start and the present one, both by the clock of p. Two samples with one value
+// count as the first. The error wraps [ErrSample] if the process cannot have created
+// one of them; p is then unchanged.
+func (p *Process) adopt(samples []objectid.ID, layout objectid.Layout, started, now time.Time) error {
+	if len(samples) == 0 {
+		return fmt.Errorf("%w: there is none", ErrSample)
+	}
+	var added []Adopted
+	for _, sample := range samples {
+		evidence, err := p.examine(sample, layout, started, now)
+		if err != nil {
+			return err
+		}
+		a := Adopted{Value: valueOf(sample), Sample: sample, Evidence: evidence, From: started.UTC().Truncate(time.Millisecond)}
+		if layout == objectid.Java {
+			a.Value = blockOf(sample)
+		}
+		added = append(added, a)
+	}
+	p.addAdopted(added)
+	return nil
+}
+
+// identify makes p a process that creates no ids with its block: its first adopted
+// value is the one that it is known by.
+func (p *Process) identify() {
+	first := p.Adopted[0]
+	p.Sample, p.Value, p.From = first.Sample, first.Value, first.From
+}
+
+// addAdopted adds those of the adopted values that p does not have.
+func (p *Process) addAdopted(more []Adopted) {
+	list := slices.Clone(p.Adopted) // other copies of p have the same one
+	if len(list) == 0 && p.adopted() {
+		list = p.adoptions()
+	}
+	for _, a := range more {
+		if !slices.ContainsFunc(list, func(b Adopted) bool { return b.Value == a.Value }) {
+			list = append(list, a)
+		}
+	}
+	p.Adopted = list
+}
+
+// examine returns what sample shows.
+func (p *Process) examine(sample objectid.ID, layout objectid.Layout, started, now time.Time) (Evidence, error) {
+	const tolerance = time.Minute // between the clocks of the id and of the caller
+	created := sample.Time()
+	early, late := p.slack()
+	switch {
+	case sample.IsZero():
+		return "", fmt.Errorf("%w: it is the zero id", ErrSample)
+	case sample == objectid.At(created):
+		return "", fmt.Errorf("%w: %v is only a time", ErrSample, sample)
+	case created.After(now.Add(max(tolerance, late))):
+		return "", fmt.Errorf("%w: %v was created at %s, which is in the future", ErrSample, sample, created.Format(time.RFC3339))
+	case created.Before(started.Add(-early).Truncate(time.Second)):
+		return "", fmt.Errorf("%w: %v was created at %s and the process started at %s", ErrSample,
+			sample, created.Format(time.RFC3339), started.Format(time.RFC3339))
+	}
+	machine, pid := classic.Split(sample)
+	fits := slices.ContainsFunc(p.pids(), func(pid int) bool { return classic.HasPID(sample, pid) })
+	switch onHost := p.Host != "" && classic.Machine(p.Host) == machine; {
+	case layout == objectid.Java:
+		return ByTime, nil
+	case onHost && !fits:
+		return "", fmt.Errorf("%w: %v says that it was created on host %s by process %d, and this is process %d", ErrSample, sample, p.Host, pid, p.GPID.PID())
+	case onHost:
+		return ByHostAndPID, nil
+	case layout == objectid.Classic && !fits:
+		return "", fmt.Errorf("%w: %v says that it was created by process %d, and this is process %d", ErrSample, sample, pid, p.GPID.PID())
+	case layout == objectid.Classic: // some drivers derive the machine bytes from the network interfaces
+		return ByPID, nil
+	}
+	return ByTime, nil
+}
+
+// pids returns the pids of p: a process of this host has one in each PID namespace
+// down to its own.
+func (p *Process) pids() []int {
+	all := []int{p.GPID.PID()}
+	if alive, err := p.Kernel.Alive(); err != nil || !alive {
+		return all // of another host, perhaps
+	}
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Kernel.PID)) // if it is hidden, one pid is known
+	for line := range bytes.Lines(status) {
+		list, ok := strings.CutPrefix(string(line), "NSpid:")
+		for _, field := range strings.Fields(list) {
+			if pid, err := strconv.Atoi(field); ok && err == nil {
+				all = append(all, pid)
+			}
+		}
+	}
+	return all
+}
+
+// claims describes, for a reason, who says that p uses the value, and what supports
+// it.
+func (a *Adopted) claims(p *Process) string {
+	switch a.Evidence {
+	case ByHostAndPID:
+		return fmt.Sprintf("claimed by sample %v, which has host %s and pid %d of the process", a.Sample, p.Host, p.GPID.PID())
+	case ByPID:
+		return fmt.Sprintf("claimed by sample %v, which has pid %d of the process", a.Sample, p.GPID.PID())
+	case ByTime:
+		return fmt.Sprintf("claimed by sample %v, which was created while the process ran; nothing in it names the process", a.Sample)
+	}
+	return fmt.Sprintf("claimed by sample %v", a.Sample) // its evidence was not recorded, or is pruned
+}
