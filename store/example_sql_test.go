@@ -106,7 +106,7 @@ func Example_ownTableDeleteOld() {
 }
 
 // Keyset pagination: a page begins after the last key of the page before. The zero
-// ID stands for the first page. Unlike OFFSET it costs the same for every page,
+// ID means the first page. Unlike OFFSET it costs the same for every page,
 // and rows that come or go meanwhile move no other to another page.
 func Example_ownTablePages() {
 	db := ownTable("BYTEA", func(id objectid.ID) any { return id })

@@ -19,7 +19,7 @@ var (
 	// ErrDuplicate means that a document with the same _id is already there.
 	ErrDuplicate = errors.New("store: duplicate _id")
 
-	// ErrConflict means that a document is no longer the one that was read.
+	// ErrConflict means that a document was written since it was read.
 	ErrConflict = errors.New("store: conflict")
 
 	// ErrMoved means that the file of a store is no longer at its path: open the

@@ -16,8 +16,8 @@ import (
 const patience = 60 * time.Second
 
 // guard is a shell script that runs a command and kills it when the guard's
-// standard input ends. That happens when whoever holds the other end closes it
-// or dies, in whatever way. The guard then removes the folder OID_TEST_REMOVE.
+// standard input ends: when the process at the other end closes it or ends, in
+// whatever way. The guard then removes the folder OID_TEST_REMOVE.
 const guard = `
 exec 4<&0
 "$@" 4<&- </dev/null &
@@ -128,7 +128,7 @@ func (p *Process) Line(t testing.TB, match func(line string) (found string, ok b
 }
 
 // Await calls check until it returns nil, and ends the test if that takes too
-// long. what is what is waited for.
+// long. what names what is waited for.
 func Await(t testing.TB, what string, check func() error) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {

@@ -16,7 +16,7 @@ import (
 
 const (
 	// snapshotWait is how long Watch tries to get a snapshot that the server
-	// says is not available yet, or no longer.
+	// says is not available yet or any more.
 	snapshotWait = time.Minute
 
 	// retryPause is the time between two tries.

@@ -6,5 +6,5 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// Filter is what Find asks the server, for tests of its plan.
+// Filter returns the filter that Find sends to the server, for tests of its plan.
 func Filter(r store.Range) bson.D { return filter(r, false) }

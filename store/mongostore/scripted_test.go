@@ -18,7 +18,7 @@ import (
 
 // scripted plays the primary of a replica set of MongoDB 7 for one test: the driver
 // is the real one, and each command is answered by a function of the test. It
-// stands in for exchanges that FerretDB does not know and that a real server takes
+// plays exchanges that FerretDB does not know and that a real server takes
 // to much trouble to bring about.
 type scripted struct {
 	t    *testing.T

@@ -94,7 +94,7 @@ func (m *members) await(t *testing.T) {
 	}
 }
 
-// turns are what lockers that take one lock in turn have seen.
+// turns counts what lockers that take one lock in turn have seen.
 type turns struct {
 	mu      sync.Mutex
 	highest uint64 // fence of a lease that was inside its deadline

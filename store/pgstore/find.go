@@ -162,7 +162,7 @@ func (s *Store) pageQuery(collection string, q store.Query, filter string, args 
 	return fmt.Sprintf("SELECT doc FROM %s WHERE %s%s ORDER BY _id%s LIMIT $%d::bigint", s.table(collection), where, filter, order, len(args)), args
 }
 
-// page is what one query for documents returns.
+// page holds what one query for documents returns.
 type page struct {
 	docs []bson.Raw
 	mark string // of the last row: its second column, if there is one

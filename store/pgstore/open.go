@@ -78,7 +78,7 @@ type querier interface {
 // the schema of the tables; without it that is [DefaultSchema]. Nothing is created
 // before the first document comes. The error says if uri cannot be understood, no
 // server answers, or the schema belongs to another program or a newer version of
-// this one. A nil o stands for the zero Options.
+// this one. A nil o means the zero Options.
 func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
 	s := &Store{options: o.withDefaults()}
 	if err := s.open(ctx, uri); err != nil {

@@ -90,7 +90,7 @@ func (w *watch) wait(news <-chan struct{}) error {
 	return w.s.mayCall(w.ctx)
 }
 
-// moment is what can be seen at one moment: the rows of transactions up to last
+// moment describes what can be seen at one moment: the rows of transactions up to last
 // that are not under way. Transactions are counted as they begin and may be
 // committed in any order, so those under way matter as much as the last.
 //

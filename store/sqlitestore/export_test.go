@@ -2,7 +2,7 @@ package sqlitestore
 
 import "github.com/oidkit/oid/store"
 
-// PageQuery is what Find asks SQLite, for tests of its plan.
+// PageQuery returns the query that Find sends to SQLite, for tests of its plan.
 func PageQuery(collection string, q store.Query) (string, []any) {
 	asked := pageQuery(collection, q, "", nil)
 	return asked.text, asked.args

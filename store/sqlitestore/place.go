@@ -10,8 +10,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// errMoved means that the path no longer leads to the file that is open: what is
-// written to that would be lost, and what others write to the path never seen.
+// errMoved means that the path leads to another file than the open one, or to none: what is
+// written to the open one would be lost, and what others write to the path never seen.
 var errMoved = store.ErrMoved
 
 // checkPlace returns an error that wraps errMoved if the file is not at its path

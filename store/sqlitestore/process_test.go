@@ -21,7 +21,7 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// roles are what this test program does when it is started again as another
+// roles are the functions of this test program when it is started again as another
 // process: roles[os.Args[1]](os.Args[2:]...).
 var roles = map[string]func(args []string) error{
 	"write":   write,

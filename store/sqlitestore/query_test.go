@@ -34,8 +34,8 @@ func checkGet(t *testing.T, s store.Store, collection string, key store.Key, wan
 	}
 }
 
-// There is no end of collections, but one of prepared statements. Those who ask
-// first may ask at once.
+// There may be any number of collections, and only so many prepared statements: those
+// of the first ones are kept.
 func TestManyCollections(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	const n = sqlitestore.MaxStatements + 20

@@ -36,7 +36,7 @@ const (
 	remove
 )
 
-// answer is what a client was told: the value read, or whether it was done.
+// answer holds what a client was told: the value read, or whether it was done.
 type answer struct {
 	value   int32 // absent if there is no document
 	done    bool
@@ -46,7 +46,7 @@ type answer struct {
 const absent int32 = -1
 
 // registers is the model of porcupine: its state is the value, which is written
-// only once, so that it stands for the revision.
+// only once, so that it identifies the revision.
 var registers = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := map[int][]porcupine.Operation{}
