@@ -12,22 +12,21 @@ import (
 //	0xFF | varint: process value - that before | second (4) | counter (3) | place
 //
 // with numbers in big-endian order, varints as in encoding/binary, and the place as a
-// zigzag varint of the difference from the place before. The others have a first byte t.
-// Up to 0xF7 it has the seconds since the record before and the counter's step:
+// zigzag varint of the difference from the place before. The others have the seconds
+// since the record before, and the counter's step, modulo 2^24:
 //
-//	t = 31*seconds + step | place
+//	below 0x80   seconds (2 bits) step (5 bits) | place
+//	below 0xF8   0x80 + 4*seconds + upper 2 bits of step | lower 8 bits of step | place
+//	below 0xFF   how many bytes seconds and step have, see wideSizes | seconds | step | place
 //
-// and from 0xF8 to 0xFE it says how many bytes these have, see wideSizes:
-//
-//	t | seconds | step | place
-//
-// The step is modulo 2^24. Ids that follow each other closely take two bytes, most
-// others three to five.
+// Ids that follow each other closely take two bytes, most others three to five.
 const (
-	newValue   = 0xFF
-	wide       = 0xF8
-	stepsShort = 31 // steps that one byte can have, for each number of seconds
-	lateShort  = 8  // seconds that one byte can have
+	medium   = 0x80
+	wide     = 0xF8
+	newValue = 0xFF
+
+	shortSeconds, shortStep   = 1 << 2, 1 << 5
+	mediumSeconds, mediumStep = (wide - medium) / 4, 1 << 10
 
 	// maxBlock is how many records a block has at most.
 	maxBlock = 4096
@@ -51,8 +50,10 @@ func appendBlock(b []byte, records []record) []byte {
 			b = binary.AppendUvarint(b, r.value()-prev.value())
 			b = binary.BigEndian.AppendUint32(b, r.second())
 			b = appendBytes(b, r.counter(), 3)
-		case seconds < lateShort && step < stepsShort:
-			b = append(b, byte(seconds*stepsShort+step))
+		case seconds < shortSeconds && step < shortStep:
+			b = append(b, byte(seconds*shortStep+step))
+		case seconds < mediumSeconds && step < mediumStep:
+			b = append(b, byte(medium+4*seconds+step>>8), byte(step))
 		default:
 			for t, size := range wideSizes {
 				if seconds>>(8*size[0]-1)>>1 == 0 && step>>(8*size[1]) == 0 {
@@ -94,9 +95,12 @@ func decodeBlock(records []record, b []byte, n int) ([]record, error) {
 			second, counter = d.number(4), d.number(3)
 		case i == 0:
 			return records, fmt.Errorf("%w: it does not begin with a process value", errBlock)
+		case t < medium:
+			second += t / shortStep
+			counter = (counter + t%shortStep) & counterMask
 		case t < wide:
-			second += t / stepsShort
-			counter = (counter + t%stepsShort) & counterMask
+			second += (t - medium) / 4
+			counter = (counter + (t-medium)%4<<8 + d.number(1)) & counterMask
 		default:
 			size := wideSizes[t-wide]
 			second += d.number(size[0])
