@@ -22,18 +22,22 @@ const (
 )
 
 func newOddsCommand(std streams) *cobra.Command {
-	var processes, rate, over string
+	var processes, rate, over, layout, hosts string
 	var asJSON jsonFlag
 	cmd := &cobra.Command{
-		Use:   "odds --processes N [--rate R] [--over D]",
+		Use:   "odds --processes N [--rate R] [--over D] [--layout L]",
 		Short: "Calculate the chance of a collision",
 		Long: `Calculate the chance that two of N processes draw the same process value, and the
 chance that an id is created twice.
 
 Assumptions:
-  - Each process has one generator of the modern layout and draws its process
-    value at random: 192 * 2^32 values, 39.6 bits. (MongoDB's drivers draw from
-    2^40, and repeat ids by themselves beyond 2^24 a second.)
+  - Each process has one generator and a process value of the --layout:
+      modern   that of oid: one of 192 * 2^32 values at random, 39.6 bits
+      driver   that of MongoDB's drivers: one of 2^40 at random; beyond 2^24 ids
+               a second they repeat ids by themselves
+      classic  host and pid: hosts share their 24 bits by chance, and two processes
+               of one host 16 bits of their pids. --hosts says how many hosts there
+               are. (In containers most pids are 1, and chances are those of 24 bits.)
   - All N run at the same time, with clocks that agree, for the whole of --over.
   - Each creates R consecutive ids in every second; in every second the counters
     are random and independent. With R below 1 a process creates an id in a share
@@ -42,17 +46,19 @@ Assumptions:
     first counter overflows into the second value. They create an id twice if in
     some second their ranges of the counter overlap.
 
-The chance of sharing a value is exact. The chance of a repeat is exact for two
+The chance of sharing a value is exact, but for the classic layout, where hosts have
+equally many processes. The chance of a repeat is exact for two
 processes; for more it counts a collision of three as three collisions of two, so
 it is never too low, and too high by less than N parts in 10^9.
 
 Within one process no id repeats at any rate, and processes with a process block
 from a registry never share one: their chance is 0.`,
 		Example: `  oid odds --processes 1000 --rate 500
-  oid odds --processes 1e6 --rate 0.1 --over 10000d`,
+  oid odds --processes 1e6 --rate 0.1 --over 10000d
+  oid odds --processes 1000 --layout classic --hosts 20`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			o, err := newOdds(processes, rate, over)
+			o, err := newOdds(processes, rate, over, layout, hosts)
 			if err != nil {
 				return usageError{err}
 			}
@@ -64,12 +70,33 @@ from a registry never share one: their chance is 0.`,
 	f.StringVar(&processes, "processes", "", "number of processes, from 1 to 10^18")
 	f.StringVar(&rate, "rate", "1000", "ids that each creates in a second, up to 10^9")
 	f.StringVar(&over, "over", "365d", "how long they run")
+	f.StringVar(&layout, "layout", "modern", "the `LAYOUT` of the ids: "+oddsLayouts.names())
+	f.StringVar(&hosts, "hosts", "", "with --layout classic, the number of hosts (default one for each process)")
+	oddsLayouts.complete(cmd, "layout")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }
 
+// oddsLayouts are the values of --layout: the chance of sharing a value among n
+// processes on a number of hosts, if sharing it matters with the chance of overlap
+// for each last byte that two values are apart.
+var oddsLayouts = forms[func(n, hosts float64, overlap func(apart int64) float64) float64]{
+	{"modern", func(n, _ float64, overlap func(int64) float64) float64 {
+		return birthday(n, blockShared(overlap)/blocks)
+	}},
+	{"driver", func(n, _ float64, overlap func(int64) float64) float64 { return birthday(n, overlap(0)/(1<<40)) }},
+	{"classic", func(n, hosts float64, overlap func(int64) float64) float64 {
+		elsewhere, onHost := overlap(0)/(1<<40), overlap(0)/(1<<16)
+		each := math.Ceil(n / hosts)
+		if (each-1)*onHost >= 1 || (n-1)*elsewhere >= 1 {
+			return 1
+		}
+		return 0 - math.Expm1(hosts*(logNoClash(each, onHost)-logNoClash(each, elsewhere))+logNoClash(n, elsewhere))
+	}},
+}
+
 // newOdds reads the flags and calculates.
-func newOdds(processes, rate, over string) (wire.Odds, error) {
+func newOdds(processes, rate, over, layout, hosts string) (wire.Odds, error) {
 	var o wire.Odds
 	if processes == "" {
 		return o, fmt.Errorf("number of processes is missing: give --processes")
@@ -86,15 +113,45 @@ func newOdds(processes, rate, over string) (wire.Odds, error) {
 	if err != nil || d < time.Second {
 		return o, fmt.Errorf("--over %q: want a duration of a second or more, such as 12h or 365d", over)
 	}
+	clash, err := oddsLayouts.find("--layout", layout)
+	if err != nil {
+		return o, err
+	}
+	h := n
+	if hosts != "" {
+		if h, err = strconv.ParseFloat(hosts, 64); err != nil || !(h >= 1 && h <= n) || h != math.Trunc(h) {
+			return o, fmt.Errorf("--hosts %q: want a whole number from 1 to that of --processes", hosts)
+		}
+		if layout != "classic" {
+			return o, fmt.Errorf("--hosts goes with --layout classic")
+		}
+	}
 	o = wire.Odds{Processes: n, IDsEach: r, OverSeconds: d.Seconds()}
-	o.SharedValue = birthday(n, 1.0/(blocks*lastBytes))
-	o.RepeatedID = birthday(n, pairRepeats(r, o.OverSeconds))
+	if layout != "modern" {
+		o.Layout = layout
+	}
+	o.SharedValue = clash(n, h, func(apart int64) float64 {
+		if apart > 0 {
+			return 0
+		}
+		return 1
+	})
+	o.RepeatedID = clash(n, h, func(apart int64) float64 { return repeats(r, o.OverSeconds, apart) })
+	if layout == "driver" && r > counters {
+		o.RepeatedID = 1
+	}
 	return o, nil
 }
 
-// pairRepeats returns the chance that two processes create an id twice in the given
-// number of seconds, each creating rate ids in each.
+// pairRepeats returns the chance that two processes of the modern layout create an id
+// twice in the given number of seconds, each creating rate ids in each.
 func pairRepeats(rate, seconds float64) float64 {
+	return blockShared(func(apart int64) float64 { return repeats(rate, seconds, apart) }) / blocks
+}
+
+// blockShared returns the chance that sharing a block matters: the mean of matters over
+// the last bytes of two processes, by how far they are apart.
+func blockShared(matters func(apart int64) float64) float64 {
 	var sum float64
 	for apart := range int64(lastBytes) {
 		// How often two last bytes are that far apart.
@@ -102,13 +159,19 @@ func pairRepeats(rate, seconds float64) float64 {
 		if apart == 0 {
 			weight /= 2
 		}
-		overlap := stretchesOverlap(int64(math.Ceil(rate)), apart)
-		if rate < 1 {
-			overlap *= rate * rate
-		}
-		sum += weight * -math.Expm1(seconds*math.Log1p(-overlap))
+		sum += weight * matters(apart)
 	}
-	return sum / blocks
+	return sum
+}
+
+// repeats returns the chance that two processes whose values are apart, each creating
+// rate ids a second, create an id twice in the given number of seconds.
+func repeats(rate, seconds float64, apart int64) float64 {
+	overlap := stretchesOverlap(int64(math.Ceil(rate)), apart)
+	if rate < 1 {
+		overlap *= rate * rate
+	}
+	return -math.Expm1(seconds * math.Log1p(-overlap))
 }
 
 // stretchesOverlap returns the chance that two ranges of n ids, which begin at random

@@ -118,3 +118,36 @@ func TestPairRepeats(t *testing.T) {
 		t.Errorf("pairRepeats(1e9, 1e9) = %v, want somewhat less than %v", got, 1.0/blocks)
 	}
 }
+
+// Processes of the Classic layout against many draws of hosts and pids.
+func TestClassicOdds(t *testing.T) {
+	clash, err := oddsLayouts.find("layout", "classic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	always := func(apart int64) float64 { return 1 }
+	const hosts, each, trials = 4, 60, 20_000
+	shared := 0
+	for range trials {
+		seen := map[uint64]bool{}
+		repeated := false
+		for range hosts {
+			machine := rand.Uint64N(1 << 24)
+			for range each {
+				value := machine<<16 | rand.Uint64N(1<<16)
+				repeated = repeated || seen[value]
+				seen[value] = true
+			}
+		}
+		if repeated {
+			shared++
+		}
+	}
+	got, want := clash(hosts*each, hosts, always), float64(shared)/trials
+	if math.Abs(got-want) > 0.015 { // 7 standard deviations
+		t.Errorf("%d hosts of %d processes share a value with chance %v, seen %v", hosts, each, got, want)
+	}
+	if got, want := clash(1000, 1000, always), birthday(1000, 1.0/(1<<40)); !near(got, want, 1e-9) {
+		t.Errorf("a host for each: %v, want %v", got, want)
+	}
+}
