@@ -17,7 +17,9 @@
 //
 // Every id counts: numbers are not estimated from a sample. A census needs at most
 // 24 bytes of memory for each id, and some hundred megabytes in addition, whatever
-// the size of the documents. No input makes it crash or run for ever. Unreadable
+// the size of the documents; beyond a limit, see Options.Memory, ids go to disk, and the
+// numbers are the same. So are those of several censuses that were saved, see
+// [Census.Save], and read as one. No input makes it crash or run for ever. Unreadable
 // records are reported with their positions and skipped, and what was read before
 // still counts.
 //
@@ -47,7 +49,10 @@
 //
 // # Design
 //
-// Each id becomes a record of 16 bytes in the list of its process value. Dumps are
+// Each id becomes a record of 16 bytes in the list of its process value. Lists for which
+// there is no memory are sorted and written to disk in blocks (spill.go, block.go), as
+// in a saved census (file.go), and gathered again one process value after another
+// (gather.go). Dumps are
 // mostly in order of time, so these lists are nearly sorted, and one pass over each
 // follows its counter (process.go). Only a process value that is not simply one
 // process with a clock that runs forwards is divided into stretches (stretch.go), which
