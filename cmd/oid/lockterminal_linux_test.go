@@ -26,6 +26,17 @@ func TestLockPromptOnTheTerminal(t *testing.T) {
 	}
 }
 
+// The command has the terminal from its start, and in a pipeline not before it asks.
+func TestLockCommandIsTheForegroundJob(t *testing.T) {
+	s := interactiveShell(t)
+	// Fields 5 and 8 are the process group and that of the terminal's foreground.
+	const where = `sh -c 'read -r line </proc/self/stat; set -- $line; [ $5 = $8 ] && echo in fr""ont || echo beh""ind'`
+	s.run("oid lock job -- " + where)
+	s.expect("in front.*" + prompt)
+	s.run("oid lock job -- " + where + " | cat")
+	s.expect("behind.*" + prompt)
+}
+
 func TestLockStopsAndContinuesLikeAnyJob(t *testing.T) {
 	s := interactiveShell(t)
 	s.run("oid lock job -- " + ask)
