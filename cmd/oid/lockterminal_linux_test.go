@@ -119,6 +119,30 @@ func TestLockInAPipeline(t *testing.T) {
 	s.expect("then <two>.*" + prompt)
 }
 
+// While the command runs, another of the pipeline gets the terminal when it asks, as
+// a pager does.
+func TestLockBesideAPager(t *testing.T) {
+	s := interactiveShell(t)
+	s.run(`oid lock job -- sh -c 'read a </dev/tty; echo got "<$a>"; exec sleep 1000' | sh -c 'read l; echo "$l"; read b </dev/tty; echo then "<$b>"; cat'`)
+	s.run("one")
+	s.expect("got <one>")
+	s.run("two")
+	s.expect("then <two>")
+	s.press(ctrlC)
+	s.expect(prompt)
+}
+
+// What the command has left holds the lock, and Ctrl-C reaches oid, which ends it.
+func TestLockEndsWhatIsLeftWithCtrlC(t *testing.T) {
+	s := interactiveShell(t)
+	s.run(`oid lock job -- sh -c 'sleep 1000 & echo le""ft'`)
+	s.expect("left\r\n.*the command has ended; the lock is held")
+	s.press(ctrlC)
+	s.expect(prompt)
+	s.run("oid lock --status job")
+	s.expect("job: free.*" + prompt)
+}
+
 // Ctrl-Z for longer than the TTL: another gets the lock, and the command must not go on.
 func TestLockThatLapsedWhileStopped(t *testing.T) {
 	server := testenv.Redis(t)

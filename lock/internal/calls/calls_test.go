@@ -21,9 +21,9 @@ func TestClose(t *testing.T) {
 		}
 		goOn := make(chan struct{})
 		c.Go(func() { <-goOn })
-		var firsts []bool
-		for range 2 {
-			go func() { firsts = append(firsts, c.Close()) }()
+		firsts := make(chan bool, 2)
+		for range cap(firsts) {
+			go func() { firsts <- c.Close() }()
 			synctest.Wait()
 		}
 		if c.Closing.Err() == nil {
@@ -38,9 +38,8 @@ func TestClose(t *testing.T) {
 			t.Error("Close did not wait for a function")
 		}
 		close(goOn)
-		synctest.Wait()
-		if len(firsts) != 2 || firsts[0] == firsts[1] {
-			t.Errorf("first: %v, want true once", firsts)
+		if a, b := <-firsts, <-firsts; a == b {
+			t.Errorf("first: %v and %v, want true once", a, b)
 		}
 	})
 }
@@ -52,15 +51,15 @@ func TestCloseWaitsForCalls(t *testing.T) {
 		if err := c.Begin(); err != nil {
 			t.Fatal(err)
 		}
-		closed := false
-		go func() { closed = c.Close() }()
+		closed := make(chan bool, 1)
+		go func() { closed <- c.Close() }()
 		synctest.Wait()
-		if closed {
+		if len(closed) > 0 {
 			t.Error("Close did not wait")
 		}
 		c.Done()
 		synctest.Wait()
-		if !closed {
+		if len(closed) == 0 {
 			t.Error("Close did not end with the last call")
 		}
 	})
