@@ -14,8 +14,6 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-const documentSize = 180
-
 // writeFile makes a file of what write writes, and returns its size.
 func writeFile(path string, write func(io.Writer) error) (size int64, err error) {
 	f, err := os.Create(path)
@@ -52,7 +50,7 @@ func ids(n int, use func(i int, id objectid.ID) error) error {
 	return nil
 }
 
-func writeBSON(w io.Writer, n int) error {
+func writeBSON(w io.Writer, n, documentSize int) error {
 	return ids(n, func(i int, id objectid.ID) error {
 		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "n", Value: int32(i)}, {Key: "text", Value: padding[:documentSize-4-17-7-11-1]}})
 		if err != nil {
@@ -66,7 +64,7 @@ func writeBSON(w io.Writer, n int) error {
 	})
 }
 
-func writeJSON(w io.Writer, n int) error {
+func writeJSON(w io.Writer, n, documentSize int) error {
 	return ids(n, func(i int, id objectid.ID) error {
 		head := fmt.Sprintf(`{"_id":{"$oid":"%s"},"n":%d,"text":"`, id, i)
 		_, err := fmt.Fprintf(w, "%s%s\"}\n", head, padding[:documentSize-len(head)-len("\"}\n")])
@@ -74,4 +72,11 @@ func writeJSON(w io.Writer, n int) error {
 	})
 }
 
-var padding = strings.Repeat("abcdefghij", documentSize/10)
+func writeList(w io.Writer, n, _ int) error {
+	return ids(n, func(_ int, id objectid.ID) error {
+		_, err := fmt.Fprintln(w, id)
+		return err
+	})
+}
+
+var padding = strings.Repeat("abcdefghij", 40)

@@ -1,11 +1,12 @@
 // Command census measures "oid census" beside the tools that read dumps and
-// exports today: bsondump for .bson and jq for JSON lines.
+// exports today: bsondump for .bson, jq for JSON lines, and DuckDB for a list of ids.
 //
 // All are whole processes that read the same file from the page cache and write
 // to nowhere, one after the other in each round. bsondump prints every document
 // and jq every _id, which is what either must do before anything can be counted;
-// oid census has the finished report. bsondump is built from the module in
-// mongotools, and jq is installed with apt-get, if they are not there.
+// DuckDB counts the different ids; oid census has the finished report. bsondump is
+// built from the module in mongotools, jq is installed with apt-get if it is not there,
+// and DuckDB with npm.
 package main
 
 import (
@@ -27,7 +28,7 @@ func main() {
 	log.SetFlags(0)
 	out := page.Output()
 	rounds := flag.Int("rounds", 5, "rounds")
-	documents := flag.Int("n", 3_400_000, "documents of 180 bytes")
+	documents := flag.Int("n", 3_400_000, "documents of each dump and export; the list has three times as many ids")
 	flag.Parse()
 	body, err := measure(*rounds, *documents)
 	if err != nil {
@@ -41,7 +42,9 @@ func main() {
 // contest is one file and the programs that read it; the first is oid.
 type contest struct {
 	name  string
-	write func(w io.Writer, n int) error
+	n     int // documents
+	size  int // of a document in bytes
+	write func(w io.Writer, n, size int) error
 	runs  []command
 }
 
@@ -61,18 +64,25 @@ func measure(rounds, n int) (string, error) {
 		build(oid, "..", "./cmd/oid"),
 		build(bsondump, "census/mongotools", "github.com/mongodb/mongo-tools/bsondump/main"),
 		installJQ(),
+		installDuckDB(dir),
 	); err != nil {
 		return "", err
 	}
 	census := command{"oid census", func(file string) []string { return []string{oid, "census", file} }}
+	dump := command{"bsondump", func(file string) []string { return []string{bsondump, "--quiet", file} }}
+	lines := command{`jq -r '._id["$oid"]'`, func(file string) []string { return []string{jq, "-r", `._id["$oid"]`, file} }}
+	duckDB := command{"DuckDB, count(distinct id)", func(file string) []string { return []string{"node", filepath.Join(dir, "distinct.cjs"), file} }}
 	contests := []contest{
-		{"mongodump .bson", writeBSON, []command{census, {"bsondump", func(file string) []string { return []string{bsondump, "--quiet", file} }}}},
-		{"mongoexport JSON lines", writeJSON, []command{census, {`jq -r '._id["$oid"]'`, func(file string) []string { return []string{jq, "-r", `._id["$oid"]`, file} }}}},
+		{"mongodump .bson", n, 180, writeBSON, []command{census, dump}},
+		{"mongoexport JSON lines", n, 180, writeJSON, []command{census, lines}},
+		{"mongodump .bson", n, 400, writeBSON, []command{census}},
+		{"mongoexport JSON lines", n, 400, writeJSON, []command{census}},
+		{"list of ids", 3 * n, 25, writeList, []command{census, duckDB}},
 	}
 	var body strings.Builder
-	fmt.Fprintf(&body, "Files of %d documents of 180 bytes in the page cache, whole processes, medians of %d rounds in which each has its turn. ratio: the median of the rounds' ratios to oid census.\n", n, rounds)
+	fmt.Fprintf(&body, "Files in the page cache, whole processes, medians of %d rounds in which each has its turn. ratio: the median of the rounds' ratios to oid census.\n", rounds)
 	for _, c := range contests {
-		table, err := c.run(dir, rounds, n)
+		table, err := c.run(dir, rounds)
 		if err != nil {
 			return "", err
 		}
@@ -83,9 +93,9 @@ func measure(rounds, n int) (string, error) {
 }
 
 // run writes the file, lets all programs read it, and returns the table.
-func (c contest) run(dir string, rounds, n int) (string, error) {
+func (c contest) run(dir string, rounds int) (string, error) {
 	file := filepath.Join(dir, "documents")
-	size, err := writeFile(file, func(w io.Writer) error { return c.write(w, n) })
+	size, err := writeFile(file, func(w io.Writer) error { return c.write(w, c.n, c.size) })
 	if err != nil {
 		return "", err
 	}
@@ -104,7 +114,7 @@ func (c contest) run(dir string, rounds, n int) (string, error) {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "| %s, %d MB | s | MB/s | ratio |\n|---|---:|---:|---:|\n", c.name, size/1e6)
+	fmt.Fprintf(&b, "| %s, %d of %d bytes, %d MB | s | MB/s | ratio |\n|---|---:|---:|---:|\n", c.name, c.n, c.size, size/1e6)
 	for i, r := range c.runs {
 		ratios := make([]float64, rounds)
 		for k := range ratios {
@@ -134,4 +144,23 @@ func installJQ() error {
 		return fmt.Errorf("install jq: %w\n%s", err, out)
 	}
 	return nil
+}
+
+// distinct is a program for Node.js in which DuckDB counts the different ids of a list.
+const distinct = `
+const { DuckDBInstance } = require("@duckdb/node-api");
+(async () => {
+	const connection = await (await DuckDBInstance.create(":memory:")).connect();
+	const list = "read_csv('" + process.argv[2] + "', header = false, columns = {'id': 'varchar'}, auto_detect = false)";
+	const result = await connection.runAndReadAll("select count(distinct id) from " + list);
+	console.log(result.getRows()[0][0].toString());
+})();
+`
+
+// installDuckDB puts DuckDB and the program into dir.
+func installDuckDB(dir string) error {
+	if out, err := exec.Command("npm", "install", "--prefix", dir, "@duckdb/node-api@1.5.6-r.1").CombinedOutput(); err != nil {
+		return fmt.Errorf("install DuckDB: %w\n%s", err, out)
+	}
+	return os.WriteFile(filepath.Join(dir, "distinct.cjs"), []byte(distinct), 0o644)
 }
