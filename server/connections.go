@@ -34,10 +34,11 @@ type connection struct {
 	index   int        // in list.open, or -1; list.mu guards it
 
 	began   time.Time
-	since   atomic.Int64 // when the client last sent or took something, in time after began
-	working atomic.Int32 // requests that the server works on
-	writing atomic.Bool  // the client has to take something
-	memory  atomic.Int64 // bytes that its requests hold, see budget
+	since   atomic.Int64           // when the client last sent or took something, in time after began
+	working atomic.Int32           // requests that the server works on
+	writing atomic.Bool            // the client has to take something
+	request atomic.Pointer[string] // the id of the request
+	memory  atomic.Int64           // bytes that its requests hold, see budget
 }
 
 func newConnections(l net.Listener, limits Limits, trusted func(netip.Addr) bool, displaced func()) *connections {

@@ -17,6 +17,14 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// everyAnswer has the headers of every answer.
+var everyAnswer = map[string][]string{
+	"Content-Security-Policy":      {policy},
+	"X-Content-Type-Options":       {"nosniff"},
+	"Referrer-Policy":              {"no-referrer"},
+	"Cross-Origin-Resource-Policy": {"same-origin"},
+}
+
 // recorder keeps the status and the size of a response.
 type recorder struct {
 	http.ResponseWriter
@@ -65,7 +73,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := recorders.Get().(*recorder)
 	*rec = recorder{ResponseWriter: w, base: s.origin.path()}
 	began := time.Now()
-	r, id := withRequestID(s.origin.receive(r))
+	r = s.origin.receive(r)
+	id := requestIDOf(r)
+	if c := connectionOf(r); c != nil {
+		c.request.Store(&id)
+	}
 	s.metrics.inFlight.Inc()
 	defer func() {
 		s.metrics.inFlight.Dec()
@@ -89,11 +101,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		recorders.Put(rec)
 	}()
 	h := rec.Header()
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("X-Request-Id", id)
+	for name, value := range everyAnswer {
+		h[name] = value
+	}
+	h["X-Request-Id"] = []string{id}
 	if s.draining.Load() {
 		h.Set("Connection", "close")
 	}

@@ -8,24 +8,25 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// requestIDKey is the key of the id of a request in its context.
-type requestIDKey struct{}
-
-// withRequestID returns r with an id, by which its answer and the lines of the log
-// belong together: that of a trusted proxy, or a new one.
-func withRequestID(r *http.Request) (*http.Request, string) {
-	id := ""
+// requestIDOf returns an id for r, by which its answer and the lines of the log belong
+// together: that of a trusted proxy, or a new one.
+func requestIDOf(r *http.Request) string {
 	if isForwarded(r) {
-		id = r.Header.Get("X-Request-Id")
+		id := r.Header.Get("X-Request-Id")
+		if id != "" && len(id) <= 100 && strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") == "" {
+			return id
+		}
 	}
-	if id == "" || len(id) > 100 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") != "" {
-		id = objectid.New().String()
-	}
-	return r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)), id
+	return objectid.New().String()
 }
 
-// requestID returns the id of the request that ctx belongs to, or "".
+// requestID returns the id of the request that ctx belongs to, or "". A connection has
+// one request at a time.
 func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
+	if c, ok := ctx.Value(connectionKey{}).(*connection); ok {
+		if id := c.request.Load(); id != nil {
+			return *id
+		}
+	}
+	return ""
 }

@@ -26,14 +26,16 @@ import (
 // apart is a server with the limits of every server, in a process of its own.
 type apart struct {
 	running
-	pid int
+	pid   int
+	store string // the path of its file
 }
 
 // serveApart starts a server in another process, which ends with the test.
 func serveApart(t *testing.T) *apart {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^TestServeApart$", "-test.timeout=0")
-	child.Env = append(os.Environ(), "OID_SERVE_APART="+filepath.Join(t.TempDir(), "oid.db"))
+	path := filepath.Join(t.TempDir(), "oid.db")
+	child.Env = append(os.Environ(), "OID_SERVE_APART="+path)
 	child.Stderr = os.Stderr
 	in, err := child.StdinPipe()
 	if err != nil {
@@ -56,7 +58,7 @@ func serveApart(t *testing.T) *apart {
 	if err != nil {
 		t.Fatalf("the server does not start: %v", err)
 	}
-	a := &apart{pid: child.Process.Pid}
+	a := &apart{pid: child.Process.Pid, store: path}
 	a.url = strings.TrimSpace(line)
 	a.client = &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	return a

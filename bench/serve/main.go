@@ -36,14 +36,19 @@ func main() {
 	rounds := flag.Int("rounds", 7, "rounds")
 	turn := flag.Duration("turn", time.Second, "length of one turn")
 	child := flag.Bool("server", false, "be the server; used by this command itself")
+	plain := flag.Bool("plain", false, "be the plain server; used by this command itself")
+	onlyBeside := flag.Bool("beside", false, "measure only beside the plain server")
 	flag.Parse()
+	if *plain {
+		log.Fatal(servePlain())
+	}
 	if *child {
 		if err := serve(); err != nil {
 			log.Fatal(err)
 		}
 		return
 	}
-	body, err := measure(*rounds, *turn)
+	body, err := measure(*rounds, *turn, *onlyBeside)
 	if err == nil {
 		err = page.Write(*out, "Ids over HTTP", "go run ./serve", body)
 	}
@@ -83,7 +88,7 @@ func serve() error {
 	return s.Serve(ctx, l)
 }
 
-func measure(rounds int, turn time.Duration) (string, error) {
+func measure(rounds int, turn time.Duration, onlyBeside bool) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
@@ -108,6 +113,21 @@ func measure(rounds int, turn time.Duration) (string, error) {
 	var url string
 	if _, err := fmt.Fscanln(out, &url); err != nil {
 		return "", fmt.Errorf("the server has not started: %w", err)
+	}
+	known, err := fetch(url)
+	if err != nil {
+		return "", err
+	}
+	beside, err := sideBySide(url, child.Process.Pid, rounds, turn, []request{
+		{"/livez", "GET", "/livez", "", "*/*"},
+		{"inspection without the process", "GET", "/v1/ids/507f1f77bcf86cd799439011?trace=false", "", "application/json"},
+		{"inspection of an id whose process is recorded", "GET", "/v1/ids/" + known, "", "application/json"},
+		{"1 id", "POST", "/v1/ids", `{"count":1}`, "application/json"},
+		{"1,000 ids as JSON", "POST", "/v1/ids", `{"count":1000}`, "application/json"},
+		{"1,000 ids as bytes", "POST", "/v1/ids", `{"count":1000}`, "application/octet-stream"},
+	})
+	if err != nil || onlyBeside {
+		return beside, err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Over HTTP on the loopback interface; server and client are two processes on the same cores. Medians of %d rounds of %v.\n", rounds, turn)
@@ -140,10 +160,6 @@ func measure(rounds int, turn time.Duration) (string, error) {
 		fmt.Fprintf(&b, "| %d | %d | %s | %.3g | %.3g |\n", c.count, c.connections, c.accept, r*float64(c.count), r)
 	}
 	fmt.Fprintf(&b, "\n| one inspection | connections | at | median | 99 of 100 within |\n|---|---:|---|---:|---:|\n")
-	known, err := fetch(url)
-	if err != nil {
-		return "", err
-	}
 	for _, c := range []struct {
 		name, path  string
 		connections int
@@ -176,7 +192,7 @@ func measure(rounds int, turn time.Duration) (string, error) {
 		}
 		fmt.Fprintf(&b, "| %s | %d | %s | %.3f ms | %.3f ms |\n", c.name, c.connections, at, page.Median(middle), page.Median(most))
 	}
-	return b.String(), nil
+	return b.String() + beside, nil
 }
 
 // fetch returns an id that the server has made.
