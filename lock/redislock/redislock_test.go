@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,6 +114,52 @@ func TestDeadlineCountsFromBeforeTheRequest(t *testing.T) {
 	p.Heal()
 	if err := lease.Release(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A Redis that does not answer is an error of every request that is under way, of one
+// goroutine and of many that share a connection. It is not taken for the end of their
+// ctx, and does not last longer than the fault.
+func TestNoAnswer(t *testing.T) {
+	const ttl = 1200 * time.Millisecond // a request takes a sixth of it
+	p := testenv.NewProxy(t, testenv.Redis(t).Addr)
+	l := open(t, p.URL(), ttl)
+	for _, n := range []int{1, 20} {
+		try := func() (errs []error) {
+			all := make(chan error, n)
+			for i := range n {
+				go func() {
+					lease, err := l.TryAcquire(t.Context(), "job"+strconv.Itoa(i))
+					if err == nil {
+						err = lease.Release()
+					}
+					all <- err
+				}()
+			}
+			for range n {
+				errs = append(errs, <-all)
+			}
+			return errs
+		}
+		if err := errors.Join(try()...); err != nil {
+			t.Fatal(err)
+		}
+		p.Cut(true, true)
+		began := time.Now()
+		errs := try()
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%d requests took %v", n, took)
+		}
+		for _, err := range errs {
+			if err == nil || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("without an answer: %v", err)
+			}
+		}
+		if err := errors.Join(errs...); !strings.Contains(err.Error(), "no answer within 200ms") {
+			t.Errorf("%d requests: %v, want it to say that there was no answer", n, err)
+		}
+		p.Heal()
+		until(t, "answer", func() bool { return errors.Join(try()...) == nil })
 	}
 }
 
