@@ -55,17 +55,20 @@ func (c *limited) Err() error {
 	return nil
 }
 
-// dropAfter ends the connections that are open now, at d after now. A connection that
-// is opened meanwhile has longer.
+// dropAfter ends the connections that are open now, at d after now.
 func (c *limited) dropAfter(now time.Time, d time.Duration) {
-	c.l.timeouts.Set(&c.timer, now, d, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if !c.done {
-			c.l.reset(now)
-			c.dropAfter(time.Now(), maxTry)
-		}
-	})
+	c.l.timeouts.Set(&c.timer, now, d, func() { c.drop(now) })
+}
+
+// drop ends the connections that were opened before a time, unless the request has
+// ended. One that was opened later has longer.
+func (c *limited) drop(opened time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.done {
+		c.l.reset(opened)
+		c.dropAfter(time.Now(), maxTry)
+	}
 }
 
 // cancel leaves the connections open.
