@@ -1,10 +1,10 @@
 package census
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path"
@@ -34,10 +34,12 @@ func inMemory(limit int64) int {
 
 // MemoryLimit returns the default of Options.Memory: half of the memory of the machine
 // or, if that is less, of its container; math.MaxInt64 if neither is known.
-func MemoryLimit() int64 {
+func MemoryLimit() int64 { return memoryLimit(os.DirFS("/")) }
+
+func memoryLimit(root fs.FS) int64 {
 	limit := int64(math.MaxInt64)
-	for _, read := range []func() (int64, bool){machineMemory, containerMemory} {
-		if n, ok := read(); ok && n/memoryShare < limit {
+	for _, read := range []func(fs.FS) (int64, bool){machineMemory, containerMemory} {
+		if n, ok := read(root); ok && n/memoryShare < limit {
 			limit = n / memoryShare
 		}
 	}
@@ -45,15 +47,13 @@ func MemoryLimit() int64 {
 }
 
 // machineMemory reads the memory of the machine from /proc/meminfo, see proc(5).
-func machineMemory() (int64, bool) {
-	f, err := os.Open("/proc/meminfo")
+func machineMemory(root fs.FS) (int64, bool) {
+	data, err := fs.ReadFile(root, "proc/meminfo")
 	if err != nil {
 		return 0, false
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if rest, ok := strings.CutPrefix(lines.Text(), "MemTotal:"); ok {
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "MemTotal:"); ok {
 			n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
 			return n << 10, err == nil
 		}
@@ -63,8 +63,8 @@ func machineMemory() (int64, bool) {
 
 // containerMemory reads the lowest limit of this process' control groups, of version 2
 // or 1, see cgroups(7).
-func containerMemory() (int64, bool) {
-	groups, err := os.ReadFile("/proc/self/cgroup")
+func containerMemory(root fs.FS) (int64, bool) {
+	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
 		return 0, false
 	}
@@ -74,19 +74,19 @@ func containerMemory() (int64, bool) {
 		if len(parts) < 3 {
 			continue
 		}
-		root, file := "/sys/fs/cgroup", "memory.max"
+		tree, file := "sys/fs/cgroup", "memory.max"
 		if parts[1] != "" { // version 1
 			if parts[1] != "memory" {
 				continue
 			}
-			root, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+			tree, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
 		}
 		// A group is limited by those above it, too. In a container its path may be
 		// that on the host, and only the root exists.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
-			data, err := os.ReadFile(root + group + "/" + file)
-			n, err2 := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64) // "max" is no number
-			if err == nil && err2 == nil && n < least {
+			data, err := fs.ReadFile(root, path.Join(tree, group, file))
+			n, notNumber := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64) // as "max"
+			if err == nil && notNumber == nil && n < least {
 				least, found = n, true
 			}
 			if group == "/" {
