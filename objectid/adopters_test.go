@@ -1,9 +1,12 @@
 package objectid_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,6 +137,34 @@ func TestBSONString(t *testing.T) {
 	if typ, data, err := (objectid.BSONString{}).MarshalBSONValue(); typ != 0x0A || data != nil || err != nil {
 		t.Errorf("the zero ID: %#x %q %v", typ, data, err)
 	}
+}
+
+// FuzzWrappers holds Optional to ID, but for empty text, and BSONString to what it
+// writes.
+func FuzzWrappers(f *testing.F) {
+	f.Add([]byte(`""`), byte(2))
+	f.Add([]byte("\x19\x00\x00\x00507f1f77bcf86cd799439011\x00"), byte(2))
+	f.Add([]byte(`{"$oid":"507f1f77bcf86cd799439011"}`), byte(7))
+	f.Fuzz(func(t *testing.T, data []byte, typ byte) {
+		var id objectid.ID
+		var o objectid.Optional
+		idErr, err := id.UnmarshalJSON(data), o.UnmarshalJSON(data)
+		if empty := string(bytes.TrimSpace(data)) == `""`; (err == nil) != (idErr == nil || empty) || o.ID != id {
+			t.Errorf("%q: Optional %v, %v, ID %v, %v", data, o, err, id, idErr)
+		}
+		idErr, err = id.UnmarshalText(data), o.UnmarshalText(data)
+		if (err == nil) != (idErr == nil || len(data) == 0) {
+			t.Errorf("%q as text: Optional %v, ID %v", data, err, idErr)
+		}
+		var s objectid.BSONString
+		if err := s.UnmarshalBSONValue(typ, data); err == nil && typ == 2 {
+			if _, back, _ := s.MarshalBSONValue(); !s.IsZero() && !strings.EqualFold(string(back), string(data)) {
+				t.Errorf("%q came back as %q", data, back)
+			}
+		} else if err != nil && (!s.IsZero() || !errors.Is(err, objectid.ErrInvalid)) {
+			t.Errorf("%q: %v, %v", data, s, err)
+		}
+	})
 }
 
 // With Block, Counter and Now, ids are the same in every run.

@@ -53,6 +53,25 @@ func TestCopiedProcess(t *testing.T) {
 	}
 }
 
+// A copy that is resumed later need not wait for its next heartbeat.
+func TestCopyThatIsReseeded(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	m := join(t, s, options{Interval: time.Hour})
+	block, last := m.Process().Block, m.Process().Last.Time
+	twin := m.Clone()
+	defer finish(t, twin)
+	if m.Generator().Reseed() {
+		t.Error("there is another block before a heartbeat")
+	}
+	eventually(t, "a heartbeat", func() bool { return m.Process().Last.Time.After(last) })
+	twin.Reseed()
+	eventually(t, "a block of its own", func() bool { return twin.Process().Block != block })
+	if a, b := m.Generator().New(), twin.Generator().New(); [4]byte(a[4:]) == [4]byte(b[4:]) {
+		t.Errorf("the copies continue with %v and %v", a, b)
+	}
+}
+
 // The copies of a process that adopted another's ids cannot change the value. Their
 // ids are known, and not certain.
 func TestCopiedAdoption(t *testing.T) {

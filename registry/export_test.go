@@ -49,3 +49,7 @@ func (m *Member) Clone() *Member {
 	go c.run()
 	return c
 }
+
+// Reseed does what the generator of a copy does when its clock jumps: the one that
+// Clone returns has the generator of the original.
+func (m *Member) Reseed() { m.reseed() }

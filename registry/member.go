@@ -24,6 +24,7 @@ type Member struct {
 	stopOnce sync.Once
 	stop     chan struct{} // closed to end the heartbeat
 	done     chan struct{} // closed when the heartbeat has ended
+	reseeded chan struct{} // asks for a heartbeat at once
 
 	working  sync.Mutex // guards recorder, sampler and ended
 	recorder *recorder
@@ -38,7 +39,7 @@ type Member struct {
 
 func (r *Registry) newMember(p Process, offline bool) *Member {
 	return &Member{
-		offline: offline, stop: make(chan struct{}), done: make(chan struct{}),
+		offline: offline, stop: make(chan struct{}), done: make(chan struct{}), reseeded: make(chan struct{}, 1),
 		recorder: r.newRecorder(p), sampler: sampler{root: "/proc", kernel: p.Kernel, program: p.Program},
 	}
 }
@@ -64,12 +65,22 @@ func (m *Member) setGenerator() error {
 	if err != nil {
 		return fmt.Errorf("registry: register: %w", err)
 	}
-	g, err := objectid.NewGenerator(&objectid.Options{Block: (*[4]byte)(block), Now: m.recorder.registry.options.Now})
+	g, err := objectid.NewGenerator(&objectid.Options{Block: (*[4]byte)(block), NewBlock: m.reseed, Now: m.recorder.registry.options.Now})
 	if err != nil {
 		return fmt.Errorf("registry: register: %w", err)
 	}
 	m.generator, m.block = g, p.Value
 	return nil
+}
+
+// reseed is called when the generator's clock has jumped, or by its Reseed: the process
+// may be a copy, which the next heartbeat finds out. There is no other block before.
+func (m *Member) reseed() (block [4]byte, ok bool) {
+	select {
+	case m.reseeded <- struct{}{}:
+	default:
+	}
+	return block, false
 }
 
 // GPID returns the identity of the process.
@@ -174,6 +185,7 @@ func (m *Member) run() {
 			if !errors.Is(m.sampler.running(), errEnded) {
 				continue
 			}
+		case <-m.reseeded:
 		case <-timer.C:
 			timer.Reset(untilHeartbeat(m.Process().Block, interval, late, time.Now()))
 		}

@@ -16,6 +16,7 @@ import (
 var readers = map[string]string{
 	"inspect":       "ids",
 	"trace":         "ids",
+	"annotate":      "a log",
 	"get events":    "ids",
 	"insert events": "documents",
 	"census -":      "the source",
