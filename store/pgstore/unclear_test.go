@@ -28,7 +28,7 @@ func answerIsLost(t *testing.T, server string) {
 	c := testenv.NewCable(t, addr)
 	uri := testenv.PostgresSchema(t, server)
 	observer := open(t, uri, nil)
-	s := open(t, strings.Replace(uri, addr, c.Addr, 1), &pgstore.Options{Poll: time.Hour})
+	var s *pgstore.Store
 	many := func(from, n int) []any {
 		docs := make([]any, n)
 		for i := range docs {
@@ -76,12 +76,20 @@ func answerIsLost(t *testing.T, server string) {
 			if _, err := observer.InsertMany(t.Context(), "c", many(1000, 2), nil); err != nil {
 				t.Fatal(err)
 			}
+			// Each time from the first connection on: what is prepared has one answer less.
+			var err error
+			if s, err = pgstore.Open(t.Context(), strings.Replace(uri, addr, c.Addr, 1), &pgstore.Options{Poll: time.Hour}); err != nil {
+				t.Fatal(err)
+			}
 			lost := c.Lost()
 			c.LoseAnswer(n)
 			if err := write(); err != nil {
 				t.Errorf("%s, answer %d lost: %v", name, n, err)
 			}
 			c.LoseAnswer(0)
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
 			if c.Lost() == lost {
 				t.Logf("%s: %d answers", name, n-1)
 				break

@@ -188,6 +188,37 @@ func testInsertManyOrdered(t *testing.T, s store.Store) {
 	}
 }
 
+// testInsertManyOrderedTaken: a key that is taken in the collection ends an ordered
+// call there, whether the keys after it are smaller or greater.
+func testInsertManyOrderedTaken(t *testing.T, s store.Store, o Options) {
+	sizes := []int{9, 99, 301}
+	if o.Common {
+		sizes = sizes[:2]
+	}
+	for _, n := range sizes {
+		for _, descending := range []bool{false, true} {
+			collection := fmt.Sprintf("c%d%v", n, descending)
+			insert(t, s, collection, store.Int(int64(n/2)))
+			docs := make([]any, n)
+			for i := range docs {
+				key := i
+				if descending {
+					key = n - 1 - i
+				}
+				docs[i] = bson.D{{Key: "_id", Value: int32(key)}}
+			}
+			_, err := s.InsertMany(t.Context(), collection, docs, &store.InsertOptions{Ordered: true})
+			var refused *store.RefusedError
+			if !errors.As(err, &refused) || len(refused.Refused) != 1 || refused.Refused[0].Index != n/2 || !errors.Is(err, store.ErrDuplicate) {
+				t.Errorf("%d documents, descending %v: %v, want document %d alone to be refused", n, descending, err, n/2)
+			}
+			if got := must[int64](t)(s.Count(t.Context(), collection, store.Range{})); got != int64(n/2+1) {
+				t.Errorf("%d documents, descending %v: %d are there, want the %d before the taken one and that", n, descending, got, n/2)
+			}
+		}
+	}
+}
+
 func testReplace(t *testing.T, s store.Store) {
 	key := must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "v", Value: "old"}}))
 	insert(t, s, "c", text("bystander"))

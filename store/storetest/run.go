@@ -13,8 +13,8 @@ import (
 
 // Options tune the suite. The zero value, like a nil pointer, is ready to use.
 type Options struct {
-	// Common leaves out the BSON types, values and names that FerretDB 1 does
-	// not take.
+	// Common leaves out what FerretDB 1 does not take: some BSON types, values and
+	// names, and an ordered call of many documents, which goes on after a refusal.
 	Common bool
 }
 
@@ -36,12 +36,14 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 		{"InsertMany", testInsertMany},
 		{"InsertManyRefused", testInsertManyRefused},
 		{"InsertManyOrdered", testInsertManyOrdered},
+		{"InsertManyOrderedTaken", func(t *testing.T, s store.Store) { testInsertManyOrderedTaken(t, s, opts) }},
 		{"Replace", testReplace},
 		{"Swap", testSwap},
 		{"SwapFirst", testSwapFirst},
 		{"SwapNoticesEveryWrite", testSwapNoticesEveryWrite},
 		{"SwapRefuses", testSwapRefuses},
 		{"SwapMany", testSwapMany},
+		{"SwapManyOfMany", func(t *testing.T, s store.Store) { testSwapManyOfMany(t, s, opts) }},
 		{"Revision", testRevision},
 		{"Documents", func(t *testing.T, s store.Store) { testDocuments(t, s, opts) }},
 		{"LargestDocument", testLargestDocument},

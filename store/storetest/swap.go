@@ -145,6 +145,43 @@ func testSwapFirst(t *testing.T, s store.Store) {
 }
 
 // testRevision looks at what other writes make of the field of the revision.
+// testSwapManyOfMany changes more documents than an engine may send at once, and then
+// deletes every second of them.
+func testSwapManyOfMany(t *testing.T, s store.Store, o Options) {
+	n := 1201
+	if o.Common { // FerretDB takes long for each
+		n = 31
+	}
+	docs := make([]any, n)
+	for i := range docs {
+		docs[i] = bson.D{{Key: "_id", Value: int32(i)}}
+	}
+	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
+	var swaps []store.Swap
+	for doc, err := range s.Find(t.Context(), "c", store.Query{Descending: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := doc.Lookup("_id").Int32()
+		swaps = append(swaps, store.Swap{Old: doc, New: bson.D{{Key: "_id", Value: id}, {Key: "n", Value: 2 * id}}})
+	}
+	stored := must[[]bson.Raw](t)(s.SwapMany(t.Context(), "c", swaps))
+	swaps = swaps[:0]
+	for i, doc := range stored {
+		id := int32(n - 1 - i)
+		if got := must[bson.Raw](t)(s.Get(t.Context(), "c", store.Int(int64(id)))); !bytes.Equal(got, doc) || got.Lookup("n").Int32() != 2*id {
+			t.Fatalf("document %d is %v, SwapMany returned %v", id, got, doc)
+		}
+		if i%2 == 0 {
+			swaps = append(swaps, store.Swap{Old: doc})
+		}
+	}
+	must[[]bson.Raw](t)(s.SwapMany(t.Context(), "c", swaps))
+	if got := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); got != int64(n/2) {
+		t.Errorf("%d documents are left, want %d", got, n/2)
+	}
+}
+
 func testRevision(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	given := objectid.New()
