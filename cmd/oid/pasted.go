@@ -66,7 +66,7 @@ func (p pasting) ids(ctx context.Context, std streams, args []string) iter.Seq[p
 	}
 }
 
-// argumentIDs returns the ids in an argument. An argument that is no id and the name of
+// argumentIDs returns the ids in an argument. An argument that is not an id but the name of
 // a file is refused as such.
 func argumentIDs(arg string) iter.Seq[paste.Found] {
 	if strings.TrimSpace(arg) == "" {
