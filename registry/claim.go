@@ -99,5 +99,8 @@ func (r *Registry) claimedBlock(ctx context.Context, p *Process) (bool, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
-	return h.Member == p.Member, err
+	if err == nil {
+		err = h.expand()
+	}
+	return err == nil && h.of(p.Member), err
 }

@@ -30,8 +30,8 @@
 // at the creation time and its registration was confirmed then. Otherwise it
 // returns Unknown, Conflict or Collision, or Known with the reason why it is not
 // certain, or Claimed for an adopted process: nothing proves that a process created
-// the samples by which it was adopted. The last heartbeat of a process remains after the process was killed. A
-// store that cannot be reached does not stop a member: it continues to generate
+// the samples by which it was adopted. The last heartbeat of a process remains after
+// the process was killed. A store that cannot be reached does not stop a member: it continues to generate
 // ids, keeps its samples, and stores them when it can.
 //
 // Whether a process of the same boot is alive is decided by the kernel or by the
@@ -62,6 +62,7 @@
 //	oid.values     block                         the claim of a block, for ever
 //	               value:time:block              the claim of an adopted value
 //	oid.samples    block:time                    load, many samples in each
+//	oid.hosts      host and pid:record           how a driver of the classic layout writes them
 //	oid.registry   registry                      how far the registry is in order
 //
 // A block is 8 hexadecimal digits, an adopted value 8 or 10, a time 13 digits of

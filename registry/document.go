@@ -21,6 +21,7 @@ const (
 	about         = "oid.registry"
 	values        = "oid.values"
 	samples       = "oid.samples"
+	hosts         = "oid.hosts"
 )
 
 // format is the version of the documents that this package writes, in their field

@@ -147,6 +147,9 @@ func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64,
 		if err := r.shrinkClaims(ctx, pruned); err != nil {
 			return n, err
 		}
+		if err := r.dropHosts(ctx, pruned); err != nil {
+			return n, err
+		}
 		deleted, err := swapAll(ctx, r.store, processes, gone)
 		n += int64(deleted)
 		if err != nil {

@@ -242,6 +242,11 @@ func (c *recorder) register(ctx context.Context) error {
 			return err
 		}
 	}
+	if p = c.process(); p.Block != "" {
+		if err := c.registry.putHost(ctx, &p); err != nil {
+			return err
+		}
+	}
 	c.update(func(p *Process) {
 		if len(p.Adopted) > 0 || p.adopted() {
 			p.Adopted = adopted

@@ -50,6 +50,10 @@ type Trace struct {
 	// Claim is the adoption by which a Claimed id is traced, or nil.
 	Claim *Adopted `json:"claim,omitempty"`
 
+	// Classic is the host and the pid that the id has in the classic layout, if its
+	// process value is not recorded and the host is known; otherwise nil.
+	Classic *Classic `json:"classic,omitempty"`
+
 	// Before and After are the samples next to the creation time of a Known or
 	// Claimed id. Either may be missing.
 	Before *Sample `json:"before,omitempty"`
@@ -104,6 +108,8 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	case len(outside) > 0:
 		t.Verdict, t.Processes = Conflict, statuses(outside)
 		t.Reason = conflict(id, outside)
+	default:
+		return t, r.traceHost(ctx, &t)
 	}
 	return t, nil
 }
@@ -200,7 +206,12 @@ func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, sure bool, p
 		}
 		t.Verdict, t.Certain, t.Reason = Claimed, false, reason
 	}
-	before, after, err := r.around(ctx, &p.Process, at.Add(time.Second)) // it was created at some time in its second
+	return r.measure(ctx, t, p)
+}
+
+// measure adds the load of the process at the creation time.
+func (r *Registry) measure(ctx context.Context, t *Trace, p *maker) error {
+	before, after, err := r.around(ctx, &p.Process, t.ID.Time().Add(time.Second)) // it was created at some time in its second
 	if err != nil {
 		return err
 	}

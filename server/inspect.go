@@ -84,9 +84,15 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 	trace, err := s.trace(ctx, oid)
 	if err != nil {
 		out.TraceError = err.Error()
-	} else {
-		out.Trace = new(towire.Trace(trace))
+		return out, nil
 	}
+	if trace.Classic != nil { // of a recorded host
+		o.Hosts = []string{trace.Classic.Host}
+		if report, err := inspect.Inspect(id, o); err == nil {
+			out = towire.Inspection(report)
+		}
+	}
+	out.Trace = new(towire.Trace(trace))
 	return out, nil
 }
 
@@ -192,7 +198,7 @@ func (s *Server) pageTrace(ctx context.Context, text string, unknown map[string]
 		return nil, err
 	}
 	t := towire.Trace(found)
-	if found.Verdict == registry.Unknown && len(unknown) < maxUnknown {
+	if found.Verdict == registry.Unknown && found.Classic == nil && len(unknown) < maxUnknown {
 		unknown[value] = t
 	}
 	return &t, nil

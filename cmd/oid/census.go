@@ -167,7 +167,7 @@ func (t *tracer) namer(ctx context.Context) (name func(objectid.ID) string, fail
 		if failure == nil {
 			failure = err
 		}
-		if found == nil || found.Verdict != registry.Known && found.Verdict != registry.Claimed {
+		if found == nil || found.Verdict == registry.Conflict || found.Verdict == registry.Collision {
 			return ""
 		}
 		return processLine(found)

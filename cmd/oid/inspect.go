@@ -45,8 +45,10 @@ found, and lines without an id are ignored. With --grep all text is read like th
 An id that begins with a hyphen goes after "--".
 
 The bytes of an ObjectId alone do not reveal which layout was used, so all three
-are shown, the most plausible first. With --store or OID_STORE, the process that
-created the id is shown if it is recorded (see "oid adopt").
+are shown, the most plausible first. Some drivers still write the host and the pid:
+an id with the bytes of this host, or of a recorded one, is read so. With --store or
+OID_STORE, the process that created the id is shown if it is recorded (see "oid
+adopt").
 
 Exit code 1 means that something at the place of an id is not one, or that there is
 no id at all; all others are shown.
@@ -114,6 +116,11 @@ func (i *inspection) run(ctx context.Context, args []string) error {
 				bad = true
 				i.std.warn("processes are not shown: %v", err)
 				i.tracer = nil
+			}
+			if trace != nil && trace.Classic != nil { // of a recorded host
+				o := *i.options
+				o.Hosts = []string{trace.Classic.Host}
+				report, _ = inspect.Inspect(found.Text, &o) // it was read before
 			}
 		}
 		if err := i.show(found, report, trace); err != nil {

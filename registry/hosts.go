@@ -1,0 +1,194 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/classic"
+	"github.com/oidkit/oid/store"
+)
+
+// Classic is what an id of the classic layout says: its host, whose name is known
+// here or recorded, and the low 16 bits of its pid. Any other id has the machine
+// bytes of a given host with a chance of 1 in 16 million.
+type Classic struct {
+	Machine string `json:"machine"` // the first three bytes of the MD5 of the host's name, in hexadecimal
+	Host    string `json:"host"`
+	PID     int    `json:"pid"`
+}
+
+// hostDoc makes a process findable by its host and its pid. Its key is the process
+// value that a driver of the classic layout uses in this process, a colon, and the
+// key of the record.
+type hostDoc struct {
+	Key    string `bson:"_id"`
+	Format int    `bson:"v"`
+	Host   string `bson:"host"`
+}
+
+// hostKey returns the key of the hostDoc of p, or "" if its host is not known.
+func hostKey(p *Process) string {
+	if p.Host == "" {
+		return ""
+	}
+	return classic.Value(p.Host, p.GPID.PID()) + ":" + processKey(p.GPID, p.Block)
+}
+
+// putHost stores the hostDoc of p.
+func (r *Registry) putHost(ctx context.Context, p *Process) error {
+	k := hostKey(p)
+	if k == "" {
+		return nil
+	}
+	if _, err := r.store.Insert(ctx, hosts, hostDoc{k, format, p.Host}); err != nil && !errors.Is(err, store.ErrDuplicate) {
+		return fmt.Errorf("registry: store host of %v: %w", p.GPID, err)
+	}
+	return nil
+}
+
+// dropHosts deletes the hostDocs of pruned processes.
+func (r *Registry) dropHosts(ctx context.Context, pruned []*Process) error {
+	var keys []string
+	for _, p := range pruned {
+		if k := hostKey(p); k != "" {
+			keys = append(keys, k)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	raws, _, err := getMany[hostDoc](ctx, r.store, hosts, keys)
+	if err != nil {
+		return err
+	}
+	var swaps []store.Swap
+	for _, raw := range raws {
+		if raw != nil {
+			swaps = append(swaps, store.Swap{Old: raw})
+		}
+	}
+	_, err = swapAll(ctx, r.store, hosts, swaps)
+	return err
+}
+
+// traceHost looks for the process of an id, whose process value is not recorded, by
+// the host and the pid that it has if its layout is classic.
+func (r *Registry) traceHost(ctx context.Context, t *Trace) error {
+	value := valueOf(t.ID)
+	var ran, others []maker
+	for doc, err := range read[hostDoc](ctx, r.store, hosts, store.Query{Range: between(value+":", value+";")}) {
+		if err != nil {
+			return err
+		}
+		p, err := r.load(ctx, doc.Key[len(value)+1:])
+		if errors.Is(err, store.ErrNotFound) {
+			continue // pruned just now
+		}
+		if err != nil {
+			return err
+		}
+		s, err := r.status(ctx, p)
+		if err != nil {
+			return err
+		}
+		m := maker{Status: s, drawn: true, from: p.started(), confirmed: s.Confirmed}
+		if m.couldCreate(t.ID.Time()) {
+			ran = addRun(ran, m)
+		} else {
+			others = addRun(others, m)
+		}
+	}
+	if err := r.readClassic(ctx, t); err != nil || t.Classic == nil {
+		return err
+	}
+	where := fmt.Sprintf("in the classic layout, machine %s is host %s", t.Classic.Machine, t.Classic.Host)
+	switch {
+	case len(ran) == 1:
+		t.Processes, t.Verdict = statuses(ran), Claimed
+		t.Reason = fmt.Sprintf("%s, where process %d ran at that time", where, ran[0].GPID.PID())
+		return r.measure(ctx, t, &ran[0])
+	case len(ran) > 1:
+		t.Processes, t.Verdict = statuses(ran), Collision
+		t.Reason = fmt.Sprintf("%s, where %d processes with pid %d ran at that time", where, len(ran), t.Classic.PID)
+	case len(others) > 0:
+		last := &others[len(others)-1]
+		t.Reason = fmt.Sprintf("%s, pid %d %s", where, last.GPID.PID(), last.absence(t.ID.Time()))
+	default:
+		t.Reason = fmt.Sprintf("%s, pid %d, of which no process is recorded", where, t.Classic.PID) + r.unrecorded(t)
+	}
+	return nil
+}
+
+// couldCreate reports whether the process ran at the time of an id.
+func (m *maker) couldCreate(at time.Time) bool {
+	early, late := m.slack()
+	return !at.Before(m.from.Add(-early).Truncate(time.Second)) && !at.After(m.Until.Add(late))
+}
+
+// absence says why the process did not create an id at a time when it did not run.
+func (m *maker) absence(at time.Time) string {
+	switch {
+	case at.Before(m.from):
+		return fmt.Sprintf("started at %s, after the id was created", m.from.Format(time.RFC3339))
+	case m.End != nil:
+		return fmt.Sprintf("ended at %s, before the id was created", m.End.Time.Format(time.RFC3339))
+	}
+	return fmt.Sprintf("is %s and sent its last heartbeat at %s, before the id was created", m.State, m.Last.Time.Format(time.RFC3339))
+}
+
+// addRun appends m, unless another record of the same run is there.
+func addRun(to []maker, m maker) []maker {
+	if slices.ContainsFunc(to, func(n maker) bool { return n.sameRun(&m.Process) }) {
+		return to
+	}
+	return append(to, m)
+}
+
+// readClassic sets t.Classic if the machine bytes of the id are those of a recorded
+// host, or of this one.
+func (r *Registry) readClassic(ctx context.Context, t *Trace) error {
+	machine, pid := classic.Split(t.ID)
+	c := Classic{Machine: machine, PID: pid}
+	value := valueOf(t.ID)
+	for _, q := range []store.Range{between(value+":", value+";"), between(machine, machine+"g")} {
+		for doc, err := range read[hostDoc](ctx, r.store, hosts, store.Query{Range: q, Limit: 1}) {
+			if err != nil {
+				return err
+			}
+			c.Host = doc.Host
+		}
+		if c.Host != "" {
+			break
+		}
+	}
+	if host, err := os.Hostname(); c.Host == "" && err == nil && classic.Machine(host) == machine {
+		c.Host = host
+	}
+	if c.Host != "" {
+		t.Classic = &c
+	}
+	return nil
+}
+
+// unrecorded says which process of this host may have created the id.
+func (r *Registry) unrecorded(t *Trace) string {
+	if host, err := os.Hostname(); err != nil || host != t.Classic.Host {
+		return ""
+	}
+	const maxPID = 1 << 22 // on Linux
+	for pid := t.Classic.PID; pid <= maxPID; pid += 1 << 16 {
+		p, err := gpid.Of(pid)
+		if err != nil {
+			continue
+		}
+		if started, err := p.Started(); err == nil && !t.ID.Time().Before(started.Truncate(time.Second)) {
+			return fmt.Sprintf("; process %d of this host runs since %s: adopt it by this id", pid, started.Format(time.RFC3339))
+		}
+	}
+	return ""
+}
