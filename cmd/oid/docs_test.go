@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -37,25 +39,36 @@ func (b fencedBlock) first() string {
 // unchecked are the blocks that are not run here, by file, language and first line, each with
 // the reason.
 var unchecked = map[string]string{
-	"README.md: console: $ go run ./cmd/oid serve":                                         "serves until it is interrupted; testdata/serve.txtar runs it",
-	"README.md: text:  0   1   2   3   4   5   6   7   8   9  10  11":                      "a drawing",
-	"README.md: console: $ go build ./examples/shop && ./shop &":                           "serves, and kills by name; the test of examples/shop does the same",
-	"docs/design.md: text: cmd/oid                the command: a file for each subcommand": "a drawing; the test of internal/imports compares it with the code",
-	"docs/lock-model.md: sh: cd lock/redislock/model":                                      "takes minutes; the test of lock/redislock/model runs it",
+	"README.md: console: $ go run ./cmd/oid serve":                                                                                          "serves until it is interrupted; testdata/serve.txtar runs it",
+	"README.md: text:  0   1   2   3   4   5   6   7   8   9  10  11":                                                                       "a drawing",
+	"README.md: console: $ go build ./examples/shop && ./shop &":                                                                            "serves, and kills by name; the test of examples/shop does the same",
+	"docs/design.md: text: cmd/oid                the command: a file for each subcommand":                                                  "a drawing; the test of internal/imports compares it with the code",
+	"docs/tutorials/which-process.md: console: $ go build ./examples/shop && ./shop &":                                                      "serves, and kills by name; the test of examples/shop does the same",
+	"docs/tutorials/which-process.md: console: $ pkill -9 -x shop":                                                                          "kills by name; the test of examples/shop does the same",
+	"docs/zh-CN/which-process.md: console: $ go build ./examples/shop && ./shop &":                                                          "serves, and kills by name; the test of examples/shop does the same",
+	"docs/zh-CN/which-process.md: console: $ pkill -9 -x shop":                                                                              "kills by name; the test of examples/shop does the same",
+	"README.zh-CN.md: text:  0   1   2   3   4   5   6   7   8   9  10  11":                                                                 "a drawing",
+	"docs/how-to/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --wait 0s -- /usr/local/bin/report": "a line of a crontab",
+	"docs/how-to/timeline-in-sql.md: sql: SELECT to_timestamp(('x' || encode(substr(_id, 1, 4), 'hex'))::bit(32)::bigint)::date AS day,":    "needs PostgreSQL; run by hand",
+	"docs/how-to/timeline-in-sql.md: sql: SELECT DATE(FROM_UNIXTIME(CONV(HEX(SUBSTR(_id, 1, 4)), 16, 10))) AS day, COUNT(*)":                "needs MySQL",
+	"docs/lock-model.md: sh: cd lock/redislock/model":                                                                                       "takes minutes; the test of lock/redislock/model runs it",
 }
 
 // readDocuments returns the texts of all documents by their paths.
 func readDocuments(t *testing.T) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob("../../docs/*.md")
+	paths := []string{"../../README.md", "../../README.zh-CN.md", "../../CONTRIBUTING.md", "../../SECURITY.md"}
+	err := filepath.WalkDir("../../docs", func(path string, e fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" && e.Name() != "commands.md" { // which TestCommandsPage compares
+			paths = append(paths, path)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := make(map[string]string)
-	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md") {
-		if filepath.Base(path) == "commands.md" { // TestCommandsPage compares it
-			continue
-		}
+	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -89,6 +102,54 @@ func fencedBlocks(file, text string) (found []fencedBlock, err error) {
 		return nil, fmt.Errorf("%s:%d: the block has no end", file, open.line)
 	}
 	return found, nil
+}
+
+// link is a link of a document, with an optional heading.
+var link = regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]*)?\)`)
+
+// Links within the repository lead to a file, and to a heading in it.
+func TestLinks(t *testing.T) {
+	documents := readDocuments(t)
+	for file, text := range documents {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			target := file
+			if m[1] != "" {
+				target = path.Join(path.Dir(file), m[1])
+			}
+			if _, err := os.Stat("../../" + target); err != nil {
+				t.Errorf("%s links to %s, which does not exist", file, m[1])
+				continue
+			}
+			if heading := strings.TrimPrefix(m[2], "#"); heading != "" && !slices.Contains(anchors(documents[target]), heading) {
+				t.Errorf("%s links to the heading %s of %s, which it does not have", file, heading, target)
+			}
+		}
+	}
+}
+
+// anchors returns the names by which links reach the headings of a document.
+func anchors(text string) (names []string) {
+	for line := range strings.Lines(text) {
+		if title := strings.TrimLeft(line, "#"); title != line && strings.HasPrefix(title, " ") {
+			name := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(title)), " ", "-")
+			names = append(names, regexp.MustCompile(`[^\p{L}\p{N}_-]`).ReplaceAllString(name, ""))
+		}
+	}
+	return names
+}
+
+// The map of the documents leads to all of them.
+func TestMapOfDocuments(t *testing.T) {
+	documents := readDocuments(t)
+	for file := range documents {
+		name, inDocs := strings.CutPrefix(file, "docs/")
+		if inDocs && name != "README.md" && !strings.HasPrefix(name, "zh-CN/") && !strings.Contains(documents["docs/README.md"], "]("+name+")") {
+			t.Errorf("docs/README.md does not link to %s", name)
+		}
+	}
 }
 
 // Every block of every document is checked, or it is written why not.
