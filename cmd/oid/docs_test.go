@@ -48,6 +48,15 @@ var unchecked = map[string]string{
 	"docs/zh-CN/which-process.md: console: $ go build ./examples/shop && ./shop &":                                                          "serves, and kills by name; the test of examples/shop does the same",
 	"docs/zh-CN/which-process.md: console: $ pkill -9 -x shop":                                                                              "kills by name; the test of examples/shop does the same",
 	"README.zh-CN.md: text:  0   1   2   3   4   5   6   7   8   9  10  11":                                                                 "a drawing",
+	"docs/deploy.md: text: # name    all or read  token, 16 characters or more":                                                             "deploy_test.go runs it",
+	"docs/deploy.md: nginx: location /oid/ {":                                                                                               "deploy_test.go runs it",
+	"docs/deploy.md: sh: oid serve --token-file /etc/oid/tokens --base-url https://ids.example.com/oid/ --trusted-proxy 127.0.0.1":          "deploy_test.go runs it",
+	"docs/deploy.md: caddy: ids.example.com {":                                                                                              "deploy_test.go runs it",
+	"docs/deploy.md: ini: # /etc/systemd/system/oid.socket":                                                                                 "deploy_test.go runs it",
+	"docs/deploy.md: ini: # /etc/systemd/system/oid.service":                                                                                "deploy_test.go runs it",
+	"docs/deploy.md: sh: systemctl enable --now oid.socket":                                                                                 "needs systemd as the first process",
+	"docs/deploy.md: dockerfile: FROM golang:1.26 AS build":                                                                                 "needs a container engine",
+	"docs/deploy.md: yaml: livenessProbe:":                                                                                                  "a part of a Kubernetes manifest",
 	"docs/how-to/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --wait 0s -- /usr/local/bin/report": "a line of a crontab",
 	"docs/how-to/timeline-in-sql.md: sql: SELECT to_timestamp(('x' || encode(substr(_id, 1, 4), 'hex'))::bit(32)::bigint)::date AS day,":    "needs PostgreSQL; run by hand",
 	"docs/how-to/timeline-in-sql.md: sql: SELECT DATE(FROM_UNIXTIME(CONV(HEX(SUBSTR(_id, 1, 4)), 16, 10))) AS day, COUNT(*)":                "needs MySQL",
@@ -306,7 +315,8 @@ func TestMeasurementsAreReproducible(t *testing.T) {
 			t.Errorf("%s names no command that writes it", file)
 		}
 		for _, m := range commands {
-			if command := m[1] + m[2]; !strings.Contains(string(makefile), command) {
+			command, _, _ := strings.Cut(m[1]+m[2], " -engine ") // one of those that the Makefile measures
+			if !strings.Contains(string(makefile), command) {
 				t.Errorf("%s is written by %q, which is not in the Makefile", file, command)
 			}
 		}
