@@ -40,6 +40,7 @@ type censusFlags struct {
 	top     int
 	asJSON  jsonFlag
 	html    string
+	plot    string
 	saved   string
 	memory  string
 	quiet   bool
@@ -143,6 +144,7 @@ not in the other.
 	flags.IntVar(&f.top, "top", 10, "list the `N` processes with the most ids; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
 	flags.StringVar(&f.html, "html", "", "write the report as a page to this `FILE`, or - for standard output, and nothing else")
+	flags.StringVar(&f.plot, "plot", "", "write the timeline as SVG to this `FILE`, or - for standard output, and nothing else")
 	flags.StringVar(&f.saved, "save", "", "save the census to this `FILE`, which can be a SOURCE later, alone or beside others")
 	flags.StringVar(&f.memory, "memory", "", "use about this `SIZE` of memory, such as 2GB; ids beyond it go to a temporary file (default half of the machine's or the container's)")
 	flags.Int64Var(&f.options.MaxIDs, "max-ids", 0, "stop with an error at more than `N` ids; 0 for no limit")
@@ -217,9 +219,15 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 	if bool(f.asJSON) && f.html != "" {
 		return nil, usagef("--json does not go with --html")
 	}
-	if cmd.Flags().Changed("html") {
-		if err := checkTarget(f.html, args); err != nil {
-			return nil, usagef("--html %q: %w", f.html, err)
+	if f.plot != "" && (bool(f.asJSON) || f.html != "") {
+		return nil, usagef("--plot does not go with --json or --html")
+	}
+	for name, file := range map[string]string{"html": f.html, "plot": f.plot} {
+		if !cmd.Flags().Changed(name) {
+			continue
+		}
+		if err := checkTarget(file, args); err != nil {
+			return nil, usagef("--%s %q: %w", name, file, err)
 		}
 	}
 	return &o, nil
@@ -277,6 +285,11 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 			return errReported // an empty report must not replace another
 		}
 		err = writeFile(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
+	case f.plot != "":
+		if r.IDs == 0 && r.Broken() {
+			return errReported
+		}
+		err = writeFile(std.out, f.plot, func(w io.Writer) error { return censusreport.WritePlot(w, r) })
 	default:
 		err = f.asJSON.emit(std.out, towire.Census(r), func(w io.Writer) error { return censusreport.WriteText(w, r, screenOf(w)) })
 	}
@@ -291,8 +304,8 @@ func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, a
 	switch {
 	case len(args) != 2:
 		return usagef("--compare wants two sources, not %d", len(args))
-	case f.html != "":
-		return usagef("--compare does not go with --html")
+	case f.html != "", f.plot != "":
+		return usagef("--compare does not go with --html or --plot")
 	case bool(f.asJSON) && f.ids:
 		return usagef("--ids does not go with --json")
 	}

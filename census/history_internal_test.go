@@ -1,0 +1,200 @@
+package census
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// monday is a Monday at midnight.
+var monday = uint32(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Unix())
+
+// steady returns a history of weeks with perMinute ids in every minute, and no gaps.
+func steady(weeks int, perMinute int32) *history {
+	h := newHistory(secondRange{monday, monday + uint32(weeks)*7*secondsPerDay - 1})
+	for i := range h.minutes {
+		h.minutes[i] = perMinute
+	}
+	return h
+}
+
+// clear removes the ids of minutes.
+func (h *history) clear(from, to int) { clear(h.minutes[from:to]) }
+
+// describe returns events as text, with their times in minutes.
+func (h *history) describe(events []Event) string {
+	var out []string
+	for _, e := range events {
+		minute := func(t time.Time) int64 { return (t.Unix() - int64(h.from)) / 60 }
+		out = append(out, fmt.Sprintf("%s %d-%d %d %s", e.Kind, minute(e.Start), minute(e.End), e.Size, e.Confidence))
+	}
+	return strings.Join(out, ", ")
+}
+
+const week = 7 * 24 * 60 // minutes
+
+// TestThresholdsOfSilences holds how long a silence must be, and in how long a history.
+func TestThresholdsOfSilences(t *testing.T) {
+	// 2 (ln n + 7) ids, of 10 weeks: 37.04.
+	if need := steady(10, 1).silence(); math.Abs(need-2*(math.Log(10*week)+7)) > 1e-9 {
+		t.Errorf("%v ids are needed", need)
+	}
+	for _, test := range []struct {
+		name    string
+		weeks   int
+		silence int // minutes
+		want    string
+	}{
+		{"too short", 10, 37, ""},
+		{"long enough", 10, 38, "outage 50490-50528 38 likely"},
+		{"likely", 10, 148, "outage 50490-50638 148 likely"},
+		{"certain", 10, 149, "outage 50490-50639 149 certain"},
+		{"a short history, by day", 6, 100, "outage 50490-50590 100 likely"},
+	} {
+		h := steady(test.weeks, 1)
+		from := 5*week + 90
+		h.clear(from, from+test.silence)
+		if got := h.describe(h.outages(h.usual())); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+	for days, want := range map[int]bool{4: false, 5: true} {
+		h := newHistory(secondRange{monday, monday + uint32(days)*secondsPerDay - 1})
+		for i := range h.minutes {
+			h.minutes[i] = 1
+		}
+		if got := h.usual()[0] >= 0; got != want {
+			t.Errorf("%d days: the usual rate is known: %v", days, got)
+		}
+	}
+}
+
+// TestUsualWeeks holds how many weeks before and after an hour tell what is usual.
+func TestUsualWeeks(t *testing.T) {
+	h := steady(30, 1)
+	at := 15 * week
+	for k := 1; k <= usualPeriods; k++ {
+		for _, w := range []int{-k, k} {
+			for i := range 60 {
+				h.minutes[at+w*week+i] = int32(k + 1)
+			}
+		}
+	}
+	if got := h.usual()[at/60]; got != 60*4.5 {
+		t.Errorf("usual %v, want the median of six weeks on both sides, 270", got)
+	}
+}
+
+func TestThresholdsOfImports(t *testing.T) {
+	for ids, want := range map[int32]string{
+		150: "", // ten times the usual ten minutes, and 50
+		151: "import 50400-50401 141 likely",
+	} {
+		h := steady(10, 1)
+		h.clear(5*week, 5*week+10)
+		h.minutes[5*week] = ids
+		if got := h.describe(h.imports(h.usual())); got != want {
+			t.Errorf("%d ids in ten minutes: %s, want %s", ids, got, want)
+		}
+	}
+}
+
+func TestThresholdsOfDeletions(t *testing.T) {
+	const perDay = 24 * 60
+	for _, test := range []struct {
+		name  string
+		days  int
+		share float64
+		want  string
+	}{
+		{"not enough", 3, 0.30, ""},
+		{"enough", 3, 0.31, "deletion 50400-54720 1920 likely"},
+		{"a single day", 1, 0.31, "deletion 50400-51840 640 possible"},
+	} {
+		h := steady(10, 1)
+		for d := range test.days {
+			gone := int64(perDay * test.share / (1 - test.share))
+			h.gaps[5*7*24+24*d] = gone
+		}
+		got := h.describe(h.deletions())
+		fields, wanted := strings.Fields(got), strings.Fields(test.want)
+		if len(fields) == 4 && len(wanted) == 4 {
+			fields[2], wanted[2] = "", "" // the size is rounded
+		}
+		if !slices.Equal(fields, wanted) {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+	// All ids of a day are gone, and the counters went on.
+	h := steady(10, 1)
+	h.clear(5*week, 5*week+perDay)
+	h.gaps[5*7*24] = perDay
+	if got := h.describe(h.outages(h.usual())); got != "deletion 50400-51840 1440 likely" {
+		t.Errorf("nothing of a day: %s", got)
+	}
+	h.gaps[5*7*24] = perDay / 2
+	if got := h.describe(h.outages(h.usual())); got != "outage 50400-51840 1440 certain" {
+		t.Errorf("nothing of a day, with few gaps: %s", got)
+	}
+}
+
+func TestDeployments(t *testing.T) {
+	const hour = secondsPerHour
+	lives := func(n, from, to int) (out []life) {
+		for range n {
+			out = append(out, life{monday + uint32(from), monday + uint32(to), 1000})
+		}
+		return out
+	}
+	for _, test := range []struct {
+		name  string
+		lives [][]life
+		want  string
+	}{
+		{"three of three", [][]life{lives(3, 0, 10*hour), lives(3, 10*hour+20, 20*hour)}, "deployment 600-600 3 likely"},
+		{"two of two", [][]life{lives(2, 0, 10*hour), lives(2, 10*hour+20, 20*hour)}, "restart 600-600 2 possible"},
+		{"three of six", [][]life{lives(3, 0, 20*hour), lives(3, 0, 10*hour), lives(3, 10*hour+20, 20*hour)}, "deployment 600-600 3 likely"},
+		{"three of seven", [][]life{lives(4, 0, 20*hour), lives(3, 0, 10*hour), lives(3, 10*hour+20, 20*hour)}, "restart 600-600 3 possible"},
+		{"an end alone", [][]life{lives(3, 0, 20*hour), lives(3, 0, 10*hour)}, ""},
+		{"a begin alone", [][]life{lives(3, 0, 20*hour), lives(3, 10*hour, 20*hour)}, ""},
+		{"an end long before", [][]life{lives(3, 0, 10*hour), lives(3, 14*hour, 24*hour)}, ""},
+	} {
+		h := newHistory(secondRange{monday, monday + 30*hour})
+		for _, l := range slices.Concat(test.lives...) {
+			h.live(l)
+		}
+		if got := h.describe(h.deployments()); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestRates(t *testing.T) {
+	h := newHistory(secondRange{monday, monday + 800*secondsPerDay - 1})
+	for i := range h.minutes {
+		if i%60 == 0 {
+			h.minutes[i] = 2
+		}
+		if i/(24*60) >= 800-365 && i%60 == 30 {
+			h.minutes[i] = 1 // half as many more in the last year
+		}
+	}
+	h.minutes[10_000] = 99
+	r := h.rates(time.UTC, nil)
+	if r.TypicalDay != 48 || r.Growth == nil || math.Abs(*r.Growth-0.5) > 0.01 || len(r.Week) != 168 {
+		t.Errorf("%+v", r)
+	}
+	for i, want := range []Peak{{Minute, h.minute(10_000), 99}, {Hour, h.minute(9960), 101}, {Day, h.minute(8640), 147}} {
+		if got := r.Busiest[i]; got.Length != want.Length || !got.Start.Equal(want.Start) || got.IDs != want.IDs {
+			t.Errorf("busiest %+v, want %+v", got, want)
+		}
+	}
+	// An import is not part of the usual week.
+	event := Event{Kind: Import, Start: h.minute(10_000), End: h.minute(10_001)}
+	if with, without := r.Week[10_000/60%168], h.rates(time.UTC, []Event{event}).Week[10_000/60%168]; with <= without || without > 3 {
+		t.Errorf("the hour of the import has %v ids, %v without it", with, without)
+	}
+}
