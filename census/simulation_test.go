@@ -361,3 +361,27 @@ func TestFaultyProcessesAreFound(t *testing.T) {
 		}
 	}
 }
+
+// TestGapsAreCountedWithinRuns counts the gaps of processes that restart again and again
+// with the same process value.
+func TestGapsAreCountedWithinRuns(t *testing.T) {
+	wrong := 0
+	for seed := range uint64(40) {
+		s := &simulation{Rand: rand.New(rand.NewPCG(seed, 5)), byID: true}
+		m := s.maker()
+		m.kept, m.rate, m.elsewhere = 0.5, 2, 0
+		healthy[1].play(s, m)
+		slices.SortStableFunc(s.stored, func(a, b stored) int { return a.id.Compare(b.id) })
+		p := s.report(t).TopProcesses[0]
+		if p.Shared || p.ClockStepped {
+			t.Errorf("seed %d: %+v", seed, p)
+		}
+		if math.Abs(float64(p.Gaps-s.gaps)) > 0.05*float64(s.gaps) {
+			wrong++
+			t.Logf("seed %d: %d gaps, %d restarts, want %d gaps", seed, p.Gaps, p.Jumps, s.gaps)
+		}
+	}
+	if wrong > 2 { // by chance a run begins just above the one before
+		t.Errorf("%d of 40 have wrong gaps", wrong)
+	}
+}

@@ -2,15 +2,19 @@ package report_test
 
 import (
 	"encoding/binary"
+	"encoding/xml"
 	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/report"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -65,9 +69,11 @@ var (
 	deployments            int = 0
 )
 
-// newStory plays ten years: four processes at first and twelve at the end, deployed
+// playStory plays ten years: four processes at first and twelve at the end, deployed
 // every month, more ids by day than by night and more every year.
-func newStory() *story {
+var newStory = sync.OnceValue(playStory)
+
+func playStory() *story {
 	s := &story{Rand: rand.New(rand.NewPCG(10, 10))}
 	start := date("2016-11-21 00:00")
 	var fleet []*program
@@ -194,5 +200,49 @@ func TestStory(t *testing.T) {
 	}
 	if deployments < 110 || deployments > 125 {
 		t.Errorf("%d deployments of 119", deployments)
+	}
+}
+
+// TestStoryIsReadable holds that each planted event is in words in the text and on the
+// page, which has no script and needs no other file.
+func TestStoryIsReadable(t *testing.T) {
+	r := newStory().report(t)
+	var text, page, drawing strings.Builder
+	for _, err := range []error{
+		report.WriteText(&text, r, report.Screen{}), report.WriteHTML(&page, r), report.WritePlot(&drawing, r),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, label := range []string{"deleted 61 %", "outage 6h", "import 41,", "2 at once", "clock -"} {
+		for name, out := range map[string]string{"text": text.String(), "page": page.String(), "plot": drawing.String()} {
+			if !strings.Contains(out, label) {
+				t.Errorf("%s: no %q", name, label)
+			}
+		}
+	}
+	for _, sentence := range []string{
+		"deployments", "typical day", "busiest second", "in the last year", "an outage shorter than about", "9fff3cbe2d", "are older than a year",
+	} {
+		if !strings.Contains(text.String(), sentence) || !strings.Contains(page.String(), sentence) {
+			t.Errorf("no %q", sentence)
+		}
+	}
+	for _, line := range strings.Split(text.String(), "\n") {
+		if n := utf8.RuneCountInString(line); n > 80 {
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
+	for _, part := range []string{"narrow-only", "wide-only", "Processes alive", `class="faulty"`, "@media print", "missing"} {
+		if !strings.Contains(page.String(), part) {
+			t.Errorf("the page has no %q", part)
+		}
+	}
+	if strings.Contains(page.String(), "<script") || strings.Contains(page.String(), "http") {
+		t.Error("the page needs something else")
+	}
+	if !strings.HasPrefix(drawing.String(), "<svg ") || xml.Unmarshal([]byte(drawing.String()), new(struct{})) != nil {
+		t.Errorf("plot: %.200s", drawing.String())
 	}
 }
