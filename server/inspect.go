@@ -140,6 +140,7 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 	deadline := s.options.Now().Add(traceTime)
 	unknown := map[string]wire.Trace{} // by process value
 	var found []inspected
+	var ignored []badPiece
 	for piece := range paste.ScanString(text) {
 		if len(found) == maxRows {
 			data.More++
@@ -150,6 +151,12 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 		if err == nil {
 			in.Before, in.After = piece.Before, piece.After
 			in.Inspection, err = s.inspect(r.Context(), piece.Text, &inspect.Options{}, false)
+		}
+		if errors.Is(err, paste.ErrNoID) { // a line of a log, which matters only if there is nothing else
+			if ignored == nil {
+				ignored = []badPiece{{piece.Line, err.Error()}}
+			}
+			continue
 		}
 		if err != nil {
 			if len(data.Bad) < maxBad {
@@ -166,6 +173,9 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 			}
 		}
 		found = append(found, in)
+	}
+	if len(found) == 0 && data.Bad == nil {
+		data.Bad = ignored
 	}
 	if len(found) <= maxCards {
 		data.Cards = found
