@@ -81,7 +81,7 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 	if err != nil {
 		return out, nil // an id of another format
 	}
-	trace, err := s.trace(ctx, oid)
+	trace, err := s.wireTrace(ctx, oid)
 	if err != nil {
 		out.TraceError = err.Error()
 		return out, nil
@@ -92,8 +92,25 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 			out = towire.Inspection(report)
 		}
 	}
-	out.Trace = new(towire.Trace(trace))
+	out.Trace = &trace
 	return out, nil
+}
+
+// wireTrace returns the trace of an id, at most traceLife old.
+func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, error) {
+	asked := time.Now()
+	if t, ok := s.traces.get(id, asked); ok {
+		return t, nil
+	}
+	found, err := s.trace(ctx, id)
+	if err != nil {
+		return wire.Trace{}, err
+	}
+	t := towire.Trace(found)
+	if found.Verdict == registry.Known {
+		s.traces.put(id, t, asked)
+	}
+	return t, nil
 }
 
 func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, error) {
@@ -200,15 +217,14 @@ func (s *Server) pageTrace(ctx context.Context, text string, unknown map[string]
 	if t, ok := unknown[value]; ok {
 		return &t, nil
 	}
-	found, err := s.trace(ctx, id)
+	t, err := s.wireTrace(ctx, id)
 	if errors.Is(err, errNoStore) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	t := towire.Trace(found)
-	if found.Verdict == registry.Unknown && found.Classic == nil && len(unknown) < maxUnknown {
+	if t.Verdict == string(registry.Unknown) && t.Classic == nil && len(unknown) < maxUnknown {
 		unknown[value] = t
 	}
 	return &t, nil

@@ -37,6 +37,7 @@ type Server struct {
 	cut         context.Context             // ends when uploads must end
 	cutNow      context.CancelFunc
 	reports     reportCache
+	traces      traceCache
 	alive       aliveCount
 }
 
