@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -217,13 +218,13 @@ func TestLockHonoursSignalsWhileWaiting(t *testing.T) {
 func TestLockEndsTheCommandBeforeTheTTL(t *testing.T) {
 	server := testenv.Redis(t)
 	proxy := testenv.NewProxy(t, server.Addr)
-	stubborn := startLock(t, nil, "job", "--locks", proxy.URL(), "--ttl", "3s", "--grace", "1s", "--", "sh", "-c", `trap 'echo term' TERM
+	stubborn := startLock(t, nil, "job", "--locks", proxy.URL(), "--ttl", "8s", "--grace", "1s", "--", "sh", "-c", `trap 'echo term' TERM
 sleep 1000 >/dev/null 2>&1 & echo $!
 while :; do date +%s%N; sleep 0.01; done`)
 	child := stubborn.line()
 	proxy.Cut(true, true)
 	next := startLock(t, nil, "job", "--locks", server.URL(), "--", "date", "+%s%N")
-	var last, began int64
+	var last, began, warned int64
 	asked := false
 	for stubborn.lines.Scan() {
 		if stubborn.lines.Text() == "term" {
@@ -231,12 +232,26 @@ while :; do date +%s%N; sleep 0.01; done`)
 			continue
 		}
 		last, _ = strconv.ParseInt(stubborn.lines.Text(), 10, 64)
+		if asked && warned == 0 {
+			warned = last
+		}
 	}
 	if got := stubborn.code(); got != exitLockLost {
 		t.Errorf("exit code %d, want %d; stderr: %s", got, exitLockLost, stubborn.stderr.String())
 	}
 	if !asked {
 		t.Error("the command was killed without being asked to end")
+	}
+	// It is killed after the grace, a twentieth of the TTL before the end.
+	ends := regexp.MustCompile(`it ends in (\S+)`).FindStringSubmatch(stubborn.stderr.String())
+	if ends == nil {
+		t.Fatalf("stderr: %s", stubborn.stderr.String())
+	}
+	if left, err := time.ParseDuration(ends[1]); err != nil || left <= time.Second || left > 1400*time.Millisecond {
+		t.Errorf("the lock ends in %v, %v; want 1.4s, or a little less", left, err)
+	}
+	if took := time.Duration(last - warned); took > 1350*time.Millisecond {
+		t.Errorf("the command was killed %v after it was asked to end, want 1s", took)
 	}
 	began, _ = strconv.ParseInt(next.line(), 10, 64)
 	if last == 0 || began <= last {

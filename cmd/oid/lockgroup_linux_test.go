@@ -59,14 +59,20 @@ func TestLockLostWhateverTheCommandReturns(t *testing.T) {
 }
 
 // The command ends on SIGTERM and its children do not, one of them in a process
-// group of its own. They are killed before the next holder begins.
+// group of its own. They are killed before the next holder begins, also with --leave.
 func TestLockEndsDescendantsBeforeTheNextHolder(t *testing.T) {
+	for _, flags := range [][]string{nil, {"--leave"}} {
+		t.Run(strings.Join(flags, ""), func(t *testing.T) { endsDescendants(t, flags) })
+	}
+}
+
+func endsDescendants(t *testing.T, flags []string) {
 	server := testenv.Redis(t)
 	proxy := testenv.NewProxy(t, server.Addr)
 	log := filepath.Join(t.TempDir(), "log")
 	write := `trap "" TERM; while :; do date +%s%N >>` + log + `; sleep 0.01; done`
-	first := startLock(t, nil, "job", "--locks", proxy.URL(), "--ttl", "2s", "--", "sh", "-c",
-		`sh -c '`+write+`' & bash -c 'set -m; sh -c '"'`+write+`'"' & wait' & echo held; wait`)
+	first := startLock(t, nil, append(append([]string{"job", "--locks", proxy.URL(), "--ttl", "2s"}, flags...), "--", "sh", "-c",
+		`sh -c '`+write+`' & bash -c 'set -m; sh -c '"'`+write+`'"' & wait' & echo held; wait`)...)
 	first.line()
 	testenv.Await(t, "the children write", func() error { _, err := os.Stat(log); return err })
 	proxy.Cut(true, true)
@@ -235,7 +241,7 @@ func TestLockKillsProcessesThatStartOthers(t *testing.T) {
 	proxy := testenv.NewProxy(t, server.Addr)
 	log := filepath.Join(t.TempDir(), "log")
 	h := startLock(t, nil, "job", "--locks", proxy.URL(), "--ttl", "2s", "--", "bash", "-c",
-		`trap "" TERM; set -m; echo held; next() { echo $BASHPID >>`+log+`; [ "$(wc -l <`+log+`)" -gt 2000 ] || { sleep 0.05; next & }; }; next`)
+		`trap "" TERM; set -m; echo held; next() { echo $BASHPID >>`+log+`; [ "$(wc -l <`+log+`)" -gt 2000 ] || next & }; next`)
 	h.line()
 	proxy.Cut(true, true)
 	if got := h.code(); got != exitLockLost {

@@ -53,6 +53,20 @@ func TestLockStopsAndContinuesLikeAnyJob(t *testing.T) {
 	s.expect("job: free.*" + prompt)
 }
 
+// After fg the command has the terminal at once, as it had before. (The command is not
+// dash: that hangs when a program is stopped that it is just starting by vfork.)
+func TestLockCommandIsInFrontAgain(t *testing.T) {
+	s := interactiveShell(t)
+	s.run(`oid lock job -- bash -c 'trap "read -r line </proc/self/stat; set -- \$line; [ \$5 = \$8 ] && echo in fr\"\"ont || echo beh\"\"ind" CONT; trap "exit 0" INT; echo wor""king; while :; do sleep 0.02; done'`)
+	s.expect("working")
+	s.press(ctrlZ)
+	s.expect("Stopped.*" + prompt)
+	s.run("fg")
+	s.expect("\r\nin front")
+	s.press(ctrlC)
+	s.expect(prompt)
+}
+
 func TestLockEndsWithCtrlC(t *testing.T) {
 	s := interactiveShell(t)
 	s.run(`oid lock job -- sh -c 'echo wor""king; exec sleep 1000'`)
