@@ -9,16 +9,7 @@ import (
 const lockHelp = `Run a command while holding the lock called NAME. oid waits until the lock is
 free, runs the command, and releases the lock when the command has ended.
 
---locks or the variable OID_LOCKS chooses where locks are held:
-  file:FOLDER          in files, for the programs of this machine; file: alone,
-                       the default, means a folder in your data folder
-  redis://HOST:PORT    in Redis, for many machines; rediss:// uses TLS, and
-                       unix:///SOCKET a socket. A Redis Cluster is
-                       redis://HOST1:PORT?addr=HOST2:PORT
-  redis-sentinel://HOST1:PORT,HOST2:PORT/MASTER
-                       in the primary called MASTER, which the Sentinels know
-  postgres://..., mongodb://..., sqlite:PATH
-                       in a store; the URL is that of --store in other commands
+` + locksHelp + `
 
 The command runs in a process group of its own, in the foreground of the terminal
 if oid is there. oid passes signals on to the group; Ctrl-Z stops oid and the

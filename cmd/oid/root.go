@@ -40,6 +40,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		}
 	}
 	root.AddCommand(newCompletionCommand(std), newVersionCommand(std))
+	root.AddCommand(newTopics()...)
 	started = new(bool)
 	for _, c := range root.Commands() {
 		if check := c.Args; check != nil {

@@ -1,0 +1,37 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// locksHelp is the table of --help about --locks.
+const locksHelp = `--locks or the variable OID_LOCKS chooses where locks are held:
+  file:FOLDER          in files, for the programs of this machine; file: alone,
+                       the default, means a folder in your data folder
+  redis://HOST:PORT    in Redis, for many machines; rediss:// uses TLS, and
+                       unix:///SOCKET a socket. A Redis Cluster is
+                       redis://HOST1:PORT?addr=HOST2:PORT
+  redis-sentinel://HOST1:PORT,HOST2:PORT/MASTER
+                       in the primary called MASTER, which the Sentinels know
+  postgres://..., mongodb://..., sqlite:PATH
+                       in a store; the URL is that of --store in other commands`
+
+const exitCodesHelp = `Every command ends with one of these:
+  0    done
+  1    failed, or at least one bad id, document or line; the others are done
+  2    wrong use
+  130  ended by Ctrl-C (SIGINT); 143 by SIGTERM
+
+"oid lock" returns the exit code of its command, or
+  123  the lock was lost while the command ran
+  124  the lock was not free in time (--wait)
+  125  oid itself failed, for example because Redis could not be reached
+  126  the command cannot be run
+  127  there is no such command`
+
+// newTopics returns the topics of help that concern several commands.
+func newTopics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "times", Short: "How to write times and time ranges", Long: timeHelp + "\n\n" + zoneHelp},
+		{Use: "urls", Short: "URLs of stores and of locks", Long: storeHelp + "\n\n" + locksHelp},
+		{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp},
+	}
+}
