@@ -56,7 +56,7 @@ func TestPlans(t *testing.T) {
 func TestLongNames(t *testing.T) {
 	s := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t)), nil)
 	long := strings.Repeat("ä", 90)
-	names := []string{"_events", "events", "events_pkey", long + "a", long + "b", strings.Repeat("x", 63), strings.Repeat("x", 64), strings.Repeat("x", store.MaxName), "^", "^0", "^1format", "^^2"}
+	names := []string{"_events", "events", "events_pkey", long + "a", long + "b", "it's " + long, strings.Repeat("x", 63), strings.Repeat("x", 64), strings.Repeat("x", store.MaxName), "^", "^0", "^1format", "^^2"}
 	for i, name := range names {
 		if _, err := s.Insert(t.Context(), name, bson.D{{Key: "_id", Value: int32(i)}}); err != nil {
 			t.Fatalf("%q: %v", name, err)

@@ -120,6 +120,16 @@ func TestWatchIsWoken(t *testing.T) {
 		f.await(t, n+1)
 		t.Logf("it came after %v", time.Since(began))
 	}
+	// The second of two notifications has to wait, and the writer closes meanwhile.
+	for range 2 {
+		if _, err := writer.Insert(t.Context(), "c", bson.D{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f.await(t, 5)
 	f.stop()
 	<-f.done
 }

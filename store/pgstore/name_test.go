@@ -1,0 +1,60 @@
+package pgstore
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/oidkit/oid/store"
+)
+
+// TestNames: a table has the collection's name as long as PostgreSQL has names of that
+// length, and otherwise one that only the same collection gets.
+func TestNames(t *testing.T) {
+	x := func(n int) string { return strings.Repeat("x", n) }
+	for name, want := range map[string]string{
+		"a": "a", "^a": "^0^a", x(63): x(63), "^" + x(60): "^0^" + x(60),
+		x(64): longName + digest(x(64)) + x(29), "^" + x(61): longName + digest("^"+x(61)) + "^" + x(28),
+	} {
+		got := encodeName(name)
+		if got != want || len(got) > maxIdentifier {
+			t.Errorf("table of %q is %q, want %q", name, got, want)
+		}
+		if back, ok := decodeName(got, name); back != name || !ok {
+			t.Errorf("collection of table %q with comment %q: %q, %v", got, name, back, ok)
+		}
+	}
+	for name, comment := range map[string]string{formatTable: "", encodeName(x(64)): "", encodeName(x(65)): x(64), "^2something": "something"} {
+		if got, ok := decodeName(name, comment); ok {
+			t.Errorf("table %q with comment %q is taken for that of %q", name, comment, got)
+		}
+	}
+}
+
+// TestBoundsThatAreTooLong: what is left of a bound that is longer than a key can be is
+// on the same side of all keys.
+func TestBoundsThatAreTooLong(t *testing.T) {
+	bound, err := store.String(strings.Repeat("m", MaxString+5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, args := condition(store.Range{From: bound, To: bound}, false, nil)
+	for text, below := range map[string]bool{
+		"a": true, "m": true, strings.Repeat("m", MaxString-1): true, strings.Repeat("m", MaxString): true,
+		strings.Repeat("m", MaxString-1) + "n": false, "n": false,
+	} {
+		key, err := store.String(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := encode(key)
+		if err != nil || key.Compare(bound) < 0 != below {
+			t.Fatal(err, below)
+		}
+		for _, arg := range args {
+			if bytes.Compare(b, arg.([]byte)) < 0 != below {
+				t.Errorf("%.10q of %d bytes is below the bound: %v, want %v", text, len(text), !below, below)
+			}
+		}
+	}
+}
