@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -81,7 +82,7 @@ func censusPage(v *censusView) g.Node {
 						return h.Tr(h.Td(h.Class("wide"), h.A(h.Href("/census/"+p.ID), g.Text(strings.Join(p.Names, ", ")))),
 							h.Td(h.Class("n"), g.Text(humanize.Comma(p.IDs))), h.Td(timeNode(p.Time)))
 					})))),
-				soft(g.Text("The last reports, kept in memory until the server stops.")),
+				soft(g.Text(kept)),
 			}
 		})),
 	}
@@ -99,6 +100,7 @@ func (s *Server) showReport(w http.ResponseWriter, r *http.Request) {
 		h.P(h.Class("back"), h.A(h.Href("/census"), g.Text("Another file"))),
 		h.Div(h.ID("result"), h.Class("report"), h.Data("report", id.String()),
 			g.NodeFunc(func(w io.Writer) error { return report.WriteFragment(w, found) })),
+		soft(g.Text(kept)),
 	})
 }
 
@@ -203,6 +205,9 @@ type cachedReport struct {
 // maxReports bounds the memory: a report has some examples, and the counts of a
 // timeline for each process that it lists.
 const maxReports = 32
+
+// kept says how long a report has its link.
+var kept = fmt.Sprintf("The server keeps the last %d reports, each under its link, in memory until it stops.", maxReports)
 
 func (c *reportCache) put(id objectid.ID, r *census.Report) {
 	c.mu.Lock()
