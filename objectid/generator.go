@@ -268,7 +268,8 @@ func (g *Generator) takeAt(n uint64) uint64 {
 	elapsed := time.Since(g.base)
 	now := g.now()
 	sec := second(now)
-	if !g.given && g.reseeding.jumped(elapsed, now.Sub(g.base.Round(0))) {
+	// Between two readings the goroutine may have had to wait: the clock has not jumped then.
+	if !g.given && time.Since(g.base)-elapsed < maxAge && g.reseeding.jumped(elapsed, now.Sub(g.base.Round(0))) {
 		g.Reseed()
 	}
 	if g.reseeding.options.MaxLead > 0 {

@@ -88,6 +88,23 @@ func TestSmallStepsAreNoJumps(t *testing.T) {
 	}
 }
 
+// A goroutine that waits between the readings of the two clocks sees no jump.
+func TestWaitIsNoJump(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var step, wait time.Duration
+		g := stepping(t, Modern, &step)
+		read := g.now
+		g.now = func() time.Time { time.Sleep(wait); return read() }
+		before := g.New()
+		for _, wait = range []time.Duration{5 * time.Second, 0, 5 * time.Second, 0} {
+			time.Sleep(maxAge)
+			if after := g.New(); [5]byte(after[4:]) != [5]byte(before[4:]) {
+				t.Fatalf("%v after %v", after, before)
+			}
+		}
+	})
+}
+
 // After a resume the monotonic clock has stood still: the second is right within
 // 100 ms of running time.
 func TestResumeAfterSuspend(t *testing.T) {
