@@ -152,25 +152,35 @@ func TestBomb(t *testing.T) {
 			}
 		}
 	}
-	// What expands less is read to its end.
-	random := rand.New(rand.NewPCG(1, 2))
-	sparse := &endless{size: 300 << 20, fill: func(p []byte) int {
-		n := copy(p, bytes.Repeat([]byte("x\n"), len(p)/2))
-		for range n / 800 {
-			p[random.IntN(n)] = 'y'
+	// The limit lies between data that expands a little less and a little more.
+	for ratio, stops := range map[int]bool{450: false, 560: true} {
+		const size = 280 << 20
+		random := rand.New(rand.NewPCG(1, 2))
+		noise := size / ratio // which cannot be compressed, before what vanishes
+		var b bytes.Buffer
+		w, err := zstd.NewWriter(&b)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return n
-	}}
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	if _, err := io.Copy(w, sparse); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	ratio := 300 << 20 / b.Len()
-	if _, err := read(t, &b, &census.Options{Format: source.Grep}); err != nil || ratio < 50 {
-		t.Errorf("a text that expands to %d times its size: %v", ratio, err)
+		text := &endless{size: size, fill: func(p []byte) int {
+			for i := range p {
+				p[i] = '\n'
+				if noise > 0 {
+					p[i] = byte(random.Uint32())
+					noise--
+				}
+			}
+			return len(p)
+		}}
+		if _, err := io.Copy(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = read(t, &b, &census.Options{Format: source.Grep})
+		if stopped := err != nil && strings.Contains(err.Error(), "it expands to more than 500 times"); stopped != stops {
+			t.Errorf("a text that expands to about %d times its size: %v, want a stop: %v", ratio, err, stops)
+		}
 	}
 }

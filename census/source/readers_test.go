@@ -292,6 +292,20 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestEscapesBetweenBlocks puts an escaped character with an id behind it at every place
+// where one block may end and the next begin.
+func TestEscapesBetweenBlocks(t *testing.T) {
+	for _, escape := range []string{`\u003c`, `\x3c`, `%3c`, `\b`, `\f`, `\n`, `\\`, `u`, ` `} {
+		for shift := range 40 {
+			text := strings.Repeat("z", 256<<10-shift) + escape + idA + ">"
+			r, err := read(t, strings.NewReader(text), &census.Options{Format: source.Grep})
+			if err != nil || r.IDs != 1 {
+				t.Errorf("%s %d bytes before the end of a block: %d ids, %v", escape, shift, r.IDs, err)
+			}
+		}
+	}
+}
+
 func TestPositions(t *testing.T) {
 	// Every block ends at another place, and every 1000th line is no id.
 	var text strings.Builder
