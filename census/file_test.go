@@ -142,6 +142,30 @@ func TestDamagedSaved(t *testing.T) {
 	}
 }
 
+// framed returns a saved census with this description and these ids.
+func framed(meta, ids []byte) []byte {
+	b := []byte(source.SavedMagic)
+	for _, frame := range []struct {
+		kind    byte
+		payload []byte
+	}{{'m', meta}, {'i', ids}, {'e', nil}} {
+		head := append(binary.LittleEndian.AppendUint32([]byte{frame.kind}, uint32(len(frame.payload))), frame.payload...)
+		b = append(b, binary.LittleEndian.AppendUint32(head, crc32.Checksum(head, crc32.MakeTable(crc32.Castagnoli)))...)
+	}
+	return b
+}
+
+// TestSavedPlaces reads saved censuses with an id at the last of their places and behind it.
+func TestSavedPlaces(t *testing.T) {
+	meta := []byte(`{"field":"_id","places":3,"sources":[{"name":"a","unit":"line"}],"spans":[{"place":0,"source":0,"number":0}],"collections":[{"name":""}]}`)
+	for place, good := range map[byte]bool{0: true, 2: true, 3: false, 60: false} {
+		ids := []byte{0, 1, 0xFF, 1, 0, 0, 0, 1, 0, 0, 1, 2 * place}
+		if err := census.New(nil).Read(t.Context(), "saved", bytes.NewReader(framed(meta, ids))); (err == nil) != good {
+			t.Errorf("an id at place %d of 3: %v", place, err)
+		}
+	}
+}
+
 // FuzzSaved reads frames with right checksums whose content is anything.
 func FuzzSaved(f *testing.F) {
 	random := rand.New(rand.NewPCG(1, 1))
@@ -157,17 +181,8 @@ func FuzzSaved(f *testing.F) {
 	f.Add([]byte(`{"field":"_id","places":3,"sources":[{"name":"a","unit":"line"}],"spans":[{"place":0,"source":0,"number":0}],"collections":[{"name":""}]}`), []byte("\x00\x01\xff\x01\x00\x00\x00\x01\x00\x00\x01\x00"))
 	f.Add([]byte(`{"field":"_id","places":1,"spans":[{"source":1}],"collections":[{"late":{"count":1}}]}`), []byte{})
 	f.Fuzz(func(t *testing.T, meta, ids []byte) {
-		var b bytes.Buffer
-		b.WriteString(source.SavedMagic)
-		for _, frame := range []struct {
-			kind    byte
-			payload []byte
-		}{{'m', meta}, {'i', ids}, {'e', nil}} {
-			head := append(binary.LittleEndian.AppendUint32([]byte{frame.kind}, uint32(len(frame.payload))), frame.payload...)
-			b.Write(binary.LittleEndian.AppendUint32(head, crc32.Checksum(head, crc32.MakeTable(crc32.Castagnoli))))
-		}
 		c := census.New(&census.Options{Values: true})
-		err := c.Read(t.Context(), "saved", &b)
+		err := c.Read(t.Context(), "saved", bytes.NewReader(framed(meta, ids)))
 		r, reportErr := c.Report(nil)
 		if reportErr != nil {
 			t.Fatal(reportErr)

@@ -390,6 +390,32 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 }
 
+// TestErrorsFarIntoBSON holds where reading stops, and what was read, in a file of
+// several blocks with empty documents among others.
+func TestErrorsFarIntoBSON(t *testing.T) {
+	whole, err := bson.Marshal(bson.D{{Key: "_id", Value: objectid.New()}, {Key: "text", Value: strings.Repeat("x", 77)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty := []byte{5, 0, 0, 0, 0}
+	const n = 6000
+	good := bytes.Repeat(append(bytes.Clone(whole), empty...), n)
+	r, err := read(t, bytes.NewReader(good), nil)
+	if err != nil || found(r) != fmt.Sprintf("%d ids, without %d", n, n) {
+		t.Errorf("%s, %v", found(r), err)
+	}
+	for name, bad := range map[string][]byte{
+		"a type that does not exist": {8, 0, 0, 0, 0x50, 'a', 0, 0},
+		"a length of 4":              {4, 0, 0, 0, 0},
+		"no zero byte":               {6, 0, 0, 0, 0, 1},
+	} {
+		r, err := read(t, bytes.NewReader(append(append(bytes.Clone(good), bad...), whole...)), nil)
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("stopped at byte %d: ", len(good))) || r.IDs != n {
+			t.Errorf("%s: %d ids, %v, want %d and a stop at %d", name, r.IDs, err, n, len(good))
+		}
+	}
+}
+
 // collect counts one source with its values.
 func collect(t *testing.T, data []byte) *census.Census {
 	t.Helper()

@@ -1,0 +1,103 @@
+package census
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/objectid"
+)
+
+// TestLateInBatches looks for late ids in batches of every size, and one id after the
+// other: in ids that mostly rise, with some clocks around a minute ahead of others.
+func TestLateInBatches(t *testing.T) {
+	for seed := range uint64(3000) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		now := uint32(1_600_000_000)
+		ahead, left := uint32(0), 0
+		var items []source.Item
+		for i := range uint32(300) {
+			now += random.Uint32N(2)
+			if left--; left < 0 {
+				ahead, left = 0, random.IntN(40)
+				if random.IntN(3) == 0 {
+					ahead, left = 50+random.Uint32N(30), 1+random.IntN(20)
+				}
+			}
+			r := recordOf(random.Uint64()%3, now+ahead-random.Uint32N(4), random.Uint32()>>8, i)
+			items = append(items, source.Item{ID: r.id(), Place: i})
+		}
+		want := lateIDs{}
+		var y youngest
+		for _, item := range items {
+			r := newRecord(&item.ID, item.Place)
+			if by := y.lateBy(r.second()); by > lateAfter {
+				want.add(r, by)
+			} else {
+				y.add(r.second())
+			}
+		}
+
+		l, src := newCollection(""), &Source{}
+		latest := latestSecond(time.Unix(1_700_000_000, 0))
+		var g group
+		for from := 0; from < len(items); {
+			to := min(len(items), from+1+random.IntN(60))
+			batch := make([]source.Item, to-from)
+			for i, item := range items[from:to] {
+				batch[i] = source.Item{ID: item.ID, Place: uint32(i)}
+			}
+			g.prepare(batch, objectid.Range{}, true, latest)
+			g.apply(l, src, uint32(from))
+			from = to
+		}
+		if !reflect.DeepEqual(l.late, want) || src.youngest != y {
+			t.Fatalf("seed %d: %d late ids by %d at most, want %d by %d", seed, l.late.count, l.late.most, want.count, want.most)
+		}
+		if n := l.ids.memory.len(); n != len(items) || l.taken != int64(n) {
+			t.Fatalf("seed %d: %d ids, %d taken, want %d", seed, n, l.taken, len(items))
+		}
+	}
+}
+
+// TestManyValuesInABatch groups ids of more process values than a batch tells apart.
+func TestManyValuesInABatch(t *testing.T) {
+	for _, values := range []uint64{1, 2, maxGroups - 1, maxGroups, maxGroups + 1, 3 * maxGroups} {
+		random := rand.New(rand.NewPCG(values, 1))
+		var items []source.Item
+		want := map[record]bool{}
+		for i := range uint32(5000) {
+			r := recordOf(uint64(i)%values*random.Uint64()%endOfValues, 1_600_000_000+i, i, i)
+			items = append(items, source.Item{ID: r.id(), Place: i})
+			r.lo += 7
+			want[r] = true
+		}
+		l := newCollection("")
+		var g group
+		for range 2 { // the second time with what the first has left
+			l = newCollection("")
+			g.prepare(items, objectid.Range{}, true, latestSecond(time.Unix(1_700_000_000, 0)))
+			g.apply(l, &Source{}, 7)
+		}
+		l.ids.memory.sort(1)
+		got, last := 0, uint64(0)
+		for e := range l.ids.memory.values(0, endOfValues) {
+			if v := e.value(); got > 0 && v <= last {
+				t.Errorf("%d values: %x comes after %x", values, v, last)
+			}
+			last = e.value()
+			for records := range e.spans() {
+				for _, r := range records {
+					if got++; !want[r] || r.value() != last {
+						t.Errorf("%d values: %v is not among the ids", values, r)
+					}
+				}
+			}
+		}
+		if got != len(items) {
+			t.Errorf("%d values: %d ids, want %d", values, got, len(items))
+		}
+	}
+}
