@@ -50,7 +50,7 @@ func fuzzServer(f testing.TB) *server.Server {
 	return s
 }
 
-// endpoints are where a fuzzed request goes; # stands for what is fuzzed.
+// endpoints are where a fuzzed request goes; # is replaced by the fuzzed text.
 var endpoints = []struct{ method, path, contentType string }{
 	{"POST", "/v1/ids", "application/json"},
 	{"GET", "/v1/ids/#", ""},

@@ -131,7 +131,7 @@ func TestHostileClients(t *testing.T) {
 	}
 }
 
-// leaves at the end of a body stands for a client that sends no more.
+// leaves at the end of a body means that the client sends no more.
 const leaves = "<leaves>"
 
 // Bodies that lie about their length.
@@ -139,7 +139,7 @@ func TestLyingBodies(t *testing.T) {
 	r := serve(t, server.Options{Limits: short})
 	for name, c := range map[string]struct {
 		head, body string
-		want       []int // 0 stands for no answer
+		want       []int // 0 means no answer
 	}{
 		"shorter than said":        {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n", `{"count":3}`, []int{408}},
 		"longer than said":         {"POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n", `{"count":3}{"count":5}`, []int{200}},

@@ -37,7 +37,7 @@ type Options struct {
 	Session time.Duration
 
 	// BaseURL is where clients reach the server, if not at the address of the
-	// listener: its host is answered, its path stands before all others, and with
+	// listener: its host is answered, its path comes before all others, and with
 	// https the cookie is for TLS only. Default: none.
 	BaseURL string
 	// TrustedProxies are the addresses of proxies whose X-Forwarded-For and

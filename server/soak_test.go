@@ -17,7 +17,7 @@ import (
 )
 
 // Minutes of ordinary work, beside clients that do what they can to keep others out,
-// and with a store that goes away twice: whoever needs no store is always answered, the
+// and with a store that goes away twice: requests that need no store are always answered, the
 // others are told to wait, and the memory does not grow.
 func TestSoak(t *testing.T) {
 	if !soak() {

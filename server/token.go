@@ -66,8 +66,7 @@ type sessions struct {
 	ended map[string]time.Time // those that were logged out, until they would end anyway
 }
 
-// A session is the number of its token's name, the time of its end, random bytes, and
-// a signature of these.
+// A session is the time of its end, random bytes, and a signature of these.
 const (
 	sessionRandom = 16
 	sessionHead   = 8 + sessionRandom

@@ -82,7 +82,7 @@ func serve() error {
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with whoever started this
+		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with the parent
 		cancel()
 	}()
 	return s.Serve(ctx, l)
