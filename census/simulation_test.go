@@ -26,7 +26,7 @@ type simulation struct {
 	gaps   int64   // counters that the process values without a fault did not store, within their runs
 }
 
-// source is the state of a process that makes ids.
+// maker is the state of a process that creates ids.
 type maker struct {
 	value     [5]byte
 	counter   uint32

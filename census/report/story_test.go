@@ -61,12 +61,11 @@ func date(text string) time.Time {
 
 // The planted events.
 var (
-	outageFrom, outageTo       = date("2020-03-11 09:00"), date("2020-03-11 15:00")
-	deletedFrom, deletedTo     = date("2018-06-01 00:00"), date("2018-09-01 00:00")
-	clockStep                  = date("2021-04-12 14:00")
-	forkFrom, forkTo           = date("2024-11-03 00:00"), date("2025-01-19 00:00")
-	imported                   = date("2022-02-14 21:00")
-	deployments            int = 0
+	outageFrom, outageTo   = date("2020-03-11 09:00"), date("2020-03-11 15:00")
+	deletedFrom, deletedTo = date("2018-06-01 00:00"), date("2018-09-01 00:00")
+	clockStep              = date("2021-04-12 14:00")
+	forkFrom, forkTo       = date("2024-11-03 00:00"), date("2025-01-19 00:00")
+	imported               = date("2022-02-14 21:00")
 )
 
 // playStory plays ten years: four processes at first and twelve at the end, deployed
