@@ -45,6 +45,7 @@ package redislock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -219,8 +220,8 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 			return rest, nil
 		}
 		err = errNonce
-	} else if code(err) == "" && ctx.Err() == nil && time.Since(now) >= try {
-		err = fmt.Errorf("no answer within %v", try)
+	} else if ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || code(err) == "" && time.Since(now) >= try) {
+		err = fmt.Errorf("no answer within %v", try) // to this request or to the one that opens the connection
 	} else {
 		return "", err
 	}
