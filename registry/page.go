@@ -87,10 +87,12 @@ func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
 	if q.Limit <= 0 {
 		q.Limit = 100
 	}
-	if _, _, err := r.readMarks(ctx); err != nil {
+	sources, after := q.sources(), ""
+	if _, err := get[marks](ctx, r.store, about, marksKey); errors.Is(err, store.ErrNotFound) {
+		sources = []byte{fromRecords} // of version 1: this may be a store that is only read
+	} else if err != nil {
 		return Page{}, err
 	}
-	sources, after := q.sources(), ""
 	if q.After != "" {
 		i := slices.Index(sources, q.After[0])
 		if i < 0 {
@@ -135,6 +137,16 @@ func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
 	}
 	out.Next = ""
 	return out, nil
+}
+
+// CountLiving returns how many processes are alive or late, or have ended since the
+// last [Registry.Sweep].
+func (r *Registry) CountLiving(ctx context.Context) (int64, error) {
+	n, err := r.store.Count(ctx, livingRecords, store.Range{})
+	if err != nil {
+		err = fmt.Errorf("registry: count %s: %w", livingRecords, err)
+	}
+	return n, err
 }
 
 // candidate is a process that a source has under a key; the process is nil if the

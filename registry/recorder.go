@@ -232,6 +232,7 @@ func (c *recorder) claimAgain(ctx context.Context) error {
 
 // register claims a block and stores which value the process has.
 func (c *recorder) register(ctx context.Context) error {
+	c.registry.begin(ctx)
 	if err := c.claimBlock(ctx); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
@@ -26,6 +27,8 @@ type Registry struct {
 	here        here
 	random      io.Reader     // blocks are drawn from it
 	keepSamples time.Duration // see keepSamples
+
+	begun atomic.Bool // see begin
 
 	mu      sync.Mutex
 	watched map[objectid.ID]watch    // by member

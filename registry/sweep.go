@@ -64,7 +64,7 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 		}
 		done.Living++
 		age := wall(r.options.Now).Sub(l.last.Time)
-		if l.end == nil && age.Abs() <= missed*l.interval {
+		if l.end == nil && age.Abs() <= missed*l.interval && !l.last.Time.Before(since) {
 			continue
 		}
 		found = append(found, silent{raw, &doc, l})

@@ -45,6 +45,21 @@ func (r *Registry) readMarks(ctx context.Context) (raw bson.Raw, m marks, err er
 	return nil, m, fmt.Errorf("registry: read %s: %w", about, err)
 }
 
+// begin marks a registry that is empty, so that it need not be upgraded later. It is
+// tried once and may fail.
+func (r *Registry) begin(ctx context.Context) {
+	if r.begun.Swap(true) {
+		return
+	}
+	if _, err := r.store.Get(ctx, about, key(marksKey)); !errors.Is(err, store.ErrNotFound) {
+		return
+	}
+	for range r.store.Find(ctx, processes, store.Query{Limit: 1}) {
+		return // a process, or an error
+	}
+	_, _ = r.store.Insert(ctx, about, marks{Key: marksKey, Format: format})
+}
+
 // upgrade finds the processes that version 1 of the format recorded.
 func (r *Registry) upgrade(ctx context.Context) error {
 	var raws []bson.Raw

@@ -56,17 +56,26 @@ func TestFileOfVersion1(t *testing.T) {
 		}
 	}
 	check("before the upgrade")
-	for states, want := range map[[2]registry.State]int{
-		{registry.Alive, registry.Late}: 2, {registry.Dead, registry.Ended}: 2, {}: 4,
-	} {
-		q := registry.Query{}
-		if states[0] != "" {
-			q.States = states[:]
-		}
-		if page, err := r.Page(t.Context(), q); err != nil || len(page.Processes) != want || page.Next != "" {
-			t.Errorf("%v: %d processes, %q, %v, want %d", states, len(page.Processes), page.Next, err, want)
+	lists := func() {
+		t.Helper()
+		for states, want := range map[[2]registry.State]int{
+			{registry.Alive, registry.Late}: 2, {registry.Dead, registry.Ended}: 2, {}: 4,
+		} {
+			q := registry.Query{}
+			if states[0] != "" {
+				q.States = states[:]
+			}
+			if page, err := r.Page(t.Context(), q); err != nil || len(page.Processes) != want || page.Next != "" {
+				t.Errorf("%v: %d processes, %q, %v, want %d", states, len(page.Processes), page.Next, err, want)
+			}
 		}
 	}
+	lists()
+	clock.set(time.Until(at) + time.Minute)
+	if done, err := r.Sweep(t.Context()); err != nil || done.Living != 2 || done.Ended != 1 {
+		t.Errorf("Sweep = %+v, %v, want the server that was killed moved", done, err)
+	}
+	lists()
 	check("after it")
 	for i := range 20 {
 		if _, err := r.Heartbeat(t.Context(), gpid.MustParse(beats), registry.Load{CPU: time.Duration(10+i) * time.Second}, time.Time{}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -75,9 +76,16 @@ func (b *backend) run(ctx context.Context, addr string, ready chan<- struct{}) {
 		if first {
 			close(ready)
 		}
+		life, stop := context.WithCancel(ctx)
+		var kept sync.WaitGroup
+		kept.Go(func() { b.upkeep(life) })
 		select {
 		case <-b.moved:
 		case <-ctx.Done():
+		}
+		stop()
+		kept.Wait()
+		if ctx.Err() != nil {
 			return
 		}
 		old := b.connected.Swap(nil)
@@ -147,6 +155,42 @@ func (b *backend) close(ctx context.Context) error {
 	return errors.Join(err, j.store.Close())
 }
 
+const (
+	// sweepEvery is the time between two sweeps of the registry.
+	sweepEvery = 20 * time.Second
+
+	// pruneEvery is the time between two prunes.
+	pruneEvery = time.Hour
+)
+
+// upkeep keeps the registry in order until ctx ends. Several servers of one store do
+// not hinder one another.
+func (b *backend) upkeep(ctx context.Context) {
+	j := b.connected.Load()
+	if j == nil {
+		return
+	}
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
+	pruned := time.Now()
+	for failed := false; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sweep.C:
+		}
+		_, err := j.registry.Sweep(ctx)
+		if err == nil && time.Since(pruned) > pruneEvery {
+			pruned = time.Now()
+			_, err = j.registry.Prune(ctx, nil)
+		}
+		if err != nil && ctx.Err() == nil && !failed {
+			b.options.Log.Warn("the registry cannot be kept in order", "error", err)
+		}
+		failed = err != nil
+	}
+}
+
 // ask calls the registry; name is for the metrics. It returns at the latest when
 // parent ends or the limit for the store has passed, even if the store hangs. Its
 // errors are those in known, errNoStore or errUnavailable.
@@ -205,7 +249,7 @@ func ask[T any](parent context.Context, b *backend, name string, call func(conte
 // store.
 func known(err error) bool {
 	for _, answer := range []error{
-		store.ErrNotFound, registry.ErrCollision, registry.ErrSample, registry.ErrEnded, registry.ErrSelfManaged, gpid.ErrInvalid,
+		store.ErrNotFound, registry.ErrCollision, registry.ErrSample, registry.ErrEnded, registry.ErrSelfManaged, registry.ErrCursor, gpid.ErrInvalid,
 	} {
 		if errors.Is(err, answer) {
 			return true

@@ -54,6 +54,13 @@ func TestContract(t *testing.T) {
 		t.Helper()
 		return "/v1/processes/" + url.PathEscape(decode[wire.Registered](t, r.post(t, "/v1/processes", body), 201).GPID)
 	}
+	of := func(path string) string {
+		g, err := url.PathUnescape(strings.TrimPrefix(path, "/v1/processes/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
 	one := join(`{"name":"a","pid":1,"address":"10.0.0.7:80","labels":{"k":"v"},"version":"1","interval_seconds":1}`)
 	two := join(`{"name":"b","pid":2,"sample":"` + decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":3}`), 200).IDs[0].String() + `"}`)
 	traced := decode[wire.IDs](t, r.post(t, "/v1/ids", `{}`), 200).IDs[0]
@@ -82,6 +89,11 @@ func TestContract(t *testing.T) {
 		{"GET", one + "?since=1h&limit=1", "", 200, ""},
 		{"POST", one + "/heartbeat", `{}`, 200, ""},
 		{"POST", two + "/heartbeat", `{"cpu_seconds":1.5,"memory_bytes":2,"files":3,"threads":4,"goroutines":5,"heap_bytes":6}`, 200, ""},
+		{"GET", "/v1/processes?name=a&host=h&limit=1", "", 200, ""},
+		{"GET", "/v1/processes?label=k", "", 422, ""},
+		{"GET", "/v1/processes?after=x", "", 422, ""},
+		{"POST", "/v1/heartbeats", `{"heartbeats":[{"gpid":"` + of(one) + `","cpu_seconds":1},{"gpid":"` + of(two) + `"},{"gpid":"10.0.0.9:1:1795166651598985:1"}]}`, 200, ""},
+		{"POST", "/v1/heartbeats", `{"heartbeats":[{"gpid":"x"}]}`, 422, ""},
 		{"DELETE", one + "?reason=done", "", 200, ""},
 		{"DELETE", one, "", 409, ""},
 		{"POST", one + "/heartbeat", `{}`, 409, ""},
@@ -106,6 +118,7 @@ func TestContract(t *testing.T) {
 	for path, bodies := range map[string][]string{
 		"/v1/ids":            {`{"count":0}`, `{"count":"x"}`, `{"count":1.0}`, `{`, `{"other":1}`},
 		"/v1/processes":      {`{}`, `{"name":"","pid":1}`, `{"name":"a","pid":-1}`},
+		"/v1/heartbeats":     {`{}`, `{"heartbeats":[{}]}`, `{"heartbeats":[{"gpid":1}]}`},
 		two + "/heartbeat":   {`{"memory_bytes":-1}`},
 		"/v1/census?by=days": {"x"},
 	} {

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/oidkit/oid/registry"
 )
 
 func (s *Server) addHealth() {
@@ -47,21 +45,11 @@ func (s *Server) aliveNow() float64 {
 	defer s.alive.mu.Unlock()
 	if now := time.Now(); now.After(s.alive.until) {
 		s.alive.until = now.Add(countEvery)
-		n, err := ask(context.Background(), s.backend, "count", func(ctx context.Context, r *registry.Registry) (n float64, err error) {
-			for p, err := range r.List(ctx) {
-				if err != nil {
-					return n, err
-				}
-				if p.State == registry.Alive {
-					n++
-				}
-			}
-			return n, nil
-		})
+		n, err := ask(context.Background(), s.backend, "count", countAlive)
 		if err != nil {
 			n = -1
 		}
-		s.alive.n = n
+		s.alive.n = float64(n)
 	}
 	return s.alive.n
 }

@@ -2,9 +2,10 @@ package server
 
 import (
 	"context"
-	"iter"
+	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -18,53 +19,61 @@ import (
 
 type listInput struct {
 	State   stateName `query:"state" doc:"Only processes in this state."`
+	Name    string    `query:"name" maxLength:"200" doc:"Only processes of this name."`
+	Host    string    `query:"host" maxLength:"255" doc:"Only processes on the host of this name."`
+	Label   []string  `query:"label,explode" maxItems:"20" doc:"Only processes with this label, as name=value; may be repeated."`
 	Address string    `query:"address" maxLength:"64" doc:"Only the runs at this ip:port, which shows its restarts."`
 	Limit   int       `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"How many at most."`
+	After   string    `query:"after" maxLength:"300" doc:"The next of the page before. Default: the first page."`
+}
+
+// query returns what in asks the registry for.
+func (in *listInput) query() (q registry.Query, err error) {
+	q = registry.Query{Name: in.Name, Host: in.Host, Limit: in.Limit, After: in.After}
+	if in.State != "" {
+		q.States = []registry.State{registry.State(in.State)}
+	}
+	for _, label := range in.Label {
+		name, value, err := registry.ParseLabel(label)
+		if err != nil {
+			return q, requestError{err}
+		}
+		if q.Labels == nil {
+			q.Labels = map[string]string{}
+		}
+		q.Labels[name] = value
+	}
+	if in.Address != "" {
+		q.Addr, err = gpid.ParseAddr(in.Address)
+	}
+	return q, err
 }
 
 func (s *Server) addProcesses(api huma.API) {
 	handle(s, api, operation(http.MethodGet, "/v1/processes", tagProcesses, "listProcesses", "List processes",
-		"Returns the recorded processes, by address and then in the order of their start."), s.list)
+		"Returns recorded processes, page by page: all of them, or those at an address, by address and then in the order of their start; those in one state in an order of their own, ended and dead ones latest first. A page may have fewer processes than the limit, and none, and a next one."), s.list)
 	s.mux.HandleFunc("GET /processes", s.showProcesses)
 }
 
 func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error) {
-	all := (*registry.Registry).List
-	if in.Address != "" {
-		addr, err := gpid.ParseAddr(in.Address)
-		if err != nil {
-			return wire.Processes{}, err
-		}
-		all = func(r *registry.Registry, ctx context.Context) iter.Seq2[registry.Status, error] {
-			return r.At(ctx, addr)
-		}
+	q, err := in.query()
+	if err != nil {
+		return wire.Processes{}, err
 	}
 	return ask(ctx, s.backend, "list", func(ctx context.Context, r *registry.Registry) (wire.Processes, error) {
-		out := wire.Processes{Processes: []wire.Process{}}
-		for p, err := range all(r, ctx) {
-			if err != nil {
-				return out, err
-			}
-			if in.State != "" && string(p.State) != string(in.State) {
-				continue
-			}
-			if len(out.Processes) == in.Limit {
-				out.More = true
-				break
-			}
-			out.Processes = append(out.Processes, towire.Process(p))
-		}
-		return out, nil
+		page, err := r.Page(ctx, q)
+		return wire.Processes{Processes: towire.Processes(page.Processes), More: page.Next != "", Next: page.Next}, err
 	})
 }
 
 // processesView is the data of the page with all processes.
 type processesView struct {
-	State  string
+	listInput
+	Labels string // those of listInput, separated by blanks
 	States []registry.State
-	Alive  int
+	Alive  int64
 	Rows   []processRow
-	More   bool
+	Next   string // path of the next page, or empty
 	Error  string
 }
 
@@ -82,36 +91,53 @@ const (
 )
 
 func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
-	state := r.URL.Query().Get("state")
-	data, err := ask(r.Context(), s.backend, "list", func(ctx context.Context, reg *registry.Registry) (v processesView, err error) {
-		for p, err := range reg.List(ctx) {
+	given := r.URL.Query()
+	in := listInput{
+		State: stateName(given.Get("state")), Name: given.Get("name"), Host: given.Get("host"),
+		Label: strings.Fields(given.Get("label")), Address: given.Get("address"), Limit: maxProcesses, After: given.Get("after"),
+	}
+	q, err := in.query()
+	var data processesView
+	if err == nil {
+		data, err = ask(r.Context(), s.backend, "list", func(ctx context.Context, reg *registry.Registry) (v processesView, err error) {
+			page, err := reg.Page(ctx, q)
 			if err != nil {
 				return v, err
 			}
-			if p.State == registry.Alive {
-				v.Alive++
-			}
-			switch {
-			case state != "" && string(p.State) != state:
-			case len(v.Rows) == maxProcesses:
-				v.More = true
-			default:
+			for _, p := range page.Processes {
 				row, err := newProcessRow(ctx, reg, p)
 				if err != nil {
 					return v, err
 				}
 				v.Rows = append(v.Rows, row)
 			}
-		}
-		return v, nil
-	})
+			if page.Next != "" {
+				next := maps.Clone(given)
+				next.Set("after", page.Next)
+				v.Next = "/processes?" + next.Encode()
+			}
+			v.Alive, err = countAlive(ctx, reg)
+			return v, err
+		})
+	}
 	code := http.StatusOK
 	if err != nil {
 		code = status(err)
 		data.Error = s.text(r.Context(), code, err)
 	}
-	data.State, data.States = state, registry.States
+	data.listInput, data.Labels, data.States = in, given.Get("label"), registry.States
 	s.show(w, r, code, "Processes", "/processes", processesPage(&data))
+}
+
+// countAlive returns how many processes are alive. Of more than a thousand living
+// ones it counts those that the last sweep has left.
+func countAlive(ctx context.Context, r *registry.Registry) (int64, error) {
+	const exact = 1000
+	page, err := r.Page(ctx, registry.Query{States: []registry.State{registry.Alive}, Limit: exact})
+	if err != nil || page.Next == "" {
+		return int64(len(page.Processes)), err
+	}
+	return r.CountLiving(ctx)
 }
 
 // newProcessRow plots the last minutes of a process.

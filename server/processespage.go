@@ -16,19 +16,30 @@ func processesPage(v *processesView) g.Node {
 		h.Form(h.Method("get"), h.Action("/processes"), h.Class("row"), h.Data("live", "state"),
 			h.Label(h.For("state"), g.Text("State")),
 			h.Select(h.ID("state"), h.Name("state"), h.Option(h.Value(""), g.Text("all")), g.Map(v.States, func(s registry.State) g.Node {
-				return h.Option(g.If(string(s) == v.State, h.Selected()), g.Text(string(s)))
+				return h.Option(g.If(string(s) == string(v.State), h.Selected()), g.Text(string(s)))
 			})),
+			filterField("name", "Name", v.Name), filterField("host", "Host", v.Host),
+			filterField("label", "Labels", v.Labels), filterField("address", "Address", v.Address),
 			h.Button(h.Type("submit"), g.Text("Show"))),
 		h.Div(h.ID("result"), h.Data("refresh", "5"), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return processTable(v) })),
 	}
 }
 
+// filterField is a field of the form above the list.
+func filterField(id, label, value string) g.Node {
+	return g.Group{h.Label(h.For(id), g.Text(label)), h.Input(h.ID(id), h.Name(id), h.Value(value), h.MaxLength("200"))}
+}
+
+func nextPage(href string) g.Node {
+	return g.If(href != "", g.Group{g.Text("; "), h.A(h.Href(href), g.Text("next page"))})
+}
+
 func processTable(v *processesView) g.Node {
 	if len(v.Rows) == 0 {
-		return g.Group{soft(g.Textf("%d alive", v.Alive)), h.P(g.Text("No processes."))}
+		return g.Group{soft(g.Textf("%d alive", v.Alive), nextPage(v.Next)), h.P(g.Text("No processes."))}
 	}
 	return g.Group{
-		soft(g.Textf("%d alive", v.Alive), g.If(v.More, g.Textf("; only the first %d are shown", len(v.Rows)))),
+		soft(g.Textf("%d alive", v.Alive), nextPage(v.Next)),
 		panel("scroll", "Processes", h.Table(h.Class("list"),
 			columns("process", "state", "processors", "memory", "started", "process value"),
 			h.TBody(g.Map(v.Rows, processRowNode)))),

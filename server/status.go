@@ -62,7 +62,7 @@ func status(err error) int {
 		{http.StatusRequestTimeout, []error{errTooSlow, errSlowest, errSlowBody}},
 		{http.StatusServiceUnavailable, []error{errUnavailable, errNoStore, errBusy, errMemory, errStopping}},
 		{http.StatusUnprocessableEntity, []error{
-			inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, registry.ErrSample,
+			inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, registry.ErrSample, registry.ErrCursor,
 			source.ErrEmpty, source.ErrFormat, census.ErrTooFine,
 		}},
 	} {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -23,6 +25,11 @@ type listing struct {
 	all    bool
 	at     string
 	name   string
+	host   string
+	labels []string
+	state  string
+	limit  int
+	after  string
 	asJSON jsonFlag
 	zone   zone
 }
@@ -64,10 +71,9 @@ CPU is the average since the process started.
 			if every < 100*time.Millisecond {
 				return usagef("--every %v: want 100ms or more", every)
 			}
-			if l.at != "" {
-				if _, err := gpid.ParseAddr(l.at); err != nil {
-					return usageError{fmt.Errorf("--at: %w", err)}
-				}
+			q, err := l.query()
+			if err != nil {
+				return err
 			}
 			r, s, err := where.openRegistry(ctx)
 			if err != nil {
@@ -75,9 +81,9 @@ CPU is the average since the process started.
 			}
 			defer closing(s, &err)
 			if !watch {
-				return l.write(ctx, std, r)
+				return l.write(ctx, std, r, q)
 			}
-			return l.watch(ctx, std, r, every)
+			return l.watch(ctx, std, r, q, every)
 		},
 	}
 	where.addFlag(cmd)
@@ -85,6 +91,11 @@ CPU is the average since the process started.
 	f.BoolVarP(&l.all, "all", "a", false, "also list processes that are dead or ended")
 	f.StringVar(&l.at, "at", "", "list all runs at this `ADDRESS`, ip:port")
 	f.StringVar(&l.name, "name", "", "list only processes of this `NAME`")
+	f.StringVar(&l.host, "host", "", "list only processes on the `HOST` of this name")
+	f.StringArrayVar(&l.labels, "label", nil, "list only processes with this label, `NAME=VALUE`; may be repeated")
+	f.StringVar(&l.state, "state", "", "list only processes in this `STATE`: alive, late, dead or ended")
+	f.IntVar(&l.limit, "limit", 0, "list at most `N` processes, and show how to go on; 0 lists all")
+	f.StringVar(&l.after, "after", "", "go on after a list with --limit, at its `CURSOR`")
 	f.BoolVarP(&watch, "watch", "w", false, "repeat the list until interrupted")
 	f.DurationVar(&every, "every", 2*time.Second, "with --watch, the `TIME` between two lists")
 	l.asJSON.addFlag(cmd, jsonObjects)
@@ -94,7 +105,7 @@ CPU is the average since the process started.
 
 // watch writes the list until ctx ends. On a terminal each list replaces the one
 // before.
-func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, every time.Duration) error {
+func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, q registry.Query, every time.Duration) error {
 	clear, between := "", ""
 	if f, ok := std.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		clear = "\x1b[H\x1b[2J"
@@ -107,7 +118,7 @@ func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, 
 		if _, err := io.WriteString(std.out, clear); err != nil {
 			return err
 		}
-		if err := l.write(ctx, std, r); err != nil {
+		if err := l.write(ctx, std, r, q); err != nil {
 			return err
 		}
 		select {
@@ -121,40 +132,72 @@ func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, 
 	}
 }
 
-// processes returns the processes to list, and counts in hidden those that are not
-// listed because they are dead or ended.
-func (l *listing) processes(ctx context.Context, r *registry.Registry, hidden *int64) iter.Seq2[registry.Status, error] {
-	seq := r.List(ctx)
-	if l.at != "" {
-		addr, _ := gpid.ParseAddr(l.at) // checked before
-		seq = r.At(ctx, addr)
+// query returns what the flags ask for.
+func (l *listing) query() (q registry.Query, err error) {
+	q = registry.Query{Name: l.name, Host: l.host, Limit: 1000, After: l.after}
+	switch {
+	case l.state != "":
+		if !slices.Contains(registry.States, registry.State(l.state)) {
+			return q, usagef("--state %q: want alive, late, dead or ended", l.state)
+		}
+		q.States = []registry.State{registry.State(l.state)}
+	case !l.all && l.at == "":
+		q.States = []registry.State{registry.Alive, registry.Late}
 	}
-	return func(yield func(registry.Status, error) bool) {
-		for p, err := range seq {
-			if err == nil && l.name != "" && p.Name != l.name {
-				continue
-			}
-			if err == nil && !l.all && l.at == "" && p.State != registry.Alive && p.State != registry.Late {
-				*hidden++
-				continue
-			}
-			if !yield(p, err) {
-				return
-			}
+	for _, label := range l.labels {
+		name, value, err := registry.ParseLabel(label)
+		if err != nil {
+			return q, usagef("--label %q: want NAME=VALUE", label)
+		}
+		if q.Labels == nil {
+			q.Labels = map[string]string{}
+		}
+		q.Labels[name] = value
+	}
+	if l.at != "" {
+		if q.Addr, err = gpid.ParseAddr(l.at); err != nil {
+			return q, usageError{fmt.Errorf("--at: %w", err)}
+		}
+	}
+	if l.limit < 0 {
+		return q, usagef("--limit %d: want 0 or more", l.limit)
+	}
+	return q, nil
+}
+
+// processes returns the processes that q selects, at most l.limit, and the cursor of
+// the rest.
+func (l *listing) processes(ctx context.Context, r *registry.Registry, q registry.Query) (found []registry.Status, next string, err error) {
+	for {
+		if l.limit > 0 {
+			q.Limit = min(q.Limit, l.limit-len(found))
+		}
+		page, err := r.Page(ctx, q)
+		if errors.Is(err, registry.ErrCursor) {
+			return nil, "", usagef("--after %q: want the cursor that a list with the same flags has shown", l.after)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		found, q.After = append(found, page.Processes...), page.Next
+		if page.Next == "" || l.limit > 0 && len(found) >= l.limit {
+			return found, page.Next, nil
 		}
 	}
 }
 
-func (l *listing) write(ctx context.Context, std streams, r *registry.Registry) error {
+func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, q registry.Query) error {
+	found, next, err := l.processes(ctx, r, q)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(found, func(a, b registry.Status) int {
+		return cmp.Or(a.GPID.Addr().Compare(b.GPID.Addr()), a.GPID.Start().Compare(b.GPID.Start()))
+	})
 	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-	var n, hidden int64
-	for p, err := range l.processes(ctx, r, &hidden) {
-		if err != nil {
-			return err
-		}
-		n++
+	for i, p := range found {
 		err := l.asJSON.emit(std.out, towire.Process(p), func(io.Writer) error {
-			if n == 1 {
+			if i == 0 {
 				fmt.Fprintln(table, "STATE\tNAME\tGPID\tHOST\tVALUE\tSTARTED\tUP\tHEARTBEAT\tCPU\tMEMORY\tFILES\tTHREADS")
 			}
 			_, err := fmt.Fprintln(table, row(p, l.zone.now()))
@@ -167,11 +210,35 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry) 
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	switch {
-	case bool(l.asJSON):
-	case hidden > 0:
-		std.warn("%s hidden; use --all", phrase.Count(hidden, "ended process", "ended processes"))
-	case n == 0:
+	if next != "" {
+		std.warn("there are more; use --after %s", next)
+		return nil
+	}
+	return l.explain(ctx, std, r, q, len(found))
+}
+
+// maxHidden is up to how many hidden processes are counted.
+const maxHidden = 1000
+
+// explain writes how many processes are hidden, or that there are none.
+func (l *listing) explain(ctx context.Context, std streams, r *registry.Registry, q registry.Query, listed int) error {
+	if l.asJSON {
+		return nil
+	}
+	var hidden registry.Page
+	if !l.all && l.at == "" && l.state == "" {
+		var err error
+		q.States, q.Limit, q.After = []registry.State{registry.Dead, registry.Ended}, maxHidden, ""
+		if hidden, err = r.Page(ctx, q); err != nil {
+			return err
+		}
+	}
+	switch n := len(hidden.Processes); {
+	case hidden.Next != "":
+		std.warn("%d or more ended processes hidden; use --all", n)
+	case n > 0:
+		std.warn("%s hidden; use --all", phrase.Count(int64(n), "ended process", "ended processes"))
+	case listed == 0:
 		std.warn("no processes recorded")
 	}
 	return nil

@@ -151,12 +151,40 @@ type Kernel struct {
 	StartTicks   uint64 `json:"start_ticks" doc:"Time from boot to the start of the process, in units of 10 ms."`
 }
 
-// Processes is a list of processes, by address and then in the order of their
-// start.
+// Processes is a page of a list of processes.
 type Processes struct {
 	Processes []Process `json:"processes" nullable:"false"`
-	// More is set if the limit cut the list.
-	More bool `json:"more,omitempty" doc:"There are more than the limit."`
+	// More is set if there may be a next page.
+	More bool `json:"more,omitempty" doc:"There may be more."`
+	// Next is the cursor of the next page, empty after the last one.
+	Next string `json:"next,omitempty" doc:"What to give as after for the next page."`
+}
+
+// Heartbeats are the heartbeats of many processes, as those of a host.
+type Heartbeats struct {
+	Heartbeats []HeartbeatOf `json:"heartbeats" nullable:"false" maxItems:"10000"`
+}
+
+// HeartbeatOf is the heartbeat of one of several processes.
+type HeartbeatOf struct {
+	GPID string `json:"gpid" maxLength:"120" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	Heartbeat
+}
+
+// HeartbeatResults is the answer to Heartbeats.
+type HeartbeatResults struct {
+	Recorded int64              `json:"recorded" doc:"How many heartbeats are recorded."`
+	Problems []HeartbeatProblem `json:"problems,omitempty" doc:"The heartbeats with a problem, in their order."`
+}
+
+// HeartbeatProblem says what is wrong with one of several heartbeats.
+type HeartbeatProblem struct {
+	GPID   string `json:"gpid"`
+	Status int    `json:"status" doc:"The status that the heartbeat alone would have. With 404 or 409 register again, unless it is a collision."`
+	Detail string `json:"detail"`
+	// Rivals are other live processes with the same process value; the heartbeat is
+	// recorded.
+	Rivals []string `json:"rivals,omitempty" doc:"GPIDs of other live processes with the same process value: a collision. The heartbeat is recorded."`
 }
 
 // History is one process over time.
