@@ -23,6 +23,7 @@ import (
 // goroutines may share it.
 type Registry struct {
 	store       store.Store
+	outages     *outages // of store
 	options     Options
 	here        here
 	random      io.Reader     // blocks are drawn from it
@@ -38,13 +39,15 @@ type Registry struct {
 // New returns the registry in s, which it uses as [store.Consistent] returns it. A
 // nil o stands for the zero Options.
 func New(s store.Store, o *Options) *Registry {
-	r := &Registry{store: newBatches(store.Consistent(s)), here: findHere(), random: rand.Reader, keepSamples: keepSamples, watched: map[objectid.ID]watch{}, remotes: map[gpid.GPID]remembered{}}
+	seen := &outages{Store: store.Consistent(s)}
+	r := &Registry{store: newBatches(seen), outages: seen, here: findHere(), random: rand.Reader, keepSamples: keepSamples, watched: map[objectid.ID]watch{}, remotes: map[gpid.GPID]remembered{}}
 	if o != nil {
 		r.options = *o
 	}
 	if r.options.KeepAll = max(r.options.KeepAll, time.Hour); o == nil || o.KeepAll == 0 {
 		r.options.KeepAll = 24 * time.Hour
 	}
+	seen.now = r.options.Now
 	if r.options.Log == nil {
 		r.options.Log = slog.Default()
 	}

@@ -27,9 +27,9 @@ type storedSamples struct {
 	Load `bson:",inline"`
 }
 
-// span is a bound of the time that the samples of a document are from: it begins in
+// maxSpan is a bound of the time that the samples of a document are from: it begins in
 // one hour and ends at most an hour later.
-const span = 2 * time.Hour
+const maxSpan = 2 * time.Hour
 
 // samples returns what d holds.
 func (d *storedSamples) samples() ([]Sample, error) {
@@ -43,19 +43,6 @@ func (d *storedSamples) samples() ([]Sample, error) {
 		return nil, fmt.Errorf("registry: samples %s: %w", d.Key, errCutShort)
 	}
 	return held, nil
-}
-
-// sampleDocs returns the documents for samples of a process, in order of time.
-func sampleDocs(block string, samples []Sample) (docs []any) {
-	for len(samples) > 0 {
-		n := 1
-		for n < len(samples) && samples[n].Time.Sub(samples[0].Time) < span {
-			n++
-		}
-		docs = append(docs, sampleDoc{Key: sampleKey(block, samples[0].Time), Format: format, Data: appendSamples(nil, samples[:n])})
-		samples = samples[n:]
-	}
-	return docs
 }
 
 // storeSamples stores samples of a process, in order of time. It may be called again
@@ -92,7 +79,7 @@ func (r *Registry) stored(ctx context.Context, block string, from, to time.Time)
 	return func(yield func(Sample, error) bool) {
 		first := from
 		if !first.IsZero() {
-			first = from.Add(-span)
+			first = from.Add(-maxSpan)
 		}
 		var last time.Time
 		for doc, err := range read[storedSamples](ctx, r.store, samples, store.Query{Range: sampleRange(block, first, to)}) {

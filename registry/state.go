@@ -126,7 +126,10 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	}
 	if since, ok := r.here.since(p.Kernel.Boot, p.Last.Monotonic); ok {
 		if since > p.patience() {
-			s.Presumed = true
+			if ago, recent := r.outages.recent(p); recent {
+				return set(Late, "no heartbeat for %v; the store did not answer %v ago", since.Round(time.Second), ago.Round(time.Second))
+			}
+			s.Presumed, s.Until = true, r.outages.until(p)
 			return set(Dead, "presumed: no heartbeat for %v", since.Round(time.Second))
 		}
 		return set(Alive, "heartbeat %v ago", since.Round(time.Second))
@@ -142,9 +145,13 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 func (r *Registry) judgeRemote(p *Process, s Status) (Status, error) {
 	w := r.watch(p)
 	age := wall(r.options.Now).Sub(p.Last.Time)
+	ago, outage := r.outages.recent(p)
 	switch waited := time.Since(w.since); {
+	case waited > p.patience() && outage:
+		s.State = Late
+		s.Reason = fmt.Sprintf("no heartbeat for %v; the store did not answer %v ago", waited.Round(time.Second), ago.Round(time.Second))
 	case waited > p.patience():
-		s.State, s.Presumed = Dead, true
+		s.State, s.Presumed, s.Until = Dead, true, r.outages.until(p)
 		s.Reason = fmt.Sprintf("presumed: no heartbeat in %v of watching", waited.Round(time.Second))
 	case w.moved:
 		s.State, s.Reason = Alive, fmt.Sprintf("heartbeat seen %v ago", waited.Round(time.Second))
