@@ -120,7 +120,7 @@ func (r *Registry) list(ctx context.Context, keys store.Range) iter.Seq2[Status,
 // status judges one process and looks for its successor.
 func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
 	return r.judge(p, func() (*Process, error) {
-		if p.GPID.Addr().Port() == 0 {
+		if p.GPID.Addr().Port() == 0 || p.Kernel.Boot == "" { // see successor
 			return nil, nil
 		}
 		later := addrRange(p.GPID.Addr())

@@ -90,6 +90,7 @@ func TestContract(t *testing.T) {
 		{"POST", one + "/heartbeat", `{}`, 200, ""},
 		{"POST", two + "/heartbeat", `{"cpu_seconds":1.5,"memory_bytes":2,"files":3,"threads":4,"goroutines":5,"heap_bytes":6}`, 200, ""},
 		{"GET", "/v1/processes?name=a&host=h&limit=1", "", 200, ""},
+		{"POST", two + "/samples", `{"samples":["` + traced.String() + `"]}`, 200, ""},
 		{"GET", "/v1/processes?label=k", "", 422, ""},
 		{"GET", "/v1/processes?after=x", "", 422, ""},
 		{"POST", "/v1/heartbeats", `{"heartbeats":[{"gpid":"` + of(one) + `","cpu_seconds":1},{"gpid":"` + of(two) + `"},{"gpid":"10.0.0.9:1:1795166651598985:1"}]}`, 200, ""},
@@ -120,6 +121,7 @@ func TestContract(t *testing.T) {
 		"/v1/processes":      {`{}`, `{"name":"","pid":1}`, `{"name":"a","pid":-1}`},
 		"/v1/heartbeats":     {`{}`, `{"heartbeats":[{}]}`, `{"heartbeats":[{"gpid":1}]}`},
 		two + "/heartbeat":   {`{"memory_bytes":-1}`},
+		two + "/samples":     {`{}`, `{"samples":["x"]}`},
 		"/v1/census?by=days": {"x"},
 	} {
 		for _, body := range bodies {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -24,8 +26,9 @@ type record struct {
 }
 
 // fill records n processes at 1,000 addresses that ran for a minute each, a
-// minute after one another, and returns an id of each. It is as if they had
-// joined, beaten and left; joining one by one would take minutes.
+// minute after one another, and returns an id of each. Each tenth is alive on another
+// host, every other one of the rest was killed. It is as if they had registered, sent
+// heartbeats and ended, with version 1 of the format; a sweep upgrades them.
 func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 	m, err := registry.New(s, nil).Register(ctx, &registry.RegisterOptions{Name: "bench", Addr: "10.0.0.1:1"})
 	if err != nil {
@@ -51,6 +54,9 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 			p.End = nil // killed
 		}
 		p.Kernel.Ticks++ // of another run
+		if i%10 == 9 {
+			p.End, p.Remote, p.Kernel.Boot, p.Last.Time = nil, true, "", time.Now().UTC()
+		}
 		processes = append(processes, record{key, p})
 		values = append(values, bson.D{{Key: "_id", Value: p.Block}, {Key: "member", Value: p.Member}, {Key: "process", Value: key}})
 		for k := range samplesEach {
@@ -64,5 +70,11 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 			return nil, fmt.Errorf("fill %s: %w", name, err)
 		}
 	}
-	return ids, nil
+	if err := s.Drop(ctx, "oid.registry"); err != nil && !errors.Is(err, store.ErrNotFound) { // so that it is upgraded
+		return nil, err
+	}
+	began = time.Now()
+	done, err := registry.New(s, nil).Sweep(ctx)
+	fmt.Fprintf(os.Stderr, "upgraded and swept in %v: %+v\n", time.Since(began).Round(time.Millisecond), done)
+	return ids, err
 }

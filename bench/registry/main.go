@@ -21,6 +21,8 @@ import (
 	"github.com/oidkit/oid/bench/page"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/pgstore"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
@@ -30,19 +32,27 @@ func main() {
 	out := page.Output()
 	n := flag.Int("n", 100_000, "processes in the registry")
 	rounds := flag.Int("rounds", 11, "rounds")
+	postgres := flag.String("postgres", "", "`URL` of a PostgreSQL database without a registry; default: a SQLite file")
 	flag.Parse()
-	if err := run(context.Background(), *out, *n, *rounds); err != nil {
+	if err := run(context.Background(), *out, *postgres, *n, *rounds); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, out string, n, rounds int) (err error) {
+func open(ctx context.Context, folder, postgres string) (store.Store, error) {
+	if postgres != "" {
+		return pgstore.Open(ctx, postgres, nil)
+	}
+	return sqlitestore.Open(ctx, filepath.Join(folder, "registry.db"), nil)
+}
+
+func run(ctx context.Context, out, postgres string, n, rounds int) (err error) {
 	folder, err := os.MkdirTemp("", "bench-registry-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	s, err := sqlitestore.Open(ctx, filepath.Join(folder, "registry.db"), nil)
+	s, err := open(ctx, folder, postgres)
 	if err != nil {
 		return err
 	}
@@ -52,11 +62,15 @@ func run(ctx context.Context, out string, n, rounds int) (err error) {
 		return err
 	}
 	var body strings.Builder
-	fmt.Fprintf(&body, "A SQLite file with %d processes of %d samples each. Medians of %d rounds, with the slowest round in the last column.\n\n", n, samplesEach, rounds)
+	engine := "A SQLite file"
+	if postgres != "" {
+		engine = "A PostgreSQL database"
+	}
+	fmt.Fprintf(&body, engine+" with %d processes of %d samples each. Medians of %d rounds, with the slowest round in the last column.\n\n", n, samplesEach, rounds)
 	fmt.Fprintf(&body, "| | median | slowest |\n|---|---:|---:|\n")
 	for _, m := range []struct {
 		name    string
-		measure func(context.Context, *sqlitestore.Store, []objectid.ID) (float64, error)
+		measure func(context.Context, store.Store, []objectid.ID) (float64, error)
 		unit    string
 	}{
 		{"register (the goal is 20 ms at most)", join, "ms"},
@@ -64,7 +78,10 @@ func run(ctx context.Context, out string, n, rounds int) (err error) {
 		{"heartbeats every 10 s, share of one core (0.1 % at most)", share, "%"},
 		{"trace one of all processes' ids (1 ms at most)", trace, "ms"},
 		{"trace an id of a process that is not recorded", traceNobody, "ms"},
-		{"history of one process", history, "ms"},
+		{"history of one process (5 ms at most)", history, "ms"},
+		{"page of 100 living processes (50 ms at most)", pageOf(registry.Alive, registry.Late), "ms"},
+		{"page of 100 dead and ended processes", pageOf(registry.Dead, registry.Ended), "ms"},
+		{"sweep of all living", sweep, "ms"},
 		{"an id with a claimed block, time over that of a random one (1)", generator, ""},
 	} {
 		var figures []float64
@@ -80,6 +97,24 @@ func run(ctx context.Context, out string, n, rounds int) (err error) {
 		fmt.Fprint(os.Stderr, line)
 		body.WriteString(line)
 	}
+	later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }})
+	began := time.Now()
+	samplesOnly := &registry.PruneOptions{Records: 100 * 365 * 24 * time.Hour}
+	done, err := later.Prune(ctx, samplesOnly)
+	if err != nil {
+		return err
+	}
+	line := fmt.Sprintf("\nPrune: %d samples, %.0f a second", done.Samples, float64(done.Samples)/time.Since(began).Seconds())
+	if _, err := later.Sweep(ctx); err != nil {
+		return err
+	}
+	began = time.Now()
+	if done, err = later.Prune(ctx, nil); err != nil {
+		return err
+	}
+	line += fmt.Sprintf("; %d records, %.0f a second (20,000 at least).\n", done.Records, float64(done.Records)/time.Since(began).Seconds())
+	fmt.Fprint(os.Stderr, line)
+	body.WriteString(line)
 	return page.Write(out, "Registry", "go run ./registry", body.String())
 }
 
@@ -97,7 +132,7 @@ func millis(n int, do func() error) (float64, error) {
 	return time.Since(began).Seconds() * 1000 / float64(n), nil
 }
 
-func join(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, error) {
+func join(ctx context.Context, s store.Store, _ []objectid.ID) (float64, error) {
 	var members []*registry.Member
 	took, err := millis(perRound, func() error {
 		m, err := registry.New(s, nil).Register(ctx, &registry.RegisterOptions{Interval: time.Hour})
@@ -113,7 +148,7 @@ func join(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, 
 }
 
 // heartbeat measures the processor time of a member that beats every 100 ms.
-func heartbeat(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, error) {
+func heartbeat(ctx context.Context, s store.Store, _ []objectid.ID) (float64, error) {
 	m, err := registry.New(s, nil).Register(ctx, &registry.RegisterOptions{Interval: 100 * time.Millisecond})
 	if err != nil {
 		return 0, err
@@ -129,7 +164,7 @@ func heartbeat(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (floa
 }
 
 // share is what a heartbeat takes of one core at the default interval.
-func share(ctx context.Context, s *sqlitestore.Store, ids []objectid.ID) (float64, error) {
+func share(ctx context.Context, s store.Store, ids []objectid.ID) (float64, error) {
 	ms, err := heartbeat(ctx, s, ids)
 	return ms / 10_000 * 100, err
 }
@@ -143,7 +178,7 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func trace(ctx context.Context, s *sqlitestore.Store, ids []objectid.ID) (float64, error) {
+func trace(ctx context.Context, s store.Store, ids []objectid.ID) (float64, error) {
 	r := registry.New(s, nil)
 	return millis(10*perRound, func() error {
 		t, err := r.Trace(ctx, ids[rand.IntN(len(ids))])
@@ -154,7 +189,7 @@ func trace(ctx context.Context, s *sqlitestore.Store, ids []objectid.ID) (float6
 	})
 }
 
-func traceNobody(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, error) {
+func traceNobody(ctx context.Context, s store.Store, _ []objectid.ID) (float64, error) {
 	r := registry.New(s, nil)
 	return millis(10*perRound, func() error {
 		t, err := r.Trace(ctx, objectid.New())
@@ -165,7 +200,7 @@ func traceNobody(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (fl
 	})
 }
 
-func history(ctx context.Context, s *sqlitestore.Store, ids []objectid.ID) (float64, error) {
+func history(ctx context.Context, s store.Store, ids []objectid.ID) (float64, error) {
 	r := registry.New(s, nil)
 	t, err := r.Trace(ctx, ids[rand.IntN(len(ids))])
 	if err != nil {
@@ -186,9 +221,33 @@ func history(ctx context.Context, s *sqlitestore.Store, ids []objectid.ID) (floa
 	})
 }
 
+// pageOf measures a page of the processes in some states.
+func pageOf(states ...registry.State) func(context.Context, store.Store, []objectid.ID) (float64, error) {
+	return func(ctx context.Context, s store.Store, _ []objectid.ID) (float64, error) {
+		r := registry.New(s, nil)
+		q := registry.Query{States: states, Limit: 100}
+		return millis(5, func() error {
+			page, err := r.Page(ctx, q)
+			if err == nil && len(page.Processes) == 0 {
+				err = errors.New("an empty page")
+			}
+			q.After = page.Next
+			return err
+		})
+	}
+}
+
+func sweep(ctx context.Context, s store.Store, _ []objectid.ID) (float64, error) {
+	r := registry.New(s, nil)
+	return millis(1, func() error {
+		_, err := r.Sweep(ctx)
+		return err
+	})
+}
+
 // generator compares a member's generator with one of random process bytes, turn
 // by turn.
-func generator(ctx context.Context, s *sqlitestore.Store, _ []objectid.ID) (float64, error) {
+func generator(ctx context.Context, s store.Store, _ []objectid.ID) (float64, error) {
 	m, err := registry.New(s, nil).Register(ctx, &registry.RegisterOptions{Interval: time.Hour})
 	if err != nil {
 		return 0, err
