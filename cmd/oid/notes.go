@@ -97,10 +97,10 @@ func (n *notes) process(ctx context.Context, id objectid.ID, m *noteMember) stri
 		return ""
 	}
 	m.Verdict = t.Verdict
-	if t.Verdict != registry.Known {
+	if t.Verdict != registry.Known && t.Verdict != registry.Claimed {
 		return string(t.Verdict)
 	}
 	p := t.Processes[0]
 	m.GPID, m.Name, m.State = p.GPID.String(), p.Name, p.State
-	return fmt.Sprintf("%s#%d %s", printable(p.Name), p.GPID.PID(), p.State)
+	return fmt.Sprintf("%s%s#%d %s", claimedBy(t), printable(p.Name), p.GPID.PID(), p.State)
 }
