@@ -148,6 +148,7 @@ func TestHiddenCharacters(t *testing.T) {
 // What is not known of a process that has left is absent, and nothing is -1.
 func TestUnknownLoad(t *testing.T) {
 	r := serve(t, server.Options{})
+	await(t, "the registry", func() bool { return r.get(t, "/v1/processes").status == 200 })
 	p := decode[wire.Registered](t, r.post(t, "/v1/processes", `{"name":"a","pid":1}`), 201)
 	path := "/v1/processes/" + url.PathEscape(p.GPID)
 	r.post(t, path+"/heartbeat", `{"memory_bytes":10000000}`)

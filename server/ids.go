@@ -138,6 +138,9 @@ func (s *Server) sendIDs(ctx context.Context, w http.ResponseWriter, f *idForm, 
 	paced := &pacedWriter{w, http.NewResponseController(w), patience, time.Now().Add(patience + time.Duration(size/slowestReader)*time.Second)}
 	turn := func(do func()) error { do(); return nil }
 	if n > len(p.ids) {
+		if rec, ok := w.(*recorder); ok {
+			rec.releaseOnce() // while it waits for its turn
+		}
 		turn = func(do func()) error { return s.inTurn(ctx, do) }
 	}
 	if err := p.send(paced, turn, s.backend.generator(), f, n); err == nil {

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -204,8 +205,7 @@ func send(ctx context.Context, n int, pause time.Duration, request func() (*http
 	all.Wait()
 }
 
-// Whatever one client does, another is answered within a second. A machine that is
-// busy with other things may be late now and then.
+// Whatever one client does, another is answered within a second, see inTime.
 func TestNobodyIsShutOut(t *testing.T) {
 	bomb()
 	for name, attack := range attacks {
@@ -220,7 +220,18 @@ func TestNobodyIsShutOut(t *testing.T) {
 	})
 }
 
+// inTime is how long an answer may take: a second, and on a machine that is busy with
+// other things longer in proportion.
+func inTime() time.Duration {
+	var load float64
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		fmt.Sscan(string(text), &load)
+	}
+	return time.Duration(float64(time.Second) * max(1, load/float64(runtime.NumCPU())))
+}
+
 func underAttack(t *testing.T, attacks ...attack) {
+	bound := inTime() // before the attack adds to it
 	s := serveApart(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -248,7 +259,7 @@ func underAttack(t *testing.T, attacks ...attack) {
 					failed.Add(1)
 					t.Logf("%s: %v %+v after %v", path, err, res, took)
 				}
-				if took > time.Second {
+				if took > bound {
 					late.Add(1)
 				}
 				worst.Store(max(worst.Load(), int64(took)))
@@ -257,8 +268,8 @@ func underAttack(t *testing.T, attacks ...attack) {
 		time.Sleep(200 * time.Millisecond)
 	}
 	asked.Wait()
-	t.Logf("of %d requests %d failed and %d took more than a second, the slowest %v", 2*probes, failed.Load(), late.Load(), time.Duration(worst.Load()))
+	t.Logf("of %d requests %d failed and %d took more than %v, the slowest %v", 2*probes, failed.Load(), late.Load(), bound, time.Duration(worst.Load()))
 	if failed.Load() > 0 || late.Load() > probes/2 {
-		t.Errorf("of %d requests %d failed and %d took more than a second", 2*probes, failed.Load(), late.Load())
+		t.Errorf("of %d requests %d failed and %d took more than %v", 2*probes, failed.Load(), late.Load(), bound)
 	}
 }
