@@ -273,8 +273,10 @@ func TestTraceInASimulation(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	w := &world{t: t, store: s, random: rand.New(rand.NewPCG(5, 6)), counts: map[string]int{}, pids: 1000,
-		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	w := &world{
+		t: t, store: s, random: rand.New(rand.NewPCG(5, 6)), counts: map[string]int{}, pids: 1000,
+		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
+	}
 	hosts := []string{"shop1", "shop2", "db1", "worker.example"}
 	offsets := []time.Duration{0, 0, 2 * time.Second, -2 * time.Second, 45 * time.Second, -45 * time.Second, 10 * time.Minute}
 	for i := range 100 {

@@ -189,9 +189,14 @@ func TestNextBatch(t *testing.T) {
 		size, want int32
 		took       time.Duration
 	}{
-		{1000, 2000, 249 * time.Millisecond}, {1000, 1000, 250 * time.Millisecond},
-		{1000, 1000, time.Second}, {1000, 500, time.Second + 1},
-		{60_000, 100_000, 0}, {100_000, 100_000, 0}, {150, 100, time.Minute}, {100, 100, time.Minute},
+		{1000, 2000, 249 * time.Millisecond},
+		{1000, 1000, 250 * time.Millisecond},
+		{1000, 1000, time.Second},
+		{1000, 500, time.Second + 1},
+		{60_000, 100_000, 0},
+		{100_000, 100_000, 0},
+		{150, 100, time.Minute},
+		{100, 100, time.Minute},
 	} {
 		if got := nextBatch(test.size, test.took); got != test.want {
 			t.Errorf("after %d documents in %v: %d, want %d", test.size, test.took, got, test.want)
