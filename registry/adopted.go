@@ -170,7 +170,7 @@ func (p *Process) pids() []int {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Kernel.PID)) // if it is hidden, one pid is known
 	for line := range bytes.Lines(status) {
 		list, ok := strings.CutPrefix(string(line), "NSpid:")
-		for _, field := range strings.Fields(list) {
+		for field := range strings.FieldsSeq(list) {
 			if pid, err := strconv.Atoi(field); ok && err == nil {
 				all = append(all, pid)
 			}

@@ -230,15 +230,15 @@ func (r *Registry) measure(ctx context.Context, t *Trace, p *maker) error {
 
 // confirmedFrom returns the creation time from which ids are confirmed, by the clock
 // of the ids.
-func (p *maker) confirmedFrom() time.Time {
-	early, late := p.slack()
+func (m *maker) confirmedFrom() time.Time {
+	early, late := m.slack()
 	switch {
-	case p.Clock == nil:
-		return p.confirmed
-	case !p.drawn && p.confirmed.Equal(p.from): // from the first id on
-		return p.from.Add(-early)
+	case m.Clock == nil:
+		return m.confirmed
+	case !m.drawn && m.confirmed.Equal(m.from): // from the first id on
+		return m.from.Add(-early)
 	default:
-		return p.confirmed.Add(late)
+		return m.confirmed.Add(late)
 	}
 }
 

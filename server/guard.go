@@ -2,6 +2,7 @@ package server
 
 import (
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -101,9 +102,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		recorders.Put(rec)
 	}()
 	h := rec.Header()
-	for name, value := range everyAnswer {
-		h[name] = value
-	}
+	maps.Copy(h, everyAnswer)
 	h["X-Request-Id"] = []string{id}
 	if s.draining.Load() {
 		h.Set("Connection", "close")

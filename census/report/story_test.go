@@ -228,7 +228,7 @@ func TestStoryIsReadable(t *testing.T) {
 			t.Errorf("no %q", sentence)
 		}
 	}
-	for _, line := range strings.Split(text.String(), "\n") {
+	for line := range strings.SplitSeq(text.String(), "\n") {
 		if n := utf8.RuneCountInString(line); n > 80 {
 			t.Errorf("a line of %d columns: %s", n, line)
 		}

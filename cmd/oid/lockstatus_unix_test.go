@@ -59,12 +59,12 @@ func TestLockStatusOfAKilledOid(t *testing.T) {
 				args = append(args, flag)
 			}
 			s := startLock(t, nil, args...)
-			var text string
+			var text strings.Builder
 			for s.lines.Scan() {
-				text += s.lines.Text() + "\n"
+				text.WriteString(s.lines.Text() + "\n")
 			}
-			if s.code(); !strings.Contains(text, want) {
-				return fmt.Errorf("%q, want it to contain %q", text, want)
+			if s.code(); !strings.Contains(text.String(), want) {
+				return fmt.Errorf("%q, want it to contain %q", text.String(), want)
 			}
 			return nil
 		})

@@ -23,8 +23,8 @@ func TestMigrateNamesEveryMethod(t *testing.T) {
 	ofBSON, ofXID, _ := strings.Cut(page, "## From rs/xid")
 	ofXID, _, _ = strings.Cut(ofXID, "## From mgo")
 	for section, of := range map[string]reflect.Type{ofBSON: reflect.TypeFor[*bson.ObjectID](), ofXID: reflect.TypeFor[*xid.ID]()} {
-		for i := range of.NumMethod() {
-			if name := of.Method(i).Name; !strings.Contains(section, "`"+name+"`") && !strings.Contains(section, "`"+name+",") {
+		for method := range of.Methods() {
+			if name := method.Name; !strings.Contains(section, "`"+name+"`") && !strings.Contains(section, "`"+name+",") {
 				t.Errorf("docs/migrate.md does not name %v.%s", of, name)
 			}
 		}
