@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -63,7 +64,7 @@ func (d *decompressed) Read(p []byte) (int, error) {
 		err = fmt.Errorf("%w: the compressed data ends early", errIn(d.name))
 	case err != nil && err != io.EOF:
 		err = fmt.Errorf("%w: %w", errIn(d.name), err)
-	case d.size > freeExpansion && d.size/maxExpansion > d.packed.n:
+	case d.size > freeExpansion && d.size/maxExpansion > d.packed.n.Load():
 		err = fmt.Errorf("%w: it expands to more than %d times its size; if that is right, decompress it first", errIn(d.name), maxExpansion)
 	}
 	return n, err
@@ -71,15 +72,16 @@ func (d *decompressed) Read(p []byte) (int, error) {
 
 func errIn(compression string) error { return fmt.Errorf("census: %s", compression) }
 
-// counted counts what is read from a reader.
+// counted counts what is read from a reader. A decoder reads ahead on a goroutine of
+// its own, while others look at the count.
 type counted struct {
 	io.Reader
-	n int64
+	n atomic.Int64
 }
 
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
-	c.n += int64(n)
+	c.n.Add(int64(n))
 	return n, err
 }
 
