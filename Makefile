@@ -43,6 +43,7 @@ help:
 test:
 	.ci/setup
 	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
+	OID_REQUIRE_ALL=1 go test -timeout 10m -run '^(TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb)$$' ./server
 	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
 
 # The modules beside the main one, but for one that only names a tool and one that
@@ -93,7 +94,7 @@ bench-ids bench-store bench-registry bench-census bench-serve: bench-%:
 	cd bench && go run ./$* -o ../docs/benchmarks.md
 bench-lock:
 	cd bench/lock && go test -run TestSpeed -timeout 60m -args -o ../../docs/benchmarks.md
-	cd bench/lock && go test -run TestFaults -timeout 60m -parallel 12 -args -o ../../docs/lock-faults.md
+	cd bench/lock && go test -run TestFaults -timeout 60m -parallel 8 -args -o ../../docs/lock-faults.md
 
 # One fuzz test at a time is what go test can do.
 .PHONY: fuzz

@@ -32,6 +32,7 @@ func (a *apart) peak(t *testing.T) int {
 // 64 pasted megabytes at once are answered or refused, in a part of the memory that
 // the server may take.
 func TestMemoryOfPastes(t *testing.T) {
+	realLimits(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("the peak is known on Linux only")
 	}

@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,13 +14,20 @@ import (
 func TestLimitOfARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 300 * time.Millisecond
+		var mu sync.Mutex
 		var dropped []time.Duration // before when: since the request began
 		began := time.Now()
-		l := &Locker{reset: func(before time.Time) { dropped = append(dropped, before.Sub(began)) }}
+		l := &Locker{reset: func(before time.Time) {
+			mu.Lock()
+			defer mu.Unlock()
+			dropped = append(dropped, before.Sub(began))
+		}}
 		pass := func(d time.Duration, want int) {
 			t.Helper()
 			time.Sleep(d)
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			if len(dropped) != want {
 				t.Fatalf("%v after the beginning: dropped %v, want %d times", time.Since(began), dropped, want)
 			}
