@@ -241,7 +241,7 @@ func TestLockKillsProcessesThatStartOthers(t *testing.T) {
 	proxy := testenv.NewProxy(t, server.Addr)
 	log := filepath.Join(t.TempDir(), "log")
 	h := startLock(t, nil, "job", "--locks", proxy.URL(), "--ttl", "2s", "--", "bash", "-c",
-		`trap "" TERM; set -m; echo held; next() { echo $BASHPID >>`+log+`; [ "$(wc -l <`+log+`)" -gt 2000 ] || { sleep 0.05; next & }; }; next`)
+		`trap "" TERM; set -m; echo held; next() { echo $BASHPID >>`+log+`; [ "$(wc -l <`+log+`)" -gt 2000 ] || next & }; next`)
 	h.line()
 	proxy.Cut(true, true)
 	if got := h.code(); got != exitLockLost {

@@ -13,8 +13,7 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// change is what became of a command, as far as it is known; zero: something may
-// have changed.
+// change is what became of a command.
 type change struct {
 	ended   bool
 	signal  syscall.Signal // that ended it, or 0
@@ -105,6 +104,7 @@ func (r *lockRun) wait() {
 			case c.stopped != 0:
 				r.group.commandStopped(c.stopped, r.held)
 			}
+		case <-r.group.again:
 		case s := <-r.signals:
 			r.receive(s)
 		case <-r.expiring():
@@ -145,12 +145,19 @@ func (r *lockRun) held() bool {
 	return false
 }
 
-// expiring fires when the command must be asked to end, unless it was.
+// expiring fires when the command must be asked to end, unless it was. When that is
+// due it is ready at once, or what else happens without a pause would come first.
 func (r *lockRun) expiring() <-chan time.Time {
-	if !r.lease.Deadline().IsZero() && !r.lost {
-		return time.After(r.untilKill() - r.grace)
+	if r.lease.Deadline().IsZero() || r.lost {
+		return nil
 	}
-	return nil
+	left := r.untilKill() - r.grace
+	if left > 0 {
+		return time.After(left)
+	}
+	due := make(chan time.Time, 1)
+	due <- time.Now()
+	return due
 }
 
 // untilKill returns the time until the command must be killed, if the lock has a

@@ -25,6 +25,7 @@ func endsPrograms(os.Signal) bool { return true }
 type processGroup struct {
 	id      int
 	changes chan change
+	again   chan struct{} // nil: there is nothing to look at
 	cmd     *exec.Cmd
 }
 

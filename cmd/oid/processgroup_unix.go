@@ -36,9 +36,10 @@ func endsPrograms(s os.Signal) bool { return s != syscall.SIGUSR1 && s != syscal
 // processGroup is a command that runs in a process group of its own, with all
 // that it has started in the same session. One goroutine uses it.
 type processGroup struct {
-	id       int          // of the group, and the pid of the command
-	changes  chan change  // what becomes of the command; a zero change: look again
-	terminal *jobTerminal // nil if oid has none
+	id       int           // of the group, and the pid of the command
+	changes  chan change   // what becomes of the command
+	again    chan struct{} // look again: a process that the command had left has ended
+	terminal *jobTerminal  // nil if oid has none
 	signals  chan os.Signal
 	frozen   []int       // processes of other groups that stop has stopped
 	alone    atomic.Bool // oid has no children
@@ -60,7 +61,7 @@ func catchStops(signals chan os.Signal) {
 
 // startGroup starts cmd. The caller has called [catchStops] and calls close.
 func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*processGroup, error) {
-	g := &processGroup{changes: make(chan change), signals: signals, done: make(chan struct{})}
+	g := &processGroup{changes: make(chan change), again: make(chan struct{}, 1), signals: signals, done: make(chan struct{})}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	tie(cmd.SysProcAttr)
 	g.terminal = openTerminal(signals)
@@ -86,7 +87,8 @@ func (g *processGroup) close() {
 }
 
 // watch waits for all children of oid: the command and, where oid adopts them,
-// processes whose parents have ended.
+// processes whose parents have ended. However many of those end, they ask for one
+// look at a time, so that nothing else that oid has to do waits for them.
 func (g *processGroup) watch() {
 	for {
 		var c change
@@ -104,6 +106,15 @@ func (g *processGroup) watch() {
 			c.ended, c.signal = true, status.Signal()
 		case pid == g.id:
 			c.ended, c.code = true, status.ExitStatus()
+		}
+		if c == (change{}) {
+			select {
+			case g.again <- struct{}{}:
+			case <-g.done:
+				return
+			default: // one is asked for already
+			}
+			continue
 		}
 		select {
 		case g.changes <- c:
