@@ -54,15 +54,19 @@ func newBatches(s store.Store) *batches { return &batches{Store: s, lines: map[l
 // Insert is [store.Store.Insert].
 func (b *batches) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
 	w := &write{ctx: ctx, insert: doc}
-	err := b.write(lineKey{collection, true}, w)
-	return w.key, err
+	if err := b.write(lineKey{collection, true}, w); err != nil {
+		return store.Key{}, err
+	}
+	return w.key, nil
 }
 
 // Swap is [store.Store.Swap].
 func (b *batches) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
 	w := &write{ctx: ctx, swap: store.Swap{Old: old, New: new}}
-	err := b.write(lineKey{collection, false}, w)
-	return w.stored, err
+	if err := b.write(lineKey{collection, false}, w); err != nil {
+		return nil, err
+	}
+	return w.stored, nil
 }
 
 // DeleteIf is [store.Store.DeleteIf].
@@ -70,7 +74,8 @@ func (b *batches) DeleteIf(ctx context.Context, collection string, old bson.Raw)
 	return b.write(lineKey{collection, false}, &write{ctx: ctx, swap: store.Swap{Old: old}})
 }
 
-// write does w, or waits until it is done.
+// write does w, or waits until it is done. The result in w is the caller's only
+// without an error: a write that its caller gave up may still be under way.
 func (b *batches) write(kind lineKey, w *write) error {
 	b.mu.Lock()
 	l := b.lines[kind]
