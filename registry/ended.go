@@ -52,13 +52,68 @@ func (r *Registry) finish(ctx context.Context, raw bson.Raw, l *living, key stri
 		return fmt.Errorf("registry: complete record of %v: %w", l.gpid, err)
 	}
 	err = r.store.DeleteIf(ctx, livingRecords, raw)
-	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
+	}
+	if errors.Is(err, store.ErrConflict) {
+		err = r.revive(ctx, k)
 	}
 	if err != nil {
 		return fmt.Errorf("registry: delete living record of %v: %w", l.gpid, err)
 	}
 	return nil
+}
+
+// finishAll is finish for many processes with few calls of the store.
+func (r *Registry) finishAll(ctx context.Context, all []silent) error {
+	var rest []silent // which take calls of their own
+	var of []silent
+	var held []newSamples
+	var swaps []store.Swap
+	for _, f := range all {
+		if f.record == nil {
+			rest = append(rest, f)
+			continue
+		}
+		doc := *f.record
+		doc.Format, doc.Final = format, true
+		of, swaps = append(of, f), append(swaps, store.Swap{Old: f.stored, New: doc})
+		held = append(held, newSamples{f.doc.block(), f.l.recent[len(f.l.recent)-f.l.unstored:]})
+	}
+	if err := r.putSamples(ctx, held); err != nil {
+		return err
+	}
+	stored, err := r.store.SwapMany(ctx, processes, swaps)
+	if _, refused := errors.AsType[*store.RefusedError](err); err != nil && !refused {
+		return fmt.Errorf("registry: complete records: %w", err)
+	}
+	var done []silent
+	var entries []any
+	var gone []store.Swap
+	for i, f := range of {
+		if stored[i] == nil { // another one wrote the record
+			rest = append(rest, f)
+			continue
+		}
+		entries = append(entries, endedDoc{endedKey(f.record.Last.Time, f.record.Key), format})
+		done, gone = append(done, f), append(gone, store.Swap{Old: f.raw})
+	}
+	if _, err := r.store.InsertMany(ctx, ended, entries, nil); err != nil && !errors.Is(err, store.ErrDuplicate) {
+		return fmt.Errorf("registry: store ends: %w", err)
+	}
+	_, err = r.store.SwapMany(ctx, livingRecords, gone)
+	if refused, ok := errors.AsType[*store.RefusedError](err); ok {
+		err = nil
+		for _, refusal := range refused.Refused {
+			if err == nil && errors.Is(refusal.Err, store.ErrConflict) {
+				err = r.revive(ctx, done[refusal.Index].record.Key)
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("registry: delete living records: %w", err)
+	}
+	return each(len(rest), func(i int) error { return r.finish(ctx, rest[i].raw, rest[i].l, rest[i].doc.Key) })
 }
 
 // complete writes what a living record says into the record with the key k. The error
@@ -79,6 +134,27 @@ func (r *Registry) complete(ctx context.Context, l *living, k string) (*Process,
 			return &doc.Process, err
 		}
 	}
+}
+
+// revive makes the record with the key that of a living process again: a heartbeat came
+// after the record was completed.
+func (r *Registry) revive(ctx context.Context, k string) error {
+	raw, err := r.store.Get(ctx, processes, key(k))
+	if err != nil {
+		return err
+	}
+	doc, err := decode[record](raw, processes)
+	if err != nil || !doc.Final || doc.End != nil {
+		return err
+	}
+	doc.Final = false
+	if _, err = r.store.Swap(ctx, processes, raw, doc); errors.Is(err, store.ErrConflict) {
+		return nil // the process itself has done it
+	}
+	if err == nil {
+		err = r.unfinish(ctx, &doc)
+	}
+	return err
 }
 
 // unfinish removes a process that has turned out to be alive from the ended ones.

@@ -134,7 +134,11 @@ const checkEvery = 10
 
 // putBatch stores heartbeats, whose processes differ.
 func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch []*remoteBeat, errs []error) {
-	if err := r.putFull(ctx, batch); err != nil {
+	full := make([]newSamples, len(batch)) // for which living records have no more room
+	for i, b := range batch {
+		full[i] = newSamples{b.doc.block(), b.full}
+	}
+	if err := r.putSamples(ctx, full); err != nil {
 		for _, b := range batch {
 			errs[b.place] = err
 		}
@@ -184,43 +188,6 @@ func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch 
 		}
 		return nil
 	})
-}
-
-// putFull stores the samples for which living records have no more room.
-func (r *Registry) putFull(ctx context.Context, batch []*remoteBeat) error {
-	var docs []any
-	var of []*remoteBeat
-	for _, b := range batch {
-		if b.full == nil {
-			continue
-		}
-		if b.full[ring-1].Time.Sub(b.full[0].Time) >= time.Hour {
-			if err := r.storeSamples(ctx, b.doc.block(), b.full); err != nil {
-				return err
-			}
-			continue
-		}
-		docs = append(docs, sampleDoc{sampleKey(b.doc.block(), b.full[0].Time), format, appendSamples(nil, b.full)})
-		of = append(of, b)
-	}
-	if len(docs) == 0 {
-		return nil
-	}
-	_, err := r.store.InsertMany(ctx, samples, docs, nil)
-	refused, ok := errors.AsType[*store.RefusedError](err)
-	if !ok {
-		if err != nil {
-			err = fmt.Errorf("registry: store samples: %w", err)
-		}
-		return err
-	}
-	for _, refusal := range refused.Refused { // they were stored before, perhaps others with them
-		b := of[refusal.Index]
-		if err := r.storeSamples(ctx, b.doc.block(), b.full); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // checks reports whether the claim of the process is to be looked at.

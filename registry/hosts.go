@@ -51,29 +51,21 @@ func (r *Registry) putHost(ctx context.Context, p *Process) error {
 	return nil
 }
 
-// dropHosts deletes the hostDocs of pruned processes.
-func (r *Registry) dropHosts(ctx context.Context, pruned []*Process) error {
+// oldHosts returns the swaps that delete the hostDocs of pruned processes.
+func (r *Registry) oldHosts(ctx context.Context, pruned []*Process) (swaps []store.Swap, err error) {
 	var keys []string
 	for _, p := range pruned {
 		if k := hostKey(p); k != "" {
 			keys = append(keys, k)
 		}
 	}
-	if len(keys) == 0 {
-		return nil
-	}
 	raws, _, err := getMany[hostDoc](ctx, r.store, hosts, keys)
-	if err != nil {
-		return err
-	}
-	var swaps []store.Swap
 	for _, raw := range raws {
 		if raw != nil {
 			swaps = append(swaps, store.Swap{Old: raw})
 		}
 	}
-	_, err = swapAll(ctx, r.store, hosts, swaps)
-	return err
+	return swaps, err
 }
 
 // traceHost looks for the process of an id, whose process value is not recorded, by

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/store"
 )
@@ -85,14 +84,8 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 			}
 			blocks, q.After = append(blocks, doc.Key[max(0, len(doc.Key)-8):]), key(doc.Key)
 		}
-		counts := make([]int64, len(blocks))
-		err := each(len(blocks), func(i int) (err error) {
-			counts[i], err = r.deleteSamples(ctx, blocks[i], before)
-			return err
-		})
-		for _, count := range counts {
-			n += count
-		}
+		deleted, err := r.deleteSamples(ctx, blocks, before)
+		n += deleted
 		if err != nil {
 			return n, err
 		}
@@ -109,60 +102,81 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 }
 
 // pruneRecords deletes the records of the processes that ended before a time, many
-// with each call of the store.
+// with each call of the store. It reads the next ones while it deletes some.
 func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64, err error) {
-	for {
-		var entries []bson.Raw
-		var keys []string
-		for raw, err := range r.store.Find(ctx, ended, store.Query{Range: endedRange(time.Time{}, before), Limit: maxBatch}) {
-			if err != nil {
-				return n, err
-			}
-			doc, err := decode[endedDoc](raw, ended)
-			if err != nil {
-				return n, err
-			}
-			_, k, err := splitEnded(doc.Key)
-			if err != nil {
-				return n, err
-			}
-			entries, keys = append(entries, raw), append(keys, k)
-		}
-		if len(entries) == 0 {
-			return n, nil
-		}
-		raws, docs, err := getMany[record](ctx, r.store, processes, keys)
-		if err != nil {
-			return n, err
-		}
-		var gone []store.Swap
-		var pruned []*Process
-		for i, doc := range docs {
-			if doc != nil && doc.Final && doc.Last.Time.Before(before) { // otherwise it is alive, or its entry is another one
-				gone, pruned = append(gone, store.Swap{Old: raws[i]}), append(pruned, &doc.Process)
-			}
-		}
-		// If another process had the same value, forgetting one would make that one
-		// look like the only candidate: so the essence is stored first.
-		if err := r.shrinkClaims(ctx, pruned); err != nil {
-			return n, err
-		}
-		if err := r.dropHosts(ctx, pruned); err != nil {
-			return n, err
-		}
-		deleted, err := swapAll(ctx, r.store, processes, gone)
+	batch, err := r.readOld(ctx, store.Query{Range: endedRange(time.Time{}, before), Limit: maxBatch}, before)
+	for err == nil && len(batch.entries) > 0 {
+		var next oldRecords
+		var failed error
+		var reading sync.WaitGroup
+		reading.Go(func() {
+			next, failed = r.readOld(ctx, batch.next, before)
+		})
+		deleted := 0
+		deleted, err = r.deleteOld(ctx, &batch)
 		n += int64(deleted)
-		if err != nil {
-			return n, err
-		}
-		swaps := make([]store.Swap, len(entries))
-		for i, raw := range entries {
-			swaps[i].Old = raw
-		}
-		if _, err := swapAll(ctx, r.store, ended, swaps); err != nil {
-			return n, err
+		reading.Wait()
+		if err == nil {
+			batch, err = next, failed
 		}
 	}
+	return n, err
+}
+
+// oldRecords is what is deleted and shrunk of processes that ended long ago.
+type oldRecords struct {
+	entries, records, hosts, claims []store.Swap
+	next                            store.Query // for the following entries
+}
+
+// readOld reads the entries of the ended that q asks for, and what belongs to them.
+func (r *Registry) readOld(ctx context.Context, q store.Query, before time.Time) (old oldRecords, err error) {
+	old.next = q
+	var keys []string
+	for raw, err := range r.store.Find(ctx, ended, q) {
+		if err != nil {
+			return old, err
+		}
+		doc, err := decode[endedDoc](raw, ended)
+		if err != nil {
+			return old, err
+		}
+		_, k, err := splitEnded(doc.Key)
+		if err != nil {
+			return old, err
+		}
+		old.entries, keys, old.next.After = append(old.entries, store.Swap{Old: raw}), append(keys, k), key(doc.Key)
+	}
+	raws, docs, err := getMany[record](ctx, r.store, processes, keys)
+	if err != nil {
+		return old, err
+	}
+	var pruned []*Process
+	for i, doc := range docs {
+		if doc != nil && doc.Final && doc.Last.Time.Before(before) { // otherwise it is alive, or its entry is another one
+			old.records, pruned = append(old.records, store.Swap{Old: raws[i]}), append(pruned, &doc.Process)
+		}
+	}
+	if old.claims, err = r.shrunkClaims(ctx, pruned); err == nil {
+		old.hosts, err = r.oldHosts(ctx, pruned)
+	}
+	return old, err
+}
+
+// deleteOld deletes what readOld has found, and returns how many records that were. If
+// another process had the same value, forgetting one would make that one look like the
+// only candidate: so the essence is stored first.
+func (r *Registry) deleteOld(ctx context.Context, old *oldRecords) (deleted int, err error) {
+	if _, err = swapAll(ctx, r.store, values, old.claims); err == nil {
+		_, err = swapAll(ctx, r.store, hosts, old.hosts)
+	}
+	if err == nil {
+		deleted, err = swapAll(ctx, r.store, processes, old.records)
+	}
+	if err == nil {
+		_, err = swapAll(ctx, r.store, ended, old.entries)
+	}
+	return deleted, err
 }
 
 // swapAll does swaps and returns how many were done. Documents that others have
@@ -181,9 +195,9 @@ func swapAll(ctx context.Context, s store.Store, collection string, swaps []stor
 	return len(swaps) - len(refused.Refused), nil
 }
 
-// shrinkClaims leaves of the claims of processes what a trace needs. The block of an
-// adopted process has no ids: its claim keeps nothing.
-func (r *Registry) shrinkClaims(ctx context.Context, pruned []*Process) error {
+// shrunkClaims returns the swaps that leave of the claims of processes what a trace
+// needs. The block of an adopted process has no ids: its claim keeps nothing.
+func (r *Registry) shrunkClaims(ctx context.Context, pruned []*Process) ([]store.Swap, error) {
 	var keys []string
 	of := map[string]*Process{}
 	for _, p := range pruned {
@@ -196,7 +210,7 @@ func (r *Registry) shrinkClaims(ctx context.Context, pruned []*Process) error {
 	}
 	raws, claims, err := getMany[holding](ctx, r.store, values, keys)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var swaps []store.Swap
 	for i, h := range claims {
@@ -209,6 +223,5 @@ func (r *Registry) shrinkClaims(ctx context.Context, pruned []*Process) error {
 		}
 		swaps = append(swaps, store.Swap{Old: raws[i], New: small})
 	}
-	_, err = swapAll(ctx, r.store, values, swaps)
-	return err
+	return swaps, nil
 }

@@ -73,6 +73,44 @@ func (r *Registry) storeSamples(ctx context.Context, block string, held []Sample
 	return nil
 }
 
+// newSamples are samples of a process, in order of time, that are to be stored.
+type newSamples struct {
+	block   string
+	samples []Sample
+}
+
+// putSamples is storeSamples for many processes with few calls of the store.
+func (r *Registry) putSamples(ctx context.Context, all []newSamples) error {
+	var docs []any
+	var of, rest []newSamples // rest takes calls of its own
+	for _, n := range all {
+		switch last := len(n.samples) - 1; {
+		case last < 0:
+		case n.samples[last].Time.Sub(n.samples[0].Time) >= time.Hour:
+			rest = append(rest, n)
+		default:
+			docs = append(docs, sampleDoc{sampleKey(n.block, n.samples[0].Time), format, appendSamples(nil, n.samples)})
+			of = append(of, n)
+		}
+	}
+	_, err := r.store.InsertMany(ctx, samples, docs, nil)
+	if refused, ok := errors.AsType[*store.RefusedError](err); ok {
+		err = nil
+		for _, refusal := range refused.Refused { // they were stored before, perhaps others with them
+			rest = append(rest, of[refusal.Index])
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("registry: store samples: %w", err)
+	}
+	for _, n := range rest {
+		if err := r.storeSamples(ctx, n.block, n.samples); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // stored returns the stored samples of a process from one time to another, each
 // once; a zero time means no bound.
 func (r *Registry) stored(ctx context.Context, block string, from, to time.Time) iter.Seq2[Sample, error] {

@@ -67,7 +67,7 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 		if l.end == nil && age.Abs() <= missed*l.interval && !l.last.Time.Before(since) {
 			continue
 		}
-		found = append(found, silent{raw, &doc, l})
+		found = append(found, silent{raw: raw, doc: &doc, l: l})
 		if len(found) == maxBatch {
 			if err := flush(); err != nil {
 				return done, err
@@ -87,6 +87,9 @@ type silent struct {
 	raw bson.Raw
 	doc *livingDoc
 	l   *living
+
+	stored bson.Raw // the record, or nil
+	record *record  // with what the living record says
 }
 
 // finishDead moves those of the processes that are dead, and deletes the samples of
@@ -96,37 +99,50 @@ func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamp
 	for i, f := range found {
 		keys[i] = processKey(f.l.gpid, f.doc.block())
 	}
-	_, docs, err := getMany[record](ctx, r.store, processes, keys)
+	raws, docs, err := getMany[record](ctx, r.store, processes, keys)
 	if err != nil {
 		return 0, err
 	}
 	dead := found[:0:0]
+	var pruned []string // whose samples are deleted
 	for i, f := range found {
 		over := f.l.last.Time.Before(since) // without a record, it never registered to the end
 		if docs[i] != nil {
-			f.l.over(&docs[i].Process)
-			s, err := r.status(ctx, &docs[i].Process)
-			if err != nil {
+			f.stored, f.record = raws[i], docs[i]
+			f.l.over(&f.record.Process)
+			if over, err = r.isOver(ctx, &f.record.Process, since); err != nil {
 				return 0, err
 			}
-			over = r.isOver(&s, since)
 		}
-		if over {
-			dead = append(dead, f)
+		if !over {
+			continue
+		}
+		if dead = append(dead, f); f.l.last.Time.Before(noSamples) {
+			pruned = append(pruned, f.doc.block())
 		}
 	}
-	return int64(len(dead)), each(len(dead), func(i int) error {
-		f := dead[i]
-		err := r.finish(ctx, f.raw, f.l, f.doc.Key)
-		if err == nil && f.l.last.Time.Before(noSamples) {
-			_, err = r.deleteSamples(ctx, f.doc.block(), noSamples)
-		}
-		return err
-	})
+	if err := r.finishAll(ctx, dead); err != nil {
+		return 0, err
+	}
+	if _, err := r.deleteSamples(ctx, pruned, noSamples); err != nil {
+		return 0, err
+	}
+	return int64(len(dead)), nil
 }
 
 // isOver reports whether a process can be moved to the ended ones.
-func (r *Registry) isOver(s *Status, since time.Time) bool {
+func (r *Registry) isOver(ctx context.Context, p *Process, since time.Time) (bool, error) {
+	// Whether another run has its address is asked only if that decides.
+	s, err := r.judge(p, func() (*Process, error) { return nil, nil })
+	over := r.isOverBy(&s, since)
+	if err == nil && !over {
+		s, err = r.status(ctx, p)
+		over = r.isOverBy(&s, since)
+	}
+	return over, err
+}
+
+func (r *Registry) isOverBy(s *Status, since time.Time) bool {
 	silence := wall(r.options.Now).Sub(s.Last.Time)
 	switch {
 	case s.State == Ended, s.State == Dead && !s.Presumed:

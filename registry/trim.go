@@ -2,8 +2,8 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -42,7 +42,7 @@ func (c *recorder) trim(ctx context.Context) error {
 			p.Recent = p.Recent[1:]
 		}
 	})
-	_, err := r.deleteSamples(ctx, p.Block, old)
+	_, err := r.deleteSamples(ctx, []string{p.Block}, old)
 	if err == nil {
 		err = r.merge(ctx, p.Block, now.Add(-time.Hour), now, 0)
 	}
@@ -82,31 +82,28 @@ func (r *Registry) sampleFiles(ctx context.Context, block string, from, to time.
 	return files, nil
 }
 
-// deleteSamples deletes the documents of a process that have only samples from
+// deleteSamples deletes the documents of processes that have only samples from
 // before a time, and returns how many samples that are.
-func (r *Registry) deleteSamples(ctx context.Context, block string, before time.Time) (n int64, err error) {
-	files, err := r.sampleFiles(ctx, block, time.Time{}, before)
+func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before time.Time) (n int64, err error) {
+	found := make([][]sampleFile, len(blocks))
+	err = each(len(blocks), func(i int) (err error) {
+		found[i], err = r.sampleFiles(ctx, blocks[i], time.Time{}, before)
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}
-	for _, f := range files {
-		if !f.samples[len(f.samples)-1].Time.Before(before) {
-			continue
+	var swaps []store.Swap
+	for _, f := range slices.Concat(found...) {
+		if f.samples[len(f.samples)-1].Time.Before(before) {
+			swaps = append(swaps, store.Swap{Old: f.raw})
+			n += int64(len(f.samples))
 		}
-		if err := r.deleteFile(ctx, f); err != nil {
-			return n, err
-		}
-		n += int64(len(f.samples))
+	}
+	if _, err := swapAll(ctx, r.store, samples, swaps); err != nil {
+		return 0, fmt.Errorf("registry: delete samples: %w", err)
 	}
 	return n, nil
-}
-
-func (r *Registry) deleteFile(ctx context.Context, f sampleFile) error {
-	err := r.store.DeleteIf(ctx, samples, f.raw)
-	if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict) {
-		return fmt.Errorf("registry: delete samples: %w", err)
-	}
-	return nil
 }
 
 // merge puts the documents of a process that begin from a time to another, at most an
@@ -134,10 +131,12 @@ func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, 
 	if _, err := r.store.Swap(ctx, samples, files[0].raw, doc); err != nil {
 		return fmt.Errorf("registry: merge samples: %w", err)
 	}
+	var rest []store.Swap
 	for _, f := range files[1:] {
-		if err := r.deleteFile(ctx, f); err != nil {
-			return err
-		}
+		rest = append(rest, store.Swap{Old: f.raw})
+	}
+	if _, err := swapAll(ctx, r.store, samples, rest); err != nil {
+		return fmt.Errorf("registry: merge samples: %w", err)
 	}
 	return nil
 }
