@@ -39,7 +39,10 @@ help:
 	@echo "make soak    the long tests (SOAK=30m)"
 	@echo "make fuzz    run every fuzz test for $(FUZZTIME) (FUZZTIME=...)"
 
+# A program under the race detector sleeps for a second before it ends, unless told
+# otherwise, and the tests start thousands.
 .PHONY: test
+test: export GORACE = atexit_sleep_ms=10
 test:
 	.ci/setup
 	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
