@@ -22,6 +22,8 @@ import (
 // blocks has a language and is checked in the way of that language:
 //
 //	console   a session: each command is run and prints what is written there
+//	sql       statements for PostgreSQL, or after a line "-- MySQL" for MySQL: they are
+//	          run and print the comment at the end
 //	go        code of an example, which is compiled and run as a test
 //
 // Every other block is in unchecked, with the reason.
@@ -58,8 +60,6 @@ var unchecked = map[string]string{
 	"docs/deploy.md: dockerfile: FROM golang:1.26 AS build":                                                                                 "needs a container engine",
 	"docs/deploy.md: yaml: livenessProbe:":                                                                                                  "a part of a Kubernetes manifest",
 	"docs/how-to/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --wait 0s -- /usr/local/bin/report": "a line of a crontab",
-	"docs/how-to/timeline-in-sql.md: sql: SELECT to_timestamp(('x' || encode(substr(_id, 1, 4), 'hex'))::bit(32)::bigint)::date AS day,":    "needs PostgreSQL; run by hand",
-	"docs/how-to/timeline-in-sql.md: sql: SELECT DATE(FROM_UNIXTIME(CONV(HEX(SUBSTR(_id, 1, 4)), 16, 10))) AS day, COUNT(*)":                "needs MySQL",
 	"docs/lock-model.md: sh: cd lock/redislock/model":                                                                                       "takes minutes; the test of lock/redislock/model runs it",
 }
 
@@ -164,6 +164,10 @@ func TestMapOfDocuments(t *testing.T) {
 // Every block of every document is checked, or it is written why not.
 func TestDocuments(t *testing.T) {
 	examples := examples(t)
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "oid"), ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
 	used := make(map[string]bool)
 	for file, text := range readDocuments(t) {
 		found, err := fencedBlocks(file, text)
@@ -179,7 +183,7 @@ func TestDocuments(t *testing.T) {
 				t.Errorf("%s:%d: a block without a language", b.file, b.line)
 			case known:
 				used[name] = true
-			case b.language == "console":
+			case b.language == "console", b.language == "sql":
 				sessions = append(sessions, b)
 			case b.language == "go":
 				if !strings.Contains(examples, indented(b.text)) {
@@ -190,7 +194,7 @@ func TestDocuments(t *testing.T) {
 			}
 		}
 		if sessions != nil {
-			t.Run(file, func(t *testing.T) { runSessions(t, sessions) })
+			t.Run(file, func(t *testing.T) { runSessions(t, bin, sessions) })
 		}
 	}
 	for name := range unchecked {
@@ -203,18 +207,19 @@ func TestDocuments(t *testing.T) {
 // changing is what differs from one run to the next.
 var changing = regexp.MustCompile(`\b[0-9a-f]{24}\b|\b[0-9a-f]{10}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\d+ (?:year|day|hour|minute|second)s? ago|go1[.\d]+ \w+/\w+|\(devel\)|v0\.0\.0\S*`)
 
-// runSessions runs every command of the sessions of one document, in order, and
-// compares what it prints: ids, times and versions need only be there.
-func runSessions(t *testing.T, sessions []fencedBlock) {
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "oid"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+// runSessions runs every command of the sessions of one document, in order, with the oid
+// in the folder bin, and compares what it prints: ids, times and versions need only be there.
+func runSessions(t *testing.T, bin string, sessions []fencedBlock) {
 	work, home := t.TempDir(), t.TempDir()
 	if err := os.Symlink(filepath.Join(bin, "oid"), filepath.Join(work, "oid")); err != nil {
 		t.Fatal(err)
 	}
+	clients := newDatabaseClients(t)
 	for _, session := range sessions {
+		if session.language == "sql" {
+			clients.run(session)
+			continue
+		}
 		if !strings.HasPrefix(session.text, "$ ") {
 			t.Errorf("%s:%d: a session begins with $ and a command", session.file, session.line)
 			continue
@@ -228,6 +233,9 @@ func runSessions(t *testing.T, sessions []fencedBlock) {
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "go run ./cmd/oid", "oid"))
 			cmd.Dir = work
 			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+home, "XDG_DATA_HOME="+home)
+			if databaseCommand.MatchString(command) {
+				cmd.Env = append(cmd.Env, clients.postgres()...)
+			}
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Errorf("$ %s: %v\n%s", command, err, out)
@@ -245,7 +253,7 @@ func runSessions(t *testing.T, sessions []fencedBlock) {
 func examples(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
-	for _, pattern := range []string{"../../*/example*_test.go", "../../*/*/example*_test.go"} {
+	for _, pattern := range []string{"../../*/example*_test.go", "../../*/*/example*_test.go", "../../*/*/*/example*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,32 @@
+package testenv
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// MariaDB starts a MariaDB server without a network and with an empty database, and
+// returns the command of the client that connects to it.
+func MariaDB(t testing.TB) (client []string) {
+	t.Helper()
+	server, err := exec.LookPath("mariadbd")
+	if err != nil {
+		server = "/usr/sbin/mariadbd" // which is not in the path of every user
+	}
+	if _, err := exec.LookPath(server); err != nil {
+		Missing(t, "MariaDB is not installed: apt-get install mariadb-server-core mariadb-client-core")
+	}
+	folder := sharedFolder(t)
+	socket := filepath.Join(folder, "socket")
+	name, args := unprivileged(t, server, []string{
+		"--no-defaults", "--datadir=" + folder, "--socket=" + socket, "--pid-file=" + filepath.Join(folder, "pid"),
+		"--skip-networking", "--skip-grant-tables", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M",
+	})
+	Start(t, name, args...)
+	client = []string{"mariadb", "--no-defaults", "--socket=" + socket}
+	Await(t, "answer of MariaDB", func() error {
+		return exec.Command(client[0], append(client[1:], "-e", "CREATE DATABASE IF NOT EXISTS docs")...).Run()
+	})
+	return append(client, "docs")
+}
