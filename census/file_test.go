@@ -15,6 +15,7 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -33,7 +34,7 @@ var savedSources = regexp.MustCompile(`(?s)\n *\{\n *"name": "saved [^{}]*\},?`)
 // TestMergedEqualsOnePass saves censuses of parts of ids, some of them with little
 // memory and some of them again merged, and counts the files.
 func TestMergedEqualsOnePass(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range testenv.Seeds(5) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		sources := parts(random, crowd(random, 20_000+random.IntN(150_000)))
 		o := census.Options{Now: time.Unix(1_700_000_000, 0), Values: true}

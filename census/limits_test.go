@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // endless is a text that goes on as fill says, up to size bytes.
@@ -37,6 +38,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // TestMemory holds the census to 24 bytes for each id and 16 MiB beside, for few
 // writers and for as many as there are ids.
 func TestMemory(t *testing.T) {
+	testenv.WithoutRace(t)
 	const n = 2_000_000
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, writers := range map[string]uint64{"3 writers": 3, "1500 writers": 1500, "as many as ids": 1 << 40} {

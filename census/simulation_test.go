@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -305,7 +306,7 @@ func simulations() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("OID_SIMULATIONS"), 10, 64); err == nil {
 		return n
 	}
-	return 220
+	return testenv.Seeds(220)
 }
 
 // TestHealthyProcessesAreNotFaulty holds that chance makes no finding.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -21,7 +22,7 @@ func TestValuePerID(t *testing.T) {
 		{30_000, 0, 1_000_000, 30_000},
 		{30_000, 5000, 1_000_000, 30_000},
 	} {
-		for seed := range uint64(10) {
+		for seed := range testenv.Seeds(10) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			var ids []objectid.ID
 			counter, second := random.IntN(wrap-test.program-1), random.IntN(test.seconds)
@@ -52,9 +53,7 @@ func TestValuePerID(t *testing.T) {
 // TestOverflow counts ids of a process that creates more than 2^24 in a second, from
 // which on they repeat, beside an id that occurs twice for another reason.
 func TestOverflow(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads 8 million ids")
-	}
+	testenv.WithoutRace(t)
 	for distinct, want := range map[int][]census.Kind{
 		1 << 23:   {census.KindOverflow, census.KindDuplicate},
 		1<<23 - 1: {census.KindDuplicate},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -111,7 +112,7 @@ var populations = func() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("OID_POPULATIONS"), 10, 64); err == nil {
 		return n
 	}
-	return 30
+	return testenv.Seeds(30)
 }()
 
 func TestCleanPopulationsGiveNoFinding(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // peak returns the most memory that the process has had so far, in MiB.
@@ -32,7 +34,7 @@ func (a *apart) peak(t *testing.T) int {
 // 64 pasted megabytes at once are answered or refused, in a part of the memory that
 // the server may take.
 func TestMemoryOfPastes(t *testing.T) {
-	realLimits(t)
+	testenv.WithoutRace(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("the peak is known on Linux only")
 	}

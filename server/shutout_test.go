@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/server"
 )
 
@@ -207,7 +208,7 @@ func send(ctx context.Context, n int, pause time.Duration, request func() (*http
 
 // Whatever one client does, another is answered within a second, see inTime.
 func TestNobodyIsShutOut(t *testing.T) {
-	realLimits(t)
+	testenv.WithoutRace(t)
 	bomb()
 	for name, attack := range attacks {
 		t.Run(name, func(t *testing.T) { underAttack(t, attack) })
@@ -272,14 +273,5 @@ func underAttack(t *testing.T, attacks ...attack) {
 	t.Logf("of %d requests %d failed and %d took more than %v, the slowest %v", 2*probes, failed.Load(), late.Load(), bound, time.Duration(worst.Load()))
 	if failed.Load() > 0 || late.Load() > probes/2 {
 		t.Errorf("of %d requests %d failed and %d took more than %v", 2*probes, failed.Load(), late.Load(), bound)
-	}
-}
-
-// realLimits skips a test that measures the server at its real limits if the race
-// detector slows the server down. "make test" runs these tests a second time.
-func realLimits(t *testing.T) {
-	t.Helper()
-	if underRace {
-		t.Skip("measured without the race detector; make test does that")
 	}
 }

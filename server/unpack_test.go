@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -22,7 +23,7 @@ func (a *apart) cpu(t *testing.T) float64 {
 // A megabyte that unpacks to a gigabyte is refused before it is unpacked, in the API
 // and in the form.
 func TestBomb(t *testing.T) {
-	realLimits(t)
+	testenv.WithoutRace(t)
 	s := serveApart(t)
 	before := s.cpu(t)
 	wantProblem(t, s.do(t, "POST", "/v1/census?format=list", bytes.NewReader(bomb())), 413, "unpacks to more than this server accepts")

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/xml"
 	"math"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -70,8 +72,6 @@ var (
 
 // playStory plays ten years: four processes at first and twelve at the end, deployed
 // every month, more ids by day than by night and more every year.
-var newStory = sync.OnceValue(playStory)
-
 func playStory() *story {
 	s := &story{Rand: rand.New(rand.NewPCG(10, 10))}
 	start := date("2016-11-21 00:00")
@@ -136,33 +136,39 @@ func playStory() *story {
 	return s
 }
 
-// report takes the census of the story.
-func (s *story) report(t *testing.T) *census.Report {
+// storyReport takes the census of the story.
+func storyReport(t *testing.T) *census.Report {
 	t.Helper()
-	var text strings.Builder
-	for _, id := range s.ids {
-		text.WriteString(id.String() + "\n")
-	}
-	if path := os.Getenv("OID_STORY"); path != "" { // to look at with oid census
-		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := census.New(&census.Options{Now: storyNow})
-	if err := c.ReadCollection(t.Context(), "orders.bson", "shop.orders", strings.NewReader(text.String())); err != nil {
-		t.Fatal(err)
-	}
-	r, err := c.Report(nil)
+	testenv.WithoutRace(t)
+	r, err := newStoryReport()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
+var newStoryReport = sync.OnceValues(func() (*census.Report, error) {
+	s := playStory()
+	var text strings.Builder
+	for _, id := range s.ids {
+		text.WriteString(id.String() + "\n")
+	}
+	if path := os.Getenv("OID_STORY"); path != "" { // to look at with oid census
+		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	c := census.New(&census.Options{Now: storyNow})
+	if err := c.ReadCollection(context.Background(), "orders.bson", "shop.orders", strings.NewReader(text.String())); err != nil {
+		return nil, err
+	}
+	return c.Report(nil)
+})
+
 // TestStory holds that each planted event is in the report, where it was, as big as it
 // was, and that nothing else is but deployments and restarts.
 func TestStory(t *testing.T) {
-	r := newStory().report(t)
+	r := storyReport(t)
 	deployments := 0
 	var got []string
 	for _, e := range r.Events {
@@ -205,7 +211,7 @@ func TestStory(t *testing.T) {
 // TestStoryIsReadable holds that each planted event is in words in the text and on the
 // page, which has no script and needs no other file.
 func TestStoryIsReadable(t *testing.T) {
-	r := newStory().report(t)
+	r := storyReport(t)
 	var text, page, drawing strings.Builder
 	for _, err := range []error{
 		report.WriteText(&text, r, report.Screen{}), report.WriteHTML(&page, r), report.WritePlot(&drawing, r),

@@ -36,8 +36,8 @@ const (
 	maxNested = 3
 
 	// A source may expand to maxExpansion times its compressed size once it is longer
-	// than freeExpansion. Dumps expand to 3 to 100 times their size, data that is made
-	// to fill memory and disks to 1,000 times and more.
+	// than Options.FreeExpansion, by default freeExpansion. Dumps expand to 3 to 100 times
+	// their size, data that is made to fill memory and disks to 1,000 times and more.
 	maxExpansion  = 500
 	freeExpansion = 256 << 20
 )
@@ -48,6 +48,7 @@ type decompressed struct {
 	name     string
 	packed   *counted              // the outermost compressed data
 	size     int64                 // of the content so far
+	free     int64                 // see Options.FreeExpansion
 	unpacked func(bytes int) error // see Options
 }
 
@@ -64,7 +65,7 @@ func (d *decompressed) Read(p []byte) (int, error) {
 		err = fmt.Errorf("%w: the compressed data ends early", errIn(d.name))
 	case err != nil && err != io.EOF:
 		err = fmt.Errorf("%w: %w", errIn(d.name), err)
-	case d.size > freeExpansion && d.size/maxExpansion > d.packed.n.Load():
+	case d.size > d.free && d.size/maxExpansion > d.packed.n.Load():
 		err = fmt.Errorf("%w: it expands to more than %d times its size; if that is right, decompress it first", errIn(d.name), maxExpansion)
 	}
 	return n, err
@@ -123,7 +124,7 @@ func newContent(in io.Reader, o *Options) (*content, error) {
 			return c, stopped(0, fmt.Errorf("%w: %w", errIn(compression.name), err))
 		}
 		c.opened = append(c.opened, opened)
-		in = &decompressed{ReadCloser: opened, name: compression.name, packed: packed, unpacked: o.Unpacked}
+		in = &decompressed{ReadCloser: opened, name: compression.name, packed: packed, free: o.FreeExpansion, unpacked: o.Unpacked}
 	}
 	return c, fmt.Errorf("%w: compressed more than %d times", ErrFormat, maxNested)
 }

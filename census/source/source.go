@@ -57,6 +57,10 @@ type Options struct {
 	// MaxWindow is how much memory decompression may take, in bytes. Default:
 	// 128 MiB, what "zstd --long" needs.
 	MaxWindow uint64
+
+	// FreeExpansion is how many bytes compressed data may expand to, whatever its size.
+	// Beyond that, it may expand to 500 times its size. Default: 256 MiB.
+	FreeExpansion int64
 }
 
 // WithDefaults returns o with every default in its place.
@@ -72,6 +76,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.MaxWindow == 0 {
 		o.MaxWindow = maxWindow
+	}
+	if o.FreeExpansion == 0 {
+		o.FreeExpansion = freeExpansion
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

@@ -1,0 +1,21 @@
+package testenv
+
+import "testing"
+
+// WithoutRace skips a test that is long or that reaches real limits if the race detector
+// slows it down. "make test" runs these tests without it.
+func WithoutRace(t *testing.T) {
+	t.Helper()
+	if UnderRace {
+		t.Skip("too slow under the race detector; make test runs it without")
+	}
+}
+
+// Seeds returns how many of n random cases a test plays: a quarter, but at least two,
+// under the race detector. "make test" plays all of them without it.
+func Seeds(n uint64) uint64 {
+	if UnderRace {
+		return max(n/4, 2)
+	}
+	return n
+}
