@@ -16,6 +16,7 @@ import (
 // Generators of the Classic layout have one host and one pid: only their counters can
 // differ.
 func TestClassicGeneratorsOfOneProcess(t *testing.T) {
+	withoutRace(t)
 	for name, now := range map[string]func() time.Time{"system clock": nil, "a stopped clock": func() time.Time { return frozen }} {
 		for range 200 {
 			a := newGenerator(t, &objectid.Options{Layout: objectid.Classic, Now: now})

@@ -37,6 +37,7 @@ func newGenerator(t *testing.T, o *objectid.Options) *objectid.Generator {
 // 40 million ids in one second of a stopped clock, more than two wraps of a
 // counter of 3 bytes.
 func TestFrozenClock(t *testing.T) {
+	withoutRace(t)
 	const n = 40_000_000
 	for _, layout := range layouts {
 		t.Run(layout.String(), func(t *testing.T) {
@@ -74,6 +75,7 @@ func TestFrozenClock(t *testing.T) {
 // The counter rises by one with every id and goes on from second to second; the
 // rest of the process value stays, or is back with the next second.
 func TestCounter(t *testing.T) {
+	withoutRace(t)
 	for _, layout := range layouts {
 		t.Run(layout.String(), func(t *testing.T) {
 			now := frozen
@@ -299,6 +301,7 @@ func TestLayouts(t *testing.T) {
 }
 
 func TestBlock(t *testing.T) {
+	withoutRace(t)
 	block := [4]byte{0xde, 0xad, 0xbe, 0xef}
 	g := newGenerator(t, &objectid.Options{Block: &block, Now: func() time.Time { return frozen }})
 	buf := make([]objectid.ID, 1<<20)
@@ -326,11 +329,21 @@ func TestOptionsRefused(t *testing.T) {
 	}
 }
 
+// withoutRace skips a test that makes millions of ids and in which no goroutines share
+// a generator. "make test" runs it without the race detector.
+func withoutRace(t *testing.T) {
+	t.Helper()
+	if underRace {
+		t.Skip("runs without the race detector")
+	}
+}
+
 const makerEnv = "OBJECTID_TEST_MAKE_IDS"
 
 // 64 processes, started together, each wait for a line on stdin and then make
 // 100,000 ids.
 func TestProcesses(t *testing.T) {
+	withoutRace(t)
 	const processes, each = 64, 100_000
 	var wg sync.WaitGroup
 	made := make([][]objectid.ID, processes)

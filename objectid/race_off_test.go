@@ -1,0 +1,5 @@
+//go:build !race
+
+package objectid_test
+
+const underRace = false
