@@ -66,10 +66,10 @@ func TestCopyThatIsReseeded(t *testing.T) {
 	}
 	eventually(t, "a heartbeat", func() bool { return m.Process().Last.Time.After(last) })
 	twin.Reseed()
-	eventually(t, "a block of its own", func() bool { return twin.Process().Block != block })
-	if a, b := m.Generator().New(), twin.Generator().New(); [4]byte(a[4:]) == [4]byte(b[4:]) {
-		t.Errorf("the copies continue with %v and %v", a, b)
-	}
+	eventually(t, "a block of its own, and a generator for it", func() bool {
+		a, b := m.Generator().New(), twin.Generator().New()
+		return twin.Process().Block != block && [4]byte(a[4:]) != [4]byte(b[4:])
+	})
 }
 
 // The copies of a process that adopted another's ids cannot change the value. Their

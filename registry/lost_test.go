@@ -2,8 +2,11 @@ package registry_test
 
 import (
 	"errors"
+	"math"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,6 +87,49 @@ func TestLostClaimOfAnother(t *testing.T) {
 			}
 			if n := len(all(t, r.List(t.Context()))); n != 2 {
 				t.Errorf("List has %d processes, want 2", n)
+			}
+		})
+	}
+}
+
+// The same, and the store fails once while the first one claims another block: each
+// call at a time. It is found under one block afterwards.
+func TestLostClaimOfAnotherWhileTheStoreFails(t *testing.T) {
+	for fails := range 14 {
+		t.Run(strconv.Itoa(fails), func(t *testing.T) {
+			t.Parallel()
+			s := newStore(t)
+			var from atomic.Int64 // the call that fails
+			from.Store(math.MaxInt64)
+			away := &faulty{Store: s}
+			away.fail = func(call int, _ string) fault {
+				if int64(call) == from.Load() {
+					return refused
+				}
+				return none
+			}
+			first := join(t, away, options{Interval: beat, Addr: "127.0.0.1:1"})
+			block := first.Process().Block
+			if _, err := s.DeleteRange(t.Context(), "oid.values", store.Range{}); err != nil {
+				t.Fatal(err)
+			}
+			id := first.Generator().New()
+			second := join(t, s, options{Interval: beat, Addr: "127.0.0.1:2", Random: strings.NewReader(string(id[4:8]))})
+			if got := second.Process().Block; got != block {
+				t.Logf("nothing is shown: the first one claimed again before the second one, which has %s", got)
+				return
+			}
+			away.mu.Lock()
+			from.Store(int64(away.calls + fails))
+			away.mu.Unlock()
+			eventually(t, "both are told", func() bool {
+				return errors.Is(first.Err(), registry.ErrCollision) && errors.Is(second.Err(), registry.ErrCollision)
+			})
+			if n := len(all(t, registry.New(s, nil).List(t.Context()))); n != 2 {
+				t.Errorf("List has %d processes, want 2", n)
+			}
+			if first.Process().Block == block {
+				t.Error("both are recorded under one block")
 			}
 		})
 	}

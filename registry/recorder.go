@@ -27,6 +27,7 @@ type recorder struct {
 	registry   *Registry
 	clock      clock
 	stored     bson.Raw        // the living record as it was last known to be stored, or nil
+	left       *leftBlock      // what is to be deleted, or nil
 	tried      [][8]byte       // the writes since then whose outcome is not known
 	agreed     time.Time       // the last heartbeat in it when it was stored
 	registered bool            // everything was stored once
@@ -41,6 +42,10 @@ type recorder struct {
 	mu sync.Mutex // guards p
 	p  Process
 }
+
+// leftBlock holds the keys of what is stored under a block that belongs to another
+// process since.
+type leftBlock struct{ living, record string }
 
 // newRecorder returns the recorder of a process that is not stored yet.
 func (r *Registry) newRecorder(p Process) *recorder {
@@ -164,6 +169,9 @@ func (c *recorder) store(ctx context.Context) error {
 		}
 	}
 	c.registered = true
+	if err := c.deleteLeft(ctx); err != nil {
+		return err
+	}
 	if p := c.process(); p.End != nil {
 		l := livingOf(&p, len(c.pending))
 		_ = c.registry.finish(ctx, c.stored, l, livingKey(p.Block, p.Member)) // the end is recorded; the rest may be done later
@@ -208,25 +216,23 @@ func (c *recorder) check(ctx context.Context) error {
 // restored or by a lost write. Meanwhile another process may have claimed the block:
 // both then have the value, which is a collision.
 func (c *recorder) claimAgain(ctx context.Context) error {
-	before, stored := c.process(), c.stored
 	c.claimed, c.changed = false, true
-	if err := c.register(ctx); err != nil {
-		return err
+	return c.store(ctx)
+}
+
+// deleteLeft deletes what is stored of the process under the block that it left.
+func (c *recorder) deleteLeft(ctx context.Context) error {
+	if c.left == nil {
+		return nil
 	}
-	moved := c.process().Block != before.Block
-	if moved {
-		c.stored = nil // under another key
-	}
-	if err := errors.Join(c.putLiving(ctx), c.putRecord(ctx)); err != nil || !moved {
-		return err
-	}
-	err := c.registry.store.DeleteIf(ctx, livingRecords, stored)
-	if err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
-		err = c.registry.store.Delete(ctx, processes, key(processKey(before.GPID, before.Block)))
+	err := c.registry.store.Delete(ctx, livingRecords, key(c.left.living))
+	if err == nil || errors.Is(err, store.ErrNotFound) {
+		err = c.registry.store.Delete(ctx, processes, key(c.left.record))
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("registry: delete record of %v: %w", before.GPID, err)
+		return fmt.Errorf("registry: delete record of %v: %w", c.process().GPID, err)
 	}
+	c.left = nil
 	return nil
 }
 
@@ -294,6 +300,9 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 		var block [4]byte
 		block, err = claimAny(ctx, c.registry.store, c.registry.random, h, p.GPID)
 		if err == nil {
+			if c.registered {
+				c.left, c.stored = &leftBlock{livingKey(p.Block, p.Member), processKey(p.GPID, p.Block)}, nil
+			}
 			c.setBlock(block)
 		}
 	}

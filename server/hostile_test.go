@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -211,8 +212,8 @@ func TestEndlessUpload(t *testing.T) {
 			t.Errorf("an upload without an end: status %d", res.StatusCode)
 		}
 	}
-	if sent.total > 2*size {
-		t.Errorf("of an upload of %d bytes without an end %d were taken", size, sent.total)
+	if sent.total.Load() > 2*size {
+		t.Errorf("of an upload of %d bytes without an end %d were taken", size, sent.total.Load())
 	}
 }
 
@@ -220,12 +221,12 @@ func TestEndlessUpload(t *testing.T) {
 type repeat struct {
 	block []byte
 	at    int
-	total int64 // bytes read
+	total atomic.Int64 // bytes read; a client may read on behind its answer
 }
 
 func (r *repeat) Read(p []byte) (int, error) {
 	n := copy(p, r.block[r.at:])
-	r.total += int64(n)
+	r.total.Add(int64(n))
 	r.at = (r.at + n) % len(r.block)
 	return n, nil
 }
