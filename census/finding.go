@@ -160,7 +160,7 @@ func (c *Census) processFindings(t *tally, add func(Kind, int64, string, string,
 	for _, records := range examples {
 		for pair := range slices.Chunk(records, 2) { // before and after a step
 			back := time.Duration(pair[0].second()-pair[1].second()) * time.Second
-			stepped = append(stepped, c.example(pair[0], "before"), c.example(pair[1], "after: back by "+phrase.Length(back)))
+			stepped = append(stepped, c.example(pair[0], "before"), c.example(pair[1], "after: back by at least "+phrase.Length(back)))
 		}
 	}
 	resumedCount, examples := t.resumed.atLeast(need)

@@ -43,7 +43,7 @@ func sentence(e census.Event, zone *time.Location) string {
 	case census.Deletion:
 		text = fmt.Sprintf("deletion: about %.0f %% of the ids created until %s are missing, %s", 100*e.Share, until, humanize.Comma(e.Size))
 	case census.ClockStep:
-		text = fmt.Sprintf("clock step: the clock of process %s was set back by %s", e.Process, phrase.Length(time.Duration(e.Size)*time.Second))
+		text = fmt.Sprintf("clock step: the clock of process %s was set back by at least %s", e.Process, phrase.Length(time.Duration(e.Size)*time.Second))
 	case census.SharedValue:
 		text = fmt.Sprintf("shared process value: several processes used %s at once until %s", e.Process, until)
 	case census.ResumedState:
