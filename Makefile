@@ -22,7 +22,7 @@ test-release:
 	.ci/setup release
 	cd release && OID_REQUIRE_ALL=1 go test -timeout 30m ./...
 generated:
-	OID_WRITE_GENERATED=1 go test -count 1 -run '^(TestCommandsPage|TestLicences|TestPicture)$$' ./cmd/oid ./census/report
+	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(CommandsPage|APIPage|MetricsPage|TestingPage|Licences|Picture)$$' ./cmd/oid ./census/report
 
 # How many seconds "make fuzz" gives to each fuzz test.
 FUZZTIME = 30s
@@ -34,7 +34,7 @@ help:
 	@echo "make mutants break the code of one package in many small ways and list what no test notices (PKG=./census)"
 	@echo "make release build programs and packages into dist (VERSION=0.1.0)"
 	@echo "make test-release  build packages, install, upgrade and remove them, and look for their faults"
-	@echo "make generated     write docs/commands.md, docs/census.svg and LICENSES-THIRD-PARTY"
+	@echo "make generated     write the pages and pictures that come from the program, and LICENSES-THIRD-PARTY"
 	@echo "make bench   measure against the peers and write docs/benchmarks.md"
 	@echo "make soak    the long tests (SOAK=30m)"
 	@echo "make fuzz    run every fuzz test for $(FUZZTIME) (FUZZTIME=...)"

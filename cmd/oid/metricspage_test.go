@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	metricHelp   = regexp.MustCompile(`(?m)^# HELP (oid_\w+) (.*)\n# TYPE \w+ (\w+)$`)
+	metricSample = regexp.MustCompile(`(?m)^(oid_\w+?)(?:_bucket|_sum|_count)?\{(.*)\} `)
+	metricLabel  = regexp.MustCompile(`(\w+)="`)
+)
+
+// The reference of the metrics is what a running server shows, after a request of each
+// kind.
+func TestMetricsPage(t *testing.T) {
+	_, url, _ := startServe(t.Context(), t)
+	if res, err := http.Post(url+"/v1/processes", "application/json", strings.NewReader(`{"name":"shop","pid":7}`)); err != nil || res.StatusCode != http.StatusCreated {
+		t.Fatalf("%v, %v", res, err)
+	}
+	fetch(t, url+"/metrics")
+	text := fetch(t, url+"/metrics")
+	labels := map[string]map[string]bool{}
+	for _, m := range metricSample.FindAllSubmatch(text, -1) {
+		name := string(m[1])
+		if labels[name] == nil {
+			labels[name] = map[string]bool{}
+		}
+		for _, label := range metricLabel.FindAllSubmatch(m[2], -1) {
+			if string(label[1]) != "le" {
+				labels[name][string(label[1])] = true
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString(`# Metrics
+
+What ` + "`/metrics`" + ` of ` + "`oid serve`" + ` shows to Prometheus, besides the metrics of the Go runtime
+(` + "`go_...`" + `) and of the process (` + "`process_...`" + `). A server with tokens wants one for them too.
+
+| metric | type | labels | |
+|---|---|---|---|
+`)
+	for _, m := range metricHelp.FindAllSubmatch(text, -1) {
+		name := string(m[1])
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, m[3], strings.Join(slices.Sorted(maps.Keys(labels[name])), ", "), m[2])
+	}
+	b.WriteString(`
+A program that uses locks counts them itself: ` + "`Options.Events`" + ` of a locker reports what
+happens to its locks.
+
+## What to watch
+
+- ` + "`oid_http_requests_total`" + ` with ` + "`code=\"503\"`" + `: the server is full, or its store does not answer.
+- ` + "`oid_processes_alive`" + ` of -1: the store does not answer.
+- ` + "`oid_generator_ahead_seconds`" + ` that rises: more than 2^24 ids a second are asked for, or the
+  clock was set back.
+- ` + "`oid_memory_taken_bytes`" + ` near ` + "`--max-memory`" + `: uploads and long lists wait.
+`)
+	for _, m := range regexp.MustCompile("`(oid_\\w+)`").FindAllStringSubmatch(b.String(), -1) {
+		if !bytes.Contains(text, []byte("# HELP "+m[1]+" ")) {
+			t.Errorf("there is no metric %s", m[1])
+		}
+	}
+	generated(t, "docs/reference/metrics.md", b.String())
+}
