@@ -28,6 +28,9 @@ type Query struct {
 	Labels map[string]string
 	// Addr is the address that peers dial.
 	Addr netip.AddrPort
+	// Search is contained in the name, the host, the GPID, the version, the process
+	// value or a label of a process, in either case.
+	Search string
 
 	// Limit is how many processes a page has at most. Default: 100.
 	Limit int
@@ -78,7 +81,22 @@ func (q *Query) selects(p *Process) bool {
 			return false
 		}
 	}
-	return (q.Name == "" || p.Name == q.Name) && (q.Host == "" || p.Host == q.Host) && (!q.Addr.IsValid() || p.GPID.Addr() == q.Addr)
+	return (q.Name == "" || p.Name == q.Name) && (q.Host == "" || p.Host == q.Host) && (!q.Addr.IsValid() || p.GPID.Addr() == q.Addr) &&
+		(q.Search == "" || p.mentions(strings.ToLower(q.Search)))
+}
+
+// mentions reports whether one of the texts of p contains text, which is in lower case.
+func (p *Process) mentions(text string) bool {
+	contains := func(t string) bool { return strings.Contains(strings.ToLower(t), text) }
+	if contains(p.Name) || contains(p.Host) || contains(p.GPID.String()) || contains(p.Version) || contains(p.Value) {
+		return true
+	}
+	for name, value := range p.Labels {
+		if contains(name + "=" + value) {
+			return true
+		}
+	}
+	return false
 }
 
 // Page returns a page of the processes that q selects. The error wraps [ErrCursor]

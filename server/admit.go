@@ -78,6 +78,9 @@ func memoryOf(r *http.Request, size int64) (need int64, heavy bool) {
 		need += min(text/24, maxRows) * rowMemory
 	}
 	heavy = need > heavyFrom
+	if r.URL.Path == "/new" {
+		need += listMemory // the ids as text, and the page with it
+	}
 	if r.Method == http.MethodGet && (strings.HasPrefix(r.URL.Path, "/v1/processes") || strings.HasPrefix(r.URL.Path, "/processes")) {
 		need += listMemory
 	}

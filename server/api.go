@@ -19,6 +19,7 @@ const (
 	tagIDs       = "ids"
 	tagProcesses = "processes"
 	tagCensus    = "census"
+	tagLocks     = "locks"
 )
 
 // addAPI adds the endpoints and their description, as /openapi.json in version
@@ -38,6 +39,7 @@ func (s *Server) addAPI() {
 				{Name: tagIDs, Description: "Create ids, inspect them, and turn time ranges into ranges of ids."},
 				{Name: tagProcesses, Description: "Register processes, send heartbeats, and list processes."},
 				{Name: tagCensus, Description: "Analyse all ids of a dump."},
+				{Name: tagLocks, Description: "Show who holds which lock."},
 			},
 			Components: &huma.Components{
 				Schemas:         schemas,
@@ -57,6 +59,7 @@ func (s *Server) addAPI() {
 	s.addProcesses(api)
 	s.addProcess(api)
 	s.addCensus(api)
+	s.addLocks(api)
 	describeEnumerations(schemas)
 	wrapReferences(schemas)
 	s.mux.HandleFunc("/v1/", s.noEndpoint)

@@ -41,6 +41,14 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
+// tokenOf returns the token by which r was permitted, or nil on a server without.
+func (s *Server) tokenOf(r *http.Request) *Token {
+	if value, ok := bearer(r); ok {
+		return s.tokenFor(value)
+	}
+	return s.sessionOf(r)
+}
+
 // tryToken returns the token with a value, or nil. After wrong ones it returns how
 // long to wait instead.
 func (s *Server) tryToken(r *http.Request, value string) (t *Token, wait time.Duration) {

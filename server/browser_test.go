@@ -139,24 +139,35 @@ func (b *tab) await(expression string) {
 type look struct {
 	name          string
 	width, height int64
+	zoom          float64
 	scheme        string
 }
 
+// looks are those of a phone, a tablet and a desk.
 var looks = []look{
-	{"light", 1200, 800, "light"},
-	{"dark", 1200, 800, "dark"},
-	{"phone", 390, 844, "light"},
-	{"phone-dark", 390, 844, "dark"},
+	{"1440", 1440, 900, 1, "light"},
+	{"1440-dark", 1440, 900, 1, "dark"},
+	{"768", 768, 1024, 1, "light"},
+	{"768-dark", 768, 1024, 1, "dark"},
+	{"320", 320, 640, 1, "light"},
+	{"320-dark", 320, 640, 1, "dark"},
+	{"1440-zoom", 1440, 900, 2, "light"},
 }
+
+// phone is the smallest of looks.
+var phone = looks[4]
 
 func (b *tab) as(l look) {
 	b.t.Helper()
-	b.do(chromedp.EmulateViewport(l.width, l.height))
+	b.do(chromedp.EmulateViewport(int64(float64(l.width)/l.zoom), int64(float64(l.height)/l.zoom), chromedp.EmulateScale(l.zoom)))
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}}
 	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
 		b.t.Fatal(err)
 	}
 }
+
+// screenshots is the variable that names the folder for pictures.
+const screenshots = "OID_SCREENSHOTS"
 
 // screenshot takes a picture of the whole page and keeps it in the folder that
 // OID_SCREENSHOTS names, for people to look at.
@@ -180,7 +191,7 @@ func (b *tab) screenshot(name string) {
 	if len(colours) < 10 {
 		b.t.Errorf("%s: the picture has %d colours: the page is blank or without its style", name, len(colours))
 	}
-	if folder := os.Getenv("OID_SCREENSHOTS"); folder != "" {
+	if folder := os.Getenv(screenshots); folder != "" {
 		if err := os.WriteFile(filepath.Join(folder, name+".png"), data, 0o644); err != nil {
 			b.t.Fatal(err)
 		}

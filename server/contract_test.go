@@ -47,7 +47,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 // Every endpoint keeps what the description says, with each status that can be
 // brought about.
 func TestContract(t *testing.T) {
-	r := serve(t, server.Options{Version: "v1.0.0", Limits: server.Limits{UploadIDs: 10}})
+	r := serve(t, server.Options{Version: "v1.0.0", Limits: server.Limits{UploadIDs: 10}, OpenLocks: withLocks(t, "a", "b")})
 	record := &recorder{}
 	r.client.Transport = record
 	join := func(body string) string {
@@ -82,6 +82,14 @@ func TestContract(t *testing.T) {
 		{"GET", "/v1/range", "", 200, ""},
 		{"GET", "/v1/range?from=2026-11-01&to=2026-12-01&column=id", "", 200, ""},
 		{"GET", "/v1/range?from=soon", "", 422, ""},
+		{"GET", "/v1/range?from=2026-11-01&tz=Europe%2FBerlin", "", 200, ""},
+		{"GET", "/v1/range?from=2026-11-01&tz=Nowhere", "", 422, ""},
+		{"GET", "/v1/locks", "", 200, ""},
+		{"GET", "/v1/locks?limit=1", "", 200, ""},
+		{"GET", "/v1/locks?limit=1&after=a", "", 200, ""},
+		{"GET", "/v1/locks/a", "", 200, ""},
+		{"GET", "/v1/locks/free", "", 200, ""},
+		{"GET", "/v1/locks/%7B", "", 422, ""},
 		{"GET", "/v1/processes", "", 200, ""},
 		{"GET", "/v1/processes?state=ended&limit=5", "", 200, ""},
 		{"POST", "/v1/processes", `{"name":"a","pid":1,"sample":"507f1f77bcf86cd799439011"}`, 422, ""},
@@ -92,6 +100,7 @@ func TestContract(t *testing.T) {
 		{"GET", "/v1/processes?name=a&host=h&limit=1", "", 200, ""},
 		{"POST", two + "/samples", `{"samples":["` + traced.String() + `"]}`, 200, ""},
 		{"GET", "/v1/processes?label=k", "", 422, ""},
+		{"GET", "/v1/processes?q=a", "", 200, ""},
 		{"GET", "/v1/processes?after=x", "", 422, ""},
 		{"POST", "/v1/heartbeats", `{"heartbeats":[{"gpid":"` + of(one) + `","cpu_seconds":1},{"gpid":"` + of(two) + `"},{"gpid":"10.0.0.9:1:1795166651598985:1"}]}`, 200, ""},
 		{"POST", "/v1/heartbeats", `{"heartbeats":[{"gpid":"x"}]}`, 422, ""},

@@ -12,7 +12,7 @@ import (
 )
 
 // compress returns a handler that compresses what h answers, for clients that accept
-// it. Ids are random and not worth it.
+// it. Ids are random and not worth it, and an event must not wait for more of them.
 func compress(h http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.ContentTypes([]string{
 		"application/json", "application/problem+json", "application/openapi+json", "application/vnd.oai.openapi+json",
@@ -23,7 +23,7 @@ func compress(h http.Handler) http.Handler {
 	}
 	compressed := wrap(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost && r.URL.Path == "/v1/ids" {
+		if r.Method == http.MethodPost && r.URL.Path == "/v1/ids" || r.URL.Path == "/events" {
 			h.ServeHTTP(w, r)
 			return
 		}

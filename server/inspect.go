@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -93,8 +94,22 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 		}
 	}
 	out.Trace = &trace
+	dropContradicted(&out)
 	return out, nil
 }
+
+// dropContradicted removes the readings of an ObjectId that the registry contradicts: a
+// process that owns the block of an id has created it in the modern layout.
+func dropContradicted(in *wire.Inspection) {
+	t := in.Trace
+	if t == nil || t.Verdict != string(registry.Known) || len(t.Processes) != 1 || t.Processes[0].ProcessBlock == "" {
+		return
+	}
+	modern := objectid.Modern.String()
+	in.Readings = slices.DeleteFunc(in.Readings, func(r wire.Reading) bool { return r.Format == formatObjectID && r.Variant != modern })
+}
+
+const formatObjectID = "objectid"
 
 // wireTrace returns the trace of an id, at most traceLife old.
 func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, error) {
@@ -137,7 +152,9 @@ type inspectView struct {
 	Bad     []badPiece
 	More    int    // further ids that are not shown
 	NoTrace string // why processes are not shown
-	Example string
+
+	New *newView // nil for those who may not create ids
+	Now overview // of what else there is
 }
 
 // inspected is one id.
@@ -153,7 +170,7 @@ type badPiece struct {
 }
 
 func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text string) {
-	data := inspectView{Text: text, Example: s.backend.generator().New().String()}
+	data := inspectView{Text: text}
 	deadline := s.options.Now().Add(traceTime)
 	unknown := map[string]wire.Trace{} // by process value
 	var found []inspected
@@ -188,6 +205,7 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 			} else if s.options.Now().After(deadline) {
 				data.NoTrace = "further ids were not looked up, because it takes too long; inspect fewer ids at once"
 			}
+			dropContradicted(&in.Inspection)
 		}
 		found = append(found, in)
 	}
@@ -199,11 +217,21 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 	} else {
 		data.Rows = found
 	}
-	title := "Inspect"
-	if len(found) == 1 {
-		title = found[0].ID
+	s.showStart(w, r, http.StatusOK, &data)
+}
+
+// showStart answers with the start page. Those who may create ids get some.
+func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, data *inspectView) {
+	title := "Ids"
+	if len(data.Cards) == 1 {
+		title = data.Cards[0].ID
 	}
-	s.show(w, r, http.StatusOK, title, "/", inspectPage(&data))
+	if t := s.tokenOf(r); data.New == nil && (t == nil || !t.ReadOnly) {
+		data.New = &newView{}
+		_ = s.fillNew(data.New, strconv.Itoa(fewIDs)) // so few are always permitted
+	}
+	data.Now = s.overview(r.Context())
+	s.show(w, r, code, title, "/", startPage(data))
 }
 
 // pageTrace returns the trace of an ObjectId, and nil for other ids and without a

@@ -1,83 +1,114 @@
 package server
 
 import (
+	"net/url"
 	"strconv"
+	"strings"
+	"time"
 
+	"github.com/dustin/go-humanize"
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
 )
 
-func inspectPage(v *inspectView) g.Node {
+// inspectResult shows what was found in the text.
+func inspectResult(v *inspectView) g.Node {
 	return g.Group{
-		heading("Inspect ids", g.Text("Paste one id, a thousand, or a whole line of a log. ObjectId, UUID, ULID, KSUID, xid, Snowflake, TypeID, CUID2, push ids of Firebase and gpids.")),
-		h.Form(h.Method("post"), h.Action("/"), h.Data("live", "id"), h.Class("paste"),
-			h.Label(h.For("id"), g.Text("Ids")),
-			h.Textarea(h.ID("id"), h.Name("id"), h.Rows("3"), g.Attr("spellcheck", "false"), g.Attr("autocapitalize", "off"),
-				h.AutoComplete("off"), h.AutoFocus(), h.Placeholder("507f1f77bcf86cd799439011"), g.Text(leadingLine(v.Text))),
-			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Inspect")), g.Iff(v.Text == "", func() g.Node {
-				return h.Span(h.Class("soft"), g.Text("or try "),
-					h.A(h.Href("/?id=507f1f77bcf86cd799439011"), g.Text("one from 2012")), g.Text(", "),
-					h.A(h.Href("/?id="+v.Example), g.Text("a new one")))
-			})),
-		),
-		h.Div(h.ID("result"),
-			g.If(v.NoTrace != "", h.P(h.Class("note"), h.Role("status"), g.Text("Processes: "+v.NoTrace+"."))),
-			g.Iff(len(v.Bad) > 0, func() g.Node {
-				return h.Div(h.Class("finding"),
-					h.P(h.Strong(g.Text(phrase.Count(int64(len(v.Bad)), "piece is not an id", "pieces are not ids")))),
-					h.Ul(g.Map(v.Bad, func(b badPiece) g.Node { return h.Li(g.Textf("line %d: %s", b.Line, b.Error)) })))
-			}),
-			g.Map(v.Cards, card),
-			g.Iff(len(v.Rows) > 0, func() g.Node { return idTable(v) }),
-		),
+		g.If(v.NoTrace != "", h.P(h.Class("note"), h.Role("status"), g.Text("Processes: "+v.NoTrace+"."))),
+		g.Iff(len(v.Bad) > 0, func() g.Node {
+			return h.Div(h.Class("finding"),
+				h.P(h.Strong(g.Text(phrase.Count(int64(len(v.Bad)), "piece is not an id", "pieces are not ids")))),
+				h.Ul(g.Map(v.Bad, func(b badPiece) g.Node { return h.Li(g.Textf("line %d: %s", b.Line, b.Error)) })))
+		}),
+		g.Map(v.Cards, card),
+		g.Iff(len(v.Rows) > 0, func() g.Node { return idTable(v) }),
 	}
 }
 
-// leadingLine keeps an empty first line of text, which a browser drops from a
-// textarea.
-func leadingLine(text string) string {
-	if len(text) > 0 && (text[0] == '\n' || text[0] == '\r') {
-		return "\n" + text
-	}
-	return text
-}
-
-// card shows one id with all its readings.
+// card shows one id: what it says, and behind that all its readings.
 func card(in inspected) g.Node {
-	return h.Article(h.Class("panel card"),
-		h.H2(h.Class("the-id"), h.Data("copy", ""), coloredID(&in.Inspection)),
-		g.Iff(in.Time != nil, func() g.Node {
-			t := *in.Time
-			return h.Dl(h.Class("times"),
-				h.Div(h.Dt(g.Text("UTC")), h.Dd(h.Time(h.DateTime(rfc3339(t)), g.Text(moment(t))))),
-				h.Div(h.Data("local-of", rfc3339(t)), g.Attr("hidden"), h.Dt(g.Text("Local time")), h.Dd()),
-				h.Div(h.Dt(g.Text("Relative")), agoNode("dd", t)),
-				h.Div(h.Dt(g.Text("Unix")), h.Dd(g.Text(strconv.FormatInt(t.Unix(), 10)))))
-		}),
-		g.Iff(in.Trace != nil, func() g.Node {
-			known := isFound(in.Trace)
-			return g.Group{
-				h.P(h.Class("made"), g.Text("Process: "), tracedProcess(in.Trace), h.Span(h.Class("soft"), g.Text(" · "+in.Trace.Reason))),
-				g.Iff(known && in.Trace.Before != nil, func() g.Node {
-					return soft(g.Text("Load at that time: "), load(&in.Trace.Before.Load))
-				}),
-			}
-		}),
-		g.Map(in.Readings, func(r wire.Reading) g.Node {
-			name, reason := r.Format, r.Reason
-			if r.Variant != "" {
-				name += " " + r.Variant
-			}
-			if r.Time != nil {
-				reason += " · " + moment(*r.Time)
-			}
-			return h.Section(h.Class("reading"), h.H3(g.Text(name+" "), verdict(r.Verdict)), soft(g.Text(reason)), fields(r.Fields))
-		}),
+	id, err := objectid.Parse(in.ID)
+	first := in.Readings[0]
+	return h.Article(h.Class("id-card"),
+		h.Div(h.Class("id-head"), h.H2(h.Class("the-id"), h.Data("copy", in.ID), coloredID(&in.Inspection)), g.If(err == nil, copyAs(id))),
+		h.Dl(h.Class("says"),
+			g.Iff(in.Time != nil, func() g.Node {
+				return says("Created", rfc3339(*in.Time), h.B(timeNode(*in.Time)), h.Span(h.Class("soft also"), h.Data("utc", ""), g.Text(" · "+moment(*in.Time))), h.Span(h.Class("soft"), g.Text(" · "), agoNode("span", *in.Time)))
+			}),
+			g.Iff(in.Trace != nil, func() g.Node { return traceNodes(in.Trace) }),
+			g.Map(first.Fields, func(f wire.Field) g.Node {
+				if f.Name != "counter" || f.Number == nil {
+					return nil
+				}
+				return says("Counter", strconv.FormatUint(*f.Number, 10), g.Text(humanize.Comma(int64(*f.Number))))
+			}),
+			g.Iff(in.Time != nil, func() g.Node {
+				seconds := strconv.FormatInt(in.Time.Unix(), 10)
+				return says("Unix time", seconds, g.Text(seconds))
+			}),
+			says("Format", "", g.Text(readingName(&first)+" "), verdict(first.Verdict), h.Span(h.Class("soft"), g.Text(" "+first.Reason)))),
+		g.If(err == nil && in.Time != nil, h.P(h.Class("presets"), idRanges(in.Time))),
+		h.Details(h.Class("readings"), h.Summary(g.Text(map[bool]string{true: "fields", false: "fields, and other readings"}[len(in.Readings) == 1])),
+			g.Map(in.Readings, readingNode)),
 	)
+}
+
+// says is one line of what an id says. text is for the button that copies; without it
+// there is none.
+func says(name, text string, value ...g.Node) g.Node {
+	return h.Div(h.Dt(g.Text(name)), h.Dd(g.If(text != "", h.Data("copy", text)), h.Div(g.Group(value))))
+}
+
+// copyAs offers an id in all notations.
+func copyAs(id objectid.ID) g.Node {
+	return h.Details(h.Class("menu"), h.Summary(h.Class("chip"), g.Text("Copy as")), h.Dl(g.Map(notations, func(n notation) g.Node {
+		text := n.write(id)
+		return h.Div(h.Dt(h.Title(n.About), g.Text(n.Name)), h.Dd(h.Data("copy", text), h.Code(g.Text(text))))
+	})))
+}
+
+// traceNodes are the process that created an id, and its load at that time.
+func traceNodes(t *wire.Trace) g.Node {
+	name := ""
+	if isFound(t) {
+		name = t.Processes[0].GPID
+	}
+	return g.Group{
+		says("Process", name, h.Span(h.Class("made"), tracedProcess(t)), h.Span(h.Class("soft"), g.Text(" · "+t.Reason))),
+		g.Iff(isFound(t) && t.Before != nil, func() g.Node {
+			sampled := ""
+			if gap := t.Time.Sub(t.Before.Time); gap >= 0 {
+				sampled = " · sampled " + phrase.Length(gap) + " before"
+			}
+			return says("At that time", "", load(&t.Before.Load), h.Span(h.Class("soft"), g.Text(sampled)))
+		}),
+	}
+}
+
+// idRanges lead to the documents that were created near a time.
+func idRanges(t *time.Time) g.Node {
+	link := func(name string, before, after time.Duration) g.Node {
+		q := url.Values{"from": {rfc3339(t.Add(-before))}, "to": {rfc3339(t.Add(after))}}
+		return h.A(h.Class("chip"), h.Href("/range?"+q.Encode()), g.Text(name))
+	}
+	return g.Group{link("same second", 0, time.Second), link("a minute around it", 30*time.Second, 31*time.Second), link("an hour around it", 30*time.Minute, 30*time.Minute+time.Second)}
+}
+
+func readingName(r *wire.Reading) string {
+	return strings.TrimSpace(r.Format + " " + r.Variant)
+}
+
+func readingNode(r wire.Reading) g.Node {
+	reason := r.Reason
+	if r.Time != nil {
+		reason += " · " + moment(*r.Time)
+	}
+	return h.Section(h.Class("reading"), h.H3(g.Text(readingName(&r)+" "), verdict(r.Verdict)), soft(g.Text(reason)), fields(r.Fields))
 }
 
 // tracedProcess is the process that created an id, or the verdict.

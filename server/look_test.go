@@ -1,14 +1,19 @@
 package server_test
 
 import (
+	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/filelock"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -41,13 +46,15 @@ func furnish(t *testing.T, r *running) map[string]string {
 		t.Fatalf("census: %d %s", report.status, report.body)
 	}
 	views := map[string]string{
-		"inspect":         "/",
+		"start":           "/",
 		"inspect-one":     "/?id=" + shopID,
 		"inspect-old":     "/?id=507f1f77bcf86cd799439011",
 		"inspect-others":  "/?id=" + url.QueryEscape("c232ab00-9414-11ec-b3c8-9f6bdeced846 01ARZ3NDEKTSV4RRFFQ69G5FAV nonsense"),
 		"inspect-many":    "/?id=" + url.QueryEscape(list.String()),
 		"range":           "/range?since=24h",
 		"range-error":     "/range?from=soon",
+		"locks":           "/locks",
+		"locks-none":      "/locks?q=no+such+lock",
 		"census":          "/census",
 		"census-report":   report.header.Get("Location"),
 		"processes":       "/processes",
@@ -83,29 +90,63 @@ func form(file string) string {
 		"--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"orders.json\"\r\n\r\n" + file + "\r\n--B--\r\n"
 }
 
-// Every view is shown in light, dark and on a phone, without an error in the
-// console, without anything that the policy forbids, and without anything wider
-// than the screen.
+// withLocks returns a function that opens locks in files, of which it holds some until
+// the test ends.
+func withLocks(t *testing.T, names ...string) func(context.Context) (lock.Locker, error) {
+	t.Helper()
+	folder := t.TempDir()
+	mine, err := filelock.New(folder, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		lease, err := mine.Acquire(t.Context(), name, lock.AcquireOptions{Command: "./" + name + ".sh --all"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = lease.Release() })
+	}
+	t.Cleanup(func() { _ = mine.Close() })
+	return func(context.Context) (lock.Locker, error) { return filelock.New(folder, nil) }
+}
+
+// Every view is shown on small and large screens, in light and dark and enlarged,
+// without an error in the console, without anything that the policy forbids, without
+// anything wider than the screen, and without a fault that axe finds.
 func TestLooks(t *testing.T) {
-	r := serve(t, server.Options{Version: "v1.0.0"})
+	axe := testenv.Axe(t)
+	r := serve(t, server.Options{Version: "v1.0.0", OpenLocks: withLocks(t, "nightly-report", "import")})
 	views := furnish(t, r)
-	browser := browserOf(t)
+	b := newTab(t, browserOf(t), "")
+	all := looks
+	if behindNginx { // which changes no look
+		all = looks[:1]
+	}
 	for name, address := range views {
-		t.Run(name, func(t *testing.T) {
-			b := newTab(t, browser, "")
-			b.allowed = []string{"422 (Unprocessable", "404 (Not Found)"} // of the views that show an error
-			b.open(address)
-			b.do(chromedp.WaitVisible("main h1"))
-			for _, l := range looks {
-				b.as(l)
-				if wide := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
-					t.Errorf("%s: the page is %d pixels wider than the screen", l.name, wide)
-				}
+		b.t = t
+		b.allowed = []string{"422 (Unprocessable", "404 (Not Found)"} // of the views that show an error
+		b.open(address)
+		b.do(chromedp.WaitVisible("main h1"), chromedp.Evaluate[chromedp.Void](axe))
+		if title := eval[string](b, "document.title"); !strings.HasSuffix(title, " · oid") {
+			t.Errorf("%s: title %q", name, title)
+		}
+		for _, l := range all {
+			b.as(l)
+			if wide := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
+				t.Errorf("%s, %s: the page is %d pixels wider than the screen", name, l.name, wide)
+			}
+			b.checkAccess(name + ", " + l.name)
+			if l == looks[0] || os.Getenv(screenshots) != "" {
 				b.screenshot(name + "-" + l.name)
 			}
-			if title := eval[string](b, "document.title"); !strings.HasSuffix(title, " · oid") {
-				t.Errorf("title %q", title)
-			}
-		})
+		}
+	}
+
+	// The check itself works: it finds what is plainly wrong.
+	b.open(views["about"])
+	b.do(chromedp.WaitVisible("main h1"), chromedp.Evaluate[chromedp.Void](axe))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('main').innerHTML = '<img src="/favicon.ico"><input>'; 0`))
+	if found := eval[[]fault](b, findFaults); len(found) == 0 {
+		t.Error("an image without a text and a field without a label are not found")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/store"
 )
 
@@ -22,6 +23,9 @@ type Options struct {
 	// OneHost reports whether only this host can reach the store that Open has
 	// returned, see package registry. Nil: other hosts may reach it.
 	OneHost func(store.Store) bool
+	// OpenLocks opens the place that holds the locks that the server shows. The server
+	// closes the Locker at the end. Nil: the server shows no locks.
+	OpenLocks func(context.Context) (lock.Locker, error)
 	// Addr is the ip:port that the registry records for the server. Default: the
 	// address of the listener.
 	Addr string

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -52,15 +53,16 @@ var assets = sync.OnceValue(func() map[string]asset {
 
 // view is one part of the page.
 type view struct {
-	Path, Name, Key string
+	Path, Name string
 }
 
-var views = []view{
-	{"/", "Inspect", "1"},
-	{"/range", "Range", "2"},
-	{"/census", "Census", "3"},
-	{"/processes", "Processes", "4"},
-	{"/about", "About", "5"},
+// views returns the views that the server has.
+func (s *Server) views() []view {
+	all := []view{{"/", "Ids"}, {"/range", "Ranges"}, {"/census", "Census"}, {"/processes", "Processes"}}
+	if s.options.OpenLocks != nil {
+		all = append(all, view{"/locks", "Locks"})
+	}
+	return append(all, view{"/about", "About"})
 }
 
 // assetURL returns the path of a file.
@@ -68,7 +70,9 @@ func assetURL(name string) string { return "/static/" + assets()[name].tag + "/"
 
 // frame returns a whole page with the contents of a view, whose path is current. A
 // session can be ended.
-func frame(title, current, version string, session bool, contents g.Node) g.Node {
+func (s *Server) frame(title, current string, session bool, contents g.Node) g.Node {
+	views := s.views()
+	key := 0
 	return h.Doctype(h.HTML(h.Lang("en"),
 		h.Head(
 			h.Meta(h.Charset("utf-8")),
@@ -85,12 +89,14 @@ func frame(title, current, version string, session bool, contents g.Node) g.Node
 				h.A(h.Class("brand"), h.Href("/"), h.Aria("label", "oid, start page"),
 					h.Span(h.Class("brand-a"), g.Text("o")), h.Span(h.Class("brand-b"), g.Text("i")), h.Span(h.Class("brand-c"), g.Text("d"))),
 				h.Nav(h.Aria("label", "Views"), g.Map(views, func(v view) g.Node {
-					return h.A(h.Href(v.Path), h.Data("key", v.Key), g.If(v.Path == current, h.Aria("current", "page")), g.Text(v.Name))
+					key++
+					return h.A(h.Href(v.Path), h.Data("key", strconv.Itoa(key)), g.If(v.Path == current, h.Aria("current", "page")), g.Text(v.Name))
 				})),
+				h.Div(h.Class("zone"), g.Attr("hidden"), h.Label(h.For("zone"), g.Text("Time zone")), h.Select(h.ID("zone"), h.AutoComplete("off"))),
 			)),
 			h.Main(h.ID("main"), h.TabIndex("-1"), contents),
-			h.Footer(h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+version)), h.Span(h.Class("keys"),
-				g.Text(" · keys: "), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text("5")), g.Text(" views, "),
+			h.Footer(h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+s.options.Version)), h.Span(h.Class("keys"),
+				g.Text(" · keys: "), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text(strconv.Itoa(len(views)))), g.Text(" views, "),
 				h.Kbd(g.Text("/")), g.Text(" input, "), h.Kbd(g.Text("c")), g.Text(" copy"))),
 				g.Iff(session, func() g.Node {
 					return h.Form(h.Method("post"), h.Action("/logout"), h.Button(h.Type("submit"), h.Class("quiet"), g.Text("Log out")))
@@ -106,6 +112,11 @@ func (s *Server) addPages() {
 		http.Redirect(w, r, "/static/"+assets()["icon.svg"].tag+"/icon.svg", http.StatusMovedPermanently)
 	})
 	s.addAbout()
+	s.addNewIDs()
+	s.mux.HandleFunc("GET /now", func(w http.ResponseWriter, r *http.Request) {
+		now := s.overview(r.Context())
+		s.send(w, http.StatusOK, startCards(&now, time.Now()))
+	})
 	s.addLogin()
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusNotFound, "no such page")
@@ -126,8 +137,13 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 // show answers with the contents of a view, whose path is current. The page is complete
 // before its first byte is sent: from then on the request has no slot, see admit.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
+	s.send(w, code, s.frame(title, current, s.sessionOf(r) != nil, contents))
+}
+
+// send answers with HTML.
+func (s *Server) send(w http.ResponseWriter, code int, html g.Node) {
 	var b bytes.Buffer
-	_ = frame(title, current, s.options.Version, s.sessionOf(r) != nil, contents).Render(&b) // to memory, without errors
+	_ = html.Render(&b) // to memory, without errors
 	page := s.origin.rebase(b.Bytes())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
@@ -138,7 +154,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, c
 // errorPage answers with an error as a page.
 func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, text string) {
 	current := ""
-	for _, v := range views[1:] {
+	for _, v := range s.views()[1:] {
 		if strings.HasPrefix(r.URL.Path, v.Path) {
 			current = v.Path
 		}

@@ -66,7 +66,7 @@ func fields(all []wire.Field) g.Node {
 
 // coloredID is an id, with its fields in colours if it is an ObjectId.
 func coloredID(in *wire.Inspection) g.Node {
-	if first := in.Readings[0]; first.Format == "objectid" {
+	if first := in.Readings[0]; first.Format == formatObjectID {
 		return h.Span(h.Class("strip"), g.Map(first.Fields, func(f wire.Field) g.Node {
 			return h.Span(h.Class("f-"+f.Name), g.Text(f.Hex))
 		}))
@@ -111,8 +111,13 @@ func presetLinks(path, since string) g.Node {
 
 // exampleNode is an id with its fields in colours.
 func exampleNode(seconds, value, rest string) g.Node {
+	return h.P(h.Class("example-id id"), coloredDigits(seconds, value, rest))
+}
+
+// coloredDigits are the three fields of an ObjectId in their colours.
+func coloredDigits(seconds, value, rest string) g.Node {
 	part := func(name, text string) g.Node { return h.Span(h.Class("f-"+name), g.Text(text)) }
-	return h.P(h.Class("example-id id"), part("seconds", seconds), part("process", value), part("counter", rest))
+	return h.Span(h.Class("strip"), part("seconds", seconds), part("process", value), part("counter", rest))
 }
 
 // facts are labels and the like, in the order of their names.

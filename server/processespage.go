@@ -13,21 +13,23 @@ import (
 func processesPage(v *processesView) g.Node {
 	return g.Group{
 		heading("Processes", g.Text("Processes that create ids, their state, and their load.")),
-		h.Form(h.Method("get"), h.Action("/processes"), h.Class("row"), h.Data("live", "state"),
-			h.Label(h.For("state"), g.Text("State")),
-			h.Select(h.ID("state"), h.Name("state"), h.Option(h.Value(""), g.Text("all")), g.Map(v.States, func(s registry.State) g.Node {
-				return h.Option(g.If(string(s) == string(v.State), h.Selected()), g.Text(string(s)))
-			})),
-			filterField("name", "Name", v.Name), filterField("host", "Host", v.Host),
-			filterField("label", "Labels", v.Labels), filterField("address", "Address", v.Address),
-			h.Button(h.Type("submit"), g.Text("Show"))),
-		h.Div(h.ID("result"), h.Data("refresh", "5"), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return processTable(v) })),
+		h.Form(h.Method("get"), h.Action("/processes"), h.Data("live", "state"),
+			h.Div(h.Class("fields-row list-by"), searchField("Search", "a name, a host, a GPID, a label…", v.Search),
+				h.Div(h.Label(h.For("state"), g.Text("State")),
+					h.Select(h.ID("state"), h.Name("state"), h.Option(h.Value(""), g.Text("all")), g.Map(v.States, func(s registry.State) g.Node {
+						return h.Option(g.If(string(s) == string(v.State), h.Selected()), g.Text(string(s)))
+					}))),
+				h.Button(h.Type("submit"), g.Text("Show"))),
+			h.Details(g.If(v.Name+v.Host+v.Labels+v.Address != "", g.Attr("open")), h.Summary(g.Text("exact filters")),
+				h.Div(h.Class("fields-row four"), filterField("name", "Name", v.Name), filterField("host", "Host", v.Host),
+					filterField("label", "Labels, as name=value", v.Labels), filterField("address", "Address, as ip:port", v.Address)))),
+		h.Div(h.ID("result"), h.Data("refresh", "processes"), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return processTable(v) })),
 	}
 }
 
 // filterField is a field of the form above the list.
 func filterField(id, label, value string) g.Node {
-	return g.Group{h.Label(h.For(id), g.Text(label)), h.Input(h.ID(id), h.Name(id), h.Value(value), h.MaxLength("200"))}
+	return h.Div(h.Label(h.For(id), g.Text(label)), h.Input(h.ID(id), h.Name(id), h.Value(value), h.MaxLength("200")))
 }
 
 func nextPage(href string) g.Node {

@@ -33,7 +33,7 @@ func processPage(v *processView) g.Node {
 			known("version", v.Version),
 			g.If(v.Executable != "", h.Div(h.Dt(g.Text("program")), h.Dd(h.Class("wrap"), g.Text(v.Executable)))),
 			facts(v.Labels)),
-		h.Div(h.ID("result"), h.Data("refresh", "5"),
+		h.Div(h.ID("result"), h.Data("refresh", "processes"),
 			h.H2(g.Text("Load "), presetLinks("", v.Since)),
 			loadPlots(v)),
 		h.H2(g.Text("Its ids")),

@@ -16,20 +16,25 @@ type rangeInput struct {
 	From   string `query:"from" maxLength:"100" doc:"A time, in place of since; rounded down to a second."`
 	To     string `query:"to" maxLength:"100" doc:"A time, not included; rounded up to a second. Default: no end."`
 	Column string `query:"column" maxLength:"100" default:"_id" doc:"Name of the column in the SQL forms, written unchanged."`
+	Zone   string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone in which times without one are read, such as Europe/Berlin."`
 }
 
 func (s *Server) addRange(api huma.API) {
 	op := operation(http.MethodGet, "/v1/range", tagIDs, "range", "Turn a time range into a range of ids",
 		"A time is RFC 3339, a date, now, yesterday, a distance from now such as -7d or 2 hours ago, Unix seconds, or an ObjectId.")
 	handle(s, api, op, func(_ context.Context, in *rangeInput) (wire.Range, error) {
-		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column)
+		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column, in.Zone)
 	})
 	s.mux.HandleFunc("GET /range", s.showRange)
 }
 
 // timeRange returns the ids of a time range and the queries for them.
-func (s *Server) timeRange(span timerange.Span, column string) (wire.Range, error) {
-	r, err := span.Range(s.options.Now().UTC())
+func (s *Server) timeRange(span timerange.Span, column, zone string) (wire.Range, error) {
+	now, err := s.nowIn(zone)
+	if err != nil {
+		return wire.Range{}, err
+	}
+	r, err := span.Range(now)
 	if err != nil {
 		return wire.Range{}, requestError{err}
 	}
@@ -40,6 +45,7 @@ func (s *Server) timeRange(span timerange.Span, column string) (wire.Range, erro
 type rangeView struct {
 	timerange.Span
 	Column  string
+	Zone    string // in which times without one are read
 	Presets []preset
 	Range   *wire.Range
 	Error   string
@@ -57,8 +63,12 @@ func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	data := rangeView{
 		Span:   timerange.Span{Since: q.Get("since"), From: q.Get("from"), To: q.Get("to")},
-		Column: q.Get("column"), Presets: presets, Help: timerange.Help("UTC"),
+		Column: q.Get("column"), Zone: q.Get("tz"), Presets: presets,
 	}
+	if data.Zone == "" {
+		data.Zone = "UTC"
+	}
+	data.Help = timerange.Help(data.Zone)
 	if data.Column == "" {
 		data.Column = "_id"
 	}
@@ -66,7 +76,7 @@ func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	if asked == (timerange.Span{}) {
 		asked.Since = "24h"
 	}
-	found, err := s.timeRange(asked, data.Column)
+	found, err := s.timeRange(asked, data.Column, data.Zone)
 	code := http.StatusOK
 	if err != nil {
 		code, data.Error = status(err), err.Error()

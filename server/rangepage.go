@@ -16,9 +16,10 @@ func rangePage(v *rangeView) g.Node {
 		return h.Div(h.Label(h.For(name), g.Text(label)), input)
 	}
 	return g.Group{
-		heading("Range of ids for a time range", g.Text("The index on "), h.Code(g.Text("_id")),
+		heading("A time range as a query", g.Text("The index on "), h.Code(g.Text("_id")),
 			g.Text(" is an index on creation time: these bounds find the documents created in between, without a timestamp field.")),
 		h.Form(h.Method("get"), h.Action("/range"), h.Data("live", "range"),
+			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
 			h.Div(h.Class("fields-row"),
 				field("from", "From", h.Div(h.Class("pick"), h.Data("pick", "the beginning"), input("from", v.From, "2026-11-01, -7d, an id…"))),
 				field("to", "To, not included", h.Div(h.Class("pick"), h.Data("pick", "the end"), input("to", v.To, "now, 2026-12-01…"))),

@@ -36,9 +36,14 @@ type Server struct {
 	connections atomic.Pointer[connections] // once it serves
 	cut         context.Context             // ends when uploads must end
 	cutNow      context.CancelFunc
+	leaving     context.Context // ends when the server begins to stop
+	leave       context.CancelFunc
+	streams     chan struct{} // one for each stream of events
 	reports     reportCache
 	traces      traceCache
 	alive       aliveCount
+	overviews   overviews
+	locks       *locks
 }
 
 // New returns a server that does not serve yet. The error wraps [ErrToken], or is
@@ -73,9 +78,12 @@ func New(o *Options) (*Server, error) {
 		}
 	}
 	s.cut, s.cutNow = context.WithCancel(context.Background())
+	s.leaving, s.leave = context.WithCancel(context.Background())
+	s.streams = make(chan struct{}, opts.Limits.maxStreams())
 	if s.backend, err = newBackend(opts, s.metrics); err != nil {
 		return nil, err
 	}
+	s.locks = newLocks(opts)
 	s.metrics.gauge("oid_generator_ahead_seconds", "By how much the time in the last id leads the clock.",
 		func() float64 { return s.backend.generator().Ahead().Seconds() })
 	s.metrics.gauge("oid_processes_alive", "Processes that the registry shows alive; -1 if the store does not answer.", s.aliveNow)
@@ -83,6 +91,7 @@ func New(o *Options) (*Server, error) {
 		func() float64 { return float64(s.memory.inUse()) })
 	s.addAPI()
 	s.addPages()
+	s.addEvents()
 	s.addHealth()
 	s.handler = compress(tag(s.mux))
 	return s, nil
@@ -145,13 +154,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	connecting.Wait()
 	last, cancel := context.WithTimeout(context.Background(), limits.Store)
 	defer cancel()
-	return errors.Join(err, s.backend.close(last))
+	return errors.Join(err, s.backend.close(last), s.locks.close())
 }
 
 // shutDown ends h by Options.Drain and Options.Grace.
 func (s *Server) shutDown(h *http.Server) error {
 	s.draining.Store(true)
 	time.Sleep(s.options.Drain)
+	s.leave()
 	defer time.AfterFunc(s.options.Grace/2, s.cutNow).Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.Grace)
 	defer cancel()

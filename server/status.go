@@ -12,6 +12,7 @@ import (
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -60,9 +61,9 @@ func status(err error) int {
 		{http.StatusNotAcceptable, []error{errAcceptable}},
 		{http.StatusRequestEntityTooLarge, []error{errTooLarge, errUnpacked, errLongBody, census.ErrLimit, census.ErrTooMany}},
 		{http.StatusRequestTimeout, []error{errTooSlow, errSlowest, errSlowBody}},
-		{http.StatusServiceUnavailable, []error{errUnavailable, errNoStore, errBusy, errMemory, errStopping}},
+		{http.StatusServiceUnavailable, []error{errUnavailable, errNoStore, errNoLocks, errLocksSilent, errBusy, errMemory, errStopping}},
 		{http.StatusUnprocessableEntity, []error{
-			inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, registry.ErrSample, registry.ErrCursor,
+			inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrSample, registry.ErrCursor,
 			source.ErrEmpty, source.ErrFormat, census.ErrTooFine,
 		}},
 	} {

@@ -18,7 +18,7 @@ func TestPageSaysWhatFails(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](`{const e = document.querySelector('#id'); e.value = '507f1f77bcf86cd799439011\n'.repeat(60000); e.dispatchEvent(new Event('input', {bubbles: true}))}`))
 	b.await(`document.querySelector('#trouble[role=alert]')?.innerText.includes('larger than this server accepts; send less at once')`)
 	b.fill("#id", "507f1f77bcf86cd799439011")
-	b.await(`document.querySelectorAll('.card').length === 1 && document.querySelector('#trouble').hidden`)
+	b.await(`document.querySelectorAll('.id-card').length === 1 && document.querySelector('#trouble').hidden`)
 
 	b.open("/processes")
 	b.await(`document.querySelector('#result').innerText.includes('1 alive')`)

@@ -27,6 +27,30 @@ var Forms = []Form{
 		const id, end = ` objectid.MustParse("`, `")`
 		return "objectid.Range{" + bounds(r, "From:"+id, "To:"+id, end, ", ") + "}"
 	}},
+	{"python", "a query for pymongo", query(`{"_id": {`, `"$gte": ObjectId("`, `"$lt": ObjectId("`, "}}")},
+	{"node", "a query for the MongoDB driver of Node", query("{ _id: { ", `$gte: new ObjectId("`, `$lt: new ObjectId("`, " } }")},
+	{"java", "a filter for the MongoDB driver of Java", func(r objectid.Range, _ string) string {
+		const id, end = `("_id", new ObjectId("`, `"))`
+		switch text := bounds(r, "Filters.gte"+id, "Filters.lt"+id, end, ", "); {
+		case r == (objectid.Range{}):
+			return "new Document()"
+		case r.From.IsZero() || r.To.IsZero():
+			return text
+		default:
+			return "Filters.and(" + text + ")"
+		}
+	}},
+}
+
+// query returns a function that writes a range as a query in the syntax of a language,
+// {} without bounds.
+func query(open, from, to, end string) func(objectid.Range, string) string {
+	return func(r objectid.Range, _ string) string {
+		if r == (objectid.Range{}) {
+			return "{}"
+		}
+		return open + bounds(r, from, to, `")`, ", ") + end
+	}
 }
 
 // Mongosh returns r as a query for the MongoDB shell and for Compass:
@@ -35,10 +59,7 @@ var Forms = []Form{
 //
 // It has only the bounds that r has, and is {} if r has none.
 func Mongosh(r objectid.Range) string {
-	if r == (objectid.Range{}) {
-		return "{}"
-	}
-	return "{ _id: { " + bounds(r, `$gte: ObjectId("`, `$lt: ObjectId("`, `")`, ", ") + " } }"
+	return query("{ _id: { ", `$gte: ObjectId("`, `$lt: ObjectId("`, " } }")(r, "")
 }
 
 // ExtendedJSON returns r as a query in MongoDB's Extended JSON, which mongoexport

@@ -193,6 +193,18 @@ func TestForms(t *testing.T) {
 			`objectid.Range{From: objectid.MustParse("` + a + `"), To: objectid.MustParse("` + b + `")}`,
 			`objectid.Range{From: objectid.MustParse("` + a + `")}`, `objectid.Range{To: objectid.MustParse("` + b + `")}`, "objectid.Range{}",
 		},
+		"python": {
+			`{"_id": {"$gte": ObjectId("` + a + `"), "$lt": ObjectId("` + b + `")}}`,
+			`{"_id": {"$gte": ObjectId("` + a + `")}}`, `{"_id": {"$lt": ObjectId("` + b + `")}}`, "{}",
+		},
+		"node": {
+			`{ _id: { $gte: new ObjectId("` + a + `"), $lt: new ObjectId("` + b + `") } }`,
+			`{ _id: { $gte: new ObjectId("` + a + `") } }`, `{ _id: { $lt: new ObjectId("` + b + `") } }`, "{}",
+		},
+		"java": {
+			`Filters.and(Filters.gte("_id", new ObjectId("` + a + `")), Filters.lt("_id", new ObjectId("` + b + `")))`,
+			`Filters.gte("_id", new ObjectId("` + a + `"))`, `Filters.lt("_id", new ObjectId("` + b + `"))`, "new Document()",
+		},
 	} {
 		i := slices.IndexFunc(timerange.Forms, func(f timerange.Form) bool { return f.Name == name })
 		if i < 0 {

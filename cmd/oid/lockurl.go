@@ -129,6 +129,19 @@ func (f *locksFlag) engine(cmd *cobra.Command) (lockEngine, string, error) {
 	return e, url, err
 }
 
+// opener returns a function that opens the place of the locks to look at them. It is nil
+// if none is asked for and there is no data folder for the default.
+func (f *locksFlag) opener(cmd *cobra.Command, std streams) (func(context.Context) (lock.Locker, error), error) {
+	e, url, err := f.engine(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := dataFolder(runtime.GOOS); err != nil && url == "file:" {
+		return nil, nil
+	}
+	return func(ctx context.Context) (lock.Locker, error) { return e.open(ctx, std, url, lock.DefaultTTL) }, nil
+}
+
 // checkTTL checks --ttl and --grace, which only mean something to an engine whose
 // locks expire, and sets the default of --grace.
 func (e lockEngine) checkTTL(cmd *cobra.Command, ttl time.Duration, grace *time.Duration) error {

@@ -41,6 +41,9 @@ an id is equal to or greater than the first bound and smaller than the second.
   postgres  the same for a BYTEA column of PostgreSQL
   sqltext   a condition on a column of 24 lower-case digits
   go        an objectid.Range
+  python    a query for pymongo
+  node      a query for the MongoDB driver of Node
+  java      a filter for the MongoDB driver of Java
 
 ` + rangeHelp,
 		Example: `  oid range --since 24h

@@ -19,6 +19,7 @@ import (
 func newServeCommand(std streams) *cobra.Command {
 	var (
 		where     storeFlag
+		held      locksFlag
 		options   server.Options
 		address   string
 		tokenFile string
@@ -83,6 +84,9 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 			options.Version = thisVersion().Version
 			options.OneHost = onlyHere
 			options.Open = func(ctx context.Context) (store.Store, error) { return where.openToWrite(ctx) }
+			if options.OpenLocks, err = held.opener(cmd, std); err != nil {
+				return err
+			}
 			if options.TLS, err = serverTLS(certFile, keyFile, func(err error) { options.Log.Warn("the certificate stays as it was", "error", err) }); err != nil {
 				return err
 			}
@@ -127,6 +131,7 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 	f.DurationVar(&options.Drain, "drain", time.Second, "how long to go on serving at the end while /readyz fails")
 	limits.add(f)
 	where.addFlag(cmd)
+	held.addFlag(cmd)
 	return cmd
 }
 

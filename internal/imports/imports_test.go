@@ -61,7 +61,7 @@ var allowed = map[string][]string{
 	"lock/internal/holder": {"lock", "gpid"},
 	"lock/locktest":        {"lock", "gpid"},
 	"registry":             {"objectid", "gpid", "store", "internal/classic"},
-	"server":               {"objectid", "gpid", "inspect", "paste", "census", "census/source", "census/report", "internal/phrase", "internal/plot", "store", "registry", "timerange", "server/wire", "internal/towire"},
+	"server":               {"objectid", "gpid", "inspect", "paste", "census", "census/source", "census/report", "internal/phrase", "internal/plot", "lock", "store", "registry", "timerange", "server/wire", "internal/towire"},
 	"server/wire":          {"objectid"},
 	"server/client":        {"objectid", "server/wire"},
 	"internal/towire":      {"objectid", "gpid", "inspect", "census", "lock", "registry", "timerange", "server/wire"},

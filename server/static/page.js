@@ -29,14 +29,57 @@ function ago(then, now = Date.now()) {
   return 'now';
 }
 
+// The zone in which times are shown, and in which those that are typed are meant.
+const here = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+let zone = localStorage.getItem('zone') || here, clock, offset;
+function setZone(name) {
+  try {
+    // The Swedes write times as ISO 8601 does.
+    clock = new Intl.DateTimeFormat('sv-SE', { timeZone: name, dateStyle: 'short', timeStyle: 'medium' });
+    offset = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' });
+    zone = name;
+  } catch { // it was written by another browser
+    if (name !== 'UTC') setZone('UTC');
+  }
+}
+setZone(zone);
+
+// inZone writes a time in the zone: with the name of the zone, or with the offset.
+function inZone(t, named) {
+  if (zone === 'UTC') return clock.format(t) + ' UTC';
+  const o = offset.formatToParts(t).find((p) => p.type === 'timeZoneName').value.replace('GMT', '') || '+00:00';
+  return clock.format(t) + (named ? ' ' + zone : o);
+}
+
 function showTimes(root = document) {
   for (const e of all('[data-ago]', root)) e.textContent = ago(Date.parse(e.dataset.ago));
-  for (const e of all('time[data-moment]', root)) e.title = new Date(e.dateTime).toLocaleString() + ' here, ' + ago(Date.parse(e.dateTime));
-  for (const e of all('[data-local-of]', root)) {
-    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-    $('dd', e).textContent = new Date(e.dataset.localOf).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' }) + ' ' + zone;
-    e.hidden = false;
+  for (const e of all('time[data-moment]', root)) {
+    const t = new Date(e.dateTime);
+    if (!e.dataset.ago) e.textContent = inZone(t, !!e.closest('.says'));
+    e.title = inZone(t, true) + ', ' + ago(t.getTime());
   }
+  for (const e of all('[data-utc]', root)) e.hidden = zone === 'UTC';
+}
+
+function fillZone(root = document) {
+  for (const e of all('[data-zone]', root)) e.value = zone;
+}
+
+// zones lets the user choose the zone.
+function zones() {
+  const select = $('#zone');
+  const add = (name, text) => { const o = document.createElement('option'); o.value = name; o.textContent = text; select.append(o); };
+  for (const name of new Set([zone, here, 'UTC', ...Intl.supportedValuesOf('timeZone')])) add(name, name === here && name !== 'UTC' ? name + ' (here)' : name);
+  select.value = zone;
+  select.parentElement.hidden = false;
+  select.addEventListener('change', () => {
+    setZone(select.value);
+    localStorage.setItem('zone', zone);
+    showTimes();
+    fillZone();
+    const form = $('form[data-live]');
+    if (form && $('[data-zone]', form)) form.requestSubmit(); // it means other times now
+  });
 }
 
 async function copy(text) {
@@ -54,23 +97,31 @@ async function copy(text) {
   say('copied');
 }
 
-// addCopying adds a button that copies to each element with data-copy.
+// addCopying adds a button that copies to each element with data-copy, whose value is
+// the text if it is not the content.
 function addCopying(root = document) {
-  for (const e of all('[data-copy]', root)) {
-    const text = e.textContent.trim();
+  const add = (to, text, label, called) => {
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'quiet copy';
-    button.textContent = 'Copy';
-    button.setAttribute('aria-label', 'Copy ' + (text.length > 40 ? text.slice(0, 40) + '…' : text));
+    button.textContent = label;
+    button.setAttribute('aria-label', called);
     button.addEventListener('click', () => copy(text));
-    const head = e.tagName === 'PRE' ? e.previousElementSibling : e;
-    head.append(button);
+    to.append(button);
+  };
+  for (const e of all('[data-copy]', root)) {
+    const text = e.dataset.copy || e.textContent.trim();
+    add(e.tagName === 'PRE' ? e.previousElementSibling : e, text, 'Copy', 'Copy ' + (text.length > 40 ? text.slice(0, 40) + '…' : text));
+  }
+  for (const e of all('[data-copy-all]', root)) {
+    const text = e.tagName === 'PRE' ? e.textContent.trim() : all('[data-copy]', e).map((one) => one.dataset.copy).join('\n');
+    add($('.row', e.closest('#new')), text, 'Copy all', 'Copy all new ids');
   }
 }
 
 function enliven(root) {
   showTimes(root);
+  fillZone(root);
   addCopying(root);
 }
 
@@ -80,8 +131,10 @@ function take(html) {
   const fresh = $('#result', page);
   if (!fresh) return false;
   const scrolled = all('#result .scroll').map((e) => e.scrollLeft);
+  const open = all('#result details').map((e) => e.open);
   $('#result').replaceWith(document.adoptNode(fresh));
   all('#result .scroll').forEach((e, i) => { if (i in scrolled) e.scrollLeft = scrolled[i]; });
+  all('#result details').forEach((e, i) => { if (open[i]) e.open = true; });
   enliven($('#result'));
   return true;
 }
@@ -172,12 +225,30 @@ function liven(form) {
   let pause;
   const go = () => {
     const fields = new URLSearchParams();
-    for (const [name, value] of new FormData(form)) if (value.trim() && !(name === 'column' && value === '_id')) fields.set(name, value.trim());
+    for (const [name, value] of new FormData(form)) if (value.trim() && !(name === 'column' && value === '_id') && !(name === 'tz' && value === 'UTC')) fields.set(name, value.trim());
     const query = fields.toString();
     answer(form, new URL(form.getAttribute('action'), location).pathname + (query && '?' + query));
   };
   form.addEventListener('input', () => { clearTimeout(pause); pause = setTimeout(go, 180); });
   form.addEventListener('submit', (e) => { e.preventDefault(); clearTimeout(pause); go(); });
+}
+
+// newIDs creates ids in place.
+function newIDs(form) {
+  form.addEventListener('submit', async (e) => {
+    e.preventDefault();
+    try {
+      const page = new DOMParser().parseFromString(await ask(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) }), 'text/html');
+      $('#new').replaceWith(document.adoptNode($('#new', page)));
+      trouble();
+      enliven($('#new'));
+      newIDs($('form[data-new]'));
+      $('form[data-new] [type=submit]').focus();
+      say('created');
+    } catch (e) {
+      trouble(e.message);
+    }
+  });
 }
 
 // Uploads, with progress.
@@ -221,20 +292,20 @@ function uploads(form) {
   drop.addEventListener('drop', (e) => { e.preventDefault(); file.files = e.dataTransfer.files; send(); });
 }
 
-// calendar adds a picker to a field for times. The time picked is in UTC.
+// calendar adds a picker to a field for times. The time picked is in the zone.
 function calendar(box) {
   const text = $('input', box), around = document.createElement('div');
   around.className = 'calendar';
   around.innerHTML = '<button type="button" class="quiet"></button><input type="datetime-local" step="1" tabindex="-1" aria-hidden="true">';
   const button = $('button', around), picker = $('input', around);
   button.textContent = '▾';
-  button.setAttribute('aria-label', 'Pick ' + box.dataset.pick + ' (UTC)');
-  button.title = 'Pick a time in UTC';
-  button.addEventListener('click', () => { picker.value = new Date().toISOString().slice(0, 19); picker.showPicker(); });
+  button.setAttribute('aria-label', 'Pick ' + box.dataset.pick);
+  button.title = 'Pick a time';
+  button.addEventListener('click', () => { picker.value = clock.format(new Date()).replace(' ', 'T'); picker.showPicker(); });
   picker.addEventListener('input', (e) => {
     e.stopPropagation();
     if (!picker.value) return;
-    text.value = picker.value + 'Z';
+    text.value = picker.value + (zone === 'UTC' ? 'Z' : '');
     text.dispatchEvent(new Event('input', { bubbles: true }));
   });
   box.append(around);
@@ -244,6 +315,7 @@ function calendar(box) {
 function start() {
   all('form[data-live]').forEach(liven);
   all('form[data-upload]').forEach(uploads);
+  all('form[data-new]').forEach(newIDs);
   all('[data-pick]').forEach(calendar);
 }
 start();
@@ -260,20 +332,76 @@ function stale(why = '') {
   trouble(why && 'Not updated since ' + upToDate.toLocaleTimeString() + '. ' + why);
 }
 
-// Views with data-refresh are loaded again every so many seconds, unless the user
-// has selected or focused something in them.
+// Views with data-refresh are loaded again when something of what they show changes,
+// unless the user has selected or focused something in them. A stream of events says
+// when. A tab that nobody sees has none: browsers open few connections to a server.
+const live = $('[data-refresh]');
+let events, heard = 0, state = {}, outdated = false, refreshed = 0;
+
 async function refresh() {
-  const result = $('#result[data-refresh]');
-  if (!result || document.hidden || result.contains(document.activeElement) || String(getSelection())) return;
+  if (!outdated || document.hidden || live.id === 'result' && ($('#result').contains(document.activeElement) || String(getSelection()))) return;
+  outdated = false;
+  refreshed = Date.now();
   try {
-    take(await ask(location.href));
+    if (live.id === 'result') take(await ask(location.href));
+    else showNow(await ask($('.brand').getAttribute('href') + 'now'));
     stale();
   } catch (e) {
+    outdated = true;
     stale(e.message);
   }
 }
-const every = $('#result[data-refresh]')?.dataset.refresh;
-if (every) setInterval(refresh, every * 1000);
+
+function showNow(html) {
+  const fresh = $('#now', new DOMParser().parseFromString(html, 'text/html'));
+  if (!fresh || $('#now').contains(document.activeElement)) return;
+  $('#now').replaceWith(document.adoptNode(fresh));
+  enliven($('#now'));
+}
+
+// changed loads what is shown again, at most every two seconds.
+let soon;
+function changed() {
+  outdated = true;
+  clearTimeout(soon);
+  soon = setTimeout(refresh, Math.max(0, refreshed + 2000 - Date.now()));
+}
+
+function connect() {
+  events?.close();
+  events = new EventSource($('.brand').getAttribute('href') + 'events');
+  heard = Date.now();
+  events.addEventListener('state', (e) => {
+    heard = Date.now();
+    const now = JSON.parse(e.data);
+    const other = live.dataset.refresh.split(' ').some((name) => now[name] !== state[name]);
+    state = now;
+    if (other) changed();
+  });
+  events.addEventListener('beat', () => { heard = Date.now(); });
+  events.addEventListener('error', changed); // which shows why
+}
+
+function disconnect() {
+  events?.close();
+  events = undefined;
+}
+
+const quiet = 15000; // milliseconds without an event, after which the stream is dead, as after a sleep
+function look() {
+  if (document.hidden) return;
+  if (!events || events.readyState === EventSource.CLOSED || Date.now() - heard > quiet) {
+    connect();
+    changed();
+  } else if (outdated) refresh();
+}
+
+if (live) {
+  document.addEventListener('visibilitychange', () => { if (document.hidden) disconnect(); else look(); });
+  addEventListener('pagehide', disconnect);
+  addEventListener('pageshow', look);
+  setInterval(look, 5000);
+}
 
 // Keys: the number of a view, / for the input, c to copy the first thing that can be.
 addEventListener('keydown', (e) => {
@@ -286,6 +414,7 @@ addEventListener('keydown', (e) => {
   else if (e.key === 'c') $('main button.copy')?.click();
 });
 
+zones();
 enliven(document);
 restoreDrafts();
 setInterval(() => showTimes(), 1000);

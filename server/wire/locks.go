@@ -29,3 +29,12 @@ type Holder struct {
 	// State is "alive" or "ended", or empty if that cannot be seen from this host.
 	State string `json:"state,omitempty" doc:"Whether the process or its command still runs, alive or ended; absent if it belongs to another host, boot or PID namespace."`
 }
+
+// Locks is a page of the locks that are held.
+type Locks struct {
+	Locks []Lock `json:"locks" nullable:"false"`
+	// More is set if there is a next page.
+	More bool `json:"more,omitempty" doc:"There are more."`
+	// Next is the cursor of the next page, empty after the last one.
+	Next string `json:"next,omitempty" doc:"What to give as after for the next page."`
+}

@@ -1,0 +1,231 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/oidkit/oid/internal/towire"
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// Errors about locks. Their texts are for clients.
+var (
+	errNoLocks     = errors.New("this server shows no locks; start it with --locks")
+	errLocksSilent = errors.New("the place that holds the locks does not answer now")
+)
+
+// locks reads the locks of Options.OpenLocks, which it opens at the first use.
+type locks struct {
+	options Options
+	calls   chan struct{} // one call at a time
+
+	mu     sync.Mutex
+	locker lock.Locker
+}
+
+func newLocks(o Options) *locks { return &locks{options: o, calls: make(chan struct{}, 1)} }
+
+// call calls do with the Locker. It returns at the latest when ctx ends or the limit
+// for the store has passed, even if the place of the locks hangs. Its errors are for
+// clients.
+func (l *locks) call(ctx context.Context, do func(context.Context, lock.Locker) error) error {
+	if l.options.OpenLocks == nil {
+		return errNoLocks
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.options.Limits.Store)
+	select {
+	case l.calls <- struct{}{}:
+	case <-ctx.Done():
+		cancel()
+		return errLocksSilent
+	}
+	answered := make(chan error, 1)
+	go func() {
+		defer cancel()
+		defer func() { <-l.calls }()
+		locker, err := l.open(ctx)
+		if err == nil {
+			err = do(ctx, locker)
+		}
+		answered <- err
+	}()
+	var err error
+	select {
+	case err = <-answered:
+	case <-ctx.Done():
+		err = ctx.Err()
+		select {
+		case err = <-answered: // the end of the call has ended ctx
+		default:
+		}
+	}
+	if err == nil || errors.Is(err, lock.ErrInvalid) {
+		return err
+	}
+	if !errors.Is(err, context.Canceled) {
+		l.options.Log.LogAttrs(ctx, slog.LevelWarn, "locks", slog.Any("error", err))
+	}
+	return errLocksSilent
+}
+
+// open returns the Locker. Calls of call come one at a time.
+func (l *locks) open(ctx context.Context) (lock.Locker, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.locker != nil {
+		return l.locker, nil
+	}
+	locker, err := l.options.OpenLocks(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open the locks: %w", err)
+	}
+	l.locker = locker
+	return locker, nil
+}
+
+// close closes the Locker.
+func (l *locks) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.locker == nil {
+		return nil
+	}
+	return l.locker.Close()
+}
+
+// list returns the locks that are held, sorted by name.
+func (l *locks) list(ctx context.Context) (out []wire.Lock, err error) {
+	err = l.call(ctx, func(ctx context.Context, locker lock.Locker) error {
+		all, err := locker.List(ctx)
+		found := make([]wire.Lock, len(all))
+		for i, s := range all {
+			found[i] = towire.Lock(s)
+		}
+		if err == nil {
+			out = found
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// hashOf returns a hash of locks, without the rest of their TTLs, which shrinks all the
+// time.
+func hashOf(all []wire.Lock) uint64 {
+	sum := fnv.New64a()
+	for _, l := range all {
+		h := *l.Holder
+		h.TTLSeconds = nil
+		l.Holder = &h
+		data, _ := json.Marshal(l) // of plain fields
+		_, _ = sum.Write(data)
+	}
+	return sum.Sum64()
+}
+
+type locksInput struct {
+	Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"How many at most."`
+	After string `query:"after" maxLength:"2048" doc:"The next of the page before. Default: the first page."`
+}
+
+type lockInput struct {
+	Name string `path:"name" minLength:"1" maxLength:"512" example:"nightly-report" doc:"Name of the lock."`
+}
+
+func (s *Server) addLocks(api huma.API) {
+	handle(s, api, operation(http.MethodGet, "/v1/locks", tagLocks, "listLocks", "List locks",
+		"Returns the locks that are held, by name, page by page."), s.lockPage)
+	handle(s, api, operation(http.MethodGet, "/v1/locks/{name}", tagLocks, "getLock", "Get the status of a lock",
+		"Returns who holds a lock and how many wait for it. A name that nobody uses is that of a free lock."),
+		func(ctx context.Context, in *lockInput) (out wire.Lock, err error) {
+			err = s.locks.call(ctx, func(ctx context.Context, l lock.Locker) error {
+				found, err := l.Status(ctx, in.Name)
+				out = towire.Lock(found)
+				return err
+			})
+			if err != nil {
+				return wire.Lock{}, err
+			}
+			return out, nil
+		})
+	if s.options.OpenLocks != nil {
+		s.mux.HandleFunc("GET /locks", s.showLocks)
+	}
+}
+
+// lockPage returns a page of the locks that are held.
+func (s *Server) lockPage(ctx context.Context, in *locksInput) (wire.Locks, error) {
+	all, err := s.locks.list(ctx)
+	if err != nil {
+		return wire.Locks{}, err
+	}
+	from, _ := slices.BinarySearchFunc(all, in.After, func(l wire.Lock, after string) int {
+		if l.Name <= after {
+			return -1
+		}
+		return 1
+	})
+	out := wire.Locks{Locks: all[from:]}
+	if in.After == "" {
+		out.Locks = all
+	}
+	if len(out.Locks) > in.Limit {
+		out.Locks = out.Locks[:in.Limit]
+		out.More, out.Next = true, out.Locks[in.Limit-1].Name
+	}
+	return out, nil
+}
+
+// locksView is the data of the page.
+type locksView struct {
+	Search string
+	Rows   []wire.Lock
+	Next   string // path of the next page, or empty
+	Error  string
+}
+
+func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
+	given := r.URL.Query()
+	v := locksView{Search: strings.TrimSpace(given.Get("q"))}
+	all, err := s.locks.list(r.Context())
+	code := http.StatusOK
+	if err != nil {
+		code = status(err)
+		v.Error = s.text(r.Context(), code, err)
+	}
+	after := given.Get("after")
+	for _, l := range all {
+		switch {
+		case l.Name <= after && after != "", !holds(v.Search, l.Name, l.Holder.Host, l.Holder.Command, l.Holder.GPID):
+			continue
+		case len(v.Rows) == maxProcesses:
+			given.Set("after", v.Rows[len(v.Rows)-1].Name)
+			v.Next = "/locks?" + given.Encode()
+		default:
+			v.Rows = append(v.Rows, l)
+			continue
+		}
+		break
+	}
+	s.show(w, r, code, "Locks", "/locks", locksPage(&v))
+}
+
+// holds reports whether one of the texts contains what is searched, in either case.
+func holds(searched string, texts ...string) bool {
+	searched = strings.ToLower(searched)
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), searched) })
+}

@@ -1,0 +1,42 @@
+package server
+
+import (
+	"encoding/base64"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// notation is a way to write an id, to paste it.
+type notation struct {
+	Name, About string
+	write       func(objectid.ID) string
+}
+
+// notations are all ways. The first is the default.
+var notations = []notation{
+	{"hex", "24 hexadecimal digits", objectid.ID.String},
+	{"mongosh", "MongoDB shell, Compass, Python", between(`ObjectId("`, `")`)},
+	{"json", "Extended JSON", between(`{"$oid":"`, `"}`)},
+	{"node", "Node and Java", between(`new ObjectId("`, `")`)},
+	{"go", "package objectid", between(`objectid.MustParse("`, `")`)},
+	{"sql", "binary column of SQLite and MySQL", between("X'", "'")},
+	{"postgres", "BYTEA column of PostgreSQL", between(`'\x`, "'")},
+	{"base64", "the twelve bytes", func(id objectid.ID) string { return base64.StdEncoding.EncodeToString(id[:]) }},
+}
+
+func between(before, after string) func(objectid.ID) string {
+	return func(id objectid.ID) string { return before + id.String() + after }
+}
+
+// notationOf returns the notation with a name. An empty name means the first.
+func notationOf(name string) (notation, error) {
+	if name == "" {
+		return notations[0], nil
+	}
+	for _, n := range notations {
+		if n.Name == name {
+			return n, nil
+		}
+	}
+	return notation{}, requestf("format %q: want one of the list", name)
+}
