@@ -1,9 +1,11 @@
 package pgstore
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/oidkit/oid/store"
@@ -87,6 +90,10 @@ func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
 	return s, nil
 }
 
+// readBuffer is how much is read from the server at once, in bytes: a page of documents
+// comes with fewer calls than with the 8 KB of pgx.
+const readBuffer = 64 << 10
+
 func (s *Store) open(ctx context.Context, uri string) error {
 	if !strings.HasPrefix(uri, "postgres://") && !strings.HasPrefix(uri, "postgresql://") {
 		return errors.New("the URL does not begin with postgres:// or postgresql://")
@@ -107,6 +114,9 @@ func (s *Store) open(ctx context.Context, uri string) error {
 	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "oid"
+	}
+	config.ConnConfig.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		return pgproto3.NewFrontend(bufio.NewReaderSize(r, readBuffer), w)
 	}
 	if err := s.probe(ctx, config); err != nil {
 		return s.explain(ctx, err)
