@@ -1,15 +1,17 @@
 // Package client calls the HTTP API of package server from Go.
 //
-// Start with a [Client] and the URL of the server. Each method is one endpoint. A
-// service that creates its own ids registers with [Client.Register], creates ids
-// with the process block that it gets, and sends heartbeats:
+// Start with a [Client] and the URL of the server. A service that creates its own ids
+// is a [Member]: it registers, sends heartbeats, and creates ids with a process block
+// of its own, so that each id is traced to it:
 //
 //	c := &client.Client{URL: "http://127.0.0.1:8024"}
-//	me, err := c.Register(ctx, wire.Registration{Name: "shop", PID: uint32(os.Getpid())})
+//	m, err := c.NewMember(ctx, wire.Registration{Name: "shop"}, nil)
 //	...
-//	_, err = c.Heartbeat(ctx, me.GPID, wire.Load{}) // every me.IntervalSeconds
-//	...
-//	err = c.End(ctx, me.GPID, "shut down")
+//	defer m.End("shut down")
+//	id := m.New()
+//
+// [IDs] are ids that the server creates, fetched ahead. Each other method of Client is
+// one endpoint.
 //
 // The package depends on nothing but the standard library, package objectid and
 // package wire.
@@ -20,8 +22,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
@@ -37,6 +41,9 @@ type Client struct {
 	Token string
 	// HTTP sends the requests. Default: http.DefaultClient.
 	HTTP *http.Client
+	// Retries is how often a request is repeated that the server refuses for now, with
+	// 429 or 503 and a Retry-After. Negative: never. Default: 3.
+	Retries int
 }
 
 // ErrResponse is wrapped by the errors for a response that does not follow the
@@ -110,13 +117,109 @@ func (c *Client) End(ctx context.Context, gpid, reason string) error {
 	return err
 }
 
-// Processes lists the processes in a state, or all if state is empty.
+// Processes returns the first page of the processes in a state, or of all if state is
+// empty.
 func (c *Client) Processes(ctx context.Context, state string) (wire.Processes, error) {
-	path := "/v1/processes"
-	if state != "" {
-		path += "?state=" + url.QueryEscape(state)
+	return c.ProcessPage(ctx, ProcessQuery{State: state})
+}
+
+// ProcessQuery selects processes. The zero value selects all.
+type ProcessQuery struct {
+	State   string   // alive, late, dead or ended
+	Name    string   // of the service
+	Host    string   // its name
+	Address string   // ip:port
+	Labels  []string // name=value
+	Search  string   // a text in the name, the host, the GPID or a label
+	Limit   int      // of one page. Default: 1000
+	After   string   // the Next of the page before. Default: the first page
+}
+
+// ProcessPage returns a page of the processes that q selects.
+func (c *Client) ProcessPage(ctx context.Context, q ProcessQuery) (wire.Processes, error) {
+	values := url.Values{"label": q.Labels}
+	for name, value := range map[string]string{"state": q.State, "name": q.Name, "host": q.Host, "address": q.Address, "q": q.Search, "after": q.After} {
+		if value != "" {
+			values.Set(name, value)
+		}
 	}
-	return call[wire.Processes](ctx, c, http.MethodGet, path, nil)
+	if q.Limit > 0 {
+		values.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return call[wire.Processes](ctx, c, http.MethodGet, "/v1/processes?"+values.Encode(), nil)
+}
+
+// EachProcess returns all processes that q selects, page by page. An error ends them.
+func (c *Client) EachProcess(ctx context.Context, q ProcessQuery) iter.Seq2[wire.Process, error] {
+	return func(yield func(wire.Process, error) bool) {
+		for {
+			page, err := c.ProcessPage(ctx, q)
+			if err != nil {
+				yield(wire.Process{}, err)
+				return
+			}
+			for _, p := range page.Processes {
+				if !yield(p, nil) {
+					return
+				}
+			}
+			if q.After = page.Next; q.After == "" {
+				return
+			}
+		}
+	}
+}
+
+// Locks returns a page of the locks that are held, by name. after is the Next of the
+// page before, and empty for the first.
+func (c *Client) Locks(ctx context.Context, after string) (wire.Locks, error) {
+	return call[wire.Locks](ctx, c, http.MethodGet, "/v1/locks?after="+url.QueryEscape(after), nil)
+}
+
+// Lock returns the status of a lock.
+func (c *Client) Lock(ctx context.Context, name string) (wire.Lock, error) {
+	return call[wire.Lock](ctx, c, http.MethodGet, "/v1/locks/"+url.PathEscape(name), nil)
+}
+
+// Census uploads a file of mongodump or mongoexport, a list of ids or any text, and
+// returns the analysis of all its ids. q has parameters of the endpoint, such as name,
+// field, format and tz; nil means the defaults. A file that is an io.ReaderAt and an
+// io.Seeker, as an os.File on disk is, can be sent again; others are sent once.
+func (c *Client) Census(ctx context.Context, file io.Reader, q url.Values) (wire.Census, error) {
+	req, err := c.request(ctx, http.MethodPost, "/v1/census?"+q.Encode(), io.NopCloser(file), "application/json")
+	if err != nil {
+		return wire.Census{}, err
+	}
+	req.Header.Set("Content-Type", "application/octet-stream")
+	if part := sectionOf(file); part != nil {
+		req.ContentLength = part.Size()
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(part, 0, part.Size())), nil }
+		req.Body, _ = req.GetBody() // it has no error
+	}
+	return decode[wire.Census](c.try(req))
+}
+
+// sectionOf returns the rest of a file that can be read more than once, or nil.
+func sectionOf(file io.Reader) *io.SectionReader {
+	f, ok := file.(interface {
+		io.ReaderAt
+		io.Seeker
+	})
+	if !ok {
+		return nil
+	}
+	here, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil // a pipe
+	}
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil
+	}
+	if _, err := f.Seek(here, io.SeekStart); err != nil || end <= here {
+		return nil
+	}
+	return io.NewSectionReader(f, here, end-here)
 }
 
 // History returns one process with its load from a time on, or of a duration up to

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Error is an error response of the server, in the form of RFC 9457.
@@ -16,6 +19,9 @@ type Error struct {
 	Title  string   `json:"title"`
 	Detail string   `json:"detail"`
 	Errors []Detail `json:"errors"` // what is wrong with the request
+
+	// RetryAfter is when the server may accept the request, or 0 if it does not say so.
+	RetryAfter time.Duration `json:"-"`
 }
 
 // Detail is one thing that is wrong with a request.
@@ -34,6 +40,12 @@ func (e *Error) Error() string {
 	return text.String()
 }
 
+// How a request that the server refuses for now is repeated.
+const (
+	defaultRetries = 3
+	longestRetry   = time.Minute // a longer wait is the caller's to decide
+)
+
 // Bounds of what is read of a response beside its content.
 const (
 	maxProblem = 64 << 10  // bytes of an error
@@ -42,13 +54,17 @@ const (
 
 // call sends in as JSON, unless it is nil, and decodes the response.
 func call[Out any](ctx context.Context, c *Client, method, path string, in any) (out Out, err error) {
-	res, err := c.send(ctx, method, path, in, "application/json")
+	return decode[Out](c.send(ctx, method, path, in, "application/json"))
+}
+
+// decode reads a response of JSON.
+func decode[Out any](res *http.Response, err error) (out Out, _ error) {
 	if err != nil {
 		return out, err
 	}
 	defer finish(res)
 	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
-		return out, fmt.Errorf("%w: %s %s: %w", ErrResponse, method, path, err)
+		return out, fmt.Errorf("%w: %s %s: %w", ErrResponse, res.Request.Method, res.Request.URL.Path, err)
 	}
 	return out, nil
 }
@@ -63,35 +79,102 @@ func (c *Client) send(ctx context.Context, method, path string, in any, accept s
 		}
 		body = bytes.NewReader(data)
 	}
+	req, err := c.request(ctx, method, path, body, accept)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return c.try(req)
+}
+
+// request returns a request with the token.
+func (c *Client) request(ctx context.Context, method, path string, body io.Reader, accept string) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.URL, "/")+path, body)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	req.Header.Set("Accept", accept)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
+	return req, nil
+}
+
+// try sends req, and again after the time that the server names as long as it refuses
+// req for now. A body that cannot be sent twice is sent once.
+func (c *Client) try(req *http.Request) (*http.Response, error) {
 	h := c.HTTP
 	if h == nil {
 		h = http.DefaultClient
 	}
-	res, err := h.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+	for attempt := 1; ; attempt++ {
+		res, err := h.Do(req)
+		if err != nil {
+			return nil, fmt.Errorf("client: %w", err)
+		}
+		if res.StatusCode < 300 {
+			return res, nil
+		}
+		problem := problemOf(res)
+		again := req.Body == nil || req.GetBody != nil
+		if problem.RetryAfter <= 0 || !again || !c.wait(req.Context(), attempt, problem.RetryAfter) {
+			return nil, problem
+		}
+		if req.GetBody != nil {
+			if req.Body, err = req.GetBody(); err != nil {
+				return nil, fmt.Errorf("client: %w", err)
+			}
+		}
 	}
-	if res.StatusCode < 300 {
-		return res, nil
+}
+
+// wait waits before another attempt, and reports whether there is to be one. Clients
+// that were refused together do not come back together.
+func (c *Client) wait(ctx context.Context, attempt int, after time.Duration) bool {
+	most := c.Retries
+	if most == 0 {
+		most = defaultRetries
 	}
+	after += rand.N(after/4 + 1)
+	if deadline, ok := ctx.Deadline(); attempt > most || after > longestRetry || ok && time.Until(deadline) < after {
+		return false
+	}
+	t := time.NewTimer(after)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// problemOf reads an error response.
+func problemOf(res *http.Response) *Error {
 	defer finish(res)
 	problem := &Error{}
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxProblem)).Decode(problem); err != nil {
 		problem = &Error{Title: http.StatusText(res.StatusCode), Detail: "the response is not problem+json"}
 	}
 	problem.Status = res.StatusCode
-	return nil, problem
+	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusTooManyRequests {
+		problem.RetryAfter = retryAfter(res.Header.Get("Retry-After"))
+	}
+	return problem
+}
+
+// retryAfter reads the header, which has seconds or a time. It returns 0 for what it
+// cannot read.
+func retryAfter(text string) time.Duration {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return max(time.Duration(seconds)*time.Second, time.Millisecond)
+	}
+	if t, err := http.ParseTime(text); err == nil {
+		return max(time.Until(t), time.Millisecond)
+	}
+	return 0
 }
 
 // finish reads the rest of a body, so that its connection serves further requests,

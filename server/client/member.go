@@ -1,0 +1,184 @@
+package client
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// MemberOptions tune a [Member]. The zero value and a nil pointer are ready to use.
+type MemberOptions struct {
+	// Load returns what heartbeats report. It is called by one goroutine. Default: the
+	// size of the heap and the number of goroutines.
+	Load func() wire.Load
+	// Warn receives the errors of heartbeats, which are tried again. Default: they are
+	// dropped.
+	Warn func(error)
+}
+
+// Member is the registration of this process with a server. It creates ids with a
+// process block of its own, without a request for each, and sends heartbeats until
+// [Member.End]. Any number of goroutines may share it.
+type Member struct {
+	client  *Client
+	options MemberOptions
+	as      wire.Registration
+	ids     *objectid.Generator
+	again   chan struct{} // asks for another registration
+	stop    context.CancelFunc
+	stopped chan struct{}
+
+	mu    sync.Mutex
+	me    wire.Registered
+	spare *[4]byte // a block that the generator has not taken yet
+}
+
+// lastRequest is how long the report of the end may take.
+const lastRequest = 5 * time.Second
+
+// NewMember registers this process and starts its heartbeats. A zero r.PID means that of
+// this process, and an empty r.Host the name of this host. If the server has forgotten
+// the registration, the member registers again and continues with another block. The
+// errors are those of [Client.Register], and an error if r has samples: the ids of an
+// adopted process come from elsewhere.
+func (c *Client) NewMember(ctx context.Context, r wire.Registration, o *MemberOptions) (*Member, error) {
+	if !r.Sample.IsZero() || len(r.Samples) > 0 {
+		return nil, errors.New("client: a member creates its ids with a process block; to adopt a process by a sample use Register")
+	}
+	m := &Member{client: c, as: r, again: make(chan struct{}, 1), stopped: make(chan struct{})}
+	if o != nil {
+		m.options = *o
+	}
+	if m.options.Load == nil {
+		m.options.Load = goLoad
+	}
+	if m.options.Warn == nil {
+		m.options.Warn = func(error) {}
+	}
+	if m.as.PID == 0 {
+		m.as.PID = uint32(os.Getpid())
+	}
+	if m.as.Host == "" {
+		m.as.Host, _ = os.Hostname() // it may have none
+	}
+	block, err := m.register(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m.ids, err = objectid.NewGenerator(&objectid.Options{Block: &block, NewBlock: m.newBlock}); err != nil {
+		return nil, err
+	}
+	life, stop := context.WithCancel(context.Background())
+	m.stop = stop
+	go m.keep(life)
+	return m, nil
+}
+
+// New returns a new id.
+func (m *Member) New() objectid.ID { return m.ids.New() }
+
+// Generator returns the generator of the member's ids. It stays the same after another
+// registration.
+func (m *Member) Generator() *objectid.Generator { return m.ids }
+
+// GPID returns the identity of the process, another one after another registration.
+func (m *Member) GPID() string { return m.registered().GPID }
+
+// End stops the heartbeats and records the end of the process, within five seconds.
+func (m *Member) End(reason string) error {
+	m.stop()
+	<-m.stopped
+	ctx, cancel := context.WithTimeout(context.Background(), lastRequest)
+	defer cancel()
+	return m.client.End(ctx, m.GPID(), reason)
+}
+
+func (m *Member) registered() wire.Registered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.me
+}
+
+// register registers the process and returns its block.
+func (m *Member) register(ctx context.Context) (block [4]byte, err error) {
+	me, err := m.client.Register(ctx, m.as)
+	if err != nil {
+		return block, err
+	}
+	if n, err := hex.Decode(block[:], []byte(me.ProcessBlock)); err != nil || n != len(block) || me.IntervalSeconds <= 0 {
+		return block, fmt.Errorf("%w: process block %q with an interval of %v s", ErrResponse, me.ProcessBlock, me.IntervalSeconds)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.me = me
+	return block, nil
+}
+
+// newBlock gives the generator a spare block. Without one it asks for another
+// registration: the generator asks when this machine may be a copy of another.
+func (m *Member) newBlock() (block [4]byte, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.spare != nil {
+		block, m.spare = *m.spare, nil
+		return block, true
+	}
+	select {
+	case m.again <- struct{}{}:
+	default:
+	}
+	return block, false
+}
+
+// keep sends heartbeats until ctx ends.
+func (m *Member) keep(ctx context.Context) {
+	defer close(m.stopped)
+	for ctx.Err() == nil {
+		beat := time.NewTimer(time.Duration(m.registered().IntervalSeconds * float64(time.Second)))
+		var err error
+		select {
+		case <-ctx.Done():
+		case <-m.again:
+			err = m.reregister(ctx)
+		case <-beat.C:
+			_, err = m.client.Heartbeat(ctx, m.GPID(), m.options.Load())
+			if problem, ok := errors.AsType[*Error](err); ok && (problem.Status == http.StatusNotFound || problem.Status == http.StatusConflict) {
+				err = m.reregister(ctx)
+			}
+		}
+		beat.Stop()
+		if err != nil && ctx.Err() == nil {
+			m.options.Warn(err) // the block stays its own, so it continues
+		}
+	}
+}
+
+// reregister registers the process again, and gives the generator the new block.
+func (m *Member) reregister(ctx context.Context) error {
+	block, err := m.register(ctx)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.spare = &block
+	m.mu.Unlock()
+	m.ids.Reseed()
+	return nil
+}
+
+// goLoad is what Go measures.
+func goLoad() wire.Load {
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	heap, goroutines := int64(s.HeapAlloc), int64(runtime.NumGoroutine())
+	return wire.Load{HeapBytes: &heap, Goroutines: &goroutines}
+}

@@ -1,0 +1,222 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server"
+	"github.com/oidkit/oid/server/client"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// Two services run for longer than their heartbeats are apart. One is forgotten by the
+// server and registers again by itself. All their ids differ and are traced to them.
+func TestMembers(t *testing.T) {
+	r := serve(t, server.Options{})
+	c := &client.Client{URL: r.url}
+	shop, err := c.NewMember(t.Context(), wire.Registration{Name: "shop", IntervalSeconds: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mail, err := c.NewMember(t.Context(), wire.Registration{Name: "mail", IntervalSeconds: 1, PID: 4711}, &client.MemberOptions{
+		Load: func() wire.Load { return wire.Load{MemoryBytes: new(int64(1 << 20))} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[objectid.ID]string{}
+	create := func() {
+		ids[shop.New()], ids[mail.New()] = "shop", "mail"
+	}
+	create()
+	first := shop.GPID()
+	if err := c.End(t.Context(), first, "forgotten"); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "another registration", func() bool { return shop.GPID() != first })
+	again := shop.New()
+	ids[again] = "shop"
+	await(t, "a heartbeat with the load", func() bool {
+		h, err := c.History(t.Context(), mail.GPID(), "1h")
+		return err == nil && h.Records[0].LastHeartbeat.Number >= 2 && *h.Records[0].LastHeartbeat.MemoryBytes == 1<<20
+	})
+	create()
+	if err := errors.Join(shop.End("done"), mail.End("done")); err != nil {
+		t.Fatal(err)
+	}
+	if len(ids) != 5 {
+		t.Errorf("%d different ids, want 5", len(ids))
+	}
+	for id, name := range ids {
+		in, err := c.Inspect(t.Context(), id.String())
+		if err != nil || in.Trace == nil || in.Trace.Verdict != "known" || in.Trace.Processes[0].Name != name || in.Trace.Processes[0].State != "ended" {
+			t.Errorf("%v of %s: %+v, %v", id, name, in.Trace, err)
+		}
+	}
+	if in, err := c.Inspect(t.Context(), again.String()); err != nil || in.Trace.Processes[0].GPID == first {
+		t.Errorf("an id of after the second registration is traced to the first: %v", err)
+	}
+	n := 0
+	for p, err := range c.EachProcess(t.Context(), client.ProcessQuery{Search: "SHOP", Limit: 1}) {
+		if err != nil || p.Name != "shop" {
+			t.Errorf("EachProcess: %+v, %v", p, err)
+		}
+		n++
+	}
+	if n != 2 {
+		t.Errorf("%d processes are called shop, want 2", n)
+	}
+	if _, err := c.NewMember(t.Context(), wire.Registration{Name: "x", Sample: again}, nil); err == nil {
+		t.Error("a member with a sample is registered")
+	}
+	if _, err := c.NewMember(t.Context(), wire.Registration{}, nil); err == nil {
+		t.Error("a member without a name is registered")
+	}
+}
+
+// counted counts the requests of a client.
+type counted struct{ n atomic.Int64 }
+
+func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.n.Add(1)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// Ten goroutines take ids that are fetched ahead: few requests, no id twice, and none
+// that is old.
+func TestIDsAhead(t *testing.T) {
+	r := serve(t, server.Options{})
+	var requests counted
+	ids := &client.IDs{Client: &client.Client{URL: r.url, HTTP: &http.Client{Transport: &requests}}, MaxAge: 2 * time.Second}
+	var mu sync.Mutex
+	seen := map[objectid.ID]bool{}
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			var last objectid.ID
+			for range 2000 {
+				id, err := ids.New(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if id.Compare(last) <= 0 {
+					t.Errorf("%v after %v", id, last)
+				}
+				last = id
+				mu.Lock()
+				if seen[id] {
+					t.Errorf("%v twice", id)
+				}
+				seen[id] = true
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if n := requests.n.Load(); len(seen) != 20_000 || n > 200 {
+		t.Errorf("%d ids by %d requests", len(seen), n)
+	}
+	time.Sleep(2100 * time.Millisecond)
+	before := time.Now().Truncate(time.Second)
+	if id, err := ids.New(t.Context()); err != nil || id.Time().Before(before) {
+		t.Errorf("after a pause: an id of %v, %v; want one of now, %v", id.Time(), err, before)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	failed := false
+	for range 20_000 {
+		if _, err := ids.New(t.Context()); err != nil {
+			failed = true
+			break
+		}
+	}
+	if !failed {
+		t.Error("there are ids for ever, without a server")
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ids.New(ended); err == nil {
+		t.Error("no error after the end of the context")
+	}
+}
+
+// A request that the server refuses for now is sent again after the time that the
+// server names, a few times; what is wrong is not.
+func TestClientTriesAgain(t *testing.T) {
+	var requests atomic.Int64
+	refuse := atomic.Int64{}
+	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if refuse.Add(-1) >= 0 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"gpid":"x","interval_seconds":1}`))
+	}))
+	defer busy.Close()
+	c := &client.Client{URL: busy.URL, Retries: 2}
+	refuse.Store(2)
+	began := time.Now()
+	if got, err := c.Register(t.Context(), wire.Registration{Name: "a"}); err != nil || got.GPID != "x" || requests.Load() != 3 || time.Since(began) < 2*time.Second {
+		t.Errorf("refused twice: %+v, %v after %d requests in %v", got, err, requests.Load(), time.Since(began))
+	}
+	requests.Store(0)
+	refuse.Store(100)
+	var problem *client.Error
+	if _, err := c.Register(t.Context(), wire.Registration{Name: "a"}); !errors.As(err, &problem) || problem.Status != 503 || problem.RetryAfter != time.Second || requests.Load() != 3 {
+		t.Errorf("always refused: %v after %d requests, want 503 after 3", err, requests.Load())
+	}
+	requests.Store(0)
+	short, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if _, err := c.Register(short, wire.Registration{Name: "a"}); !errors.As(err, &problem) || requests.Load() != 1 {
+		t.Errorf("with less time than the server names: %v after %d requests", err, requests.Load())
+	}
+	requests.Store(0)
+	if _, err := c.Census(t.Context(), strings.NewReader("x"), nil); !errors.As(err, &problem) || requests.Load() != 3 {
+		t.Errorf("a census of memory: %v after %d requests", err, requests.Load())
+	}
+	requests.Store(0)
+	if _, err := c.Census(t.Context(), io.MultiReader(strings.NewReader("x")), nil); !errors.As(err, &problem) || requests.Load() != 1 {
+		t.Errorf("a census of a stream: %v after %d requests", err, requests.Load())
+	}
+	requests.Store(0)
+	c.Retries = -1
+	if _, err := c.Processes(t.Context(), ""); !errors.As(err, &problem) || requests.Load() != 1 {
+		t.Errorf("without retries: %v after %d requests", err, requests.Load())
+	}
+}
+
+// A census and the locks by the client.
+func TestClientCensusAndLocks(t *testing.T) {
+	r := serve(t, server.Options{OpenLocks: withLocks(t, "a/b")})
+	c := &client.Client{URL: r.url}
+	found, err := c.Census(t.Context(), strings.NewReader("507f1f77bcf86cd799439011\n507f1f77bcf86cd799439012\n"), url.Values{"name": {"orders"}})
+	if err != nil || found.IDs != 2 || found.Sources[0].Name != "orders" {
+		t.Errorf("Census: %+v, %v", found, err)
+	}
+	var problem *client.Error
+	if _, err := c.Census(t.Context(), strings.NewReader("\x89PNG"), nil); !errors.As(err, &problem) || problem.Status != 422 {
+		t.Errorf("Census of a picture: %v", err)
+	}
+	if l, err := c.Locks(t.Context(), ""); err != nil || len(l.Locks) != 1 || l.Locks[0].Name != "a/b" {
+		t.Errorf("Locks: %+v, %v", l, err)
+	}
+	if l, err := c.Lock(t.Context(), "a/b"); err != nil || l.Holder == nil {
+		t.Errorf("Lock: %+v, %v", l, err)
+	}
+}
