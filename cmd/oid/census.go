@@ -84,6 +84,7 @@ not in the other.
   zcat app.log.gz | oid census --grep --since 7d
   oid census --save monday.census dump; oid census monday.census tuesday.census
   oid census --compare yesterday.bson mongodb://localhost/shop.orders`,
+		ValidArgsFunction: f.where.completeSource,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"-"}

@@ -38,6 +38,8 @@ each.
 ` + timeHelp + "\n\n" + zoneHelp + "\n\n" + registryHelp,
 		Example: `  oid history 10.0.0.7:8080:1795166651598985:4711 --since 2h`,
 		Args:    cobra.ExactArgs(1),
+
+		ValidArgsFunction: first(where.completeProcess(gpidOf)),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			g, err := gpid.Parse(args[0])
 			if err != nil {

@@ -74,6 +74,7 @@ func newLockCommand(std streams) *cobra.Command {
   oid lock nightly-report --locks redis://cache:6379 --wait 10s -- ./report.sh
   oid lock --status nightly-report
   oid lock --list --json`,
+		ValidArgsFunction: where.completeLock,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
 			names, command := args, []string(nil)

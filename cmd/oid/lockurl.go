@@ -54,20 +54,29 @@ func lockEngineOf(url string) (lockEngine, error) {
 	return lockEngine{}, usagef("--locks: %s; want %s", said, strings.Join(want, ", or "))
 }
 
-func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (lock.Locker, error) {
+// lockFolder returns the folder of a URL of locks in files.
+func lockFolder(url string) (string, error) {
 	_, folder, _ := strings.Cut(url, ":")
 	if path, absolute := strings.CutPrefix(folder, "//"); absolute { // file:///path
 		if !strings.HasPrefix(path, "/") {
-			return nil, usagef("--locks: a file URL with a host; want file:FOLDER or file:///FOLDER")
+			return "", usagef("--locks: a file URL with a host; want file:FOLDER or file:///FOLDER")
 		}
 		folder = path
 	}
 	if folder == "" {
 		data, err := dataFolder(runtime.GOOS)
 		if err != nil {
-			return nil, fmt.Errorf("find your data folder: %w; name another with --locks file:FOLDER", err)
+			return "", fmt.Errorf("find your data folder: %w; name another with --locks file:FOLDER", err)
 		}
 		folder = filepath.Join(data, "oid", "locks")
+	}
+	return folder, nil
+}
+
+func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (lock.Locker, error) {
+	folder, err := lockFolder(url)
+	if err != nil {
+		return nil, err
 	}
 	return filelock.New(folder, nil)
 }

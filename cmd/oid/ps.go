@@ -100,6 +100,9 @@ CPU is the average since the process started.
 	f.DurationVar(&every, "every", 2*time.Second, "with --watch, the `TIME` between two lists")
 	l.asJSON.addFlag(cmd, jsonObjects)
 	l.zone.addFlag(cmd)
+	completeFlag(cmd, "name", where.completeProcess(func(p registry.Status) string { return printable(p.Name) }))
+	completeFlag(cmd, "host", where.completeProcess(func(p registry.Status) string { return printable(p.Host) }))
+	stringForms(registry.States).complete(cmd, "state")
 	return cmd
 }
 

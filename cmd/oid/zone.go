@@ -21,6 +21,7 @@ either in UTC; in JSON always in UTC.`
 
 func (z *zone) addFlag(cmd *cobra.Command) {
 	cmd.Flags().Var(z, "tz", "time `ZONE` such as Asia/Shanghai, +08:00 or local (default TZ, or UTC)")
+	completeFlag(cmd, "tz", suggest(zoneNames))
 }
 
 func (z *zone) String() string {
