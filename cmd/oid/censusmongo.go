@@ -113,7 +113,7 @@ func (r *censusReader) find(ctx context.Context, c *mongo.Collection, w io.Write
 			return err
 		}
 		if cursor.RemainingBatchLength() == 0 {
-			r.progress.documents(n)
+			r.progress.count(n)
 			size = nextBatch(size, time.Since(began))
 			cursor.SetBatchSize(size)
 			n, began = 0, time.Now()

@@ -9,28 +9,34 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows on a terminal how much of the sources has been read, how fast
-// and how long it will still take. A nil progress shows nothing.
+// progress shows on a terminal how much has been read, how fast and how long it will
+// still take. A nil progress shows nothing.
 type progress struct {
-	isBytes bool // and not documents
+	isBytes bool // and not units
 	bar     *progressbar.ProgressBar
 }
 
 // newProgress returns the progress of reading parts, or nil if std.err is not a
 // terminal or quiet is set.
 func newProgress(std streams, quiet bool, parts []part) *progress {
+	total, isBytes := totalSize(parts)
+	return newBar(std, quiet, "reading", "documents", total, isBytes)
+}
+
+// newBar returns the progress of something that is counted in units or in bytes, or
+// nil as newProgress does. A total of -1 is not known.
+func newBar(std streams, quiet bool, what, units string, total int64, isBytes bool) *progress {
 	f, ok := std.err.(*os.File)
 	if quiet || !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	total, isBytes := totalSize(parts)
 	return &progress{isBytes, progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(f),
-		progressbar.OptionSetDescription("oid: reading"),
+		progressbar.OptionSetDescription("oid: "+what),
 		progressbar.OptionShowBytes(isBytes),
 		progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(),
-		progressbar.OptionSetItsString("documents"),
+		progressbar.OptionSetItsString(units),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetElapsedTime(true),
 		progressbar.OptionThrottle(100*time.Millisecond),
@@ -63,8 +69,8 @@ func totalSize(parts []part) (total int64, isBytes bool) {
 	return size, true
 }
 
-// documents counts documents of a server that have been read.
-func (p *progress) documents(n int64) {
+// count adds to what is counted in units.
+func (p *progress) count(n int64) {
 	if p != nil && !p.isBytes {
 		_ = p.bar.Add64(n) // as below
 	}

@@ -28,3 +28,26 @@ type Collection struct {
 type Deleted struct {
 	Documents int64 `json:"deleted"`
 }
+
+// Verification is the judgement on a generator of ids.
+type Verification struct {
+	Command     []string  `json:"command"`
+	Test        string    `json:"test" doc:"What it was asked to do: ids, fork, decode or decode-json."`
+	Clock       string    `json:"clock,omitempty" doc:"What its clock did: frozen, back, forward, wrap or end; absent for the system's."`
+	Processes   int       `json:"processes" doc:"Processes that wrote ids or answered."`
+	IDs         int64     `json:"ids" doc:"Ids that were judged, or answers."`
+	TookSeconds float64   `json:"took_seconds"`
+	Holds       bool      `json:"holds" doc:"No promise is broken."`
+	Promises    []Promise `json:"promises"`
+}
+
+// Promise is something that users of a generator rely on, and whether it was kept. A
+// promise that is broken in two ways is there twice.
+type Promise struct {
+	Promise string `json:"promise"`
+	Text    string `json:"text" doc:"The promise in words."`
+	State   string `json:"state" doc:"holds, broken, or unseen if the ids did not show it."`
+	Times   int64  `json:"times,omitempty" doc:"How often it was broken."`
+	Example string `json:"example,omitempty" doc:"How it was broken first."`
+	Meaning string `json:"meaning,omitempty" doc:"What that means for a user, or why it is unseen."`
+}

@@ -1,0 +1,31 @@
+"""Lets oid verify judge the ids of pymongo (package bson)."""
+import os, sys
+from bson.objectid import ObjectId
+
+def write(n):
+    for _ in range(n):
+        print(ObjectId())
+    sys.stdout.flush()
+
+def read(line):
+    try:
+        id = ObjectId(line)
+        return f"{id} {int(id.generation_time.timestamp())}"
+    except Exception:
+        return "refused"
+
+n, test = int(os.environ["OID_VERIFY_IDS"]), os.environ["OID_VERIFY"]
+if test == "decode":
+    for line in sys.stdin:
+        print(read(line.removesuffix("\n")))
+else:
+    write(n)
+if test == "fork":
+    for _ in range(2):
+        if os.fork() == 0:
+            print("child")
+            write(n)
+            os._exit(0)
+        os.wait()
+    print("parent")
+    write(n)

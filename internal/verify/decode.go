@@ -1,0 +1,159 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// Refused is the answer of a program to a text that it does not take for an id.
+const Refused = "refused"
+
+// Text is one line that a program is to read, and the id in it, or nil if it is not an
+// id. MayRefuse: either is right.
+type Text struct {
+	Line      string
+	ID        *objectid.ID
+	MayRefuse bool
+}
+
+// ids are read whatever their time is: 1970, the last second of 31 bits and the next
+// one, and the last of all.
+var ids = []string{
+	"507f1f77bcf86cd799439011", "6b0025be0fbc7c8cd4ba1c2e", "00000000bcf86cd799439011", "7fffffffbcf86cd799439011",
+	"80000000bcf86cd799439011", "ffffffffffffffffffffffff", "000000000000000000000000", "000000010000000000000000",
+}
+
+// noIDs are refused.
+var noIDs = []string{
+	"", "5", "507f1f77bcf86cd79943901", "507f1f77bcf86cd7994390111", "507f1f77bcf86cd7994390",
+	"507f1f77bcf86cd79943901g", "g07f1f77bcf86cd799439011", "507f1f77bcf8-cd799439011",
+	"Rheumatology", "abcdefghijkl", "507f1f77bcf8", "123456789012", "éééééé",
+	" 507f1f77bcf86cd799439011", "507f1f77bcf86cd799439011 ", "\t507f1f77bcf86cd799439011", "507f1f77bcf86cd799439011\t",
+	"507f1f77bcf86cd7994390  ", "  7f1f77bcf86cd799439011", "507f1f77 bcf86cd7 994390", "507f1f77bcf86cd79943901 ",
+	"+07f1f77bcf86cd799439011", "-07f1f77bcf86cd799439011", "0x7f1f77bcf86cd799439011", "0x507f1f77bcf86cd799439011",
+	"507f_1f77_bcf86cd7994390", "507f1f77bcf86cd79943901\x00", "507f1f77bcf86cd7994390\\n", "507f1f77bcf86cd79943901.",
+	"５０７ｆ１ｆ７７ｂｃｆ８６ｃｄ７９９４３９０１１", "٥٠٧11f77bcf86cd799439011", "éééééééééééé",
+	`"507f1f77bcf86cd799439011"`, `ObjectId("507f1f77bcf86cd799439011")`, "{507f1f77bcf86cd79943901}",
+	"507f1f77-bcf8-6cd7-9943-901100000000", "01K8Z2Q6M7N8P9QRSTVWXYZ012", "null", "undefined", "UH8fd7z4bNeZQ5AR",
+}
+
+// Texts returns the lines that a program is to read.
+func Texts() (all []Text) {
+	for _, s := range ids {
+		all = append(all, idText(s, s, false), idText(strings.ToUpper(s), s, true))
+	}
+	for _, s := range noIDs {
+		all = append(all, Text{Line: s})
+	}
+	return all
+}
+
+func idText(line, hex string, mayRefuse bool) Text {
+	id := objectid.MustParse(hex)
+	return Text{line, &id, mayRefuse}
+}
+
+// JSONTexts returns JSON values that a program is to read. An empty string and null may
+// be read as the zero id, and Extended JSON as its id.
+func JSONTexts() (all []Text) {
+	for _, t := range Texts() {
+		if t.Line == "" || t.ID == nil && strings.ContainsAny(t.Line, "{") {
+			continue
+		}
+		b, err := json.Marshal(t.Line)
+		if err != nil {
+			panic(err) // strings are JSON
+		}
+		t.Line = string(b)
+		all = append(all, t)
+	}
+	zero := strings.Repeat("0", 24)
+	all = append(all, idText(`null`, zero, true), idText(`""`, zero, true),
+		idText(`{"$oid":"507f1f77bcf86cd799439011"}`, "507f1f77bcf86cd799439011", true))
+	for _, s := range []string{
+		"123456789012", "1234567890123456789012", "1.23456789e11", "true", "[]", "{}", `["507f1f77bcf86cd799439011"]`,
+		`{"$oid":"507f1f77bcf86cd79943901g"}`, `{"$oid":"507f1f77bcf8"}`, `{"$oid":123456789012}`, `{"oid":"507f1f77bcf86cd799439011"}`,
+	} {
+		all = append(all, Text{Line: s})
+	}
+	return all
+}
+
+// The breaches of a program that reads ids.
+var (
+	misread  = breach{ReadsIDs, "An id becomes another one: documents are not found, or the wrong ones are."}
+	unread   = breach{ReadsIDs, "Ids that other programs create cannot be read."}
+	accepted = breach{RefusesText, "Text that is not an id becomes one without an error: a mistyped key finds nothing, or something else, instead of being reported."}
+	badTime  = breach{ReadsTimes, "The program shows a wrong creation time for valid ids."}
+)
+
+// Decoding judges the answers to texts, one after the other.
+type Decoding struct {
+	found found
+	times int
+}
+
+// NewDecoding returns a judgement without answers.
+func NewDecoding() *Decoding { return &Decoding{found: found{}} }
+
+// Answer judges the answer to one text: the digits of an id, with its creation time in
+// Unix seconds behind a blank if the program can tell it, or "refused". The error is
+// that of an answer of another form.
+func (d *Decoding) Answer(t Text, answer string) error {
+	answer = strings.TrimRight(answer, "\r")
+	if answer == Refused {
+		if t.ID != nil && !t.MayRefuse {
+			d.found.add(unread, 1, fmt.Sprintf("%q is refused", t.Line))
+		}
+		return nil
+	}
+	hex, seconds, timed := strings.Cut(answer, " ")
+	if t.ID == nil { // what it is read as may have any length
+		d.found.add(accepted, 1, fmt.Sprintf("%q is read as %s", t.Line, shortened(hex)))
+		return nil
+	}
+	id, err := objectid.Parse(hex)
+	if err != nil {
+		return fmt.Errorf("the answer to %q is %q: want 24 digits or %s", t.Line, shortened(answer), Refused)
+	}
+	if id != *t.ID {
+		d.found.add(misread, 1, fmt.Sprintf("%q is read as %v", t.Line, id))
+		return nil
+	}
+	if !timed {
+		return nil
+	}
+	got, err := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64)
+	if err != nil {
+		return fmt.Errorf("the answer to %q is %q: want the Unix seconds after the id", t.Line, shortened(answer))
+	}
+	d.times++
+	if want := id.Time().Unix(); got != want {
+		d.found.add(badTime, 1, fmt.Sprintf("%v is of %s, and is read as %d (%s)", id, timeText(want), got, timeText(got)))
+	}
+	return nil
+}
+
+// maxShown is how much of a line an error shows.
+const maxShown = 60
+
+// shortened returns the beginning of a long text.
+func shortened(s string) string {
+	if len(s) > maxShown {
+		return s[:maxShown] + "..."
+	}
+	return s
+}
+
+// Results returns the judgement on all answers.
+func (d *Decoding) Results() []Result {
+	unseen := map[Promise]string{}
+	if d.times == 0 {
+		unseen[ReadsTimes] = "no answer has the Unix seconds of the id behind it"
+	}
+	return d.found.results([]Promise{ReadsIDs, RefusesText, ReadsTimes}, unseen)
+}
