@@ -168,3 +168,26 @@ func TestPresumedDeadMayBeAlive(t *testing.T) {
 		return tr.Verdict == registry.Claimed && strings.Contains(tr.Reason, first.GPID().String())
 	})
 }
+
+// A Registry that is new does not know whether the store was away before: ids that a
+// process created after its last heartbeat, which is presumed dead, are not a conflict.
+func TestNewAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	m := join(t, elsewhere{s, otherNamespace}, options{Interval: 500 * time.Millisecond})
+	if err := m.Detach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Second)
+	id := m.Generator().New()
+	r := registry.New(s, nil)
+	if st := statusOf(t, r, m.GPID()); fate(st) != "presumed dead" {
+		t.Errorf("%s (%s)", st.State, st.Reason)
+	}
+	if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Certain {
+		t.Errorf("%s, certain %v (%s), want known and not certain", tr.Verdict, tr.Certain, tr.Reason)
+	}
+	if tr := trace(t, r, later(id, 600)); tr.Verdict != registry.Conflict {
+		t.Errorf("of the future: %s (%s), want conflict", tr.Verdict, tr.Reason)
+	}
+}

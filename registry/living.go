@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/gpid"
 )
 
@@ -104,6 +106,18 @@ func (l *living) latest() int64 {
 		return 0
 	}
 	return l.recent[len(l.recent)-1].Time.UnixMilli()
+}
+
+// read reads the document from BSON, which it keeps.
+func (d *livingDoc) read(raw bson.Raw) error {
+	var isKey, isData bool
+	d.Key, isKey = raw.Lookup("_id").StringValueOK()
+	_, d.Data, isData = raw.Lookup("d").BinaryOK()
+	if !isKey || !isData || len(d.Key) < 8 {
+		return fmt.Errorf("living record %v: want a block and the member as _id, and binary data as d", raw.Lookup("_id"))
+	}
+	d.Format = format
+	return nil
 }
 
 // decode reads the document of a living process.

@@ -3,9 +3,9 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,71 +13,101 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// outages is a store that notes when it last did not answer. The heartbeats that are
-// missing then say nothing about their processes.
+// outages is a store that notes when it last did not answer, or was not asked and may
+// have been away. The heartbeats that are missing then say nothing about their processes.
 type outages struct {
 	store.Store
-	now  func() time.Time // the wall clock
-	last atomic.Pointer[time.Time]
 
-	mu    sync.Mutex
-	spans []span // the latest ones, in order of time
+	mu       sync.Mutex
+	failed   time.Time     // when it last did not answer
+	answered time.Time     // when it last answered
+	woke     time.Time     // when it answered after it was not asked
+	slept    time.Duration // for how long it was not asked then
+	spans    []span        // the latest ones, in order of time
 }
 
-// span is a time in which the store did not answer, by the wall clock.
+// span is a time in which the store did not answer, or was not asked.
 type span struct{ from, to time.Time }
 
 const (
 	// maxSpans is how many outages are remembered.
 	maxSpans = 100
 
-	// spanGap is the time between two failures that belong to one outage, at most.
+	// spanGap is the time between two failures that belong to one outage, and between
+	// two calls in which no outage is missed, at most.
 	spanGap = 2 * time.Minute
 )
 
+// note notes the result of a call.
 func (o *outages) note(err error) {
-	for _, answer := range []error{
-		nil, store.ErrNotFound, store.ErrDuplicate, store.ErrConflict, store.ErrClosed, store.ErrKey, store.ErrDocument, store.ErrCollection, context.Canceled,
-	} {
-		if errors.Is(err, answer) {
-			return
-		}
-	}
-	now := time.Now()
-	o.last.Store(&now)
-	at := wall(o.now)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if n := len(o.spans); n > 0 && at.Sub(o.spans[n-1].to).Abs() < spanGap {
-		o.spans[n-1].to = at
+	if errors.Is(err, context.Canceled) {
 		return
 	}
-	o.spans = append(o.spans[max(0, len(o.spans)-maxSpans+1):], span{at, at})
+	now := time.Now()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if answers(err) {
+		if gap := now.Sub(o.answered); gap > spanGap {
+			o.add(span{o.answered, now}) // from the beginning of time for the first call
+			if !o.answered.IsZero() {
+				o.woke, o.slept = now, gap
+			}
+		}
+		o.answered = now
+		return
+	}
+	o.failed = now
+	if n := len(o.spans); n > 0 && now.Sub(o.spans[n-1].to) < spanGap {
+		o.spans[n-1].to = now
+		return
+	}
+	o.add(span{now, now})
 }
 
-// until returns until when p, which is presumed dead, may have created ids: while the
-// store was away, and until a heartbeat had to follow, none could be recorded.
-func (o *outages) until(p *Process) time.Time {
-	until := p.Last.Time.Add(p.patience())
+func (o *outages) add(s span) { o.spans = append(o.spans[max(0, len(o.spans)-maxSpans+1):], s) }
+
+// answers reports whether the result of a call shows that the store answered it.
+func answers(err error) bool {
+	for _, answer := range []error{nil, store.ErrNotFound, store.ErrDuplicate, store.ErrConflict, store.ErrClosed, store.ErrKey, store.ErrDocument, store.ErrCollection} {
+		if errors.Is(err, answer) {
+			return true
+		}
+	}
+	return false
+}
+
+// unheard returns until when p, which is presumed dead, may have created ids although
+// no heartbeat shows it: while its last attempts failed, and while the store was away,
+// or may have been, and until a heartbeat had to follow. Its last heartbeat came at the
+// time last.
+func (o *outages) unheard(p *Process, last time.Time) time.Time {
+	after := p.patience() + maxBackoff*p.Interval
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, s := range o.spans {
-		if to := s.to.Add(maxBackoff * p.Interval); !s.from.After(until) && to.After(until) {
-			until = to
+		if to := s.to.Sub(last) + maxBackoff*p.Interval; s.from.Sub(last) <= after {
+			after = max(after, to)
 		}
 	}
-	return until
+	return p.Last.Time.Add(after)
 }
 
-// recent reports whether p may not have sent a heartbeat since the store last failed,
-// and how long ago that was.
-func (o *outages) recent(p *Process) (ago time.Duration, recent bool) {
-	last := o.last.Load()
-	if last == nil {
-		return 0, false
+// recent returns the reason why p may not have sent a heartbeat since the store was
+// away, or may have been, or "".
+func (o *outages) recent(p *Process) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	within := func(t time.Time) (time.Duration, bool) {
+		ago := time.Since(t)
+		return ago.Round(time.Second), !t.IsZero() && ago < (missed+maxBackoff)*p.Interval
 	}
-	ago = time.Since(*last)
-	return ago, ago < (missed+maxBackoff)*p.Interval
+	if ago, recent := within(o.failed); recent {
+		return fmt.Sprintf("the store did not answer %v ago", ago)
+	}
+	if ago, recent := within(o.woke); recent {
+		return fmt.Sprintf("until %v ago this registry did not ask the store for %v, so it does not know whether the store was away", ago, o.slept.Round(time.Second))
+	}
+	return ""
 }
 
 // Get is [store.Store.Get].

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +49,70 @@ func TestOutageKillsNobody(t *testing.T) {
 		}
 		if tr := trace(t, r, id); tr.Verdict != registry.Known {
 			t.Errorf("after its next heartbeat: %s (%s)", tr.Verdict, tr.Reason)
+		}
+		s.Close()
+	})
+}
+
+// A Registry that asked nothing of the store for a time, in which the store was away,
+// does not know that it was: it says that instead of presuming a process dead, and
+// allows for the ids that the process created meanwhile.
+func TestIdleDuringAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t)
+		r := registry.New(s, nil)
+		const interval = 10 * time.Second
+		p, err := r.RegisterRemote(t.Context(), remote(t, 7), &registry.RemoteOptions{Interval: interval, Clock: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		statusOf(t, r, p.GPID)
+		time.Sleep(5 * time.Minute) // the store is away, r asks nothing
+		during := idOf(t, p.Block)
+		time.Sleep(5 * time.Minute)
+		for wait := time.Duration(0); wait < 11*interval; wait += interval {
+			st := statusOf(t, r, p.GPID)
+			if st.State != registry.Late || !strings.Contains(st.Reason, "did not ask the store for 10m0s") {
+				t.Fatalf("%v later: %s (%s), want late", wait, st.State, st.Reason)
+			}
+			if tr := trace(t, r, during); tr.Verdict != registry.Known || tr.Certain {
+				t.Fatalf("%v later: %s, certain %v (%s)", wait, tr.Verdict, tr.Certain, tr.Reason)
+			}
+			time.Sleep(interval)
+		}
+		if st := statusOf(t, r, p.GPID); fate(st) != "presumed dead" {
+			t.Errorf("two minutes later: %s (%s), want presumed dead", st.State, st.Reason)
+		}
+		if tr := trace(t, r, during); tr.Verdict != registry.Known || tr.Certain || !strings.Contains(tr.Reason, "presumed dead") {
+			t.Errorf("created meanwhile: %s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
+		}
+		// Eight intervals after the first look a heartbeat had to follow.
+		if tr := trace(t, r, idOf(t, p.Block)); tr.Verdict != registry.Conflict {
+			t.Errorf("created after a heartbeat had to follow: %s (%s), want conflict", tr.Verdict, tr.Reason)
+		}
+		s.Close()
+	})
+}
+
+// A member that fails to send a heartbeat waits for up to eight intervals: until then
+// its ids are known and not certain, although it is presumed dead.
+func TestIdsOfAProcessThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t)
+		r := registry.New(s, nil)
+		const interval = 10 * time.Second
+		p, err := r.RegisterRemote(t.Context(), remote(t, 7), &registry.RemoteOptions{Interval: interval, Clock: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for age := time.Duration(0); age <= 200*time.Second; age += interval {
+			statusOf(t, r, p.GPID)
+			tr := trace(t, r, idOf(t, p.Block))
+			known, certain := age <= 110*time.Second, age <= 30*time.Second
+			if (tr.Verdict == registry.Known) != known || tr.Certain != certain {
+				t.Errorf("%v after the last heartbeat: %s, certain %v (%s)", age, tr.Verdict, tr.Certain, tr.Reason)
+			}
+			time.Sleep(interval)
 		}
 		s.Close()
 	})

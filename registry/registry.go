@@ -47,7 +47,6 @@ func New(s store.Store, o *Options) *Registry {
 	if r.options.KeepAll = max(r.options.KeepAll, time.Hour); o == nil || o.KeepAll == 0 {
 		r.options.KeepAll = 24 * time.Hour
 	}
-	seen.now = r.options.Now
 	if r.options.Log == nil {
 		r.options.Log = slog.Default()
 	}

@@ -47,6 +47,9 @@ type Status struct {
 	// Until is the latest time at which the process may have created ids: that of
 	// its end if it is known, otherwise three intervals after its last heartbeat.
 	Until time.Time `json:"until"`
+	// unheard is the latest time at which a process that is presumed dead may have
+	// created ids, see [outages.unheard].
+	unheard time.Time
 	// Rivals are other processes that have the same value and may be alive.
 	Rivals []gpid.GPID `json:"rivals,omitempty"`
 }
@@ -126,10 +129,10 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	}
 	if since, ok := r.here.since(p.Kernel.Boot, p.Last.Monotonic); ok {
 		if since > p.patience() {
-			if ago, recent := r.outages.recent(p); recent {
-				return set(Late, "no heartbeat for %v; the store did not answer %v ago", since.Round(time.Second), ago.Round(time.Second))
+			if outage := r.outages.recent(p); outage != "" {
+				return set(Late, "no heartbeat for %v; %s", since.Round(time.Second), outage)
 			}
-			s.Presumed, s.Until = true, r.outages.until(p)
+			s.Presumed, s.unheard = true, r.outages.unheard(p, time.Now().Add(-since))
 			return set(Dead, "presumed: no heartbeat for %v", since.Round(time.Second))
 		}
 		return set(Alive, "heartbeat %v ago", since.Round(time.Second))
@@ -145,13 +148,16 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 func (r *Registry) judgeRemote(p *Process, s Status) (Status, error) {
 	w := r.watch(p)
 	age := wall(r.options.Now).Sub(p.Last.Time)
-	ago, outage := r.outages.recent(p)
+	outage := r.outages.recent(p)
 	switch waited := time.Since(w.since); {
-	case waited > p.patience() && outage:
-		s.State = Late
-		s.Reason = fmt.Sprintf("no heartbeat for %v; the store did not answer %v ago", waited.Round(time.Second), ago.Round(time.Second))
+	case waited > p.patience() && outage != "":
+		s.State, s.Reason = Late, fmt.Sprintf("no heartbeat for %v; %s", waited.Round(time.Second), outage)
 	case waited > p.patience():
-		s.State, s.Presumed, s.Until = Dead, true, r.outages.until(p)
+		last := w.since
+		if !w.moved {
+			last = last.Add(-max(age-waited, 0)) // by the wall clocks of both, because nobody saw it come
+		}
+		s.State, s.Presumed, s.unheard = Dead, true, r.outages.unheard(p, last)
 		s.Reason = fmt.Sprintf("presumed: no heartbeat in %v of watching", waited.Round(time.Second))
 	case w.moved:
 		s.State, s.Reason = Alive, fmt.Sprintf("heartbeat seen %v ago", waited.Round(time.Second))

@@ -66,7 +66,7 @@ type Trace struct {
 // Trace finds the process that created id.
 func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	t := Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
-	var sure, maybe, outside []maker
+	var sure, maybe, unheard, outside []maker
 	var presumed *maker // presumed dead when the id was created
 	for h, err := range r.holders(ctx, valueOf(id)) {
 		if err != nil {
@@ -91,14 +91,22 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 			sure = addMaker(sure, c)
 		case s.State == Late:
 			maybe = addMaker(maybe, c)
+		case s.Presumed:
+			presumed = &c
+			if !at.After(s.unheard.Add(late)) {
+				unheard = addMaker(unheard, c)
+			} else {
+				outside = append(outside, c)
+			}
 		default:
 			outside = append(outside, c)
-			if s.Presumed {
-				presumed = &c
-			}
 		}
 	}
-	switch all := append(sure, maybe...); {
+	all := append(sure, maybe...)
+	if len(all) == 0 {
+		all = unheard
+	}
+	switch {
 	case len(all) == 1:
 		t.Processes = statuses(all)
 		return t, r.explain(ctx, &t, &all[0], len(sure) == 1, presumed)
@@ -185,6 +193,8 @@ func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, sure bool, p
 	switch {
 	case !p.Copied.IsZero() && !at.Before(p.Copied.Truncate(time.Second)):
 		t.Reason = fmt.Sprintf("after %s the process was copied: it or its copy created the id", p.Copied.Format(time.RFC3339))
+	case !sure && p.Presumed:
+		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is presumed dead: later ones may have found no store", at.Sub(p.Last.Time).Round(time.Second))
 	case !sure:
 		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is late", at.Sub(p.Last.Time).Round(time.Second))
 	case p.drawn && !p.State.mayLive() && p.End == nil && at.After(p.Last.Time):
