@@ -35,7 +35,11 @@ func (m *Member) AddSamples(ctx context.Context, samples []objectid.ID, layout o
 // wraps [store.ErrNotFound] if the process is not recorded, and [ErrEnded] if it has
 // ended.
 func (r *Registry) AddSamples(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout) (Process, error) {
-	p, err := r.latest(ctx, g)
+	doc, err := r.latest(ctx, g)
+	if err != nil {
+		return Process{}, err
+	}
+	p, err := r.current(ctx, doc)
 	if err != nil {
 		return Process{}, err
 	}
@@ -82,21 +86,21 @@ func (r *Registry) recordAdopted(ctx context.Context, p *Process) error {
 	}
 }
 
-// latest returns the latest registration of a process.
-func (r *Registry) latest(ctx context.Context, g gpid.GPID) (*Process, error) {
-	var p *Process
-	for q, err := range r.processes(ctx, runRange(g)) {
+// latest returns the record of the latest registration of a process, without what its
+// living record says.
+func (r *Registry) latest(ctx context.Context, g gpid.GPID) (last *record, err error) {
+	for doc, err := range read[record](ctx, r.store, processes, store.Query{Range: runRange(g)}) {
 		if err != nil {
 			return nil, err
 		}
-		if p == nil || q.Confirmed.After(p.Confirmed) {
-			p = q
+		if last == nil || doc.Confirmed.After(last.Confirmed) {
+			last = doc
 		}
 	}
-	if p == nil {
+	if last == nil {
 		return nil, fmt.Errorf("registry: process %v: %w", g, store.ErrNotFound)
 	}
-	return p, nil
+	return last, nil
 }
 
 // addSamples claims the values of samples. The record is still to be written.

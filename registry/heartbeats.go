@@ -116,8 +116,9 @@ func (b *remoteBeat) prepare(beat *RemoteHeartbeat, now time.Time) {
 	l := b.l
 	at := clock{now: func() time.Time { return now }, last: l.last.Time}
 	stamp := at.stamp(0)
-	if l.unstored == ring {
-		b.full, l.unstored = l.recent, 0
+	// Those of processes that started together are not stored in one round.
+	if due := (l.last.Count+int64(b.doc.Key[6]))%ring == 0; l.unstored == ring || due && l.unstored > 0 {
+		b.full, l.unstored = l.recent[len(l.recent)-l.unstored:], 0
 	}
 	b.trims = hour(b.doc.block(), stamp).After(l.last.Time)
 	l.write, l.clock = newWrite(), l.clock.with(beat.Clock, now)

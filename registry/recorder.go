@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -210,114 +209,6 @@ func (c *recorder) check(ctx context.Context) error {
 		c.collision, c.unchecked = collision, 0
 	}
 	return err
-}
-
-// claimAgain registers a process whose claim was deleted, with a backup that was
-// restored or by a lost write. Meanwhile another process may have claimed the block:
-// both then have the value, which is a collision.
-func (c *recorder) claimAgain(ctx context.Context) error {
-	c.claimed, c.changed = false, true
-	return c.store(ctx)
-}
-
-// deleteLeft deletes what is stored of the process under the block that it left.
-func (c *recorder) deleteLeft(ctx context.Context) error {
-	if c.left == nil {
-		return nil
-	}
-	err := c.registry.store.Delete(ctx, livingRecords, key(c.left.living))
-	if err == nil || errors.Is(err, store.ErrNotFound) {
-		err = c.registry.store.Delete(ctx, processes, key(c.left.record))
-	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("registry: delete record of %v: %w", c.process().GPID, err)
-	}
-	c.left = nil
-	return nil
-}
-
-// register claims a block and stores which value the process has.
-func (c *recorder) register(ctx context.Context) error {
-	c.registry.begin(ctx)
-	if err := c.claimBlock(ctx); err != nil {
-		return err
-	}
-	p := c.process()
-	adopted := slices.Clone(p.adoptions())
-	for i := range adopted {
-		if err := c.claimValue(ctx, &adopted[i], p.Last.Time); err != nil {
-			return err
-		}
-	}
-	if p = c.process(); p.Block != "" {
-		if err := c.registry.putHost(ctx, &p); err != nil {
-			return err
-		}
-	}
-	c.update(func(p *Process) {
-		if len(p.Adopted) > 0 || p.adopted() {
-			p.Adopted = adopted
-		}
-		p.Confirmed = p.Last.Time
-		if p.Value == p.Block && p.Last.Count == 1 {
-			p.Confirmed = p.From
-		}
-	})
-	c.changed = true
-	return nil
-}
-
-// claimValue stores that the process is recorded with an adopted value from now on.
-func (c *recorder) claimValue(ctx context.Context, a *Adopted, now time.Time) error {
-	p := c.process()
-	a.Confirmed = now
-	h := holding{Key: adoptionKey(a.Value, a.From, p.Block), Format: format, Process: processKey(p.GPID, p.Block), Member: p.Member}
-	if !a.Sample.IsZero() {
-		h.Adopted = a
-	}
-	if _, err := c.registry.store.Insert(ctx, values, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
-		return fmt.Errorf("registry: adopt value %s: %w", a.Value, err)
-	}
-	return nil
-}
-
-// claimBlock claims the block that the process has drawn, or any. A process that
-// registered offline may have created ids with a block that belongs to another: then
-// that block becomes its adopted value, which shows as a collision, and it claims
-// another one for its record.
-func (c *recorder) claimBlock(ctx context.Context) error {
-	if c.claimed {
-		return nil
-	}
-	p := c.process()
-	h := holding{Key: p.Block, Process: processKey(p.GPID, p.Block), Member: p.Member, Idle: p.adopted()}
-	err := errTaken
-	if p.Block != "" {
-		err = claim(ctx, c.registry.store, h)
-	}
-	if errors.Is(err, errTaken) {
-		h.Idle = p.Value != ""
-		var block [4]byte
-		block, err = claimAny(ctx, c.registry.store, c.registry.random, h, p.GPID)
-		if err == nil {
-			if c.registered {
-				c.left, c.stored = &leftBlock{livingKey(p.Block, p.Member), processKey(p.GPID, p.Block)}, nil
-			}
-			c.setBlock(block)
-		}
-	}
-	c.claimed = err == nil
-	return err
-}
-
-// setBlock gives the process a block, and a value if it has none.
-func (c *recorder) setBlock(block [4]byte) {
-	c.update(func(p *Process) {
-		p.Block = hex.EncodeToString(block[:])
-		if p.Value == "" {
-			p.Value = p.Block
-		}
-	})
 }
 
 // errForeign means that the living record was written by another recorder.

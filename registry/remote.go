@@ -97,10 +97,11 @@ func (r *Registry) writeRemote(ctx context.Context, g gpid.GPID, load *Load, clo
 
 // remote returns the recorder of the latest registration of a remote process.
 func (r *Registry) remote(ctx context.Context, g gpid.GPID) (*recorder, error) {
-	p, err := r.latest(ctx, g)
+	doc, err := r.latest(ctx, g)
 	if err != nil {
 		return nil, err
 	}
+	p := &doc.Process
 	if !p.Remote {
 		return nil, fmt.Errorf("%w: %v", ErrSelfManaged, g)
 	}

@@ -8,18 +8,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
 	"math/rand/v2"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
@@ -34,130 +31,63 @@ var (
 	simTime      = flag.Duration("time", 30*time.Minute, "simulated time")
 	simAgents    = flag.Int("agents", 10, "hosts, each with an agent that sends the heartbeats of its processes")
 	simPostgres  = flag.String("postgres", "", "URL of a PostgreSQL database; default: a SQLite file")
+	simOutage    = flag.Duration("outage", 10*time.Minute, "when the store goes away for ten minutes")
+	simIDs       = flag.Float64("ids", 0.02, "ids that a process creates in an interval, of those that may be traced later")
 )
 
 const (
 	simInterval    = 10 * time.Second
-	outageFrom     = 10 * time.Minute
-	outageTo       = 20 * time.Minute
+	outage         = 10 * time.Minute
 	clockOff       = 30 * time.Second // at most, of a simulated process
-	idsEach        = 0.02             // ids that a process creates in an interval, of those that are traced later
+	driverShare    = 0.15             // of processes that are adopted
+	killedShare    = 0.002            // in an interval
+	endedShare     = 0.002            // in an interval
 	tracesPerRound = 40
+	pruneEvery     = 10 * time.Minute
+	within         = 1.25 // the factor that arithmetic and simulation agree within
 )
-
-// metered is a store that is away for a time, and counts what is written.
-type metered struct {
-	store.Store
-	away                        atomic.Bool
-	calls, docs, bytes, inserts atomic.Int64
-}
-
-var errAway = errors.New("the store is away")
-
-func (m *metered) check() error {
-	m.calls.Add(1)
-	if m.away.Load() {
-		return errAway
-	}
-	return nil
-}
-
-func (m *metered) wrote(docs ...any) {
-	for _, doc := range docs {
-		raw, _ := bson.Marshal(doc)
-		m.docs.Add(1)
-		m.bytes.Add(int64(len(raw)))
-	}
-}
-
-func (m *metered) Insert(ctx context.Context, c string, doc any) (store.Key, error) {
-	if err := m.check(); err != nil {
-		return store.Key{}, err
-	}
-	m.wrote(doc)
-	return m.Store.Insert(ctx, c, doc)
-}
-
-func (m *metered) InsertMany(ctx context.Context, c string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
-	if err := m.check(); err != nil {
-		return nil, err
-	}
-	m.wrote(docs...)
-	return m.Store.InsertMany(ctx, c, docs, o)
-}
-
-func (m *metered) Swap(ctx context.Context, c string, old bson.Raw, doc any) (bson.Raw, error) {
-	if err := m.check(); err != nil {
-		return nil, err
-	}
-	m.wrote(doc)
-	return m.Store.Swap(ctx, c, old, doc)
-}
-
-func (m *metered) SwapMany(ctx context.Context, c string, swaps []store.Swap) ([]bson.Raw, error) {
-	if err := m.check(); err != nil {
-		return nil, err
-	}
-	for _, s := range swaps {
-		if s.New != nil {
-			m.wrote(s.New)
-		}
-	}
-	return m.Store.SwapMany(ctx, c, swaps)
-}
-
-func (m *metered) Get(ctx context.Context, c string, k store.Key) (bson.Raw, error) {
-	if err := m.check(); err != nil {
-		return nil, err
-	}
-	return m.Store.Get(ctx, c, k)
-}
-
-func (m *metered) GetMany(ctx context.Context, c string, keys []store.Key) ([]bson.Raw, error) {
-	if err := m.check(); err != nil {
-		return nil, err
-	}
-	return m.Store.GetMany(ctx, c, keys)
-}
-
-func (m *metered) Find(ctx context.Context, c string, q store.Query) iter.Seq2[bson.Raw, error] {
-	if err := m.check(); err != nil {
-		return func(yield func(bson.Raw, error) bool) { yield(nil, err) }
-	}
-	return m.Store.Find(ctx, c, q)
-}
 
 // simulated is a process of the simulation: the truth.
 type simulated struct {
 	gpid    gpid.GPID
-	block   []byte // nil until it is registered
+	host    string
+	values  [][]byte // process values; those of a process with a block once it is registered
+	driver  bool     // it is adopted
 	ahead   time.Duration
 	counter uint32
-	alive   bool
+	entered bool
+	killed  bool
+	ended   bool
 }
 
 // madeID is an id and the process that created it.
 type madeID struct {
-	id    objectid.ID
-	maker gpid.GPID
+	id     objectid.ID
+	maker  gpid.GPID
+	driver bool
 }
 
 // simulation is a number of hosts with an agent each, and what their processes did.
 type simulation struct {
-	t      *testing.T
-	store  *metered
-	agents []*registry.Registry
-	of     [][]*simulated // by agent
-	made   []madeID
-	random *rand.Rand
-	next   int
+	t       *testing.T
+	store   *metered
+	agents  []*registry.Registry
+	of      [][]*simulated // by agent
+	members []*registry.Member
+	made    []madeID
+	random  *rand.Rand
+	next    int
+	values  map[[5]byte]bool // of drivers, which here are drawn once each
 
-	beats, failedBeats, registered, ended, crashed int64
-	traced, certain, uncertain, wrong              int64
+	beats, failedBeats, registered, drivers, ended, killed, memberRuns int64
+	traced, certain, uncertain, wrong                                  int64
+	moved, pruned                                                      int64
+
+	onBeats, onTraces, onOrder time.Duration // processor time
 }
 
 func newSimulation(t *testing.T, s store.Store) *simulation {
-	sim := &simulation{t: t, store: &metered{Store: s}, random: rand.New(rand.NewPCG(1, 2))}
+	sim := &simulation{t: t, store: &metered{Store: s}, random: rand.New(rand.NewPCG(1, 2)), values: map[[5]byte]bool{}}
 	for range *simAgents {
 		sim.agents = append(sim.agents, sim.registry())
 		sim.of = append(sim.of, nil)
@@ -174,22 +104,46 @@ func (sim *simulation) start(agent int) {
 	sim.next++
 	n := sim.next % (2 * *simProcesses)
 	ahead := time.Duration(sim.random.Int64N(int64(2*clockOff))) - clockOff
-	addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(agent), byte(n >> 8), byte(n)}), 8080)
-	g, err := gpid.New(addr, time.Now().Add(ahead), 1+sim.next)
+	addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}), 8080)
+	g, err := gpid.New(addr, time.Now().Add(ahead), 1+sim.next%(1<<22))
 	if err != nil {
 		sim.t.Fatal(err)
 	}
-	sim.of[agent] = append(sim.of[agent], &simulated{gpid: g, ahead: ahead, alive: true})
+	p := &simulated{gpid: g, host: fmt.Sprintf("host%d", agent), ahead: ahead, driver: sim.random.Float64() < driverShare}
+	for p.driver && len(p.values) < 1+sim.random.IntN(3) {
+		v := [5]byte(binary.BigEndian.AppendUint64(nil, sim.random.Uint64()))
+		if !sim.values[v] {
+			sim.values[v], p.values = true, append(p.values, v[:])
+		}
+	}
+	sim.of[agent] = append(sim.of[agent], p)
 }
 
-// create creates an id as the process would, by its own clock.
-func (sim *simulation) create(p *simulated) {
-	var id objectid.ID
+// id returns the next id of the process, by its own clock.
+func (p *simulated) id(value int) (id objectid.ID) {
 	binary.BigEndian.PutUint32(id[:], uint32(time.Now().Add(p.ahead).Unix()))
-	copy(id[4:], p.block)
-	p.counter++
+	p.counter = (p.counter + 1) & 0xffffff
 	binary.BigEndian.PutUint32(id[8:], p.counter)
-	sim.made = append(sim.made, madeID{id, p.gpid})
+	copy(id[4:], p.values[value])
+	return id
+}
+
+// enter registers or adopts the process.
+func (p *simulated) enter(ctx context.Context, r *registry.Registry) {
+	o := &registry.RemoteOptions{Name: "simulated", Host: p.host, Interval: simInterval, Clock: time.Now().Add(p.ahead)}
+	if p.driver {
+		var samples []objectid.ID
+		for i := range p.values {
+			samples = append(samples, p.id(i))
+		}
+		_, err := r.AdoptRemote(ctx, p.gpid, samples, objectid.Modern, o)
+		p.entered = err == nil || errors.Is(err, registry.ErrCollision)
+		return
+	}
+	if got, err := r.RegisterRemote(ctx, p.gpid, o); err == nil {
+		block, _ := hex.DecodeString(got.Block)
+		p.values, p.entered = [][]byte{block}, true
+	}
 }
 
 // host does what the processes of a host do in an interval.
@@ -197,39 +151,93 @@ func (sim *simulation) host(agent int) {
 	r := sim.agents[agent]
 	ctx := sim.t.Context()
 	var beats []registry.RemoteHeartbeat
-	var living []*simulated
+	var entering, ending []*simulated
 	for _, p := range sim.of[agent] {
 		switch chance := sim.random.Float64(); {
-		case p.block == nil: // a program that cannot register tries again
-			o := &registry.RemoteOptions{Name: "simulated", Interval: simInterval, Clock: time.Now().Add(p.ahead)}
-			if got, err := r.RegisterRemote(ctx, p.gpid, o); err == nil {
-				p.block, _ = hex.DecodeString(got.Block)
-				sim.registered++
-			}
-		case chance < 0.002: // killed
-			p.alive = false
-			sim.crashed++
-		case chance < 0.004:
-			if _, err := r.End(ctx, p.gpid, "done"); err == nil {
-				p.alive = false
-				sim.ended++
-			}
+		case !p.entered: // a program that cannot register tries again
+			entering = append(entering, p)
+			continue
+		case chance < killedShare:
+			p.killed = true
+			sim.killed++
+		case chance < killedShare+endedShare:
+			ending = append(ending, p)
 		default:
-			load := registry.Load{CPU: time.Duration(p.counter) * 10 * time.Millisecond, RSS: int64(20000+sim.random.IntN(40)) * 4096, Heap: sim.random.Int64N(30 << 20), Files: 20, Threads: 12, Goroutines: 50 + sim.random.Int64N(40)}
+			load := randomLoad()
+			load.CPU = time.Duration(p.counter) * 10 * time.Millisecond
 			beats = append(beats, registry.RemoteHeartbeat{GPID: p.gpid, Load: load, Clock: time.Now().Add(p.ahead)})
-			if sim.random.Float64() < idsEach {
-				sim.create(p)
+		}
+		if sim.random.Float64() < *simIDs { // also just before it is killed or ends
+			sim.made = append(sim.made, madeID{p.id(sim.random.IntN(len(p.values))), p.gpid, p.driver})
+		}
+	}
+	atOnce(entering, func(p *simulated) { p.enter(ctx, r) })
+	for _, p := range entering {
+		if p.entered {
+			sim.registered++
+			if p.driver {
+				sim.drivers += int64(len(p.values))
 			}
 		}
-		if p.alive {
+	}
+	atOnce(ending, func(p *simulated) {
+		_, err := r.End(ctx, p.gpid, "done")
+		p.ended = err == nil
+	})
+	var living []*simulated
+	for _, p := range sim.of[agent] {
+		if p.ended {
+			sim.ended++
+		}
+		if !p.ended && !p.killed {
 			living = append(living, p)
 		}
 	}
 	sim.of[agent] = living
 	for _, err := range r.Heartbeats(ctx, beats) {
-		if sim.beats++; err != nil {
+		sim.beats++
+		if errors.Is(err, registry.ErrEnded) || err != nil && !sim.store.away.Load() && !errors.Is(err, registry.ErrCollision) {
+			sim.t.Errorf("heartbeat: %v", err)
+		}
+		if err != nil {
 			sim.failedBeats++
 		}
+	}
+}
+
+// atOnce calls do for each process, several at a time.
+func atOnce(all []*simulated, do func(*simulated)) {
+	places := make(chan struct{}, 64)
+	var wg sync.WaitGroup
+	for _, p := range all {
+		places <- struct{}{}
+		wg.Go(func() {
+			do(p)
+			<-places
+		})
+	}
+	wg.Wait()
+}
+
+// runMembers lets real members create ids, end, and start again at their addresses,
+// while their own goroutines send heartbeats.
+func (sim *simulation) runMembers() {
+	for i, m := range sim.members {
+		if m == nil || sim.random.Float64() < 0.01 {
+			if m != nil && m.End(sim.t.Context(), "done") != nil {
+				continue // the store is away
+			}
+			addr := fmt.Sprintf("10.255.%d.%d:9000", i>>8, i&255)
+			m, err := sim.registry().Register(sim.t.Context(), &registry.RegisterOptions{Addr: addr, Name: "member", Interval: simInterval})
+			if err != nil && !sim.store.away.Load() {
+				sim.t.Errorf("register: %v", err)
+			}
+			if sim.members[i] = m; m == nil {
+				continue
+			}
+			sim.memberRuns++
+		}
+		sim.made = append(sim.made, madeID{sim.members[i].Generator().New(), sim.members[i].GPID(), false})
 	}
 }
 
@@ -248,8 +256,12 @@ func (sim *simulation) trace(r *registry.Registry, n int) {
 			continue
 		}
 		sim.traced++
+		want := registry.Known
+		if made.driver {
+			want = registry.Claimed
+		}
 		switch {
-		case got.Verdict != registry.Known || got.Processes[0].GPID != made.maker:
+		case got.Verdict != want || got.Processes[0].GPID != made.maker || made.driver && got.Certain:
 			sim.wrong++
 			sim.t.Errorf("%v of %v: %s (%s)", made.id, made.maker, got.Verdict, got.Reason)
 		case got.Certain:
@@ -257,7 +269,7 @@ func (sim *simulation) trace(r *registry.Registry, n int) {
 		default:
 			sim.uncertain++
 		}
-		// An id with the same block from long before or after: never certain.
+		// An id with the same process value from long before or after: never certain.
 		other := made.id
 		binary.BigEndian.PutUint32(other[:], uint32(made.id.Time().AddDate(0, 0, 2*sim.random.IntN(2)-1).Unix()))
 		if got, err := r.Trace(sim.t.Context(), other); err == nil && got.Certain {
@@ -267,11 +279,33 @@ func (sim *simulation) trace(r *registry.Registry, n int) {
 	}
 }
 
+// order does what oid serve does from time to time.
+func (sim *simulation) order(keeper *registry.Registry, at time.Duration) {
+	done, err := keeper.Sweep(sim.t.Context())
+	sim.moved += done.Ended
+	if err == nil && at%pruneEvery == 0 {
+		var pruned registry.Pruned
+		pruned, err = keeper.Prune(sim.t.Context(), &registry.PruneOptions{Samples: 5 * time.Minute, Records: 15 * time.Minute})
+		sim.pruned += pruned.Records
+	}
+	if err != nil && !sim.store.away.Load() {
+		sim.t.Errorf("sweep and prune: %v", err)
+	}
+}
+
+// timed adds the processor time of do to a sum.
+func timed(sum *time.Duration, do func()) {
+	used := processorTime()
+	do()
+	*sum += processorTime() - used
+}
+
 // TestSimulation runs many processes with the real registry in simulated time: they
-// start, end, are killed and come again, with clocks that are off, while the store is
-// away for ten minutes. All traces are compared with the truth.
+// register or are adopted, end, are killed and come again, with clocks that are off,
+// while the store is away for ten minutes, and old records are pruned. All traces are
+// compared with the truth, and what is written with docs/scale.md.
 //
-//	go test ./registry -run Simulation -v -processes 100000 -time 40m
+//	go test ./registry -run Simulation -v -processes 100000 -agents 100 -time 40m
 func TestSimulation(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "registry.db")
 	synctest.Test(t, func(t *testing.T) {
@@ -288,43 +322,58 @@ func TestSimulation(t *testing.T) {
 		}
 		defer s.Close()
 		sim := newSimulation(t, s)
+		sim.members = make([]*registry.Member, min(100, *simProcesses/20))
 		keeper := sim.registry() // as oid serve
 		for i := range *simProcesses {
 			sim.start(i % *simAgents)
 		}
-		began, used := time.Now(), processorTime()
+		began := time.Now()
 		for at := time.Duration(0); at < *simTime; at += simInterval {
-			sim.store.away.Store(at >= outageFrom && at < outageTo)
+			sim.store.away.Store(at >= *simOutage && at < *simOutage+outage)
 			for agent := range sim.agents {
-				sim.host(agent)
+				timed(&sim.onBeats, func() { sim.host(agent) })
 				for len(sim.of[agent]) < *simProcesses / *simAgents {
 					sim.start(agent)
 				}
 				time.Sleep(simInterval / time.Duration(len(sim.agents)))
 			}
-			if _, err := keeper.Sweep(t.Context()); err != nil && !sim.store.away.Load() {
-				t.Errorf("sweep: %v", err)
-			}
-			sim.trace(keeper, tracesPerRound)
+			sim.runMembers()
+			timed(&sim.onOrder, func() { sim.order(keeper, at) })
+			timed(&sim.onTraces, func() { sim.trace(keeper, tracesPerRound) })
 		}
-		sim.trace(keeper, 20*tracesPerRound)
-		used = processorTime() - used
-		sim.report(time.Since(began), used, file)
+		timed(&sim.onTraces, func() { sim.trace(keeper, 20*tracesPerRound) })
+		for _, m := range sim.members {
+			if m != nil && m.End(t.Context(), "done") != nil {
+				t.Error("a member did not end")
+			}
+		}
+		sim.report(time.Since(began), file)
 	})
 }
 
-func (sim *simulation) report(took, used time.Duration, file string) {
+// expected returns how many documents the arithmetic of docs/scale.md says.
+func (sim *simulation) expected() float64 {
+	stored := float64(sim.beats - sim.failedBeats)
+	const registration, end, crash = 4, 4, 3 // claim, host, living record, record; the last three with the samples and the entry
+	return stored*(1+1.0/6) + float64(registration*sim.registered+sim.drivers+end*sim.ended+crash*sim.moved+2*sim.pruned) +
+		float64(sim.memberRuns)*(registration+end) + float64(len(sim.members))*(*simTime-outage).Seconds()/simInterval.Seconds()*(1+1.0/6)
+}
+
+func (sim *simulation) report(took time.Duration, file string) {
 	size := int64(0)
 	if info, err := os.Stat(file); err == nil {
 		size = info.Size()
 	}
-	stored := sim.beats - sim.failedBeats
+	stored := max(sim.beats-sim.failedBeats, 1)
+	ratio := float64(sim.store.docs.Load()) / sim.expected()
 	for _, line := range []string{
-		fmt.Sprintf("simulated %v, %d processes, %d hosts", took.Round(time.Second), *simProcesses, *simAgents),
-		fmt.Sprintf("registered %d, ended %d, killed %d", sim.registered, sim.ended, sim.crashed),
+		fmt.Sprintf("simulated %v, %d processes, %d hosts, %d members", took.Round(time.Second), *simProcesses, *simAgents, len(sim.members)),
+		fmt.Sprintf("registered %d with %d adopted values, ended %d, killed %d, swept %d, pruned %d", sim.registered, sim.drivers, sim.ended, sim.killed, sim.moved, sim.pruned),
 		fmt.Sprintf("heartbeats %d, of which the store took %d", sim.beats, stored),
-		fmt.Sprintf("ids traced %d: certain %d, known but not certain %d, wrong %d", sim.traced, sim.certain, sim.uncertain, sim.wrong),
-		fmt.Sprintf("processor time a heartbeat %v, with everything", (used / time.Duration(max(stored, 1))).Round(100*time.Nanosecond)),
+		fmt.Sprintf("ids traced %d: certain %d, not certain %d, wrong %d", sim.traced, sim.certain, sim.uncertain, sim.wrong),
+		fmt.Sprintf("processor time a heartbeat %v with starts and ends; traces %v each; sweeps and prunes %v", (sim.onBeats / time.Duration(stored)).Round(100*time.Nanosecond),
+			(sim.onTraces / time.Duration(max(2*sim.traced, 1))).Round(time.Microsecond), sim.onOrder.Round(time.Millisecond)),
+		fmt.Sprintf("documents written %d, arithmetic %.0f, factor %.3f", sim.store.docs.Load(), sim.expected(), ratio),
 		fmt.Sprintf("documents written a heartbeat %.3f, bytes %.1f", float64(sim.store.docs.Load())/float64(stored), float64(sim.store.bytes.Load())/float64(stored)),
 		fmt.Sprintf("calls of the store a heartbeat %.4f", float64(sim.store.calls.Load())/float64(stored)),
 		fmt.Sprintf("file %d bytes, %d a registered process", size, size/max(sim.registered, 1)),
@@ -333,5 +382,8 @@ func (sim *simulation) report(took, used time.Duration, file string) {
 	}
 	if sim.wrong != 0 || sim.certain == 0 {
 		sim.t.Errorf("%d traces are wrong, %d certain", sim.wrong, sim.certain)
+	}
+	if ratio > within || ratio < 1/within {
+		sim.t.Errorf("simulation and arithmetic differ by a factor of %.2f, want %v at most", ratio, within)
 	}
 }
