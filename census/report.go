@@ -344,7 +344,9 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		r.Events = weightiest(r.Events)
 	}
 	r.Findings = append(r.Findings, c.findings(l, t, r)...)
-	r.Advice = r.advice()
+	if r.Advice = r.advice(); r.Last != nil {
+		r.Advice = append(t.meetings(*r.Last, options.Zone), r.Advice...)
+	}
 	return r, nil
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/registry"
 )
 
 var censusFormats = stringForms(source.Formats)
@@ -72,7 +71,8 @@ sources go into one report. A SOURCE is
              a collection of the store (see "oid find"), or of another store
 
 Unreadable records are reported and skipped, and the exit code is then 1. With
---store or OID_STORE, processes that are registered there are shown by name.
+--store or OID_STORE, processes that are registered there are shown by name. Ids that
+hold a host and a pid are named by them if the host is this one, or known there.
 
 With --compare there are two sources, and the report shows which ids are in one and
 not in the other.
@@ -155,26 +155,6 @@ not in the other.
 	censusFormats.complete(cmd, "format")
 	censusSteps.complete(cmd, "by")
 	return cmd
-}
-
-// namer returns a function that returns the process of an id, or "", and one that
-// returns its first error. Without a registry the first is nil.
-func (t *tracer) namer(ctx context.Context) (name func(objectid.ID) string, failed func() error) {
-	var failure error
-	failed = func() error { return failure }
-	if t == nil {
-		return nil, failed
-	}
-	return func(id objectid.ID) string {
-		found, err := t.trace(ctx, id)
-		if failure == nil {
-			failure = err
-		}
-		if found == nil || found.Verdict == registry.Conflict || found.Verdict == registry.Collision {
-			return ""
-		}
-		return processLine(found)
-	}, failed
 }
 
 // reportOptions checks the flags about the report, before anything is read.

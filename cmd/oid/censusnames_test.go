@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oidkit/oid/internal/classic"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store/sqlitestore"
@@ -50,5 +51,40 @@ func TestCensusNames(t *testing.T) {
 	code := run(t.Context(), streams{strings.NewReader(""), &out, &errs}, []string{"census", "--store", "sqlite:" + path + ".missing", file})
 	if code != exitDone || !strings.Contains(out.String(), "2 ObjectIds") || !strings.Contains(errs.String(), "processes are shown without names") {
 		t.Errorf("without the file: exit code %d, %s%s", code, out.String(), errs.String())
+	}
+}
+
+// TestCensusOfThisHost counts ids of the classic layout, of this host and of another.
+func TestCensusOfThisHost(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	file := filepath.Join(t.TempDir(), "ids")
+	other := "6592008" + "0" + classic.Value(host+".example", 7814) + "000001\n"
+	if err := os.WriteFile(file, []byte("6592008"+"0"+classic.Value(host, 7814)+"000001\n"+other), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	registry := filepath.Join(t.TempDir(), "registry.db")
+	s, err := sqlitestore.Open(t.Context(), registry, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{file}, {"--store", "sqlite:" + registry, file}} {
+		for _, p := range censusOf(t, args...).TopProcesses {
+			want := ""
+			if p.ProcessValue == classic.Value(host, 7814) {
+				want = "host " + host + ", pid 7814"
+				if len(args) > 1 {
+					want += ": not recorded"
+				}
+			}
+			if p.Name != want {
+				t.Errorf("process %s has the name %q, want %q", p.ProcessValue, p.Name, want)
+			}
+		}
 	}
 }
