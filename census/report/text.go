@@ -16,23 +16,6 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 )
 
-// Screen is what a text report is written for. The zero Screen is 80 columns of
-// UTF-8.
-type Screen struct {
-	// Columns is the width. Default: 80. Less than 40 counts as 40.
-	Columns int
-	// ASCII says that nothing but ASCII can be shown.
-	ASCII bool
-}
-
-func (s Screen) withDefaults() Screen {
-	if s.Columns == 0 {
-		s.Columns = 80
-	}
-	s.Columns = max(s.Columns, 40)
-	return s
-}
-
 // WriteText writes r as text for a terminal. The error is w's.
 func WriteText(w io.Writer, r *census.Report, s Screen) error {
 	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
@@ -83,17 +66,6 @@ func (t *textWriter) events(r *census.Report) {
 	}
 }
 
-// list writes a list of sentences under a title.
-func (t *textWriter) list(name string, sentences []string) {
-	if len(sentences) == 0 {
-		return
-	}
-	t.printf("\n%s\n", name)
-	for _, s := range sentences {
-		t.wrapped("- ", "  ", s)
-	}
-}
-
 // title returns the name of the collection of r.
 func title(r *census.Report) string {
 	if r.Collection == "" {
@@ -120,13 +92,6 @@ func (t *textWriter) collections(reports []*census.Report) {
 		t.printf("%s\n", line)
 	}
 }
-
-type textWriter struct {
-	*bufio.Writer
-	screen Screen
-}
-
-func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
 // sources lists the sources, with the reason for each that was not read to its end.
 func (t *textWriter) sources(sources []*census.Source) {
@@ -209,144 +174,6 @@ func zone(r *census.Report) *time.Location {
 		return r.Timeline.Buckets[0].Start.Location()
 	}
 	return time.UTC
-}
-
-// bucketFormat returns how to write a bucket's start.
-func bucketFormat(step census.Step) string {
-	switch step {
-	case census.Second:
-		return time.DateTime
-	case census.Minute, census.Hour:
-		return "2006-01-02 15:04"
-	case census.Month:
-		return "2006-01"
-	case census.Year:
-		return "2006"
-	}
-	return "2006-01-02"
-}
-
-// minEmpty is how many empty buckets in a row are written as one line.
-const minEmpty = 4
-
-func (t *textWriter) timeline(r *census.Report) {
-	lines := group(r.Timeline, maxLines)
-	var most int64
-	for _, l := range lines {
-		most = max(most, l.IDs)
-	}
-	if most == 0 {
-		return
-	}
-	by := string(r.Timeline.By)
-	if each := (len(r.Timeline.Buckets) + len(lines) - 1) / len(lines); each > 1 {
-		by = fmt.Sprintf("%d %ss", each, by)
-	}
-	t.printf("\nids by %v, %s\n", by, r.Timeline.Zone)
-	format := bucketFormat(r.Timeline.By)
-	numbers := len(humanize.Comma(most))
-	room := t.screen.Columns - len(format) - numbers - 3
-	marks := marks(r.Events, lines)
-	if len(marks) > 0 {
-		room = room * 2 / 3
-	}
-	for i := 0; i < len(lines); i++ {
-		empty := 0
-		for i+empty < len(lines) && lines[i+empty].IDs == 0 && marks[i+empty] == "" {
-			empty++
-		}
-		if empty >= minEmpty {
-			t.printf("%*s\n", len(format), fmt.Sprintf("(%d empty)", empty))
-			i += empty - 1
-			continue
-		}
-		b := lines[i]
-		bar := t.bar(b.IDs, most, room)
-		line := fmt.Sprintf("%s %*s %s", b.Start.Format(format), numbers, humanize.Comma(b.IDs), bar)
-		if marks[i] != "" {
-			line += strings.Repeat(" ", room-utf8.RuneCountInString(bar)) + " < " + marks[i]
-			line = cut(line, t.screen.Columns)
-		}
-		t.printf("%s\n", strings.TrimRight(line, " "))
-	}
-	if r.Timeline.Beyond > 0 {
-		t.printf("and %s\n", phrase.Count(r.Timeline.Beyond, "id outside this timeline", "ids outside this timeline"))
-	}
-}
-
-// cut returns text with at most n letters.
-func cut(text string, n int) string {
-	if letters := []rune(text); len(letters) > n {
-		return string(letters[:n-1]) + "~"
-	}
-	return text
-}
-
-// maxLines is how many lines a timeline has as text, unless its step was given.
-const maxLines = 48
-
-// group returns the buckets of a timeline, or sums of as many of them as make few enough
-// lines.
-func group(t census.Timeline, limit int) []census.Bucket {
-	each := 1
-	for _, each = range roundNumbers[t.By] {
-		if (len(t.Buckets)+each-1)/each <= limit {
-			break
-		}
-	}
-	if !t.Chosen || each == 1 {
-		return t.Buckets
-	}
-	var out []census.Bucket
-	for i := 0; i < len(t.Buckets); i += each {
-		sum := census.Bucket{Start: t.Buckets[i].Start}
-		for _, b := range t.Buckets[i:min(i+each, len(t.Buckets))] {
-			sum.IDs += b.IDs
-		}
-		out = append(out, sum)
-	}
-	return out
-}
-
-// roundNumbers are how many buckets of a length make a good line, the fewest first.
-var roundNumbers = map[census.Step][]int{
-	census.Minute: {1, 2, 5, 10, 15, 30}, census.Hour: {1, 2, 3, 6, 12, 24}, census.Day: {1, 2, 7, 14},
-	census.Week: {1, 2, 4, 13, 26}, census.Month: {1, 3, 6, 12, 24}, census.Year: {1, 2, 5, 10},
-}
-
-// marks returns what happened in the time of each line.
-func marks(events []census.Event, lines []census.Bucket) map[int]string {
-	out := map[int]string{}
-	for _, e := range events {
-		if isChange(e) {
-			continue
-		}
-		i := 0
-		for i+1 < len(lines) && !lines[i+1].Start.After(e.Start) {
-			i++
-		}
-		if out[i] != "" {
-			out[i] += ", "
-		}
-		out[i] += label(e)
-	}
-	return out
-}
-
-// bar returns n of most as a bar of at most room columns.
-func (t *textWriter) bar(n, most int64, room int) string {
-	if n == 0 {
-		return ""
-	}
-	if t.screen.ASCII {
-		return strings.Repeat("#", max(int(float64(n)/float64(most)*float64(room)), 1))
-	}
-	eighths := max(int(float64(n)/float64(most)*float64(room)*8), 1)
-	bar := strings.Repeat("█", eighths/8)
-	if rest := eighths % 8; rest > 0 {
-		bar += string([]rune(" ▏▎▍▌▋▊▉")[rest])
-	}
-	return bar
 }
 
 func (t *textWriter) processes(r *census.Report) {
@@ -441,44 +268,4 @@ func (t *textWriter) example(e census.Example, zone *time.Location) {
 		text += ", " + e.Note
 	}
 	t.wrapped("    ", "      ", text)
-}
-
-// wrapped writes text in lines that fit the screen, the first after first and
-// the others after rest.
-func (t *textWriter) wrapped(first, rest, text string) {
-	prefix, line := first, ""
-	for word := range strings.FieldsSeq(text) {
-		if t.screen.ASCII {
-			word = asASCII(word)
-		}
-		if line != "" && utf8.RuneCountInString(prefix)+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > t.screen.Columns {
-			t.printf("%s%s\n", prefix, line)
-			prefix, line = rest, ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	t.printf("%s%s\n", prefix, line)
-}
-
-// clean makes text from a source safe for a terminal: what could steer it is
-// replaced.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7F && r < 0xA0 || r == utf8.RuneError || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
-			return '?'
-		}
-		return r
-	}, text)
-}
-
-func asASCII(word string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= utf8.RuneSelf {
-			return '?'
-		}
-		return r
-	}, word)
 }

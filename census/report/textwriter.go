@@ -1,0 +1,91 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Screen is what a text report is written for. The zero Screen is 80 columns of
+// UTF-8.
+type Screen struct {
+	// Columns is the width. Default: 80. Less than 40 counts as 40.
+	Columns int
+	// ASCII says that nothing but ASCII can be shown.
+	ASCII bool
+}
+
+func (s Screen) withDefaults() Screen {
+	if s.Columns == 0 {
+		s.Columns = 80
+	}
+	s.Columns = max(s.Columns, 40)
+	return s
+}
+
+// list writes a list of sentences under a title.
+func (t *textWriter) list(name string, sentences []string) {
+	if len(sentences) == 0 {
+		return
+	}
+	t.printf("\n%s\n", name)
+	for _, s := range sentences {
+		t.wrapped("- ", "  ", s)
+	}
+}
+
+type textWriter struct {
+	*bufio.Writer
+	screen Screen
+}
+
+func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
+
+// cut returns text with at most n letters.
+func cut(text string, n int) string {
+	if letters := []rune(text); len(letters) > n {
+		return string(letters[:n-1]) + "~"
+	}
+	return text
+}
+
+// wrapped writes text in lines that fit the screen, the first after first and
+// the others after rest.
+func (t *textWriter) wrapped(first, rest, text string) {
+	prefix, line := first, ""
+	for word := range strings.FieldsSeq(text) {
+		if t.screen.ASCII {
+			word = asASCII(word)
+		}
+		if line != "" && utf8.RuneCountInString(prefix)+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > t.screen.Columns {
+			t.printf("%s%s\n", prefix, line)
+			prefix, line = rest, ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	t.printf("%s%s\n", prefix, line)
+}
+
+// clean makes text from a source safe for a terminal: what could steer it is
+// replaced.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7F && r < 0xA0 || r == utf8.RuneError || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+func asASCII(word string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf {
+			return '?'
+		}
+		return r
+	}, word)
+}
