@@ -24,6 +24,12 @@ test-release:
 generated:
 	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(CommandsPage|APIPage|MetricsPage|TestingPage|Licences|Picture)$$' ./cmd/oid ./census/report
 
+# What "oid verify" says of the libraries of other languages.
+.PHONY: drivers
+drivers:
+	.ci/setup drivers
+	cd examples/verify && go run . -o ../../docs/drivers.md
+
 # How many seconds "make fuzz" gives to each fuzz test.
 FUZZTIME = 30s
 
@@ -35,6 +41,7 @@ help:
 	@echo "make release build programs and packages into dist (VERSION=0.1.0)"
 	@echo "make test-release  build packages, install, upgrade and remove them, and look for their faults"
 	@echo "make generated     write the pages and pictures that come from the program, and LICENSES-THIRD-PARTY"
+	@echo "make drivers judge the ObjectId libraries of other languages and write docs/drivers.md"
 	@echo "make bench   measure against the peers and write docs/benchmarks.md"
 	@echo "make soak    the long tests (SOAK=30m)"
 	@echo "make fuzz    run every fuzz test for $(FUZZTIME) (FUZZTIME=...)"
@@ -49,6 +56,7 @@ test:
 	go test -timeout 10m ./objectid
 	OID_REQUIRE_ALL=1 go test -timeout 10m -run '^(TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb)$$' ./server
 	go test -timeout 10m ./census/...
+	cd internal/interop/others && go test ./...
 	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
 	cd internal/interop/objectstorage && go test ./...
 

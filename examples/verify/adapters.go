@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// adapter is a program that lets oid verify judge a library.
+type adapter struct {
+	language, library string
+	source            string                             // below adapters
+	install           string                             // how its library is had
+	versionOf         []string                           // a command that prints its version
+	build             func(dir string) ([]string, error) // returns the command of the adapter
+	noClock           string                             // why --clock cannot be used
+	noFork            string                             // why --fork cannot be used
+	noDecode          string                             // why --decode cannot be used
+	json              bool                               // it has decode-json
+}
+
+const (
+	noForkInGo = "Go programs do not fork"
+	goAsks     = "programs in Go ask the system for the time without the C library"
+)
+
+// npmPackages are what npm installs for one run.
+var npmPackages = []string{"bson@7.3.4", "bson-objectid@2.0.4", "mongoose@9.12.1"}
+
+var adapters = []adapter{
+	ofGo("oid", "", "github.com/oidkit/oid"),
+	ofGo("mongo-driver", goAsks, "go.mongodb.org/mongo-driver/v2"),
+	ofGo("mongo-driver-v1", goAsks, "go.mongodb.org/mongo-driver"),
+	ofGo("mgo", goAsks, "github.com/globalsign/mgo"),
+	ofGo("xid", goAsks, "github.com/rs/xid"),
+	{
+		language: "Python", library: "pymongo", source: "pymongo.py", install: "apt-get install python3-pymongo",
+		versionOf: []string{"/usr/bin/python3", "-c", "import pymongo; print(pymongo.version)"},
+		build:     script("/usr/bin/python3", "pymongo.py"),
+	},
+	ofNode("bson"),
+	ofNode("bson-objectid"),
+	ofNode("mongoose"),
+	{
+		language: "PHP", library: "mongodb", source: "mongodb.php", install: "apt-get install php-cli php-mongodb",
+		versionOf: []string{"php", "-r", "echo phpversion('mongodb');"}, build: script("php", "mongodb.php"),
+		noClock: "PHP loads its extensions so that libfaketime does not reach them",
+	},
+	{
+		language: "Ruby", library: "bson", source: "bson.rb", install: "apt-get install ruby-bson",
+		versionOf: []string{"ruby", "-e", "require 'bson'; puts BSON::VERSION"}, build: script("ruby", "bson.rb"),
+	},
+	{
+		language: "Perl", library: "BSON", source: "bson.pl", install: "apt-get install libbson-perl",
+		versionOf: []string{"perl", "-MBSON", "-e", "print BSON->VERSION"}, build: script("perl", "bson.pl"),
+	},
+	{
+		language: "C", library: "libbson", source: "libbson.c", install: "apt-get install gcc libbson-dev pkg-config",
+		versionOf: []string{"pkg-config", "--modversion", "libbson-1.0"},
+		build: func(dir string) ([]string, error) {
+			program := filepath.Join(dir, "libbson")
+			return []string{program}, run("sh", "-c", "gcc -O2 -o "+program+" adapters/libbson.c $(pkg-config --cflags --libs libbson-1.0)")
+		},
+	},
+	{
+		language: "Java", library: "mongo-java-driver", source: "MongoDriver.java", install: "apt-get install default-jdk-headless libmongodb-java",
+		versionOf: []string{"sh", "-c", "dpkg-query -f '${Version}' -W libmongodb-java | sed 's/-.*//'"},
+		build: func(dir string) ([]string, error) {
+			const jar = "/usr/share/java/mongo-java-driver.jar"
+			return []string{"java", "-cp", dir + ":" + jar, "MongoDriver"}, run("javac", "-cp", jar, "-d", dir, "adapters/MongoDriver.java")
+		},
+		noFork: "Java programs do not fork",
+	},
+}
+
+// ofGo returns the adapter of a library for Go, which is a module.
+func ofGo(name, noClock, module string) adapter {
+	a := adapter{
+		language: "Go", library: name, source: "golang", install: "go build", noClock: noClock, noFork: noForkInGo, json: true,
+		versionOf: []string{"go", "list", "-m", "-f", "{{.Version}}", module},
+		build: func(dir string) ([]string, error) {
+			program := filepath.Join(dir, "golang")
+			return []string{program, name}, run("go", "build", "-o", program, "./adapters/golang")
+		},
+	}
+	if name == "oid" {
+		a.versionOf = []string{"echo", "this version"}
+	}
+	if name == "xid" {
+		a.noDecode, a.json = "its texts are not hexadecimal digits", false
+	}
+	return a
+}
+
+// ofNode returns the adapter of a package of npm.
+func ofNode(name string) adapter {
+	return adapter{
+		language: "Node", library: name, source: "node.js", install: "npm install " + name,
+		versionOf: []string{"node", "-p", "require(require('path').join(process.env.NODE_PATH, '" + name + "/package.json')).version"},
+		build: func(dir string) ([]string, error) {
+			command := []string{"node", "adapters/node.js", name}
+			modules := filepath.Join(dir, "node_modules")
+			if _, err := os.Stat(modules); err == nil {
+				return command, nil
+			}
+			if err := os.Setenv("NODE_PATH", modules); err != nil {
+				return nil, err
+			}
+			install := []string{"npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", dir}
+			return command, run(append(install, npmPackages...)...)
+		},
+		noFork: "Node does not fork: its child processes start from the beginning",
+	}
+}
+
+// script returns a build that has nothing to do.
+func script(interpreter, file string) func(string) ([]string, error) {
+	return func(string) ([]string, error) { return []string{interpreter, "adapters/" + file}, nil }
+}
+
+// run runs a command, whose output is shown only if it fails.
+func run(command ...string) error {
+	out, err := exec.Command(command[0], command[1:]...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
