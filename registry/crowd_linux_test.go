@@ -13,7 +13,15 @@ import (
 	"github.com/oidkit/oid/store/mongostore"
 )
 
-const crowd = 200
+// crowd is smaller under the race detector, which slows down each member and none of
+// the engine.
+var crowd = 200
+
+func init() {
+	if testenv.UnderRace {
+		crowd = 60
+	}
+}
 
 // 200 processes join one SQLite file at the same moment.
 func TestCrowdOfProcessesOnSQLite(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
 )
@@ -39,7 +40,11 @@ func TestHistoryIsAnIndexRange(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "registry.db")
 	s := openStore(t, file)
 	m := join(t, s, options{Addr: "127.0.0.1:8080", Interval: time.Hour})
-	plant(t, s, m.Process(), 10_000, 3)
+	n := 10_000
+	if testenv.UnderRace {
+		n = 2000
+	}
+	plant(t, s, m.Process(), n, 3)
 
 	a := &asked{Store: s}
 	r := registry.New(a, nil)

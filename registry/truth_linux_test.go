@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,5 +92,23 @@ func TestTraceAgainstWhatProcessesWroteDown(t *testing.T) {
 		if tr := trace(t, r, id); tr.Verdict != registry.Unknown {
 			t.Errorf("random id %v: %s", id, tr.Verdict)
 		}
+	}
+}
+
+// A copy that is cut off from the store goes on with the block for hours, after the
+// other copy found out and the process under that block is dead: its ids are known, and
+// not certain.
+func TestIdsOfACopyThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	m := join(t, elsewhere{s, earlierRun}, options{Interval: beat})
+	old := m.Generator().New()
+	twin := m.Clone()
+	defer finish(t, twin)
+	block := m.Process().Block
+	eventually(t, "the copies part", func() bool { return m.Process().Block != block && twin.Process().Block != block })
+	r := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
+	if tr := trace(t, r, later(old, 3600)); tr.Verdict != registry.Known || tr.Certain || !strings.Contains(tr.Reason, "copied") {
+		t.Errorf("%s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/classic"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -39,14 +41,23 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 	}
 	ids := make([]objectid.ID, n)
 	began := m.Process().From.Add(-time.Duration(n) * time.Minute)
-	var processes, values, samples []any
+	var processes, values, samples, hosts []any
+	put := func() error {
+		for name, docs := range map[string]*[]any{"oid.processes": &processes, "oid.values": &values, "oid.samples": &samples, "oid.hosts": &hosts} {
+			if _, err := s.InsertMany(ctx, name, *docs, nil); err != nil {
+				return fmt.Errorf("fill %s: %w", name, err)
+			}
+			*docs = (*docs)[:0]
+		}
+		return nil
+	}
 	for i := range n {
 		p := m.Process()
 		binary.BigEndian.PutUint32(ids[i][:], uint32(began.Unix())+30)
 		binary.BigEndian.PutUint32(ids[i][4:], uint32(i+1)*2654435761)
 		p.Block = hex.EncodeToString(ids[i][4:8])
 		p.Value = p.Block
-		p.GPID = gpid.MustParse(fmt.Sprintf("10.0.%d.%d:8080:%d:4711", i%1000/250, i%250+1, began.UnixMicro()))
+		p.GPID = gpid.MustParse(fmt.Sprintf("%s:%d:4711", addr(i), began.UnixMicro()))
 		key := p.GPID.String() + "/" + p.Block
 		p.From, p.Last.Time = began, began.Add(time.Minute)
 		p.End = &registry.End{Time: began.Add(time.Minute), Reason: "bench"}
@@ -63,11 +74,12 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 			at := began.Add(time.Duration(k) * 10 * time.Second)
 			samples = append(samples, bson.D{{Key: "_id", Value: fmt.Sprintf("%s:%013d", p.Block, at.UnixMilli())}, {Key: "cpu", Value: int64(k) * 1e9}, {Key: "rss", Value: int64(50 << 20)}})
 		}
+		hosts = append(hosts, bson.D{{Key: "_id", Value: classic.Value(p.Host, p.GPID.PID()) + ":" + key}, {Key: "v", Value: 2}, {Key: "host", Value: p.Host}})
 		began = began.Add(time.Minute)
-	}
-	for name, docs := range map[string][]any{"oid.processes": processes, "oid.values": values, "oid.samples": samples} {
-		if _, err := s.InsertMany(ctx, name, docs, nil); err != nil {
-			return nil, fmt.Errorf("fill %s: %w", name, err)
+		if len(processes) == 20_000 || i == n-1 {
+			if err := put(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := s.Drop(ctx, "oid.registry"); err != nil && !errors.Is(err, store.ErrNotFound) { // so that it is upgraded
@@ -77,4 +89,34 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 	done, err := registry.New(s, nil).Sweep(ctx)
 	fmt.Fprintf(os.Stderr, "upgraded and swept in %v: %+v\n", time.Since(began).Round(time.Millisecond), done)
 	return ids, err
+}
+
+// addr returns the address of the i-th process.
+func addr(i int) string { return fmt.Sprintf("10.0.%d.%d:8080", i%1000/250, i%250+1) }
+
+// idsOf returns an id of some processes at each address of a registry that fill has
+// filled.
+func idsOf(ctx context.Context, s store.Store) (ids []objectid.ID, err error) {
+	for i := range 1000 {
+		from, err := store.String(addr(i) + ":")
+		if err != nil {
+			return nil, err
+		}
+		to, err := store.String(addr(i) + ";") // which follows the colon
+		if err != nil {
+			return nil, err
+		}
+		for raw, err := range s.Find(ctx, "oid.processes", store.Query{Range: store.Range{From: from, To: to}, Limit: 20}) {
+			if err != nil {
+				return nil, err
+			}
+			run, block, _ := strings.Cut(raw.Lookup("_id").StringValue(), "/")
+			id := objectid.At(gpid.MustParse(run).Start().Add(30 * time.Second))
+			if _, err := hex.Decode(id[4:8], []byte(block)); err != nil {
+				return nil, err
+			}
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
 }

@@ -33,32 +33,43 @@ func main() {
 	n := flag.Int("n", 100_000, "processes in the registry")
 	rounds := flag.Int("rounds", 11, "rounds")
 	postgres := flag.String("postgres", "", "`URL` of a PostgreSQL database without a registry; default: a SQLite file")
+	file := flag.String("file", "", "SQLite file without a registry, which is kept; default: a new one")
+	onlyFill := flag.Bool("fill", false, "only fill the registry")
+	filled := flag.Bool("filled", false, "the registry was filled before, with -fill")
 	flag.Parse()
-	if err := run(context.Background(), *out, *postgres, *n, *rounds); err != nil {
+	if err := run(context.Background(), *out, *postgres, *file, *n, *rounds, *onlyFill, *filled); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func open(ctx context.Context, folder, postgres string) (store.Store, error) {
+func open(ctx context.Context, file, postgres string) (store.Store, error) {
 	if postgres != "" {
 		return pgstore.Open(ctx, postgres, nil)
 	}
-	return sqlitestore.Open(ctx, filepath.Join(folder, "registry.db"), nil)
+	return sqlitestore.Open(ctx, file, nil)
 }
 
-func run(ctx context.Context, out, postgres string, n, rounds int) (err error) {
-	folder, err := os.MkdirTemp("", "bench-registry-")
-	if err != nil {
-		return err
+func run(ctx context.Context, out, postgres, file string, n, rounds int, onlyFill, filled bool) (err error) {
+	if file == "" {
+		folder, err := os.MkdirTemp("", "bench-registry-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder)
+		file = filepath.Join(folder, "registry.db")
 	}
-	defer os.RemoveAll(folder)
-	s, err := open(ctx, folder, postgres)
+	s, err := open(ctx, file, postgres)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	ids, err := fill(ctx, s, n)
-	if err != nil {
+	var ids []objectid.ID
+	if filled {
+		ids, err = idsOf(ctx, s)
+	} else {
+		ids, err = fill(ctx, s, n)
+	}
+	if err != nil || onlyFill {
 		return err
 	}
 	var body strings.Builder
