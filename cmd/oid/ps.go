@@ -242,7 +242,7 @@ func (l *listing) explain(ctx context.Context, std streams, r *registry.Registry
 	case n > 0:
 		std.warn("%s hidden; use --all", phrase.Count(int64(n), "ended process", "ended processes"))
 	case listed == 0:
-		std.warn("no processes recorded")
+		std.warn("no processes recorded; name another store with --store or OID_STORE")
 	}
 	return nil
 }
