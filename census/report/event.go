@@ -11,6 +11,15 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 )
 
+// span returns a length of time, in years if it has two of them.
+func span(d time.Duration) string {
+	const year = 31_556_952 * time.Second
+	if d >= 2*year {
+		return fmt.Sprintf("%.1f years", float64(d)/float64(year))
+	}
+	return phrase.Length(d)
+}
+
 // label returns an event in a few words, to stand at a plot.
 func label(e census.Event) string {
 	switch e.Kind {

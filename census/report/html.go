@@ -85,7 +85,7 @@ func (p page) summary() g.Node {
 		p.peaks(),
 		g.Iff(p.First != nil, func() g.Node {
 			return h.P(g.Textf("Created between %s and %s %s (%s).",
-				p.at(*p.First), p.at(*p.Last), p.Timeline.Zone, phrase.Length(p.Last.Sub(*p.First))))
+				p.at(*p.First), p.at(*p.Last), p.Timeline.Zone, span(p.Last.Sub(*p.First))))
 		}),
 		p.timeline(),
 	}
@@ -166,7 +166,11 @@ func table(columns []string, rows ...g.Node) g.Node {
 	return h.Table(h.THead(h.Tr(g.Map(columns, column))), h.TBody(rows...))
 }
 
-func number(n int64) g.Node { return h.Td(h.Class("n"), g.Text(humanize.Comma(n))) }
+// number is a cell of a column; on a narrow screen, which has no room for columns, the
+// name follows the number.
+func number(n int64, column string) g.Node {
+	return h.Td(h.Class("n"), h.Data("column", column), g.Text(humanize.Comma(n)))
+}
 
 // counts returns the timeline's buckets without their counts.
 func (p page) counts() plot.Counts {
@@ -180,7 +184,7 @@ func (p page) counts() plot.Counts {
 }
 
 func (p page) timeline() g.Node {
-	wide, narrow := p.chart(plot.Size{Width: 960, High: 200}), p.chart(plot.Size{Width: 380, High: 150})
+	wide, narrow := p.chart(plot.Size{Width: 860, High: 200}), p.chart(plot.Size{Width: 380, High: 150})
 	if wide == "" {
 		return nil
 	}
@@ -296,7 +300,7 @@ func (p page) findings() g.Node {
 				if e.Note != "" {
 					position += ", " + e.Note
 				}
-				return h.Li(h.Span(h.Class("id"), g.Text(e.ID.String())), g.Text(" "+p.at(e.Time)+" "), h.Span(h.Class("soft"), g.Text(position)))
+				return h.Li(h.Span(h.Class("id"), g.Text(e.ID.String())), g.Text(" "), h.Time(g.Text(p.at(e.Time))), g.Text(" "), h.Span(h.Class("soft"), g.Text(position)))
 			}))))
 	})
 }
@@ -370,7 +374,7 @@ func (p page) sources() g.Node {
 			}
 			return g.Group{
 				h.Tr(h.Td(h.Class("wide"), g.Text(sourceName(s))), h.Td(g.Text(string(s.Format))), h.Td(h.Class("n"), g.Text(read)),
-					number(s.IDs), number(s.Others), number(s.Without), number(s.Broken)),
+					number(s.IDs, "ids"), number(s.Others, "others"), number(s.Without, "without"), number(s.Broken, "broken")),
 				g.If(s.Error != "", wide(s.Error)),
 				g.Map(s.Problems, func(b census.Problem) g.Node {
 					return wide(fmt.Sprintf("%s %d: %s", b.Position.Unit, b.Position.Number, b.Error))
@@ -383,7 +387,7 @@ func (p page) others() g.Node {
 	return g.Group{
 		h.H2(g.Text("Values of other types")),
 		panel("Values of other types", table([]string{"type", "#count", "examples"}, g.Map(p.Others, func(o census.Other) g.Node {
-			return h.Tr(h.Td(g.Text(o.Type)), number(o.Count), h.Td(h.Class("wide"), g.Map(o.Examples, func(e census.Value) g.Node {
+			return h.Tr(h.Td(g.Text(o.Type)), number(o.Count, "values"), h.Td(h.Class("wide"), g.Map(o.Examples, func(e census.Value) g.Node {
 				return g.Group{h.Code(g.Text(e.Text)), g.Text(" "), h.Span(h.Class("soft"), g.Text(e.Position.String())), h.Br()}
 			})))
 		}))),

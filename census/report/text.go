@@ -155,7 +155,7 @@ func (t *textWriter) summary(r *census.Report) {
 	if r.First != nil {
 		zone := zone(r)
 		line("created", "%s to %s %s (%s)", r.First.In(zone).Format(time.DateTime), r.Last.In(zone).Format(time.DateTime),
-			r.Timeline.Zone, phrase.Length(r.Last.Sub(*r.First)))
+			r.Timeline.Zone, span(r.Last.Sub(*r.First)))
 	}
 	if r.Processes > 0 {
 		line("processes", "%s", humanize.Comma(r.Processes))
