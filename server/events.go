@@ -11,7 +11,7 @@ import (
 // Times of a stream of events.
 const (
 	eventsLook = 2 * time.Second // between two looks at what goes on
-	eventsBeat = 5 * time.Second // without a change, so that the browser knows that the stream lives
+	eventsBeat = 5 * time.Second // after which an event is repeated, so that the browser knows that the stream lives
 	eventsLife = time.Hour       // then the browser opens another
 )
 
@@ -49,13 +49,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	defer tick.Stop()
 	last, sent := "", time.Time{}
 	for {
-		event := s.eventNow(ctx)
-		if event == last {
-			event = "event: beat\ndata:\n\n"
-		} else {
+		if event := s.eventNow(ctx); event != last || time.Since(sent) > eventsBeat {
 			last = event
-		}
-		if event == last || time.Since(sent) > eventsBeat {
 			_ = control.SetWriteDeadline(time.Now().Add(s.options.Limits.Response))
 			if _, err := fmt.Fprint(w, event); err != nil {
 				return // the client has disconnected

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -181,6 +182,7 @@ func TestLyingBodies(t *testing.T) {
 // An upload without an end is cut off at the limit, one that is large but within it
 // is read without being held.
 func TestEndlessUpload(t *testing.T) {
+	testenv.WithoutRace(t)
 	size := int64(256 << 20)
 	if soak() {
 		size = 10 << 30

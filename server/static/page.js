@@ -157,13 +157,13 @@ function trouble(text = '') {
 
 // logIn leads to the login, which leads back here. What was typed is kept.
 function logIn() {
-  for (const e of all('main textarea, main input[type=text]')) if (e.id) sessionStorage.setItem('draft ' + location.pathname + ' ' + e.id, e.value);
+  for (const e of all('main textarea, main input:not([type])')) if (e.id) sessionStorage.setItem('draft ' + location.pathname + ' ' + e.id, e.value);
   const base = $('.brand').getAttribute('href'); // the path of the server, with a slash at its end
   location.href = base + 'login?next=' + encodeURIComponent('/' + (location.pathname + location.search).slice(base.length));
 }
 
 function restoreDrafts() {
-  for (const e of all('main textarea, main input[type=text]')) {
+  for (const e of all('main textarea, main input:not([type])')) {
     const key = 'draft ' + location.pathname + ' ' + e.id, text = sessionStorage.getItem(key);
     if (text === null) continue;
     sessionStorage.removeItem(key);
@@ -334,9 +334,11 @@ function stale(why = '') {
 
 // Views with data-refresh are loaded again when something of what they show changes,
 // unless the user has selected or focused something in them. A stream of events says
-// when. A tab that nobody sees has none: browsers open few connections to a server.
+// when. Browsers open few connections to a server, so one tab has the stream and passes
+// the events on to the others; a tab that nobody sees needs none.
 const live = $('[data-refresh]');
-let events, heard = 0, state = {}, outdated = false, refreshed = 0;
+const shared = live && new BroadcastChannel('oid events ' + $('.brand').getAttribute('href'));
+let events, release, heard = 0, state = {}, outdated = false, refreshed = 0;
 
 async function refresh() {
   if (!outdated || document.hidden || live.id === 'result' && ($('#result').contains(document.activeElement) || String(getSelection()))) return;
@@ -367,38 +369,59 @@ function changed() {
   soon = setTimeout(refresh, Math.max(0, refreshed + 2000 - Date.now()));
 }
 
+// hear takes an event: short texts that differ after each change.
+function hear(now) {
+  heard = Date.now();
+  const other = live.dataset.refresh.split(' ').some((name) => now[name] !== state[name]);
+  state = now;
+  if (other || outdated) changed();
+}
+
 function connect() {
   events?.close();
   events = new EventSource($('.brand').getAttribute('href') + 'events');
-  heard = Date.now();
   events.addEventListener('state', (e) => {
-    heard = Date.now();
     const now = JSON.parse(e.data);
-    const other = live.dataset.refresh.split(' ').some((name) => now[name] !== state[name]);
-    state = now;
-    if (other) changed();
+    hear(now);
+    shared.postMessage(now);
   });
-  events.addEventListener('beat', () => { heard = Date.now(); });
   events.addEventListener('error', changed); // which shows why
 }
 
-function disconnect() {
-  events?.close();
-  events = undefined;
+// follow has the events come: from a stream of this tab, if no other has one.
+function follow() {
+  if (release) return;
+  let over = () => {};
+  const waiting = new AbortController();
+  release = () => {
+    release = undefined;
+    waiting.abort();
+    over();
+    events?.close();
+    events = undefined;
+  };
+  if (!navigator.locks) { connect(); return; } // the origin is not secure
+  navigator.locks.request(shared.name, { signal: waiting.signal }, () => {
+    connect();
+    return new Promise((resolve) => { over = resolve; });
+  }).catch(() => {}); // it was aborted
 }
 
 const quiet = 15000; // milliseconds without an event, after which the stream is dead, as after a sleep
 function look() {
   if (document.hidden) return;
-  if (!events || events.readyState === EventSource.CLOSED || Date.now() - heard > quiet) {
-    connect();
-    changed();
-  } else if (outdated) refresh();
+  follow();
+  if (Date.now() - heard < quiet && events?.readyState !== EventSource.CLOSED) return;
+  heard = Date.now();
+  if (events) connect();
+  changed();
 }
 
 if (live) {
-  document.addEventListener('visibilitychange', () => { if (document.hidden) disconnect(); else look(); });
-  addEventListener('pagehide', disconnect);
+  heard = Date.now();
+  shared.addEventListener('message', (e) => hear(e.data));
+  document.addEventListener('visibilitychange', () => { if (document.hidden) release?.(); else { heard = 0; look(); } });
+  addEventListener('pagehide', () => release?.());
   addEventListener('pageshow', look);
   setInterval(look, 5000);
 }
