@@ -12,7 +12,7 @@ PKG      = ./timerange
 # The systems beside this one for which "make check" compiles and vets everything.
 SYSTEMS = linux/386 linux/arm64 windows/amd64 darwin/arm64
 
-# The version that "make release" builds.
+# The version that "make release" builds; that of the tag of the commit, if there is one.
 VERSION =
 
 .PHONY: release test-release generated

@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -36,7 +37,7 @@ var versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("release: ")
-	version := flag.String("version", "", "version of the release, such as 0.1.0")
+	version := flag.String("version", "", "version of the release, such as 0.1.0; default that of the commit's tag, such as v0.1.0")
 	out := flag.String("o", "../dist", "folder for the artifacts, which must not exist")
 	only := flag.String("targets", "", "build for these targets alone, such as linux/amd64,darwin/arm64")
 	flag.Parse()
@@ -47,7 +48,12 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, version, out, only string) error {
+func run(ctx context.Context, version, out, only string) (err error) {
+	if version == "" {
+		if version, err = tagged(ctx, ".."); err != nil {
+			return err
+		}
+	}
 	if !versionPattern.MatchString(version) {
 		return fmt.Errorf("version %q is not of the form 1.2.3; write -version 0.1.0", version)
 	}
@@ -81,6 +87,15 @@ func run(ctx context.Context, version, out, only string) error {
 		}
 	}
 	return os.CopyFS(out, os.DirFS(r.dir)) // nothing is there until all of it is
+}
+
+// tagged returns the version in the tag of the commit that is checked out in a folder.
+func tagged(ctx context.Context, folder string) (string, error) {
+	out, err := exec.CommandContext(ctx, "git", "-C", folder, "describe", "--tags", "--exact-match", "--match", "v[0-9]*").Output()
+	if err != nil {
+		return "", errors.New("this commit has no tag such as v0.1.0; write -version 0.1.0")
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), nil
 }
 
 // commitTime returns SOURCE_DATE_EPOCH or the time of the commit.

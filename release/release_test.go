@@ -263,7 +263,7 @@ func TestBadArguments(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "dist")
 	for _, c := range []struct{ version, targets, want string }{
 		{"v1", "", "not of the form"},
-		{"", "", "not of the form"},
+		{"1.2", "", "not of the form"},
 		{"0.1.0", "plan9/amd64", "unknown"},
 	} {
 		if err := run(context.Background(), c.version, out, c.targets); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -275,5 +275,31 @@ func TestBadArguments(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a release that failed left a folder")
+	}
+}
+
+// The version of a release without one is that of the commit's tag, and only of its own.
+func TestTagged(t *testing.T) {
+	folder := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=oid", "-c", "user.email=oid@example.com"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "one")
+	if got, err := tagged(t.Context(), folder); err == nil || !strings.Contains(err.Error(), "-version 0.1.0") {
+		t.Errorf("without a tag: %q, %v", got, err)
+	}
+	git("tag", "nightly")
+	git("tag", "-a", "v0.1.0", "-m", "0.1.0")
+	if got, err := tagged(t.Context(), folder); got != "0.1.0" || err != nil {
+		t.Errorf("with v0.1.0: %q, %v", got, err)
+	}
+	git("commit", "-q", "--allow-empty", "-m", "two")
+	if got, err := tagged(t.Context(), folder); err == nil {
+		t.Errorf("after the tag: %q", got)
 	}
 }

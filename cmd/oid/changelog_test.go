@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The changelog has the form of Keep a Changelog: what is not released comes first, then
+// each version with its date, and each heading is a link.
+func TestChangelog(t *testing.T) {
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heading := regexp.MustCompile(`^## \[(Unreleased|\d+\.\d+\.\d+)\](?: - \d{4}-\d\d-\d\d)?$`)
+	var versions []string
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "## ") {
+			continue
+		}
+		m := heading.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if m == nil || (m[1] == "Unreleased") == strings.Contains(line, " - ") {
+			t.Errorf("%q is neither [Unreleased] nor a version with its date", line)
+			continue
+		}
+		versions = append(versions, m[1])
+		if !regexp.MustCompile(`(?m)^\[` + regexp.QuoteMeta(m[1]) + `\]: https://\S+$`).Match(text) {
+			t.Errorf("CHANGELOG.md has no link for [%s]", m[1])
+		}
+	}
+	if len(versions) < 2 || versions[0] != "Unreleased" {
+		t.Errorf("versions %q; want Unreleased, and then at least one", versions)
+	}
+}
