@@ -114,7 +114,7 @@ func (h *history) outages(usual []float64) (out []Event) {
 	return out
 }
 
-// imports returns the times with far more ids than usual.
+// imports returns the times with far more ids than usual, where that is known.
 func (h *history) imports(usual []float64) (out []Event) {
 	const window = 10 // minutes
 	counts := make([]int64, 0, len(h.minutes)/window)
@@ -128,11 +128,9 @@ func (h *history) imports(usual []float64) (out []Event) {
 	typical := float64(median(slices.Clone(counts)))
 	var highest int64 // of the windows of the last import
 	for w, n := range counts {
-		expected := typical
-		if u := usual[w*window/60]; u >= 0 {
-			expected = max(u/(60/window), typical/importFactor)
-		}
-		if float64(n) <= importFactor*expected+importLeast {
+		u := usual[w*window/60]
+		expected := max(u/(60/window), typical/importFactor)
+		if u < 0 || float64(n) <= importFactor*expected+importLeast {
 			highest = 0
 			continue
 		}

@@ -102,6 +102,17 @@ func TestThresholdsOfImports(t *testing.T) {
 	}
 }
 
+// TestImportsOfAFewDays holds that what is usual must be known for an import.
+func TestImportsOfAFewDays(t *testing.T) {
+	for days, want := range map[int]string{4: "", 5: "import 0-1 1000 likely"} {
+		h := newHistory(secondRange{monday, monday + uint32(days)*secondsPerDay - 1})
+		h.minutes[0] = 1000
+		if got := h.describe(h.imports(h.usual())); got != want {
+			t.Errorf("%d days: %s, want %s", days, got, want)
+		}
+	}
+}
+
 func TestThresholdsOfDeletions(t *testing.T) {
 	const perDay = 24 * 60
 	for _, test := range []struct {
