@@ -1,12 +1,13 @@
 package inspect
 
 import (
+	"encoding/base32"
 	"encoding/binary"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
-	"github.com/rs/xid"
 	"github.com/segmentio/ksuid"
 
 	"github.com/oidkit/oid/internal/era"
@@ -38,14 +39,20 @@ func readKSUID(s string, o Options) (Report, bool) {
 	return Report{ID: id.String(), Readings: []Reading{r}}, true
 }
 
+// xidText is the text form of an xid, see github.com/rs/xid. That package is not used:
+// at the start of each program it reads the machine's id and other files.
+var xidText = sync.OnceValue(func() *base32.Encoding {
+	return base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+})
+
 func readXID(s string, o Options) (Report, bool) {
-	id, err := xid.FromString(s)
-	if err != nil {
+	id, err := xidText().DecodeString(s)
+	if err != nil || len(id) != 12 || xidText().EncodeToString(id) != s { // the last digit has one bit
 		return Report{}, false
 	}
-	r := Reading{Format: XID, Fields: cut(id.Bytes(), part{"seconds", 32, true}, part{"machine", 24, false}, part{"pid", 16, true}, part{"counter", 24, true})}
-	r.judge(id.Time(), era.XID, o, Likely, plausible)
-	return Report{ID: id.String(), Readings: []Reading{r}}, true
+	r := Reading{Format: XID, Fields: cut(id, part{"seconds", 32, true}, part{"machine", 24, false}, part{"pid", 16, true}, part{"counter", 24, true})}
+	r.judge(time.Unix(int64(binary.BigEndian.Uint32(id)), 0), era.XID, o, Likely, plausible)
+	return Report{ID: s, Readings: []Reading{r}}, true
 }
 
 // services are the services and libraries whose Snowflakes are known, each with its

@@ -30,9 +30,9 @@ func (g Guard) Set(ctx context.Context, fence uint64, value string) error {
 	ctx, cancel := context.WithTimeout(ctx, maxTry)
 	defer cancel()
 	keys, args := []string{g.Key}, []string{strconv.FormatUint(fence, 10), value}
-	seen, err := driver.EvalSHA(ctx, guardScript.sha1, keys, args)
+	seen, err := driver.EvalSHA(ctx, guardScript().sha1, keys, args)
 	if unknown(err) {
-		seen, err = driver.Eval(ctx, guardScript.text, keys, args)
+		seen, err = driver.Eval(ctx, guardScript().text, keys, args)
 	}
 	if err != nil {
 		return fmt.Errorf("redislock: compare fence in %q: %w", g.Key, err)

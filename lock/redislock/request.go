@@ -90,7 +90,7 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 	if r.queued() {
 		args = append(args, r.waiter(), r.ticket)
 	}
-	reply, err := r.l.eval(ctx, r.since, r.try(), acquireScript, r.keys, args)
+	reply, err := r.l.eval(ctx, r.since, r.try(), acquireScript(), r.keys, args)
 	if err != nil {
 		return a, err
 	}
@@ -152,7 +152,7 @@ func (r *request) renew(now time.Time, value string) error {
 		return err
 	}
 	defer r.l.calls.Done()
-	reply, err := r.l.eval(r.l.calls.Closing, now, r.try(), renewScript, r.keys, []string{"", strconv.FormatUint(r.fence, 10) + " " + r.text, r.ms, value})
+	reply, err := r.l.eval(r.l.calls.Closing, now, r.try(), renewScript(), r.keys, []string{"", strconv.FormatUint(r.fence, 10) + " " + r.text, r.ms, value})
 	if err != nil {
 		return fmt.Errorf("redislock: renew %q: %w", r.name, err)
 	}
@@ -191,7 +191,7 @@ func (r *request) release() (had, unsure bool, err error) {
 			time.Sleep(r.try() / 10)
 		}
 		var reply string
-		reply, err = r.l.eval(context.Background(), time.Now(), r.try(), releaseScript, r.keys, args)
+		reply, err = r.l.eval(context.Background(), time.Now(), r.try(), releaseScript(), r.keys, args)
 		if err == nil {
 			return reply == "1", unsure, nil
 		}

@@ -5,16 +5,20 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"strings"
+	"sync"
 )
 
 // script is a Lua script and the digest by which Redis knows it once it has
 // seen it.
 type script struct{ text, sha1 string }
 
-func newScript(text string) script {
-	text = strings.Replace(text, "-- include prelude.lua\n", preludeText, 1)
-	sum := sha1.Sum([]byte(text))
-	return script{text, hex.EncodeToString(sum[:])}
+// newScript returns a script that is put together when it is first used.
+func newScript(text string) func() script {
+	return sync.OnceValue(func() script {
+		text := strings.Replace(text, "-- include prelude.lua\n", preludeText, 1)
+		sum := sha1.Sum([]byte(text))
+		return script{text, hex.EncodeToString(sum[:])}
+	})
 }
 
 var (

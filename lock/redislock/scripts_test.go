@@ -24,7 +24,7 @@ func at(t *testing.T, s script, micros int64) script {
 	if strings.Count(s.text, call) != 1 {
 		t.Fatalf("the script reads the clock %d times, want once", strings.Count(s.text, call))
 	}
-	return newScript(strings.Replace(s.text, call, fmt.Sprintf("{'%d', '%d'}", micros/1e6, micros%1e6), 1))
+	return newScript(strings.Replace(s.text, call, fmt.Sprintf("{'%d', '%d'}", micros/1e6, micros%1e6), 1))()
 }
 
 // The clock of Redis may be set back, and Redis may forget the last fence; only
@@ -44,7 +44,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := l.eval(context.Background(), time.Now(), r.try(), at(t, acquireScript, micros), r.keys, []string{"", r.value(l.guess(), l.detail), r.ms, l.guess()})
+		reply, err := l.eval(context.Background(), time.Now(), r.try(), at(t, acquireScript(), micros), r.keys, []string{"", r.value(l.guess(), l.detail), r.ms, l.guess()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func (l *Locker) Status(ctx context.Context, name string) (lock.Status, error) {
 func (l *Locker) status(ctx context.Context, name string) (s lock.Status, err error) {
 	var reply string
 	for range tries {
-		reply, err = l.eval(ctx, time.Now(), maxTry, statusScript, keys(name), []string{""})
+		reply, err = l.eval(ctx, time.Now(), maxTry, statusScript(), keys(name), []string{""})
 		if err == nil || permanent(err) || ctx.Err() != nil {
 			break
 		}
