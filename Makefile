@@ -30,6 +30,17 @@ drivers:
 	.ci/setup drivers
 	cd examples/verify && go run . -o ../../docs/drivers.md
 
+# The folder that "make site" builds, for any web server.
+SITE = dist/site
+
+.PHONY: site
+site:
+	mkdir -p "$(SITE)"
+	GOOS=js GOARCH=wasm go build -trimpath -ldflags="-s -w" -o "$(SITE)/oid.wasm" ./site
+	gzip -9 -n -f "$(SITE)/oid.wasm"
+	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" site/static/* server/static/icon.svg "$(SITE)"
+	cat census/report/*.css server/static/page.css > "$(SITE)/oid.css"
+
 # How many seconds "make fuzz" gives to each fuzz test.
 FUZZTIME = 30s
 
@@ -40,6 +51,7 @@ help:
 	@echo "make mutants break the code of one package in many small ways and list what no test notices (PKG=./census)"
 	@echo "make release build programs and packages into dist (VERSION=0.1.0)"
 	@echo "make test-release  build packages, install, upgrade and remove them, and look for their faults"
+	@echo "make site    build the static page, which needs no server, into $(SITE)"
 	@echo "make generated     write the pages and pictures that come from the program, and LICENSES-THIRD-PARTY"
 	@echo "make drivers judge the ObjectId libraries of other languages and write docs/drivers.md"
 	@echo "make bench   measure against the peers and write docs/benchmarks.md"

@@ -66,6 +66,8 @@ var allowed = map[string][]string{
 	"server/wire":          {"objectid"},
 	"server/client":        {"objectid", "server/wire"},
 	"internal/towire":      {"objectid", "gpid", "inspect", "census", "lock", "registry", "timerange", "server/wire"},
+	"internal/odds":        {},
+	"site":                 {"inspect", "paste", "timerange", "objectid", "internal/odds"},
 	"cmd/oid":              nil, // everything
 }
 

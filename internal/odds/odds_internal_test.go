@@ -1,4 +1,4 @@
-package main
+package odds
 
 import (
 	"math"
@@ -121,10 +121,6 @@ func TestPairRepeats(t *testing.T) {
 
 // Processes of the Classic layout against many draws of hosts and pids.
 func TestClassicOdds(t *testing.T) {
-	clash, err := oddsLayouts.find("layout", "classic")
-	if err != nil {
-		t.Fatal(err)
-	}
 	always := func(apart int64) float64 { return 1 }
 	const hosts, each, trials = 4, 60, 20_000
 	shared := 0
@@ -143,11 +139,11 @@ func TestClassicOdds(t *testing.T) {
 			shared++
 		}
 	}
-	got, want := clash(hosts*each, hosts, always), float64(shared)/trials
+	got, want := classicClash(hosts*each, hosts, always), float64(shared)/trials
 	if math.Abs(got-want) > 0.015 { // 7 standard deviations
 		t.Errorf("%d hosts of %d processes share a value with chance %v, seen %v", hosts, each, got, want)
 	}
-	if got, want := clash(1000, 1000, always), birthday(1000, 1.0/(1<<40)); !near(got, want, 1e-9) {
+	if got, want := classicClash(1000, 1000, always), birthday(1000, 1.0/(1<<40)); !near(got, want, 1e-9) {
 		t.Errorf("a host for each: %v, want %v", got, want)
 	}
 }

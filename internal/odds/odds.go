@@ -1,0 +1,190 @@
+// Package odds calculates the chance that processes draw the same process value, and that
+// an id is created twice. "oid odds --help" says what is assumed.
+package odds
+
+import (
+	"fmt"
+	"math"
+)
+
+// How the modern layout draws: a block of 4 random bytes, a last byte from 0 to
+// lastBytes-1, and a counter of 3 bytes that starts at a random value.
+const (
+	blocks    = 1 << 32
+	lastBytes = 192
+	counters  = 1 << 24
+)
+
+// Layouts are the names of the layouts that [Of] knows.
+var Layouts = []string{"modern", "driver", "classic"}
+
+// Question is what is asked: a number of processes on a number of hosts, the ids that
+// each creates in a second, the seconds for which they run together, and the layout of
+// the ids. Only the classic layout uses the hosts.
+type Question struct {
+	Layout                          string
+	Processes, Hosts, Rate, Seconds float64
+}
+
+// Of returns the chance that two processes have the same process value, and the chance
+// that two of them create the same id.
+func Of(q Question) (sharedValue, repeatedID float64) {
+	clash := clashOf(q.Layout)
+	sharedValue = clash(q.Processes, q.Hosts, func(apart int64) float64 {
+		if apart > 0 {
+			return 0
+		}
+		return 1
+	})
+	repeatedID = clash(q.Processes, q.Hosts, func(apart int64) float64 { return repeats(q.Rate, q.Seconds, apart) })
+	if q.Layout == "driver" && q.Rate > counters {
+		repeatedID = 1
+	}
+	return sharedValue, repeatedID
+}
+
+// clashOf returns the chance of sharing a value among n processes on a number of hosts,
+// if sharing it matters with the chance of overlap for each last byte that two values
+// are apart.
+func clashOf(layout string) func(n, hosts float64, overlap func(apart int64) float64) float64 {
+	switch layout {
+	case "modern":
+		return func(n, _ float64, overlap func(int64) float64) float64 {
+			return birthday(n, blockShared(overlap)/blocks)
+		}
+	case "driver":
+		return func(n, _ float64, overlap func(int64) float64) float64 { return birthday(n, overlap(0)/(1<<40)) }
+	case "classic":
+		return classicClash
+	}
+	panic("odds: no such layout: " + layout)
+}
+
+func classicClash(n, hosts float64, overlap func(apart int64) float64) float64 {
+	elsewhere, onHost := overlap(0)/(1<<40), overlap(0)/(1<<16)
+	each := math.Ceil(n / hosts)
+	if (each-1)*onHost >= 1 || (n-1)*elsewhere >= 1 {
+		return 1
+	}
+	return 0 - math.Expm1(hosts*(logNoClash(each, onHost)-logNoClash(each, elsewhere))+logNoClash(n, elsewhere))
+}
+
+// Text writes a probability for people.
+func Text(p float64) string {
+	switch {
+	case p == 0:
+		return "0"
+	case p == 1:
+		return "1 (certain)"
+	case p > 0.5:
+		return fmt.Sprintf("%.4g", p)
+	default:
+		return fmt.Sprintf("%.4g (1 in %.4g)", p, 1/p)
+	}
+}
+
+// pairRepeats returns the chance that two processes of the modern layout create an id
+// twice in the given number of seconds, each creating rate ids in each.
+func pairRepeats(rate, seconds float64) float64 {
+	return blockShared(func(apart int64) float64 { return repeats(rate, seconds, apart) }) / blocks
+}
+
+// blockShared returns the chance that sharing a block matters: the mean of matters over
+// the last bytes of two processes, by how far they are apart.
+func blockShared(matters func(apart int64) float64) float64 {
+	var sum float64
+	for apart := range int64(lastBytes) {
+		// How often two last bytes are that far apart.
+		weight := float64(lastBytes-apart) * 2 / (lastBytes * lastBytes)
+		if apart == 0 {
+			weight /= 2
+		}
+		sum += weight * matters(apart)
+	}
+	return sum
+}
+
+// repeats returns the chance that two processes whose values are apart, each creating
+// rate ids a second, create an id twice in the given number of seconds.
+func repeats(rate, seconds float64, apart int64) float64 {
+	overlap := stretchesOverlap(int64(math.Ceil(rate)), apart)
+	if rate < 1 {
+		overlap *= rate * rate
+	}
+	return -math.Expm1(seconds * math.Log1p(-overlap))
+}
+
+// stretchesOverlap returns the chance that two ranges of n ids, which begin at random
+// counters under last bytes that are apart from each other, have an id in common.
+func stretchesOverlap(n, apart int64) float64 {
+	// Among all pairs of counters, those whose distance, with apart overflows
+	// added to it, is from -(n-1) to n-1.
+	pairs := atMost(n-1-apart*counters) - atMost(-n-apart*counters)
+	return float64(pairs) / (counters * counters) // exact: a power of two, and pairs is below 2^53
+}
+
+// atMost returns how many of the counters' pairs have a difference of d or less.
+func atMost(d int64) int64 {
+	switch {
+	case d <= -counters:
+		return 0
+	case d < 0:
+		return (counters + d) * (counters + d + 1) / 2
+	case d < counters:
+		return counters*counters - (counters-1-d)*(counters-d)/2
+	default:
+		return counters * counters
+	}
+}
+
+// birthday returns the chance that two of n draws clash, where each draw clashes
+// with each earlier one with chance p:
+//
+//	1 - (1-p)(1-2p)...(1-(n-1)p)
+//
+// That is the birthday problem if p is one over the number of values. n is a
+// whole number from 1; p is between 0 and 1. The result has the full precision
+// of a float64 but for a few digits, also for very small and very large results.
+func birthday(n, p float64) float64 {
+	if (n-1)*p >= 1 {
+		return 1
+	}
+	return 0 - math.Expm1(logNoClash(n, p)) // and not -0
+}
+
+// logNoClash returns the natural logarithm of the product above.
+func logNoClash(n, p float64) float64 {
+	const few = 1 << 20 // factors are multiplied one by one up to here
+	if n <= few {
+		var sum, rest float64 // Kahan's summation
+		for i := 1.0; i < n; i++ {
+			term := math.Log1p(-i*p) - rest
+			next := sum + term
+			rest = next - sum - term
+			sum = next
+		}
+		return sum
+	}
+	// The sum of log(1-ip) over i from 0 to n-1 by Euler and Maclaurin. The terms
+	// after these are smaller than the last by a factor of n^2, except where y is
+	// so near to 1 that the product is 0.
+	y := n * p
+	if y >= 1 {
+		return math.Inf(-1)
+	}
+	return -n*y*entropy(y) - math.Log1p(-y)/2 - p*y/(1-y)/12
+}
+
+// entropy returns ((1-y)log(1-y)+y)/y^2 without cancellation, for y from 0 to 1.
+func entropy(y float64) float64 {
+	if y > 0.1 {
+		return ((1-y)*math.Log1p(-y) + y) / (y * y)
+	}
+	var sum float64
+	power := 1.0
+	for k := 2.0; power > 0 && k < 40; k++ {
+		sum += power / (k * (k - 1))
+		power *= y
+	}
+	return sum
+}

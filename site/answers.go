@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/odds"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/paste"
+	"github.com/oidkit/oid/timerange"
+)
+
+// Answers are made of what JavaScript has as well: maps with strings as keys, slices,
+// strings and numbers. An answer with the key error has no other.
+
+type object = map[string]any
+
+func failed(err error) object { return object{"error": err.Error()} }
+
+// maxIDs is how many ids of a text are shown.
+const maxIDs = 1000
+
+// inspectText returns what the ids in a text say.
+func inspectText(text string) object {
+	ids, bad := []any{}, []any{}
+	more := 0
+	var ignored error
+	for piece := range paste.ScanString(text) {
+		err := piece.Err
+		var r inspect.Report
+		if err == nil {
+			r, err = inspect.Inspect(piece.Text, nil)
+		}
+		switch {
+		case errors.Is(err, paste.ErrNoID): // a line of a log
+			ignored = err
+		case err != nil:
+			bad = append(bad, fmt.Sprintf("line %d: %v", piece.Line, err))
+		case len(ids) == maxIDs:
+			more++
+		default:
+			ids = append(ids, idObject(r))
+		}
+	}
+	if len(ids)+len(bad) == 0 && ignored != nil {
+		bad = append(bad, ignored.Error())
+	}
+	return object{"ids": ids, "bad": bad, "more": more}
+}
+
+func idObject(r inspect.Report) object {
+	readings := []any{}
+	for _, reading := range r.Readings {
+		fields := []any{}
+		for _, f := range reading.Fields {
+			number := ""
+			if f.Number != nil {
+				number = strconv.FormatUint(*f.Number, 10) // JavaScript's numbers are shorter
+			}
+			fields = append(fields, object{"name": f.Name, "hex": f.Hex, "number": number})
+		}
+		readings = append(readings, object{
+			"name": string(reading.Format), "variant": reading.Variant, "verdict": string(reading.Verdict),
+			"reason": reading.Reason, "time": timeText(reading.Time), "fields": fields,
+		})
+	}
+	return object{"id": r.ID, "time": timeText(r.Time), "readings": readings}
+}
+
+// timeText writes a time in RFC 3339, or nothing for nil.
+func timeText(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// rangeOf returns the ids of a time range and the queries for them. Without both ends
+// it is that of the last 24 hours.
+func rangeOf(from, to, column string) object {
+	span := timerange.Span{From: from, To: to}
+	if from == "" && to == "" {
+		span.Since = "24h"
+	}
+	if column == "" {
+		column = "_id"
+	}
+	r, err := span.Range(time.Now().UTC())
+	if err != nil {
+		return failed(err)
+	}
+	queries := []any{}
+	for _, f := range timerange.Forms {
+		queries = append(queries, object{"for": f.Name, "about": f.About, "text": f.Write(r, column)})
+	}
+	return object{"from": bound(r.From), "to": bound(r.To), "queries": queries}
+}
+
+func bound(id objectid.ID) any {
+	if id.IsZero() {
+		return nil
+	}
+	return object{"id": id.String(), "time": id.Time().Format(time.RFC3339)}
+}
+
+// oddsOf returns the chances of a collision.
+func oddsOf(processes, rate, over, layout string) object {
+	n, err := strconv.ParseFloat(processes, 64)
+	if err != nil || n != math.Trunc(n) || n < 1 || n > 1e18 {
+		return failed(fmt.Errorf("processes %q: want a whole number from 1 to 1e18", processes))
+	}
+	r, err := strconv.ParseFloat(rate, 64)
+	if err != nil || !(r > 0 && r <= 1e9) {
+		return failed(fmt.Errorf("ids a second %q: want a number above 0, up to 1e9", rate))
+	}
+	d, err := timerange.Duration(over, time.Now())
+	if err != nil || d < time.Second {
+		return failed(fmt.Errorf("time %q: want a duration of a second or more, such as 12h or 365d", over))
+	}
+	value, id := odds.Of(odds.Question{Layout: layout, Processes: n, Hosts: n, Rate: r, Seconds: d.Seconds()})
+	return object{"value": odds.Text(value), "id": odds.Text(id)}
+}

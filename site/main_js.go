@@ -1,0 +1,22 @@
+package main
+
+import "syscall/js"
+
+// main offers the functions to the page's script, which calls oidReady once they are
+// there. Each takes strings.
+func main() {
+	give := func(name string, f func(args []string) any) {
+		js.Global().Set(name, js.FuncOf(func(_ js.Value, args []js.Value) any {
+			texts := make([]string, len(args))
+			for i, a := range args {
+				texts[i] = a.String()
+			}
+			return js.ValueOf(f(texts))
+		}))
+	}
+	give("oidInspect", func(args []string) any { return inspectText(args[0]) })
+	give("oidRange", func(args []string) any { return rangeOf(args[0], args[1], args[2]) })
+	give("oidOdds", func(args []string) any { return oddsOf(args[0], args[1], args[2], args[3]) })
+	js.Global().Call("oidReady")
+	select {} // the functions live as long as the page
+}
