@@ -12,6 +12,7 @@ import (
 
 const (
 	busySecond = 500                 // ids, from which one end of an index is a bottleneck
+	busyHour   = 60 * busySecond     // ids, below which that is over soon: a small import
 	oldAge     = 365 * secondsPerDay // seconds, from which documents may be too old
 	oldShare   = 4                   // one in so many documents, from which that matters
 )
@@ -19,9 +20,13 @@ const (
 // advice returns what the numbers of a collection suggest.
 func (r *Report) advice() []string {
 	out := []string{}
-	if len(r.Rates.Busiest) > 0 && r.Rates.Busiest[0].Length == Second && r.Rates.Busiest[0].IDs >= busySecond && r.Field == "_id" {
+	busiest := map[Step]int64{}
+	for _, p := range r.Rates.Busiest {
+		busiest[p.Length] = p.IDs
+	}
+	if busiest[Second] >= busySecond && busiest[Hour] >= busyHour && r.Field == "_id" {
 		out = append(out, fmt.Sprintf("Up to %s a second were created, and each is above all earlier ones: every insert goes to the same end of the index, and, sharded by _id, to one shard. A hashed shard key distributes them; a range of _id then asks every shard.",
-			phrase.Count(r.Rates.Busiest[0].IDs, "id", "ids")))
+			phrase.Count(busiest[Second], "id", "ids")))
 	}
 	if r.First == nil || r.Field != "_id" {
 		return out
