@@ -43,7 +43,7 @@ func (c *recorder) noteCopy(ctx context.Context) error {
 			return err
 		}
 		if !doc.Copied.IsZero() && !c.agreed.Before(doc.Copied) {
-			return nil // the other copy has said so
+			break // the other copy has said so, or this one before the store failed
 		}
 		doc.Copied = c.agreed
 		if _, err = s.Swap(ctx, processes, raw, doc); err == nil {

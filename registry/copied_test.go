@@ -92,3 +92,33 @@ func TestCopiedAdoption(t *testing.T) {
 		return tr.Verdict == registry.Claimed && !tr.Certain
 	})
 }
+
+// The store fails after the first copy has noted that there are copies, before the
+// other one can find out: that one is told with the next attempt.
+func TestCopiesPartWhileTheStoreFails(t *testing.T) {
+	t.Parallel()
+	var armed, noted, failed bool
+	f := &faulty{Store: newStore(t), fail: func(_ int, op string) fault {
+		switch {
+		case armed && op == "Swap oid.processes":
+			noted = true
+		case noted && !failed && op == "Get oid.living":
+			failed = true
+			return refused
+		}
+		return none
+	}}
+	m := join(t, f, options{Interval: beat})
+	block := m.Process().Block
+	f.mu.Lock()
+	armed = true
+	f.mu.Unlock()
+	twin := m.Clone()
+	defer finish(t, twin)
+	eventually(t, "both have new blocks", func() bool { return m.Process().Block != block && twin.Process().Block != block })
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !failed {
+		t.Error("nothing failed")
+	}
+}

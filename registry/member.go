@@ -15,6 +15,10 @@ import (
 // watchInterval is how often a member checks that an adopted process still runs.
 const watchInterval = 500 * time.Millisecond
 
+// minAttempt is how long an attempt to send a heartbeat may take, at least: the first
+// one after a copy, or with a block that was lost, is a dozen calls of the store.
+const minAttempt = 2 * time.Second
+
 // Member is the part of a process in a registry. [Registry.Register] and
 // [Registry.Adopt] return one; its goroutine sends heartbeats until [Member.End] or
 // [Member.Detach]. Any number of goroutines may share a member.
@@ -196,7 +200,7 @@ func (m *Member) run() {
 		case <-timer.C:
 			timer.Reset(untilHeartbeat(m.Process().Block, interval, late, time.Now()))
 		}
-		try, cancelTry := context.WithTimeout(ctx, interval)
+		try, cancelTry := context.WithTimeout(ctx, max(interval, minAttempt))
 		m.working.Lock()
 		last, err := m.heartbeat(try, nil)
 		m.ended = last && err == nil
