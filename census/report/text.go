@@ -192,10 +192,11 @@ func (t *textWriter) processes(r *census.Report) {
 	zone := zone(r)
 	rows := [][]string{{"process", "ids", "first", "last", "gaps", ""}}
 	for _, p := range r.TopProcesses {
-		notes := []string{p.Layout.String()}
-		if p.ClockStepped || p.Shared || p.Resumed {
-			notes = append([]string{"!"}, notes...)
+		var notes []string
+		if p.Name != "" {
+			notes = append(notes, clean(p.Name))
 		}
+		notes = append(notes, p.Layout.String())
 		if p.Jumps > 0 {
 			notes = append(notes, phrase.Count(p.Jumps, "restart or jump", "restarts or jumps"))
 		}
@@ -211,8 +212,9 @@ func (t *textWriter) processes(r *census.Report) {
 		if p.Unjudged {
 			notes = append(notes, "not judged")
 		}
-		if p.Name != "" {
-			notes = append(notes, clean(p.Name))
+		mark := ""
+		if len(faults(p)) > 0 {
+			mark = "! "
 		}
 		gaps := humanize.Comma(p.Gaps)
 		if p.Shared {
@@ -220,7 +222,7 @@ func (t *textWriter) processes(r *census.Report) {
 		}
 		rows = append(rows, []string{
 			p.Value, humanize.Comma(p.IDs), p.First.In(zone).Format(format), p.Last.In(zone).Format(format),
-			gaps, strings.Join(notes, ", "),
+			gaps, mark + strings.Join(notes, ", "),
 		})
 	}
 	widths := make([]int, len(rows[0]))

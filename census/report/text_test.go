@@ -1,0 +1,192 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/objectid"
+)
+
+// day returns midnight of a day of 2024.
+func day(n int) time.Time { return time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC) }
+
+// small returns a report with one of everything.
+func small() *census.Report {
+	first, last := day(1).Add(time.Hour), day(20).Add(2*time.Hour)
+	growth := 0.5
+	r := &census.Report{
+		Field: "_id", Partial: "stopped by the \x1b[31muser", ReferenceTime: day(30),
+		Sources: []*census.Source{
+			{Name: "a.bson", Format: "bson", Unit: "document", Units: 1200, IDs: 1100, Broken: 1, Problems: []census.Problem{{Position: census.Position{Unit: "document", Number: 7}, Error: "bad length"}}},
+			{Name: "b.archive", Format: "archive", Collections: 2},
+			{Name: "c.json", Error: "no such file"},
+			{Name: "one", Format: "list", Unit: "line", Units: 1, IDs: 1},
+		},
+		IDs: 1101, Distinct: 1090, Outside: 3, Without: 2,
+		Others: []census.Other{{Type: "string", Count: 4, Examples: []census.Value{{Text: "\"x\u202e\""}}}},
+		First:  &first, Last: &last,
+		Timeline:  census.Timeline{By: census.Day, Zone: "UTC", Beyond: 1},
+		Processes: 1234, Gaps: 5678,
+		Rates: census.Rates{
+			Busiest:    []census.Peak{{Length: census.Second, Start: first, IDs: 9}, {Length: census.Day, Start: first, IDs: 500}},
+			TypicalDay: 40, Growth: &growth, ShortestOutage: [2]time.Duration{time.Hour, 3 * time.Hour},
+		},
+		Events: []census.Event{
+			{Kind: census.Outage, Start: day(3), End: day(3).Add(6 * time.Hour), Size: 70, Confidence: census.Certain},
+			{Kind: census.Restart, Start: day(4), Size: 1}, {Kind: census.Deployment, Start: day(5), Size: 3},
+			{Kind: census.Import, Start: day(9), End: day(9).Add(time.Minute), Size: 100, Confidence: census.Likely},
+		},
+		TopProcesses: []census.Process{
+			{Value: "0102030405", IDs: 1000, First: first, Last: last, Gaps: 12, Layout: objectid.Modern},
+			{Value: "a1a1a1a1a1", Name: "orders", IDs: 90, First: first, Last: last, Layout: objectid.Classic, Shared: true, Jumps: 2},
+			{Value: "b2b2b2b2b2", IDs: 11, First: first, Last: last, Layout: objectid.Java, ClockStepped: true, Resumed: true, Unjudged: true, Jumps: 1},
+		},
+		Unjudged: 1,
+		Advice:   []string{"Do this."},
+		Findings: []census.Finding{{
+			Kind: census.KindDuplicate, Count: 1, Title: "1 id occurs twice", Reason: "Why.",
+			Examples: []census.Example{{ID: objectid.MustParse("65920080a1a1a1a1a1000001"), Time: day(1), Position: census.Position{Source: "a.bson", Unit: "document", Number: 8}, Note: "again"}},
+		}},
+	}
+	for n := range 20 {
+		ids := int64(0)
+		if n < 4 || n > 8 {
+			ids = int64(n*5 + 1)
+		}
+		r.Timeline.Buckets = append(r.Timeline.Buckets, census.Bucket{Start: day(n + 1), IDs: ids})
+	}
+	return r
+}
+
+const smallText = `PARTIAL: stopped by the ?[31muser; sources, or the rest of one, were not read
+a.bson: bson, 1,200 documents, 1,100 ids
+  ! 1 document could not be read
+    document 7: bad length
+c.json:
+  ! no such file
+one: list, 1 line, 1 id
+
+ids       1,101 ObjectIds, 1,090 different, 3 more outside the range
+others    4 string, for example "x?"
+without   2 without _id
+created   2024-01-01 01:00:00 to 2024-01-20 02:00:00 UTC (19d1h)
+processes 1,234
+gaps      5,678 (counter values not in this data)
+busiest second  9 ids, 2024-01-01 01:00:00
+busiest day     500 ids, 2024-01-01
+typical day     40 ids, +50 % in the last year; if that goes on, about 60 in a
+                year
+
+ids by day, UTC
+2024-01-01  1 #
+2024-01-02  6 ##
+2024-01-03 11 ####                                        < outage 6h
+2024-01-04 16 #######
+ (4 empty)
+2024-01-09  0                                             < import 100
+2024-01-10 46 ####################
+2024-01-11 51 ######################
+2024-01-12 56 #########################
+2024-01-13 61 ###########################
+2024-01-14 66 #############################
+2024-01-15 71 ###############################
+2024-01-16 76 ##################################
+2024-01-17 81 ####################################
+2024-01-18 86 ######################################
+2024-01-19 91 ########################################
+2024-01-20 96 ###########################################
+and 1 id outside this timeline
+
+events
+2024-01-03 00:00  outage: no id for 6h, until 2024-01-03 06:00, where there
+    usually are about 70
+2024-01-09 00:00  import: about 100 ids more than usual within 1m (likely)
+1 deployment and 1 restart
+
+processes: 3 of 1,234, those with the most ids or with a finding
+process      ids first      last       gaps
+0102030405 1,000 2024-01-01 2024-01-20   12
+a1a1a1a1a1    90 2024-01-01 2024-01-20    ?
+           ! orders, classic, 2 restarts or jumps, shared
+b2b2b2b2b2    11 2024-01-01 2024-01-20    0
+           ! java, 1 restart or jump, clock step, resumed, not judged
+
+findings
+! 1 id occurs twice
+  Why.
+    65920080a1a1a1a1a1000001 2024-01-01 00:00:00 a.bson: document 8, again
+
+advice
+- Do this.
+
+cannot be told
+- an outage shorter than about 1h in the busiest hours of the week and 3h in the
+  quietest
+- whether 1 process has a shared process value or clock steps: too few of their
+  ids are here
+`
+
+// lines returns where two texts differ first.
+func lines(t *testing.T, got, want string) {
+	t.Helper()
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			t.Errorf("line %d: %q, want %q", i+1, a[i], b[i])
+			return
+		}
+	}
+	if len(a) != len(b) {
+		t.Errorf("%d lines, want %d", len(a), len(b))
+	}
+}
+
+func text(t *testing.T, r *census.Report, s report.Screen) string {
+	t.Helper()
+	var b strings.Builder
+	if err := report.WriteText(&b, r, s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestText(t *testing.T) {
+	lines(t, text(t, small(), report.Screen{ASCII: true}), smallText)
+}
+
+const wideProcesses = `
+processes: 3 of 1,234, those with the most ids or with a finding
+process      ids first               last                gaps
+0102030405 1,000 2024-01-01 01:00:00 2024-01-20 02:00:00   12  modern
+a1a1a1a1a1    90 2024-01-01 01:00:00 2024-01-20 02:00:00    ?  ! orders, classic, 2 restarts or jumps, shared
+b2b2b2b2b2    11 2024-01-01 01:00:00 2024-01-20 02:00:00    0  ! java, 1 restart or jump, clock step, resumed, not judged
+
+`
+
+func TestWideText(t *testing.T) {
+	got := text(t, small(), report.Screen{Columns: 130})
+	if _, from, _ := strings.Cut(got, "in a year\n"); !strings.Contains(from, wideProcesses) || !strings.Contains(from, "2024-01-04 16 ████████████▋\n") {
+		t.Errorf("%s", from)
+	}
+}
+
+// TestTextOfCollections holds that a summary comes before the collections.
+func TestTextOfCollections(t *testing.T) {
+	orders, empty := small(), &census.Report{Collection: "shop.empty", Field: "_id"}
+	orders.Collection, orders.Partial, orders.Sources = "shop.orders", "", nil
+	got := text(t, &census.Report{Field: "_id", IDs: 1101, Distinct: 1101, Collections: []*census.Report{orders, empty}}, report.Screen{ASCII: true})
+	at := 0
+	for _, part := range []string{
+		"\nids       1,101 ObjectIds\n", "\ncollections\nshop.orders 1,101 ids  2024-01-01 to 2024-01-20  1 finding\nshop.empty      0 ids\n",
+		"\n== shop.orders ==\n", "\nfindings\n", "\n== shop.empty ==\n", "\nfindings: none\n",
+	} {
+		k := strings.Index(got[at:], part)
+		if k < 0 {
+			t.Fatalf("no %q in %s", part, got[at:])
+		}
+		at += k
+	}
+}
