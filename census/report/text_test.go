@@ -36,7 +36,8 @@ func small() *census.Report {
 		},
 		Events: []census.Event{
 			{Kind: census.Outage, Start: day(3), End: day(3).Add(6 * time.Hour), Size: 70, Confidence: census.Certain},
-			{Kind: census.Restart, Start: day(4), Size: 1}, {Kind: census.Deployment, Start: day(5), Size: 3},
+			{Kind: census.Restart, Start: day(4), Size: 1},
+			{Kind: census.Deployment, Start: day(5), Size: 3},
 			{Kind: census.Import, Start: day(9), End: day(9).Add(time.Minute), Size: 100, Confidence: census.Likely},
 		},
 		TopProcesses: []census.Process{
