@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/paste"
 )
 
@@ -160,6 +161,7 @@ func TestScanStops(t *testing.T) {
 
 // A text without an end must not be held whole, whatever it consists of.
 func TestScanIsBounded(t *testing.T) {
+	testenv.WithoutRace(t)
 	for _, c := range []struct {
 		text string
 		size int64
