@@ -90,10 +90,10 @@ func TestOwnGenerators(t *testing.T) {
 // however long ago an id was.
 func TestRandomCounter(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	now := uint32(time.Now().Unix())
 	all := map[uint64]bool{}
 	const ids = 200_000
-	got, results := judge(t, Running, func(s *Stream) {
+	got, results := judge(t, Frozen, func(s *Stream) {
+		now := uint32(s.clock.Moment())
 		for range ids {
 			low := uint64(0x0123456789)<<24 | uint64(random.Uint32N(counters))
 			all[low] = true
