@@ -1,10 +1,5 @@
 package inspect
 
-import (
-	"fmt"
-	"math/big"
-)
-
 // part describes a run of bits of an id.
 type part struct {
 	name   string
@@ -15,18 +10,42 @@ type part struct {
 // cut returns the fields that parts make of id, whose bits they must cover.
 func cut(id []byte, parts ...part) []Field {
 	fields := make([]Field, 0, len(parts))
-	whole := new(big.Int).SetBytes(id)
 	bit := 0
 	for _, p := range parts {
-		value := new(big.Int).Rsh(whole, uint(8*len(id)-bit-p.bits))
-		value.And(value, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(p.bits)), big.NewInt(1)))
-		f := Field{Name: p.name, Bit: bit, Bits: p.bits, Hex: fmt.Sprintf("%0*x", (p.bits+3)/4, value)}
+		end := bit + p.bits
+		f := Field{Name: p.name, Bit: bit, Bits: p.bits, Hex: hexOf(id, bit, end)}
 		if p.number {
-			n := value.Uint64()
+			n := bitsOf(id, max(bit, end-64), end)
 			f.Number = &n
 		}
 		fields = append(fields, f)
-		bit += p.bits
+		bit = end
 	}
 	return fields
+}
+
+// bitsOf returns the bits of id from one to another, 64 at most, as a number.
+func bitsOf(id []byte, from, to int) (n uint64) {
+	for from < to {
+		if from%8 == 0 && to-from >= 8 {
+			n = n<<8 | uint64(id[from/8])
+			from += 8
+			continue
+		}
+		n = n<<1 | uint64(id[from/8]>>(7-from%8)&1)
+		from++
+	}
+	return n
+}
+
+// hexOf returns the bits of id from one to another as hexadecimal digits; the first has
+// what is beyond a multiple of four.
+func hexOf(id []byte, from, to int) string {
+	const digits = "0123456789abcdef"
+	out := make([]byte, (to-from+3)/4)
+	for i := range out {
+		end := to - 4*(len(out)-1-i)
+		out[i] = digits[bitsOf(id, max(from, end-4), end)]
+	}
+	return string(out)
 }

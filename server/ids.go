@@ -22,6 +22,7 @@ type idForm struct {
 	mediaType            string
 	open, between, close string
 	each                 int // bytes of one id
+	digits               int // where in these its digits begin, or -1
 	add                  func([]byte, objectid.ID) []byte
 }
 
@@ -30,17 +31,34 @@ func (f *idForm) size(n int) int64 {
 	return int64(len(f.open) + len(f.close) + n*f.each + max(n-1, 0)*len(f.between))
 }
 
+// sharedBytes are the bytes in front of the counter, which an id mostly shares with the
+// one before.
+const sharedBytes = objectid.Size - 3
+
+// addNext appends an id that differs from the last one in b in the counter only: it
+// copies that one and writes the digits of the counter.
+func (f *idForm) addNext(b []byte, id objectid.ID) []byte {
+	const digits = "0123456789abcdef"
+	b = append(b, f.between...)
+	b = append(b, b[len(b)-len(f.between)-f.each:len(b)-len(f.between)]...)
+	at := len(b) - f.each + f.digits + 2*sharedBytes
+	for i, c := range id[sharedBytes:] {
+		b[at+2*i], b[at+2*i+1] = digits[c>>4], digits[c&15]
+	}
+	return b
+}
+
 // idForms are all forms. The first is sent to clients that accept any.
 var idForms = []*idForm{
-	{"application/json", `{"ids":[`, ",", "]}\n", 2 * (objectid.Size + 1), func(b []byte, id objectid.ID) []byte {
+	{"application/json", `{"ids":[`, ",", "]}\n", 2 * (objectid.Size + 1), 1, func(b []byte, id objectid.ID) []byte {
 		b, _ = id.AppendText(append(b, '"'))
 		return append(b, '"')
 	}},
-	{"text/plain", "", "", "", 2*objectid.Size + 1, func(b []byte, id objectid.ID) []byte {
+	{"text/plain", "", "", "", 2*objectid.Size + 1, 0, func(b []byte, id objectid.ID) []byte {
 		b, _ = id.AppendText(b)
 		return append(b, '\n')
 	}},
-	{"application/octet-stream", "", "", "", objectid.Size, func(b []byte, id objectid.ID) []byte { return append(b, id[:]...) }},
+	{"application/octet-stream", "", "", "", objectid.Size, -1, func(b []byte, id objectid.ID) []byte { return append(b, id[:]...) }},
 }
 
 // accepted returns the form that an Accept header prefers, or nil.
@@ -201,6 +219,10 @@ func (p *idPiece) send(w io.Writer, inTurn func(func()) error, g *objectid.Gener
 			ids := p.ids[:min(n, len(p.ids))]
 			g.Fill(ids)
 			for i, id := range ids {
+				if i > 0 && f.digits >= 0 && [sharedBytes]byte(id[:]) == [sharedBytes]byte(ids[i-1][:]) {
+					p.out = f.addNext(p.out, id)
+					continue
+				}
 				if i > 0 || !first {
 					p.out = append(p.out, f.between...)
 				}
