@@ -193,6 +193,8 @@ func (s schema) kind() string {
 		}
 	}
 	switch {
+	case kind == nil:
+		return "any"
 	case len(s.Enum) > 0:
 		var names []string
 		for _, name := range s.Enum {
