@@ -78,7 +78,7 @@ func detect(data []byte, column string) (Format, error) {
 	if _, ok := findColumn(text, column); ok {
 		return CSV, nil
 	}
-	return Auto, fmt.Errorf("%w: neither BSON, JSON, CSV with a column %q, nor a list of ids; name it, or look for ids in any text (grep)", ErrFormat, column)
+	return Auto, fmt.Errorf("%w: neither BSON, JSON, CSV with a column %q, nor a list of ids; name its format, or look for ids in any text (grep)", ErrFormat, column)
 }
 
 // looksLikeBSON reports whether data begins with a document: a possible length, an

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -250,10 +251,15 @@ func limitMemory(limit int64) {
 func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOptions) error {
 	r, err := c.Report(o)
 	if err == nil {
+		unknown := false
 		for _, s := range r.Sources {
+			unknown = unknown || strings.HasPrefix(s.Error, source.ErrFormat.Error())
 			if s.Error = plain(s.Error); s.Error != "" && s.Error != r.Partial {
 				std.warn("%s: %s", s.Name, s.Error) // also where the report goes to a file or a pipe
 			}
+		}
+		if unknown {
+			std.warn("hint: --format names the format of the sources, --grep reads any text")
 		}
 	}
 	switch {
