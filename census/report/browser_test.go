@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/report"
 	"github.com/oidkit/oid/internal/testenv"
 )
@@ -34,17 +35,33 @@ const crowded = `(() => {
 	return found.join('\n');
 })()`
 
-// TestPageFits opens the page of the story in a browser, as wide as a phone and as a
-// desk, light and dark.
+// TestPageFits opens the page of the story in a browser, and one of several collections
+// with long names.
 func TestPageFits(t *testing.T) {
-	var page strings.Builder
-	if err := report.WriteHTML(&page, storyReport(t)); err != nil {
-		t.Fatal(err)
+	one, other := small(), small()
+	one.Collection, other.Collection = "shop.orders", strings.Repeat("shop.customers", 8)
+	one.Sources[0].Name = "/srv/backups/" + strings.Repeat("mongodump-2026-11-20/", 6)
+	one.Findings[0].Examples[0].Position.Source = one.Sources[0].Name
+	for name, r := range map[string]*census.Report{
+		"story":       storyReport(t),
+		"one":         small(),
+		"collections": {Field: "_id", Sources: one.Sources, Others: one.Others, Collections: []*census.Report{one, other}},
+	} {
+		var page strings.Builder
+		if err := report.WriteHTML(&page, r); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "census.html")
+		if err := os.WriteFile(file, []byte(page.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		fits(t, name, (&url.URL{Scheme: "file", Path: file}).String())
 	}
-	file := filepath.Join(t.TempDir(), "census.html")
-	if err := os.WriteFile(file, []byte(page.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+}
+
+// fits opens a page as wide as a phone and as a desk, light and dark.
+func fits(t *testing.T, name, page string) {
+	t.Helper()
 	ctx := testenv.Chromium(t)
 	for _, width := range []int64{360, 1100} {
 		for _, scheme := range []string{"light", "dark"} {
@@ -53,12 +70,11 @@ func TestPageFits(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 740), chromedp.Navigate((&url.URL{Scheme: "file", Path: file}).String())); err != nil {
+			if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 740), chromedp.Navigate(page)); err != nil {
 				t.Fatal(err)
 			}
-			got, err := chromedp.Run(ctx, chromedp.Evaluate[string](crowded))
-			if err != nil || got != "" {
-				t.Errorf("%d pixels, %s: %s, %v", width, scheme, got, err)
+			if got, err := chromedp.Run(ctx, chromedp.Evaluate[string](crowded)); err != nil || got != "" {
+				t.Errorf("%s, %d pixels, %s: %s, %v", name, width, scheme, got, err)
 			}
 		}
 	}
