@@ -23,10 +23,10 @@ func main() {
 	out := page.Output()
 	rounds := flag.Int("rounds", 11, "rounds")
 	turn := flag.Duration("turn", 100*time.Millisecond, "length of one library's turn")
-	only := flag.Bool("annotate", false, "print only the table of oid annotate")
+	only := flag.String("only", "", "print only the table of oid annotate or of oid verify")
 	flag.Parse()
-	if *only {
-		table, err := annotateTable(min(*rounds, 5))
+	if *only != "" {
+		table, err := commands[*only](min(*rounds, 5))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -44,15 +44,20 @@ func main() {
 		}
 		fmt.Fprintf(os.Stderr, "%s done\n", o.name)
 	}
-	annotate, err := annotateTable(min(*rounds, 5))
-	if err != nil {
-		log.Fatal(err)
+	for _, name := range []string{"annotate", "verify"} {
+		table, err := commands[name](min(*rounds, 5))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Fprintf(&body, "\n%s", table)
 	}
-	fmt.Fprintf(&body, "\n%s", annotate)
 	if err := page.Write(*out, "Ids", "go run ./ids", body.String()); err != nil {
 		log.Fatal(err)
 	}
 }
+
+// commands are the tables of commands of oid.
+var commands = map[string]func(rounds int) (string, error){"annotate": annotateTable, "verify": verifyTable}
 
 // table measures one operation of all libraries and returns the Markdown.
 func table(o operation, workers, rounds int, turn time.Duration) string {
