@@ -127,7 +127,7 @@ func newVerifyCommand(std streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.Int64Var(&o.ids, "ids", 0, "`NUMBER` of ids of each process (default 1000000; 200000 with a clock that moves, 10000 with --fork)")
+	f.Int64Var(&o.ids, "ids", 0, "`NUMBER` of ids of each process (default 1000000; 50000 with a clock that moves, 10000 with --fork)")
 	f.IntVar(&o.copies, "copies", 2, "processes that run COMMAND at once")
 	f.StringVar(&clock, "clock", "", "what the clock of COMMAND does: "+clocks.names())
 	f.BoolVar(&fork, "fork", false, "judge what a fork does to the generator")
@@ -166,7 +166,7 @@ func (o *verifyOptions) complete(given bool) error {
 	case o.test == "fork":
 		o.ids = 10_000
 	case moves:
-		o.ids = 200_000
+		o.ids = 50_000
 	default:
 		o.ids = 1_000_000
 	}

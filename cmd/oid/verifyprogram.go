@@ -70,8 +70,8 @@ func (p *program) kill() { killGroup(p.cmd) }
 
 // end ends the command and returns when it has ended.
 func (p *program) end() {
+	p.kill() // before the pipe is closed, about which it would complain
 	p.out.Close()
-	p.kill()
 	<-p.waited
 	p.unkill()
 }

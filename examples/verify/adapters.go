@@ -21,6 +21,8 @@ type adapter struct {
 	json              bool                               // it has decode-json
 }
 
+func (a adapter) name() string { return a.language + " " + a.library }
+
 const (
 	noForkInGo = "Go programs do not fork"
 	goAsks     = "programs in Go ask the system for the time without the C library"
@@ -36,9 +38,12 @@ var adapters = []adapter{
 	ofGo("mgo", goAsks, "github.com/globalsign/mgo"),
 	ofGo("xid", goAsks, "github.com/rs/xid"),
 	{
-		language: "Python", library: "pymongo", source: "pymongo.py", install: "apt-get install python3-pymongo",
-		versionOf: []string{"/usr/bin/python3", "-c", "import pymongo; print(pymongo.version)"},
-		build:     script("/usr/bin/python3", "pymongo.py"),
+		language: "C", library: "libbson", source: "libbson.c", install: "apt-get install gcc libbson-dev pkg-config",
+		versionOf: []string{"pkg-config", "--modversion", "libbson-1.0"},
+		build: func(dir string) ([]string, error) {
+			program := filepath.Join(dir, "libbson")
+			return []string{program}, run("sh", "-c", "gcc -O2 -o "+program+" adapters/libbson.c $(pkg-config --cflags --libs libbson-1.0)")
+		},
 	},
 	ofNode("bson"),
 	ofNode("bson-objectid"),
@@ -49,29 +54,26 @@ var adapters = []adapter{
 		noClock: "PHP loads its extensions so that libfaketime does not reach them",
 	},
 	{
-		language: "Ruby", library: "bson", source: "bson.rb", install: "apt-get install ruby-bson",
-		versionOf: []string{"ruby", "-e", "require 'bson'; puts BSON::VERSION"}, build: script("ruby", "bson.rb"),
-	},
-	{
-		language: "Perl", library: "BSON", source: "bson.pl", install: "apt-get install libbson-perl",
-		versionOf: []string{"perl", "-MBSON", "-e", "print BSON->VERSION"}, build: script("perl", "bson.pl"),
-	},
-	{
-		language: "C", library: "libbson", source: "libbson.c", install: "apt-get install gcc libbson-dev pkg-config",
-		versionOf: []string{"pkg-config", "--modversion", "libbson-1.0"},
-		build: func(dir string) ([]string, error) {
-			program := filepath.Join(dir, "libbson")
-			return []string{program}, run("sh", "-c", "gcc -O2 -o "+program+" adapters/libbson.c $(pkg-config --cflags --libs libbson-1.0)")
-		},
-	},
-	{
 		language: "Java", library: "mongo-java-driver", source: "MongoDriver.java", install: "apt-get install default-jdk-headless libmongodb-java",
 		versionOf: []string{"sh", "-c", "dpkg-query -f '${Version}' -W libmongodb-java | sed 's/-.*//'"},
 		build: func(dir string) ([]string, error) {
 			const jar = "/usr/share/java/mongo-java-driver.jar"
 			return []string{"java", "-cp", dir + ":" + jar, "MongoDriver"}, run("javac", "-cp", jar, "-d", dir, "adapters/MongoDriver.java")
 		},
-		noFork: "Java programs do not fork",
+		noClock: "the virtual machine of Java stalls under libfaketime", noFork: "Java programs do not fork",
+	},
+	{
+		language: "Ruby", library: "bson", source: "bson.rb", install: "apt-get install ruby-bson",
+		versionOf: []string{"ruby", "-e", "require 'bson'; puts BSON::VERSION"}, build: script("ruby", "bson.rb"),
+	},
+	{
+		language: "Python", library: "pymongo", source: "pymongo.py", install: "apt-get install python3-pymongo",
+		versionOf: []string{"/usr/bin/python3", "-c", "import pymongo; print(pymongo.version)"},
+		build:     script("/usr/bin/python3", "pymongo.py"),
+	},
+	{
+		language: "Perl", library: "BSON", source: "bson.pl", install: "apt-get install libbson-perl",
+		versionOf: []string{"perl", "-MBSON", "-e", "print BSON->VERSION"}, build: script("perl", "bson.pl"),
 	},
 }
 

@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -14,12 +15,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/oidkit/oid/server/wire"
 )
+
+// notRun is why there is no result of a test that was left out, and never run before.
+const notRun = "not run"
 
 // fullSecond is more ids than a counter has values.
 const fullSecond = 1<<24 + 1_000_000
@@ -54,85 +59,137 @@ func tests(full int) []test {
 
 // row is the judgement on one library.
 type row struct {
-	adapter
-	version string
-	missing error // why it could not be built
-	results []result
+	adapter adapter
+	Name    string
+	Version string
+	Missing string `json:",omitempty"` // why it could not be built
+	Command []string
+	Results []result
 }
 
 // result is the judgement of one test, or why there is none.
 type result struct {
-	test    test
-	not     string
-	failed  string
-	judged  wire.Verification
-	command []string
+	Test   string
+	Not    string `json:",omitempty"`
+	Failed string `json:",omitempty"`
+	Judged wire.Verification
 }
 
 func main() {
 	log.SetFlags(0)
 	out := flag.String("o", "", "write the page to this `FILE` (default standard output)")
-	only := flag.String("only", "", "run the libraries with this `WORD` in their name")
+	only := flag.String("only", "", "run the libraries whose names match this `PATTERN`; take the others from -results")
+	which := flag.String("test", "", "run the tests whose names match this `PATTERN`; take the others from -results")
+	oid := flag.String("oid", "", "use this `PROGRAM` (default: built from this tree)")
+	results := flag.String("results", "", "keep the results in this `FILE`")
 	full := flag.Int("full", fullSecond, "ids in the full second")
+	limit := flag.Duration("limit", 10*time.Minute, "longest time for one test")
 	flag.Parse()
+	libraries, err := regexp.Compile(*only)
+	if err != nil {
+		log.Fatal(err)
+	}
+	names, err := regexp.Compile(*which)
+	if err != nil {
+		log.Fatal(err)
+	}
+	kept := map[string]row{}
+	if text, err := os.ReadFile(*results); err == nil {
+		if err := json.Unmarshal(text, &kept); err != nil {
+			log.Fatal(err)
+		}
+	}
 	dir, err := os.MkdirTemp("", "oid-drivers")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	oid := filepath.Join(dir, "oid")
-	build := exec.Command("go", "build", "-o", oid, "./cmd/oid")
-	build.Dir, build.Stderr = "../..", os.Stderr
-	if err := build.Run(); err != nil {
-		log.Fatal(err)
-	}
-	var rows []row
-	for _, a := range adapters {
-		if strings.Contains(a.language+" "+a.library, *only) {
-			rows = append(rows, judge(oid, dir, a, tests(*full)))
+	if *oid == "" {
+		*oid = filepath.Join(dir, "oid")
+		build := exec.Command("go", "build", "-o", *oid, "./cmd/oid")
+		build.Dir, build.Stderr = "../..", os.Stderr
+		if err := build.Run(); err != nil {
+			log.Fatal(err)
 		}
 	}
-	page := write(rows)
+	for _, a := range adapters {
+		if !libraries.MatchString(a.name()) {
+			continue
+		}
+		kept[a.name()] = judge(*oid, dir, a, tests(*full), names, *limit, kept[a.name()].Results)
+		// After each library: the whole takes minutes.
+		text, err := json.MarshalIndent(kept, "", "\t")
+		if err != nil {
+			log.Fatal(err)
+		}
+		save(*results, string(text))
+		save(*out, page(kept))
+	}
 	if *out == "" {
-		fmt.Print(page)
-	} else if err := os.WriteFile(*out, []byte(page), 0o644); err != nil {
+		fmt.Print(page(kept))
+	}
+}
+
+// save writes a file, unless it has no name.
+func save(file, text string) {
+	if file == "" {
+		return
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// judge runs all tests on one library.
-func judge(oid, dir string, a adapter, tests []test) row {
-	r := row{adapter: a}
+// judge runs the tests with some names on one library. before are the
+// results of the others.
+func judge(oid, dir string, a adapter, tests []test, names *regexp.Regexp, limit time.Duration, before []result) row {
+	r := row{Name: a.name()}
 	command, err := a.build(dir)
 	if err != nil {
-		r.missing = err
+		r.Missing = err.Error()
 		return r
 	}
+	r.Command = shown(dir, command)
 	version, err := exec.Command(a.versionOf[0], a.versionOf[1:]...).Output()
 	if err != nil {
-		r.missing = fmt.Errorf("%s: %w", strings.Join(a.versionOf, " "), err)
+		r.Missing = fmt.Sprintf("%s: %v", strings.Join(a.versionOf, " "), err)
 		return r
 	}
-	r.version = strings.TrimSpace(string(version))
+	r.Version = strings.TrimSpace(string(version))
 	for _, t := range tests {
-		res := result{test: t, not: t.not(a), command: command}
-		if res.not == "" {
+		res := result{Test: t.name, Not: t.not(a)}
+		switch {
+		case res.Not != "":
+		case !names.MatchString(t.name):
+			res.Not = notRun
+			for _, r := range before {
+				if r.Test == t.name {
+					res = r
+				}
+			}
+		default:
 			began := time.Now()
-			res.judged, res.failed = verify(oid, t, command)
-			fmt.Fprintf(os.Stderr, "%s %s: %s in %.1f s\n", a.language, a.library, t.name, time.Since(began).Seconds())
+			res.Judged, res.Failed = verify(oid, t, command, limit)
+			fmt.Fprintf(os.Stderr, "%s: %s in %.1f s\n", a.name(), t.name, time.Since(began).Seconds())
 		}
-		r.results = append(r.results, res)
+		r.Results = append(r.Results, res)
 	}
 	return r
 }
 
 // verify runs oid verify once. failed is what it said if it has not judged.
-func verify(oid string, t test, command []string) (v wire.Verification, failed string) {
+func verify(oid string, t test, command []string, limit time.Duration) (v wire.Verification, failed string) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
 	args := slices.Concat([]string{"verify", "--json"}, t.flags, []string{"--"}, command)
-	cmd := exec.Command(oid, args...)
+	cmd := exec.CommandContext(ctx, oid, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends what it has started
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
+	if ctx.Err() != nil {
+		return v, fmt.Sprintf("not done within %v", limit)
+	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return v, err.Error()

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,30 +17,39 @@ What %[1]soid verify%[1]s says of the libraries that create ObjectIds. [Verify y
 generator](how-to/verify-a-generator.md) describes the tests; the adapters are in
 %[1]sexamples/verify/adapters%[1]s.
 
-Written by %[1]smake drivers%[1]s on %[2]s, on %[3]s. Each row can be run again:
-%[1]soid verify FLAGS -- ADAPTER%[1]s, with the flags at the head of a column and the adapter
-at the beginning of a row.
+Written by %[1]smake drivers%[1]s on %[2]s, on %[3]s.
+Each result can be had again with %[1]soid verify FLAGS -- ADAPTER%[1]s in the folder
+%[1]sexamples/verify%[1]s; flags and adapters are at the end of the page.
 
 `
 
 const foot = `
 "holds": no promise is broken. A name: that promise is broken, see below; what the first
 column names is not repeated. "-": not tested, see the notes. A full second: more than
-2^24 ids within a second of a clock that stands still.
+2^24 ids within a second of a clock that stands still. 2038, 2106: the seconds in which
+31 and 32 bits overflow. What happens when the counter overflows is shown by the full
+second alone.
 
 An order that breaks when the clock is set back, and a repeat beyond 2^24 ids in a
 second, follow from the layout that MongoDB's specification describes; a generator can do
 better, as the first row shows.
 `
 
-// write returns the page.
-func write(rows []row) string {
+// page returns the page with the results that are there, by the names of adapters.
+func page(results map[string]row) string {
+	var rows []row
+	for _, a := range adapters {
+		if r, ok := results[a.name()]; ok {
+			r.adapter = a
+			rows = append(rows, r)
+		}
+	}
 	var b, details, notes strings.Builder
 	fmt.Fprintf(&b, head, "`", time.Now().UTC().Format("2006-01-02"), system())
 	columns := tests(fullSecond)
 	b.WriteString("| library | version |")
 	for _, t := range columns {
-		fmt.Fprintf(&b, " %s%s |", t.name, flagsText(t))
+		fmt.Fprintf(&b, " %s |", t.name)
 	}
 	b.WriteString("\n|---|---|" + strings.Repeat("---|", len(columns)) + "\n")
 	reasons := map[string][]string{} // the libraries with each
@@ -55,23 +63,30 @@ func write(rows []row) string {
 		}
 	}
 	for _, r := range rows {
-		name := r.language + " " + r.library
-		if r.missing != nil {
-			note("not installed; "+r.install, name)
+		name := r.Name
+		if r.Missing != "" {
+			note("not installed; "+r.adapter.install, name)
 			continue
 		}
-		fmt.Fprintf(&b, "| %s | %s |", name, r.version)
+		fmt.Fprintf(&b, "| %s | %s |", name, r.Version)
 		var always []string
-		for i, x := range r.results {
+		for i, x := range r.Results {
 			switch {
-			case x.not != "":
-				note(x.not, name)
+			case x.Not == notRun:
+				note(x.Test+": "+x.Not, name)
 				b.WriteString(" - |")
-			case x.failed != "":
-				note(x.test.name+": "+x.failed, name)
+			case x.Not != "":
+				note(x.Not, name)
+				b.WriteString(" - |")
+			case x.Failed != "":
+				note(x.Test+": "+x.Failed, name)
 				b.WriteString(" - |")
 			default:
-				names := broken(x.judged, always)
+				known := always
+				if x.Test != "full second" {
+					known = append(slices.Clone(always), "counter-wrap") // elsewhere chance decides whether a counter overflows
+				}
+				names := broken(x.Judged, known)
 				if i == 0 {
 					always = names
 				}
@@ -84,17 +99,25 @@ func write(rows []row) string {
 	for _, reason := range order {
 		fmt.Fprintf(&notes, "- %s: %s.\n", strings.Join(reasons[reason], ", "), reason)
 	}
-	fmt.Fprintf(&notes, "- Beyond these no registry of packages for Python, Ruby, Perl, Java or Rust could be reached where this\n  page was written: their newer drivers are not here.\n")
+	fmt.Fprintf(&notes, "- Newer drivers for Python, Ruby, Perl and Java, and those of other languages, are not here:\n  the registries of their packages could not be reached where this page was written.\n")
 	b.WriteString(foot)
 	b.WriteString("\n## What is broken\n\n" + details.String())
 	b.WriteString("## Notes\n\n" + notes.String())
+	b.WriteString("\n## Flags\n\n| test | flags |\n|---|---|\n")
+	for _, t := range columns {
+		flags := "none"
+		if t.flags != nil {
+			flags = "`" + strings.Join(t.flags, " ") + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", t.name, flags)
+	}
 	b.WriteString("\n## Adapters\n\n| library | adapter | installed by |\n|---|---|---|\n")
 	for _, r := range rows {
 		command := "-"
-		if len(r.results) > 0 {
-			command = "`" + strings.Join(shown(r.results[0].command), " ") + "`"
+		if r.Command != nil {
+			command = "`" + strings.Join(r.Command, " ") + "`"
 		}
-		fmt.Fprintf(&b, "| %s %s | %s | `%s` |\n", r.language, r.library, command, r.install)
+		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", r.Name, command, r.adapter.install)
 	}
 	return b.String()
 }
@@ -122,8 +145,8 @@ func detail(name string, x result, names []string) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**, %s:\n\n", name, x.test.name)
-	for _, p := range x.judged.Promises {
+	fmt.Fprintf(&b, "**%s**, %s:\n\n", name, x.Test)
+	for _, p := range x.Judged.Promises {
 		if p.State == "broken" && slices.Contains(names, p.Promise) {
 			fmt.Fprintf(&b, "- %s: `%s`. %s\n", p.Promise, strings.ReplaceAll(p.Example, "`", "'"), p.Meaning)
 		}
@@ -132,26 +155,12 @@ func detail(name string, x result, names []string) string {
 	return b.String()
 }
 
-// shown returns a command without the folders of one run.
-func shown(command []string) []string {
-	command = slices.Clone(command)
-	for i, word := range command {
-		if at := strings.Index(word, "/oid-drivers"); at >= 0 {
-			_, rest, _ := strings.Cut(word, ":")
-			command[i] = filepath.Base(strings.SplitN(word, ":", 2)[0])
-			if rest != "" {
-				command[i] = ".:" + rest
-			}
-		}
+// shown returns a command without the folder of one run.
+func shown(dir string, command []string) (words []string) {
+	for _, word := range command {
+		words = append(words, strings.ReplaceAll(strings.ReplaceAll(word, dir+"/", "./"), dir, "."))
 	}
-	return command
-}
-
-func flagsText(t test) string {
-	if t.flags == nil {
-		return ""
-	}
-	return "<br>`" + strings.Join(t.flags, " ") + "`"
+	return words
 }
 
 // system describes the machine in a few words.

@@ -55,6 +55,31 @@ func TestFullSecond(t *testing.T) {
 	}
 }
 
+// A counter that leaves out its last value overflows all the same; one that falls from
+// elsewhere does not.
+func TestOverflowThatSkips(t *testing.T) {
+	const value = 0x0123456789 << 24
+	now := uint32(time.Now().Unix())
+	for _, c := range []struct {
+		before, after uint64
+		want          []Promise
+	}{
+		{counters - 2, 0, []Promise{CounterWrap, CounterStep}},
+		{counters - 1, 0, []Promise{CounterWrap}},
+		{counters - overflow, overflow - 1, []Promise{CounterWrap, CounterStep}},
+		{counters - overflow - 1, 0, []Promise{Order, CounterStep}},
+		{counters - 1, overflow, []Promise{Order, CounterStep}},
+	} {
+		got, _ := judge(t, Running, func(s *Stream) {
+			s.add(now, value|c.before)
+			s.add(now, value|c.after)
+		})
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%x then %x: broken %v, want %v", c.before, c.after, got, c.want)
+		}
+	}
+}
+
 // The generators of objectid keep all promises beyond 2^24 ids in a second, whatever
 // their layout; the last byte of the process value carries.
 func TestOwnGenerators(t *testing.T) {

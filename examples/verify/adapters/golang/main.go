@@ -75,8 +75,10 @@ var libraries = map[string]library{
 		},
 		func(b []byte) (string, error) {
 			var id mgo.ObjectId
-			err := json.Unmarshal(b, &id)
-			return id.Hex(), err
+			if err := json.Unmarshal(b, &id); err != nil || id != "" {
+				return id.Hex(), err
+			}
+			return objectid.ID{}.String(), nil // its zero id is an empty string
 		},
 	},
 	"xid": {func() string { return objectid.ID(xid.New()).String() }, nil, nil}, // its texts are others
