@@ -101,10 +101,14 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 	return n, err
 }
 
+// pruneBatch is how many records are pruned together. Their keys are in no order, so
+// that the more there are, the more of them share a page of the database.
+const pruneBatch = 10_000
+
 // pruneRecords deletes the records of the processes that ended before a time, many
 // with each call of the store. It reads the next ones while it deletes some.
 func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64, err error) {
-	batch, err := r.readOld(ctx, store.Query{Range: endedRange(time.Time{}, before), Limit: maxBatch}, before)
+	batch, err := r.readOld(ctx, store.Query{Range: endedRange(time.Time{}, before), Limit: pruneBatch}, before)
 	for err == nil && len(batch.entries) > 0 {
 		var next oldRecords
 		var failed error

@@ -83,8 +83,11 @@ func (r *Registry) Find(ctx context.Context, g gpid.GPID) iter.Seq2[Status, erro
 }
 
 // maxLater bounds the number of later runs at an address among which the successor
-// of a run is looked for.
-const maxLater = 100
+// of a run is looked for. It is nearly always one of the first.
+const (
+	firstLater = 3
+	maxLater   = 100
+)
 
 // list judges each process of an address by those that come after it.
 func (r *Registry) list(ctx context.Context, keys store.Range) iter.Seq2[Status, error] {
@@ -124,12 +127,18 @@ func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
 		}
 		later := addrRange(p.GPID.Addr())
 		later.From = key(processKey(p.GPID, p.Block) + "\x00")
-		for q, err := range read[record](ctx, r.store, processes, store.Query{Range: later, Limit: maxLater}) {
-			if err != nil {
-				return nil, err
+		for _, limit := range []int{firstLater, maxLater} {
+			n := 0
+			for q, err := range read[record](ctx, r.store, processes, store.Query{Range: later, Limit: limit}) {
+				if err != nil {
+					return nil, err
+				}
+				if n++; successor(p, []*Process{&q.Process}) != nil {
+					return &q.Process, nil
+				}
 			}
-			if next := successor(p, []*Process{&q.Process}); next != nil {
-				return next, nil
+			if n < limit {
+				break
 			}
 		}
 		return nil, nil

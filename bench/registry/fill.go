@@ -65,6 +65,8 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 			p.End = nil // killed
 		}
 		p.Kernel.Ticks++ // of another run
+		p.Registered = time.Duration(i+1) * time.Minute
+		p.Last.Monotonic = p.Registered + time.Minute
 		if i%10 == 9 {
 			p.End, p.Remote, p.Kernel.Boot, p.Last.Time = nil, true, "", time.Now().UTC()
 		}
