@@ -6,10 +6,23 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/oidkit/oid/server"
 )
+
+// othersMay returns the permissions that the file at path may not give: those of its group
+// and of others. A credential that systemd has put into its folder for this service may be
+// readable by its group: an access control list, which systemd sets for the service's user,
+// shows as that.
+func othersMay(path string) fs.FileMode {
+	folder := os.Getenv("CREDENTIALS_DIRECTORY")
+	if folder != "" && filepath.Dir(path) == filepath.Clean(folder) {
+		return 0o037
+	}
+	return 0o077
+}
 
 // readTokens reads the tokens from a file that only its owner may read: a token alone,
 // or a line "NAME all|read TOKEN" for each.
@@ -18,7 +31,7 @@ func readTokens(path string) ([]server.Token, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the token: %w", err)
 	}
-	if info.Mode().Perm()&0o077 != 0 && info.Mode()&fs.ModeType == 0 && os.PathSeparator == '/' {
+	if info.Mode().Perm()&othersMay(path) != 0 && info.Mode()&fs.ModeType == 0 && os.PathSeparator == '/' {
 		return nil, fmt.Errorf("read the token: %s can be read by others; chmod 600 it", path)
 	}
 	data, err := os.ReadFile(path)
