@@ -100,3 +100,28 @@ func TestNumbersOfARepeat(t *testing.T) {
 		t.Errorf("common %v, want %v", got, want)
 	}
 }
+
+// A full counter may carry into the last byte of the process value, until the next
+// second.
+func TestCarry(t *testing.T) {
+	const value, now = uint64(0x0123456789), 1_800_000_000
+	for _, c := range []struct {
+		next uint64
+		want []Promise
+	}{
+		{value<<24 | 1, nil},
+		{(value+1)<<24 | 1, nil},
+		{value<<24 | 5, []Promise{ProcessValue}},
+		{(value+0x100)<<24 | 1, []Promise{ProcessValue}},
+	} {
+		got, _ := judge(t, Frozen, func(s *Stream) {
+			s.clock.moments = []int64{now}
+			s.add(now, value<<24|0xFFFFFF)
+			s.add(now, (value+1)<<24)
+			s.add(now+1, c.next)
+		})
+		if !slices.Equal(got, c.want) {
+			t.Errorf("then %x: broken %v, want %v", c.next, got, c.want)
+		}
+	}
+}
