@@ -90,6 +90,16 @@ func TestIdleDuringAnOutage(t *testing.T) {
 		if tr := trace(t, r, idOf(t, p.Block)); tr.Verdict != registry.Conflict {
 			t.Errorf("created after a heartbeat had to follow: %s (%s), want conflict", tr.Verdict, tr.Reason)
 		}
+		after := idOf(t, p.Block)
+		if done, err := r.Prune(t.Context(), &registry.PruneOptions{Records: time.Minute}); err != nil || done.Records != 1 {
+			t.Fatalf("Prune = %+v, %v", done, err)
+		}
+		if tr := trace(t, r, during); tr.Verdict != registry.Known || tr.Certain {
+			t.Errorf("created meanwhile, and pruned: %s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
+		}
+		if tr := trace(t, r, after); tr.Verdict != registry.Conflict {
+			t.Errorf("created after a heartbeat had to follow, and pruned: %s (%s), want conflict", tr.Verdict, tr.Reason)
+		}
 		s.Close()
 	})
 }

@@ -304,6 +304,8 @@ func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded b
 	s, err = r.judge(h.Pruned, func() (*Process, error) { return nil, nil })
 	if s.State.mayLive() {
 		s.State, s.Presumed, s.Reason = Dead, true, "presumed: its record was pruned"
+		age := wall(r.options.Now).Sub(s.Last.Time)
+		s.unheard = r.outages.unheard(h.Pruned, time.Now().Add(-max(age, 0)))
 	}
 	return s, true, err
 }
