@@ -82,6 +82,7 @@ func (s *Server) frame(title, current string, session bool, contents g.Node) g.N
 			h.Link(h.Rel("stylesheet"), h.Href(assetURL("page.css"))),
 			h.Link(h.Rel("icon"), h.Href(assetURL("icon.svg")), h.Type("image/svg+xml")),
 			h.Script(h.Src(assetURL("page.js")), h.Defer()),
+			h.Script(h.Src(assetURL("live.js")), h.Defer()),
 		),
 		h.Body(
 			h.A(h.Class("skip"), h.Href("#main"), g.Text("Skip to the content")),
