@@ -209,3 +209,38 @@ func TestRates(t *testing.T) {
 		t.Errorf("the hour of the import has %v ids, %v without it", with, without)
 	}
 }
+
+// TestThresholdsOfChanges holds how long after its last id a process may have ended, and
+// before its first one begun, and how many ids a deletion takes at least.
+func TestThresholdsOfChanges(t *testing.T) {
+	for _, test := range []struct {
+		pause uint32
+		life  life // from its start
+		want  string
+	}{
+		{2 * (30 + 4*36), life{0, 36_000, 1000}, "deployment 605-605 3 likely"},
+		{2*(30+4*36) + 1, life{0, 36_000, 1000}, ""},
+		{2*6*secondsPerHour + 30, life{0, 360_000, 9}, "deployment 6720-6720 3 likely"},
+		{2*6*secondsPerHour + 31, life{0, 360_000, 9}, ""},
+	} {
+		h := newHistory(secondRange{monday, monday + 2*test.life.last + test.pause})
+		for range 3 {
+			h.live(life{monday, monday + test.life.last, test.life.ids})
+			again := monday + test.life.last + test.pause
+			h.live(life{again, again + test.life.last, test.life.ids})
+		}
+		if got := h.describe(h.deployments()); got != test.want {
+			t.Errorf("%d seconds: %s, want %s", test.pause, got, test.want)
+		}
+	}
+	for created, want := range map[int64]bool{166: false, 167: true} {
+		h := steady(10, 0)
+		for d := range 70 {
+			h.minutes[d*24*60] = 300
+		}
+		h.minutes[35*24*60], h.gaps[35*24] = int32(created/2), created-created/2
+		if got := len(h.deletions()) > 0; got != want {
+			t.Errorf("%d ids of a day, half of them missing: a deletion is found: %v", created, got)
+		}
+	}
+}
