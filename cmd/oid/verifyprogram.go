@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -95,4 +96,16 @@ func (p *program) failed() bool {
 	case <-time.After(5 * time.Second):
 		return false
 	}
+}
+
+// sharedWriter is a writer for several goroutines.
+type sharedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (s *sharedWriter) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(b)
 }

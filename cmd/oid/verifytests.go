@@ -30,6 +30,9 @@ func (o *verifyOptions) judgeCopies(ctx context.Context, std streams) ([]verify.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	bar := newBar(std, o.quiet, "verifying", "ids", o.ids*int64(o.copies), false)
+	if _, isFile := std.err.(*os.File); !isFile { // several goroutines copy to it then
+		std.err = &sharedWriter{w: std.err}
+	}
 	streams := make([]*verify.Stream, o.copies)
 	done := make(chan error)
 	for i := range streams {
