@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -96,6 +97,7 @@ func judgeSlowly(ids []objectid.ID) (v slowVerdict) {
 // TestAgainstASlowJudge compares the verdicts on faults that both understand, and on
 // processes without a fault.
 func TestAgainstASlowJudge(t *testing.T) {
+	testenv.WithoutRace(t)
 	agree, all := 0, 0
 	for seed := range simulations() / 4 {
 		fault := -1
