@@ -3,6 +3,7 @@ package lock_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,8 +79,11 @@ func TestLeaseEndsAtItsDeadlineThoughAnAnswerComesLater(t *testing.T) {
 func TestLeaseIsTriedAgainAfterErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
+		var mu sync.Mutex // a renewal may end while the test looks
 		var tries []time.Duration
 		lease := begin(&keeper{keep: func() (time.Time, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			tries = append(tries, time.Since(began))
 			if len(tries) < 3 {
 				return time.Time{}, errors.New("connection refused")
@@ -91,6 +95,8 @@ func TestLeaseIsTriedAgainAfterErrors(t *testing.T) {
 			t.Errorf("Check: %v", err)
 		}
 		want := []time.Duration{ttl / 3, ttl / 2, 2 * ttl / 3, ttl} // the third succeeded
+		mu.Lock()
+		defer mu.Unlock()
 		if len(tries) < 3 || tries[0] != want[0] || tries[1] != want[1] || tries[2] != want[2] {
 			t.Errorf("renewals after %v, want %v", tries, want)
 		}

@@ -103,7 +103,7 @@ func TestRangeOverAPI(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	r := serve(t, server.Options{Now: func() time.Time { return now }})
 	got := decode[wire.Range](t, r.get(t, "/v1/range?since=1h&to=now&column=order_id"), 200)
-	if got.From.ID != objectid.At(now.Add(-time.Hour)) || got.To.ID != objectid.At(now) || len(got.Queries) != 7 {
+	if got.From.ID != objectid.At(now.Add(-time.Hour)) || got.To.ID != objectid.At(now) || len(got.Queries) != 10 {
 		t.Errorf("%+v", got)
 	}
 	if sql := got.Queries[3].Text; sql != fmt.Sprintf("order_id >= X'%v' AND order_id < X'%v'", got.From.ID, got.To.ID) {

@@ -110,6 +110,9 @@ func eval[T any](b *tab, expression string) T {
 		expression = strings.ReplaceAll(expression, "location.pathname", "location.pathname.slice(4)")
 	}
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	for err != nil && strings.Contains(err.Error(), "Inspected target navigated") { // to the page that is meant
+		v, err = chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	}
 	if err != nil {
 		b.t.Fatalf("%s: %v", expression, err)
 	}

@@ -302,7 +302,7 @@ func TestLockOfAKilledOidIsFreedAtOnce(t *testing.T) {
 		}
 		return nil
 	})
-	time.Sleep(100 * time.Millisecond) // the record of the group is written beside the command
+	awaitGroup(t, server.URL())
 	h.signal(syscall.SIGKILL)
 	h.code()
 	time.Sleep(300 * time.Millisecond)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/redislock"
 )
 
 func TestLockLine(t *testing.T) {
@@ -47,9 +48,11 @@ func TestLockLine(t *testing.T) {
 // oid was killed, and its command with it: the lock is held for the rest of its TTL,
 // and the status says that nobody is there.
 func TestLockStatusOfAKilledOid(t *testing.T) {
-	where := []string{"--locks", testenv.Redis(t).URL()}
+	url := testenv.Redis(t).URL()
+	where := []string{"--locks", url}
 	h := startLock(t, nil, append([]string{"job", "--ttl", "10m"}, append(where, "--", "sh", "-c", "echo held; exec sleep 1000")...)...)
 	h.line()
+	awaitGroup(t, url)
 	_ = h.cmd.Process.Kill()
 	h.code()
 	for flag, want := range map[string]string{"": ", ended: oid lock job --", "--json": `"state":"ended"`} {
@@ -69,4 +72,22 @@ func TestLockStatusOfAKilledOid(t *testing.T) {
 			return nil
 		})
 	}
+}
+
+// awaitGroup waits until the lock "job" in Redis names the group of its command, which is
+// recorded while the command begins. Without it nobody can tell whether it has ended.
+func awaitGroup(t *testing.T, url string) {
+	t.Helper()
+	l, err := redislock.Open(t.Context(), url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	testenv.Await(t, "the group of the command", func() error {
+		s, err := l.Status(t.Context(), "job")
+		if err == nil && s.Holder.Group <= 0 {
+			err = fmt.Errorf("group %d", s.Holder.Group)
+		}
+		return err
+	})
 }

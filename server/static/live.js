@@ -6,7 +6,7 @@
 let upToDate = new Date();
 function stale(why = '') {
   if (!why) upToDate = new Date();
-  trouble(why && 'Not updated since ' + upToDate.toLocaleTimeString() + '. ' + why);
+  trouble(why && 'Not updated since ' + upToDate.toLocaleTimeString() + '. ' + why, 'live');
 }
 
 // Views with data-refresh are loaded again when something of what they show changes,

@@ -139,10 +139,11 @@ function take(html) {
   return true;
 }
 
-// trouble shows what failed and what to do, above the result; without a text it is over.
-function trouble(text = '') {
+// trouble shows what failed and what to do, above the result. Without a text it is over,
+// if the same part of the page had shown it.
+function trouble(text = '', part = 'form') {
   let e = $('#trouble');
-  if (!e && !text) return;
+  if (!text && e?.dataset.part !== part) return;
   if (!e) {
     e = document.createElement('p');
     e.id = 'trouble';
@@ -151,6 +152,7 @@ function trouble(text = '') {
     const result = $('#result');
     if (result) result.before(e); else $('main').append(e);
   }
+  e.dataset.part = part;
   e.textContent = text;
   e.hidden = !text;
 }
