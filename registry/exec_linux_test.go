@@ -66,12 +66,19 @@ func TestExecEndsARun(t *testing.T) {
 func TestExecEndsAnAdoptedProcess(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	cmd := exec.Command("sh", "-c", "read line; exec sleep 600")
+	cmd := exec.Command("sh", "-c", "echo running; read line; exec sleep 600")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stdout.Read(make([]byte, 1)); err != nil { // Start does not wait for the end of its exec
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -222,7 +222,10 @@ func (c *recorder) putLiving(ctx context.Context) error {
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrDuplicate) {
 		// Either the reply to an earlier attempt was lost, or another one wrote.
 		var l *living
-		if c.stored, l, err = c.registry.living(ctx, c.livingKey()); err == nil && !slices.Contains(c.tried, l.write) {
+		switch c.stored, l, err = c.registry.living(ctx, c.livingKey()); {
+		case errors.Is(err, store.ErrNotFound):
+			err = c.livingDeleted()
+		case err == nil && !slices.Contains(c.tried, l.write):
 			err = errForeign
 		}
 		if err == nil {
@@ -233,6 +236,16 @@ func (c *recorder) putLiving(ctx context.Context) error {
 		return fmt.Errorf("registry: store heartbeat of %v: %w", c.process().GPID, err)
 	}
 	c.tried, c.agreed = nil, c.process().Last.Time
+	return nil
+}
+
+// livingDeleted has the living record stored anew after it was deleted. The error is
+// errForeign for a remote process: another Registry may have recorded its end.
+func (c *recorder) livingDeleted() error {
+	c.stored, c.changed = nil, true // the record may say so
+	if c.process().Remote {
+		return errForeign
+	}
 	return nil
 }
 
@@ -250,9 +263,8 @@ func (c *recorder) writeLiving(ctx context.Context) error {
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		c.stored, c.changed = nil, true // it was deleted, and the record may say so
-		if p.Remote {                   // another Registry may have recorded the end
-			return errForeign
+		if err := c.livingDeleted(); err != nil {
+			return err
 		}
 	}
 	if _, err := c.registry.store.Insert(ctx, livingRecords, doc); err != nil {
