@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"sync"
@@ -15,11 +16,20 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-// sleeper starts a process that makes no ids and knows nothing of registries.
+// sleeper starts a process that runs, makes no ids and knows nothing of registries.
 func sleeper(t *testing.T) (pid int, kill func()) {
 	t.Helper()
-	cmd := exec.Command("sleep", "600")
-	if err := cmd.Start(); err != nil {
+	cmd := exec.Command("cat")
+	stdin, inErr := cmd.StdinPipe()
+	stdout, outErr := cmd.StdoutPipe()
+	if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	// Start does not wait for the end of its exec, which ends an adopted process.
+	if _, err := io.WriteString(stdin, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stdout.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
 	done := false
@@ -48,7 +58,7 @@ func TestAdoptFollowsTheProcess(t *testing.T) {
 		t.Error("an adopted process has a generator")
 	}
 	p := m.Process()
-	if kernel, err := gpid.Of(pid); err != nil || p.Kernel != kernel || p.GPID.PID() != pid || p.Name != "sleep" {
+	if kernel, err := gpid.Of(pid); err != nil || p.Kernel != kernel || p.GPID.PID() != pid || p.Name != "cat" {
 		t.Errorf("process = %+v, %v, want %+v", p, err, kernel)
 	}
 	eventually(t, "three samples", func() bool { return m.Process().Last.Count >= 3 })
