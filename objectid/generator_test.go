@@ -330,7 +330,8 @@ func TestOptionsRefused(t *testing.T) {
 }
 
 // withoutRace skips a test that makes millions of ids and in which no goroutines share
-// a generator. "make test" runs it without the race detector.
+// a generator. "make test" runs it without the race detector. Other packages have this
+// from testenv; the tests here import the standard library alone.
 func withoutRace(t *testing.T) {
 	t.Helper()
 	if underRace {

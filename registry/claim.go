@@ -115,19 +115,17 @@ func (c *recorder) claimAgain(ctx context.Context) error {
 	return c.store(ctx)
 }
 
-// deleteLeft deletes what is stored of the process under the block that it left.
+// deleteLeft deletes what is stored of the process under blocks that it gave up.
 func (c *recorder) deleteLeft(ctx context.Context) error {
-	if c.left == nil {
-		return nil
+	for ; len(c.left) > 0; c.left = c.left[1:] {
+		err := c.registry.store.Delete(ctx, livingRecords, key(c.left[0].living))
+		if err == nil || errors.Is(err, store.ErrNotFound) {
+			err = c.registry.store.Delete(ctx, processes, key(c.left[0].record))
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("registry: delete record of %v: %w", c.process().GPID, err)
+		}
 	}
-	err := c.registry.store.Delete(ctx, livingRecords, key(c.left.living))
-	if err == nil || errors.Is(err, store.ErrNotFound) {
-		err = c.registry.store.Delete(ctx, processes, key(c.left.record))
-	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("registry: delete record of %v: %w", c.process().GPID, err)
-	}
-	c.left = nil
 	return nil
 }
 
@@ -196,7 +194,7 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 		block, err = claimAny(ctx, c.registry.store, c.registry.random, h, p.GPID)
 		if err == nil {
 			if c.registered {
-				c.left, c.stored = &leftBlock{livingKey(p.Block, p.Member), processKey(p.GPID, p.Block)}, nil
+				c.left, c.stored = append(c.left, leftBlock{livingKey(p.Block, p.Member), processKey(p.GPID, p.Block)}), nil
 			}
 			if p.Value == "" { // claimAny has looked for others that have the value
 				c.unchecked = 0

@@ -52,12 +52,12 @@ func (r *Registry) newMember(p Process, offline bool) *Member {
 // same ids. It is always the same one, unless the process was copied, see
 // [ErrCopied]. For an adopted process it is nil.
 //
-// Reseed of this generator, by the program or because the clock has jumped, changes
-// nothing by itself: there is no other block before the store has given one. It makes
-// the member send a heartbeat at once, by which each of two copies finds the other and
-// claims a block; from then on Generator returns another generator. Until that
-// heartbeat was stored, both copies create the same ids, and a program that keeps the
-// generator goes on to do so: programs that may be copied call Generator for each id.
+// Reseed of this generator, by the program or because the clock has jumped, does not
+// change its block, which only the store can give. It makes the member send a heartbeat
+// at once, by which each of two copies finds the other and claims a block; from then on
+// Generator returns another generator. Until that heartbeat was stored, both copies
+// create the same ids, and a program that keeps the generator goes on to do so:
+// programs that may be copied call Generator for each id.
 func (m *Member) Generator() *objectid.Generator {
 	m.mu.Lock()
 	defer m.mu.Unlock()

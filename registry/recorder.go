@@ -26,7 +26,7 @@ type recorder struct {
 	registry   *Registry
 	clock      clock
 	stored     bson.Raw        // the living record as it was last known to be stored, or nil
-	left       *leftBlock      // what is to be deleted, or nil
+	left       []leftBlock     // what is to be deleted
 	tried      [][8]byte       // the writes since then whose outcome is not known
 	agreed     time.Time       // the last heartbeat in it when it was stored
 	registered bool            // everything was stored once
@@ -239,8 +239,9 @@ func (c *recorder) putLiving(ctx context.Context) error {
 	return nil
 }
 
-// livingDeleted has the living record stored anew after it was deleted. The error is
-// errForeign for a remote process: another Registry may have recorded its end.
+// livingDeleted notes that the living record was deleted, so that the next write inserts
+// it. The error is errForeign for a remote process: another Registry may have recorded
+// its end.
 func (c *recorder) livingDeleted() error {
 	c.stored, c.changed = nil, true // the record may say so
 	if c.process().Remote {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -22,7 +23,7 @@ func TestPlainPost(t *testing.T) {
 	r := serve(t, server.Options{})
 	curl, err := exec.LookPath("curl")
 	if err != nil {
-		t.Skip("no curl")
+		testenv.Missing(t, "curl (apt-get install curl)")
 	}
 	for _, args := range [][]string{{"-X", "POST"}, {"-X", "POST", "-H", "Content-Type: application/json"}, {"-X", "POST", "-H", "Accept: text/plain"}} {
 		out, err := exec.Command(curl, append(args, "-sS", r.url+"/v1/ids")...).CombinedOutput()

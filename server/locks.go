@@ -180,9 +180,6 @@ func (s *Server) lockPage(ctx context.Context, in *locksInput) (wire.Locks, erro
 		return 1
 	})
 	out := wire.Locks{Locks: all[from:]}
-	if in.After == "" {
-		out.Locks = all
-	}
 	if len(out.Locks) > in.Limit {
 		out.Locks = out.Locks[:in.Limit]
 		out.More, out.Next = true, out.Locks[in.Limit-1].Name

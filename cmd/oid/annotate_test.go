@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 const annotatedID = "507f1f77bcf86cd799439011"
@@ -108,7 +110,7 @@ func TestPager(t *testing.T) {
 	var out, stderr bytes.Buffer
 	p, err := startPager(streams{out: &out, err: &stderr})
 	if err != nil {
-		t.Skip(err) // no sed on this system
+		testenv.Missing(t, err.Error())
 	}
 	if _, err := io.WriteString(p, "xax\n"); err != nil {
 		t.Fatal(err)

@@ -139,7 +139,7 @@ func (f *locksFlag) engine(cmd *cobra.Command) (lockEngine, string, error) {
 }
 
 // opener returns a function that opens the place of the locks to look at them. It is nil
-// if none is asked for and there is no data folder for the default.
+// without a URL on a system that has no data folder for the default.
 func (f *locksFlag) opener(cmd *cobra.Command, std streams) (func(context.Context) (lock.Locker, error), error) {
 	e, url, err := f.engine(cmd)
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// notRun is why there is no result of a test that was left out, and never run before.
+// notRun is the reason that the page gives for a test without a result: -only left it
+// out, and no earlier run had it.
 const notRun = "not run"
 
 // fullSecond is more ids than a counter has values.

@@ -42,8 +42,8 @@ const (
 )
 
 // New returns a new id, which is greater than those that it returned before as long as
-// one server creates them. It waits for a request only if no id is left; the error is then that of
-// [Client.NewIDs], or of ctx.
+// one server creates them. It waits for a request only if no id is left; the error is
+// then that of [Client.NewIDs], or of ctx.
 func (s *IDs) New(ctx context.Context) (objectid.ID, error) {
 	for first := true; ; first = false {
 		s.mu.Lock()
