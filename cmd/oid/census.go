@@ -145,8 +145,8 @@ not in the other.
 	flags.StringVar(&f.by, "by", "auto", "step of the timeline: "+censusSteps.names())
 	flags.IntVar(&f.top, "top", 10, "list the `N` processes with the most ids; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
-	flags.StringVar(&f.html, "html", "", "write the report as a page to this `FILE`, or - for standard output, and nothing else")
-	flags.StringVar(&f.plot, "plot", "", "write the timeline as SVG to this `FILE`, or - for standard output, and nothing else")
+	flags.StringVar(&f.html, "html", "", "write the report as a page to this `FILE`, or - for standard output, instead of as text")
+	flags.StringVar(&f.plot, "plot", "", "write the timeline as SVG to this `FILE`, or - for standard output, instead of the text")
 	flags.StringVar(&f.saved, "save", "", "save the census to this `FILE`, which can be a SOURCE later, alone or beside others")
 	flags.StringVar(&f.memory, "memory", "", "use about this `SIZE` of memory, such as 2GB; ids beyond it go to a temporary file (default half of the machine's or the container's)")
 	flags.Int64Var(&f.options.MaxIDs, "max-ids", 0, "stop with an error at more than `N` ids; 0 for no limit")
@@ -198,11 +198,11 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 		}
 		f.options.Values = true // the saved census may be compared
 	}
-	if bool(f.asJSON) && f.html != "" {
-		return nil, usagef("--json does not go with --html")
-	}
-	if f.plot != "" && (bool(f.asJSON) || f.html != "") {
-		return nil, usagef("--plot does not go with --json or --html")
+	switch {
+	case bool(f.asJSON) && (f.html != "" || f.plot != ""):
+		return nil, usagef("--json does not go with --html or --plot")
+	case f.html == "-" && f.plot == "-":
+		return nil, usagef("--html - and --plot - both write to standard output: name a file for one of them")
 	}
 	for name, file := range map[string]string{"html": f.html, "plot": f.plot} {
 		if !cmd.Flags().Changed(name) {
@@ -267,16 +267,16 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 		return usageError{err}
 	case err != nil:
 		return err
-	case f.html != "":
+	case f.html != "", f.plot != "":
 		if r.IDs == 0 && r.Broken() {
 			return errReported // an empty report must not replace another
 		}
-		err = writeFile(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
-	case f.plot != "":
-		if r.IDs == 0 && r.Broken() {
-			return errReported
+		if f.html != "" {
+			err = writeFile(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
 		}
-		err = writeFile(std.out, f.plot, func(w io.Writer) error { return censusreport.WritePlot(w, r) })
+		if f.plot != "" {
+			err = errors.Join(err, writeFile(std.out, f.plot, func(w io.Writer) error { return censusreport.WritePlot(w, r) }))
+		}
 	default:
 		err = f.asJSON.emit(std.out, towire.Census(r), func(w io.Writer) error { return censusreport.WriteText(w, r, screenOf(w)) })
 	}

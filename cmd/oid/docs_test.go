@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -342,6 +344,41 @@ func TestMeasurementsAreReproducible(t *testing.T) {
 			if !strings.Contains(string(makefile), command) {
 				t.Errorf("%s is written by %q, which is not in the Makefile", file, command)
 			}
+		}
+	}
+}
+
+// The speeds in README.md are those that were measured, rounded.
+func TestReadmeTellsWhatWasMeasured(t *testing.T) {
+	docs := readDocuments(t)
+	readme := strings.Join(strings.Fields(docs["README.md"]), " ")
+	for _, c := range []struct {
+		claim, table, row string
+		atLeast           bool
+	}{
+		{"`New` takes X times as long as MongoDB's driver on one goroutine", "New, one goroutine", "mongo-driver", false},
+		{"on one goroutine and X times on two", "New, 2 goroutines", "mongo-driver", false},
+		{"`Fill` of 1,024 the factor is X.", "Fill of 1,024, for each id, one goroutine", "mongo-driver", false},
+		{"finds those of ten seconds X times as fast as a scan of a time field", "store on a SQLite file", "Find over everything", false},
+		{"over X times as fast as `bsondump`", "mongodump .bson", "bsondump", true},
+	} {
+		claim := regexp.MustCompile(strings.Replace(regexp.QuoteMeta(c.claim), "X", `([0-9.,]+)`, 1)).FindStringSubmatch(readme)
+		_, table, _ := strings.Cut(docs["docs/benchmarks.md"], "\n| "+c.table)
+		head, _, _ := strings.Cut(table, "\n")
+		_, row, found := strings.Cut(table, "\n| "+c.row)
+		row, _, _ = strings.Cut(row, "\n")
+		column := slices.Index(strings.Split(head, "|"), " ratio ")
+		if claim == nil || !found || column < 0 {
+			t.Errorf("%q is not in README.md, or its table not in docs/benchmarks.md", c.claim)
+			continue
+		}
+		told, err := strconv.ParseFloat(strings.ReplaceAll(claim[1], ",", ""), 64)
+		measured, err2 := strconv.ParseFloat(strings.TrimSpace(strings.Split(row, "|")[column]), 64)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		if off := measured / told; off < 0.8 && !c.atLeast || off > 1.25 && !c.atLeast || c.atLeast && off < 1 {
+			t.Errorf("README.md tells %q with %v, measured was %v", c.claim, told, measured)
 		}
 	}
 }
