@@ -152,6 +152,27 @@ func TestIDsAhead(t *testing.T) {
 	}
 }
 
+// slow makes requests take longer.
+type slow time.Duration
+
+func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
+	time.Sleep(time.Duration(s))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// The ids of a server that answers later than ids may be kept are young enough.
+func TestIDsOfASlowServer(t *testing.T) {
+	r := serve(t, server.Options{})
+	ids := &client.IDs{Client: &client.Client{URL: r.url, HTTP: &http.Client{Transport: slow(300 * time.Millisecond)}}, MaxAge: 200 * time.Millisecond}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for range 3 {
+		if _, err := ids.New(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A request that the server refuses for now is sent again after the time that the
 // server names, a few times; what is wrong is not.
 func TestClientTriesAgain(t *testing.T) {

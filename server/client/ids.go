@@ -17,8 +17,8 @@ type IDs struct {
 	// Most is how many ids one request fetches at most. The number follows how many are
 	// used. Default: 10,000.
 	Most int
-	// MaxAge is how old an id may be when New returns it: its creation time is when it
-	// was fetched. Older ids are dropped. Default: 1s.
+	// MaxAge is how long after its arrival New may return an id, whose creation time is
+	// when it was fetched. Older ids are dropped. Default: 1s.
 	MaxAge time.Duration
 
 	mu      sync.Mutex
@@ -30,10 +30,11 @@ type IDs struct {
 	failure error         // of the latest request
 }
 
-// batch is a number of ids, and when they were asked for.
+// batch is a number of ids, and when they came. Counted from the request, those of a
+// server that answers slowly would always be too old.
 type batch struct {
-	ids   []objectid.ID
-	asked time.Time
+	ids  []objectid.ID
+	came time.Time
 }
 
 const (
@@ -73,7 +74,7 @@ func (s *IDs) take() (id objectid.ID, ok bool) {
 		age = time.Second
 	}
 	for range 2 {
-		if len(s.ready.ids) > 0 && time.Since(s.ready.asked) <= age {
+		if len(s.ready.ids) > 0 && time.Since(s.ready.came) <= age {
 			id, s.ready.ids = s.ready.ids[0], s.ready.ids[1:]
 			if s.used++; len(s.ready.ids) <= s.size/4 && s.next.ids == nil {
 				s.start()
@@ -100,8 +101,9 @@ func (s *IDs) start() {
 	done, size := make(chan struct{}), s.size
 	s.fetch = done
 	go func() {
-		b := batch{ids: make([]objectid.ID, size), asked: time.Now()}
+		b := batch{ids: make([]objectid.ID, size)}
 		err := s.Client.NewIDs(context.Background(), b.ids) // it is shared, and http.Client limits its time
+		b.came = time.Now()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.fetch, s.failure = nil, err
