@@ -18,10 +18,14 @@ type byProcess struct {
 	of     []uint64             // process value of each list
 	slots  [4 * maxLists]uint16 // hash table: index in lists plus 1
 	rest   records
+	slab   *slab // for all lists
 	sorted bool
 }
 
-func newByProcess() *byProcess { return &byProcess{rest: records{shift: largeSegments}} }
+func newByProcess() *byProcess {
+	s := new(slab)
+	return &byProcess{rest: records{shift: largeSegments, slab: s}, slab: s}
+}
 
 func (b *byProcess) add(r record) { b.list(r.value()).add(r) }
 
@@ -41,7 +45,7 @@ func (b *byProcess) list(value uint64) *records {
 	if len(b.lists) == maxLists {
 		return &b.rest
 	}
-	l := &records{shift: smallSegments}
+	l := &records{shift: smallSegments, slab: b.slab}
 	b.lists = append(b.lists, l)
 	b.of = append(b.of, value)
 	b.slots[slot] = uint16(len(b.lists))

@@ -74,6 +74,7 @@ type records struct {
 	segments [][]record
 	shift    uint  // a segment has 1<<shift records
 	room     *room // for segments, or nil
+	slab     *slab // for segments after the first, or nil
 }
 
 const (
@@ -122,6 +123,8 @@ func (l *records) newSegment(n int) []record {
 	switch {
 	case l.room != nil:
 		return l.room.segment()
+	case n > 0 && l.slab != nil:
+		return l.slab.segment(1 << l.shift)
 	case n > 0:
 		return make([]record, 0, 1<<l.shift)
 	}

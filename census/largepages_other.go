@@ -1,0 +1,5 @@
+//go:build !linux
+
+package census
+
+func adviseLarge([]record) {}
