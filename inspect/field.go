@@ -1,5 +1,7 @@
 package inspect
 
+import "encoding/hex"
+
 // part describes a run of bits of an id.
 type part struct {
 	name   string
@@ -41,6 +43,9 @@ func bitsOf(id []byte, from, to int) (n uint64) {
 // hexOf returns the bits of id from one to another as hexadecimal digits; the first has
 // what is beyond a multiple of four.
 func hexOf(id []byte, from, to int) string {
+	if from%8 == 0 && to%8 == 0 {
+		return hex.EncodeToString(id[from/8 : to/8])
+	}
 	const digits = "0123456789abcdef"
 	out := make([]byte, (to-from+3)/4)
 	for i := range out {

@@ -23,10 +23,12 @@ func readObjectID(s string, o Options) (Report, bool) {
 	if err != nil {
 		return Report{}, false
 	}
-	report := Report{ID: id.String()}
-	for _, layout := range layoutsByLikelihood(id.Time(), o.Layout) {
+	layouts := layoutsByLikelihood(id.Time(), o.Layout)
+	report := Report{ID: id.String(), Readings: make([]Reading, 0, len(layouts))}
+	host := hostOf(id, o.Hosts)
+	for _, layout := range layouts {
 		r := Reading{Format: ObjectID, Variant: layout.String(), Fields: cut(id[:], layoutParts[layout]...)}
-		verdict, reason := judgeLayout(id, layout, o)
+		verdict, reason := judgeLayout(id, layout, host, o)
 		r.judge(id.Time(), era.First, o, verdict, reason)
 		if id.IsZero() {
 			r.Verdict, r.Reason = Bound, "all zeros: not an id"
@@ -60,10 +62,10 @@ func hostOf(id objectid.ID, hosts []string) string {
 	return ""
 }
 
-// judgeLayout returns how well the layout fits the id and its time.
-func judgeLayout(id objectid.ID, layout objectid.Layout, o Options) (Verdict, string) {
+// judgeLayout returns how well the layout fits the id and its time. host is that of
+// its machine bytes, see hostOf.
+func judgeLayout(id objectid.ID, layout objectid.Layout, host string, o Options) (Verdict, string) {
 	t := id.Time()
-	host := hostOf(id, o.Hosts)
 	switch {
 	case o.Layout != nil && layout == *o.Layout:
 		return Likely, "the given layout"
