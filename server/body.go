@@ -26,6 +26,9 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64, a
 		if len(body) == cap(body) {
 			// Memory is taken for what has arrived, not for what was announced.
 			more := max(firstPiece, int64(cap(body)))
+			if body == nil && r.ContentLength > 0 {
+				more = min(more, r.ContentLength)
+			}
 			if err := a.grow(r.Context(), more, s.patience()); err != nil {
 				return 0, err
 			}

@@ -16,7 +16,7 @@ type budget struct {
 	mu    sync.Mutex
 	total int64
 	taken int64
-	freed chan struct{} // closed when memory was given back
+	freed chan struct{} // closed when memory was given back; nil if nobody waits
 }
 
 // small is the size up to which a request is a small one.
@@ -26,7 +26,7 @@ const small = 512 << 10
 var errMemory = errors.New("the server has no memory left for this request; try again in a moment, or send less at once")
 
 func newBudget(total int64, makeRoom func()) *budget {
-	return &budget{large: total - total/4, total: total, makeRoom: makeRoom, freed: make(chan struct{})}
+	return &budget{large: total - total/4, total: total, makeRoom: makeRoom}
 }
 
 // inUse returns the bytes that are taken.
@@ -46,6 +46,9 @@ func (b *budget) try(n int64, isSmall bool) (ok bool, freed <-chan struct{}) {
 		bound = b.total
 	}
 	if b.taken+n > bound {
+		if b.freed == nil {
+			b.freed = make(chan struct{})
+		}
 		return false, b.freed
 	}
 	b.taken += n
@@ -56,8 +59,10 @@ func (b *budget) give(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.taken -= n
-	close(b.freed)
-	b.freed = make(chan struct{})
+	if b.freed != nil {
+		close(b.freed)
+		b.freed = nil
+	}
 }
 
 // allowance is the memory of one request. Its methods must not be called at the same

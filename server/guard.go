@@ -170,6 +170,9 @@ func (s *Server) guard(w *recorder, r *http.Request) {
 // wellFormed reports whether all of a query can be read. net/url would silently skip
 // the rest, and a range that lost its bound would cover everything.
 func wellFormed(query string) bool {
+	if query == "" {
+		return true
+	}
 	values, err := url.ParseQuery(query)
 	for key, all := range values {
 		for _, value := range append(all, key) {
