@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,46 +20,66 @@ import (
 
 // idForm is a way to send new ids.
 type idForm struct {
-	mediaType            string
-	open, between, close string
-	each                 int // bytes of one id
-	digits               int // where in these its digits begin, or -1
-	add                  func([]byte, objectid.ID) []byte
-}
-
-// size returns the length of n ids in bytes.
-func (f *idForm) size(n int) int64 {
-	return int64(len(f.open) + len(f.close) + n*f.each + max(n-1, 0)*len(f.between))
-}
-
-// sharedBytes are the bytes in front of the counter, which an id mostly shares with the
-// one before.
-const sharedBytes = objectid.Size - 3
-
-// addNext appends an id that differs from the last one in b in the counter only: it
-// copies that one and writes the digits of the counter.
-func (f *idForm) addNext(b []byte, id objectid.ID) []byte {
-	const digits = "0123456789abcdef"
-	b = append(b, f.between...)
-	b = append(b, b[len(b)-len(f.between)-f.each:len(b)-len(f.between)]...)
-	at := len(b) - f.each + f.digits + 2*sharedBytes
-	for i, c := range id[sharedBytes:] {
-		b[at+2*i], b[at+2*i+1] = digits[c>>4], digits[c&15]
-	}
-	return b
+	mediaType     string
+	open, close   string
+	digits        bool   // else the twelve bytes of each id
+	before, after string // the digits of each id
+	between       int    // bytes at the end of after that the last id does not have
 }
 
 // idForms are all forms. The first is sent to clients that accept any.
 var idForms = []*idForm{
-	{"application/json", `{"ids":[`, ",", "]}\n", 2 * (objectid.Size + 1), 1, func(b []byte, id objectid.ID) []byte {
-		b, _ = id.AppendText(append(b, '"'))
-		return append(b, '"')
-	}},
-	{"text/plain", "", "", "", 2*objectid.Size + 1, 0, func(b []byte, id objectid.ID) []byte {
-		b, _ = id.AppendText(b)
-		return append(b, '\n')
-	}},
-	{"application/octet-stream", "", "", "", objectid.Size, -1, func(b []byte, id objectid.ID) []byte { return append(b, id[:]...) }},
+	{"application/json", `{"ids":[`, "]}\n", true, `"`, `",`, 1},
+	{"text/plain", "", "", true, "", "\n", 0},
+	{"application/octet-stream", "", "", false, "", "", 0},
+}
+
+// each returns the length of one id in bytes.
+func (f *idForm) each() int {
+	if !f.digits {
+		return objectid.Size
+	}
+	return len(f.before) + 2*objectid.Size + len(f.after)
+}
+
+// size returns the length of n ids in bytes.
+func (f *idForm) size(n int) int64 {
+	return int64(len(f.open) + n*f.each() - f.between + len(f.close))
+}
+
+const (
+	sharedBytes = objectid.Size - 3 // in front of the counter, which an id mostly shares with the one before
+	unitSize    = 32                // bytes that can be copied at once, room for an id in any form
+)
+
+// appendTo appends ids to b.
+func (f *idForm) appendTo(b []byte, ids []objectid.ID) []byte {
+	if !f.digits {
+		for i := range ids {
+			b = append(b, ids[i][:]...)
+		}
+		return b
+	}
+	const digits = "0123456789abcdef"
+	each, counter := f.each(), len(f.before)+2*sharedBytes
+	end := len(b) + len(ids)*each
+	b = slices.Grow(b, len(ids)*each+unitSize)[:end+unitSize]
+	var unit [unitSize]byte // the last id with all of its digits
+	var shared [sharedBytes]byte
+	for i, id := range ids {
+		if head := [sharedBytes]byte(id[:]); i == 0 || head != shared {
+			shared = head
+			text, _ := id.AppendText(append(unit[:0], f.before...))
+			copy(unit[len(text):], f.after)
+		}
+		at := end - (len(ids)-i)*each
+		*(*[unitSize]byte)(b[at:]) = unit
+		rest := (*[2 * (objectid.Size - sharedBytes)]byte)(b[at+counter:])
+		for j, c := range [objectid.Size - sharedBytes]byte(id[sharedBytes:]) {
+			rest[2*j], rest[2*j+1] = digits[c>>4], digits[c&15]
+		}
+	}
+	return b[:end]
 }
 
 // accepted returns the form that an Accept header prefers, or nil.
@@ -152,16 +173,17 @@ func (s *Server) sendIDs(ctx context.Context, w http.ResponseWriter, f *idForm, 
 	h.Set("Cache-Control", "no-store")
 	p := idPieces.Get().(*idPiece)
 	defer idPieces.Put(p)
-	patience := s.options.Limits.Response
-	paced := &pacedWriter{w, http.NewResponseController(w), patience, time.Now().Add(patience + time.Duration(size/slowestReader)*time.Second)}
+	var out io.Writer = w // in one piece, for which the server's own deadline suffices
 	turn := func(do func()) error { do(); return nil }
 	if n > len(p.ids) {
+		patience := s.options.Limits.Response
+		out = &pacedWriter{w, http.NewResponseController(w), patience, time.Now().Add(patience + time.Duration(size/slowestReader)*time.Second)}
 		if rec, ok := w.(*recorder); ok {
 			rec.releaseOnce() // while it waits for its turn
 		}
 		turn = func(do func()) error { return s.inTurn(ctx, do) }
 	}
-	if err := p.send(paced, turn, s.backend.generator(), f, n); err == nil {
+	if err := p.send(out, turn, s.backend.generator(), f, n); err == nil {
 		s.metrics.created.Add(float64(n))
 	} // otherwise the client has disconnected
 }
@@ -210,26 +232,14 @@ func (s *Server) inTurn(ctx context.Context, do func()) error {
 
 // send makes each piece in its turn, and sends it.
 func (p *idPiece) send(w io.Writer, inTurn func(func()) error, g *objectid.Generator, f *idForm, n int) error {
-	for first := true; n > 0; first = false {
+	p.out = append(p.out[:0], f.open...)
+	for n > 0 {
 		err := inTurn(func() {
-			p.out = p.out[:0]
-			if first {
-				p.out = append(p.out, f.open...)
-			}
 			ids := p.ids[:min(n, len(p.ids))]
 			g.Fill(ids)
-			for i, id := range ids {
-				if i > 0 && f.digits >= 0 && [sharedBytes]byte(id[:]) == [sharedBytes]byte(ids[i-1][:]) {
-					p.out = f.addNext(p.out, id)
-					continue
-				}
-				if i > 0 || !first {
-					p.out = append(p.out, f.between...)
-				}
-				p.out = f.add(p.out, id)
-			}
+			p.out = f.appendTo(p.out, ids)
 			if n -= len(ids); n == 0 {
-				p.out = append(p.out, f.close...)
+				p.out = append(p.out[:len(p.out)-f.between], f.close...)
 			}
 		})
 		if err != nil {
@@ -238,6 +248,7 @@ func (p *idPiece) send(w io.Writer, inTurn func(func()) error, g *objectid.Gener
 		if _, err := w.Write(p.out); err != nil {
 			return err
 		}
+		p.out = p.out[:0]
 	}
 	return nil
 }
