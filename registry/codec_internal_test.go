@@ -69,6 +69,19 @@ func TestLivingRecordIsSmall(t *testing.T) {
 	t.Logf("%d bytes", len(raw)+revision)
 }
 
+// The BSON of a heartbeat and of samples is what the driver makes of their documents.
+func TestDataDocIsWhatTheDriverWrites(t *testing.T) {
+	for _, data := range [][]byte{{}, []byte("some data")} {
+		key := sampleKey("a1b2c3d4", time.Now())
+		for _, doc := range []any{livingDoc{key, format, data}, sampleDoc{key, format, data}} {
+			want, err := bson.Marshal(doc)
+			if got := dataDoc(key, data); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%T: %v, %v, want %v", doc, got, err, bson.Raw(want))
+			}
+		}
+	}
+}
+
 // A week of a process: all samples of the last day, and one a minute of the others.
 func TestWeekOfSamplesIsSmall(t *testing.T) {
 	now := time.Now()

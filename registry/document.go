@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"time"
@@ -43,6 +44,12 @@ func recordOf(p Process) record {
 	return record{Key: processKey(p.GPID, p.Block), Format: format, Process: p}
 }
 
+// alone returns the process as its record describes it, without a living record.
+func (d *record) alone() *Process {
+	d.moved = d.Final
+	return &d.Process
+}
+
 // randomID returns an id that differs in the copies of a process: [objectid.New]
 // goes on with the same counter in each of them.
 func randomID() objectid.ID {
@@ -66,6 +73,23 @@ type holding struct {
 	// place of Member and Process. In version 1 it was Pruned, beside them.
 	Essence []byte   `bson:"e,omitempty"`
 	Pruned  *Process `bson:"pruned,omitempty"`
+}
+
+// dataDoc returns the BSON of a [livingDoc] or a [sampleDoc]. Each heartbeat is one, and
+// [bson.Marshal] takes many times as long.
+func dataDoc(key string, data []byte) bson.Raw {
+	b := make([]byte, 4, 32+len(key)+len(data)) // begins with the size
+	b = append(append(b, byte(bson.TypeString)), "_id\x00"...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(key)+1))
+	b = append(append(b, key...), 0)
+	b = append(append(b, byte(bson.TypeInt32)), "v\x00"...)
+	b = binary.LittleEndian.AppendUint32(b, format)
+	b = append(append(b, byte(bson.TypeBinary)), "d\x00"...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
+	b = append(append(b, bson.TypeBinaryGeneric), data...)
+	b = append(b, 0)
+	binary.LittleEndian.PutUint32(b, uint32(len(b)))
+	return b
 }
 
 // decode reads a document of a collection. The error wraps [ErrFormat] if it is

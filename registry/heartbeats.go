@@ -147,7 +147,7 @@ func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch 
 	}
 	swaps := make([]store.Swap, len(batch))
 	for i, b := range batch {
-		swaps[i] = store.Swap{Old: b.raw, New: b.doc}
+		swaps[i] = store.Swap{Old: b.raw, New: dataDoc(b.doc.Key, b.doc.Data)}
 	}
 	stored, err := r.store.SwapMany(ctx, livingRecords, swaps)
 	if refused, ok := errors.AsType[*store.RefusedError](err); ok {

@@ -25,7 +25,7 @@ func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
 // says.
 func (r *Registry) current(ctx context.Context, doc *record) (*Process, error) {
 	if doc.Final {
-		return &doc.Process, nil
+		return doc.alone(), nil
 	}
 	_, l, err := r.living(ctx, livingKey(doc.Block, doc.Member))
 	switch {
@@ -35,7 +35,7 @@ func (r *Registry) current(ctx context.Context, doc *record) (*Process, error) {
 		return nil, err
 	case doc.Format > 1: // the process may have ended in between
 		again, err := get[record](ctx, r.store, processes, doc.Key)
-		return &again.Process, err
+		return again.alone(), err
 	}
 	return &doc.Process, nil
 }
@@ -106,7 +106,7 @@ func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, er
 			l.over(&doc.Process)
 			found[i] = &doc.Process
 		case doc.Final || doc.Format < 2:
-			found[i] = &doc.Process
+			found[i] = doc.alone()
 		default:
 			p, err := r.current(ctx, doc)
 			if err != nil && !errors.Is(err, store.ErrNotFound) {

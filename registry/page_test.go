@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -172,5 +173,48 @@ func TestMovedProcessComesBack(t *testing.T) {
 	})
 	if tr := trace(t, r, m.Generator().New()); tr.Verdict != registry.Known || tr.Processes[0].Last.Count < 2 {
 		t.Errorf("trace: %+v", tr)
+	}
+}
+
+// A process that a sweep has moved without an end is dead for each Registry, also for
+// one that has not watched it, and is on the page of the dead. One that was not moved
+// is only late.
+func TestMovedProcessIsDeadForANewRegistry(t *testing.T) {
+	s := newStore(t)
+	now := populate(t, s, 2) // of each kind
+	look := func(want registry.State) {
+		t.Helper()
+		for _, name := range []string{"silent0", "silent1"} {
+			for _, state := range registry.States {
+				got := pages(t, registry.New(s, &registry.Options{Now: now.Now}), registry.Query{Name: name, States: []registry.State{state}, Limit: 10})
+				if want := state == want; (len(got) == 1) != want {
+					t.Errorf("the page of the %s ones has %s: %v, want %v", state, name, !want, want)
+				}
+			}
+		}
+	}
+	look(registry.Late)
+	now.set(25 * time.Hour)
+	if done, err := registry.New(s, &registry.Options{Now: now.Now}).Sweep(t.Context()); err != nil || done.Ended != 4 {
+		t.Fatalf("Sweep = %+v, %v, want the silent and the other living ones moved", done, err)
+	}
+	look(registry.Dead)
+	r := registry.New(s, &registry.Options{Now: now.Now})
+	st := all(t, r.List(t.Context()))[0]
+	if fate(st) != "presumed dead" || !strings.Contains(st.Reason, "a sweep moved it") {
+		t.Errorf("%s: %s (%s), want presumed dead", st.Name, st.State, st.Reason)
+	}
+	id := idOf(t, st.Block)
+	if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Certain || !strings.Contains(tr.Reason, "presumed dead") {
+		t.Errorf("created after the last heartbeat: %s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
+	}
+	if tr := trace(t, r, later(id, 30*24*60*60)); tr.Verdict != registry.Conflict {
+		t.Errorf("created a month later: %s (%s), want conflict", tr.Verdict, tr.Reason)
+	}
+	if _, err := r.Heartbeat(t.Context(), st.GPID, registry.Load{}, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if st := statusOf(t, registry.New(s, &registry.Options{Now: now.Now}), st.GPID); st.State != registry.Alive {
+		t.Errorf("after a heartbeat: %s (%s), want alive", st.State, st.Reason)
 	}
 }

@@ -71,6 +71,10 @@ type Process struct {
 	Recent []Sample `bson:"-" json:"-"`
 	// End is the recorded end, or nil.
 	End *End `bson:"end,omitempty" json:"end,omitempty"`
+
+	// moved is set if the process was read from the record of one that is not living
+	// any more, see [record].
+	moved bool
 }
 
 // Heartbeat is the periodic sign of life of a process.

@@ -89,7 +89,7 @@ func (r *Registry) putSamples(ctx context.Context, all []newSamples) error {
 		case n.samples[last].Time.Sub(n.samples[0].Time) >= time.Hour:
 			rest = append(rest, n)
 		default:
-			docs = append(docs, sampleDoc{sampleKey(n.block, n.samples[0].Time), format, appendSamples(nil, n.samples)})
+			docs = append(docs, dataDoc(sampleKey(n.block, n.samples[0].Time), appendSamples(nil, n.samples)))
 			of = append(of, n)
 		}
 	}

@@ -39,7 +39,7 @@ type Status struct {
 	// Reason for the state, in words.
 	Reason string `json:"reason"`
 	// Presumed is set if the only evidence for Dead is that three heartbeats are
-	// missing.
+	// missing, or that a [Registry.Sweep] has moved the process to the ended ones.
 	Presumed bool `json:"presumed,omitempty"`
 	// Successor is the run that has taken the address of a Dead process, if that is
 	// the evidence.
@@ -127,20 +127,24 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	if err == nil {
 		return set(Dead, "process %d of this host %s", p.Kernel.PID, gone)
 	}
-	if since, ok := r.here.since(p.Kernel.Boot, p.Last.Monotonic); ok {
-		if since > p.patience() {
-			if outage := r.outages.recent(p); outage != "" {
-				return set(Late, "no heartbeat for %v; %s", since.Round(time.Second), outage)
-			}
-			s.Presumed, s.unheard = true, r.outages.unheard(p, time.Now().Add(-since))
-			return set(Dead, "presumed: no heartbeat for %v", since.Round(time.Second))
-		}
+	since, ok := r.here.since(p.Kernel.Boot, p.Last.Monotonic)
+	switch {
+	case ok && since <= p.patience():
 		return set(Alive, "heartbeat %v ago", since.Round(time.Second))
-	}
-	if r.options.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "" {
+	case !ok && r.options.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "":
 		return set(Dead, "this host was started again")
+	case p.moved:
+		age := wall(r.options.Now).Sub(p.Last.Time)
+		s.Presumed, s.unheard = true, r.outages.unheard(p, time.Now().Add(-max(age, 0)))
+		return set(Dead, "presumed: a sweep moved it to the ended processes, and no heartbeat has come since")
+	case !ok:
+		return r.judgeRemote(p, s)
 	}
-	return r.judgeRemote(p, s)
+	if outage := r.outages.recent(p); outage != "" {
+		return set(Late, "no heartbeat for %v; %s", since.Round(time.Second), outage)
+	}
+	s.Presumed, s.unheard = true, r.outages.unheard(p, time.Now().Add(-since))
+	return set(Dead, "presumed: no heartbeat for %v", since.Round(time.Second))
 }
 
 // judgeRemote judges a process with which this one has no clock in common but the
