@@ -52,7 +52,7 @@ func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key
 			}
 		}
 		for {
-			p, err := s.page(ctx, text, []any{slices.Collect(maps.Values(ids))}, len(ids)+1)
+			p, err := s.page(ctx, text, []any{blobs(slices.Collect(maps.Values(ids)))}, len(ids)+1)
 			if err != nil {
 				return err
 			}

@@ -155,7 +155,7 @@ func (in *insertion) put(c *pgx.Conn, unclear bool) error {
 // insert stores the rows whose keys are free, and returns the encoded keys of those
 // that are stored, now or by an earlier try of the call.
 func (in *insertion) insert(q querier, unclear bool) (map[string]bool, error) {
-	ids, docs := make([][]byte, len(in.rows)), make([][]byte, len(in.rows))
+	ids, docs := make(blobs, len(in.rows)), make(blobs, len(in.rows))
 	for i, r := range in.rows {
 		ids[i], docs[i] = r.id, r.Doc
 	}

@@ -3,10 +3,12 @@ package pgstore
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/internal/engine"
@@ -98,6 +100,9 @@ func (s *Store) swap(ctx context.Context, collection string, changes []engine.Ch
 	return slices.Concat(replace.tooLong, replace.refused, remove.tooLong, remove.refused), nil
 }
 
+// blobs is an argument of type bytea[]. pgx encodes a [][]byte with reflection.
+type blobs = pgtype.FlatArray[[]byte]
+
 // swapping is one statement that replaces or removes documents, in the order of
 // their keys.
 type swapping struct {
@@ -107,7 +112,7 @@ type swapping struct {
 	remove     bool
 
 	changes        []engine.Change
-	ids, olds, new [][]byte
+	ids, olds, new blobs
 	tooLong        []store.Refusal // of a key that no document can have
 	refused        []store.Refusal
 }
@@ -124,19 +129,25 @@ func (w *swapping) add(c engine.Change) {
 
 func (w *swapping) do(c *pgx.Conn, unclear bool) error {
 	t := w.s.table(w.collection)
-	done := map[string]bool{}
-	var err error
+	text, args := "UPDATE "+t+` t SET doc = change.new FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) WITH ORDINALITY AS change (id, old, new, place)
+		WHERE t._id = change.id AND t.doc = change.old RETURNING place`, []any{w.ids, w.olds, w.new}
 	if w.remove {
-		err = collect(w.ctx, c, done, "DELETE FROM "+t+` t USING unnest($1::bytea[], $2::bytea[]) AS change (id, old)
-			WHERE t._id = change.id AND t.doc = change.old RETURNING t._id`, w.ids, w.olds)
-	} else {
-		err = collect(w.ctx, c, done, "UPDATE "+t+` t SET doc = change.new FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) AS change (id, old, new)
-			WHERE t._id = change.id AND t.doc = change.old RETURNING t._id`, w.ids, w.olds, w.new)
+		text, args = "DELETE FROM "+t+` t USING unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS change (id, old, place)
+			WHERE t._id = change.id AND t.doc = change.old RETURNING place`, []any{w.ids, w.olds}
+	}
+	done, n := make([]bool, len(w.ids)), 0
+	rows, err := c.Query(w.ctx, text, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
+	if err == nil {
+		for ; rows.Next(); n++ {
+			done[binary.BigEndian.Uint64(rows.RawValues()[0])-1] = true
+		}
+		rows.Close()
+		err = rows.Err()
 	}
 	if isMissing(err) {
 		err = nil // every document is missing
 	}
-	if err != nil || len(done) == len(w.ids) {
+	if err != nil || n == len(w.ids) {
 		return err
 	}
 	return w.refuse(c, done, unclear)
@@ -144,10 +155,10 @@ func (w *swapping) do(c *pgx.Conn, unclear bool) error {
 
 // refuse finds out why changes were not done. One that an earlier try has done was
 // done: its document has the revision that nobody else can have written.
-func (w *swapping) refuse(c *pgx.Conn, done map[string]bool, unclear bool) error {
-	var ids [][]byte
-	for _, id := range w.ids {
-		if !done[string(id)] {
+func (w *swapping) refuse(c *pgx.Conn, done []bool, unclear bool) error {
+	var ids blobs
+	for i, id := range w.ids {
+		if !done[i] {
 			ids = append(ids, id)
 		}
 	}
@@ -170,7 +181,7 @@ func (w *swapping) refuse(c *pgx.Conn, done map[string]bool, unclear bool) error
 	w.refused = w.refused[:0]
 	for i, change := range w.changes {
 		now, found := there[string(w.ids[i])]
-		if done[string(w.ids[i])] || unclear && !w.remove && bytes.Equal(now, change.New) {
+		if done[i] || unclear && !w.remove && bytes.Equal(now, change.New) {
 			continue
 		}
 		reason := engine.Unchanged(change.Key, found)
