@@ -53,6 +53,7 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 	}
 	for i := range n {
 		p := m.Process()
+		p.Member = objectid.New()
 		binary.BigEndian.PutUint32(ids[i][:], uint32(began.Unix())+30)
 		binary.BigEndian.PutUint32(ids[i][4:], uint32(i+1)*2654435761)
 		p.Block = hex.EncodeToString(ids[i][4:8])
