@@ -48,7 +48,7 @@ func (f *idForm) size(n int) int64 {
 }
 
 const (
-	sharedBytes = objectid.Size - 3 // in front of the counter, which an id mostly shares with the one before
+	sharedBytes = objectid.Size - 1 // which an id mostly shares with the one before
 	unitSize    = 32                // bytes that can be copied at once, room for an id in any form
 )
 
@@ -61,7 +61,7 @@ func (f *idForm) appendTo(b []byte, ids []objectid.ID) []byte {
 		return b
 	}
 	const digits = "0123456789abcdef"
-	each, counter := f.each(), len(f.before)+2*sharedBytes
+	each, last := f.each(), len(f.before)+2*sharedBytes
 	end := len(b) + len(ids)*each
 	b = slices.Grow(b, len(ids)*each+unitSize)[:end+unitSize]
 	var unit [unitSize]byte // the last id with all of its digits
@@ -72,12 +72,10 @@ func (f *idForm) appendTo(b []byte, ids []objectid.ID) []byte {
 			text, _ := id.AppendText(append(unit[:0], f.before...))
 			copy(unit[len(text):], f.after)
 		}
-		at := end - (len(ids)-i)*each
-		*(*[unitSize]byte)(b[at:]) = unit
-		rest := (*[2 * (objectid.Size - sharedBytes)]byte)(b[at+counter:])
-		for j, c := range [objectid.Size - sharedBytes]byte(id[sharedBytes:]) {
-			rest[2*j], rest[2*j+1] = digits[c>>4], digits[c&15]
-		}
+		out := (*[unitSize]byte)(b[end-(len(ids)-i)*each:])
+		*out = unit
+		c := id[sharedBytes]
+		out[last], out[last+1] = digits[c>>4], digits[c&15]
 	}
 	return b[:end]
 }
