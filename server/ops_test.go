@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -197,5 +198,25 @@ func TestReportsAreBounded(t *testing.T) {
 	}
 	if n := strings.Count(r.get(t, "/census").body, `href="/census/`); n != 32 {
 		t.Errorf("%d reports are kept, want 32", n)
+	}
+}
+
+// While it serves, a server holds memory that makes the garbage collector wait, and
+// that is free afterwards.
+func TestBallast(t *testing.T) {
+	inUse := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	r := serve(t, server.Options{})
+	r.get(t, "/livez")
+	serving := inUse()
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if freed := serving - inUse(); freed < 24<<20 {
+		t.Errorf("after the end %d bytes less are in use", freed)
 	}
 }
