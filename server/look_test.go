@@ -110,6 +110,25 @@ func withLocks(t *testing.T, names ...string) func(context.Context) (lock.Locker
 	return func(context.Context) (lock.Locker, error) { return filelock.New(folder, nil) }
 }
 
+// look checks the page that a tab shows at every size, after axe was loaded into it.
+func (b *tab) look(name string) {
+	b.t.Helper()
+	all := looks
+	if behindNginx { // which changes no look
+		all = looks[:1]
+	}
+	for _, l := range all {
+		b.as(l)
+		if wide := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
+			b.t.Errorf("%s, %s: the page is %d pixels wider than the screen", name, l.name, wide)
+		}
+		b.checkAccess(name + ", " + l.name)
+		if l == looks[0] || os.Getenv(screenshots) != "" {
+			b.screenshot(name + "-" + l.name)
+		}
+	}
+}
+
 // Every view is shown on small and large screens, in light and dark and enlarged,
 // without an error in the console, without anything that the policy forbids, without
 // anything wider than the screen, and without a fault that axe finds.
@@ -118,10 +137,6 @@ func TestLooks(t *testing.T) {
 	r := serve(t, server.Options{Version: "v1.0.0", OpenLocks: withLocks(t, "nightly-report", "import")})
 	views := furnish(t, r)
 	b := newTab(t, browserOf(t), "")
-	all := looks
-	if behindNginx { // which changes no look
-		all = looks[:1]
-	}
 	for name, address := range views {
 		b.t = t
 		b.allowed = []string{"422 (Unprocessable", "404 (Not Found)"} // of the views that show an error
@@ -130,16 +145,7 @@ func TestLooks(t *testing.T) {
 		if title := eval[string](b, "document.title"); !strings.HasSuffix(title, " · oid") {
 			t.Errorf("%s: title %q", name, title)
 		}
-		for _, l := range all {
-			b.as(l)
-			if wide := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
-				t.Errorf("%s, %s: the page is %d pixels wider than the screen", name, l.name, wide)
-			}
-			b.checkAccess(name + ", " + l.name)
-			if l == looks[0] || os.Getenv(screenshots) != "" {
-				b.screenshot(name + "-" + l.name)
-			}
-		}
+		b.look(name)
 	}
 
 	// The check itself works: it finds what is plainly wrong.
