@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -197,20 +196,20 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 	slices.SortStableFunc(found, func(a, b registry.Status) int {
 		return cmp.Or(a.GPID.Addr().Compare(b.GPID.Addr()), a.GPID.Start().Compare(b.GPID.Start()))
 	})
-	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	var table [][]string
 	for i, p := range found {
 		err := l.asJSON.emit(std.out, towire.Process(p), func(io.Writer) error {
 			if i == 0 {
-				fmt.Fprintln(table, "STATE\tNAME\tGPID\tHOST\tVALUE\tSTARTED\tUP\tHEARTBEAT\tCPU\tMEMORY\tFILES\tTHREADS")
+				table = append(table, []string{"STATE", "NAME", "GPID", "HOST", "VALUE", "STARTED", "UP", "HEARTBEAT", "CPU", "MEMORY", "FILES", "THREADS"})
 			}
-			_, err := fmt.Fprintln(table, row(p, l.zone.now()))
-			return err
+			table = append(table, row(p, l.zone.now()))
+			return nil
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if err := table.Flush(); err != nil {
+	if err := writeTable(std.out, table); err != nil {
 		return err
 	}
 	if next != "" {
@@ -248,7 +247,7 @@ func (l *listing) explain(ctx context.Context, std streams, r *registry.Registry
 }
 
 // row is a line of the table, with times in the zone of now.
-func row(p registry.Status, now time.Time) string {
+func row(p registry.Status, now time.Time) []string {
 	state := string(p.State)
 	if len(p.Rivals) > 0 {
 		state += "!"
@@ -262,7 +261,9 @@ func row(p registry.Status, now time.Time) string {
 	if load.CPU >= 0 && p.Last.Time.After(started) {
 		processors = float64(load.CPU) / float64(p.Last.Time.Sub(started))
 	}
-	return fmt.Sprintf("%s\t%s\t%v\t%s\t%s\t%s\t%s\t%s ago\t%s\t%s\t%s\t%s", state, printable(p.Name), p.GPID, printable(p.Host), p.Value,
-		started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)),
-		known(processors, cpuText), known(float64(load.RSS), bytesText), known(float64(load.Files), countText), known(float64(load.Threads), countText))
+	return []string{
+		state, printable(p.Name), p.GPID.String(), printable(p.Host), fmt.Sprint(p.Value),
+		started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)) + " ago",
+		known(processors, cpuText), known(float64(load.RSS), bytesText), known(float64(load.Files), countText), known(float64(load.Threads), countText),
+	}
 }
