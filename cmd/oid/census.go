@@ -259,7 +259,7 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 			}
 		}
 		if unknown {
-			std.warn("hint: --format names the format of the sources, --grep reads any text")
+			std.warn("hint: --format names the format of the sources, --column the column of CSV; --grep reads any text")
 		}
 	}
 	switch {
