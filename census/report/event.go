@@ -123,10 +123,10 @@ func untold(r *census.Report) (out []string) {
 func peaks(r *census.Report, zone *time.Location) (out [][2]string) {
 	for _, p := range r.Rates.Busiest {
 		format := bucketFormat(p.Length)
-		out = append(out, [2]string{"busiest " + string(p.Length), humanize.Comma(p.IDs) + " ids, " + p.Start.In(zone).Format(format)})
+		out = append(out, [2]string{"busiest " + string(p.Length), phrase.Count(p.IDs, "id", "ids") + ", " + p.Start.In(zone).Format(format)})
 	}
 	if r.Rates.TypicalDay > 0 {
-		text := humanize.Comma(r.Rates.TypicalDay) + " ids"
+		text := phrase.Count(r.Rates.TypicalDay, "id", "ids")
 		if g := r.Rates.Growth; g != nil {
 			text += fmt.Sprintf(", %+.0f %% in the last year; if that goes on, about %s in a year",
 				100**g, humanize.Comma(int64(float64(r.Rates.TypicalDay)*(1+*g))))
