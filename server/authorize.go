@@ -35,7 +35,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) bool {
 		s.requireAuth(w, r)
 		return false
 	case !t.permits(r):
-		s.refuse(w, r, http.StatusForbidden, "the token "+strconv.Quote(t.Name)+" is for reading only")
+		s.refuse(w, r, http.StatusForbidden, "the token "+strconv.Quote(t.Name)+" is for reading only; this request needs another")
 		return false
 	}
 	return true
