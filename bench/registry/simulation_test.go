@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -31,19 +32,21 @@ var (
 	simTime      = flag.Duration("time", 30*time.Minute, "simulated time")
 	simAgents    = flag.Int("agents", 10, "hosts, each with an agent that sends the heartbeats of its processes")
 	simPostgres  = flag.String("postgres", "", "URL of a PostgreSQL database; default: a SQLite file")
+	simInterval  = flag.Duration("interval", 10*time.Second, "simulated time between two heartbeats of a process")
 	simOutage    = flag.Duration("outage", 10*time.Minute, "when the store goes away for ten minutes")
 	simIDs       = flag.Float64("ids", 0.02, "ids that a process creates in an interval, of those that may be traced later")
 )
 
 const (
-	simInterval    = 10 * time.Second
 	outage         = 10 * time.Minute
 	clockOff       = 30 * time.Second // at most, of a simulated process
 	driverShare    = 0.15             // of processes that are adopted
 	killedShare    = 0.002            // in an interval
 	endedShare     = 0.002            // in an interval
 	tracesPerRound = 40
+	sweepEvery     = 20 * time.Second // as oid serve
 	pruneEvery     = 10 * time.Minute
+	hostsAtOnce    = 2
 	within         = 1.25 // the factor that arithmetic and simulation agree within
 )
 
@@ -130,7 +133,7 @@ func (p *simulated) id(value int) (id objectid.ID) {
 
 // enter registers or adopts the process.
 func (p *simulated) enter(ctx context.Context, r *registry.Registry) {
-	o := &registry.RemoteOptions{Name: "simulated", Host: p.host, Interval: simInterval, Clock: time.Now().Add(p.ahead)}
+	o := &registry.RemoteOptions{Name: "simulated", Host: p.host, Interval: *simInterval, Clock: time.Now().Add(p.ahead)}
 	if p.driver {
 		var samples []objectid.ID
 		for i := range p.values {
@@ -146,33 +149,53 @@ func (p *simulated) enter(ctx context.Context, r *registry.Registry) {
 	}
 }
 
-// host does what the processes of a host do in an interval.
-func (sim *simulation) host(agent int) {
-	r := sim.agents[agent]
-	ctx := sim.t.Context()
-	var beats []registry.RemoteHeartbeat
-	var entering, ending []*simulated
+// turn is what the processes of a host do in an interval.
+type turn struct {
+	r                *registry.Registry
+	entering, ending []*simulated
+	beats            []registry.RemoteHeartbeat
+	errs             []error // of beats
+}
+
+// choose decides what the processes of a host do in an interval, and lets them create
+// ids.
+func (sim *simulation) choose(agent int) *turn {
+	turn := &turn{r: sim.agents[agent]}
 	for _, p := range sim.of[agent] {
 		switch chance := sim.random.Float64(); {
 		case !p.entered: // a program that cannot register tries again
-			entering = append(entering, p)
+			turn.entering = append(turn.entering, p)
 			continue
 		case chance < killedShare:
 			p.killed = true
 			sim.killed++
 		case chance < killedShare+endedShare:
-			ending = append(ending, p)
+			turn.ending = append(turn.ending, p)
 		default:
 			load := randomLoad()
 			load.CPU = time.Duration(p.counter) * 10 * time.Millisecond
-			beats = append(beats, registry.RemoteHeartbeat{GPID: p.gpid, Load: load, Clock: time.Now().Add(p.ahead)})
+			turn.beats = append(turn.beats, registry.RemoteHeartbeat{GPID: p.gpid, Load: load, Clock: time.Now().Add(p.ahead)})
 		}
 		if sim.random.Float64() < *simIDs { // also just before it is killed or ends
 			sim.made = append(sim.made, madeID{p.id(sim.random.IntN(len(p.values))), p.gpid, p.driver})
 		}
 	}
-	atOnce(entering, func(p *simulated) { p.enter(ctx, r) })
-	for _, p := range entering {
+	return turn
+}
+
+// do does it.
+func (turn *turn) do(ctx context.Context) {
+	atOnce(turn.entering, func(p *simulated) { p.enter(ctx, turn.r) })
+	atOnce(turn.ending, func(p *simulated) {
+		_, err := turn.r.End(ctx, p.gpid, "done")
+		p.ended = err == nil
+	})
+	turn.errs = turn.r.Heartbeats(ctx, turn.beats)
+}
+
+// count counts what was done.
+func (sim *simulation) count(agent int, turn *turn) {
+	for _, p := range turn.entering {
 		if p.entered {
 			sim.registered++
 			if p.driver {
@@ -180,21 +203,13 @@ func (sim *simulation) host(agent int) {
 			}
 		}
 	}
-	atOnce(ending, func(p *simulated) {
-		_, err := r.End(ctx, p.gpid, "done")
-		p.ended = err == nil
-	})
-	var living []*simulated
-	for _, p := range sim.of[agent] {
+	sim.of[agent] = slices.DeleteFunc(sim.of[agent], func(p *simulated) bool {
 		if p.ended {
 			sim.ended++
 		}
-		if !p.ended && !p.killed {
-			living = append(living, p)
-		}
-	}
-	sim.of[agent] = living
-	for _, err := range r.Heartbeats(ctx, beats) {
+		return p.ended || p.killed
+	})
+	for _, err := range turn.errs {
 		sim.beats++
 		if errors.Is(err, registry.ErrEnded) || err != nil && !sim.store.away.Load() && !errors.Is(err, registry.ErrCollision) {
 			sim.t.Errorf("heartbeat: %v", err)
@@ -202,6 +217,22 @@ func (sim *simulation) host(agent int) {
 		if err != nil {
 			sim.failedBeats++
 		}
+	}
+}
+
+// hosts lets the processes of some hosts do what they do in an interval.
+func (sim *simulation) hosts(from, to int) {
+	var turns []*turn
+	for agent := from; agent < to; agent++ {
+		turns = append(turns, sim.choose(agent))
+	}
+	var wg sync.WaitGroup
+	for _, turn := range turns {
+		wg.Go(func() { turn.do(sim.t.Context()) })
+	}
+	wg.Wait()
+	for i, turn := range turns {
+		sim.count(from+i, turn)
 	}
 }
 
@@ -228,7 +259,7 @@ func (sim *simulation) runMembers() {
 				continue // the store is away
 			}
 			addr := fmt.Sprintf("10.255.%d.%d:9000", i>>8, i&255)
-			m, err := sim.registry().Register(sim.t.Context(), &registry.RegisterOptions{Addr: addr, Name: "member", Interval: simInterval})
+			m, err := sim.registry().Register(sim.t.Context(), &registry.RegisterOptions{Addr: addr, Name: "member", Interval: *simInterval})
 			if err != nil && !sim.store.away.Load() {
 				sim.t.Errorf("register: %v", err)
 			}
@@ -281,6 +312,9 @@ func (sim *simulation) trace(r *registry.Registry, n int) {
 
 // order does what oid serve does from time to time.
 func (sim *simulation) order(keeper *registry.Registry, at time.Duration) {
+	if at%sweepEvery != 0 {
+		return
+	}
 	done, err := keeper.Sweep(sim.t.Context())
 	sim.moved += done.Ended
 	if err == nil && at%pruneEvery == 0 {
@@ -328,14 +362,17 @@ func TestSimulation(t *testing.T) {
 			sim.start(i % *simAgents)
 		}
 		began := time.Now()
-		for at := time.Duration(0); at < *simTime; at += simInterval {
+		for at := time.Duration(0); at < *simTime; at += *simInterval {
 			sim.store.away.Store(at >= *simOutage && at < *simOutage+outage)
-			for agent := range sim.agents {
-				timed(&sim.onBeats, func() { sim.host(agent) })
-				for len(sim.of[agent]) < *simProcesses / *simAgents {
-					sim.start(agent)
+			for first := 0; first < len(sim.agents); first += hostsAtOnce {
+				next := min(first+hostsAtOnce, len(sim.agents))
+				timed(&sim.onBeats, func() { sim.hosts(first, next) })
+				for agent := first; agent < next; agent++ {
+					for len(sim.of[agent]) < *simProcesses / *simAgents {
+						sim.start(agent)
+					}
 				}
-				time.Sleep(simInterval / time.Duration(len(sim.agents)))
+				time.Sleep(*simInterval * time.Duration(next-first) / time.Duration(len(sim.agents)))
 			}
 			sim.runMembers()
 			timed(&sim.onOrder, func() { sim.order(keeper, at) })
