@@ -88,6 +88,9 @@ func TestLostClaimOfAnother(t *testing.T) {
 			if n := len(all(t, r.List(t.Context()))); n != 2 {
 				t.Errorf("List has %d processes, want 2", n)
 			}
+			if n, err := s.Count(t.Context(), "oid.living", store.Range{}); n != 2 || err != nil {
+				t.Errorf("%d living records, %v, want 2: nothing is left under the block that was given up", n, err)
+			}
 		})
 	}
 }
@@ -130,6 +133,9 @@ func TestLostClaimOfAnotherWhileTheStoreFails(t *testing.T) {
 			}
 			if first.Process().Block == block {
 				t.Error("both are recorded under one block")
+			}
+			if n, err := s.Count(t.Context(), "oid.living", store.Range{}); n != 2 || err != nil {
+				t.Errorf("%d living records, %v, want 2", n, err)
 			}
 		})
 	}
