@@ -1,0 +1,317 @@
+package storelock_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/storelock"
+	"github.com/oidkit/oid/store"
+)
+
+// memory is what the clients of a store have in common: one document.
+type memory struct {
+	mu  sync.Mutex
+	doc bson.Raw
+}
+
+// client is a store on a clock of the test. A request takes some time to the document
+// and its answer some time back; either may never arrive.
+type client struct {
+	store.Store
+	*memory
+	request, answer          time.Duration
+	loseRequests, loseAnswer bool
+	swapped                  time.Time // when the last Swap began
+}
+
+func (c *client) call(ctx context.Context, do func() error) error {
+	time.Sleep(c.request)
+	if c.loseRequests {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	c.mu.Lock()
+	err := do()
+	c.mu.Unlock()
+	if c.loseAnswer {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	time.Sleep(c.answer)
+	return err
+}
+
+func (c *client) Get(ctx context.Context, _ string, _ store.Key) (doc bson.Raw, err error) {
+	err = c.call(ctx, func() error {
+		if doc = c.doc; doc == nil {
+			return store.ErrNotFound
+		}
+		return nil
+	})
+	return doc, err
+}
+
+func (c *client) Insert(ctx context.Context, _ string, doc any) (key store.Key, err error) {
+	return key, c.call(ctx, func() (err error) {
+		if c.doc != nil {
+			return store.ErrDuplicate
+		}
+		c.doc, err = bson.Marshal(doc)
+		return err
+	})
+}
+
+func (c *client) Swap(ctx context.Context, _ string, old bson.Raw, doc any) (stored bson.Raw, err error) {
+	c.swapped = time.Now()
+	err = c.call(ctx, func() (err error) {
+		if !bytes.Equal(c.doc, old) {
+			return store.ErrConflict
+		}
+		c.doc, err = bson.Marshal(doc)
+		stored = c.doc
+		return err
+	})
+	return stored, err
+}
+
+const clockTTL = 20 * time.Second
+
+// locker returns a Locker on a client of m that answers at once.
+func (m *memory) locker(t *testing.T, o storelock.Options) (*storelock.Locker, *client) {
+	c := &client{memory: m}
+	o.TTL = clockTTL
+	return newLocker(t, c, &o), c
+}
+
+// acquire returns a channel for the lease that l gets, which is closed without one.
+func acquire(ctx context.Context, t *testing.T, l *storelock.Locker) chan *lock.Lease {
+	got := make(chan *lock.Lease, 1)
+	go func() {
+		defer close(got)
+		ctx, stop := context.WithTimeout(ctx, 10*clockTTL)
+		defer stop()
+		lease, err := l.Acquire(ctx, "job")
+		if err == nil {
+			got <- lease
+		} else if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}()
+	return got
+}
+
+// get returns the lease of acquire.
+func get(t *testing.T, got chan *lock.Lease) *lock.Lease {
+	t.Helper()
+	lease := <-got
+	if lease == nil {
+		t.Fatal("no lease")
+	}
+	return lease
+}
+
+// A lease ends a twentieth of its TTL early, counted from before the write.
+func TestDeadlineCountsFromBeforeTheWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, c := new(memory).locker(t, storelock.Options{})
+		c.request, c.answer = time.Second, time.Second
+		began := time.Now()
+		lease := get(t, acquire(t.Context(), t, l))
+		if got, want := lease.Deadline().Sub(began), 2*time.Second+clockTTL*19/20; got != want {
+			t.Errorf("deadline %v after the call, want %v: the read took 2 s", got, want)
+		}
+		time.Sleep(clockTTL / 2)
+		if got, want := lease.Deadline().Sub(c.swapped), clockTTL*19/20; got != want {
+			t.Errorf("deadline %v after the renewal began, want %v", got, want)
+		}
+		if err := errors.Join(lease.Release(), l.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A holder is cut off in one direction or both. The next one has the lock only after
+// the lease has ended, also if the read by which it met the lock took long.
+func TestTakeoverAfterTheDeadline(t *testing.T) {
+	for _, test := range []struct{ requests, answers bool }{{true, true}, {true, false}, {false, true}} {
+		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := new(memory)
+				a, wire := m.locker(t, storelock.Options{})
+				b, slow := m.locker(t, storelock.Options{})
+				slow.request = clockTTL / 8
+				next := acquire(t.Context(), t, b)
+				time.Sleep(clockTTL/8 - time.Millisecond)
+				lease := get(t, acquire(t.Context(), t, a))
+				wire.loseRequests, wire.loseAnswer = test.requests, test.answers
+				synctest.Wait()
+				time.Sleep(time.Millisecond)
+				slow.request = 0
+				var ended time.Time
+				go func() {
+					<-lease.Context().Done()
+					ended = time.Now()
+				}()
+				after := get(t, next)
+				synctest.Wait()
+				if ended.IsZero() {
+					t.Fatal("the next one has the lock and the lease goes on")
+				}
+				wait := time.Since(ended)
+				if wait < clockTTL/20 || test.requests && wait > clockTTL/20+time.Second {
+					t.Errorf("the next one has the lock %v after the end of the lease, want at least %v", wait, clockTTL/20)
+				}
+				if after.Fence() <= lease.Fence() {
+					t.Errorf("fence %d after %d", after.Fence(), lease.Fence())
+				}
+				wire.loseRequests, wire.loseAnswer = false, false
+				if err := lease.Release(); !errors.Is(err, lock.ErrExpired) {
+					t.Errorf("Release: %v, want ErrExpired", err)
+				}
+				if err := errors.Join(after.Check(), after.Release(), a.Close(), b.Close()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A lock that is released is the first waiter's for a second. If that one does not come,
+// another has it then, and the first is out of the queue.
+func TestReservation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := new(memory)
+		a, _ := m.locker(t, storelock.Options{})
+		b, dead := m.locker(t, storelock.Options{})
+		c, _ := m.locker(t, storelock.Options{})
+		ctx, stop := context.WithCancel(t.Context())
+		lease := get(t, acquire(t.Context(), t, a))
+		first := acquire(ctx, t, b)
+		time.Sleep(time.Second)
+		second := acquire(t.Context(), t, c)
+		time.Sleep(time.Second)
+		queue, err := a.Status(t.Context(), "job")
+		if err != nil || queue.Waiters != 2 {
+			t.Errorf("Status: %+v, %v; want two waiters", queue, err)
+		}
+		dead.loseRequests = true
+		if err := lease.Release(); err != nil {
+			t.Error(err)
+		}
+		released := time.Now()
+		var held *lock.HeldError
+		if lease, err := a.TryAcquire(t.Context(), "job"); err == nil {
+			t.Fatalf("TryAcquire has the lock, with fence %d", lease.Fence())
+		} else if !errors.As(err, &held) || held.Status.Held || held.Status.Owner.IsZero() {
+			t.Errorf("TryAcquire: %v, want that the lock is reserved for the first waiter", err)
+		}
+		next := get(t, second)
+		if took := time.Since(released); took < time.Second || took > 2*time.Second {
+			t.Errorf("the second waiter had the lock after %v, want the reservation of a second", took)
+		}
+		if s, err := a.Status(t.Context(), "job"); err != nil || s.Owner != next.Owner() || s.Waiters != 0 {
+			t.Errorf("Status: %+v, %v; want no waiters", s, err)
+		}
+		stop()
+		<-first
+		if err := errors.Join(next.Release(), a.Close(), b.Close(), c.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A call whose write arrived has the lock with the fence of that write, though the
+// answer is lost, or comes when the deadline has passed.
+func TestAnswerToTheTakingWrite(t *testing.T) {
+	for name, disturb := range map[string]func(c *client){
+		"lost": func(c *client) { c.loseAnswer = true },
+		"late": func(c *client) { c.answer = clockTTL - clockTTL/40 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, c := new(memory).locker(t, storelock.Options{})
+				first := get(t, acquire(t.Context(), t, l))
+				if err := first.Release(); err != nil {
+					t.Fatal(err)
+				}
+				c.request = time.Second
+				got := acquire(t.Context(), t, l)
+				time.Sleep(1500 * time.Millisecond) // it has read, and writes
+				disturb(c)
+				time.Sleep(time.Second)
+				s, err := newLocker(t, &client{memory: c.memory}, nil).Status(t.Context(), "job")
+				if err != nil || !s.Held {
+					t.Fatalf("Status: %+v, %v", s, err)
+				}
+				time.Sleep(clockTTL - 3*time.Second)
+				c.request, c.answer, c.loseAnswer = 0, 0, false
+				lease := get(t, got)
+				if err := lease.Check(); err != nil || lease.Fence() != s.Fence {
+					t.Errorf("a lease with fence %d, %v; want %d, not ended", lease.Fence(), err, s.Fence)
+				}
+				if err := errors.Join(lease.Release(), l.Close()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A fence is above the last one, also where that is ahead of the clock.
+func TestFenceAheadOfTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ahead = 1 << 61
+		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "job"}, {Key: "version", Value: 1}, {Key: "fence", Value: int64(ahead)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, _ := (&memory{doc: doc}).locker(t, storelock.Options{})
+		for i := range 2 {
+			lease := get(t, acquire(t.Context(), t, l))
+			if lease.Fence() != uint64(ahead+1+i) {
+				t.Errorf("fence %d, want %d", lease.Fence(), ahead+1+i)
+			}
+			if err := lease.Release(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var events []lock.EventKind
+		m := new(memory)
+		a, _ := m.locker(t, storelock.Options{})
+		b, _ := m.locker(t, storelock.Options{Events: func(e lock.Event) {
+			if e.Name != "job" || e.Owner.IsZero() || (e.Fence == 0) != (e.Kind == lock.Waiting) {
+				t.Errorf("%+v", e)
+			}
+			events = append(events, e.Kind)
+		}})
+		lease := get(t, acquire(t.Context(), t, a))
+		next := acquire(t.Context(), t, b)
+		time.Sleep(time.Second)
+		if err := lease.Release(); err != nil {
+			t.Error(err)
+		}
+		if err := errors.Join(get(t, next).Release(), a.Close(), b.Close()); err != nil {
+			t.Error(err)
+		}
+		if got, want := fmt.Sprint(events), "[waiting acquired released]"; got != want {
+			t.Errorf("events %s, want %s", got, want)
+		}
+	})
+}
