@@ -1,0 +1,128 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/engine"
+)
+
+// told collects the events of a lease.
+type told struct {
+	mu     sync.Mutex
+	events []lock.Event
+}
+
+func (s *told) lease(k *keeper) *lock.Lease {
+	tell := func(e lock.Event) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.events = append(s.events, e)
+	}
+	return lock.NewLease(context.Background(), "job", lock.Owner{}, tell, engine.Grant{
+		Fence: 7, Deadline: time.Now().Add(ttl), Every: ttl / 3, Retry: ttl / 6, Timers: new(engine.Timers), Keeper: k,
+	})
+}
+
+func (s *told) String() string {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := ""
+	for _, e := range s.events {
+		if e.Name != "job" || e.Fence != 7 {
+			text += fmt.Sprintf("%+v", e)
+		}
+		text += fmt.Sprintf("%s after %.0fs: %v; ", e.Kind, e.Took.Seconds(), e.Err)
+	}
+	return text
+}
+
+func TestLeaseEvents(t *testing.T) {
+	boom := errors.New("boom")
+	for _, test := range []struct {
+		name string
+		keep func(n int) error
+		free error
+		want string
+	}{
+		{"renewed", func(int) error { return nil }, nil, "released after 60s: <nil>; "},
+		{"renewed late", func(n int) error { return []error{nil, boom}[n%2] }, nil,
+			"renewed-late after 15s: <nil>; renewed-late after 30s: <nil>; renewed-late after 45s: <nil>; renewed-late after 60s: <nil>; released after 60s: <nil>; "},
+		{"not renewed", func(int) error { return boom }, nil,
+			"lost after 30s: lock: expired before it could be renewed; released after 60s: lock: expired before it could be renewed; "},
+		{"lost", func(int) error { return lock.ErrLost }, lock.ErrLost, "lost after 10s: lock: lost; released after 60s: lock: lost; "},
+		{"not freed", func(int) error { return nil }, boom, "released after 60s: boom; "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var s told
+				n := 0
+				lease := s.lease(&keeper{free: test.free, keep: func() (time.Time, error) {
+					n++
+					return time.Now().Add(ttl), test.keep(n)
+				}})
+				time.Sleep(2 * ttl)
+				_ = lease.Release()
+				if got := s.String(); got != test.want {
+					t.Errorf("events\n%s, want\n%s", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// A renewal that was granted for less than the one before takes nothing from the lease,
+// and the context follows the last deadline.
+func TestDeadlineOnlyMovesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		n := 0
+		lease := begin(&keeper{keep: func() (time.Time, error) {
+			if n++; n > 2 {
+				return time.Time{}, errors.New("connection reset")
+			}
+			return time.Now().Add([]time.Duration{ttl, ttl / 10}[n-1]), nil
+		}})
+		<-lease.Context().Done()
+		if got, want := time.Since(began), ttl/3+ttl; got != want || lease.Deadline().Sub(began) != want {
+			t.Errorf("ended after %v, deadline after %v; want %v", got, lease.Deadline().Sub(began), want)
+		}
+	})
+}
+
+// locker is a Locker that has one lease to give.
+type locker struct {
+	lock.Locker
+	lease *lock.Lease
+}
+
+func (l locker) Acquire(context.Context, string, ...lock.AcquireOptions) (*lock.Lease, error) {
+	return l.lease, nil
+}
+
+// Do ends the context of the function with the lease, and returns both errors.
+func TestDoEndsWithTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		boom := errors.New("boom")
+		ctx, stop := context.WithTimeout(t.Context(), 10*ttl)
+		defer stop()
+		lease := begin(&keeper{keep: func() (time.Time, error) { return time.Time{}, lock.ErrLost }})
+		err := lock.Do(ctx, locker{lease: lease}, "job", func(ctx context.Context, _ *lock.Lease) error {
+			<-ctx.Done()
+			if cause := context.Cause(ctx); !errors.Is(cause, lock.ErrLost) {
+				t.Errorf("cause %v, want ErrLost", cause)
+			}
+			return boom
+		})
+		if !errors.Is(err, boom) || !errors.Is(err, lock.ErrLost) {
+			t.Errorf("Do: %v, want boom and ErrLost", err)
+		}
+	})
+}
