@@ -229,6 +229,34 @@ func TestReservation(t *testing.T) {
 	})
 }
 
+// If the first waiter does not come either, the next one takes over from a dead holder a
+// second later.
+func TestTakeoverByTheSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := new(memory)
+		a, holder := m.locker(t, storelock.Options{})
+		b, first := m.locker(t, storelock.Options{})
+		c, _ := m.locker(t, storelock.Options{})
+		ctx, stop := context.WithCancel(t.Context())
+		lease := get(t, acquire(t.Context(), t, a))
+		holder.loseRequests = true
+		dead := acquire(ctx, t, b)
+		time.Sleep(time.Second)
+		first.loseRequests = true
+		began := time.Now()
+		next := get(t, acquire(t.Context(), t, c))
+		if took, want := time.Since(began), clockTTL+time.Second; took < want || took > want+time.Second/2 {
+			t.Errorf("the second waiter had the lock after %v, want %v", took, want)
+		}
+		stop()
+		<-dead
+		_ = lease.Release()
+		if err := errors.Join(next.Release(), a.Close(), b.Close(), c.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A call whose write arrived has the lock with the fence of that write, though the
 // answer is lost, or comes when the deadline has passed.
 func TestAnswerToTheTakingWrite(t *testing.T) {
@@ -264,6 +292,48 @@ func TestAnswerToTheTakingWrite(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A call that gives up leaves the queue, and gives back a lock that its write has taken.
+func TestGivingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := new(memory)
+		a, _ := m.locker(t, storelock.Options{})
+		b, wire := m.locker(t, storelock.Options{})
+		status := func(held bool, waiters int) {
+			t.Helper()
+			synctest.Wait()
+			if s, err := a.Status(t.Context(), "job"); err != nil || s.Held != held || s.Waiters != waiters {
+				t.Errorf("Status: %+v, %v; want held %v with %d waiters", s, err, held, waiters)
+			}
+		}
+		lease := get(t, acquire(t.Context(), t, a))
+		ctx, stop := context.WithCancel(t.Context())
+		got := acquire(ctx, t, b)
+		time.Sleep(time.Second)
+		status(true, 1)
+		stop()
+		<-got
+		status(true, 0)
+		if err := lease.Release(); err != nil {
+			t.Error(err)
+		}
+		wire.request = time.Second
+		ctx, stop = context.WithCancel(t.Context())
+		got = acquire(ctx, t, b)
+		time.Sleep(1500 * time.Millisecond) // it has read, and writes
+		wire.loseAnswer = true
+		time.Sleep(time.Second)
+		status(true, 0)
+		wire.loseAnswer = false
+		stop()
+		<-got
+		time.Sleep(3 * time.Second)
+		status(false, 0)
+		if err := errors.Join(a.Close(), b.Close()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A fence is above the last one, also where that is ahead of the clock.

@@ -137,8 +137,11 @@ func (c *Client) wait(ctx context.Context, attempt int, after time.Duration) boo
 	if most == 0 {
 		most = defaultRetries
 	}
+	if attempt > most || after > longestRetry {
+		return false
+	}
 	after += rand.N(after/4 + 1)
-	if deadline, ok := ctx.Deadline(); attempt > most || after > longestRetry || ok && time.Until(deadline) < after {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < after {
 		return false
 	}
 	t := time.NewTimer(after)

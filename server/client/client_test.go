@@ -1,0 +1,390 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/client"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// request is what a server without a network has got.
+type request struct {
+	at                 time.Time
+	method, path, body string
+}
+
+// fake answers requests without a network, on the clock of the test.
+type fake struct {
+	answer func(n int, r request) (status int, header http.Header, body string)
+	hang   bool // until the context of the request ends
+
+	mu       sync.Mutex
+	requests []request
+	open     int // bodies of responses that nobody has closed
+}
+
+type body struct {
+	io.Reader
+	close func()
+}
+
+func (b body) Close() error { b.close(); return nil }
+
+func (f *fake) RoundTrip(r *http.Request) (*http.Response, error) {
+	got := request{at: time.Now(), method: r.Method, path: r.URL.EscapedPath()}
+	if r.Body != nil {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		got.body = string(text)
+	}
+	f.mu.Lock()
+	f.requests = append(f.requests, got)
+	n, hang := len(f.requests), f.hang
+	f.mu.Unlock()
+	if hang {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	status, header, text := f.answer(n, got)
+	f.mu.Lock()
+	f.open++
+	f.mu.Unlock()
+	return &http.Response{StatusCode: status, Header: header, Request: r, Body: body{strings.NewReader(text), sync.OnceFunc(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.open--
+	})}}, nil
+}
+
+func (f *fake) client() *client.Client {
+	return &client.Client{URL: "http://server", HTTP: &http.Client{Transport: f}}
+}
+
+// seen returns the requests with a path.
+func (f *fake) seen(path string) (out []request) {
+	synctest.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range f.requests {
+		if r.path == path {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (f *fake) hangs(hang bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hang = hang
+}
+
+// A request is sent again, with its body, when the server may accept it, and a few times.
+func TestRetryAfter(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		status   int
+		after    func() string
+		refusals int
+		requests int
+		wait     time.Duration // at least; and a quarter more at most
+	}{
+		{"three times", 503, func() string { return "2" }, 3, 4, 6 * time.Second},
+		{"four times", 503, func() string { return "2" }, 4, 4, 6 * time.Second},
+		{"too many requests", 429, func() string { return "2" }, 1, 2, 2 * time.Second},
+		{"until a time", 503, func() string { return time.Now().UTC().Add(10 * time.Second).Format(http.TimeFormat) }, 1, 2, 10 * time.Second},
+		{"at once", 503, func() string { return "0" }, 1, 2, time.Millisecond},
+		{"a minute", 503, func() string { return "60" }, 3, 4, 3 * time.Minute},
+		{"more than a minute", 503, func() string { return "61" }, 1, 1, 0},
+		{"unreadable", 503, func() string { return "soon" }, 1, 1, 0},
+		{"another error", 500, func() string { return "2" }, 1, 1, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &fake{answer: func(n int, _ request) (int, http.Header, string) {
+					if n <= test.refusals {
+						return test.status, http.Header{"Retry-After": {test.after()}}, "{}"
+					}
+					return 200, nil, `{"gpid":"x"}`
+				}}
+				began := time.Now()
+				_, err := f.client().Register(t.Context(), wire.Registration{Name: "shop"})
+				if (err == nil) != (test.requests > test.refusals) {
+					t.Errorf("Register: %v", err)
+				}
+				if took := time.Since(began); took < test.wait || took > test.wait*5/4+time.Millisecond {
+					t.Errorf("it took %v, want %v and a quarter more at most", took, test.wait)
+				}
+				requests := f.seen("/v1/processes")
+				if len(requests) != test.requests {
+					t.Errorf("%d requests, want %d", len(requests), test.requests)
+				}
+				for _, r := range requests {
+					var sent wire.Registration
+					if err := json.Unmarshal([]byte(r.body), &sent); err != nil || sent.Name != "shop" || !sent.Clock.Equal(began) {
+						t.Errorf("body %q, %v; want the registration with the time of this host", r.body, err)
+					}
+				}
+				if f.open != 0 {
+					t.Errorf("%d bodies are open", f.open)
+				}
+			})
+		})
+	}
+}
+
+// The end of a context ends the waiting.
+func TestRetryEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{answer: func(int, request) (int, http.Header, string) {
+			return 503, http.Header{"Retry-After": {"20"}}, "{}"
+		}}
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, stop)
+		began := time.Now()
+		var problem *client.Error
+		if _, err := f.client().Inspect(ctx, "x"); !errors.As(err, &problem) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v, want the answer after a second", err, time.Since(began))
+		}
+	})
+}
+
+// endless is a body of blanks.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.read += len(p); e.read > 1<<24 {
+		return 0, errors.New("more than 16 MiB was read")
+	}
+	return copy(p, bytes.Repeat([]byte(" "), len(p))), nil
+}
+
+type roundTrip func(r *http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// An error response that does not end costs little.
+func TestEndlessError(t *testing.T) {
+	var blanks endless
+	c := &client.Client{URL: "http://server", HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 502, Request: r, Body: io.NopCloser(&blanks)}, nil
+	})}}
+	var problem *client.Error
+	if _, err := c.Inspect(t.Context(), "x"); !errors.As(err, &problem) || problem.Status != 502 || blanks.read > 1<<20 {
+		t.Errorf("%v after %d bytes", err, blanks.read)
+	}
+}
+
+// A file is sent from where it was read to, also when it is sent again. A name with a
+// slash is one part of a path. More ids than requested are refused.
+func TestRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "ids")
+		if err := os.WriteFile(path, []byte("read, and the rest"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		if _, err := file.Seek(6, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		f := &fake{answer: func(n int, _ request) (int, http.Header, string) {
+			if n == 1 {
+				return 503, http.Header{"Retry-After": {"1"}}, "{}"
+			}
+			return 200, nil, "{}" + strings.Repeat(" ", 22)
+		}}
+		c := f.client()
+		if _, err := c.Census(t.Context(), file, nil); err != nil {
+			t.Error(err)
+		}
+		if got := f.seen("/v1/census"); len(got) != 2 || got[0].body != "and the rest" || got[1].body != "and the rest" {
+			t.Errorf("a file is sent as %+v", got)
+		}
+		if _, err := c.Lock(t.Context(), "a/b c"); err != nil || len(f.seen("/v1/locks/a%2Fb%20c")) != 1 {
+			t.Errorf("Lock: %v, %+v", err, f.requests)
+		}
+		if err := c.NewIDs(t.Context(), make([]objectid.ID, 2)); err != nil {
+			t.Error(err)
+		}
+		if err := c.NewIDs(t.Context(), make([]objectid.ID, 1)); !errors.Is(err, client.ErrResponse) {
+			t.Errorf("two ids for one: %v, want %v", err, client.ErrResponse)
+		}
+	})
+}
+
+// registry answers like a server: each registration gets another block.
+func registry(beat func() int) *fake {
+	blocks := 0
+	return &fake{answer: func(_ int, r request) (int, http.Header, string) {
+		switch {
+		case r.path == "/v1/processes":
+			blocks++
+			return 200, nil, fmt.Sprintf(`{"gpid":"p%d","process_block":"0000000%d","interval_seconds":10}`, blocks, blocks)
+		case strings.HasSuffix(r.path, "/heartbeat"):
+			return beat(), nil, "{}"
+		}
+		return 200, nil, "{}"
+	}}
+}
+
+func block(id objectid.ID) int { return int(id[7]) }
+
+// A member that the server has forgotten, or whose block another may have, registers
+// again and uses the new block once.
+func TestMemberRegistersAgain(t *testing.T) {
+	for _, status := range []int{404, 409} {
+		synctest.Test(t, func(t *testing.T) {
+			beat := 200
+			f := registry(func() int { return beat })
+			var warnings []error
+			m, err := f.client().NewMember(t.Context(), wire.Registration{Name: "shop"}, &client.MemberOptions{Warn: func(err error) { warnings = append(warnings, err) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(15 * time.Second)
+			var sent wire.Registration
+			host, _ := os.Hostname()
+			if err := json.Unmarshal([]byte(f.seen("/v1/processes")[0].body), &sent); err != nil || sent.PID != uint32(os.Getpid()) || sent.Host != host {
+				t.Errorf("registered as %+v, %v; want the pid and the host of this process", sent, err)
+			}
+			if id := m.New(); block(id) != 1 || len(f.seen("/v1/processes/p1/heartbeat")) != 1 {
+				t.Errorf("after a heartbeat: block %d, %+v", block(id), f.requests)
+			}
+			beat = status
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			if id := m.New(); block(id) != 2 || m.GPID() != "p2" {
+				t.Errorf("forgotten: block %d of %s, want the second", block(id), m.GPID())
+			}
+			beat = 200
+			m.Generator().Reseed() // as if the machine had been copied
+			m.New()
+			synctest.Wait()
+			if id := m.New(); block(id) != 3 || m.GPID() != "p3" {
+				t.Errorf("copied: block %d of %s, want the third", block(id), m.GPID())
+			}
+			if len(warnings) > 0 {
+				t.Errorf("warnings %v", warnings)
+			}
+			beat = 500
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			var problem *client.Error
+			if len(warnings) != 1 || !errors.As(warnings[0], &problem) || problem.Status != 500 {
+				t.Errorf("warnings %v, want one of status 500", warnings)
+			}
+			f.hangs(true) // also the report of the end, for five seconds
+			time.Sleep(10 * time.Second)
+			began := time.Now()
+			if err := m.End("done"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 5*time.Second {
+				t.Errorf("End: %v after %v", err, time.Since(began))
+			}
+			if len(warnings) != 1 {
+				t.Errorf("the end of a member is a warning: %v", warnings[1:])
+			}
+		})
+	}
+}
+
+func TestMemberRefuses(t *testing.T) {
+	for _, answer := range []string{
+		`{"gpid":"p","process_block":"0102","interval_seconds":10}`, `{"gpid":"p","process_block":"010203xx","interval_seconds":10}`,
+		`{"gpid":"p","process_block":"01020304"}`,
+	} {
+		f := &fake{answer: func(int, request) (int, http.Header, string) { return 200, nil, answer }}
+		if _, err := f.client().NewMember(t.Context(), wire.Registration{Name: "shop"}, nil); !errors.Is(err, client.ErrResponse) {
+			t.Errorf("%s: %v, want %v", answer, err, client.ErrResponse)
+		}
+	}
+	f := registry(nil)
+	if _, err := f.client().NewMember(t.Context(), wire.Registration{Name: "shop", Samples: make([]objectid.ID, 1)}, nil); err == nil || len(f.requests) > 0 {
+		t.Errorf("a member with samples: %v, %+v", err, f.requests)
+	}
+}
+
+// What IDs fetches: twice what was used, when a quarter is left, and never more than Most.
+// It hands out no id that is older than MaxAge.
+func TestIDs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := byte(0)
+		f := &fake{answer: func(_ int, r request) (int, http.Header, string) {
+			var want wire.NewIDs
+			if err := json.Unmarshal([]byte(r.body), &want); err != nil {
+				t.Error(err)
+			}
+			var ids []byte
+			for range want.Count {
+				next++
+				ids = append(ids, append(make([]byte, objectid.Size-1), next)...)
+			}
+			return 200, nil, string(ids)
+		}}
+		s := &client.IDs{Client: f.client(), Most: 20}
+		take := func(n int, want ...string) {
+			t.Helper()
+			for range n {
+				if _, err := s.New(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var got []string
+			for _, r := range f.seen("/v1/ids") {
+				got = append(got, strings.Trim(r.body, `{"count":}`))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("fetched %v, want %v", got, want)
+			}
+		}
+		take(11, "16")
+		take(1, "16", "20") // twice the 12 used is more than Most
+		take(4, "16", "20")
+		time.Sleep(time.Second)
+		take(1, "16", "20")
+		time.Sleep(time.Nanosecond)
+		take(1, "16", "20", "16")
+	})
+}
+
+// A call ends with its context though the server does not answer, and with the error of
+// the request.
+func TestIDsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{hang: true, answer: func(int, request) (int, http.Header, string) { return 500, nil, "{}" }}
+		c := f.client()
+		c.HTTP.Timeout = time.Minute
+		s := &client.IDs{Client: c}
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		began := time.Now()
+		if _, err := s.New(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v, want the end of ctx after a second", err, time.Since(began))
+		}
+		time.Sleep(time.Minute)
+		f.hangs(false)
+		var problem *client.Error
+		if _, err := s.New(t.Context()); !errors.As(err, &problem) || problem.Status != 500 {
+			t.Errorf("%v, want the error of the server", err)
+		}
+	})
+}
