@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -177,6 +178,9 @@ func TestTakeoverAfterTheDeadline(t *testing.T) {
 				if err := lease.Release(); !errors.Is(err, lock.ErrExpired) {
 					t.Errorf("Release: %v, want ErrExpired", err)
 				}
+				if s, err := a.Status(t.Context(), "job"); err != nil || s.Owner != after.Owner() {
+					t.Errorf("Release of the lease that had ended: Status %+v, %v; want the next one", s, err)
+				}
 				if err := errors.Join(after.Check(), after.Release(), a.Close(), b.Close()); err != nil {
 					t.Error(err)
 				}
@@ -331,6 +335,39 @@ func TestGivingUp(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		status(false, 0)
 		if err := errors.Join(a.Close(), b.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A queue that is full takes no more waiters, so that the record stays small.
+func TestFullQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := new(memory)
+		a, _ := m.locker(t, storelock.Options{})
+		b, _ := m.locker(t, storelock.Options{})
+		lease := get(t, acquire(t.Context(), t, a))
+		for _, waiters := range []int{199, 200} {
+			var doc map[string]any
+			err := bson.Unmarshal(m.doc, &doc)
+			doc["queue"] = slices.Repeat([]string{"a waiter"}, waiters)
+			if err == nil {
+				m.doc, err = bson.Marshal(doc)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			got := acquire(ctx, t, b)
+			synctest.Wait()
+			if s, err := a.Status(t.Context(), "job"); err != nil || s.Waiters != 200 {
+				t.Errorf("one more than %d: Status %+v, %v; want 200 waiters", waiters, s, err)
+			}
+			stop()
+			<-got
+			synctest.Wait()
+		}
+		if err := errors.Join(lease.Release(), a.Close(), b.Close()); err != nil {
 			t.Error(err)
 		}
 	})
