@@ -1,0 +1,83 @@
+package census
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestFaultEvents holds when the events of single processes were, and how big.
+func TestFaultEvents(t *testing.T) {
+	at := func(value uint64, seconds ...uint32) evidence {
+		e := evidence{bits: maxBits}
+		for i, s := range seconds {
+			e.examples = append(e.examples, recordOf(value, s, uint32(i), uint32(i)))
+		}
+		return e
+	}
+	var c tally
+	c.stepped.add(at(1, 1000, 940))
+	c.shared.add(at(2, 2000, 1900, 2100))
+	c.resumed.add(at(3, 3000, 3600))
+	weak := at(4, 1, 2)
+	weak.bits = 1
+	c.shared.add(weak)
+	when := func(second int64) time.Time { return time.Unix(second, 0).UTC() }
+	want := []Event{
+		{Kind: ClockStep, Start: when(940), End: when(1000), Size: 60, Process: processText(1), Confidence: Certain},
+		{Kind: SharedValue, Start: when(1900), End: when(2100), Size: 2, Process: processText(2), Confidence: Certain},
+		{Kind: ResumedState, Start: when(3000), End: when(3600), Size: 2, Process: processText(3), Confidence: Certain},
+	}
+	if got := c.faultEvents(); !slices.Equal(got, want) {
+		t.Errorf("events\n%+v, want\n%+v", got, want)
+	}
+}
+
+// TestWeightiest holds what is left out of too many events: restarts before all, then
+// deployments, then what is smallest. The rest stays in order of time.
+func TestWeightiest(t *testing.T) {
+	var events []Event
+	for i := range maxEvents + 4 {
+		e := Event{Kind: SharedValue, Start: time.Unix(int64(i), 0)}
+		switch i {
+		case 5:
+			e.Kind, e.Size = Outage, 1
+		case 10, 20:
+			e.Kind, e.Size = Restart, 1_000_000
+		case 30:
+			e.Kind, e.Size = Deployment, 12
+		case 40:
+			e.Kind, e.Size = Import, 2
+		case 50:
+			e.Kind, e.Size = Deletion, 3
+		}
+		events = append(events, e)
+	}
+	want := slices.DeleteFunc(slices.Clone(events), func(e Event) bool {
+		return e.Kind == Restart || e.Kind == Deployment || e.Kind == Outage
+	})
+	if got := weightiest(events); !slices.Equal(got, want) {
+		t.Errorf("%d events are left, want %d", len(got), len(want))
+	}
+}
+
+// TestBroken holds that a source of which a document was skipped counts as broken.
+func TestBroken(t *testing.T) {
+	for _, test := range []struct {
+		source Source
+		want   bool
+	}{{Source{Units: 1}, false}, {Source{Units: 1, Broken: 1}, true}, {Source{Error: "no such file"}, true}} {
+		r := Report{Sources: []*Source{{}, &test.source}}
+		if got := r.Broken(); got != test.want {
+			t.Errorf("%+v: broken %v, want %v", test.source, got, test.want)
+		}
+	}
+	for p, want := range map[Position]string{
+		{Source: "a", Unit: "line", Number: 7}:                        "a: line 7",
+		{Source: "a", Collection: "b.c", Unit: "document", Number: 1}: "a b.c: document 1",
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
