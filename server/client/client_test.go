@@ -151,7 +151,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// The end of a context ends the waiting.
+// The end of a context ends the waiting, which does not begin if the context ends before it.
 func TestRetryEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{answer: func(int, request) (int, http.Header, string) {
@@ -163,6 +163,12 @@ func TestRetryEndsWithItsContext(t *testing.T) {
 		var problem *client.Error
 		if _, err := f.client().Inspect(ctx, "x"); !errors.As(err, &problem) || time.Since(began) != time.Second {
 			t.Errorf("%v after %v, want the answer after a second", err, time.Since(began))
+		}
+		ctx, stop = context.WithTimeout(t.Context(), 10*time.Second)
+		defer stop()
+		began = time.Now()
+		if _, err := f.client().Inspect(ctx, "x"); !errors.As(err, &problem) || time.Since(began) != 0 {
+			t.Errorf("%v after %v, want the answer at once", err, time.Since(began))
 		}
 	})
 }
