@@ -8,9 +8,9 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
+	"github.com/rivo/uniseg"
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/internal/phrase"
@@ -79,10 +79,11 @@ func (t *textWriter) collections(reports []*census.Report) {
 	t.printf("\ncollections\n")
 	name, ids := 0, 0
 	for _, r := range reports {
-		name, ids = max(name, utf8.RuneCountInString(title(r))), max(ids, len(humanize.Comma(r.IDs)))
+		name, ids = max(name, uniseg.StringWidth(title(r))), max(ids, len(humanize.Comma(r.IDs)))
 	}
 	for _, r := range reports {
-		line := fmt.Sprintf("%-*s %*s ids", name, title(r), ids, humanize.Comma(r.IDs))
+		blanks := strings.Repeat(" ", name-uniseg.StringWidth(title(r)))
+		line := fmt.Sprintf("%s%s %*s ids", title(r), blanks, ids, humanize.Comma(r.IDs))
 		if r.First != nil {
 			line += fmt.Sprintf("  %s to %s", r.First.In(zone(r)).Format(time.DateOnly), r.Last.In(zone(r)).Format(time.DateOnly))
 		}
@@ -228,7 +229,7 @@ func (t *textWriter) processes(r *census.Report) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], len(cell))
+			widths[i] = max(widths[i], uniseg.StringWidth(cell))
 		}
 	}
 	used := widths[0] + widths[1] + widths[2] + widths[3] + widths[4] + 4

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rivo/uniseg"
+
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/report"
 	"github.com/oidkit/oid/objectid"
@@ -171,6 +173,22 @@ func TestWideText(t *testing.T) {
 	got := text(t, small(), report.Screen{Columns: 130})
 	if _, from, _ := strings.Cut(got, "in a year\n"); !strings.Contains(from, wideProcesses) || !strings.Contains(from, "2024-01-04 16 ████████████▋\n") {
 		t.Errorf("%s", from)
+	}
+}
+
+// Chinese names take two columns for each character.
+func TestChineseText(t *testing.T) {
+	orders, users := small(), &census.Report{Collection: "商店.用户", Field: "_id", IDs: 5, Distinct: 5}
+	orders.Collection, orders.Partial, orders.Sources = "商店.历史订单", "", nil
+	got := text(t, &census.Report{Field: "_id", IDs: 1106, Distinct: 1106, Collections: []*census.Report{orders, users}}, report.Screen{})
+	if want := "\ncollections\n商店.历史订单 1,101 ids  2024-01-01 to 2024-01-20  1 finding\n商店.用户         5 ids\n"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	broken := &census.Report{Field: "_id", Sources: []*census.Source{{Name: "日志.txt", Error: strings.Repeat("读不出来 ", 20)}}}
+	for line := range strings.Lines(text(t, broken, report.Screen{Columns: 40})) {
+		if n := uniseg.StringWidth(strings.TrimSuffix(line, "\n")); n > 40 {
+			t.Errorf("%d columns: %s", n, line)
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
 // Screen is what a text report is written for. The zero Screen is 80 columns of
@@ -51,14 +53,14 @@ func cut(text string, n int) string {
 }
 
 // wrapped writes text in lines that fit the screen, the first after first and
-// the others after rest.
+// the others after rest. A Chinese character takes two columns.
 func (t *textWriter) wrapped(first, rest, text string) {
 	prefix, line := first, ""
 	for word := range strings.FieldsSeq(text) {
 		if t.screen.ASCII {
 			word = asASCII(word)
 		}
-		if line != "" && utf8.RuneCountInString(prefix)+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > t.screen.Columns {
+		if line != "" && uniseg.StringWidth(prefix)+uniseg.StringWidth(line)+1+uniseg.StringWidth(word) > t.screen.Columns {
 			t.printf("%s%s\n", prefix, line)
 			prefix, line = rest, ""
 		}
