@@ -216,7 +216,7 @@ func TestBallast(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if freed := serving - inUse(); freed < 24<<20 {
+	if freed := serving - inUse(); freed < 12<<20 {
 		t.Errorf("after the end %d bytes less are in use", freed)
 	}
 }

@@ -109,7 +109,7 @@ const startPatience = 2 * time.Second
 // ballast is memory that is reserved but never written to, so that it takes none of the
 // machine. The garbage collector counts it: it waits until there is about as much
 // garbage, rather than to run forty times a second in a process that has little else.
-const ballast = 32 << 20
+const ballast = 16 << 20
 
 // Serve answers requests that arrive through l until ctx ends. It then lets requests
 // in flight end as Options.Drain and Options.Grace say, records its end in the
