@@ -139,6 +139,19 @@ func TestThresholdsOfDeletions(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
+	// A day with few ids must lack more of them.
+	for gaps, want := range map[int64]string{66: "", 67: "deletion 50400-51840 67 possible"} {
+		h := steady(10, 0)
+		for i := range h.minutes {
+			if i%perDay < 100 {
+				h.minutes[i] = 1
+			}
+		}
+		h.gaps[5*7*24] = gaps
+		if got := h.describe(h.deletions()); got != want {
+			t.Errorf("%d of %d ids of a day are gone: %q, want %q", gaps, 100+gaps, got, want)
+		}
+	}
 	// All ids of a day are gone, and the counters went on.
 	h := steady(10, 1)
 	h.clear(5*week, 5*week+perDay)

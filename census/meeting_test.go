@@ -23,6 +23,13 @@ func TestMeetings(t *testing.T) {
 		}
 		return ids
 	}
+	// The same with all counters moved on, so that the second process is past zero again.
+	moved := func(ids []objectid.ID) (out []objectid.ID) {
+		for _, id := range ids {
+			out = append(out, made(0xA1B2C3D4E5, int(id.Time().Unix()-origin), int(id[9])<<16+int(id[10])<<8+int(id[11])+2_000_000))
+		}
+		return out
+	}
 	for _, test := range []struct {
 		name string
 		ids  []objectid.ID
@@ -34,6 +41,7 @@ func TestMeetings(t *testing.T) {
 		{"that, later", append(two(reachable+251, 1000), made(0xA1B2C3D4E5, 40_000, 60_000)), ""},
 		{"at the same pace", two(half, 1500), ""},
 		{"the one behind is the other", two(-1_000_000+wrap, 2000), "a1b2c3d4e5 are 981,250 counter values apart, and one reaches the other about 2023-12-08."},
+		{"past zero again", moved(two(wrap-2_000_000, 1000)), "are 14,756,966 counter values apart, and one reaches the other about 2024-10-21."},
 		{"both at work", append(two(half, 1000), made(7, idle, 0)), "one reaches the other about"},
 		{"one has ended", append(two(half, 1000), made(7, idle+1, 0)), ""},
 	} {
