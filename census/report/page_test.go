@@ -149,7 +149,8 @@ func TestLines(t *testing.T) {
 			r.Timeline.Buckets = append(r.Timeline.Buckets, census.Bucket{Start: day(1).Add(time.Duration(i) * step), IDs: 1})
 		}
 		r.Events = []census.Event{
-			{Kind: census.ClockStep, Start: day(1).Add(3 * step), Size: 3600}, {Kind: census.ResumedState, Start: day(1).Add(4*step - 1)},
+			{Kind: census.ClockStep, Start: day(1).Add(3 * step), Size: 3600},
+			{Kind: census.ResumedState, Start: day(1).Add(4*step - 1)},
 			{Kind: census.SharedValue, Start: day(1).Add(time.Duration(n+5) * step)},
 		}
 		_, lines, _ := strings.Cut(text(t, r, report.Screen{ASCII: true, Columns: 100}), "\nids by ")
