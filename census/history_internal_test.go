@@ -72,6 +72,17 @@ func TestThresholdsOfSilences(t *testing.T) {
 	}
 }
 
+// TestNoOutageAtTheEnds holds that what is before the first id and after the last is no
+// outage.
+func TestNoOutageAtTheEnds(t *testing.T) {
+	h := steady(10, 1)
+	h.clear(0, 600)
+	h.clear(10*week-600, 10*week)
+	if got := h.describe(h.outages(h.usual())); got != "" {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestUsualWeeks holds how many weeks before and after an hour tell what is usual.
 func TestUsualWeeks(t *testing.T) {
 	h := steady(30, 1)
@@ -137,6 +148,16 @@ func TestThresholdsOfDeletions(t *testing.T) {
 		}
 		if !slices.Equal(fields, wanted) {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+	// Two days in between are part of a deletion, and three are not.
+	for between, want := range map[int]string{
+		2: "deletion 50400-56160 2880 likely", 3: "deletion 50400-51840 1440 possible, deletion 56160-57600 1440 possible",
+	} {
+		h := steady(10, 1)
+		h.gaps[5*7*24], h.gaps[(5*7+1+between)*24] = perDay, perDay
+		if got := h.describe(h.deletions()); got != want {
+			t.Errorf("%d days in between: %q, want %q", between, got, want)
 		}
 	}
 	// A day with few ids must lack more of them.

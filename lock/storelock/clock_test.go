@@ -1,12 +1,10 @@
 package storelock_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,110 +13,7 @@ import (
 
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/storelock"
-	"github.com/oidkit/oid/store"
 )
-
-// memory is what the clients of a store have in common: one document.
-type memory struct {
-	mu  sync.Mutex
-	doc bson.Raw
-}
-
-// client is a store on a clock of the test. A request takes some time to the document
-// and its answer some time back; either may never arrive.
-type client struct {
-	store.Store
-	*memory
-	request, answer          time.Duration
-	loseRequests, loseAnswer bool
-	swapped                  time.Time // when the last Swap began
-}
-
-func (c *client) call(ctx context.Context, do func() error) error {
-	time.Sleep(c.request)
-	if c.loseRequests {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	c.mu.Lock()
-	err := do()
-	c.mu.Unlock()
-	if c.loseAnswer {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	time.Sleep(c.answer)
-	return err
-}
-
-func (c *client) Get(ctx context.Context, _ string, _ store.Key) (doc bson.Raw, err error) {
-	err = c.call(ctx, func() error {
-		if doc = c.doc; doc == nil {
-			return store.ErrNotFound
-		}
-		return nil
-	})
-	return doc, err
-}
-
-func (c *client) Insert(ctx context.Context, _ string, doc any) (key store.Key, err error) {
-	return key, c.call(ctx, func() (err error) {
-		if c.doc != nil {
-			return store.ErrDuplicate
-		}
-		c.doc, err = bson.Marshal(doc)
-		return err
-	})
-}
-
-func (c *client) Swap(ctx context.Context, _ string, old bson.Raw, doc any) (stored bson.Raw, err error) {
-	c.swapped = time.Now()
-	err = c.call(ctx, func() (err error) {
-		if !bytes.Equal(c.doc, old) {
-			return store.ErrConflict
-		}
-		c.doc, err = bson.Marshal(doc)
-		stored = c.doc
-		return err
-	})
-	return stored, err
-}
-
-const clockTTL = 20 * time.Second
-
-// locker returns a Locker on a client of m that answers at once.
-func (m *memory) locker(t *testing.T, o storelock.Options) (*storelock.Locker, *client) {
-	c := &client{memory: m}
-	o.TTL = clockTTL
-	return newLocker(t, c, &o), c
-}
-
-// acquire returns a channel for the lease that l gets, which is closed without one.
-func acquire(ctx context.Context, t *testing.T, l *storelock.Locker) chan *lock.Lease {
-	got := make(chan *lock.Lease, 1)
-	go func() {
-		defer close(got)
-		ctx, stop := context.WithTimeout(ctx, 10*clockTTL)
-		defer stop()
-		lease, err := l.Acquire(ctx, "job")
-		if err == nil {
-			got <- lease
-		} else if !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	}()
-	return got
-}
-
-// get returns the lease of acquire.
-func get(t *testing.T, got chan *lock.Lease) *lock.Lease {
-	t.Helper()
-	lease := <-got
-	if lease == nil {
-		t.Fatal("no lease")
-	}
-	return lease
-}
 
 // A lease ends a twentieth of its TTL early, counted from before the write.
 func TestDeadlineCountsFromBeforeTheWrite(t *testing.T) {
