@@ -72,6 +72,17 @@ func TestThresholdsOfSilences(t *testing.T) {
 	}
 }
 
+// TestImportToTheMinute holds that an import begins and ends to the minute.
+func TestImportToTheMinute(t *testing.T) {
+	h := steady(10, 1)
+	for i := 5*week + 3; i < 5*week+7; i++ {
+		h.minutes[i] += 1000
+	}
+	if got, want := h.describe(h.imports(h.usual())), "import 50403-50407 4000 likely"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // TestNoOutageAtTheEnds holds that what is before the first id and after the last is no
 // outage.
 func TestNoOutageAtTheEnds(t *testing.T) {
