@@ -1,7 +1,6 @@
 package registry_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -110,39 +109,36 @@ func TestFirstFormatIsRead(t *testing.T) {
 // A document of a newer format, or with a version that is not a number, is an error
 // of every method that reads it.
 func TestNewerFormatIsRefused(t *testing.T) {
+	reads := map[string][]string{
+		"oid.processes": {"trace", "adopted", "list", "heartbeat", "history", "prune"},
+		"oid.values":    {"trace", "adopted", "list", "heartbeat", "prune"},
+		"oid.samples":   {"trace", "adopted", "history"},
+		"oid.living":    {"trace", "adopted", "list", "heartbeat", "history", "prune"},
+	}
 	for _, version := range []any{3, int64(1) << 40, "1"} {
-		for _, c := range append(collections, "oid.living") {
-			s := newStore(t)
-			block, sample := furnish(t, s)
-			setFormat(t, s, c, version)
-			r := registry.New(s, nil)
-			for name, call := range map[string]func(context.Context) error{
-				"trace":   func(ctx context.Context) error { _, err := r.Trace(ctx, block); return err },
-				"adopted": func(ctx context.Context) error { _, err := r.Trace(ctx, sample); return err },
-				"list":    func(ctx context.Context) error { return drain(r.List(ctx), 2) },
-				"heartbeat": func(ctx context.Context) error {
-					_, err := r.Heartbeat(ctx, remote(t, 7), registry.Load{}, time.Time{})
-					return err
-				},
-				"history": func(ctx context.Context) error {
-					return drain(r.History(ctx, remote(t, 7), time.Time{}, time.Time{}), 1)
-				},
-				"prune": func(ctx context.Context) error {
+		for c, names := range reads {
+			for _, name := range names {
+				s := newStore(t) // of its own: what Prune has moved is listed without its claims
+				block, sample := furnish(t, s)
+				setFormat(t, s, c, version)
+				r := registry.New(s, nil)
+				var err error
+				switch name {
+				case "trace":
+					_, err = r.Trace(t.Context(), block)
+				case "adopted":
+					_, err = r.Trace(t.Context(), sample)
+				case "list":
+					err = drain(r.List(t.Context()), 2)
+				case "heartbeat":
+					_, err = r.Heartbeat(t.Context(), remote(t, 7), registry.Load{}, time.Time{})
+				case "history":
+					err = drain(r.History(t.Context(), remote(t, 7), time.Time{}, time.Time{}), 1)
+				case "prune":
 					later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})
-					_, err := later.Prune(ctx, nil)
-					return err
-				},
-			} {
-				reads := map[string][]string{
-					"oid.processes": {"trace", "adopted", "list", "heartbeat", "history", "prune"},
-					"oid.values":    {"trace", "adopted", "list", "heartbeat", "prune"},
-					"oid.samples":   {"trace", "adopted", "history"},
-					"oid.living":    {"trace", "adopted", "list", "heartbeat", "history", "prune"},
+					_, err = later.Prune(t.Context(), nil)
 				}
-				if !slices.Contains(reads[c], name) {
-					continue
-				}
-				if err := call(t.Context()); !errors.Is(err, registry.ErrFormat) {
+				if !errors.Is(err, registry.ErrFormat) {
 					t.Errorf("version %v in %s: %s: %v, want ErrFormat", version, c, name, err)
 				}
 			}
