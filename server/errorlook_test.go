@@ -42,18 +42,21 @@ func TestErrorLooks(t *testing.T) {
 		allowed string
 	}{
 		"403": {
-			server.Options{Tokens: []server.Token{{Name: "dashboard", Value: token, ReadOnly: true}}}, token,
+			server.Options{Tokens: []server.Token{{Name: "dashboard", Value: token, ReadOnly: true}}},
+			token,
 			func(b *tab) { b.submit("/new", "count", "3", "Forbidden") }, "403 (Forbidden",
 		},
 		"413": {
-			server.Options{Limits: server.Limits{Body: 1000}}, "",
+			server.Options{Limits: server.Limits{Body: 1000}},
+			"",
 			func(b *tab) {
 				b.submit("/", "id", strings.Repeat("507f1f77bcf86cd799439011 ", 100), "Request Entity Too Large")
 			},
 			"413 (Request Entity",
 		},
 		"503": {
-			server.Options{OpenLocks: func(context.Context) (lock.Locker, error) { return nil, errors.New("no answer") }}, "",
+			server.Options{OpenLocks: func(context.Context) (lock.Locker, error) { return nil, errors.New("no answer") }},
+			"",
 			func(b *tab) { b.open("/locks"); b.do(chromedp.WaitVisible("main h1")) }, "503 (Service",
 		},
 	} {
