@@ -271,16 +271,16 @@ func TestFullQueue(t *testing.T) {
 // A fence is above the last one, also where that is ahead of the clock.
 func TestFenceAheadOfTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const ahead = 1 << 61
-		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "job"}, {Key: "version", Value: 1}, {Key: "fence", Value: int64(ahead)}})
+		const ahead = int64(1 << 61)
+		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "job"}, {Key: "version", Value: 1}, {Key: "fence", Value: ahead}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		l, _ := (&memory{doc: doc}).locker(t, storelock.Options{})
 		for i := range 2 {
 			lease := get(t, acquire(t.Context(), t, l))
-			if lease.Fence() != uint64(ahead+1+i) {
-				t.Errorf("fence %d, want %d", lease.Fence(), ahead+1+i)
+			if lease.Fence() != uint64(ahead)+1+uint64(i) {
+				t.Errorf("fence %d, want %d", lease.Fence(), uint64(ahead)+1+uint64(i))
 			}
 			if err := lease.Release(); err != nil {
 				t.Error(err)
