@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -34,14 +35,14 @@ func (s *told) String() string {
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := ""
+	var text strings.Builder
 	for _, e := range s.events {
 		if e.Name != "job" || e.Fence != 7 {
-			text += fmt.Sprintf("%+v", e)
+			fmt.Fprintf(&text, "%+v", e)
 		}
-		text += fmt.Sprintf("%s after %.0fs: %v; ", e.Kind, e.Took.Seconds(), e.Err)
+		fmt.Fprintf(&text, "%s after %.0fs: %v; ", e.Kind, e.Took.Seconds(), e.Err)
 	}
-	return text
+	return text.String()
 }
 
 func TestLeaseEvents(t *testing.T) {
