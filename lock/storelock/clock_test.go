@@ -19,7 +19,7 @@ import (
 func TestDeadlineCountsFromBeforeTheWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, c := new(memory).locker(t, storelock.Options{})
-		c.request, c.answer = time.Second, time.Second
+		c.change(func() { c.request, c.answer = time.Second, time.Second })
 		began := time.Now()
 		lease := get(t, acquire(t.Context(), t, l))
 		if got, want := lease.Deadline().Sub(began), 2*time.Second+clockTTL*19/20; got != want {
@@ -44,14 +44,14 @@ func TestTakeoverAfterTheDeadline(t *testing.T) {
 				m := new(memory)
 				a, wire := m.locker(t, storelock.Options{})
 				b, slow := m.locker(t, storelock.Options{})
-				slow.request = clockTTL / 8
+				slow.change(func() { slow.request = clockTTL / 8 })
 				next := acquire(t.Context(), t, b)
 				time.Sleep(clockTTL/8 - time.Millisecond)
 				lease := get(t, acquire(t.Context(), t, a))
-				wire.loseRequests, wire.loseAnswer = test.requests, test.answers
+				wire.change(func() { wire.loseRequests, wire.loseAnswer = test.requests, test.answers })
 				synctest.Wait()
 				time.Sleep(time.Millisecond)
-				slow.request = 0
+				slow.change(func() { slow.request = 0 })
 				var ended time.Time
 				go func() {
 					<-lease.Context().Done()
@@ -69,7 +69,7 @@ func TestTakeoverAfterTheDeadline(t *testing.T) {
 				if after.Fence() <= lease.Fence() {
 					t.Errorf("fence %d after %d", after.Fence(), lease.Fence())
 				}
-				wire.loseRequests, wire.loseAnswer = false, false
+				wire.change(func() { wire.loseRequests, wire.loseAnswer = false, false })
 				if err := lease.Release(); !errors.Is(err, lock.ErrExpired) {
 					t.Errorf("Release: %v, want ErrExpired", err)
 				}
@@ -102,7 +102,7 @@ func TestReservation(t *testing.T) {
 		if err != nil || queue.Waiters != 2 {
 			t.Errorf("Status: %+v, %v; want two waiters", queue, err)
 		}
-		dead.loseRequests = true
+		dead.change(func() { dead.loseRequests = true })
 		if err := lease.Release(); err != nil {
 			t.Error(err)
 		}
@@ -138,10 +138,10 @@ func TestTakeoverByTheSecond(t *testing.T) {
 		c, _ := m.locker(t, storelock.Options{})
 		ctx, stop := context.WithCancel(t.Context())
 		lease := get(t, acquire(t.Context(), t, a))
-		holder.loseRequests = true
+		holder.change(func() { holder.loseRequests = true })
 		dead := acquire(ctx, t, b)
 		time.Sleep(time.Second)
-		first.loseRequests = true
+		first.change(func() { first.loseRequests = true })
 		began := time.Now()
 		next := get(t, acquire(t.Context(), t, c))
 		if took, want := time.Since(began), clockTTL+time.Second; took < want || took > want+time.Second/2 {
@@ -160,8 +160,8 @@ func TestTakeoverByTheSecond(t *testing.T) {
 // answer is lost, or comes when the deadline has passed.
 func TestAnswerToTheTakingWrite(t *testing.T) {
 	for name, disturb := range map[string]func(c *client){
-		"lost": func(c *client) { c.loseAnswer = true },
-		"late": func(c *client) { c.answer = clockTTL - clockTTL/40 },
+		"lost": func(c *client) { c.change(func() { c.loseAnswer = true }) },
+		"late": func(c *client) { c.change(func() { c.answer = clockTTL - clockTTL/40 }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestAnswerToTheTakingWrite(t *testing.T) {
 				if err := first.Release(); err != nil {
 					t.Fatal(err)
 				}
-				c.request = time.Second
+				c.change(func() { c.request = time.Second })
 				got := acquire(t.Context(), t, l)
 				time.Sleep(1500 * time.Millisecond) // it has read, and writes
 				disturb(c)
@@ -180,7 +180,7 @@ func TestAnswerToTheTakingWrite(t *testing.T) {
 					t.Fatalf("Status: %+v, %v", s, err)
 				}
 				time.Sleep(clockTTL - 3*time.Second)
-				c.request, c.answer, c.loseAnswer = 0, 0, false
+				c.change(func() { c.request, c.answer, c.loseAnswer = 0, 0, false })
 				lease := get(t, got)
 				if err := lease.Check(); err != nil || lease.Fence() != s.Fence {
 					t.Errorf("a lease with fence %d, %v; want %d, not ended", lease.Fence(), err, s.Fence)
@@ -217,14 +217,14 @@ func TestGivingUp(t *testing.T) {
 		if err := lease.Release(); err != nil {
 			t.Error(err)
 		}
-		wire.request = time.Second
+		wire.change(func() { wire.request = time.Second })
 		ctx, stop = context.WithCancel(t.Context())
 		got = acquire(ctx, t, b)
 		time.Sleep(1500 * time.Millisecond) // it has read, and writes
-		wire.loseAnswer = true
+		wire.change(func() { wire.loseAnswer = true })
 		time.Sleep(time.Second)
 		status(true, 0)
-		wire.loseAnswer = false
+		wire.change(func() { wire.loseAnswer = false })
 		stop()
 		<-got
 		time.Sleep(3 * time.Second)

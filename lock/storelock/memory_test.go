@@ -26,25 +26,40 @@ type memory struct {
 type client struct {
 	store.Store
 	*memory
-	request, answer          time.Duration
-	loseRequests, loseAnswer bool
-	swapped                  time.Time // when the last Swap began
+	way
+	swapped time.Time // when the last Swap began
 }
 
-func (c *client) call(ctx context.Context, do func() error) error {
-	time.Sleep(c.request)
-	if c.loseRequests {
-		<-ctx.Done()
-		return ctx.Err()
-	}
+// way is what happens to requests and answers.
+type way struct {
+	request, answer          time.Duration
+	loseRequests, loseAnswer bool
+}
+
+// change changes the way between two requests.
+func (c *client) change(do func()) {
 	c.mu.Lock()
-	err := do()
-	c.mu.Unlock()
-	if c.loseAnswer {
+	defer c.mu.Unlock()
+	do()
+}
+
+func (c *client) now() (w way) {
+	c.change(func() { w = c.way })
+	return w
+}
+
+func (c *client) call(ctx context.Context, do func() error) (err error) {
+	time.Sleep(c.now().request)
+	if c.now().loseRequests {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	time.Sleep(c.answer)
+	c.change(func() { err = do() })
+	if c.now().loseAnswer {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	time.Sleep(c.now().answer)
 	return err
 }
 
@@ -69,7 +84,7 @@ func (c *client) Insert(ctx context.Context, _ string, doc any) (key store.Key, 
 }
 
 func (c *client) Swap(ctx context.Context, _ string, old bson.Raw, doc any) (stored bson.Raw, err error) {
-	c.swapped = time.Now()
+	c.change(func() { c.swapped = time.Now() })
 	err = c.call(ctx, func() (err error) {
 		if !bytes.Equal(c.doc, old) {
 			return store.ErrConflict
