@@ -18,13 +18,11 @@ type byProcess struct {
 	of     []uint64             // process value of each list
 	slots  [4 * maxLists]uint16 // hash table: index in lists plus 1
 	rest   records
-	slab   *slab // for all lists
 	sorted bool
 }
 
 func newByProcess() *byProcess {
-	s := new(slab)
-	return &byProcess{rest: records{shift: largeSegments, slab: s}, slab: s}
+	return &byProcess{rest: records{shift: largeSegments, slab: new(slab)}}
 }
 
 func (b *byProcess) add(r record) { b.list(r.value()).add(r) }
@@ -45,7 +43,7 @@ func (b *byProcess) list(value uint64) *records {
 	if len(b.lists) == maxLists {
 		return &b.rest
 	}
-	l := &records{shift: smallSegments, slab: b.slab}
+	l := &records{shift: smallSegments, slab: b.rest.slab}
 	b.lists = append(b.lists, l)
 	b.of = append(b.of, value)
 	b.slots[slot] = uint16(len(b.lists))

@@ -74,7 +74,7 @@ type records struct {
 	segments [][]record
 	shift    uint  // a segment has 1<<shift records
 	room     *room // for segments, or nil
-	slab     *slab // for segments after the first, or nil
+	slab     *slab // for segments after the first; other lists may share it
 }
 
 const (
@@ -123,10 +123,11 @@ func (l *records) newSegment(n int) []record {
 	switch {
 	case l.room != nil:
 		return l.room.segment()
-	case n > 0 && l.slab != nil:
-		return l.slab.segment(1 << l.shift)
 	case n > 0:
-		return make([]record, 0, 1<<l.shift)
+		if l.slab == nil {
+			l.slab = new(slab)
+		}
+		return l.slab.segment(1 << l.shift)
 	}
 	return nil
 }

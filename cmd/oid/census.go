@@ -145,7 +145,7 @@ not in the other.
 	flags.StringVar(&f.by, "by", "auto", "step of the timeline: "+censusSteps.names())
 	flags.IntVar(&f.top, "top", 10, "list the `N` processes with the most ids; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
-	flags.StringVar(&f.html, "html", "", "write the report as a page to this `FILE`, or - for standard output, instead of as text")
+	flags.StringVar(&f.html, "html", "", "write the report as a page to this `FILE`, or - for standard output, instead of the text")
 	flags.StringVar(&f.plot, "plot", "", "write the timeline as SVG to this `FILE`, or - for standard output, instead of the text")
 	flags.StringVar(&f.saved, "save", "", "save the census to this `FILE`, which can be a SOURCE later, alone or beside others")
 	flags.StringVar(&f.memory, "memory", "", "use about this `SIZE` of memory, such as 2GB; ids beyond it go to a temporary file (default half of the machine's or the container's)")
@@ -201,8 +201,8 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 	switch {
 	case bool(f.asJSON) && (f.html != "" || f.plot != ""):
 		return nil, usagef("--json does not go with --html or --plot")
-	case f.html == "-" && f.plot == "-":
-		return nil, usagef("--html - and --plot - both write to standard output: name a file for one of them")
+	case f.html != "" && f.html == f.plot:
+		return nil, usagef("--html and --plot both write to %q: name another file for one of them", f.html)
 	}
 	for name, file := range map[string]string{"html": f.html, "plot": f.plot} {
 		if !cmd.Flags().Changed(name) {

@@ -3,7 +3,6 @@ package pgstore
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -136,13 +135,14 @@ func (w *swapping) do(c *pgx.Conn, unclear bool) error {
 			WHERE t._id = change.id AND t.doc = change.old RETURNING place`, []any{w.ids, w.olds}
 	}
 	done, n := make([]bool, len(w.ids)), 0
-	rows, err := c.Query(w.ctx, text, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
+	rows, err := c.Query(w.ctx, text, args...)
 	if err == nil {
-		for ; rows.Next(); n++ {
-			done[binary.BigEndian.Uint64(rows.RawValues()[0])-1] = true
-		}
-		rows.Close()
-		err = rows.Err()
+		var place int
+		_, err = pgx.ForEachRow(rows, []any{&place}, func() error {
+			done[place-1] = true
+			n++
+			return nil
+		})
 	}
 	if isMissing(err) {
 		err = nil // every document is missing
