@@ -34,10 +34,11 @@ func waitFor(t *testing.T, url string, ttl time.Duration) (got chan time.Time) {
 			t.Errorf("Acquire: %v", err)
 			return
 		}
-		got <- time.Now()
+		at := time.Now()
 		if err := lease.Release(); err != nil {
 			t.Errorf("Release: %v", err)
 		}
+		got <- at // at last: the test that gets it may end and close the Locker
 	}()
 	until(t, "waiter", func() bool {
 		s, err := l.Status(t.Context(), "job")

@@ -258,10 +258,11 @@ func TestNextWaiterLearnsOfADeadProcessAtOnce(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		got <- time.Now()
+		at := time.Now()
 		if err := next.Release(); err != nil {
 			t.Error(err)
 		}
+		got <- at
 	}()
 	testenv.Await(t, "waiter", func() error {
 		if s, err := alive.Status(t.Context(), "job"); err != nil || s.Waiters != 2 {
