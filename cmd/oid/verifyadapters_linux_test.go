@@ -77,3 +77,31 @@ func TestVerifyAdapters(t *testing.T) {
 		})
 	}
 }
+
+// Programs that start from one snapshot of a program with bson 7.1 create the same ids;
+// bson 7.3.4 starts anew in each.
+func TestVerifyFindsASnapshot(t *testing.T) {
+	for version, want := range map[string][]string{
+		"7.1.0": {"own-value", "counter-start"},
+		"7.3.4": nil,
+	} {
+		t.Run(version, func(t *testing.T) {
+			blob := filepath.Join(t.TempDir(), "bson.blob")
+			library := filepath.Join(testenv.NodeModules(t, "bson", version), "bson", "lib", "bson.cjs")
+			build := exec.CommandContext(t.Context(), "node", "--snapshot-blob", blob, "--build-snapshot", "../../examples/verify/adapters/node-snapshot.js", library)
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			code := exitDone
+			if want != nil {
+				code = exitFailed
+			}
+			got := brokenNames(judged(t, code, "--ids 2000", []string{"node", "--snapshot-blob", blob}))
+			// The ids themselves repeat where both copies began in one second.
+			got = slices.DeleteFunc(got, func(name string) bool { return name == "no-repeats-among-copies" })
+			if !slices.Equal(got, want) {
+				t.Errorf("broken %v, want %v", got, want)
+			}
+		})
+	}
+}

@@ -29,7 +29,7 @@ const (
 )
 
 // npmPackages are what npm installs for one run.
-var npmPackages = []string{"bson@7.3.4", "bson-objectid@2.0.4", "mongoose@9.12.1"}
+var npmPackages = []string{"bson@7.3.4", "bson-7.1@npm:bson@7.1.0", "bson-objectid@2.0.4", "mongoose@9.12.1"}
 
 var adapters = []adapter{
 	ofGo("oid", "", "github.com/oidkit/oid"),
@@ -46,6 +46,8 @@ var adapters = []adapter{
 		},
 	},
 	ofNode("bson"),
+	ofSnapshot("bson"),
+	ofSnapshot("bson-7.1"),
 	ofNode("bson-objectid"),
 	ofNode("mongoose"),
 	{
@@ -100,21 +102,49 @@ func ofGo(name, noClock, module string) adapter {
 func ofNode(name string) adapter {
 	return adapter{
 		language: "Node", library: name, source: "node.js", install: "npm install " + name,
-		versionOf: []string{"node", "-p", "require(require('path').join(process.env.NODE_PATH, '" + name + "/package.json')).version"},
+		versionOf: versionInNode(name),
 		build: func(dir string) ([]string, error) {
-			command := []string{"node", "adapters/node.js", name}
-			modules := filepath.Join(dir, "node_modules")
-			if _, err := os.Stat(modules); err == nil {
-				return command, nil
-			}
-			if err := os.Setenv("NODE_PATH", modules); err != nil {
-				return nil, err
-			}
-			install := []string{"npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", dir}
-			return command, run(append(install, npmPackages...)...)
+			return []string{"node", "adapters/node.js", name}, installInNode(dir)
 		},
 		noFork: "Node does not fork: its child processes start from the beginning",
 	}
+}
+
+// ofSnapshot returns the adapter of a package of npm, bson in some version, for programs
+// that start from one snapshot.
+func ofSnapshot(name string) adapter {
+	const as = "tested without a snapshot only"
+	return adapter{
+		language: "Node", library: strings.Replace(name, "-", " ", 1) + " in a snapshot", source: "node-snapshot.js", install: "npm install bson",
+		versionOf: versionInNode(name),
+		build: func(dir string) ([]string, error) {
+			blob := filepath.Join(dir, name+".blob")
+			if err := installInNode(dir); err != nil {
+				return nil, err
+			}
+			return []string{"node", "--snapshot-blob", blob}, run("node", "--snapshot-blob", blob,
+				"--build-snapshot", "adapters/node-snapshot.js", filepath.Join(dir, "node_modules", name, "lib", "bson.cjs"))
+		},
+		noClock: as, noFork: as, noDecode: as,
+	}
+}
+
+// versionInNode returns the command that prints the version of a package of npm.
+func versionInNode(name string) []string {
+	return []string{"node", "-p", "require(require('path').join(process.env.NODE_PATH, '" + name + "/package.json')).version"}
+}
+
+// installInNode gets npmPackages, unless they are there.
+func installInNode(dir string) error {
+	modules := filepath.Join(dir, "node_modules")
+	if _, err := os.Stat(modules); err == nil {
+		return nil
+	}
+	if err := os.Setenv("NODE_PATH", modules); err != nil {
+		return err
+	}
+	install := []string{"npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", dir}
+	return run(append(install, npmPackages...)...)
 }
 
 // script returns a build that has nothing to do.
