@@ -58,14 +58,24 @@ func (h *history) addGaps(from, to uint32, n int64) {
 	}
 }
 
-// live adds the life of a process.
-func (h *history) live(l life) {
-	if !h.holds(l.first) || !h.holds(l.last) {
-		return
+// live adds the lives of a process, in their order. A process that is started again
+// within the hour is one that is alive in it.
+func (h *history) live(all ...life) {
+	before := -1 // the hour in which the life before ended
+	for _, one := range all {
+		if !h.holds(one.first) || !h.holds(one.last) {
+			continue
+		}
+		begun, ended := int((one.first-h.from)/secondsPerHour), int((one.last-h.from)/secondsPerHour)
+		if begun == before {
+			h.ended[begun]--
+		} else {
+			h.begun[begun]++
+		}
+		h.ended[ended]++
+		h.lives.add(one)
+		before = ended
 	}
-	h.begun[(l.first-h.from)/secondsPerHour]++
-	h.ended[(l.last-h.from)/secondsPerHour]++
-	h.lives.add(l)
 }
 
 func (h *history) merge(other *history) {

@@ -255,6 +255,36 @@ func TestRates(t *testing.T) {
 	}
 }
 
+// A process that was started again within the hour is one that is alive, not two.
+func TestAliveByHour(t *testing.T) {
+	const hour = secondsPerHour
+	run := func(from, to uint32) life { return life{monday + from, monday + to, 100} }
+	for _, test := range []struct {
+		name      string
+		processes [][]life
+		want      []int64
+	}{
+		{"one run", [][]life{{run(hour, 2*hour)}}, []int64{0, 1, 1, 0}},
+		{"again within the hour", [][]life{{run(0, hour+10), run(hour+20, 3*hour)}}, []int64{1, 1, 1, 1}},
+		{"twice within the hour", [][]life{{run(0, 10), run(20, 30), run(40, hour)}}, []int64{1, 1, 0, 0}},
+		{"again in the next hour", [][]life{{run(0, 10), run(hour, hour+10), run(3*hour, 3*hour)}}, []int64{1, 1, 0, 1}},
+		{"another process within the hour", [][]life{{run(0, hour+10)}, {run(hour+20, 3*hour)}}, []int64{1, 2, 1, 1}},
+		{"two at once", [][]life{{run(0, 2*hour), run(hour, 3*hour)}}, []int64{1, 2, 2, 1}},
+	} {
+		h := newHistory(secondRange{monday, monday + 4*hour - 1})
+		for _, lives := range test.processes {
+			h.live(lives...)
+		}
+		a, err := newAxis(Hour, monday, monday+4*hour-1, time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.alive(a); !slices.Equal(got, test.want) {
+			t.Errorf("%s: alive %d, want %d", test.name, got, test.want)
+		}
+	}
+}
+
 // TestThresholdsOfChanges holds how long after its last id a process may have ended, and
 // before its first one begun, and how many ids a deletion takes at least.
 func TestThresholdsOfChanges(t *testing.T) {

@@ -98,9 +98,7 @@ func (t *tally) flush() {
 		if len(p.lives) <= 1 {
 			t.history.live(life{p.first, p.last, p.ids})
 		} else {
-			for _, one := range p.lives {
-				t.history.live(one)
-			}
+			t.history.live(p.lives...)
 		}
 		if p.ids == 1 {
 			t.singles.add(p.begin)
