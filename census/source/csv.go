@@ -34,7 +34,8 @@ func (r *csvReader) read(ctx context.Context) error {
 		}
 	}
 	if column < 0 {
-		return fmt.Errorf("there is no column %q in the first row, of columns between commas, semicolons or tabs: %q", r.options.Column, clip([]byte(strings.Join(names, ","))))
+		row := []byte(strings.Join(names, ","))
+		return fmt.Errorf("there is no column %q in the first row, of columns between commas, semicolons or tabs: %q%s", r.options.Column, clip(row), encodingHint(row))
 	}
 	b := r.pool.get()
 	b.Documents = 1

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 )
 
 // Format is how a source is written. Compression with gzip or zstd is detected in every
@@ -78,7 +79,16 @@ func detect(data []byte, column string) (Format, error) {
 	if _, ok := findColumn(text, column); ok {
 		return CSV, nil
 	}
-	return Auto, fmt.Errorf("%w: neither BSON, JSON, CSV with a column %q, nor a list of ids; name its format, or look for ids in any text (grep)", ErrFormat, column)
+	return Auto, fmt.Errorf("%w: neither BSON, JSON, CSV with a column %q, nor a list of ids; name its format, or look for ids in any text (grep)%s", ErrFormat, column, encodingHint(line))
+}
+
+// encodingHint says what to do if the first row of a text is not UTF-8, in which no name
+// of a column beyond ASCII is found.
+func encodingHint(row []byte) string {
+	if utf8.Valid(row) {
+		return ""
+	}
+	return "; the text is not in UTF-8, convert it first, for example: iconv -f GB18030 -t UTF-8"
 }
 
 // looksLikeBSON reports whether data begins with a document: a possible length, an

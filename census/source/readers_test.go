@@ -390,6 +390,27 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 }
 
+// The name of a column in another encoding is not found: the error says what to do. One
+// that is spelled wrongly in UTF-8 is told nothing of encodings.
+func TestErrorsNameTheEncoding(t *testing.T) {
+	const hint = "the text is not in UTF-8, convert it first, for example: iconv -f GB18030 -t UTF-8"
+	const ids = "507f1f77bcf86cd799439011,1\n"
+	for _, format := range []source.Format{source.Auto, source.CSV} {
+		for text, want := range map[string]bool{
+			"\xb1\xe0\xba\xc5,n\n" + ids: true, // 编号 in GBK
+			"编码,n\n" + ids:               false,
+		} {
+			_, err := read(t, strings.NewReader(text), &census.Options{Format: format, Column: "编号"})
+			if err == nil || !strings.Contains(err.Error(), "编号") || strings.Contains(err.Error(), hint) != want {
+				t.Errorf("%s, %q: %v, want the hint: %v", format, text, err, want)
+			}
+		}
+	}
+	if r, err := read(t, strings.NewReader("_id,\xd0\xd5\n"+ids), nil); err != nil || r.IDs != 1 {
+		t.Errorf("_id beside a column in GBK: %d ids, %v", r.IDs, err)
+	}
+}
+
 // TestErrorsFarIntoBSON holds where reading stops, and what was read, in a file of
 // several blocks with empty documents among others.
 func TestErrorsFarIntoBSON(t *testing.T) {
