@@ -49,6 +49,9 @@ var (
 // SavedMagic begins every saved census. Its last byte is the version of the format.
 const SavedMagic = "\xf0oidsum\x01"
 
+// sqliteMagic begins every file of SQLite 3 (https://sqlite.org/fileformat.html).
+const sqliteMagic = "SQLite format 3\x00"
+
 // utf8Mark is the byte order mark that some programs write before a text in UTF-8.
 const utf8Mark = "\ufeff"
 
@@ -64,6 +67,8 @@ func detect(data []byte, column string) (Format, error) {
 		return Auto, fmt.Errorf("%w: a census that another version has saved", ErrFormat)
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
 		return Auto, fmt.Errorf("%w: text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8", ErrFormat)
+	case bytes.HasPrefix(data, []byte(sqliteMagic)):
+		return Auto, fmt.Errorf("%w: a database of SQLite; a collection of a store is sqlite:FILE#COLLECTION", ErrFormat)
 	case looksLikeBSON(data):
 		return BSON, nil
 	}
@@ -83,9 +88,9 @@ func detect(data []byte, column string) (Format, error) {
 }
 
 // encodingHint says what to do if the first row of a text is not UTF-8, in which no name
-// of a column beyond ASCII is found.
+// of a column beyond ASCII is found. Control characters show that it is no text.
 func encodingHint(row []byte) string {
-	if utf8.Valid(row) {
+	if utf8.Valid(row) || bytes.ContainsFunc(row, func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' }) {
 		return ""
 	}
 	return "; the text is not in UTF-8, convert it first, for example: iconv -f GB18030 -t UTF-8"

@@ -406,6 +406,15 @@ func TestErrorsNameTheEncoding(t *testing.T) {
 			}
 		}
 	}
+	for text, want := range map[string]string{
+		"\x89PNG\x01\n" + ids:                             "",
+		"SQLite format 3\x00\x10\x00\x01\x01\xd0\n" + ids: "a database of SQLite; a collection of a store is sqlite:FILE#COLLECTION",
+	} {
+		_, err := read(t, strings.NewReader(text), nil)
+		if !errors.Is(err, source.ErrFormat) || strings.Contains(err.Error(), hint) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q and nothing of encodings", text, err, want)
+		}
+	}
 	if r, err := read(t, strings.NewReader("_id,\xd0\xd5\n"+ids), nil); err != nil || r.IDs != 1 {
 		t.Errorf("_id beside a column in GBK: %d ids, %v", r.IDs, err)
 	}
