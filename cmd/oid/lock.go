@@ -117,7 +117,7 @@ func newLockCommand(std streams) *cobra.Command {
 				return err
 			}
 			o.acquire = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
-			return lockAndRun(std, engine, url, names[0], o, command)
+			return lockAndRun(cmd.Context(), std, engine, url, names[0], o, command)
 		},
 	}
 	where.addFlag(cmd)

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -210,6 +211,32 @@ func TestLockHonoursSignalsWhileWaiting(t *testing.T) {
 				t.Errorf("after the holder has gone: %q", got)
 			}
 		})
+	}
+}
+
+// A signal that comes while oid starts, before it listens for the command, ends the
+// waiting too.
+func TestLockHonoursASignalAtItsStart(t *testing.T) {
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	t.Setenv("OID_LOCKS", "")
+	holder := startLock(t, []string{"XDG_DATA_HOME=" + os.Getenv("XDG_DATA_HOME")}, "job", "--", "sh", "-c", "echo held; exec sleep 1000")
+	holder.line()
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	const sent = syscall.SIGQUIT // one of which oid would not die itself, and the test with it
+	interrupt(interrupted{sent})
+	for _, name := range []string{"job", "free"} {
+		ended, out := make(chan int, 1), &bytes.Buffer{}
+		go func() {
+			ended <- run(ctx, streams{strings.NewReader(""), out, io.Discard}, []string{"lock", name, "--", "echo", "ran"})
+		}()
+		select {
+		case code := <-ended:
+			if code != 128+int(sent) || out.Len() > 0 {
+				t.Errorf("%s: exit code %d, want %d; the command wrote %q", name, code, 128+int(sent), out)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s: the signal was not honoured", name)
+		}
 	}
 }
 

@@ -50,12 +50,12 @@ func (o lockOptions) waitFor(ctx context.Context, l lock.Locker, name string) (*
 	return l.Acquire(ctx, name, o.acquire)
 }
 
-// lockAndRun runs a command while holding a lock.
-func lockAndRun(std streams, engine lockEngine, url, name string, o lockOptions, command []string) error {
+// lockAndRun runs a command while holding a lock, unless before has ended.
+func lockAndRun(before context.Context, std streams, engine lockEngine, url, name string, o lockOptions, command []string) error {
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	// Signals are passed on to the command once it runs. Until then they end the
-	// waiting, and main's ctx with its own idea of signals is not needed.
+	// waiting, as does one that came before the channel was there, which ended before.
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	waiting := make(chan struct{})
@@ -65,6 +65,8 @@ func lockAndRun(std streams, engine lockEngine, url, name string, o lockOptions,
 		select {
 		case s := <-signals:
 			stop(interrupted{s})
+		case <-before.Done():
+			stop(context.Cause(before))
 		case <-waiting:
 		}
 	}()
@@ -78,6 +80,9 @@ func lockAndRun(std streams, engine lockEngine, url, name string, o lockOptions,
 	}
 	close(waiting)
 	<-watched
+	if before.Err() != nil {
+		stop(context.Cause(before))
+	}
 	switch interrupted := context.Cause(ctx); {
 	case err == nil && interrupted != nil:
 		return errors.Join(interrupted, lease.Release())
