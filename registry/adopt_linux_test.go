@@ -288,6 +288,35 @@ func TestDetach(t *testing.T) {
 	}
 }
 
+// Detach, in the middle of a heartbeat that the store does not answer, sends the last
+// one all the same.
+func TestDetachDuringAHeartbeat(t *testing.T) {
+	var hang atomic.Bool
+	waits := make(chan struct{})
+	inner := newStore(t)
+	f := &faulty{Store: inner, fail: func(int, string) fault {
+		if hang.CompareAndSwap(true, false) {
+			close(waits)
+			return hangs
+		}
+		return none
+	}}
+	pid, _ := sleeper(t)
+	m, err := adopt(t.Context(), f, sample(t), options{PID: pid, Interval: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hang.Store(true)
+	<-waits
+	cutOff := m.Process().Last.Count
+	if err := m.Detach(t.Context()); err != nil {
+		t.Errorf("Detach: %v", err)
+	}
+	if st := statusOf(t, registry.New(inner, nil), m.GPID()); st.Last.Count != cutOff+1 {
+		t.Errorf("the last heartbeat stored is number %d, want %d", st.Last.Count, cutOff+1)
+	}
+}
+
 // idWith returns an id of now in the block.
 func idWith(t *testing.T, block string) objectid.ID {
 	t.Helper()
