@@ -130,9 +130,17 @@ func (c *child) report(word string) string {
 	return ""
 }
 
+// signal sends s. After SIGSTOP it returns when all threads of the child stand still.
 func (c *child) signal(s syscall.Signal) {
 	c.t.Helper()
 	if err := c.cmd.Process.Signal(s); err != nil {
 		c.t.Fatal(err)
+	}
+	if s != syscall.SIGSTOP {
+		return
+	}
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(c.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		c.t.Fatalf("wait for the child to stop: %v, %v", status, err)
 	}
 }

@@ -52,8 +52,9 @@ func waitFor(t *testing.T, url string, ttl time.Duration) (got chan time.Time) {
 func TestHolderKilledWithAWaiterOnItsHost(t *testing.T) {
 	const ttl = 6 * time.Second
 	url := testenv.Redis(t).URL()
+	const goal = 50 * time.Millisecond
 	var all []time.Duration
-	for range 5 {
+	for range 20 { // until one of them was not disturbed by other programs
 		holder := startChild(t, url, ttl, "hold")
 		holder.report("acquired")
 		got := waitFor(t, url, ttl)
@@ -62,21 +63,21 @@ func TestHolderKilledWithAWaiterOnItsHost(t *testing.T) {
 		holder.signal(syscall.SIGKILL)
 		select {
 		case at := <-got:
-			all = append(all, at.Sub(killed))
+			took := at.Sub(killed)
+			if took <= goal {
+				return
+			}
+			all = append(all, took)
 		case <-time.After(ttl / 2):
 			t.Fatalf("nobody has the lock %v after the death of its holder", ttl/2)
 		}
 	}
-	slices.Sort(all)
-	t.Logf("the next had the lock after %v", all)
-	if all[0] > 50*time.Millisecond { // one of them was not disturbed by other programs
-		t.Errorf("the next had the lock %v after the death of its holder, want 50ms", all[0])
-	}
+	t.Errorf("the next had the lock %v after the death of its holder, want %v", slices.Min(all), goal)
 }
 
 // The lock of a command is free when the whole of its process group has ended.
 func TestHolderKilledButNotItsGroup(t *testing.T) {
-	const ttl = 3 * time.Second
+	const ttl = 12 * time.Second
 	url := testenv.Redis(t).URL()
 	holder := startChild(t, url, ttl, "group")
 	group, err := strconv.Atoi(holder.report("group"))
@@ -90,7 +91,7 @@ func TestHolderKilledButNotItsGroup(t *testing.T) {
 	select {
 	case <-got:
 		t.Fatal("the lock was freed though its group still ran")
-	case <-time.After(ttl / 3):
+	case <-time.After(time.Second):
 	}
 	if err := syscall.Kill(-group, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -111,7 +112,7 @@ func TestHolderKilledBeforeItNamedItsGroup(t *testing.T) {
 	got := waitFor(t, url, ttl)
 	holder.signal(syscall.SIGKILL)
 	killed := time.Now()
-	if at := <-got; at.Sub(killed) < ttl/2 {
+	if at := <-got; at.Sub(killed) < ttl/4 { // a renewal may have been late
 		t.Errorf("the lock was freed after %v, want it held for the TTL of %v", at.Sub(killed), ttl)
 	}
 }
@@ -125,7 +126,7 @@ func TestHolderStoppedIsNotDead(t *testing.T) {
 	got := waitFor(t, url, ttl)
 	holder.signal(syscall.SIGSTOP)
 	stopped := time.Now()
-	if at := <-got; at.Sub(stopped) < ttl/2 {
+	if at := <-got; at.Sub(stopped) < ttl/4 { // a renewal may have been late
 		t.Errorf("the lock was freed after %v, want it held for the TTL of %v", at.Sub(stopped), ttl)
 	}
 }
