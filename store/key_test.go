@@ -21,6 +21,9 @@ func TestParseKey(t *testing.T) {
 		{"7.0", "7"},
 		{"1e3", "1000"},
 		{"0.5", "0.5"},
+		{"-1234.56789", "-1234.56789"},
+		{"1e19", "1e+19"},
+		{`{"$numberDouble":"Infinity"}`, `{"$numberDouble":"Infinity"}`},
 		{"1e300", "1e+300"},
 		{"9223372036854775807", "9223372036854775807"},
 		{`{"$numberLong":"7"}`, "7"},
@@ -88,6 +91,9 @@ func TestKeyValues(t *testing.T) {
 	if key, err := store.Float(2); key != store.Int(2) || err != nil {
 		t.Errorf("Float(2) = %v, %v, want Int(2)", key, err)
 	}
+	if key, err := store.Float(-1 << 63); key != store.Int(math.MinInt64) || err != nil {
+		t.Errorf("Float(-1<<63) = %v, %v, want the smallest Int", key, err)
+	}
 	if got, ok := store.ID(id).ID(); got != id || !ok {
 		t.Errorf("ID = %v, %v, want %v", got, ok, id)
 	}
@@ -99,6 +105,9 @@ func TestKeyValues(t *testing.T) {
 	}
 	if (store.Key{}).Value() != nil || !(store.Key{}).IsZero() || store.ID(objectid.ID{}).IsZero() || store.Int(0).IsZero() {
 		t.Error("only the zero Key is zero")
+	}
+	if got := (store.Key{}).Compare(store.Key{}); got != 0 {
+		t.Errorf("the zero Key compared with itself: %d, want 0", got)
 	}
 }
 
@@ -119,6 +128,13 @@ func TestKeyInStruct(t *testing.T) {
 		if key.IsZero() != (len(raw) == 5) {
 			t.Errorf("%v is written as %v", key, bson.Raw(raw))
 		}
+	}
+	var got document
+	got.ID = store.Int(1)
+	if raw, err := bson.Marshal(bson.D{{Key: "_id", Value: store.Key{}}}); err != nil || bson.Raw(raw).Lookup("_id").Type != bson.TypeNull {
+		t.Errorf("the zero Key is written as %v, %v, want null", bson.Raw(raw), err)
+	} else if err := bson.Unmarshal(raw, &got); err != nil || !got.ID.IsZero() {
+		t.Errorf("null came back as %v, %v, want the zero Key", got.ID, err)
 	}
 	raw, err := bson.Marshal(bson.D{{Key: "_id", Value: true}})
 	if err != nil {

@@ -37,11 +37,7 @@ func (k Key) String() string {
 	case math.IsInf(f, -1):
 		return `{"$numberDouble":"-Infinity"}`
 	}
-	s := strconv.FormatFloat(f, 'g', -1, 64)
-	if !bytes.ContainsAny([]byte(s), ".e") {
-		s += ".0"
-	}
-	return s
+	return strconv.FormatFloat(f, 'g', -1, 64) // has a point or an exponent: f is no int64
 }
 
 // ParseKey reads what [Key.String] writes: 24 hexadecimal digits for an

@@ -83,6 +83,9 @@ func TestRefusedErrorSaysWhatAndWhere(t *testing.T) {
 		t.Errorf("Error = %q, want %q", got, want)
 	}
 	two := &store.RefusedError{Refused: append(one.Refused, store.Refusal{Index: 5, Err: store.ErrDuplicate})}
+	if got, want := two.Error(), "2 documents refused, first document 3: "+cause.Error(); got != want {
+		t.Errorf("Error = %q, want %q", got, want)
+	}
 	if !errors.Is(two, store.ErrDocument) || !errors.Is(two, store.ErrDuplicate) || errors.Is(two, store.ErrKey) {
 		t.Errorf("%v does not wrap the errors of its documents alone", two)
 	}

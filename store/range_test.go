@@ -1,0 +1,54 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+func TestRange(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		r    store.Range
+		in   []int64
+		out  []int64
+	}{
+		{"no bounds", store.Range{}, []int64{-1, 0, 1}, nil},
+		{"two bounds", store.Range{From: store.Int(3), To: store.Int(5)}, []int64{3, 4}, []int64{2, 5}},
+		{"a lower bound", store.Range{From: store.Int(3)}, []int64{3, 9}, []int64{2}},
+		{"an upper bound", store.Range{To: store.Int(5)}, []int64{-9, 4}, []int64{5}},
+		{"equal bounds", store.Range{From: store.Int(3), To: store.Int(3)}, nil, []int64{2, 3, 4}},
+		{"bounds in the wrong order", store.Range{From: store.Int(5), To: store.Int(3)}, nil, []int64{3, 4, 5}},
+	} {
+		for _, n := range test.in {
+			if !test.r.Contains(store.Int(n)) {
+				t.Errorf("%s: %d is not in it", test.name, n)
+			}
+		}
+		for _, n := range test.out {
+			if test.r.Contains(store.Int(n)) {
+				t.Errorf("%s: %d is in it", test.name, n)
+			}
+		}
+		if test.r.Contains(store.Key{}) {
+			t.Errorf("%s: the zero Key is in it", test.name)
+		}
+		if got, want := test.r.IsEmpty(), len(test.in) == 0; got != want {
+			t.Errorf("%s: IsEmpty is %v, want %v", test.name, got, want)
+		}
+	}
+}
+
+// The ids of a range of time are in it, and nothing else is.
+func TestIDs(t *testing.T) {
+	all := store.IDs(objectid.Range{})
+	if !all.Contains(store.ID(objectid.ID{})) || !all.Contains(store.ID(objectid.New())) || all.Contains(store.Int(1)) {
+		t.Errorf("%v, want every id and no number", all)
+	}
+	first, second := objectid.New(), objectid.New()
+	one := store.IDs(objectid.Range{From: first, To: second})
+	if !one.Contains(store.ID(first)) || one.Contains(store.ID(second)) {
+		t.Errorf("%v, want %v and not %v in it", one, first, second)
+	}
+}
