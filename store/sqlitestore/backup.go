@@ -34,8 +34,6 @@ func (s *Store) backup(ctx context.Context, path string) error {
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return fs.ErrExist
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	partial := path + ".partial"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -95,6 +95,9 @@ func TestBackupRefuses(t *testing.T) {
 	if err := s.Backup(t.Context(), filepath.Join(dir, "s.db")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over itself: %v, want ErrExist", err)
 	}
+	if err := s.Backup(t.Context(), filepath.Join(there, "copy")); err == nil {
+		t.Error("into a file as if it were a folder: no error")
+	}
 	if text, err := os.ReadFile(there); string(text) != "precious" || err != nil {
 		t.Errorf("the file there is now %q, %v", text, err)
 	}

@@ -26,6 +26,9 @@ func (s *Store) OccupyReaders() (release func()) {
 	}
 }
 
+// Reading returns how many queries for reading are under way.
+func (s *Store) Reading() int { return len(s.readers) }
+
 // OnFileSystem makes Open take folders to be on the network file systems that find
 // names.
 func (o *Options) OnFileSystem(find func(folder string) string) { o.networkFS = find }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,6 +166,10 @@ func TestPlanOfARange(t *testing.T) {
 			}
 		}
 		query(t, path, "ANALYZE")
+	}
+	// The statistics are in a table that is no collection.
+	if names, err := s.Collections(t.Context()); !slices.Equal(names, []string{"c"}) {
+		t.Errorf("Collections = %q, %v, want c alone", names, err)
 	}
 }
 

@@ -93,21 +93,18 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if s.path, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	there, err := s.checkFile()
-	if err != nil {
+	if err := s.checkFile(); err != nil {
 		return err
 	}
 	if err := s.openReaders(s.dsn("ro")); err != nil {
 		return err
 	}
-	if there { // before anything is written to what may not be ours
-		_, err := isOurs(ctx, s.read)
-		if code(err) == sqlite3.SQLITE_CANTOPEN && s.options.ReadOnly {
-			err = s.openUnchanging(ctx, err)
-		}
-		if err != nil {
-			return s.explain(ctx, err)
-		}
+	_, err = isOurs(ctx, s.read) // before anything is written to what may not be ours
+	if code(err) == sqlite3.SQLITE_CANTOPEN && s.options.ReadOnly {
+		err = s.openUnchanging(ctx, err)
+	}
+	if err != nil {
+		return s.explain(ctx, err)
 	}
 	if s.options.ReadOnly {
 		s.file, err = os.Stat(s.path)
@@ -151,38 +148,37 @@ func (s *Store) openReaders(dsn string) (err error) {
 }
 
 // checkFile finds what SQLite would report with too few words, or not at all, and
-// creates a file that is not there. It reports whether it was there.
-func (s *Store) checkFile() (there bool, err error) {
+// creates a file that is not there.
+func (s *Store) checkFile() error {
 	info, err := os.Stat(s.path)
-	there = err == nil
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !s.options.ReadOnly:
 		if info, err = os.Stat(filepath.Dir(s.path)); err != nil {
-			return false, fmt.Errorf("its folder: %w", err)
+			return fmt.Errorf("its folder: %w", err)
 		}
 		if !info.IsDir() {
-			return false, fmt.Errorf("%s is not a folder", filepath.Dir(s.path))
+			return fmt.Errorf("%s is not a folder", filepath.Dir(s.path))
 		}
 	case err != nil:
-		return false, err
+		return err
 	case info.IsDir():
-		return false, errors.New("it is a folder; name a file in it")
+		return errors.New("it is a folder; name a file in it")
 	case !info.Mode().IsRegular():
-		return false, errors.New("it is not a regular file")
+		return errors.New("it is not a regular file")
 	}
 	if name := s.options.networkFS(filepath.Dir(s.path)); name != "" {
-		return false, fmt.Errorf("it is on a network file system (%s), where SQLite's processes cannot share memory; use a local disk, or MongoDB", name)
+		return fmt.Errorf("it is on a network file system (%s), where SQLite's processes cannot share memory; use a local disk, or MongoDB", name)
 	}
 	if s.options.ReadOnly {
-		return true, nil
+		return nil
 	}
 	// A file that is not there is created here and not by SQLite, which would do
 	// so again when it opens another connection after the file was moved.
 	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return false, fmt.Errorf("%w; give the permission to write, or open it for reading only", err)
+		return fmt.Errorf("%w; give the permission to write, or open it for reading only", err)
 	}
-	return there, f.Close()
+	return f.Close()
 }
 
 var errForeign = errors.New("it is a SQLite database of another program; name another file")

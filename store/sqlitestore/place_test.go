@@ -52,6 +52,28 @@ func TestFileIsReplaced(t *testing.T) {
 	}
 }
 
+// A reader of a file that was moved ends too: it would never see what comes.
+func TestFileIsMovedFromItsReader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	if _, err := open(t, path, nil).Insert(t.Context(), "c", bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, path, &sqlitestore.Options{ReadOnly: true, Poll: time.Millisecond})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var last error
+	for _, err := range r.Watch(ctx, "c", store.Range{}) {
+		if last = err; err == nil {
+			if err := os.Rename(path, path+"-away"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !errors.Is(last, store.ErrMoved) {
+		t.Errorf("Watch ended with %v, want ErrMoved", last)
+	}
+}
+
 // TestMovedFileHasEverything moves a file while two stores have it open: what was
 // stored is found in it under its new name, although the file of the latest commits
 // stays behind.

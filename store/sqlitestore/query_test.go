@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -124,25 +125,48 @@ func TestCountEndsWithItsContext(t *testing.T) {
 	if _, err := s.InsertMany(t.Context(), "c", docs, nil); err != nil {
 		t.Fatal(err)
 	}
-	// How long it takes depends on the machine: some time before its end is right.
-	for wait := 100 * time.Microsecond; ; wait *= 2 {
+	// One may be over before its context is; not all.
+	for range 1000 {
 		ctx, cancel := context.WithCancel(t.Context())
-		stop := time.AfterFunc(wait, cancel)
-		n, err := s.Count(ctx, "c", store.Range{})
-		ended := ctx.Err() != nil
-		stop.Stop()
+		ended := make(chan error, 1)
+		go func() {
+			_, err := s.Count(ctx, "c", store.Range{})
+			ended <- err
+		}()
+		for s.Reading() == 0 && len(ended) == 0 {
+			runtime.Gosched()
+		}
 		cancel()
-		if errors.Is(err, context.Canceled) {
-			if wait > 200*time.Microsecond {
-				return // it had begun
+		if err := <-ended; errors.Is(err, context.Canceled) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Error("no Count ended with its context")
+}
+
+// A sequence of Find that is between two pages when the store is closed says so: its
+// caller must not take what came for everything.
+func TestFindEndsWhenTheStoreIsClosed(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "s.db"), nil)
+	docs := make([]any, 3000)
+	for i := range docs {
+		docs[i] = bson.D{}
+	}
+	if _, err := s.InsertMany(t.Context(), "c", docs, nil); err != nil {
+		t.Fatal(err)
+	}
+	n, last := 0, error(nil)
+	for _, err := range s.Find(t.Context(), "c", store.Query{}) {
+		n, last = n+1, err
+		if n == 1 {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
 			}
-			continue
 		}
-		if err != nil || n != int64(len(docs)) {
-			t.Fatalf("Count = %d, %v", n, err)
-		}
-		if !ended {
-			t.Fatal("no Count ended with its context")
-		}
+	}
+	if !errors.Is(last, store.ErrClosed) || n > len(docs) {
+		t.Errorf("Find ended with %v after %d documents, want ErrClosed", last, n)
 	}
 }

@@ -1,11 +1,13 @@
 package sqlitestore_test
 
 import (
+	"context"
 	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -71,6 +73,36 @@ func TestSpaceIsGivenBack(t *testing.T) {
 				t.Errorf("integrity check: %s", got)
 			}
 		})
+	}
+}
+
+// A file that cannot give space back, as older versions created them, keeps its size.
+func TestSpaceOfAFileOfAnOlderVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	if err := open(t, path, nil).Close(); err != nil {
+		t.Fatal(err)
+	}
+	query(t, path, "PRAGMA journal_mode = DELETE")
+	query(t, path, "PRAGMA auto_vacuum = 0; VACUUM")
+	if got := pragma(t, path, "auto_vacuum"); got != "0" {
+		t.Fatalf("auto_vacuum = %s", got)
+	}
+	s := open(t, path, nil)
+	docs := make([]any, 10_000)
+	for i := range docs {
+		docs[i] = bson.D{{Key: "text", Value: strings.Repeat("x", 500)}}
+	}
+	if _, err := s.InsertMany(t.Context(), "c", docs, nil); err != nil {
+		t.Fatal(err)
+	}
+	before := pages(t, path)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if n, err := s.DeleteRange(ctx, "c", store.Range{}); n != int64(len(docs)) || err != nil || ctx.Err() != nil {
+		t.Errorf("DeleteRange = %d, %v, and the context %v", n, err, ctx.Err())
+	}
+	if got := pages(t, path); got != before {
+		t.Errorf("%d pages after the deletion, %d before", got, before)
 	}
 }
 

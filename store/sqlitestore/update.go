@@ -18,9 +18,6 @@ var errReadOnly = errors.New("the store was opened for reading only")
 // update runs work in a transaction of the only writing connection. It waits for
 // other processes until ctx ends.
 func (s *Store) update(ctx context.Context, work func(tx *sql.Tx) error) error {
-	if s.closed.Load() {
-		return store.ErrClosed
-	}
 	if s.write == nil {
 		return errReadOnly
 	}
@@ -152,7 +149,6 @@ func (s *Store) Drop(ctx context.Context, collection string) error {
 		return engine.NoCollection(collection)
 	}
 	_, err = s.remove(ctx, "DROP TABLE "+table(collection))
-	s.tables.Delete(collection)
 	if err == nil {
 		s.deleted(ctx, vacuumAfter)
 	}
