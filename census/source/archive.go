@@ -55,8 +55,10 @@ func readArchive(ctx context.Context, r *bsonReader, only string) error {
 		r.pass(size)
 		if eof {
 			open.end(name)
-			if _, err := r.next(ctx); err != errTerminator {
+			if _, err := r.next(ctx); err == nil {
 				return stopped(r.offset, fmt.Errorf("%w: no terminator after collection %s", errArchive, name))
+			} else if err != errTerminator {
+				return stopped(r.offset, ended(err))
 			}
 			continue
 		}
