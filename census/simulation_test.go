@@ -344,6 +344,9 @@ func TestFaultyProcessesAreFound(t *testing.T) {
 			if faulty && got[f.want] {
 				found[name]++
 				delete(got, f.want)
+				if !slices.ContainsFunc(r.Findings, func(of census.Finding) bool { return of.Kind == f.want && len(of.Examples) > 0 }) {
+					t.Errorf("seed %d: %s: no finding %s with examples", seed, s.kind, f.want)
+				}
 			} else if faulty {
 				t.Logf("seed %d: not found: %s: %v", seed, s.kind, got)
 				continue // a fork of which few ids are left may look like a clock step
