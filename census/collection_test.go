@@ -1,10 +1,12 @@
 package census_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/objectid"
 )
 
 // TestCollectionsAreJudgedApart reads collections that share their ids, one of other
@@ -49,6 +51,27 @@ func TestCollectionsAreJudgedApart(t *testing.T) {
 	}
 	if len(sum.Collections) != len(want) {
 		t.Errorf("%d collections", len(sum.Collections))
+	}
+}
+
+// The summary begins with the earliest id of all collections and ends with the latest, in
+// whatever order they were read.
+func TestSummaryOfTimes(t *testing.T) {
+	early, middle, late := "4e7020cb7cac81af7136236b", "507f1f77bcf86cd799439011", idA
+	for _, order := range [][]string{{early, middle, late}, {late, middle, early}, {middle, late, early}} {
+		c := census.New(nil)
+		for i, id := range order {
+			if err := c.ReadCollection(t.Context(), "x", "shop."+strconv.Itoa(i), strings.NewReader(id+"\n")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sum, err := c.Report(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, last := objectid.MustParse(early).Time(), objectid.MustParse(late).Time(); !sum.First.Equal(first) || !sum.Last.Equal(last) {
+			t.Errorf("from %v to %v, want from %v to %v", sum.First, sum.Last, first, last)
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // Ids that share most of their bytes with the one before are sent as all others are.
 func TestIDFormsAppend(t *testing.T) {
 	var ids []objectid.ID
-	for _, start := range []string{"507f1f77bcf86cd7994390f0", "507f1f77bcf86cd79943fff8", "507f1f77bcf86cd799ffffff", "507f1f78aaf86cd799439011"} {
+	for _, start := range []string{"000000000000000000000000", "507f1f77bcf86cd7994390f0", "507f1f77bcf86cd79943fff8", "507f1f77bcf86cd799ffffff", "507f1f78aaf86cd799439011"} {
 		id := objectid.MustParse(start)
 		for range 40 {
 			ids = append(ids, id)

@@ -50,7 +50,7 @@ func TestLocks(t *testing.T) {
 	if all := decode[wire.Locks](t, r.get(t, "/v1/locks"), 200); len(all.Locks) != 1 || all.Locks[0].Name != "nightly-report" || all.More {
 		t.Errorf("/v1/locks: %+v", all)
 	}
-	for path, want := range map[string]string{"/locks": "./report.sh", "/": "2 waiting", "/locks?q=REPORT": "nightly-report"} {
+	for path, want := range map[string]string{"/locks": "./report.sh", "/": "2 waiting", "/locks?q=REPORT": "nightly-report", "/locks?q=nightly": "<td>2</td>"} {
 		await(t, path, func() bool { return strings.Contains(r.get(t, path, "Accept", "text/html").body, want) })
 	}
 	if page := r.get(t, "/locks?q=other", "Accept", "text/html").body; !strings.Contains(page, "No lock is held") {
@@ -77,6 +77,9 @@ func TestLocksInPages(t *testing.T) {
 	var got []string
 	for after := ""; ; {
 		page := decode[wire.Locks](t, r.get(t, "/v1/locks?limit=2&after="+after), 200)
+		if len(page.Locks) > 2 || page.More != (page.Next != "") {
+			t.Errorf("a page of 2 has %d locks, more %v, next %q", len(page.Locks), page.More, page.Next)
+		}
 		for _, l := range page.Locks {
 			got = append(got, l.Name)
 		}
