@@ -185,6 +185,9 @@ func TestMemberWithADriver(t *testing.T) {
 	if tr := trace(t, r, m.Generator().New()); tr.Verdict != registry.Known || !tr.Certain {
 		t.Errorf("an id of its block: %s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
 	}
+	if err := m.AddSamples(t.Context(), nil, objectid.Modern); !errors.Is(err, registry.ErrSample) {
+		t.Errorf("no sample: %v, want ErrSample", err)
+	}
 	// A claim that is lost is made again.
 	if _, err := s.DeleteRange(t.Context(), "oid.values", store.Range{}); err != nil {
 		t.Fatal(err)

@@ -119,8 +119,12 @@ func TestPruneAdopted(t *testing.T) {
 	if done, err := r.Prune(t.Context(), nil); err != nil || done.Records != 1 {
 		t.Errorf("Prune = %+v, %v", done, err)
 	}
-	if tr := trace(t, r, m.Process().Sample); tr.Verdict != registry.Claimed || tr.Processes[0].GPID != m.GPID() {
-		t.Errorf("sample of a pruned adoption: %s by %v, want claimed by %v", tr.Verdict, tr.Processes, m.GPID())
+	tr := trace(t, r, m.Process().Sample)
+	if tr.Verdict != registry.Claimed || tr.Processes[0].GPID != m.GPID() {
+		t.Fatalf("sample of a pruned adoption: %s by %v, want claimed by %v", tr.Verdict, tr.Processes, m.GPID())
+	}
+	if got, want := tr.Processes[0], m.Process(); got.Sample != want.Sample || got.Name != want.Name || want.Name == "" {
+		t.Errorf("what remains of it: sample %v, name %q, want %v, %q", got.Sample, got.Name, want.Sample, want.Name)
 	}
 }
 
