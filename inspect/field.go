@@ -11,16 +11,23 @@ type part struct {
 
 // cut returns the fields that parts make of id, whose bits they must cover.
 func cut(id []byte, parts ...part) []Field {
-	fields := make([]Field, 0, len(parts))
+	fields := make([]Field, len(parts))
+	numbers := make([]uint64, len(parts))
+	digits := hex.EncodeToString(id)
 	bit := 0
-	for _, p := range parts {
+	for i, p := range parts {
 		end := bit + p.bits
-		f := Field{Name: p.name, Bit: bit, Bits: p.bits, Hex: hexOf(id, bit, end)}
-		if p.number {
-			n := bitsOf(id, max(bit, end-64), end)
-			f.Number = &n
+		f := Field{Name: p.name, Bit: bit, Bits: p.bits}
+		if bit%4 == 0 && end%4 == 0 {
+			f.Hex = digits[bit/4 : end/4]
+		} else {
+			f.Hex = hexOf(id, bit, end)
 		}
-		fields = append(fields, f)
+		if p.number {
+			numbers[i] = bitsOf(id, max(bit, end-64), end)
+			f.Number = &numbers[i]
+		}
+		fields[i] = f
 		bit = end
 	}
 	return fields
@@ -43,9 +50,6 @@ func bitsOf(id []byte, from, to int) (n uint64) {
 // hexOf returns the bits of id from one to another as hexadecimal digits; the first has
 // what is beyond a multiple of four.
 func hexOf(id []byte, from, to int) string {
-	if from%8 == 0 && to%8 == 0 {
-		return hex.EncodeToString(id[from/8 : to/8])
-	}
 	const digits = "0123456789abcdef"
 	out := make([]byte, (to-from+3)/4)
 	for i := range out {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
 	"net/http"
 	"reflect"
@@ -65,17 +66,19 @@ func (f *idForm) appendTo(b []byte, ids []objectid.ID) []byte {
 	end := len(b) + len(ids)*each
 	b = slices.Grow(b, len(ids)*each+unitSize)[:end+unitSize]
 	var unit [unitSize]byte // the last id with all of its digits
-	var shared [sharedBytes]byte
-	for i, id := range ids {
-		if head := [sharedBytes]byte(id[:]); i == 0 || head != shared {
-			shared = head
+	var high uint64         // what the last id begins with
+	var low uint32
+	for i := range ids {
+		id := &ids[i]
+		h, l := binary.BigEndian.Uint64(id[:]), binary.BigEndian.Uint32(id[8:])
+		if i == 0 || h != high || l>>8 != low>>8 {
+			high, low = h, l
 			text, _ := id.AppendText(append(unit[:0], f.before...))
 			copy(unit[len(text):], f.after)
 		}
 		out := (*[unitSize]byte)(b[end-(len(ids)-i)*each:])
 		*out = unit
-		c := id[sharedBytes]
-		out[last], out[last+1] = digits[c>>4], digits[c&15]
+		out[last], out[last+1] = digits[l>>4&15], digits[l&15]
 	}
 	return b[:end]
 }
