@@ -52,7 +52,7 @@ func card(in inspected) g.Node {
 				return says("Unix time", seconds, g.Text(seconds))
 			}),
 			says("Format", "", g.Text(readingName(&first)+" "), verdict(first.Verdict), h.Span(h.Class("soft"), g.Text(" "+first.Reason)))),
-		g.If(err == nil && in.Time != nil, h.P(h.Class("presets"), idRanges(in.Time))),
+		g.If(err == nil && in.Time != nil, h.P(h.Class("presets"), idRanges(&in.Inspection))),
 		h.Details(h.Class("readings"), h.Summary(g.Text(map[bool]string{true: "fields", false: "fields, and other readings"}[len(in.Readings) == 1])),
 			g.Map(in.Readings, readingNode)),
 	)
@@ -90,13 +90,21 @@ func traceNodes(t *wire.Trace) g.Node {
 	}
 }
 
-// idRanges lead to the documents that were created near a time.
-func idRanges(t *time.Time) g.Node {
-	link := func(name string, before, after time.Duration) g.Node {
-		q := url.Values{"from": {rfc3339(t.Add(-before))}, "to": {rfc3339(t.Add(after))}}
+// idRanges lead to the documents that were created near an id, and while its process
+// ran.
+func idRanges(in *wire.Inspection) g.Node {
+	link := func(name string, from, to time.Time) g.Node {
+		q := url.Values{"from": {rfc3339(from)}, "to": {rfc3339(to.Add(time.Second))}}
 		return h.A(h.Class("chip"), h.Href("/range?"+q.Encode()), g.Text(name))
 	}
-	return g.Group{link("same second", 0, time.Second), link("a minute around it", 30*time.Second, 31*time.Second), link("an hour around it", 30*time.Minute, 30*time.Minute+time.Second)}
+	around := func(name string, d time.Duration) g.Node { return link(name, in.Time.Add(-d), in.Time.Add(d)) }
+	return g.Group{
+		around("same second", 0), around("a minute around it", 30*time.Second), around("an hour around it", 30*time.Minute),
+		g.Iff(in.Trace != nil && in.Trace.Verdict == string(registry.Known), func() g.Node {
+			p := in.Trace.Processes[0]
+			return link("while its process ran", p.IDsFrom, p.IDsUntil)
+		}),
+	}
 }
 
 func readingName(r *wire.Reading) string {

@@ -39,6 +39,10 @@ func TestTyping(t *testing.T) {
 	b.do(chromedp.SendKeys("#id", "\n"+made.String()))
 	b.await(`document.querySelectorAll('.id-card').length === 2`)
 	b.await(`document.querySelector('.made a')?.innerText === 'oid serve'`)
+	ran := eval[string](b, `Array.from(document.querySelectorAll('.presets a')).find(a => a.innerText === 'while its process ran')?.search ?? ''`)
+	if span := decode[wire.Range](t, r.get(t, "/v1/range"+ran), 200); ran == "" || span.From.ID.Compare(made) > 0 || span.To.ID.Compare(made) <= 0 {
+		t.Errorf("the process ran at %q, from %v to %v, and created %v", ran, span.From, span.To, made)
+	}
 
 	// A thousand do not fit into a URL.
 	var many strings.Builder
