@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -101,6 +102,14 @@ func TestNotesGetOld(t *testing.T) {
 	n.refresh(now.Add(noteAge + 1))
 	if len(n.known) != 0 {
 		t.Error("an older note is kept")
+	}
+	// So many that they take much memory are forgotten earlier.
+	for i := range maxNotes + 1 {
+		n.known[strconv.Itoa(i)] = note{}
+	}
+	n.refresh(n.asked)
+	if len(n.known) != 0 {
+		t.Errorf("%d notes are kept, want at most %d", len(n.known), maxNotes)
 	}
 }
 
