@@ -122,6 +122,16 @@ func (o *oneProcess) Find(_ context.Context, c string, _ store.Query) iter.Seq2[
 	}
 }
 
+func (o *oneProcess) FindMany(_ context.Context, c string, ranges []store.Range, _ int) ([][]bson.Raw, error) {
+	found := make([][]bson.Raw, len(ranges))
+	for i := range found {
+		if doc := o.docs[c]; doc != nil {
+			found[i] = []bson.Raw{doc}
+		}
+	}
+	return found, nil
+}
+
 // The heartbeat of a remote process depends on nothing of this host, so it reads
 // none of its files.
 func TestRemoteHeartbeatReadsNoFile(t *testing.T) {

@@ -95,6 +95,10 @@ func (f *faulty) GetMany(ctx context.Context, c string, keys []store.Key) ([]bso
 	return through(ctx, f, "GetMany "+c, func() ([]bson.Raw, error) { return f.Store.GetMany(ctx, c, keys) })
 }
 
+func (f *faulty) FindMany(ctx context.Context, c string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
+	return through(ctx, f, "FindMany "+c, func() ([][]bson.Raw, error) { return f.Store.FindMany(ctx, c, ranges, limit) })
+}
+
 func (f *faulty) Get(ctx context.Context, c string, k store.Key) (bson.Raw, error) {
 	return through(ctx, f, "Get "+c, func() (bson.Raw, error) { return f.Store.Get(ctx, c, k) })
 }

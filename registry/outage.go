@@ -124,6 +124,13 @@ func (o *outages) GetMany(ctx context.Context, collection string, keys []store.K
 	return docs, err
 }
 
+// FindMany is [store.Store.FindMany].
+func (o *outages) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
+	docs, err := o.Store.FindMany(ctx, collection, ranges, limit)
+	o.note(err)
+	return docs, err
+}
+
 // Find is [store.Store.Find].
 func (o *outages) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {

@@ -110,6 +110,11 @@ func (h *hanging) GetMany(ctx context.Context, collection string, keys []store.K
 	return h.Store.GetMany(ctx, collection, keys)
 }
 
+func (h *hanging) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
+	h.wait()
+	return h.Store.FindMany(ctx, collection, ranges, limit)
+}
+
 func (h *hanging) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
 	h.wait()
 	return h.Store.Find(ctx, collection, q)

@@ -114,6 +114,12 @@ type Store interface {
 	// given.
 	Find(ctx context.Context, collection string, q Query) iter.Seq2[bson.Raw, error]
 
+	// FindMany returns for each range the documents with a key in it, smallest key
+	// first, at most limit of each if that is above 0, at much less cost than one
+	// Find for each. It is for ranges that have few documents: all are held in
+	// memory. The caller owns them.
+	FindMany(ctx context.Context, collection string, ranges []Range, limit int) ([][]bson.Raw, error)
+
 	// Count returns how many documents have a key in r.
 	Count(ctx context.Context, collection string, r Range) (int64, error)
 

@@ -90,6 +90,13 @@ func (m *metered) GetMany(ctx context.Context, c string, keys []store.Key) ([]bs
 	return m.Store.GetMany(ctx, c, keys)
 }
 
+func (m *metered) FindMany(ctx context.Context, c string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return m.Store.FindMany(ctx, c, ranges, limit)
+}
+
 func (m *metered) Find(ctx context.Context, c string, q store.Query) iter.Seq2[bson.Raw, error] {
 	if err := m.check(); err != nil {
 		return func(yield func(bson.Raw, error) bool) { yield(nil, err) }

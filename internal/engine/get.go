@@ -1,14 +1,17 @@
 package engine
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/store"
 )
 
 // GetMany does the part of a [store.Store]'s GetMany that does not depend on the
-// engine. It calls read with at most batch keys, each once, which yields the
-// documents that have one of them, in any order.
+// engine. It calls read with at most batch keys, each once and in their order, so
+// that neighbours are read from one page of the database; read yields the documents
+// that have one of them, in any order.
 func GetMany(keys []store.Key, batch int, read func(keys []store.Key, yield func(bson.Raw) error) error) ([]bson.Raw, error) {
 	docs := make([]bson.Raw, len(keys))
 	places := make(map[store.Key][]int, len(keys))
@@ -19,6 +22,7 @@ func GetMany(keys []store.Key, batch int, read func(keys []store.Key, yield func
 		}
 		places[key] = append(places[key], i)
 	}
+	slices.SortFunc(rest, store.Key.Compare)
 	for len(rest) > 0 {
 		n := min(len(rest), batch)
 		err := read(rest[:n], func(doc bson.Raw) error {

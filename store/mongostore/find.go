@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
@@ -89,6 +90,32 @@ func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter
 			yield(nil, err)
 		}
 	}
+}
+
+// findAtOnce is how many ranges of FindMany are read at the same time.
+const findAtOnce = 16
+
+// FindMany returns the documents in ranges, see [store.Store]. MongoDB has no query
+// with a limit for each of several ranges, so each range has one.
+func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
+	if _, err := s.collection(collection); err != nil {
+		return nil, err
+	}
+	docs := make([][]bson.Raw, len(ranges))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(findAtOnce)
+	for i, r := range ranges {
+		g.Go(func() error {
+			return s.find(ctx, collection, store.Query{Range: r, Limit: limit}, nil, func(doc bson.Raw) bool {
+				docs[i] = append(docs[i], doc)
+				return true
+			})
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return docs, nil
 }
 
 // errEnough says that the caller wants no more documents.

@@ -15,6 +15,7 @@ const (
 	tagNumber   = 0x10
 	tagString   = 0x20
 	tagObjectID = 0x30
+	tagEnd      = 0xFF // of the upper bound of a range that has none
 )
 
 // MaxString is the greatest length in bytes of a string that is an _id:
@@ -74,16 +75,11 @@ func floor(n int64) float64 {
 }
 
 // condition returns r as SQL, with its arguments added to args. The lower bound is
-// not part of it if open is true. A bound that is too long for a key is cut: all
-// keys are shorter, so they are on the same side of what is left.
+// not part of it if open is true.
 func condition(r store.Range, open bool, args []any) (string, []any) {
 	where := "true"
 	add := func(operator string, key store.Key) {
-		b, err := encode(key)
-		if err != nil {
-			b = append([]byte{tagString}, key.Value().(string)[:MaxString+1]...)
-		}
-		args = append(args, b)
+		args = append(args, bound(key))
 		where += fmt.Sprintf(" AND _id %s $%d", operator, len(args))
 	}
 	if !r.From.IsZero() {
@@ -97,4 +93,14 @@ func condition(r store.Range, open bool, args []any) (string, []any) {
 		add("<", r.To)
 	}
 	return where, args
+}
+
+// bound returns the bytes of a key that is a bound of a range. One that is too long
+// for a key is cut: all keys are shorter, so they are on the same side of what is left.
+func bound(key store.Key) []byte {
+	b, err := encode(key)
+	if err != nil {
+		return append([]byte{tagString}, key.Value().(string)[:MaxString+1]...)
+	}
+	return b
 }

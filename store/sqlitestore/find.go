@@ -107,6 +107,29 @@ func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter
 	}
 }
 
+// FindMany returns the documents in ranges, see [store.Store]. A statement of SQLite
+// asks no server, so each range has one.
+func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
+	docs := make([][]bson.Raw, len(ranges))
+	_, err := s.inCollection(ctx, collection, func() error {
+		for i, r := range ranges {
+			docs[i] = nil
+			_, err := s.pages(ctx, collection, store.Query{Range: r, Limit: limit}, "", nil, func(doc bson.Raw) bool {
+				docs[i] = append(docs[i], doc)
+				return true
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return docs, nil
+}
+
 // A page is read with one statement and then handed out, so that a caller who
 // takes its time holds neither a connection nor the snapshot that would keep
 // the WAL file growing.

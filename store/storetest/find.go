@@ -111,8 +111,8 @@ func testFind(t *testing.T, s store.Store) {
 	}
 }
 
-// testFindMany reads more than any engine reads at once, of sizes that vary.
-func testFindMany(t *testing.T, s store.Store) {
+// testFindOfMany reads more than any engine reads at once, of sizes that vary.
+func testFindOfMany(t *testing.T, s store.Store) {
 	const n = 5001
 	docs, want := make([]any, n), make([]store.Key, n)
 	for i := range docs {
@@ -285,50 +285,5 @@ func testDrop(t *testing.T, s store.Store) {
 		if err := s.Drop(ctx, "c"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Drop again: %v, want ErrNotFound", err)
 		}
-	}
-}
-
-// GetMany returns a document for each key, in the order of the keys, and nil for
-// those that are missing, more keys than one statement of an engine has.
-func testGetMany(t *testing.T, s store.Store) {
-	if docs, err := s.GetMany(t.Context(), "c", []store.Key{store.Int(1), store.Int(2)}); err != nil || len(docs) != 2 || docs[0] != nil || docs[1] != nil {
-		t.Errorf("of a missing collection: %v, %v, want two times nil", docs, err)
-	}
-	const n = 1234
-	docs := make([]any, n)
-	for i := range docs {
-		docs[i] = bson.D{{Key: "_id", Value: int64(i)}, {Key: "text", Value: i}}
-	}
-	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
-	text := must[store.Key](t)(store.String("a"))
-	must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: "a"}}))
-	var keys []store.Key
-	for i := n + 10; i >= 0; i -= 2 {
-		keys = append(keys, store.Int(int64(i)))
-	}
-	keys = append(keys, text, store.Key{}, store.Int(1), store.Int(1), store.ID(objectid.New()))
-	got := must[[]bson.Raw](t)(s.GetMany(t.Context(), "c", keys))
-	if len(got) != len(keys) {
-		t.Fatalf("%d documents for %d keys", len(got), len(keys))
-	}
-	for i, key := range keys {
-		number, isNumber := key.Value().(int64)
-		if there := isNumber && number < n || key == text; there != (got[i] != nil) {
-			t.Errorf("key %v: %v", key, got[i])
-		} else if there && must[store.Key](t)(store.KeyOf(got[i])) != key {
-			t.Errorf("key %v has the document %v", key, got[i])
-		}
-	}
-	large := make([]store.Key, 5) // more than an engine holds at once
-	for i := range large {
-		large[i] = must[store.Key](t)(s.Insert(t.Context(), "large", bson.D{{Key: "data", Value: make([]byte, 4<<20)}}))
-	}
-	for i, doc := range must[[]bson.Raw](t)(s.GetMany(t.Context(), "large", large)) {
-		if len(doc) < 4<<20 {
-			t.Errorf("large document %d has %d bytes", i, len(doc))
-		}
-	}
-	if got, err := s.GetMany(t.Context(), "c", nil); err != nil || len(got) != 0 {
-		t.Errorf("of no keys: %v, %v", got, err)
 	}
 }

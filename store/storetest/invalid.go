@@ -255,6 +255,7 @@ func calls(ctx context.Context, s store.Store) map[string]error {
 	errs["DeleteIf"] = s.DeleteIf(ctx, "c", old)
 	_, errs["Get"] = s.Get(ctx, "c", store.Int(1))
 	_, errs["GetMany"] = s.GetMany(ctx, "c", []store.Key{store.Int(1)})
+	_, errs["FindMany"] = s.FindMany(ctx, "c", []store.Range{{}}, 1)
 	_, errs["Count"] = s.Count(ctx, "c", store.Range{})
 	errs["Delete"] = s.Delete(ctx, "c", store.Int(1))
 	_, errs["DeleteRange"] = s.DeleteRange(ctx, "c", store.Range{})

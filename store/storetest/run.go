@@ -54,6 +54,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 		{"NumbersAreEqualByValue", testNumbersAreEqualByValue},
 		{"GetMany", testGetMany},
 		{"Find", testFind},
+		{"FindOfMany", testFindOfMany},
 		{"FindMany", testFindMany},
 		{"FindInsideFind", testFindInsideFind},
 		{"FindByTime", testFindByTime},

@@ -1,0 +1,97 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// GetMany returns a document for each key, in the order of the keys, and nil for
+// those that are missing, more keys than one statement of an engine has.
+func testGetMany(t *testing.T, s store.Store) {
+	if docs, err := s.GetMany(t.Context(), "c", []store.Key{store.Int(1), store.Int(2)}); err != nil || len(docs) != 2 || docs[0] != nil || docs[1] != nil {
+		t.Errorf("of a missing collection: %v, %v, want two times nil", docs, err)
+	}
+	const n = 1234
+	docs := make([]any, n)
+	for i := range docs {
+		docs[i] = bson.D{{Key: "_id", Value: int64(i)}, {Key: "text", Value: i}}
+	}
+	must[[]store.Key](t)(s.InsertMany(t.Context(), "c", docs, nil))
+	text := must[store.Key](t)(store.String("a"))
+	must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: "a"}}))
+	var keys []store.Key
+	for i := n + 10; i >= 0; i -= 2 {
+		keys = append(keys, store.Int(int64(i)))
+	}
+	keys = append(keys, text, store.Key{}, store.Int(1), store.Int(1), store.ID(objectid.New()))
+	got := must[[]bson.Raw](t)(s.GetMany(t.Context(), "c", keys))
+	if len(got) != len(keys) {
+		t.Fatalf("%d documents for %d keys", len(got), len(keys))
+	}
+	for i, key := range keys {
+		number, isNumber := key.Value().(int64)
+		if there := isNumber && number < n || key == text; there != (got[i] != nil) {
+			t.Errorf("key %v: %v", key, got[i])
+		} else if there && must[store.Key](t)(store.KeyOf(got[i])) != key {
+			t.Errorf("key %v has the document %v", key, got[i])
+		}
+	}
+	large := make([]store.Key, 5) // more than an engine holds at once
+	for i := range large {
+		large[i] = must[store.Key](t)(s.Insert(t.Context(), "large", bson.D{{Key: "data", Value: make([]byte, 4<<20)}}))
+	}
+	for i, doc := range must[[]bson.Raw](t)(s.GetMany(t.Context(), "large", large)) {
+		if len(doc) < 4<<20 {
+			t.Errorf("large document %d has %d bytes", i, len(doc))
+		}
+	}
+	if got, err := s.GetMany(t.Context(), "c", nil); err != nil || len(got) != 0 {
+		t.Errorf("of no keys: %v, %v", got, err)
+	}
+}
+
+// FindMany returns for each range what Find returns, more ranges than one statement of
+// an engine has.
+func testFindMany(t *testing.T, s store.Store) {
+	if docs, err := s.FindMany(t.Context(), "c", make([]store.Range, 2), 0); err != nil || len(docs) != 2 || docs[0] != nil || docs[1] != nil {
+		t.Errorf("of a missing collection: %v, %v, want two times nil", docs, err)
+	}
+	keys := ordered()
+	insert(t, s, "c", keys...)
+	bounds := append([]store.Key{{}, store.Int(3), text("Z"), text(string(make([]byte, 4000)))}, keys...)
+	var ranges []store.Range
+	for _, from := range bounds {
+		for _, to := range bounds {
+			ranges = append(ranges, store.Range{From: from, To: to})
+		}
+	}
+	for _, limit := range []int{0, 2} {
+		got := must[[][]bson.Raw](t)(s.FindMany(t.Context(), "c", ranges, limit))
+		if len(got) != len(ranges) {
+			t.Fatalf("documents of %d ranges, want %d", len(got), len(ranges))
+		}
+		for i, r := range ranges {
+			var want, found []store.Key
+			for _, key := range keys {
+				if r.Contains(key) && (limit == 0 || len(want) < limit) {
+					want = append(want, key)
+				}
+			}
+			for _, doc := range got[i] {
+				found = append(found, must[store.Key](t)(store.KeyOf(doc)))
+				clear(doc) // it is the caller's
+			}
+			if !slices.Equal(found, want) {
+				t.Errorf("FindMany %v, limit %d: %v, want %v", r, limit, found, want)
+			}
+		}
+	}
+	if got, err := s.FindMany(t.Context(), "c", nil, 0); err != nil || len(got) != 0 {
+		t.Errorf("of no ranges: %v, %v", got, err)
+	}
+}
