@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
@@ -88,13 +90,23 @@ func (r *Registry) recordAdopted(ctx context.Context, p *Process) error {
 
 // latest returns the record of the latest registration of a process, without what its
 // living record says.
-func (r *Registry) latest(ctx context.Context, g gpid.GPID) (last *record, err error) {
-	for doc, err := range read[record](ctx, r.store, processes, store.Query{Range: runRange(g)}) {
+func (r *Registry) latest(ctx context.Context, g gpid.GPID) (*record, error) {
+	runs, err := findMany(ctx, r.store, processes, []store.Range{runRange(g)}, fewRuns)
+	if err != nil {
+		return nil, err
+	}
+	return latestOf(g, runs[0])
+}
+
+// latestOf returns the latest one of the records of a process.
+func latestOf(g gpid.GPID, runs []bson.Raw) (last *record, err error) {
+	for _, raw := range runs {
+		doc, err := decode[record](raw, processes)
 		if err != nil {
 			return nil, err
 		}
 		if last == nil || doc.Confirmed.After(last.Confirmed) {
-			last = doc
+			last = &doc
 		}
 	}
 	if last == nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -74,6 +75,9 @@ type holding struct {
 	Essence []byte   `bson:"e,omitempty"`
 	Pruned  *Process `bson:"pruned,omitempty"`
 }
+
+// block returns the block of the process that has the claim.
+func (h *holding) block() string { return h.Process[strings.LastIndexByte(h.Process, '/')+1:] }
 
 // dataDoc returns the BSON of a [livingDoc] or a [sampleDoc]. Each heartbeat is one, and
 // [bson.Marshal] takes many times as long.

@@ -41,18 +41,16 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 		}
 	}
 	r.mu.Unlock()
-	found := make([]bson.Raw, len(unknown))
-	_ = each(len(unknown), func(i int) error {
-		c, err := r.remote(ctx, beats[unknown[i]].GPID)
-		if err == nil {
-			found[i] = c.stored // nil if it was moved to the ended
+	for some := range slices.Chunk(unknown, maxBatch) {
+		gpids := make([]gpid.GPID, len(some))
+		for i, place := range some {
+			gpids[i] = beats[place].GPID
 		}
-		errs[unknown[i]] = err
-		return nil
-	})
-	for i, raw := range found {
-		if errs[unknown[i]] == nil {
-			all = append(all, remoteBeat{place: unknown[i], raw: raw})
+		found, failed := r.livingRemotes(ctx, gpids)
+		for i, place := range some {
+			if errs[place] = failed[i]; failed[i] == nil {
+				all = append(all, remoteBeat{place: place, raw: found[i]})
+			}
 		}
 	}
 	for i := range all {

@@ -51,21 +51,22 @@ func (r *Registry) putHost(ctx context.Context, p *Process) error {
 	return nil
 }
 
-// oldHosts returns the swaps that delete the hostDocs of pruned processes.
-func (r *Registry) oldHosts(ctx context.Context, pruned []*Process) (swaps []store.Swap, err error) {
-	var keys []string
-	for _, p := range pruned {
-		if k := hostKey(p); k != "" {
-			keys = append(keys, k)
-		}
+// oldHosts returns the swaps that delete hostDocs.
+func (r *Registry) oldHosts(ctx context.Context, keys []string) (swaps []store.Swap, err error) {
+	raws, err := getRaw(ctx, r.store, hosts, keys)
+	if err != nil {
+		return nil, err
 	}
-	raws, _, err := getMany[hostDoc](ctx, r.store, hosts, keys)
 	for _, raw := range raws {
-		if raw != nil {
-			swaps = append(swaps, store.Swap{Old: raw})
+		if raw == nil {
+			continue
 		}
+		if err := checkFormat(raw, hosts); err != nil {
+			return nil, err
+		}
+		swaps = append(swaps, store.Swap{Old: raw})
 	}
-	return swaps, err
+	return swaps, nil
 }
 
 // traceHost looks for the process of an id, whose process value is not recorded, by
@@ -103,7 +104,7 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) error {
 	case len(ran) == 1:
 		t.Processes, t.Verdict = statuses(ran), Claimed
 		t.Reason = fmt.Sprintf("%s, where process %d ran at that time", where, ran[0].GPID.PID())
-		return r.measure(ctx, t, &ran[0])
+		return r.measure(ctx, t, &ran[0], nil)
 	case len(ran) > 1:
 		t.Processes, t.Verdict = statuses(ran), Collision
 		t.Reason = fmt.Sprintf("%s, where %d processes with pid %d ran at that time", where, len(ran), t.Classic.PID)

@@ -58,15 +58,24 @@ func decodeLiving(raw bson.Raw) (*living, error) {
 	return doc.decode()
 }
 
-// getMany reads the documents with the keys, nil where there is none.
-func getMany[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, error) {
+// getRaw reads the documents with the keys, nil where there is none.
+func getRaw(ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, error) {
 	of := make([]store.Key, len(keys))
 	for i, k := range keys {
 		of[i] = key(k)
 	}
 	raws, err := s.GetMany(ctx, collection, of)
 	if err != nil {
-		return nil, nil, fmt.Errorf("registry: read %s: %w", collection, err)
+		return nil, fmt.Errorf("registry: read %s: %w", collection, err)
+	}
+	return raws, nil
+}
+
+// getMany is getRaw that also decodes the documents.
+func getMany[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, error) {
+	raws, err := getRaw(ctx, s, collection, keys)
+	if err != nil {
+		return nil, nil, err
 	}
 	docs := make([]*T, len(keys))
 	for i, raw := range raws {
@@ -80,6 +89,38 @@ func getMany[T any](ctx context.Context, s store.Store, collection string, keys 
 		docs[i] = &doc
 	}
 	return raws, docs, nil
+}
+
+// findMany reads the documents in ranges. Of a range that has few documents or more,
+// those after the first few take a call of their own.
+func findMany(ctx context.Context, s store.Store, collection string, ranges []store.Range, few int) ([][]bson.Raw, error) {
+	found, err := s.FindMany(ctx, collection, ranges, few)
+	var more []int
+	for i, docs := range found {
+		if len(docs) == few {
+			more = append(more, i)
+		}
+	}
+	if err == nil {
+		err = each(len(more), func(i int) error {
+			docs := &found[more[i]]
+			last, err := store.KeyOf((*docs)[few-1])
+			if err != nil {
+				return err
+			}
+			for raw, err := range s.Find(ctx, collection, store.Query{Range: ranges[more[i]], After: last}) {
+				if err != nil {
+					return err
+				}
+				*docs = append(*docs, raw)
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("registry: read %s: %w", collection, err)
+	}
+	return found, nil
 }
 
 // currents is current for many records, in the place of which nil may be.

@@ -257,24 +257,36 @@ func (d *livingDoc) block() string { return d.Key[:min(len(d.Key), 8)] }
 // judgeAll returns the states of the processes that q selects, nil for the others.
 func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([]*Status, error) {
 	out := make([]*Status, len(found))
-	return out, each(len(found), func(i int) error {
-		p := found[i].process
-		if p == nil || !q.selects(p) {
-			return nil
+	var places []int
+	var selected []*Process
+	for i, c := range found {
+		if c.process != nil && q.selects(c.process) {
+			places, selected = append(places, i), append(selected, c.process)
 		}
-		s, err := r.status(ctx, p)
-		if err != nil || len(q.States) > 0 && !slices.Contains(q.States, s.State) {
-			return err
+	}
+	judged, err := r.statuses(ctx, selected)
+	if err != nil {
+		return nil, err
+	}
+	var living []*Status
+	var used []string
+	for i := range judged {
+		s := &judged[i]
+		if len(q.States) > 0 && !slices.Contains(q.States, s.State) {
+			continue
 		}
-		if s.State.mayLive() {
-			collision, _, err := r.rivals(ctx, p)
-			if err != nil {
-				return err
-			}
-			s.Rivals = collision.others()
+		if out[places[i]] = s; s.State.mayLive() {
+			living, used = append(living, s), append(used, s.uses()...)
 		}
-		out[i] = &s
-		return nil
+	}
+	claims, err := r.claims(ctx, used)
+	if err != nil {
+		return nil, err
+	}
+	return out, each(len(living), func(i int) error {
+		collision, _, err := r.rivalsIn(ctx, claims, &living[i].Process)
+		living[i].Rivals = collision.others()
+		return err
 	})
 }
 

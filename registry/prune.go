@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -102,8 +105,9 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 }
 
 // pruneBatch is how many records are pruned together. Their keys are in no order, so
-// that the more there are, the more of them share a page of the database.
-const pruneBatch = 10_000
+// that the more there are, the more of them share a page of the database. Each takes
+// about 1 KB of memory.
+const pruneBatch = 20_000
 
 // pruneRecords deletes the records of the processes that ended before a time, many
 // with each call of the store. It reads the next ones while it deletes some.
@@ -151,18 +155,31 @@ func (r *Registry) readOld(ctx context.Context, q store.Query, before time.Time)
 		}
 		old.entries, keys, old.next.After = append(old.entries, store.Swap{Old: raw}), append(keys, k), key(doc.Key)
 	}
-	raws, docs, err := getMany[record](ctx, r.store, processes, keys)
+	raws, err := getRaw(ctx, r.store, processes, keys)
 	if err != nil {
 		return old, err
 	}
-	var pruned []*Process
-	for i, doc := range docs {
-		if doc != nil && doc.Final && doc.Last.Time.Before(before) { // otherwise it is alive, or its entry is another one
-			old.records, pruned = append(old.records, store.Swap{Old: raws[i]}), append(pruned, &doc.Process)
+	small := map[string]claimOf{}
+	var hostKeys []string
+	for _, raw := range raws {
+		if raw == nil {
+			continue
+		}
+		doc, err := decode[record](raw, processes)
+		if err != nil {
+			return old, err
+		}
+		if !doc.Final || !doc.Last.Time.Before(before) { // it is alive, or its entry is another one
+			continue
+		}
+		old.records = append(old.records, store.Swap{Old: raw})
+		shrunkClaims(small, &doc.Process)
+		if k := hostKey(&doc.Process); k != "" {
+			hostKeys = append(hostKeys, k)
 		}
 	}
-	if old.claims, err = r.shrunkClaims(ctx, pruned); err == nil {
-		old.hosts, err = r.oldHosts(ctx, pruned)
+	if old.claims, err = r.shrink(ctx, small); err == nil {
+		old.hosts, err = r.oldHosts(ctx, hostKeys)
 	}
 	return old, err
 }
@@ -199,33 +216,46 @@ func swapAll(ctx context.Context, s store.Store, collection string, swaps []stor
 	return len(swaps) - len(refused.Refused), nil
 }
 
-// shrunkClaims returns the swaps that leave of the claims of processes what a trace
-// needs. The block of an adopted process has no ids: its claim keeps nothing.
-func (r *Registry) shrunkClaims(ctx context.Context, pruned []*Process) ([]store.Swap, error) {
-	var keys []string
-	of := map[string]*Process{}
-	for _, p := range pruned {
-		keys, of[p.Block] = append(keys, p.Block), p
-		for _, a := range p.adoptions() {
-			k, by := adoptionKey(a.Value, a.From, p.Block), *p
-			by.Value, by.Sample, by.From, by.Confirmed = a.Value, a.Sample, a.From, a.Confirmed
-			keys, of[k] = append(keys, k), &by
-		}
+// claimOf is a claim of a member, and what remains of it.
+type claimOf struct {
+	member  objectid.ID
+	essence []byte
+}
+
+// shrunkClaims adds what remains of the claims of a process to all, by their keys.
+func shrunkClaims(all map[string]claimOf, p *Process) {
+	all[p.Block] = claimOf{p.Member, essenceOf(p)}
+	for _, a := range p.adoptions() {
+		by := *p
+		by.Value, by.Sample, by.From, by.Confirmed = a.Value, a.Sample, a.From, a.Confirmed
+		all[adoptionKey(a.Value, a.From, p.Block)] = claimOf{p.Member, essenceOf(&by)}
 	}
-	raws, claims, err := getMany[holding](ctx, r.store, values, keys)
+}
+
+// shrink returns the swaps that leave of claims what a trace needs. The block of an
+// adopted process has no ids: its claim keeps nothing.
+func (r *Registry) shrink(ctx context.Context, all map[string]claimOf) (swaps []store.Swap, err error) {
+	raws, err := getRaw(ctx, r.store, values, slices.Collect(maps.Keys(all)))
 	if err != nil {
 		return nil, err
 	}
-	var swaps []store.Swap
-	for i, h := range claims {
-		if h == nil || h.Member != of[keys[i]].Member { // deleted, or another's after it was lost
+	for _, raw := range raws {
+		if raw == nil {
+			continue
+		}
+		h, err := decode[holding](raw, values)
+		if err != nil {
+			return nil, err
+		}
+		of := all[h.Key]
+		if h.Member != of.member { // another's after it was lost
 			continue
 		}
 		small := holding{Key: h.Key, Format: format, Idle: h.Idle}
 		if !h.Idle {
-			small.Essence = essenceOf(of[keys[i]])
+			small.Essence = of.essence
 		}
-		swaps = append(swaps, store.Swap{Old: raws[i], New: small})
+		swaps = append(swaps, store.Swap{Old: raw, New: small})
 	}
 	return swaps, nil
 }

@@ -119,14 +119,21 @@ func (r *Registry) list(ctx context.Context, keys store.Range) iter.Seq2[Status,
 	}
 }
 
+// laterRuns returns the range of the runs at the address of p that may have replaced it,
+// see successor, or false if there can be none.
+func laterRuns(p *Process) (store.Range, bool) {
+	later := addrRange(p.GPID.Addr())
+	later.From = key(processKey(p.GPID, p.Block) + "\x00")
+	return later, p.GPID.Addr().Port() != 0 && p.Kernel.Boot != ""
+}
+
 // status judges one process and looks for its successor.
 func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
 	return r.judge(p, func() (*Process, error) {
-		if p.GPID.Addr().Port() == 0 || p.Kernel.Boot == "" { // see successor
+		later, may := laterRuns(p)
+		if !may {
 			return nil, nil
 		}
-		later := addrRange(p.GPID.Addr())
-		later.From = key(processKey(p.GPID, p.Block) + "\x00")
 		for _, limit := range []int{firstLater, maxLater} {
 			n := 0
 			for q, err := range read[record](ctx, r.store, processes, store.Query{Range: later, Limit: limit}) {
@@ -142,6 +149,46 @@ func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
 			}
 		}
 		return nil, nil
+	})
+}
+
+// statuses is status for many processes with few calls of the store.
+func (r *Registry) statuses(ctx context.Context, all []*Process) ([]Status, error) {
+	out := make([]Status, len(all))
+	var asked []int // whose state depends on their successors
+	var ranges []store.Range
+	for i, p := range all {
+		var err error
+		out[i], err = r.judge(p, func() (*Process, error) {
+			if later, may := laterRuns(p); may {
+				asked, ranges = append(asked, i), append(ranges, later)
+			}
+			return nil, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	found, err := r.store.FindMany(ctx, processes, ranges, firstLater)
+	if err != nil {
+		return nil, fmt.Errorf("registry: read %s: %w", processes, err)
+	}
+	return out, each(len(asked), func(k int) (err error) {
+		p, to := all[asked[k]], &out[asked[k]]
+		for _, raw := range found[k] {
+			doc, err := decode[record](raw, processes)
+			if err != nil {
+				return err
+			}
+			if successor(p, []*Process{&doc.Process}) != nil {
+				*to, err = r.judge(p, func() (*Process, error) { return &doc.Process, nil })
+				return err
+			}
+		}
+		if len(found[k]) == firstLater { // perhaps one of those after them
+			*to, err = r.status(ctx, p)
+		}
+		return err
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
@@ -120,6 +122,71 @@ func (r *Registry) remote(ctx context.Context, g gpid.GPID) (*recorder, error) {
 		return nil, fmt.Errorf("%w: %v", ErrEnded, g)
 	}
 	return r.openRecorder(*p, stored, l), nil
+}
+
+// fewRuns is how many times most processes are recorded at most.
+const fewRuns = 2
+
+// livingRemotes is remote for many processes with few calls of the store. It returns
+// the living records, nil for those that have none.
+func (r *Registry) livingRemotes(ctx context.Context, all []gpid.GPID) ([]bson.Raw, []error) {
+	errs := make([]error, len(all))
+	ranges, keys := make([]store.Range, len(all)), make([]string, len(all))
+	for i, g := range all {
+		ranges[i] = runRange(g)
+	}
+	runs, err := findMany(ctx, r.store, processes, ranges, fewRuns)
+	docs := make([]*record, len(all))
+	for i := range runs {
+		if docs[i], errs[i] = latestOf(all[i], runs[i]); errs[i] == nil {
+			if p := &docs[i].Process; p.Remote {
+				keys[i] = livingKey(p.Block, p.Member)
+			} else {
+				errs[i] = fmt.Errorf("%w: %v", ErrSelfManaged, all[i])
+			}
+		}
+	}
+	var found []bson.Raw
+	if err == nil {
+		found, err = getRaw(ctx, r.store, livingRecords, keys)
+	}
+	if err != nil {
+		for i := range errs {
+			errs[i] = err
+		}
+		return make([]bson.Raw, len(all)), errs
+	}
+	var rest []int // which take calls of their own
+	for i, raw := range found {
+		switch {
+		case errs[i] != nil:
+		case raw == nil:
+			rest = append(rest, i)
+		default:
+			errs[i] = endedAs(docs[i], raw)
+		}
+	}
+	_ = each(len(rest), func(i int) error {
+		c, err := r.remote(ctx, all[rest[i]])
+		if errs[rest[i]] = err; err == nil {
+			found[rest[i]] = c.stored
+		}
+		return nil
+	})
+	return found, errs
+}
+
+// endedAs returns an error that wraps [ErrEnded] if the record or the living record of a
+// process says so.
+func endedAs(doc *record, raw bson.Raw) error {
+	l, err := decodeLiving(raw)
+	if err != nil {
+		return err
+	}
+	if l.over(&doc.Process); doc.End != nil {
+		return fmt.Errorf("%w: %v", ErrEnded, doc.GPID)
+	}
+	return nil
 }
 
 func (c *recorder) remoteHeartbeat(ctx context.Context, load *Load, end *End) (Process, error) {

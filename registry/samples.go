@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/oidkit/oid/store"
@@ -170,29 +171,48 @@ func (r *Registry) samplesOf(ctx context.Context, p *Process, from, to time.Time
 	}
 }
 
-// around returns up to two samples of p before a time, latest first, and the first
-// one at that time or later.
-func (r *Registry) around(ctx context.Context, p *Process, at time.Time) (before []Sample, after *Sample, err error) {
-	found := slices.Clone(p.Recent)
-	collect := func(q store.Query) error {
-		for doc, err := range read[storedSamples](ctx, r.store, samples, q) {
-			if err != nil {
-				return err
-			}
-			held, err := doc.samples()
-			if err != nil {
-				return err
-			}
-			found = append(found, held...)
-		}
-		return nil
-	}
+// nearSamples is the stored samples of a process next to a time, which are being read.
+type nearSamples struct {
+	block string
+	done  sync.WaitGroup
+	found [2][]Sample // that begin before the time, and later
+	errs  [2]error
+}
+
+// readNear begins to read the stored samples of a process next to a time.
+func (r *Registry) readNear(ctx context.Context, block string, at time.Time) *nearSamples {
+	n := &nearSamples{block: block}
 	// The first sample of a document is the one in its key: two documents that begin
 	// before the time have two samples before it.
-	err = collect(store.Query{Range: sampleRange(p.Block, time.Time{}, at), Descending: true, Limit: 2})
-	if err == nil {
-		err = collect(store.Query{Range: sampleRange(p.Block, at, time.Time{}), Limit: 1})
+	for i, q := range []store.Query{
+		{Range: sampleRange(block, time.Time{}, at), Descending: true, Limit: 2},
+		{Range: sampleRange(block, at, time.Time{}), Limit: 1},
+	} {
+		n.done.Go(func() {
+			for doc, err := range read[storedSamples](ctx, r.store, samples, q) {
+				var held []Sample
+				if err == nil {
+					held, err = doc.samples()
+				}
+				if n.errs[i] = err; err != nil {
+					return
+				}
+				n.found[i] = append(n.found[i], held...)
+			}
+		})
 	}
+	return n
+}
+
+// wait returns the samples when they are read. It may be called again.
+func (n *nearSamples) wait() ([]Sample, error) {
+	n.done.Wait()
+	return slices.Concat(n.found[0], n.found[1]), errors.Join(n.errs[0], n.errs[1])
+}
+
+// around returns up to two of the samples from before a time, latest first, and the
+// first one at that time or later.
+func around(found []Sample, at time.Time) (before []Sample, after *Sample) {
 	slices.SortFunc(found, func(a, b Sample) int { return a.Time.Compare(b.Time) })
 	found = slices.CompactFunc(found, func(a, b Sample) bool { return a.Time.Equal(b.Time) })
 	for i, s := range found {
@@ -202,5 +222,5 @@ func (r *Registry) around(ctx context.Context, p *Process, at time.Time) (before
 		}
 		before = append([]Sample{s}, before[:min(len(before), 1)]...)
 	}
-	return before, after, err
+	return before, after
 }

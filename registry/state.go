@@ -201,13 +201,23 @@ func (r *Registry) watch(p *Process) watch {
 // values, or a part of it, and may be alive, or nil. claimed reports whether p itself
 // has claimed all of its values.
 func (r *Registry) rivals(ctx context.Context, p *Process) (found *CollisionError, claimed bool, err error) {
+	claims, err := r.claims(ctx, p.uses())
+	if err != nil {
+		return nil, false, err
+	}
+	return r.rivalsIn(ctx, claims, p)
+}
+
+// rivalsIn is rivals with the claims of all values of p.
+func (r *Registry) rivalsIn(ctx context.Context, claims claims, p *Process) (found *CollisionError, claimed bool, err error) {
 	claimed = true
 	for _, value := range p.uses() {
 		own := false
-		for h, err := range r.holders(ctx, value) {
-			if err != nil {
-				return nil, false, err
-			}
+		holders, err := claims.holders(value)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, h := range holders {
 			if h.of(p.Member) {
 				own = true
 				continue

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,10 +68,20 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	t := Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
 	var sure, maybe, unheard, outside []maker
 	var presumed *maker // presumed dead when the id was created
-	for h, err := range r.holders(ctx, valueOf(id)) {
-		if err != nil {
-			return t, err
-		}
+	claims, err := r.claims(ctx, []string{valueOf(id)})
+	if err != nil {
+		return t, err
+	}
+	holders, err := claims.holders(valueOf(id))
+	if err != nil {
+		return t, err
+	}
+	var near *nearSamples
+	if len(holders) == 1 { // nearly always, and nearly always it created the id
+		near = r.readNear(ctx, holders[0].block(), t.sampledAt())
+		defer near.wait()
+	}
+	for _, h := range holders {
 		s, recorded, err := r.holder(ctx, h)
 		if err != nil {
 			return t, err
@@ -109,7 +119,7 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	switch {
 	case len(all) == 1:
 		t.Processes = statuses(all)
-		return t, r.explain(ctx, &t, &all[0], len(sure) == 1, presumed)
+		return t, r.explain(ctx, &t, &all[0], near, len(sure) == 1, presumed)
 	case len(all) > 1:
 		t.Verdict, t.Processes = Collision, statuses(all)
 		t.Reason = fmt.Sprintf("%d processes had its process value at that time", len(t.Processes))
@@ -186,8 +196,8 @@ func conflict(id objectid.ID, outside []maker) string {
 
 // explain completes the trace of an id with one candidate. sure means that the
 // process was alive for certain; presumed, if not nil, is another candidate unless
-// it is as dead as presumed.
-func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, sure bool, presumed *maker) error {
+// it is as dead as presumed. near is nil or may be the samples of the process.
+func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, near *nearSamples, sure bool, presumed *maker) error {
 	at := t.ID.Time()
 	t.Verdict, t.Claim = Known, p.claim
 	switch {
@@ -216,15 +226,23 @@ func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, sure bool, p
 		}
 		t.Verdict, t.Certain, t.Reason = Claimed, false, reason
 	}
-	return r.measure(ctx, t, p)
+	return r.measure(ctx, t, p, near)
 }
 
-// measure adds the load of the process at the creation time.
-func (r *Registry) measure(ctx context.Context, t *Trace, p *maker) error {
-	before, after, err := r.around(ctx, &p.Process, t.ID.Time().Add(time.Second)) // it was created at some time in its second
+// sampledAt returns the time after which the id was not created: the end of its second.
+func (t *Trace) sampledAt() time.Time { return t.ID.Time().Add(time.Second) }
+
+// measure adds the load of the process at the creation time. near is nil or may be the
+// samples of the process.
+func (r *Registry) measure(ctx context.Context, t *Trace, p *maker, near *nearSamples) error {
+	if near == nil || near.block != p.Block {
+		near = r.readNear(ctx, p.Block, t.sampledAt())
+	}
+	stored, err := near.wait()
 	if err != nil {
 		return err
 	}
+	before, after := around(slices.Concat(p.Recent, stored), t.sampledAt())
 	t.After = after
 	if len(before) > 0 {
 		t.Before = &before[0]
@@ -270,22 +288,53 @@ func Processors(a, b Sample) float64 {
 	return float64(b.CPU-a.CPU) / float64(b.Time.Sub(a.Time))
 }
 
-// holders returns the claims of a value of 8 or 10 digits.
-func (r *Registry) holders(ctx context.Context, value string) iter.Seq2[*holding, error] {
-	return func(yield func(*holding, error) bool) {
-		for h, err := range read[holding](ctx, r.store, values, store.Query{Range: valueRange(value[:8])}) {
-			if err == nil {
-				held, _, _ := strings.Cut(h.Key, ":")
-				if h.Idle || !overlap(held, value) {
-					continue
-				}
-				err = h.expand()
-			}
-			if !yield(h, err) || err != nil {
-				return
-			}
+// claims are the claims of blocks, and of the adopted values in them, by block.
+type claims map[string][]*holding
+
+// fewClaims is how many claims most blocks have at most.
+const fewClaims = 4
+
+// claims reads the claims of the blocks of values of 8 or 10 digits.
+func (r *Registry) claims(ctx context.Context, used []string) (claims, error) {
+	all := claims{}
+	var blocks []string
+	var ranges []store.Range
+	for _, value := range used {
+		block := value[:8]
+		if _, there := all[block]; !there {
+			all[block] = nil
+			blocks, ranges = append(blocks, block), append(ranges, valueRange(block))
 		}
 	}
+	found, err := findMany(ctx, r.store, values, ranges, fewClaims)
+	if err != nil {
+		return nil, err
+	}
+	for i, raws := range found {
+		for _, raw := range raws {
+			h, err := decode[holding](raw, values)
+			if err != nil {
+				return nil, err
+			}
+			all[blocks[i]] = append(all[blocks[i]], &h)
+		}
+	}
+	return all, nil
+}
+
+// holders returns the claims of a value of 8 or 10 digits.
+func (c claims) holders(value string) (found []*holding, err error) {
+	for _, h := range c[value[:8]] {
+		held, _, _ := strings.Cut(h.Key, ":")
+		if h.Idle || !overlap(held, value) {
+			continue
+		}
+		if err := h.expand(); err != nil {
+			return nil, err
+		}
+		found = append(found, h)
+	}
+	return found, nil
 }
 
 // holder returns the process of h, or its essence if it was pruned. recorded is

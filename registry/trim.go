@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -62,22 +61,29 @@ type sampleFile struct {
 	samples []Sample
 }
 
-// sampleFiles reads the documents of a process whose first sample is from a time to
-// another.
-func (r *Registry) sampleFiles(ctx context.Context, block string, from, to time.Time) (files []sampleFile, err error) {
-	for raw, err := range r.store.Find(ctx, samples, store.Query{Range: sampleRange(block, from, to)}) {
-		if err != nil {
-			return nil, fmt.Errorf("registry: read %s: %w", samples, err)
+// fewSamples is how many documents of samples most processes have that are about to be
+// deleted.
+const fewSamples = 20
+
+// sampleFiles reads the documents of samples in each of the ranges.
+func (r *Registry) sampleFiles(ctx context.Context, ranges ...store.Range) ([][]sampleFile, error) {
+	found, err := findMany(ctx, r.store, samples, ranges, fewSamples)
+	if err != nil {
+		return nil, err
+	}
+	files := make([][]sampleFile, len(ranges))
+	for i, raws := range found {
+		for _, raw := range raws {
+			doc, err := decode[storedSamples](raw, samples)
+			if err != nil {
+				return nil, err
+			}
+			held, err := doc.samples()
+			if err != nil {
+				return nil, err
+			}
+			files[i] = append(files[i], sampleFile{raw, doc.Key, held})
 		}
-		doc, err := decode[storedSamples](raw, samples)
-		if err != nil {
-			return nil, err
-		}
-		held, err := doc.samples()
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, sampleFile{raw, doc.Key, held})
 	}
 	return files, nil
 }
@@ -85,19 +91,21 @@ func (r *Registry) sampleFiles(ctx context.Context, block string, from, to time.
 // deleteSamples deletes the documents of processes that have only samples from
 // before a time, and returns how many samples that are.
 func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before time.Time) (n int64, err error) {
-	found := make([][]sampleFile, len(blocks))
-	err = each(len(blocks), func(i int) (err error) {
-		found[i], err = r.sampleFiles(ctx, blocks[i], time.Time{}, before)
-		return err
-	})
+	ranges := make([]store.Range, len(blocks))
+	for i, block := range blocks {
+		ranges[i] = sampleRange(block, time.Time{}, before)
+	}
+	found, err := r.sampleFiles(ctx, ranges...)
 	if err != nil {
 		return 0, err
 	}
 	var swaps []store.Swap
-	for _, f := range slices.Concat(found...) {
-		if f.samples[len(f.samples)-1].Time.Before(before) {
-			swaps = append(swaps, store.Swap{Old: f.raw})
-			n += int64(len(f.samples))
+	for _, files := range found {
+		for _, f := range files {
+			if f.samples[len(f.samples)-1].Time.Before(before) {
+				swaps = append(swaps, store.Swap{Old: f.raw})
+				n += int64(len(f.samples))
+			}
 		}
 	}
 	if _, err := swapAll(ctx, r.store, samples, swaps); err != nil {
@@ -110,10 +118,11 @@ func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before ti
 // hour later, into one, with samples that are at least every apart. It may be called
 // again after an error: samples that are in two documents are read once.
 func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, every time.Duration) error {
-	files, err := r.sampleFiles(ctx, block, from, to)
-	if err != nil || len(files) == 0 {
+	found, err := r.sampleFiles(ctx, sampleRange(block, from, to))
+	if err != nil || len(found[0]) == 0 {
 		return err
 	}
+	files := found[0]
 	var all []Sample
 	n := 0
 	for _, f := range files {

@@ -1,0 +1,121 @@
+package registry_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+)
+
+// noting returns a store that notes its calls, and a function that returns those
+// since it was last called.
+func noting(s store.Store) (*faulty, func() []string) {
+	f := &faulty{Store: s, fail: func(int, string) fault { return none }}
+	return f, func() []string {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		ops := f.ops
+		f.ops = nil
+		return ops
+	}
+}
+
+// An agent that has just started passes on the heartbeats of processes that it does not
+// know, with fewer calls of the store than processes, and says which ones are not there.
+func TestFirstHeartbeatsOfAgent(t *testing.T) {
+	s := newStore(t)
+	before := registry.New(s, nil)
+	const n = 60
+	var beats []registry.RemoteHeartbeat
+	want := map[gpid.GPID]error{}
+	add := func(g gpid.GPID, err error) {
+		beats, want[g] = append(beats, registry.RemoteHeartbeat{GPID: g}), err
+	}
+	for i := range n {
+		add(remote(t, 100+i), nil)
+		if _, err := before.RegisterRemote(t.Context(), beats[i].GPID, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, calls := noting(s)
+	agent := registry.New(f, nil)
+	check := func() {
+		t.Helper()
+		for i, err := range agent.Heartbeats(t.Context(), beats) {
+			if g := beats[i].GPID; !errors.Is(err, want[g]) || want[g] == nil && err != nil {
+				t.Errorf("heartbeat of %v: %v, want %v", g, err, want[g])
+			}
+		}
+	}
+	check()
+	if ops := calls(); len(ops) >= n { // 4, and as many for each process whose turn it is to be checked
+		t.Errorf("%d calls of the store for %d processes: %q, want fewer", len(ops), n, ops)
+	}
+	for _, b := range beats {
+		if st := statusOf(t, before, b.GPID); st.Last.Count != 2 {
+			t.Errorf("%v: %d heartbeats, want that of its registration and another", b.GPID, st.Last.Count)
+		}
+	}
+
+	agent = registry.New(f, nil)
+	member := join(t, s, options{})
+	add(member.GPID(), registry.ErrSelfManaged)
+	add(remote(t, 98), store.ErrNotFound)
+	add(remote(t, 99), registry.ErrEnded)
+	if _, err := before.RegisterRemote(t.Context(), remote(t, 99), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := before.End(t.Context(), remote(t, 99), "done"); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // recorded more than once: the latest registration counts
+		if _, err := before.RegisterRemote(t.Context(), remote(t, 100), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check()
+	var counts []int64
+	for _, st := range all(t, before.Find(t.Context(), remote(t, 100))) {
+		counts = append(counts, st.Last.Count)
+	}
+	if slices.Sort(counts); !slices.Equal(counts, []int64{1, 1, 2, 2}) {
+		t.Errorf("heartbeats of four registrations: %v, want one more of the latest", counts)
+	}
+}
+
+// A page takes as many calls of the store for many processes as for few, with the rivals
+// of the living ones and the successors of those that were killed.
+func TestPageTakesFewCalls(t *testing.T) {
+	s := newStore(t)
+	populate(t, s, 40)
+	f, calls := noting(s)
+	r := registry.New(f, nil)
+	for _, states := range [][]registry.State{{registry.Alive, registry.Late}, {registry.Dead, registry.Ended}} {
+		page, err := r.Page(t.Context(), registry.Query{States: states, Limit: 30})
+		if err != nil || len(page.Processes) != 30 {
+			t.Fatalf("page of %v: %d processes, %v", states, len(page.Processes), err)
+		}
+		if ops := calls(); len(ops) > 6 {
+			t.Errorf("page of %v: %d calls of the store, want 6 at most: %q", states, len(ops), ops)
+		}
+	}
+}
+
+// Pruning takes as many calls of the store for many processes as for few.
+func TestPruneTakesFewCalls(t *testing.T) {
+	s := newStore(t)
+	populate(t, s, 40)
+	f, calls := noting(s)
+	r := registry.New(f, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})
+	done, err := r.Prune(t.Context(), nil)
+	if err != nil || done.Records != 120 || done.Samples != 120 {
+		t.Fatalf("Prune = %+v, %v, want 120 records and samples", done, err)
+	}
+	if ops := calls(); len(ops) > 30 {
+		t.Errorf("%d calls of the store, want 30 at most: %q", len(ops), ops)
+	}
+}
