@@ -65,7 +65,7 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 		if i%2 == 0 {
 			p.End = nil // killed
 		}
-		p.Kernel.Ticks++ // of another run
+		p.Kernel.Ticks += uint64(i + 1) // each is a run of its own, and replaced by the next at its address
 		p.Registered = time.Duration(i+1) * time.Minute
 		p.Last.Monotonic = p.Registered + time.Minute
 		if i%10 == 9 {
