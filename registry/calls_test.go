@@ -105,6 +105,37 @@ func TestPageTakesFewCalls(t *testing.T) {
 	}
 }
 
+// Records are pruned in the order of their keys, some after others.
+func TestPruneInParts(t *testing.T) {
+	s := newStore(t)
+	const n = 40
+	populate(t, s, n)
+	var reads []string
+	f, calls := noting(s)
+	r := registry.New(f, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})
+	r.SetPruneSizes(50, 20)
+	done, err := r.Prune(t.Context(), nil)
+	if err != nil || done.Records != 3*n || done.Samples != 3*n {
+		t.Fatalf("Prune = %+v, %v, want %d records and samples", done, err, 3*n)
+	}
+	for _, op := range calls() {
+		if op == "GetMany oid.values" {
+			reads = append(reads, op)
+		}
+	}
+	if len(reads) != 7 { // of 20, 20, 10, 20, 20, 10 and 20 records
+		t.Errorf("claims are read %d times, want 7", len(reads))
+	}
+	for _, c := range []string{"oid.processes", "oid.samples", "oid.living", "oid.ended", "oid.hosts"} {
+		if n, err := s.Count(t.Context(), c, store.Range{}); err != nil || n != 0 {
+			t.Errorf("%s: %d documents, %v, want none", c, n, err)
+		}
+	}
+	if n, err := s.Count(t.Context(), "oid.values", store.Range{}); err != nil || n != 3*40 {
+		t.Errorf("%d claims, %v, want all for ever", n, err)
+	}
+}
+
 // Pruning takes as many calls of the store for many processes as for few.
 func TestPruneTakesFewCalls(t *testing.T) {
 	s := newStore(t)

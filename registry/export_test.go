@@ -53,3 +53,7 @@ func (m *Member) Clone() *Member {
 // Reseed does what the generator of a copy does when its clock jumps: the one that
 // Clone returns has the generator of the original.
 func (m *Member) Reseed() { m.reseed() }
+
+// SetPruneSizes sets how many entries are pruned at once and how many records are read
+// together.
+func (r *Registry) SetPruneSizes(atOnce, batch int) { r.pruneAtOnce, r.pruneBatch = atOnce, batch }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
@@ -104,56 +107,99 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 	return n, err
 }
 
-// pruneBatch is how many records are pruned together. Their keys are in no order, so
-// that the more there are, the more of them share a page of the database. Each takes
-// about 1 KB of memory.
-const pruneBatch = 20_000
+const (
+	// pruneAtOnce is how many entries of the ended are read together, to delete their
+	// records in the order of keys: neighbours share a page of the database.
+	pruneAtOnce = 100_000
+
+	// pruneBatch is how many of these records are in memory. Each takes about 1 KB.
+	// The keys of their claims are in no order: the more there are, the more of them
+	// share a page.
+	pruneBatch = 20_000
+)
 
 // pruneRecords deletes the records of the processes that ended before a time, many
-// with each call of the store. It reads the next ones while it deletes some.
+// with each call of the store.
 func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64, err error) {
-	batch, err := r.readOld(ctx, store.Query{Range: endedRange(time.Time{}, before), Limit: pruneBatch}, before)
-	for err == nil && len(batch.entries) > 0 {
+	q := store.Query{Range: endedRange(time.Time{}, before), Limit: r.pruneAtOnce}
+	for {
+		entries, err := r.oldEntries(ctx, q)
+		if err != nil || len(entries) == 0 {
+			return n, err
+		}
+		q.After = key(endedKey(entries[len(entries)-1].last, entries[len(entries)-1].process))
+		slices.SortFunc(entries, func(a, b oldEntry) int { return cmp.Compare(a.process, b.process) })
+		deleted, err := r.pruneEntries(ctx, entries, before)
+		n += deleted
+		if err != nil || len(entries) < r.pruneAtOnce {
+			return n, err
+		}
+	}
+}
+
+// oldEntry is an [endedDoc] whose process is pruned.
+type oldEntry struct {
+	raw     bson.Raw
+	last    time.Time
+	process string // the key of the record
+}
+
+func (r *Registry) oldEntries(ctx context.Context, q store.Query) (entries []oldEntry, err error) {
+	for raw, err := range r.store.Find(ctx, ended, q) {
+		if err != nil {
+			return nil, err
+		}
+		doc, err := decode[endedDoc](raw, ended)
+		if err != nil {
+			return nil, err
+		}
+		last, process, err := splitEnded(doc.Key)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, oldEntry{raw, last, process})
+	}
+	return entries, nil
+}
+
+// pruneEntries deletes what belongs to entries, and then these. It reads the next
+// records while it deletes some.
+func (r *Registry) pruneEntries(ctx context.Context, entries []oldEntry, before time.Time) (n int64, err error) {
+	var old oldRecords // of the batch before
+	for batch := range slices.Chunk(entries, r.pruneBatch) {
 		var next oldRecords
 		var failed error
 		var reading sync.WaitGroup
-		reading.Go(func() {
-			next, failed = r.readOld(ctx, batch.next, before)
-		})
-		deleted := 0
-		deleted, err = r.deleteOld(ctx, &batch)
+		reading.Go(func() { next, failed = r.readOld(ctx, batch, before) })
+		deleted, err := r.deleteOld(ctx, &old)
 		n += int64(deleted)
 		reading.Wait()
-		if err == nil {
-			batch, err = next, failed
+		if err = cmp.Or(err, failed); err != nil {
+			return n, err
 		}
+		old = next
 	}
+	deleted, err := r.deleteOld(ctx, &old)
+	n += int64(deleted)
+	if err != nil {
+		return n, err
+	}
+	gone := make([]store.Swap, len(entries))
+	for i, e := range entries {
+		gone[i].Old = e.raw
+	}
+	_, err = swapAll(ctx, r.store, ended, gone)
 	return n, err
 }
 
 // oldRecords is what is deleted and shrunk of processes that ended long ago.
-type oldRecords struct {
-	entries, records, hosts, claims []store.Swap
-	next                            store.Query // for the following entries
-}
+type oldRecords struct{ records, hosts, claims []store.Swap }
 
-// readOld reads the entries of the ended that q asks for, and what belongs to them.
-func (r *Registry) readOld(ctx context.Context, q store.Query, before time.Time) (old oldRecords, err error) {
-	old.next = q
-	var keys []string
-	for raw, err := range r.store.Find(ctx, ended, q) {
-		if err != nil {
-			return old, err
-		}
-		doc, err := decode[endedDoc](raw, ended)
-		if err != nil {
-			return old, err
-		}
-		_, k, err := splitEnded(doc.Key)
-		if err != nil {
-			return old, err
-		}
-		old.entries, keys, old.next.After = append(old.entries, store.Swap{Old: raw}), append(keys, k), key(doc.Key)
+// readOld reads what belongs to entries.
+func (r *Registry) readOld(ctx context.Context, entries []oldEntry, before time.Time) (old oldRecords, err error) {
+	keys := make([]string, len(entries))
+	for i, e := range entries {
+		keys[i] = e.process
 	}
 	raws, err := getRaw(ctx, r.store, processes, keys)
 	if err != nil {
@@ -193,9 +239,6 @@ func (r *Registry) deleteOld(ctx context.Context, old *oldRecords) (deleted int,
 	}
 	if err == nil {
 		deleted, err = swapAll(ctx, r.store, processes, old.records)
-	}
-	if err == nil {
-		_, err = swapAll(ctx, r.store, ended, old.entries)
 	}
 	return deleted, err
 }
