@@ -2,11 +2,15 @@ package registry_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
 )
@@ -87,6 +91,32 @@ func TestFirstHeartbeatsOfAgent(t *testing.T) {
 	}
 }
 
+// An end that was recorded while the living record could not be deleted is an end for a
+// new agent, too.
+func TestFirstHeartbeatAfterUnfinishedEnd(t *testing.T) {
+	s := newStore(t)
+	f := &faulty{Store: s, fail: func(_ int, op string) fault {
+		if op == "DeleteIf oid.living" {
+			return refused
+		}
+		return none
+	}}
+	g := remote(t, 7)
+	if _, err := registry.New(s, nil).RegisterRemote(t.Context(), g, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := registry.New(f, nil).End(t.Context(), g, "done"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Count(t.Context(), "oid.living", store.Range{}); n != 1 || err != nil {
+		t.Fatalf("%d living records, %v, want that of the process still", n, err)
+	}
+	errs := registry.New(s, nil).Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: g}})
+	if !errors.Is(errs[0], registry.ErrEnded) {
+		t.Errorf("heartbeat: %v, want ErrEnded", errs[0])
+	}
+}
+
 // A page takes as many calls of the store for many processes as for few, with the rivals
 // of the living ones and the successors of those that were killed.
 func TestPageTakesFewCalls(t *testing.T) {
@@ -102,6 +132,64 @@ func TestPageTakesFewCalls(t *testing.T) {
 		if ops := calls(); len(ops) > 6 {
 			t.Errorf("page of %v: %d calls of the store, want 6 at most: %q", states, len(ops), ops)
 		}
+	}
+}
+
+// A page shows of each living process the others that have its value.
+func TestPageShowsRivals(t *testing.T) {
+	s := newStore(t)
+	populate(t, s, 10)
+	r := registry.New(s, nil)
+	id := sample(t)
+	a, b := remote(t, 901), remote(t, 902)
+	for _, g := range []gpid.GPID{a, b} {
+		if _, err := r.AdoptRemote(t.Context(), g, []objectid.ID{id}, objectid.Modern, nil); err != nil && !isCollision(err) {
+			t.Fatal(err)
+		}
+	}
+	page, err := r.Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[gpid.GPID][]gpid.GPID{a: {b}, b: {a}}
+	seen := 0
+	for _, p := range page.Processes {
+		if !slices.Equal(p.Rivals, want[p.GPID]) {
+			t.Errorf("%v has rivals %v, want %v", p.GPID, p.Rivals, want[p.GPID])
+		}
+		if want[p.GPID] != nil {
+			seen++
+		}
+	}
+	if seen != 2 || len(page.Processes) < 5 {
+		t.Errorf("%d of the two rivals among %d processes", seen, len(page.Processes))
+	}
+}
+
+// A process with more documents of samples than are read with those of others loses all
+// of them.
+func TestPruneManySamples(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	p, err := r.RegisterRemote(t.Context(), remote(t, 7), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 50
+	var docs []any
+	for i := range n {
+		key := fmt.Sprintf("%s:%013d", p.Block, p.From.Add(-time.Duration(i+1)*time.Hour).UnixMilli())
+		docs = append(docs, bson.D{{Key: "_id", Value: key}, {Key: "rss", Value: int64(4096)}})
+	}
+	if _, err := s.InsertMany(t.Context(), "oid.samples", docs, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.End(t.Context(), p.GPID, "done"); err != nil {
+		t.Fatal(err)
+	}
+	later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})
+	if done, err := later.Prune(t.Context(), nil); err != nil || done.Samples != n+1 {
+		t.Errorf("Prune = %+v, %v, want %d samples", done, err, n+1)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 // asked is a store that notes what is asked of it.
 type asked struct {
 	store.Store
+	mu      sync.Mutex
 	queries []query
 }
 
@@ -30,8 +32,21 @@ type query struct {
 }
 
 func (a *asked) Find(ctx context.Context, c string, q store.Query) iter.Seq2[bson.Raw, error] {
-	a.queries = append(a.queries, query{c, q})
+	a.note(c, q)
 	return a.Store.Find(ctx, c, q)
+}
+
+func (a *asked) FindMany(ctx context.Context, c string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
+	for _, r := range ranges {
+		a.note(c, store.Query{Range: r, Limit: limit})
+	}
+	return a.Store.FindMany(ctx, c, ranges, limit)
+}
+
+func (a *asked) note(c string, q store.Query) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.queries = append(a.queries, query{c, q})
 }
 
 // The history of one process among 10,000, and a trace, read the rows that they

@@ -115,32 +115,45 @@ func TestIdOfADeadProcessFromTheFuture(t *testing.T) {
 	}
 }
 
-// The run that replaced another is found behind several others at the address.
+// The run that replaced another is found next to it, and behind several others at the
+// address, for one process and on a page.
 func TestSuccessorBehindOthers(t *testing.T) {
-	s := newStore(t)
-	base := join(t, s, options{Addr: "10.0.0.7:8080", Interval: time.Hour}).Process()
-	var runs [7]registry.Process
-	for i := range runs {
-		p := base
-		var err error
-		if p.GPID, err = gpid.New(base.GPID.Addr(), base.GPID.Start().Add(time.Duration(i)*time.Second), 4711); err != nil {
+	for _, behind := range []int{0, 5} {
+		s := newStore(t)
+		base := join(t, s, options{Addr: "10.0.0.7:8080", Interval: time.Hour}).Process()
+		runs := make([]registry.Process, 2+behind)
+		for i := range runs {
+			p := base
+			var err error
+			if p.GPID, err = gpid.New(base.GPID.Addr(), base.GPID.Start().Add(time.Duration(i)*time.Second), 4711); err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case i == 0:
+				p.Kernel.Ticks--
+			case i < len(runs)-1:
+				p.Kernel.Boot = "another"
+			default:
+				p.Kernel.Ticks -= 2
+				p.Registered = base.Last.Monotonic + time.Second
+			}
+			runs[i] = p
+			if _, err := s.Insert(t.Context(), "oid.processes", registry.RecordOf(p)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, want := registry.New(s, nil), runs[len(runs)-1].GPID
+		if st := statusOf(t, r, runs[0].GPID); st.State != registry.Dead || st.Successor != want {
+			t.Errorf("behind %d: %s (%s), successor %v, want %v", behind, st.State, st.Reason, st.Successor, want)
+		}
+		page, err := r.Page(t.Context(), registry.Query{})
+		if err != nil {
 			t.Fatal(err)
 		}
-		switch {
-		case i == 0:
-			p.Kernel.Ticks--
-		case i < len(runs)-1:
-			p.Kernel.Boot = "another"
-		default:
-			p.Kernel.Ticks -= 2
-			p.Registered = base.Last.Monotonic + time.Second
+		for _, st := range page.Processes {
+			if st.GPID == runs[0].GPID && (st.State != registry.Dead || st.Successor != want) {
+				t.Errorf("behind %d, on a page: %s (%s), successor %v, want %v", behind, st.State, st.Reason, st.Successor, want)
+			}
 		}
-		runs[i] = p
-		if _, err := s.Insert(t.Context(), "oid.processes", registry.RecordOf(p)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if st := statusOf(t, registry.New(s, nil), runs[0].GPID); st.State != registry.Dead || st.Successor != runs[6].GPID {
-		t.Errorf("%s (%s), successor %v, want %v", st.State, st.Reason, st.Successor, runs[6].GPID)
 	}
 }
