@@ -16,7 +16,7 @@ import (
 func writeInspection(w io.Writer, in *wire.Inspection) error {
 	b := inspectionBuffers.Get().(*inspectionBuffer)
 	defer inspectionBuffers.Put(b)
-	b.out = b.out[:0]
+	b.out, b.err = b.out[:0], nil
 	b.inspection(in)
 	if b.err != nil {
 		return b.err

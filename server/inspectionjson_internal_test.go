@@ -47,6 +47,20 @@ func TestInspectionJSON(t *testing.T) {
 	}
 }
 
+// After an inspection that is no JSON the next ones are written.
+func TestInspectionJSONAfterAnError(t *testing.T) {
+	far := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for range 10 {
+		var out bytes.Buffer
+		if err := writeInspection(&out, &wire.Inspection{Trace: &wire.Trace{Before: &wire.Sample{Time: far}}}); err == nil || out.Len() > 0 {
+			t.Fatalf("a time in the year 10000: %v, %q", err, &out)
+		}
+		if err := writeInspection(&out, &wire.Inspection{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // filled returns a value of a type in which nothing is zero.
 func filled(t *testing.T, kind reflect.Type) reflect.Value {
 	v := reflect.New(kind).Elem()
