@@ -116,8 +116,8 @@ type Store interface {
 
 	// FindMany returns for each range the documents with a key in it, smallest key
 	// first, at most limit of each if that is above 0, at much less cost than one
-	// Find for each. It is for ranges that have few documents: all are held in
-	// memory. The caller owns them.
+	// Find for each where the store is a server. It is for ranges that have few
+	// documents: all are held in memory. The caller owns them.
 	FindMany(ctx context.Context, collection string, ranges []Range, limit int) ([][]bson.Raw, error)
 
 	// Count returns how many documents have a key in r.
