@@ -72,6 +72,7 @@ func TestUnpackedLimit(t *testing.T) {
 
 // The work on an upload ends when its sender is gone, also if all of it has arrived.
 func TestSenderIsGone(t *testing.T) {
+	testenv.WithoutRace(t)
 	s := serveApart(t)
 	// Each id is followed by newlines, which unpack to less than 100 times as much.
 	var b bytes.Buffer
