@@ -47,7 +47,7 @@ func TestInspectionJSON(t *testing.T) {
 	}
 }
 
-// After an inspection that is no JSON the next ones are written.
+// An inspection that cannot be encoded does not keep the next ones from being written.
 func TestInspectionJSONAfterAnError(t *testing.T) {
 	far := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for range 10 {

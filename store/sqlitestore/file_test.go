@@ -167,7 +167,7 @@ func TestPlanOfARange(t *testing.T) {
 		}
 		query(t, path, "ANALYZE")
 	}
-	// The statistics are in a table that is no collection.
+	// SQLite keeps its statistics in tables of its own, which are not collections.
 	if names, err := s.Collections(t.Context()); !slices.Equal(names, []string{"c"}) {
 		t.Errorf("Collections = %q, %v, want c alone", names, err)
 	}
