@@ -235,7 +235,8 @@ func (t *Trace) sampledAt() time.Time { return t.ID.Time().Add(time.Second) }
 // measure adds the load of the process at the creation time. near is nil or may be the
 // samples of the process.
 func (r *Registry) measure(ctx context.Context, t *Trace, p *maker, near *nearSamples) error {
-	if near == nil || near.block != p.Block {
+	early := near != nil && near.block == p.Block // they are read since before p was
+	if !early {
 		near = r.readNear(ctx, p.Block, t.sampledAt())
 	}
 	stored, err := near.wait()
@@ -243,6 +244,9 @@ func (r *Registry) measure(ctx context.Context, t *Trace, p *maker, near *nearSa
 		return err
 	}
 	before, after := around(slices.Concat(p.Recent, stored), t.sampledAt())
+	if early && p.mayHaveStored(before, after) {
+		return r.measure(ctx, t, p, nil)
+	}
 	t.After = after
 	if len(before) > 0 {
 		t.Before = &before[0]
@@ -254,6 +258,15 @@ func (r *Registry) measure(ctx context.Context, t *Trace, p *maker, near *nearSa
 		t.CPU = Processors(before[1], before[0])
 	}
 	return nil
+}
+
+// mayHaveStored reports whether samples from between the two may have gone from the
+// living record into the store since the store was read.
+func (p *Process) mayHaveStored(before []Sample, after *Sample) bool {
+	if after == nil || len(p.Recent) == 0 || !after.Time.Equal(p.Recent[0].Time) {
+		return false
+	}
+	return len(before) == 0 || after.Time.Sub(before[0].Time) > 2*p.Interval
 }
 
 // confirmedFrom returns the creation time from which ids are confirmed, by the clock

@@ -1,14 +1,21 @@
 package registry_test
 
 import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"iter"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
 )
 
 // Whatever lies between two samples, a trace shows those next to the id.
@@ -65,4 +72,76 @@ func TestTraceFindsTheSamplesNextToTheId(t *testing.T) {
 
 func same(a, b *registry.Sample) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Time.Equal(b.Time) && a.Load == b.Load
+}
+
+// late is a store that runs a function between the trace's reads of samples and its
+// read of the living record.
+type late struct {
+	store.Store
+	samples sync.WaitGroup
+	between func()
+}
+
+func (l *late) Find(ctx context.Context, c string, q store.Query) iter.Seq2[bson.Raw, error] {
+	if c != "oid.samples" {
+		return l.Store.Find(ctx, c, q)
+	}
+	return func(yield func(bson.Raw, error) bool) {
+		l.Store.Find(ctx, c, q)(yield)
+		if l.between != nil {
+			l.samples.Done()
+		}
+	}
+}
+
+func (l *late) Get(ctx context.Context, c string, k store.Key) (bson.Raw, error) {
+	if f := l.between; f != nil && c == "oid.living" {
+		l.samples.Wait()
+		l.between = nil
+		f()
+	}
+	return l.Store.Get(ctx, c, k)
+}
+
+// While a trace reads, the process stores its latest samples and goes on: the trace has
+// those next to the id all the same.
+func TestTraceWhileSamplesAreStored(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	var clock moved
+	r := registry.New(s, &registry.Options{Now: clock.Now})
+	got, err := r.RegisterRemote(t.Context(), remote(t, 1), &registry.RemoteOptions{Interval: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	beats := func(until int) {
+		for ; n < until; n++ {
+			clock.set(time.Duration(n) * 10 * time.Second)
+			if _, err := r.Heartbeat(t.Context(), remote(t, 1), registry.Load{RSS: int64(4096 * n)}, time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	beats(11)
+	value, err := hex.DecodeString(got.Block + "00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id objectid.ID
+	binary.BigEndian.PutUint32(id[:], uint32(got.From.Add(85*time.Second).Unix()))
+	copy(id[4:], value)
+	want := trace(t, r, id)
+	if want.Before == nil || want.After == nil || want.After.Time.Sub(want.Before.Time) > 11*time.Second {
+		t.Fatalf("samples %+v and %+v", want.Before, want.After)
+	}
+	l := &late{Store: s, between: func() { beats(24) }}
+	l.samples.Add(2)
+	tr := trace(t, registry.New(l, &registry.Options{Now: clock.Now}), id)
+	if l.between != nil {
+		t.Error("the test did not come between the reads")
+	}
+	if !same(tr.Before, want.Before) || !same(tr.After, want.After) || tr.CPU != want.CPU {
+		t.Errorf("samples %+v and %+v, want %+v and %+v", tr.Before, tr.After, want.Before, want.After)
+	}
 }
