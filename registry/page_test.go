@@ -218,3 +218,61 @@ func TestMovedProcessIsDeadForANewRegistry(t *testing.T) {
 		t.Errorf("after a heartbeat: %s (%s), want alive", st.State, st.Reason)
 	}
 }
+
+// Search finds a text in each of the fields that it promises, in either case, and in no
+// other one.
+func TestSearch(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	p, err := r.RegisterRemote(t.Context(), remote(t, 4711), &registry.RemoteOptions{Name: "Billing", Host: "Web-3", Version: "V9.1", Labels: map[string]string{"Zone": "East"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{
+		"billing": 1, "ILL": 1, "web-3": 1, "v9.": 1, "zone=east": 1, "ONE=EA": 1, "10.9.8.7:8080": 1, ":4711": 1, strings.ToUpper(p.Value): 1,
+		"billings": 0, "zone:east": 0, "alive": 0,
+	} {
+		if page, err := r.Page(t.Context(), registry.Query{Search: text}); err != nil || len(page.Processes) != want {
+			t.Errorf("%q: %d processes, %v, want %d", text, len(page.Processes), err, want)
+		}
+	}
+}
+
+// A label has a name; its value may be empty or contain the sign.
+func TestParseLabel(t *testing.T) {
+	for text, want := range map[string][2]string{"a=b": {"a", "b"}, "a=": {"a", ""}, "a=b=c": {"a", "b=c"}, "a": {}, "=b": {}, "": {}} {
+		name, value, err := registry.ParseLabel(text)
+		if [2]string{name, value} != want || (err == nil) != (want[0] != "") {
+			t.Errorf("%q: %q, %q, %v, want %q", text, name, value, err, want)
+		}
+	}
+}
+
+// Entries of the ended that are not true, as of a process that came back, change no
+// page, and a page of the living has their latest heartbeats.
+func TestPageBesideUntrueEntries(t *testing.T) {
+	s := newStore(t)
+	populate(t, s, 1)
+	r := registry.New(s, nil)
+	for _, st := range all(t, r.List(t.Context())) {
+		record := registry.RecordOf(st.Process)
+		for _, at := range []time.Time{st.From, st.Last.Time} {
+			id := fmt.Sprintf("%013d:%s", at.UnixMilli(), record.Key)
+			if _, err := s.Insert(t.Context(), "oid.ended", bson.D{{Key: "_id", Value: id}, {Key: "v", Value: 2}}); err != nil && !errors.Is(err, store.ErrDuplicate) {
+				t.Fatal(err)
+			}
+		}
+		if st.State == registry.Alive {
+			if _, err := r.Heartbeat(t.Context(), st.GPID, registry.Load{}, time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := pages(t, r, registry.Query{States: registry.States, Limit: 2}); len(got) != 3 {
+		t.Errorf("all states: %v, want each of the three once", got)
+	}
+	page, err := r.Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
+	if err != nil || len(page.Processes) != 1 || page.Processes[0].Last.Count != 2 {
+		t.Errorf("living: %+v, %v, want one with two heartbeats", page.Processes, err)
+	}
+}

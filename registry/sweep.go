@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -52,7 +53,7 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 	}
 	for raw, err := range r.store.Find(ctx, livingRecords, store.Query{}) {
 		if err != nil {
-			return done, err
+			return done, fmt.Errorf("registry: read %s: %w", livingRecords, err)
 		}
 		doc, err := decode[livingDoc](raw, livingRecords)
 		if err != nil {

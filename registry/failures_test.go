@@ -1,0 +1,248 @@
+package registry_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+)
+
+// failing calls ask with a store each of whose calls fails in turn, and then with none
+// that fails. Each failure must be the error of ask. ask gets the store of before, which
+// is called each time.
+func failing(t *testing.T, name string, before func() store.Store, o *registry.Options, ask func(*registry.Registry) error) {
+	t.Helper()
+	for at := 0; ; at++ {
+		inner := before()
+		f := &faulty{Store: inner, fail: func(call int, _ string) fault {
+			if call == at {
+				return refused
+			}
+			return none
+		}}
+		err := ask(registry.New(f, o))
+		if f.calls <= at {
+			if err != nil || at == 0 {
+				t.Errorf("%s without a failure: %v after %d calls", name, err, at)
+			}
+			return
+		}
+		if !errors.Is(err, errStore) || !strings.HasPrefix(err.Error(), "registry: ") {
+			t.Errorf("%s, call %d, %s: %v, want the store's error and where it was", name, at, f.ops[at], err)
+		}
+	}
+}
+
+// version1 returns a copy of a store that version 1 of the format wrote, and the time at
+// which that was.
+func version1(t *testing.T) (*registry.Options, func() store.Store) {
+	t.Helper()
+	old, err := os.ReadFile("testdata/version1.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 21, 18, 53, 3, 0, time.UTC)
+	return &registry.Options{Now: func() time.Time { return at }}, func() store.Store {
+		file := filepath.Join(t.TempDir(), "registry.db")
+		if err := os.WriteFile(file, old, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return openStore(t, file)
+	}
+}
+
+// pageOf asks for a page, which must have n processes and be the last one.
+func pageOf(t *testing.T, q registry.Query, n int) func(*registry.Registry) error {
+	return func(r *registry.Registry) error {
+		page, err := r.Page(t.Context(), q)
+		if err == nil && (len(page.Processes) != n || page.Next != "") {
+			t.Errorf("page of %v: %d processes, %q, want %d", q.States, len(page.Processes), page.Next, n)
+		}
+		return err
+	}
+}
+
+// The store fails at each call in turn while a page is read: the error is returned, and
+// not a page with less.
+func TestPageOfAStoreThatFails(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	populate(t, s, 3)
+	for i := range 2 { // one value, so that each is the other's rival
+		_, err := registry.New(s, nil).AdoptRemote(t.Context(), remote(t, 900+i), []objectid.ID{idOf(t, "a1b2c3d4")}, objectid.Modern, nil)
+		if err != nil && !isCollision(err) {
+			t.Fatal(err)
+		}
+	}
+	same := func() store.Store { return s }
+	living, over := []registry.State{registry.Alive, registry.Late}, []registry.State{registry.Dead, registry.Ended}
+	failing(t, "page of the living", same, nil, pageOf(t, registry.Query{States: living}, 8))
+	failing(t, "page of the ended", same, nil, pageOf(t, registry.Query{States: over}, 3))
+	failing(t, "page of all", same, nil, pageOf(t, registry.Query{}, 11))
+	failing(t, "count", same, nil, func(r *registry.Registry) error {
+		n, err := r.CountLiving(t.Context())
+		if err == nil && n != 8 {
+			t.Errorf("%d are living, want 8", n)
+		}
+		return err
+	})
+}
+
+// The store fails at each call in turn while version 1 of the format is upgraded: the
+// error is returned, and the next attempt does what is left.
+func TestUpgradeIsCompletedAfterEachFailure(t *testing.T) {
+	t.Parallel()
+	o, open := version1(t)
+	var s store.Store
+	attempts := 0
+	failing(t, "sweep", func() store.Store { s = open(); return s }, o, func(r *registry.Registry) error {
+		_, err := r.Sweep(t.Context())
+		attempts++
+		again := registry.New(s, o)
+		if _, err := again.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for states, n := range map[[2]registry.State]int{{registry.Alive, registry.Late}: 3, {registry.Dead, registry.Ended}: 1} {
+			if err := pageOf(t, registry.Query{States: states[:]}, n)(again); err != nil {
+				t.Error(err)
+			}
+		}
+		return err
+	})
+	if attempts < 8 {
+		t.Errorf("%d attempts: no upgrade", attempts)
+	}
+}
+
+// A sweep that fails at any of its calls is completed by the next one.
+func TestSweepIsCompletedAfterEachFailure(t *testing.T) {
+	t.Parallel()
+	var s store.Store
+	later := &registry.Options{Now: func() time.Time { return time.Now().Add(25 * time.Hour) }}
+	failing(t, "sweep", func() store.Store {
+		s = newStore(t)
+		populate(t, s, 1)
+		return s
+	}, later, func(r *registry.Registry) error {
+		_, err := r.Sweep(t.Context())
+		again := registry.New(s, later)
+		if done, err := again.Sweep(t.Context()); err != nil || done.Living != 0 {
+			t.Errorf("the next sweep: %+v, %v", done, err)
+		}
+		if err := pageOf(t, registry.Query{States: []registry.State{registry.Dead, registry.Ended}}, 3)(again); err != nil {
+			t.Error(err)
+		}
+		return err
+	})
+}
+
+// A document that this version cannot read is an error of each page that needs it, and
+// of an upgrade: nothing is left out.
+func TestPageOfUnreadableDocuments(t *testing.T) {
+	t.Parallel()
+	ended, alive := []registry.State{registry.Ended}, []registry.State{registry.Alive}
+	for _, c := range []struct {
+		collection string
+		states     []registry.State
+	}{{"oid.ended", ended}, {"oid.processes", ended}, {"oid.living", alive}, {"oid.processes", alive}, {"oid.processes", nil}, {"oid.living", nil}, {"oid.values", alive}, {"oid.registry", alive}} {
+		s := newStore(t)
+		populate(t, s, 1)
+		setFormat(t, s, c.collection, 3)
+		if _, err := registry.New(s, nil).Page(t.Context(), registry.Query{States: c.states}); !errors.Is(err, registry.ErrFormat) {
+			t.Errorf("%s, page of %v: %v, want ErrFormat", c.collection, c.states, err)
+		}
+	}
+	o, open := version1(t)
+	s := open()
+	setFormat(t, s, "oid.processes", 3)
+	if _, err := registry.New(s, o).Sweep(t.Context()); !errors.Is(err, registry.ErrFormat) {
+		t.Errorf("upgrade: %v, want ErrFormat", err)
+	}
+	if n, err := s.Count(t.Context(), "oid.registry", store.Range{}); n != 0 || err != nil {
+		t.Errorf("%d marks after an upgrade that failed, %v", n, err)
+	}
+	for _, id := range []string{"x:y", "1795287182277", ":10.0.0.1:80:1795287179875584:11/01020304"} { // no milliseconds:process
+		s := newStore(t)
+		populate(t, s, 1)
+		if _, err := s.Insert(t.Context(), "oid.ended", bson.D{{Key: "_id", Value: id}, {Key: "v", Value: 2}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := registry.New(s, nil).Page(t.Context(), registry.Query{States: ended}); err == nil || !strings.Contains(err.Error(), "want milliseconds:process") {
+			t.Errorf("entry %q: %v", id, err)
+		}
+	}
+}
+
+// The store fails at each call in turn while a remote process is written: the error is
+// returned.
+func TestRemoteWithAStoreThatFails(t *testing.T) {
+	t.Parallel()
+	var more objectid.ID
+	before := func() store.Store {
+		s := newStore(t)
+		if _, err := registry.New(s, nil).RegisterRemote(t.Context(), remote(t, 7), nil); err != nil {
+			t.Fatal(err)
+		}
+		more = sample(t)
+		return s
+	}
+	for name, ask := range map[string]func(r *registry.Registry) error{
+		"heartbeat": func(r *registry.Registry) error {
+			_, err := r.Heartbeat(t.Context(), remote(t, 7), registry.Load{}, time.Time{})
+			return err
+		},
+		"heartbeats": func(r *registry.Registry) error {
+			return r.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: remote(t, 7)}})[0]
+		},
+		"add samples": func(r *registry.Registry) error {
+			p, err := r.AddSamples(t.Context(), remote(t, 7), []objectid.ID{more}, objectid.Modern)
+			if err == nil && len(p.Adopted) != 1 {
+				t.Errorf("a sample was added: %+v", p.Adopted)
+			}
+			return err
+		},
+	} {
+		failing(t, name, before, nil, ask)
+	}
+}
+
+// An agent's heartbeats fail together when the store does, each with the error, and
+// those that the agent sends then are recorded.
+func TestHeartbeatsThatAreNotStored(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	fail := none
+	f := &faulty{Store: s, fail: func(_ int, op string) fault {
+		if op == "SwapMany oid.living" {
+			return fail
+		}
+		return none
+	}}
+	agent := registry.New(f, nil)
+	beats := []registry.RemoteHeartbeat{{GPID: remote(t, 1)}, {GPID: remote(t, 2)}}
+	for _, b := range beats {
+		if _, err := agent.RegisterRemote(t.Context(), b.GPID, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fail = refused
+	for i, err := range agent.Heartbeats(t.Context(), beats) {
+		if !errors.Is(err, errStore) || !strings.Contains(err.Error(), beats[i].GPID.String()) {
+			t.Errorf("heartbeat %d: %v, want the store's error and the process", i, err)
+		}
+	}
+	fail = none
+	for i, err := range agent.Heartbeats(t.Context(), beats) {
+		if err != nil || statusOf(t, agent, beats[i].GPID).Last.Count != 2 {
+			t.Errorf("heartbeat %d afterwards: %v", i, err)
+		}
+	}
+}
