@@ -254,10 +254,11 @@ func readFrame(in io.Reader, buf []byte) (kind byte, payload, enlarged []byte, e
 	if _, err := io.ReadFull(in, head[:]); err != nil {
 		return fail(err)
 	}
-	size := int(binary.LittleEndian.Uint32(head[1:]))
-	if size > maxFrame {
-		return fail(fmt.Errorf("%w: a part of %d bytes, want %d at most", ErrSaved, size, maxFrame))
+	length := binary.LittleEndian.Uint32(head[1:])
+	if length > maxFrame {
+		return fail(fmt.Errorf("%w: a part of %d bytes, want %d at most", ErrSaved, length, maxFrame))
 	}
+	size := int(length)
 	// Memory follows what is there, not what the length says.
 	buf = buf[:0]
 	for want := size + 4; len(buf) < want; {

@@ -143,17 +143,75 @@ func TestDamagedSaved(t *testing.T) {
 	}
 }
 
-// framed returns a saved census with this description and these ids.
-func framed(meta, ids []byte) []byte {
+// frame is a part of a saved census.
+type frame struct {
+	kind    byte
+	payload string
+}
+
+// framesOf returns a saved census of these parts, with right checksums.
+func framesOf(frames ...frame) []byte {
 	b := []byte(source.SavedMagic)
-	for _, frame := range []struct {
-		kind    byte
-		payload []byte
-	}{{'m', meta}, {'i', ids}, {'e', nil}} {
-		head := append(binary.LittleEndian.AppendUint32([]byte{frame.kind}, uint32(len(frame.payload))), frame.payload...)
+	for _, f := range frames {
+		head := append(binary.LittleEndian.AppendUint32([]byte{f.kind}, uint32(len(f.payload))), f.payload...)
 		b = append(b, binary.LittleEndian.AppendUint32(head, crc32.Checksum(head, crc32.MakeTable(crc32.Castagnoli)))...)
 	}
 	return b
+}
+
+// framed returns a saved census with this description and these ids.
+func framed(meta, ids []byte) []byte {
+	return framesOf(frame{'m', string(meta)}, frame{'i', string(ids)}, frame{'e', ""})
+}
+
+// TestCraftedSaved reads saved censuses with right checksums whose numbers cannot be.
+func TestCraftedSaved(t *testing.T) {
+	const head, collections = `{"field":"_id","places":3,"sources":[{"name":"a","unit":"line"}]`, `,"collections":[{"name":""}]}`
+	const spans = `,"spans":[{"place":0,"source":0,"number":0}]`
+	const good = head + spans + collections
+	const id, at = "\x00\x01\xFF\x01\x00\x00\x00\x01\x00\x00\x01", "\x04"
+	meta := func(text string) []byte { return framed([]byte(text), []byte(id+at)) }
+	ids := func(text string) []byte { return framed([]byte(good), []byte(text)) }
+	for name, test := range map[string]struct {
+		data []byte
+		want string // of the error
+	}{
+		"good":                        {meta(good), ""},
+		"nothing after the beginning": {framesOf(), "cut off"},
+		"no end":                      {framesOf(frame{'m', good}, frame{'i', id + at}), "cut off"},
+		"ids first":                   {framesOf(frame{'i', id + at}, frame{'e', ""}), "description"},
+		"another kind":                {framesOf(frame{'m', good}, frame{'x', ""}, frame{'e', ""}), `kind 'x'`},
+		"two descriptions":            {framesOf(frame{'m', good}, frame{'m', good}, frame{'e', ""}), `kind 'm'`},
+		"no JSON":                     {meta("{"), "JSON"},
+		"a source before the first":   {meta(head + `,"spans":[{"place":0,"source":-1,"number":0}]` + collections), "stretch"},
+		"a source after the last":     {meta(head + `,"spans":[{"place":0,"source":1,"number":0}]` + collections), "stretch"},
+		"a negative number":           {meta(head + `,"spans":[{"place":0,"source":0,"number":-1}]` + collections), "stretch"},
+		"a first place after 0":       {meta(head + `,"spans":[{"place":1,"source":0,"number":0}]` + collections), "stretch"},
+		"a place twice":               {meta(head + `,"spans":[{"place":0,"source":0,"number":0},{"place":0,"source":0,"number":1}]` + collections), "stretch"},
+		"the last place":              {meta(head + `,"spans":[{"place":0,"source":0,"number":0},{"place":2,"source":0,"number":1}]` + collections), ""},
+		"a place after the last":      {meta(head + `,"spans":[{"place":0,"source":0,"number":0},{"place":3,"source":0,"number":1}]` + collections), "3 places"},
+		"places without stretches":    {meta(head + collections), "3 places"},
+		"late ids behind the places":  {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":[0,3]}}]}`), "late"},
+		"late strings behind them":    {meta(head + spans + `,"collections":[{"name":"","strings_late":{"count":1,"latest":[0,3]}}]}`), "late"},
+		"a late example behind them":  {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":[0,2],"examples":[[0,3]]}}]}`), "late"},
+		"more examples than ids":      {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":[0,2],"examples":[[0,1],[0,2]]}}]}`), "late"},
+		"late ids":                    {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":[0,2],"examples":[[0,2]]}}]}`), ""},
+		"ids of the next collection":  {ids("\x03" + id[1:] + at), "no collection"},
+		"a number without an end":     {ids("\xFF"), "no collection"},
+		"no count":                    {ids("\x00"), "no collection"},
+		"too many for a part":         {ids("\x00\xFF\xFF\x7F" + id[2:] + at), "no collection"},
+		"more ids than bytes":         {ids("\x00\x02" + id[2:] + at), "saved"},
+	} {
+		err := census.New(nil).Read(t.Context(), "saved", bytes.NewReader(test.data))
+		if (err == nil) != (test.want == "") || err != nil && (!errors.Is(err, census.ErrSaved) || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+	long := framesOf(frame{'m', good})
+	long[len(source.SavedMagic)+4] = 0xFF // the highest byte of a length
+	if err := census.New(nil).Read(t.Context(), "saved", bytes.NewReader(long)); !errors.Is(err, census.ErrSaved) || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("a part of 4 GB: %v", err)
+	}
 }
 
 // TestSavedPlaces reads saved censuses with an id at the last of their places and behind it.
