@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -87,6 +89,11 @@ func TestAnnotateReportsReadErrors(t *testing.T) {
 	if err == nil || !strings.HasPrefix(out.String(), "x <"+annotatedID) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := a.copy(ctx, &out, strings.NewReader("x")); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
 }
 
 // Notes are asked for again after ten seconds: processes end.
@@ -130,5 +137,43 @@ func TestPager(t *testing.T) {
 	t.Setenv("PAGER", "/nonexistent/pager")
 	if _, err := startPager(streams{out: &out, err: &stderr}); err == nil || !strings.Contains(err.Error(), "set PAGER to another") {
 		t.Errorf("no such pager: %v", err)
+	}
+}
+
+// A line that does not end is printed when it has maxLogLine bytes, and not later.
+func TestAnnotateBoundsALine(t *testing.T) {
+	var out bytes.Buffer
+	var printed []int
+	look := readerFunc(func([]byte) (int, error) {
+		printed = append(printed, out.Len())
+		return 0, io.EOF
+	})
+	a := annotation{notes: newNotes(streams{}, nil)}
+	for n, want := range map[int]int{maxLogLine - annotateBlock: 0, maxLogLine: maxLogLine} {
+		out.Reset()
+		printed = nil
+		if err := a.copy(t.Context(), &out, io.MultiReader(strings.NewReader(strings.Repeat("x", n)), look)); err != nil {
+			t.Fatal(err)
+		}
+		if len(printed) != 1 || printed[0] != want || out.Len() != n {
+			t.Errorf("a line of %d bytes: %v are printed before it ends, want %d; %d in all", n, printed, want, out.Len())
+		}
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// An id that arrives in pieces has its note.
+func TestAnnotateIDsInPieces(t *testing.T) {
+	text := "a " + annotatedID + " b\nc " + annotatedID
+	var out bytes.Buffer
+	a := annotation{notes: newNotes(streams{}, nil)}
+	if err := a.copy(t.Context(), &out, iotest.OneByteReader(strings.NewReader(text))); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "<"+annotatedID+": "); n != 2 {
+		t.Errorf("%q: %d ids have notes, want 2", out.String(), n)
 	}
 }

@@ -2,10 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/store"
 )
 
 // TestDropAsks drops a collection at a terminal: only yes is a yes.
@@ -38,4 +44,26 @@ func TestDropAsks(t *testing.T) {
 		}
 		slave.Close()
 	}
+}
+
+// A collection that cannot be counted is not dropped: nobody is asked.
+func TestDropThatCannotCount(t *testing.T) {
+	master, slave := terminal(t)
+	defer slave.Close()
+	if _, err := io.WriteString(master, "y\n"); err != nil {
+		t.Fatal(err)
+	}
+	cmd := &cobra.Command{}
+	cmd.SetContext(t.Context())
+	var shown bytes.Buffer
+	if err := confirmDrop(cmd, streams{slave, io.Discard, &shown}, uncounted{}, "events"); !errors.Is(err, store.ErrClosed) || shown.Len() > 0 {
+		t.Errorf("%v, asked %q, want the store's error and no question", err, &shown)
+	}
+}
+
+// uncounted is a store that cannot count.
+type uncounted struct{ store.Store }
+
+func (uncounted) Count(context.Context, string, store.Range) (int64, error) {
+	return 0, store.ErrClosed
 }
