@@ -74,6 +74,16 @@ func (p *Process) uses() []string {
 	return values
 }
 
+// claims returns the values that p has to have claimed: those that it uses, and its
+// block, under which it is recorded.
+func (p *Process) claims() []string {
+	values := p.uses()
+	if p.Block != "" {
+		values = append(values, p.Block)
+	}
+	return values
+}
+
 // sameMaker reports whether p and q are one process that was recorded twice, by a
 // sample at least once. Two members of one process that registered have a generator
 // each.

@@ -95,18 +95,6 @@ func giveUpAdopted(ctx context.Context, s store.Store, h holding) (bool, error) 
 	return n > 1, nil
 }
 
-// claimedBlock reports whether p has the claim of its block.
-func (r *Registry) claimedBlock(ctx context.Context, p *Process) (bool, error) {
-	h, err := get[holding](ctx, r.store, values, p.Block)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	if err == nil {
-		err = h.expand()
-	}
-	return err == nil && h.of(p.Member), err
-}
-
 // claimAgain registers a process whose claim was deleted, with a backup that was
 // restored or by a lost write. Meanwhile another process may have claimed the block:
 // both then have the value, which is a collision.

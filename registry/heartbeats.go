@@ -165,28 +165,29 @@ func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch 
 		}
 	}
 	r.mu.Unlock()
-	var more []int // those that take more than the swap
+	var again []int // the places of those that others write, too
+	var due []*remoteBeat
 	for i, b := range batch {
 		switch done := i < len(stored) && stored[i] != nil; {
 		case !done && b.err == nil:
 			errs[b.place] = fmt.Errorf("registry: store heartbeat of %v: %w", beats[b.place].GPID, err)
-		case !done || b.trims || b.checks():
-			more = append(more, i)
+		case errors.Is(b.err, store.ErrConflict) || errors.Is(b.err, store.ErrNotFound):
+			again = append(again, b.place)
+		case !done:
+			errs[b.place] = b.err
+		case b.trims || b.checks():
+			b.raw = stored[i]
+			due = append(due, b)
 		}
 	}
-	_ = each(len(more), func(i int) error {
-		b := batch[more[i]]
-		beat := &beats[b.place]
-		switch {
-		case b.err == nil:
-			errs[b.place] = r.tend(ctx, b, stored[more[i]])
-		case errors.Is(b.err, store.ErrConflict) || errors.Is(b.err, store.ErrNotFound):
-			_, errs[b.place] = r.Heartbeat(ctx, beat.GPID, beat.Load, beat.Clock) // others write it, too
-		default:
-			errs[b.place] = b.err
-		}
+	_ = each(len(again), func(i int) error {
+		beat := &beats[again[i]]
+		_, errs[again[i]] = r.Heartbeat(ctx, beat.GPID, beat.Load, beat.Clock)
 		return nil
 	})
+	if len(due) > 0 {
+		r.tend(ctx, due, errs)
+	}
 }
 
 // checks reports whether the claim of the process is to be looked at.
@@ -194,31 +195,65 @@ func (b *remoteBeat) checks() bool {
 	return b.full != nil && (b.l.adopted || (b.l.last.Count/ring+int64(b.doc.Key[7]))%checkEvery == 0)
 }
 
-// tend does what a process needs from time to time after a heartbeat was stored.
-func (r *Registry) tend(ctx context.Context, b *remoteBeat, stored bson.Raw) error {
-	p, err := r.load(ctx, processKey(b.l.gpid, b.doc.block()))
-	if errors.Is(err, store.ErrNotFound) { // pruned while it was silent: the next one stores it again
+// tend does what processes need from time to time after a heartbeat was stored.
+func (r *Registry) tend(ctx context.Context, all []*remoteBeat, errs []error) {
+	keys := make([]string, len(all))
+	for i, b := range all {
+		keys[i] = processKey(b.l.gpid, b.doc.block())
+	}
+	raws, err := getRaw(ctx, r.store, processes, keys)
+	docs := make([]*record, len(all))
+	var claimed []string
+	for i, b := range all {
+		if err == nil {
+			docs[i], errs[b.place] = r.recordOf(b, raws[i])
+		} else {
+			errs[b.place] = err
+		}
+		if errs[b.place] == nil && b.checks() {
+			claimed = append(claimed, docs[i].claims()...)
+		}
+	}
+	claims, err := r.claims(ctx, claimed)
+	_ = each(len(all), func(i int) error {
+		b := all[i]
+		if errs[b.place] != nil {
+			return nil
+		}
+		c := r.openRecorder(docs[i].Process, b.raw, b.l)
+		if b.trims {
+			c.trimmed = time.Time{}
+			errs[b.place] = c.trim(ctx)
+		}
+		if errs[b.place] != nil || !b.checks() {
+			return nil
+		}
+		if err == nil {
+			errs[b.place] = c.checkIn(ctx, claims, docs[i])
+		} else { // one of them may be to blame
+			errs[b.place] = c.check(ctx)
+		}
+		if errs[b.place] == nil && c.collision != nil {
+			errs[b.place] = c.collision
+		}
+		return nil
+	})
+}
+
+// recordOf returns the record of a process, or nil raw if there is none, as it is after
+// the heartbeat.
+func (r *Registry) recordOf(b *remoteBeat, raw bson.Raw) (*record, error) {
+	if raw == nil { // pruned while it was silent: the next heartbeat stores it again
 		r.mu.Lock()
 		delete(r.remotes, b.l.gpid)
 		r.mu.Unlock()
+		return nil, fmt.Errorf("registry: record of %v: %w", b.l.gpid, store.ErrNotFound)
 	}
-	if err != nil {
-		return err
+	doc, err := decode[record](raw, processes)
+	if doc.Final {
+		doc.alone()
+	} else if err == nil {
+		b.l.over(&doc.Process)
 	}
-	c := r.openRecorder(*p, stored, b.l)
-	if b.trims {
-		c.trimmed = time.Time{}
-		if err := c.trim(ctx); err != nil {
-			return err
-		}
-	}
-	if b.checks() {
-		if err := c.check(ctx); err != nil {
-			return err
-		}
-		if c.collision != nil {
-			return c.collision
-		}
-	}
-	return nil
+	return &doc, err
 }

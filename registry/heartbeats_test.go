@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
 )
@@ -147,5 +150,69 @@ func TestHeartbeatsWithLostReplies(t *testing.T) {
 		if h := drainAll(t, r, b.GPID); int64(len(h)) != last || last < 20 {
 			t.Errorf("%d samples of %d heartbeats", len(h), last)
 		}
+	}
+}
+
+// The adopted processes of an agent are checked with fewer calls of the store than
+// processes. What was lost of one is stored again, and a claim that cannot be read is an
+// error of its process alone.
+func TestHeartbeatsCheckManyAdopted(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	f, calls := noting(s)
+	r := registry.New(f, nil)
+	const n = 40
+	var beats []registry.RemoteHeartbeat
+	var blocks []string
+	for i := range n {
+		g := remote(t, 1+i)
+		got, err := r.AdoptRemote(t.Context(), g, []objectid.ID{sample(t)}, objectid.Modern, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		beats, blocks = append(beats, registry.RemoteHeartbeat{GPID: g}), append(blocks, got.Block)
+	}
+	round := func() (errs []error, ops []string) {
+		calls()
+		errs = make([]error, n)
+		for range 6 { // each process stores a document of samples, and is checked
+			for i, err := range r.Heartbeats(t.Context(), beats) {
+				errs[i] = errors.Join(errs[i], err)
+			}
+		}
+		return errs, calls()
+	}
+	round()
+	errs, ops := round()
+	if err := errors.Join(errs...); err != nil || len(ops) > 2*n { // 6 times 4
+		t.Errorf("%d calls of the store: %q, %v", len(ops), ops, err)
+	}
+
+	lost, err := store.String(blocks[7])
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged, err := store.String(blocks[9])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), "oid.values", lost); err != nil {
+		t.Fatal(err)
+	}
+	claim, err := s.Get(t.Context(), "oid.values", damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Swap(t.Context(), "oid.values", claim, bson.D{{Key: "_id", Value: blocks[9]}, {Key: "v", Value: "two"}}); err != nil {
+		t.Fatal(err)
+	}
+	errs, _ = round()
+	for i, err := range errs {
+		if (err != nil) != (i == 9) {
+			t.Errorf("process %d: %v", i, err)
+		}
+	}
+	if _, err := s.Get(t.Context(), "oid.values", lost); err != nil {
+		t.Errorf("claim of process 7: %v, want it stored again", err)
 	}
 }

@@ -94,6 +94,9 @@ func getMany[T any](ctx context.Context, s store.Store, collection string, keys 
 // findMany reads the documents in ranges. Of a range that has few documents or more,
 // those after the first few take a call of their own.
 func findMany(ctx context.Context, s store.Store, collection string, ranges []store.Range, few int) ([][]bson.Raw, error) {
+	if len(ranges) == 0 {
+		return nil, nil
+	}
 	found, err := s.FindMany(ctx, collection, ranges, few)
 	var more []int
 	for i, docs := range found {

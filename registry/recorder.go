@@ -182,11 +182,22 @@ func (c *recorder) store(ctx context.Context) error {
 // check finds the rivals of the process, and stores again what was lost.
 func (c *recorder) check(ctx context.Context) error {
 	p := c.process()
-	collision, claimed, err := c.registry.rivals(ctx, &p)
+	claims, err := c.registry.claims(ctx, p.claims())
+	if err != nil {
+		return err
+	}
+	return c.checkIn(ctx, claims, nil)
+}
+
+// checkIn is check with the claims of the process, and its record or nil.
+func (c *recorder) checkIn(ctx context.Context, claims claims, doc *record) error {
+	p := c.process()
+	collision, claimed, err := c.registry.rivalsIn(ctx, claims, &p)
 	if err == nil && claimed && p.adopted() {
-		claimed, err = c.registry.claimedBlock(ctx, &p)
+		claimed, err = claims.has(&p)
 	}
 	if err == nil && !claimed {
+		doc = nil
 		if err = c.claimAgain(ctx); err == nil {
 			p = c.process()
 			collision, _, err = c.registry.rivals(ctx, &p)
@@ -195,7 +206,10 @@ func (c *recorder) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc, err := get[record](ctx, c.registry.store, processes, processKey(p.GPID, p.Block))
+	if doc == nil {
+		doc = new(record)
+		*doc, err = get[record](ctx, c.registry.store, processes, processKey(p.GPID, p.Block))
+	}
 	if err == nil {
 		c.update(func(p *Process) { p.addAdopted(doc.Adopted) }) // others may have added samples
 	}

@@ -335,19 +335,33 @@ func (r *Registry) claims(ctx context.Context, used []string) (claims, error) {
 	return all, nil
 }
 
-// holders returns the claims of a value of 8 or 10 digits.
+// holders returns the claims of a value of 8 or 10 digits. Several goroutines may
+// call it.
 func (c claims) holders(value string) (found []*holding, err error) {
 	for _, h := range c[value[:8]] {
 		held, _, _ := strings.Cut(h.Key, ":")
 		if h.Idle || !overlap(held, value) {
 			continue
 		}
+		h := *h
 		if err := h.expand(); err != nil {
 			return nil, err
 		}
-		found = append(found, h)
+		found = append(found, &h)
 	}
 	return found, nil
+}
+
+// has reports whether p has claimed its block.
+func (c claims) has(p *Process) (bool, error) {
+	for _, h := range c[p.Block] {
+		if h.Key == p.Block {
+			h := *h
+			err := h.expand()
+			return err == nil && h.of(p.Member), err
+		}
+	}
+	return false, nil
 }
 
 // holder returns the process of h, or its essence if it was pruned. recorded is
