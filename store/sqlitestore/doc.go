@@ -34,6 +34,12 @@
 // A write without enough space stores nothing and fails. A delete also needs a little
 // space for the log; it uses what the log has already allocated.
 //
+// # Space
+//
+// After many deletions the file gives back what it does not need: when nothing has been
+// deleted for ten seconds, a minute after the first at the latest, or at Close. It keeps
+// a tenth of its size for documents to come.
+//
 // # The file
 //
 // Each collection is a table of that name, where ^ and upper-case letters are

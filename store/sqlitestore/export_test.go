@@ -1,6 +1,10 @@
 package sqlitestore
 
-import "github.com/oidkit/oid/store"
+import (
+	"time"
+
+	"github.com/oidkit/oid/store"
+)
 
 // PageQuery returns the query that Find sends to SQLite, for tests of its plan.
 func PageQuery(collection string, q store.Query) (string, []any) {
@@ -32,3 +36,9 @@ func (s *Store) Reading() int { return len(s.readers) }
 // OnFileSystem makes Open take folders to be on the network file systems that find
 // names.
 func (o *Options) OnFileSystem(find func(folder string) string) { o.networkFS = find }
+
+// GiveBackAfter makes the store give space back when nothing has been deleted for quiet,
+// and at the latest so long after there is something to give back.
+func (s *Store) GiveBackAfter(quiet, latest time.Duration) {
+	s.space.quiet, s.space.latest = quiet, latest
+}

@@ -59,7 +59,7 @@ type Store struct {
 	marked  atomic.Bool // the file is known to be ours, see isMarked
 	tables  sync.Map    // names of tables that are known to exist
 
-	deletions atomic.Int64 // since space was given back
+	space space
 
 	readers    chan struct{} // one for each query for reading under way
 	statements statements
@@ -83,6 +83,7 @@ const (
 // [fs.ErrNotExist]. A nil o means the zero Options.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &Store{options: o.withDefaults(), readers: make(chan struct{}, maxReaders)}
+	s.space.quiet, s.space.latest = vacuumQuiet, vacuumLatest
 	if err := s.open(ctx, path); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, s.Close()))
 	}
@@ -246,12 +247,13 @@ func (s *Store) url(q url.Values) string {
 	return u.String()
 }
 
-// Close closes the file. Sequences of Find and Watch that are under way end with
-// [store.ErrClosed].
+// Close gives back the space that deletions have freed and closes the file. Sequences
+// of Find and Watch that are under way end with [store.ErrClosed].
 func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
+	s.giveBack()
 	_ = s.checkPlace(context.Background()) // to save what was stored if it was moved
 	var errs []error
 	for _, db := range []*sql.DB{s.read, s.write} {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync"
+	"time"
 )
 
 // After so many deletions the file gives back what it does not need, so many pages in
@@ -15,31 +17,79 @@ const (
 	sparePages  = 256
 )
 
+// Space is given back when nothing has been deleted for a moment, so once after many
+// calls that delete: a page that is moved between two of them is often freed by the
+// next. It is also given back while the deletions go on for longer than that.
+const (
+	vacuumQuiet  = 10 * time.Second
+	vacuumLatest = time.Minute
+)
+
+// vacuumWait bounds how long a transaction that gives space back waits for other
+// processes.
+const vacuumWait = 10 * time.Second
+
 // incremental is the value of PRAGMA auto_vacuum under which this works. It can only be
 // set before anything is in a file.
 const incremental = 2
 
-// deleted notes that n documents were deleted, and makes the file smaller when that
-// is due. What fails of that is tried again after the next deletions.
-func (s *Store) deleted(ctx context.Context, n int64) {
-	if s.deletions.Add(n) < vacuumAfter {
-		return
+// space gives back what deletions have freed.
+type space struct {
+	quiet, latest time.Duration // vacuumQuiet and vacuumLatest, tests have others
+
+	mu        sync.Mutex
+	deletions int64       // since space was given back
+	timer     *time.Timer // for the next time, nil if there have been few deletions
+	end       time.Time   // when the timer fires at the latest
+
+	giving sync.Mutex // held while space is given back
+}
+
+// deleted notes that n documents were deleted, and has the file made smaller when that
+// is due.
+func (s *Store) deleted(n int64) {
+	s.space.mu.Lock()
+	defer s.space.mu.Unlock()
+	s.space.deletions += n
+	switch {
+	case s.space.deletions < vacuumAfter:
+	case s.space.timer == nil:
+		s.space.end = time.Now().Add(s.space.latest)
+		s.space.timer = time.AfterFunc(min(s.space.quiet, s.space.latest), s.giveBack)
+	default:
+		s.space.timer.Reset(min(s.space.quiet, time.Until(s.space.end)))
 	}
-	s.deletions.Store(0)
-	for more := true; more; {
-		if s.update(ctx, func(tx *sql.Tx) (err error) {
-			more, err = giveBack(ctx, tx)
+}
+
+// giveBack makes the file smaller if that is due, and waits while it is made so. What
+// fails of that is tried again after the next deletions.
+func (s *Store) giveBack() {
+	s.space.giving.Lock()
+	defer s.space.giving.Unlock()
+	s.space.mu.Lock()
+	due := s.space.timer != nil
+	if due {
+		s.space.timer.Stop()
+		s.space.timer, s.space.deletions = nil, 0
+	}
+	s.space.mu.Unlock()
+	for due {
+		ctx, cancel := context.WithTimeout(context.Background(), vacuumWait)
+		err := s.update(ctx, func(tx *sql.Tx) (err error) {
+			due, err = vacuum(ctx, tx)
 			return err
-		}) != nil {
+		})
+		cancel()
+		if err != nil {
 			return
 		}
 	}
 }
 
-// giveBack moves pages from the end of the file into free ones and cuts the file. It
+// vacuum moves pages from the end of the file into free ones and cuts the file. It
 // reports whether there are more to give back. A file that an older version has
 // created keeps its size.
-func giveBack(ctx context.Context, tx *sql.Tx) (more bool, err error) {
+func vacuum(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	var pages, free, mode int64
 	err = tx.QueryRowContext(ctx, "SELECT page_count, freelist_count, auto_vacuum FROM pragma_page_count, pragma_freelist_count, pragma_auto_vacuum").Scan(&pages, &free, &mode)
 	surplus := free - max(sparePages, pages/10)

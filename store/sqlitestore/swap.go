@@ -38,7 +38,7 @@ func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.S
 			refused = missing(changes)
 		}
 		if err == nil {
-			s.deleted(ctx, removals(changes))
+			s.deleted(removals(changes))
 		}
 		return refused, err
 	})

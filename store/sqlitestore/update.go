@@ -65,7 +65,7 @@ func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
 func (s *Store) Delete(ctx context.Context, collection string, key store.Key) error {
 	err := s.changeOne(ctx, s.remove, collection, key, "DELETE FROM "+table(collection)+" WHERE _id = ?1")
 	if err == nil {
-		s.deleted(ctx, 1)
+		s.deleted(1)
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Rang
 		}
 		return nil
 	})
-	s.deleted(ctx, total)
+	s.deleted(total)
 	return total, err
 }
 
@@ -150,7 +150,7 @@ func (s *Store) Drop(ctx context.Context, collection string) error {
 	}
 	_, err = s.remove(ctx, "DROP TABLE "+table(collection))
 	if err == nil {
-		s.deleted(ctx, vacuumAfter)
+		s.deleted(vacuumAfter)
 	}
 	return err
 }
