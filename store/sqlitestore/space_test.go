@@ -73,7 +73,7 @@ func TestSpaceIsGivenBack(t *testing.T) {
 // TestSpaceIsGivenBackOnce: the space that many calls have freed is given back together,
 // at the latest by Close.
 func TestSpaceIsGivenBackOnce(t *testing.T) {
-	const n, calls = 20_000, 4
+	const n, calls = 10_000, 2
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path, nil)
 	s.GiveBackAfter(time.Hour, time.Hour)
