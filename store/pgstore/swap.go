@@ -28,8 +28,12 @@ func (s *Store) DeleteIf(ctx context.Context, collection string, old bson.Raw) e
 // swapRows is how many swaps one statement does. The server looks up each key of
 // a statement that is not large, in the order given; for a large one it may read
 // the whole table instead, in an order in which writers could wait for one another
-// in a circle.
-const swapRows = 500
+// in a circle. So many statements are one transaction: one commit for them, which
+// waits for the disk, and one way to the server and back.
+const (
+	swapRows       = 500
+	swapStatements = 4
+)
 
 // SwapMany does many swaps, see [store.Store].
 func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
@@ -41,7 +45,7 @@ func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.S
 	}
 	return engine.SwapMany(swaps, func(changes []engine.Change) (refused []store.Refusal, err error) {
 		for len(changes) > 0 {
-			n := min(len(changes), swapRows)
+			n := min(len(changes), swapRows*swapStatements)
 			some, err := s.swap(ctx, collection, changes[:n])
 			if err != nil {
 				return nil, err
@@ -78,7 +82,7 @@ func (s *Store) leaveRoom(ctx context.Context, collection string) {
 	})
 }
 
-// swap does changes, replacements and deletions each in one statement.
+// swap does changes, replacements and deletions each in one transaction.
 func (s *Store) swap(ctx context.Context, collection string, changes []engine.Change) ([]store.Refusal, error) {
 	replace, remove := swapping{s: s, ctx: ctx, collection: collection}, swapping{s: s, ctx: ctx, collection: collection, remove: true}
 	for _, c := range changes {
@@ -102,7 +106,7 @@ func (s *Store) swap(ctx context.Context, collection string, changes []engine.Ch
 // blobs is an argument of type bytea[]. pgx encodes a [][]byte with reflection.
 type blobs = pgtype.FlatArray[[]byte]
 
-// swapping is one statement that replaces or removes documents, in the order of
+// swapping is one transaction that replaces or removes documents, in the order of
 // their keys.
 type swapping struct {
 	s          *Store
@@ -128,21 +132,34 @@ func (w *swapping) add(c engine.Change) {
 
 func (w *swapping) do(c *pgx.Conn, unclear bool) error {
 	t := w.s.table(w.collection)
-	text, args := "UPDATE "+t+` t SET doc = change.new FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) WITH ORDINALITY AS change (id, old, new, place)
-		WHERE t._id = change.id AND t.doc = change.old RETURNING place`, []any{w.ids, w.olds, w.new}
+	text := "UPDATE " + t + ` t SET doc = change.new FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) WITH ORDINALITY AS change (id, old, new, place)
+		WHERE t._id = change.id AND t.doc = change.old RETURNING place`
 	if w.remove {
-		text, args = "DELETE FROM "+t+` t USING unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS change (id, old, place)
-			WHERE t._id = change.id AND t.doc = change.old RETURNING place`, []any{w.ids, w.olds}
+		text = "DELETE FROM " + t + ` t USING unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS change (id, old, place)
+			WHERE t._id = change.id AND t.doc = change.old RETURNING place`
 	}
+	var batch pgx.Batch
 	done, n := make([]bool, len(w.ids)), 0
-	rows, err := c.Query(w.ctx, text, args...)
-	if err == nil {
-		var place int
-		_, err = pgx.ForEachRow(rows, []any{&place}, func() error {
-			done[place-1] = true
-			n++
-			return nil
+	for start := 0; start < len(w.ids); start += swapRows {
+		end := min(start+swapRows, len(w.ids))
+		args := []any{w.ids[start:end], w.olds[start:end]}
+		if !w.remove {
+			args = append(args, w.new[start:end])
+		}
+		batch.Queue(text, args...).Query(func(rows pgx.Rows) error {
+			var place int
+			_, err := pgx.ForEachRow(rows, []any{&place}, func() error {
+				done[start+place-1] = true
+				n++
+				return nil
+			})
+			return err
 		})
+	}
+	err := c.SendBatch(w.ctx, &batch).Close() // which reads the results, and commits
+	if err != nil {
+		clear(done)
+		n = 0
 	}
 	if isMissing(err) {
 		err = nil // every document is missing
