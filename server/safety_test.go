@@ -103,6 +103,20 @@ func TestLoggingIn(t *testing.T) {
 	if got := r.get(t, "/range", "Cookie", cookie+"0", "Accept", "text/html"); got.status != 303 {
 		t.Errorf("with another cookie: %d", got.status)
 	}
+	// Who needs no login, or has one, gets on.
+	next := "/login?next=" + url.QueryEscape("/range?since=1h")
+	if got := r.get(t, next, "Cookie", cookie); got.status != 303 || got.header.Get("Location") != "/range?since=1h" {
+		t.Errorf("the form for one who is logged in: %d to %q", got.status, got.header.Get("Location"))
+	}
+	if got := r.get(t, next, "Cookie", cookie+"0"); got.status != 200 || !strings.Contains(got.body, `name="token"`) {
+		t.Errorf("the form with another cookie: %d", got.status)
+	}
+	open := serve(t, server.Options{})
+	for _, got := range []reply{open.get(t, next), open.do(t, "POST", "/login", strings.NewReader("next=%2Frange%3Fsince%3D1h"), "Content-Type", "application/x-www-form-urlencoded")} {
+		if got.status != 303 || got.header.Get("Location") != "/range?since=1h" || got.header.Get("Set-Cookie") != "" {
+			t.Errorf("a server without tokens: %d to %q", got.status, got.header.Get("Location"))
+		}
+	}
 }
 
 // A web site can point its own name at 127.0.0.1. The browser then sends that
