@@ -254,3 +254,46 @@ func FuzzSaved(f *testing.F) {
 		}
 	})
 }
+
+// What stops a saved census stops its reading, and what it says of itself is kept within
+// the bounds of any other.
+func TestSavedStops(t *testing.T) {
+	ids := func(seconds ...uint32) (all []objectid.ID) {
+		for _, s := range seconds {
+			all = append(all, idOf(1_600_000_000+s, 1, s))
+		}
+		return all
+	}
+	data := save(t, readParts(t, nil, []part{pair("all", listOf(ids(1, 2), false))}))
+	stop := errors.New("no more")
+	read := func(o *census.Options, files ...[]byte) (r *census.Report, err error) {
+		t.Helper()
+		c := census.New(o)
+		for _, data := range files {
+			err = errors.Join(err, c.Read(t.Context(), "saved", bytes.NewReader(data)))
+		}
+		r, reportErr := c.Report(nil)
+		if reportErr != nil {
+			t.Fatal(reportErr)
+		}
+		return r, err
+	}
+	if r, err := read(&census.Options{Keep: func(int) error { return stop }}, data); !errors.Is(err, stop) || r.IDs != 0 {
+		t.Errorf("nothing may be kept: %d ids, %v", r.IDs, err)
+	}
+	if _, err := read(&census.Options{MaxIDs: 3}, data, data); !errors.Is(err, census.ErrLimit) {
+		t.Errorf("2 and 2 of 3 ids: %v", err)
+	}
+	text := func(n int) string { return strings.Repeat(`{"number":1,"text":"bad"},`, n) + `{"number":2,"text":"bad"}` }
+	meta := `{"field":"_id","places":1,"partial":"interrupted","sources":[{"name":"a","unit":"line","broken":100,"problems":[` + text(99) +
+		`],"others":{"string":100},"samples":{"string":[` + text(99) + `]}}],"spans":[{"place":0,"source":0,"number":0}],"collections":[{"name":""}]}`
+	r, err := read(nil, framesOf(frame{'m', meta}, frame{'e', ""}), data)
+	if err != nil || r.Partial != "interrupted" {
+		t.Errorf("an interrupted census: %q, %v", r.Partial, err)
+	}
+	for _, s := range r.Sources {
+		if s.Name == "a" && (s.Broken != 100 || len(s.Problems) != 10) {
+			t.Errorf("%d broken documents, %d of them shown, want 100 and 10", s.Broken, len(s.Problems))
+		}
+	}
+}

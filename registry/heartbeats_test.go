@@ -216,3 +216,71 @@ func TestHeartbeatsCheckManyAdopted(t *testing.T) {
 		t.Errorf("claim of process 7: %v, want it stored again", err)
 	}
 }
+
+// The agent's heartbeats put the samples of an hour in order when the hour has ended.
+func TestHeartbeatsTrimSamples(t *testing.T) {
+	s := newStore(t)
+	var clock moved
+	agent := registry.New(s, &registry.Options{Now: clock.Now})
+	g := remote(t, 1)
+	if _, err := agent.RegisterRemote(t.Context(), g, nil); err != nil {
+		t.Fatal(err)
+	}
+	const beats = 48
+	send := func(after time.Duration) {
+		t.Helper()
+		clock.set(after)
+		if err := agent.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: g}})[0]; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range beats {
+		send(time.Duration(i+1) * time.Second)
+	}
+	send(time.Hour + time.Minute)
+	// One for each hour that the first heartbeats were in, and one since.
+	if n, err := s.Count(t.Context(), "oid.samples", store.Range{}); err != nil || n > 3 {
+		t.Errorf("%d documents of samples, %v, want 3 at most", n, err)
+	}
+	if h := drainAll(t, agent, g); len(h) != beats+2 {
+		t.Errorf("%d samples, want %d", len(h), beats+2)
+	}
+	// The record is gone, as after a backup was restored: the process has to register again.
+	if _, err := s.DeleteRange(t.Context(), "oid.processes", store.Range{}); err != nil {
+		t.Fatal(err)
+	}
+	for hours := range 2 {
+		clock.set(time.Duration(hours+2)*time.Hour + 2*time.Minute)
+		if err := agent.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: g}})[0]; !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%d h after the record is gone: %v, want ErrNotFound", hours, err)
+		}
+	}
+}
+
+// Two processes with one value are told so by the agent's heartbeats, at the latest with
+// the next document of samples.
+func TestHeartbeatsTellOfCollisions(t *testing.T) {
+	s := newStore(t)
+	agent := registry.New(s, nil)
+	id := sample(t)
+	var beats []registry.RemoteHeartbeat
+	for i := range 2 {
+		if _, err := agent.AdoptRemote(t.Context(), remote(t, 1+i), []objectid.ID{id}, objectid.Modern, nil); err != nil && !isCollision(err) {
+			t.Fatal(err)
+		}
+		beats = append(beats, registry.RemoteHeartbeat{GPID: remote(t, 1+i)})
+	}
+	told := [2]int{}
+	for range 12 {
+		for i, err := range agent.Heartbeats(t.Context(), beats) {
+			if isCollision(err) {
+				told[i]++
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if told[0] == 0 || told[1] == 0 {
+		t.Errorf("told %d times in 12 heartbeats, want each once at least", told)
+	}
+}
