@@ -90,21 +90,41 @@ func traceNodes(t *wire.Trace) g.Node {
 	}
 }
 
-// idRanges lead to the documents that were created near an id, and while its process
-// ran.
+// idRanges lead to the documents that were created near an id, and by its process.
 func idRanges(in *wire.Inspection) g.Node {
-	link := func(name string, from, to time.Time) g.Node {
+	link := func(name string, from, to time.Time, process string) g.Node {
 		q := url.Values{"from": {rfc3339(from)}, "to": {rfc3339(to.Add(time.Second))}}
+		if process != "" {
+			q.Set("process", process)
+		}
 		return h.A(h.Class("chip"), h.Href("/range?"+q.Encode()), g.Text(name))
 	}
-	around := func(name string, d time.Duration) g.Node { return link(name, in.Time.Add(-d), in.Time.Add(d)) }
+	around := func(name string, d time.Duration) g.Node { return link(name, in.Time.Add(-d), in.Time.Add(d), "") }
 	return g.Group{
 		around("same second", 0), around("a minute around it", 30*time.Second), around("an hour around it", 30*time.Minute),
-		g.Iff(in.Trace != nil && in.Trace.Verdict == string(registry.Known), func() g.Node {
-			p := in.Trace.Processes[0]
-			return link("while its process ran", p.IDsFrom, p.IDsUntil)
+		g.Iff(in.Trace != nil, func() g.Node {
+			value := processValue(in)
+			if in.Trace.Verdict == string(registry.Known) {
+				p := in.Trace.Processes[0]
+				return link("same process", p.IDsFrom, p.IDsUntil, value)
+			}
+			const half = 12 * time.Hour
+			return link("same process value, within a day", in.Time.Add(-half), in.Time.Add(half), value)
 		}),
 	}
+}
+
+// processValue returns the digits of an ObjectId by which it is traced: those of the
+// block of its process, or those between time and counter in its likeliest layout.
+func processValue(in *wire.Inspection) string {
+	after := in.ID[8:]
+	if in.Trace.Verdict == string(registry.Known) {
+		if value := in.Trace.Processes[0].ProcessValue; strings.HasPrefix(after, value) {
+			return value
+		}
+	}
+	counter := in.Readings[0].Fields[len(in.Readings[0].Fields)-1]
+	return after[:len(after)-len(counter.Hex)]
 }
 
 func readingName(r *wire.Reading) string {

@@ -39,10 +39,30 @@ func TestTyping(t *testing.T) {
 	b.do(chromedp.SendKeys("#id", "\n"+made.String()))
 	b.await(`document.querySelectorAll('.id-card').length === 2`)
 	b.await(`document.querySelector('.made a')?.innerText === 'oid serve'`)
-	ran := eval[string](b, `Array.from(document.querySelectorAll('.presets a')).find(a => a.innerText === 'while its process ran')?.search ?? ''`)
+	chip := func(name string) string {
+		return eval[string](b, fmt.Sprintf(`Array.from(document.querySelectorAll('.presets a')).find(a => a.innerText === %q)?.search ?? ''`, name))
+	}
+	ran := chip("same process")
 	if span := decode[wire.Range](t, r.get(t, "/v1/range"+ran), 200); ran == "" || span.From.ID.Compare(made) > 0 || span.To.ID.Compare(made) <= 0 {
 		t.Errorf("the process ran at %q, from %v to %v, and created %v", ran, span.From, span.To, made)
 	}
+	unknown := chip("same process value, within a day") // of the first id
+	b.open("/range" + unknown)
+	b.await(`document.querySelector('#process').value === 'bcf86cd799' && document.querySelector('#from').value === '2012-10-17T09:13:27Z'`)
+	b.open("/range" + ran)
+	b.await(fmt.Sprintf(`document.querySelector('#process').value === %q`, made.String()[8:16]))
+	b.await(fmt.Sprintf(`document.querySelector('[aria-labelledby=q-mongosh]').innerText.endsWith('8, 8 ] }, "%s" ] } }')`, made.String()[8:16]))
+	if eval[bool](b, `!!document.querySelector('#q-go')`) {
+		t.Error("a Go range is shown for a process, which it cannot ask for")
+	}
+	b.do(chromedp.Click(`.presets a[href*="since=7d"]`))
+	b.await(fmt.Sprintf(`location.search === '?since=7d&process=%[1]s' && document.querySelector('#process').value === %[1]q`, made.String()[8:16]))
+	b.fill("#process", "none")
+	b.allowed = []string{"422 (Unprocessable"}
+	b.await(`document.querySelector('.problem')?.innerText.includes('want 10 hexadecimal digits')`)
+	b.fill("#process", "")
+	b.await(`document.querySelector('#q-go')`)
+	b.open("/")
 
 	// A thousand do not fit into a URL.
 	var many strings.Builder

@@ -2,6 +2,7 @@ package server
 
 import (
 	"maps"
+	"net/url"
 	"slices"
 	"time"
 
@@ -102,11 +103,20 @@ func code(id, title, about, text string) g.Node {
 		h.Pre(h.TabIndex("0"), h.Aria("labelledby", id), h.Data("copy", ""), h.Code(g.Text(text))))
 }
 
-// presetLinks are the presets, as links to the path with that time range.
-func presetLinks(path, since string) g.Node {
+// presetLinks are the presets, as links to the path with that time range and the
+// parameters kept.
+func presetLinks(path, since string, kept url.Values) g.Node {
 	return h.Span(h.Class("presets"), g.Map(presets, func(p preset) g.Node {
-		return h.A(h.Class("chip"), h.Href(path+"?since="+p.Since), g.If(p.Since == since, h.Aria("current", "true")), g.Text(p.Name))
+		return h.A(h.Class("chip"), h.Href(path+"?since="+p.Since+and(kept)), g.If(p.Since == since, h.Aria("current", "true")), g.Text(p.Name))
 	}))
+}
+
+// and returns parameters that follow another one in a URL.
+func and(kept url.Values) string {
+	if len(kept) == 0 {
+		return ""
+	}
+	return "&" + kept.Encode()
 }
 
 // exampleNode is an id with its fields in colours.

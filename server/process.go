@@ -145,33 +145,9 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 			func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }),
 		Memory: plot.Line("memory over time", memoryPoints(h.samples), last.Interval, plot.BinaryStep,
 			func(v float64) string { return humanize.IBytes(uint64(v)) }),
-		Queries: queriesFor(&last),
+		Queries: towire.Range(objectid.Between(last.From, last.Until.Add(time.Second)), "_id", last.Value).Queries,
 		Example: newExampleID(&last),
 	}))
-}
-
-// queriesFor returns queries for the documents whose ids p created: in its time,
-// and with its process value after the 8 digits of the time.
-func queriesFor(p *registry.Status) []wire.Query {
-	r := objectid.Between(p.From, p.Until.Add(time.Second))
-	n := len(p.Value)
-	var out []wire.Query
-	for _, f := range timerange.Forms {
-		var text string
-		switch where := f.Write(r, "_id"); f.Name {
-		case "mongosh":
-			text = strings.TrimSuffix(where, " }") +
-				fmt.Sprintf(`, $expr: { $eq: [ { $substrBytes: [ { $toString: "$_id" }, 8, %d ] }, "%s" ] } }`, n, p.Value)
-		case "sql":
-			text = fmt.Sprintf("%s AND substr(hex(_id), 9, %d) = '%s'", where, n, strings.ToUpper(p.Value))
-		case "postgres":
-			text = fmt.Sprintf("%s AND substr(encode(_id, 'hex'), 9, %d) = '%s'", where, n, p.Value)
-		default:
-			continue
-		}
-		out = append(out, wire.Query{For: f.Name, About: f.About, Text: text})
-	}
-	return out
 }
 
 func newExampleID(p *registry.Status) exampleID {

@@ -34,7 +34,7 @@ func processPage(v *processView) g.Node {
 			g.If(v.Executable != "", h.Div(h.Dt(g.Text("program")), h.Dd(h.Class("wrap"), g.Text(v.Executable)))),
 			facts(v.Labels)),
 		h.Div(h.ID("result"), h.Data("refresh", "processes"),
-			h.H2(g.Text("Load "), presetLinks("", v.Since)),
+			h.H2(g.Text("Load "), presetLinks("", v.Since, nil)),
 			loadPlots(v)),
 		h.H2(g.Text("Its ids")),
 		exampleNode(v.Example.Seconds, v.Example.Value, v.Example.Rest),

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"net/http"
+	"regexp"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -12,24 +14,29 @@ import (
 )
 
 type rangeInput struct {
-	Since  string `query:"since" maxLength:"100" example:"24h" doc:"A duration up to now, or a time."`
-	From   string `query:"from" maxLength:"100" doc:"A time, in place of since; rounded down to a second."`
-	To     string `query:"to" maxLength:"100" doc:"A time, not included; rounded up to a second. Default: no end."`
-	Column string `query:"column" maxLength:"100" default:"_id" doc:"Name of the column in the SQL forms, written unchanged."`
-	Zone   string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone in which times without one are read, such as Europe/Berlin."`
+	Since   string `query:"since" maxLength:"100" example:"24h" doc:"A duration up to now, or a time."`
+	From    string `query:"from" maxLength:"100" doc:"A time, in place of since; rounded down to a second."`
+	To      string `query:"to" maxLength:"100" doc:"A time, not included; rounded up to a second. Default: no end."`
+	Column  string `query:"column" maxLength:"100" default:"_id" doc:"Name of the column in the SQL forms, written unchanged."`
+	Process string `query:"process" maxLength:"10" example:"bcf86cd799" doc:"A process value, or a process block: 10 or 8 hexadecimal digits. The queries are then for the ids with it, in the languages that can say so. Default: any."`
+	Zone    string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone in which times without one are read, such as Europe/Berlin."`
 }
 
 func (s *Server) addRange(api huma.API) {
 	op := operation(http.MethodGet, "/v1/range", tagIDs, "range", "Turn a time range into a range of ids",
 		"A time is RFC 3339, a date, now, yesterday, a distance from now such as -7d or 2 hours ago, Unix seconds, or an ObjectId.")
 	handle(s, api, op, func(_ context.Context, in *rangeInput) (wire.Range, error) {
-		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column, in.Zone)
+		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column, in.Process, in.Zone)
 	})
 	s.mux.HandleFunc("GET /range", s.showRange)
 }
 
-// timeRange returns the ids of a time range and the queries for them.
-func (s *Server) timeRange(span timerange.Span, column, zone string) (wire.Range, error) {
+// isProcess matches process values and process blocks.
+var isProcess = regexp.MustCompile(`^(?:[0-9a-f]{8}|[0-9a-f]{10})$`)
+
+// timeRange returns the ids of a time range, and the queries for those of a process
+// value, or for all of them if it is empty.
+func (s *Server) timeRange(span timerange.Span, column, process, zone string) (wire.Range, error) {
 	now, err := s.nowIn(zone)
 	if err != nil {
 		return wire.Range{}, err
@@ -38,13 +45,18 @@ func (s *Server) timeRange(span timerange.Span, column, zone string) (wire.Range
 	if err != nil {
 		return wire.Range{}, requestError{err}
 	}
-	return towire.Range(r, column), nil
+	process = strings.ToLower(strings.TrimSpace(process))
+	if process != "" && !isProcess.MatchString(process) {
+		return wire.Range{}, requestf("process value %q: want 10 hexadecimal digits, as between the time and the counter of an id, or the 8 of a process block", process)
+	}
+	return towire.Range(r, column, process), nil
 }
 
 // rangeView is the data of the page.
 type rangeView struct {
 	timerange.Span
 	Column  string
+	Process string // whose ids the queries are for; empty is any
 	Zone    string // in which times without one are read
 	Presets []preset
 	Range   *wire.Range
@@ -63,7 +75,7 @@ func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	data := rangeView{
 		Span:   timerange.Span{Since: q.Get("since"), From: q.Get("from"), To: q.Get("to")},
-		Column: q.Get("column"), Zone: q.Get("tz"), Presets: presets,
+		Column: q.Get("column"), Process: q.Get("process"), Zone: q.Get("tz"), Presets: presets,
 	}
 	if data.Zone == "" {
 		data.Zone = "UTC"
@@ -76,7 +88,7 @@ func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	if asked == (timerange.Span{}) {
 		asked.Since = "24h"
 	}
-	found, err := s.timeRange(asked, data.Column, data.Zone)
+	found, err := s.timeRange(asked, data.Column, data.Process, data.Zone)
 	code := http.StatusOK
 	if err != nil {
 		code, data.Error = status(err), err.Error()

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"net/url"
+
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
@@ -20,11 +22,12 @@ func rangePage(v *rangeView) g.Node {
 			g.Text(" is an index on creation time: these bounds find the documents created in between, without a timestamp field.")),
 		h.Form(h.Method("get"), h.Action("/range"), h.Data("live", "range"),
 			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
-			h.Div(h.Class("fields-row"),
+			h.Div(h.Class("fields-row four"),
 				field("from", "From", h.Div(h.Class("pick"), h.Data("pick", "the beginning"), input("from", v.From, "2026-11-01, -7d, an id…"))),
 				field("to", "To, not included", h.Div(h.Class("pick"), h.Data("pick", "the end"), input("to", v.To, "now, 2026-12-01…"))),
+				field("process", "Process value, or any", input("process", v.Process, "")),
 				field("column", "SQL column", input("column", v.Column, ""))),
-			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Show")), presetLinks("/range", v.Since)),
+			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Show")), presetLinks("/range", v.Since, v.kept())),
 			h.Details(h.ID("times"), h.Summary(g.Text("What to type")), soft(g.Text(v.Help)))),
 		h.Div(h.ID("result"), problem(v.Error), g.Iff(v.Range != nil, func() g.Node {
 			return g.Group{
@@ -34,6 +37,18 @@ func rangePage(v *rangeView) g.Node {
 			}
 		})),
 	}
+}
+
+// kept are the parameters other than the time.
+func (v *rangeView) kept() url.Values {
+	q := url.Values{}
+	if v.Process != "" {
+		q.Set("process", v.Process)
+	}
+	if v.Column != "_id" {
+		q.Set("column", v.Column)
+	}
+	return q
 }
 
 // bound shows one end of a range, or the text none.

@@ -95,7 +95,7 @@ func rangeOf(from, to, column string) object {
 	}
 	queries := []any{}
 	for _, f := range timerange.Forms {
-		queries = append(queries, object{"for": f.Name, "about": f.About, "text": f.Write(r, column)})
+		queries = append(queries, object{"for": f.Name, "about": f.About, "text": f.Write(r, column, "")})
 	}
 	return object{"from": bound(r.From), "to": bound(r.To), "queries": queries}
 }

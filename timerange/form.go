@@ -1,6 +1,7 @@
 package timerange
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/oidkit/oid/objectid"
@@ -10,47 +11,38 @@ import (
 type Form struct {
 	Name  string // in lower case
 	About string // what it is for, in a few words
+	// ByProcess reports whether Write can ask for a process value.
+	ByProcess bool
 	// Write writes r as a condition on a field or column. Only the forms of SQL
-	// use column, which they write as given.
-	Write func(r objectid.Range, column string) string
+	// use column, which they write as given. Unless process is empty, the condition
+	// is also that the ids have this process value, 8 or 10 lower-case hexadecimal
+	// digits; forms without ByProcess ignore it.
+	Write func(r objectid.Range, column, process string) string
 }
 
 // Forms are all languages.
 var Forms = []Form{
-	{"ids", "the two bounds, one per line; - where there is none", func(r objectid.Range, _ string) string { return bound(r.From) + "\n" + bound(r.To) }},
-	{"mongosh", "a query for the MongoDB shell and for Compass", func(r objectid.Range, _ string) string { return Mongosh(r) }},
-	{"json", "the same in Extended JSON, for mongoexport --query", func(r objectid.Range, _ string) string { return ExtendedJSON(r) }},
-	{"sql", "a condition on a binary column, for SQLite and MySQL", sql("X'", "'")},
-	{"sqltext", "the same for a column of 24 lower-case digits", sql("'", "'")},
-	{"postgres", "the same for a BYTEA column of PostgreSQL", sql(`'\x`, "'")},
-	{"go", "an objectid.Range", func(r objectid.Range, _ string) string {
-		const id, end = ` objectid.MustParse("`, `")`
-		return "objectid.Range{" + bounds(r, "From:"+id, "To:"+id, end, ", ") + "}"
+	{"ids", "the two bounds, one per line; - where there is none", false, func(r objectid.Range, _, _ string) string {
+		return bound(r.From) + "\n" + bound(r.To)
 	}},
-	{"python", "a query for pymongo", query(`{"_id": {`, `"$gte": ObjectId("`, `"$lt": ObjectId("`, "}}")},
-	{"node", "a query for the MongoDB driver of Node", query("{ _id: { ", `$gte: new ObjectId("`, `$lt: new ObjectId("`, " } }")},
-	{"java", "a filter for the MongoDB driver of Java", func(r objectid.Range, _ string) string {
-		const id, end = `("_id", new ObjectId("`, `"))`
-		switch text := bounds(r, "Filters.gte"+id, "Filters.lt"+id, end, ", "); {
-		case r == (objectid.Range{}):
-			return "new Document()"
-		case r.From.IsZero() || r.To.IsZero():
-			return text
-		default:
-			return "Filters.and(" + text + ")"
-		}
+	{"mongosh", "a query for the MongoDB shell and for Compass", true, shell.write},
+	{"json", "the same in Extended JSON, for mongoexport --query", true, extended.write},
+	{"sql", "a condition on a binary column, for SQLite and MySQL", true, func(r objectid.Range, column, process string) string {
+		return sql(r, column, "X'", "hex("+column+")", strings.ToUpper(process))
 	}},
-}
-
-// query returns a function that writes a range as a query in the syntax of a language,
-// {} without bounds.
-func query(open, from, to, end string) func(objectid.Range, string) string {
-	return func(r objectid.Range, _ string) string {
-		if r == (objectid.Range{}) {
-			return "{}"
-		}
-		return open + bounds(r, from, to, `")`, ", ") + end
-	}
+	{"sqltext", "the same for a column of 24 lower-case digits", true, func(r objectid.Range, column, process string) string {
+		return sql(r, column, "'", column, process)
+	}},
+	{"postgres", "the same for a BYTEA column of PostgreSQL", true, func(r objectid.Range, column, process string) string {
+		return sql(r, column, `'\x`, "encode("+column+", 'hex')", process)
+	}},
+	{"go", "an objectid.Range", false, func(r objectid.Range, _, _ string) string {
+		const id = ` objectid.MustParse("`
+		return "objectid.Range{" + strings.Join(bounds(r, "From:"+id, "To:"+id, `")`), ", ") + "}"
+	}},
+	{"python", "a query for pymongo", true, python.write},
+	{"node", "a query for the MongoDB driver of Node", true, node.write},
+	{"java", "a filter for the MongoDB driver of Java", true, java},
 }
 
 // Mongosh returns r as a query for the MongoDB shell and for Compass:
@@ -58,9 +50,7 @@ func query(open, from, to, end string) func(objectid.Range, string) string {
 //	{ _id: { $gte: ObjectId("..."), $lt: ObjectId("...") } }
 //
 // It has only the bounds that r has, and is {} if r has none.
-func Mongosh(r objectid.Range) string {
-	return query("{ _id: { ", `$gte: ObjectId("`, `$lt: ObjectId("`, " } }")(r, "")
-}
+func Mongosh(r objectid.Range) string { return shell.write(r, "", "") }
 
 // ExtendedJSON returns r as a query in MongoDB's Extended JSON, which mongoexport
 // and mongodump read after --query:
@@ -68,34 +58,87 @@ func Mongosh(r objectid.Range) string {
 //	{"_id":{"$gte":{"$oid":"..."},"$lt":{"$oid":"..."}}}
 //
 // It has only the bounds that r has, and is {} if r has none.
-func ExtendedJSON(r objectid.Range) string {
-	if r == (objectid.Range{}) {
-		return "{}"
-	}
-	return `{"_id":{` + bounds(r, `"$gte":{"$oid":"`, `"$lt":{"$oid":"`, `"}`, ",") + "}}"
+func ExtendedJSON(r objectid.Range) string { return extended.write(r, "", "") }
+
+// query is how a language writes a query for MongoDB.
+type query struct {
+	open, end     string // around it
+	id, idEnd     string // around the bounds
+	from, to, oid string // before each bound, and after it
+	process       string // format with the number of digits and the process value
+	separator     string
 }
 
-// sql returns a function that writes a range as a condition with literals that begin
-// and end as given.
-func sql(begin, end string) func(objectid.Range, string) string {
-	return func(r objectid.Range, column string) string {
-		if r == (objectid.Range{}) {
-			return "1 = 1"
-		}
-		return bounds(r, column+" >= "+begin, column+" < "+begin, end, " AND ")
+var (
+	shell = query{
+		"{ ", " }", "_id: { ", " }", `$gte: ObjectId("`, `$lt: ObjectId("`, `")`,
+		`$expr: { $eq: [ { $substrBytes: [ { $toString: "$_id" }, 8, %d ] }, "%s" ] }`, ", ",
 	}
+	extended = query{
+		"{", "}", `"_id":{`, "}", `"$gte":{"$oid":"`, `"$lt":{"$oid":"`, `"}`,
+		`"$expr":{"$eq":[{"$substrBytes":[{"$toString":"$_id"},8,%d]},"%s"]}`, ",",
+	}
+	python = query{
+		"{", "}", `"_id": {`, "}", `"$gte": ObjectId("`, `"$lt": ObjectId("`, `")`,
+		`"$expr": {"$eq": [{"$substrBytes": [{"$toString": "$_id"}, 8, %d]}, "%s"]}`, ", ",
+	}
+	node = query{
+		shell.open, shell.end, shell.id, shell.idEnd, `$gte: new ObjectId("`, `$lt: new ObjectId("`, shell.oid,
+		shell.process, shell.separator,
+	}
+)
+
+func (q query) write(r objectid.Range, _, process string) string {
+	var all []string
+	if r != (objectid.Range{}) {
+		all = append(all, q.id+strings.Join(bounds(r, q.from, q.to, q.oid), q.separator)+q.idEnd)
+	}
+	if process != "" {
+		all = append(all, fmt.Sprintf(q.process, len(process), process))
+	}
+	if all == nil {
+		return "{}"
+	}
+	return q.open + strings.Join(all, q.separator) + q.end
+}
+
+func java(r objectid.Range, _, process string) string {
+	const id = `("_id", new ObjectId("`
+	all := bounds(r, "Filters.gte"+id, "Filters.lt"+id, `"))`)
+	if process != "" {
+		all = append(all, fmt.Sprintf(`Filters.expr(Document.parse("{ $eq: [ { $substrBytes: [ { $toString: '$_id' }, 8, %d ] }, '%s' ] }"))`, len(process), process))
+	}
+	switch len(all) {
+	case 0:
+		return "new Document()"
+	case 1:
+		return all[0]
+	}
+	return "Filters.and(" + strings.Join(all, ", ") + ")"
+}
+
+// sql writes a condition with literals that begin as given. digits is an expression
+// for those of the id, in the case of process.
+func sql(r objectid.Range, column, literal, digits, process string) string {
+	all := bounds(r, column+" >= "+literal, column+" < "+literal, "'")
+	if process != "" {
+		all = append(all, fmt.Sprintf("substr(%s, 9, %d) = '%s'", digits, len(process), process))
+	}
+	if all == nil {
+		return "1 = 1"
+	}
+	return strings.Join(all, " AND ")
 }
 
 // bounds writes the bounds that r has, From after from and To after to.
-func bounds(r objectid.Range, from, to, end, separator string) string {
-	var out []string
+func bounds(r objectid.Range, from, to, end string) (out []string) {
 	if !r.From.IsZero() {
 		out = append(out, from+r.From.String()+end)
 	}
 	if !r.To.IsZero() {
 		out = append(out, to+r.To.String()+end)
 	}
-	return strings.Join(out, separator)
+	return out
 }
 
 // bound writes one end of a range.

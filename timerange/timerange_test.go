@@ -214,9 +214,65 @@ func TestForms(t *testing.T) {
 			t.Fatalf("no form %s", name)
 		}
 		for k, r := range []objectid.Range{{From: from, To: to}, {From: from}, {To: to}, {}} {
-			if got := timerange.Forms[i].Write(r, "c%d"); got != want[k] {
+			if got := timerange.Forms[i].Write(r, "c%d", ""); got != want[k] {
 				t.Errorf("%s of %v: %s, want %s", name, r, got, want[k])
 			}
+		}
+	}
+}
+
+// The forms that can ask for a process value do so beside the bounds, or alone.
+func TestFormsByProcess(t *testing.T) {
+	const a, b = "6b49d2000000000000000000", "6b49d2010000000000000000"
+	r := objectid.Range{From: objectid.MustParse(a), To: objectid.MustParse(b)}
+	const value, block = "0a1b2c3d4e", "0a1b2c3d"
+	want := map[string][2]string{ // with a range and a process value, and with a block alone
+		"mongosh": {
+			`{ _id: { $gte: ObjectId("` + a + `"), $lt: ObjectId("` + b + `") }, $expr: { $eq: [ { $substrBytes: [ { $toString: "$_id" }, 8, 10 ] }, "` + value + `" ] } }`,
+			`{ $expr: { $eq: [ { $substrBytes: [ { $toString: "$_id" }, 8, 8 ] }, "` + block + `" ] } }`,
+		},
+		"json": {
+			`{"_id":{"$gte":{"$oid":"` + a + `"},"$lt":{"$oid":"` + b + `"}},"$expr":{"$eq":[{"$substrBytes":[{"$toString":"$_id"},8,10]},"` + value + `"]}}`,
+			`{"$expr":{"$eq":[{"$substrBytes":[{"$toString":"$_id"},8,8]},"` + block + `"]}}`,
+		},
+		"sql": {
+			"c%d >= X'" + a + "' AND c%d < X'" + b + "' AND substr(hex(c%d), 9, 10) = '0A1B2C3D4E'",
+			"substr(hex(c%d), 9, 8) = '0A1B2C3D'",
+		},
+		"sqltext": {
+			"c%d >= '" + a + "' AND c%d < '" + b + "' AND substr(c%d, 9, 10) = '" + value + "'",
+			"substr(c%d, 9, 8) = '" + block + "'",
+		},
+		"postgres": {
+			`c%d >= '\x` + a + `' AND c%d < '\x` + b + "' AND substr(encode(c%d, 'hex'), 9, 10) = '" + value + "'",
+			"substr(encode(c%d, 'hex'), 9, 8) = '" + block + "'",
+		},
+		"python": {
+			`{"_id": {"$gte": ObjectId("` + a + `"), "$lt": ObjectId("` + b + `")}, "$expr": {"$eq": [{"$substrBytes": [{"$toString": "$_id"}, 8, 10]}, "` + value + `"]}}`,
+			`{"$expr": {"$eq": [{"$substrBytes": [{"$toString": "$_id"}, 8, 8]}, "` + block + `"]}}`,
+		},
+		"node": {
+			`{ _id: { $gte: new ObjectId("` + a + `"), $lt: new ObjectId("` + b + `") }, $expr: { $eq: [ { $substrBytes: [ { $toString: "$_id" }, 8, 10 ] }, "` + value + `" ] } }`,
+			`{ $expr: { $eq: [ { $substrBytes: [ { $toString: "$_id" }, 8, 8 ] }, "` + block + `" ] } }`,
+		},
+		"java": {
+			`Filters.and(Filters.gte("_id", new ObjectId("` + a + `")), Filters.lt("_id", new ObjectId("` + b + `")), Filters.expr(Document.parse("{ $eq: [ { $substrBytes: [ { $toString: '$_id' }, 8, 10 ] }, '` + value + `' ] }")))`,
+			`Filters.expr(Document.parse("{ $eq: [ { $substrBytes: [ { $toString: '$_id' }, 8, 8 ] }, '` + block + `' ] }"))`,
+		},
+	}
+	for _, f := range timerange.Forms {
+		w, ok := want[f.Name]
+		if f.ByProcess != ok {
+			t.Errorf("%s can ask for a process: %v, want %v", f.Name, f.ByProcess, ok)
+		}
+		if !ok {
+			w = [2]string{f.Write(r, "c%d", ""), f.Write(objectid.Range{}, "c%d", "")}
+		}
+		if got := f.Write(r, "c%d", value); got != w[0] {
+			t.Errorf("%s: %s, want %s", f.Name, got, w[0])
+		}
+		if got := f.Write(objectid.Range{}, "c%d", block); got != w[1] {
+			t.Errorf("%s alone: %s, want %s", f.Name, got, w[1])
 		}
 	}
 }
@@ -240,7 +296,7 @@ func ExampleSpan() {
 		return
 	}
 	for _, f := range timerange.Forms[1:4] {
-		fmt.Println(f.Write(november, "id"))
+		fmt.Println(f.Write(november, "id", ""))
 	}
 	// Output:
 	// { _id: { $gte: ObjectId("6ae681000000000000000000"), $lt: ObjectId("6b0e0e000000000000000000") } }

@@ -65,7 +65,7 @@ an id is equal to or greater than the first bound and smaller than the second.
 			if err != nil {
 				return err
 			}
-			return asJSON.emit(std.out, towire.Range(r, column), textf("%s\n", language.Write(r, column)))
+			return asJSON.emit(std.out, towire.Range(r, column, ""), textf("%s\n", language.Write(r, column, "")))
 		},
 	}
 	times.addFlags(cmd)

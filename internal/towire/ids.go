@@ -10,12 +10,15 @@ import (
 // TimedID returns id with its creation time.
 func TimedID(id objectid.ID) wire.TimedID { return wire.TimedID{ID: id, Time: id.Time()} }
 
-// Range returns r with its queries for an SQL column of the given name.
-func Range(r objectid.Range, column string) wire.Range {
-	out := wire.Range{From: bound(r.From), To: bound(r.To)}
-	out.Queries = each(timerange.Forms, func(f timerange.Form) wire.Query {
-		return wire.Query{For: f.Name, About: f.About, Text: f.Write(r, column)}
-	})
+// Range returns r with its queries for an SQL column of the given name. Unless process
+// is empty, they are for the ids with this process value.
+func Range(r objectid.Range, column, process string) wire.Range {
+	out := wire.Range{From: bound(r.From), To: bound(r.To), Queries: []wire.Query{}}
+	for _, f := range timerange.Forms {
+		if process == "" || f.ByProcess {
+			out.Queries = append(out.Queries, wire.Query{For: f.Name, About: f.About, Text: f.Write(r, column, process)})
+		}
+	}
 	return out
 }
 
