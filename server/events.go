@@ -19,8 +19,8 @@ const (
 func (l *Limits) maxStreams() int { return max(1, l.Connections/16) }
 
 // addEvents adds the stream by which open pages learn that something has changed. An
-// event holds a short text for the processes and one for the locks, which differ after
-// each change; the page then asks for its view again.
+// event holds a short text for the processes, one for how many of them are alive, and one
+// for the locks, which differ after each change; the page then asks for its view again.
 func (s *Server) addEvents() {
 	s.mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -76,12 +76,13 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 // eventNow returns the event with the present state.
 func (s *Server) eventNow(ctx context.Context) string {
 	now := s.overview(ctx)
-	processes, locks := "", ""
+	processes, alive, locks := "", "", ""
 	if now.Processes != nil {
 		processes = strconv.FormatUint(now.Processes.hash, 36)
+		alive = strconv.FormatInt(now.Processes.Alive, 10)
 	}
 	if now.LocksKnown {
 		locks = strconv.FormatUint(now.locks, 36)
 	}
-	return fmt.Sprintf("event: state\ndata: {\"processes\":%q,\"locks\":%q}\n\n", processes, locks)
+	return fmt.Sprintf("event: state\ndata: {\"processes\":%q,\"alive\":%q,\"locks\":%q}\n\n", processes, alive, locks)
 }

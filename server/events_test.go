@@ -125,7 +125,7 @@ func TestTabsLive(t *testing.T) {
 	for i := range 8 {
 		b := newTab(t, browser, r.url)
 		b.open([]string{"/processes", "/"}[i%2])
-		b.await(`document.querySelector('[data-refresh]').innerText.includes(location.pathname === '/' ? '1 alive' : 'oid serve')`)
+		b.await(`document.querySelector('main [data-refresh]').innerText.includes(location.pathname === '/' ? '1 alive' : 'oid serve')`)
 		tabs = append(tabs, b)
 	}
 	alive := 1
@@ -134,7 +134,7 @@ func TestTabsLive(t *testing.T) {
 		alive++
 		decode[wire.Registered](t, r.post(t, "/v1/processes", fmt.Sprintf(`{"name":"shop","pid":%d,"interval_seconds":600}`, alive)), 201)
 		for _, b := range left {
-			b.await(fmt.Sprintf(`document.querySelector('[data-refresh]').innerText.includes('%d alive')`, alive))
+			b.await(fmt.Sprintf(`document.querySelector('main [data-refresh]').innerText.includes('%d alive')`, alive))
 		}
 	}
 	come(tabs)

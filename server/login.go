@@ -22,7 +22,7 @@ func (s *Server) addLogin() {
 			http.Redirect(w, r, next, http.StatusSeeOther)
 			return
 		}
-		s.show(w, r, http.StatusOK, "Log in", "", loginPage(next, ""))
+		s.showAnyone(w, r, http.StatusOK, "Log in", "", loginPage(next, ""))
 	})
 	s.mux.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
 		if s.crossOrigin.Check(r) != nil {
@@ -48,9 +48,9 @@ func (s *Server) addLogin() {
 		switch {
 		case wait > 0:
 			text := fmt.Sprintf("Wrong tokens came from this address. Wait %d s before the next.", retryAfter(w, wait))
-			s.show(w, r, http.StatusTooManyRequests, "Log in", "", loginPage(next, text))
+			s.showAnyone(w, r, http.StatusTooManyRequests, "Log in", "", loginPage(next, text))
 		case t == nil:
-			s.show(w, r, http.StatusUnauthorized, "Log in", "", loginPage(next, "This token is wrong."))
+			s.showAnyone(w, r, http.StatusUnauthorized, "Log in", "", loginPage(next, "This token is wrong."))
 		default:
 			s.setCookie(w, r, newSession(t, time.Now().Add(s.options.Session)), int(s.options.Session/time.Second))
 			http.Redirect(w, r, next, http.StatusSeeOther)

@@ -53,6 +53,7 @@ func furnish(t *testing.T, r *running) map[string]string {
 		"inspect-many":    "/?id=" + url.QueryEscape(list.String()),
 		"range":           "/range?since=24h",
 		"range-error":     "/range?from=soon",
+		"range-process":   "/range?since=24h&process=" + shop.ProcessBlock,
 		"locks":           "/locks",
 		"locks-none":      "/locks?q=no+such+lock",
 		"census":          "/census",
@@ -134,7 +135,7 @@ func (b *tab) look(name string) {
 // anything wider than the screen, and without a fault that axe finds.
 func TestLooks(t *testing.T) {
 	axe := testenv.Axe(t)
-	r := serve(t, server.Options{Version: "v1.0.0", OpenLocks: withLocks(t, "nightly-report", "import")})
+	r := serve(t, server.Options{Version: "v1.0.0", StoreName: "PostgreSQL", OpenLocks: withLocks(t, "nightly-report", "import")})
 	views := furnish(t, r)
 	b := newTab(t, browserOf(t), "")
 	for name, address := range views {

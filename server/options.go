@@ -20,6 +20,9 @@ type Options struct {
 	// Open opens the store that holds the registry. The server calls it again after
 	// an error, and closes the store at the end. Nil: there is no registry.
 	Open func(context.Context) (store.Store, error)
+	// StoreName is what the page calls the store, such as PostgreSQL. Default: the
+	// page does not name it.
+	StoreName string
 	// OneHost reports whether only this host can reach the store that Open has
 	// returned, see package registry. Nil: other hosts may reach it.
 	OneHost func(store.Store) bool

@@ -7,15 +7,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
 )
 
 // overview is what goes on among the processes and locks.
 type overview struct {
-	Processes   *counted    // nil if the store does not answer
-	Locks       []wire.Lock // those that are held
-	hasLocks    bool        // the server shows locks
+	Processes   *counted      // nil if the store does not answer
+	Census      *cachedReport // the latest; nil if there is none
+	Locks       []wire.Lock   // those that are held
+	hasLocks    bool          // the server shows locks
 	LocksKnown  bool
 	locks       uint64 // a hash: another one shows that a lock has changed
 	refreshed   time.Time
@@ -26,13 +28,15 @@ type overview struct {
 type counted struct {
 	Alive, Late, Over int64 // Over: ended or dead since a day
 	MoreOver          bool
-	hash              uint64 // another one shows that a process has changed
+	Day               []plot.Point // how many were alive, over the last day; nil if not all are known
+	hash              uint64       // another one shows that a process has changed
 }
 
 const (
 	overviewLife = time.Second            // requests share an overview for so long
 	overviewWait = 250 * time.Millisecond // a page does not wait longer for one
 	countedOver  = 1000                   // so many ended processes are counted
+	dayPoints    = 96                     // of the last day, a quarter of an hour apart
 )
 
 // overviews keeps the latest overview.
@@ -40,6 +44,7 @@ type overviews struct {
 	mu      sync.Mutex
 	latest  overview
 	refresh chan struct{} // is closed at the end of the refresh in progress; nil without one
+	began   time.Time     // of that refresh
 }
 
 // overview returns an overview that is at most a second old, or an older one if the
@@ -53,7 +58,7 @@ func (s *Server) overview(ctx context.Context) overview {
 	}
 	if o.refresh == nil {
 		done := make(chan struct{})
-		o.refresh = done
+		o.refresh, o.began = done, time.Now()
 		go func() {
 			fresh := s.look()
 			o.mu.Lock()
@@ -62,9 +67,9 @@ func (s *Server) overview(ctx context.Context) overview {
 			close(done)
 		}()
 	}
-	done := o.refresh
+	done, left := o.refresh, overviewWait-time.Since(o.began)
 	o.mu.Unlock()
-	wait := time.NewTimer(overviewWait)
+	wait := time.NewTimer(left)
 	defer wait.Stop()
 	select {
 	case <-done:
@@ -89,7 +94,28 @@ func (s *Server) look() overview {
 		out.LocksKnown = err == nil
 		out.locks = hashOf(out.Locks)
 	}
+	if reports := s.reports.all(); len(reports) > 0 {
+		out.Census = &reports[0]
+	}
 	out.refreshed = time.Now()
+	return out
+}
+
+// life is the time from the start of a process until it was last known to be alive.
+type life struct{ from, until time.Time }
+
+// aliveOver returns how many of all were alive at each of the points of the day that
+// ends now.
+func aliveOver(all []life, now time.Time) []plot.Point {
+	out := make([]plot.Point, dayPoints+1)
+	for i := range out {
+		out[i].Time = now.Add(-24 * time.Hour * time.Duration(dayPoints-i) / dayPoints)
+		for _, l := range all {
+			if !l.from.After(out[i].Time) && !l.until.Before(out[i].Time) {
+				out[i].Value++
+			}
+		}
+	}
 	return out
 }
 
@@ -100,12 +126,17 @@ func countProcesses(ctx context.Context, r *registry.Registry) (n counted, err e
 	if err != nil {
 		return n, err
 	}
+	now := time.Now()
+	var lives []life
 	for _, p := range living.Processes {
+		l := life{p.GPID.Start(), now}
 		if p.State == registry.Late {
 			n.Late++
+			l.until = p.Last.Time
 		} else {
 			n.Alive++
 		}
+		lives = append(lives, l)
 		_, _ = sum.Write([]byte(p.GPID.String() + string(p.State)))
 		_ = binary.Write(sum, binary.BigEndian, p.Last.Time.UnixNano())
 	}
@@ -120,12 +151,20 @@ func countProcesses(ctx context.Context, r *registry.Registry) (n counted, err e
 		return n, err
 	}
 	for _, p := range over.Processes {
-		if time.Since(p.Until) < 24*time.Hour {
+		if now.Sub(p.Until) < 24*time.Hour {
 			n.Over++
+			l := life{p.GPID.Start(), p.Last.Time}
+			if p.State == registry.Ended {
+				l.until = p.Until
+			}
+			lives = append(lives, l)
 		}
 		_, _ = sum.Write([]byte(p.GPID.String() + string(p.State)))
 	}
 	n.MoreOver = n.Over == countedOver
+	if living.Next == "" && !n.MoreOver {
+		n.Day = aliveOver(lives, now)
+	}
 	n.hash = sum.Sum64()
 	return n, nil
 }

@@ -68,9 +68,9 @@ func (s *Server) views() []view {
 // assetURL returns the path of a file.
 func assetURL(name string) string { return "/static/" + assets()[name].tag + "/" + name }
 
-// frame returns a whole page with the contents of a view, whose path is current. A
-// session can be ended.
-func (s *Server) frame(title, current string, session bool, contents g.Node) g.Node {
+// frame returns a whole page with the contents of a view, whose path is current. Its
+// head has alive, see aliveNode. A session can be ended.
+func (s *Server) frame(title, current string, session bool, alive, contents g.Node) g.Node {
 	views := s.views()
 	key := 0
 	return h.Doctype(h.HTML(h.Lang("en"),
@@ -93,6 +93,7 @@ func (s *Server) frame(title, current string, session bool, contents g.Node) g.N
 					key++
 					return h.A(h.Href(v.Path), h.Data("key", strconv.Itoa(key)), g.If(v.Path == current, h.Aria("current", "page")), g.Text(v.Name))
 				})),
+				alive,
 				h.Div(h.Class("zone"), g.Attr("hidden"), h.Label(h.For("zone"), g.Text("Time zone")), h.Select(h.ID("zone"), h.AutoComplete("off"))),
 			)),
 			h.Main(h.ID("main"), h.TabIndex("-1"), contents),
@@ -116,7 +117,7 @@ func (s *Server) addPages() {
 	s.addNewIDs()
 	s.mux.HandleFunc("GET /now", func(w http.ResponseWriter, r *http.Request) {
 		now := s.overview(r.Context())
-		s.send(w, http.StatusOK, startCards(&now, time.Now()))
+		s.send(w, http.StatusOK, g.Group{s.aliveNode(&now), startCards(&now, time.Now())})
 	})
 	s.addLogin()
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -138,7 +139,14 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 // show answers with the contents of a view, whose path is current. The page is complete
 // before its first byte is sent: from then on the request has no slot, see admit.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
-	s.send(w, code, s.frame(title, current, s.sessionOf(r) != nil, contents))
+	now := s.overview(r.Context())
+	s.send(w, code, s.frame(title, current, s.sessionOf(r) != nil, s.aliveNode(&now), contents))
+}
+
+// showAnyone answers as show does, with nothing that only those may know who are
+// admitted.
+func (s *Server) showAnyone(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
+	s.send(w, code, s.frame(title, current, s.sessionOf(r) != nil, nil, contents))
 }
 
 // send answers with HTML.
@@ -161,7 +169,7 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, tex
 		}
 	}
 	title := http.StatusText(code)
-	s.show(w, r, code, title, current, g.Group{h.H1(g.Text(title)), problem(text), h.P(h.Class("soft"), g.Textf("Status %d.", code))})
+	s.showAnyone(w, r, code, title, current, g.Group{h.H1(g.Text(title)), problem(text), h.P(h.Class("soft"), g.Textf("Status %d.", code))})
 }
 
 // fail answers with err.

@@ -9,6 +9,7 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/timerange"
@@ -61,7 +62,8 @@ func startCards(now *overview, at time.Time) g.Node {
 			h.Pre(h.TabIndex("0"), h.Aria("label", "Query"), h.Code(g.Text(day))),
 			soft(g.Text("For MongoDB's shell, Python, Node, Java, Go and SQL."))),
 		card("/census", "Census",
-			h.P(g.Text("Drop a dump or an export: when it grew, which processes wrote it, what is wrong with it."))),
+			h.P(g.Text("Drop a dump or an export: when it grew, which processes wrote it, what is wrong with it.")),
+			g.Iff(now.Census != nil, func() g.Node { return growth(now.Census) })),
 		card("/processes", "Processes", processesNow(now)),
 		g.Iff(now.hasLocks, func() g.Node { return card("/locks", "Locks", locksNow(now, at)) }))
 }
@@ -85,7 +87,45 @@ func processesNow(now *overview) g.Node {
 	return g.Group{
 		h.P(h.B(g.Text(parts[0])), g.Text(strings.Join(append([]string{""}, parts[1:]...), ", "))),
 		soft(g.Text("Each id leads to the process that created it, and to its load at that time.")),
+		captioned(g.Text("Alive in the last 24 hours"), plot.Spark("processes alive in the last 24 hours", n.Day, 0)),
 	}
+}
+
+// growth shows how the ids of a census became more over time.
+func growth(c *cachedReport) g.Node {
+	var names []string
+	for _, source := range c.report.Sources {
+		names = append(names, source.Name)
+	}
+	name := strings.Join(names, ", ")
+	var points []plot.Point
+	sum := 0.
+	for _, b := range c.report.Timeline.Buckets {
+		sum += float64(b.IDs)
+		points = append(points, plot.Point{Time: b.Start, Value: sum})
+	}
+	day := 24 * time.Hour // the lengths of months differ
+	return captioned(g.Group{h.A(h.Href("/census/"+c.id.String()), g.Text(shown(name))), g.Text(", " + phrase.Count(c.report.IDs, "id", "ids"))},
+		plot.Spark("growth of "+name, points, 31*day))
+}
+
+// captioned is a small plot under its caption, or nothing without a plot.
+func captioned(caption g.Node, p plot.SVG) g.Node {
+	return g.If(p != "", h.Div(h.Class("grown"), soft(caption), p))
+}
+
+// aliveNode is how many processes are alive and where they are recorded, for the head
+// of every page.
+func (s *Server) aliveNode(now *overview) g.Node {
+	if s.options.Open == nil {
+		return nil
+	}
+	count := g.Node(g.Text("the store does not answer"))
+	if n := now.Processes; n != nil {
+		count = h.A(h.Href("/processes?state=alive"), g.Text(phrase.Count(n.Alive, "process alive", "processes alive")))
+	}
+	return h.P(h.ID("alive"), h.Class("soft"), h.Data("refresh", "alive"), count,
+		g.If(s.options.StoreName != "", h.Span(g.Text(" · store: "+s.options.StoreName))))
 }
 
 // shownLocks is how many locks the start page names.

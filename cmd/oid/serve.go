@@ -83,6 +83,7 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 			}
 			options.Version = thisVersion().Version
 			options.OneHost = onlyHere
+			options.StoreName = where.engine()
 			options.Open = func(ctx context.Context) (store.Store, error) { return where.openToWrite(ctx) }
 			if options.OpenLocks, err = held.opener(cmd, std); err != nil {
 				return err

@@ -175,6 +175,23 @@ func TestDefaultStore(t *testing.T) {
 	}
 }
 
+// A store has the name of its database, which the page of the server shows.
+func TestEngine(t *testing.T) {
+	t.Setenv("OID_STORE", "")
+	for url, want := range map[string]string{
+		"": "SQLite", "sqlite:/tmp/a": "SQLite", "postgres://h/d": "PostgreSQL", "postgresql://h/d": "PostgreSQL",
+		"mongodb://h/d": "MongoDB", "mongodb+srv://h/d": "MongoDB",
+	} {
+		if got := (&storeFlag{url}).engine(); got != want {
+			t.Errorf("%q is in %s, want %s", url, got, want)
+		}
+	}
+	t.Setenv("OID_STORE", "postgres://h/d")
+	if got := (&storeFlag{}).engine(); got != "PostgreSQL" {
+		t.Errorf("OID_STORE is in %s", got)
+	}
+}
+
 // An id is printed as soon as its document is stored, before the next line arrives.
 func TestInsertAnswersLineByLine(t *testing.T) {
 	eachStore(t, func(t *testing.T) {

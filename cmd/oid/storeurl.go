@@ -65,6 +65,17 @@ func (f *storeFlag) given() string {
 	return os.Getenv("OID_STORE")
 }
 
+// engine returns the name of the database that the store is in.
+func (f *storeFlag) engine() string {
+	switch url := f.given(); {
+	case isPostgres(url):
+		return "PostgreSQL"
+	case isMongo(url):
+		return "MongoDB"
+	}
+	return "SQLite"
+}
+
 // check returns an error if the URL given is invalid, without opening the store. The
 // error omits the URL, which may contain a password.
 func (f *storeFlag) check() error {

@@ -1,29 +1,37 @@
 // How views stay up to date. It follows page.js.
 'use strict';
 
-// stale says since when a live view shows what was, and why; without a reason it is up
-// to date.
+// Parts with data-refresh are loaded again when something of what they show changes,
+// unless the user has selected or focused something in them. A stream of events says
+// when. Browsers open few connections to a server, so one tab has the stream and passes
+// the events on to the others; a tab that nobody sees needs none. The head of every page
+// is such a part, and the view of some.
+const live = all('[data-refresh]');
+const view = $('main [data-refresh]');
+const home = $('.brand').getAttribute('href');
+const shared = live.length && new BroadcastChannel('oid events ' + home);
+let events, release, heard = 0, state = {}, outdated = false, refreshed = 0;
+
+// stale says since when the page shows what was, and why; without a reason it is up to
+// date.
 let upToDate = new Date();
 function stale(why = '') {
   if (!why) upToDate = new Date();
-  trouble(why && 'Not updated since ' + upToDate.toLocaleTimeString() + '. ' + why, 'live');
+  const since = upToDate.toLocaleTimeString(), head = $('#alive');
+  if (head && why) head.dataset.since = since;
+  else if (head) delete head.dataset.since;
+  if (view) trouble(why && 'Not updated since ' + since + '. ' + why, 'live');
 }
 
-// Views with data-refresh are loaded again when something of what they show changes,
-// unless the user has selected or focused something in them. A stream of events says
-// when. Browsers open few connections to a server, so one tab has the stream and passes
-// the events on to the others; a tab that nobody sees needs none.
-const live = $('[data-refresh]');
-const shared = live && new BroadcastChannel('oid events ' + $('.brand').getAttribute('href'));
-let events, release, heard = 0, state = {}, outdated = false, refreshed = 0;
-
 async function refresh() {
-  if (!outdated || document.hidden || live.id === 'result' && ($('#result').contains(document.activeElement) || String(getSelection()))) return;
+  const whole = view?.id === 'result';
+  if (!outdated || document.hidden || whole && ($('#result').contains(document.activeElement) || String(getSelection()))) return;
   outdated = false;
   refreshed = Date.now();
   try {
-    if (live.id === 'result') take(await ask(location.href));
-    else showNow(await ask($('.brand').getAttribute('href') + 'now'));
+    const html = await ask(whole ? location.href : home + 'now', {}, !!view);
+    if (whole) take(html);
+    for (const id of ['alive', 'now']) renew(id, html);
     stale();
   } catch (e) {
     outdated = true;
@@ -31,11 +39,12 @@ async function refresh() {
   }
 }
 
-function showNow(html) {
-  const fresh = $('#now', new DOMParser().parseFromString(html, 'text/html'));
-  if (!fresh || $('#now').contains(document.activeElement)) return;
-  $('#now').replaceWith(document.adoptNode(fresh));
-  enliven($('#now'));
+// renew replaces a part of this page by that of a page that was fetched.
+function renew(id, html) {
+  const old = $('#' + id), fresh = $('#' + id, new DOMParser().parseFromString(html, 'text/html'));
+  if (!old || !fresh || old.contains(document.activeElement)) return;
+  old.replaceWith(document.adoptNode(fresh));
+  enliven(fresh);
 }
 
 // changed loads what is shown again, at most every two seconds.
@@ -49,14 +58,14 @@ function changed() {
 // hear takes an event: short texts that differ after each change.
 function hear(now) {
   heard = Date.now();
-  const other = live.dataset.refresh.split(' ').some((name) => now[name] !== state[name]);
+  const other = live.some((part) => part.dataset.refresh.split(' ').some((name) => now[name] !== state[name]));
   state = now;
   if (other || outdated) changed();
 }
 
 function connect() {
   events?.close();
-  events = new EventSource($('.brand').getAttribute('href') + 'events');
+  events = new EventSource(home + 'events');
   events.addEventListener('state', (e) => {
     const now = JSON.parse(e.data);
     hear(now);
@@ -94,7 +103,7 @@ function look() {
   changed();
 }
 
-if (live) {
+if (live.length) {
   heard = Date.now();
   shared.addEventListener('message', (e) => hear(e.data));
   document.addEventListener('visibilitychange', () => { if (document.hidden) release?.(); else { heard = 0; look(); } });

@@ -189,8 +189,9 @@ function reason(status, type, text, retryAfter) {
 }
 
 // ask returns the page that answers a request. It throws the reason of a failure; a
-// page with a result is none.
-async function ask(url, options) {
+// page with a result is none. When the session has ended it leads to the login, unless
+// nobody has asked for the answer.
+async function ask(url, options, asked = true) {
   let reply, text;
   try {
     reply = await fetch(url, options);
@@ -199,7 +200,7 @@ async function ask(url, options) {
     throw new Error(silent);
   }
   if (reply.status === 401 || reply.redirected && reply.url.includes('/login?next=')) {
-    logIn();
+    if (asked) logIn();
     throw new Error('The login has ended.');
   }
   const type = reply.headers.get('Content-Type');
