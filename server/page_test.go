@@ -57,6 +57,8 @@ func TestTyping(t *testing.T) {
 	}
 	b.do(chromedp.Click(`.presets a[href*="since=7d"]`))
 	b.await(fmt.Sprintf(`location.search === '?since=7d&process=%[1]s' && document.querySelector('#process')?.value === %[1]q`, made.String()[8:16]))
+	b.fill("#process", "0a1b2c3d4e")
+	b.await(`document.querySelector('.presets a[href*="since=1h"]').search === '?since=1h&process=0a1b2c3d4e'`)
 	b.fill("#process", "none")
 	b.allowed = []string{"422 (Unprocessable"}
 	b.await(`document.querySelector('.problem')?.innerText.includes('want 10 hexadecimal digits')`)

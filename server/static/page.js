@@ -125,7 +125,8 @@ function enliven(root) {
   addCopying(root);
 }
 
-// take replaces the result of this page by that of a page that was fetched.
+// take replaces the result of this page, and the links beside its form, by those of a
+// page that was fetched.
 function take(html) {
   const page = new DOMParser().parseFromString(html, 'text/html');
   const fresh = $('#result', page);
@@ -133,6 +134,8 @@ function take(html) {
   const scrolled = all('#result .scroll').map((e) => e.scrollLeft);
   const open = all('#result details').map((e) => e.open);
   $('#result').replaceWith(document.adoptNode(fresh));
+  const presets = $('form .presets', page);
+  if (presets) $('form .presets').replaceWith(document.adoptNode(presets)); // they keep what was typed
   all('#result .scroll').forEach((e, i) => { if (i in scrolled) e.scrollLeft = scrolled[i]; });
   all('#result details').forEach((e, i) => { if (open[i]) e.open = true; });
   enliven($('#result'));
