@@ -284,7 +284,9 @@ func TestSavedStops(t *testing.T) {
 	if _, err := read(&census.Options{MaxIDs: 3}, data, data); !errors.Is(err, census.ErrLimit) {
 		t.Errorf("2 and 2 of 3 ids: %v", err)
 	}
-	text := func(n int) string { return strings.Repeat(`{"number":1,"text":"bad"},`, n) + `{"number":2,"text":"bad"}` }
+	text := func(n int) string {
+		return strings.Repeat(`{"number":1,"text":"bad"},`, n) + `{"number":2,"text":"bad"}`
+	}
 	meta := `{"field":"_id","places":1,"partial":"interrupted","sources":[{"name":"a","unit":"line","broken":100,"problems":[` + text(99) +
 		`],"others":{"string":100},"samples":{"string":[` + text(99) + `]}}],"spans":[{"place":0,"source":0,"number":0}],"collections":[{"name":""}]}`
 	r, err := read(nil, framesOf(frame{'m', meta}, frame{'e', ""}), data)
