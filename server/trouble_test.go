@@ -67,9 +67,11 @@ func TestSessionEndsInTheBrowser(t *testing.T) {
 	enter()
 	b.await(`location.pathname === '/' && document.querySelectorAll('#result tbody tr').length === 1000`)
 
-	// Another one when somebody types.
+	// Another one when somebody types: until then what is typed and sent stays, and only the
+	// head says that it is not up to date.
 	b.open("/range")
 	end()
+	b.await(`document.querySelector('#alive')?.dataset.since && location.pathname === '/range'`)
 	b.fill("#from", "2026-11-01")
 	b.await(`location.pathname === '/login' && document.querySelector('#token')`)
 	enter()
