@@ -198,7 +198,7 @@ func TestLoginInTheBrowser(t *testing.T) {
 	b.do(chromedp.SendKeys("#token", "not the token"), chromedp.Click("form button"))
 	b.await(`document.querySelector('[role=alert]')?.innerText === 'This token is wrong.'`)
 	b.do(chromedp.Evaluate[chromedp.Void](axe))
-	b.checkAccess("a wrong token")
+	b.checkAccess("a wrong token", allRules)
 	b.screenshot("login-wrong")
 	b.do(chromedp.SendKeys("#token", token), chromedp.Click("form button"))
 	b.await(`location.pathname + location.search === '/range?since=2h'`)
