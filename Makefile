@@ -58,6 +58,10 @@ help:
 	@echo "make soak    the long tests (SOAK=30m)"
 	@echo "make fuzz    run every fuzz test for $(FUZZTIME) (FUZZTIME=...)"
 
+# The tests that skip themselves under the race detector, of the packages that have few
+# of them.
+WITHOUT_RACE = TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack
+
 # A program under the race detector sleeps for a second before it ends, unless told
 # otherwise, and the tests start thousands.
 .PHONY: test
@@ -66,7 +70,7 @@ test:
 	.ci/setup
 	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
 	OID_REQUIRE_ALL=1 go test -timeout 10m ./objectid ./paste ./internal/verify ./census/...
-	OID_REQUIRE_ALL=1 go test -timeout 10m -run '^(TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload)$$' ./server
+	OID_REQUIRE_ALL=1 go test -timeout 10m -run '^($(WITHOUT_RACE))$$' ./registry ./server ./store/pgstore ./store/sqlitestore
 	cd internal/interop/others && go test ./...
 	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
 	cd internal/interop/objectstorage && go test ./...

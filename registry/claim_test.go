@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
@@ -18,6 +19,7 @@ import (
 // Members whose random sources hold few different blocks, in any order and with
 // zeros, all get blocks of their own, as long as the source has a free one.
 func TestPlantedCollisionsAreDrawnAgain(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -17,6 +18,7 @@ import (
 // A Prune that fails at any of its calls, done or not, is completed by the next one:
 // no record, sample, living record or entry is left, and each claim has shrunk.
 func TestPruneIsCompletedAfterEachFailure(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	later := func() time.Time { return time.Now().AddDate(2, 0, 0) }
 	for _, kind := range []fault{refused, lostAnswer} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/classic"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/sqlitestore"
@@ -267,6 +268,7 @@ func (w *world) check(r *Registry, c created) {
 // In an hour of several hundred processes no trace is wrong with confidence, and
 // each id of a registered process is known or says why not.
 func TestTraceInASimulation(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	s, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), "world.db"), nil)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -20,6 +21,7 @@ import (
 
 // Whatever lies between two samples, a trace shows those next to the id.
 func TestTraceFindsTheSamplesNextToTheId(t *testing.T) {
+	testenv.WithoutRace(t)
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 1))
 	both := 0

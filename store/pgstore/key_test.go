@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -111,6 +112,7 @@ func checkOrder(t *testing.T, a, b store.Key) {
 }
 
 func TestKeysKeepTheirOrder(t *testing.T) {
+	testenv.WithoutRace(t)
 	all := edges()
 	for _, a := range all {
 		for _, b := range all {

@@ -10,6 +10,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
@@ -17,6 +18,7 @@ import (
 // TestSpaceIsGivenBack: a file is small again soon after most of its documents are
 // deleted, in whatever way, while it is in use. What is left is sound.
 func TestSpaceIsGivenBack(t *testing.T) {
+	testenv.WithoutRace(t)
 	const n, kept = 20_000, 1_000
 	for name, remove := range map[string]func(s *sqlitestore.Store) error{
 		"DeleteRange": func(s *sqlitestore.Store) error {
