@@ -84,6 +84,7 @@ func TestContract(t *testing.T) {
 		{"GET", "/v1/range?from=soon", "", 422, ""},
 		{"GET", "/v1/range?since=24h&process=0A1B2C3D4E", "", 200, ""},
 		{"GET", "/v1/range?since=24h&process=0a1b2c3d4", "", 422, ""},
+		{"GET", "/v1/range?since=24h&process=0a1b2c3g", "", 422, ""},
 		{"GET", "/v1/range?from=2026-11-01&tz=Europe%2FBerlin", "", 200, ""},
 		{"GET", "/v1/range?from=2026-11-01&tz=Nowhere", "", 422, ""},
 		{"GET", "/v1/locks", "", 200, ""},
