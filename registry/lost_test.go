@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"strconv"
@@ -55,6 +56,57 @@ func TestClaimIsLost(t *testing.T) {
 				t.Errorf("List has %d processes, want 2", n)
 			}
 		})
+	}
+}
+
+// hooked is a store that calls a function after each document it inserted.
+type hooked struct {
+	store.Store
+	inserted func(collection string)
+}
+
+func (h hooked) Insert(ctx context.Context, c string, doc any) (store.Key, error) {
+	k, err := h.Store.Insert(ctx, c, doc)
+	if err == nil {
+		h.inserted(c)
+	}
+	return k, err
+}
+
+// Somebody traces an id from before at the moment at which the claim is back.
+func TestTraceWhileAClaimIsMadeAgain(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	traced := make(chan registry.Trace, 1)
+	var before atomic.Pointer[objectid.ID]
+	m := join(t, hooked{s, func(c string) {
+		if id := before.Load(); id != nil && c == "oid.values" {
+			tr, err := r.Trace(t.Context(), *id)
+			if err != nil {
+				t.Error(err)
+			}
+			select {
+			case traced <- tr:
+			default:
+			}
+		}
+	}}, options{Interval: beat})
+	id := m.Generator().New()
+	if tr := trace(t, r, id); !tr.Certain {
+		t.Fatalf("certain false (%s) before anything was lost", tr.Reason)
+	}
+	time.Sleep(1100 * time.Millisecond) // ids carry whole seconds
+	before.Store(&id)
+	if _, err := s.DeleteRange(t.Context(), "oid.values", store.Range{}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case tr := <-traced:
+		if tr.Verdict != registry.Known || tr.Certain {
+			t.Errorf("%s, certain %v (%s), want known and certain false", tr.Verdict, tr.Certain, tr.Reason)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the block was not claimed again")
 	}
 }
 
