@@ -15,9 +15,9 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// failing calls ask with a store each of whose calls fails in turn, and then with none
-// that fails. Each failure must be the error of ask. ask gets the store of before, which
-// is called each time.
+// failing calls ask again and again, each time with the store that before returns. Of
+// that, another call fails each time, in turn, and none in the end. The failure must be
+// the error of ask.
 func failing(t *testing.T, name string, before func() store.Store, o *registry.Options, ask func(*registry.Registry) error) {
 	t.Helper()
 	for at := 0; ; at++ {

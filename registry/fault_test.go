@@ -333,24 +333,7 @@ func TestReadersOfAStoreThatFails(t *testing.T) {
 		},
 		"prune": func(r *registry.Registry) error { _, err := r.Prune(t.Context(), nil); return err },
 	} {
-		for at := 0; ; at++ {
-			f := &faulty{Store: inner, fail: func(call int, _ string) fault {
-				if call == at {
-					return refused
-				}
-				return none
-			}}
-			err := ask(registry.New(f, nil))
-			if f.calls <= at {
-				if err != nil || at == 0 {
-					t.Errorf("%s without a fault: %v after %d calls", name, err, at)
-				}
-				break
-			}
-			if !errors.Is(err, errStore) || !strings.HasPrefix(err.Error(), "registry: ") {
-				t.Errorf("%s, call %d, %s: %v, want the store's error and where it was", name, at, f.ops[at], err)
-			}
-		}
+		failing(t, name, func() store.Store { return inner }, nil, ask)
 	}
 }
 

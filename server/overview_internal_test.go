@@ -2,7 +2,7 @@ package server
 
 import "testing"
 
-// Without an answer of the store, the overview does not say that there is no process.
+// If the store does not answer, the overview has no number of processes, not 0.
 func TestOverviewWithoutAnswer(t *testing.T) {
 	s, err := New(nil)
 	if err != nil {
