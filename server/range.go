@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -30,11 +29,6 @@ func (s *Server) addRange(api huma.API) {
 	s.mux.HandleFunc("GET /range", s.showRange)
 }
 
-// isProcess reports whether text is a process value or a process block.
-func isProcess(text string) bool {
-	return (len(text) == 8 || len(text) == 10) && strings.Trim(text, "0123456789abcdef") == ""
-}
-
 // timeRange returns the ids of a time range, and the queries for those of a process
 // value, or for all of them if it is empty.
 func (s *Server) timeRange(span timerange.Span, column, process, zone string) (wire.Range, error) {
@@ -46,9 +40,8 @@ func (s *Server) timeRange(span timerange.Span, column, process, zone string) (w
 	if err != nil {
 		return wire.Range{}, requestError{err}
 	}
-	process = strings.ToLower(strings.TrimSpace(process))
-	if process != "" && !isProcess(process) {
-		return wire.Range{}, requestf("process value %q: want 10 hexadecimal digits, as between the time and the counter of an id, or the 8 of a process block", process)
+	if process, err = timerange.ParseProcess(process); err != nil {
+		return wire.Range{}, requestError{err}
 	}
 	return towire.Range(r, column, process), nil
 }

@@ -45,6 +45,17 @@ var Forms = []Form{
 	{"java", "a filter for the MongoDB driver of Java", true, java},
 }
 
+// ParseProcess reads a process value, or a process block, that a user gives: 10 or 8
+// hexadecimal digits of either case, as between the time and the counter of an id. It
+// returns them in lower case, as Write takes them, and an empty text as it is.
+func ParseProcess(text string) (string, error) {
+	process := strings.ToLower(strings.TrimSpace(text))
+	if digits := strings.Trim(process, "0123456789abcdef"); process != "" && (digits != "" || len(process) != 8 && len(process) != 10) {
+		return "", fmt.Errorf("process value %q: want 10 hexadecimal digits, as between the time and the counter of an id, or the 8 of a process block", text)
+	}
+	return process, nil
+}
+
 // Mongosh returns r as a query for the MongoDB shell and for Compass:
 //
 //	{ _id: { $gte: ObjectId("..."), $lt: ObjectId("...") } }

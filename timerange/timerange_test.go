@@ -289,6 +289,21 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+func TestParseProcess(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "  ": "", "bcf86cd799": "bcf86cd799", " BCF86CD7\n": "bcf86cd7", "0000000000": "0000000000",
+	} {
+		if got, err := timerange.ParseProcess(in); got != want || err != nil {
+			t.Errorf("ParseProcess(%q) = %q, %v, want %q", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"bcf86cd", "bcf86cd79", "bcf86cd7990", "507f1f77bcf86cd799439011", "bcf86cdg", "bcf8 6cd799", "bcf86cd7' OR 1"} {
+		if got, err := timerange.ParseProcess(in); err == nil || !strings.Contains(err.Error(), in) {
+			t.Errorf("ParseProcess(%q) = %q, %v, want an error that shows it", in, got, err)
+		}
+	}
+}
+
 func ExampleSpan() {
 	november, err := timerange.Span{From: "2026-11-01", To: "2026-12-01"}.Range(time.Now())
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,13 +23,14 @@ var rangeForms = func() (named forms[timerange.Form]) {
 
 func newRangeCommand(std streams) *cobra.Command {
 	var (
-		times  timeRange
-		form   string
-		column string
-		asJSON jsonFlag
+		times   timeRange
+		form    string
+		column  string
+		process string
+		asJSON  jsonFlag
 	)
 	cmd := &cobra.Command{
-		Use:   "range {--since D | --from TIME | --to TIME}",
+		Use:   "range {--since D | --from TIME | --to TIME | --process VALUE}",
 		Short: "Turn a time range into bounds for _id",
 		Long: `Write the bounds of the ids that were created in a time range, ready to paste. Such
 an id is equal to or greater than the first bound and smaller than the second.
@@ -45,17 +47,26 @@ an id is equal to or greater than the first bound and smaller than the second.
   node      a query for the MongoDB driver of Node
   java      a filter for the MongoDB driver of Java
 
+--process asks for the ids of one process value, as "oid inspect" and "oid ps" show it,
+or of a process block. No index helps with it: the database reads every id in the time
+range. The two bounds (ids, go) cannot ask for it.
+
 ` + rangeHelp,
 		Example: `  oid range --since 24h
   oid range --from 2026-11-01 --to 2026-12-01 --for mongosh
+  oid range --since 1h --process bcf86cd799 --for mongosh
   mongoexport -c orders --query "$(oid range --since 7d --for json)"`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bool(asJSON) && cmd.Flags().Changed("for") {
 				return usagef("--json and --for exclude each other: give one of them")
 			}
-			if !times.given() {
-				return usagef("no time range: give --since, --from or --to")
+			process, err := timerange.ParseProcess(process)
+			if err != nil {
+				return usageError{fmt.Errorf("--process: %w", err)}
+			}
+			if !times.given() && process == "" {
+				return usagef("no time range: give --since, --from or --to, or --process")
 			}
 			r, err := times.parse()
 			if err != nil {
@@ -65,15 +76,30 @@ an id is equal to or greater than the first bound and smaller than the second.
 			if err != nil {
 				return err
 			}
-			return asJSON.emit(std.out, towire.Range(r, column, ""), textf("%s\n", language.Write(r, column, "")))
+			if process != "" && !language.ByProcess && !bool(asJSON) {
+				return usagef("--for %s cannot ask for a process value: give --for %s", form, askProcess())
+			}
+			return asJSON.emit(std.out, towire.Range(r, column, process), textf("%s\n", language.Write(r, column, process)))
 		},
 	}
 	times.addFlags(cmd)
 	cmd.Flags().StringVar(&form, "for", "ids", "what to write: "+rangeForms.names())
 	cmd.Flags().StringVar(&column, "column", "_id", "name of the SQL column, written unchanged")
+	cmd.Flags().StringVar(&process, "process", "", "only ids with this process `VALUE`: 10 hexadecimal digits, or the 8 of a process block")
 	asJSON.addFlag(cmd, "write one JSON object with both bounds, their times and all forms")
 	rangeForms.complete(cmd, "for")
 	return cmd
+}
+
+// askProcess lists the values of --for that can ask for a process value.
+func askProcess() string {
+	var names []string
+	for _, f := range rangeForms {
+		if f.value.ByProcess {
+			names = append(names, f.name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // timeRange is the flags of the commands that work on a time range.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/timerange"
 )
 
 // Single ids work in every mode of pgx, lists of them where pgx knows the type of the
@@ -61,5 +62,44 @@ func TestPgx(t *testing.T) {
 				t.Errorf("a list of two ids finds %d documents, %v", n, err)
 			}
 		})
+	}
+}
+
+// What "oid range" writes for PostgreSQL and for columns of text finds what it says.
+func TestConditionsInPostgreSQL(t *testing.T) {
+	conn, err := pgx.Connect(t.Context(), testenv.PostgresURL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), "CREATE TEMPORARY TABLE docs (postgres BYTEA, sqltext TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	ids := []string{
+		"6ae681000000000000000001", "6ae68100bcf86cd799000000", "6ae68100bcf86cd799ffffff", "6ae68100bcf86cd798ffffff",
+		"6ae680ffbcf86cd799ffffff", "6b0e0e00bcf86cd799000000",
+	}
+	for _, id := range ids {
+		if _, err := conn.Exec(t.Context(), "INSERT INTO docs VALUES ($1, $2)", objectid.MustParse(id), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	month := objectid.Range{From: objectid.MustParse("6ae681000000000000000000"), To: objectid.MustParse("6b0e0e000000000000000000")}
+	for _, f := range timerange.Forms {
+		if f.Name != "postgres" && f.Name != "sqltext" {
+			continue
+		}
+		for _, want := range []struct {
+			r       objectid.Range
+			process string
+			n       int
+		}{{objectid.Range{}, "", 6}, {month, "", 4}, {month, "bcf86cd799", 2}, {month, "bcf86cd7", 3}, {objectid.Range{}, "bcf86cd799", 4}} {
+			condition := f.Write(want.r, f.Name, want.process)
+			var n int
+			err := conn.QueryRow(t.Context(), "SELECT count(*) FROM docs WHERE "+condition).Scan(&n)
+			if err != nil || n != want.n {
+				t.Errorf("%s: %d, %v, want %d", condition, n, err, want.n)
+			}
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +116,22 @@ func insertSample(t *testing.T, uri string) objectid.ID {
 	return id
 }
 
+// queries writes a query for the ids of the sample's process, for mongosh and pymongo,
+// and as Extended JSON. FerretDB has no $substrBytes: only MongoDB itself can run it.
+func queries(t *testing.T, id objectid.ID) (shell, python, extended string) {
+	t.Helper()
+	write := func(name string) string {
+		for _, f := range timerange.Forms {
+			if f.Name == name {
+				return f.Write(objectid.Range{From: id}, "", id.String()[8:18])
+			}
+		}
+		t.Fatalf("no form %s", name)
+		return ""
+	}
+	return write("mongosh"), write("python"), write("json")
+}
+
 // script runs a client in another language, which must print "ok".
 func script(t *testing.T, name string, args ...string) {
 	t.Helper()
@@ -131,10 +148,16 @@ func TestPymongoReadsWhatWasWritten(t *testing.T) {
 		testenv.Missing(t, "pymongo is missing; get it with \"apt-get install python3-pymongo\"")
 	}
 	uri := testenv.MongoDB(t)
+	id := insertSample(t, uri)
+	_, query, extended := queries(t, id)
 	script(t, python, "-c", `
-import sys, datetime, pymongo, bson
-uri, id = sys.argv[1:]
-docs = list(pymongo.MongoClient(uri).get_default_database()["sample"].find())
+import sys, datetime, pymongo, bson, bson.json_util
+uri, id, query, extended, runs = sys.argv[1:]
+query = eval(query, {"ObjectId": bson.ObjectId})
+assert query == bson.json_util.loads(extended), query
+sample = pymongo.MongoClient(uri).get_default_database()["sample"]
+assert runs == "false" or len(list(sample.find(query))) == 1
+docs = list(sample.find())
 assert len(docs) == 1, docs
 doc = docs[0]
 assert doc["_id"] == bson.ObjectId(id) and type(doc["_id"]) is bson.ObjectId, doc
@@ -142,13 +165,14 @@ assert list(doc) == ["_id", "n", "at", "list"], doc
 assert doc["n"] == 7 and doc["list"] == ["a", {"b": 1.5}], doc
 assert doc["at"] == datetime.datetime(2026, 11, 20), doc
 print("ok")
-`, uri, insertSample(t, uri).String())
+`, uri, id.String(), query, extended, strconv.FormatBool(testenv.RealMongoDB()))
 }
 
 func TestMongoshReadsWhatWasWritten(t *testing.T) {
 	mongosh := testenv.Mongosh(t)
 	uri := testenv.MongoDB(t)
 	id := insertSample(t, uri)
+	query, _, extended := queries(t, id)
 	file := filepath.Join(t.TempDir(), "check.js")
 	text := `
 const docs = db.sample.find().toArray();
@@ -157,6 +181,9 @@ if (docs.length !== 1 || !(d._id instanceof ObjectId) || d._id.toString() !== "`
 	Object.keys(d).join() !== "_id,n,at,list" || d.n !== 7 || d.list[1].b !== 1.5 || d.at.toISOString() !== "2026-11-20T00:00:00.000Z")
 	throw new Error(JSON.stringify(docs));
 if (db.sample.countDocuments(` + timerange.Mongosh(objectid.Range{From: id}) + `) !== 1) throw new Error("not found by its range");
+const query = ` + query + `;
+if (EJSON.stringify(query) !== EJSON.stringify(EJSON.parse('` + extended + `'))) throw new Error(EJSON.stringify(query));
+if (` + strconv.FormatBool(testenv.RealMongoDB()) + ` && db.sample.countDocuments(query) !== 1) throw new Error("not found by its process");
 print("ok");
 `
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
