@@ -139,10 +139,11 @@ func FuzzNotations(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// A time at which ids existed, and not the letters of a word.
+		// A time at which ids existed, and not the letters of a word, in base64 neither:
+		// there the last is a digit or a sign.
 		span := uint32(time.Since(era.First)/time.Second) - 1
 		binary.BigEndian.PutUint32(id[:], uint32(era.First.Unix())+age%span)
-		id[11] |= 0x80
+		id[11] |= 0xbd
 		for name, write := range notations {
 			if got := found(write(id)); !slices.Equal(got, []string{id.String()}) {
 				t.Errorf("%s: %q: found %q", name, write(id), got)
