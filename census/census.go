@@ -211,7 +211,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	src.objectIDs += n
 	src.stringIDs += strings
 	p.ids.apply(src.collection, src, base)
-	if strings > 0 {
+	if strings > 0 || p.strings.outside > 0 {
 		p.strings.apply(src.collection.strings(), src, base)
 	}
 	c.inMemory += int(n+strings) + len(b.Values)

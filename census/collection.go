@@ -56,7 +56,7 @@ func (l *collection) strings() *collection {
 // judged returns what is judged of l: its ObjectIds or, if there are none, its ids
 // that are strings.
 func (l *collection) judged() (judged *collection, areStrings bool) {
-	if l.taken == 0 && l.hexStrings != nil && l.hexStrings.taken > 0 {
+	if s := l.hexStrings; l.taken == 0 && s != nil && (s.taken > 0 || l.outside == 0) {
 		l.hexStrings.sources = l.sources
 		return l.hexStrings, true
 	}

@@ -1,9 +1,11 @@
 package census_test
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/objectid"
@@ -71,6 +73,41 @@ func TestSummaryOfTimes(t *testing.T) {
 		}
 		if first, last := objectid.MustParse(early).Time(), objectid.MustParse(late).Time(); !sum.First.Equal(first) || !sum.Last.Equal(last) {
 			t.Errorf("from %v to %v, want from %v to %v", sum.First, sum.Last, first, last)
+		}
+	}
+}
+
+// TestObjectIDsOrStrings holds which ids of a collection are judged, and which of them are
+// outside of a range: its ObjectIds, or those that are strings where it has none.
+func TestObjectIDsOrStrings(t *testing.T) {
+	in, out := idOf(1_600_000_000, 1, 1), idOf(1_500_000_000, 1, 1)
+	for name, test := range map[string]struct {
+		objectIDs, strings             []objectid.ID
+		ids, asStrings, outside, types int64
+	}{
+		"ObjectIds":                    {[]objectid.ID{in, out}, nil, 1, 0, 1, 0},
+		"strings":                      {nil, []objectid.ID{in, out}, 1, 1, 1, 0},
+		"strings that are outside":     {nil, []objectid.ID{out, out}, 0, 0, 2, 0},
+		"both":                         {[]objectid.ID{in}, []objectid.ID{in, out}, 1, 0, 0, 1},
+		"both outside":                 {[]objectid.ID{out}, []objectid.ID{out, out}, 0, 0, 1, 1},
+		"ObjectIds that are outside":   {[]objectid.ID{out, out}, []objectid.ID{in, out}, 1, 1, 1, 0},
+		"strings beside one ObjectId":  {[]objectid.ID{in}, []objectid.ID{in}, 1, 0, 0, 1},
+		"strings after others outside": {nil, []objectid.ID{out, in}, 1, 1, 1, 0},
+	} {
+		c := census.New(&census.Options{Range: objectid.Since(time.Unix(1_550_000_000, 0))})
+		for _, id := range test.objectIDs {
+			if err := c.Read(t.Context(), "ObjectIds", bytes.NewReader(listOf([]objectid.ID{id}, false))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, id := range test.strings {
+			if err := c.Read(t.Context(), "strings", bytes.NewReader(listOf([]objectid.ID{id}, true))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := c.Report(nil)
+		if err != nil || r.IDs != test.ids || r.Strings != test.asStrings || r.Outside != test.outside || int64(len(r.Others)) != test.types {
+			t.Errorf("%s: %d ids, %d as strings, %d outside, %d other types, %v, want %+v", name, r.IDs, r.Strings, r.Outside, len(r.Others), err, test)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package census_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/oidkit/oid/census"
@@ -112,6 +115,83 @@ func TestSavedWithOptions(t *testing.T) {
 		}
 		if !errors.Is(err, test.err) || r.IDs != test.ids || r.Outside != test.outside {
 			t.Errorf("%s: %d ids, %d outside, %v, want %d, %d, %v", name, r.IDs, r.Outside, err, test.ids, test.outside, test.err)
+		}
+	}
+}
+
+// TestSavedTogether holds what saved censuses say beside their ids: how many were outside
+// of the range, those that are strings too, and which ids came late.
+func TestSavedTogether(t *testing.T) {
+	ids := func(seconds ...uint32) (all []objectid.ID) {
+		for _, s := range seconds {
+			all = append(all, idOf(1_600_000_000+s, 1, s))
+		}
+		return all
+	}
+	// Ids that are late come after sixteen others.
+	late := func(first uint32, after ...uint32) []objectid.ID {
+		var all []objectid.ID
+		for i := range uint32(16) {
+			all = append(all, ids(first+i)...)
+		}
+		return append(all, ids(after...)...)
+	}
+	o := census.Options{Now: time.Unix(1_700_000_000, 0), Range: objectid.Range{From: ids(100)[0], To: ids(10_000)[0]}}
+	sources := []part{
+		pair("a", listOf(ids(1, 100, 101), false)),
+		pair("b", listOf(ids(2, 3, 102), false)),
+		{"strings", "users", listOf(ids(4, 5, 6, 7), true)},
+		pair("late", listOf(late(5000, 200, 201), false)),
+		{"late strings", "users", listOf(late(7000, 300, 301), true)},
+		pair("less late", listOf(late(6000, 5202), false)),
+	}
+	var files []part
+	for i := range sources {
+		files = append(files, pair("saved "+sources[i].name, save(t, readParts(t, &o, sources[i:i+1]))))
+	}
+	want := told(t, readParts(t, &o, sources))
+	together := readParts(t, &o, files)
+	for name, c := range map[string]*census.Census{"together": together, "saved again": readParts(t, &o, []part{pair("saved again", save(t, together))})} {
+		if got := savedSources.ReplaceAllString(told(t, c), ""); got != want {
+			t.Errorf("%s: %s", name, differ(got, want))
+		}
+	}
+	for _, text := range []string{`"outside_ids": 3`, `"outside_ids": 4`, "3 ids come after others", "2 ids come after others"} {
+		if !strings.Contains(want, text) {
+			t.Errorf("the sources have no ids outside or late: no %s", text)
+		}
+	}
+}
+
+// TestSavedInOneStream reads saved censuses as cat joins them.
+func TestSavedInOneStream(t *testing.T) {
+	ids := []objectid.ID{idOf(1_600_000_000, 1, 1), idOf(1_600_000_000, 1, 2), idOf(1_600_000_000, 1, 3)}
+	a := save(t, readParts(t, nil, []part{pair("a", listOf(ids[:1], false))}))
+	b := save(t, readParts(t, nil, []part{pair("b", listOf(ids[1:], false))}))
+	broken := errors.New("the disk fails")
+	for name, test := range map[string]struct {
+		in   io.Reader
+		ids  int64
+		err  error
+		text string // of the error
+	}{
+		"two":                 {bytes.NewReader(slices.Concat(a, b)), 3, nil, ""},
+		"two and a line":      {bytes.NewReader(slices.Concat(a, b, []byte("and so forth\n"))), 3, census.ErrSaved, "what follows"},
+		"two and a byte":      {bytes.NewReader(slices.Concat(a, b, a[:1])), 3, census.ErrSaved, "what follows"},
+		"one and a half":      {bytes.NewReader(slices.Concat(a, b[:len(b)/2])), 1, census.ErrSaved, "cut off"},
+		"one, then a failure": {io.MultiReader(bytes.NewReader(a), iotest.ErrReader(broken)), 1, broken, "disk"},
+	} {
+		c := census.New(nil)
+		err := c.Read(t.Context(), "saved", test.in)
+		r, reportErr := c.Report(nil)
+		if reportErr != nil {
+			t.Fatal(reportErr)
+		}
+		if !errors.Is(err, test.err) || err != nil && !strings.Contains(err.Error(), test.text) || r.IDs != test.ids {
+			t.Errorf("%s: %d ids, %v, want %d, %v", name, r.IDs, err, test.ids, test.err)
+		}
+		if name == "two" && (len(r.Sources) != 3 || r.Sources[0].Collections != 2 || r.Sources[1].Name != "a" || r.Sources[2].Name != "b") {
+			t.Errorf("two: %d sources", len(r.Sources))
 		}
 	}
 }
@@ -283,6 +363,21 @@ func TestSavedStops(t *testing.T) {
 	}
 	if _, err := read(&census.Options{MaxIDs: 3}, data, data); !errors.Is(err, census.ErrLimit) {
 		t.Errorf("2 and 2 of 3 ids: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	interrupted := census.New(&census.Options{Keep: func(int) error { cancel(); return nil }})
+	if err := interrupted.Read(ctx, "saved", bytes.NewReader(slices.Concat(data, data))); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	huge := func(places uint32) []byte {
+		return framesOf(frame{'m', fmt.Sprintf(`{"field":"_id","places":%d,"sources":[{"name":"a","unit":"line"}],"spans":[{"place":0,"source":0,"number":0}]}`, places)}, frame{'e', ""})
+	}
+	if _, err := read(nil, huge(1<<32-3), huge(1)); err != nil {
+		t.Errorf("as many places as there can be: %v", err)
+	}
+	if _, err := read(nil, huge(1<<32-3), huge(2)); !errors.Is(err, census.ErrTooMany) {
+		t.Errorf("one place more: %v", err)
 	}
 	text := func(n int) string {
 		return strings.Repeat(`{"number":1,"text":"bad"},`, n) + `{"number":2,"text":"bad"}`

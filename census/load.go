@@ -13,12 +13,28 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// load adds a saved census. Its sources follow src, which names its file.
+// load adds a saved census, and those that follow it as in the output of cat. Their
+// sources follow src, which names its file.
 func (c *Census) load(ctx context.Context, src *Source, in io.Reader) error {
 	magic := make([]byte, len(source.SavedMagic))
-	if _, err := io.ReadFull(in, magic); err != nil || string(magic) != source.SavedMagic {
-		return fmt.Errorf("%w: it does not begin as one", ErrSaved)
+	for {
+		_, err := io.ReadFull(in, magic)
+		switch {
+		case err == io.EOF:
+			return nil
+		case err == nil && string(magic) == source.SavedMagic:
+			err = c.loadOne(ctx, src, in)
+		case err == nil, err == io.ErrUnexpectedEOF:
+			err = fmt.Errorf("%w: what follows its end does not begin as one", ErrSaved)
+		}
+		if err != nil {
+			return err
+		}
 	}
+}
+
+// loadOne adds a saved census whose beginning has been read.
+func (c *Census) loadOne(ctx context.Context, src *Source, in io.Reader) error {
 	kind, payload, buf, err := readFrame(in, nil)
 	if err != nil {
 		return err
@@ -142,8 +158,7 @@ func (c *Census) restore(saved *savedSource) {
 	for k := range source.TypeCount {
 		s.others[k] = saved.Others[k.String()]
 		s.Others += s.others[k]
-		samples := saved.Samples[k.String()]
-		for _, v := range samples[:min(len(samples), source.MaxSamples)] {
+		for _, v := range saved.Samples[k.String()] {
 			s.samples[k] = append(s.samples[k], Value{position(v.Number), v.Text})
 		}
 	}

@@ -2,6 +2,7 @@ package census
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"testing"
 
@@ -45,4 +46,26 @@ func TestDiskFails(t *testing.T) {
 	_, err = Compare(New(nil), failing(), nil)
 	says("Compare", "read spilled ids: ", err)
 	says("Save", "read spilled ids: ", failing().Save(new(bytes.Buffer)))
+}
+
+// TestSavedIsSpilled reads a saved census of more ids than there is room for in memory.
+func TestSavedIsSpilled(t *testing.T) {
+	var list, saved bytes.Buffer
+	for range inMemory(1) + 1 {
+		list.WriteString(objectid.New().String() + "\n")
+	}
+	c := New(nil)
+	if err := cmp.Or(c.Read(t.Context(), "all", &list), c.Save(&saved)); err != nil {
+		t.Fatal(err)
+	}
+	c = New(&Options{Memory: 1})
+	if err := c.Read(t.Context(), "saved", &saved); err != nil {
+		t.Fatal(err)
+	}
+	if c.disk == nil || c.disk.size == 0 || c.inMemory > c.room {
+		t.Errorf("%d ids in memory, room for %d", c.inMemory, c.room)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
 }
