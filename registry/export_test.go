@@ -57,3 +57,6 @@ func (m *Member) Reseed() { m.reseed() }
 // SetPruneSizes sets how many entries are pruned at once and how many records are read
 // together.
 func (r *Registry) SetPruneSizes(atOnce, batch int) { r.pruneAtOnce, r.pruneBatch = atOnce, batch }
+
+// SetMaxRead sets how many records a call of Page reads.
+func (r *Registry) SetMaxRead(n int) { r.maxRead = n }

@@ -148,7 +148,7 @@ func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
 			found = found[n:]
 			read += n
 		}
-		if read >= maxRead {
+		if read >= r.maxRead {
 			out.Next = string(sources[0]) + after
 			return out, nil
 		}

@@ -238,6 +238,32 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// A call that has read many records without finding a page of processes returns what it
+// has, and where the next one goes on.
+func TestPageReadsABoundedNumber(t *testing.T) {
+	s := newStore(t)
+	populate(t, s, 10)
+	r := registry.New(s, nil)
+	everything := len(pages(t, r, registry.Query{Limit: 5}))
+	r.SetMaxRead(10)
+	for _, q := range []registry.Query{{Search: "nobody", Limit: 5}, {Search: "nobody", Limit: 5, States: []registry.State{registry.Alive, registry.Ended}}} {
+		calls := 0
+		for more := true; more; calls++ {
+			page, err := r.Page(t.Context(), q)
+			if err != nil || len(page.Processes) != 0 {
+				t.Fatalf("%d processes, %v", len(page.Processes), err)
+			}
+			q.After, more = page.Next, page.Next != ""
+		}
+		if calls < 3 {
+			t.Errorf("%+v takes %d calls", q, calls)
+		}
+	}
+	if got := len(pages(t, r, registry.Query{Limit: 5})); got != everything {
+		t.Errorf("%d processes on pages of few records, want %d", got, everything)
+	}
+}
+
 // A label has a name; its value may be empty or contain the sign.
 func TestParseLabel(t *testing.T) {
 	for text, want := range map[string][2]string{"a=b": {"a", "b"}, "a=": {"a", ""}, "a=b=c": {"a", "b=c"}, "a": {}, "=b": {}, "": {}} {

@@ -30,6 +30,7 @@ type Registry struct {
 	keepSamples time.Duration // see keepSamples
 	pruneAtOnce int           // see pruneAtOnce
 	pruneBatch  int           // see pruneBatch
+	maxRead     int           // see maxRead
 
 	begun atomic.Bool // see begin
 
@@ -42,7 +43,7 @@ type Registry struct {
 // nil o stands for the zero Options.
 func New(s store.Store, o *Options) *Registry {
 	seen := &outages{Store: store.Consistent(s)}
-	r := &Registry{store: newBatches(seen), outages: seen, here: findHere(), random: rand.Reader, keepSamples: keepSamples, pruneAtOnce: pruneAtOnce, pruneBatch: pruneBatch, watched: map[objectid.ID]watch{}, remotes: map[gpid.GPID]remembered{}}
+	r := &Registry{store: newBatches(seen), outages: seen, here: findHere(), random: rand.Reader, keepSamples: keepSamples, pruneAtOnce: pruneAtOnce, pruneBatch: pruneBatch, maxRead: maxRead, watched: map[objectid.ID]watch{}, remotes: map[gpid.GPID]remembered{}}
 	if o != nil {
 		r.options = *o
 	}

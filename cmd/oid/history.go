@@ -149,20 +149,27 @@ func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.
 		}
 		all = append(all, m)
 	}
+	var b strings.Builder
 	for p, err := range r.Find(ctx, g) {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(std.out, "%s %v  %s: %s\n", printable(p.Name), g, p.State, printable(p.Reason)); err != nil {
-			return err
-		}
+		fmt.Fprintf(&b, "%s %v  %s: %s\n", printable(p.Name), g, p.State, printable(p.Reason))
+	}
+	if len(all) > 0 {
+		plotMeasurements(&b, all, width, z)
+	}
+	if _, err := io.WriteString(std.out, b.String()); err != nil {
+		return err
 	}
 	if len(all) == 0 {
 		std.warn("no samples in that time")
-		return nil
 	}
+	return nil
+}
+
+func plotMeasurements(b *strings.Builder, all []measurement, width int, z *zone) {
 	first, last := all[0].Time, all[len(all)-1].Time
-	var b strings.Builder
 	for _, panel := range panels {
 		columns := newColumns(min(width-plotMargin, len(all)), first, last)
 		for _, m := range all {
@@ -171,10 +178,8 @@ func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.
 			}
 		}
 		if columns.used() {
-			columns.plot(&b, panel.name, panel.label)
+			columns.plot(b, panel.name, panel.label)
 		}
 	}
-	fmt.Fprintf(&b, "%*s%s to %s\n", plotMargin, "", z.text(first.Truncate(time.Second)), z.text(last.Truncate(time.Second)))
-	_, err := io.WriteString(std.out, b.String())
-	return err
+	fmt.Fprintf(b, "%*s%s to %s\n", plotMargin, "", z.text(first.Truncate(time.Second)), z.text(last.Truncate(time.Second)))
 }

@@ -219,6 +219,38 @@ func TestInsertAnswersLineByLine(t *testing.T) {
 	})
 }
 
+// With --stop-on-error, insert ends at the first document that is refused, and stores
+// nothing that arrives later.
+func TestInsertStops(t *testing.T) {
+	eachStore(t, func(t *testing.T) {
+		in, lines := io.Pipe()
+		ids, out := io.Pipe()
+		done := make(chan int, 1)
+		go func() {
+			done <- run(t.Context(), streams{in, out, io.Discard}, []string{"insert", "c", "--stop-on-error"})
+			in.Close()
+			out.Close()
+		}()
+		answers := bufio.NewScanner(ids)
+		fmt.Fprintln(lines, `{"_id":1}`)
+		if !answers.Scan() || answers.Text() != "1" {
+			t.Errorf("answer %q", answers.Text())
+		}
+		fmt.Fprintln(lines, `{"_id":1}`)
+		fmt.Fprintln(lines, `{"_id":2}`)
+		lines.Close()
+		for answers.Scan() {
+			t.Errorf("answer %q", answers.Text())
+		}
+		if code := <-done; code != exitFailed {
+			t.Errorf("exit code %d, want %d", code, exitFailed)
+		}
+		if got := oid(t, "", "find", "c", "--count"); got.out != "1\n" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 func TestFindFollow(t *testing.T) {
 	eachStore(t, func(t *testing.T) {
 		oid(t, "{\"_id\":1}\n{\"_id\":2}\n", "insert", "c")
