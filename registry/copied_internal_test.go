@@ -1,26 +1,20 @@
 package registry
 
 import (
+	"errors"
 	"net/netip"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/sqlitestore"
 )
 
 // Both copies of a process write until when they agreed. Each knows its own heartbeats:
 // the earlier time counts, whichever writes last. There is nothing to say of a process
 // whose record is pruned.
 func TestEarliestCopyCounts(t *testing.T) {
-	s, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), "registry.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	r := New(s, nil)
+	r, _ := registered(t)
 	began := time.Now().UTC().Truncate(time.Second)
 	for i, order := range [][2]time.Duration{{time.Second, 2 * time.Second}, {2 * time.Second, time.Second}, {time.Second, time.Second}} {
 		g, err := gpid.New(netip.MustParseAddrPort("10.0.0.7:80"), began.Add(-time.Hour), 100+i)
@@ -34,23 +28,31 @@ func TestEarliestCopyCounts(t *testing.T) {
 		c := r.newRecorder(p)
 		for _, agreed := range order {
 			c.agreed = began.Add(agreed)
-			if err := c.noteCopy(t.Context()); err != nil {
+			_, before, err := r.living(t.Context(), c.livingKey())
+			if err == nil {
+				err = c.noteCopy(t.Context())
+			}
+			if err != nil {
 				t.Fatal(err)
+			}
+			// The other copy must not take the living record for one that it wrote.
+			if _, after, err := r.living(t.Context(), c.livingKey()); err != nil || after.write == before.write {
+				t.Errorf("the living record is that of write %x still, %v", before.write, err)
 			}
 		}
 		k := processKey(p.GPID, p.Block)
-		doc, err := get[record](t.Context(), s, processes, k)
+		doc, err := get[record](t.Context(), r.store, processes, k)
 		if want := began.Add(time.Second); err != nil || !doc.Copied.Equal(want) {
 			t.Errorf("agreed until %v: the record says %v, %v, want %v", order, doc.Copied, err, want)
 		}
-		if err := s.Delete(t.Context(), processes, key(k)); err != nil {
+		if err := r.store.Delete(t.Context(), processes, key(k)); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.noteCopy(t.Context()); err != nil {
 			t.Errorf("without a record: %v", err)
 		}
-		if n, err := s.Count(t.Context(), processes, store.Range{}); n != 0 || err != nil {
-			t.Errorf("%d records, %v, after the only one was deleted", n, err)
+		if _, err := r.store.Get(t.Context(), processes, key(k)); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("the record was deleted, and is there again: %v", err)
 		}
 	}
 }
