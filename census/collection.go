@@ -54,11 +54,11 @@ func (l *collection) strings() *collection {
 }
 
 // judged returns what is judged of l: its ObjectIds or, if there are none, its ids
-// that are strings.
+// that are strings. Where none of either is in the range, those outside decide.
 func (l *collection) judged() (judged *collection, areStrings bool) {
 	if s := l.hexStrings; l.taken == 0 && s != nil && (s.taken > 0 || l.outside == 0) {
-		l.hexStrings.sources = l.sources
-		return l.hexStrings, true
+		s.sources = l.sources
+		return s, true
 	}
 	return l, false
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/oidkit/oid/census/source"
 )
 
-// A saved census is a file of
+// A saved census, which others may follow in the same file, is
 //
 //	source.SavedMagic | frame ...
 //

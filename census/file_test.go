@@ -384,7 +384,12 @@ func TestSavedStops(t *testing.T) {
 	}
 	meta := `{"field":"_id","places":1,"partial":"interrupted","sources":[{"name":"a","unit":"line","broken":100,"problems":[` + text(99) +
 		`],"others":{"string":100},"samples":{"string":[` + text(99) + `]}}],"spans":[{"place":0,"source":0,"number":0}],"collections":[{"name":""}]}`
-	r, err := read(nil, framesOf(frame{'m', meta}, frame{'e', ""}), data)
+	boundless := framesOf(frame{'m', meta}, frame{'e', ""})
+	again := save(t, readParts(t, nil, []part{pair("saved", boundless)}))
+	if problems, samples := 10, source.MaxSamples; bytes.Count(again, []byte(`"text":"bad"`)) != problems+samples {
+		t.Errorf("saved again: %d problems and samples, want %d and %d", bytes.Count(again, []byte(`"text":"bad"`)), problems, samples)
+	}
+	r, err := read(nil, boundless, data)
 	if err != nil || r.Partial != "interrupted" {
 		t.Errorf("an interrupted census: %q, %v", r.Partial, err)
 	}

@@ -158,7 +158,8 @@ func (c *Census) restore(saved *savedSource) {
 	for k := range source.TypeCount {
 		s.others[k] = saved.Others[k.String()]
 		s.Others += s.others[k]
-		for _, v := range saved.Samples[k.String()] {
+		samples := saved.Samples[k.String()]
+		for _, v := range samples[:min(len(samples), source.MaxSamples)] {
 			s.samples[k] = append(s.samples[k], Value{position(v.Number), v.Text})
 		}
 	}

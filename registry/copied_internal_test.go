@@ -2,11 +2,9 @@ package registry
 
 import (
 	"errors"
-	"net/netip"
 	"testing"
 	"time"
 
-	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -14,17 +12,9 @@ import (
 // the earlier time counts, whichever writes last. There is nothing to say of a process
 // whose record is pruned.
 func TestEarliestCopyCounts(t *testing.T) {
-	r, _ := registered(t)
 	began := time.Now().UTC().Truncate(time.Second)
-	for i, order := range [][2]time.Duration{{time.Second, 2 * time.Second}, {2 * time.Second, time.Second}, {time.Second, time.Second}} {
-		g, err := gpid.New(netip.MustParseAddrPort("10.0.0.7:80"), began.Add(-time.Hour), 100+i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := r.RegisterRemote(t.Context(), g, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, order := range [][2]time.Duration{{time.Second, 2 * time.Second}, {2 * time.Second, time.Second}, {time.Second, time.Second}} {
+		r, p := registered(t)
 		c := r.newRecorder(p)
 		for _, agreed := range order {
 			c.agreed = began.Add(agreed)

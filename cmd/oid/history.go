@@ -168,6 +168,7 @@ func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.
 	return nil
 }
 
+// plotMeasurements adds the plots of all, of which there is one at least, to b.
 func plotMeasurements(b *strings.Builder, all []measurement, width int, z *zone) {
 	first, last := all[0].Time, all[len(all)-1].Time
 	for _, panel := range panels {

@@ -192,17 +192,23 @@ func TestEngine(t *testing.T) {
 	}
 }
 
+// answering runs a command in the background. It returns the lines that it writes, and
+// where its exit code comes.
+func answering(ctx context.Context, in io.Reader, args ...string) (answers *bufio.Scanner, done <-chan int) {
+	read, out := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, streams{in, out, os.Stderr}, args)
+		out.Close()
+	}()
+	return bufio.NewScanner(read), code
+}
+
 // An id is printed as soon as its document is stored, before the next line arrives.
 func TestInsertAnswersLineByLine(t *testing.T) {
 	eachStore(t, func(t *testing.T) {
 		in, lines := io.Pipe()
-		ids, out := io.Pipe()
-		done := make(chan int, 1)
-		go func() {
-			done <- run(t.Context(), streams{in, out, os.Stderr}, []string{"insert", "c"})
-			out.Close()
-		}()
-		answers := bufio.NewScanner(ids)
+		answers, done := answering(t.Context(), in, "insert", "c")
 		for i := range 5 {
 			fmt.Fprintf(lines, "{\"_id\":%d}\n", i)
 			if !answers.Scan() || answers.Text() != fmt.Sprint(i) {
@@ -224,24 +230,20 @@ func TestInsertAnswersLineByLine(t *testing.T) {
 func TestInsertStops(t *testing.T) {
 	eachStore(t, func(t *testing.T) {
 		in, lines := io.Pipe()
-		ids, out := io.Pipe()
-		done := make(chan int, 1)
-		go func() {
-			done <- run(t.Context(), streams{in, out, io.Discard}, []string{"insert", "c", "--stop-on-error"})
-			in.Close()
-			out.Close()
-		}()
-		answers := bufio.NewScanner(ids)
+		answers, done := answering(t.Context(), in, "insert", "c", "--stop-on-error")
 		fmt.Fprintln(lines, `{"_id":1}`)
 		if !answers.Scan() || answers.Text() != "1" {
 			t.Errorf("answer %q", answers.Text())
 		}
-		fmt.Fprintln(lines, `{"_id":1}`)
-		fmt.Fprintln(lines, `{"_id":2}`)
-		lines.Close()
+		go func() { // nobody may read the last line
+			fmt.Fprint(lines, "{\"_id\":1}\n")
+			fmt.Fprint(lines, "{\"_id\":2}\n")
+			lines.Close()
+		}()
 		for answers.Scan() {
 			t.Errorf("answer %q", answers.Text())
 		}
+		in.Close()
 		if code := <-done; code != exitFailed {
 			t.Errorf("exit code %d, want %d", code, exitFailed)
 		}
@@ -255,13 +257,7 @@ func TestFindFollow(t *testing.T) {
 	eachStore(t, func(t *testing.T) {
 		oid(t, "{\"_id\":1}\n{\"_id\":2}\n", "insert", "c")
 		ctx, interrupt := context.WithCancel(t.Context())
-		docs, out := io.Pipe()
-		done := make(chan int, 1)
-		go func() {
-			done <- run(ctx, streams{nil, out, os.Stderr}, []string{"find", "c", "--follow"})
-			out.Close()
-		}()
-		lines := bufio.NewScanner(docs)
+		lines, done := answering(ctx, nil, "find", "c", "--follow")
 		for _, want := range []string{`{"_id":1}`, `{"_id":2}`, `{"_id":5}`, `{"_id":0}`} {
 			if want == `{"_id":5}` || want == `{"_id":0}` {
 				oid(t, want, "insert", "c")
