@@ -28,20 +28,27 @@ func planted(t *testing.T, kind string) []string {
 }
 
 // judged runs oid verify and returns the judgement.
-func judged(t *testing.T, wantCode int, flags string, command []string) (v wire.Verification) {
+func judged(t *testing.T, wantCode int, flags string, command []string) wire.Verification {
+	t.Helper()
+	v, code := verification(t, flags, command)
+	if code != wantCode {
+		t.Fatalf("oid verify %s -- %q: code %d, want %d\n%+v", flags, command, code, wantCode, v)
+	}
+	return v
+}
+
+// verification returns what oid verify says of a command, and its exit code.
+func verification(t *testing.T, flags string, command []string) (v wire.Verification, code int) {
 	t.Helper()
 	if _, err := (&fakeClock{Clock: verify.NewClock(verify.Frozen, time.Now())}).environment(); strings.Contains(flags, "--clock") && err != nil {
 		testenv.Missing(t, err.Error())
 	}
 	args := append(append([]string{"verify", "--json"}, strings.Fields(flags)...), "--")
 	got := oid(t, "", append(args, command...)...)
-	if got.code != wantCode {
-		t.Fatalf("oid verify %s -- %q: code %d, want %d\n%s%s", flags, command, got.code, wantCode, got.out, got.err)
-	}
 	if err := json.Unmarshal([]byte(got.out), &v); err != nil {
-		t.Fatalf("%v in %s", err, got.out)
+		t.Fatalf("oid verify %s -- %q: code %d, %v in %s%s", flags, command, got.code, err, got.out, got.err)
 	}
-	return v
+	return v, got.code
 }
 
 // Each fault is found: the promises that it breaks, no others, and the sentence says

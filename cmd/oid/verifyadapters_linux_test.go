@@ -70,12 +70,26 @@ func TestVerifyAdapters(t *testing.T) {
 				if len(want) > 0 {
 					code = exitFailed
 				}
-				if got := brokenNames(judged(t, code, flags, a.command)); !slices.Equal(got, want) {
-					t.Errorf("oid verify %s: broken %v, want %v", flags, got, want)
+				if got, gotCode := brokenByLibrary(t, flags, a.command); !slices.Equal(got, want) || gotCode != code {
+					t.Errorf("oid verify %s: broken %v, exit code %d, want %v, %d", flags, got, gotCode, want, code)
 				}
 			}
 		})
 	}
+}
+
+// brokenByLibrary returns which promises a library breaks, and the exit code. Its counter
+// starts anywhere: in a few thousand ids it overflows by chance, which most libraries get
+// wrong, and hardly twice.
+func brokenByLibrary(t *testing.T, flags string, command []string) (names []string, code int) {
+	t.Helper()
+	for range 3 {
+		v, exit := verification(t, flags, command)
+		if names, code = brokenNames(v), exit; !slices.Contains(names, "counter-wrap") {
+			break
+		}
+	}
+	return names, code
 }
 
 // Programs that start from one snapshot of a program with bson 7.1 create the same ids;
@@ -96,11 +110,11 @@ func TestVerifyFindsASnapshot(t *testing.T) {
 			if want != nil {
 				code = exitFailed
 			}
-			got := brokenNames(judged(t, code, "--ids 2000", []string{"node", "--snapshot-blob", blob}))
+			got, gotCode := brokenByLibrary(t, "--ids 2000", []string{"node", "--snapshot-blob", blob})
 			// The ids themselves repeat where both copies began in one second.
 			got = slices.DeleteFunc(got, func(name string) bool { return name == "no-repeats-among-copies" })
-			if !slices.Equal(got, want) {
-				t.Errorf("broken %v, want %v", got, want)
+			if !slices.Equal(got, want) || gotCode != code {
+				t.Errorf("broken %v, exit code %d, want %v, %d", got, gotCode, want, code)
 			}
 		})
 	}
