@@ -28,6 +28,9 @@ const (
 	KindClockStep Kind = "clock-step"
 	// KindResumed: a process used counters again, later: a saved state was resumed.
 	KindResumed Kind = "resumed-state"
+	// KindNoSequence: the counters of a process value do not count: most of its ids
+	// follow none of the others.
+	KindNoSequence Kind = "no-sequence"
 	// KindFuture: an id is more than five minutes ahead of the reference time.
 	KindFuture Kind = "future"
 	// KindTooEarly: an id is from before 2009, when MongoDB did not exist.
@@ -43,19 +46,22 @@ const (
 
 // Kinds are all kinds, in the order of a report.
 var Kinds = []Kind{
-	KindDuplicate, KindOverflow, KindValuePerID, KindSharedValue, KindClockStep, KindResumed, KindFuture, KindTooEarly, KindBound, KindDisorder, KindMixedTypes,
+	KindDuplicate, KindOverflow, KindValuePerID, KindSharedValue, KindClockStep, KindResumed, KindNoSequence, KindFuture, KindTooEarly, KindBound, KindDisorder, KindMixedTypes,
 }
 
 // Finding is something in a census that deserves attention.
 type Finding struct {
 	Kind Kind
-	// Count is how many ids are concerned; of KindSharedValue, KindClockStep and
-	// KindResumed how many processes, and of KindMixedTypes how many values.
+	// Count is how many ids are concerned; of KindSharedValue, KindClockStep,
+	// KindResumed and KindNoSequence how many processes, and of KindMixedTypes how many values.
 	Count int64
 	// Title is what was found. Reason is why it matters, what may have caused it
 	// and what to do.
 	Title  string
 	Reason string
+	// Evidence is, of findings about processes, the numbers that show it of the process
+	// of which it is the most certain, in one sentence; else empty.
+	Evidence string
 	// Examples are some of the ids concerned.
 	Examples []Example
 }
@@ -90,7 +96,7 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 			examples = []Example{}
 		}
 		if n > 0 {
-			out = append(out, Finding{k, n, title, reason, examples})
+			out = append(out, Finding{k, n, title, reason, "", examples})
 		}
 	}
 	if l.unique(c.options.Field) {

@@ -95,9 +95,9 @@ type Report struct {
 	Gaps         int64
 	TopProcesses []Process
 
-	// Unjudged is how many processes have breaks of which nothing can be told, because
-	// too few of their ids are in the data.
-	Unjudged int64
+	// Doubts are the breaks of process values of which cannot be told whether they are
+	// a fault, by kind, most processes first. It is empty if all breaks are explained.
+	Doubts []Doubt
 
 	// Rates are how many ids are created in which time, Events what happened, in order
 	// of time, and Alive how many processes were alive in each bucket of the timeline.
@@ -159,19 +159,20 @@ type Process struct {
 	Layout objectid.Layout
 	// ClockStepped is true if the clock was set backwards, Shared if several processes
 	// used the value at the same time, and Resumed if a saved state of the process was
-	// resumed later, so that it used its counters again.
+	// resumed later, so that it used its counters again. NoSequence is true if the
+	// counters of most of its ids do not follow those of others.
 	ClockStepped bool
 	Shared       bool
 	Resumed      bool
-	// Unjudged is true if none of this can be told, because too few ids of the process
-	// are in the data.
-	Unjudged bool
+	NoSequence   bool
+	// Doubt is why it cannot be told whether there is another fault, or empty.
+	Doubt DoubtKind
 	// Timeline is the number of its ids in each bucket of the report's timeline.
 	Timeline []int64
 }
 
 // isFaulty reports whether something was found of p.
-func (p *Process) isFaulty() bool { return p.Shared || p.ClockStepped || p.Resumed }
+func (p *Process) isFaulty() bool { return p.Shared || p.ClockStepped || p.Resumed || p.NoSequence }
 
 // Report returns the report. It may be called again, also after more sources have
 // been read. The error wraps [ErrTooFine], or names a step that is not in [Steps].
@@ -232,7 +233,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: l.outside,
 		Processes: t.processes, Gaps: t.gaps,
 		Timeline: Timeline{By: t.axis.step, Chosen: options.By == AnyStep, Zone: options.Zone.String(), Beyond: t.off},
-		Others:   others(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Collections: []*Report{},
+		Others:   others(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Collections: []*Report{}, Doubts: []Doubt{},
 	}
 	t.trim()
 	for i, n := range t.counts {
@@ -257,7 +258,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		}
 	}
 	events := t.history.events()
-	r.Unjudged, r.Rates = t.unjudged, t.history.rates(options.Zone, events)
+	r.Doubts, r.Rates = c.doubts(t), t.history.rates(options.Zone, events)
 	if t.busiest != nil {
 		t.busiest.Start = t.busiest.Start.In(options.Zone)
 		r.Rates.Busiest = slices.Insert(r.Rates.Busiest, 0, *t.busiest)
@@ -283,7 +284,7 @@ func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 		Partial: c.partial,
 		Field:   c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources, Collections: reports,
 		Timeline: Timeline{By: options.By, Zone: options.Zone.String(), Buckets: []Bucket{}},
-		Others:   others(c.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{},
+		Others:   others(c.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Doubts: []Doubt{},
 	}
 	for _, r := range reports {
 		sum.IDs += r.IDs
@@ -311,11 +312,14 @@ func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Pr
 	out := Process{
 		Value: processText(p.value), Values: p.values, IDs: p.ids, First: moment(p.first), Last: moment(p.last),
 		Gaps: p.gaps, Jumps: p.jumps, Layout: p.layout(t.processes), Timeline: p.timeline[t.trimmed:][:t.axis.buckets()],
-		Shared: p.shared.bits >= need, Resumed: p.resumed.bits >= need, Unjudged: p.unjudged,
+		Shared: p.shared.bits >= need, Resumed: p.resumed.bits >= need,
 	}
 	out.ClockStepped = p.stepped.bits >= need && !out.Shared
 	if out.Shared {
 		out.Gaps, out.Jumps = 0, 0
+	}
+	if p.unjudged {
+		out.Doubt = DoubtFewIDs
 	}
 	if name != nil {
 		out.Name = name(p.begin.id())

@@ -155,7 +155,7 @@ func TestThresholdsOfAProcess(t *testing.T) {
 		if p.Resumed {
 			got = "resumed, " + got
 		}
-		if p.Unjudged {
+		if p.Doubt != "" {
 			got = "unjudged, " + got
 		}
 		if len(r.TopProcesses) != 1 || !strings.HasPrefix(got, test.want) {

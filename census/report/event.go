@@ -112,9 +112,8 @@ func untold(r *census.Report) (out []string) {
 		}
 		out = append(out, text)
 	}
-	if r.Unjudged > 0 {
-		out = append(out, fmt.Sprintf("whether %s a shared process value or clock steps: too few of their ids are here",
-			phrase.Count(r.Unjudged, "process has", "processes have")))
+	for _, d := range r.Doubts {
+		out = append(out, d.Reason)
 	}
 	return out
 }

@@ -294,7 +294,7 @@ func (p page) findings() g.Node {
 	return g.Map(p.Findings, func(f census.Finding) g.Node {
 		return h.Div(h.Class("finding"),
 			h.P(h.Strong(g.Text(f.Title))),
-			h.P(g.Text(f.Reason)),
+			h.P(g.Text(strings.TrimSpace(f.Evidence+" "+f.Reason))),
 			g.If(len(f.Examples) > 0, h.Ul(g.Map(f.Examples, func(e census.Example) g.Node {
 				position := e.Position.String()
 				if e.Note != "" {
@@ -322,7 +322,7 @@ func faults(p census.Process) (out []string) {
 	for _, f := range []struct {
 		found bool
 		text  string
-	}{{p.Shared, "several processes at once"}, {p.ClockStepped, "clock step"}, {p.Resumed, "resumed state"}} {
+	}{{p.Shared, "several processes at once"}, {p.ClockStepped, "clock step"}, {p.Resumed, "resumed state"}, {p.NoSequence, "counters that do not count"}} {
 		if f.found {
 			out = append(out, f.text)
 		}
@@ -343,8 +343,8 @@ func (p page) process(c plot.Counts, one census.Process) g.Node {
 	if one.Jumps > 0 {
 		facts = append(facts, phrase.Count(one.Jumps, "restart or jump", "restarts or jumps"))
 	}
-	if one.Unjudged {
-		facts = append(facts, "not judged")
+	if one.Doubt != "" {
+		facts = append(facts, "cannot be told: "+string(one.Doubt))
 	}
 	var marks []float64
 	for _, e := range p.Events {

@@ -210,8 +210,11 @@ func (t *textWriter) processes(r *census.Report) {
 		if p.Resumed {
 			notes = append(notes, "resumed")
 		}
-		if p.Unjudged {
-			notes = append(notes, "not judged")
+		if p.NoSequence {
+			notes = append(notes, "counters that do not count")
+		}
+		if p.Doubt != "" {
+			notes = append(notes, "cannot be told: "+string(p.Doubt))
 		}
 		mark := ""
 		if len(faults(p)) > 0 {
@@ -258,7 +261,7 @@ func (t *textWriter) findings(r *census.Report) {
 	t.printf("\nfindings\n")
 	for _, f := range r.Findings {
 		t.wrapped("! ", "  ", clean(f.Title))
-		t.wrapped("  ", "  ", clean(f.Reason))
+		t.wrapped("  ", "  ", clean(strings.TrimSpace(f.Evidence+" "+f.Reason)))
 		for _, e := range f.Examples {
 			t.example(e, zone(r))
 		}

@@ -45,9 +45,9 @@ func small() *census.Report {
 		TopProcesses: []census.Process{
 			{Value: "0102030405", IDs: 1000, First: first, Last: last, Gaps: 12, Layout: objectid.Modern},
 			{Value: "a1a1a1a1a1", Name: "orders", IDs: 90, First: first, Last: last, Layout: objectid.Classic, Shared: true, Jumps: 2},
-			{Value: "b2b2b2b2b2", IDs: 11, First: first, Last: last, Layout: objectid.Java, ClockStepped: true, Resumed: true, Unjudged: true, Jumps: 1},
+			{Value: "b2b2b2b2b2", IDs: 11, First: first, Last: last, Layout: objectid.Java, ClockStepped: true, Resumed: true, Doubt: census.DoubtFewIDs, Jumps: 1},
 		},
-		Unjudged: 1,
+		Doubts: []census.Doubt{{Kind: census.DoubtFewIDs, Processes: 1, Reason: "whether 1 process has a shared process value or clock steps: too few of their ids are here"}},
 		Advice:   []string{"Do this."},
 		Findings: []census.Finding{{
 			Kind: census.KindDuplicate, Count: 1, Title: "1 id occurs twice", Reason: "Why.",

@@ -25,7 +25,7 @@ func collectionCensus(r *census.Report) wire.CollectionCensus {
 			Buckets: each(r.Timeline.Buckets, func(b census.Bucket) wire.Bucket { return wire.Bucket(b) }),
 		},
 		Processes: r.Processes, Gaps: r.Gaps, TopProcesses: each(r.TopProcesses, censusProcess),
-		Unjudged: r.Unjudged, Rates: rates(r.Rates), Events: each(r.Events, event), Alive: each(r.Alive, same[int64]), Advice: each(r.Advice, same[string]),
+		Doubts: each(r.Doubts, doubt), Rates: rates(r.Rates), Events: each(r.Events, event), Alive: each(r.Alive, same[int64]), Advice: each(r.Advice, same[string]),
 		Findings: each(r.Findings, finding),
 	}
 }
@@ -90,7 +90,7 @@ func otherValues(o census.Other) wire.OtherValues {
 func censusProcess(p census.Process) wire.CensusProcess {
 	out := wire.CensusProcess{
 		ProcessValue: p.Value, Name: p.Name, ProcessValues: p.Values, IDs: p.IDs, First: p.First, Last: p.Last,
-		Layout: p.Layout.String(), ClockStepped: p.ClockStepped, Shared: p.Shared, Resumed: p.Resumed, Unjudged: p.Unjudged,
+		Layout: p.Layout.String(), ClockStepped: p.ClockStepped, Shared: p.Shared, Resumed: p.Resumed, NoSequence: p.NoSequence, Doubt: string(p.Doubt),
 		Timeline: each(p.Timeline, func(n int64) int64 { return n }),
 	}
 	if !p.Shared {
@@ -100,7 +100,11 @@ func censusProcess(p census.Process) wire.CensusProcess {
 }
 
 func finding(f census.Finding) wire.Finding {
-	return wire.Finding{Kind: string(f.Kind), Count: f.Count, Title: f.Title, Reason: f.Reason, Examples: each(f.Examples, findingExample)}
+	return wire.Finding{Kind: string(f.Kind), Count: f.Count, Title: f.Title, Reason: f.Reason, Evidence: f.Evidence, Examples: each(f.Examples, findingExample)}
+}
+
+func doubt(d census.Doubt) wire.Doubt {
+	return wire.Doubt{Kind: string(d.Kind), Processes: d.Processes, Reason: d.Reason, Examples: each(d.Examples, findingExample)}
 }
 
 func findingExample(e census.Example) wire.FindingExample {

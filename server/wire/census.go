@@ -40,7 +40,7 @@ type CollectionCensus struct {
 	Gaps         int64           `json:"gaps" doc:"Sum of the gaps of all processes."`
 	TopProcesses []CensusProcess `json:"top_processes" nullable:"false" doc:"The processes with the most ids."`
 
-	Unjudged int64 `json:"unjudged_processes" doc:"Processes of which faults cannot be told: too few of their ids are in the data."`
+	Doubts []Doubt `json:"doubts" nullable:"false" doc:"Breaks of which cannot be told whether they are a fault, by kind."`
 
 	Rates  Rates    `json:"rates" doc:"How many ids are created in which time."`
 	Events []Event  `json:"events" nullable:"false" doc:"What happened, in order of time."`
@@ -152,7 +152,8 @@ type CensusProcess struct {
 	ClockStepped bool    `json:"clock_stepped,omitempty" doc:"Its clock was set backwards."`
 	Shared       bool    `json:"shared,omitempty" doc:"Several processes used the value at the same time."`
 	Resumed      bool    `json:"resumed,omitempty" doc:"A saved state of it was resumed later, with the same counters."`
-	Unjudged     bool    `json:"unjudged,omitempty" doc:"None of this can be told: too few of its ids are in the data."`
+	NoSequence   bool    `json:"no_sequence,omitempty" doc:"The counters of most of its ids follow none of the others."`
+	Doubt        string  `json:"doubt,omitempty" doc:"Why it cannot be told whether there is another fault, as the kind of a doubt."`
 	Timeline     []int64 `json:"timeline" nullable:"false" doc:"Its ids in each bucket of the timeline."`
 }
 
@@ -162,7 +163,17 @@ type Finding struct {
 	Count    int64            `json:"count" doc:"Ids concerned; for shared-process-value and clock-step processes, for mixed-types values."`
 	Title    string           `json:"title" doc:"What was found."`
 	Reason   string           `json:"reason" doc:"Why it matters, what may have caused it, and what to do."`
+	Evidence string           `json:"evidence,omitempty" doc:"Of findings about processes: the numbers that show it of the process of which it is the most certain."`
 	Examples []FindingExample `json:"examples" nullable:"false" doc:"Some of the ids concerned."`
+}
+
+// Doubt is breaks in the counters of some processes that may be a fault or the life of a
+// healthy process.
+type Doubt struct {
+	Kind      string           `json:"kind"`
+	Processes int64            `json:"processes"`
+	Reason    string           `json:"reason" doc:"What cannot be told, and why."`
+	Examples  []FindingExample `json:"examples" nullable:"false" doc:"Ids of some of the processes."`
 }
 
 // FindingExample is an id that shows a finding.
