@@ -48,7 +48,7 @@ func small() *census.Report {
 			{Value: "b2b2b2b2b2", IDs: 11, First: first, Last: last, Layout: objectid.Java, ClockStepped: true, Resumed: true, Doubt: census.DoubtFewIDs, Jumps: 1},
 		},
 		Doubts: []census.Doubt{{Kind: census.DoubtFewIDs, Processes: 1, Reason: "whether 1 process has a shared process value or clock steps: too few of their ids are here"}},
-		Advice:   []string{"Do this."},
+		Advice: []string{"Do this."},
 		Findings: []census.Finding{{
 			Kind: census.KindDuplicate, Count: 1, Title: "1 id occurs twice", Reason: "Why.",
 			Examples: []census.Example{{ID: objectid.MustParse("65920080a1a1a1a1a1000001"), Time: day(1), Position: census.Position{Source: "a.bson", Unit: "document", Number: 8}, Note: "again"}},
