@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ import (
 // documentation of the package, by an author who had seen neither its code nor its
 // thresholds. Each kind draws its parameters from a seed.
 //
-//	OID_SIMULATIONS=100    populations of each kind (default 3)
+//	OID_SIMULATIONS=100    populations of each kind (default 2)
 //	OID_KIND="stalls"      only the kinds whose names contain this; every failure is logged
 //	OID_KIND_DUMP=DIR      write the ids of each population that fails as a list to DIR
 
@@ -44,10 +43,13 @@ const kindNever = 0
 
 // kindFaults are the kinds of findings about process values.
 var kindFaults = []census.Kind{
-	census.KindSharedValue, census.KindClockStep, census.KindResumed, kindNoSequence,
+	census.KindSharedValue, census.KindClockStep, census.KindResumed, census.KindNoSequence,
 }
 
-const kindNoSequence census.Kind = "no-sequence"
+// kindEvents are the kinds of events about faults of process values.
+var kindEvents = map[census.EventKind]census.Kind{
+	census.ClockStep: census.KindClockStep, census.SharedValue: census.KindSharedValue, census.ResumedState: census.KindResumed,
+}
 
 // kindOrders are the orders in which a population is read.
 var kindOrders = []string{"stored", "_id"}
@@ -64,25 +66,30 @@ type kindTruth struct {
 	value uint64
 	// right are the answers of which one, and no other fault, must be given.
 	right []census.Kind
-	// bits is the evidence in each of kindOrders: how much less likely the ids are if all
-	// processes are healthy, or if the fault is of another kind.
-	bits [2]float64
+	// bits is the evidence that the ids have in any order: how much less likely they are if
+	// all processes are healthy.
+	bits float64
 }
 
-// kindResult counts the verdicts on one kind. Found, said, misnamed and silent count
-// planted faults; evident counts those with evidence, and foundEvident and silentEvident
-// what became of these.
+// kindResult counts the verdicts on one kind.
 type kindResult struct {
-	runs, found, said, misnamed, wrong, silent, outages int
-	evident, foundEvident, silentEvident                int
-	notes                                               []string
+	runs int
+	// What became of the planted faults.
+	found, said, misnamed, silent int
+	// How many of them have evidence, and what became of these.
+	evident, foundEvident, silentEvident int
+	// Faults and outages that were reported and were none, and healthy processes of which
+	// something cannot be told.
+	wrong, outages, doubted int
+	// notes are the verdicts that are not right.
+	notes []string
 }
 
 // kindSeeds returns how many populations of each kind are played.
 func kindSeeds(t *testing.T) uint64 {
 	s := os.Getenv("OID_SIMULATIONS")
 	if s == "" {
-		return 3
+		return 2
 	}
 	n, err := strconv.ParseUint(s, 10, 32)
 	if err != nil {
@@ -98,8 +105,8 @@ func kindPlay(t *testing.T, kinds []kindDefinition) {
 	testenv.WithoutRace(t)
 	seeds, only := kindSeeds(t), os.Getenv("OID_KIND")
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-46s %5s %5s %8s %5s %5s %8s %5s %6s %7s\n",
-		"kind", "runs", "with", "evidence", "found", "said", "misnamed", "false", "silent", "outages")
+	fmt.Fprintf(&table, "%-46s %5s %5s %8s %5s %5s %8s %5s %6s %7s %7s\n",
+		"kind", "runs", "with", "evidence", "found", "said", "misnamed", "false", "silent", "outages", "doubted")
 	for _, k := range kinds {
 		if !strings.Contains(k.name, only) {
 			continue
@@ -112,7 +119,7 @@ func kindPlay(t *testing.T, kinds []kindDefinition) {
 			k.build(w)
 			for order := range kindOrders {
 				before := len(r.notes)
-				kindJudge(t, w, order, &r, fmt.Sprintf("seed %d, order %s: ", seed, kindOrders[order]))
+				kindJudge(t, w, order, &r, fmt.Sprintf("%s: seed %d, order %s:", k.name, seed, kindOrders[order]))
 				if dir := os.Getenv("OID_KIND_DUMP"); dir != "" && len(r.notes) > before {
 					name := fmt.Sprintf("%s %d %s.txt", strings.ReplaceAll(k.name, "/", " per "), seed, kindOrders[order])
 					if err := os.WriteFile(filepath.Join(dir, name), []byte(w.list(order)), 0o600); err != nil {
@@ -122,17 +129,17 @@ func kindPlay(t *testing.T, kinds []kindDefinition) {
 			}
 		}
 		planted := r.found + r.said + r.misnamed + r.silent
-		fmt.Fprintf(&table, "%-46s %5d %5d %8d %5d %5d %8d %5d %6d %7d\n",
-			k.name, r.runs, planted, r.evident, r.found, r.said, r.misnamed, r.wrong, r.silent, r.outages)
+		fmt.Fprintf(&table, "%-46s %5d %5d %8d %5d %5d %8d %5d %6d %7d %7d\n",
+			k.name, r.runs, planted, r.evident, r.found, r.said, r.misnamed, r.wrong, r.silent, r.outages, r.doubted)
 		if r.wrong > 0 || r.outages > 0 || r.silentEvident > 0 || r.foundEvident*100 < r.evident*99 {
 			t.Errorf("%s: %d of %d found where there is evidence, silent about %d; false %d, outages that were none %d",
 				k.name, r.foundEvident, r.evident, r.silentEvident, r.wrong, r.outages)
 		}
 		if len(r.notes) > 3 && only == "" {
-			r.notes = append(r.notes[:3], fmt.Sprintf("%d more with OID_KIND=%q", len(r.notes)-3, k.name))
+			r.notes = append(r.notes[:3], fmt.Sprintf("%s: %d more with OID_KIND=%q", k.name, len(r.notes)-3, k.name))
 		}
 		for _, n := range r.notes {
-			t.Logf("%s: %s", k.name, n)
+			t.Log(n)
 		}
 	}
 	t.Log("\n" + table.String())
@@ -151,14 +158,17 @@ func kindJudge(t *testing.T, w *kindWorld, order int, r *kindResult, at string) 
 		t.Fatal(err)
 	}
 	r.runs++
-	note := func(format string, args ...any) { r.notes = append(r.notes, at+fmt.Sprintf(format, args...)) }
+	note := func(format string, args ...any) { r.notes = append(r.notes, at+" "+fmt.Sprintf(format, args...)) }
 	answers, said := kindAnswers(rep)
+	if err := kindContradiction(rep, answers, said); err != nil {
+		t.Errorf("%s %v", at, err)
+	}
 
 	// What is said of each process value, and of the report as a whole (value 0).
 	planted := map[uint64]bool{}
 	for _, truth := range w.truths {
 		planted[truth.value] = true
-		got, evident := answers[truth.value], truth.bits[order] >= kindEnough
+		got, evident := answers[truth.value], truth.bits >= kindEnough
 		right := slices.ContainsFunc(got, func(k census.Kind) bool { return slices.Contains(truth.right, k) })
 		other := slices.ContainsFunc(got, func(k census.Kind) bool {
 			return !slices.Contains(truth.right, k) && slices.Contains(kindFaults, k)
@@ -187,7 +197,12 @@ func kindJudge(t *testing.T, w *kindWorld, order int, r *kindResult, at string) 
 			}
 			r.silentEvident++
 		}
-		note("%010x: %v, right is %v (%.0f bits), said to be in doubt: %v", truth.value, got, truth.right, truth.bits[order], said[truth.value])
+		note("%010x: %v, right is %v (%.0f bits), said to be in doubt: %v", truth.value, got, truth.right, truth.bits, said[truth.value])
+	}
+	for value := range said {
+		if !planted[value] {
+			r.doubted++
+		}
 	}
 	for value, got := range answers {
 		for _, k := range got {
@@ -205,8 +220,8 @@ func kindJudge(t *testing.T, w *kindWorld, order int, r *kindResult, at string) 
 		if e.Kind == census.Outage && w.outage.value != 0 && e.End.Unix() > w.outage.from && e.Start.Unix() < w.outage.to {
 			w.outage.seen[order] = true
 		}
-		if v, err := strconv.ParseUint(e.Process, 16, 64); err == nil && !planted[v] &&
-			(e.Kind == census.ClockStep || e.Kind == census.SharedValue || e.Kind == census.ResumedState) {
+		v, err := strconv.ParseUint(e.Process, 16, 64)
+		if k := kindEvents[e.Kind]; err == nil && k != "" && !planted[v] && !slices.Contains(answers[v], k) {
 			r.wrong++
 			note("%010x: the event %v is false", v, e.Kind)
 		}
@@ -233,20 +248,13 @@ func kindAnswers(rep *census.Report) (answers map[uint64][]census.Kind, said map
 		if err != nil {
 			panic(err)
 		}
-		f := reflect.ValueOf(p)
-		flag := func(name string, k census.Kind) {
-			if v := f.FieldByName(name); v.IsValid() && !v.IsZero() {
-				answers[value] = append(answers[value], k)
+		for i, flag := range []bool{p.Shared, p.ClockStepped, p.Resumed, p.NoSequence} {
+			if flag {
+				answers[value] = append(answers[value], kindFaults[i])
 			}
 		}
-		flag("Shared", census.KindSharedValue)
-		flag("ClockStepped", census.KindClockStep)
-		flag("Resumed", census.KindResumed)
-		flag("NoSequence", kindNoSequence)
-		for _, name := range []string{"Doubt", "Unjudged"} {
-			if v := f.FieldByName(name); v.IsValid() && !v.IsZero() {
-				said[value] = true
-			}
+		if p.Doubt != "" {
+			said[value] = true
 		}
 	}
 	for _, f := range rep.Findings {
@@ -255,6 +263,41 @@ func kindAnswers(rep *census.Report) (answers map[uint64][]census.Kind, said map
 		}
 	}
 	return answers, said
+}
+
+// kindContradiction returns an error if what is said of processes is not what the findings
+// and the doubts of a report say, or if a finding about processes is without evidence.
+func kindContradiction(rep *census.Report, answers map[uint64][]census.Kind, said map[uint64]bool) error {
+	found, doubts := map[census.Kind]int64{}, int64(0)
+	for _, kinds := range answers {
+		for _, k := range kinds {
+			found[k]++
+		}
+	}
+	for _, f := range rep.Findings {
+		if !slices.Contains(kindFaults, f.Kind) {
+			continue
+		}
+		if f.Evidence == "" || len(f.Examples) == 0 {
+			return fmt.Errorf("finding %v without evidence or examples", f.Kind)
+		}
+		found[f.Kind] -= f.Count
+	}
+	for _, k := range kindFaults {
+		if found[k] != 0 {
+			return fmt.Errorf("finding %v: %d more processes have it than it says", k, found[k])
+		}
+	}
+	for _, d := range rep.Doubts {
+		if d.Reason == "" || len(d.Examples) == 0 {
+			return fmt.Errorf("doubt %v: reason %q, %d examples", d.Kind, d.Reason, len(d.Examples))
+		}
+		doubts += d.Processes
+	}
+	if doubts != int64(len(said)) {
+		return fmt.Errorf("%d processes in doubt, and doubts about %d", len(said), doubts)
+	}
+	return nil
 }
 
 // kindID is an id with the time at which it was stored, in microseconds since 1970.

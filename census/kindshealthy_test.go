@@ -172,7 +172,10 @@ func kindEdit(w *kindWorld) {
 // kindsHealthy returns the kinds without a fault.
 func kindsHealthy() []kindDefinition {
 	kinds := []kindDefinition{
-		{"steady", func(w *kindWorld) { kindBusy(w, w.random(), w.start(), w.between(50, 3000)) }},
+		{"steady", func(w *kindWorld) {
+			w.steady = true
+			kindBusy(w, w.random(), w.start(), w.between(50, 3000))
+		}},
 		{"bursty", func(w *kindWorld) {
 			at, rate := w.start(), w.spread(50, 3000)
 			p := w.process(w.random(), at, w.spread(.01, 100))
@@ -182,6 +185,9 @@ func kindsHealthy() []kindDefinition {
 		}},
 		{"restarts at once", func(w *kindWorld) {
 			kindRestarts(w, w.machine(), w.between(2, 30), [2]float64{20, 200}, [2]float64{.2, 20})
+		}},
+		{"restarts within a second", func(w *kindWorld) {
+			kindRestarts(w, w.machine(), w.between(2, 20), [2]float64{20, 200}, [2]float64{.01, .9})
 		}},
 		{"restarts hours or days later", func(w *kindWorld) {
 			kindRestarts(w, w.machine(), w.between(2, 15), [2]float64{20, 400}, [2]float64{3600, 864000})
@@ -321,7 +327,13 @@ func kindsHealthy() []kindDefinition {
 			at, rate, n := w.start(), w.spread(1, 500), w.between(1000, 4000)
 			p, every := w.process(w.random(), at, rate*w.spread(.01, 10)), max(int64(3e6), int64(float64(n)/rate*1e5))
 			ahead := int64(w.between(5e4, 9e5))
-			p.clock = func(t int64) int64 { return (every - (t-at)%every) * ahead / every } // drifts, then is set
+			p.clock = func(t int64) int64 { return (t - at) % every * ahead / every } // drifts, then is set
+			p.run(at, rate, n)
+		}},
+		{"leap seconds", func(w *kindWorld) {
+			at, rate, n := w.start(), w.spread(1, 200), w.between(1000, 4000)
+			p, every := w.process(w.random(), at, rate*w.spread(.01, 10)), int64(float64(n)/rate*3e5)
+			p.clock = func(t int64) int64 { return -(t - at) / every * 1e6 }
 			p.run(at, rate, n)
 		}},
 		{"clock set forwards", func(w *kindWorld) {
@@ -364,6 +376,32 @@ func kindsHealthy() []kindDefinition {
 				for i := range w.ids[first:] {
 					w.ids[first+i].value = value
 				}
+			}
+		}},
+		{"blocks of 100 in a fleet, sample of 10 %", func(w *kindWorld) {
+			at := w.start()
+			for range w.between(2, 6) {
+				kindBlocks(w, at, 100, w.between(500, 3000))
+			}
+			w.ids = slices.DeleteFunc(w.ids, func(kindID) bool { return !w.chance(.1) })
+		}},
+		{"stalls in a fleet", func(w *kindWorld) {
+			for range w.between(2, 6) {
+				kindStalls(w, w.chance(.5), w.spread(.1, 1000))
+			}
+		}},
+		{"stalls, sample of 10 %", func(w *kindWorld) {
+			for range w.between(2, 6) {
+				kindStalls(w, w.chance(.5), w.spread(.1, 100))
+			}
+			w.ids = slices.DeleteFunc(w.ids, func(kindID) bool { return !w.chance(.1) })
+		}},
+		{"jobs with one id in each run", func(w *kindWorld) {
+			due := kindSchedule(w, "hourly")
+			p := w.process(w.machine(), due[0], 0)
+			for _, at := range due {
+				p.restart(at + w.span(.1, 600))
+				p.run(p.last, 10, 1)
 			}
 		}},
 		{"short runs with new values", func(w *kindWorld) {
