@@ -212,30 +212,30 @@ func kindJudge(t *testing.T, w *kindWorld, order int, r *kindResult, at string) 
 			}
 		}
 	}
+	out := false
 	for _, e := range rep.Events {
 		if e.Kind == census.Outage && w.steady {
 			r.outages++
 			note("outage %v to %v is false", e.Start, e.End)
 		}
-		if e.Kind == census.Outage && w.outage.value != 0 && e.End.Unix() > w.outage.from && e.Start.Unix() < w.outage.to {
-			w.outage.seen[order] = true
-		}
+		out = out || e.Kind == census.Outage && e.Start.Unix() < w.out[1] && e.End.Unix() > w.out[0]
 		v, err := strconv.ParseUint(e.Process, 16, 64)
 		if k := kindEvents[e.Kind]; err == nil && k != "" && !planted[v] && !slices.Contains(answers[v], k) {
 			r.wrong++
 			note("%010x: the event %v is false", v, e.Kind)
 		}
 	}
-	if w.outage.value != 0 {
-		r.evident++
-		if w.outage.seen[order] {
-			r.found++
-			r.foundEvident++
-		} else {
-			r.silent++
-			r.silentEvident++
-			note("no outage between %v and %v", time.Unix(w.outage.from, 0).UTC(), time.Unix(w.outage.to, 0).UTC())
-		}
+	if w.out[0] == 0 {
+		return
+	}
+	r.evident++
+	if out {
+		r.found++
+		r.foundEvident++
+	} else {
+		r.silent++
+		r.silentEvident++
+		note("no outage between %v and %v", time.Unix(w.out[0], 0).UTC(), time.Unix(w.out[1], 0).UTC())
 	}
 }
 
@@ -319,18 +319,16 @@ type kindWorld struct {
 	truths []kindTruth
 	// steady is set if nothing ever went out: events must not contain an outage.
 	steady bool
-	// outage is one that was planted, in seconds since 1970, if value is not 0.
-	outage struct {
-		value, from, to int64
-		seen            [2]bool
-	}
+	// out is an outage that was planted: when the first and the last run were due that were
+	// missed, in seconds since 1970. It is zero if there is none.
+	out [2]int64
 }
 
 // now returns a reference time in seconds after all ids that nobody edited.
 func (w *kindWorld) now() int64 {
 	last := int64(0)
 	for _, i := range w.ids {
-		last = max(last, int64(i.sec), i.stored/1e6)
+		last = max(last, int64(i.sec))
 	}
 	return last + 60
 }

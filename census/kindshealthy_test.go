@@ -92,6 +92,29 @@ func kindStalls(w *kindWorld, counterFirst bool, elsewhere float64) {
 	p.create(acts)
 }
 
+// kindMixed is a healthy population of one of several kinds.
+func kindMixed(w *kindWorld) {
+	switch w.IntN(4) {
+	case 0:
+		kindBusy(w, w.random(), w.start(), w.between(50, 3000))
+	case 1:
+		kindFleet(w, w.between(2, 16), w.between(500, 3000))
+	case 2:
+		kindRestarts(w, w.machine(), w.between(2, 20), [2]float64{20, 200}, [2]float64{.2, 86400})
+	case 3:
+		kindStalls(w, w.chance(.5), w.spread(.1, 1000))
+	}
+}
+
+// kindNewestFirst turns the stored order round, as an export does that begins with the
+// newest document.
+func kindNewestFirst(w *kindWorld) {
+	end := w.now() * 1e6
+	for i := range w.ids {
+		w.ids[i].stored = 2*end - w.ids[i].stored
+	}
+}
+
 // kindSample is a sample of a fleet with restarts.
 func kindSample(w *kindWorld, share float64) {
 	n := min(int(w.spread(200, 2000)/share), 60000)
@@ -198,6 +221,14 @@ func kindsHealthy() []kindDefinition {
 		{"crash loop", func(w *kindWorld) {
 			kindRestarts(w, w.machine(), w.between(30, 300), [2]float64{1, 20}, [2]float64{1, 300})
 		}},
+		{"crash loop of thousands of runs", func(w *kindWorld) {
+			kindRestarts(w, w.machine(), w.between(1000, 3000), [2]float64{1, 4}, [2]float64{1, 300})
+		}},
+		{"200 machines that restart", func(w *kindWorld) {
+			for range 200 {
+				kindRestarts(w, w.machine(), w.between(1, 10), [2]float64{1, 15}, [2]float64{.5, 86400})
+			}
+		}},
 		{"fleet in a crash loop", func(w *kindWorld) {
 			kindFleet(w, w.between(2, 8), 1000)
 			for range w.between(2, 6) {
@@ -250,6 +281,37 @@ func kindsHealthy() []kindDefinition {
 				from = end
 			}
 			p.create(acts)
+		}},
+		{"read in no order", func(w *kindWorld) {
+			kindMixed(w)
+			w.Shuffle(len(w.ids), func(i, j int) { w.ids[i].stored, w.ids[j].stored = w.ids[j].stored, w.ids[i].stored })
+		}},
+		{"read with the newest first", func(w *kindWorld) {
+			kindMixed(w)
+			kindNewestFirst(w)
+		}},
+		{"read shard by shard", func(w *kindWorld) {
+			kindMixed(w)
+			shards := w.Int64N(4) + 2
+			for i := range w.ids {
+				w.ids[i].stored = w.ids[i].stored/2 + w.Int64N(shards)<<51
+			}
+		}},
+		{"bursts elsewhere", func(w *kindWorld) {
+			at, rate := w.start(), w.spread(.01, 50)
+			p := w.process(w.random(), at, rate*w.spread(.01, 10))
+			for range w.between(2, 20) {
+				at = p.run(at, rate, w.between(10, 200))
+				p.counter += uint32(w.spread(1e4, 1e7))
+			}
+		}},
+		{"rate of day and night", func(w *kindWorld) {
+			at, rate := w.start(), w.spread(.01, 5)
+			p := w.process(w.random(), at, 0)
+			for range w.between(20, 60) {
+				p.elsewhere = rate * w.spread(1, 300)
+				at = p.run(at, rate*w.spread(.02, 1), w.between(10, 100))
+			}
 		}},
 		{"stored late in batches", func(w *kindWorld) {
 			at, rate := w.start(), w.spread(.05, 100)

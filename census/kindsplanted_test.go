@@ -212,12 +212,13 @@ func kindCron(w *kindWorld, value uint64, runs, ids int, lo, hi float64) {
 
 // kindOutage is a job that misses some of its runs in a row.
 //
-// Evidence: a job that never missed one of n runs does so with a chance below 1/n.
+// Evidence: a job that never missed one of n runs misses one with a chance of about 1/n, and
+// two in a row nowhere among them, with a chance of 1-1/n. More in a row are rarer yet.
 func kindOutage(w *kindWorld, every string, lo, hi int) {
 	due := kindSchedule(w, every)
 	missed := w.between(lo, hi)
 	first := len(due)/3 + w.IntN(len(due)/3)
-	w.outage.value, w.outage.from, w.outage.to = 1, due[first]/1e6, due[first+missed-1]/1e6
+	w.out = [2]int64{due[first] / 1e6, due[first+missed-1] / 1e6}
 	kindJob(w, append(due[:first:first], due[first+missed:]...), w.chance(.5))
 }
 
@@ -376,6 +377,18 @@ func kindsPlanted() []kindDefinition {
 	add("3 restores, sample of 10 %", func(w *kindWorld) {
 		kindRestored(w, w.random(), 0, 2000, 3)
 		kindTake(w, .1)
+	})
+	add("clock back by 60 s, newest first", func(w *kindWorld) {
+		kindBack(w, w.random(), 60, w.spread(1, 100))
+		kindNewestFirst(w)
+	})
+	add("one value on 4 hosts, newest first", func(w *kindWorld) {
+		kindHosts(w, w.random(), 4, 70, 0)
+		kindNewestFirst(w)
+	})
+	add("3 restores, newest first", func(w *kindWorld) {
+		kindRestored(w, w.random(), w.between(0, 50), 200, 3)
+		kindNewestFirst(w)
 	})
 	add("clock back by an hour, sample of 10 %", func(w *kindWorld) {
 		at, value := w.start(), w.random()
