@@ -216,7 +216,7 @@ func kindsHealthy() []kindDefinition {
 			kindRestarts(w, w.machine(), w.between(2, 15), [2]float64{20, 400}, [2]float64{3600, 864000})
 		}},
 		{"few long runs", func(w *kindWorld) {
-			kindRestarts(w, w.machine(), w.between(2, 4), [2]float64{3000, 12000}, [2]float64{.2, 864000})
+			kindRestarts(w, w.machine(), w.between(2, 4), [2]float64{2000, 8000}, [2]float64{.2, 864000})
 		}},
 		{"crash loop", func(w *kindWorld) {
 			kindRestarts(w, w.machine(), w.between(30, 300), [2]float64{1, 20}, [2]float64{1, 300})

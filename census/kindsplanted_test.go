@@ -136,7 +136,7 @@ func kindAhead(w *kindWorld, value uint64) {
 	w.plant(value, kindReturn(2+2*perID), census.KindClockStep)
 }
 
-// kindHosts is one process value on several hosts at once, with 40 to 100 ids of each.
+// kindHosts is one process value on several hosts at once, with ids/2 to 3/2 ids of each run.
 //
 // Evidence: the ids change between hosts all the time, and each time return to a counter.
 // There is none if all hosts begin, by chance, within 160,000 counters of the first: this may
@@ -305,7 +305,8 @@ func kindsPlanted() []kindDefinition {
 			kindHosts(w, w.random(), n, 50, 0, census.KindSharedValue, census.KindNoSequence)
 		})
 	}
-	add("one value on 2 hosts, 20 ids of each", func(w *kindWorld) { kindHosts(w, w.random(), 2, 20, 0) })
+	add("one value on 2 hosts, 20 to 60 ids of each", func(w *kindWorld) { kindHosts(w, w.random(), 2, 40, 0) })
+	add("one value on 2 hosts, 10 to 30 ids of each", func(w *kindWorld) { kindHosts(w, w.random(), 2, 20, 0) })
 	add("one value on 4 hosts that restart", func(w *kindWorld) { kindHosts(w, w.machine(), 4, 70, 4) })
 	add("one value on 4 hosts in a fleet", func(w *kindWorld) {
 		kindHosts(w, w.random(), 4, 70, 0)
