@@ -11,7 +11,7 @@ import (
 // clusters there are.
 func (ls *lines) unite() (clusters int) {
 	// Lines that are further apart than the second of these would be no evidence.
-	limit := max(ls.limit, counterRange>>(proofBits-1)/int64(len(ls.list)))
+	limit := max(ls.limit, counterRange>>(proofBits-orderBits-1)/int64(len(ls.list)))
 	var order, long []int
 	for i := range ls.list {
 		if ls.list[i].length() < counterRange {

@@ -16,6 +16,7 @@ type sequence struct {
 	singles  int64 // those of a single late id
 	grid     int64 // greatest common divisor of the counters between falls
 	pulses   int64 // falls that undo a rise of the clock
+	short    int64 // falls around which few ids are out of order
 	groups   int64 // of falls after which the clock returns, see staleIDs
 	hard     int64 // groups that begin with a fall to before the ids since the last one
 	gaps     pool  // groups by how near their counters are
@@ -29,17 +30,18 @@ type sequence struct {
 // maxLate is from how many ids on they are not late, but the clock has fallen.
 const maxLate = 64
 
-// newSequence returns the sequence of e, whose records are by counter, of one of several
-// lines.
-func newSequence(e extent, lines int) *sequence {
+// newSequence returns the sequence of e, whose records are by counter. In the source, its
+// ids are apart by spacing places on average.
+func newSequence(e extent, spacing float64) *sequence {
 	q := &sequence{ids: 1, length: e.list.at(e.j-1).unwrapped() - e.list.at(e.i).unwrapped() + 1}
 	prev := *e.list.at(e.i)
 	since, last := prev.secondByCounter(), prev.unwrapped() // the last fall, or the start
 	var group int64                                         // where the falls of its group begin
+	order := 0.                                             // bits, see orderBits
 	var fellFrom, rise uint32                               // before that, and the widest since
 	endGroup := func() {
 		if q.groups > 0 {
-			q.gaps.add(counterBits+1-log2(last-group)-log2(int64(lines)), 1)
+			q.gaps.add(counterBits+1-log2(last-group)+order, 1)
 		}
 	}
 	for i := e.i + 1; i < e.j; i++ {
@@ -55,20 +57,27 @@ func newSequence(e extent, lines int) *sequence {
 		}
 		q.ids++
 		if p >= s+minStep {
-			if few := fewest(e, i, p, s); few == 1 && p-s < certainStep {
+			few := fewest(e, i, p, s)
+			if few <= maxShort {
+				q.short++
+			}
+			if few == 1 && p-s < certainStep {
 				q.singles++
 			} else {
 				at := r.unwrapped()
 				if q.falls > 0 {
 					q.grid = divisor(q.grid, at-last)
 				}
-				if by := p - s; max(by, rise)-min(by, rise) <= minStep+1+by/pulsePart {
+				if by := p - s; by >= certainStep && max(by, rise)-min(by, rise) <= by/pulsePart {
 					q.pulses++
 				}
 				if q.falls == 0 || prev.unwrapped()-last > staleIDs || p+1 < fellFrom {
 					endGroup()
 					q.groups++
-					group = prev.unwrapped()
+					group, order = prev.unwrapped(), 0
+					if apart := float64(r.place()) - float64(prev.place()); apart > 0 && apart <= orderSpacing*spacing {
+						order = min(orderBits, max(log2(int64(e.j-e.i)/orderSpacing), 0))
+					}
 					if s < since {
 						q.hard++
 					}
@@ -157,6 +166,13 @@ func (q *sequence) mayBeBlocks() bool {
 		return false
 	}
 	return 2*q.ids < q.length || float64(q.falls-2)*log2(q.grid) >= blockBits
+}
+
+// isInterleaved reports whether two processes may have used the counters in turn: the
+// clock goes back and forth all the time, so that of the few ids two could well have
+// different counters.
+func (q *sequence) isInterleaved() bool {
+	return q.short >= minShort && shortShare*q.short > q.ids && q.ids*q.ids/shortShare < q.length
 }
 
 // divisor returns the greatest common divisor; 0 has every divisor.

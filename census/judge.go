@@ -106,13 +106,16 @@ func judge(e extent, value uint64) (v verdict) {
 	if len(ls.list) > len(clusters) || ls.late > 0 {
 		ls.sortByCounter(e, clusters)
 	}
-	v.judgeTurns(ls, clusters, value)
 	v.judgeSequences(ls, clusters, value)
+	v.judgeTurns(ls, clusters, value)
 	v.judgeLandings(ls, clusters, value)
 	if v.bits() < proofBits {
 		v.judgeDisorder(ls, int64(e.len()), value)
 	}
 	ls.countGaps(clusters, &v)
+	if debugJudge != nil {
+		debugJudge(ls, clusters, &v)
+	}
 	return v
 }
 
@@ -128,6 +131,11 @@ type cluster struct {
 
 // hasTwins reports whether counters were used twice.
 func (c *cluster) hasTwins() bool { return c.sequence != nil && c.sequence.twins > 1 }
+
+// isApart reports whether the lines of c only happen to adjoin.
+func (c *cluster) isApart() bool {
+	return !c.whole && !c.hasTwins() && c.sequence != nil && c.sequence.falls > 0
+}
 
 // addTurns counts the turns within each cluster.
 func (ls *lines) addTurns(clusters []cluster) {
@@ -155,8 +163,10 @@ func (ls *lines) sortByCounter(e extent, clusters []cluster) {
 	for _, l := range ls.list {
 		least[l.cluster] = min(least[l.cluster], (l.from+l.shift)&^counterMask)
 	}
+	first, last := e.list.at(e.i).place(), uint32(0)
 	for records := range e.spans() {
 		for i, r := range records {
+			first, last = min(first, r.place()), max(last, r.place())
 			l := &ls.list[r.line()]
 			records[i].hi = uint64(l.cluster)<<unwrappedBits | uint64(r.unwrapped()+l.shift-least[l.cluster])
 		}
@@ -165,7 +175,7 @@ func (ls *lines) sortByCounter(e extent, clusters []cluster) {
 	for i := e.i; i < e.j; {
 		n := e.list.at(i).line()
 		j := e.list.search(i, e.j, func(r record) bool { return r.line() > n })
-		clusters[n].sequence = newSequence(extent{e.list, i, j}, len(ls.list))
+		clusters[n].sequence = newSequence(extent{e.list, i, j}, float64(last-first)/float64(e.len()))
 		i = j
 	}
 }
@@ -184,20 +194,20 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 		a, b, n := ls.list[t.to], ls.list[t.from], ls.turns[t]
 		breaks += n
 		switch {
-		case a.cluster == b.cluster || !ls.atOnce(t):
+		case a.cluster == b.cluster && !clusters[a.cluster].isApart() || !ls.atOnce(t):
 		case ls.areNear(&a, &b):
 			near.add(float64(t.bits), n)
 		default:
 			all.add(float64(t.bits), n)
 			returns += n
-			if !to[a.cluster] {
-				to[a.cluster] = true
+			if !to[t.to] {
+				to[t.to] = true
 				examples = append(examples, a.start, a.end)
 			}
 		}
 	}
 	breaks += int64(len(ls.list)) - 1
-	if returns >= minTurns && len(to) > 1 {
+	if returns > minTurns && len(to) > 1 {
 		v.add(shared, all.bits(float64(breaks)), value,
 			fmt.Sprintf("Its ids make %s of counters that take turns: %s continue one of them after ids of another.",
 				phrase.Count(int64(len(to)), "sequence", "sequences"), humanize.Comma(returns)), examples...)
@@ -207,10 +217,10 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 	}
 	for i := range clusters {
 		c := &clusters[i]
-		if bits := c.turns.bits(float64(breaks)); c.hasTwins() && c.returns >= minTurns && c.sequence.twinsLast-c.sequence.twinsFirst >= minTwinSeconds {
-			v.add(shared, bits, value,
-				fmt.Sprintf("%s were used twice, by sequences that take turns: %s continue one of them after ids of the other.",
-					phrase.Count(c.sequence.twins, "counter value", "counter values"), humanize.Comma(c.returns)), c.sequence.twin[:]...)
+		if q := c.sequence; q != nil && c.returns >= minTurns && (c.hasTwins() && q.twinsLast-q.twinsFirst >= minTwinSeconds || !c.hasTwins() && q.isInterleaved()) {
+			v.add(shared, c.turns.bits(float64(breaks)), value,
+				fmt.Sprintf("Its ids make sequences of the same counters that take turns: %s continue one of them after ids of another, and %s used twice.",
+					humanize.Comma(c.returns), phrase.Count(q.twins, "counter value was", "counter values were")), ls.list[c.first[0]].start, ls.list[c.first[1]].start)
 		}
 	}
 }
@@ -234,7 +244,7 @@ func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
 		bits := c.restartBits(ls)
 		c.whole = bits >= doubtBits
 		bits = min(bits, q.lateBits())
-		if q.mayBeBlocks() {
+		if q.mayBeBlocks() || c.lines > 1 && q.isInterleaved() {
 			if bits >= doubtBits {
 				v.doubtBecause(DoubtBlocks)
 			}
@@ -252,16 +262,16 @@ func (c *cluster) restartBits(ls *lines) float64 {
 	if c.lines == 1 {
 		return maxBits
 	}
-	q, n := c.sequence, int64(len(ls.list))
-	var gaps float64
+	q, n := c.sequence, float64(len(ls.list))
 	if q.groups < int64(c.lines) {
-		gaps = q.gaps.bits(float64(n))
-	} else {
-		var inside pool
-		inside.add(counterBits-log2(q.length), int64(c.lines-1))
-		gaps = inside.bits(float64(n))
+		return q.gaps.bits(n * (n - 1))
 	}
-	return max(gaps, c.turns.bits(float64(n)))
+	var inside pool
+	inside.add(counterBits-log2(q.length), int64(c.lines-1))
+	if 2*q.pulses > q.falls {
+		return max(inside.bits(n), c.turns.bits(n)) // the clock is ahead again and again
+	}
+	return inside.bits(n)
 }
 
 // judgeLandings finds lines that begin among the counters of earlier ones, and use them
@@ -276,7 +286,7 @@ func (v *verdict) judgeLandings(ls *lines, clusters []cluster, value uint64) {
 			continue
 		}
 		inside, covered = inside+1, at.covered
-		all.add(at.bits(), 1)
+		all.add(max(at.bits(), counterBits-log2(2*ls.list[i].nearest+1)-log2(int64(len(ls.list)))), 1)
 		if len(examples) < maxExamples {
 			examples = append(examples, ls.list[c.first[0]].start, ls.list[i].start)
 		}
@@ -362,3 +372,5 @@ func (ls *lines) countGaps(clusters []cluster, v *verdict) {
 
 // log2 returns the binary logarithm of a positive count; 0 counts as 1.
 func log2(n int64) float64 { return math.Log2(float64(max(n, 1))) }
+
+var debugJudge func(*lines, []cluster, *verdict)

@@ -59,7 +59,8 @@ type line struct {
 	before, earlier int64
 	previous        uint32
 
-	pace int64 // the most counters in a second
+	pace    int64 // the most counters in a second
+	nearest int64 // how far the line began from the end of one of the last ones in use
 
 	cluster int   // lines whose counters overlap or adjoin have the same one
 	shift   int64 // of its counters there
@@ -231,12 +232,16 @@ func (ls *lines) start(c int64, second uint32, r record) (index int, unwrapped i
 	index = len(ls.list)
 	at := c + counterRange // leaves room below for ids that were overtaken
 	first := byCounter(r, index, at)
+	nearest := int64(counterRange)
+	for _, i := range ls.recent {
+		nearest = min(nearest, (c-ls.list[i].at)&counterMask, (ls.list[i].at-c)&counterMask)
+	}
 	ls.loose++
 	if index > 0 && ls.list[index-1].first == second {
 		ls.rapid++
 	}
 	ls.list = append(ls.list, line{
-		from: at, at: at, start: first, end: first, first: second, last: second, previous: second, ids: 1, before: at - 1, earlier: at - 1,
+		from: at, at: at, start: first, end: first, first: second, last: second, previous: second, ids: 1, before: at - 1, earlier: at - 1, nearest: nearest,
 	})
 	ls.byEnd = slices.Insert(ls.byEnd, ls.place(c+1), index)
 	ls.use(index)

@@ -33,6 +33,12 @@ const (
 	proofBits = 14
 	fewBroken = 4
 
+	// orderBits is what it is worth at most that the ids before and after a clock step
+	// follow each other in the source, by no more than orderSpacing times the mean
+	// spacing of the ids of the process. A source may be in any order.
+	orderBits    = 6
+	orderSpacing = 4
+
 	// doubtBits are the bits of evidence from which it is said that a fault cannot be
 	// told. Chance reaches them in one of 64 process values that have breaks.
 	doubtBits = 6
@@ -40,6 +46,12 @@ const (
 	// nearBits is how much nearer to each other than by chance two lines are that may be
 	// blocks of counters that threads have reserved: one of 256 pairs is, by chance.
 	nearBits = 8
+
+	// maxShort is around how many ids the clock goes back and forth where two processes
+	// use the same counters: for minShort times, and one in shortShare ids.
+	maxShort   = 8
+	minShort   = 5
+	shortShare = 16
 
 	// pulsePart: a fall that undoes a rise of the clock but for this part of it ends a
 	// time in which the clock was ahead.
@@ -55,7 +67,7 @@ const (
 	minRapid    = 8
 
 	// minTurns is how often two processes that take turns must have returned.
-	minTurns = 3
+	minTurns = 2
 
 	// idleFactor times the mean time from id to id is how long a line is not idle.
 	idleFactor = 16
