@@ -77,10 +77,13 @@ func (ls *lines) join(from, to int, shift int64) {
 type landing struct {
 	inside  bool
 	covered int64 // by all earlier lines
+	nearest int64 // counters to where one of them begins, or ended
 }
 
 // landings returns where each line begins.
 func (ls *lines) landings() []landing {
+	byStart := make([]int, 0, len(ls.list)) // the lines before, by their starts
+	start := func(i int) int64 { return ls.list[i].start.unwrapped() & counterMask }
 	// The range is cut at the ends of all lines; piece k is from cuts[k] to cuts[k+1].
 	cuts := []int64{0, counterRange}
 	for i := range ls.list {
@@ -115,7 +118,12 @@ func (ls *lines) landings() []landing {
 		l := &ls.list[i]
 		from := l.from & counterMask
 		k := piece(from)
-		out[i] = landing{free[k] != k, covered}
+		out[i] = landing{free[k] != k, covered, l.nearest}
+		at, _ := slices.BinarySearchFunc(byStart, start(i), func(k int, c int64) int { return int(start(k) - c) })
+		if n := len(byStart); n > 0 {
+			out[i].nearest = min(l.nearest, (start(byStart[at%n])-start(i))&counterMask, (start(i)-start(byStart[(at+n-1)%n]))&counterMask)
+		}
+		byStart = slices.Insert(byStart, at, i)
 		to := from + min(l.length()+1, counterRange)
 		cover(from, min(to, counterRange))
 		cover(0, to-counterRange)
@@ -123,5 +131,12 @@ func (ls *lines) landings() []landing {
 	return out
 }
 
-// bits returns the evidence of a line that begins among earlier counters.
-func (l landing) bits() float64 { return counterBits - math.Log2(float64(max(l.covered, 1))) }
+// bits returns the evidence of a line that begins among the counters of earlier ones, of
+// so many.
+func (l landing) bits(lines int) float64 {
+	bits := counterBits - log2(2*l.nearest+1) - log2(2*int64(lines))
+	if l.inside {
+		bits = max(bits, counterBits-log2(l.covered))
+	}
+	return bits
+}

@@ -1,5 +1,7 @@
 package census
 
+import "math"
+
 // sequence is the ids of a cluster in the order of their counters. A clock that runs
 // forwards rises in it; where it falls, it was set back, or the counters were not taken
 // in the order of time.
@@ -14,36 +16,51 @@ type sequence struct {
 
 	falls    int64 // more than that of a single late id
 	singles  int64 // those of a single late id
-	grid     int64 // greatest common divisor of the counters between falls
-	pulses   int64 // falls that undo a rise of the clock
-	short    int64 // falls around which few ids are out of order
-	groups   int64 // of falls after which the clock returns, see staleIDs
-	hard     int64 // groups that begin with a fall to before the ids since the last one
-	gaps     pool  // groups by how near their counters are
-	late     [maxLate + 1]int64
 	certain  int64 // falls by more than a late id
-	deepest  uint32
+	late     [maxLate + 1]int64
+	groups   int64    // of falls after which the clock returns, see staleIDs
+	gaps     pool     // groups by how near their counters are
+	blocks   pool     // falls by how unlike the ends of blocks they are
+	deepest  uint32   // seconds
 	widest   int64    // counters across a fall
 	examples []record // before and after falls
 }
 
-// maxLate is from how many ids on they are not late, but the clock has fallen.
+// maxLate is how many ids around a fall are looked at.
 const maxLate = 64
+
+// segment is the ids from one fall to the next.
+type segment struct {
+	first, last uint32 // seconds
+	rise        uint32 // the widest from id to id, in seconds
+	ids         int64
+}
+
+// times returns the evidence of a time that is so many times as long as usual from id to
+// id. Pauses are of any length: one that is twice as long happens a quarter as often.
+func (g *segment) times(seconds int64) float64 {
+	return 3 * math.Log2(max(float64(seconds)*float64(g.ids)/float64(g.last-g.first+1), 1))
+}
+
+// undone returns the evidence of a fall that undoes a rise of the clock.
+func (g *segment) undone(by uint32) float64 {
+	interval := float64(g.last-g.first-min(g.rise, g.last-g.first)+1) / float64(g.ids)
+	off := math.Abs(float64(by) - float64(g.rise))
+	if off > minMost*interval+minStep {
+		return 0
+	}
+	return math.Log2(float64(by)/(off+1)) + math.Log2(max(float64(g.rise)/interval, 1))
+}
 
 // newSequence returns the sequence of e, whose records are by counter. In the source, its
 // ids are apart by spacing places on average.
 func newSequence(e extent, spacing float64) *sequence {
 	q := &sequence{ids: 1, length: e.list.at(e.j-1).unwrapped() - e.list.at(e.i).unwrapped() + 1}
 	prev := *e.list.at(e.i)
-	since, last := prev.secondByCounter(), prev.unwrapped() // the last fall, or the start
-	var group int64                                         // where the falls of its group begin
-	order := 0.                                             // bits, see orderBits
-	var fellFrom, rise uint32                               // before that, and the widest since
-	endGroup := func() {
-		if q.groups > 0 {
-			q.gaps.add(counterBits+1-log2(last-group)+order, 1)
-		}
-	}
+	var left segment // before the last fall
+	now := segment{first: prev.secondByCounter(), ids: 1}
+	var from, to int64           // counters around the falls of the last group
+	var order, otherwise float64 // bits, see orderBits and blocks
 	for i := e.i + 1; i < e.j; i++ {
 		r := *e.list.at(i)
 		p, s := prev.secondByCounter(), r.secondByCounter()
@@ -56,73 +73,81 @@ func newSequence(e extent, spacing float64) *sequence {
 			continue
 		}
 		q.ids++
-		if p >= s+minStep {
-			few := fewest(e, i, p, s)
-			if few <= maxShort {
-				q.short++
-			}
-			if few == 1 && p-s < certainStep {
-				q.singles++
-			} else {
-				at := r.unwrapped()
-				if q.falls > 0 {
-					q.grid = divisor(q.grid, at-last)
-				}
-				if by := p - s; by >= certainStep && max(by, rise)-min(by, rise) <= by/pulsePart {
-					q.pulses++
-				}
-				if q.falls == 0 || prev.unwrapped()-last > staleIDs || p+1 < fellFrom {
-					endGroup()
-					q.groups++
-					group, order = prev.unwrapped(), 0
-					if apart := float64(r.place()) - float64(prev.place()); apart > 0 && apart <= orderSpacing*spacing {
-						order = min(orderBits, max(log2(int64(e.j-e.i)/orderSpacing), 0))
-					}
-					if s < since {
-						q.hard++
-					}
-				}
-				q.addFall(prev, r, few)
-				since, last, fellFrom, rise = s, at, p, 0
-			}
-		} else if s > p {
-			rise = max(rise, s-p)
+		if p < s+minStep || !q.addFall(e, i, prev, r) {
+			now.rise = max(now.rise, s-min(p, s))
+			now.ids++
+			prev = r
+			continue
 		}
+		now.last = p
+		if q.falls > 1 {
+			q.blocks.add(max(otherwise, left.times(int64(s)-int64(left.last))), 1)
+		}
+		otherwise = max(now.times(int64(now.first)-int64(s)), now.undone(p-s))
+		if q.falls == 1 || prev.unwrapped()-to > staleIDs || p+1 < left.last || p > left.last+minStep {
+			if q.groups++; q.groups > 1 {
+				q.gaps.add(counterBits+1-log2(to-from)+order, 1)
+			}
+			from, order = prev.unwrapped(), 0
+			if apart := float64(r.place()) - float64(prev.place()); apart > 0 && apart <= orderSpacing*spacing {
+				order = min(orderBits, log2(int64(e.j-e.i)/orderSpacing))
+			}
+		}
+		to = r.unwrapped()
+		left, now = now, segment{first: s, ids: 1}
 		prev = r
 	}
-	endGroup()
+	if q.falls > 0 {
+		q.gaps.add(counterBits+1-log2(to-from)+order, 1)
+		q.blocks.add(max(otherwise, left.times(int64(prev.secondByCounter())-int64(left.last))), 1)
+	}
 	return q
 }
 
-// fewest returns how many ids are out of order at a fall to record i, up to maxLate: those
+// fewest returns in how many seconds ids are out of order at a fall to record i: those
 // after it that are older than what comes before it, or those before it that are younger.
 func fewest(e extent, i int, before, after uint32) int {
-	late := most(min(maxLate, e.j-i), func(k int) bool { return e.list.at(i+k).secondByCounter()+1 < before })
-	if late == 1 {
+	late, toEnd := disorder(min(maxLate, e.j-i), func(k int) (uint32, bool) {
+		s := e.list.at(i + k).secondByCounter()
+		return s, s+1 < before
+	})
+	if late == 1 || toEnd { // threads may wait until the process ends
 		return 1
 	}
-	return min(late, most(min(maxLate, i-e.i), func(k int) bool { return e.list.at(i-1-k).secondByCounter() > after+1 }))
+	ahead, _ := disorder(min(maxLate, i-e.i), func(k int) (uint32, bool) {
+		s := e.list.at(i - 1 - k).secondByCounter()
+		return s, s > after+1
+	})
+	return min(late, ahead)
 }
 
-// most returns for how many of the first n ids f holds, up to where it holds for half of
-// them: around a clock step some threads have the time from before it.
-func most(n int, f func(int) bool) (count int) {
-	held := 0
+// disorder returns how many seconds those of the next n ids have for which f holds, up to
+// where it holds for half of them: around a clock step some threads have the time from
+// before it. As many threads as manyThreads do not wait at once, so that more ids show a
+// clock.
+func disorder(n int, f func(int) (uint32, bool)) (seconds int, all bool) {
+	held, at := 0, map[uint32]bool{}
 	for k := range n {
-		if f(k) {
+		if s, ok := f(k); ok {
 			held++
+			at[s] = true
 		}
 		if 2*held > k {
-			count = held
+			seconds = len(at)
 		} else if k >= minMost {
-			break
+			return seconds, false
+		}
+		if held > manyThreads {
+			return maxLate, false
 		}
 	}
-	return count
+	return seconds, 2*held > n
 }
 
-// minMost is up to how many ids may have the time from before a clock step at once.
-const minMost = 16
+const (
+	minMost     = 16 // ids after a clock step of which all may have the time from before it
+	manyThreads = 32
+)
 
 func (q *sequence) addTwin(prev, r record) {
 	s := r.secondByCounter()
@@ -133,11 +158,18 @@ func (q *sequence) addTwin(prev, r record) {
 	q.twinsFirst, q.twinsLast = min(q.twinsFirst, s), max(q.twinsLast, s)
 }
 
-func (q *sequence) addFall(prev, r record, few int) {
-	by, ahead := prev.secondByCounter()-r.secondByCounter(), r.unwrapped()-prev.unwrapped()
+// addFall counts the fall from prev to r, record i. It reports false if that is a single
+// late id.
+func (q *sequence) addFall(e extent, i int, prev, r record) bool {
+	p, s := prev.secondByCounter(), r.secondByCounter()
+	few := fewest(e, i, p, s)
+	if few == 1 && p-s < certainStep {
+		q.singles++
+		return false
+	}
 	q.falls++
-	q.deepest, q.widest = max(q.deepest, by), max(q.widest, ahead)
-	if by >= certainStep {
+	q.deepest, q.widest = max(q.deepest, p-s), max(q.widest, r.unwrapped()-prev.unwrapped())
+	if p-s >= certainStep {
 		q.certain++
 	} else {
 		q.late[few]++
@@ -145,6 +177,7 @@ func (q *sequence) addFall(prev, r record, few int) {
 	if len(q.examples) < maxExamples {
 		q.examples = append(q.examples, prev, r)
 	}
+	return true
 }
 
 // lateBits returns the evidence against late ids as the cause of the falls: threads that
@@ -158,27 +191,8 @@ func (q *sequence) lateBits() float64 {
 	return p.bits(float64(q.ids))
 }
 
-// mayBeBlocks reports whether threads that reserve counters in blocks may be the cause of
-// the falls: a block is not used before it is reserved, so that no time is before the
-// block before it, and blocks have the same size.
-func (q *sequence) mayBeBlocks() bool {
-	if q.falls < 3 || 2*q.hard > q.groups || 2*q.pulses > q.falls {
-		return false
-	}
-	return 2*q.ids < q.length || float64(q.falls-2)*log2(q.grid) >= blockBits
-}
-
-// isInterleaved reports whether two processes may have used the counters in turn: the
-// clock goes back and forth all the time, so that of the few ids two could well have
-// different counters.
-func (q *sequence) isInterleaved() bool {
-	return q.short >= minShort && shortShare*q.short > q.ids && q.ids*q.ids/shortShare < q.length
-}
-
-// divisor returns the greatest common divisor; 0 has every divisor.
-func divisor(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
+// blockBits returns the evidence against blocks of counters that threads reserve as the
+// cause of the falls. At the end of its block a thread goes on with another one, no block
+// is used before it is reserved, and a thread that pauses does not do so by as much as the
+// clock falls.
+func (q *sequence) blockBits() float64 { return q.blocks.bits(float64(q.falls)) }

@@ -78,10 +78,7 @@ func (v *verdict) doubtBecause(d DoubtKind) {
 // counters that threads reserve in blocks.
 func judge(e extent, value uint64) (v verdict) {
 	step := typicalStep(e)
-	if step*sparseFactor > counterRange {
-		v.doubt = DoubtFewIDs
-		return v
-	}
+	isSparse := step*sparseFactor > counterRange
 	ls, done := follow(e, step)
 	rewritten := extent{e.list, e.i, done}
 	defer func() {
@@ -92,8 +89,10 @@ func judge(e extent, value uint64) (v verdict) {
 		}
 		e.list.sort(e.i, e.j)
 	}()
-	if done < e.j {
-		v.judgeDisorder(ls, int64(done-e.i), value)
+	if done < e.j || isSparse {
+		if v.judgeDisorder(ls, int64(done-e.i), value); isSparse && v.bits() == 0 {
+			v.doubt = DoubtFewIDs
+		}
 		return v
 	}
 	clusters := make([]cluster, ls.unite())
@@ -101,9 +100,10 @@ func judge(e extent, value uint64) (v verdict) {
 		c := &clusters[l.cluster]
 		c.lines++
 		c.first = append(c.first, i)
+		c.fewer, c.most = c.fewer+min(l.ids, c.most), max(l.ids, c.most)
 	}
 	ls.addTurns(clusters)
-	if len(ls.list) > len(clusters) || ls.late > 0 {
+	if ls.late > 0 || slices.ContainsFunc(clusters, func(c cluster) bool { return c.lines > 1 }) {
 		ls.sortByCounter(e, clusters)
 	}
 	v.judgeSequences(ls, clusters, value)
@@ -123,18 +123,18 @@ func judge(e extent, value uint64) (v verdict) {
 type cluster struct {
 	lines    int
 	first    []int // its lines, in order of time
+	most     int64 // ids of one of them
+	fewer    int64 // and of all others
 	turns    pool  // returns to its lines after others of them that were in use at once
 	returns  int64
 	sequence *sequence // nil if a single line has no late ids
+	overlaps bool      // its lines use the same counters
 	whole    bool      // its lines are parts of one sequence
 }
 
-// hasTwins reports whether counters were used twice.
-func (c *cluster) hasTwins() bool { return c.sequence != nil && c.sequence.twins > 1 }
-
 // isApart reports whether the lines of c only happen to adjoin.
 func (c *cluster) isApart() bool {
-	return !c.whole && !c.hasTwins() && c.sequence != nil && c.sequence.falls > 0
+	return !c.whole && !c.overlaps && c.sequence != nil && c.sequence.falls == 1
 }
 
 // addTurns counts the turns within each cluster.
@@ -183,19 +183,37 @@ func (ls *lines) sortByCounter(e extent, clusters []cluster) {
 // judgeTurns finds lines that are too far apart to be those of one process, but took
 // turns.
 func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
-	var all, near pool
-	var returns, breaks int64
-	to := map[int]bool{}
-	var examples []record
 	turns := slices.SortedFunc(maps.Keys(ls.turns), func(a, b turn) int {
 		return cmp.Or(a.to-b.to, a.from-b.from, a.bits-b.bits)
 	})
+	breaks := float64(len(ls.list) - 1)
+	group := make([]int, len(ls.list)) // of lines that took turns: the first one
+	for i := range group {
+		group[i] = i
+	}
+	for _, t := range turns {
+		breaks += float64(ls.turns[t])
+		if from, to := max(group[t.to], group[t.from]), min(group[t.to], group[t.from]); from != to && ls.atOnce(t) {
+			for i := range group {
+				if group[i] == from {
+					group[i] = to
+				}
+			}
+		}
+	}
+	members := make([][]int, len(ls.list))
+	for i, g := range group {
+		members[g] = append(members[g], i)
+	}
+	var all, near pool
+	var returns int64
+	to := map[int]bool{}
+	var examples []record
 	for _, t := range turns {
 		a, b, n := ls.list[t.to], ls.list[t.from], ls.turns[t]
-		breaks += n
 		switch {
 		case a.cluster == b.cluster && !clusters[a.cluster].isApart() || !ls.atOnce(t):
-		case ls.areNear(&a, &b):
+		case ls.arcBits(members[group[t.to]]) >= nearBits:
 			near.add(float64(t.bits), n)
 		default:
 			all.add(float64(t.bits), n)
@@ -206,30 +224,38 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 			}
 		}
 	}
-	breaks += int64(len(ls.list)) - 1
 	if returns > minTurns && len(to) > 1 {
-		v.add(shared, all.bits(float64(breaks)), value,
+		v.add(shared, all.bits(breaks), value,
 			fmt.Sprintf("Its ids make %s of counters that take turns: %s continue one of them after ids of another.",
 				phrase.Count(int64(len(to)), "sequence", "sequences"), humanize.Comma(returns)), examples...)
 	}
-	if near.bits(float64(breaks)) >= doubtBits {
+	if near.bits(breaks) >= doubtBits {
 		v.doubtBecause(DoubtBlocks)
 	}
 	for i := range clusters {
 		c := &clusters[i]
-		if q := c.sequence; q != nil && c.returns >= minTurns && (c.hasTwins() && q.twinsLast-q.twinsFirst >= minTwinSeconds || !c.hasTwins() && q.isInterleaved()) {
-			v.add(shared, c.turns.bits(float64(breaks)), value,
+		if c.overlaps && c.returns >= minTurns {
+			v.add(shared, c.turns.bits(breaks), value,
 				fmt.Sprintf("Its ids make sequences of the same counters that take turns: %s continue one of them after ids of another, and %s used twice.",
-					humanize.Comma(c.returns), phrase.Count(q.twins, "counter value was", "counter values were")), ls.list[c.first[0]].start, ls.list[c.first[1]].start)
+					humanize.Comma(c.returns), phrase.Count(c.sequence.twins, "counter value was", "counter values were")), ls.list[c.first[0]].start, ls.list[c.first[1]].start)
 		}
 	}
 }
 
-// areNear reports whether two lines are nearer to each other than chance explains, as
-// those of threads are that reserve large blocks of counters.
-func (ls *lines) areNear(a, b *line) bool {
-	apart := min((b.from-a.at)&counterMask, (a.from-b.at)&counterMask)
-	return counterBits-1-log2(apart)-log2(int64(len(ls.list))) >= nearBits
+// arcBits returns the evidence of lines that begin nearer to each other than chance
+// explains, as those of threads do that reserve large blocks of counters.
+func (ls *lines) arcBits(members []int) float64 {
+	starts := make([]int64, len(members))
+	for k, i := range members {
+		starts[k] = ls.list[i].from & counterMask
+	}
+	slices.Sort(starts)
+	n := len(starts)
+	widest := starts[0] + counterRange - starts[n-1]
+	for k := 1; k < n; k++ {
+		widest = max(widest, starts[k]-starts[k-1])
+	}
+	return float64(n-1)*(counterBits-log2(counterRange-widest)) - log2(int64(n))
 }
 
 // judgeSequences finds clocks that were set backwards.
@@ -237,18 +263,21 @@ func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
 	for i := range clusters {
 		c := &clusters[i]
 		q := c.sequence
-		if q == nil || q.falls == 0 || c.hasTwins() {
+		if q == nil {
 			c.whole = c.lines == 1
 			continue
 		}
-		bits := c.restartBits(ls)
-		c.whole = bits >= doubtBits
-		bits = min(bits, q.lateBits())
-		if q.mayBeBlocks() || c.lines > 1 && q.isInterleaved() {
-			if bits >= doubtBits {
-				v.doubtBecause(DoubtBlocks)
-			}
+		restart, late, blocks := c.restartBits(ls), q.lateBits(), q.blockBits()
+		c.overlaps = c.lines > 1 && (q.twins > 1 || q.groups >= int64(c.lines) && !c.fits() && blocks >= proofBits)
+		if q.falls == 0 || c.overlaps {
+			c.whole = c.lines == 1
 			continue
+		}
+		c.whole = restart >= doubtBits
+		bits := min(restart, late)
+		if blocks < bits && bits >= doubtBits {
+			v.doubtBecause(DoubtBlocks)
+			bits = blocks
 		}
 		v.add(stepped, bits, value,
 			fmt.Sprintf("%s the counter goes on, by at most %s, where the clock falls, by up to %s.",
@@ -257,21 +286,34 @@ func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
 }
 
 // restartBits returns the evidence against restarts as the cause of the falls of a
-// cluster: lines that begin near others by chance.
+// cluster: lines that begin near others by chance. Where they do, lines that are in use at
+// once are none of restarts at all.
 func (c *cluster) restartBits(ls *lines) float64 {
 	if c.lines == 1 {
 		return maxBits
 	}
 	q, n := c.sequence, float64(len(ls.list))
-	if q.groups < int64(c.lines) {
-		return q.gaps.bits(n * (n - 1))
+	near := q.gaps.bits(n * (n - 1))
+	if q.groups >= int64(c.lines) {
+		// They overlap. Without a counter that is used twice they fit into each other.
+		reach := q.length
+		if c.fits() {
+			reach = 2 * q.widest
+		}
+		var inside pool
+		inside.add(counterBits-log2(reach), int64(c.lines-1))
+		near = inside.bits(n)
 	}
-	var inside pool
-	inside.add(counterBits-log2(q.length), int64(c.lines-1))
-	if 2*q.pulses > q.falls {
-		return max(inside.bits(n), c.turns.bits(n)) // the clock is ahead again and again
+	if near >= nearBits {
+		return max(near, c.turns.bits(n))
 	}
-	return inside.bits(n)
+	return near
+}
+
+// fits reports whether the lines of a cluster overlap so much that counters would be used
+// twice, unless they fit into each other.
+func (c *cluster) fits() bool {
+	return c.sequence.twins == 0 && c.fewer*c.sequence.ids/c.sequence.length >= minTwins
 }
 
 // judgeLandings finds lines that begin among the counters of earlier ones, and use them
@@ -282,11 +324,11 @@ func (v *verdict) judgeLandings(ls *lines, clusters []cluster, value uint64) {
 	var examples []record
 	for i, at := range ls.landings() {
 		c := &clusters[ls.list[i].cluster]
-		if !at.inside || !c.hasTwins() {
+		if i == c.first[0] || !c.overlaps {
 			continue
 		}
 		inside, covered = inside+1, at.covered
-		all.add(max(at.bits(), counterBits-log2(2*ls.list[i].nearest+1)-log2(int64(len(ls.list)))), 1)
+		all.add(at.bits(len(ls.list)-1), 1)
 		if len(examples) < maxExamples {
 			examples = append(examples, ls.list[c.first[0]].start, ls.list[i].start)
 		}

@@ -119,8 +119,9 @@ type lines struct {
 	limit  int64          // how far a line may move on at once
 	late   int64          // ids that were overtaken
 	turns  map[turn]int64 // how often
-	loose  int64          // ids that begin a line, or continue one by chance
-	rapid  int64          // lines that begin in the same second as the line before
+	loose  int64          // ids that begin a line, or may continue one by chance
+	rapid  int64          // of them, in the same second as the one before
+	looser uint32         // the second of the last one
 }
 
 // maxRecent is of how many lines an id may be a late one.
@@ -198,14 +199,17 @@ func (ls *lines) add(c int64, second uint32, r record) (index int, unwrapped int
 			}
 		}
 	}
+	if best < 0 || (2*distance+1)*int64(len(ls.list)) > counterRange>>doubtBits {
+		if ls.loose > 0 && ls.looser == second {
+			ls.rapid++
+		}
+		ls.loose, ls.looser = ls.loose+1, second
+	}
 	if best < 0 {
 		return ls.start(c, second, r)
 	}
 	if best != ls.recent[0] {
 		bits := int(counterBits - math.Log2(float64(2*distance+1)) - math.Log2(float64(len(ls.list))))
-		if bits < doubtBits {
-			ls.loose++
-		}
 		if t := (turn{best, ls.recent[0], max(bits, 0)}); len(ls.turns) < maxTurns || ls.turns[t] > 0 {
 			ls.turns[t]++
 		}
@@ -235,10 +239,6 @@ func (ls *lines) start(c int64, second uint32, r record) (index int, unwrapped i
 	nearest := int64(counterRange)
 	for _, i := range ls.recent {
 		nearest = min(nearest, (c-ls.list[i].at)&counterMask, (ls.list[i].at-c)&counterMask)
-	}
-	ls.loose++
-	if index > 0 && ls.list[index-1].first == second {
-		ls.rapid++
 	}
 	ls.list = append(ls.list, line{
 		from: at, at: at, start: first, end: first, first: second, last: second, previous: second, ids: 1, before: at - 1, earlier: at - 1, nearest: nearest,

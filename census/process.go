@@ -291,6 +291,9 @@ func (f *follower) end() {
 func (f *follower) move(from, to int64) {
 	steps := (to - from) & counterMask
 	switch {
+	case steps == 0: // the same counter again, later
+		f.widest = counterRange
+		return
 	case steps <= 1:
 		return
 	case steps <= maxGap:

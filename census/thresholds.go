@@ -47,18 +47,9 @@ const (
 	// blocks of counters that threads have reserved: one of 256 pairs is, by chance.
 	nearBits = 8
 
-	// maxShort is around how many ids the clock goes back and forth where two processes
-	// use the same counters: for minShort times, and one in shortShare ids.
-	maxShort   = 8
-	minShort   = 5
-	shortShare = 16
-
-	// pulsePart: a fall that undoes a rise of the clock but for this part of it ends a
-	// time in which the clock was ahead.
-	pulsePart = 128
-
-	// blockBits is the evidence of falls at the ends of blocks of one size.
-	blockBits = 6
+	// minTwins is how many counters at least would be used twice where lines overlap, for
+	// none to show that they fit into each other.
+	minTwins = 16
 
 	// minDisorder is how many ids at least show counters that do not count, and minRapid
 	// how many runs that begin in the second of the one before: no program is started
