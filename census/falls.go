@@ -109,11 +109,8 @@ func newSequence(e extent, limit int64, spacing float64) *sequence {
 
 // endGroup counts a group of falls between counters that are so far apart.
 func (q *sequence) endGroup(apart int64, order, blocks float64) {
-	if debugGroup != nil {
-		debugGroup(apart, blocks)
-	}
 	q.gaps.add(counterBits+1-log2(apart)+order, 1)
-	if blocks < doubtBits {
+	if blocks < unlikeBlock {
 		blocks = -likeBlock
 	}
 	q.blocks += min(blocks, surelyNone)
@@ -160,8 +157,9 @@ func disorder(n int, f func(int) (uint32, bool)) (seconds int, all bool) {
 }
 
 const (
-	minMost     = 16 // ids after a clock step of which all may have the time from before it
+	minMost     = 32 // ids after a clock step of which all may have the time from before it
 	manyThreads = 32
+	manySingles = 8 // late ids that are no rare thing
 )
 
 func (q *sequence) addTwin(prev, r record) {
@@ -210,5 +208,10 @@ func (q *sequence) lateBits() float64 {
 // cause of the falls. At the end of its block a thread goes on with another one, no block
 // is used before it is reserved, and a thread that pauses does not do so by as much as the
 // clock falls.
-func (q *sequence) blockBits() float64 { return max(q.blocks, 0) }
-var debugGroup func(int64, float64)
+func (q *sequence) blockBits() float64 {
+	if q.certain == 0 && q.singles >= max(2*q.groups, manySingles) {
+		return 0 // of most blocks there are single ids
+	}
+	return max(q.blocks, 0)
+}
+

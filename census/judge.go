@@ -113,9 +113,6 @@ func judge(e extent, value uint64) (v verdict) {
 		v.judgeDisorder(ls, int64(e.len()), value)
 	}
 	ls.countGaps(clusters, &v)
-	if debugJudge != nil {
-		debugJudge(ls, clusters, &v)
-	}
 	return v
 }
 
@@ -228,8 +225,11 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 			}
 		}
 	}
-	if returns > minTurns && len(to) > 1 {
-		v.add(shared, all.bits(breaks), value,
+	if bits := all.bits(breaks); returns > 0 {
+		if returns <= minTurns || len(to) == 1 {
+			bits = min(bits, proofBits-1)
+		}
+		v.add(shared, bits, value,
 			fmt.Sprintf("Its ids make %s of counters that take turns: %s continue one of them after ids of another.",
 				phrase.Count(int64(len(to)), "sequence", "sequences"), humanize.Comma(returns)), examples...)
 	}
@@ -272,17 +272,17 @@ func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
 			continue
 		}
 		restart, late, blocks := c.restartBits(ls), q.lateBits(), q.blockBits()
-		c.overlaps = c.lines > 1 && (q.twins > 1 || q.groups >= int64(c.lines) && !c.fits() && blocks >= proofBits)
+		c.overlaps = c.lines > 1 && (q.twins > 1 || c.returns == 0 && q.groups >= int64(c.lines) && !c.fits() && blocks >= proofBits)
 		if q.falls == 0 || c.overlaps {
 			c.whole = c.lines == 1
 			continue
 		}
 		c.whole = restart >= doubtBits
 		bits := min(restart, late)
-		if blocks < bits && bits >= doubtBits {
+		if blocks < proofBits && bits >= doubtBits {
 			v.doubtBecause(DoubtBlocks)
-			bits = blocks
 		}
+		bits = min(bits, blocks)
 		v.add(stepped, bits, value,
 			fmt.Sprintf("%s the counter goes on, by at most %s, where the clock falls, by up to %s.",
 				phrase.Count(q.falls, "time", "times"), humanize.Comma(q.widest), phrase.Length(time.Duration(q.deepest)*time.Second)), q.examples...)
@@ -418,5 +418,3 @@ func (ls *lines) countGaps(clusters []cluster, v *verdict) {
 
 // log2 returns the binary logarithm of a positive count; 0 counts as 1.
 func log2(n int64) float64 { return math.Log2(float64(max(n, 1))) }
-
-var debugJudge func(*lines, []cluster, *verdict)

@@ -180,22 +180,25 @@ func (ls *lines) begin(e extent, i, j int) int {
 // add adds an id with counter c and returns the index of its line and its unwrapped
 // counter there.
 func (ls *lines) add(c int64, second uint32, r record) (index int, unwrapped int64) {
-	best, distance, late := -1, int64(counterRange), false
+	best, distance, late, idle := -1, int64(counterRange), false, false
 	if n := len(ls.byEnd); n > 0 {
 		i := ls.byEnd[(ls.place(c)+n-1)%n] // whose end is the nearest one below c
 		if ahead := (c - ls.list[i].at) & counterMask; ahead >= 1 && ahead <= ls.limit {
 			best, distance = i, ahead
+			// One that is in use is as good.
 			now := ls.recent[0]
-			if ahead := (c - ls.list[now].at) & counterMask; best != now && ahead >= 1 && ahead <= ls.limit && ls.list[i].isIdle(second) {
-				best, distance = now, ahead
+			if idle = best != now && ls.list[i].isIdle(second); idle {
+				if ahead := (c - ls.list[now].at) & counterMask; ahead >= 1 && ahead <= ls.limit {
+					best, distance, idle = now, ahead, false
+				}
 			}
 		}
 	}
-	if distance > 1 {
+	if distance > 1 || idle {
 		for _, i := range ls.recent {
 			l := &ls.list[i]
-			if behind := (l.at - c) & counterMask; behind < min(distance, l.lateZone(second)) {
-				best, distance, late = i, behind, true
+			if behind := (l.at - c) & counterMask; behind < l.lateZone(second) && (behind < distance || idle && i == ls.recent[0]) {
+				best, distance, late, idle = i, behind, true, false
 			}
 		}
 	}

@@ -47,13 +47,14 @@ const (
 	// blocks of counters that threads have reserved: one of 256 pairs is, by chance.
 	nearBits = 8
 
-	// likeBlock are the bits that a fall is worth for blocks of counters if it is like the
-	// end of one, and surelyNone the most that it is worth against them.
-	likeBlock  = 4
-	surelyNone = 24
+	// unlikeBlock are the bits from which a fall is unlike the end of a block of counters.
+	// It is then worth up to surelyNone bits against blocks, and else likeBlock for them.
+	unlikeBlock = 10
+	surelyNone  = 24
+	likeBlock   = 12
 
 	// minSegment is how many ids show how far the ids of a thread are apart.
-	minSegment = 16
+	minSegment = 8
 
 	// longLine is how many counters a line covers at least for others to begin among them
 	// more often than not worth a thought: a quarter of all.

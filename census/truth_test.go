@@ -201,6 +201,9 @@ func (p *population) plant() (out []process) {
 		if a.rate < 2 {
 			a.stepBy = max(a.stepBy, 40) // what a few ids can show
 		}
+		if a.rate < 10 {
+			a.stepBy = max(a.stepBy, 10) // and what is no late thread
+		}
 		p.stepped[a.value] = true
 		out = append(out, a)
 	}
