@@ -214,4 +214,3 @@ func (q *sequence) blockBits() float64 {
 	}
 	return max(q.blocks, 0)
 }
-
