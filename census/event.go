@@ -58,9 +58,9 @@ const (
 )
 
 // events returns what happened, in order of time.
-func (h *history) events() []Event {
+func (h *history) events(zone *time.Location) []Event {
 	usual := h.usual()
-	out := h.outages(usual)
+	out := h.outages(zone)
 	out = append(out, h.imports(usual)...)
 	out = append(out, h.deletions()...)
 	out = append(out, h.deployments()...)
@@ -75,44 +75,6 @@ func sortEvents(events []Event) {
 func (h *history) minute(i int) time.Time { return moment(h.from + uint32(i)*secondsPerMinute) }
 
 const secondsPerMinute = 60
-
-// silence is how many usual ids must be missing for a silence that chance does not make
-// anywhere in the history: half of them are enough for e^-7.
-func (h *history) silence() float64 {
-	return 2 * (math.Log(float64(max(len(h.minutes), 1))) + silenceMargin)
-}
-
-// outages returns the silences in which there usually are many ids, and the deletions of
-// all ids of a time, in which the counters went on.
-func (h *history) outages(usual []float64) (out []Event) {
-	need := h.silence()
-	for i := 0; i < len(h.minutes); i++ {
-		if h.minutes[i] != 0 {
-			continue
-		}
-		from, expected, known := i, 0., true
-		for ; i < len(h.minutes) && h.minutes[i] == 0; i++ {
-			expected += usual[i/60] / 60
-			known = known && usual[i/60] >= 0
-		}
-		if from == 0 || i == len(h.minutes) || !known || expected < need {
-			continue
-		}
-		e := Event{Kind: Outage, Start: h.minute(from), End: h.minute(i), Size: int64(expected), Confidence: Likely}
-		if expected > 4*need {
-			e.Confidence = Certain
-		}
-		var missing int64
-		for hour := from / 60; hour <= (i-1)/60; hour++ {
-			missing += h.gaps[hour]
-		}
-		if float64(missing) > expected/2 && float64(i-from) >= 60 {
-			e.Kind, e.Size, e.Share, e.Confidence = Deletion, missing, 1, Likely
-		}
-		out = append(out, e)
-	}
-	return out
-}
 
 // imports returns the times with far more ids than usual, where that is known.
 func (h *history) imports(usual []float64) (out []Event) {

@@ -105,7 +105,7 @@ func (h *history) rates(zone *time.Location, events []Event) Rates {
 		r.Week = week[:]
 		for i, rate := range [2]float64{most, least} {
 			if rate > 0 {
-				r.ShortestOutage[i] = time.Duration(h.silence() / rate * float64(time.Hour)).Round(time.Minute)
+				r.ShortestOutage[i] = time.Duration(10 / rate * float64(time.Hour)).Round(time.Minute)
 			}
 		}
 	}

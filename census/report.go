@@ -256,7 +256,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 			r.TopProcesses = append(r.TopProcesses, p)
 		}
 	}
-	events := t.history.events()
+	events := t.history.events(options.Zone)
 	r.Unjudged, r.Rates = t.unjudged, t.history.rates(options.Zone, events)
 	if t.busiest != nil {
 		t.busiest.Start = t.busiest.Start.In(options.Zone)
