@@ -50,7 +50,7 @@ type grid struct {
 	ids      []int64 // by bucket; the first and the last are not empty
 	first    int     // bucket of ids[0]
 	occupied int
-	c *clock
+	c        *clock
 	seasons  []season
 	chosen   map[int]int // seasons by week
 }
@@ -67,7 +67,7 @@ type season struct {
 type clock struct {
 	days    []int64
 	minutes []int32
-	start   time.Time // of the minutes, in UTC, with the offset of the zone added
+	start   time.Time       // of the minutes, in UTC, with the offset of the zone added
 	at      func(i int) int // minute of the clock at minute i of the history
 }
 
@@ -315,7 +315,7 @@ func (g *grid) score(a, b int) (x float64, s *season, expected float64) {
 		rare[i] = g.rare(s, a+i, a, b, near)
 		x += rare[i]
 	}
-	if x < math.Log(float64(g.occupied))/2 {
+	if x < 2 {
 		return 0, s, 0
 	}
 	x = 0
@@ -338,7 +338,7 @@ func (g *grid) score(a, b int) (x float64, s *season, expected float64) {
 		for k := from; k < i; k++ {
 			mean := missing / float64(i-from)
 			r := rare[k-a]
-			sum += max(min(r, f*mean), r-(1-f)*mean)
+			sum += min(r, f*max(mean, r))
 		}
 		x += min(sum, most)
 	}
@@ -367,16 +367,17 @@ func (c *clock) level(day int, byWeekday bool, missing float64) (f, most float64
 	}
 	usual := float64(sum) / float64(max(n, 1))
 	rest := max(usual-missing, 0)
-	return min(1, (float64(c.days[day])+1)/(rest+1)), math.Inf(1)
+	n1 := float64(c.days[day]) + 1
+	return min(1, (n1+2*math.Sqrt(n1))/(rest+1)), math.Inf(1)
 }
 
 // silence is a time without ids, in minutes of the history.
 type silence struct {
-	from, to int
-	score    float64
-	expected float64
-	length   int
-	period   int
+	from, to     int
+	worth, score float64
+	expected     float64
+	length       int
+	period       int
 }
 
 // outages returns the silences that the rhythm of the collection does not explain, and
@@ -407,10 +408,20 @@ func (h *history) outages(zone *time.Location) (out []Event) {
 			} else if half == 1 && shift == 0 {
 				continue
 			}
-			h.judge(c.newGrid(length, shift), c, silences)
+			if g := c.newGrid(length, shift); len(g.seasons) > 0 {
+				g.judge(silences)
+			}
 		}
 	}
+	silences = slices.DeleteFunc(silences, func(s silence) bool { return s.worth == 0 })
+	slices.SortStableFunc(silences, func(a, b silence) int { return cmp.Compare(b.worth, a.worth) })
+	var rare []silence
 	for _, s := range silences {
+		if s.score < outageMargin || !yearly(s, silences) {
+			rare = append(rare, s)
+		}
+	}
+	for _, s := range rare[:exceptions(rare)] {
 		if s.score < outageMargin {
 			continue
 		}
@@ -434,76 +445,57 @@ func (h *history) outages(zone *time.Location) (out []Event) {
 }
 
 // judge gives silences their scores in a grid, if these are higher.
-func (h *history) judge(g *grid, c *clock, silences []silence) {
-	if len(g.seasons) == 0 {
-		return
-	}
-	type scored struct {
-		x, expected float64
-		s           *season
-		of          int
-	}
-	var all []scored
+func (g *grid) judge(silences []silence) {
 	for k := range silences {
 		s := &silences[k]
-		a, b := g.bucket(c.at(s.from)-1)+1-g.first, g.bucket(c.at(s.to-1)+1)-g.first
+		a, b := g.bucket(g.c.at(s.from)-1)+1-g.first, g.bucket(g.c.at(s.to-1)+1)-g.first
 		if a >= b {
 			continue
 		}
-		if x, season, expected := g.score(a, b); x > 0 {
-			all = append(all, scored{x, expected, season, k})
-		}
-	}
-	slices.SortFunc(all, func(a, b scored) int { return cmp.Compare(b.x, a.x) })
-	accepted := len(all)
-	if tailRule != 0 {
-		accepted = 0
-		xs := make([]float64, len(all))
-		for i, a := range all {
-			xs[i] = a.x
-		}
-		accepted = tail(xs)
-	}
-	for _, a := range all[:accepted] {
-		e := a.x - math.Log(float64(g.occupied))
-		if s := &silences[a.of]; e > s.score {
-			s.score, s.expected, s.length, s.period = e, a.expected, g.length, a.s.period
+		x, season, expected := g.score(a, b)
+		s.worth = max(s.worth, x)
+		if e := x - math.Log(float64(g.occupied)); x > 0 && e > s.score {
+			s.score, s.expected, s.length, s.period = e, expected, g.length, season.period
 		}
 	}
 }
 
-var tailRule = 1
-
-// tail returns how many of the scores, largest first, are out of the tail of the others.
-func tail(xs []float64) (accepted int) {
-	for k := 1; k <= min(len(xs), max(3, len(xs)/100)); k++ {
-		if k == len(xs) {
-			accepted = k
-			break
-		}
-		rest := xs[k:]
+// exceptions returns how many of the silences, which are ordered by what they are worth,
+// are worth so much more than the next ones that these have no such tail: its logarithms
+// are exponential, in silences that come by chance and in those with heavy tails alike.
+func exceptions(s []silence) (n int) {
+	for k := 1; k <= len(s) && k <= max(maxExceptions, len(s)/100); k++ {
+		last, rest := s[k-1].worth, s[k:]
 		m := 0
-		for m < len(rest) && rest[m] >= rest[0]/8 {
+		for m < len(rest) && rest[m].worth >= rest[0].worth/8 {
 			m++
 		}
-		top := int(math.Sqrt(float64(m)))
-		if m < 4 {
-			if xs[k-1] >= 2*rest[0] { 
-				accepted = k
+		top := min(int(math.Sqrt(float64(m))), max(m-1, 0))
+		logs := 0.
+		for _, r := range rest[:top] { // the ones above rest[top]
+			logs += math.Log(r.worth / rest[top].worth)
+		}
+		if top < 2 {
+			if m == 0 || last >= 2*rest[0].worth {
+				n = k
 			}
-			continue
-		}
-		top = max(top, 2)
-		logs, lls := 0., 0.
-		n := float64(m + 1)
-		for i := range top {
-			logs += math.Log(rest[i] / rest[top])
-			lls += math.Log(math.Log(n/float64(i+1)) / math.Log(n/float64(top+1)))
-		}
-		beta := min(1, lls/max(logs, 1e-9))
-		if math.Log(n)*(math.Pow(xs[k-1]/rest[0], beta)-1) >= outageMargin {
-			accepted = k
+		} else if float64(top)*math.Log1p(math.Log(last/rest[0].worth)/logs) >= outageMargin {
+			n = k
 		}
 	}
-	return accepted
+	return n
+}
+
+const maxExceptions = 3
+
+// yearly reports whether a silence is one of those of other years too.
+func yearly(s silence, others []silence) bool {
+	const year, near = 365*minutesPerDay + 6*60, 10 * minutesPerDay
+	for _, o := range others {
+		apart := max(s.from+s.to-o.from-o.to, o.from+o.to-s.from-s.to) / 2
+		if max(apart-year, year-apart) <= near && 3*(o.to-o.from) >= 2*(s.to-s.from) {
+			return true
+		}
+	}
+	return false
 }

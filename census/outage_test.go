@@ -24,9 +24,9 @@ type rhythm struct {
 	zone       *time.Location
 	start, end time.Time
 	ids        []rhythmID
-	runs       uint64       // process values so far
-	holes      [][2]int64   // planted outages, in Unix seconds
-	known      [][2]int64   // closures of which the collection cannot tell that they are usual
+	runs       uint64     // process values so far
+	holes      [][2]int64 // planted outages, in Unix seconds
+	known      [][2]int64 // closures of which the collection cannot tell that they are usual
 }
 
 type rhythmID struct {
