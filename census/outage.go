@@ -415,18 +415,14 @@ func (h *history) outages(zone *time.Location) (out []Event) {
 	}
 	silences = slices.DeleteFunc(silences, func(s silence) bool { return s.worth == 0 })
 	slices.SortStableFunc(silences, func(a, b silence) int { return cmp.Compare(b.worth, a.worth) })
-	var rare []silence
-	for _, s := range silences {
-		if s.score < outageMargin || !yearly(s, silences) {
-			rare = append(rare, s)
-		}
-	}
-	for _, s := range rare[:exceptions(rare)] {
+	sure := exceptions(len(silences), func(i int) float64 { return silences[i].worth })
+	for i, s := range silences {
 		if s.score < outageMargin {
 			continue
 		}
 		e := Event{Kind: Outage, Start: h.minute(s.from), End: h.minute(s.to), Size: int64(s.expected), Confidence: Possible}
 		switch {
+		case i >= sure:
 		case s.score >= certainMargin:
 			e.Confidence = Certain
 		case s.score >= likelyMargin:
@@ -444,56 +440,83 @@ func (h *history) outages(zone *time.Location) (out []Event) {
 	return out
 }
 
-// judge gives silences their scores in a grid, if these are higher.
+// judge gives silences their scores in a grid, if these are higher and the silences are
+// exceptions in it.
 func (g *grid) judge(silences []silence) {
+	type scored struct {
+		silence
+		of int
+	}
+	var all []scored
+	chance := math.Log(float64(g.occupied))
 	for k := range silences {
 		s := &silences[k]
 		a, b := g.bucket(g.c.at(s.from)-1)+1-g.first, g.bucket(g.c.at(s.to-1)+1)-g.first
-		if a >= b {
+		if a >= b || b-a > maxBuckets {
 			continue
 		}
 		x, season, expected := g.score(a, b)
 		s.worth = max(s.worth, x)
-		if e := x - math.Log(float64(g.occupied)); x > 0 && e > s.score {
-			s.score, s.expected, s.length, s.period = e, expected, g.length, season.period
+		if x >= chance/2 {
+			all = append(all, scored{silence{worth: x, score: x - chance, expected: expected, length: g.length, period: season.period, from: s.from, to: s.to}, k})
+		}
+	}
+	all = slices.DeleteFunc(all, func(s scored) bool { return yearly(s.silence, silences) })
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.worth, a.worth) })
+	for _, a := range all[:exceptions(len(all), func(i int) float64 { return all[i].worth })] {
+		if s := &silences[a.of]; a.score > s.score {
+			a.silence.worth = s.worth
+			*s = a.silence
 		}
 	}
 }
 
-// exceptions returns how many of the silences, which are ordered by what they are worth,
-// are worth so much more than the next ones that these have no such tail: its logarithms
-// are exponential, in silences that come by chance and in those with heavy tails alike.
-func exceptions(s []silence) (n int) {
-	for k := 1; k <= len(s) && k <= max(maxExceptions, len(s)/100); k++ {
-		last, rest := s[k-1].worth, s[k:]
-		m := 0
-		for m < len(rest) && rest[m].worth >= rest[0].worth/8 {
+// exceptions returns how many of n silences, which are ordered by what they are worth,
+// are worth so much more than the next ones that these have no such tail: the logarithms
+// of what the largest ones are worth are taken to be exponential, which is so for heavy
+// tails, and more than enough for others.
+func exceptions(n int, worth func(int) float64) (out int) {
+	for k := 1; k <= n && k <= max(maxExceptions, n/100); k++ {
+		if k == n {
+			return k
+		}
+		last, next := worth(k-1), worth(k)
+		m := k
+		for m < n && worth(m) >= next/8 {
 			m++
 		}
-		top := min(int(math.Sqrt(float64(m))), max(m-1, 0))
-		logs := 0.
-		for _, r := range rest[:top] { // the ones above rest[top]
-			logs += math.Log(r.worth / rest[top].worth)
-		}
+		top := int(math.Sqrt(float64(m - k)))
 		if top < 2 {
-			if m == 0 || last >= 2*rest[0].worth {
-				n = k
+			if last >= 2*next {
+				out = k
 			}
-		} else if float64(top)*math.Log1p(math.Log(last/rest[0].worth)/logs) >= outageMargin {
-			n = k
+			continue
+		}
+		logs := 0.
+		for i := range top {
+			logs += math.Log(worth(k+i) / worth(k+top))
+		}
+		if float64(top)*math.Log1p(math.Log(last/next)/logs) >= outageMargin {
+			out = k
 		}
 	}
-	return n
+	return out
 }
 
 const maxExceptions = 3
 
+const maxBuckets = 1000
+
 // yearly reports whether a silence is one of those of other years too.
 func yearly(s silence, others []silence) bool {
-	const year, near = 365*minutesPerDay + 6*60, 10 * minutesPerDay
+	const year = 365*minutesPerDay + 6*60
+	near := max(s.to-s.from, 2*minutesPerDay) / 2
+	if s.to-s.from < minutesPerDay {
+		return false
+	}
 	for _, o := range others {
 		apart := max(s.from+s.to-o.from-o.to, o.from+o.to-s.from-s.to) / 2
-		if max(apart-year, year-apart) <= near && 3*(o.to-o.from) >= 2*(s.to-s.from) {
+		if max(apart-year, year-apart) <= near && 2*o.worth >= s.worth && 3*(o.to-o.from) >= 2*(s.to-s.from) {
 			return true
 		}
 	}
