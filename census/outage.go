@@ -452,7 +452,7 @@ func (g *grid) judge(silences []silence) {
 	for k := range silences {
 		s := &silences[k]
 		a, b := g.bucket(g.c.at(s.from)-1)+1-g.first, g.bucket(g.c.at(s.to-1)+1)-g.first
-		if a >= b || b-a > maxBuckets {
+		if a >= b || b-a > maxSilent {
 			continue
 		}
 		x, season, expected := g.score(a, b)
@@ -505,7 +505,7 @@ func exceptions(n int, worth func(int) float64) (out int) {
 
 const maxExceptions = 3
 
-const maxBuckets = 1000
+const maxSilent = 1000
 
 // yearly reports whether a silence is one of those of other years too.
 func yearly(s silence, others []silence) bool {
