@@ -43,7 +43,11 @@ type Event struct {
 	Share float64
 	// Process is the process value concerned, or empty.
 	Process string
-	// Confidence is how sure it is: certain, likely or possible.
+	// Usual is what an outage differs from: "all 212 other days have ids".
+	Usual string
+	// Confidence is how sure it is. An outage is certain if chance makes one in e^12
+	// histories, likely in e^7, and possible in e^4.6, or if other silences of the
+	// collection have lengths so different that this may be one of them.
 	Confidence Confidence
 }
 
@@ -57,15 +61,16 @@ const (
 	Possible Confidence = "possible"
 )
 
-// events returns what happened, in order of time.
-func (h *history) events(zone *time.Location) []Event {
+// events returns what happened, in order of time, and how long a silence must be for an
+// outage, in the busiest and in the quietest hours of the week of a zone.
+func (h *history) events(zone *time.Location) ([]Event, [2]time.Duration) {
 	usual := h.usual()
-	out := h.outages(zone)
+	out, shortest := h.outages(zone)
 	out = append(out, h.imports(usual)...)
 	out = append(out, h.deletions()...)
 	out = append(out, h.deployments()...)
 	sortEvents(out)
-	return out
+	return out, shortest
 }
 
 func sortEvents(events []Event) {
