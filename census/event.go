@@ -94,9 +94,13 @@ func (h *history) imports(usual []float64) (out []Event) {
 	}
 	typical := float64(median(slices.Clone(counts)))
 	var highest int64 // of the windows of the last import
+	var tops []int64  // of each import
+	day := func(w int) int { return w * window / minutesPerDay }
+	most, bursts := make([]int64, day(len(counts))+1), make([]int64, day(len(counts))+1) // by day
 	for w, n := range counts {
 		u := usual[w*window/60]
 		expected := max(u/(60/window), typical/importFactor)
+		most[day(w)] = max(most[day(w)], n)
 		if u < 0 || float64(n) <= importFactor*expected+importLeast {
 			highest = 0
 			continue
@@ -107,10 +111,24 @@ func (h *history) imports(usual []float64) (out []Event) {
 			last := &out[len(out)-1]
 			last.End, last.Size = end, last.Size+size
 		} else {
-			out = append(out, Event{Kind: Import, Start: h.minute(w * window), End: end, Size: size, Confidence: Likely})
+			out, tops = append(out, Event{Kind: Import, Start: h.minute(w * window), End: end, Size: size, Confidence: Likely}), append(tops, 0)
 		}
 		highest = max(highest, n)
+		tops[len(tops)-1], bursts[day(w)] = highest, max(bursts[day(w)], n)
 	}
+	left := out[:0]
+	for i, e := range out { // what recurs is a job
+		at, recurs := int(e.Start.Unix()-int64(h.from))/secondsPerDay, 0
+		for d := max(at-365, 0); d <= min(at+365, len(most)-1); d++ {
+			if (d < at-1 || d > at+1) && (2*most[d] >= tops[i] || importFactor*bursts[d] >= tops[i]) {
+				recurs++
+			}
+		}
+		if recurs < minPeriods {
+			left = append(left, e)
+		}
+	}
+	out = left
 	for i := range out { // to the minute
 		e := &out[i]
 		a, b := int(e.Start.Unix()-int64(h.from))/60, int(e.End.Unix()-int64(h.from))/60
@@ -136,7 +154,7 @@ func (h *history) deletions() (out []Event) {
 			ids[d] += h.hour(i)
 			gaps[d] += h.gaps[i]
 		}
-		if ids[d]+gaps[d] >= deletionLeast {
+		if ids[d] > 0 && ids[d]+gaps[d] >= deletionLeast { // else it is for outages
 			shares[d] = float64(gaps[d]) / float64(ids[d]+gaps[d])
 			known = append(known, shares[d])
 		}
@@ -144,18 +162,29 @@ func (h *history) deletions() (out []Event) {
 	if len(known) < minPeriods {
 		return nil
 	}
-	typical := median(known)
+	typicals := [7]float64{}
+	for weekday := range typicals { // counters may go elsewhere on some of them
+		var alike []float64
+		for d := weekday; d < days; d += 7 {
+			if ids[d] > 0 {
+				alike = append(alike, shares[d])
+			}
+		}
+		if typicals[weekday] = median(known); len(alike) >= minPeriods {
+			typicals[weekday] = max(typicals[weekday], median(alike))
+		}
+	}
 	for d := 0; d < days; d++ {
-		if shares[d] <= typical+deletionShare {
+		if shares[d] <= typicals[d%7]+deletionShare {
 			continue
 		}
 		from, gone, made := d, 0., 0.
 		quiet := 0 // days without enough ids, in between
 		for ; d < days && quiet <= 2; d++ {
-			if shares[d] > typical+deletionShare {
+			if shares[d] > typicals[d%7]+deletionShare {
 				quiet = 0
 				made += float64(ids[d] + gaps[d])
-				gone += float64(gaps[d]) - typical*float64(ids[d]+gaps[d])
+				gone += float64(gaps[d]) - typicals[d%7]*float64(ids[d]+gaps[d])
 			} else {
 				quiet++
 			}
@@ -193,6 +222,9 @@ func (h *history) deployments() (out []Event) {
 	for _, l := range h.lives.list {
 		// Four ids would be expected until a process that lives is seen.
 		slack := int64(min(4*l.interval(), maxSlack)) + minSlack
+		if int64(l.last-l.first) < runFactor*slack {
+			continue
+		}
 		if int64(l.first)-slack > first {
 			changes = append(changes, change{int64(l.first) - slack, int64(l.first), true})
 		} else {

@@ -45,7 +45,7 @@ type silence struct {
 	worth    float64 // before chance is taken off
 	score    float64
 	expected float64 // ids
-	usual    string
+	usual    func() string
 }
 
 // outages returns the silences that the rhythm of the collection does not explain, and
@@ -90,7 +90,7 @@ func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Du
 		if s.score < outageMargin {
 			continue
 		}
-		e := Event{Kind: Outage, Start: h.minute(s.from), End: h.minute(s.to), Size: int64(s.expected), Usual: s.usual, Confidence: Possible}
+		e := Event{Kind: Outage, Start: h.minute(s.from), End: h.minute(s.to), Size: int64(s.expected), Usual: s.usual(), Confidence: Possible}
 		switch {
 		case i >= exceptional: // silences of other lengths have such a tail
 		case s.score >= certainMargin:
@@ -199,10 +199,10 @@ func yearly(s silence, others []silence) bool {
 
 // score returns what the silence of the buckets from a to b is worth, how many ids were
 // expected, and what is usual.
-func (g *grid) score(a, b int) (x, expected float64, usual string) {
+func (g *grid) score(a, b int) (x, expected float64, usual func() string) {
 	before, after := g.beside(&g.seasons[0], a, a, b, g.near(1, b-a))
 	if before.n < 2 || after.n < 2 || before.occupied() < minOccupied || after.occupied() < minOccupied {
-		return 0, 0, ""
+		return 0, 0, nil
 	}
 	s := g.season(a, b)
 	rare, best := make([]float64, b-a), 0
@@ -220,7 +220,7 @@ func (g *grid) score(a, b int) (x, expected float64, usual string) {
 		}
 	}
 	if x < minWorth {
-		return 0, 0, ""
+		return 0, 0, nil
 	}
 	x = 0
 	for i := a; i < b; {
@@ -236,7 +236,7 @@ func (g *grid) score(a, b int) (x, expected float64, usual string) {
 		}
 	}
 	before, after = g.beside(s, a+best, a, b, len(g.ids))
-	return x, expected, g.describe(s, before.n+after.n, before.empty+after.empty)
+	return x, expected, func() string { return g.describe(s, before.n+after.n, before.empty+after.empty) }
 }
 
 // describe returns how many of n buckets have ids.

@@ -89,11 +89,8 @@ const (
 	usualPeriods = 6
 	minPeriods   = 4
 
-	// silenceMargin is the logarithm of how unlikely a silence must be to be an outage.
-	silenceMargin = 7
-
 	// An import has importFactor times as many ids as usual, and importLeast more, in
-	// ten minutes.
+	// ten minutes. One that recurs within a year, on minPeriods other days, is a job.
 	importFactor = 10
 	importLeast  = 50
 
@@ -106,6 +103,10 @@ const (
 	// when it created its first and last ids.
 	minSlack = 30
 	maxSlack = 6 * 60 * 60
+
+	// A process that lived for less than runFactor times as long as its begin and end
+	// are uncertain is the run of a job, of which others end and begin by chance.
+	runFactor = 4
 
 	// maxReversal is how many ids a fall of the clock lasts at most that is a
 	// reversal, and minReversals how many of them show two processes: one clock step

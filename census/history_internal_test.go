@@ -1,0 +1,332 @@
+package census
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// monday is a Monday at midnight.
+var monday = uint32(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Unix())
+
+// steady returns a history of weeks with perMinute ids in every minute, and no gaps.
+func steady(weeks int, perMinute int32) *history {
+	h := newHistory(secondRange{monday, monday + uint32(weeks)*7*secondsPerDay - 1})
+	for i := range h.minutes {
+		h.minutes[i] = perMinute
+	}
+	return h
+}
+
+// clear removes the ids of minutes.
+func (h *history) clear(from, to int) { clear(h.minutes[from:to]) }
+
+// describe returns events as text, with their times in minutes.
+func (h *history) describe(events []Event) string {
+	var out []string
+	for _, e := range events {
+		minute := func(t time.Time) int64 { return (t.Unix() - int64(h.from)) / 60 }
+		out = append(out, fmt.Sprintf("%s %d-%d %d %s", e.Kind, minute(e.Start), minute(e.End), e.Size, e.Confidence))
+	}
+	return strings.Join(out, ", ")
+}
+
+const week = 7 * 24 * 60 // minutes
+
+// outage returns what is said of the silences of a history.
+func (h *history) outage() string {
+	events, _ := h.outages(time.UTC)
+	return h.describe(events)
+}
+
+// TestThresholdsOfSilences holds how long a silence must be, and in how long a history.
+func TestThresholdsOfSilences(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		every   int // minutes
+		days    int
+		silence int // minutes
+		want    string
+	}{
+		{"a minute", 1, 70, 1, ""},
+		{"two minutes: 2 ln(2n) - ln n = 12.9, of 100,798", 1, 70, 2, "outage 51900-51902 2 certain"},
+		{"a run of hourly ones", 60, 70, 60, ""},
+		{"two runs, 2 ln(2n) - ln n = 8.8, of 1678", 60, 70, 120, "outage 51841-52020 2 likely"},
+		{"two runs of 60 daily ones, 5.4", minutesPerDay, 60, 2 * minutesPerDay, "outage 41761-46080 2 possible"},
+		{"of 20, 4.3", minutesPerDay, 20, 2 * minutesPerDay, ""},
+		{"three of 20", minutesPerDay, 20, 3 * minutesPerDay, "outage 12961-18720 3 likely"},
+	} {
+		h := newHistory(secondRange{monday, monday + uint32(test.days)*secondsPerDay - 1})
+		for i := 0; i < len(h.minutes); i += test.every {
+			h.minutes[i] = 1
+		}
+		from := len(h.minutes) / 2 / test.every * test.every
+		if test.every < minutesPerDay {
+			from += 25 * 60 // on a Tuesday
+		}
+		h.clear(from, from+test.silence)
+		if got := h.outage(); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+	for days, want := range map[int]bool{4: false, 5: true} {
+		h := newHistory(secondRange{monday, monday + uint32(days)*secondsPerDay - 1})
+		for i := range h.minutes {
+			h.minutes[i] = 1
+		}
+		if got := h.usual()[0] >= 0; got != want {
+			t.Errorf("%d days: the usual rate is known: %v", days, got)
+		}
+	}
+}
+
+// TestImportToTheMinute holds that an import begins and ends to the minute.
+func TestImportToTheMinute(t *testing.T) {
+	h := steady(10, 1)
+	for i := 5*week + 3; i < 5*week+7; i++ {
+		h.minutes[i] += 1000
+	}
+	if got, want := h.describe(h.imports(h.usual())), "import 50403-50407 4000 likely"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestNoOutageAtTheEnds holds that what is before the first id and after the last is no
+// outage.
+func TestNoOutageAtTheEnds(t *testing.T) {
+	h := steady(10, 1)
+	h.clear(0, 600)
+	h.clear(10*week-600, 10*week)
+	if got := h.outage(); got != "" {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestUsualWeeks holds how many weeks before and after an hour tell what is usual.
+func TestUsualWeeks(t *testing.T) {
+	h := steady(30, 1)
+	at := 15 * week
+	for k := 1; k <= usualPeriods; k++ {
+		for _, w := range []int{-k, k} {
+			for i := range 60 {
+				h.minutes[at+w*week+i] = int32(k + 1)
+			}
+		}
+	}
+	if got := h.usual()[at/60]; got != 60*4.5 {
+		t.Errorf("usual %v, want the median of six weeks on both sides, 270", got)
+	}
+}
+
+func TestThresholdsOfImports(t *testing.T) {
+	for ids, want := range map[int32]string{
+		150: "", // ten times the usual ten minutes, and 50
+		151: "import 50400-50401 141 likely",
+	} {
+		h := steady(10, 1)
+		h.clear(5*week, 5*week+10)
+		h.minutes[5*week] = ids
+		if got := h.describe(h.imports(h.usual())); got != want {
+			t.Errorf("%d ids in ten minutes: %s, want %s", ids, got, want)
+		}
+	}
+}
+
+// TestImportsOfAFewDays holds that what is usual must be known for an import.
+func TestImportsOfAFewDays(t *testing.T) {
+	for days, want := range map[int]string{4: "", 5: "import 0-1 1000 likely"} {
+		h := newHistory(secondRange{monday, monday + uint32(days)*secondsPerDay - 1})
+		h.minutes[0] = 1000
+		if got := h.describe(h.imports(h.usual())); got != want {
+			t.Errorf("%d days: %s, want %s", days, got, want)
+		}
+	}
+}
+
+func TestThresholdsOfDeletions(t *testing.T) {
+	const perDay = 24 * 60
+	for _, test := range []struct {
+		name  string
+		days  int
+		share float64
+		want  string
+	}{
+		{"not enough", 3, 0.30, ""},
+		{"enough", 3, 0.31, "deletion 50400-54720 1920 likely"},
+		{"a single day", 1, 0.31, "deletion 50400-51840 640 possible"},
+	} {
+		h := steady(10, 1)
+		for d := range test.days {
+			gone := int64(perDay * test.share / (1 - test.share))
+			h.gaps[5*7*24+24*d] = gone
+		}
+		got := h.describe(h.deletions())
+		fields, wanted := strings.Fields(got), strings.Fields(test.want)
+		if len(fields) == 4 && len(wanted) == 4 {
+			fields[2], wanted[2] = "", "" // the size is rounded
+		}
+		if !slices.Equal(fields, wanted) {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+	// Two days in between are part of a deletion, and three are not.
+	for between, want := range map[int]string{
+		2: "deletion 50400-56160 2880 likely", 3: "deletion 50400-51840 1440 possible, deletion 56160-57600 1440 possible",
+	} {
+		h := steady(10, 1)
+		h.gaps[5*7*24], h.gaps[(5*7+1+between)*24] = perDay, perDay
+		if got := h.describe(h.deletions()); got != want {
+			t.Errorf("%d days in between: %q, want %q", between, got, want)
+		}
+	}
+	// A day with few ids must lack more of them.
+	for gaps, want := range map[int64]string{66: "", 67: "deletion 50400-51840 67 possible"} {
+		h := steady(10, 0)
+		for i := range h.minutes {
+			if i%perDay < 100 {
+				h.minutes[i] = 1
+			}
+		}
+		h.gaps[5*7*24] = gaps
+		if got := h.describe(h.deletions()); got != want {
+			t.Errorf("%d of %d ids of a day are gone: %q, want %q", gaps, 100+gaps, got, want)
+		}
+	}
+	// All ids of a day are gone, and the counters went on.
+	h := steady(10, 1)
+	h.clear(5*week, 5*week+perDay)
+	h.gaps[5*7*24] = perDay
+	if got := h.outage(); got != "deletion 50400-51840 1440 likely" {
+		t.Errorf("nothing of a day: %s", got)
+	}
+	h.gaps[5*7*24] = perDay / 2
+	if got := h.outage(); got != "outage 50400-51840 1440 certain" {
+		t.Errorf("nothing of a day, with few gaps: %s", got)
+	}
+}
+
+func TestDeployments(t *testing.T) {
+	const hour = secondsPerHour
+	lives := func(n, from, to int) (out []life) {
+		for range n {
+			out = append(out, life{monday + uint32(from), monday + uint32(to), 1000})
+		}
+		return out
+	}
+	for _, test := range []struct {
+		name  string
+		lives [][]life
+		want  string
+	}{
+		{"three of three", [][]life{lives(3, 0, 10*hour), lives(3, 10*hour+20, 20*hour)}, "deployment 600-600 3 likely"},
+		{"two of two", [][]life{lives(2, 0, 10*hour), lives(2, 10*hour+20, 20*hour)}, "restart 600-600 2 possible"},
+		{"three of six", [][]life{lives(3, 0, 20*hour), lives(3, 0, 10*hour), lives(3, 10*hour+20, 20*hour)}, "deployment 600-600 3 likely"},
+		{"three of seven", [][]life{lives(4, 0, 20*hour), lives(3, 0, 10*hour), lives(3, 10*hour+20, 20*hour)}, "restart 600-600 3 possible"},
+		{"an end alone", [][]life{lives(3, 0, 20*hour), lives(3, 0, 10*hour)}, ""},
+		{"a begin alone", [][]life{lives(3, 0, 20*hour), lives(3, 10*hour, 20*hour)}, ""},
+		{"an end long before", [][]life{lives(3, 0, 10*hour), lives(3, 14*hour, 24*hour)}, ""},
+	} {
+		h := newHistory(secondRange{monday, monday + 30*hour})
+		for _, l := range slices.Concat(test.lives...) {
+			h.live(l)
+		}
+		if got := h.describe(h.deployments()); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestRates(t *testing.T) {
+	h := newHistory(secondRange{monday, monday + 800*secondsPerDay - 1})
+	for i := range h.minutes {
+		if i%60 == 0 {
+			h.minutes[i] = 2
+		}
+		if i/(24*60) >= 800-365 && i%60 == 30 {
+			h.minutes[i] = 1 // half as many more in the last year
+		}
+	}
+	h.minutes[10_000] = 99
+	r := h.rates(time.UTC, nil)
+	if r.TypicalDay != 48 || r.Growth == nil || math.Abs(*r.Growth-0.5) > 0.01 || len(r.Week) != 168 {
+		t.Errorf("%+v", r)
+	}
+	for i, want := range []Peak{{Minute, h.minute(10_000), 99}, {Hour, h.minute(9960), 101}, {Day, h.minute(8640), 147}} {
+		if got := r.Busiest[i]; got.Length != want.Length || !got.Start.Equal(want.Start) || got.IDs != want.IDs {
+			t.Errorf("busiest %+v, want %+v", got, want)
+		}
+	}
+	// An import is not part of the usual week.
+	event := Event{Kind: Import, Start: h.minute(10_000), End: h.minute(10_001)}
+	if with, without := r.Week[10_000/60%168], h.rates(time.UTC, []Event{event}).Week[10_000/60%168]; with <= without || without > 3 {
+		t.Errorf("the hour of the import has %v ids, %v without it", with, without)
+	}
+}
+
+// A process that was started again within the hour is one that is alive, not two.
+func TestAliveByHour(t *testing.T) {
+	const hour = secondsPerHour
+	run := func(from, to uint32) life { return life{monday + from, monday + to, 100} }
+	for _, test := range []struct {
+		name      string
+		processes [][]life
+		want      []int64
+	}{
+		{"one run", [][]life{{run(hour, 2*hour)}}, []int64{0, 1, 1, 0}},
+		{"again within the hour", [][]life{{run(0, hour+10), run(hour+20, 3*hour)}}, []int64{1, 1, 1, 1}},
+		{"twice within the hour", [][]life{{run(0, 10), run(20, 30), run(40, hour)}}, []int64{1, 1, 0, 0}},
+		{"again in the next hour", [][]life{{run(0, 10), run(hour, hour+10), run(3*hour, 3*hour)}}, []int64{1, 1, 0, 1}},
+		{"another process within the hour", [][]life{{run(0, hour+10)}, {run(hour+20, 3*hour)}}, []int64{1, 2, 1, 1}},
+		{"two at once", [][]life{{run(0, 2*hour), run(hour, 3*hour)}}, []int64{1, 2, 2, 1}},
+	} {
+		h := newHistory(secondRange{monday, monday + 4*hour - 1})
+		for _, lives := range test.processes {
+			h.live(lives...)
+		}
+		a, err := newAxis(Hour, monday, monday+4*hour-1, time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.alive(a); !slices.Equal(got, test.want) {
+			t.Errorf("%s: alive %d, want %d", test.name, got, test.want)
+		}
+	}
+}
+
+// TestThresholdsOfChanges holds how long after its last id a process may have ended, and
+// before its first one begun, and how many ids a deletion takes at least.
+func TestThresholdsOfChanges(t *testing.T) {
+	for _, test := range []struct {
+		pause uint32
+		life  life // from its start
+		want  string
+	}{
+		{2 * (30 + 4*36), life{0, 36_000, 1000}, "deployment 605-605 3 likely"},
+		{2*(30+4*36) + 1, life{0, 36_000, 1000}, ""},
+		{2*6*secondsPerHour + 30, life{0, 360_000, 9}, "deployment 6720-6720 3 likely"},
+		{2*6*secondsPerHour + 31, life{0, 360_000, 9}, ""},
+	} {
+		h := newHistory(secondRange{monday, monday + 2*test.life.last + test.pause})
+		for range 3 {
+			h.live(life{monday, monday + test.life.last, test.life.ids})
+			again := monday + test.life.last + test.pause
+			h.live(life{again, again + test.life.last, test.life.ids})
+		}
+		if got := h.describe(h.deployments()); got != test.want {
+			t.Errorf("%d seconds: %s, want %s", test.pause, got, test.want)
+		}
+	}
+	for created, want := range map[int64]bool{166: false, 167: true} {
+		h := steady(10, 0)
+		for d := range 70 {
+			h.minutes[d*24*60] = 300
+		}
+		h.minutes[35*24*60], h.gaps[35*24] = int32(created/2), created-created/2
+		if got := len(h.deletions()) > 0; got != want {
+			t.Errorf("%d ids of a day, half of them missing: a deletion is found: %v", created, got)
+		}
+	}
+}
