@@ -32,6 +32,7 @@ type clock struct {
 	minutes []int32
 	tens    []int32 // by ten minutes
 	days    []int64
+	low     float64 // level of the days with the least ids
 	start   time.Time       // as if the zone were UTC
 	at      func(i int) int // minute of the clock at minute i of the history
 }
@@ -64,6 +65,7 @@ func (h *history) clock(zone *time.Location) *clock {
 		c.tens[i/10] += n
 		c.days[i/minutesPerDay] += int64(n)
 	}
+	c.low = c.lowest()
 	return c
 }
 
@@ -257,9 +259,36 @@ func (g *grid) mean(s *season, i, a, b int) float64 {
 	return min(average(last, -s.period), average(next, s.period))
 }
 
+// usual returns how many ids the days around a day have, step days apart.
+func (c *clock) usual(day, step int) float64 {
+	sum, n := int64(0), 0
+	for k := step; k <= seasonPeriods*step; k += step {
+		for _, d := range [2]int{day - k, day + k} {
+			if d >= 0 && d < len(c.days) {
+				sum += c.days[d]
+				n++
+			}
+		}
+	}
+	return float64(sum) / float64(max(n, 1))
+}
+
+// lowest returns the third lowest number of ids of a day, as a part of the usual ones: the
+// history begins and ends within a day.
+func (c *clock) lowest() float64 {
+	parts := []float64{1, 1, 1}
+	for d, n := range c.days {
+		if usual := c.usual(d, 7); n > 0 && usual > 0 {
+			parts = append(parts, float64(n)/usual)
+		}
+	}
+	slices.Sort(parts)
+	return parts[2]
+}
+
 // level returns the number of ids that a day has beside a silence, as a part of the usual
 // ones, at most 1, given how many usual ones are missing. Few ids are taken for as many as
-// they may be by chance.
+// they may be by chance. A day of which little is left may be one of those with the least.
 func (g *grid) level(day int, s *season, missing float64) float64 {
 	if day < 0 {
 		return 1
@@ -268,18 +297,12 @@ func (g *grid) level(day int, s *season, missing float64) float64 {
 	if s.period*g.length > minutesPerDay {
 		step = 7
 	}
-	sum, n, days := int64(0), 0, g.c.days
-	for k := step; k <= seasonPeriods*step; k += step {
-		for _, d := range [2]int{day - k, day + k} {
-			if d >= 0 && d < len(days) {
-				sum += days[d]
-				n++
-			}
-		}
+	usual, ids := g.c.usual(day, step), float64(g.c.days[day])+1
+	level := min(1, (ids+2*math.Sqrt(ids))/(max(usual-missing, 0)+1))
+	if missing > 0.75*usual {
+		level = min(level, 2*g.c.low)
 	}
-	rest := max(float64(sum)/float64(max(n, 1))-missing, 0)
-	ids := float64(days[day]) + 1
-	return min(1, (ids+2*math.Sqrt(ids))/(rest+1))
+	return level
 }
 
 // season returns the season that tells most about which buckets beside a silence are
