@@ -42,7 +42,7 @@ const (
 // silence is a time without ids, in minutes of the history.
 type silence struct {
 	from, to int
-	worth    float64 // before chance is taken off
+	worth    float64 // before chance is taken off; in the end, on usual days
 	score    float64
 	expected float64 // ids
 	usual    func() string
@@ -125,8 +125,8 @@ func (g *grid) judge(silences []silence) {
 		if a >= b || b-a > maxSilent {
 			continue
 		}
-		x, expected, usual := g.score(a, b)
-		if s.worth = max(s.worth, x); x >= chance/2 {
+		x, raw, expected, usual := g.score(a, b)
+		if s.worth = max(s.worth, raw); x >= chance/2 {
 			all = append(all, silence{s.from, s.to, x, x - chance, expected, usual})
 			of = append(of, k)
 		}
@@ -197,12 +197,12 @@ func yearly(s silence, others []silence) bool {
 	})
 }
 
-// score returns what the silence of the buckets from a to b is worth, how many ids were
-// expected, and what is usual.
-func (g *grid) score(a, b int) (x, expected float64, usual func() string) {
+// score returns what the silence of the buckets from a to b is worth, and would be on
+// usual days, how many ids were expected, and what is usual.
+func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 	before, after := g.beside(&g.seasons[0], a, a, b, g.near(1, b-a))
 	if before.n < 2 || after.n < 2 || before.occupied() < minOccupied || after.occupied() < minOccupied {
-		return 0, 0, nil
+		return 0, 0, 0, nil
 	}
 	s := g.season(a, b)
 	rare, best := make([]float64, b-a), 0
@@ -220,9 +220,9 @@ func (g *grid) score(a, b int) (x, expected float64, usual func() string) {
 		}
 	}
 	if x < minWorth {
-		return 0, 0, nil
+		return 0, 0, 0, nil
 	}
-	x = 0
+	x, raw = 0, x
 	for i := a; i < b; {
 		from, day, missing := i, g.day(i), 0.
 		for ; i < b && g.day(i) == day; i++ {
@@ -236,7 +236,7 @@ func (g *grid) score(a, b int) (x, expected float64, usual func() string) {
 		}
 	}
 	before, after = g.beside(s, a+best, a, b, len(g.ids))
-	return x, expected, func() string { return g.describe(s, before.n+after.n, before.empty+after.empty) }
+	return x, raw, expected, func() string { return g.describe(s, before.n+after.n, before.empty+after.empty) }
 }
 
 // describe returns how many of n buckets have ids.
@@ -266,7 +266,7 @@ func (g *grid) shortest(hours []time.Duration) {
 	for h := 0; h < len(hours); h += every {
 		a := g.bucket(middle+h*60) - g.first
 		for n := 1; hours[h] == 0 && n <= 60 && a >= 0 && a+n < len(g.ids); n += (n + 3) / 4 {
-			if x, _, _ := g.score(a, a+n); x >= chance+outageMargin {
+			if x, _, _, _ := g.score(a, a+n); x >= chance+outageMargin {
 				hours[h] = time.Duration(n*g.length) * time.Minute
 			}
 		}
