@@ -45,7 +45,11 @@ type Event struct {
 	Share float64
 	// Process is the process value concerned, or empty.
 	Process string
-	// Confidence is how sure it is: certain, likely or possible.
+	// Usual is what an outage differs from: "all 212 other days have ids".
+	Usual string
+	// Confidence is how sure it is. An outage is certain if chance makes one in e^12
+	// histories, likely in e^7, and possible in e^4.6, or if other silences of the
+	// collection have lengths so different that this may be one of them.
 	Confidence Confidence
 }
 
@@ -59,15 +63,16 @@ const (
 	Possible Confidence = "possible"
 )
 
-// events returns what happened, in order of time.
-func (h *history) events() []Event {
+// events returns what happened, in order of time, and how long a silence must be for an
+// outage, in the busiest and in the quietest hours of the week of a zone.
+func (h *history) events(zone *time.Location) ([]Event, [2]time.Duration) {
 	usual := h.usual()
-	out := h.outages(usual)
+	out, shortest := h.outages(zone)
 	out = append(out, h.imports(usual)...)
 	out = append(out, h.deletions()...)
 	out = append(out, h.deployments()...)
 	sortEvents(out)
-	return out
+	return out, shortest
 }
 
 func sortEvents(events []Event) {
@@ -77,44 +82,6 @@ func sortEvents(events []Event) {
 func (h *history) minute(i int) time.Time { return moment(h.from + uint32(i)*secondsPerMinute) }
 
 const secondsPerMinute = 60
-
-// silence is how many usual ids must be missing for a silence that chance does not make
-// anywhere in the history: half of them are enough for e^-7.
-func (h *history) silence() float64 {
-	return 2 * (math.Log(float64(max(len(h.minutes), 1))) + silenceMargin)
-}
-
-// outages returns the silences in which there usually are many ids, and the deletions of
-// all ids of a time, in which the counters went on.
-func (h *history) outages(usual []float64) (out []Event) {
-	need := h.silence()
-	for i := 0; i < len(h.minutes); i++ {
-		if h.minutes[i] != 0 {
-			continue
-		}
-		from, expected, known := i, 0., true
-		for ; i < len(h.minutes) && h.minutes[i] == 0; i++ {
-			expected += usual[i/60] / 60
-			known = known && usual[i/60] >= 0
-		}
-		if from == 0 || i == len(h.minutes) || !known || expected < need {
-			continue
-		}
-		e := Event{Kind: Outage, Start: h.minute(from), End: h.minute(i), Size: int64(expected), Confidence: Likely}
-		if expected > 4*need {
-			e.Confidence = Certain
-		}
-		var missing int64
-		for hour := from / 60; hour <= (i-1)/60; hour++ {
-			missing += h.gaps[hour]
-		}
-		if float64(missing) > expected/2 && float64(i-from) >= 60 {
-			e.Kind, e.Size, e.Share, e.Confidence = Deletion, missing, 1, Likely
-		}
-		out = append(out, e)
-	}
-	return out
-}
 
 // imports returns the times with far more ids than usual, where that is known.
 func (h *history) imports(usual []float64) (out []Event) {
@@ -129,9 +96,13 @@ func (h *history) imports(usual []float64) (out []Event) {
 	}
 	typical := float64(median(slices.Clone(counts)))
 	var highest int64 // of the windows of the last import
+	var tops []int64  // of each import
+	day := func(w int) int { return w * window / minutesPerDay }
+	most, bursts := make([]int64, day(len(counts))+1), make([]int64, day(len(counts))+1) // by day
 	for w, n := range counts {
 		u := usual[w*window/60]
 		expected := max(u/(60/window), typical/importFactor)
+		most[day(w)] = max(most[day(w)], n)
 		if u < 0 || float64(n) <= importFactor*expected+importLeast {
 			highest = 0
 			continue
@@ -142,10 +113,24 @@ func (h *history) imports(usual []float64) (out []Event) {
 			last := &out[len(out)-1]
 			last.End, last.Size = end, last.Size+size
 		} else {
-			out = append(out, Event{Kind: Import, Start: h.minute(w * window), End: end, Size: size, Confidence: Likely})
+			out, tops = append(out, Event{Kind: Import, Start: h.minute(w * window), End: end, Size: size, Confidence: Likely}), append(tops, 0)
 		}
 		highest = max(highest, n)
+		tops[len(tops)-1], bursts[day(w)] = highest, max(bursts[day(w)], n)
 	}
+	left := out[:0]
+	for i, e := range out { // what recurs is a job
+		at, recurs := int(e.Start.Unix()-int64(h.from))/secondsPerDay, 0
+		for d := max(at-365, 0); d <= min(at+365, len(most)-1); d++ {
+			if (d < at-1 || d > at+1) && (2*most[d] >= tops[i] || importFactor*bursts[d] >= tops[i]) {
+				recurs++
+			}
+		}
+		if recurs < minPeriods {
+			left = append(left, e)
+		}
+	}
+	out = left
 	for i := range out { // to the minute
 		e := &out[i]
 		a, b := int(e.Start.Unix()-int64(h.from))/60, int(e.End.Unix()-int64(h.from))/60
@@ -171,7 +156,7 @@ func (h *history) deletions() (out []Event) {
 			ids[d] += h.hour(i)
 			gaps[d] += h.gaps[i]
 		}
-		if ids[d]+gaps[d] >= deletionLeast {
+		if ids[d] > 0 && ids[d]+gaps[d] >= deletionLeast { // else it is for outages
 			shares[d] = float64(gaps[d]) / float64(ids[d]+gaps[d])
 			known = append(known, shares[d])
 		}
@@ -179,18 +164,29 @@ func (h *history) deletions() (out []Event) {
 	if len(known) < minPeriods {
 		return nil
 	}
-	typical := median(known)
+	typicals := [7]float64{}
+	for weekday := range typicals { // counters may go elsewhere on some of them
+		var alike []float64
+		for d := weekday; d < days; d += 7 {
+			if ids[d] > 0 {
+				alike = append(alike, shares[d])
+			}
+		}
+		if typicals[weekday] = median(known); len(alike) >= minPeriods {
+			typicals[weekday] = max(typicals[weekday], median(alike))
+		}
+	}
 	for d := 0; d < days; d++ {
-		if shares[d] <= typical+deletionShare {
+		if shares[d] <= typicals[d%7]+deletionShare {
 			continue
 		}
 		from, gone, made := d, 0., 0.
 		quiet := 0 // days without enough ids, in between
 		for ; d < days && quiet <= 2; d++ {
-			if shares[d] > typical+deletionShare {
+			if shares[d] > typicals[d%7]+deletionShare {
 				quiet = 0
 				made += float64(ids[d] + gaps[d])
-				gone += float64(gaps[d]) - typical*float64(ids[d]+gaps[d])
+				gone += float64(gaps[d]) - typicals[d%7]*float64(ids[d]+gaps[d])
 			} else {
 				quiet++
 			}
@@ -228,6 +224,9 @@ func (h *history) deployments() (out []Event) {
 	for _, l := range h.lives.list {
 		// Four ids would be expected until a process that lives is seen.
 		slack := int64(min(4*l.interval(), maxSlack)) + minSlack
+		if int64(l.last-l.first) < runFactor*slack {
+			continue
+		}
 		if int64(l.first)-slack > first {
 			changes = append(changes, change{int64(l.first) - slack, int64(l.first), true})
 		} else {

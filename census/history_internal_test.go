@@ -36,28 +36,39 @@ func (h *history) describe(events []Event) string {
 
 const week = 7 * 24 * 60 // minutes
 
+// outage returns what is said of the silences of a history.
+func (h *history) outage() string {
+	events, _ := h.outages(time.UTC)
+	return h.describe(events)
+}
+
 // TestThresholdsOfSilences holds how long a silence must be, and in how long a history.
 func TestThresholdsOfSilences(t *testing.T) {
-	// 2 (ln n + 7) ids, of 10 weeks: 37.04.
-	if need := steady(10, 1).silence(); math.Abs(need-2*(math.Log(10*week)+7)) > 1e-9 {
-		t.Errorf("%v ids are needed", need)
-	}
 	for _, test := range []struct {
 		name    string
-		weeks   int
+		every   int // minutes
+		days    int
 		silence int // minutes
 		want    string
 	}{
-		{"too short", 10, 37, ""},
-		{"long enough", 10, 38, "outage 50490-50528 38 likely"},
-		{"likely", 10, 148, "outage 50490-50638 148 likely"},
-		{"certain", 10, 149, "outage 50490-50639 149 certain"},
-		{"a short history, by day", 6, 100, "outage 50490-50590 100 likely"},
+		{"a minute", 1, 70, 1, ""},
+		{"two minutes: 2 ln(2n) - ln n = 12.9, of 100,798", 1, 70, 2, "outage 51900-51902 2 certain"},
+		{"a run of hourly ones", 60, 70, 60, ""},
+		{"two runs, 2 ln(2n) - ln n = 8.8, of 1678", 60, 70, 120, "outage 51841-52020 2 likely"},
+		{"two runs of 60 daily ones, 5.4", minutesPerDay, 60, 2 * minutesPerDay, "outage 41761-46080 2 possible"},
+		{"of 20, 4.3", minutesPerDay, 20, 2 * minutesPerDay, ""},
+		{"three of 20", minutesPerDay, 20, 3 * minutesPerDay, "outage 12961-18720 3 likely"},
 	} {
-		h := steady(test.weeks, 1)
-		from := 5*week + 90
+		h := newHistory(secondRange{monday, monday + uint32(test.days)*secondsPerDay - 1})
+		for i := 0; i < len(h.minutes); i += test.every {
+			h.minutes[i] = 1
+		}
+		from := len(h.minutes) / 2 / test.every * test.every
+		if test.every < minutesPerDay {
+			from += 25 * 60 // on a Tuesday
+		}
 		h.clear(from, from+test.silence)
-		if got := h.describe(h.outages(h.usual())); got != test.want {
+		if got := h.outage(); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -89,7 +100,7 @@ func TestNoOutageAtTheEnds(t *testing.T) {
 	h := steady(10, 1)
 	h.clear(0, 600)
 	h.clear(10*week-600, 10*week)
-	if got := h.describe(h.outages(h.usual())); got != "" {
+	if got := h.outage(); got != "" {
 		t.Errorf("%s", got)
 	}
 }
@@ -188,11 +199,11 @@ func TestThresholdsOfDeletions(t *testing.T) {
 	h := steady(10, 1)
 	h.clear(5*week, 5*week+perDay)
 	h.gaps[5*7*24] = perDay
-	if got := h.describe(h.outages(h.usual())); got != "deletion 50400-51840 1440 likely" {
+	if got := h.outage(); got != "deletion 50400-51840 1440 likely" {
 		t.Errorf("nothing of a day: %s", got)
 	}
 	h.gaps[5*7*24] = perDay / 2
-	if got := h.describe(h.outages(h.usual())); got != "outage 50400-51840 1440 certain" {
+	if got := h.outage(); got != "outage 50400-51840 1440 certain" {
 		t.Errorf("nothing of a day, with few gaps: %s", got)
 	}
 }

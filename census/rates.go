@@ -18,7 +18,8 @@ type Rates struct {
 	// timeline's zone. It is empty for less than a week.
 	Week []float64
 	// ShortestOutage is how long a silence in the busiest and in the quietest hours of
-	// the week must be to be told from chance; zero if that is not known.
+	// the week must be to be told from chance; zero if that is not known. It is set by
+	// the report.
 	ShortestOutage [2]time.Duration
 }
 
@@ -95,19 +96,10 @@ func (h *history) rates(zone *time.Location, events []Event) Rates {
 	}
 	r.TypicalDay = median(counts)
 	if n >= len(week) {
-		least, most := -1., 0.
 		for i := range week {
 			week[i] /= float64(max(seen[i], 1))
-			if most = max(most, week[i]); least < 0 || week[i] < least {
-				least = week[i]
-			}
 		}
 		r.Week = week[:]
-		for i, rate := range [2]float64{most, least} {
-			if rate > 0 {
-				r.ShortestOutage[i] = time.Duration(h.silence() / rate * float64(time.Hour)).Round(time.Minute)
-			}
-		}
 	}
 	return r
 }

@@ -257,8 +257,9 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 			r.TopProcesses = append(r.TopProcesses, p)
 		}
 	}
-	events := t.history.events()
+	events, shortest := t.history.events(options.Zone)
 	r.Doubts, r.Rates = c.doubts(t), t.history.rates(options.Zone, events)
+	r.Rates.ShortestOutage = shortest
 	if t.busiest != nil {
 		t.busiest.Start = t.busiest.Start.In(options.Zone)
 		r.Rates.Busiest = slices.Insert(r.Rates.Busiest, 0, *t.busiest)

@@ -110,11 +110,8 @@ const (
 	usualPeriods = 6
 	minPeriods   = 4
 
-	// silenceMargin is the logarithm of how unlikely a silence must be to be an outage.
-	silenceMargin = 7
-
 	// An import has importFactor times as many ids as usual, and importLeast more, in
-	// ten minutes.
+	// ten minutes. One that recurs within a year, on minPeriods other days, is a job.
 	importFactor = 10
 	importLeast  = 50
 
@@ -128,9 +125,9 @@ const (
 	minSlack = 30
 	maxSlack = 6 * 60 * 60
 
-	// minTwinSeconds is for how many seconds two processes use the same counters at
-	// least. A restart within the last two seconds of a process may do so by chance.
-	minTwinSeconds = 4
+	// A process that lived for less than runFactor times as long as its begin and end
+	// are uncertain is the run of a job, of which others end and begin by chance.
+	runFactor = 4
 
 	// maxTurns bounds the memory for what lines show about each other, and maxSuspects
 	// that for process values.

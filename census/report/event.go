@@ -47,6 +47,9 @@ func sentence(e census.Event, zone *time.Location) string {
 	case census.Outage:
 		text = fmt.Sprintf("outage: no id for %s, until %s, where there usually are about %s",
 			phrase.Length(e.End.Sub(e.Start)), until, humanize.Comma(e.Size))
+		if e.Usual != "" {
+			text += "; " + e.Usual
+		}
 	case census.Import:
 		text = fmt.Sprintf("import: about %s ids more than usual within %s", humanize.Comma(e.Size), phrase.Length(e.End.Sub(e.Start)))
 	case census.Deletion:
@@ -110,7 +113,9 @@ func untold(r *census.Report) (out []string) {
 		if s[1] > 0 {
 			text += " and " + phrase.Length(s[1]) + " in the quietest"
 		}
-		out = append(out, text)
+		out = append(out, text+", or one with less than two periods of its rhythm before or after it")
+	} else if r.First != nil {
+		out = append(out, "an outage: too few ids, or too short a time, to know what is usual")
 	}
 	for _, d := range r.Doubts {
 		out = append(out, d.Reason)

@@ -127,7 +127,7 @@ advice
 
 cannot be told
 - an outage shorter than about 1h in the busiest hours of the week and 3h in the
-  quietest
+  quietest, or one with less than two periods of its rhythm before or after it
 - whether 1 process has a shared process value or clock steps: too few of their
   ids are here
 `

@@ -51,7 +51,7 @@ func rates(r census.Rates) wire.Rates {
 
 func event(e census.Event) wire.Event {
 	return wire.Event{
-		Kind: string(e.Kind), Start: e.Start, End: e.End, Size: e.Size, Share: e.Share, ProcessValue: e.Process, Confidence: string(e.Confidence),
+		Kind: string(e.Kind), Start: e.Start, End: e.End, Size: e.Size, Share: e.Share, ProcessValue: e.Process, Usual: e.Usual, Confidence: string(e.Confidence),
 	}
 }
 

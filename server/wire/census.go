@@ -76,6 +76,7 @@ type Event struct {
 	Size         int64     `json:"size" doc:"Ids of an import, missing ids of a deletion, ids that an outage would usually have had; processes of a deployment and a restart; seconds of a clock step."`
 	Share        float64   `json:"share,omitempty" doc:"The part of the ids created then that a deletion took, from 0 to 1."`
 	ProcessValue string    `json:"process_value,omitempty"`
+	Usual        string    `json:"usual,omitempty" doc:"What an outage differs from: how many other days, or other periods, have ids."`
 	Confidence   string    `json:"confidence" doc:"certain, likely or possible."`
 }
 
