@@ -83,59 +83,53 @@ func JSONTexts() (all []Text) {
 	return all
 }
 
-// The breaches of a program that reads ids.
-var (
-	misread  = breach{ReadsIDs, "An id becomes another one: documents are not found, or the wrong ones are."}
-	unread   = breach{ReadsIDs, "Ids that other programs create cannot be read."}
-	accepted = breach{RefusesText, "Text that is not an id becomes one without an error: a mistyped key finds nothing, or something else, instead of being reported."}
-	badTime  = breach{ReadsTimes, "The program shows a wrong creation time for valid ids."}
-)
-
 // Decoding judges the answers to texts, one after the other.
 type Decoding struct {
-	found found
+	found findings
 	times int
 }
-
-// NewDecoding returns a judgement without answers.
-func NewDecoding() *Decoding { return &Decoding{found: found{}} }
 
 // Answer judges the answer to one text: the digits of an id, with its creation time in
 // Unix seconds behind a blank if the program can tell it, or "refused". The error is
 // that of an answer of another form.
 func (d *Decoding) Answer(t Text, answer string) error {
-	answer = strings.TrimRight(answer, "\r")
-	if answer == Refused {
-		if t.ID != nil && !t.MayRefuse {
-			d.found.add(unread, 1, fmt.Sprintf("%q is refused", t.Line))
-		}
-		return nil
+	if d.found == nil {
+		d.found = findings{}
 	}
-	hex, seconds, timed := strings.Cut(answer, " ")
-	if t.ID == nil { // what it is read as may have any length
-		d.found.add(accepted, 1, fmt.Sprintf("%q is read as %s", t.Line, shortened(hex)))
-		return nil
-	}
+	hex, seconds, timed := strings.Cut(strings.TrimRight(answer, "\r"), " ")
 	id, err := objectid.Parse(hex)
-	if err != nil {
+	example := fmt.Sprintf("%q is read as %s", t.Line, shortened(hex))
+	switch got, timeErr := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64); {
+	case hex == Refused:
+		if t.ID != nil && !t.MayRefuse {
+			d.found.add(ReadsIDs, 1, "ids that other programs create cannot be read", fmt.Sprintf("%q is refused", t.Line))
+		}
+	case t.ID == nil: // what it is read as may have any length
+		d.found.add(RefusesText, 1, "text that is not an id becomes one without an error", example)
+	case err != nil:
 		return fmt.Errorf("the answer to %q is %q: want 24 digits or %s", t.Line, shortened(answer), Refused)
-	}
-	if id != *t.ID {
-		d.found.add(misread, 1, fmt.Sprintf("%q is read as %v", t.Line, id))
-		return nil
-	}
-	if !timed {
-		return nil
-	}
-	got, err := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64)
-	if err != nil {
+	case id != *t.ID:
+		d.found.add(ReadsIDs, 1, "an id becomes another one", example)
+	case timed && timeErr != nil:
 		return fmt.Errorf("the answer to %q is %q: want the Unix seconds after the id", t.Line, shortened(answer))
-	}
-	d.times++
-	if want := id.Time().Unix(); got != want {
-		d.found.add(badTime, 1, fmt.Sprintf("%v is of %s, and is read as %d (%s)", id, timeText(want), got, timeText(got)))
+	case timed:
+		d.times++
+		if want := id.Time().Unix(); got != want {
+			d.found.add(ReadsTimes, 1, timeCause(got, want), fmt.Sprintf("%v is of %s, and is read as %d (%s)", id, timeText(want), got, timeText(got)))
+		}
 	}
 	return nil
+}
+
+// timeCause returns what fits best of why a time is read as another one.
+func timeCause(got, want int64) string {
+	switch {
+	case got == int64(int32(want)):
+		return "seconds after 2038-01-19T03:14:07Z are read as negative"
+	case got == want*1000:
+		return "the time is in milliseconds"
+	}
+	return fmt.Sprintf("the time is %+d s wrong", got-want)
 }
 
 // maxShown is how much of a line an error shows.
@@ -151,9 +145,9 @@ func shortened(s string) string {
 
 // Results returns the judgement on all answers.
 func (d *Decoding) Results() []Result {
-	unseen := map[Promise]string{}
+	hidden := map[Promise]string{}
 	if d.times == 0 {
-		unseen[ReadsTimes] = "no answer has the Unix seconds of the id behind it"
+		hidden[ReadsTimes] = "no answer has the Unix seconds of the id behind it"
 	}
-	return d.found.results([]Promise{ReadsIDs, RefusesText, ReadsTimes}, unseen)
+	return d.found.results([]Promise{ReadsIDs, RefusesText, ReadsTimes}, hidden)
 }
