@@ -329,13 +329,11 @@ func (o *verifyOptions) readIDs(ctx context.Context, std streams, r *verify.Read
 	if !errors.Is(err, io.EOF) {
 		return streams, err
 	}
-	how := p.ended()
-	if how == "exit status 0" || o.clock == verify.End && !r.Clock.Moves() { // it may refuse to create ids that carry no time
-		if err = r.Enough(); err == nil {
-			return streams, nil
-		}
+	// It may refuse to create ids that carry no time.
+	if how := p.ended(); r.Lack() != "" || how != "exit status 0" && (o.clock != verify.End || r.Clock.Moves()) {
+		return nil, fmt.Errorf("%s ended after %s%s (%s)", r.Name, phrase.Count(streams[len(streams)-1].IDs(), "id", "ids"), r.Lack(), how)
 	}
-	return nil, fmt.Errorf("%s ended after %w (%s)", r.Name, err, how)
+	return streams, nil
 }
 
 // judgeDecoding lets the command read texts.

@@ -93,14 +93,8 @@ func (c *Clock) window(lead int64) (first, last int64) {
 	if c.mode == Running {
 		return c.from.at.Unix() - 1, c.to.at.Unix() + lead // programs may read the clock once a second
 	}
-	first, last = c.moments[c.from.reached], c.moments[0]
-	for _, m := range c.moments[:c.to.reached+1] { // ids may stay at the latest one
-		first, last = min(first, m), max(last, m)
-	}
-	if c.mode != Back {
-		first = c.moments[c.from.reached]
-	}
-	return min(first, math.MaxUint32), last + lead
+	first, last = c.moments[c.from.reached], c.moments[c.to.reached]
+	return min(first, last, math.MaxUint32), max(last, c.moments[0]) + lead // ids may stay at the latest one
 }
 
 // ignored reports whether the second of an id is that of the system's clock, although
@@ -112,7 +106,8 @@ func (c *Clock) ignored(second uint32) bool {
 // cause returns what fits best of why an id has a second other than from first to last,
 // or "" for one that is too early for a reason which the ids after it show.
 func (c *Clock) cause(second uint32, first, last int64) string {
-	s, quarters := int64(second), floorDiv(int64(second)-first, quarterHour)
+	s := int64(second)
+	quarters := int64(math.Floor(float64(s-first) / quarterHour))
 	zone := time.Duration(quarters) * quarterHour * time.Second
 	milli := func(shift int) bool {
 		from, to := first*1000>>shift, (last+1)*1000>>shift
@@ -148,8 +143,6 @@ const (
 	maxZone     = 14 * time.Hour
 )
 
-func floorDiv(a, b int64) int64 { return (a - ((a%b)+b)%b) / b }
-
 // timeText writes Unix seconds for people.
 func timeText(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }
 
@@ -160,7 +153,7 @@ type pace struct {
 	first    uint32
 	began    time.Time     // when the first id was read
 	longest  time.Duration // that one second lasted as the ids arrived
-	late     time.Duration // by which an id was too old, at most
+	late     time.Duration // the most by which an id is known to be too old
 	watched  time.Duration // in which a clock at half its speed would have been found
 	followed bool          // all moments of a clock that stands still were seen
 }
@@ -202,7 +195,7 @@ func (p *pace) cause(c *Clock) string {
 	case passed < 0.8*took:
 		return fmt.Sprintf("the clock of the ids runs at %.0f %% of its speed", 100*passed/took)
 	}
-	return fmt.Sprintf("ids are handed out %.0f s after their creation, or the clock is behind", p.late.Seconds())
+	return fmt.Sprintf("ids are handed out %.0f s or more after their creation, or the clock is behind", p.late.Seconds())
 }
 
 // unseen returns why the ids do not show whether their second is right, or "".

@@ -42,7 +42,7 @@ func Judge(streams []*Stream, order bool) []Result {
 		}
 		hidden[Second] = cmp.Or(hidden[Second], s.pace.unseen(s.clock))
 		if s.ids < counters {
-			hidden[CounterWrap] = fmt.Sprintf("whether the counter overflows in so few ids is chance; it does in --ids %d", counters)
+			hidden[CounterWrap] = fmt.Sprintf("whether the counter overflows in so few ids, and after which value, is chance; it does in --ids %d", counters)
 		}
 		if s.counter.seconds > 0 {
 			delete(hidden, NextSecond)
@@ -75,7 +75,7 @@ func Judge(streams []*Stream, order bool) []Result {
 		}
 		last := streams[len(streams)-1]
 		if n == len(streams) && (t.alone || last.pid != 0 && n > 1) && all[t.promise].times == 0 {
-			all.add(t.promise, int64(n), t.cause, fmt.Sprintf("%s: %v; %s, pid %d: %v", first.name, first.first, last.name, last.pid, last.first))
+			all.add(t.promise, int64(n), t.cause, fmt.Sprintf("%s: %v, pid %d; %s: %v, pid %d", first.name, first.first, first.pid, last.name, last.first, last.pid))
 		}
 	}
 	if b, ok := all[CounterWrap]; ok && hidden[CounterWrap] != "" {

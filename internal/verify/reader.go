@@ -61,7 +61,7 @@ func (r *Reader) Read(in io.Reader) ([]*Stream, error) {
 		case errors.Is(err, io.EOF) && !r.done():
 			return r.streams, err
 		case err != nil && !errors.Is(err, io.EOF):
-			return nil, fmt.Errorf("after %d ids: %w", s.ids, err)
+			return nil, fmt.Errorf("after id %d: %w", s.ids, err)
 		case end == 0 && len(block) == cap(block):
 			return nil, fmt.Errorf("%s has written %d bytes without a line feed", s.name, len(block))
 		case first && s.ids > 0 && c.ignored(s.second):
@@ -78,17 +78,17 @@ func (r *Reader) Read(in io.Reader) ([]*Stream, error) {
 	return r.streams, nil
 }
 
-// Enough returns nil if there is what can be judged, or else what there is.
-func (r *Reader) Enough() error {
+// Lack returns what is lacking without which the ids cannot be judged, or "".
+func (r *Reader) Lack() string {
 	switch s := r.last(); {
 	case r.Fork && len(r.streams) == 1:
-		return fmt.Errorf("%d ids without the line \"child\"; OID_VERIFY is fork, see oid verify --help", s.ids)
+		return " without the line \"child\"; OID_VERIFY is fork, see oid verify --help"
 	case r.Fork && s.process != r.Name:
-		return fmt.Errorf("%d ids of %s, without the line \"parent\"", s.ids, s.name)
+		return " of " + s.name + ", without the line \"parent\""
 	case s.ids == 0:
-		return fmt.Errorf("0 ids, want %d", s.want)
+		return fmt.Sprintf(", want %d", s.want)
 	}
-	return nil
+	return ""
 }
 
 // take judges whole lines, until there are as many ids as are wanted.
@@ -111,7 +111,7 @@ func (r *Reader) take(text []byte) error {
 			r.add("the parent after the fork", r.Name)
 		default:
 			if err == nil {
-				err = fmt.Errorf("%s, after %d ids: want a line \"child\" or \"parent\", not %q; does the command fork when OID_VERIFY is fork? See oid verify --help", s.name, s.ids, shortened(string(line)))
+				err = fmt.Errorf("%s, after id %d: want a line \"child\" or \"parent\", not %q; does the command fork when OID_VERIFY is fork? See oid verify --help", s.name, s.ids, shortened(string(line)))
 			}
 			return err
 		}
