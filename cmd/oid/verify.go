@@ -192,7 +192,7 @@ func (o *verifyOptions) run(ctx context.Context, std streams, asJSON jsonFlag) e
 	if strings.HasPrefix(o.test, "decode") {
 		judge = o.judgeDecoding
 	}
-	results, err := judge(ctx, std, &v)
+	err := judge(ctx, std, &v)
 	var usage usageError
 	switch {
 	case ctx.Err() != nil:
@@ -203,14 +203,8 @@ func (o *verifyOptions) run(ctx context.Context, std streams, asJSON jsonFlag) e
 		return exitError{exitNoVerdict, err}
 	}
 	v.TookSeconds = time.Since(began).Seconds()
-	failed := verify.Failed(results)
+	failed := verify.Failed(v.Promises)
 	v.Holds = len(failed) == 0
-	for _, r := range results {
-		v.Promises = append(v.Promises, wire.Promise{
-			Promise: string(r.Promise), Text: r.Text, State: string(r.State), Allowed: r.Allowed,
-			Times: r.Times, Cause: r.Cause, Example: r.Example, Meaning: r.Meaning,
-		})
-	}
 	if err := asJSON.emit(std.out, v, func(w io.Writer) error { return writeVerification(w, v, failed) }); err != nil || v.Holds {
 		return err
 	}
@@ -256,10 +250,10 @@ func writeVerification(w io.Writer, v wire.Verification, failed []string) error 
 }
 
 // judgeIDs runs the command, as several processes at once or as one that forks.
-func (o *verifyOptions) judgeIDs(ctx context.Context, std streams, v *wire.Verification) ([]verify.Result, error) {
+func (o *verifyOptions) judgeIDs(ctx context.Context, std streams, v *wire.Verification) error {
 	dir, err := os.MkdirTemp("", "oid-verify")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -288,7 +282,7 @@ func (o *verifyOptions) judgeIDs(ctx context.Context, std streams, v *wire.Verif
 	all.Wait()
 	bar.finish()
 	if err := context.Cause(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	streams := slices.Concat(runs...)
 	for _, s := range streams {
@@ -299,7 +293,8 @@ func (o *verifyOptions) judgeIDs(ctx context.Context, std streams, v *wire.Verif
 	if o.test == "fork" {
 		v.Processes-- // the parent has two streams
 	}
-	return verify.Judge(streams, o.order), nil
+	v.Promises = verify.Judge(streams, o.order)
+	return nil
 }
 
 // readIDs runs the command once and reads the ids of its processes. file is where its
@@ -330,14 +325,18 @@ func (o *verifyOptions) readIDs(ctx context.Context, std streams, r *verify.Read
 		return streams, err
 	}
 	// It may refuse to create ids that carry no time.
-	if how := p.ended(); r.Lack() != "" || how != "exit status 0" && (o.clock != verify.End || r.Clock.Moves()) {
-		return nil, fmt.Errorf("%s ended after %s%s (%s)", r.Name, phrase.Count(streams[len(streams)-1].IDs(), "id", "ids"), r.Lack(), how)
+	if how := p.ended(); !r.Enough() || how != "exit status 0" && (o.clock != verify.End || r.Clock.Moves()) {
+		hint := ""
+		if r.Fork {
+			hint = ", and not those of children and of the parent after them; OID_VERIFY is fork, see oid verify --help"
+		}
+		return nil, fmt.Errorf("%s ended after %s%s (%s)", r.Name, phrase.Count(streams[len(streams)-1].IDs(), "id", "ids"), hint, how)
 	}
 	return streams, nil
 }
 
 // judgeDecoding lets the command read texts.
-func (o *verifyOptions) judgeDecoding(ctx context.Context, std streams, v *wire.Verification) ([]verify.Result, error) {
+func (o *verifyOptions) judgeDecoding(ctx context.Context, std streams, v *wire.Verification) error {
 	texts := verify.Texts()
 	if o.test == "decode-json" {
 		texts = verify.JSONTexts()
@@ -350,7 +349,7 @@ func (o *verifyOptions) judgeDecoding(ctx context.Context, std streams, v *wire.
 	v.Processes, v.IDs, v.Wanted = 1, o.ids, o.ids
 	p, err := o.startProgram(ctx, std, "the command", strings.NewReader(in.String()), nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer p.close()
 	var d verify.Decoding
@@ -358,13 +357,14 @@ func (o *verifyOptions) judgeDecoding(ctx context.Context, std streams, v *wire.
 	for i, t := range texts {
 		if !lines.Scan() {
 			if lines.Err() != nil {
-				return nil, lines.Err()
+				return lines.Err()
 			}
-			return nil, fmt.Errorf("the command ended after %d answers, want %d: the next text is %q (%s)", i, len(texts), t.Line, p.ended())
+			return fmt.Errorf("the command ended after %d answers, want %d: the next text is %q (%s)", i, len(texts), t.Line, p.ended())
 		}
 		if err := d.Answer(t, lines.Text()); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return d.Results(), nil
+	v.Promises = d.Results()
+	return nil
 }

@@ -148,14 +148,13 @@ func timeText(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(
 
 // pace is how fast the seconds in the ids of a stream pass.
 type pace struct {
-	second   uint32
-	since    time.Time // when the first id with the second was read
-	first    uint32
-	began    time.Time     // when the first id was read
-	longest  time.Duration // that one second lasted as the ids arrived
-	late     time.Duration // the most by which an id is known to be too old
-	watched  time.Duration // in which a clock at half its speed would have been found
-	followed bool          // all moments of a clock that stands still were seen
+	second  uint32
+	since   time.Time // when the first id with the second was read
+	first   uint32
+	began   time.Time     // when the first id was read
+	longest time.Duration // that one second lasted as the ids arrived
+	late    time.Duration // the most by which an id is known to be too old
+	watched time.Duration // in which a clock at half its speed would have been found
 }
 
 const (
@@ -181,7 +180,6 @@ func (p *pace) see(c *Clock, second uint32) {
 	if held := c.to.at.Sub(c.from.at); held <= sharp {
 		p.watched = max(p.watched, c.from.at.Sub(c.began)-held)
 	}
-	p.followed = c.from.reached == len(c.moments)-1
 }
 
 // cause returns what fits best of why ids were too old, that began in time.
@@ -203,7 +201,7 @@ func (p *pace) unseen(c *Clock) string {
 	switch {
 	case c.set:
 		return "the clock of the system was set meanwhile"
-	case c.mode != Running && !p.followed:
+	case c.from.reached+1 < len(c.moments):
 		return "there were too few ids after the clock was moved"
 	case c.mode == Running && p.watched < enough:
 		return fmt.Sprintf("no id is seen to be wrong; whether the clock goes on shows when more than %d ids arrive within a second, for 6 s: see --time", HeldBytes/(hexLine+1))

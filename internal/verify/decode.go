@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/wire"
 )
 
 // Refused is the answer of a program to a text that it does not take for an id.
@@ -115,21 +116,14 @@ func (d *Decoding) Answer(t Text, answer string) error {
 	case timed:
 		d.times++
 		if want := id.Time().Unix(); got != want {
-			d.found.add(ReadsTimes, 1, timeCause(got, want), fmt.Sprintf("%v is of %s, and is read as %d (%s)", id, timeText(want), got, timeText(got)))
+			cause := fmt.Sprintf("the time is wrong by %+d s", got-want)
+			if got == int64(int32(want)) {
+				cause = "seconds after 2038-01-19T03:14:07Z are read as negative"
+			}
+			d.found.add(ReadsTimes, 1, cause, fmt.Sprintf("%v is of %s, and is read as %d (%s)", id, timeText(want), got, timeText(got)))
 		}
 	}
 	return nil
-}
-
-// timeCause returns what fits best of why a time is read as another one.
-func timeCause(got, want int64) string {
-	switch {
-	case got == int64(int32(want)):
-		return "seconds after 2038-01-19T03:14:07Z are read as negative"
-	case got == want*1000:
-		return "the time is in milliseconds"
-	}
-	return fmt.Sprintf("the time is %+d s wrong", got-want)
 }
 
 // maxShown is how much of a line an error shows.
@@ -144,7 +138,7 @@ func shortened(s string) string {
 }
 
 // Results returns the judgement on all answers.
-func (d *Decoding) Results() []Result {
+func (d *Decoding) Results() []wire.Promise {
 	hidden := map[Promise]string{}
 	if d.times == 0 {
 		hidden[ReadsTimes] = "no answer has the Unix seconds of the id behind it"

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/oidkit/oid/server/wire"
 )
 
 // maxStartup is how many seconds before its first id a process may have set its counter.
@@ -31,14 +33,14 @@ var traits = []struct {
 
 // Judge returns the judgement on the streams of processes that ran the same program.
 // Order is a promise if it was asked for.
-func Judge(streams []*Stream, order bool) []Result {
+func Judge(streams []*Stream, order bool) []wire.Promise {
 	all := findings{}
 	few, alone := "one process does not show it", "one start of the program does not show it: see --copies"
 	hidden := map[Promise]string{OwnValue: few, NoCopies: few, Layout: alone, CounterStart: alone, NextSecond: "no process created ids in two seconds"}
 	for i, s := range streams {
 		s.end()
 		for p, f := range s.found {
-			all.add(p, f.times, f.cause, f.example)
+			all.add(p, f.Times, f.Cause, f.Example)
 		}
 		hidden[Second] = cmp.Or(hidden[Second], s.pace.unseen(s.clock))
 		if s.ids < counters {
@@ -74,26 +76,26 @@ func Judge(streams []*Stream, order bool) []Result {
 			}
 		}
 		last := streams[len(streams)-1]
-		if n == len(streams) && (t.alone || last.pid != 0 && n > 1) && all[t.promise].times == 0 {
+		if n == len(streams) && (t.alone || last.pid != 0 && n > 1) && all[t.promise] == nil {
 			all.add(t.promise, int64(n), t.cause, fmt.Sprintf("%s: %v, pid %d; %s: %v, pid %d", first.name, first.first, first.pid, last.name, last.first, last.pid))
 		}
 	}
-	if b, ok := all[CounterWrap]; ok && hidden[CounterWrap] != "" {
-		hidden[CounterWrap] += "; it did here, and ids decreased: " + b.example
+	if b := all[CounterWrap]; b != nil && hidden[CounterWrap] != "" {
+		hidden[CounterWrap] += "; it did here, and ids decreased: " + b.Example
 		delete(all, CounterWrap)
 	}
-	if all[CounterStep].times > 0 {
+	if all[CounterStep] != nil {
 		hidden[NextSecond] = "the counter does not increase by one"
 	}
-	cause := cmp.Or(all[CounterStep].cause, all[NextSecond].cause, all[Second].cause)
+	cause := cmp.Or(all.cause(CounterStep), all.cause(NextSecond), all.cause(Second))
 	all.explain(NoRepeats, cause, "ids are created more than once")
 	all.explain(Order, cause, "ids are not handed out in the order of their creation")
-	all.explain(NoCopies, all[OwnValue].cause, "processes create the same ids")
+	all.explain(NoCopies, all.cause(OwnValue), "processes create the same ids")
 	results := all.results([]Promise{
 		NoRepeats, Order, CounterWrap, Second, ProcessValue, OwnValue, Layout, CounterStep, NextSecond, CounterStart, NoCopies,
 	}, hidden)
-	for i, r := range results {
-		results[i].Allowed = r.State == Broken && !order && (r.Promise == Order || r.Promise == CounterWrap)
+	for i := range results[1:3] { // order, and order at an overflow
+		results[i+1].Allowed = results[i+1].State == Broken && !order
 	}
 	return results
 }

@@ -8,7 +8,11 @@
 // overflows is judged only if the program was to write so many ids that it must.
 package verify
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/oidkit/oid/server/wire"
+)
 
 // Promise is something that users of a generator rely on, by its name.
 type Promise string
@@ -54,76 +58,63 @@ var texts = map[Promise][2]string{
 	ReadsTimes:   {"the time of an id is read as it is", "The program shows a wrong creation time for valid ids."},
 }
 
-// State is the answer for a promise.
-type State string
-
 // The answers for a promise.
 const (
-	Holds      State = "holds"
-	Broken     State = "broken"
-	CannotTell State = "cannot-tell"
+	Holds      = "holds"
+	Broken     = "broken"
+	CannotTell = "cannot-tell"
 )
 
-// Result is the judgement on one promise.
-type Result struct {
-	Promise Promise
-	Text    string // the promise in words
-	State   State
-	Allowed bool   // it is broken, the specification of ObjectIds allows that, and it was not asked for
-	Times   int64  // how often it was broken
-	Cause   string // what fits best of what breaks it, or why it cannot be told
-	Example string // of how it was broken first
-	Meaning string // one sentence: what it means for a user that it is broken
-}
-
-// finding is how a promise was broken: how often, the cause if that is known, and the
-// first example.
-type finding struct {
-	times          int64
-	cause, example string
-}
-
 // findings are the promises that were broken.
-type findings map[Promise]finding
+type findings map[Promise]*wire.Promise
 
 // add records that a promise was broken n times. The first cause and the first example
 // stay.
 func (f findings) add(p Promise, n int64, cause, example string) {
-	if old, ok := f[p]; ok {
-		n, cause, example = n+old.times, old.cause, old.example
+	if f[p] == nil {
+		f[p] = &wire.Promise{State: Broken, Cause: cause, Example: example, Meaning: texts[p][1]}
 	}
-	f[p] = finding{n, cause, example}
+	f[p].Times += n
 }
 
 // explain sets the cause of a broken promise to the first of some that is known, unless
 // it has one.
 func (f findings) explain(p Promise, causes ...string) {
-	if b, ok := f[p]; ok {
-		b.cause = cmp.Or(b.cause, cmp.Or(causes...))
-		f[p] = b
+	if f[p] != nil {
+		f[p].Cause = cmp.Or(f[p].Cause, cmp.Or(causes...))
 	}
+}
+
+// cause returns why a promise is broken, or "".
+func (f findings) cause(p Promise) string {
+	if f[p] == nil {
+		return ""
+	}
+	return f[p].Cause
 }
 
 // results returns the judgement on each of the promises, in their order. hidden has the
 // reason why one cannot be told unless it is broken.
-func (f findings) results(promises []Promise, hidden map[Promise]string) (all []Result) {
+func (f findings) results(promises []Promise, hidden map[Promise]string) (all []wire.Promise) {
 	for _, p := range promises {
-		r := Result{Promise: p, Text: texts[p][0], State: Holds}
-		if b, broken := f[p]; broken {
-			r.State, r.Times, r.Cause, r.Example, r.Meaning = Broken, b.times, b.cause, b.example, texts[p][1]
-		} else if hidden[p] != "" {
+		r := wire.Promise{State: Holds}
+		switch {
+		case f[p] != nil:
+			r = *f[p]
+		case hidden[p] != "":
 			r.State, r.Cause = CannotTell, hidden[p]
 		}
+		r.Promise, r.Text = string(p), texts[p][0]
 		all = append(all, r)
 	}
 	return all
 }
 
 // Failed returns the names of the promises that are broken and must not be.
-func Failed(results []Result) (names []string) {
+func Failed(results []wire.Promise) (names []string) {
 	for _, r := range results {
 		if r.State == Broken && !r.Allowed {
-			names = append(names, string(r.Promise))
+			names = append(names, r.Promise)
 		}
 	}
 	return names

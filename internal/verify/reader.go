@@ -78,17 +78,10 @@ func (r *Reader) Read(in io.Reader) ([]*Stream, error) {
 	return r.streams, nil
 }
 
-// Lack returns what is lacking without which the ids cannot be judged, or "".
-func (r *Reader) Lack() string {
-	switch s := r.last(); {
-	case r.Fork && len(r.streams) == 1:
-		return " without the line \"child\"; OID_VERIFY is fork, see oid verify --help"
-	case r.Fork && s.process != r.Name:
-		return " of " + s.name + ", without the line \"parent\""
-	case s.ids == 0:
-		return fmt.Sprintf(", want %d", s.want)
-	}
-	return ""
+// Enough reports whether the ids that were read can be judged: a program that forks needs
+// those of a child and of the parent after it.
+func (r *Reader) Enough() bool {
+	return r.last().ids > 0 && (!r.Fork || len(r.streams) > 2 && r.last().process == r.Name)
 }
 
 // take judges whole lines, until there are as many ids as are wanted.

@@ -22,7 +22,6 @@ func (r run) compare(o run) int {
 // second; beyond maxRuns the oldest are forgotten.
 type seen struct {
 	runs      []run
-	sorted    int // runs[:sorted] are sorted and disjoint
 	forgotten bool
 }
 
@@ -38,14 +37,10 @@ func (s *seen) add(r run, found func(ids int64, first run)) {
 		s.runs = slices.Delete(s.runs, 0, len(s.runs)-maxRuns/2)
 		s.forgotten = true
 	}
-	s.sorted = len(s.runs)
 }
 
 // compact sorts the runs, reports what they repeat, and joins them.
 func (s *seen) compact(found func(ids int64, first run)) {
-	if s.sorted == len(s.runs) {
-		return
-	}
 	slices.SortFunc(s.runs, run.compare)
 	kept := s.runs[:0]
 	for _, r := range s.runs {
@@ -59,15 +54,7 @@ func (s *seen) compact(found func(ids int64, first run)) {
 		}
 		kept[last].hi = max(kept[last].hi, r.hi)
 	}
-	s.runs, s.sorted = kept, len(kept)
-}
-
-// longest returns the number of ids in the longest run.
-func (s *seen) longest() (ids int64) {
-	for _, r := range s.runs {
-		ids = max(ids, int64(r.hi-r.lo)+1)
-	}
-	return ids
+	s.runs = kept
 }
 
 // common reports the ids that are in both, which are compact.

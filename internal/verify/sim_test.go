@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/server/wire"
 )
 
 // world is a program that writes ids into a pipe, and the clock by which it does. All
@@ -87,7 +88,7 @@ func newWorld(seed uint64) *world {
 }
 
 // judge returns the judgement on the programs.
-func judgeWorlds(t *testing.T, order bool, worlds ...*world) []Result {
+func judgeWorlds(t *testing.T, order bool, worlds ...*world) []wire.Promise {
 	t.Helper()
 	var all []*Stream
 	for i, w := range worlds {
@@ -102,8 +103,8 @@ func judgeWorlds(t *testing.T, order bool, worlds ...*world) []Result {
 	return Judge(all, order)
 }
 
-func find(results []Result, p Promise) Result {
-	return results[slices.IndexFunc(results, func(r Result) bool { return r.Promise == p })]
+func find(results []wire.Promise, p Promise) wire.Promise {
+	return results[slices.IndexFunc(results, func(r wire.Promise) bool { return r.Promise == string(p) })]
 }
 
 // sound are programs that create ids as the specification demands.
@@ -191,8 +192,8 @@ func TestSoundProgramsNeverFail(t *testing.T) {
 			}
 			text := ""
 			for _, r := range results {
-				if r.Promise != Order {
-					text += string(r.Promise) + " " + string(r.State) + ", "
+				if r.Promise != "order" {
+					text += r.Promise + " " + r.State + ", "
 				}
 			}
 			answers[text]++

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
@@ -40,9 +41,6 @@ type Stream struct {
 
 // IDs returns the number of ids.
 func (s *Stream) IDs() int64 { return s.ids }
-
-// Process returns the name of its process: streams may have the same.
-func (s *Stream) Process() string { return s.process }
 
 // lines judges the ids in whole lines, until there are as many as are wanted, and returns
 // what is left. The error is that of the line which follows if that is not an id.
@@ -154,7 +152,7 @@ func (s *Stream) closeRun() {
 // breach records that the id and the one before break a promise.
 func (s *Stream) breach(p Promise, cause string, second uint32, low uint64) {
 	example := ""
-	if s.found[p].times == 0 {
+	if s.found[p] == nil {
 		example = s.example(second, low)
 	}
 	s.found.add(p, 1, cause, example)
@@ -188,10 +186,14 @@ func (s *Stream) settle(upTo int64) {
 func (s *Stream) end() {
 	s.closeRun()
 	s.seen.compact(s.repeated)
-	if s.seen.longest() >= counters-overflow {
+	if slices.ContainsFunc(s.seen.runs, func(r run) bool { return r.hi-r.lo >= counters-overflow }) {
 		s.found.explain(NoRepeats, "there are more than 2^24 ids in a second")
 	}
-	if p, cause := s.counter.judge(s.ids, s.ids-s.found[NoRepeats].times, s.seen.forgotten); p != "" {
+	distinct := s.ids
+	if f := s.found[NoRepeats]; f != nil {
+		distinct -= f.Times
+	}
+	if p, cause := s.counter.judge(s.ids, distinct, s.seen.forgotten); p != "" {
 		s.found.add(p, max(s.counter.jumps, 1), cause, s.counter.example)
 	}
 	s.found.explain(Second, s.pace.cause(s.clock))

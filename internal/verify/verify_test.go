@@ -116,9 +116,9 @@ func TestTwoIDs(t *testing.T) {
 		s.end()
 		got := map[Promise]int64{}
 		for p, f := range s.found {
-			got[p] = f.times
+			got[p] = f.Times
 		}
-		if cause := s.found[CounterStep].cause; fmt.Sprint(got) != c.want || strings.Contains(cause, "2^16") != (c.low == value|0xFFFF) {
+		if cause := s.found.cause(CounterStep); fmt.Sprint(got) != c.want || strings.Contains(cause, "2^16") != (c.low == value|0xFFFF) {
 			t.Errorf("%x %x, %x %x: %v, want %s", c.second, c.low, c.next, c.then, got, c.want)
 		}
 	}
