@@ -107,20 +107,18 @@ func newVerifyCommand(std streams) *cobra.Command {
 				return usagef("--ids and --order do not go with --decode")
 			}
 			o.command, o.test = args, "ids"
-			if clock != "" {
-				if o.clock, err = clocks.find("--clock", clock); err != nil {
-					return err
-				}
-			}
-			if decode != "" {
-				if o.test, err = decodings.find("--decode", decode); err != nil {
-					return err
-				}
-			}
 			if fork {
 				o.test = "fork"
+			} else if decode != "" {
+				o.test, err = decodings.find("--decode", decode)
 			}
-			if err := o.complete(changed("ids"), changed("time")); err != nil {
+			if err == nil && clock != "" {
+				o.clock, err = clocks.find("--clock", clock)
+			}
+			if err == nil {
+				err = o.complete(changed("ids"), changed("time"))
+			}
+			if err != nil {
 				return err
 			}
 			return o.run(cmd.Context(), std, asJSON)
@@ -167,11 +165,9 @@ func (o *verifyOptions) complete(ids, duration bool) error {
 	case o.timeout <= 0 || o.duration < 0:
 		return usagef("--timeout %v, --time %v: want a positive time", o.timeout, o.duration)
 	}
-	if o.test == "ids" && o.clock == verify.Running && !ids && !duration {
-		o.duration = 6 * time.Second
-	}
 	switch {
 	case ids:
+		return nil
 	case o.test == "fork":
 		o.ids = 10_000
 	case o.order:
@@ -180,6 +176,9 @@ func (o *verifyOptions) complete(ids, duration bool) error {
 		o.ids = 50_000
 	default:
 		o.ids = 1_000_000
+	}
+	if o.test == "ids" && o.clock == verify.Running && !duration {
+		o.duration = 6 * time.Second
 	}
 	return nil
 }
@@ -214,15 +213,16 @@ func (o *verifyOptions) run(ctx context.Context, std streams, asJSON jsonFlag) e
 // writeVerification writes a judgement for people. failed are the promises that are broken
 // and must not be.
 func writeVerification(w io.Writer, v wire.Verification, failed []string) error {
-	what := phrase.Count(v.IDs, "id", "ids")
-	if strings.HasPrefix(v.Test, "decode") {
-		what = phrase.Count(v.IDs, "answer", "answers")
-	}
-	if v.IDs < v.Wanted {
-		what += fmt.Sprintf(" (and not %s as wanted)", phrase.Count(v.Wanted, "id", "ids"))
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %s in %.1f s", what, phrase.Count(int64(v.Processes), "process", "processes"), v.TookSeconds)
+	one, many := "id", "ids"
+	if strings.HasPrefix(v.Test, "decode") {
+		one, many = "answer", "answers"
+	}
+	b.WriteString(phrase.Count(v.IDs, one, many))
+	if v.IDs < v.Wanted {
+		fmt.Fprintf(&b, " (and not %s as wanted)", phrase.Count(v.Wanted, "id", "ids"))
+	}
+	fmt.Fprintf(&b, " of %s in %.1f s", phrase.Count(int64(v.Processes), "process", "processes"), v.TookSeconds)
 	if v.Clock != "" {
 		fmt.Fprintf(&b, ", clock %s", v.Clock)
 	}

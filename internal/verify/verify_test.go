@@ -356,20 +356,3 @@ func FuzzLines(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkLines(b *testing.B) {
-	ids := make([]objectid.ID, 10_000)
-	objectid.Fill(ids)
-	var text []byte
-	for _, id := range ids {
-		text, _ = id.AppendText(text)
-		text = append(text, '\n')
-	}
-	s := stream("it", 1, Running)
-	for b.Loop() {
-		if _, err := s.lines(text); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.N)*float64(len(ids))/b.Elapsed().Seconds()/1e6, "Mids/s")
-}
