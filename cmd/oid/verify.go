@@ -22,15 +22,10 @@ import (
 
 const verifyHelp = `Run COMMAND, which creates ids with any library in any language, and judge them: whether
 ids repeat, carry the time of their creation and one process value for each process, and
-count up by one. COMMAND runs as --copies processes at once. The answer for each promise
-is one of these:
-
-  holds        the ids show that it holds
-  BROKEN       with the cause, an example and what it means
-  allowed      it is broken, but the specification of ObjectIds does not demand it: ids
-               need not increase when the counter overflows or the clock is set back,
-               and may be handed out in any order; --order demands it
-  cannot tell  with the reason
+count up by one. COMMAND runs as --copies processes at once. Each promise holds, is broken,
+or oid cannot tell, and says why. The specification of ObjectIds allows ids that decrease
+where the counter overflows or the clock is set back, or that come from a pool; --order
+demands that each is greater than the one before.
 
 COMMAND writes ids to standard output, one on each line: 24 hexadecimal digits, or JSON.
 It goes on for ever or ends after as many as it likes; OID_VERIFY_IDS says how many will
@@ -90,7 +85,6 @@ func newVerifyCommand(std streams) *cobra.Command {
 		Short: "Judge the ids that any program creates",
 		Long:  verifyHelp,
 		Example: `  oid verify -- oid new -n 1000000
-  oid verify --copies 8 -- python3 ids.py
   oid verify --clock back -- node ids.js
   oid verify --ids 20000000 --clock frozen -- ruby ids.rb
   oid verify --decode -- php ids.php`,
@@ -156,10 +150,8 @@ const leastWithClock = 30_000
 func (o *verifyOptions) complete(ids, duration bool) error {
 	moves := o.clock != verify.Running && o.clock != verify.Frozen
 	switch {
-	case ids && o.ids < 1:
-		return usagef("--ids %d: want 1 or more", o.ids)
-	case ids && moves && o.ids < leastWithClock:
-		return usagef("--ids %d: with --clock %s want %d or more, so that ids are created after the clock has moved", o.ids, o.clock, leastWithClock)
+	case ids && (o.ids < 1 || moves && o.ids < leastWithClock):
+		return usagef("--ids %d: want 1 or more, and with a --clock that moves %d or more, so that ids are created after that", o.ids, leastWithClock)
 	case o.copies < 1 || o.copies > 100:
 		return usagef("--copies %d: want 1 to 100", o.copies)
 	case o.timeout <= 0 || o.duration < 0:
@@ -241,11 +233,12 @@ func writeVerification(w io.Writer, v wire.Verification, failed []string) error 
 			fmt.Fprintf(&b, ": %s", p.Cause)
 		}
 	}
-	last := "no promise is broken"
-	if !v.Holds {
-		last = phrase.Count(int64(len(failed)), "promise is", "promises are") + " broken: " + strings.Join(failed, ", ")
+	if v.Holds {
+		b.WriteString("\nno promise is broken\n")
+	} else {
+		fmt.Fprintf(&b, "\n%s broken: %s\n", phrase.Count(int64(len(failed)), "promise is", "promises are"), strings.Join(failed, ", "))
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s\n", &b, last)
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
@@ -269,7 +262,7 @@ func (o *verifyOptions) judgeIDs(ctx context.Context, std streams, v *wire.Verif
 	var all sync.WaitGroup
 	for i := range runs {
 		all.Go(func() {
-			r := &verify.Reader{Name: fmt.Sprint("copy ", i+1), Want: o.ids, Fork: o.test == "fork", Held: verify.HeldBytes, Time: o.duration, Clock: verify.NewClock(o.clock), Count: bar.count}
+			r := &verify.Reader{Name: fmt.Sprint("copy ", i+1), Want: o.ids, Fork: o.test == "fork", Held: verify.HeldBytes, Time: o.duration, Clock: verify.NewClock(o.clock, time.Now), Count: bar.count}
 			if o.copies == 1 {
 				r.Name = "the command"
 			}
@@ -355,13 +348,12 @@ func (o *verifyOptions) judgeDecoding(ctx context.Context, std streams, v *wire.
 	var d verify.Decoding
 	lines := bufio.NewScanner(p)
 	for i, t := range texts {
-		if !lines.Scan() {
-			if lines.Err() != nil {
-				return lines.Err()
-			}
-			return fmt.Errorf("the command ended after %d answers, want %d: the next text is %q (%s)", i, len(texts), t.Line, p.ended())
+		if !lines.Scan() && lines.Err() == nil {
+			err = fmt.Errorf("the command ended after %d answers, want %d: the next text is %q (%s)", i, len(texts), t.Line, p.ended())
+		} else if err = lines.Err(); err == nil {
+			err = d.Answer(t, lines.Text())
 		}
-		if err := d.Answer(t, lines.Text()); err != nil {
+		if err != nil {
 			return err
 		}
 	}

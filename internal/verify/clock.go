@@ -26,9 +26,9 @@ var ClockModes = []ClockMode{Frozen, Back, Forward, Wrap, End}
 
 // Clock is the clock that the ids of one program follow. One goroutine uses it.
 type Clock struct {
-	Now     func() time.Time         // the clock of the system, also with another mode
-	Sleep   func(time.Duration)      // waits by that clock
+	Sleep   func(time.Duration)      // waits, unless that is not positive
 	Move    func(moment int64) error // shows the program another moment, in Unix seconds
+	now     func() time.Time         // the clock of the system
 	mode    ClockMode
 	moments []int64 // at which it stands still, in Unix seconds
 	reached int     // the moment that it shows
@@ -46,15 +46,11 @@ type reading struct {
 	bytes   int64
 }
 
-// NewClock returns the clock of a program that is about to start. A clock that stands
-// still begins with the first of its moments, a day from now.
-func NewClock(mode ClockMode) *Clock {
-	return (&Clock{mode: mode, Now: time.Now, Sleep: time.Sleep}).start()
-}
-
-func (c *Clock) start() *Clock {
+// NewClock returns the clock of a program that is about to start. now is the clock of the
+// system. A clock that stands still begins with the first of its moments, a day from now.
+func NewClock(mode ClockMode, now func() time.Time) *Clock {
 	const day, hour = 24 * 3600, 3600
-	c.began = c.Now()
+	c := &Clock{mode: mode, now: now, began: now(), Sleep: func(time.Duration) {}}
 	c.wall = c.began.UnixNano()
 	first := c.began.Unix() + day
 	c.moments = map[ClockMode][]int64{
@@ -64,7 +60,7 @@ func (c *Clock) start() *Clock {
 		Forward: {first, first + hour},
 		Wrap:    {math.MaxInt32, math.MaxInt32 + 1},
 		End:     {math.MaxUint32, math.MaxUint32 + 1},
-	}[c.mode]
+	}[mode]
 	return c
 }
 
@@ -80,7 +76,7 @@ const maxSet = 500 * time.Millisecond
 
 // read reads the clock.
 func (c *Clock) read(bytes int64) reading {
-	now := c.Now()
+	now := c.now()
 	if d := time.Duration(now.UnixNano()-c.wall) - now.Sub(c.began); d.Abs() > maxSet {
 		c.set = true
 	}
@@ -95,12 +91,6 @@ func (c *Clock) window(lead int64) (first, last int64) {
 	}
 	first, last = c.moments[c.from.reached], c.moments[c.to.reached]
 	return min(first, last, math.MaxUint32), max(last, c.moments[0]) + lead // ids may stay at the latest one
-}
-
-// ignored reports whether the second of an id is that of the system's clock, although
-// the program should see another one.
-func (c *Clock) ignored(second uint32) bool {
-	return c.mode != Running && time.Unix(int64(second), 0).Sub(c.Now()).Abs() < time.Minute
 }
 
 // cause returns what fits best of why an id has a second other than from first to last,

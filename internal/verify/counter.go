@@ -40,9 +40,6 @@ func (c *counter) step(by int64) {
 	c.back = max(c.back, c.most-c.position)
 }
 
-// restart continues with the counter of another process value.
-func (c *counter) restart() { c.step(c.most + 1 - c.position) }
-
 // move moves from one counter to another, and returns by which number.
 func (c *counter) move(from, to uint64) int64 {
 	by := int64(int32(uint32(to-from)<<8) >> 8)

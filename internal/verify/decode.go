@@ -99,7 +99,7 @@ func (d *Decoding) Answer(t Text, answer string) error {
 	}
 	hex, seconds, timed := strings.Cut(strings.TrimRight(answer, "\r"), " ")
 	id, err := objectid.Parse(hex)
-	example := fmt.Sprintf("%q is read as %s", t.Line, shortened(hex))
+	example := fmt.Sprintf("%q is read as %.60s", t.Line, hex)
 	switch got, timeErr := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64); {
 	case hex == Refused:
 		if t.ID != nil && !t.MayRefuse {
@@ -108,11 +108,11 @@ func (d *Decoding) Answer(t Text, answer string) error {
 	case t.ID == nil: // what it is read as may have any length
 		d.found.add(RefusesText, 1, "text that is not an id becomes one without an error", example)
 	case err != nil:
-		return fmt.Errorf("the answer to %q is %q: want 24 digits or %s", t.Line, shortened(answer), Refused)
+		return fmt.Errorf("the answer to %q is %.60q: want 24 digits or %s", t.Line, answer, Refused)
 	case id != *t.ID:
 		d.found.add(ReadsIDs, 1, "an id becomes another one", example)
 	case timed && timeErr != nil:
-		return fmt.Errorf("the answer to %q is %q: want the Unix seconds after the id", t.Line, shortened(answer))
+		return fmt.Errorf("the answer to %q is %.60q: want the Unix seconds after the id", t.Line, answer)
 	case timed:
 		d.times++
 		if want := id.Time().Unix(); got != want {
@@ -124,17 +124,6 @@ func (d *Decoding) Answer(t Text, answer string) error {
 		}
 	}
 	return nil
-}
-
-// maxShown is how much of a line an error shows.
-const maxShown = 60
-
-// shortened returns the beginning of a long text.
-func shortened(s string) string {
-	if len(s) > maxShown {
-		return s[:maxShown] + "..."
-	}
-	return s
 }
 
 // Results returns the judgement on all answers.

@@ -3,7 +3,6 @@ package verify
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/oidkit/oid/server/wire"
 )
@@ -36,6 +35,7 @@ var traits = []struct {
 func Judge(streams []*Stream, order bool) []wire.Promise {
 	all := findings{}
 	few, alone := "one process does not show it", "one start of the program does not show it: see --copies"
+	forgotten := ""
 	hidden := map[Promise]string{OwnValue: few, NoCopies: few, Layout: alone, CounterStart: alone, NextSecond: "no process created ids in two seconds"}
 	for i, s := range streams {
 		s.end()
@@ -45,6 +45,9 @@ func Judge(streams []*Stream, order bool) []wire.Promise {
 		hidden[Second] = cmp.Or(hidden[Second], s.pace.unseen(s.clock))
 		if s.ids < counters {
 			hidden[CounterWrap] = fmt.Sprintf("whether the counter overflows in so few ids, and after which value, is chance; it does in --ids %d", counters)
+		}
+		if s.seen.forgotten {
+			forgotten = fmt.Sprintf("no repeat among the last ids of %s; earlier ones are forgotten, because there are more than %d gaps between them", s.name, maxRuns/2)
 		}
 		if s.counter.seconds > 0 {
 			delete(hidden, NextSecond)
@@ -64,10 +67,7 @@ func Judge(streams []*Stream, order bool) []wire.Promise {
 			})
 		}
 	}
-	if i := slices.IndexFunc(streams, func(s *Stream) bool { return s.seen.forgotten }); i >= 0 {
-		hidden[NoRepeats] = fmt.Sprintf("no repeat among the last ids of %s; earlier ones are forgotten, because there are more than %d gaps between them", streams[i].name, maxRuns/2)
-		hidden[NoCopies] = hidden[NoRepeats]
-	}
+	hidden[NoRepeats], hidden[NoCopies] = forgotten, cmp.Or(forgotten, hidden[NoCopies])
 	for _, t := range traits {
 		n, first := 0, streams[0]
 		for _, s := range streams {
@@ -76,21 +76,21 @@ func Judge(streams []*Stream, order bool) []wire.Promise {
 			}
 		}
 		last := streams[len(streams)-1]
-		if n == len(streams) && (t.alone || last.pid != 0 && n > 1) && all[t.promise] == nil {
+		if n == len(streams) && (t.alone || last.pid != 0 && n > 1) && all[t.promise].Times == 0 {
 			all.add(t.promise, int64(n), t.cause, fmt.Sprintf("%s: %v, pid %d; %s: %v, pid %d", first.name, first.first, first.pid, last.name, last.first, last.pid))
 		}
 	}
-	if b := all[CounterWrap]; b != nil && hidden[CounterWrap] != "" {
+	if b, ok := all[CounterWrap]; ok && hidden[CounterWrap] != "" {
 		hidden[CounterWrap] += "; it did here, and ids decreased: " + b.Example
 		delete(all, CounterWrap)
 	}
-	if all[CounterStep] != nil {
+	if all[CounterStep].Times > 0 {
 		hidden[NextSecond] = "the counter does not increase by one"
 	}
-	cause := cmp.Or(all.cause(CounterStep), all.cause(NextSecond), all.cause(Second))
+	cause := cmp.Or(all[CounterStep].Cause, all[NextSecond].Cause, all[Second].Cause)
 	all.explain(NoRepeats, cause, "ids are created more than once")
 	all.explain(Order, cause, "ids are not handed out in the order of their creation")
-	all.explain(NoCopies, all.cause(OwnValue), "processes create the same ids")
+	all.explain(NoCopies, all[OwnValue].Cause, "processes create the same ids")
 	results := all.results([]Promise{
 		NoRepeats, Order, CounterWrap, Second, ProcessValue, OwnValue, Layout, CounterStep, NextSecond, CounterStart, NoCopies,
 	}, hidden)

@@ -66,43 +66,39 @@ const (
 )
 
 // findings are the promises that were broken.
-type findings map[Promise]*wire.Promise
+type findings map[Promise]wire.Promise
 
 // add records that a promise was broken n times. The first cause and the first example
 // stay.
 func (f findings) add(p Promise, n int64, cause, example string) {
-	if f[p] == nil {
-		f[p] = &wire.Promise{State: Broken, Cause: cause, Example: example, Meaning: texts[p][1]}
+	b, ok := f[p]
+	if !ok {
+		b = wire.Promise{State: Broken, Cause: cause, Example: example, Meaning: texts[p][1]}
 	}
-	f[p].Times += n
+	b.Times += n
+	f[p] = b
 }
 
 // explain sets the cause of a broken promise to the first of some that is known, unless
 // it has one.
 func (f findings) explain(p Promise, causes ...string) {
-	if f[p] != nil {
-		f[p].Cause = cmp.Or(f[p].Cause, cmp.Or(causes...))
+	if b, ok := f[p]; ok {
+		b.Cause = cmp.Or(b.Cause, cmp.Or(causes...))
+		f[p] = b
 	}
-}
-
-// cause returns why a promise is broken, or "".
-func (f findings) cause(p Promise) string {
-	if f[p] == nil {
-		return ""
-	}
-	return f[p].Cause
 }
 
 // results returns the judgement on each of the promises, in their order. hidden has the
 // reason why one cannot be told unless it is broken.
 func (f findings) results(promises []Promise, hidden map[Promise]string) (all []wire.Promise) {
 	for _, p := range promises {
-		r := wire.Promise{State: Holds}
+		r, ok := f[p]
 		switch {
-		case f[p] != nil:
-			r = *f[p]
+		case ok:
 		case hidden[p] != "":
 			r.State, r.Cause = CannotTell, hidden[p]
+		default:
+			r.State = Holds
 		}
 		r.Promise, r.Text = string(p), texts[p][0]
 		all = append(all, r)

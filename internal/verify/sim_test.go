@@ -92,8 +92,8 @@ func judgeWorlds(t *testing.T, order bool, worlds ...*world) []wire.Promise {
 	t.Helper()
 	var all []*Stream
 	for i, w := range worlds {
-		c := &Clock{Now: func() time.Time { return w.start.Add(w.now) }, Sleep: func(d time.Duration) { w.now += max(d, 0) }}
-		r := &Reader{Name: string(rune('a' + i)), PID: 1 + i, Want: 1 << 40, Held: HeldBytes / factor, Clock: c.start(), Count: func(int64) {}}
+		c := NewClock(Running, func() time.Time { return w.start.Add(w.now) })
+		r := &Reader{Name: string(rune('a' + i)), PID: 1 + i, Want: 1 << 40, Held: HeldBytes / factor, Clock: c, Count: func(int64) {}}
 		streams, err := r.Read(w)
 		if err != io.EOF {
 			t.Fatal(err)

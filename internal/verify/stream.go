@@ -3,7 +3,6 @@ package verify
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -51,8 +50,8 @@ func (s *Stream) lines(text []byte) (rest []byte, err error) {
 			text = text[hexLine+1:]
 		} else {
 			line, after, _ := bytes.Cut(text, []byte{'\n'})
-			if err = readID(&id, bytes.TrimSpace(line)); err != nil {
-				err = fmt.Errorf("%s, line %d is not an id: %w", s.name, s.ids+1, err)
+			if !readID(&id, bytes.TrimSpace(line)) {
+				err = fmt.Errorf("%s, line %d is not an id: %.60q", s.name, s.ids+1, bytes.TrimSpace(line))
 				break
 			}
 			text = after
@@ -63,15 +62,9 @@ func (s *Stream) lines(text []byte) (rest []byte, err error) {
 	return text, err
 }
 
-// readID reads an id from a line: its digits, or JSON.
-func readID(id *objectid.ID, line []byte) error {
-	switch {
-	case len(line) == 0:
-		return errors.New("it is empty")
-	case id.UnmarshalText(line) == nil, (line[0] == '"' || line[0] == '{') && id.UnmarshalJSON(line) == nil:
-		return nil
-	}
-	return fmt.Errorf("%q", shortened(string(line)))
+// readID reads an id from a line, its digits or JSON, and reports whether it is one.
+func readID(id *objectid.ID, line []byte) bool {
+	return id.UnmarshalText(line) == nil || len(line) > 0 && (line[0] == '"' || line[0] == '{') && id.UnmarshalJSON(line) == nil
 }
 
 // add judges the next id.
@@ -122,7 +115,7 @@ func (s *Stream) compare(second uint32, low uint64) {
 		if jump <= 1 { // a generator may take a clock step for the end of a suspension
 			s.breach(ProcessValue, "the process value changes from one id to the next", second, low)
 		}
-		s.counter.restart()
+		s.counter.step(s.counter.most + 1 - s.counter.position)
 	case wrapped:
 		s.wraps++
 		s.counter.overflow(previous, counter)
@@ -152,7 +145,7 @@ func (s *Stream) closeRun() {
 // breach records that the id and the one before break a promise.
 func (s *Stream) breach(p Promise, cause string, second uint32, low uint64) {
 	example := ""
-	if s.found[p] == nil {
+	if s.found[p].Times == 0 {
 		example = s.example(second, low)
 	}
 	s.found.add(p, 1, cause, example)
@@ -189,11 +182,7 @@ func (s *Stream) end() {
 	if slices.ContainsFunc(s.seen.runs, func(r run) bool { return r.hi-r.lo >= counters-overflow }) {
 		s.found.explain(NoRepeats, "there are more than 2^24 ids in a second")
 	}
-	distinct := s.ids
-	if f := s.found[NoRepeats]; f != nil {
-		distinct -= f.Times
-	}
-	if p, cause := s.counter.judge(s.ids, distinct, s.seen.forgotten); p != "" {
+	if p, cause := s.counter.judge(s.ids, s.ids-s.found[NoRepeats].Times, s.seen.forgotten); p != "" {
 		s.found.add(p, max(s.counter.jumps, 1), cause, s.counter.example)
 	}
 	s.found.explain(Second, s.pace.cause(s.clock))
