@@ -175,12 +175,13 @@ func (p *pace) see(c *Clock, second uint32) {
 // cause returns what fits best of why ids were too old, that began in time.
 func (p *pace) cause(c *Clock) string {
 	passed, took := float64(p.second)-float64(p.first), c.to.at.Sub(p.began).Seconds()
+	kept := p.began.Sub(time.Unix(int64(p.first)+1, 0)) // the first id was already too old
 	switch longest := p.longest.Seconds(); {
 	case passed == 0:
 		return fmt.Sprintf("the second stands still: it is the same in all ids of %.0f s", took)
 	case longest >= 2 && longest > 1.5*took/passed:
 		return fmt.Sprintf("the second stood still for %.0f s", longest)
-	case passed < 0.8*took:
+	case passed < 0.8*took && kept < 2*time.Second:
 		return fmt.Sprintf("the clock of the ids runs at %.0f %% of its speed", 100*passed/took)
 	}
 	return fmt.Sprintf("ids are handed out %.0f s or more after their creation, or the clock is behind", p.late.Seconds())

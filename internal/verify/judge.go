@@ -77,7 +77,11 @@ func Judge(streams []*Stream, order bool) []wire.Promise {
 		}
 		last := streams[len(streams)-1]
 		if n == len(streams) && (t.alone || last.pid != 0 && n > 1) && all[t.promise].Times == 0 {
-			all.add(t.promise, int64(n), t.cause, fmt.Sprintf("%s: %v, pid %d; %s: %v, pid %d", first.name, first.first, first.pid, last.name, last.first, last.pid))
+			example := fmt.Sprintf("%s, pid %d: %v", last.name, last.pid, last.first)
+			if n > 1 {
+				example = fmt.Sprintf("%s, pid %d: %v; ", first.name, first.pid, first.first) + example
+			}
+			all.add(t.promise, int64(n), t.cause, example)
 		}
 	}
 	if b, ok := all[CounterWrap]; ok && hidden[CounterWrap] != "" {

@@ -259,6 +259,10 @@ func TestFaultsAreFound(t *testing.T) {
 			w.next = 5 * time.Second
 			clocked(w, func(at, _ time.Duration) time.Duration { return at - 5*time.Second })
 		}},
+		{"second", "are handed out ", func(w *world) { // from a queue that grows
+			w.next = 5 * time.Second
+			clocked(w, func(_, since time.Duration) time.Duration { return since / 2 })
+		}},
 		{"second", " s ahead of the clock", seconds(func(at, _ time.Duration) time.Duration { return at + 3500*time.Millisecond })},
 		{"second", "another time zone, +8 h", seconds(func(at, _ time.Duration) time.Duration { return at + 8*time.Hour })},
 		{"second", "another time zone, -5.5 h", seconds(func(at, _ time.Duration) time.Duration { return at - 11*time.Hour/2 })},
