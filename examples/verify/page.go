@@ -24,13 +24,13 @@ Each result can be had again with %[1]soid verify FLAGS -- ADAPTER%[1]s in the f
 `
 
 const foot = `
-"holds": no promise is broken. **A name**: that promise is broken, see below; what the
-first column names is not repeated. (A name): it is broken, and the specification of
-ObjectIds allows that: ids need not increase when the counter overflows, or the clock is
-set back. "-": not tested, see the notes. A full second: more than 2^24 ids within a
-second of a clock that stands still; that ids repeat then follows from the layout of the
-specification, but a generator can do better, as the first row shows. 2038, 2106: the
-seconds in which 31 and 32 bits overflow.
+"holds": no promise is broken, as far as it can be told. **A name**: that promise is
+broken, see below; what the first column names is not repeated. (A name): it is broken, and
+the specification of ObjectIds allows that: ids need not increase when the counter
+overflows, or the clock is set back. "-": not tested, see the notes. A full second: more
+than 2^24 ids within a second of a clock that stands still; that ids repeat then follows
+from the layout of the specification, but a generator can do better, as the first row
+shows. 2038, 2106: the seconds in which 31 and 32 bits overflow.
 `
 
 // page returns the page with the results that are there, by the names of adapters.
