@@ -26,7 +26,7 @@ var ClockModes = []ClockMode{Frozen, Back, Forward, Wrap, End}
 
 // Clock is the clock that the ids of one program follow. One goroutine uses it.
 type Clock struct {
-	Sleep   func(time.Duration)      // waits, unless that is not positive
+	Sleep   func(time.Duration)      // waits
 	Move    func(moment int64) error // shows the program another moment, in Unix seconds
 	now     func() time.Time         // the clock of the system
 	mode    ClockMode
@@ -39,7 +39,7 @@ type Clock struct {
 	set     bool    // the clock of the system was set meanwhile
 }
 
-// reading is what the clock showed when a number of bytes had been read.
+// reading is what the clock showed after a number of bytes had been read.
 type reading struct {
 	at      time.Time
 	reached int

@@ -37,16 +37,16 @@ type Reader struct {
 // program writes.
 func (r *Reader) Read(in io.Reader) ([]*Stream, error) {
 	c, block, total := r.Clock, make([]byte, 0, blockBytes), int64(0)
-	asked := []reading{{c.began, 0, math.MinInt64}} // when the bytes that matter were asked for
+	asked := []reading{{c.began, 0, math.MinInt64}} // before the bytes from a number on were read
 	r.add(r.Name, r.Name)
 	for !r.done() {
-		asked = append(asked, c.read(total))
 		n, err := in.Read(block[len(block):cap(block)])
 		for len(asked) > 1 && asked[1].bytes <= total-r.Held {
 			asked = asked[1:]
 		}
-		c.from, c.to = asked[0], c.read(0)
 		total += int64(n)
+		c.from, c.to = asked[0], c.read(total)
+		asked = append(asked, c.to)
 		block = block[:len(block)+n]
 		end := bytes.LastIndexByte(block, '\n') + 1
 		if errors.Is(err, io.EOF) {
@@ -73,7 +73,9 @@ func (r *Reader) Read(in io.Reader) ([]*Stream, error) {
 			}
 		}
 		block = block[:copy(block, block[end:])]
-		c.Sleep(time.Duration(float64(r.Time)*float64(s.ids)/float64(r.Want)) - c.to.at.Sub(c.began))
+		if early := time.Duration(float64(r.Time)*float64(s.ids)/float64(r.Want)) - c.to.at.Sub(c.began); early > 0 {
+			c.Sleep(early)
+		}
 	}
 	return r.streams, nil
 }

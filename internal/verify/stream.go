@@ -44,7 +44,7 @@ func (s *Stream) IDs() int64 { return s.ids }
 // lines judges the ids in whole lines, until there are as many as are wanted, and returns
 // what is left. The error is that of the line which follows if that is not an id.
 func (s *Stream) lines(text []byte) (rest []byte, err error) {
-	for len(text) > 0 && s.ids < s.want && err == nil {
+	for len(text) > 0 && s.ids < s.want {
 		var id objectid.ID
 		if len(text) > hexLine && text[hexLine] == '\n' && id.UnmarshalText(text[:hexLine]) == nil {
 			text = text[hexLine+1:]
