@@ -20,6 +20,9 @@ const exitCodesHelp = `Every command ends with one of these:
   2    wrong use
   130  ended by Ctrl-C (SIGINT); 143 by SIGTERM
 
+"oid verify" also returns 1 if a promise is broken, and
+  3    there is no verdict: its command failed, hangs or writes something else
+
 "oid lock" returns the exit code of its command, or
   123  the lock was lost while the command ran
   124  the lock was not free in time (--wait)

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,14 +21,17 @@ import (
 )
 
 const verifyHelp = `Run COMMAND, which creates ids with any library in any language, and judge them: whether
-ids repeat, increase, carry the time of the clock and one process value for each
-process, and count up by one. Each promise that is broken is shown with an example and
-with what it means. COMMAND runs as --copies processes at once.
+ids repeat, carry the time of their creation and one process value for each process, and
+count up by one. COMMAND runs as --copies processes at once. Each promise holds, is broken,
+or oid cannot tell, and says why. The specification of ObjectIds allows ids that decrease
+where the counter overflows or the clock is set back, or that come from a pool; --order
+demands that each is greater than the one before.
 
 COMMAND writes ids to standard output, one on each line: 24 hexadecimal digits, or JSON.
-It goes on for ever or ends after as many as the environment variable OID_VERIFY_IDS
-says. It writes each id when it is created, from one thread. OID_VERIFY says what else
-to do:
+It goes on for ever or ends after as many as it likes; OID_VERIFY_IDS says how many will
+be judged. It writes each id when it is created, from one thread: an id may be older than
+its arrival by the time in which the last 6553 ids arrived. OID_VERIFY says what else to
+do:
 
   ids          that is all
   fork         (--fork) after its ids, and before each fork, it flushes its output. It
@@ -49,18 +57,20 @@ Programs that do not call the C library for the time, as those in Go, do not see
 clock, and oid says so. They may read it, in Unix seconds, from the file that the
 environment variable OID_VERIFY_CLOCK names.
 
-Exit codes: 0 all promises hold, 1 one is broken or COMMAND failed, 2 wrong use or
-COMMAND cannot be started.`
+Exit codes: 0 no promise is broken, 1 one is broken, 2 wrong use or COMMAND cannot be
+started, 3 there is no verdict: COMMAND failed, hangs or writes something else.`
 
 // verifyOptions are the flags of oid verify.
 type verifyOptions struct {
-	ids     int64
-	copies  int
-	clock   verify.ClockMode
-	test    string // ids, fork, decode or decode-json
-	timeout time.Duration
-	quiet   bool
-	command []string
+	ids      int64
+	copies   int
+	clock    verify.ClockMode
+	test     string // ids, fork, decode or decode-json
+	order    bool
+	duration time.Duration
+	timeout  time.Duration
+	quiet    bool
+	command  []string
 }
 
 func newVerifyCommand(std streams) *cobra.Command {
@@ -75,64 +85,49 @@ func newVerifyCommand(std streams) *cobra.Command {
 		Short: "Judge the ids that any program creates",
 		Long:  verifyHelp,
 		Example: `  oid verify -- oid new -n 1000000
-  oid verify --copies 8 -- python3 ids.py
   oid verify --clock back -- node ids.js
   oid verify --ids 20000000 --clock frozen -- ruby ids.rb
   oid verify --decode -- php ids.php`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			changed := cmd.Flags().Changed
 			switch {
 			case len(args) == 0:
 				return usagef("no command; write oid verify -- COMMAND")
 			case fork && decode != "":
 				return usagef("--fork and --decode are two tests: give one of them")
-			case (fork || decode != "") && (changed("copies") || changed("clock")):
-				return usagef("--copies and --clock do not go with --fork and --decode")
-			case decode != "" && changed("ids"):
-				return usagef("--ids does not go with --decode")
+			case (fork || decode != "") && (changed("copies") || changed("clock") || changed("time")):
+				return usagef("--copies, --clock and --time do not go with --fork and --decode")
+			case decode != "" && (changed("ids") || o.order):
+				return usagef("--ids and --order do not go with --decode")
 			}
 			o.command, o.test = args, "ids"
-			if clock != "" {
-				mode, err := clocks.find("--clock", clock)
-				if err != nil {
-					return err
-				}
-				o.clock = mode
-			}
-			if decode != "" {
-				test, err := decodings.find("--decode", decode)
-				if err != nil {
-					return err
-				}
-				o.test = test
-			}
 			if fork {
 				o.test = "fork"
+			} else if decode != "" {
+				o.test, err = decodings.find("--decode", decode)
 			}
-			if err := o.complete(changed("ids")); err != nil {
-				return err
+			if err == nil && clock != "" {
+				o.clock, err = clocks.find("--clock", clock)
 			}
-			v, err := o.run(cmd.Context(), std)
+			if err == nil {
+				err = o.complete(changed("ids"), changed("time"))
+			}
 			if err != nil {
 				return err
 			}
-			if err := asJSON.emit(std.out, v, func(w io.Writer) error { return writeVerification(w, v) }); err != nil {
-				return err
-			}
-			if !v.Holds {
-				return errReported
-			}
-			return nil
+			return o.run(cmd.Context(), std, asJSON)
 		},
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.Int64Var(&o.ids, "ids", 0, "`NUMBER` of ids of each process (default 1000000; 50000 with a clock that moves, 10000 with --fork)")
+	f.Int64Var(&o.ids, "ids", 0, "`NUMBER` of ids of each process (default 1000000; 16777216 with --order, 50000 with a clock that moves, 10000 with --fork)")
 	f.IntVar(&o.copies, "copies", 2, "processes that run COMMAND at once")
 	f.StringVar(&clock, "clock", "", "what the clock of COMMAND does: "+clocks.names())
 	f.BoolVar(&fork, "fork", false, "judge what a fork does to the generator")
 	f.StringVar(&decode, "decode", "", "judge what is read as an id: text or json")
 	f.Lookup("decode").NoOptDefVal = "text"
+	f.BoolVar(&o.order, "order", false, "demand that each id is greater than the one before")
+	f.DurationVar(&o.duration, "time", 0, "read the ids over this time at least (default 6s, or 0s with --ids, --clock or --fork); a slow clock shows in 6s")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "longest time without a line of COMMAND")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	asJSON.addFlag(cmd, jsonObject)
@@ -146,103 +141,222 @@ var (
 	decodings = forms[string]{{"text", "decode"}, {"json", "decode-json"}}
 )
 
-// leastWithClock is how many ids are needed to see that a clock has moved: far more than
-// what programs and pipes hold back.
-const leastWithClock = 20_000
+// leastWithClock is how many ids are needed to see that a clock has moved: in either half
+// far more than what programs and pipes hold back.
+const leastWithClock = 30_000
 
-// complete checks the options, and sets the number of ids unless it was given.
-func (o *verifyOptions) complete(given bool) error {
+// complete checks the options, and sets the number of ids and the time unless they were
+// given.
+func (o *verifyOptions) complete(ids, duration bool) error {
 	moves := o.clock != verify.Running && o.clock != verify.Frozen
 	switch {
-	case given && o.ids < 1:
-		return usagef("--ids %d: want 1 or more", o.ids)
-	case given && moves && o.ids < leastWithClock:
-		return usagef("--ids %d: with --clock %s want %d or more, so that ids are created after the clock has moved", o.ids, o.clock, leastWithClock)
+	case ids && (o.ids < 1 || moves && o.ids < leastWithClock):
+		return usagef("--ids %d: want 1 or more, and with a --clock that moves %d or more, so that ids are created after that", o.ids, leastWithClock)
 	case o.copies < 1 || o.copies > 100:
 		return usagef("--copies %d: want 1 to 100", o.copies)
-	case o.timeout <= 0:
-		return usagef("--timeout %v: want more than 0", o.timeout)
-	case given:
+	case o.timeout <= 0 || o.duration < 0:
+		return usagef("--timeout %v, --time %v: want a positive time", o.timeout, o.duration)
+	}
+	switch {
+	case ids:
+		return nil
 	case o.test == "fork":
 		o.ids = 10_000
+	case o.order:
+		o.ids = 1 << 24
 	case moves:
 		o.ids = 50_000
 	default:
 		o.ids = 1_000_000
 	}
+	if o.test == "ids" && o.clock == verify.Running && !duration {
+		o.duration = 6 * time.Second
+	}
 	return nil
 }
 
-// run runs the test and returns the judgement.
-func (o *verifyOptions) run(ctx context.Context, std streams) (wire.Verification, error) {
+// run runs the test and writes the judgement.
+func (o *verifyOptions) run(ctx context.Context, std streams, asJSON jsonFlag) error {
 	began := time.Now()
 	v := wire.Verification{Command: o.command, Test: o.test, Clock: string(o.clock)}
-	var results []verify.Result
-	var err error
-	switch o.test {
-	case "ids":
-		v.Processes = o.copies
-		results, v.IDs, err = o.judgeCopies(ctx, std)
-	case "fork":
-		results, v.Processes, v.IDs, err = o.judgeFork(ctx, std)
-	default:
-		v.Processes = 1
-		results, v.IDs, err = o.judgeDecoding(ctx, std)
+	judge := o.judgeIDs
+	if strings.HasPrefix(o.test, "decode") {
+		judge = o.judgeDecoding
 	}
-	if err != nil {
-		return v, err
+	err := judge(ctx, std, &v)
+	var usage usageError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &usage):
+		return err
+	case err != nil:
+		return exitError{exitNoVerdict, err}
 	}
 	v.TookSeconds = time.Since(began).Seconds()
-	v.Holds = true
-	for _, r := range results {
-		v.Holds = v.Holds && r.State != verify.Broken
-		v.Promises = append(v.Promises, wire.Promise{
-			Promise: string(r.Promise), Text: r.Promise.Text(), State: string(r.State),
-			Times: r.Count, Example: r.Example, Meaning: r.Meaning,
-		})
+	failed := verify.Failed(v.Promises)
+	v.Holds = len(failed) == 0
+	if err := asJSON.emit(std.out, v, func(w io.Writer) error { return writeVerification(w, v, failed) }); err != nil || v.Holds {
+		return err
 	}
-	return v, nil
+	return errReported
 }
 
-// writeVerification writes a judgement for people.
-func writeVerification(w io.Writer, v wire.Verification) error {
+// writeVerification writes a judgement for people. failed are the promises that are broken
+// and must not be.
+func writeVerification(w io.Writer, v wire.Verification, failed []string) error {
 	var b strings.Builder
-	what := phrase.Count(v.IDs, "id", "ids")
+	one, many := "id", "ids"
 	if strings.HasPrefix(v.Test, "decode") {
-		what = phrase.Count(v.IDs, "answer", "answers")
+		one, many = "answer", "answers"
 	}
-	fmt.Fprintf(&b, "%s of %s in %.1f s", what, phrase.Count(int64(v.Processes), "process", "processes"), v.TookSeconds)
+	b.WriteString(phrase.Count(v.IDs, one, many))
+	if v.IDs < v.Wanted {
+		fmt.Fprintf(&b, " (and not %s as wanted)", phrase.Count(v.Wanted, "id", "ids"))
+	}
+	fmt.Fprintf(&b, " of %s in %.1f s", phrase.Count(int64(v.Processes), "process", "processes"), v.TookSeconds)
 	if v.Clock != "" {
 		fmt.Fprintf(&b, ", clock %s", v.Clock)
 	}
-	b.WriteByte('\n')
-	broken := 0
 	for _, p := range v.Promises {
-		switch verify.State(p.State) {
-		case verify.Broken:
-			broken++
-			fmt.Fprintf(&b, "  BROKEN  %s: %s\n          %s\n          %s\n", p.Text, phrase.Count(p.Times, "time", "times"), printable(p.Example), p.Meaning)
-		case verify.Unseen:
-			fmt.Fprintf(&b, "  unseen  %s: %s\n", p.Text, p.Meaning)
-		default:
-			fmt.Fprintf(&b, "  holds   %s\n", p.Text)
+		state := map[string]string{"holds": "holds", "broken": "BROKEN", "cannot-tell": "cannot tell"}[p.State]
+		if p.Allowed {
+			state = "allowed"
+		}
+		fmt.Fprintf(&b, "\n  %-12s %s", state, p.Text)
+		if p.Times > 0 {
+			fmt.Fprintf(&b, " (%s)", phrase.Count(p.Times, "time", "times"))
+			for _, line := range []string{p.Cause, p.Example, p.Meaning} {
+				fmt.Fprintf(&b, "\n  %-12s %s", "", printable(line))
+			}
+		} else if p.Cause != "" {
+			fmt.Fprintf(&b, ": %s", p.Cause)
 		}
 	}
 	if v.Holds {
-		b.WriteString("all that was seen holds\n")
+		b.WriteString("\nno promise is broken\n")
 	} else {
-		fmt.Fprintf(&b, "%s broken: %s\n", phrase.Count(int64(broken), "promise is", "promises are"), strings.Join(slices.Compact(brokenNames(v)), ", "))
+		fmt.Fprintf(&b, "\n%s broken: %s\n", phrase.Count(int64(len(failed)), "promise is", "promises are"), strings.Join(failed, ", "))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// brokenNames returns the names of the promises that are broken.
-func brokenNames(v wire.Verification) (names []string) {
-	for _, p := range v.Promises {
-		if p.State == string(verify.Broken) {
-			names = append(names, p.Promise)
+// judgeIDs runs the command, as several processes at once or as one that forks.
+func (o *verifyOptions) judgeIDs(ctx context.Context, std streams, v *wire.Verification) error {
+	dir, err := os.MkdirTemp("", "oid-verify")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if o.test == "fork" {
+		o.copies = 1
+	}
+	bar := newBar(std, o.quiet, "verifying", "ids", o.ids*int64(o.copies), false)
+	if _, isFile := std.err.(*os.File); !isFile { // several goroutines copy to it then
+		std.err = &sharedWriter{w: std.err}
+	}
+	runs := make([][]*verify.Stream, o.copies)
+	var all sync.WaitGroup
+	for i := range runs {
+		all.Go(func() {
+			r := &verify.Reader{Name: fmt.Sprint("copy ", i+1), Want: o.ids, Fork: o.test == "fork", Held: verify.HeldBytes, Time: o.duration, Clock: verify.NewClock(o.clock, time.Now), Count: bar.count}
+			if o.copies == 1 {
+				r.Name = "the command"
+			}
+			var err error
+			if runs[i], err = o.readIDs(ctx, std, r, filepath.Join(dir, fmt.Sprint(i))); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	all.Wait()
+	bar.finish()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	streams := slices.Concat(runs...)
+	for _, s := range streams {
+		v.IDs += s.IDs()
+		v.Wanted += o.ids
+	}
+	v.Processes = len(streams)
+	if o.test == "fork" {
+		v.Processes-- // the parent has two streams
+	}
+	v.Promises = verify.Judge(streams, o.order)
+	return nil
+}
+
+// readIDs runs the command once and reads the ids of its processes. file is where its
+// clock may be.
+func (o *verifyOptions) readIDs(ctx context.Context, std streams, r *verify.Reader, file string) (streams []*verify.Stream, err error) {
+	var environment []string
+	if o.clock != verify.Running {
+		if environment, err = fakeClock(r.Clock, file); err != nil {
+			return nil, err
 		}
 	}
-	return names
+	r.Clock.Sleep = func(d time.Duration) {
+		select {
+		case <-time.After(d):
+		case <-ctx.Done():
+		}
+	}
+	p, err := o.startProgram(ctx, std, r.Name, nil, environment)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	if !r.Fork {
+		r.PID = p.cmd.Process.Pid
+	}
+	streams, err = r.Read(p)
+	if !errors.Is(err, io.EOF) {
+		return streams, err
+	}
+	// It may refuse to create ids that carry no time.
+	if how := p.ended(); !r.Enough() || how != "exit status 0" && (o.clock != verify.End || r.Clock.Moves()) {
+		hint := ""
+		if r.Fork {
+			hint = ", and not those of children and of the parent after them; OID_VERIFY is fork, see oid verify --help"
+		}
+		return nil, fmt.Errorf("%s ended after %s%s (%s)", r.Name, phrase.Count(streams[len(streams)-1].IDs(), "id", "ids"), hint, how)
+	}
+	return streams, nil
+}
+
+// judgeDecoding lets the command read texts.
+func (o *verifyOptions) judgeDecoding(ctx context.Context, std streams, v *wire.Verification) error {
+	texts := verify.Texts()
+	if o.test == "decode-json" {
+		texts = verify.JSONTexts()
+	}
+	var in strings.Builder
+	for _, t := range texts {
+		in.WriteString(t.Line + "\n")
+	}
+	o.ids = int64(len(texts))
+	v.Processes, v.IDs, v.Wanted = 1, o.ids, o.ids
+	p, err := o.startProgram(ctx, std, "the command", strings.NewReader(in.String()), nil)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	var d verify.Decoding
+	lines := bufio.NewScanner(p)
+	for i, t := range texts {
+		if !lines.Scan() && lines.Err() == nil {
+			err = fmt.Errorf("the command ended after %d answers, want %d: the next text is %q (%s)", i, len(texts), t.Line, p.ended())
+		} else if err = lines.Err(); err == nil {
+			err = d.Answer(t, lines.Text())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	v.Promises = d.Results()
+	return nil
 }

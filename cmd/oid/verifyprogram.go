@@ -8,11 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/oidkit/oid/internal/verify"
 )
 
 // program is a run of the command that oid verify judges.
@@ -26,7 +29,7 @@ type program struct {
 }
 
 // startProgram starts the command with more environment variables. ctx ends it.
-func (o *verifyOptions) startProgram(ctx context.Context, std streams, name string, in io.Reader, ids int64, environment ...string) (*program, error) {
+func (o *verifyOptions) startProgram(ctx context.Context, std streams, name string, in io.Reader, environment []string) (*program, error) {
 	out, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -35,7 +38,7 @@ func (o *verifyOptions) startProgram(ctx context.Context, std streams, name stri
 	p := &program{name: name, cmd: exec.Command(o.command[0], o.command[1:]...), out: out, timeout: o.timeout, waited: make(chan struct{})}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, w, std.err
 	inherited := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "FAKETIME=") }) // it would win over the file
-	p.cmd.Env = append(append(inherited, "OID_VERIFY="+o.test, "OID_VERIFY_IDS="+strconv.FormatInt(ids, 10)), environment...)
+	p.cmd.Env = slices.Concat(inherited, []string{"OID_VERIFY=" + o.test, "OID_VERIFY_IDS=" + strconv.FormatInt(o.ids, 10)}, environment)
 	p.cmd.WaitDelay = time.Second // processes that the command leaves may hold its input and its errors
 	ownGroup(p.cmd)
 	if err := p.cmd.Start(); err != nil {
@@ -50,7 +53,7 @@ func (o *verifyOptions) startProgram(ctx context.Context, std streams, name stri
 		close(p.waited)
 	}()
 	p.unkill = context.AfterFunc(ctx, func() {
-		p.kill()
+		killGroup(p.cmd)
 		_ = p.out.SetReadDeadline(time.Now()) // processes outside of its group may hold the pipe
 	})
 	return p, nil
@@ -66,36 +69,61 @@ func (p *program) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// kill ends the command and what it has started.
-func (p *program) kill() { killGroup(p.cmd) }
-
-// end ends the command and returns when it has ended.
-func (p *program) end() {
-	p.kill() // before the pipe is closed, about which it would complain
+// close ends the command and returns when it has ended.
+func (p *program) close() {
+	killGroup(p.cmd) // before the pipe is closed, about which it would complain
 	p.out.Close()
 	<-p.waited
 	p.unkill()
 }
 
-// early returns the error of a command that has closed its output before it wrote all
-// that was wanted.
-func (p *program) early(format string, args ...any) error {
+// ended returns how the command has ended, which has closed its output.
+func (p *program) ended() string {
 	select {
 	case <-p.waited:
+		return p.cmd.ProcessState.String()
 	case <-time.After(5 * time.Second):
-		return fmt.Errorf("%s closed its output "+format, append([]any{p.name}, args...)...)
+		return "it still runs"
 	}
-	return fmt.Errorf("%s ended "+format+" (%v)", append(append([]any{p.name}, args...), p.cmd.ProcessState)...)
 }
 
-// failed reports whether the command has ended by itself with a code other than 0.
-func (p *program) failed() bool {
-	select {
-	case <-p.waited:
-		return p.cmd.ProcessState.ExitCode() > 0
-	case <-time.After(5 * time.Second):
-		return false
+// fakeTimeLibraries are where libfaketime is installed.
+var fakeTimeLibraries = []string{
+	"/usr/lib/*/faketime/libfaketimeMT.so.1", "/usr/lib*/faketime/libfaketimeMT.so.1", "/usr/local/lib*/faketime/libfaketimeMT.so.1",
+}
+
+var errNoFakeTime = errors.New("--clock needs the library libfaketime; on Debian and Ubuntu install the package faketime")
+
+func fakeTimeLibrary() string {
+	for _, pattern := range fakeTimeLibraries {
+		if found, _ := filepath.Glob(pattern); len(found) > 0 { // an error is one of the pattern
+			return found[0]
+		}
 	}
+	return ""
+}
+
+// fakeClock returns the environment variables by which a program sees the clock, which is
+// in a file, and writes the moment of the clock there.
+func fakeClock(c *verify.Clock, file string) ([]string, error) {
+	c.Move = func(moment int64) error { // in one piece: a program may be reading it
+		if err := os.WriteFile(file+".next", []byte(strconv.FormatInt(moment, 10)+"\n"), 0o600); err != nil {
+			return err
+		}
+		return os.Rename(file+".next", file)
+	}
+	preload := fakeTimeLibrary()
+	if preload == "" {
+		return nil, errNoFakeTime
+	}
+	env := []string{
+		"LD_PRELOAD=" + strings.TrimSuffix(preload+":"+os.Getenv("LD_PRELOAD"), ":"), "FAKETIME_TIMESTAMP_FILE=" + file, "FAKETIME_FMT=%s",
+		"DONT_FAKE_MONOTONIC=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1", "OID_VERIFY_CLOCK=" + file,
+	}
+	if c.Moves() { // it looks at the file each time, which is slow
+		env = append(env, "FAKETIME_NO_CACHE=1")
+	}
+	return env, c.Move(c.Moment())
 }
 
 // sharedWriter is a writer for several goroutines.

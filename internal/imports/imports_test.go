@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 	"paste":                {"inspect", "objectid", "internal/era"},
 	"internal/era":         {"objectid"},
 	"internal/classic":     {"objectid"},
-	"internal/verify":      {"objectid"},
+	"internal/verify":      {"objectid", "server/wire"},
 	"internal/phrase":      {},
 	"internal/plot":        {},
 	"timerange":            {"objectid"},

@@ -3,7 +3,7 @@ package verify
 import (
 	"fmt"
 	"math"
-	"sync/atomic"
+	"math/bits"
 	"time"
 )
 
@@ -24,112 +24,178 @@ const (
 // ClockModes are the clocks other than that of the system.
 var ClockModes = []ClockMode{Frozen, Back, Forward, Wrap, End}
 
-// Seconds from the clock of the system to the first moment of others, and by which
-// these are set back or forward.
-const (
-	away = 24 * 3600
-	step = 3600
-)
-
-// Clock is the clock that the ids of one stream follow.
+// Clock is the clock that the ids of one program follow. One goroutine uses it.
 type Clock struct {
+	Sleep   func(time.Duration)      // waits
+	Move    func(moment int64) error // shows the program another moment, in Unix seconds
+	now     func() time.Time         // the clock of the system
 	mode    ClockMode
-	began   time.Time
 	moments []int64 // at which it stands still, in Unix seconds
-	reached atomic.Int32
+	reached int     // the moment that it shows
+	began   time.Time
+	wall    int64   // the nanoseconds of began
+	from    reading // a time before the creation of the ids that were read last
+	to      reading // a time after it
+	set     bool    // the clock of the system was set meanwhile
 }
 
-// NewClock returns a clock for a program that starts at a time. A clock that stands
-// still begins with the first of its moments.
-func NewClock(mode ClockMode, began time.Time) *Clock {
-	c := &Clock{mode: mode, began: began}
-	start := began.Unix() + away
-	switch mode {
-	case Frozen:
-		c.moments = []int64{start}
-	case Back:
-		c.moments = []int64{start, start - step}
-	case Forward:
-		c.moments = []int64{start, start + step}
-	case Wrap:
-		c.moments = []int64{math.MaxInt32, math.MaxInt32 + 1}
-	case End:
-		c.moments = []int64{math.MaxUint32, math.MaxUint32 + 1}
-	}
+// reading is what the clock showed after a number of bytes had been read.
+type reading struct {
+	at      time.Time
+	reached int
+	bytes   int64
+}
+
+// NewClock returns the clock of a program that is about to start. now is the clock of the
+// system. A clock that stands still begins with the first of its moments, a day from now.
+func NewClock(mode ClockMode, now func() time.Time) *Clock {
+	const day, hour = 24 * 3600, 3600
+	c := &Clock{mode: mode, now: now, began: now(), Sleep: func(time.Duration) {}}
+	c.wall = c.began.UnixNano()
+	first := c.began.Unix() + day
+	c.moments = map[ClockMode][]int64{
+		Running: {0},
+		Frozen:  {first},
+		Back:    {first, first - hour},
+		Forward: {first, first + hour},
+		Wrap:    {math.MaxInt32, math.MaxInt32 + 1},
+		End:     {math.MaxUint32, math.MaxUint32 + 1},
+	}[mode]
 	return c
 }
 
 // Moment returns where the clock stands still, in Unix seconds.
-func (c *Clock) Moment() int64 { return c.moments[c.reached.Load()] }
+func (c *Clock) Moment() int64 { return c.moments[c.reached] }
 
-// Steps reports whether the clock has another moment.
-func (c *Clock) Steps() bool { return int(c.reached.Load())+1 < len(c.moments) }
+// Moves reports whether the clock has another moment.
+func (c *Clock) Moves() bool { return c.reached+1 < len(c.moments) }
 
-// Step moves the clock to its next moment.
-func (c *Clock) Step() { c.reached.Add(1) }
+// maxSet is by how much the clock of the system may differ from the time that has passed:
+// far more than what keeps it right, and less than what changes a verdict.
+const maxSet = 500 * time.Millisecond
 
-// Ignored reports whether the second of an id is that of the system's clock, although
-// the program should see another one.
-func (c *Clock) Ignored(second uint32) bool {
-	const minute = 60
-	now := time.Now().Unix()
-	return c.mode != Running && int64(second) > now-minute && int64(second) < now+minute
+// read reads the clock.
+func (c *Clock) read(bytes int64) reading {
+	now := c.now()
+	if d := time.Duration(now.UnixNano()-c.wall) - now.Sub(c.began); d.Abs() > maxSet {
+		c.set = true
+	}
+	return reading{now, c.reached, bytes}
 }
 
-// The breaches of Second.
-var (
-	ahead   = breach{Second, "The time in the ids is later than their creation: queries by time miss them, and they sort after ids that are created later."}
-	behind  = breach{Second, "The time in the ids is earlier than their creation: queries by time miss them, and they sort before ids that were created earlier."}
-	stuck   = breach{Second, "The program does not read the clock for each id: its ids carry an old time, and sort before those that others created earlier."}
-	after38 = breach{Second, "Ids that are created after 2038-01-19T03:14:07Z carry a wrong time, and do not sort after the others."}
-	after06 = breach{Second, "Ids that are created after 2106-02-07T06:28:15Z begin again at 1970, and sort before all others."}
-)
-
-// check returns how a second breaks the promise, and an example, or no example. lead
-// is by how many seconds the ids may lead the clock because their counter overflowed.
-func (c *Clock) check(second uint32, lead int64) (breach, string) {
-	s := int64(second)
+// window returns the first and the last second that an id may have which was read last.
+// lead is by how many seconds ids may lead the clock because their counter overflowed.
+func (c *Clock) window(lead int64) (first, last int64) {
 	if c.mode == Running {
-		switch from, to := c.began.Unix()-1, time.Now().Unix()+lead; {
-		case s > to:
-			return ahead, fmt.Sprintf("%d s ahead of the clock", s-to+lead)
-		case s < from:
-			return behind, fmt.Sprintf("%d s before the program began", from+1-s)
-		}
-		return breach{}, ""
+		return c.from.at.Unix() - 1, c.to.at.Unix() + lead // programs may read the clock once a second
 	}
-	reached := int(c.reached.Load())
-	for _, m := range c.moments[:reached+1] {
-		if m = min(m, math.MaxUint32); s >= m && s <= m+lead {
-			return breach{}, ""
-		}
-	}
-	example := fmt.Sprintf("the clock shows %s", timeText(c.moments[reached]))
-	switch {
-	case c.mode == Wrap && reached > 0:
-		return after38, example
-	case c.mode == End && reached > 0:
-		return after06, example
-	case s < c.moments[reached]:
-		return behind, example
-	}
-	return ahead, example
+	first, last = c.moments[c.from.reached], c.moments[c.to.reached]
+	return min(first, last, math.MaxUint32), max(last, c.moments[0]) + lead // ids may stay at the latest one
 }
 
-// checkEnd judges the second of the last id of a stream, the seconds between its first
-// and its last one, and how long it took to read them.
-func (c *Clock) checkEnd(last uint32, passed int64, took time.Duration) (breach, string) {
-	const enough = 3 * time.Second
-	switch {
-	case c.mode == Running && passed == 0 && took > enough:
-		return stuck, fmt.Sprintf("all ids of %s have this second", took.Round(time.Second))
-	case c.mode == Forward && c.reached.Load() > 0 && int64(last) < c.Moment():
-		return stuck, fmt.Sprintf("the clock shows %s", timeText(c.Moment()))
-	case c.mode == Wrap && c.reached.Load() > 0 && int64(last) < c.Moment():
-		return after38, fmt.Sprintf("the clock shows %s", timeText(c.Moment()))
+// cause returns what fits best of why an id has a second other than from first to last,
+// or "" for one that is too early for a reason which the ids after it show.
+func (c *Clock) cause(second uint32, first, last int64) string {
+	s := int64(second)
+	quarters := int64(math.Floor(float64(s-first) / quarterHour))
+	zone := time.Duration(quarters) * quarterHour * time.Second
+	milli := func(shift int) bool {
+		from, to := first*1000>>shift, (last+1)*1000>>shift
+		return second-uint32(from) <= uint32(to-from)
 	}
-	return breach{}, ""
+	within := func(s int64) bool { return first <= s && s <= last }
+	switch {
+	case c.mode != Running && c.reached > 0 && s == c.moments[0]:
+		return fmt.Sprintf("the ids keep the second of before the clock was moved to %s", timeText(c.Moment()))
+	case within(int64(bits.ReverseBytes32(second))):
+		return "the second is in little-endian byte order"
+	case s <= math.MaxInt32 && within(s+math.MaxInt32+1):
+		return "the second has 31 bits: ids that are created after 2038-01-19T03:14:07Z carry a wrong time"
+	case within(s + math.MaxUint32 + 1):
+		return "ids that are created after 2106-02-07T06:28:15Z begin again at 1970"
+	case milli(0), milli(12): // the last 32 of its bits, or its first eight digits
+		return "the second is of a time in milliseconds"
+	case within(s-quarters*quarterHour) && zone.Abs() <= maxZone:
+		return fmt.Sprintf("the second is of another time zone, %+g h from UTC", zone.Hours())
+	case s > last:
+		return fmt.Sprintf("the second is %d s ahead of the clock", s-last)
+	case c.mode != Running:
+		return fmt.Sprintf("the clock shows %s", timeText(c.Moment()))
+	case s < c.began.Unix()-1:
+		return fmt.Sprintf("the second is %d to %d s behind the clock", first+1-s, last-s)
+	}
+	return ""
 }
+
+// Zones are whole quarters of an hour from UTC, at most 14 hours.
+const (
+	quarterHour = 900
+	maxZone     = 14 * time.Hour
+)
 
 // timeText writes Unix seconds for people.
 func timeText(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }
+
+// pace is how fast the seconds in the ids of a stream pass.
+type pace struct {
+	second  uint32
+	since   time.Time // when the first id with the second was read
+	first   uint32
+	began   time.Time     // when the first id was read
+	longest time.Duration // that one second lasted as the ids arrived
+	late    time.Duration // the most by which an id is known to be too old
+	watched time.Duration // in which a clock at half its speed would have been found
+}
+
+const (
+	// sharp is how exactly the creation of an id must be known: an id that is 3 s too old
+	// is then found in whichever part of a second it was created.
+	sharp = time.Second
+
+	// enough is how long ids must be watched: a clock at half its speed is then 2 s late,
+	// which is found in whichever part of a second the ids began.
+	enough = 4 * time.Second
+)
+
+// see takes the second of the ids that were read last.
+func (p *pace) see(c *Clock, second uint32) {
+	if p.began.IsZero() {
+		p.first, p.began, p.since = second, c.to.at, c.to.at
+	}
+	if second != p.second {
+		p.second, p.since = second, c.to.at
+	}
+	p.longest = max(p.longest, c.to.at.Sub(p.since))
+	p.late = max(p.late, c.from.at.Sub(time.Unix(int64(second)+1, 0)))
+	if held := c.to.at.Sub(c.from.at); held <= sharp {
+		p.watched = max(p.watched, c.from.at.Sub(c.began)-held)
+	}
+}
+
+// cause returns what fits best of why ids were too old, that began in time.
+func (p *pace) cause(c *Clock) string {
+	passed, took := float64(p.second)-float64(p.first), c.to.at.Sub(p.began).Seconds()
+	kept := p.began.Sub(time.Unix(int64(p.first)+1, 0)) // the first id was already too old
+	switch longest := p.longest.Seconds(); {
+	case passed == 0:
+		return fmt.Sprintf("the second stands still: it is the same in all ids of %.0f s", took)
+	case longest >= 2 && longest > 1.5*took/passed:
+		return fmt.Sprintf("the second stood still for %.0f s", longest)
+	case passed < 0.8*took && kept < 2*time.Second:
+		return fmt.Sprintf("the clock of the ids runs at %.0f %% of its speed", 100*passed/took)
+	}
+	return fmt.Sprintf("ids are handed out %.0f s or more after their creation, or the clock is behind", p.late.Seconds())
+}
+
+// unseen returns why the ids do not show whether their second is right, or "".
+func (p *pace) unseen(c *Clock) string {
+	switch {
+	case c.set:
+		return "the clock of the system was set meanwhile"
+	case c.from.reached+1 < len(c.moments):
+		return "there were too few ids after the clock was moved"
+	case c.mode == Running && p.watched < enough:
+		return fmt.Sprintf("no id is seen to be wrong; whether the clock goes on shows when more than %d ids arrive within a second, for 6 s: see --time", HeldBytes/(hexLine+1))
+	}
+	return ""
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/wire"
 )
 
 // Refused is the answer of a program to a text that it does not take for an id.
@@ -83,77 +84,53 @@ func JSONTexts() (all []Text) {
 	return all
 }
 
-// The breaches of a program that reads ids.
-var (
-	misread  = breach{ReadsIDs, "An id becomes another one: documents are not found, or the wrong ones are."}
-	unread   = breach{ReadsIDs, "Ids that other programs create cannot be read."}
-	accepted = breach{RefusesText, "Text that is not an id becomes one without an error: a mistyped key finds nothing, or something else, instead of being reported."}
-	badTime  = breach{ReadsTimes, "The program shows a wrong creation time for valid ids."}
-)
-
 // Decoding judges the answers to texts, one after the other.
 type Decoding struct {
-	found found
+	found findings
 	times int
 }
-
-// NewDecoding returns a judgement without answers.
-func NewDecoding() *Decoding { return &Decoding{found: found{}} }
 
 // Answer judges the answer to one text: the digits of an id, with its creation time in
 // Unix seconds behind a blank if the program can tell it, or "refused". The error is
 // that of an answer of another form.
 func (d *Decoding) Answer(t Text, answer string) error {
-	answer = strings.TrimRight(answer, "\r")
-	if answer == Refused {
-		if t.ID != nil && !t.MayRefuse {
-			d.found.add(unread, 1, fmt.Sprintf("%q is refused", t.Line))
-		}
-		return nil
+	if d.found == nil {
+		d.found = findings{}
 	}
-	hex, seconds, timed := strings.Cut(answer, " ")
-	if t.ID == nil { // what it is read as may have any length
-		d.found.add(accepted, 1, fmt.Sprintf("%q is read as %s", t.Line, shortened(hex)))
-		return nil
-	}
+	hex, seconds, timed := strings.Cut(strings.TrimRight(answer, "\r"), " ")
 	id, err := objectid.Parse(hex)
-	if err != nil {
-		return fmt.Errorf("the answer to %q is %q: want 24 digits or %s", t.Line, shortened(answer), Refused)
-	}
-	if id != *t.ID {
-		d.found.add(misread, 1, fmt.Sprintf("%q is read as %v", t.Line, id))
-		return nil
-	}
-	if !timed {
-		return nil
-	}
-	got, err := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64)
-	if err != nil {
-		return fmt.Errorf("the answer to %q is %q: want the Unix seconds after the id", t.Line, shortened(answer))
-	}
-	d.times++
-	if want := id.Time().Unix(); got != want {
-		d.found.add(badTime, 1, fmt.Sprintf("%v is of %s, and is read as %d (%s)", id, timeText(want), got, timeText(got)))
+	example := fmt.Sprintf("%q is read as %.60s", t.Line, hex)
+	switch got, timeErr := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64); {
+	case hex == Refused:
+		if t.ID != nil && !t.MayRefuse {
+			d.found.add(ReadsIDs, 1, "ids that other programs create cannot be read", fmt.Sprintf("%q is refused", t.Line))
+		}
+	case t.ID == nil: // what it is read as may have any length
+		d.found.add(RefusesText, 1, "text that is not an id becomes one without an error", example)
+	case err != nil:
+		return fmt.Errorf("the answer to %q is %.60q: want 24 digits or %s", t.Line, answer, Refused)
+	case id != *t.ID:
+		d.found.add(ReadsIDs, 1, "an id becomes another one", example)
+	case timed && timeErr != nil:
+		return fmt.Errorf("the answer to %q is %.60q: want the Unix seconds after the id", t.Line, answer)
+	case timed:
+		d.times++
+		if want := id.Time().Unix(); got != want {
+			cause := fmt.Sprintf("the time is wrong by %+d s", got-want)
+			if got == int64(int32(want)) {
+				cause = "seconds after 2038-01-19T03:14:07Z are read as negative"
+			}
+			d.found.add(ReadsTimes, 1, cause, fmt.Sprintf("%v is of %s, and is read as %d (%s)", id, timeText(want), got, timeText(got)))
+		}
 	}
 	return nil
 }
 
-// maxShown is how much of a line an error shows.
-const maxShown = 60
-
-// shortened returns the beginning of a long text.
-func shortened(s string) string {
-	if len(s) > maxShown {
-		return s[:maxShown] + "..."
-	}
-	return s
-}
-
 // Results returns the judgement on all answers.
-func (d *Decoding) Results() []Result {
-	unseen := map[Promise]string{}
+func (d *Decoding) Results() []wire.Promise {
+	hidden := map[Promise]string{}
 	if d.times == 0 {
-		unseen[ReadsTimes] = "no answer has the Unix seconds of the id behind it"
+		hidden[ReadsTimes] = "no answer has the Unix seconds of the id behind it"
 	}
-	return d.found.results([]Promise{ReadsIDs, RefusesText, ReadsTimes}, unseen)
+	return d.found.results([]Promise{ReadsIDs, RefusesText, ReadsTimes}, hidden)
 }

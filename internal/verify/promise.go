@@ -1,13 +1,20 @@
 // Package verify judges generators of ObjectIds by the ids that they write.
 //
-// A [Stream] takes the ids of one process in the order in which it wrote them, in
-// bounded memory. [Copies] and [Fork] judge the streams of several processes
-// together, and [Decode] judges what a program answers to texts.
+// A [Reader] reads what one program writes, as the [Stream] of each of its processes, in
+// bounded memory; [Judge] judges streams together. [Decoding] judges what a program
+// answers to texts.
+//
+// A verdict does not depend on where a random counter starts: what happens when a counter
+// overflows is judged only if the program was to write so many ids that it must.
 package verify
 
-import "slices"
+import (
+	"cmp"
 
-// Promise is something that users of a generator rely on.
+	"github.com/oidkit/oid/server/wire"
+)
+
+// Promise is something that users of a generator rely on, by its name.
 type Promise string
 
 // The promises, in the order of a report.
@@ -20,101 +27,91 @@ const (
 	OwnValue     Promise = "own-value"
 	Layout       Promise = "layout"
 	CounterStep  Promise = "counter-step"
+	NextSecond   Promise = "next-second"
 	CounterStart Promise = "counter-start"
-	NoCopies     Promise = "no-repeats-among-copies"
-	OwnInChild   Promise = "own-value-after-fork"
-	NoForks      Promise = "no-repeats-after-fork"
+	NoCopies     Promise = "no-repeats-among-processes"
 	ReadsIDs     Promise = "reads-ids"
 	RefusesText  Promise = "refuses-other-text"
 	ReadsTimes   Promise = "reads-times"
 )
 
-// texts are the promises in words.
-var texts = map[Promise]string{
-	NoRepeats:    "no id repeats within a process",
-	Order:        "each id is greater than the one before",
-	CounterWrap:  "ids increase when the counter overflows",
-	Second:       "the second in an id is that of the clock",
-	ProcessValue: "the process value stays the same",
-	OwnValue:     "each process draws a process value of its own",
-	Layout:       "the process value is random, without host and pid",
-	CounterStep:  "the counter increases by one",
-	CounterStart: "the counter starts at a random value",
-	NoCopies:     "no id repeats among processes",
-	OwnInChild:   "a child draws a process value of its own after a fork",
-	NoForks:      "no id repeats among parent and children",
-	ReadsIDs:     "ids are read as they are",
-	RefusesText:  "text that is not an id is refused",
-	ReadsTimes:   "the time of an id is read as it is",
-}
-
-// Text returns the promise in words.
-func (p Promise) Text() string { return texts[p] }
-
-// State is whether a promise was kept.
-type State string
-
-// The states of a promise. Unseen: the ids did not show it.
 const (
-	Holds  State = "holds"
-	Broken State = "broken"
-	Unseen State = "unseen"
+	repeating = "Inserts fail with E11000, or an upsert overwrites another document."
+	unsorted  = "Sorted by _id, documents are not in the order of their creation: readers that go on after the last _id miss some."
 )
 
-// Result is the judgement on one promise.
-type Result struct {
-	Promise Promise
-	State   State
-	Count   int64  // how often it was broken
-	Example string // of how it was broken first
-	Meaning string // one sentence: what that means for a user, or why it is unseen
+// texts are the promises in words, and what it means for a user if one is broken.
+var texts = map[Promise][2]string{
+	NoRepeats:    {"no id repeats within a process", repeating},
+	Order:        {"each id is greater than the one before", unsorted},
+	CounterWrap:  {"ids increase when the counter overflows", unsorted},
+	Second:       {"the second in an id is that of its creation", "Queries by time miss ids, and ids do not sort by the time of their creation."},
+	ProcessValue: {"the process value stays the same", "The ids of one process cannot be recognised as such, and each new value is another chance to repeat an id."},
+	OwnValue:     {"each process draws a process value of its own", "Processes with the same process value create the same ids as soon as their counters meet in a second."},
+	Layout:       {"the process value is random, without host and pid", "Processes with the same host and pid have the same process value, as in containers, where most pids are 1."},
+	CounterStep:  {"the counter increases by one", "Fewer than 2^24 ids fit into a second, or they repeat by chance."},
+	NextSecond:   {"the counter goes on in the next second", "Ids repeat when the clock is set back."},
+	CounterStart: {"the counter starts at a random value", "Processes that share a process value create the same ids from their first one on."},
+	NoCopies:     {"no id repeats among processes", repeating},
+	ReadsIDs:     {"ids are read as they are", "Documents are not found, or the wrong ones are."},
+	RefusesText:  {"text that is not an id is refused", "A mistyped key finds nothing, or something else, instead of being reported."},
+	ReadsTimes:   {"the time of an id is read as it is", "The program shows a wrong creation time for valid ids."},
 }
 
-// breach is a way to break a promise. Each has one sentence on what it means.
-type breach struct {
-	promise Promise
-	meaning string
-}
+// The answers for a promise.
+const (
+	Holds      = "holds"
+	Broken     = "broken"
+	CannotTell = "cannot-tell"
+)
 
-// found are the breaches that were found, with how often and the first example.
-type found map[breach]*Result
+// findings are the promises that were broken.
+type findings map[Promise]wire.Promise
 
-// add records n breaches.
-func (f found) add(b breach, n int64, example string) {
-	r := f[b]
-	if r == nil {
-		r = &Result{Promise: b.promise, State: Broken, Example: example, Meaning: b.meaning}
-		f[b] = r
+// add records that a promise was broken n times. The first cause and the first example
+// stay.
+func (f findings) add(p Promise, n int64, cause, example string) {
+	b, ok := f[p]
+	if !ok {
+		b = wire.Promise{State: Broken, Cause: cause, Example: example, Meaning: texts[p][1]}
 	}
-	r.Count += n
+	b.Times += n
+	f[p] = b
 }
 
-// merge adds what other has found.
-func (f found) merge(other found) {
-	for b, r := range other {
-		f.add(b, r.Count, r.Example)
+// explain sets the cause of a broken promise to the first of some that is known, unless
+// it has one.
+func (f findings) explain(p Promise, causes ...string) {
+	if b, ok := f[p]; ok {
+		b.Cause = cmp.Or(b.Cause, cmp.Or(causes...))
+		f[p] = b
 	}
 }
 
-// results returns the judgement on each of the promises, in their order. unseen has a
-// reason for those that the ids did not show, if nothing broke them.
-func (f found) results(promises []Promise, unseen map[Promise]string) (all []Result) {
+// results returns the judgement on each of the promises, in their order. hidden has the
+// reason why one cannot be told unless it is broken.
+func (f findings) results(promises []Promise, hidden map[Promise]string) (all []wire.Promise) {
 	for _, p := range promises {
-		var broken []Result
-		for b, r := range f {
-			if b.promise == p {
-				broken = append(broken, *r)
-			}
-		}
-		slices.SortFunc(broken, func(a, b Result) int { return int(b.Count - a.Count) })
-		switch reason, hidden := unseen[p]; {
-		case broken != nil:
-			all = append(all, broken...)
-		case hidden:
-			all = append(all, Result{Promise: p, State: Unseen, Meaning: reason})
+		r, ok := f[p]
+		switch {
+		case ok:
+		case hidden[p] != "":
+			r.State, r.Cause = CannotTell, hidden[p]
 		default:
-			all = append(all, Result{Promise: p, State: Holds})
+			r.State = Holds
 		}
+		r.Promise, r.Text = string(p), texts[p][0]
+		all = append(all, r)
 	}
 	return all
+}
+
+// Failed returns the names of the promises that are broken and must not be.
+func Failed(results []wire.Promise) (names []string) {
+	for _, r := range results {
+		if r.State == Broken && !r.Allowed {
+			names = append(names, r.Promise)
+		}
+	}
+	return names
 }

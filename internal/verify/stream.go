@@ -3,8 +3,9 @@ package verify
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
+	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
@@ -16,73 +17,54 @@ const counters = 1 << 24
 // hexLine is the length of an id in hexadecimal digits.
 const hexLine = 24
 
-// Stream judges the ids of one process. One goroutine uses it.
+// Stream is what the ids of one process showed. One goroutine uses it.
 type Stream struct {
-	name  string
-	pid   int
-	clock *Clock
-	want  int64
+	name    string
+	process string // the same for streams of one process
+	pid     int
+	clock   *Clock
+	want    int64
 
 	ids     int64
-	lines   int64
 	first   objectid.ID
 	second  uint32 // of the last id
 	low     uint64 // the last eight bytes of the last id
 	open    run    // that the last id belongs to
 	wraps   int64  // overflows of the counter
-	changes int64  // of the process value
-	began   time.Time
+	settled int64  // ids whose second is judged
+	pace    pace
+	counter counter
 	seen    seen
-	found   found
+	found   findings
 }
 
-// NewStream returns the judgement of one process that is to write a number of ids. name
-// names it in examples; pid is that of the program, or 0.
-func NewStream(name string, pid int, clock *Clock, ids int64) *Stream {
-	return &Stream{name: name, pid: pid, clock: clock, want: ids, found: found{}}
-}
-
-// Name returns the name of the stream in examples.
-func (s *Stream) Name() string { return s.name }
-
-// IDs returns the number of ids so far.
+// IDs returns the number of ids.
 func (s *Stream) IDs() int64 { return s.ids }
 
-// Done reports whether it has as many ids as it wants.
-func (s *Stream) Done() bool { return s.ids >= s.want }
-
-// Second returns the second of the last id.
-func (s *Stream) Second() uint32 { return s.second }
-
-// Lines judges the ids in whole lines, until the stream is done. The error is that of
-// a line that is not an id.
-func (s *Stream) Lines(text []byte) error {
+// lines judges the ids in whole lines, until there are as many as are wanted, and returns
+// what is left. The error is that of the line which follows if that is not an id.
+func (s *Stream) lines(text []byte) (rest []byte, err error) {
 	for len(text) > 0 && s.ids < s.want {
 		var id objectid.ID
-		s.lines++
 		if len(text) > hexLine && text[hexLine] == '\n' && id.UnmarshalText(text[:hexLine]) == nil {
 			text = text[hexLine+1:]
 		} else {
-			var line []byte
-			line, text, _ = bytes.Cut(text, []byte{'\n'})
-			if err := readID(&id, bytes.TrimSpace(line)); err != nil {
-				return fmt.Errorf("%s, line %d is not an id: %w", s.name, s.lines, err)
+			line, after, _ := bytes.Cut(text, []byte{'\n'})
+			if !readID(&id, bytes.TrimSpace(line)) {
+				err = fmt.Errorf("%s, line %d is not an id: %.60q", s.name, s.ids+1, bytes.TrimSpace(line))
+				break
 			}
+			text = after
 		}
 		s.add(binary.BigEndian.Uint32(id[:]), binary.BigEndian.Uint64(id[4:]))
 	}
-	return nil
+	s.settle(s.ids)
+	return text, err
 }
 
-// readID reads an id from a line: its digits, or JSON.
-func readID(id *objectid.ID, line []byte) error {
-	switch {
-	case len(line) == 0:
-		return errors.New("it is empty")
-	case id.UnmarshalText(line) == nil, (line[0] == '"' || line[0] == '{') && id.UnmarshalJSON(line) == nil:
-		return nil
-	}
-	return fmt.Errorf("%q", shortened(string(line)))
+// readID reads an id from a line, its digits or JSON, and reports whether it is one.
+func readID(id *objectid.ID, line []byte) bool {
+	return id.UnmarshalText(line) == nil || len(line) > 0 && (line[0] == '"' || line[0] == '{') && id.UnmarshalJSON(line) == nil
 }
 
 // add judges the next id.
@@ -93,41 +75,13 @@ func (s *Stream) add(second uint32, low uint64) {
 		return
 	}
 	if s.ids == 1 {
-		s.first, s.began = words(second, low), time.Now()
-		s.checkSecond(second, low)
+		s.first = words(second, low)
 	} else {
 		s.compare(second, low)
 	}
-	if second != s.second || low != s.low+1 || s.ids == 1 {
-		s.closeRun()
-		s.open = run{second: second, lo: low, at: s.ids}
-	}
 	s.second, s.low = second, low
+	s.open = run{second, low, low}
 }
-
-// closeRun remembers the ids of the run up to the last one.
-func (s *Stream) closeRun() {
-	if s.open.at == 0 {
-		return
-	}
-	s.open.hi = s.low
-	s.seen.add(s.open, s.repeated)
-}
-
-// The breaches within one process.
-var (
-	repeats = breach{NoRepeats, "An insert with a repeated id fails with E11000, or an upsert overwrites another document."}
-	tooMany = breach{NoRepeats, "Beyond 2^24 ids in one second ids repeat: inserts fail with E11000, or an upsert overwrites another document."}
-
-	unsorted  = breach{Order, "Sorted by _id, documents are not in the order of their creation: readers that go on after the last _id miss some."}
-	clockBack = breach{Order, "After the clock was set back, new ids sort before older ones: readers that go on after the last _id miss them."}
-	wrapBack  = breach{CounterWrap, "When the counter overflows within a second, new ids sort before older ones: readers that go on after the last _id miss them."}
-
-	newValue = breach{ProcessValue, "The ids of one process cannot be recognised as such, and each new value is another chance to repeat an id."}
-
-	jumps  = breach{CounterStep, "With other steps fewer ids fit into a second, and random ones repeat by chance."}
-	resets = breach{CounterStep, "A counter that begins again with each second repeats ids when the clock is set back."}
-)
 
 // overflow is how near to its end a counter is before it overflows, and to its begin
 // after that: some leave out a value.
@@ -136,88 +90,112 @@ const overflow = 16
 // compare judges an id by the one before, which is not the id just before it in the
 // same run.
 func (s *Stream) compare(second uint32, low uint64) {
+	s.closeRun()
 	if second == s.second && low == s.low {
 		return // the run that begins here repeats an id
 	}
 	value, before := low>>24, s.low>>24
-	counter, expected := low&(counters-1), (s.low+1)&(counters-1)
-	wrapped := counter < overflow && s.low&(counters-1) >= counters-overflow
-	if wrapped {
-		s.wraps++
-	}
+	counter, previous := low&(counters-1), s.low&(counters-1)
+	expected := (s.low + 1) & (counters - 1)
+	wrapped := counter < overflow && previous >= counters-overflow
 	// A carry into the last byte of the process value is undone in the next second.
 	sameValue := value == before || value>>8 == before>>8 && (low == s.low+1 || counter == expected && second != s.second)
 	jump := int64(second) - int64(s.second)
 	switch {
-	case second > s.second, second == s.second && low > s.low:
+	case second > s.second, second == s.second && (low > s.low || !sameValue):
 	case second < s.second && s.clock.mode == Back:
-		s.breach(clockBack, second, low)
-	case second < s.second:
-		s.breach(unsorted, second, low)
-	case sameValue && wrapped:
-		s.breach(wrapBack, second, low)
-	case sameValue:
-		s.breach(unsorted, second, low)
+		s.breach(Order, "the clock was set back", second, low)
+	case wrapped && second == s.second:
+		s.breach(CounterWrap, "the counter overflowed within a second", second, low)
+	default:
+		s.breach(Order, "", second, low)
 	}
 	switch {
-	case sameValue && counter == expected:
-	case sameValue && jump != 0:
-		s.breach(resets, second, low)
-	case sameValue:
-		s.breach(jumps, second, low)
-	case jump > 1: // a generator may take a clock step for the end of a suspension
-		s.changes++
-	default:
-		s.changes++
-		s.breach(newValue, second, low)
+	case !sameValue:
+		if jump <= 1 { // a generator may take a clock step for the end of a suspension
+			s.breach(ProcessValue, "the process value changes from one id to the next", second, low)
+		}
+		s.counter.step(s.counter.most + 1 - s.counter.position)
+	case wrapped:
+		s.wraps++
+		s.counter.overflow(previous, counter)
+	case counter == expected:
+		s.counter.step(1)
+	case counter == 0 && expected >= leastWrap && expected&previous == 0:
+		s.breach(CounterStep, fmt.Sprintf("the counter overflows at 2^%d, not at 2^24", bits.TrailingZeros64(expected)), second, low)
+		s.counter.step(1)
+	case s.counter.jump(previous, counter, jump == 0):
+		s.counter.example = s.example(second, low)
 	}
-	if second != s.second {
-		s.checkSecond(second, low)
+	if jump > 0 && sameValue {
+		s.counter.next(second, counter, counter == expected)
+	}
+	if jump != 0 {
+		s.settle(s.ids - 1)
 	}
 }
 
-// breach records a breach by an id and the one before.
-func (s *Stream) breach(b breach, second uint32, low uint64) {
-	if s.found[b] != nil {
-		s.found.add(b, 1, "")
+// closeRun remembers the ids of the run up to the last one.
+func (s *Stream) closeRun() {
+	s.open.hi = s.low
+	s.counter.step(int64(s.open.hi - s.open.lo))
+	s.seen.add(s.open, s.repeated)
+}
+
+// breach records that the id and the one before break a promise.
+func (s *Stream) breach(p Promise, cause string, second uint32, low uint64) {
+	example := ""
+	if s.found[p].Times == 0 {
+		example = s.example(second, low)
+	}
+	s.found.add(p, 1, cause, example)
+}
+
+// example shows an id and the one before.
+func (s *Stream) example(second uint32, low uint64) string {
+	return fmt.Sprintf("%s, id %d: %v after %v", s.name, s.ids, words(second, low), words(s.second, s.low))
+}
+
+// repeated records ids that are in the stream more than once.
+func (s *Stream) repeated(ids int64, r run) {
+	s.found.add(NoRepeats, ids, "", fmt.Sprintf("%s: %v comes again", s.name, words(r.second, r.lo)))
+}
+
+// settle judges the second of the ids up to a number, which all have that of the last one
+// if they are not judged yet.
+func (s *Stream) settle(upTo int64) {
+	n, c := upTo-s.settled, s.clock
+	if s.settled = upTo; n == 0 {
 		return
 	}
-	s.found.add(b, 1, fmt.Sprintf("%s, id %d: %v after %v", s.name, s.ids, words(second, low), words(s.second, s.low)))
-}
-
-func (s *Stream) checkSecond(second uint32, low uint64) {
-	b, example := s.clock.check(second, s.wraps)
-	if example != "" {
-		s.found.add(b, 1, fmt.Sprintf("%s, id %d: %v, %s; %s", s.name, s.ids, words(second, low), timeText(int64(second)), example))
+	s.pace.see(c, s.second)
+	if first, last := c.window(s.wraps); int64(s.second) < first || int64(s.second) > last {
+		s.found.add(Second, n, c.cause(s.second, first, last), fmt.Sprintf("%s, id %d: %v, of %s; read at %s",
+			s.name, upTo, words(s.second, s.low), timeText(int64(s.second)), c.to.at.UTC().Format(time.RFC3339)))
 	}
-}
-
-// repeated records ids that are in the stream twice.
-func (s *Stream) repeated(r repeat) {
-	b := repeats
-	if r.again-r.first >= counters-1 {
-		b = tooMany
-	}
-	s.found.add(b, r.ids, fmt.Sprintf("%s: id %d is the same as id %d: %v", s.name, r.again, r.first, words(r.second, r.low)))
 }
 
 // end judges what only the end of the stream shows.
 func (s *Stream) end() {
 	s.closeRun()
-	s.open = run{}
 	s.seen.compact(s.repeated)
-	if s.ids == 0 {
-		return
+	if slices.ContainsFunc(s.seen.runs, func(r run) bool { return r.hi-r.lo >= counters-overflow }) {
+		s.found.explain(NoRepeats, "there are more than 2^24 ids in a second")
 	}
-	if r := s.found[resets]; r != nil && s.found[jumps] != nil { // it jumps anyway
-		delete(s.found, resets)
-		s.found.add(jumps, r.Count, r.Example)
+	if p, cause := s.counter.judge(s.ids, s.ids-s.found[NoRepeats].Times, s.seen.forgotten); p != "" {
+		s.found.add(p, max(s.counter.jumps, 1), cause, s.counter.example)
 	}
-	passed := int64(s.second) - int64(binary.BigEndian.Uint32(s.first[:]))
-	if b, example := s.clock.checkEnd(s.second, passed, time.Since(s.began)); example != "" {
-		s.found.add(b, 1, fmt.Sprintf("%s, id %d: %v, %s; %s", s.name, s.ids, words(s.second, s.low), timeText(int64(s.second)), example))
+	s.found.explain(Second, s.pace.cause(s.clock))
+	if s.clock.set {
+		delete(s.found, Second)
 	}
 }
+
+// value returns the process value of the first id.
+func (s *Stream) value() uint64 { return binary.BigEndian.Uint64(s.first[4:]) >> 24 }
+
+// start returns the counter of the first id.
+func (s *Stream) start() uint64 { return binary.BigEndian.Uint64(s.first[4:]) % counters }
 
 // words returns the id of a second with the last eight bytes low.
 func words(second uint32, low uint64) (id objectid.ID) {

@@ -36,18 +36,20 @@ type Verification struct {
 	Clock       string    `json:"clock,omitempty" doc:"What its clock did: frozen, back, forward, wrap or end; absent for the system's."`
 	Processes   int       `json:"processes" doc:"Processes that wrote ids or answered."`
 	IDs         int64     `json:"ids" doc:"Ids that were judged, or answers."`
+	Wanted      int64     `json:"wanted" doc:"Ids that would have been read, or texts."`
 	TookSeconds float64   `json:"took_seconds"`
-	Holds       bool      `json:"holds" doc:"No promise is broken."`
+	Holds       bool      `json:"holds" doc:"No promise is broken that must hold."`
 	Promises    []Promise `json:"promises"`
 }
 
-// Promise is something that users of a generator rely on, and whether it was kept. A
-// promise that is broken in two ways is there twice.
+// Promise is something that users of a generator rely on, and whether it was kept.
 type Promise struct {
 	Promise string `json:"promise"`
 	Text    string `json:"text" doc:"The promise in words."`
-	State   string `json:"state" doc:"holds, broken, or unseen if the ids did not show it."`
+	State   string `json:"state" doc:"holds, broken or cannot-tell."`
+	Allowed bool   `json:"allowed,omitempty" doc:"It is broken, but the specification of ObjectIds does not demand it."`
 	Times   int64  `json:"times,omitempty" doc:"How often it was broken."`
+	Cause   string `json:"cause,omitempty" doc:"What fits best of what breaks it, or why it cannot be told."`
 	Example string `json:"example,omitempty" doc:"How it was broken first."`
-	Meaning string `json:"meaning,omitempty" doc:"What that means for a user, or why it is unseen."`
+	Meaning string `json:"meaning,omitempty" doc:"What it means for a user that it is broken."`
 }

@@ -1,7 +1,7 @@
 """A correct generator and reader of ObjectIds, or one with a fault: planted.py KIND."""
 import os, struct, sys, time
 
-kind = sys.argv[1]
+kind, began = sys.argv[1], time.time()
 
 class Generator:
     def __init__(self):
@@ -13,12 +13,8 @@ class Generator:
         self.pid = os.getpid()
         self.value = os.urandom(5)
         self.counter = int.from_bytes(os.urandom(3), "big") & 0x7FFFFF  # far from its overflow
-        if kind in ("shared value", "same ids"):
-            self.value = b"value"
-        if kind in ("starts at 0", "same ids"):
-            self.counter = 0
-        if kind in ("overflow", "overflow reversed"):
-            self.counter = 0xFFFFFF - 50
+        if kind == "same ids":
+            self.value, self.counter = b"value", 0
         if kind == "pid":
             self.value = b"abc" + struct.pack(">H", self.pid & 0xFFFF)
 
@@ -26,10 +22,10 @@ class Generator:
         now = int(time.time())
         if kind in ("once", "fork keeps"):
             return self.once
+        if kind == "half speed":
+            return int((time.time() + began) / 2)
         if kind == "zone":
             return now + 8 * 3600
-        if kind == "late":
-            return now - 8 * 3600
         if kind == "31 bits":
             return now & 0x7FFFFFFF
         if kind == "32 bits":
@@ -45,26 +41,20 @@ class Generator:
         now = self.clock()
         if kind == "resets" and now != self.second:
             self.counter = 0
-        if now > self.second or kind in ("follows", "31 bits", "32 bits", "overflow reversed"):
+        if now > self.second or kind in ("follows", "31 bits", "32 bits"):
             self.second = now
-        if kind == "value each":
-            self.value = os.urandom(5)
         id = struct.pack(">I", self.second) + self.value + struct.pack(">I", self.counter)[1:]
-        self.counter += 7 if kind == "skips" else 1
+        self.counter += 1
         if self.counter > 0xFFFFFF:
             self.counter &= 0xFFFFFF
-            if kind != "overflow reversed":
-                self.second += 1
+            self.second += 1
         return id.hex()
 
 generator = Generator()
 
 def write(n):
-    if kind == "twice":
-        n //= 2
     for _ in range(n):
-        line = generator.id() + "\n"
-        sys.stdout.write(line * 2 if kind == "twice" else line)
+        sys.stdout.write(generator.id() + "\n")
     sys.stdout.flush()
 
 def read(text):
