@@ -150,9 +150,6 @@ func (ss *stretches) judgeTurns(pairs []pair, joined map[int]int, value uint64, 
 		bits, toA, toB := ss.turnBits(p)
 		if toA >= 1 && toB >= 1 && toA+toB >= minTurns && bits >= proofBits {
 			v.shared.add(bits, value, a.start, b.start, a.end, b.end)
-			if m := meet(a, b); m != nil {
-				v.shared.meeting = m
-			}
 		}
 	}
 }

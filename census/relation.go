@@ -21,7 +21,6 @@ type verdict struct {
 type evidence struct {
 	bits     int
 	examples []record // by time
-	meeting  *meeting // of two processes that share the value, or nil
 }
 
 // maxBits is the evidence of what chance cannot explain.

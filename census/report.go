@@ -119,8 +119,9 @@ type Timeline struct {
 	Chosen bool
 	// Zone is the time zone in which days and longer buckets begin.
 	Zone string
-	// Buckets are consecutive.
+	// Buckets are consecutive, and the last one ends at End.
 	Buckets []Bucket
+	End     time.Time
 	// Beyond is how many ids are in no bucket: those from before 2009 or from
 	// the future and, if the step was chosen to fit, a few that are far from all
 	// others.
@@ -236,6 +237,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		Others:   others(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Collections: []*Report{}, Doubts: []Doubt{},
 	}
 	t.trim()
+	r.Timeline.End = time.Unix(t.axis.starts[len(t.counts)], 0).In(options.Zone)
 	for i, n := range t.counts {
 		r.Timeline.Buckets = append(r.Timeline.Buckets, Bucket{time.Unix(t.axis.starts[i], 0).In(options.Zone), n})
 	}
@@ -259,10 +261,6 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	}
 	events := t.history.events()
 	r.Doubts, r.Rates = c.doubts(t), t.history.rates(options.Zone, events)
-	if t.busiest != nil {
-		t.busiest.Start = t.busiest.Start.In(options.Zone)
-		r.Rates.Busiest = slices.Insert(r.Rates.Busiest, 0, *t.busiest)
-	}
 	r.Alive = t.history.alive(t.axis)
 	r.Events = append(events, t.faultEvents()...)
 	sortEvents(r.Events)
@@ -270,9 +268,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		r.Events = weightiest(r.Events)
 	}
 	r.Findings = append(r.Findings, c.findings(l, t, r)...)
-	if r.Advice = r.advice(); r.Last != nil {
-		r.Advice = append(t.meetings(*r.Last, options.Zone), r.Advice...)
-	}
+	r.Advice = r.advice()
 	return r, nil
 }
 

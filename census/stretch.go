@@ -190,7 +190,7 @@ func (ss *stretches) begin(e extent, i, j int) int {
 // isIdle reports whether s had no id for much longer than usual before the given second.
 // Another stretch then takes an id that would fit both.
 func (s *stretch) isIdle(second uint32) bool {
-	return int64(second) > s.idle()
+	return int64(second) > int64(s.last)+idleFactor*(int64(s.last-s.first)/s.ids+1)
 }
 
 // add adds an id with counter c and returns the index of its stretch and its unwrapped

@@ -37,10 +37,6 @@ const (
 	// source may be in any order, so that it is not worth what it seems.
 	orderBits = 6
 
-	// maxMeeting is how many seconds ahead the counters of two processes are foreseen.
-	// Their paces change, and programs are restarted.
-	maxMeeting = 365 * secondsPerDay
-
 	// minTurns is how often two processes that take turns must have returned.
 	minTurns = 3
 
