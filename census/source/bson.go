@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc64"
 	"io"
 	"math"
 	"strconv"
@@ -123,6 +124,7 @@ type bsonReader struct {
 	emit  func(*Batch) error
 	label string // the collection
 	skip  bool   // documents, without emitting them
+	sum   uint64 // checksum of the documents that are not skipped
 }
 
 // read emits the documents up to a terminator, which it passes.
@@ -149,7 +151,7 @@ func (r *bsonReader) read(ctx context.Context) error {
 // batch fills b. A document that is not complete stays in the stream.
 func (r *bsonReader) batch(ctx context.Context, b *Batch) error {
 	for b.Documents < batchSize {
-		r.pass(r.addFirst(r.data[:min(len(r.data), blockSize)], b))
+		r.passDocuments(r.addFirst(r.data[:min(len(r.data), blockSize)], b))
 		size, err := r.next(ctx)
 		if err != nil {
 			return err
@@ -158,9 +160,17 @@ func (r *bsonReader) batch(ctx context.Context, b *Batch) error {
 			return err
 		}
 		b.Documents++
-		r.pass(size)
+		r.passDocuments(size)
 	}
 	return nil
+}
+
+// passDocuments passes the first n bytes of data, which are whole documents.
+func (r *bsonReader) passDocuments(n int) {
+	if !r.skip {
+		r.sum = crc64.Update(r.sum, ecma, r.data[:n])
+	}
+	r.pass(n)
 }
 
 // next reads until data begins with the whole next document, and returns its size.
