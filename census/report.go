@@ -204,11 +204,11 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	return c.summary(reports, options), nil
 }
 
-// used returns the collections that have a name or into which something was read: an
-// archive has an unnamed one to which nothing belongs.
+// used returns the collections into which something was read, and those with a name that are
+// empty. An archive has one to which nothing belongs.
 func (c *Census) used() (out []*collection) {
 	for _, l := range c.collections {
-		if l.name != "" || l.taken > 0 || slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Units > 0 }) {
+		if l.taken > 0 || slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Units > 0 || l.name != "" && s.Collections == 0 }) {
 			out = append(out, l)
 		}
 	}

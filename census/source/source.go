@@ -139,6 +139,9 @@ func Open(in io.Reader, o Options) (*Input, error) {
 // formatOf returns the format of text. err is the error of opening it.
 func (o *Options) formatOf(text *content, err error) (Format, error) {
 	if err == ErrEmpty {
+		if o.Format == Grep {
+			return Grep, nil // a text without ids
+		}
 		if named := formatByName(o.Name); named != "" && (o.Format == Auto || o.Format == named) {
 			return named, nil
 		}
