@@ -105,7 +105,11 @@ func (p page) overview() g.Node {
 				found = append(found, h.Li(name, g.Text(": "+f.Title)))
 			}
 		}
-		rows = append(rows, h.Tr(h.Td(h.Class("wide"), name), number(c.IDs, "ids"), h.Td(g.Text(dates(c))), h.Td(g.Text(verdict(c)))))
+		said := ""
+		if v := verdict(c); v != "none" {
+			said = "findings: " + v
+		}
+		rows = append(rows, h.Tr(h.Td(h.Class("wide"), name), number(c.IDs, "ids"), h.Td(g.Text(dates(c))), h.Td(g.Text(said))))
 		part := page{c, zone(c)}
 		parts = append(parts, h.H2(h.Class("collection"), h.ID(fmt.Sprintf("c%d", i)), g.Text(title(c))), part.facts(), part.judged())
 	}
@@ -113,7 +117,7 @@ func (p page) overview() g.Node {
 		g.If(told(p.Report), h.H2(g.Text("Findings: "+verdict(p.Report)))),
 		g.If(len(found) > 0, h.Ul(h.Class("sentences finding"), g.Group(found), g.If(left < 0, h.Li(g.Textf("and %d more", -left))))),
 		h.H2(g.Text("Collections")),
-		g.If(len(rows) > 0, panel("Collections", table([]string{"name", "#ids", "created", "findings"}, rows...))),
+		g.If(len(rows) > 0, panel("Collections", table([]string{"name", "#ids", "created", ""}, rows...))),
 		g.If(others != "", h.P(h.Class("source soft"), g.Text(others))),
 		g.Group(parts),
 	}
@@ -283,13 +287,13 @@ func (p page) findings() g.Node {
 }
 
 func (p page) examples(examples []census.Example) g.Node {
-	return g.If(len(examples) > 0, h.Ul(g.Map(examples, func(e census.Example) g.Node {
+	return g.If(len(examples) > 0, h.Details(h.Summary(g.Text(phrase.Count(int64(len(examples)), "example", "examples"))), h.Ul(g.Map(examples, func(e census.Example) g.Node {
 		position := e.Position.String()
 		if e.Note != "" {
 			position += ", " + e.Note
 		}
 		return h.Li(h.Span(h.Class("id"), g.Text(e.ID.String())), g.Text(" "), h.Time(g.Text(p.at(e.Time))), g.Text(" "), h.Span(h.Class("soft"), g.Text(position)))
-	})))
+	}))))
 }
 
 // untold is what cannot be told, and why.
