@@ -109,7 +109,7 @@ func (p page) overview() g.Node {
 		if v := verdict(c); v != "none" {
 			said = "findings: " + v
 		}
-		rows = append(rows, h.Tr(h.Td(h.Class("wide"), name), number(c.IDs, "ids"), h.Td(g.Text(dates(c))), h.Td(g.Text(said))))
+		rows = append(rows, h.Tr(h.Td(h.Class("wide"), name), h.Td(h.Class("n"), g.Text(phrase.Count(c.IDs, "id", "ids"))), h.Td(g.Text(dates(c))), h.Td(g.Text(said))))
 		part := page{c, zone(c)}
 		parts = append(parts, h.H2(h.Class("collection"), h.ID(fmt.Sprintf("c%d", i)), g.Text(title(c))), part.facts(), part.judged())
 	}
@@ -117,7 +117,7 @@ func (p page) overview() g.Node {
 		g.If(told(p.Report), h.H2(g.Text("Findings: "+verdict(p.Report)))),
 		g.If(len(found) > 0, h.Ul(h.Class("sentences finding"), g.Group(found), g.If(left < 0, h.Li(g.Textf("and %d more", -left))))),
 		h.H2(g.Text("Collections")),
-		g.If(len(rows) > 0, panel("Collections", table([]string{"name", "#ids", "created", ""}, rows...))),
+		g.If(len(rows) > 0, panel("Collections", h.Table(h.TBody(rows...)))),
 		g.If(others != "", h.P(h.Class("source soft"), g.Text(others))),
 		g.Group(parts),
 	}
@@ -145,24 +145,6 @@ func (p page) at(t time.Time) string { return t.In(p.in).Format(time.DateTime) }
 // panel is a region that scrolls by itself where it is too wide.
 func panel(label string, children ...g.Node) g.Node {
 	return h.Div(h.Class("panel"), h.TabIndex("0"), h.Role("region"), h.Aria("label", label), g.Group(children))
-}
-
-// column is a column of a table; a name that begins with # is one of numbers.
-func column(name string) g.Node {
-	if name, ok := strings.CutPrefix(name, "#"); ok {
-		return h.Th(h.Class("n"), g.Text(name))
-	}
-	return h.Th(g.Text(name))
-}
-
-func table(columns []string, rows ...g.Node) g.Node {
-	return h.Table(h.THead(h.Tr(g.Map(columns, column))), h.TBody(rows...))
-}
-
-// number is a cell of a column; on a narrow screen, which has no room for columns, the
-// name follows the number.
-func number(n int64, column string) g.Node {
-	return h.Td(h.Class("n"), h.Data("column", column), g.Text(humanize.Comma(n)))
 }
 
 // counts returns the timeline's buckets without their counts.
@@ -224,17 +206,11 @@ func (p page) share(t time.Time) float64 {
 	if i < 0 {
 		return 0
 	}
-	length := time.Duration(0)
-	switch {
-	case i+1 < n:
-		length = buckets[i+1].Start.Sub(buckets[i].Start)
-	case i > 0:
-		length = buckets[i].Start.Sub(buckets[i-1].Start)
+	end := p.Timeline.End
+	if i+1 < n {
+		end = buckets[i+1].Start
 	}
-	within := 0.5
-	if length > 0 {
-		within = min(float64(t.Sub(buckets[i].Start))/float64(length), 1)
-	}
+	within := min(float64(t.Sub(buckets[i].Start))/float64(end.Sub(buckets[i].Start)), 1)
 	return (float64(i) + within) / float64(n)
 }
 

@@ -175,26 +175,20 @@ func (r *bsonReader) passDocuments(n int) {
 
 // next reads until data begins with the whole next document, and returns its size.
 func (r *bsonReader) next(ctx context.Context) (size int, err error) {
-	if err := r.need(ctx, 4); err != nil {
-		if err == io.ErrUnexpectedEOF {
+	for want := 4; ; want = size {
+		switch err := r.need(ctx, want); {
+		case err == io.ErrUnexpectedEOF:
 			return 0, cutDocument(r.data)
+		case err != nil:
+			return 0, err
+		case binary.LittleEndian.Uint32(r.data) == 0xFFFFFFFF:
+			r.pass(4)
+			return 0, errTerminator
 		}
-		return 0, err
-	}
-	if binary.LittleEndian.Uint32(r.data) == 0xFFFFFFFF {
-		r.pass(4)
-		return 0, errTerminator
-	}
-	if size, err = documentSize(r.data); err != nil {
-		return 0, err
-	}
-	if err := r.need(ctx, size); err != nil {
-		if err == io.ErrUnexpectedEOF {
-			return 0, cutDocument(r.data)
+		if size, err = documentSize(r.data); err != nil || size <= len(r.data) {
+			return size, err
 		}
-		return 0, err
 	}
-	return documentSize(r.data)
 }
 
 // addBSON adds what path names in doc.
