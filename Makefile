@@ -93,6 +93,7 @@ soak:
 	OID_REQUIRE_ALL=1 OID_SOAK=1 go test -timeout 90m -v -run '^(TestLoad|TestEndlessUpload|TestSoak)$$' ./server
 	cd bench && go test -timeout 0 -v ./registry -run '^TestSimulation$$' -processes 20000 -agents 20 -time 40m
 	OID_SIMULATIONS=2000 go test -timeout 0 -v -run '^Test(Healthy|Faulty)Processes|^TestAgainstASlowJudge' ./census
+	OID_SIMULATIONS=100 go test -timeout 0 -v -run '^TestKinds' ./census
 
 .PHONY: check
 check:

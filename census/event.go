@@ -28,6 +28,8 @@ const (
 	SharedValue EventKind = "shared-process-value"
 	// ResumedState: a process used counters again.
 	ResumedState EventKind = "resumed-state"
+	// NoSequence: the counters of a process do not count.
+	NoSequence EventKind = "no-sequence"
 )
 
 // Event is something that happened in the life of a collection.
@@ -277,33 +279,18 @@ func btoi(b bool) int {
 
 // faultEvents returns the events of single processes.
 func (t *tally) faultEvents() (out []Event) {
-	need := need(t.broken)
-	add := func(kind EventKind, s suspects) {
-		_, examples := s.atLeast(need)
-		for _, records := range examples {
-			e := Event{Kind: kind, Start: moment(records[0].second()), Process: processText(records[0].value()), Size: 1, Confidence: Certain}
-			e.End = e.Start
-			switch kind {
-			case ClockStep:
-				if records[1].second() < records[0].second() {
-					e.Start, e.Size = moment(records[1].second()), int64(records[0].second()-records[1].second())
-				}
-			default:
-				for _, r := range records[1:] {
-					if at := moment(r.second()); at.After(e.End) {
-						e.End = at
-					} else if at.Before(e.Start) {
-						e.Start = at
-					}
-				}
-				e.Size = 2
+	need, _ := t.suspects.need(t.broken)
+	for f, text := range faultTexts {
+		_, found := t.suspects.found[f].between(need, maxBits+1)
+		for _, one := range found {
+			e := Event{Kind: text.event, Start: moment(one.first), End: moment(one.last), Process: processText(one.examples[0].value()), Size: 2, Confidence: Certain}
+			if fault(f) == stepped {
+				before, after := one.examples[0].second(), one.examples[1].second()
+				e.Start, e.End, e.Size = moment(after), moment(before), int64(before-after)
 			}
 			out = append(out, e)
 		}
 	}
-	add(ClockStep, t.stepped)
-	add(SharedValue, t.shared)
-	add(ResumedState, t.resumed)
 	return out
 }
 

@@ -9,23 +9,23 @@ import (
 // TestFaultEvents holds when the events of single processes were, and how big.
 func TestFaultEvents(t *testing.T) {
 	at := func(value uint64, seconds ...uint32) evidence {
-		e := evidence{bits: maxBits}
+		e := evidence{bits: maxBits, first: slices.Min(seconds), last: slices.Max(seconds)}
 		for i, s := range seconds {
 			e.examples = append(e.examples, recordOf(value, s, uint32(i), uint32(i)))
 		}
 		return e
 	}
 	var c tally
-	c.stepped.add(at(1, 1000, 940))
-	c.shared.add(at(2, 2000, 1900, 2100))
-	c.resumed.add(at(3, 3000, 3600))
+	c.suspects.found[stepped].add(at(1, 1000, 940))
+	c.suspects.found[shared].add(at(2, 2000, 1900, 2100))
+	c.suspects.found[resumed].add(at(3, 3000, 3600))
 	weak := at(4, 1, 2)
-	weak.bits = 1
-	c.shared.add(weak)
+	weak.bits = proofBits - 1
+	c.suspects.found[shared].add(weak)
 	when := func(second int64) time.Time { return time.Unix(second, 0).UTC() }
 	want := []Event{
-		{Kind: ClockStep, Start: when(940), End: when(1000), Size: 60, Process: processText(1), Confidence: Certain},
 		{Kind: SharedValue, Start: when(1900), End: when(2100), Size: 2, Process: processText(2), Confidence: Certain},
+		{Kind: ClockStep, Start: when(940), End: when(1000), Size: 60, Process: processText(1), Confidence: Certain},
 		{Kind: ResumedState, Start: when(3000), End: when(3600), Size: 2, Process: processText(3), Confidence: Certain},
 	}
 	if got := c.faultEvents(); !slices.Equal(got, want) {

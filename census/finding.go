@@ -2,9 +2,10 @@ package census
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
@@ -91,13 +92,16 @@ func (c *Census) examples(records []record) []Example {
 // findings returns the findings of a report.
 func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 	var out []Finding
-	add := func(k Kind, n int64, title, reason string, examples []Example) {
+	addWith := func(k Kind, n int64, title, reason, evidence string, examples []Example) {
 		if examples == nil {
 			examples = []Example{}
 		}
 		if n > 0 {
-			out = append(out, Finding{k, n, title, reason, "", examples})
+			out = append(out, Finding{k, n, title, reason, evidence, examples})
 		}
+	}
+	add := func(k Kind, n int64, title, reason string, examples []Example) {
+		addWith(k, n, title, reason, "", examples)
 	}
 	if l.unique(c.options.Field) {
 		repeated := t.repeated - t.overflow.count
@@ -110,7 +114,7 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 			"Its counter overflowed, and drivers then create the same ids again. Its clock may have stood still. Create fewer ids in a second with one process, or with a generator that does not repeat ids.",
 			c.examples(t.overflow.examples))
 	}
-	c.processFindings(t, add)
+	c.processFindings(t, addWith)
 	add(KindFuture, t.future.count,
 		phrase.Count(t.future.count, "id has a creation time", "ids have creation times")+" in the future",
 		"The clock of a process was ahead, or no driver generated these ids. Synchronize the clock with NTP. Time ranges do not find these documents.",
@@ -152,41 +156,60 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 	return out
 }
 
+// faultTexts are the findings about single processes, by fault.
+var faultTexts = [faults]struct {
+	kind      Kind
+	event     EventKind
+	one, many string // after how many there are
+	reason    string
+	notes     [2]string // of two examples in turn
+}{
+	shared: {
+		KindSharedValue, SharedValue, "process value was used by several processes at the same time", "process values were used by several processes at the same time",
+		"The counters of these processes are independent. When two reach the same value in the same second, two ids are equal. Look for processes that were forked or cloned with their state, or for a process value that is configured by hand, and give each process its own.",
+		[2]string{},
+	},
+	stepped: {
+		KindClockStep, ClockStep, "process has a clock that was set backwards", "processes have clocks that were set backwards",
+		"The order of these ids is not the order in which they were created. Let NTP slew the clock instead of stepping it. Time ranges near the step are not exact.",
+		[2]string{"before", "after"},
+	},
+	resumed: {
+		KindResumed, ResumedState, "process used the same counters again, later", "processes used the same counters again, later",
+		"A saved state of the process was resumed: a snapshot of its machine, a restored checkpoint, or a counter that begins at a fixed value. If two such runs create ids in the same second, ids are equal. Restart programs after a snapshot is restored.",
+		[2]string{"before", "with counters of before"},
+	},
+	noSequence: {
+		KindNoSequence, NoSequence, "process value has counters that do not count", "process values have counters that do not count",
+		"No process restarts that often. The counters are random numbers, very many processes share the value, or the ids were written by hand. Equal ids are then a matter of chance: use a generator that counts.",
+		[2]string{},
+	},
+}
+
 // processFindings adds the findings about single processes.
-func (c *Census) processFindings(t *tally, add func(Kind, int64, string, string, []Example)) {
-	var shared, stepped, resumed []Example
-	need := need(t.broken)
-	sharedCount, examples := t.shared.atLeast(need)
-	for _, records := range examples {
-		for _, r := range records {
-			shared = append(shared, c.example(r, "process value "+processText(r.value())))
+func (c *Census) processFindings(t *tally, add func(Kind, int64, string, string, string, []Example)) {
+	need, _ := t.suspects.need(t.broken)
+	for f, text := range faultTexts {
+		count, found := t.suspects.found[f].between(need, maxBits+1)
+		if count == 0 {
+			continue
 		}
-	}
-	steppedCount, examples := t.stepped.atLeast(need)
-	for _, records := range examples {
-		for pair := range slices.Chunk(records, 2) { // before and after a step
-			back := time.Duration(pair[0].second()-pair[1].second()) * time.Second
-			stepped = append(stepped, c.example(pair[0], "before"), c.example(pair[1], "after: back by at least "+phrase.Length(back)))
+		var examples []Example
+		for _, e := range found {
+			for i, r := range e.examples {
+				note := text.notes[i%2]
+				if note == "" {
+					note = "process value " + processText(r.value())
+				}
+				examples = append(examples, c.example(r, note))
+			}
 		}
-	}
-	resumedCount, examples := t.resumed.atLeast(need)
-	for _, records := range examples {
-		for pair := range slices.Chunk(records, 2) {
-			resumed = append(resumed, c.example(pair[0], "before"), c.example(pair[1], "with counters of before"))
+		evidence := fmt.Sprintf("Process value %s: %s", processText(found[0].examples[0].value()), found[0].text)
+		if bits := found[0].bits; bits < maxBits {
+			evidence += fmt.Sprintf(" Restarts do that by chance once in %s process values.", humanize.Comma(1<<min(bits, 62)))
 		}
+		add(text.kind, count, phrase.Count(count, text.one, text.many), text.reason, evidence, examples)
 	}
-	add(KindSharedValue, sharedCount,
-		phrase.Count(sharedCount, "process value was", "process values were")+" used by several processes at the same time",
-		"Their counters are independent. When both reach the same value in the same second, two ids are equal. Look for processes that were forked or cloned with their state, or for a process value that is configured by hand, and give each process its own.",
-		shared)
-	add(KindClockStep, steppedCount,
-		phrase.Count(steppedCount, "process has", "processes have")+" a clock that was set backwards",
-		"The counter continued while the time went back, so the order of these ids is not the order in which they were created. Let NTP slew the clock instead of stepping it. Time ranges near the step are not exact.",
-		stepped)
-	add(KindResumed, resumedCount,
-		phrase.Count(resumedCount, "process used", "processes used")+" the same counters again, later",
-		"A saved state of the process was resumed: a snapshot of its machine, or a restored checkpoint. If two such resume in the same second, they create the same ids. Restart programs after a snapshot is restored.",
-		resumed)
 	ids, sequences, chains := t.singles.chains()
 	var single []Example
 	for _, records := range chains {
@@ -201,5 +224,5 @@ func (c *Census) processFindings(t *tally, add func(Kind, int64, string, string,
 		fmt.Sprintf("%s%s a process value of %s own, though their counters make %s", about, phrase.Count(ids, "id has", "ids have"),
 			map[bool]string{true: "its", false: "their"}[ids == 1], phrase.Count(sequences, "sequence", "sequences")),
 		"A program draws a new process value for every id: a driver in a forked child, or one that finds no process. Two of them create the same id if value and counter meet. The number of processes counts each of these values. Update the driver, or create its generator once after the fork.",
-		single)
+		"", single)
 }

@@ -2,19 +2,84 @@ package census
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/oidkit/oid/internal/phrase"
 )
 
-// judge finds out what the records of a process value show that are not simply those of
-// one process whose clock runs forwards. It returns false if nothing can be told, because
-// most ids of the process are not in the data.
-func judge(e extent, value uint64) (v verdict, ok bool) {
-	step := typicalStep(e)
-	if step*sparseFactor > counterRange {
-		return v, false
+// fault is what may be wrong with the ids of a process value.
+type fault int
+
+const (
+	shared     fault = iota // several processes used the value at the same time
+	stepped                 // the clock was set backwards
+	resumed                 // a saved state of the process was resumed later
+	noSequence              // the counters do not count
+	faults                  // how many there are
+)
+
+// verdict is what the ids of a process value show.
+type verdict struct {
+	found    [faults]evidence
+	doubt    DoubtKind // why something cannot be told, or empty
+	gaps     int64
+	restarts int64
+	lives    []life // the runs of the process, up to maxRuns
+}
+
+// evidence is how sure it is that something is not the life of a healthy process, with
+// the numbers and some of the ids that show it.
+type evidence struct {
+	bits     int // chance does it once in 2^bits process values
+	text     string
+	first    uint32 // second of what shows it
+	last     uint32
+	examples []record // by time
+}
+
+// bits returns the most evidence of a verdict.
+func (v *verdict) bits() (most int) {
+	for _, e := range v.found {
+		most = max(most, e.bits)
 	}
-	ss, done := newStretches(e, step)
+	return most
+}
+
+// add keeps the evidence of a fault, if it is the strongest one. The examples are by
+// counter.
+func (v *verdict) add(f fault, bits float64, value uint64, text string, examples ...record) {
+	if e := &v.found[f]; int(bits) > e.bits && bits >= doubtBits {
+		*e = evidence{bits: int(min(bits, maxBits)), text: text, first: math.MaxUint32}
+		for _, r := range examples {
+			e.first, e.last = min(e.first, r.secondByCounter()), max(e.last, r.secondByCounter())
+			if len(e.examples) < maxExamples {
+				e.examples = append(e.examples, byTime(r, value))
+			}
+		}
+	}
+}
+
+// doubtBecause notes why something cannot be told, unless something else was noted.
+func (v *verdict) doubtBecause(d DoubtKind) {
+	if v.doubt == "" {
+		v.doubt = d
+	}
+}
+
+// judge finds out what the records of a process value show that are not simply those of
+// one process whose clock runs forwards. What a healthy process does is the hypothesis to
+// beat: runs that begin at random counters one after another, threads that are late, and
+// counters that threads reserve in blocks.
+func judge(e extent, value uint64) (v verdict) {
+	step := typicalStep(e)
+	isSparse := step*sparseFactor > counterRange
+	ls, done := follow(e, step)
 	rewritten := extent{e.list, e.i, done}
 	defer func() {
 		for records := range rewritten.spans() {
@@ -24,276 +89,330 @@ func judge(e extent, value uint64) (v verdict, ok bool) {
 		}
 		e.list.sort(e.i, e.j)
 	}()
-	if done < e.j {
-		return v, false
+	if done < e.j || isSparse {
+		if v.judgeDisorder(ls, int64(done-e.i), value); isSparse && v.bits() == 0 {
+			v.doubt = DoubtFewIDs
+		}
+		return v
 	}
-	pairs := ss.overlapping()
-	ss.unite(pairs)
-	if ss.late > 0 || slices.ContainsFunc(ss.list, func(s stretch) bool { return s.shift != 0 }) || len(pairs) > 0 {
-		ss.lookByCounter(e, value, &v)
+	clusters := make([]cluster, ls.unite())
+	for i, l := range ls.list {
+		c := &clusters[l.cluster]
+		c.lines++
+		c.first = append(c.first, i)
+		c.fewer, c.most = c.fewer+min(l.ids, c.most), max(l.ids, c.most)
 	}
-	joined := ss.judgeLinks(e, value, &v)
-	ss.judgeTurns(pairs, joined, value, &v)
-	ss.judgeResumed(joined, value, &v)
-	ss.countGaps(joined, &v)
-	return v, true
+	ls.addTurns(clusters)
+	if ls.late > 0 || slices.ContainsFunc(clusters, func(c cluster) bool { return c.lines > 1 }) {
+		ls.sortByCounter(e, clusters)
+	}
+	v.judgeSequences(ls, clusters, value)
+	v.judgeTurns(ls, clusters, value)
+	v.judgeLandings(ls, clusters, value)
+	if v.bits() < proofBits {
+		v.judgeDisorder(ls, int64(e.len()), value)
+	}
+	ls.countGaps(clusters, &v)
+	if debugJudge != nil {
+		debugJudge(ls, clusters, &v)
+	}
+	return v
 }
 
-// lookByCounter looks at the groups in the order of their counters: does the clock fall,
-// or do two processes use the same counters?
-func (ss *stretches) lookByCounter(e extent, value uint64, v *verdict) {
-	least := make([]int64, len(ss.list)) // lowest counter of each group
-	for _, s := range ss.list {
-		least[s.group] = min(least[s.group], s.from+s.shift)
+// cluster is lines whose counters overlap or adjoin.
+type cluster struct {
+	lines    int
+	first    []int // its lines, in order of time
+	most     int64 // ids of one of them
+	fewer    int64 // and of all others
+	turns    pool  // returns to its lines after others of them that were in use at once
+	returns  int64
+	sequence *sequence // nil if a single line has no late ids
+	overlaps bool      // its lines use the same counters
+	whole    bool      // its lines are parts of one sequence
+}
+
+// isApart reports whether the lines of c only happen to adjoin.
+func (c *cluster) isApart() bool {
+	return !c.whole && !c.overlaps && c.sequence != nil && c.sequence.falls == 1
+}
+
+// addTurns counts the turns within each cluster.
+func (ls *lines) addTurns(clusters []cluster) {
+	for t, n := range ls.turns {
+		if c := ls.list[t.to].cluster; c == ls.list[t.from].cluster && ls.atOnce(t) {
+			clusters[c].turns.add(float64(t.bits), n)
+			clusters[c].returns += n
+		}
 	}
+}
+
+// atOnce reports whether two lines were in use at the same time, by more than the seconds
+// in which ids are not in order.
+func (ls *lines) atOnce(t turn) bool {
+	a, b := &ls.list[t.to], &ls.list[t.from]
+	return int64(min(a.last, b.last))-int64(max(a.first, b.first)) >= minStep
+}
+
+// sortByCounter looks at the clusters in the order of their counters.
+func (ls *lines) sortByCounter(e extent, clusters []cluster) {
+	least := make([]int64, len(clusters)) // of their counters, where the range begins
+	for i := range least {
+		least[i] = math.MaxInt64
+	}
+	for _, l := range ls.list {
+		least[l.cluster] = min(least[l.cluster], (l.from+l.shift)&^counterMask)
+	}
+	first, last := e.list.at(e.i).place(), uint32(0)
 	for records := range e.spans() {
 		for i, r := range records {
-			s := &ss.list[r.stretch()]
-			records[i].hi = uint64(s.group)<<unwrappedBits | uint64(r.unwrapped()+s.shift-least[s.group])
+			first, last = min(first, r.place()), max(last, r.place())
+			l := &ls.list[r.line()]
+			records[i].hi = uint64(l.cluster)<<unwrappedBits | uint64(r.unwrapped()+l.shift-least[l.cluster])
 		}
 	}
 	e.list.sort(e.i, e.j)
 	for i := e.i; i < e.j; {
-		group := e.list.at(i).stretch()
-		j := e.list.search(i, e.j, func(r record) bool { return r.stretch() > group })
-		w := newView(extent{e.list, i, j})
-		switch {
-		case w.sharesCounters() || w.interleaved():
-			v.shared.add(maxBits, value, w.sharers()...)
-		case len(w.steps) > 0:
-			v.stepped.add(maxBits, value, w.steps.records()...)
-		}
+		n := e.list.at(i).line()
+		j := e.list.search(i, e.j, func(r record) bool { return r.line() > n })
+		clusters[n].sequence = newSequence(extent{e.list, i, j}, float64(last-first)/float64(e.len()))
 		i = j
 	}
 }
 
-// judgeLinks counts the stretches whose counters go on in earlier ids, if chance does
-// not explain that. It returns for each stretch the one that it continues.
-func (ss *stretches) judgeLinks(e extent, value uint64, v *verdict) map[int]int {
-	joined := map[int]int{}
-	links := ss.links()
-	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(a.chance, b.chance) })
-	// The chance of n links that each have at most the chance p is that of a Poisson
-	// distribution, p^n/n!.
-	certain, most := 0, 0.
-	factorial := 0.
-	for i, l := range links {
-		n := float64(i + 1)
-		factorial += math.Log2(n)
-		if bits := n*bitsOf(l.chance) + factorial; bits >= proofBits && bitsOf(l.chance) > 0 {
-			certain, most = i+1, max(most, bits)
-		}
+// judgeTurns finds lines that are too far apart to be those of one process, but took
+// turns.
+func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
+	turns := slices.SortedFunc(maps.Keys(ls.turns), func(a, b turn) int {
+		return cmp.Or(a.to-b.to, a.from-b.from, a.bits-b.bits)
+	})
+	breaks := float64(len(ls.list) - 1)
+	group := make([]int, len(ls.list)) // of lines that took turns: the first one
+	for i := range group {
+		group[i] = i
 	}
-	var maybe []link
-	for i, l := range links {
-		switch bits := bitsOf(l.both); {
-		case i < certain:
-			ss.join(l, max(most, bits), joined, value, v)
-		case bits >= proofBits:
-			ss.join(l, bits, joined, value, v)
-		case bits >= proofBits-orderBits && len(maybe) < maxMaybe:
-			maybe = append(maybe, l)
-		}
-	}
-	if len(maybe) == 0 {
-		return joined
-	}
-	// In a source that is in the order in which its documents were stored, the ids
-	// before the step come directly before those after it.
-	direct := make([]bool, len(maybe))
-	for i, l := range maybe {
-		direct[i] = ss.list[l.stretch].end.place() < l.next.place()
-	}
-	for records := range e.spans() {
-		for _, r := range records {
-			for i, l := range maybe {
-				if r.place() > ss.list[l.stretch].end.place() && r.place() < l.next.place() {
-					direct[i] = false
+	for _, t := range turns {
+		breaks += float64(ls.turns[t])
+		if from, to := max(group[t.to], group[t.from]), min(group[t.to], group[t.from]); from != to && ls.atOnce(t) {
+			for i := range group {
+				if group[i] == from {
+					group[i] = to
 				}
 			}
 		}
 	}
-	for i, l := range maybe {
-		if direct[i] {
-			ss.join(l, bitsOf(l.both)+orderBits, joined, value, v)
+	members := make([][]int, len(ls.list))
+	for i, g := range group {
+		members[g] = append(members[g], i)
+	}
+	var all, near pool
+	var returns int64
+	to := map[int]bool{}
+	var examples []record
+	for _, t := range turns {
+		a, b, n := ls.list[t.to], ls.list[t.from], ls.turns[t]
+		switch {
+		case a.cluster == b.cluster && !clusters[a.cluster].isApart() || !ls.atOnce(t):
+		case ls.arcBits(members[group[t.to]]) >= nearBits:
+			near.add(float64(t.bits), n)
+		default:
+			all.add(float64(t.bits), n)
+			returns += n
+			if !to[t.to] {
+				to[t.to] = true
+				examples = append(examples, a.start, a.end)
+			}
 		}
 	}
-	return joined
+	if returns > minTurns && len(to) > 1 {
+		v.add(shared, all.bits(breaks), value,
+			fmt.Sprintf("Its ids make %s of counters that take turns: %s continue one of them after ids of another.",
+				phrase.Count(int64(len(to)), "sequence", "sequences"), humanize.Comma(returns)), examples...)
+	}
+	if near.bits(breaks) >= doubtBits {
+		v.doubtBecause(DoubtBlocks)
+	}
+	for i := range clusters {
+		c := &clusters[i]
+		if c.overlaps && c.returns >= minTurns {
+			v.add(shared, c.turns.bits(breaks), value,
+				fmt.Sprintf("Its ids make sequences of the same counters that take turns: %s continue one of them after ids of another, and %s used twice.",
+					humanize.Comma(c.returns), phrase.Count(c.sequence.twins, "counter value was", "counter values were")), ls.list[c.first[0]].start, ls.list[c.first[1]].start)
+		}
+	}
 }
 
-// join takes l for a clock step.
-func (ss *stretches) join(l link, bits float64, joined map[int]int, value uint64, v *verdict) {
-	s := &ss.list[l.stretch]
-	v.stepped.add(bits, value, l.before, l.next)
-	if l.previous >= 0 {
-		joined[l.stretch] = l.previous
+// arcBits returns the evidence of lines that begin nearer to each other than chance
+// explains, as those of threads do that reserve large blocks of counters.
+func (ls *lines) arcBits(members []int) float64 {
+	starts := make([]int64, len(members))
+	for k, i := range members {
+		starts[k] = ls.list[i].from & counterMask
 	}
-	switch next := l.next.stretch(); {
-	case next == l.previous, next == l.stretch: // it fits a hole, which counts as a gap of the other one
-		v.gaps -= s.length() + 1
+	slices.Sort(starts)
+	n := len(starts)
+	widest := starts[0] + counterRange - starts[n-1]
+	for k := 1; k < n; k++ {
+		widest = max(widest, starts[k]-starts[k-1])
+	}
+	return float64(n-1)*(counterBits-log2(counterRange-widest)) - log2(int64(n))
+}
+
+// judgeSequences finds clocks that were set backwards.
+func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
+	for i := range clusters {
+		c := &clusters[i]
+		q := c.sequence
+		if q == nil {
+			c.whole = c.lines == 1
+			continue
+		}
+		restart, late, blocks := c.restartBits(ls), q.lateBits(), q.blockBits()
+		c.overlaps = c.lines > 1 && (q.twins > 1 || q.groups >= int64(c.lines) && !c.fits() && blocks >= proofBits)
+		if q.falls == 0 || c.overlaps {
+			c.whole = c.lines == 1
+			continue
+		}
+		c.whole = restart >= doubtBits
+		bits := min(restart, late)
+		if blocks < bits && bits >= doubtBits {
+			v.doubtBecause(DoubtBlocks)
+			bits = blocks
+		}
+		v.add(stepped, bits, value,
+			fmt.Sprintf("%s the counter goes on, by at most %s, where the clock falls, by up to %s.",
+				phrase.Count(q.falls, "time", "times"), humanize.Comma(q.widest), phrase.Length(time.Duration(q.deepest)*time.Second)), q.examples...)
+	}
+}
+
+// restartBits returns the evidence against restarts as the cause of the falls of a
+// cluster: lines that begin near others by chance. Where they do, lines that are in use at
+// once are none of restarts at all.
+func (c *cluster) restartBits(ls *lines) float64 {
+	if c.lines == 1 {
+		return maxBits
+	}
+	q, n := c.sequence, float64(len(ls.list))
+	near := q.gaps.bits(n * (n - 1))
+	if q.groups >= int64(c.lines) {
+		// They overlap. Without a counter that is used twice they fit into each other.
+		reach := q.length
+		if c.fits() {
+			reach = 2 * q.widest
+		}
+		var inside pool
+		inside.add(counterBits-log2(reach), int64(c.lines-1))
+		near = inside.bits(n)
+	}
+	if near >= nearBits {
+		return max(near, c.turns.bits(n))
+	}
+	return near
+}
+
+// fits reports whether the lines of a cluster overlap so much that counters would be used
+// twice, unless they fit into each other.
+func (c *cluster) fits() bool {
+	return c.sequence.twins == 0 && c.fewer*c.sequence.ids/c.sequence.length >= minTwins
+}
+
+// judgeLandings finds lines that begin among the counters of earlier ones, and use them
+// again.
+func (v *verdict) judgeLandings(ls *lines, clusters []cluster, value uint64) {
+	var all pool
+	var inside, covered int64
+	var examples []record
+	for i, at := range ls.landings() {
+		c := &clusters[ls.list[i].cluster]
+		if i == c.first[0] || !c.overlaps {
+			continue
+		}
+		inside, covered = inside+1, at.covered
+		all.add(at.bits(len(ls.list)-1), 1)
+		if len(examples) < maxExamples {
+			examples = append(examples, ls.list[c.first[0]].start, ls.list[i].start)
+		}
+	}
+	restarts := float64(len(ls.list) - 1)
+	if v.found[shared].bits < proofBits {
+		v.add(resumed, all.bits(restarts), value,
+			fmt.Sprintf("%s of %s of its counters begin among the %s of 16,777,216 counter values that were used before.",
+				humanize.Comma(inside), phrase.Count(int64(len(ls.list)), "sequence", "sequences"), humanize.Comma(covered)), examples...)
+	}
+}
+
+// judgeDisorder finds counters that do not count.
+func (v *verdict) judgeDisorder(ls *lines, ids int64, value uint64) {
+	switch {
+	case ids < minDisorder || 4*ls.loose <= 3*ids:
+	case ls.rapid < minRapid:
+		v.doubtBecause(DoubtNoSequence)
 	default:
-		joined[next] = l.stretch
-		v.gaps += l.ahead - 1
-		if l.previous >= 0 {
-			v.gaps += l.behind - 1
-		}
+		v.add(noSequence, maxBits, value,
+			fmt.Sprintf("%s of %s continue the counter of no other one, %s of them in the same second as the one before.",
+				humanize.Comma(ls.loose), phrase.Count(ids, "id", "ids"), humanize.Comma(ls.rapid)), ls.list[0].start, ls.list[1].start)
 	}
 }
 
-// judgeTurns finds stretches whose processes took turns.
-func (ss *stretches) judgeTurns(pairs []pair, joined map[int]int, value uint64, v *verdict) {
-	for _, p := range pairs {
-		a, b := &ss.list[p.a], &ss.list[p.b]
-		if a.group == b.group || isJoined(joined, p) {
-			continue
-		}
-		bits, toA, toB := ss.turnBits(p)
-		if toA >= 1 && toB >= 1 && toA+toB >= minTurns && bits >= proofBits {
-			v.shared.add(bits, value, a.start, b.start, a.end, b.end)
-		}
-	}
-}
-
-func isJoined(joined map[int]int, p pair) bool {
-	a, okA := joined[p.a]
-	b, okB := joined[p.b]
-	return okA && a == p.b || okB && b == p.a
-}
-
-// judgeResumed finds stretches that start within the counters of an older one, later.
-func (ss *stretches) judgeResumed(joined map[int]int, value uint64, v *verdict) {
-	var covered float64
-	count := float64(len(ss.list) - 1)
-	for i := range ss.list {
-		s := &ss.list[i]
-		_, continues := joined[i]
-		for k := range ss.list[:min(i, maxOlder)] {
-			older := &ss.list[k]
-			inside := (s.from - older.from) & counterMask
-			if continues || older.last >= s.first || inside > older.length() || older.length() >= counterRange {
-				continue
-			}
-			if chance := count * covered / counterRange; bitsOf(chance) >= proofBits && !isJoined(joined, pair{k, i}) {
-				v.resumed.add(bitsOf(chance), value, older.start, s.start)
-			}
-		}
-		covered += float64(s.length() + 1)
-	}
-}
-
-// countGaps counts the counters that no id has within the stretches, and between those
-// of which one continues the other; all others are restarts.
-func (ss *stretches) countGaps(joined map[int]int, v *verdict) {
-	type counters struct{ from, at, ids int64 }
-	groups := map[int]*counters{}
+// countGaps counts the counters that no id has within the lines, and between those of
+// which one continues the other; all others are restarts.
+func (ls *lines) countGaps(clusters []cluster, v *verdict) {
 	var pace int64
-	for i := range ss.list {
-		s := &ss.list[i]
-		pace = max(pace, s.pace)
-		if g := groups[s.group]; g == nil {
-			groups[s.group] = &counters{s.from + s.shift, s.at + s.shift, s.ids}
-		} else {
-			g.from, g.at, g.ids = min(g.from, s.from+s.shift), max(g.at, s.at+s.shift), g.ids+s.ids
+	runs := make([]int, len(ls.list)) // of each line: its index in lives
+	from, at := make([]int64, len(clusters)), make([]int64, len(clusters))
+	for i := range ls.list {
+		l := &ls.list[i]
+		pace = max(pace, l.pace)
+		v.gaps -= l.ids
+		c := &clusters[l.cluster]
+		if !c.whole {
+			v.gaps += l.length() + 1
+			continue
+		}
+		if i == c.first[0] {
+			from[l.cluster], at[l.cluster] = l.from+l.shift, l.at+l.shift
+		}
+		from[l.cluster], at[l.cluster] = min(from[l.cluster], l.from+l.shift), max(at[l.cluster], l.at+l.shift)
+	}
+	for i, c := range clusters {
+		if c.whole {
+			v.gaps += at[i] - from[i] + 1
 		}
 	}
-	for _, g := range groups {
-		v.gaps += max(g.at-g.from+1-g.ids, 0)
-	}
-	// A sequence is what is joined; its first stretch is a restart or behind a gap.
-	sequence := make([]int, len(ss.list))
-	for i := range sequence {
-		sequence[i] = i
-	}
-	merge := func(a, b int) {
-		for i, n := range sequence {
-			if n == a {
-				sequence[i] = b
+	for i := range ls.list {
+		l := &ls.list[i]
+		c := &clusters[l.cluster]
+		continues := -1 // the line whose run goes on
+		switch {
+		case c.whole && i != c.first[0]:
+			continues = c.first[0]
+		case i > 0:
+			before := &ls.list[i-1]
+			ahead := (l.from - before.at) & counterMask
+			elapsed := max(int64(l.first)-int64(before.last)+1, 1)
+			if float64(ahead) <= paceFactor*float64(pace)*float64(elapsed) && ahead <= maxGap {
+				v.gaps += ahead - 1
+				continues = i - 1
+			} else {
+				v.restarts++
 			}
 		}
-	}
-	for i := range ss.list {
-		if group := ss.list[i].group; group != i {
-			merge(sequence[i], sequence[group])
-		}
-		if before, ok := joined[i]; ok {
-			merge(sequence[i], sequence[before])
-		}
-	}
-	run := map[int]int{} // of each sequence: its index in lives
-	for i := range ss.list {
-		s := &ss.list[i]
-		if at, ok := run[sequence[i]]; ok || len(v.lives) == maxRuns {
-			l := &v.lives[at]
-			l.first, l.last, l.ids = min(l.first, s.first), max(l.last, s.last), l.ids+s.ids
+		if continues < 0 && len(v.lives) < maxRuns {
+			runs[i] = len(v.lives)
+			v.lives = append(v.lives, life{l.first, l.last, l.ids})
 			continue
 		}
-		run[sequence[i]] = len(v.lives)
-		v.lives = append(v.lives, life{s.first, s.last, s.ids})
-		if i == 0 {
-			continue
+		runs[i] = len(v.lives) - 1
+		if continues >= 0 {
+			runs[i] = runs[continues]
 		}
-		before := &ss.list[i-1]
-		ahead := (s.from - before.at) & counterMask
-		elapsed := int64(s.first) - int64(before.last) + 1
-		if float64(ahead) <= paceFactor*float64(pace)*float64(max(elapsed, 1)) && ahead <= maxGap {
-			v.gaps += ahead - 1
-			// The same run goes on.
-			n := len(v.lives) - 1
-			l := &v.lives[run[sequence[i-1]]]
-			l.last, l.ids = max(l.last, s.last), l.ids+s.ids
-			v.lives, run[sequence[i]] = v.lives[:n], run[sequence[i-1]]
-		} else {
-			v.restarts++
-		}
+		one := &v.lives[runs[i]]
+		one.first, one.last, one.ids = min(one.first, l.first), max(one.last, l.last), one.ids+l.ids
 	}
 	v.gaps = max(v.gaps, 0)
 }
 
-// need returns the bits of evidence that a finding takes in a census with n process
-// values that have breaks: chance must not explain one of all of them.
-func need(n int64) int {
-	return proofBits + int(math.Ceil(math.Log2(max(float64(n)/fewBroken, 1))))
-}
+// log2 returns the binary logarithm of a positive count; 0 counts as 1.
+func log2(n int64) float64 { return math.Log2(float64(max(n, 1))) }
 
-// suspects counts processes by the evidence of something, and keeps those that show it.
-type suspects struct {
-	byBits   [maxBits + 1]int64
-	examples []evidence
-}
-
-// add counts p.
-func (s *suspects) add(e evidence) {
-	if e.bits == 0 {
-		return
-	}
-	s.byBits[e.bits]++
-	s.keep(e)
-}
-
-func (s *suspects) keep(e evidence) {
-	if len(s.examples) < maxSuspects {
-		s.examples = append(s.examples, e)
-	}
-}
-
-func (s *suspects) merge(other suspects) {
-	for i, n := range other.byBits {
-		s.byBits[i] += n
-	}
-	for _, e := range other.examples {
-		s.keep(e)
-	}
-}
-
-// atLeast returns how many processes have that evidence, and the examples of some.
-func (s *suspects) atLeast(bits int) (count int64, examples [][]record) {
-	for _, n := range s.byBits[bits:] {
-		count += n
-	}
-	for _, e := range s.examples {
-		if e.bits >= bits && len(examples) < maxExamples {
-			examples = append(examples, e.examples)
-		}
-	}
-	return count, examples
-}
+var debugJudge func(*lines, []cluster, *verdict)

@@ -29,7 +29,6 @@ type process struct {
 
 	sameMachine bool // another process value has the same first three bytes
 	java        bool // the counter continues into the next process value
-	unjudged    bool // too few of its ids are in the data
 	verdict          // without a break all of it is zero
 }
 
@@ -55,7 +54,7 @@ func (t *tally) count(e extent) {
 	t.missing = t.missing[:0]
 	var second secondCount
 	bucket, until := t.axis.bucket(e.list.at(e.i).second())
-	repeats := 0
+	repeats, isPlausible := 0, false
 	var prev record
 	started := false
 	for records := range e.spans() {
@@ -87,9 +86,10 @@ func (t *tally) count(e extent) {
 					p.first = s
 				} else {
 					t.addSecond(&second, bucket)
-					f.end()
-					t.missing.add(second.at-f.elapsed, second.at, f.missing)
-					f.elapsed = s - second.at
+					t.endSecond(&f, second.at)
+				}
+				if isPlausible = s >= earliest && s <= t.latest; isPlausible {
+					f.enter(s)
 				}
 				if int64(s) >= until || bucket < 0 {
 					bucket, until = t.axis.bucket(s)
@@ -99,7 +99,9 @@ func (t *tally) count(e extent) {
 			second.ids++
 			second.distinct++
 			p.ids++
-			f.add(r.counter())
+			if isPlausible {
+				f.add(r.counter())
+			}
 		}
 	}
 	t.ids += int64(e.len())
@@ -107,8 +109,7 @@ func (t *tally) count(e extent) {
 		return // bounds alone
 	}
 	t.addSecond(&second, bucket)
-	f.end()
-	t.missing.add(second.at-f.elapsed, second.at, f.missing)
+	t.endSecond(&f, second.at)
 	p.last = second.at
 	p.gaps, p.jumps = f.gaps, f.jumps
 	p.start, p.end = f.start, f.at
@@ -127,16 +128,13 @@ func (t *tally) count(e extent) {
 	t.next(p)
 }
 
-// mayBeFaulty reports whether there is evidence of a fault.
-func (v *verdict) mayBeFaulty() bool { return v.shared.bits+v.stepped.bits+v.resumed.bits > 0 }
-
 // explains reports whether counters seem to be missing because of a fault: those of a
 // shared process value, and those around clock steps.
 func (v *verdict) explains(m missing) bool {
-	if v.shared.bits > 0 || len(v.stepped.examples) == maxExamples {
+	if v.found[shared].bits > 0 || len(v.found[stepped].examples) == maxExamples {
 		return true
 	}
-	for step := range slices.Chunk(v.stepped.examples, 2) {
+	for step := range slices.Chunk(v.found[stepped].examples, 2) {
 		if m.from <= step[0].second() && m.to >= step[1].second() {
 			return true
 		}
@@ -147,14 +145,22 @@ func (v *verdict) explains(m missing) bool {
 // judge judges p, whose counter does not simply run forwards, unless its widest move is
 // one that it makes.
 func (t *tally) judge(p *process) {
-	v, ok := judge(p.extent, p.value)
-	if !ok {
-		p.unjudged = true
-		return
+	e := p.extent
+	e.i = e.list.search(e.i, e.j, func(r record) bool { return r.second() >= earliest })
+	e.j = e.list.search(e.i, e.j, func(r record) bool { return r.second() > t.latest })
+	p.verdict = judge(e, p.value)
+	if p.doubt != DoubtFewIDs {
+		t.broken++
+		p.gaps, p.jumps = p.verdict.gaps, p.restarts
 	}
-	t.broken++
-	p.verdict = v
-	p.gaps, p.jumps = v.gaps, v.restarts
+}
+
+// endSecond ends a second of f's process.
+func (t *tally) endSecond(f *follower, second uint32) {
+	if f.second == second {
+		f.end()
+		t.missing.add(second-f.elapsed, second, f.missing)
+	}
 }
 
 // secondCount counts the ids of one second of one process.
@@ -182,9 +188,9 @@ func (t *tally) addSecond(s *secondCount, bucket int) {
 	}
 	switch {
 	case s.at > t.latest:
-		t.future.add(s.ids, s.first)
+		t.future.add(s.distinct, s.first)
 	case s.at < earliest:
-		t.early.add(s.ids, s.first)
+		t.early.add(s.distinct, s.first)
 	}
 }
 
@@ -205,6 +211,7 @@ type follower struct {
 	// What is missing in the current second and since the one before, elapsed seconds
 	// ago, as far as the mean pace until now explains it: less than gaps.
 	missing      int64
+	second       uint32 // the current one
 	elapsed      uint32
 	moved, lived int64 // counters and seconds until now
 }
@@ -236,6 +243,14 @@ type counters struct{ first, last int64 }
 
 func newFollower() follower {
 	return follower{at: -1, above: counters{-1, -1}, wrapped: counters{-1, -1}}
+}
+
+// enter begins a second.
+func (f *follower) enter(second uint32) {
+	if f.at >= 0 {
+		f.elapsed = second - f.second
+	}
+	f.second = second
 }
 
 // add takes the next counter of the current second.
@@ -276,6 +291,9 @@ func (f *follower) end() {
 func (f *follower) move(from, to int64) {
 	steps := (to - from) & counterMask
 	switch {
+	case steps == 0: // the same counter again, later
+		f.widest = counterRange
+		return
 	case steps <= 1:
 		return
 	case steps <= maxGap:

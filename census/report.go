@@ -304,18 +304,15 @@ func moment(second uint32) time.Time { return time.Unix(int64(second), 0).UTC() 
 
 // process describes p for a report.
 func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Process {
-	need := need(t.broken)
+	need, _ := t.suspects.need(t.broken)
 	out := Process{
 		Value: processText(p.value), Values: p.values, IDs: p.ids, First: moment(p.first), Last: moment(p.last),
 		Gaps: p.gaps, Jumps: p.jumps, Layout: p.layout(t.processes), Timeline: p.timeline[t.trimmed:][:t.axis.buckets()],
-		Shared: p.shared.bits >= need, Resumed: p.resumed.bits >= need,
+		Shared: p.found[shared].bits >= need, ClockStepped: p.found[stepped].bits >= need, Resumed: p.found[resumed].bits >= need,
+		NoSequence: p.found[noSequence].bits >= need, Doubt: t.doubtOf(p),
 	}
-	out.ClockStepped = p.stepped.bits >= need && !out.Shared
 	if out.Shared {
 		out.Gaps, out.Jumps = 0, 0
-	}
-	if p.unjudged {
-		out.Doubt = DoubtFewIDs
 	}
 	if name != nil {
 		out.Name = name(p.begin.id())

@@ -76,7 +76,7 @@ func (s *singles) chains() (ids, sequences int64, examples [][]record) {
 					continue
 				}
 				chance := density * float64(d) * min(1, 2*float64(dt+2)/span)
-				if b := bitsOf(chance); b > worth {
+				if b := -math.Log2(chance); b > worth {
 					next, worth = k, b
 				}
 			}

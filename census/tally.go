@@ -36,10 +36,7 @@ type tally struct {
 	history   *history
 	missing   missingList // of the current process
 	broken    int64       // judged process values
-	unjudged  int64       // process values of which nothing can be told
-	stepped   suspects    // processes whose clock was set backwards
-	shared    suspects    // process values that several processes used
-	resumed   suspects    // processes of which a saved state was resumed
+	suspects  suspects
 }
 
 // sighting counts something and keeps the first examples.
@@ -88,27 +85,22 @@ func (t *tally) next(p process) {
 func (t *tally) flush() {
 	if p := &t.pending; p.ids > 0 {
 		t.processes++
-		if p.shared.bits < proofBits { // else what is between two sequences is not a gap of either
+		if p.found[shared].bits < proofBits { // else what is between two sequences is not a gap of either
 			t.gaps += p.gaps
-		}
-		if p.unjudged {
-			t.unjudged++
 		}
 		if len(p.lives) <= 1 {
 			t.history.live(life{p.first, p.last, p.ids})
 		} else {
 			t.history.live(p.lives...)
 		}
-		if p.ids == 1 {
+		if p.ids == 1 && p.first >= earliest && p.first <= t.latest {
 			t.singles.add(p.begin)
 		}
-		if p.mayBeFaulty() && len(t.faulty) < maxSuspects {
+		if p.bits() >= proofBits && len(t.faulty) < maxSuspects {
 			t.settle(p)
 			t.faulty = append(t.faulty, *p)
 		}
-		t.stepped.add(p.stepped)
-		t.shared.add(p.shared)
-		t.resumed.add(p.resumed)
+		t.suspects.add(p)
 		t.list(p)
 		p.ids = 0
 	}
@@ -183,7 +175,7 @@ func (t *tally) value(e extent) { t.count(e) }
 
 // endBlock ends the use of the extents of the last process.
 func (t *tally) endBlock() {
-	if t.pending.ids > 0 && (t.isTop(&t.pending) || t.pending.mayBeFaulty()) {
+	if t.pending.ids > 0 && (t.isTop(&t.pending) || t.pending.bits() >= proofBits) {
 		t.settle(&t.pending)
 	}
 }
@@ -240,10 +232,7 @@ func (t *tally) merge(other *tally) {
 	t.overflow.merge(other.overflow)
 	t.singles.merge(&other.singles)
 	t.broken += other.broken
-	t.unjudged += other.unjudged
-	t.resumed.merge(other.resumed)
-	t.stepped.merge(other.stepped)
-	t.shared.merge(other.shared)
+	t.suspects.merge(&other.suspects)
 	t.processes += other.processes
 	t.gaps += other.gaps
 	for i := range other.top {

@@ -33,18 +33,38 @@ const (
 	proofBits = 14
 	fewBroken = 4
 
-	// orderBits is what it is worth that ids follow each other directly in the source. A
-	// source may be in any order, so that it is not worth what it seems.
-	orderBits = 6
+	// orderBits is what it is worth at most that the ids before and after a clock step
+	// follow each other in the source, by no more than orderSpacing times the mean
+	// spacing of the ids of the process. A source may be in any order.
+	orderBits    = 6
+	orderSpacing = 4
+
+	// doubtBits are the bits of evidence from which it is said that a fault cannot be
+	// told. Chance reaches them in one of 64 process values that have breaks.
+	doubtBits = 6
+
+	// nearBits is how much nearer to each other than by chance two lines are that may be
+	// blocks of counters that threads have reserved: one of 256 pairs is, by chance.
+	nearBits = 8
+
+	// minTwins is how many counters at least would be used twice where lines overlap, for
+	// none to show that they fit into each other.
+	minTwins = 16
+
+	// minDisorder is how many ids at least show counters that do not count, and minRapid
+	// how many runs that begin in the second of the one before: no program is started
+	// that often in one second.
+	minDisorder = 16
+	minRapid    = 8
 
 	// minTurns is how often two processes that take turns must have returned.
-	minTurns = 3
+	minTurns = 2
 
-	// idleFactor times the mean time from id to id is how long a stretch is not idle.
+	// idleFactor times the mean time from id to id is how long a line is not idle.
 	idleFactor = 16
 
 	// paceFactor times the fastest pace of a process is how far its counter may move on
-	// from one stretch to the next without a restart.
+	// from one line to the next without a restart.
 	paceFactor = 8
 
 	// minStep is by how many seconds a clock must fall for a clock step. One
@@ -54,14 +74,6 @@ const (
 
 	// certainStep is a fall of the clock, in seconds, that one id alone proves.
 	certainStep = 60
-
-	// minBehind is how many ids must follow a smaller fall: a single one was only
-	// late.
-	minBehind = 2
-
-	// staleIDs is how many counter values after a clock step may have times from
-	// before it, from threads that had read the clock already.
-	staleIDs = 1024
 
 	// maxSingles bounds the memory for process values with one id, of which the
 	// counters may make a sequence: steps of at most maxSingleStep counters and
@@ -76,6 +88,10 @@ const (
 	// overflowIDs is how many different ids of one process and second let others of
 	// them repeat because the counter overflowed: half of all counters.
 	overflowIDs = counterRange / 2
+
+	// staleIDs is how many counter values after a clock step may have times from
+	// before it, from threads that had read the clock already.
+	staleIDs = 1024
 
 	// maxRuns is how many runs of one process value are told apart.
 	maxRuns = 4096
@@ -103,21 +119,13 @@ const (
 	minSlack = 30
 	maxSlack = 6 * 60 * 60
 
-	// maxReversal is how many ids a fall of the clock lasts at most that is a
-	// reversal, and minReversals how many of them show two processes: one clock step
-	// with stale ids gives two.
-	maxReversal  = 8
-	minReversals = 5
-
 	// minTwinSeconds is for how many seconds two processes use the same counters at
 	// least. A restart within the last two seconds of a process may do so by chance.
 	minTwinSeconds = 4
 
-	// maxPairs, maxOlder and maxMaybe bound the time for comparing stretches with each
-	// other, and maxSuspects the memory for what they show.
-	maxPairs    = 4096
-	maxOlder    = 1024
-	maxMaybe    = 16
+	// maxTurns bounds the memory for what lines show about each other, and maxSuspects
+	// that for process values.
+	maxTurns    = 1 << 17
 	maxSuspects = 64
 
 	// maxBorrowed is how many seconds of a borrowed process value are checked.

@@ -1,0 +1,198 @@
+package census
+
+import "math"
+
+// sequence is the ids of a cluster in the order of their counters. A clock that runs
+// forwards rises in it; where it falls, it was set back, or the counters were not taken
+// in the order of time.
+type sequence struct {
+	ids    int64 // with different counters
+	length int64 // counters from the first to the last
+
+	twins      int64 // counters with two times
+	twin       [2]record
+	twinsFirst uint32 // seconds
+	twinsLast  uint32
+
+	falls    int64 // more than that of a single late id
+	singles  int64 // those of a single late id
+	certain  int64 // falls by more than a late id
+	late     [maxLate + 1]int64
+	groups   int64    // of falls after which the clock returns, see staleIDs
+	gaps     pool     // groups by how near their counters are
+	blocks   pool     // falls by how unlike the ends of blocks they are
+	deepest  uint32   // seconds
+	widest   int64    // counters across a fall
+	examples []record // before and after falls
+}
+
+// maxLate is how many ids around a fall are looked at.
+const maxLate = 64
+
+// segment is the ids from one fall to the next.
+type segment struct {
+	first, last uint32 // seconds
+	rise        uint32 // the widest from id to id, in seconds
+	ids         int64
+}
+
+// times returns the evidence of a time that is so many times as long as usual from id to
+// id. Pauses are of any length: one that is twice as long happens a quarter as often.
+func (g *segment) times(seconds int64) float64 {
+	return 3 * math.Log2(max(float64(seconds)*float64(g.ids)/float64(g.last-g.first+1), 1))
+}
+
+// undone returns the evidence of a fall that undoes a rise of the clock.
+func (g *segment) undone(by uint32) float64 {
+	interval := float64(g.last-g.first-min(g.rise, g.last-g.first)+1) / float64(g.ids)
+	off := math.Abs(float64(by) - float64(g.rise))
+	if off > minMost*interval+minStep {
+		return 0
+	}
+	return math.Log2(float64(by)/(off+1)) + math.Log2(max(float64(g.rise)/interval, 1))
+}
+
+// newSequence returns the sequence of e, whose records are by counter. In the source, its
+// ids are apart by spacing places on average.
+func newSequence(e extent, spacing float64) *sequence {
+	q := &sequence{ids: 1, length: e.list.at(e.j-1).unwrapped() - e.list.at(e.i).unwrapped() + 1}
+	prev := *e.list.at(e.i)
+	var left segment // before the last fall
+	now := segment{first: prev.secondByCounter(), ids: 1}
+	var from, to int64           // counters around the falls of the last group
+	var order, otherwise float64 // bits, see orderBits and blocks
+	for i := e.i + 1; i < e.j; i++ {
+		r := *e.list.at(i)
+		p, s := prev.secondByCounter(), r.secondByCounter()
+		if r.hi == prev.hi {
+			// A process uses a counter value once. In the same second this is a
+			// duplicate, which is counted elsewhere.
+			if p != s {
+				q.addTwin(prev, r)
+			}
+			continue
+		}
+		q.ids++
+		if p < s+minStep || !q.addFall(e, i, prev, r) {
+			now.rise = max(now.rise, s-min(p, s))
+			now.ids++
+			prev = r
+			continue
+		}
+		now.last = p
+		if q.falls > 1 {
+			q.blocks.add(max(otherwise, left.times(int64(s)-int64(left.last))), 1)
+		}
+		otherwise = max(now.times(int64(now.first)-int64(s)), now.undone(p-s))
+		if q.falls == 1 || prev.unwrapped()-to > staleIDs || p+1 < left.last || p > left.last+minStep {
+			if q.groups++; q.groups > 1 {
+				q.gaps.add(counterBits+1-log2(to-from)+order, 1)
+			}
+			from, order = prev.unwrapped(), 0
+			if apart := float64(r.place()) - float64(prev.place()); apart > 0 && apart <= orderSpacing*spacing {
+				order = min(orderBits, log2(int64(e.j-e.i)/orderSpacing))
+			}
+		}
+		to = r.unwrapped()
+		left, now = now, segment{first: s, ids: 1}
+		prev = r
+	}
+	if q.falls > 0 {
+		q.gaps.add(counterBits+1-log2(to-from)+order, 1)
+		q.blocks.add(max(otherwise, left.times(int64(prev.secondByCounter())-int64(left.last))), 1)
+	}
+	return q
+}
+
+// fewest returns in how many seconds ids are out of order at a fall to record i: those
+// after it that are older than what comes before it, or those before it that are younger.
+func fewest(e extent, i int, before, after uint32) int {
+	late, toEnd := disorder(min(maxLate, e.j-i), func(k int) (uint32, bool) {
+		s := e.list.at(i + k).secondByCounter()
+		return s, s+1 < before
+	})
+	if late == 1 || toEnd { // threads may wait until the process ends
+		return 1
+	}
+	ahead, _ := disorder(min(maxLate, i-e.i), func(k int) (uint32, bool) {
+		s := e.list.at(i - 1 - k).secondByCounter()
+		return s, s > after+1
+	})
+	return min(late, ahead)
+}
+
+// disorder returns how many seconds those of the next n ids have for which f holds, up to
+// where it holds for half of them: around a clock step some threads have the time from
+// before it. As many threads as manyThreads do not wait at once, so that more ids show a
+// clock.
+func disorder(n int, f func(int) (uint32, bool)) (seconds int, all bool) {
+	held, at := 0, map[uint32]bool{}
+	for k := range n {
+		if s, ok := f(k); ok {
+			held++
+			at[s] = true
+		}
+		if 2*held > k {
+			seconds = len(at)
+		} else if k >= minMost {
+			return seconds, false
+		}
+		if held > manyThreads {
+			return maxLate, false
+		}
+	}
+	return seconds, 2*held > n
+}
+
+const (
+	minMost     = 16 // ids after a clock step of which all may have the time from before it
+	manyThreads = 32
+)
+
+func (q *sequence) addTwin(prev, r record) {
+	s := r.secondByCounter()
+	if q.twins == 0 {
+		q.twin, q.twinsFirst, q.twinsLast = [2]record{prev, r}, s, s
+	}
+	q.twins++
+	q.twinsFirst, q.twinsLast = min(q.twinsFirst, s), max(q.twinsLast, s)
+}
+
+// addFall counts the fall from prev to r, record i. It reports false if that is a single
+// late id.
+func (q *sequence) addFall(e extent, i int, prev, r record) bool {
+	p, s := prev.secondByCounter(), r.secondByCounter()
+	few := fewest(e, i, p, s)
+	if few == 1 && p-s < certainStep {
+		q.singles++
+		return false
+	}
+	q.falls++
+	q.deepest, q.widest = max(q.deepest, p-s), max(q.widest, r.unwrapped()-prev.unwrapped())
+	if p-s >= certainStep {
+		q.certain++
+	} else {
+		q.late[few]++
+	}
+	if len(q.examples) < maxExamples {
+		q.examples = append(q.examples, prev, r)
+	}
+	return true
+}
+
+// lateBits returns the evidence against late ids as the cause of the falls: threads that
+// waited between reading the clock and taking a counter, each by itself.
+func (q *sequence) lateBits() float64 {
+	var p pool
+	p.add(maxBits, q.certain)
+	for few, n := range q.late {
+		p.add(float64(few)*(log2(q.ids)-log2(q.singles+1)), n)
+	}
+	return p.bits(float64(q.ids))
+}
+
+// blockBits returns the evidence against blocks of counters that threads reserve as the
+// cause of the falls. At the end of its block a thread goes on with another one, no block
+// is used before it is reserved, and a thread that pauses does not do so by as much as the
+// clock falls.
+func (q *sequence) blockBits() float64 { return q.blocks.bits(float64(q.falls)) }

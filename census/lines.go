@@ -1,0 +1,321 @@
+package census
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// A process value whose counter does not simply run forwards is judged by lines:
+// sequences of ids, in order of time, of which each continues the counter of the one
+// before. A healthy process is one line as long as its counter moves on by a few typical
+// steps. A restart, a clock step and a second process begin another one.
+//
+// Following them rewrites the records in place, without memory of its own: the 40 bits of
+// the process value are the same in all of them. A record of a line is
+//
+//	hi  index of the line (20 bits) | wraps (20 bits) | counter (24 bits)
+//	lo  second (32 bits) | place (32 bits)
+//
+// where wraps and counter together are the unwrapped counter.
+
+const (
+	wrapBits      = 20
+	unwrappedBits = wrapBits + counterBits
+	unwrappedMask = 1<<unwrappedBits - 1
+
+	maxLines = 1 << 16 // of one process value; more are no sequence
+)
+
+// byCounter returns the record of r's id in a line.
+func byCounter(r record, line int, unwrapped int64) record {
+	return record{uint64(line)<<unwrappedBits | uint64(unwrapped), uint64(r.second())<<placeBits | uint64(r.place())}
+}
+
+func (r record) line() int               { return int(r.hi >> unwrappedBits) }
+func (r record) unwrapped() int64        { return int64(r.hi & unwrappedMask) }
+func (r record) secondByCounter() uint32 { return uint32(r.lo >> placeBits) }
+
+// byTime is the inverse of byCounter.
+func byTime(r record, value uint64) record {
+	second := r.secondByCounter()
+	return record{
+		value<<counterBits | uint64(second>>8),
+		uint64(second)<<56 | (r.hi&counterMask)<<placeBits | r.lo&placeMask,
+	}
+}
+
+// line is a sequence of ids whose counters continue.
+type line struct {
+	from, at int64 // first and last unwrapped counter
+	start    record
+	end      record // the ids that have them
+	first    uint32 // second
+	last     uint32
+	ids      int64 // distinct
+
+	// Where the counter was at the ends of the last two seconds with ids before the
+	// current one, which is last, and which second the first of them was.
+	before, earlier int64
+	previous        uint32
+
+	pace    int64 // the most counters in a second
+	nearest int64 // how far the line began from the end of one of the last ones in use
+
+	cluster int   // lines whose counters overlap or adjoin have the same one
+	shift   int64 // of its counters there
+}
+
+func (l *line) length() int64 { return l.at - l.from }
+
+// lateZone returns how far behind at the counter of an id of the given second may be
+// that was overtaken: its thread had read the clock before others took their counters.
+func (l *line) lateZone(second uint32) int64 {
+	floor := l.earlier
+	switch {
+	case second-l.last >= minStep:
+		floor = l.at
+	case second != l.last, second-l.previous >= minStep:
+		floor = l.before
+	}
+	zone := l.at - floor
+	if second-l.first < minStep {
+		zone = l.length() + maxStale
+	}
+	return min(zone, counterRange/4)
+}
+
+// enter begins a second.
+func (l *line) enter(second uint32) {
+	if second == l.last {
+		return
+	}
+	l.measure()
+	l.earlier, l.before, l.previous, l.last = l.before, l.at, l.last, second
+}
+
+// measure takes the pace of the current second.
+func (l *line) measure() {
+	l.pace = max(l.pace, (l.at-l.before)/int64(max(l.last-l.previous, 1)))
+}
+
+// isIdle reports whether l had no id for much longer than usual before the given second.
+func (l *line) isIdle(second uint32) bool {
+	return int64(second) > int64(l.last)+idleFactor*(int64(l.last-l.first)/l.ids+1)
+}
+
+// turn is that ids came back to a line after some of another one: the closer to its end,
+// the more bits is that worth.
+type turn struct {
+	to, from int
+	bits     int
+}
+
+// lines are the lines of one process value.
+type lines struct {
+	list   []line
+	byEnd  []int          // by the last counter, modulo its range
+	recent []int          // the last ones with ids, the latest first
+	limit  int64          // how far a line may move on at once
+	late   int64          // ids that were overtaken
+	turns  map[turn]int64 // how often
+	loose  int64          // ids that begin a line, or may continue one by chance
+	rapid  int64          // of them, in the same second as the one before
+	looser uint32         // the second of the last one
+}
+
+// maxRecent is of how many lines an id may be a late one.
+const maxRecent = 8
+
+// follow divides the records of e, which are in order of time, into lines and rewrites
+// them by counter. It returns up to where, which is before the end of e if there are too
+// many lines.
+func follow(e extent, step int64) (*lines, int) {
+	ls := &lines{limit: stepLimit(step), turns: map[turn]int64{}}
+	for i := e.i; i < e.j; {
+		second := e.list.at(i).second()
+		j := i + 1
+		for j < e.j && e.list.at(j).second() == second {
+			j++
+		}
+		k := ls.begin(e, i, j)
+		for _, part := range [2][2]int{{k, j}, {i, k}} {
+			previous, index, unwrapped := int64(-1), 0, int64(0)
+			for n := part[0]; n < part[1]; n++ {
+				r := e.list.at(n)
+				if c := int64(r.counter()); c != previous { // else the same id again
+					index, unwrapped = ls.add(c, second, *r)
+					previous = c
+				}
+				*r = byCounter(*r, index, unwrapped)
+			}
+		}
+		if i = j; len(ls.list) > maxLines {
+			return ls, i
+		}
+	}
+	for i := range ls.list {
+		ls.list[i].measure()
+	}
+	return ls, e.j
+}
+
+// begin returns with which of the records from i to j, of one second, the counter
+// continues: with the first one above the end of the latest line, or, without one that is
+// in use, behind the widest gap.
+func (ls *lines) begin(e extent, i, j int) int {
+	if len(ls.list) > 0 && !ls.list[ls.recent[0]].isIdle(e.list.at(i).second()) {
+		at := uint32(ls.list[ls.recent[0]].at & counterMask)
+		return e.list.search(i, j, func(r record) bool { return r.counter() > at })
+	}
+	begin, widest := i, int64(counterRange)-int64(e.list.at(j-1).counter())+int64(e.list.at(i).counter())
+	for k := i + 1; k < j; k++ {
+		if gap := int64(e.list.at(k).counter()) - int64(e.list.at(k-1).counter()); gap > widest {
+			begin, widest = k, gap
+		}
+	}
+	return begin
+}
+
+// add adds an id with counter c and returns the index of its line and its unwrapped
+// counter there.
+func (ls *lines) add(c int64, second uint32, r record) (index int, unwrapped int64) {
+	best, distance, late := -1, int64(counterRange), false
+	if n := len(ls.byEnd); n > 0 {
+		i := ls.byEnd[(ls.place(c)+n-1)%n] // whose end is the nearest one below c
+		if ahead := (c - ls.list[i].at) & counterMask; ahead >= 1 && ahead <= ls.limit {
+			best, distance = i, ahead
+			now := ls.recent[0]
+			if ahead := (c - ls.list[now].at) & counterMask; best != now && ahead >= 1 && ahead <= ls.limit && ls.list[i].isIdle(second) {
+				best, distance = now, ahead
+			}
+		}
+	}
+	if distance > 1 {
+		for _, i := range ls.recent {
+			l := &ls.list[i]
+			if behind := (l.at - c) & counterMask; behind < min(distance, l.lateZone(second)) {
+				best, distance, late = i, behind, true
+			}
+		}
+	}
+	if best < 0 || (2*distance+1)*int64(len(ls.list)) > counterRange>>doubtBits {
+		if ls.loose > 0 && ls.looser == second {
+			ls.rapid++
+		}
+		ls.loose, ls.looser = ls.loose+1, second
+	}
+	if best < 0 {
+		return ls.start(c, second, r)
+	}
+	if best != ls.recent[0] {
+		bits := int(counterBits - math.Log2(float64(2*distance+1)) - math.Log2(float64(len(ls.list))))
+		if t := (turn{best, ls.recent[0], max(bits, 0)}); len(ls.turns) < maxTurns || ls.turns[t] > 0 {
+			ls.turns[t]++
+		}
+		ls.use(best)
+	}
+	l := &ls.list[best]
+	l.enter(second)
+	l.ids++
+	if late {
+		ls.late++
+		unwrapped = l.at - distance
+		if unwrapped < l.from {
+			l.from, l.start = unwrapped, byCounter(r, best, unwrapped)
+		}
+		return best, unwrapped
+	}
+	ls.move(best, l.at+distance)
+	l.end = byCounter(r, best, l.at)
+	return best, l.at
+}
+
+// start begins a line.
+func (ls *lines) start(c int64, second uint32, r record) (index int, unwrapped int64) {
+	index = len(ls.list)
+	at := c + counterRange // leaves room below for ids that were overtaken
+	first := byCounter(r, index, at)
+	nearest := int64(counterRange)
+	for _, i := range ls.recent {
+		nearest = min(nearest, (c-ls.list[i].at)&counterMask, (ls.list[i].at-c)&counterMask)
+	}
+	ls.list = append(ls.list, line{
+		from: at, at: at, start: first, end: first, first: second, last: second, previous: second, ids: 1, before: at - 1, earlier: at - 1, nearest: nearest,
+	})
+	ls.byEnd = slices.Insert(ls.byEnd, ls.place(c+1), index)
+	ls.use(index)
+	return index, at
+}
+
+// place returns the index in byEnd of the first line that does not end below c.
+func (ls *lines) place(c int64) int {
+	return sort.Search(len(ls.byEnd), func(k int) bool { return ls.list[ls.byEnd[k]].at&counterMask >= c })
+}
+
+// move moves the end of a line to the given counter, past those of others.
+func (ls *lines) move(index int, at int64) {
+	l := &ls.list[index]
+	k, old, end := ls.place(l.at&counterMask), l.at&counterMask, at&counterMask
+	for ls.byEnd[k] != index {
+		k++
+	}
+	l.at = at
+	if end > old && (k+1 == len(ls.byEnd) || ls.list[ls.byEnd[k+1]].at&counterMask > end) {
+		return
+	}
+	ls.byEnd = slices.Delete(ls.byEnd, k, k+1)
+	k = ls.place(end + 1) // of those that end there, the one in use is the last
+	ls.byEnd = slices.Insert(ls.byEnd, k, index)
+}
+
+// use makes a line the latest one.
+func (ls *lines) use(index int) {
+	if i := slices.Index(ls.recent, index); i >= 0 {
+		ls.recent = slices.Delete(ls.recent, i, i+1)
+	}
+	ls.recent = slices.Insert(ls.recent, 0, index)
+	ls.recent = ls.recent[:min(len(ls.recent), maxRecent)]
+}
+
+// stepLimit returns how far the counter of one process moves on at once, if it
+// typically moves on by step. Random steps exceed it with a probability of e^-44.
+func stepLimit(step int64) int64 {
+	return min(stepFactor*step+stepFactor, counterRange/16)
+}
+
+const (
+	windowIDs  = 1024 // ids whose counters are compared with each other
+	maxWindows = 64   // of a process value
+)
+
+// typicalStep returns the median distance of an id to the next higher counter, in
+// windows of ids that follow each other in time. Neither restarts nor clock steps nor
+// other processes change it much.
+func typicalStep(e extent) int64 {
+	n := e.len()
+	windows := min((n+windowIDs-1)/windowIDs, maxWindows)
+	var steps []uint32
+	counters := make([]uint32, 0, windowIDs)
+	for w := range windows {
+		from := e.i
+		if windows > 1 {
+			from += (n - windowIDs) / (windows - 1) * w
+		}
+		counters = counters[:0]
+		for i := from; i < min(from+windowIDs, e.j); i++ {
+			counters = append(counters, e.list.at(i).counter())
+		}
+		slices.Sort(counters)
+		for i := 1; i < len(counters); i++ {
+			if d := counters[i] - counters[i-1]; d > 0 {
+				steps = append(steps, d)
+			}
+		}
+	}
+	if len(steps) == 0 {
+		return 1
+	}
+	slices.Sort(steps)
+	return int64(steps[len(steps)/2])
+}

@@ -1,0 +1,109 @@
+package census
+
+import (
+	"math"
+	"slices"
+)
+
+// suspects counts the process values that have breaks by the evidence of what they show,
+// and keeps the processes of some.
+type suspects struct {
+	strongest pool // by the strongest evidence of each
+	found     [faults]suspected
+	doubts    map[DoubtKind]*suspected
+}
+
+// suspected counts the process values that may have one fault, or of which one thing
+// cannot be told.
+type suspected struct {
+	byBits   pool
+	examples []evidence
+}
+
+// add counts p.
+func (s *suspects) add(p *process) {
+	most := p.bits()
+	if most > 0 {
+		s.strongest[most]++
+	}
+	for f, e := range p.found {
+		if e.bits > 0 {
+			s.found[f].add(e)
+		}
+	}
+	doubt := p.doubt
+	if doubt == "" && most > 0 {
+		doubt = DoubtWeak
+	}
+	if doubt != "" {
+		s.of(doubt).add(evidence{bits: most, examples: []record{p.begin}})
+	}
+}
+
+// of returns what is suspected about a doubt.
+func (s *suspects) of(d DoubtKind) *suspected {
+	if s.doubts == nil {
+		s.doubts = map[DoubtKind]*suspected{}
+	}
+	if s.doubts[d] == nil {
+		s.doubts[d] = new(suspected)
+	}
+	return s.doubts[d]
+}
+
+func (s *suspected) add(e evidence) {
+	s.byBits[e.bits]++
+	if len(s.examples) < maxSuspects {
+		s.examples = append(s.examples, e)
+	}
+}
+
+func (s *suspects) merge(other *suspects) {
+	for j, n := range other.strongest {
+		s.strongest[j] += n
+	}
+	for f := range other.found {
+		s.found[f].merge(&other.found[f])
+	}
+	for d, o := range other.doubts {
+		s.of(d).merge(o)
+	}
+}
+
+func (s *suspected) merge(other *suspected) {
+	for j, n := range other.byBits {
+		s.byBits[j] += n
+	}
+	s.examples = append(s.examples, other.examples[:min(len(other.examples), maxSuspects-len(s.examples))]...)
+}
+
+// between returns how many process values have evidence of from bits or more and less
+// than to bits, and the examples, the strongest first.
+func (s *suspected) between(from, to int) (count int64, examples []evidence) {
+	for _, n := range s.byBits[from:to] {
+		count += n
+	}
+	for _, e := range s.examples {
+		if e.bits >= from && e.bits < to {
+			examples = append(examples, e)
+		}
+	}
+	slices.SortStableFunc(examples, func(a, b evidence) int { return b.bits - a.bits })
+	return count, examples[:min(len(examples), maxExamples)]
+}
+
+// need returns the bits of evidence that a finding takes in a census with that many
+// process values that have breaks: chance must not explain one of all of them, nor as
+// many as have that evidence. It also returns those from which a doubt is said.
+func (s *suspects) need(broken int64) (proof, doubt int) {
+	beyond := int(math.Ceil(math.Log2(max(float64(broken)/fewBroken, 1))))
+	proof, doubt = min(proofBits+beyond, maxBits), min(doubtBits+beyond, maxBits)
+	for j := proofBits; j < proof; j++ {
+		var p pool
+		copy(p[j:], s.strongest[j:])
+		if p.bits(float64(broken)/fewBroken) >= proofBits {
+			proof = j
+		}
+	}
+	return proof, doubt
+}
