@@ -29,17 +29,15 @@ var errTerminator = errors.New("terminator")
 // errBSON is wrapped by the errors about the structure of a document.
 var errBSON = errors.New("census: not a BSON document")
 
-// documents reads blocks of whole BSON documents.
-type documents struct{ *Input }
-
-func (p documents) parse(block []byte, b *Batch) {
+// parseDocuments reads a block of whole BSON documents.
+func (s *Input) parseDocuments(block []byte, b *Batch) {
 	for pos := 0; pos < len(block); {
-		pos += p.addFirst(block[pos:], b)
+		pos += s.addFirst(block[pos:], b)
 		if pos == len(block) {
 			return
 		}
 		size := int(binary.LittleEndian.Uint32(block[pos:]))
-		if err := b.addBSON(block[pos:pos+size], b.Documents, p.path, p.elements); err != nil {
+		if err := b.addBSON(block[pos:pos+size], b.Documents, s.path, s.elements); err != nil {
 			b.stop = stopped(b.start+int64(pos), err)
 			return
 		}
