@@ -23,6 +23,9 @@ const (
 	// maxTitles is how many findings a summary of collections lists.
 	maxTitles = 20
 
+	// maxNames is how many collections without ids it names.
+	maxNames = 12
+
 	// minRates is up to how many ids rates say nothing.
 	minRates = 100
 )
@@ -168,9 +171,9 @@ func title(r *census.Report) string {
 }
 
 // counted returns the collections of r that have ids or findings, and a line that names
-// the others, or "".
+// others, first those that have something else, or "".
 func counted(r *census.Report) (out []*census.Report, others string) {
-	var names []string
+	var names, empty []string
 	for _, c := range r.Collections {
 		if c.IDs > 0 || len(c.Findings) > 0 {
 			out = append(out, c)
@@ -183,14 +186,18 @@ func counted(r *census.Report) (out []*census.Report, others string) {
 		if c.Outside > 0 {
 			n["outside the range"] = c.Outside
 		}
-		name := title(c)
 		if len(n) > 0 {
-			name += fmt.Sprintf(" (%v)", n)
+			names = append(names, fmt.Sprintf("%s (%v)", title(c), n))
+		} else {
+			empty = append(empty, title(c))
 		}
-		names = append(names, name)
 	}
-	if len(names) > 0 {
-		others = phrase.Count(int64(len(names)), "collection", "collections") + " without ids: " + strings.Join(names, ", ")
+	names = append(names, empty...)
+	if n := len(names); n > 0 {
+		others = phrase.Count(int64(n), "collection", "collections") + " without ids: " + strings.Join(names[:min(n, maxNames)], ", ")
+		if n > maxNames {
+			others += fmt.Sprintf(" and %d more", n-maxNames)
+		}
 	}
 	return out, others
 }

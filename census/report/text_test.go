@@ -211,15 +211,20 @@ func TestTextOfCollections(t *testing.T) {
 	inOrder(t, text(t, r, report.Screen{ASCII: true}),
 		"\nids         1,106 ObjectIds\n", "\nfindings: 1; 1 process cannot be told, see below\n! "+long+":\n  1 id occurs twice\n",
 		"\ncollections\nshop.orders_of_customers_orders_of_custome~ 1,101 ids  2024-01-01 to 2024-01-20\n    findings: 1; 1 process cannot be told, see below\nshop.users                                      5 ids\n"+
-			"2 collections without ids: shop.empty, shop.numbers (1,234 int, 3 outside the\n  range)\n",
+			"2 collections without ids: shop.numbers (1,234 int, 3 outside the range),\n  shop.empty\n",
 		"\n== "+long, "\nfindings: 1; 1 process", "\n== shop.users ==\n", "\nfindings: none\n")
+	for range 11 {
+		r.Collections = append(r.Collections, empty)
+	}
+	inOrder(t, text(t, r, report.Screen{}), "13 collections without ids: shop.numbers", "and 1 more\n")
+	r.Collections = r.Collections[:4]
 	for range 20 {
 		orders.Findings = append(orders.Findings, orders.Findings[0])
 	}
 	inOrder(t, text(t, r, report.Screen{}), "\nfindings: 21; ", "\nand 1 more\n\ncollections\n")
 	page := page(t, r)
 	inOrder(t, page, "Findings: 21; ", `<a href="#c0">`+long+"</a>: 1 id occurs twice", "and 1 more", "Collections", `<a href="#c1">shop.users</a>`,
-		"2 collections without ids: shop.empty, shop.numbers (1,234 int, 3 outside the range)", `id="c0"`, `id="c1"`)
+		"2 collections without ids: shop.numbers (1,234 int, 3 outside the range), shop.empty", `id="c0"`, `id="c1"`)
 }
 
 // TestTextOfSources holds that many sources are a line, with those that could not be read,
