@@ -2,6 +2,7 @@ package census
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -207,37 +208,30 @@ func (f *frameWriter) write(kind byte, payload []byte) {
 	}
 }
 
-// readFrame reads a frame into buf, which it returns enlarged if necessary.
-func readFrame(in io.Reader, buf []byte) (kind byte, payload, enlarged []byte, err error) {
-	fail := func(err error) (byte, []byte, []byte, error) {
+// readFrame reads a frame into buf, where its payload stays until buf is used again.
+func readFrame(in io.Reader, buf *bytes.Buffer) (kind byte, payload []byte, err error) {
+	const headSize, sumSize = 5, 4
+	read := func(n int64) error {
+		_, err := io.CopyN(buf, in, n) // memory follows what is there, not what a length says
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			err = fmt.Errorf("%w: it is cut off: %w", ErrSaved, io.ErrUnexpectedEOF)
 		}
-		return 0, nil, buf, err
+		return err
 	}
-	var head [5]byte
-	if _, err := io.ReadFull(in, head[:]); err != nil {
-		return fail(err)
+	buf.Reset()
+	if err := read(headSize); err != nil {
+		return 0, nil, err
 	}
-	length := binary.LittleEndian.Uint32(head[1:])
+	length := binary.LittleEndian.Uint32(buf.Bytes()[1:])
 	if length > maxFrame {
-		return fail(fmt.Errorf("%w: a part of %d bytes, want %d at most", ErrSaved, length, maxFrame))
+		return 0, nil, fmt.Errorf("%w: a part of %d bytes, want %d at most", ErrSaved, length, maxFrame)
 	}
-	size := int(length)
-	// Memory follows what is there, not what the length says.
-	buf = buf[:0]
-	for want := size + 4; len(buf) < want; {
-		n := min(want-len(buf), 1<<20)
-		from := len(buf)
-		buf = append(buf, make([]byte, n)...)
-		if _, err := io.ReadFull(in, buf[from:]); err != nil {
-			return fail(err)
-		}
+	if err := read(int64(length) + sumSize); err != nil {
+		return 0, nil, err
 	}
-	payload = buf[:size]
-	sum := crc32.Update(crc32.Checksum(head[:], castagnoli), castagnoli, payload)
-	if sum != binary.LittleEndian.Uint32(buf[size:]) {
-		return fail(fmt.Errorf("%w: it is damaged: a checksum is wrong", ErrSaved))
+	frame, sum := buf.Bytes()[:headSize+length], buf.Bytes()[headSize+length:]
+	if crc32.Checksum(frame, castagnoli) != binary.LittleEndian.Uint32(sum) {
+		return 0, nil, fmt.Errorf("%w: it is damaged: a checksum is wrong", ErrSaved)
 	}
-	return head[0], payload, buf, nil
+	return frame[0], frame[headSize:], nil
 }
