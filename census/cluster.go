@@ -14,7 +14,7 @@ func (ls *lines) unite() (clusters int) {
 	limit := max(ls.limit, counterRange>>(proofBits-orderBits-1)/int64(len(ls.list)))
 	var order, long []int
 	for i := range ls.list {
-		if ls.list[i].length() < counterRange {
+		if ls.list[i].length() < longLine {
 			order = append(order, i)
 		} else {
 			long = append(long, i)
@@ -43,14 +43,14 @@ func (ls *lines) unite() (clusters int) {
 		l.cluster, l.shift = clusters-1, at-l.from
 		reach = max(reach, at+l.length())
 	}
-	// A longer one covers all counters, so that only its ends show what it continues.
+	// A longer one overlaps others by chance, so that only its ends show what it continues.
 	for _, i := range long {
 		a := &ls.list[i]
 		a.cluster, a.shift = clusters, 0
 		clusters++
 		for k := range ls.list {
 			b := &ls.list[k]
-			if b.cluster == a.cluster || b.length() >= counterRange && k > i {
+			if b.cluster == a.cluster || b.length() >= longLine && k > i {
 				continue
 			}
 			if ahead := (b.from - a.at) & counterMask; ahead <= limit {

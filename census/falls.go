@@ -18,9 +18,9 @@ type sequence struct {
 	singles  int64 // those of a single late id
 	certain  int64 // falls by more than a late id
 	late     [maxLate + 1]int64
-	groups   int64    // of falls after which the clock returns, see staleIDs
+	groups   int64    // of falls after which the clock returns at once
 	gaps     pool     // groups by how near their counters are
-	blocks   pool     // falls by how unlike the ends of blocks they are
+	blocks   float64  // how unlike the ends of blocks they are, in bits
 	deepest  uint32   // seconds
 	widest   int64    // counters across a fall
 	examples []record // before and after falls
@@ -39,7 +39,10 @@ type segment struct {
 // times returns the evidence of a time that is so many times as long as usual from id to
 // id. Pauses are of any length: one that is twice as long happens a quarter as often.
 func (g *segment) times(seconds int64) float64 {
-	return 3 * math.Log2(max(float64(seconds)*float64(g.ids)/float64(g.last-g.first+1), 1))
+	if g.ids < minSegment {
+		return 0
+	}
+	return 3 * math.Log2(max(min(float64(seconds)/float64(g.last-g.first+1), 1)*float64(g.ids), 1))
 }
 
 // undone returns the evidence of a fall that undoes a rise of the clock.
@@ -52,9 +55,10 @@ func (g *segment) undone(by uint32) float64 {
 	return math.Log2(float64(by)/(off+1)) + math.Log2(max(float64(g.rise)/interval, 1))
 }
 
-// newSequence returns the sequence of e, whose records are by counter. In the source, its
-// ids are apart by spacing places on average.
-func newSequence(e extent, spacing float64) *sequence {
+// newSequence returns the sequence of e, whose records are by counter. Threads that had
+// read the clock before it was set back take their counters up to limit after that. In the
+// source, the ids are apart by spacing places on average.
+func newSequence(e extent, limit int64, spacing float64) *sequence {
 	q := &sequence{ids: 1, length: e.list.at(e.j-1).unwrapped() - e.list.at(e.i).unwrapped() + 1}
 	prev := *e.list.at(e.i)
 	var left segment // before the last fall
@@ -79,29 +83,40 @@ func newSequence(e extent, spacing float64) *sequence {
 			prev = r
 			continue
 		}
+		if q.groups > 0 && prev.unwrapped()-to <= limit && p+1 >= left.last && p <= left.last+minStep {
+			to = r.unwrapped() // another id of the same step
+			now.ids++
+			prev = r
+			continue
+		}
 		now.last = p
-		if q.falls > 1 {
-			q.blocks.add(max(otherwise, left.times(int64(s)-int64(left.last))), 1)
+		if q.groups++; q.groups > 1 {
+			q.endGroup(to-from, order, max(otherwise, left.times(int64(s)-int64(left.last))))
 		}
 		otherwise = max(now.times(int64(now.first)-int64(s)), now.undone(p-s))
-		if q.falls == 1 || prev.unwrapped()-to > staleIDs || p+1 < left.last || p > left.last+minStep {
-			if q.groups++; q.groups > 1 {
-				q.gaps.add(counterBits+1-log2(to-from)+order, 1)
-			}
-			from, order = prev.unwrapped(), 0
-			if apart := float64(r.place()) - float64(prev.place()); apart > 0 && apart <= orderSpacing*spacing {
-				order = min(orderBits, log2(int64(e.j-e.i)/orderSpacing))
-			}
+		from, to, order = prev.unwrapped(), r.unwrapped(), 0
+		if apart := float64(r.place()) - float64(prev.place()); apart > 0 && apart <= orderSpacing*spacing {
+			order = min(orderBits, log2(int64(e.j-e.i)/orderSpacing))
 		}
-		to = r.unwrapped()
 		left, now = now, segment{first: s, ids: 1}
 		prev = r
 	}
-	if q.falls > 0 {
-		q.gaps.add(counterBits+1-log2(to-from)+order, 1)
-		q.blocks.add(max(otherwise, left.times(int64(prev.secondByCounter())-int64(left.last))), 1)
+	if q.groups > 0 {
+		q.endGroup(to-from, order, max(otherwise, left.times(int64(prev.secondByCounter())-int64(left.last))))
 	}
 	return q
+}
+
+// endGroup counts a group of falls between counters that are so far apart.
+func (q *sequence) endGroup(apart int64, order, blocks float64) {
+	if debugGroup != nil {
+		debugGroup(apart, blocks)
+	}
+	q.gaps.add(counterBits+1-log2(apart)+order, 1)
+	if blocks < doubtBits {
+		blocks = -likeBlock
+	}
+	q.blocks += min(blocks, surelyNone)
 }
 
 // fewest returns in how many seconds ids are out of order at a fall to record i: those
@@ -195,4 +210,5 @@ func (q *sequence) lateBits() float64 {
 // cause of the falls. At the end of its block a thread goes on with another one, no block
 // is used before it is reserved, and a thread that pauses does not do so by as much as the
 // clock falls.
-func (q *sequence) blockBits() float64 { return q.blocks.bits(float64(q.falls)) }
+func (q *sequence) blockBits() float64 { return max(q.blocks, 0) }
+var debugGroup func(int64, float64)

@@ -134,7 +134,7 @@ type cluster struct {
 
 // isApart reports whether the lines of c only happen to adjoin.
 func (c *cluster) isApart() bool {
-	return !c.whole && !c.overlaps && c.sequence != nil && c.sequence.falls == 1
+	return !c.whole && !c.overlaps && c.sequence != nil && (c.sequence.falls == 1 || c.sequence.length >= counterRange/2)
 }
 
 // addTurns counts the turns within each cluster.
@@ -175,7 +175,7 @@ func (ls *lines) sortByCounter(e extent, clusters []cluster) {
 	for i := e.i; i < e.j; {
 		n := e.list.at(i).line()
 		j := e.list.search(i, e.j, func(r record) bool { return r.line() > n })
-		clusters[n].sequence = newSequence(extent{e.list, i, j}, float64(last-first)/float64(e.len()))
+		clusters[n].sequence = newSequence(extent{e.list, i, j}, ls.limit, float64(last-first)/float64(e.len()))
 		i = j
 	}
 }
@@ -205,14 +205,18 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 	for i, g := range group {
 		members[g] = append(members[g], i)
 	}
-	var all, near pool
+	var all, near, within pool
 	var returns int64
 	to := map[int]bool{}
 	var examples []record
 	for _, t := range turns {
 		a, b, n := ls.list[t.to], ls.list[t.from], ls.turns[t]
 		switch {
-		case a.cluster == b.cluster && !clusters[a.cluster].isApart() || !ls.atOnce(t):
+		case !ls.atOnce(t):
+		case a.cluster == b.cluster && !clusters[a.cluster].isApart():
+			if !clusters[a.cluster].whole {
+				within.add(float64(t.bits), n)
+			}
 		case ls.arcBits(members[group[t.to]]) >= nearBits:
 			near.add(float64(t.bits), n)
 		default:
@@ -229,7 +233,7 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 			fmt.Sprintf("Its ids make %s of counters that take turns: %s continue one of them after ids of another.",
 				phrase.Count(int64(len(to)), "sequence", "sequences"), humanize.Comma(returns)), examples...)
 	}
-	if near.bits(breaks) >= doubtBits {
+	if max(near.bits(breaks), within.bits(breaks)) >= doubtBits {
 		v.doubtBecause(DoubtBlocks)
 	}
 	for i := range clusters {

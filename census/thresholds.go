@@ -47,6 +47,18 @@ const (
 	// blocks of counters that threads have reserved: one of 256 pairs is, by chance.
 	nearBits = 8
 
+	// likeBlock are the bits that a fall is worth for blocks of counters if it is like the
+	// end of one, and surelyNone the most that it is worth against them.
+	likeBlock  = 4
+	surelyNone = 24
+
+	// minSegment is how many ids show how far the ids of a thread are apart.
+	minSegment = 16
+
+	// longLine is how many counters a line covers at least for others to begin among them
+	// more often than not worth a thought: a quarter of all.
+	longLine = counterRange / 4
+
 	// minTwins is how many counters at least would be used twice where lines overlap, for
 	// none to show that they fit into each other.
 	minTwins = 16
@@ -88,10 +100,6 @@ const (
 	// overflowIDs is how many different ids of one process and second let others of
 	// them repeat because the counter overflowed: half of all counters.
 	overflowIDs = counterRange / 2
-
-	// staleIDs is how many counter values after a clock step may have times from
-	// before it, from threads that had read the clock already.
-	staleIDs = 1024
 
 	// maxRuns is how many runs of one process value are told apart.
 	maxRuns = 4096
