@@ -90,7 +90,7 @@ func TestDamagedArchive(t *testing.T) {
 		t.Fatalf("%d ids, %v", r.IDs, err)
 	}
 	flips, unseen := 0, 0
-	for bit := 0; bit < 8*a.Len(); bit += 29 {
+	for bit := 0; bit < 8*a.Len(); bit += 61 {
 		data := bytes.Clone(a.Bytes())
 		data[bit/8] ^= 1 << (bit % 8)
 		flips++
