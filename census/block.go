@@ -121,6 +121,33 @@ func decodeBlock(records []record, b []byte, n int) ([]record, error) {
 	return records, nil
 }
 
+// blockBuffer writes the records that it is given as blocks, up to the first error.
+type blockBuffer struct {
+	records []record
+	write   func([]record) error
+	err     error
+}
+
+func (b *blockBuffer) add(e extent) {
+	for records := range e.spans() {
+		for len(records) > 0 && b.err == nil {
+			n := min(maxBlock-len(b.records), len(records))
+			b.records, records = append(b.records, records[:n]...), records[n:]
+			if len(b.records) == maxBlock {
+				b.flush()
+			}
+		}
+	}
+}
+
+// flush writes what is left as the last block.
+func (b *blockBuffer) flush() {
+	if len(b.records) > 0 && b.err == nil {
+		b.err = b.write(b.records)
+		b.records = b.records[:0]
+	}
+}
+
 // blockDecoder takes numbers from b. short is set if b has too few bytes, or too many
 // for a varint.
 type blockDecoder struct {

@@ -104,9 +104,9 @@ type Census struct {
 
 // span is a stretch of places that belong to one source.
 type span struct {
-	place  uint32
-	source int
-	number int64 // of the document at place, counted from 0
+	Place  uint32 `json:"place"`
+	Source int    `json:"source"`
+	Number int64  `json:"number"` // of the document at Place, counted from 0
 }
 
 // New returns an empty census.
@@ -174,7 +174,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	}
 	base := c.places
 	c.places += b.Documents
-	if n := len(c.spans); n == 0 || c.spans[n-1].source != src.number {
+	if n := len(c.spans); n == 0 || c.spans[n-1].Source != src.number {
 		c.spans = append(c.spans, span{base, src.number, src.Units})
 	}
 	src.Units += int64(b.Documents)
@@ -246,10 +246,10 @@ func (c *Census) part(src *Source, collection string) *Source {
 
 // position returns where place is.
 func (c *Census) position(place uint32) Position {
-	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].place > place }) - 1
+	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Place > place }) - 1
 	sp := c.spans[i]
-	src := c.sources[sp.source]
-	return Position{src.Name, src.Collection, src.Unit, sp.number + int64(place-sp.place) + 1}
+	src := c.sources[sp.Source]
+	return Position{src.Name, src.Collection, src.Unit, sp.Number + int64(place-sp.Place) + 1}
 }
 
 // latestSecond is the last second that is not the future.

@@ -83,13 +83,16 @@ func (d *Difference) compare(a, b *Census, pair [2]*collection, only func(inA bo
 	if err := errors.Join(a.settle(), b.settle()); err != nil {
 		return err
 	}
+	side := func(inA bool) (*Census, *Side) {
+		if inA {
+			return a, &d.A
+		}
+		return b, &d.B
+	}
 	var failed error
 	both, err := merge(x.ids.distinct(&failed), y.ids.distinct(&failed), func(inA bool, r record) error {
-		c, side := a, &d.A
-		if !inA {
-			c, side = b, &d.B
-		}
-		side.only(c, r)
+		c, s := side(inA)
+		s.only(c, r)
 		if only != nil {
 			return only(inA, r.id())
 		}
@@ -100,10 +103,10 @@ func (d *Difference) compare(a, b *Census, pair [2]*collection, only func(inA bo
 		return err
 	}
 	both, err = merge(x.values.distinct(&failed), y.values.distinct(&failed), func(inA bool, r record) error {
-		if inA {
-			d.A.onlyValue(a, r)
-		} else {
-			d.B.onlyValue(b, r)
+		c, s := side(inA)
+		s.ValuesOnly++
+		if len(s.ValueExamples) < maxExamples {
+			s.ValueExamples = append(s.ValueExamples, c.position(r.place()))
 		}
 		return nil
 	})
@@ -129,41 +132,30 @@ func (s *Side) only(c *Census, r record) {
 	}
 }
 
-func (s *Side) onlyValue(c *Census, r record) {
-	s.ValuesOnly++
-	if len(s.ValueExamples) < maxExamples {
-		s.ValueExamples = append(s.ValueExamples, c.position(r.place()))
-	}
-}
-
 // merge reads two sorted sequences. It calls only with each record that one of them
 // alone has, and returns how many both have.
 func merge(a, b iter.Seq[record], only func(inA bool, r record) error) (both int64, err error) {
-	nextA, stopA := iter.Pull(a)
-	defer stopA()
-	nextB, stopB := iter.Pull(b)
-	defer stopB()
-	x, okA := nextA()
-	y, okB := nextB()
-	for okA || okB {
-		switch {
-		case okA && okB && x.sameID(y):
-			both++
-			x, okA = nextA()
-			y, okB = nextB()
-			continue
-		case okA && (!okB || x.less(y)):
-			err = only(true, x)
-			x, okA = nextA()
-		default:
+	next, stop := iter.Pull(b)
+	defer stop()
+	y, ok := next()
+	for x := range a {
+		for ; err == nil && ok && !x.sameID(y) && y.less(x); y, ok = next() {
 			err = only(false, y)
-			y, okB = nextB()
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return both, err
+		case ok && x.sameID(y):
+			both++
+			y, ok = next()
+		default:
+			err = only(true, x)
 		}
 	}
-	return both, nil
+	for ; err == nil && ok; y, ok = next() {
+		err = only(false, y)
+	}
+	return both, err
 }
 
 // distinct yields the first record of each id in spans, which are sorted.

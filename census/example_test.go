@@ -32,11 +32,16 @@ func Example() {
 	// Output:
 	// orders.json: json, 4 lines, 3 ids
 	//
-	// ids       3 ObjectIds
-	// others    1 string, for example "seventeen"
-	// created   2024-03-12 18:37:04 to 2024-03-13 18:37:04 UTC (1d)
-	// processes 1
-	// gaps      1 (counter values not in this data)
+	// created     2024-03-12 18:37:04 to 2024-03-13 18:37:04 UTC (1d)
+	// ids         3 ObjectIds
+	// others      1 string, for example "seventeen" (orders.json: line 4)
+	// processes   1
+	//
+	// findings: 1
+	// ! 1 value of another type beside the ObjectIds: 1 string
+	//   A query for one type never matches the other, and they are sorted
+	//   apart. Find the program that writes them, for example "seventeen"
+	//   (orders.json: line 4).
 	//
 	// ids by day, UTC
 	// 2024-03-12 2 ########################################################
@@ -45,10 +50,4 @@ func Example() {
 	// processes
 	// process    ids first      last       gaps
 	// a1b2c3d4e5   3 2024-03-12 2024-03-13    1  modern
-	//
-	// findings
-	// ! 1 value of another type beside the ObjectIds: 1 string
-	//   A query for one type never matches the other, and they are sorted
-	//   apart. Find the program that writes them, for example "seventeen"
-	//   (orders.json: line 4).
 }

@@ -2,6 +2,7 @@ package census
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -54,7 +55,7 @@ type savedCensus struct {
 	Field       string            `json:"field"`
 	Places      uint32            `json:"places"`
 	Sources     []savedSource     `json:"sources"`
-	Spans       []savedSpan       `json:"spans"`
+	Spans       []span            `json:"spans"`
 	Collections []savedCollection `json:"collections"`
 	Partial     string            `json:"partial,omitempty"`
 }
@@ -80,12 +81,6 @@ type savedSource struct {
 type savedText struct {
 	Number int64  `json:"number"`
 	Text   string `json:"text"`
-}
-
-type savedSpan struct {
-	Place  uint32 `json:"place"`
-	Source int    `json:"source"`
-	Number int64  `json:"number"`
 }
 
 type savedCollection struct {
@@ -125,11 +120,17 @@ func (c *Census) Save(w io.Writer) error {
 			if ids == nil {
 				continue
 			}
-			s := &savingVisitor{out: out, set: uint64(i*setCount + set)}
-			if err := ids.visit(1, func(int) visitor { return s }); err != nil {
+			blocks := blockBuffer{write: func(block []record) error {
+				payload := binary.AppendUvarint(out.payload[:0], uint64(i*setCount+set))
+				payload = binary.AppendUvarint(payload, uint64(len(block)))
+				out.payload = appendBlock(payload, block)
+				out.write(frameIDs, out.payload)
+				return out.err
+			}}
+			if err := ids.visit(1, func(int) visitor { return eachValue(blocks.add) }); err != nil {
 				return err
 			}
-			s.flush()
+			blocks.flush()
 		}
 	}
 	out.write(frameEnd, nil)
@@ -150,7 +151,7 @@ func (l *collection) sets() [setCount]*idSet {
 
 // saved describes c.
 func (c *Census) saved() savedCensus {
-	out := savedCensus{Field: c.options.Field, Places: c.places, Partial: c.partial}
+	out := savedCensus{Field: c.options.Field, Places: c.places, Spans: c.spans, Partial: c.partial}
 	for _, s := range c.sources {
 		saved := savedSource{
 			Name: s.Name, Collection: s.Collection, Collections: s.Collections, Format: s.Format, Unit: s.Unit, Units: s.Units,
@@ -170,9 +171,6 @@ func (c *Census) saved() savedCensus {
 		}
 		out.Sources = append(out.Sources, saved)
 	}
-	for _, s := range c.spans {
-		out.Spans = append(out.Spans, savedSpan{s.place, s.source, s.number})
-	}
 	for _, l := range c.collections {
 		saved := savedCollection{Name: l.name, Outside: l.outside, Late: l.late.saved()}
 		if l.hexStrings != nil {
@@ -189,38 +187,6 @@ func (l *lateIDs) saved() savedLate {
 		out.Examples = append(out.Examples, [2]uint64{r.hi, r.lo})
 	}
 	return out
-}
-
-// savingVisitor writes the ids of one set as frames.
-type savingVisitor struct {
-	out   *frameWriter
-	set   uint64
-	block []record
-}
-
-func (s *savingVisitor) value(e extent) {
-	for records := range e.spans() {
-		for len(records) > 0 {
-			n := min(maxBlock-len(s.block), len(records))
-			s.block, records = append(s.block, records[:n]...), records[n:]
-			if len(s.block) == maxBlock {
-				s.flush()
-			}
-		}
-	}
-}
-
-func (s *savingVisitor) endBlock() {}
-
-func (s *savingVisitor) flush() {
-	if len(s.block) == 0 {
-		return
-	}
-	payload := binary.AppendUvarint(s.out.payload[:0], s.set)
-	payload = binary.AppendUvarint(payload, uint64(len(s.block)))
-	s.out.payload = appendBlock(payload, s.block)
-	s.out.write(frameIDs, s.out.payload)
-	s.block = s.block[:0]
 }
 
 // frameWriter writes frames up to the first error.
@@ -242,37 +208,30 @@ func (f *frameWriter) write(kind byte, payload []byte) {
 	}
 }
 
-// readFrame reads a frame into buf, which it returns enlarged if necessary.
-func readFrame(in io.Reader, buf []byte) (kind byte, payload, enlarged []byte, err error) {
-	fail := func(err error) (byte, []byte, []byte, error) {
+// readFrame reads a frame into buf, where its payload stays until buf is used again.
+func readFrame(in io.Reader, buf *bytes.Buffer) (kind byte, payload []byte, err error) {
+	const headSize, sumSize = 5, 4
+	read := func(n int64) error {
+		_, err := io.CopyN(buf, in, n) // memory follows what is there, not what a length says
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			err = fmt.Errorf("%w: it is cut off: %w", ErrSaved, io.ErrUnexpectedEOF)
 		}
-		return 0, nil, buf, err
+		return err
 	}
-	var head [5]byte
-	if _, err := io.ReadFull(in, head[:]); err != nil {
-		return fail(err)
+	buf.Reset()
+	if err := read(headSize); err != nil {
+		return 0, nil, err
 	}
-	length := binary.LittleEndian.Uint32(head[1:])
+	length := binary.LittleEndian.Uint32(buf.Bytes()[1:])
 	if length > maxFrame {
-		return fail(fmt.Errorf("%w: a part of %d bytes, want %d at most", ErrSaved, length, maxFrame))
+		return 0, nil, fmt.Errorf("%w: a part of %d bytes, want %d at most", ErrSaved, length, maxFrame)
 	}
-	size := int(length)
-	// Memory follows what is there, not what the length says.
-	buf = buf[:0]
-	for want := size + 4; len(buf) < want; {
-		n := min(want-len(buf), 1<<20)
-		from := len(buf)
-		buf = append(buf, make([]byte, n)...)
-		if _, err := io.ReadFull(in, buf[from:]); err != nil {
-			return fail(err)
-		}
+	if err := read(int64(length) + sumSize); err != nil {
+		return 0, nil, err
 	}
-	payload = buf[:size]
-	sum := crc32.Update(crc32.Checksum(head[:], castagnoli), castagnoli, payload)
-	if sum != binary.LittleEndian.Uint32(buf[size:]) {
-		return fail(fmt.Errorf("%w: it is damaged: a checksum is wrong", ErrSaved))
+	frame, sum := buf.Bytes()[:headSize+length], buf.Bytes()[headSize+length:]
+	if crc32.Checksum(frame, castagnoli) != binary.LittleEndian.Uint32(sum) {
+		return 0, nil, fmt.Errorf("%w: it is damaged: a checksum is wrong", ErrSaved)
 	}
-	return head[0], payload, buf, nil
+	return frame[0], frame[headSize:], nil
 }

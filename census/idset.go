@@ -60,6 +60,13 @@ type visitor interface {
 	endBlock()
 }
 
+// eachValue is a visitor that is called with the records of every process value.
+type eachValue func(e extent)
+
+func (f eachValue) value(e extent) { f(e) }
+
+func (eachValue) endBlock() {}
+
 // visit lets visitors examine all ids, each in a goroutine of its own. The share of
 // a visitor is a range of process values that comes after those of the visitors
 // before it. Values with the same first three bytes, which may name a machine, are
@@ -174,29 +181,17 @@ func (s *idSet) cuts(n int) []uint64 {
 // if not all can be read.
 func (s *idSet) distinct(failed *error) iter.Seq[record] {
 	return func(yield func(record) bool) {
-		d := &distinctVisitor{yield: yield}
-		if err := s.visit(1, func(int) visitor { return d }); err != nil && *failed == nil {
+		over := false
+		if err := s.visit(1, func(int) visitor {
+			return eachValue(func(e extent) {
+				for r := range distinct(e.spans()) {
+					if over = over || !yield(r); over {
+						return
+					}
+				}
+			})
+		}); err != nil && *failed == nil {
 			*failed = err
 		}
 	}
 }
-
-// distinctVisitor passes the first record of each id on until yield returns false.
-type distinctVisitor struct {
-	yield func(record) bool
-	over  bool
-}
-
-func (d *distinctVisitor) value(e extent) {
-	if d.over {
-		return
-	}
-	for r := range distinct(e.spans()) {
-		if !d.yield(r) {
-			d.over = true
-			return
-		}
-	}
-}
-
-func (d *distinctVisitor) endBlock() {}

@@ -1,6 +1,7 @@
 package census
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -35,7 +36,8 @@ func (c *Census) load(ctx context.Context, src *Source, in io.Reader) error {
 
 // loadOne adds a saved census whose beginning has been read.
 func (c *Census) loadOne(ctx context.Context, src *Source, in io.Reader) error {
-	kind, payload, buf, err := readFrame(in, nil)
+	var buf bytes.Buffer
+	kind, payload, err := readFrame(in, &buf)
 	if err != nil {
 		return err
 	}
@@ -51,7 +53,7 @@ func (c *Census) loadOne(ctx context.Context, src *Source, in io.Reader) error {
 		return err
 	}
 	for {
-		if kind, payload, buf, err = readFrame(in, buf); err != nil {
+		if kind, payload, err = readFrame(in, &buf); err != nil {
 			return err
 		}
 		switch kind {

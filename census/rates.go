@@ -7,7 +7,7 @@ import (
 
 // Rates are how many ids are created in which time.
 type Rates struct {
-	// Busiest are the second, the minute, the hour and the day with the most ids.
+	// Busiest are the hour and the day with the most ids; nothing without ids.
 	Busiest []Peak
 	// TypicalDay is the median of all days from the first to the last id.
 	TypicalDay int64
@@ -46,12 +46,7 @@ func (h *history) rates(zone *time.Location, events []Event) Rates {
 	if n == 0 {
 		return r
 	}
-	minute, hour := 0, 0
-	for i, k := range h.minutes {
-		if k > h.minutes[minute] {
-			minute = i
-		}
-	}
+	hour := 0
 	days := map[time.Time]int64{}
 	var week [7 * 24]float64
 	var seen [7 * 24]int
@@ -83,9 +78,7 @@ func (h *history) rates(zone *time.Location, events []Event) Rates {
 		}
 		counts = append(counts, days[d])
 	}
-	r.Busiest = append(r.Busiest,
-		Peak{Minute, h.minute(minute).In(zone), int64(h.minutes[minute])},
-		Peak{Hour, h.minute(hour * 60).In(zone), h.hour(hour)}, Peak{Day, day, days[day]})
+	r.Busiest = append(r.Busiest, Peak{Hour, h.minute(hour * 60).In(zone), h.hour(hour)}, Peak{Day, day, days[day]})
 	const year = 365
 	if n := len(counts); n >= 2*year {
 		before, last := median(slices.Clone(counts[n-2*year:n-year])), median(slices.Clone(counts[n-year:]))

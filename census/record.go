@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"slices"
+	"sort"
 
 	"github.com/oidkit/oid/objectid"
 )
@@ -170,13 +171,5 @@ func (l *records) spans(i, j int) iter.Seq[[]record] {
 // search returns the first index from i to j whose record f holds for, or j. f
 // must be false up to some record and true from there on.
 func (l *records) search(i, j int, f func(record) bool) int {
-	for i < j {
-		mid := int(uint(i+j) >> 1)
-		if f(*l.at(mid)) {
-			j = mid
-		} else {
-			i = mid + 1
-		}
-	}
-	return i
+	return i + sort.Search(j-i, func(k int) bool { return f(*l.at(i + k)) })
 }

@@ -119,8 +119,9 @@ type Timeline struct {
 	Chosen bool
 	// Zone is the time zone in which days and longer buckets begin.
 	Zone string
-	// Buckets are consecutive.
+	// Buckets are consecutive, and the last one ends at End.
 	Buckets []Bucket
+	End     time.Time
 	// Beyond is how many ids are in no bucket: those from before 2009 or from
 	// the future and, if the step was chosen to fit, a few that are far from all
 	// others.
@@ -203,11 +204,11 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	return c.summary(reports, options), nil
 }
 
-// used returns the collections that have a name or into which something was read: an
-// archive has an unnamed one to which nothing belongs.
+// used returns the collections into which something was read, and those with a name that are
+// empty. An archive has one to which nothing belongs.
 func (c *Census) used() (out []*collection) {
 	for _, l := range c.collections {
-		if l.name != "" || l.taken > 0 || slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Units > 0 }) {
+		if l.taken > 0 || slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Units > 0 || l.name != "" && s.Collections == 0 }) {
 			out = append(out, l)
 		}
 	}
@@ -236,6 +237,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		Others:   others(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Collections: []*Report{}, Doubts: []Doubt{},
 	}
 	t.trim()
+	r.Timeline.End = time.Unix(t.axis.starts[len(t.counts)], 0).In(options.Zone)
 	for i, n := range t.counts {
 		r.Timeline.Buckets = append(r.Timeline.Buckets, Bucket{time.Unix(t.axis.starts[i], 0).In(options.Zone), n})
 	}
@@ -260,10 +262,6 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	events, shortest := t.history.events(options.Zone)
 	r.Doubts, r.Rates = c.doubts(t), t.history.rates(options.Zone, events)
 	r.Rates.ShortestOutage = shortest
-	if t.busiest != nil {
-		t.busiest.Start = t.busiest.Start.In(options.Zone)
-		r.Rates.Busiest = slices.Insert(r.Rates.Busiest, 0, *t.busiest)
-	}
 	r.Alive = t.history.alive(t.axis)
 	r.Events = append(events, t.faultEvents()...)
 	sortEvents(r.Events)

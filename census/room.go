@@ -1,6 +1,9 @@
 package census
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // room is segments for records: a number of them in memory, and beyond these in a
 // temporary file that is mapped into memory, of which the system keeps as much there as
@@ -66,14 +69,10 @@ func (r *room) give(s []record) { r.free = append(r.free, s) }
 func (r *room) close() error {
 	var failed error
 	for _, m := range r.mapped {
-		if err := m.unmap(); err != nil {
-			failed = err
-		}
+		failed = errors.Join(failed, m.unmap())
 	}
 	if r.file != nil {
-		if err := r.file.close(); err != nil {
-			failed = err
-		}
+		failed = errors.Join(failed, r.file.close())
 	}
 	return failed
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/oidkit/oid/census/source"
 )
@@ -99,13 +100,8 @@ func others(sources []*Source) []Other {
 			out = append(out, other)
 		}
 	}
-	sortOthers(out)
+	slices.SortStableFunc(out, func(a, b Other) int { return cmp.Compare(b.Count, a.Count) })
 	return out
-}
-
-// sortOthers puts the types with most values first.
-func sortOthers(others []Other) {
-	slices.SortStableFunc(others, func(a, b Other) int { return -cmp.Compare(a.Count, b.Count) })
 }
 
 // Broken reports whether something could not be read: a source that was not read
@@ -121,8 +117,5 @@ func (r *Report) Broken() bool {
 
 // String returns "source: line 7", with the collection if there is one.
 func (p Position) String() string {
-	if p.Collection != "" {
-		return fmt.Sprintf("%s %s: %s %d", p.Source, p.Collection, p.Unit, p.Number)
-	}
-	return fmt.Sprintf("%s: %s %d", p.Source, p.Unit, p.Number)
+	return fmt.Sprintf("%s: %s %d", strings.TrimSpace(p.Source+" "+p.Collection), p.Unit, p.Number)
 }

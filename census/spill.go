@@ -2,6 +2,7 @@ package census
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"os"
 	"sort"
@@ -49,39 +50,20 @@ func (d *disk) close() error {
 func (d *disk) write(m *byProcess) (*run, error) {
 	out := bufio.NewWriterSize(&writerAt{d.file, d.size}, 1<<20)
 	r := &run{disk: d}
-	var block []record
 	var encoded []byte
 	size := d.size
-	flush := func() error {
+	blocks := blockBuffer{write: func(block []record) error {
 		encoded = appendBlock(encoded[:0], block)
 		r.blocks = append(r.blocks, blockAt{block[0].value(), size, int32(len(encoded)), int32(len(block))})
 		size += int64(len(encoded))
-		block = block[:0]
 		_, err := out.Write(encoded)
 		return err
-	}
-	var err error
+	}}
 	for e := range m.values(0, endOfValues) {
-		for records := range e.spans() {
-			for len(records) > 0 && err == nil {
-				n := min(maxBlock-len(block), len(records))
-				block, records = append(block, records[:n]...), records[n:]
-				if len(block) == maxBlock {
-					err = flush()
-				}
-			}
-		}
-		if err != nil {
-			break
-		}
+		blocks.add(e)
 	}
-	if err == nil && len(block) > 0 {
-		err = flush()
-	}
-	if err == nil {
-		err = out.Flush()
-	}
-	if err != nil {
+	blocks.flush()
+	if err := cmp.Or(blocks.err, out.Flush()); err != nil {
 		return nil, fmt.Errorf("census: spill ids to disk: %w", err)
 	}
 	d.size = size

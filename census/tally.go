@@ -34,7 +34,6 @@ type tally struct {
 	faulty    []process // some of those with a fault, also of those in top
 	singles   singles
 	history   *history
-	busiest   *Peak       // second, if it is known
 	missing   missingList // of the current process
 	broken    int64       // judged process values
 	suspects  suspects
@@ -168,8 +167,7 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 		all.merge(t)
 	}
 	slices.SortFunc(all.top, func(a, b process) int { return compareProcesses(&a, &b) })
-	all.busiest, err = l.busiestSecond(o.Workers, all.history)
-	return all, err
+	return all, nil
 }
 
 // value counts the ids of one process value.

@@ -15,7 +15,6 @@ type Step string
 const (
 	// AnyStep chooses the shortest that gives a timeline of readable length.
 	AnyStep Step = "auto"
-	Second  Step = "second" // of a Peak only
 	Minute  Step = "minute"
 	Hour    Step = "hour"
 	Day     Step = "day"

@@ -15,6 +15,10 @@ type Place struct {
 }
 
 var (
+	// guidStart, before 24 digits and with a letter and a digit in it, makes them the end of
+	// a GUID or of a trace id, which others hyphenate as 8-24 or 8-4-4-24, not an id.
+	guidStart = pattern(`(?:^|[^0-9A-Za-z])([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4})*-)$`)
+
 	// escape may come directly before an id: an escaped character of JSON or of a
 	// URL, the beginning of bytes in PostgreSQL, a hexadecimal number, or the
 	// colours of a terminal.
@@ -102,6 +106,12 @@ func inRun(s string, from, to int) (p Place, ok bool) {
 	}
 	switch {
 	case n == 24 && isHex(s[from:to]):
+		if from > 0 && s[from-1] == '-' {
+			m := guidStart().FindStringSubmatch(s[max(from-longestEscape, 0):from])
+			if m != nil && strings.ContainsAny(m[1], "0123456789") && strings.ContainsAny(m[1], "abcdefABCDEF") {
+				return p, false
+			}
+		}
 	case n == 26 && ulidInCapitals().MatchString(s[from:to]):
 	case n == 26 && typeIDSuffix().MatchString(s[from:to]):
 		m := typeIDPrefix().FindStringSubmatch(s[max(from-66, 0):from])

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -176,6 +177,7 @@ func TestPlacesRefuses(t *testing.T) {
 		`"base65":"UH8fd7z4bNeZQ5AR"`, `"base64":"UH8fd7z4bNeZQ5A"`,
 		"User_01h455vb4pex5vsknk084sn02q", "01h455vb4pex5vsknk084sn02q",
 		"c232ab00-9414-11ec-b3c8-9f6bdeced84", "0c232ab00-9414-11ec-b3c8-9f6bdeced846",
+		"5759e988-" + a, "1-5759e988-" + a, "{5759E988-" + a + "}", "trace 550e8400-e29b-41d4-a716-" + a,
 		"a:1795166651598985:4711", "10.0.0.7:8080:179516665159898:4711",
 	} {
 		if got := paste.Places(text); got != nil {
@@ -183,6 +185,7 @@ func TestPlacesRefuses(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
+		"backup-20261103-" + a + ".gz": a, "deadbeef-" + a: a, "db01-" + a: a, "x5759e988-" + a: a, a + "-5759e988": a,
 		"user_01h455vb4pex5vsknk084sn02q ok":                        "user_01h455vb4pex5vsknk084sn02q",
 		"from 10.0.0.7:8080:1795166651598985:4711, to [::1]:80 ...": "10.0.0.7:8080:1795166651598985:4711",
 		"gpid=[2001:db8::1]:0:1795166651598985:1":                   "[2001:db8::1]:0:1795166651598985:1",
@@ -202,6 +205,7 @@ func TestPlacesRefuses(t *testing.T) {
 func FuzzPlaces(f *testing.F) {
 	f.Add("x " + a + " " + u + "," + b)
 	f.Add(strings.Repeat("-", 23) + a)
+	guid := regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4})*-$`) // may begin one
 	f.Fuzz(func(t *testing.T, text string) {
 		want := map[int]bool{}
 		isDigit := func(i int) bool {
@@ -215,7 +219,7 @@ func FuzzPlaces(f *testing.F) {
 			for isDigit(i + n) {
 				n++
 			}
-			if n == 24 && !isWord(i-1) && !isWord(i+24) {
+			if n == 24 && !isWord(i-1) && !isWord(i+24) && !guid.MatchString(text[:i]) {
 				want[i] = true
 			}
 		}

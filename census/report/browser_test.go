@@ -27,7 +27,7 @@ const crowded = `(() => {
 		if (at.width === 0) continue; // not shown
 		texts.forEach(([a, r], i) => {
 			if (r.left < at.left - 1 || r.right > at.right + 1) found.push(a + ' is cut off');
-			if (r.height < 10) found.push(a + ' is ' + r.height + ' high');
+			if (r.height < 9.9) found.push(a + ' is ' + r.height + ' high');
 			for (const [b, s] of texts.slice(i + 1))
 				if (r.left < s.right && s.left < r.right && r.top + 2 < s.bottom && s.top + 2 < r.bottom) found.push(a + ' touches ' + b);
 		});

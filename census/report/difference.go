@@ -14,7 +14,11 @@ import (
 func WriteDifference(w io.Writer, d *census.Difference, s Screen) error {
 	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
 	for _, side := range []census.Side{d.A, d.B} {
-		t.sources(side.Sources)
+		for _, s := range side.Sources {
+			if listed(s) {
+				t.sources([]sourceLine{describe(s, len(s.Problems))})
+			}
+		}
 	}
 	t.printf("\nin both   %s", phrase.Count(d.Both, "id", "ids"))
 	if d.ValuesBoth > 0 {

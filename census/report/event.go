@@ -106,7 +106,7 @@ func changes(deployments, restarts int) string {
 	return strings.Join(parts, " and ")
 }
 
-// untold returns what the report cannot tell.
+// untold returns what the report cannot tell of outages.
 func untold(r *census.Report) (out []string) {
 	if s := r.Rates.ShortestOutage; s[0] > 0 {
 		text := "an outage shorter than about " + phrase.Length(s[0]) + " in the busiest hours of the week"
@@ -116,26 +116,6 @@ func untold(r *census.Report) (out []string) {
 		out = append(out, text+", or one with less than two periods of its rhythm before or after it")
 	} else if r.First != nil {
 		out = append(out, "an outage: too few ids, or too short a time, to know what is usual")
-	}
-	for _, d := range r.Doubts {
-		out = append(out, d.Reason)
-	}
-	return out
-}
-
-// peaks returns the rates of a report, each with its name.
-func peaks(r *census.Report, zone *time.Location) (out [][2]string) {
-	for _, p := range r.Rates.Busiest {
-		format := bucketFormat(p.Length)
-		out = append(out, [2]string{"busiest " + string(p.Length), phrase.Count(p.IDs, "id", "ids") + ", " + p.Start.In(zone).Format(format)})
-	}
-	if r.Rates.TypicalDay > 0 {
-		text := phrase.Count(r.Rates.TypicalDay, "id", "ids")
-		if g := r.Rates.Growth; g != nil {
-			text += fmt.Sprintf(", %+.0f %% in the last year; if that goes on, about %s in a year",
-				100**g, humanize.Comma(int64(float64(r.Rates.TypicalDay)*(1+*g))))
-		}
-		out = append(out, [2]string{"typical day", text})
 	}
 	return out
 }

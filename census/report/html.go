@@ -56,18 +56,15 @@ func WritePlot(w io.Writer, r *census.Report) error {
 
 func contents(r *census.Report) g.Node {
 	p := page{r, zone(r)}
+	top, all := describeAll(r.Sources)
 	return g.Group{
 		h.H1(g.Text("Census of " + phrase.Count(r.IDs, "id", "ids"))),
-		h.P(h.Class("soft"), g.Text(p.sourceNames())),
-		p.summary(),
+		g.If(r.Partial != "", h.P(h.Class("mark"), g.Text("Partial: "+r.Partial+"; sources, or the rest of one, were not read."))),
+		sources(top),
+		p.facts(),
 		g.If(len(r.Collections) == 0, p.judged()),
-		g.Map(r.Collections, func(c *census.Report) g.Node {
-			part := page{c, zone(c)}
-			return g.Group{h.H2(h.Class("collection"), g.Text(title(c))), part.summary(), part.judged()}
-		}),
-		h.H2(g.Text("Sources")),
-		p.sources(),
-		g.Iff(len(r.Others) > 0, p.others),
+		g.Iff(len(r.Collections) > 0, p.overview),
+		g.If(len(all) > 0, g.Group{h.H2(g.Text("Sources")), sources(all)}),
 		h.P(h.Class("soft"), g.Textf("Reference time %s %s (ids more than five minutes later count as future).", p.at(r.ReferenceTime), r.Timeline.Zone)),
 	}
 }
@@ -78,98 +75,76 @@ type page struct {
 	in *time.Location
 }
 
-// summary is what a report and each of its collections begin with.
-func (p page) summary() g.Node {
+// sources says what was read, and what could not be read.
+func sources(lines []sourceLine) g.Node {
+	return g.Map(lines, func(l sourceLine) g.Node {
+		return g.Group{
+			h.P(h.Class("source soft"), g.Text(l.text)),
+			g.Map(l.problems, func(text string) g.Node { return h.P(h.Class("source mark"), g.Text(text)) }),
+		}
+	})
+}
+
+// facts says when and how much.
+func (p page) facts() g.Node {
+	return h.Dl(h.Class("facts"), g.Map(facts(p.Report), func(f [2]string) g.Node {
+		return h.Div(h.Dt(g.Text(f[0])), h.Dd(g.Text(f[1])))
+	}))
+}
+
+// overview is the findings of all collections in short, a list of the collections, and a
+// part about each.
+func (p page) overview() g.Node {
+	reports, others := counted(p.Report)
+	left := maxTitles
+	var found, rows, parts []g.Node
+	for i, c := range reports {
+		name := h.A(h.Href(fmt.Sprintf("#c%d", i)), g.Text(title(c)))
+		for _, f := range c.Findings {
+			if left--; left >= 0 {
+				found = append(found, h.Li(name, g.Text(": "+f.Title)))
+			}
+		}
+		said := ""
+		if v := verdict(c); v != "none" {
+			said = "findings: " + v
+		}
+		rows = append(rows, h.Tr(h.Td(h.Class("wide"), name), h.Td(h.Class("n"), g.Text(phrase.Count(c.IDs, "id", "ids"))), h.Td(g.Text(dates(c))), h.Td(g.Text(said))))
+		part := page{c, zone(c)}
+		parts = append(parts, h.H2(h.Class("collection"), h.ID(fmt.Sprintf("c%d", i)), g.Text(title(c))), part.facts(), part.judged())
+	}
 	return g.Group{
-		p.tiles(),
-		p.peaks(),
-		g.Iff(p.First != nil, func() g.Node {
-			return h.P(g.Textf("Created between %s and %s %s (%s).",
-				p.at(*p.First), p.at(*p.Last), p.Timeline.Zone, span(p.Last.Sub(*p.First))))
-		}),
-		p.timeline(),
+		g.If(told(p.Report), h.H2(g.Text("Findings: "+verdict(p.Report)))),
+		g.If(len(found) > 0, h.Ul(h.Class("sentences finding"), g.Group(found), g.If(left < 0, h.Li(g.Textf("and %d more", -left))))),
+		h.H2(g.Text("Collections")),
+		g.If(len(rows) > 0, panel("Collections", h.Table(h.TBody(rows...)))),
+		g.If(others != "", h.P(h.Class("source soft"), g.Text(others))),
+		g.Group(parts),
 	}
 }
 
 // judged is what is said of one collection, or of ids without collections.
 func (p page) judged() g.Node {
 	return g.Group{
+		p.findings(),
+		p.untold(),
+		p.timeline(),
 		p.events(),
 		p.habits(),
-		h.H2(g.Text("Findings")),
-		p.findings(),
-		p.sentences("Advice", p.Advice),
-		p.sentences("Cannot be told", untold(p.Report)),
 		g.Iff(len(p.TopProcesses) > 0 && len(p.Timeline.Buckets) > 0, p.processes),
+		g.If(len(p.Advice) > 0, g.Group{h.H2(g.Text("Advice")), sentences(p.Advice)}),
 	}
 }
 
-func (p page) sentences(name string, sentences []string) g.Node {
-	return g.Iff(len(sentences) > 0, func() g.Node {
-		return g.Group{h.H2(g.Text(name)), h.Ul(h.Class("sentences"), g.Map(sentences, func(s string) g.Node { return h.Li(g.Text(s)) }))}
-	})
+func sentences(texts []string, before ...g.Node) g.Node {
+	return h.Ul(h.Class("sentences"), g.Group(before), g.Map(texts, func(s string) g.Node { return h.Li(g.Text(s)) }))
 }
 
 func (p page) at(t time.Time) string { return t.In(p.in).Format(time.DateTime) }
 
-func (p page) sourceNames() string {
-	var names []string
-	for _, s := range p.Sources {
-		if listed(s) {
-			names = append(names, sourceName(s))
-		}
-	}
-	return strings.Join(names, " · ")
-}
-
-func sourceName(s *census.Source) string { return strings.TrimSpace(s.Name + " " + s.Collection) }
-
-func (p page) tiles() g.Node {
-	tile := func(n int64, children ...g.Node) g.Node {
-		return h.Div(h.Class("tile"), h.B(g.Text(humanize.Comma(n))), g.Group(children))
-	}
-	counted := func(n int64, one, many string) g.Node {
-		if n == 1 {
-			many = one
-		}
-		return tile(n, g.Text(many))
-	}
-	return h.Div(h.Class("tiles"),
-		tile(p.IDs, g.Text("ObjectIds in "), h.Code(g.Text(p.Field))),
-		g.If(p.Distinct != p.IDs, tile(p.Distinct, g.Text("different ids"))),
-		g.If(p.Outside > 0, tile(p.Outside, g.Text("outside the range"))),
-		g.If(len(p.Collections) > 0, tile(int64(len(p.Collections)), g.Text("collections"))),
-		g.If(len(p.Collections) == 0, g.Group{
-			counted(p.Processes, "process", "processes"),
-			tile(p.Gaps, g.Text("gaps (counter values not in this data)")),
-			g.Map(p.Others, func(o census.Other) g.Node { return tile(o.Count, g.Text(o.Type+" instead of an ObjectId")) }),
-			g.If(p.Without > 0, tile(p.Without, g.Text("without "), h.Code(g.Text(p.Field)))),
-			counted(int64(len(p.Findings)), "finding", "findings"),
-		}),
-	)
-}
-
 // panel is a region that scrolls by itself where it is too wide.
 func panel(label string, children ...g.Node) g.Node {
 	return h.Div(h.Class("panel"), h.TabIndex("0"), h.Role("region"), h.Aria("label", label), g.Group(children))
-}
-
-// column is a column of a table; a name that begins with # is one of numbers.
-func column(name string) g.Node {
-	if name, ok := strings.CutPrefix(name, "#"); ok {
-		return h.Th(h.Class("n"), g.Text(name))
-	}
-	return h.Th(g.Text(name))
-}
-
-func table(columns []string, rows ...g.Node) g.Node {
-	return h.Table(h.THead(h.Tr(g.Map(columns, column))), h.TBody(rows...))
-}
-
-// number is a cell of a column; on a narrow screen, which has no room for columns, the
-// name follows the number.
-func number(n int64, column string) g.Node {
-	return h.Td(h.Class("n"), h.Data("column", column), g.Text(humanize.Comma(n)))
 }
 
 // counts returns the timeline's buckets without their counts.
@@ -203,7 +178,8 @@ func (p page) chart(size plot.Size) plot.SVG {
 	}
 	var marks []plot.Mark
 	var ticks []float64
-	events, _, _, _ := notable(p.Events, maxMarks)
+	inside := shown(p.Report)
+	events, _, _, _ := notable(inside, maxMarks)
 	for _, e := range events {
 		m := plot.Mark{At: p.share(e.Start), Label: label(e), Title: p.at(e.Start) + " " + sentence(e, p.in), Class: string(e.Kind)}
 		if e.Kind == census.Deletion && e.Share < 1 {
@@ -211,7 +187,7 @@ func (p page) chart(size plot.Size) plot.SVG {
 		}
 		marks = append(marks, m)
 	}
-	for _, e := range p.Events {
+	for _, e := range inside {
 		if isChange(e) {
 			ticks = append(ticks, p.share(e.Start))
 		}
@@ -230,28 +206,12 @@ func (p page) share(t time.Time) float64 {
 	if i < 0 {
 		return 0
 	}
-	length := time.Duration(0)
-	switch {
-	case i+1 < n:
-		length = buckets[i+1].Start.Sub(buckets[i].Start)
-	case i > 0:
-		length = buckets[i].Start.Sub(buckets[i-1].Start)
+	end := p.Timeline.End
+	if i+1 < n {
+		end = buckets[i+1].Start
 	}
-	within := 0.5
-	if length > 0 {
-		within = min(float64(t.Sub(buckets[i].Start))/float64(length), 1)
-	}
+	within := min(float64(t.Sub(buckets[i].Start))/float64(end.Sub(buckets[i].Start)), 1)
 	return (float64(i) + within) / float64(n)
-}
-
-// peaks are the busiest times and the typical day.
-func (p page) peaks() g.Node {
-	if p.Distinct <= minRates {
-		return nil
-	}
-	return h.Dl(h.Class("peaks"), g.Map(peaks(p.Report, p.in), func(peak [2]string) g.Node {
-		return h.Div(h.Dt(g.Text(peak[0])), h.Dd(g.Text(peak[1])))
-	}))
 }
 
 // events lists what happened.
@@ -288,20 +248,36 @@ func (p page) habits() g.Node {
 }
 
 func (p page) findings() g.Node {
-	if len(p.Findings) == 0 {
-		return h.P(g.Text("None."))
+	if !told(p.Report) {
+		return nil
 	}
-	return g.Map(p.Findings, func(f census.Finding) g.Node {
-		return h.Div(h.Class("finding"),
-			h.P(h.Strong(g.Text(f.Title))),
-			h.P(g.Text(strings.TrimSpace(f.Evidence+" "+f.Reason))),
-			g.If(len(f.Examples) > 0, h.Ul(g.Map(f.Examples, func(e census.Example) g.Node {
-				position := e.Position.String()
-				if e.Note != "" {
-					position += ", " + e.Note
-				}
-				return h.Li(h.Span(h.Class("id"), g.Text(e.ID.String())), g.Text(" "), h.Time(g.Text(p.at(e.Time))), g.Text(" "), h.Span(h.Class("soft"), g.Text(position)))
-			}))))
+	return g.Group{
+		h.H2(g.Text("Findings: " + verdict(p.Report))),
+		g.Map(p.Findings, func(f census.Finding) g.Node {
+			return h.Div(h.Class("finding"),
+				h.P(h.Strong(g.Text(f.Title))),
+				h.P(g.Text(strings.TrimSpace(f.Evidence+" "+f.Reason))),
+				p.examples(f.Examples))
+		}),
+	}
+}
+
+func (p page) examples(examples []census.Example) g.Node {
+	return g.If(len(examples) > 0, h.Details(h.Summary(g.Text(phrase.Count(int64(len(examples)), "example", "examples"))), h.Ul(g.Map(examples, func(e census.Example) g.Node {
+		position := e.Position.String()
+		if e.Note != "" {
+			position += ", " + e.Note
+		}
+		return h.Li(h.Span(h.Class("id"), g.Text(e.ID.String())), g.Text(" "), h.Time(g.Text(p.at(e.Time))), g.Text(" "), h.Span(h.Class("soft"), g.Text(position)))
+	}))))
+}
+
+// untold is what cannot be told, and why.
+func (p page) untold() g.Node {
+	limits := untold(p.Report)
+	return g.If(len(p.Doubts)+len(limits) > 0, g.Group{
+		h.H2(g.Text("Cannot be told")),
+		sentences(limits, g.Map(p.Doubts, func(d census.Doubt) g.Node { return h.Li(g.Text(d.Reason), p.examples(d.Examples)) })),
 	})
 }
 
@@ -317,19 +293,6 @@ func (p page) processes() g.Node {
 	}
 }
 
-// faults returns what was found of a process.
-func faults(p census.Process) (out []string) {
-	for _, f := range []struct {
-		found bool
-		text  string
-	}{{p.Shared, "several processes at once"}, {p.ClockStepped, "clock step"}, {p.Resumed, "resumed state"}, {p.NoSequence, "counters that do not count"}} {
-		if f.found {
-			out = append(out, f.text)
-		}
-	}
-	return out
-}
-
 // process is the lane of a process.
 func (p page) process(c plot.Counts, one census.Process) g.Node {
 	class, gaps := "bar", phrase.Count(one.Gaps, "gap", "gaps")
@@ -339,15 +302,9 @@ func (p page) process(c plot.Counts, one census.Process) g.Node {
 	if one.Shared {
 		gaps = "gaps unknown"
 	}
-	facts := []string{phrase.Count(one.IDs, "id", "ids"), one.First.In(p.in).Format(time.DateOnly) + " to " + one.Last.In(p.in).Format(time.DateOnly), gaps, one.Layout.String()}
-	if one.Jumps > 0 {
-		facts = append(facts, phrase.Count(one.Jumps, "restart or jump", "restarts or jumps"))
-	}
-	if one.Doubt != "" {
-		facts = append(facts, "cannot be told: "+string(one.Doubt))
-	}
+	facts := append([]string{phrase.Count(one.IDs, "id", "ids"), one.First.In(p.in).Format(time.DateOnly) + " to " + one.Last.In(p.in).Format(time.DateOnly), gaps}, notes(one)...)
 	var marks []float64
-	for _, e := range p.Events {
+	for _, e := range shown(p.Report) {
 		if e.Process == one.Value {
 			marks = append(marks, p.share(e.Start))
 		}
@@ -359,37 +316,4 @@ func (p page) process(c plot.Counts, one census.Process) g.Node {
 			g.Map(faults(one), func(text string) g.Node { return g.Group{g.Text(" "), h.Strong(h.Class("mark"), g.Text(text))} }),
 			h.Div(h.Class("soft"), g.Text(strings.Join(facts, " · ")))),
 		c.Strip("ids of "+one.Value+" by "+string(p.Timeline.By), class, marks...))
-}
-
-func (p page) sources() g.Node {
-	wide := func(text string) g.Node { return h.Tr(h.Td(h.ColSpan("7"), h.Class("wide mark"), g.Text(text))) }
-	return panel("Sources", table([]string{"name", "format", "#read", "#ids", "#others", "#without", "#broken"},
-		g.Map(p.Sources, func(s *census.Source) g.Node {
-			if !listed(s) {
-				return nil
-			}
-			read := ""
-			if s.Unit != "" {
-				read = phrase.Count(s.Units, s.Unit, s.Unit+"s")
-			}
-			return g.Group{
-				h.Tr(h.Td(h.Class("wide"), g.Text(sourceName(s))), h.Td(g.Text(string(s.Format))), h.Td(h.Class("n"), g.Text(read)),
-					number(s.IDs, "ids"), number(s.Others, "others"), number(s.Without, "without"), number(s.Broken, "broken")),
-				g.If(s.Error != "", wide(s.Error)),
-				g.Map(s.Problems, func(b census.Problem) g.Node {
-					return wide(fmt.Sprintf("%s %d: %s", b.Position.Unit, b.Position.Number, b.Error))
-				}),
-			}
-		})))
-}
-
-func (p page) others() g.Node {
-	return g.Group{
-		h.H2(g.Text("Values of other types")),
-		panel("Values of other types", table([]string{"type", "#count", "examples"}, g.Map(p.Others, func(o census.Other) g.Node {
-			return h.Tr(h.Td(g.Text(o.Type)), number(o.Count, "values"), h.Td(h.Class("wide"), g.Map(o.Examples, func(e census.Value) g.Node {
-				return g.Group{h.Code(g.Text(e.Text)), g.Text(" "), h.Span(h.Class("soft"), g.Text(e.Position.String())), h.Br()}
-			})))
-		}))),
-	}
 }

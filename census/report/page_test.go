@@ -44,9 +44,9 @@ func TestPage(t *testing.T) {
 	got := page(t, r)
 	has(t, "page", got,
 		`<!doctype html><html lang="en">`, `<meta charset="utf-8">`, `<meta name="viewport" content="width=device-width, initial-scale=1">`,
-		"<title>Census of 1,101 ids</title>", `tabindex="0" role="region" aria-label="Timeline"`, `data-column="broken"`,
-		"<b>1,090</b>different ids", "<b>3</b>outside the range", "<b>2</b>without <code>_id</code>", "1 id is outside this timeline.",
-		"Sunday 13:00: 2.5 ids", "7 processes", "gaps unknown", "not judged", `class="bar wrong"`, "3 of them, those with the most ids or with a finding. ",
+		"<title>Census of 1,101 ids</title>", `tabindex="0" role="region" aria-label="Timeline"`,
+		"1,101 ObjectIds, 1,090 different, 3 more outside the range", "2 without _id", "1 id is outside this timeline.",
+		"Sunday 13:00: 2.5 ids", "7 processes", "gaps unknown", "cannot be told: few ids", "too few of their ids are here", "65920080b2b2b2b2b2000001", "Evidence. Why.", `class="bar wrong"`, "3 of them, those with the most ids or with a finding. ",
 		"document 7: bad length", "no such file", "Reference time 2024-01-30 00:00:00 UTC",
 		"<time>2024-01-12 00:00</time> <span>resumed state: process b2b2b2b2b2 used the same counters again until 2024-01-13 00:00</span>",
 		"<strong>1 id occurs twice</strong>", "Do this.")
@@ -94,15 +94,15 @@ func TestZone(t *testing.T) {
 	r.Collection = "shop.orders"
 	wide := text(t, r, report.Screen{Columns: 130})
 	has(t, "text", wide,
-		"created   2023-12-31 23:00:00 to 2024-01-20 00:00:00 two",
-		"busiest second  9 ids, 2023-12-31 23:00:00",
+		"created     2023-12-31 23:00:00 to 2024-01-20 00:00:00 two",
+		"at most 500 (2023-12-31)",
 		"2024-01-02 22:00  outage: no id for 6h, until 2024-01-03 04:00",
 		"1,000 2023-12-31 23:00:00 2024-01-20 00:00:00",
 		"65920080a1a1a1a1a1000001 2023-12-31 22:00:00")
 	both := &census.Report{Field: "_id", Timeline: r.Timeline, Collections: []*census.Report{r}}
-	has(t, "text of collections", text(t, both, report.Screen{}), "shop.orders 1,101 ids  2023-12-31 to 2024-01-20")
+	has(t, "text of collections", text(t, both, report.Screen{}), "shop.orders      1,101 ids  2023-12-31 to 2024-01-20")
 	has(t, "page", page(t, r),
-		"Created between 2023-12-31 23:00:00 and 2024-01-20 00:00:00 two", "9 ids, 2023-12-31 23:00:00",
+		"2023-12-31 23:00:00 to 2024-01-20 00:00:00 two", "at most 500 (2023-12-31)",
 		"<time>2024-01-02 22:00</time>", "until 2024-01-03 04:00", "2023-12-31 to 2024-01-20", "<time>2023-12-31 22:00:00</time>",
 		"Reference time 2024-01-29 22:00:00 two")
 }
@@ -148,10 +148,19 @@ func TestLines(t *testing.T) {
 		for i := range n {
 			r.Timeline.Buckets = append(r.Timeline.Buckets, census.Bucket{Start: day(1).Add(time.Duration(i) * step), IDs: 1})
 		}
+		r.Timeline.End = day(1).Add(time.Duration(n) * step)
 		r.Events = []census.Event{
+			{Kind: census.Import, Start: day(1).Add(-2 * step), End: day(1).Add(-1)}, // before the timeline
+			{Kind: census.Deletion, Start: day(1).Add(-2 * step), End: day(1), Share: 0.5},
 			{Kind: census.ClockStep, Start: day(1).Add(3 * step), Size: 3600},
 			{Kind: census.ResumedState, Start: day(1).Add(4*step - 1)},
-			{Kind: census.SharedValue, Start: day(1).Add(time.Duration(n+5) * step)},
+			{Kind: census.SharedValue, Start: r.Timeline.End.Add(-1)},
+			{Kind: census.Outage, Start: r.Timeline.End, End: r.Timeline.End.Add(step)}, // after it
+		}
+		for i := range r.Events {
+			if e := &r.Events[i]; e.End.IsZero() {
+				e.End = e.Start
+			}
 		}
 		_, lines, _ := strings.Cut(text(t, r, report.Screen{ASCII: true, Columns: 100}), "\nids by ")
 		lines, _, _ = strings.Cut(lines, "\nevents")
@@ -159,11 +168,11 @@ func TestLines(t *testing.T) {
 	}
 	bar := strings.Repeat("#", 53)
 	for _, test := range []struct{ got, want string }{
-		{of(census.Hour, 97, time.Hour, true), "3 hours, UTC 2024-01-01 00:00 3 " + bar[:53] + " 2024-01-01 03:00 3 " + bar[:53] + " < clock -1h, resumed 2024-01-01 06:00 3 "},
+		{of(census.Hour, 97, time.Hour, true), "3 hours, UTC 2024-01-01 00:00 3 " + bar[:53] + " < deleted 50 % 2024-01-01 03:00 3 " + bar[:53] + " < clock -1h, resumed 2024-01-01 06:00 3 "},
 		{of(census.Hour, 97, time.Hour, true), " 2024-01-05 00:00 1 " + bar[:17] + " < 2 at once"},
 		{of(census.Hour, 96, time.Hour, true), "2 hours, UTC 2024-01-01 00:00 2 "},
 		{of(census.Hour, 97, time.Hour, false), "hour, UTC 2024-01-01 00:00 1 "},
-		{of(census.Second, 2, time.Second, true), "second, UTC 2024-01-01 00:00:00 1 "},
+
 		{of(census.Month, 2, 31*24*time.Hour, true), "month, UTC 2024-01 1 "},
 		{of(census.Year, 2, 366*24*time.Hour, true), "year, UTC 2024 1 "},
 	} {

@@ -1,5 +1,8 @@
 // Package report writes the report of a census for people: as text for a terminal,
 // and as a page of HTML with plots.
+//
+// A report begins with what was read, when the ids were created, how many there are, and
+// what was found or cannot be told. The timeline and everything else follow.
 package report
 
 import (
@@ -13,7 +16,6 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/internal/phrase"
 )
 
 // WriteText writes r as text for a terminal. The error is w's.
@@ -22,28 +24,86 @@ func WriteText(w io.Writer, r *census.Report, s Screen) error {
 	if r.Partial != "" {
 		t.wrapped("", "  ", "PARTIAL: "+clean(r.Partial)+"; sources, or the rest of one, were not read")
 	}
-	t.sources(r.Sources)
-	t.summary(r)
-	if len(r.Collections) > 0 {
-		t.collections(r.Collections)
-		for _, c := range r.Collections {
-			t.wrapped("\n== ", "   ", title(c)+" ==")
-			t.summary(c)
-			t.body(c)
-		}
-		return t.Flush()
+	top, all := describeAll(r.Sources)
+	t.sources(top)
+	t.facts(r)
+	if len(r.Collections) == 0 {
+		t.body(r)
+	} else {
+		t.overview(r)
 	}
-	t.body(r)
+	if len(all) > 0 {
+		t.printf("\nsources\n")
+		t.sources(all)
+	}
 	return t.Flush()
 }
 
 func (t *textWriter) body(r *census.Report) {
+	t.findings(r)
+	t.untold(r)
 	t.timeline(r)
 	t.events(r)
 	t.processes(r)
-	t.findings(r)
 	t.list("advice", r.Advice)
-	t.list("cannot be told", untold(r))
+}
+
+// overview writes the findings of all collections in short, a list of the collections,
+// and a part about each.
+func (t *textWriter) overview(r *census.Report) {
+	reports, others := counted(r)
+	if told(r) {
+		t.printf("\nfindings: %s\n", verdict(r))
+	}
+	left := maxTitles
+	name, ids := 16, 0
+	for _, c := range reports {
+		for _, f := range c.Findings {
+			if left--; left >= 0 {
+				t.wrapped("! ", "  ", clean(title(c)+": "+f.Title))
+			}
+		}
+		name, ids = max(name, uniseg.StringWidth(title(c))), max(ids, len(humanize.Comma(c.IDs)))
+	}
+	if left < 0 {
+		t.printf("and %d more\n", -left)
+	}
+	t.printf("\ncollections\n")
+	name = max(16, min(name, t.screen.Columns-ids-len(" ids  2006-01-02 to 2006-01-02  ")))
+	for _, c := range reports {
+		short := cut(clean(title(c)), name)
+		line := fmt.Sprintf("%s%s %*s ids  %s", short, strings.Repeat(" ", name-uniseg.StringWidth(short)), ids, humanize.Comma(c.IDs), dates(c))
+		if v := verdict(c); v != "none" {
+			line = strings.TrimRight(line, " ") + "\n    findings: " + v
+		}
+		t.printf("%s\n", strings.TrimRight(line, " "))
+	}
+	if others != "" {
+		t.wrapped("", "  ", clean(others))
+	}
+	for _, c := range reports {
+		t.wrapped("\n== ", "   ", clean(title(c))+" ==")
+		t.facts(c)
+		t.body(c)
+	}
+}
+
+// sources writes lines about sources, and why some were not read.
+func (t *textWriter) sources(lines []sourceLine) {
+	for _, l := range lines {
+		t.wrapped("", "  ", clean(l.text))
+		for _, p := range l.problems {
+			t.wrapped("  ! ", "    ", clean(p))
+		}
+	}
+}
+
+// facts writes when and how much.
+func (t *textWriter) facts(r *census.Report) {
+	t.printf("\n")
+	for _, f := range facts(r) {
+		t.wrapped(fmt.Sprintf("%-12s", f[0]), strings.Repeat(" ", 12), clean(f[1]))
+	}
 }
 
 // maxEvents is how many events a text lists.
@@ -66,117 +126,6 @@ func (t *textWriter) events(r *census.Report) {
 	}
 }
 
-// title returns the name of the collection of r.
-func title(r *census.Report) string {
-	if r.Collection == "" {
-		return "sources without a collection"
-	}
-	return clean(r.Collection)
-}
-
-// collections lists the collections that follow.
-func (t *textWriter) collections(reports []*census.Report) {
-	t.printf("\ncollections\n")
-	name, ids := 0, 0
-	for _, r := range reports {
-		name, ids = max(name, uniseg.StringWidth(title(r))), max(ids, len(humanize.Comma(r.IDs)))
-	}
-	for _, r := range reports {
-		blanks := strings.Repeat(" ", name-uniseg.StringWidth(title(r)))
-		line := fmt.Sprintf("%s%s %*s ids", title(r), blanks, ids, humanize.Comma(r.IDs))
-		if r.First != nil {
-			line += fmt.Sprintf("  %s to %s", r.First.In(zone(r)).Format(time.DateOnly), r.Last.In(zone(r)).Format(time.DateOnly))
-		}
-		if n := len(r.Findings); n > 0 {
-			line += "  " + phrase.Count(int64(n), "finding", "findings")
-		}
-		t.printf("%s\n", line)
-	}
-}
-
-// sources lists the sources, with the reason for each that was not read to its end.
-func (t *textWriter) sources(sources []*census.Source) {
-	for _, s := range sources {
-		name := clean(s.Name)
-		if s.Collection != "" {
-			name += " " + clean(s.Collection)
-		}
-		if !listed(s) {
-			continue
-		}
-		if s.Unit == "" {
-			t.wrapped("", "  ", name+":") // and why it was not read
-		} else {
-			t.wrapped("", "  ", fmt.Sprintf("%s: %v, %s, %s", name, s.Format,
-				phrase.Count(s.Units, s.Unit, s.Unit+"s"), phrase.Count(s.IDs, "id", "ids")))
-		}
-		if s.Broken > 0 {
-			t.wrapped("  ", "    ", fmt.Sprintf("! %s could not be read", phrase.Count(s.Broken, s.Unit, s.Unit+"s")))
-			for _, p := range s.Problems {
-				t.wrapped("    ", "      ", fmt.Sprintf("%s %d: %s", p.Position.Unit, p.Position.Number, clean(p.Error)))
-			}
-		}
-		if s.Error != "" {
-			t.wrapped("  ", "    ", "! "+clean(s.Error))
-		}
-	}
-}
-
-// listed reports whether s is shown: an archive is not if all that was read belongs
-// to its collections, which are sources of their own.
-func listed(s *census.Source) bool {
-	return s.Collections == 0 || s.Units > 0 || s.Error != ""
-}
-
-// minRates is up to how many ids rates say nothing.
-const minRates = 100
-
-func (t *textWriter) summary(r *census.Report) {
-	t.printf("\n")
-	line := func(name, format string, args ...any) {
-		t.wrapped(fmt.Sprintf("%-10s", name), strings.Repeat(" ", 10), fmt.Sprintf(format, args...))
-	}
-	ids := phrase.Count(r.IDs, "ObjectId", "ObjectIds")
-	if r.Strings > 0 {
-		ids = phrase.Count(r.IDs, "id, stored as a string", "ids, stored as strings")
-	}
-	if r.Distinct != r.IDs {
-		ids += ", " + humanize.Comma(r.Distinct) + " different"
-	}
-	if r.Outside > 0 {
-		ids += ", " + humanize.Comma(r.Outside) + " more outside the range"
-	}
-	line("ids", "%s", ids)
-	for _, o := range r.Others {
-		line("others", "%s %s, for example %s", humanize.Comma(o.Count), o.Type, clean(o.Examples[0].Text))
-	}
-	if r.Without > 0 {
-		line("without", "%s without %s", humanize.Comma(r.Without), r.Field)
-	}
-	if r.First != nil {
-		zone := zone(r)
-		line("created", "%s to %s %s (%s)", r.First.In(zone).Format(time.DateTime), r.Last.In(zone).Format(time.DateTime),
-			r.Timeline.Zone, span(r.Last.Sub(*r.First)))
-	}
-	if r.Processes > 0 {
-		line("processes", "%s", humanize.Comma(r.Processes))
-		line("gaps", "%s (counter values not in this data)", humanize.Comma(r.Gaps))
-	}
-	if r.Distinct > minRates {
-		for _, p := range peaks(r, zone(r)) {
-			t.wrapped(fmt.Sprintf("%-16s", p[0]), strings.Repeat(" ", 16), p[1])
-		}
-	}
-}
-
-// zone returns the time zone of the timeline.
-func zone(r *census.Report) *time.Location {
-	if len(r.Timeline.Buckets) > 0 {
-		return r.Timeline.Buckets[0].Start.Location()
-	}
-	return time.UTC
-}
-
 func (t *textWriter) processes(r *census.Report) {
 	if len(r.TopProcesses) == 0 {
 		return
@@ -193,32 +142,12 @@ func (t *textWriter) processes(r *census.Report) {
 	zone := zone(r)
 	rows := [][]string{{"process", "ids", "first", "last", "gaps", ""}}
 	for _, p := range r.TopProcesses {
-		var notes []string
-		if p.Name != "" {
-			notes = append(notes, clean(p.Name))
-		}
-		notes = append(notes, p.Layout.String())
-		if p.Jumps > 0 {
-			notes = append(notes, phrase.Count(p.Jumps, "restart or jump", "restarts or jumps"))
-		}
-		if p.ClockStepped {
-			notes = append(notes, "clock step")
-		}
-		if p.Shared {
-			notes = append(notes, "shared")
-		}
-		if p.Resumed {
-			notes = append(notes, "resumed")
-		}
-		if p.NoSequence {
-			notes = append(notes, "counters that do not count")
-		}
-		if p.Doubt != "" {
-			notes = append(notes, "cannot be told: "+string(p.Doubt))
-		}
-		mark := ""
-		if len(faults(p)) > 0 {
+		mark, said := "", faults(p)
+		if len(said) > 0 {
 			mark = "! "
+		}
+		if p.Name != "" {
+			said = append(said, p.Name)
 		}
 		gaps := humanize.Comma(p.Gaps)
 		if p.Shared {
@@ -226,7 +155,7 @@ func (t *textWriter) processes(r *census.Report) {
 		}
 		rows = append(rows, []string{
 			p.Value, humanize.Comma(p.IDs), p.First.In(zone).Format(format), p.Last.In(zone).Format(format),
-			gaps, mark + strings.Join(notes, ", "),
+			gaps, mark + clean(strings.Join(append(said, notes(p)...), ", ")),
 		})
 	}
 	widths := make([]int, len(rows[0]))
@@ -252,19 +181,33 @@ func (t *textWriter) processes(r *census.Report) {
 }
 
 func (t *textWriter) findings(r *census.Report) {
-	if len(r.Findings) == 0 {
-		if r.IDs > 0 || !r.Broken() { // nothing can be said of what was not read
-			t.printf("\nfindings: none\n")
-		}
+	if !told(r) {
 		return
 	}
-	t.printf("\nfindings\n")
+	t.printf("\nfindings: %s\n", verdict(r))
 	for _, f := range r.Findings {
 		t.wrapped("! ", "  ", clean(f.Title))
 		t.wrapped("  ", "  ", clean(strings.TrimSpace(f.Evidence+" "+f.Reason)))
 		for _, e := range f.Examples {
 			t.example(e, zone(r))
 		}
+	}
+}
+
+// untold writes what cannot be told, and why.
+func (t *textWriter) untold(r *census.Report) {
+	limits := untold(r)
+	if len(r.Doubts)+len(limits) > 0 {
+		t.printf("\ncannot be told\n")
+	}
+	for _, d := range r.Doubts {
+		t.wrapped("- ", "  ", clean(d.Reason))
+		for _, e := range d.Examples {
+			t.example(e, zone(r))
+		}
+	}
+	for _, l := range limits {
+		t.wrapped("- ", "  ", l)
 	}
 }
 

@@ -28,29 +28,33 @@ func small() *census.Report {
 			{Name: "one", Format: "list", Unit: "line", Units: 1, IDs: 1},
 		},
 		IDs: 1101, Distinct: 1090, Outside: 3, Without: 2,
-		Others: []census.Other{{Type: "string", Count: 4, Examples: []census.Value{{Text: "\"x\u202e\""}}}},
+		Others: []census.Other{{Type: "string", Count: 4, Examples: []census.Value{{Text: "\"x\u202e\"", Position: census.Position{Source: "a.bson", Unit: "document", Number: 3}}}}},
 		First:  &first, Last: &last,
-		Timeline:  census.Timeline{By: census.Day, Zone: "UTC", Beyond: 1},
+		Timeline:  census.Timeline{By: census.Day, Zone: "UTC", Beyond: 1, End: day(21)},
 		Processes: 1234, Gaps: 5678,
 		Rates: census.Rates{
-			Busiest:    []census.Peak{{Length: census.Second, Start: first, IDs: 9}, {Length: census.Day, Start: first, IDs: 500}},
+			Busiest:    []census.Peak{{Length: census.Hour, Start: first, IDs: 9}, {Length: census.Day, Start: first, IDs: 500}},
 			TypicalDay: 40, Growth: &growth, ShortestOutage: [2]time.Duration{time.Hour, 3 * time.Hour},
 		},
 		Events: []census.Event{
+			{Kind: census.ClockStep, Start: day(-30), End: day(-30), Size: 3600, Process: "0102030405", Confidence: census.Certain}, // before the timeline
 			{Kind: census.Outage, Start: day(3), End: day(3).Add(6 * time.Hour), Size: 70, Confidence: census.Certain},
 			{Kind: census.Restart, Start: day(4), Size: 1},
 			{Kind: census.Deployment, Start: day(5), Size: 3},
 			{Kind: census.Import, Start: day(9), End: day(9).Add(time.Minute), Size: 100, Confidence: census.Likely},
+			{Kind: census.ResumedState, Start: day(21), End: day(21), Process: "0102030405", Confidence: census.Certain}, // after it
 		},
 		TopProcesses: []census.Process{
 			{Value: "0102030405", IDs: 1000, First: first, Last: last, Gaps: 12, Layout: objectid.Modern},
 			{Value: "a1a1a1a1a1", Name: "orders", IDs: 90, First: first, Last: last, Layout: objectid.Classic, Shared: true, Jumps: 2},
 			{Value: "b2b2b2b2b2", IDs: 11, First: first, Last: last, Layout: objectid.Java, ClockStepped: true, Resumed: true, Doubt: census.DoubtFewIDs, Jumps: 1},
 		},
-		Doubts: []census.Doubt{{Kind: census.DoubtFewIDs, Processes: 1, Reason: "whether 1 process has a shared process value or clock steps: too few of their ids are here"}},
+		Doubts: []census.Doubt{{Kind: census.DoubtFewIDs, Processes: 1, Reason: "whether 1 process has a shared process value or clock steps: too few of their ids are here", Examples: []census.Example{
+			{ID: objectid.MustParse("65920080b2b2b2b2b2000001"), Time: day(2), Position: census.Position{Source: "a.bson", Unit: "document", Number: 9}},
+		}}},
 		Advice: []string{"Do this."},
 		Findings: []census.Finding{{
-			Kind: census.KindDuplicate, Count: 1, Title: "1 id occurs twice", Reason: "Why.",
+			Kind: census.KindDuplicate, Count: 1, Title: "1 id occurs twice", Reason: "Why.", Evidence: "Evidence.",
 			Examples: []census.Example{{ID: objectid.MustParse("65920080a1a1a1a1a1000001"), Time: day(1), Position: census.Position{Source: "a.bson", Unit: "document", Number: 8}, Note: "again"}},
 		}},
 	}
@@ -66,22 +70,30 @@ func small() *census.Report {
 
 const smallText = `PARTIAL: stopped by the ?[31muser; sources, or the rest of one, were not read
 a.bson: bson, 1,200 documents, 1,100 ids
-  ! 1 document could not be read
-    document 7: bad length
+  ! 1 document could not be read: document 7: bad length
 c.json:
   ! no such file
 one: list, 1 line, 1 id
 
-ids       1,101 ObjectIds, 1,090 different, 3 more outside the range
-others    4 string, for example "x?"
-without   2 without _id
-created   2024-01-01 01:00:00 to 2024-01-20 02:00:00 UTC (19d1h)
-processes 1,234
-gaps      5,678 (counter values not in this data)
-busiest second  9 ids, 2024-01-01 01:00:00
-busiest day     500 ids, 2024-01-01
-typical day     40 ids, +50 % in the last year; if that goes on, about 60 in a
-                year
+created     2024-01-01 01:00:00 to 2024-01-20 02:00:00 UTC (19d1h)
+ids         1,101 ObjectIds, 1,090 different, 3 more outside the range
+others      4 string, for example "x?" (a.bson: document 3)
+without     2 without _id
+processes   1,234
+typical day 40 ids, at most 500 (2024-01-01); +50 % in the last year, and if
+            that goes on, about 60 in a year
+
+findings: 1; 1 process cannot be told, see below
+! 1 id occurs twice
+  Evidence. Why.
+    65920080a1a1a1a1a1000001 2024-01-01 00:00:00 a.bson: document 8, again
+
+cannot be told
+- whether 1 process has a shared process value or clock steps: too few of their
+  ids are here
+    65920080b2b2b2b2b2000001 2024-01-02 00:00:00 a.bson: document 9
+- an outage shorter than about 1h in the busiest hours of the week and 3h in the
+  quietest
 
 ids by day, UTC
 2024-01-01  1 #
@@ -104,32 +116,26 @@ ids by day, UTC
 and 1 id outside this timeline
 
 events
+2023-12-01 00:00  clock step: the clock of process 0102030405 was set back by at
+    least 1h
 2024-01-03 00:00  outage: no id for 6h, until 2024-01-03 06:00, where there
     usually are about 70
 2024-01-09 00:00  import: about 100 ids more than usual within 1m (likely)
+2024-01-21 00:00  resumed state: process 0102030405 used the same counters again
+    until 2024-01-21 00:00
 1 deployment and 1 restart
 
 processes: 3 of 1,234, those with the most ids or with a finding
 process      ids first      last       gaps
 0102030405 1,000 2024-01-01 2024-01-20   12
 a1a1a1a1a1    90 2024-01-01 2024-01-20    ?
-           ! orders, classic, 2 restarts or jumps, shared
+           ! several processes at once, orders, classic, 2 restarts or jumps
 b2b2b2b2b2    11 2024-01-01 2024-01-20    0
-           ! java, 1 restart or jump, clock step, resumed, not judged
-
-findings
-! 1 id occurs twice
-  Why.
-    65920080a1a1a1a1a1000001 2024-01-01 00:00:00 a.bson: document 8, again
+           ! clock step, resumed state, java, 1 restart or jump, cannot be told:
+           few ids
 
 advice
 - Do this.
-
-cannot be told
-- an outage shorter than about 1h in the busiest hours of the week and 3h in the
-  quietest, or one with less than two periods of its rhythm before or after it
-- whether 1 process has a shared process value or clock steps: too few of their
-  ids are here
 `
 
 // lines returns where two texts differ first.
@@ -164,14 +170,14 @@ const wideProcesses = `
 processes: 3 of 1,234, those with the most ids or with a finding
 process      ids first               last                gaps
 0102030405 1,000 2024-01-01 01:00:00 2024-01-20 02:00:00   12  modern
-a1a1a1a1a1    90 2024-01-01 01:00:00 2024-01-20 02:00:00    ?  ! orders, classic, 2 restarts or jumps, shared
-b2b2b2b2b2    11 2024-01-01 01:00:00 2024-01-20 02:00:00    0  ! java, 1 restart or jump, clock step, resumed, not judged
+a1a1a1a1a1    90 2024-01-01 01:00:00 2024-01-20 02:00:00    ?  ! several processes at once, orders, classic, 2 restarts or jumps
+b2b2b2b2b2    11 2024-01-01 01:00:00 2024-01-20 02:00:00    0  ! clock step, resumed state, java, 1 restart or jump, cannot be told: few ids
 
 `
 
 func TestWideText(t *testing.T) {
-	got := text(t, small(), report.Screen{Columns: 130})
-	if _, from, _ := strings.Cut(got, "in a year\n"); !strings.Contains(from, wideProcesses) || !strings.Contains(from, "2024-01-04 16 ████████████▋\n") {
+	got := text(t, small(), report.Screen{Columns: 150})
+	if _, from, _ := strings.Cut(got, "in a year\n"); !strings.Contains(from, wideProcesses) || !strings.Contains(from, "2024-01-04 16 ███████████████\n") {
 		t.Errorf("%s", from)
 	}
 }
@@ -181,7 +187,7 @@ func TestChineseText(t *testing.T) {
 	orders, users := small(), &census.Report{Collection: "商店.用户", Field: "_id", IDs: 5, Distinct: 5}
 	orders.Collection, orders.Partial, orders.Sources = "商店.历史订单", "", nil
 	got := text(t, &census.Report{Field: "_id", IDs: 1106, Distinct: 1106, Collections: []*census.Report{orders, users}}, report.Screen{})
-	if want := "\ncollections\n商店.历史订单 1,101 ids  2024-01-01 to 2024-01-20  1 finding\n商店.用户         5 ids\n"; !strings.Contains(got, want) {
+	if want := "\ncollections\n商店.历史订单    1,101 ids  2024-01-01 to 2024-01-20\n    findings: 1; 1 process cannot be told, see below\n商店.用户            5 ids\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 	broken := &census.Report{Field: "_id", Sources: []*census.Source{{Name: "日志.txt", Error: strings.Repeat("读不出来 ", 20)}}}
@@ -192,16 +198,62 @@ func TestChineseText(t *testing.T) {
 	}
 }
 
-// TestTextOfCollections holds that a summary comes before the collections.
+// TestTextOfCollections holds that the findings of all collections come first, then the
+// collections with their counts, however long their names are, and that those without ids
+// are one line.
 func TestTextOfCollections(t *testing.T) {
-	orders, empty := small(), &census.Report{Collection: "shop.empty", Field: "_id"}
-	orders.Collection, orders.Partial, orders.Sources = "shop.orders", "", nil
-	got := text(t, &census.Report{Field: "_id", IDs: 1101, Distinct: 1101, Collections: []*census.Report{orders, empty}}, report.Screen{ASCII: true})
+	orders, users := small(), &census.Report{Collection: "shop.users", Field: "_id", IDs: 5, Distinct: 5}
+	long := "shop." + strings.Repeat("orders_of_customers_", 4)
+	orders.Collection, orders.Partial, orders.Sources = long, "", nil
+	empty := &census.Report{Collection: "shop.empty", Field: "_id"}
+	numbers := &census.Report{Collection: "shop.numbers", Outside: 3, Others: []census.Other{{Type: "int", Count: 1234, Examples: []census.Value{{Text: "7"}}}}}
+	r := &census.Report{Field: "_id", IDs: 1106, Distinct: 1106, Collections: []*census.Report{orders, empty, users, numbers}}
+	inOrder(t, text(t, r, report.Screen{ASCII: true}),
+		"\nids         1,106 ObjectIds\n", "\nfindings: 1; 1 process cannot be told, see below\n! "+long+":\n  1 id occurs twice\n",
+		"\ncollections\nshop.orders_of_customers_orders_of_custome~ 1,101 ids  2024-01-01 to 2024-01-20\n    findings: 1; 1 process cannot be told, see below\nshop.users                                      5 ids\n"+
+			"2 collections without ids: shop.numbers (1,234 int, 3 outside the range),\n  shop.empty\n",
+		"\n== "+long, "\nfindings: 1; 1 process", "\n== shop.users ==\n", "\nfindings: none\n")
+	for range 11 {
+		r.Collections = append(r.Collections, empty)
+	}
+	inOrder(t, text(t, r, report.Screen{}), "13 collections without ids: shop.numbers", "and 1 more\n")
+	r.Collections = r.Collections[:4]
+	for range 20 {
+		orders.Findings = append(orders.Findings, orders.Findings[0])
+	}
+	inOrder(t, text(t, r, report.Screen{}), "\nfindings: 21; ", "\nand 1 more\n\ncollections\n")
+	page := page(t, r)
+	inOrder(t, page, "Findings: 21; ", `<a href="#c0">`+long+"</a>: 1 id occurs twice", "and 1 more", "Collections", `<a href="#c1">shop.users</a>`,
+		"2 collections without ids: shop.numbers (1,234 int, 3 outside the range), shop.empty", `id="c0"`, `id="c1"`)
+}
+
+// TestTextOfSources holds that many sources are a line, with those that could not be read,
+// and that everything about each is at the end.
+func TestTextOfSources(t *testing.T) {
+	r := &census.Report{Field: "_id"}
+	for i := range 5 {
+		r.Sources = append(r.Sources, &census.Source{Name: string(rune('a' + i)), Format: "bson", Unit: "document", Units: 1, IDs: 1})
+	}
+	inOrder(t, text(t, r, report.Screen{}), "a: bson, 1 document, 1 id\n", "e: bson, 1 document, 1 id\n\nids ")
+	r.Sources[4].Broken = 2
+	for n := range 2 {
+		r.Sources[4].Problems = append(r.Sources[4].Problems, census.Problem{Position: census.Position{Unit: "document", Number: int64(n)}, Error: "bad"})
+	}
+	inOrder(t, text(t, r, report.Screen{}), "! 2 documents could not be read: document 0: bad\n\nids ", "\nsources\na: bson", "! 2 documents could not be read: document 0: bad\n  ! another one: document 1: bad\n")
+	r.Sources = append(r.Sources, &census.Source{Name: "f", Format: "auto", Error: "no such file"})
+	inOrder(t, text(t, r, report.Screen{}), "6 sources: 1 auto, 5 bson\ne: bson, 1 document, 1 id\n  ! 2 documents could not be read: document 0: bad\nf:\n  ! no such file\n\nids", "\nsources\na: bson")
+	for range 4 {
+		r.Sources = append(r.Sources, r.Sources[5])
+	}
+	inOrder(t, text(t, r, report.Screen{}), "10 sources: ", "and 1 more that could not be read, or not all of it, see the sources below\n\nids", "\nsources\n")
+	inOrder(t, page(t, r), "10 sources: 5 auto, 5 bson", "and 1 more that could not be read", "another one: document 1: bad")
+}
+
+// inOrder holds that got has all parts, one after the other.
+func inOrder(t *testing.T, got string, parts ...string) {
+	t.Helper()
 	at := 0
-	for _, part := range []string{
-		"\nids       1,101 ObjectIds\n", "\ncollections\nshop.orders 1,101 ids  2024-01-01 to 2024-01-20  1 finding\nshop.empty      0 ids\n",
-		"\n== shop.orders ==\n", "\nfindings\n", "\n== shop.empty ==\n", "\nfindings: none\n",
-	} {
+	for _, part := range parts {
 		k := strings.Index(got[at:], part)
 		if k < 0 {
 			t.Fatalf("no %q in %s", part, got[at:])

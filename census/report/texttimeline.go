@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
@@ -15,8 +14,6 @@ import (
 // bucketFormat returns how to write a bucket's start.
 func bucketFormat(step census.Step) string {
 	switch step {
-	case census.Second:
-		return time.DateTime
 	case census.Minute, census.Hour:
 		return "2006-01-02 15:04"
 	case census.Month:
@@ -47,7 +44,7 @@ func (t *textWriter) timeline(r *census.Report) {
 	format := bucketFormat(r.Timeline.By)
 	numbers := len(humanize.Comma(most))
 	room := t.screen.Columns - len(format) - numbers - 3
-	marks := marks(r.Events, lines)
+	marks := marks(shown(r), lines)
 	if len(marks) > 0 {
 		room = room * 2 / 3
 	}
@@ -105,6 +102,17 @@ func group(t census.Timeline, limit int) []census.Bucket {
 var roundNumbers = map[census.Step][]int{
 	census.Minute: {1, 2, 5, 10, 15, 30}, census.Hour: {1, 2, 3, 6, 12, 24}, census.Day: {1, 2, 7, 14},
 	census.Week: {1, 2, 4, 13, 26}, census.Month: {1, 3, 6, 12, 24}, census.Year: {1, 2, 5, 10},
+}
+
+// shown returns the events of r in the time of its timeline.
+func shown(r *census.Report) (out []census.Event) {
+	buckets := r.Timeline.Buckets
+	for _, e := range r.Events {
+		if len(buckets) > 0 && e.Start.Before(r.Timeline.End) && !e.End.Before(buckets[0].Start) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // marks returns what happened in the time of each line.

@@ -44,12 +44,16 @@ type textWriter struct {
 
 func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-// cut returns text with at most n letters.
+// cut returns text in at most n columns.
 func cut(text string, n int) string {
-	if letters := []rune(text); len(letters) > n {
-		return string(letters[:n-1]) + "~"
+	if uniseg.StringWidth(text) <= n {
+		return text
 	}
-	return text
+	for uniseg.StringWidth(text) >= n {
+		_, last := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-last]
+	}
+	return text + "~"
 }
 
 // wrapped writes text in lines that fit the screen, the first after first and

@@ -2,9 +2,11 @@ package source
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc64"
 	"io"
 	"maps"
 	"slices"
@@ -16,8 +18,17 @@ import (
 // archiveMagic begins every archive of mongodump.
 const archiveMagic = "\x6d\xe2\x99\x81"
 
-// errArchive is wrapped by the errors about the structure of an archive.
-var errArchive = errors.New("census: not an archive of mongodump")
+var (
+	// errArchive is wrapped by the errors about the structure of an archive.
+	errArchive = errors.New("census: not an archive of mongodump")
+
+	// errDamaged is wrapped by the error for collections whose documents are not those
+	// that mongodump wrote.
+	errDamaged = errors.New("census: a checksum is wrong")
+)
+
+// ecma is the table of the checksums in archives.
+var ecma = crc64.MakeTable(crc64.ECMA)
 
 // readArchive emits the documents of an archive as mongodump --archive writes it:
 //
@@ -25,11 +36,13 @@ var errArchive = errors.New("census: not an archive of mongodump")
 //	(collection | document ... | terminator) ...
 //
 // where all but the magic and the terminator are BSON documents. A collection may
-// have several parts, with parts of others between them. A view has metadata alone,
+// have several parts, with parts of others between them, and ends with a part without
+// documents that has the checksum of all of them. A view has metadata alone,
 // and the data of a time-series collection is that of its buckets, a collection
 // without metadata. The format is described in common/archive/spec.md of the MongoDB
 // Database Tools, the names of buckets in prelude.go there. Only the collection with
-// the given name is read, or all if it is empty.
+// the given name is read, or all if it is empty. After a wrong checksum reading goes on,
+// and the error, which wraps errDamaged, names all such collections.
 func readArchive(ctx context.Context, r *bsonReader, only string) error {
 	if err := r.need(ctx, len(archiveMagic)); err != nil {
 		return stopped(r.offset, err)
@@ -39,6 +52,8 @@ func readArchive(ctx context.Context, r *bsonReader, only string) error {
 	if err != nil {
 		return stopped(r.offset, ended(err))
 	}
+	sums := map[string]uint64{}
+	var damaged []string
 	for {
 		size, err := r.next(ctx)
 		if err == io.EOF {
@@ -47,14 +62,18 @@ func readArchive(ctx context.Context, r *bsonReader, only string) error {
 		if err != nil {
 			return stopped(r.offset, ended(err))
 		}
-		name, err := collectionName(r.data[:size])
+		head, err := parseHeader(r.data[:size])
 		if err != nil {
 			return stopped(r.offset, err)
 		}
-		eof := isTrue(r.data[:size], "EOF")
+		name := head.name
+		r.skip = only != "" && !isNamed(name, only) && !isNamed(withData(name), only)
 		r.pass(size)
-		if eof {
+		if head.eof {
 			open.end(name)
+			if !r.skip && head.hasSum && head.sum != sums[name] {
+				damaged = append(damaged, name)
+			}
 			if _, err := r.next(ctx); err == nil {
 				return stopped(r.offset, fmt.Errorf("%w: no terminator after collection %s", errArchive, name))
 			} else if err != errTerminator {
@@ -63,18 +82,21 @@ func readArchive(ctx context.Context, r *bsonReader, only string) error {
 			continue
 		}
 		open.begin(name)
-		r.label = name
-		r.skip = only != "" && !isNamed(name, only) && !isNamed(withData(name), only)
+		r.label, r.sum = name, sums[name]
 		if err := r.read(ctx); err != errTerminator {
 			if err == io.EOF {
 				err = stopped(r.offset, ended(err))
 			}
 			return err
 		}
+		sums[name] = r.sum
 	}
 	if len(open) > 0 {
 		names := slices.Sorted(maps.Keys(open))
 		return stopped(r.offset, fmt.Errorf("%w: the archive ends before its collections do: %s", io.ErrUnexpectedEOF, strings.Join(names, ", ")))
+	}
+	if len(damaged) > 0 {
+		return fmt.Errorf("%w: the documents of %s are not those that mongodump wrote", errDamaged, strings.Join(damaged, ", "))
 	}
 	return nil
 }
@@ -112,12 +134,12 @@ func readPrelude(ctx context.Context, r *bsonReader) (unended, error) {
 			return nil, err
 		}
 		if !first {
-			name, err := collectionName(r.data[:size])
+			head, err := parseHeader(r.data[:size])
 			if err != nil {
 				return nil, err
 			}
 			if !isView(r.data[:size]) {
-				open[name] = true
+				open[head.name] = true
 			}
 		}
 		r.pass(size)
@@ -154,36 +176,37 @@ func ended(err error) error {
 	return err
 }
 
-// collectionName returns database.collection from a document of an archive.
-func collectionName(doc []byte) (string, error) {
+// header is a document of an archive that names a collection.
+type header struct {
+	name   string // with its database
+	eof    bool   // the collection ends here
+	sum    uint64 // of its documents, if hasSum
+	hasSum bool
+}
+
+// parseHeader parses a header.
+func parseHeader(doc []byte) (out header, err error) {
 	var db, collection string
 	w := bsonwalk.New(doc)
 	for w.Next() {
-		if w.Type() != 0x02 {
-			continue
-		}
-		text := string(w.Value()[4 : len(w.Value())-1])
-		switch string(w.Name()) {
-		case "db":
-			db = text
-		case "collection":
-			collection = text
+		v := w.Value()
+		switch name, typ := string(w.Name()), w.Type(); {
+		case name == "db" && typ == 0x02:
+			db = string(v[4 : len(v)-1])
+		case name == "collection" && typ == 0x02:
+			collection = string(v[4 : len(v)-1])
+		case name == "EOF" && typ == 0x08:
+			out.eof = v[0] != 0
+		case name == "CRC" && typ == 0x12:
+			out.sum, out.hasSum = binary.LittleEndian.Uint64(v), true
 		}
 	}
 	if err := w.Err(); err != nil {
-		return "", fmt.Errorf("%w: %w", errBSON, err)
+		return out, fmt.Errorf("%w: %w", errBSON, err)
 	}
 	if collection == "" {
-		return "", fmt.Errorf("%w: a document without a collection's name", errArchive)
+		return out, fmt.Errorf("%w: a document without a collection's name", errArchive)
 	}
-	return db + "." + collection, nil
-}
-
-// isTrue reports whether doc has the field with the value true.
-func isTrue(doc []byte, field string) bool {
-	yes := false
-	_ = findBSON(doc, []string{field}, func(typ byte, value []byte) {
-		yes = typ == 0x08 && value[0] != 0
-	})
-	return yes
+	out.name = db + "." + collection
+	return out, nil
 }

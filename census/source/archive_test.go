@@ -3,6 +3,8 @@ package source_test
 import (
 	"bytes"
 	"fmt"
+	"hash/crc64"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,24 +17,43 @@ import (
 // archive is an archive of mongodump in the making.
 type archive struct {
 	bytes.Buffer
-	t testing.TB
+	t      testing.TB
+	sums   map[string]uint64 // of the collections, see [archive.body]
+	bodies [][2]int          // where the documents of collections begin and end
 }
 
 const terminator = "\xff\xff\xff\xff"
 
 func newArchive(t testing.TB) *archive {
-	a := &archive{t: t}
+	a := &archive{t: t, sums: map[string]uint64{}}
 	a.WriteString("\x6d\xe2\x99\x81")
 	a.document(bson.D{{Key: "concurrent_collections", Value: int32(4)}, {Key: "version", Value: "0.1"}, {Key: "server_version", Value: "7.0.2"}, {Key: "tool_version", Value: "100.9.4"}})
 	return a
 }
 
-func (a *archive) document(d bson.D) {
+func (a *archive) document(d bson.D) []byte {
 	b, err := bson.Marshal(d)
 	if err != nil {
 		a.t.Fatal(err)
 	}
 	a.Write(b)
+	return b
+}
+
+// header begins a part of shop.name, or ends the collection.
+func (a *archive) header(name string, eof bool) {
+	sum := uint64(0)
+	if eof {
+		sum = a.sums[name]
+	}
+	a.document(bson.D{{Key: "db", Value: "shop"}, {Key: "collection", Value: name}, {Key: "EOF", Value: eof}, {Key: "CRC", Value: int64(sum)}})
+}
+
+// body adds a document to the part of shop.name that header has begun.
+func (a *archive) body(name string, d bson.D) {
+	from := a.Len()
+	a.sums[name] = crc64.Update(a.sums[name], crc64.MakeTable(crc64.ECMA), a.document(d))
+	a.bodies = append(a.bodies, [2]int{from, a.Len()})
 }
 
 // prelude adds the metadata of shop.name.
@@ -42,17 +63,83 @@ func (a *archive) prelude(name string, metadata string, more ...bson.E) {
 
 // data adds n documents of shop.name, and its end.
 func (a *archive) data(name string, n int, end bool) {
-	header := func(eof bool) {
-		a.document(bson.D{{Key: "db", Value: "shop"}, {Key: "collection", Value: name}, {Key: "EOF", Value: eof}, {Key: "CRC", Value: int64(0)}})
-	}
-	header(false)
+	a.header(name, false)
 	for range n {
-		a.document(bson.D{{Key: "_id", Value: objectid.New()}})
+		a.body(name, bson.D{{Key: "_id", Value: objectid.New()}})
 	}
 	a.WriteString(terminator)
 	if end {
-		header(true)
+		a.header(name, true)
 		a.WriteString(terminator)
+	}
+}
+
+// TestDamagedArchive flips single bits of an archive. Each flip in a document is an error,
+// and so is each that changes what is counted. Those that are not seen are in the names of
+// fields, the ends of strings and the metadata: of their bits mongodump writes no checksum.
+func TestDamagedArchive(t *testing.T) {
+	a := newArchive(t)
+	a.prelude("orders", "{}")
+	a.prelude("users", "{}")
+	a.WriteString(terminator)
+	a.data("orders", 12, false)
+	a.data("users", 3, true)
+	a.data("orders", 13, true)
+	r, err := read(t, bytes.NewReader(a.Bytes()), nil)
+	if err != nil || r.IDs != 28 {
+		t.Fatalf("%d ids, %v", r.IDs, err)
+	}
+	flips, unseen := 0, 0
+	for bit := 0; bit < 8*a.Len(); bit += 61 {
+		data := bytes.Clone(a.Bytes())
+		data[bit/8] ^= 1 << (bit % 8)
+		flips++
+		got, err := read(t, bytes.NewReader(data), nil)
+		if err != nil {
+			continue
+		}
+		unseen++
+		inDocument := slices.ContainsFunc(a.bodies, func(b [2]int) bool { return b[0] <= bit/8 && bit/8 < b[1] })
+		if inDocument || got.IDs != 28 || len(got.Sources) != len(r.Sources) {
+			t.Errorf("bit %d of byte %d: no error, %d ids: %q", bit%8, bit/8, got.IDs, data[max(bit/8-30, 0):bit/8+10])
+		}
+	}
+	t.Logf("%d of %d flips are not seen", unseen, flips)
+}
+
+// TestChecksums reads archives in which a checksum is wrong or absent. What was read
+// counts, and the error names the collections.
+func TestChecksums(t *testing.T) {
+	write := func(wrong ...string) []byte {
+		a := newArchive(t)
+		a.WriteString(terminator)
+		for _, name := range []string{"orders", "users", "logs"} {
+			if slices.Contains(wrong, name) {
+				a.sums[name] = 1
+			}
+			a.data(name, 3, true)
+		}
+		return a.Bytes()
+	}
+	const end = "documents of %s are not those that mongodump wrote"
+	for _, test := range []struct {
+		name, only string
+		data       []byte
+		ids        int64
+		names      string
+	}{
+		{"sound", "", write(), 9, ""},
+		{"one", "", write("users"), 9, "shop.users"},
+		{"two", "", write("orders", "logs"), 9, "shop.orders, shop.logs"},
+		{"compressed", "", zipped(write("users")), 9, "shop.users"},
+		{"that alone", "users", write("users"), 3, "shop.users"},
+		{"another one", "orders", write("users"), 3, ""},
+		{"without checksums", "", bytes.ReplaceAll(write("users"), []byte("CRC\x00"), []byte("CRX\x00")), 9, ""},
+	} {
+		r, err := read(t, bytes.NewReader(test.data), &census.Options{Collection: test.only})
+		if r.IDs != test.ids || (err == nil) != (test.names == "") || err != nil && !strings.HasSuffix(err.Error(), fmt.Sprintf(end, test.names)) {
+			t.Errorf("%s: %d ids, %v", test.name, r.IDs, err)
+		}
 	}
 }
 

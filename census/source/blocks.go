@@ -20,11 +20,9 @@ const (
 	ahead = 4
 )
 
-// blockParser finds the ids in a block of whole units: lines, or documents. Its parse
-// may keep state from block to block, but only to be faster.
-type blockParser interface {
-	parse(block []byte, b *Batch)
-}
+// blockParser finds the ids in a block of whole units: lines, or documents. It may keep
+// state from block to block, but only to be faster.
+type blockParser func(block []byte, b *Batch)
 
 // blocks reads a source in blocks of whole units and parses several of them at once.
 type blocks struct {
@@ -110,7 +108,7 @@ func (l *blocks) read(ctx context.Context, newParser func() blockParser, take fu
 }
 
 // work parses blocks until there are none.
-func (l *blocks) work(ctx context.Context, p blockParser, tokens chan struct{}, done chan<- *Batch) {
+func (l *blocks) work(ctx context.Context, parse blockParser, tokens chan struct{}, done chan<- *Batch) {
 	buf := make([]byte, blockSize)
 	for {
 		blk, ok := l.next(ctx, &buf, tokens)
@@ -123,7 +121,7 @@ func (l *blocks) work(ctx context.Context, p blockParser, tokens chan struct{}, 
 			b.Documents = 1
 			b.addProblem(0, "line longer than %d MiB: skipped", maxLine>>20)
 		} else {
-			p.parse(blk.data, b)
+			parse(blk.data, b)
 		}
 		l.prepare(b)
 		done <- b

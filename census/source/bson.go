@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc64"
 	"io"
 	"math"
 	"strconv"
@@ -28,17 +29,15 @@ var errTerminator = errors.New("terminator")
 // errBSON is wrapped by the errors about the structure of a document.
 var errBSON = errors.New("census: not a BSON document")
 
-// documents reads blocks of whole BSON documents.
-type documents struct{ *Input }
-
-func (p documents) parse(block []byte, b *Batch) {
+// parseDocuments reads a block of whole BSON documents.
+func (s *Input) parseDocuments(block []byte, b *Batch) {
 	for pos := 0; pos < len(block); {
-		pos += p.addFirst(block[pos:], b)
+		pos += s.addFirst(block[pos:], b)
 		if pos == len(block) {
 			return
 		}
 		size := int(binary.LittleEndian.Uint32(block[pos:]))
-		if err := b.addBSON(block[pos:pos+size], b.Documents, p.path, p.elements); err != nil {
+		if err := b.addBSON(block[pos:pos+size], b.Documents, s.path, s.elements); err != nil {
 			b.stop = stopped(b.start+int64(pos), err)
 			return
 		}
@@ -123,6 +122,7 @@ type bsonReader struct {
 	emit  func(*Batch) error
 	label string // the collection
 	skip  bool   // documents, without emitting them
+	sum   uint64 // checksum of the documents that are not skipped
 }
 
 // read emits the documents up to a terminator, which it passes.
@@ -149,7 +149,7 @@ func (r *bsonReader) read(ctx context.Context) error {
 // batch fills b. A document that is not complete stays in the stream.
 func (r *bsonReader) batch(ctx context.Context, b *Batch) error {
 	for b.Documents < batchSize {
-		r.pass(r.addFirst(r.data[:min(len(r.data), blockSize)], b))
+		r.passDocuments(r.addFirst(r.data[:min(len(r.data), blockSize)], b))
 		size, err := r.next(ctx)
 		if err != nil {
 			return err
@@ -158,33 +158,35 @@ func (r *bsonReader) batch(ctx context.Context, b *Batch) error {
 			return err
 		}
 		b.Documents++
-		r.pass(size)
+		r.passDocuments(size)
 	}
 	return nil
 }
 
+// passDocuments passes the first n bytes of data, which are whole documents.
+func (r *bsonReader) passDocuments(n int) {
+	if !r.skip {
+		r.sum = crc64.Update(r.sum, ecma, r.data[:n])
+	}
+	r.pass(n)
+}
+
 // next reads until data begins with the whole next document, and returns its size.
 func (r *bsonReader) next(ctx context.Context) (size int, err error) {
-	if err := r.need(ctx, 4); err != nil {
-		if err == io.ErrUnexpectedEOF {
+	for want := 4; ; want = size {
+		switch err := r.need(ctx, want); {
+		case err == io.ErrUnexpectedEOF:
 			return 0, cutDocument(r.data)
+		case err != nil:
+			return 0, err
+		case binary.LittleEndian.Uint32(r.data) == 0xFFFFFFFF:
+			r.pass(4)
+			return 0, errTerminator
 		}
-		return 0, err
-	}
-	if binary.LittleEndian.Uint32(r.data) == 0xFFFFFFFF {
-		r.pass(4)
-		return 0, errTerminator
-	}
-	if size, err = documentSize(r.data); err != nil {
-		return 0, err
-	}
-	if err := r.need(ctx, size); err != nil {
-		if err == io.ErrUnexpectedEOF {
-			return 0, cutDocument(r.data)
+		if size, err = documentSize(r.data); err != nil || size <= len(r.data) {
+			return size, err
 		}
-		return 0, err
 	}
-	return documentSize(r.data)
 }
 
 // addBSON adds what path names in doc.

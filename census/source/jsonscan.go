@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"strconv"
 )
@@ -115,6 +116,53 @@ func skipNested(s []byte, i int) (int, error) {
 	return 0, errUnfinished
 }
 
+// eachMember calls f with the key, which is nil in an array, and the value of every member
+// of the object or the array that starts at i, until it returns an error.
+func eachMember(s []byte, i int, f func(key []byte, from, to int) error) (err error) {
+	isObject, end := s[i] == '{', s[i]+2 // the closing bracket
+	if i = skipSpace(s, i+1); i < len(s) && s[i] == end {
+		return nil
+	}
+	for {
+		var key []byte
+		if isObject {
+			if i >= len(s) {
+				return errUnfinished
+			}
+			if key, i, err = keyAt(s, i); err != nil {
+				return err
+			}
+			if i = skipSpace(s, i); i >= len(s) {
+				return errUnfinished
+			}
+			if s[i] != ':' {
+				return errJSON
+			}
+			i = skipSpace(s, i+1)
+		}
+		to, err := skipValue(s, i)
+		if err != nil {
+			return err
+		}
+		if err := f(key, i, to); err != nil {
+			return err
+		}
+		if i = skipSpace(s, to); i >= len(s) {
+			return errUnfinished
+		}
+		switch s[i] {
+		case ',':
+			if i = skipSpace(s, i+1); isObject && i < len(s) && s[i] == end {
+				return nil // mongosh and programs in JavaScript may write a last comma
+			}
+		case end:
+			return nil
+		default:
+			return errJSON
+		}
+	}
+}
+
 // findJSON calls found with every value that path names in the object that starts at
 // i. Arrays on the path are searched, as in a query of MongoDB. It skips the rest of
 // the object after the member that path names.
@@ -122,48 +170,16 @@ func findJSON(s []byte, i int, path []string, found func(from, to int)) error {
 	if i >= len(s) || s[i] != '{' {
 		return errJSON
 	}
-	i = skipSpace(s, i+1)
-	if i < len(s) && s[i] == '}' {
+	err := eachMember(s, i, func(key []byte, from, to int) error {
+		if !isKey(key, path[0]) {
+			return nil
+		}
+		return cmp.Or(enterJSON(s, from, to, path[1:], found), errStop)
+	})
+	if err == errStop {
 		return nil
 	}
-	for {
-		if i >= len(s) {
-			return errUnfinished
-		}
-		key, end, err := keyAt(s, i)
-		if err != nil {
-			return err
-		}
-		i = skipSpace(s, end)
-		if i >= len(s) {
-			return errUnfinished
-		}
-		if s[i] != ':' {
-			return errJSON
-		}
-		i = skipSpace(s, i+1)
-		end, err = skipValue(s, i)
-		if err != nil {
-			return err
-		}
-		if isKey(key, path[0]) {
-			return enterJSON(s, i, end, path[1:], found)
-		}
-		i = skipSpace(s, end)
-		if i >= len(s) {
-			return errUnfinished
-		}
-		switch s[i] {
-		case ',':
-			if i = skipSpace(s, i+1); i < len(s) && s[i] == '}' {
-				return nil // mongosh and programs in JavaScript may write a last comma
-			}
-		case '}':
-			return nil
-		default:
-			return errJSON
-		}
-	}
+	return err
 }
 
 // keyAt returns the key that starts at i, without its quotes if it has some, and the
@@ -194,7 +210,7 @@ func enterJSON(s []byte, from, to int, path []string, found func(from, to int)) 
 		index, err := strconv.Atoi(path[0])
 		isIndex := err == nil
 		n := 0
-		return eachJSON(s[:to], from, func(i, end int) error {
+		return eachMember(s[:to], from, func(_ []byte, i, end int) error {
 			n++
 			switch {
 			case isIndex && n-1 == index:
@@ -206,35 +222,6 @@ func enterJSON(s []byte, from, to int, path []string, found func(from, to int)) 
 		})
 	}
 	return nil
-}
-
-// eachJSON calls f with every element of the array that starts at i.
-func eachJSON(s []byte, i int, f func(from, to int) error) error {
-	i = skipSpace(s, i+1)
-	if i < len(s) && s[i] == ']' {
-		return nil
-	}
-	for {
-		end, err := skipValue(s, i)
-		if err != nil {
-			return err
-		}
-		if err := f(i, end); err != nil {
-			return err
-		}
-		i = skipSpace(s, end)
-		if i >= len(s) {
-			return errUnfinished
-		}
-		switch s[i] {
-		case ',':
-			i = skipSpace(s, i+1)
-		case ']':
-			return nil
-		default:
-			return errJSON
-		}
-	}
 }
 
 // isKey reports whether key, a JSON string without its quotes, is name.

@@ -24,7 +24,7 @@ func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 			break
 		}
 		// The scanner has found the array's end, so it cannot fail here.
-		_ = eachJSON(s[:to], from, func(i, end int) error {
+		_ = eachMember(s[:to], from, func(_ []byte, i, end int) error {
 			b.addJSON(s, i, end, place, false)
 			return nil
 		})

@@ -74,7 +74,7 @@ const sampleFound = "4 ids, [bool:1 date:1 double:1 hex-string:1 int:1 long:1 ob
 // forms are the ways to write the sample.
 func forms(t testing.TB) map[string][]byte {
 	t.Helper()
-	var raw, archive bytes.Buffer
+	var raw bytes.Buffer
 	var lines, relaxed, old, pretty bytes.Buffer
 	var array []string
 	doc := func(v any) []byte {
@@ -84,30 +84,23 @@ func forms(t testing.TB) map[string][]byte {
 		}
 		return b
 	}
-	end := []byte{0xFF, 0xFF, 0xFF, 0xFF}
-	archive.WriteString("\x6d\xe2\x99\x81")
-	archive.Write(doc(bson.D{{Key: "concurrent_collections", Value: int32(4)}, {Key: "version", Value: "0.1"}}))
-	for _, name := range []string{"orders", "other"} {
-		archive.Write(doc(bson.D{{Key: "db", Value: "shop"}, {Key: "collection", Value: name}, {Key: "metadata", Value: "{}"}, {Key: "size", Value: int32(0)}}))
-	}
-	archive.Write(end)
-	header := func(name string, eof bool) {
-		archive.Write(doc(bson.D{{Key: "db", Value: "shop"}, {Key: "collection", Value: name}, {Key: "EOF", Value: eof}, {Key: "CRC", Value: int64(0)}}))
-	}
+	archive := newArchive(t)
+	archive.prelude("orders", "{}")
+	archive.prelude("other", "{}")
+	archive.WriteString(terminator)
 	for i, d := range sample() {
-		b := doc(d)
-		raw.Write(b)
+		raw.Write(doc(d))
 		if i%5 == 0 {
-			header("orders", false)
+			archive.header("orders", false)
 		}
-		archive.Write(b)
+		archive.body("orders", d)
 		if i%5 == 4 || i == len(sample())-1 {
-			archive.Write(end)
+			archive.WriteString(terminator)
 		}
 		if i == 4 {
-			header("other", false)
-			archive.Write(doc(bson.D{{Key: "_id", Value: objectid.MustParse("6592008029c8c3e4dc7625ff")}}))
-			archive.Write(end)
+			archive.header("other", false)
+			archive.body("other", bson.D{{Key: "_id", Value: objectid.MustParse("6592008029c8c3e4dc7625ff")}})
+			archive.WriteString(terminator)
 		}
 		canonical, err := bson.MarshalExtJSON(d, true, false)
 		if err != nil {
@@ -127,8 +120,8 @@ func forms(t testing.TB) map[string][]byte {
 		pretty.WriteByte('\n')
 	}
 	for _, name := range []string{"orders", "other"} {
-		header(name, true)
-		archive.Write(end)
+		archive.header(name, true)
+		archive.WriteString(terminator)
 	}
 	return map[string][]byte{
 		"bson":           raw.Bytes(),

@@ -139,6 +139,9 @@ func Open(in io.Reader, o Options) (*Input, error) {
 // formatOf returns the format of text. err is the error of opening it.
 func (o *Options) formatOf(text *content, err error) (Format, error) {
 	if err == ErrEmpty {
+		if o.Format == Grep {
+			return Grep, nil // a text without ids
+		}
 		if named := formatByName(o.Name); named != "" && (o.Format == Auto || o.Format == named) {
 			return named, nil
 		}
@@ -188,13 +191,13 @@ func (s *Input) ReadSaved(read func(io.Reader) error) error {
 func (s *Input) parallel() (newParser func() blockParser, cut cutter) {
 	switch {
 	case s.Format == List:
-		return func() blockParser { return list{} }, newlines{}
+		return func() blockParser { return parseList }, newlines{}
 	case s.Format == Grep:
-		return func() blockParser { return grep{} }, betweenDigits{}
+		return func() blockParser { return parseText }, betweenDigits{}
 	case s.Format == BSON:
-		return func() blockParser { return documents{s} }, betweenDocuments{}
+		return func() blockParser { return s.parseDocuments }, betweenDocuments{}
 	case s.lines:
-		return func() blockParser { return &jsonLines{Input: s} }, newlines{}
+		return func() blockParser { return (&jsonLines{Input: s}).parse }, newlines{}
 	}
 	return nil, nil
 }

@@ -2,11 +2,9 @@ package source
 
 import "bytes"
 
-// list reads one id per line, bare or in any of the notations of package paste,
+// parseList reads one id per line, bare or in any of the notations of package paste,
 // with or without a comma after it.
-type list struct{}
-
-func (list) parse(block []byte, b *Batch) {
+func parseList(block []byte, b *Batch) {
 	place := uint32(0)
 	for ; len(block) > 0; place++ {
 		if len(block) > hexDigits && block[hexDigits] == '\n' && b.addHex(block[:hexDigits], place) {
@@ -26,11 +24,9 @@ func (list) parse(block []byte, b *Batch) {
 	b.Documents = place
 }
 
-// grep finds every run of exactly 24 hexadecimal digits, also behind an escaped
+// parseText finds every run of exactly 24 hexadecimal digits, also behind an escaped
 // character whose digits or letter continue into the run.
-type grep struct{}
-
-func (grep) parse(block []byte, b *Batch) {
+func parseText(block []byte, b *Batch) {
 	place := uint32(0)
 	line := 0 // where the line of place begins, or a later position in it
 	// A run of 24 digits has a digit at every 24th position, so bytes between two

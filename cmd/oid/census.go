@@ -63,7 +63,9 @@ sources go into one report. A SOURCE is
              from the content.
              It may also be a census that --save has saved: several of them (of
              shards, days or hosts) give the report of all their sources.
-  a folder   of mongodump: every collection in it
+  a folder   of mongodump: every collection in it; of other files, or with --format:
+             every file, as a collection of its name; with --grep: all files as one
+             text. What begins with a dot is left out.
   -          what a file can be, from standard input, as without any SOURCE
   mongodb://HOST/DATABASE.COLLECTION, mongodb://HOST/DATABASE
              a collection of a MongoDB server, of which only the index on _id is

@@ -10,41 +10,63 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/oidkit/oid/census/source"
 )
 
 // dumpEndings are those of the files of mongodump with documents, also compressed
 // afterwards.
 var dumpEndings = []string{".bson", ".bson.gz", ".bson.zst"}
 
-// folderParts returns the collections in a folder of mongodump, with their databases:
-// its files are DATABASE/COLLECTION.bson. The folder may also be that of one database.
-func folderParts(folder string) ([]part, error) {
-	var parts []part
+// folderParts returns what there is to read in a folder and in those in it.
+//
+// If it has .bson files it is a folder of mongodump, with files DATABASE/COLLECTION.bson,
+// or that of one database, and all other files are left out. Of any other folder, and if
+// format is not BSON but says how the files are written, every file is a collection, which
+// is called by the file's path in the folder, without its ending. With Grep all are one
+// text. Files and folders that begin with a dot are left out.
+func folderParts(folder string, format source.Format) ([]part, error) {
+	var dump, files []part
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		switch hidden := strings.HasPrefix(entry.Name(), ".") && path != folder; {
+		case err != nil:
+			return err
+		case hidden && entry.IsDir():
+			return fs.SkipDir
+		case hidden, entry.IsDir():
+			return nil
+		}
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
 			return err
 		}
+		p := part{
+			name: path, size: info.Size(), documents: -1,
+			open: func(context.Context) (io.ReadCloser, error) { return os.Open(path) },
+		}
+		if format != source.Grep {
+			within, _ := filepath.Rel(folder, path) // it is in it
+			for _, ending := range []string{".gz", ".zst", filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(within, ".gz"), ".zst"))} {
+				within = strings.TrimSuffix(within, ending)
+			}
+			p.collection = filepath.ToSlash(within)
+		}
+		files = append(files, p)
 		for _, ending := range dumpEndings {
-			base, ok := strings.CutSuffix(entry.Name(), ending)
-			if !ok {
-				continue
+			if base, ok := strings.CutSuffix(entry.Name(), ending); ok {
+				p.collection = databaseOf(path) + collectionOf(path, base)
+				dump = append(dump, p)
 			}
-			info, err := os.Stat(path)
-			if err != nil {
-				return err
-			}
-			parts = append(parts, part{
-				name: path, collection: databaseOf(path) + collectionOf(path, base), size: info.Size(), documents: -1,
-				open: func(context.Context) (io.ReadCloser, error) { return os.Open(path) },
-			})
-			break
 		}
 		return nil
 	})
-	if err == nil && len(parts) == 0 {
-		err = fmt.Errorf("the folder %s has no .bson files of mongodump; name the files in it", folder)
+	if isDump := format == source.Auto || format == source.BSON; isDump && len(dump) > 0 {
+		files = dump
 	}
-	return parts, err
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("the folder %s has no files", folder)
+	}
+	return files, err
 }
 
 // databaseOf returns the database of a file, which is the name of its folder, with a dot.

@@ -81,8 +81,63 @@ func TestCensusOfDump(t *testing.T) {
 	shop[""] = 5
 	check(counted(dump, "orders.bson"), shop, "the dump and a file without a collection's name")
 
-	got := oid(t, "", "census", t.TempDir())
-	if got.code != exitFailed || !strings.Contains(got.err, "has no .bson files of mongodump; name the files in it") {
+	// With another format every file counts, the metadata too, and with --grep all are one text.
+	if got := counted("--grep", dump); len(got) != 1 {
+		t.Errorf("--grep: %v", got)
+	}
+	got := oid(t, "", "census", "--format", "json", dump)
+	if got.code != exitFailed || !strings.Contains(got.out, "notes.txt admin/notes") {
+		t.Errorf("--format json: exit code %d: %s", got.code, got.out)
+	}
+
+	got = oid(t, "", "census", t.TempDir())
+	if got.code != exitFailed || !strings.Contains(got.err, "has no files") {
 		t.Errorf("an empty folder: exit code %d: %s", got.code, got.err)
+	}
+}
+
+// TestCensusOfFolder counts a folder of exports, lists and logs: every file is a collection,
+// and what could not be read is said. With --grep all files are one text.
+func TestCensusOfFolder(t *testing.T) {
+	folder := t.TempDir()
+	const a, b, c = "65f0a0d0a1b2c3d4e5000001", "65f0a0d1a1b2c3d4e5000002", "65f0a0d2a1b2c3d4e5000003"
+	var packed bytes.Buffer
+	for name, text := range map[string]string{
+		"orders.json": `{"_id":{"$oid":"` + a + `"}}`, "2024/orders.jsonl.gz": "", "users.csv": "_id,name\n" + b + ",x\n", "ids": a + "\n" + c + "\n",
+		"empty.json": "", "logs/app.log": "GET /orders/" + c + " and no id\n", ".git/x": a, ".hidden": a,
+	} {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, ".gz") {
+			w := gzip.NewWriter(&packed)
+			if _, err := w.Write([]byte(`{"_id":{"$oid":"` + b + `"}}`)); err != nil || w.Close() != nil {
+				t.Fatal(err)
+			}
+			text = packed.String()
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := oid(t, "", "census", folder)
+	for _, want := range []string{
+		"\n2024/orders ", "\nids ", "\norders ", "\nusers ", "\n2 collections without ids: empty, logs/app\n", "6 sources: 1 auto, 1 csv, 3 json, 1 list",
+		"logs/app:\n  ! unknown format",
+	} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("no %q in %s", want, got.out)
+		}
+	}
+	if got.code != exitFailed {
+		t.Errorf("exit code %d", got.code)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "logs", "app.1.log"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := censusOf(t, "--grep", folder)
+	if r.IDs != 6 || r.DistinctIDs != 3 || len(r.Sources) != 7 || len(r.Collections) != 0 {
+		t.Errorf("--grep: %d ids, %d different, %d sources, %d collections", r.IDs, r.DistinctIDs, len(r.Sources), len(r.Collections))
 	}
 }

@@ -135,7 +135,7 @@ func (r *censusReader) parts(ctx context.Context, source string) ([]part, error)
 		return nil, err
 	}
 	if info.IsDir() {
-		return folderParts(source)
+		return folderParts(source, r.flags.options.Format)
 	}
 	if info.Mode().IsRegular() {
 		p.size = info.Size()

@@ -52,7 +52,7 @@ type CollectionCensus struct {
 
 // Rates are how many ids are created in which time.
 type Rates struct {
-	Busiest    []Peak    `json:"busiest" nullable:"false" doc:"The second, minute, hour and day with the most ids. The second is absent if it is not certain."`
+	Busiest    []Peak    `json:"busiest" nullable:"false" doc:"The hour and the day with the most ids."`
 	TypicalDay int64     `json:"typical_day_ids" doc:"Median of the days from the first to the last id."`
 	Growth     *float64  `json:"growth" doc:"Change of the typical day from the year before the last one to the last one, 0.25 for a quarter more; null for less than two years."`
 	Week       []float64 `json:"week" nullable:"false" doc:"Mean number of ids in each hour of the week, from Monday 00:00 in the timeline's zone; empty for less than a week."`
@@ -63,7 +63,7 @@ type Rates struct {
 
 // Peak is the time with the most ids.
 type Peak struct {
-	Length string    `json:"length" doc:"second, minute, hour or day."`
+	Length string    `json:"length" doc:"hour or day."`
 	Start  time.Time `json:"start"`
 	IDs    int64     `json:"ids"`
 }

@@ -1,0 +1,259 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/phrase"
+)
+
+// What text and page say in the same words.
+
+const (
+	// maxSources is how many sources are described at the beginning. Of more there is a
+	// summary, and their list is at the end.
+	maxSources = 5
+
+	// maxTitles is how many findings a summary of collections lists.
+	maxTitles = 20
+
+	// maxNames is how many collections without ids it names.
+	maxNames = 12
+
+	// minRates is up to how many ids rates say nothing.
+	minRates = 100
+)
+
+// sourceLine describes a source, and what could not be read of it.
+type sourceLine struct {
+	text     string
+	problems []string
+}
+
+// describe describes s, with the first limit of its problems.
+func describe(s *census.Source, limit int) sourceLine {
+	l := sourceLine{text: sourceName(s) + ":"} // and why it was not read
+	if s.Unit != "" {
+		l.text = fmt.Sprintf("%s: %v, %s, %s", sourceName(s), s.Format, phrase.Count(s.Units, s.Unit, s.Unit+"s"), phrase.Count(s.IDs, "id", "ids"))
+	}
+	if s.Broken > 0 {
+		head := phrase.Count(s.Broken, s.Unit, s.Unit+"s") + " could not be read"
+		for _, p := range s.Problems[:min(limit, len(s.Problems))] {
+			l.problems = append(l.problems, fmt.Sprintf("%s: %s %d: %s", head, p.Position.Unit, p.Position.Number, p.Error))
+			head = "another one"
+		}
+		if len(l.problems) == 0 {
+			l.problems = []string{head}
+		}
+	}
+	if s.Error != "" {
+		l.problems = append(l.problems, s.Error)
+	}
+	return l
+}
+
+func sourceName(s *census.Source) string { return strings.TrimSpace(s.Name + " " + s.Collection) }
+
+// listed reports whether s is shown: an archive is not if all that was read belongs
+// to its collections, which are sources of their own.
+func listed(s *census.Source) bool {
+	return s.Collections == 0 || s.Units > 0 || s.Error != ""
+}
+
+// describeAll describes sources: top is for the beginning of a report, and all for its
+// end, nil if top has said it all.
+func describeAll(sources []*census.Source) (top, all []sourceLine) {
+	formats := tally{}
+	var broken []sourceLine
+	left := false
+	for _, s := range sources {
+		if !listed(s) {
+			continue
+		}
+		first := describe(s, 1)
+		top, all = append(top, first), append(all, describe(s, len(s.Problems)))
+		left = left || len(s.Problems) > 1
+		if len(first.problems) > 0 {
+			broken = append(broken, first)
+		}
+		formats[string(s.Format)]++
+	}
+	if len(top) > maxSources {
+		more := len(broken) - maxSources
+		top = append([]sourceLine{{text: fmt.Sprintf("%d sources: %v", len(top), formats)}}, broken[:min(len(broken), maxSources)]...)
+		if more > 0 {
+			top = append(top, sourceLine{text: fmt.Sprintf("and %d more that could not be read, or not all of it, see the sources below", more)})
+		}
+	} else if !left {
+		all = nil
+	}
+	return top, all
+}
+
+// tally is how many there are of each kind, by name.
+type tally map[string]int64
+
+func (t tally) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		parts = append(parts, humanize.Comma(t[name])+" "+name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// facts returns when the ids of r were created and how many there are, each fact with its
+// name.
+func facts(r *census.Report) (out [][2]string) {
+	add := func(name, format string, args ...any) {
+		out = append(out, [2]string{name, fmt.Sprintf(format, args...)})
+	}
+	zone := zone(r)
+	if r.First != nil {
+		add("created", "%s to %s %s (%s)", r.First.In(zone).Format(time.DateTime), r.Last.In(zone).Format(time.DateTime),
+			r.Timeline.Zone, span(r.Last.Sub(*r.First)))
+	}
+	ids := phrase.Count(r.IDs, "ObjectId", "ObjectIds")
+	if r.Strings > 0 {
+		ids = phrase.Count(r.IDs, "id, stored as a string", "ids, stored as strings")
+	}
+	if r.Distinct != r.IDs {
+		ids += ", " + humanize.Comma(r.Distinct) + " different"
+	}
+	if r.Outside > 0 {
+		ids += ", " + humanize.Comma(r.Outside) + " more outside the range"
+	}
+	add("ids", "%s", ids)
+	for _, o := range r.Others {
+		add("others", "%s %s, for example %s (%v)", humanize.Comma(o.Count), o.Type, o.Examples[0].Text, o.Examples[0].Position)
+	}
+	if r.Without > 0 {
+		add("without", "%s without %s", humanize.Comma(r.Without), r.Field)
+	}
+	if r.Processes > 0 {
+		add("processes", "%s", humanize.Comma(r.Processes))
+	}
+	if r.Distinct > minRates && r.Rates.TypicalDay > 0 {
+		text := phrase.Count(r.Rates.TypicalDay, "id", "ids")
+		for _, p := range r.Rates.Busiest {
+			if p.Length == census.Day && p.IDs > r.Rates.TypicalDay {
+				text += fmt.Sprintf(", at most %s (%s)", humanize.Comma(p.IDs), p.Start.In(zone).Format(time.DateOnly))
+			}
+		}
+		if g := r.Rates.Growth; g != nil {
+			text += fmt.Sprintf("; %+.0f %% in the last year, and if that goes on, about %s in a year",
+				100**g, humanize.Comma(int64(float64(r.Rates.TypicalDay)*(1+*g))))
+		}
+		add("typical day", "%s", text)
+	}
+	return out
+}
+
+// zone returns the time zone of the timeline.
+func zone(r *census.Report) *time.Location {
+	if len(r.Timeline.Buckets) > 0 {
+		return r.Timeline.Buckets[0].Start.Location()
+	}
+	return time.UTC
+}
+
+// title returns the name of the collection of r.
+func title(r *census.Report) string {
+	if r.Collection == "" {
+		return "sources without a collection"
+	}
+	return r.Collection
+}
+
+// counted returns the collections of r that have ids or findings, and a line that names
+// others, first those that have something else, or "".
+func counted(r *census.Report) (out []*census.Report, others string) {
+	var names, empty []string
+	for _, c := range r.Collections {
+		if c.IDs > 0 || len(c.Findings) > 0 {
+			out = append(out, c)
+			continue
+		}
+		n := tally{}
+		for _, o := range c.Others {
+			n[o.Type] = o.Count
+		}
+		if c.Outside > 0 {
+			n["outside the range"] = c.Outside
+		}
+		if len(n) > 0 {
+			names = append(names, fmt.Sprintf("%s (%v)", title(c), n))
+		} else {
+			empty = append(empty, title(c))
+		}
+	}
+	names = append(names, empty...)
+	if n := len(names); n > 0 {
+		others = phrase.Count(int64(n), "collection", "collections") + " without ids: " + strings.Join(names[:min(n, maxNames)], ", ")
+		if n > maxNames {
+			others += fmt.Sprintf(" and %d more", n-maxNames)
+		}
+	}
+	return out, others
+}
+
+// dates returns the days of the first and of the last id of r, or "".
+func dates(r *census.Report) string {
+	if r.First == nil {
+		return ""
+	}
+	return r.First.In(zone(r)).Format(time.DateOnly) + " to " + r.Last.In(zone(r)).Format(time.DateOnly)
+}
+
+// verdict returns how many findings r and its collections have, and how many processes
+// cannot be told.
+func verdict(r *census.Report) string {
+	findings, doubts := 0, int64(0)
+	for _, c := range append([]*census.Report{r}, r.Collections...) {
+		findings += len(c.Findings)
+		for _, d := range c.Doubts {
+			doubts += d.Processes
+		}
+	}
+	text := "none"
+	if findings > 0 {
+		text = humanize.Comma(int64(findings))
+	}
+	if doubts > 0 {
+		text += "; " + phrase.Count(doubts, "process", "processes") + " cannot be told, see below"
+	}
+	return text
+}
+
+// told reports whether anything can be said of r: not of what was not read.
+func told(r *census.Report) bool { return r.IDs > 0 || len(r.Findings) > 0 || !r.Broken() }
+
+// faults returns what was found of a process.
+func faults(p census.Process) (out []string) {
+	for _, f := range []struct {
+		found bool
+		text  string
+	}{{p.Shared, "several processes at once"}, {p.ClockStepped, "clock step"}, {p.Resumed, "resumed state"}, {p.NoSequence, "counters that do not count"}} {
+		if f.found {
+			out = append(out, f.text)
+		}
+	}
+	return out
+}
+
+// notes returns what else is known of a process.
+func notes(p census.Process) []string {
+	out := []string{p.Layout.String()}
+	if p.Jumps > 0 {
+		out = append(out, phrase.Count(p.Jumps, "restart or jump", "restarts or jumps"))
+	}
+	if p.Doubt != "" {
+		out = append(out, "cannot be told: "+strings.ReplaceAll(string(p.Doubt), "-", " "))
+	}
+	return out
+}
