@@ -32,7 +32,7 @@ type clock struct {
 	minutes []int32
 	tens    []int32 // by ten minutes
 	days    []int64
-	low     float64 // level of the days with the least ids
+	low     float64         // level of the days with the least ids
 	start   time.Time       // as if the zone were UTC
 	at      func(i int) int // minute of the clock at minute i of the history
 }
@@ -131,7 +131,7 @@ func (c *clock) newGrid(length int, half bool) *grid {
 			g.occupied++
 		}
 	}
-	if float64(g.occupied) < minOccupied/4*float64(len(g.ids)) {
+	if g.occupied < 2*seasonPeriods || float64(g.occupied) < minOccupied/4*float64(len(g.ids)) {
 		return g
 	}
 	g.addSeason(1)
