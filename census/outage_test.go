@@ -316,6 +316,7 @@ var rhythms = []struct {
 		s.gaps(func() float64 { return 30 * 60 * math.Exp(1.5*s.NormFloat64()) }, one)
 	}},
 	{"closed in August", 1825, func(s *rhythm) { s.shop(s.busy()/3, func(t time.Time) float64 { return weekend(t) * open(t) }) }},
+	{"closed in August, 2 or 3 times", 900, func(s *rhythm) { s.shop(s.busy()/3, func(t time.Time) float64 { return weekend(t) * open(t) }) }},
 	{"daily job, off at Christmas", 1825, func(s *rhythm) {
 		s.job([]int{s.IntN(day)}, 600, func(t time.Time) bool { return t.Month() != time.December || t.Day() < 24 })
 	}},
