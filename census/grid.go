@@ -131,7 +131,7 @@ func (c *clock) newGrid(length int, half bool) *grid {
 			g.occupied++
 		}
 	}
-	if float64(g.occupied) < minOccupied/4*float64(len(g.ids)) {
+	if g.occupied < 2*seasonPeriods || float64(g.occupied) < minOccupied/4*float64(len(g.ids)) {
 		return g
 	}
 	g.addSeason(1)

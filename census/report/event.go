@@ -114,7 +114,7 @@ func untold(r *census.Report) (out []string) {
 			text += " and " + phrase.Length(s[1]) + " in the quietest"
 		}
 		out = append(out, text+", or one with less than two periods of its rhythm before or after it")
-	} else if r.First != nil {
+	} else if r.Distinct >= 100 { // fewer ids show themselves that they are few
 		out = append(out, "an outage: too few ids, or too short a time, to know what is usual")
 	}
 	return out
