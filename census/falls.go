@@ -193,6 +193,14 @@ func (q *sequence) addFall(e extent, i int, prev, r record) bool {
 	return true
 }
 
+// evidence returns the ids of a counter that was used twice, or else one.
+func (q *sequence) evidence(one record) []record {
+	if q.twins > 0 {
+		return q.twin[:]
+	}
+	return []record{one}
+}
+
 // lateBits returns the evidence against late ids as the cause of the falls: threads that
 // waited between reading the clock and taking a counter, each by itself.
 func (q *sequence) lateBits() float64 {

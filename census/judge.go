@@ -238,11 +238,16 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 	}
 	for i := range clusters {
 		c := &clusters[i]
-		if c.overlaps && c.returns >= minTurns {
-			v.add(shared, c.turns.bits(breaks), value,
-				fmt.Sprintf("Its ids make sequences of the same counters that take turns: %s continue one of them after ids of another, and %s used twice.",
-					humanize.Comma(c.returns), phrase.Count(c.sequence.twins, "counter value was", "counter values were")), ls.list[c.first[0]].start, ls.list[c.first[1]].start)
+		bits := c.turns.bits(breaks)
+		if q := c.sequence; c.lines == 1 && q != nil && q.twins > 1 && q.twinsLast-q.twinsFirst >= minTwinSeconds {
+			// So close to each other that they make one line.
+			bits = counterBits - log2(2*ls.list[c.first[0]].pace+1)
+		} else if !c.overlaps || c.returns < minTurns {
+			continue
 		}
+		v.add(shared, bits, value,
+			fmt.Sprintf("Its ids make sequences of the same counters that take turns: %s continue one of them after ids of another, and %s used twice.",
+				humanize.Comma(c.returns), phrase.Count(c.sequence.twins, "counter value was", "counter values were")), c.sequence.evidence(ls.list[c.first[0]].start)...)
 	}
 }
 
@@ -353,8 +358,8 @@ func (v *verdict) judgeDisorder(ls *lines, ids int64, value uint64) {
 		v.doubtBecause(DoubtNoSequence)
 	default:
 		v.add(noSequence, maxBits, value,
-			fmt.Sprintf("%s of %s continue the counter of no other one, %s of them in the same second as the one before.",
-				humanize.Comma(ls.loose), phrase.Count(ids, "id", "ids"), humanize.Comma(ls.rapid)), ls.list[0].start, ls.list[1].start)
+			fmt.Sprintf("%s of %s continue the counter of no other one, %s of them further than a process counts within the same second.",
+				humanize.Comma(ls.loose), phrase.Count(ids, "id", "ids"), humanize.Comma(ls.rapid)), ls.list[0].start, ls.list[len(ls.list)-1].start)
 	}
 }
 

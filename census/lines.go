@@ -113,15 +113,15 @@ type turn struct {
 
 // lines are the lines of one process value.
 type lines struct {
-	list   []line
-	byEnd  []int          // by the last counter, modulo its range
-	recent []int          // the last ones with ids, the latest first
-	limit  int64          // how far a line may move on at once
-	late   int64          // ids that were overtaken
-	turns  map[turn]int64 // how often
-	loose  int64          // ids that begin a line, or may continue one by chance
-	rapid  int64          // of them, in the same second as the one before
-	looser uint32         // the second of the last one
+	list    []line
+	byEnd   []int          // by the last counter, modulo its range
+	recent  []int          // the last ones with ids, the latest first
+	limit   int64          // how far a line may move on at once
+	late    int64          // ids that were overtaken
+	turns   map[turn]int64 // how often
+	loose   int64          // ids that begin a line, or may continue one by chance
+	rapid   int64          // of them, further than a process counts from the first one of the second
+	loosest record         // this first one
 }
 
 // maxRecent is of how many lines an id may be a late one.
@@ -203,10 +203,12 @@ func (ls *lines) add(c int64, second uint32, r record) (index int, unwrapped int
 		}
 	}
 	if best < 0 || (2*distance+1)*int64(len(ls.list)) > counterRange>>doubtBits {
-		if ls.loose > 0 && ls.looser == second {
+		ls.loose++
+		if ls.loose == 1 || ls.loosest.second() != second {
+			ls.loosest = r
+		} else if apart := (c - int64(ls.loosest.counter())) & counterMask; apart >= fastest && apart <= counterRange-fastest {
 			ls.rapid++
 		}
-		ls.loose, ls.looser = ls.loose+1, second
 	}
 	if best < 0 {
 		return ls.start(c, second, r)

@@ -40,9 +40,13 @@ func countSlowly(ids []objectid.ID, now time.Time, zone *time.Location) slowCens
 			s.bounds++
 			continue
 		case isFuture:
-			s.future++
+			if seen[id] == 1 {
+				s.future++
+			}
 		case isEarly:
-			s.early++
+			if seen[id] == 1 {
+				s.early++
+			}
 		default:
 			s.days[id.Time().In(zone).Format(time.DateOnly)]++
 			if len(youngest) == 16 && youngest[0].Sub(id.Time()) > time.Minute {

@@ -65,10 +65,11 @@ const (
 	minTwins = 16
 
 	// minDisorder is how many ids at least show counters that do not count, and minRapid
-	// how many runs that begin in the second of the one before: no program is started
-	// that often in one second.
+	// how many of them are further apart than fastest within a second: no process creates
+	// as many ids, and no program is started that often within a second.
 	minDisorder = 16
 	minRapid    = 8
+	fastest     = 1 << 21
 
 	// minTurns is how often two processes that take turns must have returned.
 	minTurns = 2
@@ -120,6 +121,10 @@ const (
 	deletionShare = 0.3
 	deletionLeast = 50
 
+	// minTwinSeconds is for how many seconds two processes use the same counters at
+	// least. A restart within the last two seconds of a process may do so by chance.
+	minTwinSeconds = 4
+
 	// minSlack and maxSlack bound, in seconds, when a process began or ended, given
 	// when it created its first and last ids.
 	minSlack = 30
@@ -135,7 +140,7 @@ const (
 	maxSuspects = 64
 
 	// maxBorrowed is how many seconds of a borrowed process value are checked.
-	maxBorrowed = 256
+	maxBorrowed = 4096
 
 	// fewProcesses is up to how many processes the same three machine bytes in
 	// two of them are no coincidence: of 2^11 random values, two share their first

@@ -108,6 +108,9 @@ func changes(deployments, restarts int) string {
 
 // untold returns what the report cannot tell of outages.
 func untold(r *census.Report) (out []string) {
+	if r.Distinct <= minRates {
+		return nil
+	}
 	if s := r.Rates.ShortestOutage; s[0] > 0 {
 		text := "an outage shorter than about " + phrase.Length(s[0]) + " in the busiest hours of the week"
 		if s[1] > 0 {
