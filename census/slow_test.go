@@ -13,7 +13,8 @@ type slowCensus struct {
 	distinct int64
 	repeated int64
 	bounds   int64
-	future   int64
+	future   int64 // different ones
+	beyond   int64 // ids from the future and too early
 	early    int64
 	late     int64
 	days     map[string]int64
@@ -40,10 +41,12 @@ func countSlowly(ids []objectid.ID, now time.Time, zone *time.Location) slowCens
 			s.bounds++
 			continue
 		case isFuture:
+			s.beyond++
 			if seen[id] == 1 {
 				s.future++
 			}
 		case isEarly:
+			s.beyond++
 			if seen[id] == 1 {
 				s.early++
 			}
