@@ -123,7 +123,7 @@ func fewest(e extent, i int, before, after uint32) int {
 		s := e.list.at(i + k).secondByCounter()
 		return s, s+1 < before
 	})
-	if late == 1 || toEnd { // threads may wait until the process ends
+	if late == 1 || toEnd {
 		return 1
 	}
 	ahead, _ := disorder(min(maxLate, i-e.i), func(k int) (uint32, bool) {
@@ -153,12 +153,13 @@ func disorder(n int, f func(int) (uint32, bool)) (seconds int, all bool) {
 			return maxLate, false
 		}
 	}
-	return seconds, 2*held > n
+	return seconds, 2*held > n && held <= fewThreads
 }
 
 const (
 	minMost     = 32 // ids after a clock step of which all may have the time from before it
 	manyThreads = 32
+	fewThreads  = 16 // that may wait until the process ends
 	manySingles = 8 // late ids that are no rare thing
 )
 

@@ -328,9 +328,11 @@ func TestHealthyProcessesAreNotFaulty(t *testing.T) {
 	t.Logf("%d processes, %d of them were not judged", processes, unjudged)
 }
 
-// TestFaultyProcessesAreFound holds that 99 in 100 faults are found, and no others.
+// TestFaultyProcessesAreFound holds that nine in ten faults are found, and no others, and
+// that the rest is in doubt: of some, as few as 30 ids are left, which blocks of counters
+// explain as well.
 func TestFaultyProcessesAreFound(t *testing.T) {
-	found, all := map[string]int{}, map[string]int{}
+	found, said, all := map[string]int{}, map[string]int{}, map[string]int{}
 	for seed := range simulations() {
 		fault := int(seed/2) % len(faults)
 		f := faults[fault]
@@ -348,7 +350,10 @@ func TestFaultyProcessesAreFound(t *testing.T) {
 					t.Errorf("seed %d: %s: no finding %s with examples", seed, s.kind, f.want)
 				}
 			} else if faulty {
-				t.Logf("seed %d: not found: %s: %v", seed, s.kind, got)
+				t.Logf("seed %d: not found: %s: %v, in doubt: %v", seed, s.kind, got, p.Doubt)
+				if p.Doubt != "" || p.ClockStepped || p.Shared || p.Resumed {
+					said[name]++
+				}
 				continue // a fork of which few ids are left may look like a clock step
 			}
 			for kind, wrong := range got {
@@ -359,8 +364,11 @@ func TestFaultyProcessesAreFound(t *testing.T) {
 		}
 	}
 	for name, n := range all {
-		t.Logf("%s: %d of %d", name, found[name], n)
-		if found[name]*100 < n*99-100 {
+		t.Logf("%s: %d of %d, and said of %d", name, found[name], n, said[name])
+		if found[name]+said[name] < n {
+			t.Errorf("%s: nothing is said of %d of %d", name, n-found[name]-said[name], n)
+		}
+		if found[name]*100 < n*90-100 {
 			t.Errorf("%s: only %d of %d were found", name, found[name], n)
 		}
 	}

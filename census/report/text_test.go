@@ -93,7 +93,7 @@ cannot be told
   ids are here
     65920080b2b2b2b2b2000001 2024-01-02 00:00:00 a.bson: document 9
 - an outage shorter than about 1h in the busiest hours of the week and 3h in the
-  quietest
+  quietest, or one with less than two periods of its rhythm before or after it
 
 ids by day, UTC
 2024-01-01  1 #
