@@ -160,7 +160,7 @@ const (
 	minMost     = 32 // ids after a clock step of which all may have the time from before it
 	manyThreads = 32
 	fewThreads  = 16 // that may wait until the process ends
-	manySingles = 8 // late ids that are no rare thing
+	manySingles = 8  // late ids that are no rare thing
 )
 
 func (q *sequence) addTwin(prev, r record) {
