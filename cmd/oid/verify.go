@@ -95,14 +95,12 @@ func newVerifyCommand(std streams) *cobra.Command {
 				return usagef("no command; write oid verify -- COMMAND")
 			case fork && decode != "":
 				return usagef("--fork and --decode are two tests: give one of them")
-			case (fork || decode != "") && (changed("copies") || changed("clock") || changed("time")):
-				return usagef("--copies, --clock and --time do not go with --fork and --decode")
-			case decode != "" && (changed("ids") || o.order):
-				return usagef("--ids and --order do not go with --decode")
+			case (fork || decode != "") && (changed("copies") || changed("clock") || changed("time")), decode != "" && (changed("ids") || o.order):
+				return usagef("--copies, --clock and --time do not go with --fork and --decode, nor --ids and --order with --decode")
 			}
 			o.command, o.test = args, "ids"
 			if fork {
-				o.test = "fork"
+				o.test, o.copies = "fork", 1
 			} else if decode != "" {
 				o.test, err = decodings.find("--decode", decode)
 			}
@@ -136,10 +134,9 @@ func newVerifyCommand(std streams) *cobra.Command {
 	return cmd
 }
 
-var (
-	clocks    = stringForms(verify.ClockModes)
-	decodings = forms[string]{{"text", "decode"}, {"json", "decode-json"}}
-)
+var clocks = stringForms(verify.ClockModes)
+
+var decodings = forms[string]{{"text", "decode"}, {"json", "decode-json"}}
 
 // leastWithClock is how many ids are needed to see that a clock has moved: in either half
 // far more than what programs and pipes hold back.
@@ -251,9 +248,6 @@ func (o *verifyOptions) judgeIDs(ctx context.Context, std streams, v *wire.Verif
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if o.test == "fork" {
-		o.copies = 1
-	}
 	bar := newBar(std, o.quiet, "verifying", "ids", o.ids*int64(o.copies), false)
 	if _, isFile := std.err.(*os.File); !isFile { // several goroutines copy to it then
 		std.err = &sharedWriter{w: std.err}

@@ -127,12 +127,6 @@ func (c *Clock) cause(second uint32, first, last int64) string {
 	return ""
 }
 
-// Zones are whole quarters of an hour from UTC, at most 14 hours.
-const (
-	quarterHour = 900
-	maxZone     = 14 * time.Hour
-)
-
 // timeText writes Unix seconds for people.
 func timeText(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }
 
@@ -148,6 +142,10 @@ type pace struct {
 }
 
 const (
+	// Zones are whole quarters of an hour from UTC, at most 14 hours.
+	quarterHour = 900
+	maxZone     = 14 * time.Hour
+
 	// sharp is how exactly the creation of an id must be known: an id that is 3 s too old
 	// is then found in whichever part of a second it was created.
 	sharp = time.Second

@@ -95,6 +95,8 @@ func (c *counter) judge(ids, distinct int64, forgotten bool) (p Promise, cause s
 		reused = 0
 	}
 	switch {
+	case c.least == 1-ids && ids > pool: // no pool is that large
+		return CounterStep, "the counter decreases"
 	case left <= min(c.back, max(pool, ids/4)) && reused <= 0:
 		return "", ""
 	case 2*c.reversed > ids:

@@ -5,7 +5,7 @@
 // answers to texts.
 //
 // A verdict does not depend on where a random counter starts: what happens when a counter
-// overflows is judged only if the program was to write so many ids that it must.
+// overflows is judged only if so many ids were read that it must have.
 package verify
 
 import (

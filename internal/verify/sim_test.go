@@ -277,6 +277,10 @@ func TestFaultsAreFound(t *testing.T) {
 		{"counter-step", "overflows at 2^23", ids(func(_ *world, n int, _ time.Time, _ *uint32, _, counter *uint64) {
 			*counter = uint64(1<<23-500+n) % (1 << 23)
 		})},
+		{"counter-step", "the counter decreases", func(w *world) {
+			w.left, w.every = pool+1, w.every/4
+			ids(func(_ *world, n int, _ time.Time, _ *uint32, _, counter *uint64) { *counter = uint64(1<<23 - n) })(w)
+		}},
 		{"counter-step", "increases by 7", counted(func(_, _, counter uint64) uint64 { return counter * 7 })},
 		{"counter-step", "steps are not by one", ids(func(_ *world, n int, _ time.Time, _ *uint32, _, counter *uint64) { *counter = uint64(7777 + 5*n*(n+1)) })},
 		{"next-second", "begins again at 9 with each second", counted(func(n, _, _ uint64) uint64 { return 9 + n })},
