@@ -35,15 +35,20 @@
 //     process and the next there are no gaps.
 //   - A clock step backwards shows as ids whose counters go on where later ids ended.
 //     A step in a period without ids does not show, nor one by less than some
-//     seconds; a step forwards never does. Where a process creates thousands of ids a
-//     second elsewhere, a step shows only in a source that is in the order in which
-//     documents were stored.
-//   - A shared process value shows as two sequences of counters that take turns. Some
-//     twenty ids of each process are enough. Two runs that follow each other, with the
+//     seconds; a step forwards never does.
+//   - A shared process value shows as sequences of counters that take turns. Some
+//     twenty ids of each process are enough. Runs that follow each other, with the
 //     same process value, are restarts.
+//   - A resumed state shows as runs whose counters begin among those that were used
+//     before. A single one among 1,000 ids or more may be a restart.
+//   - Threads that reserve counters in blocks look like clock steps and shared values.
+//     Where they explain the ids, nothing is claimed.
 //   - Findings about single processes must be so unlikely by chance that one in 16,384
-//     censuses has a wrong one. A process that creates most of its ids elsewhere, by
-//     16,384 counters from id to id, is not judged.
+//     censuses has a wrong one. What is less certain, but unlikely in one of 64 process
+//     values, is in Report.Doubts, and so is a process that creates most of its ids
+//     elsewhere, by 16,384 counters from id to id. All other breaks are restarts.
+//   - Ids from before 2009 and from the future are reported and are no evidence of
+//     anything else.
 //   - The layout of a process is inferred from its time and from similar process
 //     values.
 //
@@ -55,8 +60,9 @@
 // (gather.go). Dumps are
 // mostly in order of time, so these lists are nearly sorted, and one pass over each
 // follows its counter (process.go). Only a process value that is not simply one
-// process with a clock that runs forwards is divided into stretches (stretch.go), which
-// are compared with each other (relation.go) and, where they overlap, examined in the
-// order of their counters (view.go), for a verdict (judge.go). Every threshold is in
-// thresholds.go.
+// process with a clock that runs forwards is divided into lines (lines.go), of which
+// those that overlap or adjoin make a cluster (cluster.go). Its ids are examined in the
+// order of their counters (falls.go). A verdict adds up the evidence (pool.go) of the
+// whole life of a process value against a healthy process (judge.go). Every threshold is
+// in thresholds.go.
 package census

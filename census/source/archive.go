@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/oidkit/oid/internal/bsonwalk"
 )
@@ -27,8 +28,8 @@ var (
 	errDamaged = errors.New("census: a checksum is wrong")
 )
 
-// ecma is the table of the checksums in archives.
-var ecma = crc64.MakeTable(crc64.ECMA)
+// ecma returns the table of the checksums in archives.
+var ecma = sync.OnceValue(func() *crc64.Table { return crc64.MakeTable(crc64.ECMA) })
 
 // readArchive emits the documents of an archive as mongodump --archive writes it:
 //

@@ -166,7 +166,7 @@ func (r *bsonReader) batch(ctx context.Context, b *Batch) error {
 // passDocuments passes the first n bytes of data, which are whole documents.
 func (r *bsonReader) passDocuments(n int) {
 	if !r.skip {
-		r.sum = crc64.Update(r.sum, ecma, r.data[:n])
+		r.sum = crc64.Update(r.sum, ecma(), r.data[:n])
 	}
 	r.pass(n)
 }
