@@ -51,7 +51,7 @@ const (
 	// It is then worth up to surelyNone bits against blocks, and else likeBlock for them.
 	unlikeBlock = 10
 	surelyNone  = 24
-	likeBlock   = 12
+	likeBlock   = 20
 
 	// minSegment is how many ids show how far the ids of a thread are apart.
 	minSegment = 8
