@@ -201,13 +201,13 @@ func TestSoundProgramsNeverFail(t *testing.T) {
 			if failed := Failed(results); failed != nil {
 				t.Fatalf("%s, seed %d: %q\n%+v", kind, seed, failed, results)
 			}
-			text := ""
+			var text strings.Builder
 			for _, r := range results {
 				if r.Promise != "order" {
-					text += r.Promise + " " + r.State + ", "
+					text.WriteString(r.Promise + " " + r.State + ", ")
 				}
 			}
-			answers[text]++
+			answers[text.String()]++
 		}
 		if !strings.Contains(kind, "stall") && !strings.Contains(kind, "slow") && len(answers) > 1 {
 			t.Errorf("%s: %v", kind, answers)
