@@ -114,10 +114,8 @@ func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Du
 // exceptions in it.
 func (g *grid) judge(silences []silence) {
 	var all []silence
-	var of []int
 	chance := math.Log(float64(g.occupied))
-	for k := range silences {
-		s := &silences[k]
+	for k, s := range silences {
 		if s.to-s.from < g.length {
 			continue
 		}
@@ -126,24 +124,15 @@ func (g *grid) judge(silences []silence) {
 			continue
 		}
 		x, raw, expected, usual := g.score(a, b)
-		if s.worth = max(s.worth, raw); x >= chance/2 {
+		if silences[k].worth = max(s.worth, raw); x >= chance/2 {
 			all = append(all, silence{s.from, s.to, x, x - chance, expected, usual})
-			of = append(of, k)
 		}
 	}
-	order := make([]int, 0, len(all))
-	for i, s := range all {
-		if !yearly(s, silences) {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].worth, all[a].worth) })
-	sorted := make([]silence, len(order))
-	for i, k := range order {
-		sorted[i] = all[k]
-	}
-	for i, s := range sorted[:exceptions(sorted)] {
-		if old := &silences[of[order[i]]]; s.score > old.score {
+	all = slices.DeleteFunc(all, func(s silence) bool { return yearly(s, silences) })
+	slices.SortStableFunc(all, func(a, b silence) int { return cmp.Compare(b.worth, a.worth) })
+	for _, s := range all[:exceptions(all)] {
+		k, _ := slices.BinarySearchFunc(silences, s.from, func(o silence, from int) int { return o.from - from })
+		if old := &silences[k]; s.score > old.score {
 			s.worth = old.worth
 			*old = s
 		}
