@@ -340,18 +340,8 @@ func codeLength(k, n int) float64 {
 	return logGamma(2*n+2) - logGamma(2*k+1) - logGamma(2*(n-k)+1) + math.Log(math.Pi)
 }
 
-// logGammas are the logarithms of the gamma function of half numbers, the first ones.
-var logGammas = func() (out [512]float64) {
-	for i := range out {
-		out[i], _ = math.Lgamma(float64(i) / 2)
-	}
-	return out
-}()
-
+// logGamma returns the logarithm of the gamma function of half a number.
 func logGamma(twice int) float64 {
-	if twice < len(logGammas) {
-		return logGammas[twice]
-	}
 	x, _ := math.Lgamma(float64(twice) / 2)
 	return x
 }
