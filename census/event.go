@@ -66,11 +66,8 @@ const (
 // events returns what happened, in order of time, and how long a silence must be for an
 // outage, in the busiest and in the quietest hours of the week of a zone.
 func (h *history) events(zone *time.Location) ([]Event, [2]time.Duration) {
-	usual := h.usual()
 	out, shortest := h.outages(zone)
-	out = append(out, h.imports(usual)...)
-	out = append(out, h.deletions()...)
-	out = append(out, h.deployments()...)
+	out = slices.Concat(out, h.imports(h.usual()), h.deletions(), h.deployments())
 	sortEvents(out)
 	return out, shortest
 }
@@ -245,9 +242,7 @@ func (h *history) deployments() (out []Event) {
 		j := i
 		var times []int64
 		for ; j < len(changes) && changes[j].from <= until; j++ {
-			if until = max(until, changes[j].to); until > changes[i].from+maxSlack {
-				until = changes[i].from + maxSlack
-			}
+			until = min(max(until, changes[j].to), changes[i].from+maxSlack)
 			if changes[j].begin {
 				begins++
 				times = append(times, changes[j].to)
