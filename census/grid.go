@@ -123,12 +123,11 @@ func (c *clock) newGrid(length int, half bool) *grid {
 	g.ids = make([]int64, g.bucket((to-1)*cell)-g.first+1)
 	for i := from; i < to; i++ {
 		if cells[i] > 0 {
-			g.ids[g.bucket(i*cell)-g.first] += int64(cells[i])
-		}
-	}
-	for _, n := range g.ids {
-		if n > 0 {
-			g.occupied++
+			b := g.bucket(i*cell) - g.first
+			if g.ids[b] == 0 {
+				g.occupied++
+			}
+			g.ids[b] += int64(cells[i])
 		}
 	}
 	if g.occupied < 2*seasonPeriods || float64(g.occupied) < minOccupied/4*float64(len(g.ids)) {

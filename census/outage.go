@@ -240,10 +240,11 @@ func (g *grid) describe(s *season, n, empty int) string {
 	case 2 * minutesPerWeek:
 		unit = "second weeks"
 	}
-	if empty == 0 {
-		return fmt.Sprintf("all %d other %s have ids%s", n, unit, at)
+	part := "all"
+	if empty > 0 {
+		part = fmt.Sprint(n-empty, " of")
 	}
-	return fmt.Sprintf("%d of %d other %s have ids%s", n-empty, n, unit, at)
+	return fmt.Sprintf("%s %d other %s have ids%s", part, n, unit, at)
 }
 
 // shortest sets how long a silence must be in the hours of the week in the middle of the
