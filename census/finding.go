@@ -177,7 +177,7 @@ var faultTexts = [faults]struct {
 	resumed: {
 		KindResumed, ResumedState, "process used the same counters again, later", "processes used the same counters again, later",
 		"A saved state of the process was resumed: a snapshot of its machine, a restored checkpoint, or a counter that begins at a fixed value. If two such runs create ids in the same second, ids are equal. Restart programs after a snapshot is restored.",
-		[2]string{"before", "with counters of before"},
+		[2]string{"before", "uses counters again"},
 	},
 	noSequence: {
 		KindNoSequence, NoSequence, "process value has counters that do not count", "process values have counters that do not count",
@@ -197,6 +197,9 @@ func (c *Census) processFindings(t *tally, add func(Kind, int64, string, string,
 		var examples []Example
 		for _, e := range found {
 			for i, r := range e.examples {
+				if i > 0 && r == e.examples[0] {
+					continue
+				}
 				note := text.notes[i%2]
 				if note == "" {
 					note = "process value " + processText(r.value())

@@ -112,7 +112,9 @@ func judge(e extent, value uint64) (v verdict) {
 	if v.bits() < proofBits {
 		v.judgeDisorder(ls, int64(e.len()), value)
 	}
-	ls.countGaps(clusters, &v)
+	if ls.countGaps(clusters, &v); v.found[noSequence].bits > 0 {
+		v.lives = nil
+	}
 	return v
 }
 
@@ -330,13 +332,17 @@ func (c *cluster) fits() bool {
 func (v *verdict) judgeLandings(ls *lines, clusters []cluster, value uint64) {
 	var all pool
 	var inside, covered int64
+	first, last := uint32(0), uint32(0)
 	var examples []record
 	for i, at := range ls.landings() {
 		c := &clusters[ls.list[i].cluster]
 		if i == c.first[0] || !c.overlaps {
 			continue
 		}
-		inside, covered = inside+1, at.covered
+		if inside == 0 {
+			first = ls.list[i].first
+		}
+		inside, covered, last = inside+1, at.covered, max(last, ls.list[i].last)
 		all.add(at.bits(len(ls.list)-1), 1)
 		if len(examples) < maxExamples {
 			examples = append(examples, ls.list[c.first[0]].start, ls.list[i].start)
@@ -345,8 +351,9 @@ func (v *verdict) judgeLandings(ls *lines, clusters []cluster, value uint64) {
 	restarts := float64(len(ls.list) - 1)
 	if v.found[shared].bits < proofBits {
 		v.add(resumed, all.bits(restarts), value,
-			fmt.Sprintf("%s of %s of its counters begin among the %s of 16,777,216 counter values that were used before.",
+			fmt.Sprintf("%s of %s of its counters begin among the %s of 16,777,216 counter values that were used before, or next to where one of them begins or ends.",
 				humanize.Comma(inside), phrase.Count(int64(len(ls.list)), "sequence", "sequences"), humanize.Comma(covered)), examples...)
+		v.found[resumed].first, v.found[resumed].last = first, last
 	}
 }
 

@@ -153,7 +153,7 @@ type Process struct {
 	// in the data: they were used for other ids, for documents that are deleted,
 	// or not at all. Steps of more than 2^20 are not in Gaps but are counted as
 	// Jumps: the process was restarted, or created many ids elsewhere. Both are
-	// unknown, and 0, if the value is Shared.
+	// unknown, and 0, if the value is Shared or its counters are NoSequence.
 	Gaps  int64
 	Jumps int64
 	// Layout is the most likely layout of the ids.
@@ -312,7 +312,7 @@ func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Pr
 		Shared: p.found[shared].bits >= need, ClockStepped: p.found[stepped].bits >= need, Resumed: p.found[resumed].bits >= need,
 		NoSequence: p.found[noSequence].bits >= need, Doubt: t.doubtOf(p),
 	}
-	if out.Shared {
+	if out.Shared || out.NoSequence {
 		out.Gaps, out.Jumps = 0, 0
 	}
 	if name != nil {

@@ -85,7 +85,9 @@ func (t *tally) next(p process) {
 func (t *tally) flush() {
 	if p := &t.pending; p.ids > 0 {
 		t.processes++
-		if p.found[shared].bits < proofBits { // else what is between two sequences is not a gap of either
+		// What is between two sequences is not a gap of either, and counters that do not
+		// count have none.
+		if p.found[shared].bits < proofBits && p.found[noSequence].bits == 0 {
 			t.gaps += p.gaps
 		}
 		if len(p.lives) <= 1 {

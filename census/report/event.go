@@ -32,9 +32,11 @@ func label(e census.Event) string {
 	case census.ClockStep:
 		return "clock -" + phrase.Length(time.Duration(e.Size)*time.Second)
 	case census.SharedValue:
-		return "2 at once"
+		return "several at once"
 	case census.ResumedState:
 		return "resumed"
+	case census.NoSequence:
+		return "counters that do not count"
 	}
 	return fmt.Sprintf("%s %d", e.Kind, e.Size)
 }
@@ -60,6 +62,8 @@ func sentence(e census.Event, zone *time.Location) string {
 		text = fmt.Sprintf("shared process value: several processes used %s at once until %s", e.Process, until)
 	case census.ResumedState:
 		text = fmt.Sprintf("resumed state: process %s used the same counters again until %s", e.Process, until)
+	case census.NoSequence:
+		text = fmt.Sprintf("counters that do not count: those of process value %s, until %s", e.Process, until)
 	case census.Deployment:
 		text = "deployment: " + phrase.Count(e.Size, "process was", "processes were") + " replaced"
 	default:
@@ -113,11 +117,11 @@ func untold(r *census.Report) (out []string) {
 	}
 	if s := r.Rates.ShortestOutage; s[0] > 0 {
 		text := "an outage shorter than about " + phrase.Length(s[0]) + " in the busiest hours of the week"
-		if s[1] > 0 {
+		if s[1] > s[0] {
 			text += " and " + phrase.Length(s[1]) + " in the quietest"
 		}
 		out = append(out, text+", or one with less than two periods of its rhythm before or after it")
-	} else if r.Distinct >= 100 { // fewer ids show themselves that they are few
+	} else if outages(r) == 0 {
 		out = append(out, "an outage: too few ids, or too short a time, to know what is usual")
 	}
 	return out

@@ -169,7 +169,7 @@ func TestLines(t *testing.T) {
 	bar := strings.Repeat("#", 53)
 	for _, test := range []struct{ got, want string }{
 		{of(census.Hour, 97, time.Hour, true), "3 hours, UTC 2024-01-01 00:00 3 " + bar[:53] + " < deleted 50 % 2024-01-01 03:00 3 " + bar[:53] + " < clock -1h, resumed 2024-01-01 06:00 3 "},
-		{of(census.Hour, 97, time.Hour, true), " 2024-01-05 00:00 1 " + bar[:17] + " < 2 at once"},
+		{of(census.Hour, 97, time.Hour, true), " 2024-01-05 00:00 1 " + bar[:17] + " < several at once"},
 		{of(census.Hour, 96, time.Hour, true), "2 hours, UTC 2024-01-01 00:00 2 "},
 		{of(census.Hour, 97, time.Hour, false), "hour, UTC 2024-01-01 00:00 1 "},
 

@@ -220,7 +220,7 @@ func TestStoryIsReadable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, label := range []string{"deleted 61 %", "outage 6h", "import 41,", "2 at once", "clock -"} {
+	for _, label := range []string{"deleted 61 %", "outage 6h", "import 41,", "several at once", "clock -"} {
 		for name, out := range map[string]string{"text": text.String(), "page": page.String(), "plot": drawing.String()} {
 			if !strings.Contains(out, label) {
 				t.Errorf("%s: no %q", name, label)

@@ -225,10 +225,25 @@ func verdict(r *census.Report) string {
 	if findings > 0 {
 		text = humanize.Comma(int64(findings))
 	}
+	if n := outages(r); n > 0 {
+		text += "; " + phrase.Count(n, "outage", "outages")
+	}
 	if doubts > 0 {
 		text += "; " + phrase.Count(doubts, "process", "processes") + " cannot be told, see below"
 	}
 	return text
+}
+
+// outages returns how many outages a report has, with those of its collections.
+func outages(r *census.Report) (n int64) {
+	for _, c := range append([]*census.Report{r}, r.Collections...) {
+		for _, e := range c.Events {
+			if e.Kind == census.Outage {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // told reports whether anything can be said of r: not of what was not read.

@@ -150,7 +150,7 @@ func (t *textWriter) processes(r *census.Report) {
 			said = append(said, p.Name)
 		}
 		gaps := humanize.Comma(p.Gaps)
-		if p.Shared {
+		if p.Shared || p.NoSequence {
 			gaps = "?"
 		}
 		rows = append(rows, []string{

@@ -83,7 +83,7 @@ processes   1,234
 typical day 40 ids, at most 500 (2024-01-01); +50 % in the last year, and if
             that goes on, about 60 in a year
 
-findings: 1; 1 process cannot be told, see below
+findings: 1; 1 outage; 1 process cannot be told, see below
 ! 1 id occurs twice
   Evidence. Why.
     65920080a1a1a1a1a1000001 2024-01-01 00:00:00 a.bson: document 8, again
@@ -187,7 +187,7 @@ func TestChineseText(t *testing.T) {
 	orders, users := small(), &census.Report{Collection: "商店.用户", Field: "_id", IDs: 5, Distinct: 5}
 	orders.Collection, orders.Partial, orders.Sources = "商店.历史订单", "", nil
 	got := text(t, &census.Report{Field: "_id", IDs: 1106, Distinct: 1106, Collections: []*census.Report{orders, users}}, report.Screen{})
-	if want := "\ncollections\n商店.历史订单    1,101 ids  2024-01-01 to 2024-01-20\n    findings: 1; 1 process cannot be told, see below\n商店.用户            5 ids\n"; !strings.Contains(got, want) {
+	if want := "\ncollections\n商店.历史订单    1,101 ids  2024-01-01 to 2024-01-20\n    findings: 1; 1 outage; 1 process cannot be told, see below\n商店.用户            5 ids\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 	broken := &census.Report{Field: "_id", Sources: []*census.Source{{Name: "日志.txt", Error: strings.Repeat("读不出来 ", 20)}}}
@@ -209,10 +209,10 @@ func TestTextOfCollections(t *testing.T) {
 	numbers := &census.Report{Collection: "shop.numbers", Outside: 3, Others: []census.Other{{Type: "int", Count: 1234, Examples: []census.Value{{Text: "7"}}}}}
 	r := &census.Report{Field: "_id", IDs: 1106, Distinct: 1106, Collections: []*census.Report{orders, empty, users, numbers}}
 	inOrder(t, text(t, r, report.Screen{ASCII: true}),
-		"\nids         1,106 ObjectIds\n", "\nfindings: 1; 1 process cannot be told, see below\n! "+long+":\n  1 id occurs twice\n",
-		"\ncollections\nshop.orders_of_customers_orders_of_custome~ 1,101 ids  2024-01-01 to 2024-01-20\n    findings: 1; 1 process cannot be told, see below\nshop.users                                      5 ids\n"+
+		"\nids         1,106 ObjectIds\n", "\nfindings: 1; 1 outage; 1 process cannot be told, see below\n! "+long+":\n  1 id occurs twice\n",
+		"\ncollections\nshop.orders_of_customers_orders_of_custome~ 1,101 ids  2024-01-01 to 2024-01-20\n    findings: 1; 1 outage; 1 process cannot be told, see below\nshop.users                                      5 ids\n"+
 			"2 collections without ids: shop.numbers (1,234 int, 3 outside the range),\n  shop.empty\n",
-		"\n== "+long, "\nfindings: 1; 1 process", "\n== shop.users ==\n", "\nfindings: none\n")
+		"\n== "+long, "\nfindings: 1; 1 outage; 1 process", "\n== shop.users ==\n", "\nfindings: none\n")
 	for range 11 {
 		r.Collections = append(r.Collections, empty)
 	}

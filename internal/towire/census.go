@@ -93,7 +93,7 @@ func censusProcess(p census.Process) wire.CensusProcess {
 		Layout: p.Layout.String(), ClockStepped: p.ClockStepped, Shared: p.Shared, Resumed: p.Resumed, NoSequence: p.NoSequence, Doubt: string(p.Doubt),
 		Timeline: each(p.Timeline, func(n int64) int64 { return n }),
 	}
-	if !p.Shared {
+	if !p.Shared && !p.NoSequence {
 		out.Gaps, out.Jumps = &p.Gaps, &p.Jumps
 	}
 	return out

@@ -70,7 +70,7 @@ type Peak struct {
 
 // Event is something that happened in the life of a collection.
 type Event struct {
-	Kind         string    `json:"kind" doc:"deployment, restart, outage, import, deletion, clock-step, shared-process-value or resumed-state."`
+	Kind         string    `json:"kind" doc:"deployment, restart, outage, import, deletion, clock-step, shared-process-value, resumed-state or no-sequence."`
 	Start        time.Time `json:"start"`
 	End          time.Time `json:"end"`
 	Size         int64     `json:"size" doc:"Ids of an import, missing ids of a deletion, ids that an outage would usually have had; processes of a deployment and a restart; seconds of a clock step."`
@@ -147,8 +147,8 @@ type CensusProcess struct {
 	First         time.Time `json:"first"`
 	Last          time.Time `json:"last"`
 	// Gaps and Jumps are nil for a Shared process value.
-	Gaps         *int64  `json:"gaps" doc:"Counter values between its first and last id that are not in the data; null if the value is shared."`
-	Jumps        *int64  `json:"jumps" doc:"Steps of the counter of more than 2^20, which are not in gaps; null if the value is shared."`
+	Gaps         *int64  `json:"gaps" doc:"Counter values between its first and last id that are not in the data; null if the value is shared or its counters do not count."`
+	Jumps        *int64  `json:"jumps" doc:"Steps of the counter of more than 2^20, which are not in gaps; null as gaps are."`
 	Layout       string  `json:"layout" doc:"The most likely layout."`
 	ClockStepped bool    `json:"clock_stepped,omitempty" doc:"Its clock was set backwards."`
 	Shared       bool    `json:"shared,omitempty" doc:"Several processes used the value at the same time."`
