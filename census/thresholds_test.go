@@ -157,6 +157,7 @@ func TestThresholdsOfAProcess(t *testing.T) {
 		{"for three", twins(3), "gaps 0, jumps 0"},
 		{"counters again after a while", again(1000), "weak-evidence"},
 		{"from where they began", again(64), "resumed"},
+		{"one id in each run, with the same counter", sparse(0, 20), "resumed"},
 		{"counters that do not count", disorder(8, 1<<21), "no-sequence"},
 		{"too near to each other to tell", disorder(8, 1<<21-1), "few-ids"},
 	} {
