@@ -1,6 +1,9 @@
 package census
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // sequence is the ids of a cluster in the order of their counters. A clock that runs
 // forwards rises in it; where it falls, it was set back, or the counters were not taken
@@ -138,14 +141,18 @@ func fewest(e extent, i int, before, after uint32) int {
 // before it. As many threads as manyThreads do not wait at once, so that more ids show a
 // clock.
 func disorder(n int, f func(int) (uint32, bool)) (seconds int, all bool) {
-	held, at := 0, map[uint32]bool{}
+	var at [manyThreads + 1]uint32 // the different seconds
+	held, different := 0, 0
 	for k := range n {
 		if s, ok := f(k); ok {
 			held++
-			at[s] = true
+			if !slices.Contains(at[:different], s) {
+				at[different] = s
+				different++
+			}
 		}
 		if 2*held > k {
-			seconds = len(at)
+			seconds = different
 		} else if k >= minMost {
 			return seconds, false
 		}

@@ -31,6 +31,7 @@ type verdict struct {
 	gaps     int64
 	restarts int64
 	lives    []life // the runs of the process, up to maxRuns
+	isPart   bool   // of the ids only the first ones were judged
 }
 
 // evidence is how sure it is that something is not the life of a healthy process, with
@@ -80,17 +81,18 @@ func judge(e extent, value uint64) (v verdict) {
 	step := typicalStep(e)
 	isSparse := step*sparseFactor > counterRange
 	ls, done := follow(e, step)
-	rewritten := extent{e.list, e.i, done}
 	defer func() {
-		for records := range rewritten.spans() {
+		for records := range (extent{e.list, e.i, done}).spans() {
 			for i, r := range records {
 				records[i] = byTime(r, value)
 			}
 		}
-		e.list.sort(e.i, e.j)
+		e.list.sort(e.i, done)
 	}()
-	if done < e.j || isSparse {
-		if v.judgeDisorder(ls, int64(done-e.i), value); isSparse && v.bits() == 0 {
+	v.isPart = done < e.j
+	e.j = done
+	if isSparse {
+		if v.judgeDisorder(ls, int64(e.len()), value); v.bits() == 0 {
 			v.doubt = DoubtFewIDs
 		}
 		return v
@@ -112,7 +114,7 @@ func judge(e extent, value uint64) (v verdict) {
 	if v.bits() < proofBits {
 		v.judgeDisorder(ls, int64(e.len()), value)
 	}
-	if ls.countGaps(clusters, &v); v.found[noSequence].bits > 0 {
+	if ls.countGaps(clusters, &v); v.found[noSequence].bits > 0 || v.isPart {
 		v.lives = nil
 	}
 	return v

@@ -24,7 +24,7 @@ const (
 	unwrappedBits = wrapBits + counterBits
 	unwrappedMask = 1<<unwrappedBits - 1
 
-	maxLines = 1 << 16 // of one process value; more are no sequence
+	maxLines = 1 << 14 // of one process value; the ids after them are not judged
 )
 
 // byCounter returns the record of r's id in a line.

@@ -149,8 +149,11 @@ func (t *tally) judge(p *process) {
 	e.i = e.list.search(e.i, e.j, func(r record) bool { return r.second() >= earliest })
 	e.j = e.list.search(e.i, e.j, func(r record) bool { return r.second() > t.latest })
 	p.verdict = judge(e, p.value)
-	if p.doubt != DoubtFewIDs {
-		t.broken++
+	if p.doubt == DoubtFewIDs {
+		return
+	}
+	t.broken++
+	if !p.isPart {
 		p.gaps, p.jumps = p.verdict.gaps, p.restarts
 	}
 }

@@ -98,11 +98,12 @@ func (s *suspected) between(from, to int) (count int64, examples []evidence) {
 func (s *suspects) need(broken int64) (proof, doubt int) {
 	beyond := int(math.Ceil(math.Log2(max(float64(broken)/fewBroken, 1))))
 	proof, doubt = min(proofBits+beyond, maxBits), min(doubtBits+beyond, maxBits)
-	for j := proofBits; j < proof; j++ {
+	var many int64 // have j bits or more, each less than a proof by itself
+	for j := proof - 1; j >= proofBits; j-- {
 		var p pool
-		copy(p[j:], s.strongest[j:])
-		if p.bits(float64(broken)/fewBroken) >= proofBits {
-			proof = j
+		many += s.strongest[j]
+		if p[j] = many; p.bits(float64(broken)/fewBroken) >= proofBits {
+			return j, doubt
 		}
 	}
 	return proof, doubt
