@@ -25,7 +25,7 @@ const (
 	certainMargin = 12
 
 	// minOccupied is the part of the buckets beside a silence that have ids, on both
-	// sides, in a division that tells of it.
+	// sides, in a division that shows it.
 	minOccupied = 0.1
 
 	// maxSilent is of how many buckets a silence is judged. Longer ones are judged in
