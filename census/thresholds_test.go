@@ -109,6 +109,13 @@ func TestThresholdsOfAProcess(t *testing.T) {
 		}
 		return out
 	}
+	// Four sequences of counters that take turns, so far apart.
+	four := func(apart int) (out []objectid.ID) {
+		for i := range 80 {
+			out = append(out, run(10*i, i%4*apart+i/4*20, 20)...)
+		}
+		return out
+	}
 	// Every second some counters that do not count.
 	disorder := func(n, apart int) (out []objectid.ID) {
 		for i := range n {
@@ -139,6 +146,9 @@ func TestThresholdsOfAProcess(t *testing.T) {
 		{"for three", overlap(3), "shared"},
 		{"as near as blocks", turns(9, 1<<16), "blocks"},
 		{"further apart", turns(9, 1<<16+400), "shared"},
+
+		{"four as near as large blocks", four(1 << 17), "blocks"},
+		{"four further apart", four(1 << 22), "shared"},
 
 		{"a step that chance does not explain", ahead(1024, false), "stepped, gaps 1023, jumps 0"},
 		{"one that it may", ahead(1025, false), "weak-evidence, gaps 1024, jumps 0"},
