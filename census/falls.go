@@ -19,9 +19,9 @@ type sequence struct {
 
 	falls    int64 // more than that of a single late id
 	singles  int64 // those of a single late id
-	certain  int64 // falls by more than a late id
+	certain  int64 // falls by certainStep or more
 	late     [maxLate + 1]int64
-	groups   int64    // of falls after which the clock returns at once
+	groups   int64    // of falls around the same clock step
 	gaps     pool     // groups by how near their counters are
 	blocks   float64  // how unlike the ends of blocks they are, in bits
 	deepest  uint32   // seconds
@@ -40,7 +40,7 @@ type segment struct {
 }
 
 // times returns the evidence of a time that is so many times as long as usual from id to
-// id. Pauses are of any length: one that is twice as long happens a quarter as often.
+// id. Pauses are of any length: one that is twice as long happens an eighth as often.
 func (g *segment) times(seconds int64) float64 {
 	if g.ids < minSegment {
 		return 0

@@ -206,6 +206,12 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 	for i, g := range group {
 		members[g] = append(members[g], i)
 	}
+	arcs := make([]float64, len(ls.list)) // of each group, in bits
+	for g, m := range members {
+		if len(m) > 1 {
+			arcs[g] = ls.arcBits(m)
+		}
+	}
 	var all, near, within pool
 	var returns int64
 	to := map[int]bool{}
@@ -218,7 +224,7 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 			if !clusters[a.cluster].whole {
 				within.add(float64(t.bits), n)
 			}
-		case ls.arcBits(members[group[t.to]]) >= nearBits:
+		case arcs[group[t.to]] >= nearBits:
 			near.add(float64(t.bits), n)
 		default:
 			all.add(float64(t.bits), n)
@@ -300,7 +306,7 @@ func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
 
 // restartBits returns the evidence against restarts as the cause of the falls of a
 // cluster: lines that begin near others by chance. Where they do, lines that are in use at
-// once are none of restarts at all.
+// once are not those of restarts at all.
 func (c *cluster) restartBits(ls *lines) float64 {
 	if c.lines == 1 {
 		return maxBits

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -328,9 +329,9 @@ func TestHealthyProcessesAreNotFaulty(t *testing.T) {
 	t.Logf("%d processes, %d of them were not judged", processes, unjudged)
 }
 
-// TestFaultyProcessesAreFound holds that nine in ten faults are found, and no others, and
-// that the rest is in doubt: of some, as few as 30 ids are left, which blocks of counters
-// explain as well.
+// TestFaultyProcessesAreFound holds that 99 in 100 faults are found, and no others, and
+// that the rest is in doubt. After some clock steps and in some forks there are as few as
+// 30 ids, which blocks of counters explain as well: of these, nine in ten are found.
 func TestFaultyProcessesAreFound(t *testing.T) {
 	found, said, all := map[string]int{}, map[string]int{}, map[string]int{}
 	for seed := range simulations() {
@@ -368,7 +369,11 @@ func TestFaultyProcessesAreFound(t *testing.T) {
 		if found[name]+said[name] < n {
 			t.Errorf("%s: nothing is said of %d of %d", name, n-found[name]-said[name], n)
 		}
-		if found[name]*100 < n*90-100 {
+		least := 99
+		if strings.HasPrefix(name, "clock back") || strings.HasPrefix(name, "fork") {
+			least = 90
+		}
+		if found[name]*100 < n*least-100 {
 			t.Errorf("%s: only %d of %d were found", name, found[name], n)
 		}
 	}

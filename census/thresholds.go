@@ -56,8 +56,8 @@ const (
 	// minSegment is how many ids show how far the ids of a thread are apart.
 	minSegment = 8
 
-	// longLine is how many counters a line covers at least for others to begin among them
-	// more often than not worth a thought: a quarter of all.
+	// longLine is how many counters a line covers, a quarter of all, for it to overlap
+	// others by chance too often for that to be evidence.
 	longLine = counterRange / 4
 
 	// minTwins is how many counters at least would be used twice where lines overlap, for

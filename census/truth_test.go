@@ -202,7 +202,7 @@ func (p *population) plant() (out []process) {
 			a.stepBy = max(a.stepBy, 40) // what a few ids can show
 		}
 		if a.rate < 10 {
-			a.stepBy = max(a.stepBy, 10) // and what is no late thread
+			a.stepBy = max(a.stepBy, 10) // and what late threads do not explain
 		}
 		p.stepped[a.value] = true
 		out = append(out, a)
