@@ -77,7 +77,7 @@ func TestThresholdsOfSilences(t *testing.T) {
 		for i := range h.minutes {
 			h.minutes[i] = 1
 		}
-		if got := h.usual()[0] >= 0; got != want {
+		if _, got := h.usual(0); got != want {
 			t.Errorf("%d days: the usual rate is known: %v", days, got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestImportToTheMinute(t *testing.T) {
 	for i := 5*week + 3; i < 5*week+7; i++ {
 		h.minutes[i] += 1000
 	}
-	if got, want := h.describe(h.imports(h.usual())), "import 50403-50407 4000 likely"; got != want {
+	if got, want := h.describe(h.imports()), "import 50403-50407 4000 likely"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -105,19 +105,19 @@ func TestNoOutageAtTheEnds(t *testing.T) {
 	}
 }
 
-// TestUsualWeeks holds how many weeks before and after an hour tell what is usual.
-func TestUsualWeeks(t *testing.T) {
+// TestUsualDays holds how many days before and after an hour tell what is usual.
+func TestUsualDays(t *testing.T) {
 	h := steady(30, 1)
 	at := 15 * week
 	for k := 1; k <= usualPeriods; k++ {
-		for _, w := range []int{-k, k} {
+		for _, d := range []int{-k, k} {
 			for i := range 60 {
-				h.minutes[at+w*week+i] = int32(k + 1)
+				h.minutes[at+d*minutesPerDay+i] = int32(k + 1)
 			}
 		}
 	}
-	if got := h.usual()[at/60]; got != 60*4.5 {
-		t.Errorf("usual %v, want the median of six weeks on both sides, 270", got)
+	if got, _ := h.usual(at / 60); got != 60*5 {
+		t.Errorf("usual %v, want the median of six days on both sides, 300", got)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestThresholdsOfImports(t *testing.T) {
 		h := steady(10, 1)
 		h.clear(5*week, 5*week+10)
 		h.minutes[5*week] = ids
-		if got := h.describe(h.imports(h.usual())); got != want {
+		if got := h.describe(h.imports()); got != want {
 			t.Errorf("%d ids in ten minutes: %s, want %s", ids, got, want)
 		}
 	}
@@ -140,7 +140,7 @@ func TestImportsOfAFewDays(t *testing.T) {
 	for days, want := range map[int]string{4: "", 5: "import 0-1 1000 likely"} {
 		h := newHistory(secondRange{monday, monday + uint32(days)*secondsPerDay - 1})
 		h.minutes[0] = 1000
-		if got := h.describe(h.imports(h.usual())); got != want {
+		if got := h.describe(h.imports()); got != want {
 			t.Errorf("%d days: %s, want %s", days, got, want)
 		}
 	}
