@@ -330,3 +330,35 @@ func TestThresholdsOfChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestShortestOutage holds that outages of an hourly job are found that are as long as is
+// said, and not those that are shorter, also where single runs are skipped now and then.
+func TestShortestOutage(t *testing.T) {
+	for _, skipped := range [][]int{nil, {100, 101, 150, 222}, {40, 41, 100, 101, 222, 223}} {
+		h := newHistory(secondRange{monday, monday + 14*secondsPerDay - 1})
+		for i := 0; i < len(h.minutes); i += 60 {
+			if !slices.Contains(skipped, i/60) {
+				h.minutes[i] = 1
+			}
+		}
+		events, shortest := h.outages(time.UTC)
+		if len(events) > 0 {
+			t.Errorf("without %d: %s", skipped, h.describe(events))
+		}
+		minutes := slices.Clone(h.minutes)
+		for from := 23; from < 300; from += 12 {
+			for _, hours := range []int{int((shortest[0] - 1) / time.Hour), int((shortest[1] + time.Hour - 1) / time.Hour)} {
+				if slices.ContainsFunc(skipped, func(hour int) bool { return from-1 <= hour && hour <= from+hours }) {
+					continue // it would be longer
+				}
+				copy(h.minutes, minutes)
+				h.clear(from*60, (from+hours)*60)
+				events, _ := h.outages(time.UTC)
+				found := slices.ContainsFunc(events, func(e Event) bool { return !e.Start.After(h.minute(from*60)) && e.End.After(h.minute(from*60)) })
+				if want := time.Duration(hours)*time.Hour >= shortest[1]; found != want {
+					t.Errorf("without %d and %d hours from %d: found: %v, of outages from %v", skipped, hours, from, found, shortest)
+				}
+			}
+		}
+	}
+}
