@@ -232,15 +232,10 @@ func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 
 // describe returns how many of n buckets have ids.
 func (g *grid) describe(s *season, n, empty int) string {
-	units := map[int]string{1: "minutes", 10: "ten minutes", 60: "hours", minutesPerDay: "days", minutesPerWeek: "weeks", minutesPerMonth: "months"}
+	units := map[int]string{1: "minutes", 10: "ten minutes", 60: "hours", minutesPerDay: "days", minutesPerWeek: "weeks", 2 * minutesPerWeek: "second weeks", minutesPerMonth: "months"}
 	unit, at := units[g.length], ""
-	switch s.period * g.length {
-	case minutesPerDay, minutesPerWeek:
-		if s.period > 1 {
-			unit, at = units[s.period*g.length], " at that time"
-		}
-	case 2 * minutesPerWeek:
-		unit = "second weeks"
+	if s.period > 1 {
+		unit, at = units[s.period*g.length], " at that time"
 	}
 	part := "all"
 	if empty > 0 {

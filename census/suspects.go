@@ -59,9 +59,7 @@ func (s *suspected) add(e evidence) {
 }
 
 func (s *suspects) merge(other *suspects) {
-	for j, n := range other.strongest {
-		s.strongest[j] += n
-	}
+	s.strongest.merge(&other.strongest)
 	for f := range other.found {
 		s.found[f].merge(&other.found[f])
 	}
@@ -71,9 +69,7 @@ func (s *suspects) merge(other *suspects) {
 }
 
 func (s *suspected) merge(other *suspected) {
-	for j, n := range other.byBits {
-		s.byBits[j] += n
-	}
+	s.byBits.merge(&other.byBits)
 	s.examples = append(s.examples, other.examples[:min(len(other.examples), maxSuspects-len(s.examples))]...)
 }
 
