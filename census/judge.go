@@ -283,7 +283,7 @@ func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
 			c.whole = c.lines == 1
 			continue
 		}
-		restart, late, blocks := c.restartBits(ls), q.lateBits(), q.blockBits()
+		restart, late, blocks := c.restartBits(ls), q.lateBits(), max(q.blocks, 0)
 		c.overlaps = c.lines > 1 && (q.twins > 1 || c.returns == 0 && q.groups >= int64(c.lines) && !c.fits() && blocks >= proofBits)
 		if q.falls == 0 || c.overlaps {
 			c.whole = c.lines == 1 || q.singles > 0 && !c.overlaps

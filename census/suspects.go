@@ -10,7 +10,7 @@ import (
 type suspects struct {
 	strongest pool // by the strongest evidence of each
 	found     [faults]suspected
-	doubts    map[DoubtKind]*suspected
+	doubts    [len(doubtReasons)]suspected
 }
 
 // suspected counts the process values that may have one fault, or of which one thing
@@ -35,20 +35,11 @@ func (s *suspects) add(p *process) {
 	if doubt == "" && most > 0 {
 		doubt = DoubtWeak
 	}
-	if doubt != "" {
-		s.of(doubt).add(evidence{bits: most, examples: []record{p.begin}})
+	for i, d := range doubtReasons {
+		if d.kind == doubt {
+			s.doubts[i].add(evidence{bits: most, examples: []record{p.begin}})
+		}
 	}
-}
-
-// of returns what is suspected about a doubt.
-func (s *suspects) of(d DoubtKind) *suspected {
-	if s.doubts == nil {
-		s.doubts = map[DoubtKind]*suspected{}
-	}
-	if s.doubts[d] == nil {
-		s.doubts[d] = new(suspected)
-	}
-	return s.doubts[d]
 }
 
 func (s *suspected) add(e evidence) {
@@ -63,8 +54,8 @@ func (s *suspects) merge(other *suspects) {
 	for f := range other.found {
 		s.found[f].merge(&other.found[f])
 	}
-	for d, o := range other.doubts {
-		s.of(d).merge(o)
+	for i := range other.doubts {
+		s.doubts[i].merge(&other.doubts[i])
 	}
 }
 
