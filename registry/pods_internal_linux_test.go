@@ -92,6 +92,7 @@ type pod struct {
 	recorder      *recorder // of one that is not remote
 	value         []byte    // nil until it is registered
 	block         string
+	key           MemberKey
 	counter       uint32
 }
 
@@ -136,12 +137,12 @@ func (w *pods) beat(p *pod) (err error) {
 	case p.remote && p.value == nil:
 		var got Process
 		got, err = w.server.RegisterRemote(ctx, p.gpid, &RemoteOptions{Name: name, Host: nodeName(p.node), Interval: pace, Clock: w.clock(p)})
-		p.block = got.Block
+		p.block, p.key = got.Block, got.Key()
 	case p.remote:
-		_, err = w.server.Heartbeat(ctx, p.gpid, load, w.clock(p))
+		_, err = w.server.Heartbeat(ctx, p.key, load, w.clock(p))
 	default:
 		if p.recorder == nil {
-			id := w.random.Uint64()
+			id := uint64(w.random.Uint32())
 			r := New(w.store, &Options{Now: func() time.Time { return w.clock(p) }})
 			p.recorder = r.newRecorder(Process{
 				GPID: p.gpid, Member: randomID(), Name: name, Host: nodeName(p.node), Interval: pace, Registered: monotonic(), Network: id,

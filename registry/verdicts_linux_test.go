@@ -197,7 +197,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		time.Sleep(5 * time.Second)
 		id := idOf(t, p.Block)
 		time.Sleep(5 * time.Second)
-		if _, err := r.Heartbeat(t.Context(), p.GPID, registry.Load{}, time.Now()); err != nil {
+		if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		watched(t, r, p, time.Hour)
