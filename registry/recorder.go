@@ -25,7 +25,7 @@ const (
 // it; process may be called by others meanwhile.
 type recorder struct {
 	registry   *Registry
-	random     io.Reader       // blocks are drawn from it
+	random     io.Reader // blocks are drawn from it
 	clock      clock
 	stored     bson.Raw        // the living record as it was last known to be stored, or nil
 	left       []leftBlock     // what is to be deleted
