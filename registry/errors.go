@@ -31,8 +31,8 @@ var (
 	ErrCopied = errors.New("registry: a copy of this process uses the same process block")
 
 	// ErrFormat is wrapped by the error of every method that reads a document
-	// whose format version is newer than this package.
-	ErrFormat = errors.New("registry: document was stored by a newer version of oid")
+	// that has another format version than this package writes.
+	ErrFormat = errors.New("registry: document was stored by another version of oid")
 )
 
 // CollisionError lists the live processes that have the same process value. It
