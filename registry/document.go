@@ -42,6 +42,13 @@ type record struct {
 	Process `bson:",inline"`
 }
 
+// read reads the document from BSON. A number of the load that it does not have is not
+// measured.
+func (d *record) read(raw bson.Raw) error {
+	d.Last.Load = noLoad
+	return bson.Unmarshal(raw, d)
+}
+
 func recordOf(p Process) record {
 	return record{Key: processKey(p.GPID, p.Block), Format: format, Process: p}
 }

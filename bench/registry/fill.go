@@ -34,10 +34,10 @@ type record struct {
 // each with processor time and memory, as the registry writes it.
 func samplesFrom(block string, at time.Time) bson.D {
 	data := binary.AppendUvarint([]byte{samplesEach}, uint64(at.UnixMilli()))
-	data = binary.AppendVarint(append(data, 0b11, 0), 50<<20/4096)
+	data = binary.AppendVarint(append(data, 0b110, 0), 50<<20/4096)
 	for range samplesEach - 1 {
 		data = binary.AppendUvarint(data, 10_000)
-		data = binary.AppendVarint(append(data, 0b01), 100) // 10 ms each
+		data = binary.AppendVarint(append(data, 0b010), 100) // 10 ms each
 	}
 	return bson.D{{Key: "_id", Value: fmt.Sprintf("%s:%013d", block, at.UnixMilli())}, {Key: "v", Value: version}, {Key: "d", Value: data}}
 }
