@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/gpid"
-	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -103,15 +100,15 @@ func timeOrZero(t *time.Time) time.Time {
 // processView is the data of the page of one process.
 type processView struct {
 	wire.Process
-	Address     netip.AddrPort
-	PID         int
-	Started     time.Time
-	Since       string
-	Presets     []preset
-	Samples     int
-	CPU, Memory plot.SVG
-	Queries     []wire.Query
-	Example     exampleID
+	Address netip.AddrPort
+	PID     int
+	Started time.Time
+	Since   string
+	Presets []preset
+	Samples int
+	Plots   []loadPlot
+	Queries []wire.Query
+	Example exampleID
 }
 
 // exampleID shows the position of the process value in an id.
@@ -141,10 +138,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, shown(last.Name), "/processes", processPage(&processView{
 		Process: towire.Process(last), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
 		Since: since, Presets: presets, Samples: len(h.samples),
-		CPU: plot.Line("processors in use over time", cpuPoints(h.samples), last.Interval, plot.DecimalStep,
-			func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }),
-		Memory: plot.Line("memory over time", memoryPoints(h.samples), last.Interval, plot.BinaryStep,
-			func(v float64) string { return humanize.IBytes(uint64(v)) }),
+		Plots:   newLoadPlots(h.samples, last.Interval),
 		Queries: towire.Range(objectid.Between(last.From, last.Until.Add(time.Second)), "_id", last.Value).Queries,
 		Example: newExampleID(&last),
 	}))
