@@ -78,6 +78,7 @@ func TestOtherFormatIsRefused(t *testing.T) {
 			for _, name := range names {
 				s := newStore(t) // of its own: what Prune has moved is listed without its claims
 				block, sample := furnish(t, s)
+				k := keyOf(t, registry.New(s, nil), remote(t, 7))
 				setFormat(t, s, c, version)
 				r := registry.New(s, nil)
 				var err error
@@ -89,9 +90,9 @@ func TestOtherFormatIsRefused(t *testing.T) {
 				case "list":
 					err = drain(r.List(t.Context()), 2)
 				case "heartbeat":
-					_, err = r.Heartbeat(t.Context(), remote(t, 7), registry.Load{}, time.Time{})
+					_, err = r.Heartbeat(t.Context(), k, registry.Load{}, time.Time{})
 				case "history":
-					err = drain(r.History(t.Context(), remote(t, 7), time.Time{}, time.Time{}), 1)
+					err = drain(r.History(t.Context(), k, time.Time{}, time.Time{}), 1)
 				case "prune":
 					later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})
 					_, err = later.Prune(t.Context(), nil)
