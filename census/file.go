@@ -127,7 +127,7 @@ func (c *Census) Save(w io.Writer) error {
 				out.write(frameIDs, out.payload)
 				return out.err
 			}}
-			if err := ids.visit(1, func(int) visitor { return eachValue(blocks.add) }); err != nil {
+			if err := ids.visit(1, func() visitor { return eachValue(blocks.add) }); err != nil {
 				return err
 			}
 			blocks.flush()

@@ -244,14 +244,8 @@ func (l *loader) within(to *collection, records []record) []record {
 // addTo adds records, which are mostly sorted, to a set.
 func (l *loader) addTo(set *idSet, records []record) error {
 	l.inMemory += len(records)
-	for len(records) > 0 {
-		value, n := records[0].value(), 1
-		for n < len(records) && records[n].value() == value {
-			n++
-		}
-		set.addAll(value, records[:n], l.base)
-		records = records[n:]
-	}
+	set.memory.sorted = false
+	set.memory.addSorted(records, l.base)
 	if l.inMemory > l.room {
 		return l.spill()
 	}

@@ -11,18 +11,16 @@ import (
 // mapRecords extends file, whose size is offset, by size bytes and maps them as records.
 // The space on disk is taken at once, because writing to a mapping without it would end
 // the process.
-func mapRecords(file *os.File, offset, size int64) (mapping, error) {
+func mapRecords(file *os.File, offset, size int64) (mapped []record, unmap func() error, err error) {
 	if err := allocate(file, offset, size); err != nil {
-		return mapping{}, err
+		return nil, nil, err
 	}
 	b, err := syscall.Mmap(int(file.Fd()), offset, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
-		return mapping{}, os.NewSyscallError("mmap", err)
+		return nil, nil, os.NewSyscallError("mmap", err)
 	}
-	return mapping{
-		records: unsafe.Slice((*record)(unsafe.Pointer(unsafe.SliceData(b))), size/recordSize),
-		unmap:   func() error { return os.NewSyscallError("munmap", syscall.Munmap(b)) },
-	}, nil
+	mapped = unsafe.Slice((*record)(unsafe.Pointer(unsafe.SliceData(b))), size/recordSize)
+	return mapped, func() error { return os.NewSyscallError("munmap", syscall.Munmap(b)) }, nil
 }
 
 // allocate writes size zero bytes at offset.

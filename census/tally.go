@@ -155,7 +155,7 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 		return nil, err
 	}
 	var parts []*tally
-	if err := l.ids.visit(o.Workers, func(int) visitor {
+	if err := l.ids.visit(o.Workers, func() visitor {
 		t := &tally{axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
 		parts = append(parts, t)
 		return t
