@@ -80,7 +80,7 @@ func (s *idSet) visit(workers int, newVisitor func() visitor) error {
 		values := s.memory.values(first, to) // before any visitor reorders records
 		shares = append(shares, func() error {
 			if len(s.runs) > 0 {
-				return s.visitRuns(v, first, to, s.room/workers)
+				return s.visitRuns(v, first, to, max(1, s.room/workers))
 			}
 			visitValues(v, values)
 			return nil
