@@ -47,25 +47,12 @@ func (s *idSet) spill(to *disk, workers, room int) (int, error) {
 	return n, nil
 }
 
-// visitor examines the ids of a set.
-type visitor interface {
-	// value is called with the records of every process value, in the order of the
-	// values, each sorted by second, counter and place. It may reorder them, but
-	// must restore their order before it returns.
-	value(e extent)
-
-	// endBlock is called after all process values that have their upper four bytes
-	// in common, of which one may continue another. Their extents are invalid
-	// afterwards.
-	endBlock()
-}
-
-// eachValue is a visitor that is called with the records of every process value.
-type eachValue func(e extent)
-
-func (f eachValue) value(e extent) { f(e) }
-
-func (eachValue) endBlock() {}
+// visitor examines the ids of a set. It is called with the records of every process value,
+// in the order of the values, each sorted by second, counter and place. It may reorder them,
+// but must restore their order before it returns. After all process values that have their
+// upper four bytes in common, of which one may continue another, it is called with no
+// records. Their extents are invalid afterwards.
+type visitor func(e extent)
 
 // visit lets visitors examine all ids, each in a goroutine of its own. The share of
 // a visitor is a range of process values that comes after those of the visitors
@@ -132,14 +119,12 @@ func visitValues(v visitor, values iter.Seq[extent]) {
 	for e := range values {
 		value := e.value()
 		if block != value>>8 && block != math.MaxUint64 {
-			v.endBlock()
+			v(extent{})
 		}
 		block = value >> 8
-		v.value(e)
+		v(e)
 	}
-	if block != math.MaxUint64 {
-		v.endBlock()
-	}
+	v(extent{})
 }
 
 // endOfValues is above every process value.
@@ -186,13 +171,13 @@ func (s *idSet) distinct(failed *error) iter.Seq[record] {
 	return func(yield func(record) bool) {
 		over := false
 		if err := s.visit(1, func() visitor {
-			return eachValue(func(e extent) {
+			return func(e extent) {
 				for r := range distinct(e.spans()) {
 					if over = over || !yield(r); over {
 						return
 					}
 				}
-			})
+			}
 		}); err != nil && *failed == nil {
 			*failed = err
 		}

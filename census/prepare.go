@@ -1,6 +1,8 @@
 package census
 
 import (
+	"slices"
+
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
@@ -118,13 +120,6 @@ func (g *group) slot(value uint64) int {
 
 // groupBy puts the records of each value together, counts[i] of values[i].
 func (g *group) groupBy(counts *[maxGroups + 1]int) {
-	if len(g.values) == 1 {
-		g.records, g.inSource = g.inSource, g.records
-		g.ends = append(g.ends, len(g.records))
-		g.scattered = len(g.records)
-		g.inSource = append(g.inSource, g.records...)
-		return
-	}
 	var next [maxGroups + 1]int
 	at := 0
 	for i := range g.values {
@@ -133,11 +128,8 @@ func (g *group) groupBy(counts *[maxGroups + 1]int) {
 		g.ends = append(g.ends, at)
 	}
 	next[maxGroups], g.scattered = at, at
-	if n := len(g.inSource); cap(g.records) < n {
-		g.records = make([]record, n)
-	} else {
-		g.records = g.records[:n]
-	}
+	n := len(g.inSource)
+	g.records = slices.Grow(g.records, n)[:n]
 	for i, r := range g.inSource {
 		slot := g.slots[i]
 		g.records[next[slot]] = r

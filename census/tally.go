@@ -147,7 +147,7 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 	if err := l.ids.visit(o.Workers, func() visitor {
 		t := &tally{axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
 		parts = append(parts, t)
-		return t
+		return t.visit
 	}); err != nil {
 		return nil, err
 	}
@@ -161,13 +161,14 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 	return all, nil
 }
 
-// value counts the ids of one process value.
-func (t *tally) value(e extent) { t.count(e) }
-
-// endBlock ends the use of the extents of the last process.
-func (t *tally) endBlock() {
-	if t.pending.ids > 0 && (t.isTop(&t.pending) || t.pending.bits() >= proofBits) {
-		t.settle(&t.pending)
+// visit counts the ids of one process value. After all those of a block it ends the use of
+// the extents of the last process.
+func (t *tally) visit(e extent) {
+	switch p := &t.pending; {
+	case e.list != nil:
+		t.count(e)
+	case p.ids > 0 && (t.isTop(p) || p.bits() >= proofBits):
+		t.settle(p)
 	}
 }
 
