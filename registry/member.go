@@ -80,6 +80,7 @@ func (m *Member) setGenerator() error {
 	if err != nil {
 		return fmt.Errorf("registry: register: %w", err)
 	}
+	g.New() // from now on its ids do not go back, even if the clock is set back before the first one
 	m.generator, m.block = g, p.Value
 	return nil
 }
@@ -96,6 +97,12 @@ func (m *Member) reseed() (block [4]byte, ok bool) {
 
 // GPID returns the identity of the process.
 func (m *Member) GPID() gpid.GPID { return m.Process().GPID }
+
+// Key returns the key of the registration, see [Process.Key].
+func (m *Member) Key() MemberKey {
+	p := m.Process()
+	return p.Key()
+}
 
 // Process returns what the member has recorded, or is about to.
 func (m *Member) Process() Process { return m.recorder.process() }

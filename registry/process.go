@@ -60,6 +60,9 @@ type Process struct {
 	// Copied is zero, or a time before which this process was the only one with its
 	// value: then a copy of it was made, and each of the copies created ids with it.
 	Copied time.Time `bson:"copied,omitempty" json:"-"`
+	// Gone is zero, or the creation time of ids from which the process has created
+	// none, because the kernel of its host showed then that it was gone.
+	Gone time.Time `bson:"gone,omitempty" json:"-"`
 	// Clock bounds the difference between the clock that the ids of a remote
 	// process are created by and that of the other times here, or is nil if it is
 	// not known. For other processes it is nil, because both are the same clock.
@@ -155,9 +158,14 @@ type End struct {
 	Reason string    `bson:"reason" json:"reason"`
 }
 
-// sameRun reports whether p and q are known to be the same run of one process.
+// sameRun reports whether p and q are known to be the same run of one process. The
+// kernel decides where it is known. The GPID of a remote process is only what was said
+// of it: another one may have the same.
 func (p *Process) sameRun(q *Process) bool {
-	return p.GPID == q.GPID || p.Kernel != gpid.Process{} && p.Kernel == q.Kernel && !p.otherProgram(q.Program)
+	if unknown := (gpid.Process{}); p.Kernel != unknown && q.Kernel != unknown {
+		return p.Kernel == q.Kernel && !p.otherProgram(q.Program)
+	}
+	return p.GPID == q.GPID && (p.Block == q.Block || !p.Remote && !q.Remote)
 }
 
 // otherProgram reports whether a program of the same process of the kernel is known

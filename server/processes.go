@@ -80,6 +80,7 @@ type processesView struct {
 
 type processRow struct {
 	wire.Process
+	Identity    string // its GPID, with the member key where others of the page have the same
 	Started     time.Time
 	CPU, Memory plot.SVG
 	Processors  string
@@ -105,11 +106,13 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				return v, err
 			}
-			for _, p := range page.Processes {
+			names := towire.Names(page.Processes)
+			for i, p := range page.Processes {
 				row, err := newProcessRow(ctx, reg, p)
 				if err != nil {
 					return v, err
 				}
+				row.Identity = names[i]
 				v.Rows = append(v.Rows, row)
 			}
 			if page.Next != "" {
@@ -145,7 +148,7 @@ func countAlive(ctx context.Context, r *registry.Registry) (int64, error) {
 func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Status) (processRow, error) {
 	row := processRow{Process: towire.Process(p), Started: p.GPID.Start()}
 	var samples []registry.Sample
-	for sample, err := range reg.History(ctx, p.GPID, p.Last.Time.Add(-sparkTime), time.Time{}) {
+	for sample, err := range reg.History(ctx, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}) {
 		if err != nil {
 			return row, err
 		}
