@@ -34,25 +34,23 @@ func (s *sorter) wait() { s.wg.Wait() }
 // sort sorts the records from i to j, not included.
 func (l *records) sort(i, j int) { new(sorter).radix(l, i, j) }
 
-// digit is a stretch of up to eight bits of a record.
-type digit struct {
-	high  bool // in hi, not in lo
-	shift uint
-}
+// digit is a stretch of up to eight bits of a record, from this one of lo or, from 64 on,
+// of hi.
+type digit uint
 
 func (d digit) of(r record) uint8 {
-	if d.high {
-		return uint8(r.hi >> d.shift)
+	if d >= 64 {
+		return uint8(r.hi >> (d - 64))
 	}
-	return uint8(r.lo >> d.shift)
+	return uint8(r.lo >> d)
 }
 
 // highest returns the digit that ends at the highest bit set in diff.
 func highest(diff record) digit {
 	if diff.hi != 0 {
-		return digit{true, uint(max(bits.Len64(diff.hi)-8, 0))}
+		return digit(64 + max(bits.Len64(diff.hi)-8, 0))
 	}
-	return digit{false, uint(max(bits.Len64(diff.lo)-8, 0))}
+	return digit(max(bits.Len64(diff.lo)-8, 0))
 }
 
 // radix sorts the records from i to j, which may be in several segments.

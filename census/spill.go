@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"sort"
@@ -49,7 +50,7 @@ func (d *disk) close() error {
 
 // write writes the records of m, which must be sorted, as a run.
 func (d *disk) write(m *byProcess) (*run, error) {
-	out := bufio.NewWriterSize(&writerAt{d.file, d.size}, 1<<20)
+	out := bufio.NewWriterSize(io.NewOffsetWriter(d.file, d.size), 1<<20)
 	r := &run{disk: d}
 	var encoded []byte
 	size := d.size
@@ -69,18 +70,6 @@ func (d *disk) write(m *byProcess) (*run, error) {
 	}
 	d.size = size
 	return r, nil
-}
-
-// writerAt writes to a file from offset on.
-type writerAt struct {
-	file   *os.File
-	offset int64
-}
-
-func (w *writerAt) Write(p []byte) (int, error) {
-	n, err := w.file.WriteAt(p, w.offset)
-	w.offset += int64(n)
-	return n, err
 }
 
 // load adds the records of the process values from first to end, not included, to m.

@@ -165,7 +165,7 @@ func (r *archiveReader) documents(name string, skip bool, sum uint64) (uint64, e
 		}
 		if !skip {
 			sum = crc64.Update(sum, ecma(), r.data)
-			b := r.pool.get()
+			b := r.batches.Get().(*Batch)
 			b.Collection, b.start = name, r.offset-int64(len(r.data))
 			r.parseDocuments(r.data, b)
 			stop := b.stop

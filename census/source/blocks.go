@@ -38,7 +38,7 @@ type blocks struct {
 	in      io.Reader
 	cut     cutter
 	workers int
-	pool    *pool
+	batches *sync.Pool
 	prepare func(*Batch)
 
 	mu     sync.Mutex
@@ -79,7 +79,8 @@ func (l *blocks) read(ctx context.Context, newParser func() blockParser, take fu
 					cancel(failed)
 				}
 			}
-			l.pool.put(b)
+			b.reset()
+			l.batches.Put(b)
 			<-tokens
 		}
 	}
@@ -99,7 +100,7 @@ func (l *blocks) read(ctx context.Context, newParser func() blockParser, take fu
 func (l *blocks) work(ctx context.Context, parse blockParser, tokens chan struct{}, done chan<- *Batch) {
 	buf := make([]byte, blockSize)
 	for {
-		b := l.pool.get()
+		b := l.batches.Get().(*Batch)
 		data := l.next(ctx, &buf, tokens, b)
 		if len(data) == 0 {
 			return

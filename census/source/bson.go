@@ -180,26 +180,21 @@ func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
 	t := bsonTypes[typ]
 	var text []byte
 	switch t {
-	case typeString:
-		value = value[4 : len(value)-1]
-		b.addString(value, strconv.AppendQuote(nil, clip(value)), place)
-		return
-	case typeSymbol:
+	case typeString, typeSymbol:
 		value = value[4 : len(value)-1]
 		text = strconv.AppendQuote(nil, clip(value))
+		if t == typeString {
+			b.addString(value, text, place)
+			return
+		}
 	case typeInt:
 		value = strconv.AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(value))), 10)
-		text = value
 	case typeLong:
 		value = strconv.AppendInt(nil, int64(binary.LittleEndian.Uint64(value)), 10)
-		text = value
 	case typeDouble:
-		f := math.Float64frombits(binary.LittleEndian.Uint64(value))
-		value = strconv.AppendFloat(nil, f, 'g', -1, 64)
-		text = value
+		value = strconv.AppendFloat(nil, math.Float64frombits(binary.LittleEndian.Uint64(value)), 'g', -1, 64)
 	case typeBool:
 		value = strconv.AppendBool(nil, value[0] != 0)
-		text = value
 	case typeBinData:
 		subtype := value[4]
 		if (subtype == 3 || subtype == 4) && len(value) == 5+16 {
@@ -208,6 +203,9 @@ func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
 		text = fmt.Appendf(nil, "subtype %d, %s", subtype, hex.EncodeToString(value[5:min(len(value), 5+16)]))
 	default:
 		text = fmt.Appendf(nil, "%x", value[:min(len(value), maxText/2)])
+	}
+	if text == nil {
+		text = value
 	}
 	b.addOther(t, place, value, text)
 }

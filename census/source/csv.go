@@ -31,7 +31,7 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 		row := []byte(strings.Join(names, ","))
 		return fmt.Errorf("there is no column %q in the first row, of columns between commas, semicolons or tabs: %q%s", s.options.Column, clip(row), encodingHint(row))
 	}
-	b := s.pool.get()
+	b := s.batches.Get().(*Batch)
 	b.Documents = 1
 	for {
 		limit.left = maxLine
@@ -59,7 +59,7 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 			if err := emit(b); err != nil {
 				return err
 			}
-			b = s.pool.get()
+			b = s.batches.Get().(*Batch)
 		}
 	}
 }

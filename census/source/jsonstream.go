@@ -25,7 +25,7 @@ func (s *Input) readJSON(in io.Reader, emit func(*Batch) error) error {
 	documents.Buffer(make([]byte, blockSize), maxJSON)
 	documents.Split(stream.split)
 	for {
-		b := s.pool.get()
+		b := s.batches.Get().(*Batch)
 		for b.Documents < batchSize && documents.Scan() {
 			doc := documents.Bytes()
 			if _, err := b.addDocument(doc, 0, b.Documents, s.path, s.elements); err != nil {

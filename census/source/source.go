@@ -19,6 +19,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Options define what is read. The zero Options are ready to use.
@@ -96,7 +97,7 @@ type Input struct {
 	path     []string // Options.Field
 	elements bool     // an array's elements are values, too
 	text     *content
-	pool     pool
+	batches  sync.Pool
 	lines    bool // of JSON: one document per line
 	comma    rune // of CSV: what separates columns
 }
@@ -125,7 +126,7 @@ func Open(in io.Reader, o Options) (*Input, error) {
 	if format == CSV {
 		s.comma, _ = findColumn(text.head, o.Column)
 	}
-	s.pool.keep = o.Values
+	s.batches.New = func() any { return &Batch{keep: o.Values} }
 	switch {
 	case format == List, format == Grep, s.lines:
 		s.Unit = "line"
@@ -160,16 +161,18 @@ func (o *Options) formatOf(text *content, err error) (Format, error) {
 func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch) error) error {
 	if newParser, cut := s.parallel(); newParser != nil {
 		defer s.text.close()
-		l := &blocks{in: s.text, cut: cut, workers: s.options.Workers, pool: &s.pool, prepare: prepare}
+		l := &blocks{in: s.text, cut: cut, workers: s.options.Workers, batches: &s.batches, prepare: prepare}
 		return l.read(ctx, newParser, take)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	in := readAhead(ctx, s.text)
 	emit := func(b *Batch) error {
-		defer s.pool.put(b)
 		prepare(b)
-		return take(b)
+		err := take(b)
+		b.reset()
+		s.batches.Put(b)
+		return err
 	}
 	switch s.Format {
 	case CSV:
