@@ -24,10 +24,17 @@ func (s *idSet) add(r record) {
 	s.memory.add(r)
 }
 
-// addAll adds records of one process value. base is added to their places.
-func (s *idSet) addAll(value uint64, part []record, base uint32) {
+// addAll adds records, with base added to their places.
+func (s *idSet) addAll(part []record, base uint32) {
 	s.memory.sorted = false
-	s.memory.list(value).appendAt(part, base)
+	last, list := uint64(endOfValues), (*records)(nil)
+	for _, r := range part {
+		if v := r.value(); v != last {
+			last, list = v, s.memory.list(v)
+		}
+		r.lo += uint64(base)
+		list.add(r)
+	}
 }
 
 // spill moves all ids from memory to disk. room is how many records a visit may keep in
