@@ -34,24 +34,19 @@ func (in *registerInput) Resolve(c huma.Context) []error {
 	return nil
 }
 
-// memberInput names a member in a path.
-type memberInput struct {
-	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
-}
-
 type heartbeatInput struct {
-	memberInput
-	Body wire.Heartbeat
+	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
+	Body   wire.Heartbeat
 }
 
 type samplesInput struct {
-	memberInput
-	Body wire.AddedSamples
+	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
+	Body   wire.AddedSamples
 }
 
 type endInput struct {
-	memberInput
-	Reason string `query:"reason" maxLength:"200" default:"ended" doc:"Why it ends, for people."`
+	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
+	Reason string             `query:"reason" maxLength:"200" default:"ended" doc:"Why it ends, for people."`
 }
 
 func (s *Server) addRegistration(api huma.API) {
