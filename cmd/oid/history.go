@@ -70,6 +70,11 @@ each.
 			}
 			names := towire.Names(members)
 			for i := range members {
+				if i > 0 && !bool(asJSON) {
+					if _, err := fmt.Fprintln(std.out); err != nil {
+						return err
+					}
+				}
 				key := members[i].Key()
 				samples := measured(r.History(cmd.Context(), key, orZero(from), orZero(to)))
 				if asJSON {
