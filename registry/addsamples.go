@@ -69,7 +69,6 @@ func (r *Registry) recordAdopted(ctx context.Context, p *Process) error {
 			return err
 		}
 		doc.addAdopted(p.Adopted)
-		doc.Format = format
 		if _, err = r.store.Swap(ctx, processes, raw, doc); !errors.Is(err, store.ErrConflict) {
 			return err
 		}
