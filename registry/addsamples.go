@@ -2,12 +2,10 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/store"
 )
 
 // AddSamples records further process values of the process: those of samples that it
@@ -58,21 +56,11 @@ func (r *Registry) AddSamples(ctx context.Context, k MemberKey, samples []object
 // recordAdopted adds the adopted values of p to its record, which another recorder
 // may write meanwhile. That one keeps them.
 func (r *Registry) recordAdopted(ctx context.Context, p *Process) error {
-	k := key(processKey(p.GPID, p.Block))
-	for {
-		raw, err := r.store.Get(ctx, processes, k)
-		if err != nil {
-			return err
-		}
-		doc, err := decode[record](raw, processes)
-		if err != nil {
-			return err
-		}
+	_, err := amend(ctx, r.store, processes, processKey(p.GPID, p.Block), func(doc *record) error {
 		doc.addAdopted(p.Adopted)
-		if _, err = r.store.Swap(ctx, processes, raw, doc); !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
+		return nil
+	})
+	return err
 }
 
 // addSamples claims the values of samples. The record is still to be written.
