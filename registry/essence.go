@@ -119,6 +119,9 @@ func (h *holding) expand() error {
 	} else {
 		p.Block = block[strings.LastIndexByte(block, ':')+1:]
 	}
+	if flags&isAdopted != 0 {
+		h.Adopted = &Adopted{Value: p.Value, Sample: p.Sample, From: p.From, Confirmed: p.Confirmed}
+	}
 	g, err := gpid.New(netip.AddrPortFrom(ip, port), time.UnixMicro(at(0).UnixMicro()+start), int(pid))
 	if r.err != nil {
 		err = r.err
