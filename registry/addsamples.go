@@ -47,20 +47,13 @@ func (r *Registry) AddSamples(ctx context.Context, k MemberKey, samples []object
 		return Process{}, err
 	}
 	added := c.process()
-	if err := r.recordAdopted(ctx, &added); err != nil {
+	if _, err := amend(ctx, r.store, processes, processKey(added.GPID, added.Block), func(doc *record) error {
+		doc.addAdopted(added.Adopted) // the process may write its record meanwhile; it keeps them
+		return nil
+	}); err != nil {
 		return Process{}, fmt.Errorf("registry: store record of %v: %w", s.GPID, err)
 	}
 	return added, r.collision(ctx, &added)
-}
-
-// recordAdopted adds the adopted values of p to its record, which another recorder
-// may write meanwhile. That one keeps them.
-func (r *Registry) recordAdopted(ctx context.Context, p *Process) error {
-	_, err := amend(ctx, r.store, processes, processKey(p.GPID, p.Block), func(doc *record) error {
-		doc.addAdopted(p.Adopted)
-		return nil
-	})
-	return err
 }
 
 // addSamples claims the values of samples. The record is still to be written.

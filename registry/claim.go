@@ -121,14 +121,12 @@ func (c *recorder) register(ctx context.Context) error {
 		return err
 	}
 	p := c.process()
+	if err := c.registry.putHost(ctx, &p); err != nil {
+		return err
+	}
 	adopted := slices.Clone(p.adoptions())
 	for i := range adopted {
 		if err := c.claimValue(ctx, &adopted[i], p.Last.Time); err != nil {
-			return err
-		}
-	}
-	if p = c.process(); p.Block != "" {
-		if err := c.registry.putHost(ctx, &p); err != nil {
 			return err
 		}
 	}

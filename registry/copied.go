@@ -42,7 +42,7 @@ func (c *recorder) noteCopy(ctx context.Context) error {
 		return nil
 	}
 	if err == nil {
-		_, err = amend(ctx, s, livingRecords, c.livingKey(), func(doc *livingDoc) error {
+		_, err = amend(ctx, s, livingRecords, livingKey(p.Block, p.Member), func(doc *livingDoc) error {
 			l, err := doc.decode()
 			if err == nil {
 				l.write = newWrite()

@@ -149,7 +149,6 @@ func (r *Registry) putBatch(ctx context.Context, batch []*remoteBeat, errs []err
 	}
 	err := r.putSamples(ctx, held)
 	var stored []bson.Raw
-	refusals := make([]error, len(batch))
 	if err == nil {
 		swaps := make([]store.Swap, len(batch))
 		for i, b := range batch {
@@ -158,25 +157,20 @@ func (r *Registry) putBatch(ctx context.Context, batch []*remoteBeat, errs []err
 		}
 		stored, err = r.store.SwapMany(ctx, livingRecords, swaps)
 	}
-	if refused, ok := errors.AsType[*store.RefusedError](err); ok {
-		for _, refusal := range refused.Refused {
-			refusals[refusal.Index] = refusal.Err
-		}
-	}
+	failed := parts(len(batch), err)
 	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, b := range batch {
-		if i < len(stored) && stored[i] != nil {
+		delete(r.remotes, b.key)
+		switch {
+		case failed[i] == nil:
 			b.agree(stored[i])
 			r.remotes[b.key] = remembered{stored[i], now}
-			continue
-		}
-		delete(r.remotes, b.key)
-		if errors.Is(refusals[i], store.ErrConflict) || errors.Is(refusals[i], store.ErrNotFound) {
+		case errors.Is(failed[i], store.ErrConflict) || errors.Is(failed[i], store.ErrNotFound):
 			again = append(again, b.place)
-		} else {
-			errs[b.place] = fmt.Errorf("registry: store heartbeat of %v: %w", b.p.GPID, cmp.Or(refusals[i], err))
+		default:
+			errs[b.place] = fmt.Errorf("registry: store heartbeat of %v: %w", b.p.GPID, failed[i])
 		}
 	}
 	return again

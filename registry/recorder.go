@@ -30,7 +30,7 @@ type recorder struct {
 	backoff  backoff
 	enrolment
 
-	mu sync.Mutex // guards p
+	mu sync.Mutex // guards p; the writer need not lock it to read p
 	p  Process
 }
 
@@ -134,17 +134,10 @@ func (c *recorder) process() Process {
 	return c.p
 }
 
-func (c *recorder) livingKey() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return livingKey(c.p.Block, c.p.Member)
-}
-
-func (c *recorder) update(change func(p *Process)) Process {
+func (c *recorder) update(change func(p *Process)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change(&c.p)
-	return c.p
 }
 
 // heartbeat records a heartbeat with the load, and stores everything that is not
@@ -153,16 +146,16 @@ func (c *recorder) update(change func(p *Process)) Process {
 // last heartbeat. The error is a [*CollisionError] if another live process has the
 // same value; the heartbeat is then stored.
 func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duration, end *End) error {
-	p := c.measure(load, ahead, end)
+	c.measure(load, ahead, end)
 	if end == nil && c.backoff.waits(time.Now()) {
 		return c.backoff.err
 	}
 	err := c.store(ctx, nil, nil)
 	switch {
-	case c.agreed.Count == p.Last.Count: // whatever failed afterwards, the store answers
+	case c.agreed.Count == c.p.Last.Count: // whatever failed afterwards, the store answers
 		c.backoff = backoff{}
 	case !errors.Is(err, errForeign):
-		c.backoff.tried(err, p.Interval, time.Now())
+		c.backoff.tried(err, c.p.Interval, time.Now())
 	}
 	if err == nil && end == nil && c.collision != nil {
 		err = c.collision
@@ -171,16 +164,15 @@ func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duratio
 }
 
 // measure adds a heartbeat that is still to be stored.
-func (c *recorder) measure(load *Load, ahead time.Duration, end *End) Process {
-	p := c.update(func(p *Process) {
+func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
+	c.update(func(p *Process) {
 		last := Heartbeat{Count: p.Last.Count + 1, Time: c.clock.stamp(ahead), Monotonic: p.Last.Monotonic, Load: p.Last.Load}
 		if !p.Remote {
 			last.Monotonic = monotonic()
 		}
 		if load != nil {
 			last.Load = *load
-			p.Recent = append(slices.Clone(p.Recent), Sample{last.Time, *load})
-			p.Recent = p.Recent[max(0, len(p.Recent)-ring):]
+			p.Recent = slices.Concat(p.Recent[max(0, len(p.Recent)+1-ring):], []Sample{{last.Time, *load}})
 		}
 		p.Last = last
 		if end != nil {
@@ -190,19 +182,24 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) Process {
 	if c.unchecked++; c.collision != nil {
 		c.unchecked = ring
 	}
-	if load != nil {
-		c.pending = append(c.pending, Sample{p.Last.Time, *load})
-		c.pending = c.pending[max(0, len(c.pending)-maxPending):]
+	if load == nil {
+		return
 	}
-	return p
+	recent := c.p.Recent
+	if n := len(c.pending) + 1; n <= len(recent) {
+		c.pending = recent[len(recent)-n : len(recent) : len(recent)]
+		return
+	}
+	c.pending = append(c.pending, recent[len(recent)-1])
+	c.pending = c.pending[max(0, len(c.pending)-maxPending):]
 }
 
 // store writes what is not stored yet. It may be called again after an error. known and
 // doc are the claims of the process and its record if they were read just now, or nil.
 func (c *recorder) store(ctx context.Context, known claims, doc *record) (err error) {
 	for err == nil {
-		p := c.process()
-		switch c.next(&p) {
+		p := &c.p
+		switch c.next(p) {
 		case nothing:
 			return nil
 		case claimValues:
@@ -221,7 +218,7 @@ func (c *recorder) store(ctx context.Context, known claims, doc *record) (err er
 			err = c.deleteLeft(ctx)
 		case moveEnded:
 			// The end is recorded; a sweep may do the rest later.
-			_ = c.registry.finish(ctx, c.stored, livingOf(&p, len(c.pending)), c.livingKey())
+			_ = c.registry.finish(ctx, c.stored, livingOf(p, len(c.pending)), livingKey(p.Block, p.Member))
 			c.finished = true
 		case trimSamples:
 			err = c.trim(ctx)
@@ -276,77 +273,59 @@ var errForeign = errors.New("registry: the record was written by another process
 
 // putLiving stores the living record, also if it was deleted. It replaces only what
 // this recorder has stored itself, or was opened with: the error wraps errForeign if
-// the stored record is another one.
-func (c *recorder) putLiving(ctx context.Context) error {
-	err := c.tryLiving(ctx)
-	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrDuplicate) {
-		// The reply to an earlier attempt was lost, a backup of the store was restored,
-		// or another one wrote. Only a backup can have what was there before.
-		var l *living
-		switch c.stored, l, err = c.registry.living(ctx, c.livingKey()); {
-		case errors.Is(err, store.ErrNotFound):
-			err = c.livingDeleted()
-		case err == nil && (l.last.Count < c.agreed.Count || l.write == c.tried[0]):
-			c.changed, c.unchecked = true, ring
-		case err == nil && !slices.Contains(c.tried, l.write):
-			err = errForeign
-		}
-		if err == nil {
-			err = c.tryLiving(ctx)
-		}
+// the stored record is another one. It may have to be called again.
+func (c *recorder) putLiving(ctx context.Context) (err error) {
+	doc := c.livingDoc()
+	var stored bson.Raw
+	if c.stored == nil {
+		_, err = c.registry.store.Insert(ctx, livingRecords, doc)
+	} else {
+		stored, err = c.registry.store.Swap(ctx, livingRecords, c.stored, doc)
+	}
+	switch {
+	case stored != nil:
+		c.agree(stored)
+	case err == nil, errors.Is(err, store.ErrDuplicate), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
+		err = c.readLiving(ctx, doc.Key)
 	}
 	if err != nil {
-		return fmt.Errorf("registry: store heartbeat of %v: %w", c.process().GPID, err)
+		err = fmt.Errorf("registry: store heartbeat of %v: %w", c.p.GPID, err)
 	}
-	c.agree(c.stored)
+	return err
+}
+
+// readLiving finds out what is stored instead of what the recorder knows: its own write,
+// of which the reply was lost, what was there before, which only a restored backup can
+// have, or what another one wrote.
+func (c *recorder) readLiving(ctx context.Context, k string) error {
+	stored, l, err := c.registry.living(ctx, k)
+	deleted := errors.Is(err, store.ErrNotFound)
+	switch {
+	case deleted && c.p.Remote: // another Registry may have recorded its end
+		return errForeign
+	case err != nil && !deleted:
+		return err
+	case deleted || l.last.Count < c.agreed.Count || l.write == c.tried[0] && len(c.tried) > 1: // more may be lost
+		c.changed, c.unchecked = true, ring
+	case !slices.Contains(c.tried, l.write):
+		return errForeign
+	}
+	if c.stored = stored; !deleted && l.write == c.tried[len(c.tried)-1] {
+		c.agree(stored)
+	}
 	return nil
 }
 
 // livingDoc returns the living record that is to be written, and notes that it is tried.
 func (c *recorder) livingDoc() livingDoc {
-	p := c.process()
-	l := livingOf(&p, len(c.pending))
+	l := livingOf(&c.p, len(c.pending))
 	c.tried = append(c.tried, l.write)
-	return l.encode(livingKey(p.Block, p.Member))
+	return l.encode(livingKey(c.p.Block, c.p.Member))
 }
 
 // agree notes that the living record was stored as given.
 func (c *recorder) agree(stored bson.Raw) {
-	c.stored, c.tried, c.agreed = stored, c.tried[len(c.tried)-1:], c.process().Last
-}
-
-// livingDeleted notes that the living record was deleted, so that the next write inserts
-// it, and that more may be lost. The error is errForeign for a remote process: another Registry may have recorded
-// its end.
-func (c *recorder) livingDeleted() error {
-	c.stored, c.changed, c.unchecked = nil, true, ring // the record may say so
-	if c.process().Remote {
-		return errForeign
-	}
-	return nil
-}
-
-// tryLiving writes the living record once, in the place of c.stored.
-func (c *recorder) tryLiving(ctx context.Context) error {
-	doc := c.livingDoc()
-	if c.stored != nil {
-		stored, err := c.registry.store.Swap(ctx, livingRecords, c.stored, doc)
-		if err == nil {
-			c.stored = stored
-		}
-		if !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		if err := c.livingDeleted(); err != nil {
-			return err
-		}
-	}
-	if _, err := c.registry.store.Insert(ctx, livingRecords, doc); err != nil {
-		return err
-	}
-	raw, _, err := c.registry.living(ctx, c.livingKey())
-	c.stored = raw
-	return err
+	c.stored, c.tried, c.agreed = stored, c.tried[len(c.tried)-1:], c.p.Last
 }
 
 // putRecord stores the record, on top of what others recorded of the process.

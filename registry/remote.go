@@ -113,17 +113,12 @@ func (r *Registry) earlier(ctx context.Context, key string) (*Process, error) {
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, nil
 		}
-		if err == nil {
-			err = h.expand()
-		}
-		if err == nil && h.of(member) {
-			var p *Process
-			if p, err = r.load(ctx, h.Process); err == nil {
-				return p, nil
-			}
-		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) { // a claim without a record: of a call that was interrupted
+		if err != nil {
 			return nil, err
+		}
+		m := r.member(ctx, MemberKey(livingKey(h.Key, member)))
+		if !errors.Is(m.err, store.ErrNotFound) { // it is another's, or of a call that was interrupted
+			return m.process, m.err
 		}
 	}
 }
