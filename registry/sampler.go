@@ -46,11 +46,40 @@ var (
 	errReplaced = fmt.Errorf("%w: %s", errEnded, replaced)
 )
 
+// ProcessEnded is the reason for the end of a process that the kernel has shown.
+const ProcessEnded = "process ended"
+
 // replaced is the reason for the end of a process that has called exec.
 const replaced = "replaced by exec"
 
 // errOther means that a stat file does not belong to the sampled process.
 var errOther = errors.New("stat belongs to another process, or to one that has ended")
+
+// endOf returns the reason for the end of the sampled process that err shows, or "" if
+// err does not show that it has ended.
+func endOf(err error) string {
+	switch {
+	case errors.Is(err, errReplaced):
+		return replaced
+	case errors.Is(err, errEnded):
+		return ProcessEnded
+	}
+	return ""
+}
+
+// Measure returns the load of p, a process of this host that [Describe] has returned,
+// or of which Kernel and Program are set alone. end is empty, or the reason if the
+// kernel shows that p has ended. Numbers that cannot be read are [Unmeasured].
+func (p *Process) Measure() (load Load, end string) {
+	load, err := (&sampler{root: "/proc", kernel: p.Kernel, program: p.Program}).take()
+	return load, endOf(err)
+}
+
+// Runs returns "" if p, as for [Process.Measure], still runs or this cannot be told,
+// and otherwise the reason for its end.
+func (p *Process) Runs() (end string) {
+	return endOf((&sampler{kernel: p.Kernel, program: p.Program}).running())
+}
 
 // sampler reads the load of one process.
 type sampler struct {
