@@ -190,7 +190,9 @@ func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 		errs := a.sink.Heartbeats(call, beats)
 		cancel()
 		a.mu.Lock()
-		unknown := func(err error) bool { return err != nil && !errors.Is(err, ErrForgotten) && !errors.Is(err, ErrRefused) }
+		unknown := func(err error) bool {
+			return err != nil && !errors.Is(err, ErrForgotten) && !errors.Is(err, ErrRefused)
+		}
 		away := !slices.ContainsFunc(errs, func(err error) bool { return !unknown(err) }) // one that fails alone is not sent again
 		for i, m := range batch {
 			if away {

@@ -80,7 +80,7 @@ type claim struct {
 
 // conn is the connection of a program.
 type conn struct {
-	fd, pid int
+	fd, pid int       // pid is 0 if it is in another PID namespace
 	since   time.Time // it was accepted, or sent the line that waits
 	buf     []byte    // what is not handled yet
 	lines   int
@@ -201,13 +201,11 @@ func (a *agent) accept() {
 	a.conns[fd] = c
 	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err == nil {
-		err = a.watch(fd)
+		err = errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1), a.watch(fd))
 	}
 	switch {
 	case err != nil:
 		a.refuse(c, err)
-	case peer.Pid == 0:
-		a.refuse(c, errors.New("the agent does not see this process, which is in another PID namespace: run the agent in that of the host"))
 	case len(a.conns)+len(a.pidfds) >= a.most:
 		a.refuse(c, fmt.Errorf("the agent has %d processes and connections, the most that it may open", a.most))
 	default:
@@ -279,7 +277,7 @@ func (a *agent) read(c *conn) {
 		}
 		return
 	}
-	if writer := writer(control[:m]); writer != c.pid {
+	if writer := writer(control[:m]); writer != c.pid && writer != 0 {
 		a.refuse(c, fmt.Errorf("process %d writes to the connection of process %d: each process has to connect itself", writer, c.pid))
 		return
 	}
@@ -291,7 +289,7 @@ func (a *agent) read(c *conn) {
 }
 
 // writer returns the pid of the process that wrote, by the control message of the
-// kernel, or 0.
+// kernel, or 0 if it wrote before SO_PASSCRED was set.
 func writer(control []byte) int {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil || len(messages) == 0 {
@@ -380,6 +378,9 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	l, err := ParseLine(line)
 	if err != nil {
 		return nil, err
+	}
+	if c.pid == 0 {
+		return nil, errors.New("the agent does not see this process, which is in another PID namespace: run the agent in that of the host")
 	}
 	shown, err := registry.Describe(registry.AdoptOptions{PID: c.pid, Addr: l.Addr, Name: l.Name, Version: l.Version, Interval: a.Interval})
 	if err != nil {
