@@ -75,12 +75,6 @@ func (p *Process) Measure() (load Load, end string) {
 	return load, endOf(err)
 }
 
-// Runs returns "" if p, as for [Process.Measure], still runs or this cannot be told,
-// and otherwise the reason for its end.
-func (p *Process) Runs() (end string) {
-	return endOf((&sampler{kernel: p.Kernel, program: p.Program}).running())
-}
-
 // sampler reads the load of one process.
 type sampler struct {
 	root   string       // of the proc file system

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,17 +23,12 @@ type state struct {
 
 // save writes a process to the file.
 func (a *agent) save(p *process) {
-	var line any = p
-	if p.Done {
-		line = map[string]any{"key": p.Key, "done": true}
-	}
-	text, err := json.Marshal(line)
+	line, err := json.Marshal(p)
 	if err == nil {
-		_, err = a.state.file.Write(append(text, '\n'))
+		_, err = a.state.file.Write(append(line, '\n'))
 	}
-	a.state.lines++
-	if err == nil && a.state.lines > 2*len(a.processes)+1000 {
-		err = a.rewrite()
+	if a.state.lines++; a.state.lines > 2*len(a.processes)+1000 {
+		err = errors.Join(err, a.rewrite())
 	}
 	if err != nil {
 		a.Log.Error("the file of the agent cannot be written", "error", err)
@@ -43,64 +37,55 @@ func (a *agent) save(p *process) {
 
 // rewrite replaces the file.
 func (a *agent) rewrite() error {
-	var text bytes.Buffer
-	for p := range a.processes {
-		if err := json.NewEncoder(&text).Encode(p); err != nil {
-			return err
-		}
-	}
 	f, err := os.CreateTemp(filepath.Dir(a.State), filepath.Base(a.State)+".*")
 	if err != nil {
-		return fmt.Errorf("agent: %w", err)
+		return err
 	}
-	_, err = f.Write(text.Bytes())
-	if err == nil {
-		err = os.Rename(f.Name(), a.State)
+	var text bytes.Buffer
+	for p := range a.processes {
+		err = errors.Join(err, json.NewEncoder(&text).Encode(p))
 	}
-	if err != nil {
-		return fmt.Errorf("agent: %w", errors.Join(err, f.Close(), os.Remove(f.Name())))
+	if _, err2 := f.Write(text.Bytes()); err != nil || err2 != nil {
+		return errors.Join(err, err2, f.Close(), os.Remove(f.Name()))
 	}
-	if a.state.file != nil {
-		a.state.file.Close()
-	}
+	a.state.file.Close() // nil the first time, which is an error
 	a.state = state{f, len(a.processes)}
-	return nil
+	return os.Rename(f.Name(), a.State)
 }
 
 // load reads the file and follows the processes in it that still run.
 func (a *agent) load() error {
 	text, err := os.ReadFile(a.State)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("agent: %w", err)
-	}
-	found := map[string]*process{}
-	for line := range bytes.Lines(text) {
-		p := &process{pidfd: -1}
-		if err := json.Unmarshal(line, p); err != nil || p.Key == "" {
-			continue // cut off with the agent
-		}
-		found[p.Key] = p
+		return err
 	}
 	here, err := gpid.Of(os.Getpid())
 	if err != nil {
-		return fmt.Errorf("agent: %w", err)
+		return err
+	}
+	type run struct {
+		kernel  gpid.Process
+		program uint32
+	}
+	found := map[run]*process{}
+	for line := range bytes.Lines(text) {
+		p := new(process)
+		if err := json.Unmarshal(line, p); err == nil && len(p.Claims) > 0 { // otherwise it was cut off with the agent
+			found[run{p.Kernel, p.Program}] = p
+		}
 	}
 	for _, p := range found {
-		switch {
-		case p.Done || len(p.Claims) == 0:
-			continue
-		case !p.Ended.IsZero():
-		case p.Kernel.Boot == here.Boot && p.Kernel.Namespace != here.Namespace:
+		if p.Kernel.Boot == here.Boot && p.Kernel.Namespace != here.Namespace { // whether it runs cannot be told here
 			a.Log.Warn("a process of another PID namespace is left alone", "gpid", p.GPID)
 			continue
-		default:
-			if p.Reason = p.runs(); p.Reason == "" && p.Kernel.Boot == here.Boot && a.follow(p, nil) == nil {
-				break
-			}
+		}
+		if p.Done {
+			continue
+		}
+		if p.Ended.IsZero() && (p.Kernel.Boot != here.Boot || a.follow(p, nil) != nil) {
 			p.Ended, p.Reason = time.Now(), "ended while the agent was away"
 		}
-		a.processes[p] = struct{}{}
-		a.todo[p] = struct{}{}
+		a.processes[p], a.todo[p] = struct{}{}, struct{}{}
 	}
 	return a.rewrite()
 }
