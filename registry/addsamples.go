@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -31,40 +28,31 @@ func (m *Member) AddSamples(ctx context.Context, samples []objectid.ID, layout o
 	return err
 }
 
-// AddSamples records further process values of a recorded process that has not
-// ended, for its latest registration, like [Member.AddSamples]. It sends no
-// heartbeat: the process may be one that another program has adopted. The error
-// wraps [store.ErrNotFound] if the process is not recorded, and [ErrEnded] if it has
-// ended.
-func (r *Registry) AddSamples(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout) (Process, error) {
-	doc, err := r.latest(ctx, g)
-	if err != nil {
-		return Process{}, err
+// AddSamples records further process values of a member that has not ended, like
+// [Member.AddSamples]. It sends no heartbeat: the process may be one that another
+// program has adopted. The error wraps [store.ErrNotFound] if the member is not
+// recorded, and [ErrEnded] if it has ended.
+func (r *Registry) AddSamples(ctx context.Context, k MemberKey, samples []objectid.ID, layout objectid.Layout) (Process, error) {
+	m := r.member(ctx, k)
+	if m.err != nil {
+		return Process{}, m.err
 	}
-	p, err := r.current(ctx, doc)
-	if err != nil {
-		return Process{}, err
-	}
-	s, err := r.status(ctx, p)
+	s, err := r.status(ctx, m.process)
 	if err != nil {
 		return Process{}, err
 	}
 	if !s.State.mayLive() && !s.Presumed {
-		return Process{}, fmt.Errorf("%w: %v", ErrEnded, g)
+		return Process{}, fmt.Errorf("%w: %v", ErrEnded, s.GPID)
 	}
-	c := r.openRecorder(*p, nil, nil)
+	c := r.openRecorder(s.Process, nil, nil)
 	if err := c.addSamples(ctx, samples, layout); err != nil {
 		return Process{}, err
 	}
 	added := c.process()
 	if err := r.recordAdopted(ctx, &added); err != nil {
-		return Process{}, fmt.Errorf("registry: store record of %v: %w", g, err)
+		return Process{}, fmt.Errorf("registry: store record of %v: %w", s.GPID, err)
 	}
-	collision, _, err := r.rivals(ctx, &added)
-	if err == nil && collision != nil {
-		err = collision
-	}
-	return added, err
+	return added, r.collision(ctx, &added)
 }
 
 // recordAdopted adds the adopted values of p to its record, which another recorder
@@ -86,33 +74,6 @@ func (r *Registry) recordAdopted(ctx context.Context, p *Process) error {
 			return err
 		}
 	}
-}
-
-// latest returns the record of the latest registration of a process, without what its
-// living record says.
-func (r *Registry) latest(ctx context.Context, g gpid.GPID) (*record, error) {
-	runs, err := findMany(ctx, r.store, processes, []store.Range{runRange(g)}, fewRuns)
-	if err != nil {
-		return nil, err
-	}
-	return latestOf(g, runs[0])
-}
-
-// latestOf returns the latest one of the records of a process.
-func latestOf(g gpid.GPID, runs []bson.Raw) (last *record, err error) {
-	for _, raw := range runs {
-		doc, err := decode[record](raw, processes)
-		if err != nil {
-			return nil, err
-		}
-		if last == nil || doc.Confirmed.After(last.Confirmed) {
-			last = &doc
-		}
-	}
-	if last == nil {
-		return nil, fmt.Errorf("registry: process %v: %w", g, store.ErrNotFound)
-	}
-	return last, nil
 }
 
 // addSamples claims the values of samples. The record is still to be written.

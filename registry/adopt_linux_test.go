@@ -119,7 +119,7 @@ func TestSamplesOfAClockThatIsSetBack(t *testing.T) {
 		clock.set(time.Duration(clock.by.Load()) - time.Hour)
 	}
 	finish(t, m)
-	h := all(t, registry.New(s, nil).History(t.Context(), m.GPID(), time.Time{}, time.Time{}))
+	h := all(t, registry.New(s, nil).History(t.Context(), m.Key(), time.Time{}, time.Time{}))
 	if int64(len(h)) != m.Process().Last.Count || !h[len(h)-1].Time.Equal(m.Process().Last.Time) {
 		t.Errorf("%d samples, the last of %v, after %d heartbeats, the last of %v", len(h), h[len(h)-1].Time, m.Process().Last.Count, m.Process().Last.Time)
 	}

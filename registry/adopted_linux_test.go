@@ -121,7 +121,7 @@ func TestSeveralValuesOfOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Another program adds one, and the member goes on.
-	if _, err := registry.New(s, nil).AddSamples(t.Context(), m.GPID(), []objectid.ID{fourth}, objectid.Modern); err != nil {
+	if _, err := registry.New(s, nil).AddSamples(t.Context(), m.Key(), []objectid.ID{fourth}, objectid.Modern); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the member knows all values", func() bool { return len(m.Process().Adopted) == 4 })
@@ -153,7 +153,7 @@ func TestSeveralValuesOfOneProcess(t *testing.T) {
 			t.Errorf("id of client %d, a minute after the end: %s (%s), want conflict", i+1, tr.Verdict, tr.Reason)
 		}
 	}
-	if _, err := r.AddSamples(t.Context(), m.GPID(), []objectid.ID{sample(t)}, objectid.Modern); !errors.Is(err, registry.ErrEnded) {
+	if _, err := r.AddSamples(t.Context(), m.Key(), []objectid.ID{sample(t)}, objectid.Modern); !errors.Is(err, registry.ErrEnded) {
 		t.Errorf("a sample of a process that has ended: %v, want ErrEnded", err)
 	}
 	if err := m.AddSamples(t.Context(), []objectid.ID{sample(t)}, objectid.Modern); !errors.Is(err, registry.ErrEnded) {

@@ -66,7 +66,7 @@ func TestListAndRegistrationAgree(t *testing.T) {
 			second := remote(t, 8)
 			_, err = r.AdoptRemote(t.Context(), second, []objectid.ID{id}, objectid.Modern, nil)
 			check("registration", err)
-			_, err = r.Heartbeat(t.Context(), second, registry.Load{}, time.Time{})
+			_, err = r.Heartbeat(t.Context(), keyOf(t, r, second), registry.Load{}, time.Time{})
 			check("heartbeat", err)
 			if st := statusOf(t, r, second); st.State != registry.Alive {
 				t.Errorf("the second: %s (%s)", st.State, st.Reason)
@@ -152,7 +152,7 @@ func TestRemoteHeartbeatReadsNoFile(t *testing.T) {
 	least := 1 << 30 // another goroutine may read on the same thread
 	for range 20 {
 		before := reads()
-		if _, err := r.Heartbeat(t.Context(), g, registry.Load{}, time.Time{}); err != nil {
+		if _, err := r.Heartbeat(t.Context(), keyOf(t, r, g), registry.Load{}, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		least = min(least, reads()-before)

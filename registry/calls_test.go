@@ -35,23 +35,28 @@ func TestFirstHeartbeatsOfAgent(t *testing.T) {
 	before := registry.New(s, nil)
 	const n = 60
 	var beats []registry.RemoteHeartbeat
-	want := map[gpid.GPID]error{}
-	add := func(g gpid.GPID, err error) {
-		beats, want[g] = append(beats, registry.RemoteHeartbeat{GPID: g}), err
+	want := map[registry.MemberKey]error{}
+	add := func(k registry.MemberKey, err error) {
+		beats, want[k] = append(beats, registry.RemoteHeartbeat{Member: k}), err
 	}
-	for i := range n {
-		add(remote(t, 100+i), nil)
-		if _, err := before.RegisterRemote(t.Context(), beats[i].GPID, nil); err != nil {
+	register := func(pid int) registry.MemberKey {
+		t.Helper()
+		p, err := before.RegisterRemote(t.Context(), remote(t, pid), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
+		return p.Key()
+	}
+	for i := range n {
+		add(register(100+i), nil)
 	}
 	f, calls := noting(s)
 	agent := registry.New(f, nil)
 	check := func() {
 		t.Helper()
 		for i, err := range agent.Heartbeats(t.Context(), beats) {
-			if g := beats[i].GPID; !errors.Is(err, want[g]) || want[g] == nil && err != nil {
-				t.Errorf("heartbeat of %v: %v, want %v", g, err, want[g])
+			if k := beats[i].Member; !errors.Is(err, want[k]) || want[k] == nil && err != nil {
+				t.Errorf("heartbeat of %v: %v, want %v", k, err, want[k])
 			}
 		}
 	}
@@ -59,35 +64,31 @@ func TestFirstHeartbeatsOfAgent(t *testing.T) {
 	if ops := calls(); len(ops) >= n { // 4, and as many for each process whose turn it is to be checked
 		t.Errorf("%d calls of the store for %d processes: %q, want fewer", len(ops), n, ops)
 	}
-	for _, b := range beats {
-		if st := statusOf(t, before, b.GPID); st.Last.Count != 2 {
-			t.Errorf("%v: %d heartbeats, want that of its registration and another", b.GPID, st.Last.Count)
+	for i := range n {
+		if st := statusOf(t, before, remote(t, 100+i)); st.Last.Count != 2 {
+			t.Errorf("%v: %d heartbeats, want that of its registration and another", st.GPID, st.Last.Count)
 		}
 	}
 
 	agent = registry.New(f, nil)
 	member := join(t, s, options{})
-	add(member.GPID(), registry.ErrSelfManaged)
-	add(remote(t, 98), store.ErrNotFound)
-	add(remote(t, 99), registry.ErrEnded)
-	if _, err := before.RegisterRemote(t.Context(), remote(t, 99), nil); err != nil {
+	add(member.Key(), registry.ErrSelfManaged)
+	add(nobody, store.ErrNotFound)
+	add("no key", store.ErrNotFound)
+	add(register(99), registry.ErrEnded)
+	if _, err := before.End(t.Context(), keyOf(t, before, remote(t, 99)), "done"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := before.End(t.Context(), remote(t, 99), "done"); err != nil {
-		t.Fatal(err)
-	}
-	for range 3 { // recorded more than once: the latest registration counts
-		if _, err := before.RegisterRemote(t.Context(), remote(t, 100), nil); err != nil {
-			t.Fatal(err)
-		}
+	for range 3 { // others with its GPID
+		register(100)
 	}
 	check()
 	var counts []int64
 	for _, st := range all(t, before.Find(t.Context(), remote(t, 100))) {
 		counts = append(counts, st.Last.Count)
 	}
-	if slices.Sort(counts); !slices.Equal(counts, []int64{1, 1, 2, 2}) {
-		t.Errorf("heartbeats of four registrations: %v, want one more of the latest", counts)
+	if slices.Sort(counts); !slices.Equal(counts, []int64{1, 1, 1, 3}) {
+		t.Errorf("heartbeats of four processes: %v, want another of the first one alone", counts)
 	}
 }
 
@@ -102,16 +103,17 @@ func TestFirstHeartbeatAfterUnfinishedEnd(t *testing.T) {
 		return none
 	}}
 	g := remote(t, 7)
-	if _, err := registry.New(s, nil).RegisterRemote(t.Context(), g, nil); err != nil {
+	p, err := registry.New(s, nil).RegisterRemote(t.Context(), g, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := registry.New(f, nil).End(t.Context(), g, "done"); err != nil {
+	if _, err := registry.New(f, nil).End(t.Context(), p.Key(), "done"); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.Count(t.Context(), "oid.living", store.Range{}); n != 1 || err != nil {
 		t.Fatalf("%d living records, %v, want that of the process still", n, err)
 	}
-	errs := registry.New(s, nil).Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: g}})
+	errs := registry.New(s, nil).Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: p.Key()}})
 	if !errors.Is(errs[0], registry.ErrEnded) {
 		t.Errorf("heartbeat: %v, want ErrEnded", errs[0])
 	}
@@ -184,7 +186,7 @@ func TestPruneManySamples(t *testing.T) {
 	if _, err := s.InsertMany(t.Context(), "oid.samples", docs, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.End(t.Context(), p.GPID, "done"); err != nil {
+	if _, err := r.End(t.Context(), p.Key(), "done"); err != nil {
 		t.Fatal(err)
 	}
 	later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})

@@ -185,7 +185,7 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 	if errors.Is(err, errTaken) {
 		h.Idle = p.Value != ""
 		var block [4]byte
-		block, err = claimAny(ctx, c.registry.store, c.registry.random, h, p.GPID)
+		block, err = claimAny(ctx, c.registry.store, c.random, h, p.GPID)
 		if err == nil {
 			if c.registered {
 				c.left, c.stored = append(c.left, leftBlock{livingKey(p.Block, p.Member), processKey(p.GPID, p.Block)}), nil

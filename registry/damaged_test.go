@@ -48,7 +48,7 @@ func TestDocumentsThatAreCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 8 { // a document of samples, and some in the living record
-		if _, err := r.Heartbeat(t.Context(), p.GPID, registry.Load{RSS: 1 << 30}, time.Now()); err != nil {
+		if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{RSS: 1 << 30}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,10 +92,10 @@ func TestDocumentsThatAreCutShort(t *testing.T) {
 	sweep := func() error { _, err := r.Sweep(t.Context()); return err }
 	cut(s, "oid.living", "d", 0, map[string]func() error{"page": page, "find": find, "list": list, "sweep": sweep})
 	cut(s, "oid.samples", "d", 0, map[string]func() error{"history": func() error {
-		return drain(r.History(t.Context(), p.GPID, time.Time{}, time.Time{}), 9)
+		return drain(r.History(t.Context(), p.Key(), time.Time{}, time.Time{}), 9)
 	}})
 
-	if _, err := r.End(t.Context(), p.GPID, "done"); err != nil {
+	if _, err := r.End(t.Context(), p.Key(), "done"); err != nil {
 		t.Fatal(err)
 	}
 	later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})
@@ -135,7 +135,7 @@ func TestKeysOfOthers(t *testing.T) {
 		if c.collection == "oid.living" {
 			_, err = r.Sweep(t.Context())
 		} else {
-			err = drain(r.History(t.Context(), p.GPID, time.Time{}, time.Time{}), 1)
+			err = drain(r.History(t.Context(), p.Key(), time.Time{}, time.Time{}), 1)
 		}
 		if want := strings.Replace(c.want, "BLOCK", p.Block, 1); err == nil || !strings.HasPrefix(err.Error(), "registry: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s with %v: %v, want an error with %s", c.collection, c.doc, err, want)

@@ -37,7 +37,7 @@ func TestHeartbeatDuringItsMove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := New(r.store, nil).Heartbeat(t.Context(), p.GPID, Load{}, time.Time{}); err != nil {
+		if _, err := New(r.store, nil).Heartbeat(t.Context(), p.Key(), Load{}, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := finish(r, raw, l, k); err != nil {

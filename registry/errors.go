@@ -30,6 +30,10 @@ var (
 	// process block. Each copy has a new block and a new [Member.Generator] then.
 	ErrCopied = errors.New("registry: a copy of this process uses the same process block")
 
+	// ErrKey is wrapped by the errors of [Registry.RegisterRemote] and
+	// [Registry.AdoptRemote] if another process was recorded with the same key.
+	ErrKey = errors.New("registry: another process was registered with the same key")
+
 	// ErrFormat is wrapped by the error of every method that reads a document
 	// whose format version is newer than this package.
 	ErrFormat = errors.New("registry: document was stored by a newer version of oid")

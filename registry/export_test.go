@@ -41,7 +41,7 @@ func (m *Member) Clone() *Member {
 	c := own.newMember(from.process(), m.offline)
 	c.sampler = m.sampler
 	c.recorder = &recorder{
-		registry: own, clock: from.clock, stored: from.stored, agreed: from.agreed,
+		registry: own, random: own.random, clock: from.clock, stored: from.stored, agreed: from.agreed,
 		registered: from.registered, claimed: from.claimed, changed: from.changed, pending: slices.Clone(from.pending),
 		trimmed: from.trimmed, p: from.process(),
 	}

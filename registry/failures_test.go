@@ -185,25 +185,27 @@ func TestPageOfUnreadableDocuments(t *testing.T) {
 // returned.
 func TestRemoteWithAStoreThatFails(t *testing.T) {
 	t.Parallel()
+	var k registry.MemberKey
 	var more objectid.ID
 	before := func() store.Store {
 		s := newStore(t)
-		if _, err := registry.New(s, nil).RegisterRemote(t.Context(), remote(t, 7), nil); err != nil {
+		p, err := registry.New(s, nil).RegisterRemote(t.Context(), remote(t, 7), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		more = sample(t)
+		k, more = p.Key(), sample(t)
 		return s
 	}
 	for name, ask := range map[string]func(r *registry.Registry) error{
 		"heartbeat": func(r *registry.Registry) error {
-			_, err := r.Heartbeat(t.Context(), remote(t, 7), registry.Load{}, time.Time{})
+			_, err := r.Heartbeat(t.Context(), k, registry.Load{}, time.Time{})
 			return err
 		},
 		"heartbeats": func(r *registry.Registry) error {
-			return r.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: remote(t, 7)}})[0]
+			return r.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: k}})[0]
 		},
 		"add samples": func(r *registry.Registry) error {
-			p, err := r.AddSamples(t.Context(), remote(t, 7), []objectid.ID{more}, objectid.Modern)
+			p, err := r.AddSamples(t.Context(), k, []objectid.ID{more}, objectid.Modern)
 			if err == nil && len(p.Adopted) != 1 {
 				t.Errorf("a sample was added: %+v", p.Adopted)
 			}
@@ -227,21 +229,23 @@ func TestHeartbeatsThatAreNotStored(t *testing.T) {
 		return none
 	}}
 	agent := registry.New(f, nil)
-	beats := []registry.RemoteHeartbeat{{GPID: remote(t, 1)}, {GPID: remote(t, 2)}}
-	for _, b := range beats {
-		if _, err := agent.RegisterRemote(t.Context(), b.GPID, nil); err != nil {
+	var beats []registry.RemoteHeartbeat
+	for i := range 2 {
+		p, err := agent.RegisterRemote(t.Context(), remote(t, 1+i), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
+		beats = append(beats, registry.RemoteHeartbeat{Member: p.Key()})
 	}
 	fail = refused
 	for i, err := range agent.Heartbeats(t.Context(), beats) {
-		if !errors.Is(err, errStore) || !strings.Contains(err.Error(), beats[i].GPID.String()) {
+		if !errors.Is(err, errStore) || !strings.Contains(err.Error(), remote(t, 1+i).String()) {
 			t.Errorf("heartbeat %d: %v, want the store's error and the process", i, err)
 		}
 	}
 	fail = none
 	for i, err := range agent.Heartbeats(t.Context(), beats) {
-		if err != nil || statusOf(t, agent, beats[i].GPID).Last.Count != 2 {
+		if err != nil || statusOf(t, agent, remote(t, 1+i)).Last.Count != 2 {
 			t.Errorf("heartbeat %d afterwards: %v", i, err)
 		}
 	}

@@ -185,7 +185,7 @@ func failAt(t *testing.T, kind fault, offline bool, at int) {
 	if err := m.End(context.Background(), "done"); err != nil {
 		t.Error(err)
 	}
-	h := all(t, r.History(context.Background(), m.GPID(), time.Time{}, time.Time{}))
+	h := all(t, r.History(context.Background(), m.Key(), time.Time{}, time.Time{}))
 	if got := m.Process().Last.Count; int64(len(h)) != got {
 		t.Errorf("%d samples are stored of %d heartbeats", len(h), got)
 	}
@@ -231,8 +231,7 @@ func TestCutOffFromTheStore(t *testing.T) {
 	set(false)
 	eventually(t, "Err is nil again", func() bool { return m.Err() == nil })
 	finish(t, m)
-	h := all(t, r.History(t.Context(), m.GPID(), time.Time{}, time.Time{}))
-	// Two members of this process are recorded; the other one made few samples.
+	h := all(t, r.History(t.Context(), m.Key(), time.Time{}, time.Time{}))
 	if int64(len(h)) < m.Process().Last.Count {
 		t.Errorf("%d samples are stored of %d heartbeats", len(h), m.Process().Last.Count)
 	}
@@ -329,7 +328,7 @@ func TestReadersOfAStoreThatFails(t *testing.T) {
 		"at":   func(r *registry.Registry) error { return drain(r.At(t.Context(), m.GPID().Addr()), 2) },
 		"find": func(r *registry.Registry) error { return drain(r.Find(t.Context(), m.GPID()), 2) },
 		"history": func(r *registry.Registry) error {
-			return drain(r.History(t.Context(), m.GPID(), time.Time{}, time.Time{}), 2)
+			return drain(r.History(t.Context(), m.Key(), time.Time{}, time.Time{}), 1)
 		},
 		"prune": func(r *registry.Registry) error { _, err := r.Prune(t.Context(), nil); return err },
 	} {

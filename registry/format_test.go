@@ -87,13 +87,13 @@ func TestFirstFormatIsRead(t *testing.T) {
 	if list := all(t, r.List(t.Context())); len(list) != 2 {
 		t.Errorf("List has %d processes, want 2", len(list))
 	}
-	if _, err := r.Heartbeat(t.Context(), remote(t, 7), registry.Load{RSS: 5}, time.Time{}); err != nil {
+	if _, err := r.Heartbeat(t.Context(), keyOf(t, r, remote(t, 7)), registry.Load{RSS: 5}, time.Time{}); err != nil {
 		t.Error(err)
 	}
-	if h := all(t, r.History(t.Context(), remote(t, 7), time.Time{}, time.Time{})); len(h) != 2 || h[1].RSS != 5 {
+	if h := all(t, r.History(t.Context(), keyOf(t, r, remote(t, 7)), time.Time{}, time.Time{})); len(h) != 2 || h[1].RSS != 5 {
 		t.Errorf("History = %+v, want 2 samples", h)
 	}
-	if _, err := r.End(t.Context(), remote(t, 8), "done"); err != nil {
+	if _, err := r.End(t.Context(), keyOf(t, r, remote(t, 8)), "done"); err != nil {
 		t.Error(err)
 	}
 	setFormat(t, s, "oid.processes", nil) // the heartbeats have given them one
@@ -120,6 +120,7 @@ func TestNewerFormatIsRefused(t *testing.T) {
 			for _, name := range names {
 				s := newStore(t) // of its own: what Prune has moved is listed without its claims
 				block, sample := furnish(t, s)
+				k := keyOf(t, registry.New(s, nil), remote(t, 7))
 				setFormat(t, s, c, version)
 				r := registry.New(s, nil)
 				var err error
@@ -131,9 +132,9 @@ func TestNewerFormatIsRefused(t *testing.T) {
 				case "list":
 					err = drain(r.List(t.Context()), 2)
 				case "heartbeat":
-					_, err = r.Heartbeat(t.Context(), remote(t, 7), registry.Load{}, time.Time{})
+					_, err = r.Heartbeat(t.Context(), k, registry.Load{}, time.Time{})
 				case "history":
-					err = drain(r.History(t.Context(), remote(t, 7), time.Time{}, time.Time{}), 1)
+					err = drain(r.History(t.Context(), k, time.Time{}, time.Time{}), 1)
 				case "prune":
 					later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().AddDate(2, 0, 0) }})
 					_, err = later.Prune(t.Context(), nil)

@@ -10,14 +10,13 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/store"
 )
 
 // RemoteHeartbeat is a heartbeat for [Registry.Heartbeats].
 type RemoteHeartbeat struct {
-	GPID gpid.GPID
-	Load Load
+	Member MemberKey
+	Load   Load
 	// Clock is the time by the clock of the process when it sent the heartbeat, or
 	// the zero time.
 	Clock time.Time
@@ -34,7 +33,7 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 	var unknown []int
 	r.mu.Lock()
 	for i, b := range beats {
-		if m, ok := r.remotes[b.GPID]; ok {
+		if m, ok := r.remotes[b.Member]; ok {
 			all = append(all, remoteBeat{place: i, raw: m.living})
 		} else {
 			unknown = append(unknown, i)
@@ -42,14 +41,13 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 	}
 	r.mu.Unlock()
 	for some := range slices.Chunk(unknown, maxBatch) {
-		gpids := make([]gpid.GPID, len(some))
+		keys := make([]MemberKey, len(some))
 		for i, place := range some {
-			gpids[i] = beats[place].GPID
+			keys[i] = beats[place].Member
 		}
-		found, failed := r.livingRemotes(ctx, gpids)
-		for i, place := range some {
-			if errs[place] = failed[i]; failed[i] == nil {
-				all = append(all, remoteBeat{place: place, raw: found[i]})
+		for i, m := range r.members(ctx, keys) {
+			if errs[some[i]] = m.remote(); errs[some[i]] == nil {
+				all = append(all, remoteBeat{place: some[i], raw: m.stored})
 			}
 		}
 	}
@@ -60,16 +58,16 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 		}
 	}
 	slices.SortFunc(all, func(a, b remoteBeat) int { return cmp.Compare(a.doc.Key, b.doc.Key) })
-	seen := make(map[gpid.GPID]bool, len(all))
+	seen := make(map[MemberKey]bool, len(all))
 	for len(all) > 0 {
 		n := min(len(all), maxBatch)
 		batch := make([]*remoteBeat, 0, n)
 		for i := range all[:n] {
 			b := &all[i]
-			if g := beats[b.place].GPID; b.raw == nil || b.err != nil || seen[g] {
-				_, errs[b.place] = r.Heartbeat(ctx, g, beats[b.place].Load, beats[b.place].Clock)
+			if k := beats[b.place].Member; b.raw == nil || b.err != nil || seen[k] {
+				_, errs[b.place] = r.Heartbeat(ctx, k, beats[b.place].Load, beats[b.place].Clock)
 			} else {
-				seen[g] = true
+				seen[k] = true
 				batch = append(batch, b)
 			}
 		}
@@ -86,10 +84,10 @@ type remembered struct {
 }
 
 // remember keeps the living record of a process that will send heartbeats.
-func (r *Registry) remember(g gpid.GPID, living bson.Raw) {
+func (r *Registry) remember(k MemberKey, living bson.Raw) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.remotes[g] = remembered{living, time.Now()}
+	r.remotes[k] = remembered{living, time.Now()}
 }
 
 // remoteBeat is a heartbeat on its way to the store.
@@ -157,11 +155,11 @@ func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch 
 	now := time.Now()
 	r.mu.Lock()
 	for i, b := range batch {
-		g := beats[b.place].GPID
+		k := MemberKey(b.doc.Key)
 		if i < len(stored) && stored[i] != nil {
-			r.remotes[g] = remembered{stored[i], now}
+			r.remotes[k] = remembered{stored[i], now}
 		} else {
-			delete(r.remotes, g)
+			delete(r.remotes, k)
 		}
 	}
 	r.mu.Unlock()
@@ -170,7 +168,7 @@ func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch 
 	for i, b := range batch {
 		switch done := i < len(stored) && stored[i] != nil; {
 		case !done && b.err == nil:
-			errs[b.place] = fmt.Errorf("registry: store heartbeat of %v: %w", beats[b.place].GPID, err)
+			errs[b.place] = fmt.Errorf("registry: store heartbeat of %v: %w", b.l.gpid, err)
 		case errors.Is(b.err, store.ErrConflict) || errors.Is(b.err, store.ErrNotFound):
 			again = append(again, b.place)
 		case !done:
@@ -182,7 +180,7 @@ func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch 
 	}
 	_ = each(len(again), func(i int) error {
 		beat := &beats[again[i]]
-		_, errs[again[i]] = r.Heartbeat(ctx, beat.GPID, beat.Load, beat.Clock)
+		_, errs[again[i]] = r.Heartbeat(ctx, beat.Member, beat.Load, beat.Clock)
 		return nil
 	})
 	if len(due) > 0 {
@@ -245,7 +243,7 @@ func (r *Registry) tend(ctx context.Context, all []*remoteBeat, errs []error) {
 func (r *Registry) recordOf(b *remoteBeat, raw bson.Raw) (*record, error) {
 	if raw == nil { // pruned while it was silent: the next heartbeat stores it again
 		r.mu.Lock()
-		delete(r.remotes, b.l.gpid)
+		delete(r.remotes, MemberKey(b.doc.Key))
 		r.mu.Unlock()
 		return nil, fmt.Errorf("registry: record of %v: %w", b.l.gpid, store.ErrNotFound)
 	}

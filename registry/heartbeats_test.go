@@ -30,11 +30,12 @@ func TestAgentOfAHost(t *testing.T) {
 		if i%2 == 1 { // so that the agent meets it for the first time with its heartbeat
 			register = other
 		}
-		if _, err := register.RegisterRemote(t.Context(), g, &registry.RemoteOptions{Interval: 10 * time.Second}); err != nil {
+		p, err := register.RegisterRemote(t.Context(), g, &registry.RemoteOptions{Interval: 10 * time.Second})
+		if err != nil {
 			t.Fatal(err)
 		}
 		want[i] = 1
-		all = append(all, registry.RemoteHeartbeat{GPID: g, Load: registry.Load{RSS: 4096}, Clock: time.Now()})
+		all = append(all, registry.RemoteHeartbeat{Member: p.Key(), Load: registry.Load{RSS: 4096}, Clock: time.Now()})
 	}
 	random := rand.New(rand.NewPCG(4, 5))
 	ended := map[int]bool{}
@@ -43,7 +44,7 @@ func TestAgentOfAHost(t *testing.T) {
 		for range 3 { // at the same time as the agent
 			i := random.IntN(n)
 			wg.Go(func() {
-				if _, err := other.Heartbeat(t.Context(), all[i].GPID, registry.Load{RSS: 8192}, time.Time{}); err == nil {
+				if _, err := other.Heartbeat(t.Context(), all[i].Member, registry.Load{RSS: 8192}, time.Time{}); err == nil {
 					want[i]++ // of different processes, or the test's race detector says so
 				}
 			})
@@ -51,7 +52,7 @@ func TestAgentOfAHost(t *testing.T) {
 		}
 		if round%4 == 3 {
 			i := random.IntN(n)
-			if _, err := other.End(t.Context(), all[i].GPID, "done"); err == nil {
+			if _, err := other.End(t.Context(), all[i].Member, "done"); err == nil {
 				ended[i] = true
 				want[i]++
 			}
@@ -69,8 +70,8 @@ func TestAgentOfAHost(t *testing.T) {
 			}
 		}
 	}
-	for i, b := range all {
-		st := statusOf(t, other, b.GPID)
+	for i := range all {
+		st := statusOf(t, other, remote(t, 100+i))
 		if (st.State == registry.Ended) != ended[i] || st.Last.Count != want[i] {
 			t.Errorf("process %d: %s after %d heartbeats, want %d", i, st.State, st.Last.Count, want[i])
 		}
@@ -78,7 +79,7 @@ func TestAgentOfAHost(t *testing.T) {
 		if ended[i] {
 			samples-- // the end has none
 		}
-		if h := drainAll(t, other, b.GPID); int64(len(h)) != samples {
+		if h := drainAll(t, other, st.GPID); int64(len(h)) != samples {
 			t.Errorf("process %d: %d samples, want %d", i, len(h), samples)
 		}
 	}
@@ -86,7 +87,7 @@ func TestAgentOfAHost(t *testing.T) {
 
 func drainAll(t *testing.T, r *registry.Registry, g gpid.GPID) []registry.Sample {
 	t.Helper()
-	return all(t, r.History(t.Context(), g, time.Time{}, time.Time{}))
+	return all(t, r.History(t.Context(), keyOf(t, r, g), time.Time{}, time.Time{}))
 }
 
 // Each heartbeat of a call has an answer of its own.
@@ -94,26 +95,29 @@ func TestHeartbeatsHaveTheirOwnErrors(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
 	m := join(t, s, options{})
-	for pid := range 2 {
-		if _, err := r.RegisterRemote(t.Context(), remote(t, 1+pid), nil); err != nil {
+	var keys [2]registry.MemberKey
+	for i := range keys {
+		p, err := r.RegisterRemote(t.Context(), remote(t, 1+i), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
+		keys[i] = p.Key()
 	}
-	a, b := remote(t, 1), remote(t, 2)
-	errs := r.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: a}, {GPID: remote(t, 9)}, {GPID: m.GPID()}, {GPID: b}, {GPID: a}})
+	a, b := keys[0], keys[1]
+	errs := r.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: a}, {Member: nobody}, {Member: m.Key()}, {Member: b}, {Member: a}})
 	for i, want := range []error{nil, store.ErrNotFound, registry.ErrSelfManaged, nil, nil} {
 		if !errors.Is(errs[i], want) {
 			t.Errorf("heartbeat %d: %v, want %v", i, errs[i], want)
 		}
 	}
-	if got := statusOf(t, r, a).Last.Count; got != 3 {
+	if got := statusOf(t, r, remote(t, 1)).Last.Count; got != 3 {
 		t.Errorf("twice in a call: %d heartbeats, want 3", got)
 	}
 	if errs := r.Heartbeats(t.Context(), nil); len(errs) != 0 {
 		t.Errorf("of none: %v", errs)
 	}
 	f := &faulty{Store: s, fail: func(int, string) fault { return refused }}
-	for _, err := range registry.New(f, nil).Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: a}, {GPID: b}}) {
+	for _, err := range registry.New(f, nil).Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: a}, {Member: b}}) {
 		if !errors.Is(err, errStore) {
 			t.Errorf("the store is away: %v", err)
 		}
@@ -129,10 +133,11 @@ func TestHeartbeatsWithLostReplies(t *testing.T) {
 	const n = 5
 	var beats []registry.RemoteHeartbeat
 	for i := range n {
-		if _, err := r.RegisterRemote(t.Context(), remote(t, 1+i), nil); err != nil {
+		p, err := r.RegisterRemote(t.Context(), remote(t, 1+i), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		beats = append(beats, registry.RemoteHeartbeat{GPID: remote(t, 1+i)})
+		beats = append(beats, registry.RemoteHeartbeat{Member: p.Key()})
 	}
 	for round := range 30 {
 		fail = none
@@ -145,9 +150,9 @@ func TestHeartbeatsWithLostReplies(t *testing.T) {
 			}
 		}
 	}
-	for _, b := range beats {
-		last := statusOf(t, r, b.GPID).Last.Count
-		if h := drainAll(t, r, b.GPID); int64(len(h)) != last || last < 20 {
+	for i := range beats {
+		last := statusOf(t, r, remote(t, 1+i)).Last.Count
+		if h := drainAll(t, r, remote(t, 1+i)); int64(len(h)) != last || last < 20 {
 			t.Errorf("%d samples of %d heartbeats", len(h), last)
 		}
 	}
@@ -170,7 +175,7 @@ func TestHeartbeatsCheckManyAdopted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		beats, blocks = append(beats, registry.RemoteHeartbeat{GPID: g}), append(blocks, got.Block)
+		beats, blocks = append(beats, registry.RemoteHeartbeat{Member: got.Key()}), append(blocks, got.Block)
 	}
 	round := func() (errs []error, ops []string) {
 		calls()
@@ -223,14 +228,15 @@ func TestHeartbeatsTrimSamples(t *testing.T) {
 	var clock moved
 	agent := registry.New(s, &registry.Options{Now: clock.Now})
 	g := remote(t, 1)
-	if _, err := agent.RegisterRemote(t.Context(), g, nil); err != nil {
+	p, err := agent.RegisterRemote(t.Context(), g, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	const beats = 48
 	send := func(after time.Duration) {
 		t.Helper()
 		clock.set(after)
-		if err := agent.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: g}})[0]; err != nil {
+		if err := agent.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: p.Key()}})[0]; err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -251,7 +257,7 @@ func TestHeartbeatsTrimSamples(t *testing.T) {
 	}
 	for hours := range 2 {
 		clock.set(time.Duration(hours+2)*time.Hour + 2*time.Minute)
-		if err := agent.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{GPID: g}})[0]; !errors.Is(err, store.ErrNotFound) {
+		if err := agent.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: p.Key()}})[0]; !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%d h after the record is gone: %v, want ErrNotFound", hours, err)
 		}
 	}
@@ -265,10 +271,11 @@ func TestHeartbeatsTellOfCollisions(t *testing.T) {
 	id := sample(t)
 	var beats []registry.RemoteHeartbeat
 	for i := range 2 {
-		if _, err := agent.AdoptRemote(t.Context(), remote(t, 1+i), []objectid.ID{id}, objectid.Modern, nil); err != nil && !isCollision(err) {
+		p, err := agent.AdoptRemote(t.Context(), remote(t, 1+i), []objectid.ID{id}, objectid.Modern, nil)
+		if err != nil && !isCollision(err) {
 			t.Fatal(err)
 		}
-		beats = append(beats, registry.RemoteHeartbeat{GPID: remote(t, 1+i)})
+		beats = append(beats, registry.RemoteHeartbeat{Member: p.Key()})
 	}
 	told := [2]int{}
 	for range 12 {

@@ -132,6 +132,13 @@ func statusOf(t testing.TB, r *registry.Registry, g gpid.GPID) registry.Status {
 	return found[0]
 }
 
+// keyOf is the key of the one member that has the GPID.
+func keyOf(t testing.TB, r *registry.Registry, g gpid.GPID) registry.MemberKey {
+	t.Helper()
+	s := statusOf(t, r, g)
+	return s.Key()
+}
+
 // fate is the state of a process, with the kinds of evidence for Dead told apart.
 func fate(s registry.Status) string {
 	switch {

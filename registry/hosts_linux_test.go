@@ -50,7 +50,7 @@ func TestTraceByHostAndPID(t *testing.T) {
 	}
 	want("an id from before its start", trace(t, r, later(id, -3600)), registry.Unknown, "is host db1, pid 4711 started at ")
 	want("an id from the future", trace(t, r, later(id, 3600)), registry.Unknown, "pid 4711 is alive and sent its last heartbeat at ")
-	if _, err := r.End(t.Context(), g, "done"); err != nil {
+	if _, err := r.End(t.Context(), keyOf(t, r, g), "done"); err != nil {
 		t.Fatal(err)
 	}
 	want("an id of its life after its end", trace(t, r, id), registry.Claimed, "process 4711 ran at that time")

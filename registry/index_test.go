@@ -63,7 +63,7 @@ func TestHistoryIsAnIndexRange(t *testing.T) {
 
 	a := &asked{Store: s}
 	r := registry.New(a, nil)
-	before := all(t, r.History(t.Context(), m.GPID(), time.Time{}, time.Time{}))
+	before := all(t, r.History(t.Context(), m.Key(), time.Time{}, time.Time{}))
 	if len(before) != 1 {
 		t.Errorf("%d samples, want its own one", len(before))
 	}

@@ -88,7 +88,7 @@ func TestSweepBesideWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range i % 9 { // with and without a document of samples
-			if _, err := r.Heartbeat(t.Context(), remote(t, 1+i), registry.Load{RSS: 4096}, time.Time{}); err != nil {
+			if _, err := r.Heartbeat(t.Context(), keyOf(t, r, remote(t, 1+i)), registry.Load{RSS: 4096}, time.Time{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -97,13 +97,13 @@ func TestSweepBesideWriters(t *testing.T) {
 	now.set(25 * time.Hour)
 	more := sample(t)
 	m := &meddled{Store: s, before: func() {
-		if _, err := r.Heartbeat(t.Context(), remote(t, 1), registry.Load{}, time.Time{}); err != nil {
+		if _, err := r.Heartbeat(t.Context(), keyOf(t, r, remote(t, 1)), registry.Load{}, time.Time{}); err != nil {
 			t.Error(err)
 		}
-		if _, err := r.AddSamples(t.Context(), remote(t, 2), []objectid.ID{more}, objectid.Modern); err != nil {
+		if _, err := r.AddSamples(t.Context(), keyOf(t, r, remote(t, 2)), []objectid.ID{more}, objectid.Modern); err != nil {
 			t.Error(err)
 		}
-		if _, err := r.End(t.Context(), remote(t, 3), "done"); err != nil {
+		if _, err := r.End(t.Context(), keyOf(t, r, remote(t, 3)), "done"); err != nil {
 			t.Error(err)
 		}
 	}}

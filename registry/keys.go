@@ -23,6 +23,31 @@ func livingKey(block string, member objectid.ID) string {
 	return block + hex.EncodeToString(member[8:])
 }
 
+// MemberKey names a registration for ever: the 8 hexadecimal digits of the process
+// block that it has claimed, and those of the last 4 bytes of [Process.Member]. Two
+// processes may have one GPID, such as those with pid 1 in containers that were
+// started at once; they never have one MemberKey. It is the key of the living record.
+type MemberKey string
+
+// ParseMemberKey reads a key of 16 hexadecimal digits in lower case.
+func ParseMemberKey(s string) (MemberKey, error) {
+	if len(s) != 16 || strings.Trim(s, "0123456789abcdef") != "" {
+		return "", fmt.Errorf("registry: member %q, want 16 hexadecimal digits in lower case", s)
+	}
+	return MemberKey(s), nil
+}
+
+// Key returns the key of the registration, or "" if it has claimed no block yet.
+func (p *Process) Key() MemberKey {
+	if p.Block == "" {
+		return ""
+	}
+	return MemberKey(livingKey(p.Block, p.Member))
+}
+
+// has reports whether a claim, or a record of its block, is that of the member.
+func (k MemberKey) has(member objectid.ID) bool { return string(k[8:]) == hex.EncodeToString(member[8:]) }
+
 // sampleKey is the key of samples whose first one was taken at t.
 func sampleKey(block string, t time.Time) string { return block + ":" + millis(t) }
 

@@ -200,21 +200,22 @@ func TestHeartbeatAndEndAtOnce(t *testing.T) {
 	const rounds, beats = 50, 3
 	for round := range rounds {
 		g := remote(t, round+1)
-		if _, err := registry.New(s, nil).RegisterRemote(t.Context(), g, nil); err != nil {
+		p, err := registry.New(s, nil).RegisterRemote(t.Context(), g, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 		var wg sync.WaitGroup
 		recorded := make([]bool, beats)
 		for i := range beats {
 			wg.Go(func() {
-				_, err := registry.New(s, nil).Heartbeat(t.Context(), g, registry.Load{}, time.Time{})
+				_, err := registry.New(s, nil).Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Time{})
 				if recorded[i] = err == nil; err != nil && !errors.Is(err, registry.ErrEnded) {
 					t.Errorf("round %d: Heartbeat: %v", round, err)
 				}
 			})
 		}
 		wg.Go(func() {
-			if _, err := registry.New(s, nil).End(t.Context(), g, "done"); err != nil {
+			if _, err := registry.New(s, nil).End(t.Context(), p.Key(), "done"); err != nil {
 				t.Errorf("round %d: End: %v", round, err)
 			}
 		})

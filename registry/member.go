@@ -97,6 +97,12 @@ func (m *Member) reseed() (block [4]byte, ok bool) {
 // GPID returns the identity of the process.
 func (m *Member) GPID() gpid.GPID { return m.Process().GPID }
 
+// Key returns the key of the registration, see [Process.Key].
+func (m *Member) Key() MemberKey {
+	p := m.Process()
+	return p.Key()
+}
+
 // Process returns what the member has recorded, or is about to.
 func (m *Member) Process() Process { return m.recorder.process() }
 

@@ -53,11 +53,11 @@ func TestClockOfARemoteProcess(t *testing.T) {
 					}
 				}
 				check("the start")
-				if _, err := r.Heartbeat(t.Context(), g, registry.Load{}, time.Now().Add(off)); err != nil {
+				if _, err := r.Heartbeat(t.Context(), keyOf(t, r, g), registry.Load{}, time.Now().Add(off)); err != nil {
 					t.Fatal(err)
 				}
 				check("its life")
-				if _, err := r.End(t.Context(), g, "done"); err != nil {
+				if _, err := r.End(t.Context(), keyOf(t, r, g), "done"); err != nil {
 					t.Fatal(err)
 				}
 				check("the end")

@@ -97,6 +97,14 @@ type RemoteOptions struct {
 	// Clock is the time by the clock of the process when it sent this. Default:
 	// not known.
 	Clock time.Time
+
+	// Key makes the call repeatable: of all calls with one key, also by other
+	// Registries and at once, the first records the process, and the others return it.
+	// It is random, so that no one else has it. Default: each call records a process.
+	Key string
+	// StartUnknown means that the start time of the GPID is that of the call, so that
+	// another call with the same key may have another.
+	StartUnknown bool
 }
 
 // Bounds of the interval between two heartbeats. The lower one keeps a mistyped

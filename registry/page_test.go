@@ -61,7 +61,7 @@ func populate(t *testing.T, s store.Store, n int) (now *moved) {
 			t.Fatal(err)
 		}
 		if i >= 2*n {
-			if _, err := r.End(t.Context(), g, "done"); err != nil {
+			if _, err := r.End(t.Context(), keyOf(t, r, g), "done"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -211,7 +211,7 @@ func TestMovedProcessIsDeadForANewRegistry(t *testing.T) {
 	if tr := trace(t, r, later(id, 30*24*60*60)); tr.Verdict != registry.Conflict {
 		t.Errorf("created a month later: %s (%s), want conflict", tr.Verdict, tr.Reason)
 	}
-	if _, err := r.Heartbeat(t.Context(), st.GPID, registry.Load{}, time.Time{}); err != nil {
+	if _, err := r.Heartbeat(t.Context(), st.Key(), registry.Load{}, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if st := statusOf(t, registry.New(s, &registry.Options{Now: now.Now}), st.GPID); st.State != registry.Alive {
@@ -289,7 +289,7 @@ func TestPageBesideUntrueEntries(t *testing.T) {
 			}
 		}
 		if st.State == registry.Alive {
-			if _, err := r.Heartbeat(t.Context(), st.GPID, registry.Load{}, time.Time{}); err != nil {
+			if _, err := r.Heartbeat(t.Context(), st.Key(), registry.Load{}, time.Time{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -155,9 +155,14 @@ type End struct {
 	Reason string    `bson:"reason" json:"reason"`
 }
 
-// sameRun reports whether p and q are known to be the same run of one process.
+// sameRun reports whether p and q are known to be the same run of one process. The
+// kernel decides where it is known. The GPID of a remote process is only what was said
+// of it: another one may have the same.
 func (p *Process) sameRun(q *Process) bool {
-	return p.GPID == q.GPID || p.Kernel != gpid.Process{} && p.Kernel == q.Kernel && !p.otherProgram(q.Program)
+	if unknown := (gpid.Process{}); p.Kernel != unknown && q.Kernel != unknown {
+		return p.Kernel == q.Kernel && !p.otherProgram(q.Program)
+	}
+	return p.GPID == q.GPID && (p.Block == q.Block || !p.Remote && !q.Remote)
 }
 
 // otherProgram reports whether a program of the same process of the kernel is known

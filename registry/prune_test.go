@@ -103,10 +103,10 @@ func TestMemberTrimsItsSamples(t *testing.T) {
 	var clock moved
 	m := join(t, s, options{Interval: beat, KeepSamples: time.Hour, Now: clock.Now})
 	r := registry.New(s, nil)
-	first := all(t, r.History(t.Context(), m.GPID(), time.Time{}, time.Time{}))[0].Time
+	first := all(t, r.History(t.Context(), m.Key(), time.Time{}, time.Time{}))[0].Time
 	clock.set(3 * time.Hour)
 	eventually(t, "the first sample is gone", func() bool {
-		return all(t, r.History(t.Context(), m.GPID(), time.Time{}, time.Time{}))[0].Time.After(first)
+		return all(t, r.History(t.Context(), m.Key(), time.Time{}, time.Time{}))[0].Time.After(first)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ const (
 // it; process may be called by others meanwhile.
 type recorder struct {
 	registry   *Registry
+	random     io.Reader       // blocks are drawn from it
 	clock      clock
 	stored     bson.Raw        // the living record as it was last known to be stored, or nil
 	left       []leftBlock     // what is to be deleted
@@ -48,7 +50,7 @@ type leftBlock struct{ living, record string }
 
 // newRecorder returns the recorder of a process that is not stored yet.
 func (r *Registry) newRecorder(p Process) *recorder {
-	c := &recorder{registry: r, clock: clock{now: r.options.Now}, changed: true, unchecked: ring}
+	c := &recorder{registry: r, random: r.random, clock: clock{now: r.options.Now}, changed: true, unchecked: ring}
 	c.trimmed = c.clock.stamp(0)
 	if p.From.IsZero() {
 		p.From = c.trimmed
@@ -61,7 +63,7 @@ func (r *Registry) newRecorder(p Process) *recorder {
 // stored as given; both are nil if there is none.
 func (r *Registry) openRecorder(p Process, stored bson.Raw, l *living) *recorder {
 	c := &recorder{
-		registry: r, clock: clock{now: r.options.Now, last: p.Last.Time},
+		registry: r, random: r.random, clock: clock{now: r.options.Now, last: p.Last.Time},
 		stored: stored, registered: true, claimed: true, changed: stored == nil,
 		unchecked: ring, trimmed: p.Last.Time, p: p,
 	}

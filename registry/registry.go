@@ -36,14 +36,14 @@ type Registry struct {
 
 	mu      sync.Mutex
 	watched map[objectid.ID]watch    // by member
-	remotes map[gpid.GPID]remembered // see Heartbeats
+	remotes map[MemberKey]remembered // see Heartbeats
 }
 
 // New returns the registry in s, which it uses as [store.Consistent] returns it. A
 // nil o stands for the zero Options.
 func New(s store.Store, o *Options) *Registry {
 	seen := &outages{Store: store.Consistent(s)}
-	r := &Registry{store: newBatches(seen), outages: seen, here: findHere(), random: rand.Reader, keepSamples: keepSamples, pruneAtOnce: pruneAtOnce, pruneBatch: pruneBatch, maxRead: maxRead, watched: map[objectid.ID]watch{}, remotes: map[gpid.GPID]remembered{}}
+	r := &Registry{store: newBatches(seen), outages: seen, here: findHere(), random: rand.Reader, keepSamples: keepSamples, pruneAtOnce: pruneAtOnce, pruneBatch: pruneBatch, maxRead: maxRead, watched: map[objectid.ID]watch{}, remotes: map[MemberKey]remembered{}}
 	if o != nil {
 		r.options = *o
 	}
@@ -69,8 +69,9 @@ func (r *Registry) At(ctx context.Context, addr netip.AddrPort) iter.Seq2[Status
 	return r.list(ctx, addrRange(addr))
 }
 
-// Find returns the run with the given GPID, once for each time that it registered.
-// The sequence is empty if it is not recorded.
+// Find returns the processes with the given GPID: one for each time that a run
+// registered, and remote ones that were given the same GPID. The sequence is empty if
+// none is recorded.
 func (r *Registry) Find(ctx context.Context, g gpid.GPID) iter.Seq2[Status, error] {
 	return func(yield func(Status, error) bool) {
 		for p, err := range r.processes(ctx, runRange(g)) {
@@ -239,26 +240,20 @@ func (r *Registry) processes(ctx context.Context, keys store.Range) iter.Seq2[*P
 	}
 }
 
-// History returns the samples of a run from one time to another, in order of time;
-// a zero time means no bound. The error wraps [store.ErrNotFound] if the run is not
-// recorded.
-func (r *Registry) History(ctx context.Context, g gpid.GPID, from, to time.Time) iter.Seq2[Sample, error] {
+// History returns the samples of a member from one time to another, in order of time;
+// a zero time means no bound. [Registry.Find] returns the members that have a GPID.
+// The error wraps [store.ErrNotFound] if the member is not recorded.
+func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
-		found := false
-		for p, err := range r.processes(ctx, runRange(g)) {
-			if err != nil {
-				yield(Sample{}, err)
+		m := r.member(ctx, k)
+		if m.err != nil {
+			yield(Sample{}, m.err)
+			return
+		}
+		for s, err := range r.samplesOf(ctx, m.process, from, to) {
+			if !yield(s, err) || err != nil {
 				return
 			}
-			found = true
-			for s, err := range r.samplesOf(ctx, p, from, to) {
-				if !yield(s, err) || err != nil {
-					return
-				}
-			}
-		}
-		if !found {
-			yield(Sample{}, fmt.Errorf("registry: process %v: %w", g, store.ErrNotFound))
 		}
 	}
 }

@@ -110,7 +110,7 @@ func TestHeartbeatsAreHistory(t *testing.T) {
 	other := join(t, s, options{Addr: "127.0.0.1:2", Interval: 100 * time.Millisecond})
 	m := join(t, s, options{Addr: "127.0.0.1:1", Interval: 100 * time.Millisecond})
 	history := func(m *registry.Member) []registry.Sample {
-		return all(t, r.History(context.Background(), m.GPID(), time.Time{}, time.Time{}))
+		return all(t, r.History(context.Background(), m.Key(), time.Time{}, time.Time{}))
 	}
 	eventually(t, "six samples of each", func() bool { return len(history(m)) >= 6 && len(history(other)) >= 6 })
 	id := m.Generator().New()
@@ -123,11 +123,11 @@ func TestHeartbeatsAreHistory(t *testing.T) {
 		}
 	}
 	mid := got[len(got)/2].Time
-	part := all(t, r.History(context.Background(), m.GPID(), mid, time.Time{}))
+	part := all(t, r.History(context.Background(), m.Key(), mid, time.Time{}))
 	if len(part) == 0 || !part[0].Time.Equal(mid) {
 		t.Errorf("history from %v begins with %+v", mid, part)
 	}
-	if upTo := all(t, r.History(context.Background(), m.GPID(), time.Time{}, mid)); len(upTo) != len(got)/2 {
+	if upTo := all(t, r.History(context.Background(), m.Key(), time.Time{}, mid)); len(upTo) != len(got)/2 {
 		t.Errorf("history to %v has %d samples, want %d", mid, len(upTo), len(got)/2)
 	}
 	tr := trace(t, r, id)
@@ -141,7 +141,7 @@ func TestHeartbeatsAreHistory(t *testing.T) {
 	if tr.CPU < 0 {
 		t.Errorf("CPU = %v", tr.CPU)
 	}
-	for _, err := range r.History(t.Context(), gpid.MustParse("1.2.3.4:1:1795166651598985:1"), time.Time{}, time.Time{}) {
+	for _, err := range r.History(t.Context(), nobody, time.Time{}, time.Time{}) {
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("history of nobody: %v, want ErrNotFound", err)
 		}

@@ -1,10 +1,16 @@
 package registry
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -17,20 +23,13 @@ import (
 // RegisterRemote records a process that cannot use this package, such as a program
 // in another language that calls the HTTP API. It claims a process block for it
 // that no other process ever had, [Process.Block]. The caller passes the heartbeats
-// of the process to [Registry.Heartbeat]; nothing else shows that it is alive. It
-// fails if o.Interval is too short, or with the error of the store. A nil o stands
-// for the zero RemoteOptions.
+// of the process to [Registry.Heartbeat] with its [Process.Key]; nothing else shows
+// that it is alive. Each call is a process of its own, whatever its GPID, unless
+// o.Key says that it repeats another. It fails if o.Interval is too short, with an
+// error that wraps [ErrKey] or [ErrEnded] if the process of o.Key is another one or has
+// ended, or with the error of the store. A nil o stands for the zero RemoteOptions.
 func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOptions) (Process, error) {
-	p, err := r.remoteProcess(g, o)
-	if err != nil {
-		return Process{}, err
-	}
-	c := r.newRecorder(p)
-	p, err = c.remoteHeartbeat(ctx, &noLoad, nil)
-	if c.registered {
-		r.remember(g, c.stored)
-	}
-	return p, err
+	return r.enrol(ctx, g, o, func(*Process) error { return nil })
 }
 
 // AdoptRemote is [Registry.RegisterRemote] for a process that creates its ids with
@@ -38,58 +37,135 @@ func (r *Registry) RegisterRemote(ctx context.Context, g gpid.GPID, o *RemoteOpt
 // layout, as by [Registry.Adopt]. The error wraps [ErrSample] if the process cannot
 // have created a sample. With a [*CollisionError] the process is valid, too.
 func (r *Registry) AdoptRemote(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *RemoteOptions) (Process, error) {
-	p, err := r.remoteProcess(g, o)
-	if err != nil {
-		return Process{}, err
-	}
-	if err := p.adopt(samples, layout, g.Start(), wall(r.options.Now)); err != nil {
-		return Process{}, err
-	}
-	p.identify()
-	c := r.newRecorder(p)
-	p, err = c.remoteHeartbeat(ctx, &noLoad, nil)
-	if c.registered {
-		r.remember(g, c.stored)
-	}
-	return p, err
+	return r.enrol(ctx, g, o, func(p *Process) error {
+		err := p.adopt(samples, layout, p.GPID.Start(), wall(r.options.Now))
+		if err == nil {
+			p.identify()
+		}
+		return err
+	})
 }
 
-func (r *Registry) remoteProcess(g gpid.GPID, o *RemoteOptions) (Process, error) {
+// enrol records a remote process, to whose description adopt adds.
+func (r *Registry) enrol(ctx context.Context, g gpid.GPID, o *RemoteOptions, adopt func(*Process) error) (Process, error) {
 	if o == nil {
 		o = &RemoteOptions{}
 	}
 	interval, err := checkInterval(o.Interval)
-	return Process{
+	if err != nil {
+		return Process{}, err
+	}
+	described := Process{
 		GPID: g, Member: randomID(), Name: o.Name, Host: o.Host, Version: o.Version, Labels: maps.Clone(o.Labels),
 		Interval: interval, Remote: true, Clock: (*ClockOffset)(nil).with(o.Clock, wall(r.options.Now)),
-	}, err
+	}
+	for {
+		p, random := described, r.random
+		var before *Process // recorded by an earlier call with the key
+		if o.Key != "" {
+			p.Member, random = repeatable(o.Key)
+			if before, err = r.earlier(ctx, o.Key); err != nil {
+				return Process{}, err
+			}
+			if before != nil && o.StartUnknown && before.GPID.Addr() == g.Addr() && before.GPID.PID() == g.PID() {
+				p.GPID = before.GPID
+			}
+		}
+		if err := adopt(&p); err != nil {
+			return Process{}, err
+		}
+		if before != nil {
+			return r.repeated(ctx, before, &p)
+		}
+		c := r.newRecorder(p)
+		c.random = random
+		got, err := c.remoteHeartbeat(ctx, &noLoad, nil)
+		if errors.Is(err, errForeign) { // another call with the key is recording it, or was interrupted
+			if _, err = r.store.Insert(ctx, processes, recordOf(got)); err == nil || errors.Is(err, store.ErrDuplicate) {
+				continue
+			}
+		}
+		if c.registered {
+			r.remember(got.Key(), c.stored)
+		}
+		return got, err
+	}
+}
+
+// repeatable returns the member of a registration with a key, and the source of its
+// blocks: both are the same for each call with the key, so that it finds its claim.
+func repeatable(key string) (member objectid.ID, blocks io.Reader) {
+	source := rand.NewChaCha8(sha256.Sum256([]byte(key)))
+	_, _ = source.Read(member[:]) // never fails
+	return member, source
+}
+
+// earlier returns the process that a call with the key has recorded, or nil.
+func (r *Registry) earlier(ctx context.Context, key string) (*Process, error) {
+	member, blocks := repeatable(key)
+	for {
+		block, err := drawBlock(blocks)
+		if err != nil {
+			return nil, err
+		}
+		h, err := get[holding](ctx, r.store, values, hex.EncodeToString(block[:]))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, nil
+		}
+		if err == nil {
+			err = h.expand()
+		}
+		if err == nil && h.of(member) {
+			var p *Process
+			if p, err = r.load(ctx, h.Process); err == nil {
+				return p, nil
+			}
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) { // a claim without a record: of a call that was interrupted
+			return nil, err
+		}
+	}
+}
+
+// repeated returns the process that was recorded before with the key of p, or an error
+// if that is not p or has ended.
+func (r *Registry) repeated(ctx context.Context, before, p *Process) (Process, error) {
+	switch {
+	case before.GPID != p.GPID || before.Name != p.Name || before.Host != p.Host || before.Sample != p.Sample:
+		return Process{}, fmt.Errorf("%w: %v, named %q, on host %q", ErrKey, before.GPID, before.Name, before.Host)
+	case before.End != nil:
+		return Process{}, fmt.Errorf("%w: %v", ErrEnded, before.GPID)
+	}
+	return *before, r.collision(ctx, before)
 }
 
 // Heartbeat records a heartbeat of a remote process with its load, and the time by
 // the clock of the process when it sent the heartbeat, or the zero time. It needs no
 // memory of the process: any Registry of the same store may record it. The error
-// wraps [store.ErrNotFound] if the process is not recorded, [ErrEnded] if it has
-// ended, and [ErrSelfManaged] if it is not a remote one. A [*CollisionError] means
+// wraps [store.ErrNotFound] if the member is not recorded, or its block belongs to
+// another one after its claim was lost: it has to register again; [ErrEnded] if it
+// has ended, and [ErrSelfManaged] if it is not a remote one. A [*CollisionError] means
 // that the heartbeat is recorded and another live process has the same process
 // value.
-func (r *Registry) Heartbeat(ctx context.Context, g gpid.GPID, load Load, clock time.Time) (Process, error) {
-	return r.writeRemote(ctx, g, &load, clock, nil)
+func (r *Registry) Heartbeat(ctx context.Context, k MemberKey, load Load, clock time.Time) (Process, error) {
+	return r.writeRemote(ctx, k, &load, clock, nil)
 }
 
 // End records the end of a remote process with its reason. The errors are those of
 // [Registry.Heartbeat].
-func (r *Registry) End(ctx context.Context, g gpid.GPID, reason string) (Process, error) {
-	return r.writeRemote(ctx, g, nil, time.Time{}, &End{Reason: reason})
+func (r *Registry) End(ctx context.Context, k MemberKey, reason string) (Process, error) {
+	return r.writeRemote(ctx, k, nil, time.Time{}, &End{Reason: reason})
 }
 
 // writeRemote records a heartbeat or an end, on top of what others record at the
 // same time: none of it is lost, and nothing follows an end.
-func (r *Registry) writeRemote(ctx context.Context, g gpid.GPID, load *Load, clock time.Time, end *End) (Process, error) {
+func (r *Registry) writeRemote(ctx context.Context, k MemberKey, load *Load, clock time.Time, end *End) (Process, error) {
 	for {
-		c, err := r.remote(ctx, g)
-		if err != nil {
+		m := r.member(ctx, k)
+		if err := m.remote(); err != nil {
 			return Process{}, err
 		}
+		c := r.openRecorder(*m.process, m.stored, m.living)
 		c.update(func(p *Process) { p.Clock = p.Clock.with(clock, wall(r.options.Now)) })
 		if p, err := c.remoteHeartbeat(ctx, load, end); !errors.Is(err, errForeign) {
 			return p, err
@@ -97,96 +173,108 @@ func (r *Registry) writeRemote(ctx context.Context, g gpid.GPID, load *Load, clo
 	}
 }
 
-// remote returns the recorder of the latest registration of a remote process.
-func (r *Registry) remote(ctx context.Context, g gpid.GPID) (*recorder, error) {
-	doc, err := r.latest(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	p := &doc.Process
-	if !p.Remote {
-		return nil, fmt.Errorf("%w: %v", ErrSelfManaged, g)
-	}
-	stored, l, err := r.living(ctx, livingKey(p.Block, p.Member))
-	switch {
-	case err == nil:
-		l.over(p)
-	case !errors.Is(err, store.ErrNotFound):
-		return nil, err
-	case p.End == nil: // it may have ended in between
-		if p, err = r.load(ctx, processKey(g, p.Block)); err != nil {
-			return nil, err
-		}
-	}
-	if p.End != nil {
-		return nil, fmt.Errorf("%w: %v", ErrEnded, g)
-	}
-	return r.openRecorder(*p, stored, l), nil
+// storedMember is what is stored of a member.
+type storedMember struct {
+	process *Process // or nil with an error
+	stored  bson.Raw // the living record, or nil
+	living  *living  // likewise
+	err     error
 }
 
-// fewRuns is how many times most processes are recorded at most.
-const fewRuns = 2
-
-// livingRemotes is remote for many processes with few calls of the store. It returns
-// the living records, nil for those that have none.
-func (r *Registry) livingRemotes(ctx context.Context, all []gpid.GPID) ([]bson.Raw, []error) {
-	errs := make([]error, len(all))
-	ranges, keys := make([]store.Range, len(all)), make([]string, len(all))
-	for i, g := range all {
-		ranges[i] = runRange(g)
+// remote returns an error unless m is a remote process that has not ended.
+func (m *storedMember) remote() error {
+	switch {
+	case m.err != nil:
+		return m.err
+	case !m.process.Remote:
+		return fmt.Errorf("%w: %v", ErrSelfManaged, m.process.GPID)
+	case m.process.End != nil:
+		return fmt.Errorf("%w: %v", ErrEnded, m.process.GPID)
 	}
-	runs, err := findMany(ctx, r.store, processes, ranges, fewRuns)
-	docs := make([]*record, len(all))
-	for i := range runs {
-		if docs[i], errs[i] = latestOf(all[i], runs[i]); errs[i] == nil {
-			if p := &docs[i].Process; p.Remote {
-				keys[i] = livingKey(p.Block, p.Member)
-			} else {
-				errs[i] = fmt.Errorf("%w: %v", ErrSelfManaged, all[i])
+	return nil
+}
+
+// member reads a member.
+func (r *Registry) member(ctx context.Context, k MemberKey) storedMember {
+	return r.members(ctx, []MemberKey{k})[0]
+}
+
+// members reads many members with few calls of the store: their living records, the
+// claims of those that have none, and then the records, which say if one has ended in
+// between.
+func (r *Registry) members(ctx context.Context, all []MemberKey) []storedMember {
+	found := make([]storedMember, len(all))
+	keys := make([]string, len(all)) // of the documents to read
+	read := func(collection string, add func(m *storedMember, i int, raw bson.Raw) error) {
+		if !slices.ContainsFunc(keys, func(k string) bool { return k != "" }) {
+			return
+		}
+		raws, err := getRaw(ctx, r.store, collection, keys)
+		for i := range found {
+			m := &found[i]
+			if m.err = cmp.Or(m.err, err); m.err == nil && keys[i] != "" {
+				m.err = add(m, i, raws[i])
 			}
 		}
 	}
-	var found []bson.Raw
-	if err == nil {
-		found, err = getRaw(ctx, r.store, livingRecords, keys)
-	}
-	if err != nil {
-		for i := range errs {
-			errs[i] = err
-		}
-		return make([]bson.Raw, len(all)), errs
-	}
-	var rest []int // which take calls of their own
-	for i, raw := range found {
-		switch {
-		case errs[i] != nil:
-		case raw == nil:
-			rest = append(rest, i)
-		default:
-			errs[i] = endedAs(docs[i], raw)
+	for i, k := range all {
+		if _, err := ParseMemberKey(string(k)); err == nil {
+			keys[i] = string(k)
 		}
 	}
-	_ = each(len(rest), func(i int) error {
-		c, err := r.remote(ctx, all[rest[i]])
-		if errs[rest[i]] = err; err == nil {
-			found[rest[i]] = c.stored
+	records := make([]string, len(all))
+	read(livingRecords, func(m *storedMember, i int, raw bson.Raw) (err error) {
+		keys[i] = string(all[i][:8])
+		if raw == nil {
+			return nil
 		}
-		return nil
+		if m.living, err = decodeLiving(raw); err == nil {
+			m.stored, records[i] = raw, processKey(m.living.gpid, keys[i])
+		}
+		keys[i] = ""
+		return err
 	})
-	return found, errs
+	read(values, func(_ *storedMember, i int, raw bson.Raw) error {
+		if raw == nil {
+			return nil
+		}
+		h, err := decode[holding](raw, values)
+		if err == nil {
+			err = h.expand()
+		}
+		if err == nil && all[i].has(h.Member) {
+			records[i] = h.Process
+		}
+		return err
+	})
+	copy(keys, records)
+	read(processes, func(m *storedMember, i int, raw bson.Raw) error {
+		if raw == nil {
+			return nil
+		}
+		doc, err := decode[record](raw, processes)
+		if err == nil && all[i].has(doc.Member) {
+			if m.process = doc.alone(); m.living != nil {
+				m.living.over(m.process)
+			}
+		}
+		return err
+	})
+	for i := range found {
+		if m := &found[i]; m.err == nil && m.process == nil {
+			m.err = fmt.Errorf("registry: member %s: %w", all[i], store.ErrNotFound)
+		}
+	}
+	return found
 }
 
-// endedAs returns an error that wraps [ErrEnded] if the record or the living record of a
-// process says so.
-func endedAs(doc *record, raw bson.Raw) error {
-	l, err := decodeLiving(raw)
-	if err != nil {
-		return err
+// collision returns the collision of p, or nil.
+func (r *Registry) collision(ctx context.Context, p *Process) error {
+	collision, _, err := r.rivals(ctx, p)
+	if err == nil && collision != nil {
+		err = collision
 	}
-	if l.over(&doc.Process); doc.End != nil {
-		return fmt.Errorf("%w: %v", ErrEnded, doc.GPID)
-	}
-	return nil
+	return err
 }
 
 func (c *recorder) remoteHeartbeat(ctx context.Context, load *Load, end *End) (Process, error) {

@@ -14,6 +14,9 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
+// nobody is the key of no member.
+const nobody registry.MemberKey = "0123456789abcdef"
+
 var remoteStart = time.Now().Add(-time.Minute)
 
 // remote is the identity of a process of another host, the same one for each pid.
@@ -51,24 +54,24 @@ func TestRemoteLife(t *testing.T) {
 	again := registry.New(s, nil)
 	for i := range 3 {
 		load := registry.Load{CPU: time.Duration(i) * time.Second, RSS: 100, Files: registry.Unmeasured, Threads: 4, Goroutines: registry.Unmeasured, Heap: registry.Unmeasured}
-		if p, err = again.Heartbeat(t.Context(), g, load, time.Time{}); err != nil || p.Last.Count != int64(i+2) || p.Last.Load != load {
+		if p, err = again.Heartbeat(t.Context(), p.Key(), load, time.Time{}); err != nil || p.Last.Count != int64(i+2) || p.Last.Load != load {
 			t.Fatalf("Heartbeat = %+v, %v", p.Last, err)
 		}
 	}
-	if samples := all(t, r.History(t.Context(), g, time.Time{}, time.Time{})); len(samples) != 4 || samples[3].RSS != 100 {
+	if samples := all(t, r.History(t.Context(), p.Key(), time.Time{}, time.Time{})); len(samples) != 4 || samples[3].RSS != 100 {
 		t.Errorf("History has %d samples, want 4: %+v", len(samples), samples)
 	}
 	trace, err := r.Trace(t.Context(), idOf(t, p.Block))
 	if err != nil || trace.Verdict != registry.Known || trace.Processes[0].GPID != g || trace.Processes[0].State != registry.Alive {
 		t.Errorf("Trace = %+v, %v", trace, err)
 	}
-	if p, err = r.End(t.Context(), g, "done"); err != nil || p.End == nil || p.End.Reason != "done" {
+	if p, err = r.End(t.Context(), p.Key(), "done"); err != nil || p.End == nil || p.End.Reason != "done" {
 		t.Errorf("End = %+v, %v", p.End, err)
 	}
-	if _, err := r.Heartbeat(t.Context(), g, registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrEnded) {
+	if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrEnded) {
 		t.Errorf("Heartbeat after End: %v, want ErrEnded", err)
 	}
-	if _, err := r.Heartbeat(t.Context(), remote(t, 8), registry.Load{}, time.Time{}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := r.Heartbeat(t.Context(), nobody, registry.Load{}, time.Time{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Heartbeat of nobody: %v, want ErrNotFound", err)
 	}
 }
@@ -95,10 +98,10 @@ func TestMembersSendTheirOwnHeartbeats(t *testing.T) {
 	s := newStore(t)
 	m := join(t, s, options{})
 	r := registry.New(s, nil)
-	if _, err := r.Heartbeat(t.Context(), m.GPID(), registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrSelfManaged) {
+	if _, err := r.Heartbeat(t.Context(), m.Key(), registry.Load{}, time.Time{}); !errors.Is(err, registry.ErrSelfManaged) {
 		t.Errorf("Heartbeat = %v, want ErrSelfManaged", err)
 	}
-	if _, err := r.End(t.Context(), m.GPID(), "gone"); !errors.Is(err, registry.ErrSelfManaged) {
+	if _, err := r.End(t.Context(), m.Key(), "gone"); !errors.Is(err, registry.ErrSelfManaged) {
 		t.Errorf("End = %v, want ErrSelfManaged", err)
 	}
 }

@@ -59,7 +59,7 @@ func TestKilledProcessKeepsItsLastSamples(t *testing.T) {
 	if fate(after) != "dead" || after.Last.Count < before.Last.Count {
 		t.Errorf("after kill -9: %s, heartbeat %d, had %d", after.State, after.Last.Count, before.Last.Count)
 	}
-	h := all(t, r.History(t.Context(), p.gpid, time.Time{}, time.Time{}))
+	h := all(t, r.History(t.Context(), keyOf(t, r, p.gpid), time.Time{}, time.Time{}))
 	last := h[len(h)-1]
 	if last.Time.Before(before.Last.Time) || last.RSS <= 0 || last.Threads <= 0 || last.Files <= 0 {
 		t.Errorf("last sample, after the one of %v: %+v", before.Last.Time, last)

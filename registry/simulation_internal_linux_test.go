@@ -35,6 +35,7 @@ type world struct {
 type simulated struct {
 	kind     kind
 	gpid     gpid.GPID
+	member   MemberKey // of a remote process
 	kernel   gpid.Process
 	host     string
 	behind   time.Duration // by how much its clock is behind
@@ -103,13 +104,15 @@ func (w *world) enter(p *simulated, addr netip.AddrPort, program uint32) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		p.values = [][]byte{unhex(w.t, r.Block)}
+		p.member, p.values = r.Key(), [][]byte{unhex(w.t, r.Block)}
 	case driver:
 		p.values = [][]byte{w.draw(5), w.draw(5)}
-		if _, err := server.AdoptRemote(w.t.Context(), p.gpid, []objectid.ID{w.id(p, 0), w.id(p, 1)}, objectid.Modern,
-			&RemoteOptions{Name: "driver", Interval: pace, Clock: w.clock(p)}); err != nil {
+		r, err := server.AdoptRemote(w.t.Context(), p.gpid, []objectid.ID{w.id(p, 0), w.id(p, 1)}, objectid.Modern,
+			&RemoteOptions{Name: "driver", Interval: pace, Clock: w.clock(p)})
+		if err != nil {
 			w.t.Fatal(err)
 		}
+		p.member = r.Key()
 	case rubyDriver:
 		p.values = [][]byte{unhex(w.t, classic.Value(p.host, p.gpid.PID()))}
 	case stranger:
@@ -162,9 +165,9 @@ func (w *world) beat(p *simulated, end *End) {
 		p.values = [][]byte{unhex(w.t, p.recorder.process().Value)}
 	case remoteBlock, driver:
 		if end == nil {
-			_, err = w.registry(0).Heartbeat(ctx, p.gpid, load, w.clock(p))
+			_, err = w.registry(0).Heartbeat(ctx, p.member, load, w.clock(p))
 		} else {
-			_, err = w.registry(0).End(ctx, p.gpid, end.Reason)
+			_, err = w.registry(0).End(ctx, p.member, end.Reason)
 		}
 	}
 	if err != nil {
@@ -177,7 +180,7 @@ func (w *world) copy(p *simulated) {
 	from, twin := p.recorder, *p
 	p.copied, twin.copied = true, true
 	twin.recorder = &recorder{
-		registry: w.registry(p.behind), clock: from.clock, stored: from.stored, agreed: from.agreed, registered: from.registered,
+		registry: w.registry(p.behind), random: w.registry(0).random, clock: from.clock, stored: from.stored, agreed: from.agreed, registered: from.registered,
 		claimed: from.claimed, trimmed: from.trimmed, p: from.process(),
 	}
 	twin.counter++

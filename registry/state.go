@@ -211,6 +211,7 @@ func (r *Registry) rivals(ctx context.Context, p *Process) (found *CollisionErro
 // rivalsIn is rivals with the claims of all values of p.
 func (r *Registry) rivalsIn(ctx context.Context, claims claims, p *Process) (found *CollisionError, claimed bool, err error) {
 	claimed = true
+	var seen []MemberKey // a rival may have claimed several values
 	for _, value := range p.uses() {
 		own := false
 		holders, err := claims.holders(value)
@@ -233,8 +234,8 @@ func (r *Registry) rivalsIn(ctx context.Context, claims claims, p *Process) (fou
 			if found == nil {
 				found = &CollisionError{Value: value}
 			}
-			if !slices.Contains(found.Others, s.GPID) {
-				found.Others = append(found.Others, s.GPID)
+			if k := s.Key(); !slices.Contains(seen, k) {
+				seen, found.Others = append(seen, k), append(found.Others, s.GPID)
 			}
 		}
 		claimed = claimed && own

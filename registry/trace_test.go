@@ -44,7 +44,7 @@ func TestTraceFindsTheSamplesNextToTheId(t *testing.T) {
 		if _, err := s.InsertMany(t.Context(), "oid.samples", docs, nil); err != nil {
 			t.Fatal(err)
 		}
-		history := all(t, r.History(t.Context(), m.GPID(), time.Time{}, time.Time{}))
+		history := all(t, r.History(t.Context(), m.Key(), time.Time{}, time.Time{}))
 		for range 50 {
 			id := later(m.Generator().New(), random.IntN(3600))
 			var before, after *registry.Sample
@@ -120,7 +120,7 @@ func TestTraceWhileSamplesAreStored(t *testing.T) {
 	beats := func(until int) {
 		for ; n < until; n++ {
 			clock.set(time.Duration(n) * 10 * time.Second)
-			if _, err := r.Heartbeat(t.Context(), remote(t, 1), registry.Load{RSS: int64(4096 * n)}, time.Time{}); err != nil {
+			if _, err := r.Heartbeat(t.Context(), keyOf(t, r, remote(t, 1)), registry.Load{RSS: int64(4096 * n)}, time.Time{}); err != nil {
 				t.Fatal(err)
 			}
 		}

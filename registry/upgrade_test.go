@@ -79,16 +79,16 @@ func TestFileOfVersion1(t *testing.T) {
 	lists()
 	check("after it")
 	for i := range 20 {
-		if _, err := r.Heartbeat(t.Context(), gpid.MustParse(beats), registry.Load{CPU: time.Duration(10+i) * time.Second}, time.Time{}); err != nil {
+		if _, err := r.Heartbeat(t.Context(), keyOf(t, r, gpid.MustParse(beats)), registry.Load{CPU: time.Duration(10+i) * time.Second}, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h := all(t, r.History(t.Context(), gpid.MustParse(beats), time.Time{}, time.Time{}))
+	h := all(t, r.History(t.Context(), keyOf(t, r, gpid.MustParse(beats)), time.Time{}, time.Time{}))
 	if len(h) != 29 || h[8].CPU != 8*time.Second || h[28].CPU != 29*time.Second {
 		t.Errorf("History: %d samples, want the 9 of the file and 20", len(h))
 	}
 	for _, g := range []string{beats, adopted} {
-		if _, err := r.End(t.Context(), gpid.MustParse(g), "done"); err != nil {
+		if _, err := r.End(t.Context(), keyOf(t, r, gpid.MustParse(g)), "done"); err != nil {
 			t.Error(err)
 		}
 	}

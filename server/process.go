@@ -79,15 +79,17 @@ func (s *Server) history(ctx context.Context, in *historyInput) (history, error)
 		if len(out.records) == 0 {
 			return out, fmt.Errorf("process %v: %w", in.GPID, store.ErrNotFound)
 		}
-		for p, err := range r.History(ctx, in.GPID, timeOrZero(from), timeOrZero(to)) {
-			if err != nil {
-				return out, err
+		for _, p := range out.records {
+			for sample, err := range r.History(ctx, p.Key(), timeOrZero(from), timeOrZero(to)) {
+				if err != nil {
+					return out, err
+				}
+				if len(out.samples) == in.Limit {
+					out.next = sample.Time
+					return out, nil
+				}
+				out.samples = append(out.samples, sample)
 			}
-			if len(out.samples) == in.Limit {
-				out.next = p.Time
-				break
-			}
-			out.samples = append(out.samples, p)
 		}
 		return out, nil
 	})

@@ -145,7 +145,7 @@ func countAlive(ctx context.Context, r *registry.Registry) (int64, error) {
 func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Status) (processRow, error) {
 	row := processRow{Process: towire.Process(p), Started: p.GPID.Start()}
 	var samples []registry.Sample
-	for sample, err := range reg.History(ctx, p.GPID, p.Last.Time.Add(-sparkTime), time.Time{}) {
+	for sample, err := range reg.History(ctx, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}) {
 		if err != nil {
 			return row, err
 		}

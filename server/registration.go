@@ -62,7 +62,11 @@ func (s *Server) addRegistration(api huma.API) {
 		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
 		func(ctx context.Context, in *heartbeatInput) (wire.Registered, error) {
 			return s.registered(ctx, "heartbeat", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-				return r.Heartbeat(ctx, in.GPID, towire.FromLoad(in.Body.Load), in.Body.Clock)
+				k, err := latest(ctx, r, in.GPID)
+				if err != nil {
+					return registry.Process{}, err
+				}
+				return r.Heartbeat(ctx, k, towire.FromLoad(in.Body.Load), in.Body.Clock)
 			})
 		})
 	handle(s, api, operation(http.MethodPost, one+"/samples", tagProcesses, "addSamples", "Add samples",
@@ -76,7 +80,11 @@ func (s *Server) addRegistration(api huma.API) {
 		http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *endInput) (wire.Registered, error) {
 			return s.registered(ctx, "end", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-				return r.End(ctx, in.GPID, in.Reason)
+				k, err := latest(ctx, r, in.GPID)
+				if err != nil {
+					return registry.Process{}, err
+				}
+				return r.End(ctx, k, in.Reason)
 			})
 		})
 }
@@ -88,8 +96,26 @@ func (s *Server) addSamples(ctx context.Context, in *samplesInput) (wire.Registe
 		return wire.Registered{}, err
 	}
 	return s.registered(ctx, "add samples", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-		return r.AddSamples(ctx, in.GPID, in.Body.Samples, layout)
+		k, err := latest(ctx, r, in.GPID)
+		if err != nil {
+			return registry.Process{}, err
+		}
+		return r.AddSamples(ctx, k, in.Body.Samples, layout)
 	})
+}
+
+// latest returns the key of the latest registration with a GPID.
+func latest(ctx context.Context, r *registry.Registry, g gpid.GPID) (registry.MemberKey, error) {
+	var last registry.Status
+	for s, err := range r.Find(ctx, g) {
+		if err != nil {
+			return "", err
+		}
+		if last.Block == "" || s.Confirmed.After(last.Confirmed) {
+			last = s
+		}
+	}
+	return last.Key(), nil // the registry has no member without a key
 }
 
 // layoutOf returns the layout with a name; the empty one is the default.
@@ -106,17 +132,22 @@ func layoutOf(name string) (layout objectid.Layout, err error) {
 type heartbeatsInput struct{ Body wire.Heartbeats }
 
 func (s *Server) heartbeats(ctx context.Context, in *heartbeatsInput) (wire.HeartbeatResults, error) {
-	beats := make([]registry.RemoteHeartbeat, len(in.Body.Heartbeats))
+	beats, gpids := make([]registry.RemoteHeartbeat, len(in.Body.Heartbeats)), make([]gpid.GPID, len(in.Body.Heartbeats))
 	for i, b := range in.Body.Heartbeats {
-		g, err := gpid.Parse(b.GPID)
-		if err != nil {
+		var err error
+		if gpids[i], err = gpid.Parse(b.GPID); err != nil {
 			return wire.HeartbeatResults{}, fmt.Errorf("heartbeat %d: %w", i, err)
 		}
-		beats[i] = registry.RemoteHeartbeat{GPID: g, Load: towire.FromLoad(b.Load), Clock: b.Clock}
+		beats[i] = registry.RemoteHeartbeat{Load: towire.FromLoad(b.Load), Clock: b.Clock}
 	}
 	return ask(ctx, s.backend, "heartbeats", func(ctx context.Context, r *registry.Registry) (out wire.HeartbeatResults, err error) {
+		for i, g := range gpids {
+			if beats[i].Member, err = latest(ctx, r, g); err != nil {
+				return out, err
+			}
+		}
 		for i, err := range r.Heartbeats(ctx, beats) {
-			problem := wire.HeartbeatProblem{GPID: beats[i].GPID.String()}
+			problem := wire.HeartbeatProblem{GPID: gpids[i].String()}
 			if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
 				for _, g := range collision.Others {
 					problem.Rivals = append(problem.Rivals, g.String())

@@ -49,7 +49,8 @@ const (
 
 // beater is a process that is registered.
 type beater struct {
-	gpid  gpid.GPID
+	gpid   gpid.GPID
+	member registry.MemberKey
 	phase time.Duration // its part of the interval
 }
 
@@ -142,15 +143,16 @@ func recorded(t *testing.T, s store.Store, n int) (all []beater) {
 			t.Fatal(err)
 		}
 		run, block, _ := strings.Cut(raw.Lookup("_id").StringValue(), "/")
-		all = append(all, beaterOf(gpid.MustParse(run), block))
+		member := raw.Lookup("member").ObjectID()
+		all = append(all, beaterOf(gpid.MustParse(run), registry.MemberKey(block+hex.EncodeToString(member[8:]))))
 	}
 	return all
 }
 
-func beaterOf(g gpid.GPID, block string) beater {
+func beaterOf(g gpid.GPID, member registry.MemberKey) beater {
 	var b [4]byte
-	_, _ = hex.Decode(b[:], []byte(block))
-	return beater{g, time.Duration(float64(binary.BigEndian.Uint32(b[:])) / (1 << 32) * float64(*beatsEvery))}
+	_, _ = hex.Decode(b[:], []byte(member[:8]))
+	return beater{g, member, time.Duration(float64(binary.BigEndian.Uint32(b[:])) / (1 << 32) * float64(*beatsEvery))}
 }
 
 // registerMany registers n processes after the first ones, many at once.
@@ -174,7 +176,7 @@ func registerMany(t *testing.T, r *registry.Registry, first, n int) []beater {
 					t.Error(err)
 					return
 				}
-				all[i] = beaterOf(g, p.Block)
+				all[i] = beaterOf(g, p.Key())
 			}
 		})
 	}
@@ -297,7 +299,7 @@ func sendBulk(t *testing.T, r *registry.Registry, all []beater, m *beatsMeter) {
 func beatsOf(due []beater) []registry.RemoteHeartbeat {
 	beats := make([]registry.RemoteHeartbeat, len(due))
 	for i, b := range due {
-		beats[i] = registry.RemoteHeartbeat{GPID: b.gpid, Load: randomLoad(), Clock: time.Now()}
+		beats[i] = registry.RemoteHeartbeat{Member: b.member, Load: randomLoad(), Clock: time.Now()}
 	}
 	return beats
 }

@@ -219,7 +219,7 @@ func history(ctx context.Context, s store.Store, ids []objectid.ID) (float64, er
 	}
 	return millis(perRound, func() error {
 		n := 0
-		for _, err := range r.History(ctx, t.Processes[0].GPID, time.Time{}, time.Time{}) {
+		for _, err := range r.History(ctx, t.Processes[0].Key(), time.Time{}, time.Time{}) {
 			if err != nil {
 				return err
 			}

@@ -53,6 +53,7 @@ const (
 // simulated is a process of the simulation: the truth.
 type simulated struct {
 	gpid    gpid.GPID
+	member  registry.MemberKey
 	host    string
 	values  [][]byte // process values; those of a process with a block once it is registered
 	driver  bool     // it is adopted
@@ -139,13 +140,13 @@ func (p *simulated) enter(ctx context.Context, r *registry.Registry) {
 		for i := range p.values {
 			samples = append(samples, p.id(i))
 		}
-		_, err := r.AdoptRemote(ctx, p.gpid, samples, objectid.Modern, o)
-		p.entered = err == nil || errors.Is(err, registry.ErrCollision)
+		got, err := r.AdoptRemote(ctx, p.gpid, samples, objectid.Modern, o)
+		p.member, p.entered = got.Key(), err == nil || errors.Is(err, registry.ErrCollision)
 		return
 	}
 	if got, err := r.RegisterRemote(ctx, p.gpid, o); err == nil {
 		block, _ := hex.DecodeString(got.Block)
-		p.values, p.entered = [][]byte{block}, true
+		p.values, p.member, p.entered = [][]byte{block}, got.Key(), true
 	}
 }
 
@@ -174,7 +175,7 @@ func (sim *simulation) choose(agent int) *turn {
 		default:
 			load := randomLoad()
 			load.CPU = time.Duration(p.counter) * 10 * time.Millisecond
-			turn.beats = append(turn.beats, registry.RemoteHeartbeat{GPID: p.gpid, Load: load, Clock: time.Now().Add(p.ahead)})
+			turn.beats = append(turn.beats, registry.RemoteHeartbeat{Member: p.member, Load: load, Clock: time.Now().Add(p.ahead)})
 		}
 		if sim.random.Float64() < *simIDs { // also just before it is killed or ends
 			sim.made = append(sim.made, madeID{p.id(sim.random.IntN(len(p.values))), p.gpid, p.driver})
@@ -187,7 +188,7 @@ func (sim *simulation) choose(agent int) *turn {
 func (turn *turn) do(ctx context.Context) {
 	atOnce(turn.entering, func(p *simulated) { p.enter(ctx, turn.r) })
 	atOnce(turn.ending, func(p *simulated) {
-		_, err := turn.r.End(ctx, p.gpid, "done")
+		_, err := turn.r.End(ctx, p.member, "done")
 		p.ended = err == nil
 	})
 	turn.errs = turn.r.Heartbeats(ctx, turn.beats)

@@ -143,7 +143,17 @@ func (a *adoption) addSamples(cmd *cobra.Command, std streams) (err error) {
 		return err
 	}
 	defer closing(s, &err)
-	p, err := newRegistry(s).AddSamples(ctx, g, samples, a.options.Layout)
+	r := newRegistry(s)
+	var last registry.Status // the latest registration
+	for p, err := range r.Find(ctx, g) {
+		if err != nil {
+			return err
+		}
+		if last.Block == "" || p.Confirmed.After(last.Confirmed) {
+			last = p
+		}
+	}
+	p, err := r.AddSamples(ctx, last.Key(), samples, a.options.Layout)
 	collision, collided := errors.AsType[*registry.CollisionError](err)
 	switch {
 	case errors.Is(err, store.ErrNotFound):

@@ -60,7 +60,7 @@ each.
 				return err
 			}
 			defer closing(s, &err)
-			samples := measured(r.History(cmd.Context(), g, orZero(from), orZero(to)))
+			samples := histories(cmd.Context(), r, g, orZero(from), orZero(to))
 			if asJSON {
 				err = writeSamples(std.out, asJSON, samples)
 			} else {
@@ -99,6 +99,29 @@ func (m measurement) processors() float64 {
 		return registry.Unmeasured
 	}
 	return registry.Processors(*m.before, m.Sample)
+}
+
+// histories returns the samples of each process that has the GPID, one process after the
+// other. The error wraps store.ErrNotFound if there is none.
+func histories(ctx context.Context, r *registry.Registry, g gpid.GPID, from, to time.Time) iter.Seq2[measurement, error] {
+	return func(yield func(measurement, error) bool) {
+		found := false
+		for p, err := range r.Find(ctx, g) {
+			if err != nil {
+				yield(measurement{}, err)
+				return
+			}
+			found = true
+			for m, err := range measured(r.History(ctx, p.Key(), from, to)) {
+				if !yield(m, err) || err != nil {
+					return
+				}
+			}
+		}
+		if !found {
+			yield(measurement{}, store.ErrNotFound)
+		}
+	}
 }
 
 // measured adds to each sample the one before it.
