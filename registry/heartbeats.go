@@ -20,6 +20,9 @@ type RemoteHeartbeat struct {
 	// Clock is the time by the clock of the process when it sent the heartbeat, or
 	// the zero time.
 	Clock time.Time
+	// Age is how long ago it sent the heartbeat: that of one that was kept while the
+	// store was away. Those of a process come in their order.
+	Age time.Duration
 }
 
 // Heartbeats records the heartbeats of many remote processes with few calls of the
@@ -54,7 +57,7 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 	for i := range all {
 		b := &all[i]
 		if b.raw != nil {
-			b.prepare(&beats[b.place], wall(r.options.Now))
+			b.prepare(&beats[b.place], wall(r.options.Now).Add(-beats[b.place].Age))
 		}
 	}
 	slices.SortFunc(all, func(a, b remoteBeat) int { return cmp.Compare(a.doc.Key, b.doc.Key) })
@@ -65,7 +68,7 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 		for i := range all[:n] {
 			b := &all[i]
 			if k := beats[b.place].Member; b.raw == nil || b.err != nil || seen[k] {
-				_, errs[b.place] = r.Heartbeat(ctx, k, beats[b.place].Load, beats[b.place].Clock)
+				_, errs[b.place] = r.writeRemote(ctx, &beats[b.place], nil)
 			} else {
 				seen[k] = true
 				batch = append(batch, b)
@@ -180,7 +183,7 @@ func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch 
 	}
 	_ = each(len(again), func(i int) error {
 		beat := &beats[again[i]]
-		_, errs[again[i]] = r.Heartbeat(ctx, beat.Member, beat.Load, beat.Clock)
+		_, errs[again[i]] = r.writeRemote(ctx, beat, nil)
 		return nil
 	})
 	if len(due) > 0 {

@@ -46,7 +46,9 @@ func (p *Process) Key() MemberKey {
 }
 
 // has reports whether a claim, or a record of its block, is that of the member.
-func (k MemberKey) has(member objectid.ID) bool { return string(k[8:]) == hex.EncodeToString(member[8:]) }
+func (k MemberKey) has(member objectid.ID) bool {
+	return string(k[8:]) == hex.EncodeToString(member[8:])
+}
 
 // sampleKey is the key of samples whose first one was taken at t.
 func sampleKey(block string, t time.Time) string { return block + ":" + millis(t) }

@@ -25,7 +25,7 @@ const (
 // it; process may be called by others meanwhile.
 type recorder struct {
 	registry   *Registry
-	random     io.Reader       // blocks are drawn from it
+	random     io.Reader // blocks are drawn from it
 	clock      clock
 	stored     bson.Raw        // the living record as it was last known to be stored, or nil
 	left       []leftBlock     // what is to be deleted
@@ -136,6 +136,9 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) Process {
 		p.Last = last
 		if end != nil {
 			p.End = &End{Time: last.Time, Reason: end.Reason}
+			if !end.Time.IsZero() {
+				p.End.Time = end.Time
+			}
 		}
 	})
 	if load != nil {

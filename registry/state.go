@@ -131,7 +131,7 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	switch {
 	case ok && since <= p.patience():
 		return set(Alive, "heartbeat %v ago", since.Round(time.Second))
-	case !ok && r.options.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "":
+	case !ok && r.options.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "" && p.Kernel.Boot != r.here.self.Boot:
 		return set(Dead, "this host was started again")
 	case p.moved:
 		age := wall(r.options.Now).Sub(p.Last.Time)

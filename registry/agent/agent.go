@@ -44,14 +44,14 @@ type Sink interface {
 	// Register records a process with ids that it has created, and returns its member
 	// key. A second call with the same r.Key returns the same member. An error beside a
 	// key is a warning: the process is recorded.
-	Register(ctx context.Context, r Registration, samples []objectid.ID, layout objectid.Layout) (member string, err error)
+	Register(ctx context.Context, r Registration, samples []objectid.ID, layout objectid.Layout) (member registry.MemberKey, err error)
 	// AddSamples records further ids of a process.
-	AddSamples(ctx context.Context, member string, samples []objectid.ID, layout objectid.Layout) error
+	AddSamples(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error
 	// Heartbeats records heartbeats of different processes, and returns an error or nil
 	// for each.
 	Heartbeats(ctx context.Context, beats []Heartbeat) []error
 	// End records that a process has ended, age ago.
-	End(ctx context.Context, member, reason string, age time.Duration) error
+	End(ctx context.Context, member registry.MemberKey, reason string, age time.Duration) error
 }
 
 var (
@@ -69,6 +69,7 @@ type Registration struct {
 	GPID       gpid.GPID     `json:"gpid"`
 	Kernel     gpid.Process  `json:"kernel"`
 	Host       string        `json:"host,omitempty"`
+	Program    uint32        `json:"program,omitempty"` // see [gpid.Process.Program]
 	Executable string        `json:"executable,omitempty"`
 	Name       string        `json:"name"`
 	Version    string        `json:"version,omitempty"`
@@ -77,7 +78,7 @@ type Registration struct {
 
 // Heartbeat is a heartbeat of a process.
 type Heartbeat struct {
-	Member string
+	Member registry.MemberKey
 	Load   registry.Load
 	Age    time.Duration // how long ago the load was measured
 }

@@ -75,7 +75,7 @@ func (a *agent) answer(c *conn, p *process, err error) {
 	}
 	text := failure(err)
 	if err == nil {
-		member := "-"
+		member := registry.MemberKey("-")
 		if p.recorded() {
 			member = p.Member
 		}
@@ -213,9 +213,9 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 		}
 	}
 	if p == nil {
-		p = &process{Program: shown.Program, Registration: Registration{
-			Key: rand.Text(), GPID: shown.GPID, Kernel: shown.Kernel, Host: shown.Host, Executable: shown.Executable,
-			Name: shown.Name, Version: shown.Version, Interval: shown.Interval,
+		p = &process{Registration: Registration{
+			Key: rand.Text(), GPID: shown.GPID, Kernel: shown.Kernel, Program: shown.Program, Host: shown.Host,
+			Executable: shown.Executable, Name: shown.Name, Version: shown.Version, Interval: shown.Interval,
 		}}
 		if err := a.follow(p, c); err != nil {
 			return nil, err

@@ -227,9 +227,11 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case errors.Is(err, ErrRefused) || errors.Is(err, ErrForgotten) && ends: // nothing can be done
+	case errors.Is(err, ErrRefused):
 		a.Log.Warn("a process is not recorded", "gpid", q.GPID, "error", err)
 		a.finish(p, err)
+	case errors.Is(err, ErrForgotten) && ends: // or its end was recorded just before the agent was killed
+		a.finish(p, nil)
 	case errors.Is(err, ErrForgotten):
 		a.forget(p)
 	case err != nil:

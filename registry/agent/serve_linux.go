@@ -131,13 +131,12 @@ func (a *agent) loop(ctx context.Context) error {
 // agent.
 type process struct {
 	Registration
-	Program  uint32    `json:"program,omitempty"` // see [gpid.Process.Program]
-	Claims   []claim   `json:"claims"`
-	Recorded int       `json:"recorded,omitempty"` // how many of them are recorded
-	Member   string    `json:"member,omitempty"`   // empty until it is recorded
-	Ended    time.Time `json:"ended,omitzero"`
-	Reason   string    `json:"reason,omitempty"`
-	Done     bool      `json:"done,omitempty"` // nothing more is to be recorded
+	Claims   []claim            `json:"claims"`
+	Recorded int                `json:"recorded,omitempty"` // how many of them are recorded
+	Member   registry.MemberKey `json:"member,omitempty"`   // empty until it is recorded
+	Ended    time.Time          `json:"ended,omitzero"`
+	Reason   string             `json:"reason,omitempty"`
+	Done     bool               `json:"done,omitempty"` // nothing more is to be recorded
 
 	pidfd   int
 	waiting []*conn   // whose lines wait to be recorded

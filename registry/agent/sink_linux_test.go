@@ -15,18 +15,19 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/registry/agent"
 )
 
 // sink is a sink that a test can make fail.
 type sink struct {
 	mu        sync.Mutex
-	err       error             // of each call
-	keys      map[string]string // member by the key of its registration
-	samples   map[string]int    // by member
-	beats     map[string][]time.Time
-	ends      map[string]time.Time
-	forgotten string // a member that is not known any more
+	err       error                         // of each call
+	keys      map[string]registry.MemberKey // member by the key of its registration
+	samples   map[registry.MemberKey]int    // by member
+	beats     map[registry.MemberKey][]time.Time
+	ends      map[registry.MemberKey]time.Time
+	forgotten registry.MemberKey // a member that is not known any more
 }
 
 func (s *sink) fails(err error) {
@@ -35,7 +36,7 @@ func (s *sink) fails(err error) {
 	s.err = err
 }
 
-func (s *sink) Register(_ context.Context, r agent.Registration, samples []objectid.ID, _ objectid.Layout) (string, error) {
+func (s *sink) Register(_ context.Context, r agent.Registration, samples []objectid.ID, _ objectid.Layout) (registry.MemberKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
@@ -46,14 +47,14 @@ func (s *sink) Register(_ context.Context, r agent.Registration, samples []objec
 	}
 	member := s.keys[r.Key]
 	if member == "" {
-		member = fmt.Sprintf("member%d", len(s.keys))
+		member = registry.MemberKey(fmt.Sprintf("member%d", len(s.keys)))
 		s.keys[r.Key] = member
 	}
 	s.samples[member] = len(samples)
 	return member, nil
 }
 
-func (s *sink) AddSamples(_ context.Context, member string, samples []objectid.ID, _ objectid.Layout) error {
+func (s *sink) AddSamples(_ context.Context, member registry.MemberKey, samples []objectid.ID, _ objectid.Layout) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
@@ -78,7 +79,7 @@ func (s *sink) Heartbeats(_ context.Context, beats []agent.Heartbeat) []error {
 	return errs
 }
 
-func (s *sink) End(_ context.Context, member, _ string, age time.Duration) error {
+func (s *sink) End(_ context.Context, member registry.MemberKey, _ string, age time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
@@ -125,7 +126,7 @@ func serve(t *testing.T, folder string, s *sink, open error) (socket string, log
 }
 
 func newSink() *sink {
-	return &sink{keys: map[string]string{}, samples: map[string]int{}, beats: map[string][]time.Time{}, ends: map[string]time.Time{}}
+	return &sink{keys: map[string]registry.MemberKey{}, samples: map[registry.MemberKey]int{}, beats: map[registry.MemberKey][]time.Time{}, ends: map[registry.MemberKey]time.Time{}}
 }
 
 // While the sink is away, programs have their answers, and what is to be recorded is kept
