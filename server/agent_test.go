@@ -17,10 +17,12 @@ func TestAgentOverAPI(t *testing.T) {
 	r := serve(t, server.Options{})
 	const n = 7
 	var beats wire.Heartbeats
+	var gpids []string
 	for i := range n {
 		body := fmt.Sprintf(`{"name":"worker%d","pid":%d,"address":"10.0.0.7:%d","labels":{"zone":"a","even":"%v"}}`, i, i+1, 8000+i, i%2 == 0)
 		p := decode[wire.Registered](t, r.post(t, "/v1/processes", body), 201)
-		beats.Heartbeats = append(beats.Heartbeats, wire.HeartbeatOf{GPID: p.GPID})
+		gpids = append(gpids, p.GPID)
+		beats.Heartbeats = append(beats.Heartbeats, wire.HeartbeatOf{Member: p.Member})
 	}
 	send := func() wire.HeartbeatResults {
 		t.Helper()
@@ -35,14 +37,13 @@ func TestAgentOverAPI(t *testing.T) {
 			t.Fatalf("heartbeats: %+v", got)
 		}
 	}
-	first := "/v1/processes/" + url.PathEscape(beats.Heartbeats[0].GPID)
-	if got := decode[wire.History](t, r.get(t, first), 200); len(got.Samples) != 11 || got.Records[0].LastHeartbeat.Number != 11 {
+	if got := decode[wire.History](t, r.get(t, "/v1/processes/"+url.PathEscape(gpids[0])), 200); len(got.Samples) != 11 || got.Records[0].LastHeartbeat.Number != 11 {
 		t.Errorf("history: %d samples, %+v", len(got.Samples), got.Records[0].LastHeartbeat)
 	}
-	if got := r.do(t, "DELETE", first, nil); got.status != 200 {
+	if got := r.do(t, "DELETE", memberPath(beats.Heartbeats[0].Member), nil); got.status != 200 {
 		t.Errorf("end: %+v", got)
 	}
-	beats.Heartbeats[1].GPID = "10.0.0.9:1:1795166651598985:1"
+	beats.Heartbeats[1].Member = "0123456789abcdef"
 	got := send()
 	if got.Recorded != n-2 || len(got.Problems) != 2 || got.Problems[0].Status != 409 || got.Problems[1].Status != 404 {
 		t.Errorf("one has ended and one is unknown: %+v", got)

@@ -158,7 +158,7 @@ func TestProcessesOverAPI(t *testing.T) {
 	second, third := "a1b2c3d4e5", "b1b2c3d4e5"
 	withValue := func(value string) string { return sample.String()[:8] + value + "000001" }
 	d := join(10, fmt.Sprintf(`,"samples":[%q,%q],"host":"shop1"`, withValue("c1b2c3d4e5"), withValue(second)))
-	samples := "/v1/processes/" + url.PathEscape(d.GPID) + "/samples"
+	samples := memberPath(d.Member) + "/samples"
 	if got := decode[wire.Registered](t, r.post(t, samples, fmt.Sprintf(`{"samples":[%q]}`, withValue(third))), 200); len(got.Adopted) != 3 || got.Adopted[2].ProcessValue != third {
 		t.Errorf("with a further sample: %+v", got)
 	}
@@ -175,7 +175,7 @@ func TestProcessesOverAPI(t *testing.T) {
 	wantProblem(t, r.post(t, samples, `{"samples":[]}`), 422, "samples")
 	wantProblem(t, r.post(t, samples, `{"samples":["507f1f77bcf86cd799439011"]}`), 422, "cannot have created")
 	wantProblem(t, r.post(t, samples, `{"samples":["507f1f77bcf86cd799439011"],"layout":"odd"}`), 422, "layout")
-	wantProblem(t, r.post(t, "/v1/processes/"+url.PathEscape("10.0.0.7:1:1795166651598985:1")+"/samples", fmt.Sprintf(`{"samples":[%q]}`, withValue(third))), 404, "")
+	wantProblem(t, r.post(t, memberPath("0123456789abcdef")+"/samples", fmt.Sprintf(`{"samples":[%q]}`, withValue(third))), 404, "")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"host":"a\nb"}`), 422, "host")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"sample":"507f1f77bcf86cd799439011"}`), 422, "cannot have created")
 	wantProblem(t, r.post(t, "/v1/processes", `{"name":"x","pid":1,"address":"here"}`), 422, "want ip:port")
@@ -188,11 +188,11 @@ func TestProcessesOverAPI(t *testing.T) {
 	if got := decode[wire.Processes](t, r.get(t, "/v1/processes?limit=1"), 200); len(got.Processes) != 1 || !got.More {
 		t.Errorf("limit 1: %d processes, more %v", len(got.Processes), got.More)
 	}
-	one := "/v1/processes/" + url.PathEscape(a.GPID)
+	one := memberPath(a.Member)
 	if got := r.post(t, one+"/heartbeat", `{"memory_bytes":5}`); got.status != 200 {
 		t.Errorf("heartbeat: %+v", got)
 	}
-	h := decode[wire.History](t, r.get(t, one), 200)
+	h := decode[wire.History](t, r.get(t, "/v1/processes/"+url.PathEscape(a.GPID)), 200)
 	if len(h.Records) != 1 || len(h.Samples) != 2 || *h.Samples[1].MemoryBytes != 5 {
 		t.Errorf("history: %+v", h)
 	}
@@ -201,12 +201,12 @@ func TestProcessesOverAPI(t *testing.T) {
 	}
 	wantProblem(t, r.do(t, "DELETE", one, nil), 409, "has ended")
 	wantProblem(t, r.post(t, one+"/heartbeat", `{}`), 409, "has ended")
-	wantProblem(t, r.get(t, "/v1/processes/10.0.0.7:1:1795166651598985:1"), 404, "no process with this GPID is recorded")
+	wantProblem(t, r.get(t, "/v1/processes/10.0.0.7:1:1795166651598985:1"), 404, "no process with this GPID or member key is recorded")
 	wantProblem(t, r.get(t, "/v1/processes/nobody"), 422, "gpid")
 	self := decode[wire.Processes](t, r.get(t, "/v1/processes?state=alive"), 200)
 	for _, p := range self.Processes {
 		if p.Name == "oid serve" {
-			wantProblem(t, r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(p.GPID), nil), 409, "sends its own heartbeats")
+			wantProblem(t, r.do(t, "DELETE", memberPath(p.Member), nil), 409, "sends its own heartbeats")
 		}
 	}
 }
@@ -234,7 +234,7 @@ func TestJoinRefuses(t *testing.T) {
 			t.Errorf("at %s: %+v", addr, got)
 		}
 	}
-	end := "/v1/processes/" + url.PathEscape(joined.GPID)
+	end := memberPath(joined.Member)
 	wantProblem(t, r.do(t, "DELETE", end+"?reason=%ff", nil), 400, "UTF-8")
 	if got := r.do(t, "DELETE", end+"?reason=%C3%BC", nil); got.status != 200 {
 		t.Errorf("leave: %+v", got)

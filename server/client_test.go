@@ -46,12 +46,12 @@ func TestClient(t *testing.T) {
 	if err != nil || len(joined.ProcessBlock) != 8 {
 		t.Fatalf("Register = %+v, %v", joined, err)
 	}
-	name := joined.GPID
+	name := joined.Member
 	rss := int64(1 << 20)
 	if _, err := c.Heartbeat(ctx, name, wire.Load{MemoryBytes: &rss}); err != nil {
 		t.Errorf("Heartbeat: %v", err)
 	}
-	if h, err := c.History(ctx, name, "1h"); err != nil || len(h.Samples) != 2 || *h.Samples[1].MemoryBytes != rss || h.Samples[1].CPUSeconds != nil {
+	if h, err := c.History(ctx, joined.GPID, "1h"); err != nil || len(h.Samples) != 2 || *h.Samples[1].MemoryBytes != rss || h.Samples[1].CPUSeconds != nil {
 		t.Errorf("History = %+v, %v", h, err)
 	}
 	if p, err := c.Processes(ctx, "alive"); err != nil || len(p.Processes) != 2 {
@@ -92,7 +92,7 @@ func TestClientReusesItsConnection(t *testing.T) {
 		if _, err := c.Processes(ctx, "alive"); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.End(ctx, "10.0.0.9:1:1795166651598985:1", "gone"); err == nil {
+		if err := c.End(ctx, "0123456789abcdef", "gone"); err == nil {
 			t.Fatal("an unknown process was ended")
 		}
 	}

@@ -50,19 +50,13 @@ func TestContract(t *testing.T) {
 	r := serve(t, server.Options{Version: "v1.0.0", Limits: server.Limits{UploadIDs: 10}, OpenLocks: withLocks(t, "a", "b")})
 	record := &recorder{}
 	r.client.Transport = record
-	join := func(body string) string {
+	join := func(body string) wire.Registered {
 		t.Helper()
-		return "/v1/processes/" + url.PathEscape(decode[wire.Registered](t, r.post(t, "/v1/processes", body), 201).GPID)
+		return decode[wire.Registered](t, r.post(t, "/v1/processes", body, "Idempotency-Key", "a-key-for-"+body[9:10]+"-of-some-length"), 201)
 	}
-	of := func(path string) string {
-		g, err := url.PathUnescape(strings.TrimPrefix(path, "/v1/processes/"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g
-	}
-	one := join(`{"name":"a","pid":1,"address":"10.0.0.7:80","labels":{"k":"v"},"version":"1","interval_seconds":1}`)
-	two := join(`{"name":"b","pid":2,"sample":"` + decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":3}`), 200).IDs[0].String() + `"}`)
+	a := join(`{"name":"a","pid":1,"address":"10.0.0.7:80","labels":{"k":"v"},"version":"1","interval_seconds":1}`)
+	b := join(`{"name":"b","pid":2,"sample":"` + decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":3}`), 200).IDs[0].String() + `"}`)
+	one, two, named := memberPath(a.Member), memberPath(b.Member), "/v1/processes/"+url.PathEscape(a.GPID)
 	traced := decode[wire.IDs](t, r.post(t, "/v1/ids", `{}`), 200).IDs[0]
 	for _, c := range []struct {
 		method, path, body string
@@ -96,8 +90,9 @@ func TestContract(t *testing.T) {
 		{"GET", "/v1/processes", "", 200, ""},
 		{"GET", "/v1/processes?state=ended&limit=5", "", 200, ""},
 		{"POST", "/v1/processes", `{"name":"a","pid":1,"sample":"507f1f77bcf86cd799439011"}`, 422, ""},
-		{"GET", one, "", 200, ""},
-		{"GET", one + "?since=1h&limit=1", "", 200, ""},
+		{"GET", named, "", 200, ""},
+		{"GET", named + "?since=1h&limit=1&member=" + a.Member, "", 200, ""},
+		{"GET", named + "?member=" + b.Member, "", 404, ""},
 		{"POST", one + "/heartbeat", `{}`, 200, ""},
 		{"POST", two + "/heartbeat", `{"cpu_seconds":1.5,"memory_bytes":2,"files":3,"threads":4,"goroutines":5,"heap_bytes":6}`, 200, ""},
 		{"GET", "/v1/processes?name=a&host=h&limit=1", "", 200, ""},
@@ -105,12 +100,12 @@ func TestContract(t *testing.T) {
 		{"GET", "/v1/processes?label=k", "", 422, ""},
 		{"GET", "/v1/processes?q=a", "", 200, ""},
 		{"GET", "/v1/processes?after=x", "", 422, ""},
-		{"POST", "/v1/heartbeats", `{"heartbeats":[{"gpid":"` + of(one) + `","cpu_seconds":1},{"gpid":"` + of(two) + `"},{"gpid":"10.0.0.9:1:1795166651598985:1"}]}`, 200, ""},
-		{"POST", "/v1/heartbeats", `{"heartbeats":[{"gpid":"x"}]}`, 422, ""},
-		{"DELETE", one + "?reason=done", "", 200, ""},
+		{"POST", "/v1/heartbeats", `{"heartbeats":[{"member":"` + a.Member + `","cpu_seconds":1},{"member":"` + b.Member + `"},{"member":"0123456789abcdef"}]}`, 200, ""},
+				{"DELETE", one + "?reason=done", "", 200, ""},
 		{"DELETE", one, "", 409, ""},
 		{"POST", one + "/heartbeat", `{}`, 409, ""},
 		{"GET", "/v1/processes/10.0.0.9:1:1795166651598985:1", "", 404, ""},
+		{"POST", memberPath("0123456789abcdef") + "/heartbeat", `{}`, 404, ""},
 		{"POST", "/v1/census?name=x&by=day", "{\"_id\":{\"$oid\":\"507f1f77bcf86cd799439011\"}}\n{\"_id\":\"s\"}\n{broken\n{\"_id\":{\"$oid\":\"507f1f77bcf86cd799439011\"}}\n", 200, ""},
 		{"POST", "/v1/census", "\x89PNG", 422, ""},
 		{"POST", "/v1/census", strings.Repeat("507f1f77bcf86cd799439011\n", 11), 413, ""},
@@ -131,7 +126,7 @@ func TestContract(t *testing.T) {
 	for path, bodies := range map[string][]string{
 		"/v1/ids":            {`{"count":0}`, `{"count":"x"}`, `{"count":1.0}`, `{`, `{"other":1}`},
 		"/v1/processes":      {`{}`, `{"name":"","pid":1}`, `{"name":"a","pid":-1}`},
-		"/v1/heartbeats":     {`{}`, `{"heartbeats":[{}]}`, `{"heartbeats":[{"gpid":1}]}`},
+		"/v1/heartbeats":     {`{}`, `{"heartbeats":[{}]}`, `{"heartbeats":[{"member":1}]}`, `{"heartbeats":[{"member":"x"}]}`},
 		two + "/heartbeat":   {`{"memory_bytes":-1}`},
 		two + "/samples":     {`{}`, `{"samples":["x"]}`},
 		"/v1/census?by=days": {"x"},

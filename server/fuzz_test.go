@@ -61,8 +61,10 @@ var endpoints = []struct{ method, path, contentType string }{
 	{"GET", "/v1/processes/#", ""},
 	{"GET", "/v1/processes/10.0.0.7:1:1795166651598985:1?since=#&to=#", ""},
 	{"POST", "/v1/processes", "application/json"},
-	{"POST", "/v1/processes/#/heartbeat", "application/json"},
-	{"DELETE", "/v1/processes/#?reason=#", ""},
+	{"POST", "/v1/members/#/heartbeat", "application/json"},
+	{"POST", "/v1/members/0123456789abcdef/samples", "application/json"},
+	{"POST", "/v1/heartbeats", "application/json"},
+	{"DELETE", "/v1/members/#?reason=#", ""},
 	{"POST", "/v1/census", "application/octet-stream"},
 	{"POST", "/v1/census?field=#&column=#&collection=#&tz=#", "application/octet-stream"},
 	{"GET", "/?id=#", ""},
@@ -71,7 +73,7 @@ var endpoints = []struct{ method, path, contentType string }{
 	{"POST", "/census", "multipart/form-data; boundary=B"},
 	{"GET", "/census/#", ""},
 	{"GET", "/processes?state=#", ""},
-	{"GET", "/processes/#?since=#", ""},
+	{"GET", "/processes/#?since=#&member=#", ""},
 	{"POST", "/login", "application/x-www-form-urlencoded"},
 	{"GET", "/login?next=#", ""},
 	{"GET", "/static/#/#", ""},
@@ -85,7 +87,7 @@ func FuzzEndpoints(f *testing.F) {
 	s := fuzzServer(f)
 	for i := range endpoints {
 		for _, seed := range []string{
-			"", "507f1f77bcf86cd799439011", `{"count":3}`, `{"name":"x","pid":1}`, "24h", "-7d", "10.0.0.7:1:1795166651598985:1",
+			"", "507f1f77bcf86cd799439011", `{"count":3}`, `{"name":"x","pid":1}`, "24h", "-7d", "10.0.0.7:1:1795166651598985:1", "0123456789abcdef", `{"heartbeats":[{"member":"0123456789abcdef"}]}`,
 			"<script>alert(1)</script>", "\x00\xff\xfe", "id=507f1f77bcf86cd799439011", form("507f1f77bcf86cd799439011\n"),
 			"{\"_id\":{\"$oid\":\"507f1f77bcf86cd799439011\"}}\n", "../../etc/passwd", strings.Repeat("9", 400),
 		} {

@@ -25,7 +25,7 @@ func TestHeadIsLive(t *testing.T) {
 	}
 	one := decode[wire.Registered](t, r.post(t, "/v1/processes", `{"name":"shop","pid":1,"interval_seconds":600}`), 201)
 	b.await(`document.querySelector('#alive').innerText.startsWith('2 processes alive')`)
-	r.do(t, "DELETE", "/v1/processes/"+one.GPID+"?reason=done", nil)
+	r.do(t, "DELETE", memberPath(one.Member)+"?reason=done", nil)
 	b.await(`document.querySelector('#alive').innerText.startsWith('1 process alive')`)
 	if eval[bool](b, `'since' in document.querySelector('#alive').dataset`) {
 		t.Error("the head is not up to date")

@@ -147,6 +147,9 @@ func (r *running) post(t testing.TB, path, body string, headers ...string) reply
 	return r.do(t, http.MethodPost, path, strings.NewReader(body), append([]string{"Content-Type", "application/json"}, headers...)...)
 }
 
+// memberPath is where the requests of a registered process go.
+func memberPath(key string) string { return "/v1/members/" + key }
+
 // decode reads a JSON answer, whose status must be want.
 func decode[T any](t testing.TB, r reply, want int) (v T) {
 	t.Helper()

@@ -145,7 +145,8 @@ func tracedProcess(t *wire.Trace) g.Node {
 		return verdict(t.Verdict)
 	}
 	p := t.Processes[0]
-	return g.Group{claimedBy(t), h.A(h.Href("/processes/"+p.GPID), g.Text(shown(p.Name))), g.Text(" "), h.Span(h.Class("soft id"), g.Text(p.GPID))}
+	return g.Group{claimedBy(t), processLink(&p, shown(p.Name)), g.Text(" "), h.Span(h.Class("soft id"), g.Text(p.GPID)),
+		g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+shown(p.Host))))}
 }
 
 // idTable shows many ids, a row each.
@@ -173,7 +174,7 @@ func briefTrace(t *wire.Trace) g.Node {
 	if !isFound(t) {
 		return h.Span(h.Class("soft"), g.Text(t.Verdict))
 	}
-	return g.Group{claimedBy(t), h.A(h.Href("/processes/"+t.Processes[0].GPID), g.Text(shown(t.Processes[0].Name)))}
+	return g.Group{claimedBy(t), processLink(&t.Processes[0], shown(t.Processes[0].Name))}
 }
 
 // isFound reports whether one process is known, or claimed, to have created the id.

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -111,8 +110,8 @@ func (w *worker) one(number int) (kind string, err error) {
 		start := time.Now().UTC().Format(time.RFC3339)
 		body := fmt.Sprintf(`{"name":"load","pid":%d,"address":"10.0.0.7:%d","started":%q}`, number+1, number+1, start)
 		return "join", w.send("POST", "/v1/processes", body, "", 201, func(answer []byte) error {
-			name, _, _ := strings.Cut(strings.TrimPrefix(string(answer), `{"gpid":"`), `"`)
-			w.process = "/v1/processes/" + url.PathEscape(name)
+			key, _, _ := strings.Cut(strings.TrimPrefix(string(answer), `{"member":"`), `"`)
+			w.process = memberPath(key)
 			return nil
 		})
 	default:

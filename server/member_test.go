@@ -39,11 +39,11 @@ func TestMembers(t *testing.T) {
 		ids[shop.New()], ids[mail.New()] = "shop", "mail"
 	}
 	create()
-	first := shop.GPID()
+	first := shop.Key()
 	if err := c.End(t.Context(), first, "forgotten"); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "another registration", func() bool { return shop.GPID() != first })
+	await(t, "another registration", func() bool { return shop.Key() != first })
 	again := shop.New()
 	ids[again] = "shop"
 	await(t, "a heartbeat with the load", func() bool {
@@ -63,7 +63,7 @@ func TestMembers(t *testing.T) {
 			t.Errorf("%v of %s: %+v, %v", id, name, in.Trace, err)
 		}
 	}
-	if in, err := c.Inspect(t.Context(), again.String()); err != nil || in.Trace.Processes[0].GPID == first {
+	if in, err := c.Inspect(t.Context(), again.String()); err != nil || in.Trace.Processes[0].Member == first {
 		t.Errorf("an id of after the second registration is traced to the first: %v", err)
 	}
 	n := 0

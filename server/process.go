@@ -1,10 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,72 +25,97 @@ import (
 )
 
 type historyInput struct {
-	GPID  gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
-	Since string    `query:"since" maxLength:"100" default:"24h" doc:"A duration up to now, or a time."`
-	To    string    `query:"to" maxLength:"100" doc:"A time, not included."`
-	Limit int       `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"How many samples at most."`
+	GPID   gpid.GPID          `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	Member registry.MemberKey `query:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Only the member with this key. Default: all with the GPID."`
+	Since  string             `query:"since" maxLength:"100" default:"24h" doc:"A duration up to now, or a time."`
+	To     string             `query:"to" maxLength:"100" doc:"A time, not included."`
+	Limit  int                `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"How many samples at most; those of one time stay together."`
 }
 
 func (s *Server) addProcess(api huma.API) {
 	handle(s, api, operation(http.MethodGet, "/v1/processes/{gpid}", tagProcesses, "getProcess", "Get a process with its history",
-		"Returns the records of one process, and the samples of its load.", http.StatusNotFound),
+		"Returns the members with this GPID, and the samples of their load: the registrations of one process, or processes of several hosts.", http.StatusNotFound),
 		func(ctx context.Context, in *historyInput) (wire.History, error) {
-			h, err := s.history(ctx, in)
+			members, err := s.members(ctx, in.GPID, in.Member)
 			if err != nil {
 				return wire.History{}, err
 			}
-			out := wire.History{Records: towire.Processes(h.records), Samples: make([]wire.Sample, 0, len(h.samples)), More: !h.next.IsZero()}
+			h, err := s.history(ctx, members, in)
+			if err != nil {
+				return wire.History{}, err
+			}
+			out := wire.History{Records: towire.Processes(members), Samples: make([]wire.Sample, len(h.samples)), More: !h.next.IsZero()}
 			if out.More {
 				out.Next = h.next.UTC().Format(time.RFC3339Nano)
 			}
-			for i, sample := range h.samples {
-				out.Samples = append(out.Samples, towire.Sample(h.before(i), sample))
+			before := make([]*registry.Sample, len(members))
+			for i := range h.samples {
+				sample := &h.samples[i]
+				out.Samples[i] = towire.Sample(members[sample.member].Key(), before[sample.member], sample.Sample)
+				before[sample.member] = &sample.Sample
 			}
 			return out, nil
 		})
 	s.mux.HandleFunc("GET /processes/{gpid}", s.showProcess)
 }
 
-// history is one process over time.
+// members returns the processes with a GPID, one at least: the one with a key, or all if
+// the key is empty.
+func (s *Server) members(ctx context.Context, g gpid.GPID, key registry.MemberKey) ([]registry.Status, error) {
+	return ask(ctx, s.backend, "process", func(ctx context.Context, r *registry.Registry) (found []registry.Status, err error) {
+		for p, err := range r.Find(ctx, g) {
+			if err != nil {
+				return nil, err
+			}
+			if key == "" || key == p.Key() {
+				found = append(found, p)
+			}
+		}
+		if found == nil {
+			err = fmt.Errorf("process %v: %w", g, store.ErrNotFound)
+		}
+		return found, err
+	})
+}
+
+// memberSample is a sample of one of several members.
+type memberSample struct {
+	member int
+	registry.Sample
+}
+
+// history is the samples of members in order of time.
 type history struct {
-	records []registry.Status // one at least
-	samples []registry.Sample
-	next    time.Time // of the first sample that the limit cut, or zero
+	samples []memberSample
+	next    time.Time // of the first sample that the limit has cut, or zero
 }
 
-// before returns the sample before the i-th, or nil.
-func (h *history) before(i int) *registry.Sample {
-	if i == 0 {
-		return nil
-	}
-	return &h.samples[i-1]
-}
-
-func (s *Server) history(ctx context.Context, in *historyInput) (history, error) {
-	from, to, err := timerange.Span{Since: in.Since, To: in.To}.Times(s.options.Now().UTC())
+// history returns the samples of members. Those of one time are not parted by the limit.
+func (s *Server) history(ctx context.Context, members []registry.Status, in *historyInput) (history, error) {
+	since, until, err := timerange.Span{Since: in.Since, To: in.To}.Times(s.options.Now().UTC())
 	if err != nil {
 		return history{}, requestError{err}
 	}
 	return ask(ctx, s.backend, "history", func(ctx context.Context, r *registry.Registry) (out history, err error) {
-		for p, err := range r.Find(ctx, in.GPID) {
-			if err != nil {
-				return out, err
-			}
-			out.records = append(out.records, p)
-		}
-		if len(out.records) == 0 {
-			return out, fmt.Errorf("process %v: %w", in.GPID, store.ErrNotFound)
-		}
-		for _, p := range out.records {
-			for sample, err := range r.History(ctx, p.Key(), timeOrZero(from), timeOrZero(to)) {
+		from, to := timeOrZero(since), timeOrZero(until)
+		for m := range members {
+			before := len(out.samples)
+			for sample, err := range r.History(ctx, members[m].Key(), from, to) {
 				if err != nil {
 					return out, err
 				}
-				if len(out.samples) == in.Limit {
-					out.next = sample.Time
-					return out, nil
+				if out.samples = append(out.samples, memberSample{m, sample}); len(out.samples) > before+in.Limit {
+					break
 				}
-				out.samples = append(out.samples, sample)
+			}
+			slices.SortStableFunc(out.samples, func(a, b memberSample) int { return a.Time.Compare(b.Time) })
+			n := in.Limit
+			for n < len(out.samples) && out.samples[n].Time.Equal(out.samples[n-1].Time) {
+				n++
+			}
+			if n < len(out.samples) {
+				out.next, out.samples = out.samples[n].Time, out.samples[:n]
+				to = out.next
 			}
 		}
 		return out, nil
@@ -105,6 +132,7 @@ func timeOrZero(t *time.Time) time.Time {
 // processView is the data of the page of one process.
 type processView struct {
 	wire.Process
+	Members     []wire.Process // with its GPID, itself among them
 	Address     netip.AddrPort
 	PID         int
 	Started     time.Time
@@ -130,25 +158,40 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	since := r.URL.Query().Get("since")
-	if since == "" {
-		since = "1h"
-	}
-	h, err := s.history(r.Context(), &historyInput{GPID: g, Since: since, Limit: maxSamples})
+	q := r.URL.Query()
+	since := cmp.Or(q.Get("since"), "1h")
+	members, err := s.members(r.Context(), g, "")
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	last := h.records[len(h.records)-1]
-	s.show(w, r, http.StatusOK, shown(last.Name), "/processes", processPage(&processView{
-		Process: towire.Process(last), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
-		Since: since, Presets: presets, Samples: len(h.samples),
-		CPU: plot.Line("processors in use over time", cpuPoints(h.samples), last.Interval, plot.DecimalStep,
+	one := slices.MaxFunc(members, func(a, b registry.Status) int { return a.Last.Time.Compare(b.Last.Time) })
+	if key := q.Get("member"); key != "" {
+		i := slices.IndexFunc(members, func(p registry.Status) bool { return string(p.Key()) == key })
+		if i < 0 {
+			s.fail(w, r, fmt.Errorf("member %s of %v: %w", key, g, store.ErrNotFound))
+			return
+		}
+		one = members[i]
+	}
+	h, err := s.history(r.Context(), []registry.Status{one}, &historyInput{Since: since, Limit: maxSamples})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	samples := make([]registry.Sample, len(h.samples))
+	for i := range h.samples {
+		samples[i] = h.samples[i].Sample
+	}
+	s.show(w, r, http.StatusOK, shown(one.Name), "/processes", processPage(&processView{
+		Process: towire.Process(one), Members: towire.Processes(members), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
+		Since: since, Presets: presets, Samples: len(samples),
+		CPU: plot.Line("processors in use over time", cpuPoints(samples), one.Interval, plot.DecimalStep,
 			func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }),
-		Memory: plot.Line("memory over time", memoryPoints(h.samples), last.Interval, plot.BinaryStep,
+		Memory: plot.Line("memory over time", memoryPoints(samples), one.Interval, plot.BinaryStep,
 			func(v float64) string { return humanize.IBytes(uint64(v)) }),
-		Queries: towire.Range(objectid.Between(last.From, last.Until.Add(time.Second)), "_id", last.Value).Queries,
-		Example: newExampleID(&last),
+		Queries: towire.Range(objectid.Between(one.From, one.Until.Add(time.Second)), "_id", one.Value).Queries,
+		Example: newExampleID(&one),
 	}))
 }
 

@@ -80,6 +80,7 @@ type processesView struct {
 
 type processRow struct {
 	wire.Process
+	Identity    string // its GPID, with the member key where others of the page have the same
 	Started     time.Time
 	CPU, Memory plot.SVG
 	Processors  string
@@ -105,11 +106,13 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				return v, err
 			}
-			for _, p := range page.Processes {
+			names := towire.Names(page.Processes)
+			for i, p := range page.Processes {
 				row, err := newProcessRow(ctx, reg, p)
 				if err != nil {
 					return v, err
 				}
+				row.Identity = names[i]
 				v.Rows = append(v.Rows, row)
 			}
 			if page.Next != "" {

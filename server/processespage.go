@@ -8,6 +8,7 @@ import (
 
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/wire"
 )
 
 func processesPage(v *processesView) g.Node {
@@ -48,6 +49,11 @@ func processTable(v *processesView) g.Node {
 	}
 }
 
+// processLink leads to the page of a member.
+func processLink(p *wire.Process, text string) g.Node {
+	return h.A(h.Href("/processes/"+p.GPID+"?member="+p.Member), g.Text(text))
+}
+
 func processRowNode(p processRow) g.Node {
 	memory := ""
 	if n := p.LastHeartbeat.MemoryBytes; n != nil {
@@ -55,8 +61,8 @@ func processRowNode(p processRow) g.Node {
 	}
 	started := rfc3339(p.Started)
 	return h.Tr(
-		h.Td(h.A(h.Href("/processes/"+p.GPID), g.Text(shown(p.Name))), g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+shown(p.Host)))),
-			h.Br(), h.Span(h.Class("soft id"), g.Text(p.GPID))),
+		h.Td(processLink(&p.Process, shown(p.Name)), g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+shown(p.Host)))),
+			h.Br(), h.Span(h.Class("soft id"), g.Text(shown(p.Identity)))),
 		h.Td(state(p.State), g.If(len(p.Rivals) > 0, g.Group{h.Br(), h.Span(h.Class("mark"), g.Textf("collision with %d", len(p.Rivals)))})),
 		h.Td(h.Span(h.Class("number"), g.Text(p.Processors)), p.CPU),
 		h.Td(h.Span(h.Class("number"), g.Text(memory)), p.Memory),

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"net/url"
 	"strconv"
 
 	g "maragu.dev/gomponents"
@@ -14,17 +16,22 @@ import (
 
 func processPage(v *processView) g.Node {
 	known := func(name, value string) g.Node { return g.If(value != "", fact(name, g.Text(value))) }
-	host := v.Host
-	if host == "" {
-		host = "–"
-	}
 	return g.Group{
 		h.P(h.Class("back"), h.A(h.Href("/processes"), g.Text("All processes"))),
 		h.H1(g.Text(shown(v.Name)+" "), state(v.State)),
 		h.P(h.Class("id wrap"), h.Data("copy", ""), g.Text(v.GPID)),
 		soft(g.Text(v.Reason)),
+		g.Iff(len(v.Members) > 1, func() g.Node {
+			return g.Group{
+				soft(g.Textf("%d members have this GPID: registrations of one process, or processes of several hosts.", len(v.Members))),
+				h.Ul(g.Map(v.Members, func(p wire.Process) g.Node {
+					return h.Li(h.Class("id"), processLink(&p, p.Member), g.Text(" "+shown(cmp.Or(p.Host, "–"))+" "), state(p.State))
+				})),
+			}
+		}),
 		h.Dl(h.Class("facts"),
-			fact("host", g.Text(host)),
+			fact("host", g.Text(cmp.Or(v.Host, "–"))),
+			fact("member", h.Span(h.Class("id"), g.Text(v.Member))),
 			fact("address", g.Text(v.Address.String())),
 			fact("pid", g.Text(strconv.Itoa(v.PID))),
 			fact("started", timeNode(v.Started), g.Text(", "), agoNode("span", v.Started)),
@@ -34,7 +41,7 @@ func processPage(v *processView) g.Node {
 			g.If(v.Executable != "", h.Div(h.Dt(g.Text("program")), h.Dd(h.Class("wrap"), g.Text(v.Executable)))),
 			facts(v.Labels)),
 		h.Div(h.ID("result"), h.Data("refresh", "processes"),
-			h.H2(g.Text("Load "), presetLinks("", v.Since, nil)),
+			h.H2(g.Text("Load "), presetLinks("", v.Since, url.Values{"member": {v.Member}})),
 			loadPlots(v)),
 		h.H2(g.Text("Its ids")),
 		exampleNode(v.Example.Seconds, v.Example.Value, v.Example.Rest),

@@ -1,10 +1,10 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -21,39 +21,45 @@ import (
 )
 
 type registerInput struct {
-	Body   wire.Registration
-	remote string
+	Key  string `header:"Idempotency-Key" pattern:"^[!-~]{16,200}$" patternDescription:"16 to 200 printable characters of ASCII, without blanks" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters. A registration that is sent again with the same key, after a lost answer, gets the same answer and no second member. Default: each request makes a member."`
+	Body wire.Registration
+	from netip.Addr // of the request; the zero Addr if it came over a Unix socket
 }
 
 // Resolve keeps the address that the request comes from.
 func (in *registerInput) Resolve(c huma.Context) []error {
-	var err error
-	if in.remote, _, err = net.SplitHostPort(c.RemoteAddr()); err != nil {
-		in.remote = "127.0.0.1" // it came over a Unix socket
+	if peer, err := netip.ParseAddrPort(c.RemoteAddr()); err == nil {
+		in.from = peer.Addr().WithZone("")
 	}
 	return nil
 }
 
+// memberInput names a member in a path.
+type memberInput struct {
+	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
+}
+
 type heartbeatInput struct {
-	GPID gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	memberInput
 	Body wire.Heartbeat
 }
 
 type samplesInput struct {
-	GPID gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	memberInput
 	Body wire.AddedSamples
 }
 
 type endInput struct {
-	GPID   gpid.GPID `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
-	Reason string    `query:"reason" maxLength:"200" default:"ended" doc:"Why it ends, for people."`
+	memberInput
+	Reason string `query:"reason" maxLength:"200" default:"ended" doc:"Why it ends, for people."`
 }
 
 func (s *Server) addRegistration(api huma.API) {
-	const path, one = "/v1/processes", "/v1/processes/{gpid}"
-	register := operation(http.MethodPost, path, tagProcesses, "registerProcess", "Register or adopt a process",
+	const one = "/v1/members/{member}"
+	register := operation(http.MethodPost, "/v1/processes", tagProcesses, "registerProcess", "Register or adopt a process",
 		"Records a process. Without a sample the process gets a process block that is never given to another, and creates its ids with it. "+
-			"With samples, ids that it has created, its ids are traced to it as claimed: nothing proves that it created them. Send heartbeats from then on.",
+			"With samples, ids that it has created, its ids are traced to it as claimed: nothing proves that it created them. "+
+			"The answer has the member key, to which heartbeats go from then on: a GPID may be that of several processes, as of containers with one pid, port and start time.",
 		http.StatusConflict, http.StatusUnsupportedMediaType)
 	register.DefaultStatus = http.StatusCreated
 	handle(s, api, register, s.register)
@@ -62,11 +68,7 @@ func (s *Server) addRegistration(api huma.API) {
 		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
 		func(ctx context.Context, in *heartbeatInput) (wire.Registered, error) {
 			return s.registered(ctx, "heartbeat", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-				k, err := latest(ctx, r, in.GPID)
-				if err != nil {
-					return registry.Process{}, err
-				}
-				return r.Heartbeat(ctx, k, towire.FromLoad(in.Body.Load), in.Body.Clock)
+				return r.Heartbeat(ctx, in.Member, towire.FromLoad(in.Body.Load), in.Body.Clock)
 			})
 		})
 	handle(s, api, operation(http.MethodPost, one+"/samples", tagProcesses, "addSamples", "Add samples",
@@ -80,11 +82,7 @@ func (s *Server) addRegistration(api huma.API) {
 		http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *endInput) (wire.Registered, error) {
 			return s.registered(ctx, "end", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-				k, err := latest(ctx, r, in.GPID)
-				if err != nil {
-					return registry.Process{}, err
-				}
-				return r.End(ctx, k, in.Reason)
+				return r.End(ctx, in.Member, in.Reason)
 			})
 		})
 }
@@ -96,26 +94,8 @@ func (s *Server) addSamples(ctx context.Context, in *samplesInput) (wire.Registe
 		return wire.Registered{}, err
 	}
 	return s.registered(ctx, "add samples", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-		k, err := latest(ctx, r, in.GPID)
-		if err != nil {
-			return registry.Process{}, err
-		}
-		return r.AddSamples(ctx, k, in.Body.Samples, layout)
+		return r.AddSamples(ctx, in.Member, in.Body.Samples, layout)
 	})
-}
-
-// latest returns the key of the latest registration with a GPID.
-func latest(ctx context.Context, r *registry.Registry, g gpid.GPID) (registry.MemberKey, error) {
-	var last registry.Status
-	for s, err := range r.Find(ctx, g) {
-		if err != nil {
-			return "", err
-		}
-		if last.Block == "" || s.Confirmed.After(last.Confirmed) {
-			last = s
-		}
-	}
-	return last.Key(), nil // the registry has no member without a key
 }
 
 // layoutOf returns the layout with a name; the empty one is the default.
@@ -132,26 +112,15 @@ func layoutOf(name string) (layout objectid.Layout, err error) {
 type heartbeatsInput struct{ Body wire.Heartbeats }
 
 func (s *Server) heartbeats(ctx context.Context, in *heartbeatsInput) (wire.HeartbeatResults, error) {
-	beats, gpids := make([]registry.RemoteHeartbeat, len(in.Body.Heartbeats)), make([]gpid.GPID, len(in.Body.Heartbeats))
+	beats := make([]registry.RemoteHeartbeat, len(in.Body.Heartbeats))
 	for i, b := range in.Body.Heartbeats {
-		var err error
-		if gpids[i], err = gpid.Parse(b.GPID); err != nil {
-			return wire.HeartbeatResults{}, fmt.Errorf("heartbeat %d: %w", i, err)
-		}
-		beats[i] = registry.RemoteHeartbeat{Load: towire.FromLoad(b.Load), Clock: b.Clock}
+		beats[i] = registry.RemoteHeartbeat{Member: registry.MemberKey(b.Member), Load: towire.FromLoad(b.Load), Clock: b.Clock}
 	}
 	return ask(ctx, s.backend, "heartbeats", func(ctx context.Context, r *registry.Registry) (out wire.HeartbeatResults, err error) {
-		for i, g := range gpids {
-			if beats[i].Member, err = latest(ctx, r, g); err != nil {
-				return out, err
-			}
-		}
 		for i, err := range r.Heartbeats(ctx, beats) {
-			problem := wire.HeartbeatProblem{GPID: gpids[i].String()}
+			problem := wire.HeartbeatProblem{Member: in.Body.Heartbeats[i].Member}
 			if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
-				for _, g := range collision.Others {
-					problem.Rivals = append(problem.Rivals, g.String())
-				}
+				problem.Rivals = towire.GPIDs(collision.Others)
 			}
 			if err == nil || problem.Rivals != nil {
 				out.Recorded++
@@ -193,21 +162,17 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 			return wire.Registered{}, requestf("label %.50q: want printable characters", key)
 		}
 	}
-	if strings.TrimSpace(b.Name) == "" || hasHidden(b.Name) {
-		return wire.Registered{}, requestf("name %q: want printable characters", b.Name)
-	}
-	if hasHidden(b.Version) {
-		return wire.Registered{}, requestf("version %q: want printable characters", b.Version)
-	}
-	if hasHidden(b.Host) {
-		return wire.Registered{}, requestf("host %q: want printable characters", b.Host)
+	for _, field := range [][2]string{{"name", cmp.Or(strings.TrimSpace(b.Name), "\x00")}, {"version", b.Version}, {"host", b.Host}} {
+		if hasHidden(field[1]) {
+			return wire.Registered{}, requestf("%s %q: want printable characters", field[0], field[1])
+		}
 	}
 	layout, err := layoutOf(b.Layout)
 	if err != nil {
 		return wire.Registered{}, err
 	}
 	o := &registry.RemoteOptions{
-		Name: b.Name, Host: b.Host, Version: b.Version, Labels: b.Labels, Interval: time.Duration(b.IntervalSeconds * float64(time.Second)), Clock: b.Clock,
+		Key: in.Key, StartUnknown: in.Body.Started.IsZero(), Name: b.Name, Host: b.Host, Version: b.Version, Labels: b.Labels, Interval: time.Duration(b.IntervalSeconds * float64(time.Second)), Clock: b.Clock,
 	}
 	samples := b.Samples
 	if !b.Sample.IsZero() {
@@ -242,17 +207,12 @@ func shown(text string) string {
 
 // identity returns the GPID of the process that registers.
 func (s *Server) identity(in *registerInput) (gpid.GPID, error) {
-	addr := netip.AddrPort{}
-	var err error
-	if in.Body.Address == "" {
-		var ip netip.Addr
-		ip, err = netip.ParseAddr(in.remote)
-		addr = netip.AddrPortFrom(ip.WithZone(""), 0)
-	} else {
-		addr, err = netip.ParseAddrPort(in.Body.Address)
-	}
+	addr, err := netip.ParseAddrPort(cmp.Or(in.Body.Address, "127.0.0.1:0"))
 	if err != nil {
 		return gpid.GPID{}, fmt.Errorf("%w: address %q, want ip:port", gpid.ErrInvalid, in.Body.Address)
+	}
+	if !isOfOneHost(addr.Addr()) && isOfOneHost(in.from) {
+		addr = netip.AddrPortFrom(in.from, addr.Port())
 	}
 	started, now := in.Body.Started, s.options.Now()
 	if clock := in.Body.Clock; !clock.IsZero() {
@@ -265,6 +225,12 @@ func (s *Server) identity(in *registerInput) (gpid.GPID, error) {
 		return gpid.GPID{}, requestf("started %s: want a time that is not in the future", started.Format(time.RFC3339))
 	}
 	return gpid.New(addr, started, int(in.Body.PID))
+}
+
+// isOfOneHost reports whether a is an address that tells hosts apart.
+func isOfOneHost(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsValid() && !a.IsUnspecified() && !a.IsLoopback()
 }
 
 // registered calls the registry for a process and returns what the process needs.

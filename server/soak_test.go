@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -98,9 +97,9 @@ func TestSoak(t *testing.T) {
 				switch {
 				case process == "":
 					answer := string(do("POST", "/v1/processes", fmt.Sprintf(`{"name":"soak","pid":%d}`, i*100_000+n+1), true))
-					if _, rest, ok := strings.Cut(answer, `"gpid":"`); ok {
-						gpid, _, _ := strings.Cut(rest, `"`)
-						process = "/v1/processes/" + url.PathEscape(gpid)
+					if _, rest, ok := strings.Cut(answer, `"member":"`); ok {
+						key, _, _ := strings.Cut(rest, `"`)
+						process = memberPath(key)
 					}
 				case n%50 == 49:
 					do("DELETE", process, "", true)

@@ -57,7 +57,7 @@ func status(err error) int {
 	}{
 		{http.StatusBadRequest, []error{errBadBody}},
 		{http.StatusNotFound, []error{store.ErrNotFound, errNoReport}},
-		{http.StatusConflict, []error{registry.ErrCollision, registry.ErrEnded, registry.ErrSelfManaged}},
+		{http.StatusConflict, []error{registry.ErrCollision, registry.ErrEnded, registry.ErrKey, registry.ErrSelfManaged}},
 		{http.StatusNotAcceptable, []error{errAcceptable}},
 		{http.StatusRequestEntityTooLarge, []error{errTooLarge, errUnpacked, errLongBody, census.ErrLimit, census.ErrTooMany}},
 		{http.StatusRequestTimeout, []error{errTooSlow, errSlowest, errSlowBody}},
@@ -93,7 +93,7 @@ func (s *Server) text(ctx context.Context, code int, err error) string {
 		return internalText
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		return "no process with this GPID is recorded; see the list of processes"
+		return "no process with this GPID or member key is recorded; see the list of processes"
 	}
 	return err.Error()
 }

@@ -24,7 +24,7 @@ func TestTokens(t *testing.T) {
 		{"GET", "/", "", 200, 200},
 		{"POST", "/v1/ids", `{"count":1}`, 200, 403},
 		{"POST", "/v1/processes", `{"name":"a","pid":1}`, 201, 403},
-		{"DELETE", "/v1/processes/10.0.0.9:1:1795166651598985:1", "", 404, 403},
+		{"DELETE", "/v1/members/0123456789abcdef", "", 404, 403},
 		{"POST", "/v1/census", "507f1f77bcf86cd799439011\n", 200, 200},
 	} {
 		for i, want := range []int{c.all, c.reading} {

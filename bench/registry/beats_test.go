@@ -386,7 +386,7 @@ func post(ctx context.Context, url string, due []beater) []error {
 	for _, b := range due {
 		l := randomLoad()
 		cpu := l.CPU.Seconds()
-		body.Heartbeats = append(body.Heartbeats, wire.HeartbeatOf{GPID: b.gpid.String(), Heartbeat: wire.Heartbeat{
+		body.Heartbeats = append(body.Heartbeats, wire.HeartbeatOf{Member: string(b.member), Heartbeat: wire.Heartbeat{
 			Load:  wire.Load{CPUSeconds: &cpu, MemoryBytes: &l.RSS, HeapBytes: &l.Heap, Files: &l.Files, Threads: &l.Threads, Goroutines: &l.Goroutines},
 			Clock: time.Now(),
 		}})

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -14,7 +12,6 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/store"
 )
 
 func newHistoryCommand(std streams) *cobra.Command {
@@ -29,7 +26,8 @@ func newHistoryCommand(std streams) *cobra.Command {
 		Short: "Plot the load of a process over time",
 		Long: `Plot the processor time, the memory, the open files and the threads of a process
 over time, or with --json write its samples. GPID is the identity that oid ps and
-oid trace show, ip:port:start_time:pid.
+oid trace show, ip:port:start_time:pid. Processes of several hosts that have the same
+identity are plotted one after the other; with --json each sample has its member.
 
 CPU is in percent of one processor. An empty column is a time without a sample.
 
@@ -60,16 +58,30 @@ each.
 				return err
 			}
 			defer closing(s, &err)
-			samples := histories(cmd.Context(), r, g, orZero(from), orZero(to))
-			if asJSON {
-				err = writeSamples(std.out, asJSON, samples)
-			} else {
-				err = plotHistory(cmd.Context(), std, r, g, samples, width, &times.zone)
+			var members []registry.Status
+			for p, err := range r.Find(cmd.Context(), g) {
+				if err != nil {
+					return err
+				}
+				members = append(members, p)
 			}
-			if errors.Is(err, store.ErrNotFound) {
+			if members == nil {
 				return fmt.Errorf("no process %v is recorded; \"oid ps --all\" lists them", g)
 			}
-			return err
+			names := towire.Names(members)
+			for i := range members {
+				key := members[i].Key()
+				samples := measured(r.History(cmd.Context(), key, orZero(from), orZero(to)))
+				if asJSON {
+					err = writeSamples(std.out, asJSON, key, samples)
+				} else {
+					err = plotHistory(std, &members[i], names[i], samples, width, &times.zone)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 	where.addFlag(cmd)
@@ -101,29 +113,6 @@ func (m measurement) processors() float64 {
 	return registry.Processors(*m.before, m.Sample)
 }
 
-// histories returns the samples of each process that has the GPID, one process after the
-// other. The error wraps store.ErrNotFound if there is none.
-func histories(ctx context.Context, r *registry.Registry, g gpid.GPID, from, to time.Time) iter.Seq2[measurement, error] {
-	return func(yield func(measurement, error) bool) {
-		found := false
-		for p, err := range r.Find(ctx, g) {
-			if err != nil {
-				yield(measurement{}, err)
-				return
-			}
-			found = true
-			for m, err := range measured(r.History(ctx, p.Key(), from, to)) {
-				if !yield(m, err) || err != nil {
-					return
-				}
-			}
-		}
-		if !found {
-			yield(measurement{}, store.ErrNotFound)
-		}
-	}
-}
-
 // measured adds to each sample the one before it.
 func measured(seq iter.Seq2[registry.Sample, error]) iter.Seq2[measurement, error] {
 	return func(yield func(measurement, error) bool) {
@@ -137,12 +126,12 @@ func measured(seq iter.Seq2[registry.Sample, error]) iter.Seq2[measurement, erro
 	}
 }
 
-func writeSamples(w io.Writer, asJSON jsonFlag, samples iter.Seq2[measurement, error]) error {
+func writeSamples(w io.Writer, asJSON jsonFlag, member registry.MemberKey, samples iter.Seq2[measurement, error]) error {
 	for m, err := range samples {
 		if err != nil {
 			return err
 		}
-		if err := asJSON.emit(w, towire.Sample(m.before, m.Sample), nil); err != nil {
+		if err := asJSON.emit(w, towire.Sample(member, m.before, m.Sample), nil); err != nil {
 			return err
 		}
 	}
@@ -163,8 +152,8 @@ var panels = []struct {
 	{"heap", func(m measurement) float64 { return float64(m.Heap) }, bytesText},
 }
 
-// plotHistory writes the plots of a process, one below the other.
-func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.GPID, samples iter.Seq2[measurement, error], width int, z *zone) error {
+// plotHistory writes the plots of a process of a name, one below the other.
+func plotHistory(std streams, p *registry.Status, name string, samples iter.Seq2[measurement, error], width int, z *zone) error {
 	var all []measurement
 	for m, err := range samples {
 		if err != nil {
@@ -173,12 +162,7 @@ func plotHistory(ctx context.Context, std streams, r *registry.Registry, g gpid.
 		all = append(all, m)
 	}
 	var b strings.Builder
-	for p, err := range r.Find(ctx, g) {
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&b, "%s %v  %s: %s\n", printable(p.Name), g, p.State, printable(p.Reason))
-	}
+	fmt.Fprintf(&b, "%s %s  %s: %s\n", printable(p.Name), printable(name), p.State, printable(p.Reason))
 	if len(all) > 0 {
 		plotMeasurements(&b, all, width, z)
 	}

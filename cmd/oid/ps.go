@@ -197,12 +197,13 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 		return cmp.Or(a.GPID.Addr().Compare(b.GPID.Addr()), a.GPID.Start().Compare(b.GPID.Start()))
 	})
 	var table [][]string
+	names := towire.Names(found)
 	for i, p := range found {
 		err := l.asJSON.emit(std.out, towire.Process(p), func(io.Writer) error {
 			if i == 0 {
 				table = append(table, []string{"STATE", "NAME", "GPID", "HOST", "VALUE", "STARTED", "UP", "HEARTBEAT", "CPU", "MEMORY", "FILES", "THREADS"})
 			}
-			table = append(table, row(p, l.zone.now()))
+			table = append(table, row(p, names[i], l.zone.now()))
 			return nil
 		})
 		if err != nil {
@@ -246,8 +247,8 @@ func (l *listing) explain(ctx context.Context, std streams, r *registry.Registry
 	return nil
 }
 
-// row is a line of the table, with times in the zone of now.
-func row(p registry.Status, now time.Time) []string {
+// row is a line of the table for a process of a name, with times in the zone of now.
+func row(p registry.Status, name string, now time.Time) []string {
 	state := string(p.State)
 	if len(p.Rivals) > 0 {
 		state += "!"
@@ -262,7 +263,7 @@ func row(p registry.Status, now time.Time) []string {
 		processors = float64(load.CPU) / float64(p.Last.Time.Sub(started))
 	}
 	return []string{
-		state, printable(p.Name), p.GPID.String(), printable(p.Host), fmt.Sprint(p.Value),
+		state, printable(p.Name), printable(name), printable(p.Host), p.Value,
 		started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)) + " ago",
 		known(processors, cpuText), known(float64(load.RSS), bytesText), known(float64(load.Files), countText), known(float64(load.Threads), countText),
 	}

@@ -91,9 +91,10 @@ func traceText(t registry.Trace, z *zone) string {
 	if !t.Certain {
 		line("reason", "%s", t.Reason)
 	}
-	for _, p := range t.Processes {
+	names := towire.Names(t.Processes)
+	for i, p := range t.Processes {
 		line("process", "%s%s", claimedBy(&t), strings.TrimSpace(p.Name+" "+p.Version))
-		line("", "%v", p.GPID)
+		line("", "%s", names[i])
 		if where := strings.TrimSpace(p.Host + " " + p.Executable); where != "" {
 			line("on", "%s", where)
 		}

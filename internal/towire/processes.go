@@ -1,6 +1,8 @@
 package towire
 
 import (
+	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
@@ -11,7 +13,7 @@ import (
 // Process returns s.
 func Process(s registry.Status) wire.Process {
 	out := wire.Process{
-		GPID: s.GPID.String(), Name: s.Name, Host: s.Host, Executable: s.Executable, Version: s.Version, Labels: s.Labels,
+		Member: string(s.Key()), GPID: s.GPID.String(), Name: s.Name, Host: s.Host, Executable: s.Executable, Version: s.Version, Labels: s.Labels,
 		State: string(s.State), Reason: s.Reason, Presumed: s.Presumed,
 		ProcessValue: s.Value, Remote: s.Remote, Rivals: GPIDs(s.Rivals),
 		IDsFrom: s.From, IDsConfirmedFrom: s.Confirmed, IDsUntil: s.Until,
@@ -63,7 +65,9 @@ func kernel(p gpid.Process) *wire.Kernel {
 // Registered returns what p needs after its registration. The rivals are other live
 // processes with its process value.
 func Registered(p registry.Process, rivals []gpid.GPID) wire.Registered {
-	out := wire.Registered{GPID: p.GPID.String(), ProcessValue: p.Value, Adopted: adopted(p), IntervalSeconds: p.Interval.Seconds(), Rivals: GPIDs(rivals)}
+	out := wire.Registered{
+		Member: string(p.Key()), GPID: p.GPID.String(), ProcessValue: p.Value, Adopted: adopted(p), IntervalSeconds: p.Interval.Seconds(), Rivals: GPIDs(rivals),
+	}
 	if p.Value == p.Block {
 		out.ProcessBlock = p.Block
 	}
@@ -73,6 +77,21 @@ func Registered(p registry.Process, rivals []gpid.GPID) wire.Registered {
 // Processes returns all; never nil.
 func Processes(all []registry.Status) []wire.Process {
 	return each(all, Process)
+}
+
+// Names returns the GPID of each, with its host and member key after it where several have
+// the same GPID.
+func Names(all []registry.Status) []string {
+	times := map[gpid.GPID]int{}
+	for _, s := range all {
+		times[s.GPID]++
+	}
+	return each(all, func(s registry.Status) string {
+		if times[s.GPID] > 1 {
+			return fmt.Sprintf("%v (%s, member %s)", s.GPID, cmp.Or(s.Host, "host not known"), s.Key())
+		}
+		return s.GPID.String()
+	})
 }
 
 // GPIDs returns the texts of all, or nil if there are none.
@@ -113,10 +132,10 @@ func FromLoad(l wire.Load) registry.Load {
 	return out
 }
 
-// Sample returns s. The sample before it may be nil; it gives the processors in
-// use between them.
-func Sample(before *registry.Sample, s registry.Sample) wire.Sample {
-	out := wire.Sample{Time: s.Time, Load: Load(s.Load)}
+// Sample returns s of a member, which may be empty. The sample before it may be nil; it
+// gives the processors in use between them.
+func Sample(member registry.MemberKey, before *registry.Sample, s registry.Sample) wire.Sample {
+	out := wire.Sample{Member: string(member), Time: s.Time, Load: Load(s.Load)}
 	if before != nil {
 		out.Processors = measured(registry.Processors(*before, s))
 	}
@@ -136,10 +155,10 @@ func Trace(t registry.Trace) wire.Trace {
 		out.Classic = new(wire.Classic(*t.Classic))
 	}
 	if t.Before != nil {
-		out.Before = new(Sample(nil, *t.Before))
+		out.Before = new(Sample("", nil, *t.Before))
 	}
 	if t.After != nil {
-		out.After = new(Sample(nil, *t.After))
+		out.After = new(Sample("", nil, *t.After))
 	}
 	return out
 }

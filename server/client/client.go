@@ -19,6 +19,7 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -42,7 +43,8 @@ type Client struct {
 	// HTTP sends the requests. Default: http.DefaultClient.
 	HTTP *http.Client
 	// Retries is how often a request is repeated that the server refuses for now, with
-	// 429 or 503 and a Retry-After. Negative: never. Default: 3.
+	// 429 or 503 and a Retry-After, and a registration without an answer. Negative: never.
+	// Default: 3.
 	Retries int
 }
 
@@ -91,29 +93,47 @@ func (c *Client) Range(ctx context.Context, from, to string) (wire.Range, error)
 }
 
 // Register records a process. With a sample, the process is adopted. A zero r.Clock
-// means the time of this host.
+// means the time of this host. If the answer is lost, the registration is sent again, and
+// makes one member all the same. A caller that repeats it after an error gets that member,
+// too, if r.Key is the same: 16 to 200 random characters. An empty r.Key means a key that is
+// drawn for this call.
 func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Registered, error) {
 	if r.Clock.IsZero() {
 		r.Clock = time.Now()
 	}
-	return call[wire.Registered](ctx, c, http.MethodPost, "/v1/processes", r)
+	if r.Key == "" {
+		r.Key = rand.Text()
+	}
+	req, err := c.jsonRequest(ctx, http.MethodPost, "/v1/processes", r, "application/json")
+	if err != nil {
+		return wire.Registered{}, err
+	}
+	req.Header.Set(idempotencyKey, r.Key)
+	return decode[wire.Registered](c.try(req))
 }
 
-// Heartbeat reports that a registered process is alive, and its load. After an
-// [Error] with status 404 or 409, register again.
-func (c *Client) Heartbeat(ctx context.Context, gpid string, load wire.Load) (wire.Registered, error) {
-	return call[wire.Registered](ctx, c, http.MethodPost, processPath(gpid)+"/heartbeat", wire.Heartbeat{Load: load, Clock: time.Now()})
+// Heartbeat reports that a registered process is alive, and its load. member is the key
+// in the answer to the registration. After an [Error] with status 404 or 409, register
+// again.
+func (c *Client) Heartbeat(ctx context.Context, member string, load wire.Load) (wire.Registered, error) {
+	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/heartbeat", wire.Heartbeat{Load: load, Clock: time.Now()})
+}
+
+// Heartbeats sends the heartbeats of many processes. Those with a problem are in the
+// answer.
+func (c *Client) Heartbeats(ctx context.Context, beats []wire.HeartbeatOf) (wire.HeartbeatResults, error) {
+	return call[wire.HeartbeatResults](ctx, c, http.MethodPost, "/v1/heartbeats", wire.Heartbeats{Heartbeats: beats})
 }
 
 // AddSamples records further process values of a registered process, by an id with
 // each. An empty layout means modern.
-func (c *Client) AddSamples(ctx context.Context, gpid, layout string, samples ...objectid.ID) (wire.Registered, error) {
-	return call[wire.Registered](ctx, c, http.MethodPost, processPath(gpid)+"/samples", wire.AddedSamples{Samples: samples, Layout: layout})
+func (c *Client) AddSamples(ctx context.Context, member, layout string, samples ...objectid.ID) (wire.Registered, error) {
+	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/samples", wire.AddedSamples{Samples: samples, Layout: layout})
 }
 
 // End records the end of a registered process.
-func (c *Client) End(ctx context.Context, gpid, reason string) error {
-	_, err := call[wire.Registered](ctx, c, http.MethodDelete, processPath(gpid)+"?reason="+url.QueryEscape(reason), nil)
+func (c *Client) End(ctx context.Context, member, reason string) error {
+	_, err := call[wire.Registered](ctx, c, http.MethodDelete, memberPath(member)+"?reason="+url.QueryEscape(reason), nil)
 	return err
 }
 
@@ -222,10 +242,10 @@ func sectionOf(file io.Reader) *io.SectionReader {
 	return io.NewSectionReader(f, here, end-here)
 }
 
-// History returns one process with its load from a time on, or of a duration up to
-// now.
+// History returns the members with a GPID, and their load from a time on, or of a duration
+// up to now.
 func (c *Client) History(ctx context.Context, gpid, since string) (wire.History, error) {
-	return call[wire.History](ctx, c, http.MethodGet, processPath(gpid)+"?since="+url.QueryEscape(since), nil)
+	return call[wire.History](ctx, c, http.MethodGet, "/v1/processes/"+url.PathEscape(gpid)+"?since="+url.QueryEscape(since), nil)
 }
 
-func processPath(gpid string) string { return "/v1/processes/" + url.PathEscape(gpid) }
+func memberPath(member string) string { return "/v1/members/" + url.PathEscape(member) }

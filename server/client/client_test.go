@@ -25,13 +25,13 @@ import (
 
 // request is what a server without a network has got.
 type request struct {
-	at                 time.Time
-	method, path, body string
+	at                      time.Time
+	method, path, body, key string
 }
 
 // fake answers requests without a network, on the clock of the test.
 type fake struct {
-	answer func(n int, r request) (status int, header http.Header, body string)
+	answer func(n int, r request) (status int, header http.Header, body string) // status 0: it gets lost
 	hang   bool // until the context of the request ends
 
 	mu       sync.Mutex
@@ -47,7 +47,7 @@ type body struct {
 func (b body) Close() error { b.close(); return nil }
 
 func (f *fake) RoundTrip(r *http.Request) (*http.Response, error) {
-	got := request{at: time.Now(), method: r.Method, path: r.URL.EscapedPath()}
+	got := request{at: time.Now(), method: r.Method, path: r.URL.EscapedPath(), key: r.Header.Get("Idempotency-Key")}
 	if r.Body != nil {
 		text, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -64,6 +64,9 @@ func (f *fake) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, r.Context().Err()
 	}
 	status, header, text := f.answer(n, got)
+	if status == 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
 	f.mu.Lock()
 	f.open++
 	f.mu.Unlock()
@@ -247,7 +250,7 @@ func registry(beat func() int) *fake {
 		switch {
 		case r.path == "/v1/processes":
 			blocks++
-			return 200, nil, fmt.Sprintf(`{"gpid":"p%d","process_block":"0000000%d","interval_seconds":10}`, blocks, blocks)
+			return 200, nil, fmt.Sprintf(`{"member":"m%d","gpid":"p%d","process_block":"0000000%d","interval_seconds":10}`, blocks, blocks, blocks)
 		case strings.HasSuffix(r.path, "/heartbeat"):
 			return beat(), nil, "{}"
 		}
@@ -276,13 +279,13 @@ func TestMemberRegistersAgain(t *testing.T) {
 			if err := json.Unmarshal([]byte(f.seen("/v1/processes")[0].body), &sent); err != nil || sent.PID != uint32(os.Getpid()) || sent.Host != host {
 				t.Errorf("registered as %+v, %v; want the pid and the host of this process", sent, err)
 			}
-			if id := m.New(); block(id) != 1 || len(f.seen("/v1/processes/p1/heartbeat")) != 1 {
+			if id := m.New(); block(id) != 1 || len(f.seen("/v1/members/m1/heartbeat")) != 1 {
 				t.Errorf("after a heartbeat: block %d, %+v", block(id), f.requests)
 			}
 			beat.Store(int64(status))
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			if id := m.New(); block(id) != 2 || m.GPID() != "p2" {
+			if id := m.New(); block(id) != 2 || m.GPID() != "p2" || m.Key() != "m2" {
 				t.Errorf("forgotten: block %d of %s, want the second", block(id), m.GPID())
 			}
 			beat.Store(200)
@@ -294,6 +297,13 @@ func TestMemberRegistersAgain(t *testing.T) {
 			}
 			if len(warnings) > 0 {
 				t.Errorf("warning: %v", <-warnings)
+			}
+			keys := map[string]bool{}
+			for _, r := range f.seen("/v1/processes") {
+				keys[r.key] = len(r.key) >= 16
+			}
+			if len(keys) != 3 || keys[""] {
+				t.Errorf("three registrations have the keys %v", keys)
 			}
 			beat.Store(500)
 			time.Sleep(10 * time.Second)
@@ -310,6 +320,108 @@ func TestMemberRegistersAgain(t *testing.T) {
 			}
 			if len(warnings) > 0 {
 				t.Errorf("the end of a member is a warning: %v", <-warnings)
+			}
+		})
+	}
+}
+
+// A registration without an answer is sent again with the same key, by Register a few times,
+// by a caller with a key of its own and by a member until it succeeds.
+func TestRegistrationIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lost atomic.Int64
+		lost.Store(3)
+		blocks := registry(func() int { return 404 })
+		f := &fake{answer: func(n int, r request) (int, http.Header, string) {
+			if lost.Add(-1) >= 0 && r.path == "/v1/processes" {
+				return 0, nil, ""
+			}
+			return blocks.answer(n, r)
+		}}
+		keys := func() (all []string) {
+			for _, r := range f.seen("/v1/processes") {
+				all = append(all, r.key)
+			}
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.requests = nil
+			return slices.Compact(all)
+		}
+		c := f.client()
+		if _, err := c.Register(t.Context(), wire.Registration{Name: "shop"}); err != nil || len(f.seen("/v1/processes")) != 4 || len(keys()) != 1 {
+			t.Errorf("three lost answers: %v, %+v", err, f.requests)
+		}
+		lost.Store(4)
+		if _, err := c.Register(t.Context(), wire.Registration{Name: "shop"}); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("four lost answers: %v", err)
+		}
+		mine := wire.Registration{Name: "shop", Key: "a key of the caller"}
+		keys()
+		for range 2 {
+			if _, err := c.Register(t.Context(), mine); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := keys(); len(got) != 1 || got[0] != mine.Key {
+			t.Errorf("keys %q, want that of the caller", got)
+		}
+		lost.Store(0)
+		m, err := c.NewMember(t.Context(), wire.Registration{Name: "shop"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := keys()
+		lost.Store(20) // of the registration after the heartbeat, more than Register repeats
+		time.Sleep(5 * time.Minute)
+		got := keys()
+		if lost.Load() >= 0 || len(got) < 2 || got[0] == first[0] || got[1] == got[0] {
+			t.Errorf("%d answers to lose, keys %q; want one for each registration", lost.Load(), got)
+		}
+		for i, key := range got {
+			if slices.Contains(got[:i], key) {
+				t.Errorf("%q is the key of two registrations", key)
+			}
+		}
+		if err := m.End("done"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A server that does not answer for an hour, or only with errors, gets requests that end and
+// come ever more rarely; the program hears once that it is gone, and once that it is back.
+func TestMemberOutage(t *testing.T) {
+	for _, hangs := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var beat atomic.Int64
+			beat.Store(200)
+			f := registry(func() int { return int(beat.Load()) })
+			var warnings []error
+			m, err := f.client().NewMember(t.Context(), wire.Registration{Name: "shop"}, &client.MemberOptions{Warn: func(err error) { warnings = append(warnings, err) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(25 * time.Second)
+			f.hangs(hangs)
+			beat.Store(503)
+			time.Sleep(time.Hour)
+			f.hangs(false)
+			beat.Store(200)
+			time.Sleep(2 * time.Minute)
+			beats := f.seen("/v1/members/m1/heartbeat")
+			if n := len(beats); n < 50 || n > 90 {
+				t.Errorf("%d heartbeats, want one a minute or fewer in the outage, and one in 10 s else", n)
+			}
+			for i, r := range beats[1:] {
+				if pause := r.at.Sub(beats[i].at); pause < time.Second || pause > 90*time.Second {
+					t.Errorf("%v between two heartbeats", pause)
+				}
+			}
+			if len(warnings) != 2 || errors.Is(warnings[0], client.ErrBack) || !errors.Is(warnings[1], client.ErrBack) {
+				t.Errorf("warnings %v, want one of the outage and one of its end", warnings)
+			}
+			if err := m.End("done"); err != nil {
+				t.Error(err)
 			}
 		})
 	}

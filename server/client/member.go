@@ -1,10 +1,13 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"net/http"
 	"os"
 	"runtime"
@@ -20,10 +23,14 @@ type MemberOptions struct {
 	// Load returns what heartbeats report. It is called by one goroutine. Default: the
 	// size of the heap and the number of goroutines.
 	Load func() wire.Load
-	// Warn receives the errors of heartbeats, which are tried again. Default: they are
-	// dropped.
+	// Warn receives the first error of an outage, in which heartbeats and registrations
+	// are tried again after pauses that grow to a minute, and at its end an error that
+	// wraps [ErrBack]. It is called by one goroutine. Default: they are dropped.
 	Warn func(error)
 }
+
+// ErrBack is wrapped by what [MemberOptions].Warn receives when the server answers again.
+var ErrBack = errors.New("client: the server answers again")
 
 // Member is the registration of this process with a server. It creates ids with a
 // process block of its own, without a request for each, and sends heartbeats until
@@ -42,8 +49,13 @@ type Member struct {
 	spare *[4]byte // a block that the generator has not taken yet
 }
 
-// lastRequest is how long the report of the end may take.
-const lastRequest = 5 * time.Second
+// Bounds of the calls that a member makes by itself.
+const (
+	callTime     = 10 * time.Second // of a heartbeat or a registration; a server answers within half of that
+	lastCallTime = 5 * time.Second  // of the report of the end
+	firstPause   = time.Second      // after a call that failed; it doubles with each further one
+	longestPause = time.Minute
+)
 
 // NewMember registers this process and starts its heartbeats. A zero r.PID means that of
 // this process, and an empty r.Host the name of this host. If the server has forgotten
@@ -93,13 +105,16 @@ func (m *Member) Generator() *objectid.Generator { return m.ids }
 // GPID returns the identity of the process, another one after another registration.
 func (m *Member) GPID() string { return m.registered().GPID }
 
+// Key returns the member key, another one after another registration.
+func (m *Member) Key() string { return m.registered().Member }
+
 // End stops the heartbeats and records the end of the process, within five seconds.
 func (m *Member) End(reason string) error {
 	m.stop()
 	<-m.stopped
-	ctx, cancel := context.WithTimeout(context.Background(), lastRequest)
+	ctx, cancel := context.WithTimeout(context.Background(), lastCallTime)
 	defer cancel()
-	return m.client.End(ctx, m.GPID(), reason)
+	return m.client.End(ctx, m.Key(), reason)
 }
 
 func (m *Member) registered() wire.Registered {
@@ -108,9 +123,15 @@ func (m *Member) registered() wire.Registered {
 	return m.me
 }
 
-// register registers the process and returns its block.
+// register registers the process and returns its block. After an error the next call has
+// the same idempotency key, as the process may have been registered, unless that is the
+// reason of the error.
 func (m *Member) register(ctx context.Context) (block [4]byte, err error) {
+	m.as.Key = cmp.Or(m.as.Key, rand.Text())
 	me, err := m.client.Register(ctx, m.as)
+	if problem, ok := errors.AsType[*Error](err); err == nil || ok && problem.Status == http.StatusConflict {
+		m.as.Key = ""
+	}
 	if err != nil {
 		return block, err
 	}
@@ -139,27 +160,61 @@ func (m *Member) newBlock() (block [4]byte, ok bool) {
 	return block, false
 }
 
-// keep sends heartbeats until ctx ends.
+// keep sends heartbeats until ctx ends, and registers the process again when the generator
+// or the server asks for that. After calls that failed it waits longer each time.
 func (m *Member) keep(ctx context.Context) {
 	defer close(m.stopped)
-	for ctx.Err() == nil {
-		beat := time.NewTimer(time.Duration(m.registered().IntervalSeconds * float64(time.Second)))
-		var err error
+	var (
+		register bool
+		pause    time.Duration // after a call that failed, otherwise 0
+		since    time.Time     // when the calls began to fail
+	)
+	for {
+		again, next := m.again, time.Duration(m.registered().IntervalSeconds*float64(time.Second))
+		if pause > 0 {
+			again, next = nil, pause+mathrand.N(pause/4) // members that failed together do not come back together
+		}
+		timer := time.NewTimer(next)
 		select {
 		case <-ctx.Done():
-		case <-m.again:
-			err = m.reregister(ctx)
-		case <-beat.C:
-			_, err = m.client.Heartbeat(ctx, m.GPID(), m.options.Load())
-			if problem, ok := errors.AsType[*Error](err); ok && (problem.Status == http.StatusNotFound || problem.Status == http.StatusConflict) {
-				err = m.reregister(ctx)
-			}
+		case <-again:
+			register = true
+		case <-timer.C:
 		}
-		beat.Stop()
-		if err != nil && ctx.Err() == nil {
+		timer.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+		var err error
+		register, err = m.call(ctx, register)
+		switch failing := pause > 0; {
+		case ctx.Err() != nil:
+			return
+		case err == nil && failing:
+			pause = 0
+			m.options.Warn(fmt.Errorf("%w after %v", ErrBack, time.Since(since).Round(time.Second)))
+		case err != nil && !failing:
+			pause, since = firstPause, time.Now()
 			m.options.Warn(err) // the block stays its own, so it continues
+		case err != nil:
+			pause = min(2*pause, longestPause)
 		}
 	}
+}
+
+// call sends a heartbeat, or with register, or if the server does not know the member any
+// more, a registration. It reports whether a registration is still to be sent.
+func (m *Member) call(ctx context.Context, register bool) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	if !register {
+		_, err := m.client.Heartbeat(ctx, m.Key(), m.options.Load())
+		if problem, ok := errors.AsType[*Error](err); !ok || problem.Status != http.StatusNotFound && problem.Status != http.StatusConflict {
+			return false, err
+		}
+	}
+	err := m.reregister(ctx)
+	return err != nil, err
 }
 
 // reregister registers the process again, and gives the generator the new block.

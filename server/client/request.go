@@ -44,7 +44,12 @@ func (e *Error) Error() string {
 const (
 	defaultRetries = 3
 	longestRetry   = time.Minute // a longer wait is the caller's to decide
+	lostAnswer     = time.Second // after a request without an answer
 )
+
+// idempotencyKey is the header by which the server knows a registration that is sent
+// again.
+const idempotencyKey = "Idempotency-Key"
 
 // Bounds of what is read of a response beside its content.
 const (
@@ -71,6 +76,15 @@ func decode[Out any](res *http.Response, err error) (out Out, _ error) {
 
 // send returns a response that is not an error. The caller calls finish with it.
 func (c *Client) send(ctx context.Context, method, path string, in any, accept string) (*http.Response, error) {
+	req, err := c.jsonRequest(ctx, method, path, in, accept)
+	if err != nil {
+		return nil, err
+	}
+	return c.try(req)
+}
+
+// jsonRequest returns a request with the token, and with in as JSON, unless it is nil.
+func (c *Client) jsonRequest(ctx context.Context, method, path string, in any, accept string) (*http.Request, error) {
 	var body io.Reader
 	if in != nil {
 		data, err := json.Marshal(in)
@@ -80,13 +94,10 @@ func (c *Client) send(ctx context.Context, method, path string, in any, accept s
 		body = bytes.NewReader(data)
 	}
 	req, err := c.request(ctx, method, path, body, accept)
-	if err != nil {
-		return nil, err
-	}
-	if body != nil {
+	if err == nil && body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	return c.try(req)
+	return req, err
 }
 
 // request returns a request with the token.
@@ -103,7 +114,8 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 }
 
 // try sends req, and again after the time that the server names as long as it refuses
-// req for now. A body that cannot be sent twice is sent once.
+// req for now. A body that cannot be sent twice is sent once. Without an answer it sends
+// req again if that has an idempotency key.
 func (c *Client) try(req *http.Request) (*http.Response, error) {
 	h := c.HTTP
 	if h == nil {
@@ -111,16 +123,19 @@ func (c *Client) try(req *http.Request) (*http.Response, error) {
 	}
 	for attempt := 1; ; attempt++ {
 		res, err := h.Do(req)
-		if err != nil {
-			return nil, fmt.Errorf("client: %w", err)
-		}
-		if res.StatusCode < 300 {
+		if err == nil && res.StatusCode < 300 {
 			return res, nil
 		}
-		problem := problemOf(res)
+		var after time.Duration
+		if err == nil {
+			problem := problemOf(res)
+			err, after = problem, problem.RetryAfter
+		} else if err = fmt.Errorf("client: %w", err); req.Header.Get(idempotencyKey) != "" {
+			after = lostAnswer
+		}
 		again := req.Body == nil || req.GetBody != nil
-		if problem.RetryAfter <= 0 || !again || !c.wait(req.Context(), attempt, problem.RetryAfter) {
-			return nil, problem
+		if after <= 0 || !again || !c.wait(req.Context(), attempt, after) {
+			return nil, err
 		}
 		if req.GetBody != nil {
 			if req.Body, err = req.GetBody(); err != nil {

@@ -10,7 +10,11 @@ import (
 // gets a process block of its own and creates its ids with it. With a sample, an
 // id that it has created, the process is adopted: its ids are traced to it.
 type Registration struct {
-	Address string    `json:"address,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port that peers dial. Default: the address that the request comes from, with port 0, which means that the process listens on nothing."`
+	// Key makes it safe to send a registration again: it is the header Idempotency-Key.
+	// Empty: package client sends a random one.
+	Key string `json:"-"`
+
+	Address string    `json:"address,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port that peers dial. An ip that is the same on every host, such as 0.0.0.0 or 127.0.0.1, is replaced by the one that the request comes from, unless that one is no better. Default: that ip with port 0, which means that the process listens on nothing."`
 	PID     uint32    `json:"pid" format:"int64" minimum:"1" maximum:"4294967295" example:"4711" doc:"Process id."`
 	Started time.Time `json:"started,omitzero" doc:"When the process started. Default: now."`
 
@@ -36,7 +40,8 @@ type Heartbeat struct {
 
 // Registered is the answer to a registration and to a heartbeat.
 type Registered struct {
-	GPID string `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process, for further requests."`
+	Member string `json:"member" example:"0a1b2c3d4e5f6071" doc:"Member key: the registration, for further requests."`
+	GPID   string `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process, for people: processes of several hosts may have the same."`
 	// ProcessBlock is empty for an adopted process.
 	ProcessBlock string    `json:"process_block,omitempty" example:"0a1b2c3d" doc:"The four bytes after the seconds of its ids, in hexadecimal. The last four bytes of an id, 8 bits and a counter of 24, are free for it to count in. Absent for an adopted process."`
 	ProcessValue string    `json:"process_value" doc:"The bytes of its ids that are traced to it, in hexadecimal."`
@@ -75,14 +80,17 @@ type Load struct {
 
 // Sample is the load of a process at a time.
 type Sample struct {
-	Time time.Time `json:"time"`
+	// Member is empty in a trace.
+	Member string    `json:"member,omitempty" example:"0a1b2c3d4e5f6071" doc:"Member key of the process."`
+	Time   time.Time `json:"time"`
 	Load
 	// Processors is nil in the first sample of a process.
-	Processors *float64 `json:"processors,omitempty" doc:"Processors in use since the sample before: 1.5 is one and a half."`
+	Processors *float64 `json:"processors,omitempty" doc:"Processors in use since the sample before of the same member: 1.5 is one and a half."`
 }
 
 // Process is a recorded process and its state.
 type Process struct {
+	Member     string            `json:"member" example:"0a1b2c3d4e5f6071" doc:"Member key: tells apart the processes with one GPID, and the registrations of one process."`
 	GPID       string            `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711"`
 	Name       string            `json:"name,omitempty"`
 	Host       string            `json:"host,omitempty" doc:"Name of its host."`
@@ -167,7 +175,7 @@ type Heartbeats struct {
 
 // HeartbeatOf is the heartbeat of one of several processes.
 type HeartbeatOf struct {
-	GPID string `json:"gpid" maxLength:"120" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	Member string `json:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
 	Heartbeat
 }
 
@@ -179,7 +187,7 @@ type HeartbeatResults struct {
 
 // HeartbeatProblem says what is wrong with one of several heartbeats.
 type HeartbeatProblem struct {
-	GPID   string `json:"gpid"`
+	Member string `json:"member"`
 	Status int    `json:"status" doc:"The status that the heartbeat alone would have. With 404 or 409 register again, unless it is a collision."`
 	Detail string `json:"detail"`
 	// Rivals are other live processes with the same process value; the heartbeat is
@@ -189,8 +197,8 @@ type HeartbeatProblem struct {
 
 // History is one process over time.
 type History struct {
-	Records []Process `json:"records" nullable:"false" doc:"The records of the process, one for each time that it registered."`
-	Samples []Sample  `json:"samples" nullable:"false" doc:"Its load, in order of time."`
+	Records []Process `json:"records" nullable:"false" doc:"The members with the GPID: several registrations of one process, or processes of several hosts."`
+	Samples []Sample  `json:"samples" nullable:"false" doc:"Their load, in order of time."`
 	// More is set if the limit cut the samples; Next is then where they go on.
 	More bool   `json:"more,omitempty" doc:"There are more samples than the limit."`
 	Next string `json:"next,omitempty" doc:"If there are more: the value of since with which the samples go on."`
