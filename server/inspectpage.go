@@ -145,8 +145,10 @@ func tracedProcess(t *wire.Trace) g.Node {
 		return verdict(t.Verdict)
 	}
 	p := t.Processes[0]
-	return g.Group{claimedBy(t), processLink(&p, shown(p.Name)), g.Text(" "), h.Span(h.Class("soft id"), g.Text(p.GPID)),
-		g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+shown(p.Host))))}
+	return g.Group{
+		claimedBy(t), processLink(&p, shown(p.Name)), g.Text(" "), h.Span(h.Class("soft id"), g.Text(p.GPID)),
+		g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+shown(p.Host)))),
+	}
 }
 
 // idTable shows many ids, a row each.
