@@ -20,7 +20,7 @@ func (c *recorder) startOver(ctx context.Context) error {
 	c.update(func(p *Process) {
 		p.Member, p.Block, p.Registered, p.Last.Count, p.Recent = randomID(), "", monotonic(), 0, nil
 		if p.adopted() {
-			p.Copied = c.agreed
+			p.Copied = c.agreed.Time
 		} else {
 			p.Value, p.From = "", c.clock.stamp(0)
 		}
@@ -42,10 +42,10 @@ func (c *recorder) noteCopy(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !doc.Copied.IsZero() && !c.agreed.Before(doc.Copied) {
+		if !doc.Copied.IsZero() && !c.agreed.Time.Before(doc.Copied) {
 			break // the other copy has said so, or this one before the store failed
 		}
-		doc.Copied = c.agreed
+		doc.Copied = c.agreed.Time
 		if _, err = s.Swap(ctx, processes, raw, doc); err == nil {
 			break
 		}

@@ -17,7 +17,7 @@ func TestEarliestCopyCounts(t *testing.T) {
 		r, p := registered(t)
 		c := r.newRecorder(p)
 		for _, agreed := range order {
-			c.agreed = began.Add(agreed)
+			c.agreed.Time = began.Add(agreed)
 			_, before, err := r.living(t.Context(), c.livingKey())
 			if err == nil {
 				err = c.noteCopy(t.Context())

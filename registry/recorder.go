@@ -29,8 +29,8 @@ type recorder struct {
 	clock      clock
 	stored     bson.Raw        // the living record as it was last known to be stored, or nil
 	left       []leftBlock     // what is to be deleted
-	tried      [][8]byte       // the writes since then whose outcome is not known
-	agreed     time.Time       // the last heartbeat in it when it was stored
+	tried      [][8]byte       // the write of it, and those since then whose outcome is not known
+	agreed     Heartbeat       // the last one in it when it was stored
 	registered bool            // everything was stored once
 	claimed    bool            // the block belongs to the process
 	changed    bool            // the record is to be written
@@ -239,11 +239,14 @@ var errForeign = errors.New("registry: the record was written by another process
 func (c *recorder) putLiving(ctx context.Context) error {
 	err := c.writeLiving(ctx)
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrDuplicate) {
-		// Either the reply to an earlier attempt was lost, or another one wrote.
+		// The reply to an earlier attempt was lost, a backup of the store was restored,
+		// or another one wrote. Only a backup can have what was there before.
 		var l *living
 		switch c.stored, l, err = c.registry.living(ctx, c.livingKey()); {
 		case errors.Is(err, store.ErrNotFound):
 			err = c.livingDeleted()
+		case err == nil && (l.last.Count < c.agreed.Count || l.write == c.tried[0]):
+			c.changed, c.unchecked = true, ring
 		case err == nil && !slices.Contains(c.tried, l.write):
 			err = errForeign
 		}
@@ -254,15 +257,15 @@ func (c *recorder) putLiving(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("registry: store heartbeat of %v: %w", c.process().GPID, err)
 	}
-	c.tried, c.agreed = nil, c.process().Last.Time
+	c.tried, c.agreed = c.tried[len(c.tried)-1:], c.process().Last
 	return nil
 }
 
 // livingDeleted notes that the living record was deleted, so that the next write inserts
-// it. The error is errForeign for a remote process: another Registry may have recorded
+// it, and that more may be lost. The error is errForeign for a remote process: another Registry may have recorded
 // its end.
 func (c *recorder) livingDeleted() error {
-	c.stored, c.changed = nil, true // the record may say so
+	c.stored, c.changed, c.unchecked = nil, true, ring // the record may say so
 	if c.process().Remote {
 		return errForeign
 	}

@@ -51,7 +51,7 @@ const (
 type beater struct {
 	gpid   gpid.GPID
 	member registry.MemberKey
-	phase time.Duration // its part of the interval
+	phase  time.Duration // its part of the interval
 }
 
 // TestBeats sends the heartbeats of many processes: through one agent for all of them
