@@ -50,7 +50,7 @@ with an id that its own driver has created, and keeps the connection open:
 Values are percent-encoded where they have spaces. The answer is one line:
 
   ok MEMBER GPID  the process is recorded; MEMBER is its key, and - if the store or
-                  the server is away: it is recorded later
+                  the server is away: the process is recorded later
   error TEXT      what was wrong with the line
 
 A line with an id of another process value adds it to the process: one for each
@@ -71,7 +71,7 @@ is passed, at which programs can connect while it is started again.
 Everyone may connect, unless --mode and --group restrict it. A program can claim only
 for itself, but a wrong claim makes the ids of another process ambiguous.
 
-The agent needs Linux.
+The agent needs Linux 5.3 or later, and two open files for each process (ulimit -n).
 
 ` + registryHelp + ` With --server, the
 agent sends them to "oid serve" instead.`,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -84,11 +83,6 @@ func (a *agent) answer(c *conn, p *process, err error) {
 	if n, err := unix.SendmsgN(c.fd, []byte(text), nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL); err != nil || n < len(text) {
 		a.drop(c)
 	}
-}
-
-// failure is the answer to a line with an error.
-func failure(err error) string {
-	return fmt.Sprintf("error %s\n", strings.ReplaceAll(strings.TrimPrefix(fmt.Sprint(err), "registry: "), "\n", "; "))
 }
 
 // refuse says what is wrong and closes the connection.

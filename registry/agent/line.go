@@ -84,3 +84,8 @@ func (l *Line) set(key, value string) (err error) {
 	}
 	return err
 }
+
+// failure is the answer to a line with an error.
+func failure(err error) string {
+	return fmt.Sprintf("error %s\n", strings.ReplaceAll(strings.TrimPrefix(fmt.Sprint(err), "registry: "), "\n", "; "))
+}

@@ -76,7 +76,7 @@ func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
 // fileLimit returns how many connections and processes the agent can have, and lets it
 // open as many files as the system permits.
 func fileLimit() int {
-	const want, spare = 1 << 17, 100 // spare ones are for the sink
+	const want, spare = 1 << 17, 4 * burst // spare ones are for the sink, and for the pidfds of those just accepted
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) == nil && l.Cur < want {
 		_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: want, Max: max(l.Max, want)}) // above l.Max it needs a privilege

@@ -152,7 +152,7 @@ func TestAway(t *testing.T) {
 	if n := strings.Count(log.String(), "level=WARN"); n != 1 {
 		t.Errorf("%d warnings: %s", n, log)
 	}
-	socket, _, _ = serve(t, folder, s, nil)
+	serve(t, folder, s, nil)
 	time.Sleep(2 * interval)
 	restored := time.Now()
 	s.fails(nil)
