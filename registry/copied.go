@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/oidkit/oid/store"
 )
@@ -22,7 +23,7 @@ func (c *recorder) startOver(ctx context.Context) error {
 		if p.adopted() {
 			p.Copied = c.agreed.Time
 		} else {
-			p.Value, p.From = "", c.clock.stamp(0)
+			p.Value, p.From = "", wall(c.clock.now).UTC().Truncate(time.Millisecond) // the new generator follows the clock, also if it was set back
 		}
 	})
 	return nil

@@ -147,7 +147,7 @@ func (r *Registry) revive(ctx context.Context, k string) error {
 	if err != nil || !doc.Final || doc.End != nil {
 		return err
 	}
-	doc.Final = false
+	doc.Final, doc.Gone = false, time.Time{}
 	if _, err = r.store.Swap(ctx, processes, raw, doc); errors.Is(err, store.ErrConflict) {
 		return nil // the process itself has done it
 	}

@@ -18,7 +18,7 @@ import (
 //	flags, length of the address and the address, port (2 bytes), then as varints the
 //	pid, From in milliseconds, and since it the start in microseconds, Confirmed and
 //	the last heartbeat in milliseconds, the interval in milliseconds, with isCopied
-//	Copied since From, with clockKnown its bounds in nanoseconds; without hasEnded
+//	Copied since From, with wasGone Gone, with clockKnown its bounds in nanoseconds; without hasEnded
 //	the last 4 bytes of the member; with isAdopted the first and last 4 bytes of the
 //	sample; and the name
 const (
@@ -27,6 +27,7 @@ const (
 	isCopied
 	clockKnown
 	isAdopted
+	wasGone
 )
 
 // of reports whether the claim is that of a member.
@@ -43,7 +44,7 @@ const maxName = 24
 func essenceOf(p *Process) []byte {
 	flags := byte(0)
 	for flag, set := range map[byte]bool{
-		isRemote: p.Remote, hasEnded: p.End != nil, isCopied: !p.Copied.IsZero(), clockKnown: p.Clock != nil, isAdopted: p.adopted(),
+		isRemote: p.Remote, hasEnded: p.End != nil, isCopied: !p.Copied.IsZero(), clockKnown: p.Clock != nil, isAdopted: p.adopted(), wasGone: !p.Gone.IsZero(),
 	} {
 		if set {
 			flags |= flag
@@ -61,6 +62,9 @@ func essenceOf(p *Process) []byte {
 	}
 	if !p.Copied.IsZero() {
 		b = binary.AppendVarint(b, since(p.Copied))
+	}
+	if !p.Gone.IsZero() {
+		b = binary.AppendVarint(b, since(p.Gone))
 	}
 	if p.Clock != nil {
 		b = binary.AppendVarint(b, int64(p.Clock.Min))
@@ -92,6 +96,9 @@ func (h *holding) expand() error {
 	p.Interval = time.Duration(r.varint()) * time.Millisecond
 	if flags&isCopied != 0 {
 		p.Copied = at(r.varint())
+	}
+	if flags&wasGone != 0 {
+		p.Gone = at(r.varint())
 	}
 	if flags&clockKnown != 0 {
 		p.Clock = &ClockOffset{Min: time.Duration(r.varint()), Max: time.Duration(r.varint())}

@@ -90,7 +90,7 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) error {
 			return err
 		}
 		m := maker{Status: s, drawn: true, from: p.started(), confirmed: s.Confirmed}
-		if m.couldCreate(t.ID.Time()) {
+		if m.class, _ = m.ran(t.ID.Time()); m.class >= possible {
 			ran = addRun(ran, m)
 		} else {
 			others = addRun(others, m)
@@ -115,12 +115,6 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) error {
 		t.Reason = fmt.Sprintf("%s, pid %d, of which no process is recorded", where, t.Classic.PID) + r.unrecorded(t)
 	}
 	return nil
-}
-
-// couldCreate reports whether the process ran at the time of an id.
-func (m *maker) couldCreate(at time.Time) bool {
-	early, late := m.slack()
-	return !at.Before(m.from.Add(-early).Truncate(time.Second)) && !at.After(m.Until.Add(late))
 }
 
 // absence says why the process did not create an id at a time when it did not run.

@@ -80,6 +80,7 @@ func (m *Member) setGenerator() error {
 	if err != nil {
 		return fmt.Errorf("registry: register: %w", err)
 	}
+	g.New() // from now on its ids do not go back, even if the clock is set back before the first one
 	m.generator, m.block = g, p.Value
 	return nil
 }

@@ -23,20 +23,10 @@ type outages struct {
 	answered time.Time     // when it last answered
 	woke     time.Time     // when it answered after it was not asked
 	slept    time.Duration // for how long it was not asked then
-	spans    []span        // the latest ones, in order of time
 }
 
-// span is a time in which the store did not answer, or was not asked.
-type span struct{ from, to time.Time }
-
-const (
-	// maxSpans is how many outages are remembered.
-	maxSpans = 100
-
-	// spanGap is the time between two failures that belong to one outage, and between
-	// two calls in which no outage is missed, at most.
-	spanGap = 2 * time.Minute
-)
+// asked is the time between two calls in which no outage is missed, at most.
+const asked = 2 * time.Minute
 
 // note notes the result of a call.
 func (o *outages) note(err error) {
@@ -47,24 +37,14 @@ func (o *outages) note(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if answers(err) {
-		if gap := now.Sub(o.answered); gap > spanGap {
-			o.add(span{o.answered, now}) // from the beginning of time for the first call
-			if !o.answered.IsZero() {
-				o.woke, o.slept = now, gap
-			}
+		if gap := now.Sub(o.answered); gap > asked && !o.answered.IsZero() {
+			o.woke, o.slept = now, gap
 		}
 		o.answered = now
 		return
 	}
 	o.failed = now
-	if n := len(o.spans); n > 0 && now.Sub(o.spans[n-1].to) < spanGap {
-		o.spans[n-1].to = now
-		return
-	}
-	o.add(span{now, now})
 }
-
-func (o *outages) add(s span) { o.spans = append(o.spans[max(0, len(o.spans)-maxSpans+1):], s) }
 
 // answers reports whether the result of a call shows that the store answered it.
 func answers(err error) bool {
@@ -74,22 +54,6 @@ func answers(err error) bool {
 		}
 	}
 	return false
-}
-
-// unheard returns until when p, which is presumed dead, may have created ids although
-// no heartbeat shows it: while its last attempts failed, and while the store was away,
-// or may have been, and until a heartbeat had to follow. Its last heartbeat came at the
-// time last.
-func (o *outages) unheard(p *Process, last time.Time) time.Time {
-	after := p.patience() + maxBackoff*p.Interval
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, s := range o.spans {
-		if to := s.to.Sub(last) + maxBackoff*p.Interval; s.from.Sub(last) <= after {
-			after = max(after, to)
-		}
-	}
-	return p.Last.Time.Add(after)
 }
 
 // recent returns the reason why p may not have sent a heartbeat since the store was

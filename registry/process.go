@@ -60,6 +60,9 @@ type Process struct {
 	// Copied is zero, or a time before which this process was the only one with its
 	// value: then a copy of it was made, and each of the copies created ids with it.
 	Copied time.Time `bson:"copied,omitempty" json:"-"`
+	// Gone is zero, or the creation time of ids from which the process has created
+	// none, because the kernel of its host showed then that it was gone.
+	Gone time.Time `bson:"gone,omitempty" json:"-"`
 	// Clock bounds the difference between the clock that the ids of a remote
 	// process are created by and that of the other times here, or is nil if it is
 	// not known. For other processes it is nil, because both are the same clock.

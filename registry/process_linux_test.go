@@ -81,13 +81,14 @@ func containers(t *testing.T) bool {
 }
 
 // start starts a process that has opened the store and waits for orders.
-func start(t *testing.T, file, addr string, interval time.Duration, container bool) *process {
+func start(t *testing.T, file, addr string, interval time.Duration, container bool, args ...string) *process {
 	t.Helper()
 	program, err := memberProgram()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &process{t: t, cmd: exec.Command(program, "-store", file, "-addr", addr, "-interval", interval.String())}
+	p.cmd.Args = append(p.cmd.Args, args...)
 	if container {
 		inContainer(p.cmd)
 	}
@@ -165,9 +166,12 @@ func (p *process) leave(reason string) {
 }
 
 // kill ends the process as kill -9 does.
-func (p *process) kill() {
+func (p *process) kill() { p.signal(syscall.SIGKILL) }
+
+// signal ends the process by a signal.
+func (p *process) signal(s syscall.Signal) {
 	if !p.ended {
-		p.cmd.Process.Kill()
+		p.cmd.Process.Signal(s)
 		p.wait()
 	}
 }

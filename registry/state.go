@@ -47,23 +47,24 @@ type Status struct {
 	// Until is the latest time at which the process may have created ids: that of
 	// its end if it is known, otherwise three intervals after its last heartbeat.
 	Until time.Time `json:"until"`
-	// unheard is the latest time at which a process that is presumed dead may have
-	// created ids, see [outages.unheard].
-	unheard time.Time
+	// sure is the latest time at which the process ran for certain, and gone the
+	// earliest one from which it did not run for certain, or zero: both are the creation
+	// times that its ids had then.
+	sure, gone time.Time
 	// Rivals are other processes that have the same value and may be alive.
 	Rivals []gpid.GPID `json:"rivals,omitempty"`
 }
 
 // successor returns the first of the later runs at the address of p that replaced
 // it, or nil: a run of the same boot that started after the last heartbeat of p, by
-// the monotonic clock. At a loopback address it must be in the same network
-// namespace as well, because each has its own.
+// the monotonic clock. At a loopback or unspecified address it must be in the same
+// network namespace as well, because each has its own.
 func successor(p *Process, later []*Process) *Process {
 	for _, q := range later {
 		if p.GPID.Addr().Port() == 0 || q.GPID.Addr() != p.GPID.Addr() || p.sameRun(q) {
 			continue
 		}
-		if p.GPID.Addr().Addr().IsLoopback() && p.Network != q.Network {
+		if ip := p.GPID.Addr().Addr(); (ip.IsLoopback() || ip.IsUnspecified()) && p.Network != q.Network {
 			continue
 		}
 		if p.Kernel.Boot != "" && p.Kernel.Boot == q.Kernel.Boot && q.Registered >= p.Last.Monotonic && q.Registered != 0 {
@@ -80,16 +81,35 @@ const missed = 3
 // patience is how long p may be without a heartbeat.
 func (p *Process) patience() time.Duration { return missed * p.Interval }
 
+// reached returns the latest creation time that the ids of p may have at a time of its
+// host, by the monotonic and the wall clock of the host, or zero if that is not known.
+// Ids lead the wall clock by as much as they did at the last heartbeat, or less: a
+// generator follows the clock, but not when it is set back.
+func (p *Process) reached(monotonic time.Duration, wall time.Time) time.Time {
+	if monotonic == 0 || p.Last.Monotonic == 0 {
+		return time.Time{}
+	}
+	return maxTime(wall, p.Last.Time.Add(monotonic-p.Last.Monotonic))
+}
+
+// goneBy notes that the process did not run any more at a time, zero if that is not
+// known.
+func (s *Status) goneBy(at time.Time) {
+	if s.gone.IsZero() || !at.IsZero() && at.Before(s.gone) {
+		s.gone = at
+	}
+}
+
 // judge returns the state of p. It calls next for the run that replaced p, or nil,
 // only if the state depends on it.
 func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, error) {
-	s := Status{Process: *p, Until: p.Last.Time.Add(p.patience())}
+	s := Status{Process: *p, Until: p.Last.Time.Add(p.patience()), sure: p.Last.Time, gone: p.Gone}
 	set := func(state State, format string, args ...any) (Status, error) {
 		s.State, s.Reason = state, fmt.Sprintf(format, args...)
 		return s, nil
 	}
 	if p.End != nil {
-		s.Until = p.End.Time
+		s.Until, s.sure = p.End.Time, p.End.Time
 		return set(Ended, "%s", p.End.Reason)
 	}
 	alive, err, gone := false, gpid.ErrElsewhere, "no longer runs and recorded no end"
@@ -101,25 +121,22 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 			alive, gone = false, "runs another program: it was "+replaced
 		}
 	}
+	now := p.reached(monotonic(), wall(r.options.Now))
 	if err == nil && alive {
-		if now := wall(r.options.Now); now.After(s.Until) {
-			s.Until = now
-		}
+		s.Until, s.sure = maxTime(s.Until, now), maxTime(s.sure, now)
 		return set(Alive, "process %d of this host runs", p.Kernel.PID)
+	}
+	if err == nil {
+		s.goneBy(now)
 	}
 	later, nextErr := next()
 	if nextErr != nil {
 		return s, nextErr
 	}
 	if later != nil {
-		if later.From.Before(s.Until) {
-			s.Until = later.From
-		}
-		if s.Until.Before(p.Last.Time) {
-			s.Until = p.Last.Time
-		}
-		s.Successor = later.GPID
+		s.Successor, s.Until = later.GPID, maxTime(p.Last.Time, earliest(later.From, s.Until))
 		if later.Kernel == p.Kernel {
+			s.goneBy(p.reached(later.Registered, later.From))
 			return set(Dead, "%s: %v", replaced, later.GPID)
 		}
 		return set(Dead, "replaced by %v", later.GPID)
@@ -127,15 +144,18 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	if err == nil {
 		return set(Dead, "process %d of this host %s", p.Kernel.PID, gone)
 	}
+	if !p.Gone.IsZero() {
+		return set(Dead, "it no longer ran when its host looked at it, and recorded no end")
+	}
 	since, ok := r.here.since(p.Kernel.Boot, p.Last.Monotonic)
 	switch {
 	case ok && since <= p.patience():
+		s.sure = maxTime(s.sure, now)
 		return set(Alive, "heartbeat %v ago", since.Round(time.Second))
 	case !ok && r.options.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "" && p.Kernel.Boot != r.here.self.Boot:
 		return set(Dead, "this host was started again")
 	case p.moved:
-		age := wall(r.options.Now).Sub(p.Last.Time)
-		s.Presumed, s.unheard = true, r.outages.unheard(p, time.Now().Add(-max(age, 0)))
+		s.Presumed = true
 		return set(Dead, "presumed: a sweep moved it to the ended processes, and no heartbeat has come since")
 	case !ok:
 		return r.judgeRemote(p, s)
@@ -143,7 +163,7 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	if outage := r.outages.recent(p); outage != "" {
 		return set(Late, "no heartbeat for %v; %s", since.Round(time.Second), outage)
 	}
-	s.Presumed, s.unheard = true, r.outages.unheard(p, time.Now().Add(-since))
+	s.Presumed = true
 	return set(Dead, "presumed: no heartbeat for %v", since.Round(time.Second))
 }
 
@@ -157,12 +177,7 @@ func (r *Registry) judgeRemote(p *Process, s Status) (Status, error) {
 	case waited > p.patience() && outage != "":
 		s.State, s.Reason = Late, fmt.Sprintf("no heartbeat for %v; %s", waited.Round(time.Second), outage)
 	case waited > p.patience():
-		last := w.since
-		if !w.moved {
-			last = last.Add(-max(age-waited, 0)) // by the wall clocks of both, because nobody saw it come
-		}
-		s.State, s.Presumed, s.unheard = Dead, true, r.outages.unheard(p, last)
-		s.Reason = fmt.Sprintf("presumed: no heartbeat in %v of watching", waited.Round(time.Second))
+		s.State, s.Presumed, s.Reason = Dead, true, fmt.Sprintf("presumed: no heartbeat in %v of watching", waited.Round(time.Second))
 	case w.moved:
 		s.State, s.Reason = Alive, fmt.Sprintf("heartbeat seen %v ago", waited.Round(time.Second))
 	case age.Abs() <= p.patience():
@@ -171,6 +186,9 @@ func (r *Registry) judgeRemote(p *Process, s Status) (Status, error) {
 		s.State, s.Reason = Late, fmt.Sprintf("its clock is %v ahead", -age.Round(time.Second))
 	default:
 		s.State, s.Reason = Late, fmt.Sprintf("no heartbeat for %v by its clock", age.Round(time.Second))
+	}
+	if s.State == Alive {
+		s.sure = s.Until
 	}
 	return s, nil
 }

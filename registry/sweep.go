@@ -131,7 +131,8 @@ func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamp
 	return int64(len(dead)), nil
 }
 
-// isOver reports whether a process can be moved to the ended ones.
+// isOver reports whether a process can be moved to the ended ones, and notes in it
+// since when it was seen to be gone.
 func (r *Registry) isOver(ctx context.Context, p *Process, since time.Time) (bool, error) {
 	// Whether another run has its address is asked only if that decides.
 	s, err := r.judge(p, func() (*Process, error) { return nil, nil })
@@ -140,6 +141,7 @@ func (r *Registry) isOver(ctx context.Context, p *Process, since time.Time) (boo
 		s, err = r.status(ctx, p)
 		over = r.isOverBy(&s, since)
 	}
+	p.Gone = s.gone
 	return over, err
 }
 

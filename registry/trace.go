@@ -24,8 +24,8 @@ const (
 	Claimed Verdict = "claimed"
 	// Unknown: no registered process has used the process value.
 	Unknown Verdict = "unknown"
-	// Conflict: the process with the process value did not run at the id's
-	// creation time.
+	// Conflict: it is proven that the process with the process value did not run at the
+	// id's creation time.
 	Conflict Verdict = "conflict"
 	// Collision: more than one process had the process value at the id's creation
 	// time.
@@ -42,7 +42,8 @@ type Trace struct {
 	// Reason for the verdict, in words.
 	Reason string `json:"reason"`
 	// Certain is set if the id is Known and was created while the registration of
-	// the process was confirmed and its heartbeats arrived.
+	// the process was confirmed, before its end or last heartbeat, or before now if the
+	// process is Alive.
 	Certain bool `json:"certain"`
 	// Processes is the process that created the id, if it is Known or Claimed; the
 	// candidates of a Conflict or a Collision; and otherwise empty.
@@ -66,8 +67,6 @@ type Trace struct {
 // Trace finds the process that created id.
 func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	t := Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
-	var sure, maybe, unheard, outside []maker
-	var presumed *maker // presumed dead when the id was created
 	claims, err := r.claims(ctx, []string{valueOf(id)})
 	if err != nil {
 		return t, err
@@ -81,51 +80,37 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		near = r.readNear(ctx, holders[0].block(), t.sampledAt())
 		defer near.wait()
 	}
+	var by [covered + 1][]maker
 	for _, h := range holders {
 		s, recorded, err := r.holder(ctx, h)
 		if err != nil {
 			return t, err
 		}
-		c := newMaker(s, h)
-		early, late := s.slack()
-		switch at := id.Time(); {
-		case !recorded:
+		if !recorded {
 			t.Reason = "the process block was claimed by a process that was never recorded, " + h.Process
-		case at.Before(c.from.Add(-early).Truncate(time.Second)):
-			outside = append(outside, c)
-		case !s.Copied.IsZero() && !at.Before(s.Copied.Truncate(time.Second)): // by this process or a copy, whatever their states
-			sure = addMaker(sure, c)
-		case s.State == Dead && !s.Presumed && s.Successor.IsZero() && at.After(wall(r.options.Now)): // a process of this host, so of this clock
-			outside = append(outside, c)
-		case !at.After(s.Until.Add(late)):
-			sure = addMaker(sure, c)
-		case s.State == Late:
-			maybe = addMaker(maybe, c)
-		case s.Presumed:
-			presumed = &c
-			if !at.After(s.unheard.Add(late)) {
-				unheard = addMaker(unheard, c)
-			} else {
-				outside = append(outside, c)
-			}
-		default:
-			outside = append(outside, c)
+			continue
 		}
+		c := newMaker(s, h)
+		c.class, c.doubt = c.ran(id.Time())
+		by[c.class] = addMaker(by[c.class], c)
 	}
-	all := append(sure, maybe...)
+	all, outside := append(by[covered], by[possible]...), by[disproved]
+	had := "%d processes had its process value at that time"
 	if len(all) == 0 {
-		all = unheard
+		all, had = by[unlikely], "%d processes may have had its process value at that time: when they died is not known"
 	}
 	switch {
 	case len(all) == 1:
 		t.Processes = statuses(all)
-		return t, r.explain(ctx, &t, &all[0], near, len(sure) == 1, presumed)
+		return t, r.explain(ctx, &t, &all[0], near, by[unlikely])
 	case len(all) > 1:
 		t.Verdict, t.Processes = Collision, statuses(all)
-		t.Reason = fmt.Sprintf("%d processes had its process value at that time", len(t.Processes))
+		t.Reason = fmt.Sprintf(had, len(all))
 	case len(outside) > 0:
-		t.Verdict, t.Processes = Conflict, statuses(outside)
-		t.Reason = conflict(id, outside)
+		t.Verdict, t.Processes, t.Reason = Conflict, statuses(outside), outside[0].doubt
+		if len(outside) > 1 {
+			t.Reason = fmt.Sprintf("none of the %d processes with its process value ran at that time", len(outside))
+		}
 	default:
 		return t, r.traceHost(ctx, &t)
 	}
@@ -139,6 +124,9 @@ type maker struct {
 	claim     *Adopted  // the adoption, or nil
 	from      time.Time // the earliest creation time of its ids with the value
 	confirmed time.Time // see [Process.Confirmed]
+
+	class class  // whether it ran when the id was created
+	doubt string // why it is not covered, or ""
 }
 
 func newMaker(s Status, h *holding) maker {
@@ -179,44 +167,20 @@ func addMaker(to []maker, c maker) []maker {
 	return append(to, c)
 }
 
-// conflict returns the reason of a conflict: how far off the creation time is.
-func conflict(id objectid.ID, outside []maker) string {
-	if len(outside) > 1 {
-		return fmt.Sprintf("none of the %d processes with its process value ran at that time", len(outside))
-	}
-	s := outside[0]
-	if at := id.Time(); at.Before(s.from) {
-		return fmt.Sprintf("created %v before the process had its value", s.from.Sub(at).Round(time.Second))
-	} else if s.End != nil {
-		return fmt.Sprintf("created %v after the process had ended", at.Sub(s.End.Time).Round(time.Second))
-	} else {
-		return fmt.Sprintf("created %v after the last heartbeat of the process, which is %s", at.Sub(s.Last.Time).Round(time.Second), s.State)
-	}
-}
-
-// explain completes the trace of an id with one candidate. sure means that the
-// process was alive for certain; presumed, if not nil, is another candidate unless
-// it is as dead as presumed. near is nil or may be the samples of the process.
-func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, near *nearSamples, sure bool, presumed *maker) error {
-	at := t.ID.Time()
-	t.Verdict, t.Claim = Known, p.claim
-	switch {
-	case !p.Copied.IsZero() && !at.Before(p.Copied.Truncate(time.Second)):
-		t.Reason = fmt.Sprintf("after %s the process was copied: it or its copy created the id", p.Copied.Format(time.RFC3339))
-	case !sure && p.Presumed:
-		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is presumed dead: later ones may have found no store", at.Sub(p.Last.Time).Round(time.Second))
-	case !sure:
-		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is late", at.Sub(p.Last.Time).Round(time.Second))
-	case p.drawn && !p.State.mayLive() && p.End == nil && at.After(p.Last.Time):
-		t.Reason = fmt.Sprintf("created %v after the last heartbeat of a process that is %s; when it died is not known", at.Sub(p.Last.Time).Round(time.Second), p.State)
-	case (p.Clock == nil || p.drawn) && (at.Before(p.from.Truncate(time.Second)) || at.After(p.Until)):
-		t.Reason = p.clockReason()
-	case at.Before(p.confirmedFrom().Truncate(time.Second)):
+// explain completes the trace of an id with one candidate. Others are processes that
+// had its value and are unlikely to have created it. near is nil or may be the samples
+// of the process.
+func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, near *nearSamples, others []maker) error {
+	t.Verdict, t.Claim, t.Reason = Known, p.claim, p.doubt
+	if t.Reason == "" && t.ID.Time().Before(p.confirmedFrom().Truncate(time.Second)) {
 		t.Reason = fmt.Sprintf("confirmed only from %s, when the process was recorded", p.confirmed.Format(time.RFC3339))
-	case presumed != nil && !presumed.sameMaker(&p.Process):
-		t.Reason = fmt.Sprintf("unless %v, which is presumed dead and had the same process value, is alive", presumed.GPID)
-	default:
-		t.Certain = true
+	}
+	for i := range others {
+		if o := &others[i]; t.Reason == "" && !o.sameMaker(&p.Process) {
+			t.Reason = fmt.Sprintf("unless %v created it, which had the same process value: %s", o.GPID, o.doubt)
+		}
+	}
+	if t.Certain = t.Reason == ""; t.Certain {
 		t.Reason = "the process had its process value at that time"
 	}
 	if p.claim != nil {
@@ -267,29 +231,6 @@ func (p *Process) mayHaveStored(before []Sample, after *Sample) bool {
 		return false
 	}
 	return len(before) == 0 || after.Time.Sub(before[0].Time) > 2*p.Interval
-}
-
-// confirmedFrom returns the creation time from which ids are confirmed, by the clock
-// of the ids.
-func (m *maker) confirmedFrom() time.Time {
-	early, late := m.slack()
-	switch {
-	case m.Clock == nil:
-		return m.confirmed
-	case !m.drawn && m.confirmed.Equal(m.from): // from the first id on
-		return m.from.Add(-early)
-	default:
-		return m.confirmed.Add(late)
-	}
-}
-
-// clockReason says why ids that seem to be created before or after the process ran
-// may be its own.
-func (p *Process) clockReason() string {
-	if p.Clock == nil {
-		return "the clock of the process is not known, and may be off by this much"
-	}
-	return fmt.Sprintf("the clock of the process was %v", p.Clock)
 }
 
 // Processors returns how many processors a process used on average between two of
@@ -377,11 +318,7 @@ func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded b
 	case h.Pruned == nil:
 		return s, false, nil
 	}
+	h.Pruned.moved = true
 	s, err = r.judge(h.Pruned, func() (*Process, error) { return nil, nil })
-	if s.State.mayLive() {
-		s.State, s.Presumed, s.Reason = Dead, true, "presumed: its record was pruned"
-		age := wall(r.options.Now).Sub(s.Last.Time)
-		s.unheard = r.outages.unheard(h.Pruned, time.Now().Add(-max(age, 0)))
-	}
 	return s, true, err
 }

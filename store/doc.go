@@ -17,7 +17,8 @@
 // as [bson.Raw]. Its _id is its first field, as in MongoDB; every engine keeps
 // all other bytes as they were given. A document without
 // an _id gets an ObjectId, see [WithGenerator]. A document has at most 16 MiB
-// ([MaxSize]) and 100 levels ([MaxDepth]), which are MongoDB's own limits.
+// ([MaxSize]) with its revision, see below, or the room for one, and 100 levels
+// ([MaxDepth]), which are MongoDB's own limits.
 //
 // A [Key] is an _id: a number, a string or an ObjectId. Keys are in that order, which
 // is MongoDB's.

@@ -10,15 +10,20 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// MongoDB's limits for one document.
+// MongoDB's limits for one document. One without a revision has [RevisionSize] bytes
+// less, so that it has room for the one of its first [Store.Swap].
 const (
 	MaxSize  = 16 << 20 // bytes
 	MaxDepth = 100      // levels of documents and arrays, the document itself included
 )
 
 // Revision is the name of the field in which a store keeps the revision of a
-// document, see the package comment.
-const Revision = "_rev"
+// document, see the package comment, and RevisionSize is the size of that field: a byte
+// for its type, its name with a zero byte, and the ObjectId.
+const (
+	Revision     = "_rev"
+	RevisionSize = 1 + len(Revision) + 1 + objectid.Size // bytes
+)
 
 // KeyOf returns the key of a document. The error wraps [ErrKey] if doc has no
 // _id or one that cannot be a key: a null, a document, a decimal, a date. Such

@@ -30,7 +30,10 @@ func Insertion(doc any, g *objectid.Generator) (store.Key, bson.Raw, error) {
 	}
 	made := id()
 	raw = renewed(raw, at.rev)
-	if raw, err = withFirst(raw, idElement("_id", made), nil); err != nil {
+	if raw, err = withFirst(raw, idElement("_id", made), nil); err == nil {
+		err = checkRoom(raw, at.rev)
+	}
+	if err != nil {
 		return store.Key{}, nil, err
 	}
 	return store.ID(made), raw, nil
@@ -55,6 +58,9 @@ var errNoID = fmt.Errorf("%w: there is none", store.ErrKey)
 // _id in front and its revision renewed.
 func keyed(raw bson.Raw, at places) (store.Key, bson.Raw, error) {
 	key, err := keyAt(raw, at.id)
+	if err == nil {
+		err = checkRoom(raw, at.rev)
+	}
 	if err != nil {
 		return store.Key{}, nil, err
 	}
@@ -65,6 +71,14 @@ func keyed(raw bson.Raw, at places) (store.Key, bson.Raw, error) {
 		}
 	}
 	return key, raw, nil
+}
+
+// checkRoom returns an error if raw has no revision and no room for one.
+func checkRoom(raw bson.Raw, rev element) error {
+	if len(raw) > store.MaxSize-store.RevisionSize && !isRevision(rev) {
+		return tooLarge(len(raw))
+	}
+	return nil
 }
 
 func keyAt(raw bson.Raw, e element) (key store.Key, err error) {
@@ -134,5 +148,5 @@ func marshal(doc any) (bson.Raw, places, error) {
 }
 
 func tooLarge(size int) error {
-	return fmt.Errorf("%w: %d bytes, want %d (16 MiB) at most", store.ErrDocument, size, store.MaxSize)
+	return fmt.Errorf("%w: %d bytes, want %d at most, or %d (16 MiB) with a revision", store.ErrDocument, size, store.MaxSize-store.RevisionSize, store.MaxSize)
 }

@@ -63,6 +63,9 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
 		return err
 	}
+	if err := s.checkFrozen(); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err

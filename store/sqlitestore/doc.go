@@ -29,6 +29,15 @@
 // PATH-wal: move it beside the moved file, with that file's name and -wal. This is also
 // necessary if all processes are killed before they notice.
 //
+// # A folder that is not writable
+//
+// With [Options.ReadOnly] a store can be read where nothing may be written, on a read-only
+// disk or by a user without the right to. If its folder has no memory that processes share
+// (PATH-shm), it cannot be created there: the file is then read as one that does not
+// change, and calls return an error as soon as another process begins to write. Open the
+// store again then. Commits that were left in PATH-wal without PATH-shm cannot be read there;
+// copy the files to a folder that is writable.
+//
 // # A full disk
 //
 // A write without enough space stores nothing and fails. A delete also needs a little

@@ -30,6 +30,9 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	if serr.Code() == sqlite3.SQLITE_IOERR_WRITE {
 		return fmt.Errorf("%w: the file could not be written; nothing of this was stored. It may have reached the largest size that its file system or this process (ulimit -f) allows, or the disk fails", err)
 	}
+	if c := serr.Code(); c&0xFF == sqlite3.SQLITE_CANTOPEN || c == sqlite3.SQLITE_READONLY_DIRECTORY {
+		return fmt.Errorf("%w: the file and those beside it that end in -wal and -shm must be readable, and their folder writable; or copy them to such a folder", err)
+	}
 	switch code(err) {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%w: the disk is full; nothing of this was stored, make room and try again", err)
@@ -39,8 +42,6 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: the file is not a SQLite database; name another", err)
 	case sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("%w: the file is damaged; restore it, or save what the command \"sqlite3 FILE .recover\" finds", err)
-	case sqlite3.SQLITE_CANTOPEN:
-		return fmt.Errorf("%w: the file and those beside it that end in -wal and -shm must be readable, and their folder writable", err)
 	}
 	return err
 }

@@ -21,7 +21,8 @@ import (
 
 // Options tune a Store. The zero value, like a nil pointer, is ready to use.
 type Options struct {
-	// ReadOnly opens a file that must be there, and changes nothing in it.
+	// ReadOnly opens a file that must be there, and changes nothing in it. Neither
+	// the file nor its folder needs to be writable.
 	ReadOnly bool
 
 	// Sync makes every commit wait until the disk has it, so that it survives
@@ -55,6 +56,7 @@ type Store struct {
 	write   *sql.DB // one connection; nil if read-only
 	read    *sql.DB
 	file    os.FileInfo // the file that was opened
+	frozen  bool        // it is read without the memory that processes share
 	closed  atomic.Bool
 	marked  atomic.Bool // the file is known to be ours, see isMarked
 	tables  sync.Map    // names of tables that are known to exist
@@ -101,14 +103,16 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 		return err
 	}
 	_, err = isOurs(ctx, s.read) // before anything is written to what may not be ours
-	if code(err) == sqlite3.SQLITE_CANTOPEN && s.options.ReadOnly {
-		err = s.openUnchanging(ctx, err)
+	if c := code(err); s.options.ReadOnly && (c == sqlite3.SQLITE_CANTOPEN || c == sqlite3.SQLITE_READONLY) {
+		err = s.openFrozen(ctx, err)
 	}
 	if err != nil {
 		return s.explain(ctx, err)
 	}
 	if s.options.ReadOnly {
-		s.file, err = os.Stat(s.path)
+		if s.file == nil {
+			s.file, err = os.Stat(s.path)
+		}
 		return err
 	}
 	if s.write, err = sql.Open("sqlite", s.dsn("rw")); err != nil {
@@ -119,23 +123,6 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 		return err
 	}
 	s.file, err = os.Stat(s.path)
-	return err
-}
-
-// openUnchanging opens a file in a folder that is not writable, not even for the
-// memory that processes share. That is safe if no commits are left beside the
-// file; otherwise it returns cause.
-func (s *Store) openUnchanging(ctx context.Context, cause error) error {
-	if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() > 0 {
-		return cause
-	}
-	if err := s.read.Close(); err != nil {
-		return err
-	}
-	if err := s.openReaders(s.dsn("ro") + "&immutable=1"); err != nil {
-		return err
-	}
-	_, err := isOurs(ctx, s.read)
 	return err
 }
 
@@ -243,6 +230,9 @@ func (s *Store) dsn(mode string) string {
 
 // url returns the file's URL with these parameters.
 func (s *Store) url(q url.Values) string {
+	if s.frozen {
+		q.Set("immutable", "1")
+	}
 	u := url.URL{Scheme: "file", Path: s.path, RawQuery: q.Encode()}
 	return u.String()
 }

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"sync"
@@ -23,7 +24,8 @@ type query struct {
 const maxReaders = 16
 
 // rows runs q and calls each for its rows until that wants no more or fails.
-func (s *Store) rows(ctx context.Context, q query, each func(*sql.Rows) (more bool, err error)) error {
+func (s *Store) rows(ctx context.Context, q query, each func(*sql.Rows) (more bool, err error)) (err error) {
+	defer func() { err = cmp.Or(s.checkFrozen(), err) }()
 	if err := ctx.Err(); err != nil {
 		return err
 	}

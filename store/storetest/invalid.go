@@ -118,20 +118,38 @@ func ofSize(t *testing.T, key store.Key, size int) bson.Raw {
 }
 
 func testLargestDocument(t *testing.T, s store.Store) {
+	const most = store.MaxSize - store.RevisionSize
 	key := text("large")
-	doc := ofSize(t, key, store.MaxSize)
+	doc := ofSize(t, key, most)
 	must[store.Key](t)(s.Insert(t.Context(), "c", doc))
-	if got := must[bson.Raw](t)(s.Get(t.Context(), "c", key)); !bytes.Equal(got, doc) {
-		t.Errorf("document of 16 MiB came back as one of %d bytes", len(got))
+	if got := get(t, s, "c", key); !bytes.Equal(got, doc) {
+		t.Errorf("document of %d bytes came back as one of %d bytes", most, len(got))
 	}
-	if _, err := s.Insert(t.Context(), "c", ofSize(t, text("larger"), store.MaxSize+1)); !errors.Is(err, store.ErrDocument) {
-		t.Errorf("one byte more: %v, want ErrDocument", err)
+	larger := func(name string, doc any, write func(doc any) error) {
+		t.Helper()
+		if err := write(doc); !errors.Is(err, store.ErrDocument) || !strings.Contains(err.Error(), fmt.Sprintf("want %d at most, or %d (16 MiB) with a revision", most, store.MaxSize)) {
+			t.Errorf("%s: %v, want ErrDocument with the limits", name, err)
+		}
 	}
+	into := func(doc any) error { _, err := s.Insert(t.Context(), "c", doc); return err }
+	replace := func(doc any) error { return s.Replace(t.Context(), "c", doc) }
+	larger("insert one byte more", ofSize(t, text("larger"), most+1), into)
+	larger("insert more than 16 MiB", ofSize(t, text("larger"), store.MaxSize+1), into)
+	larger("replace by one byte more", ofSize(t, key, most+1), replace)
 	// Without its _id it is no larger than allowed, with it it is.
-	rest := raw(t, bson.D{{Key: "s", Value: strings.Repeat("x", store.MaxSize-20)}})
-	if _, err := s.Insert(t.Context(), "c", rest); !errors.Is(err, store.ErrDocument) {
-		t.Errorf("too large with its _id: %v, want ErrDocument", err)
+	larger("too large with its _id", raw(t, bson.D{{Key: "s", Value: strings.Repeat("x", most-20)}}), into)
+
+	// The largest document can be swapped, and then has the size of the largest.
+	if doc = must[bson.Raw](t)(s.Swap(t.Context(), "c", doc, doc)); len(doc) != store.MaxSize {
+		t.Errorf("after a swap it has %d bytes, want %d", len(doc), store.MaxSize)
 	}
+	if err := replace(doc); err != nil {
+		t.Errorf("replaced with its revision: %v", err)
+	}
+	larger("swap for one byte more", ofSize(t, key, most+1), func(new any) error {
+		_, err := s.Swap(t.Context(), "c", doc, new)
+		return err
+	})
 	if n := must[int64](t)(s.Count(t.Context(), "c", store.Range{})); n != 1 {
 		t.Errorf("%d documents, want 1", n)
 	}

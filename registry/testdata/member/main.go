@@ -10,15 +10,19 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/pgstore"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
 var (
-	file      = flag.String("store", "", "the SQLite file")
+	file      = flag.String("store", "", "the SQLite file, or the URL of a PostgreSQL database")
+	ahead     = flag.Duration("ahead", 0, "by how much its clock is ahead; an order changes it")
 	addr      = flag.String("addr", "", "ip:port")
 	interval  = flag.Duration("interval", 10*time.Second, "between heartbeats")
 	container = flag.Bool("container", false, "mount /proc for this pid namespace")
@@ -32,6 +36,13 @@ func main() {
 	}
 }
 
+func open(ctx context.Context) (store.Store, error) {
+	if strings.HasPrefix(*file, "postgres:") {
+		return pgstore.Open(ctx, *file, nil)
+	}
+	return sqlitestore.Open(ctx, *file, nil)
+}
+
 func run() error {
 	if *container {
 		if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
@@ -42,11 +53,17 @@ func run() error {
 		}
 	}
 	ctx := context.Background()
-	s, err := sqlitestore.Open(ctx, *file, nil)
+	s, err := open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	var offset atomic.Int64
+	offset.Store(int64(*ahead))
+	o := &registry.Options{OneHost: true}
+	if *ahead != 0 {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
+	}
 	fmt.Println("ready")
 	lines := bufio.NewScanner(os.Stdin)
 	var m *registry.Member
@@ -54,7 +71,7 @@ func run() error {
 		switch verb, arg, _ := strings.Cut(lines.Text(), " "); verb {
 		case "join":
 			began := time.Now()
-			m, err = registry.New(s, &registry.Options{OneHost: true}).Register(ctx, &registry.RegisterOptions{Addr: *addr, Name: "member", Interval: *interval})
+			m, err = registry.New(s, o).Register(ctx, &registry.RegisterOptions{Addr: *addr, Name: "member", Interval: *interval})
 			if err != nil {
 				return err
 			}
@@ -69,6 +86,12 @@ func run() error {
 				fmt.Println("id", m.Generator().New())
 			}
 			fmt.Println("made")
+		case "ahead":
+			d, err := time.ParseDuration(arg)
+			if err != nil {
+				return err
+			}
+			offset.Store(int64(d))
 		case "exec": // becomes another run of this program
 			return syscall.Exec(os.Args[0], os.Args, os.Environ())
 		case "leave":

@@ -1,0 +1,97 @@
+package registry
+
+import (
+	"fmt"
+	"time"
+)
+
+// class is what the evidence says of a process and the second in which an id was
+// created. docs/explanation/guarantees.md has the same as a table.
+type class int
+
+// The classes, the weakest first.
+const (
+	// disproved: the process did not run then.
+	disproved class = iota
+	// unlikely: nothing proves that it did not run then. It counts only if no other
+	// process with the value is a better candidate.
+	unlikely
+	// possible: nothing proves that it ran then, but it probably did.
+	possible
+	// covered: it ran then.
+	covered
+)
+
+// ran returns whether the process ran at the second of an id, and why that is not
+// covered, or "".
+func (m *maker) ran(at time.Time) (class, string) {
+	early, late := m.slack()
+	from, sure := m.from.Add(-early).Truncate(time.Second), m.sure.Add(late)
+	inside := !at.Before(from) && !at.After(sure)
+	byOffset := at.Before(m.from.Truncate(time.Second)) || at.After(m.sure)
+	switch {
+	case m.copied(at):
+		return possible, fmt.Sprintf("after %s the process was copied: it or its copy created the id", m.Copied.Format(time.RFC3339))
+	case inside && byOffset && (m.drawn || m.Clock == nil):
+		return possible, m.clockReason()
+	case inside:
+		return covered, ""
+	case m.Remote && m.Clock == nil && (m.End != nil || at.Before(from)):
+		return unlikely, m.clockReason()
+	case at.Before(from):
+		return disproved, fmt.Sprintf("created %v before the process had its value", seconds(m.from.Sub(at)))
+	case m.End != nil:
+		return disproved, fmt.Sprintf("created %v after the process had ended", seconds(at.Sub(m.End.Time)))
+	case !m.gone.IsZero() && at.After(m.gone):
+		return disproved, fmt.Sprintf("created %v after the process was seen to be gone: %s", seconds(at.Sub(m.gone)), m.Reason)
+	}
+	silent := fmt.Sprintf("created %v after the last heartbeat of a process that is ", seconds(at.Sub(m.Last.Time)))
+	switch {
+	case m.State == Late:
+		return possible, silent + "late"
+	case m.State == Alive:
+		return unlikely, silent + "alive: in the future, unless its clock was set ahead"
+	case m.Presumed:
+		silent += "presumed dead: later ones may have found no store"
+	default:
+		silent += "dead: when it died is not known"
+	}
+	if at.After(m.Until.Add(late)) {
+		return unlikely, silent
+	}
+	return possible, silent
+}
+
+// seconds rounds d up to whole seconds, because the creation times of ids are rounded
+// down.
+func seconds(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
+}
+
+// copied reports whether a copy of the process may have created an id of a second.
+func (p *Process) copied(at time.Time) bool {
+	return !p.Copied.IsZero() && !at.Before(p.Copied.Truncate(time.Second))
+}
+
+// confirmedFrom returns the creation time from which ids are confirmed, by the clock
+// of the ids.
+func (m *maker) confirmedFrom() time.Time {
+	early, late := m.slack()
+	switch {
+	case m.Clock == nil:
+		return m.confirmed
+	case !m.drawn && m.confirmed.Equal(m.from): // from the first id on
+		return m.from.Add(-early)
+	default:
+		return m.confirmed.Add(late)
+	}
+}
+
+// clockReason says why ids that seem to be created before or after the process ran
+// may be its own.
+func (p *Process) clockReason() string {
+	if p.Clock == nil {
+		return "the clock of the process is not known, and may be off by this much"
+	}
+	return fmt.Sprintf("the clock of the process was %v", p.Clock)
+}
