@@ -41,7 +41,12 @@ func (a *agent) measure(ctx context.Context) {
 				if end != "" {
 					a.end(p, end)
 				} else if p.Ended.IsZero() {
-					a.enqueue(measured{p, time.Now(), load})
+					a.queue = append(a.queue, measured{p, time.Now(), load})
+					p.queued++
+				}
+				if len(a.queue) > maxQueue {
+					a.queue[0].p.queued--
+					a.queue = a.queue[1:]
 				}
 				a.mu.Unlock()
 			}
@@ -65,16 +70,6 @@ func (a *agent) due(now time.Time) (due []*process) {
 	return due
 }
 
-// enqueue adds a heartbeat. If there are too many, the oldest is lost.
-func (a *agent) enqueue(m measured) {
-	if len(a.queue) == maxQueue {
-		a.queue[0].p.queued--
-		a.queue = a.queue[1:]
-	}
-	a.queue = append(a.queue, m)
-	m.p.queued++
-}
-
 // deliver passes to the sink what is to be recorded, until ctx ends.
 func (a *agent) deliver(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -93,7 +88,12 @@ func (a *agent) deliver(ctx context.Context) {
 
 // pass passes everything to the sink that is to be recorded now.
 func (a *agent) pass(ctx context.Context) {
-	err := a.open(ctx)
+	var err error
+	if a.sink == nil {
+		call, cancel := context.WithTimeout(ctx, callTime)
+		a.sink, err = a.Open(call)
+		cancel()
+	}
 	if err == nil {
 		err = errors.Join(a.sendHeartbeats(ctx), a.recordAll(ctx))
 	}
@@ -111,16 +111,6 @@ func (a *agent) pass(ctx context.Context) {
 	if a.away = err != nil; a.away {
 		a.retry = time.Now().Add(again)
 	}
-}
-
-// open opens the sink.
-func (a *agent) open(ctx context.Context) (err error) {
-	if a.sink == nil {
-		ctx, cancel := context.WithTimeout(ctx, callTime)
-		defer cancel()
-		a.sink, err = a.Open(ctx)
-	}
-	return err
 }
 
 // sendHeartbeats passes the queue to the sink, one heartbeat of each process at a time.
@@ -152,22 +142,20 @@ func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 		a.mu.Lock()
 		rest = nil
 		for i, m := range batch {
-			if gone := isAny(errs[i], ErrForgotten, ErrRefused); errs[i] != nil && !gone {
-				failed, rest = errs[i], append(rest, m)
-				continue
-			} else if gone {
+			switch err := errs[i]; {
+			case err == nil:
+				m.p.queued--
+			case errors.Is(err, ErrForgotten) || errors.Is(err, ErrRefused):
+				m.p.queued--
 				a.forget(m.p)
+			default:
+				failed, rest = err, append(rest, m)
 			}
-			m.p.queued--
 		}
 		a.queue = append(rest, a.queue...)
 		a.mu.Unlock()
 	}
 	return failed
-}
-
-func isAny(err error, targets ...error) bool {
-	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // recordAll passes to the sink what is to be recorded beside heartbeats. An error means

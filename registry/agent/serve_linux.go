@@ -14,6 +14,10 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
+// spare is how many files are for the sink, and for pidfds of connections that were just
+// accepted.
+const spare = 4 * burst
+
 // agent serves all programs with one goroutine, and measures and records their processes
 // with two more.
 type agent struct {
@@ -44,45 +48,33 @@ func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	defer f.Close()
+	var files unix.Rlimit // the runtime has raised it as far as it may
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
 	a := &agent{
-		Options: *o, listener: int(f.Fd()), most: fileLimit(), poke: make(chan struct{}, 1), conns: map[int]*conn{}, pidfds: map[int]*process{},
+		Options: *o, listener: int(f.Fd()), most: int(files.Cur) - spare, poke: make(chan struct{}, 1), conns: map[int]*conn{}, pidfds: map[int]*process{},
 		running: map[int]*process{}, processes: map[*process]struct{}{}, todo: map[*process]struct{}{},
 	}
 	if a.Log == nil {
 		a.Log = slog.Default()
 	}
-	var err1, err2 error
-	a.epoll, err1 = unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	defer unix.Close(a.epoll)
-	stop, err2 := unix.Eventfd(0, unix.EFD_CLOEXEC)
-	defer unix.Close(stop)
-	// With SO_PASSCRED the kernel says who wrote each part. Connections inherit it.
-	err3 := unix.SetsockoptInt(a.listener, unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
-	if err := errors.Join(err1, err2, err3, unix.SetNonblock(a.listener, true), a.watch(a.listener), a.watch(stop)); err != nil {
+	if a.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	defer a.close()
-	if err := a.load(); err != nil {
+	// With SO_PASSCRED the kernel says who wrote each part. Connections inherit it.
+	err = unix.SetsockoptInt(a.listener, unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
+	if err := errors.Join(err, unix.SetNonblock(a.listener, true), a.watch(a.listener), a.load()); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	defer context.AfterFunc(ctx, func() { _, _ = unix.Write(stop, []byte("12345678")) })()
+	defer cancel()
 	wg.Go(func() { a.measure(ctx) })
 	wg.Go(func() { a.deliver(ctx) })
 	return a.loop(ctx)
-}
-
-// fileLimit returns how many connections and processes the agent can have, and lets it
-// open as many files as the system permits.
-func fileLimit() int {
-	const want, spare = 1 << 17, 4 * burst // spare ones are for the sink, and for the pidfds of those just accepted
-	var l unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) == nil && l.Cur < want {
-		_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: want, Max: max(l.Max, want)}) // above l.Max it needs a privilege
-		_ = unix.Getrlimit(unix.RLIMIT_NOFILE, &l)
-	}
-	return int(min(l.Cur, want)) - spare
 }
 
 // watch makes the loop handle what happens to fd.
@@ -93,20 +85,21 @@ func (a *agent) watch(fd int) error {
 func (a *agent) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	unix.Close(a.epoll)
 	for fd := range a.conns {
 		unix.Close(fd)
 	}
 	for fd := range a.pidfds {
 		unix.Close(fd)
 	}
-	a.state.file.Close()
+	a.state.file.Close() // nil if it was not loaded, which is an error
 }
 
 // loop handles connections and the ends of processes until ctx ends.
 func (a *agent) loop(ctx context.Context) error {
 	events := make([]unix.EpollEvent, 256)
 	for ctx.Err() == nil {
-		n, err := unix.EpollWait(a.epoll, events, -1)
+		n, err := unix.EpollWait(a.epoll, events, 200) // ms, to see the end of ctx
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return fmt.Errorf("agent: %w", err)
 		}
