@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -131,6 +132,33 @@ func get[T any](ctx context.Context, s store.Store, collection, k string) (doc T
 		return doc, fmt.Errorf("registry: read %s of %s: %w", k, collection, err)
 	}
 	return decode[T](raw, collection)
+}
+
+// errAsIs is returned by a change that leaves a document as it is.
+var errAsIs = errors.New("as it is")
+
+// amend changes the document with a key and returns it. Others may write it at the same
+// time: the change is then made again. An error of the change ends it.
+func amend[T any](ctx context.Context, s store.Store, collection, k string, change func(doc *T) error) (*T, error) {
+	for {
+		raw, err := s.Get(ctx, collection, key(k))
+		if err != nil {
+			return nil, err
+		}
+		doc, err := decode[T](raw, collection)
+		if err == nil {
+			err = change(&doc)
+		}
+		if errors.Is(err, errAsIs) {
+			return &doc, nil
+		}
+		if err == nil {
+			_, err = s.Swap(ctx, collection, raw, doc)
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			return &doc, err
+		}
+	}
 }
 
 // read finds and decodes documents. The first error ends the sequence.

@@ -40,11 +40,8 @@ func (m *Member) Clone() *Member {
 	from, own := m.recorder, New(m.recorder.registry.store, &m.recorder.registry.options)
 	c := own.newMember(from.process(), m.offline)
 	c.sampler = m.sampler
-	c.recorder = &recorder{
-		registry: own, random: own.random, clock: from.clock, stored: from.stored, agreed: from.agreed,
-		registered: from.registered, claimed: from.claimed, changed: from.changed, pending: slices.Clone(from.pending),
-		trimmed: from.trimmed, p: from.process(),
-	}
+	c.recorder = &recorder{registry: own, random: own.random, clock: from.clock, enrolment: from.enrolment, p: from.process()}
+	c.recorder.pending = slices.Clone(from.pending)
 	c.generator, c.block = m.Generator(), m.block
 	go c.run()
 	return c

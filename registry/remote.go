@@ -79,7 +79,8 @@ func (r *Registry) enrol(ctx context.Context, g gpid.GPID, o *RemoteOptions, ado
 		}
 		c := r.newRecorder(p)
 		c.random = random
-		got, err := c.remoteHeartbeat(ctx, &noLoad, nil)
+		err = c.heartbeat(ctx, &noLoad, 0, nil)
+		got := c.process()
 		if errors.Is(err, errForeign) { // another call with the key is recording it, or was interrupted
 			if _, err = r.store.Insert(ctx, processes, recordOf(got)); err == nil || errors.Is(err, store.ErrDuplicate) {
 				continue
@@ -112,17 +113,12 @@ func (r *Registry) earlier(ctx context.Context, key string) (*Process, error) {
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, nil
 		}
-		if err == nil {
-			err = h.expand()
-		}
-		if err == nil && h.of(member) {
-			var p *Process
-			if p, err = r.load(ctx, h.Process); err == nil {
-				return p, nil
-			}
-		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) { // a claim without a record: of a call that was interrupted
+		if err != nil {
 			return nil, err
+		}
+		m := r.member(ctx, MemberKey(livingKey(h.Key, member)))
+		if !errors.Is(m.err, store.ErrNotFound) { // it is another's, or of a call that was interrupted
+			return m.process, m.err
 		}
 	}
 }
@@ -166,7 +162,6 @@ func (r *Registry) EndAgo(ctx context.Context, k MemberKey, reason string, age t
 // writeRemote records a heartbeat, or with its age an end, on top of what others record
 // at the same time: none of it is lost, and nothing follows an end.
 func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End) (Process, error) {
-	now := func() time.Time { return wall(r.options.Now).Add(-b.Age) }
 	load := &b.Load
 	if end != nil {
 		load = nil
@@ -177,17 +172,23 @@ func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End
 			return Process{}, err
 		}
 		c := r.openRecorder(*m.process, m.stored, m.living)
-		c.clock.now = now
-		p := c.update(func(p *Process) { p.Clock = p.Clock.with(b.Clock, now()) })
-		if end != nil && b.Age > 0 {
-			if end.Time = now().UTC().Truncate(time.Millisecond); end.Time.Before(p.From) {
-				end.Time = p.From
+		c.sentAgo(b)
+		if at := c.clock.now().UTC().Truncate(time.Millisecond); end != nil && b.Age > 0 {
+			if end.Time = at; at.Before(c.p.From) {
+				end.Time = c.p.From
 			}
 		}
-		if p, err := c.remoteHeartbeat(ctx, load, end); !errors.Is(err, errForeign) {
-			return p, err
+		if err := c.heartbeat(ctx, load, 0, end); !errors.Is(err, errForeign) {
+			return c.process(), err
 		}
 	}
+}
+
+// sentAgo makes the next heartbeat of c the one that b was when it was sent.
+func (c *recorder) sentAgo(b *RemoteHeartbeat) {
+	now := c.registry.options.Now
+	c.clock.now = func() time.Time { return wall(now).Add(-b.Age) }
+	c.update(func(p *Process) { p.Clock = p.Clock.with(b.Clock, c.clock.now()) })
 }
 
 // storedMember is what is stored of a member.
@@ -292,9 +293,4 @@ func (r *Registry) collision(ctx context.Context, p *Process) error {
 		err = collision
 	}
 	return err
-}
-
-func (c *recorder) remoteHeartbeat(ctx context.Context, load *Load, end *End) (Process, error) {
-	err := c.heartbeat(ctx, load, 0, end)
-	return c.process(), err
 }

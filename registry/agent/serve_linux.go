@@ -109,7 +109,7 @@ func (a *agent) loop(ctx context.Context) error {
 			switch p, c := a.pidfds[fd], a.conns[fd]; {
 			case fd == a.listener:
 				a.accept()
-			case p != nil:
+			case p != nil && readable(fd): // the event may be that of a file before it, which had the same number
 				a.end(p, registry.ProcessEnded)
 			case c != nil:
 				a.read(c)
@@ -159,8 +159,7 @@ func (a *agent) follow(p *process, c *conn) error {
 	}
 	// What /proc has shown is that of the process of fd if that runs now.
 	_, end := p.measure()
-	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
-	if err == nil && (n > 0 || end != "") {
+	if readable(fd) || end != "" {
 		err = fmt.Errorf("process %d has ended", p.Kernel.PID)
 	}
 	if err = errors.Join(err, a.watch(fd)); err != nil {
@@ -170,6 +169,12 @@ func (a *agent) follow(p *process, c *conn) error {
 	p.pidfd = fd
 	a.pidfds[fd], a.running[p.Kernel.PID], a.processes[p] = p, p, struct{}{}
 	return nil
+}
+
+// readable reports whether fd can be read: a pidfd after the end of its process.
+func readable(fd int) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+	return err == nil && n > 0
 }
 
 // unfollow closes what a process was followed by, once.
