@@ -158,8 +158,8 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 			return wire.Registered{}, requestf("label %.50q: want printable characters", key)
 		}
 	}
-	for _, field := range [][2]string{{"name", cmp.Or(strings.TrimSpace(b.Name), "\x00")}, {"version", b.Version}, {"host", b.Host}, {"executable", b.Executable}} {
-		if hasHidden(field[1]) {
+	for _, field := range [][2]string{{"name", b.Name}, {"version", b.Version}, {"host", b.Host}, {"executable", b.Executable}} {
+		if hasHidden(field[1]) || field[0] == "name" && strings.TrimSpace(b.Name) == "" {
 			return wire.Registered{}, requestf("%s %q: want printable characters", field[0], field[1])
 		}
 	}
