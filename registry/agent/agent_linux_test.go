@@ -184,3 +184,36 @@ func TestBounds(t *testing.T) {
 		t.Errorf("an idle connection: %q, %v", buf[:n], err)
 	}
 }
+
+// Sixty processes are killed while others connect: numbers of files and events of one
+// round are used again, and no process ends but those.
+func TestChurn(t *testing.T) {
+	t.Parallel()
+	s := newSink()
+	socket, _, _ := serve(t, t.TempDir(), s, nil)
+	var living []*program
+	for range 20 {
+		living = append(living, client(t, socket))
+	}
+	for _, c := range living {
+		c.join("")
+	}
+	for range 3 {
+		next := make(chan *program, len(living))
+		for _, c := range living {
+			go func() { c.signal(syscall.SIGKILL) }()
+			go func() { next <- client(t, socket) }()
+		}
+		for i := range living {
+			living[i] = <-next
+			living[i].join("")
+		}
+	}
+	eventually(t, "the ends are recorded", s.with(func() bool { return len(s.keys) == 80 && len(s.ends) >= 60 }))
+	time.Sleep(time.Second)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.ends) != 60 {
+		t.Errorf("%d ends, want 60", len(s.ends))
+	}
+}
