@@ -17,6 +17,9 @@
 // the processes of its clients with [Registry.RegisterRemote] and
 // [Registry.AdoptRemote].
 //
+// A GPID is a name for people: two containers may have processes with one GPID. A
+// [MemberKey] names one registration; heartbeats, ends and samples go to it.
+//
 // # What is promised
 //
 // Two members never have the same process block, and a block is never given to a
@@ -47,7 +50,9 @@
 // Copying a running virtual machine copies its members: both copies then create ids
 // with the same blocks until their next heartbeats, which detect the copy. Each then
 // claims another block, see [ErrCopied]; from then on, and not before, traces of ids
-// created in between are not certain. A program that keeps a generator must ask [Member.Generator] again.
+// created in between are not certain. A program that keeps a generator must ask
+// [Member.Generator] again. A store that was restored from a backup is not taken for a
+// copy: it has fewer heartbeats than the member has stored.
 //
 // Hosts have no clock in common. A process of another host whose heartbeats stopped
 // is late until this Registry has itself missed three heartbeats in a row; then it is
