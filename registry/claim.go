@@ -112,7 +112,6 @@ func (c *recorder) deleteLeft(ctx context.Context) error {
 
 // register claims a block and stores which value the process has.
 func (c *recorder) register(ctx context.Context) error {
-	c.registry.begin(ctx)
 	if c.registered { // before the claim shows: others may have had the block meanwhile
 		c.update(func(p *Process) { p.Confirmed = p.Last.Time })
 		if err := c.putRecord(ctx); err != nil {

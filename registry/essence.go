@@ -18,9 +18,9 @@ import (
 //	flags, length of the address and the address, port (2 bytes), then as varints the
 //	pid, From in milliseconds, and since it the start in microseconds, Confirmed and
 //	the last heartbeat in milliseconds, the interval in milliseconds, with isCopied
-//	Copied since From, with wasGone Gone, with clockKnown its bounds in nanoseconds; without hasEnded
-//	the last 4 bytes of the member; with isAdopted the first and last 4 bytes of the
-//	sample; and the name
+//	Copied since From, with wasGone Gone, with clockKnown its bounds in nanoseconds;
+//	without hasEnded the last 4 bytes of the member; with isAdopted the first and last
+//	4 bytes of the sample; and the name
 const (
 	isRemote = 1 << iota
 	hasEnded
@@ -60,11 +60,10 @@ func essenceOf(p *Process) []byte {
 	} {
 		b = binary.AppendVarint(b, n)
 	}
-	if !p.Copied.IsZero() {
-		b = binary.AppendVarint(b, since(p.Copied))
-	}
-	if !p.Gone.IsZero() {
-		b = binary.AppendVarint(b, since(p.Gone))
+	for _, t := range []time.Time{p.Copied, p.Gone} {
+		if !t.IsZero() {
+			b = binary.AppendVarint(b, since(t))
+		}
 	}
 	if p.Clock != nil {
 		b = binary.AppendVarint(b, int64(p.Clock.Min))
@@ -80,7 +79,7 @@ func essenceOf(p *Process) []byte {
 	return append(b, strings.ToValidUTF8(p.Name[:min(len(p.Name), maxName)], "")...)
 }
 
-// expand sets Pruned, Process and Member of a claim that has an essence.
+// expand sets Pruned, Process, Member and Adopted of a claim that has an essence.
 func (h *holding) expand() error {
 	if h.Essence == nil {
 		return nil
@@ -128,5 +127,8 @@ func (h *holding) expand() error {
 	}
 	p.GPID = g
 	h.Pruned, h.Process, h.Member = p, processKey(g, p.Block), p.Member
+	if p.adopted() {
+		h.Adopted = &Adopted{Value: p.Value, Sample: p.Sample, From: p.From, Confirmed: p.Confirmed}
+	}
 	return nil
 }

@@ -12,6 +12,16 @@ type Record = record
 // RecordOf returns the document of p.
 func RecordOf(p Process) Record { return recordOf(p) }
 
+// LivingOf returns the living record of p, which has no samples.
+func LivingOf(p Process) LivingRecord {
+	return livingOf(&p, 0).encode(livingKey(p.Block, p.Member))
+}
+
+// SamplesOf returns the document of samples of a process.
+func SamplesOf(block string, all ...Sample) any {
+	return dataDoc(sampleKey(block, all[0].Time), appendSamples(nil, all))
+}
+
 // LivingRecord is the document that a heartbeat writes.
 type LivingRecord = livingDoc
 

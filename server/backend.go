@@ -249,7 +249,7 @@ func ask[T any](parent context.Context, b *backend, name string, call func(conte
 // store.
 func known(err error) bool {
 	for _, answer := range []error{
-		store.ErrNotFound, registry.ErrCollision, registry.ErrSample, registry.ErrEnded, registry.ErrSelfManaged, registry.ErrCursor, gpid.ErrInvalid,
+		store.ErrNotFound, registry.ErrCollision, registry.ErrSample, registry.ErrEnded, registry.ErrKey, registry.ErrSelfManaged, registry.ErrCursor, gpid.ErrInvalid,
 	} {
 		if errors.Is(err, answer) {
 			return true

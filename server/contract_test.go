@@ -101,7 +101,7 @@ func TestContract(t *testing.T) {
 		{"GET", "/v1/processes?q=a", "", 200, ""},
 		{"GET", "/v1/processes?after=x", "", 422, ""},
 		{"POST", "/v1/heartbeats", `{"heartbeats":[{"member":"` + a.Member + `","cpu_seconds":1},{"member":"` + b.Member + `"},{"member":"0123456789abcdef"}]}`, 200, ""},
-				{"DELETE", one + "?reason=done", "", 200, ""},
+		{"DELETE", one + "?reason=done", "", 200, ""},
 		{"DELETE", one, "", 409, ""},
 		{"POST", one + "/heartbeat", `{}`, 409, ""},
 		{"GET", "/v1/processes/10.0.0.9:1:1795166651598985:1", "", 404, ""},

@@ -3,10 +3,16 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +20,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
+	"github.com/oidkit/oid/server/client"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -236,4 +243,52 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	decode[wire.Registered](t, one.do(t, "DELETE", memberPath(first.Member), nil), 200)
 	wantProblem(t, register(one, body, "Idempotency-Key", key), 409, "has ended")
+}
+
+// A client whose answers get lost on the way registers once.
+func TestLostAnswerOfARegistration(t *testing.T) {
+	r := serve(t, server.Options{})
+	server, err := url.Parse(r.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lose atomic.Int64
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(server) },
+		ModifyResponse: func(res *http.Response) error {
+			if res.StatusCode == http.StatusCreated && lose.Add(-1) >= 0 {
+				panic(http.ErrAbortHandler)
+			}
+			return nil
+		},
+		ErrorLog: log.New(io.Discard, "", 0),
+	})
+	defer proxy.Close()
+	members := func(name string) int {
+		t.Helper()
+		return len(decode[wire.Processes](t, r.get(t, "/v1/processes?name="+name), 200).Processes)
+	}
+	// The transport of Go repeats a request with such a key by itself, on a connection that it
+	// has used before.
+	c := &client.Client{URL: proxy.URL, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	lose.Store(2)
+	if _, err := c.Register(t.Context(), wire.Registration{Name: "patient", PID: 1}); err != nil || members("patient") != 1 {
+		t.Errorf("two lost answers: %v, %d members", err, members("patient"))
+	}
+	c.Retries = -1
+	lose.Store(1)
+	mine := wire.Registration{Name: "again", PID: 1, Key: "a-key-of-the-caller"}
+	if _, err := c.Register(t.Context(), mine); err == nil {
+		t.Error("a lost answer is no error")
+	}
+	if _, err := c.Register(t.Context(), mine); err != nil || members("again") != 1 {
+		t.Errorf("again with the same key: %v, %d members", err, members("again"))
+	}
+	lose.Store(1)
+	for range 2 {
+		_, _ = c.Register(t.Context(), wire.Registration{Name: "forgetful", PID: 1})
+	}
+	if n := members("forgetful"); n != 2 {
+		t.Errorf("%d members with two keys", n)
+	}
 }

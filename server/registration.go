@@ -21,7 +21,7 @@ import (
 )
 
 type registerInput struct {
-	Key  string `header:"Idempotency-Key" pattern:"^[!-~]{16,200}$" patternDescription:"16 to 200 printable characters of ASCII, without blanks" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters. A registration that is sent again with the same key, after a lost answer, gets the same answer and no second member. Default: each request makes a member."`
+	Key  string `header:"Idempotency-Key" minLength:"16" maxLength:"200" pattern:"^[!-~]*$" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters. A registration that is sent again with the same key, after a lost answer, gets the same answer and no second member. Default: each request makes a member."`
 	Body wire.Registration
 	from netip.Addr // of the request; the zero Addr if it came over a Unix socket
 }
@@ -34,24 +34,19 @@ func (in *registerInput) Resolve(c huma.Context) []error {
 	return nil
 }
 
-// memberInput names a member in a path.
-type memberInput struct {
-	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
-}
-
 type heartbeatInput struct {
-	memberInput
-	Body wire.Heartbeat
+	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
+	Body   wire.Heartbeat
 }
 
 type samplesInput struct {
-	memberInput
-	Body wire.AddedSamples
+	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
+	Body   wire.AddedSamples
 }
 
 type endInput struct {
-	memberInput
-	Reason string `query:"reason" maxLength:"200" default:"ended" doc:"Why it ends, for people."`
+	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
+	Reason string             `query:"reason" maxLength:"200" default:"ended" doc:"Why it ends, for people."`
 }
 
 func (s *Server) addRegistration(api huma.API) {
@@ -162,8 +157,8 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 			return wire.Registered{}, requestf("label %.50q: want printable characters", key)
 		}
 	}
-	for _, field := range [][2]string{{"name", cmp.Or(strings.TrimSpace(b.Name), "\x00")}, {"version", b.Version}, {"host", b.Host}} {
-		if hasHidden(field[1]) {
+	for _, field := range [][2]string{{"name", b.Name}, {"version", b.Version}, {"host", b.Host}} {
+		if hasHidden(field[1]) || field[0] == "name" && strings.TrimSpace(b.Name) == "" {
 			return wire.Registered{}, requestf("%s %q: want printable characters", field[0], field[1])
 		}
 	}

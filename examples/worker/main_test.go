@@ -77,7 +77,7 @@ func TestInterrupt(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- work(ctx, c, time.Millisecond, 0, &out) }()
 	first := awaitWorker(t, c, func(p wire.Process) bool { return p.LastHeartbeat.HeapBytes != nil && *p.LastHeartbeat.HeapBytes > 0 })
-	if err := c.End(t.Context(), first.GPID, "ended by the test"); err != nil {
+	if err := c.End(t.Context(), first.Member, "ended by the test"); err != nil {
 		t.Fatal(err)
 	}
 	awaitWorker(t, c, func(p wire.Process) bool { return p.State == string(registry.Alive) })

@@ -32,7 +32,7 @@ type request struct {
 // fake answers requests without a network, on the clock of the test.
 type fake struct {
 	answer func(n int, r request) (status int, header http.Header, body string) // status 0: it gets lost
-	hang   bool // until the context of the request ends
+	hang   bool                                                                 // until the context of the request ends
 
 	mu       sync.Mutex
 	requests []request

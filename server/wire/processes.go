@@ -14,7 +14,7 @@ type Registration struct {
 	// Empty: package client sends a random one.
 	Key string `json:"-"`
 
-	Address string    `json:"address,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port that peers dial. An ip that is the same on every host, such as 0.0.0.0 or 127.0.0.1, is replaced by the one that the request comes from, unless that one is no better. Default: that ip with port 0, which means that the process listens on nothing."`
+	Address string    `json:"address,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port that peers dial. An ip that is the same on every host, such as 0.0.0.0 or 127.0.0.1, does not tell them apart: the ip that the request comes from takes its place, also through a trusted proxy. If that is such an ip, too, the address is kept, and the host and the member tell the processes apart. Default: the ip of the request with port 0, which means that the process listens on nothing."`
 	PID     uint32    `json:"pid" format:"int64" minimum:"1" maximum:"4294967295" example:"4711" doc:"Process id."`
 	Started time.Time `json:"started,omitzero" doc:"When the process started. Default: now."`
 
@@ -56,7 +56,7 @@ type Registered struct {
 type Adopted struct {
 	ProcessValue string      `json:"process_value" doc:"In hexadecimal: 5 bytes, with the layout java 4."`
 	SampleID     objectid.ID `json:"sample_id" doc:"An id that the process is said to have created."`
-	// Evidence is empty if an earlier version adopted the process.
+	// Evidence is empty if the record of the process was pruned.
 	Evidence         string    `json:"evidence,omitempty" doc:"What the sample shows: that the process ran when it was created (time); its pid; its host and its pid."`
 	IDsFrom          time.Time `json:"ids_from" doc:"The earliest creation time of ids with the value."`
 	IDsConfirmedFrom time.Time `json:"ids_confirmed_from" doc:"The time of the adoption: since then no other process can have held the value unseen."`

@@ -32,7 +32,8 @@ func main() {
 	if err != nil || inspected.JSON200 == nil {
 		log.Fatalf("inspect: %v %s", err, inspected.Body)
 	}
-	registered, err := c.RegisterProcessWithResponse(ctx, api.Registration{Name: "generated", Pid: 7})
+	key := "a-random-text-of-16-to-200-characters"
+	registered, err := c.RegisterProcessWithResponse(ctx, &api.RegisterProcessParams{IdempotencyKey: &key}, api.Registration{Name: "generated", Pid: 7})
 	if err != nil || registered.JSON201 == nil {
 		log.Fatalf("register: %v %s", err, registered.Body)
 	}
