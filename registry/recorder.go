@@ -173,6 +173,9 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
 		p.Last = last
 		if end != nil {
 			p.End = &End{Time: last.Time, Reason: end.Reason}
+			if !end.Time.IsZero() {
+				p.End.Time = end.Time
+			}
 		}
 	})
 	if c.unchecked++; c.collision != nil {

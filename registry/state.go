@@ -144,7 +144,7 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	case ok && since <= p.patience():
 		s.sure = maxTime(s.sure, now)
 		return set(Alive, "heartbeat %v ago", since.Round(time.Second))
-	case !ok && r.options.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "":
+	case !ok && r.options.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "" && p.Kernel.Boot != r.here.self.Boot:
 		return set(Dead, "this host was started again")
 	case p.moved:
 		s.Presumed = true
