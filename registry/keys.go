@@ -44,7 +44,7 @@ func (p *Process) Key() MemberKey {
 	return MemberKey(livingKey(p.Block, p.Member))
 }
 
-// has reports whether a claim, or a record of its block, is that of the member.
+// has reports whether a record of its block is that of the member.
 func (k MemberKey) has(member objectid.ID) bool {
 	return string(k[8:]) == hex.EncodeToString(member[8:])
 }

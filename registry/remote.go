@@ -257,12 +257,7 @@ func (r *Registry) members(ctx context.Context, all []MemberKey) []storedMember 
 			return nil
 		}
 		h, err := decode[holding](raw, values)
-		if err == nil {
-			err = h.expand()
-		}
-		if err == nil && all[i].has(h.Member) {
-			records[i] = h.Process
-		}
+		records[i] = h.Process // or "" if it is pruned
 		return err
 	})
 	copy(keys, records)
