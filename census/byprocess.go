@@ -21,11 +21,23 @@ type byProcess struct {
 	sorted bool
 }
 
-func newByProcess() *byProcess {
-	return &byProcess{rest: records{shift: largeSegments, slab: new(slab)}}
+func newByProcess(memory *slab) *byProcess {
+	return &byProcess{rest: records{shift: largeSegments, slab: memory}}
 }
 
 func (b *byProcess) add(r record) { b.list(r.value()).add(r) }
+
+// addSorted adds records that are mostly sorted. base is added to their places.
+func (b *byProcess) addSorted(part []record, base uint32) {
+	for len(part) > 0 {
+		value, n := part[0].value(), 1
+		for n < len(part) && part[n].value() == value {
+			n++
+		}
+		b.list(value).appendAt(part[:n], base)
+		part = part[n:]
+	}
+}
 
 // list returns the list that records with the process value belong to.
 func (b *byProcess) list(value uint64) *records {

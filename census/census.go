@@ -59,7 +59,7 @@ func (o *Options) withDefaults() Options {
 		out = *o
 	}
 	read := out.reading().WithDefaults()
-	out.Field, out.Format, out.Column, out.Workers = read.Field, read.Format, read.Column, read.Workers
+	out.Field, out.Workers = read.Field, read.Workers
 	if out.Memory <= 0 {
 		out.Memory = MemoryLimit()
 	}
@@ -199,15 +199,9 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	}
 	p := b.Prepared.(*prepared)
 	n, strings := int64(len(p.ids.records)), int64(len(p.strings.records))
-	if limit := c.options.MaxIDs; limit > 0 && c.taken+n+strings > limit {
-		return fmt.Errorf("%w: more than %d", ErrLimit, limit)
+	if err := c.keep(n + strings); err != nil {
+		return err
 	}
-	if c.options.Keep != nil {
-		if err := c.options.Keep(int(n + strings)); err != nil {
-			return err
-		}
-	}
-	c.taken += n + strings
 	src.objectIDs += n
 	src.stringIDs += strings
 	p.ids.apply(src.collection, src, base)
@@ -217,6 +211,18 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	c.inMemory += int(n+strings) + len(b.Values)
 	if c.inMemory > c.room {
 		return c.spill()
+	}
+	return nil
+}
+
+// keep counts n ids, unless they are too many.
+func (c *Census) keep(n int64) error {
+	if limit := c.options.MaxIDs; limit > 0 && c.taken+n > limit {
+		return fmt.Errorf("%w: more than %d", ErrLimit, limit)
+	}
+	c.taken += n
+	if c.options.Keep != nil {
+		return c.options.Keep(int(n))
 	}
 	return nil
 }

@@ -82,51 +82,37 @@ type landing struct {
 
 // landings returns where each line begins.
 func (ls *lines) landings() []landing {
-	byStart := make([]int, 0, len(ls.list)) // the lines before, by their starts
-	start := func(i int) int64 { return ls.list[i].start.unwrapped() & counterMask }
-	// The range is cut at the ends of all lines; piece k is from cuts[k] to cuts[k+1].
-	cuts := []int64{0, counterRange}
-	for i := range ls.list {
-		l := &ls.list[i]
-		cuts = append(cuts, l.from&counterMask, (l.at+1)&counterMask)
-	}
-	slices.Sort(cuts)
-	cuts = slices.Compact(cuts)
-	piece := func(counter int64) int {
-		return sort.Search(len(cuts), func(k int) bool { return cuts[k] > counter }) - 1
-	}
-	free := make([]int, len(cuts)) // the next piece that is not covered, from each on
-	for k := range free {
-		free[k] = k
-	}
-	next := func(k int) int {
-		for free[k] != k {
-			free[k] = free[free[k]]
-			k = free[k]
-		}
-		return k
-	}
 	out := make([]landing, len(ls.list))
-	covered := int64(0)
+	var starts []int64     // of the lines before, in order
+	var covered [][2]int64 // by them: stretches apart from each other, in order
+	total := int64(0)
+	find := func(counter int64) int {
+		return sort.Search(len(covered), func(k int) bool { return covered[k][1] > counter })
+	}
 	cover := func(from, to int64) {
-		for k := next(piece(from)); k < len(cuts)-1 && cuts[k] < to; k = next(k) {
-			covered += cuts[k+1] - cuts[k]
-			free[k] = k + 1
+		i := find(from)
+		j := i
+		for ; j < len(covered) && covered[j][0] < to; j++ {
+			total -= covered[j][1] - covered[j][0]
+			from, to = min(from, covered[j][0]), max(to, covered[j][1])
 		}
+		covered, total = slices.Replace(covered, i, j, [2]int64{from, to}), total+to-from
 	}
 	for i := range ls.list {
 		l := &ls.list[i]
-		from := l.from & counterMask
-		k := piece(from)
-		out[i] = landing{free[k] != k, covered, l.nearest}
-		at, _ := slices.BinarySearchFunc(byStart, start(i), func(k int, c int64) int { return int(start(k) - c) })
-		if n := len(byStart); n > 0 {
-			out[i].nearest = min(l.nearest, (start(byStart[at%n])-start(i))&counterMask, (start(i)-start(byStart[(at+n-1)%n]))&counterMask)
+		from, start := l.from&counterMask, l.start.unwrapped()&counterMask
+		k := find(from)
+		out[i] = landing{k < len(covered) && covered[k][0] <= from, total, l.nearest}
+		at, _ := slices.BinarySearch(starts, start)
+		if n := len(starts); n > 0 {
+			out[i].nearest = min(l.nearest, (starts[at%n]-start)&counterMask, (start-starts[(at+n-1)%n])&counterMask)
 		}
-		byStart = slices.Insert(byStart, at, i)
+		starts = slices.Insert(starts, at, start)
 		to := from + min(l.length()+1, counterRange)
 		cover(from, min(to, counterRange))
-		cover(0, to-counterRange)
+		if to > counterRange {
+			cover(0, to-counterRange)
+		}
 	}
 	return out
 }

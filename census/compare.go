@@ -37,6 +37,8 @@ type Side struct {
 	// side, and ValueExamples the positions of some of them.
 	ValuesOnly    int64
 	ValueExamples []Position
+
+	census *Census
 }
 
 // Compare finds the ids that only one of two censuses has, for example of a dump and
@@ -47,9 +49,12 @@ type Side struct {
 // every id that one side alone has, by process value and time; its error ends the
 // comparison and is returned.
 func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
+	if err := errors.Join(a.settle(), b.settle()); err != nil {
+		return nil, err
+	}
 	d := &Difference{Field: a.options.Field, A: newSide(a), B: newSide(b)}
 	for _, pair := range pairs(a, b) {
-		if err := d.compare(a, b, pair, only); err != nil {
+		if err := d.compare(pair, only); err != nil {
 			return nil, err
 		}
 	}
@@ -78,21 +83,11 @@ func pairs(a, b *Census) (out [][2]*collection) {
 }
 
 // compare compares one collection of both sides.
-func (d *Difference) compare(a, b *Census, pair [2]*collection, only func(inA bool, id objectid.ID) error) error {
+func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objectid.ID) error) error {
 	x, y := pair[0], pair[1]
-	if err := errors.Join(a.settle(), b.settle()); err != nil {
-		return err
-	}
-	side := func(inA bool) (*Census, *Side) {
-		if inA {
-			return a, &d.A
-		}
-		return b, &d.B
-	}
 	var failed error
 	both, err := merge(x.ids.distinct(&failed), y.ids.distinct(&failed), func(inA bool, r record) error {
-		c, s := side(inA)
-		s.only(c, r)
+		d.side(inA).only(r)
 		if only != nil {
 			return only(inA, r.id())
 		}
@@ -103,10 +98,10 @@ func (d *Difference) compare(a, b *Census, pair [2]*collection, only func(inA bo
 		return err
 	}
 	both, err = merge(x.values.distinct(&failed), y.values.distinct(&failed), func(inA bool, r record) error {
-		c, s := side(inA)
+		s := d.side(inA)
 		s.ValuesOnly++
 		if len(s.ValueExamples) < maxExamples {
-			s.ValueExamples = append(s.ValueExamples, c.position(r.place()))
+			s.ValueExamples = append(s.ValueExamples, s.census.position(r.place()))
 		}
 		return nil
 	})
@@ -115,10 +110,17 @@ func (d *Difference) compare(a, b *Census, pair [2]*collection, only func(inA bo
 }
 
 func newSide(c *Census) Side {
-	return Side{Sources: c.sources, Examples: []Example{}, ValueExamples: []Position{}}
+	return Side{Sources: c.sources, Examples: []Example{}, ValueExamples: []Position{}, census: c}
 }
 
-func (s *Side) only(c *Census, r record) {
+func (d *Difference) side(inA bool) *Side {
+	if inA {
+		return &d.A
+	}
+	return &d.B
+}
+
+func (s *Side) only(r record) {
 	s.Only++
 	t := moment(r.second())
 	if s.First == nil || t.Before(*s.First) {
@@ -128,7 +130,7 @@ func (s *Side) only(c *Census, r record) {
 		s.Last = &t
 	}
 	if len(s.Examples) < maxExamples {
-		s.Examples = append(s.Examples, c.example(r, ""))
+		s.Examples = append(s.Examples, s.census.example(r, ""))
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 
 // doubtReasons are why it cannot be told whether processes have a fault, after how many
 // there are.
-var doubtReasons = []struct {
+var doubtReasons = [...]struct {
 	kind   DoubtKind
 	reason string
 }{
@@ -50,16 +50,12 @@ type Doubt struct {
 func (c *Census) doubts(t *tally) []Doubt {
 	out := []Doubt{}
 	proof, weak := t.suspects.need(t.broken)
-	for _, d := range doubtReasons {
-		s := t.suspects.doubts[d.kind]
-		if s == nil {
-			continue
-		}
+	for i, d := range doubtReasons {
 		from := 0
 		if d.kind == DoubtWeak {
 			from = weak
 		}
-		n, examples := s.between(min(from, proof), proof)
+		n, examples := t.suspects.doubts[i].between(min(from, proof), proof)
 		if n == 0 {
 			continue
 		}

@@ -67,7 +67,7 @@ const (
 // outage, in the busiest and in the quietest hours of the week of a zone.
 func (h *history) events(zone *time.Location) ([]Event, [2]time.Duration) {
 	out, shortest := h.outages(zone)
-	out = slices.Concat(out, h.imports(h.usual()), h.deletions(), h.deployments())
+	out = slices.Concat(out, h.imports(), h.deletions(), h.deployments())
 	sortEvents(out)
 	return out, shortest
 }
@@ -81,64 +81,50 @@ func (h *history) minute(i int) time.Time { return moment(h.from + uint32(i)*sec
 const secondsPerMinute = 60
 
 // imports returns the times with far more ids than usual, where that is known.
-func (h *history) imports(usual []float64) (out []Event) {
+func (h *history) imports() (out []Event) {
 	const window = 10 // minutes
-	counts := make([]int64, 0, len(h.minutes)/window)
-	for i := 0; i+window <= len(h.minutes); i += window {
-		var n int64
-		for _, k := range h.minutes[i : i+window] {
-			n += int64(k)
-		}
-		counts = append(counts, n)
+	var counts []int64
+	for part := range slices.Chunk(h.minutes, window) {
+		counts = append(counts, sum(part))
 	}
 	typical := float64(median(slices.Clone(counts)))
-	var highest int64 // of the windows of the last import
-	var tops []int64  // of each import
+	more := make([]int64, len(counts)) // ids than usual, if these are far more
 	day := func(w int) int { return w * window / minutesPerDay }
 	most, bursts := make([]int64, day(len(counts))+1), make([]int64, day(len(counts))+1) // by day
 	for w, n := range counts {
-		u := usual[w*window/60]
-		expected := max(u/(60/window), typical/importFactor)
 		most[day(w)] = max(most[day(w)], n)
-		if u < 0 || float64(n) <= importFactor*expected+importLeast {
-			highest = 0
+		if n <= importLeast {
 			continue
 		}
-		size := n - int64(expected)
-		end := h.minute((w + 1) * window)
-		if highest > 0 {
-			last := &out[len(out)-1]
-			last.End, last.Size = end, last.Size+size
-		} else {
-			out, tops = append(out, Event{Kind: Import, Start: h.minute(w * window), End: end, Size: size, Confidence: Likely}), append(tops, 0)
+		usual, isKnown := h.usual(w * window / 60)
+		expected := max(float64(usual)*window/60, typical/importFactor)
+		if isKnown && float64(n) > importFactor*expected+importLeast {
+			more[w], bursts[day(w)] = n-int64(expected), max(bursts[day(w)], n)
 		}
-		highest = max(highest, n)
-		tops[len(tops)-1], bursts[day(w)] = highest, max(bursts[day(w)], n)
 	}
-	left := out[:0]
-	for i, e := range out { // what recurs is a job
-		at, recurs := int(e.Start.Unix()-int64(h.from))/secondsPerDay, 0
+	for w := 0; w < len(counts); w++ {
+		from, top, size := w, int64(0), int64(0)
+		for ; w < len(counts) && more[w] > 0; w++ {
+			top, size = max(top, counts[w]), size+more[w]
+		}
+		at, recurs := day(from), 0
 		for d := max(at-365, 0); d <= min(at+365, len(most)-1); d++ {
-			if (d < at-1 || d > at+1) && (2*most[d] >= tops[i] || importFactor*bursts[d] >= tops[i]) {
+			if (d < at-1 || d > at+1) && (2*most[d] >= top || importFactor*bursts[d] >= top) {
 				recurs++
 			}
 		}
-		if recurs < minPeriods {
-			left = append(left, e)
+		if from == w || recurs >= minPeriods { // what recurs is a job
+			continue
 		}
-	}
-	out = left
-	for i := range out { // to the minute
-		e := &out[i]
-		a, b := int(e.Start.Unix()-int64(h.from))/60, int(e.End.Unix()-int64(h.from))/60
-		most := slices.Max(h.minutes[a:b])
-		for a < b-1 && h.minutes[a] < most/10 {
+		a, b := from*window, w*window // to the minute
+		peak := slices.Max(h.minutes[a:b])
+		for h.minutes[a] < peak/10 {
 			a++
 		}
-		for b > a+1 && h.minutes[b-1] < most/10 {
+		for h.minutes[b-1] < peak/10 {
 			b--
 		}
-		e.Start, e.End = h.minute(a), h.minute(b)
+		out = append(out, Event{Kind: Import, Start: h.minute(a), End: h.minute(b), Size: size, Confidence: Likely})
 	}
 	return out
 }
@@ -173,30 +159,27 @@ func (h *history) deletions() (out []Event) {
 			typicals[weekday] = max(typicals[weekday], median(alike))
 		}
 	}
+	isMissing := func(d int) bool { return shares[d] > typicals[d%7]+deletionShare }
 	for d := 0; d < days; d++ {
-		if shares[d] <= typicals[d%7]+deletionShare {
+		if !isMissing(d) {
 			continue
 		}
 		from, gone, made := d, 0., 0.
-		quiet := 0 // days without enough ids, in between
-		for ; d < days && quiet <= 2; d++ {
-			if shares[d] > typicals[d%7]+deletionShare {
-				quiet = 0
-				made += float64(ids[d] + gaps[d])
-				gone += float64(gaps[d]) - typicals[d%7]*float64(ids[d]+gaps[d])
-			} else {
-				quiet++
+		for k := d; k < days && k <= d+1+maxQuietDays; k++ {
+			if isMissing(k) {
+				d = k
+				made += float64(ids[k] + gaps[k])
+				gone += float64(gaps[k]) - typicals[k%7]*float64(ids[k]+gaps[k])
 			}
 		}
-		d -= quiet
 		if made*deletionShare < deletionLeast {
 			continue
 		}
 		e := Event{
-			Kind: Deletion, Start: moment(h.from + uint32(from)*secondsPerDay), End: moment(h.from + uint32(d)*secondsPerDay),
+			Kind: Deletion, Start: moment(h.from + uint32(from)*secondsPerDay), End: moment(h.from + uint32(d+1)*secondsPerDay),
 			Size: int64(gone), Share: gone / made, Confidence: Likely,
 		}
-		if d-from < 2 {
+		if d == from {
 			e.Confidence = Possible
 		}
 		out = append(out, e)
@@ -233,26 +216,23 @@ func (h *history) deployments() (out []Event) {
 			changes = append(changes, change{int64(l.last), int64(l.last) + slack, false})
 		}
 	}
-	slices.SortFunc(changes, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(btoi(a.begin), btoi(b.begin)))
-	})
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	for i := 0; i < len(changes); {
 		// The changes whose stretches overlap are one event.
 		begins, ends, until := 0, 0, changes[i].to
+		begin, end := int64(math.MaxInt64), int64(0) // of the first lives that began, and of the last
 		j := i
-		var times []int64
 		for ; j < len(changes) && changes[j].from <= until; j++ {
 			until = min(max(until, changes[j].to), changes[i].from+maxSlack)
 			if changes[j].begin {
 				begins++
-				times = append(times, changes[j].to)
+				begin, end = min(begin, changes[j].to), max(end, changes[j].to)
 			} else {
 				ends++
 			}
 		}
 		if n := min(begins, ends); n > 0 {
-			slices.Sort(times)
-			e := Event{Kind: Restart, Start: moment(uint32(times[0])), End: moment(uint32(times[len(times)-1])), Size: int64(n), Confidence: Possible}
+			e := Event{Kind: Restart, Start: moment(uint32(begin)), End: moment(uint32(end)), Size: int64(n), Confidence: Possible}
 			if n >= 3 && 2*n >= alive {
 				e.Kind, e.Confidence = Deployment, Likely
 			}
@@ -262,13 +242,6 @@ func (h *history) deployments() (out []Event) {
 		i = j
 	}
 	return out
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // faultEvents returns the events of single processes.

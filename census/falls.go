@@ -23,7 +23,7 @@ type sequence struct {
 	late     [maxLate + 1]int64
 	groups   int64    // of falls around the same clock step
 	gaps     pool     // groups by how near their counters are
-	blocks   float64  // how unlike the ends of blocks they are, in bits
+	blocks   float64  // evidence against blocks as the cause, in bits; see endGroup
 	deepest  uint32   // seconds
 	widest   int64    // counters across a fall
 	examples []record // before and after falls
@@ -110,7 +110,10 @@ func newSequence(e extent, limit int64, spacing float64) *sequence {
 	return q
 }
 
-// endGroup counts a group of falls between counters that are so far apart.
+// endGroup counts a group of falls between counters that are so far apart. Blocks of
+// counters that threads reserve cause falls, too: at the end of its block a thread goes on
+// with another one. But no block is used before it is reserved, and a thread that pauses
+// does not do so by as much as the clock falls.
 func (q *sequence) endGroup(apart int64, order, blocks float64) {
 	q.gaps.add(counterBits+1-log2(apart)+order, 1)
 	if blocks < unlikeBlock {
@@ -167,7 +170,6 @@ const (
 	minMost     = 32 // ids after a clock step of which all may have the time from before it
 	manyThreads = 32
 	fewThreads  = 16 // that may wait until the process ends
-	manySingles = 8  // late ids that are no rare thing
 )
 
 func (q *sequence) addTwin(prev, r record) {
@@ -218,15 +220,4 @@ func (q *sequence) lateBits() float64 {
 		p.add(float64(few)*(log2(q.ids)-log2(q.singles+1)), n)
 	}
 	return p.bits(float64(q.ids))
-}
-
-// blockBits returns the evidence against blocks of counters that threads reserve as the
-// cause of the falls. At the end of its block a thread goes on with another one, no block
-// is used before it is reserved, and a thread that pauses does not do so by as much as the
-// clock falls.
-func (q *sequence) blockBits() float64 {
-	if q.certain == 0 && q.singles >= max(2*q.groups, manySingles) {
-		return 0 // of most blocks there are single ids
-	}
-	return max(q.blocks, 0)
 }

@@ -61,20 +61,12 @@ type savedCensus struct {
 }
 
 type savedSource struct {
-	Name        string                 `json:"name"`
-	Collection  string                 `json:"collection,omitempty"`
-	Collections int                    `json:"collections,omitempty"`
-	Format      source.Format          `json:"format"`
-	Unit        string                 `json:"unit"`
-	Units       int64                  `json:"units"`
-	Without     int64                  `json:"without,omitempty"`
-	Broken      int64                  `json:"broken,omitempty"`
-	Problems    []savedText            `json:"problems,omitempty"`
-	Error       string                 `json:"error,omitempty"`
-	ObjectIDs   int64                  `json:"object_ids"`
-	Strings     int64                  `json:"strings,omitempty"`
-	Others      map[string]int64       `json:"others,omitempty"`
-	Samples     map[string][]savedText `json:"samples,omitempty"`
+	Source
+	Problems  []savedText            `json:"problems,omitempty"`
+	ObjectIDs int64                  `json:"object_ids"`
+	Strings   int64                  `json:"strings,omitempty"`
+	Others    map[string]int64       `json:"others,omitempty"`
+	Samples   map[string][]savedText `json:"samples,omitempty"`
 }
 
 // savedText is an error or a value with the number of its document.
@@ -127,7 +119,7 @@ func (c *Census) Save(w io.Writer) error {
 				out.write(frameIDs, out.payload)
 				return out.err
 			}}
-			if err := ids.visit(1, func(int) visitor { return eachValue(blocks.add) }); err != nil {
+			if err := ids.visit(1, func() visitor { return blocks.add }); err != nil {
 				return err
 			}
 			blocks.flush()
@@ -154,8 +146,7 @@ func (c *Census) saved() savedCensus {
 	out := savedCensus{Field: c.options.Field, Places: c.places, Spans: c.spans, Partial: c.partial}
 	for _, s := range c.sources {
 		saved := savedSource{
-			Name: s.Name, Collection: s.Collection, Collections: s.Collections, Format: s.Format, Unit: s.Unit, Units: s.Units,
-			Without: s.Without, Broken: s.Broken, Error: s.Error, ObjectIDs: s.objectIDs, Strings: s.stringIDs,
+			Source: *s, ObjectIDs: s.objectIDs, Strings: s.stringIDs,
 			Others: map[string]int64{}, Samples: map[string][]savedText{},
 		}
 		for _, p := range s.Problems {

@@ -6,16 +6,19 @@ import (
 	"time"
 )
 
-// The lengths of buckets, in minutes, 0 for a month, and the seasons in which buckets are
-// alike.
+// The lengths of buckets, in minutes, and the seasons in which buckets are alike.
 var (
-	bucketLengths = [...]int{1, 10, 60, minutesPerDay, minutesPerWeek, 0}
+	bucketLengths = [...]int{1, 10, 60, minutesPerDay, minutesPerWeek, minutesPerMonth}
 	seasonLengths = [...]int{minutesPerDay, minutesPerWeek, 2 * minutesPerWeek}
 )
 
 const (
 	minutesPerDay  = 24 * 60
 	minutesPerWeek = 7 * minutesPerDay
+
+	// minutesPerMonth is the mean month. What is monthly is up to two days off, which
+	// those buckets do not show that begin a week or more before or after it.
+	minutesPerMonth = 1461 * minutesPerDay / 48
 
 	// seasonPeriods is how many periods on each side tell what is usual at least.
 	seasonPeriods = 8
@@ -33,7 +36,6 @@ type clock struct {
 	tens    []int32 // by ten minutes
 	days    []int64
 	low     float64         // level of the days with the least ids
-	start   time.Time       // as if the zone were UTC
 	at      func(i int) int // minute of the clock at minute i of the history
 }
 
@@ -46,7 +48,7 @@ func (h *history) clock(zone *time.Location) *clock {
 	const monday = 4 * minutesPerDay // of 1970
 	start := int(h.from)/60 + offsets[0]
 	pad := (start - monday) % minutesPerWeek
-	c := &clock{start: time.Unix(int64(start-pad)*60, 0).UTC(), at: func(i int) int { return pad + i + offsets[i/60] - offsets[0] }}
+	c := &clock{at: func(i int) int { return pad + i + offsets[i/60] - offsets[0] }}
 	c.minutes = make([]int32, c.at(len(h.minutes)-1)+1)
 	next := pad
 	for hour := range offsets {
@@ -72,9 +74,8 @@ func (h *history) clock(zone *time.Location) *clock {
 // grid is a history in buckets of one length.
 type grid struct {
 	c        *clock
-	length   int     // minutes; 0: months
+	length   int     // minutes
 	shift    int     // minutes by which the buckets begin before those of the clock
-	starts   []int   // minutes, of months
 	ids      []int64 // by bucket; the first and the last have some
 	first    int     // the bucket of ids[0], from the start of the clock
 	occupied int
@@ -96,19 +97,10 @@ type season struct {
 func (c *clock) newGrid(length int, half bool) *grid {
 	g := &grid{c: c, length: length, chosen: map[int]int{}}
 	cells, cell := c.tens, 10
-	switch {
-	case length == 0:
-		day := 1
-		if half {
-			day = 15
-		}
-		end := c.start.AddDate(0, 0, len(c.days)+1)
-		for t := time.Date(c.start.Year(), c.start.Month()-1, day, 0, 0, 0, 0, time.UTC); t.Before(end); t = t.AddDate(0, 1, 0) {
-			g.starts = append(g.starts, int(t.Sub(c.start)/time.Minute))
-		}
-	case length == 1:
+	if length == 1 {
 		cells, cell = c.minutes, 1
-	case half:
+	}
+	if half {
 		g.shift = length / 2
 	}
 	some := func(n int32) bool { return n > 0 }
@@ -165,20 +157,11 @@ func (g *grid) addSeason(period int) {
 }
 
 // bucket returns the bucket of a minute of the clock.
-func (g *grid) bucket(minute int) int {
-	if g.length > 0 {
-		return (minute + g.shift) / g.length
-	}
-	i, found := slices.BinarySearch(g.starts, minute)
-	if !found {
-		i--
-	}
-	return i
-}
+func (g *grid) bucket(minute int) int { return (minute + g.shift) / g.length }
 
 // day returns the day of a bucket, or -1 if buckets are days or longer.
 func (g *grid) day(i int) int {
-	if g.length == 0 || g.length >= minutesPerDay {
+	if g.length >= minutesPerDay {
 		return -1
 	}
 	return ((g.first+i)*g.length - g.shift + g.length/2) / minutesPerDay
@@ -214,11 +197,7 @@ func (g *grid) beside(s *season, i, a, b, periods int) (before, after side) {
 // near returns how many periods on each side of a silence are near: seasonPeriods, and a
 // week.
 func (g *grid) near(period, length int) int {
-	near := seasonPeriods * ((length + period - 1) / period)
-	if g.length > 0 {
-		near = max(near, minutesPerWeek/(g.length*period))
-	}
-	return near
+	return max(seasonPeriods*((length+period-1)/period), minutesPerWeek/(g.length*period))
 }
 
 // rare returns how rarely a bucket like i is empty: the logarithm of the part of those,
@@ -307,10 +286,7 @@ func (g *grid) level(day int, s *season, missing float64) float64 {
 // season returns the season that tells most about which buckets beside a silence are
 // occupied.
 func (g *grid) season(a, b int) *season {
-	week, key := max(minutesPerWeek/max(g.length, 1), 1), -1
-	if g.length == 0 {
-		return &g.seasons[0]
-	}
+	week, key := max(minutesPerWeek/g.length, 1), -1
 	if b-a <= week {
 		key = a / week
 		if i, ok := g.chosen[key]; ok {

@@ -91,8 +91,10 @@ func (h *history) merge(other *history) {
 }
 
 // hour returns how many ids an hour has.
-func (h *history) hour(i int) (n int64) {
-	for _, k := range h.minutes[i*60 : i*60+60] {
+func (h *history) hour(i int) int64 { return sum(h.minutes[i*60 : i*60+60]) }
+
+func sum(counts []int32) (n int64) {
+	for _, k := range counts {
 		n += int64(k)
 	}
 	return n
@@ -139,34 +141,16 @@ func (l *lives) merge(other lives) {
 	l.trim()
 }
 
-// usual is how many ids an hour usually has: the median of the same hour of the week, of
-// six weeks before and after it, or, in a shorter history, of the same hour of the day.
-func (h *history) usual() []float64 {
-	n := h.hours()
-	counts := make([]int64, n)
-	for i := range counts {
-		counts[i] = h.hour(i)
-	}
-	const day, week = 24, 7 * 24
-	out := make([]float64, n)
+// usual returns how many ids an hour usually has, the median of the same hour of
+// usualPeriods days before and after it, and whether there are enough of them.
+func (h *history) usual(hour int) (ids int64, isKnown bool) {
 	var around []int64
-	for i := range out {
-		out[i] = -1 // not known
-		for _, period := range [2]int{week, day} {
-			around = around[:0]
-			for k := -usualPeriods; k <= usualPeriods; k++ {
-				if at := i + k*period; k != 0 && at >= 0 && at < n {
-					around = append(around, counts[at])
-				}
-			}
-			if len(around) >= minPeriods {
-				slices.Sort(around)
-				out[i] = float64(around[len(around)/2]+around[(len(around)-1)/2]) / 2
-				break
-			}
+	for k := -usualPeriods; k <= usualPeriods; k++ {
+		if at := hour + k*24; k != 0 && at >= 0 && at < h.hours() {
+			around = append(around, h.hour(at))
 		}
 	}
-	return out
+	return median(around), len(around) >= minPeriods
 }
 
 // median returns the median of the counts, which it sorts.

@@ -77,7 +77,7 @@ func TestThresholdsOfSilences(t *testing.T) {
 		for i := range h.minutes {
 			h.minutes[i] = 1
 		}
-		if got := h.usual()[0] >= 0; got != want {
+		if _, got := h.usual(0); got != want {
 			t.Errorf("%d days: the usual rate is known: %v", days, got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestImportToTheMinute(t *testing.T) {
 	for i := 5*week + 3; i < 5*week+7; i++ {
 		h.minutes[i] += 1000
 	}
-	if got, want := h.describe(h.imports(h.usual())), "import 50403-50407 4000 likely"; got != want {
+	if got, want := h.describe(h.imports()), "import 50403-50407 4000 likely"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -105,19 +105,19 @@ func TestNoOutageAtTheEnds(t *testing.T) {
 	}
 }
 
-// TestUsualWeeks holds how many weeks before and after an hour tell what is usual.
-func TestUsualWeeks(t *testing.T) {
+// TestUsualDays holds how many days before and after an hour tell what is usual.
+func TestUsualDays(t *testing.T) {
 	h := steady(30, 1)
 	at := 15 * week
 	for k := 1; k <= usualPeriods; k++ {
-		for _, w := range []int{-k, k} {
+		for _, d := range []int{-k, k} {
 			for i := range 60 {
-				h.minutes[at+w*week+i] = int32(k + 1)
+				h.minutes[at+d*minutesPerDay+i] = int32(k + 1)
 			}
 		}
 	}
-	if got := h.usual()[at/60]; got != 60*4.5 {
-		t.Errorf("usual %v, want the median of six weeks on both sides, 270", got)
+	if got, _ := h.usual(at / 60); got != 60*5 {
+		t.Errorf("usual %v, want the median of six days on both sides, 300", got)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestThresholdsOfImports(t *testing.T) {
 		h := steady(10, 1)
 		h.clear(5*week, 5*week+10)
 		h.minutes[5*week] = ids
-		if got := h.describe(h.imports(h.usual())); got != want {
+		if got := h.describe(h.imports()); got != want {
 			t.Errorf("%d ids in ten minutes: %s, want %s", ids, got, want)
 		}
 	}
@@ -140,7 +140,7 @@ func TestImportsOfAFewDays(t *testing.T) {
 	for days, want := range map[int]string{4: "", 5: "import 0-1 1000 likely"} {
 		h := newHistory(secondRange{monday, monday + uint32(days)*secondsPerDay - 1})
 		h.minutes[0] = 1000
-		if got := h.describe(h.imports(h.usual())); got != want {
+		if got := h.describe(h.imports()); got != want {
 			t.Errorf("%d days: %s, want %s", days, got, want)
 		}
 	}
@@ -327,6 +327,38 @@ func TestThresholdsOfChanges(t *testing.T) {
 		h.minutes[35*24*60], h.gaps[35*24] = int32(created/2), created-created/2
 		if got := len(h.deletions()) > 0; got != want {
 			t.Errorf("%d ids of a day, half of them missing: a deletion is found: %v", created, got)
+		}
+	}
+}
+
+// TestShortestOutage holds that outages of an hourly job are found that are as long as is
+// said, and not those that are shorter, also where single runs are skipped now and then.
+func TestShortestOutage(t *testing.T) {
+	for _, skipped := range [][]int{nil, {100, 101, 150, 222}, {40, 41, 100, 101, 222, 223}} {
+		h := newHistory(secondRange{monday, monday + 14*secondsPerDay - 1})
+		for i := 0; i < len(h.minutes); i += 60 {
+			if !slices.Contains(skipped, i/60) {
+				h.minutes[i] = 1
+			}
+		}
+		events, shortest := h.outages(time.UTC)
+		if len(events) > 0 {
+			t.Errorf("without %d: %s", skipped, h.describe(events))
+		}
+		minutes := slices.Clone(h.minutes)
+		for from := 23; from < 300; from += 12 {
+			for _, hours := range []int{int((shortest[0] - 1) / time.Hour), int((shortest[1] + time.Hour - 1) / time.Hour)} {
+				if slices.ContainsFunc(skipped, func(hour int) bool { return from-1 <= hour && hour <= from+hours }) {
+					continue // it would be longer
+				}
+				copy(h.minutes, minutes)
+				h.clear(from*60, (from+hours)*60)
+				events, _ := h.outages(time.UTC)
+				found := slices.ContainsFunc(events, func(e Event) bool { return !e.Start.After(h.minute(from*60)) && e.End.After(h.minute(from*60)) })
+				if want := time.Duration(hours)*time.Hour >= shortest[1]; found != want {
+					t.Errorf("without %d and %d hours from %d: found: %v, of outages from %v", skipped, hours, from, found, shortest)
+				}
+			}
 		}
 	}
 }

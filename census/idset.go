@@ -17,17 +17,24 @@ type idSet struct {
 	room   int // records that visit may keep in memory for runs
 }
 
-func newIDSet() *idSet { return &idSet{memory: newByProcess()} }
+func newIDSet() *idSet { return &idSet{memory: newByProcess(new(slab))} }
 
 func (s *idSet) add(r record) {
 	s.memory.sorted = false
 	s.memory.add(r)
 }
 
-// addAll adds records of one process value. base is added to their places.
-func (s *idSet) addAll(value uint64, part []record, base uint32) {
+// addAll adds records, with base added to their places.
+func (s *idSet) addAll(part []record, base uint32) {
 	s.memory.sorted = false
-	s.memory.list(value).appendAt(part, base)
+	last, list := uint64(endOfValues), (*records)(nil)
+	for _, r := range part {
+		if v := r.value(); v != last {
+			last, list = v, s.memory.list(v)
+		}
+		r.lo += uint64(base)
+		list.add(r)
+	}
 }
 
 // spill moves all ids from memory to disk. room is how many records a visit may keep in
@@ -43,47 +50,35 @@ func (s *idSet) spill(to *disk, workers, room int) (int, error) {
 		return 0, err
 	}
 	s.runs, s.room = append(s.runs, r), room
-	s.memory = newByProcess()
+	s.memory = newByProcess(new(slab))
 	return n, nil
 }
 
-// visitor examines the ids of a set.
-type visitor interface {
-	// value is called with the records of every process value, in the order of the
-	// values, each sorted by second, counter and place. It may reorder them, but
-	// must restore their order before it returns.
-	value(e extent)
-
-	// endBlock is called after all process values that have their upper four bytes
-	// in common, of which one may continue another. Their extents are invalid
-	// afterwards.
-	endBlock()
-}
-
-// eachValue is a visitor that is called with the records of every process value.
-type eachValue func(e extent)
-
-func (f eachValue) value(e extent) { f(e) }
-
-func (eachValue) endBlock() {}
+// visitor examines the ids of a set. It is called with the records of every process value,
+// in the order of the values, each sorted by second, counter and place. It may reorder them,
+// but must restore their order before it returns. After all process values that have their
+// upper four bytes in common, of which one may continue another, it is called with no
+// records. Their extents are invalid afterwards.
+type visitor func(e extent)
 
 // visit lets visitors examine all ids, each in a goroutine of its own. The share of
 // a visitor is a range of process values that comes after those of the visitors
 // before it. Values with the same first three bytes, which may name a machine, are
 // in one share.
-func (s *idSet) visit(workers int, newVisitor func(share int) visitor) error {
+func (s *idSet) visit(workers int, newVisitor func() visitor) error {
 	s.memory.sort(workers)
 	from := uint64(0)
 	var shares []func() error
-	for k, to := range s.cuts(workers) {
-		v := newVisitor(k)
-		if len(s.runs) == 0 {
-			values := s.memory.values(from, to)
-			shares = append(shares, func() error { visitValues(v, values); return nil })
-		} else {
-			first := from
-			shares = append(shares, func() error { return s.visitRuns(v, first, to, s.room/workers) })
-		}
+	for _, to := range s.cuts(from, endOfValues, func(int) int { return workers }) {
+		v, first := newVisitor(), from
+		values := s.memory.values(first, to) // before any visitor reorders records
+		shares = append(shares, func() error {
+			if len(s.runs) > 0 {
+				return s.visitRuns(v, first, to, max(1, s.room/workers))
+			}
+			visitValues(v, values)
+			return nil
+		})
 		from = to
 	}
 	if len(shares) == 1 {
@@ -98,33 +93,32 @@ func (s *idSet) visit(workers int, newVisitor func(share int) visitor) error {
 	return errors.Join(errs...)
 }
 
-// visitRuns visits the process values from first to end of runs.
+// visitRuns visits the process values from first to end of runs: as many of them at a time
+// as make rangeRecords. room is how many records may be in memory.
 func (s *idSet) visitRuns(v visitor, first, end uint64, room int) (err error) {
-	g, err := newGather(s.runs, first, end, room)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, g.close()) }()
-	block := uint64(math.MaxUint64)
-	for {
-		// The block of the next value is known before its records are.
-		if len(g.runs) == 0 || g.runs[0].ids[0].value()>>8 != block {
-			if block != math.MaxUint64 {
-				v.endBlock()
-				g.reset()
+	memory := slab{limit: room}
+	defer func() { err = errors.Join(err, memory.close()) }()
+	for _, to := range s.cuts(first, end, func(records int) int { return records/min(room, rangeRecords) + 1 }) {
+		m := newByProcess(&memory)
+		for _, r := range s.runs {
+			if err := r.load(m, first, to); err != nil {
+				return err
 			}
-			if len(g.runs) == 0 {
-				return nil
-			}
-			block = g.runs[0].ids[0].value() >> 8
 		}
-		e, err := g.next()
-		if err != nil {
-			return err
+		if memory.err != nil {
+			return memory.err
 		}
-		v.value(e)
+		m.sort(1)
+		visitValues(v, m.values(first, to))
+		memory.reset()
+		first = to
 	}
+	return nil
 }
+
+// rangeRecords is about how many records of runs are in memory at once, unless those of one
+// machine are more.
+const rangeRecords = 1 << 20
 
 // visitValues visits the process values of one share.
 func visitValues(v visitor, values iter.Seq[extent]) {
@@ -132,14 +126,12 @@ func visitValues(v visitor, values iter.Seq[extent]) {
 	for e := range values {
 		value := e.value()
 		if block != value>>8 && block != math.MaxUint64 {
-			v.endBlock()
+			v(extent{})
 		}
 		block = value >> 8
-		v.value(e)
+		v(e)
 	}
-	if block != math.MaxUint64 {
-		v.endBlock()
-	}
+	v(extent{})
 }
 
 // endOfValues is above every process value.
@@ -151,9 +143,10 @@ type weighted struct {
 	records int
 }
 
-// cuts returns the ends of at most n ranges of process values with about the same
-// number of records.
-func (s *idSet) cuts(n int) []uint64 {
+// cuts returns the ends of ranges with about the same number of records, into which the
+// process values from first to end, not included, are divided: as many, at most, as n
+// returns given the number of all records.
+func (s *idSet) cuts(first, end uint64, n func(records int) int) []uint64 {
 	const machineBits = 16 // of a process value, after the machine
 	sample := s.memory.sample()
 	for _, r := range s.runs {
@@ -161,20 +154,22 @@ func (s *idSet) cuts(n int) []uint64 {
 			sample = append(sample, weighted{b.value, int(b.records)})
 		}
 	}
+	sample = slices.DeleteFunc(sample, func(w weighted) bool { return w.value < first || w.value >= end })
 	slices.SortFunc(sample, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })
 	total, before := 0, 0
 	for _, w := range sample {
 		total += w.records
 	}
+	parts := n(total)
 	var out []uint64
 	for _, w := range sample {
 		cut := w.value >> machineBits << machineBits
-		if len(out) < n-1 && before >= total/n*(len(out)+1) && cut > 0 && (len(out) == 0 || cut > out[len(out)-1]) {
+		if len(out) < parts-1 && before >= total/parts*(len(out)+1) && cut > first && (len(out) == 0 || cut > out[len(out)-1]) {
 			out = append(out, cut)
 		}
 		before += w.records
 	}
-	return append(out, endOfValues)
+	return append(out, end)
 }
 
 // distinct yields the first record of each id, by process value and time. failed is set
@@ -182,14 +177,14 @@ func (s *idSet) cuts(n int) []uint64 {
 func (s *idSet) distinct(failed *error) iter.Seq[record] {
 	return func(yield func(record) bool) {
 		over := false
-		if err := s.visit(1, func(int) visitor {
-			return eachValue(func(e extent) {
+		if err := s.visit(1, func() visitor {
+			return func(e extent) {
 				for r := range distinct(e.spans()) {
 					if over = over || !yield(r); over {
 						return
 					}
 				}
-			})
+			}
 		}); err != nil && *failed == nil {
 			*failed = err
 		}

@@ -202,15 +202,13 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 			}
 		}
 	}
-	members := make([][]int, len(ls.list))
+	starts := make([][]int64, len(ls.list)) // of each group
 	for i, g := range group {
-		members[g] = append(members[g], i)
+		starts[g] = append(starts[g], ls.list[i].from&counterMask)
 	}
 	arcs := make([]float64, len(ls.list)) // of each group, in bits
-	for g, m := range members {
-		if len(m) > 1 {
-			arcs[g] = ls.arcBits(m)
-		}
+	for g, of := range starts {
+		arcs[g] = arcBits(of)
 	}
 	var all, near, within pool
 	var returns int64
@@ -263,13 +261,12 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 
 // arcBits returns the evidence of lines that begin nearer to each other than chance
 // explains, as those of threads do that reserve large blocks of counters.
-func (ls *lines) arcBits(members []int) float64 {
-	starts := make([]int64, len(members))
-	for k, i := range members {
-		starts[k] = ls.list[i].from & counterMask
+func arcBits(starts []int64) float64 {
+	n := len(starts)
+	if n == 0 {
+		return 0
 	}
 	slices.Sort(starts)
-	n := len(starts)
 	widest := starts[0] + counterRange - starts[n-1]
 	for k := 1; k < n; k++ {
 		widest = max(widest, starts[k]-starts[k-1])
@@ -286,7 +283,7 @@ func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
 			c.whole = c.lines == 1
 			continue
 		}
-		restart, late, blocks := c.restartBits(ls), q.lateBits(), q.blockBits()
+		restart, late, blocks := c.restartBits(ls), q.lateBits(), max(q.blocks, 0)
 		c.overlaps = c.lines > 1 && (q.twins > 1 || c.returns == 0 && q.groups >= int64(c.lines) && !c.fits() && blocks >= proofBits)
 		if q.falls == 0 || c.overlaps {
 			c.whole = c.lines == 1 || q.singles > 0 && !c.overlaps

@@ -149,10 +149,8 @@ func (s *savedCensus) check() error {
 
 // restore adds a saved source.
 func (c *Census) restore(saved *savedSource) {
-	s := c.addSource(&Source{
-		Name: saved.Name, Collection: saved.Collection, Collections: saved.Collections, Format: saved.Format, Unit: saved.Unit,
-		Units: saved.Units, Without: saved.Without, Broken: saved.Broken, Error: saved.Error, objectIDs: saved.ObjectIDs, stringIDs: saved.Strings,
-	})
+	s := c.addSource(&saved.Source)
+	s.objectIDs, s.stringIDs = saved.ObjectIDs, saved.Strings
 	position := func(number int64) Position { return Position{s.Name, s.Collection, s.Unit, number} }
 	for _, p := range saved.Problems[:min(len(saved.Problems), maxProblems)] {
 		s.Problems = append(s.Problems, Problem{position(p.Number), p.Text})
@@ -208,15 +206,9 @@ func (l *loader) add(payload []byte) error {
 		to = to.strings()
 	}
 	records := l.within(to, l.records)
-	if limit := l.options.MaxIDs; limit > 0 && l.taken+int64(len(records)) > limit {
-		return fmt.Errorf("%w: more than %d", ErrLimit, limit)
+	if err := l.keep(int64(len(records))); err != nil {
+		return err
 	}
-	if l.options.Keep != nil {
-		if err := l.options.Keep(len(records)); err != nil {
-			return err
-		}
-	}
-	l.taken += int64(len(records))
 	to.taken += int64(len(records))
 	for _, r := range records {
 		to.count(r.second(), r.isBound(), l.latest)
@@ -244,14 +236,8 @@ func (l *loader) within(to *collection, records []record) []record {
 // addTo adds records, which are mostly sorted, to a set.
 func (l *loader) addTo(set *idSet, records []record) error {
 	l.inMemory += len(records)
-	for len(records) > 0 {
-		value, n := records[0].value(), 1
-		for n < len(records) && records[n].value() == value {
-			n++
-		}
-		set.addAll(value, records[:n], l.base)
-		records = records[n:]
-	}
+	set.memory.sorted = false
+	set.memory.addSorted(records, l.base)
 	if l.inMemory > l.room {
 		return l.spill()
 	}

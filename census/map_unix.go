@@ -11,29 +11,14 @@ import (
 // mapRecords extends file, whose size is offset, by size bytes and maps them as records.
 // The space on disk is taken at once, because writing to a mapping without it would end
 // the process.
-func mapRecords(file *os.File, offset, size int64) (mapping, error) {
-	if err := allocate(file, offset, size); err != nil {
-		return mapping{}, err
+func mapRecords(file *os.File, offset, size int64) (mapped []record, unmap func() error, err error) {
+	if _, err := file.WriteAt(make([]byte, size), offset); err != nil {
+		return nil, nil, err
 	}
 	b, err := syscall.Mmap(int(file.Fd()), offset, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
-		return mapping{}, os.NewSyscallError("mmap", err)
+		return nil, nil, os.NewSyscallError("mmap", err)
 	}
-	return mapping{
-		records: unsafe.Slice((*record)(unsafe.Pointer(unsafe.SliceData(b))), size/recordSize),
-		unmap:   func() error { return os.NewSyscallError("munmap", syscall.Munmap(b)) },
-	}, nil
-}
-
-// allocate writes size zero bytes at offset.
-func allocate(file *os.File, offset, size int64) error {
-	zeros := make([]byte, 1<<20)
-	for end := offset + size; offset < end; {
-		n, err := file.WriteAt(zeros[:min(int64(len(zeros)), end-offset)], offset)
-		if err != nil {
-			return err
-		}
-		offset += int64(n)
-	}
-	return nil
+	mapped = unsafe.Slice((*record)(unsafe.Pointer(unsafe.SliceData(b))), size/recordSize)
+	return mapped, func() error { return os.NewSyscallError("munmap", syscall.Munmap(b)) }, nil
 }

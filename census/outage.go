@@ -71,11 +71,11 @@ func (h *history) outages(zone *time.Location) (out []Event, shortest [2]time.Du
 		for half := range 2 {
 			if g := c.newGrid(length, half == 1); len(g.seasons) > 0 {
 				g.judge(silences)
-				if half == 0 && length > 0 {
+				if half == 0 {
 					g.shortest(hours)
 				}
 			}
-			if 0 < length && length < 60 {
+			if length < 60 {
 				break
 			}
 		}
@@ -199,7 +199,9 @@ func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 	for i := a; i < b; i++ {
 		if s.mostly[i%s.period] {
 			alike.n--
-			alike.empty--
+			if g.ids[i] == 0 { // not all are, where a silence is only supposed
+				alike.empty--
+			}
 		}
 	}
 	for i := range rare {
@@ -230,15 +232,10 @@ func (g *grid) score(a, b int) (x, raw, expected float64, usual func() string) {
 
 // describe returns how many of n buckets have ids.
 func (g *grid) describe(s *season, n, empty int) string {
-	units := map[int]string{0: "months", 1: "minutes", 10: "ten minutes", 60: "hours", minutesPerDay: "days", minutesPerWeek: "weeks"}
+	units := map[int]string{1: "minutes", 10: "ten minutes", 60: "hours", minutesPerDay: "days", minutesPerWeek: "weeks", 2 * minutesPerWeek: "second weeks", minutesPerMonth: "months"}
 	unit, at := units[g.length], ""
-	switch s.period * g.length {
-	case minutesPerDay, minutesPerWeek:
-		if s.period > 1 {
-			unit, at = units[s.period*g.length], " at that time"
-		}
-	case 2 * minutesPerWeek:
-		unit = "second weeks"
+	if s.period > 1 {
+		unit, at = units[s.period*g.length], " at that time"
 	}
 	part := "all"
 	if empty > 0 {

@@ -16,6 +16,12 @@ func (p *pool) add(bits float64, n int64) {
 	}
 }
 
+func (p *pool) merge(other *pool) {
+	for j, n := range other {
+		p[j] += n
+	}
+}
+
 // bits returns the bits of evidence of all events together, in as many trials: chance
 // makes n events or more of at least j bits, of which it makes m on average, with a
 // probability of at most m^n/n! (the bound of the Poisson distribution). The j that is

@@ -11,27 +11,13 @@ type prepared struct{ ids, strings group }
 
 // group is the ids of a batch.
 type group struct {
-	outside int64 // ids outside the range, which are nowhere else
-
-	// The ids by process value: those with values[i] end at ends[i]. The places count
-	// from the start of the batch. The last of them, from scattered, have values for
-	// which there was no room.
-	records   []record
-	values    []uint64
-	ends      []int
-	scattered int
+	outside int64    // ids outside the range, which are nowhere else
+	records []record // in the order of the source; the places count from the start of the batch
 
 	all, plausible secondRange
 	days           []dayCount
 	order          order
-
-	inSource []record // in the order of the source
-	slots    []uint8  // index in values of each
-	table    [4 * maxGroups]uint8
 }
-
-// maxGroups is how many process values of a batch are told apart.
-const maxGroups = 128
 
 // dayCount is a run of plausible ids of one day.
 type dayCount struct {
@@ -55,13 +41,8 @@ func (c *Census) preparer(inOrder bool) func(*source.Batch) {
 
 // prepare fills g with the ids of items that are in within.
 func (g *group) prepare(items []source.Item, within objectid.Range, inOrder bool, latest uint32) {
-	*g = group{
-		records: g.records[:0], values: g.values[:0], ends: g.ends[:0], inSource: g.inSource[:0], slots: g.slots[:0], days: g.days[:0],
-		all: noSeconds, plausible: noSeconds, order: newOrder(),
-	}
+	*g = group{records: g.records[:0], days: g.days[:0], all: noSeconds, plausible: noSeconds, order: newOrder()}
 	filter := within != (objectid.Range{})
-	var counts [maxGroups + 1]int
-	last, slot := uint64(0), -1
 	var today, ids uint32 // today is the day of the last run, and ids how many it has
 	for i := range items {
 		if filter && !within.Contains(items[i].ID) {
@@ -69,12 +50,7 @@ func (g *group) prepare(items []source.Item, within objectid.Range, inOrder bool
 			continue
 		}
 		r := newRecord(&items[i].ID, items[i].Place)
-		if v := r.value(); v != last || slot < 0 {
-			last, slot = v, g.slot(v)
-		}
-		counts[slot]++
-		g.inSource = append(g.inSource, r)
-		g.slots = append(g.slots, uint8(slot))
+		g.records = append(g.records, r)
 		s := r.second()
 		g.all.add(s)
 		if s < earliest || s > latest || r.isBound() {
@@ -91,73 +67,13 @@ func (g *group) prepare(items []source.Item, within objectid.Range, inOrder bool
 			g.order.add(s)
 		}
 	}
-	g.groupBy(&counts)
-}
-
-// slot returns the index of a process value in g.values, or maxGroups if there is no
-// room for it.
-func (g *group) slot(value uint64) int {
-	at := value * 0x9E3779B97F4A7C15 >> 55 // Knuth's multiplicative hashing
-	for {
-		n := int(g.table[at])
-		if n == 0 {
-			break
-		}
-		if g.values[n-1] == value {
-			return n - 1
-		}
-		at = (at + 1) % uint64(len(g.table))
-	}
-	if len(g.values) == maxGroups {
-		return maxGroups
-	}
-	g.values = append(g.values, value)
-	g.table[at] = uint8(len(g.values))
-	return len(g.values) - 1
-}
-
-// groupBy puts the records of each value together, counts[i] of values[i].
-func (g *group) groupBy(counts *[maxGroups + 1]int) {
-	if len(g.values) == 1 {
-		g.records, g.inSource = g.inSource, g.records
-		g.ends = append(g.ends, len(g.records))
-		g.scattered = len(g.records)
-		g.inSource = append(g.inSource, g.records...)
-		return
-	}
-	var next [maxGroups + 1]int
-	at := 0
-	for i := range g.values {
-		next[i] = at
-		at += counts[i]
-		g.ends = append(g.ends, at)
-	}
-	next[maxGroups], g.scattered = at, at
-	if n := len(g.inSource); cap(g.records) < n {
-		g.records = make([]record, n)
-	} else {
-		g.records = g.records[:n]
-	}
-	for i, r := range g.inSource {
-		slot := g.slots[i]
-		g.records[next[slot]] = r
-		next[slot]++
-	}
 }
 
 // apply adds g to l. base is the place at which its batch starts.
 func (g *group) apply(l *collection, src *Source, base uint32) {
 	l.outside += g.outside
 	l.taken += int64(len(g.records))
-	from := 0
-	for i, value := range g.values {
-		l.ids.addAll(value, g.records[from:g.ends[i]], base)
-		from = g.ends[i]
-	}
-	for _, r := range g.records[g.scattered:] {
-		r.lo += uint64(base)
-		l.ids.add(r)
-	}
+	l.ids.addAll(g.records, base)
 	l.all.merge(g.all)
 	l.plausible.merge(g.plausible)
 	for _, d := range g.days {
@@ -203,7 +119,7 @@ func (o *order) apply(g *group, l *collection, src *Source, base uint32) {
 		}
 		return
 	}
-	for _, r := range g.inSource {
+	for _, r := range g.records {
 		s := r.second()
 		if s < g.plausible.first || s > g.plausible.last || r.isBound() {
 			continue

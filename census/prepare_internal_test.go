@@ -62,9 +62,10 @@ func TestLateInBatches(t *testing.T) {
 	}
 }
 
-// TestManyValuesInABatch groups ids of more process values than a batch tells apart.
+// TestManyValuesInABatch adds ids of few process values, and of more than have a list of their
+// own.
 func TestManyValuesInABatch(t *testing.T) {
-	for _, values := range []uint64{1, 2, maxGroups - 1, maxGroups, maxGroups + 1, 3 * maxGroups} {
+	for _, values := range []uint64{1, 2, maxLists - 1, maxLists, maxLists + 1, 3 * maxLists} {
 		random := rand.New(rand.NewPCG(values, 1))
 		var items []source.Item
 		want := map[record]bool{}

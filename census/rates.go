@@ -1,6 +1,7 @@
 package census
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -42,43 +43,32 @@ func (h *history) rates(zone *time.Location, events []Event) Rates {
 		}
 	}
 	r := Rates{Busiest: []Peak{}, Week: []float64{}}
-	n := h.hours()
-	if n == 0 {
+	if h.hours() == 0 {
 		return r
 	}
-	hour := 0
-	days := map[time.Time]int64{}
+	var hours, days []Peak
 	var week [7 * 24]float64
 	var seen [7 * 24]int
-	for i := range n {
-		k := h.hour(i)
-		if k > h.hour(hour) {
-			hour = i
-		}
-		t := h.minute(i * 60).In(zone)
+	for i := range h.hours() {
+		t, n := h.minute(i*60).In(zone), h.hour(i)
+		hours = append(hours, Peak{Hour, t, n})
 		y, m, d := t.Date()
-		days[time.Date(y, m, d, 0, 0, 0, 0, zone)] += k
-		if imported[i] {
-			continue
+		if k := len(days); k == 0 || days[k-1].Start.Day() != d {
+			days = append(days, Peak{Day, time.Date(y, m, d, 0, 0, 0, 0, zone), 0})
 		}
-		slot := (int(t.Weekday())+6)%7*24 + t.Hour()
-		week[slot] += float64(k)
-		seen[slot]++
+		days[len(days)-1].IDs += n
+		if !imported[i] {
+			slot := (int(t.Weekday())+6)%7*24 + t.Hour()
+			week[slot] += float64(n)
+			seen[slot]++
+		}
 	}
-	var starts []time.Time
-	for d := range days {
-		starts = append(starts, d)
-	}
-	slices.SortFunc(starts, time.Time.Compare)
-	day := starts[0]
 	var counts []int64
-	for _, d := range starts {
-		if days[d] > days[day] {
-			day = d
-		}
-		counts = append(counts, days[d])
+	for _, d := range days {
+		counts = append(counts, d.IDs)
 	}
-	r.Busiest = append(r.Busiest, Peak{Hour, h.minute(hour * 60).In(zone), h.hour(hour)}, Peak{Day, day, days[day]})
+	byIDs := func(a, b Peak) int { return cmp.Compare(a.IDs, b.IDs) }
+	r.Busiest = append(r.Busiest, slices.MaxFunc(hours, byIDs), slices.MaxFunc(days, byIDs))
 	const year = 365
 	if n := len(counts); n >= 2*year {
 		before, last := median(slices.Clone(counts[n-2*year:n-year])), median(slices.Clone(counts[n-year:]))
@@ -88,7 +78,7 @@ func (h *history) rates(zone *time.Location, events []Event) Rates {
 		}
 	}
 	r.TypicalDay = median(counts)
-	if n >= len(week) {
+	if len(hours) >= len(week) {
 		for i := range week {
 			week[i] /= float64(max(seen[i], 1))
 		}

@@ -74,7 +74,6 @@ func (r record) isBound() bool {
 type records struct {
 	segments [][]record
 	shift    uint  // a segment has 1<<shift records
-	room     *room // for segments, or nil
 	slab     *slab // for segments after the first; other lists may share it
 }
 
@@ -104,8 +103,10 @@ func (l *records) appendAt(part []record, base uint32) {
 	for len(part) > 0 {
 		n := len(l.segments)
 		if n == 0 || len(l.segments[n-1]) == 1<<l.shift {
-			l.segments = append(l.segments, l.newSegment(n))
-			n++
+			l.segments = append(l.segments, nil)
+			if n++; n > 1 {
+				l.segments[n-1] = l.slab.segment(1 << l.shift)
+			}
 		}
 		old := l.segments[n-1]
 		k := min(len(part), 1<<l.shift-len(old))
@@ -117,28 +118,6 @@ func (l *records) appendAt(part []record, base uint32) {
 		l.segments[n-1] = grown
 		part = part[k:]
 	}
-}
-
-// newSegment returns segment n.
-func (l *records) newSegment(n int) []record {
-	switch {
-	case l.room != nil:
-		return l.room.segment()
-	case n > 0:
-		if l.slab == nil {
-			l.slab = new(slab)
-		}
-		return l.slab.segment(1 << l.shift)
-	}
-	return nil
-}
-
-// truncate removes all records of a list with a room.
-func (l *records) truncate() {
-	for _, s := range l.segments {
-		l.room.give(s)
-	}
-	l.segments = l.segments[:0]
 }
 
 // add adds one record to the end.

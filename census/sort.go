@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	insertionMax = 40      // records up to which insertion sort is faster
+	insertionMax = 40      // records up to which insertion sort is faster; its square is their moves
 	parallelMin  = 1 << 13 // records from which another goroutine is faster
 )
 
@@ -26,57 +26,45 @@ func newSorter(workers int) *sorter {
 // sort sorts the records of l from i to j, not included. They are in order once
 // wait has returned.
 func (s *sorter) sort(l *records, i, j int) {
-	s.share(j-i, func() {
-		if !l.mend(i, j) {
-			s.radix(l, i, j)
-		}
-	})
+	s.share(j-i, func() { s.radix(l, i, j) })
 }
 
 func (s *sorter) wait() { s.wg.Wait() }
 
 // sort sorts the records from i to j, not included.
-func (l *records) sort(i, j int) {
-	s := newSorter(1)
-	s.sort(l, i, j)
-	s.wait()
-}
+func (l *records) sort(i, j int) { new(sorter).radix(l, i, j) }
 
-// digit is a stretch of up to eight bits of a record.
-type digit struct {
-	high  bool // in hi, not in lo
-	shift uint
-}
+// digit is a stretch of up to eight bits of a record, from this one of lo or, from 64 on,
+// of hi.
+type digit uint
 
 func (d digit) of(r record) uint8 {
-	if d.high {
-		return uint8(r.hi >> d.shift)
+	if d >= 64 {
+		return uint8(r.hi >> (d - 64))
 	}
-	return uint8(r.lo >> d.shift)
+	return uint8(r.lo >> d)
 }
 
 // highest returns the digit that ends at the highest bit set in diff.
 func highest(diff record) digit {
 	if diff.hi != 0 {
-		return digit{true, uint(max(bits.Len64(diff.hi)-8, 0))}
+		return digit(64 + max(bits.Len64(diff.hi)-8, 0))
 	}
-	return digit{false, uint(max(bits.Len64(diff.lo)-8, 0))}
+	return digit(max(bits.Len64(diff.lo)-8, 0))
 }
 
 // radix sorts the records from i to j, which may be in several segments.
 func (s *sorter) radix(l *records, i, j int) {
-	if j-i <= insertionMax {
-		l.insertionSort(i, j)
+	if l.mend(i, j) {
 		return
 	}
 	first := *l.at(i)
 	var diff record
-	sorted, last := true, first
 	for span := range l.spans(i, j) {
-		sorted = survey(span, first, &last, &diff) && sorted
-	}
-	if sorted {
-		return
+		for _, r := range span {
+			diff.hi |= r.hi ^ first.hi
+			diff.lo |= r.lo ^ first.lo
+		}
 	}
 	d := highest(diff)
 	var next, end [256]int
@@ -132,44 +120,14 @@ func (s *sorter) share(n int, f func()) {
 	f()
 }
 
-// survey sets in diff the bits in which records of a differ from first, and
-// reports whether last and a are in order. It leaves a's last record in last.
-func survey(a []record, first record, last, diff *record) bool {
-	prev, sorted := *last, true
-	hi, lo := diff.hi, diff.lo
-	for _, r := range a {
-		if r.less(prev) {
-			sorted = false
-		}
-		hi |= r.hi ^ first.hi
-		lo |= r.lo ^ first.lo
-		prev = r
-	}
-	*last, *diff = prev, record{hi, lo}
-	return sorted
-}
-
-// insertionSort sorts the records from i to j, which are few.
-func (l *records) insertionSort(i, j int) {
-	view := *l // in registers
-	for k := i + 1; k < j; k++ {
-		r, at := *view.at(k), k
-		for at > i && r.less(*view.at(at - 1)) {
-			*view.at(at) = *view.at(at - 1)
-			at--
-		}
-		*view.at(at) = r
-	}
-}
-
 // maxShift is how many places mend moves a record at most.
 const maxShift = 64
 
-// mend sorts records that are almost in order already, as those of one process
+// mend sorts records that are few, or almost in order already as those of one process
 // usually are, and reports whether they were.
 func (l *records) mend(i, j int) bool {
 	at := i
-	budget := j - i // moves, beyond which sort is faster
+	budget := max(j-i, insertionMax*insertionMax) // moves, beyond which a radix sort is faster
 	var prev record
 	for span := range l.spans(i, j) {
 		for _, r := range span {

@@ -9,36 +9,37 @@ import (
 	"github.com/oidkit/oid/census/source"
 )
 
-// Source is what was read from one source, or from one collection of an archive.
+// Source is what was read from one source, or from one collection of an archive. The tags
+// are those of a saved census.
 type Source struct {
 	// Name is the name that was given to [Census.Read].
-	Name string
+	Name string `json:"name"`
 	// Collection is the collection of an archive, with its database, or empty.
-	Collection string
+	Collection string `json:"collection,omitempty"`
 	// Collections is how many collections of this archive are separate sources,
 	// which follow.
-	Collections int
+	Collections int `json:"collections,omitempty"`
 	// Format is the format in which the source was read; "auto" if none was
 	// detected.
-	Format source.Format
+	Format source.Format `json:"format"`
 	// Unit is what positions count: document, line or row.
-	Unit string
+	Unit string `json:"unit"`
 	// Units is how many of them there were.
-	Units int64
+	Units int64 `json:"units"`
 	// IDs is how many ObjectIds were found within the range, or ids that are
 	// strings, see [Report].Strings.
-	IDs int64
+	IDs int64 `json:"-"`
 	// Others is how many values were of another type.
-	Others int64
+	Others int64 `json:"-"`
 	// Without is how many documents or rows lack the field.
-	Without int64
+	Without int64 `json:"without,omitempty"`
 	// Broken is how many documents or lines could not be read and were skipped,
 	// and Problems are the errors of the first of them.
-	Broken   int64
-	Problems []Problem
+	Broken   int64     `json:"broken,omitempty"`
+	Problems []Problem `json:"-"`
 	// Error is where reading stopped before the source's end, and why. It is empty
 	// for a source that was read to its end.
-	Error string
+	Error string `json:"error,omitempty"`
 
 	number     int
 	collection *collection

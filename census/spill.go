@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"sort"
 )
 
@@ -48,7 +50,7 @@ func (d *disk) close() error {
 
 // write writes the records of m, which must be sorted, as a run.
 func (d *disk) write(m *byProcess) (*run, error) {
-	out := bufio.NewWriterSize(&writerAt{d.file, d.size}, 1<<20)
+	out := bufio.NewWriterSize(io.NewOffsetWriter(d.file, d.size), 1<<20)
 	r := &run{disk: d}
 	var encoded []byte
 	size := d.size
@@ -70,88 +72,27 @@ func (d *disk) write(m *byProcess) (*run, error) {
 	return r, nil
 }
 
-// writerAt writes to a file from offset on.
-type writerAt struct {
-	file   *os.File
-	offset int64
-}
-
-func (w *writerAt) Write(p []byte) (int, error) {
-	n, err := w.file.WriteAt(p, w.offset)
-	w.offset += int64(n)
-	return n, err
-}
-
-// runReader reads the ids of a run with process values below end.
-type runReader struct {
-	run   *run
-	next  int // block
-	end   uint64
-	ids   []record // decoded, and not yet taken
-	block []record
-	bytes []byte
-}
-
-// reader returns a reader of the process values from first to end, not included.
-func (r *run) reader(first, end uint64) (*runReader, error) {
+// load adds the records of the process values from first to end, not included, to m.
+func (r *run) load(m *byProcess, first, end uint64) error {
 	// The block before the first that begins with a later value may have ids of first.
 	next := max(0, sort.Search(len(r.blocks), func(i int) bool { return r.blocks[i].value >= first })-1)
-	rr := &runReader{run: r, next: next, end: end}
-	for {
-		if err := rr.fill(); err != nil || len(rr.ids) == 0 {
-			return rr, err
+	var encoded []byte
+	var records []record
+	for _, at := range r.blocks[next:] {
+		if at.value >= end {
+			break
 		}
-		i := sort.Search(len(rr.ids), func(i int) bool { return rr.ids[i].value() >= first })
-		if rr.ids = rr.ids[i:]; len(rr.ids) > 0 {
-			return rr, nil
+		encoded = slices.Grow(encoded[:0], int(at.size))[:at.size]
+		if _, err := r.disk.file.ReadAt(encoded, at.offset); err != nil {
+			return fmt.Errorf("census: read spilled ids: %w", err)
 		}
-	}
-}
-
-// fill decodes the next block. At the end it leaves ids empty.
-func (r *runReader) fill() error {
-	r.ids = nil
-	if r.next == len(r.run.blocks) || r.run.blocks[r.next].value >= r.end {
-		return nil
-	}
-	at := r.run.blocks[r.next]
-	r.next++
-	if cap(r.bytes) < int(at.size) {
-		r.bytes = make([]byte, at.size)
-	}
-	b := r.bytes[:at.size]
-	if _, err := r.run.disk.file.ReadAt(b, at.offset); err != nil {
-		return fmt.Errorf("census: read spilled ids: %w", err)
-	}
-	var err error
-	if r.block, err = decodeBlock(r.block[:0], b, int(at.records)); err != nil {
-		return err
-	}
-	r.ids = r.block
-	return nil
-}
-
-func (r *runReader) value() (uint64, bool) {
-	if len(r.ids) == 0 {
-		return 0, false
-	}
-	v := r.ids[0].value()
-	return v, v < r.end
-}
-
-func (r *runReader) take(list *records) error {
-	value := r.ids[0].value()
-	for len(r.ids) > 0 && r.ids[0].value() == value {
-		n := len(r.ids)
-		if r.ids[n-1].value() != value {
-			n = sort.Search(n, func(i int) bool { return r.ids[i].value() != value })
+		var err error
+		if records, err = decodeBlock(records[:0], encoded, int(at.records)); err != nil {
+			return err
 		}
-		list.append(r.ids[:n]...)
-		if r.ids = r.ids[n:]; len(r.ids) == 0 {
-			if err := r.fill(); err != nil {
-				return err
-			}
-		}
+		from := sort.Search(len(records), func(i int) bool { return records[i].value() >= first })
+		to := sort.Search(len(records), func(i int) bool { return records[i].value() >= end })
+		m.addSorted(records[from:to], 0)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 type suspects struct {
 	strongest pool // by the strongest evidence of each
 	found     [faults]suspected
-	doubts    map[DoubtKind]*suspected
+	doubts    [len(doubtReasons)]suspected
 }
 
 // suspected counts the process values that may have one fault, or of which one thing
@@ -35,20 +35,11 @@ func (s *suspects) add(p *process) {
 	if doubt == "" && most > 0 {
 		doubt = DoubtWeak
 	}
-	if doubt != "" {
-		s.of(doubt).add(evidence{bits: most, examples: []record{p.begin}})
+	for i, d := range doubtReasons {
+		if d.kind == doubt {
+			s.doubts[i].add(evidence{bits: most, examples: []record{p.begin}})
+		}
 	}
-}
-
-// of returns what is suspected about a doubt.
-func (s *suspects) of(d DoubtKind) *suspected {
-	if s.doubts == nil {
-		s.doubts = map[DoubtKind]*suspected{}
-	}
-	if s.doubts[d] == nil {
-		s.doubts[d] = new(suspected)
-	}
-	return s.doubts[d]
 }
 
 func (s *suspected) add(e evidence) {
@@ -59,21 +50,17 @@ func (s *suspected) add(e evidence) {
 }
 
 func (s *suspects) merge(other *suspects) {
-	for j, n := range other.strongest {
-		s.strongest[j] += n
-	}
+	s.strongest.merge(&other.strongest)
 	for f := range other.found {
 		s.found[f].merge(&other.found[f])
 	}
-	for d, o := range other.doubts {
-		s.of(d).merge(o)
+	for i := range other.doubts {
+		s.doubts[i].merge(&other.doubts[i])
 	}
 }
 
 func (s *suspected) merge(other *suspected) {
-	for j, n := range other.byBits {
-		s.byBits[j] += n
-	}
+	s.byBits.merge(&other.byBits)
 	s.examples = append(s.examples, other.examples[:min(len(other.examples), maxSuspects-len(s.examples))]...)
 }
 

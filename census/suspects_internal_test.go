@@ -32,7 +32,7 @@ func TestMoreLinesThanAreJudged(t *testing.T) {
 	for i := range uint32(maxLines + 100) {
 		ids = append(ids, [2]uint32{100 * i, 7}, [2]uint32{100*i + 1, 8})
 	}
-	l := &records{shift: smallSegments}
+	l := &records{shift: smallSegments, slab: new(slab)}
 	for place, id := range ids {
 		l.add(recordOf(0xA1B2C3D4E5, id[0]+1_000_000, id[1], uint32(place)))
 	}

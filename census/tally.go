@@ -2,7 +2,6 @@ package census
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 	"time"
@@ -28,8 +27,8 @@ type tally struct {
 	latest    uint32 // second after which the future begins
 	processes int64
 	gaps      int64
-	top       processHeap
-	limit     int       // of top; 0 is none
+	top       []process // those with the most ids; once there are limit of them, that many are sorted
+	limit     int       // 0 is none
 	pending   process   // the last one, which the next may continue; without ids: none
 	faulty    []process // some of those with a fault, also of those in top
 	singles   singles
@@ -51,21 +50,6 @@ func (s *sighting) add(n int64, examples ...record) {
 }
 
 func (s *sighting) merge(other sighting) { s.add(other.count, other.examples...) }
-
-// processHeap keeps the processes with the most ids; the one with the fewest is on
-// top.
-type processHeap []process
-
-func (h processHeap) Len() int           { return len(h) }
-func (h processHeap) Less(i, j int) bool { return compareProcesses(&h[i], &h[j]) > 0 }
-func (h processHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *processHeap) Push(x any)        { *h = append(*h, x.(process)) }
-
-func (h *processHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
 
 // compareProcesses orders processes by how many ids they created, most first.
 func compareProcesses(a, b *process) int {
@@ -110,21 +94,26 @@ func (t *tally) flush() {
 
 // list adds p to the processes with the most ids, if it has enough.
 func (t *tally) list(p *process) {
-	switch {
-	case !t.isTop(p):
-	case t.limit > 0 && len(t.top) == t.limit:
+	if t.isTop(p) {
 		t.settle(p)
-		t.top[0] = *p
-		heap.Fix(&t.top, 0)
-	default:
-		t.settle(p)
-		heap.Push(&t.top, *p)
+		t.top = append(t.top, *p)
+		if t.limit > 0 && len(t.top)%t.limit == 0 { // the first so many, or twice
+			t.sortTop()
+		}
 	}
 }
 
-// isTop reports whether p is among the processes with the most ids so far.
+// sortTop sorts the processes with the most ids and removes those beyond the limit.
+func (t *tally) sortTop() {
+	slices.SortFunc(t.top, func(a, b process) int { return compareProcesses(&a, &b) })
+	if n := len(t.top); t.limit > 0 && n > t.limit {
+		t.top = slices.Delete(t.top, t.limit, n)
+	}
+}
+
+// isTop reports whether p may be among the processes with the most ids so far.
 func (t *tally) isTop(p *process) bool {
-	return t.limit == 0 || len(t.top) < t.limit || compareProcesses(p, &t.top[0]) < 0
+	return t.limit == 0 || len(t.top) < t.limit || compareProcesses(p, &t.top[t.limit-1]) < 0
 }
 
 // settle takes from the ids of p what a report may show of it.
@@ -155,10 +144,10 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 		return nil, err
 	}
 	var parts []*tally
-	if err := l.ids.visit(o.Workers, func(int) visitor {
+	if err := l.ids.visit(o.Workers, func() visitor {
 		t := &tally{axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
 		parts = append(parts, t)
-		return t
+		return t.visit
 	}); err != nil {
 		return nil, err
 	}
@@ -168,17 +157,18 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 		t.flush()
 		all.merge(t)
 	}
-	slices.SortFunc(all.top, func(a, b process) int { return compareProcesses(&a, &b) })
+	all.sortTop()
 	return all, nil
 }
 
-// value counts the ids of one process value.
-func (t *tally) value(e extent) { t.count(e) }
-
-// endBlock ends the use of the extents of the last process.
-func (t *tally) endBlock() {
-	if t.pending.ids > 0 && (t.isTop(&t.pending) || t.pending.bits() >= proofBits) {
-		t.settle(&t.pending)
+// visit counts the ids of one process value. After all those of a block it ends the use of
+// the extents of the last process.
+func (t *tally) visit(e extent) {
+	switch p := &t.pending; {
+	case e.list != nil:
+		t.count(e)
+	case p.ids > 0 && (t.isTop(p) || p.bits() >= proofBits):
+		t.settle(p)
 	}
 }
 

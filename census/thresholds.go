@@ -106,7 +106,7 @@ const (
 	// maxRuns is how many runs of one process value are told apart.
 	maxRuns = 4096
 
-	// The usual number of ids in an hour is the median of usualPeriods weeks before and
+	// The usual number of ids in an hour is the median of usualPeriods days before and
 	// after it, if there are minPeriods of them.
 	usualPeriods = 6
 	minPeriods   = 4
@@ -118,8 +118,10 @@ const (
 
 	// A deletion takes deletionShare more of a day's ids than is usually missing. Days
 	// with less than deletionLeast ids show nothing.
+	// Up to maxQuietDays without are part of one between others.
 	deletionShare = 0.3
 	deletionLeast = 50
+	maxQuietDays  = 2
 
 	// minTwinSeconds is for how many seconds two processes use the same counters at
 	// least. A restart within the last two seconds of a process may do so by chance.

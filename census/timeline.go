@@ -27,7 +27,7 @@ const (
 var Steps = []Step{AnyStep, Minute, Hour, Day, Week, Month, Year}
 
 const (
-	readable   = 640     // the most buckets with AnyStep, unless they are years
+	readable   = 640     // the most buckets with AnyStep
 	maxBuckets = 1 << 20 // the most buckets of a timeline
 )
 
@@ -46,22 +46,17 @@ func newAxis(step Step, first, last uint32, tz *time.Location) (*axis, error) {
 	if !slices.Contains(Steps, step) {
 		return nil, fmt.Errorf("census: unknown step: %q", step)
 	}
-	if step != AnyStep {
-		a := &axis{step: step}
-		if !a.fill(first, last, tz, maxBuckets) {
-			return nil, fmt.Errorf("%w than a %v", ErrTooFine, step)
-		}
-		return a, nil
+	steps, limit := []Step{step}, maxBuckets
+	if step == AnyStep {
+		steps, limit = Steps[1:], readable // always in years: 2^32 seconds are 137
 	}
-	for _, step := range Steps[1 : len(Steps)-1] {
-		a := &axis{step: step}
-		if a.fill(first, last, tz, readable) {
+	a := new(axis)
+	for _, a.step = range steps {
+		if a.fill(first, last, tz, limit) {
 			return a, nil
 		}
 	}
-	a := &axis{step: Year}
-	a.fill(first, last, tz, maxBuckets)
-	return a, nil
+	return nil, fmt.Errorf("%w than a %v", ErrTooFine, step)
 }
 
 // fill sets the buckets, and reports whether there are no more than limit.
@@ -76,23 +71,19 @@ func (a *axis) fill(first, last uint32, tz *time.Location, limit int) bool {
 		if len(a.starts) > limit {
 			return false
 		}
-		t = a.next(t)
+		t = a.floor(t.Add(intoNext[a.step]))
 	}
 }
 
-// floor returns the start of the bucket that contains t.
+// floor returns the start of the bucket that contains t. Zones differ from UTC by whole
+// minutes, but not by whole hours.
 func (a *axis) floor(t time.Time) time.Time {
 	y, m, d := t.Date()
 	switch a.step {
-	case Minute, Hour:
-		// Zones differ from UTC by whole minutes, but not by whole hours.
-		length := int64(time.Minute / time.Second)
-		if a.step == Hour {
-			length = int64(time.Hour / time.Second)
-		}
-		_, offset := t.Zone()
-		local := t.Unix() + int64(offset)
-		return t.Add(-time.Duration(((local%length)+length)%length) * time.Second)
+	case Minute:
+		return t.Add(-time.Duration(t.Second()) * time.Second)
+	case Hour:
+		return t.Add(-time.Duration(t.Minute()*60+t.Second()) * time.Second)
 	case Week:
 		d -= (int(t.Weekday()) + 6) % 7
 	case Month:
@@ -103,24 +94,10 @@ func (a *axis) floor(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
 }
 
-// next returns the start of the bucket after the one that starts at t.
-func (a *axis) next(t time.Time) time.Time {
-	y, m, d := t.Date()
-	switch a.step {
-	case Minute:
-		return t.Add(time.Minute)
-	case Hour:
-		return a.floor(t.Add(time.Hour))
-	case Day:
-		d++
-	case Week:
-		d += 7
-	case Month:
-		m++
-	case Year:
-		y++
-	}
-	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
+// intoNext is how long after the start of a bucket is within the next one, even if a clock
+// is set for summer time in between.
+var intoNext = map[Step]time.Duration{
+	Minute: time.Minute, Hour: time.Hour, Day: 36 * time.Hour, Week: 180 * time.Hour, Month: 32 * 24 * time.Hour, Year: 367 * 24 * time.Hour,
 }
 
 func (a *axis) buckets() int { return len(a.starts) - 1 }

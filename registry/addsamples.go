@@ -2,12 +2,10 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/store"
 )
 
 // AddSamples records further process values of the process: those of samples that it
@@ -49,31 +47,13 @@ func (r *Registry) AddSamples(ctx context.Context, k MemberKey, samples []object
 		return Process{}, err
 	}
 	added := c.process()
-	if err := r.recordAdopted(ctx, &added); err != nil {
+	if _, err := amend(ctx, r.store, processes, processKey(added.GPID, added.Block), func(doc *record) error {
+		doc.addAdopted(added.Adopted) // the process may write its record meanwhile; it keeps them
+		return nil
+	}); err != nil {
 		return Process{}, fmt.Errorf("registry: store record of %v: %w", s.GPID, err)
 	}
 	return added, r.collision(ctx, &added)
-}
-
-// recordAdopted adds the adopted values of p to its record, which another recorder
-// may write meanwhile. That one keeps them.
-func (r *Registry) recordAdopted(ctx context.Context, p *Process) error {
-	k := key(processKey(p.GPID, p.Block))
-	for {
-		raw, err := r.store.Get(ctx, processes, k)
-		if err != nil {
-			return err
-		}
-		doc, err := decode[record](raw, processes)
-		if err != nil {
-			return err
-		}
-		doc.addAdopted(p.Adopted)
-		doc.Format = format
-		if _, err = r.store.Swap(ctx, processes, raw, doc); !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
 }
 
 // addSamples claims the values of samples. The record is still to be written.

@@ -51,8 +51,8 @@ var Evidences = []Evidence{ByTime, ByPID, ByHostAndPID}
 // block.
 func (p *Process) adopted() bool { return !p.Sample.IsZero() }
 
-// adoptions returns the adopted values of p. A record of an earlier version has one
-// at most, and no list.
+// adoptions returns the values of p that others may have, too: the adopted ones, or
+// the block that it drew offline and that belongs to another process.
 func (p *Process) adoptions() []Adopted {
 	if len(p.Adopted) > 0 || p.Value == p.Block || p.Value == "" {
 		return p.Adopted
@@ -126,9 +126,6 @@ func (p *Process) identify() {
 // addAdopted adds those of the adopted values that p does not have.
 func (p *Process) addAdopted(more []Adopted) {
 	list := slices.Clone(p.Adopted) // other copies of p have the same one
-	if len(list) == 0 && p.adopted() {
-		list = p.adoptions()
-	}
 	for _, a := range more {
 		if !slices.ContainsFunc(list, func(b Adopted) bool { return b.Value == a.Value }) {
 			list = append(list, a)
@@ -200,5 +197,5 @@ func (a *Adopted) claims(p *Process) string {
 	case ByTime:
 		return fmt.Sprintf("claimed by sample %v, which was created while the process ran; nothing in it names the process", a.Sample)
 	}
-	return fmt.Sprintf("claimed by sample %v", a.Sample) // its evidence was not recorded, or is pruned
+	return fmt.Sprintf("claimed by sample %v", a.Sample) // its evidence is pruned
 }

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -180,14 +181,20 @@ func (b *batches) swaps(ctx context.Context, collection string, batch []*write) 
 
 // share gives each write its part of the error of all.
 func share(batch []*write, err error) {
+	for i, err := range parts(len(batch), err) {
+		batch[i].err = err
+	}
+}
+
+// parts returns the errors of the n writes of a call that returned err.
+func parts(n int, err error) []error {
 	refused, ok := errors.AsType[*store.RefusedError](err)
 	if !ok {
-		for _, w := range batch {
-			w.err = err
-		}
-		return
+		return slices.Repeat([]error{err}, n)
 	}
+	errs := make([]error, n)
 	for _, r := range refused.Refused {
-		batch[r.Index].err = r.Err
+		errs[r.Index] = r.Err
 	}
+	return errs
 }

@@ -2,12 +2,9 @@ package registry_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
@@ -180,8 +177,7 @@ func TestPruneManySamples(t *testing.T) {
 	const n = 50
 	var docs []any
 	for i := range n {
-		key := fmt.Sprintf("%s:%013d", p.Block, p.From.Add(-time.Duration(i+1)*time.Hour).UnixMilli())
-		docs = append(docs, bson.D{{Key: "_id", Value: key}, {Key: "rss", Value: int64(4096)}})
+		docs = append(docs, registry.SamplesOf(p.Block, registry.Sample{Time: p.From.Add(-time.Duration(i+1) * time.Hour)}))
 	}
 	if _, err := s.InsertMany(t.Context(), "oid.samples", docs, nil); err != nil {
 		t.Fatal(err)

@@ -95,14 +95,6 @@ func giveUpAdopted(ctx context.Context, s store.Store, h holding) (bool, error) 
 	return n > 1, nil
 }
 
-// claimAgain registers a process whose claim was deleted, with a backup that was
-// restored or by a lost write. Meanwhile another process may have claimed the block:
-// both then have the value, which is a collision.
-func (c *recorder) claimAgain(ctx context.Context) error {
-	c.claimed, c.changed = false, true
-	return c.store(ctx)
-}
-
 // deleteLeft deletes what is stored of the process under blocks that it gave up.
 func (c *recorder) deleteLeft(ctx context.Context) error {
 	for ; len(c.left) > 0; c.left = c.left[1:] {
@@ -119,7 +111,6 @@ func (c *recorder) deleteLeft(ctx context.Context) error {
 
 // register claims a block and stores which value the process has.
 func (c *recorder) register(ctx context.Context) error {
-	c.registry.begin(ctx)
 	if c.registered { // before the claim shows: others may have had the block meanwhile
 		c.update(func(p *Process) { p.Confirmed = p.Last.Time })
 		if err := c.putRecord(ctx); err != nil {
@@ -130,14 +121,12 @@ func (c *recorder) register(ctx context.Context) error {
 		return err
 	}
 	p := c.process()
+	if err := c.registry.putHost(ctx, &p); err != nil {
+		return err
+	}
 	adopted := slices.Clone(p.adoptions())
 	for i := range adopted {
 		if err := c.claimValue(ctx, &adopted[i], p.Last.Time); err != nil {
-			return err
-		}
-	}
-	if p = c.process(); p.Block != "" {
-		if err := c.registry.putHost(ctx, &p); err != nil {
 			return err
 		}
 	}
@@ -150,7 +139,7 @@ func (c *recorder) register(ctx context.Context) error {
 			p.Confirmed = p.From
 		}
 	})
-	c.changed = true
+	c.claimed, c.changed = true, true
 	return nil
 }
 
@@ -173,9 +162,6 @@ func (c *recorder) claimValue(ctx context.Context, a *Adopted, now time.Time) er
 // that block becomes its adopted value, which shows as a collision, and it claims
 // another one for its record.
 func (c *recorder) claimBlock(ctx context.Context) error {
-	if c.claimed {
-		return nil
-	}
 	p := c.process()
 	h := holding{Key: p.Block, Process: processKey(p.GPID, p.Block), Member: p.Member, Idle: p.adopted()}
 	err := errTaken
@@ -196,7 +182,6 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 			c.setBlock(block)
 		}
 	}
-	c.claimed = err == nil
 	return err
 }
 

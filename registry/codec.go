@@ -10,67 +10,58 @@ import (
 //
 //	count     uvarint
 //	time      uvarint of Unix milliseconds, or of milliseconds since the sample before
-//	changed   a byte: bit i is set if field i changed, bit 7 if a change is not
-//	          a multiple of its step
-//	changes   a signed varint for each changed field, in steps or in units
+//	changed   uvarint: bit 0 is set if a change is not a multiple of its step, and
+//	          bit i+1 if number i of [LoadFields] changed
+//	changes   a signed varint for each changed number, in steps or in units
 //
-// The fields are those of [Load] in their order. The sample before the first one is
-// zero. A value of 16 steps or more is rounded to a step.
-
-// steps are the precision of the fields of a stored sample: 10 ms, 4 KiB and 64 KiB.
-var steps = [6]int64{int64(10 * time.Millisecond), 4 << 10, 1, 1, 1, 64 << 10}
+// Of the sample before the first one nothing is known. A change from a number that is
+// not known is the number itself. A value of 16 steps or more is rounded to a step.
+// Numbers that this package does not know are left out: a newer one has stored them.
 
 // exactBelow is the number of steps from which a value is rounded.
 const exactBelow = 16
 
-const inUnits = 1 << 7
+const inUnits = 1
 
-func fields(l Load) [6]int64 {
-	return [6]int64{int64(l.CPU), l.RSS, l.Files, l.Threads, l.Goroutines, l.Heap}
-}
-
-func loadOf(f [6]int64) Load {
-	return Load{CPU: time.Duration(f[0]), RSS: f[1], Files: f[2], Threads: f[3], Goroutines: f[4], Heap: f[5]}
-}
-
-// rounded returns f with the precision that is stored.
-func rounded(f [6]int64) [6]int64 {
-	for i, step := range steps {
-		if f[i] >= exactBelow*step {
-			f[i] -= f[i] % step
+// rounded returns n with the precision that is stored.
+func (n numbers) rounded() numbers {
+	for i := range n {
+		if step := LoadFields[i].step; n[i] >= exactBelow*step {
+			n[i] -= n[i] % step
 		}
 	}
-	return f
+	return n
 }
 
 // appendSamples appends samples, which are in order of time, to b.
 func appendSamples(b []byte, samples []Sample) []byte {
 	b = binary.AppendUvarint(b, uint64(len(samples)))
 	var at int64
-	var before [6]int64
-	for _, s := range samples {
-		t, f := max(s.Time.UnixMilli(), at), rounded(fields(s.Load))
+	before := unmeasured
+	for k := range samples {
+		t, now := max(samples[k].Time.UnixMilli(), at), numbersOf(&samples[k].Load).rounded()
 		b = binary.AppendUvarint(b, uint64(t-at))
-		changed := byte(0)
-		for i, step := range steps {
-			if d := f[i] - before[i]; d != 0 {
-				changed |= 1 << i
-				if d%step != 0 {
+		changed := uint64(0)
+		for i := range now {
+			if now[i] != before[i] {
+				changed |= 2 << i
+				if before[i] = now[i] - max(before[i], 0); before[i]%LoadFields[i].step != 0 {
 					changed |= inUnits
 				}
 			}
 		}
-		b = append(b, changed)
-		for i, step := range steps {
-			if changed&(1<<i) == 0 {
+		b = binary.AppendUvarint(b, changed)
+		for i := range now {
+			if changed&(2<<i) == 0 {
 				continue
 			}
+			step := LoadFields[i].step
 			if changed&inUnits != 0 {
 				step = 1
 			}
-			b = binary.AppendVarint(b, (f[i]-before[i])/step)
+			b = binary.AppendVarint(b, before[i]/step)
 		}
-		at, before = t, f
+		at, before = t, now
 	}
 	return b
 }
@@ -126,23 +117,28 @@ func (r *reader) samples() []Sample {
 	}
 	samples := make([]Sample, 0, n)
 	var at int64
-	var f [6]int64
+	now := unmeasured
 	for range n {
 		at += int64(r.uvarint())
-		changed := r.byte()
-		for i, step := range steps {
-			if changed&(1<<i) == 0 {
+		changed := r.uvarint()
+		for i, left := 0, changed>>1; left != 0; i, left = i+1, left>>1 {
+			if left&1 == 0 {
 				continue
 			}
-			if changed&inUnits != 0 {
-				step = 1
+			change := r.varint()
+			if i >= len(now) {
+				continue
 			}
-			f[i] += r.varint() * step
+			if changed&inUnits == 0 {
+				change *= LoadFields[i].step
+			}
+			now[i] = max(now[i], 0) + change
 		}
 		if r.err != nil {
 			return nil
 		}
-		samples = append(samples, Sample{Time: time.UnixMilli(at).UTC(), Load: loadOf(f)})
+		samples = append(samples, Sample{Time: time.UnixMilli(at).UTC()})
+		now.set(&samples[len(samples)-1].Load)
 	}
 	return samples
 }

@@ -37,6 +37,12 @@ func decodeSamples(b []byte) ([]Sample, error) {
 	return held, r.err
 }
 
+func roundedLoad(l Load) Load {
+	n := numbersOf(&l).rounded()
+	n.set(&l)
+	return l
+}
+
 // Small values come back as they were, and large ones rounded down to a step.
 func TestSamplesKeepTheirPrecision(t *testing.T) {
 	at := time.UnixMilli(1795285085650).UTC()
@@ -45,7 +51,7 @@ func TestSamplesKeepTheirPrecision(t *testing.T) {
 		{Load{}, Load{}},
 		{Load{CPU: 160*time.Millisecond - 1, RSS: 65535, Heap: 1<<20 - 1, Files: 12345}, Load{CPU: 160*time.Millisecond - 1, RSS: 65535, Heap: 1<<20 - 1, Files: 12345}},
 		{Load{CPU: 160*time.Millisecond + 1, RSS: 65537, Heap: 1<<20 + 1}, Load{CPU: 160 * time.Millisecond, RSS: 65536, Heap: 1 << 20}},
-		{Load{CPU: math.MaxInt64, RSS: math.MaxInt64, Files: math.MaxInt64, Heap: math.MinInt64}, loadOf(rounded(fields(Load{CPU: math.MaxInt64, RSS: math.MaxInt64, Files: math.MaxInt64, Heap: math.MinInt64})))},
+		{Load{CPU: math.MaxInt64, RSS: math.MaxInt64, Files: math.MaxInt64, Heap: math.MinInt64}, roundedLoad(Load{CPU: math.MaxInt64, RSS: math.MaxInt64, Files: math.MaxInt64, Heap: math.MinInt64})},
 	} {
 		give := []Sample{{at, noLoad}, {at.Add(time.Second), c.give}, {at.Add(time.Hour), c.give}}
 		got, err := decodeSamples(appendSamples(nil, give))
@@ -114,7 +120,7 @@ func FuzzDecodeSamples(f *testing.F) {
 			return
 		}
 		for i := range held {
-			held[i].Load = loadOf(rounded(fields(held[i].Load)))
+			held[i].Load = roundedLoad(held[i].Load)
 		}
 		if !slices.IsSortedFunc(held, func(a, b Sample) int { return a.Time.Compare(b.Time) }) || len(held) > 0 && held[0].Time.UnixMilli() < 0 {
 			return // of no process

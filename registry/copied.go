@@ -16,12 +16,12 @@ func (c *recorder) startOver(ctx context.Context) error {
 	if err := c.noteCopy(ctx); err != nil {
 		return fmt.Errorf("registry: record the copy of %v: %w", c.process().GPID, err)
 	}
-	c.stored, c.tried, c.registered, c.claimed, c.pending = nil, nil, false, false, nil
-	c.changed, c.collision, c.unchecked = true, nil, ring
+	agreed := c.agreed.Time
+	c.enrolment = enrolment{changed: true, unchecked: ring, trimmed: c.trimmed, left: c.left}
 	c.update(func(p *Process) {
 		p.Member, p.Block, p.Registered, p.Last.Count, p.Recent = randomID(), "", monotonic(), 0, nil
 		if p.adopted() {
-			p.Copied = c.agreed.Time
+			p.Copied = agreed
 		} else {
 			p.Value, p.From = "", wall(c.clock.now).UTC().Truncate(time.Millisecond) // the new generator follows the clock, also if it was set back
 		}
@@ -31,40 +31,28 @@ func (c *recorder) startOver(ctx context.Context) error {
 
 func (c *recorder) noteCopy(ctx context.Context) error {
 	p, s := c.process(), c.registry.store
-	for {
-		raw, err := s.Get(ctx, processes, key(processKey(p.GPID, p.Block)))
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		doc, err := decode[record](raw, processes)
-		if err != nil {
-			return err
-		}
+	_, err := amend(ctx, s, processes, processKey(p.GPID, p.Block), func(doc *record) error {
 		if !doc.Copied.IsZero() && !c.agreed.Time.Before(doc.Copied) {
-			break // the other copy has said so, or this one before the store failed
+			return errAsIs // the other copy has said so, or this one before the store failed
 		}
 		doc.Copied = c.agreed.Time
-		if _, err = s.Swap(ctx, processes, raw, doc); err == nil {
-			break
-		}
-		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
+		return nil
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
 	}
-	for {
-		raw, l, err := c.registry.living(ctx, c.livingKey())
-		if err == nil {
-			l.write = newWrite()
-			_, err = s.Swap(ctx, livingRecords, raw, l.encode(c.livingKey()))
-		}
-		if !errors.Is(err, store.ErrConflict) {
-			if errors.Is(err, store.ErrNotFound) {
-				err = nil
+	if err == nil {
+		_, err = amend(ctx, s, livingRecords, livingKey(p.Block, p.Member), func(doc *livingDoc) error {
+			l, err := doc.decode()
+			if err == nil {
+				l.write = newWrite()
+				*doc = l.encode(doc.Key)
 			}
 			return err
-		}
+		})
 	}
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return err
 }

@@ -1,9 +1,11 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -26,9 +28,9 @@ const (
 	hosts         = "oid.hosts"
 )
 
-// format is the version of the documents that this package writes, in their field
-// v. It reads all versions up to this one; documents without v have version 1.
-// Version 1 had no living records, and a document for each sample.
+// format is the version of the documents, in their field v. This package writes and
+// reads this one alone. Raise it if an older program would misread what this one writes;
+// a field that it can ignore needs no other version.
 const format = 2
 
 // record is the document of a process: what does not change while it lives, and what
@@ -39,6 +41,13 @@ type record struct {
 	// Final is set when there is no living record any more.
 	Final   bool `bson:"final,omitempty"`
 	Process `bson:",inline"`
+}
+
+// read reads the document from BSON. A number of the load that it does not have is not
+// measured.
+func (d *record) read(raw bson.Raw) error {
+	d.Last.Load = noLoad
+	return bson.Unmarshal(raw, d)
 }
 
 func recordOf(p Process) record {
@@ -65,15 +74,14 @@ type holding struct {
 	Format  int         `bson:"v"`
 	Member  objectid.ID `bson:"member,omitempty"`
 	Process string      `bson:"process,omitempty"` // key of the record
-	// Adopted is set if the claim is that of an adopted value. Earlier versions wrote
-	// claims of adopted values without it.
+	// Adopted is set if the claim is that of an adopted value.
 	Adopted *Adopted `bson:"adopted,omitempty"`
 	// Idle is set if no ids are created with the block.
 	Idle bool `bson:"idle,omitempty"`
 	// Essence is what remains of the process after its record was pruned, in the
-	// place of Member and Process. In version 1 it was Pruned, beside them.
+	// place of Member, Process and Adopted; see expand.
 	Essence []byte   `bson:"e,omitempty"`
-	Pruned  *Process `bson:"pruned,omitempty"`
+	Pruned  *Process `bson:"-"`
 }
 
 // block returns the block of the process that has the claim.
@@ -96,8 +104,8 @@ func dataDoc(key string, data []byte) bson.Raw {
 	return b
 }
 
-// decode reads a document of a collection. The error wraps [ErrFormat] if it is
-// newer than this package.
+// decode reads a document of a collection. The error wraps [ErrFormat] if it has
+// another format version than this package writes.
 func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
 	if err := checkFormat(raw, collection); err != nil {
 		return doc, err
@@ -114,12 +122,9 @@ func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
 }
 
 func checkFormat(raw bson.Raw, collection string) error {
-	v, err := raw.LookupErr("v")
-	if err != nil {
-		return nil // version 1
-	}
-	if n, ok := v.AsInt64OK(); !ok || n > format {
-		return fmt.Errorf("%w: %v of %s has format version %v, want %d or less", ErrFormat, raw.Lookup("_id"), collection, v, format)
+	v := raw.Lookup("v")
+	if n, ok := v.AsInt64OK(); !ok || n != format {
+		return fmt.Errorf("%w: %v of %s has format version %s, want %d", ErrFormat, raw.Lookup("_id"), collection, cmp.Or(v.String(), "none"), format)
 	}
 	return nil
 }
@@ -131,6 +136,33 @@ func get[T any](ctx context.Context, s store.Store, collection, k string) (doc T
 		return doc, fmt.Errorf("registry: read %s of %s: %w", k, collection, err)
 	}
 	return decode[T](raw, collection)
+}
+
+// errAsIs is returned by a change that leaves a document as it is.
+var errAsIs = errors.New("as it is")
+
+// amend changes the document with a key and returns it. Others may write it at the same
+// time: the change is then made again. An error of the change ends it.
+func amend[T any](ctx context.Context, s store.Store, collection, k string, change func(doc *T) error) (*T, error) {
+	for {
+		raw, err := s.Get(ctx, collection, key(k))
+		if err != nil {
+			return nil, err
+		}
+		doc, err := decode[T](raw, collection)
+		if err == nil {
+			err = change(&doc)
+		}
+		if errors.Is(err, errAsIs) {
+			return &doc, nil
+		}
+		if err == nil {
+			_, err = s.Swap(ctx, collection, raw, doc)
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			return &doc, err
+		}
+	}
 }
 
 // read finds and decodes documents. The first error ends the sequence.

@@ -76,7 +76,7 @@ func (r *Registry) finishAll(ctx context.Context, all []silent) error {
 			continue
 		}
 		doc := *f.record
-		doc.Format, doc.Final = format, true
+		doc.Final = true
 		of, swaps = append(of, f), append(swaps, store.Swap{Old: f.stored, New: doc})
 		held = append(held, newSamples{f.doc.block(), f.l.recent[len(f.l.recent)-f.l.unstored:]})
 	}
@@ -129,7 +129,7 @@ func (r *Registry) complete(ctx context.Context, l *living, k string) (*Process,
 			return nil, err
 		}
 		l.over(&doc.Process)
-		doc.Format, doc.Final = format, true
+		doc.Final = true
 		if _, err = r.store.Swap(ctx, processes, raw, doc); !errors.Is(err, store.ErrConflict) {
 			return &doc.Process, err
 		}

@@ -35,8 +35,8 @@ var (
 	ErrKey = errors.New("registry: another process was registered with the same key")
 
 	// ErrFormat is wrapped by the error of every method that reads a document
-	// whose format version is newer than this package.
-	ErrFormat = errors.New("registry: document was stored by a newer version of oid")
+	// that has another format version than this package writes.
+	ErrFormat = errors.New("registry: document was stored by another version of oid")
 )
 
 // CollisionError lists the live processes that have the same process value. It

@@ -80,7 +80,7 @@ func essenceOf(p *Process) []byte {
 	return append(b, strings.ToValidUTF8(p.Name[:min(len(p.Name), maxName)], "")...)
 }
 
-// expand sets Pruned, Process and Member of a claim that has an essence.
+// expand sets Pruned, Process, Member and Adopted of a claim that has an essence.
 func (h *holding) expand() error {
 	if h.Essence == nil {
 		return nil
@@ -128,5 +128,8 @@ func (h *holding) expand() error {
 	}
 	p.GPID = g
 	h.Pruned, h.Process, h.Member = p, processKey(g, p.Block), p.Member
+	if p.adopted() {
+		h.Adopted = &Adopted{Value: p.Value, Sample: p.Sample, From: p.From, Confirmed: p.Confirmed}
+	}
 	return nil
 }

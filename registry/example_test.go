@@ -3,8 +3,10 @@ package registry_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -51,4 +53,48 @@ func Example() {
 	maker := trace.Processes[0]
 	fmt.Println(trace.Verdict, maker.Name, maker.GPID.Addr(), maker.State, maker.Reason)
 	// Output: known shop 127.0.0.1:8080 ended shut down
+}
+
+// A program starts while its store is away, here a file on a disk that is mounted later,
+// and creates ids that are traced once the store has come.
+func ExampleRegisterOptions_offline() {
+	if err := startEarly(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// registered: false
+	// known: shop
+}
+
+func startEarly(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "registry")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	disk := filepath.Join(dir, "disk")
+	s := store.OpenLater(func(ctx context.Context) (store.Store, error) {
+		return sqlitestore.Open(ctx, filepath.Join(disk, "registry.db"), nil)
+	})
+	defer s.Close()
+	r := registry.New(s, &registry.Options{OneHost: true, Log: slog.New(slog.DiscardHandler)})
+	m, err := r.Register(ctx, &registry.RegisterOptions{Name: "shop", Offline: true, Interval: 100 * time.Millisecond})
+	if err != nil {
+		return err
+	}
+	id := m.Generator().New()
+	fmt.Println("registered:", m.Err() == nil)
+
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		return err
+	}
+	for m.Err() != nil {
+		time.Sleep(10 * time.Millisecond)
+	}
+	trace, err := r.Trace(ctx, id)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: %s\n", trace.Verdict, trace.Processes[0].Name)
+	return m.End(ctx, "shut down")
 }

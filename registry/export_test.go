@@ -12,6 +12,16 @@ type Record = record
 // RecordOf returns the document of p.
 func RecordOf(p Process) Record { return recordOf(p) }
 
+// LivingOf returns the living record of p, which has no samples.
+func LivingOf(p Process) LivingRecord {
+	return livingOf(&p, 0).encode(livingKey(p.Block, p.Member))
+}
+
+// SamplesOf returns the document of samples of a process.
+func SamplesOf(block string, all ...Sample) any {
+	return dataDoc(sampleKey(block, all[0].Time), appendSamples(nil, all))
+}
+
 // LivingRecord is the document that a heartbeat writes.
 type LivingRecord = livingDoc
 
@@ -40,11 +50,8 @@ func (m *Member) Clone() *Member {
 	from, own := m.recorder, New(m.recorder.registry.store, &m.recorder.registry.options)
 	c := own.newMember(from.process(), m.offline)
 	c.sampler = m.sampler
-	c.recorder = &recorder{
-		registry: own, random: own.random, clock: from.clock, stored: from.stored, agreed: from.agreed,
-		registered: from.registered, claimed: from.claimed, changed: from.changed, pending: slices.Clone(from.pending),
-		trimmed: from.trimmed, p: from.process(),
-	}
+	c.recorder = &recorder{registry: own, random: own.random, clock: from.clock, enrolment: from.enrolment, p: from.process()}
+	c.recorder.pending = slices.Clone(from.pending)
 	c.generator, c.block = m.Generator(), m.block
 	go c.run()
 	return c

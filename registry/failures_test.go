@@ -2,8 +2,6 @@ package registry_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -38,24 +36,6 @@ func failing(t *testing.T, name string, before func() store.Store, o *registry.O
 		if !errors.Is(err, errStore) || !strings.HasPrefix(err.Error(), "registry: ") {
 			t.Errorf("%s, call %d, %s: %v, want the store's error and where it was", name, at, f.ops[at], err)
 		}
-	}
-}
-
-// version1 returns a copy of a store that version 1 of the format wrote, and the time at
-// which that was.
-func version1(t *testing.T) (*registry.Options, func() store.Store) {
-	t.Helper()
-	old, err := os.ReadFile("testdata/version1.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := time.Date(2026, 11, 21, 18, 53, 3, 0, time.UTC)
-	return &registry.Options{Now: func() time.Time { return at }}, func() store.Store {
-		file := filepath.Join(t.TempDir(), "registry.db")
-		if err := os.WriteFile(file, old, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return openStore(t, file)
 	}
 }
 
@@ -96,32 +76,6 @@ func TestPageOfAStoreThatFails(t *testing.T) {
 	})
 }
 
-// The store fails at each call in turn while version 1 of the format is upgraded: the
-// error is returned, and the next attempt does what is left.
-func TestUpgradeIsCompletedAfterEachFailure(t *testing.T) {
-	t.Parallel()
-	o, open := version1(t)
-	var s store.Store
-	attempts := 0
-	failing(t, "sweep", func() store.Store { s = open(); return s }, o, func(r *registry.Registry) error {
-		_, err := r.Sweep(t.Context())
-		attempts++
-		again := registry.New(s, o)
-		if _, err := again.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		for states, n := range map[[2]registry.State]int{{registry.Alive, registry.Late}: 3, {registry.Dead, registry.Ended}: 1} {
-			if err := pageOf(t, registry.Query{States: states[:]}, n)(again); err != nil {
-				t.Error(err)
-			}
-		}
-		return err
-	})
-	if attempts < 8 {
-		t.Errorf("%d attempts: no upgrade", attempts)
-	}
-}
-
 // A sweep that fails at any of its calls is completed by the next one.
 func TestSweepIsCompletedAfterEachFailure(t *testing.T) {
 	t.Parallel()
@@ -144,30 +98,21 @@ func TestSweepIsCompletedAfterEachFailure(t *testing.T) {
 	})
 }
 
-// A document that this version cannot read is an error of each page that needs it, and
-// of an upgrade: nothing is left out.
+// A document that this version cannot read is an error of each page that needs it:
+// nothing is left out.
 func TestPageOfUnreadableDocuments(t *testing.T) {
 	t.Parallel()
 	ended, alive := []registry.State{registry.Ended}, []registry.State{registry.Alive}
 	for _, c := range []struct {
 		collection string
 		states     []registry.State
-	}{{"oid.ended", ended}, {"oid.processes", ended}, {"oid.living", alive}, {"oid.processes", alive}, {"oid.processes", nil}, {"oid.living", nil}, {"oid.values", alive}, {"oid.registry", alive}} {
+	}{{"oid.ended", ended}, {"oid.processes", ended}, {"oid.living", alive}, {"oid.processes", alive}, {"oid.processes", nil}, {"oid.living", nil}, {"oid.values", alive}} {
 		s := newStore(t)
 		populate(t, s, 1)
 		setFormat(t, s, c.collection, 3)
 		if _, err := registry.New(s, nil).Page(t.Context(), registry.Query{States: c.states}); !errors.Is(err, registry.ErrFormat) {
 			t.Errorf("%s, page of %v: %v, want ErrFormat", c.collection, c.states, err)
 		}
-	}
-	o, open := version1(t)
-	s := open()
-	setFormat(t, s, "oid.processes", 3)
-	if _, err := registry.New(s, o).Sweep(t.Context()); !errors.Is(err, registry.ErrFormat) {
-		t.Errorf("upgrade: %v, want ErrFormat", err)
-	}
-	if n, err := s.Count(t.Context(), "oid.registry", store.Range{}); n != 0 || err != nil {
-		t.Errorf("%d marks after an upgrade that failed, %v", n, err)
 	}
 	for _, id := range []string{"x:y", "1795287182277", ":10.0.0.1:80:1795287179875584:11/01020304"} { // no milliseconds:process
 		s := newStore(t)

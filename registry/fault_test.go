@@ -54,9 +54,7 @@ func through[T any](ctx context.Context, f *faulty, op string, do func() (T, err
 	case refused:
 		return out, fmt.Errorf("%s: %w", op, errStore)
 	case lostAnswer:
-		if _, err := do(); err != nil {
-			return out, err
-		}
+		_, _ = do()
 		return out, fmt.Errorf("%s: %w", op, errStore)
 	case hangs:
 		<-ctx.Done()

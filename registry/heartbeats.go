@@ -3,6 +3,7 @@ package registry
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -29,50 +31,20 @@ type RemoteHeartbeat struct {
 // its block, which only a lost claim can bring about, is noticed late.
 func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []error {
 	errs := make([]error, len(beats))
-	all := make([]remoteBeat, 0, len(beats))
-	var unknown []int
-	r.mu.Lock()
-	for i, b := range beats {
-		if m, ok := r.remotes[b.Member]; ok {
-			all = append(all, remoteBeat{place: i, raw: m.living})
-		} else {
-			unknown = append(unknown, i)
-		}
+	order := make([]int, len(beats)) // of keys, in which a store is the fastest
+	for i := range order {
+		order[i] = i
 	}
-	r.mu.Unlock()
-	for some := range slices.Chunk(unknown, maxBatch) {
-		keys := make([]MemberKey, len(some))
-		for i, place := range some {
-			keys[i] = beats[place].Member
-		}
-		for i, m := range r.members(ctx, keys) {
-			if errs[some[i]] = m.remote(); errs[some[i]] == nil {
-				all = append(all, remoteBeat{place: some[i], raw: m.stored})
-			}
-		}
-	}
-	for i := range all {
-		b := &all[i]
-		if b.raw != nil {
-			b.prepare(&beats[b.place], wall(r.options.Now))
-		}
-	}
-	slices.SortFunc(all, func(a, b remoteBeat) int { return cmp.Compare(a.doc.Key, b.doc.Key) })
-	seen := make(map[MemberKey]bool, len(all))
-	for len(all) > 0 {
-		n := min(len(all), maxBatch)
-		batch := make([]*remoteBeat, 0, n)
-		for i := range all[:n] {
-			b := &all[i]
-			if k := beats[b.place].Member; b.raw == nil || b.err != nil || seen[k] {
-				_, errs[b.place] = r.Heartbeat(ctx, k, beats[b.place].Load, beats[b.place].Clock)
-			} else {
-				seen[k] = true
-				batch = append(batch, b)
-			}
-		}
-		r.putBatch(ctx, beats, batch, errs)
-		all = all[n:]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(beats[a].Member, beats[b].Member) })
+	for places := range slices.Chunk(order, maxBatch) {
+		batch, alone := r.openBatch(ctx, beats, places, errs)
+		alone = append(alone, r.putBatch(ctx, batch, errs)...)
+		r.tend(ctx, batch, errs)
+		_ = each(len(alone), func(i int) error {
+			b := &beats[alone[i]]
+			_, errs[alone[i]] = r.Heartbeat(ctx, b.Member, b.Load, b.Clock)
+			return nil
+		})
 	}
 	return errs
 }
@@ -83,175 +55,175 @@ type remembered struct {
 	at     time.Time
 }
 
-// remember keeps the living record of a process that will send heartbeats.
+// remember keeps the living record of a process that will send heartbeats, or with nil
+// forgets it.
 func (r *Registry) remember(k MemberKey, living bson.Raw) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.remotes[k] = remembered{living, time.Now()}
+	if r.remotes[k] = (remembered{living, time.Now()}); living == nil {
+		delete(r.remotes, k)
+	}
 }
 
-// remoteBeat is a heartbeat on its way to the store.
+// remoteBeat is a heartbeat on its way to the store. Its recorder knows of the process
+// only what the living record says, until tend reads the record.
 type remoteBeat struct {
-	place int      // in the caller's list
-	raw   bson.Raw // the living record as it is stored, or nil
-	err   error    // it cannot be read
-	l     *living
-	doc   livingDoc
-	full  []Sample // which become a document of samples
-	trims bool
+	*recorder
+	place int // in the caller's list
+	key   MemberKey
 }
 
-// prepare adds the heartbeat to the living record.
-func (b *remoteBeat) prepare(beat *RemoteHeartbeat, now time.Time) {
-	if b.doc, b.err = decode[livingDoc](b.raw, livingRecords); b.err != nil {
-		return
+// openBatch returns recorders that have measured the heartbeats at the places, and the
+// places of those that are sent alone: of processes without a living record, with one
+// that cannot be read, and with more than one heartbeat.
+func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, places []int, errs []error) (batch []*remoteBeat, alone []int) {
+	found := make([]storedMember, len(places))
+	var unknown []int // of found
+	var keys []MemberKey
+	r.mu.Lock()
+	for i, place := range places {
+		k := beats[place].Member
+		if found[i].stored = r.remotes[k].living; found[i].stored == nil {
+			unknown, keys = append(unknown, i), append(keys, k)
+		}
 	}
-	if b.l, b.err = b.doc.decode(); b.err != nil {
-		return
+	r.mu.Unlock()
+	for i, m := range r.members(ctx, keys) {
+		errs[places[unknown[i]]] = m.remote()
+		found[unknown[i]] = m
 	}
-	l := b.l
-	at := clock{now: func() time.Time { return now }, last: l.last.Time}
-	stamp := at.stamp(0)
-	// Those of processes that started together are not stored in one round.
-	if due := (l.last.Count+int64(b.doc.Key[6]))%ring == 0; l.unstored == ring || due && l.unstored > 0 {
-		b.full, l.unstored = l.recent[len(l.recent)-l.unstored:], 0
+	for i, place := range places {
+		k := beats[place].Member
+		switch c, err := r.openLiving(k, found[i].stored); {
+		case errs[place] != nil:
+		case err != nil || i > 0 && beats[places[i-1]].Member == k:
+			alone = append(alone, place)
+		default:
+			c.p.Clock = c.p.Clock.with(beats[place].Clock, wall(r.options.Now))
+			c.measure(&beats[place].Load, 0, nil)
+			c.unchecked = 0
+			if every := int64(ring * checkEvery); c.p.turn(every) || c.p.adopted() && c.p.turn(ring) {
+				c.unchecked = ring
+			}
+			batch = append(batch, &remoteBeat{c, place, k})
+		}
 	}
-	b.trims = hour(b.doc.block(), stamp).After(l.last.Time)
-	l.write, l.clock = newWrite(), l.clock.with(beat.Clock, now)
-	l.last = Heartbeat{Count: l.last.Count + 1, Time: stamp, Monotonic: l.last.Monotonic, Load: beat.Load}
-	l.recent = append(l.recent[:len(l.recent):len(l.recent)], Sample{stamp, beat.Load})
-	l.recent = l.recent[max(0, len(l.recent)-ring):]
-	l.unstored++
-	b.doc = l.encode(b.doc.Key)
+	return batch, alone
 }
 
 // checkEvery is how many documents of samples a process that owns its block stores
 // until its claim is looked at.
 const checkEvery = 10
 
-// putBatch stores heartbeats, whose processes differ.
-func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch []*remoteBeat, errs []error) {
-	full := make([]newSamples, len(batch)) // for which living records have no more room
-	for i, b := range batch {
-		full[i] = newSamples{b.doc.block(), b.full}
+// openLiving returns the recorder of a remote process with a living record, of which
+// nothing else is read.
+func (r *Registry) openLiving(k MemberKey, raw bson.Raw) (*recorder, error) {
+	if raw == nil {
+		return nil, store.ErrNotFound
 	}
-	if err := r.putSamples(ctx, full); err != nil {
-		for _, b := range batch {
-			errs[b.place] = err
-		}
-		return
+	l, err := decodeLiving(raw)
+	if err != nil {
+		return nil, err
 	}
-	swaps := make([]store.Swap, len(batch))
-	for i, b := range batch {
-		swaps[i] = store.Swap{Old: b.raw, New: dataDoc(b.doc.Key, b.doc.Data)}
+	p := Process{GPID: l.gpid, Block: string(k[:8]), Interval: l.interval, Remote: true}
+	if _, err := hex.Decode(p.Member[8:], []byte(k[8:])); err != nil {
+		return nil, err
 	}
-	stored, err := r.store.SwapMany(ctx, livingRecords, swaps)
-	if refused, ok := errors.AsType[*store.RefusedError](err); ok {
-		err = nil
-		for _, refusal := range refused.Refused {
-			batch[refusal.Index].err = refusal.Err
-		}
+	if l.adopted {
+		p.Sample = objectid.ID(p.Member) // any but zero
 	}
-	now := time.Now()
-	r.mu.Lock()
-	for i, b := range batch {
-		k := MemberKey(b.doc.Key)
-		if i < len(stored) && stored[i] != nil {
-			r.remotes[k] = remembered{stored[i], now}
-		} else {
-			delete(r.remotes, k)
-		}
-	}
-	r.mu.Unlock()
-	var again []int // the places of those that others write, too
-	var due []*remoteBeat
-	for i, b := range batch {
-		switch done := i < len(stored) && stored[i] != nil; {
-		case !done && b.err == nil:
-			errs[b.place] = fmt.Errorf("registry: store heartbeat of %v: %w", b.l.gpid, err)
-		case errors.Is(b.err, store.ErrConflict) || errors.Is(b.err, store.ErrNotFound):
-			again = append(again, b.place)
-		case !done:
-			errs[b.place] = b.err
-		case b.trims || b.checks():
-			b.raw = stored[i]
-			due = append(due, b)
-		}
-	}
-	_ = each(len(again), func(i int) error {
-		beat := &beats[again[i]]
-		_, errs[again[i]] = r.Heartbeat(ctx, beat.Member, beat.Load, beat.Clock)
-		return nil
-	})
-	if len(due) > 0 {
-		r.tend(ctx, due, errs)
-	}
+	l.over(&p)
+	return r.openRecorder(p, raw, l), nil
 }
 
-// checks reports whether the claim of the process is to be looked at.
-func (b *remoteBeat) checks() bool {
-	return b.full != nil && (b.l.adopted || (b.l.last.Count/ring+int64(b.doc.Key[7]))%checkEvery == 0)
+// putBatch stores what each of the recorders has to write up to its living record. It
+// returns the places of those whose living record others have written.
+func (r *Registry) putBatch(ctx context.Context, batch []*remoteBeat, errs []error) (again []int) {
+	var held []newSamples
+	for _, b := range batch {
+		if b.next(&b.p) == writeSamples {
+			n := len(b.pending) - 1
+			held = append(held, newSamples{b.p.Block, b.pending[:n]})
+			b.pending = b.pending[n:]
+		}
+	}
+	err := r.putSamples(ctx, held)
+	var stored []bson.Raw
+	if err == nil {
+		swaps := make([]store.Swap, len(batch))
+		for i, b := range batch {
+			doc := b.livingDoc()
+			swaps[i] = store.Swap{Old: b.stored, New: dataDoc(doc.Key, doc.Data)}
+		}
+		stored, err = r.store.SwapMany(ctx, livingRecords, swaps)
+	}
+	failed := parts(len(batch), err)
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, b := range batch {
+		delete(r.remotes, b.key)
+		switch {
+		case failed[i] == nil:
+			b.agree(stored[i])
+			r.remotes[b.key] = remembered{stored[i], now}
+		case errors.Is(failed[i], store.ErrConflict) || errors.Is(failed[i], store.ErrNotFound):
+			again = append(again, b.place)
+		default:
+			errs[b.place] = fmt.Errorf("registry: store heartbeat of %v: %w", b.p.GPID, failed[i])
+		}
+	}
+	return again
 }
 
 // tend does what processes need from time to time after a heartbeat was stored.
-func (r *Registry) tend(ctx context.Context, all []*remoteBeat, errs []error) {
-	keys := make([]string, len(all))
-	for i, b := range all {
-		keys[i] = processKey(b.l.gpid, b.doc.block())
+func (r *Registry) tend(ctx context.Context, batch []*remoteBeat, errs []error) {
+	var due []*remoteBeat
+	var keys []string
+	for _, b := range batch {
+		if s := b.next(&b.p); s == trimSamples || s == checkClaims {
+			due, keys = append(due, b), append(keys, processKey(b.p.GPID, b.p.Block))
+		}
+	}
+	if len(due) == 0 {
+		return
 	}
 	raws, err := getRaw(ctx, r.store, processes, keys)
-	docs := make([]*record, len(all))
+	docs := make([]*record, len(due))
 	var claimed []string
-	for i, b := range all {
-		if err == nil {
-			docs[i], errs[b.place] = r.recordOf(b, raws[i])
-		} else {
-			errs[b.place] = err
+	for i, b := range due {
+		if errs[b.place] = err; err == nil {
+			docs[i], errs[b.place] = b.describe(raws[i])
 		}
-		if errs[b.place] == nil && b.checks() {
-			claimed = append(claimed, docs[i].claims()...)
+		if docs[i] != nil && b.unchecked >= ring {
+			claimed = append(claimed, b.p.claims()...)
 		}
 	}
-	claims, err := r.claims(ctx, claimed)
-	_ = each(len(all), func(i int) error {
-		b := all[i]
-		if errs[b.place] != nil {
+	known, _ := r.claims(ctx, claimed) // nil if it fails: one of them may be to blame
+	_ = each(len(due), func(i int) error {
+		b := due[i]
+		if docs[i] == nil || errs[b.place] != nil {
 			return nil
 		}
-		c := r.openRecorder(docs[i].Process, b.raw, b.l)
-		if b.trims {
-			c.trimmed = time.Time{}
-			errs[b.place] = c.trim(ctx)
-		}
-		if errs[b.place] != nil || !b.checks() {
-			return nil
-		}
-		if err == nil {
-			errs[b.place] = c.checkIn(ctx, claims, docs[i])
-		} else { // one of them may be to blame
-			errs[b.place] = c.check(ctx)
-		}
-		if errs[b.place] == nil && c.collision != nil {
-			errs[b.place] = c.collision
+		if errs[b.place] = b.recorder.store(ctx, known, docs[i]); errs[b.place] == nil && b.collision != nil {
+			errs[b.place] = b.collision
 		}
 		return nil
 	})
 }
 
-// recordOf returns the record of a process, or nil raw if there is none, as it is after
-// the heartbeat.
-func (r *Registry) recordOf(b *remoteBeat, raw bson.Raw) (*record, error) {
+// describe adds to the recorder what the record raw says, or nil raw if there is none.
+func (b *remoteBeat) describe(raw bson.Raw) (*record, error) {
 	if raw == nil { // pruned while it was silent: the next heartbeat stores it again
-		r.mu.Lock()
-		delete(r.remotes, MemberKey(b.doc.Key))
-		r.mu.Unlock()
-		return nil, fmt.Errorf("registry: record of %v: %w", b.l.gpid, store.ErrNotFound)
+		b.registry.remember(b.key, nil)
+		return nil, fmt.Errorf("registry: record of %v: %w", b.p.GPID, store.ErrNotFound)
 	}
 	doc, err := decode[record](raw, processes)
-	if doc.Final {
-		doc.alone()
-	} else if err == nil {
-		b.l.over(&doc.Process)
+	if err != nil || doc.End != nil { // recorded by another Registry after this heartbeat
+		return nil, err
 	}
-	return &doc, err
+	beat := b.p
+	b.p = doc.Process
+	b.p.Last, b.p.Recent, b.p.Clock = beat.Last, beat.Recent, beat.Clock
+	return &doc, nil
 }

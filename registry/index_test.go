@@ -110,7 +110,7 @@ func TestHistoryIsAnIndexRange(t *testing.T) {
 // each.
 func plant(t testing.TB, s store.Store, p registry.Process, n, samplesEach int) {
 	t.Helper()
-	var processes, values, samples []any
+	var processes, living, values, samples []any
 	for i := range n {
 		q := p
 		q.Block = fmt.Sprintf("%08x", i*7919+1)
@@ -118,12 +118,13 @@ func plant(t testing.TB, s store.Store, p registry.Process, n, samplesEach int) 
 		q.GPID = gpid.MustParse(fmt.Sprintf("10.1.%d.7:8080:%d:4711", i%100, 1795166651598985+int64(i)))
 		q.Kernel = gpid.Process{}
 		processes = append(processes, registry.RecordOf(q))
-		values = append(values, bson.D{{Key: "_id", Value: q.Block}, {Key: "member", Value: q.Member}, {Key: "process", Value: registry.RecordOf(q).Key}})
+		living = append(living, registry.LivingOf(q))
+		values = append(values, bson.D{{Key: "_id", Value: q.Block}, {Key: "v", Value: 2}, {Key: "member", Value: q.Member}, {Key: "process", Value: registry.RecordOf(q).Key}})
 		for k := range samplesEach {
-			samples = append(samples, bson.D{{Key: "_id", Value: fmt.Sprintf("%s:%013d", q.Block, p.From.UnixMilli()+int64(k))}, {Key: "cpu", Value: int64(k)}})
+			samples = append(samples, registry.SamplesOf(q.Block, registry.Sample{Time: p.From.Add(time.Duration(k) * time.Millisecond), Load: registry.Load{CPU: time.Duration(k)}}))
 		}
 	}
-	for name, docs := range map[string][]any{"oid.processes": processes, "oid.values": values, "oid.samples": samples} {
+	for name, docs := range map[string][]any{"oid.processes": processes, "oid.living": living, "oid.values": values, "oid.samples": samples} {
 		if _, err := s.InsertMany(t.Context(), name, docs, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/netip"
-	"strconv"
 	"strings"
 	"time"
 
@@ -60,16 +59,6 @@ func adoptionKey(value string, from time.Time, block string) string {
 
 // millis formats t so that the texts sort like the times, from 1970 to 2286.
 func millis(t time.Time) string { return fmt.Sprintf("%013d", max(t.UnixMilli(), 0)) }
-
-// sampleTime reads the time in a sample's key.
-func sampleTime(key string) (time.Time, error) {
-	_, digits, _ := strings.Cut(key, ":")
-	ms, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("registry: sample key %q, want block:milliseconds", key)
-	}
-	return time.UnixMilli(ms).UTC(), nil
-}
 
 // blockOf and valueOf return the process bytes of id as text.
 func blockOf(id objectid.ID) string { return hex.EncodeToString(id[4:8]) }

@@ -157,7 +157,7 @@ func (d *livingDoc) decode() (*living, error) {
 // over lays what is known of the living process over its record.
 func (l *living) over(p *Process) {
 	if l.gpid != p.GPID || l.last.Count < p.Last.Count {
-		return // of an older registration, or the record was written by an older version
+		return // of an older registration, or the record was written later
 	}
 	p.Last, p.Recent, p.Clock = l.last, l.recent, l.clock
 	if l.end != nil {

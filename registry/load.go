@@ -33,7 +33,7 @@ func (r *Registry) current(ctx context.Context, doc *record) (*Process, error) {
 		l.over(&doc.Process)
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
-	case doc.Format > 1: // the process may have ended in between
+	default: // the process may have ended in between
 		again, err := get[record](ctx, r.store, processes, doc.Key)
 		return again.alone(), err
 	}
@@ -149,7 +149,7 @@ func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, er
 			}
 			l.over(&doc.Process)
 			found[i] = &doc.Process
-		case doc.Final || doc.Format < 2:
+		case doc.Final:
 			found[i] = doc.alone()
 		default:
 			p, err := r.current(ctx, doc)

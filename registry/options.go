@@ -47,7 +47,8 @@ type RegisterOptions struct {
 
 	// Offline lets the call succeed although the store cannot be reached. The
 	// member then has a random block and registers it as soon as it can; until
-	// then it is not known whether another process has the same block.
+	// then it is not known whether another process has the same block. For a store that
+	// cannot even be opened, see [store.OpenLater].
 	Offline bool
 }
 

@@ -106,11 +106,6 @@ func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
 		q.Limit = 100
 	}
 	sources, after := q.sources(), ""
-	if _, err := get[marks](ctx, r.store, about, marksKey); errors.Is(err, store.ErrNotFound) {
-		sources = []byte{fromRecords} // of version 1: this may be a store that is only read
-	} else if err != nil {
-		return Page{}, err
-	}
 	if q.After != "" {
 		i := slices.Index(sources, q.After[0])
 		if i < 0 {

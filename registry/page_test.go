@@ -129,7 +129,7 @@ func TestPageOfTheLivingIsARange(t *testing.T) {
 	ended.End = &registry.End{Time: ended.Last.Time, Reason: "done"}
 	plant(t, s, ended, 3000, 0)
 	r := registry.New(s, nil)
-	if _, err := r.Sweep(t.Context()); err != nil { // upgrades what was planted
+	if _, err := r.Sweep(t.Context()); err != nil { // moves what was planted
 		t.Fatal(err)
 	}
 	c := &counted{Store: s}

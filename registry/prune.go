@@ -99,12 +99,7 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 			break
 		}
 	}
-	m.Samples = before
-	_, err = r.store.Swap(ctx, about, raw, m)
-	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
-		err = nil // another one prunes, too
-	}
-	return n, err
+	return n, r.markSamples(ctx, raw, before)
 }
 
 const (

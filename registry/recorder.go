@@ -24,24 +24,78 @@ const (
 // record, its living record and its samples. One goroutine at a time may write with
 // it; process may be called by others meanwhile.
 type recorder struct {
-	registry   *Registry
-	random     io.Reader // blocks are drawn from it
-	clock      clock
-	stored     bson.Raw        // the living record as it was last known to be stored, or nil
-	left       []leftBlock     // what is to be deleted
-	tried      [][8]byte       // the write of it, and those since then whose outcome is not known
-	agreed     Heartbeat       // the last one in it when it was stored
-	registered bool            // everything was stored once
+	registry *Registry
+	random   io.Reader // blocks are drawn from it
+	clock    clock
+	backoff  backoff
+	enrolment
+
+	mu sync.Mutex // guards p; the writer need not lock it to read p
+	p  Process
+}
+
+// enrolment is how far a registration of a process is stored. A process that registers
+// again, because it was copied, gets another one.
+type enrolment struct {
 	claimed    bool            // the block belongs to the process
+	registered bool            // the record was stored once
 	changed    bool            // the record is to be written
+	finished   bool            // the process has ended and is not among the living
+	stored     bson.Raw        // the living record as it was last known to be stored, or nil
+	agreed     Heartbeat       // the last one in it when it was stored
+	tried      [][8]byte       // the write of it, and those since then whose outcome is not known
 	pending    []Sample        // which are in no document of samples
+	left       []leftBlock     // what is to be deleted
+	trimmed    time.Time       // when old samples were last deleted
 	unchecked  int             // heartbeats since the last check
 	collision  *CollisionError // as of the last check, or nil
-	trimmed    time.Time       // when old samples were last deleted
-	backoff    backoff
+}
 
-	mu sync.Mutex // guards p
-	p  Process
+// step is one kind of write that a registration needs.
+type step int
+
+const (
+	nothing      step = iota
+	claimValues       // the block and the adopted values
+	writeSamples      // the document of samples for which the living record has no room
+	writeLiving       // the living record with the latest heartbeat
+	writeRecord
+	deleteOld // what is stored under blocks that were given up
+	moveEnded // from the living to the ended
+	trimSamples
+	checkClaims // whether they are there, and those of rivals
+)
+
+// next returns what is to be written next of p. The newest sample waits until its
+// heartbeat is stored.
+func (e *enrolment) next(p *Process) step {
+	switch n := len(e.pending) - 1; {
+	case !e.claimed:
+		return claimValues
+	case n >= ring || n > 0 && p.turn(ring):
+		return writeSamples
+	case e.stored == nil || e.agreed.Count != p.Last.Count:
+		return writeLiving
+	case e.changed:
+		return writeRecord
+	case len(e.left) > 0:
+		return deleteOld
+	case p.End != nil && e.finished:
+		return nothing
+	case p.End != nil:
+		return moveEnded
+	case hour(p.Block, p.Last.Time).After(e.trimmed):
+		return trimSamples
+	case e.unchecked >= ring:
+		return checkClaims
+	}
+	return nothing
+}
+
+// turn reports whether it is the turn of p with its latest heartbeat, once in so many.
+// Processes that started together have different turns.
+func (p *Process) turn(heartbeats int64) bool {
+	return (p.Last.Count+int64(p.Member[11]))%heartbeats == 0
 }
 
 // leftBlock holds the keys of what is stored under a block that belongs to another
@@ -50,8 +104,8 @@ type leftBlock struct{ living, record string }
 
 // newRecorder returns the recorder of a process that is not stored yet.
 func (r *Registry) newRecorder(p Process) *recorder {
-	c := &recorder{registry: r, random: r.random, clock: clock{now: r.options.Now}, changed: true, unchecked: ring}
-	c.trimmed = c.clock.stamp(0)
+	c := &recorder{registry: r, random: r.random, clock: clock{now: r.options.Now}}
+	c.enrolment = enrolment{changed: true, unchecked: ring, trimmed: c.clock.stamp(0)}
 	if p.From.IsZero() {
 		p.From = c.trimmed
 	}
@@ -62,13 +116,13 @@ func (r *Registry) newRecorder(p Process) *recorder {
 // openRecorder returns the recorder of a stored process. Its living record l was
 // stored as given; both are nil if there is none.
 func (r *Registry) openRecorder(p Process, stored bson.Raw, l *living) *recorder {
-	c := &recorder{
-		registry: r, random: r.random, clock: clock{now: r.options.Now, last: p.Last.Time},
-		stored: stored, registered: true, claimed: true, changed: stored == nil,
-		unchecked: ring, trimmed: p.Last.Time, p: p,
+	c := &recorder{registry: r, random: r.random, clock: clock{now: r.options.Now, last: p.Last.Time}, p: p}
+	c.enrolment = enrolment{
+		claimed: true, registered: true, changed: stored == nil,
+		stored: stored, agreed: p.Last, trimmed: p.Last.Time, unchecked: ring,
 	}
 	if l != nil {
-		c.pending = slices.Clone(l.recent[len(l.recent)-l.unstored:])
+		c.pending = l.recent[len(l.recent)-l.unstored : len(l.recent) : len(l.recent)]
 	}
 	return c
 }
@@ -80,17 +134,10 @@ func (c *recorder) process() Process {
 	return c.p
 }
 
-func (c *recorder) livingKey() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return livingKey(c.p.Block, c.p.Member)
-}
-
-func (c *recorder) update(change func(p *Process)) Process {
+func (c *recorder) update(change func(p *Process)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change(&c.p)
-	return c.p
 }
 
 // heartbeat records a heartbeat with the load, and stores everything that is not
@@ -99,116 +146,110 @@ func (c *recorder) update(change func(p *Process)) Process {
 // last heartbeat. The error is a [*CollisionError] if another live process has the
 // same value; the heartbeat is then stored.
 func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duration, end *End) error {
-	p := c.measure(load, ahead, end)
+	c.measure(load, ahead, end)
 	if end == nil && c.backoff.waits(time.Now()) {
 		return c.backoff.err
 	}
-	err := c.store(ctx)
-	if !errors.Is(err, errForeign) {
-		c.backoff.tried(err, p.Interval, time.Now())
+	err := c.store(ctx, nil, nil)
+	switch {
+	case c.agreed.Count == c.p.Last.Count: // whatever failed afterwards, the store answers
+		c.backoff = backoff{}
+	case !errors.Is(err, errForeign):
+		c.backoff.tried(err, c.p.Interval, time.Now())
 	}
-	if err != nil || end != nil {
-		return err
+	if err == nil && end == nil && c.collision != nil {
+		err = c.collision
 	}
-	if c.unchecked++; c.unchecked >= ring || c.collision != nil {
-		if err := c.check(ctx); err != nil {
-			return err
-		}
-	}
-	if c.collision != nil {
-		return c.collision
-	}
-	return nil
+	return err
 }
 
 // measure adds a heartbeat that is still to be stored.
-func (c *recorder) measure(load *Load, ahead time.Duration, end *End) Process {
-	p := c.update(func(p *Process) {
+func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
+	c.update(func(p *Process) {
 		last := Heartbeat{Count: p.Last.Count + 1, Time: c.clock.stamp(ahead), Monotonic: p.Last.Monotonic, Load: p.Last.Load}
 		if !p.Remote {
 			last.Monotonic = monotonic()
 		}
 		if load != nil {
 			last.Load = *load
-			p.Recent = append(slices.Clone(p.Recent), Sample{last.Time, *load})
-			p.Recent = p.Recent[max(0, len(p.Recent)-ring):]
+			p.Recent = slices.Concat(p.Recent[max(0, len(p.Recent)+1-ring):], []Sample{{last.Time, *load}})
 		}
 		p.Last = last
 		if end != nil {
 			p.End = &End{Time: last.Time, Reason: end.Reason}
 		}
 	})
-	if load != nil {
-		c.pending = append(c.pending, Sample{p.Last.Time, *load})
-		c.pending = c.pending[max(0, len(c.pending)-maxPending):]
+	if c.unchecked++; c.collision != nil {
+		c.unchecked = ring
 	}
-	return p
+	if load == nil {
+		return
+	}
+	recent := c.p.Recent
+	if n := len(c.pending) + 1; n <= len(recent) {
+		c.pending = recent[len(recent)-n : len(recent) : len(recent)]
+		return
+	}
+	c.pending = append(c.pending, recent[len(recent)-1])
+	c.pending = c.pending[max(0, len(c.pending)-maxPending):]
 }
 
-// store writes what is not stored yet: the claim, the living record, the record and
-// the samples that the living record has no room for. It may be called again after
-// an error.
-func (c *recorder) store(ctx context.Context) error {
-	if !c.claimed {
-		if err := c.register(ctx); err != nil {
-			return err
+// store writes what is not stored yet. It may be called again after an error. known and
+// doc are the claims of the process and its record if they were read just now, or nil.
+func (c *recorder) store(ctx context.Context, known claims, doc *record) (err error) {
+	for err == nil {
+		p := &c.p
+		switch c.next(p) {
+		case nothing:
+			return nil
+		case claimValues:
+			err = c.register(ctx)
+			known, doc = nil, nil
+		case writeSamples:
+			n := len(c.pending) - 1
+			if err = c.registry.storeSamples(ctx, p.Block, c.pending[:n]); err == nil {
+				c.pending = slices.Clone(c.pending[n:])
+			}
+		case writeLiving:
+			err = c.putLiving(ctx)
+		case writeRecord:
+			err = c.putRecord(ctx)
+		case deleteOld:
+			err = c.deleteLeft(ctx)
+		case moveEnded:
+			// The end is recorded; a sweep may do the rest later.
+			_ = c.registry.finish(ctx, c.stored, livingOf(p, len(c.pending)), livingKey(p.Block, p.Member))
+			c.finished = true
+		case trimSamples:
+			err = c.trim(ctx)
+		case checkClaims:
+			err = c.check(ctx, known, doc)
 		}
 	}
-	// The newest sample waits until its heartbeat is stored.
-	if n := len(c.pending) - 1; n >= ring {
-		if err := c.registry.storeSamples(ctx, c.process().Block, c.pending[:n]); err != nil {
-			return err
-		}
-		c.pending = slices.Clone(c.pending[n:])
-	}
-	if err := c.putLiving(ctx); err != nil {
-		return err
-	}
-	if c.changed {
-		if err := c.putRecord(ctx); err != nil {
-			return err
-		}
-	}
-	c.registered = true
-	if err := c.deleteLeft(ctx); err != nil {
-		return err
-	}
-	if p := c.process(); p.End != nil {
-		l := livingOf(&p, len(c.pending))
-		_ = c.registry.finish(ctx, c.stored, l, livingKey(p.Block, p.Member)) // the end is recorded; the rest may be done later
-		return nil
-	}
-	return c.trim(ctx)
+	return err
 }
 
-// check finds the rivals of the process, and stores again what was lost.
-func (c *recorder) check(ctx context.Context) error {
+// check finds the rivals of the process, and finds out what was lost, for the next
+// steps. known and doc are as in store.
+func (c *recorder) check(ctx context.Context, known claims, doc *record) (err error) {
 	p := c.process()
-	claims, err := c.registry.claims(ctx, p.claims())
-	if err != nil {
-		return err
+	if known == nil {
+		if known, err = c.registry.claims(ctx, p.claims()); err != nil {
+			return err
+		}
 	}
-	return c.checkIn(ctx, claims, nil)
-}
-
-// checkIn is check with the claims of the process, and its record or nil.
-func (c *recorder) checkIn(ctx context.Context, claims claims, doc *record) error {
-	p := c.process()
-	collision, claimed, err := c.registry.rivalsIn(ctx, claims, &p)
+	collision, claimed, err := c.registry.rivalsIn(ctx, known, &p)
 	if err == nil && claimed && p.adopted() {
-		claimed, err = claims.has(&p)
+		claimed, err = known.has(&p)
 	}
 	if err == nil && !claimed {
-		doc = nil
-		if err = c.claimAgain(ctx); err == nil {
-			p = c.process()
-			collision, _, err = c.registry.rivals(ctx, &p)
-		}
+		// The claim was deleted, with a backup that was restored or by a lost write.
+		// Another process may have claimed the block since: both then have the value,
+		// which is a collision.
+		c.claimed, c.changed = false, true
+		return nil
 	}
-	if err != nil {
-		return err
-	}
-	if doc == nil {
+	if err == nil && doc == nil {
 		doc = new(record)
 		*doc, err = get[record](ctx, c.registry.store, processes, processKey(p.GPID, p.Block))
 	}
@@ -232,111 +273,93 @@ var errForeign = errors.New("registry: the record was written by another process
 
 // putLiving stores the living record, also if it was deleted. It replaces only what
 // this recorder has stored itself, or was opened with: the error wraps errForeign if
-// the stored record is another one.
-func (c *recorder) putLiving(ctx context.Context) error {
-	err := c.writeLiving(ctx)
-	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrDuplicate) {
-		// The reply to an earlier attempt was lost, a backup of the store was restored,
-		// or another one wrote. Only a backup can have what was there before.
-		var l *living
-		switch c.stored, l, err = c.registry.living(ctx, c.livingKey()); {
-		case errors.Is(err, store.ErrNotFound):
-			err = c.livingDeleted()
-		case err == nil && (l.last.Count < c.agreed.Count || l.write == c.tried[0]):
-			c.changed, c.unchecked = true, ring
-		case err == nil && !slices.Contains(c.tried, l.write):
-			err = errForeign
-		}
-		if err == nil {
-			err = c.writeLiving(ctx)
-		}
+// the stored record is another one. It may have to be called again.
+func (c *recorder) putLiving(ctx context.Context) (err error) {
+	doc := c.livingDoc()
+	var stored bson.Raw
+	if c.stored == nil {
+		_, err = c.registry.store.Insert(ctx, livingRecords, doc)
+	} else {
+		stored, err = c.registry.store.Swap(ctx, livingRecords, c.stored, doc)
+	}
+	switch {
+	case stored != nil:
+		c.agree(stored)
+	case err == nil, errors.Is(err, store.ErrDuplicate), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
+		err = c.readLiving(ctx, doc.Key)
 	}
 	if err != nil {
-		return fmt.Errorf("registry: store heartbeat of %v: %w", c.process().GPID, err)
+		err = fmt.Errorf("registry: store heartbeat of %v: %w", c.p.GPID, err)
 	}
-	c.tried, c.agreed = c.tried[len(c.tried)-1:], c.process().Last
-	return nil
+	return err
 }
 
-// livingDeleted notes that the living record was deleted, so that the next write inserts
-// it, and that more may be lost. The error is errForeign for a remote process: another Registry may have recorded
-// its end.
-func (c *recorder) livingDeleted() error {
-	c.stored, c.changed, c.unchecked = nil, true, ring // the record may say so
-	if c.process().Remote {
+// readLiving finds out what is stored instead of what the recorder knows: its own write,
+// of which the reply was lost, what was there before, which only a restored backup can
+// have, or what another one wrote.
+func (c *recorder) readLiving(ctx context.Context, k string) error {
+	stored, l, err := c.registry.living(ctx, k)
+	deleted := errors.Is(err, store.ErrNotFound)
+	switch {
+	case deleted && c.p.Remote: // another Registry may have recorded its end
+		return errForeign
+	case err != nil && !deleted:
+		return err
+	case deleted || l.last.Count < c.agreed.Count || l.write == c.tried[0] && len(c.tried) > 1: // more may be lost
+		c.changed, c.unchecked = true, ring
+	case !slices.Contains(c.tried, l.write):
 		return errForeign
 	}
+	if c.stored = stored; !deleted && l.write == c.tried[len(c.tried)-1] {
+		c.agree(stored)
+	}
 	return nil
 }
 
-// writeLiving writes the living record once, in the place of c.stored.
-func (c *recorder) writeLiving(ctx context.Context) error {
-	p := c.process()
-	l := livingOf(&p, len(c.pending))
+// livingDoc returns the living record that is to be written, and notes that it is tried.
+func (c *recorder) livingDoc() livingDoc {
+	l := livingOf(&c.p, len(c.pending))
 	c.tried = append(c.tried, l.write)
-	doc := l.encode(c.livingKey())
-	if c.stored != nil {
-		stored, err := c.registry.store.Swap(ctx, livingRecords, c.stored, doc)
-		if err == nil {
-			c.stored = stored
-		}
-		if !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		if err := c.livingDeleted(); err != nil {
-			return err
-		}
-	}
-	if _, err := c.registry.store.Insert(ctx, livingRecords, doc); err != nil {
-		return err
-	}
-	raw, _, err := c.registry.living(ctx, c.livingKey())
-	c.stored = raw
-	return err
+	return l.encode(livingKey(c.p.Block, c.p.Member))
+}
+
+// agree notes that the living record was stored as given.
+func (c *recorder) agree(stored bson.Raw) {
+	c.stored, c.tried, c.agreed = stored, c.tried[len(c.tried)-1:], c.p.Last
 }
 
 // putRecord stores the record, on top of what others recorded of the process.
 func (c *recorder) putRecord(ctx context.Context) error {
 	doc := recordOf(c.process())
-	put := func() error {
-		err := store.ErrNotFound
-		var raw bson.Raw
-		if c.registered {
-			raw, err = c.registry.store.Get(ctx, processes, key(doc.Key))
-		}
-		if errors.Is(err, store.ErrNotFound) {
-			if _, err = c.registry.store.Insert(ctx, processes, doc); !errors.Is(err, store.ErrDuplicate) {
-				return err
-			}
-			raw, err = c.registry.store.Get(ctx, processes, key(doc.Key))
-		}
-		if err != nil {
-			return err
-		}
-		before, err := decode[record](raw, processes)
-		if err != nil {
-			return err
-		}
+	var before record
+	put := func(stored *record) error {
+		before = *stored
 		if before.End != nil && doc.End == nil {
 			_ = c.registry.store.DeleteIf(ctx, livingRecords, c.stored)
 			return ErrEnded
 		}
+		*stored = doc
 		if doc.Copied.IsZero() {
-			doc.Copied = before.Copied
+			stored.Copied = before.Copied
 		}
-		doc.addAdopted(before.Adopted) // others may have added samples
-		if _, err = c.registry.store.Swap(ctx, processes, raw, doc); err == nil && before.Final {
-			err = c.registry.unfinish(ctx, &before)
-		}
-		return err
+		stored.addAdopted(before.Adopted) // others may have added samples
+		return nil
 	}
-	err := put()
-	for errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
-		err = put()
+	err := store.ErrNotFound
+	if c.registered {
+		_, err = amend(ctx, c.registry.store, processes, doc.Key, put)
+	}
+	for errors.Is(err, store.ErrNotFound) {
+		if _, err = c.registry.store.Insert(ctx, processes, doc); errors.Is(err, store.ErrDuplicate) {
+			_, err = amend(ctx, c.registry.store, processes, doc.Key, put)
+		}
+	}
+	if err == nil && before.Final {
+		err = c.registry.unfinish(ctx, &before)
 	}
 	if err != nil {
 		return fmt.Errorf("registry: store record of %v: %w", doc.GPID, err)
 	}
-	c.changed = false
+	c.changed, c.registered = false, true
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
@@ -31,8 +30,6 @@ type Registry struct {
 	pruneAtOnce int           // see pruneAtOnce
 	pruneBatch  int           // see pruneBatch
 	maxRead     int           // see maxRead
-
-	begun atomic.Bool // see begin
 
 	mu      sync.Mutex
 	watched map[objectid.ID]watch    // by member

@@ -79,7 +79,8 @@ func (r *Registry) enrol(ctx context.Context, g gpid.GPID, o *RemoteOptions, ado
 		}
 		c := r.newRecorder(p)
 		c.random = random
-		got, err := c.remoteHeartbeat(ctx, &noLoad, nil)
+		err = c.heartbeat(ctx, &noLoad, 0, nil)
+		got := c.process()
 		if errors.Is(err, errForeign) { // another call with the key is recording it, or was interrupted
 			if _, err = r.store.Insert(ctx, processes, recordOf(got)); err == nil || errors.Is(err, store.ErrDuplicate) {
 				continue
@@ -112,17 +113,12 @@ func (r *Registry) earlier(ctx context.Context, key string) (*Process, error) {
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, nil
 		}
-		if err == nil {
-			err = h.expand()
-		}
-		if err == nil && h.of(member) {
-			var p *Process
-			if p, err = r.load(ctx, h.Process); err == nil {
-				return p, nil
-			}
-		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) { // a claim without a record: of a call that was interrupted
+		if err != nil {
 			return nil, err
+		}
+		m := r.member(ctx, MemberKey(livingKey(h.Key, member)))
+		if !errors.Is(m.err, store.ErrNotFound) { // it is another's, or of a call that was interrupted
+			return m.process, m.err
 		}
 	}
 }
@@ -167,8 +163,8 @@ func (r *Registry) writeRemote(ctx context.Context, k MemberKey, load *Load, clo
 		}
 		c := r.openRecorder(*m.process, m.stored, m.living)
 		c.update(func(p *Process) { p.Clock = p.Clock.with(clock, wall(r.options.Now)) })
-		if p, err := c.remoteHeartbeat(ctx, load, end); !errors.Is(err, errForeign) {
-			return p, err
+		if err := c.heartbeat(ctx, load, 0, end); !errors.Is(err, errForeign) {
+			return c.process(), err
 		}
 	}
 }
@@ -275,9 +271,4 @@ func (r *Registry) collision(ctx context.Context, p *Process) error {
 		err = collision
 	}
 	return err
-}
-
-func (c *recorder) remoteHeartbeat(ctx context.Context, load *Load, end *End) (Process, error) {
-	err := c.heartbeat(ctx, load, 0, end)
-	return c.process(), err
 }

@@ -89,6 +89,7 @@ func TestStoreThatWentBack(t *testing.T) {
 			if st := statusOf(t, r, m.GPID()); st.State != registry.Alive || len(st.Rivals) != 0 {
 				t.Errorf("%s (%s), rivals %v", st.State, st.Reason, st.Rivals)
 			}
+			eventually(t, "an id from before is known", func() bool { return trace(t, r, id).Verdict == registry.Known })
 			if tr := trace(t, r, id); tr.Verdict != registry.Known || tr.Certain != test.certain {
 				t.Errorf("an id from before: %s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
 			}

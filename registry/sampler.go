@@ -11,33 +11,11 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// Unmeasured stands for a number of [Load], or of [Processors], that is not known.
-const Unmeasured = -1
-
-// Load is the resource usage of a process. A number is [Unmeasured] if the system,
-// the permissions or the language of the process do not give it.
-type Load struct {
-	// CPU is the processor time used since the process started.
-	CPU time.Duration `bson:"cpu" json:"cpu_ns"`
-	// RSS is the resident memory, in bytes.
-	RSS int64 `bson:"rss" json:"rss_bytes"`
-	// Files is the number of open file descriptors.
-	Files int64 `bson:"files" json:"files"`
-	// Threads is the number of kernel threads.
-	Threads int64 `bson:"threads" json:"threads"`
-	// Goroutines and Heap, in bytes, of a Go process that registered.
-	Goroutines int64 `bson:"goroutines" json:"goroutines"`
-	Heap       int64 `bson:"heap" json:"heap_bytes"`
-}
-
 // Sample is the load of a process at one time.
 type Sample struct {
 	Time time.Time `json:"time"`
 	Load
 }
-
-// noLoad is a load of which nothing is known.
-var noLoad = Load{CPU: Unmeasured, RSS: Unmeasured, Files: Unmeasured, Threads: Unmeasured, Goroutines: Unmeasured, Heap: Unmeasured}
 
 // errEnded means that the sampled process does not run any more. errReplaced wraps
 // it and means that it has started another program.
@@ -61,12 +39,18 @@ type sampler struct {
 	program uint32 // of the process, or 0, see [gpid.Process.Program]
 }
 
+// reading is what the kernel says of a process.
+type reading struct {
+	stat  procfs.ProcStat
+	files int64 // open file descriptors, or Unmeasured
+}
+
 // take reads the load. Numbers that could be read are returned beside an error. The
 // error wraps errEnded if the kernel shows that the process has ended.
 func (s *sampler) take() (load Load, err error) {
 	load = noLoad
 	if s.self {
-		load.Goroutines, load.Heap = runtimeLoad()
+		runtimeLoad(&load)
 	}
 	defer func() {
 		// procfs slices the file without checking its length.
@@ -87,25 +71,27 @@ func (s *sampler) take() (load Load, err error) {
 	if err != nil {
 		return load, s.explain(err)
 	}
-	files, filesErr := proc.FileDescriptorsLen()
+	r := reading{files: Unmeasured}
+	if files, err := proc.FileDescriptorsLen(); err == nil {
+		r.files = int64(files)
+	} // otherwise they are hidden, because the process belongs to another user
 	// The stat file comes last: if it belongs to the right process, so did the rest.
-	stat, err := proc.Stat()
+	r.stat, err = proc.Stat()
 	if err != nil {
 		return load, s.explain(err)
 	}
 	known := s.kernel != gpid.Process{}
-	if known && stat.Starttime != s.kernel.Ticks || stat.State == "Z" || stat.State == "X" {
+	if known && r.stat.Starttime != s.kernel.Ticks || r.stat.State == "Z" || r.stat.State == "X" {
 		return load, s.explain(errOther)
 	}
 	if err := s.running(); errors.Is(err, errEnded) {
 		return load, fmt.Errorf("registry: read load of process %d: %w", s.kernel.PID, err)
 	}
-	load.CPU = time.Duration(stat.CPUTime() * float64(time.Second))
-	load.RSS = int64(stat.ResidentMemory())
-	load.Threads = int64(stat.NumThreads)
-	if filesErr == nil {
-		load.Files = int64(files)
-	} // otherwise they are hidden, because the process belongs to another user
+	for i := range LoadFields {
+		if f := &LoadFields[i]; f.proc != nil {
+			*f.Of(&load) = f.proc(&r)
+		}
+	}
 	return load, nil
 }
 
@@ -139,10 +125,14 @@ func (s *sampler) running() error {
 
 // runtimeLoad reads the metrics of this process's Go runtime, which does not stop
 // the program.
-func runtimeLoad() (goroutines, heap int64) {
-	s := []metrics.Sample{{Name: "/sched/goroutines:goroutines"}, {Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(s)
-	return number(s[0].Value), number(s[1].Value)
+func runtimeLoad(load *Load) {
+	for i := range LoadFields {
+		if f := &LoadFields[i]; f.metric != "" {
+			s := []metrics.Sample{{Name: f.metric}}
+			metrics.Read(s)
+			*f.Of(load) = number(s[0].Value)
+		}
+	}
 }
 
 func number(v metrics.Value) int64 {

@@ -20,24 +20,12 @@ type sampleDoc struct {
 	Data   []byte `bson:"d"` // see appendSamples
 }
 
-// storedSamples is a sampleDoc as it is read: version 1 of the format has the fields
-// of one sample instead of Data.
-type storedSamples struct {
-	Key  string `bson:"_id"`
-	Data []byte `bson:"d"`
-	Load `bson:",inline"`
-}
-
 // maxSpan is a bound of the time that the samples of a document are from: it begins in
 // one hour and ends at most an hour later.
 const maxSpan = 2 * time.Hour
 
 // samples returns what d holds.
-func (d *storedSamples) samples() ([]Sample, error) {
-	if d.Data == nil {
-		at, err := sampleTime(d.Key)
-		return []Sample{{Time: at, Load: d.Load}}, err
-	}
+func (d *sampleDoc) samples() ([]Sample, error) {
 	r := reader{b: d.Data}
 	held := r.samples()
 	if r.err != nil || len(held) == 0 {
@@ -57,8 +45,8 @@ func (r *Registry) storeSamples(ctx context.Context, block string, held []Sample
 		doc := sampleDoc{sampleKey(block, held[0].Time), format, appendSamples(nil, held[:n])}
 		_, err := r.store.Insert(ctx, samples, doc)
 		if errors.Is(err, store.ErrDuplicate) {
-			var d storedSamples
-			if d, err = get[storedSamples](ctx, r.store, samples, doc.Key); err == nil {
+			var d sampleDoc
+			if d, err = get[sampleDoc](ctx, r.store, samples, doc.Key); err == nil {
 				var before []Sample
 				before, err = d.samples()
 				for n = 0; err == nil && n < len(held) && !held[n].Time.After(before[len(before)-1].Time); {
@@ -121,7 +109,7 @@ func (r *Registry) stored(ctx context.Context, block string, from, to time.Time)
 			first = from.Add(-maxSpan)
 		}
 		var last time.Time
-		for doc, err := range read[storedSamples](ctx, r.store, samples, store.Query{Range: sampleRange(block, first, to)}) {
+		for doc, err := range read[sampleDoc](ctx, r.store, samples, store.Query{Range: sampleRange(block, first, to)}) {
 			var held []Sample
 			if err == nil {
 				held, err = doc.samples()
@@ -189,7 +177,7 @@ func (r *Registry) readNear(ctx context.Context, block string, at time.Time) *ne
 		{Range: sampleRange(block, at, time.Time{}), Limit: 1},
 	} {
 		n.done.Go(func() {
-			for doc, err := range read[storedSamples](ctx, r.store, samples, q) {
+			for doc, err := range read[sampleDoc](ctx, r.store, samples, q) {
 				var held []Sample
 				if err == nil {
 					held, err = doc.samples()

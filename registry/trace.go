@@ -130,15 +130,7 @@ type maker struct {
 }
 
 func newMaker(s Status, h *holding) maker {
-	value, _, drawn := strings.Cut(h.Key, ":")
-	c := maker{Status: s, drawn: drawn, from: s.From, confirmed: s.Confirmed}
-	if c.claim = h.Adopted; drawn && c.claim == nil { // of an earlier version
-		for _, a := range s.adoptions() {
-			if a.Value == value && !a.Sample.IsZero() {
-				c.claim = &a
-			}
-		}
-	}
+	c := maker{Status: s, drawn: strings.Contains(h.Key, ":"), claim: h.Adopted, from: s.From, confirmed: s.Confirmed}
 	if c.claim != nil {
 		c.from, c.confirmed = c.claim.From, c.claim.Confirmed
 	}

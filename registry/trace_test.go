@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"iter"
 	"math/rand/v2"
 	"sync"
@@ -36,10 +35,7 @@ func TestTraceFindsTheSamplesNextToTheId(t *testing.T) {
 		at := p.From
 		for spread := []time.Duration{time.Second, 10 * time.Second, 10 * time.Minute}[random.IntN(3)]; len(docs) < 100; {
 			at = at.Add(time.Millisecond + time.Duration(random.Int64N(int64(2*spread))))
-			docs = append(docs, bson.D{
-				{Key: "_id", Value: p.Block + ":" + fmt.Sprintf("%013d", at.UnixMilli())},
-				{Key: "cpu", Value: int64(len(docs))},
-			})
+			docs = append(docs, registry.SamplesOf(p.Block, registry.Sample{Time: at, Load: registry.Load{CPU: time.Duration(len(docs))}}))
 		}
 		if _, err := s.InsertMany(t.Context(), "oid.samples", docs, nil); err != nil {
 			t.Fatal(err)

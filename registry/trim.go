@@ -74,7 +74,7 @@ func (r *Registry) sampleFiles(ctx context.Context, ranges ...store.Range) ([][]
 	files := make([][]sampleFile, len(ranges))
 	for i, raws := range found {
 		for _, raw := range raws {
-			doc, err := decode[storedSamples](raw, samples)
+			doc, err := decode[sampleDoc](raw, samples)
 			if err != nil {
 				return nil, err
 			}

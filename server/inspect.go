@@ -123,9 +123,7 @@ func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, err
 		return wire.Trace{}, err
 	}
 	t := towire.Trace(found)
-	if found.Verdict == registry.Known {
-		s.traces.put(id, t, asked)
-	}
+	s.traces.put(id, t, asked)
 	return t, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
@@ -81,11 +82,14 @@ func traceNodes(t *wire.Trace) g.Node {
 	return g.Group{
 		says("Process", name, h.Span(h.Class("made"), tracedProcess(t)), h.Span(h.Class("soft"), g.Text(" · "+t.Reason))),
 		g.Iff(isFound(t) && t.Before != nil, func() g.Node {
-			sampled := ""
+			measured, sampled := towire.LoadTexts(towire.FromLoad(t.Before.Load)), ""
+			if len(measured) == 0 {
+				return nil
+			}
 			if gap := t.Time.Sub(t.Before.Time); gap >= 0 {
 				sampled = " · sampled " + phrase.Length(gap) + " before"
 			}
-			return says("At that time", "", load(&t.Before.Load), h.Span(h.Class("soft"), g.Text(sampled)))
+			return says("At that time", "", load(measured), h.Span(h.Class("soft"), g.Text(sampled)))
 		}),
 	}
 }

@@ -79,15 +79,9 @@ func verdict(name string) g.Node { return h.Span(h.Class("verdict v-"+name), g.T
 
 func state(name string) g.Node { return h.Span(h.Class("state s-"+name), g.Text(name)) }
 
-func load(l *wire.Load) g.Node {
-	part := func(n *int64, write func(int64) string, unit string) g.Node {
-		if n == nil {
-			return nil
-		}
-		return h.Span(g.Text(write(*n) + unit))
-	}
-	return h.Span(h.Class("load"), part(l.MemoryBytes, bytesText, " of memory"),
-		part(l.Threads, humanize.Comma, " threads"), part(l.Files, humanize.Comma, " open files"))
+// load is what was measured of a process.
+func load(texts []string) g.Node {
+	return h.Span(h.Class("load"), g.Map(texts, func(text string) g.Node { return h.Span(g.Text(text)) }))
 }
 
 func queries(all []wire.Query) g.Node {

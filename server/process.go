@@ -7,15 +7,12 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/gpid"
-	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -132,16 +129,16 @@ func timeOrZero(t *time.Time) time.Time {
 // processView is the data of the page of one process.
 type processView struct {
 	wire.Process
-	Members     []wire.Process // with its GPID, itself among them
-	Address     netip.AddrPort
-	PID         int
-	Started     time.Time
-	Since       string
-	Presets     []preset
-	Samples     int
-	CPU, Memory plot.SVG
-	Queries     []wire.Query
-	Example     exampleID
+	Members []wire.Process // with its GPID, itself among them
+	Address netip.AddrPort
+	PID     int
+	Started time.Time
+	Since   string
+	Presets []preset
+	Samples int
+	Plots   []loadPlot
+	Queries []wire.Query
+	Example exampleID
 }
 
 // exampleID shows the position of the process value in an id.
@@ -186,10 +183,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, shown(one.Name), "/processes", processPage(&processView{
 		Process: towire.Process(one), Members: towire.Processes(members), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
 		Since: since, Presets: presets, Samples: len(samples),
-		CPU: plot.Line("processors in use over time", cpuPoints(samples), one.Interval, plot.DecimalStep,
-			func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }),
-		Memory: plot.Line("memory over time", memoryPoints(samples), one.Interval, plot.BinaryStep,
-			func(v float64) string { return humanize.IBytes(uint64(v)) }),
+		Plots:   newLoadPlots(samples, one.Interval),
 		Queries: towire.Range(objectid.Between(one.From, one.Until.Add(time.Second)), "_id", one.Value).Queries,
 		Example: newExampleID(&one),
 	}))

@@ -155,7 +155,7 @@ func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Statu
 		samples = append(samples, sample)
 	}
 	row.CPU = plot.Spark("processors in use by "+p.Name, cpuPoints(samples), p.Interval)
-	row.Memory = plot.Spark("memory of "+p.Name, memoryPoints(samples), p.Interval)
+	row.Memory = plot.Spark("memory of "+p.Name, loadPoints(samples, func(l *registry.Load) *int64 { return &l.RSS }), p.Interval)
 	if n := len(samples); n > 1 {
 		if used := registry.Processors(samples[n-2], samples[n-1]); used >= 0 {
 			row.Processors = strconv.FormatFloat(used, 'f', 2, 64)
@@ -173,10 +173,11 @@ func cpuPoints(samples []registry.Sample) []plot.Point {
 	return out
 }
 
-func memoryPoints(samples []registry.Sample) []plot.Point {
+// loadPoints are a number of the load in each sample.
+func loadPoints(samples []registry.Sample, of func(*registry.Load) *int64) []plot.Point {
 	out := make([]plot.Point, len(samples))
-	for i, s := range samples {
-		out[i] = plot.Point{Time: s.Time, Value: float64(s.RSS)}
+	for i := range samples {
+		out[i] = plot.Point{Time: samples[i].Time, Value: float64(*of(&samples[i].Load))}
 	}
 	return out
 }

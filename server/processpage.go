@@ -8,8 +8,6 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
-	"github.com/oidkit/oid/internal/phrase"
-	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -42,7 +40,7 @@ func processPage(v *processView) g.Node {
 			facts(v.Labels)),
 		h.Div(h.ID("result"), h.Data("refresh", "processes"),
 			h.H2(g.Text("Load "), presetLinks("", v.Since, url.Values{"member": {v.Member}})),
-			loadPlots(v)),
+			loadPlots(v.Plots, v.Samples)),
 		h.H2(g.Text("Its ids")),
 		exampleNode(v.Example.Seconds, v.Example.Value, v.Example.Rest),
 		soft(g.Text("In each id, the process value "), h.Span(h.Class("id"), g.Text(v.ProcessValue)),
@@ -66,18 +64,4 @@ func adoptedNode(a wire.Adopted) g.Node {
 	}[registry.Evidence(a.Evidence)]
 	return h.Li(h.Span(h.Class("id"), g.Text(a.ProcessValue)), g.Text(": sample "),
 		h.A(h.Class("id"), h.Href("/?id="+a.SampleID.String()), g.Text(a.SampleID.String())), g.Text(" "+shows))
-}
-
-func loadPlots(v *processView) g.Node {
-	if v.CPU == "" && v.Memory == "" {
-		return soft(g.Textf("A plot needs two heartbeats; %s in this time.", phrase.Count(int64(v.Samples), "is there", "are there")))
-	}
-	drawing := func(title, label string, p plot.SVG) g.Node {
-		return g.If(p != "", g.Group{h.H3(g.Text(title)), panel("scroll latest", label, p)})
-	}
-	return g.Group{
-		drawing("Processors in use", "Plot of processors", v.CPU),
-		drawing("Memory", "Plot of memory", v.Memory),
-		soft(g.Textf("%d heartbeats, in UTC.", v.Samples)),
-	}
 }

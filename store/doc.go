@@ -45,6 +45,10 @@
 // Swap. A program that writes to the same database by other means must set _rev
 // to a new ObjectId, or remove it, with every change.
 //
+// # Starting without the store
+//
+// A program that must start while its store cannot be reached opens it with [OpenLater].
+//
 // # What is promised
 //
 // A write that returned is stored: it survives the end of the process, also by

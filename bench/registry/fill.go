@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -21,16 +19,33 @@ import (
 
 const samplesEach = 6
 
-// record is the document of a process.
+// version is that of the registry's documents.
+const version = 2
+
+// record is the document of a process that has ended.
 type record struct {
 	Key              string `bson:"_id"`
+	Version          int    `bson:"v"`
+	Final            bool   `bson:"final"`
 	registry.Process `bson:",inline"`
+}
+
+// samplesFrom returns the document of the samples of a process, 10 s after one another,
+// each with processor time and memory, as the registry writes it.
+func samplesFrom(block string, at time.Time) bson.D {
+	data := binary.AppendUvarint([]byte{samplesEach}, uint64(at.UnixMilli()))
+	data = binary.AppendVarint(append(data, 0b110, 0), 50<<20/4096)
+	for range samplesEach - 1 {
+		data = binary.AppendUvarint(data, 10_000)
+		data = binary.AppendVarint(append(data, 0b010), 100) // 10 ms each
+	}
+	return bson.D{{Key: "_id", Value: fmt.Sprintf("%s:%013d", block, at.UnixMilli())}, {Key: "v", Value: version}, {Key: "d", Value: data}}
 }
 
 // fill records n processes at 1,000 addresses that ran for a minute each, a
 // minute after one another, and returns an id of each. Each tenth is alive on another
 // host, every other one of the rest was killed. It is as if they had registered, sent
-// heartbeats and ended, with version 1 of the format; a sweep upgrades them.
+// heartbeats and ended.
 func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 	m, err := registry.New(s, nil).Register(ctx, &registry.RegisterOptions{Name: "bench", Addr: "10.0.0.1:1"})
 	if err != nil {
@@ -41,9 +56,10 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 	}
 	ids := make([]objectid.ID, n)
 	began := m.Process().From.Add(-time.Duration(n) * time.Minute)
-	var processes, values, samples, hosts []any
+	var processes, ends, values, samples, hosts []any
+	living := registry.New(s, nil)
 	put := func() error {
-		for name, docs := range map[string]*[]any{"oid.processes": &processes, "oid.values": &values, "oid.samples": &samples, "oid.hosts": &hosts} {
+		for name, docs := range map[string]*[]any{"oid.processes": &processes, "oid.ended": &ends, "oid.values": &values, "oid.samples": &samples, "oid.hosts": &hosts} {
 			if _, err := s.InsertMany(ctx, name, *docs, nil); err != nil {
 				return fmt.Errorf("fill %s: %w", name, err)
 			}
@@ -69,15 +85,20 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 		p.Registered = time.Duration(i+1) * time.Minute
 		p.Last.Monotonic = p.Registered + time.Minute
 		if i%10 == 9 {
-			p.End, p.Remote, p.Kernel.Boot, p.Last.Time = nil, true, "", time.Now().UTC()
+			if p, err = living.RegisterRemote(ctx, p.GPID, &registry.RemoteOptions{Name: p.Name, Host: p.Host}); err != nil {
+				return nil, err
+			}
+			ids[i] = objectid.At(p.From)
+			if _, err := hex.Decode(ids[i][4:8], []byte(p.Block)); err != nil {
+				return nil, err
+			}
+		} else {
+			processes = append(processes, record{key, version, true, p})
+			ends = append(ends, bson.D{{Key: "_id", Value: fmt.Sprintf("%013d:%s", p.Last.Time.UnixMilli(), key)}, {Key: "v", Value: version}})
+			values = append(values, bson.D{{Key: "_id", Value: p.Block}, {Key: "v", Value: version}, {Key: "member", Value: p.Member}, {Key: "process", Value: key}})
+			samples = append(samples, samplesFrom(p.Block, began))
+			hosts = append(hosts, bson.D{{Key: "_id", Value: classic.Value(p.Host, p.GPID.PID()) + ":" + key}, {Key: "v", Value: version}, {Key: "host", Value: p.Host}})
 		}
-		processes = append(processes, record{key, p})
-		values = append(values, bson.D{{Key: "_id", Value: p.Block}, {Key: "member", Value: p.Member}, {Key: "process", Value: key}})
-		for k := range samplesEach {
-			at := began.Add(time.Duration(k) * 10 * time.Second)
-			samples = append(samples, bson.D{{Key: "_id", Value: fmt.Sprintf("%s:%013d", p.Block, at.UnixMilli())}, {Key: "cpu", Value: int64(k) * 1e9}, {Key: "rss", Value: int64(50 << 20)}})
-		}
-		hosts = append(hosts, bson.D{{Key: "_id", Value: classic.Value(p.Host, p.GPID.PID()) + ":" + key}, {Key: "v", Value: 2}, {Key: "host", Value: p.Host}})
 		began = began.Add(time.Minute)
 		if len(processes) == 20_000 || i == n-1 {
 			if err := put(); err != nil {
@@ -85,13 +106,7 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 			}
 		}
 	}
-	if err := s.Drop(ctx, "oid.registry"); err != nil && !errors.Is(err, store.ErrNotFound) { // so that it is upgraded
-		return nil, err
-	}
-	began = time.Now()
-	done, err := registry.New(s, nil).Sweep(ctx)
-	fmt.Fprintf(os.Stderr, "upgraded and swept in %v: %+v\n", time.Since(began).Round(time.Millisecond), done)
-	return ids, err
+	return ids, nil
 }
 
 // addr returns the address of the i-th process.

@@ -121,6 +121,7 @@ func measure(rounds int, turn time.Duration, onlyBeside bool) (string, error) {
 	beside, err := sideBySide(url, child.Process.Pid, rounds, turn, []request{
 		{"/livez", "GET", "/livez", "", "*/*"},
 		{"inspection without the process", "GET", "/v1/ids/507f1f77bcf86cd799439011?trace=false", "", "application/json"},
+		{"inspection of an id whose process is not recorded", "GET", "/v1/ids/507f1f77bcf86cd799439011", "", "application/json"},
 		{"inspection of an id whose process is recorded", "GET", "/v1/ids/" + known, "", "application/json"},
 		{"1 id", "POST", "/v1/ids", `{"count":1}`, "application/json"},
 		{"1,000 ids as JSON", "POST", "/v1/ids", `{"count":1000}`, "application/json"},

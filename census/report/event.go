@@ -80,9 +80,10 @@ func isChange(e census.Event) bool {
 	return e.Kind == census.Deployment || e.Kind == census.Restart
 }
 
-// notable returns the events that are not changes, up to limit, and how many changes of
-// each kind there are.
-func notable(events []census.Event, limit int) (out []census.Event, left, deployments, restarts int) {
+// notable returns the events that are not changes, up to limit, how many more there are, and
+// how many deployments and restarts, or "".
+func notable(events []census.Event, limit int) (out []census.Event, left int, changes string) {
+	deployments, restarts := int64(0), int64(0)
 	for _, e := range events {
 		switch {
 		case e.Kind == census.Deployment:
@@ -95,19 +96,14 @@ func notable(events []census.Event, limit int) (out []census.Event, left, deploy
 			left++
 		}
 	}
-	return out, left, deployments, restarts
-}
-
-// changes returns how many deployments and restarts there were.
-func changes(deployments, restarts int) string {
 	var parts []string
 	if deployments > 0 {
-		parts = append(parts, phrase.Count(int64(deployments), "deployment", "deployments"))
+		parts = append(parts, phrase.Count(deployments, "deployment", "deployments"))
 	}
 	if restarts > 0 {
-		parts = append(parts, phrase.Count(int64(restarts), "restart", "restarts"))
+		parts = append(parts, phrase.Count(restarts, "restart", "restarts"))
 	}
-	return strings.Join(parts, " and ")
+	return out, left, strings.Join(parts, " and ")
 }
 
 // untold returns what the report cannot tell of outages.

@@ -179,7 +179,7 @@ func (p page) chart(size plot.Size) plot.SVG {
 	var marks []plot.Mark
 	var ticks []float64
 	inside := shown(p.Report)
-	events, _, _, _ := notable(inside, maxMarks)
+	events, _, _ := notable(inside, maxMarks)
 	for _, e := range events {
 		m := plot.Mark{At: p.share(e.Start), Label: label(e), Title: p.at(e.Start) + " " + sentence(e, p.in), Class: string(e.Kind)}
 		if e.Kind == census.Deletion && e.Share < 1 {
@@ -216,7 +216,7 @@ func (p page) share(t time.Time) float64 {
 
 // events lists what happened.
 func (p page) events() g.Node {
-	events, left, deployments, restarts := notable(p.Events, maxMarks)
+	events, left, changes := notable(p.Events, maxMarks)
 	if len(p.Events) == 0 {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (p page) events() g.Node {
 			return h.Li(h.Class(string(e.Kind)), h.Time(g.Text(e.Start.In(p.in).Format("2006-01-02 15:04"))), g.Text(" "), h.Span(g.Text(sentence(e, p.in))))
 		}))),
 		g.If(left > 0, h.P(h.Class("soft"), g.Textf("And %d more.", left))),
-		g.If(deployments+restarts > 0, h.P(h.Class("soft"), g.Text("Ticks below the timeline: "+changes(deployments, restarts)+"."))),
+		g.If(changes != "", h.P(h.Class("soft"), g.Text("Ticks below the timeline: "+changes+"."))),
 	}
 }
 

@@ -110,7 +110,7 @@ func (t *textWriter) facts(r *census.Report) {
 const maxEvents = 30
 
 func (t *textWriter) events(r *census.Report) {
-	events, left, deployments, restarts := notable(r.Events, maxEvents)
+	events, left, changes := notable(r.Events, maxEvents)
 	if len(r.Events) == 0 {
 		return
 	}
@@ -121,8 +121,8 @@ func (t *textWriter) events(r *census.Report) {
 	if left > 0 {
 		t.printf("and %d more\n", left)
 	}
-	if deployments+restarts > 0 {
-		t.wrapped("", "  ", changes(deployments, restarts))
+	if changes != "" {
+		t.wrapped("", "  ", changes)
 	}
 }
 

@@ -1,7 +1,7 @@
 package source
 
 import (
-	"context"
+	"bufio"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -23,10 +23,12 @@ var (
 	// errArchive is wrapped by the errors about the structure of an archive.
 	errArchive = errors.New("census: not an archive of mongodump")
 
-	// errDamaged is wrapped by the error for collections whose documents are not those
-	// that mongodump wrote.
-	errDamaged = errors.New("census: a checksum is wrong")
+	// errTerminator is returned for the four bytes that end a part.
+	errTerminator = errors.New("terminator")
 )
+
+// terminator ends each part of an archive. No document begins like that.
+const terminator = "\xff\xff\xff\xff"
 
 // ecma returns the table of the checksums in archives.
 var ecma = sync.OnceValue(func() *crc64.Table { return crc64.MakeTable(crc64.ECMA) })
@@ -42,78 +44,140 @@ var ecma = sync.OnceValue(func() *crc64.Table { return crc64.MakeTable(crc64.ECM
 // and the data of a time-series collection is that of its buckets, a collection
 // without metadata. The format is described in common/archive/spec.md of the MongoDB
 // Database Tools, the names of buckets in prelude.go there. Only the collection with
-// the given name is read, or all if it is empty. After a wrong checksum reading goes on,
-// and the error, which wraps errDamaged, names all such collections.
-func readArchive(ctx context.Context, r *bsonReader, only string) error {
-	if err := r.need(ctx, len(archiveMagic)); err != nil {
-		return stopped(r.offset, err)
+// the name that the options have is read, or all. After a wrong checksum reading goes on,
+// and the error names all such collections.
+func (s *Input) readArchive(in io.Reader, emit func(*Batch) error) error {
+	if _, err := io.CopyN(io.Discard, in, int64(len(archiveMagic))); err != nil {
+		return stopped(0, err)
 	}
-	r.pass(len(archiveMagic))
-	open, err := readPrelude(ctx, r)
+	r := &archiveReader{Input: s, parts: bufio.NewScanner(in), offset: int64(len(archiveMagic)), emit: emit}
+	r.parts.Buffer(make([]byte, blockSize), maxDocument+1)
+	r.parts.Split(r.split)
+	open, err := r.prelude()
 	if err != nil {
-		return stopped(r.offset, ended(err))
+		return err
 	}
+	only := s.options.Collection
 	sums := map[string]uint64{}
 	var damaged []string
 	for {
-		size, err := r.next(ctx)
+		head, _, err := r.header()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			return stopped(r.offset, ended(err))
-		}
-		head, err := parseHeader(r.data[:size])
-		if err != nil {
-			return stopped(r.offset, err)
+			return r.expected(err)
 		}
 		name := head.name
-		r.skip = only != "" && !isNamed(name, only) && !isNamed(withData(name), only)
-		r.pass(size)
+		skip := only != "" && !isNamed(name, only) && !isNamed(withData(name), only)
 		if head.eof {
-			open.end(name)
-			if !r.skip && head.hasSum && head.sum != sums[name] {
+			delete(open, name)
+			delete(open, withData(name))
+			if !skip && head.hasSum && head.sum != sums[name] {
 				damaged = append(damaged, name)
 			}
-			if _, err := r.next(ctx); err == nil {
-				return stopped(r.offset, fmt.Errorf("%w: no terminator after collection %s", errArchive, name))
+			if err := r.more(); err == nil {
+				return r.stopped(fmt.Errorf("%w: no terminator after collection %s", errArchive, name))
 			} else if err != errTerminator {
-				return stopped(r.offset, ended(err))
+				return r.expected(err)
 			}
 			continue
 		}
-		open.begin(name)
-		r.label, r.sum = name, sums[name]
-		if err := r.read(ctx); err != errTerminator {
-			if err == io.EOF {
-				err = stopped(r.offset, ended(err))
-			}
-			return err
+		if !open[withData(name)] {
+			open[name] = true
 		}
-		sums[name] = r.sum
+		if sums[name], err = r.documents(name, skip, sums[name]); err != nil {
+			return r.expected(err)
+		}
 	}
 	if len(open) > 0 {
 		names := slices.Sorted(maps.Keys(open))
-		return stopped(r.offset, fmt.Errorf("%w: the archive ends before its collections do: %s", io.ErrUnexpectedEOF, strings.Join(names, ", ")))
+		return r.stopped(fmt.Errorf("%w: the archive ends before its collections do: %s", io.ErrUnexpectedEOF, strings.Join(names, ", ")))
 	}
 	if len(damaged) > 0 {
-		return fmt.Errorf("%w: the documents of %s are not those that mongodump wrote", errDamaged, strings.Join(damaged, ", "))
+		return fmt.Errorf("census: a checksum is wrong: the documents of %s are not those that mongodump wrote", strings.Join(damaged, ", "))
 	}
 	return nil
 }
 
-// unended are the collections of an archive whose end has not been read.
-type unended map[string]bool
-
-func (u unended) begin(name string) {
-	if !u[withData(name)] {
-		u[name] = true
-	}
+// archiveReader reads the parts of an archive.
+type archiveReader struct {
+	*Input
+	parts  *bufio.Scanner
+	emit   func(*Batch) error
+	data   []byte // whole documents that have been read, and not yet used
+	offset int64  // of what follows data
 }
 
-func (u unended) end(name string) {
-	delete(u, name)
-	delete(u, withData(name))
+// split is a [bufio.SplitFunc] for a terminator, or as many whole documents as there are.
+func (r *archiveReader) split(data []byte, atEnd bool) (n int, token []byte, err error) {
+	if n = len(terminator); len(data) < n || string(data[:n]) != terminator {
+		if n, err = betweenDocuments(data, atEnd); n == 0 {
+			return 0, nil, err
+		}
+	}
+	r.offset += int64(n)
+	return n, data[:n], nil // what is wrong behind them is found again
+}
+
+// more reads until data has a document. The error is errTerminator, once that has been
+// passed, io.EOF at the end of the archive, or says where reading stopped.
+func (r *archiveReader) more() error {
+	if len(r.data) > 0 {
+		return nil
+	}
+	if !r.parts.Scan() {
+		if err := r.parts.Err(); err != nil {
+			return r.stopped(err)
+		}
+		return io.EOF
+	}
+	if r.data = r.parts.Bytes(); string(r.data) == terminator {
+		r.data = nil
+		return errTerminator
+	}
+	return nil
+}
+
+// stopped returns err with the position of data.
+func (r *archiveReader) stopped(err error) error { return stopped(r.offset-int64(len(r.data)), err) }
+
+// expected returns err, or an error for an end of the archive or of a part that is not
+// expected here.
+func (r *archiveReader) expected(err error) error {
+	switch err {
+	case io.EOF:
+		return r.stopped(io.ErrUnexpectedEOF)
+	case errTerminator:
+		return r.stopped(fmt.Errorf("%w: a terminator where a collection's name should be", errArchive))
+	}
+	return err
+}
+
+// documents emits the documents up to a terminator, unless they are skipped, and returns
+// their checksum, given that of the documents before.
+func (r *archiveReader) documents(name string, skip bool, sum uint64) (uint64, error) {
+	for {
+		if err := r.more(); err == errTerminator {
+			return sum, nil
+		} else if err != nil {
+			return sum, err
+		}
+		if !skip {
+			sum = crc64.Update(sum, ecma(), r.data)
+			b := r.batches.Get().(*Batch)
+			b.Collection, b.start = name, r.offset-int64(len(r.data))
+			r.parseDocuments(r.data, b)
+			stop := b.stop
+			if err := r.emit(b); err != nil {
+				return sum, err
+			}
+			if stop != nil {
+				return sum, stop
+			}
+		}
+		r.data = nil
+	}
 }
 
 // withData returns the name of the time-series collection whose data are in the
@@ -123,27 +187,25 @@ func withData(name string) string { return strings.Replace(name, ".system.bucket
 // isNamed reports whether name, which begins with a database, is the collection only.
 func isNamed(name, only string) bool { return name == only || strings.HasSuffix(name, "."+only) }
 
-// readPrelude passes the metadata and returns the collections that have data.
-func readPrelude(ctx context.Context, r *bsonReader) (unended, error) {
-	open := unended{}
-	for first := true; ; first = false {
-		size, err := r.next(ctx)
+// prelude passes the metadata and returns the collections that have data, all of which are
+// yet to end.
+func (r *archiveReader) prelude() (map[string]bool, error) {
+	open := map[string]bool{}
+	if err := r.more(); err != nil {
+		return nil, r.expected(err)
+	}
+	r.data = r.data[binary.LittleEndian.Uint32(r.data):] // about the archive
+	for {
+		head, metadata, err := r.header()
 		if err == errTerminator {
 			return open, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, r.expected(err)
 		}
-		if !first {
-			head, err := parseHeader(r.data[:size])
-			if err != nil {
-				return nil, err
-			}
-			if !isView(r.data[:size]) {
-				open[head.name] = true
-			}
+		if !isView(metadata) {
+			open[head.name] = true
 		}
-		r.pass(size)
 	}
 }
 
@@ -165,18 +227,6 @@ func isView(metadata []byte) bool {
 	return json.Unmarshal([]byte(text("metadata")), &described) == nil && described.Options.ViewOn != ""
 }
 
-// ended returns err, or an error for an end of the input or of a part that is not
-// expected here.
-func ended(err error) error {
-	switch err {
-	case io.EOF:
-		return io.ErrUnexpectedEOF
-	case errTerminator:
-		return fmt.Errorf("%w: a terminator where a collection's name should be", errArchive)
-	}
-	return err
-}
-
 // header is a document of an archive that names a collection.
 type header struct {
 	name   string // with its database
@@ -185,8 +235,12 @@ type header struct {
 	hasSum bool
 }
 
-// parseHeader parses a header.
-func parseHeader(doc []byte) (out header, err error) {
+// header reads a header. The error is as that of more.
+func (r *archiveReader) header() (out header, doc []byte, err error) {
+	if err := r.more(); err != nil {
+		return out, nil, err
+	}
+	doc = r.data[:binary.LittleEndian.Uint32(r.data)]
 	var db, collection string
 	w := bsonwalk.New(doc)
 	for w.Next() {
@@ -203,11 +257,12 @@ func parseHeader(doc []byte) (out header, err error) {
 		}
 	}
 	if err := w.Err(); err != nil {
-		return out, fmt.Errorf("%w: %w", errBSON, err)
+		return out, nil, r.stopped(fmt.Errorf("%w: %w", errBSON, err))
 	}
 	if collection == "" {
-		return out, fmt.Errorf("%w: a document without a collection's name", errArchive)
+		return out, nil, r.stopped(fmt.Errorf("%w: a document without a collection's name", errArchive))
 	}
 	out.name = db + "." + collection
-	return out, nil
+	r.data = r.data[len(doc):]
+	return out, doc, nil
 }

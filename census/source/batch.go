@@ -3,7 +3,6 @@ package source
 import (
 	"crypto/sha256"
 	"fmt"
-	"sync"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/paste"
@@ -177,22 +176,10 @@ func digest(t Type, value []byte, place uint32) Item {
 	return Item{objectid.ID(h.Sum(sum[:0])[:objectid.Size]), place}
 }
 
-// pool hands out empty batches.
-type pool struct {
-	batches sync.Pool
-	keep    bool // see Batch
-}
-
-func (p *pool) get() *Batch {
-	b, _ := p.batches.Get().(*Batch)
-	if b == nil {
-		b = new(Batch)
+// reset empties b, for another stretch.
+func (b *Batch) reset() {
+	*b = Batch{
+		Prepared: b.Prepared, keep: b.keep,
+		IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Values: b.Values[:0], Problems: b.Problems[:0],
 	}
-	b.keep = p.keep
-	return b
-}
-
-func (p *pool) put(b *Batch) {
-	*b = Batch{Prepared: b.Prepared, IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Values: b.Values[:0], Problems: b.Problems[:0]}
-	p.batches.Put(b)
 }

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"sync"
 )
@@ -11,6 +12,9 @@ const (
 	// blockSize is how many bytes of a source are read at once: few enough to be
 	// still in the cache of the core that parses them.
 	blockSize = 256 << 10
+
+	// batchSize is how many documents of a stream, or rows, go into one batch.
+	batchSize = 1 << 14
 
 	// maxLine is the length of the longest line that is read.
 	maxLine = 64 << 20
@@ -24,40 +28,24 @@ const (
 // state from block to block, but only to be faster.
 type blockParser func(block []byte, b *Batch)
 
+// cutter returns the end of the last whole unit in data, 0 if there is none, or how much of
+// data can be parsed if the source ends there. The error means that what follows cannot be
+// read.
+type cutter func(data []byte, atEnd bool) (end int, err error)
+
 // blocks reads a source in blocks of whole units and parses several of them at once.
 type blocks struct {
 	in      io.Reader
 	cut     cutter
 	workers int
-	pool    *pool
+	batches *sync.Pool
 	prepare func(*Batch)
 
 	mu     sync.Mutex
 	carry  []byte // the beginning of a unit whose end has not been read
 	seq    int
-	offset int64 // bytes read
-	skip   bool  // the rest of a line that is too long
-	err    error // of in or of the cutter, once there is one
-	errAt  int64 // the position of err
-}
-
-// cutter finds where units end.
-type cutter interface {
-	// last returns the end of the last whole unit in data, 0 if there is none. The
-	// error means that what follows cannot be read.
-	last(data []byte) (end int, err error)
-	// first returns the end of the unit of which data is a part, or 0.
-	first(data []byte) int
-	// rest returns how much of data, in which the source ends, can be parsed.
-	rest(data []byte) (end int, err error)
-}
-
-// block is a stretch of whole units.
-type block struct {
-	data    []byte
-	seq     int
-	start   int64 // position of data in the source
-	tooLong bool  // without data: represents one line longer than maxLine
+	offset int64 // bytes read or, once there is an error, its position
+	err    error // of in or of the cutter
 }
 
 // read calls take for every block's batch, in the order of the source. The error
@@ -91,7 +79,8 @@ func (l *blocks) read(ctx context.Context, newParser func() blockParser, take fu
 					cancel(failed)
 				}
 			}
-			l.pool.put(b)
+			b.reset()
+			l.batches.Put(b)
 			<-tokens
 		}
 	}
@@ -102,7 +91,7 @@ func (l *blocks) read(ctx context.Context, newParser func() blockParser, take fu
 		return context.Cause(ctx)
 	}
 	if l.err != io.EOF {
-		return stopped(l.errAt, l.err)
+		return stopped(l.offset, l.err)
 	}
 	return nil
 }
@@ -111,47 +100,35 @@ func (l *blocks) read(ctx context.Context, newParser func() blockParser, take fu
 func (l *blocks) work(ctx context.Context, parse blockParser, tokens chan struct{}, done chan<- *Batch) {
 	buf := make([]byte, blockSize)
 	for {
-		blk, ok := l.next(ctx, &buf, tokens)
-		if !ok {
+		b := l.batches.Get().(*Batch)
+		data := l.next(ctx, &buf, tokens, b)
+		if len(data) == 0 {
 			return
 		}
-		b := l.pool.get()
-		b.seq, b.start = blk.seq, blk.start
-		if blk.tooLong {
-			b.Documents = 1
-			b.addProblem(0, "line longer than %d MiB: skipped", maxLine>>20)
-		} else {
-			parse(blk.data, b)
-		}
+		parse(data, b)
 		l.prepare(b)
 		done <- b
 	}
 }
 
-// next reads the next block into buf. It takes a token first, so that the block that
-// all others wait for always has one.
-func (l *blocks) next(ctx context.Context, buf *[]byte, tokens chan struct{}) (block, bool) {
+// next reads the next block, for b, into buf. It takes a token first, so that the block
+// that all others wait for always has one. Without data there are no more.
+func (l *blocks) next(ctx context.Context, buf *[]byte, tokens chan struct{}, b *Batch) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {
 	case tokens <- struct{}{}:
 	case <-ctx.Done():
-		return block{}, false
+		return nil
 	}
-	start := l.offset - int64(len(l.carry))
-	data, tooLong := l.fill(ctx, buf)
-	if len(data) == 0 && !tooLong {
-		<-tokens
-		return block{}, false
-	}
+	b.seq, b.start = l.seq, l.offset-int64(len(l.carry))
 	l.seq++
-	return block{data: data, seq: l.seq - 1, start: start, tooLong: tooLong}, true
+	return l.fill(ctx, buf)
 }
 
 // fill reads whole units into buf, which it enlarges if necessary, and keeps the
-// bytes after them for the next call. tooLong represents one line that is skipped.
-// Without data and tooLong, the source is at its end.
-func (l *blocks) fill(ctx context.Context, buf *[]byte) (data []byte, tooLong bool) {
+// bytes after them for the next call.
+func (l *blocks) fill(ctx context.Context, buf *[]byte) []byte {
 	if len(*buf) <= len(l.carry) {
 		*buf = make([]byte, 2*len(l.carry))
 	}
@@ -163,48 +140,30 @@ func (l *blocks) fill(ctx context.Context, buf *[]byte) (data []byte, tooLong bo
 			k, l.err = l.in.Read((*buf)[n:])
 			n += k
 			l.offset += int64(k)
-			l.errAt = l.offset
 		}
 		data := (*buf)[:n]
-		over := l.err != nil || ctx.Err() != nil
-		if l.skip {
-			end := l.cut.first(data)
-			if end == 0 && over {
-				return nil, false
-			}
-			if end == 0 {
-				n = 0
-				continue
-			}
-			l.skip = false
-			n = copy(data, data[end:])
-			continue
+		end, err := l.cut(data, l.err == io.EOF)
+		if err == nil && end == 0 && n >= maxLine {
+			err = fmt.Errorf("a line longer than %d MiB", maxLine>>20)
 		}
-		cut := l.cut.last
-		if l.err == io.EOF {
-			cut = l.cut.rest
-		}
-		end, err := cut(data)
 		switch {
 		case err != nil:
-			l.err, l.errAt = err, l.offset-int64(n-end)
-			return data[:end], false
-		case over:
-			return data[:end], false
+			l.err, l.offset = err, l.offset-int64(n-end)
+			return data[:end]
+		case l.err != nil || ctx.Err() != nil:
+			return data[:end]
 		case end > 0:
 			l.carry = append(l.carry, data[end:]...)
-			return data[:end], false
-		case n >= maxLine:
-			l.skip = true
-			return nil, true
+			return data[:end]
 		}
 		*buf = append(data, make([]byte, n)...)
 	}
 }
 
-// newlines cuts between lines.
-type newlines struct{}
-
-func (newlines) last(data []byte) (int, error) { return bytes.LastIndexByte(data, '\n') + 1, nil }
-func (newlines) first(data []byte) int         { return bytes.IndexByte(data, '\n') + 1 }
-func (newlines) rest(data []byte) (int, error) { return len(data), nil } // the last line needs no newline
+// betweenLines cuts after newlines. The last line of a source needs none.
+func betweenLines(data []byte, atEnd bool) (int, error) {
+	if atEnd {
+		return len(data), nil
+	}
+	return bytes.LastIndexByte(data, '\n') + 1, nil
+}

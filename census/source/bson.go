@@ -1,12 +1,10 @@
 package source
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/crc64"
 	"io"
 	"math"
 	"strconv"
@@ -18,13 +16,6 @@ import (
 // maxDocument is the size of the largest document that MongoDB writes: 16 MiB for
 // users, and 16 KiB for itself.
 const maxDocument = 16<<20 + 16<<10
-
-// batchSize is about how many documents of a stream go into one batch.
-const batchSize = 1 << 14
-
-// errTerminator is returned for the four bytes 0xFF that end a part of an
-// archive.
-var errTerminator = errors.New("terminator")
 
 // errBSON is wrapped by the errors about the structure of a document.
 var errBSON = errors.New("census: not a BSON document")
@@ -70,25 +61,21 @@ func (s *Input) addFirst(data []byte, b *Batch) (passed int) {
 }
 
 // betweenDocuments cuts between BSON documents.
-type betweenDocuments struct{}
-
-func (betweenDocuments) first([]byte) int { return 0 } // no document is too long
-
-func (betweenDocuments) last(data []byte) (end int, err error) {
-	for {
+func betweenDocuments(data []byte, atEnd bool) (end int, err error) {
+	for end < len(data) {
 		size, err := documentSize(data[end:])
-		if err != nil || size == 0 || size > len(data)-end {
+		switch {
+		case err != nil:
 			return end, err
+		case size > 0 && size <= len(data)-end:
+			end += size
+		case atEnd:
+			return end, cutDocument(data[end:])
+		default:
+			return end, nil
 		}
-		end += size
 	}
-}
-
-func (c betweenDocuments) rest(data []byte) (end int, err error) {
-	if end, err = c.last(data); err == nil && end < len(data) {
-		err = cutDocument(data[end:])
-	}
-	return end, err
+	return end, nil
 }
 
 // documentSize returns the size of the document that data begins with, or 0 if data is
@@ -113,80 +100,6 @@ func cutDocument(data []byte) error {
 		return fmt.Errorf("the input ends within a document's length: %w", io.ErrUnexpectedEOF)
 	}
 	return fmt.Errorf("the input ends within a document: %d of its %d bytes are there: %w", len(data), binary.LittleEndian.Uint32(data), io.ErrUnexpectedEOF)
-}
-
-// bsonReader reads the BSON documents of an archive.
-type bsonReader struct {
-	*Input
-	*stream
-	emit  func(*Batch) error
-	label string // the collection
-	skip  bool   // documents, without emitting them
-	sum   uint64 // checksum of the documents that are not skipped
-}
-
-// read emits the documents up to a terminator, which it passes.
-func (r *bsonReader) read(ctx context.Context) error {
-	for {
-		b := r.pool.get()
-		b.Collection = r.label
-		err := r.batch(ctx, b)
-		if r.skip {
-			r.pool.put(b)
-		} else if failed := r.emit(b); failed != nil {
-			return failed
-		}
-		switch err {
-		case nil:
-		case io.EOF, errTerminator:
-			return err
-		default:
-			return stopped(r.offset, err)
-		}
-	}
-}
-
-// batch fills b. A document that is not complete stays in the stream.
-func (r *bsonReader) batch(ctx context.Context, b *Batch) error {
-	for b.Documents < batchSize {
-		r.passDocuments(r.addFirst(r.data[:min(len(r.data), blockSize)], b))
-		size, err := r.next(ctx)
-		if err != nil {
-			return err
-		}
-		if err := b.addBSON(r.data[:size], b.Documents, r.path, r.elements); err != nil {
-			return err
-		}
-		b.Documents++
-		r.passDocuments(size)
-	}
-	return nil
-}
-
-// passDocuments passes the first n bytes of data, which are whole documents.
-func (r *bsonReader) passDocuments(n int) {
-	if !r.skip {
-		r.sum = crc64.Update(r.sum, ecma(), r.data[:n])
-	}
-	r.pass(n)
-}
-
-// next reads until data begins with the whole next document, and returns its size.
-func (r *bsonReader) next(ctx context.Context) (size int, err error) {
-	for want := 4; ; want = size {
-		switch err := r.need(ctx, want); {
-		case err == io.ErrUnexpectedEOF:
-			return 0, cutDocument(r.data)
-		case err != nil:
-			return 0, err
-		case binary.LittleEndian.Uint32(r.data) == 0xFFFFFFFF:
-			r.pass(4)
-			return 0, errTerminator
-		}
-		if size, err = documentSize(r.data); err != nil || size <= len(r.data) {
-			return size, err
-		}
-	}
 }
 
 // addBSON adds what path names in doc.
@@ -267,26 +180,21 @@ func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
 	t := bsonTypes[typ]
 	var text []byte
 	switch t {
-	case typeString:
-		value = value[4 : len(value)-1]
-		b.addString(value, strconv.AppendQuote(nil, clip(value)), place)
-		return
-	case typeSymbol:
+	case typeString, typeSymbol:
 		value = value[4 : len(value)-1]
 		text = strconv.AppendQuote(nil, clip(value))
+		if t == typeString {
+			b.addString(value, text, place)
+			return
+		}
 	case typeInt:
 		value = strconv.AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(value))), 10)
-		text = value
 	case typeLong:
 		value = strconv.AppendInt(nil, int64(binary.LittleEndian.Uint64(value)), 10)
-		text = value
 	case typeDouble:
-		f := math.Float64frombits(binary.LittleEndian.Uint64(value))
-		value = strconv.AppendFloat(nil, f, 'g', -1, 64)
-		text = value
+		value = strconv.AppendFloat(nil, math.Float64frombits(binary.LittleEndian.Uint64(value)), 'g', -1, 64)
 	case typeBool:
 		value = strconv.AppendBool(nil, value[0] != 0)
-		text = value
 	case typeBinData:
 		subtype := value[4]
 		if (subtype == 3 || subtype == 4) && len(value) == 5+16 {
@@ -295,6 +203,9 @@ func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
 		text = fmt.Appendf(nil, "subtype %d, %s", subtype, hex.EncodeToString(value[5:min(len(value), 5+16)]))
 	default:
 		text = fmt.Appendf(nil, "%x", value[:min(len(value), maxText/2)])
+	}
+	if text == nil {
+		text = value
 	}
 	b.addOther(t, place, value, text)
 }

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -9,18 +8,13 @@ import (
 	"strings"
 )
 
-// csvReader reads one column of values that are separated by commas, as mongoexport
-// --type=csv writes them, by semicolons or by tabs. The first row names the columns.
-type csvReader struct {
-	*Input
-	emit func(*Batch) error
-}
-
-// read emits all rows. Places count rows, of which the first has the names.
-func (r *csvReader) read(ctx context.Context) error {
-	limit := &rowLimit{in: r.text, left: maxLine}
+// readCSV emits one column of values that are separated by commas, as mongoexport
+// --type=csv writes them, by semicolons or by tabs. The first row names the columns. Places
+// count rows, of which the first has the names.
+func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
+	limit := &rowLimit{in: in, left: maxLine}
 	rows := csv.NewReader(limit)
-	rows.Comma = r.comma
+	rows.Comma = s.comma
 	rows.ReuseRecord = true
 	rows.FieldsPerRecord = -1
 	names, err := rows.Read()
@@ -29,15 +23,15 @@ func (r *csvReader) read(ctx context.Context) error {
 	}
 	column := -1
 	for i, name := range names {
-		if strings.TrimPrefix(name, utf8Mark) == r.options.Column {
+		if strings.TrimPrefix(name, utf8Mark) == s.options.Column {
 			column = i
 		}
 	}
 	if column < 0 {
 		row := []byte(strings.Join(names, ","))
-		return fmt.Errorf("there is no column %q in the first row, of columns between commas, semicolons or tabs: %q%s", r.options.Column, clip(row), encodingHint(row))
+		return fmt.Errorf("there is no column %q in the first row, of columns between commas, semicolons or tabs: %q%s", s.options.Column, clip(row), encodingHint(row))
 	}
-	b := r.pool.get()
+	b := s.batches.Get().(*Batch)
 	b.Documents = 1
 	for {
 		limit.left = maxLine
@@ -47,9 +41,9 @@ func (r *csvReader) read(ctx context.Context) error {
 		case errors.As(err, &wrong):
 			b.addProblem(b.Documents, "%w", wrong)
 		case err == io.EOF:
-			return r.emit(b)
+			return emit(b)
 		case err != nil:
-			if failed := r.emit(b); failed != nil {
+			if failed := emit(b); failed != nil {
 				return failed
 			}
 			return stopped(rows.InputOffset(), err)
@@ -62,13 +56,10 @@ func (r *csvReader) read(ctx context.Context) error {
 			}
 		}
 		if b.Documents++; b.Documents == batchSize {
-			if err := r.emit(b); err != nil {
+			if err := emit(b); err != nil {
 				return err
 			}
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			b = r.pool.get()
+			b = s.batches.Get().(*Batch)
 		}
 	}
 }

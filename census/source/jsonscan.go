@@ -13,6 +13,9 @@ var errJSON = errors.New("not a JSON document")
 // errUnfinished is the error for a text that ends before its JSON document does.
 var errUnfinished = errors.New("the JSON document does not end")
 
+// errFound ends the search for a member.
+var errFound = errors.New("found")
+
 // isSpace contains the bytes that may be between tokens.
 var isSpace = [256]bool{' ': true, '\t': true, '\r': true, '\n': true}
 
@@ -174,9 +177,9 @@ func findJSON(s []byte, i int, path []string, found func(from, to int)) error {
 		if !isKey(key, path[0]) {
 			return nil
 		}
-		return cmp.Or(enterJSON(s, from, to, path[1:], found), errStop)
+		return cmp.Or(enterJSON(s, from, to, path[1:], found), errFound)
 	})
-	if err == errStop {
+	if err == errFound {
 		return nil
 	}
 	return err

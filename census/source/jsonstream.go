@@ -1,8 +1,8 @@
 package source
 
 import (
+	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,104 +17,80 @@ const morePrompt = `Type "it" for more`
 // errMore is the error for the output of mongosh that ends before its documents do.
 var errMore = errors.New(`the output of mongosh ends here with '` + morePrompt + `': write all documents, with .toArray() after find() or with mongoexport`)
 
-// jsonReader reads JSON documents that are not one to a line: the elements of an
-// array, or documents written over several lines.
-type jsonReader struct {
-	*Input
-	*stream
-	emit func(*Batch) error
-}
-
-// read emits all documents. All or some of them may be in an array.
-func (r *jsonReader) read(ctx context.Context) error {
-	depth := 0 // of arrays around documents: 0 or 1
+// readJSON emits JSON documents that are not one to a line: the elements of an array, or
+// documents written over several lines. All or some of them may be in an array.
+func (s *Input) readJSON(in io.Reader, emit func(*Batch) error) error {
+	var stream jsonStream
+	documents := bufio.NewScanner(in)
+	documents.Buffer(make([]byte, blockSize), maxJSON)
+	documents.Split(stream.split)
 	for {
-		b := r.pool.get()
-		err := r.batch(ctx, b, &depth)
-		if failed := r.emit(b); failed != nil {
-			return failed
-		}
-		if err == io.EOF && depth == 0 {
-			return nil
-		}
-		if err == io.EOF {
-			err = fmt.Errorf("the array does not end: %w", io.ErrUnexpectedEOF)
-		}
-		if err != nil {
-			return stopped(r.offset, err)
-		}
-	}
-}
-
-func (r *jsonReader) batch(ctx context.Context, b *Batch, depth *int) error {
-	for b.Documents < batchSize {
-		// Commas count as space: where one is missing or doubled, the documents
-		// can still be separated.
-		i := 0
-		for i < len(r.data) && (isSpace[r.data[i]] || r.data[i] == ',') {
-			i++
-		}
-		r.pass(i)
-		if len(r.data) == 0 {
-			if err := r.more(ctx); err != nil {
-				return err
+		b := s.batches.Get().(*Batch)
+		for b.Documents < batchSize && documents.Scan() {
+			doc := documents.Bytes()
+			if _, err := b.addDocument(doc, 0, b.Documents, s.path, s.elements); err != nil {
+				b.addProblem(b.Documents, "%w: %q", err, clip(doc))
 			}
-			continue
+			b.Documents++
 		}
-		switch c := r.data[0]; {
-		case c == '[' && *depth == 0:
-			*depth = 1
-			r.pass(1)
-			continue
-		case c == ']' && *depth == 1:
-			*depth = 0
-			r.pass(1)
-			continue
-		}
-		if c := r.data[0]; c == 'T' && r.need(ctx, len(morePrompt)) == nil && string(r.data[:len(morePrompt)]) == morePrompt {
-			return errMore
-		}
-		size, err := r.document(ctx)
-		if err != nil {
+		ended := b.Documents < batchSize
+		if err := emit(b); err != nil {
 			return err
 		}
-		if _, err := b.addDocument(r.data[:size], 0, b.Documents, r.path, r.elements); err != nil {
-			b.addProblem(b.Documents, "%w: %q", err, clip(r.data[:size]))
+		switch err := documents.Err(); {
+		case err == bufio.ErrTooLong:
+			return stopped(stream.offset, fmt.Errorf("a JSON document longer than %d MiB", maxJSON>>20))
+		case err != nil:
+			return stopped(stream.offset, err)
+		case ended:
+			return nil
 		}
-		b.Documents++
-		r.pass(size)
 	}
-	return nil
 }
 
-// document reads until data begins with the whole next document, and returns its
-// size.
-func (r *jsonReader) document(ctx context.Context) (size int, err error) {
-	for {
-		size, err := skipValue(r.data, 0)
-		// A word that ends where the data ends may continue.
-		word := err == nil && size == len(r.data) && !bytes.ContainsRune([]byte(`}]"`), rune(r.data[size-1]))
-		if err == nil && !word {
-			return size, nil
-		}
-		if err != nil && err != errUnfinished {
-			return 0, fmt.Errorf("%w: %q", err, clip(r.data))
-		}
-		if len(r.data) >= maxJSON {
-			return 0, fmt.Errorf("a JSON document longer than %d MiB", maxJSON>>20)
-		}
-		switch had := len(r.data); r.need(ctx, 2*had) {
-		case nil:
-		case io.EOF, io.ErrUnexpectedEOF:
-			if len(r.data) > had {
-				break
-			}
-			if word {
-				return size, nil
-			}
-			return 0, fmt.Errorf("%w: %w", errUnfinished, io.ErrUnexpectedEOF)
-		default:
-			return 0, r.err
+// jsonStream finds the documents in a stream of JSON.
+type jsonStream struct {
+	inArray bool
+	offset  int64 // of what follows the last document
+	want    int   // how many bytes to wait for, so that long documents are not searched too often
+}
+
+// split is a [bufio.SplitFunc]. Commas count as space: where one is missing or doubled,
+// the documents can still be separated.
+func (j *jsonStream) split(data []byte, atEnd bool) (advance int, doc []byte, err error) {
+	if len(data) < j.want && !atEnd {
+		return 0, nil, nil
+	}
+	i, inArray := 0, j.inArray
+	for ; i < len(data); i++ {
+		if c := data[i]; c == '[' && !inArray || c == ']' && inArray {
+			inArray = !inArray
+		} else if !isSpace[c] && c != ',' {
+			break
 		}
 	}
+	rest, size := data[i:], 0
+	switch {
+	case len(rest) == 0 && inArray && atEnd:
+		err = fmt.Errorf("the array does not end: %w", io.ErrUnexpectedEOF)
+	case len(rest) == 0:
+	case bytes.HasPrefix(rest, []byte(morePrompt)):
+		err = errMore
+	default:
+		size, err = skipValue(rest, 0)
+		switch {
+		// What ends with the data may be a word that continues.
+		case !atEnd && (err == errUnfinished || err == nil && size == len(rest)):
+			j.want = min(2*len(data), maxJSON)
+			return 0, nil, nil
+		case err == errUnfinished:
+			err = fmt.Errorf("%w: %w", err, io.ErrUnexpectedEOF)
+		case err != nil:
+			err = fmt.Errorf("%w: %q", err, clip(rest))
+		default:
+			doc = rest[:size]
+		}
+	}
+	j.inArray, j.want, j.offset = inArray, 0, j.offset+int64(i+size)
+	return i + size, doc, err
 }

@@ -42,10 +42,10 @@ func TestLongLines(t *testing.T) {
 		return &endless{size: size, fill: func(p []byte) int { return copy(p, xs) }}
 	}
 	line := func(id string) io.Reader { return strings.NewReader(`{"_id":{"$oid":"` + id + `"}}` + "\n") }
-	for _, size := range []int{10 << 20, 70 << 20} {
+	for size, want := range map[int]string{10 << 20: "2 ids, without 0, broken 1", 70 << 20: "1 ids, without 0, error"} {
 		// The long line is not a document, and the longer one exceeds what is read.
 		r, err := read(t, io.MultiReader(line(idA), strings.NewReader(`{"x":"`), long(size), strings.NewReader(`",`), line(idA), line(idB)), nil)
-		if got := found(r); got != "2 ids, without 0, broken 1" || err != nil {
+		if got := found(r); !strings.HasPrefix(got, want) || err != nil && !strings.HasSuffix(err.Error(), "stopped at byte 44: a line longer than 64 MiB") {
 			t.Errorf("a line of %d MiB: %s, %v", size>>20, got, err)
 		}
 	}

@@ -298,6 +298,20 @@ func TestEscapesBetweenBlocks(t *testing.T) {
 	}
 }
 
+// TestLongRuns puts runs of digits that are no ids across the ends of blocks, and an id
+// behind them.
+func TestLongRuns(t *testing.T) {
+	for _, before := range []string{"", "z", `\u`} {
+		for n := 256<<10 - 40; n < 256<<10+70; n++ {
+			text := before + strings.Repeat("a", n) + " " + idA + " " + strings.Repeat("b", 3*n)
+			r, err := read(t, strings.NewReader(text), &census.Options{Format: source.Grep})
+			if err != nil || r.IDs != 1 {
+				t.Errorf("%q and %d digits: %d ids, %v", before, n, r.IDs, err)
+			}
+		}
+	}
+}
+
 func TestPositions(t *testing.T) {
 	// Every block ends at another place, and every 1000th line is no id.
 	var text strings.Builder

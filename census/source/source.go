@@ -9,17 +9,17 @@
 //
 // A source is read in blocks. Blocks of lines and of BSON documents are parsed by several
 // goroutines at once; archives, CSV and JSON that is not one document to a line by one,
-// while others read ahead and take what it finds.
+// while another reads ahead.
 package source
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Options define what is read. The zero Options are ready to use.
@@ -97,7 +97,7 @@ type Input struct {
 	path     []string // Options.Field
 	elements bool     // an array's elements are values, too
 	text     *content
-	pool     pool
+	batches  sync.Pool
 	lines    bool // of JSON: one document per line
 	comma    rune // of CSV: what separates columns
 }
@@ -126,7 +126,7 @@ func Open(in io.Reader, o Options) (*Input, error) {
 	if format == CSV {
 		s.comma, _ = findColumn(text.head, o.Column)
 	}
-	s.pool.keep = o.Values
+	s.batches.New = func() any { return &Batch{keep: o.Values} }
 	switch {
 	case format == List, format == Grep, s.lines:
 		s.Unit = "line"
@@ -161,23 +161,26 @@ func (o *Options) formatOf(text *content, err error) (Format, error) {
 func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch) error) error {
 	if newParser, cut := s.parallel(); newParser != nil {
 		defer s.text.close()
-		l := &blocks{in: s.text, cut: cut, workers: s.options.Workers, pool: &s.pool, prepare: prepare}
+		l := &blocks{in: s.text, cut: cut, workers: s.options.Workers, batches: &s.batches, prepare: prepare}
 		return l.read(ctx, newParser, take)
 	}
-	if s.Format == CSV {
-		defer s.text.close()
-		return s.readAhead(prepare, take, func(emit func(*Batch) error) error {
-			return (&csvReader{s, emit}).read(ctx)
-		})
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in := readAhead(ctx, s.text)
+	emit := func(b *Batch) error {
+		prepare(b)
+		err := take(b)
+		b.reset()
+		s.batches.Put(b)
+		return err
 	}
-	stream := newStream(s.text)
-	defer stream.close()
-	return s.readAhead(prepare, take, func(emit func(*Batch) error) error {
-		if s.Format == JSON {
-			return (&jsonReader{s, stream, emit}).read(ctx)
-		}
-		return readArchive(ctx, &bsonReader{Input: s, stream: stream, emit: emit}, s.options.Collection)
-	})
+	switch s.Format {
+	case CSV:
+		return s.readCSV(in, emit)
+	case JSON:
+		return s.readJSON(in, emit)
+	}
+	return s.readArchive(in, emit)
 }
 
 // ReadSaved calls read with the content of a saved census.
@@ -191,48 +194,13 @@ func (s *Input) ReadSaved(read func(io.Reader) error) error {
 func (s *Input) parallel() (newParser func() blockParser, cut cutter) {
 	switch {
 	case s.Format == List:
-		return func() blockParser { return parseList }, newlines{}
+		return func() blockParser { return parseList }, betweenLines
 	case s.Format == Grep:
-		return func() blockParser { return parseText }, betweenDigits{}
+		return func() blockParser { return parseText }, betweenDigits
 	case s.Format == BSON:
-		return func() blockParser { return s.parseDocuments }, betweenDocuments{}
+		return func() blockParser { return s.parseDocuments }, betweenDocuments
 	case s.lines:
-		return func() blockParser { return (&jsonLines{Input: s}).parse }, newlines{}
+		return func() blockParser { return (&jsonLines{Input: s}).parse }, betweenLines
 	}
 	return nil, nil
-}
-
-// errStop ends reading early.
-var errStop = errors.New("stop")
-
-// readAhead prepares and takes the batches that read emits, while read continues.
-func (s *Input) readAhead(prepare func(*Batch), take func(*Batch) error, read func(emit func(*Batch) error) error) error {
-	batches := make(chan *Batch, ahead)
-	stop := make(chan struct{})
-	failed := make(chan error, 1)
-	go func() {
-		defer close(batches)
-		failed <- read(func(b *Batch) error {
-			prepare(b)
-			select {
-			case batches <- b:
-				return nil
-			case <-stop:
-				return errStop
-			}
-		})
-	}()
-	var err error
-	for b := range batches {
-		if err == nil {
-			if err = take(b); err != nil {
-				close(stop)
-			}
-		}
-		s.pool.put(b)
-	}
-	if err != nil {
-		return err
-	}
-	return <-failed
 }

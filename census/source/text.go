@@ -79,22 +79,20 @@ var isHex = func() (t [256]bool) {
 	return t
 }()
 
-// betweenDigits cuts any text so that neither a run of digits nor an escape before it is
-// cut. A block may therefore end within a line.
-type betweenDigits struct{}
+// longRun is a number of digits of which each half is too long for an id, with the rest of
+// an escape before it.
+const longRun = 64
 
-func (betweenDigits) first(data []byte) int {
-	for i, c := range data {
-		if !isHex[c] {
-			return i + 1
-		}
+// betweenDigits cuts any text so that neither a run of digits that may be an id nor an
+// escape before it is cut. A block may therefore end within a line.
+func betweenDigits(data []byte, atEnd bool) (int, error) {
+	if atEnd {
+		return len(data), nil
 	}
-	return 0
-}
-
-func (betweenDigits) last(data []byte) (int, error) {
 	for i := len(data) - 1; i >= 0; i-- {
 		switch {
+		case len(data)-i > longRun:
+			return len(data) - longRun/2, nil
 		case isHex[data[i]]:
 		case data[i] == '%', data[i] == '\\':
 			return i, nil
@@ -106,5 +104,3 @@ func (betweenDigits) last(data []byte) (int, error) {
 	}
 	return 0, nil
 }
-
-func (betweenDigits) rest(data []byte) (int, error) { return len(data), nil }

@@ -89,12 +89,17 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := a.where.openToWrite(ctx)
-	if err != nil {
+	var s store.Store
+	if a.options.Offline {
+		if err := a.where.check(); err != nil {
+			return err
+		}
+		s = store.OpenLater(a.where.openToWrite)
+	} else if s, err = a.where.openToWrite(ctx); err != nil {
 		return err
 	}
 	defer closing(s, &err)
-	r := registry.New(s, &registry.Options{OneHost: onlyHere(s), Log: slog.New(warnHandler{std})})
+	r := registry.New(s, &registry.Options{OneHost: a.where.engine() == "SQLite", Log: slog.New(warnHandler{std})})
 	m, err := r.Adopt(ctx, samples, &a.options)
 	collision, collided := errors.AsType[*registry.CollisionError](err)
 	if err != nil && !collided {

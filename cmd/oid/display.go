@@ -1,14 +1,15 @@
 package main
 
 import (
-	"fmt"
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
 )
 
@@ -25,22 +26,11 @@ func printable(s string) string {
 
 // loadText returns a load on one line, without what was not measured.
 func loadText(l registry.Load, processors float64) string {
-	var parts []string
-	add := func(measured bool, format string, args ...any) {
-		if measured {
-			parts = append(parts, fmt.Sprintf(format, args...))
-		}
+	parts := towire.LoadTexts(l)
+	if processors >= 0 {
+		parts = slices.Insert(parts, 0, "cpu "+cpuText(processors))
 	}
-	add(processors >= 0, "cpu %s", cpuText(processors))
-	add(l.RSS >= 0, "memory %s", bytesText(float64(l.RSS)))
-	add(l.Files >= 0, "%s", phrase.Count(l.Files, "file", "files"))
-	add(l.Threads >= 0, "%s", phrase.Count(l.Threads, "thread", "threads"))
-	add(l.Goroutines >= 0, "%s", phrase.Count(l.Goroutines, "goroutine", "goroutines"))
-	add(l.Heap >= 0, "heap %s", bytesText(float64(l.Heap)))
-	if parts == nil {
-		return "unknown"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "unknown")
 }
 
 // cpuText writes processors in use as percent of one.

@@ -24,10 +24,10 @@ func newHistoryCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history GPID",
 		Short: "Plot the load of a process over time",
-		Long: `Plot the processor time, the memory, the open files and the threads of a process
-over time, or with --json write its samples. GPID is the identity that oid ps and
-oid trace show, ip:port:start_time:pid. Processes of several hosts that have the same
-identity are plotted one after the other; with --json each sample has its member.
+		Long: `Plot what was measured of a process over time (` + loadTitles() + `),
+or with --json write its samples. GPID is the identity that oid ps and oid trace
+show, ip:port:start_time:pid. Processes of several hosts that have the same identity
+are plotted one after the other; with --json each sample has its member.
 
 CPU is in percent of one processor. An empty column is a time without a sample.
 
@@ -143,18 +143,27 @@ func writeSamples(w io.Writer, asJSON jsonFlag, member registry.MemberKey, sampl
 	return nil
 }
 
-// panels are the plots of a process. A value below 0 was not measured.
-var panels = []struct {
-	name  string
-	value func(measurement) float64
-	label func(float64) string
-}{
-	{"cpu", measurement.processors, cpuText},
-	{"memory", func(m measurement) float64 { return float64(m.RSS) }, bytesText},
-	{"files", func(m measurement) float64 { return float64(m.Files) }, countText},
-	{"threads", func(m measurement) float64 { return float64(m.Threads) }, countText},
-	{"goroutines", func(m measurement) float64 { return float64(m.Goroutines) }, countText},
-	{"heap", func(m measurement) float64 { return float64(m.Heap) }, bytesText},
+// number returns a number of the load, of a time that the process has used how much of
+// it was used at a time. A value below 0 was not measured.
+func (m measurement) number(f *registry.LoadField) float64 {
+	if f.Unit == registry.Nanoseconds {
+		return m.processors()
+	}
+	return float64(*f.Of(&m.Load))
+}
+
+// unitTexts write the values of a plot.
+var unitTexts = map[registry.Unit]func(float64) string{
+	registry.Count: countText, registry.Bytes: bytesText, registry.Nanoseconds: cpuText,
+}
+
+// loadTitles are the names of the plots.
+func loadTitles() string {
+	var titles []string
+	for _, f := range registry.LoadFields {
+		titles = append(titles, f.Title)
+	}
+	return strings.Join(titles, ", ")
 }
 
 // plotHistory writes the plots of a process of a name, one below the other.
@@ -183,15 +192,15 @@ func plotHistory(std streams, p *registry.Status, name string, samples iter.Seq2
 // plotMeasurements adds the plots of all, of which there is one at least, to b.
 func plotMeasurements(b *strings.Builder, all []measurement, width int, z *zone) {
 	first, last := all[0].Time, all[len(all)-1].Time
-	for _, panel := range panels {
+	for _, f := range registry.LoadFields {
 		columns := newColumns(min(width-plotMargin, len(all)), first, last)
 		for _, m := range all {
-			if v := panel.value(m); v >= 0 {
+			if v := m.number(&f); v >= 0 {
 				columns.add(m.Time, v)
 			}
 		}
 		if columns.used() {
-			columns.plot(b, panel.name, panel.label)
+			columns.plot(b, f.Title, unitTexts[f.Unit])
 		}
 	}
 	fmt.Fprintf(b, "%*s%s to %s\n", plotMargin, "", z.text(first.Truncate(time.Second)), z.text(last.Truncate(time.Second)))

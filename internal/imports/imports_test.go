@@ -65,7 +65,7 @@ var allowed = map[string][]string{
 	"server":               {"objectid", "gpid", "inspect", "paste", "census", "census/source", "census/report", "internal/phrase", "internal/plot", "lock", "store", "registry", "timerange", "server/wire", "internal/towire"},
 	"server/wire":          {"objectid"},
 	"server/client":        {"objectid", "server/wire"},
-	"internal/towire":      {"objectid", "gpid", "inspect", "census", "lock", "registry", "timerange", "server/wire"},
+	"internal/towire":      {"objectid", "gpid", "inspect", "census", "internal/phrase", "lock", "registry", "timerange", "server/wire"},
 	"internal/odds":        {},
 	"site":                 {"inspect", "paste", "timerange", "objectid", "internal/odds"},
 	"cmd/oid":              nil, // everything

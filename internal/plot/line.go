@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,10 +30,10 @@ type Point struct {
 // interrupted where values are unknown or points are missing, given the interval at
 // which they come. The label names the plot for a screen reader, number writes a
 // value, and step is a function such as [DecimalStep]. It returns nothing for less
-// than two points.
+// than two points, or if no value is known.
 func Line(label string, points []Point, interval time.Duration, step func(most float64) float64, number func(float64) string) SVG {
 	points = thin(points, maxPoints)
-	if len(points) < 2 {
+	if !drawable(points) {
 		return ""
 	}
 	a := &area{left: lineLeft, right: lineRight, high: lineHigh}
@@ -61,6 +62,11 @@ func Line(label string, points []Point, interval time.Duration, step func(most f
 	return a.end()
 }
 
+// drawable reports whether there is something to draw.
+func drawable(points []Point) bool {
+	return len(points) > 1 && slices.ContainsFunc(points, func(p Point) bool { return p.Value >= 0 })
+}
+
 // timeFormat returns how to write times on an axis of length d.
 func timeFormat(d time.Duration) string {
 	switch {
@@ -76,7 +82,7 @@ func timeFormat(d time.Duration) string {
 // Spark draws points as Line does, but small and without axes.
 func Spark(label string, points []Point, interval time.Duration) SVG {
 	points = thin(points, sparkWidth)
-	if len(points) < 2 {
+	if !drawable(points) {
 		return ""
 	}
 	first, last := points[0].Time, points[len(points)-1].Time

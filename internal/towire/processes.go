@@ -3,7 +3,6 @@ package towire
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/registry"
@@ -102,36 +101,6 @@ func GPIDs(all []gpid.GPID) (out []string) {
 	return out
 }
 
-// Load returns l without what was not measured.
-func Load(l registry.Load) wire.Load {
-	out := wire.Load{
-		MemoryBytes: measured(l.RSS), HeapBytes: measured(l.Heap), Files: measured(l.Files),
-		Threads: measured(l.Threads), Goroutines: measured(l.Goroutines),
-	}
-	if l.CPU >= 0 {
-		out.CPUSeconds = new(l.CPU.Seconds())
-	}
-	return out
-}
-
-// FromLoad returns l with registry.Unmeasured for what is absent.
-func FromLoad(l wire.Load) registry.Load {
-	number := func(n *int64) int64 {
-		if n == nil {
-			return registry.Unmeasured
-		}
-		return *n
-	}
-	out := registry.Load{
-		CPU: registry.Unmeasured, RSS: number(l.MemoryBytes), Heap: number(l.HeapBytes), Files: number(l.Files),
-		Threads: number(l.Threads), Goroutines: number(l.Goroutines),
-	}
-	if l.CPUSeconds != nil {
-		out.CPU = time.Duration(*l.CPUSeconds * float64(time.Second))
-	}
-	return out
-}
-
 // Sample returns s of a member, which may be empty. The sample before it may be nil; it
 // gives the processors in use between them.
 func Sample(member registry.MemberKey, before *registry.Sample, s registry.Sample) wire.Sample {
@@ -164,7 +133,7 @@ func Trace(t registry.Trace) wire.Trace {
 }
 
 // measured returns n, or nil if n is registry.Unmeasured.
-func measured[N int64 | float64](n N) *N {
+func measured(n float64) *float64 {
 	if n < 0 {
 		return nil
 	}

@@ -56,7 +56,7 @@ type Registered struct {
 type Adopted struct {
 	ProcessValue string      `json:"process_value" doc:"In hexadecimal: 5 bytes, with the layout java 4."`
 	SampleID     objectid.ID `json:"sample_id" doc:"An id that the process is said to have created."`
-	// Evidence is empty if an earlier version adopted the process.
+	// Evidence is empty if the record of the process was pruned.
 	Evidence         string    `json:"evidence,omitempty" doc:"What the sample shows: that the process ran when it was created (time); its pid; its host and its pid."`
 	IDsFrom          time.Time `json:"ids_from" doc:"The earliest creation time of ids with the value."`
 	IDsConfirmedFrom time.Time `json:"ids_confirmed_from" doc:"The time of the adoption: since then no other process can have held the value unseen."`

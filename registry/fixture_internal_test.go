@@ -1,0 +1,302 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
+)
+
+var writeFixture = flag.Bool("write-fixture", false, "write the fixture of the stored format, if there is none")
+
+// distinct sets every field in v to a value that no other has, from seed on.
+func distinct(v reflect.Value, seed *int64) {
+	*seed++
+	n := *seed
+	at := time.UnixMilli(1795285085000 + n*1001).UTC()
+	switch p := v.Addr().Interface().(type) {
+	case *objectid.ID:
+		*p = objectid.At(at)
+		p[4], p[5], p[11] = byte(n), byte(n>>8), byte(n+1)
+		return
+	case *gpid.GPID:
+		*p = gpid.MustParse(fmt.Sprintf("10.0.0.%d:%d:1795166651598985:%d", n, 8000+n, 4000+n))
+		return
+	case *time.Time:
+		*p = at
+		return
+	case *time.Duration:
+		*p = time.Duration(n) * 10 * time.Millisecond
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("bson") != "-" {
+				distinct(v.Field(i), seed)
+			}
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		distinct(v.Elem(), seed)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		distinct(v.Index(0), seed)
+		distinct(v.Index(1), seed)
+	case reflect.Map:
+		v.Set(reflect.ValueOf(map[string]string{fmt.Sprint("label ", n): fmt.Sprint("value ", n)}))
+	case reflect.String:
+		v.SetString(fmt.Sprintf("%s %d", v.Type().Name(), n))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Uint64, reflect.Uint32, reflect.Uint8:
+		v.SetUint(uint64(n))
+	default:
+		v.SetInt(n)
+	}
+}
+
+// stored are documents of each collection with every field set, and what they are read
+// as.
+func stored() (docs, read map[string]any) {
+	var seed int64
+	var p Process
+	distinct(reflect.ValueOf(&p).Elem(), &seed)
+	p.Block, p.Value = "a1b2c3d4", "a1b2c3d405"
+	var all []Sample
+	for range 3 {
+		s := Sample{}
+		distinct(reflect.ValueOf(&s).Elem(), &seed)
+		all = append(all, s)
+	}
+	all = append(all, Sample{Time: all[2].Time.Add(time.Second), Load: noLoad}, Sample{Time: all[2].Time.Add(time.Minute)})
+	rec := recordOf(p)
+	rec.Final = true
+	live := livingOf(&p, 2)
+	live.write, live.recent, live.adopted = [8]byte{1, 2, 3, 4, 5, 6, 7, 8}, all, true
+	live.last.Load = all[4].Load
+	claim := holding{Format: format, Idle: true}
+	distinct(reflect.ValueOf(&claim).Elem(), &seed)
+	claim.Key, claim.Format, claim.Essence = "b1b2c3d4", format, nil
+	p.GPID = gpid.MustParse("[2001:db8::7]:8443:1795166651598985:4711")
+	pruned, open := p, p
+	pruned.Name, open.Name, open.End = "pruned", "open", nil
+	pruned.Value, open.Value = pruned.Block, open.Block
+	pruned.Sample, open.Sample = objectid.ID{}, objectid.ID{}
+	adopted := p
+	adopted.Name = "adopted"
+	adopted.Sample[4], adopted.Sample[5], adopted.Sample[6], adopted.Sample[7] = 0xa1, 0xb2, 0xc3, 0xd4
+	essence := func(p *Process, key string) holding { return holding{Key: key, Format: format, Essence: essenceOf(p)} }
+	of := func(h holding) *Process {
+		if err := h.expand(); err != nil {
+			panic(err)
+		}
+		return h.Pruned
+	}
+	e1, e2, e3 := essence(&pruned, pruned.Block), essence(&open, open.Block), essence(&adopted, adopted.Value+":1795285085000:"+adopted.Block)
+	docs = map[string]any{
+		processes:             rec,
+		livingRecords:         live.encode("a1b2c3d4:00000001"),
+		samples:               sampleDoc{sampleKey("a1b2c3d4", all[0].Time), format, appendSamples(nil, all)},
+		ended:                 endedDoc{endedKey(p.Last.Time, rec.Key), format},
+		about:                 marks{marksKey, format, p.From},
+		values:                claim,
+		values + " ended":     e1,
+		values + " not ended": e2,
+		values + " adopted":   e3,
+	}
+	return docs, map[string]any{
+		livingRecords: live, samples: all,
+		values + " ended": of(e1), values + " not ended": of(e2), values + " adopted": of(e3),
+	}
+}
+
+// readAs decodes a document of a collection as the registry does, and returns it with its
+// content.
+func readAs(collection string, raw bson.Raw) (doc, content any, err error) {
+	switch collection {
+	case processes:
+		d, err := decode[record](raw, collection)
+		return d, nil, err
+	case livingRecords:
+		d, err := decode[livingDoc](raw, collection)
+		if err != nil {
+			return d, nil, err
+		}
+		l, err := d.decode()
+		return l.encode(d.Key), l, err
+	case samples:
+		d, err := decode[sampleDoc](raw, collection)
+		if err != nil {
+			return d, nil, err
+		}
+		all, err := d.samples()
+		d.Data = appendSamples(nil, all)
+		return d, all, err
+	case ended:
+		d, err := decode[endedDoc](raw, collection)
+		return d, nil, err
+	case about:
+		d, err := decode[marks](raw, collection)
+		return d, nil, err
+	}
+	d, err := decode[holding](raw, collection)
+	if err != nil || d.Essence == nil {
+		return d, nil, err
+	}
+	e := d
+	if err = e.expand(); err != nil {
+		return d, nil, err
+	}
+	d.Essence = essenceOf(e.Pruned)
+	return d, e.Pruned, nil
+}
+
+// The documents of testdata/format2.json, with a distinct value in every field, are read
+// as they were written and written byte for byte in the same way. Each format has such a
+// file, and the files of all of them are read.
+func TestStoredFormat(t *testing.T) {
+	file := filepath.Join("testdata", fmt.Sprintf("format%d.json", format))
+	docs, contents := stored()
+	if _, err := os.Stat(file); err != nil && *writeFixture {
+		text := map[string]json.RawMessage{}
+		for name, doc := range docs {
+			var err error
+			if text[name], err = bson.MarshalExtJSON(doc, true, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := json.MarshalIndent(text, "", "  ")
+		if err == nil {
+			err = os.WriteFile(file, append(b, '\n'), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := filepath.Glob("testdata/format*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Errorf("the stored format is version %d, and there is no %s: write it with \"go test ./registry -run TestStoredFormat -write-fixture\", keep the files of the versions before, read those that were released, and change docs/compatibility.md", format, file)
+	}
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text map[string]json.RawMessage
+		if err := json.Unmarshal(b, &text); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for collection, doc := range docs {
+			var d bson.D
+			if err := bson.UnmarshalExtJSON(text[collection], true, &d); err != nil {
+				t.Errorf("%s has no document %s: %v", name, collection, err)
+				continue
+			}
+			raw, err := bson.Marshal(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, content, err := readAs(collection, raw)
+			if err != nil {
+				t.Errorf("%s, %s: %v", name, collection, err)
+				continue
+			}
+			if name != file {
+				continue // of an earlier version
+			}
+			if !reflect.DeepEqual(content, contents[collection]) && contents[collection] != nil {
+				t.Errorf("%s, %s is read as\n%+v\nwant\n%+v", name, collection, content, contents[collection])
+			}
+			want, err := bson.Marshal(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := bson.Marshal(got); err != nil || !bytes.Equal(again, raw) {
+				t.Errorf("%s, %s is written as\n%v, %v\nwant\n%v", name, collection, bson.Raw(again), err, bson.Raw(raw))
+			}
+			if !bytes.Equal(want, raw) {
+				t.Errorf("%s, %s: a document with all fields is\n%v\nand the file has\n%v\nA field that older programs can ignore is added to the file; any other change raises the format.", name, collection, bson.Raw(want), bson.Raw(raw))
+			}
+		}
+	}
+}
+
+// What the load of a record lacks is not measured.
+func TestLoadWithoutANumber(t *testing.T) {
+	docs, _ := stored()
+	raw, err := bson.Marshal(docs[processes])
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := decode[record](raw, processes)
+	if err != nil || full.Last.Load != docs[processes].(record).Last.Load {
+		t.Fatalf("%+v, %v", full.Last, err)
+	}
+	load := reflect.TypeFor[Load]()
+	for i := range load.NumField() {
+		var d bson.M
+		if err := bson.Unmarshal(raw, &d); err != nil {
+			t.Fatal(err)
+		}
+		last := d["last"].(bson.D)
+		for k, e := range last {
+			if e.Key == "load" {
+				var kept bson.D
+				for _, n := range e.Value.(bson.D) {
+					if n.Key != load.Field(i).Tag.Get("bson") {
+						kept = append(kept, n)
+					}
+				}
+				last[k].Value = kept
+				if len(kept) != load.NumField()-1 {
+					t.Fatalf("the load is %v", e.Value)
+				}
+			}
+		}
+		without, err := bson.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := decode[record](without, processes)
+		want := full.Last.Load
+		reflect.ValueOf(&want).Elem().Field(i).SetInt(Unmeasured)
+		if err != nil || got.Last.Load != want {
+			t.Errorf("without %s: %+v, %v, want %+v", load.Field(i).Name, got.Last.Load, err, want)
+		}
+	}
+}
+
+// Samples that were stored with fewer numbers have the others not measured, and numbers
+// that this package does not know are left out.
+func TestSamplesOfOtherNumbers(t *testing.T) {
+	at := time.UnixMilli(1795285085650).UTC()
+	for n := range LoadFields {
+		few := noLoad
+		*LoadFields[n].Of(&few) = int64(n) // 0 is a value, too
+		got, err := decodeSamples(appendSamples(nil, []Sample{{at, few}, {at.Add(time.Second), few}}))
+		if err != nil || len(got) != 2 || got[0].Load != few || got[1].Load != few {
+			t.Errorf("only %s: %+v, %v", LoadFields[n].Name, got, err)
+		}
+	}
+	// One sample at 1 ms with number 0 of 3 steps and a number of a later version of 7.
+	got, err := decodeSamples([]byte{1, 1, 0x82, 0x80, 0x80, 0x80, 0x10, 6, 14})
+	want := noLoad
+	want.CPU = 30 * time.Millisecond
+	if err != nil || len(got) != 1 || got[0].Load != want {
+		t.Errorf("with a number of a later version: %+v, %v", got, err)
+	}
+}

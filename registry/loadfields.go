@@ -1,0 +1,112 @@
+package registry
+
+import "time"
+
+// Unmeasured stands for a number of [Load], or of [Processors], that is not known.
+const Unmeasured = -1
+
+// Load is the resource usage of a process. A number is [Unmeasured] if the system,
+// the permissions or the language of the process do not give it. A new number is a
+// field here, an entry of [LoadFields] and a field of the API's load.
+type Load struct {
+	// CPU is the processor time used since the process started.
+	CPU time.Duration `bson:"cpu" json:"cpu_ns"`
+	// RSS is the resident memory, in bytes.
+	RSS int64 `bson:"rss" json:"rss_bytes"`
+	// Files is the number of open file descriptors.
+	Files int64 `bson:"files" json:"files"`
+	// Threads is the number of kernel threads.
+	Threads int64 `bson:"threads" json:"threads"`
+	// Goroutines and Heap, in bytes, of a Go process that registered.
+	Goroutines int64 `bson:"goroutines" json:"goroutines"`
+	Heap       int64 `bson:"heap" json:"heap_bytes"`
+}
+
+// LoadField describes a number of [Load].
+type LoadField struct {
+	// Name is the name of the number in the JSON of the API.
+	Name string
+	// Title is the name for people. Of a [Count] it is a plural that ends in s.
+	Title string
+	Unit  Unit
+	// Of returns where the number is in a load, to read or to set it.
+	Of func(*Load) *int64
+
+	step   int64                // to a multiple of which large values are rounded when they are stored
+	proc   func(*reading) int64 // reads it from /proc; nil if it is not there
+	metric string               // of Go's runtime, or empty
+}
+
+// Unit is the unit of a number of [Load].
+type Unit int
+
+const (
+	// Count is a number of things.
+	Count Unit = iota
+	// Bytes is a size.
+	Bytes
+	// Nanoseconds are a sum of time that the process has used: [Processors] returns
+	// how much of it is used at a time.
+	Nanoseconds
+)
+
+// LoadFields are the numbers of [Load]. Their order is that of the stored samples: a new
+// one comes last.
+var LoadFields = [...]LoadField{
+	{
+		Name: "cpu_seconds", Title: "cpu", Unit: Nanoseconds, step: int64(10 * time.Millisecond),
+		Of:   func(l *Load) *int64 { return (*int64)(&l.CPU) },
+		proc: func(r *reading) int64 { return int64(r.stat.CPUTime() * float64(time.Second)) },
+	},
+	{
+		Name: "memory_bytes", Title: "memory", Unit: Bytes, step: 4 << 10,
+		Of:   func(l *Load) *int64 { return &l.RSS },
+		proc: func(r *reading) int64 { return int64(r.stat.ResidentMemory()) },
+	},
+	{
+		Name: "files", Title: "files", step: 1,
+		Of:   func(l *Load) *int64 { return &l.Files },
+		proc: func(r *reading) int64 { return r.files },
+	},
+	{
+		Name: "threads", Title: "threads", step: 1,
+		Of:   func(l *Load) *int64 { return &l.Threads },
+		proc: func(r *reading) int64 { return int64(r.stat.NumThreads) },
+	},
+	{
+		Name: "goroutines", Title: "goroutines", step: 1,
+		Of:     func(l *Load) *int64 { return &l.Goroutines },
+		metric: "/sched/goroutines:goroutines",
+	},
+	{
+		Name: "heap_bytes", Title: "heap", Unit: Bytes, step: 64 << 10,
+		Of:     func(l *Load) *int64 { return &l.Heap },
+		metric: "/memory/classes/heap/objects:bytes",
+	},
+}
+
+// numbers are those of a load, in the order of LoadFields.
+type numbers [len(LoadFields)]int64
+
+func numbersOf(l *Load) (n numbers) {
+	for i := range LoadFields {
+		n[i] = *LoadFields[i].Of(l)
+	}
+	return n
+}
+
+// set sets the numbers of l.
+func (n *numbers) set(l *Load) {
+	for i := range LoadFields {
+		*LoadFields[i].Of(l) = n[i]
+	}
+}
+
+// unmeasured and noLoad are a load of which nothing is known.
+var unmeasured, noLoad = func() (n numbers, l Load) {
+	for i := range n {
+		n[i] = Unmeasured
+	}
+	n.set(&l)
+	return n, l
+}()

@@ -1,0 +1,116 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/sqlitestore"
+	"github.com/oidkit/oid/store/storetest"
+)
+
+// A store that is opened later keeps the contract of the one that it opens.
+func TestOpenLaterKeepsTheContract(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store {
+		path := filepath.Join(t.TempDir(), "s.db")
+		return store.OpenLater(func(ctx context.Context) (store.Store, error) {
+			return sqlitestore.Open(ctx, path, &sqlitestore.Options{Poll: 5 * time.Millisecond})
+		})
+	}, nil)
+}
+
+// A file whose folder does not exist yet, as that of a disk that is mounted later, can be
+// used once it does, and the errors until then say what is missing.
+func TestOpenLaterInAFolderToCome(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "disk")
+	s := store.OpenLater(func(ctx context.Context) (store.Store, error) {
+		return sqlitestore.Open(ctx, filepath.Join(folder, "s.db"), nil)
+	})
+	for range 2 {
+		if _, err := s.Insert(t.Context(), "c", bson.D{}); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Insert: %v, want ErrNotExist", err)
+		}
+	}
+	for _, err := range s.Find(t.Context(), "c", store.Query{}) {
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Find: %v, want ErrNotExist", err)
+		}
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	key, err := s.Insert(t.Context(), "c", bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Consistent(s).Get(t.Context(), "c", key); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Get(t.Context(), "c", key); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("after Close: %v, want ErrClosed", err)
+	}
+}
+
+// Calls that come while the store is opened share one open, which goes on although the
+// call that began it ends, and Close ends it.
+func TestOpenLaterOpensOnce(t *testing.T) { synctest.Test(t, testOpenLaterOpensOnce) }
+
+func testOpenLaterOpensOnce(t *testing.T) {
+	var opens atomic.Int32
+	proceed := make(chan struct{})
+	away := errors.New("away")
+	s := store.OpenLater(func(ctx context.Context) (store.Store, error) {
+		opens.Add(1)
+		select {
+		case <-proceed:
+			return nil, away
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	})
+	var calls sync.WaitGroup
+	count := func(ctx context.Context, want error) {
+		calls.Go(func() {
+			if _, err := s.Count(ctx, "c", store.Range{}); !errors.Is(err, want) {
+				t.Errorf("Count: %v, want %v", err, want)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	count(ctx, context.Canceled)
+	synctest.Wait()
+	cancel()
+	calls.Wait()
+	for range 10 {
+		count(t.Context(), away)
+	}
+	synctest.Wait()
+	close(proceed)
+	calls.Wait()
+	if n := opens.Load(); n != 1 {
+		t.Errorf("opened %d times, want 1", n)
+	}
+	proceed = make(chan struct{})
+	count(t.Context(), store.ErrClosed)
+	synctest.Wait()
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Error(err)
+	}
+	calls.Wait()
+	if _, err := s.Collections(t.Context()); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("after Close: %v, want ErrClosed", err)
+	}
+}
