@@ -92,6 +92,14 @@ func (p *Process) sameMaker(q *Process) bool {
 	return claims && p.sameRun(q)
 }
 
+// Check returns what the samples of p, which [Describe] has returned, show: a value for
+// each different process value. The error wraps [ErrSample] if p cannot have created
+// one of them, or if there is none.
+func (p Process) Check(samples []objectid.ID, layout objectid.Layout) ([]Adopted, error) {
+	err := p.adopt(samples, layout, p.started(), time.Now())
+	return p.Adopted, err
+}
+
 // adopt adds the values of samples to p, of which it knows the times: that of its
 // start and the present one, both by the clock of p. Two samples with one value
 // count as the first. The error wraps [ErrSample] if the process cannot have created

@@ -98,12 +98,13 @@ func giveUpAdopted(ctx context.Context, s store.Store, h holding) (bool, error) 
 // deleteLeft deletes what is stored of the process under blocks that it gave up.
 func (c *recorder) deleteLeft(ctx context.Context) error {
 	for ; len(c.left) > 0; c.left = c.left[1:] {
-		err := c.registry.store.Delete(ctx, livingRecords, key(c.left[0].living))
+		k := string(c.left[0])
+		err := c.registry.store.Delete(ctx, livingRecords, key(k))
 		if err == nil || errors.Is(err, store.ErrNotFound) {
-			err = c.registry.store.Delete(ctx, processes, key(c.left[0].record))
+			err = c.registry.store.Delete(ctx, processes, key(processKey(c.p.GPID, k[:8])))
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("registry: delete record of %v: %w", c.process().GPID, err)
+			return fmt.Errorf("registry: delete record of %v: %w", c.p.GPID, err)
 		}
 	}
 	return nil
@@ -164,25 +165,24 @@ func (c *recorder) claimValue(ctx context.Context, a *Adopted, now time.Time) er
 func (c *recorder) claimBlock(ctx context.Context) error {
 	p := c.process()
 	h := holding{Key: p.Block, Process: processKey(p.GPID, p.Block), Member: p.Member, Idle: p.adopted()}
-	err := errTaken
 	if p.Block != "" {
-		err = claim(ctx, c.registry.store, h)
-	}
-	if errors.Is(err, errTaken) {
-		h.Idle = p.Value != ""
-		var block [4]byte
-		block, err = claimAny(ctx, c.registry.store, c.random, h, p.GPID)
-		if err == nil {
-			if c.registered {
-				c.left, c.stored = append(c.left, leftBlock{livingKey(p.Block, p.Member), processKey(p.GPID, p.Block)}), nil
-			}
-			if p.Value == "" { // claimAny has looked for others that have the value
-				c.unchecked = 0
-			}
-			c.setBlock(block)
+		if err := claim(ctx, c.registry.store, h); !errors.Is(err, errTaken) {
+			return err
 		}
 	}
-	return err
+	h.Idle = p.Value != ""
+	block, err := claimAny(ctx, c.registry.store, c.random, h, p.GPID)
+	if err != nil {
+		return err
+	}
+	if c.registered {
+		c.left, c.stored = append(c.left, p.Key()), nil
+	}
+	if p.Value == "" { // claimAny has looked for others that have the value
+		c.unchecked = 0
+	}
+	c.setBlock(block)
+	return nil
 }
 
 // setBlock gives the process a block, and a value if it has none.

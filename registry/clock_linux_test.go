@@ -188,3 +188,26 @@ func TestNewAfterAnOutage(t *testing.T) {
 		t.Errorf("%s, certain %v (%s), want known and not certain", tr.Verdict, tr.Certain, tr.Reason)
 	}
 }
+
+// A clock is set back before a member creates its first id, or before it finds out that
+// it was copied: its ids are not from before its registration.
+func TestClockSetBackBeforeTheFirstID(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	var clock moved
+	m := join(t, s, options{Interval: beat, Now: clock.Now})
+	clock.set(-time.Hour)
+	r := registry.New(s, nil)
+	if tr := trace(t, r, m.Generator().New()); tr.Verdict != registry.Known {
+		t.Errorf("the first id: %s (%s)", tr.Verdict, tr.Reason)
+	}
+	block := m.Process().Block
+	twin := m.Clone()
+	defer finish(t, twin)
+	eventually(t, "the copies part", func() bool { return m.Process().Block != block && twin.Process().Block != block })
+	for _, m := range []*registry.Member{m, twin} {
+		if tr := trace(t, r, m.Generator().New()); tr.Verdict != registry.Known {
+			t.Errorf("the first id of a copy: %s (%s)", tr.Verdict, tr.Reason)
+		}
+	}
+}

@@ -38,9 +38,6 @@ func (c *recorder) noteCopy(ctx context.Context) error {
 		doc.Copied = c.agreed.Time
 		return nil
 	})
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
 	if err == nil {
 		_, err = amend(ctx, s, livingRecords, livingKey(p.Block, p.Member), func(doc *livingDoc) error {
 			l, err := doc.decode()

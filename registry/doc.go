@@ -17,6 +17,9 @@
 // the processes of its clients with [Registry.RegisterRemote] and
 // [Registry.AdoptRemote].
 //
+// A GPID is a name for people: two containers may have processes with one GPID. A
+// [MemberKey] names one registration; heartbeats, ends and samples go to it.
+//
 // # What is promised
 //
 // Two members never have the same process block, and a block is never given to a
@@ -27,10 +30,11 @@
 // random; a collision is then not prevented but reported.
 //
 // Trace returns Known and certain only if exactly one process had the process value
-// at the creation time and its registration was confirmed then. Otherwise it
-// returns Unknown, Conflict or Collision, or Known with the reason why it is not
-// certain, or Claimed for an adopted process: nothing proves that a process created
-// the samples by which it was adopted. The last heartbeat of a process remains after
+// at the creation time, its registration was confirmed then, and it ran: its end or a
+// later heartbeat was stored, or it is alive. It returns Conflict only if it is proven
+// that the process did not run then. Otherwise it returns Unknown or Collision, or Known
+// with the reason why it is not certain, or Claimed for an adopted process: nothing
+// proves that a process created the samples by which it was adopted. The last heartbeat of a process remains after
 // the process was killed. A store that cannot be reached does not stop a member: it continues to generate
 // ids, keeps its samples, and stores them when it can.
 //
@@ -45,8 +49,10 @@
 //
 // Copying a running virtual machine copies its members: both copies then create ids
 // with the same blocks until their next heartbeats, which detect the copy. Each then
-// claims another block, see [ErrCopied]; traces of ids created in between are not
-// certain. A program that keeps a generator must ask [Member.Generator] again.
+// claims another block, see [ErrCopied]; from then on, and not before, traces of ids
+// created in between are not certain. A program that keeps a generator must ask
+// [Member.Generator] again. A store that was restored from a backup is not taken for a
+// copy: it has fewer heartbeats than the member has stored.
 //
 // Hosts have no clock in common. A process of another host whose heartbeats stopped
 // is late until this Registry has itself missed three heartbeats in a row; then it is

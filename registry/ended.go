@@ -118,41 +118,27 @@ func (r *Registry) finishAll(ctx context.Context, all []silent) error {
 
 // complete writes what a living record says into the record with the key k. The error
 // wraps [store.ErrNotFound] if the process was never recorded, or is pruned.
-func (r *Registry) complete(ctx context.Context, l *living, k string) (*Process, error) {
-	for {
-		raw, err := r.store.Get(ctx, processes, key(k))
-		if err != nil {
-			return nil, err
-		}
-		doc, err := decode[record](raw, processes)
-		if err != nil {
-			return nil, err
-		}
+func (r *Registry) complete(ctx context.Context, l *living, k string) (*record, error) {
+	return amend(ctx, r.store, processes, k, func(doc *record) error {
 		l.over(&doc.Process)
 		doc.Final = true
-		if _, err = r.store.Swap(ctx, processes, raw, doc); !errors.Is(err, store.ErrConflict) {
-			return &doc.Process, err
-		}
-	}
+		return nil
+	})
 }
 
 // revive makes the record with the key that of a living process again: a heartbeat came
 // after the record was completed.
 func (r *Registry) revive(ctx context.Context, k string) error {
-	raw, err := r.store.Get(ctx, processes, key(k))
-	if err != nil {
-		return err
-	}
-	doc, err := decode[record](raw, processes)
-	if err != nil || !doc.Final || doc.End != nil {
-		return err
-	}
-	doc.Final, doc.Gone = false, time.Time{}
-	if _, err = r.store.Swap(ctx, processes, raw, doc); errors.Is(err, store.ErrConflict) {
-		return nil // the process itself has done it
-	}
-	if err == nil {
-		err = r.unfinish(ctx, &doc)
+	final := false // unless the process itself has revived it
+	doc, err := amend(ctx, r.store, processes, k, func(doc *record) error {
+		if final = doc.Final && doc.End == nil; !final {
+			return errAsIs
+		}
+		doc.Final, doc.Gone = false, time.Time{}
+		return nil
+	})
+	if err == nil && final {
+		err = r.unfinish(ctx, doc)
 	}
 	return err
 }

@@ -18,9 +18,9 @@ import (
 //	flags, length of the address and the address, port (2 bytes), then as varints the
 //	pid, From in milliseconds, and since it the start in microseconds, Confirmed and
 //	the last heartbeat in milliseconds, the interval in milliseconds, with isCopied
-//	Copied since From, with wasGone Gone, with clockKnown its bounds in nanoseconds; without hasEnded
-//	the last 4 bytes of the member; with isAdopted the first and last 4 bytes of the
-//	sample; and the name
+//	Copied since From, with wasGone Gone, with clockKnown its bounds in nanoseconds;
+//	without hasEnded the last 4 bytes of the member; with isAdopted the first and last
+//	4 bytes of the sample; and the name
 const (
 	isRemote = 1 << iota
 	hasEnded
@@ -60,11 +60,10 @@ func essenceOf(p *Process) []byte {
 	} {
 		b = binary.AppendVarint(b, n)
 	}
-	if !p.Copied.IsZero() {
-		b = binary.AppendVarint(b, since(p.Copied))
-	}
-	if !p.Gone.IsZero() {
-		b = binary.AppendVarint(b, since(p.Gone))
+	for _, t := range []time.Time{p.Copied, p.Gone} {
+		if !t.IsZero() {
+			b = binary.AppendVarint(b, since(t))
+		}
 	}
 	if p.Clock != nil {
 		b = binary.AppendVarint(b, int64(p.Clock.Min))

@@ -22,6 +22,9 @@ type RemoteHeartbeat struct {
 	// Clock is the time by the clock of the process when it sent the heartbeat, or
 	// the zero time.
 	Clock time.Time
+	// Age is how long ago it sent the heartbeat: that of one that was kept while the
+	// store was away. Those of a process come in their order.
+	Age time.Duration
 }
 
 // Heartbeats records the heartbeats of many remote processes with few calls of the
@@ -41,8 +44,7 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 		alone = append(alone, r.putBatch(ctx, batch, errs)...)
 		r.tend(ctx, batch, errs)
 		_ = each(len(alone), func(i int) error {
-			b := &beats[alone[i]]
-			_, errs[alone[i]] = r.Heartbeat(ctx, b.Member, b.Load, b.Clock)
+			_, errs[alone[i]] = r.writeRemote(ctx, &beats[alone[i]], nil)
 			return nil
 		})
 	}
@@ -99,7 +101,7 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 		case err != nil || i > 0 && beats[places[i-1]].Member == k:
 			alone = append(alone, place)
 		default:
-			c.p.Clock = c.p.Clock.with(beats[place].Clock, wall(r.options.Now))
+			c.sentAgo(&beats[place])
 			c.measure(&beats[place].Load, 0, nil)
 			c.unchecked = 0
 			if every := int64(ring * checkEvery); c.p.turn(every) || c.p.adopted() && c.p.turn(ring) {

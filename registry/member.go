@@ -230,11 +230,8 @@ func (m *Member) run() {
 // heartbeat is beat, followed by the last beat if the adopted process has ended.
 func (m *Member) heartbeat(ctx context.Context, end *End) (last bool, err error) {
 	err = m.beat(ctx, end)
-	switch {
-	case errors.Is(err, errReplaced):
-		return true, m.beat(ctx, &End{Reason: replaced})
-	case errors.Is(err, errEnded):
-		return true, m.beat(ctx, &End{Reason: "process ended"})
+	if reason := endOf(err); reason != "" {
+		return true, m.beat(ctx, &End{Reason: reason})
 	}
 	return end != nil, err
 }

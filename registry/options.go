@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -94,6 +95,12 @@ type RemoteOptions struct {
 	Labels map[string]string
 	// Interval between two heartbeats, at least 100ms. Default: 10s.
 	Interval time.Duration
+
+	// Kernel, Program and Executable are those of [Describe], if the caller is on the
+	// host of the process. Default: not known.
+	Kernel     gpid.Process
+	Program    uint32
+	Executable string
 
 	// Clock is the time by the clock of the process when it sent this. Default:
 	// not known.

@@ -23,7 +23,7 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-var podServices = flag.Int("services", 3, "services of ten pods each in the simulation of pods")
+var podServices = flag.Int("services", 2, "services of ten pods each in the simulation of pods")
 
 const (
 	podReplicas = 10
@@ -274,13 +274,13 @@ func TestPodsInASimulation(t *testing.T) {
 				}
 				w.counts["pruned"] += int(done.Records)
 			}
-			w.check(keeper, w.some(10))
+			w.check(keeper, w.some(4**podServices))
 			w.check(New(w.store, nil), w.some(2))
 		}
-		w.check(keeper, w.some(2000))
-		w.check(New(w.store, nil), w.some(500))
+		w.check(keeper, w.some(700**podServices))
+		w.check(New(w.store, nil), w.some(200**podServices))
 		t.Logf("%d ids: %v", len(w.made), w.counts)
-		for what, least := range map[string]int{"killed": *podServices * podReplicas / 3, "pruned": *podServices * podReplicas / 3, "traces known": 2000, "certain": 1500} {
+		for what, least := range map[string]int{"killed": *podServices * podReplicas / 3, "pruned": *podServices * podReplicas / 3, "traces known": 1500 * *podServices, "certain": 1000 * *podServices} {
 			if w.counts[what] < least {
 				t.Errorf("%s: %d, want %d or the simulation shows little", what, w.counts[what], least)
 			}

@@ -45,7 +45,7 @@ type enrolment struct {
 	agreed     Heartbeat       // the last one in it when it was stored
 	tried      [][8]byte       // the write of it, and those since then whose outcome is not known
 	pending    []Sample        // which are in no document of samples
-	left       []leftBlock     // what is to be deleted
+	left       []MemberKey     // of blocks that belong to others since: what is stored is deleted
 	trimmed    time.Time       // when old samples were last deleted
 	unchecked  int             // heartbeats since the last check
 	collision  *CollisionError // as of the last check, or nil
@@ -97,10 +97,6 @@ func (e *enrolment) next(p *Process) step {
 func (p *Process) turn(heartbeats int64) bool {
 	return (p.Last.Count+int64(p.Member[11]))%heartbeats == 0
 }
-
-// leftBlock holds the keys of what is stored under a block that belongs to another
-// process since.
-type leftBlock struct{ living, record string }
 
 // newRecorder returns the recorder of a process that is not stored yet.
 func (r *Registry) newRecorder(p Process) *recorder {
@@ -177,6 +173,9 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
 		p.Last = last
 		if end != nil {
 			p.End = &End{Time: last.Time, Reason: end.Reason}
+			if !end.Time.IsZero() {
+				p.End.Time = end.Time
+			}
 		}
 	})
 	if c.unchecked++; c.collision != nil {

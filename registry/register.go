@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
@@ -64,7 +65,7 @@ func (r *Registry) Adopt(ctx context.Context, samples []objectid.ID, o *AdoptOpt
 		opts = *o
 	}
 	self := opts.PID == 0 || opts.PID == os.Getpid()
-	describe := r.other
+	describe := Describe
 	if self {
 		describe = r.self
 	}
@@ -115,11 +116,17 @@ func (r *Registry) self(o AdoptOptions) (Process, error) {
 	if info, ok := debug.ReadBuildInfo(); ok && o.Version == "" {
 		o.Version = info.Main.Version
 	}
-	return r.local(o, Process{GPID: g, Kernel: r.here.self, Program: r.here.program, Executable: executable})
+	return r.here.local(o, Process{GPID: g, Kernel: r.here.self, Program: r.here.program, Executable: executable})
 }
 
-// other describes another process of this host.
-func (r *Registry) other(o AdoptOptions) (Process, error) {
+// thisHost is what this process knows of its host.
+var thisHost = sync.OnceValue(findHere)
+
+// Describe returns what the kernel shows of the process o.PID of this host, which need
+// not be recorded, with what o says of it. It needs Linux. The error wraps
+// [gpid.ErrNoProcess] if there is no such process, and [gpid.ErrInvalid] if o.Addr is
+// not an address.
+func Describe(o AdoptOptions) (Process, error) {
 	kernel, err := gpid.Of(o.PID)
 	if err != nil {
 		return Process{}, fmt.Errorf("registry: adopt process %d: %w", o.PID, err)
@@ -137,18 +144,18 @@ func (r *Registry) other(o AdoptOptions) (Process, error) {
 	}
 	executable, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", o.PID)) // hidden for other users' processes
 	program, _ := kernel.Program()                                   // likewise
-	return r.local(o, Process{GPID: g, Kernel: kernel, Program: program, Executable: executable})
+	return thisHost().local(o, Process{GPID: g, Kernel: kernel, Program: program, Executable: executable})
 }
 
 // local completes the description of a process of this host.
-func (r *Registry) local(o AdoptOptions, p Process) (Process, error) {
+func (h here) local(o AdoptOptions, p Process) (Process, error) {
 	interval, err := checkInterval(o.Interval)
 	if err != nil {
 		return p, err
 	}
 	p.Member, p.Interval = randomID(), interval
 	p.Name, p.Version, p.Labels = o.Name, o.Version, maps.Clone(o.Labels)
-	p.Network, p.Registered = r.here.network, monotonic()
+	p.Network, p.Registered = h.network, monotonic()
 	p.Host, _ = os.Hostname() // empty if the host has no name
 	return p, nil
 }

@@ -57,7 +57,7 @@ func (r *Registry) enrol(ctx context.Context, g gpid.GPID, o *RemoteOptions, ado
 	}
 	described := Process{
 		GPID: g, Member: randomID(), Name: o.Name, Host: o.Host, Version: o.Version, Labels: maps.Clone(o.Labels),
-		Interval: interval, Remote: true, Clock: (*ClockOffset)(nil).with(o.Clock, wall(r.options.Now)),
+		Kernel: o.Kernel, Program: o.Program, Executable: o.Executable, Interval: interval, Remote: true, Clock: (*ClockOffset)(nil).with(o.Clock, wall(r.options.Now)),
 	}
 	for {
 		p, random := described, r.random
@@ -144,29 +144,51 @@ func (r *Registry) repeated(ctx context.Context, before, p *Process) (Process, e
 // that the heartbeat is recorded and another live process has the same process
 // value.
 func (r *Registry) Heartbeat(ctx context.Context, k MemberKey, load Load, clock time.Time) (Process, error) {
-	return r.writeRemote(ctx, k, &load, clock, nil)
+	return r.writeRemote(ctx, &RemoteHeartbeat{Member: k, Load: load, Clock: clock}, nil)
 }
 
 // End records the end of a remote process with its reason. The errors are those of
 // [Registry.Heartbeat].
 func (r *Registry) End(ctx context.Context, k MemberKey, reason string) (Process, error) {
-	return r.writeRemote(ctx, k, nil, time.Time{}, &End{Reason: reason})
+	return r.EndAgo(ctx, k, reason, 0)
 }
 
-// writeRemote records a heartbeat or an end, on top of what others record at the
-// same time: none of it is lost, and nothing follows an end.
-func (r *Registry) writeRemote(ctx context.Context, k MemberKey, load *Load, clock time.Time, end *End) (Process, error) {
+// EndAgo is [Registry.End] for a process that has ended some time ago, which may be
+// before its registration.
+func (r *Registry) EndAgo(ctx context.Context, k MemberKey, reason string, age time.Duration) (Process, error) {
+	return r.writeRemote(ctx, &RemoteHeartbeat{Member: k, Age: age}, &End{Reason: reason})
+}
+
+// writeRemote records a heartbeat, or with its age an end, on top of what others record
+// at the same time: none of it is lost, and nothing follows an end.
+func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End) (Process, error) {
+	load := &b.Load
+	if end != nil {
+		load = nil
+	}
 	for {
-		m := r.member(ctx, k)
+		m := r.member(ctx, b.Member)
 		if err := m.remote(); err != nil {
 			return Process{}, err
 		}
 		c := r.openRecorder(*m.process, m.stored, m.living)
-		c.update(func(p *Process) { p.Clock = p.Clock.with(clock, wall(r.options.Now)) })
+		c.sentAgo(b)
+		if at := c.clock.now().UTC().Truncate(time.Millisecond); end != nil && b.Age > 0 {
+			if end.Time = at; at.Before(c.p.From) {
+				end.Time = c.p.From
+			}
+		}
 		if err := c.heartbeat(ctx, load, 0, end); !errors.Is(err, errForeign) {
 			return c.process(), err
 		}
 	}
+}
+
+// sentAgo makes the next heartbeat of c the one that b was when it was sent.
+func (c *recorder) sentAgo(b *RemoteHeartbeat) {
+	now := c.registry.options.Now
+	c.clock.now = func() time.Time { return wall(now).Add(-b.Age) }
+	c.update(func(p *Process) { p.Clock = p.Clock.with(b.Clock, c.clock.now()) })
 }
 
 // storedMember is what is stored of a member.

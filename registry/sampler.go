@@ -24,11 +24,34 @@ var (
 	errReplaced = fmt.Errorf("%w: %s", errEnded, replaced)
 )
 
+// ProcessEnded is the reason for the end of a process that the kernel has shown.
+const ProcessEnded = "process ended"
+
 // replaced is the reason for the end of a process that has called exec.
 const replaced = "replaced by exec"
 
 // errOther means that a stat file does not belong to the sampled process.
 var errOther = errors.New("stat belongs to another process, or to one that has ended")
+
+// endOf returns the reason for the end of the sampled process that err shows, or "" if
+// err does not show that it has ended.
+func endOf(err error) string {
+	switch {
+	case errors.Is(err, errReplaced):
+		return replaced
+	case errors.Is(err, errEnded):
+		return ProcessEnded
+	}
+	return ""
+}
+
+// Measure returns the load of p, a process of this host that [Describe] has returned,
+// or of which Kernel and Program are set alone. end is empty, or the reason if the
+// kernel shows that p has ended. Numbers that cannot be read are [Unmeasured].
+func (p *Process) Measure() (load Load, end string) {
+	load, err := (&sampler{root: "/proc", kernel: p.Kernel, program: p.Program}).take()
+	return load, endOf(err)
+}
 
 // sampler reads the load of one process.
 type sampler struct {

@@ -92,14 +92,6 @@ func (p *Process) reached(monotonic time.Duration, wall time.Time) time.Time {
 	return maxTime(wall, p.Last.Time.Add(monotonic-p.Last.Monotonic))
 }
 
-// goneBy notes that the process did not run any more at a time, zero if that is not
-// known.
-func (s *Status) goneBy(at time.Time) {
-	if s.gone.IsZero() || !at.IsZero() && at.Before(s.gone) {
-		s.gone = at
-	}
-}
-
 // judge returns the state of p. It calls next for the run that replaced p, or nil,
 // only if the state depends on it.
 func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, error) {
@@ -126,8 +118,8 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 		s.Until, s.sure = maxTime(s.Until, now), maxTime(s.sure, now)
 		return set(Alive, "process %d of this host runs", p.Kernel.PID)
 	}
-	if err == nil {
-		s.goneBy(now)
+	if err == nil && s.gone.IsZero() {
+		s.gone = now
 	}
 	later, nextErr := next()
 	if nextErr != nil {
@@ -136,7 +128,7 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	if later != nil {
 		s.Successor, s.Until = later.GPID, maxTime(p.Last.Time, earliest(later.From, s.Until))
 		if later.Kernel == p.Kernel {
-			s.goneBy(p.reached(later.Registered, later.From))
+			s.gone = p.reached(later.Registered, later.Confirmed)
 			return set(Dead, "%s: %v", replaced, later.GPID)
 		}
 		return set(Dead, "replaced by %v", later.GPID)
@@ -152,7 +144,7 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	case ok && since <= p.patience():
 		s.sure = maxTime(s.sure, now)
 		return set(Alive, "heartbeat %v ago", since.Round(time.Second))
-	case !ok && r.options.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "":
+	case !ok && r.options.OneHost && p.Kernel.Boot != "" && r.here.self.Boot != "" && p.Kernel.Boot != r.here.self.Boot:
 		return set(Dead, "this host was started again")
 	case p.moved:
 		s.Presumed = true

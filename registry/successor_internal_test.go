@@ -7,7 +7,7 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// TestSuccessorAtLoopback: two processes at one loopback address are runs of the same
+// TestSuccessorAtLoopback: two processes at one loopback or unspecified address are runs of the same
 // service only in the same network namespace; other addresses belong to one host
 // whatever the namespaces.
 func TestSuccessorAtLoopback(t *testing.T) {
@@ -18,6 +18,8 @@ func TestSuccessorAtLoopback(t *testing.T) {
 	}{
 		{"127.0.0.1", [2]uint64{1, 1}, true},
 		{"127.0.0.1", [2]uint64{1, 2}, false},
+		{"0.0.0.0", [2]uint64{1, 1}, true},
+		{"0.0.0.0", [2]uint64{1, 2}, false},
 		{"10.0.0.1", [2]uint64{1, 2}, true},
 	} {
 		run := func(start string, network uint64) *Process {

@@ -80,7 +80,7 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		near = r.readNear(ctx, holders[0].block(), t.sampledAt())
 		defer near.wait()
 	}
-	var by [covered + 1][]maker
+	var found []maker
 	for _, h := range holders {
 		s, recorded, err := r.holder(ctx, h)
 		if err != nil {
@@ -92,7 +92,11 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		}
 		c := newMaker(s, h)
 		c.class, c.doubt = c.ran(id.Time())
-		by[c.class] = addMaker(by[c.class], c)
+		found = addMaker(found, c)
+	}
+	var by [covered + 1][]maker
+	for _, c := range found {
+		by[c.class] = append(by[c.class], c)
 	}
 	all, outside := append(by[covered], by[possible]...), by[disproved]
 	had := "%d processes had its process value at that time"
@@ -145,12 +149,12 @@ func statuses(all []maker) []Status {
 	return out
 }
 
-// addMaker appends c, or replaces another record of the same process by it, unless
-// that one owns the block.
+// addMaker appends c, or replaces another record of the same process by it if c is the
+// better candidate, or as good and that one does not own the block.
 func addMaker(to []maker, c maker) []maker {
 	for i := range to {
 		if to[i].sameMaker(&c.Process) {
-			if to[i].drawn {
+			if c.class > to[i].class || c.class == to[i].class && to[i].drawn {
 				to[i] = c
 			}
 			return to
@@ -167,10 +171,8 @@ func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, near *nearSa
 	if t.Reason == "" && t.ID.Time().Before(p.confirmedFrom().Truncate(time.Second)) {
 		t.Reason = fmt.Sprintf("confirmed only from %s, when the process was recorded", p.confirmed.Format(time.RFC3339))
 	}
-	for i := range others {
-		if o := &others[i]; t.Reason == "" && !o.sameMaker(&p.Process) {
-			t.Reason = fmt.Sprintf("unless %v created it, which had the same process value: %s", o.GPID, o.doubt)
-		}
+	if t.Reason == "" && len(others) > 0 {
+		t.Reason = fmt.Sprintf("unless %v created it, which had the same process value: %s", others[0].GPID, others[0].doubt)
 	}
 	if t.Certain = t.Reason == ""; t.Certain {
 		t.Reason = "the process had its process value at that time"

@@ -446,3 +446,38 @@ func itEnds(t *testing.T, seconds int) registry.Trace {
 	finish(t, m)
 	return trace(t, registry.New(s, nil), later(id, seconds))
 }
+
+// A process that was adopted again, after its agent had died, is one candidate and not
+// two.
+func TestAdoptedAgainIsOneCandidate(t *testing.T) {
+	t.Parallel()
+	s, id := newStore(t), sample(t)
+	pid, _ := sleeper(t)
+	r := registry.New(s, nil)
+	o := options{PID: pid, Interval: time.Second}
+	first, err := adopt(t.Context(), elsewhere{s, otherNamespace}, id, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := adopt(t.Context(), elsewhere{s, otherNamespace}, id, o)
+	if err != nil && !isCollision(err) { // of its namespace only the store is told
+		t.Fatal(err)
+	}
+	defer finish(t, second)
+	if err := first.Detach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	nextSecond()
+	created := now(id)
+	eventually(t, "the first agent is presumed dead", func() bool {
+		for st, err := range r.Find(t.Context(), first.GPID()) {
+			if err == nil && st.Member == first.Process().Member {
+				return fate(st) == "presumed dead"
+			}
+		}
+		return false
+	})
+	if tr := trace(t, r, created); tr.Verdict != registry.Claimed || len(tr.Processes) != 1 || tr.Processes[0].Member != second.Process().Member {
+		t.Errorf("%s (%s), %d processes, want claimed by the one that is alive", tr.Verdict, tr.Reason, len(tr.Processes))
+	}
+}

@@ -45,8 +45,9 @@ type samplesInput struct {
 }
 
 type endInput struct {
-	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
-	Reason string             `query:"reason" maxLength:"200" default:"ended" doc:"Why it ends, for people."`
+	Member     registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
+	Reason     string             `query:"reason" maxLength:"200" default:"ended" doc:"Why it ends, for people."`
+	AgeSeconds float64            `query:"age_seconds" minimum:"0" maximum:"604800" doc:"How long ago it ended. Default: 0."`
 }
 
 func (s *Server) addRegistration(api huma.API) {
@@ -77,7 +78,7 @@ func (s *Server) addRegistration(api huma.API) {
 		http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *endInput) (wire.Registered, error) {
 			return s.registered(ctx, "end", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-				return r.End(ctx, in.Member, in.Reason)
+				return r.EndAgo(ctx, in.Member, in.Reason, lasting(in.AgeSeconds))
 			})
 		})
 }
@@ -109,7 +110,7 @@ type heartbeatsInput struct{ Body wire.Heartbeats }
 func (s *Server) heartbeats(ctx context.Context, in *heartbeatsInput) (wire.HeartbeatResults, error) {
 	beats := make([]registry.RemoteHeartbeat, len(in.Body.Heartbeats))
 	for i, b := range in.Body.Heartbeats {
-		beats[i] = registry.RemoteHeartbeat{Member: registry.MemberKey(b.Member), Load: towire.FromLoad(b.Load), Clock: b.Clock}
+		beats[i] = registry.RemoteHeartbeat{Member: registry.MemberKey(b.Member), Load: towire.FromLoad(b.Load), Clock: b.Clock, Age: lasting(b.AgeSeconds)}
 	}
 	return ask(ctx, s.backend, "heartbeats", func(ctx context.Context, r *registry.Registry) (out wire.HeartbeatResults, err error) {
 		for i, err := range r.Heartbeats(ctx, beats) {
@@ -157,7 +158,7 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 			return wire.Registered{}, requestf("label %.50q: want printable characters", key)
 		}
 	}
-	for _, field := range [][2]string{{"name", b.Name}, {"version", b.Version}, {"host", b.Host}} {
+	for _, field := range [][2]string{{"name", b.Name}, {"version", b.Version}, {"host", b.Host}, {"executable", b.Executable}} {
 		if hasHidden(field[1]) || field[0] == "name" && strings.TrimSpace(b.Name) == "" {
 			return wire.Registered{}, requestf("%s %q: want printable characters", field[0], field[1])
 		}
@@ -167,7 +168,10 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 		return wire.Registered{}, err
 	}
 	o := &registry.RemoteOptions{
-		Key: in.Key, StartUnknown: in.Body.Started.IsZero(), Name: b.Name, Host: b.Host, Version: b.Version, Labels: b.Labels, Interval: time.Duration(b.IntervalSeconds * float64(time.Second)), Clock: b.Clock,
+		Key: in.Key, StartUnknown: in.Body.Started.IsZero(), Name: b.Name, Host: b.Host, Version: b.Version, Labels: b.Labels, Interval: lasting(b.IntervalSeconds), Clock: b.Clock, Executable: b.Executable,
+	}
+	if k := b.Kernel; k != nil {
+		o.Kernel = gpid.Process{Boot: k.BootID, Namespace: k.PIDNamespace, PID: k.PID, Ticks: k.StartTicks}
 	}
 	samples := b.Samples
 	if !b.Sample.IsZero() {
@@ -180,6 +184,9 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 		return r.AdoptRemote(ctx, g, samples, layout, o)
 	})
 }
+
+// lasting returns a number of seconds as a duration.
+func lasting(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // isHidden reports whether r is not seen, or changes how its neighbours are seen, such
 // as a zero-width space or the mark that reverses what follows. With these one name can

@@ -317,17 +317,11 @@ func serveFile(t *testing.T, s store.Store, file string) (url string, cpu func()
 	if err := s.Close(); err != nil { // the server has it from now on
 		t.Fatal(err)
 	}
-	program := filepath.Join(t.TempDir(), "oid")
-	build := exec.Command("go", "build", "-o", program, "./cmd/oid")
-	build.Dir = "../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	where := "sqlite:" + file
 	if *simPostgres != "" {
 		where = *simPostgres
 	}
-	child := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--store", where)
+	child := exec.Command(buildOid(t), "serve", "--listen", "127.0.0.1:0", "--store", where)
 	out, err := child.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -356,20 +350,34 @@ func serveFile(t *testing.T, s store.Store, file string) (url string, cpu func()
 		}
 	}()
 	url = strings.FieldsFunc(said[strings.Index(said, "http://"):], func(r rune) bool { return r == ' ' || r == '\n' || r == '"' })[0]
-	return strings.TrimSuffix(url, "/"), func() time.Duration {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child.Process.Pid))
-		if err != nil {
-			return 0
-		}
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		var ticks time.Duration
-		for _, f := range fields[11:13] { // user and system time
-			var n time.Duration
-			_, _ = fmt.Sscan(f, &n)
-			ticks += n
-		}
-		return ticks * 10 * time.Millisecond
+	return strings.TrimSuffix(url, "/"), func() time.Duration { return processTime(child.Process.Pid) }
+}
+
+// buildOid compiles the command.
+func buildOid(t *testing.T) string {
+	program := filepath.Join(t.TempDir(), "oid")
+	build := exec.Command("go", "build", "-o", program, "./cmd/oid")
+	build.Dir = "../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
+	return program
+}
+
+// processTime returns the processor time that a process has used, 0 if it is not known.
+func processTime(pid int) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	var ticks time.Duration
+	for _, f := range fields[11:13] { // user and system time
+		var n time.Duration
+		_, _ = fmt.Sscan(f, &n)
+		ticks += n
+	}
+	return ticks * 10 * time.Millisecond
 }
 
 // post sends heartbeats with one request.

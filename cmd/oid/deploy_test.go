@@ -140,18 +140,20 @@ func TestDeploySystemd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	socket, service := filepath.Join(folder, "oid.socket"), filepath.Join(folder, "oid.service")
-	for name, text := range map[string]string{
-		socket:  testenv.DocBlock(t, deployPage, "ini", 0),
-		service: testenv.DocBlock(t, deployPage, "ini", 1, "/usr/local/bin/oid", self),
-	} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+	for name, page := range map[string]struct{ path, oid string }{"oid": {deployPage, "/usr/local/bin/oid"}, "oid-agent": {adoptPage, "/usr/bin/oid"}} {
+		folder := t.TempDir()
+		socket, service := filepath.Join(folder, name+".socket"), filepath.Join(folder, name+".service")
+		for unit, text := range map[string]string{
+			socket:  testenv.DocBlock(t, page.path, "ini", 0),
+			service: testenv.DocBlock(t, page.path, "ini", 1, page.oid, self),
+		} {
+			if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	out, err := exec.Command(analyze, "verify", "--man=no", socket, service).CombinedOutput()
-	if err != nil || strings.Contains(string(out), "oid.s") {
-		t.Errorf("%v: %s", err, out)
+		out, err := exec.Command(analyze, "verify", "--man=no", socket, service).CombinedOutput()
+		if err != nil || strings.Contains(string(out), name+".s") {
+			t.Errorf("%v: %s", err, out)
+		}
 	}
 }

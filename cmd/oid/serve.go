@@ -99,7 +99,7 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 			if err != nil {
 				return usageError{err}
 			}
-			l, err := listen(cmd.Context(), address, cmd.Flags().Changed("listen"))
+			l, err := listen(cmd.Context(), address, cmd.Flags().Changed("listen"), 0o660)
 			if err != nil {
 				return err
 			}

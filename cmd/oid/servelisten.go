@@ -17,9 +17,9 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// listen opens the listener of oid serve: the socket that systemd passes to it, a Unix
-// socket (unix:PATH), or a TCP address.
-func listen(ctx context.Context, address string, chosen bool) (net.Listener, error) {
+// listen opens a listener: the socket that systemd passes, a Unix socket (unix:PATH) with
+// the permissions mode, or a TCP address. chosen means that --listen names it.
+func listen(ctx context.Context, address string, chosen bool, mode fs.FileMode) (net.Listener, error) {
 	passed, err := activation.Listeners()
 	switch {
 	case err != nil:
@@ -34,7 +34,7 @@ func listen(ctx context.Context, address string, chosen bool) (net.Listener, err
 		return passed[0], nil
 	}
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		return listenUnix(ctx, path)
+		return listenUnix(ctx, path, mode)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -64,9 +64,9 @@ func checkAddress(ctx context.Context, address string) error {
 	return nil
 }
 
-// listenUnix listens on a Unix socket, which its owner and its group can open. A socket
-// that a killed program left behind is replaced.
-func listenUnix(ctx context.Context, path string) (net.Listener, error) {
+// listenUnix listens on a Unix socket with the permissions mode. A socket that a killed
+// program left behind is replaced.
+func listenUnix(ctx context.Context, path string, mode fs.FileMode) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
 		if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
 			c.Close()
@@ -80,7 +80,7 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on unix:%s: %w", path, err)
 	}
-	if err := os.Chmod(path, 0o660); err != nil {
+	if err := os.Chmod(path, mode); err != nil {
 		return nil, fmt.Errorf("listen on unix:%s: %w", path, errors.Join(err, l.Close()))
 	}
 	return l, nil

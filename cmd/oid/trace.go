@@ -30,9 +30,9 @@ there are none or one is "-"; they are read as they are pasted, as by oid inspec
 The verdict is "known" if one registered process owned the id's process value at
 the creation time; "claimed" if one was adopted with it, or if the id has the host
 and the pid of a recorded process, which is not proven; "unknown" if none has ever
-had it; "conflict" if the process that had it was not running; and "collision" if
-several had it. Exit code 1 means that at least one piece of the input is not an
-ObjectId; all others are shown.
+had it; "conflict" if it is proven that the process that had it did not run; and
+"collision" if several had it. Exit code 1 means that at least one piece of the
+input is not an ObjectId; all others are shown.
 
 ` + zoneHelp + "\n\n" + registryHelp,
 		Example: `  oid trace 6592008029c8c3e4dc76256c

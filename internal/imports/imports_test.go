@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"lock/internal/holder": {"lock", "gpid"},
 	"lock/locktest":        {"lock", "gpid"},
 	"registry":             {"objectid", "gpid", "store", "internal/classic"},
+	"registry/agent":       {"registry", "objectid", "gpid", "store"},
 	"server":               {"objectid", "gpid", "inspect", "paste", "census", "census/source", "census/report", "internal/phrase", "internal/plot", "lock", "store", "registry", "timerange", "server/wire", "internal/towire"},
 	"server/wire":          {"objectid"},
 	"server/client":        {"objectid", "server/wire"},

@@ -36,7 +36,7 @@ func Process(s registry.Status) wire.Process {
 	if s.End != nil {
 		out.End = &wire.End{Time: s.End.Time, Reason: s.End.Reason}
 	}
-	out.Kernel = kernel(s.Kernel)
+	out.Kernel = Kernel(s.Kernel)
 	return out
 }
 
@@ -54,7 +54,8 @@ func claim(a registry.Adopted) wire.Adopted {
 	}
 }
 
-func kernel(p gpid.Process) *wire.Kernel {
+// Kernel returns p, or nil if it is not known.
+func Kernel(p gpid.Process) *wire.Kernel {
 	if p == (gpid.Process{}) {
 		return nil
 	}

@@ -133,7 +133,14 @@ func (c *Client) AddSamples(ctx context.Context, member, layout string, samples 
 
 // End records the end of a registered process.
 func (c *Client) End(ctx context.Context, member, reason string) error {
-	_, err := call[wire.Registered](ctx, c, http.MethodDelete, memberPath(member)+"?reason="+url.QueryEscape(reason), nil)
+	return c.EndAgo(ctx, member, reason, 0)
+}
+
+// EndAgo is [Client.End] for a process that has ended some time ago, before its
+// registration perhaps.
+func (c *Client) EndAgo(ctx context.Context, member, reason string, age time.Duration) error {
+	q := url.Values{"reason": {reason}, "age_seconds": {strconv.FormatFloat(age.Seconds(), 'f', 6, 64)}}
+	_, err := call[wire.Registered](ctx, c, http.MethodDelete, memberPath(member)+"?"+q.Encode(), nil)
 	return err
 }
 

@@ -30,6 +30,10 @@ type Registration struct {
 	IntervalSeconds float64 `json:"interval_seconds,omitempty" minimum:"1" maximum:"3600" doc:"Time between two heartbeats. Default: 10."`
 
 	Clock time.Time `json:"clock,omitzero" doc:"The time by the clock of the process when it sent this, so that ids are judged by its clock. Default: not known."`
+
+	// Kernel and Executable are what an agent on the host of the process knows of it.
+	Kernel     *Kernel `json:"kernel,omitempty" doc:"How the kernel of its host identifies it: there the kernel shows whether it is alive. Sent by an agent."`
+	Executable string  `json:"executable,omitempty" maxLength:"4096" doc:"Path of its program."`
 }
 
 // Heartbeat reports that a registered process is alive, and its load.
@@ -177,6 +181,8 @@ type Heartbeats struct {
 type HeartbeatOf struct {
 	Member string `json:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
 	Heartbeat
+	// AgeSeconds is 0 unless the heartbeat was kept while the server was away.
+	AgeSeconds float64 `json:"age_seconds,omitempty" minimum:"0" maximum:"604800" doc:"How long ago the load was measured, and the clock read: for heartbeats that were kept while the server was away, in their order. Default: 0."`
 }
 
 // HeartbeatResults is the answer to Heartbeats.

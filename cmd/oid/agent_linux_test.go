@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
+)
+
+// threeLines are what a program in Python has to do.
+const threeLines = `
+import os, socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(b"oid1 %s name=shop\n" % sys.argv[2].encode())
+print(s.recv(200).decode(), end="", flush=True)
+time.sleep(600)
+`
+
+// startOid starts the command and waits until it says want on standard error.
+func startOid(t *testing.T, want string, args ...string) (*exec.Cmd, string) {
+	t.Helper()
+	c := exec.Command("oid", args...)
+	out, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Signal(syscall.SIGTERM)
+		_ = c.Wait()
+	})
+	lines, said := bufio.NewScanner(out), ""
+	for lines.Scan() {
+		if said += lines.Text() + "\n"; strings.Contains(said, want) {
+			go func() {
+				for lines.Scan() {
+					t.Log(lines.Text())
+				}
+			}()
+			return c, said
+		}
+	}
+	t.Fatalf("oid %s: %s", strings.Join(args, " "), said)
+	return nil, ""
+}
+
+// A program in Python connects, to an agent with a store and to one with a server that
+// goes away for a while; it is killed, and all of it is recorded.
+func TestAgentPrograms(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		testenv.Missing(t, "python3 is not installed")
+	}
+	for _, where := range []string{"store", "server"} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			store, socket := "sqlite:"+filepath.Join(folder, "registry.db"), filepath.Join(folder, "run", "agent.sock")
+			args := []string{"agent", "--listen", socket, "--interval", "1s"}
+			address := "127.0.0.1:0"
+			serve := func() *exec.Cmd {
+				c, said := startOid(t, "serving on http://", "serve", "--listen", address, "--store", store, "--locks", "file:"+folder, "-q")
+				address = regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(said)
+				return c
+			}
+			var server *exec.Cmd
+			if where == "server" {
+				server = serve()
+				args = append(args, "--server", "http://"+address)
+			} else {
+				args = append(args, "--store", store)
+			}
+			startOid(t, "listens on", args...)
+			start := func() (id string, p *exec.Cmd, answer string) {
+				id = strings.TrimSpace(oidOutput(t, "new"))
+				p = exec.Command(python, "-c", threeLines, socket, id)
+				out, err := p.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := p.Start(); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
+				time.Sleep(time.Second) // the id is not older than the program
+				answer, err = bufio.NewReader(out).ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				return id, p, answer
+			}
+			id, p, answer := start()
+			if !regexp.MustCompile(`^ok [0-9a-f]{16} [0-9.]+:0:\d{16}:` + fmt.Sprint(p.Process.Pid) + "\n$").MatchString(answer) {
+				t.Fatalf("answer: %q", answer)
+			}
+			traced := func(id, want string) {
+				t.Helper()
+				last := ""
+				for deadline := time.Now().Add(20 * time.Second); !regexp.MustCompile(want).MatchString(last); time.Sleep(100 * time.Millisecond) {
+					if time.Now().After(deadline) {
+						t.Fatalf("trace of %s: %s, want %s", id, last, want)
+					}
+					last = oidOutput(t, "trace", id, "--store", store)
+				}
+			}
+			traced(id, `(?s)claimed by shop.*python.*alive: process \d+ of this host runs`)
+			if ps := oidOutput(t, "ps", "--name", "shop", "--json", "--store", store); !strings.Contains(ps, `"start_ticks"`) {
+				t.Errorf("recorded as %s", ps)
+			}
+			other := ""
+			if server != nil {
+				_ = server.Process.Signal(syscall.SIGTERM)
+				_ = server.Wait()
+				var q *exec.Cmd
+				other, q, answer = start()
+				if !strings.HasPrefix(answer, "ok - ") {
+					t.Errorf("answer while the server is away: %q", answer)
+				}
+				_ = q.Process.Kill()
+			}
+			time.Sleep(time.Second) // a heartbeat
+			killed := time.Now().UTC()
+			_ = p.Process.Kill()
+			if server != nil {
+				time.Sleep(3 * time.Second)
+				serve()
+				traced(other, `ended .*: process ended`)
+			}
+			traced(id, `ended .*: process ended`)
+			if ps := oidOutput(t, "ps", "--all", "--name", "shop", "--json", "--store", store); !strings.Contains(ps, `"memory_bytes"`) {
+				t.Errorf("no load: %s", ps)
+			}
+			for _, end := range regexp.MustCompile(`"end":\{"time":"([^"]+)"`).FindAllStringSubmatch(oidOutput(t, "ps", "--all", "--name", "shop", "--json", "--store", store), -1) {
+				if at, err := time.Parse(time.RFC3339, end[1]); err != nil || at.Sub(killed).Abs() > time.Second {
+					t.Errorf("killed at %v, end recorded as %s, %v", killed, end[1], err)
+				}
+			}
+		})
+	}
+}
+
+func oidOutput(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "oid", args...).Output()
+	if err != nil {
+		t.Fatalf("oid %s: %v", strings.Join(args, " "), err)
+	}
+	return string(out)
+}
+
+// The socket has the permissions of --mode. One that a killed agent has left is replaced,
+// that of a living one is not. Flags that cannot be right are errors of usage.
+func TestAgentSocket(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	socket, store := filepath.Join(folder, "s"), "sqlite:"+filepath.Join(folder, "db")
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.SetUnlinkOnClose(false)
+	left.Close()
+	startOid(t, "listens on "+socket, "agent", "--listen", socket, "--mode", "0640", "--group", fmt.Sprint(os.Getgid()), "--store", store)
+	if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the socket: %v, %v", info.Mode(), err)
+	}
+	for _, test := range []struct {
+		args, want string
+		code       int
+	}{
+		{"--listen " + socket + " --store " + store, "another program serves there", 1},
+		{"--mode 888", "octal digits", 2},
+		{"--interval 10ms", "want 1s to 1h", 2},
+		{"--server http://127.0.0.1:1 --store " + store, "exclude each other", 2},
+		{"--server 127.0.0.1:1", "want http://", 2},
+		{"--token-file x", "is for --server", 2},
+		{"--listen " + socket + "2 --group no-such-group", "no-such-group", 1},
+	} {
+		out, err := exec.Command("oid", append([]string{"agent"}, strings.Fields(test.args)...)...).CombinedOutput()
+		exit, _ := err.(*exec.ExitError)
+		if exit == nil || exit.ExitCode() != test.code || !strings.Contains(string(out), test.want) {
+			t.Errorf("oid agent %s: %v %s; want code %d and %q", test.args, err, out, test.code, test.want)
+		}
+	}
+}
+
+// The agent takes the socket that systemd passes, at which programs connect while no
+// agent runs, and reports that it is ready.
+func TestAgentUnderSystemd(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(folder, "s")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	socket, err := l.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	for range 2 {
+		c, err := net.Dial("unix", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Write([]byte("oid1 " + oidOutput(t, "new"))); err != nil {
+			t.Fatal(err)
+		}
+		agent := exec.Command("sh", "-c", `LISTEN_PID=$$ exec oid agent --store "sqlite:$0/db" --state "$0/state"`, folder)
+		agent.Env, agent.ExtraFiles, agent.Stderr = append(os.Environ(), "LISTEN_FDS=1"), []*os.File{socket}, os.Stderr
+		if err := agent.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.HasPrefix(answer, "ok ") {
+			t.Errorf("answer: %q, %v", answer, err)
+		}
+		_ = agent.Process.Signal(syscall.SIGTERM)
+		if err := agent.Wait(); err != nil {
+			t.Errorf("the agent ends with %v", err)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+// Command manifests reads a YAML document from its standard input and holds it to the
+// published types of Kubernetes, or to the published schema of Compose: its argument is
+// "kubernetes" or "compose". It prints what is wrong and exits with 1.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	compose "github.com/compose-spec/compose-go/v2/types"
+	apps "k8s.io/api/apps/v1"
+	core "k8s.io/api/core/v1"
+	"sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+func main() {
+	if err := check(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "manifests:", err)
+		os.Exit(1)
+	}
+}
+
+func check(what string) error {
+	text, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	if what == "compose" {
+		_, err = loader.LoadWithContext(context.Background(), compose.ConfigDetails{
+			WorkingDir: ".", ConfigFiles: []compose.ConfigFile{{Filename: "compose.yaml", Content: text}},
+		}, func(o *loader.Options) { o.SetProjectName("oid", true) })
+		return err
+	}
+	var kind struct{ Kind string }
+	if err := yaml.Unmarshal(text, &kind); err != nil {
+		return err
+	}
+	kinds := map[string]any{"DaemonSet": &apps.DaemonSet{}, "Deployment": &apps.Deployment{}, "Pod": &core.Pod{}}
+	into, known := kinds[kind.Kind]
+	if !known {
+		return fmt.Errorf("kind %q is not one of those that are checked", kind.Kind)
+	}
+	data, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return err
+	}
+	strict, err := json.UnmarshalStrict(data, into) // unlike encoding/json, it knows upper case from lower
+	return errors.Join(append(strict, err)...)
+}

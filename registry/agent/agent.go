@@ -1,0 +1,84 @@
+// Package agent records the processes of its host: one agent serves the programs of a
+// host in any language.
+//
+// A program connects to the Unix socket of the agent, writes one [Line] with an id that
+// its own driver has created, and keeps the connection open. The kernel shows the agent
+// which process connected, also through PID namespaces, and when it ends. Nothing else is
+// believed: a process can speak only for itself. The agent measures its load, and passes
+// everything to a [Sink].
+//
+// While the sink is away, the agent keeps what is to be recorded, with its times. A file
+// holds which processes it has, so that an agent that is started again continues with
+// them.
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+)
+
+// Options configure [Serve]. Open and State are required.
+type Options struct {
+	// Open returns the sink in which processes are recorded. It is called until it
+	// succeeds, and then not again.
+	Open func(ctx context.Context) (Sink, error)
+	// State is the path of the file with the processes of the agent. It is only of use
+	// until the host is started again.
+	State string
+	// Interval between two heartbeats of a process. Default: 10s.
+	Interval time.Duration
+	// Log receives what an operator has to know. Default: slog.Default().
+	Log *slog.Logger
+}
+
+// Sink records processes, such as in a store with [ToRegistry], or on a server. Its
+// methods are called by several goroutines at once. Their errors wrap [ErrRefused] or
+// [ErrForgotten], or mean that the sink is away: the agent then calls again.
+type Sink interface {
+	// Register records a process with ids that it has created, and returns its member
+	// key. A second call with the same r.Key returns the same member. An error beside a
+	// key is a warning: the process is recorded.
+	Register(ctx context.Context, r Registration, samples []objectid.ID, layout objectid.Layout) (member registry.MemberKey, err error)
+	// AddSamples records further ids of a process.
+	AddSamples(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error
+	// Heartbeats records heartbeats of different processes, and returns an error or nil
+	// for each.
+	Heartbeats(ctx context.Context, beats []Heartbeat) []error
+	// End records that a process has ended, age ago.
+	End(ctx context.Context, member registry.MemberKey, reason string, age time.Duration) error
+}
+
+var (
+	// ErrRefused is wrapped by the errors of a [Sink] that calling again does not change.
+	ErrRefused = errors.New("agent: refused")
+	// ErrForgotten is wrapped by the errors of a [Sink] that does not know the member, or
+	// says that it has ended: the agent registers the process again.
+	ErrForgotten = errors.New("agent: not recorded")
+)
+
+// Registration is a process as the kernel shows it, and what it says of itself.
+type Registration struct {
+	// Key is random, and the same each time that the registration is sent.
+	Key        string        `json:"key"`
+	GPID       gpid.GPID     `json:"gpid"`
+	Kernel     gpid.Process  `json:"kernel"`
+	Host       string        `json:"host,omitempty"`
+	Program    uint32        `json:"program,omitempty"` // see [gpid.Process.Program]
+	Executable string        `json:"executable,omitempty"`
+	Name       string        `json:"name"`
+	Version    string        `json:"version,omitempty"`
+	Interval   time.Duration `json:"interval_ns"`
+}
+
+// Heartbeat is a heartbeat of a process.
+type Heartbeat struct {
+	Member registry.MemberKey
+	Load   registry.Load
+	Age    time.Duration // how long ago the load was measured
+}

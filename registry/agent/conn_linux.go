@@ -1,0 +1,232 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+)
+
+// Bounds of what programs may use.
+const (
+	maxIDs   = 100          // process values of a process, as of a registration over HTTP
+	maxLines = 1000         // of a connection
+	maxBuf   = 16 * maxLine // bytes of a connection while its line waits to be recorded
+)
+
+const (
+	// patience is how long the answer to a line waits until the line is recorded.
+	patience = time.Second
+	// burst is how many connections are taken before others are served.
+	burst = 64
+)
+
+// idle is how long a connection may be open without a line.
+var idle = 10 * time.Second
+
+// conn is the connection of a program.
+type conn struct {
+	fd, pid int       // pid is 0 if it is in another PID namespace
+	since   time.Time // it was accepted, or its line waits
+	buf     []byte    // what is not handled yet
+	lines   int
+	waits   *process // to be recorded, or nil
+}
+
+// accept takes connections.
+func (a *agent) accept() {
+	for range burst {
+		fd, _, err := unix.Accept4(a.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+		if err != nil {
+			if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.ECONNABORTED) {
+				a.Log.Warn("accept a connection", "error", err)
+				time.Sleep(10 * time.Millisecond) // it may last
+			}
+			return
+		}
+		c := &conn{fd: fd, since: time.Now()}
+		a.conns[fd] = c
+		peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+		if err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1), a.watch(fd)); err == nil {
+			c.pid = int(peer.Pid)
+		}
+		if len(a.conns)+len(a.pidfds) >= a.most {
+			err = fmt.Errorf("the agent has %d connections and processes, all that it may open", a.most)
+		}
+		if err != nil {
+			a.refuse(c, err)
+		}
+	}
+}
+
+// answer writes the answer to a line: err, or that p is recorded, perhaps later. A
+// program that does not read its answers is disconnected.
+func (a *agent) answer(c *conn, p *process, err error) {
+	if a.conns[c.fd] != c {
+		return
+	}
+	text := failure(err)
+	if err == nil {
+		member := registry.MemberKey("-")
+		if p.recorded() {
+			member = p.Member
+		}
+		text = fmt.Sprintf("ok %s %v\n", member, p.GPID)
+	}
+	if n, err := unix.SendmsgN(c.fd, []byte(text), nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL); err != nil || n < len(text) {
+		a.drop(c)
+	}
+}
+
+// refuse says what is wrong and closes the connection.
+func (a *agent) refuse(c *conn, err error) {
+	a.answer(c, nil, err)
+	a.drop(c)
+}
+
+// drop closes a connection, once.
+func (a *agent) drop(c *conn) {
+	if a.conns[c.fd] == c {
+		delete(a.conns, c.fd)
+		unix.Close(c.fd)
+	}
+}
+
+// expire closes a connection that has not sent a line in time, and answers a line that
+// is not recorded in time.
+func (a *agent) expire(c *conn, now time.Time) {
+	switch waited := now.Sub(c.since); {
+	case c.lines == 0 && waited > idle:
+		a.refuse(c, fmt.Errorf("no line in %v", idle))
+	case c.waits != nil && (a.away || waited > patience):
+		a.release(c.waits, nil)
+	}
+}
+
+// read handles what a program has written.
+func (a *agent) read(c *conn) {
+	var buf [4096]byte
+	var control [64]byte
+	n, m, _, _, err := unix.Recvmsg(c.fd, buf[:], control[:unix.CmsgSpace(unix.SizeofUcred)], unix.MSG_DONTWAIT)
+	switch writer := writer(control[:m]); {
+	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
+	case err != nil || n == 0:
+		a.drop(c)
+		if p := a.running[c.pid]; p != nil { // an exec closes it, too
+			if _, reason := p.measure(); reason != "" {
+				a.end(p, reason)
+			}
+		}
+	case writer != c.pid && writer != 0:
+		a.refuse(c, fmt.Errorf("process %d writes to the connection of process %d: each process has to connect itself", writer, c.pid))
+	case len(c.buf)+n > maxBuf:
+		a.refuse(c, fmt.Errorf("more than %d bytes before the answer", maxBuf))
+	default:
+		c.buf = append(c.buf, buf[:n]...)
+		a.handle(c)
+	}
+}
+
+// writer returns the pid of the process that wrote, by the control message of the
+// kernel, or 0 if it wrote before SO_PASSCRED was set.
+func writer(control []byte) int {
+	if messages, err := unix.ParseSocketControlMessage(control); err == nil && len(messages) > 0 {
+		if cred, err := unix.ParseUnixCredentials(&messages[0]); err == nil {
+			return int(cred.Pid)
+		}
+	}
+	return 0
+}
+
+// handle handles the lines of a connection until one has to wait.
+func (a *agent) handle(c *conn) {
+	for c.waits == nil && a.conns[c.fd] == c {
+		line, rest, found := bytes.Cut(c.buf, []byte("\n"))
+		switch {
+		case len(line) >= maxLine:
+			a.refuse(c, fmt.Errorf("the line is longer than %d bytes", maxLine))
+			return
+		case !found:
+			return
+		case c.lines == maxLines:
+			a.refuse(c, fmt.Errorf("more than %d lines", maxLines))
+			return
+		}
+		c.lines, c.buf = c.lines+1, slices.Clone(rest)
+		p, err := a.claim(c, string(line))
+		if err != nil || p.recorded() {
+			a.answer(c, p, err)
+			continue
+		}
+		c.waits, c.since = p, time.Now()
+		p.waiting = append(p.waiting, c)
+		a.changed(p)
+	}
+}
+
+// release answers the lines that wait for p.
+func (a *agent) release(p *process, err error) {
+	waiting := p.waiting
+	p.waiting = nil
+	for _, c := range waiting {
+		c.waits = nil
+		a.answer(c, p, err)
+		a.handle(c)
+	}
+}
+
+// claim returns the process of a connection that has sent a line, with the id in it.
+func (a *agent) claim(c *conn, line string) (*process, error) {
+	l, err := ParseLine(line)
+	if err != nil {
+		return nil, err
+	}
+	if c.pid == 0 {
+		return nil, errors.New("the agent does not see this process, which is in another PID namespace: run the agent in that of the host")
+	}
+	shown, err := registry.Describe(registry.AdoptOptions{PID: c.pid, Addr: l.Addr, Name: l.Name, Version: l.Version, Interval: a.Interval})
+	if err != nil {
+		return nil, err
+	}
+	adopted, err := shown.Check([]objectid.ID{l.ID}, l.Layout)
+	if err != nil {
+		return nil, err
+	}
+	p := a.running[c.pid]
+	if p != nil { // there may have been an exec
+		if _, reason := p.measure(); reason != "" || p.Kernel != shown.Kernel {
+			a.end(p, reason)
+			p = nil
+		}
+	}
+	if p == nil {
+		p = &process{Registration: Registration{
+			Key: rand.Text(), GPID: shown.GPID, Kernel: shown.Kernel, Program: shown.Program, Host: shown.Host,
+			Executable: shown.Executable, Name: shown.Name, Version: shown.Version, Interval: shown.Interval,
+		}}
+		if err := a.follow(p, c); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.ContainsFunc(p.Claims, func(k claim) bool { return k.Value == adopted[0].Value }) {
+		if len(p.Claims) == maxIDs {
+			return nil, fmt.Errorf("the process has %d process values, the most that are recorded", maxIDs)
+		}
+		p.Claims = append(p.Claims, claim{l.ID, l.Layout, adopted[0].Value})
+	}
+	return p, nil
+}
+
+// claim is an id that a process has created.
+type claim struct {
+	ID     objectid.ID     `json:"id"`
+	Layout objectid.Layout `json:"layout"`
+	Value  string          `json:"value"` // the process value of the id
+}

@@ -1,0 +1,255 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+)
+
+const (
+	maxQueue = 100_000                // heartbeats that are kept while the sink is away, 8 MB
+	maxBatch = 2000                   // heartbeats of one call
+	atOnce   = 64                     // other calls
+	callTime = 5 * time.Second        // of a call, at most
+	lastTime = 3 * time.Second        // of the calls at the end of the agent
+	again    = time.Second            // after calls that failed
+	scan     = 500 * time.Millisecond // from one look for what is due to the next
+)
+
+// measured is a heartbeat that is to be sent.
+type measured struct {
+	p    *process
+	at   time.Time
+	load registry.Load
+}
+
+// measure measures the load of each process once an interval.
+func (a *agent) measure(ctx context.Context) {
+	for tick := time.Tick(scan); ctx.Err() == nil; {
+		select {
+		case <-ctx.Done():
+		case now := <-tick:
+			for _, p := range a.due(now) {
+				load, end := p.measure()
+				a.mu.Lock()
+				if end != "" {
+					a.end(p, end)
+				} else if p.Ended.IsZero() {
+					a.queue = append(a.queue, measured{p, time.Now(), load})
+					p.queued++
+				}
+				if len(a.queue) > maxQueue {
+					a.queue[0].p.queued--
+					a.queue = a.queue[1:]
+				}
+				a.mu.Unlock()
+			}
+			a.wake()
+		}
+	}
+}
+
+// due returns the processes that are to be measured.
+func (a *agent) due(now time.Time) (due []*process) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for p := range a.processes {
+		if p.Ended.IsZero() && !now.Before(p.due) {
+			due, p.due = append(due, p), now.Add(p.Interval)
+		}
+	}
+	for _, c := range a.conns {
+		a.expire(c, now)
+	}
+	return due
+}
+
+// deliver passes to the sink what is to be recorded, until ctx ends.
+func (a *agent) deliver(ctx context.Context) {
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-a.poke:
+			if time.Now().After(a.retry) {
+				a.pass(ctx)
+			}
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+	defer cancel()
+	a.pass(last)
+}
+
+// pass passes everything to the sink that is to be recorded now.
+func (a *agent) pass(ctx context.Context) {
+	var err error
+	if a.sink == nil {
+		call, cancel := context.WithTimeout(ctx, callTime)
+		a.sink, err = a.Open(call)
+		cancel()
+	}
+	if err == nil {
+		err = errors.Join(a.sendHeartbeats(ctx), a.recordAll(ctx))
+	}
+	if ctx.Err() != nil {
+		return // the agent ends, and the file has what is left
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case err != nil && !a.away:
+		a.Log.Warn("processes cannot be recorded now; they are kept and recorded later", "error", err)
+	case err == nil && a.away:
+		a.Log.Info("processes are recorded again")
+	}
+	if a.away = err != nil; a.away {
+		a.retry = time.Now().Add(again)
+	}
+}
+
+// sendHeartbeats passes the queue to the sink, one heartbeat of each process at a time.
+// An error means that the sink is away.
+func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
+	for failed == nil {
+		var batch, rest []measured
+		var beats []Heartbeat
+		in := map[*process]bool{}
+		a.mu.Lock()
+		for _, m := range a.queue {
+			switch {
+			case m.p.Done:
+			case m.p.Member == "" || in[m.p] || len(batch) == maxBatch:
+				rest = append(rest, m)
+			default:
+				in[m.p] = true
+				batch, beats = append(batch, m), append(beats, Heartbeat{m.p.Member, m.load, time.Since(m.at)})
+			}
+		}
+		a.queue = rest
+		a.mu.Unlock()
+		if len(batch) == 0 {
+			break
+		}
+		call, cancel := context.WithTimeout(ctx, callTime)
+		errs := a.sink.Heartbeats(call, beats)
+		cancel()
+		a.mu.Lock()
+		rest = nil
+		for i, m := range batch {
+			switch err := errs[i]; {
+			case err == nil:
+				m.p.queued--
+			case errors.Is(err, ErrForgotten) || errors.Is(err, ErrRefused):
+				m.p.queued--
+				a.forget(m.p)
+			default:
+				failed, rest = err, append(rest, m)
+			}
+		}
+		a.queue = append(rest, a.queue...)
+		a.mu.Unlock()
+	}
+	return failed
+}
+
+// recordAll passes to the sink what is to be recorded beside heartbeats. An error means
+// that the sink is away.
+func (a *agent) recordAll(ctx context.Context) error {
+	a.mu.Lock()
+	todo := make([]*process, 0, len(a.todo))
+	for p := range a.todo {
+		todo = append(todo, p)
+	}
+	a.mu.Unlock()
+	for some := range slices.Chunk(todo, atOnce) {
+		errs := make([]error, len(some))
+		var wg sync.WaitGroup
+		for i, p := range some {
+			wg.Go(func() {
+				call, cancel := context.WithTimeout(ctx, callTime)
+				defer cancel()
+				errs[i] = a.record(call, p)
+			})
+		}
+		wg.Wait()
+		for _, err := range errs {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// record does the next call of the sink for a process, beside heartbeats. An error means
+// that the sink is away.
+func (a *agent) record(ctx context.Context, p *process) (err error) {
+	a.mu.Lock()
+	q, ends := *p, p.recorded() && !p.Ended.IsZero() && p.queued == 0
+	a.mu.Unlock()
+	switch rest := q.Claims[q.Recorded:]; {
+	case ends:
+		err = a.sink.End(ctx, q.Member, q.Reason, time.Since(q.Ended))
+	case len(rest) > 0:
+		var ids []objectid.ID
+		for i := 0; i < len(rest) && rest[i].Layout == rest[0].Layout; i++ {
+			ids = append(ids, rest[i].ID)
+		}
+		if q.Recorded += len(ids); q.Member != "" {
+			err = a.sink.AddSamples(ctx, q.Member, ids, rest[0].Layout)
+			break
+		}
+		if q.Member, err = a.sink.Register(ctx, q.Registration, ids, rest[0].Layout); q.Member != "" && err != nil {
+			a.Log.Warn("a process is recorded", "gpid", q.GPID, "error", err)
+			err = nil
+		}
+	default: // it has ended, and its heartbeats come first
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case errors.Is(err, ErrRefused):
+		a.Log.Warn("a process is not recorded", "gpid", q.GPID, "error", err)
+		a.finish(p, err)
+	case errors.Is(err, ErrForgotten) && ends: // or its end was recorded just before the agent was killed
+		a.finish(p, nil)
+	case errors.Is(err, ErrForgotten):
+		a.forget(p)
+	case err != nil:
+		return err
+	case ends:
+		a.finish(p, nil)
+	default:
+		p.Member, p.Recorded = q.Member, q.Recorded
+		if p.recorded() {
+			a.release(p, nil)
+		}
+		if a.changed(p); p.recorded() && p.Ended.IsZero() {
+			delete(a.todo, p)
+		}
+	}
+	return nil
+}
+
+// forget makes a process be registered again.
+func (a *agent) forget(p *process) {
+	p.Key, p.Member, p.Recorded = rand.Text(), "", 0
+	a.changed(p)
+}
+
+// finish lets go of a process of which nothing more is to be recorded.
+func (a *agent) finish(p *process, err error) {
+	p.Done = true
+	a.unfollow(p)
+	delete(a.todo, p)
+	delete(a.processes, p)
+	a.release(p, err)
+	a.save(p)
+}

@@ -1,0 +1,211 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/oidkit/oid/registry"
+)
+
+// spare is how many files are for the sink, and for pidfds of connections that were just
+// accepted.
+const spare = 4 * burst
+
+// agent serves all programs with one goroutine, and measures and records their processes
+// with two more.
+type agent struct {
+	Options
+	epoll, listener int
+	most            int           // how many files may be open for connections and processes
+	poke            chan struct{} // wakes deliver
+	sink            Sink          // of deliver; nil until it was opened
+	retry           time.Time     // of deliver
+
+	mu        sync.Mutex // guards what follows
+	conns     map[int]*conn
+	pidfds    map[int]*process
+	running   map[int]*process      // by pid
+	processes map[*process]struct{} // those that run, and those whose end is to be recorded
+	todo      map[*process]struct{} // of these, those of which something is to be recorded
+	queue     []measured            // heartbeats that are to be sent, the oldest first
+	state     state
+	away      bool // the last calls of the sink failed
+}
+
+// Serve is an agent with a socket, until ctx ends. It closes l, and returns nil after
+// the end of ctx. It needs Linux 5.3 or later.
+func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
+	defer l.Close()
+	f, err := l.File()
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	defer f.Close()
+	var files unix.Rlimit // the runtime has raised it as far as it may
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	a := &agent{
+		Options: *o, listener: int(f.Fd()), most: int(files.Cur) - spare, poke: make(chan struct{}, 1), conns: map[int]*conn{}, pidfds: map[int]*process{},
+		running: map[int]*process{}, processes: map[*process]struct{}{}, todo: map[*process]struct{}{},
+	}
+	if a.Log == nil {
+		a.Log = slog.Default()
+	}
+	if a.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	defer a.close()
+	// With SO_PASSCRED the kernel says who wrote each part. Connections inherit it.
+	err = unix.SetsockoptInt(a.listener, unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
+	if err := errors.Join(err, unix.SetNonblock(a.listener, true), a.watch(a.listener), a.load()); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() { a.measure(ctx) })
+	wg.Go(func() { a.deliver(ctx) })
+	return a.loop(ctx)
+}
+
+// watch makes the loop handle what happens to fd.
+func (a *agent) watch(fd int) error {
+	return unix.EpollCtl(a.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+}
+
+func (a *agent) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	unix.Close(a.epoll)
+	for fd := range a.conns {
+		unix.Close(fd)
+	}
+	for fd := range a.pidfds {
+		unix.Close(fd)
+	}
+	a.state.file.Close() // nil if it was not loaded, which is an error
+}
+
+// loop handles connections and the ends of processes until ctx ends.
+func (a *agent) loop(ctx context.Context) error {
+	events := make([]unix.EpollEvent, 256)
+	for ctx.Err() == nil {
+		n, err := unix.EpollWait(a.epoll, events, 200) // ms, to see the end of ctx
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return fmt.Errorf("agent: %w", err)
+		}
+		a.mu.Lock()
+		for _, e := range events[:max(n, 0)] {
+			fd := int(e.Fd)
+			switch p, c := a.pidfds[fd], a.conns[fd]; {
+			case fd == a.listener:
+				a.accept()
+			case p != nil && readable(fd): // the event may be that of a file before it, which had the same number
+				a.end(p, registry.ProcessEnded)
+			case c != nil:
+				a.read(c)
+			}
+		}
+		a.mu.Unlock()
+	}
+	return nil
+}
+
+// process is a process that has sent a line. What JSON has of it is in the file of the
+// agent.
+type process struct {
+	Registration
+	Claims   []claim            `json:"claims"`
+	Recorded int                `json:"recorded,omitempty"` // how many of them are recorded
+	Member   registry.MemberKey `json:"member,omitempty"`   // empty until it is recorded
+	Ended    time.Time          `json:"ended,omitzero"`
+	Reason   string             `json:"reason,omitempty"`
+	Done     bool               `json:"done,omitempty"` // nothing more is to be recorded
+
+	pidfd   int
+	waiting []*conn   // whose lines wait to be recorded
+	queued  int       // heartbeats in the queue
+	due     time.Time // for the next heartbeat
+}
+
+// recorded reports whether all ids of p are recorded.
+func (p *process) recorded() bool { return p.Member != "" && p.Recorded == len(p.Claims) }
+
+// measure returns the load of p and the reason for its end, or "".
+func (p *process) measure() (load registry.Load, end string) {
+	return (&registry.Process{Kernel: p.Kernel, Program: p.Program}).Measure()
+}
+
+// follow adds a process that runs, of which c is a connection, or nil.
+func (a *agent) follow(p *process, c *conn) error {
+	fd, err := -1, error(unix.ENOPROTOOPT)
+	if c != nil {
+		fd, err = unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+	}
+	if errors.Is(err, unix.ENOPROTOOPT) { // or a kernel before 6.5
+		fd, err = unix.PidfdOpen(p.Kernel.PID, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("follow process %d: %w", p.Kernel.PID, err)
+	}
+	// What /proc has shown is that of the process of fd if that runs now.
+	_, end := p.measure()
+	if readable(fd) || end != "" {
+		err = fmt.Errorf("process %d has ended", p.Kernel.PID)
+	}
+	if err = errors.Join(err, a.watch(fd)); err != nil {
+		unix.Close(fd)
+		return err
+	}
+	p.pidfd = fd
+	a.pidfds[fd], a.running[p.Kernel.PID], a.processes[p] = p, p, struct{}{}
+	return nil
+}
+
+// readable reports whether fd can be read: a pidfd after the end of its process.
+func readable(fd int) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+	return err == nil && n > 0
+}
+
+// unfollow closes what a process was followed by, once.
+func (a *agent) unfollow(p *process) {
+	if a.pidfds[p.pidfd] == p {
+		delete(a.pidfds, p.pidfd)
+		delete(a.running, p.Kernel.PID)
+		unix.Close(p.pidfd)
+	}
+}
+
+// end notes that a process has ended now.
+func (a *agent) end(p *process, reason string) {
+	if p.Ended.IsZero() {
+		a.unfollow(p)
+		p.Ended, p.Reason = time.Now(), reason
+		a.changed(p)
+	}
+}
+
+// changed makes p be recorded, and keeps it in the file.
+func (a *agent) changed(p *process) {
+	a.todo[p] = struct{}{}
+	a.save(p)
+	a.wake()
+}
+
+// wake makes deliver look for what is to be recorded.
+func (a *agent) wake() {
+	select {
+	case a.poke <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,203 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/registry/agent"
+)
+
+// sink is a sink that a test can make fail.
+type sink struct {
+	mu        sync.Mutex
+	err       error                         // of each call
+	keys      map[string]registry.MemberKey // member by the key of its registration
+	samples   map[registry.MemberKey]int    // by member
+	beats     map[registry.MemberKey][]time.Time
+	ends      map[registry.MemberKey]time.Time
+	forgotten registry.MemberKey // a member that is not known any more
+}
+
+func (s *sink) fails(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+func (s *sink) Register(_ context.Context, r agent.Registration, samples []objectid.ID, _ objectid.Layout) (registry.MemberKey, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return "", s.err
+	}
+	if r.Name == "refused" {
+		return "", fmt.Errorf("%w: the name", agent.ErrRefused)
+	}
+	member := s.keys[r.Key]
+	if member == "" {
+		member = registry.MemberKey(fmt.Sprintf("member%d", len(s.keys)))
+		s.keys[r.Key] = member
+	}
+	s.samples[member] = len(samples)
+	return member, nil
+}
+
+func (s *sink) AddSamples(_ context.Context, member registry.MemberKey, samples []objectid.ID, _ objectid.Layout) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.samples[member] += len(samples)
+	}
+	return s.err
+}
+
+func (s *sink) Heartbeats(_ context.Context, beats []agent.Heartbeat) []error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	errs := make([]error, len(beats))
+	for i, b := range beats {
+		switch errs[i] = s.err; {
+		case s.err != nil:
+		case b.Member == s.forgotten || !s.ends[b.Member].IsZero():
+			errs[i] = agent.ErrForgotten
+		default:
+			s.beats[b.Member] = append(s.beats[b.Member], time.Now().Add(-b.Age))
+		}
+	}
+	return errs
+}
+
+func (s *sink) End(_ context.Context, member registry.MemberKey, _ string, age time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.ends[member] = time.Now().Add(-age)
+	}
+	return s.err
+}
+
+// with calls f while the sink does not change.
+func (s *sink) with(f func() bool) func() bool {
+	return func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return f()
+	}
+}
+
+// serve starts an agent in this process, and returns its socket and its log. stop ends
+// it.
+func serve(t *testing.T, folder string, s *sink, open error) (socket string, log *bytes.Buffer, stop func()) {
+	t.Helper()
+	socket = filepath.Join(folder, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	log = &bytes.Buffer{}
+	go func() {
+		done <- agent.Serve(ctx, l, &agent.Options{
+			State: socket + ".state", Interval: interval, Log: slog.New(slog.NewTextHandler(log, nil)),
+			Open: func(context.Context) (agent.Sink, error) { err := open; open = nil; return s, err },
+		})
+	}()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return socket, log, stop
+}
+
+func newSink() *sink {
+	return &sink{keys: map[string]registry.MemberKey{}, samples: map[registry.MemberKey]int{}, beats: map[registry.MemberKey][]time.Time{}, ends: map[registry.MemberKey]time.Time{}}
+}
+
+// While the sink is away, programs have their answers, and what is to be recorded is kept
+// with its time, also by an agent that is started again.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	s := newSink()
+	folder := t.TempDir()
+	s.fails(errors.New("away"))
+	socket, log, stop := serve(t, folder, s, errors.New("cannot be opened"))
+	c := client(t, socket)
+	id, began := newID(t), time.Now()
+	if said := c.do("say oid1 " + id.String()); !strings.HasPrefix(said, "ok - ") || time.Since(began) > 3*time.Second {
+		t.Errorf("answer after %v: %q", time.Since(began), said)
+	}
+	c.do("say oid1 " + newID(t).String() + " layout=java")
+	dies := client(t, socket)
+	dies.join("")
+	killed := time.Now()
+	dies.signal(syscall.SIGKILL)
+	time.Sleep(2 * interval)
+	stop()
+	if n := strings.Count(log.String(), "level=WARN"); n != 1 {
+		t.Errorf("%d warnings: %s", n, log)
+	}
+	serve(t, folder, s, nil)
+	time.Sleep(2 * interval)
+	restored := time.Now()
+	s.fails(nil)
+	eventually(t, "all is recorded", s.with(func() bool { return len(s.keys) == 2 && len(s.ends) == 1 && len(s.beats) > 0 }))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, at := range s.ends {
+		if d := at.Sub(killed); d < -10*time.Millisecond || d > time.Second {
+			t.Errorf("the end is recorded %v after it", d)
+		}
+	}
+	early := 0
+	for member, beats := range s.beats {
+		if s.samples[member] == 2 && beats[0].Before(restored) {
+			early++
+		}
+	}
+	if early != 1 {
+		t.Errorf("no heartbeat from before the sink was back, of the process with two ids: %v %v", s.beats, s.samples)
+	}
+}
+
+// A process that the sink has forgotten is registered again, and one that it refuses is
+// answered so and let go.
+func TestForgottenAndRefused(t *testing.T) {
+	t.Parallel()
+	s := newSink()
+	socket, _, _ := serve(t, t.TempDir(), s, nil)
+	c := client(t, socket)
+	id := newID(t)
+	if said := c.do("say oid1 " + id.String()); !strings.HasPrefix(said, "ok member0 ") {
+		t.Errorf("answer: %q", said)
+	}
+	s.mu.Lock()
+	s.forgotten = "member0"
+	s.mu.Unlock()
+	eventually(t, "it is registered again", s.with(func() bool { return len(s.beats["member1"]) > 0 }))
+	if said := c.do("say oid1 " + id.String()); !strings.HasPrefix(said, "ok member1 ") {
+		t.Errorf("answer: %q", said)
+	}
+	other := client(t, socket)
+	if said := other.do("say oid1 " + newID(t).String() + " name=refused"); !strings.HasPrefix(said, "error ") || !strings.Contains(said, "the name") {
+		t.Errorf("answer: %q", said)
+	}
+	if said := other.do("say oid1 " + newID(t).String() + " name=right"); !strings.HasPrefix(said, "ok member2 ") {
+		t.Errorf("answer after a correction: %q", said)
+	}
+}
