@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"testing"
 	"time"
@@ -35,7 +34,7 @@ func TestTracesOfOneSecond(t *testing.T) {
 	if n := metric(t, r, `oid_store_duration_seconds_count{call="trace"}`); n < 1 || n > 2 { // the second may end in between
 		t.Errorf("3 ids of one second took %v traces", n)
 	}
-	if got := r.do(t, "DELETE", "/v1/processes/"+url.PathEscape(p.GPID), nil); got.status != 200 {
+	if got := r.do(t, "DELETE", memberPath(p.Member), nil); got.status != 200 {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
 	if got := inspect(id("000001")); got.Processes[0].State != "ended" {
