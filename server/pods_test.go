@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -135,16 +136,18 @@ func TestHistoryOfMembersGoesOn(t *testing.T) {
 		beats = append(beats, fmt.Sprintf(`{"member":%q}`, p.Member))
 		path = "/v1/processes/" + url.PathEscape(p.GPID)
 	}
-	for range 8 {
-		r.post(t, "/v1/heartbeats", `{"heartbeats":[`+strings.Join(beats, ",")+`]}`) // often in one millisecond
+	slices.Sort(beats) // the first is read first, and at first the others have nothing
+	for i := range 16 {
+		now := beats[:1+i/8*2]
+		r.post(t, "/v1/heartbeats", `{"heartbeats":[`+strings.Join(now, ",")+`]}`) // often in one millisecond
 	}
 	want := decode[wire.History](t, r.get(t, path), 200).Samples
-	if len(want) != 27 {
+	if len(want) != 35 {
 		t.Errorf("%d samples", len(want))
 	}
-	for _, limit := range []int{1, 2, 5, 26, 27} {
+	for _, limit := range []int{1, 2, 3, 5, 34, 35} {
 		seen := map[string]bool{}
-		for since, n := "24h", 0; since != "" && n < 30; n++ {
+		for since, n := "24h", 0; since != "" && n < 40; n++ {
 			h := decode[wire.History](t, r.get(t, fmt.Sprintf("%s?limit=%d&since=%s", path, limit, url.QueryEscape(since))), 200)
 			for _, sample := range h.Samples {
 				key := sample.Member + sample.Time.String()

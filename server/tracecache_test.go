@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"testing"
 	"time"

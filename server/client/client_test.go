@@ -427,6 +427,41 @@ func TestMemberOutage(t *testing.T) {
 	}
 }
 
+// A generator that asks for another block every second of an outage causes no more requests
+// than the outage does, and gets its block when that ends.
+func TestMemberAsksInAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := registry(func() int { return 200 })
+		var down atomic.Bool
+		f := &fake{answer: func(n int, r request) (int, http.Header, string) {
+			if down.Load() {
+				return 503, nil, "{}"
+			}
+			return up.answer(n, r)
+		}}
+		m, err := f.client().NewMember(t.Context(), wire.Registration{Name: "shop"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		down.Store(true)
+		for range 600 {
+			m.Generator().Reseed()
+			time.Sleep(time.Second)
+		}
+		if n := len(f.seen("/v1/processes")); n > 20 {
+			t.Errorf("%d registrations in ten minutes", n)
+		}
+		down.Store(false)
+		time.Sleep(2 * time.Minute)
+		if id := m.New(); block(id) < 2 || m.Key() == "m1" {
+			t.Errorf("after the outage: block %d of %s", block(id), m.Key())
+		}
+		if err := m.End("done"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestMemberRefuses(t *testing.T) {
 	for _, answer := range []string{
 		`{"gpid":"p","process_block":"0102","interval_seconds":10}`, `{"gpid":"p","process_block":"010203xx","interval_seconds":10}`,
