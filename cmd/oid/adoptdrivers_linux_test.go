@@ -14,8 +14,6 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-const adoptPage = "../../docs/how-to/adopt.md"
-
 // services are the programs of the page and how it says to start them.
 var services = map[string]struct {
 	file, start, missing string

@@ -19,7 +19,10 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-const deployPage = "../../docs/deploy.md"
+const (
+	deployPage = "../../docs/deploy.md"
+	adoptPage  = "../../docs/how-to/adopt.md"
+)
 
 const deployToken = "5d2b0c3f9a7e4d61"
 
