@@ -115,6 +115,7 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	}
 	now := p.reached(monotonic(), wall(r.options.Now))
 	if err == nil && alive {
+		now = maxTime(now, wall(r.options.Now)) // of a remote process no monotonic time is known
 		s.Until, s.sure = maxTime(s.Until, now), maxTime(s.sure, now)
 		return set(Alive, "process %d of this host runs", p.Kernel.PID)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -231,6 +232,29 @@ func TestAgentUnderSystemd(t *testing.T) {
 		_ = agent.Process.Signal(syscall.SIGTERM)
 		if err := agent.Wait(); err != nil {
 			t.Errorf("the agent ends with %v", err)
+		}
+	}
+}
+
+// A program that is too busy to accept a connection keeps its socket.
+func TestBusySocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		defer syscall.Close(fd)
+		err = errors.Join(syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}), syscall.Listen(fd, 0))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second finds no place
+		if l, err := listenUnix(t.Context(), path, 0o600); err == nil {
+			l.Close()
+			t.Fatal("the socket of another program was taken")
+		}
+		c, err := net.Dial("unix", path)
+		if err == nil {
+			defer c.Close()
 		}
 	}
 }

@@ -18,11 +18,14 @@ import (
 // toServer is the sink of an agent that sends processes to a server.
 type toServer struct{ client *client.Client }
 
+// oldest is the highest age that a server takes.
+const oldest = 7 * 24 * time.Hour
+
 // Register is [agent.Sink.Register].
 func (t toServer) Register(ctx context.Context, r agent.Registration, samples []objectid.ID, layout objectid.Layout) (registry.MemberKey, error) {
 	got, err := t.client.Register(ctx, wire.Registration{
 		Key: r.Key, Address: r.GPID.Addr().String(), PID: uint32(r.GPID.PID()), Started: r.GPID.Start(), Name: r.Name, Version: r.Version, Host: r.Host,
-		Samples: samples, Layout: layout.String(), IntervalSeconds: r.Interval.Seconds(), Kernel: towire.Kernel(r.Kernel), Executable: r.Executable,
+		Samples: samples, Layout: layout.String(), IntervalSeconds: r.Interval.Seconds(), Kernel: towire.Kernel(r.Kernel), Executable: r.Executable, Clock: time.Now(),
 	})
 	if err != nil {
 		return "", serverError(err)
@@ -46,7 +49,7 @@ func (t toServer) Heartbeats(ctx context.Context, beats []agent.Heartbeat) []err
 	for i, b := range beats {
 		all[i] = wire.HeartbeatOf{Member: string(b.Member), Heartbeat: wire.Heartbeat{
 			Load: towire.Load(b.Load), Clock: time.Now().Add(-b.Age),
-		}, AgeSeconds: b.Age.Seconds()}
+		}, AgeSeconds: min(b.Age, oldest).Seconds()}
 	}
 	got, err := t.client.Heartbeats(ctx, all)
 	problems := map[string]error{}
@@ -65,7 +68,7 @@ func (t toServer) Heartbeats(ctx context.Context, beats []agent.Heartbeat) []err
 
 // End is [agent.Sink.End].
 func (t toServer) End(ctx context.Context, member registry.MemberKey, reason string, age time.Duration) error {
-	return serverError(t.client.EndAgo(ctx, string(member), reason, age))
+	return serverError(t.client.EndAgo(ctx, string(member), reason, min(age, oldest)))
 }
 
 // serverError returns an error of the server as one of a sink.

@@ -68,8 +68,11 @@ func checkAddress(ctx context.Context, address string) error {
 // program left behind is replaced.
 func listenUnix(ctx context.Context, path string, mode fs.FileMode) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
-		if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		c, err := net.DialTimeout("unix", path, time.Second)
+		if err == nil {
 			c.Close()
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) { // a busy program may not accept it in time
 			return nil, fmt.Errorf("listen on unix:%s: another program serves there; end it, or choose another path with --listen", path)
 		}
 		if err := os.Remove(path); err != nil {

@@ -217,3 +217,20 @@ func TestChurn(t *testing.T) {
 		t.Errorf("%d ends, want 60", len(s.ends))
 	}
 }
+
+// An id that a process has created since its last heartbeat is not said to be in the
+// future: the kernel shows the process.
+func TestSinceTheHeartbeat(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	c := client(t, h.socket)
+	id, _ := c.join("")
+	h.agent.signal(syscall.SIGKILL)     // no heartbeat follows
+	time.Sleep(2500 * time.Millisecond) // a clock may be off by a second
+	now := objectid.At(time.Now())
+	copy(now[4:], id[4:])
+	tr, err := h.registry.Trace(t.Context(), now)
+	if err != nil || strings.Contains(tr.Reason, "in the future") || tr.Verdict != registry.Claimed {
+		t.Errorf("%s: %s, %v", tr.Verdict, tr.Reason, err)
+	}
+}

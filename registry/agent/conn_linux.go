@@ -199,6 +199,10 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	fd, err := c.peer()
+	if err != nil {
+		return nil, fmt.Errorf("follow process %d: %w", c.pid, err)
+	}
 	p := a.running[c.pid]
 	if p != nil { // there may have been an exec
 		if _, reason := p.measure(); reason != "" || p.Kernel != shown.Kernel {
@@ -211,9 +215,11 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 			Key: rand.Text(), GPID: shown.GPID, Kernel: shown.Kernel, Program: shown.Program, Host: shown.Host,
 			Executable: shown.Executable, Name: shown.Name, Version: shown.Version, Interval: shown.Interval,
 		}}
-		if err := a.follow(p, c); err != nil {
+		if err := a.follow(p, fd); err != nil {
 			return nil, err
 		}
+	} else if err := errors.Join(ended(c.pid, fd), unix.Close(fd)); err != nil { // and another process has its pid
+		return nil, err
 	}
 	if !slices.ContainsFunc(p.Claims, func(k claim) bool { return k.Value == adopted[0].Value }) {
 		if len(p.Claims) == maxIDs {
@@ -222,6 +228,16 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 		p.Claims = append(p.Claims, claim{l.ID, l.Layout, adopted[0].Value})
 	}
 	return p, nil
+}
+
+// peer returns a pidfd of the process that has connected. A kernel before 6.5 has only
+// that of the process with its pid now.
+func (c *conn) peer() (int, error) {
+	fd, err := unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+	if errors.Is(err, unix.ENOPROTOOPT) {
+		fd, err = unix.PidfdOpen(c.pid, 0)
+	}
+	return fd, err
 }
 
 // claim is an id that a process has created.

@@ -67,6 +67,7 @@ func (a *agent) due(now time.Time) (due []*process) {
 	for _, c := range a.conns {
 		a.expire(c, now)
 	}
+	a.repair(now)
 	return due
 }
 
@@ -195,16 +196,17 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	a.mu.Unlock()
 	switch rest := q.Claims[q.Recorded:]; {
 	case ends:
-		err = a.sink.End(ctx, q.Member, q.Reason, time.Since(q.Ended))
-	case len(rest) > 0:
+		err = a.sink.End(ctx, q.Member, q.Reason, max(0, time.Since(q.Ended))) // the clock may have been set back since an earlier agent
+	case len(rest) > 0 && q.Member != "":
 		var ids []objectid.ID
 		for i := 0; i < len(rest) && rest[i].Layout == rest[0].Layout; i++ {
 			ids = append(ids, rest[i].ID)
 		}
-		if q.Recorded += len(ids); q.Member != "" {
-			err = a.sink.AddSamples(ctx, q.Member, ids, rest[0].Layout)
-			break
-		}
+		q.Recorded += len(ids)
+		err = a.sink.AddSamples(ctx, q.Member, ids, rest[0].Layout)
+	case len(rest) > 0: // with one id: the call may repeat one from before there were others, which are not recorded then
+		ids := []objectid.ID{rest[0].ID}
+		q.Recorded++
 		if q.Member, err = a.sink.Register(ctx, q.Registration, ids, rest[0].Layout); q.Member != "" && err != nil {
 			a.Log.Warn("a process is recorded", "gpid", q.GPID, "error", err)
 			err = nil
@@ -214,6 +216,12 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if errors.Is(err, ErrRefused) && p.Member != "" && !ends { // the process is recorded
+		a.Log.Warn("ids of a process are not recorded", "gpid", q.GPID, "error", err)
+		p.Claims = slices.Delete(p.Claims, p.Recorded, q.Recorded)
+		a.release(p, err)
+		q.Recorded, err = p.Recorded, nil
+	}
 	switch {
 	case errors.Is(err, ErrRefused):
 		a.Log.Warn("a process is not recorded", "gpid", q.GPID, "error", err)

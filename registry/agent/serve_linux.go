@@ -145,22 +145,13 @@ func (p *process) measure() (load registry.Load, end string) {
 	return (&registry.Process{Kernel: p.Kernel, Program: p.Program}).Measure()
 }
 
-// follow adds a process that runs, of which c is a connection, or nil.
-func (a *agent) follow(p *process, c *conn) error {
-	fd, err := -1, error(unix.ENOPROTOOPT)
-	if c != nil {
-		fd, err = unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
-	}
-	if errors.Is(err, unix.ENOPROTOOPT) { // or a kernel before 6.5
-		fd, err = unix.PidfdOpen(p.Kernel.PID, 0)
-	}
-	if err != nil {
-		return fmt.Errorf("follow process %d: %w", p.Kernel.PID, err)
-	}
+// follow adds a process that runs, by its pidfd.
+func (a *agent) follow(p *process, fd int) error {
 	// What /proc has shown is that of the process of fd if that runs now.
 	_, end := p.measure()
-	if readable(fd) || end != "" {
-		err = fmt.Errorf("process %d has ended", p.Kernel.PID)
+	err := ended(p.Kernel.PID, fd)
+	if err == nil && end != "" {
+		err = fmt.Errorf("process %d has ended: %s", p.Kernel.PID, end)
 	}
 	if err = errors.Join(err, a.watch(fd)); err != nil {
 		unix.Close(fd)
@@ -168,6 +159,14 @@ func (a *agent) follow(p *process, c *conn) error {
 	}
 	p.pidfd = fd
 	a.pidfds[fd], a.running[p.Kernel.PID], a.processes[p] = p, p, struct{}{}
+	return nil
+}
+
+// ended returns an error if the process of a pidfd has ended.
+func ended(pid, fd int) error {
+	if readable(fd) {
+		return fmt.Errorf("process %d has ended", pid)
+	}
 	return nil
 }
 

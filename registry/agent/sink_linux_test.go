@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ type sink struct {
 	beats     map[registry.MemberKey][]time.Time
 	ends      map[registry.MemberKey]time.Time
 	forgotten registry.MemberKey // a member that is not known any more
+	lost      bool               // the answers to registrations
 }
 
 func (s *sink) fails(err error) {
@@ -48,15 +50,20 @@ func (s *sink) Register(_ context.Context, r agent.Registration, samples []objec
 	member := s.keys[r.Key]
 	if member == "" {
 		member = registry.MemberKey(fmt.Sprintf("member%d", len(s.keys)))
-		s.keys[r.Key] = member
+		s.keys[r.Key], s.samples[member] = member, len(samples)
 	}
-	s.samples[member] = len(samples)
+	if s.lost {
+		return "", errors.New("the answer is lost")
+	}
 	return member, nil
 }
 
-func (s *sink) AddSamples(_ context.Context, member registry.MemberKey, samples []objectid.ID, _ objectid.Layout) error {
+func (s *sink) AddSamples(_ context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if layout == objectid.Java {
+		return fmt.Errorf("%w: the layout", agent.ErrRefused)
+	}
 	if s.err == nil {
 		s.samples[member] += len(samples)
 	}
@@ -142,7 +149,7 @@ func TestAway(t *testing.T) {
 	if said := c.do("say oid1 " + id.String()); !strings.HasPrefix(said, "ok - ") || time.Since(began) > 3*time.Second {
 		t.Errorf("answer after %v: %q", time.Since(began), said)
 	}
-	c.do("say oid1 " + newID(t).String() + " layout=java")
+	c.do("say oid1 " + newID(t).String())
 	dies := client(t, socket)
 	dies.join("")
 	killed := time.Now()
@@ -200,4 +207,74 @@ func TestForgottenAndRefused(t *testing.T) {
 	if said := other.do("say oid1 " + newID(t).String() + " name=right"); !strings.HasPrefix(said, "ok member2 ") {
 		t.Errorf("answer after a correction: %q", said)
 	}
+}
+
+// The answer to a registration is lost, and the process sends another id before the
+// registration is repeated. Both ids are recorded.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	s := newSink()
+	s.lost = true
+	socket, _, _ := serve(t, t.TempDir(), s, nil)
+	c := client(t, socket)
+	c.do("say oid1 " + newID(t).String())
+	c.do("say oid1 " + newID(t).String())
+	s.mu.Lock()
+	s.lost = false
+	s.mu.Unlock()
+	eventually(t, "both ids are recorded", s.with(func() bool { return s.samples["member0"] == 2 }))
+}
+
+// A further id that the sink refuses is answered so, and its process is still followed.
+func TestRefusedSample(t *testing.T) {
+	t.Parallel()
+	s := newSink()
+	socket, _, _ := serve(t, t.TempDir(), s, nil)
+	c := client(t, socket)
+	c.do("say oid1 " + newID(t).String())
+	if said := c.do("say oid1 " + newID(t).String() + " layout=java"); !strings.HasPrefix(said, "error ") || !strings.Contains(said, "the layout") {
+		t.Errorf("answer: %q", said)
+	}
+	if said := c.do("say oid1 " + newID(t).String()); !strings.HasPrefix(said, "ok member0 ") {
+		t.Errorf("answer to another id: %q", said)
+	}
+	c.signal(syscall.SIGKILL)
+	eventually(t, "the end is recorded", s.with(func() bool { return !s.ends["member0"].IsZero() }))
+}
+
+// While the disk is full, the file lacks processes, and a part of a line may be in it.
+// It is complete again once there is room.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skip("a small disk needs root:", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(folder, syscall.MNT_DETACH) })
+	s := newSink()
+	socket, _, stop := serve(t, folder, s, nil)
+	filler := filepath.Join(folder, "filler")
+	if err := os.WriteFile(filler, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("fill the disk: %v", err)
+	}
+	var all []*program
+	for range 15 { // more than the rest of a page
+		all = append(all, client(t, socket))
+		all[len(all)-1].join("")
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, client(t, socket))
+	all[len(all)-1].join("") // follows a part of a line
+	eventually(t, "the file is complete", func() bool {
+		text, err := os.ReadFile(socket + ".state")
+		return err == nil && strings.Count(string(text), `"key"`) == len(all)
+	})
+	stop()
+	serve(t, folder, s, nil)
+	for _, p := range all {
+		p.signal(syscall.SIGKILL)
+	}
+	eventually(t, "all ends are recorded", s.with(func() bool { return len(s.ends) == len(all) }))
 }

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/oidkit/oid/gpid"
 )
@@ -17,21 +21,40 @@ import (
 // is killed loses no process. From time to time the file is replaced by one with a line
 // of each process.
 type state struct {
-	file  *os.File
-	lines int
+	file   *os.File
+	lines  int
+	broken time.Time // when a line could not be written, or the file not replaced since; or zero
 }
+
+// mend is how long the file stays broken until it is replaced.
+const mend = 2 * time.Second
 
 // save writes a process to the file.
 func (a *agent) save(p *process) {
 	line, err := json.Marshal(p)
 	if err == nil {
+		if !a.state.broken.IsZero() { // a part of the line before may be there
+			line = slices.Concat([]byte("\n"), line)
+		}
 		_, err = a.state.file.Write(append(line, '\n'))
 	}
-	if a.state.lines++; a.state.lines > 2*len(a.processes)+1000 {
-		err = errors.Join(err, a.rewrite())
+	if a.state.lines++; err == nil && a.state.lines > 2*len(a.processes)+1000 && a.state.broken.IsZero() {
+		err = a.rewrite()
 	}
-	if err != nil {
-		a.Log.Error("the file of the agent cannot be written", "error", err)
+	if err != nil && a.state.broken.IsZero() {
+		a.state.broken = time.Now()
+		a.Log.Error("the file of the agent cannot be written; it is tried again", "error", err)
+	}
+}
+
+// repair replaces the file some time after a line could not be written: the processes
+// that changed meanwhile are not in it.
+func (a *agent) repair(now time.Time) {
+	if a.state.broken.IsZero() || now.Sub(a.state.broken) < mend {
+		return
+	}
+	if a.state.broken = now; a.rewrite() == nil {
+		a.Log.Info("the file of the agent is complete again")
 	}
 }
 
@@ -45,12 +68,18 @@ func (a *agent) rewrite() error {
 	for p := range a.processes {
 		err = errors.Join(err, json.NewEncoder(&text).Encode(p))
 	}
-	if _, err2 := f.Write(text.Bytes()); err != nil || err2 != nil {
-		return errors.Join(err, err2, f.Close(), os.Remove(f.Name()))
+	if err == nil {
+		_, err = f.Write(text.Bytes())
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), a.State)
+	}
+	if err != nil {
+		return errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	a.state.file.Close() // nil the first time, which is an error
-	a.state = state{f, len(a.processes)}
-	return os.Rename(f.Name(), a.State)
+	a.state = state{file: f, lines: len(a.processes)}
+	return nil
 }
 
 // load reads the file and follows the processes in it that still run.
@@ -70,7 +99,7 @@ func (a *agent) load() error {
 	found := map[run]*process{}
 	for line := range bytes.Lines(text) {
 		p := new(process)
-		if err := json.Unmarshal(line, p); err == nil && len(p.Claims) > 0 { // otherwise it was cut off with the agent
+		if err := json.Unmarshal(line, p); err == nil && len(p.Claims) > 0 && p.Recorded <= len(p.Claims) { // otherwise it was cut off with the agent
 			found[run{p.Kernel, p.Program}] = p
 		}
 	}
@@ -82,10 +111,27 @@ func (a *agent) load() error {
 		if p.Done {
 			continue
 		}
-		if p.Ended.IsZero() && (p.Kernel.Boot != here.Boot || a.follow(p, nil) != nil) {
+		gone := p.Kernel.Boot != here.Boot
+		if p.Ended.IsZero() && !gone {
+			fd, err := unix.PidfdOpen(p.Kernel.PID, 0)
+			if err == nil {
+				err = a.follow(p, fd)
+			}
+			if scarce(err) { // it may run
+				return fmt.Errorf("follow process %d: %w", p.Kernel.PID, err)
+			}
+			gone = err != nil
+		}
+		if p.Ended.IsZero() && gone {
 			p.Ended, p.Reason = time.Now(), "ended while the agent was away"
 		}
 		a.processes[p], a.todo[p] = struct{}{}, struct{}{}
 	}
 	return a.rewrite()
+}
+
+// scarce reports whether an error says nothing of a process, but that the agent may not
+// open more files.
+func scarce(err error) bool {
+	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.ENOSPC)
 }

@@ -1,0 +1,51 @@
+package agent
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+)
+
+// The lines of a process that has ended may be read after another one, which is
+// recorded, has got its pid. They say nothing of that one.
+func TestEndedPeer(t *testing.T) {
+	t.Parallel()
+	socket := filepath.Join(t.TempDir(), "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	child := exec.Command("python3", "-c", "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])", socket)
+	if err := child.Run(); err != nil {
+		t.Skip("needs python3:", err)
+	}
+	u, err := l.AcceptUnix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	f, err := u.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	shown, err := registry.Describe(registry.AdoptOptions{PID: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := &process{Registration: Registration{Kernel: shown.Kernel, Program: shown.Program}}
+	a := &agent{running: map[int]*process{os.Getpid(): own}}
+	c := &conn{fd: int(f.Fd()), pid: os.Getpid()} // as if it was used again
+	if _, err := a.claim(c, "oid1 "+objectid.New().String()); err == nil || len(own.Claims) > 0 {
+		t.Errorf("the id of another process is added: %v", own.Claims)
+	} else if !strings.Contains(err.Error(), "process") {
+		t.Error(err)
+	}
+}
