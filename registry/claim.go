@@ -125,9 +125,10 @@ func (c *recorder) register(ctx context.Context) error {
 	if err := c.registry.putHost(ctx, &p); err != nil {
 		return err
 	}
+	confirmed := maxTime(p.Last.Time, wall(c.registry.options.Now).UTC().Truncate(time.Millisecond)) // the heartbeat may be old
 	adopted := slices.Clone(p.adoptions())
 	for i := range adopted {
-		if err := c.claimValue(ctx, &adopted[i], p.Last.Time); err != nil {
+		if err := c.claimValue(ctx, &adopted[i], confirmed); err != nil {
 			return err
 		}
 	}
@@ -135,7 +136,7 @@ func (c *recorder) register(ctx context.Context) error {
 		if len(p.Adopted) > 0 || p.adopted() {
 			p.Adopted = adopted
 		}
-		p.Confirmed = p.Last.Time
+		p.Confirmed = confirmed
 		if p.Value == p.Block && p.Last.Count == 1 {
 			p.Confirmed = p.From
 		}

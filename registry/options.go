@@ -105,6 +105,9 @@ type RemoteOptions struct {
 	// Clock is the time by the clock of the process when it sent this. Default:
 	// not known.
 	Clock time.Time
+	// Age is how long ago the heartbeats of an adopted process begin, for one that the
+	// caller has kept while the store was away. It is confirmed from the call on.
+	Age time.Duration
 
 	// Key makes the call repeatable: of all calls with one key, also by other
 	// Registries and at once, the first records the process, and the others return it.

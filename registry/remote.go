@@ -79,6 +79,10 @@ func (r *Registry) enrol(ctx context.Context, g gpid.GPID, o *RemoteOptions, ado
 		}
 		c := r.newRecorder(p)
 		c.random = random
+		if o.Age > 0 && p.adopted() {
+			c.clock = clock{now: func() time.Time { return wall(r.options.Now).Add(-o.Age) }}
+			c.trimmed = c.clock.stamp(0)
+		}
 		err = c.heartbeat(ctx, &noLoad, 0, nil)
 		got := c.process()
 		if errors.Is(err, errForeign) { // another call with the key is recording it, or was interrupted

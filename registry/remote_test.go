@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -103,5 +104,45 @@ func TestMembersSendTheirOwnHeartbeats(t *testing.T) {
 	}
 	if _, err := r.End(t.Context(), m.Key(), "gone"); !errors.Is(err, registry.ErrSelfManaged) {
 		t.Errorf("End = %v, want ErrSelfManaged", err)
+	}
+}
+
+// A process that was adopted while the store was away has the heartbeats of that time at
+// their times, and an end that came after them, however late the store is told.
+func TestAdoptionThatWasKept(t *testing.T) {
+	s := newStore(t)
+	r := registry.New(s, nil)
+	began := time.Now()
+	id := objectid.At(began.Add(-40 * time.Second))
+	id[4], id[11] = 1, 1
+	p, err := r.AdoptRemote(t.Context(), remote(t, 7), []objectid.ID{id}, objectid.Modern, &registry.RemoteOptions{Name: "php", Clock: began, Age: 35 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Confirmed.Before(began.Truncate(time.Millisecond)) {
+		t.Errorf("confirmed at %v, %v before the claim", p.Confirmed, began.Sub(p.Confirmed))
+	}
+	for _, age := range []time.Duration{30 * time.Second, 20 * time.Second, 10 * time.Second} {
+		for _, err := range r.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: p.Key(), Load: registry.Load{RSS: int64(age)}, Age: age}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if p, err = r.EndAgo(t.Context(), p.Key(), "killed", 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if early := began.Sub(p.End.Time); early < 4*time.Second || early > 5*time.Second {
+		t.Errorf("ended %v before the adoption, want 5s", early)
+	}
+	var ages []time.Duration
+	for s, err := range r.History(t.Context(), p.Key(), time.Time{}, time.Time{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ages = append(ages, began.Sub(s.Time).Round(5*time.Second))
+	}
+	if want := []time.Duration{35 * time.Second, 30 * time.Second, 20 * time.Second, 10 * time.Second}; !slices.Equal(ages, want) {
+		t.Errorf("samples %v ago, want %v", ages, want)
 	}
 }

@@ -168,7 +168,7 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 		return wire.Registered{}, err
 	}
 	o := &registry.RemoteOptions{
-		Key: in.Key, StartUnknown: in.Body.Started.IsZero(), Name: b.Name, Host: b.Host, Version: b.Version, Labels: b.Labels, Interval: lasting(b.IntervalSeconds), Clock: b.Clock, Executable: b.Executable,
+		Key: in.Key, StartUnknown: in.Body.Started.IsZero(), Name: b.Name, Host: b.Host, Version: b.Version, Labels: b.Labels, Interval: lasting(b.IntervalSeconds), Clock: b.Clock, Age: lasting(b.AgeSeconds), Executable: b.Executable,
 	}
 	if k := b.Kernel; k != nil {
 		o.Kernel = gpid.Process{Boot: k.BootID, Namespace: k.PIDNamespace, PID: k.PID, Ticks: k.StartTicks}

@@ -26,6 +26,7 @@ func (t toServer) Register(ctx context.Context, r agent.Registration, samples []
 	got, err := t.client.Register(ctx, wire.Registration{
 		Key: r.Key, Address: r.GPID.Addr().String(), PID: uint32(r.GPID.PID()), Started: r.GPID.Start(), Name: r.Name, Version: r.Version, Host: r.Host,
 		Samples: samples, Layout: layout.String(), IntervalSeconds: r.Interval.Seconds(), Kernel: towire.Kernel(r.Kernel), Executable: r.Executable, Clock: time.Now(),
+		AgeSeconds: min(max(0, time.Since(r.Since)), oldest).Seconds(),
 	})
 	if err != nil {
 		return "", serverError(err)

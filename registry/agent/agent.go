@@ -65,7 +65,9 @@ var (
 // Registration is a process as the kernel shows it, and what it says of itself.
 type Registration struct {
 	// Key is random, and the same each time that the registration is sent.
-	Key        string        `json:"key"`
+	Key string `json:"key"`
+	// Since is when the process sent its first line.
+	Since      time.Time     `json:"since"`
 	GPID       gpid.GPID     `json:"gpid"`
 	Kernel     gpid.Process  `json:"kernel"`
 	Host       string        `json:"host,omitempty"`

@@ -212,7 +212,7 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	}
 	if p == nil {
 		p = &process{Registration: Registration{
-			Key: rand.Text(), GPID: shown.GPID, Kernel: shown.Kernel, Program: shown.Program, Host: shown.Host,
+			Key: rand.Text(), Since: time.Now(), GPID: shown.GPID, Kernel: shown.Kernel, Program: shown.Program, Host: shown.Host,
 			Executable: shown.Executable, Name: shown.Name, Version: shown.Version, Interval: shown.Interval,
 		}}
 		if err := a.follow(p, fd); err != nil {

@@ -195,6 +195,7 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	q, ends := *p, p.recorded() && !p.Ended.IsZero() && p.queued == 0
 	a.mu.Unlock()
 	switch rest := q.Claims[q.Recorded:]; {
+	case ends && q.Reason == "": // while the agent was away: a time of its end would be invented
 	case ends:
 		err = a.sink.End(ctx, q.Member, q.Reason, max(0, time.Since(q.Ended))) // the clock may have been set back since an earlier agent
 	case len(rest) > 0 && q.Member != "":
@@ -248,7 +249,7 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 
 // forget makes a process be registered again.
 func (a *agent) forget(p *process) {
-	p.Key, p.Member, p.Recorded = rand.Text(), "", 0
+	p.Key, p.Since, p.Member, p.Recorded = rand.Text(), time.Now(), "", 0
 	a.changed(p)
 }
 

@@ -21,7 +21,7 @@ type toRegistry struct{ registry *registry.Registry }
 func (t toRegistry) Register(ctx context.Context, r Registration, samples []objectid.ID, layout objectid.Layout) (registry.MemberKey, error) {
 	p, err := t.registry.AdoptRemote(ctx, r.GPID, samples, layout, &registry.RemoteOptions{
 		Name: r.Name, Host: r.Host, Version: r.Version, Interval: r.Interval, Clock: time.Now(), Key: r.Key,
-		Kernel: r.Kernel, Program: r.Program, Executable: r.Executable,
+		Kernel: r.Kernel, Program: r.Program, Executable: r.Executable, Age: max(0, time.Since(r.Since)),
 	})
 	if err == nil || errors.Is(err, registry.ErrCollision) {
 		return p.Key(), err

@@ -272,7 +272,8 @@ func TestDiskFull(t *testing.T) {
 		return err == nil && strings.Count(string(text), `"key"`) == len(all)
 	})
 	stop()
-	serve(t, folder, s, nil)
+	socket, _, _ = serve(t, folder, s, nil)
+	client(t, socket).join("") // the agent follows the others by now
 	for _, p := range all {
 		p.signal(syscall.SIGKILL)
 	}

@@ -123,7 +123,7 @@ func (a *agent) load() error {
 			gone = err != nil
 		}
 		if p.Ended.IsZero() && gone {
-			p.Ended, p.Reason = time.Now(), "ended while the agent was away"
+			p.Ended = time.Now() // when it ended is not known, so there is no reason, see record
 		}
 		a.processes[p], a.todo[p] = struct{}{}, struct{}{}
 	}

@@ -30,6 +30,8 @@ type Registration struct {
 	IntervalSeconds float64 `json:"interval_seconds,omitempty" minimum:"1" maximum:"3600" doc:"Time between two heartbeats. Default: 10."`
 
 	Clock time.Time `json:"clock,omitzero" doc:"The time by the clock of the process when it sent this, so that ids are judged by its clock. Default: not known."`
+	// AgeSeconds is 0 unless the registration was kept while the server was away.
+	AgeSeconds float64 `json:"age_seconds,omitempty" minimum:"0" maximum:"604800" doc:"How long ago the heartbeats of an adopted process begin: those that were kept while the server was away. Default: 0."`
 
 	// Kernel and Executable are what an agent on the host of the process knows of it.
 	Kernel     *Kernel `json:"kernel,omitempty" doc:"How the kernel of its host identifies it: there the kernel shows whether it is alive. Sent by an agent."`
