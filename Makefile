@@ -60,7 +60,7 @@ help:
 
 # The tests that skip themselves under the race detector, of the packages that have few
 # of them.
-WITHOUT_RACE = TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack
+WITHOUT_RACE = TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack
 
 # Many packages wait more than they work, so one more than there are processors is tested
 # at a time; the one that takes longest begins.

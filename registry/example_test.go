@@ -72,13 +72,14 @@ func startEarly(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	disk := filepath.Join(dir, "disk")
+	disk, interval := filepath.Join(dir, "disk"), 100*time.Millisecond
+	options := &registry.Options{OneHost: true, Log: slog.New(slog.DiscardHandler)}
 	s := store.OpenLater(func(ctx context.Context) (store.Store, error) {
 		return sqlitestore.Open(ctx, filepath.Join(disk, "registry.db"), nil)
 	})
 	defer s.Close()
-	r := registry.New(s, &registry.Options{OneHost: true, Log: slog.New(slog.DiscardHandler)})
-	m, err := r.Register(ctx, &registry.RegisterOptions{Name: "shop", Offline: true, Interval: 100 * time.Millisecond})
+	r := registry.New(s, options)
+	m, err := r.Register(ctx, &registry.RegisterOptions{Name: "shop", Offline: true, Interval: interval})
 	if err != nil {
 		return err
 	}

@@ -94,8 +94,8 @@ type Sample struct {
 
 // Process is a recorded process and its state.
 type Process struct {
-	Member     string            `json:"member" example:"0a1b2c3d4e5f6071" doc:"Member key: tells apart the processes with one GPID, and the registrations of one process."`
 	GPID       string            `json:"gpid" example:"10.0.0.7:8080:1795166651598985:4711"`
+	Member     string            `json:"member" example:"0a1b2c3d4e5f6071" doc:"Member key: tells apart the processes with one GPID, and the registrations of one process."`
 	Name       string            `json:"name,omitempty"`
 	Host       string            `json:"host,omitempty" doc:"Name of its host."`
 	Executable string            `json:"executable,omitempty" doc:"Path of its program."`
