@@ -43,12 +43,27 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 		batch, alone := r.openBatch(ctx, beats, places, errs)
 		alone = append(alone, r.putBatch(ctx, batch, errs)...)
 		r.tend(ctx, batch, errs)
-		_ = each(len(alone), func(i int) error {
-			_, errs[alone[i]] = r.writeRemote(ctx, &beats[alone[i]], nil)
+		members := byMember(beats, alone)
+		_ = each(len(members), func(i int) error {
+			for _, place := range members[i] {
+				_, errs[place] = r.writeRemote(ctx, &beats[place], nil)
+			}
 			return nil
 		})
 	}
 	return errs
+}
+
+// byMember returns the places by member, those of each in their order.
+func byMember(beats []RemoteHeartbeat, places []int) (members [][]int) {
+	slices.SortFunc(places, func(a, b int) int { return cmp.Or(cmp.Compare(beats[a].Member, beats[b].Member), cmp.Compare(a, b)) })
+	for i, place := range places {
+		if i == 0 || beats[place].Member != beats[places[i-1]].Member {
+			members = append(members, nil)
+		}
+		members[len(members)-1] = append(members[len(members)-1], place)
+	}
+	return members
 }
 
 // remembered is the living record of a remote process as it was stored at a time.

@@ -1,8 +1,10 @@
 package registry_test
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -289,5 +291,30 @@ func TestHeartbeatsTellOfCollisions(t *testing.T) {
 	}
 	if told[0] == 0 || told[1] == 0 {
 		t.Errorf("told %d times in 12 heartbeats, want each once at least", told)
+	}
+}
+
+// Heartbeats of one member in one call are recorded in their order, with any number.
+func TestHeartbeatsOfOneMember(t *testing.T) {
+	t.Parallel()
+	r := registry.New(newStore(t), nil)
+	p, err := r.RegisterRemote(t.Context(), remote(t, 7), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 10 {
+		var beats []registry.RemoteHeartbeat
+		for i := range 6 {
+			beats = append(beats, registry.RemoteHeartbeat{
+				Member: p.Key(), Load: registry.Load{CPU: time.Duration(10*round + i)}, Age: time.Duration(6-i) * time.Millisecond,
+			})
+		}
+		if err := errors.Join(r.Heartbeats(t.Context(), beats)...); err != nil {
+			t.Fatal(err)
+		}
+		recent := statusOf(t, r, p.GPID).Recent
+		if !slices.IsSortedFunc(recent, func(a, b registry.Sample) int { return cmp.Compare(a.CPU, b.CPU) }) {
+			t.Fatalf("call %d: %v", round, recent)
+		}
 	}
 }

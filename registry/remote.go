@@ -62,13 +62,21 @@ func (r *Registry) enrol(ctx context.Context, g gpid.GPID, o *RemoteOptions, ado
 	for {
 		p, random := described, r.random
 		var before *Process // recorded by an earlier call with the key
+		var pruned bool
 		if o.Key != "" {
 			p.Member, random = repeatable(o.Key)
-			if before, err = r.earlier(ctx, o.Key); err != nil {
+			if before, pruned, err = r.earlier(ctx, o.Key); err != nil {
 				return Process{}, err
 			}
 			if before != nil && o.StartUnknown && before.GPID.Addr() == g.Addr() && before.GPID.PID() == g.PID() {
 				p.GPID = before.GPID
+			}
+			switch {
+			case pruned && before.GPID != p.GPID:
+				return Process{}, fmt.Errorf("%w: %v", ErrKey, before.GPID)
+			case pruned: // it was silent, and has had its block all the while
+				p.From, p.Copied, p.Clock = before.From, before.Copied, before.Clock.with(o.Clock, wall(r.options.Now))
+				before = nil
 			}
 		}
 		if err := adopt(&p); err != nil {
@@ -105,24 +113,31 @@ func repeatable(key string) (member objectid.ID, blocks io.Reader) {
 	return member, source
 }
 
-// earlier returns the process that a call with the key has recorded, or nil.
-func (r *Registry) earlier(ctx context.Context, key string) (*Process, error) {
+// earlier returns the process that a call with the key has recorded, or nil, and whether
+// its record was pruned.
+func (r *Registry) earlier(ctx context.Context, key string) (p *Process, pruned bool, err error) {
 	member, blocks := repeatable(key)
 	for {
 		block, err := drawBlock(blocks)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		h, err := get[holding](ctx, r.store, values, hex.EncodeToString(block[:]))
+		if err == nil {
+			err = h.expand()
+		}
 		if errors.Is(err, store.ErrNotFound) {
-			return nil, nil
+			return nil, false, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		m := r.member(ctx, MemberKey(livingKey(h.Key, member)))
 		if !errors.Is(m.err, store.ErrNotFound) { // it is another's, or of a call that was interrupted
-			return m.process, m.err
+			return m.process, false, m.err
+		}
+		if h.Pruned != nil && h.of(member) {
+			return h.Pruned, true, nil
 		}
 	}
 }
