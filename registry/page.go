@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -283,6 +284,15 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([
 		living[i].Rivals = collision.others()
 		return err
 	})
+}
+
+// ParseAddr reads the address of a [Query]: an ip:port, as the processes there have it, or
+// :port of this host, as [gpid.ParseAddr] reads it. The error wraps [gpid.ErrInvalid].
+func ParseAddr(text string) (netip.AddrPort, error) {
+	if a, err := netip.ParseAddrPort(text); err == nil {
+		return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), nil // also one that each host has
+	}
+	return gpid.ParseAddr(text)
 }
 
 // ParseLabel reads a label of the form name=value.

@@ -299,3 +299,22 @@ func TestPageBesideUntrueEntries(t *testing.T) {
 		t.Errorf("living: %+v, %v, want one with two heartbeats", page.Processes, err)
 	}
 }
+
+// The address of a query is the one that processes were recorded with, also if each host
+// has it; only without an ip it is that of this host.
+func TestParseAddr(t *testing.T) {
+	for text, want := range map[string]string{
+		"0.0.0.0:8080": "0.0.0.0:8080", "[::]:9090": "[::]:9090", "127.0.0.1:1": "127.0.0.1:1", "[::ffff:10.0.0.7]:80": "10.0.0.7:80",
+	} {
+		if a, err := registry.ParseAddr(text); err != nil || a.String() != want {
+			t.Errorf("%q: %v, %v, want %s", text, a, err, want)
+		}
+	}
+	here, err := gpid.ParseAddr(":8080")
+	if a, err2 := registry.ParseAddr(":8080"); err != nil || err2 != nil || a != here || a.Addr().IsUnspecified() {
+		t.Errorf(":8080: %v, %v, want %v", a, err2, here)
+	}
+	if _, err := registry.ParseAddr("shop"); !errors.Is(err, gpid.ErrInvalid) {
+		t.Errorf("shop: %v", err)
+	}
+}

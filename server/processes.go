@@ -10,7 +10,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
@@ -45,7 +44,7 @@ func (in *listInput) query() (q registry.Query, err error) {
 		q.Labels[name] = value
 	}
 	if in.Address != "" {
-		q.Addr, err = gpid.ParseAddr(in.Address)
+		q.Addr, err = registry.ParseAddr(in.Address)
 	}
 	return q, err
 }

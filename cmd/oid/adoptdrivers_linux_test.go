@@ -113,7 +113,7 @@ func (h *agentHost) output(t *testing.T, name string) *os.File {
 // until its end is recorded beside those of n others.
 func (h *agentHost) runService(t *testing.T, start string, n int) {
 	t.Helper()
-	session := testenv.DocBlock(t, adoptPage, "sh", 1, "python3 app.py", start, "oid trace", "echo $! > app.pid\noid trace")
+	session := testenv.DocBlock(t, adoptPage, "sh", 1, "export OID_STORE=postgres://db/oid\n", "", "python3 app.py", start, "oid trace", "echo $! > app.pid\noid trace")
 	said := h.output(t, "session.log")
 	c := h.shell(t.Context(), session)
 	c.Stdout, c.Stderr = said, said // the service keeps it open

@@ -65,8 +65,9 @@ of each process from /proc and sends its heartbeats.
 While the store or the server is away, the agent keeps registrations, heartbeats and
 ends, with their times: the latest 100,000 heartbeats. The file of --state holds the
 processes, so that an agent that is started again continues with those that run;
-they need not connect again. Started by systemd, the agent takes the socket that it
-is passed, at which programs can connect while it is started again.
+they need not connect again. A process that ended meanwhile is dead without a
+recorded end, as nobody saw when. Started by systemd, the agent takes the socket that
+it is passed, at which programs can connect while it is started again.
 
 Everyone may connect, unless --mode and --group restrict it. A program can claim only
 for itself, but a wrong claim makes the ids of another process ambiguous.

@@ -157,7 +157,7 @@ func (l *listing) query() (q registry.Query, err error) {
 		q.Labels[name] = value
 	}
 	if l.at != "" {
-		if q.Addr, err = gpid.ParseAddr(l.at); err != nil {
+		if q.Addr, err = registry.ParseAddr(l.at); err != nil {
 			return q, usageError{fmt.Errorf("--at: %w", err)}
 		}
 	}
