@@ -60,8 +60,8 @@ func (t toServer) Heartbeats(ctx context.Context, beats []agent.Heartbeat) []err
 		}
 	}
 	for i, b := range all {
-		if errs[i] = problems[b.Member]; err != nil {
-			errs[i] = serverError(err)
+		if errs[i] = problems[b.Member]; err != nil { // which says nothing of one of them
+			errs[i] = err
 		}
 	}
 	return errs
