@@ -107,3 +107,31 @@ func TestClockOffsetInWords(t *testing.T) {
 		}
 	}
 }
+
+// The times that the clock of a remote process did not show while it ran are not those of
+// its ids for certain: only a clock that was corrected could have shown them.
+func TestTimesThatAClockDidNotShow(t *testing.T) {
+	for offset, certain := range map[time.Duration][2]bool{ // of ids at its time and at that of the server
+		-3 * time.Hour: {true, false},
+		3 * time.Hour:  {true, false},
+		0:              {true, true},
+	} {
+		r := registry.New(newStore(t), nil)
+		now := time.Now()
+		p, err := r.RegisterRemote(t.Context(), remote(t, 7), &registry.RemoteOptions{Name: "php", Clock: now.Add(offset)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err = r.Heartbeat(t.Context(), p.Key(), registry.Load{}, now.Add(offset)); err != nil {
+			t.Fatal(err)
+		}
+		id := idOf(t, p.Block)
+		for i, by := range []time.Duration{offset, 0} {
+			at := later(id, int(by/time.Second))
+			tr := trace(t, r, at)
+			if tr.Verdict != registry.Known || tr.Certain != certain[i] {
+				t.Errorf("clock %v off, id %v off: %s, certain %v (%s), want known and %v", offset, by, tr.Verdict, tr.Certain, tr.Reason, certain[i])
+			}
+		}
+	}
+}

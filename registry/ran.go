@@ -29,10 +29,13 @@ func (m *maker) ran(at time.Time) (class, string) {
 	from, sure := m.from.Add(-early).Truncate(time.Second), m.sure.Add(late)
 	inside := !at.Before(from) && !at.After(sure)
 	byOffset := at.Before(m.from.Truncate(time.Second)) || at.After(m.sure)
+	if c := m.Clock; c != nil && inside && !m.drawn { // unless its clock was corrected after it was last read
+		byOffset = at.Before(m.from.Add(c.Min).Truncate(time.Second)) || at.After(m.sure.Add(c.Max+latency))
+	}
 	switch {
 	case m.copied(at):
 		return possible, fmt.Sprintf("after %s the process was copied: it or its copy created the id", m.Copied.Format(time.RFC3339))
-	case inside && byOffset && (m.drawn || m.Clock == nil):
+	case inside && byOffset:
 		return possible, m.clockReason()
 	case inside:
 		return covered, ""

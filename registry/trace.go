@@ -42,8 +42,8 @@ type Trace struct {
 	// Reason for the verdict, in words.
 	Reason string `json:"reason"`
 	// Certain is set if the id is Known and was created while the registration of
-	// the process was confirmed, before its end or last heartbeat, or before now if the
-	// process is Alive.
+	// the process was confirmed, before its end or last heartbeat, or, if the process is
+	// Alive, up to three intervals after it.
 	Certain bool `json:"certain"`
 	// Processes is the process that created the id, if it is Known or Claimed; the
 	// candidates of a Conflict or a Collision; and otherwise empty.
