@@ -101,7 +101,7 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	all, outside := append(by[covered], by[possible]...), by[disproved]
 	had := "%d processes had its process value at that time"
 	if len(all) == 0 {
-		all, had = by[unlikely], "%d processes may have had its process value at that time: when they died is not known"
+		all, had = by[unlikely], "%d processes may have had its process value at that time: whether they ran then is not known"
 	}
 	switch {
 	case len(all) == 1:

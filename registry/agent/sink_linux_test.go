@@ -279,3 +279,24 @@ func TestDiskFull(t *testing.T) {
 	}
 	eventually(t, "all ends are recorded", s.with(func() bool { return len(s.ends) == len(all) }))
 }
+
+// A second agent with the file of one that runs is refused, and the first keeps its
+// processes.
+func TestOneFileTwoAgents(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s := newSink()
+	socket, _, stop := serve(t, folder, s, nil)
+	client(t, socket).join("")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(folder, "other")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if err := agent.Serve(ctx, l, &agent.Options{State: socket + ".state", Interval: interval}); err == nil || !strings.Contains(err.Error(), "another agent uses") {
+		t.Errorf("a second agent: %v", err)
+	}
+	stop()
+	serve(t, folder, s, nil) // after the first it is free
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,6 +66,7 @@ func (a *agent) rewrite() error {
 		return err
 	}
 	var text bytes.Buffer
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) // see load
 	for p := range a.processes {
 		err = errors.Join(err, json.NewEncoder(&text).Encode(p))
 	}
@@ -82,9 +84,18 @@ func (a *agent) rewrite() error {
 	return nil
 }
 
-// load reads the file and follows the processes in it that still run.
+// load reads the file, which an agent keeps locked, and follows the processes in it that
+// still run.
 func (a *agent) load() error {
-	text, err := os.ReadFile(a.State)
+	var text []byte
+	f, err := os.Open(a.State)
+	if err == nil {
+		defer f.Close()
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+			return fmt.Errorf("another agent uses %s: %w", a.State, err)
+		}
+		text, err = io.ReadAll(f)
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
