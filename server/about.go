@@ -25,22 +25,20 @@ type apiCall struct {
 	ID, Title, About, Command string
 }
 
-func (s *Server) addAbout() {
-	s.mux.HandleFunc("GET /about", func(w http.ResponseWriter, r *http.Request) {
-		data := aboutView{
-			Token: s.door.HasTokens(), Calls: apiCalls(s.door.URL(r)),
-			Limits: s.options.Limits, IDs: int64(s.options.Limits.IDs), Go: runtime.Version(),
-		}
-		switch j := s.backend.connected.Load(); {
-		case s.options.Open == nil:
-			data.Store = errNoStore.Error()
-		case j == nil:
-			data.Store = errUnavailable.Error()
-		default:
-			data.GPID = j.member.GPID().String()
-		}
-		s.show(w, r, http.StatusOK, "About", "/about", aboutPage(&data))
-	})
+func (s *Server) showAbout(w http.ResponseWriter, r *http.Request) {
+	data := aboutView{
+		Token: s.door.HasTokens(), Calls: apiCalls(s.door.URL(r)),
+		Limits: s.options.Limits, IDs: int64(s.options.Limits.IDs), Go: runtime.Version(),
+	}
+	switch j := s.backend.connected.Load(); {
+	case s.options.Open == nil:
+		data.Store = errNoStore.Error()
+	case j == nil:
+		data.Store = errUnavailable.Error()
+	default:
+		data.GPID = j.member.GPID().String()
+	}
+	s.show(w, r, http.StatusOK, "About", "/about", aboutPage(&data))
 }
 
 // apiCalls returns an example for each kind of request. origin is the URL of the

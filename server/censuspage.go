@@ -36,6 +36,8 @@ type pastReport struct {
 	Time  time.Time
 }
 
+func (s *Server) censusPage(w http.ResponseWriter, r *http.Request) { s.showCensus(w, r, nil) }
+
 func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
 	data := censusView{Upload: s.options.Limits.Upload}
 	code := http.StatusOK

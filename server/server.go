@@ -23,7 +23,7 @@ type Server struct {
 	backend   *backend
 	metrics   *metrics
 	mux       *http.ServeMux
-	handler   http.Handler // mux, for requests that are admitted
+	rows      map[string]*route // by pattern
 	door      *door.Door
 	draining  atomic.Bool
 	leaving   context.Context // ends when the server begins to stop
@@ -49,6 +49,7 @@ func New(o *Options) (*Server, error) {
 		options: opts,
 		metrics: newMetrics(),
 		mux:     http.NewServeMux(),
+		rows:    map[string]*route{},
 	}
 	s.door, err = door.New(&door.Options{
 		Tokens: opts.Tokens, Session: opts.Session, BaseURL: opts.BaseURL, TrustedProxies: opts.TrustedProxies, Limits: opts.Limits, Log: opts.Log,
@@ -71,11 +72,16 @@ func New(o *Options) (*Server, error) {
 	s.metrics.gauge("oid_processes_alive", "Processes that the registry shows alive; -1 if the store does not answer.", s.aliveNow)
 	s.metrics.gauge("oid_memory_taken_bytes", "Memory taken by requests and uploads, by the server's own estimate.",
 		func() float64 { return float64(s.door.MemoryInUse()) })
-	s.addAPI()
-	s.addPages()
-	s.addEvents()
-	s.addHealth()
-	s.handler = compress(tag(s.mux))
+	rows := s.routes()
+	for i := range rows {
+		s.rows[rows[i].pattern()] = &rows[i]
+	}
+	s.addAPI(rows)
+	for i := range rows {
+		if row := &rows[i]; row.do != nil {
+			gate{s}.HandleFunc(row.pattern(), row.do)
+		}
+	}
 	return s, nil
 }
 
