@@ -28,7 +28,7 @@ type apiCall struct {
 func (s *Server) addAbout() {
 	s.mux.HandleFunc("GET /about", func(w http.ResponseWriter, r *http.Request) {
 		data := aboutView{
-			Token: s.hasTokens(), Calls: apiCalls(s.origin.url(r)),
+			Token: s.door.HasTokens(), Calls: apiCalls(s.door.URL(r)),
 			Limits: s.options.Limits, IDs: int64(s.options.Limits.IDs), Go: runtime.Version(),
 		}
 		switch j := s.backend.connected.Load(); {

@@ -140,24 +140,36 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 // before its first byte is sent: from then on the request has no slot, see admit.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
 	now := s.overview(r.Context())
-	s.send(w, code, s.frame(title, current, s.sessionOf(r) != nil, s.aliveNode(&now), contents))
+	s.send(w, code, s.frame(title, current, s.door.InSession(r), s.aliveNode(&now), contents))
 }
 
 // showAnyone answers as show does, with nothing that only those may know who are
 // admitted.
 func (s *Server) showAnyone(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
-	s.send(w, code, s.frame(title, current, s.sessionOf(r) != nil, nil, contents))
+	s.send(w, code, s.frame(title, current, s.door.InSession(r), nil, contents))
 }
 
 // send answers with HTML.
 func (s *Server) send(w http.ResponseWriter, code int, html g.Node) {
 	var b bytes.Buffer
 	_ = html.Render(&b) // to memory, without errors
-	page := s.origin.rebase(b.Bytes())
+	page := rebase(b.Bytes(), s.door.Base())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
 	_, _ = w.Write(page) // the client may have disconnected
+}
+
+// rebase puts the path of the base URL before all links of a page.
+func rebase(page []byte, base string) []byte {
+	if base == "" {
+		return page
+	}
+	for _, attribute := range []string{`href="/`, `action="/`, `src="/`} { // text cannot contain a quote that is not escaped
+		with := attribute[:len(attribute)-1] + base + "/"
+		page = bytes.ReplaceAll(page, []byte(" "+attribute), []byte(" "+with))
+	}
+	return page
 }
 
 // errorPage answers with an error as a page.

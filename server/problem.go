@@ -21,30 +21,19 @@ import (
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/door"
 	"github.com/oidkit/oid/store"
 )
 
 // Errors about requests. Their texts are for clients.
 var (
-	errTooLarge   = errors.New("the upload is larger than this server accepts; the command \"oid census\" has no limit")
-	errUnpacked   = errors.New("the upload unpacks to more than this server accepts; the command \"oid census\" has no limit")
-	errSlowest    = errors.New("the upload was slow, and others wait for its place; send it again later")
-	errTooSlow    = errors.New("the upload was too slow")
-	errLongBody   = errors.New("the request is larger than this server accepts; send less at once, or use the command \"oid\", which has no limit")
-	errSlowBody   = errors.New("the body of the request was too slow")
-	errBadBody    = errors.New("the body of the request ends early, or its chunks are malformed")
-	errBusy       = errors.New("the server is busy; try again in a moment")
-	errStopping   = errors.New("the server is stopping; send the request again in a moment")
 	errAcceptable = errors.New("this endpoint returns application/json, text/plain or application/octet-stream")
 	errNoReport   = errors.New("report not found: the server keeps the last few, until it stops")
 	errNoLock     = errors.New("nobody holds this lock or waits for it")
 )
 
-// Texts for clients.
-const (
-	internalText    = "internal error; see the log of the server"
-	otherOriginText = "the request comes from a page of another origin"
-)
+// internalText is for clients.
+const internalText = "internal error; see the log of the server"
 
 // requestError is an error in a request. Its text is for the client.
 type requestError struct{ error }
@@ -80,29 +69,29 @@ type problemType struct {
 // them that of errors in no list. The text of the error is for clients, except that of
 // internal ones.
 var problemTypes = []problemType{
-	{"malformed", http.StatusBadRequest, "The request, its query or its JSON is not well formed.", []error{errBadBody}},
-	{"no-token", http.StatusUnauthorized, "The server requires its token, and the request has none or a wrong one.", nil},
-	{"forbidden", http.StatusForbidden, "The token is for reading only, or the request comes from a page of another origin.", nil},
+	{"malformed", http.StatusBadRequest, "The request, its query or its JSON is not well formed.", []error{door.ErrBadBody, door.ErrQuery}},
+	{"no-token", http.StatusUnauthorized, "The server requires its token, and the request has none or a wrong one.", []error{door.ErrNoToken}},
+	{"forbidden", http.StatusForbidden, "The token is for reading only, or the request comes from a page of another origin or through a proxy that is not declared.", []error{door.ErrOrigin, door.ErrProxied, door.ErrReadOnly}},
 	{"not-found", http.StatusNotFound, "There is no such endpoint, process, member or page; detail names what was not found.", []error{store.ErrNotFound}},
 	{"no-report", http.StatusNotFound, "The report of this census is not kept any more.", []error{errNoReport}},
 	{"no-lock", http.StatusNotFound, "Nobody holds this lock or waits for it.", []error{errNoLock}},
 	{"method-not-allowed", http.StatusMethodNotAllowed, "The endpoint has other methods; see the header Allow.", nil},
 	{"not-acceptable", http.StatusNotAcceptable, "The endpoint has none of the forms that Accept asks for.", []error{errAcceptable}},
-	{"too-slow", http.StatusRequestTimeout, "The body of the request came too slowly.", []error{errTooSlow, errSlowest, errSlowBody}},
+	{"too-slow", http.StatusRequestTimeout, "The body of the request came too slowly.", []error{door.ErrTooSlow, door.ErrSlowest, door.ErrSlowBody}},
 	{"conflict", http.StatusConflict, "The state of the process forbids it; detail says why.", nil},
 	{"collision", http.StatusConflict, "Another live process has the same process value.", []error{registry.ErrCollision}},
 	{"ended", http.StatusConflict, "The process has ended. Register again.", []error{registry.ErrEnded}},
 	{"key-used", http.StatusConflict, "Another process was registered with the same Idempotency-Key.", []error{registry.ErrKey}},
 	{"self-managed", http.StatusConflict, "The process sends its own heartbeats to the store.", []error{registry.ErrSelfManaged}},
-	{"too-large", http.StatusRequestEntityTooLarge, "The body, or what it unpacks to, is larger than this server accepts.", []error{errTooLarge, errUnpacked, errLongBody, census.ErrLimit, census.ErrTooMany}},
+	{"too-large", http.StatusRequestEntityTooLarge, "The body, or what it unpacks to, is larger than this server accepts.", []error{door.ErrTooLarge, door.ErrUnpacked, door.ErrLongBody, census.ErrLimit, census.ErrTooMany}},
 	{"media-type", http.StatusUnsupportedMediaType, "The body must be application/json.", nil},
-	{"wrong-host", http.StatusMisdirectedRequest, "The Host header names another host.", nil},
+	{"wrong-host", http.StatusMisdirectedRequest, "The Host header names another host.", []error{door.ErrBase, door.ErrHost}},
 	{"invalid", http.StatusUnprocessableEntity, "A value of the request cannot be used; detail or errors say which and why.", []error{
 		inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrSample, registry.ErrCursor,
 		store.ErrCollection, store.ErrKey, store.ErrDocument, source.ErrEmpty, source.ErrFormat, census.ErrTooFine,
 	}},
 	{"wrong-tokens", http.StatusTooManyRequests, "Wrong tokens came from this address; see Retry-After.", nil},
-	{"busy", http.StatusServiceUnavailable, "The server has too much to do, or is stopping; see Retry-After.", []error{errBusy, errMemory, errStopping}},
+	{"busy", http.StatusServiceUnavailable, "The server has too much to do, or is stopping; see Retry-After.", []error{door.ErrBusy, door.ErrMemory, door.ErrStopping}},
 	{"no-answer", http.StatusServiceUnavailable, "The store, or the place of the locks, does not answer; see Retry-After.", []error{errUnavailable, errLocksSilent}},
 	{"not-configured", http.StatusServiceUnavailable, "The server was started without a store, or without locks.", []error{errNoStore, errNoLocks}},
 	{"internal", http.StatusInternalServerError, "A fault of the server, which is in its log.", nil},
@@ -114,6 +103,9 @@ func typeOf(err error) *problemType {
 		if slices.ContainsFunc(problemTypes[i].errors, func(e error) bool { return errors.Is(err, e) }) {
 			return &problemTypes[i]
 		}
+	}
+	if _, guessed := errors.AsType[*door.WaitError](err); guessed {
+		return typeOfStatus(http.StatusTooManyRequests)
 	}
 	if _, bad := errors.AsType[requestError](err); bad {
 		return typeOfStatus(http.StatusUnprocessableEntity)
@@ -140,7 +132,7 @@ func status(err error) int { return typeOf(err).status }
 func (s *Server) text(ctx context.Context, err error) string {
 	switch {
 	case status(err) == http.StatusInternalServerError:
-		s.options.Log.ErrorContext(ctx, "request failed", "error", err, "request", requestID(ctx))
+		s.options.Log.ErrorContext(ctx, "request failed", "error", err, "request", door.RequestID(ctx))
 		return internalText
 	case errors.Is(err, store.ErrKey):
 		return "the request holds a value that cannot be a key in the store"
