@@ -52,6 +52,7 @@ func (s *Server) addAPI(rows []route) {
 		},
 		OpenAPIPath:   descriptionPath,
 		Formats:       formats,
+		Transformers:  []huma.Transformer{tidy},
 		DefaultFormat: "application/json",
 	}
 	api := humago.New(gate{s}, config)

@@ -26,7 +26,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
 	default:
-		w.Header().Set("Retry-After", "5")
 		s.refuse(w, r, http.StatusServiceUnavailable, "too many pages are open; this one asks for changes by itself")
 		return
 	}

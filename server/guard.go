@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/oidkit/oid/server/door"
 )
 
@@ -142,16 +140,4 @@ func (s *Server) refused(w http.ResponseWriter, r *http.Request, err error) {
 func (s *Server) wantsPage(r *http.Request) bool {
 	row := s.rows[r.Pattern]
 	return (row == nil || !row.api) && strings.Contains(r.Header.Get("Accept"), "text/html")
-}
-
-// refuse answers with an error: a page for browsers, otherwise problem+json.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, code int, text string) {
-	if s.wantsPage(r) {
-		s.errorPage(w, r, code, text)
-		return
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(code)
-	// The client may have disconnected.
-	_ = huma.DefaultJSONFormat.Marshal(w, huma.NewError(code, text))
 }

@@ -41,7 +41,7 @@ func (s *Server) newForm(w http.ResponseWriter, r *http.Request) {
 	code := http.StatusOK
 	if err := s.fillNew(&v, f.Get("count")); err != nil {
 		code = status(err)
-		v.Error = s.text(r.Context(), code, err)
+		v.Error = s.text(r.Context(), err)
 	}
 	s.showStart(w, r, code, &inspectView{New: &v})
 }

@@ -176,12 +176,3 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, tex
 	title := http.StatusText(code)
 	s.showAnyone(w, r, code, title, current, g.Group{h.H1(g.Text(title)), problem(text), h.P(h.Class("soft"), g.Textf("Status %d.", code))})
 }
-
-// fail answers with err.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	code := status(err)
-	if code == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "5")
-	}
-	s.refuse(w, r, code, s.text(r.Context(), code, err))
-}

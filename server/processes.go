@@ -125,7 +125,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 	code := http.StatusOK
 	if err != nil {
 		code = status(err)
-		data.Error = s.text(r.Context(), code, err)
+		data.Error = s.text(r.Context(), err)
 	}
 	data.listInput, data.Labels, data.States = in, given.Get("label"), registry.States
 	s.show(w, r, code, "Processes", "/processes", processesPage(&data))
