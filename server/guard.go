@@ -58,9 +58,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := rec.Header()
 	maps.Copy(h, everyAnswer)
 	h["X-Request-Id"] = []string{id}
-	if s.draining.Load() {
-		h.Set("Connection", "close")
-	}
 	s.mux.ServeHTTP(rec, r)
 }
 

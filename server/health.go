@@ -12,7 +12,7 @@ func (s *Server) livez(w http.ResponseWriter, _ *http.Request) { say(w, http.Sta
 
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	switch {
-	case s.draining.Load():
+	case s.door.Draining():
 		say(w, http.StatusServiceUnavailable, "stopping")
 	case s.options.Open != nil && s.backend.connected.Load() == nil:
 		say(w, http.StatusOK, "ready, but the store does not answer yet")

@@ -11,7 +11,6 @@ import (
 	"os"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/oidkit/oid/server/door"
@@ -25,7 +24,6 @@ type Server struct {
 	mux       *http.ServeMux
 	rows      map[string]*route // by pattern
 	door      *door.Door
-	draining  atomic.Bool
 	leaving   context.Context // ends when the server begins to stop
 	leave     context.CancelFunc
 	streams   chan struct{} // one for each stream of events
@@ -148,12 +146,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // shutDown ends h by Options.Drain and Options.Grace.
 func (s *Server) shutDown(h *http.Server) error {
-	s.draining.Store(true)
+	s.door.Drain()
 	time.Sleep(s.options.Drain)
 	s.leave()
 	defer time.AfterFunc(s.options.Grace/2, s.door.CutUploads).Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.Grace)
 	defer cancel()
+	s.door.Settle(ctx)
 	if err := h.Shutdown(ctx); err != nil {
 		return fmt.Errorf("server: requests were still in flight after %v: %w", s.options.Grace, errors.Join(err, h.Close()))
 	}
