@@ -5,9 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 )
 
 // loginBody is the maximum size of the form, which needs no token.
@@ -22,7 +19,7 @@ func (s *Server) addLogin() {
 			http.Redirect(w, r, next, http.StatusSeeOther)
 			return
 		}
-		s.showAnyone(w, r, http.StatusOK, "Log in", "", loginPage(next, ""))
+		s.showAnyone(w, r, http.StatusOK, "Log in", "", s.site.Login(next, ""))
 	})
 	s.mux.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
 		if s.crossOrigin.Check(r) != nil {
@@ -48,9 +45,9 @@ func (s *Server) addLogin() {
 		switch {
 		case wait > 0:
 			text := fmt.Sprintf("Wrong tokens came from this address. Wait %d s before the next.", retryAfter(w, wait))
-			s.showAnyone(w, r, http.StatusTooManyRequests, "Log in", "", loginPage(next, text))
+			s.showAnyone(w, r, http.StatusTooManyRequests, "Log in", "", s.site.Login(next, text))
 		case t == nil:
-			s.showAnyone(w, r, http.StatusUnauthorized, "Log in", "", loginPage(next, "This token is wrong."))
+			s.showAnyone(w, r, http.StatusUnauthorized, "Log in", "", s.site.Login(next, "This token is wrong."))
 		default:
 			s.setCookie(w, r, newSession(t, time.Now().Add(s.options.Session)), int(s.options.Session/time.Second))
 			http.Redirect(w, r, next, http.StatusSeeOther)
@@ -79,17 +76,4 @@ func within(next string) string {
 		return "/"
 	}
 	return next
-}
-
-// loginPage is the form, after which the browser goes to next.
-func loginPage(next, wrong string) g.Node {
-	return g.Group{
-		heading("Log in", g.Text("This server requires a token. Its operator has the token file.")),
-		problem(wrong),
-		h.Form(h.Method("post"), h.Action("/login"),
-			h.Input(h.Type("hidden"), h.Name("next"), h.Value(next)),
-			h.Label(h.For("token"), g.Text("Token")),
-			h.Input(h.ID("token"), h.Name("token"), h.Type("password"), h.AutoComplete("current-password"), h.Required(), h.AutoFocus()),
-			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Log in")))),
-	}
 }

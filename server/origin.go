@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,19 +54,6 @@ func (o *origin) url(r *http.Request) string {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
-}
-
-// rebase puts the path of the base URL before all links of a page.
-func (o *origin) rebase(page []byte) []byte {
-	base := o.path()
-	if base == "" {
-		return page
-	}
-	for _, attribute := range []string{`href="/`, `action="/`, `src="/`} { // text cannot contain a quote that is not escaped
-		with := attribute[:len(attribute)-1] + base + "/"
-		page = bytes.ReplaceAll(page, []byte(" "+attribute), []byte(" "+with))
-	}
-	return page
 }
 
 // secure reports whether the sender of r reaches the server over TLS.

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/oidkit/oid/server/page"
 )
 
 // Server answers requests. Create it with [New] and call [Server.Serve] once.
@@ -25,6 +27,7 @@ type Server struct {
 	mux         *http.ServeMux
 	handler     http.Handler // mux, for requests that are admitted
 	origin      origin
+	site        page.Site
 	crossOrigin *http.CrossOriginProtection
 	throttle    *throttle
 	sessions    sessions
@@ -76,6 +79,9 @@ func New(o *Options) (*Server, error) {
 	}
 	if s.origin, err = newOrigin(opts.BaseURL, opts.TrustedProxies); err != nil {
 		return nil, err
+	}
+	s.site = page.Site{
+		Base: s.origin.path(), Version: opts.Version, Registry: opts.Open != nil, StoreName: opts.StoreName, ShowsLocks: opts.OpenLocks != nil,
 	}
 	if b := s.origin.base; b != nil {
 		if err := s.crossOrigin.AddTrustedOrigin(b.Scheme + "://" + b.Host); err != nil {
