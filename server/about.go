@@ -11,7 +11,7 @@ func (s *Server) addAbout() {
 	s.mux.HandleFunc("GET /about", func(w http.ResponseWriter, r *http.Request) {
 		limits := s.options.Limits
 		data := page.About{
-			Token: s.hasTokens(), Origin: s.origin.url(r), Go: runtime.Version(),
+			Token: s.door.HasTokens(), Origin: s.door.URL(r), Go: runtime.Version(),
 			IDs: int64(limits.IDs), Upload: limits.Upload, UploadIDs: limits.UploadIDs,
 		}
 		switch j := s.backend.connected.Load(); {

@@ -34,7 +34,7 @@ func (s *Server) addAPI() {
 				License: &huma.License{Name: "MIT", URL: "https://opensource.org/license/mit"},
 				Contact: &huma.Contact{Name: "oid", URL: "https://github.com/oidkit/oid"},
 			},
-			Servers: []*huma.Server{{URL: s.origin.path() + "/", Description: "The server of this description."}},
+			Servers: []*huma.Server{{URL: s.door.Base() + "/", Description: "The server of this description."}},
 			Tags: []*huma.Tag{
 				{Name: tagIDs, Description: "Create ids, inspect them, and turn time ranges into ranges of ids."},
 				{Name: tagProcesses, Description: "Register processes, send heartbeats, and list processes."},

@@ -11,6 +11,7 @@ import (
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/door"
 	"github.com/oidkit/oid/server/page"
 )
 
@@ -40,7 +41,7 @@ func (s *Server) showReport(w http.ResponseWriter, r *http.Request) {
 
 // censusForm answers the form with the page of a new report.
 func (s *Server) censusForm(w http.ResponseWriter, r *http.Request) {
-	u, done, err := s.newUpload(w, r)
+	u, done, err := s.door.NewUpload(w, r)
 	if err != nil {
 		s.showCensus(w, r, err)
 		return
@@ -60,7 +61,7 @@ func (s *Server) censusForm(w http.ResponseWriter, r *http.Request) {
 const maxField = 1000
 
 // censusOfForm reads a form whose last part is the file.
-func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error) {
+func (s *Server) censusOfForm(r *http.Request, u *door.Upload) (*census.Report, error) {
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
 		return nil, requestf("the request is not a form with a file")
@@ -70,8 +71,8 @@ func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error
 	for {
 		part, err := parts.NextPart()
 		switch {
-		case u.early() != nil:
-			return nil, u.early()
+		case u.Early() != nil:
+			return nil, u.Early()
 		case err == io.EOF:
 			return nil, requestf("the request has no file")
 		case err != nil:

@@ -16,7 +16,7 @@ const (
 )
 
 // maxStreams returns how many streams of events may be open: each keeps a connection.
-func (l *Limits) maxStreams() int { return max(1, l.Connections/16) }
+func maxStreams(l Limits) int { return max(1, l.Connections/16) }
 
 // addEvents adds the stream by which open pages learn that something has changed. An
 // event holds a short text for the processes, one for how many of them are alive, and one
@@ -67,7 +67,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		case <-s.leaving.Done():
 			return
 		}
-		if s.hasTokens() && s.tokenOf(r) == nil {
+		if s.door.HasTokens() && s.door.TokenOf(r) == nil {
 			return // the session has ended
 		}
 	}

@@ -202,7 +202,7 @@ func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, dat
 	if len(data.Cards) == 1 {
 		title = data.Cards[0].ID
 	}
-	if t := s.tokenOf(r); data.New == nil && (t == nil || !t.ReadOnly) {
+	if t := s.door.TokenOf(r); data.New == nil && (t == nil || !t.ReadOnly) {
 		data.New = &page.New{}
 		_ = s.fillNew(data.New, strconv.Itoa(page.FewIDs)) // so few are always permitted
 	}

@@ -42,13 +42,13 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 // before its first byte is sent: from then on the request has no slot, see admit.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
 	now := s.overview(r.Context())
-	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.sessionOf(r) != nil, Now: &now.Overview, Contents: contents}))
+	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.door.InSession(r), Now: &now.Overview, Contents: contents}))
 }
 
 // showAnyone answers as show does, with nothing that only those may know who are
 // admitted.
 func (s *Server) showAnyone(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
-	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.sessionOf(r) != nil, Contents: contents}))
+	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.door.InSession(r), Contents: contents}))
 }
 
 // send answers with HTML.
@@ -63,7 +63,7 @@ func (s *Server) send(w http.ResponseWriter, code int, html g.Node) {
 
 // errorPage answers with an error as a page.
 func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, text string) {
-	s.send(w, code, s.site.Error(r.URL.Path, code, text, s.sessionOf(r) != nil))
+	s.send(w, code, s.site.Error(r.URL.Path, code, text, s.door.InSession(r)))
 }
 
 // fail answers with err.

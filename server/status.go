@@ -15,29 +15,18 @@ import (
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/door"
 	"github.com/oidkit/oid/store"
 )
 
 // Errors about requests. Their texts are for clients.
 var (
-	errTooLarge   = errors.New("the upload is larger than this server accepts; the command \"oid census\" has no limit")
-	errUnpacked   = errors.New("the upload unpacks to more than this server accepts; the command \"oid census\" has no limit")
-	errSlowest    = errors.New("the upload was slow, and others wait for its place; send it again later")
-	errTooSlow    = errors.New("the upload was too slow")
-	errLongBody   = errors.New("the request is larger than this server accepts; send less at once, or use the command \"oid\", which has no limit")
-	errSlowBody   = errors.New("the body of the request was too slow")
-	errBadBody    = errors.New("the body of the request ends early, or its chunks are malformed")
-	errBusy       = errors.New("the server is busy; try again in a moment")
-	errStopping   = errors.New("the server is stopping; send the request again in a moment")
 	errAcceptable = errors.New("this endpoint returns application/json, text/plain or application/octet-stream")
 	errNoReport   = errors.New("report not found: the server keeps the last few, until it stops")
 )
 
-// Texts for clients.
-const (
-	internalText    = "internal error; see the log of the server"
-	otherOriginText = "the request comes from a page of another origin"
-)
+// internalText is for clients.
+const internalText = "internal error; see the log of the server"
 
 // requestError is an error in a request. Its text is for the client.
 type requestError struct{ error }
@@ -55,13 +44,16 @@ func status(err error) int {
 		status int
 		errors []error
 	}{
-		{http.StatusBadRequest, []error{errBadBody}},
+		{http.StatusBadRequest, []error{door.ErrBadBody, door.ErrQuery}},
+		{http.StatusUnauthorized, []error{door.ErrNoToken}},
+		{http.StatusForbidden, []error{door.ErrOrigin, door.ErrProxied, door.ErrReadOnly}},
 		{http.StatusNotFound, []error{store.ErrNotFound, errNoReport}},
 		{http.StatusConflict, []error{registry.ErrCollision, registry.ErrEnded, registry.ErrKey, registry.ErrSelfManaged}},
 		{http.StatusNotAcceptable, []error{errAcceptable}},
-		{http.StatusRequestEntityTooLarge, []error{errTooLarge, errUnpacked, errLongBody, census.ErrLimit, census.ErrTooMany}},
-		{http.StatusRequestTimeout, []error{errTooSlow, errSlowest, errSlowBody}},
-		{http.StatusServiceUnavailable, []error{errUnavailable, errNoStore, errNoLocks, errLocksSilent, errBusy, errMemory, errStopping}},
+		{http.StatusRequestEntityTooLarge, []error{door.ErrTooLarge, door.ErrUnpacked, door.ErrLongBody, census.ErrLimit, census.ErrTooMany}},
+		{http.StatusRequestTimeout, []error{door.ErrTooSlow, door.ErrSlowest, door.ErrSlowBody}},
+		{http.StatusMisdirectedRequest, []error{door.ErrBase, door.ErrHost}},
+		{http.StatusServiceUnavailable, []error{errUnavailable, errNoStore, errNoLocks, errLocksSilent, door.ErrBusy, door.ErrMemory, door.ErrStopping}},
 		{http.StatusUnprocessableEntity, []error{
 			inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrSample, registry.ErrCursor,
 			source.ErrEmpty, source.ErrFormat, census.ErrTooFine,
@@ -72,6 +64,9 @@ func status(err error) int {
 				return c.status
 			}
 		}
+	}
+	if _, guessed := errors.AsType[*door.WaitError](err); guessed {
+		return http.StatusTooManyRequests
 	}
 	if _, bad := errors.AsType[requestError](err); bad {
 		return http.StatusUnprocessableEntity
@@ -89,7 +84,7 @@ func (s *Server) problem(ctx context.Context, err error) error {
 // text returns the text of err for a client.
 func (s *Server) text(ctx context.Context, code int, err error) string {
 	if code == http.StatusInternalServerError {
-		s.options.Log.ErrorContext(ctx, "request failed", "error", err, "request", requestID(ctx))
+		s.options.Log.ErrorContext(ctx, "request failed", "error", err, "request", door.RequestID(ctx))
 		return internalText
 	}
 	if errors.Is(err, store.ErrNotFound) {

@@ -1,8 +1,7 @@
-package server
+package door
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -36,6 +35,9 @@ func newOrigin(base string, proxies []netip.Prefix) (origin, error) {
 	return o, nil
 }
 
+// Base returns the path under which the server is reached, such as /oid, or "".
+func (d *Door) Base() string { return d.origin.path() }
+
 // path returns the path under which the server is reached, or "".
 func (o *origin) path() string {
 	if o.base == nil {
@@ -44,13 +46,13 @@ func (o *origin) path() string {
 	return o.base.Path
 }
 
-// url returns the URL of the server, as the sender of r sees it, without a slash at
+// URL returns the URL of the server, as the sender of r sees it, without a slash at
 // the end.
-func (o *origin) url(r *http.Request) string {
-	if o.base != nil {
-		return o.base.String()
+func (d *Door) URL(r *http.Request) string {
+	if base := d.origin.base; base != nil {
+		return base.String()
 	}
-	if o.secure(r) {
+	if d.origin.secure(r) {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
@@ -148,32 +150,26 @@ func isUnix(r *http.Request) bool {
 	return ok && a.Network() == "unix"
 }
 
-// Errors about how a request has reached the server. Their texts are for clients.
-var (
-	errHost = errors.New("this server answers requests for localhost only; to reach it by another name, start it with --base-url and --token-file")
-	errBase = errors.New("this server is reached by another name, that of its --base-url")
-)
-
-// checkOrigin returns why r must not be answered, and its status, or nil. Without a
+// checkOrigin returns why r must not be answered, or nil. Probes are
+// answered under any name if there is a token. Without a
 // token the server is for this machine only, and a proxy would make it everybody's.
-func (s *Server) checkOrigin(r *http.Request) (status int, err error) {
+func (d *Door) checkOrigin(r *http.Request, probe bool) error {
 	local := isLoopbackHost(r.Host)
 	switch {
-	case isHealth(r.URL.Path) && (local || s.hasTokens()):
-		return 0, nil
-	case s.hasTokens():
-		if b := s.origin.base; b != nil && !strings.EqualFold(r.Host, b.Host) && !local && !isAddress(r.Host) {
-			return http.StatusMisdirectedRequest, errBase
+	case probe && (local || d.HasTokens()):
+		return nil
+	case d.HasTokens():
+		if b := d.origin.base; b != nil && !strings.EqualFold(r.Host, b.Host) && !local && !isAddress(r.Host) {
+			return ErrBase
 		}
-		return 0, nil
-	case s.loopback.Load() && !local:
-		return http.StatusMisdirectedRequest, errHost
+		return nil
+	case d.loopback.Load() && !local:
+		return ErrHost
 	}
-	if header := throughProxy(r); header != "" && s.loopback.Load() {
-		return http.StatusForbidden, fmt.Errorf("the request came through a proxy (it has the header %s), and this server has no token: "+
-			"start it with --token-file, and with --base-url and --trusted-proxy for the proxy", header)
+	if header := throughProxy(r); header != "" && d.loopback.Load() {
+		return errProxied(header)
 	}
-	return 0, nil
+	return nil
 }
 
 // isAddress reports whether a Host header is an IP address, as in requests of those
@@ -186,4 +182,19 @@ func isAddress(host string) bool {
 	return err == nil
 }
 
-func isHealth(path string) bool { return path == "/livez" || path == "/readyz" }
+// isLoopbackHost reports whether the Host header names this machine in a way that no
+// DNS server can redirect.
+func isLoopbackHost(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	if strings.EqualFold(name, "localhost") {
+		return true
+	}
+	if len(name) > 2 && name[0] == '[' && name[len(name)-1] == ']' {
+		name = name[1 : len(name)-1]
+	}
+	ip, err := netip.ParseAddr(name)
+	return err == nil && ip.IsLoopback()
+}

@@ -1,4 +1,4 @@
-package server
+package door
 
 import (
 	"bytes"
@@ -11,14 +11,14 @@ import (
 
 // readBody reads a body of up to limit bytes before the handler runs, so that a slow
 // client or a wrong length gets the same answer from every endpoint, and returns its
-// length. a pays for the memory. The errors are errLongBody, errSlowBody, errBadBody
-// and errMemory.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64, a *allowance) (int64, error) {
+// length. a pays for the memory. The errors are ErrLongBody, ErrSlowBody, ErrBadBody
+// and ErrMemory.
+func (d *Door) readBody(w http.ResponseWriter, r *http.Request, limit int64, a *allowance) (int64, error) {
 	if r.ContentLength == 0 {
 		return 0, nil
 	}
 	if r.ContentLength > limit {
-		return 0, errLongBody
+		return 0, ErrLongBody
 	}
 	in := http.MaxBytesReader(w, r.Body, limit)
 	var body []byte
@@ -29,7 +29,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64, a
 			if body == nil && r.ContentLength > 0 {
 				more = min(more, r.ContentLength)
 			}
-			if err := a.grow(r.Context(), more, s.patience()); err != nil {
+			if err := a.grow(r.Context(), more, d.patience()); err != nil {
 				return 0, err
 			}
 			body = append(make([]byte, 0, int64(cap(body))+more), body...)
@@ -41,11 +41,11 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64, a
 			continue
 		case err == io.EOF:
 		case large:
-			return 0, errLongBody
+			return 0, ErrLongBody
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return 0, errSlowBody
+			return 0, ErrSlowBody
 		default:
-			return 0, errBadBody
+			return 0, ErrBadBody
 		}
 		break
 	}

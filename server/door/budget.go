@@ -1,8 +1,7 @@
-package server
+package door
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 )
@@ -21,9 +20,6 @@ type budget struct {
 
 // small is the size up to which a request is a small one.
 const small = 512 << 10
-
-// errMemory is for clients.
-var errMemory = errors.New("the server has no memory left for this request; try again in a moment, or send less at once")
 
 func newBudget(total int64, makeRoom func()) *budget {
 	return &budget{large: total - total/4, total: total, makeRoom: makeRoom}
@@ -73,11 +69,11 @@ type allowance struct {
 	bytes  int64
 }
 
-// grow takes n bytes more. It waits a moment for them, and returns errMemory if there
+// grow takes n bytes more. It waits a moment for them, and returns ErrMemory if there
 // are none.
 func (a *allowance) grow(ctx context.Context, n int64, patience time.Duration) error {
 	if n > a.budget.large {
-		return errMemory
+		return ErrMemory
 	}
 	ok, freed := a.budget.try(n, a.bytes+n <= small)
 	for end := time.Now().Add(patience); !ok; ok, freed = a.budget.try(n, a.bytes+n <= small) {
@@ -90,7 +86,7 @@ func (a *allowance) grow(ctx context.Context, n int64, patience time.Duration) e
 		}
 		wait.Stop()
 		if ctx.Err() != nil || !time.Now().Before(end) {
-			return errMemory
+			return ErrMemory
 		}
 	}
 	a.bytes += n

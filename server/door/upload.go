@@ -1,4 +1,4 @@
-package server
+package door
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// upload is an io.Reader of a request body, bounded in size and time. A goroutine reads
+// Upload is an io.Reader of a request body, bounded in size and time. A goroutine reads
 // ahead, so that the server notices when the client is gone while it works on what has
 // arrived.
-type upload struct {
-	server  *Server
+type Upload struct {
+	door    *Door
 	body    io.Reader
 	control *http.ResponseController
 	began   time.Time
@@ -30,7 +30,7 @@ type upload struct {
 	unpacked int64 // from taken
 	whole    bool  // the body was read to the end
 	ended    bool
-	working  bool  // it has a slot of Server.heavy
+	working  bool  // it has a slot of Door.heavy
 	cut      bool  // the server stops
 	slowest  bool  // others wait for its place
 	err      error // why it ended early
@@ -40,55 +40,55 @@ type upload struct {
 type uploads struct {
 	slots   chan struct{}
 	mu      sync.Mutex
-	running map[*upload]struct{}
+	running map[*Upload]struct{}
 }
 
 // What an upload takes of the memory.
 const (
 	readAhead    = 4 << 20
 	blockSize    = 64 << 10
-	uploadWindow = 8 << 20                    // of compressed data; zstd needs more only with --ultra or --long
-	uploadMemory = 2*readAhead + uploadWindow // with the buffers of the census
+	UploadWindow = 8 << 20                    // of compressed data; zstd needs more only with --ultra or --long
+	uploadMemory = 2*readAhead + UploadWindow // with the buffers of the census
 	idMemory     = 20                         // an id, see census.Options.Keep; segments are not quite full
 )
 
-// newUpload begins an upload, or returns errStopping, errBusy, errMemory or
-// errTooLarge. done must be called after it.
-func (s *Server) newUpload(w http.ResponseWriter, r *http.Request) (u *upload, done func(), err error) {
-	if s.cut.Err() != nil {
-		return nil, nil, errStopping
+// NewUpload begins an upload, or returns ErrStopping, ErrBusy, ErrMemory or
+// ErrTooLarge. done must be called after it.
+func (d *Door) NewUpload(w http.ResponseWriter, r *http.Request) (u *Upload, done func(), err error) {
+	if d.cut.Err() != nil {
+		return nil, nil, ErrStopping
 	}
-	if r.ContentLength > s.options.Limits.Upload {
-		return nil, nil, errTooLarge
+	if r.ContentLength > d.options.Limits.Upload {
+		return nil, nil, ErrTooLarge
 	}
-	if !s.takeUploadSlot(r) {
-		return nil, nil, errBusy
+	if !d.takeUploadSlot(r) {
+		return nil, nil, ErrBusy
 	}
-	u = &upload{server: s, body: r.Body, control: http.NewResponseController(w), began: time.Now(), memory: s.allowance(r)}
-	if err := u.memory.grow(r.Context(), uploadMemory, s.patience()); err != nil {
-		<-s.uploads.slots
+	u = &Upload{door: d, body: r.Body, control: http.NewResponseController(w), began: time.Now(), memory: d.allowance(r)}
+	if err := u.memory.grow(r.Context(), uploadMemory, d.patience()); err != nil {
+		<-d.uploads.slots
 		return nil, nil, err
 	}
 	u.ctx, u.cancel = context.WithCancel(r.Context())
 	u.blocks = make(chan []byte, readAhead/blockSize)
-	s.uploads.mu.Lock()
-	s.uploads.running[u] = struct{}{}
-	s.uploads.mu.Unlock()
+	d.uploads.mu.Lock()
+	d.uploads.running[u] = struct{}{}
+	d.uploads.mu.Unlock()
 	// Where deadlines are not supported, the program that embeds the handler has its
 	// own.
-	_ = u.control.SetWriteDeadline(u.began.Add(s.options.Limits.UploadTime + s.options.Limits.Response))
-	stop := context.AfterFunc(s.cut, func() { u.stop(&u.cut) })
+	_ = u.control.SetWriteDeadline(u.began.Add(d.options.Limits.UploadTime + d.options.Limits.Response))
+	stop := context.AfterFunc(d.cut, func() { u.stop(&u.cut) })
 	go u.receive()
 	return u, func() {
 		stop()
 		u.cancel()
 		u.stop(&u.ended)
 		u.rest()
-		s.uploads.mu.Lock()
-		delete(s.uploads.running, u)
-		s.uploads.mu.Unlock()
+		d.uploads.mu.Lock()
+		delete(d.uploads.running, u)
+		d.uploads.mu.Unlock()
 		u.memory.release()
-		<-s.uploads.slots
+		<-d.uploads.slots
 	}, nil
 }
 
@@ -101,20 +101,20 @@ const (
 
 // takeUploadSlot reports whether r got a slot. If there is none it ends the slowest
 // upload.
-func (s *Server) takeUploadSlot(r *http.Request) bool {
+func (d *Door) takeUploadSlot(r *http.Request) bool {
 	select {
-	case s.uploads.slots <- struct{}{}:
+	case d.uploads.slots <- struct{}{}:
 		return true
 	default:
 	}
-	return s.uploads.endSlowest() && s.take(s.uploads.slots, r)
+	return d.uploads.endSlowest() && d.take(d.uploads.slots, r)
 }
 
 // endSlowest ends the slowest upload, and reports whether one was slow.
 func (l *uploads) endSlowest() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var slowest *upload
+	var slowest *Upload
 	rate := float64(goodRate)
 	for u := range l.running {
 		u.mu.Lock()
@@ -138,27 +138,27 @@ const (
 	freeExpansion = 64 << 20
 )
 
-// unpack counts bytes that were unpacked, see source.Options.
-func (u *upload) unpack(bytes int) error {
+// Unpack counts bytes that were unpacked, see source.Options.
+func (u *Upload) Unpack(bytes int) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.unpacked += int64(bytes)
-	if u.err == nil && (u.unpacked > u.server.options.Limits.Unpacked || u.unpacked > freeExpansion && u.unpacked > maxExpansion*u.taken) {
-		u.err = errUnpacked
+	if u.err == nil && (u.unpacked > u.door.options.Limits.Unpacked || u.unpacked > freeExpansion && u.unpacked > maxExpansion*u.taken) {
+		u.err = ErrUnpacked
 	}
 	if u.err == nil && u.ctx.Err() != nil {
-		u.err = errBadBody // the client is gone
+		u.err = ErrBadBody // the client is gone
 	}
 	return u.err
 }
 
-// keep takes memory for ids, see census.Options.
-func (u *upload) keep(ids int) error {
-	return u.memory.grow(u.ctx, int64(ids)*idMemory, u.server.patience())
+// Keep takes memory for ids, see census.Options.
+func (u *Upload) Keep(ids int) error {
+	return u.memory.grow(u.ctx, int64(ids)*idMemory, u.door.patience())
 }
 
 // stop sets a flag of u and ends a Read that waits for the client.
-func (u *upload) stop(flag *bool) {
+func (u *Upload) stop(flag *bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	*flag = true
@@ -167,8 +167,8 @@ func (u *upload) stop(flag *bool) {
 	}
 }
 
-// early returns why the upload ended early, or nil.
-func (u *upload) early() error {
+// Early returns why the upload ended early, or nil.
+func (u *Upload) Early() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.err
@@ -176,9 +176,9 @@ func (u *upload) early() error {
 
 // work takes a slot for the work on what was read, so that uploads do not keep all
 // processors from others.
-func (u *upload) work() {
+func (u *Upload) work() {
 	select {
-	case u.server.heavy <- struct{}{}:
+	case u.door.heavy <- struct{}{}:
 	case <-u.ctx.Done():
 		return
 	}
@@ -192,22 +192,22 @@ func (u *upload) work() {
 }
 
 // rest gives the slot back while u waits for its client.
-func (u *upload) rest() {
+func (u *Upload) rest() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.working {
 		u.working = false
-		<-u.server.heavy
+		<-u.door.heavy
 	}
 }
 
 // Read implements io.Reader.
-func (u *upload) Read(p []byte) (int, error) {
+func (u *Upload) Read(p []byte) (int, error) {
 	if len(u.block) == 0 {
 		u.rest()
 		block, ok := <-u.blocks
 		if !ok {
-			if err := u.early(); err != nil {
+			if err := u.Early(); err != nil {
 				return 0, err
 			}
 			return 0, io.EOF
@@ -224,7 +224,7 @@ func (u *upload) Read(p []byte) (int, error) {
 }
 
 // receive reads the body into blocks, until it ends or u does.
-func (u *upload) receive() {
+func (u *Upload) receive() {
 	defer close(u.blocks)
 	for {
 		block := make([]byte, blockSize)
@@ -246,17 +246,17 @@ func (u *upload) receive() {
 }
 
 // next reads the next piece of the body. The error is io.EOF at its end, or the one
-// that early returns from then on.
-func (u *upload) next(p []byte) (int, error) {
+// that Early returns from then on.
+func (u *Upload) next(p []byte) (int, error) {
 	if err := u.extend(); err != nil {
 		return 0, err
 	}
 	n, err := u.body.Read(p)
-	u.server.metrics.uploaded.Add(float64(n))
+	u.door.options.Uploaded(n)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.read += int64(n)
-	limits := u.server.options.Limits
+	limits := u.door.options.Limits
 	if err == io.EOF {
 		u.whole = true
 		// From now on the server reads ahead, and a deadline would look like a
@@ -265,15 +265,15 @@ func (u *upload) next(p []byte) (int, error) {
 	}
 	switch {
 	case u.cut && !u.whole:
-		u.err = errStopping
+		u.err = ErrStopping
 	case u.slowest && !u.whole:
-		u.err = errSlowest
+		u.err = ErrSlowest
 	case u.read > limits.Upload:
-		u.err = errTooLarge
+		u.err = ErrTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded), time.Since(u.began) > limits.UploadTime:
-		u.err = errTooSlow
+		u.err = ErrTooSlow
 	case err != nil && err != io.EOF:
-		u.err = errBadBody
+		u.err = ErrBadBody
 	}
 	if u.err != nil {
 		return n, u.err
@@ -282,7 +282,7 @@ func (u *upload) next(p []byte) (int, error) {
 }
 
 // extend moves the deadline for the next piece of the body.
-func (u *upload) extend() error {
+func (u *Upload) extend() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
@@ -291,17 +291,21 @@ func (u *upload) extend() error {
 	case u.whole:
 		return io.EOF
 	case u.cut:
-		u.err = errStopping
+		u.err = ErrStopping
 	case u.slowest:
-		u.err = errSlowest
+		u.err = ErrSlowest
 	case u.err == nil && u.ctx.Err() != nil:
-		u.err = errBadBody // the client is gone
+		u.err = ErrBadBody // the client is gone
 	}
 	if u.err == nil {
-		limits := u.server.options.Limits
+		limits := u.door.options.Limits
 		// A client at the slowest allowed rate has sent u.read bytes by now.
 		due := min(limits.Request+time.Duration(u.read/slowestWriter)*time.Second, limits.UploadTime)
 		_ = u.control.SetReadDeadline(u.began.Add(due))
 	}
 	return u.err
 }
+
+// Context returns the context of the work on u: it ends when u ends, or its client is
+// gone.
+func (u *Upload) Context() context.Context { return u.ctx }

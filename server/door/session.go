@@ -1,4 +1,4 @@
-package server
+package door
 
 import (
 	"crypto/hmac"
@@ -6,58 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 )
 
-// Token permits its bearer to use the server.
-type Token struct {
-	Name     string // for the log
-	Value    string // at least 16 characters
-	ReadOnly bool   // permits looking, but neither new ids nor changes to the registry
-}
-
-// checkTokens returns an error for tokens that are short or have one name.
-func checkTokens(all []Token) error {
-	names, values := map[string]bool{}, map[string]bool{}
-	for _, t := range all {
-		switch {
-		case len(t.Value) < minToken:
-			return fmt.Errorf("%w of %d characters, want %d or more", ErrToken, len(t.Value), minToken)
-		case names[t.Name]:
-			return fmt.Errorf("%w: two have the name %q", ErrToken, t.Name)
-		case values[t.Value]:
-			return fmt.Errorf("%w: two are the same", ErrToken)
-		}
-		names[t.Name], values[t.Value] = true, true
-	}
-	return nil
-}
-
-// permits reports whether t permits r.
-func (t *Token) permits(r *http.Request) bool {
-	if !t.ReadOnly || r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return true
-	}
-	// Inspecting a long text and taking a census change nothing.
-	return r.Method == http.MethodPost && (r.URL.Path == "/" || r.URL.Path == "/logout" || isUpload(r))
-}
-
-// tokenFor returns the token with a value, or nil. It takes the same time for all.
-func (s *Server) tokenFor(value string) *Token {
-	var found *Token
-	for i := range s.options.Tokens {
-		if t := &s.options.Tokens[i]; equal(value, t.Value) {
-			found = t
-		}
-	}
-	return found
-}
-
-func (s *Server) hasTokens() bool { return len(s.options.Tokens) > 0 }
+// cookie is the name of the cookie that a browser gets when its user logs in.
+const cookie = "oid_session"
 
 // sessions are the logins of browsers. A session is a cookie that its token signs, so
 // that it outlives the server and ends with the token.
@@ -89,7 +44,7 @@ func (t *Token) sign(head []byte) []byte {
 }
 
 // sessionOf returns the token of the session in the cookie of r, or nil.
-func (s *Server) sessionOf(r *http.Request) *Token {
+func (d *Door) sessionOf(r *http.Request) *Token {
 	c, err := r.Cookie(cookie)
 	if err != nil {
 		return nil
@@ -102,13 +57,13 @@ func (s *Server) sessionOf(r *http.Request) *Token {
 		return nil
 	}
 	var found *Token
-	for i := range s.options.Tokens {
-		t := &s.options.Tokens[i]
+	for i := range d.options.Tokens {
+		t := &d.options.Tokens[i]
 		if hmac.Equal(t.sign(append([]byte(nil), b[:sessionHead]...)), b) {
 			found = t
 		}
 	}
-	if found != nil && s.sessions.hasEnded(c.Value) {
+	if found != nil && d.sessions.hasEnded(c.Value) {
 		return nil
 	}
 	return found
@@ -137,8 +92,32 @@ func (l *sessions) end(value string, until time.Time) {
 	l.ended[value] = until
 }
 
-// bearer returns the token in the Authorization header of r.
-func bearer(r *http.Request) (token string, ok bool) {
-	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
-	return token, ok && strings.EqualFold(scheme, "Bearer")
+// LogIn begins a session for a client that has sent the value of a token, and reports
+// whether it did: the value may be wrong. The error is a [*WaitError].
+func (d *Door) LogIn(w http.ResponseWriter, r *http.Request, value string) (ok bool, err error) {
+	t, err := d.tryToken(r, value)
+	if t == nil {
+		return false, err
+	}
+	d.setCookie(w, r, newSession(t, time.Now().Add(d.options.Session)), int(d.options.Session/time.Second))
+	return true, nil
+}
+
+// LogOut ends the session of r, if it has one.
+func (d *Door) LogOut(w http.ResponseWriter, r *http.Request) {
+	if c, err := r.Cookie(cookie); err == nil && d.sessionOf(r) != nil {
+		d.sessions.end(c.Value, time.Now().Add(d.options.Session))
+	}
+	d.setCookie(w, r, "", -1)
+}
+
+// InSession reports whether r comes from a browser whose user has logged in.
+func (d *Door) InSession(r *http.Request) bool { return d.sessionOf(r) != nil }
+
+// setCookie sets the cookie of a session; an age below 0 removes it.
+func (d *Door) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookie, Value: value, MaxAge: age, Path: d.origin.path() + "/",
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: d.origin.secure(r),
+	})
 }

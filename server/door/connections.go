@@ -1,4 +1,4 @@
-package server
+package door
 
 import (
 	"context"
@@ -239,7 +239,9 @@ func (c *connection) work() (done func()) {
 // connectionKey is the key of the connection in the context of its requests.
 type connectionKey struct{}
 
-func withConnection(ctx context.Context, c net.Conn) context.Context {
+// WithConnection returns ctx with the connection of its requests. It is for
+// http.Server.ConnContext, with a listener of [Door.Listen], also below TLS.
+func WithConnection(ctx context.Context, c net.Conn) context.Context {
 	if secure, ok := c.(*tls.Conn); ok {
 		c = secure.NetConn()
 	}
