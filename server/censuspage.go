@@ -20,7 +20,7 @@ func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
 	code := http.StatusOK
 	if err != nil {
 		code = status(err)
-		data.Error = s.text(r.Context(), code, err)
+		data.Error = s.text(r.Context(), err)
 		if code == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "5")
 		}

@@ -27,7 +27,6 @@ func (s *Server) addEvents() {
 		case s.streams <- struct{}{}:
 			defer func() { <-s.streams }()
 		default:
-			w.Header().Set("Retry-After", "5")
 			s.refuse(w, r, http.StatusServiceUnavailable, "too many pages are open; this one asks for changes by itself")
 			return
 		}

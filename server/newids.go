@@ -27,7 +27,7 @@ func (s *Server) addNewIDs() {
 		code := http.StatusOK
 		if err := s.fillNew(&v, f.Get("count")); err != nil {
 			code = status(err)
-			v.Error = s.text(r.Context(), code, err)
+			v.Error = s.text(r.Context(), err)
 		}
 		s.showStart(w, r, code, &page.Start{New: &v})
 	})

@@ -65,12 +65,3 @@ func (s *Server) send(w http.ResponseWriter, code int, html g.Node) {
 func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, text string) {
 	s.send(w, code, s.site.Error(r.URL.Path, code, text, s.door.InSession(r)))
 }
-
-// fail answers with err.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	code := status(err)
-	if code == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "5")
-	}
-	s.refuse(w, r, code, s.text(r.Context(), code, err))
-}

@@ -17,7 +17,6 @@ import (
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
-	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/timerange"
 )
 
@@ -69,10 +68,20 @@ func (s *Server) members(ctx context.Context, g gpid.GPID, key registry.MemberKe
 			}
 		}
 		if found == nil {
-			err = fmt.Errorf("process %v: %w", g, store.ErrNotFound)
+			err = noProcess(g, key)
 		}
 		return found, err
 	})
+}
+
+// noProcess is the error for a GPID that is not recorded, or not with a key, which may be
+// empty.
+func noProcess(g gpid.GPID, key registry.MemberKey) error {
+	of := ""
+	if key != "" {
+		of = " and the member key " + string(key)
+	}
+	return notFoundError(fmt.Sprintf("no process with the GPID %v%s is recorded; see the list of processes", g, of))
 }
 
 // memberSample is a sample of one of several members.
@@ -146,7 +155,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 	if key := q.Get("member"); key != "" {
 		i := slices.IndexFunc(members, func(p registry.Status) bool { return string(p.Key()) == key })
 		if i < 0 {
-			s.fail(w, r, fmt.Errorf("member %s of %v: %w", key, g, store.ErrNotFound))
+			s.fail(w, r, noProcess(g, registry.MemberKey(key)))
 			return
 		}
 		one = members[i]

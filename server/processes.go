@@ -106,7 +106,7 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 	code := http.StatusOK
 	if err != nil {
 		code = status(err)
-		data.Error = s.text(r.Context(), code, err)
+		data.Error = s.text(r.Context(), err)
 	}
 	data.Search, data.State, data.Name, data.Host, data.Address = in.Search, string(in.State), in.Name, in.Host, in.Address
 	data.Labels = given.Get("label")

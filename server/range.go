@@ -67,7 +67,7 @@ func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	found, err := s.timeRange(asked, data.Column, data.Process, data.Zone)
 	code := http.StatusOK
 	if err != nil {
-		code, data.Error = status(err), err.Error()
+		code, data.Error = status(err), s.text(r.Context(), err)
 	} else {
 		data.Range = &found
 	}

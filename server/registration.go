@@ -18,6 +18,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/store"
 )
 
 type registerInput struct {
@@ -63,7 +64,7 @@ func (s *Server) addRegistration(api huma.API) {
 		"Reports that a process which registered over this API is alive, and its load. After status 404 or 409, register again.",
 		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
 		func(ctx context.Context, in *heartbeatInput) (wire.Registered, error) {
-			return s.registered(ctx, "heartbeat", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+			return s.registered(ctx, "heartbeat", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 				return r.Heartbeat(ctx, in.Member, towire.FromLoad(in.Body.Load), in.Body.Clock)
 			})
 		})
@@ -77,7 +78,7 @@ func (s *Server) addRegistration(api huma.API) {
 		"Records the end of a process that registered over this API. Its records stay.",
 		http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *endInput) (wire.Registered, error) {
-			return s.registered(ctx, "end", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+			return s.registered(ctx, "end", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 				return r.EndAgo(ctx, in.Member, in.Reason, lasting(in.AgeSeconds))
 			})
 		})
@@ -89,7 +90,7 @@ func (s *Server) addSamples(ctx context.Context, in *samplesInput) (wire.Registe
 	if err != nil {
 		return wire.Registered{}, err
 	}
-	return s.registered(ctx, "add samples", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+	return s.registered(ctx, "add samples", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 		return r.AddSamples(ctx, in.Member, in.Body.Samples, layout)
 	})
 }
@@ -124,11 +125,13 @@ func (s *Server) heartbeats(ctx context.Context, in *heartbeatsInput) (wire.Hear
 			if err == nil {
 				continue
 			}
-			if !known(err) {
+			switch {
+			case errors.Is(err, store.ErrNotFound):
+				err = noMember(beats[i].Member)
+			case !isAnswer(err):
 				err = errUnavailable
 			}
-			problem.Status = status(err)
-			problem.Detail = s.text(ctx, problem.Status, err)
+			problem.Status, problem.Detail = status(err), s.text(ctx, err)
 			out.Problems = append(out.Problems, problem)
 		}
 		return out, nil
@@ -177,7 +180,7 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 	if !b.Sample.IsZero() {
 		samples = append([]objectid.ID{b.Sample}, samples...)
 	}
-	return s.registered(ctx, "register", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+	return s.registered(ctx, "register", "", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 		if len(samples) == 0 {
 			return r.RegisterRemote(ctx, g, o)
 		}
@@ -216,15 +219,19 @@ func isOfOneHost(a netip.Addr) bool {
 	return a.IsValid() && !a.IsUnspecified() && !a.IsLoopback()
 }
 
-// registered calls the registry for a process and returns what the process needs.
-// A collision is not an error here: the answer names the rivals.
-func (s *Server) registered(ctx context.Context, name string, call func(context.Context, *registry.Registry) (registry.Process, error)) (wire.Registered, error) {
+// registered calls the registry for a process, with the key of a member or none, and
+// returns what the process needs. A collision is not an error here: the answer names the
+// rivals.
+func (s *Server) registered(ctx context.Context, name string, key registry.MemberKey, call func(context.Context, *registry.Registry) (registry.Process, error)) (wire.Registered, error) {
 	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (wire.Registered, error) {
 		p, err := call(ctx, r)
 		s.traces.forget()
 		var rivals []gpid.GPID
 		if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
 			rivals, err = collision.Others, nil
+		}
+		if errors.Is(err, store.ErrNotFound) && key != "" {
+			err = noMember(key)
 		}
 		if err != nil {
 			return wire.Registered{}, err
