@@ -81,8 +81,8 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 		return out, nil
 	}
 	oid, err := objectid.Parse(report.ID)
-	if err != nil {
-		return out, nil // an id of another format
+	if err != nil || oid.IsZero() {
+		return out, nil // of another format, or no id
 	}
 	trace, err := s.wireTrace(ctx, oid)
 	if err != nil {
@@ -214,8 +214,8 @@ func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, dat
 // registry. It remembers unknown process values in unknown.
 func (s *Server) pageTrace(ctx context.Context, text string, unknown map[string]wire.Trace) (*wire.Trace, error) {
 	id, err := objectid.Parse(text)
-	if err != nil {
-		return nil, nil // of another format
+	if err != nil || id.IsZero() {
+		return nil, nil // of another format, or no id
 	}
 	value := text[8:18]
 	if t, ok := unknown[value]; ok {
