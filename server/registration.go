@@ -22,7 +22,7 @@ import (
 )
 
 type registerInput struct {
-	Key  string `header:"Idempotency-Key" minLength:"16" maxLength:"200" pattern:"^[!-~]*$" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters. A registration that is sent again with the same key, after a lost answer, gets the same answer and no second member. Default: each request makes a member."`
+	Key  string `header:"Idempotency-Key" minLength:"16" maxLength:"200" pattern:"^[!-~]*$" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters. A registration that is sent again with the same key, after a lost answer, gets the same answer and no second member. The fields pid, address, started, name, host and the first sample must be the same, otherwise the answer is 409; others count as they were first sent. Default: each request makes a member."`
 	Body wire.Registration
 	from netip.Addr // of the request; the zero Addr if it came over a Unix socket
 }
