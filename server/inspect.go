@@ -111,7 +111,7 @@ func dropContradicted(in *wire.Inspection) {
 	in.Readings = slices.DeleteFunc(in.Readings, func(r wire.Reading) bool { return r.Format == page.FormatObjectID && r.Variant != modern })
 }
 
-// wireTrace returns the trace of an id, at most traceLife old.
+// wireTrace returns the trace of an id, at most recentLife old.
 func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, error) {
 	asked := time.Now()
 	if t, ok := s.traces.get(id, asked); ok {

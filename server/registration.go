@@ -226,6 +226,7 @@ func (s *Server) registered(ctx context.Context, name string, key registry.Membe
 	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (wire.Registered, error) {
 		p, err := call(ctx, r)
 		s.traces.forget()
+		s.lists.forget()
 		var rivals []gpid.GPID
 		if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
 			rivals, err = collision.Others, nil
