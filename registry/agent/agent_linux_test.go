@@ -83,6 +83,7 @@ func TestRestart(t *testing.T) {
 	}
 	goes.signal(syscall.SIGKILL)
 	h.startAgent()
+	eventually(t, "heartbeats go on", func() bool { return h.one(a).Last.Count > before.Last.Count+1 })
 	if s := h.one(b); s.End != nil || s.State != registry.Dead || s.Presumed {
 		t.Errorf("a process that ended while the agent was away: %s (%s), end %v; want dead, without a time", s.State, s.Reason, s.End)
 	}
