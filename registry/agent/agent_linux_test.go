@@ -18,7 +18,10 @@ func TestKill(t *testing.T) {
 	h := newHost(t)
 	c := client(t, h.socket)
 	id, gpid := c.join("name=my%20shop version=1.2 addr=10.0.0.7:8080")
-	again := c.do("say oid1 " + id.String())
+	again := ""
+	for range 2 * 100 { // the same process value, of which there may be 100
+		again = c.do("say oid1 " + id.String())
+	}
 	if words := strings.Fields(again); words[0] != "ok" || words[1] == "-" || words[2] != gpid {
 		t.Errorf("the same line again: %q", again)
 	}
@@ -39,6 +42,32 @@ func TestKill(t *testing.T) {
 	c.signal(syscall.SIGKILL)
 	if reason := h.ends(id, at); reason != "process ended" {
 		t.Errorf("ended: %s", reason)
+	}
+}
+
+// Two processes with one process value are both recorded, and the agent goes on.
+func TestCollision(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	first, second := client(t, h.socket), client(t, h.socket)
+	id, _ := first.join("")
+	for range 3 {
+		if words := strings.Fields(second.do("say oid1 " + id.String())); len(words) != 3 || words[0] != "ok" || words[1] == "-" {
+			t.Errorf("answer: %q", words)
+		}
+		time.Sleep(interval)
+	}
+	tr, err := h.registry.Trace(t.Context(), id)
+	if err != nil || tr.Verdict != registry.Collision || len(tr.Processes) != 2 {
+		t.Fatalf("%s: %s, %v", tr.Verdict, tr.Reason, err)
+	}
+	for _, p := range tr.Processes {
+		if n := p.Last.Count; n < 2 || n > 8 {
+			t.Errorf("%d heartbeats in 3 seconds", n)
+		}
+	}
+	if third, _ := client(t, h.socket).join(""); h.one(third).End != nil {
+		t.Error("a third process has ended")
 	}
 }
 

@@ -2,10 +2,14 @@ package agent
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +18,7 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
 )
 
 // other starts a process and returns it with its pidfd.
@@ -89,6 +94,79 @@ func TestLatestHeartbeats(t *testing.T) {
 	}
 	if len(a.queue) != maxQueue || p.queued != maxQueue || a.queue[0].at != began.Add(10) {
 		t.Errorf("%d heartbeats, %d of the process, the first %v after the start", len(a.queue), p.queued, a.queue[0].at.Sub(began))
+	}
+	p.Done = true // refused
+	if err := a.sendHeartbeats(t.Context()); err != nil || len(a.queue) > 0 {
+		t.Errorf("%d heartbeats of a process that is not recorded, %v", len(a.queue), err)
+	}
+}
+
+// calls is a sink that keeps what it is called with.
+type calls struct {
+	Sink
+	beats   [][]registry.RemoteHeartbeat
+	samples []int // of each call
+}
+
+func (c *calls) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) []error {
+	c.beats = append(c.beats, beats)
+	return make([]error, len(beats))
+}
+
+func (c *calls) AddSamples(_ context.Context, _ registry.MemberKey, samples []objectid.ID, _ objectid.Layout) error {
+	c.samples = append(c.samples, len(samples))
+	return nil
+}
+
+// A call has a bounded number of heartbeats, one of each process, and ids of one layout.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	var sink calls
+	a.sink = &sink
+	for i := range maxBatch + 1 {
+		p := &process{Member: registry.MemberKey(fmt.Sprint(i))}
+		a.keep(measured{p: p, at: time.Now().Add(-time.Second)})
+		a.keep(measured{p: p, at: time.Now()})
+	}
+	check(t, a.sendHeartbeats(t.Context()))
+	all := map[registry.MemberKey]time.Duration{}
+	n := 0
+	for _, call := range sink.beats {
+		in := map[registry.MemberKey]bool{}
+		for _, b := range call {
+			if last, ok := all[b.Member]; in[b.Member] || ok && last < b.Age {
+				t.Fatalf("heartbeat of member %s, %v ago, in one call with another or after a later one", b.Member, b.Age)
+			}
+			in[b.Member], all[b.Member] = true, b.Age
+		}
+		if n += len(call); len(call) > maxBatch {
+			t.Errorf("%d heartbeats in a call", len(call))
+		}
+	}
+	if n != 2*(maxBatch+1) {
+		t.Errorf("%d heartbeats, want %d", n, 2*(maxBatch+1))
+	}
+	p := &process{Member: "0a1b2c3d4e5f6071", Claims: []claim{{}, {}, {Layout: objectid.Java}, {}}}
+	for !p.recorded() {
+		check(t, a.record(t.Context(), p))
+	}
+	if !slices.Equal(sink.samples, []int{2, 1, 1}) {
+		t.Errorf("calls with %v ids", sink.samples)
+	}
+}
+
+// What the errors of a registry mean to the agent.
+func TestSinkErrors(t *testing.T) {
+	t.Parallel()
+	other := errors.New("other")
+	for err, want := range map[error]error{
+		registry.ErrCollision: nil, registry.ErrSample: ErrRefused, gpid.ErrInvalid: ErrRefused, registry.ErrSelfManaged: ErrRefused, registry.ErrKey: ErrRefused,
+		store.ErrNotFound: ErrForgotten, registry.ErrEnded: ErrForgotten, ErrRefused: ErrRefused, ErrForgotten: ErrForgotten, other: other,
+	} {
+		if got := sinkError(fmt.Errorf("it says: %w", err)); !errors.Is(got, want) || want == nil && got != nil {
+			t.Errorf("%v: %v, want %v", err, got, want)
+		}
 	}
 }
 
