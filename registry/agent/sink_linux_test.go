@@ -70,6 +70,7 @@ func (s *sink) Register(_ context.Context, _ gpid.GPID, samples []objectid.ID, _
 }
 
 func (s *sink) AddSamples(_ context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error {
+	time.Sleep(s.slow)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if layout == objectid.Java {
@@ -309,6 +310,10 @@ func TestSlow(t *testing.T) {
 		}
 	}
 	eventually(t, "both are recorded", s.with(func() bool { return len(s.keys) == 2 }))
+	_, err = fmt.Fprintf(c, "oid1 %v\n%s", newID(t), strings.Repeat("x\n", 9000))
+	if lines.Scan(); !strings.Contains(lines.Text(), "more than 16000 bytes before the answer") {
+		t.Errorf("a program that writes on: %q, %v", lines.Text(), err)
+	}
 }
 
 // An agent that ends records what it has, though the sink was away just before.
