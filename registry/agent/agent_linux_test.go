@@ -94,6 +94,13 @@ func TestForkAndExec(t *testing.T) {
 	if reason := h.ends(id, at); reason != "replaced by exec" {
 		t.Errorf("ended: %s", reason)
 	}
+	other := client(t, h.socket)
+	id, _ = other.join("")
+	other.do("close")
+	if _, err := other.in.Write([]byte("exec\n")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the exec of a program without a connection", func() bool { end := h.one(id).End; return end != nil && end.Reason == "replaced by exec" })
 }
 
 // The agent is ended and killed while processes run. Those that still run are the same
