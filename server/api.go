@@ -49,6 +49,7 @@ func (s *Server) addAPI() {
 		},
 		OpenAPIPath:   "/openapi",
 		Formats:       formats,
+		Transformers:  []huma.Transformer{tidy},
 		DefaultFormat: "application/json",
 	}
 	api := humago.New(s.mux, config)

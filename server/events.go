@@ -27,7 +27,6 @@ func (s *Server) addEvents() {
 		case s.streams <- struct{}{}:
 			defer func() { <-s.streams }()
 		default:
-			w.Header().Set("Retry-After", "5")
 			s.refuse(w, r, http.StatusServiceUnavailable, "too many pages are open; this one asks for changes by itself")
 			return
 		}
@@ -78,7 +77,7 @@ func (s *Server) eventNow(ctx context.Context) string {
 	now := s.overview(ctx)
 	processes, alive, locks := "", "", ""
 	if now.Processes != nil {
-		processes = strconv.FormatUint(now.Processes.hash, 36)
+		processes = strconv.FormatUint(now.processes, 36)
 		alive = strconv.FormatInt(now.Processes.Alive, 10)
 	}
 	if now.LocksKnown {

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/oidkit/oid/server/door"
 )
 
@@ -142,16 +140,4 @@ func wantsPage(r *http.Request) bool {
 
 func isAPI(path string) bool {
 	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/openapi") || path == "/metrics"
-}
-
-// refuse answers with an error: a page for browsers, otherwise problem+json.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, code int, text string) {
-	if wantsPage(r) {
-		s.errorPage(w, r, code, text)
-		return
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(code)
-	// The client may have disconnected.
-	_ = huma.DefaultJSONFormat.Marshal(w, huma.NewError(code, text))
 }

@@ -4,15 +4,14 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -66,25 +65,6 @@ func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error
 	})
 }
 
-// processesView is the data of the page with all processes.
-type processesView struct {
-	listInput
-	Labels string // those of listInput, separated by blanks
-	States []registry.State
-	Alive  int64
-	Rows   []processRow
-	Next   string // path of the next page, or empty
-	Error  string
-}
-
-type processRow struct {
-	wire.Process
-	Identity    string // its GPID, with the member key where others of the page have the same
-	Started     time.Time
-	CPU, Memory plot.SVG
-	Processors  string
-}
-
 // Bounds of the page.
 const (
 	maxProcesses = 100
@@ -98,15 +78,15 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 		Label: strings.Fields(given.Get("label")), Address: given.Get("address"), Search: given.Get("q"), Limit: maxProcesses, After: given.Get("after"),
 	}
 	q, err := in.query()
-	var data processesView
+	var data page.Processes
 	if err == nil {
-		data, err = ask(r.Context(), s.backend, "list", func(ctx context.Context, reg *registry.Registry) (v processesView, err error) {
-			page, err := reg.Page(ctx, q)
+		data, err = ask(r.Context(), s.backend, "list", func(ctx context.Context, reg *registry.Registry) (v page.Processes, err error) {
+			found, err := reg.Page(ctx, q)
 			if err != nil {
 				return v, err
 			}
-			names := towire.Names(page.Processes)
-			for i, p := range page.Processes {
+			names := towire.Names(found.Processes)
+			for i, p := range found.Processes {
 				row, err := newProcessRow(ctx, reg, p)
 				if err != nil {
 					return v, err
@@ -114,9 +94,9 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 				row.Identity = names[i]
 				v.Rows = append(v.Rows, row)
 			}
-			if page.Next != "" {
+			if found.Next != "" {
 				next := maps.Clone(given)
-				next.Set("after", page.Next)
+				next.Set("after", found.Next)
 				v.Next = "/processes?" + next.Encode()
 			}
 			v.Alive, err = countAlive(ctx, reg)
@@ -126,10 +106,14 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 	code := http.StatusOK
 	if err != nil {
 		code = status(err)
-		data.Error = s.text(r.Context(), code, err)
+		data.Error = s.text(r.Context(), err)
 	}
-	data.listInput, data.Labels, data.States = in, given.Get("label"), registry.States
-	s.show(w, r, code, "Processes", "/processes", processesPage(&data))
+	data.Search, data.State, data.Name, data.Host, data.Address = in.Search, string(in.State), in.Name, in.Host, in.Address
+	data.Labels = given.Get("label")
+	for _, state := range registry.States {
+		data.States = append(data.States, string(state))
+	}
+	s.show(w, r, code, "Processes", "/processes", s.site.Processes(&data))
 }
 
 // countAlive returns how many processes are alive. Of more than a thousand living
@@ -143,9 +127,9 @@ func countAlive(ctx context.Context, r *registry.Registry) (int64, error) {
 	return r.CountLiving(ctx)
 }
 
-// newProcessRow plots the last minutes of a process.
-func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Status) (processRow, error) {
-	row := processRow{Process: towire.Process(p), Started: p.GPID.Start()}
+// newProcessRow returns the row of a process with the load of its last minutes.
+func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Status) (page.ProcessRow, error) {
+	row := page.ProcessRow{Process: towire.Process(p), Started: p.GPID.Start(), Interval: p.Interval}
 	var samples []registry.Sample
 	for sample, err := range reg.History(ctx, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}) {
 		if err != nil {
@@ -153,30 +137,6 @@ func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Statu
 		}
 		samples = append(samples, sample)
 	}
-	row.CPU = plot.Spark("processors in use by "+p.Name, cpuPoints(samples), p.Interval)
-	row.Memory = plot.Spark("memory of "+p.Name, loadPoints(samples, func(l *registry.Load) *int64 { return &l.RSS }), p.Interval)
-	if n := len(samples); n > 1 {
-		if used := registry.Processors(samples[n-2], samples[n-1]); used >= 0 {
-			row.Processors = strconv.FormatFloat(used, 'f', 2, 64)
-		}
-	}
+	row.Load = loadSeries(samples)
 	return row, nil
-}
-
-// cpuPoints are the processors in use between samples.
-func cpuPoints(samples []registry.Sample) []plot.Point {
-	var out []plot.Point
-	for i := 1; i < len(samples); i++ {
-		out = append(out, plot.Point{Time: samples[i].Time, Value: registry.Processors(samples[i-1], samples[i])})
-	}
-	return out
-}
-
-// loadPoints are a number of the load in each sample.
-func loadPoints(samples []registry.Sample, of func(*registry.Load) *int64) []plot.Point {
-	out := make([]plot.Point, len(samples))
-	for i := range samples {
-		out[i] = plot.Point{Time: samples[i].Time, Value: float64(*of(&samples[i].Load))}
-	}
-	return out
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/server/door"
+	"github.com/oidkit/oid/server/page"
 )
 
 // Server answers requests. Create it with [New] and call [Server.Serve] once.
@@ -25,6 +26,7 @@ type Server struct {
 	mux       *http.ServeMux
 	handler   http.Handler // mux, for requests that are admitted
 	door      *door.Door
+	site      page.Site
 	draining  atomic.Bool
 	leaving   context.Context // ends when the server begins to stop
 	leave     context.CancelFunc
@@ -59,6 +61,9 @@ func New(o *Options) (*Server, error) {
 	}
 	if host, err := os.Hostname(); err == nil {
 		s.hosts = []string{host}
+	}
+	s.site = page.Site{
+		Base: s.door.Base(), Version: opts.Version, Registry: opts.Open != nil, StoreName: opts.StoreName, ShowsLocks: opts.OpenLocks != nil,
 	}
 	s.leaving, s.leave = context.WithCancel(context.Background())
 	s.streams = make(chan struct{}, maxStreams(opts.Limits))

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/registry/agent"
@@ -38,7 +39,7 @@ func (s *sink) fails(err error) {
 	s.err = err
 }
 
-func (s *sink) Register(_ context.Context, r agent.Registration, samples []objectid.ID, _ objectid.Layout) (registry.MemberKey, error) {
+func (s *sink) Register(_ context.Context, _ gpid.GPID, samples []objectid.ID, _ objectid.Layout, r *registry.RemoteOptions) (registry.MemberKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
@@ -70,7 +71,7 @@ func (s *sink) AddSamples(_ context.Context, member registry.MemberKey, samples 
 	return s.err
 }
 
-func (s *sink) Heartbeats(_ context.Context, beats []agent.Heartbeat) []error {
+func (s *sink) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) []error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	errs := make([]error, len(beats))
