@@ -62,6 +62,7 @@ func (s *Server) addAPI(rows []route) {
 		}
 	}
 	describeEnumerations(schemas)
+	describeProblems(api.OpenAPI())
 	wrapReferences(schemas)
 }
 
@@ -96,7 +97,7 @@ func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 }
 
 // anywhere lists the error statuses of every endpoint.
-var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
+var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 
 // operation describes the endpoint of a route. The errors are its own, besides anywhere.
 func operation(at route, tag, id, summary, description string, errors ...int) huma.Operation {
@@ -109,7 +110,8 @@ func operation(at route, tag, id, summary, description string, errors ...int) hu
 
 // answer is a response whose body is of type T.
 type answer[T any] struct {
-	Body T
+	CacheControl string `header:"Cache-Control" doc:"no-store: the answer may be another one in a moment, as processes register and end."`
+	Body         T
 }
 
 // handle adds an endpoint. do answers a request; its error becomes a problem.
@@ -119,6 +121,6 @@ func handle[In, Out any](s *Server, api huma.API, op huma.Operation, do func(con
 		if err != nil {
 			return nil, s.problem(ctx, err)
 		}
-		return &answer[Out]{out}, nil
+		return &answer[Out]{"no-store", out}, nil
 	})
 }

@@ -75,7 +75,7 @@ func (s *Server) eventNow(ctx context.Context) string {
 	now := s.overview(ctx)
 	processes, alive, locks := "", "", ""
 	if now.Processes != nil {
-		processes = strconv.FormatUint(now.Processes.hash, 36)
+		processes = strconv.FormatUint(now.processes, 36)
 		alive = strconv.FormatInt(now.Processes.Alive, 10)
 	}
 	if now.LocksKnown {

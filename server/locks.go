@@ -15,6 +15,7 @@ import (
 
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -156,17 +157,9 @@ func (s *Server) lockPage(ctx context.Context, in *locksInput) (wire.Locks, erro
 	return out, nil
 }
 
-// locksView is the data of the page.
-type locksView struct {
-	Search string
-	Rows   []wire.Lock
-	Next   string // path of the next page, or empty
-	Error  string
-}
-
 func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
 	given := r.URL.Query()
-	v := locksView{Search: strings.TrimSpace(given.Get("q"))}
+	v := page.Locks{Search: strings.TrimSpace(given.Get("q"))}
 	all, err := s.locks.list(r.Context())
 	code := http.StatusOK
 	if err != nil {
@@ -187,7 +180,7 @@ func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
 		}
 		break
 	}
-	s.show(w, r, code, "Locks", "/locks", locksPage(&v))
+	s.show(w, r, code, "Locks", "/locks", s.site.Locks(&v))
 }
 
 // holds reports whether one of the texts contains what is searched, in either case.

@@ -7,9 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/oidkit/oid/server/door"
 )
 
@@ -24,7 +21,7 @@ func (s *Server) showLogin(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, next, http.StatusSeeOther)
 		return
 	}
-	s.showAnyone(w, r, http.StatusOK, "Log in", "", loginPage(next, ""))
+	s.showAnyone(w, r, http.StatusOK, "Log in", "", s.site.Login(next, ""))
 }
 
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
@@ -43,9 +40,9 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &guessed):
 		w.Header().Set("Retry-After", strconv.Itoa(guessed.Seconds()))
 		text := fmt.Sprintf("Wrong tokens came from this address. Wait %d s before the next.", guessed.Seconds())
-		s.showAnyone(w, r, http.StatusTooManyRequests, "Log in", "", loginPage(next, text))
+		s.showAnyone(w, r, http.StatusTooManyRequests, "Log in", "", s.site.Login(next, text))
 	case !ok:
-		s.showAnyone(w, r, http.StatusUnauthorized, "Log in", "", loginPage(next, "This token is wrong."))
+		s.showAnyone(w, r, http.StatusUnauthorized, "Log in", "", s.site.Login(next, "This token is wrong."))
 	default:
 		http.Redirect(w, r, next, http.StatusSeeOther)
 	}
@@ -62,17 +59,4 @@ func within(next string) string {
 		return "/"
 	}
 	return next
-}
-
-// loginPage is the form, after which the browser goes to next.
-func loginPage(next, wrong string) g.Node {
-	return g.Group{
-		heading("Log in", g.Text("This server requires a token. Its operator has the token file.")),
-		problem(wrong),
-		h.Form(h.Method("post"), h.Action("/login"),
-			h.Input(h.Type("hidden"), h.Name("next"), h.Value(next)),
-			h.Label(h.For("token"), g.Text("Token")),
-			h.Input(h.ID("token"), h.Name("token"), h.Type("password"), h.AutoComplete("current-password"), h.Required(), h.AutoFocus()),
-			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Log in")))),
-	}
 }

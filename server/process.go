@@ -5,17 +5,17 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/timerange"
 )
@@ -134,26 +134,6 @@ func timeOrZero(t *time.Time) time.Time {
 	return *t
 }
 
-// processView is the data of the page of one process.
-type processView struct {
-	wire.Process
-	Members []wire.Process // with its GPID, itself among them
-	Address netip.AddrPort
-	PID     int
-	Started time.Time
-	Since   string
-	Presets []preset
-	Samples int
-	Plots   []loadPlot
-	Queries []wire.Query
-	Example exampleID
-}
-
-// exampleID shows the position of the process value in an id.
-type exampleID struct {
-	Seconds, Value, Rest string
-}
-
 // maxSamples is the maximum for a plot: a week at an interval of 10 s.
 const maxSamples = 70_000
 
@@ -188,16 +168,9 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 	for i := range h.samples {
 		samples[i] = h.samples[i].Sample
 	}
-	s.show(w, r, http.StatusOK, shown(one.Name), "/processes", processPage(&processView{
+	s.show(w, r, http.StatusOK, phrase.Shown(one.Name), "/processes", s.site.Process(&page.Process{
 		Process: towire.Process(one), Members: towire.Processes(members), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
-		Since: since, Presets: presets, Samples: len(samples),
-		Plots:   newLoadPlots(samples, one.Interval),
+		Since: since, Samples: len(samples), Load: loadSeries(samples), Interval: one.Interval,
 		Queries: towire.Range(objectid.Between(one.From, one.Until.Add(time.Second)), "_id", one.Value).Queries,
-		Example: newExampleID(&one),
 	}))
-}
-
-func newExampleID(p *registry.Status) exampleID {
-	id := objectid.At(p.Last.Time).String()
-	return exampleID{id[:8], p.Value, strings.Repeat("·", 24-8-len(p.Value))}
 }

@@ -9,11 +9,11 @@ import (
 	"net/netip"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -22,7 +22,7 @@ import (
 )
 
 type registerInput struct {
-	Key  string `header:"Idempotency-Key" minLength:"16" maxLength:"200" pattern:"^[!-~]*$" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters. A registration that is sent again with the same key, after a lost answer, gets the same answer and no second member. Default: each request makes a member."`
+	Key  string `header:"Idempotency-Key" minLength:"16" maxLength:"200" pattern:"^[!-~]*$" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters. A registration that is sent again with the same key, after a lost answer, gets the same answer and no second member. The fields pid, address, started, name, host and the first sample must be the same, otherwise the answer is 409; others count as they were first sent. Default: each request makes a member."`
 	Body wire.Registration
 	from netip.Addr // of the request; the zero Addr if it came over a Unix socket
 }
@@ -168,12 +168,12 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 		if key == "" || len(key) > maxLabelKey || len(value) > maxLabelValue {
 			return wire.Registered{}, requestf("label %.50q: want a key of 1 to %d bytes and a value of up to %d", key, maxLabelKey, maxLabelValue)
 		}
-		if hasHidden(key) || hasHidden(value) {
+		if phrase.HasHidden(key) || phrase.HasHidden(value) {
 			return wire.Registered{}, requestf("label %.50q: want printable characters", key)
 		}
 	}
 	for _, field := range [][2]string{{"name", b.Name}, {"version", b.Version}, {"host", b.Host}, {"executable", b.Executable}} {
-		if hasHidden(field[1]) || field[0] == "name" && strings.TrimSpace(b.Name) == "" {
+		if phrase.HasHidden(field[1]) || field[0] == "name" && strings.TrimSpace(b.Name) == "" {
 			return wire.Registered{}, requestf("%s %q: want printable characters", field[0], field[1])
 		}
 	}
@@ -201,25 +201,6 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 
 // lasting returns a number of seconds as a duration.
 func lasting(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
-
-// isHidden reports whether r is not seen, or changes how its neighbours are seen, such
-// as a zero-width space or the mark that reverses what follows. With these one name can
-// look like another.
-func isHidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector) || r == '\u115f' || r == '\u3164'
-}
-
-func hasHidden(text string) bool { return strings.ContainsFunc(text, isHidden) }
-
-// shown returns text for people, with a sign in place of each character that is hidden.
-func shown(text string) string {
-	return strings.Map(func(r rune) rune {
-		if isHidden(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
-}
 
 // identity returns the GPID of the process that registers.
 func (s *Server) identity(in *registerInput) (gpid.GPID, error) {
@@ -256,6 +237,7 @@ func (s *Server) registered(ctx context.Context, name string, key registry.Membe
 	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (wire.Registered, error) {
 		p, err := call(ctx, r)
 		s.traces.forget()
+		s.lists.forget()
 		var rivals []gpid.GPID
 		if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
 			rivals, err = collision.Others, nil

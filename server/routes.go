@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/oidkit/oid/server/door"
+	"github.com/oidkit/oid/server/page"
 )
 
 // route is one kind of request: who may send it, what it costs, and how its answer is
@@ -46,8 +47,8 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/v1/processes", access: door.Write, cost: small, api: true, endpoint: s.registerProcess},
 		{method: "GET", path: "/v1/processes", access: door.Read, cost: large, api: true, endpoint: s.listProcesses},
 		{method: "GET", path: "/v1/processes/{gpid}", access: door.Read, cost: large, api: true, endpoint: s.getProcess},
-		{method: "POST", path: "/v1/heartbeats", access: door.Write, cost: small, api: true, endpoint: s.sendHeartbeats},
-		{method: "POST", path: member + "/heartbeat", access: door.Write, cost: small, api: true, endpoint: s.sendHeartbeat},
+		{method: "POST", path: "/v1/members/heartbeats", access: door.Write, cost: small, api: true, endpoint: s.sendHeartbeats},
+		{method: "POST", path: member + "/heartbeats", access: door.Write, cost: small, api: true, endpoint: s.sendHeartbeat},
 		{method: "POST", path: member + "/samples", access: door.Write, cost: small, api: true, endpoint: s.addSamples},
 		{method: "DELETE", path: member, access: door.Write, cost: small, api: true, endpoint: s.endProcess},
 		{method: "POST", path: "/v1/census", access: door.Read, api: true, endpoint: s.takeCensus},
@@ -72,7 +73,7 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/login", access: door.Open, cost: small, body: loginBody, plain: true, do: s.logIn},
 		{method: "POST", path: "/logout", access: door.Read, cost: small, do: s.logOut},
 		{method: "GET", path: "/static/{tag}/{name}", access: door.Open, plain: true, do: serveAsset},
-		{method: "GET", path: "/favicon.ico", access: door.Read, cost: small, do: redirect(assetURL("icon.svg"), http.StatusMovedPermanently)},
+		{method: "GET", path: "/favicon.ico", access: door.Read, cost: small, do: redirect(page.Path("icon.svg"), http.StatusMovedPermanently)},
 		{path: "/", access: door.Read, cost: small, do: s.noPage},
 	}
 	for _, description := range []string{".json", "-3.0.json", ".yaml", "-3.0.yaml"} { // package huma answers

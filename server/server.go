@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/server/door"
+	"github.com/oidkit/oid/server/page"
 )
 
 // Server answers requests. Create it with [New] and call [Server.Serve] once.
@@ -24,12 +25,13 @@ type Server struct {
 	mux       *http.ServeMux
 	rows      map[string]*route // by pattern
 	door      *door.Door
+	site      page.Site
 	leaving   context.Context // ends when the server begins to stop
 	leave     context.CancelFunc
 	streams   chan struct{} // one for each stream of events
 	reports   reportCache
 	traces    traceCache
-	alive     aliveCount
+	lists     recent[listKey, processList]
 	overviews overviews
 	locks     *locks
 	hosts     []string // the name of this host, for inspections
@@ -58,6 +60,9 @@ func New(o *Options) (*Server, error) {
 	}
 	if host, err := os.Hostname(); err == nil {
 		s.hosts = []string{host}
+	}
+	s.site = page.Site{
+		Base: s.door.Base(), Version: opts.Version, Registry: opts.Open != nil, StoreName: opts.StoreName, ShowsLocks: opts.OpenLocks != nil,
 	}
 	s.leaving, s.leave = context.WithCancel(context.Background())
 	s.streams = make(chan struct{}, maxStreams(opts.Limits))

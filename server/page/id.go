@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"net/url"
@@ -11,28 +11,52 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/internal/phrase"
-	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
 )
 
+// Start is the data of the page.
+type Start struct {
+	Text    string // as it was pasted
+	Cards   []Inspected
+	Rows    []Inspected
+	Bad     []BadPiece
+	More    int    // further ids that are not shown
+	NoTrace string // why processes are not shown
+
+	New *New     // nil for those who may not create ids
+	Now Overview // of what else there is
+}
+
+// Inspected is one id.
+type Inspected struct {
+	wire.Inspection
+	Before, After string
+	Load          []string // of its process at that time, for people; empty if it is not known
+}
+
+// BadPiece is a part of the text that is not an id.
+type BadPiece struct {
+	Line  int
+	Error string
+}
+
 // inspectResult shows what was found in the text.
-func inspectResult(v *inspectView) g.Node {
+func (s *Site) inspectResult(v *Start) g.Node {
 	return g.Group{
 		g.If(v.NoTrace != "", h.P(h.Class("note"), h.Role("status"), g.Text("Processes: "+v.NoTrace+"."))),
 		g.Iff(len(v.Bad) > 0, func() g.Node {
 			return h.Div(h.Class("finding"),
 				h.P(h.Strong(g.Text(phrase.Count(int64(len(v.Bad)), "piece is not an id", "pieces are not ids")))),
-				h.Ul(g.Map(v.Bad, func(b badPiece) g.Node { return h.Li(g.Textf("line %d: %s", b.Line, b.Error)) })))
+				h.Ul(g.Map(v.Bad, func(b BadPiece) g.Node { return h.Li(g.Textf("line %d: %s", b.Line, b.Error)) })))
 		}),
-		g.Map(v.Cards, card),
-		g.Iff(len(v.Rows) > 0, func() g.Node { return idTable(v) }),
+		g.Map(v.Cards, s.card),
+		g.Iff(len(v.Rows) > 0, func() g.Node { return s.idTable(v) }),
 	}
 }
 
 // card shows one id: what it says, and behind that all its readings.
-func card(in inspected) g.Node {
+func (s *Site) card(in Inspected) g.Node {
 	id, err := objectid.Parse(in.ID)
 	first := in.Readings[0]
 	return h.Article(h.Class("id-card"),
@@ -41,7 +65,7 @@ func card(in inspected) g.Node {
 			g.Iff(in.Time != nil, func() g.Node {
 				return says("Created", rfc3339(*in.Time), h.B(timeNode(*in.Time)), h.Span(h.Class("soft also"), h.Data("utc", ""), g.Text(" · "+moment(*in.Time))), h.Span(h.Class("soft"), g.Text(" · "), agoNode("span", *in.Time)))
 			}),
-			g.Iff(in.Trace != nil, func() g.Node { return traceNodes(in.Trace) }),
+			g.Iff(in.Trace != nil, func() g.Node { return s.traceNodes(&in) }),
 			g.Map(first.Fields, func(f wire.Field) g.Node {
 				if f.Name != "counter" || f.Number == nil {
 					return nil
@@ -53,7 +77,7 @@ func card(in inspected) g.Node {
 				return says("Unix time", seconds, g.Text(seconds))
 			}),
 			says("Format", "", g.Text(readingName(&first)+" "), verdict(first.Verdict), h.Span(h.Class("soft"), g.Text(" "+first.Reason)))),
-		g.If(err == nil && in.Time != nil, h.P(h.Class("presets"), idRanges(&in.Inspection))),
+		g.If(err == nil && in.Time != nil, h.P(h.Class("presets"), s.idRanges(&in.Inspection))),
 		h.Details(h.Class("readings"), h.Summary(g.Text(map[bool]string{true: "fields", false: "fields, and other readings"}[len(in.Readings) == 1])),
 			g.Map(in.Readings, readingNode)),
 	)
@@ -74,41 +98,42 @@ func copyAs(id objectid.ID) g.Node {
 }
 
 // traceNodes are the process that created an id, and its load at that time.
-func traceNodes(t *wire.Trace) g.Node {
+func (s *Site) traceNodes(in *Inspected) g.Node {
+	t := in.Trace
 	name := ""
 	if isFound(t) {
 		name = t.Processes[0].GPID
 	}
 	return g.Group{
-		says("Process", name, h.Span(h.Class("made"), tracedProcess(t)), h.Span(h.Class("soft"), g.Text(" · "+t.Reason))),
+		says("Process", name, h.Span(h.Class("made"), s.tracedProcess(t)), h.Span(h.Class("soft"), g.Text(" · "+t.Reason))),
 		g.Iff(isFound(t) && t.Before != nil, func() g.Node {
-			measured, sampled := towire.LoadTexts(towire.FromLoad(t.Before.Load)), ""
-			if len(measured) == 0 {
+			sampled := ""
+			if len(in.Load) == 0 {
 				return nil
 			}
 			if gap := t.Time.Sub(t.Before.Time); gap >= 0 {
 				sampled = " · sampled " + phrase.Length(gap) + " before"
 			}
-			return says("At that time", "", load(measured), h.Span(h.Class("soft"), g.Text(sampled)))
+			return says("At that time", "", load(in.Load), h.Span(h.Class("soft"), g.Text(sampled)))
 		}),
 	}
 }
 
 // idRanges lead to the documents that were created near an id, and by its process.
-func idRanges(in *wire.Inspection) g.Node {
+func (s *Site) idRanges(in *wire.Inspection) g.Node {
 	link := func(name string, from, to time.Time, process string) g.Node {
 		q := url.Values{"from": {rfc3339(from)}, "to": {rfc3339(to.Add(time.Second))}}
 		if process != "" {
 			q.Set("process", process)
 		}
-		return h.A(h.Class("chip"), h.Href("/range?"+q.Encode()), g.Text(name))
+		return h.A(h.Class("chip"), h.Href(s.URL("/range?"+q.Encode())), g.Text(name))
 	}
 	around := func(name string, d time.Duration) g.Node { return link(name, in.Time.Add(-d), in.Time.Add(d), "") }
 	return g.Group{
 		around("same second", 0), around("a minute around it", 30*time.Second), around("an hour around it", 30*time.Minute),
 		g.Iff(in.Trace != nil, func() g.Node {
 			value := processValue(in)
-			if in.Trace.Verdict == string(registry.Known) {
+			if in.Trace.Verdict == known {
 				p := in.Trace.Processes[0]
 				return link("same process", p.IDsFrom, p.IDsUntil, value)
 			}
@@ -122,7 +147,7 @@ func idRanges(in *wire.Inspection) g.Node {
 // block of its process, or those between time and counter in its likeliest layout.
 func processValue(in *wire.Inspection) string {
 	after := in.ID[8:]
-	if in.Trace.Verdict == string(registry.Known) {
+	if in.Trace.Verdict == known {
 		if value := in.Trace.Processes[0].ProcessValue; strings.HasPrefix(after, value) {
 			return value
 		}
@@ -144,51 +169,51 @@ func readingNode(r wire.Reading) g.Node {
 }
 
 // tracedProcess is the process that created an id, or the verdict.
-func tracedProcess(t *wire.Trace) g.Node {
+func (s *Site) tracedProcess(t *wire.Trace) g.Node {
 	if !isFound(t) {
 		return verdict(t.Verdict)
 	}
 	p := t.Processes[0]
 	return g.Group{
-		claimedBy(t), processLink(&p, shown(p.Name)), g.Text(" "), h.Span(h.Class("soft id"), g.Text(p.GPID)),
-		g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+shown(p.Host)))),
+		claimedBy(t), s.processLink(&p, phrase.Shown(p.Name)), g.Text(" "), h.Span(h.Class("soft id"), g.Text(p.GPID)),
+		g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+phrase.Shown(p.Host)))),
 	}
 }
 
 // idTable shows many ids, a row each.
-func idTable(v *inspectView) g.Node {
+func (s *Site) idTable(v *Start) g.Node {
 	return g.Group{
 		soft(g.Textf("%d ids", len(v.Rows)), g.Iff(v.More > 0, func() g.Node {
 			return g.Group{g.Textf("; %d more are not shown: use ", v.More), h.Code(g.Text("oid inspect")), g.Text(", which has no limit")}
 		})),
 		panel("scroll", "Ids", h.Table(h.Class("list"), columns("id", "created", "ago", "likely", "process"),
-			h.TBody(g.Map(v.Rows, func(in inspected) g.Node {
+			h.TBody(g.Map(v.Rows, func(in Inspected) g.Node {
 				created, ago := g.Node(nil), g.Node(nil)
 				if in.Time != nil {
 					created, ago = timeNode(*in.Time), agoNode("span", *in.Time)
 				}
 				return h.Tr(
-					h.Td(h.A(h.Class("id"), h.Href("/?id="+in.ID), coloredID(&in.Inspection))),
+					h.Td(h.A(h.Class("id"), h.Href(s.URL("/?id="+in.ID)), coloredID(&in.Inspection))),
 					h.Td(created), h.Td(h.Class("soft"), ago),
 					h.Td(g.Text(in.Readings[0].Format+" "+in.Readings[0].Variant)),
-					h.Td(g.Iff(in.Trace != nil, func() g.Node { return briefTrace(in.Trace) })))
+					h.Td(g.Iff(in.Trace != nil, func() g.Node { return s.briefTrace(in.Trace) })))
 			})))),
 	}
 }
 
-func briefTrace(t *wire.Trace) g.Node {
+func (s *Site) briefTrace(t *wire.Trace) g.Node {
 	if !isFound(t) {
 		return h.Span(h.Class("soft"), g.Text(t.Verdict))
 	}
-	return g.Group{claimedBy(t), processLink(&t.Processes[0], shown(t.Processes[0].Name))}
+	return g.Group{claimedBy(t), s.processLink(&t.Processes[0], phrase.Shown(t.Processes[0].Name))}
 }
 
 // isFound reports whether one process is known, or claimed, to have created the id.
 func isFound(t *wire.Trace) bool {
-	return t.Verdict == string(registry.Known) || t.Verdict == string(registry.Claimed)
+	return t.Verdict == known || t.Verdict == claimed
 }
 
 // claimedBy is the words before the name of a process: none if it is known.
 func claimedBy(t *wire.Trace) g.Node {
-	return g.If(t.Verdict == string(registry.Claimed), h.Span(h.Class("soft"), g.Text("claimed by ")))
+	return g.If(t.Verdict == claimed, h.Span(h.Class("soft"), g.Text("claimed by ")))
 }

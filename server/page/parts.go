@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"maps"
@@ -67,7 +67,7 @@ func fields(all []wire.Field) g.Node {
 
 // coloredID is an id, with its fields in colours if it is an ObjectId.
 func coloredID(in *wire.Inspection) g.Node {
-	if first := in.Readings[0]; first.Format == formatObjectID {
+	if first := in.Readings[0]; first.Format == FormatObjectID {
 		return h.Span(h.Class("strip"), g.Map(first.Fields, func(f wire.Field) g.Node {
 			return h.Span(h.Class("f-"+f.Name), g.Text(f.Hex))
 		}))
@@ -126,9 +126,18 @@ func coloredDigits(seconds, value, rest string) g.Node {
 
 // facts are labels and the like, in the order of their names.
 func facts(all map[string]string) g.Node {
-	return g.Map(slices.Sorted(maps.Keys(all)), func(name string) g.Node { return fact(shown(name), g.Text(shown(all[name]))) })
+	return g.Map(slices.Sorted(maps.Keys(all)), func(name string) g.Node { return fact(phrase.Shown(name), g.Text(phrase.Shown(all[name]))) })
 }
 
 func fact(name string, value ...g.Node) g.Node {
 	return h.Div(h.Dt(g.Text(name)), h.Dd(g.Group(value)))
 }
+
+// FormatObjectID is the format of an ObjectId in readings.
+const FormatObjectID = "objectid"
+
+// Verdicts of a trace that name one process.
+const (
+	known   = "known"
+	claimed = "claimed"
+)

@@ -1,29 +1,48 @@
-package server
+package page
 
 import (
 	"cmp"
+	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
+	"time"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
-	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
 
-func processPage(v *processView) g.Node {
+// Process is the data of the page of one process.
+type Process struct {
+	wire.Process
+	Members  []wire.Process // with its GPID, itself among them
+	Address  netip.AddrPort
+	PID      int
+	Started  time.Time
+	Since    string
+	Samples  int
+	Load     []Series
+	Interval time.Duration // between two samples
+	Queries  []wire.Query
+}
+
+func (s *Site) Process(v *Process) g.Node {
 	known := func(name, value string) g.Node { return g.If(value != "", fact(name, g.Text(value))) }
+	seconds := objectid.At(v.LastHeartbeat.Time).String()[:8]
 	return g.Group{
-		h.P(h.Class("back"), h.A(h.Href("/processes"), g.Text("All processes"))),
-		h.H1(g.Text(shown(v.Name)+" "), state(v.State)),
+		h.P(h.Class("back"), h.A(h.Href(s.URL("/processes")), g.Text("All processes"))),
+		h.H1(g.Text(phrase.Shown(v.Name)+" "), state(v.State)),
 		h.P(h.Class("id wrap"), h.Data("copy", ""), g.Text(v.GPID)),
 		soft(g.Text(v.Reason)),
 		g.Iff(len(v.Members) > 1, func() g.Node {
 			return g.Group{
 				soft(g.Textf("%d members have this GPID: registrations of one process, or processes of several hosts.", len(v.Members))),
 				h.Ul(g.Map(v.Members, func(p wire.Process) g.Node {
-					return h.Li(h.Class("id"), processLink(&p, p.Member), g.Text(" "+shown(cmp.Or(p.Host, "–"))+" "), state(p.State))
+					return h.Li(h.Class("id"), s.processLink(&p, p.Member), g.Text(" "+phrase.Shown(cmp.Or(p.Host, "–"))+" "), state(p.State))
 				})),
 			}
 		}),
@@ -40,15 +59,15 @@ func processPage(v *processView) g.Node {
 			facts(v.Labels)),
 		h.Div(h.ID("result"), h.Data("refresh", "processes"),
 			h.H2(g.Text("Load "), presetLinks("", v.Since, url.Values{"member": {v.Member}})),
-			loadPlots(v.Plots, v.Samples)),
+			loadPlots(v.Load, v.Samples, v.Interval)),
 		h.H2(g.Text("Its ids")),
-		exampleNode(v.Example.Seconds, v.Example.Value, v.Example.Rest),
+		exampleNode(seconds, v.ProcessValue, strings.Repeat("·", 24-8-len(v.ProcessValue))),
 		soft(g.Text("In each id, the process value "), h.Span(h.Class("id"), g.Text(v.ProcessValue)),
 			g.Text(" follows the seconds. To find the documents with its ids:")),
 		g.Iff(len(v.Adopted) > 0, func() g.Node {
 			return g.Group{
 				soft(g.Text("Nothing proves that a process created its samples; ids with these process values are claimed by it:")),
-				h.Ul(g.Map(v.Adopted, adoptedNode)),
+				h.Ul(g.Map(v.Adopted, s.adoptedNode)),
 			}
 		}),
 		queries(v.Queries),
@@ -56,12 +75,12 @@ func processPage(v *processView) g.Node {
 }
 
 // adoptedNode is an adopted process value with what its sample shows.
-func adoptedNode(a wire.Adopted) g.Node {
-	shows := map[registry.Evidence]string{
-		registry.ByTime:       "the process ran when it was created",
-		registry.ByPID:        "has its pid",
-		registry.ByHostAndPID: "has its host and pid",
-	}[registry.Evidence(a.Evidence)]
+func (s *Site) adoptedNode(a wire.Adopted) g.Node {
+	shows := map[string]string{
+		"time":         "the process ran when it was created",
+		"pid":          "has its pid",
+		"host-and-pid": "has its host and pid",
+	}[a.Evidence]
 	return h.Li(h.Span(h.Class("id"), g.Text(a.ProcessValue)), g.Text(": sample "),
-		h.A(h.Class("id"), h.Href("/?id="+a.SampleID.String()), g.Text(a.SampleID.String())), g.Text(" "+shows))
+		h.A(h.Class("id"), h.Href(s.URL("/?id="+a.SampleID.String())), g.Text(a.SampleID.String())), g.Text(" "+shows))
 }

@@ -1,7 +1,8 @@
-package server
+package page
 
 import (
 	"encoding/base64"
+	"slices"
 
 	"github.com/oidkit/oid/objectid"
 )
@@ -28,15 +29,11 @@ func between(before, after string) func(objectid.ID) string {
 	return func(id objectid.ID) string { return before + id.String() + after }
 }
 
-// notationOf returns the notation with a name. An empty name means the first.
-func notationOf(name string) (notation, error) {
-	if name == "" {
-		return notations[0], nil
-	}
-	for _, n := range notations {
-		if n.Name == name {
-			return n, nil
-		}
-	}
-	return notation{}, requestf("format %q: want one of the list", name)
+// notationOf returns the notation with a name. An empty or unknown name means the first.
+func notationOf(name string) notation {
+	i := slices.IndexFunc(notations, func(n notation) bool { return n.Name == name })
+	return notations[max(i, 0)]
 }
+
+// HasNotation reports whether ids can be written in a format. The empty one is the default.
+func HasNotation(format string) bool { return format == "" || notationOf(format).Name == format }

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"strings"
@@ -15,27 +15,27 @@ import (
 	"github.com/oidkit/oid/timerange"
 )
 
-// startPage shows at once what oid does: it reads ids, creates ids, and leads to the
+// Start shows at once what oid does: it reads ids, creates ids, and leads to the
 // rest, with what goes on there now.
-func startPage(v *inspectView) g.Node {
+func (s *Site) Start(v *Start) g.Node {
 	return g.Group{
 		heading("Read an id, or create one", g.Text("Paste anything: one id, a line of a log, a document, a thousand ids.")),
 		h.Div(h.Class("start"),
-			h.Div(h.Class("panel card"), pasteForm(v), h.Div(h.ID("result"), inspectResult(v))),
-			g.Iff(v.New != nil, func() g.Node { return newPanel(v.New) })),
-		startCards(&v.Now, time.Now()),
+			h.Div(h.Class("panel card"), s.pasteForm(v), h.Div(h.ID("result"), s.inspectResult(v))),
+			g.Iff(v.New != nil, func() g.Node { return s.newPanel(v.New) })),
+		s.startCards(&v.Now),
 	}
 }
 
-func pasteForm(v *inspectView) g.Node {
-	return h.Form(h.Method("post"), h.Action("/"), h.Data("live", "id"), h.Class("paste"),
+func (s *Site) pasteForm(v *Start) g.Node {
+	return h.Form(h.Method("post"), h.Action(s.URL("/")), h.Data("live", "id"), h.Class("paste"),
 		h.Label(h.For("id"), g.Text("Ids")),
 		h.Textarea(h.ID("id"), h.Name("id"), h.Rows("3"), g.Attr("spellcheck", "false"), g.Attr("autocapitalize", "off"),
 			h.AutoComplete("off"), h.AutoFocus(), h.Placeholder("507f1f77bcf86cd799439011"), g.Text(leadingLine(v.Text))),
 		h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Inspect")), g.Iff(v.Text == "", func() g.Node {
-			return h.Span(h.Class("soft"), g.Text("or try "), h.A(h.Href("/?id=507f1f77bcf86cd799439011"), g.Text("one from 2012")),
+			return h.Span(h.Class("soft"), g.Text("or try "), h.A(h.Href(s.URL("/?id=507f1f77bcf86cd799439011")), g.Text("one from 2012")),
 				g.Iff(v.New != nil && len(v.New.IDs) > 0, func() g.Node {
-					return g.Group{g.Text(", "), h.A(h.Href("/?id="+v.New.IDs[0].String()), g.Text("a new one"))}
+					return g.Group{g.Text(", "), h.A(h.Href(s.URL("/?id="+v.New.IDs[0].String())), g.Text("a new one"))}
 				}))
 		})),
 		g.If(v.Text == "", soft(g.Text("ObjectId, UUID, ULID, KSUID, xid, Snowflake, TypeID, CUID2, push ids of Firebase, gpid."))))
@@ -51,9 +51,10 @@ func leadingLine(text string) string {
 }
 
 // startCards lead to the other views.
-func startCards(now *overview, at time.Time) g.Node {
+func (s *Site) startCards(now *Overview) g.Node {
+	at := time.Now()
 	card := func(path, title string, contents ...g.Node) g.Node {
-		return h.Section(h.Class("panel card lead-to"), h.H2(h.A(h.Href(path), g.Text(title))), g.Group(contents))
+		return h.Section(h.Class("panel card lead-to"), h.H2(h.A(h.Href(s.URL(path)), g.Text(title))), g.Group(contents))
 	}
 	day := timerange.Mongosh(objectid.Since(at.Add(-24 * time.Hour)))
 	return h.Div(h.ID("now"), h.Class("cards"), h.Data("refresh", "processes locks"),
@@ -63,12 +64,12 @@ func startCards(now *overview, at time.Time) g.Node {
 			soft(g.Text("For MongoDB's shell, Python, Node, Java, Go and SQL."))),
 		card("/census", "Census",
 			h.P(g.Text("Drop a dump or an export: when it grew, which processes wrote it, what is wrong with it.")),
-			g.Iff(now.Census != nil, func() g.Node { return growth(now.Census) })),
+			g.Iff(now.Census != nil, func() g.Node { return s.growth(now.Census) })),
 		card("/processes", "Processes", processesNow(now)),
-		g.Iff(now.hasLocks, func() g.Node { return card("/locks", "Locks", locksNow(now, at)) }))
+		g.Iff(s.ShowsLocks, func() g.Node { return card("/locks", "Locks", locksNow(now, at)) }))
 }
 
-func processesNow(now *overview) g.Node {
+func processesNow(now *Overview) g.Node {
 	n := now.Processes
 	if n == nil {
 		return soft(g.Text("Who creates ids, and with which load."))
@@ -92,20 +93,20 @@ func processesNow(now *overview) g.Node {
 }
 
 // growth shows how the ids of a census became more over time.
-func growth(c *cachedReport) g.Node {
+func (s *Site) growth(c *Report) g.Node {
 	var names []string
-	for _, source := range c.report.Sources {
+	for _, source := range c.Census.Sources {
 		names = append(names, source.Name)
 	}
 	name := strings.Join(names, ", ")
 	var points []plot.Point
 	sum := 0.
-	for _, b := range c.report.Timeline.Buckets {
+	for _, b := range c.Census.Timeline.Buckets {
 		sum += float64(b.IDs)
 		points = append(points, plot.Point{Time: b.Start, Value: sum})
 	}
 	day := 24 * time.Hour // the lengths of months differ
-	return captioned(g.Group{h.A(h.Href("/census/"+c.id.String()), g.Text(shown(name))), g.Text(", " + phrase.Count(c.report.IDs, "id", "ids"))},
+	return captioned(g.Group{h.A(h.Href(s.URL("/census/"+c.ID.String())), g.Text(phrase.Shown(name))), g.Text(", " + phrase.Count(c.Census.IDs, "id", "ids"))},
 		plot.Spark("growth of "+name, points, 31*day))
 }
 
@@ -114,24 +115,10 @@ func captioned(caption g.Node, p plot.SVG) g.Node {
 	return g.If(p != "", h.Div(h.Class("grown"), soft(caption), p))
 }
 
-// aliveNode is how many processes are alive and where they are recorded, for the head
-// of every page.
-func (s *Server) aliveNode(now *overview) g.Node {
-	if s.options.Open == nil {
-		return nil
-	}
-	count := g.Node(g.Text("the store does not answer"))
-	if n := now.Processes; n != nil {
-		count = h.A(h.Href("/processes?state=alive"), g.Text(phrase.Count(n.Alive, "process alive", "processes alive")))
-	}
-	return h.P(h.ID("alive"), h.Class("soft"), h.Data("refresh", "alive"), count,
-		g.If(s.options.StoreName != "", h.Span(g.Text(" · store: "+s.options.StoreName))))
-}
-
 // shownLocks is how many locks the start page names.
 const shownLocks = 3
 
-func locksNow(now *overview, at time.Time) g.Node {
+func locksNow(now *Overview, at time.Time) g.Node {
 	switch {
 	case !now.LocksKnown:
 		return soft(g.Text("Who holds a lock, and who waits for it."))
@@ -140,7 +127,7 @@ func locksNow(now *overview, at time.Time) g.Node {
 	}
 	return g.Group{
 		h.Ul(h.Class("plain"), g.Map(now.Locks[:min(len(now.Locks), shownLocks)], func(l wire.Lock) g.Node {
-			return h.Li(h.B(g.Text(shown(l.Name))), g.Text(" "+heldBy(&l, at)))
+			return h.Li(h.B(g.Text(phrase.Shown(l.Name))), g.Text(" "+heldBy(&l, at)))
 		})),
 		g.If(len(now.Locks) > shownLocks, soft(g.Textf("and %d more", len(now.Locks)-shownLocks))),
 	}

@@ -1,4 +1,4 @@
-package server
+package page
 
 import (
 	"fmt"
@@ -12,12 +12,20 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-func locksPage(v *locksView) g.Node {
+// Locks is the data of the page.
+type Locks struct {
+	Search string
+	Rows   []wire.Lock
+	Next   string // path of the next page, or empty
+	Error  string
+}
+
+func (s *Site) Locks(v *Locks) g.Node {
 	return g.Group{
 		heading("Locks", g.Text("Locks that are held, the process that holds each, and how many wait for it.")),
-		h.Form(h.Method("get"), h.Action("/locks"), h.Data("live", "q"),
+		h.Form(h.Method("get"), h.Action(s.URL("/locks")), h.Data("live", "q"),
 			h.Div(h.Class("fields-row list-by"), searchField("Search", "a name, a host, a command…", v.Search), h.Button(h.Type("submit"), g.Text("Show")))),
-		h.Div(h.ID("result"), h.Data("refresh", "locks"), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return lockTable(v) })),
+		h.Div(h.ID("result"), h.Data("refresh", "locks"), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return s.lockTable(v) })),
 	}
 }
 
@@ -27,7 +35,7 @@ func searchField(label, placeholder, value string) g.Node {
 		h.Input(h.ID("q"), h.Name("q"), h.Value(value), h.Placeholder(placeholder), h.MaxLength("200"), h.AutoComplete("off"), g.Attr("spellcheck", "false")))
 }
 
-func lockTable(v *locksView) g.Node {
+func (s *Site) lockTable(v *Locks) g.Node {
 	if len(v.Rows) == 0 {
 		return g.Group{
 			h.P(g.Text("No lock is held.")),
@@ -35,7 +43,7 @@ func lockTable(v *locksView) g.Node {
 		}
 	}
 	return g.Group{
-		soft(g.Text(humanize.Comma(int64(len(v.Rows)))+" held"), nextPage(v.Next)),
+		soft(g.Text(humanize.Comma(int64(len(v.Rows)))+" held"), s.nextPage(v.Next)),
 		panel("scroll", "Locks", h.Table(h.Class("list"), columns("lock", "held by", "since", "waiting", "lease"),
 			h.TBody(g.Map(v.Rows, func(l wire.Lock) g.Node { return lockRow(&l) })))),
 	}
@@ -48,10 +56,10 @@ func lockRow(l *wire.Lock) g.Node {
 		waiting = humanize.Comma(int64(*l.Waiters))
 	}
 	return h.Tr(
-		h.Td(h.B(g.Text(shown(l.Name)))),
-		h.Td(g.Textf("pid %d", holder.PID), g.If(holder.Host != "", g.Text(" on "+shown(holder.Host)+" ")), g.If(holder.State != "", state(holder.State)),
+		h.Td(h.B(g.Text(phrase.Shown(l.Name)))),
+		h.Td(g.Textf("pid %d", holder.PID), g.If(holder.Host != "", g.Text(" on "+phrase.Shown(holder.Host)+" ")), g.If(holder.State != "", state(holder.State)),
 			h.Br(), h.Span(h.Class("soft id"), g.Text(holder.GPID)),
-			g.If(holder.Command != "", g.Group{h.Br(), h.Code(h.Class("wrap"), g.Text(shown(holder.Command)))})),
+			g.If(holder.Command != "", g.Group{h.Br(), h.Code(h.Class("wrap"), g.Text(phrase.Shown(holder.Command)))})),
 		h.Td(timeNode(holder.Since), h.Br(), h.Span(h.Class("soft"), agoNode("span", holder.Since))),
 		h.Td(g.If(l.Waiters == nil, h.Class("soft")), g.Text(waiting)),
 		h.Td(g.Textf("fence %d", holder.Fence), g.Iff(holder.TTLSeconds != nil, func() g.Node {
@@ -63,7 +71,7 @@ func lockRow(l *wire.Lock) g.Node {
 func heldBy(l *wire.Lock, now time.Time) string {
 	text := fmt.Sprintf("held by pid %d", l.Holder.PID)
 	if l.Holder.Host != "" {
-		text += " on " + shown(l.Holder.Host)
+		text += " on " + phrase.Shown(l.Holder.Host)
 	}
 	text += " for " + phrase.Length(now.Sub(l.Holder.Since))
 	if l.Waiters != nil && *l.Waiters > 0 {
