@@ -10,8 +10,8 @@
 //	defer m.End("shut down")
 //	id := m.New()
 //
-// [IDs] are ids that the server creates, fetched ahead. Each other method of Client is
-// one endpoint.
+// [IDs] is a member that registers when the first id is needed. Each other method of
+// Client is one endpoint, and ends with its context: http.DefaultClient has no timeout.
 //
 // The package depends on nothing but the standard library, package objectid and
 // package wire.
