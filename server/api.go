@@ -62,6 +62,7 @@ func (s *Server) addAPI() {
 	s.addCensus(api)
 	s.addLocks(api)
 	describeEnumerations(schemas)
+	describeProblems(api.OpenAPI())
 	wrapReferences(schemas)
 	s.mux.HandleFunc("/v1/", s.noEndpoint)
 }
@@ -97,7 +98,7 @@ func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 }
 
 // anywhere lists the error statuses of every endpoint.
-var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
+var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 
 // operation describes an endpoint. The errors are its own, besides anywhere.
 func operation(method, path, tag, id, summary, description string, errors ...int) huma.Operation {
@@ -110,7 +111,8 @@ func operation(method, path, tag, id, summary, description string, errors ...int
 
 // answer is a response whose body is of type T.
 type answer[T any] struct {
-	Body T
+	CacheControl string `header:"Cache-Control" doc:"no-store: the answer may be another one in a moment, as processes register and end."`
+	Body         T
 }
 
 // handle adds an endpoint. do answers a request; its error becomes a problem.
@@ -120,6 +122,6 @@ func handle[In, Out any](s *Server, api huma.API, op huma.Operation, do func(con
 		if err != nil {
 			return nil, s.problem(ctx, err)
 		}
-		return &answer[Out]{out}, nil
+		return &answer[Out]{"no-store", out}, nil
 	})
 }

@@ -81,8 +81,8 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 		return out, nil
 	}
 	oid, err := objectid.Parse(report.ID)
-	if err != nil {
-		return out, nil // an id of another format
+	if err != nil || oid.IsZero() {
+		return out, nil // of another format, or no id
 	}
 	trace, err := s.wireTrace(ctx, oid)
 	if err != nil {
@@ -111,7 +111,7 @@ func dropContradicted(in *wire.Inspection) {
 	in.Readings = slices.DeleteFunc(in.Readings, func(r wire.Reading) bool { return r.Format == page.FormatObjectID && r.Variant != modern })
 }
 
-// wireTrace returns the trace of an id, at most traceLife old.
+// wireTrace returns the trace of an id, at most recentLife old.
 func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, error) {
 	asked := time.Now()
 	if t, ok := s.traces.get(id, asked); ok {
@@ -214,8 +214,8 @@ func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, dat
 // registry. It remembers unknown process values in unknown.
 func (s *Server) pageTrace(ctx context.Context, text string, unknown map[string]wire.Trace) (*wire.Trace, error) {
 	id, err := objectid.Parse(text)
-	if err != nil {
-		return nil, nil // of another format
+	if err != nil || id.IsZero() {
+		return nil, nil // of another format, or no id
 	}
 	value := text[8:18]
 	if t, ok := unknown[value]; ok {

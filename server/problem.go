@@ -137,7 +137,7 @@ func (s *Server) text(ctx context.Context, err error) string {
 	case errors.Is(err, store.ErrKey):
 		return "the request holds a value that cannot be a key in the store"
 	}
-	return err.Error()
+	return excerpt(err.Error(), maxDetail)
 }
 
 // problem returns err as an answer of the API.
@@ -157,7 +157,7 @@ const typeBase = "https://github.com/oidkit/oid/blob/main/docs/reference/api.md#
 
 // with returns the answer of this kind with a text.
 func (t *problemType) with(detail string) *huma.ErrorModel {
-	return &huma.ErrorModel{Type: typeBase + t.name, Title: http.StatusText(t.status), Status: t.status, Detail: excerpt(detail, maxDetail)}
+	return &huma.ErrorModel{Type: typeBase + t.name, Title: http.StatusText(t.status), Status: t.status, Detail: detail}
 }
 
 // fail answers with err.
@@ -237,4 +237,33 @@ func plainNumber(message string) string {
 		return message
 	}
 	return message[:i] + strconv.FormatFloat(n, 'f', -1, 64)
+}
+
+// describeProblems adds the kinds of errors to the description of the API, and the
+// header of those that pass.
+func describeProblems(api *huma.OpenAPI) {
+	type kind struct {
+		Type   string `json:"type"`
+		Status int    `json:"status"`
+		About  string `json:"about"`
+	}
+	kinds := make([]kind, len(problemTypes))
+	for i, t := range problemTypes {
+		kinds[i] = kind{typeBase + t.name, t.status, t.about}
+	}
+	model := api.Components.Schemas.Map()["ErrorModel"]
+	model.Extensions = map[string]any{"x-problem-types": kinds}
+	of := model.Properties["type"]
+	of.Default, of.Examples, of.Description = nil, []any{typeBase + "invalid"}, "The kind of the error, one of x-problem-types; later versions may have more. It is also the address of its description."
+	later := &huma.Param{Description: "Seconds until the request may succeed.", Schema: &huma.Schema{Type: huma.TypeInteger}}
+	for _, path := range api.Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Post, path.Delete} {
+			if op == nil {
+				continue
+			}
+			for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+				op.Responses[strconv.Itoa(status)].Headers = map[string]*huma.Param{"Retry-After": later}
+			}
+		}
+	}
 }

@@ -60,7 +60,7 @@ func (s *Server) addRegistration(api huma.API) {
 		http.StatusConflict, http.StatusUnsupportedMediaType)
 	register.DefaultStatus = http.StatusCreated
 	handle(s, api, register, s.register)
-	handle(s, api, operation(http.MethodPost, one+"/heartbeat", tagProcesses, "sendHeartbeat", "Send a heartbeat",
+	handle(s, api, operation(http.MethodPost, one+"/heartbeats", tagProcesses, "sendHeartbeat", "Send a heartbeat",
 		"Reports that a process which registered over this API is alive, and its load. After status 404 or 409, register again.",
 		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
 		func(ctx context.Context, in *heartbeatInput) (wire.Registered, error) {
@@ -71,7 +71,7 @@ func (s *Server) addRegistration(api huma.API) {
 	handle(s, api, operation(http.MethodPost, one+"/samples", tagProcesses, "addSamples", "Add samples",
 		"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
 		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType), s.addSamples)
-	handle(s, api, operation(http.MethodPost, "/v1/heartbeats", tagProcesses, "sendHeartbeats", "Send the heartbeats of many processes",
+	handle(s, api, operation(http.MethodPost, "/v1/members/heartbeats", tagProcesses, "sendHeartbeats", "Send the heartbeats of many processes",
 		"Does for each of them what the request for one does, at much less cost. An agent sends those of all processes of its host.",
 		http.StatusUnsupportedMediaType), s.heartbeats)
 	handle(s, api, operation(http.MethodDelete, one, tagProcesses, "endProcess", "End a process",
@@ -226,6 +226,7 @@ func (s *Server) registered(ctx context.Context, name string, key registry.Membe
 	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (wire.Registered, error) {
 		p, err := call(ctx, r)
 		s.traces.forget()
+		s.lists.forget()
 		var rivals []gpid.GPID
 		if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
 			rivals, err = collision.Others, nil

@@ -33,7 +33,7 @@ type Server struct {
 	streams   chan struct{} // one for each stream of events
 	reports   reportCache
 	traces    traceCache
-	alive     aliveCount
+	lists     recent[listKey, processList]
 	overviews overviews
 	locks     *locks
 	hosts     []string // the name of this host, for inspections

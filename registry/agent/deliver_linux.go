@@ -41,17 +41,21 @@ func (a *agent) measure(ctx context.Context) {
 				if end != "" {
 					a.end(p, end)
 				} else if p.Ended.IsZero() {
-					a.queue = append(a.queue, measured{p, time.Now(), load})
-					p.queued++
-				}
-				if len(a.queue) > maxQueue {
-					a.queue[0].p.queued--
-					a.queue = a.queue[1:]
+					a.keep(measured{p, time.Now(), load})
 				}
 				a.mu.Unlock()
 			}
 			a.wake()
 		}
+	}
+}
+
+// keep adds a heartbeat to the queue.
+func (a *agent) keep(m measured) {
+	a.queue = append(a.queue, m)
+	if m.p.queued++; len(a.queue) > maxQueue {
+		a.queue[0].p.queued--
+		a.queue = a.queue[1:]
 	}
 }
 

@@ -253,7 +253,7 @@ func registry(beat func() int) *fake {
 		case r.path == "/v1/processes":
 			blocks++
 			return 200, nil, fmt.Sprintf(`{"member":"m%d","gpid":"p%d","process_block":"0000000%d","interval_seconds":10}`, blocks, blocks, blocks)
-		case strings.HasSuffix(r.path, "/heartbeat"):
+		case strings.HasSuffix(r.path, "/heartbeats"):
 			return beat(), nil, "{}"
 		}
 		return 200, nil, "{}"
@@ -281,7 +281,7 @@ func TestMemberRegistersAgain(t *testing.T) {
 			if err := json.Unmarshal([]byte(f.seen("/v1/processes")[0].body), &sent); err != nil || sent.PID != uint32(os.Getpid()) || sent.Host != host {
 				t.Errorf("registered as %+v, %v; want the pid and the host of this process", sent, err)
 			}
-			if id := m.New(); block(id) != 1 || len(f.seen("/v1/members/m1/heartbeat")) != 2 {
+			if id := m.New(); block(id) != 1 || len(f.seen("/v1/members/m1/heartbeats")) != 2 {
 				t.Errorf("after two heartbeats: block %d, %+v", block(id), f.requests)
 			}
 			beat.Store(int64(status))
@@ -410,7 +410,7 @@ func TestMemberOutage(t *testing.T) {
 			f.hangs(false)
 			beat.Store(200)
 			time.Sleep(2 * time.Minute)
-			beats := f.seen("/v1/members/m1/heartbeat")
+			beats := f.seen("/v1/members/m1/heartbeats")
 			if n := len(beats); n < 50 || n > 90 {
 				t.Errorf("%d heartbeats, want one a minute or fewer in the outage, and one in 10 s else", n)
 			}
