@@ -38,8 +38,8 @@ site:
 	mkdir -p "$(SITE)"
 	GOOS=js GOARCH=wasm go build -trimpath -ldflags="-s -w" -o "$(SITE)/oid.wasm" ./site
 	gzip -9 -n -f "$(SITE)/oid.wasm"
-	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" site/static/* server/static/icon.svg "$(SITE)"
-	cat census/report/*.css server/static/page.css > "$(SITE)/oid.css"
+	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" site/static/* server/page/static/icon.svg "$(SITE)"
+	cat census/report/*.css server/page/static/page.css > "$(SITE)/oid.css"
 
 # How many seconds "make fuzz" gives to each fuzz test.
 FUZZTIME = 30s

@@ -34,7 +34,7 @@ func (s *Server) addAPI() {
 				License: &huma.License{Name: "MIT", URL: "https://opensource.org/license/mit"},
 				Contact: &huma.Contact{Name: "oid", URL: "https://github.com/oidkit/oid"},
 			},
-			Servers: []*huma.Server{{URL: s.origin.path() + "/", Description: "The server of this description."}},
+			Servers: []*huma.Server{{URL: s.door.Base() + "/", Description: "The server of this description."}},
 			Tags: []*huma.Tag{
 				{Name: tagIDs, Description: "Create ids, inspect them, and turn time ranges into ranges of ids."},
 				{Name: tagProcesses, Description: "Register processes, send heartbeats, and list processes."},
@@ -49,6 +49,7 @@ func (s *Server) addAPI() {
 		},
 		OpenAPIPath:   "/openapi",
 		Formats:       formats,
+		Transformers:  []huma.Transformer{tidy},
 		DefaultFormat: "application/json",
 	}
 	api := humago.New(s.mux, config)
@@ -61,6 +62,7 @@ func (s *Server) addAPI() {
 	s.addCensus(api)
 	s.addLocks(api)
 	describeEnumerations(schemas)
+	describeProblems(api.OpenAPI())
 	wrapReferences(schemas)
 	s.mux.HandleFunc("/v1/", s.noEndpoint)
 }
@@ -96,7 +98,7 @@ func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 }
 
 // anywhere lists the error statuses of every endpoint.
-var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
+var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 
 // operation describes an endpoint. The errors are its own, besides anywhere.
 func operation(method, path, tag, id, summary, description string, errors ...int) huma.Operation {
@@ -109,7 +111,8 @@ func operation(method, path, tag, id, summary, description string, errors ...int
 
 // answer is a response whose body is of type T.
 type answer[T any] struct {
-	Body T
+	CacheControl string `header:"Cache-Control" doc:"no-store: the answer may be another one in a moment, as processes register and end."`
+	Body         T
 }
 
 // handle adds an endpoint. do answers a request; its error becomes a problem.
@@ -119,6 +122,6 @@ func handle[In, Out any](s *Server, api huma.API, op huma.Operation, do func(con
 		if err != nil {
 			return nil, s.problem(ctx, err)
 		}
-		return &answer[Out]{out}, nil
+		return &answer[Out]{"no-store", out}, nil
 	})
 }

@@ -16,7 +16,7 @@ const (
 )
 
 // maxStreams returns how many streams of events may be open: each keeps a connection.
-func (l *Limits) maxStreams() int { return max(1, l.Connections/16) }
+func maxStreams(l Limits) int { return max(1, l.Connections/16) }
 
 // addEvents adds the stream by which open pages learn that something has changed. An
 // event holds a short text for the processes, one for how many of them are alive, and one
@@ -27,7 +27,6 @@ func (s *Server) addEvents() {
 		case s.streams <- struct{}{}:
 			defer func() { <-s.streams }()
 		default:
-			w.Header().Set("Retry-After", "5")
 			s.refuse(w, r, http.StatusServiceUnavailable, "too many pages are open; this one asks for changes by itself")
 			return
 		}
@@ -67,7 +66,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		case <-s.leaving.Done():
 			return
 		}
-		if s.hasTokens() && s.tokenOf(r) == nil {
+		if s.door.HasTokens() && s.door.TokenOf(r) == nil {
 			return // the session has ended
 		}
 	}
@@ -78,7 +77,7 @@ func (s *Server) eventNow(ctx context.Context) string {
 	now := s.overview(ctx)
 	processes, alive, locks := "", "", ""
 	if now.Processes != nil {
-		processes = strconv.FormatUint(now.Processes.hash, 36)
+		processes = strconv.FormatUint(now.processes, 36)
 		alive = strconv.FormatInt(now.Processes.Alive, 10)
 	}
 	if now.LocksKnown {

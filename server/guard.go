@@ -1,84 +1,38 @@
 package server
 
 import (
+	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
-	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/oidkit/oid/server/door"
 )
 
-// policy lets the page load files of this server only.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+// contentPolicy lets the page load files of this server only.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // everyAnswer has the headers of every answer.
 var everyAnswer = map[string][]string{
-	"Content-Security-Policy":      {policy},
+	"Content-Security-Policy":      {contentPolicy},
 	"X-Content-Type-Options":       {"nosniff"},
 	"Referrer-Policy":              {"no-referrer"},
 	"Cross-Origin-Resource-Policy": {"same-origin"},
 }
 
-// recorder keeps the status and the size of a response.
-type recorder struct {
-	http.ResponseWriter
-	code    int
-	bytes   int64
-	base    string // the path of the base URL, for redirects
-	release func() // is called before the first byte of the body is sent; may be nil
-}
-
-func (r *recorder) WriteHeader(code int) {
-	if r.code == 0 {
-		r.code = code
-		if to := r.Header().Get("Location"); r.base != "" && strings.HasPrefix(to, "/") {
-			r.Header().Set("Location", r.base+to)
-		}
-	}
-	r.ResponseWriter.WriteHeader(code)
-}
-
-func (r *recorder) Write(p []byte) (int, error) {
-	if r.code == 0 {
-		r.code = http.StatusOK
-	}
-	r.releaseOnce()
-	n, err := r.ResponseWriter.Write(p)
-	r.bytes += int64(n)
-	return n, err
-}
-
-func (r *recorder) releaseOnce() {
-	if r.release != nil {
-		r.release()
-		r.release = nil
-	}
-}
-
-// Unwrap is for http.ResponseController.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
-
-var recorders = sync.Pool{New: func() any { return new(recorder) }}
-
 // ServeHTTP guards, counts and logs every request. [Server.Serve] uses it. A program
 // that uses it with a server of its own must set the timeouts, and every Host header
 // is accepted.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	rec := recorders.Get().(*recorder)
-	*rec = recorder{ResponseWriter: w, base: s.origin.path()}
+	rec := s.door.Record(w)
 	began := time.Now()
-	r = s.origin.receive(r)
-	id := requestIDOf(r)
-	if c := connectionOf(r); c != nil {
-		c.request.Store(&id)
-	}
+	r, id := s.door.Receive(r)
 	s.metrics.inFlight.Inc()
 	defer func() {
 		s.metrics.inFlight.Dec()
@@ -87,19 +41,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				panic(p)
 			}
 			s.options.Log.Error("panic in a handler", "request", id, "panic", p, "path", r.URL.Path, "stack", string(debug.Stack()))
-			if rec.code != 0 {
+			if rec.Code() != 0 {
 				panic(http.ErrAbortHandler) // an incomplete response must not look complete
 			}
 			s.refuse(rec, r, http.StatusInternalServerError, internalText)
 		}
 		took := time.Since(began)
-		s.metrics.request(route(r), method(r), rec.code, took)
+		s.metrics.request(route(r), method(r), rec.Code(), took)
 		if s.options.Access != nil {
 			s.options.Access.LogAttrs(r.Context(), slog.LevelInfo, "request",
-				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.code),
-				slog.Int64("bytes", rec.bytes), slog.Duration("took", took), slog.String("from", r.RemoteAddr), slog.String("request", id))
+				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.Code()),
+				slog.Int64("bytes", rec.Bytes()), slog.Duration("took", took), slog.String("from", r.RemoteAddr), slog.String("request", id))
 		}
-		recorders.Put(rec)
+		rec.Recycle()
 	}()
 	h := rec.Header()
 	maps.Copy(h, everyAnswer)
@@ -131,57 +85,42 @@ func method(r *http.Request) string {
 }
 
 // guard passes r to the handlers or refuses it.
-func (s *Server) guard(w *recorder, r *http.Request) {
-	if status, err := s.checkOrigin(r); err != nil {
-		s.refuse(w, r, status, err.Error())
-		return
-	}
-	switch {
-	case s.origin.base != nil && r.URL.Path == s.origin.path() && r.URL.Path != "":
+func (s *Server) guard(w *door.Recorder, r *http.Request) {
+	if base := s.door.Base(); base != "" && r.URL.Path == base {
 		http.Redirect(w, r, "/", http.StatusPermanentRedirect)
 		return
-	case !wellFormed(r.URL.RawQuery):
-		s.refuse(w, r, http.StatusBadRequest, "the query of the URL is malformed: want parameters in UTF-8, separated by &, and two hexadecimal digits after each %")
-		return
-	case isOpen(r.URL.Path):
-		s.mux.ServeHTTP(w, r)
-		return
-	case !s.authorize(w, r):
-		return
 	}
-	if s.crossOrigin.Check(r) != nil {
-		s.refuse(w, r, http.StatusForbidden, otherOriginText)
-		return
-	}
-	if isUpload(r) {
-		defer connectionOf(r).work()()
-		s.mux.ServeHTTP(w, r)
-		return
-	}
-	done, err := s.admit(w, r)
+	p := policyOf(r)
+	done, err := s.door.Enter(w, r, p)
 	if err != nil {
-		s.fail(w, r, err)
+		s.refused(w, r, err)
 		return
 	}
 	defer done()
-	s.handler.ServeHTTP(w, r)
+	h := s.handler
+	if p.Cost == nil {
+		h = s.mux
+	}
+	h.ServeHTTP(w, r)
 }
 
-// wellFormed reports whether all of a query can be read. net/url would silently skip
-// the rest, and a range that lost its bound would cover everything.
-func wellFormed(query string) bool {
-	if query == "" {
-		return true
-	}
-	values, err := url.ParseQuery(query)
-	for key, all := range values {
-		for _, value := range append(all, key) {
-			if !utf8.ValidString(value) {
-				return false
-			}
+// refused answers a request that must not enter.
+func (s *Server) refused(w http.ResponseWriter, r *http.Request, err error) {
+	var guessed *door.WaitError
+	switch {
+	case errors.Is(err, door.ErrNoToken) && wantsPage(r):
+		next := r.URL.RequestURI()
+		if r.Method != http.MethodGet {
+			next = r.URL.Path // what was sent is lost
 		}
+		http.Redirect(w, r, "/login?next="+url.QueryEscape(next), http.StatusSeeOther)
+		return
+	case errors.Is(err, door.ErrNoToken):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="oid"`)
+	case errors.As(err, &guessed):
+		w.Header().Set("Retry-After", strconv.Itoa(guessed.Seconds()))
 	}
-	return err == nil
+	s.fail(w, r, err)
 }
 
 // isOpen reports whether a path needs no token: it reveals nothing and changes
@@ -201,16 +140,4 @@ func wantsPage(r *http.Request) bool {
 
 func isAPI(path string) bool {
 	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/openapi") || path == "/metrics"
-}
-
-// refuse answers with an error: a page for browsers, otherwise problem+json.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, code int, text string) {
-	if wantsPage(r) {
-		s.errorPage(w, r, code, text)
-		return
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(code)
-	// The client may have disconnected.
-	_ = huma.DefaultJSONFormat.Marshal(w, huma.NewError(code, text))
 }

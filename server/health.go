@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"sync"
-	"time"
 )
 
 func (s *Server) addHealth() {
@@ -30,26 +28,10 @@ func say(w http.ResponseWriter, code int, text string) {
 	_, _ = io.WriteString(w, text+"\n") // the client may have disconnected
 }
 
-// aliveCount caches how many processes are alive, so that frequent scrapes do not
-// count them each time.
-type aliveCount struct {
-	mu    sync.Mutex
-	until time.Time
-	n     float64
-}
-
-const countEvery = 5 * time.Second
-
+// aliveNow returns how many processes are alive, or -1 if the store does not answer.
 func (s *Server) aliveNow() float64 {
-	s.alive.mu.Lock()
-	defer s.alive.mu.Unlock()
-	if now := time.Now(); now.After(s.alive.until) {
-		s.alive.until = now.Add(countEvery)
-		n, err := ask(context.Background(), s.backend, "count", countAlive)
-		if err != nil {
-			n = -1
-		}
-		s.alive.n = float64(n)
+	if n := s.overview(context.Background()).Processes; n != nil {
+		return float64(n.Alive)
 	}
-	return s.alive.n
+	return -1
 }

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -81,95 +80,6 @@ func TestMembers(t *testing.T) {
 	}
 	if _, err := c.NewMember(t.Context(), wire.Registration{}, nil); err == nil {
 		t.Error("a member without a name is registered")
-	}
-}
-
-// counted counts the requests of a client.
-type counted struct{ n atomic.Int64 }
-
-func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
-	c.n.Add(1)
-	return http.DefaultTransport.RoundTrip(r)
-}
-
-// Ten goroutines take ids that are fetched ahead: few requests, no id twice, and none
-// that is old.
-func TestIDsAhead(t *testing.T) {
-	r := serve(t, server.Options{})
-	var requests counted
-	ids := &client.IDs{Client: &client.Client{URL: r.url, HTTP: &http.Client{Transport: &requests}}, MaxAge: 2 * time.Second}
-	var mu sync.Mutex
-	seen := map[objectid.ID]bool{}
-	var all sync.WaitGroup
-	for range 10 {
-		all.Go(func() {
-			var last objectid.ID
-			for range 2000 {
-				id, err := ids.New(t.Context())
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if id.Compare(last) <= 0 {
-					t.Errorf("%v after %v", id, last)
-				}
-				last = id
-				mu.Lock()
-				if seen[id] {
-					t.Errorf("%v twice", id)
-				}
-				seen[id] = true
-				mu.Unlock()
-			}
-		})
-	}
-	all.Wait()
-	if n := requests.n.Load(); len(seen) != 20_000 || n > 200 {
-		t.Errorf("%d ids by %d requests", len(seen), n)
-	}
-	time.Sleep(2100 * time.Millisecond)
-	before := time.Now().Truncate(time.Second)
-	if id, err := ids.New(t.Context()); err != nil || id.Time().Before(before) {
-		t.Errorf("after a pause: an id of %v, %v; want one of now, %v", id.Time(), err, before)
-	}
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
-	failed := false
-	for range 20_000 {
-		if _, err := ids.New(t.Context()); err != nil {
-			failed = true
-			break
-		}
-	}
-	if !failed {
-		t.Error("there are ids for ever, without a server")
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := ids.New(ended); err == nil {
-		t.Error("no error after the end of the context")
-	}
-}
-
-// slow makes requests take longer.
-type slow time.Duration
-
-func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
-	time.Sleep(time.Duration(s))
-	return http.DefaultTransport.RoundTrip(r)
-}
-
-// The ids of a server that answers later than ids may be kept are young enough.
-func TestIDsOfASlowServer(t *testing.T) {
-	r := serve(t, server.Options{})
-	ids := &client.IDs{Client: &client.Client{URL: r.url, HTTP: &http.Client{Transport: slow(300 * time.Millisecond)}}, MaxAge: 200 * time.Millisecond}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	for range 3 {
-		if _, err := ids.New(ctx); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
