@@ -84,6 +84,46 @@ func TestExec(t *testing.T) {
 	}
 }
 
+// A program that does not read its answers is disconnected. An answer is one line.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	a, addr := listening(t, 100)
+	fd, _ := dial(t, a, addr)
+	_, err := unix.Write(fd, bytes.Repeat([]byte("x\n"), 500))
+	check(t, err)
+	for _, c := range a.conns {
+		check(t, unix.SetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 1))
+		if a.read(c); a.conns[c.fd] != nil {
+			t.Error("it is still connected")
+		}
+	}
+	if text := failure(errors.Join(errors.New("registry: one"), errors.New("two"))); text != "error one; two\n" {
+		t.Errorf("%q", text)
+	}
+}
+
+// The pidfd of a process of several threads may show an exec as its end. The reason is
+// looked up a little later.
+func TestExecOfThreads(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	var sink calls
+	a.sink = &sink
+	self, err := gpid.Of(os.Getpid())
+	check(t, err)
+	program, err := self.Program()
+	check(t, err)
+	p := &process{RemoteOptions: registry.RemoteOptions{Kernel: self, Program: program + 1}, Member: "0a1b2c3d4e5f6071"}
+	a.end(p, registry.ProcessEnded)
+	if check(t, a.record(t.Context(), p)); len(sink.ends) > 0 || p.Done {
+		t.Error("the end is recorded at once")
+	}
+	p.Ended = p.Ended.Add(-settle)
+	if check(t, a.record(t.Context(), p)); !slices.Equal(sink.ends, []string{"replaced by exec"}) {
+		t.Errorf("ends: %q", sink.ends)
+	}
+}
+
 // While the sink is away the agent keeps the latest heartbeats.
 func TestLatestHeartbeats(t *testing.T) {
 	t.Parallel()
@@ -106,6 +146,7 @@ type calls struct {
 	Sink
 	beats   [][]registry.RemoteHeartbeat
 	samples []int // of each call
+	ends    []string
 }
 
 func (c *calls) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) []error {
@@ -115,6 +156,11 @@ func (c *calls) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) 
 
 func (c *calls) AddSamples(_ context.Context, _ registry.MemberKey, samples []objectid.ID, _ objectid.Layout) error {
 	c.samples = append(c.samples, len(samples))
+	return nil
+}
+
+func (c *calls) End(_ context.Context, _ registry.MemberKey, reason string, _ time.Duration) error {
+	c.ends = append(c.ends, reason)
 	return nil
 }
 
@@ -227,7 +273,7 @@ func TestLoad(t *testing.T) {
 		}
 		return p
 	}
-	boot, namespace, pid := ended, ended, runs
+	boot, namespace, pid := runs, ended, runs
 	boot.Boot, namespace.Namespace = "another", 1
 	pid.PID += 1 << 22 // more than there are
 	var text bytes.Buffer
