@@ -72,7 +72,7 @@ func (a *agent) due(now time.Time) (due []*process) {
 	for _, c := range a.conns {
 		a.expire(c, now)
 	}
-	a.repair(now)
+	a.repair()
 	return due
 }
 

@@ -236,20 +236,32 @@ func TestSizeOfTheFile(t *testing.T) {
 	}
 }
 
-// A line follows a part of one, which the disk took before it was full, and can be read.
+// After a part of a line, which the disk took before it was full, the file is replaced.
 func TestPartOfALine(t *testing.T) {
 	t.Parallel()
 	a, _ := listening(t, 100)
 	a.State = filepath.Join(t.TempDir(), "state")
 	check(t, a.rewrite())
-	_, err := a.state.file.WriteString(`{"name": "cut o`)
+	good := a.state.file
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	check(t, err)
-	a.state.broken = time.Now()
-	a.save(&process{RemoteOptions: registry.RemoteOptions{Name: "whole"}})
+	defer full.Close()
+	_, err = good.WriteString(`{"name": "cut o`)
+	check(t, err)
+	p := &process{RemoteOptions: registry.RemoteOptions{Name: "whole"}}
+	a.processes[p] = struct{}{}
+	a.state.file = full
+	a.save(p)
+	a.state.file = good
+	a.save(p) // there is room again
+	if text, err := os.ReadFile(a.State); err != nil || string(text) != `{"name": "cut o` {
+		t.Errorf("a line follows a part of one: %s, %v", text, err)
+	}
+	a.repair()
 	text, err := os.ReadFile(a.State)
 	check(t, err)
-	var p process
-	if err := json.Unmarshal(text[bytes.IndexByte(text, '\n'):], &p); err != nil || p.Name != "whole" {
+	var q process
+	if err := json.Unmarshal(text, &q); err != nil || q.Name != "whole" {
 		t.Errorf("%v: %s", err, text)
 	}
 }
