@@ -67,7 +67,9 @@ func TestExec(t *testing.T) {
 	check(t, err)
 	before := func() *process {
 		p := &process{RemoteOptions: registry.RemoteOptions{Kernel: self, Program: program + 1}}
-		a.running[self.PID] = p
+		p.pidfd, err = unix.PidfdOpen(self.PID, 0)
+		check(t, err)
+		a.running[self.PID], a.pidfds[p.pidfd] = p, p
 		return p
 	}
 	for _, c := range a.conns {
