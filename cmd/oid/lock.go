@@ -116,7 +116,7 @@ func newLockCommand(std streams) *cobra.Command {
 			if err := engine.checkTTL(cmd, o.ttl, &o.grace); err != nil {
 				return err
 			}
-			o.acquire = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
+			o.claim = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
 			return lockAndRun(cmd.Context(), std, engine, url, names[0], o, command)
 		},
 	}
