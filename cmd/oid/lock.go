@@ -76,9 +76,12 @@ func newLockCommand(std streams) *cobra.Command {
   oid lock --list --json`,
 		ValidArgsFunction: where.completeLock,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dash := cmd.ArgsLenAtDash()
 			names, command := args, []string(nil)
-			if dash >= 0 {
+			switch dash := cmd.ArgsLenAtDash(); {
+			case dash == 0 && len(args) > 1 && args[1] == "--": // -- NAME -- COMMAND, for a name that begins with -
+				names, command = args[:1], args[2:]
+			case dash == 0 && (status || list):
+			case dash >= 0:
 				names, command = args[:dash], args[dash:]
 			}
 			switch {
@@ -113,7 +116,7 @@ func newLockCommand(std streams) *cobra.Command {
 			if o.limited && o.wait < 0 {
 				return usagef("--wait %v: want 0 or more", o.wait)
 			}
-			if err := engine.checkTTL(cmd, o.ttl, &o.grace); err != nil {
+			if err := checkTTL(cmd, o.ttl, &o.grace); err != nil {
 				return err
 			}
 			o.claim = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}

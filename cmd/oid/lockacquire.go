@@ -57,7 +57,7 @@ const connectPause = 100 * time.Millisecond
 // together. The Locker is nil if the place could not be opened; otherwise the caller
 // closes it, also after an error.
 func (o lockOptions) acquire(ctx context.Context, std streams, engine lockEngine, url, name string) (lock.Locker, *lock.Lease, error) {
-	connecting := ctx
+	began, connecting := time.Now(), ctx
 	switch {
 	case !o.limited:
 		limited, cancel := context.WithTimeout(ctx, connectTime)
@@ -82,6 +82,9 @@ func (o lockOptions) acquire(ctx context.Context, std streams, engine lockEngine
 		}
 	}
 	if err != nil {
+		if end, limited := connecting.Deadline(); limited && connecting.Err() != nil {
+			err = fmt.Errorf("not connected within %v: %w", end.Sub(began).Round(time.Millisecond), err)
+		}
 		return nil, nil, err
 	}
 	if err := refuseNested(ctx, l, name); err != nil {
