@@ -23,9 +23,9 @@ command together. The environment of the command contains:
   OID_LOCK_OUTER     the owners of the locks under which oid itself runs
 
 The lock is held until all processes of the command have ended, also those that it
-leaves in the background, as with flock(1). With --leave it is released when the
-command itself ends. Processes that start a session of their own (setsid, daemons)
-do not count.
+leaves in the background, as with flock(1). On Linux those count that descend from
+the command, also in sessions of their own (su, setsid, daemons); elsewhere those of
+its process group. With --leave it is released when the command itself ends.
 
 If the lock cannot be renewed, oid sends all these processes SIGTERM, and SIGKILL
 after the time --grace. SIGKILL comes a twentieth of the TTL before another holder
