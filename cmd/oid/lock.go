@@ -53,8 +53,9 @@ Exit codes: that of the command, or 128 plus the number of the signal that ended
 it, as shells show it, or
   2    wrong use of oid
   123  the lock was lost while the command ran
-  124  the lock was not free in time (--wait)
-  125  oid failed, for example because Redis could not be reached at the start
+  124  another has the lock, and it was not free in time (--wait)
+  125  oid failed: for example Redis did not answer, so that nobody knows whether the
+       lock is free
   126  the command could not be run
   127  the command was not found`
 
@@ -124,8 +125,8 @@ func newLockCommand(std streams) *cobra.Command {
 		},
 	}
 	where.addFlag(cmd)
-	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock in Redis or a store outlives a holder that has crashed")
-	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for the lock; 0 means not at all (default without limit)")
+	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock in Redis or a store outlives a holder that has crashed; one in a file ends with its holder")
+	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for the lock and for an answer of the server that has it; 0 means not at all (default without limit for the lock, 10s for the server)")
 	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time between SIGTERM and SIGKILL when the lock cannot be renewed, up to a third of --ttl (default a sixth)")
 	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when the command ends, even if processes that it started still run")
 	cmd.Flags().BoolVar(&status, "status", false, "show who holds the named locks")
