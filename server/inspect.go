@@ -180,15 +180,16 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 			} else if s.options.Now().After(deadline) {
 				data.NoTrace = "further ids were not looked up, because it takes too long; inspect fewer ids at once"
 			}
-			if in.Trace != nil && in.Trace.Before != nil {
-				in.Load = towire.LoadTexts(towire.FromLoad(in.Trace.Before.Load))
-			}
+			addLoad(&in)
 			dropContradicted(&in.Inspection)
 		}
 		found = append(found, in)
 	}
 	if len(found) == 0 && data.Bad == nil {
 		data.Bad = ignored
+	}
+	if len(found) == 1 {
+		s.lookAround(r.Context(), &found[0])
 	}
 	if len(found) <= maxCards {
 		data.Cards = found
