@@ -42,7 +42,7 @@ func (r *Registry) AddSamples(ctx context.Context, k MemberKey, samples []object
 	if !s.State.mayLive() && !s.Presumed {
 		return Process{}, fmt.Errorf("%w: %v", ErrEnded, s.GPID)
 	}
-	c := r.openRecorder(s.Process, nil, nil)
+	c := r.openRecorder(&storedMember{process: &s.Process})
 	if err := c.addSamples(ctx, samples, layout); err != nil {
 		return Process{}, err
 	}

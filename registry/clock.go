@@ -10,19 +10,23 @@ import (
 // than the previous one, because the creation times of its ids do not go back either.
 type clock struct {
 	now  func() time.Time // nil stands for time.Now
+	ago  time.Duration    // how long ago the present heartbeat was sent
 	last time.Time
 }
 
 // stamp returns a time in whole milliseconds, the precision of BSON. ahead is by how
 // much the last id leads the clock.
 func (c *clock) stamp(ahead time.Duration) time.Time {
-	t := wall(c.now).Add(ahead).UTC().Truncate(time.Millisecond)
+	t := c.wall().Add(ahead).Truncate(time.Millisecond)
 	if !t.After(c.last) {
 		t = c.last.Add(time.Millisecond)
 	}
 	c.last = t
 	return t
 }
+
+// wall returns the wall clock when the present heartbeat was sent, in whole milliseconds.
+func (c *clock) wall() time.Time { return wall(c.now).Add(-c.ago).UTC().Truncate(time.Millisecond) }
 
 func wall(now func() time.Time) time.Time {
 	if now == nil {

@@ -3,6 +3,7 @@ package registry
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -108,14 +109,14 @@ func (r *reader) bytes(n uint64) []byte {
 
 func (r *reader) byte() byte { return r.bytes(1)[0] }
 
-// samples reads what appendSamples wrote.
-func (r *reader) samples() []Sample {
+// samples appends what appendSamples wrote to samples.
+func (r *reader) samples(samples []Sample) []Sample {
 	n := r.uvarint()
 	if n > uint64(len(r.b)) { // a sample has two bytes at least
 		r.err = errCutShort
 		return nil
 	}
-	samples := make([]Sample, 0, n)
+	samples = slices.Grow(samples, int(n)+1) // a heartbeat adds one
 	var at int64
 	now := unmeasured
 	for range n {

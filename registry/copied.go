@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/oidkit/oid/store"
 )
@@ -23,7 +22,7 @@ func (c *recorder) startOver(ctx context.Context) error {
 		if p.adopted() {
 			p.Copied = agreed
 		} else {
-			p.Value, p.From = "", wall(c.clock.now).UTC().Truncate(time.Millisecond) // the new generator follows the clock, also if it was set back
+			p.Value, p.From = "", c.clock.wall() // the new generator follows the clock, also if it was set back
 		}
 	})
 	return nil
@@ -39,13 +38,9 @@ func (c *recorder) noteCopy(ctx context.Context) error {
 		return nil
 	})
 	if err == nil {
-		_, err = amend(ctx, s, livingRecords, livingKey(p.Block, p.Member), func(doc *livingDoc) error {
-			l, err := doc.decode()
-			if err == nil {
-				l.write = newWrite()
-				*doc = l.encode(doc.Key)
-			}
-			return err
+		_, err = amend(ctx, s, livingRecords, livingKey(p.Block, p.Member), func(l *living) error {
+			l.write = newWrite()
+			return nil
 		})
 	}
 	if errors.Is(err, store.ErrNotFound) {

@@ -87,8 +87,8 @@ type holding struct {
 // block returns the block of the process that has the claim.
 func (h *holding) block() string { return h.Process[strings.LastIndexByte(h.Process, '/')+1:] }
 
-// dataDoc returns the BSON of a [livingDoc] or a [sampleDoc]. Each heartbeat is one, and
-// [bson.Marshal] takes many times as long.
+// dataDoc returns the BSON of a [living] or a [sampleDoc]: its key, the format version
+// and binary data. Each heartbeat is one, and [bson.Marshal] takes many times as long.
 func dataDoc(key string, data []byte) bson.Raw {
 	b := make([]byte, 4, 32+len(key)+len(data)) // begins with the size
 	b = append(append(b, byte(bson.TypeString)), "_id\x00"...)
@@ -102,6 +102,16 @@ func dataDoc(key string, data []byte) bson.Raw {
 	b = append(b, 0)
 	binary.LittleEndian.PutUint32(b, uint32(len(b)))
 	return b
+}
+
+// splitData returns the key and the data of a dataDoc. The data is a part of raw.
+func splitData(raw bson.Raw) (key string, data []byte, err error) {
+	key, isKey := raw.Lookup("_id").StringValueOK()
+	_, data, isData := raw.Lookup("d").BinaryOK()
+	if !isKey || !isData {
+		err = fmt.Errorf("%v: want text as _id, and binary data as d", raw.Lookup("_id"))
+	}
+	return key, data, err
 }
 
 // decode reads a document of a collection. The error wraps [ErrFormat] if it has

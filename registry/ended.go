@@ -36,10 +36,10 @@ func splitEnded(key string) (last time.Time, process string, err error) {
 
 // finish moves a process that has ended, or crashed, from the living to the ended: it
 // stores its samples, completes its record and deletes its living record l, which is
-// stored as raw under key. If another heartbeat comes in between, the process stays
+// stored as raw. If another heartbeat comes in between, the process stays
 // among the living. It may be called again after an error.
-func (r *Registry) finish(ctx context.Context, raw bson.Raw, l *living, key string) error {
-	block := key[:8]
+func (r *Registry) finish(ctx context.Context, raw bson.Raw, l *living) error {
+	block := l.block()
 	if err := r.storeSamples(ctx, block, l.recent[len(l.recent)-l.unstored:]); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (r *Registry) finishAll(ctx context.Context, all []silent) error {
 		doc := *f.record
 		doc.Final = true
 		of, swaps = append(of, f), append(swaps, store.Swap{Old: f.stored, New: doc})
-		held = append(held, newSamples{f.doc.block(), f.l.recent[len(f.l.recent)-f.l.unstored:]})
+		held = append(held, newSamples{f.l.block(), f.l.recent[len(f.l.recent)-f.l.unstored:]})
 	}
 	if err := r.putSamples(ctx, held); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (r *Registry) finishAll(ctx context.Context, all []silent) error {
 	if err != nil {
 		return fmt.Errorf("registry: delete living records: %w", err)
 	}
-	return each(len(rest), func(i int) error { return r.finish(ctx, rest[i].raw, rest[i].l, rest[i].doc.Key) })
+	return each(len(rest), func(i int) error { return r.finish(ctx, rest[i].raw, rest[i].l) })
 }
 
 // complete writes what a living record says into the record with the key k. The error

@@ -14,27 +14,23 @@ func RecordOf(p Process) Record { return recordOf(p) }
 
 // LivingOf returns the living record of p, which has no samples.
 func LivingOf(p Process) LivingRecord {
-	return livingOf(&p, 0).encode(livingKey(p.Block, p.Member))
+	return livingOf(&p, 0)
 }
 
 // SamplesOf returns the document of samples of a process.
 func SamplesOf(block string, all ...Sample) any {
-	return dataDoc(sampleKey(block, all[0].Time), appendSamples(nil, all))
+	return samplesDoc(block, all)
 }
 
 // LivingRecord is the document that a heartbeat writes.
-type LivingRecord = livingDoc
+type LivingRecord = living
 
-// Changed returns d after a change to its process.
-func (d livingDoc) Changed(change func(p *Process)) livingDoc {
-	l, err := d.decode()
-	if err != nil {
-		panic(err)
-	}
+// Changed returns l after a change to its process.
+func (l living) Changed(change func(p *Process)) living {
 	p := Process{GPID: l.gpid, Last: l.last}
 	change(&p)
 	l.last = p.Last
-	return l.encode(d.Key)
+	return l
 }
 
 // SetRandom sets the source of the blocks of r, which is not shared yet.

@@ -83,7 +83,7 @@ func stored() (docs, read map[string]any) {
 	rec := recordOf(p)
 	rec.Final = true
 	live := livingOf(&p, 2)
-	live.write, live.recent, live.adopted = [8]byte{1, 2, 3, 4, 5, 6, 7, 8}, all, true
+	live.key, live.write, live.recent, live.adopted = "a1b2c3d4:00000001", [8]byte{1, 2, 3, 4, 5, 6, 7, 8}, all, true
 	live.last.Load = all[4].Load
 	claim := holding{Format: format, Idle: true}
 	distinct(reflect.ValueOf(&claim).Elem(), &seed)
@@ -106,8 +106,8 @@ func stored() (docs, read map[string]any) {
 	e1, e2, e3 := essence(&pruned, pruned.Block), essence(&open, open.Block), essence(&adopted, adopted.Value+":1795285085000:"+adopted.Block)
 	docs = map[string]any{
 		processes:             rec,
-		livingRecords:         live.encode("a1b2c3d4:00000001"),
-		samples:               sampleDoc{sampleKey("a1b2c3d4", all[0].Time), format, appendSamples(nil, all)},
+		livingRecords:         live,
+		samples:               samplesDoc("a1b2c3d4", all),
 		ended:                 endedDoc{endedKey(p.Last.Time, rec.Key), format},
 		about:                 marks{marksKey, format, p.From},
 		values:                claim,
@@ -129,20 +129,11 @@ func readAs(collection string, raw bson.Raw) (doc, content any, err error) {
 		d, err := decode[record](raw, collection)
 		return d, nil, err
 	case livingRecords:
-		d, err := decode[livingDoc](raw, collection)
-		if err != nil {
-			return d, nil, err
-		}
-		l, err := d.decode()
-		return l.encode(d.Key), l, err
+		l, err := decode[living](raw, collection)
+		return l, l, err
 	case samples:
 		d, err := decode[sampleDoc](raw, collection)
-		if err != nil {
-			return d, nil, err
-		}
-		all, err := d.samples()
-		d.Data = appendSamples(nil, all)
-		return d, all, err
+		return samplesDoc("a1b2c3d4", d.samples), d.samples, err
 	case ended:
 		d, err := decode[endedDoc](raw, collection)
 		return d, nil, err

@@ -11,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -40,10 +41,10 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(beats[a].Member, beats[b].Member) })
 	for places := range slices.Chunk(order, maxBatch) {
-		batch, alone := r.openBatch(ctx, beats, places, errs)
-		alone = append(alone, r.putBatch(ctx, batch, errs)...)
-		r.tend(ctx, batch, errs)
-		members := byMember(beats, alone)
+		batch, held, alone := r.openBatch(ctx, beats, places, errs)
+		again, due := r.putBatch(ctx, beats, batch, held, errs)
+		r.tend(ctx, beats, due, errs)
+		members := byMember(beats, append(alone, again...))
 		_ = each(len(members), func(i int) error {
 			for _, place := range members[i] {
 				_, errs[place] = r.writeRemote(ctx, &beats[place], nil)
@@ -82,18 +83,20 @@ func (r *Registry) remember(k MemberKey, living bson.Raw) {
 	}
 }
 
-// remoteBeat is a heartbeat on its way to the store. Its recorder knows of the process
-// only what the living record says, until tend reads the record.
+// remoteBeat is a heartbeat on its way to the store.
 type remoteBeat struct {
-	*recorder
-	place int // in the caller's list
-	key   MemberKey
+	place     int // in the caller's list
+	gpid      gpid.GPID
+	swap      store.Swap // of the living record
+	due       bool       // something is to be done when that is stored
+	trimmed   time.Time  // see enrolment
+	unchecked int        // likewise
 }
 
-// openBatch returns recorders that have measured the heartbeats at the places, and the
-// places of those that are sent alone: of processes without a living record, with one
-// that cannot be read, and with more than one heartbeat.
-func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, places []int, errs []error) (batch []*remoteBeat, alone []int) {
+// openBatch measures the heartbeats at the places. It returns them with the samples that
+// are to be stored before them, and the places of those that are sent alone: of processes
+// without a living record, with one that cannot be read, and with more than one heartbeat.
+func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, places []int, errs []error) (batch []remoteBeat, held []newSamples, alone []int) {
 	found := make([]storedMember, len(places))
 	var unknown []int // of found
 	var keys []MemberKey
@@ -109,9 +112,13 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 		errs[places[unknown[i]]] = m.remote()
 		found[unknown[i]] = m
 	}
+	batch = make([]remoteBeat, 0, len(places))
+	c := r.newRecorder(Process{}) // of one process after the other
+	var l living
+	var data []byte
 	for i, place := range places {
 		k := beats[place].Member
-		switch c, err := r.openLiving(k, found[i].stored); {
+		switch err := c.openLiving(k, found[i].stored, &l); {
 		case errs[place] != nil:
 		case err != nil || i > 0 && beats[places[i-1]].Member == k:
 			alone = append(alone, place)
@@ -122,55 +129,58 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 			if every := int64(ring * checkEvery); c.p.turn(every) || c.p.adopted() && c.p.turn(ring) {
 				c.unchecked = ring
 			}
-			batch = append(batch, &remoteBeat{c, place, k})
+			if c.next(&c.p) == writeSamples {
+				n := len(c.pending) - 1
+				held = append(held, newSamples{c.p.Block, slices.Clone(c.pending[:n])})
+				c.pending = c.pending[n:]
+			}
+			written := c.try()
+			data = written.appendTo(data[:0])
+			swap := store.Swap{Old: c.stored, New: dataDoc(string(k), data)}
+			c.agree(c.stored)
+			batch = append(batch, remoteBeat{place, c.p.GPID, swap, c.next(&c.p) != nothing, c.trimmed, c.unchecked})
 		}
 	}
-	return batch, alone
+	return batch, held, alone
 }
 
 // checkEvery is how many documents of samples a process that owns its block stores
 // until its claim is looked at.
 const checkEvery = 10
 
-// openLiving returns the recorder of a remote process with a living record, of which
-// nothing else is read.
-func (r *Registry) openLiving(k MemberKey, raw bson.Raw) (*recorder, error) {
+// openLiving makes c the recorder of a remote process with a living record, of which
+// nothing else is read. It reads it into l, and uses the memory of that.
+func (c *recorder) openLiving(k MemberKey, raw bson.Raw, l *living) error {
 	if raw == nil {
-		return nil, store.ErrNotFound
+		return store.ErrNotFound
 	}
-	l, err := decodeLiving(raw)
-	if err != nil {
-		return nil, err
+	if err := checkFormat(raw, livingRecords); err != nil {
+		return err
 	}
-	p := Process{GPID: l.gpid, Block: string(k[:8]), Interval: l.interval, Remote: true}
-	if _, err := hex.Decode(p.Member[8:], []byte(k[8:])); err != nil {
-		return nil, err
+	if err := l.read(raw); err != nil {
+		return err
+	}
+	c.p = Process{GPID: l.gpid, Block: string(k[:8]), Interval: l.interval, Remote: true}
+	if _, err := hex.Decode(c.p.Member[8:], []byte(k[8:])); err != nil {
+		return err
 	}
 	if l.adopted {
-		p.Sample = objectid.ID(p.Member) // any but zero
+		c.p.Sample = objectid.ID(c.p.Member) // any but zero
 	}
-	l.over(&p)
-	return r.openRecorder(p, raw, l), nil
+	l.over(&c.p)
+	c.open(raw, l)
+	return nil
 }
 
-// putBatch stores what each of the recorders has to write up to its living record. It
-// returns the places of those whose living record others have written.
-func (r *Registry) putBatch(ctx context.Context, batch []*remoteBeat, errs []error) (again []int) {
-	var held []newSamples
-	for _, b := range batch {
-		if b.next(&b.p) == writeSamples {
-			n := len(b.pending) - 1
-			held = append(held, newSamples{b.p.Block, b.pending[:n]})
-			b.pending = b.pending[n:]
-		}
-	}
+// putBatch stores the heartbeats. It returns the places of those whose living record
+// others have written, and those after which something is due.
+func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch []remoteBeat, held []newSamples, errs []error) (again []int, due []remoteBeat) {
 	err := r.putSamples(ctx, held)
 	var stored []bson.Raw
 	if err == nil {
 		swaps := make([]store.Swap, len(batch))
 		for i, b := range batch {
-			doc := b.livingDoc()
-			swaps[i] = store.Swap{Old: b.stored, New: dataDoc(doc.Key, doc.Data)}
+			swaps[i] = b.swap
 		}
 		stored, err = r.store.SwapMany(ctx, livingRecords, swaps)
 	}
@@ -179,68 +189,53 @@ func (r *Registry) putBatch(ctx context.Context, batch []*remoteBeat, errs []err
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, b := range batch {
-		delete(r.remotes, b.key)
+		k := beats[b.place].Member
+		delete(r.remotes, k)
 		switch {
 		case failed[i] == nil:
-			b.agree(stored[i])
-			r.remotes[b.key] = remembered{stored[i], now}
+			r.remotes[k] = remembered{stored[i], now}
+			if b.due {
+				due = append(due, b)
+			}
 		case errors.Is(failed[i], store.ErrConflict) || errors.Is(failed[i], store.ErrNotFound):
 			again = append(again, b.place)
 		default:
-			errs[b.place] = fmt.Errorf("registry: store heartbeat of %v: %w", b.p.GPID, failed[i])
+			errs[b.place] = fmt.Errorf("registry: store heartbeat of %v: %w", b.gpid, failed[i])
 		}
 	}
-	return again
+	return again, due
 }
 
 // tend does what processes need from time to time after a heartbeat was stored.
-func (r *Registry) tend(ctx context.Context, batch []*remoteBeat, errs []error) {
-	var due []*remoteBeat
-	var keys []string
-	for _, b := range batch {
-		if s := b.next(&b.p); s == trimSamples || s == checkClaims {
-			due, keys = append(due, b), append(keys, processKey(b.p.GPID, b.p.Block))
-		}
-	}
+func (r *Registry) tend(ctx context.Context, beats []RemoteHeartbeat, due []remoteBeat, errs []error) {
 	if len(due) == 0 {
 		return
 	}
-	raws, err := getRaw(ctx, r.store, processes, keys)
-	docs := make([]*record, len(due))
+	keys := make([]MemberKey, len(due))
+	for i, b := range due {
+		keys[i] = beats[b.place].Member
+	}
+	found := r.members(ctx, keys)
 	var claimed []string
 	for i, b := range due {
-		if errs[b.place] = err; err == nil {
-			docs[i], errs[b.place] = b.describe(raws[i])
-		}
-		if docs[i] != nil && b.unchecked >= ring {
-			claimed = append(claimed, b.p.claims()...)
+		if m := &found[i]; m.err != nil {
+			r.remember(keys[i], nil) // if it was pruned while it was silent, the next heartbeat stores it again
+			errs[b.place] = m.err
+		} else if b.unchecked >= ring {
+			claimed = append(claimed, m.process.claims()...)
 		}
 	}
 	known, _ := r.claims(ctx, claimed) // nil if it fails: one of them may be to blame
 	_ = each(len(due), func(i int) error {
-		b := due[i]
-		if docs[i] == nil || errs[b.place] != nil {
+		b, m := &due[i], &found[i]
+		if m.err != nil || m.process.End != nil { // recorded by another Registry after this heartbeat
 			return nil
 		}
-		if errs[b.place] = b.recorder.store(ctx, known, docs[i]); errs[b.place] == nil && b.collision != nil {
-			errs[b.place] = b.collision
+		c := r.openRecorder(m)
+		c.trimmed, c.unchecked = b.trimmed, b.unchecked
+		if errs[b.place] = c.store(ctx, known, m.record); errs[b.place] == nil && c.collision != nil {
+			errs[b.place] = c.collision
 		}
 		return nil
 	})
-}
-
-// describe adds to the recorder what the record raw says, or nil raw if there is none.
-func (b *remoteBeat) describe(raw bson.Raw) (*record, error) {
-	if raw == nil { // pruned while it was silent: the next heartbeat stores it again
-		b.registry.remember(b.key, nil)
-		return nil, fmt.Errorf("registry: record of %v: %w", b.p.GPID, store.ErrNotFound)
-	}
-	doc, err := decode[record](raw, processes)
-	if err != nil || doc.End != nil { // recorded by another Registry after this heartbeat
-		return nil, err
-	}
-	beat := b.p
-	b.p = doc.Process
-	b.p.Last, b.p.Recent, b.p.Clock = beat.Last, beat.Recent, beat.Clock
-	return &doc, nil
 }

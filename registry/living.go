@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -15,18 +16,12 @@ import (
 // are stored together when there are so many new ones.
 const ring = 6
 
-// livingDoc is the document that a heartbeat writes: all that changes while a process
-// lives. Its key begins with the block of the process, so that the heartbeats of many
-// processes are spread evenly over the keys. It is small, because writing it is the
-// main cost of a registry.
-type livingDoc struct {
-	Key    string `bson:"_id"`
-	Format int    `bson:"v"`
-	Data   []byte `bson:"d"`
-}
-
-// living is the content of a livingDoc.
+// living is the document that a heartbeat writes: all that changes while a process
+// lives. It is small, because writing it is the main cost of a registry.
 type living struct {
+	// key begins with the block of the process, so that the heartbeats of many
+	// processes are spread evenly over the keys.
+	key string
 	// write is different for each write, so that a recorder recognises its own.
 	write    [8]byte
 	gpid     gpid.GPID
@@ -41,9 +36,9 @@ type living struct {
 
 // livingOf returns what the living record of p says. pending is how many of its
 // latest samples are not in a document of samples.
-func livingOf(p *Process, pending int) *living {
-	return &living{
-		write: newWrite(), gpid: p.GPID, interval: p.Interval, last: p.Last, recent: p.Recent,
+func livingOf(p *Process, pending int) living {
+	return living{
+		key: livingKey(p.Block, p.Member), write: newWrite(), gpid: p.GPID, interval: p.Interval, last: p.Last, recent: p.Recent,
 		unstored: min(pending, len(p.Recent)), clock: p.Clock, end: p.End, adopted: p.adopted(),
 	}
 }
@@ -60,14 +55,17 @@ const (
 	byDriver
 )
 
-// encode returns the document of l:
+// MarshalBSON returns the document of l.
+func (l living) MarshalBSON() ([]byte, error) { return dataDoc(l.key, l.appendTo(nil)), nil }
+
+// appendTo appends the data of the document of l to b:
 //
 //	flags, write (8 bytes), GPID (32), then as varints the interval in milliseconds,
 //	the count, the monotonic time in nanoseconds, the samples, how many of them are
 //	unstored, the time of the heartbeat in milliseconds since the last sample, with
 //	hasClock its bounds in nanoseconds, and with hasEnd its time in milliseconds
 //	since the heartbeat and the length of the reason, which follows.
-func (l *living) encode(key string) livingDoc {
+func (l *living) appendTo(b []byte) []byte {
 	flags := byte(0)
 	if l.clock != nil {
 		flags |= hasClock
@@ -78,8 +76,7 @@ func (l *living) encode(key string) livingDoc {
 	if l.adopted {
 		flags |= byDriver
 	}
-	b := make([]byte, 0, 160)
-	b = append(b, flags)
+	b = append(slices.Grow(b, 160), flags)
 	b = append(b, l.write[:]...)
 	b, _ = l.gpid.AppendBinary(b) // always nil
 	b = binary.AppendUvarint(b, uint64(l.interval.Milliseconds()))
@@ -97,7 +94,7 @@ func (l *living) encode(key string) livingDoc {
 		b = binary.AppendUvarint(b, uint64(len(l.end.Reason)))
 		b = append(b, l.end.Reason...)
 	}
-	return livingDoc{key, format, b}
+	return b
 }
 
 // latest returns the time of the latest sample in milliseconds, or 0.
@@ -108,30 +105,26 @@ func (l *living) latest() int64 {
 	return l.recent[len(l.recent)-1].Time.UnixMilli()
 }
 
-// read reads the document from BSON, which it keeps.
-func (d *livingDoc) read(raw bson.Raw) error {
-	var isKey, isData bool
-	d.Key, isKey = raw.Lookup("_id").StringValueOK()
-	_, d.Data, isData = raw.Lookup("d").BinaryOK()
-	if !isKey || !isData || len(d.Key) < 8 {
-		return fmt.Errorf("living record %v: want a block and the member as _id, and binary data as d", raw.Lookup("_id"))
+// read reads the document of a living process. It uses the memory of l.recent.
+func (l *living) read(raw bson.Raw) error {
+	key, data, err := splitData(raw)
+	if err == nil && len(key) < 8 {
+		err = fmt.Errorf("%q: want a block and the member as _id", key)
 	}
-	d.Format = format
-	return nil
-}
-
-// decode reads the document of a living process.
-func (d *livingDoc) decode() (*living, error) {
-	r := reader{b: d.Data}
-	l := &living{}
+	if err != nil {
+		return err
+	}
+	r := reader{b: data}
+	recent := l.recent[:0]
+	*l = living{key: key}
 	flags := r.byte()
 	l.adopted = flags&byDriver != 0
 	copy(l.write[:], r.bytes(8))
-	err := l.gpid.UnmarshalBinary(r.bytes(32))
+	err = l.gpid.UnmarshalBinary(r.bytes(32))
 	l.interval = time.Duration(r.uvarint()) * time.Millisecond
 	l.last.Count = int64(r.uvarint())
 	l.last.Monotonic = time.Duration(r.uvarint())
-	l.recent = r.samples()
+	l.recent = r.samples(recent)
 	l.unstored = int(min(r.uvarint(), uint64(len(l.recent))))
 	l.last.Time = time.UnixMilli(l.latest() + r.varint()).UTC()
 	l.last.Load = noLoad
@@ -149,10 +142,13 @@ func (d *livingDoc) decode() (*living, error) {
 		err = r.err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("registry: living record %s: %w", d.Key, err)
+		return fmt.Errorf("%s: %w", key, err)
 	}
-	return l, nil
+	return nil
 }
+
+// block returns the block of the process.
+func (l *living) block() string { return l.key[:8] }
 
 // over lays what is known of the living process over its record.
 func (l *living) over(p *Process) {

@@ -46,16 +46,8 @@ func (r *Registry) living(ctx context.Context, k string) (bson.Raw, *living, err
 	if err != nil {
 		return nil, nil, fmt.Errorf("registry: read %s of %s: %w", k, livingRecords, err)
 	}
-	l, err := decodeLiving(raw)
-	return raw, l, err
-}
-
-func decodeLiving(raw bson.Raw) (*living, error) {
-	doc, err := decode[livingDoc](raw, livingRecords)
-	if err != nil {
-		return nil, err
-	}
-	return doc.decode()
+	l, err := decode[living](raw, livingRecords)
+	return raw, &l, err
 }
 
 // getRaw reads the documents with the keys, nil where there is none.
@@ -134,7 +126,7 @@ func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, er
 			keys[i] = livingKey(doc.Block, doc.Member)
 		}
 	}
-	_, livings, err := getMany[livingDoc](ctx, r.store, livingRecords, keys)
+	_, livings, err := getMany[living](ctx, r.store, livingRecords, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -143,11 +135,7 @@ func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, er
 		switch {
 		case doc == nil:
 		case livings[i] != nil:
-			l, err := livings[i].decode()
-			if err != nil {
-				return nil, err
-			}
-			l.over(&doc.Process)
+			livings[i].over(&doc.Process)
 			found[i] = &doc.Process
 		case doc.Final:
 			found[i] = doc.alone()

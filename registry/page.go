@@ -227,15 +227,11 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out []candidate, err error) {
 	var keys []string
 	var livings []*living
-	for doc, err := range read[livingDoc](ctx, r.store, livingRecords, find) {
+	for l, err := range read[living](ctx, r.store, livingRecords, find) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := doc.decode()
-		if err != nil {
-			return nil, err
-		}
-		out, livings, keys = append(out, candidate{key: doc.Key}), append(livings, l), append(keys, processKey(l.gpid, doc.block()))
+		out, livings, keys = append(out, candidate{key: l.key}), append(livings, l), append(keys, processKey(l.gpid, l.block()))
 	}
 	_, docs, err := getMany[record](ctx, r.store, processes, keys)
 	for i, doc := range docs {
@@ -246,9 +242,6 @@ func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out 
 	}
 	return out, err
 }
-
-// block returns the block of the process that d belongs to.
-func (d *livingDoc) block() string { return d.Key[:min(len(d.Key), 8)] }
 
 // judgeAll returns the states of the processes that q selects, nil for the others.
 func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([]*Status, error) {

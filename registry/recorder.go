@@ -109,25 +109,33 @@ func (r *Registry) newRecorder(p Process) *recorder {
 	return c
 }
 
-// openRecorder returns the recorder of a stored process. Its living record l was
-// stored as given; both are nil if there is none.
-func (r *Registry) openRecorder(p Process, stored bson.Raw, l *living) *recorder {
-	c := &recorder{registry: r, random: r.random, clock: clock{now: r.options.Now, last: p.Last.Time}, p: p}
+// openRecorder returns the recorder of a stored process.
+func (r *Registry) openRecorder(m *storedMember) *recorder {
+	c := r.newRecorder(*m.process)
+	c.open(m.stored, m.living)
+	return c
+}
+
+// open makes a new recorder that of a stored process. Its living record l was stored as
+// given; both are nil if there is none.
+func (c *recorder) open(stored bson.Raw, l *living) {
+	c.clock.last = c.p.Last.Time
 	c.enrolment = enrolment{
-		claimed: true, registered: true, changed: stored == nil,
-		stored: stored, agreed: p.Last, trimmed: p.Last.Time, unchecked: ring,
+		claimed: true, registered: true, changed: stored == nil, tried: c.tried[:0],
+		stored: stored, agreed: c.p.Last, trimmed: c.p.Last.Time, unchecked: ring,
 	}
 	if l != nil {
 		c.pending = l.recent[len(l.recent)-l.unstored : len(l.recent) : len(l.recent)]
 	}
-	return c
 }
 
 // process returns a copy of what is recorded, or about to be.
 func (c *recorder) process() Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.p
+	p := c.p
+	p.Recent = slices.Clip(p.Recent)
+	return p
 }
 
 func (c *recorder) update(change func(p *Process)) {
@@ -168,7 +176,8 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
 		}
 		if load != nil {
 			last.Load = *load
-			p.Recent = slices.Concat(p.Recent[max(0, len(p.Recent)+1-ring):], []Sample{{last.Time, *load}})
+			p.Recent = append(p.Recent, Sample{last.Time, *load}) // copies of p see what is before it
+			p.Recent = p.Recent[max(0, len(p.Recent)-ring):]
 		}
 		p.Last = last
 		if end != nil {
@@ -186,7 +195,7 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
 	}
 	recent := c.p.Recent
 	if n := len(c.pending) + 1; n <= len(recent) {
-		c.pending = recent[len(recent)-n : len(recent) : len(recent)]
+		c.pending = recent[len(recent)-n : len(recent) : len(recent)] // of which all are the latest
 		return
 	}
 	c.pending = append(c.pending, recent[len(recent)-1])
@@ -217,7 +226,8 @@ func (c *recorder) store(ctx context.Context, known claims, doc *record) (err er
 			err = c.deleteLeft(ctx)
 		case moveEnded:
 			// The end is recorded; a sweep may do the rest later.
-			_ = c.registry.finish(ctx, c.stored, livingOf(p, len(c.pending)), livingKey(p.Block, p.Member))
+			l := livingOf(p, len(c.pending))
+			_ = c.registry.finish(ctx, c.stored, &l)
 			c.finished = true
 		case trimSamples:
 			err = c.trim(ctx)
@@ -274,18 +284,18 @@ var errForeign = errors.New("registry: the record was written by another process
 // this recorder has stored itself, or was opened with: the error wraps errForeign if
 // the stored record is another one. It may have to be called again.
 func (c *recorder) putLiving(ctx context.Context) (err error) {
-	doc := c.livingDoc()
+	l := c.try()
 	var stored bson.Raw
 	if c.stored == nil {
-		_, err = c.registry.store.Insert(ctx, livingRecords, doc)
+		_, err = c.registry.store.Insert(ctx, livingRecords, l)
 	} else {
-		stored, err = c.registry.store.Swap(ctx, livingRecords, c.stored, doc)
+		stored, err = c.registry.store.Swap(ctx, livingRecords, c.stored, l)
 	}
 	switch {
 	case stored != nil:
 		c.agree(stored)
 	case err == nil, errors.Is(err, store.ErrDuplicate), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
-		err = c.readLiving(ctx, doc.Key)
+		err = c.readLiving(ctx, l.key)
 	}
 	if err != nil {
 		err = fmt.Errorf("registry: store heartbeat of %v: %w", c.p.GPID, err)
@@ -315,11 +325,11 @@ func (c *recorder) readLiving(ctx context.Context, k string) error {
 	return nil
 }
 
-// livingDoc returns the living record that is to be written, and notes that it is tried.
-func (c *recorder) livingDoc() livingDoc {
+// try returns the living record that is to be written, and notes that it is tried.
+func (c *recorder) try() living {
 	l := livingOf(&c.p, len(c.pending))
 	c.tried = append(c.tried, l.write)
-	return l.encode(livingKey(c.p.Block, c.p.Member))
+	return l
 }
 
 // agree notes that the living record was stored as given.

@@ -88,7 +88,7 @@ func (r *Registry) enrol(ctx context.Context, g gpid.GPID, o *RemoteOptions, ado
 		c := r.newRecorder(p)
 		c.random = random
 		if o.Age > 0 && p.adopted() {
-			c.clock = clock{now: func() time.Time { return wall(r.options.Now).Add(-o.Age) }}
+			c.clock = clock{now: r.options.Now, ago: o.Age}
 			c.trimmed = c.clock.stamp(0)
 		}
 		err = c.heartbeat(ctx, &noLoad, 0, nil)
@@ -190,9 +190,9 @@ func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End
 		if err := m.remote(); err != nil {
 			return Process{}, err
 		}
-		c := r.openRecorder(*m.process, m.stored, m.living)
+		c := r.openRecorder(&m)
 		c.sentAgo(b)
-		if at := c.clock.now().UTC().Truncate(time.Millisecond); end != nil && b.Age > 0 {
+		if at := c.clock.wall(); end != nil && b.Age > 0 {
 			if end.Time = at; at.Before(c.p.From) {
 				end.Time = c.p.From
 			}
@@ -205,14 +205,14 @@ func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End
 
 // sentAgo makes the next heartbeat of c the one that b was when it was sent.
 func (c *recorder) sentAgo(b *RemoteHeartbeat) {
-	now := c.registry.options.Now
-	c.clock.now = func() time.Time { return wall(now).Add(-b.Age) }
-	c.update(func(p *Process) { p.Clock = p.Clock.with(b.Clock, c.clock.now()) })
+	c.clock.ago = b.Age
+	c.update(func(p *Process) { p.Clock = p.Clock.with(b.Clock, wall(c.clock.now).Add(-b.Age)) })
 }
 
 // storedMember is what is stored of a member.
 type storedMember struct {
 	process *Process // or nil with an error
+	record  *record  // likewise
 	stored  bson.Raw // the living record, or nil
 	living  *living  // likewise
 	err     error
@@ -260,14 +260,13 @@ func (r *Registry) members(ctx context.Context, all []MemberKey) []storedMember 
 		}
 	}
 	records := make([]string, len(all))
-	read(livingRecords, func(m *storedMember, i int, raw bson.Raw) (err error) {
+	read(livingRecords, func(m *storedMember, i int, raw bson.Raw) error {
 		keys[i] = string(all[i][:8])
 		if raw == nil {
 			return nil
 		}
-		if m.living, err = decodeLiving(raw); err == nil {
-			m.stored, records[i] = raw, processKey(m.living.gpid, keys[i])
-		}
+		l, err := decode[living](raw, livingRecords)
+		m.stored, m.living, records[i] = raw, &l, processKey(l.gpid, keys[i])
 		keys[i] = ""
 		return err
 	})
@@ -286,6 +285,7 @@ func (r *Registry) members(ctx context.Context, all []MemberKey) []storedMember 
 		}
 		doc, err := decode[record](raw, processes)
 		if err == nil && all[i].has(doc.Member) {
+			m.record = &doc
 			if m.process = doc.alone(); m.living != nil {
 				m.living.over(m.process)
 			}

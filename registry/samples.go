@@ -9,29 +9,40 @@ import (
 	"sync"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/store"
 )
 
 // sampleDoc is the document of samples that follow one another; its key has the time
 // of the first.
 type sampleDoc struct {
-	Key    string `bson:"_id"`
-	Format int    `bson:"v"`
-	Data   []byte `bson:"d"` // see appendSamples
+	raw     bson.Raw // as it is stored
+	key     string
+	samples []Sample // at least one
 }
 
 // maxSpan is a bound of the time that the samples of a document are from: it begins in
 // one hour and ends at most an hour later.
 const maxSpan = 2 * time.Hour
 
-// samples returns what d holds.
-func (d *sampleDoc) samples() ([]Sample, error) {
-	r := reader{b: d.Data}
-	held := r.samples()
-	if r.err != nil || len(held) == 0 {
-		return nil, fmt.Errorf("registry: samples %s: %w", d.Key, errCutShort)
+// read reads the document from BSON, which it keeps.
+func (d *sampleDoc) read(raw bson.Raw) error {
+	key, data, err := splitData(raw)
+	if err != nil {
+		return err
 	}
-	return held, nil
+	r := reader{b: data}
+	*d = sampleDoc{raw, key, r.samples(nil)}
+	if r.err != nil || len(d.samples) == 0 {
+		return fmt.Errorf("%s: %w", key, errCutShort)
+	}
+	return nil
+}
+
+// samplesDoc returns the document of samples of a process.
+func samplesDoc(block string, all []Sample) bson.Raw {
+	return dataDoc(sampleKey(block, all[0].Time), appendSamples(nil, all))
 }
 
 // storeSamples stores samples of a process, in order of time. It may be called again
@@ -42,16 +53,12 @@ func (r *Registry) storeSamples(ctx context.Context, block string, held []Sample
 		for n < len(held) && held[n].Time.Sub(held[0].Time) < time.Hour {
 			n++
 		}
-		doc := sampleDoc{sampleKey(block, held[0].Time), format, appendSamples(nil, held[:n])}
-		_, err := r.store.Insert(ctx, samples, doc)
+		_, err := r.store.Insert(ctx, samples, samplesDoc(block, held[:n]))
 		if errors.Is(err, store.ErrDuplicate) {
-			var d sampleDoc
-			if d, err = get[sampleDoc](ctx, r.store, samples, doc.Key); err == nil {
-				var before []Sample
-				before, err = d.samples()
-				for n = 0; err == nil && n < len(held) && !held[n].Time.After(before[len(before)-1].Time); {
-					n++
-				}
+			var before sampleDoc
+			before, err = get[sampleDoc](ctx, r.store, samples, sampleKey(block, held[0].Time))
+			for n = 0; err == nil && n < len(held) && !held[n].Time.After(before.samples[len(before.samples)-1].Time); {
+				n++
 			}
 		}
 		if err != nil {
@@ -78,7 +85,7 @@ func (r *Registry) putSamples(ctx context.Context, all []newSamples) error {
 		case n.samples[last].Time.Sub(n.samples[0].Time) >= time.Hour:
 			rest = append(rest, n)
 		default:
-			docs = append(docs, dataDoc(sampleKey(n.block, n.samples[0].Time), appendSamples(nil, n.samples)))
+			docs = append(docs, samplesDoc(n.block, n.samples))
 			of = append(of, n)
 		}
 	}
@@ -110,15 +117,11 @@ func (r *Registry) stored(ctx context.Context, block string, from, to time.Time)
 		}
 		var last time.Time
 		for doc, err := range read[sampleDoc](ctx, r.store, samples, store.Query{Range: sampleRange(block, first, to)}) {
-			var held []Sample
-			if err == nil {
-				held, err = doc.samples()
-			}
 			if err != nil {
 				yield(Sample{}, err)
 				return
 			}
-			for _, s := range held {
+			for _, s := range doc.samples {
 				if !s.Time.After(last) || s.Time.Before(from) || !to.IsZero() && !s.Time.Before(to) {
 					continue
 				}
@@ -178,14 +181,10 @@ func (r *Registry) readNear(ctx context.Context, block string, at time.Time) *ne
 	} {
 		n.done.Go(func() {
 			for doc, err := range read[sampleDoc](ctx, r.store, samples, q) {
-				var held []Sample
-				if err == nil {
-					held, err = doc.samples()
-				}
 				if n.errs[i] = err; err != nil {
 					return
 				}
-				n.found[i] = append(n.found[i], held...)
+				n.found[i] = append(n.found[i], doc.samples...)
 			}
 		})
 	}

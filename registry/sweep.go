@@ -55,11 +55,7 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 		if err != nil {
 			return done, fmt.Errorf("registry: read %s: %w", livingRecords, err)
 		}
-		doc, err := decode[livingDoc](raw, livingRecords)
-		if err != nil {
-			return done, err
-		}
-		l, err := doc.decode()
+		l, err := decode[living](raw, livingRecords)
 		if err != nil {
 			return done, err
 		}
@@ -68,7 +64,7 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 		if l.end == nil && age.Abs() <= missed*l.interval && !l.last.Time.Before(since) {
 			continue
 		}
-		found = append(found, silent{raw: raw, doc: &doc, l: l})
+		found = append(found, silent{raw: raw, l: &l})
 		if len(found) == maxBatch {
 			if err := flush(); err != nil {
 				return done, err
@@ -86,7 +82,6 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 // silent is a living process whose heartbeat is late.
 type silent struct {
 	raw bson.Raw
-	doc *livingDoc
 	l   *living
 
 	stored bson.Raw // the record, or nil
@@ -98,7 +93,7 @@ type silent struct {
 func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamples time.Time) (n int64, err error) {
 	keys := make([]string, len(found))
 	for i, f := range found {
-		keys[i] = processKey(f.l.gpid, f.doc.block())
+		keys[i] = processKey(f.l.gpid, f.l.block())
 	}
 	raws, docs, err := getMany[record](ctx, r.store, processes, keys)
 	if err != nil {
@@ -119,7 +114,7 @@ func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamp
 			continue
 		}
 		if dead = append(dead, f); f.l.last.Time.Before(noSamples) {
-			pruned = append(pruned, f.doc.block())
+			pruned = append(pruned, f.l.block())
 		}
 	}
 	if err := r.finishAll(ctx, dead); err != nil {

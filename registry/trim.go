@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/oidkit/oid/store"
 )
 
@@ -54,38 +52,27 @@ func (c *recorder) trim(ctx context.Context) error {
 	return err
 }
 
-// sampleFile is a document of samples as it is stored.
-type sampleFile struct {
-	raw     bson.Raw
-	key     string
-	samples []Sample
-}
-
 // fewSamples is how many documents of samples most processes have that are about to be
 // deleted.
 const fewSamples = 20
 
-// sampleFiles reads the documents of samples in each of the ranges.
-func (r *Registry) sampleFiles(ctx context.Context, ranges ...store.Range) ([][]sampleFile, error) {
+// sampleDocs reads the documents of samples in each of the ranges.
+func (r *Registry) sampleDocs(ctx context.Context, ranges ...store.Range) ([][]sampleDoc, error) {
 	found, err := findMany(ctx, r.store, samples, ranges, fewSamples)
 	if err != nil {
 		return nil, err
 	}
-	files := make([][]sampleFile, len(ranges))
+	docs := make([][]sampleDoc, len(ranges))
 	for i, raws := range found {
 		for _, raw := range raws {
 			doc, err := decode[sampleDoc](raw, samples)
 			if err != nil {
 				return nil, err
 			}
-			held, err := doc.samples()
-			if err != nil {
-				return nil, err
-			}
-			files[i] = append(files[i], sampleFile{raw, doc.Key, held})
+			docs[i] = append(docs[i], doc)
 		}
 	}
-	return files, nil
+	return docs, nil
 }
 
 // deleteSamples deletes the documents of processes that have only samples from
@@ -95,7 +82,7 @@ func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before ti
 	for i, block := range blocks {
 		ranges[i] = sampleRange(block, time.Time{}, before)
 	}
-	found, err := r.sampleFiles(ctx, ranges...)
+	found, err := r.sampleDocs(ctx, ranges...)
 	if err != nil {
 		return 0, err
 	}
@@ -118,7 +105,7 @@ func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before ti
 // hour later, into one, with samples that are at least every apart. It may be called
 // again after an error: samples that are in two documents are read once.
 func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, every time.Duration) error {
-	found, err := r.sampleFiles(ctx, sampleRange(block, from, to))
+	found, err := r.sampleDocs(ctx, sampleRange(block, from, to))
 	if err != nil || len(found[0]) == 0 {
 		return err
 	}
@@ -136,8 +123,7 @@ func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, 
 	if len(files) == 1 && n == len(all) {
 		return nil
 	}
-	doc := sampleDoc{files[0].key, format, appendSamples(nil, all)}
-	if _, err := r.store.Swap(ctx, samples, files[0].raw, doc); err != nil {
+	if _, err := r.store.Swap(ctx, samples, files[0].raw, samplesDoc(block, all)); err != nil {
 		return fmt.Errorf("registry: merge samples: %w", err)
 	}
 	var rest []store.Swap

@@ -27,8 +27,8 @@ type inspectInput struct {
 	Trace  bool       `query:"trace" default:"true" doc:"Whether to look up the process that created it."`
 }
 
-func (s *Server) addInspect(api huma.API) {
-	op := operation(http.MethodGet, "/v1/ids/{id}", tagIDs, "inspectID", "Inspect an id",
+func (s *Server) inspectID(api huma.API, at route) {
+	op := operation(at, tagIDs, "inspectID", "Inspect an id",
 		"Returns the creation time of an id, its fields under every layout, and the process that created it.",
 		http.StatusNotFound)
 	handle(s, api, op, func(ctx context.Context, in *inspectInput) (wire.Inspection, error) {
@@ -47,22 +47,24 @@ func (s *Server) addInspect(api huma.API) {
 		}
 		return out, err
 	})
-	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		s.showInspected(w, r, r.URL.Query().Get("id"))
-	})
-	// A short text goes into the URL, which can then be shared.
-	s.mux.HandleFunc("POST /{$}", func(w http.ResponseWriter, r *http.Request) {
-		if err := r.ParseForm(); err != nil {
-			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
-			return
-		}
-		text := r.PostForm.Get("id")
-		if len(text) <= maxLink {
-			http.Redirect(w, r, "/?id="+url.QueryEscape(strings.TrimSpace(text)), http.StatusSeeOther)
-			return
-		}
-		s.showInspected(w, r, text)
-	})
+}
+
+func (s *Server) startPage(w http.ResponseWriter, r *http.Request) {
+	s.showInspected(w, r, r.URL.Query().Get("id"))
+}
+
+// startForm sends a short text into the URL, which can then be shared.
+func (s *Server) startForm(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
+		return
+	}
+	text := r.PostForm.Get("id")
+	if len(text) <= maxLink {
+		http.Redirect(w, r, "/?id="+url.QueryEscape(strings.TrimSpace(text)), http.StatusSeeOther)
+		return
+	}
+	s.showInspected(w, r, text)
 }
 
 // inspect reads an id and, if it is an ObjectId and traced is set, looks up the
@@ -81,8 +83,8 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 		return out, nil
 	}
 	oid, err := objectid.Parse(report.ID)
-	if err != nil {
-		return out, nil // an id of another format
+	if err != nil || oid.IsZero() {
+		return out, nil // of another format, or no id
 	}
 	trace, err := s.wireTrace(ctx, oid)
 	if err != nil {
@@ -111,7 +113,7 @@ func dropContradicted(in *wire.Inspection) {
 	in.Readings = slices.DeleteFunc(in.Readings, func(r wire.Reading) bool { return r.Format == page.FormatObjectID && r.Variant != modern })
 }
 
-// wireTrace returns the trace of an id, at most traceLife old.
+// wireTrace returns the trace of an id, at most recentLife old.
 func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, error) {
 	asked := time.Now()
 	if t, ok := s.traces.get(id, asked); ok {
@@ -215,8 +217,8 @@ func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, dat
 // registry. It remembers unknown process values in unknown.
 func (s *Server) pageTrace(ctx context.Context, text string, unknown map[string]wire.Trace) (*wire.Trace, error) {
 	id, err := objectid.Parse(text)
-	if err != nil {
-		return nil, nil // of another format
+	if err != nil || id.IsZero() {
+		return nil, nil // of another format, or no id
 	}
 	value := text[8:18]
 	if t, ok := unknown[value]; ok {

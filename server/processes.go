@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -48,10 +49,9 @@ func (in *listInput) query() (q registry.Query, err error) {
 	return q, err
 }
 
-func (s *Server) addProcesses(api huma.API) {
-	handle(s, api, operation(http.MethodGet, "/v1/processes", tagProcesses, "listProcesses", "List processes",
+func (s *Server) listProcesses(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "listProcesses", "List processes",
 		"Returns recorded processes, page by page: all of them, or those at an address, by address and then in the order of their start; those in one state in an order of their own, ended and dead ones latest first. A page may have fewer processes than the limit, and none, and a next one."), s.list)
-	s.mux.HandleFunc("GET /processes", s.showProcesses)
 }
 
 func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error) {
@@ -80,33 +80,20 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 	q, err := in.query()
 	var data page.Processes
 	if err == nil {
-		data, err = ask(r.Context(), s.backend, "list", func(ctx context.Context, reg *registry.Registry) (v page.Processes, err error) {
-			found, err := reg.Page(ctx, q)
-			if err != nil {
-				return v, err
-			}
-			names := towire.Names(found.Processes)
-			for i, p := range found.Processes {
-				row, err := newProcessRow(ctx, reg, p)
-				if err != nil {
-					return v, err
-				}
-				row.Identity = names[i]
-				v.Rows = append(v.Rows, row)
-			}
-			if found.Next != "" {
-				next := maps.Clone(given)
-				next.Set("after", found.Next)
-				v.Next = "/processes?" + next.Encode()
-			}
-			v.Alive, err = countAlive(ctx, reg)
-			return v, err
-		})
+		var found processList
+		found, err = s.recentList(r.Context(), q)
+		data.Rows = found.rows
+		if found.next != "" {
+			next := maps.Clone(given)
+			next.Set("after", found.next)
+			data.Next = "/processes?" + next.Encode()
+		}
+		data.Part = data.Next != "" || q.After != ""
 	}
 	code := http.StatusOK
 	if err != nil {
 		code = status(err)
-		data.Error = s.text(r.Context(), code, err)
+		data.Error = s.text(r.Context(), err)
 	}
 	data.Search, data.State, data.Name, data.Host, data.Address = in.Search, string(in.State), in.Name, in.Host, in.Address
 	data.Labels = given.Get("label")
@@ -116,15 +103,49 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, code, "Processes", "/processes", s.site.Processes(&data))
 }
 
-// countAlive returns how many processes are alive. Of more than a thousand living
-// ones it counts those that the last sweep has left.
-func countAlive(ctx context.Context, r *registry.Registry) (int64, error) {
-	const exact = 1000
-	page, err := r.Page(ctx, registry.Query{States: []registry.State{registry.Alive}, Limit: exact})
-	if err != nil || page.Next == "" {
-		return int64(len(page.Processes)), err
+// processList is a page of processes with their load.
+type processList struct {
+	rows []page.ProcessRow
+	next string
+}
+
+// listKey is a page of processes. It has the hash of the overview, which changes with
+// the processes: a page that a browser asks for because of an event is a new one.
+type listKey struct {
+	query string
+	hash  uint64
+}
+
+const maxLists = 8 // pages that are kept, of up to maxProcesses processes each
+
+// recentList returns a page of processes, which is as old as the overview at most.
+func (s *Server) recentList(ctx context.Context, q registry.Query) (processList, error) {
+	key := listKey{fmt.Sprint(q), s.overview(ctx).processes}
+	asked := time.Now()
+	if list, ok := s.lists.get(key, asked); ok {
+		return list, nil
 	}
-	return r.CountLiving(ctx)
+	list, err := ask(ctx, s.backend, "list", func(ctx context.Context, reg *registry.Registry) (out processList, err error) {
+		found, err := reg.Page(ctx, q)
+		if err != nil {
+			return out, err
+		}
+		names := towire.Names(found.Processes)
+		for i, p := range found.Processes {
+			row, err := newProcessRow(ctx, reg, p)
+			if err != nil {
+				return out, err
+			}
+			row.Identity = names[i]
+			out.rows = append(out.rows, row)
+		}
+		out.next = found.Next
+		return out, nil
+	})
+	if err == nil {
+		s.lists.put(key, list, asked, maxLists)
+	}
+	return list, err
 }
 
 // newProcessRow returns the row of a process with the load of its last minutes.

@@ -16,8 +16,8 @@ type Processes struct {
 	Labels                             string // as name=value, separated by blanks
 
 	States []string // that a process can have
-	Alive  int64
 	Rows   []ProcessRow
+	Part   bool   // there are others, before or after
 	Next   string // path of the next page, or empty
 	Error  string
 }
@@ -59,10 +59,16 @@ func (s *Site) nextPage(href string) g.Node {
 
 func (s *Site) processTable(v *Processes) g.Node {
 	if len(v.Rows) == 0 {
-		return g.Group{soft(g.Textf("%d alive", v.Alive), s.nextPage(v.Next)), h.P(g.Text("No processes."))}
+		return g.Group{soft(g.Text("0 alive"), s.nextPage(v.Next)), h.P(g.Text("No processes."))}
+	}
+	alive := int64(0)
+	for i := range v.Rows {
+		if v.Rows[i].State == "alive" {
+			alive++
+		}
 	}
 	return g.Group{
-		soft(g.Textf("%d alive", v.Alive), s.nextPage(v.Next)),
+		soft(g.Text(phrase.Count(int64(len(v.Rows)), "process", "processes")), g.If(v.Part, g.Text(" on this page")), g.Textf(", %d alive", alive), s.nextPage(v.Next)),
 		panel("scroll", "Processes", h.Table(h.Class("list"),
 			columns("process", "state", "load", "started", "process value"),
 			h.TBody(g.Map(v.Rows, s.processRowNode)))),
