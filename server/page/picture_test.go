@@ -34,17 +34,19 @@ func story(t *testing.T) (*page.Site, page.Frame) {
 	}
 	worker := wire.Process{GPID: "10.0.0.7:8080:1795440527278184:31968", Member: "0a1b2c3d4e5f6071", Name: "worker", Host: "vm-3", State: "alive", Reason: "heartbeat 3s ago"}
 	counter := uint64(0x9969ff)
-	in := page.Inspected{Inspection: wire.Inspection{
-		ID: id, Time: &at,
-		Readings: []wire.Reading{{Format: page.FormatObjectID, Variant: "modern", Verdict: "likely", Reason: "its process is registered", Time: &at, Fields: []wire.Field{
-			{Name: "seconds", Hex: id[:8]}, {Name: "process", Hex: id[8:18]}, {Name: "counter", Hex: id[18:], Number: &counter},
-		}}},
-		Trace: &wire.Trace{
-			TimedID: wire.TimedID{Time: at}, Verdict: "known", Certain: true, Reason: "its registration and heartbeats cover this second",
-			Processes: []wire.Process{worker}, Before: &wire.Sample{Time: at.Add(-7 * time.Second)},
-		},
-	}, Load: []string{"0.82 processors", "memory 200 MiB", "heap 96 MiB"}, Around: []page.Series{cpu, memory}, Interval: 15 * time.Second,
-		Queries: []wire.Query{{For: "ids", Text: id}, {For: "mongosh", About: "a query for the MongoDB shell and for Compass", Text: `{ _id: { $gte: ObjectId("` + id[:8] + `0000000000000000") } }`}, {For: "python"}, {For: "node"}, {For: "java"}, {For: "go"}, {For: "sql"}}}
+	in := page.Inspected{
+		Inspection: wire.Inspection{
+			ID: id, Time: &at,
+			Readings: []wire.Reading{{Format: page.FormatObjectID, Variant: "modern", Verdict: "likely", Reason: "its process is registered", Time: &at, Fields: []wire.Field{
+				{Name: "seconds", Hex: id[:8]}, {Name: "process", Hex: id[8:18]}, {Name: "counter", Hex: id[18:], Number: &counter},
+			}}},
+			Trace: &wire.Trace{
+				TimedID: wire.TimedID{Time: at}, Verdict: "known", Certain: true, Reason: "its registration and heartbeats cover this second",
+				Processes: []wire.Process{worker}, Before: &wire.Sample{Time: at.Add(-7 * time.Second)},
+			},
+		}, Load: []string{"0.82 processors", "memory 200 MiB", "heap 96 MiB"}, Around: []page.Series{cpu, memory}, Interval: 15 * time.Second,
+		Queries: []wire.Query{{For: "ids", Text: id}, {For: "mongosh", About: "a query for the MongoDB shell and for Compass", Text: `{ _id: { $gte: ObjectId("` + id[:8] + `0000000000000000") } }`}, {For: "python"}, {For: "node"}, {For: "java"}, {For: "go"}, {For: "sql"}},
+	}
 	overview := page.Overview{Processes: &page.Counted{Alive: 24, Late: 1}, LocksKnown: true}
 	return site, page.Frame{Title: id, Current: "/", Now: &overview, Contents: site.Start(&page.Start{Text: id, Cards: []page.Inspected{in}, Now: overview})}
 }
