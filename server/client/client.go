@@ -60,11 +60,10 @@ func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 		return nil
 	}
 	req, err := c.request(ctx, http.MethodPost, "/v1/ids", wire.NewIDs{Count: len(dst)})
-	if err != nil {
-		return err
+	if err == nil {
+		req.Header.Set("Accept", "application/octet-stream")
 	}
-	req.Header.Set("Accept", "application/octet-stream")
-	res, err := c.try(req, nil)
+	res, err := c.try(req, err)
 	if err != nil {
 		return err
 	}

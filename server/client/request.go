@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -109,10 +110,7 @@ func (c *Client) try(req *http.Request, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := c.HTTP
-	if h == nil {
-		h = http.DefaultClient
-	}
+	h := cmp.Or(c.HTTP, http.DefaultClient)
 	for attempt := 1; ; attempt++ {
 		res, err := h.Do(req)
 		if err == nil && res.StatusCode == http.StatusSwitchingProtocols {
@@ -144,11 +142,7 @@ func (c *Client) try(req *http.Request, err error) (*http.Response, error) {
 // wait waits before another attempt, and reports whether there is to be one. Clients
 // that were refused together do not come back together.
 func (c *Client) wait(ctx context.Context, attempt int, after time.Duration) bool {
-	most := c.Retries
-	if most == 0 {
-		most = defaultRetries
-	}
-	if attempt > most || after > longestRetry {
+	if attempt > cmp.Or(c.Retries, defaultRetries) || after > longestRetry {
 		return false
 	}
 	after += rand.N(after/4 + 1)
