@@ -51,9 +51,12 @@ func (s *Site) lockTable(v *Locks) g.Node {
 
 func lockRow(l *wire.Lock) g.Node {
 	holder := l.Holder
-	waiting := "not counted"
+	if holder.GPID == "" {
+		return h.Tr(h.Td(h.B(g.Text(phrase.Shown(l.Name)))), h.Td(h.ColSpan("4"), g.Text(unnamedHolder)))
+	}
+	waiting := g.Node(soften("not counted: the kernel holds this lock, and shows no queue"))
 	if l.Waiters != nil {
-		waiting = humanize.Comma(int64(*l.Waiters))
+		waiting = g.Text(humanize.Comma(int64(*l.Waiters)))
 	}
 	return h.Tr(
 		h.Td(h.B(g.Text(phrase.Shown(l.Name)))),
@@ -61,14 +64,20 @@ func lockRow(l *wire.Lock) g.Node {
 			h.Br(), h.Span(h.Class("soft id"), g.Text(holder.GPID)),
 			g.If(holder.Command != "", g.Group{h.Br(), h.Code(h.Class("wrap"), g.Text(phrase.Shown(holder.Command)))})),
 		h.Td(timeNode(holder.Since), h.Br(), h.Span(h.Class("soft"), agoNode("span", holder.Since))),
-		h.Td(g.If(l.Waiters == nil, h.Class("soft")), g.Text(waiting)),
+		h.Td(g.If(l.Waiters == nil, h.Class("reason")), waiting),
 		h.Td(g.Textf("fence %d", holder.Fence), g.Iff(holder.TTLSeconds != nil, func() g.Node {
 			return g.Group{h.Br(), h.Span(h.Class("soft"), g.Text(fmt.Sprintf("expires in %.0f s unless renewed", *holder.TTLSeconds)))}
 		})))
 }
 
+// unnamedHolder is said of a lock in a file that something else has locked.
+const unnamedHolder = "held by a program that does not say who it is, such as flock(1)"
+
 // heldBy names the holder of a lock in a few words.
 func heldBy(l *wire.Lock, now time.Time) string {
+	if l.Holder.GPID == "" {
+		return unnamedHolder
+	}
 	text := fmt.Sprintf("held by pid %d", l.Holder.PID)
 	if l.Holder.Host != "" {
 		text += " on " + phrase.Shown(l.Holder.Host)
