@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -398,7 +399,11 @@ func TestDiskFull(t *testing.T) {
 	all[len(all)-1].join("") // follows a part of a line
 	eventually(t, "the file is complete", func() bool {
 		text, err := os.ReadFile(socket + ".state")
-		return err == nil && strings.Count(string(text), `"key"`) == len(all)
+		keys := map[string]bool{}
+		for _, key := range regexp.MustCompile(`"key":"\w+"`).FindAllString(string(text), -1) {
+			keys[key] = true
+		}
+		return err == nil && len(keys) == len(all)
 	})
 	stop()
 	socket, _, _ = serve(t, folder, s, nil)
