@@ -91,6 +91,7 @@ func (s *Server) look() overview {
 	if reports := s.reports.all(); len(reports) > 0 {
 		out.Census = &reports[0]
 	}
+	s.site.Prepare(&out.Overview)
 	out.refreshed = time.Now()
 	return out
 }

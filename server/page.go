@@ -3,6 +3,8 @@ package server
 import (
 	"bytes"
 	"net/http"
+	"strconv"
+	"sync"
 	"time"
 
 	g "maragu.dev/gomponents"
@@ -10,21 +12,14 @@ import (
 	"github.com/oidkit/oid/server/page"
 )
 
-func (s *Server) addPages() {
-	s.mux.HandleFunc("GET /static/{tag}/{name}", serveAsset)
-	s.mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, page.Path("icon.svg"), http.StatusMovedPermanently)
-	})
-	s.addAbout()
-	s.addNewIDs()
-	s.mux.HandleFunc("GET /now", func(w http.ResponseWriter, r *http.Request) {
-		now := s.overview(r.Context())
-		s.send(w, http.StatusOK, s.site.Refreshed(&now.Overview))
-	})
-	s.addLogin()
-	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, http.StatusNotFound, "no such page")
-	})
+// showNow answers with the parts of the start page that change by themselves.
+func (s *Server) showNow(w http.ResponseWriter, r *http.Request) {
+	now := s.overview(r.Context())
+	s.send(w, http.StatusOK, s.site.Refreshed(&now.Overview))
+}
+
+func (s *Server) noPage(w http.ResponseWriter, r *http.Request) {
+	s.refuse(w, r, http.StatusNotFound, "no such page")
 }
 
 func serveAsset(w http.ResponseWriter, r *http.Request) {
@@ -53,13 +48,26 @@ func (s *Server) showAnyone(w http.ResponseWriter, r *http.Request, code int, ti
 
 // send answers with HTML.
 func (s *Server) send(w http.ResponseWriter, code int, html g.Node) {
-	var b bytes.Buffer
-	_ = html.Render(&b) // to memory, without errors
+	b := pageBuffers.Get().(*bytes.Buffer)
+	defer func() {
+		if b.Cap() <= maxPageBuffer {
+			b.Reset()
+			pageBuffers.Put(b)
+		}
+	}()
+	_ = html.Render(b) // to memory, without errors
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Length", strconv.Itoa(b.Len())) // which spares a system call
 	w.WriteHeader(code)
-	_, _ = b.WriteTo(w) // the client may have disconnected
+	_, _ = w.Write(b.Bytes()) // the client may have disconnected
 }
+
+var pageBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxPageBuffer is how large a buffer is kept for the next page, in bytes: most pages
+// have less.
+const maxPageBuffer = 256 << 10
 
 // errorPage answers with an error as a page.
 func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, text string) {

@@ -56,7 +56,7 @@ func (s *raw) serve(conn net.Conn) {
 		}
 		s.mu.Lock()
 		s.arrived = append(s.arrived, time.Now())
-		if strings.HasSuffix(r.URL.Path, "/heartbeat") {
+		if strings.HasSuffix(r.URL.Path, "/heartbeats") {
 			s.beats++
 		}
 		answer := s.answer

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
@@ -17,6 +18,19 @@ type Site struct {
 	Registry   bool   // the server has a registry
 	StoreName  string // what the registry is stored in, for people; may be empty
 	ShowsLocks bool   // the server shows locks
+
+	fixed sync.Map // see once
+}
+
+// once returns a part of pages that is the same on all of them, as HTML. The name tells
+// the parts apart: there are few.
+func (s *Site) once(name string, part func() g.Node) g.Node {
+	if n, ok := s.fixed.Load(name); ok {
+		return n.(g.Node)
+	}
+	n := rendered(part())
+	s.fixed.Store(name, n)
+	return n
 }
 
 // URL returns the URL of a path of the server, which begins with a slash.
@@ -47,41 +61,55 @@ type Frame struct {
 
 // Frame returns a whole page.
 func (s *Site) Frame(f Frame) g.Node {
-	views := s.views()
-	key := 0
 	return h.Doctype(h.HTML(h.Lang("en"),
-		h.Head(
-			h.Meta(h.Charset("utf-8")),
-			h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
-			h.Meta(h.Name("color-scheme"), h.Content("light dark")),
-			h.TitleEl(g.Text(f.Title+" · oid")),
-			h.Link(h.Rel("stylesheet"), h.Href(s.URL(Path("page.css")))),
-			h.Link(h.Rel("icon"), h.Href(s.URL(Path("icon.svg"))), h.Type("image/svg+xml")),
-			h.Script(h.Src(s.URL(Path("page.js"))), h.Defer()),
-			h.Script(h.Src(s.URL(Path("live.js"))), h.Defer()),
-		),
+		h.Head(s.once("head", s.head), h.TitleEl(g.Text(f.Title+" · oid"))),
 		h.Body(
 			h.A(h.Class("skip"), h.Href("#main"), g.Text("Skip to the content")),
 			h.Header(h.Class("top"), h.Div(h.Class("bar-in"),
-				h.A(h.Class("brand"), h.Href(s.URL("/")), h.Aria("label", "oid, start page"),
-					h.Span(h.Class("brand-a"), g.Text("o")), h.Span(h.Class("brand-b"), g.Text("i")), h.Span(h.Class("brand-c"), g.Text("d"))),
-				h.Nav(h.Aria("label", "Views"), g.Map(views, func(v view) g.Node {
-					key++
-					return h.A(h.Href(s.URL(v.Path)), h.Data("key", strconv.Itoa(key)), g.If(v.Path == f.Current, h.Aria("current", "page")), g.Text(v.Name))
-				})),
+				s.once("views "+f.Current, func() g.Node { return s.way(f.Current) }),
 				g.Iff(f.Now != nil, func() g.Node { return s.alive(f.Now) }),
 				h.Div(h.Class("zone"), g.Attr("hidden"), h.Label(h.For("zone"), g.Text("Time zone")), h.Select(h.ID("zone"), h.AutoComplete("off"))),
 			)),
 			h.Main(h.ID("main"), h.TabIndex("-1"), f.Contents),
-			h.Footer(h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+s.Version)), h.Span(h.Class("keys"),
-				g.Text(" · keys: "), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text(strconv.Itoa(len(views)))), g.Text(" views, "),
-				h.Kbd(g.Text("/")), g.Text(" input, "), h.Kbd(g.Text("c")), g.Text(" copy"))),
-				g.Iff(f.Session, func() g.Node {
-					return h.Form(h.Method("post"), h.Action(s.URL("/logout")), h.Button(h.Type("submit"), h.Class("quiet"), g.Text("Log out")))
-				})),
+			h.Footer(s.once("foot", s.foot), g.Iff(f.Session, func() g.Node {
+				return h.Form(h.Method("post"), h.Action(s.URL("/logout")), h.Button(h.Type("submit"), h.Class("quiet"), g.Text("Log out")))
+			})),
 			h.Div(h.ID("said"), h.Class("said"), h.Role("status"), h.Aria("live", "polite")),
 		),
 	))
+}
+
+// head is what browsers load.
+func (s *Site) head() g.Node {
+	return g.Group{
+		h.Meta(h.Charset("utf-8")),
+		h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
+		h.Meta(h.Name("color-scheme"), h.Content("light dark")),
+		h.Link(h.Rel("stylesheet"), h.Href(s.URL(Path("page.css")))),
+		h.Link(h.Rel("icon"), h.Href(s.URL(Path("icon.svg"))), h.Type("image/svg+xml")),
+		h.Script(h.Src(s.URL(Path("page.js"))), h.Defer()),
+		h.Script(h.Src(s.URL(Path("live.js"))), h.Defer()),
+	}
+}
+
+// way leads to all views, of which the one with the path current is shown.
+func (s *Site) way(current string) g.Node {
+	key := 0
+	return g.Group{
+		h.A(h.Class("brand"), h.Href(s.URL("/")), h.Aria("label", "oid, start page"),
+			h.Span(h.Class("brand-a"), g.Text("o")), h.Span(h.Class("brand-b"), g.Text("i")), h.Span(h.Class("brand-c"), g.Text("d"))),
+		h.Nav(h.Aria("label", "Views"), g.Map(s.views(), func(v view) g.Node {
+			key++
+			return h.A(h.Href(s.URL(v.Path)), h.Data("key", strconv.Itoa(key)), g.If(v.Path == current, h.Aria("current", "page")), g.Text(v.Name))
+		})),
+	}
+}
+
+// foot is the version and the keys.
+func (s *Site) foot() g.Node {
+	return h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+s.Version)), h.Span(h.Class("keys"),
+		g.Text(" · keys: "), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text(strconv.Itoa(len(s.views())))), g.Text(" views, "),
+		h.Kbd(g.Text("/")), g.Text(" input, "), h.Kbd(g.Text("c")), g.Text(" copy")))
 }
 
 // Error returns the page of an error with a status, for a request of path. The text says

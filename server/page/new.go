@@ -31,13 +31,25 @@ type New struct {
 // newPanel shows new ids, and the form that creates more.
 func (s *Site) newPanel(v *New) g.Node {
 	how := notationOf(v.Format)
-	field := func(id, label string, input g.Node) g.Node {
-		return h.Div(h.Label(h.For(id), g.Text(label)), input)
+	var form g.Node
+	if v.Count == FewIDs && v.Format+v.At+v.Zone == "" { // as on most pages
+		form = s.once("new ids", func() g.Node { return s.newForm(v, how) })
+	} else {
+		form = s.newForm(v, how)
 	}
 	return h.Section(h.ID("new"), h.Class("panel card"), h.Aria("labelledby", "new-head"),
 		h.H2(h.ID("new-head"), g.Text("New ids")),
 		problem(v.Error),
 		g.Iff(len(v.IDs) > 0, func() g.Node { return newIDsNode(v, how) }),
+		form,
+	)
+}
+
+func (s *Site) newForm(v *New, how notation) g.Node {
+	field := func(id, label string, input g.Node) g.Node {
+		return h.Div(h.Label(h.For(id), g.Text(label)), input)
+	}
+	return g.Group{
 		h.Form(h.Method("post"), h.Action(s.URL("/new")), h.Data("new", ""),
 			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
 			h.Div(h.Class("fields-row small"),
@@ -48,7 +60,7 @@ func (s *Site) newPanel(v *New) g.Node {
 				field("at", "Creation time", h.Input(h.ID("at"), h.Name("at"), h.Value(v.At), h.Placeholder("now"), h.AutoComplete("off"), g.Attr("spellcheck", "false")))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Create ids")))),
 		soft(g.Text("No id is created twice, here or by any registered process. In a shell: "), h.Code(g.Textf("oid new -n %d", v.Count)), g.Text(".")),
-	)
+	}
 }
 
 func newIDsNode(v *New, how notation) g.Node {

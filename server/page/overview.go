@@ -1,6 +1,8 @@
 package page
 
 import (
+	"strings"
+
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
@@ -17,6 +19,22 @@ type Overview struct {
 	Census     *Report     // the latest; nil if there is none
 	Locks      []wire.Lock // those that are held
 	LocksKnown bool        // the locks answer
+
+	head, cards g.Node // as HTML, see Prepare
+}
+
+// Prepare renders what pages show of now, for all pages that share it.
+func (s *Site) Prepare(now *Overview) {
+	now.head, now.cards = rendered(s.aliveNode(now)), rendered(s.cards(now))
+}
+
+// rendered returns a node whose HTML is made only once.
+func rendered(n g.Node) g.Node {
+	var b strings.Builder
+	if n != nil {
+		_ = n.Render(&b) // to memory, without errors
+	}
+	return g.Raw(b.String())
 }
 
 // Counted is how many processes there are.
@@ -33,9 +51,16 @@ type Report struct {
 	Census *census.Report
 }
 
-// alive is how many processes are alive and where they are recorded, for the head of
-// every page.
 func (s *Site) alive(now *Overview) g.Node {
+	if now.head == nil {
+		s.Prepare(now)
+	}
+	return now.head
+}
+
+// aliveNode is how many processes are alive and where they are recorded, for the head of
+// every page.
+func (s *Site) aliveNode(now *Overview) g.Node {
 	if !s.Registry {
 		return nil
 	}

@@ -52,6 +52,13 @@ func leadingLine(text string) string {
 
 // startCards lead to the other views.
 func (s *Site) startCards(now *Overview) g.Node {
+	if now.cards == nil {
+		s.Prepare(now)
+	}
+	return now.cards
+}
+
+func (s *Site) cards(now *Overview) g.Node {
 	at := time.Now()
 	card := func(path, title string, contents ...g.Node) g.Node {
 		return h.Section(h.Class("panel card lead-to"), h.H2(h.A(h.Href(s.URL(path)), g.Text(title))), g.Group(contents))
