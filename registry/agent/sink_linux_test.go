@@ -192,11 +192,18 @@ func TestAway(t *testing.T) {
 	time.Sleep(2 * interval)
 	restored := time.Now()
 	s.fails(nil)
-	eventually(t, "all is recorded", s.with(func() bool { return len(s.keys) == 2 && len(s.ends) == 1 && len(s.beats) > 0 }))
+	eventually(t, "all is recorded", s.with(func() bool {
+		for member, n := range s.samples {
+			if n == 2 && len(s.beats[member]) > 0 {
+				return len(s.keys) == 2 && len(s.ends) == 1
+			}
+		}
+		return false
+	}))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, at := range s.ends {
-		if d := at.Sub(killed); d < -10*time.Millisecond || d > time.Second {
+		if d := at.Sub(killed); d < -10*time.Millisecond || d > 5*time.Second { // the machine may be busy
 			t.Errorf("the end is recorded %v after it", d)
 		}
 	}
