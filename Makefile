@@ -38,8 +38,8 @@ site:
 	mkdir -p "$(SITE)"
 	GOOS=js GOARCH=wasm go build -trimpath -ldflags="-s -w" -o "$(SITE)/oid.wasm" ./site
 	gzip -9 -n -f "$(SITE)/oid.wasm"
-	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" site/static/* server/static/icon.svg "$(SITE)"
-	cat census/report/*.css server/static/page.css > "$(SITE)/oid.css"
+	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" site/static/* server/page/static/icon.svg "$(SITE)"
+	cat census/report/*.css server/page/static/page.css > "$(SITE)/oid.css"
 
 # How many seconds "make fuzz" gives to each fuzz test.
 FUZZTIME = 30s
@@ -60,7 +60,7 @@ help:
 
 # The tests that skip themselves under the race detector, of the packages that have few
 # of them.
-WITHOUT_RACE = TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack
+WITHOUT_RACE = TestLongOutage|TestLongJourney|TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack
 
 # Many packages wait more than they work, so one more than there are processors is tested
 # at a time; the one that takes longest begins.
@@ -72,7 +72,7 @@ test:
 	.ci/setup
 	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -race -timeout 30m ./server ./...
 	OID_REQUIRE_ALL=1 go test -timeout 10m ./objectid ./paste ./internal/verify ./census/...
-	OID_REQUIRE_ALL=1 go test -timeout 10m -run '^($(WITHOUT_RACE))$$' ./registry ./server ./store/pgstore ./store/sqlitestore
+	OID_REQUIRE_ALL=1 go test -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore
 	cd internal/interop/others && go test ./...
 	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
 	cd internal/interop/objectstorage && go test ./...

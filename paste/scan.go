@@ -107,7 +107,18 @@ func Grep(r io.Reader) iter.Seq[Found] {
 }
 
 func newScanner(r io.Reader) *scanner {
-	return &scanner{r: bufio.NewReaderSize(UTF8(r), 64<<10), line: 1}
+	size := bufferSize(r)
+	return &scanner{r: bufio.NewReaderSize(UTF8(r), size), line: 1}
+}
+
+// bufferSize returns the size of a buffer for r in bytes: a short text needs only a
+// small one.
+func bufferSize(r io.Reader) int {
+	const least, most = 1 << 10, 64 << 10
+	if known, ok := r.(interface{ Len() int }); ok {
+		return min(max(known.Len(), least), most)
+	}
+	return most
 }
 
 // ScanString is [Scan] for a string.

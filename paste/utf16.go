@@ -12,7 +12,7 @@ import (
 // order mark, or with two ASCII characters of two bytes each. Windows PowerShell
 // writes such files. It reads up to four bytes from r.
 func UTF8(r io.Reader) io.Reader {
-	b := bufio.NewReaderSize(r, 64<<10)
+	b := bufio.NewReaderSize(r, bufferSize(r))
 	head, _ := b.Peek(4)
 	switch {
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}), len(head) == 4 && isASCII(head[0], head[2]) && head[1]|head[3] == 0:

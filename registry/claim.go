@@ -36,7 +36,8 @@ func drawBlock(random io.Reader) ([4]byte, error) {
 }
 
 // claimAny claims a block that no process ever had, and in which no value was ever
-// adopted, for the process of h.
+// adopted, for the process of h. Beside an error of the store it returns the block that it
+// tried to claim, which may be claimed.
 func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g gpid.GPID) (block [4]byte, err error) {
 	for range maxDraws {
 		if block, err = drawBlock(random); err != nil {
@@ -55,7 +56,7 @@ func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g
 		}
 		return block, err
 	}
-	return block, fmt.Errorf("registry: claim a block: %d draws in a row were taken", maxDraws)
+	return [4]byte{}, fmt.Errorf("registry: claim a block: %d draws in a row were taken", maxDraws)
 }
 
 // claim inserts h under its unique key. The error wraps errTaken if the block
@@ -173,17 +174,16 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 	}
 	h.Idle = p.Value != ""
 	block, err := claimAny(ctx, c.registry.store, c.random, h, p.GPID)
-	if err != nil {
-		return err
-	}
-	if c.registered {
+	if err == nil && c.registered {
 		c.left, c.stored = append(c.left, p.Key()), nil
 	}
-	if p.Value == "" { // claimAny has looked for others that have the value
+	if err == nil && p.Value == "" { // claimAny has looked for others that have the value
 		c.unchecked = 0
 	}
-	c.setBlock(block)
-	return nil
+	if err == nil || p.Block == "" && block != [4]byte{} { // the claim that failed may be stored
+		c.setBlock(block)
+	}
+	return err
 }
 
 // setBlock gives the process a block, and a value if it has none.

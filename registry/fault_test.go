@@ -254,8 +254,8 @@ func TestJoinOffline(t *testing.T) {
 		t.Errorf("Join without Offline: %v, want the store's error", err)
 	}
 	m := join(t, f, options{Offline: true, Interval: 100 * time.Millisecond})
-	if !errors.Is(m.Err(), errStore) {
-		t.Errorf("Err = %v, want the store's error", m.Err())
+	if !errors.Is(m.Err(), errStore) || !strings.Contains(m.Err().Error(), m.Process().Block) {
+		t.Errorf("Err = %v, want the store's error, with block %s", m.Err(), m.Process().Block)
 	}
 	before := m.Generator().New()
 	r := registry.New(inner, nil)
@@ -286,7 +286,7 @@ func TestJoinOfflineIntoATakenBlock(t *testing.T) {
 		}
 		return none
 	}}
-	second := join(t, f, options{Offline: true, Random: strings.NewReader("xxxx" + "same" + "other"), Interval: 100 * time.Millisecond, Addr: "127.0.0.1:2"})
+	second := join(t, f, options{Offline: true, Random: strings.NewReader("same" + "other"), Interval: 100 * time.Millisecond, Addr: "127.0.0.1:2"})
 	mine, theirs := first.Generator().New(), second.Generator().New()
 	if [4]byte(mine[4:8]) != [4]byte(theirs[4:8]) {
 		t.Fatalf("the plant failed: %v and %v", mine, theirs)

@@ -161,15 +161,8 @@ func (m *Member) enter(ctx context.Context) error {
 	err := m.beat(try, nil)
 	if !m.recorder.registered {
 		canceled := errors.Is(ctx.Err(), context.Canceled)
-		if !m.offline || canceled || errors.Is(err, errEnded) {
+		if !m.offline || canceled || errors.Is(err, errEnded) || m.Process().Block == "" {
 			return err
-		}
-		if m.Process().Block == "" {
-			block, err := drawBlock(m.recorder.registry.random)
-			if err != nil {
-				return err
-			}
-			m.recorder.setBlock(block)
 		}
 	}
 	m.note(err)

@@ -95,7 +95,7 @@ func TestUnknownClockOfARemoteProcess(t *testing.T) {
 
 func TestClockOffsetInWords(t *testing.T) {
 	for want, o := range map[string]registry.ClockOffset{
-		"0s ahead":                  {},
+		"right":                     {},
 		"2s behind":                 {Min: -2 * time.Second, Max: -2 * time.Second},
 		"2s ahead":                  {Min: 2 * time.Second, Max: 2*time.Second + 400*time.Microsecond},
 		"1.5s to 2s ahead":          {Min: 1500 * time.Millisecond, Max: 2 * time.Second},

@@ -86,36 +86,36 @@ type AdoptOptions struct {
 // [Registry.AdoptRemote]. The zero value, like a nil pointer, is ready to use.
 type RemoteOptions struct {
 	// Name of the service, for people.
-	Name string
+	Name string `json:"name"`
 	// Host is the name of its host. Default: not known.
-	Host string
+	Host string `json:"host,omitempty"`
 	// Version of the program.
-	Version string
+	Version string `json:"version,omitempty"`
 	// Labels are stored unchanged.
-	Labels map[string]string
+	Labels map[string]string `json:"labels,omitempty"`
 	// Interval between two heartbeats, at least 100ms. Default: 10s.
-	Interval time.Duration
+	Interval time.Duration `json:"interval_ns"`
 
 	// Kernel, Program and Executable are those of [Describe], if the caller is on the
 	// host of the process. Default: not known.
-	Kernel     gpid.Process
-	Program    uint32
-	Executable string
+	Kernel     gpid.Process `json:"kernel"`
+	Program    uint32       `json:"program,omitempty"`
+	Executable string       `json:"executable,omitempty"`
 
 	// Clock is the time by the clock of the process when it sent this. Default:
 	// not known.
-	Clock time.Time
+	Clock time.Time `json:"-"`
 	// Age is how long ago the heartbeats of an adopted process begin, for one that the
 	// caller has kept while the store was away. It is confirmed from the call on.
-	Age time.Duration
+	Age time.Duration `json:"-"`
 
 	// Key makes the call repeatable: of all calls with one key, also by other
 	// Registries and at once, the first records the process, and the others return it.
 	// It is random, so that no one else has it. Default: each call records a process.
-	Key string
+	Key string `json:"key"`
 	// StartUnknown means that the start time of the GPID is that of the call, so that
 	// another call with the same key may have another.
-	StartUnknown bool
+	StartUnknown bool `json:"-"`
 }
 
 // Bounds of the interval between two heartbeats. The lower one keeps a mistyped

@@ -101,10 +101,12 @@ type ClockOffset struct {
 }
 
 // String returns the offset as "2s behind" or "1.5s to 2s ahead", to the
-// millisecond.
+// millisecond, or "right".
 func (o ClockOffset) String() string {
 	low, high := o.Min.Round(time.Millisecond), o.Max.Round(time.Millisecond)
 	switch {
+	case low == 0 && high == 0:
+		return "right"
 	case low == high && low < 0:
 		return fmt.Sprintf("%v behind", -low)
 	case low == high:

@@ -96,5 +96,5 @@ func (p *Process) clockReason() string {
 	if p.Clock == nil {
 		return "the clock of the process is not known, and may be off by this much"
 	}
-	return fmt.Sprintf("the clock of the process was %v", p.Clock)
+	return fmt.Sprintf("the clock of the process was %v when it was read, and may have been set since", p.Clock)
 }

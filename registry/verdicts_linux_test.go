@@ -270,7 +270,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		}
 		eventually(t, "presumed dead", func() bool { return fate(statusOf(t, r, first.GPID())) == "presumed dead" })
 		f := &faulty{Store: s, fail: func(int, string) fault { return refused }}
-		second := join(t, f, options{Offline: true, Random: strings.NewReader("xxxxsameother"), Interval: beat, Addr: "10.0.0.8:80"})
+		second := join(t, f, options{Offline: true, Random: strings.NewReader("sameother"), Interval: beat, Addr: "10.0.0.8:80"})
 		refuses(f, none)
 		eventually(t, "it is recorded", func() bool { return second.Err() == nil })
 		nextSecond()

@@ -4,79 +4,22 @@ import (
 	"net/http"
 	"runtime"
 
-	"github.com/dustin/go-humanize"
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
+	"github.com/oidkit/oid/server/page"
 )
 
-// aboutView is the data of the page.
-type aboutView struct {
-	Token  bool
-	Calls  []apiCall
-	Limits Limits
-	IDs    int64 // that one request may ask for
-	GPID   string
-	Store  string // what is wrong with it
-	Go     string
-}
-
-// apiCall is an example of the API.
-type apiCall struct {
-	ID, Title, About, Command string
-}
-
-func (s *Server) addAbout() {
-	s.mux.HandleFunc("GET /about", func(w http.ResponseWriter, r *http.Request) {
-		data := aboutView{
-			Token: s.hasTokens(), Calls: apiCalls(s.origin.url(r)),
-			Limits: s.options.Limits, IDs: int64(s.options.Limits.IDs), Go: runtime.Version(),
-		}
-		switch j := s.backend.connected.Load(); {
-		case s.options.Open == nil:
-			data.Store = errNoStore.Error()
-		case j == nil:
-			data.Store = errUnavailable.Error()
-		default:
-			data.GPID = j.member.GPID().String()
-		}
-		s.show(w, r, http.StatusOK, "About", "/about", aboutPage(&data))
-	})
-}
-
-// apiCalls returns an example for each kind of request. origin is the URL of the
-// server as the browser sees it.
-func apiCalls(origin string) []apiCall {
-	v1 := "curl " + origin + "/v1"
-	return []apiCall{
-		{"create", "Create ids", "JSON, text, or 12 bytes each", v1 + `/ids -H 'Content-Type: application/json' -H 'Accept: text/plain' -d '{"count": 3}'`},
-		{"inspect", "Inspect and trace", "one id", v1 + "/ids/507f1f77bcf86cd799439011"},
-		{"range", "Time range", "bounds and queries", "curl '" + origin + "/v1/range?since=24h'"},
-		{"register", "Register", "get a process block; then send heartbeats", v1 + `/processes -H 'Content-Type: application/json' -d '{"name": "shop", "pid": 4711}'`},
-		{"census", "Census", "of a dump", v1 + "/census -H 'Content-Type: application/octet-stream' -T orders.bson -X POST"},
+func (s *Server) showAbout(w http.ResponseWriter, r *http.Request) {
+	limits := s.options.Limits
+	data := page.About{
+		Token: s.door.HasTokens(), Origin: s.door.URL(r), Go: runtime.Version(),
+		IDs: int64(limits.IDs), Upload: limits.Upload, UploadIDs: limits.UploadIDs,
 	}
-}
-
-func aboutPage(v *aboutView) g.Node {
-	link := func(path string) g.Node { return h.A(h.Href(path), g.Text(path)) }
-	legend := func(name, text string) g.Node { return h.Span(h.Class("legend f-"+name), g.Text(text)) }
-	return g.Group{
-		heading("About", g.Text("oid creates MongoDB ObjectIds that never repeat, and shows when and by which process an ObjectId was created, and the load of that process.")),
-		g.If(v.GPID != "", h.P(g.Text("This server is a registered process: "), h.A(h.Class("id wrap"), h.Href("/processes/"+v.GPID), g.Text(v.GPID)))),
-		g.If(v.Store != "", h.P(h.Class("note"), g.Text(v.Store+"."))),
-		h.H2(g.Text("The twelve bytes")),
-		exampleNode("507f1f77", "bcf86cd799", "439011"),
-		h.P(legend("seconds", "seconds"), g.Text(" since 1970, "), legend("process", "process value"), g.Text(", "), legend("counter", "counter"), g.Text(".")),
-		h.H2(g.Text("API")),
-		h.P(g.Text("All views are an HTTP API, described by "), h.A(h.Href("/openapi.json"), g.Text("OpenAPI 3.1")),
-			g.Text(" ("), h.A(h.Href("/openapi-3.0.json"), g.Text("3.0")), g.Text(" for older generators)."),
-			g.If(v.Token, g.Group{g.Text(" Requests need the token: "), h.Code(g.Text(`-H "Authorization: Bearer $TOKEN"`)), g.Text(".")})),
-		h.Div(h.Class("queries"), g.Map(v.Calls, func(c apiCall) g.Node {
-			return code("c-"+c.ID, c.Title, c.About, c.Command)
-		})),
-		h.H2(g.Text("Operation")),
-		h.P(link("/metrics"), g.Text(" for Prometheus, "), link("/livez"), g.Text(", and "), link("/readyz"),
-			g.Textf(", which fails while the server stops. One request creates up to %s ids. An upload has up to %s and %s ids.",
-				humanize.Comma(v.IDs), bytesText(v.Limits.Upload), humanize.Comma(int64(v.Limits.UploadIDs)))),
-		soft(g.Text(v.Go)),
+	switch j := s.backend.connected.Load(); {
+	case s.options.Open == nil:
+		data.Store = errNoStore.Error()
+	case j == nil:
+		data.Store = errUnavailable.Error()
+	default:
+		data.GPID = j.member.GPID().String()
 	}
+	s.show(w, r, http.StatusOK, "About", "/about", s.site.About(&data))
 }

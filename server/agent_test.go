@@ -30,7 +30,7 @@ func TestAgentOverAPI(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return decode[wire.HeartbeatResults](t, r.post(t, "/v1/heartbeats", string(body)), 200)
+		return decode[wire.HeartbeatResults](t, r.post(t, "/v1/members/heartbeats", string(body)), 200)
 	}
 	for range 10 {
 		if got := send(); got.Recorded != n || len(got.Problems) != 0 {

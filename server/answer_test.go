@@ -152,7 +152,7 @@ func TestUnknownLoad(t *testing.T) {
 	await(t, "the registry", func() bool { return r.get(t, "/v1/processes").status == 200 })
 	p := decode[wire.Registered](t, r.post(t, "/v1/processes", `{"name":"a","pid":1}`), 201)
 	path := "/v1/processes/" + url.PathEscape(p.GPID)
-	r.post(t, memberPath(p.Member)+"/heartbeat", `{"memory_bytes":10000000}`)
+	r.post(t, memberPath(p.Member)+"/heartbeats", `{"memory_bytes":10000000}`)
 	r.do(t, "DELETE", memberPath(p.Member), nil)
 	for _, path := range []string{path, "/v1/processes", "/processes", strings.TrimPrefix(path, "/v1")} {
 		if got := r.get(t, path, "Accept", "text/html"); got.status != 200 || strings.Contains(got.body, ":-1") || strings.Contains(got.body, ">-1") || strings.Contains(got.body, "-1 ") {
@@ -167,7 +167,7 @@ func TestHistoryGoesOn(t *testing.T) {
 	p := decode[wire.Registered](t, r.post(t, "/v1/processes", `{"name":"a","pid":1}`), 201)
 	path := "/v1/processes/" + url.PathEscape(p.GPID)
 	for i := range 9 {
-		r.post(t, memberPath(p.Member)+"/heartbeat", fmt.Sprintf(`{"memory_bytes":%d}`, i))
+		r.post(t, memberPath(p.Member)+"/heartbeats", fmt.Sprintf(`{"memory_bytes":%d}`, i))
 		time.Sleep(2 * time.Millisecond)
 	}
 	want := decode[wire.History](t, r.get(t, path), 200).Samples

@@ -189,7 +189,7 @@ func TestProcessesOverAPI(t *testing.T) {
 		t.Errorf("limit 1: %d processes, more %v", len(got.Processes), got.More)
 	}
 	one := memberPath(a.Member)
-	if got := r.post(t, one+"/heartbeat", `{"memory_bytes":5}`); got.status != 200 {
+	if got := r.post(t, one+"/heartbeats", `{"memory_bytes":5}`); got.status != 200 {
 		t.Errorf("heartbeat: %+v", got)
 	}
 	h := decode[wire.History](t, r.get(t, "/v1/processes/"+url.PathEscape(a.GPID)), 200)
@@ -200,8 +200,8 @@ func TestProcessesOverAPI(t *testing.T) {
 		t.Errorf("leave: %+v", got)
 	}
 	wantProblem(t, r.do(t, "DELETE", one, nil), 409, "has ended")
-	wantProblem(t, r.post(t, one+"/heartbeat", `{}`), 409, "has ended")
-	wantProblem(t, r.get(t, "/v1/processes/10.0.0.7:1:1795166651598985:1"), 404, "no process with this GPID or member key is recorded")
+	wantProblem(t, r.post(t, one+"/heartbeats", `{}`), 409, "has ended")
+	wantProblem(t, r.get(t, "/v1/processes/10.0.0.7:1:1795166651598985:1"), 404, "no process with the GPID 10.0.0.7:1:1795166651598985:1 is recorded")
 	wantProblem(t, r.get(t, "/v1/processes/nobody"), 422, "gpid")
 	self := decode[wire.Processes](t, r.get(t, "/v1/processes?state=alive"), 200)
 	for _, p := range self.Processes {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -29,7 +27,7 @@ type backend struct {
 	// random makes ids until the server is a registered process.
 	random    *objectid.Generator
 	connected atomic.Pointer[connected]
-	slots     chan struct{} // one for each call of the store in flight
+	calls     caller
 	moved     chan struct{} // asks run to open the store again
 }
 
@@ -49,7 +47,8 @@ func newBackend(o Options, m *metrics) (*backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	return &backend{options: o, metrics: m, random: g, slots: make(chan struct{}, maxStoreCalls), moved: make(chan struct{}, 1)}, nil
+	calls := caller{"store", o.Limits.Store, make(chan struct{}, maxStoreCalls), o.Log, errUnavailable}
+	return &backend{options: o, metrics: m, random: g, calls: calls, moved: make(chan struct{}, 1)}, nil
 }
 
 // clockOf returns the clock for generators: nil for the system's clock, which they
@@ -191,10 +190,9 @@ func (b *backend) upkeep(ctx context.Context) {
 	}
 }
 
-// ask calls the registry; name is for the metrics. It returns at the latest when
-// parent ends or the limit for the store has passed, even if the store hangs. Its
-// errors are those in known, errNoStore or errUnavailable.
-func ask[T any](parent context.Context, b *backend, name string, call func(context.Context, *registry.Registry) (T, error)) (T, error) {
+// ask calls the registry, see callWithin; name is for the metrics. Its errors are errNoStore
+// and errUnavailable, too.
+func ask[T any](ctx context.Context, b *backend, name string, call func(context.Context, *registry.Registry) (T, error)) (T, error) {
 	var none T
 	if b.options.Open == nil {
 		return none, errNoStore
@@ -203,57 +201,13 @@ func ask[T any](parent context.Context, b *backend, name string, call func(conte
 	if j == nil {
 		return none, errUnavailable
 	}
-	ctx, cancel := context.WithTimeout(parent, b.options.Limits.Store)
-	select {
-	case b.slots <- struct{}{}:
-	case <-ctx.Done():
-		cancel()
-		return none, errUnavailable
-	}
-	type answer struct {
-		value T
-		err   error
-	}
-	answered := make(chan answer, 1)
-	began := time.Now()
-	go func() {
-		defer cancel()
-		defer func() { <-b.slots }()
+	return callWithin(ctx, &b.calls, name, func(ctx context.Context) (T, error) {
+		began := time.Now()
 		value, err := call(ctx, j.registry)
 		b.metrics.storeTime(name, time.Since(began))
-		answered <- answer{value, err}
-	}()
-	var a answer
-	select {
-	case a = <-answered:
-	case <-ctx.Done():
-		a.err = ctx.Err()
-		select {
-		case a = <-answered: // the end of the call has ended ctx
-		default:
+		if errors.Is(err, store.ErrMoved) && b.connected.Load() == j {
+			b.reopen()
 		}
-	}
-	if a.err == nil || known(a.err) {
-		return a.value, a.err
-	}
-	if errors.Is(a.err, store.ErrMoved) && b.connected.Load() == j {
-		b.reopen()
-	}
-	if parent.Err() == nil { // otherwise the client has disconnected
-		b.options.Log.LogAttrs(parent, slog.LevelWarn, "store", slog.String("call", name), slog.Any("error", a.err))
-	}
-	return none, errUnavailable
-}
-
-// known reports whether err is an answer of the registry and not a failure of the
-// store.
-func known(err error) bool {
-	for _, answer := range []error{
-		store.ErrNotFound, registry.ErrCollision, registry.ErrSample, registry.ErrEnded, registry.ErrKey, registry.ErrSelfManaged, registry.ErrCursor, gpid.ErrInvalid,
-	} {
-		if errors.Is(err, answer) {
-			return true
-		}
-	}
-	return false
+		return value, err
+	})
 }

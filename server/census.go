@@ -17,6 +17,7 @@ import (
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/door"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/timerange"
 )
@@ -44,8 +45,8 @@ func (in *censusInput) Resolve(c huma.Context) []error {
 	return nil
 }
 
-func (s *Server) addCensus(api huma.API) {
-	op := operation(http.MethodPost, "/v1/census", tagCensus, "takeCensus", "Take the census of an upload",
+func (s *Server) takeCensus(api huma.API, at route) {
+	op := operation(at, tagCensus, "takeCensus", "Take the census of an upload",
 		"Analyses the ids of a dump: .bson and archives of mongodump, JSON and CSV of mongoexport, lists of ids, or any text; each may be compressed with gzip. "+
 			"The body is the file itself.")
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "The file.", Content: map[string]*huma.MediaType{
@@ -57,7 +58,7 @@ func (s *Server) addCensus(api huma.API) {
 		if err != nil {
 			return wire.Census{}, err
 		}
-		u, done, err := s.newUpload(in.w, in.r)
+		u, done, err := s.door.NewUpload(in.w, in.r)
 		if err != nil {
 			return wire.Census{}, err
 		}
@@ -68,9 +69,6 @@ func (s *Server) addCensus(api huma.API) {
 		}
 		return towire.Census(r), nil
 	})
-	s.mux.HandleFunc("GET /census", func(w http.ResponseWriter, r *http.Request) { s.showCensus(w, r, nil) })
-	s.mux.HandleFunc("POST /census", s.censusForm)
-	s.mux.HandleFunc("GET /census/{id}", s.showReport)
 }
 
 func (in *censusInput) options(now time.Time) (o census.Options, v census.ReportOptions, err error) {
@@ -88,25 +86,25 @@ func (in *censusInput) options(now time.Time) (o census.Options, v census.Report
 
 // census takes the census of one source. Errors in the source are part of the report,
 // unless nothing could be read.
-func (s *Server) census(u *upload, name string, in io.Reader, o census.Options, v census.ReportOptions) (*census.Report, error) {
+func (s *Server) census(u *door.Upload, name string, in io.Reader, o census.Options, v census.ReportOptions) (*census.Report, error) {
 	o.MaxIDs = s.options.Limits.UploadIDs
-	o.Unpacked, o.Keep, o.MaxWindow = u.unpack, u.keep, uploadWindow
+	o.Unpacked, o.Keep, o.MaxWindow = u.Unpack, u.Keep, door.UploadWindow
 	o.Workers = max(1, runtime.GOMAXPROCS(0)/2) // other requests need processors, too
 	if s.options.ownClock {
 		o.Now = s.options.Now()
 	}
 	c := census.New(&o)
 	defer c.Close()
-	err := c.Read(u.ctx, name, in)
+	err := c.Read(u.Context(), name, in)
 	switch {
-	case u.early() != nil:
-		return nil, u.early()
-	case u.ctx.Err() != nil:
-		return nil, errBadBody // the client is gone
-	case errors.Is(err, source.ErrEmpty), errors.Is(err, source.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany), errors.Is(err, errMemory):
+	case u.Early() != nil:
+		return nil, u.Early()
+	case u.Context().Err() != nil:
+		return nil, door.ErrBadBody // the client is gone
+	case errors.Is(err, source.ErrEmpty), errors.Is(err, source.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany), errors.Is(err, door.ErrMemory):
 		return nil, err
 	}
-	v.Name = func(id objectid.ID) string { return s.processName(u.ctx, id) }
+	v.Name = func(id objectid.ID) string { return s.processName(u.Context(), id) }
 	return c.Report(&v)
 }
 

@@ -1,91 +1,33 @@
 package server
 
 import (
-	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
-	"time"
-
-	"github.com/dustin/go-humanize"
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/census/report"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/door"
+	"github.com/oidkit/oid/server/page"
 )
 
-// censusView is the data of the page with the form.
-type censusView struct {
-	Upload int64 // maximum in bytes
-	Past   []pastReport
-	Error  string
-}
-
-type pastReport struct {
-	ID    string
-	Names []string
-	IDs   int64
-	Time  time.Time
-}
+func (s *Server) censusPage(w http.ResponseWriter, r *http.Request) { s.showCensus(w, r, nil) }
 
 func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
-	data := censusView{Upload: s.options.Limits.Upload}
+	data := page.Census{Upload: s.options.Limits.Upload, Past: s.reports.all(), Kept: maxReports}
 	code := http.StatusOK
 	if err != nil {
 		code = status(err)
-		data.Error = s.text(r.Context(), code, err)
+		data.Error = s.text(r.Context(), err)
 		if code == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "5")
 		}
 	}
-	for _, p := range s.reports.all() {
-		past := pastReport{ID: p.id.String(), IDs: p.report.IDs, Time: p.report.ReferenceTime}
-		for _, source := range p.report.Sources {
-			past.Names = append(past.Names, source.Name)
-		}
-		data.Past = append(data.Past, past)
-	}
-	s.show(w, r, code, "Census", "/census", censusPage(&data))
-}
-
-func censusPage(v *censusView) g.Node {
-	text := func(name, label, value string, more ...g.Node) g.Node {
-		return h.Div(h.Label(h.For(name), g.Text(label)),
-			h.Input(g.Group(more), h.ID(name), h.Name(name), h.Value(value), h.AutoComplete("off"), g.Attr("spellcheck", "false")))
-	}
-	return g.Group{
-		heading("Census of a collection", g.Text("Analyse all ids of a file of mongodump ("), h.Code(g.Text(".bson")),
-			g.Text(", archive), mongoexport (JSON, CSV), a list of ids, or any text; gzip too. The file is not stored.")),
-		problem(v.Error),
-		h.Form(h.Method("post"), h.Action("/census"), h.EncType("multipart/form-data"), h.Data("upload", ""),
-			h.Div(h.Class("fields-row"), text("field", "Field", "_id"), text("tz", "Time zone", "UTC", h.Data("zone", "")),
-				h.Div(h.Class("check"), h.Input(h.ID("grep"), h.Name("grep"), h.Type("checkbox"), h.Value("yes")),
-					h.Label(h.For("grep"), g.Text("any text: every 24 hex digits are an id")))),
-			h.Div(h.Class("drop"), h.Label(h.For("file"), g.Text("Choose a file, or drop it here")),
-				h.Input(h.ID("file"), h.Name("file"), h.Type("file"), h.Required()), soft(g.Text("up to "+bytesText(v.Upload)))),
-			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Take the census"))),
-			h.Div(h.Class("progress"), g.Attr("hidden"), h.Progress(h.Max("1"), h.Value("0"), h.Aria("label", "Upload")),
-				g.Text(" "), h.Span(h.Class("soft")))),
-		h.Div(h.ID("result"), g.Iff(len(v.Past) > 0, func() g.Node {
-			return g.Group{
-				h.H2(g.Text("Reports")),
-				panel("scroll", "Reports", h.Table(
-					h.THead(h.Tr(h.Th(h.Scope("col"), g.Text("source")), h.Th(h.Scope("col"), h.Class("n"), g.Text("ids")), h.Th(h.Scope("col"), g.Text("taken")))),
-					h.TBody(g.Map(v.Past, func(p pastReport) g.Node {
-						return h.Tr(h.Td(h.Class("wide"), h.A(h.Href("/census/"+p.ID), g.Text(strings.Join(p.Names, ", ")))),
-							h.Td(h.Class("n"), g.Text(humanize.Comma(p.IDs))), h.Td(timeNode(p.Time)))
-					})))),
-				soft(g.Text(kept)),
-			}
-		})),
-	}
+	s.show(w, r, code, "Census", "/census", s.site.Census(&data))
 }
 
 // showReport answers with the page of one report.
@@ -96,17 +38,12 @@ func (s *Server) showReport(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, errNoReport)
 		return
 	}
-	s.show(w, r, http.StatusOK, "Census", "/census", g.Group{
-		h.P(h.Class("back"), h.A(h.Href("/census"), g.Text("Another file"))),
-		h.Div(h.ID("result"), h.Class("report"), h.Data("report", id.String()),
-			g.NodeFunc(func(w io.Writer) error { return report.WriteFragment(w, found) })),
-		soft(g.Text(kept)),
-	})
+	s.show(w, r, http.StatusOK, "Census", "/census", s.site.Report(&page.Report{ID: id, Census: found}, maxReports))
 }
 
 // censusForm answers the form with the page of a new report.
 func (s *Server) censusForm(w http.ResponseWriter, r *http.Request) {
-	u, done, err := s.newUpload(w, r)
+	u, done, err := s.door.NewUpload(w, r)
 	if err != nil {
 		s.showCensus(w, r, err)
 		return
@@ -126,7 +63,7 @@ func (s *Server) censusForm(w http.ResponseWriter, r *http.Request) {
 const maxField = 1000
 
 // censusOfForm reads a form whose last part is the file.
-func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error) {
+func (s *Server) censusOfForm(r *http.Request, u *door.Upload) (*census.Report, error) {
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
 		return nil, requestf("the request is not a form with a file")
@@ -136,8 +73,8 @@ func (s *Server) censusOfForm(r *http.Request, u *upload) (*census.Report, error
 	for {
 		part, err := parts.NextPart()
 		switch {
-		case u.early() != nil:
-			return nil, u.early()
+		case u.Early() != nil:
+			return nil, u.Early()
 		case err == io.EOF:
 			return nil, requestf("the request has no file")
 		case err != nil:
@@ -194,27 +131,19 @@ func (in *censusInput) set(name, value string) error {
 // reportCache keeps the last reports, so that each has a URL.
 type reportCache struct {
 	mu      sync.Mutex
-	reports []cachedReport // oldest first
-}
-
-type cachedReport struct {
-	id     objectid.ID
-	report *census.Report
+	reports []page.Report // oldest first
 }
 
 // maxReports bounds the memory: a report has some examples, and the counts of a
 // timeline for each process that it lists.
 const maxReports = 32
 
-// kept says how long a report has its link.
-var kept = fmt.Sprintf("The server keeps the last %d reports, each under its link, in memory until it stops.", maxReports)
-
 func (c *reportCache) put(id objectid.ID, r *census.Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.reports = append(c.reports, cachedReport{id, r})
+	c.reports = append(c.reports, page.Report{ID: id, Census: r})
 	if len(c.reports) > maxReports {
-		c.reports = append([]cachedReport(nil), c.reports[1:]...)
+		c.reports = append([]page.Report(nil), c.reports[1:]...)
 	}
 }
 
@@ -223,15 +152,15 @@ func (c *reportCache) get(id objectid.ID) *census.Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range c.reports {
-		if r.id == id {
-			return r.report
+		if r.ID == id {
+			return r.Census
 		}
 	}
 	return nil
 }
 
 // all returns the reports, latest first.
-func (c *reportCache) all() []cachedReport {
+func (c *reportCache) all() []page.Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := slices.Clone(c.reports)

@@ -17,7 +17,7 @@ func TestClockOverAPI(t *testing.T) {
 	for pid, off := range map[int]time.Duration{8: -2 * time.Second, 9: 45 * time.Second} {
 		clock := time.Now().Add(off).UTC().Format(time.RFC3339Nano)
 		p := decode[wire.Registered](t, r.post(t, "/v1/processes", fmt.Sprintf(`{"name":"php","pid":%d,"clock":%q}`, pid, clock)), 201)
-		decode[wire.Registered](t, r.post(t, memberPath(p.Member)+"/heartbeat", fmt.Sprintf(`{"files":3,"clock":%q}`, clock)), 200)
+		decode[wire.Registered](t, r.post(t, memberPath(p.Member)+"/heartbeats", fmt.Sprintf(`{"files":3,"clock":%q}`, clock)), 200)
 		id := fmt.Sprintf("%08x%s00000001", time.Now().Add(off).Unix(), p.ProcessBlock)
 		decode[wire.Registered](t, r.do(t, "DELETE", memberPath(p.Member), nil), 200)
 		in := decode[wire.Inspection](t, r.get(t, "/v1/ids/"+id), 200)

@@ -1,84 +1,38 @@
 package server
 
 import (
+	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
-	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/oidkit/oid/server/door"
 )
 
-// policy lets the page load files of this server only.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+// contentPolicy lets the page load files of this server only.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // everyAnswer has the headers of every answer.
 var everyAnswer = map[string][]string{
-	"Content-Security-Policy":      {policy},
+	"Content-Security-Policy":      {contentPolicy},
 	"X-Content-Type-Options":       {"nosniff"},
 	"Referrer-Policy":              {"no-referrer"},
 	"Cross-Origin-Resource-Policy": {"same-origin"},
 }
 
-// recorder keeps the status and the size of a response.
-type recorder struct {
-	http.ResponseWriter
-	code    int
-	bytes   int64
-	base    string // the path of the base URL, for redirects
-	release func() // is called before the first byte of the body is sent; may be nil
-}
-
-func (r *recorder) WriteHeader(code int) {
-	if r.code == 0 {
-		r.code = code
-		if to := r.Header().Get("Location"); r.base != "" && strings.HasPrefix(to, "/") {
-			r.Header().Set("Location", r.base+to)
-		}
-	}
-	r.ResponseWriter.WriteHeader(code)
-}
-
-func (r *recorder) Write(p []byte) (int, error) {
-	if r.code == 0 {
-		r.code = http.StatusOK
-	}
-	r.releaseOnce()
-	n, err := r.ResponseWriter.Write(p)
-	r.bytes += int64(n)
-	return n, err
-}
-
-func (r *recorder) releaseOnce() {
-	if r.release != nil {
-		r.release()
-		r.release = nil
-	}
-}
-
-// Unwrap is for http.ResponseController.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
-
-var recorders = sync.Pool{New: func() any { return new(recorder) }}
-
 // ServeHTTP guards, counts and logs every request. [Server.Serve] uses it. A program
 // that uses it with a server of its own must set the timeouts, and every Host header
 // is accepted.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	rec := recorders.Get().(*recorder)
-	*rec = recorder{ResponseWriter: w, base: s.origin.path()}
+	rec := s.door.Record(w)
 	began := time.Now()
-	r = s.origin.receive(r)
-	id := requestIDOf(r)
-	if c := connectionOf(r); c != nil {
-		c.request.Store(&id)
-	}
+	r, id := s.door.Receive(r)
 	s.metrics.inFlight.Inc()
 	defer func() {
 		s.metrics.inFlight.Dec()
@@ -87,32 +41,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				panic(p)
 			}
 			s.options.Log.Error("panic in a handler", "request", id, "panic", p, "path", r.URL.Path, "stack", string(debug.Stack()))
-			if rec.code != 0 {
+			if rec.Code() != 0 {
 				panic(http.ErrAbortHandler) // an incomplete response must not look complete
 			}
 			s.refuse(rec, r, http.StatusInternalServerError, internalText)
 		}
 		took := time.Since(began)
-		s.metrics.request(route(r), method(r), rec.code, took)
+		s.metrics.request(routeName(r), method(r), rec.Code(), took)
 		if s.options.Access != nil {
 			s.options.Access.LogAttrs(r.Context(), slog.LevelInfo, "request",
-				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.code),
-				slog.Int64("bytes", rec.bytes), slog.Duration("took", took), slog.String("from", r.RemoteAddr), slog.String("request", id))
+				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.Code()),
+				slog.Int64("bytes", rec.Bytes()), slog.Duration("took", took), slog.String("from", r.RemoteAddr), slog.String("request", id))
 		}
-		recorders.Put(rec)
+		rec.Recycle()
 	}()
 	h := rec.Header()
 	maps.Copy(h, everyAnswer)
 	h["X-Request-Id"] = []string{id}
-	if s.draining.Load() {
-		h.Set("Connection", "close")
-	}
-	s.guard(rec, r)
+	s.mux.ServeHTTP(rec, r)
 }
 
-// route returns the pattern that r matched, for the metrics. Clients cannot add
+// routeName returns the pattern that r matched, for the metrics. Clients cannot add
 // values to it.
-func route(r *http.Request) string {
+func routeName(r *http.Request) string {
 	if _, path, ok := strings.Cut(r.Pattern, " "); ok {
 		return path
 	}
@@ -130,87 +81,60 @@ func method(r *http.Request) string {
 	return "other"
 }
 
-// guard passes r to the handlers or refuses it.
-func (s *Server) guard(w *recorder, r *http.Request) {
-	if status, err := s.checkOrigin(r); err != nil {
-		s.refuse(w, r, status, err.Error())
-		return
-	}
-	switch {
-	case s.origin.base != nil && r.URL.Path == s.origin.path() && r.URL.Path != "":
-		http.Redirect(w, r, "/", http.StatusPermanentRedirect)
-		return
-	case !wellFormed(r.URL.RawQuery):
-		s.refuse(w, r, http.StatusBadRequest, "the query of the URL is malformed: want parameters in UTF-8, separated by &, and two hexadecimal digits after each %")
-		return
-	case isOpen(r.URL.Path):
-		s.mux.ServeHTTP(w, r)
-		return
-	case !s.authorize(w, r):
-		return
-	}
-	if s.crossOrigin.Check(r) != nil {
-		s.refuse(w, r, http.StatusForbidden, otherOriginText)
-		return
-	}
-	if isUpload(r) {
-		defer connectionOf(r).work()()
-		s.mux.ServeHTTP(w, r)
-		return
-	}
-	done, err := s.admit(w, r)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	defer done()
-	s.handler.ServeHTTP(w, r)
-}
+// gate is a humago.Mux that puts all handlers behind the door, as the table of routes
+// says.
+type gate struct{ *Server }
 
-// wellFormed reports whether all of a query can be read. net/url would silently skip
-// the rest, and a range that lost its bound would cover everything.
-func wellFormed(query string) bool {
-	if query == "" {
-		return true
+// ServeHTTP implements humago.Mux.
+func (g gate) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
+
+// HandleFunc implements humago.Mux. It panics for a pattern without a row.
+func (g gate) HandleFunc(pattern string, do func(http.ResponseWriter, *http.Request)) {
+	s := g.Server
+	row := s.rows[pattern]
+	if row == nil {
+		panic("server: no row for " + pattern)
 	}
-	values, err := url.ParseQuery(query)
-	for key, all := range values {
-		for _, value := range append(all, key) {
-			if !utf8.ValidString(value) {
-				return false
-			}
+	h := http.Handler(http.HandlerFunc(do))
+	if row.cache == validated {
+		h = tag(h)
+	}
+	if !row.plain {
+		h = compress()(h)
+	}
+	policy := door.Policy{Access: row.access, Cost: row.cost, Body: row.body}
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		done, err := s.door.Enter(w.(*door.Recorder), r, policy)
+		if err != nil {
+			s.refused(w, r, err)
+			return
 		}
+		defer done()
+		h.ServeHTTP(w, r)
+	})
+}
+
+// refused answers a request that must not enter.
+func (s *Server) refused(w http.ResponseWriter, r *http.Request, err error) {
+	var guessed *door.WaitError
+	switch {
+	case errors.Is(err, door.ErrNoToken) && s.wantsPage(r):
+		next := r.URL.RequestURI()
+		if r.Method != http.MethodGet {
+			next = r.URL.Path // what was sent is lost
+		}
+		http.Redirect(w, r, "/login?next="+url.QueryEscape(next), http.StatusSeeOther)
+		return
+	case errors.Is(err, door.ErrNoToken):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="oid"`)
+	case errors.As(err, &guessed):
+		w.Header().Set("Retry-After", strconv.Itoa(guessed.Seconds()))
 	}
-	return err == nil
-}
-
-// isOpen reports whether a path needs no token: it reveals nothing and changes
-// nothing.
-func isOpen(path string) bool {
-	return isHealth(path) || path == "/login" || strings.HasPrefix(path, "/static/")
-}
-
-func isUpload(r *http.Request) bool {
-	return r.Method == http.MethodPost && (r.URL.Path == "/v1/census" || r.URL.Path == "/census")
+	s.fail(w, r, err)
 }
 
 // wantsPage reports whether r comes from a browser that loads a page.
-func wantsPage(r *http.Request) bool {
-	return !isAPI(r.URL.Path) && strings.Contains(r.Header.Get("Accept"), "text/html")
-}
-
-func isAPI(path string) bool {
-	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/openapi") || path == "/metrics"
-}
-
-// refuse answers with an error: a page for browsers, otherwise problem+json.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, code int, text string) {
-	if wantsPage(r) {
-		s.errorPage(w, r, code, text)
-		return
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(code)
-	// The client may have disconnected.
-	_ = huma.DefaultJSONFormat.Marshal(w, huma.NewError(code, text))
+func (s *Server) wantsPage(r *http.Request) bool {
+	row := s.rows[r.Pattern]
+	return (row == nil || !row.api) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }

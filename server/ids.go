@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/door"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -128,8 +128,8 @@ type newIDsInput struct {
 	Body   *wire.NewIDs `required:"false"`
 }
 
-func (s *Server) addIDs(api huma.API) {
-	op := operation(http.MethodPost, "/v1/ids", tagIDs, "createIDs", "Create ids",
+func (s *Server) createIDs(api huma.API, at route) {
+	op := operation(at, tagIDs, "createIDs", "Create ids",
 		"Returns as many new ids as requested, in rising order; one without a body. No id is given out twice.",
 		http.StatusNotAcceptable, http.StatusUnsupportedMediaType)
 	schemas := api.OpenAPI().Components.Schemas
@@ -159,12 +159,6 @@ func (s *Server) addIDs(api huma.API) {
 	})
 }
 
-// The lowest rates at which clients must read and send, in bytes per second.
-const (
-	slowestReader = 64 << 10
-	slowestWriter = 16 << 10
-)
-
 // sendIDs creates n ids and sends them piece by piece.
 func (s *Server) sendIDs(ctx context.Context, w http.ResponseWriter, f *idForm, n int) {
 	size := f.size(n)
@@ -177,37 +171,15 @@ func (s *Server) sendIDs(ctx context.Context, w http.ResponseWriter, f *idForm, 
 	var out io.Writer = w // in one piece, for which the server's own deadline suffices
 	turn := func(do func()) error { do(); return nil }
 	if n > len(p.ids) {
-		patience := s.options.Limits.Response
-		out = &pacedWriter{w, http.NewResponseController(w), patience, time.Now().Add(patience + time.Duration(size/slowestReader)*time.Second)}
-		if rec, ok := w.(*recorder); ok {
-			rec.releaseOnce() // while it waits for its turn
+		out = s.door.Paced(w, size)
+		if rec, ok := w.(*door.Recorder); ok {
+			rec.Release() // while it waits for its turn
 		}
-		turn = func(do func()) error { return s.inTurn(ctx, do) }
+		turn = func(do func()) error { return s.door.InTurn(ctx, do) }
 	}
 	if err := p.send(out, turn, s.backend.generator(), f, n); err == nil {
 		s.metrics.created.Add(float64(n))
 	} // otherwise the client has disconnected
-}
-
-// pacedWriter gives a client some time to read each piece, and until last to read all
-// of them.
-type pacedWriter struct {
-	io.Writer
-	control  *http.ResponseController
-	patience time.Duration
-	last     time.Time
-}
-
-// Write implements io.Writer.
-func (w *pacedWriter) Write(p []byte) (int, error) {
-	due := time.Now().Add(w.patience)
-	if due.After(w.last) {
-		due = w.last
-	}
-	// Where deadlines are not supported, the program that embeds the handler has its
-	// own.
-	_ = w.control.SetWriteDeadline(due)
-	return w.Writer.Write(p)
 }
 
 // idPiece holds the ids that are sent in one piece.
@@ -217,19 +189,6 @@ type idPiece struct {
 }
 
 var idPieces = sync.Pool{New: func() any { return new(idPiece) }}
-
-// inTurn calls do when a processor is free for it: many large requests must not
-// delay the small ones.
-func (s *Server) inTurn(ctx context.Context, do func()) error {
-	select {
-	case s.heavy <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { <-s.heavy }()
-	do()
-	return nil
-}
 
 // send makes each piece in its turn, and sends it.
 func (p *idPiece) send(w io.Writer, inTurn func(func()) error, g *objectid.Generator, f *idForm, n int) error {

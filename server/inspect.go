@@ -17,6 +17,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/paste"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -26,8 +27,8 @@ type inspectInput struct {
 	Trace  bool       `query:"trace" default:"true" doc:"Whether to look up the process that created it."`
 }
 
-func (s *Server) addInspect(api huma.API) {
-	op := operation(http.MethodGet, "/v1/ids/{id}", tagIDs, "inspectID", "Inspect an id",
+func (s *Server) inspectID(api huma.API, at route) {
+	op := operation(at, tagIDs, "inspectID", "Inspect an id",
 		"Returns the creation time of an id, its fields under every layout, and the process that created it.",
 		http.StatusNotFound)
 	handle(s, api, op, func(ctx context.Context, in *inspectInput) (wire.Inspection, error) {
@@ -46,22 +47,24 @@ func (s *Server) addInspect(api huma.API) {
 		}
 		return out, err
 	})
-	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		s.showInspected(w, r, r.URL.Query().Get("id"))
-	})
-	// A short text goes into the URL, which can then be shared.
-	s.mux.HandleFunc("POST /{$}", func(w http.ResponseWriter, r *http.Request) {
-		if err := r.ParseForm(); err != nil {
-			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
-			return
-		}
-		text := r.PostForm.Get("id")
-		if len(text) <= maxLink {
-			http.Redirect(w, r, "/?id="+url.QueryEscape(strings.TrimSpace(text)), http.StatusSeeOther)
-			return
-		}
-		s.showInspected(w, r, text)
-	})
+}
+
+func (s *Server) startPage(w http.ResponseWriter, r *http.Request) {
+	s.showInspected(w, r, r.URL.Query().Get("id"))
+}
+
+// startForm sends a short text into the URL, which can then be shared.
+func (s *Server) startForm(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
+		return
+	}
+	text := r.PostForm.Get("id")
+	if len(text) <= maxLink {
+		http.Redirect(w, r, "/?id="+url.QueryEscape(strings.TrimSpace(text)), http.StatusSeeOther)
+		return
+	}
+	s.showInspected(w, r, text)
 }
 
 // inspect reads an id and, if it is an ObjectId and traced is set, looks up the
@@ -80,8 +83,8 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 		return out, nil
 	}
 	oid, err := objectid.Parse(report.ID)
-	if err != nil {
-		return out, nil // an id of another format
+	if err != nil || oid.IsZero() {
+		return out, nil // of another format, or no id
 	}
 	trace, err := s.wireTrace(ctx, oid)
 	if err != nil {
@@ -107,12 +110,10 @@ func dropContradicted(in *wire.Inspection) {
 		return
 	}
 	modern := objectid.Modern.String()
-	in.Readings = slices.DeleteFunc(in.Readings, func(r wire.Reading) bool { return r.Format == formatObjectID && r.Variant != modern })
+	in.Readings = slices.DeleteFunc(in.Readings, func(r wire.Reading) bool { return r.Format == page.FormatObjectID && r.Variant != modern })
 }
 
-const formatObjectID = "objectid"
-
-// wireTrace returns the trace of an id, at most traceLife old.
+// wireTrace returns the trace of an id, at most recentLife old.
 func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, error) {
 	asked := time.Now()
 	if t, ok := s.traces.get(id, asked); ok {
@@ -143,57 +144,32 @@ const (
 	maxBad     = 100                     // messages about text that is not an id
 )
 
-// inspectView is the data of the page.
-type inspectView struct {
-	Text    string // as it was pasted
-	Cards   []inspected
-	Rows    []inspected
-	Bad     []badPiece
-	More    int    // further ids that are not shown
-	NoTrace string // why processes are not shown
-
-	New *newView // nil for those who may not create ids
-	Now overview // of what else there is
-}
-
-// inspected is one id.
-type inspected struct {
-	wire.Inspection
-	Before, After string
-}
-
-// badPiece is a part of the text that is not an id.
-type badPiece struct {
-	Line  int
-	Error string
-}
-
 func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text string) {
-	data := inspectView{Text: text}
+	data := page.Start{Text: text}
 	deadline := s.options.Now().Add(traceTime)
 	unknown := map[string]wire.Trace{} // by process value
-	var found []inspected
-	var ignored []badPiece
+	var found []page.Inspected
+	var ignored []page.BadPiece
 	for piece := range paste.ScanString(text) {
 		if len(found) == maxRows {
 			data.More++
 			continue
 		}
 		err := piece.Err
-		var in inspected
+		var in page.Inspected
 		if err == nil {
 			in.Before, in.After = piece.Before, piece.After
 			in.Inspection, err = s.inspect(r.Context(), piece.Text, &inspect.Options{}, false)
 		}
 		if errors.Is(err, paste.ErrNoID) { // a line of a log, which matters only if there is nothing else
 			if ignored == nil {
-				ignored = []badPiece{{piece.Line, err.Error()}}
+				ignored = []page.BadPiece{{Line: piece.Line, Error: err.Error()}}
 			}
 			continue
 		}
 		if err != nil {
 			if len(data.Bad) < maxBad {
-				data.Bad = append(data.Bad, badPiece{piece.Line, err.Error()})
+				data.Bad = append(data.Bad, page.BadPiece{Line: piece.Line, Error: err.Error()})
 			}
 			continue
 		}
@@ -204,12 +180,16 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 			} else if s.options.Now().After(deadline) {
 				data.NoTrace = "further ids were not looked up, because it takes too long; inspect fewer ids at once"
 			}
+			addLoad(&in)
 			dropContradicted(&in.Inspection)
 		}
 		found = append(found, in)
 	}
 	if len(found) == 0 && data.Bad == nil {
 		data.Bad = ignored
+	}
+	if len(found) == 1 {
+		s.lookAround(r.Context(), &found[0])
 	}
 	if len(found) <= maxCards {
 		data.Cards = found
@@ -220,25 +200,25 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 }
 
 // showStart answers with the start page. Those who may create ids get some.
-func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, data *inspectView) {
+func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, data *page.Start) {
 	title := "Ids"
 	if len(data.Cards) == 1 {
 		title = data.Cards[0].ID
 	}
-	if t := s.tokenOf(r); data.New == nil && (t == nil || !t.ReadOnly) {
-		data.New = &newView{}
-		_ = s.fillNew(data.New, strconv.Itoa(fewIDs)) // so few are always permitted
+	if t := s.door.TokenOf(r); data.New == nil && (t == nil || !t.ReadOnly) {
+		data.New = &page.New{}
+		_ = s.fillNew(data.New, strconv.Itoa(page.FewIDs)) // so few are always permitted
 	}
-	data.Now = s.overview(r.Context())
-	s.show(w, r, code, title, "/", startPage(data))
+	data.Now = s.overview(r.Context()).Overview
+	s.show(w, r, code, title, "/", s.site.Start(data))
 }
 
 // pageTrace returns the trace of an ObjectId, and nil for other ids and without a
 // registry. It remembers unknown process values in unknown.
 func (s *Server) pageTrace(ctx context.Context, text string, unknown map[string]wire.Trace) (*wire.Trace, error) {
 	id, err := objectid.Parse(text)
-	if err != nil {
-		return nil, nil // of another format
+	if err != nil || id.IsZero() {
+		return nil, nil // of another format, or no id
 	}
 	value := text[8:18]
 	if t, ok := unknown[value]; ok {

@@ -35,7 +35,11 @@ var formats = func() map[string]huma.Format {
 // plainError says what is wrong with JSON in its own words.
 func plainError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s: expected %s, not %s", wrong.Field, jsonType(wrong.Type), wrong.Value)
+		place := wrong.Field
+		if place != "" {
+			place += ": "
+		}
+		return fmt.Errorf("%sexpected %s, not %s", place, jsonType(wrong.Type), wrong.Value)
 	}
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("not valid JSON at byte %d: %w", wrong.Offset, wrong)

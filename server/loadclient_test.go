@@ -115,7 +115,7 @@ func (w *worker) one(number int) (kind string, err error) {
 			return nil
 		})
 	default:
-		return "heartbeat", w.send("POST", w.process+"/heartbeat", `{"memory_bytes":5}`, "", 200, nil)
+		return "heartbeat", w.send("POST", w.process+"/heartbeats", `{"memory_bytes":5}`, "", 200, nil)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -28,55 +28,30 @@ var (
 // locks reads the locks of Options.OpenLocks, which it opens at the first use.
 type locks struct {
 	options Options
-	calls   chan struct{} // one call at a time
+	calls   caller // one call at a time
 
 	mu     sync.Mutex
 	locker lock.Locker
 }
 
-func newLocks(o Options) *locks { return &locks{options: o, calls: make(chan struct{}, 1)} }
+func newLocks(o Options) *locks {
+	return &locks{options: o, calls: caller{"locks", o.Limits.Store, make(chan struct{}, 1), o.Log, errLocksSilent}}
+}
 
-// call calls do with the Locker. It returns at the latest when ctx ends or the limit
-// for the store has passed, even if the place of the locks hangs. Its errors are for
-// clients.
-func (l *locks) call(ctx context.Context, do func(context.Context, lock.Locker) error) error {
+// askLocks calls do with the Locker, see callWithin. Its errors are errNoLocks and
+// errLocksSilent, too.
+func askLocks[T any](ctx context.Context, l *locks, name string, do func(context.Context, lock.Locker) (T, error)) (T, error) {
 	if l.options.OpenLocks == nil {
-		return errNoLocks
+		var none T
+		return none, errNoLocks
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.options.Limits.Store)
-	select {
-	case l.calls <- struct{}{}:
-	case <-ctx.Done():
-		cancel()
-		return errLocksSilent
-	}
-	answered := make(chan error, 1)
-	go func() {
-		defer cancel()
-		defer func() { <-l.calls }()
+	return callWithin(ctx, &l.calls, name, func(ctx context.Context) (none T, err error) {
 		locker, err := l.open(ctx)
-		if err == nil {
-			err = do(ctx, locker)
+		if err != nil {
+			return none, err
 		}
-		answered <- err
-	}()
-	var err error
-	select {
-	case err = <-answered:
-	case <-ctx.Done():
-		err = ctx.Err()
-		select {
-		case err = <-answered: // the end of the call has ended ctx
-		default:
-		}
-	}
-	if err == nil || errors.Is(err, lock.ErrInvalid) {
-		return err
-	}
-	if !errors.Is(err, context.Canceled) {
-		l.options.Log.LogAttrs(ctx, slog.LevelWarn, "locks", slog.Any("error", err))
-	}
-	return errLocksSilent
+		return do(ctx, locker)
+	})
 }
 
 // open returns the Locker. Calls of call come one at a time.
@@ -105,22 +80,27 @@ func (l *locks) close() error {
 }
 
 // list returns the locks that are held, sorted by name.
-func (l *locks) list(ctx context.Context) (out []wire.Lock, err error) {
-	err = l.call(ctx, func(ctx context.Context, locker lock.Locker) error {
+func (l *locks) list(ctx context.Context) ([]wire.Lock, error) {
+	return askLocks(ctx, l, "list", func(ctx context.Context, locker lock.Locker) ([]wire.Lock, error) {
 		all, err := locker.List(ctx)
-		found := make([]wire.Lock, len(all))
+		out := make([]wire.Lock, len(all))
 		for i, s := range all {
-			found[i] = towire.Lock(s)
+			out[i] = towire.Lock(s)
 		}
-		if err == nil {
-			out = found
-		}
-		return err
+		return out, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+}
+
+// get returns the lock with a name. The error is errNoLock if nobody holds it or waits
+// for it.
+func (l *locks) get(ctx context.Context, name string) (wire.Lock, error) {
+	return askLocks(ctx, l, "status", func(ctx context.Context, locker lock.Locker) (wire.Lock, error) {
+		found, err := locker.Status(ctx, name)
+		if err == nil && !found.Held && found.Waiters == 0 {
+			err = fmt.Errorf("lock %q: %w", name, errNoLock)
+		}
+		return towire.Lock(found), err
+	})
 }
 
 // hashOf returns a hash of locks, without the rest of their TTLs, which shrinks all the
@@ -146,25 +126,15 @@ type lockInput struct {
 	Name string `path:"name" minLength:"1" maxLength:"512" example:"nightly-report" doc:"Name of the lock."`
 }
 
-func (s *Server) addLocks(api huma.API) {
-	handle(s, api, operation(http.MethodGet, "/v1/locks", tagLocks, "listLocks", "List locks",
+func (s *Server) listLocks(api huma.API, at route) {
+	handle(s, api, operation(at, tagLocks, "listLocks", "List locks",
 		"Returns the locks that are held, by name, page by page."), s.lockPage)
-	handle(s, api, operation(http.MethodGet, "/v1/locks/{name}", tagLocks, "getLock", "Get the status of a lock",
-		"Returns who holds a lock and how many wait for it. A name that nobody uses is that of a free lock."),
-		func(ctx context.Context, in *lockInput) (out wire.Lock, err error) {
-			err = s.locks.call(ctx, func(ctx context.Context, l lock.Locker) error {
-				found, err := l.Status(ctx, in.Name)
-				out = towire.Lock(found)
-				return err
-			})
-			if err != nil {
-				return wire.Lock{}, err
-			}
-			return out, nil
-		})
-	if s.options.OpenLocks != nil {
-		s.mux.HandleFunc("GET /locks", s.showLocks)
-	}
+}
+
+func (s *Server) getLock(api huma.API, at route) {
+	handle(s, api, operation(at, tagLocks, "getLock", "Get the status of a lock",
+		"Returns who holds a lock and how many wait for it. Locks leave nothing behind: one that nobody holds or waits for is not found.", http.StatusNotFound),
+		func(ctx context.Context, in *lockInput) (wire.Lock, error) { return s.locks.get(ctx, in.Name) })
 }
 
 // lockPage returns a page of the locks that are held.
@@ -187,22 +157,14 @@ func (s *Server) lockPage(ctx context.Context, in *locksInput) (wire.Locks, erro
 	return out, nil
 }
 
-// locksView is the data of the page.
-type locksView struct {
-	Search string
-	Rows   []wire.Lock
-	Next   string // path of the next page, or empty
-	Error  string
-}
-
 func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
 	given := r.URL.Query()
-	v := locksView{Search: strings.TrimSpace(given.Get("q"))}
+	v := page.Locks{Search: strings.TrimSpace(given.Get("q"))}
 	all, err := s.locks.list(r.Context())
 	code := http.StatusOK
 	if err != nil {
 		code = status(err)
-		v.Error = s.text(r.Context(), code, err)
+		v.Error = s.text(r.Context(), err)
 	}
 	after := given.Get("after")
 	for _, l := range all {
@@ -218,7 +180,7 @@ func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
 		}
 		break
 	}
-	s.show(w, r, code, "Locks", "/locks", locksPage(&v))
+	s.show(w, r, code, "Locks", "/locks", s.site.Locks(&v))
 }
 
 // holds reports whether one of the texts contains what is searched, in either case.

@@ -25,7 +25,7 @@ func furnish(t *testing.T, r *running) map[string]string {
 	shop := decode[wire.Registered](t, r.post(t, "/v1/processes", fmt.Sprintf(
 		`{"name":"shop","address":"10.0.0.7:8080","pid":4711,"started":%q,"version":"1.4.2","labels":{"team":"orders"},"interval_seconds":60}`,
 		time.Now().Add(-26*time.Hour).Format(time.RFC3339))), 201)
-	beat := memberPath(shop.Member) + "/heartbeat"
+	beat := memberPath(shop.Member) + "/heartbeats"
 	for i := range 40 {
 		body := fmt.Sprintf(`{"cpu_seconds":%d.%09d,"memory_bytes":%d,"files":%d,"threads":12}`,
 			0, int64(i)*3_000_000+int64(i%7)*1_500_000, 80_000_000+int64(i*i%23)*2_000_000, 20+i%5)

@@ -7,13 +7,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/client"
 	"github.com/oidkit/oid/server/wire"
@@ -84,92 +85,51 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// counted counts the requests of a client.
-type counted struct{ n atomic.Int64 }
-
-func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
-	c.n.Add(1)
-	return http.DefaultTransport.RoundTrip(r)
-}
-
-// Ten goroutines take ids that are fetched ahead: few requests, no id twice, and none
-// that is old.
-func TestIDsAhead(t *testing.T) {
+// A member reports of its process what the registry reads of it, before and after.
+func TestMemberLoad(t *testing.T) {
 	r := serve(t, server.Options{})
-	var requests counted
-	ids := &client.IDs{Client: &client.Client{URL: r.url, HTTP: &http.Client{Transport: &requests}}, MaxAge: 2 * time.Second}
-	var mu sync.Mutex
-	seen := map[objectid.ID]bool{}
-	var all sync.WaitGroup
-	for range 10 {
-		all.Go(func() {
-			var last objectid.ID
-			for range 2000 {
-				id, err := ids.New(t.Context())
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if id.Compare(last) <= 0 {
-					t.Errorf("%v after %v", id, last)
-				}
-				last = id
-				mu.Lock()
-				if seen[id] {
-					t.Errorf("%v twice", id)
-				}
-				seen[id] = true
-				mu.Unlock()
-			}
-		})
+	c := &client.Client{URL: r.url}
+	self, err := registry.Describe(registry.AdoptOptions{PID: os.Getpid(), Addr: "127.0.0.1:0"})
+	if err != nil {
+		t.Skip(err)
 	}
-	all.Wait()
-	if n := requests.n.Load(); len(seen) != 20_000 || n > 200 {
-		t.Errorf("%d ids by %d requests", len(seen), n)
-	}
-	time.Sleep(2100 * time.Millisecond)
-	before := time.Now().Truncate(time.Second)
-	if id, err := ids.New(t.Context()); err != nil || id.Time().Before(before) {
-		t.Errorf("after a pause: an id of %v, %v; want one of now, %v", id.Time(), err, before)
-	}
-	if err := r.stop(); err != nil {
+	before, _ := self.Measure()
+	m, err := c.NewMember(t.Context(), wire.Registration{Name: "shop", IntervalSeconds: 3600}, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	failed := false
-	for range 20_000 {
-		if _, err := ids.New(t.Context()); err != nil {
-			failed = true
-			break
-		}
-	}
-	if !failed {
-		t.Error("there are ids for ever, without a server")
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := ids.New(ended); err == nil {
-		t.Error("no error after the end of the context")
-	}
-}
-
-// slow makes requests take longer.
-type slow time.Duration
-
-func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
-	time.Sleep(time.Duration(s))
-	return http.DefaultTransport.RoundTrip(r)
-}
-
-// The ids of a server that answers later than ids may be kept are young enough.
-func TestIDsOfASlowServer(t *testing.T) {
-	r := serve(t, server.Options{})
-	ids := &client.IDs{Client: &client.Client{URL: r.url, HTTP: &http.Client{Transport: slow(300 * time.Millisecond)}}, MaxAge: 200 * time.Millisecond}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	for range 3 {
-		if _, err := ids.New(ctx); err != nil {
+	var got wire.Sample
+	await(t, "the first heartbeat", func() bool {
+		h, err := c.History(t.Context(), m.GPID(), "1h")
+		if err != nil {
 			t.Fatal(err)
 		}
+		got = h.Samples[len(h.Samples)-1]
+		return got.MemoryBytes != nil
+	})
+	after, _ := self.Measure()
+	const tick = 10 * time.Millisecond
+	if cpu := time.Duration(*got.CPUSeconds * float64(time.Second)); cpu < before.CPU-tick || cpu > after.CPU+tick {
+		t.Errorf("CPU %v, want %v to %v", cpu, before.CPU, after.CPU)
+	}
+	for _, n := range []struct {
+		name             string
+		got, from, until int64
+		slack            int64
+	}{
+		{"memory", *got.MemoryBytes, before.RSS, after.RSS, 32 << 20},
+		{"threads", *got.Threads, before.Threads, after.Threads, 4},
+		{"files", *got.Files, before.Files, after.Files, 8},
+	} {
+		if n.got < min(n.from, n.until)-n.slack || n.got > max(n.from, n.until)+n.slack {
+			t.Errorf("%s %d, want %d to %d or so", n.name, n.got, n.from, n.until)
+		}
+	}
+	if *got.Goroutines < 2 || *got.HeapBytes < 1<<10 {
+		t.Errorf("%d goroutines, heap %d", *got.Goroutines, *got.HeapBytes)
+	}
+	if err := m.End("done"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -1,9 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/server/door"
 	"github.com/oidkit/oid/store"
 )
 
@@ -73,35 +74,14 @@ type Options struct {
 }
 
 // Limits bound what clients may use. A zero field means its default.
-type Limits struct {
-	Connections int   // open at the same time; beyond, the one that waits longest for its client is closed. Default: 4096
-	PerAddress  int   // connections from one address, or from one /64 of IPv6. Default: a quarter of Connections
-	Requests    int   // worked on at the same time; more wait a moment. Default: 512, at most a quarter of Connections
-	Memory      int64 // bytes that all requests and uploads together may take. Default: 1 GiB
-	Uploads     int   // at the same time; more are refused. Default: 4
-	Upload      int64 // bytes of one upload, as sent. Default: 4 GiB
-	Unpacked    int64 // bytes of one upload after it was unpacked. Default: 64 GiB
-	UploadIDs   int64 // ids in one upload; each takes 16 bytes of memory. Default: 20 million
-	Body        int64 // bytes of any other request body. Default: 1 MiB
-	IDs         int   // created by one request. Default and maximum: 10 million
+type Limits = door.Limits
 
-	Header     time.Duration // to send the header of a request. Default: 10s
-	Request    time.Duration // to send the body of a request that is not an upload. Default: 30s
-	Response   time.Duration // to read a response, or each piece of one with ids, which must be read at 64 KiB/s. Default: 60s
-	Idle       time.Duration // between two requests of a connection. Default: 2m
-	UploadTime time.Duration // for one upload, which must also arrive at 16 KiB/s. Default: 1h
-	Store      time.Duration // for the store to answer. Default: 5s
-}
-
-// maxIDs is the maximum in the description of the API.
-const maxIDs = 10_000_000
-
-// minToken is the number of characters that make a token hard to guess.
-const minToken = 16
+// Token permits its bearer to use the server.
+type Token = door.Token
 
 // ErrToken is wrapped by the errors of [New] and [Server.Serve] for a missing token
 // or one that is too short.
-var ErrToken = errors.New("server: token")
+var ErrToken = door.ErrToken
 
 func (o *Options) withDefaults() (Options, error) {
 	var out Options
@@ -111,9 +91,6 @@ func (o *Options) withDefaults() (Options, error) {
 	out.Tokens = slices.Clone(out.Tokens)
 	if out.Token != "" {
 		out.Tokens = append([]Token{{Name: "token", Value: out.Token}}, out.Tokens...)
-	}
-	if err := checkTokens(out.Tokens); err != nil {
-		return out, err
 	}
 	if out.Addr != "" {
 		if _, err := gpid.ParseAddr(out.Addr); err != nil {
@@ -129,44 +106,12 @@ func (o *Options) withDefaults() (Options, error) {
 	if out.ownClock = out.Now != nil; !out.ownClock {
 		out.Now = time.Now
 	}
-	orDefault(&out.Session, 12*time.Hour)
-	orDefault(&out.Drain, time.Second)
-	orDefault(&out.Grace, 30*time.Second)
-	out.Limits.setDefaults()
+	out.Session = cmp.Or(out.Session, 12*time.Hour)
+	out.Drain = cmp.Or(out.Drain, time.Second)
+	out.Grace = cmp.Or(out.Grace, 30*time.Second)
+	out.Limits = out.Limits.WithDefaults()
 	return out, nil
 }
 
 // DefaultLimits returns the limits that a zero Limits means.
-func DefaultLimits() Limits {
-	var l Limits
-	l.setDefaults()
-	return l
-}
-
-func (l *Limits) setDefaults() {
-	orDefault(&l.Connections, 4096)
-	orDefault(&l.PerAddress, max(1, l.Connections/4))
-	orDefault(&l.Requests, 512)
-	l.Requests = min(l.Requests, max(1, l.Connections/4)) // others can be closed for new ones
-	orDefault(&l.Memory, 1<<30)
-	orDefault(&l.Unpacked, 64<<30)
-	orDefault(&l.Uploads, 4)
-	orDefault(&l.Upload, 4<<30)
-	orDefault(&l.UploadIDs, 20_000_000)
-	orDefault(&l.Body, 1<<20)
-	orDefault(&l.IDs, maxIDs)
-	orDefault(&l.Header, 10*time.Second)
-	orDefault(&l.Request, 30*time.Second)
-	orDefault(&l.Response, time.Minute)
-	orDefault(&l.Idle, 2*time.Minute)
-	orDefault(&l.UploadTime, time.Hour)
-	orDefault(&l.Store, 5*time.Second)
-	l.IDs = min(l.IDs, maxIDs)
-}
-
-func orDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
+func DefaultLimits() Limits { return Limits{}.WithDefaults() }

@@ -9,27 +9,21 @@ import (
 
 	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/registry"
-	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/server/page"
 )
 
 // overview is what goes on among the processes and locks.
 type overview struct {
-	Processes   *counted      // nil if the store does not answer
-	Census      *cachedReport // the latest; nil if there is none
-	Locks       []wire.Lock   // those that are held
-	hasLocks    bool          // the server shows locks
-	LocksKnown  bool
-	locks       uint64 // a hash: another one shows that a lock has changed
-	refreshed   time.Time
-	haveRefresh bool
+	page.Overview
+	processes, locks uint64 // hashes: another one shows that a process or a lock has changed
+	refreshed        time.Time
+	haveRefresh      bool
 }
 
-// counted is how many processes there are.
+// counted is how many processes there are, with a hash of them.
 type counted struct {
-	Alive, Late, Over int64 // Over: ended or dead since a day
-	MoreOver          bool
-	Day               []plot.Point // how many were alive, over the last day; nil if not all are known
-	hash              uint64       // another one shows that a process has changed
+	page.Counted
+	hash uint64
 }
 
 const (
@@ -87,9 +81,9 @@ func (s *Server) look() overview {
 	ctx := context.Background() // it is shared; ask limits its time
 	n, err := ask(ctx, s.backend, "overview", countProcesses)
 	if err == nil {
-		out.Processes = &n
+		out.Processes, out.processes = &n.Counted, n.hash
 	}
-	if out.hasLocks = s.options.OpenLocks != nil; out.hasLocks {
+	if s.options.OpenLocks != nil {
 		out.Locks, err = s.locks.list(ctx)
 		out.LocksKnown = err == nil
 		out.locks = hashOf(out.Locks)
@@ -97,6 +91,7 @@ func (s *Server) look() overview {
 	if reports := s.reports.all(); len(reports) > 0 {
 		out.Census = &reports[0]
 	}
+	s.site.Prepare(&out.Overview)
 	out.refreshed = time.Now()
 	return out
 }

@@ -47,7 +47,7 @@ func TestPods(t *testing.T) {
 			beat := func(m wire.Registered, bytes int) {
 				t.Helper()
 				body := fmt.Sprintf(`{"memory_bytes":%d,"clock":%q}`, bytes, clock())
-				if got := decode[wire.Registered](t, r.post(t, memberPath(m.Member)+"/heartbeat", body), 200); got.Member != m.Member || got.ProcessBlock != m.ProcessBlock {
+				if got := decode[wire.Registered](t, r.post(t, memberPath(m.Member)+"/heartbeats", body), 200); got.Member != m.Member || got.ProcessBlock != m.ProcessBlock {
 					t.Errorf("heartbeat of %s: %+v", m.Member, got)
 				}
 			}
@@ -62,7 +62,7 @@ func TestPods(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := decode[wire.HeartbeatResults](t, r.post(t, "/v1/heartbeats", string(many)), 200); got.Recorded != 2 || got.Problems != nil {
+			if got := decode[wire.HeartbeatResults](t, r.post(t, "/v1/members/heartbeats", string(many)), 200); got.Recorded != 2 || got.Problems != nil {
 				t.Errorf("heartbeats of both: %+v", got)
 			}
 
@@ -104,7 +104,7 @@ func TestPods(t *testing.T) {
 			if len(states) != 2 || states["podA "+a.Member] != "ended" || states["podB "+b.Member] != "alive" {
 				t.Errorf("after the end of one: %v", states)
 			}
-			wantProblem(t, r.post(t, memberPath(a.Member)+"/heartbeat", `{}`), 409, "has ended")
+			wantProblem(t, r.post(t, memberPath(a.Member)+"/heartbeats", `{}`), 409, "has ended")
 
 			list := r.get(t, "/processes", "Accept", "text/html").body
 			for _, m := range []wire.Registered{a, b} {
@@ -139,7 +139,7 @@ func TestHistoryOfMembersGoesOn(t *testing.T) {
 	slices.Sort(beats) // the first is read first, and at first the others have nothing
 	for i := range 16 {
 		now := beats[:1+i/8*2]
-		r.post(t, "/v1/heartbeats", `{"heartbeats":[`+strings.Join(now, ",")+`]}`) // often in one millisecond
+		r.post(t, "/v1/members/heartbeats", `{"heartbeats":[`+strings.Join(now, ",")+`]}`) // often in one millisecond
 	}
 	want := decode[wire.History](t, r.get(t, path), 200).Samples
 	if len(want) != 35 {

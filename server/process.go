@@ -5,19 +5,18 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
-	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/timerange"
 )
 
@@ -29,8 +28,8 @@ type historyInput struct {
 	Limit  int                `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"How many samples at most; those of one time stay together."`
 }
 
-func (s *Server) addProcess(api huma.API) {
-	handle(s, api, operation(http.MethodGet, "/v1/processes/{gpid}", tagProcesses, "getProcess", "Get a process with its history",
+func (s *Server) getProcess(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "getProcess", "Get a process with its history",
 		"Returns the members with this GPID, and the samples of their load: the registrations of one process, or processes of several hosts.", http.StatusNotFound),
 		func(ctx context.Context, in *historyInput) (wire.History, error) {
 			members, err := s.members(ctx, in.GPID, in.Member)
@@ -53,7 +52,6 @@ func (s *Server) addProcess(api huma.API) {
 			}
 			return out, nil
 		})
-	s.mux.HandleFunc("GET /processes/{gpid}", s.showProcess)
 }
 
 // members returns the processes with a GPID, one at least: the one with a key, or all if
@@ -69,10 +67,20 @@ func (s *Server) members(ctx context.Context, g gpid.GPID, key registry.MemberKe
 			}
 		}
 		if found == nil {
-			err = fmt.Errorf("process %v: %w", g, store.ErrNotFound)
+			err = noProcess(g, key)
 		}
 		return found, err
 	})
+}
+
+// noProcess is the error for a GPID that is not recorded, or not with a key, which may be
+// empty.
+func noProcess(g gpid.GPID, key registry.MemberKey) error {
+	of := ""
+	if key != "" {
+		of = " and the member key " + string(key)
+	}
+	return notFoundError(fmt.Sprintf("no process with the GPID %v%s is recorded; see the list of processes", g, of))
 }
 
 // memberSample is a sample of one of several members.
@@ -126,26 +134,6 @@ func timeOrZero(t *time.Time) time.Time {
 	return *t
 }
 
-// processView is the data of the page of one process.
-type processView struct {
-	wire.Process
-	Members []wire.Process // with its GPID, itself among them
-	Address netip.AddrPort
-	PID     int
-	Started time.Time
-	Since   string
-	Presets []preset
-	Samples int
-	Plots   []loadPlot
-	Queries []wire.Query
-	Example exampleID
-}
-
-// exampleID shows the position of the process value in an id.
-type exampleID struct {
-	Seconds, Value, Rest string
-}
-
 // maxSamples is the maximum for a plot: a week at an interval of 10 s.
 const maxSamples = 70_000
 
@@ -166,7 +154,7 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 	if key := q.Get("member"); key != "" {
 		i := slices.IndexFunc(members, func(p registry.Status) bool { return string(p.Key()) == key })
 		if i < 0 {
-			s.fail(w, r, fmt.Errorf("member %s of %v: %w", key, g, store.ErrNotFound))
+			s.fail(w, r, noProcess(g, registry.MemberKey(key)))
 			return
 		}
 		one = members[i]
@@ -180,16 +168,9 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 	for i := range h.samples {
 		samples[i] = h.samples[i].Sample
 	}
-	s.show(w, r, http.StatusOK, shown(one.Name), "/processes", processPage(&processView{
+	s.show(w, r, http.StatusOK, phrase.Shown(one.Name), "/processes", s.site.Process(&page.Process{
 		Process: towire.Process(one), Members: towire.Processes(members), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
-		Since: since, Presets: presets, Samples: len(samples),
-		Plots:   newLoadPlots(samples, one.Interval),
+		Since: since, Samples: len(samples), Load: loadSeries(samples), Interval: one.Interval,
 		Queries: towire.Range(objectid.Between(one.From, one.Until.Add(time.Second)), "_id", one.Value).Queries,
-		Example: newExampleID(&one),
 	}))
-}
-
-func newExampleID(p *registry.Status) exampleID {
-	id := objectid.At(p.Last.Time).String()
-	return exampleID{id[:8], p.Value, strings.Repeat("·", 24-8-len(p.Value))}
 }

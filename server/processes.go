@@ -2,17 +2,17 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -49,10 +49,9 @@ func (in *listInput) query() (q registry.Query, err error) {
 	return q, err
 }
 
-func (s *Server) addProcesses(api huma.API) {
-	handle(s, api, operation(http.MethodGet, "/v1/processes", tagProcesses, "listProcesses", "List processes",
+func (s *Server) listProcesses(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "listProcesses", "List processes",
 		"Returns recorded processes, page by page: all of them, or those at an address, by address and then in the order of their start; those in one state in an order of their own, ended and dead ones latest first. A page may have fewer processes than the limit, and none, and a next one."), s.list)
-	s.mux.HandleFunc("GET /processes", s.showProcesses)
 }
 
 func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error) {
@@ -64,25 +63,6 @@ func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error
 		page, err := r.Page(ctx, q)
 		return wire.Processes{Processes: towire.Processes(page.Processes), More: page.Next != "", Next: page.Next}, err
 	})
-}
-
-// processesView is the data of the page with all processes.
-type processesView struct {
-	listInput
-	Labels string // those of listInput, separated by blanks
-	States []registry.State
-	Alive  int64
-	Rows   []processRow
-	Next   string // path of the next page, or empty
-	Error  string
-}
-
-type processRow struct {
-	wire.Process
-	Identity    string // its GPID, with the member key where others of the page have the same
-	Started     time.Time
-	CPU, Memory plot.SVG
-	Processors  string
 }
 
 // Bounds of the page.
@@ -98,54 +78,79 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 		Label: strings.Fields(given.Get("label")), Address: given.Get("address"), Search: given.Get("q"), Limit: maxProcesses, After: given.Get("after"),
 	}
 	q, err := in.query()
-	var data processesView
+	var data page.Processes
 	if err == nil {
-		data, err = ask(r.Context(), s.backend, "list", func(ctx context.Context, reg *registry.Registry) (v processesView, err error) {
-			page, err := reg.Page(ctx, q)
-			if err != nil {
-				return v, err
-			}
-			names := towire.Names(page.Processes)
-			for i, p := range page.Processes {
-				row, err := newProcessRow(ctx, reg, p)
-				if err != nil {
-					return v, err
-				}
-				row.Identity = names[i]
-				v.Rows = append(v.Rows, row)
-			}
-			if page.Next != "" {
-				next := maps.Clone(given)
-				next.Set("after", page.Next)
-				v.Next = "/processes?" + next.Encode()
-			}
-			v.Alive, err = countAlive(ctx, reg)
-			return v, err
-		})
+		var found processList
+		found, err = s.recentList(r.Context(), q)
+		data.Rows = found.rows
+		if found.next != "" {
+			next := maps.Clone(given)
+			next.Set("after", found.next)
+			data.Next = "/processes?" + next.Encode()
+		}
+		data.Part = data.Next != "" || q.After != ""
 	}
 	code := http.StatusOK
 	if err != nil {
 		code = status(err)
-		data.Error = s.text(r.Context(), code, err)
+		data.Error = s.text(r.Context(), err)
 	}
-	data.listInput, data.Labels, data.States = in, given.Get("label"), registry.States
-	s.show(w, r, code, "Processes", "/processes", processesPage(&data))
+	data.Search, data.State, data.Name, data.Host, data.Address = in.Search, string(in.State), in.Name, in.Host, in.Address
+	data.Labels = given.Get("label")
+	for _, state := range registry.States {
+		data.States = append(data.States, string(state))
+	}
+	s.show(w, r, code, "Processes", "/processes", s.site.Processes(&data))
 }
 
-// countAlive returns how many processes are alive. Of more than a thousand living
-// ones it counts those that the last sweep has left.
-func countAlive(ctx context.Context, r *registry.Registry) (int64, error) {
-	const exact = 1000
-	page, err := r.Page(ctx, registry.Query{States: []registry.State{registry.Alive}, Limit: exact})
-	if err != nil || page.Next == "" {
-		return int64(len(page.Processes)), err
-	}
-	return r.CountLiving(ctx)
+// processList is a page of processes with their load.
+type processList struct {
+	rows []page.ProcessRow
+	next string
 }
 
-// newProcessRow plots the last minutes of a process.
-func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Status) (processRow, error) {
-	row := processRow{Process: towire.Process(p), Started: p.GPID.Start()}
+// listKey is a page of processes. It has the hash of the overview, which changes with
+// the processes: a page that a browser asks for because of an event is a new one.
+type listKey struct {
+	query string
+	hash  uint64
+}
+
+const maxLists = 8 // pages that are kept, of up to maxProcesses processes each
+
+// recentList returns a page of processes, which is as old as the overview at most.
+func (s *Server) recentList(ctx context.Context, q registry.Query) (processList, error) {
+	key := listKey{fmt.Sprint(q), s.overview(ctx).processes}
+	asked := time.Now()
+	if list, ok := s.lists.get(key, asked); ok {
+		return list, nil
+	}
+	list, err := ask(ctx, s.backend, "list", func(ctx context.Context, reg *registry.Registry) (out processList, err error) {
+		found, err := reg.Page(ctx, q)
+		if err != nil {
+			return out, err
+		}
+		names := towire.Names(found.Processes)
+		for i, p := range found.Processes {
+			row, err := newProcessRow(ctx, reg, p)
+			if err != nil {
+				return out, err
+			}
+			row.Identity = names[i]
+			out.rows = append(out.rows, row)
+		}
+		out.next = found.Next
+		return out, nil
+	})
+	if err == nil {
+		s.lists.put(key, list, asked, maxLists)
+	}
+	return list, err
+}
+
+// newProcessRow returns the row of a process with the load of its last minutes.
+func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Status) (page.ProcessRow, error) {
+	row := page.ProcessRow{Process: towire.Process(p), Started: p.GPID.Start(), Interval: p.Interval}
 	var samples []registry.Sample
 	for sample, err := range reg.History(ctx, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}) {
 		if err != nil {
@@ -153,30 +158,6 @@ func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Statu
 		}
 		samples = append(samples, sample)
 	}
-	row.CPU = plot.Spark("processors in use by "+p.Name, cpuPoints(samples), p.Interval)
-	row.Memory = plot.Spark("memory of "+p.Name, loadPoints(samples, func(l *registry.Load) *int64 { return &l.RSS }), p.Interval)
-	if n := len(samples); n > 1 {
-		if used := registry.Processors(samples[n-2], samples[n-1]); used >= 0 {
-			row.Processors = strconv.FormatFloat(used, 'f', 2, 64)
-		}
-	}
+	row.Load = loadSeries(samples)
 	return row, nil
-}
-
-// cpuPoints are the processors in use between samples.
-func cpuPoints(samples []registry.Sample) []plot.Point {
-	var out []plot.Point
-	for i := 1; i < len(samples); i++ {
-		out = append(out, plot.Point{Time: samples[i].Time, Value: registry.Processors(samples[i-1], samples[i])})
-	}
-	return out
-}
-
-// loadPoints are a number of the load in each sample.
-func loadPoints(samples []registry.Sample, of func(*registry.Load) *int64) []plot.Point {
-	out := make([]plot.Point, len(samples))
-	for i := range samples {
-		out[i] = plot.Point{Time: samples[i].Time, Value: float64(*of(&samples[i].Load))}
-	}
-	return out
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/oidkit/oid/internal/towire"
+	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/timerange"
 )
@@ -20,13 +21,12 @@ type rangeInput struct {
 	Zone    string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone in which times without one are read, such as Europe/Berlin."`
 }
 
-func (s *Server) addRange(api huma.API) {
-	op := operation(http.MethodGet, "/v1/range", tagIDs, "range", "Turn a time range into a range of ids",
+func (s *Server) rangeOf(api huma.API, at route) {
+	op := operation(at, tagIDs, "range", "Turn a time range into a range of ids",
 		"A time is RFC 3339, a date, now, yesterday, a distance from now such as -7d or 2 hours ago, Unix seconds, or an ObjectId.")
 	handle(s, api, op, func(_ context.Context, in *rangeInput) (wire.Range, error) {
 		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column, in.Process, in.Zone)
 	})
-	s.mux.HandleFunc("GET /range", s.showRange)
 }
 
 // timeRange returns the ids of a time range, and the queries for those of a process
@@ -46,30 +46,11 @@ func (s *Server) timeRange(span timerange.Span, column, process, zone string) (w
 	return towire.Range(r, column, process), nil
 }
 
-// rangeView is the data of the page.
-type rangeView struct {
-	timerange.Span
-	Column  string
-	Process string // whose ids the queries are for; empty is any
-	Zone    string // in which times without one are read
-	Presets []preset
-	Range   *wire.Range
-	Error   string
-	Help    string
-}
-
-// preset is a time range to choose with a click.
-type preset struct {
-	Name, Since string
-}
-
-var presets = []preset{{"last hour", "1h"}, {"last 24 hours", "24h"}, {"last 7 days", "7d"}, {"last 30 days", "30d"}}
-
 func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	data := rangeView{
+	data := page.Range{
 		Span:   timerange.Span{Since: q.Get("since"), From: q.Get("from"), To: q.Get("to")},
-		Column: q.Get("column"), Process: q.Get("process"), Zone: q.Get("tz"), Presets: presets,
+		Column: q.Get("column"), Process: q.Get("process"), Zone: q.Get("tz"),
 	}
 	if data.Zone == "" {
 		data.Zone = "UTC"
@@ -85,9 +66,9 @@ func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	found, err := s.timeRange(asked, data.Column, data.Process, data.Zone)
 	code := http.StatusOK
 	if err != nil {
-		code, data.Error = status(err), err.Error()
+		code, data.Error = status(err), s.text(r.Context(), err)
 	} else {
 		data.Range = &found
 	}
-	s.show(w, r, code, "Range", "/range", rangePage(&data))
+	s.show(w, r, code, "Range", "/range", s.site.Range(&data))
 }

@@ -9,19 +9,20 @@ import (
 	"net/netip"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/store"
 )
 
 type registerInput struct {
-	Key  string `header:"Idempotency-Key" minLength:"16" maxLength:"200" pattern:"^[!-~]*$" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters. A registration that is sent again with the same key, after a lost answer, gets the same answer and no second member. Default: each request makes a member."`
+	Key  string `header:"Idempotency-Key" minLength:"16" maxLength:"200" pattern:"^[!-~]*$" example:"9f86d081884c7d659a2feaa0c55ad015" doc:"A random text of 16 to 200 printable characters. A registration that is sent again with the same key, after a lost answer, gets the same answer and no second member. The fields pid, address, started, name, host and the first sample must be the same, otherwise the answer is 409; others count as they were first sent. Default: each request makes a member."`
 	Body wire.Registration
 	from netip.Addr // of the request; the zero Addr if it came over a Unix socket
 }
@@ -50,46 +51,57 @@ type endInput struct {
 	AgeSeconds float64            `query:"age_seconds" minimum:"0" maximum:"604800" doc:"How long ago it ended. Default: 0."`
 }
 
-func (s *Server) addRegistration(api huma.API) {
-	const one = "/v1/members/{member}"
-	register := operation(http.MethodPost, "/v1/processes", tagProcesses, "registerProcess", "Register or adopt a process",
+func (s *Server) registerProcess(api huma.API, at route) {
+	register := operation(at, tagProcesses, "registerProcess", "Register or adopt a process",
 		"Records a process. Without a sample the process gets a process block that is never given to another, and creates its ids with it. "+
 			"With samples, ids that it has created, its ids are traced to it as claimed: nothing proves that it created them. "+
 			"The answer has the member key, to which heartbeats go from then on: a GPID may be that of several processes, as of containers with one pid, port and start time.",
 		http.StatusConflict, http.StatusUnsupportedMediaType)
 	register.DefaultStatus = http.StatusCreated
 	handle(s, api, register, s.register)
-	handle(s, api, operation(http.MethodPost, one+"/heartbeat", tagProcesses, "sendHeartbeat", "Send a heartbeat",
+}
+
+func (s *Server) sendHeartbeat(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "sendHeartbeat", "Send a heartbeat",
 		"Reports that a process which registered over this API is alive, and its load. After status 404 or 409, register again.",
 		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
 		func(ctx context.Context, in *heartbeatInput) (wire.Registered, error) {
-			return s.registered(ctx, "heartbeat", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+			return s.registered(ctx, "heartbeat", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 				return r.Heartbeat(ctx, in.Member, towire.FromLoad(in.Body.Load), in.Body.Clock)
 			})
 		})
-	handle(s, api, operation(http.MethodPost, one+"/samples", tagProcesses, "addSamples", "Add samples",
+}
+
+func (s *Server) addSamples(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "addSamples", "Add samples",
 		"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
-		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType), s.addSamples)
-	handle(s, api, operation(http.MethodPost, "/v1/heartbeats", tagProcesses, "sendHeartbeats", "Send the heartbeats of many processes",
+		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType), s.recordSamples)
+}
+
+func (s *Server) sendHeartbeats(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "sendHeartbeats", "Send the heartbeats of many processes",
 		"Does for each of them what the request for one does, at much less cost. An agent sends those of all processes of its host.",
 		http.StatusUnsupportedMediaType), s.heartbeats)
-	handle(s, api, operation(http.MethodDelete, one, tagProcesses, "endProcess", "End a process",
+}
+
+func (s *Server) endProcess(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "endProcess", "End a process",
 		"Records the end of a process that registered over this API. Its records stay.",
 		http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *endInput) (wire.Registered, error) {
-			return s.registered(ctx, "end", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+			return s.registered(ctx, "end", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 				return r.EndAgo(ctx, in.Member, in.Reason, lasting(in.AgeSeconds))
 			})
 		})
 }
 
-// addSamples records further process values of a process.
-func (s *Server) addSamples(ctx context.Context, in *samplesInput) (wire.Registered, error) {
+// recordSamples records further process values of a process.
+func (s *Server) recordSamples(ctx context.Context, in *samplesInput) (wire.Registered, error) {
 	layout, err := layoutOf(in.Body.Layout)
 	if err != nil {
 		return wire.Registered{}, err
 	}
-	return s.registered(ctx, "add samples", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+	return s.registered(ctx, "add samples", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 		return r.AddSamples(ctx, in.Member, in.Body.Samples, layout)
 	})
 }
@@ -124,11 +136,13 @@ func (s *Server) heartbeats(ctx context.Context, in *heartbeatsInput) (wire.Hear
 			if err == nil {
 				continue
 			}
-			if !known(err) {
+			switch {
+			case errors.Is(err, store.ErrNotFound):
+				err = noMember(beats[i].Member)
+			case !isAnswer(err):
 				err = errUnavailable
 			}
-			problem.Status = status(err)
-			problem.Detail = s.text(ctx, problem.Status, err)
+			problem.Status, problem.Detail = status(err), s.text(ctx, err)
 			out.Problems = append(out.Problems, problem)
 		}
 		return out, nil
@@ -154,12 +168,12 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 		if key == "" || len(key) > maxLabelKey || len(value) > maxLabelValue {
 			return wire.Registered{}, requestf("label %.50q: want a key of 1 to %d bytes and a value of up to %d", key, maxLabelKey, maxLabelValue)
 		}
-		if hasHidden(key) || hasHidden(value) {
+		if phrase.HasHidden(key) || phrase.HasHidden(value) {
 			return wire.Registered{}, requestf("label %.50q: want printable characters", key)
 		}
 	}
 	for _, field := range [][2]string{{"name", b.Name}, {"version", b.Version}, {"host", b.Host}, {"executable", b.Executable}} {
-		if hasHidden(field[1]) || field[0] == "name" && strings.TrimSpace(b.Name) == "" {
+		if phrase.HasHidden(field[1]) || field[0] == "name" && strings.TrimSpace(b.Name) == "" {
 			return wire.Registered{}, requestf("%s %q: want printable characters", field[0], field[1])
 		}
 	}
@@ -177,7 +191,7 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 	if !b.Sample.IsZero() {
 		samples = append([]objectid.ID{b.Sample}, samples...)
 	}
-	return s.registered(ctx, "register", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+	return s.registered(ctx, "register", "", func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 		if len(samples) == 0 {
 			return r.RegisterRemote(ctx, g, o)
 		}
@@ -187,25 +201,6 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 
 // lasting returns a number of seconds as a duration.
 func lasting(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
-
-// isHidden reports whether r is not seen, or changes how its neighbours are seen, such
-// as a zero-width space or the mark that reverses what follows. With these one name can
-// look like another.
-func isHidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector) || r == '\u115f' || r == '\u3164'
-}
-
-func hasHidden(text string) bool { return strings.ContainsFunc(text, isHidden) }
-
-// shown returns text for people, with a sign in place of each character that is hidden.
-func shown(text string) string {
-	return strings.Map(func(r rune) rune {
-		if isHidden(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
-}
 
 // identity returns the GPID of the process that registers.
 func (s *Server) identity(in *registerInput) (gpid.GPID, error) {
@@ -235,15 +230,20 @@ func isOfOneHost(a netip.Addr) bool {
 	return a.IsValid() && !a.IsUnspecified() && !a.IsLoopback()
 }
 
-// registered calls the registry for a process and returns what the process needs.
-// A collision is not an error here: the answer names the rivals.
-func (s *Server) registered(ctx context.Context, name string, call func(context.Context, *registry.Registry) (registry.Process, error)) (wire.Registered, error) {
+// registered calls the registry for a process, with the key of a member or none, and
+// returns what the process needs. A collision is not an error here: the answer names the
+// rivals.
+func (s *Server) registered(ctx context.Context, name string, key registry.MemberKey, call func(context.Context, *registry.Registry) (registry.Process, error)) (wire.Registered, error) {
 	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (wire.Registered, error) {
 		p, err := call(ctx, r)
 		s.traces.forget()
+		s.lists.forget()
 		var rivals []gpid.GPID
 		if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
 			rivals, err = collision.Others, nil
+		}
+		if errors.Is(err, store.ErrNotFound) && key != "" {
+			err = noMember(key)
 		}
 		if err != nil {
 			return wire.Registered{}, err

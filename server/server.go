@@ -8,44 +8,33 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/oidkit/oid/server/door"
+	"github.com/oidkit/oid/server/page"
 )
 
 // Server answers requests. Create it with [New] and call [Server.Serve] once.
 type Server struct {
-	options     Options
-	backend     *backend
-	metrics     *metrics
-	mux         *http.ServeMux
-	handler     http.Handler // mux, for requests that are admitted
-	origin      origin
-	crossOrigin *http.CrossOriginProtection
-	throttle    *throttle
-	sessions    sessions
-	loopback    atomic.Bool   // requests must be for a loopback name
-	slots       chan struct{} // one for each request that is worked on
-	heavy       chan struct{} // one for each of them that keeps a processor busy
-	memory      *budget
-	uploads     uploads
-	draining    atomic.Bool
-	connections atomic.Pointer[connections] // once it serves
-	cut         context.Context             // ends when uploads must end
-	cutNow      context.CancelFunc
-	leaving     context.Context // ends when the server begins to stop
-	leave       context.CancelFunc
-	streams     chan struct{} // one for each stream of events
-	reports     reportCache
-	traces      traceCache
-	alive       aliveCount
-	overviews   overviews
-	locks       *locks
-	hosts       []string // the name of this host, for inspections
+	options   Options
+	backend   *backend
+	metrics   *metrics
+	mux       *http.ServeMux
+	rows      map[string]*route // by pattern
+	door      *door.Door
+	site      page.Site
+	leaving   context.Context // ends when the server begins to stop
+	leave     context.CancelFunc
+	streams   chan struct{} // one for each stream of events
+	reports   reportCache
+	traces    traceCache
+	lists     recent[listKey, processList]
+	overviews overviews
+	locks     *locks
+	hosts     []string // the name of this host, for inspections
 }
 
 // New returns a server that does not serve yet. The error wraps [ErrToken], or is
@@ -57,34 +46,26 @@ func New(o *Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		options:     opts,
-		metrics:     newMetrics(),
-		mux:         http.NewServeMux(),
-		crossOrigin: http.NewCrossOriginProtection(),
-		throttle:    newThrottle(),
-		slots:       make(chan struct{}, opts.Limits.Requests),
-		uploads:     uploads{slots: make(chan struct{}, opts.Limits.Uploads), running: map[*upload]struct{}{}},
-		heavy:       make(chan struct{}, runtime.GOMAXPROCS(0)),
+		options: opts,
+		metrics: newMetrics(),
+		mux:     http.NewServeMux(),
+		rows:    map[string]*route{},
 	}
-	s.memory = newBudget(opts.Limits.Memory, func() {
-		if c := s.connections.Load(); c != nil {
-			c.freeMemory()
-		}
+	s.door, err = door.New(&door.Options{
+		Tokens: opts.Tokens, Session: opts.Session, BaseURL: opts.BaseURL, TrustedProxies: opts.TrustedProxies, Limits: opts.Limits, Log: opts.Log,
+		Displaced: s.metrics.displaced.Inc, Uploaded: func(n int) { s.metrics.uploaded.Add(float64(n)) },
 	})
+	if err != nil {
+		return nil, err
+	}
 	if host, err := os.Hostname(); err == nil {
 		s.hosts = []string{host}
 	}
-	if s.origin, err = newOrigin(opts.BaseURL, opts.TrustedProxies); err != nil {
-		return nil, err
+	s.site = page.Site{
+		Base: s.door.Base(), Version: opts.Version, Registry: opts.Open != nil, StoreName: opts.StoreName, ShowsLocks: opts.OpenLocks != nil,
 	}
-	if b := s.origin.base; b != nil {
-		if err := s.crossOrigin.AddTrustedOrigin(b.Scheme + "://" + b.Host); err != nil {
-			return nil, fmt.Errorf("server: base URL %q: %w", opts.BaseURL, err)
-		}
-	}
-	s.cut, s.cutNow = context.WithCancel(context.Background())
 	s.leaving, s.leave = context.WithCancel(context.Background())
-	s.streams = make(chan struct{}, opts.Limits.maxStreams())
+	s.streams = make(chan struct{}, maxStreams(opts.Limits))
 	if s.backend, err = newBackend(opts, s.metrics); err != nil {
 		return nil, err
 	}
@@ -93,12 +74,17 @@ func New(o *Options) (*Server, error) {
 		func() float64 { return s.backend.generator().Ahead().Seconds() })
 	s.metrics.gauge("oid_processes_alive", "Processes that the registry shows alive; -1 if the store does not answer.", s.aliveNow)
 	s.metrics.gauge("oid_memory_taken_bytes", "Memory taken by requests and uploads, by the server's own estimate.",
-		func() float64 { return float64(s.memory.inUse()) })
-	s.addAPI()
-	s.addPages()
-	s.addEvents()
-	s.addHealth()
-	s.handler = compress(tag(s.mux))
+		func() float64 { return float64(s.door.MemoryInUse()) })
+	rows := s.routes()
+	for i := range rows {
+		s.rows[rows[i].pattern()] = &rows[i]
+	}
+	s.addAPI(rows)
+	for i := range rows {
+		if row := &rows[i]; row.do != nil {
+			gate{s}.HandleFunc(row.pattern(), row.do)
+		}
+	}
 	return s, nil
 }
 
@@ -119,10 +105,9 @@ const ballast = 16 << 20
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer l.Close()
 	defer runtime.KeepAlive(make([]byte, ballast))
-	loopback := isLoopback(l.Addr())
-	s.loopback.Store(loopback)
-	if !loopback && !s.hasTokens() {
-		return fmt.Errorf("%w: %v can be reached by others, so a token is required; or listen on 127.0.0.1", ErrToken, l.Addr())
+	listener, err := s.door.Listen(l)
+	if err != nil {
+		return err
 	}
 	life, end := context.WithCancel(context.Background())
 	defer end()
@@ -144,18 +129,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		WriteTimeout:      limits.Request + limits.Response,
 		IdleTimeout:       limits.Idle,
 		MaxHeaderBytes:    64 << 10,
-		ConnContext:       withConnection,
+		ConnContext:       door.WithConnection,
 		ErrorLog:          slog.NewLogLogger(s.options.Log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
-	open := newConnections(l, limits, s.origin.trusts, s.metrics.displaced.Inc)
-	s.connections.Store(open)
-	var listener net.Listener = open
 	if opts := s.options; opts.TLS != nil {
-		listener = tls.NewListener(open, opts.TLS)
+		listener = tls.NewListener(listener, opts.TLS)
 	}
 	go func() { failed <- h.Serve(listener) }()
-	var err error
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
@@ -170,12 +151,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // shutDown ends h by Options.Drain and Options.Grace.
 func (s *Server) shutDown(h *http.Server) error {
-	s.draining.Store(true)
+	s.door.Drain()
 	time.Sleep(s.options.Drain)
 	s.leave()
-	defer time.AfterFunc(s.options.Grace/2, s.cutNow).Stop()
+	defer time.AfterFunc(s.options.Grace/2, s.door.CutUploads).Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.Grace)
 	defer cancel()
+	s.door.Settle(ctx)
 	if err := h.Shutdown(ctx); err != nil {
 		return fmt.Errorf("server: requests were still in flight after %v: %w", s.options.Grace, errors.Join(err, h.Close()))
 	}
@@ -191,30 +173,4 @@ func (s *Server) addr(l net.Listener) string {
 		return "127.0.0.1:0" // it listens on no port
 	}
 	return l.Addr().String()
-}
-
-// isLoopback reports whether only this machine can connect to a.
-func isLoopback(a net.Addr) bool {
-	if _, ok := a.(*net.UnixAddr); ok {
-		return true
-	}
-	tcp, ok := a.(*net.TCPAddr)
-	return ok && tcp.IP.IsLoopback()
-}
-
-// isLoopbackHost reports whether the Host header names this machine in a way that no
-// DNS server can redirect.
-func isLoopbackHost(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = host
-	}
-	if strings.EqualFold(name, "localhost") {
-		return true
-	}
-	if len(name) > 2 && name[0] == '[' && name[len(name)-1] == ']' {
-		name = name[1 : len(name)-1]
-	}
-	ip, err := netip.ParseAddr(name)
-	return err == nil && ip.IsLoopback()
 }

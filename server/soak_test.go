@@ -105,7 +105,7 @@ func TestSoak(t *testing.T) {
 					do("DELETE", process, "", true)
 					process = ""
 				default:
-					do("POST", process+"/heartbeat", `{"memory_bytes":5}`, true)
+					do("POST", process+"/heartbeats", `{"memory_bytes":5}`, true)
 				}
 				if n%20 == 0 {
 					do("POST", "/v1/census", strings.Repeat("507f1f77bcf86cd799439011\n", 1000), false)

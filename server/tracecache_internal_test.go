@@ -23,25 +23,25 @@ func TestTraceCacheBounds(t *testing.T) {
 	c.put(id(0), known, now)
 	for i := 1; i <= 3*maxTraces; i++ {
 		c.put(id(i), unknown, now)
-		if n := len(c.known) + len(c.others); n > 1+maxTraces {
+		if n := len(c.known.kept) + len(c.others.kept); n > 1+maxTraces {
 			t.Fatalf("%d traces are kept", n)
 		}
 	}
-	if got, ok := c.get(id(0), now.Add(traceLife)); !ok || got.Verdict != "known" {
+	if got, ok := c.get(id(0), now.Add(recentLife)); !ok || got.Verdict != "known" {
 		t.Errorf("the known one: %+v, %v", got, ok)
 	}
-	if _, ok := c.get(id(3*maxTraces), now.Add(traceLife)); !ok {
+	if _, ok := c.get(id(3*maxTraces), now.Add(recentLife)); !ok {
 		t.Error("the latest unknown one is not kept")
 	}
-	if got, ok := c.get(id(3*maxTraces), now.Add(traceLife+1)); ok {
-		t.Errorf("kept for longer than %v: %+v", traceLife, got)
+	if got, ok := c.get(id(3*maxTraces), now.Add(recentLife+1)); ok {
+		t.Errorf("kept for longer than %v: %+v", recentLife, got)
 	}
 	c.put(id(3*maxTraces), known, now) // another server has recorded it
 	if got, _ := c.get(id(3*maxTraces), now); got.Verdict != "known" {
 		t.Errorf("after it was recorded: %+v", got)
 	}
-	c.put(id(3*maxTraces), unknown, now.Add(2*traceLife))
-	if got, _ := c.get(id(3*maxTraces), now.Add(2*traceLife)); got.Verdict != "unknown" {
+	c.put(id(3*maxTraces), unknown, now.Add(2*recentLife))
+	if got, _ := c.get(id(3*maxTraces), now.Add(2*recentLife)); got.Verdict != "unknown" {
 		t.Errorf("after it was pruned: %+v", got)
 	}
 	asked := time.Now()

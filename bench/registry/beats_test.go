@@ -394,7 +394,7 @@ func post(ctx context.Context, url string, due []beater) []error {
 	errs := make([]error, len(due))
 	raw, err := json.Marshal(body)
 	if err == nil {
-		err = send(ctx, url+"/v1/heartbeats", raw, len(due))
+		err = send(ctx, url+"/v1/members/heartbeats", raw, len(due))
 	}
 	for i := range errs {
 		errs[i] = err

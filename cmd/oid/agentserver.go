@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -22,11 +23,11 @@ type toServer struct{ client *client.Client }
 const oldest = 7 * 24 * time.Hour
 
 // Register is [agent.Sink.Register].
-func (t toServer) Register(ctx context.Context, r agent.Registration, samples []objectid.ID, layout objectid.Layout) (registry.MemberKey, error) {
+func (t toServer) Register(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (registry.MemberKey, error) {
 	got, err := t.client.Register(ctx, wire.Registration{
-		Key: r.Key, Address: r.GPID.Addr().String(), PID: uint32(r.GPID.PID()), Started: r.GPID.Start(), Name: r.Name, Version: r.Version, Host: r.Host,
-		Samples: samples, Layout: layout.String(), IntervalSeconds: r.Interval.Seconds(), Kernel: towire.Kernel(r.Kernel), Executable: r.Executable, Clock: time.Now(),
-		AgeSeconds: min(max(0, time.Since(r.Since)), oldest).Seconds(),
+		Key: o.Key, Address: g.Addr().String(), PID: uint32(g.PID()), Started: g.Start(), Name: o.Name, Version: o.Version, Host: o.Host,
+		Samples: samples, Layout: layout.String(), IntervalSeconds: o.Interval.Seconds(), Kernel: towire.Kernel(o.Kernel), Executable: o.Executable, Clock: o.Clock,
+		AgeSeconds: min(o.Age, oldest).Seconds(),
 	})
 	if err != nil {
 		return "", serverError(err)
@@ -44,12 +45,12 @@ func (t toServer) AddSamples(ctx context.Context, member registry.MemberKey, sam
 }
 
 // Heartbeats is [agent.Sink.Heartbeats].
-func (t toServer) Heartbeats(ctx context.Context, beats []agent.Heartbeat) []error {
+func (t toServer) Heartbeats(ctx context.Context, beats []registry.RemoteHeartbeat) []error {
 	all := make([]wire.HeartbeatOf, len(beats))
 	errs := make([]error, len(beats))
 	for i, b := range beats {
 		all[i] = wire.HeartbeatOf{Member: string(b.Member), Heartbeat: wire.Heartbeat{
-			Load: towire.Load(b.Load), Clock: time.Now().Add(-b.Age),
+			Load: towire.Load(b.Load), Clock: b.Clock,
 		}, AgeSeconds: min(b.Age, oldest).Seconds()}
 	}
 	got, err := t.client.Heartbeats(ctx, all)

@@ -28,6 +28,13 @@ type schema struct {
 	Values      any `json:"additionalProperties"` // false, or the schema of the values
 	Properties  map[string]schema
 	Required    []string
+	Kinds       []kind `json:"x-problem-types"` // of ErrorModel
+}
+
+// kind is a kind of error.
+type kind struct {
+	Type, About string
+	Status      int
 }
 
 type parameter struct {
@@ -92,12 +99,16 @@ Errors are objects of the type [ErrorModel](#errormodel), as ` + "`application/p
 
 Every endpoint may answer 400 (the request is not well formed), 401 (no token, or a wrong one),
 403 (the token may only read), 408 (the body came too slowly), 413 (too large), 421 (another
-host name) and 503 (busy, or the store does not answer; see Retry-After). Others are named
-with their endpoint.
+host name), 429 (wrong tokens; see Retry-After) and 503 (busy, or the store does not answer;
+see Retry-After). Others are named with their endpoint. The field ` + "`type`" + ` of an error leads to
+its kind in [the list of errors](#errors).
+
+Answers have ` + "`Cache-Control: no-store`" + ` and no ETag: processes register and end all the time,
+and what an id is traced to changes with them.
 `
 
 // everywhere are the statuses that the introduction names.
-var everywhere = []string{"400", "401", "403", "408", "413", "421", "503"}
+var everywhere = []string{"400", "401", "403", "408", "413", "421", "429", "503"}
 
 func (api *openAPI) page() string {
 	var b strings.Builder
@@ -125,6 +136,10 @@ func (api *openAPI) page() string {
 			}
 			fmt.Fprintf(&b, "| `%s` | %s%s | %s |\n", field, f.kind(), optional, cell(f.Description))
 		}
+	}
+	b.WriteString("\n## Errors\n\nThe headings are the ends of the values of `type`. Later versions may have more.\n")
+	for _, k := range api.Components.Schemas["ErrorModel"].Kinds {
+		fmt.Fprintf(&b, "\n### %s\n\nStatus %d. %s\n", k.Type[strings.LastIndexByte(k.Type, '#')+1:], k.Status, k.About)
 	}
 	return b.String()
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,13 +23,13 @@ func printable(s string) string {
 	}, s)
 }
 
-// loadText returns a load on one line, without what was not measured.
+// loadText returns a load on one line, without what was not measured, or "".
 func loadText(l registry.Load, processors float64) string {
 	parts := towire.LoadTexts(l)
 	if processors >= 0 {
 		parts = slices.Insert(parts, 0, "cpu "+cpuText(processors))
 	}
-	return cmp.Or(strings.Join(parts, ", "), "unknown")
+	return strings.Join(parts, ", ")
 }
 
 // cpuText writes processors in use as percent of one.

@@ -71,6 +71,7 @@ var unchecked = map[string]string{
 	"docs/how-to/adopt.md: java: // App.java":                                                                                               "TestAgentDrivers runs it",
 	"docs/how-to/adopt.md: c: /* app.c */":                                                                                                  "TestAgentDrivers runs it",
 	"docs/how-to/adopt.md: sh: export OID_STORE=postgres://db/oid":                                                                          "TestAgentDrivers runs it",
+	"docs/how-to/adopt.md: sh: server=http://oid:8024":                                                                                      "TestRegisterByHand runs it",
 	"docs/how-to/adopt.md: ini: # /etc/systemd/system/oid-agent.socket":                                                                     "TestDeploySystemd checks it",
 	"docs/how-to/adopt.md: ini: # /etc/systemd/system/oid-agent.service":                                                                    "TestDeploySystemd checks it",
 	"docs/how-to/adopt.md: yaml: apiVersion: apps/v1":                                                                                       "TestAgentManifests checks it",

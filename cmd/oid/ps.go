@@ -50,7 +50,8 @@ States:
   alive  the kernel of this host shows the process, or its heartbeats arrive
   late   the heartbeats of a process of another host have stopped, or its clock
          differs; --watch finds out whether it is alive or dead
-  dead   the process ended without a report, or three heartbeats are missing
+  dead   the process ended without a report, or three heartbeats are missing: of a
+         process of another host, while --watch or "oid serve" watched it
   ended  the process reported its end
 A "!" marks live processes with the same process value: their ids can collide.
 

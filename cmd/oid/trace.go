@@ -106,7 +106,9 @@ func traceText(t registry.Trace, z *zone) string {
 		}
 	}
 	if near := nearest(t); near != nil {
-		line("load", "%s (sampled %s)", loadText(near.Load, t.CPU), offset(near.Time.Sub(t.ID.Time())))
+		if load := loadText(near.Load, t.CPU); load != "" {
+			line("load", "%s (sampled %s)", load, offset(near.Time.Sub(t.ID.Time())))
+		}
 	}
 	return b.String()
 }

@@ -15,6 +15,8 @@ type Cable struct {
 	delay   time.Duration
 	answers int // until one is lost; 0: none is
 	lost    int
+
+	swallows bool
 }
 
 // NewCable returns a cable to the server at target, which ends with the test.
@@ -32,6 +34,10 @@ func NewCable(t testing.TB, target string) *Cable {
 func (c *Cable) Cut(requests, answers bool) {
 	c.change(func() { c.cut = [2]bool{requests, answers} })
 }
+
+// Swallow drops all requests that come from now on, or with false no more. Their clients
+// never get an answer: the connections stay open.
+func (c *Cable) Swallow(on bool) { c.change(func() { c.swallows = on }) }
 
 // Slow makes every message of either side wait for d.
 func (c *Cable) Slow(d time.Duration) { c.change(func() { c.delay = d }) }
@@ -57,10 +63,20 @@ func (c *Cable) pass(to, from net.Conn, answers bool) {
 		if err != nil || !c.mayPass(answers) || answers && c.loses() {
 			return
 		}
+		if !answers && c.drops() {
+			continue
+		}
 		if _, err := to.Write(b[:n]); err != nil {
 			return
 		}
 	}
+}
+
+// drops reports whether requests are dropped.
+func (c *Cable) drops() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.swallows
 }
 
 // mayPass waits until a request or an answer may pass, and reports whether the test

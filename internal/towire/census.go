@@ -108,7 +108,7 @@ func doubt(d census.Doubt) wire.Doubt {
 }
 
 func findingExample(e census.Example) wire.FindingExample {
-	return wire.FindingExample{ID: e.ID, Time: e.Time, Position: position(e.Position), Note: e.Note}
+	return wire.FindingExample{ID: e.ID.String(), Time: e.Time, Position: position(e.Position), Note: e.Note}
 }
 
 func position(p census.Position) wire.Position { return wire.Position(p) }

@@ -38,18 +38,19 @@ type Options struct {
 }
 
 // Sink records processes, such as in a store with [ToRegistry], or on a server. Its
-// methods are called by several goroutines at once. Their errors wrap [ErrRefused] or
-// [ErrForgotten], or mean that the sink is away: the agent then calls again.
+// methods are called by several goroutines at once. Their errors are those of the
+// registry, or wrap [ErrRefused] or [ErrForgotten]. Others mean that the sink is away: the
+// agent then calls again. A [registry.CollisionError] means that the call is recorded.
 type Sink interface {
 	// Register records a process with ids that it has created, and returns its member
-	// key. A second call with the same r.Key returns the same member. An error beside a
+	// key. A second call with the same o.Key returns the same member. An error beside a
 	// key is a warning: the process is recorded.
-	Register(ctx context.Context, r Registration, samples []objectid.ID, layout objectid.Layout) (member registry.MemberKey, err error)
+	Register(ctx context.Context, g gpid.GPID, samples []objectid.ID, layout objectid.Layout, o *registry.RemoteOptions) (member registry.MemberKey, err error)
 	// AddSamples records further ids of a process.
 	AddSamples(ctx context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error
 	// Heartbeats records heartbeats of different processes, and returns an error or nil
 	// for each.
-	Heartbeats(ctx context.Context, beats []Heartbeat) []error
+	Heartbeats(ctx context.Context, beats []registry.RemoteHeartbeat) []error
 	// End records that a process has ended, age ago.
 	End(ctx context.Context, member registry.MemberKey, reason string, age time.Duration) error
 }
@@ -61,26 +62,3 @@ var (
 	// says that it has ended: the agent registers the process again.
 	ErrForgotten = errors.New("agent: not recorded")
 )
-
-// Registration is a process as the kernel shows it, and what it says of itself.
-type Registration struct {
-	// Key is random, and the same each time that the registration is sent.
-	Key string `json:"key"`
-	// Since is when the process sent its first line.
-	Since      time.Time     `json:"since"`
-	GPID       gpid.GPID     `json:"gpid"`
-	Kernel     gpid.Process  `json:"kernel"`
-	Host       string        `json:"host,omitempty"`
-	Program    uint32        `json:"program,omitempty"` // see [gpid.Process.Program]
-	Executable string        `json:"executable,omitempty"`
-	Name       string        `json:"name"`
-	Version    string        `json:"version,omitempty"`
-	Interval   time.Duration `json:"interval_ns"`
-}
-
-// Heartbeat is a heartbeat of a process.
-type Heartbeat struct {
-	Member registry.MemberKey
-	Load   registry.Load
-	Age    time.Duration // how long ago the load was measured
-}

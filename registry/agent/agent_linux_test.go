@@ -18,7 +18,10 @@ func TestKill(t *testing.T) {
 	h := newHost(t)
 	c := client(t, h.socket)
 	id, gpid := c.join("name=my%20shop version=1.2 addr=10.0.0.7:8080")
-	again := c.do("say oid1 " + id.String())
+	again := ""
+	for range 2 * 100 { // the same process value, of which there may be 100
+		again = c.do("say oid1 " + id.String())
+	}
 	if words := strings.Fields(again); words[0] != "ok" || words[1] == "-" || words[2] != gpid {
 		t.Errorf("the same line again: %q", again)
 	}
@@ -39,6 +42,32 @@ func TestKill(t *testing.T) {
 	c.signal(syscall.SIGKILL)
 	if reason := h.ends(id, at); reason != "process ended" {
 		t.Errorf("ended: %s", reason)
+	}
+}
+
+// Two processes with one process value are both recorded, and the agent goes on.
+func TestCollision(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	first, second := client(t, h.socket), client(t, h.socket)
+	id, _ := first.join("")
+	for range 3 {
+		if words := strings.Fields(second.do("say oid1 " + id.String())); len(words) != 3 || words[0] != "ok" || words[1] == "-" {
+			t.Errorf("answer: %q", words)
+		}
+		time.Sleep(interval)
+	}
+	tr, err := h.registry.Trace(t.Context(), id)
+	if err != nil || tr.Verdict != registry.Collision || len(tr.Processes) != 2 {
+		t.Fatalf("%s: %s, %v", tr.Verdict, tr.Reason, err)
+	}
+	for _, p := range tr.Processes {
+		if n := p.Last.Count; n < 2 || n > 8 {
+			t.Errorf("%d heartbeats in 3 seconds", n)
+		}
+	}
+	if third, _ := client(t, h.socket).join(""); h.one(third).End != nil {
+		t.Error("a third process has ended")
 	}
 }
 
@@ -65,6 +94,17 @@ func TestForkAndExec(t *testing.T) {
 	if reason := h.ends(id, at); reason != "replaced by exec" {
 		t.Errorf("ended: %s", reason)
 	}
+	other := client(t, h.socket)
+	id, _ = other.join("")
+	other.do("close")
+	if _, err := other.in.Write([]byte("exec\n")); err != nil {
+		t.Fatal(err)
+	}
+	var end *registry.End
+	eventually(t, "the end of a program without a connection", func() bool { end = h.one(id).End; return end != nil })
+	if end.Reason != "replaced by exec" {
+		t.Errorf("ended: %s", end.Reason)
+	}
 }
 
 // The agent is ended and killed while processes run. Those that still run are the same
@@ -83,6 +123,7 @@ func TestRestart(t *testing.T) {
 	}
 	goes.signal(syscall.SIGKILL)
 	h.startAgent()
+	eventually(t, "heartbeats go on", func() bool { return h.one(a).Last.Count > before.Last.Count+1 })
 	if s := h.one(b); s.End != nil || s.State != registry.Dead || s.Presumed {
 		t.Errorf("a process that ended while the agent was away: %s (%s), end %v; want dead, without a time", s.State, s.Reason, s.End)
 	}

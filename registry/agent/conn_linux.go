@@ -34,6 +34,7 @@ var idle = 10 * time.Second
 // conn is the connection of a program.
 type conn struct {
 	fd, pid int       // pid is 0 if it is in another PID namespace
+	user    uint32    // of the process when it connected
 	since   time.Time // it was accepted, or its line waits
 	buf     []byte    // what is not handled yet
 	lines   int
@@ -52,13 +53,17 @@ func (a *agent) accept() {
 			return
 		}
 		c := &conn{fd: fd, since: time.Now()}
-		a.conns[fd] = c
 		peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 		if err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1), a.watch(fd)); err == nil {
-			c.pid = int(peer.Pid)
+			c.pid, c.user = int(peer.Pid), peer.Uid
 		}
-		if len(a.conns)+len(a.pidfds) >= a.most {
+		a.conns[fd] = c
+		a.users[c.user]++
+		switch {
+		case len(a.conns)+len(a.pidfds) >= a.most:
 			err = fmt.Errorf("the agent has %d connections and processes, all that it may open", a.most)
+		case a.users[c.user] > a.most/2: // a process needs another file, so each may connect
+			err = fmt.Errorf("user %d has %d connections, half of what the agent may open", c.user, a.most/2)
 		}
 		if err != nil {
 			a.refuse(c, err)
@@ -95,6 +100,7 @@ func (a *agent) refuse(c *conn, err error) {
 func (a *agent) drop(c *conn) {
 	if a.conns[c.fd] == c {
 		delete(a.conns, c.fd)
+		a.users[c.user]--
 		unix.Close(c.fd)
 	}
 }
@@ -119,11 +125,7 @@ func (a *agent) read(c *conn) {
 	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
 	case err != nil || n == 0:
 		a.drop(c)
-		if p := a.running[c.pid]; p != nil { // an exec closes it, too
-			if _, reason := p.measure(); reason != "" {
-				a.end(p, reason)
-			}
-		}
+		a.current(c.pid) // an exec closes it, too
 	case writer != c.pid && writer != 0:
 		a.refuse(c, fmt.Errorf("process %d writes to the connection of process %d: each process has to connect itself", writer, c.pid))
 	case len(c.buf)+n > maxBuf:
@@ -203,16 +205,10 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("follow process %d: %w", c.pid, err)
 	}
-	p := a.running[c.pid]
-	if p != nil { // there may have been an exec
-		if _, reason := p.measure(); reason != "" || p.Kernel != shown.Kernel {
-			a.end(p, reason)
-			p = nil
-		}
-	}
+	p := a.current(c.pid)
 	if p == nil {
-		p = &process{Registration: Registration{
-			Key: rand.Text(), Since: time.Now(), GPID: shown.GPID, Kernel: shown.Kernel, Program: shown.Program, Host: shown.Host,
+		p = &process{GPID: shown.GPID, Since: time.Now(), RemoteOptions: registry.RemoteOptions{
+			Key: rand.Text(), Kernel: shown.Kernel, Program: shown.Program, Host: shown.Host,
 			Executable: shown.Executable, Name: shown.Name, Version: shown.Version, Interval: shown.Interval,
 		}}
 		if err := a.follow(p, fd); err != nil {

@@ -20,6 +20,7 @@ const (
 	lastTime = 3 * time.Second        // of the calls at the end of the agent
 	again    = time.Second            // after calls that failed
 	scan     = 500 * time.Millisecond // from one look for what is due to the next
+	settle   = 100 * time.Millisecond // until an exec of several threads, which a pidfd may show as an end, shows
 )
 
 // measured is a heartbeat that is to be sent.
@@ -41,17 +42,21 @@ func (a *agent) measure(ctx context.Context) {
 				if end != "" {
 					a.end(p, end)
 				} else if p.Ended.IsZero() {
-					a.queue = append(a.queue, measured{p, time.Now(), load})
-					p.queued++
-				}
-				if len(a.queue) > maxQueue {
-					a.queue[0].p.queued--
-					a.queue = a.queue[1:]
+					a.keep(measured{p, time.Now(), load})
 				}
 				a.mu.Unlock()
 			}
 			a.wake()
 		}
+	}
+}
+
+// keep adds a heartbeat to the queue.
+func (a *agent) keep(m measured) {
+	a.queue = append(a.queue, m)
+	if m.p.queued++; len(a.queue) > maxQueue {
+		a.queue[0].p.queued--
+		a.queue = a.queue[1:]
 	}
 }
 
@@ -67,7 +72,7 @@ func (a *agent) due(now time.Time) (due []*process) {
 	for _, c := range a.conns {
 		a.expire(c, now)
 	}
-	a.repair(now)
+	a.repair()
 	return due
 }
 
@@ -119,7 +124,7 @@ func (a *agent) pass(ctx context.Context) {
 func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 	for failed == nil {
 		var batch, rest []measured
-		var beats []Heartbeat
+		var beats []registry.RemoteHeartbeat
 		in := map[*process]bool{}
 		a.mu.Lock()
 		for _, m := range a.queue {
@@ -129,7 +134,7 @@ func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 				rest = append(rest, m)
 			default:
 				in[m.p] = true
-				batch, beats = append(batch, m), append(beats, Heartbeat{m.p.Member, m.load, time.Since(m.at)})
+				batch, beats = append(batch, m), append(beats, registry.RemoteHeartbeat{Member: m.p.Member, Load: m.load, Clock: m.at, Age: time.Since(m.at)})
 			}
 		}
 		a.queue = rest
@@ -143,7 +148,7 @@ func (a *agent) sendHeartbeats(ctx context.Context) (failed error) {
 		a.mu.Lock()
 		rest = nil
 		for i, m := range batch {
-			switch err := errs[i]; {
+			switch err := sinkError(errs[i]); {
 			case err == nil:
 				m.p.queued--
 			case errors.Is(err, ErrForgotten) || errors.Is(err, ErrRefused):
@@ -196,7 +201,12 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	a.mu.Unlock()
 	switch rest := q.Claims[q.Recorded:]; {
 	case ends && q.Reason == "": // while the agent was away: a time of its end would be invented
+	case ends && time.Since(q.Ended).Abs() < settle:
+		return nil
 	case ends:
+		if _, reason := q.measure(); q.Reason == registry.ProcessEnded && reason != "" {
+			q.Reason = reason
+		}
 		err = a.sink.End(ctx, q.Member, q.Reason, max(0, time.Since(q.Ended))) // the clock may have been set back since an earlier agent
 	case len(rest) > 0 && q.Member != "":
 		var ids []objectid.ID
@@ -208,13 +218,15 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	case len(rest) > 0: // with one id: the call may repeat one from before there were others, which are not recorded then
 		ids := []objectid.ID{rest[0].ID}
 		q.Recorded++
-		if q.Member, err = a.sink.Register(ctx, q.Registration, ids, rest[0].Layout); q.Member != "" && err != nil {
+		q.Clock, q.Age = time.Now(), max(0, time.Since(q.Since))
+		if q.Member, err = a.sink.Register(ctx, q.GPID, ids, rest[0].Layout, &q.RemoteOptions); q.Member != "" && err != nil {
 			a.Log.Warn("a process is recorded", "gpid", q.GPID, "error", err)
 			err = nil
 		}
 	default: // it has ended, and its heartbeats come first
 		return nil
 	}
+	err = sinkError(err)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if errors.Is(err, ErrRefused) && p.Member != "" && !ends { // the process is recorded

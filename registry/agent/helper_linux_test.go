@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -38,7 +39,11 @@ func TestMain(m *testing.M) {
 	case "sleep":
 		_, err = io.Copy(io.Discard, os.Stdin)
 	default:
-		os.Exit(m.Run())
+		flag.Parse()
+		err = flag.Set("test.parallel", "16") // the tests wait most of the time
+		if err == nil {
+			os.Exit(m.Run())
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, os.Getenv("AGENT_TEST"), err)

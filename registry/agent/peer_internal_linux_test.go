@@ -40,7 +40,7 @@ func TestEndedPeer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := &process{Registration: Registration{Kernel: shown.Kernel, Program: shown.Program}}
+	own := &process{RemoteOptions: registry.RemoteOptions{Kernel: shown.Kernel, Program: shown.Program}}
 	a := &agent{running: map[int]*process{os.Getpid(): own}}
 	c := &conn{fd: int(f.Fd()), pid: os.Getpid()} // as if it was used again
 	if _, err := a.claim(c, "oid1 "+objectid.New().String()); err == nil || len(own.Claims) > 0 {

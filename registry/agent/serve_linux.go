@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/registry"
 )
 
@@ -30,6 +31,7 @@ type agent struct {
 
 	mu        sync.Mutex // guards what follows
 	conns     map[int]*conn
+	users     map[uint32]int // how many connections each has
 	pidfds    map[int]*process
 	running   map[int]*process      // by pid
 	processes map[*process]struct{} // those that run, and those whose end is to be recorded
@@ -53,7 +55,7 @@ func Serve(ctx context.Context, l *net.UnixListener, o *Options) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	a := &agent{
-		Options: *o, listener: int(f.Fd()), most: int(files.Cur) - spare, poke: make(chan struct{}, 1), conns: map[int]*conn{}, pidfds: map[int]*process{},
+		Options: *o, listener: int(f.Fd()), most: int(files.Cur) - spare, poke: make(chan struct{}, 1), conns: map[int]*conn{}, users: map[uint32]int{}, pidfds: map[int]*process{},
 		running: map[int]*process{}, processes: map[*process]struct{}{}, todo: map[*process]struct{}{},
 	}
 	if a.Log == nil {
@@ -105,25 +107,32 @@ func (a *agent) loop(ctx context.Context) error {
 		}
 		a.mu.Lock()
 		for _, e := range events[:max(n, 0)] {
-			fd := int(e.Fd)
-			switch p, c := a.pidfds[fd], a.conns[fd]; {
-			case fd == a.listener:
-				a.accept()
-			case p != nil && readable(fd): // the event may be that of a file before it, which had the same number
-				a.end(p, registry.ProcessEnded)
-			case c != nil:
-				a.read(c)
-			}
+			a.happened(int(e.Fd))
 		}
 		a.mu.Unlock()
 	}
 	return nil
 }
 
+// happened handles an event of a file, which may be one before it that had the same
+// number: then nothing can be read from it.
+func (a *agent) happened(fd int) {
+	switch p, c := a.pidfds[fd], a.conns[fd]; {
+	case fd == a.listener:
+		a.accept()
+	case p != nil && readable(fd):
+		a.end(p, registry.ProcessEnded)
+	case c != nil:
+		a.read(c)
+	}
+}
+
 // process is a process that has sent a line. What JSON has of it is in the file of the
 // agent.
 type process struct {
-	Registration
+	registry.RemoteOptions
+	GPID     gpid.GPID          `json:"gpid"`
+	Since    time.Time          `json:"since"` // when it sent its first line
 	Claims   []claim            `json:"claims"`
 	Recorded int                `json:"recorded,omitempty"` // how many of them are recorded
 	Member   registry.MemberKey `json:"member,omitempty"`   // empty until it is recorded
@@ -143,6 +152,16 @@ func (p *process) recorded() bool { return p.Member != "" && p.Recorded == len(p
 // measure returns the load of p and the reason for its end, or "".
 func (p *process) measure() (load registry.Load, end string) {
 	return (&registry.Process{Kernel: p.Kernel, Program: p.Program}).Measure()
+}
+
+// current returns the process with a pid that runs. If it has called exec, it ends.
+func (a *agent) current(pid int) *process {
+	if p := a.running[pid]; p != nil {
+		if _, end := p.measure(); end != "" {
+			a.end(p, end)
+		}
+	}
+	return a.running[pid]
 }
 
 // follow adds a process that runs, by its pidfd.

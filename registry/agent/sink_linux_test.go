@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/registry/agent"
@@ -30,6 +32,9 @@ type sink struct {
 	ends      map[registry.MemberKey]time.Time
 	forgotten registry.MemberKey // a member that is not known any more
 	lost      bool               // the answers to registrations
+	slow      time.Duration      // of each registration
+	forgets   string             // the method that does not know the member, once
+	since     []time.Time        // when the processes sent their first lines
 }
 
 func (s *sink) fails(err error) {
@@ -38,11 +43,16 @@ func (s *sink) fails(err error) {
 	s.err = err
 }
 
-func (s *sink) Register(_ context.Context, r agent.Registration, samples []objectid.ID, _ objectid.Layout) (registry.MemberKey, error) {
+func (s *sink) Register(_ context.Context, _ gpid.GPID, samples []objectid.ID, _ objectid.Layout, r *registry.RemoteOptions) (registry.MemberKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return "", s.err
+	}
+	if s.slow > 0 {
+		s.mu.Unlock()
+		time.Sleep(s.slow)
+		s.mu.Lock()
 	}
 	if r.Name == "refused" {
 		return "", fmt.Errorf("%w: the name", agent.ErrRefused)
@@ -51,6 +61,7 @@ func (s *sink) Register(_ context.Context, r agent.Registration, samples []objec
 	if member == "" {
 		member = registry.MemberKey(fmt.Sprintf("member%d", len(s.keys)))
 		s.keys[r.Key], s.samples[member] = member, len(samples)
+		s.since = append(s.since, time.Now().Add(-r.Age))
 	}
 	if s.lost {
 		return "", errors.New("the answer is lost")
@@ -59,10 +70,15 @@ func (s *sink) Register(_ context.Context, r agent.Registration, samples []objec
 }
 
 func (s *sink) AddSamples(_ context.Context, member registry.MemberKey, samples []objectid.ID, layout objectid.Layout) error {
+	time.Sleep(s.slow)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if layout == objectid.Java {
 		return fmt.Errorf("%w: the layout", agent.ErrRefused)
+	}
+	if s.forgets == "AddSamples" {
+		s.forgets = ""
+		return agent.ErrForgotten
 	}
 	if s.err == nil {
 		s.samples[member] += len(samples)
@@ -70,7 +86,7 @@ func (s *sink) AddSamples(_ context.Context, member registry.MemberKey, samples 
 	return s.err
 }
 
-func (s *sink) Heartbeats(_ context.Context, beats []agent.Heartbeat) []error {
+func (s *sink) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) []error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	errs := make([]error, len(beats))
@@ -91,6 +107,9 @@ func (s *sink) End(_ context.Context, member registry.MemberKey, _ string, age t
 	defer s.mu.Unlock()
 	if s.err == nil {
 		s.ends[member] = time.Now().Add(-age)
+	}
+	if s.forgets == "End" {
+		return agent.ErrForgotten
 	}
 	return s.err
 }
@@ -127,6 +146,15 @@ func serve(t *testing.T, folder string, s *sink, open error) (socket string, log
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+		// Until its exec a process that another test starts has the locked file, too.
+		eventually(t, "the file is free", func() bool {
+			f, err := os.Open(socket + ".state")
+			if err == nil {
+				defer f.Close()
+				err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+			}
+			return !errors.Is(err, syscall.EWOULDBLOCK)
+		})
 	})
 	t.Cleanup(stop)
 	return socket, log, stop
@@ -171,6 +199,11 @@ func TestAway(t *testing.T) {
 			t.Errorf("the end is recorded %v after it", d)
 		}
 	}
+	for _, at := range s.since {
+		if at.Before(began) || at.After(killed) {
+			t.Errorf("a process is registered as of %v after the first", at.Sub(began))
+		}
+	}
 	early := 0
 	for member, beats := range s.beats {
 		if s.samples[member] == 2 && beats[0].Before(restored) {
@@ -206,6 +239,102 @@ func TestForgottenAndRefused(t *testing.T) {
 	}
 	if said := other.do("say oid1 " + newID(t).String() + " name=right"); !strings.HasPrefix(said, "ok member2 ") {
 		t.Errorf("answer after a correction: %q", said)
+	}
+}
+
+// While the sink is away, heartbeats of a process that it knows are kept, in their order,
+// and recorded before its end.
+func TestHeartbeatsAreKept(t *testing.T) {
+	t.Parallel()
+	s := newSink()
+	socket, _, _ := serve(t, t.TempDir(), s, nil)
+	began := time.Now()
+	c := client(t, socket)
+	c.join("")
+	eventually(t, "a heartbeat", s.with(func() bool { return len(s.beats["member0"]) > 0 }))
+	s.fails(errors.New("away"))
+	time.Sleep(4 * interval)
+	c.signal(syscall.SIGKILL)
+	time.Sleep(interval)
+	s.fails(nil)
+	eventually(t, "the end is recorded", s.with(func() bool { return !s.ends["member0"].IsZero() }))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	beats := append(s.beats["member0"], s.ends["member0"])
+	for i := 1; i < len(beats); i++ {
+		if d := beats[i].Sub(beats[i-1]); d < 0 || d > 3*interval {
+			t.Errorf("heartbeat %d of %d comes %v after the one before", i, len(beats)-1, d)
+		}
+	}
+	if most := int(time.Since(began)/interval) + 2; len(beats) < 4 || len(beats) > most || len(s.keys) != 1 {
+		t.Errorf("%d heartbeats and an end, of %d members", len(beats)-1, len(s.keys))
+	}
+}
+
+// A process that the sink has forgotten when another id is added is registered again
+// with both, and one whose end is recorded already is not.
+func TestForgottenMember(t *testing.T) {
+	t.Parallel()
+	s := newSink()
+	socket, _, _ := serve(t, t.TempDir(), s, nil)
+	c := client(t, socket)
+	c.join("")
+	s.mu.Lock()
+	s.forgets = "AddSamples"
+	s.mu.Unlock()
+	c.join("")
+	eventually(t, "it is registered again", s.with(func() bool { return s.samples["member1"] == 2 }))
+	s.mu.Lock()
+	s.forgets = "End"
+	s.mu.Unlock()
+	c.signal(syscall.SIGKILL)
+	eventually(t, "its end is recorded", s.with(func() bool { return !s.ends["member1"].IsZero() }))
+	time.Sleep(2 * interval)
+	if !s.with(func() bool { return len(s.keys) == 2 })() {
+		t.Errorf("registered after its end: %v", s.keys)
+	}
+}
+
+// A program has its answer also if the sink is slow.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	s := newSink()
+	s.slow = 3 * time.Second
+	socket, _, _ := serve(t, t.TempDir(), s, nil)
+	if said := client(t, socket).do("say oid1 " + newID(t).String()); !strings.HasPrefix(said, "ok - ") {
+		t.Errorf("answer: %q", said)
+	}
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := fmt.Fprintf(c, "oid1 %v\ngarbage\n", newID(t)); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(c)
+	for _, want := range []string{"ok - ", "error "} {
+		if lines.Scan(); !strings.HasPrefix(lines.Text(), want) {
+			t.Errorf("answers in another order: %q, want %s", lines.Text(), want)
+		}
+	}
+	eventually(t, "both are recorded", s.with(func() bool { return len(s.keys) == 2 }))
+	_, err = fmt.Fprintf(c, "oid1 %v\n%s", newID(t), strings.Repeat("x\n", 9000))
+	if lines.Scan(); !strings.Contains(lines.Text(), "more than 16000 bytes before the answer") {
+		t.Errorf("a program that writes on: %q, %v", lines.Text(), err)
+	}
+}
+
+// An agent that ends records what it has, though the sink was away just before.
+func TestLastCalls(t *testing.T) {
+	t.Parallel()
+	s := newSink()
+	s.fails(errors.New("away"))
+	socket, _, stop := serve(t, t.TempDir(), s, nil)
+	client(t, socket).join("")
+	s.fails(nil)
+	if stop(); len(s.keys) != 1 {
+		t.Errorf("%d processes are recorded", len(s.keys))
 	}
 }
 

@@ -10,8 +10,8 @@
 //	defer m.End("shut down")
 //	id := m.New()
 //
-// [IDs] are ids that the server creates, fetched ahead. Each other method of Client is
-// one endpoint.
+// [IDs] is a member that registers when the first id is needed. Each other method of
+// Client is one endpoint, and ends with its context: http.DefaultClient has no timeout.
 //
 // The package depends on nothing but the standard library, package objectid and
 // package wire.
@@ -116,13 +116,13 @@ func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Regist
 // in the answer to the registration. After an [Error] with status 404 or 409, register
 // again.
 func (c *Client) Heartbeat(ctx context.Context, member string, load wire.Load) (wire.Registered, error) {
-	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/heartbeat", wire.Heartbeat{Load: load, Clock: time.Now()})
+	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/heartbeats", wire.Heartbeat{Load: load, Clock: time.Now()})
 }
 
 // Heartbeats sends the heartbeats of many processes. Those with a problem are in the
 // answer.
 func (c *Client) Heartbeats(ctx context.Context, beats []wire.HeartbeatOf) (wire.HeartbeatResults, error) {
-	return call[wire.HeartbeatResults](ctx, c, http.MethodPost, "/v1/heartbeats", wire.Heartbeats{Heartbeats: beats})
+	return call[wire.HeartbeatResults](ctx, c, http.MethodPost, "/v1/members/heartbeats", wire.Heartbeats{Heartbeats: beats})
 }
 
 // AddSamples records further process values of a registered process, by an id with
@@ -203,7 +203,8 @@ func (c *Client) Locks(ctx context.Context, after string) (wire.Locks, error) {
 	return call[wire.Locks](ctx, c, http.MethodGet, "/v1/locks?after="+url.QueryEscape(after), nil)
 }
 
-// Lock returns the status of a lock.
+// Lock returns the status of a lock. One that nobody holds or waits for is an [Error]
+// with status 404.
 func (c *Client) Lock(ctx context.Context, name string) (wire.Lock, error) {
 	return call[wire.Lock](ctx, c, http.MethodGet, "/v1/locks/"+url.PathEscape(name), nil)
 }

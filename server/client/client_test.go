@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -177,13 +176,16 @@ func TestRetryEndsWithItsContext(t *testing.T) {
 }
 
 // endless is a body of blanks.
-type endless struct{ read int }
+type endless struct{ read, most int }
 
 func (e *endless) Read(p []byte) (int, error) {
-	if e.read += len(p); e.read > 1<<24 {
-		return 0, errors.New("more than 16 MiB was read")
+	if e.read += len(p); e.read > e.most {
+		return 0, errors.New("too much was read")
 	}
-	return copy(p, bytes.Repeat([]byte(" "), len(p))), nil
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
 }
 
 type roundTrip func(r *http.Request) (*http.Response, error)
@@ -192,12 +194,12 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 // An error response that does not end costs little.
 func TestEndlessError(t *testing.T) {
-	var blanks endless
+	blanks := endless{most: 1 << 20}
 	c := &client.Client{URL: "http://server", HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 502, Request: r, Body: io.NopCloser(&blanks)}, nil
 	})}}
 	var problem *client.Error
-	if _, err := c.Inspect(t.Context(), "x"); !errors.As(err, &problem) || problem.Status != 502 || blanks.read > 1<<20 {
+	if _, err := c.Inspect(t.Context(), "x"); !errors.As(err, &problem) || problem.Status != 502 || blanks.read > blanks.most {
 		t.Errorf("%v after %d bytes", err, blanks.read)
 	}
 }
@@ -251,7 +253,7 @@ func registry(beat func() int) *fake {
 		case r.path == "/v1/processes":
 			blocks++
 			return 200, nil, fmt.Sprintf(`{"member":"m%d","gpid":"p%d","process_block":"0000000%d","interval_seconds":10}`, blocks, blocks, blocks)
-		case strings.HasSuffix(r.path, "/heartbeat"):
+		case strings.HasSuffix(r.path, "/heartbeats"):
 			return beat(), nil, "{}"
 		}
 		return 200, nil, "{}"
@@ -279,8 +281,8 @@ func TestMemberRegistersAgain(t *testing.T) {
 			if err := json.Unmarshal([]byte(f.seen("/v1/processes")[0].body), &sent); err != nil || sent.PID != uint32(os.Getpid()) || sent.Host != host {
 				t.Errorf("registered as %+v, %v; want the pid and the host of this process", sent, err)
 			}
-			if id := m.New(); block(id) != 1 || len(f.seen("/v1/members/m1/heartbeat")) != 1 {
-				t.Errorf("after a heartbeat: block %d, %+v", block(id), f.requests)
+			if id := m.New(); block(id) != 1 || len(f.seen("/v1/members/m1/heartbeats")) != 2 {
+				t.Errorf("after two heartbeats: block %d, %+v", block(id), f.requests)
 			}
 			beat.Store(int64(status))
 			time.Sleep(10 * time.Second)
@@ -408,7 +410,7 @@ func TestMemberOutage(t *testing.T) {
 			f.hangs(false)
 			beat.Store(200)
 			time.Sleep(2 * time.Minute)
-			beats := f.seen("/v1/members/m1/heartbeat")
+			beats := f.seen("/v1/members/m1/heartbeats")
 			if n := len(beats); n < 50 || n > 90 {
 				t.Errorf("%d heartbeats, want one a minute or fewer in the outage, and one in 10 s else", n)
 			}
@@ -465,7 +467,9 @@ func TestMemberAsksInAnOutage(t *testing.T) {
 func TestMemberRefuses(t *testing.T) {
 	for _, answer := range []string{
 		`{"gpid":"p","process_block":"0102","interval_seconds":10}`, `{"gpid":"p","process_block":"010203xx","interval_seconds":10}`,
-		`{"gpid":"p","process_block":"01020304"}`,
+		`{"gpid":"p","process_block":"01020304"}`, `{"gpid":"p","process_block":"0102030405","interval_seconds":10}`,
+		`{"gpid":"p","process_block":"01020304","interval_seconds":0.99}`, `{"gpid":"p","process_block":"01020304","interval_seconds":3601}`,
+		`{"gpid":"p","process_block":"01020304","interval_seconds":1e300}`,
 	} {
 		f := &fake{answer: func(int, request) (int, http.Header, string) { return 200, nil, answer }}
 		if _, err := f.client().NewMember(t.Context(), wire.Registration{Name: "shop"}, nil); !errors.Is(err, client.ErrResponse) {
@@ -476,70 +480,4 @@ func TestMemberRefuses(t *testing.T) {
 	if _, err := f.client().NewMember(t.Context(), wire.Registration{Name: "shop", Samples: make([]objectid.ID, 1)}, nil); err == nil || len(f.requests) > 0 {
 		t.Errorf("a member with samples: %v, %+v", err, f.requests)
 	}
-}
-
-// What IDs fetches: twice what was used, when a quarter is left, and never more than Most.
-// It hands out no id that is older than MaxAge.
-func TestIDs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		next := byte(0)
-		f := &fake{answer: func(_ int, r request) (int, http.Header, string) {
-			var want wire.NewIDs
-			if err := json.Unmarshal([]byte(r.body), &want); err != nil {
-				t.Error(err)
-			}
-			var ids []byte
-			for range want.Count {
-				next++
-				ids = append(ids, append(make([]byte, objectid.Size-1), next)...)
-			}
-			return 200, nil, string(ids)
-		}}
-		s := &client.IDs{Client: f.client(), Most: 20}
-		take := func(n int, want ...string) {
-			t.Helper()
-			for range n {
-				if _, err := s.New(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			var got []string
-			for _, r := range f.seen("/v1/ids") {
-				got = append(got, strings.TrimSuffix(strings.TrimPrefix(r.body, `{"count":`), "}"))
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("fetched %v, want %v", got, want)
-			}
-		}
-		take(11, "16")
-		take(1, "16", "20") // twice the 12 used is more than Most
-		take(4, "16", "20")
-		time.Sleep(time.Second)
-		take(1, "16", "20")
-		time.Sleep(time.Nanosecond)
-		take(1, "16", "20", "16")
-	})
-}
-
-// A call ends with its context though the server does not answer, and with the error of
-// the request.
-func TestIDsEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &fake{hang: true, answer: func(int, request) (int, http.Header, string) { return 500, nil, "{}" }}
-		c := f.client()
-		c.HTTP.Timeout = time.Minute
-		s := &client.IDs{Client: c}
-		ctx, stop := context.WithTimeout(t.Context(), time.Second)
-		defer stop()
-		began := time.Now()
-		if _, err := s.New(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
-			t.Errorf("%v after %v, want the end of ctx after a second", err, time.Since(began))
-		}
-		time.Sleep(time.Minute)
-		f.hangs(false)
-		var problem *client.Error
-		if _, err := s.New(t.Context()); !errors.As(err, &problem) || problem.Status != 500 {
-			t.Errorf("%v, want the error of the server", err)
-		}
-	})
 }

@@ -7,10 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
 	"net/http"
 	"os"
-	"runtime"
 	"sync"
 	"time"
 
@@ -21,11 +19,12 @@ import (
 // MemberOptions tune a [Member]. The zero value and a nil pointer are ready to use.
 type MemberOptions struct {
 	// Load returns what heartbeats report. It is called by one goroutine. Default: the
-	// size of the heap and the number of goroutines.
+	// size of the heap, the number of goroutines and, where there is a /proc, processor
+	// time, memory, open files and threads of this process.
 	Load func() wire.Load
 	// Warn receives the first error of an outage, in which heartbeats and registrations
-	// are tried again after pauses that grow to a minute, and at its end an error that
-	// wraps [ErrBack]. It is called by one goroutine. Default: they are dropped.
+	// are tried again after pauses that grow to eight intervals or a minute, and at its end
+	// an error that wraps [ErrBack]. It is called by one goroutine. Default: they are dropped.
 	Warn func(error)
 }
 
@@ -49,12 +48,14 @@ type Member struct {
 	spare *[4]byte // a block that the generator has not taken yet
 }
 
-// Bounds of the calls that a member makes by itself.
 const (
-	callTime     = 10 * time.Second // of a heartbeat or a registration; a server answers within half of that
-	lastCallTime = 5 * time.Second  // of the report of the end
-	firstPause   = time.Second      // after a call that failed; it doubles with each further one
-	longestPause = time.Minute
+	// Bounds of the interval between two heartbeats, which are those of the API.
+	shortestInterval = time.Second
+	longestInterval  = time.Hour
+
+	// longestSilence is the number of intervals between two attempts in an outage, at
+	// most. A process counts as dead after three.
+	longestSilence = 8
 )
 
 // NewMember registers this process and starts its heartbeats. A zero r.PID means that of
@@ -71,7 +72,7 @@ func (c *Client) NewMember(ctx context.Context, r wire.Registration, o *MemberOp
 		m.options = *o
 	}
 	if m.options.Load == nil {
-		m.options.Load = goLoad
+		m.options.Load = ownLoad
 	}
 	if m.options.Warn == nil {
 		m.options.Warn = func(error) {}
@@ -112,7 +113,7 @@ func (m *Member) Key() string { return m.registered().Member }
 func (m *Member) End(reason string) error {
 	m.stop()
 	<-m.stopped
-	ctx, cancel := context.WithTimeout(context.Background(), lastCallTime)
+	ctx, cancel := context.WithTimeout(context.Background(), lastCall)
 	defer cancel()
 	return m.client.End(ctx, m.Key(), reason)
 }
@@ -135,13 +136,15 @@ func (m *Member) register(ctx context.Context) (block [4]byte, err error) {
 	if err != nil {
 		return block, err
 	}
-	if n, err := hex.Decode(block[:], []byte(me.ProcessBlock)); err != nil || n != len(block) || me.IntervalSeconds <= 0 {
+	interval := time.Duration(me.IntervalSeconds * float64(time.Second))
+	b, err := hex.DecodeString(me.ProcessBlock)
+	if err != nil || len(b) != len(block) || interval < shortestInterval || interval > longestInterval {
 		return block, fmt.Errorf("%w: process block %q with an interval of %v s", ErrResponse, me.ProcessBlock, me.IntervalSeconds)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.me = me
-	return block, nil
+	return [4]byte(b), nil
 }
 
 // newBlock gives the generator a spare block. Without one it asks for another
@@ -160,52 +163,50 @@ func (m *Member) newBlock() (block [4]byte, ok bool) {
 	return block, false
 }
 
-// keep sends heartbeats until ctx ends, and registers the process again when the generator
-// or the server asks for that. After calls that failed it waits longer each time.
+// keep sends heartbeats until ctx ends, the first at once, and registers the process again
+// when the generator or the server asks for that. After calls that failed it waits longer
+// each time.
 func (m *Member) keep(ctx context.Context) {
 	defer close(m.stopped)
 	var (
+		wait     time.Duration
 		register bool
-		pause    time.Duration // after a call that failed, otherwise 0
-		since    time.Time     // when the calls began to fail
+		backoff  backoff
+		failing  time.Time // since when calls fail, or zero
 	)
-	for {
-		again, next := m.again, time.Duration(m.registered().IntervalSeconds*float64(time.Second))
-		if pause > 0 {
-			again, next = nil, pause+mathrand.N(pause/4) // members that failed together do not come back together
-		}
-		timer := time.NewTimer(next)
+	for again := m.again; ; {
 		select {
 		case <-ctx.Done():
+			return
 		case <-again:
 			register = true
-		case <-timer.C:
-		}
-		timer.Stop()
-		if ctx.Err() != nil {
-			return
+		case <-time.After(wait):
 		}
 		var err error
-		register, err = m.call(ctx, register)
-		switch failing := pause > 0; {
+		interval := time.Duration(m.registered().IntervalSeconds * float64(time.Second))
+		register, err = m.call(ctx, register, min(max(interval, shortestCall), longestCall))
+		switch {
 		case ctx.Err() != nil:
 			return
-		case err == nil && failing:
-			pause = 0
-			m.options.Warn(fmt.Errorf("%w after %v", ErrBack, time.Since(since).Round(time.Second)))
-		case err != nil && !failing:
-			pause, since = firstPause, time.Now()
-			m.options.Warn(err) // the block stays its own, so it continues
 		case err != nil:
-			pause = min(2*pause, longestPause)
+			if failing.IsZero() {
+				failing = time.Now()
+				m.options.Warn(err) // the block stays its own, so it continues
+			}
+			again, wait = nil, backoff.after(err, min(longestSilence*interval, longestPause))
+		default:
+			if !failing.IsZero() {
+				m.options.Warn(fmt.Errorf("%w after %v", ErrBack, time.Since(failing).Round(time.Second)))
+			}
+			again, wait, backoff, failing = m.again, interval, 0, time.Time{}
 		}
 	}
 }
 
 // call sends a heartbeat, or with register, or if the server does not know the member any
 // more, a registration. It reports whether a registration is still to be sent.
-func (m *Member) call(ctx context.Context, register bool) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+func (m *Member) call(ctx context.Context, register bool, limit time.Duration) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if !register {
 		_, err := m.client.Heartbeat(ctx, m.Key(), m.options.Load())
@@ -228,12 +229,4 @@ func (m *Member) reregister(ctx context.Context) error {
 	m.mu.Unlock()
 	m.ids.Reseed()
 	return nil
-}
-
-// goLoad is what Go measures.
-func goLoad() wire.Load {
-	var s runtime.MemStats
-	runtime.ReadMemStats(&s)
-	heap, goroutines := int64(s.HeapAlloc), int64(runtime.NumGoroutine())
-	return wire.Load{HeapBytes: &heap, Goroutines: &goroutines}
 }

@@ -51,8 +51,9 @@ const (
 // again.
 const idempotencyKey = "Idempotency-Key"
 
-// Bounds of what is read of a response beside its content.
+// Bounds of what is read of a response.
 const (
+	maxAnswer  = 64 << 20  // bytes of JSON
 	maxProblem = 64 << 10  // bytes of an error
 	maxRest    = 256 << 10 // bytes after the content, to use the connection again
 )
@@ -68,7 +69,7 @@ func decode[Out any](res *http.Response, err error) (out Out, _ error) {
 		return out, err
 	}
 	defer finish(res)
-	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&out); err != nil {
 		return out, fmt.Errorf("%w: %s %s: %w", ErrResponse, res.Request.Method, res.Request.URL.Path, err)
 	}
 	return out, nil
@@ -123,7 +124,11 @@ func (c *Client) try(req *http.Request) (*http.Response, error) {
 	}
 	for attempt := 1; ; attempt++ {
 		res, err := h.Do(req)
-		if err == nil && res.StatusCode < 300 {
+		if err == nil && res.StatusCode == http.StatusSwitchingProtocols {
+			res.Body.Close() // which no context would end
+			res.Body = http.NoBody
+		}
+		if err == nil && res.StatusCode/100 == 2 {
 			return res, nil
 		}
 		var after time.Duration

@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"time"
-
-	"github.com/oidkit/oid/objectid"
-)
+import "time"
 
 // CensusVersion is the value of Version in [Census] and [Difference]. It rises when
 // a field is removed or changes its meaning.
@@ -179,10 +175,11 @@ type Doubt struct {
 
 // FindingExample is an id that shows a finding.
 type FindingExample struct {
-	ID       objectid.ID `json:"id"`
-	Time     time.Time   `json:"time" doc:"Creation time."`
-	Position Position    `json:"position"`
-	Note     string      `json:"note,omitempty" doc:"What the example shows."`
+	// ID has 24 digits: a string, because objectid.ID writes the id of zeros as null.
+	ID       string    `json:"id" doc:"The id, in 24 hexadecimal digits."`
+	Time     time.Time `json:"time" doc:"Creation time."`
+	Position Position  `json:"position"`
+	Note     string    `json:"note,omitempty" doc:"What the example shows."`
 }
 
 // Difference is the comparison of two censuses.

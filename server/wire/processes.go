@@ -77,7 +77,7 @@ type AddedSamples struct {
 // Load is the resources that a process uses. Unknown numbers are nil.
 type Load struct {
 	CPUSeconds  *float64 `json:"cpu_seconds,omitempty" minimum:"0" maximum:"9000000000" doc:"Processor time used since the process started."`
-	MemoryBytes *int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"Memory in RAM."`
+	MemoryBytes *int64   `json:"memory_bytes,omitempty" minimum:"0" doc:"Memory in RAM. It is stored to 4 KiB, a page of most processors."`
 	HeapBytes   *int64   `json:"heap_bytes,omitempty" minimum:"0" doc:"Size of the heap."`
 	Files       *int64   `json:"files,omitempty" minimum:"0" doc:"Open file descriptors."`
 	Threads     *int64   `json:"threads,omitempty" minimum:"0" doc:"Threads of the kernel."`

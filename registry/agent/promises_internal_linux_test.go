@@ -1,0 +1,320 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
+)
+
+// other starts a process and returns it with its pidfd.
+func other(t *testing.T) (kernel gpid.Process, fd int, kill func()) {
+	t.Helper()
+	child := exec.Command("cat")
+	in, err := child.StdinPipe()
+	check(t, err)
+	check(t, child.Start())
+	kill = func() { in.Close(); _ = child.Wait() }
+	t.Cleanup(kill)
+	kernel, err = gpid.Of(child.Process.Pid)
+	check(t, err)
+	fd, err = unix.PidfdOpen(kernel.PID, 0)
+	check(t, err)
+	return kernel, fd, kill
+}
+
+// A process is followed only if its pidfd and what /proc has shown are of one process,
+// which runs: pids are used again.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	living, livingFD, _ := other(t)
+	ended, endedFD, kill := other(t)
+	kill()
+	for name, c := range map[string]struct {
+		kernel gpid.Process
+		fd     int
+	}{"the pidfd of one that has ended": {living, endedFD}, "the pid of one that has ended": {ended, livingFD}} {
+		if err := a.follow(&process{RemoteOptions: registry.RemoteOptions{Kernel: c.kernel}}, c.fd); err == nil || len(a.processes) > 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// After an exec a line and the end of a connection are those of the next program, and
+// the process before it has ended.
+func TestExec(t *testing.T) {
+	t.Parallel()
+	a, addr := listening(t, 100)
+	fd, _ := dial(t, a, addr)
+	self, err := gpid.Of(os.Getpid())
+	check(t, err)
+	program, err := self.Program()
+	check(t, err)
+	before := func() *process {
+		p := &process{RemoteOptions: registry.RemoteOptions{Kernel: self, Program: program + 1}}
+		p.pidfd, err = unix.PidfdOpen(self.PID, 0)
+		check(t, err)
+		a.running[self.PID], a.pidfds[p.pidfd] = p, p
+		return p
+	}
+	for _, c := range a.conns {
+		p := before()
+		q, err := a.claim(c, "oid1 "+objectid.New().String())
+		if err != nil || p == q || p.Reason != "replaced by exec" || q.Program != program {
+			t.Errorf("a line after an exec: %v, %+v, %+v", err, p, q)
+		}
+		unix.Close(fd)
+		p = before()
+		if a.read(c); p.Reason != "replaced by exec" || a.conns[c.fd] != nil {
+			t.Errorf("the end of the connection by an exec: %+v", p)
+		}
+	}
+}
+
+// A program that does not read its answers is disconnected. An answer is one line.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	a, addr := listening(t, 100)
+	fd, _ := dial(t, a, addr)
+	_, err := unix.Write(fd, bytes.Repeat([]byte("x\n"), 500))
+	check(t, err)
+	for _, c := range a.conns {
+		check(t, unix.SetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 1))
+		if a.read(c); a.conns[c.fd] != nil {
+			t.Error("it is still connected")
+		}
+	}
+	if text := failure(errors.Join(errors.New("registry: one"), errors.New("two"))); text != "error one; two\n" {
+		t.Errorf("%q", text)
+	}
+}
+
+// The pidfd of a process of several threads may show an exec as its end. The reason is
+// looked up a little later.
+func TestExecOfThreads(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	var sink calls
+	a.sink = &sink
+	self, err := gpid.Of(os.Getpid())
+	check(t, err)
+	program, err := self.Program()
+	check(t, err)
+	p := &process{RemoteOptions: registry.RemoteOptions{Kernel: self, Program: program + 1}, Member: "0a1b2c3d4e5f6071"}
+	a.end(p, registry.ProcessEnded)
+	if check(t, a.record(t.Context(), p)); len(sink.ends) > 0 || p.Done {
+		t.Error("the end is recorded at once")
+	}
+	p.Ended = p.Ended.Add(-settle)
+	if check(t, a.record(t.Context(), p)); !slices.Equal(sink.ends, []string{"replaced by exec"}) {
+		t.Errorf("ends: %q", sink.ends)
+	}
+}
+
+// While the sink is away the agent keeps the latest heartbeats.
+func TestLatestHeartbeats(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	p, began := &process{}, time.Now()
+	for i := range maxQueue + 10 {
+		a.keep(measured{p: p, at: began.Add(time.Duration(i))})
+	}
+	if len(a.queue) != maxQueue || p.queued != maxQueue || a.queue[0].at != began.Add(10) {
+		t.Errorf("%d heartbeats, %d of the process, the first %v after the start", len(a.queue), p.queued, a.queue[0].at.Sub(began))
+	}
+	p.Done = true // refused
+	if err := a.sendHeartbeats(t.Context()); err != nil || len(a.queue) > 0 {
+		t.Errorf("%d heartbeats of a process that is not recorded, %v", len(a.queue), err)
+	}
+}
+
+// calls is a sink that keeps what it is called with.
+type calls struct {
+	Sink
+	beats   [][]registry.RemoteHeartbeat
+	samples []int // of each call
+	ends    []string
+}
+
+func (c *calls) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) []error {
+	c.beats = append(c.beats, beats)
+	return make([]error, len(beats))
+}
+
+func (c *calls) AddSamples(_ context.Context, _ registry.MemberKey, samples []objectid.ID, _ objectid.Layout) error {
+	c.samples = append(c.samples, len(samples))
+	return nil
+}
+
+func (c *calls) End(_ context.Context, _ registry.MemberKey, reason string, _ time.Duration) error {
+	c.ends = append(c.ends, reason)
+	return nil
+}
+
+// A call has a bounded number of heartbeats, one of each process, and ids of one layout.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	var sink calls
+	a.sink = &sink
+	for i := range maxBatch + 1 {
+		p := &process{Member: registry.MemberKey(fmt.Sprint(i))}
+		a.keep(measured{p: p, at: time.Now().Add(-time.Second)})
+		a.keep(measured{p: p, at: time.Now()})
+	}
+	check(t, a.sendHeartbeats(t.Context()))
+	all := map[registry.MemberKey]time.Duration{}
+	n := 0
+	for _, call := range sink.beats {
+		in := map[registry.MemberKey]bool{}
+		for _, b := range call {
+			if last, ok := all[b.Member]; in[b.Member] || ok && last < b.Age {
+				t.Fatalf("heartbeat of member %s, %v ago, in one call with another or after a later one", b.Member, b.Age)
+			}
+			in[b.Member], all[b.Member] = true, b.Age
+		}
+		if n += len(call); len(call) > maxBatch {
+			t.Errorf("%d heartbeats in a call", len(call))
+		}
+	}
+	if n != 2*(maxBatch+1) {
+		t.Errorf("%d heartbeats, want %d", n, 2*(maxBatch+1))
+	}
+	p := &process{Member: "0a1b2c3d4e5f6071", Claims: []claim{{}, {}, {Layout: objectid.Java}, {}}}
+	for !p.recorded() {
+		check(t, a.record(t.Context(), p))
+	}
+	if !slices.Equal(sink.samples, []int{2, 1, 1}) {
+		t.Errorf("calls with %v ids", sink.samples)
+	}
+}
+
+// What the errors of a registry mean to the agent.
+func TestSinkErrors(t *testing.T) {
+	t.Parallel()
+	other := errors.New("other")
+	for err, want := range map[error]error{
+		registry.ErrCollision: nil, registry.ErrSample: ErrRefused, gpid.ErrInvalid: ErrRefused, registry.ErrSelfManaged: ErrRefused, registry.ErrKey: ErrRefused,
+		store.ErrNotFound: ErrForgotten, registry.ErrEnded: ErrForgotten, ErrRefused: ErrRefused, ErrForgotten: ErrForgotten, other: other,
+	} {
+		if got := sinkError(fmt.Errorf("it says: %w", err)); !errors.Is(got, want) || want == nil && got != nil {
+			t.Errorf("%v: %v, want %v", err, got, want)
+		}
+	}
+}
+
+// The file is replaced before it grows without end.
+func TestSizeOfTheFile(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	a.State = filepath.Join(t.TempDir(), "state")
+	check(t, a.rewrite())
+	p := &process{Claims: []claim{{Value: "0102030405"}}}
+	a.processes[p] = struct{}{}
+	most := 0
+	for range 2500 {
+		a.save(p)
+		text, err := os.ReadFile(a.State)
+		check(t, err)
+		most = max(most, bytes.Count(text, []byte("\n")))
+	}
+	if most < 900 || most > 1100 {
+		t.Errorf("%d lines at most, want about a thousand", most)
+	}
+}
+
+// After a part of a line, which the disk took before it was full, the file is replaced.
+func TestPartOfALine(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	a.State = filepath.Join(t.TempDir(), "state")
+	check(t, a.rewrite())
+	good := a.state.file
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	check(t, err)
+	defer full.Close()
+	_, err = good.WriteString(`{"name": "cut o`)
+	check(t, err)
+	p := &process{RemoteOptions: registry.RemoteOptions{Name: "whole"}}
+	a.processes[p] = struct{}{}
+	a.state.file = full
+	a.save(p)
+	a.state.file = good
+	a.save(p) // there is room again
+	if text, err := os.ReadFile(a.State); err != nil || string(text) != `{"name": "cut o` {
+		t.Errorf("a line follows a part of one: %s, %v", text, err)
+	}
+	a.repair()
+	text, err := os.ReadFile(a.State)
+	check(t, err)
+	var q process
+	if err := json.Unmarshal(text, &q); err != nil || q.Name != "whole" {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// What an agent finds in the file: processes that run, that ended while it was away, and
+// what it cannot use.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	a.State = filepath.Join(t.TempDir(), "state")
+	runs, fd, _ := other(t)
+	unix.Close(fd)
+	ended, fd, kill := other(t)
+	unix.Close(fd)
+	kill()
+	claims := []claim{{Value: "0102030405"}}
+	known := func(name string, kernel gpid.Process, change func(p *process)) process {
+		p := process{RemoteOptions: registry.RemoteOptions{Name: name, Kernel: kernel}, Member: "0a1b2c3d4e5f6071", Recorded: 1, Claims: claims}
+		if change != nil {
+			change(&p)
+		}
+		return p
+	}
+	boot, namespace, pid := runs, ended, runs
+	boot.Boot, namespace.Namespace = "another", 1
+	pid.PID += 1 << 22 // more than there are
+	var text bytes.Buffer
+	for _, p := range []process{
+		known("old line", runs, nil),
+		known("runs", runs, nil),
+		known("before exec", runs, func(p *process) { p.Program, p.Ended, p.Reason = 1, time.Now(), "replaced by exec" }),
+		known("ended", ended, nil),
+		known("boot", boot, nil),
+		known("namespace", namespace, nil),
+		known("done", pid, func(p *process) { p.Done = true }),
+		known("too many", pid, func(p *process) { p.Recorded, p.Program = 2, 2 }),
+		known("no ids", pid, func(p *process) { p.Recorded, p.Claims, p.Program = 0, nil, 3 }),
+	} {
+		check(t, json.NewEncoder(&text).Encode(p))
+	}
+	check(t, os.WriteFile(a.State, append(text.Bytes(), `{"name": "cut o`...), 0o600))
+	check(t, a.load())
+	want := map[string]string{"runs": "", "before exec": "replaced by exec", "ended": "", "boot": ""} // reasons
+	for p := range a.processes {
+		reason, found := want[p.Name]
+		if !found || p.Reason != reason || p.Ended.IsZero() != (p.Name == "runs") || (a.running[runs.PID] == p) != (p.Name == "runs") || p.Member != "0a1b2c3d4e5f6071" {
+			t.Errorf("%s: %+v", p.Name, p)
+		}
+		delete(want, p.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not there: %v", want)
+	}
+}

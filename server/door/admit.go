@@ -1,0 +1,95 @@
+package door
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+)
+
+// longestWait is how long a request waits for a slot or for memory, at most half of the
+// limit for the response.
+const longestWait = 5 * time.Second
+
+func (d *Door) allowance(r *http.Request) *allowance {
+	return &allowance{budget: d.memory, of: connectionOf(r)}
+}
+
+// admit reads the body of a request and then takes what its handler needs: memory, and
+// a slot until the response is sent. A client that sends slowly holds no slot. done
+// gives back what was taken. The errors are those of readBody and ErrBusy.
+func (d *Door) admit(w *Recorder, r *http.Request, p Policy) (done func(), err error) {
+	a := d.allowance(r)
+	size, err := d.readBody(w, r, cmp.Or(p.Body, d.options.Limits.Body), a)
+	if err != nil {
+		a.release()
+		return nil, err
+	}
+	working := connectionOf(r).work()
+	need, heavy := p.Cost(r, size)
+	var taken []chan struct{}
+	free := func() {
+		for _, slots := range taken {
+			<-slots
+		}
+		taken = nil
+	}
+	fail := func(err error) (func(), error) {
+		free()
+		a.release()
+		working()
+		return nil, err
+	}
+	if heavy {
+		if !d.take(d.heavy, r) {
+			return fail(ErrBusy)
+		}
+		taken = append(taken, d.heavy)
+	}
+	if err := a.grow(r.Context(), max(need-a.bytes, 0), d.patience()); err != nil {
+		return fail(err)
+	}
+	if !d.take(d.slots, r) {
+		return fail(ErrBusy)
+	}
+	taken = append(taken, d.slots)
+	w.release = free
+	return func() {
+		w.Release()
+		a.release()
+		working()
+	}, nil
+}
+
+func (d *Door) patience() time.Duration { return min(longestWait, d.options.Limits.Response/2) }
+
+// take waits a moment for a slot, and reports whether it got one.
+func (d *Door) take(slots chan struct{}, r *http.Request) bool {
+	select {
+	case slots <- struct{}{}:
+		return true
+	default:
+	}
+	t := time.NewTimer(d.patience())
+	defer t.Stop()
+	select {
+	case slots <- struct{}{}:
+		return true
+	case <-t.C:
+	case <-r.Context().Done():
+	}
+	return false
+}
+
+// InTurn calls do when a processor is free for it: many large requests must not delay
+// the small ones. The error is that of ctx.
+func (d *Door) InTurn(ctx context.Context, do func()) error {
+	select {
+	case d.heavy <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-d.heavy }()
+	do()
+	return nil
+}

@@ -1,0 +1,292 @@
+package door
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// connections is a listener that bounds how many connections are open, in all and
+// from one address. At either bound it closes the connection that has waited longest
+// for its client, so that a new client always gets in.
+type connections struct {
+	net.Listener
+	most       int
+	perAddress int
+	trusted    func(netip.Addr) bool // proxies, which have no bound of their own
+	displaced  func()                // is called for each connection that was closed for another
+
+	mu        sync.Mutex
+	open      []*connection
+	byAddress map[netip.Addr]int
+}
+
+// connection is an open connection.
+type connection struct {
+	net.Conn
+	list    *connections
+	address netip.Addr // of the client, see addressOf; zero for one without a bound
+	index   int        // in list.open, or -1; list.mu guards it
+
+	began   time.Time
+	since   atomic.Int64           // when the client last sent or took something, in time after began
+	working atomic.Int32           // requests that the server works on
+	writing atomic.Bool            // the client has to take something
+	request atomic.Pointer[string] // the id of the request
+	memory  atomic.Int64           // bytes that its requests hold, see budget
+}
+
+func newConnections(l net.Listener, limits Limits, trusted func(netip.Addr) bool, displaced func()) *connections {
+	return &connections{
+		Listener: l, most: limits.Connections, perAddress: limits.PerAddress, trusted: trusted, displaced: displaced,
+		byAddress: map[netip.Addr]int{},
+	}
+}
+
+// Accept implements net.Listener.
+func (l *connections) Accept() (net.Conn, error) {
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &connection{Conn: accepted, list: l, began: time.Now()}
+		if a := addressOf(accepted.RemoteAddr()); a.IsValid() && !l.trusted(a) {
+			c.address = network(a)
+		}
+		if l.add(c) {
+			return c, nil
+		}
+		_ = accepted.Close() // the server works on requests of all the others
+	}
+}
+
+// addressOf returns the IP address in a, or the zero Addr.
+func addressOf(a net.Addr) netip.Addr {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return tcp.AddrPort().Addr().Unmap()
+}
+
+// network returns what one client has of addresses: an address of IPv4, or the 2^64
+// addresses of IPv6 with the same first half.
+func network(a netip.Addr) netip.Addr {
+	if a = a.Unmap().WithZone(""); a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.Addr()
+		}
+	}
+	return a
+}
+
+// add adds c, and reports whether there was room or could be made.
+func (l *connections) add(c *connection) bool {
+	l.mu.Lock()
+	var old *connection
+	switch {
+	case c.address.IsValid() && l.byAddress[c.address] >= l.perAddress:
+		old = l.longest(func(other *connection) bool { return other.address == c.address })
+	case len(l.open) >= l.most:
+		old = l.longest(func(*connection) bool { return true })
+	default:
+		l.append(c)
+		l.mu.Unlock()
+		return true
+	}
+	if old != nil {
+		l.remove(old)
+		l.append(c)
+	}
+	l.mu.Unlock()
+	if old == nil {
+		return false
+	}
+	_ = old.Conn.Close()
+	l.displaced()
+	return true
+}
+
+func (l *connections) append(c *connection) {
+	c.index = len(l.open)
+	l.open = append(l.open, c)
+	if c.address.IsValid() {
+		l.byAddress[c.address]++
+	}
+}
+
+func (l *connections) remove(c *connection) {
+	if c.index < 0 {
+		return
+	}
+	last := l.open[len(l.open)-1]
+	l.open[c.index], last.index = last, c.index
+	l.open[len(l.open)-1] = nil
+	l.open = l.open[:len(l.open)-1]
+	c.index = -1
+	if c.address.IsValid() {
+		if l.byAddress[c.address]--; l.byAddress[c.address] == 0 {
+			delete(l.byAddress, c.address)
+		}
+	}
+}
+
+// longest returns the connection that has waited longest for its client, among those
+// that match and on which no other work goes on, or nil.
+func (l *connections) longest(match func(*connection) bool) (found *connection) {
+	// Some may only seem to wait, because the server has not yet read what they sent.
+	for range 16 {
+		if found = l.seeminglyLongest(match); found == nil || found.writing.Load() || !readable(found.Conn) {
+			break
+		}
+		found.progress()
+	}
+	return found
+}
+
+func (l *connections) seeminglyLongest(match func(*connection) bool) *connection {
+	var found *connection
+	var since time.Time
+	for _, c := range l.open {
+		if c.working.Load() > 0 && !c.writing.Load() || !match(c) {
+			continue
+		}
+		if at := c.waitingSince(); found == nil || at.Before(since) {
+			found, since = c, at
+		}
+	}
+	return found
+}
+
+// stalled is how long a client must have kept the server waiting before the memory
+// of its requests goes to another.
+const stalled = time.Second
+
+// freeMemory closes the connection that has waited longest for its client among those
+// whose requests hold memory. Their memory is free a moment later.
+func (l *connections) freeMemory() {
+	l.mu.Lock()
+	now := time.Now()
+	old := l.longest(func(c *connection) bool { return c.memory.Load() > 0 && now.Sub(c.waitingSince()) > stalled })
+	if old != nil {
+		l.remove(old)
+	}
+	l.mu.Unlock()
+	if old != nil {
+		_ = old.Conn.Close()
+		l.displaced()
+	}
+}
+
+// Times of the end of a server.
+const (
+	quietFor = time.Second           // a client that has been idle for so long sends nothing at this moment
+	lookAt   = 10 * time.Millisecond // between two looks at the connections
+)
+
+// settle closes the listener and returns when each connection is either worked on or
+// quiet, or ctx ends.
+func (l *connections) settle(ctx context.Context) {
+	tick := time.NewTicker(lookAt)
+	defer tick.Stop()
+	for range 10 { // clients that the kernel has already told that they are connected
+		if !readable(l.Listener) {
+			break
+		}
+		<-tick.C
+	}
+	_ = l.Listener.Close()
+	for l.busy() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// busy reports whether a request may be on its way to the server.
+func (l *connections) busy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.open, func(c *connection) bool {
+		return c.working.Load() == 0 && (time.Since(c.waitingSince()) < quietFor || readable(c.Conn))
+	})
+}
+
+func (c *connection) waitingSince() time.Time { return c.began.Add(time.Duration(c.since.Load())) }
+
+func (c *connection) progress() { c.since.Store(int64(time.Since(c.began))) }
+
+// Read implements net.Conn.
+func (c *connection) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.progress()
+	}
+	return n, err
+}
+
+// Write implements net.Conn.
+func (c *connection) Write(p []byte) (int, error) {
+	c.progress()
+	c.writing.Store(true)
+	n, err := c.Conn.Write(p)
+	c.writing.Store(false)
+	c.progress()
+	return n, err
+}
+
+// Close implements net.Conn.
+func (c *connection) Close() error {
+	c.list.mu.Lock()
+	c.list.remove(c)
+	c.list.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// CloseWrite is for net/http, which waits with it for a client to read the response.
+func (c *connection) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// work marks c as one on which the server works, until done is called. A nil c is one
+// of a program that embeds the handler.
+func (c *connection) work() (done func()) {
+	if c == nil {
+		return func() {}
+	}
+	c.working.Add(1)
+	return func() {
+		c.progress()
+		c.working.Add(-1)
+	}
+}
+
+// connectionKey is the key of the connection in the context of its requests.
+type connectionKey struct{}
+
+// WithConnection returns ctx with the connection of its requests. It is for
+// http.Server.ConnContext, with a listener of [Door.Listen], also below TLS.
+func WithConnection(ctx context.Context, c net.Conn) context.Context {
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
+	return context.WithValue(ctx, connectionKey{}, c)
+}
+
+// connectionOf returns the connection of r, or nil.
+func connectionOf(r *http.Request) *connection {
+	c, _ := r.Context().Value(connectionKey{}).(*connection)
+	return c
+}

@@ -1,0 +1,200 @@
+package door
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// origin is how browsers and programs reach the server.
+type origin struct {
+	base    *url.URL // or nil; without a slash at the end of its path
+	proxies []netip.Prefix
+}
+
+// newOrigin reads Options.BaseURL.
+func newOrigin(base string, proxies []netip.Prefix) (origin, error) {
+	o := origin{proxies: proxies}
+	if base == "" {
+		return o, nil
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return o, fmt.Errorf("server: base URL %q: want one such as https://host/oid/", base)
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	if strings.Contains(u.Path, "//") || u.RawPath != "" || strings.ContainsAny(u.Path, `"'<>&`) {
+		return o, fmt.Errorf("server: base URL %q: want a path of plain segments", base)
+	}
+	o.base = u
+	return o, nil
+}
+
+// Base returns the path under which the server is reached, such as /oid, or "".
+func (d *Door) Base() string { return d.origin.path() }
+
+// path returns the path under which the server is reached, or "".
+func (o *origin) path() string {
+	if o.base == nil {
+		return ""
+	}
+	return o.base.Path
+}
+
+// URL returns the URL of the server, as the sender of r sees it, without a slash at
+// the end.
+func (d *Door) URL(r *http.Request) string {
+	if base := d.origin.base; base != nil {
+		return base.String()
+	}
+	if d.origin.secure(r) {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
+// secure reports whether the sender of r reaches the server over TLS.
+func (o *origin) secure(r *http.Request) bool {
+	if o.base != nil {
+		return o.base.Scheme == "https"
+	}
+	return r.TLS != nil || isForwarded(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+}
+
+func (o *origin) trusts(a netip.Addr) bool {
+	return slices.ContainsFunc(o.proxies, func(p netip.Prefix) bool { return p.Contains(a.Unmap().WithZone("")) })
+}
+
+// forwarded are the headers by which proxies say that they are there.
+var forwarded = []string{
+	"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server", "X-Forwarded-Prefix",
+	"X-Real-Ip", "Forwarded", "Via",
+}
+
+// throughProxy returns a header of r that a proxy has added, or "".
+func throughProxy(r *http.Request) string {
+	for _, name := range forwarded {
+		if _, ok := r.Header[name]; ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// isForwardedKey is the key of a mark in the context of a request that came from a
+// trusted proxy.
+type isForwardedKey struct{}
+
+func isForwarded(r *http.Request) bool { return r.Context().Value(isForwardedKey{}) != nil }
+
+// receive returns r as its sender meant it: with the address of the client in place of
+// the one of a trusted proxy, and without the path of the base URL.
+func (o *origin) receive(r *http.Request) *http.Request {
+	client, trusted := o.client(r)
+	path, under := strings.CutPrefix(r.URL.Path, o.path())
+	under = under && o.path() != "" && strings.HasPrefix(path, "/")
+	if !trusted && !under {
+		return r
+	}
+	ctx := r.Context()
+	if trusted {
+		ctx = context.WithValue(ctx, isForwardedKey{}, true)
+	}
+	r = r.WithContext(ctx)
+	if trusted && client.IsValid() {
+		r.RemoteAddr = netip.AddrPortFrom(client, 0).String()
+	}
+	if under {
+		u := *r.URL
+		u.Path, u.RawPath = path, strings.TrimPrefix(u.RawPath, o.path())
+		r.URL = &u
+	}
+	return r
+}
+
+// client returns the address of the client of r, and whether r came from a trusted
+// proxy. A Unix socket belongs to those who may open it: they are trusted.
+func (o *origin) client(r *http.Request) (client netip.Addr, trusted bool) {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err == nil && !o.trusts(peer.Addr()) || err != nil && !isUnix(r) {
+		return peer.Addr(), false
+	}
+	client = peer.Addr()
+	// From the last proxy to the first: what comes before an address that is not
+	// trusted can be made up.
+	all := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, text := range slices.Backward(all) {
+		text = strings.TrimSpace(text)
+		a, err := netip.ParseAddr(text)
+		if err != nil {
+			with, err := netip.ParseAddrPort(text)
+			if err != nil {
+				break
+			}
+			a = with.Addr()
+		}
+		if client = a.Unmap().WithZone(""); !o.trusts(client) {
+			break
+		}
+	}
+	return client, true
+}
+
+func isUnix(r *http.Request) bool {
+	a, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && a.Network() == "unix"
+}
+
+// checkOrigin returns why r must not be answered, or nil. Probes are
+// answered under any name if there is a token. Without a
+// token the server is for this machine only, and a proxy would make it everybody's.
+func (d *Door) checkOrigin(r *http.Request, probe bool) error {
+	local := isLoopbackHost(r.Host)
+	switch {
+	case probe && (local || d.HasTokens()):
+		return nil
+	case d.HasTokens():
+		if b := d.origin.base; b != nil && !strings.EqualFold(r.Host, b.Host) && !local && !isAddress(r.Host) {
+			return ErrBase
+		}
+		return nil
+	case d.loopback.Load() && !local:
+		return ErrHost
+	}
+	if header := throughProxy(r); header != "" && d.loopback.Load() {
+		return errProxied(header)
+	}
+	return nil
+}
+
+// isAddress reports whether a Host header is an IP address, as in requests of those
+// who look after the server.
+func isAddress(host string) bool {
+	if _, err := netip.ParseAddrPort(host); err == nil {
+		return true
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil
+}
+
+// isLoopbackHost reports whether the Host header names this machine in a way that no
+// DNS server can redirect.
+func isLoopbackHost(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	if strings.EqualFold(name, "localhost") {
+		return true
+	}
+	if len(name) > 2 && name[0] == '[' && name[len(name)-1] == ']' {
+		name = name[1 : len(name)-1]
+	}
+	ip, err := netip.ParseAddr(name)
+	return err == nil && ip.IsLoopback()
+}

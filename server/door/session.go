@@ -1,0 +1,123 @@
+package door
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// cookie is the name of the cookie that a browser gets when its user logs in.
+const cookie = "oid_session"
+
+// sessions are the logins of browsers. A session is a cookie that its token signs, so
+// that it outlives the server and ends with the token.
+type sessions struct {
+	mu    sync.Mutex
+	ended map[string]time.Time // those that were logged out, until they would end anyway
+}
+
+// A session is the time of its end, random bytes, and a signature of these.
+const (
+	sessionRandom = 16
+	sessionHead   = 8 + sessionRandom
+)
+
+// newSession returns the value of the cookie of a new session.
+func newSession(t *Token, end time.Time) string {
+	b := binary.BigEndian.AppendUint64(nil, uint64(end.Unix()))
+	b = append(b, make([]byte, sessionRandom)...)
+	rand.Read(b[8:])
+	return base64.RawURLEncoding.EncodeToString(t.sign(b))
+}
+
+// sign appends the signature of a session to it.
+func (t *Token) sign(head []byte) []byte {
+	mac := hmac.New(sha256.New, []byte(t.Value))
+	mac.Write([]byte("oid session\x00" + t.Name + "\x00"))
+	mac.Write(head)
+	return mac.Sum(head)
+}
+
+// sessionOf returns the token of the session in the cookie of r, or nil.
+func (d *Door) sessionOf(r *http.Request) *Token {
+	c, err := r.Cookie(cookie)
+	if err != nil {
+		return nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(c.Value)
+	if err != nil || len(b) != sessionHead+sha256.Size {
+		return nil
+	}
+	if end := int64(binary.BigEndian.Uint64(b)); time.Now().Unix() >= end {
+		return nil
+	}
+	var found *Token
+	for i := range d.options.Tokens {
+		t := &d.options.Tokens[i]
+		if hmac.Equal(t.sign(append([]byte(nil), b[:sessionHead]...)), b) {
+			found = t
+		}
+	}
+	if found != nil && d.sessions.hasEnded(c.Value) {
+		return nil
+	}
+	return found
+}
+
+func (l *sessions) hasEnded(value string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ended := l.ended[value]
+	return ended
+}
+
+// end ends the session until its own end.
+func (l *sessions) end(value string, until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	for v, t := range l.ended {
+		if now.After(t) {
+			delete(l.ended, v)
+		}
+	}
+	if l.ended == nil {
+		l.ended = map[string]time.Time{}
+	}
+	l.ended[value] = until
+}
+
+// LogIn begins a session for a client that has sent the value of a token, and reports
+// whether it did: the value may be wrong. The error is a [*WaitError].
+func (d *Door) LogIn(w http.ResponseWriter, r *http.Request, value string) (ok bool, err error) {
+	t, err := d.tryToken(r, value)
+	if t == nil {
+		return false, err
+	}
+	d.setCookie(w, r, newSession(t, time.Now().Add(d.options.Session)), int(d.options.Session/time.Second))
+	return true, nil
+}
+
+// LogOut ends the session of r, if it has one.
+func (d *Door) LogOut(w http.ResponseWriter, r *http.Request) {
+	if c, err := r.Cookie(cookie); err == nil && d.sessionOf(r) != nil {
+		d.sessions.end(c.Value, time.Now().Add(d.options.Session))
+	}
+	d.setCookie(w, r, "", -1)
+}
+
+// InSession reports whether r comes from a browser whose user has logged in.
+func (d *Door) InSession(r *http.Request) bool { return d.sessionOf(r) != nil }
+
+// setCookie sets the cookie of a session; an age below 0 removes it.
+func (d *Door) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookie, Value: value, MaxAge: age, Path: d.origin.path() + "/",
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: d.origin.secure(r),
+	})
+}

@@ -1,0 +1,311 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// Upload is an io.Reader of a request body, bounded in size and time. A goroutine reads
+// ahead, so that the server notices when the client is gone while it works on what has
+// arrived.
+type Upload struct {
+	door    *Door
+	body    io.Reader
+	control *http.ResponseController
+	began   time.Time
+	ctx     context.Context // ends when the upload ends, or its client is gone
+	cancel  context.CancelFunc
+	memory  *allowance
+	blocks  chan []byte // read ahead; closed at the end
+	block   []byte      // the rest of the block that is read now
+
+	mu       sync.Mutex // guards what follows: a goroutine of the census may outlive the request
+	read     int64
+	taken    int64 // of read, by the census
+	unpacked int64 // from taken
+	whole    bool  // the body was read to the end
+	ended    bool
+	working  bool  // it has a slot of Door.heavy
+	cut      bool  // the server stops
+	slowest  bool  // others wait for its place
+	err      error // why it ended early
+}
+
+// uploads are the running ones.
+type uploads struct {
+	slots   chan struct{}
+	mu      sync.Mutex
+	running map[*Upload]struct{}
+}
+
+// What an upload takes of the memory.
+const (
+	readAhead    = 4 << 20
+	blockSize    = 64 << 10
+	UploadWindow = 8 << 20                    // of compressed data; zstd needs more only with --ultra or --long
+	uploadMemory = 2*readAhead + UploadWindow // with the buffers of the census
+	idMemory     = 20                         // an id, see census.Options.Keep; segments are not quite full
+)
+
+// NewUpload begins an upload, or returns ErrStopping, ErrBusy, ErrMemory or
+// ErrTooLarge. done must be called after it.
+func (d *Door) NewUpload(w http.ResponseWriter, r *http.Request) (u *Upload, done func(), err error) {
+	if d.cut.Err() != nil {
+		return nil, nil, ErrStopping
+	}
+	if r.ContentLength > d.options.Limits.Upload {
+		return nil, nil, ErrTooLarge
+	}
+	if !d.takeUploadSlot(r) {
+		return nil, nil, ErrBusy
+	}
+	u = &Upload{door: d, body: r.Body, control: http.NewResponseController(w), began: time.Now(), memory: d.allowance(r)}
+	if err := u.memory.grow(r.Context(), uploadMemory, d.patience()); err != nil {
+		<-d.uploads.slots
+		return nil, nil, err
+	}
+	u.ctx, u.cancel = context.WithCancel(r.Context())
+	u.blocks = make(chan []byte, readAhead/blockSize)
+	d.uploads.mu.Lock()
+	d.uploads.running[u] = struct{}{}
+	d.uploads.mu.Unlock()
+	// Where deadlines are not supported, the program that embeds the handler has its
+	// own.
+	_ = u.control.SetWriteDeadline(u.began.Add(d.options.Limits.UploadTime + d.options.Limits.Response))
+	stop := context.AfterFunc(d.cut, func() { u.stop(&u.cut) })
+	go u.receive()
+	return u, func() {
+		stop()
+		u.cancel()
+		u.stop(&u.ended)
+		u.rest()
+		d.uploads.mu.Lock()
+		delete(d.uploads.running, u)
+		d.uploads.mu.Unlock()
+		u.memory.release()
+		<-d.uploads.slots
+	}, nil
+}
+
+// Uploads that others wait for must have arrived at a rate of goodRate, in bytes per
+// second, after some time.
+const (
+	goodRate      = 1 << 20
+	goodRateAfter = 10 * time.Second
+)
+
+// takeUploadSlot reports whether r got a slot. If there is none it ends the slowest
+// upload.
+func (d *Door) takeUploadSlot(r *http.Request) bool {
+	select {
+	case d.uploads.slots <- struct{}{}:
+		return true
+	default:
+	}
+	return d.uploads.endSlowest() && d.take(d.uploads.slots, r)
+}
+
+// endSlowest ends the slowest upload, and reports whether one was slow.
+func (l *uploads) endSlowest() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var slowest *Upload
+	rate := float64(goodRate)
+	for u := range l.running {
+		u.mu.Lock()
+		age := time.Since(u.began)
+		if r := float64(u.read) / age.Seconds(); !u.whole && age > goodRateAfter && r < rate {
+			slowest, rate = u, r
+		}
+		u.mu.Unlock()
+	}
+	if slowest == nil {
+		return false
+	}
+	slowest.stop(&slowest.slowest)
+	return true
+}
+
+// maxExpansion is how many times larger an upload may get when it is unpacked, beyond
+// the first freeExpansion bytes. Dumps get 3 to 30 times larger.
+const (
+	maxExpansion  = 100
+	freeExpansion = 64 << 20
+)
+
+// Unpack counts bytes that were unpacked, see source.Options.
+func (u *Upload) Unpack(bytes int) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.unpacked += int64(bytes)
+	if u.err == nil && (u.unpacked > u.door.options.Limits.Unpacked || u.unpacked > freeExpansion && u.unpacked > maxExpansion*u.taken) {
+		u.err = ErrUnpacked
+	}
+	if u.err == nil && u.ctx.Err() != nil {
+		u.err = ErrBadBody // the client is gone
+	}
+	return u.err
+}
+
+// Keep takes memory for ids, see census.Options.
+func (u *Upload) Keep(ids int) error {
+	return u.memory.grow(u.ctx, int64(ids)*idMemory, u.door.patience())
+}
+
+// stop sets a flag of u and ends a Read that waits for the client.
+func (u *Upload) stop(flag *bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	*flag = true
+	if !u.whole { // otherwise it would affect the next request on the connection
+		_ = u.control.SetReadDeadline(time.Now())
+	}
+}
+
+// Early returns why the upload ended early, or nil.
+func (u *Upload) Early() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.err
+}
+
+// work takes a slot for the work on what was read, so that uploads do not keep all
+// processors from others.
+func (u *Upload) work() {
+	select {
+	case u.door.heavy <- struct{}{}:
+	case <-u.ctx.Done():
+		return
+	}
+	u.mu.Lock()
+	u.working = true
+	ended := u.ended
+	u.mu.Unlock()
+	if ended {
+		u.rest()
+	}
+}
+
+// rest gives the slot back while u waits for its client.
+func (u *Upload) rest() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.working {
+		u.working = false
+		<-u.door.heavy
+	}
+}
+
+// Read implements io.Reader.
+func (u *Upload) Read(p []byte) (int, error) {
+	if len(u.block) == 0 {
+		u.rest()
+		block, ok := <-u.blocks
+		if !ok {
+			if err := u.Early(); err != nil {
+				return 0, err
+			}
+			return 0, io.EOF
+		}
+		u.block = block
+		u.work()
+	}
+	n := copy(p, u.block)
+	u.block = u.block[n:]
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.taken += int64(n)
+	return n, nil
+}
+
+// receive reads the body into blocks, until it ends or u does.
+func (u *Upload) receive() {
+	defer close(u.blocks)
+	for {
+		block := make([]byte, blockSize)
+		n, err := u.next(block)
+		if n > 0 {
+			select {
+			case u.blocks <- block[:n]:
+			case <-u.ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			if err != io.EOF {
+				u.cancel() // nobody waits for the answer to a part of the body
+			}
+			return
+		}
+	}
+}
+
+// next reads the next piece of the body. The error is io.EOF at its end, or the one
+// that Early returns from then on.
+func (u *Upload) next(p []byte) (int, error) {
+	if err := u.extend(); err != nil {
+		return 0, err
+	}
+	n, err := u.body.Read(p)
+	u.door.options.Uploaded(n)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.read += int64(n)
+	limits := u.door.options.Limits
+	if err == io.EOF {
+		u.whole = true
+		// From now on the server reads ahead, and a deadline would look like a
+		// disconnect.
+		_ = u.control.SetReadDeadline(time.Time{})
+	}
+	switch {
+	case u.cut && !u.whole:
+		u.err = ErrStopping
+	case u.slowest && !u.whole:
+		u.err = ErrSlowest
+	case u.read > limits.Upload:
+		u.err = ErrTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded), time.Since(u.began) > limits.UploadTime:
+		u.err = ErrTooSlow
+	case err != nil && err != io.EOF:
+		u.err = ErrBadBody
+	}
+	if u.err != nil {
+		return n, u.err
+	}
+	return n, err
+}
+
+// extend moves the deadline for the next piece of the body.
+func (u *Upload) extend() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case u.ended:
+		return io.ErrClosedPipe
+	case u.whole:
+		return io.EOF
+	case u.cut:
+		u.err = ErrStopping
+	case u.slowest:
+		u.err = ErrSlowest
+	case u.err == nil && u.ctx.Err() != nil:
+		u.err = ErrBadBody // the client is gone
+	}
+	if u.err == nil {
+		limits := u.door.options.Limits
+		// A client at the slowest allowed rate has sent u.read bytes by now.
+		due := min(limits.Request+time.Duration(u.read/slowestWriter)*time.Second, limits.UploadTime)
+		_ = u.control.SetReadDeadline(u.began.Add(due))
+	}
+	return u.err
+}
+
+// Context returns the context of the work on u: it ends when u ends, or its client is
+// gone.
+func (u *Upload) Context() context.Context { return u.ctx }

@@ -1,0 +1,138 @@
+package page
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+)
+
+// Site is what all pages of a server have in common. Its methods return the contents of
+// the views, and [Site.Frame] a whole page. Every link is written by [Site.URL].
+type Site struct {
+	Base       string // path of the URL of the server, without a slash at its end; empty without one
+	Version    string // of the program; may be empty
+	Registry   bool   // the server has a registry
+	StoreName  string // what the registry is stored in, for people; may be empty
+	ShowsLocks bool   // the server shows locks
+
+	fixed sync.Map // see once
+}
+
+// once returns a part of pages that is the same on all of them, as HTML. The name tells
+// the parts apart: there are few.
+func (s *Site) once(name string, part func() g.Node) g.Node {
+	if n, ok := s.fixed.Load(name); ok {
+		return n.(g.Node)
+	}
+	n := rendered(part())
+	s.fixed.Store(name, n)
+	return n
+}
+
+// URL returns the URL of a path of the server, which begins with a slash.
+func (s *Site) URL(path string) string { return s.Base + path }
+
+// view is one part of the page.
+type view struct {
+	Path, Name string
+}
+
+// views returns the views that the server has.
+func (s *Site) views() []view {
+	all := []view{{"/", "Ids"}, {"/range", "Ranges"}, {"/census", "Census"}, {"/processes", "Processes"}}
+	if s.ShowsLocks {
+		all = append(all, view{"/locks", "Locks"})
+	}
+	return append(all, view{"/about", "About"})
+}
+
+// Frame is a page around the contents of a view.
+type Frame struct {
+	Title    string
+	Current  string    // path of the view; empty for none
+	Session  bool      // the user has logged in, and can log out
+	Now      *Overview // for the head; nil for those who may not see it
+	Contents g.Node
+}
+
+// Frame returns a whole page.
+func (s *Site) Frame(f Frame) g.Node {
+	return h.Doctype(h.HTML(h.Lang("en"),
+		h.Head(s.once("head", s.head), h.TitleEl(g.Text(f.Title+" · oid"))),
+		h.Body(
+			h.A(h.Class("skip"), h.Href("#main"), g.Text("Skip to the content")),
+			h.Header(h.Class("top"), h.Div(h.Class("bar-in"),
+				s.once("views "+f.Current, func() g.Node { return s.way(f.Current) }),
+				g.Iff(f.Now != nil, func() g.Node { return s.alive(f.Now) }),
+				h.Div(h.Class("zone"), g.Attr("hidden"), h.Label(h.For("zone"), g.Text("Time zone")), h.Select(h.ID("zone"), h.AutoComplete("off"))),
+			)),
+			h.Main(h.ID("main"), h.TabIndex("-1"), f.Contents),
+			h.Footer(s.once("foot", s.foot), g.Iff(f.Session, func() g.Node {
+				return h.Form(h.Method("post"), h.Action(s.URL("/logout")), h.Button(h.Type("submit"), h.Class("quiet"), g.Text("Log out")))
+			})),
+			h.Div(h.ID("said"), h.Class("said"), h.Role("status"), h.Aria("live", "polite")),
+		),
+	))
+}
+
+// head is what browsers load.
+func (s *Site) head() g.Node {
+	return g.Group{
+		h.Meta(h.Charset("utf-8")),
+		h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
+		h.Meta(h.Name("color-scheme"), h.Content("light dark")),
+		h.Link(h.Rel("stylesheet"), h.Href(s.URL(Path("page.css")))),
+		h.Link(h.Rel("icon"), h.Href(s.URL(Path("icon.svg"))), h.Type("image/svg+xml")),
+		h.Script(h.Src(s.URL(Path("page.js"))), h.Defer()),
+		h.Script(h.Src(s.URL(Path("live.js"))), h.Defer()),
+	}
+}
+
+// way leads to all views, of which the one with the path current is shown.
+func (s *Site) way(current string) g.Node {
+	key := 0
+	return g.Group{
+		h.A(h.Class("brand"), h.Href(s.URL("/")), h.Aria("label", "oid, start page"),
+			h.Span(h.Class("brand-a"), g.Text("o")), h.Span(h.Class("brand-b"), g.Text("i")), h.Span(h.Class("brand-c"), g.Text("d"))),
+		h.Nav(h.Aria("label", "Views"), g.Map(s.views(), func(v view) g.Node {
+			key++
+			return h.A(h.Href(s.URL(v.Path)), h.Data("key", strconv.Itoa(key)), g.If(v.Path == current, h.Aria("current", "page")), g.Text(v.Name))
+		})),
+	}
+}
+
+// foot is the version and the keys.
+func (s *Site) foot() g.Node {
+	return h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+s.Version)), h.Span(h.Class("keys"),
+		g.Text(" · keys: "), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text(strconv.Itoa(len(s.views())))), g.Text(" views, "),
+		h.Kbd(g.Text("/")), g.Text(" input, "), h.Kbd(g.Text("c")), g.Text(" copy")))
+}
+
+// Error returns the page of an error with a status, for a request of path. The text says
+// what went wrong. It holds nothing that a stranger may not see.
+func (s *Site) Error(path string, status int, text string, session bool) g.Node {
+	current := ""
+	for _, v := range s.views()[1:] {
+		if strings.HasPrefix(path, v.Path) {
+			current = v.Path
+		}
+	}
+	title := http.StatusText(status)
+	return s.Frame(Frame{Title: title, Current: current, Session: session, Contents: g.Group{
+		h.H1(g.Text(title)), problem(text), s.wayOn(status, current), soft(g.Textf("Status %d.", status)),
+	}})
+}
+
+// wayOn leads on from a page that does not exist.
+func (s *Site) wayOn(status int, current string) g.Node {
+	if status != http.StatusNotFound {
+		return nil
+	}
+	return h.P(g.Iff(current != "", func() g.Node {
+		return g.Group{h.A(h.Href(s.URL(current)), g.Text("Back to "+strings.TrimPrefix(current, "/"))), g.Text(" · ")}
+	}), h.A(h.Href(s.URL("/")), g.Text("Read an id, or create one")))
+}

@@ -1,0 +1,169 @@
+package page
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// Start is the data of the page.
+type Start struct {
+	Text    string // as it was pasted
+	Cards   []Inspected
+	Rows    []Inspected
+	Bad     []BadPiece
+	More    int    // further ids that are not shown
+	NoTrace string // why processes are not shown
+
+	New *New     // nil for those who may not create ids
+	Now Overview // of what else there is
+}
+
+// Inspected is one id.
+type Inspected struct {
+	wire.Inspection
+	Before, After string
+	// Load is the load of its process in the sample next to the creation time, for people.
+	Load []string
+	// Around is the load of its process some minutes before and after that time, from
+	// samples at an interval; nil for one of several ids.
+	Around   []Series
+	Interval time.Duration
+	// Queries are for the documents of its second; nil for one of several ids.
+	Queries []wire.Query
+}
+
+// BadPiece is a part of the text that is not an id.
+type BadPiece struct {
+	Line  int
+	Error string
+}
+
+// inspectResult shows what was found in the text.
+func (s *Site) inspectResult(v *Start) g.Node {
+	return g.Group{
+		g.If(v.NoTrace != "", h.P(h.Class("note"), h.Role("status"), g.Text("Processes: "+v.NoTrace+"."))),
+		g.Iff(len(v.Bad) > 0, func() g.Node {
+			return h.Div(h.Class("finding"),
+				h.P(h.Strong(g.Text(phrase.Count(int64(len(v.Bad)), "piece is not an id", "pieces are not ids")))),
+				h.Ul(g.Map(v.Bad, func(b BadPiece) g.Node { return h.Li(g.Textf("line %d: %s", b.Line, b.Error)) })))
+		}),
+		g.Map(v.Cards, s.card),
+		g.Iff(len(v.Rows) > 0, func() g.Node { return s.idTable(v) }),
+	}
+}
+
+// card shows one id: when and by which process it was created, whether that lives, its load
+// then, and what was created beside it; behind that all its readings.
+func (s *Site) card(in Inspected) g.Node {
+	id, err := objectid.Parse(in.ID)
+	first := in.Readings[0]
+	return h.Article(h.Class("id-card"),
+		h.Div(h.Class("id-head"), h.H2(h.Class("the-id"), h.Data("copy", in.ID), coloredID(&in.Inspection)), g.If(err == nil, copyAs(id))),
+		h.Dl(h.Class("says"),
+			g.Iff(in.Time != nil, func() g.Node {
+				return says("Created", rfc3339(*in.Time), h.B(timeNode(*in.Time)),
+					h.Span(h.Class("soft also"), h.Data("utc", ""), g.Attr("hidden"), g.Text(" · "+moment(*in.Time))), h.Span(h.Class("soft"), g.Text(" · "), agoNode("span", *in.Time)))
+			}),
+			g.Iff(err == nil, func() g.Node { return s.traceNodes(&in) }),
+			g.If(err == nil && in.Time != nil, says("Documents", "", h.Span(h.Class("presets"), s.idRanges(&in.Inspection)))),
+			besideNode(&in.Inspection),
+			says("Format", "", g.Text(readingName(&first)+" "), verdict(first.Verdict), h.Span(h.Class("soft"), g.Text(" "+first.Reason)))),
+		aroundNode(&in),
+		g.If(len(in.Queries) > 0, g.Group{h.H3(g.Text("The documents of its second")), queries(in.ID, in.Queries)}),
+		h.Details(h.Class("readings"), h.Summary(g.Text(map[bool]string{true: "fields", false: "fields, and other readings"}[len(in.Readings) == 1])),
+			g.Iff(in.Time != nil, func() g.Node { return soft(g.Textf("Unix time %d", in.Time.Unix())) }),
+			g.Map(in.Readings, readingNode)),
+	)
+}
+
+// says is one line of what an id says. text is for the button that copies; without it
+// there is none.
+func says(name, text string, value ...g.Node) g.Node {
+	return h.Div(h.Dt(g.Text(name)), h.Dd(g.If(text != "", h.Data("copy", text)), h.Div(g.Group(value))))
+}
+
+// copyAs offers an id in all notations.
+func copyAs(id objectid.ID) g.Node {
+	return h.Details(h.Class("menu"), h.Summary(h.Class("chip"), g.Text("Copy as")), h.Dl(g.Map(notations, func(n notation) g.Node {
+		text := n.write(id)
+		return h.Div(h.Dt(h.Title(n.About), g.Text(n.Name)), h.Dd(h.Data("copy", text), h.Code(g.Text(text))))
+	})))
+}
+
+// idRanges lead to the documents that were created near an id, and by its process.
+func (s *Site) idRanges(in *wire.Inspection) g.Node {
+	link := func(name string, from, to time.Time, process string) g.Node {
+		q := url.Values{"from": {rfc3339(from)}, "to": {rfc3339(to.Add(time.Second))}}
+		if process != "" {
+			q.Set("process", process)
+		}
+		return h.A(h.Class("chip"), h.Href(s.URL("/range?"+q.Encode())), g.Text(name))
+	}
+	around := func(name string, d time.Duration) g.Node { return link(name, in.Time.Add(-d), in.Time.Add(d), "") }
+	return g.Group{
+		around("same second", 0), around("a minute around it", 30*time.Second), around("an hour around it", 30*time.Minute),
+		g.Iff(in.Trace != nil, func() g.Node {
+			value := processValue(in)
+			if in.Trace.Verdict == known {
+				p := in.Trace.Processes[0]
+				return link("same process", p.IDsFrom, p.IDsUntil, value)
+			}
+			const half = 12 * time.Hour
+			return link("same process value, within a day", in.Time.Add(-half), in.Time.Add(half), value)
+		}),
+	}
+}
+
+// processValue returns the digits of an ObjectId by which it is traced: those of the
+// block of its process, or those between time and counter in its likeliest layout.
+func processValue(in *wire.Inspection) string {
+	after := in.ID[8:]
+	if in.Trace.Verdict == known {
+		if value := in.Trace.Processes[0].ProcessValue; strings.HasPrefix(after, value) {
+			return value
+		}
+	}
+	counter := in.Readings[0].Fields[len(in.Readings[0].Fields)-1]
+	return after[:len(after)-len(counter.Hex)]
+}
+
+func readingName(r *wire.Reading) string {
+	return strings.TrimSpace(r.Format + " " + r.Variant)
+}
+
+func readingNode(r wire.Reading) g.Node {
+	reason := r.Reason
+	if r.Time != nil {
+		reason += " · " + moment(*r.Time)
+	}
+	return h.Section(h.Class("reading"), h.H3(g.Text(readingName(&r)+" "), verdict(r.Verdict)), soft(g.Text(reason)), fields(r.Fields))
+}
+
+// idTable shows many ids, a row each.
+func (s *Site) idTable(v *Start) g.Node {
+	return g.Group{
+		soft(g.Textf("%d ids", len(v.Rows)), g.Iff(v.More > 0, func() g.Node {
+			return g.Group{g.Textf("; %d more are not shown: use ", v.More), h.Code(g.Text("oid inspect")), g.Text(", which has no limit")}
+		})),
+		panel("scroll", "Ids", h.Table(h.Class("list"), columns("id", "created", "ago", "likely", "process"),
+			h.TBody(g.Map(v.Rows, func(in Inspected) g.Node {
+				created, ago := g.Node(nil), g.Node(nil)
+				if in.Time != nil {
+					created, ago = timeNode(*in.Time), agoNode("span", *in.Time)
+				}
+				return h.Tr(
+					h.Td(h.A(h.Class("id"), h.Href(s.URL("/?id="+in.ID)), coloredID(&in.Inspection))),
+					h.Td(created), h.Td(h.Class("soft"), ago),
+					h.Td(g.Text(in.Readings[0].Format+" "+in.Readings[0].Variant)),
+					h.Td(g.Iff(in.Trace != nil, func() g.Node { return s.briefTrace(in.Trace) })))
+			})))),
+	}
+}

@@ -1,0 +1,76 @@
+package page
+
+import (
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/plot"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// Overview is what goes on among the processes and locks.
+type Overview struct {
+	Processes  *Counted    // nil if the store does not answer
+	Census     *Report     // the latest; nil if there is none
+	Locks      []wire.Lock // those that are held
+	LocksKnown bool        // the locks answer
+
+	head, cards g.Node // as HTML, see Prepare
+}
+
+// Prepare renders what pages show of now, for all pages that share it.
+func (s *Site) Prepare(now *Overview) {
+	now.head, now.cards = rendered(s.aliveNode(now)), rendered(s.cards(now))
+}
+
+// rendered returns a node whose HTML is made only once.
+func rendered(n g.Node) g.Node {
+	var b strings.Builder
+	if n != nil {
+		_ = n.Render(&b) // to memory, without errors
+	}
+	return g.Raw(b.String())
+}
+
+// Counted is how many processes there are.
+type Counted struct {
+	Alive, Late int64
+	Over        int64        // ended or dead for less than a day
+	MoreOver    bool         // there are more than Over
+	Day         []plot.Point // how many were alive, over the last day; nil if not all are known
+}
+
+// Report is a census under its link.
+type Report struct {
+	ID     objectid.ID
+	Census *census.Report
+}
+
+func (s *Site) alive(now *Overview) g.Node {
+	if now.head == nil {
+		s.Prepare(now)
+	}
+	return now.head
+}
+
+// aliveNode is how many processes are alive and where they are recorded, for the head of
+// every page.
+func (s *Site) aliveNode(now *Overview) g.Node {
+	if !s.Registry {
+		return nil
+	}
+	count := g.Node(g.Text("the store does not answer"))
+	if n := now.Processes; n != nil {
+		count = h.A(h.Href(s.URL("/processes?state=alive")), g.Text(phrase.Count(n.Alive, "process alive", "processes alive")))
+	}
+	return h.P(h.ID("alive"), h.Class("soft"), h.Data("refresh", "alive"), count,
+		g.If(s.StoreName != "", h.Span(g.Text(" · store: "+s.StoreName))))
+}
+
+// Refreshed returns the parts of pages that show what goes on.
+func (s *Site) Refreshed(now *Overview) g.Node { return g.Group{s.alive(now), s.startCards(now)} }

@@ -1,0 +1,162 @@
+package page
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// The parts that several pages are made of.
+
+// moment writes a time for people.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
+
+func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+func bytesText(n int64) string { return humanize.IBytes(uint64(n)) }
+
+// problem says what went wrong, or is nil if text is empty.
+func problem(text string) g.Node {
+	if text == "" {
+		return nil
+	}
+	return h.P(h.Class("problem"), h.Role("alert"), g.Text(text))
+}
+
+func soft(children ...g.Node) g.Node { return h.P(h.Class("soft"), g.Group(children)) }
+
+func heading(title string, lead ...g.Node) g.Node {
+	return g.Group{h.H1(g.Text(title)), h.P(h.Class("lead soft"), g.Group(lead))}
+}
+
+// panel is a region that scrolls by itself where it is too wide.
+func panel(class, label string, children ...g.Node) g.Node {
+	return h.Div(h.Class("panel "+class), h.TabIndex("0"), h.Role("region"), h.Aria("label", label), g.Group(children))
+}
+
+// columns is the head of a table.
+func columns(names ...string) g.Node {
+	return h.THead(h.Tr(g.Map(names, func(name string) g.Node { return h.Th(h.Scope("col"), g.Text(name)) })))
+}
+
+func timeNode(t time.Time) g.Node {
+	return h.Time(h.DateTime(rfc3339(t)), h.Data("moment", ""), g.Text(moment(t)))
+}
+
+// agoNode is how long ago t is, which the script keeps up to date.
+func agoNode(name string, t time.Time) g.Node {
+	return g.El(name, h.Data("ago", rfc3339(t)), g.Text(phrase.Ago(t, time.Now())))
+}
+
+func fields(all []wire.Field) g.Node {
+	return h.Span(h.Class("fields"), g.Map(all, func(f wire.Field) g.Node {
+		return h.Span(h.Class("field f-"+f.Name), h.Span(h.Class("hex"), g.Text(f.Hex)),
+			h.Span(h.Class("what"), g.Text(f.Name), g.Iff(f.Number != nil, func() g.Node {
+				return g.Group{g.Text(" "), h.B(g.Textf("%d", *f.Number))}
+			})))
+	}))
+}
+
+// coloredID is an id, with its fields in colours if it is an ObjectId.
+func coloredID(in *wire.Inspection) g.Node {
+	if first := in.Readings[0]; first.Format == FormatObjectID {
+		return h.Span(h.Class("strip"), g.Map(first.Fields, func(f wire.Field) g.Node {
+			return h.Span(h.Class("f-"+f.Name), g.Text(f.Hex))
+		}))
+	}
+	return g.Text(in.ID)
+}
+
+func verdict(name string) g.Node { return h.Span(h.Class("verdict v-"+name), g.Text(name)) }
+
+func state(name string) g.Node { return h.Span(h.Class("state s-"+name), g.Text(name)) }
+
+// load is what was measured of a process.
+func load(texts []string) g.Node {
+	return h.Span(h.Class("load"), g.Map(texts, func(text string) g.Node { return h.Span(g.Text(text)) }))
+}
+
+// usual is the language of a query that nobody has chosen.
+const usual = "mongosh"
+
+// queries are a query in several languages, one of which the user chooses. The style sheet
+// shows the text of the checked button, so that it works without a script. The name is that
+// of the buttons, which differs for each query of a page.
+func queries(name string, all []wire.Query) g.Node {
+	checked := max(slices.IndexFunc(all, func(q wire.Query) bool { return q.For == usual }), 0)
+	i := 0
+	return h.Div(h.Class("choice"), h.Role("radiogroup"), h.Aria("label", "Language of the query"),
+		g.Map(all, func(q wire.Query) g.Node {
+			id := name + "-" + q.For
+			i++
+			return g.Group{
+				h.Input(h.Type("radio"), h.Name(name), h.ID(id), h.Value(q.For), h.AutoComplete("off"), g.If(i-1 == checked, h.Checked())),
+				h.Label(h.ID("q-"+id), h.For(id), g.Text(q.For)),
+			}
+		}),
+		g.Map(all, func(q wire.Query) g.Node {
+			return h.Div(h.Class("query"),
+				h.Div(h.Class("query-head"), soften(q.About)),
+				h.Pre(h.TabIndex("0"), h.Aria("labelledby", "q-"+name+"-"+q.For), h.Data("copy", ""), h.Code(g.Text(q.Text))))
+		}))
+}
+
+// code is a text to copy, under a title whose element has the id.
+func code(id, title, about, text string) g.Node {
+	return h.Div(h.Class("query"),
+		h.Div(h.Class("query-head"), h.H3(h.ID(id), g.Text(title)), h.Span(h.Class("soft"), g.Text(about))),
+		h.Pre(h.TabIndex("0"), h.Aria("labelledby", id), h.Data("copy", ""), h.Code(g.Text(text))))
+}
+
+// presetLinks are the presets, as links to the path with that time range and the
+// parameters kept.
+func presetLinks(path, since string, kept url.Values) g.Node {
+	return h.Span(h.Class("presets"), g.Map(presets, func(p preset) g.Node {
+		return h.A(h.Class("chip"), h.Href(path+"?since="+p.Since+and(kept)), g.If(p.Since == since, h.Aria("current", "true")), g.Text(p.Name))
+	}))
+}
+
+// and returns parameters that follow another one in a URL.
+func and(kept url.Values) string {
+	if len(kept) == 0 {
+		return ""
+	}
+	return "&" + kept.Encode()
+}
+
+// exampleNode is an id with its fields in colours.
+func exampleNode(seconds, value, rest string) g.Node {
+	return h.P(h.Class("example-id id"), coloredDigits(seconds, value, rest))
+}
+
+// coloredDigits are the three fields of an ObjectId in their colours.
+func coloredDigits(seconds, value, rest string) g.Node {
+	part := func(name, text string) g.Node { return h.Span(h.Class("f-"+name), g.Text(text)) }
+	return h.Span(h.Class("strip"), part("seconds", seconds), part("process", value), part("counter", rest))
+}
+
+// facts are labels and the like, in the order of their names.
+func facts(all map[string]string) g.Node {
+	return g.Map(slices.Sorted(maps.Keys(all)), func(name string) g.Node { return fact(phrase.Shown(name), g.Text(phrase.Shown(all[name]))) })
+}
+
+func fact(name string, value ...g.Node) g.Node {
+	return h.Div(h.Dt(g.Text(name)), h.Dd(g.Group(value)))
+}
+
+// FormatObjectID is the format of an ObjectId in readings.
+const FormatObjectID = "objectid"
+
+// Verdicts of a trace that name one process.
+const (
+	known   = "known"
+	claimed = "claimed"
+)

@@ -1,0 +1,80 @@
+package page
+
+import (
+	"net/url"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/timerange"
+)
+
+// Range is the data of the page.
+type Range struct {
+	timerange.Span
+	Column  string
+	Process string // whose ids the queries are for; empty is any
+	Zone    string // in which times without one are read
+	Range   *wire.Range
+	Error   string
+	Help    string
+}
+
+// preset is a time range to choose with a click.
+type preset struct {
+	Name, Since string
+}
+
+var presets = []preset{{"last hour", "1h"}, {"last 24 hours", "24h"}, {"last 7 days", "7d"}, {"last 30 days", "30d"}}
+
+func (s *Site) Range(v *Range) g.Node {
+	input := func(name, value, placeholder string) g.Node {
+		return h.Input(h.ID(name), h.Name(name), h.Value(value), g.If(placeholder != "", h.Placeholder(placeholder)),
+			h.AutoComplete("off"), g.Attr("spellcheck", "false"), g.If(placeholder != "", h.Aria("describedby", "times")))
+	}
+	field := func(name, label string, input g.Node) g.Node {
+		return h.Div(h.Label(h.For(name), g.Text(label)), input)
+	}
+	return g.Group{
+		heading("A time range as a query", g.Text("The index on "), h.Code(g.Text("_id")),
+			g.Text(" is an index on creation time: these bounds find the documents created in between, without a timestamp field.")),
+		h.Form(h.Method("get"), h.Action(s.URL("/range")), h.Data("live", "range"),
+			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
+			h.Div(h.Class("fields-row four"),
+				field("from", "From", h.Div(h.Class("pick"), h.Data("pick", "the beginning"), input("from", v.From, "2026-11-01, -7d, an id…"))),
+				field("to", "To, not included", h.Div(h.Class("pick"), h.Data("pick", "the end"), input("to", v.To, "now, 2026-12-01…"))),
+				field("process", "Process value, or any", input("process", v.Process, "")),
+				field("column", "SQL column", input("column", v.Column, ""))),
+			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Show")), presetLinks(s.URL("/range"), v.Since, v.kept())),
+			h.Details(h.ID("times"), h.Summary(g.Text("What to type")), soft(g.Text(v.Help)))),
+		h.Div(h.ID("result"), problem(v.Error), g.Iff(v.Range != nil, func() g.Node {
+			return g.Group{
+				h.Div(h.Class("tiles two"), bound("from", "no lower bound", v.Range.From), bound("to, not included", "no upper bound", v.Range.To)),
+				h.H2(g.Text("Ready to paste")),
+				queries("range", v.Range.Queries),
+			}
+		})),
+	}
+}
+
+// kept are the parameters other than the time.
+func (v *Range) kept() url.Values {
+	q := url.Values{}
+	if v.Process != "" {
+		q.Set("process", v.Process)
+	}
+	if v.Column != "_id" {
+		q.Set("column", v.Column)
+	}
+	return q
+}
+
+// bound shows one end of a range, or the text none.
+func bound(name, none string, b *wire.TimedID) g.Node {
+	label := h.Span(h.Class("soft"), g.Text(name))
+	if b == nil {
+		return h.Div(h.Class("tile"), label, h.B(g.Text(none)))
+	}
+	return h.Div(h.Class("tile"), label, h.B(h.Class("id"), h.Data("copy", ""), g.Text(b.ID.String())), timeNode(b.Time))
+}

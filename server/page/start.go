@@ -1,0 +1,141 @@
+package page
+
+import (
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/plot"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/timerange"
+)
+
+// Start shows at once what oid does: it reads ids, creates ids, and leads to the
+// rest, with what goes on there now.
+func (s *Site) Start(v *Start) g.Node {
+	return g.Group{
+		heading("Read an id, or create one", g.Text("Paste anything: one id, a line of a log, a document, a thousand ids.")),
+		h.Div(h.Class("start"),
+			h.Div(h.Class("panel card"), s.pasteForm(v), h.Div(h.ID("result"), s.inspectResult(v))),
+			g.Iff(v.New != nil, func() g.Node { return s.newPanel(v.New) })),
+		s.startCards(&v.Now),
+	}
+}
+
+func (s *Site) pasteForm(v *Start) g.Node {
+	return h.Form(h.Method("post"), h.Action(s.URL("/")), h.Data("live", "id"), h.Class("paste"),
+		h.Label(h.For("id"), g.Text("Ids")),
+		h.Textarea(h.ID("id"), h.Name("id"), h.Rows("3"), g.Attr("spellcheck", "false"), g.Attr("autocapitalize", "off"),
+			h.AutoComplete("off"), h.AutoFocus(), h.Placeholder("507f1f77bcf86cd799439011"), g.Text(leadingLine(v.Text))),
+		h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Inspect")), g.Iff(v.Text == "", func() g.Node {
+			return h.Span(h.Class("soft"), g.Text("or try "), h.A(h.Href(s.URL("/?id=507f1f77bcf86cd799439011")), g.Text("one from 2012")),
+				g.Iff(v.New != nil && len(v.New.IDs) > 0, func() g.Node {
+					return g.Group{g.Text(", "), h.A(h.Href(s.URL("/?id="+v.New.IDs[0].String())), g.Text("a new one"))}
+				}))
+		})),
+		g.If(v.Text == "", soft(g.Text("ObjectId, UUID, ULID, KSUID, xid, Snowflake, TypeID, CUID2, push ids of Firebase, gpid."))))
+}
+
+// leadingLine keeps an empty first line of text, which a browser drops from a
+// textarea.
+func leadingLine(text string) string {
+	if len(text) > 0 && (text[0] == '\n' || text[0] == '\r') {
+		return "\n" + text
+	}
+	return text
+}
+
+// startCards lead to the other views.
+func (s *Site) startCards(now *Overview) g.Node {
+	if now.cards == nil {
+		s.Prepare(now)
+	}
+	return now.cards
+}
+
+func (s *Site) cards(now *Overview) g.Node {
+	at := time.Now()
+	card := func(path, title string, contents ...g.Node) g.Node {
+		return h.Section(h.Class("panel card lead-to"), h.H2(h.A(h.Href(s.URL(path)), g.Text(title))), g.Group(contents))
+	}
+	day := timerange.Mongosh(objectid.Since(at.Add(-24 * time.Hour)))
+	return h.Div(h.ID("now"), h.Class("cards"), h.Data("refresh", "processes locks"),
+		card("/range?since=24h", "A time range as a query",
+			h.P(g.Text("The last 24 hours:")),
+			h.Pre(h.TabIndex("0"), h.Aria("label", "Query"), h.Code(g.Text(day))),
+			soft(g.Text("For MongoDB's shell, Python, Node, Java, Go and SQL."))),
+		card("/census", "Census",
+			h.P(g.Text("Drop a dump or an export: when it grew, which processes wrote it, what is wrong with it.")),
+			g.Iff(now.Census != nil, func() g.Node { return s.growth(now.Census) })),
+		card("/processes", "Processes", processesNow(now)),
+		g.Iff(s.ShowsLocks, func() g.Node { return card("/locks", "Locks", locksNow(now, at)) }))
+}
+
+func processesNow(now *Overview) g.Node {
+	n := now.Processes
+	if n == nil {
+		return soft(g.Text("Who creates ids, and with which load."))
+	}
+	parts := []string{phrase.Count(n.Alive, "alive", "alive")}
+	if n.Late > 0 {
+		parts = append(parts, phrase.Count(n.Late, "late", "late"))
+	}
+	over := phrase.Count(n.Over, "ended in the last 24 hours", "ended in the last 24 hours")
+	if n.MoreOver {
+		over = "more than " + humanize.Comma(n.Over) + " ended in the last 24 hours"
+	}
+	if n.Over > 0 {
+		parts = append(parts, over)
+	}
+	return g.Group{
+		h.P(h.B(g.Text(parts[0])), g.Text(strings.Join(append([]string{""}, parts[1:]...), ", "))),
+		soft(g.Text("Each id leads to the process that created it, and to its load at that time.")),
+		captioned(g.Text("Alive in the last 24 hours"), plot.Spark("processes alive in the last 24 hours", n.Day, 0)),
+	}
+}
+
+// growth shows how the ids of a census became more over time.
+func (s *Site) growth(c *Report) g.Node {
+	var names []string
+	for _, source := range c.Census.Sources {
+		names = append(names, source.Name)
+	}
+	name := strings.Join(names, ", ")
+	var points []plot.Point
+	sum := 0.
+	for _, b := range c.Census.Timeline.Buckets {
+		sum += float64(b.IDs)
+		points = append(points, plot.Point{Time: b.Start, Value: sum})
+	}
+	day := 24 * time.Hour // the lengths of months differ
+	return captioned(g.Group{h.A(h.Href(s.URL("/census/"+c.ID.String())), g.Text(phrase.Shown(name))), g.Text(", " + phrase.Count(c.Census.IDs, "id", "ids"))},
+		plot.Spark("growth of "+name, points, 31*day))
+}
+
+// captioned is a small plot under its caption, or nothing without a plot.
+func captioned(caption g.Node, p plot.SVG) g.Node {
+	return g.If(p != "", h.Div(h.Class("grown"), soft(caption), p))
+}
+
+// shownLocks is how many locks the start page names.
+const shownLocks = 3
+
+func locksNow(now *Overview, at time.Time) g.Node {
+	switch {
+	case !now.LocksKnown:
+		return soft(g.Text("Who holds a lock, and who waits for it."))
+	case len(now.Locks) == 0:
+		return g.Group{h.P(g.Text("No lock is held.")), soft(g.Text("One job on several hosts: "), h.Code(g.Text("oid lock NAME -- COMMAND")))}
+	}
+	return g.Group{
+		h.Ul(h.Class("plain"), g.Map(now.Locks[:min(len(now.Locks), shownLocks)], func(l wire.Lock) g.Node {
+			return h.Li(h.B(g.Text(phrase.Shown(l.Name))), g.Text(" "+heldBy(&l, at)))
+		})),
+		g.If(len(now.Locks) > shownLocks, soft(g.Textf("and %d more", len(now.Locks)-shownLocks))),
+	}
+}

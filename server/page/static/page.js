@@ -1,0 +1,392 @@
+// What forms alone cannot do: results while typing, local times, copying, dropping a
+// file, and keys. Without this file every view still works.
+'use strict';
+
+const $ = (selector, root = document) => root.querySelector(selector);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+// say shows a message, also to screen readers.
+let silence;
+function say(text) {
+  const said = $('#said');
+  said.textContent = text;
+  said.classList.add('on');
+  clearTimeout(silence);
+  silence = setTimeout(() => said.classList.remove('on'), 1800);
+}
+
+// ago returns how long before now a moment is, in its largest unit, by the rule of
+// the Go package phrase. Both are in milliseconds.
+const day = 86400, year = 31556952;
+const units = [['year', 360 * day], ['month', 30 * day], ['week', 7 * day], ['day', day], ['hour', 3600], ['minute', 60], ['second', 1]];
+function ago(then, now = Date.now()) {
+  const seconds = Math.floor(Math.abs(now - then) / 1000);
+  for (const [unit, length] of units) {
+    if (seconds < length) continue;
+    const n = unit === 'year' ? Math.max(1, Math.floor(seconds / year)) : Math.floor(seconds / length);
+    return n + ' ' + unit + (n === 1 ? '' : 's') + (then > now ? ' from now' : ' ago');
+  }
+  return 'now';
+}
+
+// The zone in which times are shown, and in which those that are typed are meant.
+const here = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+let zone = localStorage.getItem('zone') || here, clock, offset;
+function setZone(name) {
+  try {
+    // The Swedes write times as ISO 8601 does.
+    clock = new Intl.DateTimeFormat('sv-SE', { timeZone: name, dateStyle: 'short', timeStyle: 'medium' });
+    offset = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' });
+    zone = name;
+  } catch { // it was written by another browser
+    if (name !== 'UTC') setZone('UTC');
+  }
+}
+setZone(zone);
+
+// inZone writes a time in the zone: with the name of the zone, or with the offset.
+function inZone(t, named) {
+  if (zone === 'UTC') return clock.format(t) + ' UTC';
+  const o = offset.formatToParts(t).find((p) => p.type === 'timeZoneName').value.replace('GMT', '') || '+00:00';
+  return clock.format(t) + (named ? ' ' + zone : o);
+}
+
+function showTimes(root = document) {
+  for (const e of all('[data-ago]', root)) e.textContent = ago(Date.parse(e.dataset.ago));
+  for (const e of all('time[data-moment]', root)) {
+    const t = new Date(e.dateTime);
+    if (!e.dataset.ago) e.textContent = inZone(t, !!e.closest('.says'));
+    e.title = inZone(t, true) + ', ' + ago(t.getTime());
+  }
+  for (const e of all('[data-utc]', root)) e.hidden = zone === 'UTC';
+}
+
+// wall returns what a clock of the zone shows at a time, as if that were UTC; both are in
+// milliseconds.
+function wall(t) {
+  return Date.parse(clock.format(new Date(t)).replace(' ', 'T') + 'Z') + (t % 1000);
+}
+
+// showTicks puts the ticks of plots at the round times of the zone, by the rule of the Go
+// package plot.
+function showTicks(root = document) {
+  for (const group of all('.ticks', root)) {
+    const [from, to, step, left, right] = ['from', 'to', 'step', 'left', 'right'].map((name) => Number(group.dataset[name]));
+    const line = $('line', group), text = $('text', group);
+    if (!line || !text) continue;
+    const ticks = [], end = group.ownerSVGElement.viewBox.baseVal.width;
+    for (let shown = Math.ceil(wall(from) / step) * step; ; shown += step) {
+      let t = shown - (wall(from) - from);
+      t = shown - (wall(t) - t); // the zone may have another offset there
+      if (t > to) break;
+      if (t < from) continue;
+      const x = left + (right - left) * (t - from) / Math.max(to - from, 1), written = new Date(shown).toISOString();
+      const label = text.cloneNode(), mark = line.cloneNode();
+      label.textContent = shown % 86400000 === 0 ? written.slice(5, 10) : written.slice(11, step < 1000 ? 22 : step < 60000 ? 19 : 16);
+      label.setAttribute('x', x);
+      mark.setAttribute('x1', x);
+      mark.setAttribute('x2', x);
+      ticks.push(mark);
+      if (x + 7.5 * label.textContent.length <= end) ticks.push(label);
+    }
+    if (ticks.length) group.replaceChildren(...ticks);
+  }
+  for (const e of all('[data-zone-name]', root)) e.textContent = zone;
+}
+
+function fillZone(root = document) {
+  for (const e of all('[data-zone]', root)) e.value = zone;
+}
+
+// zones lets the user choose the zone.
+function zones() {
+  const select = $('#zone');
+  const add = (name, text) => { const o = document.createElement('option'); o.value = name; o.textContent = text; select.append(o); };
+  for (const name of new Set([zone, here, 'UTC', ...Intl.supportedValuesOf('timeZone')])) add(name, name === here && name !== 'UTC' ? name + ' (here)' : name);
+  select.value = zone;
+  select.parentElement.hidden = false;
+  select.addEventListener('change', () => {
+    setZone(select.value);
+    localStorage.setItem('zone', zone);
+    showTimes();
+    showTicks();
+    fillZone();
+    const form = $('form[data-live]');
+    if (form && $('[data-zone]', form)) form.requestSubmit(); // it means other times now
+  });
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Origins that are not secure have only this clipboard.
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  }
+  say('copied');
+}
+
+// addCopying adds a button that copies to each element with data-copy, whose value is
+// the text if it is not the content.
+function addCopying(root = document) {
+  const add = (to, text, label, called) => {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'quiet copy';
+    button.textContent = label;
+    button.setAttribute('aria-label', called);
+    button.addEventListener('click', () => copy(text));
+    to.append(button);
+  };
+  for (const e of all('[data-copy]', root)) {
+    const text = e.dataset.copy || e.textContent.trim();
+    add(e.tagName === 'PRE' ? e.previousElementSibling : e, text, 'Copy', 'Copy ' + (text.length > 40 ? text.slice(0, 40) + '…' : text));
+  }
+  for (const e of all('[data-copy-all]', root)) {
+    const text = e.tagName === 'PRE' ? e.textContent.trim() : all('[data-copy]', e).map((one) => one.dataset.copy).join('\n');
+    add($('.row', e.closest('#new')), text, 'Copy all', 'Copy all new ids');
+  }
+}
+
+// chooseLanguage checks the language of queries that was chosen last, where there is one.
+function chooseLanguage(root = document) {
+  const last = localStorage.getItem('language');
+  for (const e of all('.choice > input', root)) {
+    if (e.value === last) e.checked = true;
+    e.addEventListener('change', () => localStorage.setItem('language', e.value));
+  }
+}
+
+function enliven(root) {
+  chooseLanguage(root);
+  showTimes(root);
+  showTicks(root);
+  fillZone(root);
+  addCopying(root);
+}
+
+// take replaces the result of this page, and the links beside its form, by those of a
+// page that was fetched.
+function take(html) {
+  const page = new DOMParser().parseFromString(html, 'text/html');
+  const fresh = $('#result', page);
+  if (!fresh) return false;
+  const scrolled = all('#result .scroll').map((e) => e.scrollLeft);
+  const open = all('#result details').map((e) => e.open);
+  $('#result').replaceWith(document.adoptNode(fresh));
+  const presets = $('form .presets', page);
+  if (presets) $('form .presets').replaceWith(document.adoptNode(presets)); // they keep what was typed
+  all('#result .scroll').forEach((e, i) => { if (i in scrolled) e.scrollLeft = scrolled[i]; });
+  all('#result details').forEach((e, i) => { if (open[i]) e.open = true; });
+  enliven($('#result'));
+  return true;
+}
+
+// trouble shows what failed and what to do, above the result. Without a text it is over,
+// if the same part of the page had shown it.
+function trouble(text = '', part = 'form') {
+  let e = $('#trouble');
+  if (!text && e?.dataset.part !== part) return;
+  if (!e) {
+    e = document.createElement('p');
+    e.id = 'trouble';
+    e.className = 'problem';
+    e.setAttribute('role', 'alert');
+    const result = $('#result');
+    if (result) result.before(e); else $('main').append(e);
+  }
+  e.dataset.part = part;
+  e.textContent = text;
+  e.hidden = !text;
+}
+
+// logIn leads to the login, which leads back here. What was typed is kept.
+function logIn() {
+  for (const e of all('main textarea, main input:not([type])')) if (e.id) sessionStorage.setItem('draft ' + location.pathname + ' ' + e.id, e.value);
+  const base = $('.brand').getAttribute('href'); // the path of the server, with a slash at its end
+  location.href = base + 'login?next=' + encodeURIComponent('/' + (location.pathname + location.search).slice(base.length));
+}
+
+function restoreDrafts() {
+  for (const e of all('main textarea, main input:not([type])')) {
+    const key = 'draft ' + location.pathname + ' ' + e.id, text = sessionStorage.getItem(key);
+    if (text === null) continue;
+    sessionStorage.removeItem(key);
+    if (e.value === text) continue;
+    e.value = text;
+    e.dispatchEvent(new Event('input', { bubbles: true }));
+  }
+}
+
+const silent = 'The server does not answer. What is shown stays; try again in a moment.';
+
+// reason returns what a failed request says: the detail of a problem, or the message
+// of a page.
+function reason(status, type, text, retryAfter) {
+  let detail = '';
+  if (/json/.test(type)) try { detail = JSON.parse(text).detail; } catch { /* it is cut off */ }
+  if (/html/.test(type)) detail = $('.problem', new DOMParser().parseFromString(text, 'text/html'))?.textContent;
+  if (!detail && status >= 502 && status <= 504) return silent; // from a proxy
+  const words = detail ? detail[0].toUpperCase() + detail.slice(1) : 'The server has answered with status ' + status;
+  return words + '.' + (retryAfter ? ' Try again in ' + retryAfter + ' s.' : '');
+}
+
+// ask returns the page that answers a request. It throws the reason of a failure; a
+// page with a result is none. When the session has ended it leads to the login, unless
+// nobody has asked for the answer.
+async function ask(url, options, asked = true) {
+  let reply, text;
+  try {
+    reply = await fetch(url, options);
+    text = await reply.text();
+  } catch {
+    throw new Error(silent);
+  }
+  if (reply.status === 401 || reply.redirected && reply.url.includes('/login?next=')) {
+    if (asked) logIn();
+    throw new Error('The login has ended.');
+  }
+  const type = reply.headers.get('Content-Type');
+  if (!reply.ok && !(/html/.test(type) && text.includes('id="result"'))) throw new Error(reason(reply.status, type, text, reply.headers.get('Retry-After')));
+  return text;
+}
+
+// Forms that show results while the user types.
+const longest = 4000; // characters in a URL; longer forms are sent with POST
+let asked = 0;
+async function answer(form, url) {
+  const mine = ++asked;
+  const long = url.length > longest;
+  try {
+    const html = await (long ? ask(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) }) : ask(url));
+    if (mine !== asked) return;
+    trouble();
+    if (take(html) && !long) history.replaceState(null, '', url);
+  } catch (e) {
+    if (mine === asked) trouble(e.message);
+  }
+}
+
+function liven(form) {
+  let pause;
+  const go = () => {
+    const fields = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (value.trim() && !(name === 'column' && value === '_id') && !(name === 'tz' && value === 'UTC')) fields.set(name, value.trim());
+    const query = fields.toString();
+    answer(form, new URL(form.getAttribute('action'), location).pathname + (query && '?' + query));
+  };
+  form.addEventListener('input', () => { clearTimeout(pause); pause = setTimeout(go, 180); });
+  form.addEventListener('submit', (e) => { e.preventDefault(); clearTimeout(pause); go(); });
+}
+
+// newIDs creates ids in place.
+function newIDs(form) {
+  form.addEventListener('submit', async (e) => {
+    e.preventDefault();
+    try {
+      const page = new DOMParser().parseFromString(await ask(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) }), 'text/html');
+      $('#new').replaceWith(document.adoptNode($('#new', page)));
+      trouble();
+      enliven($('#new'));
+      newIDs($('form[data-new]'));
+      $('form[data-new] [type=submit]').focus();
+      say('created');
+    } catch (e) {
+      trouble(e.message);
+    }
+  });
+}
+
+// Uploads, with progress.
+function uploads(form) {
+  const drop = $('.drop', form), file = $('input[type=file]', form), box = $('.progress', form);
+  const send = () => {
+    if (!file.files.length) return;
+    const bar = $('progress', box), words = $('span', box);
+    const data = new FormData(form);
+    data.delete('file');
+    data.append('file', file.files[0]); // the server wants it last
+    const request = new XMLHttpRequest();
+    box.hidden = false;
+    words.textContent = 'sending';
+    request.upload.onprogress = (e) => {
+      bar.value = e.total ? e.loaded / e.total : 0;
+      words.textContent = e.loaded < e.total ? Math.floor(100 * e.loaded / e.total) + ' %' : 'reading the rest';
+    };
+    request.onload = () => {
+      box.hidden = true;
+      if (request.status === 401 || request.responseURL.includes('/login')) { logIn(); return; }
+      const page = new DOMParser().parseFromString(request.responseText, 'text/html');
+      const main = $('main', page);
+      if (!main) {
+        trouble(reason(request.status, request.getResponseHeader('Content-Type'), request.responseText, request.getResponseHeader('Retry-After')));
+        return;
+      }
+      $('main').replaceWith(document.adoptNode(main));
+      if (request.responseURL) history.pushState(null, '', request.responseURL);
+      enliven($('main'));
+      $('main').focus();
+      start();
+    };
+    request.onerror = () => { box.hidden = true; trouble('The connection was lost during the upload. Send the file again.'); };
+    request.open('POST', form.action);
+    request.send(data);
+  };
+  form.addEventListener('submit', (e) => { e.preventDefault(); send(); });
+  for (const name of ['dragenter', 'dragover']) drop.addEventListener(name, (e) => { e.preventDefault(); drop.classList.add('over'); });
+  for (const name of ['dragleave', 'drop']) drop.addEventListener(name, () => drop.classList.remove('over'));
+  drop.addEventListener('drop', (e) => { e.preventDefault(); file.files = e.dataTransfer.files; send(); });
+}
+
+// calendar adds a picker to a field for times. The time picked is in the zone.
+function calendar(box) {
+  const text = $('input', box), around = document.createElement('div');
+  around.className = 'calendar';
+  around.innerHTML = '<button type="button" class="quiet"></button><input type="datetime-local" step="1" tabindex="-1" aria-hidden="true">';
+  const button = $('button', around), picker = $('input', around);
+  button.textContent = '▾';
+  button.setAttribute('aria-label', 'Pick ' + box.dataset.pick);
+  button.title = 'Pick a time';
+  button.addEventListener('click', () => { picker.value = clock.format(new Date()).replace(' ', 'T'); picker.showPicker(); });
+  picker.addEventListener('input', (e) => {
+    e.stopPropagation();
+    if (!picker.value) return;
+    text.value = picker.value + (zone === 'UTC' ? 'Z' : '');
+    text.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  box.append(around);
+}
+
+// start gives the forms of a page their handlers.
+function start() {
+  all('form[data-live]').forEach(liven);
+  all('form[data-upload]').forEach(uploads);
+  all('form[data-new]').forEach(newIDs);
+  all('[data-pick]').forEach(calendar);
+}
+start();
+
+// A file that is dropped beside the field must not replace the page.
+for (const name of ['dragover', 'drop']) addEventListener(name, (e) => { if (![...document.querySelectorAll('.drop')].some((d) => d.contains(e.target))) e.preventDefault(); });
+addEventListener('popstate', () => location.reload());
+
+// Keys: the number of a view, / for the input, c to copy the first thing that can be.
+addEventListener('keydown', (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (e.key === 'Escape') { document.activeElement.blur(); return; }
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return;
+  const view = all('nav a').find((a) => a.dataset.key === e.key);
+  if (view) view.click();
+  else if (e.key === '/') { e.preventDefault(); $('main textarea, main input:not([type=hidden]), main select')?.focus(); }
+  else if (e.key === 'c') $('main button.copy')?.click();
+});
+
+zones();
+enliven(document);
+restoreDrafts();
+setInterval(() => showTimes(), 1000);

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/store"
+)
+
+// Each kind of error has a name of its own, a status of errors, and a place in the
+// reference to which its URI leads.
+func TestProblemTypes(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, p := range problemTypes {
+		if seen[p.name] || p.status < 400 || p.about == "" || !strings.Contains(string(page), "\n### "+p.name+"\n\nStatus "+fmt.Sprint(p.status)+". "+p.about+"\n") {
+			t.Errorf("%+v", p)
+		}
+		seen[p.name] = true
+		for _, e := range p.errors {
+			if got := typeOf(fmt.Errorf("about it: %w", e)); got.name != p.name {
+				t.Errorf("%v is %s, want %s", e, got.name, p.name)
+			}
+		}
+	}
+	if got := typeOf(errors.New("unheard of")); got.name != "internal" {
+		t.Errorf("an unknown error is %s", got.name)
+	}
+	if got := typeOfStatus(418); got.name != "internal" {
+		t.Errorf("an unknown status is %s", got.name)
+	}
+}
+
+// What is wrong with a request is its sender's to hear, and what is wrong with the place
+// that is called only that it does not answer.
+func TestCallWithin(t *testing.T) {
+	silent := errors.New("silent")
+	c := &caller{"test", 50 * time.Millisecond, make(chan struct{}, 1), slog.New(slog.DiscardHandler), silent}
+	for _, test := range []struct{ fails, want error }{
+		{nil, nil},
+		{fmt.Errorf("%w: %q", store.ErrCollection, "a$"), store.ErrCollection},
+		{store.ErrNotFound, store.ErrNotFound},
+		{store.ErrMoved, silent},
+		{errors.New("connection refused"), silent},
+	} {
+		n, err := callWithin(t.Context(), c, "test", func(context.Context) (int, error) { return 7, test.fails })
+		if !errors.Is(err, test.want) || err == nil && n != 7 {
+			t.Errorf("%v: %d, %v", test.fails, n, err)
+		}
+	}
+	release := make(chan struct{})
+	hang := func(context.Context) (int, error) { <-release; return 7, nil }
+	for range 2 { // the first hangs, and the second gets no slot
+		if _, err := callWithin(t.Context(), c, "test", hang); !errors.Is(err, silent) {
+			t.Errorf("a call that hangs: %v", err)
+		}
+	}
+	close(release)
+	c.limit = time.Minute
+	if n, err := callWithin(t.Context(), c, "test", hang); n != 7 || err != nil {
+		t.Errorf("afterwards: %d, %v", n, err)
+	}
+}
+
+func TestPlainError(t *testing.T) {
+	for field, want := range map[string]string{"": "expected a number, not string", "a.b": "a.b: expected a number, not string"} {
+		err := plainError(&json.UnmarshalTypeError{Value: "string", Type: reflect.TypeFor[float64](), Field: field})
+		if err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"expected number <= 1e+07": "expected number <= 10000000", "expected number >= 0.5": "expected number >= 0.5",
+		"expected number": "expected number", "unexpected 1e+07": "unexpected 1e+07",
+	} {
+		if got := plainNumber(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	if got := excerpt("aéb", 2); got != "a…" {
+		t.Errorf("a cut in a character: %q", got)
+	}
+}

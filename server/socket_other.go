@@ -1,8 +1,0 @@
-//go:build !linux
-
-package server
-
-import "net"
-
-// readable is known on Linux only.
-func readable(net.Conn) bool { return false }
