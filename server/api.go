@@ -14,6 +14,9 @@ import (
 const description = "Creates MongoDB ObjectIds in bulk, shows the creation time and the process of an id, turns time ranges into ranges of ids, " +
 	"records processes, and analyses all ids of a dump. Errors are problem+json (RFC 9457)."
 
+// descriptionPath is that of the description of the API, without its extension.
+const descriptionPath = "/openapi"
+
 // Tags group the endpoints in the description.
 const (
 	tagIDs       = "ids"
@@ -24,7 +27,7 @@ const (
 
 // addAPI adds the endpoints and their description, as /openapi.json in version
 // 3.1 and as /openapi-3.0.json for generators that do not support it.
-func (s *Server) addAPI() {
+func (s *Server) addAPI(rows []route) {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	config := huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -47,24 +50,20 @@ func (s *Server) addAPI() {
 			},
 			Security: []map[string][]string{{}, {"token": {}}},
 		},
-		OpenAPIPath:   "/openapi",
+		OpenAPIPath:   descriptionPath,
 		Formats:       formats,
 		Transformers:  []huma.Transformer{tidy},
 		DefaultFormat: "application/json",
 	}
-	api := humago.New(s.mux, config)
-	s.addIDs(api)
-	s.addInspect(api)
-	s.addRange(api)
-	s.addRegistration(api)
-	s.addProcesses(api)
-	s.addProcess(api)
-	s.addCensus(api)
-	s.addLocks(api)
+	api := humago.New(gate{s}, config)
+	for _, row := range rows {
+		if row.endpoint != nil {
+			row.endpoint(api, row)
+		}
+	}
 	describeEnumerations(schemas)
 	describeProblems(api.OpenAPI())
 	wrapReferences(schemas)
-	s.mux.HandleFunc("/v1/", s.noEndpoint)
 }
 
 // wrapReferences moves each reference that has a description into an allOf: in
@@ -100,10 +99,10 @@ func (s *Server) noEndpoint(w http.ResponseWriter, r *http.Request) {
 // anywhere lists the error statuses of every endpoint.
 var anywhere = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusMisdirectedRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 
-// operation describes an endpoint. The errors are its own, besides anywhere.
-func operation(method, path, tag, id, summary, description string, errors ...int) huma.Operation {
+// operation describes the endpoint of a route. The errors are its own, besides anywhere.
+func operation(at route, tag, id, summary, description string, errors ...int) huma.Operation {
 	return huma.Operation{
-		Method: method, Path: path, Tags: []string{tag}, OperationID: id, Summary: summary, Description: description,
+		Method: at.method, Path: at.path, Tags: []string{tag}, OperationID: id, Summary: summary, Description: description,
 		Errors: slices.Concat(anywhere, errors), DefaultStatus: http.StatusOK, RejectUnknownQueryParameters: true,
 		MaxBodyBytes: -1, BodyReadTimeout: -1, // the body has been read, see readBody
 	}

@@ -45,8 +45,8 @@ func (in *censusInput) Resolve(c huma.Context) []error {
 	return nil
 }
 
-func (s *Server) addCensus(api huma.API) {
-	op := operation(http.MethodPost, "/v1/census", tagCensus, "takeCensus", "Take the census of an upload",
+func (s *Server) takeCensus(api huma.API, at route) {
+	op := operation(at, tagCensus, "takeCensus", "Take the census of an upload",
 		"Analyses the ids of a dump: .bson and archives of mongodump, JSON and CSV of mongoexport, lists of ids, or any text; each may be compressed with gzip. "+
 			"The body is the file itself.")
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "The file.", Content: map[string]*huma.MediaType{
@@ -69,9 +69,6 @@ func (s *Server) addCensus(api huma.API) {
 		}
 		return towire.Census(r), nil
 	})
-	s.mux.HandleFunc("GET /census", func(w http.ResponseWriter, r *http.Request) { s.showCensus(w, r, nil) })
-	s.mux.HandleFunc("POST /census", s.censusForm)
-	s.mux.HandleFunc("GET /census/{id}", s.showReport)
 }
 
 func (in *censusInput) options(now time.Time) (o census.Options, v census.ReportOptions, err error) {

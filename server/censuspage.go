@@ -15,6 +15,8 @@ import (
 	"github.com/oidkit/oid/server/page"
 )
 
+func (s *Server) censusPage(w http.ResponseWriter, r *http.Request) { s.showCensus(w, r, nil) }
+
 func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
 	data := page.Census{Upload: s.options.Limits.Upload, Past: s.reports.all(), Kept: maxReports}
 	code := http.StatusOK

@@ -6,14 +6,15 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
 )
 
 // compress returns a handler that compresses what h answers, for clients that accept
-// it. Ids are random and not worth it, and an event must not wait for more of them.
-func compress(h http.Handler) http.Handler {
+// it.
+var compress = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.ContentTypes([]string{
 		"application/json", "application/problem+json", "application/openapi+json", "application/vnd.oai.openapi+json",
 		"text/html", "text/css", "text/javascript", "image/svg+xml", "text/plain",
@@ -21,30 +22,13 @@ func compress(h http.Handler) http.Handler {
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	compressed := wrap(h)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost && r.URL.Path == "/v1/ids" || r.URL.Path == "/events" {
-			h.ServeHTTP(w, r)
-			return
-		}
-		compressed.ServeHTTP(w, r)
-	})
-}
+	return wrap
+})
 
-// isLasting reports whether the answer to r changes seldom or never: the description
-// of the API, and the report of a census.
-func isLasting(r *http.Request) bool {
-	return r.Method == http.MethodGet && (strings.HasPrefix(r.URL.Path, "/openapi") || strings.HasPrefix(r.URL.Path, "/census/"))
-}
-
-// tag returns a handler that gives answers of h that last an ETag. A client that has
+// tag returns a handler that gives the answers of h an ETag. A client that has
 // such an answer already is told so in place of it.
 func tag(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isLasting(r) {
-			h.ServeHTTP(w, r)
-			return
-		}
 		whole := &wholeAnswer{ResponseWriter: w, code: http.StatusOK}
 		h.ServeHTTP(whole, r)
 		if whole.code == http.StatusOK {

@@ -18,20 +18,18 @@ const (
 // maxStreams returns how many streams of events may be open: each keeps a connection.
 func maxStreams(l Limits) int { return max(1, l.Connections/16) }
 
-// addEvents adds the stream by which open pages learn that something has changed. An
+// events is the stream by which open pages learn that something has changed. An
 // event holds a short text for the processes, one for how many of them are alive, and one
 // for the locks, which differ after each change; the page then asks for its view again.
-func (s *Server) addEvents() {
-	s.mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case s.streams <- struct{}{}:
-			defer func() { <-s.streams }()
-		default:
-			s.refuse(w, r, http.StatusServiceUnavailable, "too many pages are open; this one asks for changes by itself")
-			return
-		}
-		s.stream(w, r)
-	})
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
+		s.refuse(w, r, http.StatusServiceUnavailable, "too many pages are open; this one asks for changes by itself")
+		return
+	}
+	s.stream(w, r)
 }
 
 // stream sends events until the client or the session has gone, or the server stops.

@@ -47,7 +47,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.refuse(rec, r, http.StatusInternalServerError, internalText)
 		}
 		took := time.Since(began)
-		s.metrics.request(route(r), method(r), rec.Code(), took)
+		s.metrics.request(routeName(r), method(r), rec.Code(), took)
 		if s.options.Access != nil {
 			s.options.Access.LogAttrs(r.Context(), slog.LevelInfo, "request",
 				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.Code()),
@@ -58,15 +58,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := rec.Header()
 	maps.Copy(h, everyAnswer)
 	h["X-Request-Id"] = []string{id}
-	if s.draining.Load() {
-		h.Set("Connection", "close")
-	}
-	s.guard(rec, r)
+	s.mux.ServeHTTP(rec, r)
 }
 
-// route returns the pattern that r matched, for the metrics. Clients cannot add
+// routeName returns the pattern that r matched, for the metrics. Clients cannot add
 // values to it.
-func route(r *http.Request) string {
+func routeName(r *http.Request) string {
 	if _, path, ok := strings.Cut(r.Pattern, " "); ok {
 		return path
 	}
@@ -84,31 +81,44 @@ func method(r *http.Request) string {
 	return "other"
 }
 
-// guard passes r to the handlers or refuses it.
-func (s *Server) guard(w *door.Recorder, r *http.Request) {
-	if base := s.door.Base(); base != "" && r.URL.Path == base {
-		http.Redirect(w, r, "/", http.StatusPermanentRedirect)
-		return
+// gate is a humago.Mux that puts all handlers behind the door, as the table of routes
+// says.
+type gate struct{ *Server }
+
+// ServeHTTP implements humago.Mux.
+func (g gate) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
+
+// HandleFunc implements humago.Mux. It panics for a pattern without a row.
+func (g gate) HandleFunc(pattern string, do func(http.ResponseWriter, *http.Request)) {
+	s := g.Server
+	row := s.rows[pattern]
+	if row == nil {
+		panic("server: no row for " + pattern)
 	}
-	p := policyOf(r)
-	done, err := s.door.Enter(w, r, p)
-	if err != nil {
-		s.refused(w, r, err)
-		return
+	h := http.Handler(http.HandlerFunc(do))
+	if row.cache == validated {
+		h = tag(h)
 	}
-	defer done()
-	h := s.handler
-	if p.Cost == nil {
-		h = s.mux
+	if !row.plain {
+		h = compress()(h)
 	}
-	h.ServeHTTP(w, r)
+	policy := door.Policy{Access: row.access, Cost: row.cost, Body: row.body}
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		done, err := s.door.Enter(w.(*door.Recorder), r, policy)
+		if err != nil {
+			s.refused(w, r, err)
+			return
+		}
+		defer done()
+		h.ServeHTTP(w, r)
+	})
 }
 
 // refused answers a request that must not enter.
 func (s *Server) refused(w http.ResponseWriter, r *http.Request, err error) {
 	var guessed *door.WaitError
 	switch {
-	case errors.Is(err, door.ErrNoToken) && wantsPage(r):
+	case errors.Is(err, door.ErrNoToken) && s.wantsPage(r):
 		next := r.URL.RequestURI()
 		if r.Method != http.MethodGet {
 			next = r.URL.Path // what was sent is lost
@@ -123,21 +133,8 @@ func (s *Server) refused(w http.ResponseWriter, r *http.Request, err error) {
 	s.fail(w, r, err)
 }
 
-// isOpen reports whether a path needs no token: it reveals nothing and changes
-// nothing.
-func isOpen(path string) bool {
-	return isHealth(path) || path == "/login" || strings.HasPrefix(path, "/static/")
-}
-
-func isUpload(r *http.Request) bool {
-	return r.Method == http.MethodPost && (r.URL.Path == "/v1/census" || r.URL.Path == "/census")
-}
-
 // wantsPage reports whether r comes from a browser that loads a page.
-func wantsPage(r *http.Request) bool {
-	return !isAPI(r.URL.Path) && strings.Contains(r.Header.Get("Accept"), "text/html")
-}
-
-func isAPI(path string) bool {
-	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/openapi") || path == "/metrics"
+func (s *Server) wantsPage(r *http.Request) bool {
+	row := s.rows[r.Pattern]
+	return (row == nil || !row.api) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }

@@ -6,19 +6,17 @@ import (
 	"net/http"
 )
 
-func (s *Server) addHealth() {
-	s.mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") })
-	s.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		switch {
-		case s.draining.Load():
-			say(w, http.StatusServiceUnavailable, "stopping")
-		case s.options.Open != nil && s.backend.connected.Load() == nil:
-			say(w, http.StatusOK, "ready, but the store does not answer yet")
-		default:
-			say(w, http.StatusOK, "ready")
-		}
-	})
-	s.mux.Handle("GET /metrics", s.metrics.handler())
+func (s *Server) livez(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") }
+
+func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
+	switch {
+	case s.door.Draining():
+		say(w, http.StatusServiceUnavailable, "stopping")
+	case s.options.Open != nil && s.backend.connected.Load() == nil:
+		say(w, http.StatusOK, "ready, but the store does not answer yet")
+	default:
+		say(w, http.StatusOK, "ready")
+	}
 }
 
 func say(w http.ResponseWriter, code int, text string) {

@@ -128,8 +128,8 @@ type newIDsInput struct {
 	Body   *wire.NewIDs `required:"false"`
 }
 
-func (s *Server) addIDs(api huma.API) {
-	op := operation(http.MethodPost, "/v1/ids", tagIDs, "createIDs", "Create ids",
+func (s *Server) createIDs(api huma.API, at route) {
+	op := operation(at, tagIDs, "createIDs", "Create ids",
 		"Returns as many new ids as requested, in rising order; one without a body. No id is given out twice.",
 		http.StatusNotAcceptable, http.StatusUnsupportedMediaType)
 	schemas := api.OpenAPI().Components.Schemas

@@ -27,8 +27,8 @@ type inspectInput struct {
 	Trace  bool       `query:"trace" default:"true" doc:"Whether to look up the process that created it."`
 }
 
-func (s *Server) addInspect(api huma.API) {
-	op := operation(http.MethodGet, "/v1/ids/{id}", tagIDs, "inspectID", "Inspect an id",
+func (s *Server) inspectID(api huma.API, at route) {
+	op := operation(at, tagIDs, "inspectID", "Inspect an id",
 		"Returns the creation time of an id, its fields under every layout, and the process that created it.",
 		http.StatusNotFound)
 	handle(s, api, op, func(ctx context.Context, in *inspectInput) (wire.Inspection, error) {
@@ -47,22 +47,24 @@ func (s *Server) addInspect(api huma.API) {
 		}
 		return out, err
 	})
-	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		s.showInspected(w, r, r.URL.Query().Get("id"))
-	})
-	// A short text goes into the URL, which can then be shared.
-	s.mux.HandleFunc("POST /{$}", func(w http.ResponseWriter, r *http.Request) {
-		if err := r.ParseForm(); err != nil {
-			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
-			return
-		}
-		text := r.PostForm.Get("id")
-		if len(text) <= maxLink {
-			http.Redirect(w, r, "/?id="+url.QueryEscape(strings.TrimSpace(text)), http.StatusSeeOther)
-			return
-		}
-		s.showInspected(w, r, text)
-	})
+}
+
+func (s *Server) startPage(w http.ResponseWriter, r *http.Request) {
+	s.showInspected(w, r, r.URL.Query().Get("id"))
+}
+
+// startForm sends a short text into the URL, which can then be shared.
+func (s *Server) startForm(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
+		return
+	}
+	text := r.PostForm.Get("id")
+	if len(text) <= maxLink {
+		http.Redirect(w, r, "/?id="+url.QueryEscape(strings.TrimSpace(text)), http.StatusSeeOther)
+		return
+	}
+	s.showInspected(w, r, text)
 }
 
 // inspect reads an id and, if it is an ObjectId and traced is set, looks up the
@@ -178,15 +180,16 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 			} else if s.options.Now().After(deadline) {
 				data.NoTrace = "further ids were not looked up, because it takes too long; inspect fewer ids at once"
 			}
-			if in.Trace != nil && in.Trace.Before != nil {
-				in.Load = towire.LoadTexts(towire.FromLoad(in.Trace.Before.Load))
-			}
+			addLoad(&in)
 			dropContradicted(&in.Inspection)
 		}
 		found = append(found, in)
 	}
 	if len(found) == 0 && data.Bad == nil {
 		data.Bad = ignored
+	}
+	if len(found) == 1 {
+		s.lookAround(r.Context(), &found[0])
 	}
 	if len(found) <= maxCards {
 		data.Cards = found

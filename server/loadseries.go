@@ -15,7 +15,7 @@ func loadSeries(samples []registry.Sample) (out []page.Series) {
 			v := float64(*f.Of(&samples[i].Load))
 			switch f.Unit {
 			case registry.Nanoseconds:
-				s.Title, s.Unit, v = "processors in use", page.Processors, -1
+				s.Title, s.Unit, v = "processors", page.Processors, -1
 				if i > 0 {
 					v = registry.Processors(samples[i-1], samples[i])
 				}

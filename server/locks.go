@@ -126,15 +126,15 @@ type lockInput struct {
 	Name string `path:"name" minLength:"1" maxLength:"512" example:"nightly-report" doc:"Name of the lock."`
 }
 
-func (s *Server) addLocks(api huma.API) {
-	handle(s, api, operation(http.MethodGet, "/v1/locks", tagLocks, "listLocks", "List locks",
+func (s *Server) listLocks(api huma.API, at route) {
+	handle(s, api, operation(at, tagLocks, "listLocks", "List locks",
 		"Returns the locks that are held, by name, page by page."), s.lockPage)
-	handle(s, api, operation(http.MethodGet, "/v1/locks/{name}", tagLocks, "getLock", "Get the status of a lock",
+}
+
+func (s *Server) getLock(api huma.API, at route) {
+	handle(s, api, operation(at, tagLocks, "getLock", "Get the status of a lock",
 		"Returns who holds a lock and how many wait for it. Locks leave nothing behind: one that nobody holds or waits for is not found.", http.StatusNotFound),
 		func(ctx context.Context, in *lockInput) (wire.Lock, error) { return s.locks.get(ctx, in.Name) })
-	if s.options.OpenLocks != nil {
-		s.mux.HandleFunc("GET /locks", s.showLocks)
-	}
 }
 
 // lockPage returns a page of the locks that are held.

@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/client"
 	"github.com/oidkit/oid/server/wire"
@@ -80,6 +82,54 @@ func TestMembers(t *testing.T) {
 	}
 	if _, err := c.NewMember(t.Context(), wire.Registration{}, nil); err == nil {
 		t.Error("a member without a name is registered")
+	}
+}
+
+// A member reports of its process what the registry reads of it, before and after.
+func TestMemberLoad(t *testing.T) {
+	r := serve(t, server.Options{})
+	c := &client.Client{URL: r.url}
+	self, err := registry.Describe(registry.AdoptOptions{PID: os.Getpid(), Addr: "127.0.0.1:0"})
+	if err != nil {
+		t.Skip(err)
+	}
+	before, _ := self.Measure()
+	m, err := c.NewMember(t.Context(), wire.Registration{Name: "shop", IntervalSeconds: 3600}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got wire.Sample
+	await(t, "the first heartbeat", func() bool {
+		h, err := c.History(t.Context(), m.GPID(), "1h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = h.Samples[len(h.Samples)-1]
+		return got.MemoryBytes != nil
+	})
+	after, _ := self.Measure()
+	const tick = 10 * time.Millisecond
+	if cpu := time.Duration(*got.CPUSeconds * float64(time.Second)); cpu < before.CPU-tick || cpu > after.CPU+tick {
+		t.Errorf("CPU %v, want %v to %v", cpu, before.CPU, after.CPU)
+	}
+	for _, n := range []struct {
+		name             string
+		got, from, until int64
+		slack            int64
+	}{
+		{"memory", *got.MemoryBytes, before.RSS, after.RSS, 32 << 20},
+		{"threads", *got.Threads, before.Threads, after.Threads, 4},
+		{"files", *got.Files, before.Files, after.Files, 8},
+	} {
+		if n.got < min(n.from, n.until)-n.slack || n.got > max(n.from, n.until)+n.slack {
+			t.Errorf("%s %d, want %d to %d or so", n.name, n.got, n.from, n.until)
+		}
+	}
+	if *got.Goroutines < 2 || *got.HeapBytes < 1<<10 {
+		t.Errorf("%d goroutines, heap %d", *got.Goroutines, *got.HeapBytes)
+	}
+	if err := m.End("done"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -13,24 +13,19 @@ import (
 	"github.com/oidkit/oid/timerange"
 )
 
-func (s *Server) addNewIDs() {
-	s.mux.HandleFunc("GET /new", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
-	})
-	s.mux.HandleFunc("POST /new", func(w http.ResponseWriter, r *http.Request) {
-		if err := r.ParseForm(); err != nil {
-			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
-			return
-		}
-		f := r.PostForm
-		v := page.New{Format: f.Get("format"), At: strings.TrimSpace(f.Get("at")), Zone: f.Get("tz")}
-		code := http.StatusOK
-		if err := s.fillNew(&v, f.Get("count")); err != nil {
-			code = status(err)
-			v.Error = s.text(r.Context(), err)
-		}
-		s.showStart(w, r, code, &page.Start{New: &v})
-	})
+func (s *Server) newForm(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
+		return
+	}
+	f := r.PostForm
+	v := page.New{Format: f.Get("format"), At: strings.TrimSpace(f.Get("at")), Zone: f.Get("tz")}
+	code := http.StatusOK
+	if err := s.fillNew(&v, f.Get("count")); err != nil {
+		code = status(err)
+		v.Error = s.text(r.Context(), err)
+	}
+	s.showStart(w, r, code, &page.Start{New: &v})
 }
 
 // fillNew creates the ids that v asks for.

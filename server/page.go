@@ -12,21 +12,14 @@ import (
 	"github.com/oidkit/oid/server/page"
 )
 
-func (s *Server) addPages() {
-	s.mux.HandleFunc("GET /static/{tag}/{name}", serveAsset)
-	s.mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, page.Path("icon.svg"), http.StatusMovedPermanently)
-	})
-	s.addAbout()
-	s.addNewIDs()
-	s.mux.HandleFunc("GET /now", func(w http.ResponseWriter, r *http.Request) {
-		now := s.overview(r.Context())
-		s.send(w, http.StatusOK, s.site.Refreshed(&now.Overview))
-	})
-	s.addLogin()
-	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, http.StatusNotFound, "no such page")
-	})
+// showNow answers with the parts of the start page that change by themselves.
+func (s *Server) showNow(w http.ResponseWriter, r *http.Request) {
+	now := s.overview(r.Context())
+	s.send(w, http.StatusOK, s.site.Refreshed(&now.Overview))
+}
+
+func (s *Server) noPage(w http.ResponseWriter, r *http.Request) {
+	s.refuse(w, r, http.StatusNotFound, "no such page")
 }
 
 func serveAsset(w http.ResponseWriter, r *http.Request) {

@@ -51,8 +51,8 @@ func TestTyping(t *testing.T) {
 	b.await(`document.querySelector('#process')?.value === 'bcf86cd799' && document.querySelector('#from').value === '2012-10-17T09:13:27Z'`)
 	b.open("/range" + ran)
 	b.await(fmt.Sprintf(`document.querySelector('#process')?.value === %q`, made.String()[8:16]))
-	b.await(fmt.Sprintf(`document.querySelector('[aria-labelledby=q-mongosh]').innerText.endsWith('8, 8 ] }, "%s" ] } }')`, made.String()[8:16]))
-	if eval[bool](b, `!!document.querySelector('#q-go')`) {
+	b.await(fmt.Sprintf(`document.querySelector('[aria-labelledby=q-range-mongosh]').innerText.endsWith('8, 8 ] }, "%s" ] } }')`, made.String()[8:16]))
+	if eval[bool](b, `!!document.querySelector('#q-range-go')`) {
 		t.Error("a Go range is shown for a process, which it cannot ask for")
 	}
 	b.do(chromedp.Click(`.presets a[href*="since=7d"]`))
@@ -63,7 +63,7 @@ func TestTyping(t *testing.T) {
 	b.allowed = []string{"422 (Unprocessable"}
 	b.await(`document.querySelector('.problem')?.innerText.includes('want 10 hexadecimal digits')`)
 	b.fill("#process", "")
-	b.await(`document.querySelector('#q-go')`)
+	b.await(`document.querySelector('#q-range-go')`)
 	b.open("/")
 
 	// A thousand do not fit into a URL.
@@ -78,7 +78,7 @@ func TestTyping(t *testing.T) {
 	b.do(chromedp.SendKeys("#from", "2026-11-01"), chromedp.SendKeys("#to", "2026-12-01"))
 	b.await(`document.querySelector('#result').innerText.includes('6b0e0e000000000000000000')`)
 	want := `{ _id: { $gte: ObjectId("6ae681000000000000000000"), $lt: ObjectId("6b0e0e000000000000000000") } }`
-	if got := eval[string](b, `document.querySelector('[aria-labelledby=q-mongosh]').innerText`); got != want {
+	if got := eval[string](b, `document.querySelector('[aria-labelledby=q-range-mongosh]').innerText`); got != want {
 		t.Errorf("mongosh: %q, want %q", got, want)
 	}
 	b.await(`location.search === '?from=2026-11-01&to=2026-12-01'`)
@@ -168,7 +168,7 @@ func TestProcessesLive(t *testing.T) {
 	b.await(`document.querySelectorAll('#result tbody tr').length === 1 && document.querySelector('#result tbody a').innerText === 'worker'`)
 	b.open(strings.TrimPrefix(views["process"], r.url))
 	b.await(`document.querySelectorAll('.panel svg polyline').length >= 2`)
-	if text := eval[string](b, `document.querySelector('main').innerText`); !strings.Contains(text, "team") || !strings.Contains(text, "orders") || !strings.Contains(text, "$substrBytes") ||
+	if text := eval[string](b, `document.querySelector('main').textContent`); !strings.Contains(text, "team") || !strings.Contains(text, "orders") || !strings.Contains(text, "$substrBytes") ||
 		!strings.Contains(text, "substr(hex(_id), 9, 8)") || !strings.Contains(text, "substr(encode(_id, 'hex'), 9, 8)") {
 		t.Errorf("the page of a process says %q", text)
 	}

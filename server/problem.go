@@ -175,7 +175,7 @@ func (s *Server) answerProblem(w http.ResponseWriter, r *http.Request, p *huma.E
 	if p.Status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", retrySoon)
 	}
-	if wantsPage(r) {
+	if s.wantsPage(r) {
 		s.errorPage(w, r, p.Status, p.Detail)
 		return
 	}

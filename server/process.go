@@ -28,8 +28,8 @@ type historyInput struct {
 	Limit  int                `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"How many samples at most; those of one time stay together."`
 }
 
-func (s *Server) addProcess(api huma.API) {
-	handle(s, api, operation(http.MethodGet, "/v1/processes/{gpid}", tagProcesses, "getProcess", "Get a process with its history",
+func (s *Server) getProcess(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "getProcess", "Get a process with its history",
 		"Returns the members with this GPID, and the samples of their load: the registrations of one process, or processes of several hosts.", http.StatusNotFound),
 		func(ctx context.Context, in *historyInput) (wire.History, error) {
 			members, err := s.members(ctx, in.GPID, in.Member)
@@ -52,7 +52,6 @@ func (s *Server) addProcess(api huma.API) {
 			}
 			return out, nil
 		})
-	s.mux.HandleFunc("GET /processes/{gpid}", s.showProcess)
 }
 
 // members returns the processes with a GPID, one at least: the one with a key, or all if

@@ -49,10 +49,9 @@ func (in *listInput) query() (q registry.Query, err error) {
 	return q, err
 }
 
-func (s *Server) addProcesses(api huma.API) {
-	handle(s, api, operation(http.MethodGet, "/v1/processes", tagProcesses, "listProcesses", "List processes",
+func (s *Server) listProcesses(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "listProcesses", "List processes",
 		"Returns recorded processes, page by page: all of them, or those at an address, by address and then in the order of their start; those in one state in an order of their own, ended and dead ones latest first. A page may have fewer processes than the limit, and none, and a next one."), s.list)
-	s.mux.HandleFunc("GET /processes", s.showProcesses)
 }
 
 func (s *Server) list(ctx context.Context, in *listInput) (wire.Processes, error) {

@@ -51,16 +51,18 @@ type endInput struct {
 	AgeSeconds float64            `query:"age_seconds" minimum:"0" maximum:"604800" doc:"How long ago it ended. Default: 0."`
 }
 
-func (s *Server) addRegistration(api huma.API) {
-	const one = "/v1/members/{member}"
-	register := operation(http.MethodPost, "/v1/processes", tagProcesses, "registerProcess", "Register or adopt a process",
+func (s *Server) registerProcess(api huma.API, at route) {
+	register := operation(at, tagProcesses, "registerProcess", "Register or adopt a process",
 		"Records a process. Without a sample the process gets a process block that is never given to another, and creates its ids with it. "+
 			"With samples, ids that it has created, its ids are traced to it as claimed: nothing proves that it created them. "+
 			"The answer has the member key, to which heartbeats go from then on: a GPID may be that of several processes, as of containers with one pid, port and start time.",
 		http.StatusConflict, http.StatusUnsupportedMediaType)
 	register.DefaultStatus = http.StatusCreated
 	handle(s, api, register, s.register)
-	handle(s, api, operation(http.MethodPost, one+"/heartbeats", tagProcesses, "sendHeartbeat", "Send a heartbeat",
+}
+
+func (s *Server) sendHeartbeat(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "sendHeartbeat", "Send a heartbeat",
 		"Reports that a process which registered over this API is alive, and its load. After status 404 or 409, register again.",
 		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
 		func(ctx context.Context, in *heartbeatInput) (wire.Registered, error) {
@@ -68,13 +70,22 @@ func (s *Server) addRegistration(api huma.API) {
 				return r.Heartbeat(ctx, in.Member, towire.FromLoad(in.Body.Load), in.Body.Clock)
 			})
 		})
-	handle(s, api, operation(http.MethodPost, one+"/samples", tagProcesses, "addSamples", "Add samples",
+}
+
+func (s *Server) addSamples(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "addSamples", "Add samples",
 		"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
-		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType), s.addSamples)
-	handle(s, api, operation(http.MethodPost, "/v1/members/heartbeats", tagProcesses, "sendHeartbeats", "Send the heartbeats of many processes",
+		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType), s.recordSamples)
+}
+
+func (s *Server) sendHeartbeats(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "sendHeartbeats", "Send the heartbeats of many processes",
 		"Does for each of them what the request for one does, at much less cost. An agent sends those of all processes of its host.",
 		http.StatusUnsupportedMediaType), s.heartbeats)
-	handle(s, api, operation(http.MethodDelete, one, tagProcesses, "endProcess", "End a process",
+}
+
+func (s *Server) endProcess(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "endProcess", "End a process",
 		"Records the end of a process that registered over this API. Its records stay.",
 		http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, in *endInput) (wire.Registered, error) {
@@ -84,8 +95,8 @@ func (s *Server) addRegistration(api huma.API) {
 		})
 }
 
-// addSamples records further process values of a process.
-func (s *Server) addSamples(ctx context.Context, in *samplesInput) (wire.Registered, error) {
+// recordSamples records further process values of a process.
+func (s *Server) recordSamples(ctx context.Context, in *samplesInput) (wire.Registered, error) {
 	layout, err := layoutOf(in.Body.Layout)
 	if err != nil {
 		return wire.Registered{}, err

@@ -11,7 +11,6 @@ import (
 	"os"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/oidkit/oid/server/door"
@@ -24,10 +23,9 @@ type Server struct {
 	backend   *backend
 	metrics   *metrics
 	mux       *http.ServeMux
-	handler   http.Handler // mux, for requests that are admitted
+	rows      map[string]*route // by pattern
 	door      *door.Door
 	site      page.Site
-	draining  atomic.Bool
 	leaving   context.Context // ends when the server begins to stop
 	leave     context.CancelFunc
 	streams   chan struct{} // one for each stream of events
@@ -51,6 +49,7 @@ func New(o *Options) (*Server, error) {
 		options: opts,
 		metrics: newMetrics(),
 		mux:     http.NewServeMux(),
+		rows:    map[string]*route{},
 	}
 	s.door, err = door.New(&door.Options{
 		Tokens: opts.Tokens, Session: opts.Session, BaseURL: opts.BaseURL, TrustedProxies: opts.TrustedProxies, Limits: opts.Limits, Log: opts.Log,
@@ -76,11 +75,16 @@ func New(o *Options) (*Server, error) {
 	s.metrics.gauge("oid_processes_alive", "Processes that the registry shows alive; -1 if the store does not answer.", s.aliveNow)
 	s.metrics.gauge("oid_memory_taken_bytes", "Memory taken by requests and uploads, by the server's own estimate.",
 		func() float64 { return float64(s.door.MemoryInUse()) })
-	s.addAPI()
-	s.addPages()
-	s.addEvents()
-	s.addHealth()
-	s.handler = compress(tag(s.mux))
+	rows := s.routes()
+	for i := range rows {
+		s.rows[rows[i].pattern()] = &rows[i]
+	}
+	s.addAPI(rows)
+	for i := range rows {
+		if row := &rows[i]; row.do != nil {
+			gate{s}.HandleFunc(row.pattern(), row.do)
+		}
+	}
 	return s, nil
 }
 
@@ -147,12 +151,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // shutDown ends h by Options.Drain and Options.Grace.
 func (s *Server) shutDown(h *http.Server) error {
-	s.draining.Store(true)
+	s.door.Drain()
 	time.Sleep(s.options.Drain)
 	s.leave()
 	defer time.AfterFunc(s.options.Grace/2, s.door.CutUploads).Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.Grace)
 	defer cancel()
+	s.door.Settle(ctx)
 	if err := h.Shutdown(ctx); err != nil {
 		return fmt.Errorf("server: requests were still in flight after %v: %w", s.options.Grace, errors.Join(err, h.Close()))
 	}

@@ -142,6 +142,10 @@ func TestGuessing(t *testing.T) {
 	if login.status != 429 || !strings.Contains(login.body, "Wait") {
 		t.Errorf("the form: %d", login.status)
 	}
+	right := r.do(t, "POST", "/login", strings.NewReader("token="+token), "Content-Type", "application/x-www-form-urlencoded", "X-Forwarded-For", "10.0.0.1")
+	if right.status != 303 {
+		t.Errorf("the form with the right token: %d", right.status)
+	}
 	log := r.log.String()
 	if n := strings.Count(log, `msg="wrong token" from=10.0.0.1 wrong=`); n != checked || strings.Contains(log, "some length") {
 		t.Errorf("%d lines in the log, want %d:\n%s", n, checked, log)

@@ -69,6 +69,13 @@ func TestSite(t *testing.T) {
 	await("#queries .problem", "want RFC 3339")
 	fill("processes", "1000000")
 	await("#chance", "1 in ")
+	if text := eval(`document.querySelector('#chance').textContent`); strings.Contains(text, "e+") {
+		t.Errorf("the chance is not written for people: %s", text)
+	}
+	if n := eval(`String([...document.querySelectorAll('#queries pre')].filter((e) => e.checkVisibility()).length)`); n != "1" {
+		t.Errorf("%s queries are shown, want one and a choice", n)
+	}
+	await("#range", "If From and To are empty, the range is the last 24 hours")
 	fill("processes", "0.5")
 	await("#chance .problem", "want a whole number")
 	if wide := eval(`String(document.documentElement.scrollWidth - innerWidth)`); strings.TrimLeft(wide, "-0") != "" && !strings.HasPrefix(wide, "-") {

@@ -102,6 +102,14 @@ func (a *announced) Accept() (net.Conn, error) {
 	return a.Listener.Accept()
 }
 
+// SyscallConn is for the server, which looks whether connections wait to be accepted.
+func (a *announced) SyscallConn() (syscall.RawConn, error) {
+	if socket, ok := a.Listener.(syscall.Conn); ok {
+		return socket.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
+}
+
 // where is the URL of a listener, for people.
 func (a *announced) where(secure bool) string {
 	if a.Addr().Network() == "unix" {

@@ -5,6 +5,8 @@ package odds
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 )
 
 // How the modern layout draws: a block of 4 random bytes, a last byte from 0 to
@@ -79,8 +81,31 @@ func Text(p float64) string {
 	case p > 0.5:
 		return fmt.Sprintf("%.4g", p)
 	default:
-		return fmt.Sprintf("%.4g (1 in %.4g)", p, 1/p)
+		return fmt.Sprintf("%.4g (1 in %s)", p, inverse(1/p))
 	}
+}
+
+// longest is the number from which one is written as a power of ten.
+const longest = 1e15
+
+// inverse writes a number of 1 or more with four digits that count, and zeros in groups
+// of three after them.
+func inverse(n float64) string {
+	text := fmt.Sprintf("%.4g", n)
+	if digits, power, large := strings.Cut(text, "e+"); large && n >= longest {
+		return digits + " × 10^" + power
+	} else if large {
+		rounded, _ := strconv.ParseFloat(text, 64) // which Sprintf has just written
+		text = strconv.FormatFloat(rounded, 'f', 0, 64)
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return whole
 }
 
 // pairRepeats returns the chance that two processes of the modern layout create an id

@@ -13,7 +13,7 @@ const (
 	lineLeft  = 8
 	lineRight = 72 // for the numbers, beside the latest values, which a narrow screen shows first
 	lineHigh  = 150
-	lineTicks = 6
+	lineTicks = 6 // parts of the usual width
 	maxPoints = 600 // in a plot; more are averaged
 
 	sparkWidth = 120
@@ -26,30 +26,40 @@ type Point struct {
 	Value float64
 }
 
+// Axis is the time that plots of one page show, so that a time is at the same place in all
+// of them.
+type Axis struct {
+	From, To time.Time
+	Mark     time.Time // is marked by a line with the label; zero for none
+	Label    string
+	Width    int // of the plots, in units of about a pixel; 0 for the usual one
+}
+
 // Line draws points, which are in order of time, as a line with axes. It is
 // interrupted where values are unknown or points are missing, given the interval at
 // which they come. The label names the plot for a screen reader, number writes a
-// value, and step is a function such as [DecimalStep]. It returns nothing for less
-// than two points, or if no value is known.
-func Line(label string, points []Point, interval time.Duration, step func(most float64) float64, number func(float64) string) SVG {
+// value, and step is a function such as [DecimalStep]. The ticks are at round times in
+// UTC; the group with the class ticks has what a script needs to move them to those of
+// another zone. It returns nothing for less than two points, or if no value is known.
+func Line(label string, axis Axis, points []Point, interval time.Duration, step func(most float64) float64, number func(float64) string) SVG {
 	points = thin(points, maxPoints)
 	if !drawable(points) {
 		return ""
 	}
-	a := &area{left: lineLeft, right: lineRight, high: lineHigh}
+	a := &area{width: axis.Width, left: lineLeft, right: lineRight, high: lineHigh}
+	if axis.Label != "" {
+		a.above = markHigh
+	}
 	a.axes(label, most(points), step(most(points)), number)
-	first, last := points[0].Time, points[len(points)-1].Time
-	x := func(t time.Time) float64 { return a.x(share(t, first, last)) }
-	format := timeFormat(last.Sub(first))
-	previous := ""
-	for i := range lineTicks {
-		t := first.Add(last.Sub(first) * time.Duration(i) / lineTicks)
-		label := t.UTC().Format(format)
-		if label == previous { // the points are close together
-			continue
+	x := func(t time.Time) float64 { return a.x(share(t, axis.From, axis.To)) }
+	a.ticks(axis, x)
+	if !axis.Mark.IsZero() {
+		at, anchor := x(axis.Mark), "start"
+		if at > float64(a.width)/2 {
+			anchor = "end"
 		}
-		previous = label
-		a.tick(x(t), label)
+		fmt.Fprintf(&a.b, `<line class="event" x1="%.2f" x2="%.2f" y1="0" y2="%d"/><text class="mark" x="%.2f" y="11" text-anchor="%s">&#160;%s&#160;</text>`,
+			at, at, a.above+top+a.high, at, anchor, html.EscapeString(axis.Label))
 	}
 	pieces(points, gap(points, interval), x, a.y, func(coordinates string, n int) {
 		if n == 1 {
@@ -62,21 +72,58 @@ func Line(label string, points []Point, interval time.Duration, step func(most f
 	return a.end()
 }
 
+// tickSteps are the distances between ticks that are round on a clock.
+var tickSteps = []time.Duration{
+	10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
+	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, day,
+}
+
+const day = 24 * time.Hour
+
+// tickStep returns the distance between ticks on an axis of length d, which is at most
+// divided in so many parts.
+func tickStep(d, parts time.Duration) time.Duration {
+	for _, step := range tickSteps {
+		if d <= parts*step {
+			return step
+		}
+	}
+	return (d/parts/day + 1) * day
+}
+
+// ticks marks the round times of an axis.
+func (a *area) ticks(axis Axis, x func(time.Time) float64) {
+	step := tickStep(axis.To.Sub(axis.From), time.Duration(a.width*lineTicks/width))
+	fmt.Fprintf(&a.b, `<g class="ticks" data-from="%d" data-to="%d" data-step="%d" data-left="%d" data-right="%d">`,
+		axis.From.UnixMilli(), axis.To.UnixMilli(), step.Milliseconds(), a.left, a.width-a.right)
+	first := time.UnixMilli(axis.From.UnixMilli() / step.Milliseconds() * step.Milliseconds()).UTC()
+	for t := first; !t.After(axis.To); t = t.Add(step) {
+		if !t.Before(axis.From) {
+			a.tick(x(t), tickLabel(t, step))
+		}
+	}
+	a.b.WriteString(`</g>`)
+}
+
+// tickLabel writes a round time beside others at a distance of step. Midnight is the date.
+func tickLabel(t time.Time, step time.Duration) string {
+	format := "15:04"
+	switch {
+	case t.Equal(t.Truncate(day)):
+		format = "01-02"
+	case step < time.Second:
+		format = "15:04:05.00"
+	case step < time.Minute:
+		format = "15:04:05"
+	}
+	return t.Format(format)
+}
+
 // drawable reports whether there is something to draw.
 func drawable(points []Point) bool {
 	return len(points) > 1 && slices.ContainsFunc(points, func(p Point) bool { return p.Value >= 0 })
-}
-
-// timeFormat returns how to write times on an axis of length d.
-func timeFormat(d time.Duration) string {
-	switch {
-	case d > 36*time.Hour:
-		return "01-02 15:04"
-	case d > 2*time.Hour:
-		return "15:04"
-	default:
-		return "15:04:05"
-	}
 }
 
 // Spark draws points as Line does, but small and without axes.

@@ -137,6 +137,14 @@ func every(values ...float64) (out []plot.Point) {
 	return out
 }
 
+// over is the axis from the first to the last of points.
+func over(points []plot.Point) (axis plot.Axis) {
+	if len(points) > 0 {
+		axis.From, axis.To = points[0].Time, points[len(points)-1].Time
+	}
+	return axis
+}
+
 func TestLine(t *testing.T) {
 	missing := math.NaN()
 	for _, c := range []struct {
@@ -152,7 +160,7 @@ func TestLine(t *testing.T) {
 		{"two missing", every(4, missing, missing, 4, 4), []string{"8.0,10.0 668.0,10.0 888.0,10.0"}},
 		{"three missing", every(4, 4, missing, missing, missing, 4), []string{"8.0,10.0 184.0,10.0", `cx="888.0" cy="10.0"`}},
 	} {
-		drawing := string(plot.Line("load", c.points, time.Second, plot.DecimalStep, func(v float64) string { return fmt.Sprint(v) }))
+		drawing := string(plot.Line("load", over(c.points), c.points, time.Second, plot.DecimalStep, func(v float64) string { return fmt.Sprint(v) }))
 		got := append(values(drawing, `points="([^"]*)"`), values(drawing, `<circle class="bar" (.*?) r=`)...)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -170,26 +178,50 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// Ticks are at round times, also where the axis begins at an odd one, and midnight is the
+// date.
 func TestTimes(t *testing.T) {
-	for length, want := range map[time.Duration]string{
-		3 * time.Second:           "00:00:00 00:00:01 00:00:02",
-		2 * time.Hour:             "00:00:00 00:20:00 00:40:00 01:00:00 01:20:00 01:40:00",
-		2*time.Hour + time.Second: "00:00 00:20 00:40 01:00 01:20 01:40",
-		36 * time.Hour:            "00:00 06:00 12:00 18:00 00:00 06:00",
-		48 * time.Hour:            "01-01 00:00 01-01 08:00 01-01 16:00 01-02 00:00 01-02 08:00 01-02 16:00",
+	for _, c := range []struct {
+		from   int64 // milliseconds
+		length time.Duration
+		want   string
+	}{
+		{0, 30 * time.Millisecond, "01-01 00:00:00.01 00:00:00.02"},
+		{1250, 3 * time.Second, "00:00:01.50 00:00:02.00 00:00:02.50 00:00:03.00 00:00:03.50 00:00:04.00"},
+		{13*3600e3 + 28*60e3 + 48e3, time.Hour, "13:30 13:40 13:50 14:00 14:10 14:20"},
+		{13*3600e3 + 28*60e3 + 48e3, time.Hour + time.Millisecond, "13:30 13:45 14:00 14:15"},
+		{13*3600e3 + 28*60e3 + 48e3, time.Minute, "13:28:50 13:29:00 13:29:10 13:29:20 13:29:30 13:29:40"},
+		{23 * 3600e3, 2 * time.Hour, "23:00 23:30 01-02 00:30 01:00"},
+		{3600e3, 36 * time.Hour, "06:00 12:00 18:00 01-02 06:00 12:00"},
+		{3600e3, 6 * 24 * time.Hour, "01-02 01-03 01-04 01-05 01-06 01-07"},
+		{3600e3, 20 * 24 * time.Hour, "01-05 01-09 01-13 01-17 01-21"},
 	} {
-		points := []plot.Point{{Time: time.Unix(0, 0), Value: 1}, {Time: time.Unix(0, 0).Add(length), Value: 1}}
-		drawing := string(plot.Line("", points, time.Second, plot.CountStep, func(v float64) string { return fmt.Sprint(v) }))
-		if got := strings.Join(labels(drawing), " "); got != want {
-			t.Errorf("%v: %s, want %s", length, got, want)
+		from := time.UnixMilli(c.from)
+		points := []plot.Point{{Time: from, Value: 1}, {Time: from.Add(c.length), Value: 1}}
+		drawing := string(plot.Line("", over(points), points, time.Second, plot.CountStep, func(v float64) string { return fmt.Sprint(v) }))
+		if got := strings.Join(labels(drawing), " "); got != c.want {
+			t.Errorf("%v from %v: %s, want %s", c.length, from.UTC(), got, c.want)
 		}
+	}
+}
+
+// Plots with one axis have a time at one place, whatever their points; a mark has its label.
+func TestOneAxis(t *testing.T) {
+	axis := plot.Axis{From: time.Unix(0, 0), To: time.Unix(100, 0), Mark: time.Unix(75, 0), Label: "this <id>"}
+	late := []plot.Point{{Time: time.Unix(50, 0), Value: 1}, {Time: time.Unix(100, 0), Value: 1}}
+	drawing := string(plot.Line("", axis, late, 50*time.Second, plot.CountStep, func(v float64) string { return fmt.Sprint(v) }))
+	if got := values(drawing, `points="([^"]*)"`); !slices.Equal(got, []string{"448.0,25.0 888.0,25.0"}) {
+		t.Errorf("half of the axis: %v", got)
+	}
+	if got := values(drawing, `(x1="668.00" x2="668.00")`); len(got) != 1 || !strings.Contains(drawing, "this &lt;id&gt;") {
+		t.Errorf("the mark: %v in %s", got, drawing)
 	}
 }
 
 // TestManyPoints draws more points than there is room for: neighbours are averaged.
 func TestManyPoints(t *testing.T) {
 	points := slices.Repeat([]float64{1, 3, -1, -1, -1, 4}, 200)
-	drawing := string(plot.Line("", every(points...), time.Second, plot.DecimalStep, func(v float64) string { return fmt.Sprint(v) }))
+	drawing := string(plot.Line("", over(every(points...)), every(points...), time.Second, plot.DecimalStep, func(v float64) string { return fmt.Sprint(v) }))
 	if got := numbers(drawing); !slices.Equal(got, []string{"0", "1", "2", "3", "4"}) {
 		t.Errorf("numbers %v", got)
 	}
@@ -200,7 +232,7 @@ func TestManyPoints(t *testing.T) {
 		t.Errorf("%d lines, the first is %s", len(lines), lines[0])
 	}
 	for n, want := range map[int]int{600: 600, 601: 301} {
-		drawing := string(plot.Line("", every(slices.Repeat([]float64{1}, n)...), time.Second, plot.CountStep, func(v float64) string { return fmt.Sprint(v) }))
+		drawing := string(plot.Line("", over(every(slices.Repeat([]float64{1}, n)...)), every(slices.Repeat([]float64{1}, n)...), time.Second, plot.CountStep, func(v float64) string { return fmt.Sprint(v) }))
 		if got := values(drawing, `points="([^"]*)"`); len(got) != 1 || strings.Count(got[0], ",") != want {
 			t.Errorf("%d points: %d lines, %d points are left", n, len(got), strings.Count(got[0], ","))
 		}

@@ -100,7 +100,11 @@ func TestForkAndExec(t *testing.T) {
 	if _, err := other.in.Write([]byte("exec\n")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the exec of a program without a connection", func() bool { end := h.one(id).End; return end != nil && end.Reason == "replaced by exec" })
+	var end *registry.End
+	eventually(t, "the end of a program without a connection", func() bool { end = h.one(id).End; return end != nil })
+	if end.Reason != "replaced by exec" {
+		t.Errorf("ended: %s", end.Reason)
+	}
 }
 
 // The agent is ended and killed while processes run. Those that still run are the same

@@ -125,11 +125,7 @@ func (a *agent) read(c *conn) {
 	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
 	case err != nil || n == 0:
 		a.drop(c)
-		if p := a.running[c.pid]; p != nil { // an exec closes it, too
-			if _, reason := p.measure(); reason != "" {
-				a.end(p, reason)
-			}
-		}
+		a.current(c.pid) // an exec closes it, too
 	case writer != c.pid && writer != 0:
 		a.refuse(c, fmt.Errorf("process %d writes to the connection of process %d: each process has to connect itself", writer, c.pid))
 	case len(c.buf)+n > maxBuf:
@@ -209,13 +205,7 @@ func (a *agent) claim(c *conn, line string) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("follow process %d: %w", c.pid, err)
 	}
-	p := a.running[c.pid]
-	if p != nil { // there may have been an exec
-		if _, reason := p.measure(); reason != "" || p.Kernel != shown.Kernel {
-			a.end(p, reason)
-			p = nil
-		}
-	}
+	p := a.current(c.pid)
 	if p == nil {
 		p = &process{GPID: shown.GPID, Since: time.Now(), RemoteOptions: registry.RemoteOptions{
 			Key: rand.Text(), Kernel: shown.Kernel, Program: shown.Program, Host: shown.Host,

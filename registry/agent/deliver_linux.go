@@ -20,6 +20,7 @@ const (
 	lastTime = 3 * time.Second        // of the calls at the end of the agent
 	again    = time.Second            // after calls that failed
 	scan     = 500 * time.Millisecond // from one look for what is due to the next
+	settle   = 100 * time.Millisecond // until an exec of several threads, which a pidfd may show as an end, shows
 )
 
 // measured is a heartbeat that is to be sent.
@@ -71,7 +72,7 @@ func (a *agent) due(now time.Time) (due []*process) {
 	for _, c := range a.conns {
 		a.expire(c, now)
 	}
-	a.repair(now)
+	a.repair()
 	return due
 }
 
@@ -200,7 +201,12 @@ func (a *agent) record(ctx context.Context, p *process) (err error) {
 	a.mu.Unlock()
 	switch rest := q.Claims[q.Recorded:]; {
 	case ends && q.Reason == "": // while the agent was away: a time of its end would be invented
+	case ends && time.Since(q.Ended).Abs() < settle:
+		return nil
 	case ends:
+		if _, reason := q.measure(); q.Reason == registry.ProcessEnded && reason != "" {
+			q.Reason = reason
+		}
 		err = a.sink.End(ctx, q.Member, q.Reason, max(0, time.Since(q.Ended))) // the clock may have been set back since an earlier agent
 	case len(rest) > 0 && q.Member != "":
 		var ids []objectid.ID

@@ -67,7 +67,9 @@ func TestExec(t *testing.T) {
 	check(t, err)
 	before := func() *process {
 		p := &process{RemoteOptions: registry.RemoteOptions{Kernel: self, Program: program + 1}}
-		a.running[self.PID] = p
+		p.pidfd, err = unix.PidfdOpen(self.PID, 0)
+		check(t, err)
+		a.running[self.PID], a.pidfds[p.pidfd] = p, p
 		return p
 	}
 	for _, c := range a.conns {
@@ -81,6 +83,46 @@ func TestExec(t *testing.T) {
 		if a.read(c); p.Reason != "replaced by exec" || a.conns[c.fd] != nil {
 			t.Errorf("the end of the connection by an exec: %+v", p)
 		}
+	}
+}
+
+// A program that does not read its answers is disconnected. An answer is one line.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	a, addr := listening(t, 100)
+	fd, _ := dial(t, a, addr)
+	_, err := unix.Write(fd, bytes.Repeat([]byte("x\n"), 500))
+	check(t, err)
+	for _, c := range a.conns {
+		check(t, unix.SetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 1))
+		if a.read(c); a.conns[c.fd] != nil {
+			t.Error("it is still connected")
+		}
+	}
+	if text := failure(errors.Join(errors.New("registry: one"), errors.New("two"))); text != "error one; two\n" {
+		t.Errorf("%q", text)
+	}
+}
+
+// The pidfd of a process of several threads may show an exec as its end. The reason is
+// looked up a little later.
+func TestExecOfThreads(t *testing.T) {
+	t.Parallel()
+	a, _ := listening(t, 100)
+	var sink calls
+	a.sink = &sink
+	self, err := gpid.Of(os.Getpid())
+	check(t, err)
+	program, err := self.Program()
+	check(t, err)
+	p := &process{RemoteOptions: registry.RemoteOptions{Kernel: self, Program: program + 1}, Member: "0a1b2c3d4e5f6071"}
+	a.end(p, registry.ProcessEnded)
+	if check(t, a.record(t.Context(), p)); len(sink.ends) > 0 || p.Done {
+		t.Error("the end is recorded at once")
+	}
+	p.Ended = p.Ended.Add(-settle)
+	if check(t, a.record(t.Context(), p)); !slices.Equal(sink.ends, []string{"replaced by exec"}) {
+		t.Errorf("ends: %q", sink.ends)
 	}
 }
 
@@ -106,6 +148,7 @@ type calls struct {
 	Sink
 	beats   [][]registry.RemoteHeartbeat
 	samples []int // of each call
+	ends    []string
 }
 
 func (c *calls) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) []error {
@@ -115,6 +158,11 @@ func (c *calls) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) 
 
 func (c *calls) AddSamples(_ context.Context, _ registry.MemberKey, samples []objectid.ID, _ objectid.Layout) error {
 	c.samples = append(c.samples, len(samples))
+	return nil
+}
+
+func (c *calls) End(_ context.Context, _ registry.MemberKey, reason string, _ time.Duration) error {
+	c.ends = append(c.ends, reason)
 	return nil
 }
 
@@ -190,20 +238,32 @@ func TestSizeOfTheFile(t *testing.T) {
 	}
 }
 
-// A line follows a part of one, which the disk took before it was full, and can be read.
+// After a part of a line, which the disk took before it was full, the file is replaced.
 func TestPartOfALine(t *testing.T) {
 	t.Parallel()
 	a, _ := listening(t, 100)
 	a.State = filepath.Join(t.TempDir(), "state")
 	check(t, a.rewrite())
-	_, err := a.state.file.WriteString(`{"name": "cut o`)
+	good := a.state.file
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	check(t, err)
-	a.state.broken = time.Now()
-	a.save(&process{RemoteOptions: registry.RemoteOptions{Name: "whole"}})
+	defer full.Close()
+	_, err = good.WriteString(`{"name": "cut o`)
+	check(t, err)
+	p := &process{RemoteOptions: registry.RemoteOptions{Name: "whole"}}
+	a.processes[p] = struct{}{}
+	a.state.file = full
+	a.save(p)
+	a.state.file = good
+	a.save(p) // there is room again
+	if text, err := os.ReadFile(a.State); err != nil || string(text) != `{"name": "cut o` {
+		t.Errorf("a line follows a part of one: %s, %v", text, err)
+	}
+	a.repair()
 	text, err := os.ReadFile(a.State)
 	check(t, err)
-	var p process
-	if err := json.Unmarshal(text[bytes.IndexByte(text, '\n'):], &p); err != nil || p.Name != "whole" {
+	var q process
+	if err := json.Unmarshal(text, &q); err != nil || q.Name != "whole" {
 		t.Errorf("%v: %s", err, text)
 	}
 }
@@ -227,7 +287,7 @@ func TestLoad(t *testing.T) {
 		}
 		return p
 	}
-	boot, namespace, pid := ended, ended, runs
+	boot, namespace, pid := runs, ended, runs
 	boot.Boot, namespace.Namespace = "another", 1
 	pid.PID += 1 << 22 // more than there are
 	var text bytes.Buffer

@@ -154,6 +154,16 @@ func (p *process) measure() (load registry.Load, end string) {
 	return (&registry.Process{Kernel: p.Kernel, Program: p.Program}).Measure()
 }
 
+// current returns the process with a pid that runs. If it has called exec, it ends.
+func (a *agent) current(pid int) *process {
+	if p := a.running[pid]; p != nil {
+		if _, end := p.measure(); end != "" {
+			a.end(p, end)
+		}
+	}
+	return a.running[pid]
+}
+
 // follow adds a process that runs, by its pidfd.
 func (a *agent) follow(p *process, fd int) error {
 	// What /proc has shown is that of the process of fd if that runs now.

@@ -146,6 +146,15 @@ func serve(t *testing.T, folder string, s *sink, open error) (socket string, log
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+		// Until its exec a process that another test starts has the locked file, too.
+		eventually(t, "the file is free", func() bool {
+			f, err := os.Open(socket + ".state")
+			if err == nil {
+				defer f.Close()
+				err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+			}
+			return !errors.Is(err, syscall.EWOULDBLOCK)
+		})
 	})
 	t.Cleanup(stop)
 	return socket, log, stop

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,37 +23,27 @@ import (
 type state struct {
 	file   *os.File
 	lines  int
-	broken time.Time // when a line could not be written, or the file not replaced since; or zero
+	broken bool // a line could not be written, or only a part of it: the file has to be replaced
 }
-
-// mend is how long the file stays broken until it is replaced.
-const mend = 2 * time.Second
 
 // save writes a process to the file.
 func (a *agent) save(p *process) {
-	line, err := json.Marshal(p)
-	if err == nil {
-		if !a.state.broken.IsZero() { // a part of the line before may be there
-			line = slices.Concat([]byte("\n"), line)
-		}
-		_, err = a.state.file.Write(append(line, '\n'))
+	if a.state.broken {
+		return
 	}
-	if a.state.lines++; err == nil && a.state.lines > 2*len(a.processes)+1000 && a.state.broken.IsZero() {
+	err := json.NewEncoder(a.state.file).Encode(p)
+	if a.state.lines++; err == nil && a.state.lines > 2*len(a.processes)+1000 {
 		err = a.rewrite()
 	}
-	if err != nil && a.state.broken.IsZero() {
-		a.state.broken = time.Now()
+	if err != nil {
+		a.state.broken = true
 		a.Log.Error("the file of the agent cannot be written; it is tried again", "error", err)
 	}
 }
 
-// repair replaces the file some time after a line could not be written: the processes
-// that changed meanwhile are not in it.
-func (a *agent) repair(now time.Time) {
-	if a.state.broken.IsZero() || now.Sub(a.state.broken) < mend {
-		return
-	}
-	if a.state.broken = now; a.rewrite() == nil {
+// repair replaces the file after a line could not be written.
+func (a *agent) repair() {
+	if a.state.broken && a.rewrite() == nil {
 		a.Log.Info("the file of the agent is complete again")
 	}
 }

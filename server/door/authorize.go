@@ -1,7 +1,6 @@
 package door
 
 import (
-	"crypto/subtle"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -39,16 +38,19 @@ func (d *Door) TokenOf(r *http.Request) *Token {
 	return d.sessionOf(r)
 }
 
-// tryToken returns the token with a value, or nil. After wrong ones it returns a
-// [*WaitError] instead.
-func (d *Door) tryToken(r *http.Request, value string) (*Token, error) {
+// tryToken returns the token with a value, or nil if there is none. After several wrong
+// ones from the address of r the error is a [*WaitError] instead.
+func (d *Door) tryToken(r *http.Request, value string) (t *Token, err error) {
 	from := clientOf(r)
-	if wait := d.throttle.wait(from, value); wait > 0 {
+	right, wait, wrong := d.throttle.try(from, value, func() bool {
+		t = d.tokenFor(value)
+		return t != nil
+	})
+	switch {
+	case wait > 0:
 		return nil, &WaitError{wait}
-	}
-	t := d.tokenFor(value)
-	if n := d.throttle.note(from, value, t != nil); t == nil {
-		d.options.Log.LogAttrs(r.Context(), slog.LevelWarn, "wrong token", slog.String("from", addressText(from)), slog.Int("wrong", n), slog.String("request", RequestID(r.Context())))
+	case !right:
+		d.options.Log.LogAttrs(r.Context(), slog.LevelWarn, "wrong token", slog.String("from", addressText(from)), slog.Int("wrong", wrong), slog.String("request", RequestID(r.Context())))
 	}
 	return t, nil
 }
@@ -63,6 +65,3 @@ func addressText(a netip.Addr) string {
 	}
 	return a.String()
 }
-
-// equal compares in constant time.
-func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -182,6 +183,42 @@ func (l *connections) freeMemory() {
 		_ = old.Conn.Close()
 		l.displaced()
 	}
+}
+
+// Times of the end of a server.
+const (
+	quietFor = time.Second           // a client that has been idle for so long sends nothing at this moment
+	lookAt   = 10 * time.Millisecond // between two looks at the connections
+)
+
+// settle closes the listener and returns when each connection is either worked on or
+// quiet, or ctx ends.
+func (l *connections) settle(ctx context.Context) {
+	tick := time.NewTicker(lookAt)
+	defer tick.Stop()
+	for range 10 { // clients that the kernel has already told that they are connected
+		if !readable(l.Listener) {
+			break
+		}
+		<-tick.C
+	}
+	_ = l.Listener.Close()
+	for l.busy() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// busy reports whether a request may be on its way to the server.
+func (l *connections) busy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.open, func(c *connection) bool {
+		return c.working.Load() == 0 && (time.Since(c.waitingSince()) < quietFor || readable(c.Conn))
+	})
 }
 
 func (c *connection) waitingSince() time.Time { return c.began.Add(time.Duration(c.since.Load())) }

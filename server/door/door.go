@@ -49,6 +49,7 @@ type Door struct {
 	memory      *budget
 	uploads     uploads
 	connections atomic.Pointer[connections] // after Listen
+	draining    atomic.Bool                 // every answer closes its connection
 	cut         context.Context             // ends when uploads must end
 	cutNow      context.CancelFunc
 }
@@ -106,6 +107,22 @@ func (d *Door) Listen(l net.Listener) (net.Listener, error) {
 
 // MemoryInUse returns the bytes that requests and uploads take, by their own estimate.
 func (d *Door) MemoryInUse() int64 { return d.memory.inUse() }
+
+// Drain begins the end of the server: every answer from now on closes its connection, so
+// that clients send the next request elsewhere or to the server's successor.
+func (d *Door) Drain() { d.draining.Store(true) }
+
+// Draining reports whether Drain was called.
+func (d *Door) Draining() bool { return d.draining.Load() }
+
+// Settle closes the listener and returns when nothing that clients have sent waits for the
+// server to read it, or ctx ends. Connections on which the server works stay as they are.
+// Only then may http.Server.Shutdown follow: it drops the requests that it has not read.
+func (d *Door) Settle(ctx context.Context) {
+	if c := d.connections.Load(); c != nil {
+		c.settle(ctx)
+	}
+}
 
 // CutUploads ends all uploads with [ErrStopping], and refuses further ones.
 func (d *Door) CutUploads() { d.cutNow() }

@@ -17,13 +17,15 @@ const (
 	Probe               // as Open, also under other host names: load balancers use their own
 )
 
+// Cost returns the memory that a request with a body of size bytes takes, in bytes, and
+// whether it keeps a processor busy for long. A nil Cost is that of a request that takes
+// neither a slot nor memory, and whose body is left to the handler.
+type Cost func(r *http.Request, size int64) (memory int64, heavy bool)
+
 // Policy says what a Door has to know about the route of a request.
 type Policy struct {
 	Access Access
-	// Cost returns the memory that a request with a body of size bytes takes, in
-	// bytes, and whether it keeps a processor busy for long. Nil: the request takes no
-	// slot, no memory and no body is read for it.
-	Cost func(r *http.Request, size int64) (memory int64, heavy bool)
+	Cost   Cost
 	// Body bounds the body, in bytes. 0: Limits.Body.
 	Body int64
 }

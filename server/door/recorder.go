@@ -11,17 +11,17 @@ type Recorder struct {
 	http.ResponseWriter
 	code    int
 	bytes   int64
-	base    string // the path of the base URL, for redirects
+	door    *Door
 	release func() // is called before the first byte of the body is sent; may be nil
 }
 
 var recorders = sync.Pool{New: func() any { return new(Recorder) }}
 
 // Record returns a Recorder around w. It puts the path of the base URL before the
-// target of a redirect. Give it back with [Recorder.Recycle].
+// target of a redirect, and closes the connection of a server that stops. Give it back with [Recorder.Recycle].
 func (d *Door) Record(w http.ResponseWriter) *Recorder {
 	rec := recorders.Get().(*Recorder)
-	*rec = Recorder{ResponseWriter: w, base: d.origin.path()}
+	*rec = Recorder{ResponseWriter: w, door: d}
 	return rec
 }
 
@@ -38,8 +38,11 @@ func (r *Recorder) Bytes() int64 { return r.bytes }
 func (r *Recorder) WriteHeader(code int) {
 	if r.code == 0 {
 		r.code = code
-		if to := r.Header().Get("Location"); r.base != "" && strings.HasPrefix(to, "/") {
-			r.Header().Set("Location", r.base+to)
+		if to := r.Header().Get("Location"); strings.HasPrefix(to, "/") {
+			r.Header().Set("Location", r.door.Base()+to)
+		}
+		if r.door.Draining() { // maybe since the request came
+			r.Header().Set("Connection", "close")
 		}
 	}
 	r.ResponseWriter.WriteHeader(code)
@@ -48,7 +51,7 @@ func (r *Recorder) WriteHeader(code int) {
 // Write implements http.ResponseWriter.
 func (r *Recorder) Write(p []byte) (int, error) {
 	if r.code == 0 {
-		r.code = http.StatusOK
+		r.WriteHeader(http.StatusOK)
 	}
 	r.Release()
 	n, err := r.ResponseWriter.Write(p)

@@ -1,15 +1,15 @@
 package door
 
 import (
-	"net"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// readable reports whether bytes that the other end of c sent are not yet read.
-func readable(c net.Conn) bool {
-	s, ok := c.(syscall.Conn)
+// readable reports whether a connection has bytes that are not yet read, or a listener has
+// connections that are not yet accepted.
+func readable(socket any) bool {
+	s, ok := socket.(syscall.Conn)
 	if !ok {
 		return false
 	}

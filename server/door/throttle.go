@@ -8,8 +8,10 @@ import (
 	"time"
 )
 
-// throttle makes those who guess tokens wait, for longer with each wrong one. Clients
-// at the same address whose token was right a while ago go on.
+// throttle makes those who guess tokens wait, for longer with each wrong one. A right
+// token passes all the same: tokens are compared while their address has to wait, too, up
+// to a rate that is far too low for guessing. Those that were right at the same address
+// a while ago are compared at any rate, until very many wrong ones have come.
 type throttle struct {
 	mu    sync.Mutex
 	wrong map[netip.Addr]*guesses
@@ -18,9 +20,26 @@ type throttle struct {
 
 // guesses are the wrong tokens from one address.
 type guesses struct {
-	count int
-	last  time.Time
-	until time.Time // the next token is looked at
+	count  int // that made the wait longer
+	last   time.Time
+	until  time.Time // others are answered with a WaitError
+	second window    // that were compared
+	hour   window    // all
+}
+
+// window counts events in one time of a fixed length after another.
+type window struct {
+	end time.Time
+	n   int
+}
+
+// add counts one more at a time, and returns how many there were in this window.
+func (w *window) add(now time.Time, length time.Duration) int {
+	if now.After(w.end) {
+		*w = window{end: now.Add(length)}
+	}
+	w.n++
+	return w.n
 }
 
 const (
@@ -30,6 +49,12 @@ const (
 	forgetAfter  = 10 * time.Minute // without another wrong token
 	rightFor     = time.Hour
 	maxRemember  = 50_000 // addresses, and right tokens
+
+	// Wrong tokens from one address. A program with an old token sends some in each
+	// second; at 20, trying one in a million of the shortest tokens of digits takes
+	// fifteen years.
+	looksPerSecond = 20
+	guessesPerHour = 1_000_000
 )
 
 func newThrottle() *throttle {
@@ -49,48 +74,50 @@ func rightKey(from netip.Addr, token string) [sha256.Size]byte {
 	return sha256.Sum256([]byte(from.String() + "\x00" + token))
 }
 
-// wait returns how long to wait before the token of a client is looked at.
-func (l *throttle) wait(from netip.Addr, token string) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	g := l.wrong[from]
-	now := time.Now()
-	if g == nil || !now.Before(g.until) {
-		return 0
-	}
-	if at, ok := l.right[rightKey(from, token)]; ok && now.Sub(at) < rightFor {
-		return 0
-	}
-	return g.until.Sub(now)
-}
-
-// note remembers whether the token of a client was right. It returns how many were
-// wrong.
-func (l *throttle) note(from netip.Addr, token string, right bool) int {
+// try compares the token of a client by isRight, unless its address has sent too many
+// wrong ones. For wrong ones it returns how long to wait for the next, or 0 and how many
+// there were.
+func (l *throttle) try(from netip.Addr, token string, isRight func() bool) (right bool, wait time.Duration, wrong int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	if right {
-		if len(l.right) >= maxRemember {
-			clear(l.right)
+	g, key := l.wrong[from], rightKey(from, token)
+	if g == nil || now.Sub(g.last) > forgetAfter || l.mayLook(g, key, now) {
+		if isRight() {
+			if len(l.right) >= maxRemember {
+				clear(l.right)
+			}
+			l.right[key] = now
+			return true, 0, 0
 		}
-		l.right[rightKey(from, token)] = now
-		return 0
 	}
-	if len(l.wrong) >= maxRemember {
-		l.forget(now)
-	}
-	g := l.wrong[from]
 	if g == nil || now.Sub(g.last) > forgetAfter {
+		if len(l.wrong) >= maxRemember {
+			l.forget(now)
+		}
 		g = &guesses{}
 		l.wrong[from] = g
+	}
+	g.second.add(now, time.Second)
+	g.hour.add(now, time.Hour)
+	if now.Before(g.until) {
+		return false, g.until.Sub(now), 0
 	}
 	g.count++
 	g.last = now
 	if g.count > freeGuesses {
 		g.until = now.Add(min(firstDelay<<min(g.count-freeGuesses-1, 20), longestDelay))
 	}
-	return g.count
+	return false, 0, g.count
+}
+
+// mayLook reports whether a token is compared although its address has sent wrong ones.
+func (l *throttle) mayLook(g *guesses, key [sha256.Size]byte, now time.Time) bool {
+	if now.After(g.second.end) || g.second.n < looksPerSecond {
+		return true
+	}
+	at, before := l.right[key]
+	return before && now.Sub(at) < rightFor && (now.After(g.hour.end) || g.hour.n < guessesPerHour)
 }
 
 // forget removes the addresses of which nothing wrong came for a while, or if there

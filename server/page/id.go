@@ -2,11 +2,9 @@ package page
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
@@ -32,7 +30,14 @@ type Start struct {
 type Inspected struct {
 	wire.Inspection
 	Before, After string
-	Load          []string // of its process at that time, for people; empty if it is not known
+	// Load is the load of its process in the sample next to the creation time, for people.
+	Load []string
+	// Around is the load of its process some minutes before and after that time, from
+	// samples at an interval; nil for one of several ids.
+	Around   []Series
+	Interval time.Duration
+	// Queries are for the documents of its second; nil for one of several ids.
+	Queries []wire.Query
 }
 
 // BadPiece is a part of the text that is not an id.
@@ -55,7 +60,8 @@ func (s *Site) inspectResult(v *Start) g.Node {
 	}
 }
 
-// card shows one id: what it says, and behind that all its readings.
+// card shows one id: when and by which process it was created, whether that lives, its load
+// then, and what was created beside it; behind that all its readings.
 func (s *Site) card(in Inspected) g.Node {
 	id, err := objectid.Parse(in.ID)
 	first := in.Readings[0]
@@ -63,22 +69,17 @@ func (s *Site) card(in Inspected) g.Node {
 		h.Div(h.Class("id-head"), h.H2(h.Class("the-id"), h.Data("copy", in.ID), coloredID(&in.Inspection)), g.If(err == nil, copyAs(id))),
 		h.Dl(h.Class("says"),
 			g.Iff(in.Time != nil, func() g.Node {
-				return says("Created", rfc3339(*in.Time), h.B(timeNode(*in.Time)), h.Span(h.Class("soft also"), h.Data("utc", ""), g.Text(" · "+moment(*in.Time))), h.Span(h.Class("soft"), g.Text(" · "), agoNode("span", *in.Time)))
+				return says("Created", rfc3339(*in.Time), h.B(timeNode(*in.Time)),
+					h.Span(h.Class("soft also"), h.Data("utc", ""), g.Attr("hidden"), g.Text(" · "+moment(*in.Time))), h.Span(h.Class("soft"), g.Text(" · "), agoNode("span", *in.Time)))
 			}),
-			g.Iff(in.Trace != nil, func() g.Node { return s.traceNodes(&in) }),
-			g.Map(first.Fields, func(f wire.Field) g.Node {
-				if f.Name != "counter" || f.Number == nil {
-					return nil
-				}
-				return says("Counter", strconv.FormatUint(*f.Number, 10), g.Text(humanize.Comma(int64(*f.Number))))
-			}),
-			g.Iff(in.Time != nil, func() g.Node {
-				seconds := strconv.FormatInt(in.Time.Unix(), 10)
-				return says("Unix time", seconds, g.Text(seconds))
-			}),
+			g.Iff(err == nil, func() g.Node { return s.traceNodes(&in) }),
+			g.If(err == nil && in.Time != nil, says("Documents", "", h.Span(h.Class("presets"), s.idRanges(&in.Inspection)))),
+			besideNode(&in.Inspection),
 			says("Format", "", g.Text(readingName(&first)+" "), verdict(first.Verdict), h.Span(h.Class("soft"), g.Text(" "+first.Reason)))),
-		g.If(err == nil && in.Time != nil, h.P(h.Class("presets"), s.idRanges(&in.Inspection))),
+		aroundNode(&in),
+		g.If(len(in.Queries) > 0, g.Group{h.H3(g.Text("The documents of its second")), queries(in.ID, in.Queries)}),
 		h.Details(h.Class("readings"), h.Summary(g.Text(map[bool]string{true: "fields", false: "fields, and other readings"}[len(in.Readings) == 1])),
+			g.Iff(in.Time != nil, func() g.Node { return soft(g.Textf("Unix time %d", in.Time.Unix())) }),
 			g.Map(in.Readings, readingNode)),
 	)
 }
@@ -95,28 +96,6 @@ func copyAs(id objectid.ID) g.Node {
 		text := n.write(id)
 		return h.Div(h.Dt(h.Title(n.About), g.Text(n.Name)), h.Dd(h.Data("copy", text), h.Code(g.Text(text))))
 	})))
-}
-
-// traceNodes are the process that created an id, and its load at that time.
-func (s *Site) traceNodes(in *Inspected) g.Node {
-	t := in.Trace
-	name := ""
-	if isFound(t) {
-		name = t.Processes[0].GPID
-	}
-	return g.Group{
-		says("Process", name, h.Span(h.Class("made"), s.tracedProcess(t)), h.Span(h.Class("soft"), g.Text(" · "+t.Reason))),
-		g.Iff(isFound(t) && t.Before != nil, func() g.Node {
-			sampled := ""
-			if len(in.Load) == 0 {
-				return nil
-			}
-			if gap := t.Time.Sub(t.Before.Time); gap >= 0 {
-				sampled = " · sampled " + phrase.Length(gap) + " before"
-			}
-			return says("At that time", "", load(in.Load), h.Span(h.Class("soft"), g.Text(sampled)))
-		}),
-	}
 }
 
 // idRanges lead to the documents that were created near an id, and by its process.
@@ -168,18 +147,6 @@ func readingNode(r wire.Reading) g.Node {
 	return h.Section(h.Class("reading"), h.H3(g.Text(readingName(&r)+" "), verdict(r.Verdict)), soft(g.Text(reason)), fields(r.Fields))
 }
 
-// tracedProcess is the process that created an id, or the verdict.
-func (s *Site) tracedProcess(t *wire.Trace) g.Node {
-	if !isFound(t) {
-		return verdict(t.Verdict)
-	}
-	p := t.Processes[0]
-	return g.Group{
-		claimedBy(t), s.processLink(&p, phrase.Shown(p.Name)), g.Text(" "), h.Span(h.Class("soft id"), g.Text(p.GPID)),
-		g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+phrase.Shown(p.Host)))),
-	}
-}
-
 // idTable shows many ids, a row each.
 func (s *Site) idTable(v *Start) g.Node {
 	return g.Group{
@@ -199,21 +166,4 @@ func (s *Site) idTable(v *Start) g.Node {
 					h.Td(g.Iff(in.Trace != nil, func() g.Node { return s.briefTrace(in.Trace) })))
 			})))),
 	}
-}
-
-func (s *Site) briefTrace(t *wire.Trace) g.Node {
-	if !isFound(t) {
-		return h.Span(h.Class("soft"), g.Text(t.Verdict))
-	}
-	return g.Group{claimedBy(t), s.processLink(&t.Processes[0], phrase.Shown(t.Processes[0].Name))}
-}
-
-// isFound reports whether one process is known, or claimed, to have created the id.
-func isFound(t *wire.Trace) bool {
-	return t.Verdict == known || t.Verdict == claimed
-}
-
-// claimedBy is the words before the name of a process: none if it is known.
-func claimedBy(t *wire.Trace) g.Node {
-	return g.If(t.Verdict == claimed, h.Span(h.Class("soft"), g.Text("claimed by ")))
 }

@@ -23,7 +23,8 @@ const (
 	Processors             // how many are in use
 )
 
-// Series is a number of the load over time. A value below 0 was not measured.
+// Series is a number of the load over time. A value below 0 was not measured. All series
+// of a process have a point for each of its samples.
 type Series struct {
 	Title  string
 	Unit   Unit
@@ -60,17 +61,27 @@ func briefLoad(all []Series, interval time.Duration) g.Node {
 	})
 }
 
-// loadPlots are the plots of the load from samples that come at the interval.
-func loadPlots(all []Series, samples int, interval time.Duration) g.Node {
-	var plots []g.Node
+// drawLoads draws each of all over one time, with its title.
+func drawLoads(all []Series, axis plot.Axis, interval time.Duration) (plots []g.Node) {
 	for _, s := range all {
 		step, text := s.Unit.axis()
-		if svg := plot.Line(s.Title+" over time", s.Points, interval, step, text); svg != "" {
-			plots = append(plots, h.H3(g.Text(strings.ToUpper(s.Title[:1])+s.Title[1:])), panel("scroll latest", "Plot of "+s.Title, svg))
+		if svg := plot.Line(s.Title+" over time", axis, s.Points, interval, step, text); svg != "" {
+			plots = append(plots, h.Section(h.H3(g.Text(strings.ToUpper(s.Title[:1])+s.Title[1:])), panel("scroll latest", "Plot of "+s.Title, svg)))
 		}
+	}
+	return plots
+}
+
+// loadPlots are the plots of the load from samples that come at the interval, all over the
+// same time.
+func loadPlots(all []Series, samples int, interval time.Duration) g.Node {
+	var plots []g.Node
+	if len(all) > 0 {
+		points := all[0].Points
+		plots = drawLoads(all, plot.Axis{From: points[0].Time, To: points[len(points)-1].Time}, interval)
 	}
 	if len(plots) == 0 {
 		return soft(g.Textf("A plot needs two heartbeats with the load; %s in this time.", phrase.Count(int64(samples), "heartbeat is there", "heartbeats are there")))
 	}
-	return g.Group{g.Group(plots), soft(g.Textf("%d heartbeats, in UTC.", samples))}
+	return g.Group{g.Group(plots), soft(g.Textf("%d heartbeats; the times are in ", samples), h.Span(h.Data("zone-name", ""), g.Text("UTC")), g.Text("."))}
 }

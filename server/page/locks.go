@@ -51,9 +51,9 @@ func (s *Site) lockTable(v *Locks) g.Node {
 
 func lockRow(l *wire.Lock) g.Node {
 	holder := l.Holder
-	waiting := "not counted"
+	waiting := g.Node(soften("not counted: the kernel holds this lock, and shows no queue"))
 	if l.Waiters != nil {
-		waiting = humanize.Comma(int64(*l.Waiters))
+		waiting = g.Text(humanize.Comma(int64(*l.Waiters)))
 	}
 	return h.Tr(
 		h.Td(h.B(g.Text(phrase.Shown(l.Name)))),
@@ -61,7 +61,7 @@ func lockRow(l *wire.Lock) g.Node {
 			h.Br(), h.Span(h.Class("soft id"), g.Text(holder.GPID)),
 			g.If(holder.Command != "", g.Group{h.Br(), h.Code(h.Class("wrap"), g.Text(phrase.Shown(holder.Command)))})),
 		h.Td(timeNode(holder.Since), h.Br(), h.Span(h.Class("soft"), agoNode("span", holder.Since))),
-		h.Td(g.If(l.Waiters == nil, h.Class("soft")), g.Text(waiting)),
+		h.Td(g.If(l.Waiters == nil, h.Class("reason")), waiting),
 		h.Td(g.Textf("fence %d", holder.Fence), g.Iff(holder.TTLSeconds != nil, func() g.Node {
 			return g.Group{h.Br(), h.Span(h.Class("soft"), g.Text(fmt.Sprintf("expires in %.0f s unless renewed", *holder.TTLSeconds)))}
 		})))

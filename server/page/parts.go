@@ -84,10 +84,29 @@ func load(texts []string) g.Node {
 	return h.Span(h.Class("load"), g.Map(texts, func(text string) g.Node { return h.Span(g.Text(text)) }))
 }
 
-func queries(all []wire.Query) g.Node {
-	return h.Div(h.Class("queries"), g.Map(all, func(q wire.Query) g.Node {
-		return code("q-"+q.For, q.For, q.About, q.Text)
-	}))
+// usual is the language of a query that nobody has chosen.
+const usual = "mongosh"
+
+// queries are a query in several languages, one of which the user chooses. The style sheet
+// shows the text of the checked button, so that it works without a script. The name is that
+// of the buttons, which differs for each query of a page.
+func queries(name string, all []wire.Query) g.Node {
+	checked := max(slices.IndexFunc(all, func(q wire.Query) bool { return q.For == usual }), 0)
+	i := 0
+	return h.Div(h.Class("choice"), h.Role("radiogroup"), h.Aria("label", "Language of the query"),
+		g.Map(all, func(q wire.Query) g.Node {
+			id := name + "-" + q.For
+			i++
+			return g.Group{
+				h.Input(h.Type("radio"), h.Name(name), h.ID(id), h.Value(q.For), h.AutoComplete("off"), g.If(i-1 == checked, h.Checked())),
+				h.Label(h.ID("q-"+id), h.For(id), g.Text(q.For)),
+			}
+		}),
+		g.Map(all, func(q wire.Query) g.Node {
+			return h.Div(h.Class("query"),
+				h.Div(h.Class("query-head"), soften(q.About)),
+				h.Pre(h.TabIndex("0"), h.Aria("labelledby", "q-"+name+"-"+q.For), h.Data("copy", ""), h.Code(g.Text(q.Text))))
+		}))
 }
 
 // code is a text to copy, under a title whose element has the id.

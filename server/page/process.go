@@ -42,12 +42,12 @@ func (s *Site) Process(v *Process) g.Node {
 			return g.Group{
 				soft(g.Textf("%d members have this GPID: registrations of one process, or processes of several hosts.", len(v.Members))),
 				h.Ul(g.Map(v.Members, func(p wire.Process) g.Node {
-					return h.Li(h.Class("id"), s.processLink(&p, p.Member), g.Text(" "+phrase.Shown(cmp.Or(p.Host, "–"))+" "), state(p.State))
+					return h.Li(h.Class("id"), h.A(h.Href(s.URL("/processes/"+p.GPID+"?member="+p.Member)), g.Text(p.Member)), g.Text(" "+phrase.Shown(cmp.Or(p.Host, "–"))+" "), state(p.State))
 				})),
 			}
 		}),
 		h.Dl(h.Class("facts"),
-			fact("host", g.Text(cmp.Or(v.Host, "–"))),
+			known("host", v.Host),
 			fact("address", g.Text(v.Address.String())),
 			fact("pid", g.Text(strconv.Itoa(v.PID))),
 			fact("started", timeNode(v.Started), g.Text(", "), agoNode("span", v.Started)),
@@ -70,7 +70,7 @@ func (s *Site) Process(v *Process) g.Node {
 				h.Ul(g.Map(v.Adopted, s.adoptedNode)),
 			}
 		}),
-		queries(v.Queries),
+		queries("its-ids", v.Queries),
 	}
 }
 

@@ -75,15 +75,10 @@ func (s *Site) processTable(v *Processes) g.Node {
 	}
 }
 
-// processLink leads to the page of a member.
-func (s *Site) processLink(p *wire.Process, text string) g.Node {
-	return h.A(h.Href(s.URL("/processes/"+p.GPID+"?member="+p.Member)), g.Text(text))
-}
-
 func (s *Site) processRowNode(p ProcessRow) g.Node {
 	started := rfc3339(p.Started)
 	return h.Tr(
-		h.Td(s.processLink(&p.Process, phrase.Shown(p.Name)), g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+phrase.Shown(p.Host)))),
+		h.Td(processLink(s, &p.Process), g.If(p.Host != "", h.Span(h.Class("soft"), g.Text(" on "+phrase.Shown(p.Host)))),
 			h.Br(), h.Span(h.Class("soft id"), g.Text(phrase.Shown(p.Identity)))),
 		h.Td(state(p.State), g.If(len(p.Rivals) > 0, g.Group{h.Br(), h.Span(h.Class("mark"), g.Textf("collision with %d", len(p.Rivals)))})),
 		h.Td(briefLoad(p.Load, p.Interval)),

@@ -52,7 +52,7 @@ func (s *Site) Range(v *Range) g.Node {
 			return g.Group{
 				h.Div(h.Class("tiles two"), bound("from", "no lower bound", v.Range.From), bound("to, not included", "no upper bound", v.Range.To)),
 				h.H2(g.Text("Ready to paste")),
-				queries(v.Range.Queries),
+				queries("range", v.Range.Queries),
 			}
 		})),
 	}

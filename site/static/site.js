@@ -63,13 +63,25 @@ function range() {
   if (r.error) { $('queries').replaceChildren(make('p', 'problem', r.error)); return; }
   const ends = [['from', r.from, 'no lower bound'], ['to', r.to, 'no upper bound']].map(([name, b, none]) =>
     make('p', 'soft', name + ': ', b ? make('b', 'id', b.id) : none, b ? ' · ' + utc(b.time) : ''));
+  // The buttons are those of the page of a server, whose style sheet shows the text of the
+  // one that is checked.
+  const chosen = document.querySelector('#queries input:checked')?.value ?? 'mongosh';
+  const buttons = r.queries.flatMap((q) => {
+    const input = make('input'), label = make('label', '', q.for);
+    Object.assign(input, { type: 'radio', name: 'language', id: 'q-' + q.for, value: q.for, checked: q.for === chosen });
+    label.htmlFor = input.id;
+    return [input, label];
+  });
   const queries = r.queries.map((q) => {
     const pre = make('pre', '', make('code', '', q.text));
     pre.tabIndex = 0;
     pre.setAttribute('aria-label', q.for);
-    return make('div', 'query', make('div', 'query-head', make('h3', '', q.for), make('span', 'soft', q.about), copyButton(q.text)), pre);
+    return make('div', 'query', make('div', 'query-head', make('span', 'soft', q.about), copyButton(q.text)), pre);
   });
-  $('queries').replaceChildren(...ends, make('div', 'queries', ...queries));
+  const choice = make('div', 'choice', ...buttons, ...queries);
+  choice.setAttribute('role', 'radiogroup');
+  choice.setAttribute('aria-label', 'Language of the query');
+  $('queries').replaceChildren(...ends, choice);
 }
 
 function odds() {

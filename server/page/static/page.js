@@ -61,6 +61,39 @@ function showTimes(root = document) {
   for (const e of all('[data-utc]', root)) e.hidden = zone === 'UTC';
 }
 
+// wall returns what a clock of the zone shows at a time, as if that were UTC; both are in
+// milliseconds.
+function wall(t) {
+  return Date.parse(clock.format(new Date(t)).replace(' ', 'T') + 'Z') + (t % 1000);
+}
+
+// showTicks puts the ticks of plots at the round times of the zone, by the rule of the Go
+// package plot.
+function showTicks(root = document) {
+  for (const group of all('.ticks', root)) {
+    const [from, to, step, left, right] = ['from', 'to', 'step', 'left', 'right'].map((name) => Number(group.dataset[name]));
+    const line = $('line', group), text = $('text', group);
+    if (!line || !text) continue;
+    const ticks = [], end = group.ownerSVGElement.viewBox.baseVal.width;
+    for (let shown = Math.ceil(wall(from) / step) * step; ; shown += step) {
+      let t = shown - (wall(from) - from);
+      t = shown - (wall(t) - t); // the zone may have another offset there
+      if (t > to) break;
+      if (t < from) continue;
+      const x = left + (right - left) * (t - from) / Math.max(to - from, 1), written = new Date(shown).toISOString();
+      const label = text.cloneNode(), mark = line.cloneNode();
+      label.textContent = shown % 86400000 === 0 ? written.slice(5, 10) : written.slice(11, step < 1000 ? 22 : step < 60000 ? 19 : 16);
+      label.setAttribute('x', x);
+      mark.setAttribute('x1', x);
+      mark.setAttribute('x2', x);
+      ticks.push(mark);
+      if (x + 7.5 * label.textContent.length <= end) ticks.push(label);
+    }
+    if (ticks.length) group.replaceChildren(...ticks);
+  }
+  for (const e of all('[data-zone-name]', root)) e.textContent = zone;
+}
+
 function fillZone(root = document) {
   for (const e of all('[data-zone]', root)) e.value = zone;
 }
@@ -76,6 +109,7 @@ function zones() {
     setZone(select.value);
     localStorage.setItem('zone', zone);
     showTimes();
+    showTicks();
     fillZone();
     const form = $('form[data-live]');
     if (form && $('[data-zone]', form)) form.requestSubmit(); // it means other times now
@@ -119,8 +153,19 @@ function addCopying(root = document) {
   }
 }
 
+// chooseLanguage checks the language of queries that was chosen last, where there is one.
+function chooseLanguage(root = document) {
+  const last = localStorage.getItem('language');
+  for (const e of all('.choice > input', root)) {
+    if (e.value === last) e.checked = true;
+    e.addEventListener('change', () => localStorage.setItem('language', e.value));
+  }
+}
+
 function enliven(root) {
+  chooseLanguage(root);
   showTimes(root);
+  showTicks(root);
   fillZone(root);
   addCopying(root);
 }

@@ -1,0 +1,143 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/oidkit/oid/server"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// screens are those on which somebody on call reads a page, and how high they are.
+var screens = []look{
+	{"1440", 1440, 900, 1, "light"},
+	{"768", 768, 1024, 1, "light"},
+	{"360", 360, 800, 1, "light"},
+}
+
+// lowest returns where the element of the first line of a card with a name ends, in pixels
+// from the top of the page, or -1 if there is no such line or it is empty.
+const lowest = `(() => {
+	const line = [...document.querySelectorAll('.id-card .says > div')].find((e) => e.querySelector('dt').innerText === %q);
+	return line?.querySelector('dd').innerText.trim() ? line.getBoundingClientRect().bottom + scrollY : -1 })()`
+
+// An id that is pasted shows without scrolling when and by which process it was created,
+// whether that lives, its load then, and the ways to its documents and its neighbours.
+func TestNightView(t *testing.T) {
+	r := serve(t, server.Options{StoreName: "PostgreSQL", OpenLocks: withLocks(t, "import")})
+	views := furnish(t, r)
+	b := newTab(t, browserOf(t), r.url)
+	_, id, _ := strings.Cut(views["inspect-one"], "id=")
+	for _, typed := range []bool{false, true} {
+		for _, l := range screens {
+			b.as(l)
+			if typed {
+				b.open("/")
+				b.fill("#id", id)
+			} else {
+				b.open("/?id=" + id)
+			}
+			b.await(`document.querySelector('.id-card .choice')`)
+			for _, name := range []string{"Created", "Process", "Its state", "Load then", "Documents", "Beside it"} {
+				if got := eval[float64](b, fmt.Sprintf(lowest, name)); got < 0 || got > float64(l.height) {
+					t.Errorf("%s, typed %v: %s ends at %.0f of %d pixels", l.name, typed, name, got, l.height)
+				}
+			}
+			if wide := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
+				t.Errorf("%s: the page is %d pixels wider than the screen", l.name, wide)
+			}
+		}
+	}
+	b.screenshot("night-360")
+	b.as(screens[0])
+	b.screenshot("night-1440")
+	text := eval[string](b, `document.querySelector('.says').innerText`)
+	for _, want := range []string{"shop", "certain", "alive", "memory", "a minute around it", "same process", "counter 10,597,059", "a1b2c2", "a1b2c4"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the card does not say %q: %s", want, text)
+		}
+	}
+	if n := eval[int](b, `document.querySelectorAll('.id-card svg line.event').length`); n != 2 {
+		t.Errorf("%d plots mark the time of the id, want 2", n)
+	}
+	if !strings.Contains(eval[string](b, `document.querySelector('.id-card .query pre:not([hidden])').textContent`), id[:8]+"0000000000000000") {
+		t.Error("the query is not for the second of the id")
+	}
+}
+
+// What the page of an id cannot know it says in words, and no line is empty.
+func TestNightViewWithoutAnswers(t *testing.T) {
+	with, without := serve(t, server.Options{}), serveAsIs(t, server.Options{}, "127.0.0.1:0")
+	worker := decode[wire.Registered](t, with.post(t, "/v1/processes", `{"name":"worker","address":"10.0.0.8:9000","pid":17}`), 201)
+	for _, c := range []struct {
+		r        *running
+		id, want string
+	}{
+		{with, "507f1f77bcf86cd799439011", "cannot be told without the process"},
+		{with, fmt.Sprintf("%08x%s00a1b2c3", time.Now().Unix(), worker.ProcessBlock), "not measured"},
+		{without, "507f1f77bcf86cd799439011", "this server has no registry"},
+	} {
+		page := c.r.get(t, "/?id="+c.id, "Accept", "text/html").body
+		if !strings.Contains(page, c.want) {
+			t.Errorf("%s: the page does not say %q", c.id, c.want)
+		}
+		if strings.Contains(page, "<dd></dd>") || strings.Contains(page, "<dd><div></div></dd>") {
+			t.Errorf("%s: a line is empty", c.id)
+		}
+	}
+}
+
+// Without a script a time in UTC is said once, each query can be chosen, a lock whose waiters
+// are not counted says why, and a page that does not exist leads on.
+func TestPlainHTML(t *testing.T) {
+	r := serve(t, server.Options{OpenLocks: withLocks(t, "import")})
+	for path, wants := range map[string][]string{
+		"/locks":   {"not counted", "shows no queue"},
+		"/nothing": {`href="/"`, "Read an id"},
+		"/processes/10.0.0.9:1:1795166651598985:1": {`href="/processes"`, "Back to processes"},
+	} {
+		page := r.get(t, path, "Accept", "text/html").body
+		_, main, _ := strings.Cut(page, "<main")
+		for _, want := range wants {
+			if !strings.Contains(main, want) {
+				t.Errorf("%s does not have %q: %s", path, want, main)
+			}
+		}
+	}
+	b := newTab(t, browserOf(t), r.url)
+	b.do()
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.open("/?id=507f1f77bcf86cd799439011")
+	text, err := chromedp.Run(b.ctx, chromedp.Text(".says"))
+	if n := strings.Count(text, "UTC"); err != nil || n != 1 {
+		t.Errorf("the time is said %d times: %s, %v", n, text, err)
+	}
+	b.do(chromedp.Click(`.choice label[for$="-python"]`), chromedp.WaitVisible(`[aria-labelledby$="-python"]`), chromedp.WaitNotVisible(`[aria-labelledby$="-mongosh"]`))
+}
+
+// The tables of a page are not cut on a desk or a tablet, and no cell of a line of load is
+// empty.
+func TestTablesAreWhole(t *testing.T) {
+	r := serve(t, server.Options{OpenLocks: withLocks(t, "nightly-report")})
+	views := furnish(t, r)
+	b := newTab(t, browserOf(t), "")
+	for _, name := range []string{"processes", "locks"} {
+		b.open(views[name])
+		for _, l := range screens[:2] {
+			b.as(l)
+			if cut := eval[int](b, `Math.max(...[...document.querySelectorAll('.panel.scroll')].map((e) => e.scrollWidth - e.clientWidth))`); cut > 0 {
+				t.Errorf("%s at %s: %d pixels of the table are cut", name, l.name, cut)
+			}
+		}
+		if n := eval[int](b, `[...document.querySelectorAll('td, dd')].filter((e) => !e.innerText.trim() && !e.querySelector('svg')).length`); n != 0 {
+			t.Errorf("%s: %d cells are empty", name, n)
+		}
+	}
+}
