@@ -13,7 +13,8 @@ type Status struct {
 	// Held reports whether somebody has it. All further fields but Waiters are
 	// zero if not.
 	Held bool
-	// Owner is the lease that has it.
+	// Owner is the lease that has it. It is zero, as all further fields are, if a
+	// program has it that uses another way to lock, such as flock(1) in filelock.
 	Owner Owner
 	// Fence is the lease's fence.
 	Fence uint64

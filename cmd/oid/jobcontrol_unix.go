@@ -19,7 +19,7 @@ func (g *processGroup) commandStopped(s os.Signal, held func() bool) {
 	if s == syscall.SIGSTOP || g.terminal == nil {
 		return
 	}
-	if found, _ := g.processes(); slices.ContainsFunc(found, runs) {
+	if slices.ContainsFunc(g.processes(), runs) {
 		return
 	}
 	if s != syscall.SIGTSTP && (g.terminal.move(g.terminal.own, g.id) || g.terminal.isForeground(g.id)) {
@@ -74,8 +74,7 @@ const stopPatience = 300 * time.Millisecond
 func (g *processGroup) stop() {
 	g.pass(syscall.SIGTSTP)
 	for began := time.Now(); time.Since(began) < stopPatience; time.Sleep(5 * time.Millisecond) {
-		found, _ := g.processes()
-		members := slices.DeleteFunc(found, func(p groupProcess) bool { return !p.member })
+		members := slices.DeleteFunc(g.processes(), func(p groupProcess) bool { return !p.member })
 		if len(members) > 0 && !slices.ContainsFunc(members, func(p groupProcess) bool { return !p.stopped }) {
 			break
 		}

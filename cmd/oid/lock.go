@@ -23,9 +23,9 @@ command together. The environment of the command contains:
   OID_LOCK_OUTER     the owners of the locks under which oid itself runs
 
 The lock is held until all processes of the command have ended, also those that it
-leaves in the background, as with flock(1). With --leave it is released when the
-command itself ends. Processes that start a session of their own (setsid, daemons)
-do not count.
+leaves in the background, as with flock(1). On Linux those count that descend from
+the command, also in sessions of their own (su, setsid, daemons); elsewhere those of
+its process group. With --leave it is released when the command itself ends.
 
 If the lock cannot be renewed, oid sends all these processes SIGTERM, and SIGKILL
 after the time --grace. SIGKILL comes a twentieth of the TTL before another holder
@@ -53,8 +53,9 @@ Exit codes: that of the command, or 128 plus the number of the signal that ended
 it, as shells show it, or
   2    wrong use of oid
   123  the lock was lost while the command ran
-  124  the lock was not free in time (--wait)
-  125  oid failed, for example because Redis could not be reached at the start
+  124  another has the lock, and it was not free in time (--wait)
+  125  oid failed: for example Redis did not answer, so that nobody knows whether the
+       lock is free
   126  the command could not be run
   127  the command was not found`
 
@@ -76,9 +77,12 @@ func newLockCommand(std streams) *cobra.Command {
   oid lock --list --json`,
 		ValidArgsFunction: where.completeLock,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dash := cmd.ArgsLenAtDash()
 			names, command := args, []string(nil)
-			if dash >= 0 {
+			switch dash := cmd.ArgsLenAtDash(); {
+			case dash == 0 && len(args) > 1 && args[1] == "--": // -- NAME -- COMMAND, for a name that begins with -
+				names, command = args[:1], args[2:]
+			case dash == 0 && (status || list):
+			case dash >= 0:
 				names, command = args[:dash], args[dash:]
 			}
 			switch {
@@ -113,16 +117,16 @@ func newLockCommand(std streams) *cobra.Command {
 			if o.limited && o.wait < 0 {
 				return usagef("--wait %v: want 0 or more", o.wait)
 			}
-			if err := engine.checkTTL(cmd, o.ttl, &o.grace); err != nil {
+			if err := checkTTL(cmd, o.ttl, &o.grace); err != nil {
 				return err
 			}
-			o.acquire = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
+			o.claim = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
 			return lockAndRun(cmd.Context(), std, engine, url, names[0], o, command)
 		},
 	}
 	where.addFlag(cmd)
-	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock in Redis or a store outlives a holder that has crashed")
-	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for the lock; 0 means not at all (default without limit)")
+	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock in Redis or a store outlives a holder that has crashed; one in a file ends with its holder")
+	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for the lock and for an answer of the server that has it; 0 means not at all (default without limit for the lock, 10s for the server)")
 	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time between SIGTERM and SIGKILL when the lock cannot be renewed, up to a third of --ttl (default a sixth)")
 	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when the command ends, even if processes that it started still run")
 	cmd.Flags().BoolVar(&status, "status", false, "show who holds the named locks")

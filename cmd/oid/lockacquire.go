@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/signal"
 	"slices"
@@ -20,9 +22,16 @@ type lockOptions struct {
 	limited bool          // wait only for so long:
 	wait    time.Duration // 0 means not at all
 	ttl     time.Duration
-	acquire lock.AcquireOptions
+	claim   lock.AcquireOptions
 	grace   time.Duration // from SIGTERM to SIGKILL when the lock cannot be renewed
 	leave   bool          // release the lock when the command ends, whatever it leaves running
+}
+
+// mayPass reports whether err says that a server could not be reached or did not
+// answer. Other errors of opening, such as a wrong password, come again.
+func mayPass(err error) bool {
+	var network *net.OpError
+	return errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF)
 }
 
 // commandLine returns what --status shows of a holder: flags are left out because
@@ -37,17 +46,56 @@ func commandLine(name string, command []string) string {
 	return strings.Join(words, " ")
 }
 
-// waitFor waits for the lock.
-func (o lockOptions) waitFor(ctx context.Context, l lock.Locker, name string) (*lock.Lease, error) {
+// connectTime is how long a command without --wait tries to reach the place of the
+// locks: a failover takes some seconds, and a wrong address should be noticed.
+const connectTime = 10 * time.Second
+
+// connectPause is the pause between two attempts to reach the place of the locks.
+const connectPause = 100 * time.Millisecond
+
+// acquire opens the place of the locks and takes the lock there. --wait limits both
+// together. The Locker is nil if the place could not be opened; otherwise the caller
+// closes it, also after an error.
+func (o lockOptions) acquire(ctx context.Context, std streams, engine lockEngine, url, name string) (lock.Locker, *lock.Lease, error) {
+	began, connecting := time.Now(), ctx
 	switch {
 	case !o.limited:
-		return l.Acquire(ctx, name, o.acquire)
-	case o.wait == 0:
-		return l.TryAcquire(ctx, name, o.acquire)
+		limited, cancel := context.WithTimeout(ctx, connectTime)
+		defer cancel()
+		connecting = limited
+	case o.wait > 0:
+		limited, cancel := context.WithTimeout(ctx, o.wait)
+		defer cancel()
+		ctx, connecting = limited, limited
 	}
-	ctx, cancel := context.WithTimeout(ctx, o.wait)
-	defer cancel()
-	return l.Acquire(ctx, name, o.acquire)
+	l, err := engine.open(ctx, std, url, o.ttl)
+	for tries := 1; err != nil && mayPass(err) && !(o.limited && o.wait == 0) && connecting.Err() == nil; tries++ {
+		if tries == 1 {
+			std.warn("warning: %v; trying again", err)
+		}
+		select {
+		case <-time.After(connectPause):
+			if again, failed := engine.open(connecting, std, url, o.ttl); failed == nil || connecting.Err() == nil {
+				l, err = again, failed
+			}
+		case <-connecting.Done():
+		}
+	}
+	if err != nil {
+		if end, limited := connecting.Deadline(); limited && connecting.Err() != nil {
+			err = fmt.Errorf("not connected within %v: %w", end.Sub(began).Round(time.Millisecond), err)
+		}
+		return nil, nil, err
+	}
+	if err := refuseNested(ctx, l, name); err != nil {
+		return l, nil, err
+	}
+	try := l.Acquire
+	if o.limited && o.wait == 0 {
+		try = l.TryAcquire
+	}
+	lease, err := try(ctx, name, o.claim)
+	return l, lease, err
 }
 
 // lockAndRun runs a command while holding a lock, unless before has ended.
@@ -70,13 +118,9 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 		case <-waiting:
 		}
 	}()
-	var lease *lock.Lease
-	l, err := engine.open(ctx, std, url, o.ttl)
-	if err == nil {
+	l, lease, err := o.acquire(ctx, std, engine, url, name)
+	if l != nil {
 		defer l.Close()
-		if err = refuseNested(ctx, l, name); err == nil {
-			lease, err = o.waitFor(ctx, l, name)
-		}
 	}
 	close(waiting)
 	<-watched
@@ -90,7 +134,7 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 		return hold(std, lease, o, signals, command)
 	case interrupted != nil:
 		return interrupted
-	case errors.Is(err, lock.ErrHeld), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, lock.ErrHeld):
 		if held := (*lock.HeldError)(nil); o.wait > 0 && errors.As(err, &held) {
 			err = fmt.Errorf("not free within %v (--wait): %w", o.wait, held)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,7 +60,7 @@ func TestLockLostWhateverTheCommandReturns(t *testing.T) {
 }
 
 // The command ends on SIGTERM and its children do not, one of them in a process
-// group of its own. They are killed before the next holder begins, also with --leave.
+// group and one in a session of its own. They are killed before the next holder begins, also with --leave.
 func TestLockEndsDescendantsBeforeTheNextHolder(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--leave"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) { endsDescendants(t, flags) })
@@ -72,9 +73,13 @@ func endsDescendants(t *testing.T, flags []string) {
 	log := filepath.Join(t.TempDir(), "log")
 	write := `trap "" TERM; while :; do date +%s%N >>` + log + `; sleep 0.01; done`
 	first := startLock(t, nil, append(append([]string{"job", "--locks", proxy.URL(), "--ttl", "2s"}, flags...), "--", "sh", "-c",
-		`sh -c '`+write+`' & bash -c 'set -m; sh -c '"'`+write+`'"' & wait' & echo held; wait`)...)
+		`sh -c '`+write+`' & bash -c 'set -m; sh -c '"'`+write+`'"' & wait' & setsid sh -c 'touch `+log+`.session; `+write+`' & echo held; wait`)...)
 	first.line()
-	testenv.Await(t, "the children write", func() error { _, err := os.Stat(log); return err })
+	testenv.Await(t, "the children write", func() error {
+		_, err1 := os.Stat(log)
+		_, err2 := os.Stat(log + ".session")
+		return errors.Join(err1, err2)
+	})
 	proxy.Cut(true, true)
 	next := startLock(t, nil, "job", "--locks", server.URL(), "--ttl", "2s", "--", "sh", "-c", "date +%s%N; sleep 0.5")
 	began, err := strconv.ParseInt(next.line(), 10, 64)

@@ -51,6 +51,12 @@ func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Sig
 		return exitError{exitLockLost, fmt.Errorf("the lock was lost before the command began: %w", err)}
 	}
 	group, err := startGroup(cmd, signals)
+	if errors.Is(err, syscall.ENOEXEC) { // a script without a first line that names its shell
+		script := cmd
+		cmd = exec.Command("/bin/sh", append([]string{script.Path}, command[1:]...)...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = script.Stdin, script.Stdout, script.Stderr, script.Env
+		group, err = startGroup(cmd, signals)
+	}
 	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 			return exitError{exitNotFound, err}

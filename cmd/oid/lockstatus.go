@@ -43,6 +43,9 @@ func lockLine(s lock.Status, now time.Time, z *zone) string {
 	if !s.Held {
 		return s.Name + ": free"
 	}
+	if s.Owner.IsZero() {
+		return s.Name + ": held by a program that does not say who it is, such as flock(1)"
+	}
 	line := fmt.Sprintf("%s: held by %v since %s (%v), fence %d", s.Name, s.Owner, z.text(s.Since.Truncate(time.Second)), max(0, now.Sub(s.Since)).Round(time.Second), s.Fence)
 	if s.TTL > 0 {
 		line += fmt.Sprintf(", ttl %v", s.TTL.Round(100*time.Millisecond))

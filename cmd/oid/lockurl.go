@@ -23,15 +23,14 @@ import (
 type lockEngine struct {
 	schemes []string // of its URLs
 	want    string   // what its URLs look like
-	expires bool     // a lock there lives for a TTL after its last renewal
 	open    func(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error)
 }
 
 // lockEngines are all engines; the first is the default.
 var lockEngines = []lockEngine{
-	{[]string{"file"}, "file:FOLDER", false, openFileLocks},
-	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", true, openRedisLocks},
-	{[]string{"sqlite", "postgres", "postgresql", "mongodb", "mongodb+srv"}, storeURLs, true, openStoreLocks},
+	{[]string{"file"}, "file:FOLDER", openFileLocks},
+	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", openRedisLocks},
+	{[]string{"sqlite", "postgres", "postgresql", "mongodb", "mongodb+srv"}, storeURLs, openStoreLocks},
 }
 
 // lockEngineOf returns the engine of a URL. The URL is left out of errors: it may
@@ -151,13 +150,10 @@ func (f *locksFlag) opener(cmd *cobra.Command, std streams) (func(context.Contex
 	return func(ctx context.Context) (lock.Locker, error) { return e.open(ctx, std, url, lock.DefaultTTL) }, nil
 }
 
-// checkTTL checks --ttl and --grace, which only mean something to an engine whose
-// locks expire, and sets the default of --grace.
-func (e lockEngine) checkTTL(cmd *cobra.Command, ttl time.Duration, grace *time.Duration) error {
+// checkTTL checks --ttl and --grace and sets the default of --grace. A lock in a file
+// ends with its holder and needs neither.
+func checkTTL(cmd *cobra.Command, ttl time.Duration, grace *time.Duration) error {
 	given := cmd.Flags().Changed("grace")
-	if !e.expires && (given || cmd.Flags().Changed("ttl")) {
-		return usagef("--ttl and --grace are for locks in Redis or a store: a lock in a file ends with its holder")
-	}
 	if err := lock.CheckTTL(ttl); err != nil {
 		return usageError{fmt.Errorf("--ttl: %w", err)}
 	}

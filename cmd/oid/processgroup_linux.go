@@ -40,34 +40,22 @@ func stopSelf(s syscall.Signal) {
 	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), s)
 }
 
-// processes returns the processes of the group, and those of other groups of oid's
-// session that descend from oid. A process that begins a session of its own, as
-// daemons do, leaves the command. sure is false if a process has ended meanwhile
-// that may have started another after the list was made.
-func (g *processGroup) processes() (found []groupProcess, sure bool) {
-	session, _ := unix.Getsid(0)
-	all, err := procfs.AllProcs()
-	sure = err == nil
+// processes returns all that descends from oid: the command and what it has started,
+// also in groups and sessions of its own, as daemons are and what su(1) runs. One that
+// begins while it looks may be missing.
+func (g *processGroup) processes() (found []groupProcess) {
+	all, _ := procfs.AllProcs()
 	children := make(map[int][]procfs.ProcStat)
 	for _, p := range all {
-		if s, err := unix.Getsid(p.PID); err != nil || s != session {
-			sure = sure && err == nil
-			continue // much faster than reading what it is
-		}
-		switch stat, err := p.Stat(); {
-		case err != nil:
-			sure = false
-		case stat.State == "Z" || stat.State == "X":
-			sure = sure && stat.PPID != os.Getpid() // oid's own do not last
-		default:
+		if stat, err := p.Stat(); err == nil && stat.State != "Z" && stat.State != "X" {
 			children[stat.PPID] = append(children[stat.PPID], stat)
 		}
 	}
 	for parents := []int{os.Getpid()}; len(parents) > 0; parents = parents[1:] {
 		for _, stat := range children[parents[0]] {
-			found = append(found, groupProcess{stat.PID, stat.PGRP == g.id, stat.State == "T" || stat.State == "t"})
+			found = append(found, groupProcess{stat.PID, stat.Comm, stat.PGRP == g.id, stat.State == "T" || stat.State == "t"})
 			parents = append(parents, stat.PID)
 		}
 	}
-	return found, sure
+	return found
 }

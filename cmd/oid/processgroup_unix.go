@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -34,7 +35,8 @@ func catch(c chan<- os.Signal, all ...os.Signal) {
 func endsPrograms(s os.Signal) bool { return s != syscall.SIGUSR1 && s != syscall.SIGUSR2 }
 
 // processGroup is a command that runs in a process group of its own, with all
-// that it has started in the same session. One goroutine uses it.
+// that it has started, on Linux also in groups and sessions of its own. One goroutine
+// uses it.
 type processGroup struct {
 	id       int           // of the group, and the pid of the command
 	changes  chan change   // what becomes of the command
@@ -49,7 +51,8 @@ type processGroup struct {
 // groupProcess is a process that runs, or is stopped.
 type groupProcess struct {
 	pid     int
-	member  bool // of the group
+	name    string // of its program
+	member  bool   // of the group
 	stopped bool
 }
 
@@ -97,9 +100,11 @@ func (g *processGroup) watch() {
 		switch {
 		case errors.Is(err, syscall.EINTR):
 			continue
-		case err != nil: // no children, but the group may have members with other parents
+		case err != nil:
 			g.alone.Store(true)
-			time.Sleep(20 * time.Millisecond)
+			if !adopts { // the group may have members with other parents
+				time.Sleep(20 * time.Millisecond)
+			}
 		case pid == g.id && status.Stopped():
 			c.stopped = status.StopSignal()
 		case pid == g.id && status.Signaled():
@@ -113,6 +118,9 @@ func (g *processGroup) watch() {
 			case <-g.done:
 				return
 			default: // one is asked for already
+			}
+			if adopts && g.alone.Load() {
+				return
 			}
 			continue
 		}
@@ -139,28 +147,17 @@ func (g *processGroup) share(s syscall.Signal) {
 
 // others returns the processes that the group has started in other groups.
 func (g *processGroup) others() []groupProcess {
-	found, _ := g.processes()
-	return slices.DeleteFunc(found, func(p groupProcess) bool { return p.member })
+	return slices.DeleteFunc(g.processes(), func(p groupProcess) bool { return p.member })
 }
 
-// remains reports whether a process of the group, or one that it has started,
-// still runs. It reports true too when it cannot be sure, because processes begin
-// and end while it looks.
+// remains reports whether a process of the group, or one that it has started, still
+// runs. Where oid adopts those whose parents have ended, it has a child as long as one
+// does.
 func (g *processGroup) remains() bool {
-	if adopts && g.alone.Load() {
-		return false
+	if adopts {
+		return !g.alone.Load()
 	}
-	if !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH) {
-		return true
-	}
-	for range 3 {
-		if found, sure := g.processes(); len(found) > 0 {
-			return true
-		} else if sure {
-			return false
-		}
-	}
-	return true
+	return !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH)
 }
 
 // pass sends a signal to the group.
@@ -170,17 +167,23 @@ func (g *processGroup) pass(s os.Signal) {
 	}
 }
 
-// signalAll sends a signal to the group and to what it has started in other
-// groups. The error says that it may signal nobody of the group.
+// signalAll sends a signal to the group and to what it has started in other groups. The
+// error names those that oid may not signal, such as processes of other users.
 func (g *processGroup) signalAll(s syscall.Signal) error {
-	err := syscall.Kill(-g.id, s)
-	for _, p := range g.others() {
-		_ = syscall.Kill(p.pid, s)
+	refused := syscall.Kill(-g.id, s)
+	if !errors.Is(refused, syscall.EPERM) {
+		refused = nil // there may be nobody left
 	}
-	if errors.Is(err, syscall.ESRCH) {
-		return nil
+	for _, p := range g.processes() {
+		own := s
+		if p.member {
+			own = 0 // it has s if oid may send it
+		}
+		if errors.Is(syscall.Kill(p.pid, own), syscall.EPERM) {
+			refused = errors.Join(refused, fmt.Errorf("may not signal process %d (%s)", p.pid, p.name))
+		}
 	}
-	return err
+	return refused
 }
 
 // terminate asks all to end, also those that are stopped.

@@ -25,8 +25,8 @@ const exitCodesHelp = `Every command ends with one of these:
 
 "oid lock" returns the exit code of its command, or
   123  the lock was lost while the command ran
-  124  the lock was not free in time (--wait)
-  125  oid itself failed, for example because Redis could not be reached
+  124  another has the lock, and it was not free in time (--wait)
+  125  oid itself failed, for example because Redis did not answer
   126  the command cannot be run
   127  there is no such command`
 

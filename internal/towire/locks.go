@@ -11,6 +11,10 @@ func Lock(s lock.Status) wire.Lock {
 	if !s.Held {
 		return out
 	}
+	if s.Owner.IsZero() {
+		out.Holder = &wire.Holder{}
+		return out
+	}
 	out.Holder = &wire.Holder{
 		GPID: s.Owner.Process.String(), Lease: s.Owner.ID, Fence: s.Fence, Since: s.Since,
 		Host: s.Holder.Host, PID: s.Owner.Process.PID(), Command: s.Holder.Command, State: string(s.Holder.State),

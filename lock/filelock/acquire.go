@@ -61,9 +61,16 @@ func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOpti
 		return nil, err
 	}
 	defer l.calls.Done()
+	var obstacle *lock.HeldError // that a try met before this one
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		lease, err := r.try(ctx)
-		if !errors.Is(err, lock.ErrHeld) || ctx.Err() != nil {
+		end := ctx.Err()
+		switch held := errors.Is(err, lock.ErrHeld); {
+		case held && end == nil:
+			errors.As(err, &obstacle)
+		case end != nil && errors.Is(err, end) && !held && obstacle != nil: // it is just being handed over
+			return nil, fmt.Errorf("filelock: acquire %q: %w: %w", name, end, obstacle)
+		default:
 			return lease, err
 		}
 		if pause == minPause {
@@ -96,10 +103,7 @@ func (r *request) try(ctx context.Context) (*lock.Lease, error) {
 		if err != nil {
 			return fail(err)
 		}
-		// Somebody else may just be taking the lock, releasing it or looking at it,
-		// and then the holder soon is known. If not, it is a stranger, or one that
-		// was stopped in between.
-		unknown := !status.Held && time.Since(began) > time.Second
+		unknown := !status.Held && time.Since(began) > settleTime
 		status.Held = status.Held || unknown
 		held := &lock.HeldError{Status: status}
 		switch end := ctx.Err(); {

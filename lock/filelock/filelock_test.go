@@ -175,7 +175,26 @@ func TestFileLockedByAStranger(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stranger.Unlock()
+	began := time.Now()
 	if _, err := l.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
 		t.Errorf("TryAcquire: %v, want ErrHeld", err)
+	}
+	t.Logf("TryAcquire took %v", time.Since(began))
+	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer stop()
+	if _, err := l.Acquire(ctx, "job"); !errors.Is(err, lock.ErrHeld) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Acquire: %v, want ErrHeld and the end of its context", err)
+	}
+	if s, err := l.Status(t.Context(), "job"); err != nil || !s.Held || !s.Owner.IsZero() {
+		t.Errorf("Status = %+v, %v; want it held by nobody known", s, err)
+	}
+	if all, err := l.List(t.Context()); err != nil || len(all) != 1 || all[0].Name != "job" || !all[0].Held {
+		t.Errorf("List = %+v, %v; want the one lock", all, err)
+	}
+	if err := stranger.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := l.Status(t.Context(), "job"); err != nil || s.Held {
+		t.Errorf("Status after the stranger = %+v, %v; want it free", s, err)
 	}
 }

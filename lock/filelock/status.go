@@ -2,10 +2,15 @@ package filelock
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/holder"
@@ -18,7 +23,7 @@ func (l *Locker) Status(_ context.Context, name string) (lock.Status, error) {
 		return lock.Status{}, err
 	}
 	defer l.calls.Done()
-	s, err := f.status()
+	s, err := f.settled()
 	if err != nil {
 		return lock.Status{}, fmt.Errorf("filelock: status of %q: %w", name, err)
 	}
@@ -37,7 +42,7 @@ func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
 		if err != nil {
 			return nil, fmt.Errorf("filelock: list: %w", err)
 		}
-		if r.Owner.IsZero() || l.files(r.Name).record != path {
+		if l.files(r.Name).record != path {
 			continue
 		}
 		s, err := l.Status(ctx, r.Name)
@@ -52,7 +57,37 @@ func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
 	return held, nil
 }
 
-// status returns who has the lock.
+// settleTime is how long the file of a lock is locked without a record of who has it
+// before that is a stranger, such as flock(1), or a holder that was stopped between the
+// two. Holders write the record at once, and looking at a lock takes microseconds.
+const settleTime = 100 * time.Millisecond
+
+// settled returns who has the lock. A stranger that keeps its file locked has it too,
+// without an owner.
+func (f files) settled() (lock.Status, error) {
+	for began := time.Now(); ; time.Sleep(rand.N(minPause)) {
+		s, err := f.status()
+		if err != nil || s.Held {
+			return s, err
+		}
+		if _, err := os.Lstat(f.lock); errors.Is(err, fs.ErrNotExist) {
+			return s, nil
+		}
+		probe, err := openLock(f.lock, f.mode, lockShared)
+		if err != nil {
+			return s, err
+		}
+		if probe != nil {
+			return s, probe.unlock()
+		}
+		if time.Since(began) > settleTime {
+			s.Held = true
+			return s, nil
+		}
+	}
+}
+
+// status returns who has the lock by its record, which a stranger does not write.
 func (f files) status() (lock.Status, error) {
 	free := lock.Status{Name: f.name}
 	r, err := f.read()

@@ -18,8 +18,8 @@ import (
 
 // New returns a Locker that uses client: a redis.Client, also behind Sentinel, or
 // a redis.ClusterClient. The client must live longer than the Locker and is not
-// closed with it. New asks Redis at once whether locks can be kept there; the
-// error says why not.
+// closed with it. New asks Redis for settings with which locks are not safe there, see
+// [redislock.Options].
 //
 // The client's timeouts for dialing, reading and writing should be a sixth of the
 // TTL or less, and about a second at most, or its ContextTimeoutEnabled set: a
@@ -113,14 +113,16 @@ func (d driver) each(ctx context.Context, f func(ctx context.Context, node *redi
 	return errors.New("goredislock: client is neither a redis.Client nor one of a cluster")
 }
 
-func (d driver) Info(ctx context.Context) (map[string]string, error) {
+func (d driver) Info(ctx context.Context) map[string]string {
 	infos := make(map[string]string)
-	err := d.each(ctx, func(ctx context.Context, node *redis.Client) error {
-		info, err := node.Info(ctx).Result()
-		infos[node.Options().Addr] = info
-		return err
+	// A cluster whose nodes cannot be listed has no settings to warn of.
+	_ = d.each(ctx, func(ctx context.Context, node *redis.Client) error {
+		if info, err := node.Info(ctx).Result(); err == nil {
+			infos[node.Options().Addr] = info
+		}
+		return nil
 	})
-	return infos, translate(err)
+	return infos
 }
 
 func (d driver) Scan(ctx context.Context, pattern string, found func(string)) error {

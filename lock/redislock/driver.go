@@ -21,8 +21,9 @@ type Driver interface {
 	// the connection breaks; it then returns an error. It calls ready once
 	// messages come in.
 	Subscribe(ctx context.Context, channel string, ready func(), message func(text string)) error
-	// Info returns the reply to INFO of every node, by address.
-	Info(ctx context.Context) (map[string]string, error)
+	// Info returns the reply to INFO of every node that answers before ctx ends, by
+	// address.
+	Info(ctx context.Context) map[string]string
 	// Scan calls found with every key of every node that matches a pattern,
 	// maybe more than once.
 	Scan(ctx context.Context, pattern string, found func(key string)) error

@@ -61,7 +61,7 @@ func ExampleGuard() {
 	fmt.Println(report.Set(ctx, 1795166651000000, "by a holder of the past"))
 	// It prints:
 	// <nil>
-	// lock: stale fence: 1795166651000000, the resource has taken 1795166651598985
+	// lock: stale fence: 1795166651000000, the resource has seen 1795166651598985
 }
 
 func writeReport(context.Context, uint64) error { return nil }

@@ -80,7 +80,8 @@ type Options struct {
 	Events func(lock.Event)
 
 	// Warn is called while the Locker is created, with each setting of Redis that is
-	// dangerous, such as dropping keys when the memory is full.
+	// dangerous, such as dropping keys when the memory is full, or that it is a
+	// read-only replica. Nodes that do not answer within 100 ms are left out.
 	// Default: a warning in the log of [slog.Default].
 	Warn func(error)
 }
@@ -137,8 +138,9 @@ type Locker struct {
 }
 
 // New returns a Locker that uses client, which must live longer than the Locker
-// and is not closed with it. It asks Redis at once whether locks can be kept
-// there; the error says why not.
+// and is not closed with it. It asks the nodes of Redis for settings with which locks
+// are not safe there and waits a moment for their answers, see Options.Warn. The error
+// is about o; whether Redis answers shows when a lock is acquired.
 //
 // The client should have a ConnWriteTimeout of about a second, as [Open] sets it:
 // where a network swallows packets, that ends a dead connection.
@@ -163,9 +165,7 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 		watches: watches{names: make(map[string]*watch)},
 	}
 	l.nonce.Store(rand.Uint64())
-	if err := l.inspect(ctx); err != nil {
-		return nil, err
-	}
+	l.inspect(ctx)
 	return l, nil
 }
 

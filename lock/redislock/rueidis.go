@@ -62,20 +62,29 @@ func (d rueidisDriver) Subscribe(ctx context.Context, channel string, ready func
 	return err
 }
 
-func (d rueidisDriver) Info(ctx context.Context) (map[string]string, error) {
-	infos := make(map[string]string)
-	for addr, node := range d.client.Nodes() {
-		// Like all requests it has a deadline: one without would make the client
-		// serve the connection by goroutines from then on, which takes longer.
-		limited, cancel := context.WithTimeout(ctx, maxTry)
-		info, err := text(node.Do(limited, node.B().Info().Build()))
-		cancel()
-		if err != nil {
-			return nil, err
-		}
-		infos[addr] = info
+func (d rueidisDriver) Info(ctx context.Context) map[string]string {
+	type reply struct{ addr, text string }
+	nodes := d.client.Nodes()
+	replies := make(chan reply, len(nodes))
+	for addr, node := range nodes {
+		// A request to a node that is gone does not end with ctx.
+		go func() {
+			info, _ := text(node.Do(ctx, node.B().Info().Build()))
+			replies <- reply{addr, info}
+		}()
 	}
-	return infos, nil
+	infos := make(map[string]string)
+	for range nodes {
+		select {
+		case r := <-replies:
+			if r.text != "" {
+				infos[r.addr] = r.text
+			}
+		case <-ctx.Done():
+			return infos
+		}
+	}
+	return infos
 }
 
 func (d rueidisDriver) Scan(ctx context.Context, pattern string, found func(string)) error {

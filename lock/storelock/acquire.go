@@ -31,6 +31,10 @@ const (
 	maxPause   = 250 * time.Millisecond
 	pauseShare = 20
 
+	// maxSilence is how long ago the store's last answer may be for it to say that
+	// the lock is held: a waiter looks at least every maxPause.
+	maxSilence = time.Second
+
 	// leaveTime is how long a call that gives up may take to leave the queue.
 	leaveTime = 2 * time.Second
 )
@@ -45,7 +49,7 @@ type attempt struct {
 	wait    bool
 	began   time.Time
 
-	answered bool      // the store has answered
+	answered time.Time // when the store answered last, zero before
 	seen     sight     // what the lock looks like,
 	since    time.Time // from the end of the first look that showed it
 	last     record
@@ -105,7 +109,7 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 		case ctx.Err() != nil:
 			return nil, a.obstacle(ctx, err)
 		case errors.Is(err, store.ErrConflict): // somebody else wrote: look again
-		case err != nil && (!a.answered || !a.wait || errors.Is(err, store.ErrClosed)):
+		case err != nil && (a.answered.IsZero() || !a.wait || errors.Is(err, store.ErrClosed)):
 			return nil, err
 		case err == nil && !a.wait:
 			return nil, &lock.HeldError{Status: a.status()}
@@ -139,12 +143,12 @@ func (a *attempt) pause(conflict bool) time.Duration {
 // obstacle returns the error of a call whose ctx ended: with what it waited for.
 func (a *attempt) obstacle(ctx context.Context, err error) error {
 	switch {
-	case a.answered && (err == nil || errors.Is(err, ctx.Err()) || errors.Is(err, store.ErrConflict)):
+	case err != nil && !errors.Is(err, ctx.Err()) && !errors.Is(err, store.ErrConflict):
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	case !a.answered.IsZero() && time.Since(a.answered) < maxSilence:
 		return fmt.Errorf("%w: %w", ctx.Err(), &lock.HeldError{Status: a.status()})
-	case err == nil || errors.Is(err, ctx.Err()):
-		return ctx.Err()
 	}
-	return fmt.Errorf("%w: %w", ctx.Err(), err)
+	return fmt.Errorf("%w: the store did not answer", ctx.Err())
 }
 
 // status returns what was last seen of the lock. A free one is reserved for the first
@@ -165,7 +169,7 @@ func (a *attempt) look(ctx context.Context) (*lock.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.answered, a.last = true, r
+	a.answered, a.last = time.Now(), r
 	if now := r.sight(); now != a.seen || a.since.IsZero() {
 		a.seen, a.since = now, time.Now()
 	}
@@ -243,7 +247,7 @@ func (a *attempt) leave() {
 	ctx, stop := context.WithTimeout(context.Background(), leaveTime)
 	defer stop()
 	me := a.owner.String()
-	for a.answered && ctx.Err() == nil {
+	for !a.answered.IsZero() && ctx.Err() == nil {
 		r, err := a.l.read(ctx, a.name)
 		if err != nil {
 			return

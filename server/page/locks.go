@@ -51,6 +51,9 @@ func (s *Site) lockTable(v *Locks) g.Node {
 
 func lockRow(l *wire.Lock) g.Node {
 	holder := l.Holder
+	if holder.GPID == "" {
+		return h.Tr(h.Td(h.B(g.Text(phrase.Shown(l.Name)))), h.Td(h.ColSpan("4"), g.Text(unnamedHolder)))
+	}
 	waiting := g.Node(soften("not counted: the kernel holds this lock, and shows no queue"))
 	if l.Waiters != nil {
 		waiting = g.Text(humanize.Comma(int64(*l.Waiters)))
@@ -67,8 +70,14 @@ func lockRow(l *wire.Lock) g.Node {
 		})))
 }
 
+// unnamedHolder is said of a lock in a file that something else has locked.
+const unnamedHolder = "held by a program that does not say who it is, such as flock(1)"
+
 // heldBy names the holder of a lock in a few words.
 func heldBy(l *wire.Lock, now time.Time) string {
+	if l.Holder.GPID == "" {
+		return unnamedHolder
+	}
 	text := fmt.Sprintf("held by pid %d", l.Holder.PID)
 	if l.Holder.Host != "" {
 		text += " on " + phrase.Shown(l.Holder.Host)

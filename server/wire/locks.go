@@ -15,16 +15,17 @@ type Lock struct {
 	Waiters *int `json:"waiters,omitempty" doc:"How many wait for the lock; absent if that is not known."`
 }
 
-// Holder is the lease that holds a lock, and its process.
+// Holder is the lease that holds a lock, and its process. It is empty for a program
+// that does not say who it is, such as flock(1).
 type Holder struct {
-	GPID  string      `json:"gpid" doc:"Identity of the process."`
-	Lease objectid.ID `json:"lease" doc:"Id of the lease."`
-	Fence uint64      `json:"fence" doc:"Fencing token of the lease."`
-	Since time.Time   `json:"since" doc:"When the lease was granted, by the clock of the holder."`
+	GPID  string      `json:"gpid,omitempty" doc:"Identity of the process; absent, like all other fields, for a program that does not say who it is, such as flock(1)."`
+	Lease objectid.ID `json:"lease,omitzero" doc:"Id of the lease."`
+	Fence uint64      `json:"fence,omitempty" doc:"Fencing token of the lease."`
+	Since time.Time   `json:"since,omitzero" doc:"When the lease was granted, by the clock of the holder."`
 	// TTLSeconds is nil where the kernel releases the lock of a dead holder.
 	TTLSeconds *float64 `json:"ttl_seconds,omitempty" doc:"Time until the lease expires without a renewal; absent if it does not expire."`
 	Host       string   `json:"host,omitempty" doc:"Name of the process' host; absent if that is not known."`
-	PID        int      `json:"pid" doc:"Process id, as its host counts."`
+	PID        int      `json:"pid,omitempty" doc:"Process id, as its host counts."`
 	Command    string   `json:"command,omitempty" doc:"Command line; absent if the process does not give it."`
 	// State is "alive" or "ended", or empty if that cannot be seen from this host.
 	State string `json:"state,omitempty" doc:"Whether the process or its command still runs, alive or ended; absent if it belongs to another host, boot or PID namespace."`
