@@ -94,7 +94,7 @@ func TestFirstHeartbeatsOfAgent(t *testing.T) {
 func TestFirstHeartbeatAfterUnfinishedEnd(t *testing.T) {
 	s := newStore(t)
 	f := &faulty{Store: s, fail: func(_ int, op string) fault {
-		if op == "DeleteIf oid.living" {
+		if op == "SwapMany oid.living" {
 			return refused
 		}
 		return none

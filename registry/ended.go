@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,112 +19,92 @@ import (
 type endedDoc struct {
 	Key    string `bson:"_id"`
 	Format int    `bson:"v"`
+
+	raw     bson.Raw // as it is stored
+	process string   // the key of the record
 }
 
 // endedKey is the key by which an ended process is found by the time of its last
 // heartbeat, which is also that of its end.
 func endedKey(last time.Time, process string) string { return millis(last) + ":" + process }
 
-// splitEnded returns the parts of an endedKey.
-func splitEnded(key string) (last time.Time, process string, err error) {
+// read reads the document from BSON, which it keeps.
+func (d *endedDoc) read(raw bson.Raw) error {
+	key, _ := raw.Lookup("_id").StringValueOK()
 	digits, process, ok := strings.Cut(key, ":")
-	ms, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || !ok {
-		return last, "", fmt.Errorf("registry: key %q of %s, want milliseconds:process", key, ended)
+	if _, err := strconv.ParseInt(digits, 10, 64); err != nil || !ok {
+		return fmt.Errorf("key %q, want milliseconds:process", key)
 	}
-	return time.UnixMilli(ms).UTC(), process, nil
+	*d = endedDoc{Key: key, Format: format, raw: raw, process: process}
+	return nil
 }
 
-// finish moves a process that has ended, or crashed, from the living to the ended: it
-// stores its samples, completes its record and deletes its living record l, which is
-// stored as raw. If another heartbeat comes in between, the process stays
+// finish moves processes that have ended, or crashed, from the living to the ended with
+// few calls of the store: it stores their samples, completes their records and deletes
+// their living records. If another heartbeat of one comes in between, that one stays
 // among the living. It may be called again after an error.
-func (r *Registry) finish(ctx context.Context, raw bson.Raw, l *living) error {
-	block := l.block()
-	if err := r.storeSamples(ctx, block, l.recent[len(l.recent)-l.unstored:]); err != nil {
-		return err
-	}
-	k := processKey(l.gpid, block)
-	p, err := r.complete(ctx, l, k)
-	if err == nil {
-		_, err = r.store.Insert(ctx, ended, endedDoc{endedKey(p.Last.Time, k), format})
-	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDuplicate) {
-		return fmt.Errorf("registry: complete record of %v: %w", l.gpid, err)
-	}
-	err = r.store.DeleteIf(ctx, livingRecords, raw)
-	if errors.Is(err, store.ErrNotFound) {
+func (r *Registry) finish(ctx context.Context, all []silent) error {
+	if len(all) == 0 {
 		return nil
 	}
-	if errors.Is(err, store.ErrConflict) {
-		err = r.revive(ctx, k)
+	held := make([]newSamples, len(all))
+	swaps := make([]store.Swap, len(all))
+	for i, f := range all {
+		held[i] = newSamples{f.l.block(), f.l.recent[len(f.l.recent)-f.l.unstored:]}
+		swaps[i].Old = f.raw
+	}
+	err := r.putSamples(ctx, held)
+	if err == nil {
+		err = r.complete(ctx, all)
 	}
 	if err != nil {
-		return fmt.Errorf("registry: delete living record of %v: %w", l.gpid, err)
+		return err
+	}
+	_, err = r.store.SwapMany(ctx, livingRecords, swaps)
+	for i, err := range parts(len(all), err) {
+		if errors.Is(err, store.ErrConflict) {
+			err = r.revive(ctx, all[i].key())
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("registry: delete living record of %v: %w", all[i].l.gpid, err)
+		}
 	}
 	return nil
 }
 
-// finishAll is finish for many processes with few calls of the store.
-func (r *Registry) finishAll(ctx context.Context, all []silent) error {
-	var rest []silent // which take calls of their own
-	var of []silent
-	var held []newSamples
-	var swaps []store.Swap
-	for _, f := range all {
-		if f.record == nil {
-			rest = append(rest, f)
-			continue
-		}
+// complete writes what the living records say into the records. A process that was never
+// recorded, or is pruned, has none.
+func (r *Registry) complete(ctx context.Context, all []silent) error {
+	all = slices.DeleteFunc(slices.Clone(all), func(f silent) bool { return f.record == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	swaps := make([]store.Swap, len(all))
+	for i, f := range all {
 		doc := *f.record
 		doc.Final = true
-		of, swaps = append(of, f), append(swaps, store.Swap{Old: f.stored, New: doc})
-		held = append(held, newSamples{f.l.block(), f.l.recent[len(f.l.recent)-f.l.unstored:]})
+		swaps[i] = store.Swap{Old: f.stored, New: doc}
 	}
-	if err := r.putSamples(ctx, held); err != nil {
-		return err
-	}
-	stored, err := r.store.SwapMany(ctx, processes, swaps)
-	if _, refused := errors.AsType[*store.RefusedError](err); err != nil && !refused {
-		return fmt.Errorf("registry: complete records: %w", err)
-	}
-	var done []silent
 	var entries []any
-	var gone []store.Swap
-	for i, f := range of {
-		if stored[i] == nil { // another one wrote the record
-			rest = append(rest, f)
-			continue
+	var again []silent // whose records others wrote
+	_, err := r.store.SwapMany(ctx, processes, swaps)
+	for i, err := range parts(len(all), err) {
+		switch {
+		case err == nil:
+			entries = append(entries, endedDoc{Key: endedKey(all[i].record.Last.Time, all[i].key()), Format: format})
+		case errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound):
+			again = append(again, all[i])
+		default:
+			return fmt.Errorf("registry: complete record of %v: %w", all[i].l.gpid, err)
 		}
-		entries = append(entries, endedDoc{endedKey(f.record.Last.Time, f.record.Key), format})
-		done, gone = append(done, f), append(gone, store.Swap{Old: f.raw})
 	}
 	if _, err := r.store.InsertMany(ctx, ended, entries, nil); err != nil && !errors.Is(err, store.ErrDuplicate) {
 		return fmt.Errorf("registry: store ends: %w", err)
 	}
-	_, err = r.store.SwapMany(ctx, livingRecords, gone)
-	if refused, ok := errors.AsType[*store.RefusedError](err); ok {
-		err = nil
-		for _, refusal := range refused.Refused {
-			if err == nil && errors.Is(refusal.Err, store.ErrConflict) {
-				err = r.revive(ctx, done[refusal.Index].record.Key)
-			}
-		}
+	if err := r.readRecords(ctx, again); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("registry: delete living records: %w", err)
-	}
-	return each(len(rest), func(i int) error { return r.finish(ctx, rest[i].raw, rest[i].l) })
-}
-
-// complete writes what a living record says into the record with the key k. The error
-// wraps [store.ErrNotFound] if the process was never recorded, or is pruned.
-func (r *Registry) complete(ctx context.Context, l *living, k string) (*record, error) {
-	return amend(ctx, r.store, processes, k, func(doc *record) error {
-		l.over(&doc.Process)
-		doc.Final = true
-		return nil
-	})
+	return r.complete(ctx, again)
 }
 
 // revive makes the record with the key that of a living process again: a heartbeat came

@@ -108,7 +108,7 @@ func stored() (docs, read map[string]any) {
 		processes:             rec,
 		livingRecords:         live,
 		samples:               samplesDoc("a1b2c3d4", all),
-		ended:                 endedDoc{endedKey(p.Last.Time, rec.Key), format},
+		ended:                 endedDoc{Key: endedKey(p.Last.Time, rec.Key), Format: format},
 		about:                 marks{marksKey, format, p.From},
 		values:                claim,
 		values + " ended":     e1,

@@ -90,7 +90,7 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) error {
 			return err
 		}
 		m := maker{Status: s, drawn: true, from: p.started(), confirmed: s.Confirmed}
-		if m.class, _ = m.ran(t.ID.Time()); m.class >= possible {
+		if m.class, m.doubt = m.ran(t.ID.Time()); m.class >= possible {
 			ran = addRun(ran, m)
 		} else {
 			others = addRun(others, m)
@@ -110,22 +110,11 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) error {
 		t.Reason = fmt.Sprintf("%s, where %d processes with pid %d ran at that time", where, len(ran), t.Classic.PID)
 	case len(others) > 0:
 		last := &others[len(others)-1]
-		t.Reason = fmt.Sprintf("%s, pid %d %s", where, last.GPID.PID(), last.absence(t.ID.Time()))
+		t.Reason = fmt.Sprintf("%s, pid %d: %s", where, last.GPID.PID(), last.doubt)
 	default:
 		t.Reason = fmt.Sprintf("%s, pid %d, of which no process is recorded", where, t.Classic.PID) + r.unrecorded(t)
 	}
 	return nil
-}
-
-// absence says why the process did not create an id at a time when it did not run.
-func (m *maker) absence(at time.Time) string {
-	switch {
-	case at.Before(m.from):
-		return fmt.Sprintf("started at %s, after the id was created", m.from.Format(time.RFC3339))
-	case m.End != nil:
-		return fmt.Sprintf("ended at %s, before the id was created", m.End.Time.Format(time.RFC3339))
-	}
-	return fmt.Sprintf("is %s and sent its last heartbeat at %s, before the id was created", m.State, m.Last.Time.Format(time.RFC3339))
 }
 
 // addRun appends m, unless another record of the same run is there.
@@ -141,17 +130,11 @@ func addRun(to []maker, m maker) []maker {
 func (r *Registry) readClassic(ctx context.Context, t *Trace) error {
 	machine, pid := classic.Split(t.ID)
 	c := Classic{Machine: machine, PID: pid}
-	value := valueOf(t.ID)
-	for _, q := range []store.Range{between(value+":", value+";"), between(machine, machine+"g")} {
-		for doc, err := range read[hostDoc](ctx, r.store, hosts, store.Query{Range: q, Limit: 1}) {
-			if err != nil {
-				return err
-			}
-			c.Host = doc.Host
+	for doc, err := range read[hostDoc](ctx, r.store, hosts, store.Query{Range: between(machine, machine+"g"), Limit: 1}) {
+		if err != nil {
+			return err
 		}
-		if c.Host != "" {
-			break
-		}
+		c.Host = doc.Host
 	}
 	if host, err := os.Hostname(); c.Host == "" && err == nil && classic.Machine(host) == machine {
 		c.Host = host

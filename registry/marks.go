@@ -3,10 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/store"
 )
@@ -21,34 +18,23 @@ type marks struct {
 
 const marksKey = "registry"
 
-// readMarks returns the marks and the document they are in. A registry that was never
-// in order has none: raw is nil then, and the marks are zero.
-func (r *Registry) readMarks(ctx context.Context) (raw bson.Raw, m marks, err error) {
-	raw, err = r.store.Get(ctx, about, key(marksKey))
-	if err == nil {
-		m, err = decode[marks](raw, about)
-	}
+// readMarks returns the marks: zero ones of a registry that was never in order.
+func (r *Registry) readMarks(ctx context.Context) (marks, error) {
+	m, err := get[marks](ctx, r.store, about, marksKey)
 	if errors.Is(err, store.ErrNotFound) {
-		err = nil
+		return marks{}, nil
 	}
-	if err != nil {
-		return nil, m, fmt.Errorf("registry: read %s: %w", about, err)
-	}
-	return raw, m, nil
+	return m, err
 }
 
-// markSamples stores that processes which ended before a time have no samples. old is
-// what readMarks returned. If the marks were written in between, it does nothing:
-// another process deletes samples, too.
-func (r *Registry) markSamples(ctx context.Context, old bson.Raw, before time.Time) (err error) {
+// markSamples stores that processes which ended before a time have no samples. That a
+// later time is overwritten, which another process has stored, only makes the next
+// [Registry.Prune] look again.
+func (r *Registry) markSamples(ctx context.Context, before time.Time) error {
 	m := marks{Key: marksKey, Format: format, Samples: before}
-	if old == nil {
-		_, err = r.store.Insert(ctx, about, m)
-	} else {
-		_, err = r.store.Swap(ctx, about, old, m)
-	}
-	if errors.Is(err, store.ErrDuplicate) || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
-		return nil
+	_, err := r.store.Insert(ctx, about, m)
+	if errors.Is(err, store.ErrDuplicate) {
+		err = r.store.Replace(ctx, about, m)
 	}
 	return err
 }

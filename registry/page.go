@@ -29,6 +29,8 @@ type Query struct {
 	Labels map[string]string
 	// Addr is the address that peers dial.
 	Addr netip.AddrPort
+	// GPID is the identity of the run.
+	GPID gpid.GPID
 	// Search is contained in the name, the host, the GPID, the version, the process
 	// value or a label of a process, in either case.
 	Search string
@@ -53,6 +55,9 @@ type Page struct {
 // maxRead bounds the number of records that a call of Page reads.
 const maxRead = 20_000
 
+// maxCandidates bounds the number of records that are read together.
+const maxCandidates = 1000
+
 // Sources of processes; the byte before the key in a cursor.
 const (
 	fromRecords = 'p'
@@ -65,7 +70,7 @@ func (q *Query) sources() []byte {
 	alive := slices.Contains(q.States, Alive) || slices.Contains(q.States, Late)
 	over := slices.Contains(q.States, Dead) || slices.Contains(q.States, Ended)
 	switch {
-	case q.Addr.IsValid() || len(q.States) == 0:
+	case q.Addr.IsValid() || !q.GPID.IsZero() || len(q.States) == 0:
 		return []byte{fromRecords}
 	case !over:
 		return []byte{fromLiving}
@@ -83,7 +88,7 @@ func (q *Query) selects(p *Process) bool {
 		}
 	}
 	return (q.Name == "" || p.Name == q.Name) && (q.Host == "" || p.Host == q.Host) && (!q.Addr.IsValid() || p.GPID.Addr() == q.Addr) &&
-		(q.Search == "" || p.mentions(strings.ToLower(q.Search)))
+		(q.GPID.IsZero() || p.GPID == q.GPID) && (q.Search == "" || p.mentions(strings.ToLower(q.Search)))
 }
 
 // mentions reports whether one of the texts of p contains text, which is in lower case.
@@ -115,15 +120,13 @@ func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
 		sources, after = sources[i:], q.After[1:]
 	}
 	var out Page
+	limit := min(q.Limit+1, maxCandidates)
 	for read := 0; len(sources) > 0; {
-		found, err := r.candidates(ctx, &q, sources[0], after, min(q.Limit+1, 1000))
+		found, err := r.candidates(ctx, &q, sources[0], after, limit)
 		if err != nil {
 			return out, err
 		}
-		if len(found) == 0 {
-			sources, after = sources[1:], ""
-			continue
-		}
+		last := len(found) < limit
 		for len(found) > 0 {
 			n := min(len(found), q.Limit+1-len(out.Processes))
 			some, err := r.judgeAll(ctx, &q, found[:n])
@@ -144,7 +147,10 @@ func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
 			found = found[n:]
 			read += n
 		}
-		if read >= r.maxRead {
+		if last {
+			sources, after = sources[1:], ""
+		}
+		if read >= r.maxRead && len(sources) > 0 {
 			out.Next = string(sources[0]) + after
 			return out, nil
 		}
@@ -185,7 +191,10 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 	var err error
 	switch source {
 	case fromRecords:
-		if q.Addr.IsValid() {
+		switch {
+		case !q.GPID.IsZero():
+			find.Range = runRange(q.GPID)
+		case q.Addr.IsValid():
 			find.Range = addrRange(q.Addr)
 		}
 		for doc, err := range read[record](ctx, r.store, processes, find) {
@@ -202,11 +211,7 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 			if err != nil {
 				return nil, err
 			}
-			_, k, err := splitEnded(doc.Key)
-			if err != nil {
-				return nil, err
-			}
-			keys, out = append(keys, k), append(out, candidate{key: doc.Key})
+			keys, out = append(keys, doc.process), append(out, candidate{key: doc.Key})
 		}
 		if _, docs, err = getMany[record](ctx, r.store, processes, keys); err != nil {
 			return nil, err

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -77,7 +75,7 @@ func endedRange(from, to time.Time) store.Range { return between(millis(from), m
 // pruneSamples deletes the samples of the processes that ended before a time. Those
 // that ended before the mark have none.
 func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64, err error) {
-	raw, m, err := r.readMarks(ctx)
+	m, err := r.readMarks(ctx)
 	if err != nil || !m.Samples.Before(before) {
 		return 0, err
 	}
@@ -99,7 +97,7 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 			break
 		}
 	}
-	return n, r.markSamples(ctx, raw, before)
+	return n, r.markSamples(ctx, before)
 }
 
 const (
@@ -118,12 +116,14 @@ const (
 func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64, err error) {
 	q := store.Query{Range: endedRange(time.Time{}, before), Limit: r.pruneAtOnce}
 	for {
-		entries, err := r.oldEntries(ctx, q)
-		if err != nil || len(entries) == 0 {
-			return n, err
+		var entries []*endedDoc
+		for doc, err := range read[endedDoc](ctx, r.store, ended, q) {
+			if err != nil {
+				return n, err
+			}
+			entries, q.After = append(entries, doc), key(doc.Key)
 		}
-		q.After = key(endedKey(entries[len(entries)-1].last, entries[len(entries)-1].process))
-		slices.SortFunc(entries, func(a, b oldEntry) int { return cmp.Compare(a.process, b.process) })
+		slices.SortFunc(entries, func(a, b *endedDoc) int { return cmp.Compare(a.process, b.process) })
 		deleted, err := r.pruneEntries(ctx, entries, before)
 		n += deleted
 		if err != nil || len(entries) < r.pruneAtOnce {
@@ -132,34 +132,9 @@ func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64,
 	}
 }
 
-// oldEntry is an [endedDoc] whose process is pruned.
-type oldEntry struct {
-	raw     bson.Raw
-	last    time.Time
-	process string // the key of the record
-}
-
-func (r *Registry) oldEntries(ctx context.Context, q store.Query) (entries []oldEntry, err error) {
-	for raw, err := range r.store.Find(ctx, ended, q) {
-		if err != nil {
-			return nil, err
-		}
-		doc, err := decode[endedDoc](raw, ended)
-		if err != nil {
-			return nil, err
-		}
-		last, process, err := splitEnded(doc.Key)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, oldEntry{raw, last, process})
-	}
-	return entries, nil
-}
-
 // pruneEntries deletes what belongs to entries, and then these. It reads the next
 // records while it deletes some.
-func (r *Registry) pruneEntries(ctx context.Context, entries []oldEntry, before time.Time) (n int64, err error) {
+func (r *Registry) pruneEntries(ctx context.Context, entries []*endedDoc, before time.Time) (n int64, err error) {
 	var old oldRecords // of the batch before
 	for batch := range slices.Chunk(entries, r.pruneBatch) {
 		var next oldRecords
@@ -191,7 +166,7 @@ func (r *Registry) pruneEntries(ctx context.Context, entries []oldEntry, before 
 type oldRecords struct{ records, hosts, claims []store.Swap }
 
 // readOld reads what belongs to entries.
-func (r *Registry) readOld(ctx context.Context, entries []oldEntry, before time.Time) (old oldRecords, err error) {
+func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time.Time) (old oldRecords, err error) {
 	keys := make([]string, len(entries))
 	for i, e := range entries {
 		keys[i] = e.process

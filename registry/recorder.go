@@ -215,7 +215,7 @@ func (c *recorder) store(ctx context.Context, known claims, doc *record) (err er
 			known, doc = nil, nil
 		case writeSamples:
 			n := len(c.pending) - 1
-			if err = c.registry.storeSamples(ctx, p.Block, c.pending[:n]); err == nil {
+			if err = c.registry.putSamples(ctx, []newSamples{{p.Block, c.pending[:n]}}); err == nil {
 				c.pending = slices.Clone(c.pending[n:])
 			}
 		case writeLiving:
@@ -227,7 +227,10 @@ func (c *recorder) store(ctx context.Context, known claims, doc *record) (err er
 		case moveEnded:
 			// The end is recorded; a sweep may do the rest later.
 			l := livingOf(p, len(c.pending))
-			_ = c.registry.finish(ctx, c.stored, &l)
+			ended := []silent{{raw: c.stored, l: &l}}
+			if c.registry.readRecords(ctx, ended) == nil {
+				_ = c.registry.finish(ctx, ended)
+			}
 			c.finished = true
 		case trimSamples:
 			err = c.trim(ctx)

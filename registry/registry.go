@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
@@ -53,30 +55,39 @@ func New(s store.Store, o *Options) *Registry {
 	return r
 }
 
-// List returns every recorded process, ordered by address and then by start time.
-// Two processes that have the same value and may both be alive are each other's
-// rivals. The first error ends the sequence.
-func (r *Registry) List(ctx context.Context) iter.Seq2[Status, error] {
-	return r.list(ctx, store.Range{})
-}
+// List returns every recorded process, ordered by address and then by start time. Two
+// processes that have the same value and may both be alive are each other's rivals. The
+// first error ends the sequence.
+func (r *Registry) List(ctx context.Context) iter.Seq2[Status, error] { return r.all(ctx, Query{}) }
 
 // At returns the runs at the address that peers dial, ordered by start time: more
 // than one shows a restart.
 func (r *Registry) At(ctx context.Context, addr netip.AddrPort) iter.Seq2[Status, error] {
-	return r.list(ctx, addrRange(addr))
+	return r.all(ctx, Query{Addr: addr})
 }
 
 // Find returns the processes with the given GPID: one for each time that a run
 // registered, and remote ones that were given the same GPID. The sequence is empty if
 // none is recorded.
 func (r *Registry) Find(ctx context.Context, g gpid.GPID) iter.Seq2[Status, error] {
+	return r.all(ctx, Query{GPID: g})
+}
+
+// all returns the processes of all pages of q.
+func (r *Registry) all(ctx context.Context, q Query) iter.Seq2[Status, error] {
+	q.Limit = maxCandidates
 	return func(yield func(Status, error) bool) {
-		for p, err := range r.processes(ctx, runRange(g)) {
-			var s Status
-			if err == nil {
-				s, err = r.status(ctx, p)
+		for {
+			page, err := r.Page(ctx, q)
+			for _, s := range page.Processes {
+				if !yield(s, nil) {
+					return
+				}
 			}
-			if !yield(s, err) || err != nil {
+			if err != nil {
+				yield(Status{}, err)
+			}
+			if q.After = page.Next; err != nil || q.After == "" {
 				return
 			}
 		}
@@ -90,67 +101,13 @@ const (
 	maxLater   = 100
 )
 
-// list judges each process of an address by those that come after it.
-func (r *Registry) list(ctx context.Context, keys store.Range) iter.Seq2[Status, error] {
-	return func(yield func(Status, error) bool) {
-		var runs []*Process // at one address, or one that does not listen
-		flush := func() bool {
-			for i, p := range runs {
-				s, err := r.judged(ctx, p, func() (*Process, error) {
-					return successor(p, runs[i+1:min(len(runs), i+1+maxLater)]), nil
-				})
-				if !yield(s, err) || err != nil {
-					return false
-				}
-			}
-			runs = runs[:0]
-			return true
-		}
-		for p, err := range r.processes(ctx, keys) {
-			if err != nil {
-				yield(Status{}, err)
-				return
-			}
-			if len(runs) > 0 && (runs[0].GPID.Addr() != p.GPID.Addr() || p.GPID.Addr().Port() == 0) && !flush() {
-				return
-			}
-			runs = append(runs, p)
-		}
-		flush()
-	}
-}
-
-// laterRuns returns the range of the runs at the address of p that may have replaced it,
-// see successor, or false if there can be none.
-func laterRuns(p *Process) (store.Range, bool) {
-	later := addrRange(p.GPID.Addr())
-	later.From = key(processKey(p.GPID, p.Block) + "\x00")
-	return later, p.GPID.Addr().Port() != 0 && p.Kernel.Boot != ""
-}
-
 // status judges one process and looks for its successor.
 func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
-	return r.judge(p, func() (*Process, error) {
-		later, may := laterRuns(p)
-		if !may {
-			return nil, nil
-		}
-		for _, limit := range []int{firstLater, maxLater} {
-			n := 0
-			for q, err := range read[record](ctx, r.store, processes, store.Query{Range: later, Limit: limit}) {
-				if err != nil {
-					return nil, err
-				}
-				if n++; successor(p, []*Process{&q.Process}) != nil {
-					return &q.Process, nil
-				}
-			}
-			if n < limit {
-				break
-			}
-		}
-		return nil, nil
-	})
+	all, err := r.statuses(ctx, []*Process{p})
+	if err != nil {
+		return Status{}, err
+	}
+	return all[0], nil
 }
 
 // statuses is status for many processes with few calls of the store.
@@ -159,82 +116,50 @@ func (r *Registry) statuses(ctx context.Context, all []*Process) ([]Status, erro
 	var asked []int // whose state depends on their successors
 	var ranges []store.Range
 	for i, p := range all {
-		var err error
-		out[i], err = r.judge(p, func() (*Process, error) {
-			if later, may := laterRuns(p); may {
+		out[i] = r.judge(p, func() *Process {
+			if addr := p.GPID.Addr(); addr.Port() != 0 && p.Kernel.Boot != "" { // others have none
+				later := addrRange(addr)
+				later.From = key(processKey(p.GPID, p.Block) + "\x00")
 				asked, ranges = append(asked, i), append(ranges, later)
 			}
-			return nil, nil
+			return nil
 		})
+	}
+	for _, limit := range []int{firstLater, maxLater} {
+		if len(asked) == 0 {
+			break
+		}
+		found, err := r.store.FindMany(ctx, processes, ranges, limit)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("registry: read %s: %w", processes, err)
 		}
-	}
-	found, err := r.store.FindMany(ctx, processes, ranges, firstLater)
-	if err != nil {
-		return nil, fmt.Errorf("registry: read %s: %w", processes, err)
-	}
-	return out, each(len(asked), func(k int) (err error) {
-		p, to := all[asked[k]], &out[asked[k]]
-		for _, raw := range found[k] {
-			doc, err := decode[record](raw, processes)
+		n := 0
+		for k, i := range asked {
+			next, err := successorIn(all[i], found[k])
 			if err != nil {
-				return err
+				return nil, err
 			}
-			if successor(p, []*Process{&doc.Process}) != nil {
-				*to, err = r.judge(p, func() (*Process, error) { return &doc.Process, nil })
-				return err
+			if next != nil {
+				out[i] = r.judge(all[i], func() *Process { return next })
+			} else if len(found[k]) == limit { // perhaps one of those after them
+				asked[n], ranges[n] = i, ranges[k]
+				n++
 			}
 		}
-		if len(found[k]) == firstLater { // perhaps one of those after them
-			*to, err = r.status(ctx, p)
-		}
-		return err
-	})
+		asked, ranges = asked[:n], ranges[:n]
+	}
+	return out, nil
 }
 
-// judged is judge with the rivals of a process that may be alive.
-func (r *Registry) judged(ctx context.Context, p *Process, next func() (*Process, error)) (Status, error) {
-	s, err := r.judge(p, next)
-	if err == nil && s.State.mayLive() {
-		var collision *CollisionError
-		collision, _, err = r.rivals(ctx, p)
-		s.Rivals = collision.others()
-	}
-	return s, err
-}
-
-// processes reads the records with a key in keys.
-func (r *Registry) processes(ctx context.Context, keys store.Range) iter.Seq2[*Process, error] {
-	return func(yield func(*Process, error) bool) {
-		var docs []*record
-		flush := func() bool {
-			found, err := r.currents(ctx, docs)
-			docs = docs[:0]
-			if err != nil {
-				yield(nil, err)
-				return false
-			}
-			for _, p := range found {
-				if p != nil && !yield(p, nil) {
-					return false
-				}
-			}
-			return true
+// successorIn is successor with the records of later runs.
+func successorIn(p *Process, later []bson.Raw) (*Process, error) {
+	for _, raw := range later {
+		doc, err := decode[record](raw, processes)
+		if err != nil || successor(p, &doc.Process) {
+			return &doc.Process, err
 		}
-		for doc, err := range read[record](ctx, r.store, processes, store.Query{Range: keys}) {
-			if err != nil {
-				if flush() {
-					yield(nil, err)
-				}
-				return
-			}
-			if docs = append(docs, doc); len(docs) == maxBatch && !flush() {
-				return
-			}
-		}
-		flush()
 	}
+	return nil, nil
 }
 
 // History returns the samples of a member from one time to another, in order of time;
@@ -247,10 +172,6 @@ func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time)
 			yield(Sample{}, m.err)
 			return
 		}
-		for s, err := range r.samplesOf(ctx, m.process, from, to) {
-			if !yield(s, err) || err != nil {
-				return
-			}
-		}
+		r.samplesOf(ctx, m.process, from, to)(yield)
 	}
 }

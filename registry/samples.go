@@ -45,120 +45,83 @@ func samplesDoc(block string, all []Sample) bson.Raw {
 	return dataDoc(sampleKey(block, all[0].Time), appendSamples(nil, all))
 }
 
-// storeSamples stores samples of a process, in order of time. It may be called again
-// with the same samples and later ones.
-func (r *Registry) storeSamples(ctx context.Context, block string, held []Sample) error {
-	for len(held) > 0 {
-		n := 1
-		for n < len(held) && held[n].Time.Sub(held[0].Time) < time.Hour {
-			n++
-		}
-		_, err := r.store.Insert(ctx, samples, samplesDoc(block, held[:n]))
-		if errors.Is(err, store.ErrDuplicate) {
-			var before sampleDoc
-			before, err = get[sampleDoc](ctx, r.store, samples, sampleKey(block, held[0].Time))
-			for n = 0; err == nil && n < len(held) && !held[n].Time.After(before.samples[len(before.samples)-1].Time); {
-				n++
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("registry: store samples: %w", err)
-		}
-		held = held[n:]
-	}
-	return nil
-}
-
 // newSamples are samples of a process, in order of time, that are to be stored.
 type newSamples struct {
 	block   string
 	samples []Sample
 }
 
-// putSamples is storeSamples for many processes with few calls of the store.
+// putSamples stores samples of processes with few calls of the store. It may be called
+// again with the same samples of a process and later ones.
 func (r *Registry) putSamples(ctx context.Context, all []newSamples) error {
-	var docs []any
-	var of, rest []newSamples // rest takes calls of its own
-	for _, n := range all {
-		switch last := len(n.samples) - 1; {
-		case last < 0:
-		case n.samples[last].Time.Sub(n.samples[0].Time) >= time.Hour:
-			rest = append(rest, n)
-		default:
-			docs = append(docs, samplesDoc(n.block, n.samples))
-			of = append(of, n)
+	for {
+		all = slices.DeleteFunc(slices.Clone(all), func(n newSamples) bool { return len(n.samples) == 0 })
+		if len(all) == 0 {
+			return nil
+		}
+		docs := make([]any, len(all))
+		lengths := make([]int, len(all)) // of the documents, each of an hour at most
+		for i, n := range all {
+			end := n.samples[0].Time.Add(time.Hour)
+			if lengths[i] = slices.IndexFunc(n.samples, func(s Sample) bool { return !s.Time.Before(end) }); lengths[i] < 0 {
+				lengths[i] = len(n.samples)
+			}
+			docs[i] = samplesDoc(n.block, n.samples[:lengths[i]])
+		}
+		_, err := r.store.InsertMany(ctx, samples, docs, nil)
+		for i, err := range parts(len(all), err) {
+			n, done := &all[i], lengths[i]
+			if errors.Is(err, store.ErrDuplicate) { // some were stored before
+				var before sampleDoc
+				before, err = get[sampleDoc](ctx, r.store, samples, sampleKey(n.block, n.samples[0].Time))
+				for done = 0; err == nil && done < len(n.samples) && !n.samples[done].Time.After(before.samples[len(before.samples)-1].Time); {
+					done++
+				}
+			}
+			if err != nil {
+				return fmt.Errorf("registry: store samples: %w", err)
+			}
+			n.samples = n.samples[done:]
 		}
 	}
-	_, err := r.store.InsertMany(ctx, samples, docs, nil)
-	if refused, ok := errors.AsType[*store.RefusedError](err); ok {
-		err = nil
-		for _, refusal := range refused.Refused { // they were stored before, perhaps others with them
-			rest = append(rest, of[refusal.Index])
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("registry: store samples: %w", err)
-	}
-	for _, n := range rest {
-		if err := r.storeSamples(ctx, n.block, n.samples); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-// stored returns the stored samples of a process from one time to another, each
-// once; a zero time means no bound.
-func (r *Registry) stored(ctx context.Context, block string, from, to time.Time) iter.Seq2[Sample, error] {
+// samplesOf returns the samples of p from one time to another, each once: those that are
+// stored and the latest ones of its living record. A zero time means no bound.
+func (r *Registry) samplesOf(ctx context.Context, p *Process, from, to time.Time) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
-		first := from
-		if !first.IsZero() {
-			first = from.Add(-maxSpan)
-		}
+		recent := p.Recent
 		var last time.Time
-		for doc, err := range read[sampleDoc](ctx, r.store, samples, store.Query{Range: sampleRange(block, first, to)}) {
-			if err != nil {
-				yield(Sample{}, err)
-				return
-			}
-			for _, s := range doc.samples {
+		give := func(some []Sample) bool {
+			for _, s := range some {
 				if !s.Time.After(last) || s.Time.Before(from) || !to.IsZero() && !s.Time.Before(to) {
 					continue
 				}
 				if last = s.Time; !yield(s, nil) {
-					return
+					return false
 				}
 			}
+			return true
 		}
-	}
-}
-
-// samplesOf returns the samples of p from one time to another: those that are stored
-// and the latest ones of its living record.
-func (r *Registry) samplesOf(ctx context.Context, p *Process, from, to time.Time) iter.Seq2[Sample, error] {
-	return func(yield func(Sample, error) bool) {
-		var recent []Sample
-		for _, s := range p.Recent {
-			if !s.Time.Before(from) && (to.IsZero() || s.Time.Before(to)) {
-				recent = append(recent, s)
-			}
+		first := from
+		if !first.IsZero() {
+			first = from.Add(-maxSpan)
 		}
-		for s, err := range r.stored(ctx, p.Block, from, to) {
-			for err == nil && len(recent) > 0 && !recent[0].Time.After(s.Time) {
-				if recent[0].Time.Before(s.Time) && !yield(recent[0], nil) {
-					return
-				}
-				recent = recent[1:]
-			}
-			if !yield(s, err) || err != nil {
+		for doc, err := range read[sampleDoc](ctx, r.store, samples, store.Query{Range: sampleRange(p.Block, first, to)}) {
+			if err != nil {
+				yield(Sample{}, err)
 				return
 			}
-		}
-		for _, s := range recent {
-			if !yield(s, nil) {
+			n := 0
+			for n < len(recent) && recent[n].Time.Before(doc.samples[0].Time) {
+				n++
+			}
+			if !give(recent[:n]) || !give(doc.samples) {
 				return
 			}
+			recent = recent[n:]
 		}
+		give(recent)
 	}
 }
 

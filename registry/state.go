@@ -55,23 +55,16 @@ type Status struct {
 	Rivals []gpid.GPID `json:"rivals,omitempty"`
 }
 
-// successor returns the first of the later runs at the address of p that replaced
-// it, or nil: a run of the same boot that started after the last heartbeat of p, by
-// the monotonic clock. At a loopback or unspecified address it must be in the same
-// network namespace as well, because each has its own.
-func successor(p *Process, later []*Process) *Process {
-	for _, q := range later {
-		if p.GPID.Addr().Port() == 0 || q.GPID.Addr() != p.GPID.Addr() || p.sameRun(q) {
-			continue
-		}
-		if ip := p.GPID.Addr().Addr(); (ip.IsLoopback() || ip.IsUnspecified()) && p.Network != q.Network {
-			continue
-		}
-		if p.Kernel.Boot != "" && p.Kernel.Boot == q.Kernel.Boot && q.Registered >= p.Last.Monotonic && q.Registered != 0 {
-			return q
-		}
+// successor reports whether q, a later run at the address of p, replaced it: a run of
+// the same boot that started after the last heartbeat of p, by the monotonic clock. At a
+// loopback or unspecified address it must be in the same network namespace as well,
+// because each has its own.
+func successor(p, q *Process) bool {
+	ip := p.GPID.Addr().Addr()
+	if p.sameRun(q) || (ip.IsLoopback() || ip.IsUnspecified()) && p.Network != q.Network {
+		return false
 	}
-	return nil
+	return p.Kernel.Boot == q.Kernel.Boot && q.Registered >= p.Last.Monotonic && q.Registered != 0
 }
 
 // missed is the number of intervals without a heartbeat after which a process is
@@ -94,11 +87,11 @@ func (p *Process) reached(monotonic time.Duration, wall time.Time) time.Time {
 
 // judge returns the state of p. It calls next for the run that replaced p, or nil,
 // only if the state depends on it.
-func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, error) {
+func (r *Registry) judge(p *Process, next func() *Process) Status {
 	s := Status{Process: *p, Until: p.Last.Time.Add(p.patience()), sure: p.Last.Time, gone: p.Gone}
-	set := func(state State, format string, args ...any) (Status, error) {
+	set := func(state State, format string, args ...any) Status {
 		s.State, s.Reason = state, fmt.Sprintf(format, args...)
-		return s, nil
+		return s
 	}
 	if p.End != nil {
 		s.Until, s.sure = p.End.Time, p.End.Time
@@ -122,11 +115,7 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 	if err == nil && s.gone.IsZero() {
 		s.gone = now
 	}
-	later, nextErr := next()
-	if nextErr != nil {
-		return s, nextErr
-	}
-	if later != nil {
+	if later := next(); later != nil {
 		s.Successor, s.Until = later.GPID, maxTime(p.Last.Time, earliest(later.From, s.Until))
 		if later.Kernel == p.Kernel {
 			s.gone = p.reached(later.Registered, later.Confirmed)
@@ -162,7 +151,7 @@ func (r *Registry) judge(p *Process, next func() (*Process, error)) (Status, err
 
 // judgeRemote judges a process with which this one has no clock in common but the
 // wall clock: a late heartbeat alone makes it late, and only watching shows more.
-func (r *Registry) judgeRemote(p *Process, s Status) (Status, error) {
+func (r *Registry) judgeRemote(p *Process, s Status) Status {
 	w := r.watch(p)
 	age := wall(r.options.Now).Sub(p.Last.Time)
 	outage := r.outages.recent(p)
@@ -183,7 +172,7 @@ func (r *Registry) judgeRemote(p *Process, s Status) (Status, error) {
 	if s.State == Alive {
 		s.sure = s.Until
 	}
-	return s, nil
+	return s
 }
 
 // watch is what a Registry has seen of the heartbeats of a process.

@@ -30,7 +30,7 @@ func TestSuccessorAtLoopback(t *testing.T) {
 		p, q := run("1700000000000000:10", test.networks[0]), run("1700000100000000:11", test.networks[1])
 		p.Kernel.Ticks, q.Kernel.Ticks = 100, 200
 		p.Last.Monotonic, q.Registered = time.Minute, 2*time.Minute
-		if got := successor(p, []*Process{q}); (got == q) != test.want {
+		if got := successor(p, q); got != test.want {
 			t.Errorf("%+v: successor %v", test, got)
 		}
 	}

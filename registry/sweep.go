@@ -39,7 +39,7 @@ func (r *Registry) Sweep(ctx context.Context) (Swept, error) {
 // sweep also moves processes that are not known to be alive and have sent no
 // heartbeat since a time.
 func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err error) {
-	_, m, err := r.readMarks(ctx)
+	m, err := r.readMarks(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -88,27 +88,47 @@ type silent struct {
 	record *record  // with what the living record says
 }
 
+// key returns the key of the record.
+func (f *silent) key() string { return processKey(f.l.gpid, f.l.block()) }
+
+// readRecords reads the records of processes.
+func (r *Registry) readRecords(ctx context.Context, all []silent) error {
+	keys := make([]string, len(all))
+	for i := range all {
+		keys[i] = all[i].key()
+	}
+	raws, docs, err := getMany[record](ctx, r.store, processes, keys)
+	for i, doc := range docs {
+		if all[i].stored, all[i].record = raws[i], doc; doc != nil {
+			all[i].l.over(&doc.Process)
+		}
+	}
+	return err
+}
+
 // finishDead moves those of the processes that are dead, and deletes the samples of
 // those that ended before a time.
 func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamples time.Time) (n int64, err error) {
-	keys := make([]string, len(found))
-	for i, f := range found {
-		keys[i] = processKey(f.l.gpid, f.l.block())
+	if err := r.readRecords(ctx, found); err != nil {
+		return 0, err
 	}
-	raws, docs, err := getMany[record](ctx, r.store, processes, keys)
+	var recorded []*Process
+	for _, f := range found {
+		if f.record != nil {
+			recorded = append(recorded, &f.record.Process)
+		}
+	}
+	states, err := r.statuses(ctx, recorded)
 	if err != nil {
 		return 0, err
 	}
 	dead := found[:0:0]
 	var pruned []string // whose samples are deleted
-	for i, f := range found {
+	for _, f := range found {
 		over := f.l.last.Time.Before(since) // without a record, it never registered to the end
-		if docs[i] != nil {
-			f.stored, f.record = raws[i], docs[i]
-			f.l.over(&f.record.Process)
-			if over, err = r.isOver(ctx, &f.record.Process, since); err != nil {
-				return 0, err
-			}
+		if f.record != nil {
+			over, f.record.Gone = r.isOver(&states[0], since), states[0].gone
+			states = states[1:]
 		}
 		if !over {
 			continue
@@ -117,7 +137,7 @@ func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamp
 			pruned = append(pruned, f.l.block())
 		}
 	}
-	if err := r.finishAll(ctx, dead); err != nil {
+	if err := r.finish(ctx, dead); err != nil {
 		return 0, err
 	}
 	if _, err := r.deleteSamples(ctx, pruned, noSamples); err != nil {
@@ -126,21 +146,8 @@ func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamp
 	return int64(len(dead)), nil
 }
 
-// isOver reports whether a process can be moved to the ended ones, and notes in it
-// since when it was seen to be gone.
-func (r *Registry) isOver(ctx context.Context, p *Process, since time.Time) (bool, error) {
-	// Whether another run has its address is asked only if that decides.
-	s, err := r.judge(p, func() (*Process, error) { return nil, nil })
-	over := r.isOverBy(&s, since)
-	if err == nil && !over {
-		s, err = r.status(ctx, p)
-		over = r.isOverBy(&s, since)
-	}
-	p.Gone = s.gone
-	return over, err
-}
-
-func (r *Registry) isOverBy(s *Status, since time.Time) bool {
+// isOver reports whether a process can be moved to the ended ones.
+func (r *Registry) isOver(s *Status, since time.Time) bool {
 	silence := wall(r.options.Now).Sub(s.Last.Time)
 	switch {
 	case s.State == Ended, s.State == Dead && !s.Presumed:

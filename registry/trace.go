@@ -313,6 +313,5 @@ func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded b
 		return s, false, nil
 	}
 	h.Pruned.moved = true
-	s, err = r.judge(h.Pruned, func() (*Process, error) { return nil, nil })
-	return s, true, err
+	return r.judge(h.Pruned, func() *Process { return nil }), true, nil
 }

@@ -25,11 +25,8 @@ func hour(block string, t time.Time) time.Time {
 func (c *recorder) trim(ctx context.Context) error {
 	p := c.process()
 	now := hour(p.Block, p.Last.Time)
-	if !now.After(c.trimmed) {
-		return nil
-	}
 	r := c.registry
-	if err := r.storeSamples(ctx, p.Block, c.pending); err != nil {
+	if err := r.putSamples(ctx, []newSamples{{p.Block, c.pending}}); err != nil {
 		return err
 	}
 	c.pending = nil

@@ -64,7 +64,7 @@ func TestYears(t *testing.T) {
 	if got := labels(string(months(34).Bars(""))); !slices.Equal(got, []string{"2017", "2018", "2019"}) {
 		t.Errorf("of three years: %v", got)
 	}
-	got := labels(string(months(12 * 60).Marked("", plot.Size{Width: 380, High: 100}, nil, nil)))
+	got := labels(string(months(12*60).Marked("", plot.Size{Width: 380, High: 100}, nil, nil)))
 	if len(got) < 3 || len(got) > 8 || !slices.IsSorted(got) {
 		t.Errorf("of sixty years on a phone: %v", got)
 	}

@@ -231,22 +231,23 @@ func TestChurn(t *testing.T) {
 	t.Parallel()
 	s := newSink()
 	socket, _, _ := serve(t, t.TempDir(), s, nil)
+	connected := func() *program { // with a line in time
+		c := client(t, socket)
+		c.join("")
+		return c
+	}
 	var living []*program
 	for range 20 {
-		living = append(living, client(t, socket))
-	}
-	for _, c := range living {
-		c.join("")
+		living = append(living, connected())
 	}
 	for range 3 {
 		next := make(chan *program, len(living))
 		for _, c := range living {
 			go func() { c.signal(syscall.SIGKILL) }()
-			go func() { next <- client(t, socket) }()
+			go func() { next <- connected() }()
 		}
 		for i := range living {
 			living[i] = <-next
-			living[i].join("")
 		}
 	}
 	eventually(t, "the ends are recorded", s.with(func() bool { return len(s.keys) == 80 && len(s.ends) >= 60 }))

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		_, err = io.Copy(io.Discard, os.Stdin)
 	default:
 		flag.Parse()
-		err = flag.Set("test.parallel", "16") // the tests wait most of the time
+		err = flag.Set("test.parallel", "8") // the tests wait most of the time
 		if err == nil {
 			os.Exit(m.Run())
 		}
@@ -255,7 +255,7 @@ func (h *host) ends(id objectid.ID, at time.Time) string {
 	h.t.Helper()
 	var end *registry.End
 	eventually(h.t, "the end is recorded", func() bool { end = h.one(id).End; return end != nil })
-	if d := end.Time.Sub(at); d < -10*time.Millisecond || d > time.Second {
+	if d := end.Time.Sub(at); d < -10*time.Millisecond || d > 5*time.Second { // the machine may be busy
 		h.t.Errorf("the end is dated %v after it", d)
 	}
 	return end.Reason

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -191,11 +192,18 @@ func TestAway(t *testing.T) {
 	time.Sleep(2 * interval)
 	restored := time.Now()
 	s.fails(nil)
-	eventually(t, "all is recorded", s.with(func() bool { return len(s.keys) == 2 && len(s.ends) == 1 && len(s.beats) > 0 }))
+	eventually(t, "all is recorded", s.with(func() bool {
+		for member, n := range s.samples {
+			if n == 2 && len(s.beats[member]) > 0 {
+				return len(s.keys) == 2 && len(s.ends) == 1
+			}
+		}
+		return false
+	}))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, at := range s.ends {
-		if d := at.Sub(killed); d < -10*time.Millisecond || d > time.Second {
+		if d := at.Sub(killed); d < -10*time.Millisecond || d > 5*time.Second { // the machine may be busy
 			t.Errorf("the end is recorded %v after it", d)
 		}
 	}
@@ -398,7 +406,11 @@ func TestDiskFull(t *testing.T) {
 	all[len(all)-1].join("") // follows a part of a line
 	eventually(t, "the file is complete", func() bool {
 		text, err := os.ReadFile(socket + ".state")
-		return err == nil && strings.Count(string(text), `"key"`) == len(all)
+		keys := map[string]bool{}
+		for _, key := range regexp.MustCompile(`"key":"\w+"`).FindAllString(string(text), -1) {
+			keys[key] = true
+		}
+		return err == nil && len(keys) == len(all)
 	})
 	stop()
 	socket, _, _ = serve(t, folder, s, nil)
