@@ -99,7 +99,7 @@ func journey(t *testing.T, outage time.Duration) {
 	})
 	b.shows(page+"/?id="+first.String(), "worker", gpid, "at that time", "memory", "mib", "threads", "goroutines")
 	process := page + "/processes/" + gpid
-	b.shows(process, "alive", "processors in use", "memory", "files", "threads", "goroutines", "heap")
+	b.shows(process, "alive", "memory", "files", "threads", "goroutines", "heap")
 
 	cable.Swallow(true)
 	for began, last := time.Now(), first; time.Since(began) < outage; {
