@@ -3,6 +3,7 @@ package door
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -210,6 +211,15 @@ func (l *connections) settle(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// Close implements net.Listener. It is no error that settle has closed the listener: the
+// http.Server may close it again before its Accept has returned.
+func (l *connections) Close() error {
+	if err := l.Listener.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // busy reports whether a request may be on its way to the server.
