@@ -15,6 +15,15 @@ import (
 // of its process.
 const aroundTime = 10 * time.Minute
 
+// maxArounds is how many of them are kept.
+const maxArounds = 100
+
+// aroundKey is a member and a second.
+type aroundKey struct {
+	member string
+	second int64
+}
+
 // addLoad adds the load of the process at the creation time, from the sample before it,
 // or else the one after it.
 func addLoad(in *page.Inspected) {
@@ -46,6 +55,11 @@ func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
 	}
 	p := in.Trace.Processes[0]
 	in.Interval = time.Duration(p.IntervalSeconds * float64(time.Second))
+	key, asked := aroundKey{p.Member, second.Unix()}, time.Now()
+	if around, ok := s.arounds.get(key, asked); ok {
+		in.Around = around
+		return
+	}
 	samples, err := ask(ctx, s.backend, "around", func(ctx context.Context, r *registry.Registry) (all []registry.Sample, err error) {
 		for sample, err := range r.History(ctx, registry.MemberKey(p.Member), second.Add(-aroundTime), second.Add(aroundTime)) {
 			if err != nil {
@@ -57,5 +71,6 @@ func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
 	})
 	if err == nil {
 		in.Around = loadSeries(samples)
+		s.arounds.put(key, in.Around, asked, maxArounds)
 	}
 }

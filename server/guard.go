@@ -95,16 +95,9 @@ func (g gate) HandleFunc(pattern string, do func(http.ResponseWriter, *http.Requ
 	if row == nil {
 		panic("server: no row for " + pattern)
 	}
-	h := http.Handler(http.HandlerFunc(do))
-	if row.cache == validated {
-		h = tag(h)
-	}
-	if !row.plain {
-		h = compress()(h)
-	}
-	policy := door.Policy{Access: row.access, Cost: row.cost, Body: row.body}
+	h := door.Encode(do, row.validated, row.plain)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		done, err := s.door.Enter(w.(*door.Recorder), r, policy)
+		done, err := s.door.Enter(w.(*door.Recorder), r, row.Policy)
 		if err != nil {
 			s.refused(w, r, err)
 			return

@@ -4,28 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/oidkit/oid/server/wire"
 )
 
-// formats are those of package huma, with errors that do not mention Go's types and
-// a faster way for inspections.
+// formats are those of package huma, with errors that do not mention Go's types.
 var formats = func() map[string]huma.Format {
 	out := maps.Clone(huma.DefaultFormats)
 	for name, f := range out {
-		marshal, unmarshal := f.Marshal, f.Unmarshal
-		f.Marshal = func(w io.Writer, v any) error {
-			if in, ok := v.(wire.Inspection); ok {
-				return writeInspection(w, &in)
-			}
-			return marshal(w, v)
-		}
+		unmarshal := f.Unmarshal
 		f.Unmarshal = func(data []byte, v any) error { return plainError(unmarshal(data, v)) }
 		out[name] = f
 	}

@@ -141,3 +141,46 @@ func TestTablesAreWhole(t *testing.T) {
 		}
 	}
 }
+
+// ticksOf returns the labels of the ticks of all plots, a line each.
+const ticksOf = `[...document.querySelectorAll('.ticks')].map((e) => [...e.querySelectorAll('text')].map((t) => t.textContent).join(' ')).join('|')`
+
+// All plots of a page have one time axis, whose ticks are round in the zone that is chosen,
+// also in one that is not some whole hours from UTC.
+func TestPlotsShareAnAxis(t *testing.T) {
+	r := serve(t, server.Options{})
+	views := furnish(t, r)
+	b := newTab(t, browserOf(t), "")
+	b.open(views["process"])
+	// An hour and a bit that begins at an odd second.
+	b.await(`document.querySelectorAll('.ticks').length >= 4`)
+	for zone, want := range map[string]string{
+		"UTC":                 "13:30 13:45 14:00 14:15",
+		"Australia/Adelaide":  "11-25 00:15 00:30 00:45", // 10:30 ahead
+		"America/New_York":    "08:30 08:45 09:00 09:15",
+		"Australia/Melbourne": "00:30 00:45 01:00 01:15",
+	} {
+		// In one step: the view is replaced when something changes.
+		lines := strings.Split(eval[string](b, fmt.Sprintf(`{
+			for (const e of document.querySelectorAll('.ticks')) {
+				Object.assign(e.dataset, { from: Date.UTC(2026, 10, 24, 13, 28, 48), to: Date.UTC(2026, 10, 24, 14, 29), step: 900000 });
+			}
+			const select = document.querySelector('#zone');
+			select.value = %q;
+			select.dispatchEvent(new Event('change'));
+			%s }`, zone, ticksOf)), "|")
+		for _, line := range lines {
+			if line != want {
+				t.Errorf("%s: ticks %q, want %q", zone, line, want)
+			}
+		}
+		if got := eval[string](b, `document.querySelector('[data-zone-name]').innerText`); got != zone {
+			t.Errorf("the page says that its plots are in %s, want %s", got, zone)
+		}
+	}
+	// A tick is where its time is.
+	b.await(`[...document.querySelectorAll('.ticks')].every((g) => {
+		const left = Number(g.dataset.left), right = Number(g.dataset.right), from = Number(g.dataset.from), to = Number(g.dataset.to), step = Number(g.dataset.step);
+		const times = [...g.querySelectorAll('line')].map((e) => from + (to - from) * (Number(e.getAttribute('x1')) - left) / (right - left));
+		return times.length > 0 && times.every((t) => Math.abs(t - Math.round(t / step) * step) < step / 100) })`)
+}

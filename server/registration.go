@@ -238,6 +238,7 @@ func (s *Server) registered(ctx context.Context, name string, key registry.Membe
 		p, err := call(ctx, r)
 		s.traces.forget()
 		s.lists.forget()
+		s.arounds.forget()
 		var rivals []gpid.GPID
 		if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
 			rivals, err = collision.Others, nil

@@ -32,6 +32,7 @@ type Server struct {
 	reports   reportCache
 	traces    traceCache
 	lists     recent[listKey, processList]
+	arounds   recent[aroundKey, []page.Series]
 	overviews overviews
 	locks     *locks
 	hosts     []string // the name of this host, for inspections

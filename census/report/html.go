@@ -153,6 +153,7 @@ func (p page) counts() plot.Counts {
 	return plot.Counts{
 		Counts: make([]int64, len(buckets)),
 		Name:   func(i int) string { return buckets[i].Start.Format(bucketFormat(p.Timeline.By)) },
+		Year:   func(i int) int { return buckets[i].Start.Year() },
 		Number: humanize.Comma,
 		Title:  func(n int64) string { return phrase.Count(n, "id", "ids") },
 	}

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/url"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,8 +24,7 @@ type agency struct {
 	server    string
 	tokenFile string
 	listen    string
-	mode      string
-	group     string
+	unix      unixFlags
 	options   agent.Options
 	asJSON    jsonFlag
 
@@ -88,8 +84,7 @@ agent sends them to "oid serve" instead.`,
 	a.where.addFlag(cmd)
 	f := cmd.Flags()
 	f.StringVar(&a.listen, "listen", "", "`PATH` of the socket (default /run/oid/agent.sock for root, otherwise $XDG_RUNTIME_DIR/oid-agent.sock)")
-	f.StringVar(&a.mode, "mode", "0666", "permissions of the socket, in octal `DIGITS`")
-	f.StringVar(&a.group, "group", "", "`GROUP` of the socket, by name or number")
+	a.unix.add(f, "0666")
 	f.StringVar(&a.options.State, "state", "", "`FILE` with the processes of the agent (default the path of the socket and .state)")
 	f.StringVar(&a.server, "server", "", "`URL` of an \"oid serve\" that records the processes, in place of --store")
 	f.StringVar(&a.tokenFile, "token-file", "", "`FILE` with the token of the server")
@@ -136,8 +131,8 @@ func (a *agency) check(cmd *cobra.Command) error {
 	if a.options.State == "" {
 		a.options.State = a.listen + ".state"
 	}
-	if _, err := strconv.ParseUint(a.mode, 8, 9); err != nil {
-		return usagef("--mode %s: want permissions in octal digits, such as 0660", a.mode)
+	if err := a.unix.check(); err != nil {
+		return err
 	}
 	if i := a.options.Interval; i < time.Second || i > time.Hour {
 		return usagef("--interval %v: want 1s to 1h", i)
@@ -178,31 +173,16 @@ func (a *agency) openStore(ctx context.Context) (_ agent.Sink, err error) {
 // socket returns the socket that systemd passes, or creates one. chosen means that the
 // flag --listen names one.
 func (a *agency) socket(ctx context.Context, chosen bool) (*net.UnixListener, error) {
-	mode, _ := strconv.ParseUint(a.mode, 8, 9)
 	if err := os.MkdirAll(filepath.Dir(a.listen), 0o755); err != nil {
 		return nil, fmt.Errorf("create the folder of the socket: %w", err)
 	}
-	l, err := listen(ctx, "unix:"+a.listen, chosen, fs.FileMode(mode))
+	l, err := listen(ctx, "unix:"+a.listen, chosen, &a.unix)
 	if err != nil {
 		return nil, err
 	}
 	u, ok := l.(*net.UnixListener)
 	if !ok {
 		return nil, errors.Join(errors.New("systemd passes a socket that is not a Unix one; want ListenStream=PATH"), l.Close())
-	}
-	if a.group == "" {
-		return u, nil
-	}
-	g, err := user.LookupGroup(a.group)
-	if err != nil {
-		g, err = user.LookupGroupId(a.group)
-	}
-	if err == nil {
-		id, _ := strconv.Atoi(g.Gid)
-		err = os.Chown(a.listen, -1, id)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--group %s: %w", a.group, errors.Join(err, l.Close()))
 	}
 	return u, nil
 }

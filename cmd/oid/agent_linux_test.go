@@ -248,7 +248,7 @@ func TestBusySocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second finds no place
-		if l, err := listenUnix(t.Context(), path, 0o600); err == nil {
+		if l, err := (&unixFlags{mode: "0600"}).listen(t.Context(), path); err == nil {
 			l.Close()
 			t.Fatal("the socket of another program was taken")
 		}

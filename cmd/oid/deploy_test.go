@@ -105,11 +105,11 @@ func browse(t *testing.T, base, wantAddress string) {
 	}
 }
 
-// commandOf returns the arguments of the command in docs/deploy.md, for another URL
+// commandOf returns the arguments of the n-th command in docs/deploy.md, for another URL
 // and token file.
-func commandOf(t *testing.T, base string) []string {
+func commandOf(t *testing.T, n int, base string) []string {
 	t.Helper()
-	line := testenv.DocBlock(t, deployPage, "sh", 0, "https://ids.example.com/oid/", base, "/etc/oid/tokens", tokenFile(t))
+	line := testenv.DocBlock(t, deployPage, "sh", n, "https://ids.example.com/oid/", base, "/etc/oid/tokens", tokenFile(t))
 	return strings.Fields(line)[2:]
 }
 
@@ -118,7 +118,7 @@ func TestDeployNginx(t *testing.T) {
 	base := fmt.Sprintf("https://localhost:%d/oid/", port)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	_, server, _ := startServe(ctx, t, commandOf(t, base)...)
+	_, server, _ := startServe(ctx, t, commandOf(t, 0, base)...)
 	testenv.Nginx(t, port, testenv.DocBlock(t, deployPage, "nginx", 0, "http://127.0.0.1:8024", server))
 	browse(t, base, "127.0.0.1")
 }
@@ -128,12 +128,13 @@ func TestDeployCaddy(t *testing.T) {
 	base := fmt.Sprintf("https://localhost:%d/oid/", port)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	_, server, _ := startServe(ctx, t, commandOf(t, base)...)
+	_, server, _ := startServe(ctx, t, commandOf(t, 0, base)...)
 	testenv.Caddy(t, port, testenv.DocBlock(t, deployPage, "caddy", 0, "ids.example.com {\n", "", "127.0.0.1:8024", strings.TrimPrefix(server, "http://")))
 	browse(t, base, "127.0.0.1")
 }
 
-// systemd finds nothing wrong with the units.
+// systemd finds nothing wrong with the units, and the service of the packages is well
+// confined.
 func TestDeploySystemd(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -143,14 +144,28 @@ func TestDeploySystemd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, page := range map[string]struct{ path, oid string }{"oid": {deployPage, "/usr/local/bin/oid"}, "oid-agent": {adoptPage, "/usr/bin/oid"}} {
+	const packaged = "../../release/package/oid.service"
+	// From 0, the best, to 100: with more, a programming error in the server reaches what
+	// it does not need.
+	const wellConfined = "20"
+	if out, err := exec.Command(analyze, "security", "--offline=true", "--threshold="+wellConfined, packaged).CombinedOutput(); err != nil {
+		t.Errorf("systemd-analyze security: %v: %s", err, out)
+	}
+	text, err := os.ReadFile(packaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, unit := range map[string]struct{ page, service string }{
+		"oid":       {deployPage, string(text)},
+		"oid-agent": {adoptPage, testenv.DocBlock(t, adoptPage, "ini", 1)},
+	} {
 		folder := t.TempDir()
 		socket, service := filepath.Join(folder, name+".socket"), filepath.Join(folder, name+".service")
-		for unit, text := range map[string]string{
-			socket:  testenv.DocBlock(t, page.path, "ini", 0),
-			service: testenv.DocBlock(t, page.path, "ini", 1, page.oid, self),
+		for file, text := range map[string]string{
+			socket:  testenv.DocBlock(t, unit.page, "ini", 0),
+			service: strings.ReplaceAll(unit.service, "/usr/bin/oid", self),
 		} {
-			if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

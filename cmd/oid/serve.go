@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -27,6 +28,7 @@ func newServeCommand(std streams) *cobra.Command {
 		certFile  string
 		keyFile   string
 		limits    = newLimitFlags()
+		unix      unixFlags
 		quiet     bool
 		asJSON    jsonFlag
 	)
@@ -56,7 +58,7 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 ` + storeHelp,
 		Example: `  oid serve
   oid serve --listen 127.0.0.1:0 --store sqlite:/var/lib/oid.db
-  oid serve --listen unix:/run/oid/http.sock --token-file /etc/oid.token --base-url https://host/oid/
+  oid serve --listen unix:/run/oid/http.sock --group www-data --token-file /etc/oid.token --base-url https://host/oid/
   oid serve --listen 0.0.0.0:8024 --token-file /etc/oid.token --store mongodb://db/oid
   curl 127.0.0.1:8024/v1/ids -H 'Accept: text/plain' -H 'Content-Type: application/json' -d '{"count": 3}'`,
 		Args: noArgs,
@@ -65,8 +67,11 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 			if err != nil {
 				return err
 			}
-			if err := checkAddress(cmd.Context(), address); err != nil {
+			if err := errors.Join(checkAddress(cmd.Context(), address), unix.check()); err != nil {
 				return err
+			}
+			if f := cmd.Flags(); !strings.HasPrefix(address, "unix:") && (f.Changed("mode") || f.Changed("group")) {
+				return usagef("--mode and --group are for --listen unix:PATH")
 			}
 			if tokenFile != "" {
 				if options.Tokens, err = readTokens(tokenFile); err != nil {
@@ -99,7 +104,7 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 			if err != nil {
 				return usageError{err}
 			}
-			l, err := listen(cmd.Context(), address, cmd.Flags().Changed("listen"), 0o660)
+			l, err := listen(cmd.Context(), address, cmd.Flags().Changed("listen"), &unix)
 			if err != nil {
 				return err
 			}
@@ -119,6 +124,7 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 	}
 	f := cmd.Flags()
 	f.StringVar(&address, "listen", "127.0.0.1:8024", "`ADDRESS` to listen on, or unix:PATH; port 0 takes a free one")
+	unix.add(f, "0660")
 	f.StringVar(&tokenFile, "token-file", "", "`FILE` with the tokens that clients must send")
 	f.DurationVar(&options.Session, "session", 12*time.Hour, "how long a login of the page lasts")
 	f.StringVar(&options.BaseURL, "base-url", "", "`URL` by which clients reach the server through a proxy")

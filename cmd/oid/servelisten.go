@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"strings"
@@ -17,9 +16,9 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// listen opens a listener: the socket that systemd passes, a Unix socket (unix:PATH) with
-// the permissions mode, or a TCP address. chosen means that --listen names it.
-func listen(ctx context.Context, address string, chosen bool, mode fs.FileMode) (net.Listener, error) {
+// listen opens a listener: the socket that systemd passes, a Unix socket (unix:PATH) of
+// unix, or a TCP address. chosen means that --listen names it.
+func listen(ctx context.Context, address string, chosen bool, unix *unixFlags) (net.Listener, error) {
 	passed, err := activation.Listeners()
 	switch {
 	case err != nil:
@@ -34,7 +33,7 @@ func listen(ctx context.Context, address string, chosen bool, mode fs.FileMode) 
 		return passed[0], nil
 	}
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		return listenUnix(ctx, path, mode)
+		return unix.listen(ctx, path)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -62,31 +61,6 @@ func checkAddress(ctx context.Context, address string) error {
 		return usagef("listen on %s: %q is not a port", net.JoinHostPort(host, port), port)
 	}
 	return nil
-}
-
-// listenUnix listens on a Unix socket with the permissions mode. A socket that a killed
-// program left behind is replaced.
-func listenUnix(ctx context.Context, path string, mode fs.FileMode) (net.Listener, error) {
-	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
-		c, err := net.DialTimeout("unix", path, time.Second)
-		if err == nil {
-			c.Close()
-		}
-		if !errors.Is(err, syscall.ECONNREFUSED) { // a busy program may not accept it in time
-			return nil, fmt.Errorf("listen on unix:%s: another program serves there; end it, or choose another path with --listen", path)
-		}
-		if err := os.Remove(path); err != nil {
-			return nil, fmt.Errorf("listen on unix:%s: %w", path, err)
-		}
-	}
-	l, err := new(net.ListenConfig).Listen(ctx, "unix", path)
-	if err != nil {
-		return nil, fmt.Errorf("listen on unix:%s: %w", path, err)
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		return nil, fmt.Errorf("listen on unix:%s: %w", path, errors.Join(err, l.Close()))
-	}
-	return l, nil
 }
 
 // announced is a listener that calls announce before the first Accept: the server

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -151,6 +152,46 @@ func TestServeOnUnixSocket(t *testing.T) {
 	startServe(ctx, t, "--listen", "unix:"+path)
 	if status, body := register("", ""); status != 201 {
 		t.Errorf("the next one: %d %s", status, body)
+	}
+}
+
+// nginx reaches the server through a Unix socket of a group that it is in.
+func TestDeployUnixSocket(t *testing.T) {
+	port := testenv.FreePort(t)
+	base := fmt.Sprintf("https://localhost:%d/oid/", port)
+	path := filepath.Join(t.TempDir(), "http.sock")
+	group := os.Getgid()
+	if os.Getuid() == 0 {
+		group = 65534 // any other one
+	}
+	args := commandOf(t, 1, base)
+	for i, arg := range args {
+		switch arg {
+		case "unix:/run/oid/http.sock":
+			args[i] = "unix:" + path
+		case "www-data":
+			args[i] = strconv.Itoa(group)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	startServe(ctx, t, args...)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := int(info.Sys().(*syscall.Stat_t).Gid); info.Mode().Perm() != 0o660 || got != group {
+		t.Errorf("the socket has mode %v and group %d, want rw-rw---- and %d", info.Mode(), got, group)
+	}
+	testenv.Nginx(t, port, testenv.DocBlock(t, deployPage, "nginx", 0, "http://127.0.0.1:8024", "http://unix:"+path))
+	browse(t, base, "127.0.0.1")
+	for _, c := range [][]string{{"--mode", "0660"}, {"--group", "www-data"}, {"--listen", "unix:" + path + "2", "--mode", "rw"}} {
+		if got := oid(t, "", append([]string{"serve"}, c...)...); got.code != 2 || !strings.Contains(got.err, "--mode") {
+			t.Errorf("%v: %+v", c, got)
+		}
+	}
+	if got := oid(t, "", "serve", "--listen", "unix:"+path+"2", "--group", "no-such-group"); got.code != 1 || !strings.Contains(got.err, "--group no-such-group") {
+		t.Errorf("a group that does not exist: %+v", got)
 	}
 }
 

@@ -1,8 +1,10 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +25,9 @@ type Counts struct {
 	Name func(i int) string
 	// Number writes a count on the axis, and Title n with its unit.
 	Number, Title func(n int64) string
+	// Year returns the year that count i is in; nil for no years. Where the counts are of
+	// several years, the labels below the plot are years.
+	Year func(i int) int
 	// Highest says that counts that share a bar are shown by the highest of them, in
 	// place of their sum.
 	Highest bool
@@ -64,7 +69,7 @@ func (c Counts) draw(b *strings.Builder, all []bar, width int, base, high, limit
 		if one.last > one.first {
 			name += " to " + c.Name(one.last)
 		}
-		h := max(high*float64(one.sum)/limit, 1)
+		h := max(high*min(float64(one.sum)/limit, 1), 1)
 		fmt.Fprintf(b, `<rect class="%s" x="%.2f" y="%.2f" width="%.2f" height="%.2f"><title>%s: %s</title></rect>`,
 			class, barsLeft+each*float64(i)+gap/2, base-h, min(each-gap, maxWidth), h,
 			html.EscapeString(name), html.EscapeString(c.Title(one.sum)))
@@ -74,6 +79,33 @@ func (c Counts) draw(b *strings.Builder, all []bar, width int, base, high, limit
 // Bars draws c as bars with axes. The label names the plot for a screen reader. It
 // returns nothing if all counts are 0.
 func (c Counts) Bars(label string) SVG { return c.Marked(label, Size{}, nil, nil) }
+
+// A bar is cut where it would make all others flat: where it is more than cutFrom times as
+// high as the highest of those that are not cut, of which at most one in cutShare is. The
+// axis then ends a little above that one, and the count of a cut bar is written beside it.
+const (
+	cutFrom  = 3 // the others use at least a third of the height without a cut
+	cutShare = 20
+	cutAbove = 1.25
+)
+
+// cut returns the highest count that the axis must show, and whether bars are cut there.
+func cut(all []bar) (most float64, isCut bool) {
+	sums := make([]int64, 0, len(all))
+	for _, b := range all {
+		sums = append(sums, b.sum)
+	}
+	slices.SortFunc(sums, func(a, b int64) int { return cmp.Compare(b, a) })
+	for i := range min(len(sums)-1, len(sums)/cutShare) {
+		if next := sums[i+1]; next > 0 && sums[i] > cutFrom*next {
+			most, isCut = float64(next)*cutAbove, true
+		}
+	}
+	if !isCut {
+		most = float64(sums[0])
+	}
+	return most, isCut
+}
 
 // Strip draws c as a low strip of bars without numbers, of the given class, as wide
 // as those of Bars without their margins. Marks are lines at shares of its length.

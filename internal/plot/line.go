@@ -13,7 +13,7 @@ const (
 	lineLeft  = 8
 	lineRight = 72 // for the numbers, beside the latest values, which a narrow screen shows first
 	lineHigh  = 150
-	lineTicks = 6 // parts of the usual width
+	lineTicks = 6   // parts of the usual width
 	maxPoints = 600 // in a plot; more are averaged
 
 	sparkWidth = 120

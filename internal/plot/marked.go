@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"html"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -40,21 +41,73 @@ func (c Counts) Marked(label string, size Size, marks []Mark, ticks []float64) S
 	a := &area{width: size.Width, left: barsLeft, right: barsRight, high: size.High}
 	rows := a.place(marks)
 	a.above = rows * markHigh
-	a.axes(label, float64(most), CountStep(float64(most)), func(v float64) string { return c.Number(int64(v)) })
+	highest, isCut := cut(all)
+	a.axes(label, highest, CountStep(highest), func(v float64) string { return c.Number(int64(v)) })
 	base := float64(a.above + top + a.high)
 	a.missing(all, marks)
 	c.draw(&a.b, all, a.width, base, float64(a.high), a.limit, "bar")
+	if isCut {
+		a.cuts(c, all)
+	}
 	for _, at := range ticks {
 		x := a.x(at)
 		fmt.Fprintf(&a.b, `<line class="tick" x1="%.2f" x2="%.2f" y1="%.2f" y2="%.2f"/>`, x, x, base, base+4)
 	}
-	every := (len(all)*width/size.Width + maxTicks - 1) / maxTicks
-	for i := 0; i < len(all); i += every {
-		a.tick(a.x(float64(i)/float64(len(all))), c.Name(all[i].first))
-	}
+	a.names(c, all)
 	a.marks(marks)
 	return a.end()
 }
+
+// names writes the names of some bars below them, or the years in which they begin.
+func (a *area) names(c Counts, all []bar) {
+	at := func(i int) float64 { return a.x(float64(i) / float64(len(all))) }
+	if c.Year != nil && c.Year(len(c.Counts)-1)-c.Year(0) >= manyYears {
+		room := int(float64(a.width-a.left-a.right) / (yearWidth * charWidth))
+		each := (c.Year(len(c.Counts)-1)-c.Year(0))/room + 1
+		for i, b := range all {
+			if year := c.Year(b.first); year%each == 0 && i > 0 && c.Year(all[i-1].first) != year {
+				a.tick(at(i), strconv.Itoa(year))
+			}
+		}
+		return
+	}
+	every := (len(all)*width/a.width + maxTicks - 1) / maxTicks
+	for i := 0; i < len(all); i += every {
+		a.tick(at(i), c.Name(all[i].first))
+	}
+}
+
+const (
+	manyYears = 3 // from which on the labels are years: so many begin
+	yearWidth = 7 // of a year, in letters, with the space after it
+)
+
+// cuts opens the bars that end above the axis near its top, and writes their counts beside
+// them.
+func (a *area) cuts(c Counts, all []bar) {
+	each := float64(a.width-a.left-a.right) / float64(len(all))
+	free := 0. // where the last count ends
+	for i, b := range all {
+		if float64(b.sum) <= a.limit {
+			continue
+		}
+		x, y := a.x(float64(i)/float64(len(all))), a.y(a.limit)+cutBelow
+		fmt.Fprintf(&a.b, `<path class="cut" d="M%.2f %.2f l%.2f -5 v4 l%.2f 5 z"/>`, x-3, y+5, min(each, maxWidth)+6, -min(each, maxWidth)-6)
+		text := c.Number(b.sum)
+		long := charWidth * float64(len(text)+1)
+		at, anchor := x+min(each, maxWidth)+4, "start"
+		if at+long > float64(a.width) {
+			at, anchor = x-4, "end"
+		}
+		if anchor == "start" && at < free {
+			continue // its title has it
+		}
+		free = at + long
+		fmt.Fprintf(&a.b, `<text class="cut" x="%.2f" y="%.2f" text-anchor="%s">%s</text>`, at, y, anchor, html.EscapeString(text))
+	}
+}
+
+const cutBelow = 12 // the top of the plot
 
 // placed is the row of each mark's label, or -1 where there is no room for it.
 type placed []int

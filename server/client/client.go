@@ -18,6 +18,7 @@
 package client
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -58,23 +59,22 @@ func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	res, err := c.send(ctx, http.MethodPost, "/v1/ids", wire.NewIDs{Count: len(dst)}, "application/octet-stream")
+	req, err := c.request(ctx, http.MethodPost, "/v1/ids", wire.NewIDs{Count: len(dst)})
+	if err == nil {
+		req.Header.Set("Accept", "application/octet-stream")
+	}
+	res, err := c.try(req, err)
 	if err != nil {
 		return err
 	}
 	defer finish(res)
-	buf := make([]byte, min(len(dst), 4096)*objectid.Size)
-	for len(dst) > 0 {
-		buf = buf[:min(len(dst)*objectid.Size, len(buf))]
-		if _, err := io.ReadFull(res.Body, buf); err != nil {
+	body := bufio.NewReader(res.Body)
+	for i := range dst {
+		if _, err := io.ReadFull(body, dst[i][:]); err != nil {
 			return fmt.Errorf("client: read ids: %w", err)
 		}
-		for i := range len(buf) / objectid.Size {
-			dst[i] = objectid.ID(buf[i*objectid.Size:])
-		}
-		dst = dst[len(buf)/objectid.Size:]
 	}
-	if n, err := res.Body.Read(buf[:1]); n > 0 || err != io.EOF {
+	if _, err := body.ReadByte(); err != io.EOF {
 		return fmt.Errorf("%w: more ids than requested", ErrResponse)
 	}
 	return nil
@@ -104,12 +104,11 @@ func (c *Client) Register(ctx context.Context, r wire.Registration) (wire.Regist
 	if r.Key == "" {
 		r.Key = rand.Text()
 	}
-	req, err := c.jsonRequest(ctx, http.MethodPost, "/v1/processes", r, "application/json")
-	if err != nil {
-		return wire.Registered{}, err
+	req, err := c.request(ctx, http.MethodPost, "/v1/processes", r)
+	if err == nil {
+		req.Header.Set(idempotencyKey, r.Key)
 	}
-	req.Header.Set(idempotencyKey, r.Key)
-	return decode[wire.Registered](c.try(req))
+	return decode[wire.Registered](c.try(req, err))
 }
 
 // Heartbeat reports that a registered process is alive, and its load. member is the key
@@ -214,17 +213,13 @@ func (c *Client) Lock(ctx context.Context, name string) (wire.Lock, error) {
 // field, format and tz; nil means the defaults. A file that is an io.ReaderAt and an
 // io.Seeker, as an os.File on disk is, can be sent again; others are sent once.
 func (c *Client) Census(ctx context.Context, file io.Reader, q url.Values) (wire.Census, error) {
-	req, err := c.request(ctx, http.MethodPost, "/v1/census?"+q.Encode(), io.NopCloser(file), "application/json")
-	if err != nil {
-		return wire.Census{}, err
-	}
-	req.Header.Set("Content-Type", "application/octet-stream")
-	if part := sectionOf(file); part != nil {
+	req, err := c.request(ctx, http.MethodPost, "/v1/census?"+q.Encode(), io.NopCloser(file))
+	if part := sectionOf(file); err == nil && part != nil {
 		req.ContentLength = part.Size()
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(part, 0, part.Size())), nil }
 		req.Body, _ = req.GetBody() // it has no error
 	}
-	return decode[wire.Census](c.try(req))
+	return decode[wire.Census](c.try(req, err))
 }
 
 // sectionOf returns the rest of a file that can be read more than once, or nil.
@@ -237,14 +232,9 @@ func sectionOf(file io.Reader) *io.SectionReader {
 		return nil
 	}
 	here, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return nil // a pipe
-	}
-	end, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return nil
-	}
-	if _, err := f.Seek(here, io.SeekStart); err != nil || end <= here {
+	end, atEnd := f.Seek(0, io.SeekEnd)
+	_, back := f.Seek(here, io.SeekStart)
+	if err != nil || atEnd != nil || back != nil || end <= here { // a pipe, perhaps
 		return nil
 	}
 	return io.NewSectionReader(f, here, end-here)

@@ -77,12 +77,8 @@ func (c *Client) NewMember(ctx context.Context, r wire.Registration, o *MemberOp
 	if m.options.Warn == nil {
 		m.options.Warn = func(error) {}
 	}
-	if m.as.PID == 0 {
-		m.as.PID = uint32(os.Getpid())
-	}
-	if m.as.Host == "" {
-		m.as.Host, _ = os.Hostname() // it may have none
-	}
+	host, _ := os.Hostname() // it may have none
+	m.as.PID, m.as.Host = cmp.Or(m.as.PID, uint32(os.Getpid())), cmp.Or(m.as.Host, host)
 	block, err := m.register(ctx)
 	if err != nil {
 		return nil, err
@@ -214,19 +210,13 @@ func (m *Member) call(ctx context.Context, register bool, limit time.Duration) (
 			return false, err
 		}
 	}
-	err := m.reregister(ctx)
-	return err != nil, err
-}
-
-// reregister registers the process again, and gives the generator the new block.
-func (m *Member) reregister(ctx context.Context) error {
 	block, err := m.register(ctx)
 	if err != nil {
-		return err
+		return true, err
 	}
 	m.mu.Lock()
 	m.spare = &block
 	m.mu.Unlock()
-	m.ids.Reseed()
-	return nil
+	m.ids.Reseed() // which takes it
+	return false, nil
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,9 +59,9 @@ const (
 	maxRest    = 256 << 10 // bytes after the content, to use the connection again
 )
 
-// call sends in as JSON, unless it is nil, and decodes the response.
-func call[Out any](ctx context.Context, c *Client, method, path string, in any) (out Out, err error) {
-	return decode[Out](c.send(ctx, method, path, in, "application/json"))
+// call sends in, as [Client.request] does, and decodes the response.
+func call[Out any](ctx context.Context, c *Client, method, path string, in any) (Out, error) {
+	return decode[Out](c.try(c.request(ctx, method, path, in)))
 }
 
 // decode reads a response of JSON.
@@ -75,53 +76,41 @@ func decode[Out any](res *http.Response, err error) (out Out, _ error) {
 	return out, nil
 }
 
-// send returns a response that is not an error. The caller calls finish with it.
-func (c *Client) send(ctx context.Context, method, path string, in any, accept string) (*http.Response, error) {
-	req, err := c.jsonRequest(ctx, method, path, in, accept)
-	if err != nil {
-		return nil, err
-	}
-	return c.try(req)
-}
-
-// jsonRequest returns a request with the token, and with in as JSON, unless it is nil.
-func (c *Client) jsonRequest(ctx context.Context, method, path string, in any, accept string) (*http.Request, error) {
-	var body io.Reader
-	if in != nil {
+// request returns a request with the token. An io.Reader is sent as it is, anything else as
+// JSON, and nil not at all.
+func (c *Client) request(ctx context.Context, method, path string, in any) (*http.Request, error) {
+	body, isBytes := in.(io.Reader)
+	kind := "application/octet-stream"
+	if in != nil && !isBytes {
 		data, err := json.Marshal(in)
 		if err != nil {
 			return nil, fmt.Errorf("client: %w", err)
 		}
-		body = bytes.NewReader(data)
+		body, kind = bytes.NewReader(data), "application/json"
 	}
-	req, err := c.request(ctx, method, path, body, accept)
-	if err == nil && body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	return req, err
-}
-
-// request returns a request with the token.
-func (c *Client) request(ctx context.Context, method, path string, body io.Reader, accept string) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.URL, "/")+path, body)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	req.Header.Set("Accept", accept)
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", kind)
+	}
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	return req, nil
 }
 
-// try sends req, and again after the time that the server names as long as it refuses
-// req for now. A body that cannot be sent twice is sent once. Without an answer it sends
-// req again if that has an idempotency key.
-func (c *Client) try(req *http.Request) (*http.Response, error) {
-	h := c.HTTP
-	if h == nil {
-		h = http.DefaultClient
+// try sends req unless it comes with an error, and again after the time that the server
+// names as long as it refuses req for now. A body that cannot be sent twice is sent once.
+// Without an answer it sends req again if that has an idempotency key. It returns a response
+// that is not an error, with which the caller calls finish.
+func (c *Client) try(req *http.Request, err error) (*http.Response, error) {
+	if err != nil {
+		return nil, err
 	}
+	h := cmp.Or(c.HTTP, http.DefaultClient)
 	for attempt := 1; ; attempt++ {
 		res, err := h.Do(req)
 		if err == nil && res.StatusCode == http.StatusSwitchingProtocols {
@@ -153,11 +142,7 @@ func (c *Client) try(req *http.Request) (*http.Response, error) {
 // wait waits before another attempt, and reports whether there is to be one. Clients
 // that were refused together do not come back together.
 func (c *Client) wait(ctx context.Context, attempt int, after time.Duration) bool {
-	most := c.Retries
-	if most == 0 {
-		most = defaultRetries
-	}
-	if attempt > most || after > longestRetry {
+	if attempt > cmp.Or(c.Retries, defaultRetries) || after > longestRetry {
 		return false
 	}
 	after += rand.N(after/4 + 1)

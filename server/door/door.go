@@ -47,7 +47,7 @@ type Door struct {
 	slots       chan struct{} // one for each request that is worked on
 	heavy       chan struct{} // one for each of them that keeps a processor busy
 	memory      *budget
-	uploads     uploads
+	uploads     *uploads
 	connections atomic.Pointer[connections] // after Listen
 	draining    atomic.Bool                 // every answer closes its connection
 	cut         context.Context             // ends when uploads must end
@@ -65,7 +65,7 @@ func New(o *Options) (*Door, error) {
 		throttle:    newThrottle(),
 		slots:       make(chan struct{}, o.Limits.Requests),
 		heavy:       make(chan struct{}, runtime.GOMAXPROCS(0)),
-		uploads:     uploads{slots: make(chan struct{}, o.Limits.Uploads), running: map[*Upload]struct{}{}},
+		uploads:     newUploads(o.Limits.Uploads),
 	}
 	d.memory = newBudget(o.Limits.Memory, func() {
 		if c := d.connections.Load(); c != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"os"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 // arrived.
 type Upload struct {
 	door    *Door
+	from    netip.Addr // see clientOf; zero for one without a bound
 	body    io.Reader
 	control *http.ResponseController
 	began   time.Time
@@ -36,13 +38,6 @@ type Upload struct {
 	err      error // why it ended early
 }
 
-// uploads are the running ones.
-type uploads struct {
-	slots   chan struct{}
-	mu      sync.Mutex
-	running map[*Upload]struct{}
-}
-
 // What an upload takes of the memory.
 const (
 	readAhead    = 4 << 20
@@ -61,19 +56,18 @@ func (d *Door) NewUpload(w http.ResponseWriter, r *http.Request) (u *Upload, don
 	if r.ContentLength > d.options.Limits.Upload {
 		return nil, nil, ErrTooLarge
 	}
-	if !d.takeUploadSlot(r) {
+	from := clientOf(r)
+	if !d.uploads.take(r.Context(), from, d.patience()) {
 		return nil, nil, ErrBusy
 	}
-	u = &Upload{door: d, body: r.Body, control: http.NewResponseController(w), began: time.Now(), memory: d.allowance(r)}
+	u = &Upload{door: d, from: from, body: r.Body, control: http.NewResponseController(w), began: time.Now(), memory: d.allowance(r)}
 	if err := u.memory.grow(r.Context(), uploadMemory, d.patience()); err != nil {
-		<-d.uploads.slots
+		d.uploads.give(u)
 		return nil, nil, err
 	}
 	u.ctx, u.cancel = context.WithCancel(r.Context())
 	u.blocks = make(chan []byte, readAhead/blockSize)
-	d.uploads.mu.Lock()
-	d.uploads.running[u] = struct{}{}
-	d.uploads.mu.Unlock()
+	d.uploads.add(u)
 	// Where deadlines are not supported, the program that embeds the handler has its
 	// own.
 	_ = u.control.SetWriteDeadline(u.began.Add(d.options.Limits.UploadTime + d.options.Limits.Response))
@@ -84,51 +78,9 @@ func (d *Door) NewUpload(w http.ResponseWriter, r *http.Request) (u *Upload, don
 		u.cancel()
 		u.stop(&u.ended)
 		u.rest()
-		d.uploads.mu.Lock()
-		delete(d.uploads.running, u)
-		d.uploads.mu.Unlock()
 		u.memory.release()
-		<-d.uploads.slots
+		d.uploads.give(u)
 	}, nil
-}
-
-// Uploads that others wait for must have arrived at a rate of goodRate, in bytes per
-// second, after some time.
-const (
-	goodRate      = 1 << 20
-	goodRateAfter = 10 * time.Second
-)
-
-// takeUploadSlot reports whether r got a slot. If there is none it ends the slowest
-// upload.
-func (d *Door) takeUploadSlot(r *http.Request) bool {
-	select {
-	case d.uploads.slots <- struct{}{}:
-		return true
-	default:
-	}
-	return d.uploads.endSlowest() && d.take(d.uploads.slots, r)
-}
-
-// endSlowest ends the slowest upload, and reports whether one was slow.
-func (l *uploads) endSlowest() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var slowest *Upload
-	rate := float64(goodRate)
-	for u := range l.running {
-		u.mu.Lock()
-		age := time.Since(u.began)
-		if r := float64(u.read) / age.Seconds(); !u.whole && age > goodRateAfter && r < rate {
-			slowest, rate = u, r
-		}
-		u.mu.Unlock()
-	}
-	if slowest == nil {
-		return false
-	}
-	slowest.stop(&slowest.slowest)
-	return true
 }
 
 // maxExpansion is how many times larger an upload may get when it is unpacked, beyond

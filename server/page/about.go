@@ -38,6 +38,7 @@ func apiCalls(origin string) []apiCall {
 	}
 }
 
+// About explains the server.
 func (s *Site) About(v *About) g.Node {
 	link := func(path string) g.Node { return h.A(h.Href(s.URL(path)), g.Text(path)) }
 	legend := func(name, text string) g.Node { return h.Span(h.Class("legend f-"+name), g.Text(text)) }

@@ -26,6 +26,7 @@ func (v *Census) kept() string {
 	return fmt.Sprintf("The server keeps the last %d reports, each under its link, in memory until it stops.", v.Kept)
 }
 
+// Census returns the form that takes a file, and the reports that are kept.
 func (s *Site) Census(v *Census) g.Node {
 	text := func(name, label, value string, more ...g.Node) g.Node {
 		return h.Div(h.Label(h.For(name), g.Text(label)),

@@ -20,6 +20,7 @@ type Locks struct {
 	Error  string
 }
 
+// Locks returns the list of locks with its search.
 func (s *Site) Locks(v *Locks) g.Node {
 	return g.Group{
 		heading("Locks", g.Text("Locks that are held, the process that holds each, and how many wait for it.")),

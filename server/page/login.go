@@ -5,7 +5,7 @@ import (
 	h "maragu.dev/gomponents/html"
 )
 
-// loginPage is the form, after which the browser goes to next.
+// Login is the form, after which the browser goes to next.
 func (s *Site) Login(next, wrong string) g.Node {
 	return g.Group{
 		heading("Log in", g.Text("This server requires a token. Its operator has the token file.")),

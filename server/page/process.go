@@ -30,6 +30,7 @@ type Process struct {
 	Queries  []wire.Query
 }
 
+// Process returns the page of one process: its facts, its load, and the queries for its ids.
 func (s *Site) Process(v *Process) g.Node {
 	known := func(name, value string) g.Node { return g.If(value != "", fact(name, g.Text(value))) }
 	seconds := objectid.At(v.LastHeartbeat.Time).String()[:8]

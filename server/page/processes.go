@@ -31,6 +31,7 @@ type ProcessRow struct {
 	Interval time.Duration // between two samples
 }
 
+// Processes returns the list of processes with its filters.
 func (s *Site) Processes(v *Processes) g.Node {
 	return g.Group{
 		heading("Processes", g.Text("Processes that create ids, their state, and their load.")),

@@ -28,6 +28,7 @@ type preset struct {
 
 var presets = []preset{{"last hour", "1h"}, {"last 24 hours", "24h"}, {"last 7 days", "7d"}, {"last 30 days", "30d"}}
 
+// Range returns the form of a time range, its bounds, and the queries for it.
 func (s *Site) Range(v *Range) g.Node {
 	input := func(name, value, placeholder string) g.Node {
 		return h.Input(h.ID(name), h.Name(name), h.Value(value), g.If(placeholder != "", h.Placeholder(placeholder)),

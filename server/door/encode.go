@@ -1,4 +1,4 @@
-package server
+package door
 
 import (
 	"bytes"
@@ -11,6 +11,19 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
 )
+
+// Encode returns a handler that sends the answers of do: with an ETag if validated is set,
+// and compressed unless plain is set.
+func Encode(do http.HandlerFunc, validated, plain bool) http.Handler {
+	var h http.Handler = do
+	if validated {
+		h = tag(h)
+	}
+	if !plain {
+		h = compress()(h)
+	}
+	return h
+}
 
 // compress returns a handler that compresses what h answers, for clients that accept
 // it.
