@@ -132,13 +132,9 @@ func (s *Server) censusPage(w http.ResponseWriter, r *http.Request) { s.showCens
 
 func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
 	data := page.Census{Upload: s.options.Limits.Upload, Past: s.reports.all(), Kept: maxReports}
-	code := http.StatusOK
-	if err != nil {
-		code = status(err)
-		data.Error = s.text(r.Context(), err)
-		if code == http.StatusServiceUnavailable {
-			w.Header().Set("Retry-After", "5")
-		}
+	var code int
+	if code, data.Error = s.outcome(r.Context(), err); code == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retrySoon)
 	}
 	s.show(w, r, code, "Census", "/census", s.site.Census(&data))
 }
@@ -255,16 +251,12 @@ func (c *reportCache) put(id objectid.ID, r *census.Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reports = append(c.reports, page.Report{ID: id, Census: r})
-	if len(c.reports) > maxReports {
-		c.reports = append([]page.Report(nil), c.reports[1:]...)
-	}
+	c.reports = slices.Delete(c.reports, 0, max(0, len(c.reports)-maxReports))
 }
 
 // get returns a report, or nil.
 func (c *reportCache) get(id objectid.ID) *census.Report {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, r := range c.reports {
+	for _, r := range c.all() {
 		if r.ID == id {
 			return r.Census
 		}

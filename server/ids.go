@@ -224,11 +224,8 @@ func (s *Server) newForm(w http.ResponseWriter, r *http.Request) {
 	}
 	f := r.PostForm
 	v := page.New{Format: f.Get("format"), At: strings.TrimSpace(f.Get("at")), Zone: f.Get("tz")}
-	code := http.StatusOK
-	if err := s.fillNew(&v, f.Get("count")); err != nil {
-		code = status(err)
-		v.Error = s.text(r.Context(), err)
-	}
+	code, text := s.outcome(r.Context(), s.fillNew(&v, f.Get("count")))
+	v.Error = text
 	s.showStart(w, r, code, &page.Start{New: &v})
 }
 

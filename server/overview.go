@@ -18,9 +18,8 @@ import (
 // overview is what goes on among the processes and locks.
 type overview struct {
 	page.Overview
-	processes, locks uint64 // hashes: another one shows that a process or a lock has changed
-	refreshed        time.Time
-	haveRefresh      bool
+	processes, locks uint64    // hashes: another one shows that a process or a lock has changed
+	refreshed        time.Time // zero before the first refresh
 }
 
 // counted is how many processes there are, with a hash of them.
@@ -49,7 +48,7 @@ type overviews struct {
 func (s *Server) overview(ctx context.Context) overview {
 	o := &s.overviews
 	o.mu.Lock()
-	if o.latest.haveRefresh && time.Since(o.latest.refreshed) < overviewLife {
+	if time.Since(o.latest.refreshed) < overviewLife {
 		defer o.mu.Unlock()
 		return o.latest
 	}
@@ -80,7 +79,7 @@ func (s *Server) overview(ctx context.Context) overview {
 
 // look asks the store and the locks.
 func (s *Server) look() overview {
-	out := overview{haveRefresh: true}
+	var out overview
 	ctx := context.Background() // it is shared; ask limits its time
 	n, err := ask(ctx, s.backend, "overview", countProcesses)
 	if err == nil {

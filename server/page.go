@@ -70,11 +70,6 @@ var pageBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // have less.
 const maxPageBuffer = 256 << 10
 
-// errorPage answers with an error as a page.
-func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, text string) {
-	s.send(w, code, s.site.Error(r.URL.Path, code, text, s.door.InSession(r)))
-}
-
 func (s *Server) showAbout(w http.ResponseWriter, r *http.Request) {
 	limits := s.options.Limits
 	data := page.About{

@@ -48,9 +48,6 @@ func (s *Site) newPanel(v *New) g.Node {
 }
 
 func (s *Site) newForm(v *New, how notation) g.Node {
-	field := func(id, label string, input g.Node) g.Node {
-		return h.Div(h.Label(h.For(id), g.Text(label)), input)
-	}
 	return g.Group{
 		h.Form(h.Method("post"), h.Action(s.URL("/new")), h.Data("new", ""),
 			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
@@ -59,7 +56,7 @@ func (s *Site) newForm(v *New, how notation) g.Node {
 				field("format", "Format", h.Select(h.ID("format"), h.Name("format"), g.Map(notations, func(n notation) g.Node {
 					return h.Option(h.Value(n.Name), h.Title(n.About), g.If(n.Name == how.Name, h.Selected()), g.Text(n.Name))
 				}))),
-				field("at", "Creation time", h.Input(h.ID("at"), h.Name("at"), h.Value(v.At), h.Placeholder("now"), h.AutoComplete("off"), g.Attr("spellcheck", "false")))),
+				field("at", "Creation time", textInput("at", v.At, h.Placeholder("now")))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Create ids")))),
 		soft(g.Text("No id is created twice, here or by any registered process. In a shell: "), h.Code(g.Textf("oid new -n %d", v.Count)), g.Text(".")),
 	}
