@@ -42,13 +42,13 @@ func (m *maker) ran(at time.Time) (class, string) {
 	case m.Remote && m.Clock == nil && (m.End != nil || at.Before(from)):
 		return unlikely, m.clockReason()
 	case at.Before(from):
-		return disproved, fmt.Sprintf("created %v before the process had its value", seconds(m.from.Sub(at)))
+		return disproved, fmt.Sprintf("created %s before the process had its value", seconds(m.from.Sub(at)))
 	case m.End != nil:
-		return disproved, fmt.Sprintf("created %v after the process had ended", seconds(at.Sub(m.End.Time)))
+		return disproved, fmt.Sprintf("created %s after the process had ended", seconds(at.Sub(m.End.Time)))
 	case !m.gone.IsZero() && at.After(m.gone):
-		return disproved, fmt.Sprintf("created %v after the process was seen to be gone: %s", seconds(at.Sub(m.gone)), m.Reason)
+		return disproved, fmt.Sprintf("created %s after the process was seen to be gone: %s", seconds(at.Sub(m.gone)), m.Reason)
 	}
-	silent := fmt.Sprintf("created %v after the last heartbeat of a process that is ", seconds(at.Sub(m.Last.Time)))
+	silent := fmt.Sprintf("created %s after the last heartbeat of a process that is ", seconds(at.Sub(m.Last.Time)))
 	switch {
 	case m.State == Late:
 		return possible, silent + "late"
@@ -65,10 +65,14 @@ func (m *maker) ran(at time.Time) (class, string) {
 	return possible, silent
 }
 
-// seconds rounds d up to whole seconds, because the creation times of ids are rounded
-// down.
-func seconds(d time.Duration) time.Duration {
-	return (d + time.Second - 1).Truncate(time.Second)
+// seconds describes d, rounded up to whole seconds because the creation times of ids
+// are rounded down. Two days and more are whole days.
+func seconds(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d >= 2*day {
+		return fmt.Sprintf("%d days", d/day)
+	}
+	return (d + time.Second - 1).Truncate(time.Second).String()
 }
 
 // copied reports whether a copy of the process may have created an id of a second.

@@ -57,7 +57,11 @@ func lockLine(s lock.Status, now time.Time, z *zone) string {
 		line += fmt.Sprintf("\n  pid %d on %s", s.Owner.Process.PID(), printable(s.Holder.Host))
 		switch s.Holder.State {
 		case lock.Alive:
-			line += ", alive"
+			if oid, err := s.Holder.Process.Alive(); err == nil && !oid {
+				line += ", ended, but processes of its command still run"
+			} else {
+				line += ", alive"
+			}
 		case lock.Ended:
 			line += ", ended"
 		}

@@ -5,12 +5,12 @@ package main
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/lock/redislock"
 )
 
 func TestLockLine(t *testing.T) {
@@ -74,11 +74,38 @@ func TestLockStatusOfAKilledOid(t *testing.T) {
 	}
 }
 
-// awaitGroup waits until the lock "job" in Redis names the group of its command, which is
+// oid was killed, and a process that its command had started still runs and holds the
+// file: the status does not call the killed process alive.
+func TestLockStatusOfTheProcessesOfAKilledOid(t *testing.T) {
+	place := "file:" + t.TempDir()
+	h := startLock(t, nil, "job", "--locks", place, "--", "sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo held $!; wait")
+	var pid int
+	if _, err := fmt.Sscanf(h.line(), "held %d", &pid); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	const alive, orphan = ", alive: oid lock job --", ", ended, but processes of its command still run: oid lock job --"
+	status := func() string { return oid(t, "", "lock", "--status", "job", "--locks", place).out }
+	if got := status(); !strings.Contains(got, alive) {
+		t.Errorf("%q, want %q", got, alive)
+	}
+	awaitGroup(t, place)
+	_ = h.cmd.Process.Kill()
+	h.code()
+	if got := status(); !strings.Contains(got, orphan) {
+		t.Errorf("%q, want %q", got, orphan)
+	}
+}
+
+// awaitGroup waits until the lock "job" names the group of its command, which is
 // recorded while the command begins. Without it nobody can tell whether it has ended.
 func awaitGroup(t *testing.T, url string) {
 	t.Helper()
-	l, err := redislock.Open(t.Context(), url, nil)
+	engine, err := lockEngineOf(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := engine.open(t.Context(), streams{}, url, lock.DefaultTTL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,7 @@ func TestDeployUnixSocket(t *testing.T) {
 			t.Errorf("%v: %+v", c, got)
 		}
 	}
-	if got := oid(t, "", "serve", "--listen", "unix:"+path+"2", "--group", "no-such-group"); got.code != 1 || !strings.Contains(got.err, "--group no-such-group") {
+	if got := oid(t, "", "serve", "--listen", "unix:"+path+"2", "--group", "no-such-group"); got.code != 1 || !strings.Contains(got.err, "--group no-such-group: no such group\n") {
 		t.Errorf("a group that does not exist: %+v", got)
 	}
 }

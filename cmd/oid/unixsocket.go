@@ -62,7 +62,9 @@ func (u *unixFlags) apply(path string) error {
 	if u.group != "" {
 		g, err := user.LookupGroup(u.group)
 		if err != nil {
-			g, err = user.LookupGroupId(u.group)
+			if g, err = user.LookupGroupId(u.group); err != nil {
+				err = errors.New("no such group")
+			}
 		}
 		if err == nil {
 			id, _ := strconv.Atoi(g.Gid)
