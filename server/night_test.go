@@ -98,8 +98,8 @@ func TestPlainHTML(t *testing.T) {
 	r := serve(t, server.Options{OpenLocks: withLocks(t, "import")})
 	for path, wants := range map[string][]string{
 		"/locks":   {"not counted", "shows no queue"},
-		"/nothing": {`href="/"`, "Read an id"},
-		"/processes/10.0.0.9:1:1795166651598985:1": {`href="/processes"`, "Back to processes"},
+		"/nothing": {`/">Read an id`},
+		"/processes/10.0.0.9:1:1795166651598985:1": {`/processes">Back to processes`},
 	} {
 		page := r.get(t, path, "Accept", "text/html").body
 		_, main, _ := strings.Cut(page, "<main")
