@@ -65,6 +65,7 @@ func TestLocks(t *testing.T) {
 	if err := lease.Release(); err != nil {
 		t.Fatal(err)
 	}
+	await(t, "the end of the lock", func() bool { return r.get(t, "/v1/locks/nightly-report").status == 404 })
 	wantProblem(t, r.get(t, "/v1/locks/nightly-report"), 404, `lock \"nightly-report\": nobody holds this lock or waits for it`)
 }
 
