@@ -3,12 +3,23 @@ package server
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
 )
 
 const description = "Creates MongoDB ObjectIds in bulk, shows the creation time and the process of an id, turns time ranges into ranges of ids, " +
@@ -123,4 +134,107 @@ func handle[In, Out any](s *Server, api huma.API, op huma.Operation, do func(con
 		}
 		return &answer[Out]{"no-store", out}, nil
 	})
+}
+
+// Parameters of requests that are names of an enumeration.
+type (
+	layoutName string
+	stateName  string
+	formatName string
+	stepName   string
+)
+
+// Schema implements huma.SchemaProvider.
+func (layoutName) Schema(huma.Registry) *huma.Schema { return enumeration(objectid.Layouts) }
+
+// Schema implements huma.SchemaProvider.
+func (stateName) Schema(huma.Registry) *huma.Schema { return enumeration(registry.States) }
+
+// Schema implements huma.SchemaProvider.
+func (formatName) Schema(huma.Registry) *huma.Schema { return enumeration(source.Formats) }
+
+// Schema implements huma.SchemaProvider.
+func (stepName) Schema(huma.Registry) *huma.Schema { return enumeration(census.Steps) }
+
+func enumeration[E any](values []E) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, v := range values {
+		s.Enum = append(s.Enum, fmt.Sprint(v))
+	}
+	return s
+}
+
+// describeEnumerations adds the values of enumerations to the schemas of package
+// wire, whose types do not know them.
+func describeEnumerations(schemas huma.Registry) {
+	for _, e := range []struct {
+		schema, property string
+		values           *huma.Schema
+	}{
+		{"Process", "state", enumeration(registry.States)},
+		{"Trace", "verdict", enumeration(registry.Verdicts)},
+		{"Reading", "verdict", enumeration(inspect.Verdicts)},
+		{"Reading", "format", enumeration(inspect.Formats)},
+		{"CensusSource", "format", enumeration(source.Formats)},
+		{"CensusProcess", "layout", enumeration(objectid.Layouts)},
+		{"Timeline", "by", enumeration(census.Steps)},
+		{"Finding", "kind", enumeration(census.Kinds)},
+		{"Adopted", "evidence", enumeration(registry.Evidences)},
+		{"AddedSamples", "layout", enumeration(objectid.Layouts)},
+		{"Registration", "layout", enumeration(objectid.Layouts)},
+	} {
+		property := schemas.Map()[e.schema].Properties[e.property]
+		property.Enum = e.values.Enum
+		property.PrecomputeMessages()
+	}
+}
+
+// formats are those of package huma, with errors that do not mention Go's types.
+var formats = func() map[string]huma.Format {
+	out := maps.Clone(huma.DefaultFormats)
+	for name, f := range out {
+		unmarshal := f.Unmarshal
+		f.Unmarshal = func(data []byte, v any) error { return plainError(unmarshal(data, v)) }
+		out[name] = f
+	}
+	return out
+}()
+
+// plainError says what is wrong with JSON in its own words.
+func plainError(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		place := wrong.Field
+		if place != "" {
+			place += ": "
+		}
+		return fmt.Errorf("%sexpected %s, not %s", place, jsonType(wrong.Type), wrong.Value)
+	}
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("not valid JSON at byte %d: %w", wrong.Offset, wrong)
+	}
+	if err != nil {
+		_, text, found := strings.Cut(err.Error(), ": ") // the name of the package
+		if found && !strings.Contains(text, "Go ") {
+			return errors.New(text)
+		}
+	}
+	return err
+}
+
+// jsonType is what values of a type are in JSON.
+func jsonType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "an integer without a decimal point"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	}
+	return "an object"
 }

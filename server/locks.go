@@ -161,11 +161,8 @@ func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
 	given := r.URL.Query()
 	v := page.Locks{Search: strings.TrimSpace(given.Get("q"))}
 	all, err := s.locks.list(r.Context())
-	code := http.StatusOK
-	if err != nil {
-		code = status(err)
-		v.Error = s.text(r.Context(), err)
-	}
+	var code int
+	code, v.Error = s.outcome(r.Context(), err)
 	after := given.Get("after")
 	for _, l := range all {
 		switch {

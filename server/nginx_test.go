@@ -39,7 +39,11 @@ func (r *running) putBehindNginx(t testing.TB, o *server.Options) {
 
 // browserTests are all tests of the page in a browser.
 var browserTests = map[string]func(*testing.T){
-	"TestLooks": TestLooks, "TestHeadIsLive": TestHeadIsLive, "TestErrorLooks": TestErrorLooks, "TestTyping": TestTyping, "TestCreateAndRead": TestCreateAndRead, "TestTabsLive": TestTabsLive, "TestKeys": TestKeys,
+	"TestPlotsShareAnAxis": TestPlotsShareAnAxis,
+	"TestTablesAreWhole":   TestTablesAreWhole,
+	"TestPlainHTML":        TestPlainHTML,
+	"TestNightView":        TestNightView,
+	"TestLooks":            TestLooks, "TestHeadIsLive": TestHeadIsLive, "TestErrorLooks": TestErrorLooks, "TestTyping": TestTyping, "TestCreateAndRead": TestCreateAndRead, "TestTabsLive": TestTabsLive, "TestKeys": TestKeys,
 	"TestDroppingAFile": TestDroppingAFile, "TestProcessesLive": TestProcessesLive, "TestLoginInTheBrowser": TestLoginInTheBrowser,
 	"TestWithoutScript": TestWithoutScript, "TestAgoInTheBrowser": TestAgoInTheBrowser,
 	"TestPageSaysWhatFails": TestPageSaysWhatFails, "TestSessionEndsInTheBrowser": TestSessionEndsInTheBrowser,

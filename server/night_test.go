@@ -98,8 +98,8 @@ func TestPlainHTML(t *testing.T) {
 	r := serve(t, server.Options{OpenLocks: withLocks(t, "import")})
 	for path, wants := range map[string][]string{
 		"/locks":   {"not counted", "shows no queue"},
-		"/nothing": {`href="/"`, "Read an id"},
-		"/processes/10.0.0.9:1:1795166651598985:1": {`href="/processes"`, "Back to processes"},
+		"/nothing": {`/">Read an id`},
+		"/processes/10.0.0.9:1:1795166651598985:1": {`/processes">Back to processes`},
 	} {
 		page := r.get(t, path, "Accept", "text/html").body
 		_, main, _ := strings.Cut(page, "<main")
@@ -161,7 +161,7 @@ func TestPlotsShareAnAxis(t *testing.T) {
 		"Australia/Melbourne": "00:30 00:45 01:00 01:15",
 	} {
 		// In one step: the view is replaced when something changes.
-		lines := strings.Split(eval[string](b, fmt.Sprintf(`{
+		lines := strings.SplitSeq(eval[string](b, fmt.Sprintf(`{
 			for (const e of document.querySelectorAll('.ticks')) {
 				Object.assign(e.dataset, { from: Date.UTC(2026, 10, 24, 13, 28, 48), to: Date.UTC(2026, 10, 24, 14, 29), step: 900000 });
 			}
@@ -169,7 +169,7 @@ func TestPlotsShareAnAxis(t *testing.T) {
 			select.value = %q;
 			select.dispatchEvent(new Event('change'));
 			%s }`, zone, ticksOf)), "|")
-		for _, line := range lines {
+		for line := range lines {
 			if line != want {
 				t.Errorf("%s: ticks %q, want %q", zone, line, want)
 			}

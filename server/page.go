@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"net/http"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -69,7 +70,19 @@ var pageBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // have less.
 const maxPageBuffer = 256 << 10
 
-// errorPage answers with an error as a page.
-func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, text string) {
-	s.send(w, code, s.site.Error(r.URL.Path, code, text, s.door.InSession(r)))
+func (s *Server) showAbout(w http.ResponseWriter, r *http.Request) {
+	limits := s.options.Limits
+	data := page.About{
+		Token: s.door.HasTokens(), Origin: s.door.URL(r), Go: runtime.Version(),
+		IDs: int64(limits.IDs), Upload: limits.Upload, UploadIDs: limits.UploadIDs,
+	}
+	switch j := s.backend.connected.Load(); {
+	case s.options.Open == nil:
+		data.Store = errNoStore.Error()
+	case j == nil:
+		data.Store = errUnavailable.Error()
+	default:
+		data.GPID = j.member.GPID().String()
+	}
+	s.show(w, r, http.StatusOK, "About", "/about", s.site.About(&data))
 }

@@ -140,6 +140,14 @@ func (s *Server) text(ctx context.Context, err error) string {
 	return excerpt(err.Error(), maxDetail)
 }
 
+// outcome returns the status of a page, and the text of err for it; a nil err has none.
+func (s *Server) outcome(ctx context.Context, err error) (code int, text string) {
+	if err == nil {
+		return http.StatusOK, ""
+	}
+	return status(err), s.text(ctx, err)
+}
+
 // problem returns err as an answer of the API.
 func (s *Server) problem(ctx context.Context, err error) error {
 	p := typeOf(err).with(s.text(ctx, err))
@@ -176,7 +184,7 @@ func (s *Server) answerProblem(w http.ResponseWriter, r *http.Request, p *huma.E
 		w.Header().Set("Retry-After", retrySoon)
 	}
 	if s.wantsPage(r) {
-		s.errorPage(w, r, p.Status, p.Detail)
+		s.send(w, p.Status, s.site.Error(r.URL.Path, p.Status, p.Detail, s.door.InSession(r)))
 		return
 	}
 	w.Header().Set("Content-Type", "application/problem+json")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -173,4 +174,30 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 		Since: since, Samples: len(samples), Load: loadSeries(samples), Interval: one.Interval,
 		Queries: towire.Range(objectid.Between(one.From, one.Until.Add(time.Second)), "_id", one.Value).Queries,
 	}))
+}
+
+// loadSeries returns the numbers that were measured in samples, over time.
+func loadSeries(samples []registry.Sample) (out []page.Series) {
+	for _, f := range registry.LoadFields {
+		s := page.Series{Title: f.Title, Points: make([]plot.Point, len(samples))}
+		measured := false
+		for i := range samples {
+			v := float64(*f.Of(&samples[i].Load))
+			switch f.Unit {
+			case registry.Nanoseconds:
+				s.Title, s.Unit, v = "processors", page.Processors, -1
+				if i > 0 {
+					v = registry.Processors(samples[i-1], samples[i])
+				}
+			case registry.Bytes:
+				s.Unit = page.Bytes
+			}
+			s.Points[i] = plot.Point{Time: samples[i].Time, Value: v}
+			measured = measured || v >= 0
+		}
+		if measured {
+			out = append(out, s)
+		}
+	}
+	return out
 }

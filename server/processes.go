@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -78,25 +77,20 @@ func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 		Label: strings.Fields(given.Get("label")), Address: given.Get("address"), Search: given.Get("q"), Limit: maxProcesses, After: given.Get("after"),
 	}
 	q, err := in.query()
-	var data page.Processes
+	var found processList
 	if err == nil {
-		var found processList
 		found, err = s.recentList(r.Context(), q)
-		data.Rows = found.rows
-		if found.next != "" {
-			next := maps.Clone(given)
-			next.Set("after", found.next)
-			data.Next = "/processes?" + next.Encode()
-		}
-		data.Part = data.Next != "" || q.After != ""
 	}
-	code := http.StatusOK
-	if err != nil {
-		code = status(err)
-		data.Error = s.text(r.Context(), err)
+	data := page.Processes{
+		Rows: found.rows, Part: found.next != "" || q.After != "", Labels: given.Get("label"),
+		Search: in.Search, State: given.Get("state"), Name: in.Name, Host: in.Host, Address: in.Address,
 	}
-	data.Search, data.State, data.Name, data.Host, data.Address = in.Search, string(in.State), in.Name, in.Host, in.Address
-	data.Labels = given.Get("label")
+	var code int
+	code, data.Error = s.outcome(r.Context(), err)
+	if found.next != "" {
+		given.Set("after", found.next)
+		data.Next = "/processes?" + given.Encode()
+	}
 	for _, state := range registry.States {
 		data.States = append(data.States, string(state))
 	}

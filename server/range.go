@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -50,25 +51,18 @@ func (s *Server) showRange(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	data := page.Range{
 		Span:   timerange.Span{Since: q.Get("since"), From: q.Get("from"), To: q.Get("to")},
-		Column: q.Get("column"), Process: q.Get("process"), Zone: q.Get("tz"),
-	}
-	if data.Zone == "" {
-		data.Zone = "UTC"
+		Column: cmp.Or(q.Get("column"), "_id"), Process: q.Get("process"), Zone: cmp.Or(q.Get("tz"), "UTC"),
 	}
 	data.Help = timerange.Help(data.Zone)
-	if data.Column == "" {
-		data.Column = "_id"
-	}
 	asked := data.Span
 	if asked == (timerange.Span{}) {
 		asked.Since = "24h"
 	}
 	found, err := s.timeRange(asked, data.Column, data.Process, data.Zone)
-	code := http.StatusOK
-	if err != nil {
-		code, data.Error = status(err), s.text(r.Context(), err)
-	} else {
+	if err == nil {
 		data.Range = &found
 	}
+	var code int
+	code, data.Error = s.outcome(r.Context(), err)
 	s.show(w, r, code, "Range", "/range", s.site.Range(&data))
 }

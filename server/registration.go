@@ -75,7 +75,16 @@ func (s *Server) sendHeartbeat(api huma.API, at route) {
 func (s *Server) addSamples(api huma.API, at route) {
 	handle(s, api, operation(at, tagProcesses, "addSamples", "Add samples",
 		"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
-		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType), s.recordSamples)
+		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
+		func(ctx context.Context, in *samplesInput) (wire.Registered, error) {
+			layout, err := layoutOf(in.Body.Layout)
+			if err != nil {
+				return wire.Registered{}, err
+			}
+			return s.registered(ctx, "add samples", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
+				return r.AddSamples(ctx, in.Member, in.Body.Samples, layout)
+			})
+		})
 }
 
 func (s *Server) sendHeartbeats(api huma.API, at route) {
@@ -93,17 +102,6 @@ func (s *Server) endProcess(api huma.API, at route) {
 				return r.EndAgo(ctx, in.Member, in.Reason, lasting(in.AgeSeconds))
 			})
 		})
-}
-
-// recordSamples records further process values of a process.
-func (s *Server) recordSamples(ctx context.Context, in *samplesInput) (wire.Registered, error) {
-	layout, err := layoutOf(in.Body.Layout)
-	if err != nil {
-		return wire.Registered{}, err
-	}
-	return s.registered(ctx, "add samples", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-		return r.AddSamples(ctx, in.Member, in.Body.Samples, layout)
-	})
 }
 
 // layoutOf returns the layout with a name; the empty one is the default.

@@ -75,17 +75,18 @@ func (a *allowance) grow(ctx context.Context, n int64, patience time.Duration) e
 	if n > a.budget.large {
 		return ErrMemory
 	}
-	ok, freed := a.budget.try(n, a.bytes+n <= small)
-	for end := time.Now().Add(patience); !ok; ok, freed = a.budget.try(n, a.bytes+n <= small) {
+	for end := time.After(patience); ; {
+		ok, freed := a.budget.try(n, a.bytes+n <= small)
+		if ok {
+			break
+		}
 		a.budget.makeRoom()
-		wait := time.NewTimer(min(time.Until(end), stalled/4))
 		select {
 		case <-freed:
-		case <-wait.C:
+		case <-time.After(stalled / 4):
+		case <-end:
+			return ErrMemory
 		case <-ctx.Done():
-		}
-		wait.Stop()
-		if ctx.Err() != nil || !time.Now().Before(end) {
 			return ErrMemory
 		}
 	}

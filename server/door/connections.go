@@ -91,25 +91,28 @@ func network(a netip.Addr) netip.Addr {
 // add adds c, and reports whether there was room or could be made.
 func (l *connections) add(c *connection) bool {
 	l.mu.Lock()
-	var old *connection
+	defer l.mu.Unlock()
+	room := true
 	switch {
 	case c.address.IsValid() && l.byAddress[c.address] >= l.perAddress:
-		old = l.longest(func(other *connection) bool { return other.address == c.address })
+		room = l.displace(func(other *connection) bool { return other.address == c.address })
 	case len(l.open) >= l.most:
-		old = l.longest(func(*connection) bool { return true })
-	default:
-		l.append(c)
-		l.mu.Unlock()
-		return true
+		room = l.displace(func(*connection) bool { return true })
 	}
-	if old != nil {
-		l.remove(old)
+	if room {
 		l.append(c)
 	}
-	l.mu.Unlock()
+	return room
+}
+
+// displace closes the connection that has waited longest for its client among those that
+// match, and reports whether there is one. The caller holds l.mu.
+func (l *connections) displace(match func(*connection) bool) bool {
+	old := l.longest(match)
 	if old == nil {
 		return false
 	}
+	l.remove(old)
 	_ = old.Conn.Close()
 	l.displaced()
 	return true
@@ -174,16 +177,9 @@ const stalled = time.Second
 // whose requests hold memory. Their memory is free a moment later.
 func (l *connections) freeMemory() {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
-	old := l.longest(func(c *connection) bool { return c.memory.Load() > 0 && now.Sub(c.waitingSince()) > stalled })
-	if old != nil {
-		l.remove(old)
-	}
-	l.mu.Unlock()
-	if old != nil {
-		_ = old.Conn.Close()
-		l.displaced()
-	}
+	l.displace(func(c *connection) bool { return c.memory.Load() > 0 && now.Sub(c.waitingSince()) > stalled })
 }
 
 // Times of the end of a server.

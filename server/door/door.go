@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// Options configure a [Door]. All fields but Log may be zero.
+// Options configure a [Door]. All fields may be zero but Log, Displaced and Uploaded.
 type Options struct {
 	Tokens         []Token        // at least one of them is required of all but open routes; none: no token is required
 	Session        time.Duration  // how long a login lasts
@@ -31,8 +31,8 @@ type Options struct {
 	TrustedProxies []netip.Prefix // whose headers about the client are believed
 	Limits         Limits
 	Log            *slog.Logger
-	Displaced      func()      // is called for each connection that was closed for another; nil: nothing
-	Uploaded       func(n int) // is called with the bytes of each piece of an upload; nil: nothing
+	Displaced      func()      // is called for each connection that was closed for another
+	Uploaded       func(n int) // is called with the bytes of each piece of an upload
 }
 
 // Door guards a server. Create it with [New]. Its methods may be called at the same
@@ -72,12 +72,6 @@ func New(o *Options) (*Door, error) {
 			c.freeMemory()
 		}
 	})
-	if d.options.Displaced == nil {
-		d.options.Displaced = func() {}
-	}
-	if d.options.Uploaded == nil {
-		d.options.Uploaded = func(int) {}
-	}
 	var err error
 	if d.origin, err = newOrigin(o.BaseURL, o.TrustedProxies); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package door
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -17,9 +16,9 @@ var (
 	ErrMemory   = errors.New("the server has no memory left for this request; try again in a moment, or send less at once")
 	ErrNoToken  = errors.New("the server requires its token; send the header Authorization: Bearer TOKEN")
 	ErrOrigin   = errors.New("the request comes from a page of another origin")
-	ErrProxied  = errors.New("the request came through a proxy")
+	ErrProxied  = errors.New("this server has no token: start it with --token-file, and with --base-url and --trusted-proxy for the proxy")
 	ErrQuery    = errors.New("the query of the URL is malformed: want parameters in UTF-8, separated by &, and two hexadecimal digits after each %")
-	ErrReadOnly = errors.New("the token is for reading only")
+	ErrReadOnly = errors.New("this request needs another")
 	ErrSlowBody = errors.New("the body of the request was too slow")
 	ErrSlowest  = errors.New("the upload was slow, and others wait for its place; send it again later")
 	ErrStopping = errors.New("the server is stopping; send the request again in a moment")
@@ -42,20 +41,10 @@ func (e *WaitError) Error() string {
 // Seconds returns Wait for a Retry-After header, rounded up.
 func (e *WaitError) Seconds() int { return int((e.Wait + time.Second - 1) / time.Second) }
 
-// textError is an error whose text says more than the one it wraps.
-type textError struct {
-	error
-	text string
-}
-
-func (e *textError) Error() string { return e.text }
-func (e *textError) Unwrap() error { return e.error }
-
 func errReadOnly(token string) error {
-	return &textError{ErrReadOnly, "the token " + strconv.Quote(token) + " is for reading only; this request needs another"}
+	return fmt.Errorf("the token %q is for reading only; %w", token, ErrReadOnly)
 }
 
 func errProxied(header string) error {
-	return &textError{ErrProxied, "the request came through a proxy (it has the header " + header + "), and this server has no token: " +
-		"start it with --token-file, and with --base-url and --trusted-proxy for the proxy"}
+	return fmt.Errorf("the request came through a proxy (it has the header %s), and %w", header, ErrProxied)
 }

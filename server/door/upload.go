@@ -1,6 +1,7 @@
 package door
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -31,10 +32,8 @@ type Upload struct {
 	taken    int64 // of read, by the census
 	unpacked int64 // from taken
 	whole    bool  // the body was read to the end
-	ended    bool
 	working  bool  // it has a slot of Door.heavy
-	cut      bool  // the server stops
-	slowest  bool  // others wait for its place
+	stopped  error // why it must end early, see stop
 	err      error // why it ended early
 }
 
@@ -71,12 +70,12 @@ func (d *Door) NewUpload(w http.ResponseWriter, r *http.Request) (u *Upload, don
 	// Where deadlines are not supported, the program that embeds the handler has its
 	// own.
 	_ = u.control.SetWriteDeadline(u.began.Add(d.options.Limits.UploadTime + d.options.Limits.Response))
-	stop := context.AfterFunc(d.cut, func() { u.stop(&u.cut) })
+	stop := context.AfterFunc(d.cut, func() { u.stop(ErrStopping) })
 	go u.receive()
 	return u, func() {
 		stop()
 		u.cancel()
-		u.stop(&u.ended)
+		u.stop(ErrBadBody) // nobody reads the rest
 		u.rest()
 		u.memory.release()
 		d.uploads.give(u)
@@ -109,11 +108,11 @@ func (u *Upload) Keep(ids int) error {
 	return u.memory.grow(u.ctx, int64(ids)*idMemory, u.door.patience())
 }
 
-// stop sets a flag of u and ends a Read that waits for the client.
-func (u *Upload) stop(flag *bool) {
+// stop ends u with an error, and a Read that waits for the client. The first error counts.
+func (u *Upload) stop(err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	*flag = true
+	u.stopped = cmp.Or(u.stopped, err)
 	if !u.whole { // otherwise it would affect the next request on the connection
 		_ = u.control.SetReadDeadline(time.Now())
 	}
@@ -136,9 +135,8 @@ func (u *Upload) work() {
 	}
 	u.mu.Lock()
 	u.working = true
-	ended := u.ended
 	u.mu.Unlock()
-	if ended {
+	if u.ctx.Err() != nil { // perhaps rest was called before
 		u.rest()
 	}
 }
@@ -216,10 +214,8 @@ func (u *Upload) next(p []byte) (int, error) {
 		_ = u.control.SetReadDeadline(time.Time{})
 	}
 	switch {
-	case u.cut && !u.whole:
-		u.err = ErrStopping
-	case u.slowest && !u.whole:
-		u.err = ErrSlowest
+	case u.stopped != nil && !u.whole:
+		u.err = u.stopped
 	case u.read > limits.Upload:
 		u.err = ErrTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded), time.Since(u.began) > limits.UploadTime:
@@ -238,14 +234,10 @@ func (u *Upload) extend() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
-	case u.ended:
-		return io.ErrClosedPipe
 	case u.whole:
 		return io.EOF
-	case u.cut:
-		u.err = ErrStopping
-	case u.slowest:
-		u.err = ErrSlowest
+	case u.stopped != nil:
+		u.err = u.stopped
 	case u.err == nil && u.ctx.Err() != nil:
 		u.err = ErrBadBody // the client is gone
 	}

@@ -36,7 +36,7 @@ func (l *uploads) perAddress() int { return max(fewUploads, l.most/2) }
 // take takes a place for an upload from an address, and reports whether it got one. If
 // there is none, another upload may end for it, and take waits up to patience.
 func (l *uploads) take(ctx context.Context, from netip.Addr, patience time.Duration) bool {
-	for end := time.Now().Add(patience); ; {
+	for end := time.After(patience); ; {
 		l.mu.Lock()
 		own := from.IsValid() && l.byAddress[from] >= l.perAddress()
 		if l.taken < l.most && !own {
@@ -54,16 +54,13 @@ func (l *uploads) take(ctx context.Context, from netip.Addr, patience time.Durat
 		if !waits {
 			return false
 		}
-		wait := time.NewTimer(time.Until(end))
 		select {
 		case <-freed:
-		case <-wait.C:
+		case <-end:
 			return false
 		case <-ctx.Done():
-			wait.Stop()
 			return false
 		}
-		wait.Stop()
 	}
 }
 
@@ -84,7 +81,7 @@ func (l *uploads) endSlowest(from netip.Addr, own bool) bool {
 	if slowest == nil {
 		return false
 	}
-	slowest.stop(&slowest.slowest)
+	slowest.stop(ErrSlowest)
 	return true
 }
 

@@ -27,7 +27,7 @@ func begin(t *testing.T, l *uploads, from string, rate int64) *Upload {
 			time.Sleep(time.Second)
 			u.mu.Lock()
 			u.read += rate
-			over := u.slowest
+			over := u.stopped != nil
 			u.mu.Unlock()
 			if over {
 				break
@@ -92,7 +92,7 @@ func TestUploadsGiveWay(t *testing.T) {
 				got := begin(t, l, c.from, fast)
 				for i, u := range all {
 					u.mu.Lock()
-					if ended := u.slowest; ended != (i == c.ends) {
+					if ended := u.stopped != nil; ended != (i == c.ends) {
 						t.Errorf("upload %d: ended %v", i, ended)
 					}
 					u.mu.Unlock()

@@ -28,16 +28,12 @@ func (v *Census) kept() string {
 
 // Census returns the form that takes a file, and the reports that are kept.
 func (s *Site) Census(v *Census) g.Node {
-	text := func(name, label, value string, more ...g.Node) g.Node {
-		return h.Div(h.Label(h.For(name), g.Text(label)),
-			h.Input(g.Group(more), h.ID(name), h.Name(name), h.Value(value), h.AutoComplete("off"), g.Attr("spellcheck", "false")))
-	}
 	return g.Group{
 		heading("Census of a collection", g.Text("Analyse all ids of a file of mongodump ("), h.Code(g.Text(".bson")),
 			g.Text(", archive), mongoexport (JSON, CSV), a list of ids, or any text; gzip too. The file is not stored.")),
 		problem(v.Error),
 		h.Form(h.Method("post"), h.Action(s.URL("/census")), h.EncType("multipart/form-data"), h.Data("upload", ""),
-			h.Div(h.Class("fields-row"), text("field", "Field", "_id"), text("tz", "Time zone", "UTC", h.Data("zone", "")),
+			h.Div(h.Class("fields-row"), field("field", "Field", textInput("field", "_id")), field("tz", "Time zone", textInput("tz", "UTC", h.Data("zone", ""))),
 				h.Div(h.Class("check"), h.Input(h.ID("grep"), h.Name("grep"), h.Type("checkbox"), h.Value("yes")),
 					h.Label(h.For("grep"), g.Text("any text: every 24 hex digits are an id")))),
 			h.Div(h.Class("drop"), h.Label(h.For("file"), g.Text("Choose a file, or drop it here")),

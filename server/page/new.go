@@ -1,6 +1,8 @@
 package page
 
 import (
+	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,9 +48,6 @@ func (s *Site) newPanel(v *New) g.Node {
 }
 
 func (s *Site) newForm(v *New, how notation) g.Node {
-	field := func(id, label string, input g.Node) g.Node {
-		return h.Div(h.Label(h.For(id), g.Text(label)), input)
-	}
 	return g.Group{
 		h.Form(h.Method("post"), h.Action(s.URL("/new")), h.Data("new", ""),
 			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
@@ -57,7 +56,7 @@ func (s *Site) newForm(v *New, how notation) g.Node {
 				field("format", "Format", h.Select(h.ID("format"), h.Name("format"), g.Map(notations, func(n notation) g.Node {
 					return h.Option(h.Value(n.Name), h.Title(n.About), g.If(n.Name == how.Name, h.Selected()), g.Text(n.Name))
 				}))),
-				field("at", "Creation time", h.Input(h.ID("at"), h.Name("at"), h.Value(v.At), h.Placeholder("now"), h.AutoComplete("off"), g.Attr("spellcheck", "false")))),
+				field("at", "Creation time", textInput("at", v.At, h.Placeholder("now")))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Create ids")))),
 		soft(g.Text("No id is created twice, here or by any registered process. In a shell: "), h.Code(g.Textf("oid new -n %d", v.Count)), g.Text(".")),
 	}
@@ -77,3 +76,34 @@ func newIDsNode(v *New, how notation) g.Node {
 		return h.Li(h.Class("id"), h.Data("copy", text), coloredDigits(text[:8], text[8:18], text[18:]))
 	}))
 }
+
+// notation is a way to write an id, to paste it.
+type notation struct {
+	Name, About string
+	write       func(objectid.ID) string
+}
+
+// notations are all ways. The first is the default.
+var notations = []notation{
+	{"hex", "24 hexadecimal digits", objectid.ID.String},
+	{"mongosh", "MongoDB shell, Compass, Python", between(`ObjectId("`, `")`)},
+	{"json", "Extended JSON", between(`{"$oid":"`, `"}`)},
+	{"node", "Node and Java", between(`new ObjectId("`, `")`)},
+	{"go", "package objectid", between(`objectid.MustParse("`, `")`)},
+	{"sql", "binary column of SQLite and MySQL", between("X'", "'")},
+	{"postgres", "BYTEA column of PostgreSQL", between(`'\x`, "'")},
+	{"base64", "the twelve bytes", func(id objectid.ID) string { return base64.StdEncoding.EncodeToString(id[:]) }},
+}
+
+func between(before, after string) func(objectid.ID) string {
+	return func(id objectid.ID) string { return before + id.String() + after }
+}
+
+// notationOf returns the notation with a name. An empty or unknown name means the first.
+func notationOf(name string) notation {
+	i := slices.IndexFunc(notations, func(n notation) bool { return n.Name == name })
+	return notations[max(i, 0)]
+}
+
+// HasNotation reports whether ids can be written in a format. The empty one is the default.
+func HasNotation(format string) bool { return format == "" || notationOf(format).Name == format }

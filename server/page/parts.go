@@ -143,6 +143,16 @@ func coloredDigits(seconds, value, rest string) g.Node {
 	return h.Span(h.Class("strip"), part("seconds", seconds), part("process", value), part("counter", rest))
 }
 
+// field is an input of a form with its label.
+func field(id, label string, input g.Node) g.Node {
+	return h.Div(h.Label(h.For(id), g.Text(label)), input)
+}
+
+// textInput is an input that browsers neither fill in nor correct.
+func textInput(name, value string, more ...g.Node) g.Node {
+	return h.Input(g.Group(more), h.ID(name), h.Name(name), h.Value(value), h.AutoComplete("off"), g.Attr("spellcheck", "false"))
+}
+
 // facts are labels and the like, in the order of their names.
 func facts(all map[string]string) g.Node {
 	return g.Map(slices.Sorted(maps.Keys(all)), func(name string) g.Node { return fact(phrase.Shown(name), g.Text(phrase.Shown(all[name]))) })

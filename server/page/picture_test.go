@@ -69,10 +69,10 @@ func TestLinksHaveTheBase(t *testing.T) {
 }
 
 // TestPagePicture draws the picture in the documents with OID_WRITE_GENERATED=1, as in
-// "make generated". Fonts differ from machine to machine, so it is not compared.
+// "make picture". Its fonts and its time differ, so it is not compared.
 func TestPagePicture(t *testing.T) {
 	if os.Getenv("OID_WRITE_GENERATED") != "1" {
-		t.Skip("it draws only for make generated")
+		t.Skip("it draws only for make picture")
 	}
 	site, frame := story(t)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

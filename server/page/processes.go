@@ -51,7 +51,7 @@ func (s *Site) Processes(v *Processes) g.Node {
 
 // filterField is a field of the form above the list.
 func filterField(id, label, value string) g.Node {
-	return h.Div(h.Label(h.For(id), g.Text(label)), h.Input(h.ID(id), h.Name(id), h.Value(value), h.MaxLength("200")))
+	return field(id, label, h.Input(h.ID(id), h.Name(id), h.Value(value), h.MaxLength("200")))
 }
 
 func (s *Site) nextPage(href string) g.Node {

@@ -30,12 +30,8 @@ var presets = []preset{{"last hour", "1h"}, {"last 24 hours", "24h"}, {"last 7 d
 
 // Range returns the form of a time range, its bounds, and the queries for it.
 func (s *Site) Range(v *Range) g.Node {
-	input := func(name, value, placeholder string) g.Node {
-		return h.Input(h.ID(name), h.Name(name), h.Value(value), g.If(placeholder != "", h.Placeholder(placeholder)),
-			h.AutoComplete("off"), g.Attr("spellcheck", "false"), g.If(placeholder != "", h.Aria("describedby", "times")))
-	}
-	field := func(name, label string, input g.Node) g.Node {
-		return h.Div(h.Label(h.For(name), g.Text(label)), input)
+	picked := func(name, value, which, placeholder string) g.Node {
+		return h.Div(h.Class("pick"), h.Data("pick", which), textInput(name, value, h.Placeholder(placeholder), h.Aria("describedby", "times")))
 	}
 	return g.Group{
 		heading("A time range as a query", g.Text("The index on "), h.Code(g.Text("_id")),
@@ -43,10 +39,10 @@ func (s *Site) Range(v *Range) g.Node {
 		h.Form(h.Method("get"), h.Action(s.URL("/range")), h.Data("live", "range"),
 			h.Input(h.Type("hidden"), h.Name("tz"), h.Value(v.Zone), h.Data("zone", "")),
 			h.Div(h.Class("fields-row four"),
-				field("from", "From", h.Div(h.Class("pick"), h.Data("pick", "the beginning"), input("from", v.From, "2026-11-01, -7d, an id…"))),
-				field("to", "To, not included", h.Div(h.Class("pick"), h.Data("pick", "the end"), input("to", v.To, "now, 2026-12-01…"))),
-				field("process", "Process value, or any", input("process", v.Process, "")),
-				field("column", "SQL column", input("column", v.Column, ""))),
+				field("from", "From", picked("from", v.From, "the beginning", "2026-11-01, -7d, an id…")),
+				field("to", "To, not included", picked("to", v.To, "the end", "now, 2026-12-01…")),
+				field("process", "Process value, or any", textInput("process", v.Process)),
+				field("column", "SQL column", textInput("column", v.Column))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Show")), presetLinks(s.URL("/range"), v.Since, v.kept())),
 			h.Details(h.ID("times"), h.Summary(g.Text("What to type")), soft(g.Text(v.Help)))),
 		h.Div(h.ID("result"), problem(v.Error), g.Iff(v.Range != nil, func() g.Node {

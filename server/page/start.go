@@ -101,11 +101,7 @@ func processesNow(now *Overview) g.Node {
 
 // growth shows how the ids of a census became more over time.
 func (s *Site) growth(c *Report) g.Node {
-	var names []string
-	for _, source := range c.Census.Sources {
-		names = append(names, source.Name)
-	}
-	name := strings.Join(names, ", ")
+	name := c.names()
 	var points []plot.Point
 	sum := 0.
 	for _, b := range c.Census.Timeline.Buckets {
@@ -113,7 +109,7 @@ func (s *Site) growth(c *Report) g.Node {
 		points = append(points, plot.Point{Time: b.Start, Value: sum})
 	}
 	day := 24 * time.Hour // the lengths of months differ
-	return captioned(g.Group{h.A(h.Href(s.URL("/census/"+c.ID.String())), g.Text(phrase.Shown(name))), g.Text(", " + phrase.Count(c.Census.IDs, "id", "ids"))},
+	return captioned(g.Group{h.A(h.Href(s.URL("/census/"+c.ID.String())), g.Text(name)), g.Text(", " + phrase.Count(c.Census.IDs, "id", "ids"))},
 		plot.Spark("growth of "+name, points, 31*day))
 }
 
