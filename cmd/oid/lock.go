@@ -57,7 +57,8 @@ it, as shells show it, or
   125  oid failed: for example Redis did not answer, so that nobody knows whether the
        lock is free
   126  the command could not be run
-  127  the command was not found`
+  127  the command was not found
+With --status and --list, which run no command: 0, or 1 if they failed.`
 
 func newLockCommand(std streams) *cobra.Command {
 	var (

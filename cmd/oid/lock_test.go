@@ -160,6 +160,7 @@ func TestLockExitCodes(t *testing.T) {
 		{exitLockFailed, []string{"job", "--", "oid", "lock", "job", "--", "true"}},
 		{exitLockFailed, []string{"job", "--", "oid", "lock", "other", "--", "oid", "lock", "job", "--", "true"}},
 		{exitLockFailed, []string{"job", "--locks", "redis://127.0.0.1:" + strconv.Itoa(testenv.FreePort(t)), "--", "true"}},
+		{1, []string{"--status", "job", "--locks", "redis://127.0.0.1:" + strconv.Itoa(testenv.FreePort(t))}},
 		{exitCannotRun, []string{"job", "--", "/dev/null"}},
 		{exitNotFound, []string{"job", "--", "there is no such command"}},
 		{exitNotFound, []string{"job", "--", "./there is no such file"}},

@@ -16,7 +16,7 @@ type Registration struct {
 
 	Address string    `json:"address,omitempty" maxLength:"64" example:"10.0.0.7:8080" doc:"The ip:port that peers dial. An ip that is the same on every host, such as 0.0.0.0 or 127.0.0.1, does not tell them apart: the ip that the request comes from takes its place, also through a trusted proxy. If that is such an ip, too, the address is kept, and the host and the member tell the processes apart. Default: the ip of the request with port 0, which means that the process listens on nothing."`
 	PID     uint32    `json:"pid" format:"int64" minimum:"1" maximum:"4294967295" example:"4711" doc:"Process id."`
-	Started time.Time `json:"started,omitzero" doc:"When the process started. Default: now."`
+	Started time.Time `json:"started,omitzero" doc:"When the process started, by its clock: at most an hour after the field clock, or after the time of the server without it. Default: now."`
 
 	Name    string            `json:"name" minLength:"1" maxLength:"200" example:"shop" doc:"Name of the service, for people."`
 	Version string            `json:"version,omitempty" maxLength:"200" doc:"Version of the program."`
