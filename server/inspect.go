@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/paste"
@@ -142,13 +143,13 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 		}
 		if errors.Is(err, paste.ErrNoID) { // a line of a log, which matters only if there is nothing else
 			if ignored == nil {
-				ignored = []page.BadPiece{{Line: piece.Line, Error: err.Error()}}
+				ignored = []page.BadPiece{{Line: piece.Line, Error: phrase.Plain(err.Error())}}
 			}
 			continue
 		}
 		if err != nil {
 			if len(data.Bad) < maxBad {
-				data.Bad = append(data.Bad, page.BadPiece{Line: piece.Line, Error: err.Error()})
+				data.Bad = append(data.Bad, page.BadPiece{Line: piece.Line, Error: phrase.Plain(err.Error())})
 			}
 			continue
 		}

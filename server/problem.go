@@ -18,6 +18,7 @@ import (
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -137,7 +138,7 @@ func (s *Server) text(ctx context.Context, err error) string {
 	case errors.Is(err, store.ErrKey):
 		return "the request holds a value that cannot be a key in the store"
 	}
-	return excerpt(err.Error(), maxDetail)
+	return excerpt(phrase.Plain(err.Error()), maxDetail)
 }
 
 // outcome returns the status of a page, and the text of err for it; a nil err has none.

@@ -18,6 +18,7 @@ import (
 	"github.com/oidkit/oid/census"
 	censusreport "github.com/oidkit/oid/census/report"
 	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 )
@@ -256,7 +257,7 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 		unknown := false
 		for _, s := range r.Sources {
 			unknown = unknown || strings.HasPrefix(s.Error, source.ErrFormat.Error())
-			if s.Error = plain(s.Error); s.Error != "" && s.Error != r.Partial {
+			if s.Error = phrase.Plain(s.Error); s.Error != "" && s.Error != r.Partial {
 				std.warn("%s: %s", s.Name, s.Error) // also where the report goes to a file or a pipe
 			}
 		}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"regexp"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/internal/phrase"
 )
 
 // Exit codes.
@@ -111,23 +111,5 @@ func dieOf(s os.Signal) int {
 
 // warn writes a message for people on stderr.
 func (s streams) warn(format string, args ...any) {
-	fmt.Fprintf(s.err, "oid: %s\n", plain(fmt.Sprintf(format, args...)))
-}
-
-// packagePrefix matches the name of a package in front of its error.
-var packagePrefix = pattern(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server): `)
-
-// plain returns the text of an error without the names of packages, which do not help
-// users of the command.
-func plain(text string) string {
-	for packagePrefix().MatchString(text) {
-		text = packagePrefix().ReplaceAllString(text, "$1")
-	}
-	return text
-}
-
-// pattern returns a regular expression that is compiled when it is first used: most
-// runs of the command use none.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+	fmt.Fprintf(s.err, "oid: %s\n", phrase.Plain(fmt.Sprintf(format, args...)))
 }

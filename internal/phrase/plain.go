@@ -1,0 +1,20 @@
+package phrase
+
+import (
+	"regexp"
+	"sync"
+)
+
+// packagePrefix matches the name of a package in front of its error.
+var packagePrefix = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server): `)
+})
+
+// Plain returns the text of an error without the names of packages, which do not help
+// those who use a program.
+func Plain(text string) string {
+	for packagePrefix().MatchString(text) {
+		text = packagePrefix().ReplaceAllString(text, "$1")
+	}
+	return text
+}
