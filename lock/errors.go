@@ -50,7 +50,7 @@ func (e *HeldError) Error() string {
 	case !s.Held:
 		return fmt.Sprintf("%v: %q: reserved for the next waiter, %v", ErrHeld, s.Name, s.Owner)
 	case s.Owner.IsZero():
-		return fmt.Sprintf("%v: %q: holder unknown", ErrHeld, s.Name)
+		return fmt.Sprintf("%v: %q: by a program that does not say who it is, such as flock(1)", ErrHeld, s.Name)
 	}
 	text := fmt.Sprintf("%v: %q: %v", ErrHeld, s.Name, s.Owner)
 	if s.Holder.Host != "" {

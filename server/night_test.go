@@ -21,7 +21,7 @@ var screens = []look{
 }
 
 // lowest returns where the element of the first line of a card with a name ends, in pixels
-// from the top of the page, or -1 if there is no such line or it is empty.
+// from the top of the page, or -1 if the line is missing or empty.
 const lowest = `(() => {
 	const line = [...document.querySelectorAll('.id-card .says > div')].find((e) => e.querySelector('dt').innerText === %q);
 	return line?.querySelector('dd').innerText.trim() ? line.getBoundingClientRect().bottom + scrollY : -1 })()`

@@ -73,7 +73,7 @@ var problemTypes = []problemType{
 	{"malformed", http.StatusBadRequest, "The request, its query or its JSON is not well formed.", []error{door.ErrBadBody, door.ErrQuery}},
 	{"no-token", http.StatusUnauthorized, "The server requires its token, and the request has none or a wrong one.", []error{door.ErrNoToken}},
 	{"forbidden", http.StatusForbidden, "The token is for reading only, or the request comes from a page of another origin or through a proxy that is not declared.", []error{door.ErrOrigin, door.ErrProxied, door.ErrReadOnly}},
-	{"not-found", http.StatusNotFound, "There is no such endpoint, process, member or page; detail names what was not found.", []error{store.ErrNotFound}},
+	{"not-found", http.StatusNotFound, "The endpoint, process, member, lock or page does not exist; detail names it.", []error{store.ErrNotFound}},
 	{"no-report", http.StatusNotFound, "The report of this census is not kept any more.", []error{errNoReport}},
 	{"no-lock", http.StatusNotFound, "Nobody holds this lock or waits for it.", []error{errNoLock}},
 	{"method-not-allowed", http.StatusMethodNotAllowed, "The endpoint has other methods; see the header Allow.", nil},

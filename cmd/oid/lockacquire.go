@@ -68,17 +68,16 @@ func (o lockOptions) acquire(ctx context.Context, std streams, engine lockEngine
 		defer cancel()
 		ctx, connecting = limited, limited
 	}
-	l, err := engine.open(ctx, std, url, o.ttl)
-	for tries := 1; err != nil && mayPass(err) && !(o.limited && o.wait == 0) && connecting.Err() == nil; tries++ {
-		if tries == 1 {
-			std.warn("warning: %v; trying again", err)
-		}
-		select {
-		case <-time.After(connectPause):
-			if again, failed := engine.open(connecting, std, url, o.ttl); failed == nil || connecting.Err() == nil {
-				l, err = again, failed
-			}
-		case <-connecting.Done():
+	once := o.limited && o.wait == 0
+	l, err := engine.open(connecting, std, url, o.ttl)
+	if err != nil && mayPass(err) && !once && connecting.Err() == nil {
+		std.warn("warning: %v; trying again", err)
+	}
+	for err != nil && mayPass(err) && !once && connecting.Err() == nil {
+		time.Sleep(connectPause)
+		// The end of the time is no better reason than that of an earlier attempt.
+		if again, failed := engine.open(connecting, std, url, o.ttl); failed == nil || connecting.Err() == nil {
+			l, err = again, failed
 		}
 	}
 	if err != nil {
@@ -91,7 +90,7 @@ func (o lockOptions) acquire(ctx context.Context, std streams, engine lockEngine
 		return l, nil, err
 	}
 	try := l.Acquire
-	if o.limited && o.wait == 0 {
+	if once {
 		try = l.TryAcquire
 	}
 	lease, err := try(ctx, name, o.claim)

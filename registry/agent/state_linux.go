@@ -123,7 +123,7 @@ func (a *agent) load() error {
 			gone = err != nil
 		}
 		if p.Ended.IsZero() && gone {
-			p.Ended = time.Now() // when it ended is not known, so there is no reason, see record
+			p.Ended = time.Now() // it ended at an unknown time before, so no reason is given, see record
 		}
 		a.processes[p], a.todo[p] = struct{}{}, struct{}{}
 	}

@@ -209,8 +209,8 @@ func (l *connections) settle(ctx context.Context) {
 	}
 }
 
-// Close implements net.Listener. It is no error that settle has closed the listener: the
-// http.Server may close it again before its Accept has returned.
+// Close implements net.Listener. Settle may have closed the listener before, which is not
+// an error: the http.Server may close it again before its Accept has returned.
 func (l *connections) Close() error {
 	if err := l.Listener.Close(); !errors.Is(err, net.ErrClosed) {
 		return err
