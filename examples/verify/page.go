@@ -24,7 +24,8 @@ Each result can be had again with %[1]soid verify FLAGS -- ADAPTER%[1]s in the f
 `
 
 const foot = `
-"holds": no promise is broken, as far as it can be told. **A name**: that promise is
+"holds": no promise is broken, as far as it can be told. "ends": neither, and from that
+second on the library creates no ids. **A name**: that promise is
 broken, see below; what the first column names is not repeated. (A name): it is broken, and
 the specification of ObjectIds allows that: ids need not increase when the counter
 overflows, or the clock is set back. "-": not tested, see the notes. A full second: more
@@ -138,7 +139,10 @@ func cell(v wire.Verification, names []string) string {
 			shown = append(shown, "**"+p.Promise+"**")
 		}
 	}
-	if shown == nil {
+	switch {
+	case shown == nil && v.Clock == "end" && v.IDs < v.Wanted:
+		return "ends"
+	case shown == nil:
 		return "holds"
 	}
 	return strings.Join(shown, ", ")
