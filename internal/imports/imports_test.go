@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"server/client":        {"objectid", "server/wire"},
 	"internal/towire":      {"objectid", "gpid", "inspect", "census", "internal/phrase", "lock", "registry", "timerange", "server/wire"},
 	"internal/odds":        {},
-	"site":                 {"inspect", "paste", "timerange", "objectid", "internal/odds"},
+	"site":                 {"inspect", "paste", "timerange", "objectid", "internal/odds", "internal/phrase"},
 	"cmd/oid":              nil, // everything
 }
 
