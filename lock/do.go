@@ -10,11 +10,16 @@ import (
 // return soon after. Do returns the error of f, or the cause of the lease's end
 // if the lease was lost before f returned, or both joined. At most one
 // AcquireOptions may be given.
-func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o ...AcquireOptions) (err error) {
+func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o ...AcquireOptions) error {
 	lease, err := l.Acquire(ctx, name, o...)
 	if err != nil {
 		return err
 	}
+	return under(ctx, lease, f)
+}
+
+// under is [Do] once the lock is taken.
+func under(ctx context.Context, lease *Lease, f func(ctx context.Context, lease *Lease) error) (err error) {
 	defer func() { // also when f panics
 		if lost := lease.Release(); err == nil {
 			err = lost

@@ -31,6 +31,14 @@ var (
 	// or the text of an owner.
 	ErrInvalid = errors.New("lock: invalid")
 
+	// ErrBetween is wrapped by the error of a [Once] that was called at a time between
+	// two ticks, too far from both to belong to one of them for certain.
+	ErrBetween = errors.New("lock: between two ticks")
+
+	// ErrTooLate is wrapped by the error of a [Once] whose tick passed so long ago that
+	// the record does not reach back to it any more.
+	ErrTooLate = errors.New("lock: too late for the tick")
+
 	// ErrClosed is wrapped by the errors of a Locker after its Close.
 	ErrClosed = errors.New("lock: locker is closed")
 )

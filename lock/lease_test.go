@@ -24,6 +24,8 @@ func (k *keeper) Keep() (time.Time, error) { return k.keep() }
 
 func (k *keeper) SetGroup(int) error { return nil }
 
+func (k *keeper) SetNote(string, time.Duration) error { return nil }
+
 func (k *keeper) Free() error {
 	k.freed++
 	return k.free

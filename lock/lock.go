@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/oidkit/oid/lock/internal/engine"
 )
 
 // Locker takes locks. Any number of goroutines may share one. Locks are not
@@ -31,6 +33,10 @@ type Locker interface {
 
 	// List returns the status of every lock that is held, sorted by name.
 	List(ctx context.Context) ([]Status, error)
+
+	// Note returns what [Once] and [Runs] keep beside the lock. Like Acquire it
+	// repeats attempts whose errors may pass, as long as ctx allows.
+	Note(ctx context.Context, name string) (engine.Note, error)
 
 	// Close frees what the Locker itself uses, and ends its waiting Acquires with
 	// [ErrClosed]. It does not release leases: do that first.

@@ -124,7 +124,7 @@ func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, e
 	before, err := r.files.read()
 	record := newRecord(r.files.name, r.owner, holder.Self(r.options))
 	record.Fence = max(before.Fence+1, uint64(now.UnixMicro()))
-	record.Since = now
+	record.Since, record.Note = now, before.Note
 	if err == nil && !before.Owner.IsZero() { // it did not release the lock
 		r.files.removeParts()
 	}

@@ -38,27 +38,30 @@ func (k *keeper) Keep() (time.Time, error) {
 }
 
 // SetGroup writes the group into the record.
-func (k *keeper) SetGroup(pgid int) error {
+func (k *keeper) SetGroup(pgid int) error { return k.update(func(r *record) { r.Group = pgid }) }
+
+// update changes the record while the lease has the lock.
+func (k *keeper) update(change func(*record)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.freed {
-		return nil
+		return lock.ErrReleased
 	}
 	if err := k.check(); err != nil {
 		return err
 	}
-	k.record.Group = pgid
+	change(&k.record)
 	return k.files.write(k.record)
 }
 
-// Free clears the record, except for the fence, and unlocks the file.
+// Free clears the record, except for the fence and the note, and unlocks the file.
 func (k *keeper) Free() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.freed = true
 	err := k.check()
 	if err == nil {
-		err = k.files.write(record{Version: k.record.Version, Name: k.record.Name, Fence: k.record.Fence, Since: k.record.Since})
+		err = k.files.write(record{Version: k.record.Version, Name: k.record.Name, Fence: k.record.Fence, Since: k.record.Since, Note: k.record.Note})
 	}
 	return errors.Join(err, k.locked.unlock())
 }

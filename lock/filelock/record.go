@@ -30,6 +30,7 @@ type record struct {
 	Namespace uint64     `json:"namespace,omitempty"`
 	PID       int        `json:"pid,omitempty"`
 	Ticks     uint64     `json:"ticks,omitempty"`
+	Note      string     `json:"note,omitempty"` // see lock.Once
 }
 
 // recordVersion is the version of a record's format.

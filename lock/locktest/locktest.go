@@ -39,6 +39,8 @@ func Run(t *testing.T, open func(t *testing.T) func() lock.Locker) {
 		"ContextHasTheCause":       testContextHasTheCause,
 		"StatusDescribesTheHolder": testStatusDescribesTheHolder,
 		"BadTTL":                   testBadTTL,
+		"OnceKeepsARecord":         testOnceKeepsARecord,
+		"OncePerTick":              testOncePerTick,
 	} {
 		t.Run(name, func(t *testing.T) {
 			opened := open(t)

@@ -36,7 +36,8 @@
 // are on one node of a Redis Cluster: oid:lock:{name} holds the owner and the fence, and
 // the fence alone for one TTL after the release; oid:lock:{name}:queue and
 // oid:lock:{name}:heard exist while somebody waits. One TTL after the last client has
-// gone, none of them is left.
+// gone, none of them is left. oid:lock:{name}:note exists if [lock.Once] was called: it
+// is the record of the last runs and lives for at least 35 days after the last.
 //
 // Redis 6.2 or later is needed. A user of an access control list needs the
 // commands evalsha, eval, info, scan, subscribe and unsubscribe and those in the

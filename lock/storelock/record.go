@@ -38,6 +38,8 @@ type record struct {
 	Ticks     int64  `bson:"ticks,omitempty"`
 	Group     int    `bson:"group,omitempty"`
 
+	Note string `bson:"note,omitempty"` // see lock.Once
+
 	doc bson.Raw // as it is stored; nil if it is not
 }
 
@@ -95,7 +97,7 @@ func (r record) take(owner lock.Owner) record {
 
 // free makes r the record of a lock that is free.
 func (r record) free() record {
-	return record{Name: r.Name, Revision: r.Revision, Version: version, Fence: r.Fence, Beat: objectid.New(), Queue: r.Queue}
+	return record{Name: r.Name, Revision: r.Revision, Version: version, Fence: r.Fence, Beat: objectid.New(), Queue: r.Queue, Note: r.Note}
 }
 
 // holder returns the description of the process that holds the lock.

@@ -17,6 +17,20 @@ type Keeper interface {
 	Free() error
 	// SetGroup records the process group that the lock protects.
 	SetGroup(pgid int) error
+	// SetNote replaces the note of the lock if the lease still has it, in one step,
+	// and returns an error that wraps lock.ErrLost if it does not. The place may
+	// forget the note after life. It limits the time that it takes.
+	SetNote(text string, life time.Duration) error
+}
+
+// Note is a text that an engine keeps beside a lock, also while the lock is free. A
+// lease that has ended cannot replace it any more.
+type Note struct {
+	// Text is the note, empty if there is none.
+	Text string
+	// Now is the time at which it was read, by the clock of the place that keeps it if
+	// that has one, or else by that of this machine.
+	Now time.Time
 }
 
 // Grant describes a lock that an engine has just taken.

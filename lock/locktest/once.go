@@ -1,0 +1,146 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/lock"
+)
+
+// The record of runs is seen by every Locker, stays when the lock is free, and ends with
+// the lease that may write it.
+func testOnceKeepsARecord(t *testing.T, open func() lock.Locker) {
+	a, b := open(), open()
+	if all, err := lock.Runs(t.Context(), a, "job"); err != nil || len(all) > 0 {
+		t.Errorf("Runs before the first: %+v, %v", all, err)
+	}
+	boom := errors.New("boom")
+	began := time.Now()
+	calls := 0
+	once := func(l lock.Locker, key string, err error, o lock.OnceOptions) lock.Run {
+		t.Helper()
+		r, got := lock.Once(t.Context(), l, "job", lock.Key(key), func(ctx context.Context, lease *lock.Lease, run lock.Run) error {
+			calls++
+			if run.Fence != lease.Fence() || run.Owner != lease.Owner() || ctx.Err() != nil {
+				t.Errorf("run %+v under %v with fence %d", run, lease.Owner(), lease.Fence())
+			}
+			if all, err := lock.Runs(t.Context(), b, "job"); err != nil || len(all) == 0 || all[len(all)-1].Outcome != lock.Running {
+				t.Errorf("Runs while it runs: %+v, %v", all, err)
+			}
+			return err
+		}, o)
+		if r.Here && !errors.Is(got, err) || !r.Here && got != nil {
+			t.Errorf("key %.20s: %+v, %v", key, r, got)
+		}
+		return r
+	}
+	long := strings.Repeat("Ж", lock.MaxName/2)
+	first := once(a, "1", nil, lock.OnceOptions{})
+	if !first.First || !first.Here {
+		t.Errorf("the first: %+v", first)
+	}
+	if at := first.Start.Sub(began); at < -patience || at > patience || first.End.Before(first.Start) {
+		t.Errorf("ran from %v to %v, called at %v", first.Start, first.End, began)
+	}
+	once(b, "1", nil, lock.OnceOptions{})
+	once(b, "2", boom, lock.OnceOptions{})
+	once(a, "2", nil, lock.OnceOptions{})
+	once(a, "2", nil, lock.OnceOptions{Retry: 1})
+	for range 2 { // 16 of them fill the record with long texts
+		for i := range 16 {
+			once(b, long[2*i+2:]+"-", nil, lock.OnceOptions{})
+		}
+	}
+	all, err := lock.Runs(t.Context(), a, "job")
+	if calls != 3+16 || err != nil || len(all) != 16 || all[15].Tick.Key != long[32:]+"-" || all[15].Outcome != lock.Done {
+		t.Errorf("%d calls, Runs: %d, %v", calls, len(all), err)
+	}
+	if all, err := lock.Runs(t.Context(), a, "other"); err != nil || len(all) > 0 {
+		t.Errorf("Runs of another name: %+v, %v", all, err)
+	}
+}
+
+// crontab is the calls of several hosts for the same job, whose clocks differ.
+type crontab struct {
+	lockers []lock.Locker
+	period  time.Duration
+	ticks   int
+	job     time.Duration
+
+	mu     sync.Mutex
+	begun  map[string]int // ticks
+	called map[string]int // ticks that calls were for
+}
+
+func (c *crontab) call(t *testing.T, l lock.Locker, name string) {
+	r, err := lock.Once(t.Context(), l, name, lock.Every(c.period), func(_ context.Context, _ *lock.Lease, run lock.Run) error {
+		c.mu.Lock()
+		c.begun[run.Tick.String()]++
+		c.mu.Unlock()
+		time.Sleep(c.job)
+		return nil
+	})
+	// On a machine that is too slow a call may come between two ticks, or the lock after
+	// 15 of them.
+	if errors.Is(err, lock.ErrBetween) || errors.Is(err, lock.ErrTooLate) {
+		return
+	}
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.called[r.Tick.String()]++
+}
+
+// Three hosts whose clocks differ by a third of the period run each tick once, however
+// long the job is. A tick is lost if calls were for it and none ran it; that the calls of a
+// tick are for the same one is tested with a clock that does not depend on the machine.
+func testOncePerTick(t *testing.T, open func() lock.Locker) {
+	const period = 200 * time.Millisecond
+	lockers := []lock.Locker{open(), open(), open()}
+	var calls sync.WaitGroup
+	tabs := map[string]*crontab{
+		"short": {ticks: 30, job: time.Millisecond},
+		"third": {ticks: 30, job: period / 3},
+		"long":  {ticks: 15, job: 3 * period / 2},
+	}
+	first := time.Now().Truncate(period).Add(2 * period)
+	for name, c := range tabs {
+		c.lockers, c.period = lockers, period
+		c.begun, c.called = make(map[string]int), make(map[string]int)
+		for host, ahead := range []time.Duration{0, -period / 3, period / 3} {
+			for i := range c.ticks {
+				calls.Go(func() {
+					time.Sleep(time.Until(first.Add(time.Duration(i)*period - ahead)))
+					c.call(t, lockers[host], name)
+				})
+			}
+		}
+	}
+	calls.Wait()
+	for name, c := range tabs {
+		for tick, n := range c.begun {
+			if n != 1 {
+				t.Errorf("%s: tick %s was begun %d times", name, tick, n)
+			}
+		}
+		for tick, n := range c.called {
+			if c.begun[tick] == 0 {
+				t.Errorf("%s: tick %s was lost by %d calls", name, tick, n)
+			}
+		}
+		if len(c.begun) < c.ticks/4 {
+			t.Errorf("%s: %d ticks of %d say too little", name, len(c.begun), c.ticks)
+		}
+		all, err := lock.Runs(t.Context(), lockers[0], name)
+		if err != nil || len(all) < min(len(c.begun), 16) || slices.ContainsFunc(all, func(r lock.Run) bool { return r.Outcome != lock.Done && r.Outcome != lock.Missed }) {
+			t.Errorf("%s: Runs: %+v, %v", name, all, err)
+		}
+	}
+}

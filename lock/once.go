@@ -1,0 +1,314 @@
+package lock
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// OnceOptions tune one [Once]. The zero value is ready to use.
+type OnceOptions struct {
+	// Retry is how often a tick may be begun again after an attempt that failed or
+	// whose holder died. With it, a call whose tick another host is running waits for
+	// the outcome and, if that is not [Done], begins the tick again. Default: never.
+	Retry int
+	// CatchUp is how many missed ticks a call may run before its own, oldest first; if
+	// more were missed, the oldest are left out. It is at most 16. A key has none.
+	// Default: none.
+	CatchUp int
+	// Wait is how long to wait while the lock is held for another tick. If it is
+	// negative, the call does not wait and runs no late ticks. Default: as long as ctx
+	// allows, and until 15 further ticks are due.
+	Wait time.Duration
+	// Acquire tunes the lease.
+	Acquire AcquireOptions
+}
+
+// Once calls f if no other call of Once with the same name has done so for the tick that
+// is due now, on any host. Each of several hosts calls Once at about every tick, as cron
+// does; the tick is the nearest by the clock of the place that keeps the lock if that
+// has one (Redis, PostgreSQL, MongoDB), or else by the clock of this machine. The
+// calling clocks may be wrong by a third of the time between two ticks, and by an hour
+// at most.
+//
+// f runs under the lock. Its context ends with ctx and with the lease, see [Do]. The start
+// is recorded before f is called, and the outcome after it: [Done] if f returned nil. At
+// most one OnceOptions may be given.
+//
+// Once returns what is known of the tick. Run.Here reports whether f ran for it; the
+// error is then that of f, or says that the lock was lost. If another host has run the tick
+// or is running it, Once returns nil at once and the other's Run, without waiting for
+// the outcome unless OnceOptions.Retry allows another attempt. A tick that failed, or
+// whose holder died, is not begun again without OnceOptions.Retry.
+//
+// A tick that is due while an earlier one is run is late: Once waits for the lock, and
+// the call that gets it runs all late ticks, oldest first. Once returns a [HeldError] if
+// the lock is not free in time, and an error that wraps [ErrTooLate] if 15 further ticks
+// are due before that: then nobody runs the tick any more. A tick is missed if no host
+// has begun it and it is not late; OnceOptions.CatchUp runs such ticks.
+//
+// # What is promised
+//
+// While the engine keeps its data, and holders stop when their lease ends, f is begun
+// for each tick at most once, plus OnceOptions.Retry times. f is not run exactly once:
+// a holder may die after f has done its work and before the outcome is recorded, and a
+// tick at which no host calls Once is missed. If the engine loses the record, as a
+// Redis without persistence does when it restarts, a tick that has run may run again if
+// a host calls Once after that; Run.First is then set.
+func Once(ctx context.Context, l Locker, name string, s Schedule, f func(ctx context.Context, lease *Lease, run Run) error, o ...OnceOptions) (Run, error) {
+	c := &once{locker: l, name: name, schedule: s, f: f, began: time.Now()}
+	if len(o) > 0 {
+		c.options = o[0]
+	}
+	if err := c.check(); err != nil {
+		return Run{}, err
+	}
+	r, now, err := readRecord(ctx, l, name)
+	if err != nil {
+		return Run{}, fmt.Errorf("lock: once %q: %w", name, err)
+	}
+	if c.tick, err = s.at(now.Add(-time.Since(c.began))); err != nil {
+		return Run{}, fmt.Errorf("lock: once %q: %w", name, err)
+	}
+	if !c.over(&r, now) {
+		err = c.take(ctx)
+	}
+	if err == nil {
+		err = c.err
+	}
+	if err != nil && !c.result.Here {
+		err = fmt.Errorf("lock: once %q at %v: %w", name, c.tick, err)
+	}
+	return c.result, err
+}
+
+// once is a call of [Once].
+type once struct {
+	locker   Locker
+	name     string
+	schedule Schedule
+	options  OnceOptions
+	f        func(ctx context.Context, lease *Lease, run Run) error
+	began    time.Time
+	tick     Tick
+
+	mu     sync.Mutex
+	result Run
+	err    error // why the tick is over, if that is not its run
+}
+
+func (c *once) check() error {
+	err := errors.Join(CheckName(c.name), c.schedule.check())
+	switch o := c.options; {
+	case err != nil:
+		return err
+	case o.Retry < 0:
+		return fmt.Errorf("%w OnceOptions.Retry %d: want 0 or more", ErrInvalid, o.Retry)
+	case o.CatchUp < 0 || o.CatchUp > maxRuns || o.CatchUp > 0 && c.schedule.next == nil:
+		return fmt.Errorf("%w OnceOptions.CatchUp %d: want 0 to %d, and 0 for a key", ErrInvalid, o.CatchUp, maxRuns)
+	}
+	return nil
+}
+
+// over reports whether this call may not begin the tick any more, by a record that was
+// read at a time of its place, and keeps what is known of it.
+func (c *once) over(r *record, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x := r.find(c.tick)
+	switch {
+	case x != nil:
+		c.result = x.public()
+		return x.Outcome == Done || x.Attempt > c.options.Retry
+	case c.tick.Key == "" && (r.forgot(c.tick) || !now.Before(c.schedule.after(c.tick.Time, maxRuns-1))):
+		c.result, c.err = Run{Tick: c.tick, Outcome: Missed}, ErrTooLate
+		return true
+	}
+	c.result = Run{Tick: c.tick, Outcome: Missed}
+	return false
+}
+
+// errOver ends a wait for the lock that is not needed any more.
+var errOver = errors.New("the tick is over")
+
+// The pause between two looks at the record while a call waits for the lock doubles from
+// the first to the second.
+const (
+	minLook = 50 * time.Millisecond
+	maxLook = 30 * time.Second
+)
+
+// take waits for the lock and runs what is due. Meanwhile it looks at the record.
+func (c *once) take(ctx context.Context) error {
+	waiting, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if c.options.Wait > 0 {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(waiting, c.options.Wait)
+		defer cancel()
+	}
+	acquire := c.locker.Acquire
+	if c.options.Wait < 0 {
+		acquire = c.locker.TryAcquire
+	}
+	var looks sync.WaitGroup
+	looks.Go(func() {
+		for pause := minLook; ; pause = min(2*pause, maxLook) {
+			select {
+			case <-waiting.Done():
+				return
+			case <-time.After(pause):
+			}
+			// An error comes again in Acquire.
+			if r, now, err := readRecord(waiting, c.locker, c.name); err == nil && c.over(&r, now) {
+				stop(errOver)
+				return
+			}
+		}
+	})
+	lease, err := acquire(waiting, c.name, c.options.Acquire)
+	over := context.Cause(waiting) == errOver
+	stop(nil)
+	looks.Wait()
+	held := (*HeldError)(nil)
+	switch {
+	case err == nil:
+		return under(ctx, lease, c.run)
+	case over, ctx.Err() == nil && errors.As(err, &held) && c.runs(ctx, held.Status.Fence):
+		return nil
+	}
+	return err
+}
+
+// runs reports whether the holder with a fence runs the tick, or the tick is over. It
+// waits for a moment, because the holder may be about to record what it begins.
+func (c *once) runs(ctx context.Context, fence uint64) bool {
+	for began := time.Now(); time.Since(began) < time.Second; time.Sleep(minLook) {
+		r, now, err := readRecord(ctx, c.locker, c.name)
+		if err != nil || c.over(&r, now) {
+			return err == nil
+		}
+		for _, x := range r.Runs {
+			if x.Fence >= fence {
+				return c.result.Fence >= fence
+			}
+		}
+	}
+	return false
+}
+
+// run does under the lock what is due.
+func (c *once) run(ctx context.Context, lease *Lease) error {
+	r, now, err := readRecord(ctx, c.locker, c.name)
+	if err != nil {
+		return err
+	}
+	w := &writer{lease: lease, record: r, now: now, read: time.Now()}
+	for i := range w.record.Runs {
+		if x := &w.record.Runs[i]; x.Outcome == Running { // its holder has lost the lock
+			x.Outcome = Died
+		}
+	}
+	if c.over(&w.record, now) {
+		return nil
+	}
+	w.record.Schedule = c.schedule.text
+	w.life = c.schedule.life(now)
+	var all error
+	for _, t := range c.due(&w.record) {
+		if err := errors.Join(ctx.Err(), lease.Check()); err != nil {
+			return errors.Join(all, err)
+		}
+		x, err := w.attempt(ctx, t, len(r.Runs) == 0, c.f)
+		if t.is(c.tick) {
+			c.result = x
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// due returns the ticks that this call runs by a record: what is late, what it catches
+// up, and its own.
+func (c *once) due(r *record) []Tick {
+	all := r.missed(c.schedule, c.tick, maxRuns-1)
+	skip := len(all) - c.options.CatchUp // so many are only run if they are late
+	due := slices.DeleteFunc(slices.Clone(all), func(t Tick) bool {
+		return slices.Index(all, t) < skip && (c.options.Wait < 0 || !r.late(t))
+	})
+	return append(due, c.tick)
+}
+
+// writer keeps the record of a lock for a lease.
+type writer struct {
+	lease  *Lease
+	record record
+	life   time.Duration
+	now    time.Time // by the clock of the place, at:
+	read   time.Time
+}
+
+// time returns the time by the clock of the place, without asking it.
+func (w *writer) time() time.Time { return w.now.Add(time.Since(w.read)).UTC() }
+
+// attempt runs a tick once.
+func (w *writer) attempt(ctx context.Context, t Tick, first bool, f func(context.Context, *Lease, Run) error) (Run, error) {
+	x := run{Time: t.Time, Key: t.Key, Attempt: 1, Outcome: Running, Owner: w.lease.Owner(), Fence: w.lease.Fence(), Start: w.time()}
+	x.Host, _ = os.Hostname() // unknown is empty
+	if old := w.record.find(t); old != nil {
+		x.Attempt = old.Attempt + 1
+	}
+	w.record.put(x)
+	if err := w.write(ctx); err != nil {
+		return Run{Tick: t, Outcome: Missed}, fmt.Errorf("record the start: %w", err)
+	}
+	result := x.public()
+	result.First, result.Here = first, true
+	err := f(ctx, w.lease, result)
+	x.Outcome, x.End = Done, w.time()
+	if err != nil {
+		x.Outcome = Failed
+	}
+	code := interface{ ExitCode() int }(nil)
+	switch {
+	case err == nil:
+		x.ExitCode = new(0)
+	case errors.As(err, &code) && code.ExitCode() >= 0:
+		x.ExitCode = new(code.ExitCode())
+	}
+	w.record.put(x)
+	if lost := w.write(context.WithoutCancel(ctx)); lost != nil {
+		err = errors.Join(err, fmt.Errorf("record the outcome: %w", lost))
+	}
+	result = x.public()
+	result.First, result.Here = first, true
+	return result, err
+}
+
+const (
+	// recordTime is how long a write of the record is repeated after errors: a failover
+	// takes some seconds.
+	recordTime = 10 * time.Second
+	// recordPause is the pause between two attempts.
+	recordPause = 100 * time.Millisecond
+)
+
+// write stores the record while the lease has the lock.
+func (w *writer) write(ctx context.Context) error {
+	text, err := json.Marshal(w.record)
+	if err != nil {
+		return err
+	}
+	for began := time.Now(); ; {
+		err := w.lease.grant.Keeper.SetNote(string(text), w.life)
+		if err == nil || errors.Is(err, ErrLost) || ctx.Err() != nil || w.lease.Check() != nil || time.Since(began) > recordTime {
+			return err
+		}
+		time.Sleep(recordPause)
+	}
+}

@@ -1,0 +1,72 @@
+package redislock
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/engine"
+)
+
+//go:embed scripts/note.lua
+var noteText string
+
+var noteScript = newScript(noteText)
+
+// noteKeys are the keys of a lock and of its note.
+func noteKeys(name string) []string {
+	lock := keys(name)[0]
+	return []string{lock, lock + ":note"}
+}
+
+// Note returns the note of a lock and the time of Redis, see [lock.Locker].
+func (l *Locker) Note(ctx context.Context, name string) (engine.Note, error) {
+	if err := lock.CheckName(name); err != nil {
+		return engine.Note{}, fmt.Errorf("redislock: %w", err)
+	}
+	if err := l.calls.Begin(); err != nil {
+		return engine.Note{}, err
+	}
+	defer l.calls.Done()
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		reply, err := l.eval(ctx, time.Now(), maxTry, noteScript(), noteKeys(name), []string{""})
+		if err == nil {
+			at, text, _ := strings.Cut(reply, " ")
+			var micro int64
+			if micro, err = strconv.ParseInt(at, 10, 64); err == nil {
+				return engine.Note{Text: text, Now: time.UnixMicro(micro)}, nil
+			}
+		}
+		if permanent(err) || ctx.Err() != nil {
+			return engine.Note{}, fmt.Errorf("redislock: note of %q: %w", name, err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		case <-l.calls.Closing.Done():
+			return engine.Note{}, lock.ErrClosed
+		}
+	}
+}
+
+// SetNote replaces the note of the lock if the lease has it.
+func (r *request) SetNote(text string, life time.Duration) error {
+	if err := r.l.calls.Begin(); err != nil {
+		return err
+	}
+	defer r.l.calls.Done()
+	lease := strconv.FormatUint(r.fence, 10) + " " + r.text
+	reply, err := r.l.eval(r.l.calls.Closing, time.Now(), r.try(), noteScript(), noteKeys(r.name),
+		[]string{"", lease, text, strconv.FormatInt(life.Milliseconds(), 10)})
+	if err != nil {
+		return fmt.Errorf("redislock: note of %q: %w", r.name, err)
+	}
+	if reply == "lost" {
+		return fmt.Errorf("%w: %q: in Redis another has it or nobody", lock.ErrLost, r.name)
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+-- Reads the note of a lock, or replaces it if the owner still has the lock.
+--
+-- KEYS[1] is the lock, KEYS[2] its note.
+-- ARGV: nonce, and to replace it "fence owner", the note and its life in milliseconds.
+-- Returns "nonce time note" with the time in microseconds, or "nonce lost" if the owner
+-- does not have the lock.
+
+local nonce, lease, note, life = unpack(ARGV)
+
+-- include prelude.lua
+
+if lease then
+  if not is_held_by(redis.call('GET', KEYS[1]) or '', lease) then
+    return nonce .. ' lost'
+  end
+  redis.call('SET', KEYS[2], note, 'PX', life)
+end
+return nonce .. ' ' .. now() .. ' ' .. (redis.call('GET', KEYS[2]) or '')
