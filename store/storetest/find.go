@@ -25,7 +25,7 @@ func ordered() []store.Key {
 	}
 }
 
-func testKeyOrder(t *testing.T, s store.Store) {
+func testKeyOrder(t testing.TB, s store.Store) {
 	want := ordered()
 	for i, a := range want {
 		for j, b := range want {
@@ -57,7 +57,7 @@ func reversed(keys []store.Key) []store.Key {
 	return keys
 }
 
-func testNumbersAreEqualByValue(t *testing.T, s store.Store) {
+func testNumbersAreEqualByValue(t testing.TB, s store.Store) {
 	for _, id := range []any{int32(1), 2.0, int64(3)} {
 		must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}}))
 	}
@@ -73,7 +73,7 @@ func testNumbersAreEqualByValue(t *testing.T, s store.Store) {
 
 // testFind compares every range of all keys, in both orders, with what the order
 // of the keys says.
-func testFind(t *testing.T, s store.Store) {
+func testFind(t testing.TB, s store.Store) {
 	keys := ordered()
 	insert(t, s, "c", keys...)
 	bounds := []store.Key{{}, keys[0], keys[5], store.Int(3), keys[15], keys[16], text("Z"), keys[25], store.ID(objectid.ID{}), keys[28], keys[30]}
@@ -112,7 +112,7 @@ func testFind(t *testing.T, s store.Store) {
 }
 
 // testFindOfMany reads more than any engine reads at once, of sizes that vary.
-func testFindOfMany(t *testing.T, s store.Store) {
+func testFindOfMany(t testing.TB, s store.Store) {
 	const n = 5001
 	docs, want := make([]any, n), make([]store.Key, n)
 	for i := range docs {
@@ -143,7 +143,7 @@ func testFindOfMany(t *testing.T, s store.Store) {
 
 // testFindInsideFind uses the store while it reads from it, and keeps changing
 // what it was given.
-func testFindInsideFind(t *testing.T, s store.Store) {
+func testFindInsideFind(t testing.TB, s store.Store) {
 	const n = 3000
 	keys := make([]store.Key, n)
 	for i := range keys {
@@ -183,7 +183,7 @@ func testFindInsideFind(t *testing.T, s store.Store) {
 	must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{}))
 }
 
-func testFindByTime(t *testing.T, s store.Store) {
+func testFindByTime(t testing.TB, s store.Store) {
 	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	now := start
 	g := must[*objectid.Generator](t)(objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }}))
@@ -212,7 +212,7 @@ func testFindByTime(t *testing.T, s store.Store) {
 	}
 }
 
-func testDelete(t *testing.T, s store.Store) {
+func testDelete(t testing.TB, s store.Store) {
 	keys := ordered()
 	insert(t, s, "c", keys...)
 	for i, key := range keys {
@@ -235,7 +235,7 @@ func testDelete(t *testing.T, s store.Store) {
 	}
 }
 
-func testDeleteRange(t *testing.T, s store.Store) {
+func testDeleteRange(t testing.TB, s store.Store) {
 	const n = 12_000
 	keys := make([]store.Key, n)
 	for i := range keys {
@@ -261,7 +261,7 @@ func testDeleteRange(t *testing.T, s store.Store) {
 }
 
 // testDrop drops a collection and uses it again.
-func testDrop(t *testing.T, s store.Store) {
+func testDrop(t testing.TB, s store.Store) {
 	ctx := t.Context()
 	insert(t, s, "other", store.Int(1))
 	for range 2 {

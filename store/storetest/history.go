@@ -228,7 +228,7 @@ func (c *client) swapMany(ctx context.Context, keys int) error {
 
 // testSwapHistories lets many clients change few documents at once by every
 // method, and looks whether all that they were told can be true.
-func testSwapHistories(t *testing.T, s store.Store) {
+func testSwapHistories(t testing.TB, s store.Store) {
 	const clients, keys = 6, 3
 	until := time.Now().Add(3 * time.Second)
 	begin := time.Now()
@@ -255,7 +255,7 @@ func testSwapHistories(t *testing.T, s store.Store) {
 }
 
 // checkHistory fails the test if a history is not linearizable or shows too little.
-func checkHistory(t *testing.T, history []porcupine.Operation) {
+func checkHistory(t testing.TB, history []porcupine.Operation) {
 	t.Helper()
 	done, refused := 0, 0
 	for _, o := range history {

@@ -17,7 +17,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-func testDocuments(t *testing.T, s store.Store, o Options) {
+func testDocuments(t testing.TB, s store.Store, o Options) {
 	for i, doc := range Documents(o) {
 		key, err := s.Insert(t.Context(), "c", doc)
 		if err != nil {
@@ -107,7 +107,7 @@ func Documents(o Options) []bson.Raw {
 }
 
 // ofSize returns a document of so many bytes.
-func ofSize(t *testing.T, key store.Key, size int) bson.Raw {
+func ofSize(t testing.TB, key store.Key, size int) bson.Raw {
 	t.Helper()
 	empty := len(raw(t, bson.D{{Key: "_id", Value: key}, {Key: "s", Value: ""}}))
 	doc := raw(t, bson.D{{Key: "_id", Value: key}, {Key: "s", Value: strings.Repeat("x", size-empty)}})
@@ -117,7 +117,7 @@ func ofSize(t *testing.T, key store.Key, size int) bson.Raw {
 	return doc
 }
 
-func testLargestDocument(t *testing.T, s store.Store) {
+func testLargestDocument(t testing.TB, s store.Store) {
 	const most = store.MaxSize - store.RevisionSize
 	key := text("large")
 	doc := ofSize(t, key, most)
@@ -155,7 +155,7 @@ func testLargestDocument(t *testing.T, s store.Store) {
 	}
 }
 
-func testInvalidDocuments(t *testing.T, s store.Store) {
+func testInvalidDocuments(t testing.TB, s store.Store) {
 	good := raw(t, bson.D{{Key: "_id", Value: int32(1)}, {Key: "s", Value: "text"}, {Key: "b", Value: true}})
 	bad := func(at int, b byte) bson.Raw {
 		doc := slices.Clone(good)
@@ -196,7 +196,7 @@ func testInvalidDocuments(t *testing.T, s store.Store) {
 	}
 }
 
-func testInvalidKeys(t *testing.T, s store.Store) {
+func testInvalidKeys(t testing.TB, s store.Store) {
 	for _, id := range []any{nil, true, time.Now(), bson.D{}, bson.A{1}, bson.Regex{}, math.NaN(), bson.Binary{Data: make([]byte, 12)}, bson.Decimal128{}, bson.MinKey{}, bson.Timestamp{}, bson.Symbol("s")} {
 		key, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}})
 		if !errors.Is(err, store.ErrKey) || !key.IsZero() {
@@ -205,7 +205,7 @@ func testInvalidKeys(t *testing.T, s store.Store) {
 	}
 }
 
-func testCollectionNames(t *testing.T, s store.Store, o Options) {
+func testCollectionNames(t testing.TB, s store.Store, o Options) {
 	for _, name := range []string{"", "a\x00b", "a$b", "$cmd", strings.Repeat("x", 300), strings.Repeat("x", store.MaxName+1), "\xff", ".a", "a.", "a..b", "system.users"} {
 		if _, err := s.Insert(t.Context(), name, bson.D{}); !errors.Is(err, store.ErrCollection) {
 			t.Errorf("Insert into %q: %v, want ErrCollection", name, err)
@@ -235,7 +235,7 @@ func testCollectionNames(t *testing.T, s store.Store, o Options) {
 	}
 }
 
-func testMissingCollection(t *testing.T, s store.Store) {
+func testMissingCollection(t testing.TB, s store.Store) {
 	insert(t, s, "other", store.Int(1))
 	if keys := find(t, s, "missing", store.Query{}); keys != nil {
 		t.Errorf("Find = %v, want nothing", keys)
@@ -292,7 +292,7 @@ func calls(ctx context.Context, s store.Store) map[string]error {
 	return errs
 }
 
-func testCancelled(t *testing.T, s store.Store) {
+func testCancelled(t testing.TB, s store.Store) {
 	insert(t, s, "c", store.Int(7))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -306,7 +306,7 @@ func testCancelled(t *testing.T, s store.Store) {
 	}
 }
 
-func testClosed(t *testing.T, s store.Store) {
+func testClosed(t testing.TB, s store.Store) {
 	insert(t, s, "c", store.Int(7))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -16,12 +16,12 @@ import (
 
 // watcher collects what Watch returns.
 type watcher struct {
-	t    *testing.T
+	t    testing.TB
 	came chan store.Key
 	stop func() // ends Watch and waits for it
 }
 
-func startWatch(t *testing.T, s store.Store, collection string, r store.Range) *watcher {
+func startWatch(t testing.TB, s store.Store, collection string, r store.Range) *watcher {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &watcher{t: t, came: make(chan store.Key, 100_000)}
 	done := make(chan error, 1)
@@ -85,7 +85,7 @@ func ids(n int) []store.Key {
 	return keys
 }
 
-func testWatchBeginsWithWhatIsThere(t *testing.T, s store.Store) {
+func testWatchBeginsWithWhatIsThere(t testing.TB, s store.Store) {
 	keys := ids(8)
 	insert(t, s, "c", keys[:3]...)
 	w := startWatch(t, s, "c", store.Range{})
@@ -110,7 +110,7 @@ func testWatchBeginsWithWhatIsThere(t *testing.T, s store.Store) {
 
 // testWatchLateSmallerKeys commits documents whose ids are smaller than those
 // that the watcher has seen: by an hour, and by one.
-func testWatchLateSmallerKeys(t *testing.T, s store.Store) {
+func testWatchLateSmallerKeys(t testing.TB, s store.Store) {
 	now := objectid.New()
 	w := startWatch(t, s, "c", store.Range{})
 	insert(t, s, "c", store.ID(now))
@@ -130,7 +130,7 @@ func testWatchLateSmallerKeys(t *testing.T, s store.Store) {
 	w.nothing()
 }
 
-func testWatchRange(t *testing.T, s store.Store) {
+func testWatchRange(t testing.TB, s store.Store) {
 	w := startWatch(t, s, "c", store.Range{From: store.Int(10), To: store.Int(20)})
 	insert(t, s, "c", store.Int(9), store.Int(10))
 	w.expect(store.Int(10))
@@ -146,7 +146,7 @@ func testWatchRange(t *testing.T, s store.Store) {
 
 // testWatchManyWriters makes ids first and commits them later, from several
 // goroutines at once, as it happens in production.
-func testWatchManyWriters(t *testing.T, s store.Store) {
+func testWatchManyWriters(t testing.TB, s store.Store) {
 	const writers, each = 6, 60
 	insert(t, s, "c", store.Int(0))
 	w := startWatch(t, s, "c", store.Range{})
