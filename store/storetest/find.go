@@ -132,7 +132,7 @@ func testFindOfMany(t testing.TB, s store.Store) {
 	var paged []store.Key
 	for q := (store.Query{Limit: 700}); ; q.After = paged[len(paged)-1] {
 		page := find(t, s, "c", q)
-		if paged = append(paged, page...); len(page) < q.Limit {
+		if paged = append(paged, page...); len(page) < q.Limit || len(paged) > n {
 			break
 		}
 	}
@@ -284,6 +284,32 @@ func testDrop(t testing.TB, s store.Store) {
 		}
 		if err := s.Drop(ctx, "c"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Drop again: %v, want ErrNotFound", err)
+		}
+	}
+}
+
+// testEmptiedCollection: a collection exists from its first document until it is dropped,
+// whatever has removed its documents.
+func testEmptiedCollection(t testing.TB, s store.Store) {
+	ctx, key := t.Context(), store.Int(1)
+	for name, empty := range map[string]func(name string) error{
+		"Delete":      func(name string) error { return s.Delete(ctx, name, key) },
+		"DeleteIf":    func(name string) error { return s.DeleteIf(ctx, name, get(t, s, name, key)) },
+		"DeleteRange": func(name string) error { _, err := s.DeleteRange(ctx, name, store.Range{}); return err },
+		"SwapMany": func(name string) error {
+			_, err := s.SwapMany(ctx, name, []store.Swap{{Old: get(t, s, name, key)}})
+			return err
+		},
+	} {
+		insert(t, s, name, key)
+		if err := empty(name); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if names := must[[]string](t)(s.Collections(ctx)); !slices.Equal(names, []string{name}) {
+			t.Errorf("collections %q after %s has removed the last document, want it in the list", names, name)
+		}
+		if err := s.Drop(ctx, name); err != nil {
+			t.Errorf("Drop of a collection that %s has emptied: %v", name, err)
 		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 // Options tune the suite. The zero value, like a nil pointer, is ready to use.
 type Options struct {
 	// Common leaves out what FerretDB 1 does not take: some BSON types, values and
-	// names, and an ordered call of many documents, which goes on after a refusal.
+	// names, an ordered call of many documents, which goes on after a refusal, and
+	// a watcher that notices at once that a document was deleted and inserted again.
 	Common bool
 }
 
@@ -84,11 +85,18 @@ func checks(o Options) []check {
 		{"Delete", testDelete},
 		{"DeleteRange", testDeleteRange},
 		{"Drop", testDrop},
+		{"EmptiedCollection", testEmptiedCollection},
 		{"MissingCollection", testMissingCollection},
 		{"WatchBeginsWithWhatIsThere", testWatchBeginsWithWhatIsThere},
 		{"WatchLateSmallerKeys", testWatchLateSmallerKeys},
 		{"WatchRange", testWatchRange},
 		{"WatchManyWriters", testWatchManyWriters},
+		{"WatchWhileReading", testWatchWhileReading},
+		{"WatchReinsertion", func(t testing.TB, s store.Store) { testWatchReinsertion(t, s, o) }},
+		{"WatchEndsWithClose", testWatchEndsWithClose},
+		{"GivenBytes", testGivenBytes},
+		{"ReturnedBytes", testReturnedBytes},
+		{"WatchedBytes", testWatchedBytes},
 		{"ManyGoroutines", testManyGoroutines},
 		{"Cancelled", testCancelled},
 		{"Closed", testClosed},
@@ -98,7 +106,7 @@ func checks(o Options) []check {
 }
 
 // limit is how long a test waits for what must come.
-const limit = 60 * time.Second
+var limit = 60 * time.Second
 
 // must returns a function that ends the test if err is not nil.
 func must[T any](t testing.TB) func(v T, err error) T {
