@@ -65,7 +65,7 @@ help:
 
 # The tests that skip themselves under the race detector, of the packages that have few
 # of them.
-WITHOUT_RACE = TestLongOutage|TestLongJourney|TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack
+WITHOUT_RACE = TestLongOutage|TestLongJourney|TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack|TestMutants
 
 # Many packages wait more than they work, so one more than there are processors is tested
 # at a time; the one that takes longest begins.
@@ -77,7 +77,7 @@ test:
 	.ci/setup
 	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -race -timeout 30m ./server ./...
 	OID_REQUIRE_ALL=1 go test -timeout 10m ./objectid ./paste ./internal/verify ./census/...
-	OID_REQUIRE_ALL=1 go test -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore
+	OID_REQUIRE_ALL=1 go test -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest
 	cd internal/interop/others && go test ./...
 	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
 	cd internal/interop/objectstorage && go test ./...

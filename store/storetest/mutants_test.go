@@ -26,7 +26,11 @@ func TestMemory(t *testing.T) {
 // A machine with one processor runs the goroutines of a test one after another.
 func TestMemoryOnOneProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	Run(t, func(*testing.T) store.Store { return newMemory() }, nil)
+	for _, c := range checks(Options{}) {
+		if slices.Contains([]string{"WatchManyWriters", "ManyGoroutines", "SwapHistories"}, c.name) {
+			t.Run(c.name, func(t *testing.T) { c.run(t, newMemory()) })
+		}
+	}
 }
 
 // mutant is a way to break the store in memory that a check of the suite must notice.
@@ -232,6 +236,7 @@ func mutants() []mutant {
 // TestMutants breaks the store in memory in every way that mutants lists. A mutant that
 // survives shows what an engine may break without failing the suite.
 func TestMutants(t *testing.T) {
+	testenv.WithoutRace(t)
 	defer func(d time.Duration) { limit = d }(limit)
 	limit = 200 * time.Millisecond // a mutant that does not answer is broken enough
 	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "0s"} {
