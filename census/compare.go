@@ -110,6 +110,9 @@ func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objecti
 }
 
 func newSide(c *Census) Side {
+	for _, s := range c.sources {
+		s.IDs = s.objectIDs // strings are values of another type here
+	}
 	return Side{Sources: c.sources, Examples: []Example{}, ValueExamples: []Position{}, census: c}
 }
 

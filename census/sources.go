@@ -26,8 +26,8 @@ type Source struct {
 	Unit string `json:"unit"`
 	// Units is how many of them there were.
 	Units int64 `json:"units"`
-	// IDs is how many ObjectIds were found within the range, or ids that are
-	// strings, see [Report].Strings.
+	// IDs is how many ObjectIds were found within the range; in a [Report], ids that
+	// are strings where [Report].Strings says so.
 	IDs int64 `json:"-"`
 	// Others is how many values were of another type.
 	Others int64 `json:"-"`

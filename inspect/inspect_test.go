@@ -56,7 +56,7 @@ func TestInspect(t *testing.T) {
 		want []string
 	}{
 		{"4e7020cb7cac81af7136236b", []string{
-			"objectid/classic likely 2011-09-14T03:34:35Z seconds=1315971275 machine=7cac81 pid=44913 counter=3548011",
+			"objectid/classic possible 2011-09-14T03:34:35Z seconds=1315971275 machine=7cac81 pid=44913 counter=3548011",
 			"objectid/java possible 2011-09-14T03:34:35Z seconds=1315971275 machine=7cac process=81af counter=1899373419",
 			"objectid/modern possible 2011-09-14T03:34:35Z seconds=1315971275 process=7cac81af71 counter=3548011",
 		}},
@@ -210,8 +210,8 @@ func TestPlausibility(t *testing.T) {
 		verdict  inspect.Verdict
 	}{
 		{"before MongoDB", firstOf("2008-12-31T23:59:59Z"), nil, "classic", inspect.Unlikely},
-		{"in MongoDB's first year", firstOf("2009-01-01T00:00:00Z"), nil, "classic", inspect.Likely},
-		{"before random values", firstOf("2018-07-31T23:59:59Z"), nil, "classic", inspect.Likely},
+		{"in MongoDB's first year", firstOf("2009-01-01T00:00:00Z"), nil, "classic", inspect.Possible},
+		{"before random values", firstOf("2018-07-31T23:59:59Z"), nil, "classic", inspect.Possible},
 		{"since random values", firstOf("2018-08-01T00:00:00Z"), nil, "modern", inspect.Likely},
 		{"in five minutes", firstOf("2026-11-20T12:05:00Z"), nil, "modern", inspect.Likely},
 		{"later than that", firstOf("2026-11-20T12:05:01Z"), nil, "modern", inspect.Unlikely},

@@ -76,8 +76,6 @@ func judgeLayout(id objectid.ID, layout objectid.Layout, host string, o Options)
 		return Possible, "its first three random bytes would be the machine bytes of host " + host
 	case layout == objectid.Classic && binary.BigEndian.Uint16(id[7:]) == 0:
 		return Possible, "a pid of 65536 or a multiple of it reads as 0"
-	case era.Used(layout, t) == era.Unused && layout == objectid.Modern:
-		return Possible, "no driver is known that wrote random bytes before MongoDB 3.4 of 2016"
 	case era.Used(layout, t) == era.Unused:
 		return Unlikely, "version 2 of the Java driver wrote this layout, which version 3 replaced in 2015"
 	case layout == objectid.Java:
@@ -87,10 +85,10 @@ func judgeLayout(id objectid.ID, layout objectid.Layout, host string, o Options)
 	case layout == objectid.Modern && era.Used(layout, t) == era.Most:
 		return Likely, "drivers have written five random bytes since August 2018"
 	case layout == objectid.Modern:
-		return Possible, "MongoDB's server and shell have written five random bytes since 2016, drivers since August 2018"
-	case era.Used(layout, t) == era.Most:
-		return Likely, "drivers wrote machine and pid until 2018"
+		return Possible, "MongoDB's server, its shell and the first C++ driver wrote random bytes, most drivers only since August 2018"
+	case era.Used(layout, t) == era.Most: // but the bytes do not say that no server or shell did
+		return Possible, "most drivers wrote machine and pid until 2018"
 	default:
-		return Possible, "drivers wrote machine and pid until 2018, and some still do"
+		return Possible, "most drivers wrote machine and pid until 2018, and some still do"
 	}
 }

@@ -60,6 +60,22 @@ func (o *opener) get(ctx context.Context) (Store, error) {
 	}
 }
 
+// now returns the store if it is open, and otherwise nil.
+func (o *opener) now() Store {
+	o.mu.Lock()
+	c := o.current
+	o.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	select {
+	case <-c.done:
+		return c.store
+	default:
+		return nil
+	}
+}
+
 func (o *opener) run(c *opening) {
 	defer close(c.done)
 	c.store, c.err = o.open(o.life)

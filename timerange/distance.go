@@ -104,19 +104,11 @@ func parseDistance(s string) (distance, error) {
 // one is a distance in words for one unit.
 var one = pattern(`^(?:an?|last) (second|minute|hour|day|week|month|year)$`)
 
-// parseWords reads a time in words: now, today, yesterday, 2 hours ago, last month.
+// parseWords reads a time in words: now, 2 hours ago, last month.
 func parseWords(s string, now time.Time) (t time.Time, ok bool, err error) {
 	s = strings.Join(strings.Fields(strings.ToLower(s)), " ")
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	switch s {
-	case "now":
+	if s == "now" {
 		return now, true, nil
-	case "today":
-		return midnight, true, nil
-	case "yesterday":
-		return midnight.AddDate(0, 0, -1), true, nil
-	case "tomorrow":
-		return midnight.AddDate(0, 0, 1), true, nil
 	}
 	ago, isAgo := strings.CutSuffix(s, " ago")
 	if m := one().FindStringSubmatch(ago); m != nil && isAgo != strings.HasPrefix(ago, "last ") {

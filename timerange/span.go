@@ -21,7 +21,7 @@ import (
 type Span struct {
 	Since string // a duration up to now (24h, 7d, 2 months), or a beginning that is not in the future
 	From  string // the beginning, in place of Since
-	To    string // the end, not included
+	To    string // the end, not included; +2h counts from From, and 10:00 is on its day
 }
 
 // Range returns the ids of the span: every id for the zero Span. From is rounded
@@ -68,15 +68,20 @@ func (s Span) Times(now time.Time) (from, to *time.Time, err error) {
 	if s.Since != "" && s.From != "" {
 		return nil, nil, errors.New("since and from are both given: give one of them")
 	}
+	start := now // of what To counts from
 	for _, end := range []struct {
 		field, text string
-		parse       func(string, time.Time) (time.Time, error)
+		parse       func(string) (time.Time, error)
 		time        **time.Time
-	}{{"since", s.Since, parseSince, &from}, {"from", s.From, Parse, &from}, {"to", s.To, Parse, &to}} {
+	}{
+		{"since", s.Since, func(s string) (time.Time, error) { return parseSince(s, now) }, &from},
+		{"from", s.From, func(s string) (t time.Time, err error) { start, err = Parse(s, now); return start, err }, &from},
+		{"to", s.To, func(s string) (time.Time, error) { return parseAfter(s, now, start) }, &to},
+	} {
 		if end.text == "" {
 			continue
 		}
-		t, err := end.parse(end.text, now)
+		t, err := end.parse(end.text)
 		if err != nil {
 			return nil, nil, &FieldError{end.field, err}
 		}

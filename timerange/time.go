@@ -14,29 +14,21 @@ import (
 // without one are read.
 func Help(zone string) string {
 	return `A TIME is RFC 3339 (2026-11-20T14:00:00+01:00), a date or a date and time
-(2026-11-20, 2026-11-20T14:00, in ` + zone + `), now, today, yesterday,
-a distance from now (-7d, -36h, +1h30m, 2 hours ago, last month; units y mo w d h m
-s or their names), Unix seconds (1795183200 or @1795183200), or an ObjectId, which
-means its creation time. A month or a year ago is the same day and time.`
-}
-
-// layouts without a zone are read in that of now.
-var layouts = []string{
-	time.RFC3339Nano,
-	"2006-01-02 15:04:05.999999999Z07:00",
-	"2006-01-02T15:04Z07:00",
-	"2006-01-02 15:04Z07:00",
-	"2006-01-02T15:04:05.999999999",
-	"2006-01-02 15:04:05.999999999",
-	"2006-01-02T15:04",
-	"2006-01-02 15:04",
-	time.DateOnly,
+(2026-11-20, 2026-11-20T14:00, in ` + zone + `), now, today, yesterday
+9:00, last tuesday, a distance from now (-7d, -36h, 2 hours ago, last month; units y
+mo w d h m s or their names), Unix seconds (1795183200 or @1795183200), or an
+ObjectId, which means its creation time. A month ago is the same day and time. As the
+end of a range, +2h counts from its beginning, and 10:00 is on the same day.`
 }
 
 // Parse reads a time in any of the forms that [Help] describes; distances are
 // relative to now, and times without a zone are in that of now. The error contains s
 // and describes what is expected.
-func Parse(s string, now time.Time) (time.Time, error) {
+func Parse(s string, now time.Time) (time.Time, error) { return parseAfter(s, now, now) }
+
+// parseAfter is [Parse] of a time that follows another: a distance with + counts from
+// that, and a time of day is on its day.
+func parseAfter(s string, now, start time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	switch t, ok, err := parseWords(s, now); {
 	case err != nil:
@@ -56,17 +48,21 @@ func Parse(s string, now time.Time) (time.Time, error) {
 			return time.Time{}, distanceError(s, err)
 		}
 		if s[0] == '+' {
-			d = d.negative()
+			return d.negative().before(start), nil
 		}
 		return d.before(now), nil
 	}
+	words := strings.Join(strings.Fields(strings.ToLower(s)), " ")
+	// RFC 3339 allows t and z in lower case and a space for the t; the package time does not.
+	text := strings.ToUpper(strings.Replace(asDate(words, now, start), " ", "t", 1))
 	for _, layout := range layouts {
-		// RFC 3339 allows t and z in lower case; the package time does not.
-		t, err := time.ParseInLocation(layout, strings.ToUpper(s), now.Location())
-		if err == nil {
-			return t, nil
-		}
-		if wrong, ok := errors.AsType[*time.ParseError](err); ok && strings.HasSuffix(wrong.Message, "out of range") {
+		t, err := parseLayout(layout, text, now.Location())
+		if wrong, ok := errors.AsType[*time.ParseError](err); !ok {
+			if err != nil {
+				err = fmt.Errorf("time %q: %w", s, err)
+			}
+			return t, err
+		} else if strings.HasSuffix(wrong.Message, "out of range") {
 			return time.Time{}, fmt.Errorf("time %q: no such date or time%s", s, wrong.Message)
 		}
 	}

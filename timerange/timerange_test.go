@@ -34,6 +34,15 @@ func TestParse(t *testing.T) {
 		"today":                     "2026-11-20T00:00:00Z",
 		"Yesterday":                 "2026-11-19T00:00:00Z",
 		"tomorrow":                  "2026-11-21T00:00:00Z",
+		"last tuesday":              "2026-11-17T00:00:00Z",
+		"last Friday":               "2026-11-13T00:00:00Z", // it is Friday
+		"Last Thursday at 9:30":     "2026-11-19T09:30:00Z",
+		"yesterday 09:30:15":        "2026-11-19T09:30:15Z",
+		"todayT23":                  "2026-11-20T23:00:00Z",
+		"T09":                       "2026-11-20T09:00:00Z",
+		"9:05":                      "2026-11-20T09:05:00Z",
+		"2026-11-19T09":             "2026-11-19T09:00:00Z",
+		"2026-11-19 14:00:05.5Z":    "2026-11-19T14:00:05Z",
 		"2 hours ago":               "2026-11-20T10:00:00Z",
 		"2h ago":                    "2026-11-20T10:00:00Z",
 		"an hour ago":               "2026-11-20T11:00:00Z",
@@ -67,7 +76,10 @@ func TestParse(t *testing.T) {
 		"-9999w9999w9999w": "too long",
 		"--7d":             "want RFC 3339",
 		"2 moons ago":      "not a distance",
-		"last tuesday":     "want RFC 3339",
+		"last tues":        "want RFC 3339",
+		"last tuesday 25":  "want RFC 3339",
+		"last friday 9:60": "no such date or time: minute out of range",
+		"9":                "write @9",
 		"last month ago":   "not a distance",
 		"a month":          "want RFC 3339",
 		"-":                "not a distance",
@@ -109,6 +121,46 @@ func TestZone(t *testing.T) {
 }
 
 // The same day of a shorter month is its last.
+// TestChangedClocks reads times of days on which the clocks are changed.
+func TestChangedClocks(t *testing.T) {
+	for _, c := range []struct{ zone, in, want, err string }{
+		{"Europe/Berlin", "2026-10-25T01:59:59", "2026-10-24T23:59:59Z", ""},
+		{"Europe/Berlin", "2026-10-25T02:00", "", "showed it twice; write 2026-10-25T02:00:00+02:00 or 2026-10-25T02:00:00+01:00"},
+		{"Europe/Berlin", "2026-10-25T02:59:59", "", "showed it twice"},
+		{"Europe/Berlin", "2026-10-25T02:30+01:00", "2026-10-25T01:30:00Z", ""},
+		{"Europe/Berlin", "2026-10-25T03:00", "2026-10-25T02:00:00Z", ""},
+		{"Europe/Berlin", "2026-10-25", "2026-10-24T22:00:00Z", ""},
+		{"Europe/Berlin", "2026-03-29T01:59:59", "2026-03-29T00:59:59Z", ""},
+		{"Europe/Berlin", "2026-03-29T02:00", "", "skipped it; 2026-03-29T03:00:00+02:00 is the moment after it"},
+		{"Europe/Berlin", "2026-03-29T02:59:59", "", "skipped it"},
+		{"Europe/Berlin", "2026-03-29T03:00", "2026-03-29T01:00:00Z", ""},
+		{"America/Havana", "2026-11-01", "2026-11-01T04:00:00Z", ""}, // 0:00 comes twice
+		{"America/Havana", "2026-11-01T00:00", "", "showed it twice"},
+		{"America/Santiago", "2026-09-06", "2026-09-06T04:00:00Z", ""}, // it begins at 1:00
+		{"Australia/Lord_Howe", "2026-04-05T01:45", "", "showed it twice; write 2026-04-05T01:45:00+11:00 or 2026-04-05T01:45:00+10:30"},
+		{"UTC", "2026-10-25T02:30", "2026-10-25T02:30:00Z", ""},
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := timerange.Parse(c.in, noon.In(zone))
+		switch {
+		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+			t.Errorf("%s in %s: %v, %v, want an error with %q", c.in, c.zone, got, err, c.err)
+		case c.err == "" && (err != nil || got.UTC().Format(time.RFC3339) != c.want):
+			t.Errorf("%s in %s = %v, %v, want %s", c.in, c.zone, got, err, c.want)
+		}
+	}
+	monday := time.Date(2026, 10, 26, 0, 30, 0, 0, time.UTC)
+	for in, want := range map[string]string{"yesterday": "2026-10-24T22:00:00Z", "last sunday 3:00": "2026-10-25T02:00:00Z"} {
+		berlin, _ := time.LoadLocation("Europe/Berlin")
+		if got, err := timerange.Parse(in, monday.In(berlin)); err != nil || got.UTC().Format(time.RFC3339) != want {
+			t.Errorf("%s = %v, %v, want %s", in, got, err, want)
+		}
+	}
+}
+
 func TestEndsOfMonths(t *testing.T) {
 	for in, want := range map[[2]string]string{
 		{"2026-03-31", "-1mo"}: "2026-02-28", {"2028-03-31", "last month"}: "2028-02-29", {"2028-02-29", "-1y"}: "2027-02-28",
@@ -160,6 +212,12 @@ func TestSpan(t *testing.T) {
 		{span: timerange.Span{Since: "2027-01-01"}, err: "it is in the future"},
 		{span: timerange.Span{Since: "0"}, err: "write @0"},
 		{span: timerange.Span{To: "now"}, want: objectid.Until(noon)},
+		{span: timerange.Span{From: "-2d", To: "-1d"}, want: objectid.Between(noon.AddDate(0, 0, -2), noon.AddDate(0, 0, -1))},
+		{span: timerange.Span{From: "2026-11-14", To: "+1h"}, want: objectid.Between(noon.Add(-156*time.Hour), noon.Add(-155*time.Hour))},
+		{span: timerange.Span{From: "last tuesday 9:00", To: "10:00"}, want: objectid.Between(noon.Add(-75*time.Hour), noon.Add(-74*time.Hour))},
+		{span: timerange.Span{From: "2026-11-14T09", To: "last friday 10:00"}, err: "the range is empty"},
+		{span: timerange.Span{To: "+1h"}, want: objectid.Until(noon.Add(time.Hour))},
+		{span: timerange.Span{Since: "24h", To: "10:00"}, want: objectid.Between(noon.Add(-24*time.Hour), noon.Add(-2*time.Hour))},
 		{span: timerange.Span{From: "-2d", To: "-1d"}, want: objectid.Between(noon.AddDate(0, 0, -2), noon.AddDate(0, 0, -1))},
 		{span: timerange.Span{From: "now", To: "-1d"}, err: "the range is empty"},
 		{span: timerange.Span{Since: "24h", From: "now"}, err: "both given"},

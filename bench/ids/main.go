@@ -35,7 +35,7 @@ func main() {
 	}
 
 	var body strings.Builder
-	fmt.Fprintf(&body, "Medians of %d rounds with turns of %v each. ns: nanoseconds for one id, on the wall clock. ratio: the time of oid over that of the library, so below 1 oid is faster. allocs: allocations for one id.\n", *rounds, *turn)
+	fmt.Fprintf(&body, "Medians of %d rounds with turns of %v each. ns: nanoseconds for one id, on the wall clock. ratio: the time of oid over that of the library, so below 1 oid is faster. allocs: allocations for one id. The 244 ns of bwmarrin/snowflake are its bound of 4,096 ids in a millisecond, not its cost.\n", *rounds, *turn)
 	for _, o := range operations {
 		for _, workers := range []int{1, runtime.GOMAXPROCS(0)} {
 			if workers == 1 || o.shared {

@@ -125,6 +125,7 @@ func cell(f lockfaults.Fault, r lockfaults.Report) string {
 	say(r.LateWrites > 0 && !r.Fenced, "late writes taken: %d", r.LateWrites)
 	say(r.Idle > time.Second/2, "idle for %.1f s", r.Idle.Seconds())
 	say(r.Late > time.Second, "waiter late by %.1f s", r.Late.Seconds())
+	say(r.LateStart > time.Second/2, "late starter after %.1f s", r.LateStart.Seconds())
 	say(f.Ordinary && len(r.Lost) > 0, "lease lost: %d", len(r.Lost))
 	say(r.Took > 0, "all in %.1f s", r.Took.Seconds())
 	say(len(r.Forever) > 0, "key without a TTL")

@@ -61,13 +61,16 @@ func (f *storeFlag) completeCollection(cmd *cobra.Command, args []string, word s
 	return first(suggest(func(ctx context.Context, _ *cobra.Command) ([]string, error) { return f.collections(ctx) }))(cmd, args, word)
 }
 
+// collections returns the names of collections without those of the registry, which
+// nobody reads by hand.
 func (f *storeFlag) collections(ctx context.Context) ([]string, error) {
 	s, err := f.openToRead(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	return s.Collections(ctx)
+	names, err := s.Collections(ctx)
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "oid.") }), err
 }
 
 // completeSource completes a source of a census: a collection after "store:", else a

@@ -14,6 +14,7 @@ func newDeleteCommand(std streams) *cobra.Command {
 		where  storeFlag
 		times  timeRange
 		all    bool
+		yes    bool
 		asJSON jsonFlag
 	)
 	cmd := &cobra.Command{
@@ -21,7 +22,8 @@ func newDeleteCommand(std streams) *cobra.Command {
 		Short: "Delete documents by _id or by creation time",
 		Long: `Delete the documents with these _ids, or those that were created in a time range,
 and print how many were deleted. Documents whose _id is not an ObjectId have no
-creation time; only --all or their ID deletes them.
+creation time; only --all or their ID deletes them. With --all the command asks first,
+and needs --yes where it cannot ask.
 
 An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
 quotes.
@@ -57,6 +59,11 @@ quotes.
 			if err != nil {
 				return err
 			}
+			if all && !yes {
+				if err := confirm(cmd, std, s, "delete all documents of", collection); err != nil {
+					return errors.Join(err, s.Close())
+				}
+			}
 			var n int64
 			if len(keys) > 0 {
 				n, err = deleteKeys(cmd, std, s, collection, keys)
@@ -69,6 +76,7 @@ quotes.
 	where.addFlag(cmd)
 	times.addFlags(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "delete all documents of the collection")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask before --all")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }

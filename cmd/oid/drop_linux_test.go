@@ -36,7 +36,7 @@ func TestDropAsks(t *testing.T) {
 		}
 		var shown bytes.Buffer
 		code := run(t.Context(), streams{slave, io.Discard, &shown}, []string{"drop", "events"})
-		if code != test.code || !strings.HasPrefix(shown.String(), "Drop collection events with ") {
+		if code != test.code || !strings.HasPrefix(shown.String(), "Drop collection events (") {
 			t.Errorf("answer %q: exit code %d, want %d, asked %q", test.answer, code, test.code, &shown)
 		}
 		if got := oid(t, "", "collections").out; got != test.left {
@@ -56,7 +56,7 @@ func TestDropThatCannotCount(t *testing.T) {
 	cmd := &cobra.Command{}
 	cmd.SetContext(t.Context())
 	var shown bytes.Buffer
-	if err := confirmDrop(cmd, streams{slave, io.Discard, &shown}, uncounted{}, "events"); !errors.Is(err, store.ErrClosed) || shown.Len() > 0 {
+	if err := confirm(cmd, streams{slave, io.Discard, &shown}, uncounted{}, "drop", "events"); !errors.Is(err, store.ErrClosed) || shown.Len() > 0 {
 		t.Errorf("%v, asked %q, want the store's error and no question", err, &shown)
 	}
 }

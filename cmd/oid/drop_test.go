@@ -13,6 +13,12 @@ func TestDrop(t *testing.T) {
 		if got := oid(t, "y\n", "drop", "events"); got.code != exitUsage || !strings.Contains(got.err, "--yes") {
 			t.Errorf("without a terminal: %+v, want a word on --yes", got)
 		}
+		if got := oid(t, "y\n", "delete", "events", "--all"); got.code != exitUsage || !strings.Contains(got.err, "give --yes to delete all documents of collection events") {
+			t.Errorf("delete --all without a terminal: %+v, want a word on --yes", got)
+		}
+		if got := oid(t, "", "find", "events"); strings.Count(got.out, "\n") != 2 {
+			t.Errorf("after two refusals: %+v, want both documents", got)
+		}
 		if got := oid(t, "", "drop", "events", "--yes"); got != (outcome{}) {
 			t.Errorf("drop: %+v", got)
 		}
@@ -28,9 +34,11 @@ func TestDrop(t *testing.T) {
 	})
 }
 
-// TestCompleteCollection completes names as a shell asks for them.
+// TestCompleteCollection completes names as a shell asks for them, without the collections
+// of the registry.
 func TestCompleteCollection(t *testing.T) {
 	eachStore(t, func(t *testing.T) {
+		oid(t, "{}", "insert", "oid.processes")
 		oid(t, "{}", "insert", "events")
 		oid(t, "{}", "insert", "orders")
 		for _, command := range []string{"find", "get", "delete", "insert", "drop"} {

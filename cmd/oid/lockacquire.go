@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/oidkit/oid/cmd/oid/internal/job"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -99,7 +102,7 @@ func (o lockOptions) acquire(ctx context.Context, std streams, engine lockEngine
 
 // lockAndRun runs a command while holding a lock, unless before has ended.
 func lockAndRun(before context.Context, std streams, engine lockEngine, url, name string, o lockOptions, command []string) error {
-	signals := catchSignals()
+	signals := job.CatchSignals()
 	defer signal.Stop(signals)
 	// Signals are passed on to the command once it runs. Until then they end the
 	// waiting, as does one that came before the channel was there, which ended before.
@@ -157,15 +160,46 @@ func refuseNested(ctx context.Context, l lock.Locker, name string) error {
 	return err
 }
 
+// killMargin is the part of the TTL that is left when oid kills a command, so that
+// all of it has ended before the lock does. oid may be late on a busy machine, and
+// a process that is killed may be starting another.
+const killMargin = 20
+
 // hold runs a command under a lease and releases that.
 func hold(std streams, lease *lock.Lease, o lockOptions, signals chan os.Signal, command []string) error {
-	err := runUnder(std, lease, o, signals, command)
-	switch lost := lease.Release(); {
-	case lost == nil:
-	case errors.Is(lost, lock.ErrLost), errors.Is(lost, lock.ErrExpired):
-		return exitError{exitLockLost, fmt.Errorf("the lock was lost while the command ran: %w", lost)}
-	default:
-		fmt.Fprintf(std.err, "oid: warning: %v\n", lost)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = std.in, std.out, std.err
+	cmd.Env = lockEnvironment(lease)
+	end, failed := job.Run(cmd, lease, signals, job.Options{
+		Margin: o.ttl / killMargin, Grace: o.grace, Leave: o.leave,
+		Expiring: func(left time.Duration) {
+			std.warn("the lock cannot be renewed; it ends in %v", left.Round(time.Millisecond))
+		},
+		Left: func() {
+			std.warn("the command has ended; the lock is held until the processes that it left have ended too (see --leave)")
+		},
+		Refused: func(err error) { std.warn("the command cannot be ended: %v", err) },
+	})
+	released := lease.Release()
+	switch {
+	case errors.Is(released, lock.ErrLost), errors.Is(released, lock.ErrExpired):
+		return exitError{exitLockLost, fmt.Errorf("the lock was lost while the command ran: %w", released)}
+	case released != nil:
+		std.warn("warning: %v", released)
 	}
-	return err
+	switch {
+	case end.Lost && failed != nil:
+		return exitError{exitLockLost, fmt.Errorf("the lock was lost before the command began: %w", failed)}
+	case end.Lost:
+		return exitError{exitLockLost, errors.New("the command was ended because the lock could not be renewed")}
+	case errors.Is(failed, fs.ErrNotExist):
+		return exitError{exitNotFound, failed}
+	case failed != nil:
+		return exitError{exitCannotRun, failed}
+	case end.Signal != 0:
+		return interrupted{end.Signal}
+	case end.Code != 0:
+		return exitError{code: end.Code}
+	}
+	return nil
 }

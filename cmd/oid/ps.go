@@ -242,7 +242,15 @@ func (l *listing) explain(ctx context.Context, std streams, r *registry.Registry
 	case n > 0:
 		std.warn("%s hidden; use --all", phrase.Count(int64(n), "ended process", "ended processes"))
 	case listed == 0:
-		std.warn("no processes recorded; name another store with --store or OID_STORE")
+		recorded, err := r.Page(ctx, registry.Query{Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(recorded.Processes) > 0 {
+			std.warn("no process matches; oid ps --all lists all that are recorded")
+		} else {
+			std.warn("no processes recorded; name another store with --store or OID_STORE")
+		}
 	}
 	return nil
 }

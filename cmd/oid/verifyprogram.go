@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oidkit/oid/cmd/oid/internal/job"
 	"github.com/oidkit/oid/internal/verify"
 )
 
@@ -40,7 +41,7 @@ func (o *verifyOptions) startProgram(ctx context.Context, std streams, name stri
 	inherited := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "FAKETIME=") }) // it would win over the file
 	p.cmd.Env = slices.Concat(inherited, []string{"OID_VERIFY=" + o.test, "OID_VERIFY_IDS=" + strconv.FormatInt(o.ids, 10)}, environment)
 	p.cmd.WaitDelay = time.Second // processes that the command leaves may hold its input and its errors
-	ownGroup(p.cmd)
+	job.OwnGroup(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		out.Close()
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -53,7 +54,7 @@ func (o *verifyOptions) startProgram(ctx context.Context, std streams, name stri
 		close(p.waited)
 	}()
 	p.unkill = context.AfterFunc(ctx, func() {
-		killGroup(p.cmd)
+		job.KillGroup(p.cmd)
 		_ = p.out.SetReadDeadline(time.Now()) // processes outside of its group may hold the pipe
 	})
 	return p, nil
@@ -71,7 +72,7 @@ func (p *program) Read(b []byte) (int, error) {
 
 // close ends the command and returns when it has ended.
 func (p *program) close() {
-	killGroup(p.cmd) // before the pipe is closed, about which it would complain
+	job.KillGroup(p.cmd) // before the pipe is closed, about which it would complain
 	p.out.Close()
 	<-p.waited
 	p.unkill()

@@ -24,7 +24,8 @@ Each result can be had again with %[1]soid verify FLAGS -- ADAPTER%[1]s in the f
 `
 
 const foot = `
-"holds": no promise is broken, as far as it can be told. **A name**: that promise is
+"holds": no promise is broken, as far as it can be told. "ends": neither, and from that
+second on the library creates no ids. **A name**: that promise is
 broken, see below; what the first column names is not repeated. (A name): it is broken, and
 the specification of ObjectIds allows that: ids need not increase when the counter
 overflows, or the clock is set back. "-": not tested, see the notes. A full second: more
@@ -42,7 +43,8 @@ func page(results map[string]row) string {
 			rows = append(rows, r)
 		}
 	}
-	var b, details, notes strings.Builder
+	var b, notes strings.Builder
+	found := breaches{libraries: map[breach][]string{}, examples: map[breach]string{}}
 	fmt.Fprintf(&b, head, "`", time.Now().UTC().Format("2006-01-02"), system())
 	columns := tests(fullSecond)
 	b.WriteString("| library | version |")
@@ -85,7 +87,7 @@ func page(results map[string]row) string {
 					always = names
 				}
 				fmt.Fprintf(&b, " %s |", cell(x.Judged, names))
-				details.WriteString(detail(name, x, names))
+				found.add(name, x, names)
 			}
 		}
 		b.WriteString("\n")
@@ -95,8 +97,9 @@ func page(results map[string]row) string {
 	}
 	fmt.Fprintf(&notes, "- Newer drivers for Python, Ruby, Perl and Java, and those of other languages, are not here:\n  the registries of their packages could not be reached where this page was written.\n")
 	b.WriteString(foot)
-	b.WriteString("\n## What is broken\n\n" + details.String())
-	b.WriteString("## Notes\n\n" + notes.String())
+	b.WriteString("\n## What is broken\n\nWith the libraries that each holds for, and an example of the first.\n\n")
+	found.write(&b)
+	b.WriteString("\n## Notes\n\n" + notes.String())
 	b.WriteString("\n## Flags\n\n| test | flags |\n|---|---|\n")
 	for _, t := range columns {
 		flags := "none"
@@ -138,30 +141,50 @@ func cell(v wire.Verification, names []string) string {
 			shown = append(shown, "**"+p.Promise+"**")
 		}
 	}
-	if shown == nil {
+	switch {
+	case shown == nil && v.Clock == "end" && v.IDs < v.Wanted:
+		return "ends"
+	case shown == nil:
 		return "holds"
 	}
 	return strings.Join(shown, ", ")
 }
 
-// detail describes the broken promises with the given names.
-func detail(name string, x result, names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**, %s:\n\n", name, x.Test)
+// breach is a way in which a promise is broken.
+type breach struct {
+	test, promise, cause, meaning string
+}
+
+// breaches are the ways in which promises are broken, with the libraries of each.
+type breaches struct {
+	order     []breach
+	libraries map[breach][]string
+	examples  map[breach]string // of the first library
+}
+
+// add adds what a test found of a library, of the promises with the given names.
+func (b *breaches) add(library string, x result, names []string) {
 	for _, p := range x.Judged.Promises {
-		if p.State == "broken" && slices.Contains(names, p.Promise) {
-			allowed := ""
-			if p.Allowed {
-				allowed = " (allowed)"
-			}
-			fmt.Fprintf(&b, "- %s%s: %s. `%s`. %s\n", p.Promise, allowed, p.Cause, strings.ReplaceAll(p.Example, "`", "'"), p.Meaning)
+		if p.State != "broken" || !slices.Contains(names, p.Promise) {
+			continue
 		}
+		name := p.Promise
+		if p.Allowed {
+			name += " (allowed)"
+		}
+		k := breach{x.Test, name, p.Cause, p.Meaning}
+		if b.libraries[k] == nil {
+			b.order = append(b.order, k)
+			b.examples[k] = strings.ReplaceAll(p.Example, "`", "'")
+		}
+		b.libraries[k] = append(b.libraries[k], library)
 	}
-	b.WriteString("\n")
-	return b.String()
+}
+
+func (b *breaches) write(w *strings.Builder) {
+	for _, k := range b.order {
+		fmt.Fprintf(w, "- **%s**, %s: %s. %s %s: `%s`.\n", k.promise, k.test, k.cause, k.meaning, strings.Join(b.libraries[k], ", "), b.examples[k])
+	}
 }
 
 // shown returns a command without the folder of one run.

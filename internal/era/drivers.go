@@ -25,15 +25,11 @@ var Drivers = []Driver{
 	{"Java driver 3.0 to 3.6", objectid.Classic, Java3, Random, false, "3.6.3 run; its machine bytes are not md5(host name)"},
 	{"bson-ruby", objectid.Classic, First, time.Time{}, false, "4.15 run: writes md5(host name) and pid"},
 	{"Java driver 2", objectid.Java, First, Random, false, "maintained beside 3.0, which adopted the layout of the others in 2015"},
-	{"MongoDB server and its shell", objectid.Modern, RandomServer, time.Time{}, false, "3.4; DOCS-10063"},
+	{"MongoDB server, its shell and the first C++ driver", objectid.Modern, First, time.Time{}, false, "src/mongo/bson/oid.cpp: a nonce or the system's random source, until 2.6 with the pid mixed in by exclusive or; the first version that did is not known"},
 	{"drivers", objectid.Modern, Random, time.Time{}, true, "the ObjectId specification of 2018; PYTHON-1619"},
 }
 
 var (
-	// RandomServer is when MongoDB 3.4 was released, whose server and shell write five
-	// random bytes.
-	RandomServer = date(2016, time.November)
-
 	// Random is when drivers replaced machine and pid by five random bytes.
 	Random = date(2018, time.August)
 

@@ -14,9 +14,8 @@ func TestBorders(t *testing.T) {
 		t.Error("the future does not begin after five minutes")
 	}
 	for at, want := range map[string]string{
-		"2014-01-01T00:00:00Z": "classic java modern, 2 1 0",
-		"2016-10-31T23:59:59Z": "classic java modern, 2 1 0",
-		"2016-11-01T00:00:00Z": "classic java modern, 2 1 1",
+		"2009-01-01T00:00:00Z": "classic java modern, 2 1 1",
+		"2014-01-01T00:00:00Z": "classic java modern, 2 1 1",
 		"2018-07-31T23:59:59Z": "classic java modern, 2 1 1",
 		"2018-08-01T00:00:00Z": "modern classic java, 2 1 0",
 	} {
@@ -35,7 +34,7 @@ func TestBorders(t *testing.T) {
 		}
 	}
 	for got, want := range map[time.Time]string{
-		era.First: "2009-01-01", era.Java3: "2015-03-01", era.Random: "2018-08-01", era.RandomServer: "2016-11-01",
+		era.First: "2009-01-01", era.Java3: "2015-03-01", era.Random: "2018-08-01",
 		era.UUID: "1998-01-01", era.ULID: "2016-01-01", era.KSUID: "2014-05-01", era.XID: "2015-01-01",
 		era.Mastodon: "2017-10-01", era.PushID: "2012-04-01", era.GPID: "2001-09-01",
 	} {

@@ -28,8 +28,12 @@ func (f Fault) Check(t testing.TB, r Report) {
 	// What the machine was late by comes on top, within limits: on a quiet one
 	// it is a few milliseconds.
 	stall := min(r.Stall, TTL)
-	if limit := 3*TTL + max(time.Second, r.Outage) + stall; r.Idle > limit {
+	limit := 3*TTL + max(time.Second, r.Outage) + stall
+	if r.Idle > limit {
 		t.Errorf("nobody had the lock for %v, want at most %v", r.Idle, limit)
+	}
+	if r.LateStart > limit {
+		t.Errorf("a client that started during the fault had its lock after %v, want at most %v; it met %q", r.LateStart, limit, r.LateErrors)
 	}
 	if limit := 2*time.Second + stall; r.Late > limit {
 		t.Errorf("an Acquire returned %v after the end of its ctx", r.Late)

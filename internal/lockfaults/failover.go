@@ -20,9 +20,10 @@ func isPrimary(s *testenv.RedisServer) error {
 	return err
 }
 
-// promote kills a primary and waits until its replica has its place.
-func (l *lab) promote(primary, replica *testenv.RedisServer) {
+// promote kills a primary of a URL and waits until its replica has its place.
+func (l *lab) promote(url string, primary, replica *testenv.RedisServer) {
 	l.t.Helper()
+	l.startLate(url)
 	from := time.Now()
 	primary.Kill()
 	testenv.Await(l.t, "failover", func() error { return isPrimary(replica) })
@@ -47,7 +48,7 @@ func sentinelFailover(skew time.Duration) func(*lab) {
 			}
 			return nil
 		})
-		l.promote(set.Primary, set.Replica)
+		l.promote(set.URL(), set.Primary, set.Replica)
 		time.Sleep(l.ttl)
 		l.workers[0].stdin.Close()
 		time.Sleep(l.ttl / 2)
@@ -71,7 +72,7 @@ func newcomer(l *lab) {
 	w.stdin.Close()
 	l.await("holder has ended", is("holder", closed))
 	time.Sleep(2 * TTL)
-	l.promote(set.Primary, set.Replica)
+	l.promote(set.URL(), set.Primary, set.Replica)
 	set.Switched(l.t)
 	l.unwanted = time.Now()
 	l.start("newcomer", set.URL(), TTL/20, 10*TTL)
@@ -97,6 +98,7 @@ func lostWrites(l *lab) {
 	l.holds(l.start("holder", set.URL(), 0, wait))
 	l.start("waiter 1", set.URL(), TTL/20, 10*TTL)
 	l.start("waiter 2", set.URL(), TTL/20, 10*TTL)
+	l.startLate(set.URL())
 	from := time.Now()
 	set.Primary.Kill()
 	signal(continueSignal)
@@ -127,6 +129,7 @@ func slotMoved(l *lab) {
 	l.cluster = testenv.RedisCluster(l.t, 0)
 	l.server = l.cluster[0]
 	at := l.busy(l.cluster)
+	l.startLate(testenv.ClusterURL(l.cluster))
 	for range 6 {
 		next := (at + 1) % len(l.cluster)
 		testenv.MoveSlot(l.t, l.cluster[at], l.cluster[next], key)
@@ -149,6 +152,6 @@ func clusterFailover(l *lab) {
 	}
 	nodes[at], l.server = replica, replica
 	l.cluster = nodes[:3]
-	l.promote(primary, replica)
+	l.promote(testenv.ClusterURL(l.cluster), primary, replica)
 	time.Sleep(4 * TTL)
 }

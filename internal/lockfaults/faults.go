@@ -118,6 +118,7 @@ func (l *lab) contend(ofHolder, ofWaiters string, harm func()) {
 	time.Sleep(TTL / 10) // so that the first is the first in line
 	l.start("waiter 2", ofWaiters, TTL/20, wait)
 	time.Sleep(TTL / 2)
+	l.startLate(ofWaiters)
 	harm()
 	time.Sleep(5 * TTL / 2)
 }

@@ -31,6 +31,12 @@ type Report struct {
 	Idle time.Duration
 	// Late is by how much an Acquire has returned after the end of its ctx.
 	Late time.Duration
+	// LateStart is how long it took a client that started during the fault to get a
+	// lock that nobody else wanted, from the start of its process; 0 if the fault has
+	// none.
+	LateStart time.Duration
+	// LateErrors are the errors that it met before, each once.
+	LateErrors []string
 	// Forever are keys of Redis that were seen without a TTL.
 	Forever []string
 	// Left are keys of Redis that were there one TTL and one second after the last
@@ -70,6 +76,8 @@ func (r Report) Worst(other Report) Report {
 		FencesBack:   longer(r.FencesBack, other.FencesBack),
 		Idle:         max(r.Idle, other.Idle),
 		Late:         max(r.Late, other.Late),
+		LateStart:    max(r.LateStart, other.LateStart),
+		LateErrors:   longer(r.LateErrors, other.LateErrors),
 		Forever:      longer(r.Forever, other.Forever),
 		Left:         longer(r.Left, other.Left),
 		Leaks:        longer(r.Leaks, other.Leaks),
@@ -106,6 +114,7 @@ func (l *lab) judge() Report {
 	l.grants(&r, end)
 	l.writes(&r)
 	l.rest(&r)
+	l.lateStart(&r, end)
 	for _, s := range l.primaries() {
 		time.Sleep(time.Until(gone.Add(l.ttl + time.Second)))
 		r.Left = append(r.Left, strings.Fields(s.CLI("KEYS", "*"))...)
@@ -278,4 +287,20 @@ func (l *lab) rest(r *Report) {
 			r.Errors = append(r.Errors, e.Error)
 		}
 	}
+}
+
+// lateStart looks at what the late starter told, until the workers were told to finish.
+func (l *lab) lateStart(r *Report, end time.Time) {
+	if l.called.IsZero() {
+		return
+	}
+	for _, e := range l.late {
+		switch {
+		case e.Kind == acquired:
+			end = e.To
+		case e.Error != "" && !slices.Contains(r.LateErrors, e.Error):
+			r.LateErrors = append(r.LateErrors, e.Error)
+		}
+	}
+	r.LateStart = end.Sub(l.called)
 }

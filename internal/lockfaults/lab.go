@@ -36,7 +36,9 @@ type lab struct {
 
 	mu      sync.Mutex
 	changed chan struct{}
-	events  []event // those of one worker are in order
+	events  []event   // those of one worker are in order
+	late    []event   // of the late starter
+	called  time.Time // when the late starter was started; zero: it was not
 }
 
 type span struct {
@@ -105,6 +107,14 @@ func (w *worker) begin() { _, _ = w.stdin.Write([]byte("\n")) }
 // prepare starts a worker up to the moment when it is connected.
 func (l *lab) prepare(name string, o order) *worker {
 	l.t.Helper()
+	w := l.launch(name, o)
+	l.await(name+" connected", is(name, started))
+	return w
+}
+
+// launch starts the process of a worker.
+func (l *lab) launch(name string, o order) *worker {
+	l.t.Helper()
 	o.Subject, o.TTL = l.subject.Name, l.ttl
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -125,8 +135,20 @@ func (l *lab) prepare(name string, o order) *worker {
 	}
 	l.workers = append(l.workers, w)
 	w.read.Go(func() { l.collect(w, out) })
-	l.await(name+" connected", is(name, started))
 	return w
+}
+
+// lateStarter is the name of a worker that starts while a fault happens, and of the lock
+// that it takes, which nobody else wants. In a Cluster it is on another primary than
+// the lock of the others.
+const lateStarter = "late starter"
+
+// startLate starts the late starter. It begins as the fault does and needs some
+// milliseconds to start.
+func (l *lab) startLate(url string) {
+	l.t.Helper()
+	l.called = time.Now()
+	l.launch(lateStarter, order{URL: url, Lock: lateStarter, Hold: TTL / 20, Wait: wait, Times: 1}).begin()
 }
 
 // collect keeps what a worker tells.
@@ -138,7 +160,11 @@ func (l *lab) collect(w *worker, out io.Reader) {
 		}
 		e.Worker = w.name + e.Worker
 		l.mu.Lock()
-		l.events = append(l.events, e)
+		if w.name == lateStarter {
+			l.late = append(l.late, e)
+		} else {
+			l.events = append(l.events, e)
+		}
 		close(l.changed)
 		l.changed = make(chan struct{})
 		l.mu.Unlock()

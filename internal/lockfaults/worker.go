@@ -2,6 +2,7 @@ package lockfaults
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,7 @@ const variable = "OID_LOCKFAULTS_WORKER"
 type order struct {
 	Subject string
 	URL     string
+	Lock    string // the name of the lock; "": that which all contend for
 	TTL     time.Duration
 	Hold    time.Duration // for how long to keep the lock each time; 0: as long as one may
 	Wait    time.Duration // how long to wait for it
@@ -121,6 +123,10 @@ func work(s Subject, o order) error {
 	}
 	goroutines, files := runtime.NumGoroutine(), openFiles()
 	client, err := s.Open(ctx, o.URL, o.TTL)
+	for ; err != nil && o.Lock != "" && ctx.Err() == nil; client, err = s.Open(ctx, o.URL, o.TTL) {
+		_ = tell.Encode(event{Kind: gaveUp, Error: err.Error()})
+		time.Sleep(10 * time.Millisecond)
+	}
 	if err != nil {
 		return err
 	}
@@ -185,7 +191,7 @@ func turn(ctx context.Context, client Client, o order, tell teller) (bool, error
 	if err := tell.Encode(event{Kind: asking, From: asked}); err != nil {
 		return false, err
 	}
-	lease, err := client.Acquire(waiting, name)
+	lease, err := client.Acquire(waiting, cmp.Or(o.Lock, name))
 	granted := clock()
 	if err != nil {
 		if ctx.Err() == nil {

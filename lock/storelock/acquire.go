@@ -26,13 +26,17 @@ const (
 
 	// The pause between two looks of the first in the queue is a share of the time
 	// for which the lock looks the same, between these two. Others pause longer by
-	// as much as there are before them.
+	// as much as there are before them. They look as late after a signal.
 	minPause   = 5 * time.Millisecond
 	maxPause   = 250 * time.Millisecond
 	pauseShare = 20
 
-	// maxSilence is how long ago the store's last answer may be for it to say that
-	// the lock is held: a waiter looks at least every maxPause.
+	// signalled is the shortest pause where the store sends signals; it is up to twice
+	// as long.
+	signalled = time.Second
+
+	// maxSilence is how long a look may be under way for a call that ends to say that
+	// the lock is held, as the look before found it.
 	maxSilence = time.Second
 
 	// leaveTime is how long a call that gives up may take to leave the queue.
@@ -49,11 +53,14 @@ type attempt struct {
 	wait    bool
 	began   time.Time
 
-	answered time.Time // when the store answered last, zero before
+	asked    time.Time // when the last look began
+	answered time.Time // when a look was over last to which the store answered, or zero
 	seen     sight     // what the lock looks like,
 	since    time.Time // from the end of the first look that showed it
+	ended    time.Time // when its holder was first found to have ended, or zero
 	last     record
 
+	wakes     wakes
 	conflicts int // in a row
 }
 
@@ -97,9 +104,14 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(a.l.calls.Closing, func() { stop(lock.ErrClosed) })()
+	defer a.wakes.stop()
 	told := false
 	for {
+		a.asked = time.Now()
 		lease, err := a.look(inner)
+		if err == nil || errors.Is(err, store.ErrConflict) {
+			a.answered = time.Now()
+		}
 		switch {
 		case lease != nil:
 			a.l.tell(lock.Event{Kind: lock.Acquired, Name: a.name, Owner: a.owner, Fence: lease.Fence(), Took: time.Since(a.began)})
@@ -109,7 +121,7 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 		case ctx.Err() != nil:
 			return nil, a.obstacle(ctx, err)
 		case errors.Is(err, store.ErrConflict): // somebody else wrote: look again
-		case err != nil && (a.answered.IsZero() || !a.wait || errors.Is(err, store.ErrClosed)):
+		case err != nil && (!a.reached() || !a.wait || errors.Is(err, store.ErrClosed)):
 			return nil, err
 		case err == nil && !a.wait:
 			return nil, &lock.HeldError{Status: a.status()}
@@ -117,27 +129,58 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 			told = true
 			a.l.tell(lock.Event{Kind: lock.Waiting, Name: a.name, Owner: a.owner, Took: time.Since(a.began)})
 		}
-		pause := a.pause(errors.Is(err, store.ErrConflict))
-		select {
-		case <-inner.Done():
-		case <-time.After(pause/2 + rand.N(pause/2)):
-		}
+		a.sleep(inner, a.pause(errors.Is(err, store.ErrConflict)))
 	}
 }
+
+// reached reports whether the store has shown the lock.
+func (a *attempt) reached() bool { return a.last.Name != "" }
 
 // pause returns how long to wait before the next look. Conflicts come in numbers when
 // many enter the queue at once: each lets the others pass for a while.
 func (a *attempt) pause(conflict bool) time.Duration {
 	if conflict {
 		a.conflicts++
-		return min(minPause<<min(a.conflicts, 6), maxPause)
+		return jitter(min(minPause<<min(a.conflicts, 6), maxPause))
 	}
 	a.conflicts = 0
-	pause := max(time.Since(a.since)/pauseShare, minPause)
-	if i := slices.Index(a.last.Queue, a.owner.String()); i > 0 {
-		pause *= time.Duration(i + 1)
+	pause := jitter(min(max(time.Since(a.since)/pauseShare, minPause)*a.place(), maxPause))
+	if a.wakes.works() {
+		pause = jitter(2 * signalled)
 	}
-	return min(pause, maxPause)
+	if due := time.Until(a.due()); due > 0 {
+		pause = min(pause, due)
+	}
+	return pause
+}
+
+// jitter returns a time between half of d and d.
+func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2) }
+
+// place returns the place of the call in the queue, from 1, or 1 if it is not in it.
+func (a *attempt) place() time.Duration {
+	return time.Duration(max(0, slices.Index(a.last.Queue, a.owner.String())) + 1)
+}
+
+// sleep returns after a pause, when ctx ends, when the holder on this host has ended, or
+// after a signal.
+func (a *attempt) sleep(ctx context.Context, pause time.Duration) {
+	for end := time.Now().Add(pause); ; {
+		timer := time.NewTimer(time.Until(end))
+		select {
+		case <-a.wakes.signals:
+			if soon := a.asked.Add(min((a.place()-1)*minPause, maxPause)); soon.Before(end) {
+				end = soon
+			}
+			timer.Stop()
+			continue
+		case <-a.wakes.gone:
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+		return
+	}
 }
 
 // obstacle returns the error of a call whose ctx ended: with what it waited for.
@@ -145,7 +188,7 @@ func (a *attempt) obstacle(ctx context.Context, err error) error {
 	switch {
 	case err != nil && !errors.Is(err, ctx.Err()) && !errors.Is(err, store.ErrConflict):
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
-	case !a.answered.IsZero() && time.Since(a.answered) < maxSilence:
+	case !a.answered.IsZero() && (a.answered.After(a.asked) || time.Since(a.asked) < maxSilence):
 		return fmt.Errorf("%w: %w", ctx.Err(), &lock.HeldError{Status: a.status()})
 	}
 	return fmt.Errorf("%w: the store did not answer", ctx.Err())
@@ -164,21 +207,22 @@ func (a *attempt) status() lock.Status {
 // look reads the lock and takes it if it may. Without an error and a lease the lock
 // is another's.
 func (a *attempt) look(ctx context.Context) (*lock.Lease, error) {
-	began := time.Now()
 	r, err := a.l.read(ctx, a.name)
 	if err != nil {
 		return nil, err
 	}
-	a.answered, a.last = time.Now(), r
+	a.last = r
 	if now := r.sight(); now != a.seen || a.since.IsZero() {
-		a.seen, a.since = now, time.Now()
+		a.seen, a.since, a.ended = now, time.Now(), time.Time{}
+	}
+	if r.held() && a.ended.IsZero() && holder.State(r.holder()) == lock.Ended {
+		a.ended = time.Now()
 	}
 	me := a.owner.String()
-	unchanged := began.Sub(a.since) // from the end of the first look to the start of this one
 	switch {
 	case r.OwnerRaw == me: // a write of this call whose answer did not come
 		return a.take(ctx, r, r)
-	case !a.mayTake(r, unchanged):
+	case a.asked.Before(a.due()):
 		return nil, a.join(ctx, r, me)
 	}
 	new := r
@@ -188,19 +232,24 @@ func (a *attempt) look(ctx context.Context) (*lock.Lease, error) {
 	return a.take(ctx, r, new)
 }
 
-// mayTake reports whether the lock is free for this call, after its record was
-// unchanged for a time.
-func (a *attempt) mayTake(r record, unchanged time.Duration) bool {
-	first := r.first()
-	turn := first == "" || first == a.owner.String()
-	if !r.held() {
-		return turn || unchanged >= reservation
+// due returns when a look may begin that takes the lock as it was last seen: at any
+// time, after the TTL of a holder that has not been seen to end, or, for others than
+// the first in the queue, a reservation after the first could have taken it.
+func (a *attempt) due() time.Time {
+	due := a.since
+	if a.last.held() {
+		due = a.ended
+		if due.IsZero() {
+			due = a.since.Add(a.last.ttl())
+		}
 	}
-	over := unchanged - r.ttl()
-	if over < 0 && holder.State(r.holder()) == lock.Ended {
-		over = unchanged
+	switch first := a.last.first(); {
+	case first != "" && first != a.owner.String():
+		return due.Add(reservation)
+	case a.last.held() && a.ended.IsZero():
+		return due
 	}
-	return over >= 0 && (turn || over >= reservation)
+	return time.Time{}
 }
 
 // take writes the record of a lease in the place of old.
@@ -228,9 +277,13 @@ func (a *attempt) take(ctx context.Context, old, new record) (*lock.Lease, error
 	}), nil
 }
 
-// join enters the queue of a lock.
+// join enters the queue of a lock. From before that on the call is woken.
 func (a *attempt) join(ctx context.Context, r record, me string) error {
-	if !a.wait || len(r.Queue) >= maxQueue || slices.Contains(r.Queue, me) {
+	if !a.wait {
+		return nil
+	}
+	a.wakes.listen(a)
+	if len(r.Queue) >= maxQueue || slices.Contains(r.Queue, me) {
 		return nil
 	}
 	new := r
@@ -247,7 +300,7 @@ func (a *attempt) leave() {
 	ctx, stop := context.WithTimeout(context.Background(), leaveTime)
 	defer stop()
 	me := a.owner.String()
-	for !a.answered.IsZero() && ctx.Err() == nil {
+	for a.reached() && ctx.Err() == nil {
 		r, err := a.l.read(ctx, a.name)
 		if err != nil {
 			return

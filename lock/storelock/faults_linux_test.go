@@ -32,9 +32,11 @@ import (
 const faultTTL = 600 * time.Millisecond
 
 func TestMain(m *testing.M) {
-	if uri := os.Getenv("OID_STORELOCK_WORKER"); uri != "" {
-		fmt.Fprintln(os.Stderr, work(uri))
-		os.Exit(1)
+	for variable, do := range map[string]func(uri string) error{"OID_STORELOCK_WORKER": work, "OID_STORELOCK_HOLDER": hold} {
+		if uri := os.Getenv(variable); uri != "" {
+			fmt.Fprintln(os.Stderr, do(uri))
+			os.Exit(1)
+		}
 	}
 	lockfaults.Main(lockfaults.OwnOnPostgres())
 	os.Exit(m.Run())

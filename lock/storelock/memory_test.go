@@ -28,6 +28,7 @@ type client struct {
 	*memory
 	way
 	swapped time.Time // when the last Swap began
+	gets    int       // calls of Get
 }
 
 // way is what happens to requests and answers.
@@ -49,6 +50,9 @@ func (c *client) now() (w way) {
 }
 
 func (c *client) call(ctx context.Context, do func() error) (err error) {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	time.Sleep(c.now().request)
 	if c.now().loseRequests {
 		<-ctx.Done()
@@ -65,6 +69,7 @@ func (c *client) call(ctx context.Context, do func() error) (err error) {
 
 func (c *client) Get(ctx context.Context, _ string, _ store.Key) (doc bson.Raw, err error) {
 	err = c.call(ctx, func() error {
+		c.gets++
 		if doc = c.doc; doc == nil {
 			return store.ErrNotFound
 		}
@@ -94,6 +99,34 @@ func (c *client) Swap(ctx context.Context, _ string, old bson.Raw, doc any) (sto
 		return err
 	})
 	return stored, err
+}
+
+// signaller is a client with signals, which are lost or do not work at all if a test says
+// so.
+type signaller struct {
+	client
+	topics map[string]chan struct{} // of all signallers of a memory
+
+	deaf, lost bool
+}
+
+func (s *signaller) Signal(topics ...string) {
+	s.change(func() {
+		for _, t := range topics {
+			if c := s.topics[t]; c != nil && !s.lost {
+				select {
+				case c <- struct{}{}:
+				default:
+				}
+			}
+		}
+	})
+}
+
+func (s *signaller) Listen(topic string) (<-chan struct{}, func() bool, func()) {
+	c := make(chan struct{}, 1)
+	s.change(func() { s.topics[topic] = c })
+	return c, func() bool { return !s.deaf }, func() { s.change(func() { delete(s.topics, topic) }) }
 }
 
 const clockTTL = 20 * time.Second

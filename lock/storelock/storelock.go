@@ -120,6 +120,9 @@ func (l *Locker) write(ctx context.Context, old, new record) (record, error) {
 		return new, err
 	}
 	new.doc, err = l.store.Swap(ctx, l.options.Collection, old.doc, new)
+	if err == nil && (new.OwnerRaw != old.OwnerRaw || len(new.Queue) < len(old.Queue)) {
+		l.signal(new)
+	}
 	return new, err
 }
 

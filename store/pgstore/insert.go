@@ -34,7 +34,7 @@ func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o
 		}
 		err := s.do(ctx, in.store)
 		if err == nil {
-			s.announcer.announce(collection)
+			s.announcer.announce(collection, false)
 		}
 		careful = in.careful
 		return in.refused, err

@@ -11,19 +11,36 @@ import (
 )
 
 // channel returns the name of the channel on which the writers of a schema notify
-// its watchers. A message is the digest of the collection's name.
+// its watchers. A message is the digest of a topic: the name of a collection that has
+// new documents, or that of a [store.Signaler] after a NUL, which no collection has.
 func (s *Store) channel() string { return "oid_" + digest(s.schema) }
 
-// listener wakes the calls of Watch when a writer has notified them. It has a
-// connection of its own while there are any. What it says is a hint: who is not
-// woken looks by itself after some time.
+// topic returns a topic of a [store.Signaler] as it is announced.
+func topic(signal string) string { return "\x00" + signal }
+
+// Signal notifies those that listen, see [store.Signaler].
+func (s *Store) Signal(topics ...string) {
+	for _, t := range topics {
+		s.announcer.announce(topic(t), true)
+	}
+}
+
+// Listen makes a listener of notifications, see [store.Signaler].
+func (s *Store) Listen(signal string) (signals <-chan struct{}, works func() bool, stop func()) {
+	signals, stop = s.listener.listen(topic(signal))
+	return signals, s.listener.works, stop
+}
+
+// listener wakes the calls of Watch, and those that listen for signals, when a writer
+// has notified them. It has a connection of its own while there are any, and for listenIdle. What it says
+// is a hint: who is not woken looks by itself after some time.
 type listener struct {
 	s      *Store
 	config *pgx.ConnConfig
 	up     atomic.Bool
 
 	mu       sync.Mutex
-	watchers map[chan struct{}]string // what each waits for
+	watchers map[chan struct{}]string // the digest of the topic of each
 	stop     context.CancelFunc       // ends run; nil if it does not run
 	running  sync.WaitGroup
 }
@@ -35,13 +52,13 @@ func (l *listener) start(s *Store, config *pgx.ConnConfig) {
 // works reports whether notifications arrive.
 func (l *listener) works() bool { return l.up.Load() }
 
-// listen returns a channel that gets a value when documents may have come to a
-// collection, and the function that ends this.
-func (l *listener) listen(collection string) (news <-chan struct{}, stop func()) {
+// listen returns a channel that gets a value when a topic was announced, and the
+// function that ends this.
+func (l *listener) listen(topic string) (news <-chan struct{}, stop func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := make(chan struct{}, 1)
-	l.watchers[c] = digest(collection)
+	l.watchers[c] = digest(topic)
 	if l.stop == nil && l.s.direct && !l.s.closed.Load() {
 		ctx, cancel := context.WithCancel(context.Background())
 		l.stop = cancel
@@ -50,10 +67,23 @@ func (l *listener) listen(collection string) (news <-chan struct{}, stop func())
 	return c, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if delete(l.watchers, c); len(l.watchers) == 0 && l.stop != nil {
-			l.stop()
-			l.stop = nil
+		if delete(l.watchers, c); len(l.watchers) == 0 {
+			time.AfterFunc(listenIdle, l.stopIfIdle)
 		}
+	}
+}
+
+// listenIdle is how long the connection outlives those that listened: the next ones
+// often come soon, as those that wait for a lock do.
+const listenIdle = 10 * time.Second
+
+// stopIfIdle ends the connection if nobody listens.
+func (l *listener) stopIfIdle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.watchers) == 0 && l.stop != nil {
+		l.stop()
+		l.stop = nil
 	}
 }
 
@@ -117,34 +147,41 @@ func (l *listener) close() {
 	l.running.Wait()
 }
 
-// announceEvery is how often a writer notifies at most. Notifications wait for one
-// another when they are committed, so they are not part of the inserts.
+// announceEvery is how often a writer notifies of new documents at most. Notifications
+// wait for one another when they are committed, so they are not part of the inserts.
 const announceEvery = 20 * time.Millisecond
 
 // announceTimeout is how long a writer that closes may wait for its last one.
 const announceTimeout = 2 * time.Second
 
-// announcer notifies watchers of what this Store has inserted.
+// announcer notifies watchers of what this Store has inserted, and sends its signals.
 type announcer struct {
 	s       *Store
 	closing chan struct{}
+	urgent  chan struct{} // gets a value when what is pending should not wait
 
 	mu      sync.Mutex
-	pending map[string]bool // collections
+	pending map[string]bool // topics
 	sending bool
 	last    time.Time
 	running sync.WaitGroup
 }
 
 func (a *announcer) start(s *Store) {
-	a.s, a.closing, a.pending = s, make(chan struct{}), map[string]bool{}
+	a.s, a.closing, a.urgent, a.pending = s, make(chan struct{}), make(chan struct{}, 1), map[string]bool{}
 }
 
-// announce notifies the watchers of a collection soon.
-func (a *announcer) announce(collection string) {
+// announce notifies those that listen for a topic, at once or within announceEvery.
+func (a *announcer) announce(topic string, now bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.pending[collection] = true
+	a.pending[topic] = true
+	if now {
+		select {
+		case a.urgent <- struct{}{}:
+		default: // it is urgent already
+		}
+	}
 	if !a.sending && !a.s.closed.Load() {
 		a.sending = true
 		a.running.Go(a.send)
@@ -159,6 +196,7 @@ func (a *announcer) send() {
 		a.mu.Unlock()
 		select {
 		case <-a.closing:
+		case <-a.urgent:
 		case <-time.After(wait):
 		}
 		a.mu.Lock()
@@ -173,8 +211,8 @@ func (a *announcer) send() {
 		// It need not survive a crash, and must not wait for a standby.
 		var text strings.Builder
 		text.WriteString("BEGIN; SET LOCAL synchronous_commit = off;")
-		for collection := range pending {
-			text.WriteString(" NOTIFY " + a.s.channel() + ", '" + digest(collection) + "';")
+		for topic := range pending {
+			text.WriteString(" NOTIFY " + a.s.channel() + ", '" + digest(topic) + "';")
 		}
 		ctx, stop := context.WithTimeout(context.Background(), announceTimeout)
 		_, _ = a.s.pool.Exec(ctx, text.String()+" COMMIT", pgx.QueryExecModeSimpleProtocol) // a hint that may get lost

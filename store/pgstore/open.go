@@ -67,7 +67,10 @@ type Store struct {
 	closed    atomic.Bool
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store    = (*Store)(nil)
+	_ store.Signaler = (*Store)(nil)
+)
 
 // querier is a connection or a transaction.
 type querier interface {

@@ -61,7 +61,8 @@ type Store struct {
 	marked  atomic.Bool // the file is known to be ours, see isMarked
 	tables  sync.Map    // names of tables that are known to exist
 
-	space space
+	space     space
+	listeners listeners
 
 	readers    chan struct{} // one for each query for reading under way
 	statements statements
@@ -243,6 +244,7 @@ func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
+	s.listeners.close()
 	s.giveBack()
 	_ = s.checkPlace(context.Background()) // to save what was stored if it was moved
 	var errs []error

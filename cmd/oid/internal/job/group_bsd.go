@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package main
+package job
 
 import (
 	"os"
@@ -17,7 +17,7 @@ const adopts = false
 func tie(*syscall.SysProcAttr) {}
 
 // processes knows of none: only Linux shows what has been started.
-func (g *processGroup) processes() []groupProcess { return nil }
+func (g *group) processes() []process { return nil }
 
 // stopSelf stops oid and returns when oid goes on, or at once if nobody in the
 // session could make it go on.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package job
 
 import (
 	"os"
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// jobTerminal is the controlling terminal of oid. A nil one has no foreground.
-type jobTerminal struct {
+// terminal is the controlling terminal of oid. A nil one has no foreground.
+type terminal struct {
 	fd      int
 	own     int // oid's process group
 	signals chan<- os.Signal
@@ -20,22 +20,22 @@ type jobTerminal struct {
 
 // openTerminal returns nil if oid has no terminal. signals gets SIGTTOU after the
 // first move.
-func openTerminal(signals chan<- os.Signal) *jobTerminal {
+func openTerminal(signals chan<- os.Signal) *terminal {
 	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
 	}
-	return &jobTerminal{fd, unix.Getpgrp(), signals}
+	return &terminal{fd, unix.Getpgrp(), signals}
 }
 
-func (t *jobTerminal) close() {
+func (t *terminal) close() {
 	if t != nil {
 		_ = unix.Close(t.fd)
 	}
 }
 
 // ownGroup returns oid's process group, or 0 without a terminal.
-func (t *jobTerminal) ownGroup() int {
+func (t *terminal) ownGroup() int {
 	if t == nil {
 		return 0
 	}
@@ -43,7 +43,7 @@ func (t *jobTerminal) ownGroup() int {
 }
 
 // isForeground reports whether a process group is the foreground job.
-func (t *jobTerminal) isForeground(group int) bool {
+func (t *terminal) isForeground(group int) bool {
 	if t == nil {
 		return false
 	}
@@ -53,7 +53,7 @@ func (t *jobTerminal) isForeground(group int) bool {
 
 // move makes a process group the foreground job if another now is, and reports
 // whether it did.
-func (t *jobTerminal) move(from, to int) bool {
+func (t *terminal) move(from, to int) bool {
 	if !t.isForeground(from) {
 		return false
 	}

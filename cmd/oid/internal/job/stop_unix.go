@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package job
 
 import (
 	"os"
@@ -14,8 +14,8 @@ import (
 // command of the foreground job that asks for it; otherwise it stops together
 // with the command. A command that somebody stops by SIGSTOP keeps the lock.
 // held reports whether oid still has the lock.
-func (g *processGroup) commandStopped(s os.Signal, held func() bool) {
-	runs := func(p groupProcess) bool { return p.pid == g.id && !p.stopped } // again
+func (g *group) commandStopped(s os.Signal, held func() bool) {
+	runs := func(p process) bool { return p.pid == g.id && !p.stopped } // again
 	if s == syscall.SIGSTOP || g.terminal == nil {
 		return
 	}
@@ -32,7 +32,7 @@ func (g *processGroup) commandStopped(s os.Signal, held func() bool) {
 // stopOwn acts on a signal that would stop oid, and reports whether s is one.
 // SIGTTIN and SIGTTOU arrive when another process of oid's own group, such as the
 // pager in "oid lock ... | less", wants the terminal while the command has it.
-func (g *processGroup) stopOwn(s os.Signal, held func() bool) bool {
+func (g *group) stopOwn(s os.Signal, held func() bool) bool {
 	switch s {
 	case syscall.SIGTSTP:
 		g.suspend(s, held)
@@ -50,7 +50,7 @@ func (g *processGroup) stopOwn(s os.Signal, held func() bool) bool {
 
 // suspend stops the command and then oid. When oid goes on, so does the command,
 // unless the lock is lost by then: it must not run again and stays stopped.
-func (g *processGroup) suspend(s os.Signal, held func() bool) {
+func (g *group) suspend(s os.Signal, held func() bool) {
 	g.stop()
 	had := g.terminal.move(g.id, g.terminal.ownGroup())
 	stopSelf(s.(syscall.Signal))
@@ -71,11 +71,11 @@ func (g *processGroup) suspend(s os.Signal, held func() bool) {
 const stopPatience = 300 * time.Millisecond
 
 // stop stops the command and all that it has started.
-func (g *processGroup) stop() {
+func (g *group) stop() {
 	g.pass(syscall.SIGTSTP)
 	for began := time.Now(); time.Since(began) < stopPatience; time.Sleep(5 * time.Millisecond) {
-		members := slices.DeleteFunc(g.processes(), func(p groupProcess) bool { return !p.member })
-		if len(members) > 0 && !slices.ContainsFunc(members, func(p groupProcess) bool { return !p.stopped }) {
+		members := slices.DeleteFunc(g.processes(), func(p process) bool { return !p.member })
+		if len(members) > 0 && !slices.ContainsFunc(members, func(p process) bool { return !p.stopped }) {
 			break
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"os"
@@ -43,7 +43,7 @@ func stopSelf(s syscall.Signal) {
 // processes returns all that descends from oid: the command and what it has started,
 // also in groups and sessions of its own, as daemons are and what su(1) runs. One that
 // begins while it looks may be missing.
-func (g *processGroup) processes() (found []groupProcess) {
+func (g *group) processes() (found []process) {
 	all, _ := procfs.AllProcs()
 	children := make(map[int][]procfs.ProcStat)
 	for _, p := range all {
@@ -53,7 +53,7 @@ func (g *processGroup) processes() (found []groupProcess) {
 	}
 	for parents := []int{os.Getpid()}; len(parents) > 0; parents = parents[1:] {
 		for _, stat := range children[parents[0]] {
-			found = append(found, groupProcess{stat.PID, stat.Comm, stat.PGRP == g.id, stat.State == "T" || stat.State == "t"})
+			found = append(found, process{stat.PID, stat.Comm, stat.PGRP == g.id, stat.State == "T" || stat.State == "t"})
 			parents = append(parents, stat.PID)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package job
 
 import (
 	"errors"
@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// catchSignals returns a channel for the signals that are passed on to a command.
+// CatchSignals returns a channel for the signals that are passed on to a command.
 // Those that were ignored when oid began, as SIGHUP under nohup, stay ignored in
 // the command too.
-func catchSignals() chan os.Signal {
+func CatchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
 	catch(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	return signals
@@ -31,25 +31,31 @@ func catch(c chan<- os.Signal, all ...os.Signal) {
 	}
 }
 
+// OwnGroup makes cmd run in a process group of its own. It replaces cmd.SysProcAttr.
+func OwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// KillGroup kills a command that has begun after [OwnGroup], and all of its group.
+func KillGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
 // endsPrograms reports whether s is a signal by which programs are asked to end.
 func endsPrograms(s os.Signal) bool { return s != syscall.SIGUSR1 && s != syscall.SIGUSR2 }
 
-// processGroup is a command that runs in a process group of its own, with all
+// group is a command that runs in a process group of its own, with all
 // that it has started, on Linux also in groups and sessions of its own. One goroutine
 // uses it.
-type processGroup struct {
+type group struct {
 	id       int           // of the group, and the pid of the command
 	changes  chan change   // what becomes of the command
 	again    chan struct{} // look again: a process that the command had left has ended
-	terminal *jobTerminal  // nil if oid has none
+	terminal *terminal     // nil if oid has none
 	signals  chan os.Signal
 	frozen   []int       // processes of other groups that stop has stopped
 	alone    atomic.Bool // oid has no children
 	done     chan struct{}
 }
 
-// groupProcess is a process that runs, or is stopped.
-type groupProcess struct {
+// process is a process that runs, or is stopped.
+type process struct {
 	pid     int
 	name    string // of its program
 	member  bool   // of the group
@@ -63,9 +69,9 @@ func catchStops(signals chan os.Signal) {
 }
 
 // startGroup starts cmd. The caller has called [catchStops] and calls close.
-func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*processGroup, error) {
-	g := &processGroup{changes: make(chan change), again: make(chan struct{}, 1), signals: signals, done: make(chan struct{})}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*group, error) {
+	g := &group{changes: make(chan change), again: make(chan struct{}, 1), signals: signals, done: make(chan struct{})}
+	OwnGroup(cmd)
 	tie(cmd.SysProcAttr)
 	g.terminal = openTerminal(signals)
 	if g.terminal.isForeground(g.terminal.ownGroup()) && !inPipeline(cmd) {
@@ -82,7 +88,7 @@ func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*processGroup, error) {
 }
 
 // close gives the terminal back to oid. Processes that are left go on.
-func (g *processGroup) close() {
+func (g *group) close() {
 	close(g.done)
 	g.terminal.move(g.id, g.terminal.ownGroup())
 	g.terminal.close()
@@ -92,7 +98,7 @@ func (g *processGroup) close() {
 // watch waits for all children of oid: the command and, where oid adopts them,
 // processes whose parents have ended. However many of those end, they ask for one
 // look at a time, so that nothing else that oid has to do waits for them.
-func (g *processGroup) watch() {
+func (g *group) watch() {
 	for {
 		var c change
 		var status syscall.WaitStatus
@@ -134,26 +140,26 @@ func (g *processGroup) watch() {
 
 // commandEnded makes oid the foreground job again, so that Ctrl-C reaches oid
 // and not what the command has left. It reports whether the command was that job.
-func (g *processGroup) commandEnded() bool { return g.terminal.move(g.id, g.terminal.ownGroup()) }
+func (g *group) commandEnded() bool { return g.terminal.move(g.id, g.terminal.ownGroup()) }
 
 // share sends SIGINT, by which the command has ended as the foreground job, to the
 // job that oid belongs to, as the terminal had done without oid. The shell of a
 // script ends it only if both the command and the shell got the signal.
-func (g *processGroup) share(s syscall.Signal) {
+func (g *group) share(s syscall.Signal) {
 	if s == syscall.SIGINT {
 		_ = syscall.Kill(0, s)
 	}
 }
 
 // others returns the processes that the group has started in other groups.
-func (g *processGroup) others() []groupProcess {
-	return slices.DeleteFunc(g.processes(), func(p groupProcess) bool { return p.member })
+func (g *group) others() []process {
+	return slices.DeleteFunc(g.processes(), func(p process) bool { return p.member })
 }
 
 // remains reports whether a process of the group, or one that it has started, still
 // runs. Where oid adopts those whose parents have ended, it has a child as long as one
 // does.
-func (g *processGroup) remains() bool {
+func (g *group) remains() bool {
 	if adopts {
 		return !g.alone.Load()
 	}
@@ -161,7 +167,7 @@ func (g *processGroup) remains() bool {
 }
 
 // pass sends a signal to the group.
-func (g *processGroup) pass(s os.Signal) {
+func (g *group) pass(s os.Signal) {
 	if s, ok := s.(syscall.Signal); ok {
 		_ = syscall.Kill(-g.id, s) // there may be nobody left
 	}
@@ -169,7 +175,7 @@ func (g *processGroup) pass(s os.Signal) {
 
 // signalAll sends a signal to the group and to what it has started in other groups. The
 // error names those that oid may not signal, such as processes of other users.
-func (g *processGroup) signalAll(s syscall.Signal) error {
+func (g *group) signalAll(s syscall.Signal) error {
 	refused := syscall.Kill(-g.id, s)
 	if !errors.Is(refused, syscall.EPERM) {
 		refused = nil // there may be nobody left
@@ -187,11 +193,11 @@ func (g *processGroup) signalAll(s syscall.Signal) error {
 }
 
 // terminate asks all to end, also those that are stopped.
-func (g *processGroup) terminate() error {
+func (g *group) terminate() error {
 	err := g.signalAll(syscall.SIGTERM)
 	_ = g.signalAll(syscall.SIGCONT)
 	return err
 }
 
 // kill ends all that it finds; a process may be starting another meanwhile.
-func (g *processGroup) kill() error { return g.signalAll(syscall.SIGKILL) }
+func (g *group) kill() error { return g.signalAll(syscall.SIGKILL) }

@@ -1,0 +1,70 @@
+//go:build !unix
+
+package job
+
+import (
+	"os"
+	"os/exec"
+	"os/signal"
+)
+
+// CatchSignals returns a channel for the signals that are passed on to a command.
+func CatchSignals() chan os.Signal {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, os.Interrupt)
+	return signals
+}
+
+// catchStops does nothing: no signal stops programs here.
+func catchStops(chan os.Signal) {}
+
+// OwnGroup does nothing: there are no process groups here.
+func OwnGroup(*exec.Cmd) {}
+
+// KillGroup kills a command alone.
+func KillGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
+
+// endsPrograms reports whether s is a signal by which programs are asked to end.
+func endsPrograms(os.Signal) bool { return true }
+
+// group is a command: there are no process groups here.
+type group struct {
+	id      int
+	changes chan change
+	again   chan struct{} // nil: there is nothing to look at
+	cmd     *exec.Cmd
+}
+
+// startGroup starts cmd.
+func startGroup(cmd *exec.Cmd, _ chan os.Signal) (*group, error) {
+	g := &group{changes: make(chan change, 1), cmd: cmd}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	g.id = cmd.Process.Pid
+	go func() {
+		_ = cmd.Wait() // the state says how it ended
+		g.changes <- change{ended: true, code: cmd.ProcessState.ExitCode()}
+	}()
+	return g, nil
+}
+
+func (g *group) close() {}
+
+func (g *group) commandEnded() bool { return false }
+
+func (g *group) share(os.Signal) {}
+
+// remains knows of the command alone.
+func (g *group) remains() bool { return false }
+
+func (g *group) commandStopped(os.Signal, func() bool) {}
+
+func (g *group) stopOwn(os.Signal, func() bool) bool { return false }
+
+// pass can only end the command here.
+func (g *group) pass(os.Signal) { _ = g.kill() }
+
+func (g *group) terminate() error { return g.kill() }
+
+func (g *group) kill() error { return g.cmd.Process.Kill() }

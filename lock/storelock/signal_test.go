@@ -1,0 +1,167 @@
+package storelock_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/storelock"
+)
+
+// signallers returns Lockers with signals on one memory, and their clients.
+func signallers(t *testing.T, n int) (lockers []*storelock.Locker, clients []*signaller) {
+	m, topics := new(memory), make(map[string]chan struct{})
+	for range n {
+		s := &signaller{client: client{memory: m}, topics: topics}
+		lockers, clients = append(lockers, newLocker(t, s, &storelock.Options{TTL: clockTTL})), append(clients, s)
+	}
+	return lockers, clients
+}
+
+// close releases leases, closes lockers and fails the test if that fails.
+func closeAll(t *testing.T, lease *lock.Lease, lockers []*storelock.Locker) {
+	t.Helper()
+	err := lease.Release()
+	for _, l := range lockers {
+		err = errors.Join(err, l.Close())
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A waiter asks once a second at most where signals arrive, and more often where they do
+// not.
+func TestIdleWaitingIsQuiet(t *testing.T) {
+	for _, test := range []struct {
+		deaf      bool
+		low, high int // queries in a minute
+	}{{false, 30, 60}, {true, 240, 4000}} {
+		synctest.Test(t, func(t *testing.T) {
+			lockers, clients := signallers(t, 2)
+			clients[1].deaf = test.deaf
+			lease := get(t, acquire(t.Context(), t, lockers[0]))
+			next := acquire(t.Context(), t, lockers[1])
+			time.Sleep(time.Minute)
+			before := clients[1].gets
+			time.Sleep(time.Minute)
+			if n := clients[1].gets - before; n < test.low || n > test.high {
+				t.Errorf("deaf %v: %d queries in a minute of waiting, want %d to %d", test.deaf, n, test.low, test.high)
+			}
+			if err := lease.Release(); err != nil {
+				t.Error(err)
+			}
+			closeAll(t, get(t, next), lockers)
+		})
+	}
+}
+
+// Each handover of a lock that three others wait for, in the order in which they came,
+// takes no time on a clock that only waiting moves.
+func TestSignalsPassTheLockOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lockers, _ := signallers(t, 4)
+		lease := get(t, acquire(t.Context(), t, lockers[0]))
+		var next []chan *lock.Lease
+		for _, l := range lockers[1:] {
+			next = append(next, acquire(t.Context(), t, l))
+			time.Sleep(10 * time.Second)
+		}
+		for i, n := range next {
+			began := time.Now()
+			if err := lease.Release(); err != nil {
+				t.Error(err)
+			}
+			lease = get(t, n)
+			if took := time.Since(began); took > 0 {
+				t.Errorf("handover %d took %v", i, took)
+			}
+			time.Sleep(10 * time.Second)
+		}
+		closeAll(t, lease, lockers)
+	})
+}
+
+// A waiter whose signal is lost has the lock at its next look. One that is second behind
+// a dead first has it after the reservation, which begins with its own signal.
+func TestLostSignal(t *testing.T) {
+	for name, test := range map[string]struct {
+		harm  func(holder, first *signaller)
+		limit time.Duration
+	}{
+		"lost":       {func(holder, _ *signaller) { holder.lost = true }, 2 * time.Second},
+		"dead first": {func(_, first *signaller) { first.loseRequests = true }, time.Second + time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lockers, clients := signallers(t, 3)
+				lease := get(t, acquire(t.Context(), t, lockers[0]))
+				ctx, stop := context.WithCancel(t.Context())
+				first := acquire(ctx, t, lockers[1])
+				time.Sleep(time.Second)
+				second := acquire(t.Context(), t, lockers[2])
+				time.Sleep(10 * time.Second)
+				clients[0].change(func() { test.harm(clients[0], clients[1]) })
+				began := time.Now()
+				if err := lease.Release(); err != nil {
+					t.Error(err)
+				}
+				select {
+				case lease = <-first:
+				case lease = <-second:
+				}
+				if took := time.Since(began); took > test.limit {
+					t.Errorf("nobody had the lock for %v, want at most %v", took, test.limit)
+				}
+				clients[0].change(func() { clients[0].lost = false })
+				stop()
+				<-first
+				if err := lease.Release(); err != nil {
+					t.Error(err)
+				}
+				if name == "lost" {
+					lease = get(t, second)
+				} else {
+					lease = get(t, acquire(t.Context(), t, lockers[0]))
+				}
+				closeAll(t, lease, lockers)
+			})
+		})
+	}
+}
+
+// A waiter that gives up wakes the one behind it, for which a lock that is free is then
+// reserved.
+func TestGivingUpWakesTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lockers, clients := signallers(t, 3)
+		lease := get(t, acquire(t.Context(), t, lockers[0]))
+		got := make(chan error, 1)
+		go func() {
+			_, err := lockers[1].Acquire(t.Context(), "job")
+			got <- err
+		}()
+		time.Sleep(time.Second)
+		second := acquire(t.Context(), t, lockers[2])
+		time.Sleep(10 * time.Second)
+		clients[0].change(func() { clients[0].lost = true })
+		if err := lease.Release(); err != nil {
+			t.Error(err)
+		}
+		began := time.Now()
+		if err := lockers[1].Close(); err != nil { // it leaves before its next look
+			t.Error(err)
+		}
+		if err := <-got; !errors.Is(err, lock.ErrClosed) {
+			t.Errorf("%v, want ErrClosed", err)
+		}
+		next := get(t, second)
+		if took := time.Since(began); took > 0 {
+			t.Errorf("the second waiter had the lock after %v, want at once", took)
+		}
+		closeAll(t, next, lockers)
+	})
+}

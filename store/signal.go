@@ -1,0 +1,32 @@
+package store
+
+// Signaler is an engine whose users can wake each other, in whatever processes they are,
+// so that one that waits for a document need not read it again and again. Signals are
+// hints: one may get lost, or come though nobody sent it. [SignalerOf] returns the
+// Signaler of a Store.
+type Signaler interface {
+	// Signal wakes those that listen for one of the topics, which are any texts, soon
+	// after it returns. They see what the caller has written before.
+	Signal(topics ...string)
+
+	// Listen returns a channel of one place that gets a value for each Signal with the
+	// topic, until stop is called. works reports whether signals arrive now; when that
+	// changes, a value comes too.
+	Listen(topic string) (signals <-chan struct{}, works func() bool, stop func())
+}
+
+// SignalerOf returns the Signaler of s, or nil if its engine has none or s is a store of
+// [OpenLater] that is not open.
+func SignalerOf(s Store) Signaler {
+	switch s := s.(type) {
+	case generating:
+		return SignalerOf(s.Store)
+	case later:
+		if opened := s.now(); opened != nil {
+			return SignalerOf(s.as(opened))
+		}
+	case Signaler:
+		return s
+	}
+	return nil
+}
