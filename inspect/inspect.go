@@ -190,7 +190,7 @@ func unknown(s string) error {
 	if n > 40 {
 		s = string([]rune(s)[:40]) + "..."
 	}
-	return fmt.Errorf("%w: %q has %d characters; %s", ErrUnknown, s, n, forms[24])
+	return fmt.Errorf("%w: %q (length %d); %s", ErrUnknown, s, n, forms[24])
 }
 
 // judge gives r the time t. If that is plausible for a format that exists since

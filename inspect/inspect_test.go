@@ -234,25 +234,25 @@ func TestPlausibility(t *testing.T) {
 
 func TestInspectRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", `"" has 0 characters`},
-		{"ac3", `"ac3" has 3 characters; an ObjectId has 24`},
+		{"", `"" (length 0)`},
+		{"ac3", `"ac3" (length 3); an ObjectId has 24`},
 		{"507f1f77bcf86cd79943901g", "character 24 is 'g'"},
-		{"hello world!", "12 characters"},
-		{"00000000000000000", "17 characters"},
+		{"hello world!", "(length 12)"},
+		{"00000000000000000", "(length 17)"},
 		{"99999999999999999999", "an xid has 20"},
 		{"9m4e2mr0ui3e8a215n4h", "the last 0 or g"},
-		{"9223372036854775808", "19 characters"},
+		{"9223372036854775808", "(length 19)"},
 		{"01ARZ3NDEKTSV4RRFFQ69G5FAU", "a ULID has 26"},
 		{"81ARZ3NDEKTSV4RRFFQ69G5FAV", "a ULID has 26"},
 		{"zzzzzzzzzzzzzzzzzzzzzzzzzzz", "a KSUID has 27"},
 		{"c232ab00-9414-11ec-b3c8-9f6bdeced84g", "a UUID has 32"},
-		{"{c232ab00-9414-11ec-b3c8-9f6bdeced846}", "38 characters"},
-		{" 507f1f77bcf86cd799439011", "25 characters"},
-		{"99999999999999", "14 characters"},
-		{"012345678901234", "15 characters"},
-		{strings.Repeat("ä", 40), strings.Repeat("ä", 40) + `" has 40 characters`},
-		{strings.Repeat("ä", 41), strings.Repeat("ä", 40) + `..." has 41 characters`},
-		{strings.Repeat("ä", 5000), "5000 characters"},
+		{"{c232ab00-9414-11ec-b3c8-9f6bdeced846}", "(length 38)"},
+		{" 507f1f77bcf86cd799439011", "(length 25)"},
+		{"99999999999999", "(length 14)"},
+		{"012345678901234", "(length 15)"},
+		{strings.Repeat("ä", 40), strings.Repeat("ä", 40) + `" (length 40)`},
+		{strings.Repeat("ä", 41), strings.Repeat("ä", 40) + `..." (length 41)`},
+		{strings.Repeat("ä", 5000), "(length 5000)"},
 	} {
 		_, err := inspect.Inspect(c.text, nil)
 		if !errors.Is(err, inspect.ErrUnknown) || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 300 {

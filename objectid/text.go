@@ -35,7 +35,7 @@ func MustParse(s string) ID {
 // textError says why s, which is not 24 hexadecimal digits, is not an id.
 func textError(s string) error {
 	if n := utf8.RuneCountInString(s); n != hexSize {
-		return fmt.Errorf("%w: %d characters, want 24: %s", ErrInvalid, n, quote(s))
+		return fmt.Errorf("%w: want 24 characters, not %d: %s", ErrInvalid, n, quote(s))
 	}
 	position := 1
 	for _, r := range s {

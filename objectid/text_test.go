@@ -44,11 +44,11 @@ func TestParseEveryByte(t *testing.T) {
 
 // badTexts are texts that are no id, with what the error has to say of them.
 var badTexts = []struct{ text, want string }{
-	{"", `0 characters, want 24: ""`},
-	{"6592", `4 characters, want 24: "6592"`},
-	{"hello world!", `12 characters, want 24: "hello world!"`},
-	{"507f1f77bcf86cd79943901", `23 characters, want 24`},
-	{"507f1f77bcf86cd7994390111", `25 characters, want 24`},
+	{"", `want 24 characters, not 0: ""`},
+	{"6592", `want 24 characters, not 4: "6592"`},
+	{"hello world!", `want 24 characters, not 12: "hello world!"`},
+	{"507f1f77bcf86cd79943901", `want 24 characters, not 23`},
+	{"507f1f77bcf86cd7994390111", `want 24 characters, not 25`},
 	{"507f1f77bcf86cd79943901g", `character 24 is 'g', want a hexadecimal digit: "507f1f77bcf86cd79943901g"`},
 	{"x07f1f77bcf86cd799439011", `character 1 is 'x'`},
 	{" 507f1f77bcf86cd79943901", `character 1 is ' '`},
@@ -56,12 +56,12 @@ var badTexts = []struct{ text, want string }{
 	{"507f1f77\x00cf86cd799439011", `character 9 is '\x00'`},
 	{"507f1f77bcf86cd7994390\xff1", `character 23 is '�'`},
 	{"507f1f77bcf86cd79943é011", `character 21 is 'é'`},
-	{"507f1f77bcf86cd7994390é", `23 characters, want 24`},
+	{"507f1f77bcf86cd7994390é", `want 24 characters, not 23`},
 	{"٥07f1f77bcf86cd799439011", `character 1 is '٥'`},
 	{"-07f1f77bcf86cd799439011", `character 1 is '-'`},
 	{"0x7f1f77bcf86cd799439011", `character 2 is 'x'`},
-	{`ObjectId("507f1f77bcf86cd799439011")`, `36 characters, want 24`},
-	{strings.Repeat("ab", 4096), `8192 characters, want 24: "` + strings.Repeat("ab", 32) + `"...`},
+	{`ObjectId("507f1f77bcf86cd799439011")`, `want 24 characters, not 36`},
+	{strings.Repeat("ab", 4096), `want 24 characters, not 8192: "` + strings.Repeat("ab", 32) + `"...`},
 }
 
 func TestTextRefusesWhatIsNoID(t *testing.T) {

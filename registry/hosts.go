@@ -72,6 +72,9 @@ func (r *Registry) oldHosts(ctx context.Context, keys []string) (swaps []store.S
 // traceHost looks for the process of an id, whose process value is not recorded, by
 // the host and the pid that it has if its layout is classic.
 func (r *Registry) traceHost(ctx context.Context, t *Trace) error {
+	if err := r.readClassic(ctx, t); err != nil || t.Classic == nil {
+		return err
+	}
 	value := valueOf(t.ID)
 	var ran, others []maker
 	for doc, err := range read[hostDoc](ctx, r.store, hosts, store.Query{Range: between(value+":", value+";")}) {
@@ -95,9 +98,6 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) error {
 		} else {
 			others = addRun(others, m)
 		}
-	}
-	if err := r.readClassic(ctx, t); err != nil || t.Classic == nil {
-		return err
 	}
 	where := fmt.Sprintf("in the classic layout, machine %s is host %s", t.Classic.Machine, t.Classic.Host)
 	switch {

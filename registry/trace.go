@@ -66,7 +66,7 @@ type Trace struct {
 
 // Trace finds the process that created id.
 func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
-	t := Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
+	t := unknown(id)
 	claims, err := r.claims(ctx, []string{valueOf(id)})
 	if err != nil {
 		return t, err

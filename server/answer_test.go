@@ -119,8 +119,17 @@ func TestProblemsWithoutGo(t *testing.T) {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
 	}
-	got := r.post(t, "/v1/processes", `{"name":"a","pid":1,"sample":"zz"}`)
-	if !strings.Contains(got.body, `"invalid id: 2 characters, want 24`) {
+	for body, location := range map[string]string{
+		`{"name":"a","pid":1,"sample":"zz"}`: "body.sample",
+		`{"name":"a","pid":1,"sample":""}`:   "body.sample",
+		`{"name":"a","pid":1,"samples":["507f1f77bcf86cd799439011","507F1F77BCF86CD799439011","507f1f77bcf86cd79943901g"]}`: "body.samples[2]",
+	} {
+		if got := r.post(t, "/v1/processes", body); !strings.Contains(got.body, `"expected string to be 24 hexadecimal digits","location":"`+location+`"`) {
+			t.Errorf("%s: %s", body, got.body)
+		}
+	}
+	got := r.post(t, memberPath("0a1b2c3d4e5f6071")+"/samples", `{"samples":["0"]}`)
+	if !strings.Contains(got.body, `"location":"body.samples[0]"`) {
 		t.Errorf("%s", got.body)
 	}
 }

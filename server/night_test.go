@@ -81,6 +81,9 @@ func TestNightViewWithoutAnswers(t *testing.T) {
 		{with, "507f1f77bcf86cd799439011", "cannot be told without the process"},
 		{with, fmt.Sprintf("%08x%s00a1b2c3", time.Now().Unix(), worker.ProcessBlock), "not measured"},
 		{without, "507f1f77bcf86cd799439011", "this server has no registry"},
+		{with, "000000000000000000000000", "none: this is not an id that a process generated"},
+		{with, "507f1f770000000000000000", "none: this is not an id that a process generated"},
+		{without, "000000000000000000000000", "none: this is not an id that a process generated"},
 	} {
 		page := c.r.get(t, "/?id="+c.id, "Accept", "text/html").body
 		if !strings.Contains(page, c.want) {

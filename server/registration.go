@@ -235,6 +235,7 @@ func (s *Server) registered(ctx context.Context, name string, key registry.Membe
 	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (wire.Registered, error) {
 		p, err := call(ctx, r)
 		s.traces.forget()
+		s.claimed.forget()
 		s.lists.forget()
 		s.arounds.forget()
 		var rivals []gpid.GPID

@@ -31,6 +31,7 @@ type Server struct {
 	streams   chan struct{} // one for each stream of events
 	reports   reportCache
 	traces    traceCache
+	claimed   claimed
 	lists     recent[listKey, processList]
 	arounds   recent[aroundKey, []page.Series]
 	overviews overviews

@@ -68,12 +68,6 @@ func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, err
 	return t, nil
 }
 
-func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, error) {
-	return ask(ctx, s.backend, "trace", func(ctx context.Context, r *registry.Registry) (registry.Trace, error) {
-		return r.Trace(ctx, id)
-	})
-}
-
 // pageTrace returns the trace of an ObjectId, and nil for other ids and without a
 // registry. It remembers unknown process values in unknown.
 func (s *Server) pageTrace(ctx context.Context, text string, unknown map[string]wire.Trace) (*wire.Trace, error) {

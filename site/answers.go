@@ -9,6 +9,7 @@ import (
 
 	"github.com/oidkit/oid/inspect"
 	"github.com/oidkit/oid/internal/odds"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/paste"
 	"github.com/oidkit/oid/timerange"
@@ -19,7 +20,7 @@ import (
 
 type object = map[string]any
 
-func failed(err error) object { return object{"error": err.Error()} }
+func failed(err error) object { return object{"error": phrase.Plain(err.Error())} }
 
 // maxIDs is how many ids of a text are shown.
 const maxIDs = 1000
@@ -39,7 +40,7 @@ func inspectText(text string) object {
 		case errors.Is(err, paste.ErrNoID): // a line of a log
 			ignored = err
 		case err != nil:
-			bad = append(bad, fmt.Sprintf("line %d: %v", piece.Line, err))
+			bad = append(bad, fmt.Sprintf("line %d: %s", piece.Line, phrase.Plain(err.Error())))
 		case len(ids) == maxIDs:
 			more++
 		default:
@@ -47,7 +48,7 @@ func inspectText(text string) object {
 		}
 	}
 	if len(ids)+len(bad) == 0 && ignored != nil {
-		bad = append(bad, ignored.Error())
+		bad = append(bad, phrase.Plain(ignored.Error()))
 	}
 	return object{"ids": ids, "bad": bad, "more": more}
 }

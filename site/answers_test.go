@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 // The page shows a bound with its time, nothing for an open end, and what is wrong.
 func TestRange(t *testing.T) {
@@ -17,5 +21,17 @@ func TestRange(t *testing.T) {
 	}
 	if wrong := rangeOf("2026-13-01", "", ""); wrong["error"] == nil || wrong["queries"] != nil {
 		t.Errorf("month 13: %v", wrong)
+	}
+}
+
+// Errors have no names of packages.
+func TestErrorsWithoutPackages(t *testing.T) {
+	for _, wrong := range []object{inspectText("zz"), inspectText("no id here"), rangeOf("2026-13-01", "", ""), rangeOf("2026", "2025", ""), oddsOf("3", "1", "soon", "")} {
+		text := fmt.Sprint(wrong)
+		for _, name := range []string{"inspect: ", "paste: ", "objectid: ", "timerange: "} {
+			if strings.Contains(text, name) {
+				t.Errorf("%s has the name of a package", text)
+			}
+		}
 	}
 }

@@ -48,8 +48,12 @@ var (
 const MaxName = 190
 
 // Store keeps documents in collections, by _id. Any number of goroutines may
-// share one. The first document creates its collection; a collection that does
-// not exist is empty. The interface may grow: only the engines implement it.
+// share one. The first document creates its collection, which exists until [Store.Drop],
+// also while it is empty; a collection that does not exist is empty. The interface may
+// grow: only the engines implement it.
+//
+// A store neither changes nor keeps the bytes that it is given, and the documents that
+// it returns are the caller's: they share no bytes with the store or with each other.
 //
 // All methods return an error that wraps [ErrCollection] for an invalid name,
 // [ErrClosed] after Close, and the context's error when ctx ends. A write whose
@@ -96,19 +100,18 @@ type Store interface {
 	SwapMany(ctx context.Context, collection string, swaps []Swap) ([]bson.Raw, error)
 
 	// Get returns the document with the key, or an error that wraps
-	// ErrNotFound. The caller owns the document.
+	// ErrNotFound.
 	Get(ctx context.Context, collection string, key Key) (bson.Raw, error)
 
 	// GetMany returns for each key the document that has it, or nil, at much less
-	// cost than one Get for each. The caller owns the documents.
+	// cost than one Get for each.
 	GetMany(ctx context.Context, collection string, keys []Key) ([]bson.Raw, error)
 
 	// Find returns the documents that q asks for, in the order of their keys. It
 	// reads on as the caller does and holds little of the result: a few
 	// megabytes, or what a MongoDB server sends at once, which is 16 MiB at most.
-	// The caller owns each document. The first error ends the sequence; the
-	// document beside it is nil. To go on later, ask again with the key of the
-	// last document as q.After.
+	// The first error ends the sequence; the document beside it is nil. To go on
+	// later, ask again with the key of the last document as q.After.
 	//
 	// The caller may use the store inside the loop, also to delete what it was
 	// given.
@@ -117,7 +120,7 @@ type Store interface {
 	// FindMany returns for each range the documents with a key in it, smallest key
 	// first, at most limit of each if that is above 0, at much less cost than one
 	// Find for each where the store is a server. It is for ranges that have few
-	// documents: all are held in memory. The caller owns them.
+	// documents: all are held in memory.
 	FindMany(ctx context.Context, collection string, ranges []Range, limit int) ([][]bson.Raw, error)
 
 	// Count returns how many documents have a key in r.
@@ -137,7 +140,8 @@ type Store interface {
 	// is then what is known of it. The zero Range removes all.
 	DeleteRange(ctx context.Context, collection string, r Range) (int64, error)
 
-	// Collections returns the names of the collections, sorted byte by byte.
+	// Collections returns the names of the collections, empty ones too, sorted byte
+	// by byte.
 	Collections(ctx context.Context) ([]string, error)
 
 	// Drop removes the collection and its documents. The error wraps ErrNotFound
@@ -146,15 +150,16 @@ type Store interface {
 	Drop(ctx context.Context, collection string) error
 
 	// Watch returns first the documents that are there, as Find does, and then
-	// those that come, as they are committed, until ctx ends; each document
-	// once, and none is missed. Documents that are committed together come in
+	// those that come, as they are committed, until ctx ends or the store is
+	// closed; each document once, and none is missed. Documents that are committed together come in
 	// the order of their keys; otherwise a later one may well have the smaller
 	// key. Documents that are replaced or swapped do not come again. A document
 	// that is gone before Watch sees it does not come; one that is deleted and
 	// inserted again does.
 	Watch(ctx context.Context, collection string, r Range) iter.Seq2[bson.Raw, error]
 
-	// Close releases what the store holds. Closing again does nothing.
+	// Close releases what the store holds. It ends each Watch with an error that wraps
+	// ErrClosed. Closing again does nothing.
 	Close() error
 }
 

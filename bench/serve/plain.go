@@ -36,14 +36,27 @@ func servePlain() error {
 	}))
 }
 
-// request is what wrk sends.
+// request is what wrk sends. The text anotherID in its path is another id each time.
 type request struct {
 	name, method, path, body, accept string
 }
 
+const anotherID = "ANOTHER"
+
 // script returns a script that makes wrk send r.
 func (r *request) script() string {
-	return fmt.Sprintf("wrk.method = %q\nwrk.body = %q\nwrk.headers[\"Content-Type\"] = \"application/json\"\nwrk.headers[\"Accept\"] = %q\n", r.method, r.body, r.accept)
+	return fmt.Sprintf(`wrk.method = %q
+wrk.body = %q
+wrk.headers["Content-Type"] = "application/json"
+wrk.headers["Accept"] = %q
+local before, after = string.match(%q, "(.*)%s(.*)")
+if before then
+	math.randomseed(os.time())
+	request = function()
+		return wrk.format(nil, before .. string.format("5%%07x%%08x%%08x", math.random(0, 0xfffffff), math.random(0, 0x7fffffff), math.random(0, 0x7fffffff)) .. after)
+	end
+end
+`, r.method, r.body, r.accept, r.path, anotherID)
 }
 
 // costs is what a request takes of a server.
@@ -88,7 +101,7 @@ func sideBySide(url string, oidPID, rounds int, turn time.Duration, requests []r
 
 // send sends r once and returns the answer.
 func (r *request) send(url string) (kind string, answer []byte, err error) {
-	req, err := http.NewRequest(r.method, url+r.path, strings.NewReader(r.body))
+	req, err := http.NewRequest(r.method, url+strings.ReplaceAll(r.path, anotherID, "507f1f77bcf86cd799439011"), strings.NewReader(r.body))
 	if err != nil {
 		return "", nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -72,16 +71,7 @@ func restartClients(t *testing.T, n int, url string) (stop func() (sent int64, l
 // A restart at a socket of systemd, with another program file, loses no request: the socket
 // stays open, and what was sent to the one that stops is answered.
 func TestRestartLosesNothing(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	socket, err := l.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
+	socket, url := socketOfSystemd(t)
 	self, err := exec.LookPath("oid")
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +103,7 @@ func TestRestartLosesNothing(t *testing.T) {
 	}
 	install()
 	serve := start()
-	stop := restartClients(t, 12, "http://"+l.Addr().String())
+	stop := restartClients(t, 12, url)
 	for range 3 {
 		time.Sleep(300 * time.Millisecond)
 		install() // over the one that runs

@@ -22,20 +22,27 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// systemd's side of the agreement: the socket is passed, the program reports that it
-// is ready, that it lives and that it stops, and the next one serves at the same
-// socket.
-func TestServeUnderSystemd(t *testing.T) {
+// socketOfSystemd returns a socket that listens until the test ends, for ExtraFiles of the
+// command, and the URL of a server at it.
+func socketOfSystemd(t *testing.T) (socket *os.File, url string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	socket, err := l.(*net.TCPListener).File()
-	if err != nil {
+	t.Cleanup(func() { l.Close() })
+	if socket, err = l.(*net.TCPListener).File(); err != nil {
 		t.Fatal(err)
 	}
-	defer socket.Close()
+	t.Cleanup(func() { socket.Close() })
+	return socket, "http://" + l.Addr().String()
+}
+
+// systemd's side of the agreement: the socket is passed, the program reports that it
+// is ready, that it lives and that it stops, and the next one serves at the same
+// socket.
+func TestServeUnderSystemd(t *testing.T) {
+	socket, url := socketOfSystemd(t)
 	notified := filepath.Join(t.TempDir(), "notify")
 	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: notified, Net: "unixgram"})
 	if err != nil {
@@ -70,7 +77,7 @@ func TestServeUnderSystemd(t *testing.T) {
 		}
 		hears("READY=1")
 		hears("WATCHDOG=1")
-		res, err := http.Get("http://" + l.Addr().String() + "/livez")
+		res, err := http.Get(url + "/livez")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,8 +27,10 @@ func GetMany(keys []store.Key, batch int, read func(keys []store.Key, yield func
 		n := min(len(rest), batch)
 		err := read(rest[:n], func(doc bson.Raw) error {
 			key, err := store.KeyOf(doc)
-			for _, i := range places[key] {
-				docs[i] = doc
+			for n, i := range places[key] {
+				if docs[i] = doc; n > 0 {
+					docs[i] = slices.Clone(doc) // the caller owns each
+				}
 			}
 			return err
 		})

@@ -71,7 +71,7 @@ var allowed = map[string][]string{
 	"internal/towire":      {"objectid", "gpid", "inspect", "census", "internal/phrase", "lock", "registry", "timerange", "server/wire"},
 	"internal/odds":        {},
 	"cmd/oid/internal/job": {},
-	"site":                 {"inspect", "paste", "timerange", "objectid", "internal/odds"},
+	"site":                 {"inspect", "paste", "timerange", "objectid", "internal/odds", "internal/phrase"},
 	"cmd/oid":              nil, // everything
 }
 

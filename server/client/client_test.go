@@ -260,6 +260,18 @@ func registry(beat func() int) *fake {
 	}}
 }
 
+// unsteady is a registry that answers with a status instead while down is set.
+func unsteady(status int) (f *fake, down *atomic.Bool) {
+	up := registry(func() int { return 200 })
+	down = new(atomic.Bool)
+	return &fake{answer: func(n int, r request) (int, http.Header, string) {
+		if down.Load() {
+			return status, nil, "{}"
+		}
+		return up.answer(n, r)
+	}}, down
+}
+
 func block(id objectid.ID) int { return int(id[7]) }
 
 // A member that the server has forgotten, or whose block another may have, registers
@@ -433,14 +445,7 @@ func TestMemberOutage(t *testing.T) {
 // than the outage does, and gets its block when that ends.
 func TestMemberAsksInAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		up := registry(func() int { return 200 })
-		var down atomic.Bool
-		f := &fake{answer: func(n int, r request) (int, http.Header, string) {
-			if down.Load() {
-				return 503, nil, "{}"
-			}
-			return up.answer(n, r)
-		}}
+		f, down := unsteady(503)
 		m, err := f.client().NewMember(t.Context(), wire.Registration{Name: "shop"}, nil)
 		if err != nil {
 			t.Fatal(err)

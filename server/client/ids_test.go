@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,14 +60,7 @@ func TestIDs(t *testing.T) {
 // the next, after a pause that grows to a minute; all have one idempotency key.
 func TestIDsBeforeTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		up := registry(func() int { return 200 })
-		var down atomic.Bool
-		f := &fake{answer: func(n int, r request) (int, http.Header, string) {
-			if down.Load() {
-				return 500, nil, "{}"
-			}
-			return up.answer(n, r)
-		}}
+		f, down := unsteady(500)
 		down.Store(true)
 		s := &client.IDs{Client: f.client(), Registration: wire.Registration{Name: "shop"}}
 		f.hangs(true)

@@ -27,7 +27,7 @@ func newUploads(most int) *uploads {
 const (
 	fewUploads    = 2                // that one client may send where there are not more than twice as many places
 	goodRate      = 1 << 20          // bytes per second; a slower one gives way
-	goodRateAfter = 10 * time.Second // when its rate is known
+	goodRateAfter = 5 * time.Second // when its rate is known: the Retry-After of those that are refused
 )
 
 // perAddress returns how many places one client may take: half of them.

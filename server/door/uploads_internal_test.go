@@ -74,12 +74,12 @@ func TestUploadsGiveWay(t *testing.T) {
 		after time.Duration
 		ends  int // which, or -1
 	}{
-		"slow ones":           {[4]int64{fast, 1000, 900, fast}, "10.0.0.3", 12 * time.Second, 2},
-		"too early":           {[4]int64{fast, 1000, 900, fast}, "10.0.0.3", 9 * time.Second, -1},
-		"fast ones":           {[4]int64{4 * fast, 3 * fast, 2 * fast, 5 * fast}, "10.0.0.3", 12 * time.Second, 2},
-		"its own slow one":    {[4]int64{fast, 1000, 900, fast}, "10.0.0.1", 12 * time.Second, 1},
-		"its own are fast":    {[4]int64{4 * fast, 3 * fast, 900, 5 * fast}, "10.0.0.1", 12 * time.Second, -1},
-		"others at one place": {[4]int64{4 * fast, 3 * fast, 2 * fast, 5 * fast}, "10.0.0.2", 12 * time.Second, -1},
+		"slow ones":           {[4]int64{fast, 1000, 900, fast}, "10.0.0.3", 7 * time.Second, 2},
+		"too early":           {[4]int64{fast, 1000, 900, fast}, "10.0.0.3", 4 * time.Second, -1},
+		"fast ones":           {[4]int64{4 * fast, 3 * fast, 2 * fast, 5 * fast}, "10.0.0.3", 7 * time.Second, 2},
+		"its own slow one":    {[4]int64{fast, 1000, 900, fast}, "10.0.0.1", 7 * time.Second, 1},
+		"its own are fast":    {[4]int64{4 * fast, 3 * fast, 900, 5 * fast}, "10.0.0.1", 7 * time.Second, -1},
+		"others at one place": {[4]int64{4 * fast, 3 * fast, 2 * fast, 5 * fast}, "10.0.0.2", 7 * time.Second, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

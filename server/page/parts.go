@@ -170,3 +170,6 @@ const (
 	known   = "known"
 	claimed = "claimed"
 )
+
+// onlyTime is the verdict on the reading of an id that is an end of a range.
+const onlyTime = "bound"

@@ -17,6 +17,9 @@ import (
 // that time. What is not known is said with its reason.
 func (s *Site) traceNodes(in *Inspected) g.Node {
 	t := in.Trace
+	if in.Readings[0].Verdict == onlyTime && (t == nil || !isFound(t)) {
+		return says("Process", "", soften("none: this is not an id that a process generated"))
+	}
 	if t == nil {
 		reason := "cannot be told: it was not looked up"
 		if !s.Registry {

@@ -23,8 +23,8 @@ type Registration struct {
 	Labels  map[string]string `json:"labels,omitempty" maxProperties:"50" doc:"Stored unchanged. Keys have 1 to 100 bytes, values up to 200."`
 
 	Host    string        `json:"host,omitempty" maxLength:"255" doc:"Name of its host. Some ids carry it: it shows that such a sample comes from there."`
-	Sample  objectid.ID   `json:"sample,omitzero" doc:"An id that the process has created. Default: it creates its ids with the process block of the answer."`
-	Samples []objectid.ID `json:"samples,omitempty" maxItems:"100" doc:"Ids with its other process values, if it has several, as with several clients or workers."`
+	Sample  objectid.ID   `json:"sample,omitzero" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" doc:"An id that the process has created. Default: it creates its ids with the process block of the answer."`
+	Samples []objectid.ID `json:"samples,omitempty" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" maxItems:"100" doc:"Ids with its other process values, if it has several, as with several clients or workers."`
 	Layout  string        `json:"layout,omitempty" doc:"Layout of the samples. Default: modern."`
 
 	IntervalSeconds float64 `json:"interval_seconds,omitempty" minimum:"1" maximum:"3600" doc:"Time between two heartbeats. Default: 10."`
@@ -70,7 +70,7 @@ type Adopted struct {
 
 // AddedSamples are further samples of a recorded process.
 type AddedSamples struct {
-	Samples []objectid.ID `json:"samples" minItems:"1" maxItems:"100" nullable:"false" doc:"Ids that the process has created, one of each process value."`
+	Samples []objectid.ID `json:"samples" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" minItems:"1" maxItems:"100" nullable:"false" doc:"Ids that the process has created, one of each process value."`
 	Layout  string        `json:"layout,omitempty" doc:"Layout of the samples. Default: modern."`
 }
 

@@ -25,16 +25,21 @@ const (
 
 // poll follows a collection on a server that has no change streams.
 func (s *Store) poll(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) bool) error {
-	p := polling{s: s, collection: collection, seen: map[string]uint64{}, yield: yield}
+	p := polling{s: s, collection: collection, seen: map[string]uint64{}}
+	p.yield = func(doc bson.Raw) bool {
+		begin := time.Now()
+		defer func() { p.yielded += time.Since(begin) }()
+		return yield(doc)
+	}
 	begin := time.Now()
 	err := s.find(ctx, collection, store.Query{Range: r}, nil, func(doc bson.Raw) bool {
 		p.seen[identity(doc)] = 0
-		return yield(doc)
+		return p.yield(doc)
 	})
 	if err != nil {
 		return err
 	}
-	nextPass := time.Now().Add(share * time.Since(begin))
+	nextPass := p.nextPass(begin)
 	tick := time.NewTicker(s.options.Poll)
 	defer tick.Stop()
 	for {
@@ -44,6 +49,7 @@ func (s *Store) poll(ctx context.Context, collection string, r store.Range, yiel
 		case <-tick.C:
 		}
 		begin := time.Now()
+		p.yielded = 0
 		if begin.Before(nextPass) {
 			if err := p.look(ctx, latest(r, begin)); err != nil {
 				return err
@@ -53,7 +59,7 @@ func (s *Store) poll(ctx context.Context, collection string, r store.Range, yiel
 		if err := p.pass(ctx, r); err != nil {
 			return err
 		}
-		nextPass = time.Now().Add(share * time.Since(begin))
+		nextPass = p.nextPass(begin)
 	}
 }
 
@@ -70,11 +76,18 @@ type polling struct {
 	s          *Store
 	collection string
 	yield      func(bson.Raw) bool
+	yielded    time.Duration // how long the caller has taken since the last begin
 
 	// seen holds the identities of the documents that were yielded, and the
 	// number of the last pass that has found each.
 	seen   map[string]uint64
 	passes uint64
+}
+
+// nextPass returns when the pass after the one that began at begin is due. What the
+// caller took for the documents is not a cost of the pass.
+func (p *polling) nextPass(begin time.Time) time.Time {
+	return time.Now().Add(share * (time.Since(begin) - p.yielded))
 }
 
 // identity returns the type and the bytes of a document's _id.

@@ -25,7 +25,7 @@ func ordered() []store.Key {
 	}
 }
 
-func testKeyOrder(t *testing.T, s store.Store) {
+func testKeyOrder(t testing.TB, s store.Store) {
 	want := ordered()
 	for i, a := range want {
 		for j, b := range want {
@@ -57,7 +57,7 @@ func reversed(keys []store.Key) []store.Key {
 	return keys
 }
 
-func testNumbersAreEqualByValue(t *testing.T, s store.Store) {
+func testNumbersAreEqualByValue(t testing.TB, s store.Store) {
 	for _, id := range []any{int32(1), 2.0, int64(3)} {
 		must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}}))
 	}
@@ -73,7 +73,7 @@ func testNumbersAreEqualByValue(t *testing.T, s store.Store) {
 
 // testFind compares every range of all keys, in both orders, with what the order
 // of the keys says.
-func testFind(t *testing.T, s store.Store) {
+func testFind(t testing.TB, s store.Store) {
 	keys := ordered()
 	insert(t, s, "c", keys...)
 	bounds := []store.Key{{}, keys[0], keys[5], store.Int(3), keys[15], keys[16], text("Z"), keys[25], store.ID(objectid.ID{}), keys[28], keys[30]}
@@ -112,7 +112,7 @@ func testFind(t *testing.T, s store.Store) {
 }
 
 // testFindOfMany reads more than any engine reads at once, of sizes that vary.
-func testFindOfMany(t *testing.T, s store.Store) {
+func testFindOfMany(t testing.TB, s store.Store) {
 	const n = 5001
 	docs, want := make([]any, n), make([]store.Key, n)
 	for i := range docs {
@@ -132,7 +132,7 @@ func testFindOfMany(t *testing.T, s store.Store) {
 	var paged []store.Key
 	for q := (store.Query{Limit: 700}); ; q.After = paged[len(paged)-1] {
 		page := find(t, s, "c", q)
-		if paged = append(paged, page...); len(page) < q.Limit {
+		if paged = append(paged, page...); len(page) < q.Limit || len(paged) > n {
 			break
 		}
 	}
@@ -143,7 +143,7 @@ func testFindOfMany(t *testing.T, s store.Store) {
 
 // testFindInsideFind uses the store while it reads from it, and keeps changing
 // what it was given.
-func testFindInsideFind(t *testing.T, s store.Store) {
+func testFindInsideFind(t testing.TB, s store.Store) {
 	const n = 3000
 	keys := make([]store.Key, n)
 	for i := range keys {
@@ -183,7 +183,7 @@ func testFindInsideFind(t *testing.T, s store.Store) {
 	must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{}))
 }
 
-func testFindByTime(t *testing.T, s store.Store) {
+func testFindByTime(t testing.TB, s store.Store) {
 	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	now := start
 	g := must[*objectid.Generator](t)(objectid.NewGenerator(&objectid.Options{Now: func() time.Time { return now }}))
@@ -212,7 +212,7 @@ func testFindByTime(t *testing.T, s store.Store) {
 	}
 }
 
-func testDelete(t *testing.T, s store.Store) {
+func testDelete(t testing.TB, s store.Store) {
 	keys := ordered()
 	insert(t, s, "c", keys...)
 	for i, key := range keys {
@@ -235,7 +235,7 @@ func testDelete(t *testing.T, s store.Store) {
 	}
 }
 
-func testDeleteRange(t *testing.T, s store.Store) {
+func testDeleteRange(t testing.TB, s store.Store) {
 	const n = 12_000
 	keys := make([]store.Key, n)
 	for i := range keys {
@@ -261,7 +261,7 @@ func testDeleteRange(t *testing.T, s store.Store) {
 }
 
 // testDrop drops a collection and uses it again.
-func testDrop(t *testing.T, s store.Store) {
+func testDrop(t testing.TB, s store.Store) {
 	ctx := t.Context()
 	insert(t, s, "other", store.Int(1))
 	for range 2 {
@@ -284,6 +284,32 @@ func testDrop(t *testing.T, s store.Store) {
 		}
 		if err := s.Drop(ctx, "c"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Drop again: %v, want ErrNotFound", err)
+		}
+	}
+}
+
+// testEmptiedCollection: a collection exists from its first document until it is dropped,
+// whatever has removed its documents.
+func testEmptiedCollection(t testing.TB, s store.Store) {
+	ctx, key := t.Context(), store.Int(1)
+	for name, empty := range map[string]func(name string) error{
+		"Delete":      func(name string) error { return s.Delete(ctx, name, key) },
+		"DeleteIf":    func(name string) error { return s.DeleteIf(ctx, name, get(t, s, name, key)) },
+		"DeleteRange": func(name string) error { _, err := s.DeleteRange(ctx, name, store.Range{}); return err },
+		"SwapMany": func(name string) error {
+			_, err := s.SwapMany(ctx, name, []store.Swap{{Old: get(t, s, name, key)}})
+			return err
+		},
+	} {
+		insert(t, s, name, key)
+		if err := empty(name); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if names := must[[]string](t)(s.Collections(ctx)); !slices.Equal(names, []string{name}) {
+			t.Errorf("collections %q after %s has removed the last document, want it in the list", names, name)
+		}
+		if err := s.Drop(ctx, name); err != nil {
+			t.Errorf("Drop of a collection that %s has emptied: %v", name, err)
 		}
 	}
 }

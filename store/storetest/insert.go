@@ -15,7 +15,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-func testInsert(t *testing.T, s store.Store) {
+func testInsert(t testing.TB, s store.Store) {
 	before := time.Now().Truncate(time.Second)
 	key := must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "name", Value: "a"}}))
 	id, ok := key.ID()
@@ -42,7 +42,7 @@ func testInsert(t *testing.T, s store.Store) {
 	}
 }
 
-func testInsertPutsIDInFront(t *testing.T, s store.Store) {
+func testInsertPutsIDInFront(t testing.TB, s store.Store) {
 	id := objectid.New()
 	given := raw(t, bson.D{{Key: "a", Value: int32(1)}, {Key: "_id", Value: id}, {Key: "b", Value: bson.D{{Key: "_id", Value: "inner"}}}})
 	keep := slices.Clone(given)
@@ -56,7 +56,7 @@ func testInsertPutsIDInFront(t *testing.T, s store.Store) {
 	}
 }
 
-func testInsertDuplicate(t *testing.T, s store.Store) {
+func testInsertDuplicate(t testing.TB, s store.Store) {
 	for _, id := range []any{objectid.New(), "name", int32(7), 1.5} {
 		if _, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}, {Key: "v", Value: "first"}}); err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func testInsertDuplicate(t *testing.T, s store.Store) {
 	}
 }
 
-func testInsertMany(t *testing.T, s store.Store) {
+func testInsertMany(t testing.TB, s store.Store) {
 	const n = 2500
 	docs := make([]any, n)
 	for i := range docs {
@@ -122,7 +122,7 @@ func refusedBatch() (docs []any, duplicates []int, invalid []int) {
 	return docs, duplicates, []int{33, 121}
 }
 
-func testInsertManyRefused(t *testing.T, s store.Store) {
+func testInsertManyRefused(t testing.TB, s store.Store) {
 	docs, duplicates, invalid := refusedBatch()
 	keys, err := s.InsertMany(t.Context(), "c", docs, nil)
 	var refused *store.RefusedError
@@ -150,7 +150,7 @@ func testInsertManyRefused(t *testing.T, s store.Store) {
 	}
 }
 
-func testInsertManyOrdered(t *testing.T, s store.Store) {
+func testInsertManyOrdered(t testing.TB, s store.Store) {
 	docs, _, _ := refusedBatch()
 	for i, test := range []struct {
 		docs  []any
@@ -190,7 +190,7 @@ func testInsertManyOrdered(t *testing.T, s store.Store) {
 
 // testInsertManyOrderedTaken: a key that is taken in the collection ends an ordered
 // call there, whether the keys after it are smaller or greater.
-func testInsertManyOrderedTaken(t *testing.T, s store.Store, o Options) {
+func testInsertManyOrderedTaken(t testing.TB, s store.Store, o Options) {
 	sizes := []int{9, 99, 301}
 	if o.Common {
 		sizes = sizes[:2]
@@ -219,7 +219,7 @@ func testInsertManyOrderedTaken(t *testing.T, s store.Store, o Options) {
 	}
 }
 
-func testReplace(t *testing.T, s store.Store) {
+func testReplace(t testing.TB, s store.Store) {
 	key := must[store.Key](t)(s.Insert(t.Context(), "c", bson.D{{Key: "v", Value: "old"}}))
 	insert(t, s, "c", text("bystander"))
 	if err := s.Replace(t.Context(), "c", bson.D{{Key: "v", Value: "new"}, {Key: "_id", Value: key}}); err != nil {
@@ -252,7 +252,7 @@ func testReplace(t *testing.T, s store.Store) {
 	}
 }
 
-func testManyGoroutines(t *testing.T, s store.Store) {
+func testManyGoroutines(t testing.TB, s store.Store) {
 	const writers, each = 8, 50
 	var group sync.WaitGroup
 	for w := range writers {

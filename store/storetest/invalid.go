@@ -17,7 +17,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-func testDocuments(t *testing.T, s store.Store, o Options) {
+func testDocuments(t testing.TB, s store.Store, o Options) {
 	for i, doc := range Documents(o) {
 		key, err := s.Insert(t.Context(), "c", doc)
 		if err != nil {
@@ -107,7 +107,7 @@ func Documents(o Options) []bson.Raw {
 }
 
 // ofSize returns a document of so many bytes.
-func ofSize(t *testing.T, key store.Key, size int) bson.Raw {
+func ofSize(t testing.TB, key store.Key, size int) bson.Raw {
 	t.Helper()
 	empty := len(raw(t, bson.D{{Key: "_id", Value: key}, {Key: "s", Value: ""}}))
 	doc := raw(t, bson.D{{Key: "_id", Value: key}, {Key: "s", Value: strings.Repeat("x", size-empty)}})
@@ -117,7 +117,7 @@ func ofSize(t *testing.T, key store.Key, size int) bson.Raw {
 	return doc
 }
 
-func testLargestDocument(t *testing.T, s store.Store) {
+func testLargestDocument(t testing.TB, s store.Store) {
 	const most = store.MaxSize - store.RevisionSize
 	key := text("large")
 	doc := ofSize(t, key, most)
@@ -155,7 +155,7 @@ func testLargestDocument(t *testing.T, s store.Store) {
 	}
 }
 
-func testInvalidDocuments(t *testing.T, s store.Store) {
+func testInvalidDocuments(t testing.TB, s store.Store) {
 	good := raw(t, bson.D{{Key: "_id", Value: int32(1)}, {Key: "s", Value: "text"}, {Key: "b", Value: true}})
 	bad := func(at int, b byte) bson.Raw {
 		doc := slices.Clone(good)
@@ -196,7 +196,7 @@ func testInvalidDocuments(t *testing.T, s store.Store) {
 	}
 }
 
-func testInvalidKeys(t *testing.T, s store.Store) {
+func testInvalidKeys(t testing.TB, s store.Store) {
 	for _, id := range []any{nil, true, time.Now(), bson.D{}, bson.A{1}, bson.Regex{}, math.NaN(), bson.Binary{Data: make([]byte, 12)}, bson.Decimal128{}, bson.MinKey{}, bson.Timestamp{}, bson.Symbol("s")} {
 		key, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: id}})
 		if !errors.Is(err, store.ErrKey) || !key.IsZero() {
@@ -205,16 +205,14 @@ func testInvalidKeys(t *testing.T, s store.Store) {
 	}
 }
 
-func testCollectionNames(t *testing.T, s store.Store, o Options) {
+func testCollectionNames(t testing.TB, s store.Store, o Options) {
 	for _, name := range []string{"", "a\x00b", "a$b", "$cmd", strings.Repeat("x", 300), strings.Repeat("x", store.MaxName+1), "\xff", ".a", "a.", "a..b", "system.users"} {
-		if _, err := s.Insert(t.Context(), name, bson.D{}); !errors.Is(err, store.ErrCollection) {
-			t.Errorf("Insert into %q: %v, want ErrCollection", name, err)
-		}
-		var err error
-		for _, err = range s.Find(t.Context(), name, store.Query{}) {
-		}
-		if !errors.Is(err, store.ErrCollection) {
-			t.Errorf("Find in %q: %v, want ErrCollection", name, err)
+		errs := calls(t.Context(), s, name)
+		delete(errs, "Collections")
+		for call, err := range errs {
+			if !errors.Is(err, store.ErrCollection) {
+				t.Errorf("%s with the collection name %.99q: %v, want ErrCollection", call, name, err)
+			}
 		}
 	}
 	names := []string{"a.b", "events", "Events", "EVENTS", "^events", "sqlite_x", "SQLite_x", "^0sqlite_x", "with space", "quo'te", "Ärger", "ärger", "a;drop", "1", "z", "Z", strings.Repeat("x", 150)}
@@ -235,7 +233,7 @@ func testCollectionNames(t *testing.T, s store.Store, o Options) {
 	}
 }
 
-func testMissingCollection(t *testing.T, s store.Store) {
+func testMissingCollection(t testing.TB, s store.Store) {
 	insert(t, s, "other", store.Int(1))
 	if keys := find(t, s, "missing", store.Query{}); keys != nil {
 		t.Errorf("Find = %v, want nothing", keys)
@@ -257,46 +255,49 @@ func testMissingCollection(t *testing.T, s store.Store) {
 	}
 }
 
-// calls is every method, for tests of what all must do.
-func calls(ctx context.Context, s store.Store) map[string]error {
+// calls calls every method but Close, for tests of what all must do, and returns their
+// errors. Watch has an error of ours if it does not end by one at once.
+func calls(ctx context.Context, s store.Store, collection string) map[string]error {
 	errs := map[string]error{}
 	doc := bson.D{{Key: "_id", Value: int32(1)}}
-	_, errs["Insert"] = s.Insert(ctx, "c", doc)
-	_, errs["InsertMany"] = s.InsertMany(ctx, "c", []any{doc}, nil)
-	errs["Replace"] = s.Replace(ctx, "c", doc)
+	_, errs["Insert"] = s.Insert(ctx, collection, doc)
+	_, errs["InsertMany"] = s.InsertMany(ctx, collection, []any{doc}, nil)
+	errs["Replace"] = s.Replace(ctx, collection, doc)
 	old, err := bson.Marshal(doc)
 	if err != nil {
 		panic(err)
 	}
-	_, errs["Swap"] = s.Swap(ctx, "c", old, doc)
-	_, errs["SwapMany"] = s.SwapMany(ctx, "c", []store.Swap{{Old: old}})
-	errs["DeleteIf"] = s.DeleteIf(ctx, "c", old)
-	_, errs["Get"] = s.Get(ctx, "c", store.Int(1))
-	_, errs["GetMany"] = s.GetMany(ctx, "c", []store.Key{store.Int(1)})
-	_, errs["FindMany"] = s.FindMany(ctx, "c", []store.Range{{}}, 1)
-	_, errs["Count"] = s.Count(ctx, "c", store.Range{})
-	errs["Delete"] = s.Delete(ctx, "c", store.Int(1))
-	_, errs["DeleteRange"] = s.DeleteRange(ctx, "c", store.Range{})
-	errs["Drop"] = s.Drop(ctx, "c")
+	_, errs["Swap"] = s.Swap(ctx, collection, old, doc)
+	_, errs["SwapMany"] = s.SwapMany(ctx, collection, []store.Swap{{Old: old}})
+	errs["DeleteIf"] = s.DeleteIf(ctx, collection, old)
+	_, errs["Get"] = s.Get(ctx, collection, store.Int(1))
+	_, errs["GetMany"] = s.GetMany(ctx, collection, []store.Key{store.Int(1)})
+	_, errs["FindMany"] = s.FindMany(ctx, collection, []store.Range{{}}, 1)
+	_, errs["Count"] = s.Count(ctx, collection, store.Range{})
+	errs["Delete"] = s.Delete(ctx, collection, store.Int(1))
+	_, errs["DeleteRange"] = s.DeleteRange(ctx, collection, store.Range{})
+	errs["Drop"] = s.Drop(ctx, collection)
 	_, errs["Collections"] = s.Collections(ctx)
 	errs["Find"], errs["Watch"] = nil, nil // unless they yield
-	for _, err := range s.Find(ctx, "c", store.Query{}) {
+	for _, err := range s.Find(ctx, collection, store.Query{}) {
 		errs["Find"] = err
 	}
-	for _, err := range s.Watch(ctx, "c", store.Range{}) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("it goes on"))
+	defer cancel()
+	for _, err := range s.Watch(ctx, collection, store.Range{}) {
 		if errs["Watch"] = err; err == nil {
-			errs["Watch"] = fmt.Errorf("a document")
+			errs["Watch"] = errors.New("it returned a document")
 			break
 		}
 	}
 	return errs
 }
 
-func testCancelled(t *testing.T, s store.Store) {
+func testCancelled(t testing.TB, s store.Store) {
 	insert(t, s, "c", store.Int(7))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for name, err := range calls(ctx, s) {
+	for name, err := range calls(ctx, s, "c") {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want context.Canceled", name, err)
 		}
@@ -306,12 +307,12 @@ func testCancelled(t *testing.T, s store.Store) {
 	}
 }
 
-func testClosed(t *testing.T, s store.Store) {
+func testClosed(t testing.TB, s store.Store) {
 	insert(t, s, "c", store.Int(7))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, err := range calls(t.Context(), s) {
+	for name, err := range calls(t.Context(), s, "c") {
 		if !errors.Is(err, store.ErrClosed) {
 			t.Errorf("%s: %v, want ErrClosed", name, err)
 		}

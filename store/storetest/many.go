@@ -12,7 +12,7 @@ import (
 
 // GetMany returns a document for each key, in the order of the keys, and nil for
 // those that are missing, more keys than one statement of an engine has.
-func testGetMany(t *testing.T, s store.Store) {
+func testGetMany(t testing.TB, s store.Store) {
 	if docs, err := s.GetMany(t.Context(), "c", []store.Key{store.Int(1), store.Int(2)}); err != nil || len(docs) != 2 || docs[0] != nil || docs[1] != nil {
 		t.Errorf("of a missing collection: %v, %v, want two times nil", docs, err)
 	}
@@ -57,7 +57,7 @@ func testGetMany(t *testing.T, s store.Store) {
 
 // FindMany returns for each range what Find returns, more ranges than one statement of
 // an engine has.
-func testFindMany(t *testing.T, s store.Store) {
+func testFindMany(t testing.TB, s store.Store) {
 	if docs, err := s.FindMany(t.Context(), "c", make([]store.Range, 2), 0); err != nil || len(docs) != 2 || docs[0] != nil || docs[1] != nil {
 		t.Errorf("of a missing collection: %v, %v, want two times nil", docs, err)
 	}

@@ -25,7 +25,7 @@ type machine struct {
 
 // testStateMachine lets rapid do anything to a store and to a sorted map, and
 // looks for a difference.
-func testStateMachine(t *testing.T, s store.Store) {
+func testStateMachine(t testing.TB, s store.Store) {
 	runs := 0
 	rapid.Check(t, func(r *rapid.T) {
 		runs++

@@ -14,7 +14,8 @@ import (
 // Options tune the suite. The zero value, like a nil pointer, is ready to use.
 type Options struct {
 	// Common leaves out what FerretDB 1 does not take: some BSON types, values and
-	// names, and an ordered call of many documents, which goes on after a refusal.
+	// names, an ordered call of many documents, which goes on after a refusal, and
+	// a watcher that notices at once that a document was deleted and inserted again.
 	Common bool
 }
 
@@ -26,30 +27,53 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 	if o != nil {
 		opts = *o
 	}
-	for _, sub := range []struct {
-		name  string
-		check func(*testing.T, store.Store)
-	}{
+	for _, c := range checks(opts) {
+		t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
+	}
+}
+
+// check is one of the tests of the suite: it fails t if s breaks a promise of the
+// contract.
+type check struct {
+	name string
+	test func(t testing.TB, s store.Store)
+}
+
+// run tests s, which has no collections, and closes it.
+func (c check) run(t testing.TB, s store.Store) {
+	t.Cleanup(func() {
+		for range 2 {
+			if err := s.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		}
+	})
+	c.test(t, s)
+}
+
+// checks returns the tests of the suite.
+func checks(o Options) []check {
+	return []check{
 		{"Insert", testInsert},
 		{"InsertPutsIDInFront", testInsertPutsIDInFront},
 		{"InsertDuplicate", testInsertDuplicate},
 		{"InsertMany", testInsertMany},
 		{"InsertManyRefused", testInsertManyRefused},
 		{"InsertManyOrdered", testInsertManyOrdered},
-		{"InsertManyOrderedTaken", func(t *testing.T, s store.Store) { testInsertManyOrderedTaken(t, s, opts) }},
+		{"InsertManyOrderedTaken", func(t testing.TB, s store.Store) { testInsertManyOrderedTaken(t, s, o) }},
 		{"Replace", testReplace},
 		{"Swap", testSwap},
 		{"SwapFirst", testSwapFirst},
 		{"SwapNoticesEveryWrite", testSwapNoticesEveryWrite},
 		{"SwapRefuses", testSwapRefuses},
 		{"SwapMany", testSwapMany},
-		{"SwapManyOfMany", func(t *testing.T, s store.Store) { testSwapManyOfMany(t, s, opts) }},
+		{"SwapManyOfMany", func(t testing.TB, s store.Store) { testSwapManyOfMany(t, s, o) }},
 		{"Revision", testRevision},
-		{"Documents", func(t *testing.T, s store.Store) { testDocuments(t, s, opts) }},
+		{"Documents", func(t testing.TB, s store.Store) { testDocuments(t, s, o) }},
 		{"LargestDocument", testLargestDocument},
 		{"InvalidDocuments", testInvalidDocuments},
 		{"InvalidKeys", testInvalidKeys},
-		{"CollectionNames", func(t *testing.T, s store.Store) { testCollectionNames(t, s, opts) }},
+		{"CollectionNames", func(t testing.TB, s store.Store) { testCollectionNames(t, s, o) }},
 		{"KeyOrder", testKeyOrder},
 		{"NumbersAreEqualByValue", testNumbersAreEqualByValue},
 		{"GetMany", testGetMany},
@@ -61,37 +85,31 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, o *Options) {
 		{"Delete", testDelete},
 		{"DeleteRange", testDeleteRange},
 		{"Drop", testDrop},
+		{"EmptiedCollection", testEmptiedCollection},
 		{"MissingCollection", testMissingCollection},
 		{"WatchBeginsWithWhatIsThere", testWatchBeginsWithWhatIsThere},
 		{"WatchLateSmallerKeys", testWatchLateSmallerKeys},
 		{"WatchRange", testWatchRange},
 		{"WatchManyWriters", testWatchManyWriters},
+		{"WatchWhileReading", testWatchWhileReading},
+		{"WatchReinsertion", func(t testing.TB, s store.Store) { testWatchReinsertion(t, s, o) }},
+		{"WatchEndsWithClose", testWatchEndsWithClose},
+		{"GivenBytes", testGivenBytes},
+		{"ReturnedBytes", testReturnedBytes},
+		{"WatchedBytes", testWatchedBytes},
 		{"ManyGoroutines", testManyGoroutines},
 		{"Cancelled", testCancelled},
 		{"Closed", testClosed},
 		{"SwapHistories", testSwapHistories},
 		{"StateMachine", testStateMachine},
-	} {
-		t.Run(sub.name, func(t *testing.T) {
-			s := open(t)
-			t.Cleanup(func() {
-				if err := s.Close(); err != nil {
-					t.Errorf("Close: %v", err)
-				}
-				if err := s.Close(); err != nil {
-					t.Errorf("Close again: %v", err)
-				}
-			})
-			sub.check(t, s)
-		})
 	}
 }
 
 // limit is how long a test waits for what must come.
-const limit = 60 * time.Second
+var limit = 60 * time.Second
 
 // must returns a function that ends the test if err is not nil.
-func must[T any](t *testing.T) func(v T, err error) T {
+func must[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {
@@ -102,13 +120,13 @@ func must[T any](t *testing.T) func(v T, err error) T {
 }
 
 // raw returns the BSON of doc.
-func raw(t *testing.T, doc any) bson.Raw {
+func raw(t testing.TB, doc any) bson.Raw {
 	t.Helper()
 	return must[[]byte](t)(bson.Marshal(doc))
 }
 
 // insert stores documents of one field n with these keys.
-func insert(t *testing.T, s store.Store, collection string, keys ...store.Key) {
+func insert(t testing.TB, s store.Store, collection string, keys ...store.Key) {
 	t.Helper()
 	docs := make([]any, len(keys))
 	for i, key := range keys {
@@ -118,7 +136,7 @@ func insert(t *testing.T, s store.Store, collection string, keys ...store.Key) {
 }
 
 // find returns the keys of what q finds.
-func find(t *testing.T, s store.Store, collection string, q store.Query) (keys []store.Key) {
+func find(t testing.TB, s store.Store, collection string, q store.Query) (keys []store.Key) {
 	t.Helper()
 	for doc, err := range s.Find(t.Context(), collection, q) {
 		if err != nil {

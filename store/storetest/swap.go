@@ -13,19 +13,19 @@ import (
 )
 
 // valued returns the document with this key and value.
-func valued(t *testing.T, key store.Key, v any) bson.Raw {
+func valued(t testing.TB, key store.Key, v any) bson.Raw {
 	t.Helper()
 	return raw(t, bson.D{{Key: "_id", Value: key}, {Key: "v", Value: v}})
 }
 
 // get returns the document with the key.
-func get(t *testing.T, s store.Store, collection string, key store.Key) bson.Raw {
+func get(t testing.TB, s store.Store, collection string, key store.Key) bson.Raw {
 	t.Helper()
 	return must[bson.Raw](t)(s.Get(t.Context(), collection, key))
 }
 
 // revision returns the revision of a document, and ends the test if it has none.
-func revision(t *testing.T, doc bson.Raw) objectid.ID {
+func revision(t testing.TB, doc bson.Raw) objectid.ID {
 	t.Helper()
 	v, err := doc.LookupErr(store.Revision)
 	if err != nil || v.Type != bson.TypeObjectID {
@@ -35,7 +35,7 @@ func revision(t *testing.T, doc bson.Raw) objectid.ID {
 }
 
 // testSwap reads and writes one document in turn by two clients.
-func testSwap(t *testing.T, s store.Store) {
+func testSwap(t testing.TB, s store.Store) {
 	key := text("shared")
 	insert(t, s, "c", text("bystander"))
 	must[store.Key](t)(s.Insert(t.Context(), "c", valued(t, key, "first")))
@@ -74,7 +74,7 @@ func testSwap(t *testing.T, s store.Store) {
 
 // testSwapNoticesEveryWrite writes a document by each method between a read and
 // a swap, also so that it is what it was before.
-func testSwapNoticesEveryWrite(t *testing.T, s store.Store) {
+func testSwapNoticesEveryWrite(t testing.TB, s store.Store) {
 	ctx := t.Context()
 	for name, write := range map[string]func(old bson.Raw) error{
 		"Replace": func(old bson.Raw) error { return s.Replace(ctx, "c", old) },
@@ -104,24 +104,22 @@ func testSwapNoticesEveryWrite(t *testing.T, s store.Store) {
 			return s.Replace(ctx, "c", valued(t, must[store.Key](t)(store.KeyOf(old)), 1))
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			key := text(name)
-			must[store.Key](t)(s.Insert(ctx, "c", valued(t, key, 1)))
-			old := must[bson.Raw](t)(s.Swap(ctx, "c", get(t, s, "c", key), valued(t, key, 1)))
-			if err := write(old); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := s.Swap(ctx, "c", old, valued(t, key, 2)); !errors.Is(err, store.ErrConflict) {
-				t.Errorf("Swap: %v, want ErrConflict", err)
-			}
-			if err := s.DeleteIf(ctx, "c", old); !errors.Is(err, store.ErrConflict) {
-				t.Errorf("DeleteIf: %v, want ErrConflict", err)
-			}
-		})
+		key := text(name)
+		must[store.Key](t)(s.Insert(ctx, "c", valued(t, key, 1)))
+		old := must[bson.Raw](t)(s.Swap(ctx, "c", get(t, s, "c", key), valued(t, key, 1)))
+		if err := write(old); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := s.Swap(ctx, "c", old, valued(t, key, 2)); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("Swap after %s: %v, want ErrConflict", name, err)
+		}
+		if err := s.DeleteIf(ctx, "c", old); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("DeleteIf after %s: %v, want ErrConflict", name, err)
+		}
 	}
 }
 
-func testSwapFirst(t *testing.T, s store.Store) {
+func testSwapFirst(t testing.TB, s store.Store) {
 	ctx := t.Context()
 	key := store.Int(1)
 	must[store.Key](t)(s.Insert(ctx, "c", valued(t, key, "a")))
@@ -144,10 +142,9 @@ func testSwapFirst(t *testing.T, s store.Store) {
 	}
 }
 
-// testRevision looks at what other writes make of the field of the revision.
 // testSwapManyOfMany changes more documents than an engine may send at once, and then
 // deletes every second of them.
-func testSwapManyOfMany(t *testing.T, s store.Store, o Options) {
+func testSwapManyOfMany(t testing.TB, s store.Store, o Options) {
 	n := 1201
 	if o.Common { // FerretDB takes long for each
 		n = 31
@@ -182,7 +179,8 @@ func testSwapManyOfMany(t *testing.T, s store.Store, o Options) {
 	}
 }
 
-func testRevision(t *testing.T, s store.Store) {
+// testRevision looks at what other writes do to the field of the revision.
+func testRevision(t testing.TB, s store.Store) {
 	ctx := t.Context()
 	given := objectid.New()
 	doc := raw(t, bson.D{{Key: "_id", Value: "k"}, {Key: "a", Value: int32(1)}, {Key: store.Revision, Value: given}, {Key: "b", Value: bson.D{{Key: store.Revision, Value: given}}}})
@@ -212,7 +210,7 @@ func testRevision(t *testing.T, s store.Store) {
 	}
 }
 
-func testSwapRefuses(t *testing.T, s store.Store) {
+func testSwapRefuses(t testing.TB, s store.Store) {
 	key := text("k")
 	insert(t, s, "c", key)
 	old := get(t, s, "c", key)
@@ -247,7 +245,7 @@ func testSwapRefuses(t *testing.T, s store.Store) {
 }
 
 // testSwapMany gives one call swaps of every kind, in no order.
-func testSwapMany(t *testing.T, s store.Store) {
+func testSwapMany(t testing.TB, s store.Store) {
 	const n = 250
 	docs := make([]any, n)
 	for i := range docs {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"sync"
 	"testing"
@@ -16,15 +17,18 @@ import (
 
 // watcher collects what Watch returns.
 type watcher struct {
-	t    *testing.T
-	came chan store.Key
-	stop func() // ends Watch and waits for it
+	t          testing.TB
+	s          store.Store
+	collection string
+	came       chan store.Key
+	done       chan error // the error that ended Watch
+	ended      sync.Once  // whether ends was called
+	cancel     context.CancelFunc
 }
 
-func startWatch(t *testing.T, s store.Store, collection string, r store.Range) *watcher {
+func startWatch(t testing.TB, s store.Store, collection string, r store.Range) *watcher {
 	ctx, cancel := context.WithCancel(t.Context())
-	w := &watcher{t: t, came: make(chan store.Key, 100_000)}
-	done := make(chan error, 1)
+	w := &watcher{t: t, s: s, collection: collection, came: make(chan store.Key, 100_000), done: make(chan error, 1), cancel: cancel}
 	go func() {
 		var last error
 		for doc, err := range s.Watch(ctx, collection, r) {
@@ -37,42 +41,57 @@ func startWatch(t *testing.T, s store.Store, collection string, r store.Range) *
 			}
 			w.came <- key
 		}
-		done <- last
+		w.done <- last
 	}()
-	w.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("Watch ended with %v, want context.Canceled", err)
+	t.Cleanup(func() { w.ends(cancel, context.Canceled) })
+	return w
+}
+
+// ends checks that act ends Watch with the error want. Further calls do nothing.
+func (w *watcher) ends(act func(), want error) {
+	w.t.Helper()
+	w.ended.Do(func() {
+		act()
+		select {
+		case err := <-w.done:
+			if !errors.Is(err, want) {
+				w.t.Errorf("Watch ended with %v, want %v", err, want)
+			}
+		case <-time.After(limit):
+			w.t.Errorf("Watch has not ended after %v, want it to end with %v", limit, want)
 		}
 	})
-	t.Cleanup(w.stop)
-	return w
+}
+
+// receive returns the next key.
+func (w *watcher) receive() store.Key {
+	w.t.Helper()
+	select {
+	case key := <-w.came:
+		return key
+	case <-time.After(limit):
+		w.t.Fatalf("Watch has not returned another document after %v", limit)
+	}
+	return store.Key{}
 }
 
 // expect waits for these keys, in this order.
 func (w *watcher) expect(keys ...store.Key) {
 	w.t.Helper()
 	for _, want := range keys {
-		select {
-		case got := <-w.came:
-			if got != want {
-				w.t.Fatalf("Watch returned %v, want %v", got, want)
-			}
-		case <-time.After(limit):
-			w.t.Fatalf("Watch has not returned %v after %v", want, limit)
+		if got := w.receive(); got != want {
+			w.t.Fatalf("Watch returned %v, want %v", got, want)
 		}
 	}
 }
 
-// nothing checks that Watch has returned no more than was expected.
-func (w *watcher) nothing() {
+// nothing checks that Watch has returned no more than was expected: it inserts a document
+// with the key last, and that must be the next.
+func (w *watcher) nothing(last store.Key) {
 	w.t.Helper()
-	w.stop()
-	select {
-	case key := <-w.came:
-		w.t.Errorf("Watch returned %v besides", key)
-	default:
-	}
+	insert(w.t, w.s, w.collection, last)
+	w.expect(last)
+	w.ends(w.cancel, context.Canceled)
 }
 
 func ids(n int) []store.Key {
@@ -85,7 +104,7 @@ func ids(n int) []store.Key {
 	return keys
 }
 
-func testWatchBeginsWithWhatIsThere(t *testing.T, s store.Store) {
+func testWatchBeginsWithWhatIsThere(t testing.TB, s store.Store) {
 	keys := ids(8)
 	insert(t, s, "c", keys[:3]...)
 	w := startWatch(t, s, "c", store.Range{})
@@ -101,16 +120,14 @@ func testWatchBeginsWithWhatIsThere(t *testing.T, s store.Store) {
 	if err := s.Replace(t.Context(), "c", bson.D{{Key: "_id", Value: keys[0]}, {Key: "new", Value: true}}); err != nil {
 		t.Fatal(err)
 	}
-	last := ids(1)
-	insert(t, s, "c", last...)
-	w.expect(last...)
-	w.nothing()
-	fromNothing.nothing()
+	must[bson.Raw](t)(s.Swap(t.Context(), "c", get(t, s, "c", keys[1]), valued(t, keys[1], 1)))
+	w.nothing(text("last"))
+	fromNothing.nothing(text("last"))
 }
 
 // testWatchLateSmallerKeys commits documents whose ids are smaller than those
 // that the watcher has seen: by an hour, and by one.
-func testWatchLateSmallerKeys(t *testing.T, s store.Store) {
+func testWatchLateSmallerKeys(t testing.TB, s store.Store) {
 	now := objectid.New()
 	w := startWatch(t, s, "c", store.Range{})
 	insert(t, s, "c", store.ID(now))
@@ -127,26 +144,26 @@ func testWatchLateSmallerKeys(t *testing.T, s store.Store) {
 	}
 	insert(t, s, "c", text("late"), store.Int(5))
 	w.expect(store.Int(5), text("late"))
-	w.nothing()
+	w.nothing(store.Int(6))
 }
 
-func testWatchRange(t *testing.T, s store.Store) {
+func testWatchRange(t testing.TB, s store.Store) {
 	w := startWatch(t, s, "c", store.Range{From: store.Int(10), To: store.Int(20)})
 	insert(t, s, "c", store.Int(9), store.Int(10))
 	w.expect(store.Int(10))
 	insert(t, s, "c", store.Int(20), store.Int(12))
 	insert(t, s, "c", text("x"), store.Int(19), store.Int(11))
-	got := []store.Key{<-w.came, <-w.came, <-w.came}
+	got := []store.Key{w.receive(), w.receive(), w.receive()}
 	slices.SortFunc(got, store.Key.Compare)
 	if want := []store.Key{store.Int(11), store.Int(12), store.Int(19)}; !slices.Equal(got, want) {
 		t.Errorf("Watch returned %v, want %v", got, want)
 	}
-	w.nothing()
+	w.nothing(store.Int(13))
 }
 
 // testWatchManyWriters makes ids first and commits them later, from several
 // goroutines at once, as it happens in production.
-func testWatchManyWriters(t *testing.T, s store.Store) {
+func testWatchManyWriters(t testing.TB, s store.Store) {
 	const writers, each = 6, 60
 	insert(t, s, "c", store.Int(0))
 	w := startWatch(t, s, "c", store.Range{})
@@ -163,20 +180,95 @@ func testWatchManyWriters(t *testing.T, s store.Store) {
 		})
 	}
 	seen := map[store.Key]int{}
-	timeout := time.After(limit)
 	for len(seen) < len(keys)+1 {
-		select {
-		case key := <-w.came:
-			seen[key]++
-		case <-timeout:
-			t.Fatalf("Watch has returned %d of %d documents after %v", len(seen), len(keys)+1, limit)
-		}
+		seen[w.receive()]++
 	}
 	group.Wait()
-	w.nothing()
+	w.nothing(store.Int(1))
 	for key, n := range seen {
 		if n != 1 {
 			t.Errorf("Watch returned %v %d times", key, n)
 		}
 	}
+}
+
+// testWatchWhileReading writes at every place of a collection while Watch still reads what
+// was there when it began.
+func testWatchWhileReading(t testing.TB, s store.Store) {
+	const n = 3000
+	there := make([]store.Key, n)
+	for i := range there {
+		there[i] = store.Int(int64(10 * i))
+	}
+	insert(t, s, "c", there...)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	next, stop := iter.Pull2(s.Watch(ctx, "c", store.Range{}))
+	defer stop()
+	seen, want := map[store.Key]int{}, n
+	last := text("last")
+	for i, ending := 0, false; seen[last] == 0; i++ {
+		doc, err, _ := next()
+		if err != nil {
+			t.Fatalf("Watch has returned %d of %d documents: %v", len(seen), want, err)
+		}
+		seen[must[store.Key](t)(store.KeyOf(doc))]++
+		if i%700 == 350 && i < n {
+			for _, at := range []int64{0, int64(i), n - 1} {
+				insert(t, s, "c", store.Int(10*at+1+int64(i/700)))
+				want++
+			}
+			for _, changed := range []store.Key{there[i], there[n-1]} {
+				if err := s.Replace(ctx, "c", valued(t, changed, i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if len(seen) == want && !ending { // a document that comes again comes before the last
+			insert(t, s, "c", last)
+			ending = true
+		}
+	}
+	for key, times := range seen {
+		if times != 1 {
+			t.Errorf("Watch returned %v %d times", key, times)
+		}
+	}
+}
+
+// testWatchReinsertion: a document that is deleted and inserted again comes again.
+func testWatchReinsertion(t testing.TB, s store.Store, o Options) {
+	if o.Common {
+		return
+	}
+	ctx, key := t.Context(), store.Int(1)
+	w := startWatch(t, s, "c", store.Range{})
+	insert(t, s, "c", key)
+	w.expect(key)
+	for name, remove := range map[string]func() error{
+		"Delete":      func() error { return s.Delete(ctx, "c", key) },
+		"DeleteIf":    func() error { return s.DeleteIf(ctx, "c", get(t, s, "c", key)) },
+		"DeleteRange": func() error { _, err := s.DeleteRange(ctx, "c", store.Range{To: store.Int(2)}); return err },
+	} {
+		if err := remove(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		insert(t, s, "c", key)
+		w.expect(key)
+	}
+	w.nothing(store.Int(2))
+}
+
+func testWatchEndsWithClose(t testing.TB, s store.Store) {
+	insert(t, s, "c", store.Int(1))
+	w := startWatch(t, s, "c", store.Range{})
+	waiting := startWatch(t, s, "missing", store.Range{})
+	w.expect(store.Int(1))
+	closing := func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
+	w.ends(closing, store.ErrClosed)
+	waiting.ends(closing, store.ErrClosed)
 }
