@@ -39,6 +39,10 @@ var (
 	// the record does not reach back to it any more.
 	ErrTooLate = errors.New("lock: too late for the tick")
 
+	// ErrUnrecorded is wrapped by the error of a [Once] that could not record the outcome
+	// of its run. Others take the run for one whose holder died.
+	ErrUnrecorded = errors.New("lock: the outcome of the run could not be recorded")
+
 	// ErrClosed is wrapped by the errors of a Locker after its Close.
 	ErrClosed = errors.New("lock: locker is closed")
 )

@@ -21,9 +21,9 @@ type OnceOptions struct {
 	// more were missed, the oldest are left out. It is at most 16. A key has none.
 	// Default: none.
 	CatchUp int
-	// Wait is how long to wait while the lock is held for another tick. If it is
-	// negative, the call does not wait and runs no late ticks. Default: as long as ctx
-	// allows, and until 15 further ticks are due.
+	// Wait is how long to wait for the engine's answer and while the lock is held for
+	// another tick. If it is negative, the call does not wait for the lock and runs no
+	// late ticks. Default: as long as ctx allows, and until 15 further ticks are due.
 	Wait time.Duration
 	// Acquire tunes the lease.
 	Acquire AcquireOptions
@@ -68,7 +68,15 @@ func Once(ctx context.Context, l Locker, name string, s Schedule, f func(ctx con
 	if err := c.check(); err != nil {
 		return Run{}, err
 	}
-	r, now, err := readRecord(ctx, l, name)
+	waiting, cancel := ctx, func() {}
+	switch wait := c.options.Wait; {
+	case wait < 0:
+		waiting, cancel = context.WithTimeout(ctx, answerTime)
+	case wait > 0:
+		waiting, cancel = context.WithTimeout(ctx, wait)
+	}
+	defer cancel()
+	r, now, err := readRecord(waiting, l, name)
 	if err != nil {
 		return Run{}, fmt.Errorf("lock: once %q: %w", name, err)
 	}
@@ -76,7 +84,7 @@ func Once(ctx context.Context, l Locker, name string, s Schedule, f func(ctx con
 		return Run{}, fmt.Errorf("lock: once %q: %w", name, err)
 	}
 	if !c.over(&r, now) {
-		err = c.take(ctx)
+		err = c.take(ctx, waiting)
 	}
 	if err == nil {
 		err = c.err
@@ -143,15 +151,14 @@ const (
 	maxLook = 30 * time.Second
 )
 
-// take waits for the lock and runs what is due. Meanwhile it looks at the record.
-func (c *once) take(ctx context.Context) error {
-	waiting, stop := context.WithCancelCause(ctx)
+// answerTime is how long a call that does not wait for the lock waits for the engine.
+const answerTime = 3 * time.Second
+
+// take waits for the lock, as long as waiting allows, and runs what is due. Meanwhile it
+// looks at the record.
+func (c *once) take(ctx, waiting context.Context) error {
+	waiting, stop := context.WithCancelCause(waiting)
 	defer stop(nil)
-	if c.options.Wait > 0 {
-		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeout(waiting, c.options.Wait)
-		defer cancel()
-	}
 	acquire := c.locker.Acquire
 	if c.options.Wait < 0 {
 		acquire = c.locker.TryAcquire
@@ -188,7 +195,9 @@ func (c *once) take(ctx context.Context) error {
 // runs reports whether the holder with a fence runs the tick, or the tick is over. It
 // waits for a moment, because the holder may be about to record what it begins.
 func (c *once) runs(ctx context.Context, fence uint64) bool {
-	for began := time.Now(); time.Since(began) < time.Second; time.Sleep(minLook) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for ; ctx.Err() == nil; time.Sleep(minLook) {
 		r, now, err := readRecord(ctx, c.locker, c.name)
 		if err != nil || c.over(&r, now) {
 			return err == nil
@@ -283,7 +292,7 @@ func (w *writer) attempt(ctx context.Context, t Tick, first bool, f func(context
 	}
 	w.record.put(x)
 	if lost := w.write(context.WithoutCancel(ctx)); lost != nil {
-		err = errors.Join(err, fmt.Errorf("record the outcome: %w", lost))
+		err = errors.Join(err, fmt.Errorf("%w: %w", ErrUnrecorded, lost))
 	}
 	result = x.public()
 	result.First, result.Here = first, true

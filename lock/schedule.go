@@ -228,7 +228,7 @@ func (s Schedule) at(now time.Time) (Tick, error) {
 	border := after.Add(-min(apart/2, maxEarly))
 	if doubt := min(apart/doubtShare, maxDoubt); now.Sub(border).Abs() < doubt {
 		return Tick{}, fmt.Errorf("%w: %s is too far from %s and from %s, the ticks of %q, to belong to one of them for certain; choose a schedule whose ticks are the times of the call, such as the expression of the crontab",
-			ErrBetween, now.UTC().Format(time.RFC3339), before.Format(time.RFC3339), after.Format(time.RFC3339), s.text)
+			ErrBetween, now.UTC().Format(time.RFC3339Nano), before.Format(time.RFC3339Nano), after.Format(time.RFC3339Nano), s.text)
 	}
 	if now.Before(border) {
 		return Tick{Time: before}, nil

@@ -20,6 +20,7 @@ command together. The environment of the command contains:
                      that refuses lower numbers is safe from late writers
   OID_LOCK_DEADLINE  when the lock ends if it is never renewed (RFC 3339); missing
                      for a lock in a file
+  OID_LOCK_TICK      the tick, with --once
   OID_LOCK_OUTER     the owners of the locks under which oid itself runs
 
 The lock is held until all processes of the command have ended, also those that it
@@ -42,6 +43,8 @@ fences is safe from this.
 If SIGKILL ends oid itself, Linux kills the command too, but not the processes that
 it has started. A lock in a file is held until those have ended; a lock elsewhere
 ends after its TTL, or when a waiter on this machine sees that they have ended.
+
+` + onceHelp + `
 
 A command that runs under a lock cannot acquire the same lock again: it would wait
 for itself. oid refuses that.
@@ -74,6 +77,7 @@ func newLockCommand(std streams) *cobra.Command {
 		Long:  lockHelp,
 		Example: `  oid lock nightly-report -- ./report.sh
   oid lock nightly-report --locks redis://cache:6379 --wait 10s -- ./report.sh
+  oid lock nightly-report --once '0 3 * * *' -- ./report.sh
   oid lock --status nightly-report
   oid lock --list --json`,
 		ValidArgsFunction: where.completeLock,
@@ -101,6 +105,11 @@ func newLockCommand(std streams) *cobra.Command {
 				return usagef("no command; write oid lock NAME -- COMMAND")
 			case bool(asJSON) && len(command) > 0:
 				return usagef("--json goes with --status and --list")
+			case (status || list) && cmd.Flags().Changed("once"):
+				return usagef("--once needs a command; --status shows its ticks without it")
+			}
+			if err := o.once.check(cmd, &zone); err != nil {
+				return err
 			}
 			for _, n := range names {
 				if err := lock.CheckName(n); err != nil {
@@ -130,7 +139,8 @@ func newLockCommand(std streams) *cobra.Command {
 	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for the lock and for an answer of the server that has it; 0 means not at all (default without limit for the lock, 10s for the server)")
 	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time between SIGTERM and SIGKILL when the lock cannot be renewed, up to a third of --ttl (default a sixth)")
 	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when the command ends, even if processes that it started still run")
-	cmd.Flags().BoolVar(&status, "status", false, "show who holds the named locks")
+	o.once.addFlags(cmd)
+	cmd.Flags().BoolVar(&status, "status", false, "show who holds the named locks, and the ticks of --once")
 	cmd.Flags().BoolVar(&list, "list", false, "show all locks that are held")
 	asJSON.addFlag(cmd, jsonObjects)
 	zone.addFlag(cmd)

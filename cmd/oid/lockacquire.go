@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -28,6 +29,7 @@ type lockOptions struct {
 	claim   lock.AcquireOptions
 	grace   time.Duration // from SIGTERM to SIGKILL when the lock cannot be renewed
 	leave   bool          // release the lock when the command ends, whatever it leaves running
+	once    onceFlags
 }
 
 // mayPass reports whether err says that a server could not be reached or did not
@@ -56,27 +58,21 @@ const connectTime = 10 * time.Second
 // connectPause is the pause between two attempts to reach the place of the locks.
 const connectPause = 100 * time.Millisecond
 
-// acquire opens the place of the locks and takes the lock there. --wait limits both
-// together. The Locker is nil if the place could not be opened; otherwise the caller
-// closes it, also after an error.
-func (o lockOptions) acquire(ctx context.Context, std streams, engine lockEngine, url, name string) (lock.Locker, *lock.Lease, error) {
+// open opens the place of the locks. Its error is the reason, or that waiting would never
+// end. The Locker is nil if the place could not be opened; otherwise the caller closes it,
+// also after an error.
+func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, url, name string) (lock.Locker, error) {
 	began, connecting := time.Now(), ctx
-	switch {
-	case !o.limited:
+	if !o.limited {
 		limited, cancel := context.WithTimeout(ctx, connectTime)
 		defer cancel()
 		connecting = limited
-	case o.wait > 0:
-		limited, cancel := context.WithTimeout(ctx, o.wait)
-		defer cancel()
-		ctx, connecting = limited, limited
 	}
-	once := o.limited && o.wait == 0
 	l, err := engine.open(connecting, std, url, o.ttl)
-	if err != nil && mayPass(err) && !once && connecting.Err() == nil {
+	if err != nil && mayPass(err) && !o.noWait() && connecting.Err() == nil {
 		std.warn("warning: %v; trying again", err)
 	}
-	for err != nil && mayPass(err) && !once && connecting.Err() == nil {
+	for err != nil && mayPass(err) && !o.noWait() && connecting.Err() == nil {
 		time.Sleep(connectPause)
 		// The end of the time is no better reason than that of an earlier attempt.
 		if again, failed := engine.open(connecting, std, url, o.ttl); failed == nil || connecting.Err() == nil {
@@ -87,17 +83,25 @@ func (o lockOptions) acquire(ctx context.Context, std streams, engine lockEngine
 		if end, limited := connecting.Deadline(); limited && connecting.Err() != nil {
 			err = fmt.Errorf("not connected within %v: %w", end.Sub(began).Round(time.Millisecond), err)
 		}
-		return nil, nil, err
+		return nil, err
 	}
-	if err := refuseNested(ctx, l, name); err != nil {
-		return l, nil, err
+	return l, refuseNested(ctx, l, name)
+}
+
+// noWait reports whether --wait is 0.
+func (o lockOptions) noWait() bool { return o.limited && o.wait == 0 }
+
+// left returns the time that is left of --wait: 0 if that has no limit, and negative if
+// oid does not wait.
+func (o lockOptions) left(ctx context.Context) time.Duration {
+	end, limited := ctx.Deadline()
+	switch {
+	case o.noWait():
+		return -1
+	case limited:
+		return max(time.Until(end), time.Millisecond)
 	}
-	try := l.Acquire
-	if once {
-		try = l.TryAcquire
-	}
-	lease, err := try(ctx, name, o.claim)
-	return l, lease, err
+	return 0
 }
 
 // lockAndRun runs a command while holding a lock, unless before has ended.
@@ -120,22 +124,43 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 		case <-waiting:
 		}
 	}()
-	l, lease, err := o.acquire(ctx, std, engine, url, name)
+	// begin ends the waiting and returns what has interrupted it.
+	begin := sync.OnceValue(func() error {
+		close(waiting)
+		<-watched
+		if before.Err() != nil {
+			stop(context.Cause(before))
+		}
+		return context.Cause(ctx)
+	})
+	work := func(lease *lock.Lease, env ...string) error {
+		if err := begin(); err != nil {
+			return err
+		}
+		return runUnder(std, lease, o, signals, command, env)
+	}
+	limited, cancel := ctx, func() {} // --wait limits connecting and waiting together
+	if o.wait > 0 {
+		limited, cancel = context.WithTimeout(ctx, o.wait)
+	}
+	defer cancel()
+	l, err := o.open(limited, std, engine, url, name)
 	if l != nil {
 		defer l.Close()
 	}
-	close(waiting)
-	<-watched
-	if before.Err() != nil {
-		stop(context.Cause(before))
+	switch {
+	case err != nil: // no lock
+	case o.once.text != "":
+		err = o.once.run(ctx, std, l, name, o.left(limited), o.claim, work)
+	default:
+		err = o.hold(limited, std, l, name, work)
 	}
-	switch interrupted := context.Cause(ctx); {
-	case err == nil && interrupted != nil:
-		return errors.Join(interrupted, lease.Release())
-	case err == nil:
-		return hold(std, lease, o, signals, command)
-	case interrupted != nil:
-		return interrupted
+	interruption := begin()
+	switch {
+	case err == nil, errors.As(err, new(exitError)), errors.As(err, new(interrupted)):
+		return err
+	case interruption != nil:
+		return interruption
 	case errors.Is(err, lock.ErrHeld):
 		if held := (*lock.HeldError)(nil); o.wait > 0 && errors.As(err, &held) {
 			err = fmt.Errorf("not free within %v (--wait): %w", o.wait, held)
@@ -165,11 +190,31 @@ func refuseNested(ctx context.Context, l lock.Locker, name string) error {
 // a process that is killed may be starting another.
 const killMargin = 20
 
-// hold runs a command under a lease and releases that.
-func hold(std streams, lease *lock.Lease, o lockOptions, signals chan os.Signal, command []string) error {
+// hold takes the lock, runs a command by work and releases the lock.
+func (o lockOptions) hold(ctx context.Context, std streams, l lock.Locker, name string, work func(*lock.Lease, ...string) error) error {
+	try := l.Acquire
+	if o.noWait() {
+		try = l.TryAcquire
+	}
+	lease, err := try(ctx, name, o.claim)
+	if err != nil {
+		return err
+	}
+	err = work(lease)
+	switch released := lease.Release(); {
+	case errors.Is(released, lock.ErrLost), errors.Is(released, lock.ErrExpired):
+		return exitError{exitLockLost, fmt.Errorf("the lock was lost while the command ran: %w", released)}
+	case released != nil:
+		std.warn("warning: %v", released)
+	}
+	return err
+}
+
+// runUnder runs a command under a lease, with variables in its environment.
+func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Signal, command, env []string) error {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = std.in, std.out, std.err
-	cmd.Env = lockEnvironment(lease)
+	cmd.Env = append(lockEnvironment(lease), env...)
 	end, failed := job.Run(cmd, lease, signals, job.Options{
 		Margin: o.ttl / killMargin, Grace: o.grace, Leave: o.leave,
 		Expiring: func(left time.Duration) {
@@ -180,13 +225,6 @@ func hold(std streams, lease *lock.Lease, o lockOptions, signals chan os.Signal,
 		},
 		Refused: func(err error) { std.warn("the command cannot be ended: %v", err) },
 	})
-	released := lease.Release()
-	switch {
-	case errors.Is(released, lock.ErrLost), errors.Is(released, lock.ErrExpired):
-		return exitError{exitLockLost, fmt.Errorf("the lock was lost while the command ran: %w", released)}
-	case released != nil:
-		std.warn("warning: %v", released)
-	}
 	switch {
 	case end.Lost && failed != nil:
 		return exitError{exitLockLost, fmt.Errorf("the lock was lost before the command began: %w", failed)}

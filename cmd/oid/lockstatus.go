@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,25 +18,34 @@ func showLocks(ctx context.Context, std streams, engine lockEngine, url string, 
 		return err
 	}
 	defer l.Close()
-	var all []lock.Status
+	show := func(s lock.Status, runs []lock.Run) error {
+		lines := lockLine(s, time.Now(), z)
+		for _, r := range runs {
+			lines += "\n  " + runLine(r, time.Now(), z)
+		}
+		return asJSON.emit(std.out, towire.LockRuns(s, runs), textf("%s\n", lines))
+	}
 	for _, name := range names {
 		s, err := l.Status(ctx, name)
 		if err != nil {
 			return err
 		}
-		all = append(all, s)
-	}
-	if len(names) == 0 {
-		if all, err = l.List(ctx); err != nil {
+		runs, err := lock.Runs(ctx, l, name)
+		if err == nil {
+			err = show(s, runs)
+		}
+		if err != nil {
 			return err
 		}
 	}
+	if len(names) > 0 {
+		return nil
+	}
+	all, err := l.List(ctx)
 	for _, s := range all {
-		if err := asJSON.emit(std.out, towire.Lock(s), textf("%s\n", lockLine(s, time.Now(), z))); err != nil {
-			return err
-		}
+		err = errors.Join(err, show(s, nil))
 	}
-	return nil
+	return err
 }
 
 // lockLine describes a lock to people.

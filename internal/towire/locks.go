@@ -25,3 +25,19 @@ func Lock(s lock.Status) wire.Lock {
 	}
 	return out
 }
+
+// LockRuns returns s with the runs of [lock.Runs].
+func LockRuns(s lock.Status, runs []lock.Run) wire.LockRuns {
+	out := wire.LockRuns{Lock: Lock(s)}
+	for _, r := range runs {
+		x := wire.Run{
+			Tick: r.Tick.Time, Key: r.Tick.Key, Outcome: string(r.Outcome), Attempt: r.Attempt, Host: r.Host,
+			Fence: r.Fence, Start: r.Start, End: r.End, ExitCode: r.ExitCode,
+		}
+		if !r.Owner.IsZero() {
+			x.GPID, x.Lease = r.Owner.Process.String(), r.Owner.ID
+		}
+		out.Runs = append(out.Runs, x)
+	}
+	return out
+}

@@ -15,6 +15,28 @@ type Lock struct {
 	Waiters *int `json:"waiters,omitempty" doc:"How many wait for the lock; absent if that is not known."`
 }
 
+// LockRuns is the status of a lock with what is known of the last ticks of a job that
+// runs once per tick, oldest first.
+type LockRuns struct {
+	Lock
+	Runs []Run `json:"runs,omitempty" doc:"The last ticks of oid lock --once; absent if there are none."`
+}
+
+// Run is what is known of a tick.
+type Run struct {
+	Tick     time.Time   `json:"tick,omitzero" doc:"When the tick was due; absent for a key."`
+	Key      string      `json:"key,omitempty" doc:"The key that the caller gave."`
+	Outcome  string      `json:"outcome" enum:"running,done,failed,died,missed" doc:"What is known of it; all further fields are absent if it was missed."`
+	Attempt  int         `json:"attempt,omitempty" doc:"Counts the starts, from 1."`
+	Host     string      `json:"host,omitempty" doc:"Name of the host that ran it last; absent if that is not known."`
+	GPID     string      `json:"gpid,omitempty" doc:"Identity of the process that ran it last."`
+	Lease    objectid.ID `json:"lease,omitzero" doc:"Id of the lease."`
+	Fence    uint64      `json:"fence,omitempty" doc:"Fencing token of the lease."`
+	Start    time.Time   `json:"start,omitzero" doc:"When it began, by the clock of the place of the locks."`
+	End      time.Time   `json:"end,omitzero" doc:"When it ended; absent while it runs and after its host died."`
+	ExitCode *int        `json:"exit_code,omitempty" doc:"Exit code of its command; absent if there is none."`
+}
+
 // Holder is the lease that holds a lock, and its process. It is empty for a program
 // that does not say who it is, such as flock(1).
 type Holder struct {

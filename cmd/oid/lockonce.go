@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/lock"
+)
+
+// onceHelp is the part of the help of oid lock about --once.
+const onceHelp = `With --once the command runs once per tick, however many hosts call oid lock at about
+the same time, as their crontabs do. SCHEDULE says when ticks are due:
+  10m             a period, counted from midnight UTC
+  '30 2 * * *'    the five fields of a crontab, in the zone of this host, or in that of
+                  --tz or of CRON_TZ=Europe/Berlin before the fields
+  key=2026-11-24  a single tick with a name of your own
+The tick is the nearest by the clock of the server that holds the lock, or of this host
+for locks in files and SQLite. Clocks may differ by a third of the period, up to an hour.
+OID_LOCK_TICK is the tick: its time (RFC 3339, UTC) or its key.
+A host that comes when another has run the tick, or is running it, prints nothing and
+exits with 0; with --elsewhere it says who and exits with that code. A tick is done when
+its command ends with 0. One that failed, or whose host died, is not run again unless
+--retry allows it: then other hosts wait for the outcome, and one of them runs it. Ticks
+that are due while the command still runs are run after it, oldest first; with --wait 0s
+they are missed, as are those at which no host called. --catch-up runs missed ticks
+before the own one. --status shows the last 16 ticks and those that were missed.
+This is not "exactly once": a host may die when its command has done its work, and a
+server that loses its data, as Redis without persistence does, forgets what has run. oid
+says on stderr when it runs a command and nothing is recorded of an earlier run.`
+
+// lockTickVariable is the tick in the environment of a command.
+const lockTickVariable = "OID_LOCK_TICK"
+
+// onceFlags are --once and the flags that go with it.
+type onceFlags struct {
+	text      string
+	schedule  lock.Schedule
+	retry     int
+	catchUp   int
+	elsewhere int
+	zone      *zone
+}
+
+func (o *onceFlags) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.text, "once", "", "run the command once per tick of this `SCHEDULE` on all hosts: a period, a cron expression or key=TEXT")
+	cmd.Flags().IntVar(&o.retry, "retry", 0, "how often a tick that failed, or whose host died, may be run again")
+	cmd.Flags().IntVar(&o.catchUp, "catch-up", 0, "how many missed ticks to run first, up to 16")
+	cmd.Flags().IntVar(&o.elsewhere, "elsewhere", 0, "exit `CODE` where another host has run the tick or is running it; unless it is 0, oid says who")
+}
+
+// check parses --once.
+func (o *onceFlags) check(cmd *cobra.Command, z *zone) (err error) {
+	for _, name := range []string{"retry", "catch-up", "elsewhere"} {
+		if cmd.Flags().Changed(name) && !cmd.Flags().Changed("once") {
+			return usagef("--%s needs --once", name)
+		}
+	}
+	o.zone = z
+	switch {
+	case !cmd.Flags().Changed("once"):
+		return nil
+	case o.retry < 0:
+		return usagef("--retry %d: want 0 or more", o.retry)
+	case o.catchUp < 0 || o.catchUp > 16:
+		return usagef("--catch-up %d: want 0 to 16", o.catchUp)
+	case o.catchUp > 0 && strings.HasPrefix(o.text, "key="):
+		return usagef("--catch-up needs a period or a cron expression: a key has no ticks before it")
+	case o.elsewhere < 0 || o.elsewhere > 255:
+		return usagef("--elsewhere %d: want 0 to 255", o.elsewhere)
+	}
+	if o.schedule, err = lock.ParseSchedule(inZone(o.text, z)); err != nil {
+		return usageError{fmt.Errorf("--once: %w", err)}
+	}
+	return nil
+}
+
+// inZone returns a schedule with the zone of --tz, or else of this host, as cron uses it,
+// if it is a cron expression without one.
+func inZone(text string, z *zone) string {
+	if !strings.ContainsAny(text, " @") || strings.HasPrefix(text, "key=") || strings.HasPrefix(text, "TZ=") || strings.HasPrefix(text, "CRON_TZ=") {
+		return text
+	}
+	name := time.Local.String()
+	if z.chosen != nil {
+		name = z.chosen.String()
+	}
+	if name == "Local" { // the name that other hosts know, if there is one
+		path, _ := os.Readlink("/etc/localtime")
+		if _, of, found := strings.Cut(path, "/zoneinfo/"); found {
+			name = of
+		}
+	}
+	return "CRON_TZ=" + name + " " + text
+}
+
+// Error returns the error, or the code if there is none.
+func (e exitError) Error() string {
+	if e.error == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.error.Error()
+}
+
+// ExitCode returns the code that the record of a run gets.
+func (e exitError) ExitCode() int { return e.code }
+
+// ExitCode returns the code by which shells show a signal.
+func (i interrupted) ExitCode() int {
+	number, _ := i.signal.(syscall.Signal)
+	return 128 + int(number)
+}
+
+// run runs a command by work if this host is to run the tick. wait is the time that is
+// left of --wait, 0 for no limit and negative for no time.
+func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name string, wait time.Duration, claim lock.AcquireOptions, work func(lease *lock.Lease, env ...string) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var ended error // how a command ended, if not with 0
+	r, err := lock.Once(ctx, l, name, o.schedule, func(_ context.Context, lease *lock.Lease, run lock.Run) error {
+		if run.First {
+			std.warn("no earlier run of %q is recorded: this is the first, or the place of the locks has lost the record", name)
+		}
+		err := work(lease, lockTickVariable+"="+run.Tick.String())
+		if err != nil {
+			ended = err
+		}
+		if errors.As(err, new(interrupted)) {
+			stop() // no further ticks
+		}
+		return err
+	}, lock.OnceOptions{Retry: o.retry, CatchUp: o.catchUp, Wait: wait, Acquire: claim})
+	if errors.Is(err, lock.ErrUnrecorded) {
+		std.warn("warning: %v", err)
+	}
+	switch {
+	case errors.Is(err, lock.ErrLost), errors.Is(err, lock.ErrExpired):
+		return exitError{exitLockLost, fmt.Errorf("the lock was lost while the command ran: %w", err)}
+	case ended != nil:
+		return ended
+	case errors.Is(err, lock.ErrTooLate):
+		return exitError{exitNotLocked, err}
+	case err != nil && r.Here:
+		std.warn("warning: %v", err)
+	case err == nil && !r.Here && o.elsewhere != 0:
+		return exitError{o.elsewhere, fmt.Errorf("%s: %s", name, runLine(r, time.Now(), o.zone))}
+	case err != nil:
+		return err
+	}
+	return nil
+}
+
+// runLine describes a run to people.
+func runLine(r lock.Run, now time.Time, z *zone) string {
+	tick := printable(r.Tick.Key)
+	if tick == "" {
+		tick = z.text(r.Tick.Time)
+	}
+	line := tick + " " + string(r.Outcome)
+	if r.Attempt == 0 {
+		return line
+	}
+	if r.ExitCode != nil && *r.ExitCode != 0 {
+		line += fmt.Sprintf(" with exit code %d", *r.ExitCode)
+	}
+	if r.Host != "" {
+		line += " on " + printable(r.Host)
+	}
+	end := r.End
+	if end.IsZero() {
+		end = now
+	}
+	if r.Outcome != lock.Died {
+		line += fmt.Sprintf(", %v", max(0, end.Sub(r.Start)).Round(time.Millisecond))
+	}
+	if r.Attempt > 1 {
+		line += fmt.Sprintf(", attempt %d", r.Attempt)
+	}
+	return line + fmt.Sprintf(", fence %d", r.Fence)
+}
