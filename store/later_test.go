@@ -29,6 +29,19 @@ func TestOpenLaterKeepsTheContract(t *testing.T) {
 	}, nil)
 }
 
+// A store that is opened later has the signals of the one that it opens, once it is open.
+func TestSignalerOfOpenLater(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := store.OpenLater(func(ctx context.Context) (store.Store, error) { return sqlitestore.Open(ctx, path, nil) })
+	defer s.Close()
+	if store.SignalerOf(s) != nil {
+		t.Error("it has signals before it is open")
+	}
+	if _, err := s.Collections(t.Context()); err != nil || store.SignalerOf(s) == nil {
+		t.Errorf("Collections: %v; signals: %v", err, store.SignalerOf(s))
+	}
+}
+
 // A file whose folder does not exist yet, as that of a disk that is mounted later, can be
 // used once it does, and the errors until then say what is missing.
 func TestOpenLaterInAFolderToCome(t *testing.T) {

@@ -141,7 +141,7 @@ func (l *lab) launch(name string, o order) *worker {
 // lateStarter is the name of a worker that starts while a fault happens, and of the lock
 // that it takes, which nobody else wants. In a Cluster it is on another primary than
 // the lock of the others.
-const lateStarter = "late starter"
+const lateStarter = "late-starter"
 
 // startLate starts the late starter. It begins as the fault does and needs some
 // milliseconds to start.

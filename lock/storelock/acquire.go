@@ -31,9 +31,10 @@ const (
 	maxPause   = 250 * time.Millisecond
 	pauseShare = 20
 
-	// signalled is the shortest pause where the store sends signals; it is up to twice
-	// as long.
-	signalled = time.Second
+	// Where the store sends signals a pause is between half of this and this, or of a
+	// quarter of the TTL: what a waiter sees late it also takes over late.
+	signalledPause = 2 * time.Second
+	signalledShare = 4
 
 	// maxSilence is how long a look may be under way for a call that ends to say that
 	// the lock is held, as the look before found it.
@@ -146,7 +147,7 @@ func (a *attempt) pause(conflict bool) time.Duration {
 	a.conflicts = 0
 	pause := jitter(min(max(time.Since(a.since)/pauseShare, minPause)*a.place(), maxPause))
 	if a.wakes.works() {
-		pause = jitter(2 * signalled)
+		pause = jitter(min(signalledPause, max(a.last.ttl()/signalledShare, maxPause)))
 	}
 	if due := time.Until(a.due()); due > 0 {
 		pause = min(pause, due)

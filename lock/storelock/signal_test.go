@@ -60,10 +60,11 @@ func TestIdleWaitingIsQuiet(t *testing.T) {
 }
 
 // Each handover of a lock that three others wait for, in the order in which they came,
-// takes no time on a clock that only waiting moves.
+// takes no time on a clock that only waiting moves. The waiter behind sees that the lock
+// is free, and then whose it is, so that it can watch the new holder.
 func TestSignalsPassTheLockOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lockers, _ := signallers(t, 4)
+		lockers, clients := signallers(t, 4)
 		lease := get(t, acquire(t.Context(), t, lockers[0]))
 		var next []chan *lock.Lease
 		for _, l := range lockers[1:] {
@@ -71,13 +72,19 @@ func TestSignalsPassTheLockOn(t *testing.T) {
 			time.Sleep(10 * time.Second)
 		}
 		for i, n := range next {
-			began := time.Now()
+			behind := clients[min(i+2, 3)]
+			began, looks := time.Now(), behind.gets
 			if err := lease.Release(); err != nil {
 				t.Error(err)
 			}
+			synctest.Wait()
+			time.Sleep(20 * time.Millisecond) // the second looks a little later
 			lease = get(t, n)
-			if took := time.Since(began); took > 0 {
+			if took := time.Since(began); took > 20*time.Millisecond {
 				t.Errorf("handover %d took %v", i, took)
+			}
+			if looks = behind.gets - looks; i < 2 && looks != 2 {
+				t.Errorf("handover %d: %d looks of the waiter behind, want 2", i, looks)
 			}
 			time.Sleep(10 * time.Second)
 		}

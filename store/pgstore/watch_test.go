@@ -16,6 +16,7 @@ import (
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/pgstore"
+	"github.com/oidkit/oid/store/storetest"
 )
 
 // tableOf returns a connection to the server and the qualified name of a table.
@@ -132,6 +133,31 @@ func TestWatchIsWoken(t *testing.T) {
 	f.await(t, 5)
 	f.stop()
 	<-f.done
+}
+
+func TestSignals(t *testing.T) {
+	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
+	storetest.Signals(t, func() store.Store { return open(t, uri, nil) }, false)
+}
+
+// A signal is sent even if its sender closes at once, as a command does.
+func TestCloseSendsSignals(t *testing.T) {
+	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
+	signals, works, stop := open(t, uri, nil).Listen("topic")
+	defer stop()
+	for !works() {
+		<-signals
+	}
+	sender := open(t, uri, nil)
+	sender.Signal("topic")
+	if err := sender.Close(); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-signals:
+	case <-time.After(10 * time.Second):
+		t.Error("the signal has not come")
+	}
 }
 
 // A table that was restored from the dump of another server has numbers of

@@ -11,15 +11,22 @@
  * highest fence that was ever granted, 1 the one before, OLDEST all before that.
  * So neither time nor the number of grants needs a bound.
  *
+ * A renewal may also write the lock's value again, with the fence and the owner of the
+ * lease, as SetGroup does. A client that asks for a free lock may guess its fence from
+ * what it remembers: the guess is a new fence, or one that was granted before.
+ *
  * What must hold:
  *   - two clients are never inside their deadlines at once;
+ *   - a client that has lost the lock learns it by its next renewal: none is answered
+ *     with "renewed" while the lease does not have the lock;
  *   - a resource that refuses every fence below the highest it has seen never
  *     refuses a client that is inside its deadline, and never takes the writes of
  *     two acquisitions for those of one.
  *
- * Each of these, defined with -D, spoils the protocol, and one of the two fails:
+ * Each of these, defined with -D, spoils the protocol, and one of them fails:
  * DEADLINE_FROM_REPLY, LEASE_FROM_MESSAGE, NO_NONCE, FENCE_FORGOTTEN,
- * OWNER_IS_CLIENT, REVIVED. With REDIS_FORGETS Redis may lose everything that it has; then
+ * OWNER_IS_CLIENT, RENEWAL_UNCHECKED, RENEWAL_WITHOUT_FENCE, GROUP_UNCHECKED, GROUP_STALE,
+ * GUESS_NOT_COMPARED. With REDIS_FORGETS Redis may lose everything that it has; then
  * two clients can be inside their deadlines, but no fence is granted twice.
  */
 
@@ -106,8 +113,29 @@ inline hold(c, isFormer, time) {
 		rise()
 #endif
 	fi;
+	give(c, isFormer, time)
+}
+
+inline give(c, isFormer, time) {
 	held = true; owner = c; formerOwner = isFormer; left = time;
 	reserved = 0; reservedFor = 0
+}
+
+/* above says whether a guess of that age is greater than the fence that Redis remembers. */
+#ifdef GUESS_NOT_COMPARED
+#define above(age) true
+#else
+#define above(age) (age < fence)
+#endif
+
+/* guess gives the lock to c with the fence that it guesses. */
+inline guess(c, isFormer) {
+	if
+	:: rise()
+	:: above(0) -> fence = 0
+	:: above(1) -> fence = 1
+	fi;
+	give(c, isFormer, TTL)
 }
 
 /* owns says whether the holder is the acquisition that sent the request. */
@@ -115,6 +143,30 @@ inline hold(c, isFormer, time) {
 #define owns(slot) (held && owner == CLIENT(slot))
 #else
 #define owns(slot) (held && owner == CLIENT(slot) && formerOwner == former[slot])
+#endif
+
+/* has says whether the lease that sent the request has the lock. */
+#define has(slot) (held && owner == CLIENT(slot) && formerOwner == former[slot] && fence == leaseFence[CLIENT(slot)])
+
+/* What the script for renewals compares, and with which fence SetGroup writes the value. */
+#ifdef RENEWAL_UNCHECKED
+#define mayRenew(slot) true
+#else
+#ifdef RENEWAL_WITHOUT_FENCE
+#define mayRenew(slot) owns(slot)
+#else
+#define mayRenew(slot) (owns(slot) && fence == leaseFence[CLIENT(slot)])
+#endif
+#endif
+#ifdef GROUP_UNCHECKED
+#define mayWrite(slot) !former[slot]
+#else
+#define mayWrite(slot) mayRenew(slot)
+#endif
+#ifdef GROUP_STALE
+#define groupFence(c) (leaseFence[c] < OLDEST -> leaseFence[c] + 1 : OLDEST)
+#else
+#define groupFence(c) leaseFence[c]
 #endif
 
 /* A late reply has the nonce of another request: its client throws it away. */
@@ -144,14 +196,24 @@ inline doAcquire(slot) {
 #endif
 		answer(slot, refused, OLDEST)
 	:: else ->
-		hold(CLIENT(slot), former[slot], TTL);
+		if
+		:: hold(CLIENT(slot), former[slot], TTL)
+		:: left > 0 && reserved == 0 -> guess(CLIENT(slot), former[slot])
+		fi;
 		answer(slot, granted, fence)
 	fi
 }
 
 inline doRenew(slot) {
 	if
-	:: owns(slot) -> left = TTL; answer(slot, renewed, OLDEST)
+	:: mayRenew(slot) ->
+		assert(slot >= CLIENTS || has(slot)); /* who has lost the lock is not told so */
+		left = TTL;
+		answer(slot, renewed, OLDEST)
+	:: mayWrite(slot) -> /* SetGroup */
+		fence = groupFence(CLIENT(slot));
+		give(CLIENT(slot), former[slot], TTL);
+		answer(slot, renewed, OLDEST)
 	:: else -> answer(slot, refused, OLDEST)
 	fi
 }
@@ -254,11 +316,7 @@ inline believe(c, time) {
 #endif
 
 /* A renewal whose reply comes after the deadline is too late. */
-#ifdef REVIVED
-#define lives(c) true
-#else
 #define lives(c) (deadline[c] > 0)
-#endif
 
 /* take looks at a reply, which c believes to be the one that it waits for. */
 inline take(c, slot) {
