@@ -20,6 +20,9 @@ const (
 	// Released: the lease was released; Err is the error of Release. Took is
 	// the age of the lease.
 	Released EventKind = "released"
+	// Paused: a term of [Lead] has ended for the reason Err, and Lead asks for the lock
+	// again after the time Took.
+	Paused EventKind = "paused"
 )
 
 // Event is something that happened to a lock in this process. The engines'

@@ -39,6 +39,10 @@ func Run(t *testing.T, open func(t *testing.T) func() lock.Locker) {
 		"ContextHasTheCause":       testContextHasTheCause,
 		"StatusDescribesTheHolder": testStatusDescribesTheHolder,
 		"BadTTL":                   testBadTTL,
+		"Slots":                    testSlots,
+		"SlotsAreNeverMore":        testSlotsAreNeverMore,
+		"SlotsAndNoSlots":          testSlotsAndNoSlots,
+		"Lead":                     testLead,
 		"OnceKeepsARecord":         testOnceKeepsARecord,
 		"OncePerTick":              testOncePerTick,
 	} {

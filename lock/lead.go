@@ -1,0 +1,112 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// LeadOptions tune one [Lead]. The zero value is ready to use.
+type LeadOptions struct {
+	// Pause is how long to wait after a term before the lock is asked for again. It
+	// doubles with each term, up to MaxPause, and begins again after a term that was
+	// longer than MaxPause. The time is drawn from its second half. Default: 1 s.
+	Pause time.Duration
+	// MaxPause is the longest pause. Default: a minute, or Pause if that is longer.
+	MaxPause time.Duration
+	// Acquire tunes the leases.
+	Acquire AcquireOptions
+	// Events receives Acquired at the start of each term and Paused after it, in order.
+	// Nil disables it. The Locker's own events are sent as well, to its own function.
+	Events func(Event)
+}
+
+// The defaults of [LeadOptions].
+const (
+	leadPause    = time.Second
+	leadMaxPause = time.Minute
+)
+
+// Lead makes this process the leader of those that call Lead with the same name: it
+// takes the lock, waiting as long as ctx allows, and calls f; when that term is over
+// without being the last, it pauses and begins again.
+//
+// The context that f gets ends with ctx and with the lease, see [Do]. When it ends, f
+// must return: another leader may begin then. Lead never calls f before the last call
+// has returned, and leaves nothing running when it returns. The lock is released as soon
+// as f has returned, before the pause, so that another process may lead.
+//
+// What ends a term decides what follows:
+//
+//   - f returns nil and the lock was held to the end: Lead returns nil, or the error of
+//     [Lease.Release] if the lock could not be given back.
+//   - f returns an error, or the lock was lost: Lead pauses and takes the lock again.
+//     LeadOptions.Events gets the reason.
+//   - ctx ends: Lead returns an error that wraps the cause of ctx and the error of f.
+//   - f panics: the lock is released, and the panic goes on in the caller of Lead.
+//   - the lock cannot be taken because of an error that does not pass, see
+//     [Locker.Acquire]: Lead returns it.
+//
+// At most one LeadOptions may be given.
+func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o ...LeadOptions) error {
+	var options LeadOptions
+	if len(o) > 0 {
+		options = o[0]
+	}
+	if options.Pause < 0 || options.MaxPause < 0 {
+		return fmt.Errorf("%w pause: LeadOptions.Pause %v, MaxPause %v: want 0 or more", ErrInvalid, options.Pause, options.MaxPause)
+	}
+	if options.Pause == 0 {
+		options.Pause = leadPause
+	}
+	if options.MaxPause == 0 {
+		options.MaxPause = max(leadMaxPause, options.Pause)
+	}
+	pause := min(options.Pause, options.MaxPause)
+	for {
+		asked := time.Now()
+		lease, err := l.Acquire(ctx, name, options.Acquire)
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		options.tell(lease, Acquired, began.Sub(asked), nil)
+		var work error
+		err = under(ctx, lease, func(ctx context.Context, lease *Lease) error {
+			work = f(ctx, lease)
+			return work
+		})
+		switch lost := errors.Is(err, ErrLost) || errors.Is(err, ErrExpired); {
+		case work == nil && !lost:
+			return err
+		case ctx.Err() != nil:
+			return ended(ctx, name, err)
+		case time.Since(began) > options.MaxPause:
+			pause = min(options.Pause, options.MaxPause)
+		}
+		sleep := pause/2 + rand.N(pause/2+1)
+		pause = min(2*pause, options.MaxPause)
+		options.tell(lease, Paused, sleep, err)
+		select {
+		case <-time.After(sleep):
+		case <-ctx.Done():
+			return ended(ctx, name, err)
+		}
+	}
+}
+
+// ended returns the error of [Lead] when ctx has ended. last is that of the last term.
+func ended(ctx context.Context, name string, last error) error {
+	if cause := context.Cause(ctx); !errors.Is(last, cause) {
+		last = fmt.Errorf("%w; the last term: %w", cause, last)
+	}
+	return fmt.Errorf("lock: lead %q: %w", name, last)
+}
+
+func (o LeadOptions) tell(lease *Lease, kind EventKind, took time.Duration, err error) {
+	if o.Events != nil {
+		o.Events(Event{Kind: kind, Name: lease.name, Owner: lease.owner, Fence: lease.grant.Fence, Took: took, Err: err})
+	}
+}
