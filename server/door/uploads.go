@@ -25,8 +25,8 @@ func newUploads(most int) *uploads {
 
 // Uploads that others wait for.
 const (
-	fewUploads    = 2                // that one client may send where there are not more than twice as many places
-	goodRate      = 1 << 20          // bytes per second; a slower one gives way
+	fewUploads    = 2               // that one client may send where there are not more than twice as many places
+	goodRate      = 1 << 20         // bytes per second; a slower one gives way
 	goodRateAfter = 5 * time.Second // when its rate is known: the Retry-After of those that are refused
 )
 
