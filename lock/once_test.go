@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -33,7 +34,6 @@ type place struct {
 type held struct {
 	p     *place
 	fence uint64
-	dead  chan struct{} // closed: its process was killed
 }
 
 func (p *place) Note(context.Context, string) (engine.Note, error) {
@@ -271,18 +271,18 @@ func runs(t *testing.T, p *place) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := ""
+	var text strings.Builder
 	for _, r := range all {
-		text += fmt.Sprintf("%s %s", r.Tick, r.Outcome)
+		fmt.Fprintf(&text, "%s %s", r.Tick, r.Outcome)
 		if r.Attempt > 1 {
-			text += fmt.Sprintf(" %d", r.Attempt)
+			fmt.Fprintf(&text, " %d", r.Attempt)
 		}
 		if r.ExitCode != nil {
-			text += fmt.Sprintf(" code %d", *r.ExitCode)
+			fmt.Fprintf(&text, " code %d", *r.ExitCode)
 		}
-		text += "; "
+		text.WriteString("; ")
 	}
-	return text
+	return text.String()
 }
 
 // A tick that failed is begun again only with Retry, and only so often; one that is done

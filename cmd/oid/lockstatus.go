@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/oidkit/oid/internal/towire"
@@ -19,11 +20,11 @@ func showLocks(ctx context.Context, std streams, engine lockEngine, url string, 
 	}
 	defer l.Close()
 	show := func(s lock.Status, runs []lock.Run) error {
-		lines := lockLine(s, time.Now(), z)
+		lines := []string{lockLine(s, time.Now(), z)}
 		for _, r := range runs {
-			lines += "\n  " + runLine(r, time.Now(), z)
+			lines = append(lines, "  "+runLine(r, time.Now(), z))
 		}
-		return asJSON.emit(std.out, towire.LockRuns(s, runs), textf("%s\n", lines))
+		return asJSON.emit(std.out, towire.LockRuns(s, runs), textf("%s\n", strings.Join(lines, "\n")))
 	}
 	for _, name := range names {
 		s, err := l.Status(ctx, name)
