@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -181,6 +182,27 @@ func rowRatio(benchmarks, table, row string) (float64, error) {
 	}
 	cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 	return strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(cells[len(cells)-1]), ",", ""), 64)
+}
+
+// What is around the table of claims in docs/explanation/testing.md.
+const (
+	claimsBegin = "<!-- claims, by make generated -->\n"
+	claimsEnd   = "<!-- end of claims -->\n"
+)
+
+// claimsTable lists the English claims with their evidence.
+func claimsTable(all []claim) string {
+	var b strings.Builder
+	b.WriteString("| page | claim | evidence |\n|---|---|---|\n")
+	for _, c := range all {
+		if strings.Contains(c.file, "zh-CN") {
+			continue
+		}
+		words := strings.FieldsFunc(c.text, func(r rune) bool { return r == ' ' || r == '|' })
+		text := strings.Join(words[:min(len(words), 9)], " ")
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", path.Base(c.file), strings.NewReplacer("`", "", "[", "", "]", "").Replace(text), strings.Join(c.evidence, "; "))
+	}
+	return b.String()
 }
 
 // Evidence that is gone, and claims that have none, are found.

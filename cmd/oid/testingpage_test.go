@@ -39,7 +39,12 @@ func TestTestingPage(t *testing.T) {
 	for what := range now {
 		t.Errorf("the page does not have: %s", what)
 	}
-	generated(t, "docs/explanation/testing.md", text)
+	before, rest, _ := strings.Cut(text, claimsBegin)
+	_, after, found := strings.Cut(rest, claimsEnd)
+	if !found {
+		t.Fatalf("the page has no place for the claims, between %q and %q", claimsBegin, claimsEnd)
+	}
+	generated(t, "docs/explanation/testing.md", before+claimsBegin+claimsTable(allClaims(t))+claimsEnd+after)
 }
 
 // countTests counts what the page shows.
