@@ -184,12 +184,6 @@ func rowRatio(benchmarks, table, row string) (float64, error) {
 	return strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(cells[len(cells)-1]), ",", ""), 64)
 }
 
-// What is around the table of claims in docs/explanation/testing.md.
-const (
-	claimsBegin = "<!-- claims, by make generated -->\n"
-	claimsEnd   = "<!-- end of claims -->\n"
-)
-
 // claimsTable lists the English claims with their evidence.
 func claimsTable(all []claim) string {
 	var b strings.Builder
