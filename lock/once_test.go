@@ -556,11 +556,8 @@ func TestOnceAfterADeathAndAnOutage(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		want := "2000-01-01T00:00:00Z died; "
-		for i := range 4 {
-			want += fmt.Sprintf("2000-01-01T0%d:00:00Z missed; ", i+1)
-		}
-		want += "2000-01-01T05:00:00Z done code 0; 2000-01-01T06:00:00Z done code 0; "
+		want := "2000-01-01T00:00:00Z died; 2000-01-01T01:00:00Z missed; 2000-01-01T02:00:00Z missed; 2000-01-01T03:00:00Z missed; " +
+			"2000-01-01T04:00:00Z missed; 2000-01-01T05:00:00Z done code 0; 2000-01-01T06:00:00Z done code 0; "
 		if got := runs(t, p); got != want {
 			t.Errorf("runs %s, want %s", got, want)
 		}

@@ -40,7 +40,6 @@ type memoryLock struct {
 
 type memoryWaiter struct {
 	turn chan struct{} // closed when it may look again
-	gone bool
 }
 
 // memoryLease is the Keeper of a lease.

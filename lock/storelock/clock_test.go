@@ -337,12 +337,12 @@ func TestLeasesAfterClose(t *testing.T) {
 		}
 		left := time.Until(lease.Deadline())
 		next := acquire(t.Context(), t, b)
-		time.Sleep(left - 1)
+		time.Sleep(left - time.Millisecond)
 		synctest.Wait()
 		if err := lease.Check(); err != nil || lost.Kind != "" || left < clockTTL/2 {
 			t.Errorf("before the deadline, of %v after Close: %v, %+v", left, err, lost)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Millisecond)
 		synctest.Wait()
 		if !errors.Is(lost.Err, lock.ErrExpired) || lost.Fence != lease.Fence() {
 			t.Errorf("at the deadline: %+v, want Lost with ErrExpired", lost)
