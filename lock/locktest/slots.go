@@ -195,6 +195,9 @@ func SlotsInOrder(t *testing.T, l lock.Locker) {
 				t.Fatalf("waiter %d is not in the queue: %+v, %v", i, queue, err)
 			}
 			if queue.Held && queue.Waiters == i {
+				if queue.TTL > 6*time.Second {
+					t.Errorf("the turn of the first waiter outlives it by %v", queue.TTL)
+				}
 				break
 			}
 		}
