@@ -55,7 +55,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 func TestSealedPage(t *testing.T) {
 	const page = "../../docs/explanation/sealed-ids.md"
 	cases := sealCases(t)
-	if len(cases) < 300 {
+	if len(cases) < 1000 {
 		t.Fatalf("%d cases", len(cases))
 	}
 	var input strings.Builder

@@ -175,16 +175,17 @@ func TestKeyIsNotShown(t *testing.T) {
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("start", "key", key, "options", o)
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("start", "key", key, "options", o)
-	shown := log.String() + string(j)
+	var shown strings.Builder
+	shown.WriteString(log.String() + string(j))
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
-		shown += fmt.Sprintf(verb, key) + fmt.Sprintf(verb, &key) + fmt.Sprintf(verb, o)
+		shown.WriteString(fmt.Sprintf(verb, key) + fmt.Sprintf(verb, &key) + fmt.Sprintf(verb, o))
 	}
 	for _, part := range []string{"0001", "30313233", "1 2 3", "1,2,3", "0x1, 0x2"} {
-		if strings.Contains(shown, part) {
-			t.Errorf("a key is shown, with %q: %s", part, shown)
+		if strings.Contains(shown.String(), part) {
+			t.Errorf("a key is shown, with %q: %s", part, shown.String())
 		}
 	}
-	if !strings.Contains(shown, "secret") {
-		t.Error(shown)
+	if !strings.Contains(shown.String(), "secret") {
+		t.Error(shown.String())
 	}
 }
