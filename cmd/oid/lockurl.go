@@ -46,11 +46,12 @@ var lockEngines = []lockEngine{
 
 // locksHelp is the table of --help about --locks.
 var locksHelp = func() string {
-	help := "--locks or the variable OID_LOCKS chooses where locks are held:"
+	var help strings.Builder
+	help.WriteString("--locks or the variable OID_LOCKS chooses where locks are held:")
 	for _, e := range lockEngines {
-		help += e.help
+		help.WriteString(e.help)
 	}
-	return help
+	return help.String()
 }()
 
 // lockEngineOf returns the engine of a URL. The URL is left out of errors: it may
