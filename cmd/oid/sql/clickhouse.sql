@@ -3,7 +3,7 @@
 -- by "oid sql --for clickhouse".
 
 CREATE OR REPLACE FUNCTION objectid_hex AS (id) ->
-    multiIf(length(id) = 12, lower(hex(toString(id))), match(toString(id), '^[0-9A-Fa-f]{24}$'), lower(toString(id)), NULL);
+    multiIf(length(id) = 12, lower(hex(id)), match(toString(id), '^[0-9A-Fa-f]{24}$'), lower(toString(id)), NULL);
 
 -- When the id was created, in UTC.
 CREATE OR REPLACE FUNCTION objectid_timestamp AS (id) ->
