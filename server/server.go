@@ -15,6 +15,7 @@ import (
 
 	"github.com/oidkit/oid/server/door"
 	"github.com/oidkit/oid/server/page"
+	"github.com/oidkit/oid/server/wire"
 )
 
 // Server answers requests. Create it with [New] and call [Server.Serve] once.
@@ -30,10 +31,11 @@ type Server struct {
 	leave     context.CancelFunc
 	streams   chan struct{} // one for each stream of events
 	reports   reportCache
-	traces    traceCache
+	known     recent[traceKey, wire.Trace]
+	unknown   recent[traceKey, wire.Trace]
 	claimed   claimed
 	lists     recent[listKey, processList]
-	arounds   recent[aroundKey, []page.Series]
+	inspected recent[string, page.Start] // by the text that was pasted
 	overviews overviews
 	locks     *locks
 	hosts     []string // the name of this host, for inspections
