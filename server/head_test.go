@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -58,15 +57,6 @@ func TestHeadIsForThoseAdmitted(t *testing.T) {
 	without := serveAsIs(t, server.Options{}, "127.0.0.1:0")
 	if got := without.get(t, "/about"); got.status != 200 || strings.Contains(got.body, "alive") {
 		t.Errorf("without a store: %d %s", got.status, got.body)
-	}
-}
-
-// An event has the number of processes that are alive.
-func TestEventsCount(t *testing.T) {
-	r := serve(t, server.Options{})
-	var e map[string]string
-	if err := json.Unmarshal([]byte(next(t, follow(t, r))), &e); err != nil || e["alive"] != "1" {
-		t.Errorf("an event: %v, %v", e, err)
 	}
 }
 

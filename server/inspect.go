@@ -203,6 +203,6 @@ func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, dat
 		data.New = &page.New{}
 		_ = s.fillNew(data.New, strconv.Itoa(page.FewIDs)) // so few are always permitted
 	}
-	data.Now = s.overview(r.Context()).Overview
+	data.Now = s.overview(r.Context())
 	s.show(w, r, code, title, "/", s.site.Start(data))
 }

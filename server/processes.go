@@ -103,18 +103,18 @@ type processList struct {
 	next string
 }
 
-// listKey is a page of processes. It has the hash of the overview, which changes with
-// the processes: a page that a browser asks for because of an event is a new one.
+// listKey is a page of processes. Its state changes with the processes: a page that a
+// browser asks for because of another one is new.
 type listKey struct {
 	query string
-	hash  uint64
+	state uint64 // of the overview
 }
 
 const maxLists = 8 // pages that are kept, of up to maxProcesses processes each
 
 // recentList returns a page of processes, which is as old as the overview at most.
 func (s *Server) recentList(ctx context.Context, q registry.Query) (processList, error) {
-	key := listKey{fmt.Sprint(q), s.overview(ctx).processes}
+	key := listKey{fmt.Sprint(q), s.overview(ctx).State}
 	asked := time.Now()
 	if list, ok := s.lists.get(key, asked); ok {
 		return list, nil

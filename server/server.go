@@ -27,9 +27,6 @@ type Server struct {
 	rows      map[string]*route // by pattern
 	door      *door.Door
 	site      page.Site
-	leaving   context.Context // ends when the server begins to stop
-	leave     context.CancelFunc
-	streams   chan struct{} // one for each stream of events
 	reports   reportCache
 	known     recent[traceKey, wire.Trace]
 	unknown   recent[traceKey, wire.Trace]
@@ -68,8 +65,6 @@ func New(o *Options) (*Server, error) {
 	s.site = page.Site{
 		Base: s.door.Base(), Version: opts.Version, Registry: opts.Open != nil, StoreName: opts.StoreName, ShowsLocks: opts.OpenLocks != nil,
 	}
-	s.leaving, s.leave = context.WithCancel(context.Background())
-	s.streams = make(chan struct{}, maxStreams(opts.Limits))
 	if s.backend, err = newBackend(opts, s.metrics); err != nil {
 		return nil, err
 	}
@@ -157,7 +152,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 func (s *Server) shutDown(h *http.Server) error {
 	s.door.Drain()
 	time.Sleep(s.options.Drain)
-	s.leave()
 	defer time.AfterFunc(s.options.Grace/2, s.door.CutUploads).Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.Grace)
 	defer cancel()

@@ -22,8 +22,8 @@ type Start struct {
 	More    int    // further ids that are not shown
 	NoTrace string // why processes are not shown
 
-	New *New     // nil for those who may not create ids
-	Now Overview // of what else there is
+	New *New      // nil for those who may not create ids
+	Now *Overview // of what else there is
 
 	result g.Node // as HTML, see PrepareStart
 }

@@ -23,7 +23,7 @@ func (s *Site) Start(v *Start) g.Node {
 		h.Div(h.Class("start"),
 			h.Div(h.Class("panel card"), s.pasteForm(v), h.Div(h.ID("result"), s.result(v))),
 			g.Iff(v.New != nil, func() g.Node { return s.newPanel(v.New) })),
-		s.startCards(&v.Now),
+		s.startCards(v.Now),
 	}
 }
 
@@ -59,12 +59,11 @@ func (s *Site) startCards(now *Overview) g.Node {
 }
 
 func (s *Site) cards(now *Overview) g.Node {
-	at := time.Now()
 	card := func(path, title string, contents ...g.Node) g.Node {
 		return h.Section(h.Class("panel card lead-to"), h.H2(h.A(h.Href(s.URL(path)), g.Text(title))), g.Group(contents))
 	}
-	day := timerange.Mongosh(objectid.Since(at.Add(-24 * time.Hour)))
-	return h.Div(h.ID("now"), h.Class("cards"), h.Data("refresh", "processes locks"),
+	day := timerange.Mongosh(objectid.Since(now.Time.Add(-24 * time.Hour)))
+	return h.Div(h.ID("now"), h.Class("cards"), h.Data("refresh", ""),
 		card("/range?since=24h", "A time range as a query",
 			h.P(g.Text("The last 24 hours:")),
 			h.Pre(h.TabIndex("0"), h.Aria("label", "Query"), h.Code(g.Text(day))),
@@ -73,7 +72,7 @@ func (s *Site) cards(now *Overview) g.Node {
 			h.P(g.Text("Drop a dump or an export: when it grew, which processes wrote it, what is wrong with it.")),
 			g.Iff(now.Census != nil, func() g.Node { return s.growth(now.Census) })),
 		card("/processes", "Processes", processesNow(now)),
-		g.Iff(s.ShowsLocks, func() g.Node { return card("/locks", "Locks", locksNow(now, at)) }))
+		g.Iff(s.ShowsLocks, func() g.Node { return card("/locks", "Locks", locksNow(now)) }))
 }
 
 func processesNow(now *Overview) g.Node {
@@ -121,7 +120,7 @@ func captioned(caption g.Node, p plot.SVG) g.Node {
 // shownLocks is how many locks the start page names.
 const shownLocks = 3
 
-func locksNow(now *Overview, at time.Time) g.Node {
+func locksNow(now *Overview) g.Node {
 	switch {
 	case !now.LocksKnown:
 		return soft(g.Text("Who holds a lock, and who waits for it."))
@@ -130,7 +129,7 @@ func locksNow(now *Overview, at time.Time) g.Node {
 	}
 	return g.Group{
 		h.Ul(h.Class("plain"), g.Map(now.Locks[:min(len(now.Locks), shownLocks)], func(l wire.Lock) g.Node {
-			return h.Li(h.B(g.Text(phrase.Shown(l.Name))), g.Text(" "+heldBy(&l, at)))
+			return h.Li(h.B(g.Text(phrase.Shown(l.Name))), g.Text(" "+heldBy(&l, now.Time)))
 		})),
 		g.If(len(now.Locks) > shownLocks, soft(g.Textf("and %d more", len(now.Locks)-shownLocks))),
 	}
