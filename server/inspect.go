@@ -35,10 +35,11 @@ func (s *Server) inspectID(api huma.API, at route) {
 	handle(s, api, op, func(ctx context.Context, in *inspectInput) (wire.Inspection, error) {
 		var o inspect.Options
 		if in.Layout != "" {
-			o.Layout = new(objectid.Layout)
-			if err := o.Layout.UnmarshalText([]byte(in.Layout)); err != nil {
-				return wire.Inspection{}, requestError{err}
+			layout, err := layoutOf(string(in.Layout))
+			if err != nil {
+				return wire.Inspection{}, err
 			}
+			o.Layout = &layout
 		}
 		out, err := s.inspect(ctx, in.ID, &o, in.Trace)
 		if errors.Is(err, inspect.ErrUnknown) { // the id may be wrapped, as in ObjectId("...")
@@ -153,7 +154,7 @@ func (s *Server) inspectText(ctx context.Context, text string) page.Start {
 		var in page.Inspected
 		if err == nil {
 			in.Before, in.After = piece.Before, piece.After
-			in.Inspection, err = s.inspect(ctx, piece.Text, &inspect.Options{}, false)
+			in.Inspection, err = s.inspect(ctx, piece.Text, &inspect.Options{}, data.NoTrace == "")
 		}
 		if errors.Is(err, paste.ErrNoID) { // a line of a log, which matters only if there is nothing else
 			if ignored == nil {
@@ -168,15 +169,12 @@ func (s *Server) inspectText(ctx context.Context, text string) page.Start {
 			continue
 		}
 		if data.NoTrace == "" {
-			in.Trace, err = s.pageTrace(ctx, in.ID)
-			if err != nil {
-				data.NoTrace = err.Error()
-			} else if s.options.Now().After(deadline) {
-				data.NoTrace = "further ids were not looked up, because it takes too long; inspect fewer ids at once"
-			}
-			addLoad(&in)
-			dropContradicted(&in.Inspection)
+			data.NoTrace = in.TraceError
 		}
+		if data.NoTrace == "" && s.options.Now().After(deadline) {
+			data.NoTrace = "further ids were not looked up, because it takes too long; inspect fewer ids at once"
+		}
+		addLoad(&in)
 		found = append(found, in)
 	}
 	if len(found) == 0 && data.Bad == nil {

@@ -145,13 +145,7 @@ func (s *Server) recentList(ctx context.Context, q registry.Query) (processList,
 // newProcessRow returns the row of a process with the load of its last minutes.
 func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Status) (page.ProcessRow, error) {
 	row := page.ProcessRow{Process: towire.Process(p), Started: p.GPID.Start(), Interval: p.Interval}
-	var samples []registry.Sample
-	for sample, err := range reg.History(ctx, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}) {
-		if err != nil {
-			return row, err
-		}
-		samples = append(samples, sample)
-	}
-	row.Load = loadSeries(samples)
-	return row, nil
+	found, err := samples(ctx, reg, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}, maxSamples)
+	row.Load = loadSeries(found)
+	return row, err
 }

@@ -44,20 +44,6 @@ func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, err
 	return t, nil
 }
 
-// pageTrace returns the trace of an ObjectId, and nil for other ids and without a
-// registry.
-func (s *Server) pageTrace(ctx context.Context, text string) (*wire.Trace, error) {
-	id, err := objectid.Parse(text)
-	if err != nil || id.IsZero() || s.options.Open == nil {
-		return nil, nil // of another format, or no id
-	}
-	t, err := s.wireTrace(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return &t, nil
-}
-
 // aroundTime is how long before and after its creation the page of an id shows the load
 // of its process.
 const aroundTime = 10 * time.Minute
@@ -93,16 +79,10 @@ func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
 	}
 	p := in.Trace.Processes[0]
 	in.Interval = time.Duration(p.IntervalSeconds * float64(time.Second))
-	samples, err := ask(ctx, s.backend, "around", func(ctx context.Context, r *registry.Registry) (all []registry.Sample, err error) {
-		for sample, err := range r.History(ctx, registry.MemberKey(p.Member), second.Add(-aroundTime), second.Add(aroundTime)) {
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, sample)
-		}
-		return all, nil
+	found, err := ask(ctx, s.backend, "around", func(ctx context.Context, r *registry.Registry) ([]registry.Sample, error) {
+		return samples(ctx, r, registry.MemberKey(p.Member), second.Add(-aroundTime), second.Add(aroundTime), maxSamples)
 	})
 	if err == nil {
-		in.Around = loadSeries(samples)
+		in.Around = loadSeries(found)
 	}
 }
