@@ -10,7 +10,6 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/internal/phrase"
-	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -19,7 +18,6 @@ import (
 type Overview struct {
 	Time       time.Time   // when it was so
 	Processes  *Counted    // nil if the store does not answer
-	Census     *Report     // the latest; nil if there is none
 	Locks      []wire.Lock // those that are held
 	LocksKnown bool        // the locks answer
 	State      uint64      // another one shows that a process or a lock has changed
@@ -44,10 +42,7 @@ func rendered(n g.Node) g.Node {
 // Counted is how many processes there are.
 type Counted struct {
 	Alive, Late int64
-	Over        int64        // ended or dead for less than a day
-	MoreOver    bool         // there are more than Over
-	Day         []plot.Point // how many were alive, over the last day; nil if not all are known
-	State       uint64       // another one shows that a process has changed
+	State       uint64 // another one shows that a process has changed
 }
 
 // Report is a census under its link.

@@ -1,15 +1,12 @@
 package page
 
 import (
-	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/internal/phrase"
-	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/timerange"
@@ -69,8 +66,7 @@ func (s *Site) cards(now *Overview) g.Node {
 			h.Pre(h.TabIndex("0"), h.Aria("label", "Query"), h.Code(g.Text(day))),
 			soft(g.Text("For MongoDB's shell, Python, Node, Java, Go and SQL."))),
 		card("/census", "Census",
-			h.P(g.Text("Drop a dump or an export: when it grew, which processes wrote it, what is wrong with it.")),
-			g.Iff(now.Census != nil, func() g.Node { return s.growth(now.Census) })),
+			h.P(g.Text("Drop a dump or an export: when it grew, which processes wrote it, what is wrong with it."))),
 		card("/processes", "Processes", processesNow(now)),
 		g.Iff(s.ShowsLocks, func() g.Node { return card("/locks", "Locks", locksNow(now)) }))
 }
@@ -80,41 +76,11 @@ func processesNow(now *Overview) g.Node {
 	if n == nil {
 		return soft(g.Text("Who creates ids, and with which load."))
 	}
-	parts := []string{phrase.Count(n.Alive, "alive", "alive")}
-	if n.Late > 0 {
-		parts = append(parts, phrase.Count(n.Late, "late", "late"))
-	}
-	over := phrase.Count(n.Over, "ended in the last 24 hours", "ended in the last 24 hours")
-	if n.MoreOver {
-		over = "more than " + humanize.Comma(n.Over) + " ended in the last 24 hours"
-	}
-	if n.Over > 0 {
-		parts = append(parts, over)
-	}
+	late := g.If(n.Late > 0, g.Text(", "+phrase.Count(n.Late, "late", "late")))
 	return g.Group{
-		h.P(h.B(g.Text(parts[0])), g.Text(strings.Join(append([]string{""}, parts[1:]...), ", "))),
+		h.P(h.B(g.Text(phrase.Count(n.Alive, "alive", "alive"))), late),
 		soft(g.Text("Each id leads to the process that created it, and to its load at that time.")),
-		captioned(g.Text("Alive in the last 24 hours"), plot.Spark("processes alive in the last 24 hours", n.Day, 0)),
 	}
-}
-
-// growth shows how the ids of a census became more over time.
-func (s *Site) growth(c *Report) g.Node {
-	name := c.names()
-	var points []plot.Point
-	sum := 0.
-	for _, b := range c.Census.Timeline.Buckets {
-		sum += float64(b.IDs)
-		points = append(points, plot.Point{Time: b.Start, Value: sum})
-	}
-	day := 24 * time.Hour // the lengths of months differ
-	return captioned(g.Group{h.A(h.Href(s.URL("/census/"+c.ID.String())), g.Text(name)), g.Text(", " + phrase.Count(c.Census.IDs, "id", "ids"))},
-		plot.Spark("growth of "+name, points, 31*day))
-}
-
-// captioned is a small plot under its caption, or nothing without a plot.
-func captioned(caption g.Node, p plot.SVG) g.Node {
-	return g.If(p != "", h.Div(h.Class("grown"), soft(caption), p))
 }
 
 // shownLocks is how many locks the start page names.
