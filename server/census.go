@@ -104,8 +104,6 @@ func (s *Server) census(u *door.Upload, name string, in io.Reader, o census.Opti
 	switch {
 	case u.Early() != nil:
 		return nil, u.Early()
-	case u.Context().Err() != nil:
-		return nil, door.ErrBadBody // the client is gone
 	case errors.Is(err, source.ErrEmpty), errors.Is(err, source.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany), errors.Is(err, door.ErrMemory):
 		return nil, err
 	}

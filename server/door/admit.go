@@ -108,21 +108,13 @@ func (d *Door) readBody(w http.ResponseWriter, r *http.Request, limit int64, a *
 		return 0, ErrLongBody
 	}
 	in := http.MaxBytesReader(w, r.Body, limit)
-	var body []byte
-	for {
-		if len(body) == cap(body) {
-			// Memory is taken for what has arrived, not for what was announced.
-			more := max(firstPiece, int64(cap(body)))
-			if body == nil && r.ContentLength > 0 {
-				more = min(more, r.ContentLength)
-			}
-			if err := a.grow(r.Context(), more, d.patience()); err != nil {
-				return 0, err
-			}
-			body = append(make([]byte, 0, int64(cap(body))+more), body...)
+	var body bytes.Buffer
+	for piece := int64(firstPiece); ; piece *= 2 {
+		// Memory is taken for what has arrived, not for what was announced.
+		if err := a.grow(r.Context(), piece, d.patience()); err != nil {
+			return 0, err
 		}
-		n, err := in.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
+		_, err := io.CopyN(&body, in, piece)
 		switch _, large := errors.AsType[*http.MaxBytesError](err); {
 		case err == nil:
 			continue
@@ -139,8 +131,8 @@ func (d *Door) readBody(w http.ResponseWriter, r *http.Request, limit int64, a *
 	// The server keeps reading to notice a disconnect, and would take the deadline
 	// for one.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	return int64(len(body)), nil
+	r.Body = io.NopCloser(&body)
+	return int64(body.Len()), nil
 }
 
 // firstPiece is how much of a body is read first.
