@@ -152,9 +152,10 @@ func (f *locksFlag) held(ctx context.Context, cmd *cobra.Command) (names []strin
 	defer l.Close()
 	all, err := l.List(ctx)
 	for _, s := range all {
-		names = append(names, printable(s.Name))
+		names = append(names, printable(withoutSlot(s.Name)))
 	}
-	return names, err
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 // zoneTables are the files in which systems list the names of time zones.
