@@ -263,9 +263,15 @@ func (s *Server) generatorAt(text, zone string) (*objectid.Generator, error) {
 // nowIn returns the time in a zone, in which times without a zone are then read. The
 // empty name is UTC.
 func (s *Server) nowIn(zone string) (time.Time, error) {
-	l, err := time.LoadLocation(zone)
-	if err != nil || strings.EqualFold(zone, "local") {
-		return time.Time{}, requestf("time zone %q: no such zone; want a name such as Europe/Berlin", zone)
+	l, err := zoneOf(zone)
+	return s.options.Now().In(l), err
+}
+
+// zoneOf returns the time zone with a name, or UTC.
+func zoneOf(name string) (*time.Location, error) {
+	l, err := time.LoadLocation(name)
+	if err != nil || strings.EqualFold(name, "local") {
+		return time.UTC, requestf("time zone %q: no such zone; want a name such as Europe/Berlin", name)
 	}
-	return s.options.Now().In(l), nil
+	return l, nil
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/lock"
@@ -35,7 +36,7 @@ type locks struct {
 }
 
 func newLocks(o Options) *locks {
-	return &locks{options: o, calls: caller{"locks", o.Limits.Store, make(chan struct{}, 1), o.Log, errLocksSilent}}
+	return &locks{options: o, calls: caller{"locks", o.Limits.Store, semaphore.NewWeighted(1), o.Log, errLocksSilent}}
 }
 
 // askLocks calls do with the Locker, see callWithin. Its errors are errNoLocks and

@@ -111,7 +111,11 @@ func samples(ctx context.Context, r *registry.Registry, of registry.MemberKey, f
 
 // history returns the samples of members. Those of one time are not parted by the limit.
 func (s *Server) history(ctx context.Context, members []registry.Status, in *historyInput) (history, error) {
-	since, until, err := timerange.Span{Since: in.Since, To: in.To}.Times(s.options.Now().UTC())
+	span := timerange.Span{Since: in.Since, To: in.To}
+	if _, err := time.Parse(time.RFC3339Nano, in.Since); err == nil { // perhaps a next, which may be ahead of the clock
+		span = timerange.Span{From: in.Since, To: in.To}
+	}
+	since, until, err := span.Times(s.options.Now().UTC())
 	if err != nil {
 		return history{}, requestError{err}
 	}

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // longestWait is how long a request waits for a slot or for memory, at most half of the
@@ -31,10 +33,10 @@ func (d *Door) admit(w *Recorder, r *http.Request, p Policy) (done func(), err e
 	}
 	working := connectionOf(r).work()
 	need, heavy := p.Cost(r, size)
-	var taken []chan struct{}
+	var taken []*semaphore.Weighted
 	free := func() {
 		for _, slots := range taken {
-			<-slots
+			slots.Release(1)
 		}
 		taken = nil
 	}
@@ -68,30 +70,22 @@ func (d *Door) admit(w *Recorder, r *http.Request, p Policy) (done func(), err e
 func (d *Door) patience() time.Duration { return min(longestWait, d.options.Limits.Response/2) }
 
 // take waits a moment for a slot, and reports whether it got one.
-func (d *Door) take(slots chan struct{}, r *http.Request) bool {
-	select {
-	case slots <- struct{}{}:
+func (d *Door) take(slots *semaphore.Weighted, r *http.Request) bool {
+	if slots.TryAcquire(1) {
 		return true
-	default:
 	}
-	select {
-	case slots <- struct{}{}:
-		return true
-	case <-time.After(d.patience()):
-	case <-r.Context().Done():
-	}
-	return false
+	ctx, cancel := context.WithTimeout(r.Context(), d.patience())
+	defer cancel()
+	return slots.Acquire(ctx, 1) == nil
 }
 
 // InTurn calls do when a processor is free for it: many large requests must not delay
 // the small ones. The error is that of ctx.
 func (d *Door) InTurn(ctx context.Context, do func()) error {
-	select {
-	case d.heavy <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := d.heavy.Acquire(ctx, 1); err != nil {
+		return err
 	}
-	defer func() { <-d.heavy }()
+	defer d.heavy.Release(1)
 	do()
 	return nil
 }

@@ -20,7 +20,7 @@ type Upload struct {
 	from    netip.Addr // see clientOf; zero for one without a bound
 	body    io.Reader
 	control *http.ResponseController
-	began   time.Time
+	began   time.Time       // when it got its place
 	ctx     context.Context // ends when the upload ends, or its client is gone
 	cancel  context.CancelFunc
 	memory  *allowance
@@ -54,18 +54,20 @@ func (d *Door) NewUpload(w http.ResponseWriter, r *http.Request) (u *Upload, don
 	if r.ContentLength > d.options.Limits.Upload {
 		return nil, nil, ErrTooLarge
 	}
-	from := clientOf(r)
-	if !d.uploads.take(r.Context(), from, d.patience()) {
+	u = &Upload{
+		door: d, from: clientOf(r), body: r.Body, control: http.NewResponseController(w), memory: d.allowance(r),
+		blocks: make(chan []byte, readAhead/blockSize),
+	}
+	u.ctx, u.cancel = context.WithCancel(r.Context())
+	if !d.uploads.take(u.ctx, u, d.patience()) {
+		u.cancel()
 		return nil, nil, ErrBusy
 	}
-	u = &Upload{door: d, from: from, body: r.Body, control: http.NewResponseController(w), began: time.Now(), memory: d.allowance(r)}
-	if err := u.memory.grow(r.Context(), uploadMemory, d.patience()); err != nil {
+	if err := u.memory.grow(u.ctx, uploadMemory, d.patience()); err != nil {
+		u.cancel()
 		d.uploads.give(u)
 		return nil, nil, err
 	}
-	u.ctx, u.cancel = context.WithCancel(r.Context())
-	u.blocks = make(chan []byte, readAhead/blockSize)
-	d.uploads.add(u)
 	// Where deadlines are not supported, the program that embeds the handler has its
 	// own.
 	_ = u.control.SetWriteDeadline(u.began.Add(d.options.Limits.UploadTime + d.options.Limits.Response))
@@ -138,9 +140,7 @@ func (u *Upload) early() error {
 // work takes a slot for the work on what was read, so that uploads do not keep all
 // processors from others.
 func (u *Upload) work() {
-	select {
-	case u.door.heavy <- struct{}{}:
-	case <-u.ctx.Done():
+	if u.door.heavy.Acquire(u.ctx, 1) != nil {
 		return
 	}
 	u.mu.Lock()
@@ -157,7 +157,7 @@ func (u *Upload) rest() {
 	defer u.mu.Unlock()
 	if u.working {
 		u.working = false
-		<-u.door.heavy
+		u.door.heavy.Release(1)
 	}
 }
 

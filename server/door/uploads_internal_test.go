@@ -18,12 +18,11 @@ func begin(t *testing.T, l *uploads, from string, rate int64) *Upload {
 	if from != "" {
 		a = netip.MustParseAddr(from)
 	}
-	if !l.take(t.Context(), a, time.Second) {
+	u := &Upload{from: a, control: http.NewResponseController(httptest.NewRecorder())}
+	u.ctx, u.cancel = context.WithCancel(context.Background())
+	if !l.take(t.Context(), u, time.Second) {
 		return nil
 	}
-	u := &Upload{from: a, began: time.Now(), control: http.NewResponseController(httptest.NewRecorder())}
-	u.ctx, u.cancel = context.WithCancel(context.Background())
-	l.add(u)
 	go func() {
 		for range 60 {
 			time.Sleep(time.Second)
