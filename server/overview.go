@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"hash/fnv"
@@ -41,7 +40,12 @@ func (s *Server) overview(ctx context.Context) *page.Overview {
 	case <-time.After(overviewWait):
 	case <-ctx.Done():
 	}
-	return cmp.Or(o.latest.Load(), &page.Overview{Time: time.Now()})
+	latest := o.latest.Load()
+	if latest == nil {
+		latest = &page.Overview{Time: time.Now()}
+		s.site.Prepare(latest)
+	}
+	return latest
 }
 
 // look asks the store and the locks.

@@ -15,7 +15,7 @@ import (
 
 // showNow answers with the parts of the start page that change by themselves.
 func (s *Server) showNow(w http.ResponseWriter, r *http.Request) {
-	s.send(w, http.StatusOK, s.site.Refreshed(s.overview(r.Context())))
+	s.send(w, http.StatusOK, page.Refreshed(s.overview(r.Context())))
 }
 
 func (s *Server) noPage(w http.ResponseWriter, r *http.Request) {

@@ -25,7 +25,8 @@ type Overview struct {
 	head, cards g.Node // as HTML, see Prepare
 }
 
-// Prepare renders what pages show of now, for all pages that share it.
+// Prepare renders what pages show of now, for all pages that share it. They show nothing of
+// one that was not prepared.
 func (s *Site) Prepare(now *Overview) {
 	now.head, now.cards = rendered(s.aliveNode(now)), rendered(s.cards(now))
 }
@@ -51,13 +52,6 @@ type Report struct {
 	Census *census.Report
 }
 
-func (s *Site) alive(now *Overview) g.Node {
-	if now.head == nil {
-		s.Prepare(now)
-	}
-	return now.head
-}
-
 // aliveNode is how many processes are alive and where they are recorded, for the head of
 // every page, with the state by which the script sees that something has changed.
 func (s *Site) aliveNode(now *Overview) g.Node {
@@ -77,4 +71,4 @@ func (s *Site) aliveNode(now *Overview) g.Node {
 }
 
 // Refreshed returns the parts of pages that show what goes on.
-func (s *Site) Refreshed(now *Overview) g.Node { return g.Group{s.alive(now), s.startCards(now)} }
+func Refreshed(now *Overview) g.Node { return g.Group{now.head, now.cards} }

@@ -48,6 +48,7 @@ func story(t *testing.T) (*page.Site, page.Frame) {
 		Queries: []wire.Query{{For: "ids", Text: id}, {For: "mongosh", About: "a query for the MongoDB shell and for Compass", Text: `{ _id: { $gte: ObjectId("` + id[:8] + `0000000000000000") } }`}, {For: "python"}, {For: "node"}, {For: "java"}, {For: "go"}, {For: "sql"}},
 	}
 	overview := &page.Overview{Time: time.Now(), Processes: &page.Counted{Alive: 24, Late: 1}, LocksKnown: true}
+	site.Prepare(overview)
 	return site, page.Frame{Title: id, Current: "/", Now: overview, Contents: site.Start(&page.Start{Text: id, Cards: []page.Inspected{in}, Now: overview})}
 }
 

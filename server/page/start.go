@@ -20,7 +20,7 @@ func (s *Site) Start(v *Start) g.Node {
 		h.Div(h.Class("start"),
 			h.Div(h.Class("panel card"), s.pasteForm(v), h.Div(h.ID("result"), s.result(v))),
 			g.Iff(v.New != nil, func() g.Node { return s.newPanel(v.New) })),
-		s.startCards(v.Now),
+		v.Now.cards,
 	}
 }
 
@@ -47,14 +47,7 @@ func leadingLine(text string) string {
 	return text
 }
 
-// startCards lead to the other views.
-func (s *Site) startCards(now *Overview) g.Node {
-	if now.cards == nil {
-		s.Prepare(now)
-	}
-	return now.cards
-}
-
+// cards lead to the other views.
 func (s *Site) cards(now *Overview) g.Node {
 	card := func(path, title string, contents ...g.Node) g.Node {
 		return h.Section(h.Class("panel card lead-to"), h.H2(h.A(h.Href(s.URL(path)), g.Text(title))), g.Group(contents))
