@@ -10,6 +10,7 @@ import (
 // returns the command of the client that connects to it.
 func MariaDB(t testing.TB) (client []string) {
 	t.Helper()
+	Long(t, "starts MariaDB")
 	server, err := exec.LookPath("mariadbd")
 	if err != nil {
 		server = "/usr/sbin/mariadbd" // which is not in the path of every user
