@@ -75,6 +75,7 @@ func (s *Server) addAPI(rows []route) {
 	describeEnumerations(schemas)
 	describeProblems(api.OpenAPI())
 	wrapReferences(schemas)
+	hidePatternDescriptions(schemas)
 }
 
 // wrapReferences moves each reference that has a description into an allOf: in
@@ -88,6 +89,19 @@ func wrapReferences(schemas huma.Registry) {
 			}
 			if p.Ref != "" && p.Description != "" {
 				p.AllOf, p.Ref = []*huma.Schema{{Ref: p.Ref}}, ""
+			}
+		}
+	}
+}
+
+// hidePatternDescriptions takes what only huma knows out of the description. The texts of
+// errors have been made of it by now.
+func hidePatternDescriptions(schemas huma.Registry) {
+	for _, schema := range schemas.Map() {
+		for _, p := range schema.Properties {
+			p.PatternDescription = ""
+			if p.Items != nil {
+				p.Items.PatternDescription = ""
 			}
 		}
 	}
