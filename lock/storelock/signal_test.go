@@ -48,9 +48,9 @@ func TestIdleWaitingIsQuiet(t *testing.T) {
 			lease := get(t, acquire(t.Context(), t, lockers[0]))
 			next := acquire(t.Context(), t, lockers[1])
 			time.Sleep(time.Minute)
-			before := clients[1].gets
+			before := clients[1].looks()
 			time.Sleep(time.Minute)
-			if n := clients[1].gets - before; n < test.low || n > test.high {
+			if n := clients[1].looks() - before; n < test.low || n > test.high {
 				t.Errorf("%+v: %d queries in a minute of waiting", test, n)
 			}
 			if err := lease.Release(); err != nil {
@@ -62,9 +62,9 @@ func TestIdleWaitingIsQuiet(t *testing.T) {
 }
 
 // Each handover of a lock that three others wait for, in the order in which they came,
-// takes no time on a clock that only waiting moves. The waiter behind sees that the lock
-// is free, and then whose it is, so that it can watch the new holder. The last sees
-// nothing. Few looks come from the pauses of the waiters.
+// takes no time on a clock that only waiting moves. The waiter behind sees whose the lock
+// is, so that it can watch the new holder, and may have seen before that it is free. The
+// last sees nothing. Few looks come from the pauses of the waiters.
 func TestSignalsPassTheLockOn(t *testing.T) {
 	const rounds = 20
 	behind, last := 0, 0
@@ -78,7 +78,7 @@ func TestSignalsPassTheLockOn(t *testing.T) {
 				time.Sleep(10 * time.Second)
 			}
 			for i, n := range next {
-				began, second, third := time.Now(), clients[2].gets, clients[3].gets
+				began, second, third := time.Now(), clients[2].looks(), clients[3].looks()
 				if err := lease.Release(); err != nil {
 					t.Error(err)
 				}
@@ -89,21 +89,22 @@ func TestSignalsPassTheLockOn(t *testing.T) {
 					t.Errorf("handover %d took %v", i, took)
 				}
 				if i == 0 {
-					behind += clients[2].gets - second
-					last += clients[3].gets - third
+					behind += clients[2].looks() - second
+					last += clients[3].looks() - third
 				}
 				time.Sleep(10 * time.Second)
 			}
 			closeAll(t, lease, lockers, clients)
 		})
 	}
-	if behind < 2*rounds-rounds/4 || behind > 2*rounds+rounds/4 || last > rounds/4 {
-		t.Errorf("%d handovers: %d looks of the waiter behind, want 2 each; %d of the last, want none", rounds, behind, last)
+	if behind < rounds || behind > 2*rounds+rounds/4 || last > rounds/4 {
+		t.Errorf("%d handovers: %d looks of the waiter behind, want 1 or 2 each; %d of the last, want none", rounds, behind, last)
 	}
 }
 
-// A waiter whose signal is lost has the lock at its next look. One that is second behind
-// a dead first has it after the reservation, which begins with its own signal.
+// A waiter whose signal is lost has the lock at its next look, or at that of the one
+// behind it, which wakes it. One that is second behind a dead first has it after the
+// reservation, which begins with its own signal.
 func TestLostSignal(t *testing.T) {
 	for name, test := range map[string]struct {
 		harm  func(holder, first *signaller)

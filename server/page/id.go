@@ -16,14 +16,17 @@ import (
 // Start is the data of the page.
 type Start struct {
 	Text    string // as it was pasted
+	Formats string // of the ids that can be read, in words
 	Cards   []Inspected
 	Rows    []Inspected
 	Bad     []BadPiece
 	More    int    // further ids that are not shown
 	NoTrace string // why processes are not shown
 
-	New *New     // nil for those who may not create ids
-	Now Overview // of what else there is
+	New *New      // nil for those who may not create ids
+	Now *Overview // of what else there is
+
+	result g.Node // as HTML, see PrepareStart
 }
 
 // Inspected is one id.
@@ -44,6 +47,16 @@ type Inspected struct {
 type BadPiece struct {
 	Line  int
 	Error string
+}
+
+// PrepareStart renders what v shows of the text, for all pages that share it.
+func (s *Site) PrepareStart(v *Start) { v.result = rendered(s.inspectResult(v)) }
+
+func (s *Site) result(v *Start) g.Node {
+	if v.result == nil {
+		return s.inspectResult(v)
+	}
+	return v.result
 }
 
 // inspectResult shows what was found in the text.
