@@ -40,12 +40,12 @@ func TestCompleteProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		shop, err := newRegistry(s).Register(t.Context(), &registry.RegisterOptions{Name: "shop", Addr: "127.0.0.1:8080"})
+		shop, err := new(storeFlag).registry(s).Register(t.Context(), &registry.RegisterOptions{Name: "shop", Addr: "127.0.0.1:8080"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer shop.End(context.WithoutCancel(t.Context()), "done")
-		stock, err := newRegistry(s).Register(t.Context(), &registry.RegisterOptions{Name: "stock", Addr: "127.0.0.1:8081"})
+		stock, err := new(storeFlag).registry(s).Register(t.Context(), &registry.RegisterOptions{Name: "stock", Addr: "127.0.0.1:8081"})
 		if err != nil {
 			t.Fatal(err)
 		}

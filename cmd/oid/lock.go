@@ -9,7 +9,7 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-const lockHelp = `Run a command while holding the lock called NAME. oid waits until the lock is
+var lockHelp = `Run a command while holding the lock called NAME. oid waits until the lock is
 free, runs the command, and releases the lock when the command has ended.
 
 ` + locksHelp + `

@@ -35,6 +35,7 @@ type client struct {
 type way struct {
 	request, answer          time.Duration
 	loseRequests, loseAnswer bool
+	fail                     error // of requests that arrive
 }
 
 // change changes the way between two requests.
@@ -49,6 +50,12 @@ func (c *client) now() (w way) {
 	return w
 }
 
+// looks returns how often Get was called.
+func (c *client) looks() (n int) {
+	c.change(func() { n = c.gets })
+	return n
+}
+
 func (c *client) call(ctx context.Context, do func() error) (err error) {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -58,7 +65,11 @@ func (c *client) call(ctx context.Context, do func() error) (err error) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	c.change(func() { err = do() })
+	c.change(func() {
+		if err = c.fail; err == nil {
+			err = do()
+		}
+	})
 	if c.now().loseAnswer {
 		<-ctx.Done()
 		return ctx.Err()
