@@ -688,7 +688,7 @@ func TestOnceWithAWrongClock(t *testing.T) {
 				if err != nil || !r.Tick.Time.Equal(time.Now().Truncate(period)) {
 					t.Errorf("every %v, wrong by %v: tick %v, %v", period, ahead, r.Tick, err)
 				}
-				if r.Start.Sub(time.Now()) != -time.Second-ahead || r.End.Sub(r.Start) != time.Second {
+				if time.Until(r.Start) != -time.Second-ahead || r.End.Sub(r.Start) != time.Second {
 					t.Errorf("every %v, wrong by %v: ran from %v to %v; want the clock of the place", period, ahead, r.Start, r.End)
 				}
 			})

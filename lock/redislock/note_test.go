@@ -40,3 +40,32 @@ func TestNoteOfALostLock(t *testing.T) {
 		t.Errorf("the note lives for %s ms", life)
 	}
 }
+
+// A note is asked for again while Redis is away, as long as ctx allows.
+func TestNoteWhileRedisIsAway(t *testing.T) {
+	server := testenv.Redis(t)
+	l := open(t, server.URL(), time.Minute)
+	server.Kill()
+	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer stop()
+	ended := make(chan error, 1)
+	ask := func(ctx context.Context) {
+		_, err := l.Note(ctx, "job")
+		ended <- err
+	}
+	go ask(ctx)
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("a Redis that is away has answered")
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("Note waits on after the end of its ctx")
+	}
+	go ask(t.Context())
+	time.Sleep(100 * time.Millisecond)
+	server.Start()
+	if err := <-ended; err != nil {
+		t.Errorf("Note of a Redis that came back: %v", err)
+	}
+}
