@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -33,7 +32,7 @@ func noEmptyFlag(cmd *cobra.Command) (err error) {
 // parseNames reads the collection and the keys on a command line. Its errors are
 // usage errors.
 func parseNames(args []string) (collection string, keys []store.Key, err error) {
-	if err := engine.CheckCollection(args[0]); err != nil {
+	if err := store.CheckCollection(args[0]); err != nil {
 		return "", nil, usageError{err}
 	}
 	for _, arg := range args[1:] {

@@ -15,7 +15,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -155,7 +154,7 @@ func (f *lazyFile) Read(p []byte) (int, error) {
 
 // storePart returns p as a collection of a store.
 func (r *censusReader) storePart(p part, where *storeFlag, collection string) ([]part, error) {
-	if err := engine.CheckCollection(collection); err != nil {
+	if err := store.CheckCollection(collection); err != nil {
 		return nil, usageError{err}
 	}
 	p.open = func(ctx context.Context) (io.ReadCloser, error) { return r.store(ctx, where, collection) }

@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/cmd/oid/internal/documents"
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -42,7 +41,7 @@ func newFindCommand(std streams) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: where.completeCollection,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := engine.CheckCollection(args[0]); err != nil {
+			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}
 			}
 			if err := readQuery(&q, times, after); err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/cmd/oid/internal/documents"
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -40,7 +39,7 @@ line; all others are stored.
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: where.completeCollection,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := engine.CheckCollection(args[0]); err != nil {
+			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}
 			}
 			if len(args) == 2 && strings.TrimSpace(args[1]) == "" {
