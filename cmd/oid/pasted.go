@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"slices"
@@ -31,7 +32,8 @@ func (p pastedID) place() string {
 
 // pasting is how a command reads the ids that people paste.
 type pasting struct {
-	grep bool // ignore everything but ids that nothing else looks like
+	grep  bool   // ignore everything but ids that nothing else looks like
+	waits func() // if not nil, is called before each read of standard input
 }
 
 func (p *pasting) addFlag(cmd *cobra.Command) {
@@ -89,7 +91,7 @@ func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID
 	}
 	var ignored *pastedID
 	any := p.grep
-	for found := range scan(std.stdin(ctx, "ids")) {
+	for found := range scan(waiting{std.stdin(ctx, "ids"), p.waits}) {
 		if ctx.Err() != nil {
 			return false
 		}
@@ -106,4 +108,17 @@ func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID
 		}
 	}
 	return any || ignored == nil || yield(*ignored)
+}
+
+// waiting is a reader that calls a function before it reads.
+type waiting struct {
+	io.Reader
+	waits func()
+}
+
+func (w waiting) Read(b []byte) (int, error) {
+	if w.waits != nil {
+		w.waits()
+	}
+	return w.Reader.Read(b)
 }
