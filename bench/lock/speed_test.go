@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/bsm/redislock"
 	"github.com/go-redsync/redsync/v4"
+	"golang.org/x/sys/unix"
 
 	"github.com/oidkit/oid/bench/page"
 	"github.com/oidkit/oid/internal/lockfaults"
@@ -38,12 +40,16 @@ type contest struct {
 	oneName bool
 	work    time.Duration
 	pinned  bool // with Redis to one CPU
+	locks   int  // how many to take; 0: as many as fit into a turn
 }
 
 var contests = []contest{
-	{"1 worker, pinned with Redis to one CPU", 1, 1, true, 0, true},
-	{"32 workers on 32 keys", 1, 32, false, 0, false},
-	{"32 clients on one key, 2 ms of work", 32, 1, true, 2 * time.Millisecond, false},
+	{title: "1 worker", clients: 1, workers: 1, oneName: true},
+	{title: "1 worker, pinned with Redis to one CPU", clients: 1, workers: 1, oneName: true, pinned: true},
+	{title: "16 workers on 16 keys, 100000 locks", clients: 1, workers: 16, locks: 100_000},
+	{title: "32 workers on 32 keys", clients: 1, workers: 32},
+	{title: "200 workers on one key", clients: 1, workers: 200, oneName: true},
+	{title: "32 clients on one key, 2 ms of work", clients: 32, workers: 1, oneName: true, work: 2 * time.Millisecond},
 }
 
 // result is what one library did in one turn.
@@ -51,6 +57,8 @@ type result struct {
 	perSecond float64
 	longest   time.Duration // wait for the lock
 	commands  float64       // that Redis was sent, for each time that the lock was taken
+	own       time.Duration // processor time of this program for each lock
+	server    time.Duration // processor time of Redis for each lock
 	share     float64       // of the worker that got it least, of what would be fair
 }
 
@@ -70,15 +78,17 @@ func TestSpeed(t *testing.T) {
 				results[i] = append(results[i], c.run(t, server, bare(s)))
 			}
 		}
-		fmt.Fprintf(&b, "\n| %s | locks/s | ratio | longest wait | commands | least |\n|---|---:|---:|---:|---:|---:|\n", c.title)
+		fmt.Fprintf(&b, "\n| %s | locks/s | ratio | longest wait | program | Redis | commands | least |\n|---|---:|---:|---:|---:|---:|---:|---:|\n", c.title)
 		for i, s := range subjects {
 			var ratios []float64
 			for r := range *rounds {
 				ratios = append(ratios, results[i][r].perSecond/results[0][r].perSecond)
 			}
-			fmt.Fprintf(&b, "| %s | %.0f | %.2f | %.0f ms | %.1f | %.0f %% |\n", s.Name,
+			fmt.Fprintf(&b, "| %s | %.0f | %.2f | %.0f ms | %.0f µs | %.0f µs | %.1f | %.0f %% |\n", s.Name,
 				median(results[i], func(r result) float64 { return r.perSecond }), median(ratios, func(x float64) float64 { return x }),
 				median(results[i], func(r result) float64 { return float64(r.longest) / 1e6 }),
+				median(results[i], func(r result) float64 { return float64(r.own) / 1e3 }),
+				median(results[i], func(r result) float64 { return float64(r.server) / 1e3 }),
 				median(results[i], func(r result) float64 { return r.commands }),
 				100*median(results[i], func(r result) float64 { return r.share }))
 		}
@@ -93,7 +103,7 @@ func TestSpeed(t *testing.T) {
 		for _, clients := range []int{2, 5, 17, 65} {
 			var rs []result
 			for range 3 {
-				rs = append(rs, contest{"", clients, 1, true, 2 * time.Millisecond, false}.run(t, server, bare(s)))
+				rs = append(rs, contest{clients: clients, workers: 1, oneName: true, work: 2 * time.Millisecond}.run(t, server, bare(s)))
 			}
 			fmt.Fprintf(&b, " %.1f |", median(rs, func(r result) float64 { return r.commands }))
 		}
@@ -136,11 +146,11 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 	var mu sync.Mutex
 	var longest time.Duration
 	var taken []int
-	loop := func(client lockfaults.Client, name string, end time.Time) {
+	loop := func(client lockfaults.Client, name string, locks int, end time.Time) {
 		n, worst := 0, time.Duration(0)
 		ctx, cancel := context.WithDeadline(context.Background(), end.Add(stuck))
 		defer cancel()
-		for time.Now().Before(end) {
+		for n < locks || locks == 0 && time.Now().Before(end) {
 			began := time.Now()
 			lease, err := client.Acquire(ctx, name)
 			if err != nil {
@@ -161,7 +171,7 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 		taken = append(taken, n)
 		longest = max(longest, worst)
 	}
-	all := func(d time.Duration) {
+	all := func(locks int, d time.Duration) {
 		end := time.Now().Add(d)
 		var wg sync.WaitGroup
 		for i, client := range clients {
@@ -170,17 +180,20 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 				if !c.oneName {
 					name += strconv.Itoa(i*c.workers + j)
 				}
-				wg.Go(func() { loop(client, name, end) })
+				wg.Go(func() { loop(client, name, locks/(c.clients*c.workers), end) })
 			}
 		}
 		wg.Wait()
 	}
-	all(turn / 10) // connections are made, scripts are known
+	all(0, turn/10) // connections are made, scripts are known
 	longest, taken = 0, nil
 	server.CLI("CONFIG", "RESETSTAT")
+	pid := server.PID()
+	own, redis := processorTime(t, os.Getpid()), processorTime(t, pid)
 	began := time.Now()
-	all(turn)
+	all(c.locks, turn)
 	took := time.Since(began)
+	own, redis = processorTime(t, os.Getpid())-own, processorTime(t, pid)-redis
 	commands := calls(server)
 	sum := 0
 	for _, n := range taken {
@@ -189,9 +202,22 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 	return result{
 		perSecond: float64(sum) / took.Seconds(),
 		longest:   longest,
+		own:       own / time.Duration(max(1, sum)),
+		server:    redis / time.Duration(max(1, sum)),
 		commands:  float64(commands) / float64(max(1, sum)),
 		share:     float64(slices.Min(taken)) * float64(len(taken)) / float64(max(1, sum)),
 	}
+}
+
+// processorTime returns what a process has used so far, all its threads together.
+func processorTime(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	var clock int32 = int32(^pid)<<3 | 2 // the kernel's number of a process's clock
+	var ts unix.Timespec
+	if err := unix.ClockGettime(clock, &ts); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(ts.Nano())
 }
 
 // calls returns the number of commands that Redis has carried out.

@@ -146,7 +146,7 @@ type Locker struct {
 // The client should have a ConnWriteTimeout of about a second, as [Open] sets it:
 // where a network swallows packets, that ends a dead connection.
 func New(ctx context.Context, client Client, o *Options) (*Locker, error) {
-	return NewWithDriver(ctx, rueidisDriver{client}, o)
+	return NewWithDriver(ctx, &rueidisDriver{client: client}, o)
 }
 
 // NewWithDriver is [New] for other clients.
