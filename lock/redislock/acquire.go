@@ -63,7 +63,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 	for n := 1; ; n++ {
 		a, err := r.ask(ctx)
 		if err == nil && a.granted {
-			return r.lease(ctx, a.fence), nil
+			return r.lease(ctx, a.grant), nil
 		}
 		if err == nil {
 			obstacle = a.value.held(r.name, a.wait)

@@ -59,7 +59,6 @@ import (
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
-	"github.com/oidkit/oid/lock/internal/holder"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -120,7 +119,6 @@ type Locker struct {
 	driver  Driver
 	options Options
 	owners  string // what the texts of all owners begin with
-	detail  string // of this process, without command and group
 	channel string // on which waiters of this Locker get hints
 
 	nonce    atomic.Uint64
@@ -159,7 +157,6 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 		driver:  d,
 		options: opts,
 		owners:  opts.Process.String() + "/",
-		detail:  describe(holder.Self(lock.AcquireOptions{})),
 		channel: "oid:lock:wake:" + objectid.New().String(),
 		calls:   calls.New(),
 		queue:   queue{waiting: make(map[string]*request), changed: make(chan struct{})},
@@ -243,9 +240,9 @@ func (l *Locker) see(fence uint64) {
 }
 
 // guess returns a fence above all that were seen, or 0.
-func (l *Locker) guess() string {
+func (l *Locker) guess() uint64 {
 	if seen := l.seen.Load(); seen > 0 {
-		return strconv.FormatUint(seen+1, 10)
+		return seen + 1
 	}
-	return "0"
+	return 0
 }

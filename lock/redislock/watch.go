@@ -1,7 +1,10 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,8 +21,8 @@ type watches struct {
 
 // watch looks after the holder of one lock, for all waiters of this process.
 type watch struct {
-	waiters map[*request]struct{}
-	value   value // as last seen
+	waiters []*request // in the order of the queue
+	value   value      // as last seen
 	stop    context.CancelFunc
 }
 
@@ -29,10 +32,12 @@ func (w *watches) see(r *request, v value) {
 	defer w.mu.Unlock()
 	one := w.names[r.name]
 	if one == nil {
-		one = &watch{waiters: make(map[*request]struct{}), stop: func() {}}
+		one = &watch{stop: func() {}}
 		w.names[r.name] = one
 	}
-	one.waiters[r] = struct{}{}
+	if i, found := one.find(r); !found {
+		one.waiters = slices.Insert(one.waiters, i, r)
+	}
 	if v == one.value {
 		return
 	}
@@ -46,6 +51,23 @@ func (w *watches) see(r *request, v value) {
 	r.l.calls.Go(func() { r.watch(ctx, v) })
 }
 
+// find returns the place of r among the waiters.
+func (w *watch) find(r *request) (int, bool) {
+	return slices.BinarySearchFunc(w.waiters, r, func(a, b *request) int {
+		return cmp.Or(strings.Compare(a.ticket, b.ticket), strings.Compare(a.text, b.text))
+	})
+}
+
+// first returns the first waiter of this process for a lock, or nil.
+func (w *watches) first(name string) *request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if one := w.names[name]; one != nil {
+		return one.waiters[0]
+	}
+	return nil
+}
+
 // leave ends the watch of the lock of r with its last waiter.
 func (w *watches) leave(r *request) {
 	w.mu.Lock()
@@ -54,7 +76,9 @@ func (w *watches) leave(r *request) {
 	if one == nil {
 		return
 	}
-	delete(one.waiters, r)
+	if i, found := one.find(r); found {
+		one.waiters = slices.Delete(one.waiters, i, i+1)
+	}
 	if len(one.waiters) == 0 {
 		one.stop()
 		delete(w.names, r.name)
@@ -73,7 +97,7 @@ func (r *request) watch(ctx context.Context, v value) {
 		return
 	}
 	if holder.Watch(ctx, v.holder) == nil {
-		dead := &request{l: r.l, name: r.name, keys: r.keys, ms: r.ms, ttl: r.ttl, owner: v.owner, text: v.owner.String(), fence: v.fence}
+		dead := &request{l: r.l, name: r.name, keys: r.keys, ms: r.ms, ttl: r.ttl, owner: v.owner, text: v.owner.String(), grant: grant{fence: v.fence}}
 		_, _, _ = dead.release()
 	}
 }
