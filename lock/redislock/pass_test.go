@@ -137,3 +137,26 @@ func TestRequestThatWasGivenUpIsNotOvertaken(t *testing.T) {
 		t.Errorf("%v, %d requests on their way; want one that was given up", err, d.busy.Load())
 	}
 }
+
+// While somebody waits, the fence of every grant is remembered, also when the lock
+// itself expires, and whatever the clock shows.
+func TestFenceOfAWaiterIsRemembered(t *testing.T) {
+	server, l := opened(t)
+	lease, err := l.TryAcquire(t.Context(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := waiters(t, l, 2)[0]
+	if err := lease.Release(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := first.ask(t.Context())
+	if err != nil || !a.granted {
+		t.Fatalf("the first waiter: %+v, %v", a, err)
+	}
+	server.CLI("DEL", first.keys[0]) // as if it had expired
+	l.seen.Store(0)
+	if got := fenceAt1970(t, l); got != a.fence+1 {
+		t.Errorf("the next fence is %d, want %d", got, a.fence+1)
+	}
+}

@@ -18,8 +18,10 @@
 // be reached. So the lease of a holder that is cut off ends before the next holder
 // can take the lock.
 //
-// Waiters queue. A release reserves the lock for the first of them for 150 ms, and
-// publishes a hint to ask on the channel of that waiter's process. So one release
+// Waiters queue. If the first of them is of the process that releases, the script gives
+// it the lock, and its lease counts from before the release was sent: that request was
+// its own as well. Otherwise a release reserves the lock for the first waiter for 150 ms,
+// and publishes a hint to ask on the channel of that waiter's process. So one release
 // wakes one waiter, however many wait. A hint never grants the lock: a waiter that
 // gets an old one asks and is refused. In case the first waiter is dead, a waiter of
 // another process gets a hint to ask after the reservation; the first request after
