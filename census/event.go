@@ -247,7 +247,7 @@ func (h *history) deployments() (out []Event) {
 // faultEvents returns the events of single processes.
 func (t *tally) faultEvents() (out []Event) {
 	need, _ := t.suspects.need(t.broken)
-	for f, text := range faultTexts {
+	for f, text := range faultKinds {
 		_, found := t.suspects.found[f].between(need, maxBits+1)
 		for _, one := range found {
 			e := Event{Kind: text.event, Start: moment(one.first), End: moment(one.last), Process: processText(one.examples[0].value()), Size: 2, Confidence: Certain}

@@ -292,3 +292,56 @@ func TestRandomIDs(t *testing.T) {
 		check(t, ids, time.Unix(1_800_000_000, 0))
 	}
 }
+
+// TestKinds finds something of each kind, and reads what its count counts.
+func TestKinds(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var shared, noSequence, valuePerID []objectid.ID
+	for s := range 60 {
+		shared = slices.Concat(shared, run(s, 20*s, 20), run(s, half+20*s, 20))
+	}
+	for i := range 8 {
+		noSequence = append(noSequence, made(1, i, 7_654_321*i), made(1, i, 7_654_321*i+wrap/8))
+	}
+	for i := range 1000 {
+		valuePerID = append(valuePerID, made(random.Uint64N(1<<40), i/100, i))
+	}
+	list := func(parts ...[]objectid.ID) string { return string(listOf(slices.Concat(parts...), false)) }
+	want := map[census.Kind]struct{ source, counts string }{
+		census.KindDuplicate:   {list(run(0, 0, 3), run(0, 1, 1)), "1 ids"},
+		census.KindSharedValue: {list(shared), "1 processes"},
+		census.KindClockStep:   {list(steady(0, 0, 60, 40), steady(57, 2400, 120, 40)), "1 processes"},
+		census.KindResumed:     {list(steady(0, 0, 200, 10), steady(50_000, 64, 40, 10)), "1 processes"},
+		census.KindNoSequence:  {list(noSequence), "1 processes"},
+		census.KindValuePerID:  {list(valuePerID), "1000 ids"},
+		census.KindFuture:      {"f0000000a1b2c3d4e5000001", "1 ids"},
+		census.KindTooEarly:    {"00000001a1b2c3d4e5000001", "1 ids"},
+		census.KindBound:       {"60000000ffffffffffffffff", "1 ids"},
+		census.KindDisorder:    {list(steady(200, 1, 20, 1), run(0, 0, 1)), "1 ids"},
+		census.KindMixedTypes:  {`{"_id":{"$oid":"507f1f77bcf86cd799439011"}}` + "\n" + `{"_id":"x"}`, "1 values"},
+	}
+	for _, kind := range census.Kinds {
+		w, ok := want[kind]
+		switch {
+		case kind == census.KindOverflow: // takes 2^23 ids: TestOverflow
+			continue
+		case !ok:
+			t.Errorf("no vector of the kind %s: add a source with such a finding, and what it counts, to this test", kind)
+			continue
+		}
+		c := census.New(nil)
+		if err := c.Read(t.Context(), "source", strings.NewReader(w.source)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.Report(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(r.Findings, func(f census.Finding) bool { return f.Kind == kind })
+		if i < 0 {
+			t.Errorf("%s is not found, but %v", kind, kinds(r))
+		} else if f := r.Findings[i]; fmt.Sprint(f.Count, " ", f.Kind.Counts()) != w.counts || f.Title == "" || f.Reason == "" {
+			t.Errorf("%s: %+v counts %s, want %s", kind, f, f.Kind.Counts(), w.counts)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -128,8 +129,44 @@ const (
 	GPID      Format = "gpid"
 )
 
+// kinds are all formats, in the order in which they are tried.
+var kinds = []struct {
+	format Format
+	name   string // for people
+	read   func(string, Options) (Report, bool)
+	forms  map[int]string // describe the ids of each length, for an error; nil if others have that length
+}{
+	{ObjectID, "ObjectId", readObjectID, map[int]string{24: "an ObjectId has 24 hexadecimal digits"}},
+	{UUID, "UUID", readUUID, map[int]string{
+		32: "a UUID has 32 hexadecimal digits",
+		36: "a UUID has 32 hexadecimal digits and 4 hyphens",
+	}},
+	{ULID, "ULID", readULID, map[int]string{26: "a ULID has 26 characters of 0-9A-Z without I, L, O and U, the first 0 to 7"}},
+	{KSUID, "KSUID", readKSUID, map[int]string{27: "a KSUID has 27 characters of 0-9A-Za-z, up to aWgEPTl1tmebfsQzFP4bxwgy80V"}},
+	{XID, "xid", readXID, map[int]string{20: "an xid has 20 characters of 0-9a-v, the last 0 or g"}},
+	{Snowflake, "Snowflake", readSnowflake, nil},
+	{TypeID, "TypeID", readTypeID, nil},
+	{CUID2, "CUID2", readCUID2, nil},
+	{PushID, "push id of Firebase", readPushID, nil},
+	{GPID, "gpid", readGPID, nil},
+}
+
 // Formats are all formats.
-var Formats = []Format{ObjectID, UUID, ULID, KSUID, XID, Snowflake, TypeID, CUID2, PushID, GPID}
+var Formats = func() (all []Format) {
+	for _, k := range kinds {
+		all = append(all, k.format)
+	}
+	return all
+}()
+
+// Names returns the names of all formats for people, as a list in words.
+func Names() string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return strings.Join(names, ", ")
+}
 
 // Verdict is how far a [Reading] can be believed.
 type Verdict string
@@ -154,11 +191,8 @@ var Verdicts = []Verdict{Likely, Possible, Unlikely, Bound}
 // means the defaults.
 func Inspect(s string, o *Options) (Report, error) {
 	options := o.withDefaults()
-	for _, read := range []func(string, Options) (Report, bool){
-		readObjectID, readUUID, readULID, readKSUID, readXID, readSnowflake,
-		readTypeID, readCUID2, readPushID, readGPID,
-	} {
-		if report, ok := read(s, options); ok {
+	for _, k := range kinds {
+		if report, ok := k.read(s, options); ok {
 			slices.SortStableFunc(report.Readings, func(a, b Reading) int {
 				return cmp.Compare(slices.Index(Verdicts, a.Verdict), slices.Index(Verdicts, b.Verdict))
 			})
@@ -169,28 +203,20 @@ func Inspect(s string, o *Options) (Report, error) {
 	return Report{}, unknown(s)
 }
 
-// forms describe the ids of each length, for an error.
-var forms = map[int]string{
-	20: "an xid has 20 characters of 0-9a-v, the last 0 or g",
-	24: "an ObjectId has 24 hexadecimal digits",
-	26: "a ULID has 26 characters of 0-9A-Z without I, L, O and U, the first 0 to 7",
-	27: "a KSUID has 27 characters of 0-9A-Za-z, up to aWgEPTl1tmebfsQzFP4bxwgy80V",
-	32: "a UUID has 32 hexadecimal digits",
-	36: "a UUID has 32 hexadecimal digits and 4 hyphens",
-}
-
 func unknown(s string) error {
 	n := utf8.RuneCountInString(s)
 	if _, err := objectid.Parse(s); n == 24 {
 		return fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	if form, ok := forms[n]; ok {
-		return fmt.Errorf("%w: %q: %s", ErrUnknown, s, form)
+	for _, k := range kinds {
+		if form, ok := k.forms[n]; ok {
+			return fmt.Errorf("%w: %q: %s", ErrUnknown, s, form)
+		}
 	}
 	if n > 40 {
 		s = string([]rune(s)[:40]) + "..."
 	}
-	return fmt.Errorf("%w: %q (length %d); %s", ErrUnknown, s, n, forms[24])
+	return fmt.Errorf("%w: %q (length %d); %s", ErrUnknown, s, n, kinds[0].forms[24])
 }
 
 // judge gives r the time t. If that is plausible for a format that exists since

@@ -51,6 +51,7 @@ func ulidAt(ms uint64) string {
 
 // The vectors are those that the formats' own specifications and documents give.
 func TestInspect(t *testing.T) {
+	read := map[inspect.Format]bool{}
 	for _, c := range []struct {
 		id   string
 		want []string
@@ -188,6 +189,12 @@ func TestInspect(t *testing.T) {
 		}
 		if report.Time != report.Readings[0].Time {
 			t.Errorf("Inspect(%s).Time = %v, want that of the first reading", c.id, report.Time)
+		}
+		read[report.Readings[0].Format] = true
+	}
+	for _, format := range inspect.Formats {
+		if !read[format] {
+			t.Errorf("no vector of the format %s: add an id with its readings to this test", format)
 		}
 	}
 }

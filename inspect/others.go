@@ -13,7 +13,8 @@ import (
 	"github.com/oidkit/oid/internal/era"
 )
 
-const plausible = "the form matches and the time is plausible"
+// plausibleTime is the reason to believe an id of a form that no other format has.
+const plausibleTime = "the form matches and the time is plausible"
 
 func readULID(s string, o Options) (Report, bool) {
 	id, err := ulid.ParseStrict(s)
@@ -25,7 +26,7 @@ func readULID(s string, o Options) (Report, bool) {
 
 func ulidReading(id ulid.ULID, o Options) Reading {
 	r := Reading{Format: ULID, Fields: cut(id[:], part{"milliseconds", 48, true}, part{"random", 80, false})}
-	r.judge(id.Timestamp(), era.ULID, o, Likely, plausible)
+	r.judge(id.Timestamp(), era.ULID, o, Likely, plausibleTime)
 	return r
 }
 
@@ -35,7 +36,7 @@ func readKSUID(s string, o Options) (Report, bool) {
 		return Report{}, false
 	}
 	r := Reading{Format: KSUID, Fields: cut(id.Bytes(), part{"seconds", 32, true}, part{"random", 128, false})}
-	r.judge(id.Time(), era.KSUID, o, Likely, plausible)
+	r.judge(id.Time(), era.KSUID, o, Likely, plausibleTime)
 	return Report{ID: id.String(), Readings: []Reading{r}}, true
 }
 
@@ -51,7 +52,7 @@ func readXID(s string, o Options) (Report, bool) {
 		return Report{}, false
 	}
 	r := Reading{Format: XID, Fields: cut(id, part{"seconds", 32, true}, part{"machine", 24, false}, part{"pid", 16, true}, part{"counter", 24, true})}
-	r.judge(time.Unix(int64(binary.BigEndian.Uint32(id)), 0), era.XID, o, Likely, plausible)
+	r.judge(time.Unix(int64(binary.BigEndian.Uint32(id)), 0), era.XID, o, Likely, plausibleTime)
 	return Report{ID: s, Readings: []Reading{r}}, true
 }
 

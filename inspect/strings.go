@@ -84,7 +84,7 @@ func readPushID(s string, o Options) (Report, bool) {
 		}
 	}
 	r := Reading{Format: PushID, Fields: cut(id, part{"milliseconds", 48, true}, part{"random", 72, false})}
-	r.judge(time.UnixMilli(int64(*r.Fields[0].Number)), era.PushID, o, Likely, plausible)
+	r.judge(time.UnixMilli(int64(*r.Fields[0].Number)), era.PushID, o, Likely, plausibleTime)
 	return Report{ID: s, Readings: []Reading{r}}, true
 }
 

@@ -68,7 +68,9 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 	for {
 		asked := time.Now()
 		lease, err := l.Acquire(ctx, name, options.Acquire)
-		if err != nil {
+		if err != nil && ctx.Err() != nil {
+			return ended(ctx, name, err)
+		} else if err != nil {
 			return err
 		}
 		began := time.Now()
@@ -97,10 +99,11 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 	}
 }
 
-// ended returns the error of [Lead] when ctx has ended. last is that of the last term.
+// ended returns the error of [Lead] when ctx has ended. last is that of the last term or
+// Acquire.
 func ended(ctx context.Context, name string, last error) error {
 	if cause := context.Cause(ctx); !errors.Is(last, cause) {
-		last = fmt.Errorf("%w; the last term: %w", cause, last)
+		last = fmt.Errorf("%w; at last: %w", cause, last)
 	}
 	return fmt.Errorf("lock: lead %q: %w", name, last)
 }

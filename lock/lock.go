@@ -39,7 +39,9 @@ type Locker interface {
 	Note(ctx context.Context, name string) (engine.Note, error)
 
 	// Close frees what the Locker itself uses, and ends its waiting Acquires with
-	// [ErrClosed]. It does not release leases: do that first.
+	// [ErrClosed]. It does not release leases: do that first. One that is still held is
+	// not renewed any more: it ends at its deadline with [ErrExpired] and the event
+	// [Lost], and its lock is not free before that. In filelock it has no deadline.
 	Close() error
 }
 

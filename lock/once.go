@@ -133,12 +133,17 @@ func (c *once) over(r *record, now time.Time) bool {
 	case x != nil:
 		c.result = x.public()
 		return x.Outcome == Done || x.Attempt > c.options.Retry
-	case c.tick.Key == "" && (r.forgot(c.tick) || !now.Before(c.schedule.after(c.tick.Time, maxRuns-1))):
+	case c.tick.Key == "" && (r.forgot(c.tick) || c.tooLate(c.tick, now)):
 		c.result, c.err = Run{Tick: c.tick, Outcome: Missed}, ErrTooLate
 		return true
 	}
 	c.result = Run{Tick: c.tick, Outcome: Missed}
 	return false
+}
+
+// tooLate reports whether nobody runs a tick any more that is not caught up.
+func (c *once) tooLate(t Tick, now time.Time) bool {
+	return !now.Before(c.schedule.after(t.Time, maxRuns-1))
 }
 
 // errOver ends a wait for the lock that is not needed any more.
@@ -193,7 +198,8 @@ func (c *once) take(ctx, waiting context.Context) error {
 }
 
 // runs reports whether the holder with a fence runs the tick, or the tick is over. It
-// waits for a moment, because the holder may be about to record what it begins.
+// waits for a moment, because the holder may be about to record what it begins. A holder
+// that is not known has no fence.
 func (c *once) runs(ctx context.Context, fence uint64) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -203,7 +209,7 @@ func (c *once) runs(ctx context.Context, fence uint64) bool {
 			return err == nil
 		}
 		for _, x := range r.Runs {
-			if x.Fence >= fence {
+			if fence > 0 && x.Fence >= fence {
 				return c.result.Fence >= fence
 			}
 		}
@@ -229,7 +235,7 @@ func (c *once) run(ctx context.Context, lease *Lease) error {
 	w.record.Schedule = c.schedule.text
 	w.life = c.schedule.life(now)
 	var all error
-	for _, t := range c.due(&w.record) {
+	for _, t := range c.due(&w.record, now) {
 		if err := errors.Join(ctx.Err(), lease.Check()); err != nil {
 			return errors.Join(all, err)
 		}
@@ -244,11 +250,11 @@ func (c *once) run(ctx context.Context, lease *Lease) error {
 
 // due returns the ticks that this call runs by a record: what is late, what it catches
 // up, and its own.
-func (c *once) due(r *record) []Tick {
-	all := r.missed(c.schedule, c.tick, maxRuns-1)
+func (c *once) due(r *record, now time.Time) []Tick {
+	all := r.missed(c.schedule, c.tick, maxRuns)
 	skip := len(all) - c.options.CatchUp // so many are only run if they are late
 	due := slices.DeleteFunc(slices.Clone(all), func(t Tick) bool {
-		return slices.Index(all, t) < skip && (c.options.Wait < 0 || !r.late(t))
+		return slices.Index(all, t) < skip && (c.options.Wait < 0 || !r.late(t) || c.tooLate(t, now))
 	})
 	return append(due, c.tick)
 }

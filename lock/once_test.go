@@ -143,6 +143,7 @@ type hosts struct {
 	period   time.Duration
 	clocks   []time.Duration // by how much each is ahead
 	job      time.Duration
+	first    time.Duration // for which the first run takes longer
 	options  lock.OnceOptions
 	between  func(n int) // what happens between the calls for tick n and those for the next
 
@@ -182,8 +183,12 @@ func (h *hosts) run(t *testing.T, n int) []string {
 func (h *hosts) work(_ context.Context, _ *lock.Lease, run lock.Run) error {
 	h.mu.Lock()
 	h.begun = append(h.begun, run.Tick.String())
+	job := h.job
+	if len(h.begun) == 1 {
+		job += h.first
+	}
 	h.mu.Unlock()
-	time.Sleep(h.job)
+	time.Sleep(job)
 	return nil
 }
 
@@ -480,6 +485,100 @@ func TestOnceWithoutARecord(t *testing.T) {
 			t.Error("a record of another version was overwritten")
 		}
 	})
+}
+
+// A holder that has no fence, such as flock(1), does not run the tick.
+func TestOnceDoesNotKnowTheHolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, s := &place{}, lock.Every(time.Hour)
+		if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Hour)
+		p.mu.Lock()
+		p.holder = &held{p: p}
+		p.mu.Unlock()
+		for _, wait := range []time.Duration{-1, time.Minute} {
+			if r, err := once(t, p, s, nil, lock.OnceOptions{Wait: wait}); !errors.Is(err, lock.ErrHeld) || r.Outcome != lock.Missed {
+				t.Errorf("Wait %v: %+v, %v; want ErrHeld", wait, r, err)
+			}
+		}
+	})
+}
+
+// Keys do not push out ticks, nor ticks keys.
+func TestOnceWithKeysAndTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, s := &place{}, lock.Every(time.Hour)
+		for i := range 40 {
+			for _, want := range []bool{true, false} {
+				for _, s := range []lock.Schedule{s, lock.Key(fmt.Sprint(i)), lock.Key(fmt.Sprint(max(i-15, 0)))} {
+					if r, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil || r.Here && !want {
+						t.Errorf("%d: %v has run again: %v", i, r.Tick, err)
+					}
+				}
+			}
+			time.Sleep(time.Hour)
+		}
+		if all, err := lock.Runs(t.Context(), p, "job"); err != nil || len(all) != 2*16 || all[0].Tick.Key != "24" || all[16].Tick.Key != "" {
+			t.Errorf("%d runs from %v, %v; want 16 keys and 16 ticks", len(all), all[0].Tick, err)
+		}
+	})
+}
+
+// A tick whose calls have been told that it is too late is not run by a later call.
+func TestOnceLeavesOutWhatIsTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const stuck, ticks = 32, 40
+		h := &hosts{place: &place{}, schedule: lock.Every(tenMinutes), period: tenMinutes, clocks: []time.Duration{0, time.Second}}
+		want := h.ticks(ticks)
+		h.first = (stuck+1)*tenMinutes - tenMinutes/2
+		want = slices.Delete(want, 1, 1+stuck-15)
+		if got := h.run(t, ticks); !slices.Equal(got, want) || !errors.Is(errors.Join(h.errs...), lock.ErrTooLate) {
+			t.Errorf("ran %v, want %v; errors %v", got, want, h.errs)
+		}
+	})
+}
+
+// Ticks at which no host called after a holder had died are missed, and not late.
+func TestOnceAfterADeathAndAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, s := &place{}, lock.Every(time.Hour)
+		if _, err := lock.Once(t.Context(), p, "job", s, func(context.Context, *lock.Lease, lock.Run) error {
+			p.clear(false)
+			return nil
+		}); !errors.Is(err, lock.ErrUnrecorded) || !errors.Is(err, lock.ErrLost) {
+			t.Errorf("%v, want ErrUnrecorded and ErrLost", err)
+		}
+		for _, wait := range []time.Duration{5 * time.Hour, time.Hour} {
+			time.Sleep(wait)
+			if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
+				t.Error(err)
+			}
+		}
+		want := "2000-01-01T00:00:00Z died; 2000-01-01T01:00:00Z missed; 2000-01-01T02:00:00Z missed; 2000-01-01T03:00:00Z missed; " +
+			"2000-01-01T04:00:00Z missed; 2000-01-01T05:00:00Z done code 0; 2000-01-01T06:00:00Z done code 0; "
+		if got := runs(t, p); got != want {
+			t.Errorf("runs %s, want %s", got, want)
+		}
+	})
+}
+
+// The clock of a caller may be wrong by a third of the time between two ticks, and by an
+// hour at most.
+func TestOnceWithAWrongClock(t *testing.T) {
+	for _, period := range []time.Duration{time.Minute, time.Hour, 2 * time.Hour, 3 * time.Hour, 4 * time.Hour, 24 * time.Hour, 240 * time.Hour} {
+		wrong := min(period/3, time.Hour)
+		for _, ahead := range []time.Duration{-wrong, wrong} {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(time.Now().Truncate(period).Add(period)))
+				r, err := once(t, &place{skew: -ahead}, lock.Every(period), nil, lock.OnceOptions{})
+				if err != nil || !r.Tick.Time.Equal(time.Now().Truncate(period)) {
+					t.Errorf("every %v, wrong by %v: tick %v, %v", period, ahead, r.Tick, err)
+				}
+			})
+		}
+	}
 }
 
 func TestOnceRefuses(t *testing.T) {

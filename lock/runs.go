@@ -63,14 +63,15 @@ type Run struct {
 	Here bool
 }
 
-// maxRuns is how many ticks a record keeps, and by how many ticks a run may be late.
+// maxRuns is how many ticks and how many keys a record keeps. A tick is too late when one
+// fewer are due after it.
 const maxRuns = 16
 
 // record is the note of a lock for which Once was called.
 type record struct {
 	Version  int    `json:"version"`
 	Schedule string `json:"schedule"`
-	Runs     []run  `json:"runs"` // by tick, and keys in the order of their first attempts
+	Runs     []run  `json:"runs"` // keys in the order of their first attempts, then ticks by time
 	// Forgotten is the last tick that had to make room: of earlier ones nobody can say
 	// whether they ran.
 	Forgotten time.Time `json:"forgotten,omitzero"`
@@ -134,11 +135,17 @@ func (r *record) put(x run) {
 	}
 	r.Runs = append(r.Runs, x)
 	slices.SortStableFunc(r.Runs, func(a, b run) int { return a.Time.Compare(b.Time) })
-	if len(r.Runs) > maxRuns {
-		if first := r.Runs[0].Time; first.After(r.Forgotten) {
+	keys := slices.IndexFunc(r.Runs, func(x run) bool { return x.Key == "" })
+	if keys < 0 {
+		keys = len(r.Runs)
+	}
+	if keys > maxRuns {
+		r.Runs = r.Runs[1:]
+	} else if len(r.Runs)-keys > maxRuns {
+		if first := r.Runs[keys].Time; first.After(r.Forgotten) {
 			r.Forgotten = first
 		}
-		r.Runs = r.Runs[1:]
+		r.Runs = slices.Delete(r.Runs, keys, keys+1)
 	}
 }
 
@@ -166,19 +173,11 @@ func (r *record) missed(s Schedule, tick Tick, limit int) []Tick {
 	return all
 }
 
-// late reports whether t was due while an earlier tick was run, or under a lease whose
-// holder died.
+// late reports whether t was due while an earlier tick was run.
 func (r *record) late(t Tick) bool {
-	for i, x := range r.Runs {
-		end := x.End
-		if end.IsZero() && i+1 < len(r.Runs) {
-			end = r.Runs[i+1].Start
-		}
-		if x.Time.Before(t.Time) && !x.Start.After(t.Time) && !end.Before(t.Time) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Runs, func(x run) bool {
+		return x.Time.Before(t.Time) && !x.Start.After(t.Time) && !x.End.Before(t.Time)
+	})
 }
 
 // public returns x as users see it.
@@ -200,8 +199,8 @@ func readRecord(ctx context.Context, l Locker, name string) (record, time.Time, 
 }
 
 // Runs returns what is known of the last ticks that [Once] ran or should have run under
-// a name: at most 16 that were begun and at most 16 that were missed, oldest first, and
-// nothing for a name without a record.
+// a name: at most 16 that were begun and at most 16 that were missed, oldest first, after
+// at most 16 keys, and nothing for a name without a record.
 func Runs(ctx context.Context, l Locker, name string) ([]Run, error) {
 	before, _, err := readRecord(ctx, l, name)
 	if err != nil {

@@ -28,7 +28,8 @@ func Every(period time.Duration) Schedule {
 
 // Key returns the schedule of a single tick that the caller names, such as a date or
 // the number of an invoice: [Once] runs it once at any time. A key has 1 to [MaxName]
-// bytes of printable UTF-8 text.
+// bytes of printable UTF-8 text. The record of a name keeps its last 16 keys, for 400 days
+// after the last: an earlier key would run again.
 func Key(key string) Schedule { return Schedule{text: keyPrefix + key, key: key} }
 
 // keyPrefix begins the text of a schedule that is a key.
@@ -202,10 +203,10 @@ func (s Schedule) life(now time.Time) time.Duration {
 }
 
 const (
-	// maxEarly is the longest time before a tick for which a call counts as that tick.
-	// No clock is wrong by more for long, and a job of every night that is called by
-	// hand in the evening must not take the place of the run at night.
-	maxEarly = time.Hour
+	// maxWrong is by how much a clock may be wrong. None is by more for long, and a job of
+	// every night that is called by hand in the evening must not take the place of the run
+	// at night.
+	maxWrong = time.Hour
 
 	// doubtShare is the part of the time between two ticks, before and after the border
 	// between them, in which nobody can say which of the two a call is for: one host
@@ -225,7 +226,7 @@ func (s Schedule) at(now time.Time) (Tick, error) {
 	before := s.before(now)
 	after := s.next(now)
 	apart := after.Sub(before)
-	border := after.Add(-min(apart/2, maxEarly))
+	border := after.Add(-min(apart/2, maxWrong+maxDoubt))
 	if doubt := min(apart/doubtShare, maxDoubt); now.Sub(border).Abs() < doubt {
 		return Tick{}, fmt.Errorf("%w: %s is too far from %s and from %s, the ticks of %q, to belong to one of them for certain; choose a schedule whose ticks are the times of the call, such as the expression of the crontab",
 			ErrBetween, now.UTC().Format(time.RFC3339Nano), before.Format(time.RFC3339Nano), after.Format(time.RFC3339Nano), s.text)

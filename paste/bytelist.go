@@ -11,37 +11,6 @@ import (
 // shortestList is the length of twelve digits with a character between them.
 const shortestList = 23
 
-// inList is true for the characters of a list of numbers on a line.
-var inList = func() (table [256]bool) {
-	for _, c := range []byte("0123456789abcdefABCDEFxX ,:-\t") {
-		table[c] = true
-	}
-	return table
-}()
-
-// byteLists returns the ids in s that are lists of numbers. Of other text it looks
-// at one byte in twelve.
-func byteLists(s string) (places []Place) {
-	const window = (shortestList + 1) / 2 // one of these, side by side, is within a list
-	for end := window; end <= len(s); end += window {
-		from := end
-		for from > 0 && inList[s[from-1]] && end-from < window {
-			from--
-		}
-		if end-from < window {
-			continue
-		}
-		for from > 0 && inList[s[from-1]] {
-			from--
-		}
-		for end < len(s) && inList[s[end]] {
-			end++
-		}
-		places = numbers(places, s, from, end)
-	}
-	return places
-}
-
 // byteList is the words between equal separators.
 type byteList struct {
 	separator byte // ' ', ',', ':', '-' or, where it is none of these, 0
@@ -63,16 +32,16 @@ func numbers(places []Place, s string, from, to int) []Place {
 	}
 	var last span
 	for at := from; at < to; {
-		if !alphanumeric[s[at]] && !(s[at] == '-' && at > from && !alphanumeric[s[at-1]]) {
+		if !is(s[at], inWord) && !(s[at] == '-' && at > from && !is(s[at-1], inWord)) {
 			at++
 			continue
 		}
 		word := span{at, at + 1}
-		for word.to < to && alphanumeric[s[word.to]] {
+		for word.to < to && is(s[word.to], inWord) {
 			word.to++
 		}
 		at = word.to
-		if word.from > 0 && alphanumeric[s[word.from-1]] || word.to < len(s) && alphanumeric[s[word.to]] {
+		if word.from > 0 && is(s[word.from-1], inWord) || word.to < len(s) && is(s[word.to], inWord) {
 			last = span{} // the end or the beginning of a word of prose
 			continue
 		}

@@ -32,7 +32,6 @@ var (
 )
 
 const (
-	shortestRun   = 12 // letters and digits in a row: the end of a UUID
 	longestEscape = 30
 	longestForm   = 80 // of a gpid
 )
@@ -42,8 +41,8 @@ const (
 // as twelve bytes in the notation of Go, Node.js, Python, Extended JSON or a hex
 // dump. Bytes in decimal digits or in a dump must have the time of a plausible id.
 func Places(s string) []Place {
-	places := runs(s)
-	raw := rawBytes(s)
+	places, lists := search(s)
+	raw := append(lists, quotedBytes(s)...)
 	if len(raw) == 0 {
 		return places
 	}
@@ -59,46 +58,10 @@ func Places(s string) []Place {
 	})
 }
 
-// runs returns the ids in s that have at least shortestRun letters and digits in a
-// row. Of a text without such runs it looks at one byte in twelve.
-func runs(s string) (places []Place) {
-	for at := shortestRun - 1; at < len(s); {
-		if !alphanumeric[s[at]] {
-			at += shortestRun
-			continue
-		}
-		from, to := at, at+1
-		for from > 0 && alphanumeric[s[from-1]] && at-from < shortestRun {
-			from--
-		}
-		if at-from+1 < shortestRun {
-			for to < len(s) && alphanumeric[s[to]] && to-from < shortestRun {
-				to++
-			}
-			if to-from < shortestRun {
-				at = to + shortestRun
-				continue
-			}
-		}
-		for from > 0 && alphanumeric[s[from-1]] {
-			from--
-		}
-		for to < len(s) && alphanumeric[s[to]] {
-			to++
-		}
-		if p, ok := inRun(s, from, to); ok && (len(places) == 0 || places[len(places)-1].To <= p.From) {
-			places = append(places, p)
-			to = max(to, p.To)
-		}
-		at = to + shortestRun
-	}
-	return places
-}
-
 // inRun returns the id of which the letters and digits s[from:to] are a part.
 func inRun(s string, from, to int) (p Place, ok bool) {
 	n := to - from
-	if n > 24 && isHex(s[to-24:to]) {
+	if n > 24 && (n <= 29 || s[to-25] == 'm') && isHex(s[to-24:to]) { // \u003c, or colours
 		before := s[max(to-24-longestEscape, 0) : to-24]
 		if escape().MatchString(before) {
 			from, n = to-24, 24
@@ -120,7 +83,7 @@ func inRun(s string, from, to int) (p Place, ok bool) {
 		}
 		from -= len(m[1])
 	case n == 12 && from >= 24 && uuidForm().MatchString(s[from-24:to]):
-		if from -= 24; from > 0 && alphanumeric[s[from-1]] {
+		if from -= 24; from > 0 && is(s[from-1], inWord) {
 			before := s[max(from-longestEscape, 0):from]
 			if !escape().MatchString(before) {
 				return p, false
@@ -139,16 +102,6 @@ func inRun(s string, from, to int) (p Place, ok bool) {
 	}
 	return Place{from, to, s[from:to]}, true
 }
-
-// alphanumeric is true for ASCII letters and digits.
-var alphanumeric = func() (table [256]bool) {
-	for _, c := range []byte("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") {
-		table[c] = true
-	}
-	return table
-}()
-
-func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 // pattern returns a regular expression that is compiled when it is first used: most
 // runs of the command use none.

@@ -3,6 +3,7 @@ package paste
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -12,37 +13,72 @@ import (
 )
 
 var (
-	// base64Member is twelve bytes in Extended JSON, of both versions, and in the
+	// base64Before precedes twelve bytes in Extended JSON, of both versions, and in the
 	// notation of the MongoDB shell.
-	base64Member = pattern(`(?:"?\bbase64"?\s*:|"\$binary"\s*:|\bBinData\(\s*\d{1,3}\s*,|\bcreateFromBase64\()\s*["']([0-9A-Za-z+/]{16})["']`)
+	base64Before = pattern(`(?:\bbase64"?\s*:|"\$binary"\s*:|\bBinData\(\s*\d{1,3}\s*,|\bcreateFromBase64\()\s*$`)
 
 	// pythonBytes is a literal of bytes in Python.
-	pythonBytes = pattern(`\bb(?:'((?:[^'\\\n]|\\.){12,48})'|"((?:[^"\\\n]|\\.){12,48})")`)
+	pythonBytes = pattern(`^b(?:'((?:[^'\\\n]|\\.){12,48})'|"((?:[^"\\\n]|\\.){12,48})")`)
 
 	// proseWord is a word that is base64 by chance.
 	proseWord = pattern(`^(?:[A-Za-z][a-z]+|[A-Z]+|[0-9]+)$`)
 )
 
-// rawBytes returns the ids in s that are written as twelve bytes.
-func rawBytes(s string) []Place {
-	places := byteLists(s)
-	if strings.Contains(s, "ase64") || strings.Contains(s, `"$binary"`) || strings.Contains(s, "BinData(") {
-		for _, m := range base64Member().FindAllStringSubmatchIndex(s, -1) {
-			if raw, err := base64.StdEncoding.DecodeString(s[m[2]:m[3]]); err == nil {
-				places = append(places, Place{m[2], m[3], hex.EncodeToString(raw)})
+const (
+	base64Size     = 16  // of twelve bytes
+	longestMember  = 100 // before base64
+	longestLiteral = 250 // of Python: 48 characters with a backslash
+)
+
+// quotedBytes returns the ids in s that are written as twelve bytes in quotes.
+func quotedBytes(s string) (places []Place) {
+	literalEnd := 0
+	for at := range quotes(s) {
+		if at > literalEnd && s[at-1] == 'b' && (at == 1 || s[at-2] != '_' && !is(s[at-2], inWord)) {
+			if m := pythonBytes().FindStringSubmatchIndex(s[at-1 : min(at+longestLiteral, len(s))]); m != nil {
+				from, to := at-1+max(m[2], m[4]), at-1+max(m[3], m[5])
+				literalEnd = to + 1
+				raw, ok := unescape(s[from:to])
+				if ok && len(raw) == objectid.Size && plausible(raw) && strings.Trim(raw, letters) != "" {
+					places = append(places, Place{from, to, hex.EncodeToString([]byte(raw))})
+				}
 			}
 		}
-	}
-	if strings.Contains(s, "b'") || strings.Contains(s, `b"`) {
-		for _, m := range pythonBytes().FindAllStringSubmatchIndex(s, -1) {
-			from, to := max(m[2], m[4]), max(m[3], m[5])
-			raw, ok := unescape(s[from:to])
-			if ok && len(raw) == objectid.Size && plausible(raw) && strings.Trim(raw, letters) != "" {
-				places = append(places, Place{from, to, hex.EncodeToString([]byte(raw))})
-			}
+		from, to := at+1, at+1+base64Size
+		if to >= len(s) || s[to] != '"' && s[to] != '\'' {
+			continue
+		}
+		before := s[max(at-longestMember, 0):at]
+		if !strings.Contains(before, "ase64") && !strings.Contains(before, "$binary") && !strings.Contains(before, "BinData(") {
+			continue
+		}
+		if raw, err := base64.StdEncoding.DecodeString(s[from:to]); err == nil && len(raw) == objectid.Size && base64Before().MatchString(before) {
+			places = append(places, Place{from, to, hex.EncodeToString(raw)})
 		}
 	}
 	return places
+}
+
+// quotes yields the places of quotes in s.
+func quotes(s string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		next := func(quote string, from int) int {
+			if i := strings.Index(s[from:], quote); i >= 0 {
+				return from + i
+			}
+			return len(s)
+		}
+		double, single := next(`"`, 0), next("'", 0)
+		for double+single < 2*len(s) {
+			if double < single {
+				yield(double)
+				double = next(`"`, double+1)
+			} else {
+				yield(single)
+				single = next("'", single+1)
+			}
+		}
+	}
 }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz _-"
@@ -60,7 +96,8 @@ func bytesAlone(s string) string {
 		}
 	}
 	for _, before := range []string{"", "["} { // a bracket may have been read before
-		for _, p := range byteLists(before + s) {
+		_, lists := search(before + s)
+		for _, p := range lists {
 			if p.From == len(before) && strings.Trim(s[p.To-len(before):], " ,\t]}") == "" {
 				return p.ID
 			}

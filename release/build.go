@@ -67,7 +67,9 @@ func (r *release) buildPrograms(ctx context.Context, targets []target) error {
 	if err := os.Mkdir(man, 0o755); err != nil {
 		return err
 	}
-	if out, err := r.goCommand(ctx, "run", "-tags", "manual", "./cmd/oid", man, r.version).CombinedOutput(); err != nil {
+	manual := r.goCommand(ctx, "run", "-tags", "manual", "./cmd/oid", man, r.version)
+	manual.Env = append(manual.Env, fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix()))
+	if out, err := manual.CombinedOutput(); err != nil {
 		return fmt.Errorf("manual pages: %w\n%s", err, out)
 	}
 	pages, err := filepath.Glob(filepath.Join(man, "*.1"))

@@ -23,7 +23,7 @@ import (
 )
 
 type inspectInput struct {
-	ID     string     `path:"id" minLength:"1" maxLength:"200" example:"507f1f77bcf86cd799439011" doc:"An id: ObjectId, UUID, ULID, KSUID, xid, Snowflake, TypeID, CUID2, push id or gpid."`
+	ID     string     `path:"id" minLength:"1" maxLength:"200" example:"507f1f77bcf86cd799439011" doc:"An id of any format that a reading can have."`
 	Layout layoutName `query:"layout" doc:"The layout of an ObjectId, if it is known."`
 	Trace  bool       `query:"trace" default:"true" doc:"Whether to look up the process that created it."`
 }
@@ -189,6 +189,7 @@ func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, dat
 		data.New = &page.New{}
 		_ = s.fillNew(data.New, strconv.Itoa(page.FewIDs)) // so few are always permitted
 	}
+	data.Formats = inspect.Names()
 	data.Now = s.overview(r.Context()).Overview
 	s.show(w, r, code, title, "/", s.site.Start(data))
 }

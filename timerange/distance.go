@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // distance is a stretch of time as people type it: months have no fixed length.
@@ -31,19 +33,47 @@ func (d distance) before(t time.Time) time.Time {
 
 func (d distance) negative() distance { return distance{-d.months, -d.rest} }
 
-var (
-	// number and unit are parts of a distance.
-	numberAndUnit = pattern(`^(\d{1,18}(?:\.\d{1,9})?) ?([a-zµ]+)[ ,]*(?:and )?`)
+// units are the units of a distance. The first name of each is short; the last is the
+// word for it, which has a plural in s, and which "a" and "last" stand before.
+var units = []struct {
+	names  []string
+	length distance
+}{
+	{[]string{"y", "yr", "year"}, distance{months: 12}},
+	{[]string{"mo", "mon", "month"}, distance{months: 1}},
+	{[]string{"w", "week"}, distance{rest: 7 * day}},
+	{[]string{"d", "day"}, distance{rest: day}},
+	{[]string{"h", "hr", "hour"}, distance{rest: time.Hour}},
+	{[]string{"m", "min", "minute"}, distance{rest: time.Minute}},
+	{[]string{"s", "sec", "second"}, distance{rest: time.Second}},
+	{[]string{"ms"}, distance{rest: time.Millisecond}},
+	{[]string{"us", "µs"}, distance{rest: time.Microsecond}},
+	{[]string{"ns"}, distance{rest: time.Nanosecond}},
+}
 
-	units = map[string]time.Duration{
-		"ns": time.Nanosecond, "us": time.Microsecond, "µs": time.Microsecond, "ms": time.Millisecond,
-		"s": time.Second, "sec": time.Second, "second": time.Second,
-		"m": time.Minute, "min": time.Minute, "minute": time.Minute,
-		"h": time.Hour, "hr": time.Hour, "hour": time.Hour,
-		"d": day, "day": day, "w": 7 * day, "week": 7 * day,
+// unit returns the length of the unit of a name, in singular or plural; 0 if there is
+// none.
+func unit(name string) distance {
+	if utf8.RuneCountInString(name) > 2 {
+		name = strings.TrimSuffix(name, "s")
 	}
-	monthUnits = map[string]int{"mo": 1, "mon": 1, "month": 1, "y": 12, "yr": 12, "year": 12}
-)
+	for _, u := range units {
+		if slices.Contains(u.names, name) {
+			return u.length
+		}
+	}
+	return distance{}
+}
+
+// isWord reports whether word is the last name of a unit.
+func isWord(word string) bool {
+	for _, u := range units {
+		if word == u.names[len(u.names)-1] {
+			return true
+		}
+	}
+	return false
+}
 
 const (
 	day = 24 * time.Hour
@@ -69,40 +99,27 @@ func parseDistance(s string) (distance, error) {
 			return distance{}, errNoDistance
 		}
 		s = s[len(m[0]):]
-		unit := m[2]
-		if len(unit) > 2 {
-			unit = strings.TrimSuffix(unit, "s") // of the plural
-		}
+		length := unit(m[2])
 		n, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
+		if err != nil || length == (distance{}) {
 			return distance{}, errNoDistance
 		}
-		if months, ok := monthUnits[unit]; ok {
-			if n != math.Trunc(n) {
-				return distance{}, fmt.Errorf("%s %s: want a whole number of months or years", m[1], m[2])
-			}
-			n = n*float64(months) + float64(d.months)
-			if n > maxMonths {
-				return distance{}, errors.New("that is too long")
-			}
-			d.months = int(n)
-			continue
+		if length.months > 0 && n != math.Trunc(n) {
+			return distance{}, fmt.Errorf("%s %s: want a whole number of months or years", m[1], m[2])
 		}
-		length, ok := units[unit]
-		if !ok {
-			return distance{}, errNoDistance
-		}
-		n = n*float64(length) + float64(d.rest)
-		if n > float64(maxRest) {
+		months, rest := float64(d.months)+n*float64(length.months), float64(d.rest)+n*float64(length.rest)
+		if months > maxMonths || rest > float64(maxRest) {
 			return distance{}, errors.New("that is too long")
 		}
-		d.rest = time.Duration(n)
+		d = distance{int(months), time.Duration(rest)}
 	}
 	return d, nil
 }
 
-// one is a distance in words for one unit.
-var one = pattern(`^(?:an?|last) (second|minute|hour|day|week|month|year)$`)
+var (
+	numberAndUnit = pattern(`^(\d{1,18}(?:\.\d{1,9})?) ?([a-zµ]+)[ ,]*(?:and )?`)
+	oneUnit       = pattern(`^(?:an?|last) ([a-zµ]+)$`)
+)
 
 // parseWords reads a time in words: now, 2 hours ago, last month.
 func parseWords(s string, now time.Time) (t time.Time, ok bool, err error) {
@@ -111,7 +128,7 @@ func parseWords(s string, now time.Time) (t time.Time, ok bool, err error) {
 		return now, true, nil
 	}
 	ago, isAgo := strings.CutSuffix(s, " ago")
-	if m := one().FindStringSubmatch(ago); m != nil && isAgo != strings.HasPrefix(ago, "last ") {
+	if m := oneUnit().FindStringSubmatch(ago); m != nil && isWord(m[1]) && isAgo != strings.HasPrefix(ago, "last ") {
 		ago, isAgo = "1"+m[1], true
 	}
 	if !isAgo {

@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -34,8 +36,47 @@ const (
 	Grep Format = "grep"
 )
 
+// reader is how a format is read.
+type reader struct {
+	format  Format
+	unit    string   // what places count
+	endings []string // of the names of files that say that they have the format
+
+	// parse returns a parser of blocks, which cut separates, for a format that several
+	// goroutines can parse at once. read is for one that cannot be cut without parsing it.
+	parse func(*Input) blockParser
+	cut   cutter
+	read  func(s *Input, in io.Reader, emit func(*Batch) error) error
+}
+
+// readers are those of all formats. A new one also needs its sign in detect.
+var readers = []reader{
+	{format: Auto},
+	{
+		format: BSON, unit: "document", endings: []string{".bson"},
+		parse: func(s *Input) blockParser { return s.parseDocuments }, cut: betweenDocuments,
+	},
+	{format: Archive, unit: "document", read: (*Input).readArchive},
+	{format: JSON, unit: "document", endings: []string{".json", ".jsonl", ".ndjson"}, read: (*Input).readJSON},
+	{format: CSV, unit: "row", read: (*Input).readCSV},
+	{format: List, unit: "line", parse: func(*Input) blockParser { return parseList }, cut: betweenLines},
+	{format: Saved, unit: "document"}, // see ReadSaved
+	{format: Grep, unit: "line", parse: func(*Input) blockParser { return parseText }, cut: betweenDigits},
+}
+
+// jsonLineReader is for JSON with a document on each line.
+var jsonLineReader = reader{
+	format: JSON, unit: "line",
+	parse: func(s *Input) blockParser { return (&jsonLines{Input: s}).parse }, cut: betweenLines,
+}
+
 // Formats are all formats.
-var Formats = []Format{Auto, BSON, Archive, JSON, CSV, List, Saved, Grep}
+var Formats = func() (all []Format) {
+	for _, r := range readers {
+		all = append(all, r.format)
+	}
+	return all
+}()
 
 var (
 	// ErrFormat is wrapped by the error for a source that is in none of the
@@ -141,11 +182,10 @@ func formatByName(name string) Format {
 	for _, c := range compressions {
 		name = strings.TrimSuffix(name, c.ending)
 	}
-	switch path.Ext(name) {
-	case ".bson":
-		return BSON
-	case ".json", ".jsonl", ".ndjson":
-		return JSON
+	for _, r := range readers {
+		if slices.Contains(r.endings, path.Ext(name)) {
+			return r.format
+		}
 	}
 	return ""
 }

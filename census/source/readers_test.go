@@ -194,6 +194,53 @@ func TestEveryFormat(t *testing.T) {
 	}
 }
 
+// TestFormats opens a source in each format, which is recognised, but for Grep.
+func TestFormats(t *testing.T) {
+	const id = "507f1f77bcf86cd799439011"
+	all := forms(t)
+	var saved bytes.Buffer
+	c := census.New(nil)
+	if err := errors.Join(c.Read(t.Context(), "source", strings.NewReader(id)), c.Save(&saved)); err != nil {
+		t.Fatal(err)
+	}
+	want := map[source.Format]struct {
+		data []byte
+		unit string
+	}{
+		source.BSON: {all["bson"], "document"}, source.Archive: {all["archive"], "document"}, source.JSON: {all["pretty"], "document"},
+		source.CSV: {[]byte("n,_id\n1," + id + "\n"), "row"}, source.List: {[]byte(id), "line"}, source.Saved: {saved.Bytes(), "document"},
+		source.Grep: {[]byte("order " + id + " failed"), "line"},
+	}
+	for _, format := range source.Formats {
+		w, ok := want[format]
+		o := source.Options{}
+		switch {
+		case format == source.Auto:
+			continue
+		case format == source.Grep:
+			o.Format = format
+		case !ok:
+			t.Errorf("no vector of the format %s: add a source and what its places count to this test", format)
+			continue
+		}
+		in, err := source.Open(bytes.NewReader(w.data), o)
+		if err != nil || in.Format != format || in.Unit != w.unit {
+			t.Errorf("%s: %+v, %v, want places in a %s", format, in, err, w.unit)
+			continue
+		}
+		n := 0
+		if format == source.Saved {
+			err = in.ReadSaved(func(r io.Reader) error { return census.New(nil).Read(t.Context(), "saved", r) })
+			n = 1
+		} else {
+			err = in.Read(t.Context(), func(*source.Batch) {}, func(b *source.Batch) error { n += len(b.IDs); return nil })
+		}
+		if err != nil || n == 0 {
+			t.Errorf("%s: %d ids, %v", format, n, err)
+		}
+	}
+}
+
 func TestArchiveWithAllCollections(t *testing.T) {
 	r, err := read(t, bytes.NewReader(forms(t)["archive"]), nil)
 	if err != nil || r.IDs != 5 {

@@ -98,7 +98,7 @@ type Input struct {
 	elements bool     // an array's elements are values, too
 	text     *content
 	batches  sync.Pool
-	lines    bool // of JSON: one document per line
+	reader   reader
 	comma    rune // of CSV: what separates columns
 }
 
@@ -120,19 +120,17 @@ func Open(in io.Reader, o Options) (*Input, error) {
 		return nil, err
 	}
 	s := &Input{
-		Format: format, Unit: "document", options: o, path: strings.Split(o.Field, "."),
-		elements: o.Field != "_id", text: text, lines: format == JSON && oneToALine(text.head),
+		Format: format, options: o, path: strings.Split(o.Field, "."), elements: o.Field != "_id", text: text,
+		reader: readers[slices.Index(Formats, format)],
 	}
+	if format == JSON && oneToALine(text.head) {
+		s.reader = jsonLineReader
+	}
+	s.Unit = s.reader.unit
 	if format == CSV {
 		s.comma, _ = findColumn(text.head, o.Column)
 	}
 	s.batches.New = func() any { return &Batch{keep: o.Values} }
-	switch {
-	case format == List, format == Grep, s.lines:
-		s.Unit = "line"
-	case format == CSV:
-		s.Unit = "row"
-	}
 	return s, nil
 }
 
@@ -157,12 +155,12 @@ func (o *Options) formatOf(text *content, err error) (Format, error) {
 // The error says where reading stopped and why. It is take's error, the reader's, or
 // ctx's cause.
 //
-// Read may leave a goroutine behind that waits for the reader, if that hangs.
+// A saved census is not read by it, see [Input.ReadSaved]. Read may leave a goroutine behind that waits for the reader, if that hangs.
 func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch) error) error {
-	if newParser, cut := s.parallel(); newParser != nil {
+	if s.reader.parse != nil {
 		defer s.text.close()
-		l := &blocks{in: s.text, cut: cut, workers: s.options.Workers, batches: &s.batches, prepare: prepare}
-		return l.read(ctx, newParser, take)
+		l := &blocks{in: s.text, cut: s.reader.cut, workers: s.options.Workers, batches: &s.batches, prepare: prepare}
+		return l.read(ctx, func() blockParser { return s.reader.parse(s) }, take)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -174,33 +172,11 @@ func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch
 		s.batches.Put(b)
 		return err
 	}
-	switch s.Format {
-	case CSV:
-		return s.readCSV(in, emit)
-	case JSON:
-		return s.readJSON(in, emit)
-	}
-	return s.readArchive(in, emit)
+	return s.reader.read(s, in, emit)
 }
 
 // ReadSaved calls read with the content of a saved census.
 func (s *Input) ReadSaved(read func(io.Reader) error) error {
 	defer s.text.close()
 	return read(s.text)
-}
-
-// parallel returns how to parse blocks of s and where to cut them, or nil if s cannot be
-// cut without parsing it.
-func (s *Input) parallel() (newParser func() blockParser, cut cutter) {
-	switch {
-	case s.Format == List:
-		return func() blockParser { return parseList }, betweenLines
-	case s.Format == Grep:
-		return func() blockParser { return parseText }, betweenDigits
-	case s.Format == BSON:
-		return func() blockParser { return s.parseDocuments }, betweenDocuments
-	case s.lines:
-		return func() blockParser { return (&jsonLines{Input: s}).parse }, betweenLines
-	}
-	return nil, nil
 }

@@ -91,7 +91,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	}
 	var s store.Store
 	if a.options.Offline {
-		if err := a.where.check(); err != nil {
+		if _, err := a.where.engine(); err != nil {
 			return err
 		}
 		s = store.OpenLater(a.where.openToWrite)
@@ -99,7 +99,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	defer closing(s, &err)
-	r := registry.New(s, &registry.Options{OneHost: a.where.engine() == "SQLite", Log: slog.New(warnHandler{std})})
+	r := registry.New(s, &registry.Options{OneHost: a.where.oneHost(), Log: slog.New(warnHandler{std})})
 	m, err := r.Adopt(ctx, samples, &a.options)
 	collision, collided := errors.AsType[*registry.CollisionError](err)
 	if err != nil && !collided {
@@ -148,7 +148,7 @@ func (a *adoption) addSamples(cmd *cobra.Command, std streams) (err error) {
 		return err
 	}
 	defer closing(s, &err)
-	r := newRegistry(s)
+	r := a.where.registry(s)
 	var last registry.Status // the latest registration
 	for p, err := range r.Find(ctx, g) {
 		if err != nil {

@@ -142,7 +142,8 @@ func (a *agency) check(cmd *cobra.Command) error {
 			return usagef("--token-file is for --server")
 		}
 		a.options.Open = a.openStore
-		return a.where.check()
+		_, err := a.where.engine()
+		return err
 	}
 	if cmd.Flags().Changed("store") {
 		return usagef("--server and --store exclude each other")
@@ -167,7 +168,7 @@ func (a *agency) openStore(ctx context.Context) (_ agent.Sink, err error) {
 	if a.store, err = a.where.openToWrite(ctx); err != nil {
 		return nil, err
 	}
-	return agent.ToRegistry(newRegistry(a.store)), nil
+	return agent.ToRegistry(a.where.registry(a.store)), nil
 }
 
 // socket returns the socket that systemd passes, or creates one. chosen means that the

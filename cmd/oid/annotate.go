@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -110,19 +112,64 @@ type annotation struct {
 // file annotates a file, or standard input if its name is "-".
 func (a *annotation) file(ctx context.Context, std streams, w io.Writer, name string) error {
 	if name == "-" {
-		return a.copy(ctx, w, std.stdin(ctx, "a log"))
+		return a.log(ctx, w, std.stdin(ctx, "a log"))
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return a.copy(ctx, w, f)
+	return a.log(ctx, w, f)
+}
+
+func (a *annotation) log(ctx context.Context, w io.Writer, r io.Reader) error {
+	if isRegular(r) {
+		return a.copyAhead(ctx, w, r)
+	}
+	return a.copy(ctx, w, r)
 }
 
 // copy writes r with notes to w: complete lines at once, and the beginning of a line
 // when r ends.
 func (a *annotation) copy(ctx context.Context, w io.Writer, r io.Reader) error {
+	return blocks(ctx, r, func(text string) error { return a.write(ctx, w, text, paste.Places(text)) })
+}
+
+// copyAhead is copy for a file, which is there already: while one block is written, the
+// ids in the next ones are searched.
+func (a *annotation) copyAhead(ctx context.Context, w io.Writer, r io.Reader) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	type block struct {
+		text   string
+		places chan []paste.Place
+	}
+	queue := make(chan block, runtime.GOMAXPROCS(0))
+	ended := make(chan error, 1)
+	go func() {
+		defer close(queue)
+		ended <- blocks(ctx, r, func(text string) error {
+			b := block{text, make(chan []paste.Place, 1)}
+			go func() { b.places <- paste.Places(text) }()
+			select {
+			case queue <- b:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	for b := range queue {
+		if err := a.write(ctx, w, b.text, <-b.places); err != nil {
+			return err
+		}
+	}
+	return <-ended
+}
+
+// blocks calls use with pieces of r: as many complete lines as there are, and the
+// beginning of a line when r ends or when it is longer than maxLogLine.
+func blocks(ctx context.Context, r io.Reader, use func(text string) error) error {
 	block := make([]byte, 0, annotateBlock)
 	for {
 		n, err := r.Read(block[len(block):cap(block)])
@@ -135,7 +182,7 @@ func (a *annotation) copy(ctx context.Context, w io.Writer, r io.Reader) error {
 			end = len(block)
 		}
 		if end > 0 {
-			if err := a.lines(ctx, w, block[:end]); err != nil {
+			if err := use(string(block[:end])); err != nil {
 				return err
 			}
 			block = block[:copy(block, block[end:])]
@@ -153,11 +200,10 @@ func (a *annotation) copy(ctx context.Context, w io.Writer, r io.Reader) error {
 	}
 }
 
-// lines writes text, which has whole lines, with notes.
-func (a *annotation) lines(ctx context.Context, w io.Writer, text []byte) error {
-	places := paste.Places(string(text))
+// write writes text with notes on the ids at its places.
+func (a *annotation) write(ctx context.Context, w io.Writer, text string, places []paste.Place) error {
 	if places == nil {
-		_, err := w.Write(text)
+		_, err := io.WriteString(w, text)
 		return err
 	}
 	a.notes.refresh(time.Now())
@@ -168,33 +214,35 @@ func (a *annotation) lines(ctx context.Context, w io.Writer, text []byte) error 
 		at := 0
 		for _, p := range places {
 			note := a.notes.of(ctx, p.ID)
-			a.buf.Write(text[at:p.From])
+			a.buf.WriteString(text[at:p.From])
 			a.mark(text[p.From:p.To], note.text)
 			at = p.To
 		}
-		a.buf.Write(text[at:])
+		a.buf.WriteString(text[at:])
 	}
 	_, err := w.Write(a.buf.Bytes())
 	return err
 }
 
 // mark writes an id with its note.
-func (a *annotation) mark(id []byte, note string) {
+func (a *annotation) mark(id, note string) {
+	parts := []string{"<", id, ": ", note, ">"}
 	switch {
 	case note == "":
-		a.buf.Write(id)
+		parts = parts[1:2]
 	case a.dim: // 22 ends the dimming and leaves the colours of the log as they are
-		fmt.Fprintf(&a.buf, "<%s\x1b[2m: %s\x1b[22m>", id, note)
-	default:
-		fmt.Fprintf(&a.buf, "<%s: %s>", id, note)
+		parts = []string{"<", id, "\x1b[2m: ", note, "\x1b[22m>"}
+	}
+	for _, p := range parts {
+		a.buf.WriteString(p)
 	}
 }
 
 // objects writes the lines of text, with another member in those that are JSON objects
 // and contain some of the places.
-func (a *annotation) objects(ctx context.Context, text []byte, places []paste.Place) {
+func (a *annotation) objects(ctx context.Context, text string, places []paste.Place) {
 	at := 0
-	for line := range bytes.Lines(text) {
+	for line := range strings.Lines(text) {
 		end := at + len(line)
 		n := 0
 		for n < len(places) && places[n].From < end {
@@ -205,10 +253,10 @@ func (a *annotation) objects(ctx context.Context, text []byte, places []paste.Pl
 	}
 }
 
-func (a *annotation) object(ctx context.Context, line []byte, places []paste.Place) {
-	body := bytes.TrimRight(line, " \t\r\n")
-	if len(places) == 0 || len(body) == 0 || bytes.TrimLeft(body, " \t")[0] != '{' || !json.Valid(body) {
-		a.buf.Write(line)
+func (a *annotation) object(ctx context.Context, line string, places []paste.Place) {
+	body := strings.TrimRight(line, " \t\r\n")
+	if len(places) == 0 || !strings.HasPrefix(strings.TrimLeft(body, " \t"), "{") || !json.Valid([]byte(body)) {
+		a.buf.WriteString(line)
 		return
 	}
 	members := make([]noteMember, 0, len(places))
@@ -223,6 +271,6 @@ func (a *annotation) object(ctx context.Context, line []byte, places []paste.Pla
 	if err != nil {
 		panic(err) // strings and times are JSON
 	}
-	a.buf.Write(body[:len(body)-1])
+	a.buf.WriteString(body[:len(body)-1])
 	fmt.Fprintf(&a.buf, `,"oid_ids":%s}%s`, encoded, line[len(body):])
 }

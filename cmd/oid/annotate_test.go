@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -65,11 +67,11 @@ func TestAnnotateLosesNothing(t *testing.T) {
 	text.WriteString(strings.Repeat("-", maxLogLine+annotateBlock) + " " + annotatedID)
 	for name, r := range map[string]io.Reader{
 		"whole": strings.NewReader(text.String()), "halves": iotest.HalfReader(strings.NewReader(text.String())),
-		"data with EOF": iotest.DataErrReader(strings.NewReader(text.String())),
+		"data with EOF": iotest.DataErrReader(strings.NewReader(text.String())), "a file": logFile(t, text.String()),
 	} {
 		var out bytes.Buffer
 		a := annotation{notes: newNotes(streams{}, nil)}
-		if err := a.copy(t.Context(), &out, r); err != nil {
+		if err := a.log(t.Context(), &out, r); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		note := a.notes.of(t.Context(), annotatedID).text
@@ -81,6 +83,37 @@ func TestAnnotateLosesNothing(t *testing.T) {
 		}
 	}
 }
+
+// logFile returns a file with a log.
+func logFile(t *testing.T, text string) *os.File {
+	path := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// A file whose notes cannot be written is not read to its end.
+func TestAnnotateStopsWhenItCannotWrite(t *testing.T) {
+	full := errors.New("the disk is full")
+	f := logFile(t, strings.Repeat("order "+annotatedID+"\n", 1<<19))
+	a := annotation{notes: newNotes(streams{}, nil)}
+	if err := a.log(t.Context(), writerFunc(func([]byte) (int, error) { return 0, full }), f); !errors.Is(err, full) {
+		t.Errorf("%v, want %v", err, full)
+	}
+	if at, err := f.Seek(0, io.SeekCurrent); err != nil || at > 1<<23 {
+		t.Errorf("%d bytes were read, %v", at, err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 func TestAnnotateReportsReadErrors(t *testing.T) {
 	var out bytes.Buffer
@@ -101,7 +134,7 @@ func TestNotesGetOld(t *testing.T) {
 	n := newNotes(streams{}, nil)
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	n.refresh(now)
-	n.of(t.Context(), annotatedID)
+	n.known[annotatedID] = note{}
 	n.refresh(now.Add(noteAge))
 	if len(n.known) != 1 {
 		t.Error("a note of ten seconds is forgotten")

@@ -90,7 +90,7 @@ func nameOf(source string) string {
 	if source == "-" {
 		return "standard input"
 	}
-	if isMongo(source) || isPostgres(source) {
+	if e := storeEngineOf(source); e != nil && !e.oneHost {
 		if u, err := url.Parse(source); err == nil {
 			return u.Redacted()
 		}
@@ -100,10 +100,6 @@ func nameOf(source string) string {
 	return source
 }
 
-func isMongo(source string) bool {
-	return strings.HasPrefix(source, "mongodb://") || strings.HasPrefix(source, "mongodb+srv://")
-}
-
 // parts returns what there is to read of a source.
 func (r *censusReader) parts(ctx context.Context, source string) ([]part, error) {
 	p := part{name: nameOf(source), size: -1, documents: -1}
@@ -111,19 +107,19 @@ func (r *censusReader) parts(ctx context.Context, source string) ([]part, error)
 		p.open = open
 		return []part{p}, nil
 	}
-	switch {
+	switch e := storeEngineOf(source); {
 	case source == "-":
 		return one(func(ctx context.Context) (io.ReadCloser, error) {
 			return io.NopCloser(r.std.stdin(ctx, "the source")), nil
 		})
-	case isMongo(source):
-		return r.mongoParts(ctx, source)
 	case strings.HasPrefix(source, "store:"):
 		return r.storePart(p, &r.flags.where, strings.TrimPrefix(source, "store:"))
-	case strings.HasPrefix(source, "sqlite:"), isPostgres(source):
+	case e != nil && e.index:
+		return r.mongoParts(ctx, source)
+	case e != nil:
 		i := strings.LastIndexByte(source, '#')
 		if i < 0 {
-			return nil, usagef("source %q has no collection; write it at the end, as in sqlite:PATH#COLLECTION", nameOf(source))
+			return nil, usagef("source %q has no collection; write it at the end, as in %s#COLLECTION", nameOf(source), e.url)
 		}
 		return r.storePart(p, &storeFlag{url: source[:i]}, source[i+1:])
 	}

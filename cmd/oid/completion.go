@@ -55,6 +55,15 @@ func completeFlag(cmd *cobra.Command, flag string, complete suggestions) {
 	}
 }
 
+// completeScheme completes a URL by its scheme.
+func completeScheme(schemes []string) suggestions {
+	var begins []cobra.Completion
+	for _, scheme := range schemes {
+		begins = append(begins, scheme+":")
+	}
+	return cobra.FixedCompletions(begins, cobra.ShellCompDirectiveNoSpace)
+}
+
 // completeCollection completes the first argument of a command, the name of a
 // collection, from the store.
 func (f *storeFlag) completeCollection(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -152,9 +161,10 @@ func (f *locksFlag) held(ctx context.Context, cmd *cobra.Command) (names []strin
 	defer l.Close()
 	all, err := l.List(ctx)
 	for _, s := range all {
-		names = append(names, printable(s.Name))
+		names = append(names, printable(withoutSlot(s.Name)))
 	}
-	return names, err
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 // zoneTables are the files in which systems list the names of time zones.

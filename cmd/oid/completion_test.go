@@ -40,12 +40,12 @@ func TestCompleteProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		shop, err := newRegistry(s).Register(t.Context(), &registry.RegisterOptions{Name: "shop", Addr: "127.0.0.1:8080"})
+		shop, err := new(storeFlag).registry(s).Register(t.Context(), &registry.RegisterOptions{Name: "shop", Addr: "127.0.0.1:8080"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer shop.End(context.WithoutCancel(t.Context()), "done")
-		stock, err := newRegistry(s).Register(t.Context(), &registry.RegisterOptions{Name: "stock", Addr: "127.0.0.1:8081"})
+		stock, err := new(storeFlag).registry(s).Register(t.Context(), &registry.RegisterOptions{Name: "stock", Addr: "127.0.0.1:8081"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,10 +104,18 @@ func TestCompleteLock(t *testing.T) {
 		if words, _ := suggested(t, "lock", "--locks", url, ""); !slices.Equal(words, []string{"report"}) {
 			t.Errorf("%s: %q, want the lock", url, words)
 		}
+		slot, err := lock.Slots(l, 3).TryAcquire(t.Context(), "pool")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer slot.Release()
+		if words, _ := suggested(t, "lock", "--locks", url, ""); !slices.Equal(words, []string{"pool", "report"}) {
+			t.Errorf("%s: %q, want the lock of the slot", url, words)
+		}
 		if words, _ := suggested(t, "lock", "--locks", url, "report", ""); words != nil {
 			t.Errorf("%s: %q after the name", url, words)
 		}
-		if words, _ := suggested(t, "lock", "--locks", url, "--status", "report", ""); !slices.Equal(words, []string{"report"}) {
+		if words, _ := suggested(t, "lock", "--locks", url, "--status", "report", ""); !slices.Equal(words, []string{"pool", "report"}) {
 			t.Errorf("%s: %q after the name with --status", url, words)
 		}
 	}

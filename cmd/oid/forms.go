@@ -9,12 +9,7 @@ import (
 )
 
 // layouts are the layouts of ids by name.
-var layouts = func() (all forms[objectid.Layout]) {
-	for _, l := range objectid.Layouts {
-		all = append(all, form[objectid.Layout]{l.String(), l})
-	}
-	return all
-}()
+var layouts = formsOf(objectid.Layouts, objectid.Layout.String)
 
 // forms are named values, among which a flag chooses.
 type forms[T any] []form[T]
@@ -24,12 +19,17 @@ type form[T any] struct {
 	value T
 }
 
-// stringForms returns the values of an enumeration, which are their own names.
-func stringForms[T ~string](values []T) (all forms[T]) {
+// formsOf returns values under the names that name returns.
+func formsOf[T any](values []T, name func(T) string) (all forms[T]) {
 	for _, v := range values {
-		all = append(all, form[T]{string(v), v})
+		all = append(all, form[T]{name(v), v})
 	}
 	return all
+}
+
+// stringForms returns the values of an enumeration, which are their own names.
+func stringForms[T ~string](values []T) forms[T] {
+	return formsOf(values, func(v T) string { return string(v) })
 }
 
 // find returns the form called name, or a usage error that lists them all. what

@@ -42,6 +42,22 @@ func generated(t *testing.T, name, want string) {
 	t.Fatalf("%s is not up to date; run make generated. It has %d lines, want %d", name, len(a), len(b))
 }
 
+// generatedPart is [generated] for the part of a page between two comments that name it.
+func generatedPart(t *testing.T, name, part, want string) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("../..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+part+", by make generated -->\n", "<!-- end of "+part+" -->\n"
+	before, rest, _ := strings.Cut(string(page), begin)
+	_, after, found := strings.Cut(rest, end)
+	if !found {
+		t.Fatalf("%s has no place for %s, between %q and %q", name, part, begin, end)
+	}
+	generated(t, name, before+begin+want+end+after)
+}
+
 // The reference of the commands is their help.
 func TestCommandsPage(t *testing.T) {
 	var b strings.Builder

@@ -45,7 +45,7 @@ each.
 			}
 			from, to, err := times.times()
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 			if width == 0 {
 				width = plotWidth(std.out)

@@ -37,8 +37,7 @@ Ids are read as they are pasted: bare, in quotes, ObjectId("..."),
 {"$oid":"..."}, several on a line, or as the _id of JSON documents: a file that
 mongoexport wrote, an array, or the notation of the MongoDB shell; as twelve bytes
 in base64, in a hex dump or as Go, Node.js, Java and Python print them. Formats:
-ObjectId, UUID, ULID, KSUID, xid, Snowflake, TypeID, CUID2, push ids of Firebase,
-and the gpids of "oid ps".
+` + inspect.Names() + `.
 
 Within a line of a log, ObjectIds, UUIDs, ULIDs in capitals, TypeIDs and gpids are
 found, and lines without an id are ignored. With --grep all text is read like that.

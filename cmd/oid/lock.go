@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/lock"
 )
 
-const lockHelp = `Run a command while holding the lock called NAME. oid waits until the lock is
+var lockHelp = `Run a command while holding the lock called NAME. oid waits until the lock is
 free, runs the command, and releases the lock when the command has ended.
 
 ` + locksHelp + `
@@ -21,6 +24,7 @@ command together. The environment of the command contains:
   OID_LOCK_DEADLINE  when the lock ends if it is never renewed (RFC 3339); missing
                      for a lock in a file
   OID_LOCK_TICK      the tick, with --once
+  OID_LOCK_SLOT      the number of the slot, with --slots
   OID_LOCK_OUTER     the owners of the locks under which oid itself runs
 
 The lock is held until all processes of the command have ended, also those that it
@@ -46,8 +50,10 @@ ends after its TTL, or when a waiter on this machine sees that they have ended.
 
 ` + onceHelp + `
 
-A command that runs under a lock cannot acquire the same lock again: it would wait
-for itself. oid refuses that.
+` + slotsHelp + `
+
+A command that runs under a lock or a slot cannot acquire the same lock again: it might
+wait for itself. oid refuses that.
 
 If SIGINT, SIGTERM or SIGHUP ends the command, oid dies of the same signal, so that
 Ctrl-C also ends the shell script in which oid runs.
@@ -78,6 +84,7 @@ func newLockCommand(std streams) *cobra.Command {
 		Example: `  oid lock nightly-report -- ./report.sh
   oid lock nightly-report --locks redis://cache:6379 --wait 10s -- ./report.sh
   oid lock nightly-report --once '0 3 * * *' -- ./report.sh
+  oid lock resize --slots 3 -- ./resize.sh
   oid lock --status nightly-report
   oid lock --list --json`,
 		ValidArgsFunction: where.completeLock,
@@ -107,8 +114,10 @@ func newLockCommand(std streams) *cobra.Command {
 				return usagef("--json goes with --status and --list")
 			case (status || list) && cmd.Flags().Changed("once"):
 				return usagef("--once needs a command; --status shows its ticks without it")
+			case (status || list) && cmd.Flags().Changed("slots"):
+				return usagef("--slots needs a command; --status shows the slots without it")
 			}
-			if err := o.once.check(cmd, &zone); err != nil {
+			if err := errors.Join(o.once.check(cmd, &zone), checkSlots(cmd, o.slots)); err != nil {
 				return err
 			}
 			for _, n := range names {
@@ -140,7 +149,8 @@ func newLockCommand(std streams) *cobra.Command {
 	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time between SIGTERM and SIGKILL when the lock cannot be renewed, up to a third of --ttl (default a sixth)")
 	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when the command ends, even if processes that it started still run")
 	o.once.addFlags(cmd)
-	cmd.Flags().BoolVar(&status, "status", false, "show who holds the named locks, and the ticks of --once")
+	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("how many may hold the lock at a time, 1 to %d; each has a number of its own in OID_LOCK_SLOT", lock.MaxSlots))
+	cmd.Flags().BoolVar(&status, "status", false, "show who holds the named locks or their slots, and the ticks of --once")
 	cmd.Flags().BoolVar(&list, "list", false, "show all locks that are held")
 	asJSON.addFlag(cmd, jsonObjects)
 	zone.addFlag(cmd)

@@ -30,6 +30,7 @@ type lockOptions struct {
 	grace   time.Duration // from SIGTERM to SIGKILL when the lock cannot be renewed
 	leave   bool          // release the lock when the command ends, whatever it leaves running
 	once    onceFlags
+	slots   int // 0 for a lock without slots
 }
 
 // mayPass reports whether err says that a server could not be reached or did not
@@ -85,7 +86,10 @@ func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, u
 		}
 		return nil, err
 	}
-	return l, refuseNested(ctx, l, name)
+	if err = refuseNested(ctx, l, name); err == nil && o.slots > 0 {
+		l = lock.Slots(l, o.slots)
+	}
+	return l, err
 }
 
 // noWait reports whether --wait is 0.
@@ -162,8 +166,12 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 	case interruption != nil:
 		return interruption
 	case errors.Is(err, lock.ErrHeld):
-		if held := (*lock.HeldError)(nil); o.wait > 0 && errors.As(err, &held) {
-			err = fmt.Errorf("not free within %v (--wait): %w", o.wait, held)
+		if held := (*lock.HeldError)(nil); o.wait > 0 && errors.Is(err, context.DeadlineExceeded) && errors.As(err, &held) {
+			what := "not"
+			if o.slots > 0 {
+				what = "no slot"
+			}
+			err = fmt.Errorf("%s free within %v (--wait): %w", what, o.wait, held)
 		}
 		return exitError{exitNotLocked, err}
 	default:
@@ -172,17 +180,20 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 }
 
 // refuseNested returns an error if oid itself runs under the lock that it is to
-// wait for.
+// wait for, or under a slot of it.
 func refuseNested(ctx context.Context, l lock.Locker, name string) error {
 	outer := outerOwners()
 	if len(outer) == 0 {
 		return nil
 	}
-	s, err := l.Status(ctx, name)
-	if err == nil && s.Held && slices.Contains(outer, s.Owner.String()) {
-		return fmt.Errorf("this command already runs under the lock %q, held by oid with pid %d: waiting for it would never end; use another name, or run the command without oid lock", name, s.Owner.Process.PID())
+	whole, err1 := l.Status(ctx, name)
+	slots, err2 := lock.HeldSlots(ctx, l, name)
+	for _, s := range append(slots, whole) {
+		if s.Held && slices.Contains(outer, s.Owner.String()) {
+			return fmt.Errorf("this command already runs under the lock %q, held by oid with pid %d: waiting for it might never end; use another name, or run the command without oid lock", s.Name, s.Owner.Process.PID())
+		}
 	}
-	return err
+	return errors.Join(err1, err2)
 }
 
 // killMargin is the part of the TTL that is left when oid kills a command, so that
@@ -195,8 +206,14 @@ func (o lockOptions) hold(ctx context.Context, std streams, l lock.Locker, name 
 	try := l.Acquire
 	if o.noWait() {
 		try = l.TryAcquire
+		limited, cancel := context.WithTimeout(ctx, connectTime)
+		defer cancel()
+		ctx = limited
 	}
 	lease, err := try(ctx, name, o.claim)
+	if err == nil && o.slots == 0 {
+		err = excludeSlots(ctx, l, lease)
+	}
 	if err != nil {
 		return err
 	}

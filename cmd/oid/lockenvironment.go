@@ -16,6 +16,7 @@ const (
 	lockOwnerVariable    = "OID_LOCK_OWNER"
 	lockFenceVariable    = "OID_LOCK_FENCE"
 	lockDeadlineVariable = "OID_LOCK_DEADLINE"
+	lockSlotVariable     = "OID_LOCK_SLOT"
 	lockOuterVariable    = "OID_LOCK_OUTER"
 )
 
@@ -28,6 +29,9 @@ func lockEnvironment(lease *lock.Lease) []string {
 		lockFenceVariable+"="+strconv.FormatUint(lease.Fence(), 10))
 	if d := lease.Deadline(); !d.IsZero() {
 		env = append(env, lockDeadlineVariable+"="+d.UTC().Format(time.RFC3339Nano))
+	}
+	if slot := lease.Slot(); slot >= 0 {
+		env = append(env, lockSlotVariable+"="+strconv.Itoa(slot))
 	}
 	if outer := outerOwners(); len(outer) > 0 {
 		env = append(env, lockOuterVariable+"="+strings.Join(outer, " "))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/lock"
 )
@@ -19,21 +20,10 @@ func showLocks(ctx context.Context, std streams, engine lockEngine, url string, 
 		return err
 	}
 	defer l.Close()
-	show := func(s lock.Status, runs []lock.Run) error {
-		lines := []string{lockLine(s, time.Now(), z)}
-		for _, r := range runs {
-			lines = append(lines, "  "+runLine(r, time.Now(), z))
-		}
-		return asJSON.emit(std.out, towire.LockRuns(s, runs), textf("%s\n", strings.Join(lines, "\n")))
-	}
 	for _, name := range names {
-		s, err := l.Status(ctx, name)
-		if err != nil {
-			return err
-		}
-		runs, err := lock.Runs(ctx, l, name)
+		d, err := lockDetailsOf(ctx, l, name)
 		if err == nil {
-			err = show(s, runs)
+			err = d.show(std, asJSON, z)
 		}
 		if err != nil {
 			return err
@@ -44,9 +34,64 @@ func showLocks(ctx context.Context, std streams, engine lockEngine, url string, 
 	}
 	all, err := l.List(ctx)
 	for _, s := range all {
-		err = errors.Join(err, show(s, nil))
+		err = errors.Join(err, lockDetails{Status: s}.show(std, asJSON, z))
 	}
 	return err
+}
+
+// lockDetails are what is known of a lock.
+type lockDetails struct {
+	lock.Status
+	slots   []lock.Status // that are held
+	waiters int           // for a slot
+	more    bool          // there may be more of them
+	runs    []lock.Run
+}
+
+func lockDetailsOf(ctx context.Context, l lock.Locker, name string) (d lockDetails, err error) {
+	if d.Status, err = l.Status(ctx, name); err != nil {
+		return d, err
+	}
+	if d.slots, err = lock.HeldSlots(ctx, l, name); err == nil && len(d.slots) > 0 {
+		d.waiters, d.more, err = slotWaiters(ctx, l, name)
+	}
+	for i := range d.slots {
+		d.slots[i].Waiters = 0 // they wait for all slots
+	}
+	if err == nil {
+		d.runs, err = lock.Runs(ctx, l, name)
+	}
+	return d, err
+}
+
+// show prints d.
+func (d lockDetails) show(std streams, asJSON jsonFlag, z *zone) error {
+	now := time.Now()
+	var lines []string
+	if d.Held || len(d.slots) == 0 {
+		lines = append(lines, lockLine(d.Status, now, z))
+	}
+	out := towire.LockStatus(d.Status, d.slots, d.runs)
+	if len(d.slots) > 0 {
+		line := fmt.Sprintf("%s: %s held", d.Name, phrase.Count(int64(len(d.slots)), "slot", "slots"))
+		switch {
+		case d.more:
+			line += fmt.Sprintf(", at least %d waiting", d.waiters)
+		case d.waiters > 0:
+			line += fmt.Sprintf(", %d waiting", d.waiters)
+		}
+		lines = append(lines, line)
+		if d.slots[0].TTL > 0 && !d.Held {
+			out.Waiters = &d.waiters
+		}
+	}
+	for _, s := range d.slots {
+		lines = append(lines, "  "+strings.ReplaceAll(lockLine(s, now, z), "\n", "\n  "))
+	}
+	for _, r := range d.runs {
+		lines = append(lines, "  "+runLine(r, now, z))
+	}
+	return asJSON.emit(std.out, out, textf("%s\n", strings.Join(lines, "\n")))
 }
 
 // lockLine describes a lock to people.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,15 +24,35 @@ import (
 type lockEngine struct {
 	schemes []string // of its URLs
 	want    string   // what its URLs look like
+	help    string   // lines of the table of --help
 	open    func(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error)
 }
 
 // lockEngines are all engines; the first is the default.
 var lockEngines = []lockEngine{
-	{[]string{"file"}, "file:FOLDER", openFileLocks},
-	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", openRedisLocks},
-	{[]string{"sqlite", "postgres", "postgresql", "mongodb", "mongodb+srv"}, storeURLs, openStoreLocks},
+	{[]string{"file"}, "file:FOLDER", `
+  file:FOLDER          in files, for the programs of this machine; file: alone,
+                       the default, means a folder in your data folder`, openFileLocks},
+	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", `
+  redis://HOST:PORT    in Redis, for many machines; rediss:// uses TLS, and
+                       unix:///SOCKET a socket. A Redis Cluster is
+                       redis://HOST1:PORT?addr=HOST2:PORT
+  redis-sentinel://HOST1:PORT,HOST2:PORT/MASTER
+                       in the primary called MASTER, which the Sentinels know`, openRedisLocks},
+	{storeSchemes, storeURLs, `
+  ` + storeURLs + `
+                       in a store; the URL is that of --store in other commands`, openStoreLocks},
 }
+
+// locksHelp is the table of --help about --locks.
+var locksHelp = func() string {
+	var help strings.Builder
+	help.WriteString("--locks or the variable OID_LOCKS chooses where locks are held:")
+	for _, e := range lockEngines {
+		help.WriteString(e.help)
+	}
+	return help.String()
+}()
 
 // lockEngineOf returns the engine of a URL. The URL is left out of errors: it may
 // hold a password.
@@ -39,18 +60,12 @@ func lockEngineOf(url string) (lockEngine, error) {
 	scheme, _, found := strings.Cut(url, ":")
 	var want []string
 	for _, e := range lockEngines {
-		for _, s := range e.schemes {
-			if found && s == scheme {
-				return e, nil
-			}
+		if found && slices.Contains(e.schemes, scheme) {
+			return e, nil
 		}
 		want = append(want, e.want)
 	}
-	said := "a URL without a scheme"
-	if found && !strings.ContainsAny(scheme, `/\.@`) {
-		said = fmt.Sprintf("a URL that begins with %q", scheme+":")
-	}
-	return lockEngine{}, usagef("--locks: %s; want %s", said, strings.Join(want, ", or "))
+	return lockEngine{}, usagef("--locks: a %s; want %s", unknownURL(url), strings.Join(want, ", or "))
 }
 
 // lockFolder returns the folder of a URL of locks in files.
@@ -113,6 +128,11 @@ type locksFlag struct{ url string }
 
 func (f *locksFlag) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "locks", "", "`URL` of the place that holds the locks (default $OID_LOCKS, or file: for files in your data folder)")
+	var schemes []string
+	for _, e := range lockEngines {
+		schemes = append(schemes, e.schemes...)
+	}
+	completeFlag(cmd, "locks", completeScheme(schemes))
 	replaced := new(string)
 	cmd.Flags().StringVar(replaced, "redis", "", "")
 	cmd.Flags().Lookup("redis").Hidden = true

@@ -74,7 +74,9 @@ func (n *notes) of(ctx context.Context, text string) note {
 		}
 	}
 	out.text = strings.Join(parts, ", ")
-	n.known[text] = out
+	if n.tracer != nil { // without one, a note takes less time than to remember it
+		n.known[strings.Clone(text)] = out
+	}
 	return out
 }
 

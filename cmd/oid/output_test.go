@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(dump, []byte("507f1f77bcf86cd799439011\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{
+	lines := []string{
 		"--help", "help times", "version", "version --json", "new", "new -n 3 --json", "completion bash",
 		"range --since 1h", "range --since 1h --json", "range --since 1h --for sql",
 		"inspect 507f1f77bcf86cd799439011", "inspect --json 507f1f77bcf86cd799439011", "inspect --grep", "annotate " + dump,
@@ -52,7 +53,21 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		"insert events {}", "insert events {} --json", "delete events --since 1h",
 		"ps", "ps --json", "history " + g.String(), "history --json " + g.String(), "trace 507f1f77bcf86cd799439011", "trace --json 507f1f77bcf86cd799439011",
 		"census " + dump, "census --json " + dump, "census --json events", "lock --status x", "lock --status --json x", "prune --json",
-	} {
+		"exit-codes", "urls", "times", "verify --quiet --ids 100 --copies 1 -- yes 507f1f77bcf86cd799439011",
+	}
+	// Commands without a line write nothing to standard output, or
+	silent := map[string]string{
+		"adopt": "runs until it is interrupted", "agent": "runs until it is interrupted", "serve": "runs until it is interrupted",
+		"backup": "writes nothing", "drop": "writes nothing",
+	}
+	root, _ := newRoot(streams{})
+	for _, c := range root.Commands() {
+		has := slices.ContainsFunc(lines, func(line string) bool { return strings.Split(line+" ", " ")[0] == c.Name() })
+		if !has && silent[c.Name()] == "" {
+			t.Errorf("oid %s: add a line to this test with which it writes to standard output, or say in silent why it has none", c.Name())
+		}
+	}
+	for _, line := range lines {
 		var stderr strings.Builder
 		code := run(t.Context(), streams{strings.NewReader("507f1f77bcf86cd799439011\n"), full{}, &stderr}, strings.Fields(line))
 		if code != exitFailed || !strings.Contains(stderr.String(), errFull.Error()) {

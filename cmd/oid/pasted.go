@@ -113,16 +113,23 @@ func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID
 // stdin returns standard input as a reader that ends with ctx. At a terminal it
 // prints which input the command waits for.
 func (s streams) stdin(ctx context.Context, what string) io.Reader {
-	f, isFile := s.in.(*os.File)
-	if isFile {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return f // which does not block
-		}
-		if term.IsTerminal(int(f.Fd())) {
-			s.warn("reading %s from the terminal; end with Ctrl-D", what)
-		}
+	if isRegular(s.in) {
+		return s.in // which does not block
+	}
+	if f, ok := s.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		s.warn("reading %s from the terminal; end with Ctrl-D", what)
 	}
 	return interruptible(ctx, s.in)
+}
+
+// isRegular reports whether r is a file with an end, and not a pipe or a terminal.
+func isRegular(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular()
 }
 
 // interruptible returns in as a reader that ends with ctx, even while in waits for

@@ -45,7 +45,7 @@ hour; with --every this command repeats it until interrupted.
 				return err
 			}
 			defer closing(s, &err)
-			r := newRegistry(s)
+			r := where.registry(s)
 			for {
 				done, err := r.Prune(cmd.Context(), &keep)
 				if err != nil {

@@ -14,12 +14,21 @@ import (
 )
 
 // rangeForms are the values of --for: each writes a range ready to paste.
-var rangeForms = func() (named forms[timerange.Form]) {
+var rangeForms = formsOf(timerange.Forms, func(f timerange.Form) string { return f.Name })
+
+// rangeFormsHelp is the table of --help about --for, and the names of the forms that can
+// and of those that cannot ask for a process value.
+func rangeFormsHelp() (table string, can, cannot []string) {
 	for _, f := range timerange.Forms {
-		named = append(named, form[timerange.Form]{f.Name, f})
+		table += fmt.Sprintf("  %-9s %s\n", f.Name, f.About)
+		if f.ByProcess {
+			can = append(can, f.Name)
+		} else {
+			cannot = append(cannot, f.Name)
+		}
 	}
-	return named
-}()
+	return table, can, cannot
+}
 
 func newRangeCommand(std streams) *cobra.Command {
 	var (
@@ -29,6 +38,7 @@ func newRangeCommand(std streams) *cobra.Command {
 		process string
 		asJSON  jsonFlag
 	)
+	table, can, cannot := rangeFormsHelp()
 	cmd := &cobra.Command{
 		Use:   "range {--since D | --from TIME | --to TIME | --process VALUE}",
 		Short: "Turn a time range into bounds for _id",
@@ -36,20 +46,10 @@ func newRangeCommand(std streams) *cobra.Command {
 an id is equal to or greater than the first bound and smaller than the second.
 
 --for chooses what to write:
-  ids       the two bounds, one per line; - for an open end
-  mongosh   a query for the MongoDB shell and for Compass
-  json      the same in Extended JSON, for mongoexport --query
-  sql       a condition on a binary column, for SQLite and MySQL
-  postgres  the same for a BYTEA column of PostgreSQL
-  sqltext   a condition on a column of 24 lower-case digits
-  go        an objectid.Range
-  python    a query for pymongo
-  node      a query for the MongoDB driver of Node
-  java      a filter for the MongoDB driver of Java
-
+` + table + `
 --process asks for the ids of one process value, as "oid inspect" and "oid ps" show it,
 or of a process block. No index helps with it: the database reads every id in the time
-range. The two bounds (ids, go) cannot ask for it.
+range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.
 
 ` + rangeHelp,
 		Example: `  oid range --since 24h
@@ -77,7 +77,7 @@ range. The two bounds (ids, go) cannot ask for it.
 				return err
 			}
 			if process != "" && !language.ByProcess && !bool(asJSON) {
-				return usagef("--for %s cannot ask for a process value: give --for %s", form, askProcess())
+				return usagef("--for %s cannot ask for a process value: give --for %s", form, strings.Join(can, ", "))
 			}
 			return asJSON.emit(std.out, towire.Range(r, column, process), textf("%s\n", language.Write(r, column, process)))
 		},
@@ -89,17 +89,6 @@ range. The two bounds (ids, go) cannot ask for it.
 	asJSON.addFlag(cmd, "write one JSON object with both bounds, their times and all forms")
 	rangeForms.complete(cmd, "for")
 	return cmd
-}
-
-// askProcess lists the values of --for that can ask for a process value.
-func askProcess() string {
-	var names []string
-	for _, f := range rangeForms {
-		if f.value.ByProcess {
-			names = append(names, f.name)
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // timeRange is the flags of the commands that work on a time range.
@@ -128,34 +117,31 @@ func (r *timeRange) addFlags(cmd *cobra.Command) {
 // given reports whether any of the flags was used.
 func (r *timeRange) given() bool { return r.span() != timerange.Span{} }
 
-// parse returns the range that the flags describe: every id if none was used. Its
-// errors are usage errors.
-func (r *timeRange) parse() (objectid.Range, error) {
-	if _, _, err := r.times(); err != nil {
-		return objectid.Range{}, usageError{err}
-	}
-	ids, err := r.span().Range(r.zone.now())
-	if err != nil {
-		return objectid.Range{}, usageError{err}
-	}
-	return ids, nil
-}
-
 func (r *timeRange) span() timerange.Span {
 	return timerange.Span{Since: r.since, From: r.from, To: r.to}
 }
 
-// times returns the ends of the time range, nil for an open end.
+// parse returns the range that the flags describe: every id if none was used. Its
+// errors are usage errors.
+func (r *timeRange) parse() (objectid.Range, error) {
+	ids, err := r.span().Range(r.zone.now())
+	return ids, ofFlag(err)
+}
+
+// times returns the ends of the time range, nil for an open end. Its errors are usage
+// errors.
 func (r *timeRange) times() (from, to *time.Time, err error) {
-	if r.since != "" && r.from != "" {
-		return nil, nil, fmt.Errorf("--since and --from both give the start: give one of them")
-	}
 	from, to, err = r.span().Times(r.zone.now())
-	if err != nil {
-		if field, ok := errors.AsType[*timerange.FieldError](err); ok {
-			err = fmt.Errorf("--%s: %w", field.Field, field.Err)
-		}
-		return nil, nil, err
+	return from, to, ofFlag(err)
+}
+
+// ofFlag returns an error of a span as one of the flags.
+func ofFlag(err error) error {
+	if field, ok := errors.AsType[*timerange.FieldError](err); ok {
+		err = fmt.Errorf("--%s: %w", field.Field, field.Err)
 	}
-	return from, to, nil
+	if err != nil {
+		return usageError{err}
+	}
+	return nil
 }

@@ -4,28 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/sqlitestore"
 )
 
 // registryHelp is the paragraph of --help about where processes are recorded.
-const registryHelp = `Processes are recorded in the store that --store or the variable OID_STORE names:
-sqlite:PATH for the processes of one machine, postgres://..., mongodb://... or
-mongodb+srv://... for those of several. The default is a file in your data folder.`
+var registryHelp = "Processes are recorded in a store, those of several hosts on a server.\n" + storeHelp
 
-// onlyHere reports whether only this host can reach s.
-func onlyHere(s store.Store) bool {
-	_, file := s.(*sqlitestore.Store)
-	return file
+// registry returns the registry in the store s that was opened.
+func (f *storeFlag) registry(s store.Store) *registry.Registry {
+	return registry.New(s, &registry.Options{OneHost: f.oneHost()})
 }
 
-// newRegistry returns the registry in s.
-func newRegistry(s store.Store) *registry.Registry {
-	return registry.New(s, &registry.Options{OneHost: onlyHere(s)})
+// oneHost reports whether only this host can reach the store.
+func (f *storeFlag) oneHost() bool {
+	e, err := f.engine()
+	return err == nil && e.oneHost
 }
 
 // openRegistry opens the registry of a store to read it. The caller closes the
@@ -35,7 +31,7 @@ func (f *storeFlag) openRegistry(ctx context.Context) (*registry.Registry, store
 	if err != nil {
 		return nil, nil, err
 	}
-	return newRegistry(s), s, nil
+	return f.registry(s), s, nil
 }
 
 // tracer finds the processes of ids for commands that show them beside other
@@ -48,7 +44,7 @@ type tracer struct {
 // openTracer opens the registry if one is configured, with --store or OID_STORE,
 // and returns nil otherwise.
 func (f *storeFlag) openTracer(ctx context.Context) (*tracer, error) {
-	if f.url == "" && os.Getenv("OID_STORE") == "" {
+	if f.given() == "" {
 		return nil, nil
 	}
 	r, s, err := f.openRegistry(ctx)

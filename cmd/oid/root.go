@@ -26,7 +26,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		name     string
 		commands []*cobra.Command
 	}{
-		{"Ids", []*cobra.Command{newNewCommand(std), newInspectCommand(std), newAnnotateCommand(std), newVerifyCommand(std), newRangeCommand(std), newOddsCommand(std)}},
+		{"Ids", []*cobra.Command{newNewCommand(std), newInspectCommand(std), newAnnotateCommand(std), newVerifyCommand(std), newRangeCommand(std), newSealCommand(std), newOpenCommand(std), newOddsCommand(std)}},
 		{"Documents", []*cobra.Command{newInsertCommand(std), newGetCommand(std), newFindCommand(std), newDeleteCommand(std)}},
 		{"Processes", []*cobra.Command{newPsCommand(std), newTraceCommand(std), newHistoryCommand(std), newAgentCommand(std), newAdoptCommand(std), newPruneCommand(std)}},
 		{"Collections", []*cobra.Command{newCensusCommand(std), newCollectionsCommand(std), newDropCommand(std), newBackupCommand(std)}},
@@ -41,6 +41,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	}
 	root.AddCommand(newCompletionCommand(std), newVersionCommand(std))
 	root.AddCommand(newTopics()...)
+	root.SetHelpCommand(newHelpCommand())
 	started = new(bool)
 	for _, c := range root.Commands() {
 		if check := c.Args; check != nil {
@@ -85,7 +86,7 @@ func noEmptyFlag(cmd *cobra.Command) (err error) {
 
 // shells are the shells with a completion script.
 var shells = forms[func(root *cobra.Command, w io.Writer) error]{
-	{"bash", func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) }},
+	{"bash", writeBashCompletion},
 	{"zsh", (*cobra.Command).GenZshCompletion},
 	{"fish", func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) }},
 	{"powershell", (*cobra.Command).GenPowerShellCompletionWithDesc},

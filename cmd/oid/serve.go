@@ -63,7 +63,7 @@ uploads, and records its end in the registry. A second interrupt ends it at once
   curl 127.0.0.1:8024/v1/ids -H 'Accept: text/plain' -H 'Content-Type: application/json' -d '{"count": 3}'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := where.check()
+			engine, err := where.engine()
 			if err != nil {
 				return err
 			}
@@ -87,8 +87,8 @@ uploads, and records its end in the registry. A second interrupt ends it at once
 				options.Access = options.Log
 			}
 			options.Version = thisVersion().Version
-			options.OneHost = onlyHere
-			options.StoreName = where.engine()
+			options.OneHost = func(store.Store) bool { return engine.oneHost }
+			options.StoreName = engine.name
 			options.Open = func(ctx context.Context) (store.Store, error) { return where.openToWrite(ctx) }
 			if options.OpenLocks, err = held.opener(cmd, std); err != nil {
 				return err

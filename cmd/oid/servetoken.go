@@ -24,17 +24,22 @@ func othersMay(path string) fs.FileMode {
 	return 0o077
 }
 
+// readSecret reads a file that only its owner may read.
+func readSecret(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().Perm()&othersMay(path) != 0 && info.Mode()&fs.ModeType == 0 && os.PathSeparator == '/' {
+		return nil, fmt.Errorf("%s can be read by others; chmod 600 it", path)
+	}
+	return os.ReadFile(path)
+}
+
 // readTokens reads the tokens from a file that only its owner may read: a token alone,
 // or a line "NAME all|read TOKEN" for each.
 func readTokens(path string) ([]server.Token, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the token: %w", err)
-	}
-	if info.Mode().Perm()&othersMay(path) != 0 && info.Mode()&fs.ModeType == 0 && os.PathSeparator == '/' {
-		return nil, fmt.Errorf("read the token: %s can be read by others; chmod 600 it", path)
-	}
-	data, err := os.ReadFile(path)
+	data, err := readSecret(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the token: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -175,20 +176,42 @@ func TestDefaultStore(t *testing.T) {
 	}
 }
 
-// A store has the name of its database, which the page of the server shows.
-func TestEngine(t *testing.T) {
+// TestStoreEngines finds the engine of a URL of each scheme, and the engine in the help.
+func TestStoreEngines(t *testing.T) {
 	t.Setenv("OID_STORE", "")
-	for url, want := range map[string]string{
-		"": "SQLite", "sqlite:/tmp/a": "SQLite", "postgres://h/d": "PostgreSQL", "postgresql://h/d": "PostgreSQL",
-		"mongodb://h/d": "MongoDB", "mongodb+srv://h/d": "MongoDB",
-	} {
-		if got := (&storeFlag{url}).engine(); got != want {
-			t.Errorf("%q is in %s, want %s", url, got, want)
+	want := map[string]string{ // URLs by scheme
+		"sqlite": "sqlite:/tmp/a", "postgres": "postgres://h/d", "postgresql": "postgresql://h/d",
+		"mongodb": "mongodb://h/d", "mongodb+srv": "mongodb+srv://h/d",
+	}
+	for _, e := range storeEngines {
+		for _, scheme := range e.schemes {
+			if want[scheme] == "" {
+				t.Errorf("no vector for stores with the scheme %s: add a URL to this test", scheme)
+			} else if got, err := (&storeFlag{want[scheme]}).engine(); err != nil || got.name != e.name {
+				t.Errorf("%s is in %v, %v, want %s", want[scheme], got, err, e.name)
+			}
+			if _, err := (&storeFlag{scheme + ":"}).engine(); err == nil || !strings.Contains(err.Error(), e.url) {
+				t.Errorf("%s: alone: %v, want an error that says to write %s", scheme, err, e.url)
+			}
+			if l, err := lockEngineOf(want[scheme]); err != nil || !slices.Contains(l.schemes, scheme) {
+				t.Errorf("locks at %s: %v, %v", want[scheme], l, err)
+			}
+		}
+		if !strings.Contains(storeHelp, e.url) || !strings.Contains(locksHelp, e.url) {
+			t.Errorf("the help does not say how to write the URL of a store in %s", e.name)
 		}
 	}
+	if got, err := (&storeFlag{}).engine(); err != nil || got.name != "SQLite" {
+		t.Errorf("the default is in %v, %v", got, err)
+	}
 	t.Setenv("OID_STORE", "postgres://h/d")
-	if got := (&storeFlag{}).engine(); got != "PostgreSQL" {
-		t.Errorf("OID_STORE is in %s", got)
+	if got, err := (&storeFlag{}).engine(); err != nil || got.name != "PostgreSQL" {
+		t.Errorf("OID_STORE is in %v, %v", got, err)
+	}
+	for _, url := range []string{"oracle://h:secret@x", "app.db", "u:secret@h/d"} {
+		if e, err := (&storeFlag{url}).engine(); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, %v, want an error without the password", url, e, err)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,18 +19,68 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// storeHelp is the paragraph of --help about --store.
-const storeHelp = `Documents are kept in the store that --store or the variable OID_STORE names:
-sqlite:PATH for a file, postgres://... for a PostgreSQL server, mongodb://... or
-mongodb+srv://... for a MongoDB server, each with the database in the URL. The
-default is a file in your data folder.`
+// storeEngine is a kind of database that a store can be in.
+type storeEngine struct {
+	name    string   // of the database
+	schemes []string // of its URLs
+	url     string   // how its URLs look
+	about   string   // for --help
+	oneHost bool     // only one host can reach it; others need the database in the URL
+	index   bool     // a census reads its index, see mongoParts, and not a store
+	open    func(ctx context.Context, url string, readOnly bool) (store.Store, error)
+}
 
-// storeURLs lists the forms of URLs for --help.
-const storeURLs = "sqlite:PATH, postgres://... or mongodb://..."
+// storeEngines are all engines of stores; the first is the default.
+var storeEngines = []storeEngine{
+	{
+		name: "SQLite", schemes: []string{"sqlite"}, url: "sqlite:PATH", about: "a file; the default is one in your data folder",
+		oneHost: true, open: openSQLite,
+	},
+	{
+		name: "PostgreSQL", schemes: []string{"postgres", "postgresql"}, url: "postgres://...", about: "a PostgreSQL server, with the database in the URL",
+		open: func(ctx context.Context, url string, _ bool) (store.Store, error) { return pgstore.Open(ctx, url, nil) },
+	},
+	{
+		name: "MongoDB", schemes: []string{"mongodb", "mongodb+srv"}, url: "mongodb://...", about: "a MongoDB server, with the database in the URL", index: true,
+		open: func(ctx context.Context, url string, _ bool) (store.Store, error) {
+			return mongostore.Open(ctx, url, nil)
+		},
+	},
+}
 
-// isPostgres reports whether a URL has PostgreSQL's scheme.
-func isPostgres(url string) bool {
-	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
+// storeURLs lists the forms of URLs, storeSchemes their schemes, and storeHelp is the
+// paragraph of --help about --store.
+var storeURLs, storeSchemes, storeHelp = func() (urls string, schemes []string, help string) {
+	help = "--store or the variable OID_STORE names the store:"
+	for i, e := range storeEngines {
+		if i > 0 {
+			urls += ", "
+		}
+		urls += e.url
+		schemes = append(schemes, e.schemes...)
+		help += fmt.Sprintf("\n  %-15s %s", e.url, e.about)
+	}
+	return urls, schemes, help
+}()
+
+// storeEngineOf returns the engine of a URL, or nil.
+func storeEngineOf(url string) *storeEngine {
+	scheme, _, _ := strings.Cut(url, ":")
+	for i, e := range storeEngines {
+		if scheme != url && slices.Contains(e.schemes, scheme) {
+			return &storeEngines[i]
+		}
+	}
+	return nil
+}
+
+// unknownURL describes a URL of no known scheme, without what may be a password.
+func unknownURL(url string) string {
+	scheme, _, found := strings.Cut(url, ":")
+	if !found || strings.ContainsAny(scheme, `/\.@`) {
+		return "URL without a scheme"
+	}
+	return fmt.Sprintf("URL that begins with %q", scheme+":")
 }
 
 // storeFlag is the flag --store.
@@ -37,6 +88,7 @@ type storeFlag struct{ url string }
 
 func (f *storeFlag) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store: "+storeURLs+" (default $OID_STORE, or a file in your data folder)")
+	completeFlag(cmd, "store", completeScheme(storeSchemes))
 }
 
 // openToRead opens the store for commands that change nothing: a file must exist.
@@ -65,40 +117,31 @@ func (f *storeFlag) given() string {
 	return os.Getenv("OID_STORE")
 }
 
-// engine returns the name of the database that the store is in.
-func (f *storeFlag) engine() string {
-	switch url := f.given(); {
-	case isPostgres(url):
-		return "PostgreSQL"
-	case isMongo(url):
-		return "MongoDB"
-	}
-	return "SQLite"
-}
-
-// check returns an error if the URL given is invalid, without opening the store. The
-// error omits the URL, which may contain a password.
-func (f *storeFlag) check() error {
+// engine returns the engine of the URL given, without opening the store.
+func (f *storeFlag) engine() (*storeEngine, error) {
 	url := f.given()
-	scheme, rest, found := strings.Cut(url, ":")
-	switch {
-	case url == "", scheme == "sqlite" && rest != "", isMongo(url), isPostgres(url):
-		return nil
-	case found && scheme == "sqlite":
-		return usagef("store URL sqlite: without a path; write sqlite:PATH")
-	case found && !strings.ContainsAny(scheme, `/\.@`):
-		return usagef("store URL that begins with %q; want %s", scheme+":", storeURLs)
-	default:
-		return usagef("store URL without a scheme; for a file, write sqlite:PATH")
+	if url == "" {
+		return &storeEngines[0], nil
 	}
+	e := storeEngineOf(url)
+	switch _, rest, found := strings.Cut(url, ":"); {
+	case e == nil && found:
+		return nil, usagef("store %s; want %s", unknownURL(url), storeURLs)
+	case e == nil:
+		return nil, usagef("store URL without a scheme; for a file, write sqlite:PATH")
+	case rest == "":
+		return nil, usagef("store URL %s without a path; write %s", url, e.url)
+	}
+	return e, nil
 }
 
 func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error) {
-	if err := f.check(); err != nil {
+	e, err := f.engine()
+	if err != nil {
 		return nil, err
 	}
 	if url := f.given(); url != "" {
-		return openURL(ctx, url, readOnly)
+		return e.open(ctx, url, readOnly)
 	}
 	path, err := defaultStore()
 	if err != nil {
@@ -109,23 +152,11 @@ func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error
 			return nil, fmt.Errorf("create the data folder: %w", err)
 		}
 	}
-	return openFile(ctx, path, readOnly)
+	return openSQLite(ctx, "sqlite:"+path, readOnly)
 }
 
-// openURL opens the store at a URL that check has accepted.
-func openURL(ctx context.Context, url string, readOnly bool) (store.Store, error) {
-	path, isFile := strings.CutPrefix(url, "sqlite:")
-	switch {
-	case isFile:
-		return openFile(ctx, path, readOnly)
-	case isPostgres(url):
-		return pgstore.Open(ctx, url, nil)
-	}
-	return mongostore.Open(ctx, url, nil)
-}
-
-func openFile(ctx context.Context, path string, readOnly bool) (store.Store, error) {
-	s, err := sqlitestore.Open(ctx, path, &sqlitestore.Options{ReadOnly: readOnly})
+func openSQLite(ctx context.Context, url string, readOnly bool) (store.Store, error) {
+	s, err := sqlitestore.Open(ctx, strings.TrimPrefix(url, "sqlite:"), &sqlitestore.Options{ReadOnly: readOnly})
 	if err == nil {
 		return s, nil
 	}

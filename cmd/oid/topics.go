@@ -2,18 +2,6 @@ package main
 
 import "github.com/spf13/cobra"
 
-// locksHelp is the table of --help about --locks.
-const locksHelp = `--locks or the variable OID_LOCKS chooses where locks are held:
-  file:FOLDER          in files, for the programs of this machine; file: alone,
-                       the default, means a folder in your data folder
-  redis://HOST:PORT    in Redis, for many machines; rediss:// uses TLS, and
-                       unix:///SOCKET a socket. A Redis Cluster is
-                       redis://HOST1:PORT?addr=HOST2:PORT
-  redis-sentinel://HOST1:PORT,HOST2:PORT/MASTER
-                       in the primary called MASTER, which the Sentinels know
-  postgres://..., mongodb://..., sqlite:PATH
-                       in a store; the URL is that of --store in other commands`
-
 const exitCodesHelp = `Every command ends with one of these:
   0    done
   1    failed, or at least one bad id, document or line; the others are done

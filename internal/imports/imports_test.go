@@ -32,6 +32,7 @@ func isForTests(room string) bool {
 // cmd.
 var allowed = map[string][]string{
 	"objectid":             {},
+	"objectid/sealed":      {"objectid"},
 	"gpid":                 {},
 	"inspect":              {"objectid", "gpid", "internal/era", "internal/classic"},
 	"census":               {"census/source", "objectid", "internal/era", "internal/phrase"},

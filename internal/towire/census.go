@@ -100,7 +100,7 @@ func censusProcess(p census.Process) wire.CensusProcess {
 }
 
 func finding(f census.Finding) wire.Finding {
-	return wire.Finding{Kind: string(f.Kind), Count: f.Count, Title: f.Title, Reason: f.Reason, Evidence: f.Evidence, Examples: each(f.Examples, findingExample)}
+	return wire.Finding{Kind: string(f.Kind), Count: f.Count, Counts: f.Kind.Counts(), Title: f.Title, Reason: f.Reason, Evidence: f.Evidence, Examples: each(f.Examples, findingExample)}
 }
 
 func doubt(d census.Doubt) wire.Doubt {

@@ -51,8 +51,9 @@ func (r record) holder() lock.Holder {
 	}
 }
 
-// maxRecord is the size of the largest file that may be a record.
-const maxRecord = 64 << 10
+// maxRecord is the size of the largest file that may be a record. One of lock.Once with 32
+// runs has up to 100 KiB.
+const maxRecord = 256 << 10
 
 // decodeRecord reads a record, or returns a zero one if text is none: a record is
 // written as a whole, but the file system may have lost that in a power failure,

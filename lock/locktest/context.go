@@ -12,7 +12,7 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-func testDo(t *testing.T, open func() lock.Locker) {
+func testDo(t testing.TB, open func() lock.Locker) {
 	l := open()
 	boom := errors.New("boom")
 	err := lock.Do(t.Context(), l, "job", func(ctx context.Context, lease *lock.Lease) error {
@@ -44,7 +44,7 @@ func testDo(t *testing.T, open func() lock.Locker) {
 	release(t, lease)
 }
 
-func testLeaseOutlivesItsCtx(t *testing.T, open func() lock.Locker) {
+func testLeaseOutlivesItsCtx(t testing.TB, open func() lock.Locker) {
 	type key struct{}
 	l := open()
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "kept"))
@@ -53,8 +53,12 @@ func testLeaseOutlivesItsCtx(t *testing.T, open func() lock.Locker) {
 		t.Fatal(err)
 	}
 	cancel()
+	time.Sleep(20 * time.Millisecond)
 	if err := errors.Join(lease.Check(), lease.Context().Err()); err != nil {
 		t.Errorf("after the end of Acquire's ctx: %v", err)
+	}
+	if _, err := l.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+		t.Errorf("TryAcquire after the end of Acquire's ctx: %v, want ErrHeld", err)
 	}
 	if got := fmt.Sprint(lease.Context().Value(key{})); got != "kept" {
 		t.Errorf("value of the lease's context: %s", got)
@@ -62,7 +66,7 @@ func testLeaseOutlivesItsCtx(t *testing.T, open func() lock.Locker) {
 	release(t, lease)
 }
 
-func testContextHasTheCause(t *testing.T, open func() lock.Locker) {
+func testContextHasTheCause(t testing.TB, open func() lock.Locker) {
 	lease := acquire(t, open(), "job")
 	release(t, lease)
 	if cause := context.Cause(lease.Context()); !errors.Is(cause, lock.ErrReleased) {
@@ -74,7 +78,7 @@ func testContextHasTheCause(t *testing.T, open func() lock.Locker) {
 }
 
 // The status describes the process that holds the lock.
-func testStatusDescribesTheHolder(t *testing.T, open func() lock.Locker) {
+func testStatusDescribesTheHolder(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	lease, err := a.Acquire(t.Context(), "job", lock.AcquireOptions{Command: "make all", TTL: time.Minute})
 	if err != nil {
@@ -96,7 +100,7 @@ func testStatusDescribesTheHolder(t *testing.T, open func() lock.Locker) {
 	release(t, lease)
 }
 
-func testBadTTL(t *testing.T, open func() lock.Locker) {
+func testBadTTL(t testing.TB, open func() lock.Locker) {
 	l := open()
 	for _, ttl := range []time.Duration{-1, lock.MinTTL - 1, lock.MaxTTL + 1} {
 		_, err1 := l.Acquire(t.Context(), "job", lock.AcquireOptions{TTL: ttl})

@@ -14,54 +14,66 @@ import (
 )
 
 // patience is how long anything here may take on a busy machine.
-const patience = 30 * time.Second
+var patience = 30 * time.Second
+
+// check is a part of the suite. It opens lockers on the same locks, as processes would.
+type check struct {
+	name string
+	run  func(t testing.TB, open func() lock.Locker)
+}
+
+var checks = []check{
+	{"AcquireAndRelease", testAcquireAndRelease},
+	{"HeldByAnother", testHeldByAnother},
+	{"AcquireWaits", testAcquireWaits},
+	{"AcquireHonoursCtx", testAcquireHonoursCtx},
+	{"GivenUpIsPassedOver", testGivenUpIsPassedOver},
+	{"ReleaseTwice", testReleaseTwice},
+	{"FencesRise", testFencesRise},
+	{"NamesAreIndependent", testNamesAreIndependent},
+	{"BadNames", testBadNames},
+	{"OddNames", testOddNames},
+	{"StatusAndList", testStatusAndList},
+	{"CloseEndsWaiting", testCloseEndsWaiting},
+	{"LeasesAfterClose", testLeasesAfterClose},
+	{"ManyTakeTurns", testManyTakeTurns},
+	{"Do", testDo},
+	{"LeaseOutlivesItsCtx", testLeaseOutlivesItsCtx},
+	{"ContextHasTheCause", testContextHasTheCause},
+	{"StatusDescribesTheHolder", testStatusDescribesTheHolder},
+	{"BadTTL", testBadTTL},
+	{"Slots", testSlots},
+	{"SlotsAreNeverMore", testSlotsAreNeverMore},
+	{"SlotsAndNoSlots", testSlotsAndNoSlots},
+	{"Lead", testLead},
+	{"OnceKeepsARecord", testOnceKeepsARecord},
+	{"OnceAfterTheLease", testOnceAfterTheLease},
+	{"OncePerTick", testOncePerTick},
+}
 
 // Run runs the suite. It calls open once for each test, which then opens further
 // lockers with the function that open returned, all of them on the same locks,
 // as processes would. The suite closes them.
 func Run(t *testing.T, open func(t *testing.T) func() lock.Locker) {
-	for name, check := range map[string]func(*testing.T, func() lock.Locker){
-		"AcquireAndRelease":        testAcquireAndRelease,
-		"HeldByAnother":            testHeldByAnother,
-		"AcquireWaits":             testAcquireWaits,
-		"AcquireHonoursCtx":        testAcquireHonoursCtx,
-		"GivenUpIsPassedOver":      testGivenUpIsPassedOver,
-		"ReleaseTwice":             testReleaseTwice,
-		"FencesRise":               testFencesRise,
-		"NamesAreIndependent":      testNamesAreIndependent,
-		"BadNames":                 testBadNames,
-		"OddNames":                 testOddNames,
-		"StatusAndList":            testStatusAndList,
-		"CloseEndsWaiting":         testCloseEndsWaiting,
-		"ManyTakeTurns":            testManyTakeTurns,
-		"Do":                       testDo,
-		"LeaseOutlivesItsCtx":      testLeaseOutlivesItsCtx,
-		"ContextHasTheCause":       testContextHasTheCause,
-		"StatusDescribesTheHolder": testStatusDescribesTheHolder,
-		"BadTTL":                   testBadTTL,
-		"Slots":                    testSlots,
-		"SlotsAreNeverMore":        testSlotsAreNeverMore,
-		"SlotsAndNoSlots":          testSlotsAndNoSlots,
-		"Lead":                     testLead,
-		"OnceKeepsARecord":         testOnceKeepsARecord,
-		"OncePerTick":              testOncePerTick,
-	} {
-		t.Run(name, func(t *testing.T) {
-			opened := open(t)
-			check(t, func() lock.Locker {
-				l := opened()
-				t.Cleanup(func() {
-					if err := l.Close(); err != nil {
-						t.Errorf("Close: %v", err)
-					}
-				})
-				return l
-			})
-		})
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) { c.on(t, open(t)) })
 	}
 }
 
-func acquire(t *testing.T, l lock.Locker, name string) *lock.Lease {
+// on runs the check on lockers that it closes.
+func (c check) on(t testing.TB, opened func() lock.Locker) {
+	c.run(t, func() lock.Locker {
+		l := opened()
+		t.Cleanup(func() {
+			if err := l.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+		return l
+	})
+}
+
+func acquire(t testing.TB, l lock.Locker, name string) *lock.Lease {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -72,14 +84,14 @@ func acquire(t *testing.T, l lock.Locker, name string) *lock.Lease {
 	return lease
 }
 
-func release(t *testing.T, lease *lock.Lease) {
+func release(t testing.TB, lease *lock.Lease) {
 	t.Helper()
 	if err := lease.Release(); err != nil {
 		t.Errorf("Release of %q: %v", lease.Name(), err)
 	}
 }
 
-func testAcquireAndRelease(t *testing.T, open func() lock.Locker) {
+func testAcquireAndRelease(t testing.TB, open func() lock.Locker) {
 	l := open()
 	before := time.Now()
 	lease := acquire(t, l, "job")
@@ -99,7 +111,7 @@ func testAcquireAndRelease(t *testing.T, open func() lock.Locker) {
 	release(t, acquire(t, l, "job"))
 }
 
-func testHeldByAnother(t *testing.T, open func() lock.Locker) {
+func testHeldByAnother(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	lease := acquire(t, a, "job")
 	for _, l := range []lock.Locker{a, b} { // the process that holds it is another, too
@@ -123,10 +135,10 @@ func testHeldByAnother(t *testing.T, open func() lock.Locker) {
 	release(t, again)
 }
 
-func testAcquireWaits(t *testing.T, open func() lock.Locker) {
+func testAcquireWaits(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	lease := acquire(t, a, "job")
-	got := make(chan *lock.Lease)
+	got := make(chan *lock.Lease, 1)
 	go func() {
 		next, err := b.Acquire(t.Context(), "job")
 		if err != nil {
@@ -150,7 +162,7 @@ func testAcquireWaits(t *testing.T, open func() lock.Locker) {
 	}
 }
 
-func testAcquireHonoursCtx(t *testing.T, open func() lock.Locker) {
+func testAcquireHonoursCtx(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	lease := acquire(t, a, "job")
 	// The engine may need some time to learn of the holder.
@@ -178,7 +190,7 @@ func testAcquireHonoursCtx(t *testing.T, open func() lock.Locker) {
 }
 
 // A waiter that has given up must not be handed the lock.
-func testGivenUpIsPassedOver(t *testing.T, open func() lock.Locker) {
+func testGivenUpIsPassedOver(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	for range 20 {
 		lease := acquire(t, a, "job")
@@ -197,7 +209,7 @@ func testGivenUpIsPassedOver(t *testing.T, open func() lock.Locker) {
 	}
 }
 
-func testReleaseTwice(t *testing.T, open func() lock.Locker) {
+func testReleaseTwice(t testing.TB, open func() lock.Locker) {
 	l := open()
 	lease := acquire(t, l, "job")
 	release(t, lease)
@@ -214,7 +226,7 @@ func testReleaseTwice(t *testing.T, open func() lock.Locker) {
 	release(t, next)
 }
 
-func testFencesRise(t *testing.T, open func() lock.Locker) {
+func testFencesRise(t testing.TB, open func() lock.Locker) {
 	lockers := []lock.Locker{open(), open()}
 	var last uint64
 	for i := range 50 {
@@ -227,7 +239,7 @@ func testFencesRise(t *testing.T, open func() lock.Locker) {
 	}
 }
 
-func testNamesAreIndependent(t *testing.T, open func() lock.Locker) {
+func testNamesAreIndependent(t testing.TB, open func() lock.Locker) {
 	l := open()
 	a, b := acquire(t, l, "a"), acquire(t, l, "b")
 	release(t, a)
@@ -237,7 +249,7 @@ func testNamesAreIndependent(t *testing.T, open func() lock.Locker) {
 	release(t, b)
 }
 
-func testBadNames(t *testing.T, open func() lock.Locker) {
+func testBadNames(t testing.TB, open func() lock.Locker) {
 	l := open()
 	for _, name := range []string{"", "a\nb", strings.Repeat("x", 10<<10), "{a}", "a}b", "\xff", "tab\t", "zero\x00"} {
 		_, err1 := l.Acquire(t.Context(), name)
@@ -253,7 +265,7 @@ func testBadNames(t *testing.T, open func() lock.Locker) {
 	}
 }
 
-func testOddNames(t *testing.T, open func() lock.Locker) {
+func testOddNames(t testing.TB, open func() lock.Locker) {
 	l := open()
 	names := []string{"a b", "../x", "a/b", "Ж", ".", "A", "a", "*", "x:fence", "[a-z]", "%2F", strings.Repeat("n", lock.MaxName)}
 	var leases []*lock.Lease
@@ -272,7 +284,7 @@ func testOddNames(t *testing.T, open func() lock.Locker) {
 	}
 }
 
-func testStatusAndList(t *testing.T, open func() lock.Locker) {
+func testStatusAndList(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	if s, err := b.Status(t.Context(), "x"); err != nil || s != (lock.Status{Name: "x"}) {
 		t.Errorf("Status of a free lock = %+v, %v", s, err)
@@ -300,10 +312,10 @@ func testStatusAndList(t *testing.T, open func() lock.Locker) {
 	}
 }
 
-func testCloseEndsWaiting(t *testing.T, open func() lock.Locker) {
+func testCloseEndsWaiting(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	lease := acquire(t, a, "job")
-	ended := make(chan error)
+	ended := make(chan error, 1)
 	go func() {
 		_, err := b.Acquire(t.Context(), "job")
 		ended <- err
@@ -326,8 +338,46 @@ func testCloseEndsWaiting(t *testing.T, open func() lock.Locker) {
 	release(t, lease)
 }
 
-func testManyTakeTurns(t *testing.T, open func() lock.Locker) {
+// A lease of a Locker that is closed ends at its deadline, and not before; without one it
+// goes on.
+func testLeasesAfterClose(t testing.TB, open func() lock.Locker) {
+	a, b := open(), open()
+	lease, err := a.Acquire(t.Context(), "job", lock.AcquireOptions{TTL: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if _, err := b.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+		t.Errorf("TryAcquire after Close: %v, want ErrHeld", err)
+	}
+	if lease.Deadline().IsZero() {
+		if err := lease.Check(); err != nil {
+			t.Errorf("Check after Close: %v", err)
+		}
+		release(t, lease)
+	}
+	next := acquire(t, b, "job")
+	if err := lease.Check(); err == nil {
+		t.Error("the next has the lock and the lease goes on")
+	}
+	if err := lease.Release(); !errors.Is(err, lock.ErrExpired) && !lease.Deadline().IsZero() {
+		t.Errorf("Release after the end: %v, want ErrExpired", err)
+	}
+	if _, err := b.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+		t.Errorf("Release of the lease that has ended has freed the lock of the next: %v", err)
+	}
+	if next.Fence() <= lease.Fence() {
+		t.Errorf("fence %d after %d", next.Fence(), lease.Fence())
+	}
+	release(t, next)
+}
+
+func testManyTakeTurns(t testing.TB, open func() lock.Locker) {
 	const workers, turns = 16, 20
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
 	var holders, done atomic.Int32
 	var last atomic.Uint64
 	var wg sync.WaitGroup
@@ -336,7 +386,7 @@ func testManyTakeTurns(t *testing.T, open func() lock.Locker) {
 		for range workers / 4 {
 			wg.Go(func() {
 				for range turns {
-					lease, err := l.Acquire(t.Context(), "job")
+					lease, err := l.Acquire(ctx, "job")
 					if err != nil {
 						t.Errorf("Acquire: %v", err)
 						return
@@ -344,6 +394,7 @@ func testManyTakeTurns(t *testing.T, open func() lock.Locker) {
 					if n := holders.Add(1); n != 1 {
 						t.Errorf("%d holders", n)
 					}
+					time.Sleep(50 * time.Microsecond)
 					if before := last.Swap(lease.Fence()); before >= lease.Fence() {
 						t.Errorf("fence %d after %d", lease.Fence(), before)
 					}

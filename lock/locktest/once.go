@@ -14,7 +14,7 @@ import (
 
 // The record of runs is seen by every Locker, stays when the lock is free, and ends with
 // the lease that may write it.
-func testOnceKeepsARecord(t *testing.T, open func() lock.Locker) {
+func testOnceKeepsARecord(t testing.TB, open func() lock.Locker) {
 	a, b := open(), open()
 	if all, err := lock.Runs(t.Context(), a, "job"); err != nil || len(all) > 0 {
 		t.Errorf("Runs before the first: %+v, %v", all, err)
@@ -65,6 +65,32 @@ func testOnceKeepsARecord(t *testing.T, open func() lock.Locker) {
 	}
 }
 
+// A lease that has ended does not change the record any more, also if the next holder has
+// not.
+func testOnceAfterTheLease(t testing.TB, open func() lock.Locker) {
+	a, b := open(), open()
+	r, err := lock.Once(t.Context(), a, "job", lock.Key("1"), func(_ context.Context, lease *lock.Lease, _ lock.Run) error {
+		if lease.Deadline().IsZero() {
+			return nil
+		}
+		if err := a.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		next := acquire(t, b, "job")
+		t.Cleanup(func() { release(t, next) })
+		return nil
+	}, lock.OnceOptions{Acquire: lock.AcquireOptions{TTL: lock.MinTTL * 5}})
+	if err == nil && r.Here && r.Outcome == lock.Done { // without a deadline
+		return
+	}
+	if !errors.Is(err, lock.ErrUnrecorded) || !r.Here {
+		t.Errorf("Once that lost the lock: %+v, %v; want ErrUnrecorded", r, err)
+	}
+	if all, err := lock.Runs(t.Context(), b, "job"); err != nil || len(all) != 1 || all[0].Outcome != lock.Died {
+		t.Errorf("Runs: %+v, %v; want one that died", all, err)
+	}
+}
+
 // crontab is the calls of several hosts for the same job, whose clocks differ.
 type crontab struct {
 	lockers []lock.Locker
@@ -77,7 +103,7 @@ type crontab struct {
 	called map[string]int // ticks that calls were for
 }
 
-func (c *crontab) call(t *testing.T, l lock.Locker, name string) {
+func (c *crontab) call(t testing.TB, l lock.Locker, name string) {
 	r, err := lock.Once(t.Context(), l, name, lock.Every(c.period), func(_ context.Context, _ *lock.Lease, run lock.Run) error {
 		c.mu.Lock()
 		c.begun[run.Tick.String()]++
@@ -101,7 +127,7 @@ func (c *crontab) call(t *testing.T, l lock.Locker, name string) {
 // Three hosts whose clocks differ by a third of the period run each tick once, however
 // long the job is. A tick is lost if calls were for it and none ran it; that the calls of a
 // tick are for the same one is tested with a clock that does not depend on the machine.
-func testOncePerTick(t *testing.T, open func() lock.Locker) {
+func testOncePerTick(t testing.TB, open func() lock.Locker) {
 	const least, most, all = 200 * time.Millisecond, time.Second, 6 * time.Second
 	lockers := []lock.Locker{open(), open(), open()}
 	began := time.Now()

@@ -14,7 +14,7 @@ import (
 )
 
 // Each holder has a slot of its own, everyone sees it, and it passes to a waiter.
-func testSlots(t *testing.T, open func() lock.Locker) {
+func testSlots(t testing.TB, open func() lock.Locker) {
 	l := open()
 	a, b := lock.Slots(l, 3), lock.Slots(open(), 3)
 	leases := []*lock.Lease{acquire(t, a, "job"), acquire(t, b, "job")}
@@ -46,11 +46,16 @@ func testSlots(t *testing.T, open func() lock.Locker) {
 	if _, err := a.Acquire(ctx, "job"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Acquire of a fourth: %v, want DeadlineExceeded", err)
 	}
-	got := make(chan *lock.Lease)
-	go func() { got <- acquire(t, a, "job") }()
+	got := make(chan *lock.Lease, 1)
+	go func() {
+		defer close(got)
+		got <- acquire(t, a, "job")
+	}()
 	time.Sleep(20 * time.Millisecond)
 	release(t, leases[1])
-	leases[1] = <-got
+	if leases[1] = <-got; leases[1] == nil {
+		t.FailNow()
+	}
 	if leases[1].Slot() != 1 || leases[1].Fence() <= held[1].Fence {
 		t.Errorf("the next has slot %d with fence %d after %d", leases[1].Slot(), leases[1].Fence(), held[1].Fence)
 	}
@@ -69,7 +74,7 @@ func testSlots(t *testing.T, open func() lock.Locker) {
 	testBadSlots(t, l)
 }
 
-func testBadSlots(t *testing.T, l lock.Locker) {
+func testBadSlots(t testing.TB, l lock.Locker) {
 	for n, name := range map[int]string{
 		0: "job", -1: "job", lock.MaxSlots + 1: "job", 1: "", 2: strings.Repeat("x", lock.MaxName-5),
 	} {
@@ -95,8 +100,10 @@ func testBadSlots(t *testing.T, l lock.Locker) {
 }
 
 // However many ask, each slot has one holder, and all get their turns.
-func testSlotsAreNeverMore(t *testing.T, open func() lock.Locker) {
+func testSlotsAreNeverMore(t testing.TB, open func() lock.Locker) {
 	const n, workers, turns = 3, 8, 6
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
 	var holders, done atomic.Int32
 	var most atomic.Int32
 	var used [n]atomic.Bool
@@ -111,7 +118,7 @@ func testSlotsAreNeverMore(t *testing.T, open func() lock.Locker) {
 					if worker == 0 {
 						take = l.TryAcquire
 					}
-					lease, err := take(t.Context(), "job")
+					lease, err := take(ctx, "job")
 					if worker == 0 && errors.Is(err, lock.ErrHeld) {
 						done.Add(1)
 						continue
@@ -147,7 +154,7 @@ func testSlotsAreNeverMore(t *testing.T, open func() lock.Locker) {
 }
 
 // A lock that is held without slots excludes its slots; the reverse can be seen.
-func testSlotsAndNoSlots(t *testing.T, open func() lock.Locker) {
+func testSlotsAndNoSlots(t testing.TB, open func() lock.Locker) {
 	l := open()
 	s := lock.Slots(open(), 2)
 	whole := acquire(t, l, "job")
@@ -206,7 +213,7 @@ func SlotsInOrder(t *testing.T, l lock.Locker) {
 }
 
 // Leaders follow each other and are never two.
-func testLead(t *testing.T, open func() lock.Locker) {
+func testLead(t testing.TB, open func() lock.Locker) {
 	const candidates, terms = 3, 4
 	resigned := errors.New("resigned")
 	var leaders, count atomic.Int32
@@ -224,6 +231,7 @@ func testLead(t *testing.T, open func() lock.Locker) {
 					t.Errorf("%d leaders", n)
 				}
 				defer leaders.Add(-1)
+				time.Sleep(time.Millisecond)
 				if before := last.Swap(lease.Fence()); before >= lease.Fence() {
 					t.Errorf("fence %d after %d", lease.Fence(), before)
 				}

@@ -72,6 +72,9 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		}
 		sleep := pause
 		switch {
+		case err == nil && try && n == 1 && a.value.abandoned():
+			r.free(a.value)
+			continue
 		case err == nil && try:
 			return nil, obstacle
 		case ctx.Err() != nil:

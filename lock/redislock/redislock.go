@@ -31,6 +31,7 @@
 //
 // A waiter on the host of the holder, in the same pid namespace, watches the
 // holder's process and releases its lock when the kernel reports that it has ended.
+// TryAcquire looks once whether it has.
 //
 // # Keys
 //

@@ -97,7 +97,17 @@ func (r *request) watch(ctx context.Context, v value) {
 		return
 	}
 	if holder.Watch(ctx, v.holder) == nil {
-		dead := &request{l: r.l, name: r.name, keys: r.keys, ms: r.ms, ttl: r.ttl, owner: v.owner, text: v.owner.String(), grant: grant{fence: v.fence}}
-		_, _, _ = dead.release()
+		r.free(v)
 	}
+}
+
+// abandoned reports whether the holder of a lock is known to have ended.
+func (v value) abandoned() bool {
+	return v.holder.Process != holder.Self(lock.AcquireOptions{}).Process && holder.State(v.holder) == lock.Ended
+}
+
+// free releases the lock of r for a holder that has ended.
+func (r *request) free(v value) {
+	dead := &request{l: r.l, name: r.name, keys: r.keys, ms: r.ms, ttl: r.ttl, owner: v.owner, text: v.owner.String(), grant: grant{fence: v.fence}}
+	_, _, _ = dead.release()
 }

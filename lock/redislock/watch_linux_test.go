@@ -1,15 +1,18 @@
 package redislock_test
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/lock"
 )
 
 // pidfds returns how many pidfds this process has for each other.
@@ -60,4 +63,28 @@ func TestWatchFollowsTheHolder(t *testing.T) {
 	server.CLI("DEL", "oid:lock:{job}")
 	<-got
 	watched(nil)
+}
+
+// TryAcquire takes the lock of a holder on this host that has ended.
+func TestTryAcquireAfterTheHoldersDeath(t *testing.T) {
+	url := testenv.Redis(t).URL()
+	l := open(t, url, time.Minute)
+	c := startChild(t, url, time.Minute, "hold")
+	c.report("acquired")
+	held := (*lock.HeldError)(nil)
+	if _, err := l.TryAcquire(t.Context(), "job"); !errors.As(err, &held) {
+		t.Fatalf("while it runs: %v, want a HeldError", err)
+	}
+	c.signal(syscall.SIGKILL)
+	_ = c.cmd.Wait()
+	lease, err := l.TryAcquire(t.Context(), "job")
+	if err != nil {
+		t.Fatalf("after its end: %v", err)
+	}
+	if lease.Fence() <= held.Status.Fence {
+		t.Errorf("fence %d after %d", lease.Fence(), held.Status.Fence)
+	}
+	if err := lease.Release(); err != nil {
+		t.Error(err)
+	}
 }

@@ -56,6 +56,7 @@ type attempt struct {
 
 	asked    time.Time // when the last look began
 	answered time.Time // when a look was over last to which the store answered, or zero
+	failed   error     // of the last look, if the store did not answer it
 	seen     sight     // what the lock looks like,
 	since    time.Time // from the end of the first look that showed it
 	ended    time.Time // when its holder was first found to have ended, or zero
@@ -65,7 +66,8 @@ type attempt struct {
 	conflicts int // in a row
 }
 
-// Acquire takes the lock, waiting for it as long as ctx allows, see [lock.Locker].
+// Acquire takes the lock, waiting for it as long as ctx allows, see [lock.Locker]. Only
+// after the store has answered a call of the Locker it repeats attempts.
 func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
 	return l.acquire(ctx, name, o, true)
 }
@@ -111,7 +113,9 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 		a.asked = time.Now()
 		lease, err := a.look(inner)
 		if err == nil || errors.Is(err, store.ErrConflict) {
-			a.answered = time.Now()
+			a.answered, a.failed = time.Now(), nil
+		} else if !errors.Is(err, ctx.Err()) {
+			a.failed = err
 		}
 		switch {
 		case lease != nil:
@@ -120,9 +124,9 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 		case a.l.calls.Closing.Err() != nil:
 			return nil, lock.ErrClosed
 		case ctx.Err() != nil:
-			return nil, a.obstacle(ctx, err)
+			return nil, a.obstacle(ctx)
 		case errors.Is(err, store.ErrConflict): // somebody else wrote: look again
-		case err != nil && (!a.reached() || !a.wait || errors.Is(err, store.ErrClosed)):
+		case err != nil && !(a.wait && a.l.mayPass(err)):
 			return nil, err
 		case err == nil && !a.wait:
 			return nil, &lock.HeldError{Status: a.status()}
@@ -133,9 +137,6 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 		a.sleep(inner, a.pause(errors.Is(err, store.ErrConflict)))
 	}
 }
-
-// reached reports whether the store has shown the lock.
-func (a *attempt) reached() bool { return a.last.Name != "" }
 
 // pause returns how long to wait before the next look. Conflicts come in numbers when
 // many enter the queue at once: each lets the others pass for a while.
@@ -185,10 +186,10 @@ func (a *attempt) sleep(ctx context.Context, pause time.Duration) {
 }
 
 // obstacle returns the error of a call whose ctx ended: with what it waited for.
-func (a *attempt) obstacle(ctx context.Context, err error) error {
+func (a *attempt) obstacle(ctx context.Context) error {
 	switch {
-	case err != nil && !errors.Is(err, ctx.Err()) && !errors.Is(err, store.ErrConflict):
-		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	case a.failed != nil:
+		return fmt.Errorf("%w: %w", ctx.Err(), a.failed)
 	case !a.answered.IsZero() && (a.answered.After(a.asked) || time.Since(a.asked) < maxSilence):
 		return fmt.Errorf("%w: %w", ctx.Err(), &lock.HeldError{Status: a.status()})
 	}
@@ -301,7 +302,7 @@ func (a *attempt) leave() {
 	ctx, stop := context.WithTimeout(context.Background(), leaveTime)
 	defer stop()
 	me := a.owner.String()
-	for a.reached() && ctx.Err() == nil {
+	for a.last.Name != "" && ctx.Err() == nil { // it has seen the lock
 		r, err := a.l.read(ctx, a.name)
 		if err != nil {
 			return

@@ -13,6 +13,7 @@ import (
 
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/storelock"
+	"github.com/oidkit/oid/store"
 )
 
 // A lease ends a twentieth of its TTL early, counted from before the write.
@@ -316,4 +317,109 @@ func TestEvents(t *testing.T) {
 			t.Errorf("events %s, want %s", got, want)
 		}
 	})
+}
+
+// The leases of a Locker that is closed end at their deadlines, and that is told.
+func TestLeasesAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lost lock.Event
+		m := new(memory)
+		a, _ := m.locker(t, storelock.Options{Events: func(e lock.Event) {
+			if e.Kind == lock.Lost {
+				lost = e
+			}
+		}})
+		b, _ := m.locker(t, storelock.Options{})
+		lease := get(t, acquire(t.Context(), t, a))
+		time.Sleep(clockTTL / 2)
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+		left := time.Until(lease.Deadline())
+		next := acquire(t.Context(), t, b)
+		time.Sleep(left - time.Millisecond)
+		synctest.Wait()
+		if err := lease.Check(); err != nil || lost.Kind != "" || left < clockTTL/2 {
+			t.Errorf("before the deadline, of %v after Close: %v, %+v", left, err, lost)
+		}
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		if !errors.Is(lost.Err, lock.ErrExpired) || lost.Fence != lease.Fence() {
+			t.Errorf("at the deadline: %+v, want Lost with ErrExpired", lost)
+		}
+		if err := errors.Join(get(t, next).Release(), b.Close()); err != nil {
+			t.Error(err)
+		}
+		// One that is released before has given the lock back.
+		a, _ = m.locker(t, storelock.Options{})
+		lease = get(t, acquire(t.Context(), t, a))
+		if err := errors.Join(a.Close(), lease.Release()); err != nil {
+			t.Errorf("Release after Close: %v", err)
+		}
+		if r, err := b.Status(t.Context(), "job"); !errors.Is(err, lock.ErrClosed) {
+			t.Errorf("Status after Close: %+v, %v", r, err)
+		}
+	})
+}
+
+// Calls repeat attempts whose errors may pass, once the store has answered, until ctx or
+// the Locker ends.
+func TestErrorsThatMayPass(t *testing.T) {
+	boom := errors.New("connection refused")
+	calls := map[string]func(ctx context.Context, l *storelock.Locker) error{
+		"Acquire": func(ctx context.Context, l *storelock.Locker) error {
+			lease, err := l.Acquire(ctx, "job")
+			if err != nil {
+				return err
+			}
+			return lease.Release()
+		},
+		"Note": func(ctx context.Context, l *storelock.Locker) error {
+			_, err := l.Note(ctx, "job")
+			return err
+		},
+	}
+	for _, test := range []struct {
+		fail         error
+		reached      bool
+		stop, closed time.Duration // 0: never
+		want         error
+		took         time.Duration
+	}{
+		{boom, false, 0, 0, boom, 0},
+		{boom, true, 0, 0, nil, 10 * time.Second},
+		{store.ErrClosed, true, 0, 0, store.ErrClosed, 0},
+		{store.ErrMoved, true, 0, 0, store.ErrMoved, 0},
+		{boom, true, 2 * time.Second, 0, boom, 2 * time.Second},
+		{boom, true, 0, 3 * time.Second, lock.ErrClosed, 3 * time.Second},
+	} {
+		for name, call := range calls {
+			t.Run(fmt.Sprint(name, test), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					l, c := new(memory).locker(t, storelock.Options{})
+					if test.reached {
+						if _, err := l.Status(t.Context(), "other"); err != nil {
+							t.Fatal(err)
+						}
+					}
+					c.change(func() { c.fail = test.fail })
+					time.AfterFunc(10*time.Second, func() { c.change(func() { c.fail = nil }) })
+					ctx, stop := context.WithCancel(t.Context())
+					defer stop()
+					if test.stop > 0 {
+						time.AfterFunc(test.stop, stop)
+					}
+					if test.closed > 0 {
+						time.AfterFunc(test.closed, func() { l.Close() })
+					}
+					began := time.Now()
+					err := call(ctx, l)
+					if took := time.Since(began); !errors.Is(err, test.want) || took < test.took || took > test.took+time.Second {
+						t.Errorf("%v after %v, want %v after %v", err, took, test.want, test.took)
+					}
+					l.Close()
+				})
+			})
+		}
+	}
 }

@@ -32,6 +32,9 @@ func (k *keeper) deadline(before time.Time) time.Time { return before.Add(k.ttl 
 
 // Keep renews the lease.
 func (k *keeper) Keep() (time.Time, error) {
+	if k.l.calls.Closing.Err() != nil {
+		return time.Time{}, lock.ErrClosed
+	}
 	return k.update(k.ttl/3, func(r record) record {
 		r.Beat = objectid.New()
 		return r

@@ -35,6 +35,7 @@ type client struct {
 type way struct {
 	request, answer          time.Duration
 	loseRequests, loseAnswer bool
+	fail                     error // of requests that arrive
 }
 
 // change changes the way between two requests.
@@ -58,7 +59,11 @@ func (c *client) call(ctx context.Context, do func() error) (err error) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	c.change(func() { err = do() })
+	c.change(func() {
+		if err = c.fail; err == nil {
+			err = do()
+		}
+	})
 	if c.now().loseAnswer {
 		<-ctx.Done()
 		return ctx.Err()

@@ -1,6 +1,7 @@
 package storelock
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -48,7 +49,9 @@ func key(name string) store.Key {
 	return k
 }
 
-// parseRecord reads a document. The error says which.
+var errRecord = errors.New("not the record of a lock")
+
+// parseRecord reads a document. The error says which, and wraps errRecord.
 func parseRecord(doc bson.Raw) (r record, err error) {
 	// The version comes first: a newer one may have fields of other types.
 	if v, ok := doc.Lookup("version").AsInt64OK(); !ok || v != version {
@@ -62,7 +65,7 @@ func parseRecord(doc bson.Raw) (r record, err error) {
 		}
 	}
 	if err != nil {
-		return record{}, fmt.Errorf("document %s is not the record of a lock: %w", doc.Lookup("_id"), err)
+		return record{}, fmt.Errorf("document %s is %w: %w", doc.Lookup("_id"), errRecord, err)
 	}
 	r.doc = doc
 	return r, nil

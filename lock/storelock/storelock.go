@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
@@ -43,6 +44,7 @@ type Locker struct {
 	options  Options
 	renewals engine.Timers
 	calls    *calls.Calls
+	reached  atomic.Bool // the store has answered
 }
 
 var _ lock.Locker = (*Locker)(nil)
@@ -74,12 +76,11 @@ func New(s store.Store, o *Options) (*Locker, error) {
 	return l, nil
 }
 
-// Close ends waiting calls with [lock.ErrClosed] and waits until they have returned.
-// Leases stay as they are.
+// Close ends waiting calls with [lock.ErrClosed] and waits until they have returned. It
+// does not release leases: those that are still held are not renewed any more and end at
+// their deadlines. Until the store is closed, Release frees their locks.
 func (l *Locker) Close() error {
-	if l.calls.Close() {
-		l.renewals.Close()
-	}
+	l.calls.Close()
 	return nil
 }
 
@@ -96,6 +97,9 @@ func (l *Locker) begin(name string) error {
 // its name.
 func (l *Locker) read(ctx context.Context, name string) (record, error) {
 	doc, err := l.store.Get(ctx, l.options.Collection, key(name))
+	if err == nil || errors.Is(err, store.ErrNotFound) {
+		l.reached.Store(true)
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		return record{Name: name}, nil
 	}
@@ -103,6 +107,12 @@ func (l *Locker) read(ctx context.Context, name string) (record, error) {
 		return record{}, err
 	}
 	return parseRecord(doc)
+}
+
+// mayPass reports whether a call repeats an attempt that has failed. Before the store has
+// answered for the first time, it does not.
+func (l *Locker) mayPass(err error) bool {
+	return l.reached.Load() && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrMoved) && !errors.Is(err, errRecord)
 }
 
 // write puts new in the place of old and returns it as it is stored. The error wraps

@@ -16,6 +16,7 @@ import (
 // Start is the data of the page.
 type Start struct {
 	Text    string // as it was pasted
+	Formats string // of the ids that can be read, in words
 	Cards   []Inspected
 	Rows    []Inspected
 	Bad     []BadPiece

@@ -38,7 +38,7 @@ func (s *Site) pasteForm(v *Start) g.Node {
 					return g.Group{g.Text(", "), h.A(h.Href(s.URL("/?id="+v.New.IDs[0].String())), g.Text("a new one"))}
 				}))
 		})),
-		g.If(v.Text == "", soft(g.Text("ObjectId, UUID, ULID, KSUID, xid, Snowflake, TypeID, CUID2, push ids of Firebase, gpid."))))
+		g.If(v.Text == "", soft(g.Text(v.Formats+"."))))
 }
 
 // leadingLine keeps an empty first line of text, which a browser drops from a

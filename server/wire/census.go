@@ -157,7 +157,8 @@ type CensusProcess struct {
 // Finding is something in a census that deserves attention.
 type Finding struct {
 	Kind     string           `json:"kind"`
-	Count    int64            `json:"count" doc:"Ids concerned; for shared-process-value and clock-step processes, for mixed-types values."`
+	Count    int64            `json:"count" doc:"How many are concerned of what counts says."`
+	Counts   string           `json:"counts" example:"ids" doc:"What count counts: ids, processes or values."`
 	Title    string           `json:"title" doc:"What was found."`
 	Reason   string           `json:"reason" doc:"Why it matters, what may have caused it, and what to do."`
 	Evidence string           `json:"evidence,omitempty" doc:"Of findings about processes: the numbers that show it of the process of which it is the most certain."`

@@ -22,6 +22,12 @@ type TimedID struct {
 	Time time.Time   `json:"time" doc:"Creation time, in whole seconds."`
 }
 
+// SealedID is an ObjectId with its sealed id.
+type SealedID struct {
+	ID     objectid.ID `json:"id"`
+	Sealed string      `json:"sealed"`
+}
+
 // Range is the range of ids that were created between two times.
 type Range struct {
 	From *TimedID `json:"from,omitempty" doc:"The smallest id of the range; absent without a lower bound."`

@@ -31,7 +31,7 @@ type Found struct {
 
 // Reading is one way to read an id.
 type Reading struct {
-	Format  string     `json:"format" example:"objectid" doc:"objectid, uuid, ulid, ksuid, xid or snowflake."`
+	Format  string     `json:"format" example:"objectid" doc:"Format of the id."`
 	Variant string     `json:"variant,omitempty" example:"modern" doc:"Layout of an ObjectId, version of a UUID, service of a Snowflake, prefix of a TypeID."`
 	Verdict string     `json:"verdict"`
 	Reason  string     `json:"reason" doc:"Explains the verdict."`

@@ -15,11 +15,12 @@ type Lock struct {
 	Waiters *int `json:"waiters,omitempty" doc:"How many wait for the lock; absent if that is not known."`
 }
 
-// LockRuns is the status of a lock with what is known of the last ticks of a job that
-// runs once per tick, oldest first.
-type LockRuns struct {
+// LockStatus is the status of a lock with its slots, and with what is known of the last
+// ticks of a job that runs once per tick, oldest first.
+type LockStatus struct {
 	Lock
-	Runs []Run `json:"runs,omitempty" doc:"The last ticks of oid lock --once; absent if there are none."`
+	Slots []Lock `json:"slots,omitempty" doc:"The slots of oid lock --slots that are held, by number."`
+	Runs  []Run  `json:"runs,omitempty" doc:"The last ticks of oid lock --once; absent if there are none."`
 }
 
 // Run is what is known of a tick.

@@ -31,9 +31,9 @@ func (s *Store) Listen(signal string) (signals <-chan struct{}, works func() boo
 	return signals, s.listener.works, stop
 }
 
-// listener wakes the calls of Watch, and those that listen for signals, when a writer
-// has notified them. It has a connection of its own while there are any, and for listenIdle. What it says
-// is a hint: who is not woken looks by itself after some time.
+// listener wakes the calls of Watch, and those that listen for signals, when a writer has
+// notified them. It has a connection of its own while there are any, and for listenIdle.
+// What it says is a hint: one that is not woken looks by itself after some time.
 type listener struct {
 	s      *Store
 	config *pgx.ConnConfig
@@ -81,10 +81,29 @@ const listenIdle = 10 * time.Second
 func (l *listener) stopIfIdle() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.watchers) == 0 && l.stop != nil {
+	if len(l.watchers) == 0 {
+		l.end()
+	}
+}
+
+// end ends run. It is called with mu held.
+func (l *listener) end() {
+	if l.stop != nil {
 		l.stop()
 		l.stop = nil
+		l.up.Store(false)
 	}
+}
+
+// set records whether notifications arrive at a run that has ctx, and wakes all. A run
+// that was ended has no say: another may have begun.
+func (l *listener) set(ctx context.Context, up bool) {
+	l.mu.Lock()
+	if ctx.Err() == nil {
+		l.up.Store(up)
+	}
+	l.mu.Unlock()
+	l.wake("") // something may have come before
 }
 
 // wake wakes those who wait for a message, or all if it is empty.
@@ -106,8 +125,7 @@ func (l *listener) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := time.Now()
 		l.receive(ctx)
-		l.up.Store(false)
-		l.wake("")
+		l.set(ctx, false)
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Until(began.Add(time.Second))):
@@ -125,8 +143,7 @@ func (l *listener) receive(ctx context.Context) {
 	if _, err := c.Exec(ctx, "LISTEN "+pgx.Identifier{l.s.channel()}.Sanitize()); err != nil {
 		return
 	}
-	l.up.Store(true)
-	l.wake("") // something may have come before
+	l.set(ctx, true)
 	for {
 		message, err := c.WaitForNotification(ctx)
 		if err != nil {
@@ -138,10 +155,7 @@ func (l *listener) receive(ctx context.Context) {
 
 func (l *listener) close() {
 	l.mu.Lock()
-	if l.stop != nil {
-		l.stop()
-		l.stop = nil
-	}
+	l.end()
 	l.mu.Unlock()
 	l.wake("")
 	l.running.Wait()

@@ -93,12 +93,3 @@ func (s *Timers) fire() {
 		s.arm(soonest)
 	}
 }
-
-// Close stops the timer. Nothing is called any more.
-func (s *Timers) Close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.timer != nil {
-		s.timer.Stop()
-	}
-}

@@ -113,20 +113,3 @@ func TestTimersAreServedTogether(t *testing.T) {
 		}
 	})
 }
-
-// Close ends the timer; nothing is called any more.
-func TestTimersClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var unused, timers engine.Timers
-		unused.Close()
-		c := newCalls()
-		var one engine.Timer
-		timers.Set(&one, time.Now(), time.Second, c.to("one"))
-		timers.Close()
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if len(c.at) > 0 {
-			t.Errorf("called: %v", c.at)
-		}
-	})
-}

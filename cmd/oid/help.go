@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// newHelpCommand replaces the one of cobra, which reports no error for a command that does
+// not exist.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show the help of a command or topic",
+		Long:  `Show the help of a command or topic, as "oid COMMAND --help" does.`,
+		Example: `  oid help range
+  oid help times`,
+		DisableFlagsInUseLine: true,
+		ValidArgsFunction: first(func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			for _, c := range cmd.Root().Commands() {
+				if !c.Hidden {
+					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err == nil && len(rest) == 0 {
+				about.InitDefaultHelpFlag()
+				about.InitDefaultVersionFlag()
+				return about.Help()
+			}
+			hint := `"oid help" lists them`
+			if names := cmd.Root().SuggestionsFor(args[0]); len(names) > 0 {
+				hint = "did you mean " + strings.Join(names, " or ") + "?"
+			}
+			return exitError{exitUsage, fmt.Errorf("there is no command or topic %q; %s", strings.Join(args, " "), hint)}
+		},
+	}
+}

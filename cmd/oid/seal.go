@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/objectid/sealed"
+	"github.com/oidkit/oid/server/wire"
+)
+
+// sealForms are the forms of sealed ids by name.
+var sealForms = func() (all forms[sealed.Form]) {
+	for _, f := range sealed.Forms {
+		all = append(all, form[sealed.Form]{f.String(), f})
+	}
+	return all
+}()
+
+// sealFlags are the flags that say how ids are sealed and opened.
+type sealFlags struct {
+	kind, form, prefix, keyFile string
+}
+
+const sealHelp = `--kind names what the ids are ids of, such as order: a sealed id opens only under the kind
+and the form under which it was sealed.
+
+The keys are in the file of --key-file, which only its owner may read, one on a line, or in
+the variable OID_SEAL_KEYS, with blanks between. The first seals, and all of them open.
+
+--form chooses how a sealed id is written:
+  short  22 characters; of 2^32 forged ones, one opens on average
+  uuid   a UUID of version 8; of 2^26 forged ones, one opens
+  long   38 characters; of 2^128 forged ones, one opens`
+
+func (f *sealFlags) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.kind, "kind", "", "what the ids are ids of, such as order")
+	cmd.Flags().StringVar(&f.form, "form", sealed.Short.String(), "form of a sealed id: "+sealForms.names())
+	cmd.Flags().StringVar(&f.prefix, "prefix", "", "what is written before each sealed id, such as order_")
+	cmd.Flags().StringVar(&f.keyFile, "key-file", "", "`FILE` with the keys, one on a line (default the variable OID_SEAL_KEYS)")
+	sealForms.complete(cmd, "form")
+}
+
+// sealer returns the Sealer that the flags ask for.
+func (f *sealFlags) sealer() (*sealed.Sealer, error) {
+	if f.kind == "" {
+		return nil, usagef("--kind is missing: give what the ids are ids of, such as --kind order")
+	}
+	form, err := sealForms.find("--form", f.form)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := f.keys()
+	if err != nil {
+		return nil, fmt.Errorf("read the keys: %w", err)
+	}
+	s, err := sealed.New(sealed.Options{Kind: f.kind, Form: form, Prefix: f.prefix, Keys: keys})
+	if err != nil {
+		return nil, usageError{plainSealError(err)}
+	}
+	return s, nil
+}
+
+func (f *sealFlags) keys() (all []sealed.Key, err error) {
+	where, text := "OID_SEAL_KEYS", []byte(os.Getenv("OID_SEAL_KEYS"))
+	if f.keyFile != "" {
+		where = f.keyFile
+		if text, err = readSecret(f.keyFile); err != nil {
+			return nil, err
+		}
+	}
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(line, []byte("#")) {
+			continue
+		}
+		for word := range bytes.FieldsSeq(line) {
+			key, err := sealed.ParseKey(string(word))
+			if err != nil {
+				return nil, fmt.Errorf("%s: key %d: %w", where, len(all)+1, plainSealError(err))
+			}
+			all = append(all, key)
+		}
+	}
+	if all == nil {
+		return nil, usagef(`%s has none; "oid seal --new-key" writes a new key, to be read with --key-file or from OID_SEAL_KEYS`, where)
+	}
+	return all, nil
+}
+
+// plainSealError is an error of package sealed without the name of the package.
+func plainSealError(err error) error {
+	return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "sealed: "))
+}
+
+func newSealCommand(std streams) *cobra.Command {
+	var (
+		how    sealFlags
+		newKey bool
+		asJSON jsonFlag
+		input  pasting
+	)
+	cmd := &cobra.Command{
+		Use:   "seal [ID...]",
+		Short: "Turn ids into public ids that show nothing",
+		Long: `Write the sealed id of each ObjectId: a public id that does not show when and by which
+process it was created, and cannot be guessed. "oid open" returns the id. Ids are
+arguments, or come from standard input if there are none or one is "-"; they are read
+as they are pasted, as by oid inspect.
+
+` + sealHelp + `
+
+A sealed id is no permission, and without its key nobody opens it any more. Exit code 1
+means that at least one piece of the input is not an ObjectId; all others are sealed.`,
+		Example: `  (umask 077; oid seal --new-key > seal.key)
+  oid seal --kind order --prefix order_ --key-file seal.key 507f1f77bcf86cd799439011`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if newKey {
+				if len(args) > 0 {
+					return usagef("--new-key takes no argument: %q", args[0])
+				}
+				_, err := fmt.Fprintln(std.out, sealed.GenerateKey())
+				return err
+			}
+			s, err := how.sealer()
+			if err != nil {
+				return err
+			}
+			bad := false
+			for found := range input.ids(cmd.Context(), std, args) {
+				id, err := objectid.ID{}, found.Err
+				if err == nil {
+					id, err = objectid.Parse(found.Text)
+				}
+				if err != nil {
+					bad = true
+					std.warn("%s: %v", found.place(), err)
+					continue
+				}
+				text := s.Seal(id)
+				if err := asJSON.emit(std.out, wire.SealedID{ID: id, Sealed: text}, textf("%s\n", text)); err != nil {
+					return err
+				}
+			}
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+			if bad {
+				return errReported
+			}
+			return nil
+		},
+	}
+	how.addFlags(cmd)
+	cmd.Flags().BoolVar(&newKey, "new-key", false, "write a new random key and nothing else")
+	asJSON.addFlag(cmd, jsonObjects)
+	input.addFlag(cmd)
+	return cmd
+}

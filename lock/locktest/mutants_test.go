@@ -1,0 +1,80 @@
+package locktest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
+)
+
+// mutants are the ways to break the locks in memory, with a check of the suite that must
+// notice each. Every check has one at least.
+var mutants = []struct{ check, fault string }{
+	{"AcquireAndRelease", "does not free a lock"},
+	{"HeldByAnother", "is reentrant"},
+	{"HeldByAnother", "shows an owner of its own"},
+	{"AcquireWaits", "grants a lock twice"},
+	{"AcquireHonoursCtx", "does not say who holds the lock"},
+	{"AcquireHonoursCtx", "takes a lock for a call that has ended"},
+	{"GivenUpIsPassedOver", "lets those that gave up stay in the queue"},
+	{"ReleaseTwice", "grants a lock twice"},
+	{"FencesRise", "grants the same fence again"},
+	{"FencesRise", "grants lower fences"},
+	{"NamesAreIndependent", "frees all locks"},
+	{"BadNames", "takes any name"},
+	{"OddNames", "takes two names for one"},
+	{"StatusAndList", "lists free locks"},
+	{"StatusAndList", "lists in reverse"},
+	{"StatusAndList", "shows the last holder of a free lock"},
+	{"CloseEndsWaiting", "does not end waiting calls with Close"},
+	{"CloseEndsWaiting", "works after Close"},
+	{"LeasesAfterClose", "releases leases with Close"},
+	{"LeasesAfterClose", "lets a lease live on after its time"},
+	{"LeasesAfterClose", "does not compare owners"},
+	{"ManyTakeTurns", "grants a lock to all that wait"},
+	{"Do", "grants leases that have ended"},
+	{"LeaseOutlivesItsCtx", "ends a lease with the call that took it"},
+	{"ContextHasTheCause", "grants leases that have ended"},
+	{"StatusDescribesTheHolder", "forgets the command"},
+	{"StatusDescribesTheHolder", "forgets the group"},
+	{"BadTTL", "takes a TTL that is too long"},
+	{"Slots", "forgets notes"},
+	{"SlotsAreNeverMore", "grants a lock twice"},
+	{"SlotsAndNoSlots", "shows every lock as free"},
+	{"Lead", "grants a lock twice"},
+	{"OnceKeepsARecord", "loses the note with a release"},
+	{"OnceKeepsARecord", "has one note for all locks"},
+	{"OnceKeepsARecord", "cuts notes off"},
+	{"OnceAfterTheLease", "lets a lease that has ended write the note"},
+	{"OncePerTick", "forgets notes"},
+}
+
+// A mutant that survives shows what an engine may break without failing the suite.
+func TestMutants(t *testing.T) {
+	testenv.WithoutRace(t)
+	defer func(d time.Duration) { patience = d }(patience)
+	patience = 2 * time.Second // a mutant that does not answer is broken enough
+	for _, c := range checks {
+		if !slices.ContainsFunc(mutants, func(m struct{ check, fault string }) bool { return m.check == c.name }) {
+			t.Errorf("no mutant shows that the check %s notices anything; add one to mutants", c.name)
+		}
+	}
+	t.Run("each", func(t *testing.T) {
+		for _, mutant := range mutants {
+			t.Run(mutant.check+"/"+mutant.fault, func(t *testing.T) {
+				t.Parallel()
+				i := slices.IndexFunc(checks, func(c check) bool { return c.name == mutant.check })
+				if i < 0 {
+					t.Fatalf("there is no check %s", mutant.check)
+				}
+				failures := testenv.Trial(t, func(t testing.TB) { checks[i].on(t, newMemory(mutant.fault).open) })
+				if len(failures) == 0 {
+					t.Errorf("the check %s passes an engine that is wrong: it %s; make the check notice that", mutant.check, mutant.fault)
+					return
+				}
+				t.Logf("%.300s", failures[0])
+			})
+		}
+	})
+}
