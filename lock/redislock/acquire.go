@@ -91,7 +91,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 				r.l.queue.join(r)
 				continue
 			}
-			r.l.watches.see(r, a.value)
+			r.l.queue.see(r, a.value)
 			// Waiters spread their polls. A lock expires by whole milliseconds, and
 			// so does what is left of a reservation.
 			sleep = min(r.ttl/6, time.Second)

@@ -17,7 +17,7 @@ func queued(t *testing.T, l *Locker) *request {
 	t.Helper()
 	r := waiters(t, l, 1)[0]
 	l.queue.join(r)
-	l.watches.see(r, value{})
+	l.queue.see(r, value{})
 	t.Cleanup(r.leave)
 	return r
 }

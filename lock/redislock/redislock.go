@@ -130,7 +130,6 @@ type Locker struct {
 	timeouts engine.Timers // of requests
 	calls    *calls.Calls
 	queue    queue
-	watches  watches
 
 	// reset drops connections that were opened before a request which got no
 	// answer or that of another; nil if the client is not ours.
@@ -162,8 +161,7 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 		owners:  opts.Process.String() + "/",
 		channel: "oid:lock:wake:" + objectid.New().String(),
 		calls:   calls.New(),
-		queue:   queue{waiting: make(map[string]*request), changed: make(chan struct{})},
-		watches: watches{names: make(map[string]*watch)},
+		queue:   queue{waiting: make(map[string]*request), watches: make(map[string]*watch), changed: make(chan struct{})},
 	}
 	l.nonce.Store(rand.Uint64())
 	l.inspect(ctx)

@@ -142,28 +142,31 @@ func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 // Keep renews the lease.
 func (r *request) Keep() (time.Time, error) {
 	sent := time.Now()
-	if err := r.renew(sent, ""); err != nil {
-		return time.Time{}, err
-	}
-	return r.deadline(sent), nil
+	return r.deadline(sent), r.change("renew", sent, renewScript(), r.keys, r.ms, "")
 }
 
 // SetGroup records the process group that the lock protects.
 func (r *request) SetGroup(pgid int) error {
 	h := holder.Self(r.options)
 	h.Group = pgid
-	return r.renew(time.Now(), r.value(r.grant, h))
+	return r.change("renew", time.Now(), renewScript(), r.keys, r.ms, r.value(r.grant, h))
 }
 
-// renew extends the lock and replaces its value, unless value is "".
-func (r *request) renew(now time.Time, value string) error {
+// SetNote replaces the note of the lock if the lease has it.
+func (r *request) SetNote(text string, life time.Duration) error {
+	return r.change("note of", time.Now(), noteScript(), noteKeys(r.name), text, strconv.FormatInt(life.Milliseconds(), 10))
+}
+
+// change runs a script that changes something if the lease has the lock.
+func (r *request) change(what string, now time.Time, s script, keys []string, args ...string) error {
 	if err := r.l.calls.Begin(); err != nil {
 		return err
 	}
 	defer r.l.calls.Done()
-	reply, err := r.l.eval(r.l.calls.Closing, now, r.try(), renewScript(), r.keys, []string{"", strconv.FormatUint(r.fence, 10) + " " + r.text, r.ms, value})
+	args = append([]string{"", strconv.FormatUint(r.fence, 10) + " " + r.text}, args...)
+	reply, err := r.l.eval(r.l.calls.Closing, now, r.try(), s, keys, args)
 	if err != nil {
-		return fmt.Errorf("redislock: renew %q: %w", r.name, err)
+		return fmt.Errorf("redislock: %s %q: %w", what, r.name, err)
 	}
 	if reply != "1" {
 		return fmt.Errorf("%w: %q: in Redis another has it or nobody", lock.ErrLost, r.name)
@@ -196,7 +199,7 @@ func (r *request) release() (had, unsure bool, err error) {
 		leaving = r.waiter()
 	}
 	args := append(make([]string, 0, 8), "", strconv.FormatUint(r.fence, 10), r.text, r.ms, leaving)
-	next, g := r.l.watches.first(r.name), grant{r.fence + 1, time.Now()}
+	next, g := r.l.queue.first(r.name), grant{r.fence + 1, time.Now()}
 	if next != nil && r.fence > 0 {
 		args = append(args, next.waiter(), next.value(g, holder.Self(next.options)), next.ms)
 	}
@@ -236,6 +239,5 @@ func (r *request) giveUp() {
 func (r *request) leave() {
 	if r.wake != nil {
 		r.l.queue.leave(r)
-		r.l.watches.leave(r)
 	}
 }

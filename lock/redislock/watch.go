@@ -5,21 +5,14 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/holder"
 )
 
-// watches look after the holders of the locks that this process waits for: when
-// the kernel says that a holder on this host has ended, they release its lock.
-type watches struct {
-	mu    sync.Mutex
-	names map[string]*watch // of locks
-}
-
-// watch looks after the holder of one lock, for all waiters of this process.
+// watch looks after the holder of one lock, for all waiters of this process: when the
+// kernel says that a holder on this host has ended, it releases the lock.
 type watch struct {
 	waiters []*request // in the order of the queue
 	value   value      // as last seen
@@ -27,13 +20,13 @@ type watch struct {
 }
 
 // see takes the value of the lock that r waits for.
-func (w *watches) see(r *request, v value) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	one := w.names[r.name]
+func (q *queue) see(r *request, v value) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	one := q.watches[r.name]
 	if one == nil {
 		one = &watch{stop: func() {}}
-		w.names[r.name] = one
+		q.watches[r.name] = one
 	}
 	if i, found := one.find(r); !found {
 		one.waiters = slices.Insert(one.waiters, i, r)
@@ -59,30 +52,13 @@ func (w *watch) find(r *request) (int, bool) {
 }
 
 // first returns the first waiter of this process for a lock, or nil.
-func (w *watches) first(name string) *request {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if one := w.names[name]; one != nil {
+func (q *queue) first(name string) *request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if one := q.watches[name]; one != nil {
 		return one.waiters[0]
 	}
 	return nil
-}
-
-// leave ends the watch of the lock of r with its last waiter.
-func (w *watches) leave(r *request) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	one := w.names[r.name]
-	if one == nil {
-		return
-	}
-	if i, found := one.find(r); found {
-		one.waiters = slices.Delete(one.waiters, i, i+1)
-	}
-	if len(one.waiters) == 0 {
-		one.stop()
-		delete(w.names, r.name)
-	}
 }
 
 // settle is how long a holder has to keep a lock before it is watched: most locks
