@@ -62,7 +62,7 @@ func parseURL(rawURL string) (rueidis.ClientOption, error) {
 	if o.ConnWriteTimeout == 0 {
 		o.ConnWriteTimeout = maxTry
 	}
-	// A request that is alone takes a connection of its own, see rueidisDriver.
+	// Only requests with ToPipe share a connection, see rueidisDriver.
 	o.DisableAutoPipelining = true
 	// Requests of many goroutines on one connection go together in one packet, and
 	// Redis answers them together. Spread over more connections they would cost

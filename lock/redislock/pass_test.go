@@ -160,3 +160,32 @@ func TestFenceOfAWaiterIsRemembered(t *testing.T) {
 		t.Errorf("the next fence is %d, want %d", got, a.fence+1)
 	}
 }
+
+// A program that never asks twice at once has one connection.
+func TestOneConnectionUntilRequestsMeet(t *testing.T) {
+	server, l := opened(t)
+	connections := func() string {
+		_, rest, _ := strings.Cut(server.CLI("INFO", "stats"), "total_connections_received:")
+		n, _, _ := strings.Cut(rest, "\r\n")
+		return n
+	}
+	cycle := func() {
+		lease, err := l.Acquire(t.Context(), "job")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, _ := strconv.Atoi(connections())
+	cycle()
+	if now, _ := strconv.Atoi(connections()); now != before+1 { // that of this question
+		t.Errorf("%d more connections for a request that is alone", now-before-1)
+	}
+	l.driver.(*rueidisDriver).met.Store(true)
+	cycle()
+	if now, _ := strconv.Atoi(connections()); now != before+3 {
+		t.Errorf("%d more connections after two requests have met, want 1", now-before-2)
+	}
+}

@@ -21,6 +21,7 @@ type Client interface {
 type rueidisDriver struct {
 	client Client
 	busy   atomic.Int32 // requests that Redis may still have to answer
+	met    atomic.Bool  // two requests have been on their way together
 }
 
 func (d *rueidisDriver) EvalSHA(ctx context.Context, sha1 string, keys, args []string) (string, error) {
@@ -31,11 +32,15 @@ func (d *rueidisDriver) Eval(ctx context.Context, script string, keys, args []st
 	return d.do(ctx, d.client.B().Eval().Script(script).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build())
 }
 
-// do sends a request. With a client that [Open] made, one that is alone has a connection
-// that it writes and reads itself; requests that meet share another connection, on which
-// two goroutines of the client write and read for all of them.
+// do sends a request. Requests that meet share the client's connection, on which from
+// then on two of its goroutines write and read for all. With a client that [Open] made, one
+// that is alone has another connection then, which it writes and reads itself.
 func (d *rueidisDriver) do(ctx context.Context, cmd rueidis.Completed) (string, error) {
-	if d.busy.Add(1) > 1 {
+	meets := d.busy.Add(1) > 1
+	if meets {
+		d.met.Store(true)
+	}
+	if meets || !d.met.Load() {
 		cmd = cmd.ToPipe()
 	}
 	reply, err := text(d.client.Do(ctx, cmd))
@@ -91,7 +96,7 @@ func (d *rueidisDriver) Info(ctx context.Context) map[string]string {
 	for addr, node := range nodes {
 		// A request to a node that is gone does not end with ctx.
 		go func() {
-			info, _ := text(node.Do(ctx, node.B().Info().Build()))
+			info, _ := text(node.Do(ctx, node.B().Info().Build().ToPipe()))
 			replies <- reply{addr, info}
 		}()
 	}
@@ -113,7 +118,7 @@ func (d *rueidisDriver) Scan(ctx context.Context, pattern string, found func(str
 	for _, node := range d.client.Nodes() {
 		for cursor := uint64(0); ; {
 			limited, cancel := context.WithTimeout(ctx, maxTry)
-			page, err := node.Do(limited, node.B().Scan().Cursor(cursor).Match(pattern).Count(1000).Build()).AsScanEntry()
+			page, err := node.Do(limited, node.B().Scan().Cursor(cursor).Match(pattern).Count(1000).Build().ToPipe()).AsScanEntry()
 			cancel()
 			if err != nil {
 				return err
