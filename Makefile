@@ -5,9 +5,8 @@ GOFUMPT     = mvdan.cc/gofumpt@v0.12.0
 # Runs the tests and lists the skipped and the failed ones at the end.
 GOTESTSUM = gotest.tools/gotestsum@v1.13.0
 
-# The mutation tester, and the package that "make mutants" runs it over.
+# The mutation tester.
 GREMLINS = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
-PKG      = ./timerange
 
 # The systems beside this one for which "make check" compiles and vets everything.
 SYSTEMS = linux/386 linux/arm64 windows/amd64 darwin/arm64
@@ -51,7 +50,9 @@ FUZZTIME = 30s
 
 .PHONY: help
 help:
+	@echo "make quick   the tests that take seconds and need no server but redis-server"
 	@echo "make test    install what the tests need, then run them all"
+	@echo "make steady  every test ten times under conditions that it must not notice (PKG=./lock ROUNDS=50 RUN=TestLease)"
 	@echo "make check   formatting, vet, static analysis, tidiness, directions of imports"
 	@echo "make mutants break the code of one package in many small ways and list what no test notices (PKG=./census)"
 	@echo "make release build programs and packages into dist (VERSION=0.1.0)"
@@ -62,6 +63,16 @@ help:
 	@echo "make bench   measure against the peers and write docs/benchmarks.md"
 	@echo "make soak    the long tests (SOAK=30m)"
 	@echo "make fuzz    run every fuzz test for $(FUZZTIME) (FUZZTIME=...)"
+
+# Tests that take longer or start other servers skip themselves, see testenv.Long.
+.PHONY: quick
+quick:
+	go test -short ./...
+
+# Hours for all packages. What it does is in .ci/steady.
+.PHONY: steady
+steady:
+	.ci/steady
 
 # The tests that skip themselves under the race detector, of the packages that have few
 # of them.
@@ -77,7 +88,7 @@ test:
 	.ci/setup
 	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -race -timeout 30m ./server ./...
 	OID_REQUIRE_ALL=1 go test -timeout 10m ./objectid ./paste ./internal/verify ./census/...
-	OID_REQUIRE_ALL=1 go test -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest
+	OID_REQUIRE_ALL=1 go test -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest ./lock/locktest
 	cd internal/interop/others && go test ./...
 	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
 	cd internal/interop/objectstorage && go test ./...
@@ -121,6 +132,7 @@ check:
 # test of the package runs. Each worker has a copy of the module and runs all tests of
 # the package for each mutation.
 .PHONY: mutants
+mutants: PKG = ./timerange
 mutants:
 	.ci/setup
 	OID_REQUIRE_ALL=1 go run $(GREMLINS) unleash --workers 1 --timeout-coefficient 10 $(PKG) | grep -vE ' KILLED | NOT VIABLE '

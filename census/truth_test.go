@@ -108,15 +108,15 @@ func kinds(r *census.Report) []census.Kind {
 
 // populations is how many of each kind are played. The environment variable
 // OID_POPULATIONS asks for more.
-var populations = func() uint64 {
+func populations() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("OID_POPULATIONS"), 10, 64); err == nil {
 		return n
 	}
 	return testenv.Seeds(30)
-}()
+}
 
 func TestCleanPopulationsGiveNoFinding(t *testing.T) {
-	for seed := range populations {
+	for seed := range populations() {
 		p := newPopulation(seed)
 		var all []process
 		for range 1 + p.random.IntN(6) {
@@ -143,7 +143,7 @@ func value(process string) (v [5]byte) {
 }
 
 func TestPlantedFaultsAreFound(t *testing.T) {
-	for seed := range populations {
+	for seed := range populations() {
 		p := newPopulation(seed + 10_000)
 		var all []process
 		for range 1 + p.random.IntN(4) {

@@ -10,12 +10,16 @@ type part struct {
 }
 
 // cut returns the fields that parts make of id, whose bits they must cover.
-func cut(id []byte, parts ...part) []Field {
+func cut(id []byte, parts ...part) []Field { return cutDigits(id, hex.EncodeToString(id), parts) }
+
+// cutDigits is cut for an id whose hexadecimal digits are known. The parts cover its bits
+// once or several times.
+func cutDigits(id []byte, digits string, parts []part) []Field {
 	fields := make([]Field, len(parts))
 	numbers := make([]uint64, len(parts))
-	digits := hex.EncodeToString(id)
 	bit := 0
 	for i, p := range parts {
+		bit %= 8 * len(id)
 		end := bit + p.bits
 		f := Field{Name: p.name, Bit: bit, Bits: p.bits}
 		if bit%4 == 0 && end%4 == 0 {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -44,6 +45,15 @@ type Options struct {
 	Now func() time.Time
 }
 
+// thisHost has the name of this host, if that is known.
+var thisHost = sync.OnceValue(func() []string {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil
+	}
+	return []string{host}
+})
+
 func (o *Options) withDefaults() Options {
 	var out Options
 	if o != nil {
@@ -53,9 +63,7 @@ func (o *Options) withDefaults() Options {
 		out.Now = time.Now
 	}
 	if out.Hosts == nil {
-		if host, err := os.Hostname(); err == nil {
-			out.Hosts = []string{host}
-		}
+		out.Hosts = thisHost()
 	}
 	return out
 }

@@ -12,30 +12,42 @@ import (
 )
 
 // layoutParts are the fields of an ObjectId, under each layout.
-var layoutParts = map[objectid.Layout][]part{
+var layoutParts = [...][]part{
 	objectid.Modern:  {{"seconds", 32, true}, {"process", 40, false}, {"counter", 24, true}},
 	objectid.Classic: {{"seconds", 32, true}, {"machine", 24, false}, {"pid", 16, true}, {"counter", 24, true}},
 	objectid.Java:    {{"seconds", 32, true}, {"machine", 16, false}, {"process", 16, false}, {"counter", 32, true}},
 }
 
 func readObjectID(s string, o Options) (Report, bool) {
+	if len(s) != 2*objectid.Size {
+		return Report{}, false
+	}
 	id, err := objectid.Parse(s)
 	if err != nil {
 		return Report{}, false
 	}
 	layouts := layoutsByLikelihood(id.Time(), o.Layout)
-	report := Report{ID: id.String(), Readings: make([]Reading, 0, len(layouts))}
+	report := Report{ID: id.String(), Readings: make([]Reading, len(layouts))}
+	all := Reading{Format: ObjectID}
+	all.judge(id.Time(), era.First, o, Likely, "")
+	if id.IsZero() {
+		all.Verdict, all.Reason = Bound, "all zeros: not an id"
+	} else if id == objectid.At(id.Time()) {
+		all.Verdict, all.Reason = Bound, "only a time: an end of a range of ids"
+	}
 	host := hostOf(id, o.Hosts)
+	parts := make([]part, 0, 11)
 	for _, layout := range layouts {
-		r := Reading{Format: ObjectID, Variant: layout.String(), Fields: cut(id[:], layoutParts[layout]...)}
-		verdict, reason := judgeLayout(id, layout, host, o)
-		r.judge(id.Time(), era.First, o, verdict, reason)
-		if id.IsZero() {
-			r.Verdict, r.Reason = Bound, "all zeros: not an id"
-		} else if id == objectid.At(id.Time()) {
-			r.Verdict, r.Reason = Bound, "only a time: an end of a range of ids"
+		parts = append(parts, layoutParts[layout]...)
+	}
+	fields := cutDigits(id[:], report.ID, parts)
+	for i, layout := range layouts {
+		r, n := &report.Readings[i], len(layoutParts[layout])
+		*r = all
+		r.Variant, r.Fields, fields = layout.String(), fields[:n:n], fields[n:]
+		if r.Verdict == Likely {
+			r.Verdict, r.Reason = judgeLayout(id, layout, host, o)
 		}
-		report.Readings = append(report.Readings, r)
 	}
 	return report, true
 }

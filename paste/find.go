@@ -25,6 +25,9 @@ var (
 
 // inText returns what is in a line or in a quoted word.
 func inText(line int, text []byte) []Found {
+	if id := string(bytes.TrimRight(text, "\r\n")); len(id) == 2*objectid.Size && isHex(id) {
+		return []Found{{Line: line, Text: id}} // in every line of a list: no need to look further
+	}
 	trimmed := strings.Trim(string(text), around+mark)
 	if trimmed == "" {
 		return nil

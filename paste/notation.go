@@ -43,11 +43,11 @@ func unwrap(s string) string {
 			return word
 		}
 	}
-	if m := extended().FindStringSubmatch(s); m != nil && m[1] != "" {
-		return m[1]
-	}
 	if inner := strings.Trim(s, `"'`); !strings.ContainsAny(inner, " \t\"'`(){}:/=,") {
 		return inner
+	}
+	if m := extended().FindStringSubmatch(s); m != nil {
+		return m[1]
 	}
 	return ""
 }

@@ -207,6 +207,12 @@ func (s *scanner) restOfLine() {
 		if c, ok := s.next(); !ok || c == '\n' {
 			return
 		}
+		part, _ := s.r.Peek(min(s.r.Buffered(), maxLine-len(s.buf)))
+		if end := bytes.IndexByte(part, '\n'); end >= 0 {
+			part = part[:end]
+		}
+		s.buf = append(s.buf, part...)
+		s.r.Discard(len(part))
 	}
 }
 

@@ -80,6 +80,16 @@ func (b *tab) checkConsole() {
 	b.messages = nil
 }
 
+// lose ends the server. From now on the browser has its own words for what is away.
+func (b *tab) lose(r *running) {
+	b.t.Helper()
+	b.checkConsole()
+	b.outage = true
+	if err := r.stop(); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // patience is for how long one step in the browser may take on a busy machine.
 const patience = 60 * time.Second
 

@@ -23,11 +23,7 @@ func TestPageSaysWhatFails(t *testing.T) {
 
 	b.open("/processes")
 	b.await(`document.querySelector('#result').innerText.includes('1 alive')`)
-	b.checkConsole()
-	b.outage = true
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
+	b.lose(r)
 	b.await(`/Not updated since \d+:\d+.*does not answer/.test(document.querySelector('#trouble')?.innerText)`)
 	if !eval[bool](b, `document.querySelector('#result').innerText.includes('oid serve')`) {
 		t.Error("what was shown is gone")

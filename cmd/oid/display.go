@@ -15,6 +15,13 @@ import (
 // printable replaces characters in s that could move the cursor of a terminal or break
 // a table: processes choose their own names.
 func printable(s string) string {
+	i := 0
+	for i < len(s) && s[i] >= ' ' && s[i] <= '~' {
+		i++
+	}
+	if i == len(s) {
+		return s // most are
+	}
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return '?'

@@ -260,6 +260,9 @@ func runSessions(t *testing.T, bin string, sessions []fencedBlock) {
 			if databaseCommand.MatchString(command) {
 				cmd.Env = append(cmd.Env, clients.postgres()...)
 			}
+			if mariadbCommand.MatchString(command) {
+				clients.configureMySQL(home)
+			}
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Errorf("$ %s: %v\n%s", command, err, out)

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,8 +14,11 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// databaseCommand finds the commands of a session that use PostgreSQL.
-var databaseCommand = regexp.MustCompile(`\bpsql\b|\bpg_dump\b|\$DATABASE_URL`)
+// The commands of a session that use PostgreSQL, and MariaDB.
+var (
+	databaseCommand = regexp.MustCompile(`\bpsql\b|\bpg_dump\b|\$DATABASE_URL`)
+	mariadbCommand  = regexp.MustCompile(`\bmariadb\b`)
+)
 
 // databaseClients are the databases of one document. Each is created when it is first
 // used.
@@ -47,6 +51,27 @@ func (c *databaseClients) postgres() []string {
 	return c.environment
 }
 
+// mysql returns the command of a client that uses the database.
+func (c *databaseClients) mysql() []string {
+	c.t.Helper()
+	if c.mariadb == nil {
+		c.mariadb = testenv.MariaDB(c.t)
+	}
+	return c.mariadb
+}
+
+// configureMySQL makes clients with that home folder connect to the server.
+func (c *databaseClients) configureMySQL(home string) {
+	c.t.Helper()
+	for _, arg := range c.mysql() {
+		if socket, found := strings.CutPrefix(arg, "--socket="); found {
+			if err := os.WriteFile(filepath.Join(home, ".my.cnf"), []byte("[client]\nsocket="+socket+"\n"), 0o600); err != nil {
+				c.t.Fatal(err)
+			}
+		}
+	}
+}
+
 // expectedRows finds the comment at the end of a block, which has the rows that its last
 // statement prints.
 var expectedRows = regexp.MustCompile(`(?m)(?:^-- .*\n)+\z`)
@@ -57,10 +82,8 @@ func (c *databaseClients) run(block fencedBlock) {
 	var cmd *exec.Cmd
 	statements, mysql := strings.CutPrefix(block.text, "-- MySQL\n")
 	if mysql {
-		if c.mariadb == nil {
-			c.mariadb = testenv.MariaDB(c.t)
-		}
-		cmd = exec.Command(c.mariadb[0], append(c.mariadb[1:], "--batch", "--skip-column-names")...)
+		client := c.mysql()
+		cmd = exec.Command(client[0], append(client[1:], "--batch", "--skip-column-names")...)
 	} else {
 		cmd = exec.Command("psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--field-separator=\t", "--set=ON_ERROR_STOP=1")
 		cmd.Env = append(os.Environ(), c.postgres()...)

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
-	"strings"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,39 +94,47 @@ type inspection struct {
 	asJSON  jsonFlag
 	input   pasting
 	zone    *zone
-	between string // line between two ids
+}
+
+// inspected is what is printed of some ids.
+type inspected struct {
+	out []byte
+	err bytes.Buffer
+	bad bool
 }
 
 // run shows the ids in args. Text that is not an id is reported. A registry that
 // fails is reported once, and the other ids are shown without it.
 func (i *inspection) run(ctx context.Context, args []string) error {
-	bad := false
-	for found := range i.input.ids(ctx, i.std, args) {
-		report, err := inspect.Report{}, found.Err
-		if err == nil {
-			report, err = inspect.Inspect(found.Text, i.options)
+	// What is left of an id is little, so that a large heap of ids costs little memory.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	workers := runtime.GOMAXPROCS(0)
+	if i.tracer != nil {
+		workers = 0 // one after the other: most of the time is the store's
+	}
+	feed := func(add func(pastedID), flush func()) {
+		i.input.waits = flush
+		for found := range i.input.ids(ctx, i.std, args) {
+			add(found)
 		}
-		if err != nil {
-			bad = true
-			i.std.warn("%s: %v", found.place(), err)
-			continue
-		}
-		var trace *registry.Trace
-		if id, err := objectid.Parse(report.ID); err == nil {
-			if trace, err = i.tracer.trace(ctx, id); err != nil {
-				bad = true
-				i.std.warn("processes are not shown: %v", err)
-				i.tracer = nil
-			}
-			if trace != nil && trace.Classic != nil { // of a recorded host
-				o := *i.options
-				o.Hosts = []string{trace.Classic.Host}
-				report, _ = inspect.Inspect(found.Text, &o) // it was read before
-			}
-		}
-		if err := i.show(found, report, trace); err != nil {
+	}
+	bad, between := false, 1 // there is no empty line in front of the first id
+	if i.asJSON {
+		between = 0
+	}
+	err := inOrder(ctx, workers, feed, func(ids []pastedID) *inspected { return i.inspect(ctx, ids) }, func(of *inspected) error {
+		bad = bad || of.bad
+		_, err := of.err.WriteTo(i.std.err)
+		if len(of.out) == 0 {
 			return err
 		}
+		_, outErr := i.std.out.Write(of.out[between:])
+		between = 0
+		inspections.Put(of)
+		return errors.Join(err, outErr)
+	})
+	if err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -135,54 +145,99 @@ func (i *inspection) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-func (i *inspection) show(found pastedID, report inspect.Report, trace *registry.Trace) error {
-	out := towire.Inspection(report)
-	out.Found = &wire.Found{Source: found.source, Line: found.Line, Text: found.Text, Before: found.Before, After: found.After}
-	if trace != nil {
-		out.Trace = new(towire.Trace(*trace))
+// inspections keeps the memory of those that are written.
+var inspections = sync.Pool{New: func() any { return new(inspected) }}
+
+func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
+	out := inspections.Get().(*inspected)
+	b := out.out[:0]
+	std, now := streams{err: &out.err}, time.Now()
+	for _, found := range ids {
+		report, err := inspect.Report{}, found.Err
+		if err == nil {
+			report, err = inspect.Inspect(found.Text, i.options)
+		}
+		if err != nil {
+			out.bad = true
+			std.warn("%s: %v", found.place(), err)
+			continue
+		}
+		var trace *registry.Trace
+		if id, err := objectid.Parse(report.ID); err == nil && i.tracer != nil {
+			if trace, err = i.tracer.trace(ctx, id); err != nil {
+				out.bad = true
+				std.warn("processes are not shown: %v", err)
+				i.tracer = nil
+			}
+			if trace != nil && trace.Classic != nil { // of a recorded host
+				o := *i.options
+				o.Hosts = []string{trace.Classic.Host}
+				report, _ = inspect.Inspect(found.Text, &o) // it was read before
+			}
+		}
+		if i.asJSON {
+			place := wire.Found{Source: found.source, Line: found.Line, Text: found.Text, Before: found.Before, After: found.After}
+			var process *wire.Trace
+			if trace != nil {
+				process = new(towire.Trace(*trace))
+			}
+			b = towire.AppendInspection(b, report, place, process)
+		} else {
+			b = appendInspection(append(b, '\n'), report, trace, i.zone, now)
+		}
 	}
-	err := i.asJSON.emit(i.std.out, out, func(w io.Writer) error {
-		_, err := io.WriteString(w, i.between+inspectionText(report, trace, i.zone))
-		return err
-	})
-	i.between = "\n"
-	return err
+	out.out = b
+	return out
 }
 
-func inspectionText(report inspect.Report, trace *registry.Trace, z *zone) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", report.ID)
+// appendInspection appends a report as text for people.
+func appendInspection(b []byte, report inspect.Report, trace *registry.Trace, z *zone, now time.Time) []byte {
+	line := func(head, separator, text string) {
+		b = append(append(b, "  "...), head...)
+		for range 9 - len(head) {
+			b = append(b, ' ')
+		}
+		b = append(append(append(b, ' '), text...), separator...)
+	}
+	b = append(append(b, report.ID...), '\n')
 	if report.Time != nil {
-		fmt.Fprintf(&b, "  %-9s %s, %s\n", "created", z.text(*report.Time), phrase.Ago(*report.Time, time.Now()))
+		line("created", ", ", z.text(*report.Time))
+		b = append(append(b, phrase.Ago(*report.Time, now)...), '\n')
 	}
 	if process := processLine(trace); process != "" {
-		fmt.Fprintf(&b, "  %-9s %s\n", "process", process)
+		line("process", "\n", process)
 		for _, p := range trace.Processes {
 			if p.Clock != nil {
-				fmt.Fprintf(&b, "  %-9s %v\n", "clock", p.Clock)
+				line("clock", "\n", p.Clock.String())
 			}
 		}
 	}
 	for _, r := range report.Readings {
-		fmt.Fprintf(&b, "  %-9s %s: %s\n            %s\n", r.Verdict, strings.TrimSpace(string(r.Format)+" "+r.Variant), printable(r.Reason), fieldLine(r.Fields))
+		line(string(r.Verdict), "", string(r.Format))
+		if r.Variant != "" {
+			b = append(append(b, ' '), r.Variant...)
+		}
+		b = append(append(append(b, ": "...), printable(r.Reason)...), "\n            "...)
+		b = append(appendFields(b, r.Fields), '\n')
 		if r.Time != nil && report.Time != nil && !r.Time.Equal(*report.Time) {
-			fmt.Fprintf(&b, "            created %s\n", z.text(*r.Time))
+			b = append(append(append(b, "            created "...), z.text(*r.Time)...), '\n')
 		}
 	}
-	return b.String()
+	return b
 }
 
-func fieldLine(fields []inspect.Field) string {
-	var parts []string
-	for _, f := range fields {
-		part := f.Name + " " + f.Hex
-		if f.Number != nil {
-			part += fmt.Sprintf(" (%d)", *f.Number)
+func appendFields(b []byte, fields []inspect.Field) []byte {
+	if len(fields) == 0 {
+		return append(b, "no fields"...)
+	}
+	for i, f := range fields {
+		if i > 0 {
+			b = append(b, "  "...)
 		}
-		parts = append(parts, part)
+		b = append(append(append(b, f.Name...), ' '), f.Hex...)
+		if f.Number != nil {
+			b = append(strconv.AppendUint(append(b, " ("...), *f.Number, 10), ')')
+		}
 	}
-	if parts == nil {
-		return "no fields"
-	}
-	return strings.Join(parts, "  ")
+	return b
 }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"regexp"
 	"strconv"
 	"strings"
@@ -69,8 +68,6 @@ func startLockInGroup(t *testing.T, args ...string) *holding {
 
 func newHolding(t *testing.T, env []string, args ...string) *holding {
 	t.Helper()
-	// What this process ignores, as under nohup, oid would ignore as well.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	h := &holding{t: t, cmd: exec.Command("oid", append([]string{"lock"}, args...)...)}
 	h.cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+t.TempDir(), "OID_LOCKS=")
 	h.cmd.Env = append(h.cmd.Env, env...)

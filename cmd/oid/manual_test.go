@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // The manual pages have the date that the release sets, and that of oid lists all commands.
 func TestManual(t *testing.T) {
+	testenv.Long(t, "builds a program")
 	folder := t.TempDir()
 	cmd := exec.Command("go", "run", "-tags", "manual", ".", folder, "0.1.0")
 	cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000")

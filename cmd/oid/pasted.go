@@ -33,7 +33,8 @@ func (p pastedID) place() string {
 
 // pasting is how a command reads the ids that people paste.
 type pasting struct {
-	grep bool // ignore everything but ids that nothing else looks like
+	grep  bool   // ignore everything but ids that nothing else looks like
+	waits func() // if not nil, is called before each read of standard input
 }
 
 func (p *pasting) addFlag(cmd *cobra.Command) {
@@ -91,7 +92,7 @@ func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID
 	}
 	var ignored *pastedID
 	any := p.grep
-	for found := range scan(std.stdin(ctx, "ids")) {
+	for found := range scan(waiting{std.stdin(ctx, "ids"), p.waits}) {
 		if ctx.Err() != nil {
 			return false
 		}
@@ -108,6 +109,19 @@ func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID
 		}
 	}
 	return any || ignored == nil || yield(*ignored)
+}
+
+// waiting is a reader that calls a function before it reads.
+type waiting struct {
+	io.Reader
+	waits func()
+}
+
+func (w waiting) Read(b []byte) (int, error) {
+	if w.waits != nil {
+		w.waits()
+	}
+	return w.Reader.Read(b)
 }
 
 // stdin returns standard input as a reader that ends with ctx. At a terminal it

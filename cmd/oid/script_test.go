@@ -5,11 +5,21 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // TestMain lets the scripts run the command as a process of its own.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"oid": main})
+	testscript.Main(tests{m}, map[string]func(){"oid": main})
+}
+
+// tests are run in the process that is not the command.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	testenv.HeedSignals()
+	return t.M.Run()
 }
 
 // TestScripts runs testdata/*.txtar. With UPDATE=1 in the environment it rewrites

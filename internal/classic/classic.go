@@ -10,14 +10,23 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/oidkit/oid/objectid"
 )
 
+// lastMachine is the last result of Machine: most programs ask about one host.
+var lastMachine atomic.Pointer[[2]string]
+
 // Machine returns the machine bytes of a host, in hexadecimal.
 func Machine(host string) string {
-	sum := md5.Sum([]byte(host))
-	return hex.EncodeToString(sum[:3])
+	last := lastMachine.Load()
+	if last == nil || last[0] != host {
+		sum := md5.Sum([]byte(host))
+		last = &[2]string{host, hex.EncodeToString(sum[:3])}
+		lastMachine.Store(last)
+	}
+	return last[1]
 }
 
 // Split returns the machine bytes of id in hexadecimal, and the low 16 bits of the

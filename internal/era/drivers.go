@@ -1,6 +1,8 @@
 package era
 
 import (
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
@@ -50,17 +52,46 @@ const (
 )
 
 // Used returns how much the layout was in use at time t, by the dates of releases.
-func Used(l objectid.Layout, t time.Time) Use {
-	use := Unused
+func Used(l objectid.Layout, t time.Time) Use { return spanOf(t).used[l] }
+
+// Layouts returns all layouts, the most likely for an id of time t first.
+func Layouts(t time.Time) []objectid.Layout { return slices.Clone(spanOf(t).layouts) }
+
+// span is a time in which no driver began or ended to write a layout.
+type span struct {
+	from    time.Time
+	used    [objectid.Java + 1]Use
+	layouts []objectid.Layout // the most likely one first
+}
+
+// spans are all times, the latest first.
+var spans = sync.OnceValue(func() (all []span) {
+	dates := []time.Time{{}}
 	for _, d := range Drivers {
-		switch {
-		case d.Layout != l || t.Before(d.From):
-		case !d.Until.IsZero() && !t.Before(d.Until):
-		case d.Most:
-			return Most
-		default:
-			use = Some
-		}
+		dates = append(dates, d.From, d.Until)
 	}
-	return use
+	slices.SortFunc(dates, func(a, b time.Time) int { return b.Compare(a) })
+	for _, from := range slices.Compact(dates) {
+		s := span{from: from, layouts: []objectid.Layout{objectid.Classic, objectid.Java, objectid.Modern}}
+		if !from.Before(Random) {
+			s.layouts = []objectid.Layout{objectid.Modern, objectid.Classic, objectid.Java}
+		}
+		for _, d := range Drivers {
+			switch use := &s.used[d.Layout]; {
+			case from.Before(d.From) || !d.Until.IsZero() && !from.Before(d.Until):
+			case d.Most:
+				*use = Most
+			default:
+				*use = max(*use, Some)
+			}
+		}
+		slices.SortStableFunc(s.layouts, func(a, b objectid.Layout) int { return int(s.used[b] - s.used[a]) })
+		all = append(all, s)
+	}
+	return all
+})
+
+func spanOf(t time.Time) span {
+	all := spans()
+	return all[slices.IndexFunc(all, func(s span) bool { return !t.Before(s.from) })]
 }

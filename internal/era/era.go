@@ -3,12 +3,7 @@
 // takes them from here.
 package era
 
-import (
-	"slices"
-	"time"
-
-	"github.com/oidkit/oid/objectid"
-)
+import "time"
 
 var (
 	// First is the beginning of the year in which MongoDB was released. ObjectIds
@@ -36,13 +31,3 @@ func date(year int, month time.Month) time.Time {
 
 // IsFuture reports whether an id of time t is from the future, at the time now.
 func IsFuture(t, now time.Time) bool { return t.After(now.Add(Tolerance)) }
-
-// Layouts returns all layouts, the most likely for an id of time t first.
-func Layouts(t time.Time) []objectid.Layout {
-	layouts := []objectid.Layout{objectid.Classic, objectid.Java, objectid.Modern}
-	if !t.Before(Random) {
-		layouts = []objectid.Layout{objectid.Modern, objectid.Classic, objectid.Java}
-	}
-	slices.SortStableFunc(layouts, func(a, b objectid.Layout) int { return int(Used(b, t) - Used(a, t)) })
-	return layouts
-}

@@ -8,7 +8,8 @@ import (
 )
 
 // cached returns the path of what the command that fetch returns puts at the path
-// given to it. It is made once and kept under name in the user's folder for caches.
+// given to it. It is made once and kept under name in the user's folder for caches;
+// "make test" begins with TestFetch, which makes all that takes long.
 func cached(name string, fetch func(part string) *exec.Cmd) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -25,6 +26,7 @@ func cached(name string, fetch func(part string) *exec.Cmd) (string, error) {
 	// gets the name.
 	part := fmt.Sprintf("%s.%d", path, os.Getpid())
 	defer os.RemoveAll(part)
+	fmt.Fprintf(os.Stderr, "testenv: fetching %s, once, which may take minutes\n", name)
 	if out, err := fetch(part).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}

@@ -15,6 +15,7 @@ import (
 // chromedp.NewContext. The browser ends with the test.
 func Chromium(t testing.TB) context.Context {
 	t.Helper()
+	Long(t, "starts a browser")
 	// Debian's wrapper would outlive the browser when it is killed.
 	path := "/usr/lib/chromium/chromium-headless-shell"
 	if _, err := os.Stat(path); err != nil {

@@ -14,6 +14,7 @@ import (
 // for a second.
 func RedisCluster(t testing.TB, replicas int) []*RedisServer {
 	t.Helper()
+	Long(t, "starts a Redis Cluster")
 	const primaries = 3
 	var nodes []*RedisServer
 	create := []string{"--cluster", "create"}

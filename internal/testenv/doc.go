@@ -5,6 +5,7 @@
 // its files in the test's temporary folder, and is gone when the test ends, even
 // if the test is killed. A test whose server is not to be had is skipped with a
 // word on how to get it; with OID_REQUIRE_ALL=1 in the environment it fails.
+// Under "go test -short" there is no server but redis-server; see [Long].
 //
 // A file for another server needs [Start], [Process.Line] or [Await] to learn
 // that it is ready, and [Missing].

@@ -37,6 +37,7 @@ func RealMongoDB() bool { return os.Getenv("OID_TEST_MONGODB") != "" }
 // the process, for tests that end it.
 func FerretDB(t testing.TB) (uri string, server *Process) {
 	t.Helper()
+	Long(t, "starts FerretDB")
 	program, err := buildFerretDB()
 	if err != nil {
 		Missing(t, fmt.Sprintf("FerretDB cannot be built: %v; it needs the Go command and its module proxy, or set OID_TEST_MONGODB to the URL of a MongoDB server", err))

@@ -1,15 +1,17 @@
 package testenv
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 )
 
-// MariaDB starts a MariaDB server without a network and with an empty database, and
+// MariaDB starts a MariaDB server without a network and with an empty database called shop, and
 // returns the command of the client that connects to it.
 func MariaDB(t testing.TB) (client []string) {
 	t.Helper()
+	Long(t, "starts MariaDB")
 	server, err := exec.LookPath("mariadbd")
 	if err != nil {
 		server = "/usr/sbin/mariadbd" // which is not in the path of every user
@@ -26,7 +28,18 @@ func MariaDB(t testing.TB) (client []string) {
 	Start(t, name, args...)
 	client = []string{"mariadb", "--no-defaults", "--socket=" + socket}
 	Await(t, "answer of MariaDB", func() error {
-		return exec.Command(client[0], append(client[1:], "-e", "CREATE DATABASE IF NOT EXISTS docs")...).Run()
+		return exec.Command(client[0], append(client[1:], "-e", "CREATE DATABASE IF NOT EXISTS shop; CREATE DATABASE IF NOT EXISTS mysql")...).Run()
 	})
-	return append(client, "docs")
+	// The tables of the system, which functions need.
+	tables, err := os.Open("/usr/share/mysql/mysql_system_tables.sql")
+	if err != nil {
+		Missing(t, "MariaDB has no mysql_system_tables.sql: apt-get install mariadb-server-core")
+	}
+	defer tables.Close()
+	create := exec.Command(client[0], append(client[1:], "mysql")...)
+	create.Stdin = tables
+	if out, err := create.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", create, err, out)
+	}
+	return append(client, "shop")
 }

@@ -16,6 +16,7 @@ func NodeModules(t testing.TB, name, version string) string { return npm(t, name
 // and what it depends on. npm fetches it on first use.
 func npm(t testing.TB, name, version string) string {
 	t.Helper()
+	Long(t, "runs Node.js")
 	folder, err := cached(fmt.Sprintf("%s-%s", strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-"), version), func(part string) *exec.Cmd {
 		return exec.Command("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", part, name+"@"+version)
 	})

@@ -25,6 +25,7 @@ type Exchange struct {
 // the description. What is wrong fails the test.
 func CheckOpenAPI(t testing.TB, description []byte, exchanges []Exchange) {
 	t.Helper()
+	Long(t, "builds a checker of OpenAPI")
 	program, err := buildNested("openapi")
 	if err != nil {
 		Missing(t, "the OpenAPI validator cannot be built: "+err.Error()+"; it needs the Go command and its module proxy")
@@ -58,16 +59,22 @@ func LintOpenAPI(t testing.TB, description []byte) {
 			t.Fatal(err)
 		}
 	}
-	for _, lint := range [][]string{
-		{filepath.Join(npm(t, "@stoplight/spectral-cli", "6.16.3"), ".bin", "spectral"), "lint", "--ruleset", "ruleset.json", "openapi.json"},
-		{filepath.Join(npm(t, "@redocly/cli", "2.77.0"), ".bin", "redocly"), "lint", "openapi.json"},
-	} {
+	for _, lint := range linters(t) {
 		cmd := exec.CommandContext(t.Context(), lint[0], lint[1:]...)
 		cmd.Dir = folder
 		cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%q: %v\n%s", lint, err, out)
 		}
+	}
+}
+
+// linters returns the commands that check the file openapi.json.
+func linters(t testing.TB) [][]string {
+	t.Helper()
+	return [][]string{
+		{filepath.Join(npm(t, "@stoplight/spectral-cli", "6.16.3"), ".bin", "spectral"), "lint", "--ruleset", "ruleset.json", "openapi.json"},
+		{filepath.Join(npm(t, "@redocly/cli", "2.77.0"), ".bin", "redocly"), "lint", "openapi.json"},
 	}
 }
 
@@ -79,6 +86,7 @@ const Generator = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8
 // writes.
 func GeneratedClient(t testing.TB, description []byte, args ...string) string {
 	t.Helper()
+	Long(t, "generates and builds a client")
 	source, err := nested("generated")
 	if err != nil {
 		t.Fatal(err)

@@ -30,6 +30,7 @@ func SharedPgBouncer(t testing.TB) string {
 // for one transaction each, and returns the URL of the database behind it.
 func PgBouncer(t testing.TB, s *PostgresServer) string {
 	t.Helper()
+	Long(t, "starts pgbouncer")
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
 		if program = "/usr/sbin/pgbouncer"; exec.Command(program, "--version").Run() != nil {

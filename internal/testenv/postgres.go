@@ -89,6 +89,7 @@ func Postgres(t testing.TB, settings ...string) *PostgresServer {
 
 func newPostgres(t testing.TB, settings []string) *PostgresServer {
 	t.Helper()
+	Long(t, "starts PostgreSQL")
 	programs, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if programs == nil {
 		Missing(t, "PostgreSQL is not installed: apt-get install postgresql; or set OID_TEST_POSTGRES to the URL of a server")

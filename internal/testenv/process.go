@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"sync"
@@ -141,16 +140,4 @@ func Await(t testing.TB, what string, check func() error) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-// FreePort returns a TCP port of the loopback address that was free just now,
-// for servers that cannot choose one themselves.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("find a free port: %v", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }

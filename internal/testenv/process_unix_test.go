@@ -84,8 +84,19 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	testenv.Await(t, "server gone", gone(pid))
 }
 
+// A port is one test's alone, and not one of those that Linux gives to clients.
 func TestFreePort(t *testing.T) {
-	if port := testenv.FreePort(t); port < 1024 || port > 65535 {
-		t.Errorf("port %d", port)
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	least, _ := strconv.Atoi(strings.Fields(string(text) + " 32768")[0])
+	if err != nil {
+		least = 32768
+	}
+	seen := map[int]bool{}
+	for range 500 {
+		port := testenv.FreePort(t)
+		if port < 1024 || port >= least || seen[port] {
+			t.Errorf("port %d, seen before: %v, clients have those from %d", port, seen[port], least)
+		}
+		seen[port] = true
 	}
 }

@@ -69,6 +69,7 @@ func Caddy(t testing.TB, port int, site string) {
 // argument, and waits until it listens.
 func startProxy(t testing.TB, port int, folder, name, file, config string, args ...string) {
 	t.Helper()
+	Long(t, "starts "+name)
 	path, err := exec.LookPath(name)
 	if err != nil {
 		if path, err = exec.LookPath("/usr/sbin/" + name); err != nil {

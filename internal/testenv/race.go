@@ -3,18 +3,19 @@ package testenv
 import "testing"
 
 // WithoutRace skips a test that is long or that reaches real limits if the race detector
-// slows it down. "make test" runs these tests without it.
+// slows it down. "make test" runs these tests without it, and -short leaves them out.
 func WithoutRace(t *testing.T) {
 	t.Helper()
+	Long(t, "is long, or reaches real limits")
 	if UnderRace {
 		t.Skip("too slow under the race detector; make test runs it without")
 	}
 }
 
 // Seeds returns how many of n random cases a test plays: a quarter, but at least two,
-// under the race detector. "make test" plays all of them without it.
+// under the race detector and under -short. "make test" plays all of them without either.
 func Seeds(n uint64) uint64 {
-	if UnderRace {
+	if UnderRace || testing.Short() {
 		return max(n/4, 2)
 	}
 	return n

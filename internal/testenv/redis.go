@@ -138,6 +138,7 @@ const SentinelMaster = "main"
 // a Sentinel that makes the replica the primary when that is gone for half a second.
 func RedisSentinel(t testing.TB, skew time.Duration) SentinelSet {
 	t.Helper()
+	Long(t, "starts Redis Sentinel")
 	var set SentinelSet
 	set.Primary = Redis(t, "--repl-diskless-sync-delay", "0")
 	host, port, _ := strings.Cut(set.Primary.Addr, ":")

@@ -285,7 +285,7 @@ func TestValueOfAnotherVersion(t *testing.T) {
 	l := open(t, server.URL(), 0)
 	const key, newer = "oid:lock:{job}", "1795166651598985 192.0.2.1:0:1795166651598985:4711/507f1f77bcf86cd799439011 v3 more"
 	server.CLI("SET", key, newer, "PX", "30000")
-	wait, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	wait, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	_, acquire := l.Acquire(wait, "job")
 	_, try := l.TryAcquire(t.Context(), "job")

@@ -216,6 +216,9 @@ func (a *attempt) look(ctx context.Context) (*lock.Lease, error) {
 	a.last = r
 	if now := r.sight(); now != a.seen || a.since.IsZero() {
 		a.seen, a.since, a.ended = now, time.Now(), time.Time{}
+		if first := r.first(); !r.held() && first != "" && first != a.owner.String() {
+			a.l.wake(first) // its signal may have been lost, and its next look be after its reservation
+		}
 	}
 	if r.held() && a.ended.IsZero() && holder.State(r.holder()) == lock.Ended {
 		a.ended = time.Now()

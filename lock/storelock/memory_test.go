@@ -50,6 +50,12 @@ func (c *client) now() (w way) {
 	return w
 }
 
+// looks returns how often Get was called.
+func (c *client) looks() (n int) {
+	c.change(func() { n = c.gets })
+	return n
+}
+
 func (c *client) call(ctx context.Context, do func() error) (err error) {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -46,9 +46,9 @@ func TestIdleWaitingIsQuiet(t *testing.T) {
 			lease := get(t, acquire(t.Context(), t, lockers[0]))
 			next := acquire(t.Context(), t, lockers[1])
 			time.Sleep(time.Minute)
-			before := clients[1].gets
+			before := clients[1].looks()
 			time.Sleep(time.Minute)
-			if n := clients[1].gets - before; n < test.low || n > test.high {
+			if n := clients[1].looks() - before; n < test.low || n > test.high {
 				t.Errorf("deaf %v: %d queries in a minute of waiting, want %d to %d", test.deaf, n, test.low, test.high)
 			}
 			if err := lease.Release(); err != nil {
@@ -60,8 +60,8 @@ func TestIdleWaitingIsQuiet(t *testing.T) {
 }
 
 // Each handover of a lock that three others wait for, in the order in which they came,
-// takes no time on a clock that only waiting moves. The waiter behind sees that the lock
-// is free, and then whose it is, so that it can watch the new holder.
+// takes no time on a clock that only waiting moves. The waiter behind sees whose the lock
+// is, so that it can watch the new holder, and may have seen before that it is free.
 func TestSignalsPassTheLockOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lockers, clients := signallers(t, 4)
@@ -73,7 +73,7 @@ func TestSignalsPassTheLockOn(t *testing.T) {
 		}
 		for i, n := range next {
 			behind := clients[min(i+2, 3)]
-			began, looks := time.Now(), behind.gets
+			began, looks := time.Now(), behind.looks()
 			if err := lease.Release(); err != nil {
 				t.Error(err)
 			}
@@ -83,8 +83,8 @@ func TestSignalsPassTheLockOn(t *testing.T) {
 			if took := time.Since(began); took > 20*time.Millisecond {
 				t.Errorf("handover %d took %v", i, took)
 			}
-			if looks = behind.gets - looks; i < 2 && looks != 2 {
-				t.Errorf("handover %d: %d looks of the waiter behind, want 2", i, looks)
+			if looks = behind.looks() - looks; i < 2 && (looks < 1 || looks > 2) {
+				t.Errorf("handover %d: %d looks of the waiter behind, want 1 or 2", i, looks)
 			}
 			time.Sleep(10 * time.Second)
 		}
@@ -92,8 +92,9 @@ func TestSignalsPassTheLockOn(t *testing.T) {
 	})
 }
 
-// A waiter whose signal is lost has the lock at its next look. One that is second behind
-// a dead first has it after the reservation, which begins with its own signal.
+// A waiter whose signal is lost has the lock at its next look, or at that of the one
+// behind it, which wakes it. One that is second behind a dead first has it after the
+// reservation, which begins with its own signal.
 func TestLostSignal(t *testing.T) {
 	for name, test := range map[string]struct {
 		harm  func(holder, first *signaller)
@@ -116,9 +117,11 @@ func TestLostSignal(t *testing.T) {
 				if err := lease.Release(); err != nil {
 					t.Error(err)
 				}
-				select {
-				case lease = <-first:
-				case lease = <-second:
+				dead := name == "dead first"
+				if dead {
+					lease = get(t, second)
+				} else {
+					lease = get(t, first)
 				}
 				if took := time.Since(began); took > test.limit {
 					t.Errorf("nobody had the lock for %v, want at most %v", took, test.limit)
@@ -129,7 +132,7 @@ func TestLostSignal(t *testing.T) {
 				if err := lease.Release(); err != nil {
 					t.Error(err)
 				}
-				if name == "lost" {
+				if !dead {
 					lease = get(t, second)
 				} else {
 					lease = get(t, acquire(t.Context(), t, lockers[0]))
@@ -166,7 +169,8 @@ func TestGivingUpWakesTheNext(t *testing.T) {
 			t.Errorf("%v, want ErrClosed", err)
 		}
 		next := get(t, second)
-		if took := time.Since(began); took > 0 {
+		// The two may write at the same time; then one of them looks again a little later.
+		if took := time.Since(began); took > 20*time.Millisecond {
 			t.Errorf("the second waiter had the lock after %v, want at once", took)
 		}
 		closeAll(t, next, lockers)

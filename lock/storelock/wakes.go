@@ -71,7 +71,12 @@ func (l *Locker) signal(r record) {
 	if r.held() {
 		n = 1
 	}
-	if s := store.SignalerOf(l.store); s != nil && len(r.Queue) > 0 {
-		s.Signal(r.Queue[:min(n, len(r.Queue))]...)
+	l.wake(r.Queue[:min(n, len(r.Queue))]...)
+}
+
+// wake makes waiters look at the lock, where the store sends signals.
+func (l *Locker) wake(waiters ...string) {
+	if s := store.SignalerOf(l.store); s != nil && len(waiters) > 0 {
+		s.Signal(waiters...)
 	}
 }

@@ -1,6 +1,7 @@
 package pgstore_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -54,14 +55,15 @@ func TestNewerFormatIsRefused(t *testing.T) {
 	}
 	defer c.Close(t.Context())
 	_, schema, _ := strings.Cut(uri, "oid_schema=")
-	if _, err := c.Exec(t.Context(), `UPDATE `+schema+`."^1format" SET version = 2`); err != nil {
+	var newer int
+	if err := c.QueryRow(t.Context(), `UPDATE `+schema+`."^1format" SET version = version + 1 RETURNING version`).Scan(&newer); err != nil {
 		t.Fatal(err)
 	}
 	s, err := pgstore.Open(t.Context(), uri, nil)
 	if err == nil {
 		s.Close()
 	}
-	if err == nil || !strings.Contains(err.Error(), "has format 2, and this program knows formats up to 1; use a newer version of the program") {
-		t.Errorf("Open: %v", err)
+	if want := fmt.Sprintf("has format %d, and this program knows formats up to %d; use a newer version of the program", newer, newer-1); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a schema one format newer than what this program writes: Open returned %v, want an error with %q", err, want)
 	}
 }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"embed"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+// sqlEngines are the values of --for of oid sql: the files with their functions.
+var sqlEngines = forms[string]{
+	{"postgres", "sql/postgres.sql"},
+	{"mysql", "sql/mysql.sql"},
+	{"sqlite", "sql/sqlite.sql"},
+	{"duckdb", "sql/duckdb.sql"},
+	{"clickhouse", "sql/clickhouse.sql"},
+}
+
+func newSQLCommand(std streams) *cobra.Command {
+	var engine, table, column string
+	cmd := &cobra.Command{
+		Use:   "sql --for ENGINE",
+		Short: "Write functions with which a database reads ids",
+		Long: `Write statements that create functions, or macros, with which a database reads ObjectIds
+in columns of text (24 hexadecimal digits) and of 12 bytes:
+
+  objectid_timestamp(id)             when the id was created, in UTC
+  objectid_process(id)               its process value, 10 digits
+  objectid_counter(id)               its counter, from 0 to 16777215
+  objectid_hex(id)                   its 24 digits in lower case
+  objectid_from_timestamp(time)      the first id of a second, as a bound for a
+                                     column of text: fractions are dropped
+  objectid_binary_from_timestamp(time)
+                                     the same for a column of bytes
+
+They are right from 1970 to 2106, and NULL for what is not an ObjectId. The conditions
+of "oid range" need no functions.
+
+--for chooses the engine:
+  postgres    PostgreSQL 14 or later: text and bytea
+  mysql       MySQL and MariaDB: text and BINARY(12)
+  sqlite      a view TABLE_objectid of --table, because SQLite has no functions in SQL
+  duckdb      DuckDB: VARCHAR and BLOB
+  clickhouse  ClickHouse: String and FixedString(12)`,
+		Example: `  oid sql --for postgres | psql
+  oid sql --for sqlite --table orders --column _id | sqlite3 shop.db`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if engine == "" {
+				return usagef("--for is missing: want one of %s", sqlEngines.names())
+			}
+			name, err := sqlEngines.find("--for", engine)
+			if err != nil {
+				return err
+			}
+			if needs := engine == "sqlite"; needs != (table != "") {
+				return usagef("--for sqlite, and no other engine, needs the --table of which it writes a view")
+			}
+			text, err := sqlFiles.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			quoted := strings.NewReplacer(`"TABLE`, `"`+doubled(table), `"COLUMN`, `"`+doubled(column))
+			_, err = quoted.WriteString(std.out, string(text))
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&engine, "for", "", "the `ENGINE`: "+sqlEngines.names())
+	cmd.Flags().StringVar(&table, "table", "", "name of the table, for SQLite")
+	cmd.Flags().StringVar(&column, "column", "_id", "name of the column with the ids, for SQLite")
+	sqlEngines.complete(cmd, "for")
+	return cmd
+}
+
+// doubled returns a name as it is between double quotes.
+func doubled(name string) string { return strings.ReplaceAll(name, `"`, `""`) }
