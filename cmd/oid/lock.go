@@ -44,9 +44,11 @@ has ended. After a container or machine was frozen, the command also continues u
 oid sees that. Another holder may run meanwhile: only a resource that compares
 fences is safe from this.
 
-If SIGKILL ends oid itself, Linux kills the command too, but not the processes that
-it has started. A lock in a file is held until those have ended; a lock elsewhere
-ends after its TTL, or when a waiter on this machine sees that they have ended.
+If SIGKILL ends oid itself, its guard kills the command and all that it has started: on
+Linux a second process of oid, the parent of the command. Then a waiter on this machine
+gets the lock, or another after the TTL. The guard names processes of other users that it
+cannot end. If SIGKILL ends oid and the guard, or on other systems, processes that the
+command has started continue. They hold a lock in a file, but not one elsewhere.
 
 ` + onceHelp + `
 

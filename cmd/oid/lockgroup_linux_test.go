@@ -272,66 +272,6 @@ func TestLockKillsProcessesThatStartOthers(t *testing.T) {
 	}
 }
 
-// oid is killed; the command dies with it, and what that has started still holds a
-// lock in a file.
-func TestLockInAFileOutlivesOid(t *testing.T) {
-	locks := []string{"--locks", "file:" + t.TempDir()}
-	h := startLock(t, nil, append([]string{"job"}, append(locks, "--", "sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!; wait")...)...)
-	child := h.line()
-	h.signal(syscall.SIGKILL)
-	h.code()
-	try := append([]string{"job", "--wait", "0"}, append(locks, "--", "true")...)
-	if got := startLock(t, nil, try...).code(); got != exitNotLocked {
-		t.Errorf("another oid lock exits with %d while process %s of the first runs, want %d", got, child, exitNotLocked)
-	}
-	pid, err := strconv.Atoi(child)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, child)
-	try[2] = "30s"
-	if got := startLock(t, nil, try...).code(); got != 0 {
-		t.Errorf("afterwards another oid lock exits with %d", got)
-	}
-}
-
-// oid is killed, and a waiter of this machine gets the lock long before the TTL,
-// though not while the command's children run.
-func TestLockOfAKilledOidIsFreedAtOnce(t *testing.T) {
-	server := testenv.Redis(t)
-	where := []string{"--locks", server.URL(), "--ttl", "10m"}
-	h := startLock(t, nil, append([]string{"job"}, append(where, "--", "sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!; wait")...)...)
-	child := h.line()
-	waiter := startLock(t, nil, append([]string{"job"}, append(where, "--", "sh", "-c", "echo state $(cut -d' ' -f3 /proc/"+child+"/stat)")...)...)
-	testenv.Await(t, "a waiter", func() error {
-		if out := server.CLI("ZCARD", "oid:lock:{job}:queue"); out != "1" {
-			return fmt.Errorf("%s in the queue", out)
-		}
-		return nil
-	})
-	awaitGroup(t, server.URL())
-	h.signal(syscall.SIGKILL)
-	h.code()
-	time.Sleep(300 * time.Millisecond)
-	pid, err := strconv.Atoi(child)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if state := processState(child); state == "" || state == "Z" {
-		t.Error("the child has ended with oid")
-	}
-	_ = syscall.Kill(pid, syscall.SIGKILL)
-	if got := strings.TrimSpace(strings.TrimPrefix(waiter.line(), "state")); got != "" && got != "Z" {
-		t.Errorf("the waiter's command began while the child was in state %q", got)
-	}
-	if got := waiter.code(); got != 0 {
-		t.Errorf("exit code of the waiter %d; stderr: %s", got, waiter.stderr.String())
-	}
-}
-
 func TestLockStatusInRedis(t *testing.T) {
 	where := []string{"--locks", testenv.Redis(t).URL()}
 	h := startLock(t, nil, append([]string{"job"}, append(where, "--", "sh", "-c", "echo held; exec sleep 1000")...)...)

@@ -111,15 +111,15 @@ func lockLine(s lock.Status, now time.Time, z *zone) string {
 	}
 	if s.Holder.Host != "" {
 		line += fmt.Sprintf("\n  pid %d on %s", s.Owner.Process.PID(), printable(s.Holder.Host))
-		switch s.Holder.State {
-		case lock.Alive:
-			if oid, err := s.Holder.Process.Alive(); err == nil && !oid {
-				line += ", ended, but processes of its command still run"
-			} else {
-				line += ", alive"
-			}
-		case lock.Ended:
+		oid, err := s.Holder.Process.Alive()
+		switch {
+		case s.Holder.State == lock.Unknown:
+		case s.Holder.State == lock.Ended && s.TTL > 0:
 			line += ", ended"
+		case s.Holder.State == lock.Ended, err == nil && !oid: // or nobody would have locked the file
+			line += ", ended, but processes of its command still run"
+		default:
+			line += ", alive"
 		}
 	}
 	if s.Holder.Command != "" {

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,13 +25,16 @@ func TestLockLine(t *testing.T) {
 		change func(*lock.Status)
 		want   string
 	}{
-		"free":     {func(s *lock.Status) { *s = lock.Status{Name: "job", Waiters: 3} }, "job: free"},
-		"held":     {func(*lock.Status) {}, line},
-		"ttl":      {func(s *lock.Status) { s.TTL = 29_960 * time.Millisecond }, line + ", ttl 30s"},
-		"waiters":  {func(s *lock.Status) { s.Waiters = 1 }, line + ", 1 waiting"},
-		"host":     {func(s *lock.Status) { s.Holder.Host = "vm" }, line + "\n  pid 4711 on vm"},
-		"alive":    {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", State: lock.Alive} }, line + "\n  pid 4711 on vm, alive"},
-		"ended":    {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", State: lock.Ended} }, line + "\n  pid 4711 on vm, ended"},
+		"free":    {func(s *lock.Status) { *s = lock.Status{Name: "job", Waiters: 3} }, "job: free"},
+		"held":    {func(*lock.Status) {}, line},
+		"ttl":     {func(s *lock.Status) { s.TTL = 29_960 * time.Millisecond }, line + ", ttl 30s"},
+		"waiters": {func(s *lock.Status) { s.Waiters = 1 }, line + ", 1 waiting"},
+		"host":    {func(s *lock.Status) { s.Holder.Host = "vm" }, line + "\n  pid 4711 on vm"},
+		"alive":   {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", State: lock.Alive} }, line + "\n  pid 4711 on vm, alive"},
+		"ended": {func(s *lock.Status) {
+			s.Holder, s.TTL = lock.Holder{Host: "vm", State: lock.Ended}, time.Second
+		}, line + ", ttl 1s\n  pid 4711 on vm, ended"},
+		"file":     {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", State: lock.Ended} }, line + "\n  pid 4711 on vm, ended, but processes of its command still run"},
 		"command":  {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", Command: "make all"} }, line + "\n  pid 4711 on vm: make all"},
 		"escapes":  {func(s *lock.Status) { s.Holder = lock.Holder{Host: "v\x1bm", Command: "a\x1b[2J"} }, line + "\n  pid 4711 on " + printable("v\x1bm") + ": " + printable("a\x1b[2J")},
 		"tomorrow": {func(s *lock.Status) { s.Since = now.Add(time.Second) }, strings.Replace(line, "11:58:30Z (1m30s)", "12:00:01Z (0s)", 1)},
@@ -71,29 +73,6 @@ func TestLockStatusOfAKilledOid(t *testing.T) {
 			}
 			return nil
 		})
-	}
-}
-
-// oid was killed, and a process that its command had started still runs and holds the
-// file: the status does not call the killed process alive.
-func TestLockStatusOfTheProcessesOfAKilledOid(t *testing.T) {
-	place := "file:" + t.TempDir()
-	h := startLock(t, nil, "job", "--locks", place, "--", "sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo held $!; wait")
-	var pid int
-	if _, err := fmt.Sscanf(h.line(), "held %d", &pid); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
-	const alive, orphan = ", alive: oid lock job --", ", ended, but processes of its command still run: oid lock job --"
-	status := func() string { return oid(t, "", "lock", "--status", "job", "--locks", place).out }
-	if got := status(); !strings.Contains(got, alive) {
-		t.Errorf("%q, want %q", got, alive)
-	}
-	awaitGroup(t, place)
-	_ = h.cmd.Process.Kill()
-	h.code()
-	if got := status(); !strings.Contains(got, orphan) {
-		t.Errorf("%q, want %q", got, orphan)
 	}
 }
 

@@ -10,9 +10,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/oidkit/oid/cmd/oid/internal/job"
 )
 
 func main() {
+	job.Guard()
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -21,12 +24,6 @@ func main() {
 	// instead of killing the process, and report ends it quietly.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
-}
-
-// streams are the three files of a command.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
 }
 
 // run carries out one command line and returns the exit code.

@@ -111,9 +111,10 @@ func TestSQLFunctions(t *testing.T) {
 				ask(hex, "objectid_from_timestamp(%s)", fmt.Sprintf(e.time, at))
 				ask(hex, "lower("+e.hex+")", "objectid_binary_from_timestamp("+fmt.Sprintf(e.time, at)+")")
 			}
-			table := e.table
+			var table strings.Builder
+			table.WriteString(e.table)
 			for _, hex := range sqlIDs {
-				table += fmt.Sprintf("INSERT INTO ids VALUES ('%s', "+e.binary+");\n", hex, hex)
+				fmt.Fprintf(&table, "INSERT INTO ids VALUES ('%s', "+e.binary+");\n", hex, hex)
 			}
 			from, to := fmt.Sprintf(e.time, "2012-10-17 21:13:27"), fmt.Sprintf(e.time, "2038-01-19 03:14:08")
 			ask("4", "(SELECT count(*) FROM ids WHERE digits >= objectid_from_timestamp(%s) AND digits < objectid_from_timestamp(%s))", from, to)
@@ -121,7 +122,7 @@ func TestSQLFunctions(t *testing.T) {
 			ask(fmt.Sprint(len(sqlIDs)), "(SELECT count(*) FROM ids WHERE objectid_timestamp(digits) = objectid_timestamp(bytes) AND objectid_hex(digits) = objectid_hex(bytes))")
 			// Installing them twice is no error.
 			functions := functionsFor(t, name)
-			got := e.query(t, functions+functions+table, expressions)
+			got := e.query(t, functions+functions+table.String(), expressions)
 			if len(got) != len(want) {
 				t.Fatalf("%d values of %d: %q", len(got), len(want), got)
 			}

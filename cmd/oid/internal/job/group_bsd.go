@@ -4,17 +4,37 @@ package job
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// adopts says that oid is not the parent of what the command has started.
+// adopts says that nothing adopts what the command leaves.
 const adopts = false
 
-// tie does nothing: only Linux knows how.
-func tie(*syscall.SysProcAttr) {}
+// Guard does nothing: only Linux has guards.
+func Guard() {}
+
+// guard is that of Linux.
+type guard struct{}
+
+func (*guard) leave() {}
+
+func (g *group) start(cmd *exec.Cmd) error { return g.startChild(cmd) }
+
+// lasting returns the process group of the command.
+func (g *group) lasting() int { return g.id }
+
+// watch reports what becomes of the command, and asks for a look at its group from time
+// to time, which may have members with other parents.
+func (g *group) watch() {
+	reap(g.id, g.report)
+	for g.report(change{}) {
+		time.Sleep(20 * time.Millisecond)
+	}
+}
 
 // processes knows of none: only Linux shows what has been started.
 func (g *group) processes() []process { return nil }

@@ -10,16 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopts says that oid becomes the parent of what the command has started when its
-// own parent ends: without children oid has no other descendants.
+// adopts says that oid has a child as long as a process of the command runs.
 const adopts = true
 
-// tie makes a command end when oid is killed, and oid the parent of what the
-// command has started when its own parent ends.
+// adopt makes this process the parent of what the command has started when its own
+// parent ends.
+func adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// tie makes a command end when this process is killed.
 func tie(a *syscall.SysProcAttr) {
 	runtime.LockOSThread() // the kernel kills the command when the thread ends that has started it
 	a.Pdeathsig = syscall.SIGKILL
-	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }
 
 // stopSelf stops oid by the default action of a signal and returns when oid goes
@@ -40,10 +41,22 @@ func stopSelf(s syscall.Signal) {
 	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), s)
 }
 
-// processes returns all that descends from oid: the command and what it has started,
-// also in groups and sessions of its own, as daemons are and what su(1) runs. One that
-// begins while it looks may be missing.
+// processes returns the command and what it has started, also in groups and sessions of
+// its own, as daemons are and what su(1) runs. One that begins while it looks may be
+// missing.
 func (g *group) processes() (found []process) {
+	parent := g.guard.pid
+	if parent == 0 || g.guard.killed.Load() {
+		parent = os.Getpid()
+	}
+	for _, stat := range descendants(parent) {
+		found = append(found, process{stat.PID, stat.Comm, stat.PGRP == g.id, stat.State == "T" || stat.State == "t"})
+	}
+	return found
+}
+
+// descendants returns what descends from a process and has not ended.
+func descendants(pid int) (found []procfs.ProcStat) {
 	all, _ := procfs.AllProcs()
 	children := make(map[int][]procfs.ProcStat)
 	for _, p := range all {
@@ -51,9 +64,9 @@ func (g *group) processes() (found []process) {
 			children[stat.PPID] = append(children[stat.PPID], stat)
 		}
 	}
-	for parents := []int{os.Getpid()}; len(parents) > 0; parents = parents[1:] {
+	for parents := []int{pid}; len(parents) > 0; parents = parents[1:] {
 		for _, stat := range children[parents[0]] {
-			found = append(found, process{stat.PID, stat.Comm, stat.PGRP == g.id, stat.State == "T" || stat.State == "t"})
+			found = append(found, stat)
 			parents = append(parents, stat.PID)
 		}
 	}

@@ -18,6 +18,9 @@ func CatchSignals() chan os.Signal {
 // catchStops does nothing: no signal stops programs here.
 func catchStops(chan os.Signal) {}
 
+// Guard does nothing: only Linux has guards.
+func Guard() {}
+
 // OwnGroup does nothing: there are no process groups here.
 func OwnGroup(*exec.Cmd) {}
 
@@ -50,6 +53,8 @@ func startGroup(cmd *exec.Cmd, _ chan os.Signal) (*group, error) {
 }
 
 func (g *group) close() {}
+
+func (g *group) lasting() int { return g.id }
 
 func (g *group) commandEnded() bool { return false }
 

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"sync/atomic"
 	"syscall"
-	"time"
 )
 
 // CatchSignals returns a channel for the signals that are passed on to a command.
@@ -50,8 +49,9 @@ type group struct {
 	terminal *terminal     // nil if oid has none
 	signals  chan os.Signal
 	frozen   []int       // processes of other groups that stop has stopped
-	alone    atomic.Bool // oid has no children
+	alone    atomic.Bool // all of it has ended
 	done     chan struct{}
+	guard    guard
 }
 
 // process is a process that runs, or is stopped.
@@ -72,33 +72,42 @@ func catchStops(signals chan os.Signal) {
 func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*group, error) {
 	g := &group{changes: make(chan change), again: make(chan struct{}, 1), signals: signals, done: make(chan struct{})}
 	OwnGroup(cmd)
-	tie(cmd.SysProcAttr)
 	g.terminal = openTerminal(signals)
 	if g.terminal.isForeground(g.terminal.ownGroup()) && !inPipeline(cmd) {
 		cmd.SysProcAttr.Foreground = true
 		cmd.SysProcAttr.Ctty = g.terminal.fd
 	}
-	if err := cmd.Start(); err != nil {
+	if err := g.start(cmd); err != nil {
+		g.guard.leave()
 		g.terminal.close()
 		return nil, err
 	}
-	g.id = cmd.Process.Pid
 	go g.watch()
 	return g, nil
+}
+
+// startChild starts cmd as a child of oid.
+func (g *group) startChild(cmd *exec.Cmd) error {
+	err := cmd.Start()
+	if err == nil {
+		g.id = cmd.Process.Pid
+	}
+	return err
 }
 
 // close gives the terminal back to oid. Processes that are left go on.
 func (g *group) close() {
 	close(g.done)
+	g.guard.leave()
 	g.terminal.move(g.id, g.terminal.ownGroup())
 	g.terminal.close()
 	signal.Reset(syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 }
 
-// watch waits for all children of oid: the command and, where oid adopts them,
-// processes whose parents have ended. However many of those end, they ask for one
-// look at a time, so that nothing else that oid has to do waits for them.
-func (g *group) watch() {
+// reap waits for the children of this process, a command and those that it adopts, and
+// reports what becomes of the command; an empty change is that of another. It returns
+// when there is none, or when report returns false.
+func reap(command int, report func(change) bool) {
 	for {
 		var c change
 		var status syscall.WaitStatus
@@ -107,34 +116,38 @@ func (g *group) watch() {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case err != nil:
-			g.alone.Store(true)
-			if !adopts { // the group may have members with other parents
-				time.Sleep(20 * time.Millisecond)
-			}
-		case pid == g.id && status.Stopped():
+			return
+		case pid == command && status.Stopped():
 			c.stopped = status.StopSignal()
-		case pid == g.id && status.Signaled():
+		case pid == command && status.Signaled():
 			c.ended, c.signal = true, status.Signal()
-		case pid == g.id:
+		case pid == command:
 			c.ended, c.code = true, status.ExitStatus()
 		}
-		if c == (change{}) {
-			select {
-			case g.again <- struct{}{}:
-			case <-g.done:
-				return
-			default: // one is asked for already
-			}
-			if adopts && g.alone.Load() {
-				return
-			}
-			continue
-		}
-		select {
-		case g.changes <- c:
-		case <-g.done:
+		if !report(c) {
 			return
 		}
+	}
+}
+
+// report passes a change on, and returns false when nobody needs it any more. However
+// many empty changes there are, they ask for one look at a time, so that nothing else
+// that oid has to do waits for them.
+func (g *group) report(c change) bool {
+	if c == (change{}) {
+		select {
+		case g.again <- struct{}{}:
+		case <-g.done:
+			return false
+		default: // one is asked for already
+		}
+		return true
+	}
+	select {
+	case g.changes <- c:
+		return true
+	case <-g.done:
+		return false
 	}
 }
 
@@ -157,8 +170,7 @@ func (g *group) others() []process {
 }
 
 // remains reports whether a process of the group, or one that it has started, still
-// runs. Where oid adopts those whose parents have ended, it has a child as long as one
-// does.
+// runs.
 func (g *group) remains() bool {
 	if adopts {
 		return !g.alone.Load()

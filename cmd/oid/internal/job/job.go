@@ -72,7 +72,7 @@ type run struct {
 // Run runs a command in a process group of its own, in the foreground of the terminal
 // if this process is there, and passes on the signals of [CatchSignals]. It returns when
 // all that the command has started has ended, which is before the lease does. On Linux
-// it adopts what the command leaves, so this process must have no other children.
+// a second process of this program adopts what the command leaves, see [Guard].
 //
 // An error says why the command did not begin: with Lost because the lease had ended,
 // otherwise it wraps [fs.ErrNotExist] if there is no such program.
@@ -99,7 +99,7 @@ func Run(cmd *exec.Cmd, lease Lease, signals chan os.Signal, o Options) (End, er
 	defer r.background.Wait()
 	// An error only means that the lock is not freed before its TTL should this
 	// process be killed.
-	r.background.Go(func() { _ = lease.SetGroup(g.id) })
+	r.background.Go(func() { _ = lease.SetGroup(g.lasting()) })
 	r.wait()
 	if r.inFront && !r.lost {
 		g.share(r.end.signal)

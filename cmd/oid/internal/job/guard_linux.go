@@ -1,0 +1,183 @@
+package job
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// guardWord is the first argument of a guard.
+const guardWord = "(guard)"
+
+// guard is a process between oid and a command: a second process of this program, in a
+// process group of its own. It adopts what the command leaves, waits for all of it, and
+// tells oid what becomes of the command. If SIGKILL ends oid, it kills all of that. If it
+// is killed itself, the kernel kills the command, and oid adopts the rest.
+type guard struct {
+	pid    int      // 0 if there is none
+	conn   *os.File // of oid; the guard acts when it is closed
+	told   *bufio.Reader
+	killed atomic.Bool
+}
+
+// start starts the guard of cmd. The guard inherits what the command is to inherit.
+func (g *guard) start(cmd *exec.Cmd) error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	conn := os.NewFile(uintptr(pair[0]), "guard")
+	defer unix.Close(pair[1])
+	if _, err = unix.FcntlInt(uintptr(pair[1]), unix.F_SETFD, 0); err == nil {
+		second := &exec.Cmd{
+			Path: "/proc/self/exe", Env: cmd.Env, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
+			Args: append([]string{os.Args[0], guardWord, strconv.Itoa(pair[1]), strconv.FormatBool(cmd.SysProcAttr.Foreground), cmd.Path}, cmd.Args...),
+		}
+		OwnGroup(second)
+		if err = second.Start(); err == nil {
+			g.pid, g.conn, g.told = second.Process.Pid, conn, bufio.NewReader(conn)
+			return nil
+		}
+	}
+	return errors.Join(err, conn.Close())
+}
+
+// leave lets the guard end, whatever runs.
+func (g *guard) leave() {
+	if g.pid != 0 {
+		_, _ = g.conn.Write([]byte{0})
+		_ = g.conn.Close()
+	}
+}
+
+// start starts cmd by a guard, or as a child of oid where there can be none.
+func (g *group) start(cmd *exec.Cmd) error {
+	if cmd.Err != nil {
+		return cmd.Err
+	}
+	adopt()                                    // what a guard leaves that is killed
+	if err := g.guard.start(cmd); err != nil { // there is no /proc
+		tie(cmd.SysProcAttr)
+		return g.startChild(cmd)
+	}
+	var number syscall.Errno
+	if _, err := fmt.Fscanln(g.guard.told, &g.id, &number); err != nil {
+		return fmt.Errorf("the guard of the command has ended: %w", err)
+	} else if number != 0 {
+		return &fs.PathError{Op: "fork/exec", Path: cmd.Path, Err: number}
+	}
+	return nil
+}
+
+// watch reports what becomes of the command, until all that it has started has ended.
+func (g *group) watch() {
+	ended := false
+	report := func(c change) bool {
+		ended = ended || c.ended
+		return g.report(c)
+	}
+	for g.guard.pid != 0 {
+		var c change
+		if _, err := fmt.Fscanln(g.guard.told, &c.ended, &c.signal, &c.code, &c.stopped); err != nil {
+			break
+		} else if !report(c) {
+			return
+		}
+	}
+	if g.guard.pid == 0 || g.guard.wasKilled() {
+		g.guard.killed.Store(true)
+		reap(g.id, report)
+	}
+	g.alone.Store(true)
+	report(change{ended: !ended, signal: syscall.SIGKILL}) // the guard was killed before it could tell
+}
+
+// wasKilled waits for the end of the guard and reports whether it was killed.
+func (g *guard) wasKilled() bool {
+	var status syscall.WaitStatus
+	for {
+		if _, err := syscall.Wait4(g.pid, &status, 0, nil); !errors.Is(err, syscall.EINTR) {
+			return err == nil && status.Signaled()
+		}
+	}
+}
+
+// lasting returns a process group that ends with the last process of the command.
+func (g *group) lasting() int {
+	if g.guard.pid != 0 {
+		return g.guard.pid
+	}
+	return g.id
+}
+
+// Guard does the work of a guard and does not return if this process was started as one.
+// The main function of a program that calls [Run] calls it first.
+func Guard() {
+	if len(os.Args) < 6 || os.Args[1] != guardWord {
+		return
+	}
+	fd, err := strconv.Atoi(os.Args[2])
+	if err != nil {
+		return
+	}
+	syscall.CloseOnExec(fd)
+	runGuard(os.NewFile(uintptr(fd), "oid"), os.Args[3] == "true", os.Args[4], os.Args[5:])
+	os.Exit(0)
+}
+
+// runGuard runs a command and returns when all that it has started has ended.
+func runGuard(oid io.ReadWriter, foreground bool, path string, args []string) {
+	// Signals that reach the guard too are for the command, and oid passes them on.
+	dropped := make(chan os.Signal, 1)
+	catch(dropped, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	catchStops(dropped)
+	cmd := &exec.Cmd{Path: path, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	OwnGroup(cmd)
+	adopt()
+	tie(cmd.SysProcAttr)
+	if t := openTerminal(dropped); foreground && t != nil {
+		cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, t.fd
+	}
+	if err := cmd.Start(); err != nil {
+		number := syscall.EINVAL
+		errors.As(err, &number)
+		fmt.Fprintln(oid, 0, int(number))
+		return
+	}
+	fmt.Fprintln(oid, cmd.Process.Pid, 0)
+	go func() {
+		if _, err := oid.Read(make([]byte, 1)); err == nil {
+			os.Exit(0) // oid leaves what runs
+		}
+		killDescendants()
+	}()
+	reap(cmd.Process.Pid, func(c change) bool {
+		fmt.Fprintln(oid, c.ended, int(c.signal), c.code, int(c.stopped))
+		return true
+	})
+}
+
+// killDescendants kills what the guard has adopted, again and again: a process may be
+// starting another, and one that may not be killed may end by itself.
+func killDescendants() {
+	named := make(map[int]bool)
+	for pause := time.Millisecond; ; pause = min(2*pause, time.Second) {
+		for _, p := range descendants(os.Getpid()) {
+			if errors.Is(syscall.Kill(p.PID, syscall.SIGKILL), syscall.EPERM) && !named[p.PID] {
+				named[p.PID] = true
+				fmt.Fprintf(os.Stderr, "oid: oid lock was killed and its command cannot be ended: may not signal process %d (%s)\n", p.PID, p.Comm)
+			}
+		}
+		time.Sleep(pause)
+	}
+}

@@ -1,0 +1,129 @@
+//go:build unix
+
+package job_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/cmd/oid/internal/job"
+)
+
+func TestMain(m *testing.M) {
+	job.Guard()
+	os.Exit(m.Run())
+}
+
+// lease is a lease without a lock. It ends with its context, or at its deadline.
+type lease struct {
+	ctx      context.Context
+	deadline time.Time
+	groups   chan int
+}
+
+func (l *lease) Context() context.Context { return l.ctx }
+func (l *lease) Deadline() time.Time      { return l.deadline }
+func (l *lease) Check() error             { return l.ctx.Err() }
+func (l *lease) SetGroup(pgid int) error  { l.groups <- pgid; return nil }
+
+// reports are what Run has reported.
+type reports chan string
+
+func (r reports) options() job.Options {
+	return job.Options{
+		Margin: 100 * time.Millisecond, Grace: 100 * time.Millisecond,
+		Expiring: func(time.Duration) { r <- "expiring" },
+		Left:     func() { r <- "left" },
+		Refused:  func(err error) { r <- err.Error() },
+	}
+}
+
+func TestRun(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	const stubborn = "trap '' TERM; while :; do sleep 0.01; done"
+	for name, test := range map[string]struct {
+		script string
+		ctx    context.Context
+		left   time.Duration // until the deadline; 0 for none
+		leave  bool
+		want   job.End
+		err    error
+		report string
+	}{
+		"done":     {script: "exit 0"},
+		"code":     {script: "exit 3", want: job.End{Code: 3}},
+		"signal":   {script: "kill -9 $$", want: job.End{Signal: syscall.SIGKILL}},
+		"deadline": {script: stubborn, left: 400 * time.Millisecond, want: job.End{Lost: true}, report: "expiring"},
+		"session":  {script: "setsid sh -c '" + strings.ReplaceAll(stubborn, "'", `'\''`) + "' & exit 3", left: 400 * time.Millisecond, want: job.End{Lost: true}, report: "expiring"},
+		"left":     {script: "sleep 1.5 & exit 3", want: job.End{Code: 3}, report: "left"},
+		"leave":    {script: "sleep 3 & exit 3", leave: true, want: job.End{Code: 3}},
+		"too late": {script: "echo ran", ctx: ended, want: job.End{Lost: true}, err: context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath("setsid"); err != nil && name == "session" {
+				t.Skip("there is no setsid on this system")
+			}
+			l := &lease{ctx: t.Context(), groups: make(chan int, 1)}
+			if test.ctx != nil {
+				l.ctx = test.ctx
+			}
+			if test.left > 0 {
+				l.deadline = time.Now().Add(test.left)
+			}
+			said := make(reports, 10)
+			o := said.options()
+			o.Leave = test.leave
+			signals := job.CatchSignals()
+			began := time.Now()
+			got, err := job.Run(exec.Command("sh", "-c", test.script), l, signals, o)
+			if !errors.Is(err, test.err) || test.want.Lost != got.Lost || !got.Lost && got != test.want {
+				t.Errorf("Run: %+v, %v; want %+v, %v", got, err, test.want, test.err)
+			}
+			if took := time.Since(began); name == "left" && took < 1500*time.Millisecond || test.leave && took > 2500*time.Millisecond {
+				t.Errorf("it took %v", took)
+			}
+			close(said)
+			if report := <-said; report != test.report {
+				t.Errorf("reported %q, want %q", report, test.report)
+			}
+			if test.err == nil && <-l.groups <= 0 {
+				t.Error("no group was recorded")
+			}
+		})
+	}
+}
+
+// A program that does not exist or cannot be run is an error, and a command inherits its
+// files and environment.
+func TestRunStarts(t *testing.T) {
+	l := &lease{ctx: t.Context(), groups: make(chan int, 9)}
+	said := make(reports, 10)
+	for path, want := range map[string]error{"./missing": fs.ErrNotExist, "no such program": fs.ErrNotExist, "/dev/null": fs.ErrPermission} {
+		if got, err := job.Run(exec.Command(path), l, job.CatchSignals(), said.options()); !errors.Is(err, want) || got.Lost {
+			t.Errorf("Run of %s: %+v, %v; want %v", path, got, err, want)
+		}
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", "cat; echo $JOB $0", "name")
+	cmd.Stdin, cmd.Stdout, cmd.Env = strings.NewReader(""), out, []string{"JOB=value"}
+	if got, err := job.Run(cmd, l, job.CatchSignals(), said.options()); err != nil || got != (job.End{}) {
+		t.Errorf("Run: %+v, %v", got, err)
+	}
+	out.Close()
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(in); err != nil || text.String() != "value name\n" {
+		t.Errorf("the command wrote %q, %v", text.String(), err)
+	}
+}

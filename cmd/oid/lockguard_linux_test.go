@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
+)
+
+// running reports whether a process runs.
+func running(pid string) bool {
+	state := processState(pid)
+	return state != "" && state != "Z"
+}
+
+// kill kills a process and waits for its end.
+func kill(t *testing.T, pid string) {
+	t.Helper()
+	signalPID(t, pid, syscall.SIGKILL)
+	gone(t, pid)
+}
+
+// signalPID sends a signal to a process.
+func signalPID(t *testing.T, pid string, s syscall.Signal) {
+	t.Helper()
+	number, err := strconv.Atoi(pid)
+	if err := errors.Join(err, syscall.Kill(number, s)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// oid is killed. All that its command has started is killed too, also in sessions of its
+// own, and a waiter of this machine gets the lock after that, long before the TTL, even if
+// the guard is slow.
+func TestLockOfAKilledOid(t *testing.T) {
+	for place, url := range map[string]string{"Redis": testenv.Redis(t).URL(), "file": "file:" + t.TempDir()} {
+		t.Run(place, func(t *testing.T) {
+			const children = 10
+			where := []string{"--locks", url, "--ttl", "10m"}
+			h := startLock(t, nil, append([]string{"job"}, append(where, "--", "sh", "-c", fmt.Sprintf(`echo $PPID
+for i in $(seq %d); do setsid sh -c 'trap "" TERM HUP; echo $$; sleep 1000 & wait' 2>/dev/null & done`, children))...)...)
+			guard := h.line()
+			var pids []string
+			for range children {
+				pids = append(pids, h.line())
+			}
+			awaitGroup(t, url)
+			waiter := startLock(t, nil, append([]string{"job"}, append(where, "--", "sh", "-c",
+				`for pid in `+strings.Join(pids, " ")+`; do cut -d' ' -f2,3 /proc/$pid/stat 2>/dev/null | grep -v Z; done; echo end`)...)...)
+			signalPID(t, guard, syscall.SIGSTOP)
+			h.signal(syscall.SIGKILL)
+			time.Sleep(300 * time.Millisecond) // the waiter begins if it may
+			signalPID(t, guard, syscall.SIGCONT)
+			if got := waiter.line(); got != "end" {
+				t.Errorf("the waiter's command began while %q of the killed one ran", got)
+			}
+			if got := waiter.code(); got != 0 {
+				t.Errorf("exit code of the waiter %d; stderr: %s", got, waiter.stderr.String())
+			}
+		})
+	}
+}
+
+// The guard is killed. The command dies with it, and oid holds the lock until what the
+// command has started has ended.
+func TestLockGuardIsKilled(t *testing.T) {
+	h := startLock(t, nil, "job", "--", "sh", "-c", `echo $PPID; echo $$; setsid sh -c 'echo $$; exec sleep 1000' 2>/dev/null & wait`)
+	guard, command, child := h.line(), h.line(), h.line()
+	kill(t, guard)
+	gone(t, command)
+	time.Sleep(100 * time.Millisecond)
+	if !running(child) || !running(pidOf(h)) {
+		t.Error("oid or what the command has started has ended with the guard")
+	}
+	kill(t, child)
+	if got := h.code(); got != 128+9 {
+		t.Errorf("exit code %d, want that of the command, %d", got, 128+9)
+	}
+}
+
+// SIGKILL ends both oid and the guard. What the command has started goes on, and holds a
+// lock in a file, which --status says.
+func TestLockInAFileOutlivesTheGuard(t *testing.T) {
+	place := "file:" + t.TempDir()
+	h := startLock(t, nil, "job", "--locks", place, "--", "sh", "-c", `sleep 1000 >/dev/null 2>&1 & echo $PPID; echo $!; wait`)
+	guard, child := h.line(), h.line()
+	awaitGroup(t, place)
+	// A stopped guard cannot act before it is killed.
+	signalPID(t, guard, syscall.SIGSTOP)
+	h.signal(syscall.SIGKILL)
+	kill(t, guard)
+	h.code()
+	const orphan = ", ended, but processes of its command still run: oid lock job --"
+	if got := oid(t, "", "lock", "--status", "job", "--locks", place).out; !strings.Contains(got, orphan) {
+		t.Errorf("%q, want %q", got, orphan)
+	}
+	if got := startLock(t, nil, "job", "--locks", place, "--wait", "0", "--", "true").code(); got != exitNotLocked {
+		t.Errorf("another oid lock exits with %d while process %s of the first runs, want %d", got, child, exitNotLocked)
+	}
+	kill(t, child)
+	if got := startLock(t, nil, "job", "--locks", place, "--wait", "30s", "--", "true").code(); got != 0 {
+		t.Errorf("afterwards another oid lock exits with %d", got)
+	}
+}

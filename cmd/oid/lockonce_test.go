@@ -1,0 +1,187 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
+)
+
+// oncePlaces returns URLs of all kinds of places that hold locks, stores among them.
+func oncePlaces(t *testing.T) map[string]string {
+	places := map[string]string{
+		"SQLite":     "sqlite:" + filepath.Join(t.TempDir(), "s.db"),
+		"PostgreSQL": testenv.PostgresSchema(t, testenv.PostgresURL(t)),
+		"MongoDB":    testenv.MongoDB(t),
+	}
+	maps.Copy(places, lockPlaces(t))
+	return places
+}
+
+// crontab is a job in the crontabs of three hosts.
+type crontab struct {
+	t      *testing.T
+	url    string
+	name   string
+	period time.Duration
+	job    time.Duration
+	log    string // of the ticks that began, with the calls that ran them
+
+	mu     sync.Mutex
+	called []string // the ticks of calls
+}
+
+func newCrontab(t *testing.T, url, name string, period, job time.Duration) *crontab {
+	return &crontab{t: t, url: url, name: name, period: period, job: job, log: filepath.Join(t.TempDir(), name)}
+}
+
+// hostClocks are by how much of the period the clocks of the hosts are ahead: all that a wrong
+// clock does is that cron begins the command early or late.
+var hostClocks = []float64{0, -1. / 3, 1. / 3}
+
+// call is the call of a host at a tick. The first host wants to know who ran its ticks,
+// the others want no mail.
+func (c *crontab) call(host int, tick time.Time) {
+	time.Sleep(time.Until(tick.Add(-time.Duration(hostClocks[host] * float64(c.period)))))
+	call := fmt.Sprint(host, ":", tick.Unix())
+	args := []string{
+		c.name, "--locks", c.url, "--once", c.period.String(), "--",
+		"sh", "-c", fmt.Sprintf("echo $OID_LOCK_TICK %s >>%s; exec sleep %.2f", call, c.log, c.job.Seconds()),
+	}
+	if host == 0 {
+		args = append([]string{"--elsewhere", "9"}, args...)
+	}
+	h := startLock(c.t, []string{"TZ=UTC"}, args...)
+	code, said := h.code(), h.stderr.String()
+	elsewhere := regexp.MustCompile(`^oid: ` + c.name + `: (\S+) (?:done|running) on `).FindStringSubmatch(said)
+	switch {
+	case code == 9 && host == 0 && elsewhere != nil:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.called = append(c.called, elsewhere[1])
+	case code == exitLockFailed && strings.Contains(said, "between two ticks"): // the machine is slow
+	case code != 0, said != "" && !strings.Contains(said, "no earlier run of"):
+		c.t.Errorf("%s on host %d: exit code %d, which cron does not expect; it mails %q", c.name, host, code, said)
+	}
+}
+
+// check returns how many ticks began: each once, and all for which there were calls.
+func (c *crontab) check() int {
+	text, err := os.ReadFile(c.log)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	begun := make(map[string]int)
+	for line := range strings.Lines(string(text)) {
+		tick, _, _ := strings.Cut(line, " ")
+		if begun[tick]++; begun[tick] > 1 {
+			c.t.Errorf("%s: tick %s began %d times:\n%s", c.name, tick, begun[tick], text)
+		}
+	}
+	for _, tick := range c.called {
+		if begun[tick] == 0 {
+			c.t.Errorf("%s: tick %s was lost:\n%s", c.name, tick, text)
+		}
+	}
+	return len(begun)
+}
+
+// Three hosts have the same crontab, and clocks that differ by a third of the period.
+// Each tick is run once on every kind of place, however long the job takes, and cron has
+// nothing to mail.
+func TestLockOncePerTick(t *testing.T) {
+	const period = 1500 * time.Millisecond
+	ticks := testenv.Rounds(4, 30)
+	jobs := map[string]time.Duration{"short": 100 * time.Millisecond, "third": period / 3, "long": 3 * period / 2}
+	for place, url := range oncePlaces(t) {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			first := time.Now().Truncate(period).Add(2 * period)
+			var calls sync.WaitGroup
+			for name, job := range jobs {
+				c, n := newCrontab(t, url, name, period, job), ticks
+				if name == "long" {
+					n = min(n, 20) // later ones would be late by 15 periods, the most that there may be
+				}
+				calls.Go(func() {
+					var hosts sync.WaitGroup
+					for host := range hostClocks {
+						for i := range n {
+							hosts.Go(func() { c.call(host, first.Add(time.Duration(i)*period)) })
+						}
+					}
+					hosts.Wait()
+					begun := c.check()
+					if begun < n/2 { // calls that are too late for the last one may begin another
+						t.Errorf("%s: only %d ticks began of %d", name, begun, n)
+					}
+					status := oid(t, "", "lock", "--status", name, "--locks", url).out
+					if done := strings.Count(status, " done on "); done != min(begun, 16) {
+						t.Errorf("%s: %d ticks of %d are shown as done: %s", name, done, begun, status)
+					}
+				})
+			}
+			calls.Wait()
+		})
+	}
+}
+
+// A Redis that restarts without its data between two ticks costs no tick and repeats
+// none. oid says that nothing is recorded.
+func TestLockOnceAfterALossBetweenTicks(t *testing.T) {
+	const period = time.Second
+	redis := testenv.Redis(t)
+	c := newCrontab(t, redis.URL(), "job", period, 0)
+	round := func() (tick time.Time) {
+		tick = time.Now().Truncate(period).Add(2 * period)
+		var hosts sync.WaitGroup
+		for host := range hostClocks {
+			hosts.Go(func() { c.call(host, tick) })
+		}
+		hosts.Wait()
+		return tick
+	}
+	round()
+	for losses := testenv.Rounds(2, 20); losses > 0; {
+		tick := round()
+		if time.Since(tick) < period/2 { // else a call on a slow machine was for the next tick
+			redis.Kill()
+			redis.Start()
+			losses--
+		}
+	}
+	round()
+	c.check()
+}
+
+// A Redis that restarts without its data between two calls for the same tick runs it
+// again. Nobody can know better, and oid says so.
+func TestLockOnceAfterALossWithinATick(t *testing.T) {
+	redis := testenv.Redis(t)
+	for i, step := range []struct {
+		code int
+		said string
+	}{
+		{0, `no earlier run of "job" is recorded`},
+		{9, "oid: job: 2026-11-24 done on "},
+		{0, `no earlier run of "job" is recorded`},
+	} {
+		h := startLock(t, nil, "job", "--locks", redis.URL(), "--once", "key=2026-11-24", "--elsewhere", "9", "--", "true")
+		if code := h.code(); code != step.code || !strings.Contains(h.stderr.String(), step.said) {
+			t.Errorf("call %d: exit code %d, want %d; said %q", i, code, step.code, h.stderr.String())
+		}
+		if i == 1 {
+			redis.Kill()
+			redis.Start()
+		}
+	}
+}
