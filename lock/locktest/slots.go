@@ -180,7 +180,9 @@ func testSlotsAndNoSlots(t testing.TB, open func() lock.Locker) {
 		if how == "TryAcquire" {
 			take = s.TryAcquire
 		}
-		slot, err := take(t.Context(), name)
+		ctx, stop := context.WithTimeout(t.Context(), patience)
+		slot, err := take(ctx, name)
+		stop()
 		if err != nil {
 			t.Fatalf("%s: %v", how, err)
 		}
