@@ -3,7 +3,6 @@ package paste
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -32,53 +31,34 @@ const (
 
 // quotedBytes returns the ids in s that are written as twelve bytes in quotes.
 func quotedBytes(s string) (places []Place) {
-	literalEnd := 0
-	for at := range quotes(s) {
-		if at > literalEnd && s[at-1] == 'b' && (at == 1 || s[at-2] != '_' && !is(s[at-2], inWord)) {
-			if m := pythonBytes().FindStringSubmatchIndex(s[at-1 : min(at+longestLiteral, len(s))]); m != nil {
-				from, to := at-1+max(m[2], m[4]), at-1+max(m[3], m[5])
-				literalEnd = to + 1
-				raw, ok := unescape(s[from:to])
-				if ok && len(raw) == objectid.Size && plausible(raw) && strings.Trim(raw, letters) != "" {
-					places = append(places, Place{from, to, hex.EncodeToString([]byte(raw))})
+	for _, quote := range []string{`"`, "'"} {
+		literalEnd := 0
+		for i, at := strings.Index(s, quote), 0; i >= 0; i = strings.Index(s[at:], quote) {
+			at += i + 1
+			if at-1 > literalEnd && s[at-2] == 'b' && (at == 2 || s[at-3] != '_' && !is(s[at-3], inWord)) {
+				if m := pythonBytes().FindString(s[at-2 : min(at+longestLiteral, len(s))]); m != "" {
+					literal := m[2 : len(m)-1]
+					literalEnd = at + len(literal)
+					raw, ok := unescape(literal)
+					if ok && len(raw) == objectid.Size && plausible(raw) && strings.Trim(raw, letters) != "" {
+						places = append(places, Place{at, literalEnd, hex.EncodeToString([]byte(raw))})
+					}
 				}
 			}
-		}
-		from, to := at+1, at+1+base64Size
-		if to >= len(s) || s[to] != '"' && s[to] != '\'' {
-			continue
-		}
-		before := s[max(at-longestMember, 0):at]
-		if !strings.Contains(before, "ase64") && !strings.Contains(before, "$binary") && !strings.Contains(before, "BinData(") {
-			continue
-		}
-		if raw, err := base64.StdEncoding.DecodeString(s[from:to]); err == nil && len(raw) == objectid.Size && base64Before().MatchString(before) {
-			places = append(places, Place{from, to, hex.EncodeToString(raw)})
+			to := at + base64Size
+			if to >= len(s) || s[to] != '"' && s[to] != '\'' {
+				continue
+			}
+			before := s[max(at-longestMember, 0) : at-1]
+			if !strings.Contains(before, "ase64") && !strings.Contains(before, "$binary") && !strings.Contains(before, "BinData(") {
+				continue
+			}
+			if raw, err := base64.StdEncoding.DecodeString(s[at:to]); err == nil && len(raw) == objectid.Size && base64Before().MatchString(before) {
+				places = append(places, Place{at, to, hex.EncodeToString(raw)})
+			}
 		}
 	}
 	return places
-}
-
-// quotes yields the places of quotes in s.
-func quotes(s string) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		next := func(quote string, from int) int {
-			if i := strings.Index(s[from:], quote); i >= 0 {
-				return from + i
-			}
-			return len(s)
-		}
-		double, single := next(`"`, 0), next("'", 0)
-		for double+single < 2*len(s) {
-			if double < single {
-				yield(double)
-				double = next(`"`, double+1)
-			} else {
-				yield(single)
-				single = next("'", single+1)
-			}
-		}
-	}
 }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz _-"
@@ -115,27 +95,21 @@ func plausible(raw string) bool {
 // unescape decodes the escapes in a literal of bytes in Python.
 func unescape(s string) (string, bool) {
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			b.WriteByte(s[i])
-			continue
-		}
-		if i++; i == len(s) {
-			return "", false
-		}
-		switch at := strings.IndexByte(`\'"abfnrtv`, s[i]); {
-		case at >= 0:
-			b.WriteByte("\\'\"\a\b\f\n\r\t\v"[at])
-		case s[i] == 'x' && i+2 < len(s):
-			n, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
-			if err != nil {
+	for ; s != ""; s = s[1:] {
+		c := s[0]
+		if c == '\\' {
+			if s = s[1:]; s == "" || strings.IndexByte(`\'"abfnrtvx`, s[0]) < 0 {
 				return "", false
 			}
-			b.WriteByte(byte(n))
-			i += 2
-		default:
-			return "", false
+			if c = s[0]; c != '\'' && c != '"' {
+				r, _, after, err := strconv.UnquoteChar(`\`+s, 0)
+				if err != nil {
+					return "", false
+				}
+				c, s = byte(r), s[len(s)-len(after)-1:]
+			}
 		}
+		b.WriteByte(c)
 	}
 	return b.String(), true
 }

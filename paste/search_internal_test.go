@@ -21,7 +21,8 @@ var (
 	wordRows = pattern(`[0-9A-Za-z]+`)
 	listRows = pattern(`[0-9a-fA-FxX ,:\-\t]+`)
 	members  = pattern(`(?:"?\bbase64"?\s*:|"\$binary"\s*:|\bBinData\(\s*\d{1,3}\s*,|\bcreateFromBase64\()\s*["']([0-9A-Za-z+/]{16})["']`)
-	literals = pattern(`\bb(?:'((?:[^'\\\n]|\\.){12,48})'|"((?:[^"\\\n]|\\.){12,48})")`)
+	single   = pattern(`\bb'((?:[^'\\\n]|\\.){12,48})'`)
+	double   = pattern(`\bb"((?:[^"\\\n]|\\.){12,48})"`)
 )
 
 // slowPlaces is [Places] without its shortcuts: regular expressions cut all of s into what
@@ -44,8 +45,8 @@ func slowPlaces(s string) (places []Place) {
 			raw = append(raw, Place{m[2], m[3], hex.EncodeToString(b)})
 		}
 	}
-	for _, m := range literals().FindAllStringSubmatchIndex(s, -1) {
-		from, to := max(m[2], m[4]), max(m[3], m[5])
+	for _, m := range append(single().FindAllStringSubmatchIndex(s, -1), double().FindAllStringSubmatchIndex(s, -1)...) {
+		from, to := m[2], m[3]
 		b, ok := unescape(s[from:to])
 		if ok && len(b) == objectid.Size && plausible(b) && strings.Trim(b, letters) != "" {
 			raw = append(raw, Place{from, to, hex.EncodeToString([]byte(b))})

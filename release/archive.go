@@ -72,7 +72,7 @@ func sortedNames(files map[string]string) []string {
 
 // mode is that of a file in an archive.
 func mode(name string) int64 {
-	if strings.HasPrefix(path.Base(name), "oid") && !strings.Contains(name, "/") {
+	if slices.Contains([]string{"oid", "oid.exe", "oid.js"}, path.Base(name)) {
 		return 0o755
 	}
 	return 0o644

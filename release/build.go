@@ -12,8 +12,21 @@ import (
 	"strings"
 )
 
+// What all kinds of packages say of oid.
+const (
+	description = "Create, read and trace MongoDB ObjectIds"
+	homepage    = "https://github.com/oidkit/oid"
+	license     = "MIT"
+)
+
 // target is a system that programs are built for.
-type target struct{ os, arch string }
+type target struct {
+	os, arch string
+	node     nodeSystem // its name in npm
+	wheel    string     // its platform tags in a wheel
+}
+
+type nodeSystem struct{ os, cpu string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
 
@@ -26,13 +39,14 @@ func (r *release) program(t target) string {
 	return r.temp(filepath.Join("bin", t.os+"-"+t.arch, name))
 }
 
+// A static program runs with every C library. macOS 12 is the oldest that Go supports.
 var targets = []target{
-	{"linux", "amd64"},
-	{"linux", "arm64"},
-	{"linux", "386"},
-	{"darwin", "amd64"},
-	{"darwin", "arm64"},
-	{"windows", "amd64"},
+	{"linux", "amd64", nodeSystem{"linux", "x64"}, "manylinux_2_17_x86_64.musllinux_1_1_x86_64"},
+	{"linux", "arm64", nodeSystem{"linux", "arm64"}, "manylinux_2_17_aarch64.musllinux_1_1_aarch64"},
+	{"linux", "386", nodeSystem{"linux", "ia32"}, "manylinux_2_17_i686.musllinux_1_1_i686"},
+	{"darwin", "amd64", nodeSystem{"darwin", "x64"}, "macosx_12_0_x86_64"},
+	{"darwin", "arm64", nodeSystem{"darwin", "arm64"}, "macosx_12_0_arm64"},
+	{"windows", "amd64", nodeSystem{"win32", "x64"}, "win_amd64"},
 }
 
 // chosen returns the targets of a list such as linux/amd64,darwin/arm64; all if it is

@@ -1,6 +1,6 @@
 // Command release builds what a release of oid consists of: programs for each system,
-// packages for Linux, an image for containers, a formula for Homebrew, a bill of
-// materials, and checksums. The same commit and version give the same bytes.
+// packages for Linux, npm and PyPI, an image for containers, manifests for Homebrew and
+// Scoop, a bill of materials, and checksums. The same commit and version give the same bytes.
 //
 //	cd release && go run . -version 0.1.0 -o ../dist
 //
@@ -80,7 +80,7 @@ func run(ctx context.Context, version, out, only string) (err error) {
 		return err
 	}
 	for _, step := range []func(context.Context, []target) error{
-		r.buildPrograms, r.writeArchives, r.writePackages, r.writeImage, r.writeBillOfMaterials, r.writeFormula, r.writeChecksums,
+		r.buildPrograms, r.writeArchives, r.writePackages, r.writeImage, r.writeNPM, r.writeWheels, r.writeBillOfMaterials, r.writeManifests, r.writeChecksums,
 	} {
 		if err := step(ctx, targets); err != nil {
 			return err

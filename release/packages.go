@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/goreleaser/nfpm/v2"
 	_ "github.com/goreleaser/nfpm/v2/apk"
@@ -35,7 +36,8 @@ func (r *release) writePackages(_ context.Context, targets []target) error {
 			if err != nil {
 				return err
 			}
-			info.MTime = r.time
+			info.MTime, info.Homepage, info.License, info.RPM.Summary = r.time, homepage, license, description
+			info.Description = strings.ToLower(description[:1]) + description[1:] + "\n" + info.Description
 			if kind != "apk" {
 				info.Changelog = changelog
 			}

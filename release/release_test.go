@@ -67,6 +67,8 @@ func TestRelease(t *testing.T) {
 	}
 	t.Run("archive", func(t *testing.T) { testArchive(t, one(t, first, "oid_0.1.0_linux_*.tar.gz")) })
 	t.Run("image", func(t *testing.T) { testImage(t, one(t, first, "oid_0.1.0_image_*.tar")) })
+	t.Run("npm", func(t *testing.T) { testNPM(t, first) })
+	t.Run("wheel", func(t *testing.T) { testWheel(t, one(t, first, "*.whl")) })
 	t.Run("bill of materials", func(t *testing.T) { testMaterials(t, one(t, first, "*.cdx.json")) })
 	t.Run("deb", func(t *testing.T) { testDebian(t, one(t, first, "*.deb"), one(t, built(t, "0.1.1"), "*.deb")) })
 	t.Run("lintian", func(t *testing.T) {

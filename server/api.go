@@ -75,15 +75,33 @@ func (s *Server) addAPI(rows []route) {
 	describeEnumerations(schemas)
 	describeProblems(api.OpenAPI())
 	wrapReferences(schemas)
+	hidePatternDescriptions(schemas)
 }
 
 // wrapReferences moves each reference that has a description into an allOf: in
-// version 3.0 a reference has no other fields.
+// version 3.0 a reference has no other fields. It removes the words for patterns, which
+// OpenAPI does not have, and which are in the messages already.
 func wrapReferences(schemas huma.Registry) {
 	for _, schema := range schemas.Map() {
 		for _, p := range schema.Properties {
+			if p.PatternDescription = ""; p.Items != nil {
+				p.Items.PatternDescription = ""
+			}
 			if p.Ref != "" && p.Description != "" {
 				p.AllOf, p.Ref = []*huma.Schema{{Ref: p.Ref}}, ""
+			}
+		}
+	}
+}
+
+// hidePatternDescriptions takes what only huma knows out of the description. The texts of
+// errors have been made of it by now.
+func hidePatternDescriptions(schemas huma.Registry) {
+	for _, schema := range schemas.Map() {
+		for _, p := range schema.Properties {
+			p.PatternDescription = ""
+			if p.Items != nil {
+				p.Items.PatternDescription = ""
 			}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -48,7 +50,7 @@ func newBackend(o Options, m *metrics) (*backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	calls := caller{"store", o.Limits.Store, make(chan struct{}, maxStoreCalls), o.Log, errUnavailable}
+	calls := caller{"store", o.Limits.Store, semaphore.NewWeighted(maxStoreCalls), o.Log, errUnavailable}
 	return &backend{options: o, metrics: m, random: g, calls: calls, moved: make(chan struct{}, 1)}, nil
 }
 
@@ -215,9 +217,9 @@ func ask[T any](ctx context.Context, b *backend, name string, call func(context.
 
 // caller calls something that may hang, such as a store, on behalf of clients.
 type caller struct {
-	what   string        // for the log
-	limit  time.Duration // for one call
-	slots  chan struct{} // one for each call in flight, also those that nobody waits for
+	what   string              // for the log
+	limit  time.Duration       // for one call
+	slots  *semaphore.Weighted // one for each call in flight, also those that nobody waits for
 	log    *slog.Logger
 	silent error // the answer in place of a failure; for clients
 }
@@ -227,9 +229,7 @@ type caller struct {
 func callWithin[T any](parent context.Context, c *caller, name string, do func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := context.WithTimeout(parent, c.limit)
-	select {
-	case c.slots <- struct{}{}:
-	case <-ctx.Done():
+	if c.slots.Acquire(ctx, 1) != nil {
 		cancel()
 		return none, c.silent
 	}
@@ -240,7 +240,7 @@ func callWithin[T any](parent context.Context, c *caller, name string, do func(c
 	answered := make(chan answer, 1)
 	go func() {
 		defer cancel()
-		defer func() { <-c.slots }()
+		defer c.slots.Release(1)
 		value, err := do(ctx)
 		answered <- answer{value, err}
 	}()

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
-	"mime/multipart"
 	"net/http"
 	"runtime"
 	"slices"
@@ -81,9 +79,9 @@ func (in *censusInput) options(now time.Time) (o census.Options, v census.Report
 	if err != nil {
 		return o, v, requestError{err}
 	}
-	zone, err := time.LoadLocation(in.Zone)
-	if err != nil || in.Zone == "Local" {
-		return o, v, requestf("time zone %q: want a name such as UTC or Europe/Berlin", in.Zone)
+	zone, err := zoneOf(in.Zone)
+	if err != nil {
+		return o, v, err
 	}
 	o = census.Options{Field: in.Field, Format: source.Format(in.Format), Column: in.Column, Collection: in.Collection, Range: ids}
 	return o, census.ReportOptions{By: census.Step(in.By), Zone: zone, Top: in.Top}, nil
@@ -104,8 +102,6 @@ func (s *Server) census(u *door.Upload, name string, in io.Reader, o census.Opti
 	switch {
 	case u.Early() != nil:
 		return nil, u.Early()
-	case u.Context().Err() != nil:
-		return nil, door.ErrBadBody // the client is gone
 	case errors.Is(err, source.ErrEmpty), errors.Is(err, source.ErrFormat), errors.Is(err, census.ErrLimit), errors.Is(err, census.ErrTooMany), errors.Is(err, door.ErrMemory):
 		return nil, err
 	}
@@ -173,11 +169,11 @@ const maxField = 1000
 
 // censusOfForm reads a form whose last part is the file.
 func (s *Server) censusOfForm(r *http.Request, u *door.Upload) (*census.Report, error) {
-	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "multipart/form-data" {
+	r.Body = io.NopCloser(u)
+	parts, err := r.MultipartReader()
+	if err != nil {
 		return nil, requestf("the request is not a form with a file")
 	}
-	parts := multipart.NewReader(u, parameters["boundary"])
 	in := censusInput{Zone: "UTC", Top: 10}
 	for {
 		part, err := parts.NextPart()

@@ -53,7 +53,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.Code()),
 				slog.Int64("bytes", rec.Bytes()), slog.Duration("took", took), slog.String("from", r.RemoteAddr), slog.String("request", id))
 		}
-		rec.Recycle()
 	}()
 	h := rec.Header()
 	maps.Copy(h, everyAnswer)

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
+	"mime"
 	"net/http"
 	"reflect"
 	"slices"
@@ -98,10 +100,11 @@ func accepted(header string) *idForm {
 		kind, _, _ := strings.Cut(f.mediaType, "/")
 		q, exact := 0., -1
 		for part := range strings.SplitSeq(header, ",") {
-			name, parameters, _ := strings.Cut(part, ";")
+			name, parameters, _ := mime.ParseMediaType(part)
 			for i, pattern := range []string{"*/*", kind + "/*", f.mediaType} {
-				if strings.EqualFold(strings.TrimSpace(name), pattern) && i > exact {
-					q, exact = quality(parameters), i
+				if name == pattern && i > exact {
+					exact = i
+					q, _ = strconv.ParseFloat(cmp.Or(parameters["q"], "1"), 64)
 				}
 			}
 		}
@@ -110,21 +113,6 @@ func accepted(header string) *idForm {
 		}
 	}
 	return best
-}
-
-// quality reads the weight among the parameters of a media range.
-func quality(parameters string) float64 {
-	for p := range strings.SplitSeq(parameters, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
-		if strings.EqualFold(name, "q") {
-			q, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				return 0
-			}
-			return q
-		}
-	}
-	return 1
 }
 
 type newIDsInput struct {
@@ -275,9 +263,15 @@ func (s *Server) generatorAt(text, zone string) (*objectid.Generator, error) {
 // nowIn returns the time in a zone, in which times without a zone are then read. The
 // empty name is UTC.
 func (s *Server) nowIn(zone string) (time.Time, error) {
-	l, err := time.LoadLocation(zone)
-	if err != nil || strings.EqualFold(zone, "local") {
-		return time.Time{}, requestf("time zone %q: no such zone; want a name such as Europe/Berlin", zone)
+	l, err := zoneOf(zone)
+	return s.options.Now().In(l), err
+}
+
+// zoneOf returns the time zone with a name, or UTC.
+func zoneOf(name string) (*time.Location, error) {
+	l, err := time.LoadLocation(name)
+	if err != nil || strings.EqualFold(name, "local") {
+		return time.UTC, requestf("time zone %q: no such zone; want a name such as Europe/Berlin", name)
 	}
-	return s.options.Now().In(l), nil
+	return l, nil
 }

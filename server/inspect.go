@@ -35,10 +35,11 @@ func (s *Server) inspectID(api huma.API, at route) {
 	handle(s, api, op, func(ctx context.Context, in *inspectInput) (wire.Inspection, error) {
 		var o inspect.Options
 		if in.Layout != "" {
-			o.Layout = new(objectid.Layout)
-			if err := o.Layout.UnmarshalText([]byte(in.Layout)); err != nil {
-				return wire.Inspection{}, requestError{err}
+			layout, err := layoutOf(string(in.Layout))
+			if err != nil {
+				return wire.Inspection{}, err
 			}
+			o.Layout = &layout
 		}
 		out, err := s.inspect(ctx, in.ID, &o, in.Trace)
 		if errors.Is(err, inspect.ErrUnknown) { // the id may be wrapped, as in ObjectId("...")
@@ -98,12 +99,12 @@ func dropContradicted(in *wire.Inspection) {
 
 // Bounds of the page.
 const (
-	maxCards   = 6                       // ids with all their readings
-	maxRows    = 5000                    // ids in all
-	maxLink    = 4000                    // characters of a text that goes into a URL
-	traceTime  = 1500 * time.Millisecond // for the traces of one page
-	maxUnknown = 1000                    // process values remembered as unknown
-	maxBad     = 100                     // messages about text that is not an id
+	maxCards     = 6                       // ids with all their readings
+	maxRows      = 5000                    // ids in all
+	maxLink      = 4000                    // characters of a text that goes into a URL
+	traceTime    = 1500 * time.Millisecond // for the traces of one page
+	maxInspected = 100                     // of those that are kept, see recent
+	maxBad       = 100                     // messages about text that is not an id
 )
 
 func (s *Server) startPage(w http.ResponseWriter, r *http.Request) {
@@ -124,10 +125,24 @@ func (s *Server) startForm(w http.ResponseWriter, r *http.Request) {
 	s.showInspected(w, r, text)
 }
 
+// showInspected answers with what is known of the ids in a text.
 func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text string) {
+	asked := time.Now()
+	data, ok := s.inspected.get(text, asked)
+	if !ok {
+		data = s.inspectText(r.Context(), text)
+		if len(data.Cards) == 1 && data.NoTrace == "" && len(text) <= maxLink {
+			s.site.PrepareStart(&data)
+			s.inspected.put(text, data, asked, maxInspected)
+		}
+	}
+	s.showStart(w, r, http.StatusOK, &data)
+}
+
+// inspectText returns what is known of the ids in a text.
+func (s *Server) inspectText(ctx context.Context, text string) page.Start {
 	data := page.Start{Text: text}
 	deadline := s.options.Now().Add(traceTime)
-	unknown := map[string]wire.Trace{} // by process value
 	var found []page.Inspected
 	var ignored []page.BadPiece
 	for piece := range paste.ScanString(text) {
@@ -139,7 +154,7 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 		var in page.Inspected
 		if err == nil {
 			in.Before, in.After = piece.Before, piece.After
-			in.Inspection, err = s.inspect(r.Context(), piece.Text, &inspect.Options{}, false)
+			in.Inspection, err = s.inspect(ctx, piece.Text, &inspect.Options{}, data.NoTrace == "")
 		}
 		if errors.Is(err, paste.ErrNoID) { // a line of a log, which matters only if there is nothing else
 			if ignored == nil {
@@ -154,29 +169,26 @@ func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text stri
 			continue
 		}
 		if data.NoTrace == "" {
-			in.Trace, err = s.pageTrace(r.Context(), in.ID, unknown)
-			if err != nil {
-				data.NoTrace = err.Error()
-			} else if s.options.Now().After(deadline) {
-				data.NoTrace = "further ids were not looked up, because it takes too long; inspect fewer ids at once"
-			}
-			addLoad(&in)
-			dropContradicted(&in.Inspection)
+			data.NoTrace = in.TraceError
 		}
+		if data.NoTrace == "" && s.options.Now().After(deadline) {
+			data.NoTrace = "further ids were not looked up, because it takes too long; inspect fewer ids at once"
+		}
+		addLoad(&in)
 		found = append(found, in)
 	}
 	if len(found) == 0 && data.Bad == nil {
 		data.Bad = ignored
 	}
 	if len(found) == 1 {
-		s.lookAround(r.Context(), &found[0])
+		s.lookAround(ctx, &found[0])
 	}
 	if len(found) <= maxCards {
 		data.Cards = found
 	} else {
 		data.Rows = found
 	}
-	s.showStart(w, r, http.StatusOK, &data)
+	return data
 }
 
 // showStart answers with the start page. Those who may create ids get some.
@@ -190,6 +202,6 @@ func (s *Server) showStart(w http.ResponseWriter, r *http.Request, code int, dat
 		_ = s.fillNew(data.New, strconv.Itoa(page.FewIDs)) // so few are always permitted
 	}
 	data.Formats = inspect.Names()
-	data.Now = s.overview(r.Context()).Overview
+	data.Now = s.overview(r.Context())
 	s.show(w, r, code, title, "/", s.site.Start(data))
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/lock"
@@ -35,7 +36,7 @@ type locks struct {
 }
 
 func newLocks(o Options) *locks {
-	return &locks{options: o, calls: caller{"locks", o.Limits.Store, make(chan struct{}, 1), o.Log, errLocksSilent}}
+	return &locks{options: o, calls: caller{"locks", o.Limits.Store, semaphore.NewWeighted(1), o.Log, errLocksSilent}}
 }
 
 // askLocks calls do with the Locker, see callWithin. Its errors are errNoLocks and
@@ -120,6 +121,8 @@ func hashOf(all []wire.Lock) uint64 {
 type locksInput struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"How many at most."`
 	After string `query:"after" maxLength:"2048" doc:"The next of the page before. Default: the first page."`
+
+	search string // what the page searches; empty for all
 }
 
 type lockInput struct {
@@ -139,44 +142,31 @@ func (s *Server) getLock(api huma.API, at route) {
 
 // lockPage returns a page of the locks that are held.
 func (s *Server) lockPage(ctx context.Context, in *locksInput) (wire.Locks, error) {
+	out := wire.Locks{Locks: []wire.Lock{}}
 	all, err := s.locks.list(ctx)
-	if err != nil {
-		return wire.Locks{}, err
-	}
-	from, _ := slices.BinarySearchFunc(all, in.After, func(l wire.Lock, after string) int {
-		if l.Name <= after {
-			return -1
+	for _, l := range all {
+		switch {
+		case l.Name <= in.After && in.After != "", !holds(in.search, l.Name, l.Holder.Host, l.Holder.Command, l.Holder.GPID):
+		case len(out.Locks) == in.Limit:
+			out.More, out.Next = true, out.Locks[in.Limit-1].Name
+			return out, nil
+		default:
+			out.Locks = append(out.Locks, l)
 		}
-		return 1
-	})
-	out := wire.Locks{Locks: all[from:]}
-	if len(out.Locks) > in.Limit {
-		out.Locks = out.Locks[:in.Limit]
-		out.More, out.Next = true, out.Locks[in.Limit-1].Name
 	}
-	return out, nil
+	return out, err
 }
 
 func (s *Server) showLocks(w http.ResponseWriter, r *http.Request) {
 	given := r.URL.Query()
 	v := page.Locks{Search: strings.TrimSpace(given.Get("q"))}
-	all, err := s.locks.list(r.Context())
+	found, err := s.lockPage(r.Context(), &locksInput{Limit: maxProcesses, After: given.Get("after"), search: v.Search})
+	if v.Rows = found.Locks; found.More {
+		given.Set("after", found.Next)
+		v.Next = "/locks?" + given.Encode()
+	}
 	var code int
 	code, v.Error = s.outcome(r.Context(), err)
-	after := given.Get("after")
-	for _, l := range all {
-		switch {
-		case l.Name <= after && after != "", !holds(v.Search, l.Name, l.Holder.Host, l.Holder.Command, l.Holder.GPID):
-			continue
-		case len(v.Rows) == maxProcesses:
-			given.Set("after", v.Rows[len(v.Rows)-1].Name)
-			v.Next = "/locks?" + given.Encode()
-		default:
-			v.Rows = append(v.Rows, l)
-			continue
-		}
-		break
-	}
 	s.show(w, r, code, "Locks", "/locks", s.site.Locks(&v))
 }
 

@@ -15,8 +15,7 @@ import (
 
 // showNow answers with the parts of the start page that change by themselves.
 func (s *Server) showNow(w http.ResponseWriter, r *http.Request) {
-	now := s.overview(r.Context())
-	s.send(w, http.StatusOK, s.site.Refreshed(&now.Overview))
+	s.send(w, http.StatusOK, page.Refreshed(s.overview(r.Context())))
 }
 
 func (s *Server) noPage(w http.ResponseWriter, r *http.Request) {
@@ -37,8 +36,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 // show answers with the contents of a view, whose path is current. The page is complete
 // before its first byte is sent: from then on the request has no slot, see admit.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
-	now := s.overview(r.Context())
-	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.door.InSession(r), Now: &now.Overview, Contents: contents}))
+	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.door.InSession(r), Now: s.overview(r.Context()), Contents: contents}))
 }
 
 // showAnyone answers as show does, with nothing that only those may know who are

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/oidkit/oid/store"
 )
 
@@ -46,7 +48,7 @@ func TestProblemTypes(t *testing.T) {
 // that is called only that it does not answer.
 func TestCallWithin(t *testing.T) {
 	silent := errors.New("silent")
-	c := &caller{"test", 50 * time.Millisecond, make(chan struct{}, 1), slog.New(slog.DiscardHandler), silent}
+	c := &caller{"test", 50 * time.Millisecond, semaphore.NewWeighted(1), slog.New(slog.DiscardHandler), silent}
 	for _, test := range []struct{ fails, want error }{
 		{nil, nil},
 		{fmt.Errorf("%w: %q", store.ErrCollection, "a$"), store.ErrCollection},

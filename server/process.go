@@ -96,23 +96,38 @@ type history struct {
 	next    time.Time // of the first sample that the limit has cut, or zero
 }
 
+// samples returns up to limit samples of a member between two times.
+func samples(ctx context.Context, r *registry.Registry, of registry.MemberKey, from, to time.Time, limit int) (all []registry.Sample, err error) {
+	for sample, err := range r.History(ctx, of, from, to) {
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, sample); len(all) == limit {
+			break
+		}
+	}
+	return all, nil
+}
+
 // history returns the samples of members. Those of one time are not parted by the limit.
 func (s *Server) history(ctx context.Context, members []registry.Status, in *historyInput) (history, error) {
-	since, until, err := timerange.Span{Since: in.Since, To: in.To}.Times(s.options.Now().UTC())
+	span := timerange.Span{Since: in.Since, To: in.To}
+	if _, err := time.Parse(time.RFC3339Nano, in.Since); err == nil { // perhaps a next, which may be ahead of the clock
+		span = timerange.Span{From: in.Since, To: in.To}
+	}
+	since, until, err := span.Times(s.options.Now().UTC())
 	if err != nil {
 		return history{}, requestError{err}
 	}
 	return ask(ctx, s.backend, "history", func(ctx context.Context, r *registry.Registry) (out history, err error) {
 		from, to := timeOrZero(since), timeOrZero(until)
 		for m := range members {
-			before := len(out.samples)
-			for sample, err := range r.History(ctx, members[m].Key(), from, to) {
-				if err != nil {
-					return out, err
-				}
-				if out.samples = append(out.samples, memberSample{m, sample}); len(out.samples) > before+in.Limit {
-					break
-				}
+			found, err := samples(ctx, r, members[m].Key(), from, to, in.Limit+1)
+			if err != nil {
+				return out, err
+			}
+			for i := range found {
+				out.samples = append(out.samples, memberSample{m, found[i]})
 			}
 			slices.SortStableFunc(out.samples, func(a, b memberSample) int { return a.Time.Compare(b.Time) })
 			n := in.Limit

@@ -103,18 +103,18 @@ type processList struct {
 	next string
 }
 
-// listKey is a page of processes. It has the hash of the overview, which changes with
-// the processes: a page that a browser asks for because of an event is a new one.
+// listKey is a page of processes. Its state changes with the processes: a page that a
+// browser asks for because of another one is new.
 type listKey struct {
 	query string
-	hash  uint64
+	state uint64 // of the overview
 }
 
 const maxLists = 8 // pages that are kept, of up to maxProcesses processes each
 
 // recentList returns a page of processes, which is as old as the overview at most.
 func (s *Server) recentList(ctx context.Context, q registry.Query) (processList, error) {
-	key := listKey{fmt.Sprint(q), s.overview(ctx).processes}
+	key := listKey{fmt.Sprint(q), s.overview(ctx).State}
 	asked := time.Now()
 	if list, ok := s.lists.get(key, asked); ok {
 		return list, nil
@@ -145,13 +145,7 @@ func (s *Server) recentList(ctx context.Context, q registry.Query) (processList,
 // newProcessRow returns the row of a process with the load of its last minutes.
 func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Status) (page.ProcessRow, error) {
 	row := page.ProcessRow{Process: towire.Process(p), Started: p.GPID.Start(), Interval: p.Interval}
-	var samples []registry.Sample
-	for sample, err := range reg.History(ctx, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}) {
-		if err != nil {
-			return row, err
-		}
-		samples = append(samples, sample)
-	}
-	row.Load = loadSeries(samples)
-	return row, nil
+	found, err := samples(ctx, reg, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}, maxSamples)
+	row.Load = loadSeries(found)
+	return row, err
 }

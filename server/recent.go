@@ -33,25 +33,17 @@ func (c *recent[K, V]) get(k K, now time.Time) (v V, ok bool) {
 }
 
 // put keeps the answer to a question that was asked at a time, with at most as many
-// others, unless the registry has changed since. It reports whether it does.
-func (c *recent[K, V]) put(k K, v V, asked time.Time, others int) bool {
+// others, unless the registry has changed since.
+func (c *recent[K, V]) put(k K, v V, asked time.Time, others int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !asked.After(c.changed) {
-		return false
+		return
 	}
 	if c.kept == nil || len(c.kept) >= others {
 		c.kept = make(map[K]recentAnswer[V])
 	}
 	c.kept[k] = recentAnswer[V]{v, asked.Add(recentLife)}
-	return true
-}
-
-// drop forgets one answer.
-func (c *recent[K, V]) drop(k K) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.kept, k)
 }
 
 // forget drops all: the registry was changed.

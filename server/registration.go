@@ -234,10 +234,11 @@ func isOfOneHost(a netip.Addr) bool {
 func (s *Server) registered(ctx context.Context, name string, key registry.MemberKey, call func(context.Context, *registry.Registry) (registry.Process, error)) (wire.Registered, error) {
 	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (wire.Registered, error) {
 		p, err := call(ctx, r)
-		s.traces.forget()
+		s.known.forget()
+		s.unknown.forget()
 		s.claimed.forget()
 		s.lists.forget()
-		s.arounds.forget()
+		s.inspected.forget()
 		var rivals []gpid.GPID
 		if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
 			rivals, err = collision.Others, nil

@@ -52,7 +52,6 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/{$}", Policy: read(pasted), do: s.startPage},
 		{method: "POST", path: "/{$}", Policy: read(pasted), do: s.startForm},
 		{method: "GET", path: "/now", Policy: read(small), do: s.showNow},
-		{method: "GET", path: "/events", Policy: read(small), plain: true, do: s.events},
 		{method: "GET", path: "/new", Policy: read(small), do: redirect("/", http.StatusSeeOther)},
 		{method: "POST", path: "/new", Policy: write(large), do: s.newForm},
 		{method: "GET", path: "/range", Policy: read(small), do: s.showRange},

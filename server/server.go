@@ -15,6 +15,7 @@ import (
 
 	"github.com/oidkit/oid/server/door"
 	"github.com/oidkit/oid/server/page"
+	"github.com/oidkit/oid/server/wire"
 )
 
 // Server answers requests. Create it with [New] and call [Server.Serve] once.
@@ -26,14 +27,12 @@ type Server struct {
 	rows      map[string]*route // by pattern
 	door      *door.Door
 	site      page.Site
-	leaving   context.Context // ends when the server begins to stop
-	leave     context.CancelFunc
-	streams   chan struct{} // one for each stream of events
 	reports   reportCache
-	traces    traceCache
+	known     recent[traceKey, wire.Trace]
+	unknown   recent[traceKey, wire.Trace]
 	claimed   claimed
 	lists     recent[listKey, processList]
-	arounds   recent[aroundKey, []page.Series]
+	inspected recent[string, page.Start] // by the text that was pasted
 	overviews overviews
 	locks     *locks
 	hosts     []string // the name of this host, for inspections
@@ -66,8 +65,6 @@ func New(o *Options) (*Server, error) {
 	s.site = page.Site{
 		Base: s.door.Base(), Version: opts.Version, Registry: opts.Open != nil, StoreName: opts.StoreName, ShowsLocks: opts.OpenLocks != nil,
 	}
-	s.leaving, s.leave = context.WithCancel(context.Background())
-	s.streams = make(chan struct{}, maxStreams(opts.Limits))
 	if s.backend, err = newBackend(opts, s.metrics); err != nil {
 		return nil, err
 	}
@@ -155,7 +152,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 func (s *Server) shutDown(h *http.Server) error {
 	s.door.Drain()
 	time.Sleep(s.options.Drain)
-	s.leave()
 	defer time.AfterFunc(s.options.Grace/2, s.door.CutUploads).Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.Grace)
 	defer cancel()

@@ -1,53 +1,80 @@
 package server
 
 import (
+	"context"
 	"encoding/binary"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/sqlitestore"
 )
 
 // Anyone can ask for ids that nobody has created: as many as there are, they neither take
-// more memory nor the place of ids that are known. A trace that was asked for before a
-// change and found after it is not kept.
+// more memory nor the place of ids that are known.
 func TestTraceCacheBounds(t *testing.T) {
-	var c traceCache
-	now := time.Now()
-	known, unknown := wire.Trace{Verdict: "known"}, wire.Trace{Verdict: "unknown"}
-	id := func(i int) (id objectid.ID) {
-		binary.BigEndian.PutUint32(id[4:], uint32(i))
-		return id
+	s, err := New(&Options{Open: func(ctx context.Context) (store.Store, error) {
+		return sqlitestore.Open(ctx, filepath.Join(t.TempDir(), "oid.db"), nil)
+	}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	c.put(id(0), known, now)
-	for i := 1; i <= 3*maxTraces; i++ {
-		c.put(id(i), unknown, now)
-		if n := len(c.known.kept) + len(c.others.kept); n > 1+maxTraces {
-			t.Fatalf("%d traces are kept", n)
+	if err := s.backend.connect(t.Context(), "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	defer s.backend.close(context.Background())
+	verdict := func(id objectid.ID) string {
+		t.Helper()
+		got, err := s.wireTrace(t.Context(), id)
+		if err != nil || got.ID != id {
+			t.Fatalf("trace of %v: %+v, %v", id, got, err)
+		}
+		return got.Verdict
+	}
+	known := s.backend.generator().New()
+	for range 2 {
+		if got := verdict(known); got != "known" {
+			t.Errorf("an id of the server: %s", got)
 		}
 	}
-	if got, ok := c.get(id(0), now.Add(recentLife)); !ok || got.Verdict != "known" {
-		t.Errorf("the known one: %+v, %v", got, ok)
+	id := objectid.MustParse("507f1f77bcf86cd799439011")
+	for i := range 3 * maxTraces {
+		binary.BigEndian.PutUint32(id[4:], uint32(i))
+		if got := verdict(id); got != "unknown" {
+			t.Fatalf("an id that nobody has created: %s", got)
+		}
+		if known, unknown := len(s.known.kept), len(s.unknown.kept); known != 1 || unknown > maxTraces {
+			t.Fatalf("the traces of %d known ids and of %d others are kept", known, unknown)
+		}
 	}
-	if _, ok := c.get(id(3*maxTraces), now.Add(recentLife)); !ok {
-		t.Error("the latest unknown one is not kept")
+}
+
+// What is kept has a bound and an age, and nothing that was asked for before a change of the
+// registry is kept after it.
+func TestRecentBounds(t *testing.T) {
+	var c recent[int, string]
+	now := time.Now()
+	for i := range 30 {
+		if c.put(i, "old", now, 10); len(c.kept) > 10 {
+			t.Fatalf("%d answers are kept", len(c.kept))
+		}
 	}
-	if got, ok := c.get(id(3*maxTraces), now.Add(recentLife+1)); ok {
-		t.Errorf("kept for longer than %v: %+v", recentLife, got)
+	if got, ok := c.get(29, now.Add(recentLife)); !ok || got != "old" {
+		t.Errorf("the latest: %q, %v", got, ok)
 	}
-	c.put(id(3*maxTraces), known, now) // another server has recorded it
-	if got, _ := c.get(id(3*maxTraces), now); got.Verdict != "known" {
-		t.Errorf("after it was recorded: %+v", got)
+	if got, ok := c.get(29, now.Add(recentLife+1)); ok {
+		t.Errorf("kept for longer than %v: %q", recentLife, got)
 	}
-	c.put(id(3*maxTraces), unknown, now.Add(2*recentLife))
-	if got, _ := c.get(id(3*maxTraces), now.Add(2*recentLife)); got.Verdict != "unknown" {
-		t.Errorf("after it was pruned: %+v", got)
+	c.put(29, "new", now.Add(2*recentLife), 10)
+	if got, _ := c.get(29, now.Add(2*recentLife)); got != "new" {
+		t.Errorf("after it was asked for again: %q", got)
 	}
 	asked := time.Now()
 	c.forget()
-	c.put(id(1), unknown, asked)
-	if got, ok := c.get(id(1), asked); ok {
-		t.Errorf("asked for before the change: %+v", got)
+	c.put(1, "old", asked, 10)
+	if got, ok := c.get(1, asked); ok {
+		t.Errorf("asked for before the change: %q", got)
 	}
 }

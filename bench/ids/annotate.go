@@ -13,74 +13,143 @@ import (
 	"github.com/oidkit/oid/bench/page"
 )
 
-// logSize is the size of the logs that are annotated.
-const logSize = 256 << 20
+// logSize is the least size of the logs that are annotated.
+const logSize = 248_000_000
 
-// annotateTable measures oid annotate, and programs that read the same logs.
-func annotateTable(rounds int) (string, error) {
-	dir, err := os.MkdirTemp("", "oid-bench")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	command := filepath.Join(dir, "oid")
-	build := exec.Command("go", "build", "-o", command, "./cmd/oid")
-	build.Dir, build.Stderr = "..", os.Stderr
-	if err := build.Run(); err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	b.WriteString("| reading a log of 256 MiB, MB/s | no ids | an id in each tenth line | an id in each line |\n|---|---:|---:|---:|\n")
-	logs := map[int]string{}
-	every := []int{0, 10, 1}
-	for _, n := range every {
-		logs[n] = filepath.Join(dir, fmt.Sprint(n))
-		if err := writeLog(logs[n], n); err != nil {
-			return "", err
-		}
-	}
-	for _, program := range []struct {
-		name string
-		args []string
-	}{
-		{"oid annotate", []string{command, "annotate"}},
-		{"oid annotate --json", []string{command, "annotate", "--json"}},
-		{"grep -E '[0-9a-f]{24}'", []string{"grep", "-E", "[0-9a-f]{24}"}},
-		{"sed -E 's/[0-9a-f]{24}/<&>/g'", []string{"sed", "-E", "s/[0-9a-f]{24}/<&>/g"}},
-		{"cat", []string{"cat"}},
-	} {
-		fmt.Fprintf(&b, "| %s |", program.name)
-		for _, n := range every {
-			var speeds []float64
-			for range rounds {
-				began := time.Now()
-				cmd := exec.Command(program.args[0], append(program.args[1:len(program.args):len(program.args)], logs[n])...)
-				out, err := cmd.StdoutPipe() // a pipe: grep stops early where the output is nothing
-				if err != nil {
-					return "", err
-				}
-				if err := cmd.Start(); err != nil {
-					return "", err
-				}
-				if _, err := bufio.NewReaderSize(out, 1<<20).WriteTo(discard{}); err != nil {
-					return "", err
-				}
-				_ = cmd.Wait() // grep exits with 1 if it finds nothing
-				speeds = append(speeds, logSize/1e6/time.Since(began).Seconds())
+// program is a command line that is measured as a whole process.
+type program struct {
+	name string
+	args []string
+}
+
+// alternate runs the programs in turn and returns the seconds that each took in each
+// round, after one that does not count.
+func alternate(rounds int, programs []program) ([][]float64, error) {
+	took := make([][]float64, len(programs))
+	for round := range rounds + 1 {
+		for k := range programs {
+			p := programs[(k+round)%len(programs)]
+			began := time.Now()
+			cmd := exec.Command(p.args[0], p.args[1:]...)
+			cmd.Env = append(os.Environ(), "LC_ALL=C") // grep and sed are many times slower in UTF-8
+			out, err := cmd.StdoutPipe()               // a pipe: grep stops early where the output is nothing
+			if err != nil {
+				return nil, err
 			}
-			fmt.Fprintf(&b, " %.0f |", page.Median(speeds))
+			if err := cmd.Start(); err != nil {
+				return nil, err
+			}
+			if _, err := bufio.NewReaderSize(out, 1<<20).WriteTo(discard{}); err != nil {
+				return nil, err
+			}
+			if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != 1 { // of grep and rg that find nothing
+				return nil, fmt.Errorf("%s: %w", p.name, err)
+			}
+			if round > 0 {
+				i := (k + round) % len(programs)
+				took[i] = append(took[i], time.Since(began).Seconds())
+			}
 		}
-		b.WriteByte('\n')
 	}
-	return b.String(), nil
+	return took, nil
 }
 
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// writeLog writes a log with an id in every n-th line, or in none if n is 0.
-func writeLog(path string, n int) error {
+// ratio returns the median of the rounds' ratios of a to b.
+func ratio(a, b []float64) float64 {
+	ratios := make([]float64, len(a))
+	for i := range ratios {
+		ratios[i] = a[i] / b[i]
+	}
+	return page.Median(ratios)
+}
+
+// buildOID builds the command into dir.
+func buildOID(dir string) (string, error) {
+	command := filepath.Join(dir, "oid")
+	build := exec.Command("go", "build", "-o", command, "./cmd/oid")
+	build.Dir, build.Stderr = "..", os.Stderr
+	return command, build.Run()
+}
+
+// annotateTable measures oid annotate, and programs that search the same logs.
+func annotateTable(rounds int) (string, error) {
+	dir, err := os.MkdirTemp("", "oid-bench")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	oid, err := buildOID(dir)
+	if err != nil {
+		return "", err
+	}
+	rg, err := installRipgrep(dir)
+	if err != nil {
+		return "", err
+	}
+	const id = `\b[0-9a-f]{24}\b`
+	var b strings.Builder
+	fmt.Fprintf(&b, "Logs of 248 MB in the page cache, read by whole processes that write into a pipe, in turn, medians of %d. ratio: the time of oid annotate over that of the program, so below 1 oid is faster. oid, rg --passthru, sed and cat print the whole log, the others the ids; oid alone looks for other notations as well, and says of each id when it was created. grep and sed run with LC_ALL=C, in which they are the fastest. Left out: rg over several files, which it reads in parallel, for this is one. %s\n",
+		rounds, page.Versions(rg, "grep", "sed"))
+	for _, l := range []struct {
+		name    string
+		trace   bool
+		idEvery int
+	}{
+		{"an access log with a trace id in each line, an id in each tenth", true, 10},
+		{"an access log without ids", false, 0},
+		{"an access log with an id in each line", false, 1},
+	} {
+		file := filepath.Join(dir, "log")
+		if err := writeLog(file, l.trace, l.idEvery); err != nil {
+			return "", err
+		}
+		programs := []program{
+			{"oid annotate", []string{oid, "annotate", file}},
+			{"oid annotate --json", []string{oid, "annotate", "--json", file}},
+			{"rg -o", []string{rg, "-o", id, file}},
+			{"grep -oE", []string{"grep", "-oE", id, file}},
+			{"rg --passthru -r '<$0>'", []string{rg, "--passthru", "-r", "<$0>", id, file}},
+			{"sed -E 's/id/<&>/g'", []string{"sed", "-E", "s/" + id + "/<&>/g", file}},
+			{"cat", []string{"cat", file}},
+		}
+		took, err := alternate(rounds, programs)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "\n| %s | MB/s | ratio |\n|---|---:|---:|\n", l.name)
+		for i, p := range programs {
+			fmt.Fprintf(&b, "| %s | %.0f | %.2f |\n", p.name, logSize/1e6/page.Median(took[i]), ratio(took[0], took[i]))
+		}
+	}
+	return b.String(), nil
+}
+
+// installRipgrep returns the path of ripgrep, which npm puts into dir.
+func installRipgrep(dir string) (string, error) {
+	if out, err := exec.Command("npm", "install", "--prefix", dir, "@vscode/ripgrep@1.18.0").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("install ripgrep: %w\n%s", err, out)
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "node_modules/@vscode/ripgrep*/bin/rg"))
+	if err != nil || found == nil {
+		return "", fmt.Errorf("npm has installed no rg, %w", err)
+	}
+	return found[0], nil
+}
+
+// agents are programs that ask a server.
+var agents = []string{
+	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
+	"Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
+	"curl/8.5.0", "kube-probe/1.29",
+}
+
+// writeLog writes an access log with an id in every n-th line, or in none if n is 0, and
+// with 32 hexadecimal digits that are no id in each if trace is set.
+func writeLog(path string, trace bool, n int) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -88,12 +157,15 @@ func writeLog(path string, n int) error {
 	w := bufio.NewWriterSize(f, 1<<20)
 	random := rand.New(rand.NewPCG(1, 2))
 	for size, i := 0, 0; size < logSize; i++ {
-		id := ""
+		id, end := "", "-"
 		if n > 0 && i%n == 0 {
-			id = fmt.Sprintf(" order=6b%06x%016x", random.Uint32()>>8, random.Uint64())
+			id = fmt.Sprintf("/6901%04x%016x", uint16(random.Uint32()), random.Uint64())
 		}
-		wrote, err := fmt.Fprintf(w, "2026-11-20T12:%02d:%02d.%03dZ INFO [worker-%d] request finished method=GET path=/api/v1/orders status=200 duration=%.2fms bytes=%d%s remote=10.0.%d.%d\n",
-			i/60000%60, i/1000%60, i%1000, i%16, random.Float64()*100, random.IntN(1<<16), id, i%256, i%77)
+		if trace {
+			end = fmt.Sprintf("%016x%016x", random.Uint64(), random.Uint64())
+		}
+		wrote, err := fmt.Fprintf(w, "10.0.%d.%d - - [20/Nov/2026:12:%02d:%02d +0000] \"GET /api/v1/orders%s HTTP/1.1\" %d %d \"-\" \"%s\" %.3f %s\n",
+			i%256, i%77, i/60000%60, i/1000%60, id, 200+random.IntN(2)*204, random.IntN(1<<16), agents[random.IntN(len(agents))], random.Float64(), end)
 		if err != nil {
 			return err
 		}

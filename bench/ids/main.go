@@ -23,10 +23,10 @@ func main() {
 	out := page.Output()
 	rounds := flag.Int("rounds", 11, "rounds")
 	turn := flag.Duration("turn", 100*time.Millisecond, "length of one library's turn")
-	only := flag.String("only", "", "print only the table of oid annotate or of oid verify")
+	only := flag.String("only", "", "print only the tables of oid annotate, inspect or verify")
 	flag.Parse()
 	if *only != "" {
-		table, err := commands[*only](min(*rounds, 5))
+		table, err := commands[*only](min(*rounds, 7))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -44,8 +44,8 @@ func main() {
 		}
 		fmt.Fprintf(os.Stderr, "%s done\n", o.name)
 	}
-	for _, name := range []string{"annotate", "verify"} {
-		table, err := commands[name](min(*rounds, 5))
+	for _, name := range []string{"annotate", "inspect", "verify"} {
+		table, err := commands[name](min(*rounds, 7))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func main() {
 }
 
 // commands are the tables of commands of oid.
-var commands = map[string]func(rounds int) (string, error){"annotate": annotateTable, "verify": verifyTable}
+var commands = map[string]func(rounds int) (string, error){"annotate": annotateTable, "inspect": inspectTable, "verify": verifyTable}
 
 // table measures one operation of all libraries and returns the Markdown.
 func table(o operation, workers, rounds int, turn time.Duration) string {

@@ -22,10 +22,8 @@ func verifyTable(rounds int) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	command := filepath.Join(dir, "oid")
-	build := exec.Command("go", "build", "-o", command, "./cmd/oid")
-	build.Dir, build.Stderr = "..", os.Stderr
-	if err := build.Run(); err != nil {
+	command, err := buildOID(dir)
+	if err != nil {
 		return "", err
 	}
 	ids := filepath.Join(dir, "ids")

@@ -9,18 +9,27 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 const title = `# Measurements
 
-Every section is written by the command that it names. Machines differ and are
-noisy: compare the ratios within a table, not its times with another machine's.
+Every section is written by the command that it names, and all of them by "make bench".
+Machines differ and are noisy: compare the ratios within a table, not its times with
+another machine's.
+
+Each table has the best peer that somebody could install today, set up as its own
+documents recommend for speed, on data that people have, not bound to processors, as
+whole processes where people run processes. Rows in which a peer leads are printed like
+the others. Each table says what was left out, and why.
 `
 
 // Output defines the flag -o, the path for [Write].
@@ -50,6 +59,7 @@ func Write(path, name, command, body string) error {
 		return err
 	}
 	section := fmt.Sprintf("\n## %s\n\n%s, `%s`, %s\n\n%s\n", name, time.Now().UTC().Format(time.DateOnly), command, Machine(), strings.TrimSpace(body))
+	section += changes(string(old), section)
 	before, rest, found := bytes.Cut(old, []byte("\n## "+name+"\n"))
 	after := []byte(nil)
 	if found {
@@ -58,6 +68,64 @@ func Write(path, name, command, body string) error {
 		}
 	}
 	return os.WriteFile(path, append(append(bytes.Clone(before), section...), after...), 0o644)
+}
+
+// noise is by how much a ratio may differ from the one of the page before.
+const noise = 0.1
+
+// changes lists the ratios of section that differ from those of the old page by more than
+// noise.
+func changes(old, section string) string {
+	before := ratios(old)
+	var list []string
+	for name, now := range ratios(section) {
+		if was, ok := before[name]; ok && math.Abs(now-was) > noise*was {
+			list = append(list, fmt.Sprintf("- %s: %g, was %g\n", name, now, was))
+		}
+	}
+	if list == nil {
+		return ""
+	}
+	slices.Sort(list)
+	return fmt.Sprintf("\nRatios that differ by more than %g %% from the page before:\n\n%s", 100*noise, strings.Join(list, ""))
+}
+
+// ratios returns the values in the columns "ratio" of the tables of a page, by the heads of
+// their tables and rows.
+func ratios(text string) map[string]float64 {
+	found := map[string]float64{}
+	var head []string
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			head = nil
+		case head == nil:
+			head = cells
+		case len(cells) == len(head):
+			for i, column := range head {
+				n, err := strconv.ParseFloat(strings.TrimSpace(cells[i]), 64)
+				if strings.TrimSpace(column) == "ratio" && err == nil {
+					found[strings.TrimSpace(head[0])+": "+strings.TrimSpace(cells[0])] = n
+				}
+			}
+		}
+	}
+	return found
+}
+
+// Versions returns what programs say of their versions.
+func Versions(programs ...string) string {
+	var versions []string
+	for _, p := range programs {
+		out, err := exec.Command(p, "--version").Output()
+		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		if err != nil {
+			first = "unknown version"
+		}
+		versions = append(versions, filepath.Base(p)+": "+first)
+	}
+	return "Versions: " + strings.Join(versions, "; ") + "."
 }
 
 // Machine describes this machine in a few words.

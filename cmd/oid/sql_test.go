@@ -114,7 +114,7 @@ func TestSQLFunctions(t *testing.T) {
 			var table strings.Builder
 			table.WriteString(e.table)
 			for _, hex := range sqlIDs {
-				table.WriteString(fmt.Sprintf("INSERT INTO ids VALUES ('%s', "+e.binary+");\n", hex, hex))
+				fmt.Fprintf(&table, "INSERT INTO ids VALUES ('%s', "+e.binary+");\n", hex, hex)
 			}
 			from, to := fmt.Sprintf(e.time, "2012-10-17 21:13:27"), fmt.Sprintf(e.time, "2038-01-19 03:14:08")
 			ask("4", "(SELECT count(*) FROM ids WHERE digits >= objectid_from_timestamp(%s) AND digits < objectid_from_timestamp(%s))", from, to)

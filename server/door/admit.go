@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // longestWait is how long a request waits for a slot or for memory, at most half of the
@@ -31,10 +33,10 @@ func (d *Door) admit(w *Recorder, r *http.Request, p Policy) (done func(), err e
 	}
 	working := connectionOf(r).work()
 	need, heavy := p.Cost(r, size)
-	var taken []chan struct{}
+	var taken []*semaphore.Weighted
 	free := func() {
 		for _, slots := range taken {
-			<-slots
+			slots.Release(1)
 		}
 		taken = nil
 	}
@@ -68,30 +70,22 @@ func (d *Door) admit(w *Recorder, r *http.Request, p Policy) (done func(), err e
 func (d *Door) patience() time.Duration { return min(longestWait, d.options.Limits.Response/2) }
 
 // take waits a moment for a slot, and reports whether it got one.
-func (d *Door) take(slots chan struct{}, r *http.Request) bool {
-	select {
-	case slots <- struct{}{}:
+func (d *Door) take(slots *semaphore.Weighted, r *http.Request) bool {
+	if slots.TryAcquire(1) {
 		return true
-	default:
 	}
-	select {
-	case slots <- struct{}{}:
-		return true
-	case <-time.After(d.patience()):
-	case <-r.Context().Done():
-	}
-	return false
+	ctx, cancel := context.WithTimeout(r.Context(), d.patience())
+	defer cancel()
+	return slots.Acquire(ctx, 1) == nil
 }
 
 // InTurn calls do when a processor is free for it: many large requests must not delay
 // the small ones. The error is that of ctx.
 func (d *Door) InTurn(ctx context.Context, do func()) error {
-	select {
-	case d.heavy <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := d.heavy.Acquire(ctx, 1); err != nil {
+		return err
 	}
-	defer func() { <-d.heavy }()
+	defer d.heavy.Release(1)
 	do()
 	return nil
 }
@@ -108,21 +102,13 @@ func (d *Door) readBody(w http.ResponseWriter, r *http.Request, limit int64, a *
 		return 0, ErrLongBody
 	}
 	in := http.MaxBytesReader(w, r.Body, limit)
-	var body []byte
-	for {
-		if len(body) == cap(body) {
-			// Memory is taken for what has arrived, not for what was announced.
-			more := max(firstPiece, int64(cap(body)))
-			if body == nil && r.ContentLength > 0 {
-				more = min(more, r.ContentLength)
-			}
-			if err := a.grow(r.Context(), more, d.patience()); err != nil {
-				return 0, err
-			}
-			body = append(make([]byte, 0, int64(cap(body))+more), body...)
+	var body bytes.Buffer
+	for piece := int64(firstPiece); ; piece *= 2 {
+		// Memory is taken for what has arrived, not for what was announced.
+		if err := a.grow(r.Context(), piece, d.patience()); err != nil {
+			return 0, err
 		}
-		n, err := in.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
+		_, err := io.CopyN(&body, in, piece)
 		switch _, large := errors.AsType[*http.MaxBytesError](err); {
 		case err == nil:
 			continue
@@ -139,8 +125,8 @@ func (d *Door) readBody(w http.ResponseWriter, r *http.Request, limit int64, a *
 	// The server keeps reading to notice a disconnect, and would take the deadline
 	// for one.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	return int64(len(body)), nil
+	r.Body = io.NopCloser(&body)
+	return int64(body.Len()), nil
 }
 
 // firstPiece is how much of a body is read first.

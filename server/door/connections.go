@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,7 +23,7 @@ type connections struct {
 	displaced  func()                // is called for each connection that was closed for another
 
 	mu        sync.Mutex
-	open      []*connection
+	open      map[*connection]struct{}
 	byAddress map[netip.Addr]int
 }
 
@@ -33,7 +32,6 @@ type connection struct {
 	net.Conn
 	list    *connections
 	address netip.Addr // of the client, see addressOf; zero for one without a bound
-	index   int        // in list.open, or -1; list.mu guards it
 
 	began   time.Time
 	since   atomic.Int64           // when the client last sent or took something, in time after began
@@ -46,7 +44,7 @@ type connection struct {
 func newConnections(l net.Listener, limits Limits, trusted func(netip.Addr) bool, displaced func()) *connections {
 	return &connections{
 		Listener: l, most: limits.Connections, perAddress: limits.PerAddress, trusted: trusted, displaced: displaced,
-		byAddress: map[netip.Addr]int{},
+		open: map[*connection]struct{}{}, byAddress: map[netip.Addr]int{},
 	}
 }
 
@@ -100,7 +98,10 @@ func (l *connections) add(c *connection) bool {
 		room = l.displace(func(*connection) bool { return true })
 	}
 	if room {
-		l.append(c)
+		l.open[c] = struct{}{}
+		if c.address.IsValid() {
+			l.byAddress[c.address]++
+		}
 	}
 	return room
 }
@@ -118,23 +119,11 @@ func (l *connections) displace(match func(*connection) bool) bool {
 	return true
 }
 
-func (l *connections) append(c *connection) {
-	c.index = len(l.open)
-	l.open = append(l.open, c)
-	if c.address.IsValid() {
-		l.byAddress[c.address]++
-	}
-}
-
 func (l *connections) remove(c *connection) {
-	if c.index < 0 {
+	if _, ok := l.open[c]; !ok {
 		return
 	}
-	last := l.open[len(l.open)-1]
-	l.open[c.index], last.index = last, c.index
-	l.open[len(l.open)-1] = nil
-	l.open = l.open[:len(l.open)-1]
-	c.index = -1
+	delete(l.open, c)
 	if c.address.IsValid() {
 		if l.byAddress[c.address]--; l.byAddress[c.address] == 0 {
 			delete(l.byAddress, c.address)
@@ -158,7 +147,7 @@ func (l *connections) longest(match func(*connection) bool) (found *connection) 
 func (l *connections) seeminglyLongest(match func(*connection) bool) *connection {
 	var found *connection
 	var since time.Time
-	for _, c := range l.open {
+	for c := range l.open {
 		if c.working.Load() > 0 && !c.writing.Load() || !match(c) {
 			continue
 		}
@@ -222,9 +211,12 @@ func (l *connections) Close() error {
 func (l *connections) busy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.ContainsFunc(l.open, func(c *connection) bool {
-		return c.working.Load() == 0 && (time.Since(c.waitingSince()) < quietFor || readable(c.Conn))
-	})
+	for c := range l.open {
+		if c.working.Load() == 0 && (time.Since(c.waitingSince()) < quietFor || readable(c.Conn)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *connection) waitingSince() time.Time { return c.began.Add(time.Duration(c.since.Load())) }

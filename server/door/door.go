@@ -21,6 +21,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Options configure a [Door]. All fields may be zero but Log, Displaced and Uploaded.
@@ -43,9 +45,9 @@ type Door struct {
 	crossOrigin *http.CrossOriginProtection
 	throttle    *throttle
 	sessions    sessions
-	loopback    atomic.Bool   // requests must be for a loopback name
-	slots       chan struct{} // one for each request that is worked on
-	heavy       chan struct{} // one for each of them that keeps a processor busy
+	loopback    atomic.Bool         // requests must be for a loopback name
+	slots       *semaphore.Weighted // one for each request that is worked on
+	heavy       *semaphore.Weighted // one for each of them that keeps a processor busy
 	memory      *budget
 	uploads     *uploads
 	connections atomic.Pointer[connections] // after Listen
@@ -63,8 +65,8 @@ func New(o *Options) (*Door, error) {
 		options:     *o,
 		crossOrigin: http.NewCrossOriginProtection(),
 		throttle:    newThrottle(),
-		slots:       make(chan struct{}, o.Limits.Requests),
-		heavy:       make(chan struct{}, runtime.GOMAXPROCS(0)),
+		slots:       semaphore.NewWeighted(int64(o.Limits.Requests)),
+		heavy:       semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
 		uploads:     newUploads(o.Limits.Uploads),
 	}
 	d.memory = newBudget(o.Limits.Memory, func() {

@@ -129,14 +129,9 @@ func (o *origin) client(r *http.Request) (client netip.Addr, trusted bool) {
 	// trusted can be made up.
 	all := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, text := range slices.Backward(all) {
-		text = strings.TrimSpace(text)
-		a, err := netip.ParseAddr(text)
+		a, err := addressIn(strings.TrimSpace(text))
 		if err != nil {
-			with, err := netip.ParseAddrPort(text)
-			if err != nil {
-				break
-			}
-			a = with.Addr()
+			break
 		}
 		if client = a.Unmap().WithZone(""); !o.trusts(client) {
 			break
@@ -175,26 +170,25 @@ func (d *Door) checkOrigin(r *http.Request, probe bool) error {
 // isAddress reports whether a Host header is an IP address, as in requests of those
 // who look after the server.
 func isAddress(host string) bool {
-	if _, err := netip.ParseAddrPort(host); err == nil {
-		return true
-	}
-	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	_, err := addressIn(host)
 	return err == nil
 }
 
 // isLoopbackHost reports whether the Host header names this machine in a way that no
 // DNS server can redirect.
 func isLoopbackHost(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = host
+	ip, err := addressIn(host)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(withoutPort(host), "localhost")
+}
+
+// addressIn returns the IP address in a text that may have a port, too.
+func addressIn(text string) (netip.Addr, error) {
+	return netip.ParseAddr(strings.Trim(withoutPort(text), "[]"))
+}
+
+func withoutPort(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
 	}
-	if strings.EqualFold(name, "localhost") {
-		return true
-	}
-	if len(name) > 2 && name[0] == '[' && name[len(name)-1] == ']' {
-		name = name[1 : len(name)-1]
-	}
-	ip, err := netip.ParseAddr(name)
-	return err == nil && ip.IsLoopback()
+	return host
 }

@@ -3,7 +3,6 @@ package door
 import (
 	"net/http"
 	"strings"
-	"sync"
 )
 
 // Recorder keeps the status and the size of a response.
@@ -15,18 +14,9 @@ type Recorder struct {
 	release func() // is called before the first byte of the body is sent; may be nil
 }
 
-var recorders = sync.Pool{New: func() any { return new(Recorder) }}
-
 // Record returns a Recorder around w. It puts the path of the base URL before the
-// target of a redirect, and closes the connection of a server that stops. Give it back with [Recorder.Recycle].
-func (d *Door) Record(w http.ResponseWriter) *Recorder {
-	rec := recorders.Get().(*Recorder)
-	*rec = Recorder{ResponseWriter: w, door: d}
-	return rec
-}
-
-// Recycle makes r available for another response. It must not be used any more.
-func (r *Recorder) Recycle() { recorders.Put(r) }
+// target of a redirect, and closes the connection of a server that stops.
+func (d *Door) Record(w http.ResponseWriter) *Recorder { return &Recorder{ResponseWriter: w, door: d} }
 
 // Code returns the status of the response, or 0 before its first byte.
 func (r *Recorder) Code() int { return r.code }

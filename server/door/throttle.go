@@ -2,6 +2,7 @@ package door
 
 import (
 	"crypto/sha256"
+	"maps"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -128,11 +129,7 @@ func (l *throttle) forget(now time.Time) {
 		func(g *guesses) bool { return now.After(g.until) },
 		func(*guesses) bool { return true },
 	} {
-		for a, g := range l.wrong {
-			if old(g) {
-				delete(l.wrong, a)
-			}
-		}
+		maps.DeleteFunc(l.wrong, func(_ netip.Addr, g *guesses) bool { return old(g) })
 		if len(l.wrong) < maxRemember {
 			return
 		}

@@ -20,7 +20,7 @@ type Upload struct {
 	from    netip.Addr // see clientOf; zero for one without a bound
 	body    io.Reader
 	control *http.ResponseController
-	began   time.Time
+	began   time.Time       // when it got its place
 	ctx     context.Context // ends when the upload ends, or its client is gone
 	cancel  context.CancelFunc
 	memory  *allowance
@@ -33,8 +33,7 @@ type Upload struct {
 	unpacked int64 // from taken
 	whole    bool  // the body was read to the end
 	working  bool  // it has a slot of Door.heavy
-	stopped  error // why it must end early, see stop
-	err      error // why it ended early
+	err      error // why it ended early, see fail
 }
 
 // What an upload takes of the memory.
@@ -55,18 +54,20 @@ func (d *Door) NewUpload(w http.ResponseWriter, r *http.Request) (u *Upload, don
 	if r.ContentLength > d.options.Limits.Upload {
 		return nil, nil, ErrTooLarge
 	}
-	from := clientOf(r)
-	if !d.uploads.take(r.Context(), from, d.patience()) {
+	u = &Upload{
+		door: d, from: clientOf(r), body: r.Body, control: http.NewResponseController(w), memory: d.allowance(r),
+		blocks: make(chan []byte, readAhead/blockSize),
+	}
+	u.ctx, u.cancel = context.WithCancel(r.Context())
+	if !d.uploads.take(u.ctx, u, d.patience()) {
+		u.cancel()
 		return nil, nil, ErrBusy
 	}
-	u = &Upload{door: d, from: from, body: r.Body, control: http.NewResponseController(w), began: time.Now(), memory: d.allowance(r)}
-	if err := u.memory.grow(r.Context(), uploadMemory, d.patience()); err != nil {
+	if err := u.memory.grow(u.ctx, uploadMemory, d.patience()); err != nil {
+		u.cancel()
 		d.uploads.give(u)
 		return nil, nil, err
 	}
-	u.ctx, u.cancel = context.WithCancel(r.Context())
-	u.blocks = make(chan []byte, readAhead/blockSize)
-	d.uploads.add(u)
 	// Where deadlines are not supported, the program that embeds the handler has its
 	// own.
 	_ = u.control.SetWriteDeadline(u.began.Add(d.options.Limits.UploadTime + d.options.Limits.Response))
@@ -74,8 +75,8 @@ func (d *Door) NewUpload(w http.ResponseWriter, r *http.Request) (u *Upload, don
 	go u.receive()
 	return u, func() {
 		stop()
-		u.cancel()
 		u.stop(ErrBadBody) // nobody reads the rest
+		u.cancel()
 		u.rest()
 		u.memory.release()
 		d.uploads.give(u)
@@ -94,13 +95,10 @@ func (u *Upload) Unpack(bytes int) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.unpacked += int64(bytes)
-	if u.err == nil && (u.unpacked > u.door.options.Limits.Unpacked || u.unpacked > freeExpansion && u.unpacked > maxExpansion*u.taken) {
-		u.err = ErrUnpacked
+	if u.unpacked > u.door.options.Limits.Unpacked || u.unpacked > freeExpansion && u.unpacked > maxExpansion*u.taken {
+		u.fail(ErrUnpacked)
 	}
-	if u.err == nil && u.ctx.Err() != nil {
-		u.err = ErrBadBody // the client is gone
-	}
-	return u.err
+	return u.early()
 }
 
 // Keep takes memory for ids, see census.Options.
@@ -108,29 +106,41 @@ func (u *Upload) Keep(ids int) error {
 	return u.memory.grow(u.ctx, int64(ids)*idMemory, u.door.patience())
 }
 
-// stop ends u with an error, and a Read that waits for the client. The first error counts.
+// stop ends u with an error, and a Read that waits for the client, unless all of it has
+// arrived.
 func (u *Upload) stop(err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.stopped = cmp.Or(u.stopped, err)
 	if !u.whole { // otherwise it would affect the next request on the connection
+		u.fail(err)
 		_ = u.control.SetReadDeadline(time.Now())
 	}
+}
+
+// fail ends u with an error. The first one counts. The lock must be held.
+func (u *Upload) fail(err error) {
+	u.err = cmp.Or(u.err, err)
+	u.cancel()
 }
 
 // Early returns why the upload ended early, or nil.
 func (u *Upload) Early() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	return u.early()
+}
+
+func (u *Upload) early() error {
+	if u.err == nil && u.ctx.Err() != nil {
+		return ErrBadBody // the client is gone
+	}
 	return u.err
 }
 
 // work takes a slot for the work on what was read, so that uploads do not keep all
 // processors from others.
 func (u *Upload) work() {
-	select {
-	case u.door.heavy <- struct{}{}:
-	case <-u.ctx.Done():
+	if u.door.heavy.Acquire(u.ctx, 1) != nil {
 		return
 	}
 	u.mu.Lock()
@@ -147,7 +157,7 @@ func (u *Upload) rest() {
 	defer u.mu.Unlock()
 	if u.working {
 		u.working = false
-		<-u.door.heavy
+		u.door.heavy.Release(1)
 	}
 }
 
@@ -187,9 +197,6 @@ func (u *Upload) receive() {
 			}
 		}
 		if err != nil {
-			if err != io.EOF {
-				u.cancel() // nobody waits for the answer to a part of the body
-			}
 			return
 		}
 	}
@@ -198,15 +205,19 @@ func (u *Upload) receive() {
 // next reads the next piece of the body. The error is io.EOF at its end, or the one
 // that Early returns from then on.
 func (u *Upload) next(p []byte) (int, error) {
-	if err := u.extend(); err != nil {
-		return 0, err
+	limits := u.door.options.Limits
+	u.mu.Lock()
+	// A client at the slowest allowed rate has sent u.read bytes by now.
+	due := min(limits.Request+time.Duration(u.read/slowestWriter)*time.Second, limits.UploadTime)
+	if u.ctx.Err() == nil {
+		_ = u.control.SetReadDeadline(u.began.Add(due))
 	}
+	u.mu.Unlock()
 	n, err := u.body.Read(p)
 	u.door.options.Uploaded(n)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.read += int64(n)
-	limits := u.door.options.Limits
 	if err == io.EOF {
 		u.whole = true
 		// From now on the server reads ahead, and a deadline would look like a
@@ -214,40 +225,14 @@ func (u *Upload) next(p []byte) (int, error) {
 		_ = u.control.SetReadDeadline(time.Time{})
 	}
 	switch {
-	case u.stopped != nil && !u.whole:
-		u.err = u.stopped
 	case u.read > limits.Upload:
-		u.err = ErrTooLarge
+		u.fail(ErrTooLarge)
 	case errors.Is(err, os.ErrDeadlineExceeded), time.Since(u.began) > limits.UploadTime:
-		u.err = ErrTooSlow
+		u.fail(ErrTooSlow)
 	case err != nil && err != io.EOF:
-		u.err = ErrBadBody
+		u.fail(ErrBadBody)
 	}
-	if u.err != nil {
-		return n, u.err
-	}
-	return n, err
-}
-
-// extend moves the deadline for the next piece of the body.
-func (u *Upload) extend() error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	switch {
-	case u.whole:
-		return io.EOF
-	case u.stopped != nil:
-		u.err = u.stopped
-	case u.err == nil && u.ctx.Err() != nil:
-		u.err = ErrBadBody // the client is gone
-	}
-	if u.err == nil {
-		limits := u.door.options.Limits
-		// A client at the slowest allowed rate has sent u.read bytes by now.
-		due := min(limits.Request+time.Duration(u.read/slowestWriter)*time.Second, limits.UploadTime)
-		_ = u.control.SetReadDeadline(u.began.Add(due))
-	}
-	return u.err
+	return n, cmp.Or(u.early(), err)
 }
 
 // Context returns the context of the work on u: it ends when u ends, or its client is

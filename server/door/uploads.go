@@ -12,16 +12,12 @@ import (
 type uploads struct {
 	most int
 
-	mu        sync.Mutex
-	taken     int                // places
-	byAddress map[netip.Addr]int // places
-	running   map[*Upload]struct{}
-	freed     chan struct{} // closed when a place is free; nil if nobody waits
+	mu      sync.Mutex
+	running map[*Upload]struct{}
+	freed   chan struct{} // closed when a place is free; nil if nobody waits
 }
 
-func newUploads(most int) *uploads {
-	return &uploads{most: most, byAddress: map[netip.Addr]int{}, running: map[*Upload]struct{}{}}
-}
+func newUploads(most int) *uploads { return &uploads{most: most, running: map[*Upload]struct{}{}} }
 
 // Uploads that others wait for.
 const (
@@ -33,15 +29,25 @@ const (
 // perAddress returns how many places one client may take: half of them.
 func (l *uploads) perAddress() int { return max(fewUploads, l.most/2) }
 
-// take takes a place for an upload from an address, and reports whether it got one. If
-// there is none, another upload may end for it, and take waits up to patience.
-func (l *uploads) take(ctx context.Context, from netip.Addr, patience time.Duration) bool {
+// from returns how many places a client has. The lock must be held.
+func (l *uploads) from(a netip.Addr) (n int) {
+	for u := range l.running {
+		if u.from == a {
+			n++
+		}
+	}
+	return n
+}
+
+// take takes a place for u, and reports whether it got one. If there is none, another
+// upload may end for it, and take waits up to patience.
+func (l *uploads) take(ctx context.Context, u *Upload, patience time.Duration) bool {
 	for end := time.After(patience); ; {
 		l.mu.Lock()
-		own := from.IsValid() && l.byAddress[from] >= l.perAddress()
-		if l.taken < l.most && !own {
-			l.taken++
-			l.byAddress[from]++
+		own := u.from.IsValid() && l.from(u.from) >= l.perAddress()
+		if len(l.running) < l.most && !own {
+			u.began = time.Now()
+			l.running[u] = struct{}{}
 			l.mu.Unlock()
 			return true
 		}
@@ -49,7 +55,7 @@ func (l *uploads) take(ctx context.Context, from netip.Addr, patience time.Durat
 			l.freed = make(chan struct{})
 		}
 		freed := l.freed
-		waits := l.endSlowest(from, own)
+		waits := l.endSlowest(u.from, own)
 		l.mu.Unlock()
 		if !waits {
 			return false
@@ -71,7 +77,7 @@ func (l *uploads) endSlowest(from netip.Addr, own bool) bool {
 	var least float64
 	for u := range l.running {
 		rate, known := u.rate()
-		several := u.from != from && u.from.IsValid() && l.byAddress[u.from] > 1 // its client goes on with another
+		several := u.from != from && u.from.IsValid() && l.from(u.from) > 1 // its client goes on with another
 		switch {
 		case own && u.from != from, !known, rate >= goodRate && !several, slowest != nil && rate >= least:
 		default:
@@ -94,22 +100,11 @@ func (u *Upload) rate() (rate float64, known bool) {
 	return float64(u.read) / age.Seconds(), !u.whole && age > goodRateAfter
 }
 
-// add says that u has the place that was taken.
-func (l *uploads) add(u *Upload) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.running[u] = struct{}{}
-}
-
 // give gives the place of u back.
 func (l *uploads) give(u *Upload) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.running, u)
-	l.taken--
-	if l.byAddress[u.from]--; l.byAddress[u.from] == 0 {
-		delete(l.byAddress, u.from)
-	}
 	if l.freed != nil {
 		close(l.freed)
 		l.freed = nil

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -17,19 +18,18 @@ func begin(t *testing.T, l *uploads, from string, rate int64) *Upload {
 	if from != "" {
 		a = netip.MustParseAddr(from)
 	}
-	if !l.take(t.Context(), a, time.Second) {
+	u := &Upload{from: a, control: http.NewResponseController(httptest.NewRecorder())}
+	u.ctx, u.cancel = context.WithCancel(context.Background())
+	if !l.take(t.Context(), u, time.Second) {
 		return nil
 	}
-	u := &Upload{from: a, began: time.Now(), control: http.NewResponseController(httptest.NewRecorder())}
-	l.add(u)
 	go func() {
 		for range 60 {
 			time.Sleep(time.Second)
 			u.mu.Lock()
 			u.read += rate
-			over := u.stopped != nil
 			u.mu.Unlock()
-			if over {
+			if u.ctx.Err() != nil {
 				break
 			}
 		}
@@ -92,7 +92,7 @@ func TestUploadsGiveWay(t *testing.T) {
 				got := begin(t, l, c.from, fast)
 				for i, u := range all {
 					u.mu.Lock()
-					if ended := u.stopped != nil; ended != (i == c.ends) {
+					if ended := u.ctx.Err() != nil; ended != (i == c.ends) {
 						t.Errorf("upload %d: ended %v", i, ended)
 					}
 					u.mu.Unlock()

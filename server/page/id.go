@@ -23,8 +23,10 @@ type Start struct {
 	More    int    // further ids that are not shown
 	NoTrace string // why processes are not shown
 
-	New *New     // nil for those who may not create ids
-	Now Overview // of what else there is
+	New *New      // nil for those who may not create ids
+	Now *Overview // of what else there is
+
+	result g.Node // as HTML, see PrepareStart
 }
 
 // Inspected is one id.
@@ -45,6 +47,16 @@ type Inspected struct {
 type BadPiece struct {
 	Line  int
 	Error string
+}
+
+// PrepareStart renders what v shows of the text, for all pages that share it.
+func (s *Site) PrepareStart(v *Start) { v.result = rendered(s.inspectResult(v)) }
+
+func (s *Site) result(v *Start) g.Node {
+	if v.result == nil {
+		return s.inspectResult(v)
+	}
+	return v.result
 }
 
 // inspectResult shows what was found in the text.

@@ -26,7 +26,7 @@ func (s *Site) Locks(v *Locks) g.Node {
 		heading("Locks", g.Text("Locks that are held, the process that holds each, and how many wait for it.")),
 		h.Form(h.Method("get"), h.Action(s.URL("/locks")), h.Data("live", "q"),
 			h.Div(h.Class("fields-row list-by"), searchField("Search", "a name, a host, a command…", v.Search), h.Button(h.Type("submit"), g.Text("Show")))),
-		h.Div(h.ID("result"), h.Data("refresh", "locks"), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return s.lockTable(v) })),
+		h.Div(h.ID("result"), h.Data("refresh", ""), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return s.lockTable(v) })),
 	}
 }
 

@@ -47,8 +47,9 @@ func story(t *testing.T) (*page.Site, page.Frame) {
 		}, Load: []string{"0.82 processors", "memory 200 MiB", "heap 96 MiB"}, Around: []page.Series{cpu, memory}, Interval: 15 * time.Second,
 		Queries: []wire.Query{{For: "ids", Text: id}, {For: "mongosh", About: "a query for the MongoDB shell and for Compass", Text: `{ _id: { $gte: ObjectId("` + id[:8] + `0000000000000000") } }`}, {For: "python"}, {For: "node"}, {For: "java"}, {For: "go"}, {For: "sql"}},
 	}
-	overview := page.Overview{Processes: &page.Counted{Alive: 24, Late: 1}, LocksKnown: true}
-	return site, page.Frame{Title: id, Current: "/", Now: &overview, Contents: site.Start(&page.Start{Text: id, Cards: []page.Inspected{in}, Now: overview})}
+	overview := &page.Overview{Time: time.Now(), Processes: &page.Counted{Alive: 24, Late: 1}, LocksKnown: true}
+	site.Prepare(overview)
+	return site, page.Frame{Title: id, Current: "/", Now: overview, Contents: site.Start(&page.Start{Text: id, Cards: []page.Inspected{in}, Now: overview})}
 }
 
 // Every link of a page has the path of the base URL before it.

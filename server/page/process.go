@@ -58,7 +58,7 @@ func (s *Site) Process(v *Process) g.Node {
 			known("version", v.Version),
 			g.If(v.Executable != "", h.Div(h.Dt(g.Text("program")), h.Dd(h.Class("wrap"), g.Text(v.Executable)))),
 			facts(v.Labels)),
-		h.Div(h.ID("result"), h.Data("refresh", "processes"),
+		h.Div(h.ID("result"), h.Data("refresh", ""),
 			h.H2(g.Text("Load "), presetLinks("", v.Since, url.Values{"member": {v.Member}})),
 			loadPlots(v.Load, v.Samples, v.Interval)),
 		h.H2(g.Text("Its ids")),

@@ -45,7 +45,7 @@ func (s *Site) Processes(v *Processes) g.Node {
 			h.Details(g.If(v.Name+v.Host+v.Labels+v.Address != "", g.Attr("open")), h.Summary(g.Text("exact filters")),
 				h.Div(h.Class("fields-row four"), filterField("name", "Name", v.Name), filterField("host", "Host", v.Host),
 					filterField("label", "Labels, as name=value", v.Labels), filterField("address", "Address, as ip:port", v.Address)))),
-		h.Div(h.ID("result"), h.Data("refresh", "processes"), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return s.processTable(v) })),
+		h.Div(h.ID("result"), h.Data("refresh", ""), problem(v.Error), g.Iff(v.Error == "", func() g.Node { return s.processTable(v) })),
 	}
 }
 

@@ -1,15 +1,12 @@
 package page
 
 import (
-	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/internal/phrase"
-	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/timerange"
@@ -21,9 +18,9 @@ func (s *Site) Start(v *Start) g.Node {
 	return g.Group{
 		heading("Read an id, or create one", g.Text("Paste anything: one id, a line of a log, a document, a thousand ids.")),
 		h.Div(h.Class("start"),
-			h.Div(h.Class("panel card"), s.pasteForm(v), h.Div(h.ID("result"), s.inspectResult(v))),
+			h.Div(h.Class("panel card"), s.pasteForm(v), h.Div(h.ID("result"), s.result(v))),
 			g.Iff(v.New != nil, func() g.Node { return s.newPanel(v.New) })),
-		s.startCards(&v.Now),
+		v.Now.cards,
 	}
 }
 
@@ -50,30 +47,21 @@ func leadingLine(text string) string {
 	return text
 }
 
-// startCards lead to the other views.
-func (s *Site) startCards(now *Overview) g.Node {
-	if now.cards == nil {
-		s.Prepare(now)
-	}
-	return now.cards
-}
-
+// cards lead to the other views.
 func (s *Site) cards(now *Overview) g.Node {
-	at := time.Now()
 	card := func(path, title string, contents ...g.Node) g.Node {
 		return h.Section(h.Class("panel card lead-to"), h.H2(h.A(h.Href(s.URL(path)), g.Text(title))), g.Group(contents))
 	}
-	day := timerange.Mongosh(objectid.Since(at.Add(-24 * time.Hour)))
-	return h.Div(h.ID("now"), h.Class("cards"), h.Data("refresh", "processes locks"),
+	day := timerange.Mongosh(objectid.Since(now.Time.Add(-24 * time.Hour)))
+	return h.Div(h.ID("now"), h.Class("cards"), h.Data("refresh", ""),
 		card("/range?since=24h", "A time range as a query",
 			h.P(g.Text("The last 24 hours:")),
 			h.Pre(h.TabIndex("0"), h.Aria("label", "Query"), h.Code(g.Text(day))),
 			soft(g.Text("For MongoDB's shell, Python, Node, Java, Go and SQL."))),
 		card("/census", "Census",
-			h.P(g.Text("Drop a dump or an export: when it grew, which processes wrote it, what is wrong with it.")),
-			g.Iff(now.Census != nil, func() g.Node { return s.growth(now.Census) })),
+			h.P(g.Text("Drop a dump or an export: when it grew, which processes wrote it, what is wrong with it."))),
 		card("/processes", "Processes", processesNow(now)),
-		g.Iff(s.ShowsLocks, func() g.Node { return card("/locks", "Locks", locksNow(now, at)) }))
+		g.Iff(s.ShowsLocks, func() g.Node { return card("/locks", "Locks", locksNow(now)) }))
 }
 
 func processesNow(now *Overview) g.Node {
@@ -81,47 +69,17 @@ func processesNow(now *Overview) g.Node {
 	if n == nil {
 		return soft(g.Text("Who creates ids, and with which load."))
 	}
-	parts := []string{phrase.Count(n.Alive, "alive", "alive")}
-	if n.Late > 0 {
-		parts = append(parts, phrase.Count(n.Late, "late", "late"))
-	}
-	over := phrase.Count(n.Over, "ended in the last 24 hours", "ended in the last 24 hours")
-	if n.MoreOver {
-		over = "more than " + humanize.Comma(n.Over) + " ended in the last 24 hours"
-	}
-	if n.Over > 0 {
-		parts = append(parts, over)
-	}
+	late := g.If(n.Late > 0, g.Text(", "+phrase.Count(n.Late, "late", "late")))
 	return g.Group{
-		h.P(h.B(g.Text(parts[0])), g.Text(strings.Join(append([]string{""}, parts[1:]...), ", "))),
+		h.P(h.B(g.Text(phrase.Count(n.Alive, "alive", "alive"))), late),
 		soft(g.Text("Each id leads to the process that created it, and to its load at that time.")),
-		captioned(g.Text("Alive in the last 24 hours"), plot.Spark("processes alive in the last 24 hours", n.Day, 0)),
 	}
-}
-
-// growth shows how the ids of a census became more over time.
-func (s *Site) growth(c *Report) g.Node {
-	name := c.names()
-	var points []plot.Point
-	sum := 0.
-	for _, b := range c.Census.Timeline.Buckets {
-		sum += float64(b.IDs)
-		points = append(points, plot.Point{Time: b.Start, Value: sum})
-	}
-	day := 24 * time.Hour // the lengths of months differ
-	return captioned(g.Group{h.A(h.Href(s.URL("/census/"+c.ID.String())), g.Text(name)), g.Text(", " + phrase.Count(c.Census.IDs, "id", "ids"))},
-		plot.Spark("growth of "+name, points, 31*day))
-}
-
-// captioned is a small plot under its caption, or nothing without a plot.
-func captioned(caption g.Node, p plot.SVG) g.Node {
-	return g.If(p != "", h.Div(h.Class("grown"), soft(caption), p))
 }
 
 // shownLocks is how many locks the start page names.
 const shownLocks = 3
 
-func locksNow(now *Overview, at time.Time) g.Node {
+func locksNow(now *Overview) g.Node {
 	switch {
 	case !now.LocksKnown:
 		return soft(g.Text("Who holds a lock, and who waits for it."))
@@ -130,7 +88,7 @@ func locksNow(now *Overview, at time.Time) g.Node {
 	}
 	return g.Group{
 		h.Ul(h.Class("plain"), g.Map(now.Locks[:min(len(now.Locks), shownLocks)], func(l wire.Lock) g.Node {
-			return h.Li(h.B(g.Text(phrase.Shown(l.Name))), g.Text(" "+heldBy(&l, at)))
+			return h.Li(h.B(g.Text(phrase.Shown(l.Name))), g.Text(" "+heldBy(&l, now.Time)))
 		})),
 		g.If(len(now.Locks) > shownLocks, soft(g.Textf("and %d more", len(now.Locks)-shownLocks))),
 	}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// wheelName is the name of the distribution on PyPI.
+const wheelName = "oidkit"
+
+// preRelease finds the part of a version after the numbers that PyPI has another form for.
+var preRelease = regexp.MustCompile(`-(alpha|beta|rc)\.?(\d+)$`)
+
+// wheelVersion returns the version in the form of PEP 440: 1.0.0-rc.1 is 1.0.0rc1.
+func (r *release) wheelVersion() (string, error) {
+	v := preRelease.ReplaceAllStringFunc(r.version, func(s string) string {
+		m := preRelease.FindStringSubmatch(s)
+		return map[string]string{"alpha": "a", "beta": "b", "rc": "rc"}[m[1]] + m[2]
+	})
+	if strings.Contains(v, "-") {
+		return "", fmt.Errorf("version %q has no form for PyPI; write 1.2.3, or 1.2.3-rc.1 (alpha, beta)", r.version)
+	}
+	return v, nil
+}
+
+// writeWheels writes a wheel for each target, with the program in its scripts, as the
+// binary distribution format of PyPA describes it.
+func (r *release) writeWheels(_ context.Context, targets []target) error {
+	version, err := r.wheelVersion()
+	if err != nil {
+		return err
+	}
+	readme, err := os.ReadFile(filepath.Join(r.root, "README.md"))
+	if err != nil {
+		return err
+	}
+	for _, t := range targets {
+		program, err := os.ReadFile(r.program(t))
+		if err != nil {
+			return err
+		}
+		licence, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+		if err != nil {
+			return err
+		}
+		third, err := os.ReadFile(filepath.Join(r.root, "LICENSES-THIRD-PARTY"))
+		if err != nil {
+			return err
+		}
+		var tags strings.Builder
+		for tag := range strings.SplitSeq(t.wheel, ".") {
+			fmt.Fprintf(&tags, "Tag: py3-none-%s\n", tag)
+		}
+		name := wheelName + "-" + version
+		info := name + ".dist-info/"
+		files := []struct {
+			name string
+			data []byte
+			mode os.FileMode
+		}{
+			{name + ".data/scripts/" + filepath.Base(r.program(t)), program, 0o755},
+			{info + "LICENSE", licence, 0o644},
+			{info + "LICENSES-THIRD-PARTY", third, 0o644},
+			{info + "METADATA", fmt.Appendf(nil, "Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: %s\nHome-page: %s\nLicense: %s\nRequires-Python: >=3.7\nDescription-Content-Type: text/markdown\n\n%s", wheelName, version, description, homepage, license, readme), 0o644},
+			{info + "WHEEL", fmt.Appendf(nil, "Wheel-Version: 1.0\nGenerator: oid-release (%s)\nRoot-Is-Purelib: false\n%s", version, tags.String()), 0o644},
+			{info + "RECORD", nil, 0o644}, // written below: it names itself
+		}
+		var b, record bytes.Buffer
+		w := zip.NewWriter(&b)
+		for _, f := range files {
+			if f.data == nil {
+				fmt.Fprintf(&record, "%s,,\n", f.name)
+				f.data = record.Bytes()
+			} else {
+				sum := sha256.Sum256(f.data)
+				fmt.Fprintf(&record, "%s,sha256=%s,%d\n", f.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.data))
+			}
+			h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: r.time}
+			h.SetMode(f.mode)
+			part, err := w.CreateHeader(h)
+			if err != nil {
+				return err
+			}
+			if _, err := part.Write(f.data); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(w.Close(), os.WriteFile(r.path(name+"-py3-none-"+t.wheel+".whl"), b.Bytes(), 0o644)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
