@@ -14,6 +14,7 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
@@ -187,6 +188,7 @@ func TestMapOfDocuments(t *testing.T) {
 
 // Every block of every document is checked, or it is written why not.
 func TestDocuments(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	examples := examples(t)
 	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "oid"), ".").CombinedOutput(); err != nil {
