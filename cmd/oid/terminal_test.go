@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
@@ -20,6 +21,7 @@ var gpidText = regexp.MustCompile(`\b\d{16}:\d+`)
 // The picture of a terminal in README.md is a session that is run here. With
 // OID_WRITE_GENERATED=1, as in "make generated", it is drawn.
 func TestTerminalPicture(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	dir := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "oid"), ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
