@@ -66,6 +66,7 @@ func commands(t *testing.T) string {
 // all the work, and is done without optimization.
 func check(t *testing.T, model, variant string, fails bool) string {
 	t.Helper()
+	testenv.Long(t, "searches a model")
 	for program, pkg := range map[string]string{"spin": "spin", "gcc": "gcc libc6-dev"} {
 		if _, err := exec.LookPath(program); err != nil {
 			testenv.Missing(t, program+" is not installed: apt-get install "+pkg)
