@@ -78,19 +78,27 @@ steady:
 # of them.
 WITHOUT_RACE = TestLongOutage|TestLongJourney|TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack|TestMutants
 
-# Many packages wait more than they work, so one more than there are processors is tested
-# at a time; the one that takes longest begins.
+# What the tests fetch or build once comes first, since it shows what it does. Then there
+# are two queues: with the race detector one package more than there are processors at a
+# time, since many wait more than they work, and those that take longest begin; and one at
+# a time without it.
 # A program under the race detector sleeps for a second before it ends, unless told
 # otherwise, and the tests start thousands.
-.PHONY: test
-test: export GORACE = atexit_sleep_ms=10
+.PHONY: test test-race test-plain
 test:
 	.ci/setup
-	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -race -timeout 30m ./server ./...
-	OID_REQUIRE_ALL=1 go test -timeout 10m ./objectid ./paste ./internal/verify ./census/...
-	OID_REQUIRE_ALL=1 go test -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest ./lock/locktest
-	cd internal/interop/others && go test ./...
+	OID_REQUIRE_ALL=1 go test -v -run '^TestFetch$$' ./internal/testenv
+	$(MAKE) -j 2 test-race test-plain
+
+test-race: export GORACE = atexit_sleep_ms=10
+test-race:
+	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -race -timeout 30m ./server ./cmd/oid ./lock/redislock ./registry ./store/mongostore ./...
 	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
+
+test-plain:
+	OID_REQUIRE_ALL=1 go test -p 1 -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest ./lock/locktest
+	OID_REQUIRE_ALL=1 go test -p 1 -timeout 10m ./objectid ./paste ./internal/verify ./census/...
+	cd internal/interop/others && go test ./...
 	cd internal/interop/objectstorage && go test ./...
 
 # The modules beside the main one, but for one that only names a tool and one that

@@ -37,6 +37,7 @@ var savedSources = regexp.MustCompile(`(?s)\n *\{\n *"name": "saved [^{}]*\},?`)
 // TestMergedEqualsOnePass saves censuses of parts of ids, some of them with little
 // memory and some of them again merged, and counts the files.
 func TestMergedEqualsOnePass(t *testing.T) {
+	testenv.Long(t, "counts a million ids")
 	for seed := range testenv.Seeds(5) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		sources := parts(random, crowd(random, 20_000+random.IntN(150_000)))

@@ -13,6 +13,7 @@ import (
 // TestValuePerID counts ids that have a process value each: of one program that draws
 // them, among those of other processes.
 func TestValuePerID(t *testing.T) {
+	testenv.Long(t, "counts a million ids")
 	for _, test := range []struct{ program, others, seconds, want int }{
 		{0, 20_000, 1_000_000, 0},
 		{0, 300, 100, 0},

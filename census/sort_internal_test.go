@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -27,6 +28,7 @@ func TestRecordHoldsAnID(t *testing.T) {
 }
 
 func TestSort(t *testing.T) {
+	testenv.Long(t, "counts a million ids")
 	random := rand.New(rand.NewPCG(3, 4))
 	const segment = 1 << largeSegments
 	shapes := map[string]func(i int) record{

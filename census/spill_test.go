@@ -153,6 +153,7 @@ func differ(a, b string) string {
 
 // TestSpilledEqualsMemory counts the same ids in memory and with room for few of them.
 func TestSpilledEqualsMemory(t *testing.T) {
+	testenv.Long(t, "counts a million ids")
 	for seed := range testenv.Seeds(4) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		sources := parts(random, crowd(random, 50_000+random.IntN(100_000)))

@@ -274,6 +274,7 @@ func checkExamples(t *testing.T, r *census.Report, ids []objectid.ID) {
 
 // TestRandomIDs counts ids that no process can have made.
 func TestRandomIDs(t *testing.T) {
+	testenv.Long(t, "counts a million ids")
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, spread := range []int{1, 3, 40, 5000} {
 		values := make([]objectid.ID, spread)

@@ -45,14 +45,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// thisHost has the name of this host, if that is known.
-var thisHost = sync.OnceValue(func() []string {
-	host, err := os.Hostname()
-	if err != nil {
-		return nil
-	}
-	return []string{host}
-})
+// thisHost returns the name of this host.
+var thisHost = sync.OnceValues(os.Hostname)
 
 func (o *Options) withDefaults() Options {
 	var out Options
@@ -63,7 +57,9 @@ func (o *Options) withDefaults() Options {
 		out.Now = time.Now
 	}
 	if out.Hosts == nil {
-		out.Hosts = thisHost()
+		if host, err := thisHost(); err == nil {
+			out.Hosts = []string{host}
+		}
 	}
 	return out
 }

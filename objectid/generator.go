@@ -51,6 +51,29 @@ type Options struct {
 // Generator generates IDs that are strictly increasing and never repeat. Any
 // number of goroutines may share one. Create it with [NewGenerator]; the zero
 // Generator is not usable, and a Generator must not be copied.
+//
+// An id is put together from two words that are read apart:
+//
+//	          32 bits   32 bits   32 bits: the low word
+//	id        seconds   block     prefix | state&mask
+//	from      state     value     state
+//
+//	layout    mask and bits    counter     prefix           reset
+//	Modern    FFFFFFFF   32    00FFFFFF    0                the fifth byte of the process value
+//	Java      FFFFFFFF   32    FFFFFFFF    0                0
+//	Classic   00FFFFFF   24    00FFFFFF    low byte of pid  0
+//
+// These hold at any time:
+//
+//  1. Each value of state is taken by one id of a block. take adds to state, and raises it to
+//     sec<<bits | counter | reset when a second begins: the counter goes on, and what it has
+//     carried into the fifth byte is undone. Only MaxLead lowers state, see limitLead.
+//  2. value has the block and, above it, a number of changes, which is odd while change
+//     works. change, under the mutex, makes it odd, moves state to a later second, or back by MaxLead,
+//     with a new low word, sets reset, and makes value even.
+//  3. New and Fill read value before and after they take from state. If it differs or is odd,
+//     they throw away what they took. So the state of an id was taken while value had the
+//     block of the id: no id has the block of before with a state of after.
 type Generator struct {
 	// These fields are written once, before the generator is shared.
 
@@ -67,19 +90,14 @@ type Generator struct {
 	// again. 0 means for every id.
 	recheck atomic.Int64
 
-	// value is the second word of every id and, above it, how often that has changed;
-	// an odd number means that it is changing. An id is put together from a value and
-	// a state that was taken while the value stayed the same.
-	value atomic.Uint64
+	value atomic.Uint64 // the block, and how often it has changed
 	reset atomic.Uint64 // bits of the low word that a new second sets
 
 	reseeding reseeding
 
 	_ [128]byte // the fields above are read only: keep them in other cache lines than state
 
-	// state is the seconds and the low word of the next ID. Every ID is one
-	// value that state had, and state only increases.
-	state atomic.Uint64
+	state atomic.Uint64 // the seconds, and the low word, of the next id
 
 	_ [128]byte
 }
@@ -195,7 +213,7 @@ func (g *Generator) New() ID {
 	for {
 		value := g.value.Load()
 		v := g.take(1)
-		if g.value.Load() == value && value&changing == 0 {
+		if settled(value, g.value.Load()) {
 			var id ID
 			putWords(&id, v>>(g.bits&63)<<32|value&math.MaxUint32, uint32(v)&g.mask|g.prefix)
 			return id
@@ -214,7 +232,7 @@ func (g *Generator) Fill(dst []ID) {
 		part := dst[:min(len(dst), chunk)]
 		value := g.value.Load()
 		v := g.take(uint64(len(part)))
-		if g.value.Load() != value || value&changing != 0 {
+		if !settled(value, g.value.Load()) {
 			g.reseeding.wait()
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 
 const (
 	// changing is the bit of Generator.value that is set while the value changes, and
-	// changes what is added for each change.
+	// changes is added for each change.
 	changing = 1 << 32
 	changes  = 2 * changing
 
@@ -30,6 +30,10 @@ type reseeding struct {
 	// since the generator was created, and checked when that was read.
 	drift, checked atomic.Int64
 }
+
+// settled reports whether a value that was read before and after something did not change
+// meanwhile.
+func settled(before, after uint64) bool { return before == after && before&changing == 0 }
 
 // wait returns when the value does not change any more.
 func (r *reseeding) wait() {
@@ -100,7 +104,6 @@ func (g *Generator) change(next func(state uint64) (second uint64)) bool {
 	if !ok {
 		return false
 	}
-	// Ids that are being put together meanwhile are thrown away: see New.
 	value := g.value.Load()
 	g.value.Store(value | changing)
 	for old := g.state.Load(); ; old = g.state.Load() {

@@ -146,9 +146,9 @@ func TestAdoptRefuses(t *testing.T) {
 func TestTwoLiveProcessesWithOneValue(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
-	id := sample(t)
 	pid1, kill1 := sleeper(t)
 	pid2, _ := sleeper(t)
+	id := sample(t) // after the start of both, by whole seconds
 	with := func(pid int, addr string) options {
 		return options{PID: pid, Addr: addr, Interval: 200 * time.Millisecond}
 	}
@@ -193,14 +193,17 @@ func TestTwoLiveProcessesWithOneValue(t *testing.T) {
 func TestAdoptOneValueAtOnce(t *testing.T) {
 	s := newStore(t)
 	for range 5 {
-		id := sample(t)
 		var wg sync.WaitGroup
 		members := make([]*registry.Member, 2)
 		errs := make([]error, 2)
+		pids := make([]int, 2)
+		for i := range pids {
+			pids[i], _ = sleeper(t)
+		}
+		id := sample(t)
 		for i := range members {
-			pid, _ := sleeper(t)
 			wg.Go(func() {
-				members[i], errs[i] = adopt(context.Background(), s, id, options{PID: pid, Interval: beat})
+				members[i], errs[i] = adopt(context.Background(), s, id, options{PID: pids[i], Interval: beat})
 			})
 		}
 		wg.Wait()
@@ -328,9 +331,9 @@ func idWith(t *testing.T, block string) objectid.ID {
 // what either may have made.
 func TestPruneOfARival(t *testing.T) {
 	s := newStore(t)
-	id := sample(t)
 	pid1, kill1 := sleeper(t)
 	pid2, _ := sleeper(t)
+	id := sample(t)
 	with := func(pid int, addr string) options {
 		return options{PID: pid, Addr: addr, Interval: 200 * time.Millisecond}
 	}

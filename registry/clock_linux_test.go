@@ -142,9 +142,9 @@ func TestPresumedDeadMayBeAlive(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	r := registry.New(s, nil)
-	id := sample(t)
 	pid1, _ := sleeper(t)
 	pid2, _ := sleeper(t)
+	id := sample(t)
 	first, err := adopt(t.Context(), elsewhere{s, otherNamespace}, id, options{PID: pid1, Interval: beat})
 	if err != nil {
 		t.Fatal(err)

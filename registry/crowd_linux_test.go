@@ -25,6 +25,7 @@ func init() {
 
 // 200 processes join one SQLite file at the same moment.
 func TestCrowdOfProcessesOnSQLite(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	file := filepath.Join(t.TempDir(), "registry.db")
 	s := openStore(t, file)
 	processes := make([]*process, crowd)

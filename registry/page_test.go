@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
 )
@@ -72,6 +73,7 @@ func populate(t *testing.T, s store.Store, n int) (now *moved) {
 // Pages of every size, of every state, with every filter, have the processes that
 // reading all of them and comparing finds, each once.
 func TestPagesHaveWhatTheyAreAskedFor(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	s := newStore(t)
 	const n = 12
 	populate(t, s, n)
@@ -123,6 +125,7 @@ func TestLatestEndIsFirst(t *testing.T) {
 
 // A page of the living reads neither the ended processes nor all records.
 func TestPageOfTheLivingIsARange(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	s := newStore(t)
 	m := join(t, s, options{Interval: time.Hour})
 	ended := m.Process()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
@@ -18,6 +19,7 @@ import (
 // half of them with the same pid, which is 1 in a container. Each wrote down itself which ids it
 // made, and every one of them is traced to it.
 func TestTraceAgainstWhatProcessesWroteDown(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "registry.db")
 	s := openStore(t, file)

@@ -451,8 +451,9 @@ func itEnds(t *testing.T, seconds int) registry.Trace {
 // two.
 func TestAdoptedAgainIsOneCandidate(t *testing.T) {
 	t.Parallel()
-	s, id := newStore(t), sample(t)
+	s := newStore(t)
 	pid, _ := sleeper(t)
+	id := sample(t)
 	r := registry.New(s, nil)
 	o := options{PID: pid, Interval: time.Second}
 	first, err := adopt(t.Context(), elsewhere{s, otherNamespace}, id, o)

@@ -16,6 +16,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/store"
 )
@@ -41,6 +42,7 @@ func TestIDsThatAreNotSent(t *testing.T) {
 
 // An upload below the lowest rate is cut off, one above it is not.
 func TestSlowUpload(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	r := serve(t, server.Options{Limits: server.Limits{Request: 2 * time.Second, Uploads: 8}})
 	send := func(each int) (int, string, error) {
 		c := r.dial(t)

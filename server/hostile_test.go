@@ -60,6 +60,7 @@ var short = server.Limits{
 // Clients that hold on to connections in every way are cut off, and meanwhile
 // others are served.
 func TestHostileClients(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	r := serve(t, server.Options{Limits: short})
 	// A connection that is kept may be one that the server has just given up.
 	r.client.Transport = &http.Transport{DisableKeepAlives: true}
@@ -339,6 +340,7 @@ func TestConnectionsAndHeaders(t *testing.T) {
 
 // A body has the time that the limits give it, and no other.
 func TestSlowBody(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	r := serve(t, server.Options{})
 	c := r.dial(t)
 	fmt.Fprint(c, "POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n")

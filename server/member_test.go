@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
@@ -136,6 +137,7 @@ func TestMemberLoad(t *testing.T) {
 // A request that the server refuses for now is sent again after the time that the
 // server names, a few times; what is wrong is not.
 func TestClientTriesAgain(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	var requests atomic.Int64
 	refuse := atomic.Int64{}
 	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
@@ -263,6 +264,7 @@ func TestStoreIsLocked(t *testing.T) {
 
 // A store may take longer to answer than a client may take to ask.
 func TestStoreIsSlow(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	path := filepath.Join(t.TempDir(), "oid.db")
 	r := serve(t, server.Options{Open: fileStore(path), Limits: server.Limits{Header: 300 * time.Millisecond, Request: 300 * time.Millisecond, Store: 30 * time.Second}})
 	await(t, "the registry", func() bool { return r.get(t, "/v1/processes").status == 200 })

@@ -122,6 +122,6 @@ func oddsOf(processes, rate, over, layout string) object {
 	if err != nil || d < time.Second {
 		return failed(fmt.Errorf("time %q: want a duration of a second or more, such as 12h or 365d", over))
 	}
-	value, id := odds.Of(odds.Question{Layout: layout, Processes: n, Hosts: n, Rate: r, Seconds: d.Seconds()})
+	value, id := odds.Of(odds.Question{Layout: layout, Processes: n, Rate: r, Seconds: d.Seconds()})
 	return object{"value": odds.Text(value), "id": odds.Text(id)}
 }

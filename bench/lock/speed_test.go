@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/bsm/redislock"
 	"github.com/go-redsync/redsync/v4"
+	"golang.org/x/sys/unix"
 
 	"github.com/oidkit/oid/bench/page"
 	"github.com/oidkit/oid/internal/lockfaults"
@@ -37,20 +39,46 @@ type contest struct {
 	workers int // of each client
 	oneName bool
 	work    time.Duration
-	pinned  bool // with Redis to one CPU
+	pinned  bool   // with Redis to one CPU
+	locks   int    // how many to take; 0: as many as fit into a turn
+	without string // what the contest leaves out
 }
 
 var contests = []contest{
-	{"1 worker, pinned with Redis to one CPU", 1, 1, true, 0, true},
-	{"32 workers on 32 keys", 1, 32, false, 0, false},
-	{"32 clients on one key, 2 ms of work", 32, 1, true, 2 * time.Millisecond, false},
+	{
+		title: "1 worker", clients: 1, workers: 1, oneName: true,
+		without: "other clients, and a network; where the scheduler puts the two processes decides much.",
+	},
+	{
+		title: "1 worker, pinned with Redis to one CPU", clients: 1, workers: 1, oneName: true, pinned: true,
+		without: "the other CPUs, so this shows work and not latency.",
+	},
+	{
+		title: "16 workers on 16 keys, 100000 locks", clients: 1, workers: 16, locks: 100_000,
+		without: "locks for which somebody waits. Every library's release waits for the answer of Redis; a program that does not need to know calls it in a goroutine.",
+	},
+	{
+		title: "32 workers on 32 keys", clients: 1, workers: 32,
+		without: "locks for which somebody waits, and more than half a second.",
+	},
+	{
+		title: "200 workers on one key", clients: 1, workers: 200, oneName: true,
+		without: "work under the lock, and waiters in other programs, to which a lock goes with a message.",
+	},
+	{
+		title: "32 clients on one key, 2 ms of work", clients: 32, workers: 1, oneName: true, work: 2 * time.Millisecond,
+		without: "several waiters in one client; all clients are in one program.",
+	},
 }
 
 // result is what one library did in one turn.
 type result struct {
 	perSecond float64
 	longest   time.Duration // wait for the lock
+	late      time.Duration // how late a timer was at most
 	commands  float64       // that Redis was sent, for each time that the lock was taken
+	own       time.Duration // processor time of this program for each lock
+	server    time.Duration // processor time of Redis for each lock
 	share     float64       // of the worker that got it least, of what would be fair
 }
 
@@ -59,7 +87,11 @@ type result struct {
 func TestSpeed(t *testing.T) {
 	server := testenv.Redis(t)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server. ratio: locks per second of the library over those of oid, so below 1 oid is faster. commands: sent to Redis, or by its scripts, for each lock acquired and released. least: how many locks the worker with the fewest got, as a share of the mean. Libraries that poll do so every %v.\n", *rounds, turn, pause)
+	load, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, or the number of locks that is named, on one redis-server, of a machine that other programs used as well: its load averages were %s at the beginning. ratio: locks per second of the library over those of oid in the same round, so below 1 oid is faster. late: by how much a timer of the program was late at most, which the machine adds to a wait. program, Redis: processor time for each lock. commands: sent to Redis, or by its scripts, for each lock acquired and released. least: how many locks the worker with the fewest got, as a share of the mean. Libraries that poll do so every %v.\n", *rounds, turn, strings.Join(strings.Fields(string(load))[:3], ", "), pause)
 	for _, c := range contests {
 		if !strings.Contains(c.title, *only) {
 			continue
@@ -70,18 +102,22 @@ func TestSpeed(t *testing.T) {
 				results[i] = append(results[i], c.run(t, server, bare(s)))
 			}
 		}
-		fmt.Fprintf(&b, "\n| %s | locks/s | ratio | longest wait | commands | least |\n|---|---:|---:|---:|---:|---:|\n", c.title)
+		fmt.Fprintf(&b, "\n| %s | locks/s | ratio | longest wait | late | program | Redis | commands | least |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n", c.title)
 		for i, s := range subjects {
 			var ratios []float64
 			for r := range *rounds {
 				ratios = append(ratios, results[i][r].perSecond/results[0][r].perSecond)
 			}
-			fmt.Fprintf(&b, "| %s | %.0f | %.2f | %.0f ms | %.1f | %.0f %% |\n", s.Name,
+			fmt.Fprintf(&b, "| %s | %.0f | %.2f | %.0f ms | %.0f ms | %.0f µs | %.0f µs | %.1f | %.0f %% |\n", s.Name,
 				median(results[i], func(r result) float64 { return r.perSecond }), median(ratios, func(x float64) float64 { return x }),
 				median(results[i], func(r result) float64 { return float64(r.longest) / 1e6 }),
+				median(results[i], func(r result) float64 { return float64(r.late) / 1e6 }),
+				median(results[i], func(r result) float64 { return float64(r.own) / 1e3 }),
+				median(results[i], func(r result) float64 { return float64(r.server) / 1e3 }),
 				median(results[i], func(r result) float64 { return r.commands }),
 				100*median(results[i], func(r result) float64 { return r.share }))
 		}
+		fmt.Fprintf(&b, "\nLeft out: %s\n", c.without)
 	}
 	if *only != "" {
 		t.Log(b.String())
@@ -93,12 +129,13 @@ func TestSpeed(t *testing.T) {
 		for _, clients := range []int{2, 5, 17, 65} {
 			var rs []result
 			for range 3 {
-				rs = append(rs, contest{"", clients, 1, true, 2 * time.Millisecond, false}.run(t, server, bare(s)))
+				rs = append(rs, contest{clients: clients, workers: 1, oneName: true, work: 2 * time.Millisecond}.run(t, server, bare(s)))
 			}
 			fmt.Fprintf(&b, " %.1f |", median(rs, func(r result) float64 { return r.commands }))
 		}
 		b.WriteString("\n")
 	}
+	fmt.Fprintf(&b, "\nLeft out: how long they take, and waiters that share a client.\n")
 	if *output == "" {
 		t.Log(b.String())
 		return
@@ -136,11 +173,11 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 	var mu sync.Mutex
 	var longest time.Duration
 	var taken []int
-	loop := func(client lockfaults.Client, name string, end time.Time) {
+	loop := func(client lockfaults.Client, name string, locks int, end time.Time) {
 		n, worst := 0, time.Duration(0)
 		ctx, cancel := context.WithDeadline(context.Background(), end.Add(stuck))
 		defer cancel()
-		for time.Now().Before(end) {
+		for n < locks || locks == 0 && time.Now().Before(end) {
 			began := time.Now()
 			lease, err := client.Acquire(ctx, name)
 			if err != nil {
@@ -161,7 +198,7 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 		taken = append(taken, n)
 		longest = max(longest, worst)
 	}
-	all := func(d time.Duration) {
+	all := func(locks int, d time.Duration) {
 		end := time.Now().Add(d)
 		var wg sync.WaitGroup
 		for i, client := range clients {
@@ -170,17 +207,25 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 				if !c.oneName {
 					name += strconv.Itoa(i*c.workers + j)
 				}
-				wg.Go(func() { loop(client, name, end) })
+				wg.Go(func() { loop(client, name, locks/(c.clients*c.workers), end) })
 			}
 		}
 		wg.Wait()
 	}
-	all(turn / 10) // connections are made, scripts are known
+	all(0, turn/10) // connections are made, scripts are known
 	longest, taken = 0, nil
 	server.CLI("CONFIG", "RESETSTAT")
+	pid := server.PID()
+	own, redis := processorTime(t, os.Getpid()), processorTime(t, pid)
+	late := lateness()
 	began := time.Now()
-	all(turn)
+	if c.locks > 0 {
+		all(c.locks, time.Minute) // the most that it may take
+	} else {
+		all(0, turn)
+	}
 	took := time.Since(began)
+	own, redis = processorTime(t, os.Getpid())-own, processorTime(t, pid)-redis
 	commands := calls(server)
 	sum := 0
 	for _, n := range taken {
@@ -189,9 +234,47 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 	return result{
 		perSecond: float64(sum) / took.Seconds(),
 		longest:   longest,
+		late:      late(),
+		own:       own / time.Duration(max(1, sum)),
+		server:    redis / time.Duration(max(1, sum)),
 		commands:  float64(commands) / float64(max(1, sum)),
 		share:     float64(slices.Min(taken)) * float64(len(taken)) / float64(max(1, sum)),
 	}
+}
+
+// lateness watches a timer until the function that it returns is called, which returns
+// by how much it was late at most.
+func lateness() func() time.Duration {
+	const step = time.Millisecond
+	stop, result := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		var late time.Duration
+		for {
+			began := time.Now()
+			select {
+			case <-time.After(step):
+				late = max(late, time.Since(began)-step)
+			case <-stop:
+				result <- late
+				return
+			}
+		}
+	}()
+	return func() time.Duration {
+		close(stop)
+		return <-result
+	}
+}
+
+// processorTime returns what a process has used so far, all its threads together.
+func processorTime(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	clock := int32(^pid)<<3 | 2 // the kernel's number of a process's clock
+	var ts unix.Timespec
+	if err := unix.ClockGettime(clock, &ts); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(ts.Nano())
 }
 
 // calls returns the number of commands that Redis has carried out.

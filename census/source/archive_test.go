@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -78,6 +79,7 @@ func (a *archive) data(name string, n int, end bool) {
 // and so is each that changes what is counted. Those that are not seen are in the names of
 // fields, the ends of strings and the metadata: of their bits mongodump writes no checksum.
 func TestDamagedArchive(t *testing.T) {
+	testenv.Long(t, "reads large files")
 	a := newArchive(t)
 	a.prelude("orders", "{}")
 	a.prelude("users", "{}")

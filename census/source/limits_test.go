@@ -84,6 +84,7 @@ func TestLongCSV(t *testing.T) {
 // TestDeepNesting reads documents within documents to a depth that no recursion
 // would survive.
 func TestDeepNesting(t *testing.T) {
+	testenv.Long(t, "reads large files")
 	const depth = 1 << 20
 	deep := strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth)
 	r, err := read(t, strings.NewReader(`{"x":`+deep+`,"_id":{"$oid":"`+idA+`"}}`), nil)

@@ -31,13 +31,7 @@ type agency struct {
 	store store.Store // or nil
 }
 
-func newAgentCommand(std streams) *cobra.Command {
-	var a agency
-	cmd := &cobra.Command{
-		Use:        "agent",
-		SuggestFor: []string{"daemon", "sidecar"},
-		Short:      "Record the processes of this host that connect to a socket",
-		Long: `Record the processes of this host, in any language, so that their ids are traced to
+var agentHelp = `Record the processes of this host, in any language, so that their ids are traced to
 them. A host needs one agent. A program connects to its Unix socket, writes one line
 with an id that its own driver has created, and keeps the connection open:
 
@@ -71,7 +65,15 @@ for itself, but a wrong claim makes the ids of another process ambiguous.
 The agent needs Linux 5.3 or later, and two open files for each process (ulimit -n).
 
 ` + registryHelp + ` With --server, the
-agent sends them to "oid serve" instead.`,
+agent sends them to "oid serve" instead.`
+
+func newAgentCommand(std streams) *cobra.Command {
+	var a agency
+	cmd := &cobra.Command{
+		Use:        "agent",
+		SuggestFor: []string{"daemon", "sidecar"},
+		Short:      "Record the processes of this host that connect to a socket",
+		Long:       agentHelp,
 		Example: `  oid agent --store postgres://db/oid
   oid agent --server https://oid.example.org --token-file /etc/oid.token
   oid agent --listen /run/oid/agent.sock --mode 0660 --group app

@@ -14,10 +14,21 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/oidkit/oid/paste"
 )
+
+const annotateHelp = `Print a log, or standard input, with what is known of each id in it: when it was
+created and, with --store or OID_STORE, by which process and the state of that now:
+
+  order <507f1f77bcf86cd799439011: 14 years ago, shop#4711 dead> failed
+
+The ids are those that "oid inspect --grep" finds. All other text is printed as it is.
+Each line is printed as soon as it is complete. At a terminal the notes are dimmed, and
+a FILE goes through the pager of the environment variable PAGER, or less.
+
+With --json, lines that are JSON objects get a member "oid_ids", a list with id, time,
+verdict, gpid, name and state of each id; all other lines are printed as they are.`
 
 func newAnnotateCommand(std streams) *cobra.Command {
 	var (
@@ -28,17 +39,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "annotate [FILE...]",
 		Short: "Print a log with what is known of each id in it",
-		Long: `Print a log, or standard input, with what is known of each id in it: when it was
-created and, with --store or OID_STORE, by which process and the state of that now:
-
-  order <507f1f77bcf86cd799439011: 14 years ago, shop#4711 dead> failed
-
-The ids are those that "oid inspect --grep" finds. All other text is printed as it is.
-Each line is printed as soon as it is complete. At a terminal the notes are dimmed, and
-a FILE goes through the pager of the environment variable PAGER, or less.
-
-With --json, lines that are JSON objects get a member "oid_ids", a list with id, time,
-verdict, gpid, name and state of each id; all other lines are printed as they are.`,
+		Long:  annotateHelp,
 		Example: `  tail -f app.log | oid annotate
   oid annotate app.log
   oid annotate --json < app.jsonl | jq 'select(.oid_ids[0].state == "dead")'`,
@@ -86,11 +87,6 @@ var colorModes = forms[func(io.Writer) bool]{
 	{"auto", func(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" }},
 	{"always", func(io.Writer) bool { return true }},
 	{"never", func(io.Writer) bool { return false }},
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 const (

@@ -1,26 +1,20 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/census"
-	censusreport "github.com/oidkit/oid/census/report"
 	"github.com/oidkit/oid/census/source"
-	"github.com/oidkit/oid/internal/phrase"
-	"github.com/oidkit/oid/internal/towire"
-	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/cmd/oid/internal/target"
 )
 
 var censusFormats = stringForms(source.Formats)
@@ -49,12 +43,7 @@ type censusFlags struct {
 	ids     bool
 }
 
-func newCensusCommand(std streams) *cobra.Command {
-	var f censusFlags
-	cmd := &cobra.Command{
-		Use:   "census [SOURCE...]",
-		Short: "Analyse all ids of a collection",
-		Long: `Read every _id of a dump, an export or a live collection, and report when the
+var censusHelp = `Read every _id of a dump, an export or a live collection, and report when the
 documents were created, by how many processes, and what deserves attention. All
 sources go into one report. A SOURCE is
 
@@ -81,7 +70,14 @@ hold a host and a pid are named by them if the host is this one, or known there.
 With --compare there are two sources, and the report shows which ids are in one and
 not in the other.
 
-` + rangeHelp,
+` + rangeHelp
+
+func newCensusCommand(std streams) *cobra.Command {
+	var f censusFlags
+	cmd := &cobra.Command{
+		Use:   "census [SOURCE...]",
+		Short: "Analyse all ids of a collection",
+		Long:  censusHelp,
 		Example: `  oid census dump/shop/orders.bson
   mongoexport -d shop -c orders | oid census
   oid census --field customer --html report.html mongodb://localhost/shop.orders
@@ -93,48 +89,7 @@ not in the other.
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
-			options, err := f.reportOptions(cmd, args)
-			if err != nil {
-				return err
-			}
-			if f.options.Range, err = f.times.parse(); err != nil {
-				return err
-			}
-			r := &censusReader{std: std, flags: &f}
-			if f.compare {
-				return compare(cmd, std, &f, r, args)
-			}
-			if f.ids {
-				return usagef("--ids goes with --compare")
-			}
-			limitMemory(f.options.Memory)
-			c := census.New(&f.options)
-			defer c.Close()
-			ctx := cmd.Context()
-			stopped := r.readAll(ctx, c, args)
-			switch _, byUser := errors.AsType[interrupted](stopped); {
-			case byUser && c.Units() > 0:
-				// What was counted is shown, and a second signal ends that.
-				signal.Reset(os.Interrupt, syscall.SIGTERM)
-				c.EndEarly(stopped.Error())
-				std.warn("%v: the report is partial", stopped)
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), interruptedNames)
-				defer cancel()
-			case stopped != nil:
-				return stopped
-			}
-			t, err := f.where.openTracer(ctx)
-			if err != nil {
-				std.warn("processes are shown without names: %v", err)
-			}
-			name, failed := t.namer(ctx)
-			options.Name = name
-			err = errors.Join(f.save(c), f.report(std, c, options), failed(), t.Close())
-			if stopped != nil {
-				return stopped
-			}
-			return err
+			return f.run(cmd, std, args)
 		},
 	}
 	flags := cmd.Flags()
@@ -159,6 +114,52 @@ not in the other.
 	censusFormats.complete(cmd, "format")
 	censusSteps.complete(cmd, "by")
 	return cmd
+}
+
+// run reads the sources and writes the report.
+func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error {
+	options, err := f.reportOptions(cmd, args)
+	if err != nil {
+		return err
+	}
+	if f.options.Range, err = f.times.parse(); err != nil {
+		return err
+	}
+	r := &censusReader{std: std, where: &f.where, options: &f.options, quiet: f.quiet}
+	if f.compare {
+		return compare(cmd, std, f, r, args)
+	}
+	if f.ids {
+		return usagef("--ids goes with --compare")
+	}
+	limitMemory(f.options.Memory)
+	c := census.New(&f.options)
+	defer c.Close()
+	ctx := cmd.Context()
+	stopped := r.readAll(ctx, c, args)
+	switch _, byUser := errors.AsType[interrupted](stopped); {
+	case byUser && c.Units() > 0:
+		// What was counted is shown, and a second signal ends that.
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
+		c.EndEarly(stopped.Error())
+		std.warn("%v: the report is partial", stopped)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), interruptedNames)
+		defer cancel()
+	case stopped != nil:
+		return stopped
+	}
+	t, err := f.where.openTracer(ctx)
+	if err != nil {
+		std.warn("processes are shown without names: %v", err)
+	}
+	name, failed := t.namer(ctx)
+	options.Name = name
+	err = errors.Join(f.save(c), f.report(std, c, options), failed(), t.Close())
+	if stopped != nil {
+		return stopped
+	}
+	return err
 }
 
 // reportOptions checks the flags about the report, before anything is read.
@@ -196,7 +197,7 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 		if f.compare {
 			return nil, usagef("--save does not go with --compare")
 		}
-		if err := checkTarget(f.saved, args); err != nil || f.saved == "" || f.saved == "-" {
+		if err := target.Check(f.saved, args); err != nil || f.saved == "" || f.saved == "-" {
 			return nil, usagef("--save %q: %w", f.saved, cmp.Or(err, errors.New("name a file")))
 		}
 		f.options.Values = true // the saved census may be compared
@@ -211,7 +212,7 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 		if !cmd.Flags().Changed(name) {
 			continue
 		}
-		if err := checkTarget(file, args); err != nil {
+		if err := target.Check(file, args); err != nil {
 			return nil, usagef("--%s %q: %w", name, file, err)
 		}
 	}
@@ -223,7 +224,7 @@ func (f *censusFlags) save(c *census.Census) error {
 	if f.saved == "" {
 		return nil
 	}
-	return writeFile(nil, f.saved, c.Save)
+	return target.Write(nil, f.saved, c.Save)
 }
 
 // leastMemory is the least that --memory takes: less would not hold the blocks of the
@@ -248,95 +249,4 @@ func limitMemory(limit int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit)
 	}
-}
-
-// report writes the report of c in the form that the flags choose.
-func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOptions) error {
-	r, err := c.Report(o)
-	if err == nil {
-		unknown := false
-		for _, s := range r.Sources {
-			unknown = unknown || strings.HasPrefix(s.Error, source.ErrFormat.Error())
-			if s.Error = phrase.Plain(s.Error); s.Error != "" && s.Error != r.Partial {
-				std.warn("%s: %s", s.Name, s.Error) // also where the report goes to a file or a pipe
-			}
-		}
-		if unknown {
-			std.warn("hint: --format names the format of the sources, --column the column of CSV; --grep reads any text")
-		}
-	}
-	switch {
-	case errors.Is(err, census.ErrTooFine):
-		return usageError{err}
-	case err != nil:
-		return err
-	case f.html != "", f.plot != "":
-		if r.IDs == 0 && r.Broken() {
-			return errReported // an empty report must not replace another
-		}
-		if f.html != "" {
-			err = writeFile(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
-		}
-		if f.plot != "" {
-			err = errors.Join(err, writeFile(std.out, f.plot, func(w io.Writer) error { return censusreport.WritePlot(w, r) }))
-		}
-	default:
-		err = f.asJSON.emit(std.out, towire.Census(r), func(w io.Writer) error { return censusreport.WriteText(w, r, screenOf(w)) })
-	}
-	if err == nil && r.Broken() {
-		err = errReported
-	}
-	return err
-}
-
-// compare carries out oid census --compare.
-func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, args []string) error {
-	switch {
-	case len(args) != 2:
-		return usagef("--compare wants two sources, not %d", len(args))
-	case f.html != "", f.plot != "":
-		return usagef("--compare does not go with --html or --plot")
-	case bool(f.asJSON) && f.ids:
-		return usagef("--ids does not go with --json")
-	}
-	f.options.Values = true
-	limitMemory(f.options.Memory)
-	f.options.Memory /= 2 // for each
-	a, b := census.New(&f.options), census.New(&f.options)
-	defer a.Close()
-	defer b.Close()
-	for i, c := range []*census.Census{a, b} {
-		if err := r.readAll(cmd.Context(), c, args[i:i+1]); err != nil {
-			return err
-		}
-	}
-	return writeDifference(std, f, a, b)
-}
-
-func writeDifference(std streams, f *censusFlags, a, b *census.Census) error {
-	var list func(bool, objectid.ID) error
-	out := bufio.NewWriterSize(std.out, 1<<16)
-	if f.ids {
-		list = func(inA bool, id objectid.ID) error {
-			mark := "> "
-			if inA {
-				mark = "< "
-			}
-			_, err := out.WriteString(mark + id.String() + "\n")
-			return err
-		}
-	}
-	d, err := census.Compare(a, b, list)
-	switch {
-	case err != nil:
-		return err
-	case f.ids:
-		err = out.Flush()
-	default:
-		err = f.asJSON.emit(std.out, towire.Difference(d), func(w io.Writer) error { return censusreport.WriteDifference(w, d, screenOf(w)) })
-	}
-	if err == nil && d.Broken() {
-		err = errReported
-	}
-	return err
 }

@@ -94,3 +94,13 @@ func collectionOf(path, base string) string {
 	}
 	return base
 }
+
+// part is what is read as one: a file, a collection, or one of those in a folder or a
+// database.
+type part struct {
+	name       string // of its source, for people
+	collection string // or empty, see [census.Census.ReadCollection]
+	size       int64  // bytes to read, or -1
+	documents  int64  // to read, as the server estimates, or -1
+	open       func(ctx context.Context) (io.ReadCloser, error)
+}

@@ -207,6 +207,7 @@ func TestNextBatch(t *testing.T) {
 // TestCensusOfNoServer gives up on a server that refuses connections while a person
 // waits, and on one that never answers.
 func TestCensusOfNoServer(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

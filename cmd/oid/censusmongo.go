@@ -65,7 +65,7 @@ func (r *censusReader) mongoPart(ctx context.Context, name, collection string, c
 		p.documents = n
 	}
 	p.open = func(ctx context.Context) (io.ReadCloser, error) {
-		return documents(func(w io.Writer) error { return r.find(ctx, c, w) }), nil
+		return piped(func(w io.Writer) error { return r.find(ctx, c, w) }), nil
 	}
 	return p
 }
@@ -86,16 +86,16 @@ var errNoHint = errors.New("no hint was given")
 func (r *censusReader) find(ctx context.Context, c *mongo.Collection, w io.Writer) error {
 	filter := bson.M{}
 	if r.pushDown() {
-		filter = r.flags.options.Range.Filter()
+		filter = r.options.Range.Filter()
 	}
-	projection := bson.M{"_id": 0, r.flags.options.Field: 1}
-	if r.flags.options.Field == "_id" {
+	projection := bson.M{"_id": 0, r.options.Field: 1}
+	if r.options.Field == "_id" {
 		projection = bson.M{"_id": 1}
 	}
 	find := options.Find().SetProjection(projection).SetBatchSize(firstBatch)
 	var cursor *mongo.Cursor
 	err := errNoHint
-	if r.flags.options.Field == "_id" {
+	if r.options.Field == "_id" {
 		// With the hint the server reads only the index. Some collections have no
 		// index on _id.
 		cursor, err = c.Find(ctx, filter, find, options.Find().SetHint(bson.D{{Key: "_id", Value: 1}}))

@@ -11,10 +11,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/oidkit/oid/census"
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -22,19 +22,11 @@ import (
 // censusReader reads the sources of oid census.
 type censusReader struct {
 	std      streams
-	flags    *censusFlags
+	where    *storeFlag
+	options  *census.Options
+	quiet    bool
 	progress *progress
 	clients  []*mongo.Client
-}
-
-// part is what is read as one: a file, a collection, or one of those in a folder or a
-// database.
-type part struct {
-	name       string // of its source, for people
-	collection string // or empty, see [census.Census.ReadCollection]
-	size       int64  // bytes to read, or -1
-	documents  int64  // to read, as the server estimates, or -1
-	open       func(ctx context.Context) (io.ReadCloser, error)
 }
 
 // readAll reads every source into c. Unreadable sources are part of c's report; the
@@ -52,7 +44,7 @@ func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []
 		}
 		parts = append(parts, more...)
 	}
-	r.progress = newProgress(r.std, r.flags.quiet, parts)
+	r.progress = newProgress(r.std, r.quiet, parts)
 	defer r.progress.finish()
 	for _, p := range parts {
 		if err := r.readPart(ctx, c, p); err != nil {
@@ -113,7 +105,7 @@ func (r *censusReader) parts(ctx context.Context, source string) ([]part, error)
 			return io.NopCloser(r.std.stdin(ctx, "the source")), nil
 		})
 	case strings.HasPrefix(source, "store:"):
-		return r.storePart(p, &r.flags.where, strings.TrimPrefix(source, "store:"))
+		return r.storePart(p, r.where, strings.TrimPrefix(source, "store:"))
 	case e != nil && e.index:
 		return r.mongoParts(ctx, source)
 	case e != nil:
@@ -131,7 +123,7 @@ func (r *censusReader) parts(ctx context.Context, source string) ([]part, error)
 		return nil, err
 	}
 	if info.IsDir() {
-		return folderParts(source, r.flags.options.Format)
+		return folderParts(source, r.options.Format)
 	}
 	if info.Mode().IsRegular() {
 		p.size = info.Size()
@@ -162,7 +154,7 @@ func (f *lazyFile) Read(p []byte) (int, error) {
 
 // storePart returns p as a collection of a store.
 func (r *censusReader) storePart(p part, where *storeFlag, collection string) ([]part, error) {
-	if err := engine.CheckCollection(collection); err != nil {
+	if err := store.CheckCollection(collection); err != nil {
 		return nil, usageError{err}
 	}
 	p.open = func(ctx context.Context) (io.ReadCloser, error) { return r.store(ctx, where, collection) }
@@ -177,9 +169,9 @@ func (r *censusReader) store(ctx context.Context, where *storeFlag, collection s
 	}
 	var q store.Query
 	if r.pushDown() {
-		q.Range = store.IDs(r.flags.options.Range)
+		q.Range = store.IDs(r.options.Range)
 	}
-	return documents(func(w io.Writer) error {
+	return piped(func(w io.Writer) error {
 		defer s.Close()
 		for doc, err := range s.Find(ctx, collection, q) {
 			if err != nil {
@@ -195,11 +187,11 @@ func (r *censusReader) store(ctx context.Context, where *storeFlag, collection s
 
 // pushDown reports whether the store can select the ids in the range.
 func (r *censusReader) pushDown() bool {
-	return r.flags.options.Field == "_id" && r.flags.options.Range != (objectid.Range{})
+	return r.options.Field == "_id" && r.options.Range != (objectid.Range{})
 }
 
-// documents returns the output of write, which runs in a goroutine.
-func documents(write func(io.Writer) error) io.ReadCloser {
+// piped returns the output of write, which runs in a goroutine.
+func piped(write func(io.Writer) error) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() {
 		buffered := bufio.NewWriterSize(w, 1<<18)
@@ -210,4 +202,50 @@ func documents(write func(io.Writer) error) io.ReadCloser {
 		w.CloseWithError(err)
 	}()
 	return r
+}
+
+// completeSource completes a source of a census: a collection after "store:", else a
+// file.
+func (f *storeFlag) completeSource(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if !strings.HasPrefix(word, "store:") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return suggest(func(ctx context.Context, _ *cobra.Command) ([]string, error) {
+		names, err := f.collections(ctx)
+		for i := range names {
+			names[i] = "store:" + names[i]
+		}
+		return names, err
+	})(cmd, nil, word)
+}
+
+// newProgress returns the progress of reading parts, or nil if std.err is not a
+// terminal or quiet is set.
+func newProgress(std streams, quiet bool, parts []part) *progress {
+	total, isBytes := totalSize(parts)
+	return newBar(std, quiet, "reading", "documents", total, isBytes)
+}
+
+// totalSize returns how much there is to read, or -1 if that is not known: documents if
+// all parts come from servers that estimate their number, or else bytes.
+func totalSize(parts []part) (total int64, isBytes bool) {
+	var size, documents int64
+	for _, p := range parts {
+		if size >= 0 {
+			size += p.size
+		}
+		if p.size < 0 {
+			size = -1
+		}
+		if documents >= 0 {
+			documents += p.documents
+		}
+		if p.documents < 0 {
+			documents = -1
+		}
+	}
+	if documents >= 0 {
+		return documents, false
+	}
+	return size, true
 }

@@ -9,6 +9,16 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
+var deleteHelp = `Delete the documents with these _ids, or those that were created in a time range,
+and print how many were deleted. Documents whose _id is not an ObjectId have no
+creation time; only --all or their ID deletes them. With --all the command asks first,
+and needs --yes where it cannot ask.
+
+An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
+quotes.
+
+` + rangeHelp + "\n\n" + storeHelp
+
 func newDeleteCommand(std streams) *cobra.Command {
 	var (
 		where  storeFlag
@@ -20,15 +30,7 @@ func newDeleteCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete COLLECTION {ID... | --since D | --from TIME | --to TIME | --all}",
 		Short: "Delete documents by _id or by creation time",
-		Long: `Delete the documents with these _ids, or those that were created in a time range,
-and print how many were deleted. Documents whose _id is not an ObjectId have no
-creation time; only --all or their ID deletes them. With --all the command asks first,
-and needs --yes where it cannot ask.
-
-An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
-quotes.
-
-` + rangeHelp + "\n\n" + storeHelp,
+		Long:  deleteHelp,
 		Example: `  oid delete events 6592008029c8c3e4dc76256c
   oid delete events --to -30d`,
 		Args:              cobra.MinimumNArgs(1),
@@ -47,13 +49,9 @@ quotes.
 			if ways != 1 {
 				return usagef("no documents chosen: give either IDs, or a time range with --since, --from or --to, or --all")
 			}
-			var r store.Range
-			if times.given() {
-				ids, err := times.parse()
-				if err != nil {
-					return err
-				}
-				r = store.IDs(ids)
+			r, err := times.keys()
+			if err != nil {
+				return err
 			}
 			s, err := where.openToDelete(cmd.Context())
 			if err != nil {

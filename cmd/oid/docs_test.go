@@ -14,6 +14,7 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
@@ -74,12 +75,12 @@ var unchecked = map[string]string{
 	"docs/how-to/adopt.md: yaml: apiVersion: apps/v1":                                                                                                      "TestAgentManifests checks it",
 	"docs/how-to/adopt.md: yaml: apiVersion: v1":                                                                                                           "TestAgentManifests checks it",
 	"docs/how-to/adopt.md: yaml: services:":                                                                                                                "TestAgentManifests checks it",
-	"docs/how-to/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once 10m -- /usr/local/bin/report":               "a line of a crontab",
-	"docs/zh-CN/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once 10m -- /usr/local/bin/report":                "a line of a crontab",
-	"docs/reference/api.md: sh: server=http://127.0.0.1:8024":                                                                                              "TestAPIPage runs it",
-	"docs/how-to/verify-a-generator.md: python: def write(n):":                                                                                             "a part of examples/verify/adapters/pymongo.py, which is run",
-	"docs/how-to/verify-a-generator.md: python: for line in sys.stdin:":                                                                                    "examples/verify/adapters/pymongo.py does the same, and is run",
-	"docs/lock-model.md: sh: cd lock/redislock/model":                                                                                                      "takes minutes; the test of lock/redislock/model runs it",
+	"docs/how-to/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report": "a line of a crontab",
+	"docs/zh-CN/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once 10m -- /usr/local/bin/report":             "a line of a crontab",
+	"docs/reference/api.md: sh: server=http://127.0.0.1:8024":                                                                                           "TestAPIPage runs it",
+	"docs/how-to/verify-a-generator.md: python: def write(n):":                                                                                          "a part of examples/verify/adapters/pymongo.py, which is run",
+	"docs/how-to/verify-a-generator.md: python: for line in sys.stdin:":                                                                                 "examples/verify/adapters/pymongo.py does the same, and is run",
+	"docs/lock-model.md: sh: cd lock/redislock/model":                                                                                                   "takes minutes; the test of lock/redislock/model runs it",
 }
 
 // readDocuments returns the texts of all documents by their paths.
@@ -187,6 +188,7 @@ func TestMapOfDocuments(t *testing.T) {
 
 // Every block of every document is checked, or it is written why not.
 func TestDocuments(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	examples := examples(t)
 	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "oid"), ".").CombinedOutput(); err != nil {

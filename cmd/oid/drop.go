@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/store"
 )
 
 func newDropCommand(std streams) *cobra.Command {
@@ -25,7 +25,7 @@ and needs --yes where it cannot ask.
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: where.completeCollection,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := engine.CheckCollection(args[0]); err != nil {
+			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}
 			}
 			s, err := where.openToDelete(cmd.Context())

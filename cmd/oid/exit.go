@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/oidkit/oid/internal/phrase"
 )
 
 // Exit codes.
@@ -107,9 +105,4 @@ func dieOf(s os.Signal) int {
 		}
 	}
 	return 128 + int(number)
-}
-
-// warn writes a message for people on stderr.
-func (s streams) warn(format string, args ...any) {
-	fmt.Fprintf(s.err, "oid: %s\n", phrase.Plain(fmt.Sprintf(format, args...)))
 }

@@ -9,9 +9,18 @@ import (
 	"github.com/spf13/cobra"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/cmd/oid/internal/documents"
 	"github.com/oidkit/oid/store"
 )
+
+var findHelp = `List the documents of a collection in the order of their _id, one per line, as
+Extended JSON; with --since, --from or --to, those created in that time range. The
+query reads only the range of the primary key.
+
+--follow continues with documents as they are stored, in the order in which they
+are stored, until it is interrupted.
+
+` + rangeHelp + "\n\n" + storeHelp
 
 func newFindCommand(std streams) *cobra.Command {
 	var (
@@ -25,21 +34,14 @@ func newFindCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "find COLLECTION",
 		Short: "List documents by creation time",
-		Long: `List the documents of a collection in the order of their _id, one per line, as
-Extended JSON; with --since, --from or --to, those created in that time range. The
-query reads only the range of the primary key.
-
---follow continues with documents as they are stored, in the order in which they
-are stored, until it is interrupted.
-
-` + rangeHelp + "\n\n" + storeHelp,
+		Long:  findHelp,
 		Example: `  oid find events --since 24h
   oid find events --since 24h --follow
   oid find events --limit 100 --after 6592008029c8c3e4dc76256c`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: where.completeCollection,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := engine.CheckCollection(args[0]); err != nil {
+			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}
 			}
 			if err := readQuery(&q, times, after); err != nil {
@@ -65,9 +67,9 @@ are stored, until it is interrupted.
 				_, err = fmt.Fprintln(std.out, n)
 				return err
 			case follow:
-				return list(std, s.Watch(cmd.Context(), args[0], q.Range), q.Limit, true)
+				return writeDocuments(std, s.Watch(cmd.Context(), args[0], q.Range), q.Limit, true)
 			}
-			return list(std, s.Find(cmd.Context(), args[0], q), 0, false)
+			return writeDocuments(std, s.Find(cmd.Context(), args[0], q), 0, false)
 		},
 	}
 	where.addFlag(cmd)
@@ -86,12 +88,9 @@ func readQuery(q *store.Query, times timeRange, after string) error {
 	if q.Limit < 0 {
 		return usagef("--limit %d: want 0 (no limit) or more", q.Limit)
 	}
-	if times.given() {
-		r, err := times.parse()
-		if err != nil {
-			return err
-		}
-		q.Range = store.IDs(r)
+	var err error
+	if q.Range, err = times.keys(); err != nil {
+		return err
 	}
 	if after != "" {
 		key, err := store.ParseKey(after)
@@ -103,16 +102,16 @@ func readQuery(q *store.Query, times timeRange, after string) error {
 	return nil
 }
 
-// list prints documents, up to limit of them if that is above 0. With live it
+// writeDocuments prints documents, up to limit of them if that is above 0. With live it
 // prints each at once.
-func list(std streams, docs iter.Seq2[bson.Raw, error], limit int, live bool) error {
+func writeDocuments(std streams, docs iter.Seq2[bson.Raw, error], limit int, live bool) error {
 	out := bufio.NewWriterSize(std.out, 1<<16)
 	n := 0
 	for doc, err := range docs {
 		if err != nil {
 			return errors.Join(err, out.Flush())
 		}
-		line, err := documentLine(doc)
+		line, err := documents.AsLine(doc)
 		if err != nil {
 			return errors.Join(err, out.Flush())
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/cmd/oid/internal/documents"
 	"github.com/oidkit/oid/store"
 )
 
@@ -76,7 +77,7 @@ func (g *getting) get(key store.Key) error {
 	if err != nil {
 		return err
 	}
-	line, err := documentLine(doc)
+	line, err := documents.AsLine(doc)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func newHelpCommand() *cobra.Command {
 		Example: `  oid help range
   oid help times`,
 		DisableFlagsInUseLine: true,
-		ValidArgsFunction: first(func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+		ValidArgsFunction: firstArgument(func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 			for _, c := range cmd.Root().Commands() {
 				if !c.Hidden {
 					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))

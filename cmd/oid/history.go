@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -14,17 +15,7 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-func newHistoryCommand(std streams) *cobra.Command {
-	var (
-		where  storeFlag
-		times  timeRange
-		width  int
-		asJSON jsonFlag
-	)
-	cmd := &cobra.Command{
-		Use:   "history GPID",
-		Short: "Plot the load of a process over time",
-		Long: `Plot what was measured of a process over time (` + loadTitles() + `),
+var historyHelp = `Plot what was measured of a process over time (` + loadTitles() + `),
 or with --json write its samples. GPID is the identity that oid ps and oid trace
 show, ip:port:start_time:pid. Processes of several hosts that have the same identity
 are plotted one after the other; with --json each sample has its member.
@@ -33,11 +24,23 @@ CPU is in percent of one processor. An empty column is a time without a sample.
 
 --since takes a duration up to now (24h, 7d) or a TIME. --from and --to take a TIME
 each.
-` + timeHelp + "\n\n" + zoneHelp + "\n\n" + registryHelp,
+` + timeHelp + "\n\n" + zoneHelp + "\n\n" + registryHelp
+
+func newHistoryCommand(std streams) *cobra.Command {
+	var (
+		where  storeFlag
+		times  timeRange
+		width  int
+		asJSON jsonFlag
+	)
+	cmd := &cobra.Command{
+		Use:     "history GPID",
+		Short:   "Plot the load of a process over time",
+		Long:    historyHelp,
 		Example: `  oid history 10.0.0.7:8080:1795166651598985:4711 --since 2h`,
 		Args:    cobra.ExactArgs(1),
 
-		ValidArgsFunction: first(where.completeProcess(gpidOf)),
+		ValidArgsFunction: firstArgument(where.completeProcess(gpidOf)),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			g, err := gpid.Parse(args[0])
 			if err != nil {
@@ -47,26 +50,17 @@ each.
 			if err != nil {
 				return err
 			}
-			if width == 0 {
-				width = plotWidth(std.out)
-			}
-			if width < minWidth || width > maxWidth {
-				return usagef("--width %d: want %d to %d", width, minWidth, maxWidth)
+			if width, err = plotWidth(std.out, width); err != nil {
+				return err
 			}
 			r, s, err := where.openRegistry(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer closing(s, &err)
-			var members []registry.Status
-			for p, err := range r.Find(cmd.Context(), g) {
-				if err != nil {
-					return err
-				}
-				members = append(members, p)
-			}
-			if members == nil {
-				return fmt.Errorf("no process %v is recorded; \"oid ps --all\" lists them", g)
+			members, err := membersOf(cmd.Context(), r, g)
+			if err != nil {
+				return err
 			}
 			names := towire.Names(members)
 			for i := range members {
@@ -94,6 +88,20 @@ each.
 	cmd.Flags().IntVar(&width, "width", 0, "plot `COLUMNS` wide at most (default that of the terminal, or 80)")
 	asJSON.addFlag(cmd, jsonObjects)
 	return cmd
+}
+
+// membersOf returns the recorded processes of an identity, one at least.
+func membersOf(ctx context.Context, r *registry.Registry, g gpid.GPID) (members []registry.Status, err error) {
+	for p, err := range r.Find(ctx, g) {
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, p)
+	}
+	if members == nil {
+		return nil, fmt.Errorf("no process %v is recorded; \"oid ps --all\" lists them", g)
+	}
+	return members, nil
 }
 
 func orZero(t *time.Time) time.Time {

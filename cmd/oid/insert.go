@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/cmd/oid/internal/documents"
 	"github.com/oidkit/oid/store"
 )
 
@@ -39,7 +39,7 @@ line; all others are stored.
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: where.completeCollection,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := engine.CheckCollection(args[0]); err != nil {
+			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}
 			}
 			if len(args) == 2 && strings.TrimSpace(args[1]) == "" {
@@ -84,11 +84,11 @@ type insertion struct {
 // run stores the documents in in. One goroutine reads while this one stores; the
 // lines that arrive meanwhile are the next batch.
 func (w *insertion) run(ctx context.Context, in io.Reader) error {
-	q := newLineQueue()
-	go q.read(in)
-	defer q.stop()
+	q := documents.NewQueue()
+	go q.Read(in)
+	defer q.Stop()
 	for {
-		batch, err := q.take(ctx)
+		batch, err := q.Take(ctx)
 		if err == nil {
 			if len(batch) == 0 {
 				break
@@ -109,11 +109,11 @@ func (w *insertion) run(ctx context.Context, in io.Reader) error {
 }
 
 // store stores a batch, prints its ids and reports the documents refused.
-func (w *insertion) store(ctx context.Context, batch []line) error {
+func (w *insertion) store(ctx context.Context, batch []documents.Line) error {
 	docs := make([]any, len(batch))
 	for i, l := range batch {
-		if docs[i] = l.doc; l.err != nil {
-			docs[i] = unreadable{l.err}
+		if docs[i] = l.Doc; l.Err != nil {
+			docs[i] = unreadable{l.Err}
 		}
 	}
 	keys, err := w.s.InsertMany(ctx, w.collection, docs, &store.InsertOptions{Ordered: w.ordered})
@@ -129,7 +129,7 @@ func (w *insertion) store(ctx context.Context, batch []line) error {
 	}
 	for _, r := range refused.Refused {
 		l := batch[r.Index]
-		w.report(l.number, cmp.Or(l.err, r.Err))
+		w.report(l.Number, cmp.Or(l.Err, r.Err))
 	}
 	if w.ordered {
 		return errReported
@@ -152,7 +152,7 @@ func (w *insertion) print(keys []store.Key) error {
 			continue
 		}
 		w.stored++
-		line, err := keyLine(key, w.asJSON)
+		line, err := documents.KeyLine(key, w.asJSON)
 		if err != nil {
 			return err
 		}

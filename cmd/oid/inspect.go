@@ -21,18 +21,7 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-func newInspectCommand(std streams) *cobra.Command {
-	var (
-		layout string
-		asJSON jsonFlag
-		where  storeFlag
-		input  pasting
-		zone   zone
-	)
-	cmd := &cobra.Command{
-		Use:   "inspect [ID...]",
-		Short: "Show an id's creation time and fields",
-		Long: `Show when an id was created and what its other bytes mean, and how sure that is.
+var inspectHelp = `Show when an id was created and what its other bytes mean, and how sure that is.
 Ids are arguments, or come from standard input if there are none or one is "-".
 
 Ids are read as they are pasted: bare, in quotes, ObjectId("..."),
@@ -54,7 +43,20 @@ adopt").
 Exit code 1 means that something at the place of an id is not one, or that there is
 no id at all; all others are shown.
 
-` + zoneHelp,
+` + zoneHelp
+
+func newInspectCommand(std streams) *cobra.Command {
+	var (
+		layout string
+		asJSON jsonFlag
+		where  storeFlag
+		input  pasting
+		zone   zone
+	)
+	cmd := &cobra.Command{
+		Use:   "inspect [ID...]",
+		Short: "Show an id's creation time and fields",
+		Long:  inspectHelp,
 		Example: `  oid inspect 507f1f77bcf86cd799439011
   oid inspect 'ObjectId("507f1f77bcf86cd799439011")'
   mongoexport -c orders | oid inspect --json | jq -r .time

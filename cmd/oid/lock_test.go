@@ -142,6 +142,7 @@ func gone(t *testing.T, pid string) {
 }
 
 func TestLockExitCodes(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	for _, test := range []struct {
 		want int
 		args []string
@@ -248,6 +249,7 @@ func TestLockHonoursASignalAtItsStart(t *testing.T) {
 // A holder that is cut off ends its command, with all that this has started,
 // before the next one can have the lock.
 func TestLockEndsTheCommandBeforeTheTTL(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	server := testenv.Redis(t)
 	proxy := testenv.NewProxy(t, server.Addr)
 	stubborn := startLock(t, nil, "job", "--locks", proxy.URL(), "--ttl", "8s", "--grace", "1s", "--", "sh", "-c", `trap 'echo term' TERM
@@ -282,7 +284,7 @@ while :; do date +%s%N; sleep 0.01; done`)
 	if left, err := time.ParseDuration(ends[1]); err != nil || left <= 800*time.Millisecond || left > 1400*time.Millisecond {
 		t.Errorf("the lock ends in %v, %v; want 1.4s, or less by what oid was late", left, err)
 	}
-	if took := time.Duration(last - warned); took > 1750*time.Millisecond {
+	if took := time.Duration(last - warned); warned > 0 && took > 1750*time.Millisecond {
 		t.Errorf("the command was killed %v after it was asked to end, want 1s", took)
 	}
 	began, _ = strconv.ParseInt(next.line(), 10, 64)

@@ -62,8 +62,12 @@ func TestLockLostWhateverTheCommandReturns(t *testing.T) {
 // The command ends on SIGTERM and its children do not, one of them in a process
 // group and one in a session of its own. They are killed before the next holder begins, also with --leave.
 func TestLockEndsDescendantsBeforeTheNextHolder(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	for _, flags := range [][]string{nil, {"--leave"}} {
-		t.Run(strings.Join(flags, ""), func(t *testing.T) { endsDescendants(t, flags) })
+		t.Run(strings.Join(flags, ""), func(t *testing.T) {
+			t.Parallel()
+			endsDescendants(t, flags)
+		})
 	}
 }
 
@@ -72,7 +76,8 @@ func endsDescendants(t *testing.T, flags []string) {
 	proxy := testenv.NewProxy(t, server.Addr)
 	log := filepath.Join(t.TempDir(), "log")
 	write := `trap "" TERM; while :; do date +%s%N >>` + log + `; sleep 0.01; done`
-	first := startLock(t, nil, append(append([]string{"job", "--locks", proxy.URL(), "--ttl", "2s"}, flags...), "--", "sh", "-c",
+	// It has a twentieth of the TTL to end them all, on a machine that is busy.
+	first := startLock(t, nil, append(append([]string{"job", "--locks", proxy.URL(), "--ttl", "8s"}, flags...), "--", "sh", "-c",
 		`sh -c '`+write+`' & bash -c 'set -m; sh -c '"'`+write+`'"' & wait' & setsid sh -c 'touch `+log+`.session; `+write+`' & echo held; wait`)...)
 	first.line()
 	testenv.Await(t, "the children write", func() error {

@@ -77,7 +77,10 @@ func (o *onceFlags) check(cmd *cobra.Command, z *zone) (err error) {
 	case o.elsewhere < 0 || o.elsewhere > 255:
 		return usagef("--elsewhere %d: want 0 to 255", o.elsewhere)
 	}
-	if o.schedule, err = lock.ParseSchedule(inZone(o.text, z)); err != nil {
+	if _, err = lock.ParseSchedule(o.text); err == nil { // the error has the text as it was given
+		o.schedule, err = lock.ParseSchedule(inZone(o.text, z))
+	}
+	if err != nil {
 		return usageError{fmt.Errorf("--once: %w", err)}
 	}
 	return nil

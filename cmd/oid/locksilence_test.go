@@ -67,6 +67,7 @@ func stopServer(t *testing.T, pid int) {
 
 // A lock that was held when the place stopped answering is not said to be held.
 func TestLockPlaceThatFallsSilent(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	redis := testenv.Redis(t)
 	holder := startLock(t, nil, "job", "--locks", redis.URL(), "--", "sh", "-c", "echo held; exec sleep 1000")
 	holder.line()

@@ -26,12 +26,6 @@ func main() {
 	os.Exit(run(ctx, streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
 }
 
-// streams are the three files of a command.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
 // run carries out one command line and returns the exit code.
 func run(ctx context.Context, std streams, args []string) int {
 	help := &checkedWriter{w: std.out}

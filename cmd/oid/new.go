@@ -38,6 +38,14 @@ func appendTimedID(b []byte, id objectid.ID) []byte {
 	return append(b, "\"}\n"...)
 }
 
+var newHelp = `Create ids and write them to standard output, one per line or, with --format bin,
+12 bytes each. The ids rise, and no id is created twice.
+
+With --at all ids have that creation time, or later seconds after one second has no
+ids left: after 10^9 of them in the modern layout.
+
+` + timeHelp
+
 func newNewCommand(std streams) *cobra.Command {
 	var (
 		n      int64
@@ -50,13 +58,7 @@ func newNewCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new",
 		Short: "Create ids",
-		Long: `Create ids and write them to standard output, one per line or, with --format bin,
-12 bytes each. The ids rise, and no id is created twice.
-
-With --at all ids have that creation time, or later seconds after one second has no
-ids left: after 10^9 of them in the modern layout.
-
-` + timeHelp,
+		Long:  newHelp,
 		Example: `  oid new
   oid new -n 1000000 --format bin > ids.bin
   oid new --at 2026-01-01 --layout classic`,
@@ -81,15 +83,8 @@ ids left: after 10^9 of them in the modern layout.
 				write = appendTimedID
 			}
 			config := &objectid.Options{Layout: layout}
-			if at != "" {
-				t, err := timerange.Parse(at, zone.now())
-				if err != nil {
-					return usagef("--at: %w", err)
-				}
-				if !holdsTime(t) {
-					return usagef("--at %s: an id holds times from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", at)
-				}
-				config.Now = func() time.Time { return t }
+			if config.Now, err = clockAt(at, zone.now()); err != nil {
+				return err
 			}
 			g, err := objectid.NewGenerator(config)
 			if err != nil {
@@ -108,6 +103,21 @@ ids left: after 10^9 of them in the modern layout.
 	idForms.complete(cmd, "format")
 	layouts.complete(cmd, "layout")
 	return cmd
+}
+
+// clockAt returns a clock that stands still at a time as somebody typed it, or nil for none.
+func clockAt(at string, now time.Time) (func() time.Time, error) {
+	if at == "" {
+		return nil, nil
+	}
+	t, err := timerange.Parse(at, now)
+	if err != nil {
+		return nil, usagef("--at: %w", err)
+	}
+	if !holdsTime(t) {
+		return nil, usagef("--at %s: an id holds times from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", at)
+	}
+	return func() time.Time { return t }, nil
 }
 
 // holdsTime reports whether an id can hold the second of t.

@@ -14,7 +14,7 @@ import (
 )
 
 func newOddsCommand(std streams) *cobra.Command {
-	var processes, rate, over, layout, hosts string
+	var processes, rate, over, layout string
 	var asJSON jsonFlag
 	cmd := &cobra.Command{
 		Use:   "odds --processes N [--rate R] [--over D] [--layout L]",
@@ -27,9 +27,6 @@ Assumptions:
       modern   that of oid: one of 192 * 2^32 values at random, 39.6 bits
       driver   that of MongoDB's drivers: one of 2^40 at random; beyond 2^24 ids
                a second they repeat ids by themselves
-      classic  host and pid: hosts share their 24 bits by chance, and two processes
-               of one host 16 bits of their pids. --hosts says how many hosts there
-               are. (In containers most pids are 1, and chances are those of 24 bits.)
   - All N run at the same time, with clocks that agree, for the whole of --over.
   - Each creates R consecutive ids in every second; in every second the counters
     are random and independent. With R below 1 a process creates an id in a share
@@ -38,19 +35,17 @@ Assumptions:
     first counter overflows into the second value. They create an id twice if in
     some second their ranges of the counter overlap.
 
-The chance of sharing a value is exact, but for the classic layout, where hosts have
-equally many processes. The chance of a repeat is exact for two
+The chance of sharing a value is exact. The chance of a repeat is exact for two
 processes; for more it counts a collision of three as three collisions of two, so
 it is never too low, and too high by less than N parts in 10^9.
 
 Within one process no id repeats at any rate, and processes with a process block
 from a registry never share one: their chance is 0.`,
 		Example: `  oid odds --processes 1000 --rate 500
-  oid odds --processes 1e6 --rate 0.1 --over 10000d
-  oid odds --processes 1000 --layout classic --hosts 20`,
+  oid odds --processes 1e6 --rate 0.1 --over 10000d`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			o, err := newOdds(processes, rate, over, layout, hosts)
+			o, err := newOdds(processes, rate, over, layout)
 			if err != nil {
 				return usageError{err}
 			}
@@ -63,7 +58,6 @@ from a registry never share one: their chance is 0.`,
 	f.StringVar(&rate, "rate", "1000", "ids that each creates in a second, up to 10^9")
 	f.StringVar(&over, "over", "365d", "how long they run")
 	f.StringVar(&layout, "layout", "modern", "the `LAYOUT` of the ids: "+oddsLayouts.names())
-	f.StringVar(&hosts, "hosts", "", "with --layout classic, the number of hosts (default one for each process)")
 	oddsLayouts.complete(cmd, "layout")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
@@ -73,7 +67,7 @@ from a registry never share one: their chance is 0.`,
 var oddsLayouts = stringForms(odds.Layouts)
 
 // newOdds reads the flags and calculates.
-func newOdds(processes, rate, over, layout, hosts string) (wire.Odds, error) {
+func newOdds(processes, rate, over, layout string) (wire.Odds, error) {
 	var o wire.Odds
 	if processes == "" {
 		return o, fmt.Errorf("number of processes is missing: give --processes")
@@ -93,19 +87,10 @@ func newOdds(processes, rate, over, layout, hosts string) (wire.Odds, error) {
 	if _, err := oddsLayouts.find("--layout", layout); err != nil {
 		return o, err
 	}
-	h := n
-	if hosts != "" {
-		if h, err = strconv.ParseFloat(hosts, 64); err != nil || !(h >= 1 && h <= n) || h != math.Trunc(h) {
-			return o, fmt.Errorf("--hosts %q: want a whole number from 1 to that of --processes", hosts)
-		}
-		if layout != "classic" {
-			return o, fmt.Errorf("--hosts goes with --layout classic")
-		}
-	}
 	o = wire.Odds{Processes: n, IDsEach: r, OverSeconds: d.Seconds()}
 	if layout != "modern" {
 		o.Layout = layout
 	}
-	o.SharedValue, o.RepeatedID = odds.Of(odds.Question{Layout: layout, Processes: n, Hosts: h, Rate: r, Seconds: o.OverSeconds})
+	o.SharedValue, o.RepeatedID = odds.Of(odds.Question{Layout: layout, Processes: n, Rate: r, Seconds: o.OverSeconds})
 	return o, nil
 }

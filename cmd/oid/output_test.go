@@ -28,6 +28,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	file := filepath.Join(dir, "s.db")
 	t.Setenv("OID_STORE", "sqlite:"+file)
 	t.Setenv("OID_LOCKS", "file:"+dir)
+	t.Setenv("OID_SEAL_KEYS", strings.Repeat("0f", 32))
 	oid(t, "", "insert", "events", `{"_id":{"$oid":"507f1f77bcf86cd799439011"},"n":1}`)
 	s, err := sqlitestore.Open(t.Context(), file, nil)
 	if err != nil {
@@ -44,6 +45,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(dump, []byte("507f1f77bcf86cd799439011\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	sealed := strings.TrimSpace(oid(t, "", "seal", "--kind", "order", "507f1f77bcf86cd799439011").out)
 	lines := []string{
 		"--help", "help times", "version", "version --json", "new", "new -n 3 --json", "completion bash",
 		"range --since 1h", "range --since 1h --json", "range --since 1h --for sql",
@@ -53,7 +55,8 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		"insert events {}", "insert events {} --json", "delete events --since 1h",
 		"ps", "ps --json", "history " + g.String(), "history --json " + g.String(), "trace 507f1f77bcf86cd799439011", "trace --json 507f1f77bcf86cd799439011",
 		"census " + dump, "census --json " + dump, "census --json events", "lock --status x", "lock --status --json x", "prune --json",
-		"exit-codes", "urls", "times", "verify --quiet --ids 100 --copies 1 -- yes 507f1f77bcf86cd799439011",
+		"seal --kind order 507f1f77bcf86cd799439011", "open --kind order --json " + sealed,
+		"exit-codes", "urls", "sql --for postgres", "times", "verify --quiet --ids 100 --copies 1 -- yes 507f1f77bcf86cd799439011",
 	}
 	// Commands without a line write nothing to standard output, or
 	silent := map[string]string{

@@ -1,15 +1,40 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 )
 
 const (
 	plotRows   = 4  // height of a plot
 	plotMargin = 22 // for its name and its scale
 )
+
+// Widths of plots in columns.
+const (
+	minWidth     = 40
+	maxWidth     = 1000
+	defaultWidth = 80 // where there is no terminal
+)
+
+// plotWidth returns the width for plots on w, which is that of --width if it is not 0.
+func plotWidth(w io.Writer, given int) (int, error) {
+	if f, ok := w.(*os.File); ok && given == 0 {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return min(max(columns, minWidth), maxWidth), nil
+		}
+	}
+	if given = cmp.Or(given, defaultWidth); given < minWidth || given > maxWidth {
+		return 0, usagef("--width %d: want %d to %d", given, minWidth, maxWidth)
+	}
+	return given, nil
+}
 
 // columns are the values of a plot, each the greatest of its stretch of time.
 type columns struct {

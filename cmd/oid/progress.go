@@ -16,13 +16,6 @@ type progress struct {
 	bar     *progressbar.ProgressBar
 }
 
-// newProgress returns the progress of reading parts, or nil if std.err is not a
-// terminal or quiet is set.
-func newProgress(std streams, quiet bool, parts []part) *progress {
-	total, isBytes := totalSize(parts)
-	return newBar(std, quiet, "reading", "documents", total, isBytes)
-}
-
 // newBar returns the progress of something that is counted in units or in bytes, or
 // nil as newProgress does. A total of -1 is not known.
 func newBar(std streams, quiet bool, what, units string, total int64, isBytes bool) *progress {
@@ -43,30 +36,6 @@ func newBar(std streams, quiet bool, what, units string, total int64, isBytes bo
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionFullWidth(),
 	)}
-}
-
-// totalSize returns how much there is to read, or -1 if that is not known: documents if
-// all parts come from servers that estimate their number, or else bytes.
-func totalSize(parts []part) (total int64, isBytes bool) {
-	var size, documents int64
-	for _, p := range parts {
-		if size >= 0 {
-			size += p.size
-		}
-		if p.size < 0 {
-			size = -1
-		}
-		if documents >= 0 {
-			documents += p.documents
-		}
-		if p.documents < 0 {
-			documents = -1
-		}
-	}
-	if documents >= 0 {
-		return documents, false
-	}
-	return size, true
 }
 
 // count adds to what is counted in units.

@@ -3,11 +3,20 @@ package main
 import (
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/timerange"
-	"github.com/spf13/cobra"
 )
+
+var pruneHelp = `Delete the samples of processes that ended before --samples, and the records of
+processes whose last heartbeat is older than --records. Processes that are alive
+keep their record. Process blocks stay claimed for ever, so that none is given to
+another process, and ids with them are still traced. "oid serve" does the same once an
+hour; with --every this command repeats it until interrupted.
+
+` + registryHelp
 
 func newPruneCommand(std streams) *cobra.Command {
 	var (
@@ -19,13 +28,7 @@ func newPruneCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Delete old records of processes",
-		Long: `Delete the samples of processes that ended before --samples, and the records of
-processes whose last heartbeat is older than --records. Processes that are alive
-keep their record. Process blocks stay claimed for ever, so that none is given to
-another process, and ids with them are still traced. "oid serve" does the same once an
-hour; with --every this command repeats it until interrupted.
-
-` + registryHelp,
+		Long:  pruneHelp,
 		Example: `  oid prune
   oid prune --samples 1d --records 90d`,
 		Args: noArgs,

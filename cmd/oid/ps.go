@@ -32,17 +32,7 @@ type listing struct {
 	zone   zone
 }
 
-func newPsCommand(std streams) *cobra.Command {
-	var (
-		where storeFlag
-		l     listing
-		watch bool
-		every time.Duration
-	)
-	cmd := &cobra.Command{
-		Use:   "ps",
-		Short: "List the processes that create ids",
-		Long: `List the recorded processes that are alive or late; with --all also those that
+var psHelp = `List the recorded processes that are alive or late; with --all also those that
 are dead or ended. With --at, list all runs at an address, in order: several runs
 show restarts.
 
@@ -57,7 +47,19 @@ A "!" marks live processes with the same process value: their ids can collide.
 
 CPU is the average since the process started.
 
-` + zoneHelp + "\n\n" + registryHelp,
+` + zoneHelp + "\n\n" + registryHelp
+
+func newPsCommand(std streams) *cobra.Command {
+	var (
+		where storeFlag
+		l     listing
+		watch bool
+		every time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "ps",
+		Short: "List the processes that create ids",
+		Long:  psHelp,
 		Example: `  oid ps
   oid ps --all --name shop
   oid ps --at 10.0.0.7:8080`,
@@ -203,7 +205,7 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 			if i == 0 {
 				table = append(table, []string{"STATE", "NAME", "GPID", "HOST", "VALUE", "STARTED", "UP", "HEARTBEAT", "CPU", "MEMORY", "FILES", "THREADS"})
 			}
-			table = append(table, row(p, names[i], l.zone.now()))
+			table = append(table, processRow(p, names[i], l.zone.now()))
 			return nil
 		})
 		if err != nil {
@@ -255,8 +257,8 @@ func (l *listing) explain(ctx context.Context, std streams, r *registry.Registry
 	return nil
 }
 
-// row is a line of the table for a process of a name, with times in the zone of now.
-func row(p registry.Status, name string, now time.Time) []string {
+// processRow is a line of the table for a process of a name, with times in the zone of now.
+func processRow(p registry.Status, name string, now time.Time) []string {
 	state := string(p.State)
 	if len(p.Rivals) > 0 {
 		state += "!"

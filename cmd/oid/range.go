@@ -10,6 +10,7 @@ import (
 
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/timerange"
 )
 
@@ -126,6 +127,15 @@ func (r *timeRange) span() timerange.Span {
 func (r *timeRange) parse() (objectid.Range, error) {
 	ids, err := r.span().Range(r.zone.now())
 	return ids, ofFlag(err)
+}
+
+// keys is parse for documents: every one if no flag was used, else those with ObjectIds.
+func (r *timeRange) keys() (store.Range, error) {
+	if !r.given() {
+		return store.Range{}, nil
+	}
+	ids, err := r.parse()
+	return store.IDs(ids), err
 }
 
 // times returns the ends of the time range, nil for an open end. Its errors are usage

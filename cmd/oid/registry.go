@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -100,3 +103,35 @@ func claimedBy(t *registry.Trace) string {
 
 // closing closes s after work that ended with err.
 func closing(s store.Store, err *error) { *err = errors.Join(*err, s.Close()) }
+
+// maxSuggested is how many living, and how many other processes are suggested.
+const maxSuggested = 100
+
+// completeProcess completes what a field returns of the recorded processes: first of those
+// that live, then of those that ended last.
+func (f *storeFlag) completeProcess(field func(registry.Status) string) suggestions {
+	return suggest(func(ctx context.Context, _ *cobra.Command) (found []string, err error) {
+		r, s, err := f.openRegistry(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer closing(s, &err)
+		for _, states := range [][]registry.State{{registry.Alive, registry.Late}, {registry.Dead, registry.Ended}} {
+			page, err := r.Page(ctx, registry.Query{States: states, Limit: maxSuggested})
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range page.Processes {
+				if text := field(p); text != "" && !slices.Contains(found, text) {
+					found = append(found, text)
+				}
+			}
+		}
+		return found, nil
+	})
+}
+
+// gpidOf is the identity of a process, with its name and state for shells that show them.
+func gpidOf(p registry.Status) string {
+	return cobra.CompletionWithDesc(p.GPID.String(), fmt.Sprintf("%s, %s", printable(p.Name), p.State))
+}

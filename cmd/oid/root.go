@@ -3,10 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // newRoot returns the command tree, and a bool that is set once a subcommand has
@@ -63,25 +61,6 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		}
 	}
 	return root, started
-}
-
-// noArgs refuses arguments.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%s takes no argument: %q", cmd.CommandPath(), args[0])
-	}
-	return nil
-}
-
-// noEmptyFlag refuses a flag with an empty value: it comes from a variable of the
-// shell that was never set, and must not count as a flag that was not given.
-func noEmptyFlag(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" {
-			err = usagef("--%s is empty; give it a value or leave it out", f.Name)
-		}
-	})
-	return err
 }
 
 // shells are the shells with a completion script.

@@ -17,25 +17,23 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-func newServeCommand(std streams) *cobra.Command {
-	var (
-		where     storeFlag
-		held      locksFlag
-		options   server.Options
-		address   string
-		tokenFile string
-		trusted   []string
-		certFile  string
-		keyFile   string
-		limits    = newLimitFlags()
-		unix      unixFlags
-		quiet     bool
-		asJSON    jsonFlag
-	)
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Serve the web page and the HTTP API",
-		Long: `Serve a page for people and an HTTP API for programs in other languages: ids in
+// serving are the flags of oid serve.
+type serving struct {
+	where     storeFlag
+	held      locksFlag
+	options   server.Options
+	address   string
+	tokenFile string
+	trusted   []string
+	certFile  string
+	keyFile   string
+	limits    *limitFlags
+	unix      unixFlags
+	quiet     bool
+	asJSON    jsonFlag
+}
+
+var serveHelp = `Serve a page for people and an HTTP API for programs in other languages: ids in
 bulk, creation times and processes of ids, ranges, and the census of a dump.
 
 On a loopback address, the default, only this machine can connect. Any other
@@ -55,91 +53,109 @@ The log goes to standard error. After an interrupt /readyz fails, the server goe
 for --drain, then waits up to --grace for requests in flight, half of that for
 uploads, and records its end in the registry. A second interrupt ends it at once.
 
-` + storeHelp,
+` + storeHelp
+
+func newServeCommand(std streams) *cobra.Command {
+	v := serving{limits: newLimitFlags()}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the web page and the HTTP API",
+		Long:  serveHelp,
 		Example: `  oid serve
   oid serve --listen 127.0.0.1:0 --store sqlite:/var/lib/oid.db
   oid serve --listen unix:/run/oid/http.sock --group www-data --token-file /etc/oid.token --base-url https://host/oid/
   oid serve --listen 0.0.0.0:8024 --token-file /etc/oid.token --store mongodb://db/oid
   curl 127.0.0.1:8024/v1/ids -H 'Accept: text/plain' -H 'Content-Type: application/json' -d '{"count": 3}'`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			engine, err := where.engine()
-			if err != nil {
-				return err
-			}
-			if err := errors.Join(checkAddress(cmd.Context(), address), unix.check()); err != nil {
-				return err
-			}
-			if f := cmd.Flags(); !strings.HasPrefix(address, "unix:") && (f.Changed("mode") || f.Changed("group")) {
-				return usagef("--mode and --group are for --listen unix:PATH")
-			}
-			if tokenFile != "" {
-				if options.Tokens, err = readTokens(tokenFile); err != nil {
-					return err
-				}
-			}
-			var handler slog.Handler = slog.NewTextHandler(std.err, nil)
-			if asJSON {
-				handler = slog.NewJSONHandler(std.err, nil)
-			}
-			options.Log = slog.New(handler)
-			if !quiet {
-				options.Access = options.Log
-			}
-			options.Version = thisVersion().Version
-			options.OneHost = func(store.Store) bool { return engine.oneHost }
-			options.StoreName = engine.name
-			options.Open = func(ctx context.Context) (store.Store, error) { return where.openToWrite(ctx) }
-			if options.OpenLocks, err = held.opener(cmd, std); err != nil {
-				return err
-			}
-			if options.TLS, err = serverTLS(certFile, keyFile, func(err error) { options.Log.Warn("the certificate stays as it was", "error", err) }); err != nil {
-				return err
-			}
-			if options.TrustedProxies, err = proxies(trusted); err != nil {
-				return err
-			}
-			options.Limits = limits.values
-			s, err := server.New(&options)
-			if err != nil {
-				return usageError{err}
-			}
-			l, err := listen(cmd.Context(), address, cmd.Flags().Changed("listen"), &unix)
-			if err != nil {
-				return err
-			}
-			// A second signal has its default effect.
-			defer context.AfterFunc(cmd.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-			a := &announced{Listener: l}
-			a.announce = func() {
-				std.warn("serving on %s", a.where(options.TLS != nil))
-				notify(cmd.Context())
-			}
-			err = s.Serve(cmd.Context(), a)
-			if errors.Is(err, server.ErrToken) {
-				return usagef("%w; give --token-file", err)
-			}
-			return err
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd, std) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&address, "listen", "127.0.0.1:8024", "`ADDRESS` to listen on, or unix:PATH; port 0 takes a free one")
-	unix.add(f, "0660")
-	f.StringVar(&tokenFile, "token-file", "", "`FILE` with the tokens that clients must send")
-	f.DurationVar(&options.Session, "session", 12*time.Hour, "how long a login of the page lasts")
-	f.StringVar(&options.BaseURL, "base-url", "", "`URL` by which clients reach the server through a proxy")
-	f.StringSliceVar(&trusted, "trusted-proxy", nil, "`CIDR` of proxies whose X-Forwarded-For is believed; may be repeated")
-	f.StringVar(&certFile, "tls-cert", "", "`FILE` with the certificate, to serve over TLS; it is read again when it changes")
-	f.StringVar(&keyFile, "tls-key", "", "`FILE` with the key of the certificate")
-	f.StringVar(&options.Addr, "address", "", "`IP:PORT` of this server in the registry (default that of --listen)")
-	f.BoolVarP(&quiet, "quiet", "q", false, "log no requests")
-	asJSON.addFlag(cmd, "write the log as JSON")
-	f.DurationVar(&options.Grace, "grace", 30*time.Second, "how long to wait for requests in flight at the end")
-	f.DurationVar(&options.Drain, "drain", time.Second, "how long to go on serving at the end while /readyz fails")
-	limits.add(f)
-	where.addFlag(cmd)
-	held.addFlag(cmd)
+	f.StringVar(&v.address, "listen", "127.0.0.1:8024", "`ADDRESS` to listen on, or unix:PATH; port 0 takes a free one")
+	v.unix.add(f, "0660")
+	f.StringVar(&v.tokenFile, "token-file", "", "`FILE` with the tokens that clients must send")
+	f.DurationVar(&v.options.Session, "session", 12*time.Hour, "how long a login of the page lasts")
+	f.StringVar(&v.options.BaseURL, "base-url", "", "`URL` by which clients reach the server through a proxy")
+	f.StringSliceVar(&v.trusted, "trusted-proxy", nil, "`CIDR` of proxies whose X-Forwarded-For is believed; may be repeated")
+	f.StringVar(&v.certFile, "tls-cert", "", "`FILE` with the certificate, to serve over TLS; it is read again when it changes")
+	f.StringVar(&v.keyFile, "tls-key", "", "`FILE` with the key of the certificate")
+	f.StringVar(&v.options.Addr, "address", "", "`IP:PORT` of this server in the registry (default that of --listen)")
+	f.BoolVarP(&v.quiet, "quiet", "q", false, "log no requests")
+	v.asJSON.addFlag(cmd, "write the log as JSON")
+	f.DurationVar(&v.options.Grace, "grace", 30*time.Second, "how long to wait for requests in flight at the end")
+	f.DurationVar(&v.options.Drain, "drain", time.Second, "how long to go on serving at the end while /readyz fails")
+	v.limits.add(f)
+	v.where.addFlag(cmd)
+	v.held.addFlag(cmd)
 	return cmd
+}
+
+// run serves until the command is interrupted.
+func (v *serving) run(cmd *cobra.Command, std streams) error {
+	ctx := cmd.Context()
+	if err := v.complete(cmd, std); err != nil {
+		return err
+	}
+	s, err := server.New(&v.options)
+	if err != nil {
+		return usageError{err}
+	}
+	l, err := listen(ctx, v.address, cmd.Flags().Changed("listen"), &v.unix)
+	if err != nil {
+		return err
+	}
+	// A second signal has its default effect.
+	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
+	a := &announced{Listener: l}
+	a.announce = func() {
+		std.warn("serving on %s", a.where(v.options.TLS != nil))
+		notify(ctx)
+	}
+	err = s.Serve(ctx, a)
+	if errors.Is(err, server.ErrToken) {
+		return usagef("%w; give --token-file", err)
+	}
+	return err
+}
+
+// complete checks the flags and completes the options of the server.
+func (v *serving) complete(cmd *cobra.Command, std streams) error {
+	engine, err := v.where.engine()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(checkAddress(cmd.Context(), v.address), v.unix.check()); err != nil {
+		return err
+	}
+	if f := cmd.Flags(); !strings.HasPrefix(v.address, "unix:") && (f.Changed("mode") || f.Changed("group")) {
+		return usagef("--mode and --group are for --listen unix:PATH")
+	}
+	o := &v.options
+	if v.tokenFile != "" {
+		if o.Tokens, err = readTokens(v.tokenFile); err != nil {
+			return err
+		}
+	}
+	var handler slog.Handler = slog.NewTextHandler(std.err, nil)
+	if v.asJSON {
+		handler = slog.NewJSONHandler(std.err, nil)
+	}
+	o.Log = slog.New(handler)
+	if !v.quiet {
+		o.Access = o.Log
+	}
+	o.Version = thisVersion().Version
+	o.OneHost = func(store.Store) bool { return engine.oneHost }
+	o.StoreName = engine.name
+	o.Open = v.where.openToWrite
+	o.Limits = v.limits.values
+	if o.OpenLocks, err = v.held.opener(cmd, std); err != nil {
+		return err
+	}
+	if o.TLS, err = serverTLS(v.certFile, v.keyFile, func(err error) { o.Log.Warn("the certificate stays as it was", "error", err) }); err != nil {
+		return err
+	}
+	o.TrustedProxies, err = proxies(v.trusted)
+	return err
 }
 
 // proxies reads the values of --trusted-proxy.

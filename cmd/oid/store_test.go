@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,10 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/store"
 )
 
 // outcome is the exit code and the output of a command.
@@ -111,7 +108,7 @@ func TestStoreCommandsRefuse(t *testing.T) {
 		{"", []string{"find", "c"}, 1, `create it with "oid insert"`},
 		{"", []string{"insert", "c", `{"d":` + strings.Repeat(`{"d":`, 200) + "1" + strings.Repeat("}", 201)}, 1, "deep"},
 		{`{"s":"` + strings.Repeat("x", 17<<20) + `"}`, []string{"insert", "c"}, 1, "16 MiB"},
-		{strings.Repeat("x", maxLine+1), []string{"insert", "c"}, 1, "line 1: line of more than"},
+		{strings.Repeat("x", 64<<20+1), []string{"insert", "c"}, 1, "line 1: line of more than"},
 		{"{\"s\":\"\xff\"}", []string{"insert", "c"}, 1, "line 1: not UTF-8"},
 		{"", []string{"insert", "c", `{"_id":{"$oid":"xyz"}}`}, 1, "not Extended JSON"},
 		{"", []string{"insert", "c", "null"}, 1, "not a JSON object"},
@@ -357,30 +354,4 @@ func (endless) Read(p []byte) (int, error) {
 		return copy(p, strings.Repeat(" ", len(p))), nil
 	}
 	return copy(p, strings.Repeat(line, len(p)/len(line))), nil
-}
-
-func FuzzParseDocument(f *testing.F) {
-	for _, s := range []string{"{}", `{"_id":{"$oid":"507f1f77bcf86cd799439011"}}`, `{"a":{"$numberLong":"7"}} x`, `{"a":[1,{"b":null}]}`, `{"$date":1}`, "{\"\xff\":1}"} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		doc, err := parseDocument(text)
-		if err != nil {
-			return
-		}
-		_, raw, err := engine.Insertion(doc, nil)
-		if err != nil {
-			if !errors.Is(err, store.ErrDocument) && !errors.Is(err, store.ErrKey) {
-				t.Errorf("Prepare(%q): %v", text, err)
-			}
-			return
-		}
-		line, err := documentLine(raw)
-		if err != nil {
-			t.Fatalf("%q is stored and cannot be printed: %v", text, err)
-		}
-		if _, err := parseDocument(line); err != nil || bytes.Count(line, []byte("\n")) != 1 {
-			t.Errorf("%q is printed as %q: %v", text, line, err)
-		}
-	})
 }

@@ -193,3 +193,21 @@ func dataFolder(system string) (string, error) {
 	}
 	return filepath.Join(home, ".local", "share"), nil
 }
+
+// completeCollection completes the first argument of a command, the name of a
+// collection, from the store.
+func (f *storeFlag) completeCollection(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return firstArgument(suggest(func(ctx context.Context, _ *cobra.Command) ([]string, error) { return f.collections(ctx) }))(cmd, args, word)
+}
+
+// collections returns the names of collections without those of the registry, which
+// nobody reads by hand.
+func (f *storeFlag) collections(ctx context.Context) ([]string, error) {
+	s, err := f.openToRead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	names, err := s.Collections(ctx)
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "oid.") }), err
+}

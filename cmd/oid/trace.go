@@ -13,17 +13,7 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-func newTraceCommand(std streams) *cobra.Command {
-	var (
-		where  storeFlag
-		asJSON jsonFlag
-		input  pasting
-		zone   zone
-	)
-	cmd := &cobra.Command{
-		Use:   "trace [ID...]",
-		Short: "Show which process created an id, and its load",
-		Long: `Show which process created an ObjectId, when that process started and ended, and
+var traceHelp = `Show which process created an ObjectId, when that process started and ended, and
 its load at the creation time. Ids are arguments, or come from standard input if
 there are none or one is "-"; they are read as they are pasted, as by oid inspect.
 
@@ -34,7 +24,19 @@ had it; "conflict" if it is proven that the process that had it did not run; and
 "collision" if several had it. Exit code 1 means that at least one piece of the
 input is not an ObjectId; all others are shown.
 
-` + zoneHelp + "\n\n" + registryHelp,
+` + zoneHelp + "\n\n" + registryHelp
+
+func newTraceCommand(std streams) *cobra.Command {
+	var (
+		where  storeFlag
+		asJSON jsonFlag
+		input  pasting
+		zone   zone
+	)
+	cmd := &cobra.Command{
+		Use:   "trace [ID...]",
+		Short: "Show which process created an id, and its load",
+		Long:  traceHelp,
 		Example: `  oid trace 6592008029c8c3e4dc76256c
   oid trace --grep --json < app.log | jq -r .verdict`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -107,7 +109,7 @@ func traceText(t registry.Trace, z *zone) string {
 	}
 	if near := nearest(t); near != nil {
 		if load := loadText(near.Load, t.CPU); load != "" {
-			line("load", "%s (sampled %s)", load, offset(near.Time.Sub(t.ID.Time())))
+			line("load", "%s (sampled %s)", load, sampleOffset(near.Time.Sub(t.ID.Time())))
 		}
 	}
 	return b.String()
@@ -121,9 +123,9 @@ func nearest(t registry.Trace) *registry.Sample {
 	return t.Before
 }
 
-// offset returns how far from the id a sample was taken; the time of the id is a
+// sampleOffset returns how far from the id a sample was taken; the time of the id is a
 // whole second.
-func offset(d time.Duration) string {
+func sampleOffset(d time.Duration) string {
 	switch d = d.Truncate(time.Second); {
 	case d < 0:
 		return fmt.Sprintf("%v before", -d)

@@ -14,6 +14,7 @@ import (
 // The adapters of examples/verify show of each driver that is installed here what
 // docs/drivers.md says of it.
 func TestVerifyAdapters(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	const adapters, jar = "../../examples/verify/adapters/", "/usr/share/java/mongo-java-driver.jar"
 	compiled := t.TempDir()
 	const fork, json = "--ids 500 --fork", "--decode=json"

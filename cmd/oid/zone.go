@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // for hosts without a database of zones
@@ -67,3 +69,25 @@ func (z *zone) now() time.Time { return time.Now().In(z.location()) }
 
 // text returns a time as the command prints it for people.
 func (z *zone) text(t time.Time) string { return t.In(z.location()).Format(time.RFC3339Nano) }
+
+// zoneTables are the files in which systems list the names of time zones.
+var zoneTables = []string{"/usr/share/zoneinfo/zone.tab", "/usr/share/lib/zoneinfo/tab/zone_sun.tab", "/etc/zoneinfo/zone.tab"}
+
+// zoneNames returns the names of time zones that the system lists.
+func zoneNames(context.Context, *cobra.Command) ([]string, error) {
+	names := []string{"UTC", "local"}
+	for _, table := range zoneTables {
+		text, err := os.ReadFile(table)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if f := strings.Fields(line); len(f) > 2 && !strings.HasPrefix(line, "#") {
+				names = append(names, f[2])
+			}
+		}
+		break
+	}
+	slices.Sort(names)
+	return names, nil
+}

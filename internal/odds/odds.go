@@ -5,6 +5,7 @@ package odds
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,58 +18,47 @@ const (
 	counters  = 1 << 24
 )
 
-// Layouts are the names of the layouts that [Of] knows.
-var Layouts = []string{"modern", "driver", "classic"}
+// layouts are the layouts of ids. share returns the chance that two processes share a
+// value, if that matters with the chance of overlap for each last byte that two values are
+// apart.
+var layouts = []struct {
+	name  string
+	share func(overlap func(apart int64) float64) float64
+}{
+	{"modern", func(overlap func(int64) float64) float64 { return blockShared(overlap) / blocks }},
+	{"driver", func(overlap func(int64) float64) float64 { return overlap(0) / (1 << 40) }},
+}
 
-// Question is what is asked: a number of processes on a number of hosts, the ids that
-// each creates in a second, the seconds for which they run together, and the layout of
-// the ids. Only the classic layout uses the hosts.
+// Layouts are the names of the layouts that [Of] knows.
+var Layouts = func() (names []string) {
+	for _, l := range layouts {
+		names = append(names, l.name)
+	}
+	return names
+}()
+
+// Question is what is asked: a number of processes, the ids that each creates in a second,
+// the seconds for which they run together, and the layout of the ids.
 type Question struct {
-	Layout                          string
-	Processes, Hosts, Rate, Seconds float64
+	Layout                   string
+	Processes, Rate, Seconds float64
 }
 
 // Of returns the chance that two processes have the same process value, and the chance
-// that two of them create the same id.
+// that two of them create the same id. It panics if there is no such layout.
 func Of(q Question) (sharedValue, repeatedID float64) {
-	clash := clashOf(q.Layout)
-	sharedValue = clash(q.Processes, q.Hosts, func(apart int64) float64 {
+	share := layouts[slices.Index(Layouts, q.Layout)].share
+	sharedValue = birthday(q.Processes, share(func(apart int64) float64 {
 		if apart > 0 {
 			return 0
 		}
 		return 1
-	})
-	repeatedID = clash(q.Processes, q.Hosts, func(apart int64) float64 { return repeats(q.Rate, q.Seconds, apart) })
+	}))
+	repeatedID = birthday(q.Processes, share(func(apart int64) float64 { return repeats(q.Rate, q.Seconds, apart) }))
 	if q.Layout == "driver" && q.Rate > counters {
 		repeatedID = 1
 	}
 	return sharedValue, repeatedID
-}
-
-// clashOf returns the chance of sharing a value among n processes on a number of hosts,
-// if sharing it matters with the chance of overlap for each last byte that two values
-// are apart.
-func clashOf(layout string) func(n, hosts float64, overlap func(apart int64) float64) float64 {
-	switch layout {
-	case "modern":
-		return func(n, _ float64, overlap func(int64) float64) float64 {
-			return birthday(n, blockShared(overlap)/blocks)
-		}
-	case "driver":
-		return func(n, _ float64, overlap func(int64) float64) float64 { return birthday(n, overlap(0)/(1<<40)) }
-	case "classic":
-		return classicClash
-	}
-	panic("odds: no such layout: " + layout)
-}
-
-func classicClash(n, hosts float64, overlap func(apart int64) float64) float64 {
-	elsewhere, onHost := overlap(0)/(1<<40), overlap(0)/(1<<16)
-	each := math.Ceil(n / hosts)
-	if (each-1)*onHost >= 1 || (n-1)*elsewhere >= 1 {
-		return 1
-	}
-	return 0 - math.Expm1(hosts*(logNoClash(each, onHost)-logNoClash(each, elsewhere))+logNoClash(n, elsewhere))
 }
 
 // Text writes a probability for people.
@@ -106,12 +96,6 @@ func inverse(n float64) string {
 		whole += "." + fraction
 	}
 	return whole
-}
-
-// pairRepeats returns the chance that two processes of the modern layout create an id
-// twice in the given number of seconds, each creating rate ids in each.
-func pairRepeats(rate, seconds float64) float64 {
-	return blockShared(func(apart int64) float64 { return repeats(rate, seconds, apart) }) / blocks
 }
 
 // blockShared returns the chance that sharing a block matters: the mean of matters over

@@ -119,31 +119,8 @@ func TestPairRepeats(t *testing.T) {
 	}
 }
 
-// Processes of the Classic layout against many draws of hosts and pids.
-func TestClassicOdds(t *testing.T) {
-	always := func(apart int64) float64 { return 1 }
-	const hosts, each, trials = 4, 60, 20_000
-	shared := 0
-	for range trials {
-		seen := map[uint64]bool{}
-		repeated := false
-		for range hosts {
-			machine := rand.Uint64N(1 << 24)
-			for range each {
-				value := machine<<16 | rand.Uint64N(1<<16)
-				repeated = repeated || seen[value]
-				seen[value] = true
-			}
-		}
-		if repeated {
-			shared++
-		}
-	}
-	got, want := classicClash(hosts*each, hosts, always), float64(shared)/trials
-	if math.Abs(got-want) > 0.015 { // 7 standard deviations
-		t.Errorf("%d hosts of %d processes share a value with chance %v, seen %v", hosts, each, got, want)
-	}
-	if got, want := classicClash(1000, 1000, always), birthday(1000, 1.0/(1<<40)); !near(got, want, 1e-9) {
-		t.Errorf("a host for each: %v, want %v", got, want)
-	}
+// pairRepeats returns the chance that two processes of the modern layout create an id
+// twice in the given number of seconds, each creating rate ids in each.
+func pairRepeats(rate, seconds float64) float64 {
+	return blockShared(func(apart int64) float64 { return repeats(rate, seconds, apart) }) / blocks
 }

@@ -16,9 +16,9 @@ const (
 	pool = 10_000
 )
 
-// counter is how the counter of a process moves. Positions are the number of steps since
+// movement is how the counter of a process moves. Positions are the number of steps since
 // the first id, as if it never overflowed.
-type counter struct {
+type movement struct {
 	position, least, most int64
 	back                  int64 // by which it was at most before the furthest position
 	skipped               int64 // counters that were left out at an overflow
@@ -33,25 +33,25 @@ type counter struct {
 	again, seeded   int64  // resets to the same counter as the last one, and to the second itself
 }
 
-// step moves the counter by a number.
-func (c *counter) step(by int64) {
+// advance moves the counter by a number.
+func (c *movement) advance(by int64) {
 	c.position += by
 	c.least, c.most = min(c.least, c.position), max(c.most, c.position)
 	c.back = max(c.back, c.most-c.position)
 }
 
 // move moves from one counter to another, and returns by which number.
-func (c *counter) move(from, to uint64) int64 {
+func (c *movement) move(from, to uint64) int64 {
 	by := int64(int32(uint32(to-from)<<8) >> 8)
-	c.step(by)
+	c.advance(by)
 	return by
 }
 
 // overflow moves over the end, where some counters leave out a value.
-func (c *counter) overflow(from, to uint64) { c.skipped += max(c.move(from, to)-1, 0) }
+func (c *movement) overflow(from, to uint64) { c.skipped += max(c.move(from, to)-1, 0) }
 
 // jump moves to a counter that does not follow. It reports whether that is the first time.
-func (c *counter) jump(from, to uint64, sameSecond bool) bool {
+func (c *movement) jump(from, to uint64, sameSecond bool) bool {
 	by := c.move(from, to)
 	c.jumps++
 	if sameSecond {
@@ -70,7 +70,7 @@ func (c *counter) jump(from, to uint64, sameSecond bool) bool {
 func littleEndian(counter uint64) uint32 { return bits.ReverseBytes32(uint32(counter)) >> 8 }
 
 // next takes the first counter of a second, and whether it follows the one before.
-func (c *counter) next(second uint32, counter uint64, follows bool) {
+func (c *movement) next(second uint32, counter uint64, follows bool) {
 	c.seconds++
 	if follows {
 		return
@@ -88,7 +88,7 @@ func (c *counter) next(second uint32, counter uint64, follows bool) {
 // judge returns the promise that the counter of some ids breaks, and why, or "". distinct
 // is how many of them are different, unless some were forgotten. The counter may be handed
 // out in any order, as from a pool, if each is handed out once.
-func (c *counter) judge(ids, distinct int64, forgotten bool) (p Promise, cause string) {
+func (c *movement) judge(ids, distinct int64, forgotten bool) (p Promise, cause string) {
 	span := c.most - c.least + 1
 	left, reused := span-ids-c.skipped, distinct-span
 	if forgotten {

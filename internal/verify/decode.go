@@ -21,9 +21,9 @@ type Text struct {
 	MayRefuse bool
 }
 
-// ids are read whatever their time is: 1970, the last second of 31 bits and the next
+// sampleIDs are read whatever their time is: 1970, the last second of 31 bits and the next
 // one, and the last of all.
-var ids = []string{
+var sampleIDs = []string{
 	"507f1f77bcf86cd799439011", "6b0025be0fbc7c8cd4ba1c2e", "00000000bcf86cd799439011", "7fffffffbcf86cd799439011",
 	"80000000bcf86cd799439011", "ffffffffffffffffffffffff", "000000000000000000000000", "000000010000000000000000",
 }
@@ -44,7 +44,7 @@ var noIDs = []string{
 
 // Texts returns the lines that a program is to read.
 func Texts() (all []Text) {
-	for _, s := range ids {
+	for _, s := range sampleIDs {
 		all = append(all, idText(s, s, false), idText(strings.ToUpper(s), s, true))
 	}
 	for _, s := range noIDs {

@@ -63,7 +63,7 @@ func Judge(streams []*Stream, order bool) []wire.Promise {
 				all.add(OwnValue, 1, "the process value is the same", fmt.Sprintf("%s and %s: %v and %v", o.name, s.name, o.first, s.first))
 			}
 			o.seen.common(&s.seen, func(ids int64, first run) {
-				all.add(NoCopies, ids, "", fmt.Sprintf("%s and %s: %v", o.name, s.name, words(first.second, first.lo)))
+				all.add(NoCopies, ids, "", fmt.Sprintf("%s and %s: %v", o.name, s.name, idOf(first.second, first.lo)))
 			})
 		}
 	}

@@ -40,8 +40,8 @@ const (
 	unsorted  = "Sorted by _id, documents are not in the order of their creation: readers that go on after the last _id miss some."
 )
 
-// texts are the promises in words, and what it means for a user if one is broken.
-var texts = map[Promise][2]string{
+// promiseTexts are the promises in words, and what it means for a user if one is broken.
+var promiseTexts = map[Promise][2]string{
 	NoRepeats:    {"no id repeats within a process", repeating},
 	Order:        {"each id is greater than the one before", unsorted},
 	CounterWrap:  {"ids increase when the counter overflows", unsorted},
@@ -73,7 +73,7 @@ type findings map[Promise]wire.Promise
 func (f findings) add(p Promise, n int64, cause, example string) {
 	b, ok := f[p]
 	if !ok {
-		b = wire.Promise{State: Broken, Cause: cause, Example: example, Meaning: texts[p][1]}
+		b = wire.Promise{State: Broken, Cause: cause, Example: example, Meaning: promiseTexts[p][1]}
 	}
 	b.Times += n
 	f[p] = b
@@ -100,7 +100,7 @@ func (f findings) results(promises []Promise, hidden map[Promise]string) (all []
 		default:
 			r.State = Holds
 		}
-		r.Promise, r.Text = string(p), texts[p][0]
+		r.Promise, r.Text = string(p), promiseTexts[p][0]
 		all = append(all, r)
 	}
 	return all

@@ -39,7 +39,12 @@ func (s *seen) add(r run, found func(ids int64, first run)) {
 	}
 }
 
-// compact sorts the runs, reports what they repeat, and joins them.
+// compact sorts the runs, reports what they repeat, and joins those that overlap or adjoin:
+//
+//	runs   aaaaaa         dddd     one second, from the lowest id on
+//	          bbbbbb
+//	                cc
+//	kept   aaaaaaaaacc    dddd     three ids of b are reported: they are in a, too
 func (s *seen) compact(found func(ids int64, first run)) {
 	slices.SortFunc(s.runs, run.compare)
 	kept := s.runs[:0]

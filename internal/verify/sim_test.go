@@ -45,7 +45,7 @@ func (w *world) run() {
 			}
 		}
 		second, value, counter := w.create(w.start.Add(w.next))
-		w.program, _ = words(second, value<<24|counter%counters).AppendText(w.program)
+		w.program, _ = idOf(second, value<<24|counter%counters).AppendText(w.program)
 		w.program = append(w.program, '\n')
 		w.left--
 		w.next += time.Duration(2 * w.random.Float64() * float64(w.every))

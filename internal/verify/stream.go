@@ -33,7 +33,7 @@ type Stream struct {
 	wraps   int64  // overflows of the counter
 	settled int64  // ids whose second is judged
 	pace    pace
-	counter counter
+	counter movement
 	seen    seen
 	found   findings
 }
@@ -75,7 +75,7 @@ func (s *Stream) add(second uint32, low uint64) {
 		return
 	}
 	if s.ids == 1 {
-		s.first = words(second, low)
+		s.first = idOf(second, low)
 	} else {
 		s.compare(second, low)
 	}
@@ -87,7 +87,8 @@ func (s *Stream) add(second uint32, low uint64) {
 // after that: some leave out a value.
 const overflow = 16
 
-// compare judges an id by the one before, which is not the id just before it in the
+// compare first judges whether the ids decrease, and then what process value and counter do:
+// each switch takes the first case that applies. It judges an id by the one before, which is not the id just before it in the
 // same run.
 func (s *Stream) compare(second uint32, low uint64) {
 	s.closeRun()
@@ -115,15 +116,15 @@ func (s *Stream) compare(second uint32, low uint64) {
 		if jump <= 1 { // a generator may take a clock step for the end of a suspension
 			s.breach(ProcessValue, "the process value changes from one id to the next", second, low)
 		}
-		s.counter.step(s.counter.most + 1 - s.counter.position)
+		s.counter.advance(s.counter.most + 1 - s.counter.position)
 	case wrapped:
 		s.wraps++
 		s.counter.overflow(previous, counter)
 	case counter == expected:
-		s.counter.step(1)
+		s.counter.advance(1)
 	case counter == 0 && expected >= leastWrap && expected&previous == 0:
 		s.breach(CounterStep, fmt.Sprintf("the counter overflows at 2^%d, not at 2^24", bits.TrailingZeros64(expected)), second, low)
-		s.counter.step(1)
+		s.counter.advance(1)
 	case s.counter.jump(previous, counter, jump == 0):
 		s.counter.example = s.example(second, low)
 	}
@@ -138,7 +139,7 @@ func (s *Stream) compare(second uint32, low uint64) {
 // closeRun remembers the ids of the run up to the last one.
 func (s *Stream) closeRun() {
 	s.open.hi = s.low
-	s.counter.step(int64(s.open.hi - s.open.lo))
+	s.counter.advance(int64(s.open.hi - s.open.lo))
 	s.seen.add(s.open, s.repeated)
 }
 
@@ -153,12 +154,12 @@ func (s *Stream) breach(p Promise, cause string, second uint32, low uint64) {
 
 // example shows an id and the one before.
 func (s *Stream) example(second uint32, low uint64) string {
-	return fmt.Sprintf("%s, id %d: %v after %v", s.name, s.ids, words(second, low), words(s.second, s.low))
+	return fmt.Sprintf("%s, id %d: %v after %v", s.name, s.ids, idOf(second, low), idOf(s.second, s.low))
 }
 
 // repeated records ids that are in the stream more than once.
 func (s *Stream) repeated(ids int64, r run) {
-	s.found.add(NoRepeats, ids, "", fmt.Sprintf("%s: %v comes again", s.name, words(r.second, r.lo)))
+	s.found.add(NoRepeats, ids, "", fmt.Sprintf("%s: %v comes again", s.name, idOf(r.second, r.lo)))
 }
 
 // settle judges the second of the ids up to a number, which all have that of the last one
@@ -171,7 +172,7 @@ func (s *Stream) settle(upTo int64) {
 	s.pace.see(c, s.second)
 	if first, last := c.window(s.wraps); int64(s.second) < first || int64(s.second) > last {
 		s.found.add(Second, n, c.cause(s.second, first, last), fmt.Sprintf("%s, id %d: %v, of %s; read at %s",
-			s.name, upTo, words(s.second, s.low), timeText(int64(s.second)), c.to.at.UTC().Format(time.RFC3339)))
+			s.name, upTo, idOf(s.second, s.low), timeText(int64(s.second)), c.to.at.UTC().Format(time.RFC3339)))
 	}
 }
 
@@ -197,8 +198,8 @@ func (s *Stream) value() uint64 { return binary.BigEndian.Uint64(s.first[4:]) >>
 // start returns the counter of the first id.
 func (s *Stream) start() uint64 { return binary.BigEndian.Uint64(s.first[4:]) % counters }
 
-// words returns the id of a second with the last eight bytes low.
-func words(second uint32, low uint64) (id objectid.ID) {
+// idOf returns the id of a second with the last eight bytes low.
+func idOf(second uint32, low uint64) (id objectid.ID) {
 	binary.BigEndian.PutUint32(id[:], second)
 	binary.BigEndian.PutUint64(id[4:], low)
 	return id

@@ -139,7 +139,7 @@ func TestPoolOnBothSides(t *testing.T) {
 		{1000, -1, 1, 1, ""},
 		{1000, -1, 1, 0, CounterStep}, // comes again in another second
 	} {
-		k := counter{most: c.ids + c.left - 1, back: c.back, within: 1}
+		k := movement{most: c.ids + c.left - 1, back: c.back, within: 1}
 		if got, cause := k.judge(c.ids, c.ids-c.repeats, false); got != c.want {
 			t.Errorf("%+v: %s, %s", c, got, cause)
 		}

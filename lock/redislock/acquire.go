@@ -63,7 +63,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 	for n := 1; ; n++ {
 		a, err := r.ask(ctx)
 		if err == nil && a.granted {
-			return r.lease(ctx, a.fence), nil
+			return r.lease(ctx, a.grant), nil
 		}
 		if err == nil {
 			obstacle = a.value.held(r.name, a.wait)
@@ -91,7 +91,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 				r.l.queue.join(r)
 				continue
 			}
-			r.l.watches.see(r, a.value)
+			r.l.queue.see(r, a.value)
 			// Waiters spread their polls. A lock expires by whole milliseconds, and
 			// so does what is left of a reservation.
 			sleep = min(r.ttl/6, time.Second)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/internal/lockfaults"
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -16,6 +17,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestFaults(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	for _, f := range lockfaults.Faults() {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()

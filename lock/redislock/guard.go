@@ -25,7 +25,7 @@ type Guard struct {
 func (g Guard) Set(ctx context.Context, fence uint64, value string) error {
 	driver := g.Driver
 	if driver == nil {
-		driver = rueidisDriver{g.Client}
+		driver = &rueidisDriver{client: g.Client}
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxTry)
 	defer cancel()

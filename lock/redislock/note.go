@@ -52,21 +52,3 @@ func (l *Locker) Note(ctx context.Context, name string) (engine.Note, error) {
 		}
 	}
 }
-
-// SetNote replaces the note of the lock if the lease has it.
-func (r *request) SetNote(text string, life time.Duration) error {
-	if err := r.l.calls.Begin(); err != nil {
-		return err
-	}
-	defer r.l.calls.Done()
-	lease := strconv.FormatUint(r.fence, 10) + " " + r.text
-	reply, err := r.l.eval(r.l.calls.Closing, time.Now(), r.try(), noteScript(), noteKeys(r.name),
-		[]string{"", lease, text, strconv.FormatInt(life.Milliseconds(), 10)})
-	if err != nil {
-		return fmt.Errorf("redislock: note of %q: %w", r.name, err)
-	}
-	if reply == "lost" {
-		return fmt.Errorf("%w: %q: in Redis another has it or nobody", lock.ErrLost, r.name)
-	}
-	return nil
-}

@@ -62,6 +62,8 @@ func parseURL(rawURL string) (rueidis.ClientOption, error) {
 	if o.ConnWriteTimeout == 0 {
 		o.ConnWriteTimeout = maxTry
 	}
+	// Only requests with ToPipe share a connection, see rueidisDriver.
+	o.DisableAutoPipelining = true
 	// Requests of many goroutines on one connection go together in one packet, and
 	// Redis answers them together. Spread over more connections they would cost
 	// more.

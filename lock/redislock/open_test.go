@@ -195,6 +195,7 @@ func TestOpenWarnsOfEviction(t *testing.T) {
 // A Redis that is full refuses new locks and says so, but those that are held
 // can be renewed, released and taken by those that wait.
 func TestFullRedis(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	server := testenv.Redis(t)
 	const ttl = 3 * time.Second
 	l := open(t, server.URL(), ttl)
@@ -281,11 +282,12 @@ func TestForeignKey(t *testing.T) {
 
 // A lock that another version holds in another form is an error and is left alone.
 func TestValueOfAnotherVersion(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	server := testenv.Redis(t)
 	l := open(t, server.URL(), 0)
 	const key, newer = "oid:lock:{job}", "1795166651598985 192.0.2.1:0:1795166651598985:4711/507f1f77bcf86cd799439011 v3 more"
 	server.CLI("SET", key, newer, "PX", "30000")
-	wait, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	wait, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	_, acquire := l.Acquire(wait, "job")
 	_, try := l.TryAcquire(t.Context(), "job")

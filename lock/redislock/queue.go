@@ -2,6 +2,7 @@ package redislock
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 type queue struct {
 	mu      sync.Mutex
 	waiting map[string]*request // by owner
+	watches map[string]*watch   // by the name of the lock
 	started bool                // the subscription is, or is being made
 	up      bool                // messages come in
 	err     error               // why the last subscription ended
@@ -29,13 +31,24 @@ func (q *queue) join(r *request) {
 	q.waiting[r.text] = r
 }
 
-// leave forgets r.
+// leave forgets r, and with the last waiter for a lock its watch.
 func (q *queue) leave(r *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.waiting, r.text)
 	if r.later != nil {
 		r.later.Stop()
+	}
+	one := q.watches[r.name]
+	if one == nil {
+		return
+	}
+	if i, found := one.find(r); found {
+		one.waiters = slices.Delete(one.waiters, i, i+1)
+	}
+	if len(one.waiters) == 0 {
+		one.stop()
+		delete(q.watches, r.name)
 	}
 }
 

@@ -18,8 +18,10 @@
 // be reached. So the lease of a holder that is cut off ends before the next holder
 // can take the lock.
 //
-// Waiters queue. A release reserves the lock for the first of them for 150 ms, and
-// publishes a hint to ask on the channel of that waiter's process. So one release
+// Waiters queue. If the first of them is of the process that releases, the script gives
+// it the lock, and its lease counts from before the release was sent: that request was
+// its own as well. Otherwise a release reserves the lock for the first waiter for 150 ms,
+// and publishes a hint to ask on the channel of that waiter's process. So one release
 // wakes one waiter, however many wait. A hint never grants the lock: a waiter that
 // gets an old one asks and is refused. In case the first waiter is dead, a waiter of
 // another process gets a hint to ask after the reservation; the first request after
@@ -60,7 +62,6 @@ import (
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
-	"github.com/oidkit/oid/lock/internal/holder"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -121,7 +122,6 @@ type Locker struct {
 	driver  Driver
 	options Options
 	owners  string // what the texts of all owners begin with
-	detail  string // of this process, without command and group
 	channel string // on which waiters of this Locker get hints
 
 	nonce    atomic.Uint64
@@ -130,7 +130,6 @@ type Locker struct {
 	timeouts engine.Timers // of requests
 	calls    *calls.Calls
 	queue    queue
-	watches  watches
 
 	// reset drops connections that were opened before a request which got no
 	// answer or that of another; nil if the client is not ours.
@@ -147,7 +146,7 @@ type Locker struct {
 // The client should have a ConnWriteTimeout of about a second, as [Open] sets it:
 // where a network swallows packets, that ends a dead connection.
 func New(ctx context.Context, client Client, o *Options) (*Locker, error) {
-	return NewWithDriver(ctx, rueidisDriver{client}, o)
+	return NewWithDriver(ctx, &rueidisDriver{client: client}, o)
 }
 
 // NewWithDriver is [New] for other clients.
@@ -160,11 +159,9 @@ func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
 		driver:  d,
 		options: opts,
 		owners:  opts.Process.String() + "/",
-		detail:  describe(holder.Self(lock.AcquireOptions{})),
 		channel: "oid:lock:wake:" + objectid.New().String(),
 		calls:   calls.New(),
-		queue:   queue{waiting: make(map[string]*request), changed: make(chan struct{})},
-		watches: watches{names: make(map[string]*watch)},
+		queue:   queue{waiting: make(map[string]*request), watches: make(map[string]*watch), changed: make(chan struct{})},
 	}
 	l.nonce.Store(rand.Uint64())
 	l.inspect(ctx)
@@ -244,9 +241,9 @@ func (l *Locker) see(fence uint64) {
 }
 
 // guess returns a fence above all that were seen, or 0.
-func (l *Locker) guess() string {
+func (l *Locker) guess() uint64 {
 	if seen := l.seen.Load(); seen > 0 {
-		return strconv.FormatUint(seen+1, 10)
+		return seen + 1
 	}
-	return "0"
+	return 0
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/oidkit/oid/lock"
@@ -24,12 +25,18 @@ type request struct {
 	ttl     time.Duration
 	options lock.AcquireOptions
 	began   time.Time
-	since   time.Time // when the request was sent that was granted
-	fence   uint64    // of the lease
-	ticket  string    // in the queue
+	grant          // the fence is 0 until there is one
+	ticket  string // in the queue; it does not change
 
-	wake  chan struct{} // gets hints; nil until r may be in the queue
-	later *time.Timer   // a hint to come
+	wake   chan struct{}         // gets hints; nil until r may be in the queue
+	later  *time.Timer           // a hint to come
+	passed atomic.Pointer[grant] // by a release of this process
+}
+
+// grant is a lock that is given to an owner, or may be.
+type grant struct {
+	fence uint64
+	sent  time.Time // the request that asked for it
 }
 
 // newRequest counts a call that Close has to wait for. Without an error the caller
@@ -59,9 +66,9 @@ func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, err
 // try is the longest that one request may take.
 func (r *request) try() time.Duration { return min(r.ttl/6, maxTry) }
 
-// value returns the lock's value while r holds it with a fence.
-func (r *request) value(fence, detail string) string {
-	return fence + " " + r.text + " " + version + " " + strconv.FormatInt(r.since.UnixMicro(), 10) + " " + detail
+// value returns the lock's value while r holds it.
+func (r *request) value(g grant, h lock.Holder) string {
+	return strconv.FormatUint(g.fence, 10) + " " + r.text + " " + version + " " + strconv.FormatInt(g.sent.UnixMicro(), 10) + " " + describe(h)
 }
 
 // queued reports whether r may be in the queue.
@@ -73,24 +80,23 @@ func (r *request) waiter() string { return r.l.channel + " " + r.text }
 // answer is what Redis says to a request.
 type answer struct {
 	granted bool
-	fence   uint64        // if granted
+	grant                 // if granted
 	wait    time.Duration // if not: ask again after that
 	value   value         // and what the lock is now
 }
 
-// ask asks once for the lock, and queues r if it can get hints.
+// ask asks once for the lock, and queues r if it can get hints. It need not ask if the
+// lock was just passed on to r.
 func (r *request) ask(ctx context.Context) (a answer, err error) {
-	r.since = time.Now()
-	detail := r.l.detail
-	if r.options.Command != "" || r.options.Group {
-		detail = describe(holder.Self(r.options))
+	if g := r.passed.Swap(nil); g != nil && time.Since(g.sent) < r.try() {
+		return answer{granted: true, grant: *g}, nil
 	}
-	guess := r.l.guess()
-	args := append(make([]string, 0, 6), "", r.value(guess, detail), r.ms, guess)
+	a.grant = grant{r.l.guess(), time.Now()}
+	args := append(make([]string, 0, 6), "", r.value(a.grant, holder.Self(r.options)), r.ms, strconv.FormatUint(a.fence, 10))
 	if r.queued() {
 		args = append(args, r.waiter(), r.ticket)
 	}
-	reply, err := r.l.eval(ctx, r.since, r.try(), acquireScript(), r.keys, args)
+	reply, err := r.l.eval(ctx, a.sent, r.try(), acquireScript(), r.keys, args)
 	if err != nil {
 		return a, err
 	}
@@ -108,7 +114,10 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 	if err != nil {
 		return a, errNonce
 	}
-	a.wait, r.ticket = time.Duration(ms)*time.Millisecond, f[2]
+	a.wait = time.Duration(ms) * time.Millisecond
+	if r.ticket == "" {
+		r.ticket = f[2]
+	}
 	a.value, err = parseValue(f[3])
 	r.l.see(a.value.fence)
 	return a, err
@@ -120,12 +129,12 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 func (r *request) deadline(sent time.Time) time.Time { return sent.Add(r.ttl - r.ttl/20) }
 
 // lease begins the lease of a lock that was granted.
-func (r *request) lease(ctx context.Context, fence uint64) *lock.Lease {
+func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 	r.leave()
-	r.fence = fence
-	r.l.tell(lock.Event{Kind: lock.Acquired, Name: r.name, Owner: r.owner, Fence: fence, Took: time.Since(r.began)})
+	r.grant = g
+	r.l.tell(lock.Event{Kind: lock.Acquired, Name: r.name, Owner: r.owner, Fence: g.fence, Took: time.Since(r.began)})
 	return lock.NewLease(ctx, r.name, r.owner, r.l.options.Events, engine.Grant{
-		Fence: fence, Deadline: r.deadline(r.since),
+		Fence: g.fence, Deadline: r.deadline(g.sent),
 		Every: r.ttl / 3, Retry: r.ttl / 6, Timers: &r.l.renewals, Keeper: r,
 	})
 }
@@ -133,28 +142,31 @@ func (r *request) lease(ctx context.Context, fence uint64) *lock.Lease {
 // Keep renews the lease.
 func (r *request) Keep() (time.Time, error) {
 	sent := time.Now()
-	if err := r.renew(sent, ""); err != nil {
-		return time.Time{}, err
-	}
-	return r.deadline(sent), nil
+	return r.deadline(sent), r.change("renew", sent, renewScript(), r.keys, r.ms, "")
 }
 
 // SetGroup records the process group that the lock protects.
 func (r *request) SetGroup(pgid int) error {
 	h := holder.Self(r.options)
 	h.Group = pgid
-	return r.renew(time.Now(), r.value(strconv.FormatUint(r.fence, 10), describe(h)))
+	return r.change("renew", time.Now(), renewScript(), r.keys, r.ms, r.value(r.grant, h))
 }
 
-// renew extends the lock and replaces its value, unless value is "".
-func (r *request) renew(now time.Time, value string) error {
+// SetNote replaces the note of the lock if the lease has it.
+func (r *request) SetNote(text string, life time.Duration) error {
+	return r.change("note of", time.Now(), noteScript(), noteKeys(r.name), text, strconv.FormatInt(life.Milliseconds(), 10))
+}
+
+// change runs a script that changes something if the lease has the lock.
+func (r *request) change(what string, now time.Time, s script, keys []string, args ...string) error {
 	if err := r.l.calls.Begin(); err != nil {
 		return err
 	}
 	defer r.l.calls.Done()
-	reply, err := r.l.eval(r.l.calls.Closing, now, r.try(), renewScript(), r.keys, []string{"", strconv.FormatUint(r.fence, 10) + " " + r.text, r.ms, value})
+	args = append([]string{"", strconv.FormatUint(r.fence, 10) + " " + r.text}, args...)
+	reply, err := r.l.eval(r.l.calls.Closing, now, r.try(), s, keys, args)
 	if err != nil {
-		return fmt.Errorf("redislock: renew %q: %w", r.name, err)
+		return fmt.Errorf("redislock: %s %q: %w", what, r.name, err)
 	}
 	if reply != "1" {
 		return fmt.Errorf("%w: %q: in Redis another has it or nobody", lock.ErrLost, r.name)
@@ -179,11 +191,17 @@ func (r *request) Free() error {
 }
 
 // release gives the lock back or leaves the queue. It reports whether r had the
-// lock, and whether an earlier attempt may have worked.
+// lock, and whether an earlier attempt may have worked. If the first in the queue is a
+// waiter of this process, the lock is passed on to it.
 func (r *request) release() (had, unsure bool, err error) {
-	args := append(make([]string, 0, 5), "", strconv.FormatUint(r.fence, 10), r.text, r.ms)
+	leaving := ""
 	if r.queued() {
-		args = append(args, r.waiter())
+		leaving = r.waiter()
+	}
+	args := append(make([]string, 0, 8), "", strconv.FormatUint(r.fence, 10), r.text, r.ms, leaving)
+	next, g := r.l.queue.first(r.name), grant{r.fence + 1, time.Now()}
+	if next != nil && r.fence > 0 {
+		args = append(args, next.waiter(), next.value(g, holder.Self(next.options)), next.ms)
 	}
 	for i := range tries {
 		if i > 0 {
@@ -193,11 +211,19 @@ func (r *request) release() (had, unsure bool, err error) {
 		var reply string
 		reply, err = r.l.eval(context.Background(), time.Now(), r.try(), releaseScript(), r.keys, args)
 		if err == nil {
-			return reply == "1", unsure, nil
+			if reply == "passed" {
+				r.l.see(g.fence)
+				next.passed.Store(&g)
+				next.hint()
+			}
+			return reply != "0", unsure, nil
 		}
 		if permanent(err) {
 			break
 		}
+	}
+	if next != nil {
+		next.hint() // it may have the lock
 	}
 	return false, unsure, err
 }
@@ -213,6 +239,5 @@ func (r *request) giveUp() {
 func (r *request) leave() {
 	if r.wake != nil {
 		r.l.queue.leave(r)
-		r.l.watches.leave(r)
 	}
 }

@@ -3,6 +3,8 @@ package redislock
 import (
 	"context"
 	"errors"
+	"sync/atomic"
+	"time"
 
 	"github.com/redis/rueidis"
 )
@@ -16,14 +18,39 @@ type Client interface {
 }
 
 // rueidisDriver is the [Driver] of a rueidis client.
-type rueidisDriver struct{ client Client }
-
-func (d rueidisDriver) EvalSHA(ctx context.Context, sha1 string, keys, args []string) (string, error) {
-	return text(d.client.Do(ctx, d.client.B().Evalsha().Sha1(sha1).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()))
+type rueidisDriver struct {
+	client Client
+	busy   atomic.Int32 // requests that Redis may still have to answer
+	met    atomic.Bool  // two requests have been on their way together
 }
 
-func (d rueidisDriver) Eval(ctx context.Context, script string, keys, args []string) (string, error) {
-	return text(d.client.Do(ctx, d.client.B().Eval().Script(script).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()))
+func (d *rueidisDriver) EvalSHA(ctx context.Context, sha1 string, keys, args []string) (string, error) {
+	return d.do(ctx, d.client.B().Evalsha().Sha1(sha1).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build())
+}
+
+func (d *rueidisDriver) Eval(ctx context.Context, script string, keys, args []string) (string, error) {
+	return d.do(ctx, d.client.B().Eval().Script(script).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build())
+}
+
+// do sends a request. Requests that meet share the client's connection, on which from
+// then on two of its goroutines write and read for all. With a client that [Open] made, one
+// that is alone has another connection then, which it writes and reads itself.
+func (d *rueidisDriver) do(ctx context.Context, cmd rueidis.Completed) (string, error) {
+	meets := d.busy.Add(1) > 1
+	if meets {
+		d.met.Store(true)
+	}
+	if meets || !d.met.Load() {
+		cmd = cmd.ToPipe()
+	}
+	reply, err := text(d.client.Do(ctx, cmd))
+	if err != nil && ctx.Err() != nil {
+		// It may still be on its way, and what follows must not overtake it.
+		time.AfterFunc(maxTry, func() { d.busy.Add(-1) })
+	} else {
+		d.busy.Add(-1)
+	}
+	return reply, err
 }
 
 // text returns a reply as [Driver] wants it.
@@ -44,7 +71,7 @@ func text(result rueidis.RedisResult) (string, error) {
 	return "", err
 }
 
-func (d rueidisDriver) Subscribe(ctx context.Context, channel string, ready func(), message func(string)) error {
+func (d *rueidisDriver) Subscribe(ctx context.Context, channel string, ready func(), message func(string)) error {
 	hooked := rueidis.WithOnSubscriptionHook(ctx, func(s rueidis.PubSubSubscription) {
 		if s.Kind == "subscribe" {
 			ready()
@@ -62,14 +89,14 @@ func (d rueidisDriver) Subscribe(ctx context.Context, channel string, ready func
 	return err
 }
 
-func (d rueidisDriver) Info(ctx context.Context) map[string]string {
+func (d *rueidisDriver) Info(ctx context.Context) map[string]string {
 	type reply struct{ addr, text string }
 	nodes := d.client.Nodes()
 	replies := make(chan reply, len(nodes))
 	for addr, node := range nodes {
 		// A request to a node that is gone does not end with ctx.
 		go func() {
-			info, _ := text(node.Do(ctx, node.B().Info().Build()))
+			info, _ := text(node.Do(ctx, node.B().Info().Build().ToPipe()))
 			replies <- reply{addr, info}
 		}()
 	}
@@ -87,11 +114,11 @@ func (d rueidisDriver) Info(ctx context.Context) map[string]string {
 	return infos
 }
 
-func (d rueidisDriver) Scan(ctx context.Context, pattern string, found func(string)) error {
+func (d *rueidisDriver) Scan(ctx context.Context, pattern string, found func(string)) error {
 	for _, node := range d.client.Nodes() {
 		for cursor := uint64(0); ; {
 			limited, cancel := context.WithTimeout(ctx, maxTry)
-			page, err := node.Do(limited, node.B().Scan().Cursor(cursor).Match(pattern).Count(1000).Build()).AsScanEntry()
+			page, err := node.Do(limited, node.B().Scan().Cursor(cursor).Match(pattern).Count(1000).Build().ToPipe()).AsScanEntry()
 			cancel()
 			if err != nil {
 				return err

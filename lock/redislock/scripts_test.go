@@ -15,6 +15,7 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/holder"
 )
 
 // at returns a script under a clock that does not run.
@@ -44,7 +45,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := l.eval(context.Background(), time.Now(), r.try(), at(t, acquireScript(), micros), r.keys, []string{"", r.value(l.guess(), l.detail), r.ms, l.guess()})
+		reply, err := l.eval(context.Background(), time.Now(), r.try(), at(t, acquireScript(), micros), r.keys, []string{"", r.value(grant{l.guess(), time.Now()}, holder.Self(r.options)), r.ms, strconv.FormatUint(l.guess(), 10)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -347,8 +348,8 @@ func FuzzParseValue(f *testing.F) {
 		if err != nil || v.owner.IsZero() || v.reserved {
 			return
 		}
-		r := request{text: v.owner.String(), since: v.since}
-		again, err := parseValue(r.value(strconv.FormatUint(v.fence, 10), describe(v.holder)))
+		r := request{text: v.owner.String()}
+		again, err := parseValue(r.value(grant{v.fence, v.since}, v.holder))
 		if err != nil || again != v {
 			t.Errorf("%q is read as %+v, and that as %+v, %v", text, v, again, err)
 		}

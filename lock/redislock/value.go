@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/holder"
 )
 
 // value is what the key of a lock holds, see scripts/prelude.lua. A lock that is
@@ -26,9 +28,19 @@ const version = "v2"
 
 // describe returns the end of a value: who holds the lock.
 func describe(h lock.Holder) string {
+	if h == holder.Self(lock.AcquireOptions{}) {
+		return ownDetail()
+	}
 	text, _ := json.Marshal(h) // numbers and texts
 	return string(text)
 }
+
+// ownDetail describes this process when it holds a lock without command and group, as
+// most do.
+var ownDetail = sync.OnceValue(func() string {
+	text, _ := json.Marshal(holder.Self(lock.AcquireOptions{}))
+	return string(text)
+})
 
 // parseValue reads what the key of a lock holds; the empty text is a lock that
 // nobody has used lately.
@@ -62,7 +74,12 @@ func parseValue(s string) (v value, err error) {
 		return bad("want the form " + version + "; another version of oid may use this Redis")
 	}
 	micros, err := strconv.ParseInt(f[3], 10, 64)
-	if err := errors.Join(err, json.Unmarshal([]byte(f[4]), &v.holder)); err != nil {
+	if f[4] == ownDetail() {
+		v.holder = holder.Self(lock.AcquireOptions{})
+	} else {
+		err = errors.Join(err, json.Unmarshal([]byte(f[4]), &v.holder))
+	}
+	if err != nil {
 		return bad(err.Error())
 	}
 	v.since = time.UnixMicro(micros).UTC()

@@ -1,38 +1,36 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
-	"sync"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/holder"
 )
 
-// watches look after the holders of the locks that this process waits for: when
-// the kernel says that a holder on this host has ended, they release its lock.
-type watches struct {
-	mu    sync.Mutex
-	names map[string]*watch // of locks
-}
-
-// watch looks after the holder of one lock, for all waiters of this process.
+// watch looks after the holder of one lock, for all waiters of this process: when the
+// kernel says that a holder on this host has ended, it releases the lock.
 type watch struct {
-	waiters map[*request]struct{}
-	value   value // as last seen
+	waiters []*request // in the order of the queue
+	value   value      // as last seen
 	stop    context.CancelFunc
 }
 
 // see takes the value of the lock that r waits for.
-func (w *watches) see(r *request, v value) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	one := w.names[r.name]
+func (q *queue) see(r *request, v value) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	one := q.watches[r.name]
 	if one == nil {
-		one = &watch{waiters: make(map[*request]struct{}), stop: func() {}}
-		w.names[r.name] = one
+		one = &watch{stop: func() {}}
+		q.watches[r.name] = one
 	}
-	one.waiters[r] = struct{}{}
+	if i, found := one.find(r); !found {
+		one.waiters = slices.Insert(one.waiters, i, r)
+	}
 	if v == one.value {
 		return
 	}
@@ -46,19 +44,21 @@ func (w *watches) see(r *request, v value) {
 	r.l.calls.Go(func() { r.watch(ctx, v) })
 }
 
-// leave ends the watch of the lock of r with its last waiter.
-func (w *watches) leave(r *request) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	one := w.names[r.name]
-	if one == nil {
-		return
+// find returns the place of r among the waiters.
+func (w *watch) find(r *request) (int, bool) {
+	return slices.BinarySearchFunc(w.waiters, r, func(a, b *request) int {
+		return cmp.Or(strings.Compare(a.ticket, b.ticket), strings.Compare(a.text, b.text))
+	})
+}
+
+// first returns the first waiter of this process for a lock, or nil.
+func (q *queue) first(name string) *request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if one := q.watches[name]; one != nil {
+		return one.waiters[0]
 	}
-	delete(one.waiters, r)
-	if len(one.waiters) == 0 {
-		one.stop()
-		delete(w.names, r.name)
-	}
+	return nil
 }
 
 // settle is how long a holder has to keep a lock before it is watched: most locks
@@ -84,6 +84,6 @@ func (v value) abandoned() bool {
 
 // free releases the lock of r for a holder that has ended.
 func (r *request) free(v value) {
-	dead := &request{l: r.l, name: r.name, keys: r.keys, ms: r.ms, ttl: r.ttl, owner: v.owner, text: v.owner.String(), fence: v.fence}
+	dead := &request{l: r.l, name: r.name, keys: r.keys, ms: r.ms, ttl: r.ttl, owner: v.owner, text: v.owner.String(), grant: grant{fence: v.fence}}
 	_, _, _ = dead.release()
 }

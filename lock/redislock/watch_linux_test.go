@@ -37,6 +37,7 @@ func pidfds(t *testing.T) map[int]int {
 // A waiter watches the process that holds the lock now, and no earlier holder. With
 // its end the watch ends as well.
 func TestWatchFollowsTheHolder(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	server := testenv.Redis(t)
 	start := func() *child {
 		c := startChild(t, server.URL(), time.Minute, "hold")

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/locktest"
 )
@@ -12,6 +13,7 @@ import (
 // TestHistoriesAreLinearizable checks the histories of clients that take one lock at
 // the same time. Set OID_SOAK to a duration to go on for so long.
 func TestHistoriesAreLinearizable(t *testing.T) {
+	testenv.Long(t, "takes seconds")
 	soak, _ := time.ParseDuration(os.Getenv("OID_SOAK"))
 	for name, engine := range engines {
 		t.Run(name, func(t *testing.T) {

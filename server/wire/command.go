@@ -3,7 +3,7 @@ package wire
 // Odds are the chances of a collision among a number of processes.
 type Odds struct {
 	Processes   float64 `json:"processes"`
-	Layout      string  `json:"layout,omitempty" doc:"Layout of their ids: driver or classic; absent for modern."`
+	Layout      string  `json:"layout,omitempty" doc:"Layout of their ids: driver; absent for modern."`
 	IDsEach     float64 `json:"ids_per_second" doc:"Ids that each process creates in a second."`
 	OverSeconds float64 `json:"over_seconds" doc:"How long they run together."`
 	SharedValue float64 `json:"shared_value" doc:"Chance that two of them have the same process value."`

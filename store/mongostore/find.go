@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // Get returns the document with the key, see [store.Store].
@@ -75,7 +75,7 @@ func (s *Store) Collections(ctx context.Context) ([]string, error) {
 	}
 	var names []string
 	for _, spec := range specs {
-		if spec.Type != "view" && engine.CheckCollection(spec.Name) == nil {
+		if spec.Type != "view" && store.CheckCollection(spec.Name) == nil {
 			names = append(names, spec.Name)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // Options tune a Store. The zero value, like a nil pointer, is ready to use.
@@ -134,7 +134,7 @@ func (s *Store) collection(name string) (*mongo.Collection, error) {
 	if s.closed.Load() {
 		return nil, store.ErrClosed
 	}
-	if err := engine.CheckCollection(name); err != nil {
+	if err := store.CheckCollection(name); err != nil {
 		return nil, err
 	}
 	return s.db.Collection(name), nil

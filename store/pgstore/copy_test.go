@@ -8,7 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 func rowsToCopy() []row {

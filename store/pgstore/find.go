@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // Get returns the document with the key, see [store.Store].

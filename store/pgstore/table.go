@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -184,5 +183,5 @@ func (s *Store) check(ctx context.Context, collection string) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return engine.CheckCollection(collection)
+	return store.CheckCollection(collection)
 }

@@ -8,8 +8,8 @@ import (
 
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // Insert stores doc and returns its key, see [store.Store].
@@ -22,7 +22,7 @@ func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o
 	if s.closed.Load() {
 		return nil, store.ErrClosed
 	}
-	if err := engine.CheckCollection(collection); err != nil {
+	if err := store.CheckCollection(collection); err != nil {
 		return nil, err
 	}
 	ordered := o != nil && o.Ordered

@@ -8,7 +8,6 @@ import (
 
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
 )
 
@@ -99,7 +98,7 @@ func (s *Store) exists(ctx context.Context, collection string) (bool, error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
-	if err := engine.CheckCollection(collection); err != nil {
+	if err := store.CheckCollection(collection); err != nil {
 		return false, err
 	}
 	if _, ok := s.tables.Load(collection); ok {

@@ -9,8 +9,8 @@ import (
 
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 var errReadOnly = errors.New("the store was opened for reading only")

@@ -11,8 +11,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // memory is a store in memory. It keeps the contract if its hooks are those of newMemory;
@@ -97,7 +97,7 @@ func newMemory() *memory {
 // without a collection has the name "-".
 func (m *memory) begin(ctx context.Context, call, name string) error {
 	m.mu.Lock()
-	errs := []error{context.Cause(ctx), engine.CheckCollection(name)}
+	errs := []error{context.Cause(ctx), store.CheckCollection(name)}
 	if m.closed {
 		errs = append(errs, store.ErrClosed)
 	}

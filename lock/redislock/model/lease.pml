@@ -26,12 +26,23 @@
  * Each of these, defined with -D, spoils the protocol, and one of them fails:
  * DEADLINE_FROM_REPLY, LEASE_FROM_MESSAGE, NO_NONCE, FENCE_FORGOTTEN,
  * OWNER_IS_CLIENT, RENEWAL_UNCHECKED, RENEWAL_WITHOUT_FENCE, GROUP_UNCHECKED, GROUP_STALE,
- * GUESS_NOT_COMPARED. With REDIS_FORGETS Redis may lose everything that it has; then
- * two clients can be inside their deadlines, but no fence is granted twice.
+ * GUESS_NOT_COMPARED, PASSED_FROM_REPLY, PASSED_TO_CLIENT. With REDIS_FORGETS Redis may lose everything that it has; then
+ * two clients can be inside their deadlines, but no fence is granted twice. With PASSED a
+ * release may pass the lock on to a waiter of the same process, and to keep the states
+ * few nobody renews or guesses a fence, and nothing is reserved.
  */
 
 #ifdef REDIS_FORGETS
 #define TTL 1 /* ticks; only fences are checked */
+#endif
+#ifdef PASSED_FROM_REPLY
+#define PASSED
+#endif
+#ifdef PASSED_TO_CLIENT
+#define PASSED
+#endif
+#ifdef PASSED
+#define TTL 1 /* ticks; with more there are too many states */
 #endif
 #ifndef TTL
 #define TTL 2
@@ -77,6 +88,15 @@ byte written = OLDEST; /* the highest fence */
 byte writer;           /* who wrote with it */
 bool formerWriter;
 
+#ifdef PASSED
+/* A release may pass the lock on to a waiter of the same process, see doRelease. */
+mtype = { nobody, waiter, formerWaiter };
+mtype heir[CLIENTS] = nobody; /* to which acquisition of the other client the last release of c passes it on */
+byte passSent[CLIENTS]; /* left of a TTL that began before the release was sent that passes it on to c */
+bool passed[CLIENTS];   /* the reply said so, and c has not looked at it */
+byte passedFence[CLIENTS] = OLDEST;
+#endif
+
 #ifdef LEASE_FROM_MESSAGE
 bool queued[CLIENTS];
 byte placed[CLIENTS];  /* left of HANDOVER since it last asked and was refused */
@@ -90,6 +110,9 @@ byte messageFence[CLIENTS] = OLDEST;
 /* rise grants a new highest fence: all others are older now. */
 inline rise() {
 	older(leaseFence[0]); older(leaseFence[1]); older(written);
+#ifdef PASSED
+	older(passedFence[0]); older(passedFence[1]);
+#endif
 	older(replyFence[0]); older(replyFence[1]); older(replyFence[2]); older(replyFence[3]);
 #ifdef LEASE_FROM_MESSAGE
 	older(messageFence[0]); older(messageFence[1]);
@@ -198,7 +221,9 @@ inline doAcquire(slot) {
 	:: else ->
 		if
 		:: hold(CLIENT(slot), former[slot], TTL)
+#ifndef PASSED
 		:: left > 0 && reserved == 0 -> guess(CLIENT(slot), former[slot])
+#endif
 		fi;
 		answer(slot, granted, fence)
 	fi
@@ -220,13 +245,23 @@ inline doRenew(slot) {
 
 inline doRelease(slot) {
 	if
+#ifdef PASSED
+	:: owns(slot) && heir[CLIENT(slot)] != nobody ->
+		hold((1 - CLIENT(slot)), (heir[CLIENT(slot)] == formerWaiter), TTL);
+		if
+		:: heir[CLIENT(slot)] == waiter -> passed[1 - CLIENT(slot)] = true; passedFence[1 - CLIENT(slot)] = fence
+		:: true /* the reply is lost */
+		fi
+#endif
 	:: owns(slot) ->
 		held = false; owner = 0; formerOwner = false;
 		left = TTL;
 		if
 		:: true /* nobody waits */
+#ifndef PASSED
 		:: reserved = RESERVATION; reservedFor = 0
 		:: reserved = RESERVATION; reservedFor = 1
+#endif
 		fi;
 #ifdef LEASE_FROM_MESSAGE
 		if
@@ -296,6 +331,12 @@ inline end(c) {
 	former[LATE(c)] = request[LATE(c)] != nothing;
 	formerOwner = held && (formerOwner || owner == c);
 	formerWriter = written < OLDEST && (formerWriter || writer == c);
+#ifdef PASSED
+	heir[1 - c] = (heir[1 - c] == waiter -> formerWaiter : heir[1 - c]);
+#ifndef PASSED_TO_CLIENT
+	passed[c] = false; passedFence[c] = OLDEST; passSent[c] = 0;
+#endif
+#endif
 #ifdef LEASE_FROM_MESSAGE
 	queued[c] = false; placed[c] = 0; message[c] = false; messageFence[c] = OLDEST
 #endif
@@ -313,6 +354,12 @@ inline believe(c, time) {
 #define safe(c) TTL
 #else
 #define safe(c) sent[c]
+#endif
+
+#ifdef PASSED_FROM_REPLY
+#define passTime(c) TTL
+#else
+#define passTime(c) passSent[c]
 #endif
 
 /* A renewal whose reply comes after the deadline is too late. */
@@ -356,7 +403,9 @@ proctype client(byte me) {
 	do
 	:: atomic { phase[me] == idle -> phase[me] = waiting }
 	:: atomic { phase[me] == waiting && !asking[me] -> ask(me, acquire) }
+#ifndef PASSED
 	:: atomic { phase[me] == holding && lives(me) && !asking[me] -> ask(me, renew) }
+#endif
 	:: atomic { asking[me] -> forget(me) } /* there was no reply for too long */
 	:: atomic { asking[me] && reply[me] != nothing -> take(me, me) }
 #ifdef NO_NONCE
@@ -371,11 +420,29 @@ proctype client(byte me) {
 		message[me] = false; messageFence[me] = OLDEST; placed[me] = 0
 	   }
 #endif
+#ifdef PASSED
+	:: atomic {
+		phase[me] == waiting && passed[me] ->
+		if
+		:: passTime(me) > 0 -> phase[me] = holding; leaseFence[me] = passedFence[me]; believe(me, passTime(me)); forget(me)
+		:: else
+		fi;
+		passed[me] = false; passedFence[me] = OLDEST; passSent[me] = 0
+	   }
+#endif
 	:: atomic { phase[me] == holding -> write(me) }
 	:: atomic {
 		phase[me] != idle -> end(me);
 		if
-		:: request[LATE(me)] = release; former[LATE(me)] = true /* sent by itself, or by a client that saw it die */
+		:: request[LATE(me)] = release; former[LATE(me)] = true; /* sent by itself, or by a client that saw it die */
+#ifdef PASSED
+			if
+			:: phase[1 - me] == waiting && !passed[1 - me] -> heir[me] = waiter; passSent[1 - me] = TTL
+			:: heir[me] = nobody
+			fi
+#else
+			skip
+#endif
 		:: true /* it has crashed */
 		fi
 	   }
@@ -387,6 +454,9 @@ proctype clock() {
 	:: atomic {
 		down(left); down(reserved);
 		down(deadline[0]); down(deadline[1]); down(sent[0]); down(sent[1]);
+#ifdef PASSED
+		down(passSent[0]); down(passSent[1]);
+#endif
 #ifdef LEASE_FROM_MESSAGE
 		down(placed[0]); down(placed[1]);
 #endif

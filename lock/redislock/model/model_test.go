@@ -33,6 +33,9 @@ var checks = []struct {
 	{"lease", "GROUP_UNCHECKED", true},
 	{"lease", "GROUP_STALE", true},
 	{"lease", "GUESS_NOT_COMPARED", true},
+	{"lease", "PASSED", false},
+	{"lease", "PASSED_FROM_REPLY", true},
+	{"lease", "PASSED_TO_CLIENT", true},
 	{"queue", "", false},
 	{"queue", "NO_TIMER", true},
 	{"queue", "NO_ROLL_CALL", true},
@@ -63,6 +66,7 @@ func commands(t *testing.T) string {
 // all the work, and is done without optimization.
 func check(t *testing.T, model, variant string, fails bool) string {
 	t.Helper()
+	testenv.Long(t, "searches a model")
 	for program, pkg := range map[string]string{"spin": "spin", "gcc": "gcc libc6-dev"} {
 		if _, err := exec.LookPath(program); err != nil {
 			testenv.Missing(t, program+" is not installed: apt-get install "+pkg)

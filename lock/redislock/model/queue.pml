@@ -108,7 +108,11 @@ inline doAsk(w) {
 	timer[w] = none;
 	if
 	:: lock == held ->
-		queued[w] = true; hear(w); reply[w] = refusedWhileHeld
+		queued[w] = true; reply[w] = refusedWhileHeld;
+		if
+		:: hear(w)
+		:: somebody && heard < NOBODY && process[heard] == process[w] /* not long after another */
+		fi
 	:: lock == reserved && owner != w ->
 		queued[w] = true; reply[w] = refusedForNow;
 		if
@@ -185,13 +189,18 @@ inline head() {
 	od
 }
 
-/* pass gives the lock on: a reservation for the head of the queue, and hints. */
-inline pass() {
+/*
+ * pass gives the lock on, by a request of by: to the head of the queue if it is of the
+ * same process, or by a reservation for it, and hints.
+ */
+inline pass(by) {
 	head();
 	if
 	:: !somebody || w1 == WAITERS ->
 		somebody = false; heard = NOBODY; other = NOBODY; lock = free; owner = NOBODY
-	:: else ->
+	:: somebody && w1 < WAITERS && by < WAITERS && process[w1] == process[by] && live(by) && hears(w1) ->
+		queued[w1] = false; lock = held; owner = w1; reply[w1] = granted
+	:: somebody && w1 < WAITERS ->
 		lock = reserved; owner = w1;
 		askHint[w1] = hears(w1);
 		tellLater(w1)
@@ -210,7 +219,7 @@ inline doRelease(w) {
 		:: lock == reserved -> over()
 		:: else
 		fi;
-		pass()
+		pass(w)
 	:: (lock == reserved || lock == passed) && owner != w ->
 #ifndef DROPPED
 		head();

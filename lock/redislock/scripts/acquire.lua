@@ -49,23 +49,25 @@ if rest ~= '' then
   end
   if wait then
     if waiter then
+      -- Not every newcomer extends the queue. PEXPIRE comes first because a Redis whose
+      -- memory is full accepts it.
+      local left = redis.call('PTTL', KEYS[2])
+      local extend = ticket ~= '' or left < ttl * 7 / 8
+      local life = math.max(left, ttl)
       if ticket == '' then
         ticket = now()
       end
-      -- PEXPIRE comes first because a Redis whose memory is full accepts it.
-      local left = redis.call('PTTL', KEYS[2])
-      local life = math.max(left, ttl)
-      redis.call('PEXPIRE', KEYS[2], life)
+      if extend then
+        redis.call('PEXPIRE', KEYS[2], life)
+      end
       redis.call('ZADD', KEYS[2], 'NX', ticket, waiter)
       if left < 0 then -- the queue is new
         redis.call('PEXPIRE', KEYS[2], life)
       end
-      if not heard or not first then
-        local last, other = last_heard(heard)
-        if channel_of(last) ~= channel_of(waiter) then
-          other = last
-        end
-        redis.call('SET', KEYS[3], (fence or '0') .. ' ' .. waiter .. ' ' .. other, 'PX', life)
+      local last, other = last_heard(heard)
+      local same = channel_of(last) == channel_of(waiter)
+      if not heard or not first and (extend or not same) then
+        redis.call('SET', KEYS[3], (fence or '0') .. ' ' .. waiter .. ' ' .. (same and other or last), 'PX', life)
       end
     end
     return nonce .. ' refused ' .. wait .. ' ' .. (ticket or '') .. ' ' .. value
@@ -80,8 +82,11 @@ if #guess > #fence or (#guess == #fence and guess > fence) then
   fence = guess
 end
 redis.call('SET', KEYS[1], fence .. tail, 'PX', ttl)
-if heard and waiter and ticket == '' then
-  redis.call('ZREM', KEYS[2], waiter) -- the reply with its ticket may have been lost
+if heard then
+  redis.call('SET', KEYS[3], fence .. string.match(heard, ' .*$'), 'KEEPTTL')
+  if waiter and ticket == '' then
+    redis.call('ZREM', KEYS[2], waiter) -- the reply with its ticket may have been lost
+  end
 end
 
 if passed then

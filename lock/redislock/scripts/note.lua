@@ -2,8 +2,8 @@
 --
 -- KEYS[1] is the lock, KEYS[2] its note.
 -- ARGV: nonce, and to replace it "fence owner", the note and its life in milliseconds.
--- Returns "nonce time note" with the time in microseconds, or "nonce lost" if the owner
--- does not have the lock.
+-- Returns "nonce time note" with the time in microseconds; where it was to be replaced
+-- "nonce 1" if the owner had the lock and otherwise "nonce 0".
 
 local nonce, lease, note, life = unpack(ARGV)
 
@@ -11,8 +11,9 @@ local nonce, lease, note, life = unpack(ARGV)
 
 if lease then
   if not is_held_by(redis.call('GET', KEYS[1]) or '', lease) then
-    return nonce .. ' lost'
+    return nonce .. ' 0'
   end
   redis.call('SET', KEYS[2], note, 'PX', life)
+  return nonce .. ' 1'
 end
 return nonce .. ' ' .. now() .. ' ' .. (redis.call('GET', KEYS[2]) or '')

@@ -1,4 +1,5 @@
-package main
+// Package target writes a file as a whole, or not at all.
+package target
 
 import (
 	"errors"
@@ -10,9 +11,9 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// checkTarget returns an error if the file path cannot be written, or if it is one of
+// Check returns an error if the file path cannot be written, or if it is one of
 // sources. Sources that are not files are ignored.
-func checkTarget(path string, sources []string) error {
+func Check(path string, sources []string) error {
 	target, err := os.Stat(path)
 	if err != nil {
 		return nil // a new file; other errors come when it is written
@@ -28,10 +29,10 @@ func checkTarget(path string, sources []string) error {
 	return nil
 }
 
-// writeFile sends the output of write to the file path, or to stdout if path is "-".
+// Write sends the output of write to the file path, or to stdout if path is "-".
 // A regular file is replaced as a whole or, on an error, unchanged; its mode and
 // symbolic links to it are kept. Pipes and devices are written to.
-func writeFile(stdout io.Writer, path string, write func(io.Writer) error) error {
+func Write(stdout io.Writer, path string, write func(io.Writer) error) error {
 	if path == "-" {
 		return write(stdout)
 	}

@@ -1,4 +1,4 @@
-package main
+package documents
 
 import (
 	"bufio"
@@ -21,33 +21,34 @@ const (
 	queueBytes = 16 << 20
 )
 
-// line is a line of input: a document, or an error.
-type line struct {
-	number int
-	doc    bson.D
-	err    error
+// Line is a line of input: a document, or an error.
+type Line struct {
+	Number int // from 1
+	Doc    bson.D
+	Err    error
 }
 
-// lineQueue holds the lines that one goroutine has read and another has not stored
+// Queue holds the lines that one goroutine has read and another has not stored
 // yet.
-type lineQueue struct {
+type Queue struct {
 	mu      sync.Mutex
 	changed sync.Cond
-	lines   []line
+	lines   []Line
 	bytes   int
 	done    bool  // there will be no more lines
 	err     error // why the input ended early
 }
 
-func newLineQueue() *lineQueue {
-	q := &lineQueue{}
+// NewQueue returns an empty queue.
+func NewQueue() *Queue {
+	q := &Queue{}
 	q.changed.L = &q.mu
 	return q
 }
 
-// take returns the lines in the queue; it waits for one. None and no error means that
+// Take returns the lines in the queue; it waits for one. None and no error means that
 // the input has ended.
-func (q *lineQueue) take(ctx context.Context) ([]line, error) {
+func (q *Queue) Take(ctx context.Context) ([]Line, error) {
 	defer context.AfterFunc(ctx, func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
@@ -71,8 +72,8 @@ func (q *lineQueue) take(ctx context.Context) ([]line, error) {
 }
 
 // put adds a line of size bytes, and waits while the queue is full. It returns false
-// after stop.
-func (q *lineQueue) put(l line, size int) bool {
+// after Stop.
+func (q *Queue) put(l Line, size int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for !q.done && len(q.lines) > 0 && (len(q.lines) >= queueLines || q.bytes+size > queueBytes) {
@@ -87,7 +88,7 @@ func (q *lineQueue) put(l line, size int) bool {
 	return true
 }
 
-func (q *lineQueue) end(err error) {
+func (q *Queue) end(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.done {
@@ -96,13 +97,13 @@ func (q *lineQueue) end(err error) {
 	q.changed.Broadcast()
 }
 
-// stop ends read, unless it waits for its input.
-func (q *lineQueue) stop() { q.end(nil) }
+// Stop ends Read, unless it waits for its input.
+func (q *Queue) Stop() { q.end(nil) }
 
 var errLongLine = fmt.Errorf("line of more than %d MiB", maxLine>>20)
 
-// read puts the documents of in into the queue. Empty lines are left out.
-func (q *lineQueue) read(in io.Reader) {
+// Read puts the documents of in into the queue. Empty lines are left out.
+func (q *Queue) Read(in io.Reader) {
 	r := bufio.NewReaderSize(in, 1<<16)
 	for number := 1; ; number++ {
 		text, err := readLine(r)
@@ -115,9 +116,9 @@ func (q *lineQueue) read(in io.Reader) {
 		}
 		last := errors.Is(err, io.EOF)
 		if len(bytes.TrimSpace(text)) > 0 || errors.Is(err, errLongLine) {
-			l := line{number: number, err: errLongLine}
+			l := Line{Number: number, Err: errLongLine}
 			if !errors.Is(err, errLongLine) {
-				l.doc, l.err = parseDocument(text)
+				l.Doc, l.Err = Parse(text)
 			}
 			if !q.put(l, len(text)) {
 				return

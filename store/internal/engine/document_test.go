@@ -7,9 +7,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 	"github.com/oidkit/oid/store/storetest"
 )
 

@@ -3,8 +3,8 @@ package engine_test
 import (
 	"testing"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 func TestBounds(t *testing.T) {

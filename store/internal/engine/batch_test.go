@@ -9,8 +9,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/oidkit/oid/internal/engine"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 func document(t *testing.T, key int, size int) bson.Raw {
@@ -170,18 +170,6 @@ func TestSwapManyInBatches(t *testing.T) {
 			if _, ok := engine.RevisionOf(done[i]); !ok {
 				t.Fatalf("result %d has no revision", i)
 			}
-		}
-	}
-}
-
-func TestCheckCollection(t *testing.T) {
-	for name, ok := range map[string]bool{
-		"a": true, "a.b": true, "system": true, strings.Repeat("x", store.MaxName): true,
-		"": false, "a\x00": false, "$a": false, ".a": false, "a.": false, "a..b": false, "system.a": false, "\xff": false,
-		strings.Repeat("x", store.MaxName+1): false,
-	} {
-		if err := engine.CheckCollection(name); (err == nil) != ok || err != nil && !errors.Is(err, store.ErrCollection) {
-			t.Errorf("CheckCollection(%.20q): %v", name, err)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/oidkit/oid/internal/engine"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // TestUnreachable: the text has each cause once, without what the layers above said.

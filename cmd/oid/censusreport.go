@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/oidkit/oid/census"
+	censusreport "github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/cmd/oid/internal/target"
+	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/towire"
+	"github.com/oidkit/oid/objectid"
+)
+
+// screenOf returns the abilities of out: the width of a terminal, elsewhere that in
+// the variable COLUMNS or 80, and ASCII alone if the locale does not use UTF-8.
+func screenOf(out io.Writer) censusreport.Screen {
+	s := censusreport.Screen{ASCII: !hasUTF8()}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		s.Columns = n
+	}
+	if f, ok := out.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			s.Columns = columns
+		}
+	}
+	return s
+}
+
+// hasUTF8 reports whether the locale that the environment names, by the rules of
+// POSIX, writes UTF-8.
+func hasUTF8() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := os.Getenv(name); value != "" {
+			value = strings.ToLower(value)
+			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+		}
+	}
+	return false
+}
+
+// report writes the report of c in the form that the flags choose.
+func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOptions) error {
+	r, err := c.Report(o)
+	if err == nil {
+		unknown := false
+		for _, s := range r.Sources {
+			unknown = unknown || strings.HasPrefix(s.Error, source.ErrFormat.Error())
+			if s.Error = phrase.Plain(s.Error); s.Error != "" && s.Error != r.Partial {
+				std.warn("%s: %s", s.Name, s.Error) // also where the report goes to a file or a pipe
+			}
+		}
+		if unknown {
+			std.warn("hint: --format names the format of the sources, --column the column of CSV; --grep reads any text")
+		}
+	}
+	switch {
+	case errors.Is(err, census.ErrTooFine):
+		return usageError{err}
+	case err != nil:
+		return err
+	case f.html != "", f.plot != "":
+		if r.IDs == 0 && r.Broken() {
+			return errReported // an empty report must not replace another
+		}
+		if f.html != "" {
+			err = target.Write(std.out, f.html, func(w io.Writer) error { return censusreport.WriteHTML(w, r) })
+		}
+		if f.plot != "" {
+			err = errors.Join(err, target.Write(std.out, f.plot, func(w io.Writer) error { return censusreport.WritePlot(w, r) }))
+		}
+	default:
+		err = f.asJSON.emit(std.out, towire.Census(r), func(w io.Writer) error { return censusreport.WriteText(w, r, screenOf(w)) })
+	}
+	if err == nil && r.Broken() {
+		err = errReported
+	}
+	return err
+}
+
+// compare carries out oid census --compare.
+func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, args []string) error {
+	switch {
+	case len(args) != 2:
+		return usagef("--compare wants two sources, not %d", len(args))
+	case f.html != "", f.plot != "":
+		return usagef("--compare does not go with --html or --plot")
+	case bool(f.asJSON) && f.ids:
+		return usagef("--ids does not go with --json")
+	}
+	f.options.Values = true
+	limitMemory(f.options.Memory)
+	f.options.Memory /= 2 // for each
+	a, b := census.New(&f.options), census.New(&f.options)
+	defer a.Close()
+	defer b.Close()
+	for i, c := range []*census.Census{a, b} {
+		if err := r.readAll(cmd.Context(), c, args[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return writeDifference(std, f, a, b)
+}
+
+func writeDifference(std streams, f *censusFlags, a, b *census.Census) error {
+	var list func(bool, objectid.ID) error
+	out := bufio.NewWriterSize(std.out, 1<<16)
+	if f.ids {
+		list = func(inA bool, id objectid.ID) error {
+			mark := "> "
+			if inA {
+				mark = "< "
+			}
+			_, err := out.WriteString(mark + id.String() + "\n")
+			return err
+		}
+	}
+	d, err := census.Compare(a, b, list)
+	switch {
+	case err != nil:
+		return err
+	case f.ids:
+		err = out.Flush()
+	default:
+		err = f.asJSON.emit(std.out, towire.Difference(d), func(w io.Writer) error { return censusreport.WriteDifference(w, d, screenOf(w)) })
+	}
+	if err == nil && d.Broken() {
+		err = errReported
+	}
+	return err
+}

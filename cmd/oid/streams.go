@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/oidkit/oid/internal/phrase"
+)
+
+// streams are the three files of a command.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// warn writes a message for people on stderr.
+func (s streams) warn(format string, args ...any) {
+	fmt.Fprintf(s.err, "oid: %s\n", phrase.Plain(fmt.Sprintf(format, args...)))
+}
+
+// stdin returns standard input as a reader that ends with ctx. At a terminal it
+// prints which input the command waits for.
+func (s streams) stdin(ctx context.Context, what string) io.Reader {
+	if isRegular(s.in) {
+		return s.in // which does not block
+	}
+	if f, ok := s.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		s.warn("reading %s from the terminal; end with Ctrl-D", what)
+	}
+	return interruptible(ctx, s.in)
+}
+
+// isRegular reports whether r is a file with an end, and not a pipe or a terminal.
+func isRegular(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+// interruptible returns in as a reader that ends with ctx, even while in waits for
+// somebody to write. Closing it does not close in.
+func interruptible(ctx context.Context, in io.Reader) io.ReadCloser {
+	r, w := io.Pipe()
+	go func() {
+		_, err := io.CopyBuffer(w, struct{ io.Reader }{in}, make([]byte, 1<<18))
+		w.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { w.CloseWithError(context.Cause(ctx)) })
+	return r
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
