@@ -3,6 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -105,5 +108,73 @@ func TestLockInAFileOutlivesTheGuard(t *testing.T) {
 	kill(t, child)
 	if got := startLock(t, nil, "job", "--locks", place, "--wait", "30s", "--", "true").code(); got != 0 {
 		t.Errorf("afterwards another oid lock exits with %d", got)
+	}
+}
+
+// A process of another user that oid may not signal is named, whether the lock is lost or
+// oid is killed.
+func TestLockNamesWhatItCannotEnd(t *testing.T) {
+	setpriv, err := exec.LookPath("setpriv")
+	if err != nil || os.Getuid() != 0 {
+		t.Skip("needs root, and setpriv of util-linux")
+	}
+	program, err := os.ReadFile(setpriv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	oid, err := exec.LookPath("oid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	becomesRoot := filepath.Join(t.TempDir(), "setpriv")
+	if err := errors.Join(os.WriteFile(becomesRoot, program, 0o755), os.Chmod(becomesRoot, 0o755|os.ModeSetuid)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{becomesRoot, oid} {
+		for dir := filepath.Dir(path); dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
+			if err := os.Chmod(dir, 0o755); err != nil { // nobody gets through otherwise
+				t.Fatal(err)
+			}
+		}
+	}
+	redis := testenv.Redis(t)
+	for how, test := range map[string]struct {
+		end  func(h *holding)
+		code int
+		said string
+	}{
+		"lost":   {func(*holding) { redis.CLI("FLUSHALL") }, exitLockLost, "oid: the command cannot be ended: "},
+		"killed": {func(h *holding) { h.signal(syscall.SIGKILL) }, 128 + 9, "oid: oid lock was killed and its command cannot be ended: "},
+	} {
+		t.Run(how, func(t *testing.T) {
+			as := func(user string) []string { return []string{"--reuid", user, "--regid", user, "--clear-groups"} }
+			h := newHolding(t, nil, append([]string{"job", "--locks", redis.URL(), "--ttl", "1s", "--", becomesRoot},
+				append(as("0"), "sh", "-c", "echo $(id -u) $$; exec sleep 1000")...)...)
+			h.cmd.Path, h.cmd.Args = setpriv, append(append([]string{"setpriv"}, as("65534")...), h.cmd.Args...)
+			h.start()
+			user, pid, _ := strings.Cut(h.line(), " ")
+			t.Cleanup(func() {
+				if running(pid) {
+					signalPID(t, pid, syscall.SIGKILL)
+				}
+			})
+			if user != "0" {
+				t.Skip("the folder for temporary files is mounted with nosuid")
+			}
+			test.end(h)
+			testenv.Await(t, "the name of the process", func() error {
+				if said := h.stderr.String(); !strings.Contains(said, test.said+"may not signal process "+pid+" (sleep)") {
+					return errors.New(said)
+				}
+				return nil
+			})
+			if !running(pid) {
+				t.Error("the process was ended")
+			}
+			signalPID(t, pid, syscall.SIGKILL)
+			if code := h.code(); code != test.code {
+				t.Errorf("exit code %d, want %d", code, test.code)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 )
@@ -189,19 +190,23 @@ func (g *group) pass(s os.Signal) {
 // error names those that oid may not signal, such as processes of other users.
 func (g *group) signalAll(s syscall.Signal) error {
 	refused := syscall.Kill(-g.id, s)
-	if !errors.Is(refused, syscall.EPERM) {
-		refused = nil // there may be nobody left
-	}
+	var named []string
 	for _, p := range g.processes() {
 		own := s
 		if p.member {
 			own = 0 // it has s if oid may send it
 		}
 		if errors.Is(syscall.Kill(p.pid, own), syscall.EPERM) {
-			refused = errors.Join(refused, fmt.Errorf("may not signal process %d (%s)", p.pid, p.name))
+			named = append(named, fmt.Sprintf("process %d (%s)", p.pid, p.name))
 		}
 	}
-	return refused
+	switch {
+	case len(named) > 0:
+		return fmt.Errorf("may not signal %s", strings.Join(named, ", "))
+	case errors.Is(refused, syscall.EPERM):
+		return refused
+	}
+	return nil // there may be nobody left
 }
 
 // terminate asks all to end, also those that are stopped.

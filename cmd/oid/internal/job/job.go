@@ -65,6 +65,7 @@ type run struct {
 	lost       bool             // it is being ended because of the lease
 	kill       <-chan time.Time // when to kill it
 	kills      int              // how often it was killed
+	refused    string           // the last error of signalling that was reported
 	asked      int              // signals that asked what the command left to end
 	background sync.WaitGroup
 }
@@ -225,9 +226,10 @@ func (r *run) receive(s os.Signal) {
 	}
 }
 
-// check reports that the command cannot be signalled.
+// check reports, once, that the command cannot be signalled.
 func (r *run) check(err error) {
-	if err != nil {
+	if err != nil && err.Error() != r.refused {
+		r.refused = err.Error()
 		r.background.Go(func() { r.Refused(err) })
 	}
 }
