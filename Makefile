@@ -78,17 +78,18 @@ steady:
 # of them.
 WITHOUT_RACE = TestLongOutage|TestLongJourney|TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack|TestMutants
 
-# What the tests fetch or build once comes first, since it shows what it does. Then there
-# are two queues: with the race detector one package more than there are processors at a
-# time, since many wait more than they work, and those that take longest begin; and one at
-# a time without it.
+# What the tests fetch or build once comes first, since it shows what it does. Then one
+# package more than there are processors is tested at a time with the race detector, since
+# many wait more than they work, and those that take longest begin; then one at a time
+# without it.
 # A program under the race detector sleeps for a second before it ends, unless told
 # otherwise, and the tests start thousands.
 .PHONY: test test-race test-plain
 test:
 	.ci/setup
 	OID_REQUIRE_ALL=1 go test -v -run '^TestFetch$$' ./internal/testenv
-	$(MAKE) -j 2 test-race test-plain
+	$(MAKE) test-race
+	$(MAKE) test-plain
 
 test-race: export GORACE = atexit_sleep_ms=10
 test-race:
