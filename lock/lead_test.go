@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -172,4 +173,20 @@ func TestLeadReturnsErrors(t *testing.T) {
 			t.Errorf("Lead with %+v: %v, want ErrInvalid", o, err)
 		}
 	}
+}
+
+// The longest pause is a minute, or the first if that is longer.
+func TestLeadWithALongPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l leader
+		err := l.lead(t.Context(), func(_ context.Context, term int) error {
+			if term == 9 {
+				return nil
+			}
+			return errResigned
+		}, lock.LeadOptions{Pause: 3 * time.Minute})
+		if err != nil || slices.Min(l.pauses) < 3*time.Minute/2 || slices.Max(l.pauses) > 3*time.Minute {
+			t.Errorf("Lead: %v after the pauses %v, want 90s to 180s", err, l.pauses)
+		}
+	})
 }

@@ -32,9 +32,10 @@ type OnceOptions struct {
 // Once calls f if no other call of Once with the same name has done so for the tick that
 // is due now, on any host. Each of several hosts calls Once at about every tick, as cron
 // does; the tick is the nearest by the clock of the place that keeps the lock if that
-// has one (Redis, PostgreSQL, MongoDB), or else by the clock of this machine. The
-// calling clocks may be wrong by a third of the time between two ticks, and by an hour
-// at most.
+// has one (Redis, PostgreSQL, MongoDB), or else by the clock of this machine, and the one
+// before if the next is over an hour away. The calling clocks may be wrong by a third of the
+// time between two ticks, and by an hour at most. A call in the middle between two ticks
+// returns an error that wraps [ErrBetween].
 //
 // f runs under the lock. Its context ends with ctx and with the lease, see [Do]. The start
 // is recorded before f is called, and the outcome after it: [Done] if f returned nil. At
@@ -43,8 +44,9 @@ type OnceOptions struct {
 // Once returns what is known of the tick. Run.Here reports whether f ran for it; the
 // error is then that of f, or says that the lock was lost. If another host has run the tick
 // or is running it, Once returns nil at once and the other's Run, without waiting for
-// the outcome unless OnceOptions.Retry allows another attempt. A tick that failed, or
-// whose holder died, is not begun again without OnceOptions.Retry.
+// the outcome unless OnceOptions.Retry allows another attempt; it is [Running] also if the
+// other has died, which [Runs] finds out. A tick that failed, or whose holder died, is not
+// begun again without OnceOptions.Retry.
 //
 // A tick that is due while an earlier one is run is late: Once waits for the lock, and
 // the call that gets it runs all late ticks, oldest first. Once returns a [HeldError] if

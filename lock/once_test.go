@@ -27,7 +27,9 @@ type place struct {
 	holder *held
 	queue  []chan struct{}
 	note   string
-	broken error // of every read and write of the note
+	life   time.Duration // of the note
+	broken error         // of every read and write of the note
+	slow   time.Duration // how long an answer to Note is under way
 }
 
 // held is a lease in a place.
@@ -36,7 +38,12 @@ type held struct {
 	fence uint64
 }
 
-func (p *place) Note(context.Context, string) (engine.Note, error) {
+func (p *place) Note(ctx context.Context, _ string) (engine.Note, error) {
+	select {
+	case <-time.After(p.slow):
+	case <-ctx.Done():
+		return engine.Note{}, ctx.Err()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return engine.Note{Text: p.note, Now: time.Now().Add(p.skew)}, p.broken
@@ -127,11 +134,11 @@ func (h *held) Keep() (time.Time, error) {
 }
 func (h *held) Free() error        { return h.with(h.p.free) }
 func (h *held) SetGroup(int) error { return nil }
-func (h *held) SetNote(text string, _ time.Duration) error {
+func (h *held) SetNote(text string, life time.Duration) error {
 	err := error(nil)
 	return errors.Join(h.with(func() {
 		if err = h.p.broken; err == nil {
-			h.p.note = text
+			h.p.note, h.p.life = text, life
 		}
 	}), err)
 }
@@ -319,8 +326,11 @@ func TestOnceRetry(t *testing.T) {
 		if r, err := once(t, p, lock.Key("invoice 8"), nil, lock.OnceOptions{}); err != nil || !r.Here || r.First {
 			t.Errorf("another key: %+v, %v", r, err)
 		}
-		if got, want := runs(t, p), "invoice 7 done 3 code 0; invoice 8 done code 0; "; got != want {
-			t.Errorf("runs %s, want %s", got, want)
+		if got, want := runs(t, p), "invoice 7 done 3 code 0; invoice 8 done code 0; "; got != want || p.life != 400*24*time.Hour {
+			t.Errorf("runs %s for %v, want %s for 400 days", got, p.life, want)
+		}
+		if r, err := once(t, p, lock.Key("invoice 9"), exit(-1), lock.OnceOptions{}); !errors.Is(err, exit(-1)) || r.ExitCode != nil {
+			t.Errorf("ended by a signal: %+v, %v; want no exit code", r, err)
 		}
 	})
 }
@@ -370,6 +380,45 @@ func TestOnceHolderDies(t *testing.T) {
 		p.clear(false)
 		calls.Wait()
 		if got, want := runs(t, p), "k done 2 code 0; "; got != want {
+			t.Errorf("runs %s, want %s", got, want)
+		}
+		_, _ = lock.Once(t.Context(), p, "job", lock.Key("l"), func(context.Context, *lock.Lease, lock.Run) error {
+			p.clear(false)
+			return nil
+		})
+		if r, err := once(t, p, lock.Key("m"), nil, lock.OnceOptions{}); err != nil || !r.Here {
+			t.Errorf("the next: %+v, %v", r, err)
+		}
+		if r, err := once(t, p, lock.Key("l"), nil, lock.OnceOptions{}); err != nil || r.Here || r.Outcome != lock.Died {
+			t.Errorf("of the one that died: %+v, %v; want that", r, err)
+		}
+	})
+}
+
+// When ctx ends, no further tick is begun, and the outcome is recorded nevertheless.
+func TestOnceEndsWithCtx(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, s := &place{}, lock.Every(time.Hour)
+		if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(3 * time.Hour)
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := lock.Once(ctx, p, "job", s, func(context.Context, *lock.Lease, lock.Run) error {
+			p.broken = errors.New("boom")
+			time.AfterFunc(time.Second, func() {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				p.broken = nil
+			})
+			cancel()
+			return nil
+		}, lock.OnceOptions{CatchUp: 2})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, want Canceled", err)
+		}
+		want := "2000-01-01T00:00:00Z done code 0; 2000-01-01T01:00:00Z done code 0; 2000-01-01T02:00:00Z missed; "
+		if got := runs(t, p); got != want {
 			t.Errorf("runs %s, want %s", got, want)
 		}
 	})
@@ -487,6 +536,43 @@ func TestOnceWithoutARecord(t *testing.T) {
 	})
 }
 
+// A call that may not wait does not wait for the lock, and for an answer only a moment.
+func TestOnceWaitsForAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &place{}
+		if _, err := p.TryAcquire(t.Context(), "job"); err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range []struct {
+			wait, slow, took time.Duration
+			want             error
+		}{
+			{-1, 0, time.Second, lock.ErrHeld}, // it looks for so long whether the holder runs the tick
+			{-1, time.Hour, 3 * time.Second, context.DeadlineExceeded},
+			{10 * time.Second, 0, 11 * time.Second, lock.ErrHeld},
+			{10 * time.Second, time.Hour, 10 * time.Second, context.DeadlineExceeded},
+		} {
+			p.slow = test.slow
+			began := time.Now()
+			_, err := once(t, p, lock.Key("k"), nil, lock.OnceOptions{Wait: test.wait})
+			if took := time.Since(began); !errors.Is(err, test.want) || (took-test.took).Abs() > time.Second/10 {
+				t.Errorf("Wait %v, answers after %v: %v after %v, want %v after %v", test.wait, test.slow, err, took, test.want, test.took)
+			}
+		}
+	})
+}
+
+// The tick is that of the time of the call, however long the place takes to answer.
+func TestOnceWithASlowPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &place{slow: 8 * time.Minute}
+		want := time.Now()
+		if r, err := once(t, p, lock.Every(tenMinutes), nil, lock.OnceOptions{}); err != nil || !r.Tick.Time.Equal(want) {
+			t.Errorf("tick %v, %v; want %v", r.Tick, err, want)
+		}
+	})
+}
+
 // A holder that has no fence, such as flock(1), does not run the tick.
 func TestOnceDoesNotKnowTheHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -544,11 +630,12 @@ func TestOnceLeavesOutWhatIsTooLate(t *testing.T) {
 func TestOnceAfterADeathAndAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, s := &place{}, lock.Every(time.Hour)
+		began := time.Now()
 		if _, err := lock.Once(t.Context(), p, "job", s, func(context.Context, *lock.Lease, lock.Run) error {
 			p.clear(false)
 			return nil
-		}); !errors.Is(err, lock.ErrUnrecorded) || !errors.Is(err, lock.ErrLost) {
-			t.Errorf("%v, want ErrUnrecorded and ErrLost", err)
+		}); !errors.Is(err, lock.ErrUnrecorded) || !errors.Is(err, lock.ErrLost) || time.Since(began) > 0 {
+			t.Errorf("%v after %v, want ErrUnrecorded and ErrLost at once", err, time.Since(began))
 		}
 		for _, wait := range []time.Duration{5 * time.Hour, time.Hour} {
 			time.Sleep(wait)
@@ -558,6 +645,31 @@ func TestOnceAfterADeathAndAnOutage(t *testing.T) {
 		}
 		want := "2000-01-01T00:00:00Z died; 2000-01-01T01:00:00Z missed; 2000-01-01T02:00:00Z missed; 2000-01-01T03:00:00Z missed; " +
 			"2000-01-01T04:00:00Z missed; 2000-01-01T05:00:00Z done code 0; 2000-01-01T06:00:00Z done code 0; "
+		if got := runs(t, p); got != want {
+			t.Errorf("runs %s, want %s", got, want)
+		}
+	})
+}
+
+// A tick that was due while an earlier one waited for the lock is missed, and not late.
+func TestOnceWaitingIsNotRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, s := &place{}, lock.Every(time.Hour)
+		if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
+			t.Error(err)
+		}
+		lease, err := p.TryAcquire(t.Context(), "job")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(3*time.Hour+time.Minute, func() { lease.Release() })
+		for range 2 {
+			time.Sleep(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour)))
+			if _, err := once(t, p, s, nil, lock.OnceOptions{}); err != nil {
+				t.Error(err)
+			}
+		}
+		want := "2000-01-01T00:00:00Z done code 0; 2000-01-01T01:00:00Z done code 0; 2000-01-01T02:00:00Z missed; 2000-01-01T03:00:00Z missed; 2000-01-01T04:00:00Z done code 0; "
 		if got := runs(t, p); got != want {
 			t.Errorf("runs %s, want %s", got, want)
 		}
@@ -575,6 +687,9 @@ func TestOnceWithAWrongClock(t *testing.T) {
 				r, err := once(t, &place{skew: -ahead}, lock.Every(period), nil, lock.OnceOptions{})
 				if err != nil || !r.Tick.Time.Equal(time.Now().Truncate(period)) {
 					t.Errorf("every %v, wrong by %v: tick %v, %v", period, ahead, r.Tick, err)
+				}
+				if time.Until(r.Start) != -time.Second-ahead || r.End.Sub(r.Start) != time.Second {
+					t.Errorf("every %v, wrong by %v: ran from %v to %v; want the clock of the place", period, ahead, r.Start, r.End)
 				}
 			})
 		}

@@ -217,8 +217,8 @@ const (
 	maxDoubt = 5 * time.Minute
 )
 
-// at returns the tick for which a call at a time is: the nearest. The error wraps
-// [ErrBetween] if two are about equally near.
+// at returns the tick for which a call at a time is: the nearest, but none that comes more
+// than maxWrong and maxDoubt later. The error wraps [ErrBetween] near the border.
 func (s Schedule) at(now time.Time) (Tick, error) {
 	if s.next == nil {
 		return Tick{Key: s.key}, nil

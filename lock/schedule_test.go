@@ -30,6 +30,7 @@ func TestScheduleNext(t *testing.T) {
 		{"TZ=Europe/Berlin 30 2,3 * * *", "2026-03-28T12:00:00Z", []string{"2026-03-29T01:30:00Z", "2026-03-30T00:30:00Z"}},
 		{"TZ=Europe/Berlin */30 * * * *", "2026-10-25T00:00:00Z", []string{"2026-10-25T00:30:00Z", "2026-10-25T01:00:00Z", "2026-10-25T01:30:00Z", "2026-10-25T02:00:00Z"}},
 		{"TZ=Europe/Berlin 0 * * * *", "2026-03-29T00:00:00Z", []string{"2026-03-29T01:00:00Z", "2026-03-29T02:00:00Z"}},
+		{"TZ=Europe/Berlin @hourly", "2026-10-25T00:00:00Z", []string{"2026-10-25T01:00:00Z", "2026-10-25T02:00:00Z"}},
 		// São Paulo left out midnight, Lord Howe leaves out half an hour.
 		{"TZ=America/Sao_Paulo 0 0 * * *", "2018-11-03T12:00:00Z", []string{"2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"}},
 		{"TZ=Australia/Lord_Howe 15 2 * * *", "2026-10-02T20:00:00Z", []string{"2026-10-03T15:45:00Z", "2026-10-04T15:15:00Z"}},

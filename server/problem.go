@@ -77,7 +77,7 @@ var problemTypes = []problemType{
 	{"no-report", http.StatusNotFound, "The report of this census is not kept any more.", []error{errNoReport}},
 	{"no-lock", http.StatusNotFound, "Nobody holds this lock or waits for it.", []error{errNoLock}},
 	{"method-not-allowed", http.StatusMethodNotAllowed, "The endpoint has other methods; see the header Allow.", nil},
-	{"not-acceptable", http.StatusNotAcceptable, "The endpoint has none of the forms that Accept asks for.", []error{errAcceptable}},
+	{"not-acceptable", http.StatusNotAcceptable, "POST /v1/ids has none of the forms that Accept asks for. The other endpoints ignore Accept.", []error{errAcceptable}},
 	{"too-slow", http.StatusRequestTimeout, "The body of the request came too slowly.", []error{door.ErrTooSlow, door.ErrSlowest, door.ErrSlowBody}},
 	{"conflict", http.StatusConflict, "The state of the process forbids it; detail says why.", nil},
 	{"collision", http.StatusConflict, "Another live process has the same process value.", []error{registry.ErrCollision}},

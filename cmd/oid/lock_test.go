@@ -163,8 +163,12 @@ func TestLockExitCodes(t *testing.T) {
 		{exitNotFound, []string{"job", "--", "there is no such command"}},
 		{exitNotFound, []string{"job", "--", "./there is no such file"}},
 	} {
-		if got := startLock(t, nil, test.args...).code(); got != test.want {
+		h := startLock(t, nil, test.args...)
+		if got := h.code(); got != test.want {
 			t.Errorf("oid lock %q exits with %d, want %d", test.args, got, test.want)
+		}
+		if command := test.args[len(test.args)-1]; test.want == exitNotFound && !strings.Contains(h.stderr.String(), command) {
+			t.Errorf("oid lock %q does not say what was not found: %s", test.args, h.stderr.String())
 		}
 	}
 }

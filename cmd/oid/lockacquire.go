@@ -248,7 +248,7 @@ func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Sig
 	case end.Lost:
 		return exitError{exitLockLost, errors.New("the command was ended because the lock could not be renewed")}
 	case errors.Is(failed, fs.ErrNotExist):
-		return exitError{exitNotFound, failed}
+		return exitError{exitNotFound, fmt.Errorf("run %q: %w", command[0], failed)}
 	case failed != nil:
 		return exitError{exitCannotRun, failed}
 	case end.Signal != 0:

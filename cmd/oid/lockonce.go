@@ -22,7 +22,9 @@ the same time, as their crontabs do. SCHEDULE says when ticks are due:
                   --tz or of CRON_TZ=Europe/Berlin before the fields
   key=2026-11-24  a single tick with a name of your own
 The tick is the nearest by the clock of the server that holds the lock, or of this host
-for locks in files and SQLite. Clocks may differ by a third of the period, up to an hour.
+for locks in files and SQLite, and the one before if the next is over an hour away. Clocks
+may differ by a third of the period, up to an hour. A call in the middle between two ticks,
+which could be for either, is refused with 125.
 OID_LOCK_TICK is the tick: its time (RFC 3339, UTC) or its key.
 A host that comes when another has run the tick, or is running it, prints nothing and
 exits with 0; with --elsewhere it says who and exits with that code. A tick is done when
@@ -139,24 +141,35 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 		}
 		return err
 	}, lock.OnceOptions{Retry: o.retry, CatchUp: o.catchUp, Wait: wait, Acquire: claim})
-	if errors.Is(err, lock.ErrUnrecorded) {
+	if errors.Is(err, lock.ErrLost) || errors.Is(err, lock.ErrExpired) {
+		return exitError{exitLockLost, fmt.Errorf("the lock was lost while the command ran: %w", err)}
+	}
+	if errors.Is(err, lock.ErrUnrecorded) || err != nil && ended == nil && r.Here {
 		std.warn("warning: %v", err)
 	}
 	switch {
-	case errors.Is(err, lock.ErrLost), errors.Is(err, lock.ErrExpired):
-		return exitError{exitLockLost, fmt.Errorf("the lock was lost while the command ran: %w", err)}
 	case ended != nil:
 		return ended
 	case errors.Is(err, lock.ErrTooLate):
 		return exitError{exitNotLocked, err}
-	case err != nil && r.Here:
-		std.warn("warning: %v", err)
-	case err == nil && !r.Here && o.elsewhere != 0:
-		return exitError{o.elsewhere, fmt.Errorf("%s: %s", name, runLine(r, time.Now(), o.zone))}
-	case err != nil:
-		return err
+	case r.Here:
+		return nil
+	case err == nil && o.elsewhere != 0:
+		return exitError{o.elsewhere, fmt.Errorf("%s: %s", name, runLine(asKnown(ctx, l, name, r), time.Now(), o.zone))}
 	}
-	return nil
+	return err
+}
+
+// asKnown returns r as [lock.Runs] knows it: that the holder has died is not in the record
+// that lock.Once read.
+func asKnown(ctx context.Context, l lock.Locker, name string, r lock.Run) lock.Run {
+	all, _ := lock.Runs(ctx, l, name) // r is true without them
+	for _, x := range all {
+		if x.Tick == r.Tick {
+			return x
+		}
+	}
+	return r
 }
 
 // runLine describes a run to people.

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -186,5 +187,35 @@ func TestLockOnceAfterALossWithinATick(t *testing.T) {
 			redis.Kill()
 			redis.Start()
 		}
+	}
+}
+
+// A call that finds the tick begun by a host that has died does not say that it is running.
+func TestLockOnceElsewhereKnowsOfADeath(t *testing.T) {
+	redis := testenv.Redis(t)
+	args := []string{"job", "--locks", redis.URL(), "--ttl", "1s", "--once", "key=a", "--elsewhere", "9", "--"}
+	h := startLock(t, nil, append(args, "sh", "-c", "echo begun; exec sleep 1000")...)
+	h.line()
+	h.signal(syscall.SIGKILL)
+	h.code()
+	for began := time.Now(); !strings.HasPrefix(oid(t, "", "lock", "--status", "job", "--locks", redis.URL()).out, "job: free"); time.Sleep(50 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatal("the lock outlives its holder by a minute")
+		}
+	}
+	late := startLock(t, nil, append(args, "true")...)
+	if code, said := late.code(), late.stderr.String(); code != 9 || !strings.HasPrefix(said, "oid: job: a died on ") {
+		t.Errorf("exit code %d, said %q; want 9, and that the host died", code, said)
+	}
+}
+
+// A lock that is lost is reported once.
+func TestLockOnceSaysOnceThatTheLockIsLost(t *testing.T) {
+	redis := testenv.Redis(t)
+	h := startLock(t, nil, "job", "--locks", redis.URL(), "--ttl", "1s", "--once", "key=a", "--", "sh", "-c", "echo begun; exec sleep 1000")
+	h.line()
+	redis.CLI("FLUSHALL")
+	if code, said := h.code(), h.stderr.String(); code != exitLockLost || strings.Count(said, "could not be recorded") != 1 {
+		t.Errorf("exit code %d, want %d, and one report: %s", code, exitLockLost, said)
 	}
 }

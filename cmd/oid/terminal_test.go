@@ -58,14 +58,13 @@ func TestTerminalPicture(t *testing.T) {
 	}
 	want := terminalSVG(lines)
 	const file = "docs/terminal.svg"
-	if os.Getenv("OID_WRITE_GENERATED") != "1" {
-		got, err := os.ReadFile(filepath.Join("../..", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if varying := func(s string) string { return gpidText.ReplaceAllString(changing.ReplaceAllString(s, "~"), "~") }; varying(string(got)) == varying(want) {
-			return
-		}
+	got, err := os.ReadFile(filepath.Join("../..", file))
+	if err != nil && os.Getenv("OID_WRITE_GENERATED") != "1" {
+		t.Fatal(err)
+	}
+	varying := func(s string) string { return gpidText.ReplaceAllString(changing.ReplaceAllString(s, "~"), "~") }
+	if varying(string(got)) == varying(want) {
+		return // ids and times alone would not be worth a new picture
 	}
 	generated(t, file, want)
 }

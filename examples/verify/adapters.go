@@ -29,7 +29,7 @@ const (
 )
 
 // npmPackages are what npm installs for one run.
-var npmPackages = []string{"bson@7.3.4", "bson-7.1@npm:bson@7.1.0", "bson-objectid@2.0.4", "mongoose@9.12.1"}
+var npmPackages = []string{"bson@7.3.4", "bson-7.1@npm:bson@7.1.0", "bson-objectid@2.0.4", "mongoose@9.12.1", "uniku@0.5.0"}
 
 var adapters = []adapter{
 	ofGo("oid", "", "github.com/oidkit/oid"),
@@ -50,6 +50,8 @@ var adapters = []adapter{
 	ofSnapshot("bson-7.1"),
 	ofNode("bson-objectid"),
 	ofNode("mongoose"),
+	ofNode("uniku"),
+	ofNode("@oidkit/objectid"),
 	{
 		language: "PHP", library: "mongodb", source: "mongodb.php", install: "apt-get install php-cli php-mongodb",
 		versionOf: []string{"php", "-r", "echo phpversion('mongodb');"}, build: script("php", "mongodb.php"),
@@ -100,7 +102,7 @@ func ofGo(name, noClock, module string) adapter {
 
 // ofNode returns the adapter of a package of npm.
 func ofNode(name string) adapter {
-	return adapter{
+	a := adapter{
 		language: "Node", library: name, source: "node.js", install: "npm install " + name,
 		versionOf: versionInNode(name),
 		build: func(dir string) ([]string, error) {
@@ -108,6 +110,10 @@ func ofNode(name string) adapter {
 		},
 		noFork: "Node does not fork: its child processes start from the beginning",
 	}
+	if name == "@oidkit/objectid" {
+		a.versionOf, a.install = []string{"echo", "this version"}, "npm install ../../js"
+	}
+	return a
 }
 
 // ofSnapshot returns the adapter of a package of npm, bson in some version, for programs
@@ -143,7 +149,11 @@ func installInNode(dir string) error {
 	if err := os.Setenv("NODE_PATH", modules); err != nil {
 		return err
 	}
-	install := []string{"npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", dir}
+	ours, err := filepath.Abs("../../js")
+	if err != nil {
+		return err
+	}
+	install := []string{"npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--install-links", "--prefix", dir, ours}
 	return run(append(install, npmPackages...)...)
 }
 

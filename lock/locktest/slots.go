@@ -65,9 +65,16 @@ func testSlots(t testing.TB, open func() lock.Locker) {
 	if _, err := more.TryAcquire(t.Context(), "job"); fourth.Slot() != 3 || !errors.Is(err, lock.ErrHeld) {
 		t.Errorf("the fourth of 4 has slot %d; TryAcquire of a fifth: %v", fourth.Slot(), err)
 	}
-	for _, lease := range append(leases, fourth) {
+	for _, lease := range leases {
 		release(t, lease)
 	}
+	// One with fewer does not hide them.
+	single := acquire(t, lock.Slots(l, 1), "job")
+	if held, err := lock.HeldSlots(t.Context(), l, "job"); err != nil || len(held) != 2 || held[1].Owner != fourth.Owner() {
+		t.Errorf("HeldSlots: %+v, %v; want slots 0 and 3", held, err)
+	}
+	release(t, single)
+	release(t, fourth)
 	if held, err := lock.HeldSlots(t.Context(), l, "job"); err != nil || len(held) > 0 {
 		t.Errorf("HeldSlots after the last: %+v, %v", held, err)
 	}
@@ -168,12 +175,23 @@ func testSlotsAndNoSlots(t testing.TB, open func() lock.Locker) {
 		t.Errorf("List: %+v, %v; want only the lock without slots", all, err)
 	}
 	release(t, whole)
-	slot := acquire(t, s, "job")
-	held, err := lock.HeldSlots(t.Context(), l, "job")
-	if err != nil || len(held) != 1 || held[0].Owner != slot.Owner() {
-		t.Errorf("HeldSlots: %+v, %v; want one", held, err)
+	for how, name := range map[string]string{"Acquire": "job", "TryAcquire": "other"} {
+		take := s.Acquire
+		if how == "TryAcquire" {
+			take = s.TryAcquire
+		}
+		ctx, stop := context.WithTimeout(t.Context(), patience)
+		slot, err := take(ctx, name)
+		stop()
+		if err != nil {
+			t.Fatalf("%s: %v", how, err)
+		}
+		held, err := lock.HeldSlots(t.Context(), l, name)
+		if err != nil || len(held) != 1 || held[0].Owner != slot.Owner() {
+			t.Errorf("HeldSlots after %s: %+v, %v; want one", how, held, err)
+		}
+		release(t, slot)
 	}
-	release(t, slot)
 }
 
 // SlotsInOrder lets six wait for one of two slots of an engine whose Acquire has a queue,
@@ -188,13 +206,23 @@ func SlotsInOrder(t *testing.T, l lock.Locker) {
 	}
 	turns := make(chan turn, waiters)
 	for i := range waiters {
-		go func() { turns <- turn{i, acquire(t, s, "order")} }()
+		go func() {
+			lease, err := s.Acquire(t.Context(), "order", lock.AcquireOptions{Group: true})
+			if err != nil {
+				t.Errorf("Acquire: %v", err)
+			}
+			turns <- turn{i, lease}
+		}()
 		for began := time.Now(); ; time.Sleep(time.Millisecond) {
 			queue, err := l.Status(t.Context(), "order#queue")
 			if err != nil || time.Since(began) > patience {
 				t.Fatalf("waiter %d is not in the queue: %+v, %v", i, queue, err)
 			}
 			if queue.Held && queue.Waiters == i {
+				// It ends soon after its waiter, which has not begun anything.
+				if queue.TTL > 6*time.Second || queue.Holder.Group != 0 {
+					t.Errorf("the turn of the first waiter outlives it by %v, and has the group %d", queue.TTL, queue.Holder.Group)
+				}
 				break
 			}
 		}

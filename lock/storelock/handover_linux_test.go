@@ -3,9 +3,12 @@ package storelock_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -136,4 +139,55 @@ func measureHandover(t *testing.T, waiter *storelock.Locker, begin func() (end f
 	if median := took[len(took)/2]; median > handoverLimit {
 		t.Errorf("the median handover took %v, want at most %v; all: %v", median, handoverLimit, took)
 	}
+}
+
+// With the end of a call ends its watch of the holder's process.
+func TestWatchEndsWithTheCall(t *testing.T) {
+	uri := places["SQLite"](t).uris[0]
+	s, err := openStore(t.Context(), uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	l := newLocker(t, s, nil)
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), "OID_STORELOCK_HOLDER="+uri)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	awaitStatus(t, l, func(s lock.Status) bool { return s.Held })
+	before := pidfds(cmd.Process.Pid) // package os has one
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := l.Acquire(ctx, "job")
+		ended <- err
+	}()
+	testenv.Await(t, "watch", func() error {
+		if pidfds(cmd.Process.Pid) == before {
+			return errors.New("nobody watches")
+		}
+		return nil
+	})
+	stop()
+	<-ended
+	testenv.Await(t, "end of the watch", func() error {
+		if pidfds(cmd.Process.Pid) != before {
+			return errors.New("somebody watches")
+		}
+		return nil
+	})
+}
+
+// pidfds returns how many descriptors of a process this one has.
+func pidfds(pid int) (n int) {
+	files, _ := filepath.Glob("/proc/self/fdinfo/*")
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // it may have been closed
+		if strings.Contains(string(text), fmt.Sprintf("\nPid:\t%d\n", pid)) {
+			n++
+		}
+	}
+	return n
 }

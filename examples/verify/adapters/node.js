@@ -1,24 +1,45 @@
-// Lets oid verify judge the ids of bson, bson-objectid or mongoose: node node.js LIBRARY.
+// Lets oid verify judge the ids of bson, bson-objectid, mongoose, uniku or @oidkit/objectid:
+// node node.js LIBRARY.
 const { writeSync } = require('fs')
-const library = require(process.argv[2])
-const ObjectId = library.Types?.ObjectId ?? library.ObjectId ?? library
 
-function read(line) {
-  try {
-    const id = new ObjectId(line)
-    return `${id.toHexString()} ${Math.floor(id.getTimestamp().getTime() / 1000)}`
-  } catch {
-    return 'refused'
+// adapter returns how a library creates an id and reads one: as digits and a Date.
+async function adapter(name) {
+  if (name === 'uniku') {
+    const { objectid } = await import(require.resolve('uniku/objectid'))
+    return [objectid, (line) => [objectid.fromBytes(objectid.toBytes(line)), new Date(objectid.timestamp(line))]]
   }
+  const library = await import(require.resolve(name))
+  const ObjectId = library.default?.Types?.ObjectId ?? library.ObjectId ?? library.default
+  const create = name === '@oidkit/objectid' ? () => ObjectId.generate() : () => new ObjectId()
+  return [
+    () => create().toHexString(),
+    (line) => {
+      const id = new ObjectId(line)
+      return [id.toHexString(), id.getTimestamp()]
+    },
+  ]
 }
 
-if (process.env.OID_VERIFY === 'decode') {
-  const lines = require('fs').readFileSync(0, 'utf8').split('\n')
-  process.stdout.write(lines.slice(0, -1).map(read).join('\n') + '\n')
-} else {
+async function main() {
+  const [create, read] = await adapter(process.argv[2])
+  if (process.env.OID_VERIFY === 'decode') {
+    const answer = (line) => {
+      try {
+        const [digits, time] = read(line)
+        return `${digits} ${Math.floor(time.getTime() / 1000)}`
+      } catch {
+        return 'refused'
+      }
+    }
+    const lines = require('fs').readFileSync(0, 'utf8').split('\n')
+    process.stdout.write(lines.slice(0, -1).map(answer).join('\n') + '\n')
+    return
+  }
   for (let left = Number(process.env.OID_VERIFY_IDS); left > 0; left -= 100) {
     let text = ''
-    for (let i = 0; i < Math.min(left, 100); i++) text += new ObjectId().toHexString() + '\n'
+    for (let i = 0; i < Math.min(left, 100); i++) text += create() + '\n'
     writeSync(1, text)
   }
 }
+
+main()
