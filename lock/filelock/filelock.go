@@ -13,8 +13,9 @@
 //
 // The folder must be on a file system of this machine. Network file systems may
 // accept a lock without excluding other machines. New creates a folder for this user
-// alone. If several users share a folder, the files get its permissions. Anyone who
-// can write to the folder can take and break its locks.
+// alone. If several users share a folder, the files get its permissions. It must not have
+// the sticky bit, as /tmp has. Anyone who can write to the folder can take and break its
+// locks.
 //
 // Waiters try again after 20 ms at most and get the lock in no particular order.
 package filelock

@@ -137,7 +137,11 @@ func (f files) write(r record) (err error) {
 	if err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), f.record)
+	err = os.Rename(file.Name(), f.record)
+	if info, failed := os.Stat(filepath.Dir(f.record)); errors.Is(err, fs.ErrPermission) && failed == nil && info.Mode()&fs.ModeSticky != 0 {
+		err = fmt.Errorf("%w: only the user of the file may replace it, because the folder has the sticky bit; let the users share a folder without it", err)
+	}
+	return err
 }
 
 // removeParts removes what a holder left that was killed while it wrote.
