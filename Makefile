@@ -76,7 +76,7 @@ steady:
 
 # The tests that skip themselves under the race detector, of the packages that have few
 # of them.
-WITHOUT_RACE = TestLongOutage|TestLongJourney|TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack|TestMutants
+WITHOUT_RACE = TestLongOutage|TestLongJourney|TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack|TestMutants|TestOncePerTick|TestOnceLeavesOutWhatIsTooLate
 
 # What the tests fetch or build once comes first, since it shows what it does. Then one
 # package more than there are processors is tested at a time with the race detector, since
@@ -97,7 +97,7 @@ test-race:
 	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
 
 test-plain:
-	OID_REQUIRE_ALL=1 go test -p 1 -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest ./lock/locktest
+	OID_REQUIRE_ALL=1 go test -p 1 -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest ./lock ./lock/locktest
 	OID_REQUIRE_ALL=1 go test -p 1 -timeout 10m ./objectid ./paste ./internal/verify ./census/...
 	cd internal/interop/others && go test ./...
 	cd internal/interop/objectstorage && go test ./...

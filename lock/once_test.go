@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/engine"
 )
@@ -218,6 +219,7 @@ var third = tenMinutes / 3
 // period, which is then late. So they do if all three clocks differ from the place's, and
 // if the record is lost between two ticks.
 func TestOncePerTick(t *testing.T) {
+	testenv.WithoutRace(t) // whose runtime crashes here, in simulated time
 	for _, test := range []struct {
 		schedule string
 		job      time.Duration
@@ -614,6 +616,7 @@ func TestOnceWithKeysAndTicks(t *testing.T) {
 
 // A tick whose calls have been told that it is too late is not run by a later call.
 func TestOnceLeavesOutWhatIsTooLate(t *testing.T) {
+	testenv.WithoutRace(t) // whose runtime crashes here, in simulated time
 	synctest.Test(t, func(t *testing.T) {
 		const stuck, ticks = 32, 40
 		h := &hosts{place: &place{}, schedule: lock.Every(tenMinutes), period: tenMinutes, clocks: []time.Duration{0, time.Second}}
