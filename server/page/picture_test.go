@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -45,7 +46,7 @@ func story(t *testing.T) (*page.Site, page.Frame) {
 				Processes: []wire.Process{worker}, Before: &wire.Sample{Time: at.Add(-7 * time.Second)},
 			},
 		}, Load: []string{"0.82 processors", "memory 200 MiB", "heap 96 MiB"}, Around: []page.Series{cpu, memory}, Interval: 15 * time.Second,
-		Queries: []wire.Query{{For: "ids", Text: id}, {For: "mongosh", About: "a query for the MongoDB shell and for Compass", Text: `{ _id: { $gte: ObjectId("` + id[:8] + `0000000000000000") } }`}, {For: "python"}, {For: "node"}, {For: "java"}, {For: "go"}, {For: "sql"}},
+		Queries: []wire.Query{{For: "ids", Text: id}, {For: "mongosh", About: "a query for the MongoDB shell and for Compass", Text: fmt.Sprintf(`{ _id: { $gte: ObjectId("%v"), $lt: ObjectId("%v") } }`, objectid.At(at), objectid.At(at.Add(time.Second)))}, {For: "python"}, {For: "node"}, {For: "java"}, {For: "go"}, {For: "sql"}},
 	}
 	overview := &page.Overview{Time: time.Now(), Processes: &page.Counted{Alive: 24, Late: 1}, LocksKnown: true}
 	site.Prepare(overview)
