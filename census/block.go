@@ -110,10 +110,7 @@ func decodeBlock(records []record, b []byte, n int) ([]record, error) {
 		if d.short || value >= endOfValues || place < 0 || place > placeMask {
 			return records, fmt.Errorf("%w: id %d of %d", errBlock, i+1, n)
 		}
-		records = append(records, record{
-			value<<counterBits | uint64(second>>8),
-			uint64(second)<<56 | uint64(counter)<<placeBits | uint64(place),
-		})
+		records = append(records, recordOf(value, second, counter, uint32(place)))
 	}
 	if len(d.b) > 0 {
 		return records, fmt.Errorf("%w: %d bytes after its ids", errBlock, len(d.b))

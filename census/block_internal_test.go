@@ -19,11 +19,6 @@ func compareRecords(a, b record) int {
 	return 0
 }
 
-// recordOf returns a record with the given parts.
-func recordOf(value uint64, second, counter, place uint32) record {
-	return record{value<<counterBits | uint64(second>>8), uint64(second)<<56 | uint64(counter)<<placeBits | uint64(place)}
-}
-
 // TestBlock writes records of every distance and reads them again, and holds how many
 // bytes they take.
 func TestBlock(t *testing.T) {

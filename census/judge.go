@@ -54,13 +54,13 @@ func (v *verdict) bits() (most int) {
 
 // add keeps the evidence of a fault, if it is the strongest one. The examples are by
 // counter.
-func (v *verdict) add(f fault, bits float64, value uint64, text string, examples ...record) {
+func (v *verdict) add(f fault, bits float64, value uint64, text string, examples ...linked) {
 	if e := &v.found[f]; int(bits) > e.bits && bits >= doubtBits {
 		*e = evidence{bits: int(min(bits, maxBits)), text: text, first: math.MaxUint32}
 		for _, r := range examples {
-			e.first, e.last = min(e.first, r.secondByCounter()), max(e.last, r.secondByCounter())
+			e.first, e.last = min(e.first, r.second()), max(e.last, r.second())
 			if len(e.examples) < maxExamples {
-				e.examples = append(e.examples, byTime(r, value))
+				e.examples = append(e.examples, r.unlink(value))
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func judge(e extent, value uint64) (v verdict) {
 	defer func() {
 		for records := range (extent{e.list, e.i, done}).spans() {
 			for i, r := range records {
-				records[i] = byTime(r, value)
+				records[i] = linked(r).unlink(value)
 			}
 		}
 		e.list.sort(e.i, done)
@@ -167,6 +167,7 @@ func (ls *lines) sortByCounter(e extent, clusters []cluster) {
 	first, last := e.list.at(e.i).place(), uint32(0)
 	for records := range e.spans() {
 		for i, r := range records {
+			r := linked(r)
 			first, last = min(first, r.place()), max(last, r.place())
 			l := &ls.list[r.line()]
 			records[i].hi = uint64(l.cluster)<<unwrappedBits | uint64(r.unwrapped()+l.shift-least[l.cluster])
@@ -174,8 +175,8 @@ func (ls *lines) sortByCounter(e extent, clusters []cluster) {
 	}
 	e.list.sort(e.i, e.j)
 	for i := e.i; i < e.j; {
-		n := e.list.at(i).line()
-		j := e.list.search(i, e.j, func(r record) bool { return r.line() > n })
+		n := linkedAt(e, i).line()
+		j := e.list.search(i, e.j, func(r record) bool { return linked(r).line() > n })
 		clusters[n].sequence = newSequence(extent{e.list, i, j}, ls.limit, float64(last-first)/float64(e.len()))
 		i = j
 	}
@@ -213,7 +214,7 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 	var all, near, within pool
 	var returns int64
 	to := map[int]bool{}
-	var examples []record
+	var examples []linked
 	for _, t := range turns {
 		a, b, n := ls.list[t.to], ls.list[t.from], ls.turns[t]
 		switch {
@@ -338,7 +339,7 @@ func (v *verdict) judgeLandings(ls *lines, clusters []cluster, value uint64) {
 	var all pool
 	var inside, covered int64
 	first, last := uint32(0), uint32(0)
-	var examples []record
+	var examples []linked
 	for i, at := range ls.landings() {
 		c := &clusters[ls.list[i].cluster]
 		if i == c.first[0] || !c.overlaps {

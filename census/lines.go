@@ -11,13 +11,8 @@ import (
 // before. A healthy process is one line as long as its counter moves on by a few typical
 // steps. A restart, a clock step and a second process begin another one.
 //
-// Following them rewrites the records in place, without memory of its own: the 40 bits of
-// the process value are the same in all of them. A record of a line is
-//
-//	hi  index of the line (20 bits) | wraps (20 bits) | counter (24 bits)
-//	lo  second (32 bits) | place (32 bits)
-//
-// where wraps and counter together are the unwrapped counter.
+// Following them rewrites the records in place as linked ones, without memory of its own:
+// the 40 bits of the process value are the same in all of them.
 
 const (
 	wrapBits      = 20
@@ -27,29 +22,38 @@ const (
 	maxLines = 1 << 14 // of one process value; the ids after them are not judged
 )
 
-// byCounter returns the record of r's id in a line.
-func byCounter(r record, line int, unwrapped int64) record {
-	return record{uint64(line)<<unwrappedBits | uint64(unwrapped), uint64(r.second())<<placeBits | uint64(r.place())}
+// linked is the record of an id in a line. Compared as one number of 128 bits, linked
+// records sort by line, unwrapped counter, second and place:
+//
+//	hi  index of the line (20 bits) | wraps (20 bits) | counter (24 bits)
+//	lo  second (32 bits) | place (32 bits)
+//
+// where wraps and counter together are the unwrapped counter.
+type linked record
+
+// link returns r as the record of a line.
+func link(r record, line int, unwrapped int64) linked {
+	return linked{uint64(line)<<unwrappedBits | uint64(unwrapped), uint64(r.second())<<placeBits | uint64(r.place())}
 }
 
-func (r record) line() int               { return int(r.hi >> unwrappedBits) }
-func (r record) unwrapped() int64        { return int64(r.hi & unwrappedMask) }
-func (r record) secondByCounter() uint32 { return uint32(r.lo >> placeBits) }
+// linkedAt returns record i of e, which has been linked.
+func linkedAt(e extent, i int) linked { return linked(*e.list.at(i)) }
 
-// byTime is the inverse of byCounter.
-func byTime(r record, value uint64) record {
-	second := r.secondByCounter()
-	return record{
-		value<<counterBits | uint64(second>>8),
-		uint64(second)<<56 | (r.hi&counterMask)<<placeBits | r.lo&placeMask,
-	}
+func (r linked) line() int        { return int(r.hi >> unwrappedBits) }
+func (r linked) unwrapped() int64 { return int64(r.hi & unwrappedMask) }
+func (r linked) second() uint32   { return uint32(r.lo >> placeBits) }
+func (r linked) place() uint32    { return uint32(r.lo) }
+
+// unlink returns the record that was linked, of a process value.
+func (r linked) unlink(value uint64) record {
+	return recordOf(value, r.second(), uint32(r.hi)&counterMask, r.place())
 }
 
 // line is a sequence of ids whose counters continue.
 type line struct {
 	from, at int64 // first and last unwrapped counter
-	start    record
-	end      record // the ids that have them
+	start    linked
+	end      linked // the ids that have them
 	first    uint32 // second
 	last     uint32
 	ids      int64 // distinct
@@ -147,7 +151,7 @@ func follow(e extent, step int64) (*lines, int) {
 					index, unwrapped = ls.add(c, second, *r)
 					previous = c
 				}
-				*r = byCounter(*r, index, unwrapped)
+				*r = record(link(*r, index, unwrapped))
 			}
 		}
 		if i = j; len(ls.list) > maxLines {
@@ -227,12 +231,12 @@ func (ls *lines) add(c int64, second uint32, r record) (index int, unwrapped int
 		ls.late++
 		unwrapped = l.at - distance
 		if unwrapped < l.from {
-			l.from, l.start = unwrapped, byCounter(r, best, unwrapped)
+			l.from, l.start = unwrapped, link(r, best, unwrapped)
 		}
 		return best, unwrapped
 	}
 	ls.move(best, l.at+distance)
-	l.end = byCounter(r, best, l.at)
+	l.end = link(r, best, l.at)
 	return best, l.at
 }
 
@@ -240,7 +244,7 @@ func (ls *lines) add(c int64, second uint32, r record) (index int, unwrapped int
 func (ls *lines) start(c int64, second uint32, r record) (index int, unwrapped int64) {
 	index = len(ls.list)
 	at := c + counterRange // leaves room below for ids that were overtaken
-	first := byCounter(r, index, at)
+	first := link(r, index, at)
 	nearest := int64(counterRange)
 	for _, i := range ls.recent {
 		nearest = min(nearest, (c-ls.list[i].at)&counterMask, (ls.list[i].at-c)&counterMask)

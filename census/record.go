@@ -39,6 +39,11 @@ func newRecord(id *objectid.ID, place uint32) record {
 	}
 }
 
+// recordOf returns the record with the given parts.
+func recordOf(value uint64, second, counter, place uint32) record {
+	return record{value<<counterBits | uint64(second>>8), uint64(second)<<56 | uint64(counter)<<placeBits | uint64(place)}
+}
+
 func (r record) value() uint64   { return r.hi >> counterBits }
 func (r record) second() uint32  { return uint32(r.hi)<<8 | uint32(r.lo>>56) }
 func (r record) counter() uint32 { return uint32(r.lo>>placeBits) & counterMask }
