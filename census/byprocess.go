@@ -25,8 +25,6 @@ func newByProcess(memory *slab) *byProcess {
 	return &byProcess{rest: records{shift: largeSegments, slab: memory}}
 }
 
-func (b *byProcess) add(r record) { b.list(r.value()).add(r) }
-
 // addSorted adds records that are mostly sorted. base is added to their places.
 func (b *byProcess) addSorted(part []record, base uint32) {
 	for len(part) > 0 {
@@ -41,6 +39,7 @@ func (b *byProcess) addSorted(part []record, base uint32) {
 
 // list returns the list that records with the process value belong to.
 func (b *byProcess) list(value uint64) *records {
+	b.sorted = false
 	slot := value * 0x9E3779B97F4A7C15 >> 52 // Knuth's multiplicative hashing
 	for {
 		n := b.slots[slot]

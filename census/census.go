@@ -97,9 +97,7 @@ type Census struct {
 	spans       []span
 	partial     string // see Report
 
-	room     int   // ids that there is memory for
-	inMemory int   // ids that are not on disk
-	disk     *disk // nil as long as all ids are in memory
+	space space
 }
 
 // span is a stretch of places that belong to one source.
@@ -112,7 +110,7 @@ type span struct {
 // New returns an empty census.
 func New(o *Options) *Census {
 	c := &Census{options: o.withDefaults()}
-	c.room = inMemory(c.options.Memory)
+	c.space = space{room: inMemory(c.options.Memory), workers: c.options.Workers}
 	return c
 }
 
@@ -195,7 +193,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 		}
 	}
 	for _, v := range b.Values {
-		src.collection.values.add(newRecord(&v.ID, base+v.Place))
+		src.collection.values.addAll([]record{newRecord(&v.ID, v.Place)}, base)
 	}
 	p := b.Prepared.(*prepared)
 	n, strings := int64(len(p.ids.records)), int64(len(p.strings.records))
@@ -208,11 +206,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	if strings > 0 || p.strings.outside > 0 {
 		p.strings.apply(src.collection.strings(), src, base)
 	}
-	c.inMemory += int(n+strings) + len(b.Values)
-	if c.inMemory > c.room {
-		return c.spill()
-	}
-	return nil
+	return c.space.fit()
 }
 
 // keep counts n ids, unless they are too many.

@@ -12,6 +12,7 @@ import (
 type collection struct {
 	name    string // with its database, or empty
 	sources []*Source
+	space   *space
 	ids     *idSet
 	values  *idSet // of other types, as digests
 
@@ -28,8 +29,8 @@ type collection struct {
 	late           lateIDs
 }
 
-func newCollection(name string) *collection {
-	return &collection{name: name, ids: newIDSet(), values: newIDSet(), all: noSeconds, plausible: noSeconds}
+func newCollection(name string, sp *space) *collection {
+	return &collection{name: name, space: sp, ids: sp.newSet(), values: sp.newSet(), all: noSeconds, plausible: noSeconds}
 }
 
 // collection returns the collection with the given name, which it adds if it is new.
@@ -39,7 +40,7 @@ func (c *Census) collection(name string) *collection {
 			return c.collections[i]
 		}
 	}
-	l := newCollection(name)
+	l := newCollection(name, &c.space)
 	c.collections = append(c.collections, l)
 	return l
 }
@@ -47,8 +48,7 @@ func (c *Census) collection(name string) *collection {
 // strings returns the collection of the ids that are strings.
 func (l *collection) strings() *collection {
 	if l.hexStrings == nil {
-		l.hexStrings = newCollection(l.name)
-		l.hexStrings.values = nil
+		l.hexStrings = newCollection(l.name, l.space)
 	}
 	return l.hexStrings
 }

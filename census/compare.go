@@ -48,7 +48,7 @@ type Side struct {
 // every id that one side alone has, by process value and time; its error ends the
 // comparison and is returned.
 func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
-	if err := errors.Join(a.settle(), b.settle()); err != nil {
+	if err := errors.Join(a.space.settle(), b.space.settle()); err != nil {
 		return nil, err
 	}
 	d := &Difference{Field: a.options.Field, A: newSide(a), B: newSide(b)}
@@ -69,14 +69,14 @@ func pairs(a, b *Census) (out [][2]*collection) {
 	for _, l := range inA {
 		i := slices.IndexFunc(inB, func(m *collection) bool { return single || m.name == l.name })
 		if i < 0 {
-			out = append(out, [2]*collection{l, newCollection(l.name)})
+			out = append(out, [2]*collection{l, newCollection(l.name, new(space))})
 			continue
 		}
 		out = append(out, [2]*collection{l, inB[i]})
 		inB = slices.Delete(inB, i, i+1)
 	}
 	for _, l := range inB {
-		out = append(out, [2]*collection{newCollection(l.name), l})
+		out = append(out, [2]*collection{newCollection(l.name, new(space)), l})
 	}
 	return out
 }

@@ -126,14 +126,14 @@ func (q *sequence) endGroup(apart int64, order, blocks float64) {
 // after it that are older than what comes before it, or those before it that are younger.
 func fewest(e extent, i int, before, after uint32) int {
 	late, toEnd := disorder(min(maxLate, e.j-i), func(k int) (uint32, bool) {
-		s := linkedAt(e, i + k).second()
+		s := linkedAt(e, i+k).second()
 		return s, s+1 < before
 	})
 	if late == 1 || toEnd {
 		return 1
 	}
 	ahead, _ := disorder(min(maxLate, i-e.i), func(k int) (uint32, bool) {
-		s := linkedAt(e, i - 1 - k).second()
+		s := linkedAt(e, i-1-k).second()
 		return s, s > after+1
 	})
 	return min(late, ahead)

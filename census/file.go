@@ -95,7 +95,7 @@ type savedLate struct {
 // Save writes c, which can then be read as a source of another census, alone or beside
 // others. The error is w's, or that of reading spilled ids.
 func (c *Census) Save(w io.Writer) error {
-	if err := c.settle(); err != nil {
+	if err := c.space.settle(); err != nil {
 		return err
 	}
 	out := &frameWriter{w: bufio.NewWriterSize(w, 1<<20)}

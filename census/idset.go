@@ -9,24 +9,16 @@ import (
 	"sync"
 )
 
-// idSet holds the ids of one collection: in memory, and those for which there was no
-// room there in runs on disk.
+// idSet holds ids: in memory, and those for which there was no room there in runs on disk.
 type idSet struct {
 	memory *byProcess
 	runs   []*run
-	room   int // records that visit may keep in memory for runs
-}
-
-func newIDSet() *idSet { return &idSet{memory: newByProcess(new(slab))} }
-
-func (s *idSet) add(r record) {
-	s.memory.sorted = false
-	s.memory.add(r)
+	space  *space
 }
 
 // addAll adds records, with base added to their places.
 func (s *idSet) addAll(part []record, base uint32) {
-	s.memory.sorted = false
+	s.space.inMemory += len(part)
 	last, list := uint64(endOfValues), (*records)(nil)
 	for _, r := range part {
 		if v := r.value(); v != last {
@@ -37,21 +29,10 @@ func (s *idSet) addAll(part []record, base uint32) {
 	}
 }
 
-// spill moves all ids from memory to disk. room is how many records a visit may keep in
-// memory. It returns how many ids were moved.
-func (s *idSet) spill(to *disk, workers, room int) (int, error) {
-	n := s.memory.len()
-	if n == 0 {
-		return 0, nil
-	}
-	s.memory.sort(workers)
-	r, err := to.write(s.memory)
-	if err != nil {
-		return 0, err
-	}
-	s.runs, s.room = append(s.runs, r), room
-	s.memory = newByProcess(new(slab))
-	return n, nil
+// addSorted adds records that are mostly sorted, with base added to their places.
+func (s *idSet) addSorted(part []record, base uint32) {
+	s.space.inMemory += len(part)
+	s.memory.addSorted(part, base)
 }
 
 // visitor examines the ids of a set. It is called with the records of every process value,
@@ -74,7 +55,7 @@ func (s *idSet) visit(workers int, newVisitor func() visitor) error {
 		values := s.memory.values(first, to) // before any visitor reorders records
 		shares = append(shares, func() error {
 			if len(s.runs) > 0 {
-				return s.visitRuns(v, first, to, max(1, s.room/workers))
+				return s.visitRuns(v, first, to, max(1, s.space.room/workers))
 			}
 			visitValues(v, values)
 			return nil

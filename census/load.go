@@ -235,11 +235,6 @@ func (l *loader) within(to *collection, records []record) []record {
 
 // addTo adds records, which are mostly sorted, to a set.
 func (l *loader) addTo(set *idSet, records []record) error {
-	l.inMemory += len(records)
-	set.memory.sorted = false
-	set.memory.addSorted(records, l.base)
-	if l.inMemory > l.room {
-		return l.spill()
-	}
-	return nil
+	set.addSorted(records, l.base)
+	return l.space.fit()
 }

@@ -40,7 +40,7 @@ func TestLateInBatches(t *testing.T) {
 			}
 		}
 
-		l, src := newCollection(""), &Source{}
+		l, src := newCollection("", new(space)), &Source{}
 		latest := latestSecond(time.Unix(1_700_000_000, 0))
 		var g group
 		for from := 0; from < len(items); {
@@ -75,10 +75,10 @@ func TestManyValuesInABatch(t *testing.T) {
 			r.lo += 7
 			want[r] = true
 		}
-		l := newCollection("")
+		l := newCollection("", new(space))
 		var g group
 		for range 2 { // the second time with what the first has left
-			l = newCollection("")
+			l = newCollection("", new(space))
 			g.prepare(items, objectid.Range{}, true, latestSecond(time.Unix(1_700_000_000, 0)))
 			g.apply(l, &Source{}, 7)
 		}

@@ -182,12 +182,12 @@ func (p *Process) isFaulty() bool { return p.Shared || p.ClockStepped || p.Resum
 // Collections.
 func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	options := o.withDefaults()
-	if err := c.settle(); err != nil {
+	if err := c.space.settle(); err != nil {
 		return nil, err
 	}
 	collections := c.used()
 	if len(collections) == 0 {
-		collections = []*collection{newCollection("")} // nothing could be read
+		collections = []*collection{newCollection("", new(space))} // nothing could be read
 	}
 	var reports []*Report
 	for _, l := range collections {

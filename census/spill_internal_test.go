@@ -23,10 +23,10 @@ func TestDiskFails(t *testing.T) {
 		if err := c.Read(t.Context(), "all", bytes.NewReader(list.Bytes())); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.settle(); err != nil || c.disk == nil || c.disk.size == 0 { // as the first report does
+		if err := c.space.settle(); err != nil || c.space.disk == nil || c.space.inMemory > 0 { // as the first report does
 			t.Fatalf("nothing was spilled: %v", err)
 		}
-		if err := c.disk.file.Close(); err != nil {
+		if err := c.space.disk.file.Close(); err != nil {
 			t.Fatal(err)
 		}
 		return c
@@ -62,8 +62,8 @@ func TestSavedIsSpilled(t *testing.T) {
 	if err := c.Read(t.Context(), "saved", &saved); err != nil {
 		t.Fatal(err)
 	}
-	if c.disk == nil || c.disk.size == 0 || c.inMemory > c.room {
-		t.Errorf("%d ids in memory, room for %d", c.inMemory, c.room)
+	if c.space.disk == nil || c.space.inMemory > c.space.room {
+		t.Errorf("%d ids in memory, room for %d", c.space.inMemory, c.space.room)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
