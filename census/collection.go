@@ -3,6 +3,7 @@ package census
 import (
 	"math"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/internal/era"
 )
@@ -12,9 +13,9 @@ import (
 type collection struct {
 	name    string // with its database, or empty
 	sources []*Source
-	space   *space
-	ids     *idSet
-	values  *idSet // of other types, as digests
+	space   *idset.Space
+	ids     *idset.Set
+	values  *idset.Set // of other types, as digests
 
 	// hexStrings are the ids among the values that are strings. They are judged where
 	// there are no ObjectIds. It is nil where there are none.
@@ -29,8 +30,8 @@ type collection struct {
 	late           lateIDs
 }
 
-func newCollection(name string, sp *space) *collection {
-	return &collection{name: name, space: sp, ids: sp.newSet(), values: sp.newSet(), all: noSeconds, plausible: noSeconds}
+func newCollection(name string, sp *idset.Space) *collection {
+	return &collection{name: name, space: sp, ids: sp.NewSet(), values: sp.NewSet(), all: noSeconds, plausible: noSeconds}
 }
 
 // collection returns the collection with the given name, which it adds if it is new.
@@ -143,10 +144,10 @@ var earliest = uint32(era.First.Unix())
 type lateIDs struct {
 	sighting
 	most   uint32 // seconds that one was late
-	latest record
+	latest idset.Record
 }
 
-func (l *lateIDs) add(r record, by uint32) {
+func (l *lateIDs) add(r idset.Record, by uint32) {
 	l.sighting.add(1, r)
 	if by > l.most {
 		l.most, l.latest = by, r

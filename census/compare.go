@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -48,7 +49,7 @@ type Side struct {
 // every id that one side alone has, by process value and time; its error ends the
 // comparison and is returned.
 func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
-	if err := errors.Join(a.space.settle(), b.space.settle()); err != nil {
+	if err := errors.Join(a.space.Settle(), b.space.Settle()); err != nil {
 		return nil, err
 	}
 	d := &Difference{Field: a.options.Field, A: newSide(a), B: newSide(b)}
@@ -69,14 +70,14 @@ func pairs(a, b *Census) (out [][2]*collection) {
 	for _, l := range inA {
 		i := slices.IndexFunc(inB, func(m *collection) bool { return single || m.name == l.name })
 		if i < 0 {
-			out = append(out, [2]*collection{l, newCollection(l.name, new(space))})
+			out = append(out, [2]*collection{l, newCollection(l.name, new(idset.Space))})
 			continue
 		}
 		out = append(out, [2]*collection{l, inB[i]})
 		inB = slices.Delete(inB, i, i+1)
 	}
 	for _, l := range inB {
-		out = append(out, [2]*collection{newCollection(l.name, new(space)), l})
+		out = append(out, [2]*collection{newCollection(l.name, new(idset.Space)), l})
 	}
 	return out
 }
@@ -85,10 +86,10 @@ func pairs(a, b *Census) (out [][2]*collection) {
 func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objectid.ID) error) error {
 	x, y := pair[0], pair[1]
 	var failed error
-	both, err := merge(x.ids.distinct(&failed), y.ids.distinct(&failed), func(inA bool, r record) error {
+	both, err := idset.Merge(x.ids.Distinct(&failed), y.ids.Distinct(&failed), func(inA bool, r idset.Record) error {
 		d.side(inA).only(r)
 		if only != nil {
-			return only(inA, r.id())
+			return only(inA, r.ID())
 		}
 		return nil
 	})
@@ -96,11 +97,11 @@ func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objecti
 	if err != nil {
 		return err
 	}
-	both, err = merge(x.values.distinct(&failed), y.values.distinct(&failed), func(inA bool, r record) error {
+	both, err = idset.Merge(x.values.Distinct(&failed), y.values.Distinct(&failed), func(inA bool, r idset.Record) error {
 		s := d.side(inA)
 		s.ValuesOnly++
 		if len(s.ValueExamples) < maxExamples {
-			s.ValueExamples = append(s.ValueExamples, s.census.position(r.place()))
+			s.ValueExamples = append(s.ValueExamples, s.census.position(r.Place()))
 		}
 		return nil
 	})
@@ -122,9 +123,9 @@ func (d *Difference) side(inA bool) *Side {
 	return &d.B
 }
 
-func (s *Side) only(r record) {
+func (s *Side) only(r idset.Record) {
 	s.Only++
-	t := moment(r.second())
+	t := moment(r.Second())
 	if s.First == nil || t.Before(*s.First) {
 		s.First = &t
 	}

@@ -3,6 +3,8 @@ package census
 import (
 	"math"
 	"slices"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 // sequence is the ids of a cluster in the order of their counters. A clock that runs
@@ -61,17 +63,17 @@ func (g *segment) undone(by uint32) float64 {
 // newSequence returns the sequence of e, whose records are by counter. Threads that had
 // read the clock before it was set back take their counters up to limit after that. In the
 // source, the ids are apart by spacing places on average.
-func newSequence(e extent, limit int64, spacing float64) *sequence {
-	q := &sequence{ids: 1, length: linkedAt(e, e.j-1).unwrapped() - linkedAt(e, e.i).unwrapped() + 1}
-	prev := linkedAt(e, e.i)
+func newSequence(e idset.Extent, limit int64, spacing float64) *sequence {
+	q := &sequence{ids: 1, length: linkedAt(e, e.Len()-1).unwrapped() - linkedAt(e, 0).unwrapped() + 1}
+	prev := linkedAt(e, 0)
 	var left segment // before the last fall
 	now := segment{first: prev.second(), ids: 1}
 	var from, to int64           // counters around the falls of the last group
 	var order, otherwise float64 // bits, see orderBits and blocks
-	for i := e.i + 1; i < e.j; i++ {
+	for i := 1; i < e.Len(); i++ {
 		r := linkedAt(e, i)
 		p, s := prev.second(), r.second()
-		if r.hi == prev.hi {
+		if r.Hi == prev.Hi {
 			// A process uses a counter value once. In the same second this is a
 			// duplicate, which is counted elsewhere.
 			if p != s {
@@ -99,7 +101,7 @@ func newSequence(e extent, limit int64, spacing float64) *sequence {
 		otherwise = max(now.times(int64(now.first)-int64(s)), now.undone(p-s))
 		from, to, order = prev.unwrapped(), r.unwrapped(), 0
 		if apart := float64(r.place()) - float64(prev.place()); apart > 0 && apart <= orderSpacing*spacing {
-			order = min(orderBits, log2(int64(e.j-e.i)/orderSpacing))
+			order = min(orderBits, log2(int64(e.Len())/orderSpacing))
 		}
 		left, now = now, segment{first: s, ids: 1}
 		prev = r
@@ -115,7 +117,7 @@ func newSequence(e extent, limit int64, spacing float64) *sequence {
 // with another one. But no block is used before it is reserved, and a thread that pauses
 // does not do so by as much as the clock falls.
 func (q *sequence) endGroup(apart int64, order, blocks float64) {
-	q.gaps.add(counterBits+1-log2(apart)+order, 1)
+	q.gaps.add(idset.CounterBits+1-log2(apart)+order, 1)
 	if blocks < unlikeBlock {
 		blocks = -likeBlock
 	}
@@ -124,15 +126,15 @@ func (q *sequence) endGroup(apart int64, order, blocks float64) {
 
 // fewest returns in how many seconds ids are out of order at a fall to record i: those
 // after it that are older than what comes before it, or those before it that are younger.
-func fewest(e extent, i int, before, after uint32) int {
-	late, toEnd := disorder(min(maxLate, e.j-i), func(k int) (uint32, bool) {
+func fewest(e idset.Extent, i int, before, after uint32) int {
+	late, toEnd := disorder(min(maxLate, e.Len()-i), func(k int) (uint32, bool) {
 		s := linkedAt(e, i+k).second()
 		return s, s+1 < before
 	})
 	if late == 1 || toEnd {
 		return 1
 	}
-	ahead, _ := disorder(min(maxLate, i-e.i), func(k int) (uint32, bool) {
+	ahead, _ := disorder(min(maxLate, i), func(k int) (uint32, bool) {
 		s := linkedAt(e, i-1-k).second()
 		return s, s > after+1
 	})
@@ -183,7 +185,7 @@ func (q *sequence) addTwin(prev, r linked) {
 
 // addFall counts the fall from prev to r, record i. It reports false if that is a single
 // late id.
-func (q *sequence) addFall(e extent, i int, prev, r linked) bool {
+func (q *sequence) addFall(e idset.Extent, i int, prev, r linked) bool {
 	p, s := prev.second(), r.second()
 	few := fewest(e, i, p, s)
 	if few == 1 && p-s < certainStep {

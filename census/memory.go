@@ -8,6 +8,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 const (
@@ -27,7 +29,7 @@ const (
 // Segments that are not full, and memory that the garbage collector has not reclaimed,
 // take a part of it.
 func inMemory(limit int64) int {
-	return int(max((limit-besides)/(recordSize*3/2), leastInMemory))
+	return int(max((limit-besides)/(idset.RecordSize*3/2), leastInMemory))
 }
 
 // MemoryLimit returns the default of Options.Memory: half of the memory of the machine
@@ -97,4 +99,4 @@ func containerMemory(root fs.FS) (int64, bool) {
 
 // Close removes what a census has spilled to disk. The census must not be used
 // afterwards.
-func (c *Census) Close() error { return c.space.close() }
+func (c *Census) Close() error { return c.space.Close() }

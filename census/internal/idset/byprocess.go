@@ -1,4 +1,4 @@
-package census
+package idset
 
 import (
 	"cmp"
@@ -25,15 +25,15 @@ func newByProcess(memory *slab) *byProcess {
 	return &byProcess{rest: records{shift: largeSegments, slab: memory}}
 }
 
-// addSorted adds records that are mostly sorted. base is added to their places.
-func (b *byProcess) addSorted(part []record, base uint32) {
-	for len(part) > 0 {
-		value, n := part[0].value(), 1
-		for n < len(part) && part[n].value() == value {
-			n++
+// add adds records, with base added to their places.
+func (b *byProcess) add(part []Record, base uint32) {
+	last, list := uint64(EndOfValues), (*records)(nil)
+	for _, r := range part {
+		if v := r.Value(); v != last {
+			last, list = v, b.list(v)
 		}
-		b.list(value).appendAt(part[:n], base)
-		part = part[n:]
+		r.Lo += uint64(base)
+		list.add(r)
 	}
 }
 
@@ -83,43 +83,80 @@ func (b *byProcess) sort(workers int) {
 	b.sorted = true
 }
 
-// extent is the records from i to j, not included, of a list: those of one process
-// value, or of several.
-type extent struct {
+// Extent is the records from i to j, not included, of a list: those of one process
+// value, or some of them. The zero Extent has none.
+type Extent struct {
 	list *records
 	i, j int
 }
 
-func (e extent) len() int { return e.j - e.i }
+// Len returns how many records e has.
+func (e Extent) Len() int { return e.j - e.i }
 
-func (e extent) value() uint64 { return e.list.at(e.i).value() }
+// At returns record k.
+func (e Extent) At(k int) *Record { return e.list.at(e.i + k) }
 
-func (e extent) spans() iter.Seq[[]record] { return e.list.spans(e.i, e.j) }
+// Value returns the process value of the first record.
+func (e Extent) Value() uint64 { return e.At(0).Value() }
+
+// Part returns the records from i to j, not included.
+func (e Extent) Part(i, j int) Extent { return Extent{e.list, e.i + i, e.i + j} }
+
+// Search returns the first index from i on whose record f holds for, or e.Len(). f
+// must be false up to some record and true from there on.
+func (e Extent) Search(i int, f func(Record) bool) int {
+	return e.list.search(e.i+i, e.j, f) - e.i
+}
+
+// Sort sorts the records.
+func (e Extent) Sort() { e.list.sort(e.i, e.j) }
+
+// Spans yields the records in as many slices as their memory has.
+func (e Extent) Spans() iter.Seq[[]Record] { return e.list.spans(e.i, e.j) }
+
+// Distinct yields the first record of each id. The records must be sorted.
+func (e Extent) Distinct() iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		var prev Record
+		started := false
+		for span := range e.Spans() {
+			for _, r := range span {
+				if started && r.SameID(prev) {
+					continue
+				}
+				prev, started = r, true
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // ordered returns the lists of single process values in the order of these.
-func (b *byProcess) ordered() []extent {
-	var out []extent
+func (b *byProcess) ordered() []Extent {
+	var out []Extent
 	for _, l := range b.lists {
-		out = append(out, extent{l, 0, l.len()})
+		out = append(out, Extent{l, 0, l.len()})
 	}
-	slices.SortFunc(out, func(p, q extent) int { return cmp.Compare(p.value(), q.value()) })
+	slices.SortFunc(out, func(p, q Extent) int { return cmp.Compare(p.Value(), q.Value()) })
 	return out
 }
 
 // values returns the records of each process value from first to end, not included, in
 // the order of the values. The records must be sorted; those of other values may
 // change while the result is read.
-func (b *byProcess) values(first, end uint64) iter.Seq[extent] {
-	lists := slices.DeleteFunc(b.ordered(), func(e extent) bool { return e.value() < first || e.value() >= end })
-	i := b.rest.search(0, b.rest.len(), func(r record) bool { return r.value() >= first })
-	n := b.rest.search(i, b.rest.len(), func(r record) bool { return r.value() >= end })
-	return func(yield func(extent) bool) {
+func (b *byProcess) values(first, end uint64) iter.Seq[Extent] {
+	lists := slices.DeleteFunc(b.ordered(), func(e Extent) bool { return e.Value() < first || e.Value() >= end })
+	i := b.rest.search(0, b.rest.len(), func(r Record) bool { return r.Value() >= first })
+	n := b.rest.search(i, b.rest.len(), func(r Record) bool { return r.Value() >= end })
+	return func(yield func(Extent) bool) {
 		for i < n || len(lists) > 0 {
-			var next extent
-			if i == n || len(lists) > 0 && lists[0].value() < b.rest.at(i).value() {
+			var next Extent
+			if i == n || len(lists) > 0 && lists[0].Value() < b.rest.at(i).Value() {
 				next, lists = lists[0], lists[1:]
 			} else {
-				next = extent{&b.rest, i, b.rest.endOfValue(i, n)}
+				next = Extent{&b.rest, i, b.rest.endOfValue(i, n)}
 				i = next.j
 			}
 			if !yield(next) {
@@ -135,11 +172,11 @@ func (b *byProcess) sample() []weighted {
 	const parts = 256
 	var out []weighted
 	for _, e := range b.ordered() {
-		out = append(out, weighted{e.value(), e.len()})
+		out = append(out, weighted{e.Value(), e.Len()})
 	}
 	step := b.rest.len()/parts + 1
 	for i := 0; i < b.rest.len(); i += step {
-		out = append(out, weighted{b.rest.at(i).value(), min(step, b.rest.len()-i)})
+		out = append(out, weighted{b.rest.at(i).Value(), min(step, b.rest.len()-i)})
 	}
 	return out
 }
@@ -147,12 +184,12 @@ func (b *byProcess) sample() []weighted {
 // endOfValue returns the end of the records, at j or before, that have the
 // process value of record i.
 func (l *records) endOfValue(i, j int) int {
-	value := l.at(i).value()
+	value := l.at(i).Value()
 	// Where there are many process values most have few ids, so look nearby first.
 	step := 1
-	for i+step < j && l.at(i+step).value() == value {
+	for i+step < j && l.at(i+step).Value() == value {
 		i += step
 		step *= 2
 	}
-	return l.search(i+1, min(i+step, j), func(r record) bool { return r.value() != value })
+	return l.search(i+1, min(i+step, j), func(r Record) bool { return r.Value() != value })
 }
