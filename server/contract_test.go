@@ -144,13 +144,12 @@ func TestContract(t *testing.T) {
 	record.bad = false
 	r.client.Transport = nil
 
-	description := []byte(r.get(t, "/openapi.json").body)
-	testenv.CheckOpenAPI(t, description, record.exchanges)
-	testenv.LintOpenAPI(t, description)
-	old := []byte(r.get(t, "/openapi-3.0.json").body)
-	testenv.CheckOpenAPI(t, old, nil)
-	testenv.LintOpenAPI(t, old)
-	checkComplete(t, description, record.exchanges)
+	for path, exchanges := range map[string][]testenv.Exchange{"/openapi.json": record.exchanges, "/openapi-3.0.json": nil} {
+		description := []byte(r.get(t, path).body)
+		t.Run("check"+path, func(t *testing.T) { testenv.CheckOpenAPI(t, description, exchanges) })
+		t.Run("lint"+path, func(t *testing.T) { testenv.LintOpenAPI(t, description) })
+	}
+	checkComplete(t, []byte(r.get(t, "/openapi.json").body), record.exchanges)
 }
 
 // checkComplete fails the test for an operation of the description that no
