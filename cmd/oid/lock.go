@@ -9,13 +9,17 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-var lockHelp = `Run a command while holding the lock called NAME. oid waits until the lock is
-free, runs the command, and releases the lock when the command has ended.
+const lockHelp = `Run a command while holding the lock called NAME. oid waits until the lock is
+free, runs the command, and releases the lock when all its processes have ended. See
+also "oid help exit-codes".
 
-` + locksHelp + `
+  oid help lock-command  environment, signals, a lost lock
+  oid help lock-ticks    --once
+  oid help lock-slots    --slots`
 
-The command runs in a process group of its own, in the foreground of the terminal
-if oid is there. oid passes signals on to the group; Ctrl-Z stops oid and the
+// lockCommandHelp is the help about the command that runs under a lock.
+const lockCommandHelp = `The command of "oid lock" runs in a process group of its own, in the foreground of the
+terminal if oid is there. oid passes signals on to the group; Ctrl-Z stops oid and the
 command together. The environment of the command contains:
   OID_LOCK_NAME      the name of the lock
   OID_LOCK_OWNER     the owner, as --status shows it
@@ -32,10 +36,15 @@ leaves in the background, as with flock(1). On Linux those count that descend fr
 the command, also in sessions of their own (su, setsid, daemons); elsewhere those of
 its process group. With --leave it is released when the command itself ends.
 
+--wait limits the time for the lock, without limit by default, and for an answer of the
+server that has it, 10s by default; --wait 0 does not wait at all. --ttl is how long a lock in Redis or a store outlives
+a holder that has crashed; one in a file ends with its holder.
+
 If the lock cannot be renewed, oid sends all these processes SIGTERM, and SIGKILL
-after the time --grace. SIGKILL comes a twentieth of the TTL before another holder
-can get the lock. oid then exits with 123, whatever the command returns. It cannot
-end processes of other users, such as those of sudo, unless it runs as root.
+after the time --grace: a sixth of the TTL by default, a third at most. SIGKILL comes a twentieth of the TTL
+before another holder can get the lock. oid then exits with 123, whatever the command
+returns. It cannot end processes of other users, such as those of sudo, unless it runs as
+root.
 
 If Ctrl-Z or SIGTSTP has stopped oid and the command for so long that the lock has
 ended, the command is killed before it continues. SIGSTOP stops oid alone: the
@@ -50,26 +59,11 @@ gets the lock, or another after the TTL. The guard names processes of other user
 cannot end. If SIGKILL ends oid and the guard, or on other systems, processes that the
 command has started continue. They hold a lock in a file, but not one elsewhere.
 
-` + onceHelp + `
-
-` + slotsHelp + `
-
 A command that runs under a lock or a slot cannot acquire the same lock again: it might
 wait for itself. oid refuses that.
 
 If SIGINT, SIGTERM or SIGHUP ends the command, oid dies of the same signal, so that
-Ctrl-C also ends the shell script in which oid runs.
-
-Exit codes: that of the command, or 128 plus the number of the signal that ended
-it, as shells show it, or
-  2    wrong use of oid
-  123  the lock was lost while the command ran
-  124  another has the lock, and it was not free in time (--wait)
-  125  oid failed: for example Redis did not answer, so that nobody knows whether the
-       lock is free
-  126  the command could not be run
-  127  the command was not found
-With --status and --list, which run no command: 0, or 1 if they failed.`
+Ctrl-C also ends the shell script in which oid runs.`
 
 // lockCommand is a call of oid lock.
 type lockCommand struct {
@@ -91,21 +85,19 @@ func newLockCommand(std streams) *cobra.Command {
 		Example: `  oid lock nightly-report -- ./report.sh
   oid lock nightly-report --locks redis://cache:6379 --wait 10s -- ./report.sh
   oid lock nightly-report --once '0 3 * * *' -- ./report.sh
-  oid lock resize --slots 3 -- ./resize.sh
-  oid lock --status nightly-report
-  oid lock --list --json`,
+  oid lock --status nightly-report`,
 		ValidArgsFunction: c.where.completeLock,
 		RunE:              c.run,
 	}
 	c.where.addFlag(cmd)
-	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock in Redis or a store outlives a holder that has crashed; one in a file ends with its holder")
-	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for the lock and for an answer of the server that has it; 0 means not at all (default without limit for the lock, 10s for the server)")
-	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time between SIGTERM and SIGKILL when the lock cannot be renewed, up to a third of --ttl (default a sixth)")
-	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when the command ends, even if processes that it started still run")
+	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock outlives a crashed holder, except in files")
+	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait (default without limit)")
+	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost")
+	cmd.Flags().BoolVar(&o.leave, "leave", false, "leave processes of the command behind")
 	o.once.addFlags(cmd)
-	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("how many may hold the lock at a time, 1 to %d; each has a number of its own in OID_LOCK_SLOT", lock.MaxSlots))
-	cmd.Flags().BoolVar(&c.status, "status", false, "show who holds the named locks or their slots, and the ticks of --once")
-	cmd.Flags().BoolVar(&c.list, "list", false, "show all locks that are held")
+	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("how many may hold the lock at a time, up to %d", lock.MaxSlots))
+	cmd.Flags().BoolVar(&c.status, "status", false, "show who holds the named locks, and their ticks")
+	cmd.Flags().BoolVar(&c.list, "list", false, "show all held locks")
 	c.asJSON.addFlag(cmd, jsonObjects)
 	c.zone.addFlag(cmd)
 	return cmd
