@@ -65,14 +65,19 @@ wait for itself. oid refuses that.
 If SIGINT, SIGTERM or SIGHUP ends the command, oid dies of the same signal, so that
 Ctrl-C also ends the shell script in which oid runs.`
 
+// lockCommand is a call of oid lock.
+type lockCommand struct {
+	std          streams
+	where        locksFlag
+	options      lockOptions
+	status, list bool
+	asJSON       jsonFlag
+	zone         zone
+}
+
 func newLockCommand(std streams) *cobra.Command {
-	var (
-		where        locksFlag
-		o            lockOptions
-		status, list bool
-		asJSON       jsonFlag
-		zone         zone
-	)
+	c := &lockCommand{std: std}
+	o := &c.options
 	cmd := &cobra.Command{
 		Use:   "lock NAME [flags] -- COMMAND [ARG...]",
 		Short: "Run a command while holding a lock, or show who holds one",
@@ -81,72 +86,88 @@ func newLockCommand(std streams) *cobra.Command {
   oid lock nightly-report --locks redis://cache:6379 --wait 10s -- ./report.sh
   oid lock nightly-report --once '0 3 * * *' -- ./report.sh
   oid lock --status nightly-report`,
-		ValidArgsFunction: where.completeLock,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			names, command := args, []string(nil)
-			switch dash := cmd.ArgsLenAtDash(); {
-			case dash == 0 && len(args) > 1 && args[1] == "--": // -- NAME -- COMMAND, for a name that begins with -
-				names, command = args[:1], args[2:]
-			case dash == 0 && (status || list):
-			case dash >= 0:
-				names, command = args[:dash], args[dash:]
-			}
-			switch {
-			case status && list:
-				return usagef("--status does not go with --list")
-			case (status || list) && len(command) > 0:
-				return usagef("--status and --list run no command")
-			case list && len(names) > 0:
-				return usagef("--list takes no name")
-			case status && len(names) == 0:
-				return usagef("--status needs the name of a lock")
-			case !status && !list && len(names) != 1:
-				return usagef("%d names before --, want one; write oid lock NAME -- COMMAND", len(names))
-			case !status && !list && len(command) == 0:
-				return usagef("no command; write oid lock NAME -- COMMAND")
-			case bool(asJSON) && len(command) > 0:
-				return usagef("--json goes with --status and --list")
-			case (status || list) && cmd.Flags().Changed("once"):
-				return usagef("--once needs a command; --status shows its ticks without it")
-			case (status || list) && cmd.Flags().Changed("slots"):
-				return usagef("--slots needs a command; --status shows the slots without it")
-			}
-			if err := errors.Join(o.once.check(cmd, &zone), checkSlots(cmd, o.slots)); err != nil {
-				return err
-			}
-			for _, n := range names {
-				if err := lock.CheckName(n); err != nil {
-					return usageError{err}
-				}
-			}
-			engine, url, err := where.engine(cmd)
-			if err != nil {
-				return err
-			}
-			if status || list {
-				return showLocks(cmd.Context(), std, engine, url, names, asJSON, &zone)
-			}
-			o.limited = cmd.Flags().Changed("wait")
-			if o.limited && o.wait < 0 {
-				return usagef("--wait %v: want 0 or more", o.wait)
-			}
-			if err := checkTTL(cmd, o.ttl, &o.grace); err != nil {
-				return err
-			}
-			o.claim = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
-			return lockAndRun(cmd.Context(), std, engine, url, names[0], o, command)
-		},
+		ValidArgsFunction: c.where.completeLock,
+		RunE:              c.run,
 	}
-	where.addFlag(cmd)
+	c.where.addFlag(cmd)
 	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock outlives a crashed holder, except in files")
 	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait (default without limit)")
 	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost")
 	cmd.Flags().BoolVar(&o.leave, "leave", false, "leave processes of the command behind")
 	o.once.addFlags(cmd)
 	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("how many may hold the lock at a time, up to %d", lock.MaxSlots))
-	cmd.Flags().BoolVar(&status, "status", false, "show who holds the named locks, and their ticks")
-	cmd.Flags().BoolVar(&list, "list", false, "show all held locks")
-	asJSON.addFlag(cmd, jsonObjects)
-	zone.addFlag(cmd)
+	cmd.Flags().BoolVar(&c.status, "status", false, "show who holds the named locks, and their ticks")
+	cmd.Flags().BoolVar(&c.list, "list", false, "show all held locks")
+	c.asJSON.addFlag(cmd, jsonObjects)
+	c.zone.addFlag(cmd)
 	return cmd
+}
+
+func (c *lockCommand) run(cmd *cobra.Command, args []string) error {
+	names, command := splitLockArguments(cmd, args, c.status || c.list)
+	if err := c.check(cmd, names, command); err != nil {
+		return err
+	}
+	engine, url, err := c.where.engine(cmd)
+	if err != nil {
+		return err
+	}
+	if c.status || c.list {
+		return c.show(cmd.Context(), engine, url, names)
+	}
+	o := &c.options
+	o.limited = cmd.Flags().Changed("wait")
+	if o.limited && o.wait < 0 {
+		return usagef("--wait %v: want 0 or more", o.wait)
+	}
+	if err := checkTTL(cmd, o.ttl, &o.grace); err != nil {
+		return err
+	}
+	o.claim = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
+	return lockAndRun(cmd.Context(), c.std, engine, url, names[0], *o, command)
+}
+
+// splitLockArguments returns the names of locks and the command.
+func splitLockArguments(cmd *cobra.Command, args []string, show bool) (names, command []string) {
+	switch dash := cmd.ArgsLenAtDash(); {
+	case dash == 0 && len(args) > 1 && args[1] == "--": // -- NAME -- COMMAND, for a name that begins with -
+		return args[:1], args[2:]
+	case dash >= 0 && !(dash == 0 && show):
+		return args[:dash], args[dash:]
+	}
+	return args, nil
+}
+
+// check checks what goes with what.
+func (c *lockCommand) check(cmd *cobra.Command, names, command []string) error {
+	show := c.status || c.list
+	switch {
+	case c.status && c.list:
+		return usagef("--status does not go with --list")
+	case show && len(command) > 0:
+		return usagef("--status and --list run no command")
+	case c.list && len(names) > 0:
+		return usagef("--list takes no name")
+	case c.status && len(names) == 0:
+		return usagef("--status needs the name of a lock")
+	case !show && len(names) != 1:
+		return usagef("%d names before --, want one; write oid lock NAME -- COMMAND", len(names))
+	case !show && len(command) == 0:
+		return usagef("no command; write oid lock NAME -- COMMAND")
+	case bool(c.asJSON) && len(command) > 0:
+		return usagef("--json goes with --status and --list")
+	case show && cmd.Flags().Changed("once"):
+		return usagef("--once needs a command; --status shows its ticks without it")
+	case c.list && cmd.Flags().Changed("slots"):
+		return usagef("--slots goes with a command and with --status")
+	}
+	if err := errors.Join(c.options.once.check(cmd, &c.zone), checkSlots(cmd, c.options.slots)); err != nil {
+		return err
+	}
+	for _, n := range names {
+		if err := lock.CheckName(n); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
 }

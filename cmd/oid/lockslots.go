@@ -18,7 +18,8 @@ generator of Snowflake ids. Slot 2 of NAME is the lock NAME#2, which is its name
 OID_LOCK_NAME and --list, with fences of its own. oid waits in one queue for the slot that
 is free first; the first of the queue has the lock NAME#queue. Give the same N everywhere:
 oid takes slots below its own N only. A name that is held without --slots is refused with
---slots and the reverse, with 124 at once.
+--slots and the reverse, with 124 at once. With --status, --slots N says how many of N are
+held.
 
   oid lock resize --slots 3 -- ./resize.sh`
 

@@ -98,7 +98,7 @@ func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (l
 func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error) {
 	return redislock.Open(ctx, url, &redislock.Options{
 		TTL:  ttl,
-		Warn: func(err error) { fmt.Fprintf(std.err, "oid: warning: %v\n", err) },
+		Warn: func(err error) { std.warn("warning: %v", err) },
 	})
 }
 
