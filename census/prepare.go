@@ -20,10 +20,10 @@ type group struct {
 	order          order
 }
 
-// dayCount is a run of plausible ids of one day.
+// dayCount is how many plausible ids of one day follow each other.
 type dayCount struct {
-	second uint32 // of the first
-	ids    int64
+	day uint32 // since 1970
+	ids int64
 }
 
 // preparer returns a function that prepares batches.
@@ -42,27 +42,36 @@ func (c *Census) preparer(inOrder bool) func(*source.Batch) {
 
 // prepare fills g with the ids of items that are in within.
 func (g *group) prepare(items []source.Item, within objectid.Range, inOrder bool, latest uint32) {
-	*g = group{records: g.records[:0], days: g.days[:0], all: noSeconds, plausible: noSeconds, order: newOrder()}
+	g.reset()
 	filter := within != (objectid.Range{})
-	var today, ids uint32 // today is the day of the last run, and ids how many it has
 	for i := range items {
 		if filter && !within.Contains(items[i].ID) {
 			g.outside++
 			continue
 		}
-		r := idset.NewRecord(&items[i].ID, items[i].Place)
-		g.records = append(g.records, r)
+		g.records = append(g.records, idset.NewRecord(&items[i].ID, items[i].Place))
+	}
+	g.measure(inOrder, latest)
+}
+
+// reset empties g, for another batch.
+func (g *group) reset() {
+	*g = group{records: g.records[:0], days: g.days[:0], all: noSeconds, plausible: noSeconds, order: newOrder()}
+}
+
+// measure finds out when the records of g were created and, where they are in the order of
+// the source, which may be late.
+func (g *group) measure(inOrder bool, latest uint32) {
+	for _, r := range g.records {
 		s := r.Second()
 		g.all.add(s)
 		if s < earliest || s > latest || r.IsBound() {
 			continue
 		}
 		g.plausible.add(s)
-		if day := s / secondsPerDay; day != today || ids == 0 {
-			g.days = append(g.days, dayCount{second: s})
-			today = day
+		if n := len(g.days); n == 0 || g.days[n-1].day != s/secondsPerDay {
+			g.days = append(g.days, dayCount{day: s / secondsPerDay})
 		}
-		ids++
 		g.days[len(g.days)-1].ids++
 		if inOrder {
 			g.order.add(s)
@@ -78,7 +87,7 @@ func (g *group) apply(l *collection, src *Source, base uint32) {
 	l.all.merge(g.all)
 	l.plausible.merge(g.plausible)
 	for _, d := range g.days {
-		l.days.addN(d.second, d.ids)
+		l.days[d.day] += d.ids
 	}
 	g.order.apply(g, l, src, base)
 }

@@ -188,23 +188,23 @@ func (t *tally) trim() {
 // core returns the time that a timeline is best for: that of all ids, unless the
 // thousandth part of them at either end makes it more than four times as long.
 func (l *collection) core() secondRange {
-	from, to := int(l.plausible.first/secondsPerDay), int(l.plausible.last/secondsPerDay)
+	from, to := l.plausible.first/secondsPerDay, l.plausible.last/secondsPerDay
 	var total int64
-	for day := from; day <= to; day++ {
-		total += l.days.at(day)
+	for _, n := range l.days {
+		total += n
 	}
 	lo, hi := from, to
-	for left := total/farShare - l.days.at(lo); left >= 0 && lo < hi; left -= l.days.at(lo) {
+	for left := total/farShare - l.days[lo]; left >= 0 && lo < hi; left -= l.days[lo] {
 		lo++
 	}
-	for left := total/farShare - l.days.at(hi); left >= 0 && lo < hi; left -= l.days.at(hi) {
+	for left := total/farShare - l.days[hi]; left >= 0 && lo < hi; left -= l.days[hi] {
 		hi--
 	}
 	if (hi-lo+1)*farFactor > to-from+1 {
 		return l.plausible
 	}
 	return secondRange{
-		max(l.plausible.first, uint32(lo)*secondsPerDay),
+		max(l.plausible.first, lo*secondsPerDay),
 		min(l.plausible.last, uint32(min(int64(hi+1)*secondsPerDay-1, math.MaxUint32))),
 	}
 }
