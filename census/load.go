@@ -80,7 +80,7 @@ type loader struct {
 	places      uint32        // that it has
 	collections []*collection // by their numbers
 	latest      uint32
-	group       group
+	group       batchIDs
 }
 
 // newLoader adds the sources of saved.
@@ -101,7 +101,7 @@ func (c *Census) newLoader(src *Source, saved *savedCensus) (*loader, error) {
 	l := &loader{Census: c, base: c.places, places: saved.Places, latest: latestSecond(c.options.Now)}
 	first := len(c.sources)
 	for _, s := range saved.Spans {
-		c.spans = append(c.spans, span{l.base + s.Place, first + s.Source, s.Number})
+		c.spans = append(c.spans, placeSpan{l.base + s.Place, first + s.Source, s.Number})
 	}
 	c.places += saved.Places
 	src.Collections += len(saved.Sources)

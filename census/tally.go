@@ -35,8 +35,8 @@ type tally struct {
 	faulty    []process // some of those with a fault, also of those in top
 	singles   singles
 	history   *history
-	missing   missingList // of the current process
-	broken    int64       // judged process values
+	missing   gapSpans // of the current process
+	broken    int64    // judged process values
 	suspects  suspects
 }
 
@@ -141,13 +141,13 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 	case step == AnyStep:
 		shown = l.core()
 	}
-	axis, err := newAxis(step, shown.first, shown.last, tz)
+	timeline, err := newAxis(step, shown.first, shown.last, tz)
 	if err != nil {
 		return nil, err
 	}
 	var parts []*tally
 	if err := l.ids.Visit(o.Workers, func() idset.Visitor {
-		t := &tally{axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
+		t := &tally{axis: timeline, counts: make([]int64, timeline.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
 		parts = append(parts, t)
 		return t.visit
 	}); err != nil {
