@@ -3,6 +3,7 @@ package census
 import (
 	"math"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/internal/era"
 )
@@ -12,8 +13,9 @@ import (
 type collection struct {
 	name    string // with its database, or empty
 	sources []*Source
-	ids     *idSet
-	values  *idSet // of other types, as digests
+	space   *idset.Space
+	ids     *idset.Set
+	values  *idset.Set // of other types, as digests
 
 	// hexStrings are the ids among the values that are strings. They are judged where
 	// there are no ObjectIds. It is nil where there are none.
@@ -28,8 +30,8 @@ type collection struct {
 	late           lateIDs
 }
 
-func newCollection(name string) *collection {
-	return &collection{name: name, ids: newIDSet(), values: newIDSet(), all: noSeconds, plausible: noSeconds}
+func newCollection(name string, sp *idset.Space) *collection {
+	return &collection{name: name, space: sp, ids: sp.NewSet(), values: sp.NewSet(), all: noSeconds, plausible: noSeconds}
 }
 
 // collection returns the collection with the given name, which it adds if it is new.
@@ -39,7 +41,7 @@ func (c *Census) collection(name string) *collection {
 			return c.collections[i]
 		}
 	}
-	l := newCollection(name)
+	l := newCollection(name, &c.space)
 	c.collections = append(c.collections, l)
 	return l
 }
@@ -47,8 +49,7 @@ func (c *Census) collection(name string) *collection {
 // strings returns the collection of the ids that are strings.
 func (l *collection) strings() *collection {
 	if l.hexStrings == nil {
-		l.hexStrings = newCollection(l.name)
-		l.hexStrings.values = nil
+		l.hexStrings = newCollection(l.name, l.space)
 	}
 	return l.hexStrings
 }
@@ -143,10 +144,10 @@ var earliest = uint32(era.First.Unix())
 type lateIDs struct {
 	sighting
 	most   uint32 // seconds that one was late
-	latest record
+	latest idset.Record
 }
 
-func (l *lateIDs) add(r record, by uint32) {
+func (l *lateIDs) add(r idset.Record, by uint32) {
 	l.sighting.add(1, r)
 	if by > l.most {
 		l.most, l.latest = by, r

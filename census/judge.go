@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/internal/phrase"
 )
 
@@ -41,7 +42,7 @@ type evidence struct {
 	text     string
 	first    uint32 // second of what shows it
 	last     uint32
-	examples []record // by time
+	examples []idset.Record // by time
 }
 
 // bits returns the most evidence of a verdict.
@@ -54,13 +55,13 @@ func (v *verdict) bits() (most int) {
 
 // add keeps the evidence of a fault, if it is the strongest one. The examples are by
 // counter.
-func (v *verdict) add(f fault, bits float64, value uint64, text string, examples ...record) {
+func (v *verdict) add(f fault, bits float64, value uint64, text string, examples ...linked) {
 	if e := &v.found[f]; int(bits) > e.bits && bits >= doubtBits {
 		*e = evidence{bits: int(min(bits, maxBits)), text: text, first: math.MaxUint32}
 		for _, r := range examples {
-			e.first, e.last = min(e.first, r.secondByCounter()), max(e.last, r.secondByCounter())
+			e.first, e.last = min(e.first, r.second()), max(e.last, r.second())
 			if len(e.examples) < maxExamples {
-				e.examples = append(e.examples, byTime(r, value))
+				e.examples = append(e.examples, r.unlink(value))
 			}
 		}
 	}
@@ -77,22 +78,22 @@ func (v *verdict) doubtBecause(d DoubtKind) {
 // one process whose clock runs forwards. What a healthy process does is the hypothesis to
 // beat: runs that begin at random counters one after another, threads that are late, and
 // counters that threads reserve in blocks.
-func judge(e extent, value uint64) (v verdict) {
+func judge(e idset.Extent, value uint64) (v verdict) {
 	step := typicalStep(e)
-	isSparse := step*sparseFactor > counterRange
+	isSparse := step*sparseFactor > idset.CounterRange
 	ls, done := follow(e, step)
 	defer func() {
-		for records := range (extent{e.list, e.i, done}).spans() {
+		for records := range e.Spans() {
 			for i, r := range records {
-				records[i] = byTime(r, value)
+				records[i] = linked(r).unlink(value)
 			}
 		}
-		e.list.sort(e.i, done)
+		e.Sort()
 	}()
-	v.isPart = done < e.j
-	e.j = done
+	v.isPart = done < e.Len()
+	e = e.Part(0, done)
 	if isSparse {
-		if v.judgeDisorder(ls, int64(e.len()), value); v.bits() == 0 {
+		if v.judgeDisorder(ls, int64(e.Len()), value); v.bits() == 0 {
 			v.doubt = DoubtFewIDs
 		}
 		return v
@@ -112,7 +113,7 @@ func judge(e extent, value uint64) (v verdict) {
 	v.judgeTurns(ls, clusters, value)
 	v.judgeLandings(ls, clusters, value)
 	if v.bits() < proofBits {
-		v.judgeDisorder(ls, int64(e.len()), value)
+		v.judgeDisorder(ls, int64(e.Len()), value)
 	}
 	if ls.countGaps(clusters, &v); v.found[noSequence].bits > 0 || v.isPart {
 		v.lives = nil
@@ -135,7 +136,7 @@ type cluster struct {
 
 // isApart reports whether the lines of c only happen to adjoin.
 func (c *cluster) isApart() bool {
-	return !c.whole && !c.overlaps && c.sequence != nil && (c.sequence.falls == 1 || c.sequence.length >= counterRange/2)
+	return !c.whole && !c.overlaps && c.sequence != nil && (c.sequence.falls == 1 || c.sequence.length >= idset.CounterRange/2)
 }
 
 // addTurns counts the turns within each cluster.
@@ -156,27 +157,28 @@ func (ls *lines) atOnce(t turn) bool {
 }
 
 // sortByCounter looks at the clusters in the order of their counters.
-func (ls *lines) sortByCounter(e extent, clusters []cluster) {
+func (ls *lines) sortByCounter(e idset.Extent, clusters []cluster) {
 	least := make([]int64, len(clusters)) // of their counters, where the range begins
 	for i := range least {
 		least[i] = math.MaxInt64
 	}
 	for _, l := range ls.list {
-		least[l.cluster] = min(least[l.cluster], (l.from+l.shift)&^counterMask)
+		least[l.cluster] = min(least[l.cluster], (l.from+l.shift)&^idset.CounterMask)
 	}
-	first, last := e.list.at(e.i).place(), uint32(0)
-	for records := range e.spans() {
+	first, last := e.At(0).Place(), uint32(0)
+	for records := range e.Spans() {
 		for i, r := range records {
+			r := linked(r)
 			first, last = min(first, r.place()), max(last, r.place())
 			l := &ls.list[r.line()]
-			records[i].hi = uint64(l.cluster)<<unwrappedBits | uint64(r.unwrapped()+l.shift-least[l.cluster])
+			records[i].Hi = uint64(l.cluster)<<unwrappedBits | uint64(r.unwrapped()+l.shift-least[l.cluster])
 		}
 	}
-	e.list.sort(e.i, e.j)
-	for i := e.i; i < e.j; {
-		n := e.list.at(i).line()
-		j := e.list.search(i, e.j, func(r record) bool { return r.line() > n })
-		clusters[n].sequence = newSequence(extent{e.list, i, j}, ls.limit, float64(last-first)/float64(e.len()))
+	e.Sort()
+	for i := 0; i < e.Len(); {
+		n := linkedAt(e, i).line()
+		j := e.Search(i, func(r idset.Record) bool { return linked(r).line() > n })
+		clusters[n].sequence = newSequence(e.Part(i, j), ls.limit, float64(last-first)/float64(e.Len()))
 		i = j
 	}
 }
@@ -204,7 +206,7 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 	}
 	starts := make([][]int64, len(ls.list)) // of each group
 	for i, g := range group {
-		starts[g] = append(starts[g], ls.list[i].from&counterMask)
+		starts[g] = append(starts[g], ls.list[i].from&idset.CounterMask)
 	}
 	arcs := make([]float64, len(ls.list)) // of each group, in bits
 	for g, of := range starts {
@@ -213,7 +215,7 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 	var all, near, within pool
 	var returns int64
 	to := map[int]bool{}
-	var examples []record
+	var examples []linked
 	for _, t := range turns {
 		a, b, n := ls.list[t.to], ls.list[t.from], ls.turns[t]
 		switch {
@@ -249,7 +251,7 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 		bits := c.turns.bits(breaks)
 		if q := c.sequence; c.lines == 1 && q != nil && q.twins > 1 && q.twinsLast-q.twinsFirst >= minTwinSeconds {
 			// So close to each other that they make one line.
-			bits = counterBits - log2(2*ls.list[c.first[0]].pace+1)
+			bits = idset.CounterBits - log2(2*ls.list[c.first[0]].pace+1)
 		} else if !c.overlaps || c.returns < minTurns {
 			continue
 		}
@@ -267,11 +269,11 @@ func arcBits(starts []int64) float64 {
 		return 0
 	}
 	slices.Sort(starts)
-	widest := starts[0] + counterRange - starts[n-1]
+	widest := starts[0] + idset.CounterRange - starts[n-1]
 	for k := 1; k < n; k++ {
 		widest = max(widest, starts[k]-starts[k-1])
 	}
-	return float64(n-1)*(counterBits-log2(counterRange-widest)) - log2(int64(n))
+	return float64(n-1)*(idset.CounterBits-log2(idset.CounterRange-widest)) - log2(int64(n))
 }
 
 // judgeSequences finds clocks that were set backwards.
@@ -317,7 +319,7 @@ func (c *cluster) restartBits(ls *lines) float64 {
 			reach = 2 * q.widest
 		}
 		var inside pool
-		inside.add(counterBits-log2(reach), int64(c.lines-1))
+		inside.add(idset.CounterBits-log2(reach), int64(c.lines-1))
 		near = inside.bits(n)
 	}
 	if near >= nearBits {
@@ -338,7 +340,7 @@ func (v *verdict) judgeLandings(ls *lines, clusters []cluster, value uint64) {
 	var all pool
 	var inside, covered int64
 	first, last := uint32(0), uint32(0)
-	var examples []record
+	var examples []linked
 	for i, at := range ls.landings() {
 		c := &clusters[ls.list[i].cluster]
 		if i == c.first[0] || !c.overlaps {

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
@@ -79,7 +80,7 @@ type loader struct {
 	places      uint32        // that it has
 	collections []*collection // by their numbers
 	latest      uint32
-	records     []record
+	records     []idset.Record
 }
 
 // newLoader adds the sources of saved.
@@ -138,7 +139,7 @@ func (s *savedCensus) check() error {
 	for i := range s.Collections {
 		for _, late := range []*savedLate{&s.Collections[i].Late, &s.Collections[i].StringsLate} {
 			for _, words := range append(late.Examples, late.Latest) {
-				if late.Count > 0 && (record{words[0], words[1]}).place() >= s.Places || late.Count < int64(len(late.Examples)) {
+				if late.Count > 0 && uint32(words[1]) >= s.Places || late.Count < int64(len(late.Examples)) {
 					return fmt.Errorf("late ids that cannot be: %+v", late)
 				}
 			}
@@ -167,11 +168,11 @@ func (c *Census) restore(saved *savedSource) {
 
 // restore adds saved, whose places begin at base.
 func (l *lateIDs) restore(saved savedLate, base uint32) {
-	moved := func(words [2]uint64) record { return record{words[0], words[1] + uint64(base)} }
+	moved := func(words [2]uint64) idset.Record { return idset.Record{Hi: words[0], Lo: words[1] + uint64(base)} }
 	if saved.Most > l.most {
 		l.most, l.latest = saved.Most, moved(saved.Latest)
 	}
-	var examples []record
+	var examples []idset.Record
 	for _, words := range saved.Examples {
 		examples = append(examples, moved(words))
 	}
@@ -183,16 +184,16 @@ func (l *loader) add(payload []byte) error {
 	number, n := binary.Uvarint(payload)
 	payload = payload[max(n, 0):]
 	count, m := binary.Uvarint(payload)
-	if n <= 0 || m <= 0 || number >= uint64(len(l.collections)*setCount) || count > maxBlock {
+	if n <= 0 || m <= 0 || number >= uint64(len(l.collections)*setCount) || count > idset.MaxBlock {
 		return fmt.Errorf("%w: ids of no collection", ErrSaved)
 	}
 	var err error
-	if l.records, err = decodeBlock(l.records[:0], payload[m:], int(count)); err != nil {
+	if l.records, err = idset.DecodeBlock(l.records[:0], payload[m:], int(count)); err != nil {
 		return fmt.Errorf("%w: %w", ErrSaved, err)
 	}
 	for _, r := range l.records {
-		if r.place() >= l.places {
-			return fmt.Errorf("%w: an id at place %d of %d", ErrSaved, r.place(), l.places)
+		if r.Place() >= l.places {
+			return fmt.Errorf("%w: an id at place %d of %d", ErrSaved, r.Place(), l.places)
 		}
 	}
 	to := l.collections[number/setCount]
@@ -211,20 +212,20 @@ func (l *loader) add(payload []byte) error {
 	}
 	to.taken += int64(len(records))
 	for _, r := range records {
-		to.count(r.second(), r.isBound(), l.latest)
+		to.count(r.Second(), r.IsBound(), l.latest)
 	}
 	return l.addTo(to.ids, records)
 }
 
 // within returns the records in the range.
-func (l *loader) within(to *collection, records []record) []record {
+func (l *loader) within(to *collection, records []idset.Record) []idset.Record {
 	within := l.options.Range
 	if within == (objectid.Range{}) {
 		return records
 	}
 	kept := records[:0]
 	for _, r := range records {
-		if within.Contains(r.id()) {
+		if within.Contains(r.ID()) {
 			kept = append(kept, r)
 		} else {
 			to.outside++
@@ -233,13 +234,8 @@ func (l *loader) within(to *collection, records []record) []record {
 	return kept
 }
 
-// addTo adds records, which are mostly sorted, to a set.
-func (l *loader) addTo(set *idSet, records []record) error {
-	l.inMemory += len(records)
-	set.memory.sorted = false
-	set.memory.addSorted(records, l.base)
-	if l.inMemory > l.room {
-		return l.spill()
-	}
-	return nil
+// addTo adds records to a set.
+func (l *loader) addTo(set *idset.Set, records []idset.Record) error {
+	set.Add(records, l.base)
+	return l.space.Fit()
 }

@@ -1,6 +1,7 @@
 package census
 
 import (
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
@@ -11,8 +12,8 @@ type prepared struct{ ids, strings group }
 
 // group is the ids of a batch.
 type group struct {
-	outside int64    // ids outside the range, which are nowhere else
-	records []record // in the order of the source; the places count from the start of the batch
+	outside int64          // ids outside the range, which are nowhere else
+	records []idset.Record // in the order of the source; the places count from the start of the batch
 
 	all, plausible secondRange
 	days           []dayCount
@@ -49,11 +50,11 @@ func (g *group) prepare(items []source.Item, within objectid.Range, inOrder bool
 			g.outside++
 			continue
 		}
-		r := newRecord(&items[i].ID, items[i].Place)
+		r := idset.NewRecord(&items[i].ID, items[i].Place)
 		g.records = append(g.records, r)
-		s := r.second()
+		s := r.Second()
 		g.all.add(s)
-		if s < earliest || s > latest || r.isBound() {
+		if s < earliest || s > latest || r.IsBound() {
 			continue
 		}
 		g.plausible.add(s)
@@ -73,7 +74,7 @@ func (g *group) prepare(items []source.Item, within objectid.Range, inOrder bool
 func (g *group) apply(l *collection, src *Source, base uint32) {
 	l.outside += g.outside
 	l.taken += int64(len(g.records))
-	l.ids.addAll(g.records, base)
+	l.ids.Add(g.records, base)
 	l.all.merge(g.all)
 	l.plausible.merge(g.plausible)
 	for _, d := range g.days {
@@ -120,12 +121,12 @@ func (o *order) apply(g *group, l *collection, src *Source, base uint32) {
 		return
 	}
 	for _, r := range g.records {
-		s := r.second()
-		if s < g.plausible.first || s > g.plausible.last || r.isBound() {
+		s := r.Second()
+		if s < g.plausible.first || s > g.plausible.last || r.IsBound() {
 			continue
 		}
 		if by := src.youngest.lateBy(s); by > lateAfter {
-			r.lo += uint64(base)
+			r.Lo += uint64(base)
 			l.late.add(r, by)
 		} else {
 			src.youngest.add(s)

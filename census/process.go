@@ -3,6 +3,7 @@ package census
 import (
 	"slices"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/internal/era"
 	"github.com/oidkit/oid/objectid"
 )
@@ -17,13 +18,13 @@ type process struct {
 	gaps  int64
 	jumps int64
 
-	values int    // process values
-	begin  record // first record of the first of them
+	values int          // process values
+	begin  idset.Record // first record of the first of them
 
-	extent          // records of the first process value, until the end of its block
-	more   []extent // and of those after it, see joins
-	start  int64    // first counter
-	end    int64    // last counter
+	idset.Extent                // records of the first process value, until the end of its block
+	more         []idset.Extent // and of those after it, see joins
+	start        int64          // first counter
+	end          int64          // last counter
 
 	timeline []int64 // ids by bucket, of those that are listed
 
@@ -46,21 +47,21 @@ func (p *process) layout(processes int64) objectid.Layout {
 }
 
 // count counts the ids of one process value, which are sorted by time.
-func (t *tally) count(e extent) {
-	value := e.value()
-	p := process{value: value, values: 1, begin: *e.list.at(e.i), extent: e}
-	mayBeBound := value == lowTail || value == highTail
+func (t *tally) count(e idset.Extent) {
+	value := e.Value()
+	p := process{value: value, values: 1, begin: *e.At(0), Extent: e}
+	mayBeBound := value == idset.LowTail || value == idset.HighTail
 	f := newFollower()
 	t.missing = t.missing[:0]
 	var second secondCount
-	bucket, until := t.axis.bucket(e.list.at(e.i).second())
+	bucket, until := t.axis.bucket(e.At(0).Second())
 	repeats, isPlausible := 0, false
-	var prev record
+	var prev idset.Record
 	started := false
-	for records := range e.spans() {
+	for records := range e.Spans() {
 		for _, r := range records {
-			if started && r.sameID(prev) {
-				if mayBeBound && r.isBound() {
+			if started && r.SameID(prev) {
+				if mayBeBound && r.IsBound() {
 					t.bounds.add(1, r)
 				} else {
 					second.ids++
@@ -77,11 +78,11 @@ func (t *tally) count(e extent) {
 			}
 			started, repeats, prev = true, 0, r
 			t.distinct++
-			if mayBeBound && r.isBound() {
+			if mayBeBound && r.IsBound() {
 				t.bounds.add(1, r)
 				continue
 			}
-			if s := r.second(); s != second.at || p.ids == 0 {
+			if s := r.Second(); s != second.at || p.ids == 0 {
 				if p.ids == 0 {
 					p.first = s
 				} else {
@@ -100,11 +101,11 @@ func (t *tally) count(e extent) {
 			second.distinct++
 			p.ids++
 			if isPlausible {
-				f.add(r.counter())
+				f.add(r.Counter())
 			}
 		}
 	}
-	t.ids += int64(e.len())
+	t.ids += int64(e.Len())
 	if p.ids == 0 {
 		return // bounds alone
 	}
@@ -135,7 +136,7 @@ func (v *verdict) explains(m missing) bool {
 		return true
 	}
 	for step := range slices.Chunk(v.found[stepped].examples, 2) {
-		if m.from <= step[0].second() && m.to >= step[1].second() {
+		if m.from <= step[0].Second() && m.to >= step[1].Second() {
 			return true
 		}
 	}
@@ -145,10 +146,10 @@ func (v *verdict) explains(m missing) bool {
 // judge judges p, whose counter does not simply run forwards, unless its widest move is
 // one that it makes.
 func (t *tally) judge(p *process) {
-	e := p.extent
-	e.i = e.list.search(e.i, e.j, func(r record) bool { return r.second() >= earliest })
-	e.j = e.list.search(e.i, e.j, func(r record) bool { return r.second() > t.latest })
-	p.verdict = judge(e, p.value)
+	e := p.Extent
+	from := e.Search(0, func(r idset.Record) bool { return r.Second() >= earliest })
+	to := e.Search(from, func(r idset.Record) bool { return r.Second() > t.latest })
+	p.verdict = judge(e.Part(from, to), p.value)
 	if p.doubt == DoubtFewIDs {
 		return
 	}
@@ -172,7 +173,7 @@ type secondCount struct {
 	ids      int64
 	distinct int64
 	repeated int64 // different ids that occur more than once
-	first    record
+	first    idset.Record
 }
 
 // addSecond adds the ids of one second to the timeline.
@@ -185,8 +186,8 @@ func (t *tally) addSecond(s *secondCount, bucket int) {
 	t.history.add(s.at, s.distinct)
 	if s.distinct >= overflowIDs {
 		t.overflow.add(s.repeated, s.first)
-		t.duplicates.examples = slices.DeleteFunc(t.duplicates.examples, func(r record) bool {
-			return r.value() == s.first.value() && r.second() == s.at
+		t.duplicates.examples = slices.DeleteFunc(t.duplicates.examples, func(r idset.Record) bool {
+			return r.Value() == s.first.Value() && r.Second() == s.at
 		})
 	}
 	switch {
@@ -292,10 +293,10 @@ func (f *follower) end() {
 
 // move takes a step of the counter.
 func (f *follower) move(from, to int64) {
-	steps := (to - from) & counterMask
+	steps := (to - from) & idset.CounterMask
 	switch {
 	case steps == 0: // the same counter again, later
-		f.widest = counterRange
+		f.widest = idset.CounterRange
 		return
 	case steps <= 1:
 		return
@@ -329,7 +330,7 @@ func (p *process) joins(next *process) bool {
 	switch {
 	case p.continuesIn(next):
 		p.java = true
-		p.gaps += next.gaps + counterRange - 1 - p.end + next.start
+		p.gaps += next.gaps + idset.CounterRange - 1 - p.end + next.start
 		p.end = next.end
 	case p.borrows(next):
 		// The counters of next are where those of p seem to have a gap.
@@ -341,14 +342,14 @@ func (p *process) joins(next *process) bool {
 	p.jumps += next.jumps
 	p.ids += next.ids
 	p.first, p.last = min(p.first, next.first), max(p.last, next.last)
-	p.more = append(p.more, next.extent)
+	p.more = append(p.more, next.Extent)
 	p.values++
 	return true
 }
 
 // continuesIn reports whether the counter of p overflowed for good into next.
 func (p *process) continuesIn(next *process) bool {
-	return next.first >= p.last && p.end > counterRange-maxGap && next.start < maxGap && next.jumps == 0
+	return next.first >= p.last && p.end > idset.CounterRange-maxGap && next.start < maxGap && next.jumps == 0
 }
 
 // borrows reports whether p overflowed into next now and then for the rest of a
@@ -358,22 +359,22 @@ func (p *process) borrows(next *process) bool {
 	if next.first < p.first || next.last > p.last || next.ids > p.gaps {
 		return false
 	}
-	own, n := p.extent, next.extent
-	for i, seconds := n.i, 0; i < n.j; seconds++ {
-		s := n.list.at(i).second()
-		later := func(r record) bool { return r.second() > s }
-		end := n.list.search(i, n.j, later)
-		after := own.list.search(own.i, own.j, later)
-		if seconds == maxBorrowed || after == own.i {
+	own, n := p.Extent, next.Extent
+	for i, seconds := 0, 0; i < n.Len(); seconds++ {
+		s := n.At(i).Second()
+		later := func(r idset.Record) bool { return r.Second() > s }
+		end := n.Search(i, later)
+		after := own.Search(0, later)
+		if seconds == maxBorrowed || after == 0 {
 			return false
 		}
-		before := own.list.at(after - 1).counter()
-		stopped := n.list.at(end - 1).counter()
-		if before < counterRange-maxGap || n.list.at(i).counter() > maxGap {
+		before := own.At(after - 1).Counter()
+		stopped := n.At(end - 1).Counter()
+		if before < idset.CounterRange-maxGap || n.At(i).Counter() > maxGap {
 			return false
 		}
-		if after < own.j {
-			if on := own.list.at(after).counter(); on <= stopped || on-stopped > maxGap {
+		if after < own.Len() {
+			if on := own.At(after).Counter(); on <= stopped || on-stopped > maxGap {
 				return false
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -182,12 +183,12 @@ func (p *Process) isFaulty() bool { return p.Shared || p.ClockStepped || p.Resum
 // Collections.
 func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	options := o.withDefaults()
-	if err := c.settle(); err != nil {
+	if err := c.space.Settle(); err != nil {
 		return nil, err
 	}
 	collections := c.used()
 	if len(collections) == 0 {
-		collections = []*collection{newCollection("")} // nothing could be read
+		collections = []*collection{newCollection("", new(idset.Space))} // nothing could be read
 	}
 	var reports []*Report
 	for _, l := range collections {
@@ -316,7 +317,7 @@ func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Pr
 		out.Gaps, out.Jumps = 0, 0
 	}
 	if name != nil {
-		out.Name = name(p.begin.id())
+		out.Name = name(p.begin.ID())
 	}
 	return out
 }

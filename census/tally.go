@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 // tally is the results of one pass over ids that are sorted by process value and
@@ -41,10 +43,10 @@ type tally struct {
 // sighting counts something and keeps the first examples.
 type sighting struct {
 	count    int64
-	examples []record
+	examples []idset.Record
 }
 
-func (s *sighting) add(n int64, examples ...record) {
+func (s *sighting) add(n int64, examples ...idset.Record) {
 	s.count += n
 	s.examples = append(s.examples, examples[:min(len(examples), maxExamples-len(s.examples))]...)
 }
@@ -120,11 +122,11 @@ func (t *tally) isTop(p *process) bool {
 func (t *tally) settle(p *process) {
 	if p.timeline == nil {
 		p.timeline = make([]int64, t.axis.buckets())
-		for _, e := range append([]extent{p.extent}, p.more...) {
+		for _, e := range append([]idset.Extent{p.Extent}, p.more...) {
 			t.axis.countDistinct(p.timeline, e)
 		}
 	}
-	p.extent, p.more = extent{}, nil
+	p.Extent, p.more = idset.Extent{}, nil
 }
 
 // analyse counts the ids of l, on several goroutines.
@@ -144,7 +146,7 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 		return nil, err
 	}
 	var parts []*tally
-	if err := l.ids.visit(o.Workers, func() visitor {
+	if err := l.ids.Visit(o.Workers, func() idset.Visitor {
 		t := &tally{axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
 		parts = append(parts, t)
 		return t.visit
@@ -163,9 +165,9 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 
 // visit counts the ids of one process value. After all those of a block it ends the use of
 // the extents of the last process.
-func (t *tally) visit(e extent) {
+func (t *tally) visit(e idset.Extent) {
 	switch p := &t.pending; {
-	case e.list != nil:
+	case e.Len() > 0:
 		t.count(e)
 	case p.ids > 0 && (t.isTop(p) || p.bits() >= proofBits):
 		t.settle(p)

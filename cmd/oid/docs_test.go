@@ -58,8 +58,6 @@ var unchecked = map[string]string{
 	"docs/deploy.md: sh: systemctl enable --now oid.socket":                                                                                                "needs systemd as the first process",
 	"docs/deploy.md: dockerfile: FROM golang:1.26 AS build":                                                                                                "needs a container engine",
 	"docs/deploy.md: yaml: livenessProbe:":                                                                                                                 "a part of a Kubernetes manifest",
-	"docs/explanation/sealed-ids.md: python: # sealed.py, with the package cryptography":                                                                   "TestSealedPage runs it",
-	"docs/explanation/sealed-ids.md: js: // sealed.mjs, for Node.js, Bun and Deno":                                                                         "TestSealedPage runs it",
 	"docs/how-to/static-page.md: sh: make site SITE=/var/www/html/oid":                                                                                     "the test of site runs it",
 	"docs/how-to/adopt.md: sh: oid agent --store postgres://db/oid --listen /run/oid/agent.sock":                                                           "TestAgentDrivers runs it",
 	"docs/how-to/adopt.md: python: # app.py":                                                                                                               "TestAgentDrivers runs it",

@@ -1,4 +1,4 @@
-package census
+package idset
 
 import (
 	"math/bits"
@@ -38,19 +38,19 @@ func (l *records) sort(i, j int) { new(sorter).radix(l, i, j) }
 // of hi.
 type digit uint
 
-func (d digit) of(r record) uint8 {
+func (d digit) of(r Record) uint8 {
 	if d >= 64 {
-		return uint8(r.hi >> (d - 64))
+		return uint8(r.Hi >> (d - 64))
 	}
-	return uint8(r.lo >> d)
+	return uint8(r.Lo >> d)
 }
 
 // highest returns the digit that ends at the highest bit set in diff.
-func highest(diff record) digit {
-	if diff.hi != 0 {
-		return digit(64 + max(bits.Len64(diff.hi)-8, 0))
+func highest(diff Record) digit {
+	if diff.Hi != 0 {
+		return digit(64 + max(bits.Len64(diff.Hi)-8, 0))
 	}
-	return digit(max(bits.Len64(diff.lo)-8, 0))
+	return digit(max(bits.Len64(diff.Lo)-8, 0))
 }
 
 // radix sorts the records from i to j, which may be in several segments.
@@ -59,11 +59,11 @@ func (s *sorter) radix(l *records, i, j int) {
 		return
 	}
 	first := *l.at(i)
-	var diff record
+	var diff Record
 	for span := range l.spans(i, j) {
 		for _, r := range span {
-			diff.hi |= r.hi ^ first.hi
-			diff.lo |= r.lo ^ first.lo
+			diff.Hi |= r.Hi ^ first.Hi
+			diff.Lo |= r.Lo ^ first.Lo
 		}
 	}
 	d := highest(diff)
@@ -128,7 +128,7 @@ const maxShift = 64
 func (l *records) mend(i, j int) bool {
 	at := i
 	budget := max(j-i, insertionMax*insertionMax) // moves, beyond which a radix sort is faster
-	var prev record
+	var prev Record
 	for span := range l.spans(i, j) {
 		for _, r := range span {
 			if r.less(prev) {
