@@ -95,14 +95,14 @@ type Census struct {
 	sources     []*Source
 	places      uint32 // documents or lines so far
 	taken       int64  // ids inside the range
-	spans       []span
+	spans       []placeSpan
 	partial     string // see Report
 
 	space idset.Space
 }
 
-// span is a stretch of places that belong to one source.
-type span struct {
+// placeSpan is a stretch of places that belong to one source.
+type placeSpan struct {
 	Place  uint32 `json:"place"`
 	Source int    `json:"source"`
 	Number int64  `json:"number"` // of the document at Place, counted from 0
@@ -174,7 +174,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	base := c.places
 	c.places += b.Documents
 	if n := len(c.spans); n == 0 || c.spans[n-1].Source != src.number {
-		c.spans = append(c.spans, span{base, src.number, src.Units})
+		c.spans = append(c.spans, placeSpan{base, src.number, src.Units})
 	}
 	src.Units += int64(b.Documents)
 	src.Without += b.Without

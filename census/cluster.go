@@ -11,7 +11,7 @@ import (
 // unite gives the lines whose counters overlap or adjoin one cluster, and each of them
 // the shift that puts all counters of a cluster in one sequence. It returns how many
 // clusters there are.
-func (ls *lines) unite() (clusters int) {
+func (ls *lineSet) unite() (clusters int) {
 	// Lines that are further apart than the second of these would be no evidence.
 	limit := max(ls.limit, idset.CounterRange>>(proofBits-orderBits-1)/int64(len(ls.list)))
 	var order, long []int
@@ -66,7 +66,7 @@ func (ls *lines) unite() (clusters int) {
 }
 
 // join makes the lines of one cluster those of another, their counters shifted.
-func (ls *lines) join(from, to int, shift int64) {
+func (ls *lineSet) join(from, to int, shift int64) {
 	for i := range ls.list {
 		if l := &ls.list[i]; l.cluster == from {
 			l.cluster, l.shift = to, l.shift+shift
@@ -83,7 +83,7 @@ type landing struct {
 }
 
 // landings returns where each line begins.
-func (ls *lines) landings() []landing {
+func (ls *lineSet) landings() []landing {
 	out := make([]landing, len(ls.list))
 	var starts []int64     // of the lines before, in order
 	var covered [][2]int64 // by them: stretches apart from each other, in order
@@ -121,8 +121,8 @@ func (ls *lines) landings() []landing {
 
 // bits returns the evidence of a line that begins among the counters of earlier ones, of
 // so many.
-func (l landing) bits(lines int) float64 {
-	bits := idset.CounterBits - log2(2*l.nearest+1) - log2(2*int64(lines))
+func (l landing) bits(n int) float64 {
+	bits := idset.CounterBits - log2(2*l.nearest+1) - log2(2*int64(n))
 	if l.inside {
 		bits = max(bits, idset.CounterBits-log2(l.covered))
 	}

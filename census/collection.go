@@ -26,12 +26,12 @@ type collection struct {
 	// All ids, and the plausible ones: neither before 2009 nor in the future, no
 	// bounds. The first second is above the last where there are none.
 	all, plausible secondRange
-	days           dayCounts // of plausible ids
+	days           map[uint32]int64 // plausible ids by day since 1970
 	late           lateIDs
 }
 
 func newCollection(name string, sp *idset.Space) *collection {
-	return &collection{name: name, space: sp, ids: sp.NewSet(), values: sp.NewSet(), all: noSeconds, plausible: noSeconds}
+	return &collection{name: name, space: sp, ids: sp.NewSet(), values: sp.NewSet(), all: noSeconds, plausible: noSeconds, days: map[uint32]int64{}}
 }
 
 // collection returns the collection with the given name, which it adds if it is new.
@@ -62,15 +62,6 @@ func (l *collection) judged() (judged *collection, areStrings bool) {
 		return s, true
 	}
 	return l, false
-}
-
-// count counts an id in the ranges and days of l.
-func (l *collection) count(second uint32, isBound bool, latest uint32) {
-	l.all.add(second)
-	if second >= earliest && second <= latest && !isBound {
-		l.plausible.add(second)
-		l.days.addN(second, 1)
-	}
 }
 
 // unique reports whether an id should be there once only: as an _id, but not as
@@ -104,37 +95,6 @@ func (r *secondRange) merge(other secondRange) {
 func (r secondRange) empty() bool { return r.first > r.last }
 
 const secondsPerDay = 24 * 60 * 60
-
-// dayCounts are numbers of ids by day since 1970, in chunks that exist where there are
-// ids.
-type dayCounts struct {
-	chunks [lastDay>>dayBits + 1]*[1 << dayBits]int64
-}
-
-const (
-	lastDay = math.MaxUint32 / secondsPerDay
-	dayBits = 8
-)
-
-// addN adds n ids of the day of second.
-func (d *dayCounts) addN(second uint32, n int64) {
-	day := second / secondsPerDay
-	chunk := d.chunks[day>>dayBits]
-	if chunk == nil {
-		chunk = new([1 << dayBits]int64)
-		d.chunks[day>>dayBits] = chunk
-	}
-	chunk[day&(1<<dayBits-1)] += n
-}
-
-// at returns the number of ids of a day.
-func (d *dayCounts) at(day int) int64 {
-	chunk := d.chunks[day>>dayBits]
-	if chunk == nil {
-		return 0
-	}
-	return chunk[day&(1<<dayBits-1)]
-}
 
 // earliest is the first second of a plausible id.
 var earliest = uint32(era.First.Unix())

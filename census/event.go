@@ -85,7 +85,7 @@ func (h *history) imports() (out []Event) {
 	const window = 10 // minutes
 	var counts []int64
 	for part := range slices.Chunk(h.minutes, window) {
-		counts = append(counts, sum(part))
+		counts = append(counts, sumCounts(part))
 	}
 	typical := float64(median(slices.Clone(counts)))
 	more := make([]int64, len(counts)) // ids than usual, if these are far more

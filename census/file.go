@@ -56,7 +56,7 @@ type savedCensus struct {
 	Field       string            `json:"field"`
 	Places      uint32            `json:"places"`
 	Sources     []savedSource     `json:"sources"`
-	Spans       []span            `json:"spans"`
+	Spans       []placeSpan       `json:"spans"`
 	Collections []savedCollection `json:"collections"`
 	Partial     string            `json:"partial,omitempty"`
 }

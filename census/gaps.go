@@ -4,7 +4,7 @@ import "github.com/oidkit/oid/census/internal/idset"
 
 // countGaps counts the counters that no id has within the lines, and between those of
 // which one continues the other; all others are restarts.
-func (ls *lines) countGaps(clusters []cluster, v *verdict) {
+func (ls *lineSet) countGaps(clusters []cluster, v *verdict) {
 	var pace int64
 	runs := make([]int, len(ls.list)) // of each line: its index in lives
 	from, at := make([]int64, len(clusters)), make([]int64, len(clusters))

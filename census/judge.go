@@ -78,6 +78,19 @@ func (v *verdict) doubtBecause(d DoubtKind) {
 // one process whose clock runs forwards. What a healthy process does is the hypothesis to
 // beat: runs that begin at random counters one after another, threads that are late, and
 // counters that threads reserve in blocks.
+//
+// The order of the steps matters. Each needs what the ones before have found out:
+//
+//	follow           lines and turns; the records of e are linked from here on
+//	unite, addTurns  clusters of the lines, and the turns within each
+//	sortByCounter    the sequence of each cluster, where there is anything to see in it
+//	judgeSequences   clock steps; whether a cluster is whole, or its lines overlap
+//	judgeTurns       shared values, from lines that do not belong to one whole cluster
+//	judgeLandings    resumed states, from lines that overlap, unless the value is shared
+//	judgeDisorder    counters that do not count, unless something else is proven
+//	countGaps        gaps and runs, of which a whole cluster is one
+//
+// At its return the records are as they were.
 func judge(e idset.Extent, value uint64) (v verdict) {
 	step := typicalStep(e)
 	isSparse := step*sparseFactor > idset.CounterRange
@@ -130,8 +143,10 @@ type cluster struct {
 	turns    pool  // returns to its lines after others of them that were in use at once
 	returns  int64
 	sequence *sequence // nil if a single line has no late ids
-	overlaps bool      // its lines use the same counters
-	whole    bool      // its lines are parts of one sequence
+
+	// Set by judgeSequences, never both for several lines:
+	overlaps bool // its lines use the same counters
+	whole    bool // its lines are parts of one sequence
 }
 
 // isApart reports whether the lines of c only happen to adjoin.
@@ -140,7 +155,7 @@ func (c *cluster) isApart() bool {
 }
 
 // addTurns counts the turns within each cluster.
-func (ls *lines) addTurns(clusters []cluster) {
+func (ls *lineSet) addTurns(clusters []cluster) {
 	for t, n := range ls.turns {
 		if c := ls.list[t.to].cluster; c == ls.list[t.from].cluster && ls.atOnce(t) {
 			clusters[c].turns.add(float64(t.bits), n)
@@ -151,13 +166,13 @@ func (ls *lines) addTurns(clusters []cluster) {
 
 // atOnce reports whether two lines were in use at the same time, by more than the seconds
 // in which ids are not in order.
-func (ls *lines) atOnce(t turn) bool {
+func (ls *lineSet) atOnce(t turn) bool {
 	a, b := &ls.list[t.to], &ls.list[t.from]
 	return int64(min(a.last, b.last))-int64(max(a.first, b.first)) >= minStep
 }
 
 // sortByCounter looks at the clusters in the order of their counters.
-func (ls *lines) sortByCounter(e idset.Extent, clusters []cluster) {
+func (ls *lineSet) sortByCounter(e idset.Extent, clusters []cluster) {
 	least := make([]int64, len(clusters)) // of their counters, where the range begins
 	for i := range least {
 		least[i] = math.MaxInt64
@@ -185,7 +200,7 @@ func (ls *lines) sortByCounter(e idset.Extent, clusters []cluster) {
 
 // judgeTurns finds lines that are too far apart to be those of one process, but took
 // turns.
-func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
+func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 	turns := slices.SortedFunc(maps.Keys(ls.turns), func(a, b turn) int {
 		return cmp.Or(a.to-b.to, a.from-b.from, a.bits-b.bits)
 	})
@@ -277,7 +292,7 @@ func arcBits(starts []int64) float64 {
 }
 
 // judgeSequences finds clocks that were set backwards.
-func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
+func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) {
 	for i := range clusters {
 		c := &clusters[i]
 		q := c.sequence
@@ -306,7 +321,7 @@ func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
 // restartBits returns the evidence against restarts as the cause of the falls of a
 // cluster: lines that begin near others by chance. Where they do, lines that are in use at
 // once are not those of restarts at all.
-func (c *cluster) restartBits(ls *lines) float64 {
+func (c *cluster) restartBits(ls *lineSet) float64 {
 	if c.lines == 1 {
 		return maxBits
 	}
@@ -336,7 +351,7 @@ func (c *cluster) fits() bool {
 
 // judgeLandings finds lines that begin among the counters of earlier ones, and use them
 // again.
-func (v *verdict) judgeLandings(ls *lines, clusters []cluster, value uint64) {
+func (v *verdict) judgeLandings(ls *lineSet, clusters []cluster, value uint64) {
 	var all pool
 	var inside, covered int64
 	first, last := uint32(0), uint32(0)
@@ -365,7 +380,7 @@ func (v *verdict) judgeLandings(ls *lines, clusters []cluster, value uint64) {
 }
 
 // judgeDisorder finds counters that do not count.
-func (v *verdict) judgeDisorder(ls *lines, ids int64, value uint64) {
+func (v *verdict) judgeDisorder(ls *lineSet, ids int64, value uint64) {
 	switch {
 	case ids < minDisorder || 4*ls.loose <= 3*ids:
 	case ls.rapid < minRapid:

@@ -11,7 +11,18 @@ import (
 // A process value whose counter does not simply run forwards is judged by lines:
 // sequences of ids, in order of time, of which each continues the counter of the one
 // before. A healthy process is one line as long as its counter moves on by a few typical
-// steps. A restart, a clock step and a second process begin another one.
+// steps. A restart, a clock step and a second process begin another one:
+//
+//	counter
+//	   |         0           |      1              |       0     0
+//	   |       0             |    1                |   0     0
+//	   |     0        1      |          0          |
+//	   |            1        |        0            |       1     1
+//	   |          1          |      0              |     1     1
+//	   +---------------------+---------------------+------------------ time
+//	     a restart: line 1     the clock was set     two processes with one
+//	     begins anywhere       back: line 1 goes     value take turns: each
+//	                           on where 0 ends       change of line is a turn
 //
 // Following them rewrites the records in place as linked ones, without memory of its own:
 // the 40 bits of the process value are the same in all of them.
@@ -34,8 +45,8 @@ const (
 type linked idset.Record
 
 // link returns r as the record of a line.
-func link(r idset.Record, line int, unwrapped int64) linked {
-	return linked{uint64(line)<<unwrappedBits | uint64(unwrapped), uint64(r.Second())<<idset.PlaceBits | uint64(r.Place())}
+func link(r idset.Record, index int, unwrapped int64) linked {
+	return linked{uint64(index)<<unwrappedBits | uint64(unwrapped), uint64(r.Second())<<idset.PlaceBits | uint64(r.Place())}
 }
 
 // linkedAt returns record i of e, which has been linked.
@@ -117,8 +128,8 @@ type turn struct {
 	bits     int
 }
 
-// lines are the lines of one process value.
-type lines struct {
+// lineSet are the lines of one process value.
+type lineSet struct {
 	list    []line
 	byEnd   []int          // by the last counter, modulo its range
 	recent  []int          // the last ones with ids, the latest first
@@ -136,8 +147,8 @@ const maxRecent = 8
 // follow divides the records of e, which are in order of time, into lines and rewrites
 // them by counter. It returns up to where, which is before the end of e if there are too
 // many lines.
-func follow(e idset.Extent, step int64) (*lines, int) {
-	ls := &lines{limit: stepLimit(step), turns: map[turn]int64{}}
+func follow(e idset.Extent, step int64) (*lineSet, int) {
+	ls := &lineSet{limit: stepLimit(step), turns: map[turn]int64{}}
 	for i := 0; i < e.Len(); {
 		second := e.At(i).Second()
 		j := i + 1
@@ -169,7 +180,7 @@ func follow(e idset.Extent, step int64) (*lines, int) {
 // begin returns with which of the records from i to j, of one second, the counter
 // continues: with the first one above the end of the latest line, or, without one that is
 // in use, behind the widest gap.
-func (ls *lines) begin(e idset.Extent, i, j int) int {
+func (ls *lineSet) begin(e idset.Extent, i, j int) int {
 	if len(ls.list) > 0 && !ls.list[ls.recent[0]].isIdle(e.At(i).Second()) {
 		at := uint32(ls.list[ls.recent[0]].at & idset.CounterMask)
 		return e.Part(0, j).Search(i, func(r idset.Record) bool { return r.Counter() > at })
@@ -185,7 +196,7 @@ func (ls *lines) begin(e idset.Extent, i, j int) int {
 
 // add adds an id with counter c and returns the index of its line and its unwrapped
 // counter there.
-func (ls *lines) add(c int64, second uint32, r idset.Record) (index int, unwrapped int64) {
+func (ls *lineSet) add(c int64, second uint32, r idset.Record) (index int, unwrapped int64) {
 	best, distance, late, idle := -1, int64(idset.CounterRange), false, false
 	if n := len(ls.byEnd); n > 0 {
 		i := ls.byEnd[(ls.place(c)+n-1)%n] // whose end is the nearest one below c
@@ -243,7 +254,7 @@ func (ls *lines) add(c int64, second uint32, r idset.Record) (index int, unwrapp
 }
 
 // start begins a line.
-func (ls *lines) start(c int64, second uint32, r idset.Record) (index int, unwrapped int64) {
+func (ls *lineSet) start(c int64, second uint32, r idset.Record) (index int, unwrapped int64) {
 	index = len(ls.list)
 	at := c + idset.CounterRange // leaves room below for ids that were overtaken
 	first := link(r, index, at)
@@ -260,12 +271,12 @@ func (ls *lines) start(c int64, second uint32, r idset.Record) (index int, unwra
 }
 
 // place returns the index in byEnd of the first line that does not end below c.
-func (ls *lines) place(c int64) int {
+func (ls *lineSet) place(c int64) int {
 	return sort.Search(len(ls.byEnd), func(k int) bool { return ls.list[ls.byEnd[k]].at&idset.CounterMask >= c })
 }
 
 // move moves the end of a line to the given counter, past those of others.
-func (ls *lines) move(index int, at int64) {
+func (ls *lineSet) move(index int, at int64) {
 	l := &ls.list[index]
 	k, old, end := ls.place(l.at&idset.CounterMask), l.at&idset.CounterMask, at&idset.CounterMask
 	for ls.byEnd[k] != index {
@@ -281,7 +292,7 @@ func (ls *lines) move(index int, at int64) {
 }
 
 // use makes a line the latest one.
-func (ls *lines) use(index int) {
+func (ls *lineSet) use(index int) {
 	if i := slices.Index(ls.recent, index); i >= 0 {
 		ls.recent = slices.Delete(ls.recent, i, i+1)
 	}

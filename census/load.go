@@ -80,7 +80,7 @@ type loader struct {
 	places      uint32        // that it has
 	collections []*collection // by their numbers
 	latest      uint32
-	records     []idset.Record
+	group       batchIDs
 }
 
 // newLoader adds the sources of saved.
@@ -101,7 +101,7 @@ func (c *Census) newLoader(src *Source, saved *savedCensus) (*loader, error) {
 	l := &loader{Census: c, base: c.places, places: saved.Places, latest: latestSecond(c.options.Now)}
 	first := len(c.sources)
 	for _, s := range saved.Spans {
-		c.spans = append(c.spans, span{l.base + s.Place, first + s.Source, s.Number})
+		c.spans = append(c.spans, placeSpan{l.base + s.Place, first + s.Source, s.Number})
 	}
 	c.places += saved.Places
 	src.Collections += len(saved.Sources)
@@ -187,11 +187,13 @@ func (l *loader) add(payload []byte) error {
 	if n <= 0 || m <= 0 || number >= uint64(len(l.collections)*setCount) || count > idset.MaxBlock {
 		return fmt.Errorf("%w: ids of no collection", ErrSaved)
 	}
+	g := &l.group
+	g.reset()
 	var err error
-	if l.records, err = idset.DecodeBlock(l.records[:0], payload[m:], int(count)); err != nil {
+	if g.records, err = idset.DecodeBlock(g.records, payload[m:], int(count)); err != nil {
 		return fmt.Errorf("%w: %w", ErrSaved, err)
 	}
-	for _, r := range l.records {
+	for _, r := range g.records {
 		if r.Place() >= l.places {
 			return fmt.Errorf("%w: an id at place %d of %d", ErrSaved, r.Place(), l.places)
 		}
@@ -200,42 +202,21 @@ func (l *loader) add(payload []byte) error {
 	switch number % setCount {
 	case setValues:
 		if l.options.Values {
-			return l.addTo(to.values, l.records)
+			to.values.Add(g.records, l.base)
 		}
-		return nil
+		return l.space.Fit()
 	case setStrings:
 		to = to.strings()
 	}
-	records := l.within(to, l.records)
-	if err := l.keep(int64(len(records))); err != nil {
+	if within := l.options.Range; within != (objectid.Range{}) {
+		all := len(g.records)
+		g.records = slices.DeleteFunc(g.records, func(r idset.Record) bool { return !within.Contains(r.ID()) })
+		g.outside = int64(all - len(g.records))
+	}
+	if err := l.keep(int64(len(g.records))); err != nil {
 		return err
 	}
-	to.taken += int64(len(records))
-	for _, r := range records {
-		to.count(r.Second(), r.IsBound(), l.latest)
-	}
-	return l.addTo(to.ids, records)
-}
-
-// within returns the records in the range.
-func (l *loader) within(to *collection, records []idset.Record) []idset.Record {
-	within := l.options.Range
-	if within == (objectid.Range{}) {
-		return records
-	}
-	kept := records[:0]
-	for _, r := range records {
-		if within.Contains(r.ID()) {
-			kept = append(kept, r)
-		} else {
-			to.outside++
-		}
-	}
-	return kept
-}
-
-// addTo adds records to a set.
-func (l *loader) addTo(set *idset.Set, records []idset.Record) error {
-	set.Add(records, l.base)
+	g.measure(false, l.latest)
+	g.apply(to, nil, l.base)
 	return l.space.Fit()
 }

@@ -52,8 +52,8 @@ func machineMemory(root fs.FS) (int64, bool) {
 	if err != nil {
 		return 0, false
 	}
-	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "MemTotal:"); ok {
+	for row := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(row), "MemTotal:"); ok {
 			n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
 			return n << 10, err == nil
 		}
@@ -69,8 +69,8 @@ func containerMemory(root fs.FS) (int64, bool) {
 		return 0, false
 	}
 	least, found := int64(math.MaxInt64), false
-	for line := range strings.Lines(string(groups)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+	for row := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(row), ":", 3)
 		if len(parts) < 3 {
 			continue
 		}

@@ -43,7 +43,7 @@ func TestLateInBatches(t *testing.T) {
 
 		l, src := newCollection("", new(idset.Space)), &Source{}
 		latest := latestSecond(time.Unix(1_700_000_000, 0))
-		var g group
+		var g batchIDs
 		for from := 0; from < len(items); {
 			to := min(len(items), from+1+random.IntN(60))
 			batch := make([]source.Item, to-from)
@@ -78,7 +78,7 @@ func TestManyValuesInABatch(t *testing.T) {
 			want[r] = true
 		}
 		l := newCollection("", new(idset.Space))
-		var g group
+		var g batchIDs
 		for range 2 { // the second time with what the first has left
 			l = newCollection("", new(idset.Space))
 			g.prepare(items, objectid.Range{}, true, latestSecond(time.Unix(1_700_000_000, 0)))

@@ -131,7 +131,7 @@ func (t *tally) count(e idset.Extent) {
 
 // explains reports whether counters seem to be missing because of a fault: those of a
 // shared process value, and those around clock steps.
-func (v *verdict) explains(m missing) bool {
+func (v *verdict) explains(m gapSpan) bool {
 	if v.found[shared].bits > 0 || len(v.found[stepped].examples) == maxExamples {
 		return true
 	}
@@ -200,14 +200,19 @@ func (t *tally) addSecond(s *secondCount, bucket int) {
 
 // follower follows the counter of a process through its ids, in order of their
 // seconds and, within one, of their counters. A second continues where the one
-// before it ended, and may pass from FFFFFF to 000000.
+// before it ended, and may pass from FFFFFF to 000000:
+//
+//	000000 | wrapped: first..last |      | at | above: first..last | FFFFFF
+//
+// Of the counters of one second those above at come first, and then the wrapped ones. At
+// its end at becomes the last of them.
 type follower struct {
 	start int64 // first counter
 	at    int64 // counter at the end of the last second, -1 before the first
 
 	// The counters of the current second above at, which come first, and the
 	// others, which come after them if the counter has wrapped.
-	above, wrapped counters
+	above, wrapped counterSpan
 
 	gaps, jumps int64
 	widest      int64 // move of the counter
@@ -220,17 +225,17 @@ type follower struct {
 	moved, lived int64 // counters and seconds until now
 }
 
-// missing is counters without ids between two seconds.
-type missing struct {
+// gapSpan is counters without ids between two seconds.
+type gapSpan struct {
 	from, to uint32
 	n        int64
 }
 
-// missingList is what is missing of one process, in order of time.
-type missingList []missing
+// gapSpans is what is missing of one process, in order of time.
+type gapSpans []gapSpan
 
 // add adds n counters. Those of one hour are one element.
-func (l *missingList) add(from, to uint32, n int64) {
+func (l *gapSpans) add(from, to uint32, n int64) {
 	if n == 0 {
 		return
 	}
@@ -239,14 +244,14 @@ func (l *missingList) add(from, to uint32, n int64) {
 		(*l)[k].n += n
 		return
 	}
-	*l = append(*l, missing{from, to, n})
+	*l = append(*l, gapSpan{from, to, n})
 }
 
-// counters are a first and a last counter; last is -1 if there is none.
-type counters struct{ first, last int64 }
+// counterSpan are a first and a last counter; last is -1 if there is none.
+type counterSpan struct{ first, last int64 }
 
 func newFollower() follower {
-	return follower{at: -1, above: counters{-1, -1}, wrapped: counters{-1, -1}}
+	return follower{at: -1, above: counterSpan{-1, -1}, wrapped: counterSpan{-1, -1}}
 }
 
 // enter begins a second.
@@ -320,9 +325,14 @@ func (f *follower) move(from, to int64) {
 // into the last byte of the process value:
 //
 //   - A Java counter has four bytes, so the upper one changes once in 2^24 ids, and
-//     the value before does not return.
+//     the value before does not return: p continues in next.
 //   - A Modern generator of this module borrows the value above when its counter
-//     overflows, for the rest of that second, and then returns.
+//     overflows, for the rest of that second, and then returns: p borrows next.
+//
+// In the order of time, with + for the value above that of p:
+//
+//	Java    p FFFFFD  p FFFFFE  p FFFFFF  + 000000  + 000001   then + alone
+//	Modern  p FFFFFE  p FFFFFF  + 000000  + 000001  p 000002   from the next second on p
 func (p *process) joins(next *process) bool {
 	if p.value+uint64(len(p.more))+1 != next.value || next.value&0xFF == 0 {
 		return false

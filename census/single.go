@@ -12,8 +12,8 @@ import (
 // one that lacks the process. Each such value has one id. Their counters make one
 // sequence, which values of different processes do not.
 
-// single is the only id of a process value.
-type single struct {
+// singleID is the only id of a process value.
+type singleID struct {
 	counter, second uint32
 	r               idset.Record
 }
@@ -21,7 +21,7 @@ type single struct {
 // singles keeps the only ids of process values, all of them or, of very many, those with
 // the lowest counters, so that neighbours stay neighbours.
 type singles struct {
-	list  []single
+	list  []singleID
 	all   int64
 	shift uint // counters from counterRange>>shift on are left out
 }
@@ -31,7 +31,7 @@ func (s *singles) add(r idset.Record) {
 	if r.Counter()>>(idset.CounterBits-s.shift) > 0 {
 		return
 	}
-	s.list = append(s.list, single{r.Counter(), r.Second(), r})
+	s.list = append(s.list, singleID{r.Counter(), r.Second(), r})
 	s.halve()
 }
 
@@ -39,7 +39,7 @@ func (s *singles) add(r idset.Record) {
 func (s *singles) halve() {
 	for len(s.list) > maxSingles && s.shift < idset.CounterBits {
 		s.shift++
-		s.list = slices.DeleteFunc(s.list, func(i single) bool { return i.counter>>(idset.CounterBits-s.shift) > 0 })
+		s.list = slices.DeleteFunc(s.list, func(i singleID) bool { return i.counter>>(idset.CounterBits-s.shift) > 0 })
 	}
 }
 
@@ -47,14 +47,14 @@ func (s *singles) merge(other *singles) {
 	s.all += other.all
 	s.shift = max(s.shift, other.shift)
 	s.list = append(s.list, other.list...)
-	s.list = slices.DeleteFunc(s.list, func(i single) bool { return i.counter>>(idset.CounterBits-s.shift) > 0 })
+	s.list = slices.DeleteFunc(s.list, func(i singleID) bool { return i.counter>>(idset.CounterBits-s.shift) > 0 })
 	s.halve()
 }
 
 // chains returns how many ids have a counter that follows that of another one, and how
 // many sequences they make. With very many, both are estimated from those that were kept.
 func (s *singles) chains() (ids, sequences int64, examples [][]idset.Record) {
-	slices.SortFunc(s.list, func(a, b single) int {
+	slices.SortFunc(s.list, func(a, b singleID) int {
 		return cmp.Or(cmp.Compare(a.counter, b.counter), cmp.Compare(a.second, b.second))
 	})
 	n := len(s.list)

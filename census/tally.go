@@ -35,8 +35,8 @@ type tally struct {
 	faulty    []process // some of those with a fault, also of those in top
 	singles   singles
 	history   *history
-	missing   missingList // of the current process
-	broken    int64       // judged process values
+	missing   gapSpans // of the current process
+	broken    int64    // judged process values
 	suspects  suspects
 }
 
@@ -141,13 +141,13 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 	case step == AnyStep:
 		shown = l.core()
 	}
-	axis, err := newAxis(step, shown.first, shown.last, tz)
+	timeline, err := newAxis(step, shown.first, shown.last, tz)
 	if err != nil {
 		return nil, err
 	}
 	var parts []*tally
 	if err := l.ids.Visit(o.Workers, func() idset.Visitor {
-		t := &tally{axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
+		t := &tally{axis: timeline, counts: make([]int64, timeline.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
 		parts = append(parts, t)
 		return t.visit
 	}); err != nil {
@@ -188,23 +188,23 @@ func (t *tally) trim() {
 // core returns the time that a timeline is best for: that of all ids, unless the
 // thousandth part of them at either end makes it more than four times as long.
 func (l *collection) core() secondRange {
-	from, to := int(l.plausible.first/secondsPerDay), int(l.plausible.last/secondsPerDay)
+	from, to := l.plausible.first/secondsPerDay, l.plausible.last/secondsPerDay
 	var total int64
-	for day := from; day <= to; day++ {
-		total += l.days.at(day)
+	for _, n := range l.days {
+		total += n
 	}
 	lo, hi := from, to
-	for left := total/farShare - l.days.at(lo); left >= 0 && lo < hi; left -= l.days.at(lo) {
+	for left := total/farShare - l.days[lo]; left >= 0 && lo < hi; left -= l.days[lo] {
 		lo++
 	}
-	for left := total/farShare - l.days.at(hi); left >= 0 && lo < hi; left -= l.days.at(hi) {
+	for left := total/farShare - l.days[hi]; left >= 0 && lo < hi; left -= l.days[hi] {
 		hi--
 	}
 	if (hi-lo+1)*farFactor > to-from+1 {
 		return l.plausible
 	}
 	return secondRange{
-		max(l.plausible.first, uint32(lo)*secondsPerDay),
+		max(l.plausible.first, lo*secondsPerDay),
 		min(l.plausible.last, uint32(min(int64(hi+1)*secondsPerDay-1, math.MaxUint32))),
 	}
 }

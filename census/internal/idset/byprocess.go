@@ -14,20 +14,20 @@ const maxLists = 1024
 // each, in which their ids are in the order of the source: mostly in order of time,
 // so that there is little to sort. All others share one list.
 type byProcess struct {
-	lists  []*records
+	lists  []*segmented
 	of     []uint64             // process value of each list
 	slots  [4 * maxLists]uint16 // hash table: index in lists plus 1
-	rest   records
+	rest   segmented
 	sorted bool
 }
 
 func newByProcess(memory *slab) *byProcess {
-	return &byProcess{rest: records{shift: largeSegments, slab: memory}}
+	return &byProcess{rest: segmented{shift: largeSegments, slab: memory}}
 }
 
 // add adds records, with base added to their places.
 func (b *byProcess) add(part []Record, base uint32) {
-	last, list := uint64(EndOfValues), (*records)(nil)
+	last, list := uint64(EndOfValues), (*segmented)(nil)
 	for _, r := range part {
 		if v := r.Value(); v != last {
 			last, list = v, b.list(v)
@@ -38,7 +38,7 @@ func (b *byProcess) add(part []Record, base uint32) {
 }
 
 // list returns the list that records with the process value belong to.
-func (b *byProcess) list(value uint64) *records {
+func (b *byProcess) list(value uint64) *segmented {
 	b.sorted = false
 	slot := value * 0x9E3779B97F4A7C15 >> 52 // Knuth's multiplicative hashing
 	for {
@@ -54,7 +54,7 @@ func (b *byProcess) list(value uint64) *records {
 	if len(b.lists) == maxLists {
 		return &b.rest
 	}
-	l := &records{shift: smallSegments, slab: b.rest.slab}
+	l := &segmented{shift: smallSegments, slab: b.rest.slab}
 	b.lists = append(b.lists, l)
 	b.of = append(b.of, value)
 	b.slots[slot] = uint16(len(b.lists))
@@ -86,7 +86,7 @@ func (b *byProcess) sort(workers int) {
 // Extent is the records from i to j, not included, of a list: those of one process
 // value, or some of them. The zero Extent has none.
 type Extent struct {
-	list *records
+	list *segmented
 	i, j int
 }
 
@@ -183,7 +183,7 @@ func (b *byProcess) sample() []weighted {
 
 // endOfValue returns the end of the records, at j or before, that have the
 // process value of record i.
-func (l *records) endOfValue(i, j int) int {
+func (l *segmented) endOfValue(i, j int) int {
 	value := l.at(i).Value()
 	// Where there are many process values most have few ids, so look nearby first.
 	step := 1

@@ -74,10 +74,10 @@ func (r Record) IsBound() bool {
 	return r.Value() == LowTail && r.Counter() == 0 || r.Value() == HighTail && r.Counter() == CounterMask
 }
 
-// records is a list of records in segments, of which all but the last are full.
+// segmented is a list of records in segments, of which all but the last are full.
 // Growing by segments never copies, so that a census needs little more memory
 // than its ids do.
-type records struct {
+type segmented struct {
 	segments [][]Record
 	shift    uint  // a segment has 1<<shift records
 	slab     *slab // for segments after the first; other lists may share it
@@ -88,7 +88,7 @@ const (
 	largeSegments = 18 // shift of the others: 4 MiB
 )
 
-func (l *records) len() int {
+func (l *segmented) len() int {
 	if len(l.segments) == 0 {
 		return 0
 	}
@@ -96,13 +96,13 @@ func (l *records) len() int {
 }
 
 // at returns record i.
-func (l *records) at(i int) *Record {
+func (l *segmented) at(i int) *Record {
 	return &l.segments[i>>(l.shift&63)][i&(1<<(l.shift&63)-1)]
 }
 
 // add adds one record to the end. The first segment grows as a slice does, which keeps a
 // small list small; the others are made whole.
-func (l *records) add(r Record) {
+func (l *segmented) add(r Record) {
 	n := len(l.segments)
 	if n == 0 || len(l.segments[n-1]) == 1<<(l.shift&63) {
 		var next []Record
@@ -117,7 +117,7 @@ func (l *records) add(r Record) {
 
 // spans yields the records from i to j, not included, in as many slices as the
 // segments ask for.
-func (l *records) spans(i, j int) iter.Seq[[]Record] {
+func (l *segmented) spans(i, j int) iter.Seq[[]Record] {
 	return func(yield func([]Record) bool) {
 		for i < j {
 			segment := l.segments[i>>l.shift]
@@ -133,6 +133,6 @@ func (l *records) spans(i, j int) iter.Seq[[]Record] {
 
 // search returns the first index from i to j whose record f holds for, or j. f
 // must be false up to some record and true from there on.
-func (l *records) search(i, j int, f func(Record) bool) int {
+func (l *segmented) search(i, j int, f func(Record) bool) int {
 	return i + sort.Search(j-i, func(k int) bool { return f(*l.at(i + k)) })
 }

@@ -25,14 +25,14 @@ func newSorter(workers int) *sorter {
 
 // sort sorts the records of l from i to j, not included. They are in order once
 // wait has returned.
-func (s *sorter) sort(l *records, i, j int) {
+func (s *sorter) sort(l *segmented, i, j int) {
 	s.share(j-i, func() { s.radix(l, i, j) })
 }
 
 func (s *sorter) wait() { s.wg.Wait() }
 
 // sort sorts the records from i to j, not included.
-func (l *records) sort(i, j int) { new(sorter).radix(l, i, j) }
+func (l *segmented) sort(i, j int) { new(sorter).radix(l, i, j) }
 
 // digit is a stretch of up to eight bits of a record, from this one of lo or, from 64 on,
 // of hi.
@@ -54,7 +54,7 @@ func highest(diff Record) digit {
 }
 
 // radix sorts the records from i to j, which may be in several segments.
-func (s *sorter) radix(l *records, i, j int) {
+func (s *sorter) radix(l *segmented, i, j int) {
 	if l.mend(i, j) {
 		return
 	}
@@ -125,7 +125,7 @@ const maxShift = 64
 
 // mend sorts records that are few, or almost in order already as those of one process
 // usually are, and reports whether they were.
-func (l *records) mend(i, j int) bool {
+func (l *segmented) mend(i, j int) bool {
 	at := i
 	budget := max(j-i, insertionMax*insertionMax) // moves, beyond which a radix sort is faster
 	var prev Record

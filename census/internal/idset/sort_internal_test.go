@@ -42,7 +42,7 @@ func TestSort(t *testing.T) {
 	}
 	for name, shape := range shapes {
 		for _, n := range []int{0, 1, 2, insertionMax + 1, 5000, segment - 1, segment + 1, 2*segment + 77} {
-			list := records{shift: largeSegments, slab: new(slab)}
+			list := segmented{shift: largeSegments, slab: new(slab)}
 			var want []Record
 			for i := range n {
 				want = append(want, shape(i))
