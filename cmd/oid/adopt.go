@@ -52,9 +52,7 @@ interrupt, the process stays recorded and counts as late, then as dead. If anoth
 live process has the same process value, the command reports it at once, records
 both, and its exit code is 1.
 
-Programs in Go do not need this command: see package registry.
-
-` + registryHelp,
+Programs in Go do not need this command: see package registry.`,
 		Example: `  oid adopt --sample "$(cat /run/app.sample)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app
   oid adopt --sample "$(cat /run/worker2.sample)" --add 10.0.0.7:8080:1795166651598985:4711`,
 		Args: noArgs,

@@ -20,9 +20,7 @@ func newGetCommand(std streams) *cobra.Command {
 order. Without an ID, the IDs are read from standard input, one per line.
 
 An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
-quotes.
-
-` + storeHelp,
+quotes.`,
 		Example: `  oid get events 6592008029c8c3e4dc76256c
   oid get users '"alice"' 17`,
 		Args:              cobra.MinimumNArgs(1),

@@ -20,11 +20,7 @@ or with --json write its samples. GPID is the identity that oid ps and oid trace
 show, ip:port:start_time:pid. Processes of several hosts that have the same identity
 are plotted one after the other; with --json each sample has its member.
 
-CPU is in percent of one processor. An empty column is a time without a sample.
-
---since takes a duration up to now (24h, 7d) or a TIME. --from and --to take a TIME
-each.
-` + timeHelp + "\n\n" + zoneHelp + "\n\n" + registryHelp
+CPU is in percent of one processor. An empty column is a time without a sample.`
 
 func newHistoryCommand(std streams) *cobra.Command {
 	var (

@@ -30,9 +30,7 @@ ObjectId.
 
 The _id of each document is printed after the document is stored. Under load many
 documents are stored at once. A document that cannot be stored is reported with its
-line; all others are stored.
-
-` + storeHelp,
+line; all others are stored.`,
 		Example: `  oid insert events '{"kind":"start"}'
   oid insert events < events.jsonl > ids
   oid insert --store mongodb://localhost/app events < events.jsonl`,

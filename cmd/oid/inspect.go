@@ -41,9 +41,7 @@ OID_STORE, the process that created the id is shown if it is recorded (see "oid
 adopt").
 
 Exit code 1 means that something at the place of an id is not one, or that there is
-no id at all; all others are shown.
-
-` + zoneHelp
+no id at all; all others are shown.`
 
 func newInspectCommand(std streams) *cobra.Command {
 	var (

@@ -39,7 +39,7 @@ another kind, form or key. All others are opened.`,
 				id, err := s.Open(text)
 				if err != nil {
 					failed = errReported
-					std.warn("%s: %v", place, plainSealError(err))
+					std.warn("%s: %v", place, err)
 					continue
 				}
 				if err := asJSON.emit(std.out, wire.SealedID{ID: id, Sealed: text}, textf("%v\n", id)); err != nil {

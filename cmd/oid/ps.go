@@ -32,7 +32,7 @@ type listing struct {
 	zone   zone
 }
 
-var psHelp = `List the recorded processes that are alive or late; with --all also those that
+const psHelp = `List the recorded processes that are alive or late; with --all also those that
 are dead or ended. With --at, list all runs at an address, in order: several runs
 show restarts.
 
@@ -45,9 +45,7 @@ States:
   ended  the process reported its end
 A "!" marks live processes with the same process value: their ids can collide.
 
-CPU is the average since the process started.
-
-` + zoneHelp + "\n\n" + registryHelp
+CPU is the average since the process started.`
 
 func newPsCommand(std streams) *cobra.Command {
 	var (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -17,9 +18,11 @@ type streams struct {
 	out, err io.Writer
 }
 
-// warn writes a message for people on stderr.
+// warn writes a message for people on stderr. Joined errors have a line each.
 func (s streams) warn(format string, args ...any) {
-	fmt.Fprintf(s.err, "oid: %s\n", phrase.Plain(fmt.Sprintf(format, args...)))
+	for line := range strings.SplitSeq(phrase.Plain(fmt.Sprintf(format, args...)), "\n") {
+		fmt.Fprintf(s.err, "oid: %s\n", line)
+	}
 }
 
 // stdin returns standard input as a reader that ends with ctx. At a terminal it

@@ -13,7 +13,7 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-var traceHelp = `Show which process created an ObjectId, when that process started and ended, and
+const traceHelp = `Show which process created an ObjectId, when that process started and ended, and
 its load at the creation time. Ids are arguments, or come from standard input if
 there are none or one is "-"; they are read as they are pasted, as by oid inspect.
 
@@ -22,9 +22,7 @@ the creation time; "claimed" if one was adopted with it, or if the id has the ho
 and the pid of a recorded process, which is not proven; "unknown" if none has ever
 had it; "conflict" if it is proven that the process that had it did not run; and
 "collision" if several had it. Exit code 1 means that at least one piece of the
-input is not an ObjectId; all others are shown.
-
-` + zoneHelp + "\n\n" + registryHelp
+input is not an ObjectId; all others are shown.`
 
 func newTraceCommand(std streams) *cobra.Command {
 	var (
