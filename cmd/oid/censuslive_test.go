@@ -42,7 +42,6 @@ func censusOf(t *testing.T, args ...string) wire.Census {
 // TestCensusOfCollection counts a collection on a server, and the same documents
 // in a file.
 func TestCensusOfCollection(t *testing.T) {
-	t.Parallel()
 	uri := testenv.MongoDB(t)
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 	if err != nil {

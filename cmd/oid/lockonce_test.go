@@ -100,7 +100,6 @@ func (c *crontab) check() int {
 // Each tick is run once on every kind of place, however long the job takes, and cron has
 // nothing to mail.
 func TestLockOncePerTick(t *testing.T) {
-	t.Parallel()
 	var all sync.WaitGroup
 	defer all.Wait()
 	for place, url := range oncePlaces(t) {

@@ -83,8 +83,8 @@ func TestLockPlaceThatFallsSilent(t *testing.T) {
 	inStore.line()
 
 	waiters := map[string]*holding{
-		"Redis":      startLock(t, nil, "job", "--locks", redis.URL(), "--wait", "5s", "--", "true"),
-		"PostgreSQL": startLock(t, nil, "job", "--locks", where.String(), "--wait", "5s", "--", "true"),
+		"Redis":      startLock(t, nil, "job", "--locks", redis.URL(), "--wait", "10s", "--", "true"),
+		"PostgreSQL": startLock(t, nil, "job", "--locks", where.String(), "--wait", "10s", "--", "true"),
 	}
 	time.Sleep(2 * time.Second) // they have been refused
 	stopServer(t, redis.PID())

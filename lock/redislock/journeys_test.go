@@ -233,7 +233,6 @@ func answered(t *testing.T, l *redislock.Locker) {
 // A waiter that is stopped while the lock goes on to others, for longer than a
 // TTL, does not believe to have it when it runs again.
 func TestStoppedWaiterBelievesNoOldMessage(t *testing.T) {
-	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	t.Parallel()
 	const ttl = 3 * time.Second
