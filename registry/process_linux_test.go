@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,29 +16,19 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// memberProgram builds testdata/member once.
-var memberProgram = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "oid-member-")
+// memberCommand returns the command that runs this program as a member.
+func memberCommand(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	program, err := os.Executable()
 	if err != nil {
-		return "", err
+		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "member")
-	out, err := exec.Command("go", "build", "-o", path, "./testdata/member").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build testdata/member: %w\n%s", err, out)
-	}
-	return path, nil
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := memberProgram(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), memberVariable+"=1")
+	return cmd
 }
 
-// process is a run of testdata/member.
+// process is a run of this program as a member.
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -67,11 +56,7 @@ func inContainer(cmd *exec.Cmd) {
 // let their users, and none need to let the root of a container.
 func containers(t *testing.T) bool {
 	t.Helper()
-	program, err := memberProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, "-store", filepath.Join(t.TempDir(), "probe.db"))
+	cmd := memberCommand(t, "-store", filepath.Join(t.TempDir(), "probe.db"))
 	inContainer(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Logf("without containers, since this system lets no test make one: %v %s", err, out)
@@ -83,16 +68,12 @@ func containers(t *testing.T) bool {
 // start starts a process that has opened the store and waits for orders.
 func start(t *testing.T, file, addr string, interval time.Duration, container bool, args ...string) *process {
 	t.Helper()
-	program, err := memberProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{t: t, cmd: exec.Command(program, "-store", file, "-addr", addr, "-interval", interval.String())}
-	p.cmd.Args = append(p.cmd.Args, args...)
+	p := &process{t: t, cmd: memberCommand(t, append([]string{"-store", file, "-addr", addr, "-interval", interval.String()}, args...)...)}
 	if container {
 		inContainer(p.cmd)
 	}
 	p.cmd.Stderr = os.Stderr
+	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}

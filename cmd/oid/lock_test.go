@@ -340,7 +340,7 @@ func TestLockEnvironmentInRedis(t *testing.T) {
 func TestLockWarnsOfEviction(t *testing.T) {
 	server := testenv.Redis(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
 	h := startLock(t, nil, "job", "--locks", server.URL(), "--", "true")
-	if got := h.code(); got != 0 || !strings.HasPrefix(h.stderr.String(), "oid: warning: redislock: ") {
+	if got := h.code(); got != 0 || !strings.HasPrefix(h.stderr.String(), "oid: warning: 127.0.0.1:") {
 		t.Errorf("exit code %d, stderr %q", got, h.stderr.String())
 	}
 }

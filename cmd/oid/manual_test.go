@@ -36,7 +36,7 @@ func TestManual(t *testing.T) {
 		if !strings.Contains(page, c.Name()+" ") || !strings.Contains(page, c.Short) {
 			t.Errorf("oid.1 does not list %s", c.Name())
 		}
-		if _, err := os.Stat(filepath.Join(folder, "oid-"+c.Name()+".1")); err != nil && c.Runnable() {
+		if _, err := os.Stat(filepath.Join(folder, "oid-"+c.Name()+".1")); err != nil {
 			t.Error(err)
 		}
 	}

@@ -34,7 +34,7 @@ type following struct {
 	s     *Store
 	c     *mongo.Collection
 	r     store.Range
-	yield func(bson.Raw) bool
+	yield func(bson.Raw) error
 
 	parts []part
 }
@@ -118,7 +118,7 @@ func (f *following) snapshot(ctx context.Context, stream **mongo.ChangeStream, l
 		}
 	}
 	var unknown error // why a document has no key to continue after
-	err = f.s.find(inside, f.c.Name(), store.Query{Range: f.r, After: *last}, nil, func(doc bson.Raw) bool {
+	err = f.s.find(inside, f.c.Name(), store.Query{Range: f.r, After: *last}, nil, func(doc bson.Raw) error {
 		if key, err := store.KeyOf(doc); err != nil {
 			unknown = err
 		} else {
@@ -156,8 +156,10 @@ func (f *following) events(ctx context.Context, stream *mongo.ChangeStream) erro
 		if err != nil {
 			return err
 		}
-		if doc != nil && !f.yield(doc) {
-			return errEnough
+		if doc != nil {
+			if err := f.yield(doc); err != nil {
+				return err
+			}
 		}
 	}
 	if err := stream.Err(); err != nil {

@@ -18,7 +18,7 @@ import (
 
 // Get returns the document with the key, see [store.Store].
 func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson.Raw, error) {
-	c, err := s.collection(collection)
+	c, err := s.collection(ctx, collection)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson
 
 // GetMany returns the documents with the keys, see [store.Store].
 func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key) ([]bson.Raw, error) {
-	c, err := s.collection(collection)
+	c, err := s.collection(ctx, collection)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key
 
 // Count returns the number of documents with a key in r, see [store.Store].
 func (s *Store) Count(ctx context.Context, collection string, r store.Range) (int64, error) {
-	c, err := s.collection(collection)
+	c, err := s.collection(ctx, collection)
 	if err != nil || r.IsEmpty() {
 		return 0, err
 	}
@@ -66,8 +66,8 @@ func (s *Store) Count(ctx context.Context, collection string, r store.Range) (in
 // Collections returns the names of the collections, see [store.Store]. Views and
 // the server's own collections are left out.
 func (s *Store) Collections(ctx context.Context) ([]string, error) {
-	if s.closed.Load() {
-		return nil, store.ErrClosed
+	if err := s.life.Err(ctx); err != nil {
+		return nil, err
 	}
 	specs, err := s.db.ListCollectionSpecifications(ctx, bson.D{})
 	if err != nil {
@@ -85,11 +85,7 @@ func (s *Store) Collections(ctx context.Context) ([]string, error) {
 
 // Find returns the documents that q asks for, see [store.Store].
 func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		if err := s.find(ctx, collection, q, nil, func(doc bson.Raw) bool { return yield(doc, nil) }); err != nil && !errors.Is(err, errEnough) {
-			yield(nil, err)
-		}
-	}
+	return engine.Sequence(func(yield func(bson.Raw) error) error { return s.find(ctx, collection, q, nil, yield) })
 }
 
 // findAtOnce is how many ranges of FindMany are read at the same time.
@@ -98,7 +94,7 @@ const findAtOnce = 16
 // FindMany returns the documents in ranges, see [store.Store]. MongoDB has no query
 // with a limit for each of several ranges, so each range has one.
 func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
-	if _, err := s.collection(collection); err != nil {
+	if _, err := s.collection(ctx, collection); err != nil {
 		return nil, err
 	}
 	docs := make([][]bson.Raw, len(ranges))
@@ -106,9 +102,9 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 	g.SetLimit(findAtOnce)
 	for i, r := range ranges {
 		g.Go(func() error {
-			return s.find(ctx, collection, store.Query{Range: r, Limit: limit}, nil, func(doc bson.Raw) bool {
+			return s.find(ctx, collection, store.Query{Range: r, Limit: limit}, nil, func(doc bson.Raw) error {
 				docs[i] = append(docs[i], doc)
-				return true
+				return nil
 			})
 		})
 	}
@@ -118,9 +114,6 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 	return docs, nil
 }
 
-// errEnough says that the caller wants no more documents.
-var errEnough = errors.New("enough")
-
 // batch is how many documents the server sends at once, fewer if they have 16 MiB
 // together.
 const batch = 1000
@@ -128,7 +121,7 @@ const batch = 1000
 // find yields the documents of q with the fields of the projection fields, all if
 // it is nil. The server drops a cursor that is not read for ten minutes, so for a
 // caller who takes longer it goes on with a new one.
-func (s *Store) find(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) bool) error {
+func (s *Store) find(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) error) error {
 	for {
 		at := position{}
 		err := s.findOnce(ctx, collection, q, fields, &at, yield)
@@ -155,8 +148,8 @@ type position struct {
 }
 
 // findOnce is find with one cursor.
-func (s *Store) findOnce(ctx context.Context, collection string, q store.Query, fields any, at *position, yield func(bson.Raw) bool) error {
-	c, err := s.collection(collection)
+func (s *Store) findOnce(ctx context.Context, collection string, q store.Query, fields any, at *position, yield func(bson.Raw) error) error {
+	c, err := s.collection(ctx, collection)
 	if err != nil {
 		return err
 	}
@@ -180,8 +173,8 @@ func (s *Store) findOnce(ctx context.Context, collection string, q store.Query, 
 	for cursor.Next(ctx) {
 		at.n++
 		at.key, at.err = store.KeyOf(cursor.Current)
-		if !yield(slices.Clone(cursor.Current)) {
-			return errEnough
+		if err := yield(slices.Clone(cursor.Current)); err != nil {
+			return err
 		}
 	}
 	return s.explain(ctx, cursor.Err())

@@ -5,14 +5,12 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/oidkit/oid/store"
 )
 
 // Now returns the time of the server, see [store.Now].
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
-	if s.closed.Load() {
-		return time.Time{}, store.ErrClosed
+	if err := s.life.Err(ctx); err != nil {
+		return time.Time{}, err
 	}
 	var hello struct {
 		Time time.Time `bson:"localTime"`

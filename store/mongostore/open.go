@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -51,7 +50,7 @@ type Store struct {
 	options Options
 	hosts   string
 	client  *mongo.Client
-	closed  *atomic.Bool
+	life    *engine.Lifetime
 
 	db         *mongo.Database
 	consistent *mongo.Database // the same with other guarantees, see Consistent
@@ -77,7 +76,7 @@ func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
 		return nil, fmt.Errorf("open MongoDB store: %w", err)
 	}
 	s := &Store{
-		options: o.withDefaults(), hosts: strings.Join(config.Hosts, ","), client: client, closed: new(atomic.Bool),
+		options: o.withDefaults(), hosts: strings.Join(config.Hosts, ","), client: client, life: new(engine.Lifetime),
 		db: client.Database(name),
 		consistent: client.Database(name, options.Database().
 			SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Majority()).SetWriteConcern(writeconcern.Majority())),
@@ -121,7 +120,7 @@ func database(uri string) (string, error) {
 // Close ends the connections. Sequences of Find and Watch that are under way end
 // with [store.ErrClosed].
 func (s *Store) Close() error {
-	if s.closed.Swap(true) {
+	if !s.life.End() {
 		return nil
 	}
 	ctx, stop := context.WithTimeout(context.Background(), serverWait)
@@ -130,11 +129,8 @@ func (s *Store) Close() error {
 }
 
 // collection returns a collection, or the errors that every method may return.
-func (s *Store) collection(name string) (*mongo.Collection, error) {
-	if s.closed.Load() {
-		return nil, store.ErrClosed
-	}
-	if err := store.CheckCollection(name); err != nil {
+func (s *Store) collection(ctx context.Context, name string) (*mongo.Collection, error) {
+	if err := s.life.Check(ctx, name); err != nil {
 		return nil, err
 	}
 	return s.db.Collection(name), nil
@@ -142,13 +138,15 @@ func (s *Store) collection(name string) (*mongo.Collection, error) {
 
 // explain says in err what to do where the driver's own text does not.
 func (s *Store) explain(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case s.closed.Load(), errors.Is(err, mongo.ErrClientDisconnected):
+	}
+	if ended := s.life.Err(ctx); ended != nil {
+		return ended
+	}
+	switch {
+	case errors.Is(err, mongo.ErrClientDisconnected):
 		return store.ErrClosed
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
 	case mongo.IsDuplicateKeyError(err):
 		return fmt.Errorf("%w: %w", store.ErrDuplicate, err)
 	case mongo.IsTimeout(err), mongo.IsNetworkError(err):

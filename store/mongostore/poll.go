@@ -24,15 +24,15 @@ const (
 )
 
 // poll follows a collection on a server that has no change streams.
-func (s *Store) poll(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) bool) error {
+func (s *Store) poll(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
 	p := polling{s: s, collection: collection, seen: map[string]uint64{}}
-	p.yield = func(doc bson.Raw) bool {
+	p.yield = func(doc bson.Raw) error {
 		begin := time.Now()
 		defer func() { p.yielded += time.Since(begin) }()
 		return yield(doc)
 	}
 	begin := time.Now()
-	err := s.find(ctx, collection, store.Query{Range: r}, nil, func(doc bson.Raw) bool {
+	err := s.find(ctx, collection, store.Query{Range: r}, nil, func(doc bson.Raw) error {
 		p.seen[identity(doc)] = 0
 		return p.yield(doc)
 	})
@@ -75,7 +75,7 @@ func latest(r store.Range, now time.Time) store.Range {
 type polling struct {
 	s          *Store
 	collection string
-	yield      func(bson.Raw) bool
+	yield      func(bson.Raw) error
 	yielded    time.Duration // how long the caller has taken since the last begin
 
 	// seen holds the identities of the documents that were yielded, and the
@@ -113,14 +113,14 @@ func (p *polling) pass(ctx context.Context, r store.Range) error {
 // look yields the documents with a key in r that were not seen yet.
 func (p *polling) look(ctx context.Context, r store.Range) error {
 	var fresh bson.A
-	err := p.s.find(ctx, p.collection, store.Query{Range: r}, bson.D{{Key: "_id", Value: 1}}, func(doc bson.Raw) bool {
+	err := p.s.find(ctx, p.collection, store.Query{Range: r}, bson.D{{Key: "_id", Value: 1}}, func(doc bson.Raw) error {
 		id := identity(doc)
 		if _, old := p.seen[id]; old {
 			p.seen[id] = p.passes
 		} else {
 			fresh = append(fresh, doc.Lookup("_id"))
 		}
-		return true
+		return nil
 	})
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (p *polling) look(ctx context.Context, r store.Range) error {
 
 // fetch yields the documents with these values of _id.
 func (p *polling) fetch(ctx context.Context, ids bson.A) error {
-	c, err := p.s.collection(p.collection)
+	c, err := p.s.collection(ctx, p.collection)
 	if err != nil {
 		return err
 	}
@@ -149,8 +149,8 @@ func (p *polling) fetch(ctx context.Context, ids bson.A) error {
 	for cursor.Next(ctx) {
 		doc := slices.Clone(cursor.Current)
 		p.seen[identity(doc)] = p.passes
-		if !p.yield(doc) {
-			return errEnough
+		if err := p.yield(doc); err != nil {
+			return err
 		}
 	}
 	return p.s.explain(ctx, cursor.Err())

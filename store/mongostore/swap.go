@@ -32,7 +32,7 @@ const swapsAtOnce = 16
 // those afterwards cannot tell a swap that was refused from one that was done and
 // then overwritten.
 func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
-	if _, err := s.collection(collection); err != nil {
+	if _, err := s.collection(ctx, collection); err != nil {
 		return nil, err
 	}
 	c := s.consistent.Collection(collection)

@@ -2,26 +2,21 @@ package mongostore
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // Watch follows a collection, see [store.Store] and the package comment.
 func (s *Store) Watch(ctx context.Context, collection string, r store.Range) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		err := s.watch(ctx, collection, r, func(doc bson.Raw) bool { return yield(doc, nil) })
-		if err != nil && !errors.Is(err, errEnough) {
-			yield(nil, err)
-		}
-	}
+	return engine.Sequence(func(yield func(bson.Raw) error) error { return s.watch(ctx, collection, r, yield) })
 }
 
-func (s *Store) watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) bool) error {
-	c, err := s.collection(collection)
+func (s *Store) watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
+	c, err := s.collection(ctx, collection)
 	if err != nil {
 		return err
 	}
@@ -33,10 +28,7 @@ func (s *Store) watch(ctx context.Context, collection string, r store.Range, yie
 		return s.poll(ctx, collection, r, yield)
 	}
 	f := following{s: s, c: c, r: r, yield: yield}
-	if err = f.run(ctx); errors.Is(err, errEnough) {
-		return err
-	}
-	return s.explain(ctx, err)
+	return s.explain(ctx, f.run(ctx))
 }
 
 // hasStreams reports whether the server has change streams and snapshots to begin

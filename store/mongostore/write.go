@@ -19,7 +19,7 @@ func (s *Store) Insert(ctx context.Context, collection string, doc any) (store.K
 
 // InsertMany stores documents, see [store.Store].
 func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
-	c, err := s.collection(collection)
+	c, err := s.collection(ctx, collection)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func refusal(r engine.Row, w mongo.BulkWriteError) store.Refusal {
 
 // Replace puts doc in the place of the one with the same _id, see [store.Store].
 func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
-	c, err := s.collection(collection)
+	c, err := s.collection(ctx, collection)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
 
 // Delete removes the document with the key, see [store.Store].
 func (s *Store) Delete(ctx context.Context, collection string, key store.Key) error {
-	c, err := s.collection(collection)
+	c, err := s.collection(ctx, collection)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *Store) Delete(ctx context.Context, collection string, key store.Key) er
 
 // DeleteRange removes the documents with a key in r, see [store.Store].
 func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Range) (int64, error) {
-	c, err := s.collection(collection)
+	c, err := s.collection(ctx, collection)
 	if err != nil || r.IsEmpty() {
 		return 0, err
 	}
@@ -97,7 +97,7 @@ func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Rang
 
 // Drop removes a collection, see [store.Store].
 func (s *Store) Drop(ctx context.Context, collection string) error {
-	c, err := s.collection(collection)
+	c, err := s.collection(ctx, collection)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package pgstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -16,22 +15,22 @@ import (
 )
 
 // Get returns the document with the key, see [store.Store].
-func (s *Store) Get(ctx context.Context, collection string, key store.Key) (doc bson.Raw, err error) {
-	if err := s.check(ctx, collection); err != nil {
+func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson.Raw, error) {
+	if err := s.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	id, err := encode(key)
 	if err != nil {
 		return nil, engine.NotFound(key)
 	}
-	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
-		doc, err = s.get(ctx, c, collection, id)
-		return err
-	})
-	if err == nil && doc == nil {
-		err = engine.NotFound(key)
+	p, err := s.page(ctx, "SELECT doc FROM "+s.table(collection)+" WHERE _id = $1::bytea", []any{id}, 1)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(p.docs) == 0:
+		return nil, engine.NotFound(key)
 	}
-	return doc, err
+	return p.docs[0], nil
 }
 
 // manyKeys is how many keys a statement of GetMany has at most: the server looks up
@@ -40,7 +39,7 @@ const manyKeys = 500
 
 // GetMany returns the documents with the keys, see [store.Store].
 func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key) ([]bson.Raw, error) {
-	if err := s.check(ctx, collection); err != nil {
+	if err := s.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	text := "SELECT doc FROM " + s.table(collection) + " WHERE _id = ANY($1::bytea[])"
@@ -71,18 +70,9 @@ func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key
 	})
 }
 
-// get returns the document with an encoded key, or nil.
-func (s *Store) get(ctx context.Context, q querier, collection string, id []byte) (doc bson.Raw, err error) {
-	err = q.QueryRow(ctx, "SELECT doc FROM "+s.table(collection)+" WHERE _id = $1::bytea", pgx.QueryResultFormats{pgx.BinaryFormatCode}, id).Scan((*[]byte)(&doc))
-	if errors.Is(err, pgx.ErrNoRows) || isMissing(err) {
-		return nil, nil
-	}
-	return doc, err
-}
-
 // Count returns the number of documents with a key in r, see [store.Store].
 func (s *Store) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
-	if err := s.check(ctx, collection); err != nil || r.IsEmpty() {
+	if err := s.life.Check(ctx, collection); err != nil || r.IsEmpty() {
 		return 0, err
 	}
 	where, args := condition(r, false, nil)
@@ -98,20 +88,15 @@ func (s *Store) Count(ctx context.Context, collection string, r store.Range) (n 
 
 // Find returns the documents that q asks for, see [store.Store].
 func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		err := s.check(ctx, collection)
-		if err == nil {
-			_, err = s.pages(ctx, collection, q, "", nil, func(doc bson.Raw) bool { return yield(doc, nil) })
+	return engine.Sequence(func(yield func(bson.Raw) error) error {
+		if err := s.life.Check(ctx, collection); err != nil {
+			return err
 		}
-		if err != nil {
-			yield(nil, err)
-		}
-	}
+		return s.pages(ctx, collection, q, "", nil, yield)
+	})
 }
 
-// A page is read with one statement and then handed out, so that a caller who takes
-// a long time holds neither a connection nor a snapshot that would keep the server
-// from removing what was deleted.
+// Bounds of a page, which is read with one statement and then handed out.
 const (
 	firstPage = 2000 // documents
 	maxPage   = 16000
@@ -120,34 +105,13 @@ const (
 )
 
 // pages yields the documents of q for which the SQL condition filter, with its
-// arguments args, holds. It reports whether the caller wants more.
-func (s *Store) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) bool) (bool, error) {
-	for limit, left := firstPage, q.Limit; ; {
-		if q.Limit > 0 {
-			limit = min(limit, left)
-		}
-		if r, _ := engine.Bounds(q); r.IsEmpty() {
-			return true, nil
-		}
+// arguments args, holds.
+func (s *Store) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) error) error {
+	return engine.Pages(q, firstPage, func(q store.Query, limit int) ([]bson.Raw, int, error) {
 		text, args := s.pageQuery(collection, q, filter, args, limit)
 		p, err := s.page(ctx, text, args, limit)
-		if err != nil {
-			return false, err
-		}
-		left -= len(p.docs)
-		if p.more = p.more && left != 0; p.more { // the documents are the caller's once yielded
-			if q.After, err = store.KeyOf(p.docs[len(p.docs)-1]); err != nil {
-				return false, fmt.Errorf("read on in collection %s: %w", collection, err)
-			}
-			limit = p.nextLimit()
-		}
-		if !p.each(yield) {
-			return false, nil
-		}
-		if !p.more {
-			return true, nil
-		}
-	}
+		return p.docs, p.next(), err
+	}, yield)
 }
 
 // pageQuery returns the query for the first documents of q for which filter holds.
@@ -169,23 +133,16 @@ type page struct {
 	more bool   // there may be others
 }
 
-// nextLimit returns how many documents the page after p should have.
-func (p page) nextLimit() int {
+// next returns how many documents the page after p should have, or 0 if there is none.
+func (p page) next() int {
+	if !p.more {
+		return 0
+	}
 	size := 1
 	for _, doc := range p.docs {
 		size += len(doc)
 	}
 	return min(1+pageBytes*len(p.docs)/size, maxPage)
-}
-
-// each yields the documents and reports whether the caller wants more.
-func (p page) each(yield func(bson.Raw) bool) bool {
-	for _, doc := range p.docs {
-		if !yield(doc) {
-			return false
-		}
-	}
-	return true
 }
 
 // page runs a query for as many documents as limit at most.
@@ -231,4 +188,18 @@ func readPage(ctx context.Context, c *pgx.Conn, rows pgx.Rows, limit int) (p pag
 	}
 	p.more = len(p.docs) == limit
 	return p, rows.Err()
+}
+
+// query runs a query and calls each for the values of its rows, which belong to the
+// driver.
+func query(ctx context.Context, q querier, each func(values [][]byte), text string, args ...any) error {
+	rows, err := q.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		each(rows.RawValues())
+	}
+	return rows.Err()
 }

@@ -21,7 +21,7 @@ func (s *Store) Insert(ctx context.Context, collection string, doc any) (store.K
 
 // InsertMany stores documents, see [store.Store].
 func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
-	if err := s.check(ctx, collection); err != nil {
+	if err := s.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	ordered := o != nil && o.Ordered
@@ -140,46 +140,34 @@ func (in *insertion) put(c *pgx.Conn, unclear bool) error {
 	if in.ordered {
 		return in.insertOrdered(c, unclear)
 	}
-	stored, err := in.insert(c, unclear)
-	if err != nil {
-		return err
-	}
-	for _, r := range in.rows {
-		if !stored[string(r.id)] {
-			in.refuse(r.Row, engine.Duplicate(r.Key))
-		}
-	}
-	return nil
+	_, err := in.insert(c, unclear)
+	return err
 }
 
-// insert stores the rows whose keys are free, and returns the encoded keys of those
-// that are stored, now or by an earlier try of the call.
-func (in *insertion) insert(q querier, unclear bool) (map[string]bool, error) {
+// insert stores the rows whose keys are free and refuses the others, but for those that
+// an earlier try of the call has stored. It reports whether there are none to refuse.
+func (in *insertion) insert(q querier, unclear bool) (complete bool, err error) {
 	ids, docs := make(blobs, len(in.rows)), make(blobs, len(in.rows))
 	for i, r := range in.rows {
 		ids[i], docs[i] = r.id, r.Doc
 	}
 	t := in.s.table(in.collection)
 	stored := make(map[string]bool, len(in.rows))
-	err := collect(in.ctx, q, stored, "INSERT INTO "+t+` (_id, doc, call)
+	note := func(values [][]byte) { stored[string(values[0])] = true }
+	err = query(in.ctx, q, note, "INSERT INTO "+t+` (_id, doc, call)
 		SELECT id, doc, $3::bigint FROM unnest($1::bytea[], $2::bytea[]) AS new (id, doc) ON CONFLICT (_id) DO NOTHING RETURNING _id`, ids, docs, in.call)
 	if err == nil && unclear && len(stored) < len(ids) {
-		err = collect(in.ctx, q, stored, "SELECT _id FROM "+t+" WHERE _id = ANY($1::bytea[]) AND call = $2::bigint", ids, in.call)
+		err = query(in.ctx, q, note, "SELECT _id FROM "+t+" WHERE _id = ANY($1::bytea[]) AND call = $2::bigint", ids, in.call)
 	}
-	return stored, err
-}
-
-// collect adds the encoded keys that a query returns to set.
-func collect(ctx context.Context, q querier, set map[string]bool, query string, args ...any) error {
-	rows, err := q.Query(ctx, query, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
 	if err != nil {
-		return err
+		return false, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		set[string(rows.RawValues()[0])] = true
+	for _, r := range in.rows {
+		if !stored[string(r.id)] {
+			in.refuse(r.Row, engine.Duplicate(r.Key))
+		}
 	}
-	return rows.Err()
+	return len(stored) == len(in.rows), nil
 }
 
 // errTaken means that the key of a row is taken.
@@ -189,20 +177,11 @@ var errTaken = errors.New("a key is taken")
 func (in *insertion) insertOrdered(c *pgx.Conn, unclear bool) error {
 	for len(in.rows) > 0 {
 		complete := false
-		err := pgx.BeginFunc(in.ctx, c, func(tx pgx.Tx) error {
-			stored, err := in.insert(tx, unclear)
-			if err != nil {
-				return err
+		err := pgx.BeginFunc(in.ctx, c, func(tx pgx.Tx) (err error) {
+			if complete, err = in.insert(tx, unclear); err == nil && !complete {
+				err = errTaken // nothing of this is stored
 			}
-			for _, r := range in.rows {
-				if !stored[string(r.id)] {
-					in.refuse(r.Row, engine.Duplicate(r.Key))
-				}
-			}
-			if complete = len(stored) == len(in.rows); !complete {
-				return errTaken // nothing of this is stored
-			}
-			return nil
+			return err
 		})
 		if complete || !errors.Is(err, errTaken) {
 			return err

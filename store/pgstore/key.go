@@ -7,6 +7,7 @@ import (
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // The first byte of an encoded key. Numbers come before strings, and these before
@@ -77,21 +78,10 @@ func floor(n int64) float64 {
 // condition returns r as SQL, with its arguments added to args. The lower bound is
 // not part of it if open is true.
 func condition(r store.Range, open bool, args []any) (string, []any) {
-	where := "true"
-	add := func(operator string, key store.Key) {
+	where := engine.Where(r, open, func(key store.Key) string {
 		args = append(args, bound(key))
-		where += fmt.Sprintf(" AND _id %s $%d", operator, len(args))
-	}
-	if !r.From.IsZero() {
-		if open {
-			add(">", r.From)
-		} else {
-			add(">=", r.From)
-		}
-	}
-	if !r.To.IsZero() {
-		add("<", r.To)
-	}
+		return fmt.Sprintf("$%d", len(args))
+	})
 	return where, args
 }
 

@@ -59,7 +59,7 @@ func (l *listener) listen(topic string) (news <-chan struct{}, stop func()) {
 	defer l.mu.Unlock()
 	c := make(chan struct{}, 1)
 	l.watchers[c] = digest(topic)
-	if l.stop == nil && l.s.direct && !l.s.closed.Load() {
+	if l.stop == nil && l.s.direct && !l.s.life.Ended() {
 		ctx, cancel := context.WithCancel(context.Background())
 		l.stop = cancel
 		l.running.Go(func() { l.run(ctx) })
@@ -196,7 +196,7 @@ func (a *announcer) announce(topic string, now bool) {
 		default: // it is urgent already
 		}
 	}
-	if !a.sending && !a.s.closed.Load() {
+	if !a.sending && !a.s.life.Ended() {
 		a.sending = true
 		a.running.Go(a.send)
 	}

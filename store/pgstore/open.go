@@ -8,7 +8,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // Options tune a Store. The zero value, like a nil pointer, is ready to use.
@@ -64,7 +64,7 @@ type Store struct {
 	listener  listener
 	announcer announcer
 	roomy     sync.Map // collections that leaveRoom has seen
-	closed    atomic.Bool
+	life      engine.Lifetime
 }
 
 var (
@@ -181,7 +181,7 @@ func hosts(config *pgx.ConnConfig) string {
 // Close ends the connections. Sequences of Find and Watch that are under way end
 // with [store.ErrClosed].
 func (s *Store) Close() error {
-	if s.closed.Swap(true) {
+	if !s.life.End() {
 		return nil
 	}
 	s.announcer.close()

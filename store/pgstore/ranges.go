@@ -14,7 +14,7 @@ import (
 
 // FindMany returns the documents in ranges, see [store.Store].
 func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
-	if err := s.check(ctx, collection); err != nil {
+	if err := s.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	docs := make([][]bson.Raw, 0, len(ranges))
@@ -48,16 +48,10 @@ func (s *Store) findMany(ctx context.Context, collection string, ranges []store.
 		LATERAL (SELECT _id, doc FROM %s WHERE _id >= r.low AND _id < r.high ORDER BY _id%s) AS found ORDER BY place, _id`, s.table(collection), few)
 	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
 		docs = make([][]bson.Raw, len(ranges))
-		rows, err := c.Query(ctx, text, pgx.QueryResultFormats{pgx.BinaryFormatCode}, from, to)
-		if err == nil {
-			for rows.Next() {
-				values := rows.RawValues()
-				i := binary.BigEndian.Uint64(values[0]) - 1
-				docs[i] = append(docs[i], slices.Clone(values[1]))
-			}
-			rows.Close()
-			err = rows.Err()
-		}
+		err := query(ctx, c, func(values [][]byte) {
+			i := binary.BigEndian.Uint64(values[0]) - 1
+			docs[i] = append(docs[i], slices.Clone(values[1]))
+		}, text, from, to)
 		if isMissing(err) {
 			return nil
 		}

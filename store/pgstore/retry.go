@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
@@ -31,7 +30,7 @@ func (s *Store) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) err
 	unclear := false
 	var end time.Time
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
-		if err := s.mayCall(ctx); err != nil {
+		if err := s.life.Err(ctx); err != nil {
 			return err
 		}
 		sent, err := s.try(ctx, unclear, work)
@@ -50,17 +49,6 @@ func (s *Store) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) err
 		case <-time.After(wait/2 + rand.N(wait)):
 		}
 	}
-}
-
-// mayCall returns the error of a call that cannot begin.
-func (s *Store) mayCall(ctx context.Context) error {
-	if s.closed.Load() {
-		return store.ErrClosed
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
 // try calls work once; sent reports whether it came to that.
@@ -148,13 +136,11 @@ func isMissing(err error) bool { c := code(err); return c == undefinedTable || c
 
 // explain says in err what to do where PostgreSQL's own text does not.
 func (s *Store) explain(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case s.closed.Load():
-		return store.ErrClosed
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
+	}
+	if ended := s.life.Err(ctx); ended != nil {
+		return ended
 	}
 	var connect *pgconn.ConnectError
 	var cut *lostError

@@ -37,7 +37,7 @@ const (
 
 // SwapMany does many swaps, see [store.Store].
 func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
-	if err := s.check(ctx, collection); err != nil {
+	if err := s.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	if len(swaps) > 1 {
@@ -184,14 +184,8 @@ func (w *swapping) refuse(c *pgx.Conn, done []bool, unclear bool) error {
 		column = "doc"
 	}
 	there := map[string][]byte{}
-	rows, err := c.Query(w.ctx, "SELECT _id, "+column+" FROM "+w.s.table(w.collection)+" WHERE _id = ANY($1::bytea[])", pgx.QueryResultFormats{pgx.BinaryFormatCode}, ids)
-	if err == nil {
-		for rows.Next() {
-			there[string(rows.RawValues()[0])] = bytes.Clone(rows.RawValues()[1])
-		}
-		rows.Close()
-		err = rows.Err()
-	}
+	err := query(w.ctx, c, func(values [][]byte) { there[string(values[0])] = bytes.Clone(values[1]) },
+		"SELECT _id, "+column+" FROM "+w.s.table(w.collection)+" WHERE _id = ANY($1::bytea[])", ids)
 	if err != nil && !isMissing(err) {
 		return err
 	}

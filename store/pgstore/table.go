@@ -11,8 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/oidkit/oid/store"
 )
 
 // maxIdentifier is the greatest length in bytes of a name in PostgreSQL.
@@ -172,16 +170,4 @@ func (s *Store) createSchema(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	return nil
-}
-
-// check returns the errors that every method with a collection may return before
-// it asks the server.
-func (s *Store) check(ctx context.Context, collection string) error {
-	switch {
-	case s.closed.Load():
-		return store.ErrClosed
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	}
-	return store.CheckCollection(collection)
 }

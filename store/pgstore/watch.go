@@ -14,20 +14,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // Watch follows a collection, see [store.Store].
 func (s *Store) Watch(ctx context.Context, collection string, r store.Range) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		err := s.check(ctx, collection)
-		if err == nil {
-			w := watch{s: s, ctx: ctx, collection: collection, span: r, yield: func(doc bson.Raw) bool { return yield(doc, nil) }}
-			err = w.run()
+	return engine.Sequence(func(yield func(bson.Raw) error) error {
+		if err := s.life.Check(ctx, collection); err != nil {
+			return err
 		}
-		if err != nil {
-			yield(nil, err)
-		}
-	}
+		w := watch{s: s, ctx: ctx, collection: collection, span: r, yield: yield}
+		return w.run()
+	})
 }
 
 // watch is one call of Watch.
@@ -36,12 +34,11 @@ type watch struct {
 	ctx        context.Context
 	collection string
 	span       store.Range
-	yield      func(bson.Raw) bool
+	yield      func(bson.Raw) error
 }
 
 // run yields what is there at one moment and then, moment after moment, the
-// documents that came to be seen since the last. It returns nil if the caller wants
-// no more.
+// documents that came to be seen since the last.
 func (w *watch) run() error {
 	news, stop := w.s.listener.listen(w.collection)
 	defer stop()
@@ -50,8 +47,7 @@ func (w *watch) run() error {
 		return err
 	}
 	filter, args := done.seen(nil)
-	more, err := w.s.pages(w.ctx, w.collection, store.Query{Range: w.span}, " AND "+filter, args, w.yield)
-	if err != nil || !more {
+	if err := w.s.pages(w.ctx, w.collection, store.Query{Range: w.span}, " AND "+filter, args, w.yield); err != nil {
 		return err
 	}
 	for {
@@ -66,7 +62,7 @@ func (w *watch) run() error {
 			return errors.New("the server has lost transactions that were committed, as a standby that lags behind does when it becomes the primary; watch again from the beginning")
 		}
 		now.last = max(now.last, done.last)
-		if more, err := w.between(done, now); err != nil || !more {
+		if err := w.between(done, now); err != nil {
 			return err
 		}
 		done = now
@@ -87,7 +83,7 @@ func (w *watch) wait(news <-chan struct{}) error {
 	case <-news:
 	case <-timer.C:
 	}
-	return w.s.mayCall(w.ctx)
+	return w.s.life.Err(w.ctx)
 }
 
 // moment describes what can be seen at one moment: the rows of transactions up to last
@@ -166,15 +162,14 @@ func parseMoment(snapshot, last string, standby bool) (m moment, err error) {
 }
 
 // between yields the documents that can be seen at now and could not at done.
-func (w *watch) between(done, now moment) (more bool, err error) {
+func (w *watch) between(done, now moment) error {
 	if len(done.underWay) > 0 {
-		more, err := w.pages("xid = ANY ($1::text[]::xid8[])", numbers(done.underWay), now)
-		if err != nil || !more {
-			return more, err
+		if err := w.pages("xid = ANY ($1::text[]::xid8[])", numbers(done.underWay), now); err != nil {
+			return err
 		}
 	}
 	if now.last == done.last {
-		return true, nil
+		return nil
 	}
 	return w.pages("xid > $1::text::xid8", number(done.last), now)
 }
@@ -182,38 +177,24 @@ func (w *watch) between(done, now moment) (more bool, err error) {
 // pages yields the documents of transactions for which the condition since, with
 // its argument $1, holds and that can be seen at now: transaction after transaction,
 // and in the order of keys within each.
-func (w *watch) pages(since string, bound any, now moment) (more bool, err error) {
+func (w *watch) pages(since string, bound any, now moment) error {
 	query, args := w.query(since, bound, now)
-	after := ""
-	for limit := firstPage; ; {
+	var last page
+	return engine.Pages(store.Query{}, firstPage, func(q store.Query, limit int) ([]bson.Raw, int, error) {
+		after, args := "", slices.Clone(args)
+		if !q.After.IsZero() {
+			id, err := encode(q.After)
+			if err != nil {
+				return nil, 0, err
+			}
+			args = append(args, last.mark, id)
+			after = fmt.Sprintf(" AND (xid, _id) > ($%d::text::xid8, $%d::bytea)", len(args)-1, len(args))
+		}
 		text := fmt.Sprintf("%s%s ORDER BY xid, _id LIMIT $%d::bigint", query, after, len(args)+1)
-		p, err := w.s.page(w.ctx, text, append(slices.Clone(args), limit), limit)
-		if err != nil {
-			return false, err
-		}
-		if p.more { // the documents are the caller's once yielded
-			key, err := store.KeyOf(p.docs[len(p.docs)-1])
-			if err != nil {
-				return false, fmt.Errorf("read on in collection %s: %w", w.collection, err)
-			}
-			id, err := encode(key)
-			if err != nil {
-				return false, err
-			}
-			if after == "" {
-				after = fmt.Sprintf(" AND (xid, _id) > ($%d::text::xid8, $%d::bytea)", len(args)+1, len(args)+2)
-				args = append(args, nil, nil)
-			}
-			args[len(args)-2], args[len(args)-1] = p.mark, id
-			limit = p.nextLimit()
-		}
-		if !p.each(w.yield) {
-			return false, nil
-		}
-		if !p.more {
-			return true, nil
-		}
-	}
+		var err error
+		last, err = w.s.page(w.ctx, text, append(args, limit), limit)
+		return last.docs, last.next(), err
+	}, w.yield)
 }
 
 // query returns the query of pages, but for its order and its limit. The number of

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,8 +9,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-
-	"github.com/oidkit/oid/store"
 )
 
 // Backup copies the store, which may be in use by any number of processes, to a
@@ -26,10 +25,7 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 }
 
 func (s *Store) backup(ctx context.Context, path string) error {
-	if s.closed.Load() {
-		return store.ErrClosed
-	}
-	if err := s.checkPlace(ctx); err != nil {
+	if err := cmp.Or(s.life.Err(ctx), s.checkPlace(ctx)); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(path); err == nil {

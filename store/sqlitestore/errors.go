@@ -14,14 +14,14 @@ import (
 
 // explain says in err what to do where SQLite's own text does not.
 func (s *Store) explain(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ended := s.life.Err(ctx); ended != nil {
+		return ended
+	}
 	var serr *sqlite.Error
 	switch {
-	case err == nil:
-		return nil
-	case s.closed.Load():
-		return store.ErrClosed
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
 	case errors.Is(err, sql.ErrConnDone):
 		return store.ErrClosed
 	case !errors.As(err, &serr):

@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"iter"
 	"strings"
 
@@ -23,23 +22,11 @@ func argument(key store.Key) any {
 
 // condition returns r as SQL. The lower bound is left out of it if open is true.
 func condition(r store.Range, open bool) (where string, args []any) {
-	var terms []string
-	if !r.From.IsZero() {
-		operator := ">="
-		if open {
-			operator = ">"
-		}
-		terms = append(terms, "_id "+operator+" ?")
-		args = append(args, argument(r.From))
-	}
-	if !r.To.IsZero() {
-		terms = append(terms, "_id < ?")
-		args = append(args, argument(r.To))
-	}
-	if terms == nil {
-		return "1", nil
-	}
-	return strings.Join(terms, " AND "), args
+	where = engine.Where(r, open, func(bound store.Key) string {
+		args = append(args, argument(bound))
+		return "?"
+	})
+	return where, args
 }
 
 // Get returns the document with the key, see [store.Store].
@@ -96,15 +83,10 @@ func (s *Store) Count(ctx context.Context, collection string, r store.Range) (n 
 
 // Find returns the documents that q asks for, see [store.Store].
 func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		_, err := s.inCollection(ctx, collection, func() error {
-			_, err := s.pages(ctx, collection, q, "", nil, func(doc bson.Raw) bool { return yield(doc, nil) })
-			return err
-		})
-		if err != nil {
-			yield(nil, err)
-		}
-	}
+	return engine.Sequence(func(yield func(bson.Raw) error) error {
+		_, err := s.inCollection(ctx, collection, func() error { return s.pages(ctx, collection, q, "", nil, yield) })
+		return err
+	})
 }
 
 // FindMany returns the documents in ranges, see [store.Store]. A statement of SQLite
@@ -114,9 +96,9 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 	_, err := s.inCollection(ctx, collection, func() error {
 		for i, r := range ranges {
 			docs[i] = nil
-			_, err := s.pages(ctx, collection, store.Query{Range: r, Limit: limit}, "", nil, func(doc bson.Raw) bool {
+			err := s.pages(ctx, collection, store.Query{Range: r, Limit: limit}, "", nil, func(doc bson.Raw) error {
 				docs[i] = append(docs[i], doc)
-				return true
+				return nil
 			})
 			if err != nil {
 				return err
@@ -130,41 +112,33 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 	return docs, nil
 }
 
-// A page is read with one statement and then handed out, so that a caller who
-// takes its time holds neither a connection nor the snapshot that would keep
-// the WAL file growing.
+// Bounds of what is read with one statement and then handed out.
 const (
 	pageDocs  = 2000
 	pageBytes = 1 << 20
 )
 
 // pages yields the documents of q for which the SQL condition filter holds, or all
-// if it is empty. It reports whether the caller wants more.
-func (s *Store) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) bool) (bool, error) {
-	for limit := q.Limit; ; {
-		want := pageDocs
-		if q.Limit > 0 {
-			want = min(want, limit)
+// if it is empty.
+func (s *Store) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) error) error {
+	return engine.Pages(q, pageDocs, func(q store.Query, limit int) (page []bson.Raw, next int, err error) {
+		if err := s.life.Err(ctx); err != nil {
+			return nil, 0, err
 		}
-		page, more, err := s.page(ctx, collection, q, filter, args, want)
-		if err != nil {
-			return false, s.explain(ctx, err)
-		}
-		limit -= len(page)
-		if more = more && limit != 0; more { // the documents are the caller's once yielded
-			if q.After, err = store.KeyOf(page[len(page)-1]); err != nil {
-				return false, fmt.Errorf("read on in collection %s: %w", collection, err)
+		size := 0
+		err = s.rows(ctx, pageQuery(collection, q, filter, args), func(rows *sql.Rows) (bool, error) {
+			var doc []byte
+			if err := rows.Scan(&doc); err != nil {
+				return false, err
 			}
-		}
-		for _, doc := range page {
-			if !yield(doc) {
-				return false, nil
+			page = append(page, doc)
+			if size += len(doc); size >= pageBytes || len(page) == limit {
+				next = pageDocs
 			}
-		}
-		if !more {
-			return true, nil
-		}
-	}
+			return next == 0, nil
+		})
+		return page, next, s.explain(ctx, err)
+	}, yield)
 }
 
 // pageQuery returns the query for the documents of q for which filter holds. It has
@@ -185,26 +159,4 @@ func pageQuery(collection string, q store.Query, filter string, more []any) quer
 		args: append(args, more...),
 		long: filter != "", // what it passes over has no bound
 	}
-}
-
-// page reads the first documents of q; again reports whether there may be others.
-func (s *Store) page(ctx context.Context, collection string, q store.Query, filter string, more []any, limit int) (page []bson.Raw, again bool, err error) {
-	if s.closed.Load() {
-		return nil, false, store.ErrClosed
-	}
-	size := 0
-	err = s.rows(ctx, pageQuery(collection, q, filter, more), func(rows *sql.Rows) (bool, error) {
-		var doc []byte
-		if err := rows.Scan(&doc); err != nil {
-			return false, err
-		}
-		page = append(page, doc)
-		size += len(doc)
-		again = size >= pageBytes || len(page) == limit
-		return !again, nil
-	})
-	if err != nil {
-		return nil, false, err
-	}
-	return page, again, nil
 }

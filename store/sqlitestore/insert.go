@@ -19,10 +19,7 @@ func (s *Store) Insert(ctx context.Context, collection string, doc any) (store.K
 
 // InsertMany stores documents, see [store.Store].
 func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
-	if s.closed.Load() {
-		return nil, store.ErrClosed
-	}
-	if err := store.CheckCollection(collection); err != nil {
+	if err := s.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	ordered := o != nil && o.Ordered

@@ -17,6 +17,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // Options tune a Store. The zero value, like a nil pointer, is ready to use.
@@ -57,7 +58,7 @@ type Store struct {
 	read    *sql.DB
 	file    os.FileInfo // the file that was opened
 	frozen  bool        // it is read without the memory that processes share
-	closed  atomic.Bool
+	life    engine.Lifetime
 	marked  atomic.Bool // the file is known to be ours, see isMarked
 	tables  sync.Map    // names of tables that are known to exist
 
@@ -241,7 +242,7 @@ func (s *Store) url(q url.Values) string {
 // Close gives back the space that deletions have freed and closes the file. Sequences
 // of Find and Watch that are under way end with [store.ErrClosed].
 func (s *Store) Close() error {
-	if s.closed.Swap(true) {
+	if !s.life.End() {
 		return nil
 	}
 	s.listeners.close()

@@ -25,7 +25,7 @@ func (s *Store) Listen(string) (signals <-chan struct{}, works func() bool, stop
 	l := &s.listeners
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.all == nil && !s.closed.Load() {
+	if l.all == nil && !s.life.Ended() {
 		l.all = make(map[chan struct{}]bool)
 		l.watch = watchFile(s.path, l.wake)
 	}

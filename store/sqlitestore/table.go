@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	sqlite3 "modernc.org/sqlite/lib"
-
-	"github.com/oidkit/oid/store"
 )
 
 // table returns the name of the table of a collection, in quotes. SQLite's names
@@ -54,8 +52,8 @@ func decode(name string) (collection string, ok bool) {
 
 // Collections returns the names of the collections, see [store.Store].
 func (s *Store) Collections(ctx context.Context) ([]string, error) {
-	if s.closed.Load() {
-		return nil, store.ErrClosed
+	if err := s.life.Err(ctx); err != nil {
+		return nil, err
 	}
 	var names []string
 	q := query{text: "SELECT name FROM sqlite_schema WHERE type = 'table'", long: true}
@@ -92,13 +90,7 @@ func (s *Store) inCollection(ctx context.Context, collection string, work func()
 // exists reports whether the collection has a table. It is asked before reading
 // because a table that is missing has no error code of its own.
 func (s *Store) exists(ctx context.Context, collection string) (bool, error) {
-	if s.closed.Load() {
-		return false, store.ErrClosed
-	}
-	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
-	}
-	if err := store.CheckCollection(collection); err != nil {
+	if err := s.life.Check(ctx, collection); err != nil {
 		return false, err
 	}
 	if _, ok := s.tables.Load(collection); ok {

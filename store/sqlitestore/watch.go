@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"iter"
@@ -9,21 +10,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 // Watch follows a collection, see [store.Store].
 func (s *Store) Watch(ctx context.Context, collection string, r store.Range) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		if err := s.watch(ctx, collection, r, yield); err != nil {
-			yield(nil, err)
-		}
-	}
+	return engine.Sequence(func(yield func(bson.Raw) error) error { return s.watch(ctx, collection, r, yield) })
 }
 
 // watch yields the documents of commit after commit. Writers take turns, so the
 // commits are numbered in the order in which they become visible, and after a
 // look at the latest number every document up to it can be seen.
-func (s *Store) watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw, error) bool) error {
+func (s *Store) watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
 	if _, err := s.exists(ctx, collection); err != nil { // also checks the name
 		return err
 	}
@@ -43,31 +41,27 @@ func (s *Store) watch(ctx context.Context, collection string, r store.Range, yie
 			return s.explain(ctx, err)
 		}
 		if now != version {
-			last, more, err := s.news(ctx, conn, collection, r, done, yield)
-			if err != nil || !more {
+			if done, err = s.news(ctx, conn, collection, r, done, yield); err != nil {
 				return err
 			}
-			done, version = last, now
+			version = now
 		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-tick.C:
 		}
-		if s.closed.Load() {
-			return store.ErrClosed
-		}
-		if err := s.checkPlace(ctx); err != nil {
+		if err := cmp.Or(s.life.Err(ctx), s.checkPlace(ctx)); err != nil {
 			return err
 		}
 	}
 }
 
 // news yields the documents of the commits after the one numbered done. It
-// returns the number of the last, and whether the caller wants more.
-func (s *Store) news(ctx context.Context, conn *sql.Conn, collection string, r store.Range, done int64, yield func(bson.Raw, error) bool) (last int64, more bool, err error) {
+// returns the number of the last.
+func (s *Store) news(ctx context.Context, conn *sql.Conn, collection string, r store.Range, done int64, yield func(bson.Raw) error) (last int64, err error) {
 	if marked, err := s.isMarked(ctx); err != nil || !marked {
-		return 0, true, err
+		return 0, err
 	}
 	var first sql.NullInt64
 	var low, high any
@@ -75,24 +69,22 @@ func (s *Store) news(ctx context.Context, conn *sql.Conn, collection string, r s
 		min(low) FILTER (WHERE seq > ?1 AND collection = ?2), max(high) FILTER (WHERE seq > ?1 AND collection = ?2)
 		FROM "^1commits"`, done, collection).Scan(&last, &first, &low, &high)
 	if err != nil {
-		return 0, false, s.explain(ctx, err)
+		return 0, s.explain(ctx, err)
 	}
 	if done == 0 || first.Int64 > done+1 { // the notes do not reach back so far
 		low, high = nil, nil
 	} else if low == nil {
-		return last, true, nil
+		return last, nil
 	}
 	filter, args := "seq > ? AND seq <= ?", []any{done, last}
 	if low != nil {
 		filter += " AND _id >= ? AND _id <= ?"
 		args = append(args, low, high)
 	}
-	more = true
-	_, err = s.inCollection(ctx, collection, func() (err error) {
-		more, err = s.pages(ctx, collection, store.Query{Range: r}, filter, args, func(doc bson.Raw) bool { return yield(doc, nil) })
-		return err
+	_, err = s.inCollection(ctx, collection, func() error {
+		return s.pages(ctx, collection, store.Query{Range: r}, filter, args, yield)
 	})
-	return last, more, err
+	return last, err
 }
 
 // isMarked reports whether the file has what prepareFile puts there. It may not

@@ -1,6 +1,4 @@
-// Command member is a process for the tests of package registry: it joins, makes
-// ids when it is told to, and writes down which.
-package main
+package registry_test
 
 import (
 	"bufio"
@@ -12,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/oidkit/oid/registry"
@@ -20,30 +19,39 @@ import (
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-var (
-	file      = flag.String("store", "", "the SQLite file, or the URL of a PostgreSQL database")
-	ahead     = flag.Duration("ahead", 0, "by how much its clock is ahead; an order changes it")
-	addr      = flag.String("addr", "", "ip:port")
-	interval  = flag.Duration("interval", 10*time.Second, "between heartbeats")
-	container = flag.Bool("container", false, "mount /proc for this pid namespace")
-)
-
-func main() {
-	flag.Parse()
-	if err := run(); err != nil {
+// TestMain lets tests start this program as a member: a process that joins, makes ids
+// when it is told to, and writes down which.
+func TestMain(m *testing.M) {
+	if os.Getenv(memberVariable) == "" {
+		os.Exit(m.Run())
+	}
+	if err := runMember(); err != nil {
 		fmt.Println("error", err)
 		os.Exit(1)
 	}
 }
 
-func open(ctx context.Context) (store.Store, error) {
-	if strings.HasPrefix(*file, "postgres:") {
-		return pgstore.Open(ctx, *file, nil)
+// memberVariable is set in the environment of a member.
+const memberVariable = "REGISTRY_TEST_MEMBER"
+
+// openAny opens a SQLite file, or the URL of a PostgreSQL database.
+func openAny(ctx context.Context, name string) (store.Store, error) {
+	if strings.HasPrefix(name, "postgres:") {
+		return pgstore.Open(ctx, name, nil)
 	}
-	return sqlitestore.Open(ctx, *file, nil)
+	return sqlitestore.Open(ctx, name, nil)
 }
 
-func run() error {
+func runMember() error {
+	var (
+		flags     = flag.NewFlagSet("member", flag.ExitOnError)
+		file      = flags.String("store", "", "the SQLite file, or the URL of a PostgreSQL database")
+		ahead     = flags.Duration("ahead", 0, "by how much its clock is ahead; an order changes it")
+		addr      = flags.String("addr", "", "ip:port")
+		interval  = flags.Duration("interval", 10*time.Second, "between heartbeats")
+		container = flags.Bool("container", false, "mount /proc for this pid namespace")
+	)
+	_ = flags.Parse(os.Args[1:])
 	if *container {
 		if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 			return err
@@ -53,7 +61,7 @@ func run() error {
 		}
 	}
 	ctx := context.Background()
-	s, err := open(ctx)
+	s, err := openAny(ctx, *file)
 	if err != nil {
 		return err
 	}
