@@ -15,40 +15,42 @@ func counter(id objectid.ID) int { return int(id[9])<<16 | int(id[10])<<8 | int(
 // again within a second, which takes it into other process values.
 func TestOwnGenerator(t *testing.T) {
 	half := uint32(0x20876543) // of a second or two of a value alone nobody can tell that they are not restarts
-	now := time.Unix(1_700_000_000, 500_000_000)
-	g, err := objectid.NewGenerator(&objectid.Options{Block: &[4]byte{1, 2, 3, 4}, Counter: &half, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ids []objectid.ID
-	buffer := make([]objectid.ID, 1<<16)
-	overflows := 0
-	for overflows < 2 {
-		// Keep what is near an overflow, and one of 1000 of all others.
-		now = now.Add(time.Second)
-		g.Fill(buffer)
-		overflow := counter(buffer[0]) > counter(buffer[len(buffer)-1])
-		if overflow {
-			overflows++
+	for layout, block := range map[objectid.Layout]*[4]byte{objectid.Modern: {1, 2, 3, 4}, objectid.Java: nil} {
+		now := time.Unix(1_700_000_000, 500_000_000)
+		g, err := objectid.NewGenerator(&objectid.Options{Layout: layout, Block: block, Counter: &half, Now: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
 		}
-		for i := 0; i < len(buffer); i++ {
-			id := buffer[i]
-			if c := counter(id); c < 100 || c >= 1<<24-100 {
-				ids = append(ids, id)
-			} else if i%1000 == 0 {
-				ids = append(ids, id)
-			} else if !overflow {
-				i += 1000 - i%1000 - 1
+		var ids []objectid.ID
+		buffer := make([]objectid.ID, 1<<16)
+		overflows := 0
+		for overflows < 2 {
+			// Keep what is near an overflow, and one of 1000 of all others.
+			now = now.Add(time.Second)
+			g.Fill(buffer)
+			overflow := counter(buffer[0]) > counter(buffer[len(buffer)-1])
+			if overflow {
+				overflows++
+			}
+			for i := 0; i < len(buffer); i++ {
+				id := buffer[i]
+				if c := counter(id); c < 100 || c >= 1<<24-100 {
+					ids = append(ids, id)
+				} else if i%1000 == 0 {
+					ids = append(ids, id)
+				} else if !overflow {
+					i += 1000 - i%1000 - 1
+				}
 			}
 		}
-	}
-	r := reportOf(t, ids, nil, nil)
-	if len(r.Findings) != 0 || r.Processes != 1 {
-		t.Fatalf("%d writers, findings %+v", r.Processes, r.Findings)
-	}
-	w := r.TopProcesses[0]
-	if w.Values < 2 || w.IDs != int64(len(ids)) || w.Layout != objectid.Modern || w.Jumps != 0 {
-		t.Errorf("%+v, want %d ids", w, len(ids))
+		r := reportOf(t, ids, nil, nil)
+		if len(r.Findings) != 0 || r.Processes != 1 {
+			t.Fatalf("%v: %d writers, findings %+v", layout, r.Processes, r.Findings)
+		}
+		w := r.TopProcesses[0]
+		if w.Values < 2 || w.IDs != int64(len(ids)) || w.Layout != layout || w.Jumps != 0 {
+			t.Errorf("%v: %+v, want %d ids", layout, w, len(ids))
+		}
 	}
 }
 

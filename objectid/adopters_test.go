@@ -5,12 +5,34 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
 )
+
+// Generators of the Classic layout have one host and one pid: only their counters can
+// differ.
+func TestClassicGeneratorsOfOneProcess(t *testing.T) {
+	withoutRace(t)
+	for name, now := range map[string]func() time.Time{"system clock": nil, "a stopped clock": func() time.Time { return frozen }} {
+		for range 200 {
+			a := newGenerator(t, &objectid.Options{Layout: objectid.Classic, Now: now})
+			b := newGenerator(t, &objectid.Options{Layout: objectid.Classic, Now: now})
+			ids := make([]objectid.ID, 60_000)
+			a.Fill(ids[:30_000])
+			b.Fill(ids[30_000:])
+			slices.SortFunc(ids, objectid.ID.Compare)
+			for i := 1; i < len(ids); i++ {
+				if ids[i] == ids[i-1] {
+					t.Fatalf("%s: two generators created %v", name, ids[i])
+				}
+			}
+		}
+	}
+}
 
 func TestNewAt(t *testing.T) {
 	at := time.Date(2019, 5, 1, 12, 0, 0, 999, time.UTC)

@@ -22,8 +22,9 @@ var dated struct {
 func NewAt(t time.Time) ID {
 	dated.once.Do(func() {
 		stdOnce.Do(initStd)
+		// The Modern layout does not depend on the host: there is no error.
 		for dated.block == 0 || dated.block == uint32(std.value.Load()) {
-			block, low := randomWords()
+			block, low, _, _ := Modern.words()
 			dated.block = block
 			dated.low.Store(low)
 		}

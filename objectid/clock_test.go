@@ -12,9 +12,9 @@ import (
 
 // stepping returns a generator that reads, as seldom as the system's clock, the
 // clock of the synctest bubble moved by *step.
-func stepping(t *testing.T, step *time.Duration) *Generator {
+func stepping(t *testing.T, layout Layout, step *time.Duration) *Generator {
 	t.Helper()
-	g, err := NewGenerator(nil)
+	g, err := NewGenerator(&Options{Layout: layout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func stepping(t *testing.T, step *time.Duration) *Generator {
 func TestStepIsSeenWithin100ms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var step time.Duration
-		g := stepping(t, &step)
+		g := stepping(t, Modern, &step)
 		g.New()
 		step = time.Hour
 		time.Sleep(maxAge)
@@ -56,7 +56,7 @@ func TestStepIsSeenWithin100ms(t *testing.T) {
 func TestNewSecondIsSeenAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		step := 123456789 * time.Nanosecond // the seconds do not begin where the bubble's do
-		g := stepping(t, &step)
+		g := stepping(t, Modern, &step)
 		for range 100 {
 			g.New()
 			now := time.Now().Add(step)
@@ -89,42 +89,46 @@ func TestClockIsReadSeldom(t *testing.T) {
 
 // The ids of the last seconds of all are counted one by one.
 func TestNothingIsMadeTwiceAtTheEnd(t *testing.T) {
-	g, err := NewGenerator(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.New()
-	const left = 1000
-	g.now = func() time.Time { return time.Unix(math.MaxUint32, 0) }
-	g.recheck.Store(0)
-	g.state.Store(math.MaxUint64 - left)
-	last := ID{}
-	made := 0
-	func() {
-		defer func() {
-			if err := recover(); err != ErrExhausted {
-				t.Errorf("panic with %v", err)
+	for _, layout := range []Layout{Modern, Classic, Java} {
+		g, err := NewGenerator(&Options{Layout: layout})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.New()
+		const left = 1000
+		g.now = func() time.Time { return time.Unix(math.MaxUint32, 0) }
+		g.recheck.Store(0)
+		g.state.Store(uint64(math.MaxUint32)<<g.bits | uint64(g.mask) - left)
+		defer func(next uint32) { classicCounter.next = next }(classicCounter.next)
+		classicCounter.next = (g.mask - left) & 0x00FFFFFF
+		last := ID{}
+		made := 0
+		func() {
+			defer func() {
+				if err := recover(); err != ErrExhausted {
+					t.Errorf("%v: panic with %v", layout, err)
+				}
+			}()
+			for ; made <= left; made++ {
+				id := g.New()
+				if id.Compare(last) <= 0 {
+					t.Fatalf("%v: %v after %v", layout, id, last)
+				}
+				last = id
 			}
 		}()
-		for ; made <= left; made++ {
-			id := g.New()
-			if id.Compare(last) <= 0 {
-				t.Fatalf("%v after %v", id, last)
-			}
-			last = id
+		if made != left {
+			t.Errorf("%v: %d of the last %d ids were made", layout, made, left)
 		}
-	}()
-	if made != left {
-		t.Errorf("%d of the last %d ids were made", made, left)
+		func() {
+			defer func() { recover() }()
+			g.Fill(make([]ID, 2))
+			t.Errorf("%v: two ids were made of none", layout)
+		}()
 	}
-	func() {
-		defer func() { recover() }()
-		g.Fill(make([]ID, 2))
-		t.Errorf("two ids were made of none")
-	}()
 }
 
-// A wrap of the counter carries into the fifth byte of the process value,
+// A wrap in the Modern layout carries into the fifth byte of the process value,
 // and the next second sets it back.
 func TestCarry(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)

@@ -18,7 +18,9 @@
 // before. And when the ids of one second run out, or when the clock was set
 // backwards, the time in the ids leads the clock until the clock catches up;
 // [Generator.Ahead] returns by how much, and [Options].MaxLead limits it at the cost of
-// the order. The ids of a second run out after more than 10^9.
+// the order. A Modern generator runs out after more
+// than 10^9 ids in a second, a Classic one after at most 2^24, and a Java one
+// after at least 2^30 from its start and then once in every 2^32 ids.
 //
 // # What is not promised
 //
@@ -27,7 +29,9 @@
 // two generators generate the same ids; the command "oid odds" calculates it,
 // and package registry removes it. Copying a running virtual machine copies the
 // state of its generators, and both copies then generate the same ids, until one of
-// them calls [Reseed] or sees its clock jump: see [Generator.Reseed].
+// them calls [Reseed] or sees its clock jump: see [Generator.Reseed]. Classic
+// generators have host and pid in place of a random value; all those of one process
+// share a counter.
 //
 // While a machine is suspended its monotonic clock does not advance. After the resume
 // ids can carry the second of before for at most 100 ms, as after a clock step; then
@@ -44,6 +48,6 @@
 //
 // An ID is three 32-bit words, seconds | block | low. A generator is one 64-bit
 // atomic, seconds | low, beside a constant block. Generating an ID is one atomic
-// addition, and an overflow of the counter carries into the process value. See
-// [Modern].
+// addition, and an overflow of the counter carries into the bits above it. See
+// [Layout] for the meaning of those bits.
 package objectid

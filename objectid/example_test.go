@@ -50,9 +50,10 @@ func ExampleRange_SQL() {
 }
 
 func ExampleNewGenerator() {
-	// Ids at a given time.
+	// Ids as MongoDB's drivers made them until 2018, at a given time.
 	g, err := objectid.NewGenerator(&objectid.Options{
-		Now: func() time.Time { return time.Unix(1_500_000_000, 0) },
+		Layout: objectid.Classic,
+		Now:    func() time.Time { return time.Unix(1_500_000_000, 0) },
 	})
 	if err != nil {
 		panic(err)

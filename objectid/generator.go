@@ -1,9 +1,9 @@
 package objectid
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -13,10 +13,13 @@ import (
 // Options configure a [Generator]. The zero value, like a nil pointer, is ready to
 // use; [New] and [Fill] use it.
 type Options struct {
+	// Layout of the eight bytes after the seconds. Default: [Modern].
+	Layout Layout
+
 	// Block, if not nil, is the first four bytes of the process value: a process
 	// block that belongs to the caller alone, such as package registry gives.
-	// The fifth byte starts at 0, which leaves room for 2^32 ids a second.
-	// Default: random.
+	// The fifth byte starts at 0, which leaves room for 2^32 ids a second. Only
+	// for the Modern layout. Default: random.
 	Block *[4]byte
 
 	// NewBlock, if not nil, returns another process block that belongs to the
@@ -25,9 +28,9 @@ type Options struct {
 	// at once, and must not use the generator. Only with Block.
 	NewBlock func() (block [4]byte, ok bool)
 
-	// Counter, if not nil, is where the counter starts, of which the last 24 bits
-	// count. With Now and Block the ids are then the same in every run, for tests
-	// that compare output. Default: random.
+	// Counter, if not nil, is where the counter starts, cut to the bits that the
+	// layout has. With Now and Block the ids are then the same in every run, for
+	// tests that compare output. Default: random.
 	Counter *uint32
 
 	// MaxLead, if above 0, is by how much ids may lead the clock. Beyond it the
@@ -51,15 +54,19 @@ type Options struct {
 //
 // An id is put together from two words that are read apart:
 //
-//	          32 bits   32 bits   8 bits             24 bits
-//	id        seconds   block     fifth byte of the  counter
-//	                              process value
-//	from      state     value     state              state
+//	          32 bits   32 bits   32 bits: the low word
+//	id        seconds   block     prefix | state&mask
+//	from      state     value     state
+//
+//	layout    mask and bits    counter     prefix           reset
+//	Modern    FFFFFFFF   32    00FFFFFF    0                the fifth byte of the process value
+//	Java      FFFFFFFF   32    FFFFFFFF    0                0
+//	Classic   00FFFFFF   24    00FFFFFF    low byte of pid  0
 //
 // These hold at any time:
 //
 //  1. Each value of state is taken by one id of a block. take adds to state, and raises it to
-//     seconds | reset | counter when a second begins: the counter goes on, and what it has
+//     sec<<bits | counter | reset when a second begins: the counter goes on, and what it has
 //     carried into the fifth byte is undone. Only MaxLead lowers state, see limitLead.
 //  2. value has the block and, above it, a number of changes, which is odd while change
 //     works. change, under the mutex, makes it odd, moves state to a later second, or back by MaxLead,
@@ -74,12 +81,17 @@ type Generator struct {
 	given bool      // Options.Now was set: call it for every id
 	base  time.Time // origin of recheck, with a monotonic reading
 
+	prefix  uint32 // bits of the low word that are not in state
+	mask    uint32 // bits of the low word that are in state
+	counter uint64 // bits of the low word that a new second keeps
+	bits    uint8  // number of bits of the low word that are in state
+
 	// recheck is the time since base, in nanoseconds, at which to read the clock
 	// again. 0 means for every id.
 	recheck atomic.Int64
 
 	value atomic.Uint64 // the block, and how often it has changed
-	reset atomic.Uint64 // the fifth byte of the process value, as a new second sets it
+	reset atomic.Uint64 // bits of the low word that a new second sets
 
 	reseeding reseeding
 
@@ -91,9 +103,6 @@ type Generator struct {
 }
 
 const (
-	lowBits     = 32        // of state
-	counterMask = 1<<24 - 1 // the bits of state that a new second keeps
-
 	// maxAge bounds how long a step of the system clock can go unnoticed.
 	maxAge = 100 * time.Millisecond
 
@@ -110,46 +119,60 @@ const (
 var ErrExhausted = errors.New("objectid: no ids left before the end of time, 2106-02-07T06:28:16Z")
 
 // NewGenerator returns a new generator. A nil o means the zero Options. It fails if
-// o.NewBlock is set without o.Block.
+// o.Layout is invalid, if o.Block is set for a layout other than Modern, if o.NewBlock
+// is set without o.Block, or if the host name cannot be read for the Classic layout.
 func NewGenerator(o *Options) (*Generator, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	if o.NewBlock != nil && o.Block == nil {
-		return nil, errors.New("objectid: NewBlock set without Block")
-	}
 	g := new(Generator)
-	g.init(o)
+	if err := g.init(o); err != nil {
+		return nil, err
+	}
 	return g, nil
 }
 
-func (g *Generator) init(o *Options) {
-	block, low := randomWords()
+func (g *Generator) init(o *Options) error {
+	block, low, counter, err := o.Layout.words()
+	if err != nil {
+		return err
+	}
+	if o.NewBlock != nil && o.Block == nil {
+		return errors.New("objectid: NewBlock set without Block")
+	}
 	if o.Counter != nil {
-		low = low&^counterMask | *o.Counter&counterMask
+		low = low&^counter | *o.Counter&counter
 	}
 	if o.Block != nil {
+		if o.Layout != Modern {
+			return fmt.Errorf("objectid: block set for layout %v, want %v", o.Layout, Modern)
+		}
 		block = binary.BigEndian.Uint32(o.Block[:])
-		low &= counterMask
+		low &= counter
 	}
 	g.value.Store(uint64(block))
-	g.reset.Store(uint64(low &^ counterMask))
-	g.state.Store(uint64(low))
+	g.counter = uint64(counter)
+	if o.Layout == Classic {
+		// The upper byte belongs to the pid: state leaves it out, and an overflow
+		// of the counter carries into the seconds.
+		g.bits, g.mask, g.prefix = 24, counter, low&^counter
+	} else {
+		g.bits, g.mask = 32, math.MaxUint32
+		g.reset.Store(uint64(low &^ counter))
+	}
 	g.base = time.Now()
 	g.reseeding.options = *o
 	g.now, g.given = o.Now, o.Now != nil
 	if !g.given {
 		g.now = time.Now
 	}
-}
-
-// randomWords returns a random block, and a low word whose upper byte, the fifth of the
-// process value, is from 0 to 191: at least 64 overflows of the counter fit.
-func randomWords() (block, low uint32) {
-	var random [10]byte
-	rand.Read(random[:])
-	fifth := uint32(binary.BigEndian.Uint16(random[8:])) * 192 >> 16
-	return binary.BigEndian.Uint32(random[:]), fifth<<24 | binary.BigEndian.Uint32(random[4:])&counterMask
+	if o.Layout == Classic && o.Counter == nil {
+		g.reseeding.shared = true
+		drawClassicCounter(low & counter)
+	} else {
+		g.state.Store(uint64(low & g.mask))
+	}
+	return nil
 }
 
 var (
@@ -157,10 +180,14 @@ var (
 	stdOnce sync.Once
 )
 
-func initStd() { std.init(&Options{}) }
+func initStd() {
+	if err := std.init(&Options{}); err != nil {
+		panic(err) // cannot happen: the Modern layout does not depend on the host
+	}
+}
 
-// New returns a new ID from the default generator of the process, which follows the
-// system clock. See [Generator.New].
+// New returns a new ID from the default generator of the process, which has the
+// Modern layout and follows the system clock. See [Generator.New].
 func New() ID {
 	stdOnce.Do(initStd)
 	return std.New()
@@ -181,14 +208,14 @@ func Ahead() time.Duration {
 
 // New returns a new ID, greater than every ID that g returned before the call
 // began. It panics with [ErrExhausted] when g has no ids left, which takes a clock
-// in the year 2106 and another 10^9 ids or more.
+// in the year 2106 and another 2^24 ids or more.
 func (g *Generator) New() ID {
 	for {
 		value := g.value.Load()
 		v := g.take(1)
 		if settled(value, g.value.Load()) {
 			var id ID
-			putWords(&id, v&^math.MaxUint32|value&math.MaxUint32, uint32(v))
+			putWords(&id, v>>(g.bits&63)<<32|value&math.MaxUint32, uint32(v)&g.mask|g.prefix)
 			return id
 		}
 		g.reseeding.wait()
@@ -212,9 +239,9 @@ func (g *Generator) Fill(dst []ID) {
 		dst = dst[len(part):]
 		for len(part) > 0 {
 			// Up to the next overflow only the low word changes.
-			room := 1<<lowBits - v&math.MaxUint32
+			room := uint64(g.mask) - v&uint64(g.mask) + 1
 			run := part[:min(uint64(len(part)), room)]
-			fillRun(run, uint32(v>>lowBits), uint32(value), uint32(v))
+			fillRun(run, uint32(v>>(g.bits&63)), uint32(value), uint32(v)&g.mask|g.prefix)
 			part = part[len(run):]
 			v += uint64(len(run))
 		}
@@ -240,7 +267,7 @@ func fillRun(dst []ID, seconds, block, low uint32) {
 // comment. It is a whole number of seconds.
 func (g *Generator) Ahead() time.Duration {
 	next := g.state.Load()
-	last := (max(next, 1) - 1) >> lowBits
+	last := (max(next, 1) - 1) >> g.bits
 	return time.Duration(max(int64(last)-int64(second(g.now())), 0)) * time.Second
 }
 
@@ -266,17 +293,20 @@ func (g *Generator) takeAt(n uint64) uint64 {
 	if g.reseeding.options.MaxLead > 0 {
 		g.limitLead(sec)
 	}
+	if g.reseeding.shared {
+		return g.takeShared(n, sec)
+	}
 	for {
 		old := g.state.Load()
 		first := old
-		if old>>lowBits < sec {
-			first = sec<<lowBits | old&counterMask | g.reset.Load()
+		if old>>g.bits < sec {
+			first = sec<<g.bits | old&g.counter | g.reset.Load()
 		}
 		g.checkLeft(first, n)
 		if !g.state.CompareAndSwap(old, first+n) {
 			continue
 		}
-		if !g.given && first>>lowBits < lastFree {
+		if !g.given && first>>g.bits < lastFree {
 			left := time.Second - time.Duration(now.Nanosecond())
 			g.recheck.Store(int64(elapsed + min(left, maxAge)))
 		} else {
@@ -289,7 +319,7 @@ func (g *Generator) takeAt(n uint64) uint64 {
 // checkLeft panics if n values from first on are not left. The very last value is
 // never taken: its successor would be 0.
 func (g *Generator) checkLeft(first, n uint64) {
-	if n > math.MaxUint64-first {
+	if end := uint64(math.MaxUint32)<<g.bits | uint64(g.mask); first > end || n > end-first {
 		panic(ErrExhausted)
 	}
 }

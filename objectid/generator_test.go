@@ -3,6 +3,7 @@ package objectid_test
 import (
 	"bufio"
 	"bytes"
+	"crypto/md5"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/oidkit/oid/objectid"
 )
+
+var layouts = []objectid.Layout{objectid.Modern, objectid.Classic, objectid.Java}
 
 // frozen is the time that a stopped clock shows.
 var frozen = time.Date(2026, 11, 20, 12, 0, 0, 999_999_999, time.UTC)
@@ -36,30 +39,36 @@ func newGenerator(t *testing.T, o *objectid.Options) *objectid.Generator {
 func TestFrozenClock(t *testing.T) {
 	withoutRace(t)
 	const n = 40_000_000
-	g := newGenerator(t, &objectid.Options{Now: func() time.Time { return frozen }})
-	var last objectid.ID
-	check := func(id objectid.ID) {
-		if id.Compare(last) <= 0 {
-			t.Fatalf("%v after %v", id, last)
-		}
-		last = id
-	}
-	buf := make([]objectid.ID, 10_000)
-	for made := 0; made < n; made += len(buf) + 1000 {
-		g.Fill(buf)
-		for _, id := range buf {
-			check(id)
-		}
-		for range 1000 {
-			check(g.New())
-		}
-		lead := last.Time().Sub(frozen.Truncate(time.Second))
-		if lead != g.Ahead() {
-			t.Fatalf("%v leads by %v, but Ahead() = %v", last, lead, g.Ahead())
-		}
-		if lead > 0 {
-			t.Fatalf("%v leads by %v after %d ids", last, lead, made)
-		}
+	for _, layout := range layouts {
+		t.Run(layout.String(), func(t *testing.T) {
+			g := newGenerator(t, &objectid.Options{Layout: layout, Now: func() time.Time { return frozen }})
+			var last objectid.ID
+			check := func(id objectid.ID) {
+				if id.Compare(last) <= 0 {
+					t.Fatalf("%v after %v", id, last)
+				}
+				last = id
+			}
+			buf := make([]objectid.ID, 10_000)
+			for made := 0; made < n; made += len(buf) + 1000 {
+				g.Fill(buf)
+				for _, id := range buf {
+					check(id)
+				}
+				for range 1000 {
+					check(g.New())
+				}
+				lead := last.Time().Sub(frozen.Truncate(time.Second))
+				if lead != g.Ahead() {
+					t.Fatalf("%v leads by %v, but Ahead() = %v", last, lead, g.Ahead())
+				}
+				// A Java counter of 4 bytes wraps once at the most, a Classic
+				// one of 3 bytes in every 2^24 ids.
+				if most := map[objectid.Layout]int{objectid.Java: 1, objectid.Classic: 1 + made>>24}[layout]; lead > time.Duration(most)*time.Second {
+					t.Fatalf("%v leads by %v after %d ids", last, lead, made)
+				}
+			}
+		})
 	}
 }
 
@@ -67,60 +76,76 @@ func TestFrozenClock(t *testing.T) {
 // rest of the process value stays, or is back with the next second.
 func TestCounter(t *testing.T) {
 	withoutRace(t)
-	now := frozen
-	g := newGenerator(t, &objectid.Options{Now: func() time.Time { return now }})
-	counter := func(id objectid.ID) uint32 { return binary.BigEndian.Uint32(id[8:]) & (1<<24 - 1) }
-	first := g.New()
-	want := counter(first)
-	buf := make([]objectid.ID, 1<<24-1)
-	for range 2 {
-		want += uint32(len(buf)) + 1
-		g.Fill(buf) // a counter of 3 bytes wraps in all but one case of 2^24
-		buf = buf[:len(buf)/16]
-		now = now.Add(time.Minute)
-		id := g.New()
-		if got := counter(id); got != want&(1<<24-1) {
-			t.Fatalf("counter %#x after %#x ids, want %#x", got, len(buf), want&(1<<24-1))
-		}
-		if [5]byte(id[4:]) != [5]byte(first[4:]) {
-			t.Fatalf("process value of %v differs from that of %v in a new second", id, first)
-		}
-		if !id.Time().Equal(now.Truncate(time.Second)) {
-			t.Fatalf("%v carries %v at %v", id, id.Time(), now)
-		}
+	for _, layout := range layouts {
+		t.Run(layout.String(), func(t *testing.T) {
+			now := frozen
+			g := newGenerator(t, &objectid.Options{Layout: layout, Now: func() time.Time { return now }})
+			width := map[objectid.Layout]int{objectid.Java: 4}[layout]
+			if width == 0 {
+				width = 3
+			}
+			counter := func(id objectid.ID) uint64 {
+				var b [8]byte
+				copy(b[8-width:], id[objectid.Size-width:])
+				return binary.BigEndian.Uint64(b[:])
+			}
+			first := g.New()
+			want := counter(first)
+			buf := make([]objectid.ID, 1<<24-1)
+			for range 2 {
+				want += uint64(len(buf)) + 1
+				g.Fill(buf) // a counter of 3 bytes wraps in all but one case of 2^24
+				buf = buf[:len(buf)/16]
+				now = now.Add(time.Minute)
+				id := g.New()
+				if got := counter(id); got != want&(1<<(8*width)-1) {
+					t.Fatalf("counter %#x after %#x ids, want %#x", got, len(buf), want&(1<<(8*width)-1))
+				}
+				if !bytes.Equal(id[4:objectid.Size-width], first[4:objectid.Size-width]) {
+					t.Fatalf("process value of %v differs from that of %v in a new second", id, first)
+				}
+				if !id.Time().Equal(now.Truncate(time.Second)) {
+					t.Fatalf("%v carries %v at %v", id, id.Time(), now)
+				}
+			}
+		})
 	}
 }
 
 func TestClockThatJumps(t *testing.T) {
-	const workers, each = 8, 50_000
-	start := frozen.Unix()
-	g := newGenerator(t, &objectid.Options{Now: func() time.Time {
-		return time.Unix(start+rand.Int64N(7200)-3600, rand.Int64N(1e9))
-	}})
-	made := make([][]objectid.ID, workers)
-	var wg sync.WaitGroup
-	for w := range made {
-		wg.Go(func() {
-			ids := make([]objectid.ID, each)
-			for i := 0; i < each; {
-				if i%100 == 50 {
-					g.Fill(ids[i : i+50])
-					i += 50
-				} else {
-					ids[i] = g.New()
-					i++
+	for _, layout := range layouts {
+		t.Run(layout.String(), func(t *testing.T) {
+			const workers, each = 8, 50_000
+			start := frozen.Unix()
+			g := newGenerator(t, &objectid.Options{Layout: layout, Now: func() time.Time {
+				return time.Unix(start+rand.Int64N(7200)-3600, rand.Int64N(1e9))
+			}})
+			made := make([][]objectid.ID, workers)
+			var wg sync.WaitGroup
+			for w := range made {
+				wg.Go(func() {
+					ids := make([]objectid.ID, each)
+					for i := 0; i < each; {
+						if i%100 == 50 {
+							g.Fill(ids[i : i+50])
+							i += 50
+						} else {
+							ids[i] = g.New()
+							i++
+						}
+					}
+					made[w] = ids
+				})
+			}
+			wg.Wait()
+			for _, ids := range made {
+				if !slices.IsSortedFunc(ids, objectid.ID.Compare) {
+					t.Error("a goroutine saw its own ids fall")
 				}
 			}
-			made[w] = ids
+			noRepeat(t, slices.Concat(made...))
 		})
 	}
-	wg.Wait()
-	for _, ids := range made {
-		if !slices.IsSortedFunc(ids, objectid.ID.Compare) {
-			t.Error("a goroutine saw its own ids fall")
-		}
-	}
-	noRepeat(t, slices.Concat(made...))
 }
 
 func noRepeat(t *testing.T, ids []objectid.ID) {
@@ -183,33 +208,75 @@ func TestSecondIsTrue(t *testing.T) {
 }
 
 func TestClockOutsideOfTheSeconds(t *testing.T) {
-	for _, c := range []struct {
-		now  time.Time
-		want string
-	}{
-		{time.Time{}, "1970-01-01T00:00:00Z"},
-		{time.Date(1969, 12, 31, 23, 59, 59, 999, time.UTC), "1970-01-01T00:00:00Z"},
-		{time.Unix(-1<<62, 0), "1970-01-01T00:00:00Z"},
-		{time.Date(2106, 2, 7, 6, 28, 15, 0, time.UTC), "2106-02-07T06:28:15Z"},
-		{time.Date(2106, 2, 7, 6, 28, 16, 0, time.UTC), "2106-02-07T06:28:15Z"},
-		{time.Unix(1<<62, 0), "2106-02-07T06:28:15Z"},
-	} {
-		g := newGenerator(t, &objectid.Options{Now: func() time.Time { return c.now }})
-		last := g.New()
-		for range 1000 {
-			id := g.New()
-			if id.Compare(last) <= 0 || id.Time().Format(time.RFC3339) != c.want {
-				t.Fatalf("clock at %v: %v (%v) after %v, want %v", c.now, id, id.Time(), last, c.want)
+	// All Classic generators of a process have one counter. Its end is not reached here:
+	// the last second of all has no successor.
+	ids := make([]objectid.ID, 1<<16)
+	for first := &ids[0]; first[9] == 0 || first[9] >= 0x80; {
+		newGenerator(t, &objectid.Options{Layout: objectid.Classic}).Fill(ids)
+	}
+	for _, layout := range layouts {
+		for _, c := range []struct {
+			now  time.Time
+			want string
+		}{
+			{time.Time{}, "1970-01-01T00:00:00Z"},
+			{time.Date(1969, 12, 31, 23, 59, 59, 999, time.UTC), "1970-01-01T00:00:00Z"},
+			{time.Unix(-1<<62, 0), "1970-01-01T00:00:00Z"},
+			{time.Date(2106, 2, 7, 6, 28, 15, 0, time.UTC), "2106-02-07T06:28:15Z"},
+			{time.Date(2106, 2, 7, 6, 28, 16, 0, time.UTC), "2106-02-07T06:28:15Z"},
+			{time.Unix(1<<62, 0), "2106-02-07T06:28:15Z"},
+		} {
+			g := newGenerator(t, &objectid.Options{Layout: layout, Now: func() time.Time { return c.now }})
+			last := g.New()
+			for range 1000 {
+				id := g.New()
+				if id.Compare(last) <= 0 || id.Time().Format(time.RFC3339) != c.want {
+					t.Fatalf("%v clock at %v: %v (%v) after %v, want %v", layout, c.now, id, id.Time(), last, c.want)
+				}
+				last = id
 			}
-			last = id
-		}
-		if ahead := g.Ahead(); ahead != 0 {
-			t.Errorf("clock at %v: Ahead() = %v", c.now, ahead)
+			if ahead := g.Ahead(); ahead != 0 {
+				t.Errorf("%v clock at %v: Ahead() = %v", layout, c.now, ahead)
+			}
 		}
 	}
 }
 
+// Where the last second of all is used up there are no ids left, and saying so is
+// better than repeating one.
+func TestEndOfTime(t *testing.T) {
+	g := newGenerator(t, &objectid.Options{Layout: objectid.Classic, Now: func() time.Time { return time.Unix(1<<40, 0) }})
+	buf := make([]objectid.ID, 1<<16)
+	last := objectid.ID{}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	for range 1<<8 + 1 {
+		g.Fill(buf)
+		if buf[0].Compare(last) <= 0 {
+			t.Fatalf("%v after %v", buf[0], last)
+		}
+		last = buf[len(buf)-1]
+	}
+}
+
 func TestLayouts(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := md5.Sum([]byte(host))
+	classic := newGenerator(t, &objectid.Options{Layout: objectid.Classic}).New()
+	if !bytes.Equal(classic[4:7], machine[:3]) || binary.BigEndian.Uint16(classic[7:]) != uint16(os.Getpid()) {
+		t.Errorf("classic id %v on host %q (md5 %x) in process %d", classic, host, machine, os.Getpid())
+	}
+	a := newGenerator(t, &objectid.Options{Layout: objectid.Java}).New()
+	b := newGenerator(t, &objectid.Options{Layout: objectid.Java}).New()
+	if !bytes.Equal(a[4:6], b[4:6]) {
+		t.Errorf("java ids %v and %v of one machine differ in its bytes", a, b)
+	}
 	upper := map[byte]int{}
 	blocks := map[[4]byte]bool{}
 	for range 10_000 {
@@ -223,7 +290,7 @@ func TestLayouts(t *testing.T) {
 	if len(blocks) < 9_990 {
 		t.Errorf("10,000 generators have only %d different blocks", len(blocks))
 	}
-	for _, l := range objectid.Layouts {
+	for _, l := range layouts {
 		text, err := l.MarshalText()
 		var back objectid.Layout
 		if err != nil || back.UnmarshalText(text) != nil || back != l {
@@ -252,6 +319,18 @@ func TestBlock(t *testing.T) {
 		g.Fill(buf)
 		if id := buf[len(buf)-1]; !bytes.Equal(id[4:8], block[:]) || !id.Time().Equal(frozen.Truncate(time.Second)) {
 			t.Fatalf("%v (%v) is outside of the block or of the second", id, id.Time())
+		}
+	}
+}
+
+func TestOptionsRefused(t *testing.T) {
+	for _, c := range []*objectid.Options{
+		{Layout: 3},
+		{Layout: objectid.Classic, Block: new([4]byte)},
+		{Layout: objectid.Java, Block: new([4]byte)},
+	} {
+		if g, err := objectid.NewGenerator(c); err == nil || g != nil {
+			t.Errorf("NewGenerator(%+v) = %v, %v, want an error", c, g, err)
 		}
 	}
 }

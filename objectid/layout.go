@@ -1,7 +1,13 @@
 package objectid
 
 import (
+	"crypto/md5"
+	"crypto/rand"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
+	"net"
+	"os"
 	"strings"
 )
 
@@ -13,23 +19,25 @@ import (
 //	Java     machine, process  counter
 //
 // A counter starts at a random value, increases by one with every ID, and
-// continues from second to second. A [Generator] has the Modern layout; the others are
-// those of older drivers, whose ids package inspect reads.
+// continues from second to second. Layouts also differ in what happens when it
+// overflows within one second.
 type Layout uint8
 
 const (
 	// Modern has 5 random bytes, drawn for each generator, and a counter
-	// of 3 bytes, as MongoDB drivers write today. In a [Generator] an overflow carries
-	// into the last of the random bytes, which is drawn from 0 to 191 to leave room,
+	// of 3 bytes, as MongoDB drivers write today. An overflow carries into the
+	// last of the random bytes, which is drawn from 0 to 191 to leave room,
 	// until the next second sets it back: the whole process block, the 256
 	// process values with the same first four bytes, belongs to the generator.
 	Modern Layout = iota
 	// Classic has the first 3 bytes of the MD5 of the host's name, the last 2
 	// bytes of the process id, and a counter of 3 bytes, as MongoDB drivers
-	// wrote until 2018.
+	// wrote until 2018. An overflow carries into the seconds. All generators of a
+	// process share the counter.
 	Classic
 	// Java has 2 bytes made from the network interfaces, 2 bytes made from the
 	// process and a counter of 4 bytes, as version 2 of the Java driver wrote.
+	// An overflow carries into the seconds.
 	Java
 )
 
@@ -65,3 +73,49 @@ func (l *Layout) UnmarshalText(text []byte) error {
 	}
 	return fmt.Errorf("objectid: no such layout: %q, want %s", text, strings.Join(layoutNames[:], ", "))
 }
+
+// words returns the constant block of a new generator, its first low word, and
+// the bits of the low word that are the counter.
+func (l Layout) words() (block, low, counter uint32, err error) {
+	var random [12]byte
+	rand.Read(random[:])
+	low = binary.BigEndian.Uint32(random[0:])
+	// The upper byte is drawn from 0 to 191, so that at least 64 overflows of
+	// the three bytes below it fit.
+	roomy := uint32(binary.BigEndian.Uint16(random[4:]))*192>>16<<24 | low&0x00FFFFFF
+	seed := binary.BigEndian.Uint32(random[8:])
+	switch l {
+	case Modern:
+		return seed, roomy, 0x00FFFFFF, nil
+	case Classic:
+		host, err := os.Hostname()
+		if err != nil {
+			return 0, 0, 0, fmt.Errorf("objectid: classic layout: %w", err)
+		}
+		machine := md5.Sum([]byte(host))
+		pid := uint32(os.Getpid())
+		block = binary.BigEndian.Uint32(machine[:])&^0xFF | pid>>8&0xFF
+		return block, pid<<24 | low&0x00FFFFFF, 0x00FFFFFF, nil
+	case Java:
+		return javaBlock(seed), roomy, 0xFFFFFFFF, nil
+	default:
+		return 0, 0, 0, fmt.Errorf("objectid: no such layout: %d", uint8(l))
+	}
+}
+
+// javaBlock hashes the network interfaces into two bytes, and the process id with
+// seed into two more. The Java driver hashed the address of its class loader
+// instead of a seed, which distinguishes several copies within one process.
+func javaBlock(seed uint32) uint32 {
+	machine := fnv.New32a()
+	interfaces, _ := net.Interfaces() // hosts without any share these two bytes
+	for _, i := range interfaces {
+		fmt.Fprintln(machine, i.Name, i.HardwareAddr)
+	}
+	process := fnv.New32a()
+	fmt.Fprintln(process, os.Getpid(), seed)
+	return fold(machine.Sum32())<<16 | fold(process.Sum32())
+}
+
+// fold reduces 32 bits to 16.
+func fold(h uint32) uint32 { return h>>16 ^ h&0xFFFF }

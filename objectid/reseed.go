@@ -23,6 +23,7 @@ const (
 // reseeding is what a generator needs to change its process value.
 type reseeding struct {
 	options Options
+	shared  bool       // the counter is that of all Classic generators
 	mu      sync.Mutex // held while the value changes
 
 	// drift is by how much the wall clock has advanced more than the monotonic one
@@ -52,8 +53,9 @@ func (r *reseeding) jumped(monotonic, wall time.Duration) bool {
 
 // Reseed makes the generator continue with a new process value, at random or from
 // Options.NewBlock, and in a later second than that of the last ID: ids still
-// increase. It reports whether there is another process value: none with Options.Block
-// unless NewBlock returns one; the generator is then unchanged.
+// increase. It reports whether there is another process value: none with the Classic
+// layout, which has host and pid, and none with Options.Block unless NewBlock returns
+// one; the generator is then unchanged.
 //
 // A copy of a running machine has the state of its generators, and both copies
 // generate the same ids until one of them has called Reseed. A generator calls it by
@@ -64,7 +66,7 @@ func (r *reseeding) jumped(monotonic, wall time.Duration) bool {
 // or a change of the machine's generation id, call it before they generate ids again.
 func (g *Generator) Reseed() bool {
 	return g.change(func(old uint64) uint64 {
-		return max(old>>lowBits+1, second(g.now()))
+		return max(old>>g.bits+1, second(g.now()))
 	})
 }
 
@@ -78,11 +80,11 @@ func Reseed() {
 // than Options.MaxLead.
 func (g *Generator) limitLead(sec uint64) {
 	most := uint64(g.reseeding.options.MaxLead / time.Second)
-	if g.state.Load()>>lowBits <= sec+most {
+	if g.state.Load()>>g.bits <= sec+most {
 		return
 	}
 	g.change(func(old uint64) uint64 {
-		if old>>lowBits <= sec+most {
+		if old>>g.bits <= sec+most {
 			return math.MaxUint64 // another goroutine has done it
 		}
 		return sec
@@ -106,24 +108,59 @@ func (g *Generator) change(next func(state uint64) (second uint64)) bool {
 	g.value.Store(value | changing)
 	for old := g.state.Load(); ; old = g.state.Load() {
 		sec := min(next(old), math.MaxUint32)
-		if g.state.CompareAndSwap(old, sec<<lowBits|uint64(low)) {
+		if g.state.CompareAndSwap(old, sec<<g.bits|uint64(low&g.mask)) {
 			break
 		}
 	}
-	g.reset.Store(uint64(low &^ counterMask))
+	g.reset.Store(uint64(low) &^ g.counter)
 	g.value.Store((value&^math.MaxUint32 + changes) | uint64(block))
 	return true
 }
 
 // draw returns another block and low word.
 func (r *reseeding) draw() (block, low uint32, ok bool) {
-	block, low = randomWords()
-	switch {
-	case r.options.Block == nil:
-		return block, low, true
-	case r.options.NewBlock == nil:
+	if r.options.Layout == Classic || r.options.Block != nil && r.options.NewBlock == nil {
 		return 0, 0, false
 	}
+	block, low, counter, err := r.options.Layout.words()
+	if r.options.NewBlock == nil || err != nil {
+		return block, low, err == nil
+	}
 	given, ok := r.options.NewBlock()
-	return binary.BigEndian.Uint32(given[:]), low & counterMask, ok
+	return binary.BigEndian.Uint32(given[:]), low & counter, ok
+}
+
+// classicCounter is the next counter of all Classic generators of the process, which
+// have the same host and pid.
+var classicCounter struct {
+	sync.Mutex
+	next  uint32
+	drawn bool
+}
+
+// drawClassicCounter sets where the counter starts, once in the process.
+func drawClassicCounter(low uint32) {
+	c := &classicCounter
+	c.Lock()
+	defer c.Unlock()
+	if !c.drawn {
+		c.next, c.drawn = low, true
+	}
+}
+
+// takeShared takes n values with counters that no other Classic generator of the
+// process has, as long as they all create fewer than 2^24 ids in a second.
+func (g *Generator) takeShared(n, sec uint64) uint64 {
+	c := &classicCounter
+	c.Lock()
+	defer c.Unlock()
+	old := g.state.Load()
+	first := max(old>>g.bits, sec)<<g.bits | uint64(c.next)
+	if first < old {
+		first += 1 << g.bits // the counter has overflowed in this second
+	}
+	g.checkLeft(first, n)
+	g.state.Store(first + n)
+	c.next = uint32((first + n) & g.counter)
+	return first
 }

@@ -12,8 +12,8 @@ import (
 // it.
 func copyOf(g *Generator) *Generator {
 	c := &Generator{
-		now: g.now, given: g.given, base: g.base,
-		reseeding: reseeding{options: g.reseeding.options},
+		now: g.now, given: g.given, base: g.base, prefix: g.prefix, mask: g.mask, counter: g.counter, bits: g.bits,
+		reseeding: reseeding{options: g.reseeding.options, shared: g.reseeding.shared},
 	}
 	c.recheck.Store(g.recheck.Load())
 	c.value.Store(g.value.Load())
@@ -27,35 +27,37 @@ func copyOf(g *Generator) *Generator {
 // Two copies of one state repeat each other's ids while their clocks are as they were,
 // and no more once the clock of either was set to the time at which it was resumed.
 func TestCopiesOfOneState(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var step, stepOfCopy time.Duration
-		g := stepping(t, &step)
-		g.New()
-		c := copyOf(g)
-		c.now = func() time.Time { return time.Now().Add(stepOfCopy) }
-		if a, b := g.New(), c.New(); a != b {
-			t.Fatalf("the copies continue with %v and %v", a, b)
-		}
-		last := c.New()
-		g.New()
-		stepOfCopy = 3 * time.Second // resumed that much later, and told so
-		time.Sleep(maxAge)
-		seen := map[[4]byte]bool{}
-		for range 1000 {
-			a, b := g.New(), c.New()
-			if [4]byte(a[4:]) == [4]byte(b[4:]) {
-				t.Fatalf("the copies have one process value: %v, %v", a, b)
+	for _, layout := range []Layout{Modern, Java} {
+		synctest.Test(t, func(t *testing.T) {
+			var step, stepOfCopy time.Duration
+			g := stepping(t, layout, &step)
+			g.New()
+			c := copyOf(g)
+			c.now = func() time.Time { return time.Now().Add(stepOfCopy) }
+			if a, b := g.New(), c.New(); a != b {
+				t.Fatalf("%v: the copies continue with %v and %v", layout, a, b)
 			}
-			if b.Compare(last) <= 0 {
-				t.Fatalf("%v after %v", b, last)
+			last := c.New()
+			g.New()
+			stepOfCopy = 3 * time.Second // resumed that much later, and told so
+			time.Sleep(maxAge)
+			seen := map[[4]byte]bool{}
+			for range 1000 {
+				a, b := g.New(), c.New()
+				if [4]byte(a[4:]) == [4]byte(b[4:]) {
+					t.Fatalf("%v: the copies have one process value: %v, %v", layout, a, b)
+				}
+				if b.Compare(last) <= 0 {
+					t.Fatalf("%v: %v after %v", layout, b, last)
+				}
+				last = b
+				seen[[4]byte(b[4:])] = true
 			}
-			last = b
-			seen[[4]byte(b[4:])] = true
-		}
-		if len(seen) != 1 {
-			t.Errorf("one jump of the clock gave %d process values", len(seen))
-		}
-	})
+			if len(seen) != 1 {
+				t.Errorf("%v: one jump of the clock gave %d process values", layout, len(seen))
+			}
+		})
+	}
 }
 
 // Only a jump forward of more than a second changes the process value: clocks are
@@ -75,7 +77,7 @@ func TestSmallStepsAreNoJumps(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var step time.Duration
-			g := stepping(t, &step)
+			g := stepping(t, Modern, &step)
 			before := g.New()
 			step = c.step
 			time.Sleep(c.sleep)
@@ -90,7 +92,7 @@ func TestSmallStepsAreNoJumps(t *testing.T) {
 func TestWaitIsNoJump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var step, wait time.Duration
-		g := stepping(t, &step)
+		g := stepping(t, Modern, &step)
 		read := g.now
 		g.now = func() time.Time { time.Sleep(wait); return read() }
 		before := g.New()
@@ -108,7 +110,7 @@ func TestWaitIsNoJump(t *testing.T) {
 func TestResumeAfterSuspend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var step time.Duration
-		g := stepping(t, &step)
+		g := stepping(t, Modern, &step)
 		before := g.New()
 		step = 8 * time.Hour // of suspension
 		time.Sleep(maxAge)
@@ -124,44 +126,46 @@ func TestResumeAfterSuspend(t *testing.T) {
 
 // Goroutines that create ids while the value changes see them increase, and none twice.
 func TestReseedBetweenGoroutines(t *testing.T) {
-	g, err := NewGenerator(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const workers, each = 4, 200_000
-	made := make([][]ID, workers)
-	var wg sync.WaitGroup
-	for w := range made {
-		wg.Go(func() {
-			ids := make([]ID, each)
-			for i := 0; i < each; i += 4 {
-				g.Fill(ids[i : i+2])
-				for j := i + 2; j < i+4; j++ {
-					ids[j] = g.New()
-				}
-			}
-			made[w] = ids
-		})
-	}
-	var done atomic.Bool
-	go func() {
-		for !done.Load() {
-			g.Reseed()
-			time.Sleep(time.Microsecond)
+	for _, layout := range []Layout{Modern, Java} {
+		g, err := NewGenerator(&Options{Layout: layout})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}()
-	wg.Wait()
-	done.Store(true)
-	all := map[ID]bool{}
-	for _, ids := range made {
-		for i, id := range ids {
-			if i > 0 && id.Compare(ids[i-1]) <= 0 {
-				t.Fatalf("%v after %v", id, ids[i-1])
+		const workers, each = 4, 200_000
+		made := make([][]ID, workers)
+		var wg sync.WaitGroup
+		for w := range made {
+			wg.Go(func() {
+				ids := make([]ID, each)
+				for i := 0; i < each; i += 4 {
+					g.Fill(ids[i : i+2])
+					for j := i + 2; j < i+4; j++ {
+						ids[j] = g.New()
+					}
+				}
+				made[w] = ids
+			})
+		}
+		var done atomic.Bool
+		go func() {
+			for !done.Load() {
+				g.Reseed()
+				time.Sleep(time.Microsecond)
 			}
-			if all[id] {
-				t.Fatalf("%v twice", id)
+		}()
+		wg.Wait()
+		done.Store(true)
+		all := map[ID]bool{}
+		for _, ids := range made {
+			for i, id := range ids {
+				if i > 0 && id.Compare(ids[i-1]) <= 0 {
+					t.Fatalf("%v: %v after %v", layout, id, ids[i-1])
+				}
+				if all[id] {
+					t.Fatalf("%v: %v twice", layout, id)
+				}
+				all[id] = true
 			}
-			all[id] = true
 		}
 	}
 }
@@ -179,6 +183,8 @@ func TestMaxLead(t *testing.T) {
 	}{
 		{"not set", Options{}, true, 1},
 		{"modern", Options{MaxLead: time.Minute}, false, 2},
+		{"java", Options{MaxLead: time.Minute, Layout: Java}, false, 2},
+		{"classic has no other value", Options{MaxLead: time.Minute, Layout: Classic}, true, 1},
 		{"a block alone", Options{MaxLead: time.Minute, Block: &block}, true, 1},
 		{"another block", Options{MaxLead: time.Minute, Block: &block, NewBlock: func() ([4]byte, bool) { return next, have }}, false, 2},
 		{"no other block now", Options{MaxLead: time.Minute, Block: &block, NewBlock: func() ([4]byte, bool) { return next, false }}, true, 1},
@@ -243,6 +249,35 @@ func TestReseedOfABlock(t *testing.T) {
 	}
 	if _, err := NewGenerator(&Options{NewBlock: func() ([4]byte, bool) { return other, true }}); err == nil {
 		t.Error("NewBlock without Block")
+	}
+	classic, err := NewGenerator(&Options{Layout: Classic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if classic.Reseed() {
+		t.Error("a Classic generator has another process value")
+	}
+}
+
+// The whole process value stays the same in later seconds.
+func TestReseedChangesTheFifthByte(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	g, err := NewGenerator(&Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fifth := map[byte]bool{}
+	for range 50 {
+		g.Reseed()
+		a := g.New()
+		now = now.Add(time.Minute)
+		if b := g.New(); [5]byte(a[4:]) != [5]byte(b[4:]) {
+			t.Fatalf("%v, and in a later second %v", a, b)
+		}
+		fifth[a[8]] = true
+	}
+	if len(fifth) < 20 {
+		t.Errorf("50 process values have %d fifth bytes", len(fifth))
 	}
 }
 

@@ -11,8 +11,8 @@ func TestCompletionInBash(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"oid insp", "oid inspect "},
 		{"oid help exi", "oid help exit-codes "},
-		{"oid inspect --layout=cla", "oid inspect --layout=classic "},
-		{"oid inspect --layout cla", "oid inspect --layout classic "},
+		{"oid new --layout=cla", "oid new --layout=classic "},
+		{"oid new --layout cla", "oid new --layout classic "},
 		{"oid census --from=2026-11-20T10:00 store:eventu", "store:eventually "},
 	} {
 		s.press(c.keys + tab)

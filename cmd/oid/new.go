@@ -42,12 +42,13 @@ const newHelp = `Create ids and write them to standard output, one per line or, 
 12 bytes each. The ids rise, and no id is created twice.
 
 With --at all ids have that creation time, or later seconds after one second has no
-ids left: after 10^9 of them.`
+ids left: after 10^9 of them in the modern layout.`
 
 func newNewCommand(std streams) *cobra.Command {
 	var (
 		n      int64
 		at     string
+		layout objectid.Layout
 		format string
 		asJSON jsonFlag
 		zone   zone
@@ -58,7 +59,7 @@ func newNewCommand(std streams) *cobra.Command {
 		Long:  newHelp,
 		Example: `  oid new
   oid new -n 1000000 --format bin > ids.bin
-  oid new --at 2026-01-01`,
+  oid new --at 2026-01-01 --layout classic`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && strings.Trim(args[0], "0123456789") == "" {
 				return fmt.Errorf("oid new takes no argument; for %s ids write -n %s", args[0], args[0])
@@ -79,7 +80,7 @@ func newNewCommand(std streams) *cobra.Command {
 				}
 				write = appendTimedID
 			}
-			config := &objectid.Options{}
+			config := &objectid.Options{Layout: layout}
 			if config.Now, err = clockAt(at, zone.now()); err != nil {
 				return err
 			}
@@ -93,10 +94,12 @@ func newNewCommand(std streams) *cobra.Command {
 	f := cmd.Flags()
 	f.Int64VarP(&n, "number", "n", 1, "how many")
 	f.StringVar(&at, "at", "", "creation `TIME` of the ids (default now)")
+	f.TextVar(&layout, "layout", objectid.Modern, "the `LAYOUT`: modern, classic or java")
 	f.StringVar(&format, "format", "hex", "how to write an id: "+idForms.names())
 	asJSON.addFlag(cmd, jsonObjects+", with the creation time")
 	zone.addFlag(cmd)
 	idForms.complete(cmd, "format")
+	layouts.complete(cmd, "layout")
 	return cmd
 }
 
