@@ -92,7 +92,7 @@ func annotateTable(rounds int) (string, error) {
 	}
 	const id = `\b[0-9a-f]{24}\b`
 	var b strings.Builder
-	fmt.Fprintf(&b, "Logs of 248 MB in the page cache, read by whole processes that write into a pipe, in turn, medians of %d. ratio: the time of oid annotate over that of the program, so below 1 oid is faster. oid, rg --passthru, sed and cat print the whole log, the others the ids; oid alone looks for other notations as well, and says of each id when it was created. grep and sed run with LC_ALL=C, in which they are the fastest. Left out: rg over several files, which it reads in parallel, for this is one. %s\n",
+	fmt.Fprintf(&b, "Logs of 248 MB in the page cache, written into a pipe, medians of %d. ratio: below 1 oid is faster. oid, rg --passthru, sed and cat print the whole log, the others the ids; oid alone finds other notations, and says when each id was created. grep and sed run with LC_ALL=C. Left out: rg over several files, in parallel. %s\n",
 		rounds, page.Versions(rg, "grep", "sed"))
 	for _, l := range []struct {
 		name    string

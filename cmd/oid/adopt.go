@@ -103,11 +103,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	if err != nil && !collided {
 		return err
 	}
-	var rivals []gpid.GPID
-	if collided {
-		rivals = collision.Others
-	}
-	if err := a.asJSON.emit(std.out, towire.Registered(m.Process(), rivals), textf("%v\n", m.GPID())); err != nil {
+	if err := a.print(std, m.Process(), collision); err != nil {
 		return errors.Join(err, detach(m))
 	}
 	warnUnproven(std, m.Process().Adopted)
@@ -123,6 +119,15 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 		return errReported
 	}
 	return nil
+}
+
+// print writes a recorded process, with those that it collides with.
+func (a *adoption) print(std streams, p registry.Process, collision *registry.CollisionError) error {
+	var rivals []gpid.GPID
+	if collision != nil {
+		rivals = collision.Others
+	}
+	return a.asJSON.emit(std.out, towire.Registered(p, rivals), textf("%v\n", p.GPID))
 }
 
 // addSamples adds the samples to a recorded process.
@@ -164,11 +169,7 @@ func (a *adoption) addSamples(cmd *cobra.Command, std streams) (err error) {
 	case err != nil && !collided:
 		return err
 	}
-	var rivals []gpid.GPID
-	if collided {
-		rivals = collision.Others
-	}
-	if err := a.asJSON.emit(std.out, towire.Registered(p, rivals), textf("%v\n", p.GPID)); err != nil {
+	if err := a.print(std, p, collision); err != nil {
 		return err
 	}
 	added := slices.DeleteFunc(slices.Clone(p.Adopted), func(a registry.Adopted) bool { return !slices.Contains(samples, a.Sample) })

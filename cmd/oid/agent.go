@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -100,11 +99,7 @@ func (a *agency) run(cmd *cobra.Command, std streams) (err error) {
 	if err := a.check(cmd); err != nil {
 		return err
 	}
-	var handler slog.Handler = slog.NewTextHandler(std.err, nil)
-	if a.asJSON {
-		handler = slog.NewJSONHandler(std.err, nil)
-	}
-	a.options.Log = slog.New(handler)
+	a.options.Log = newLog(std, a.asJSON)
 	defer func() {
 		if a.store != nil {
 			err = errors.Join(err, a.store.Close())

@@ -18,7 +18,7 @@ import (
 // evidence in a comment behind it, which a browser does not show:
 //
 //	<!-- evidence: TestOverflow, TestCopiedProcess/fork -->
-//	<!-- evidence: benchmarks "New, one goroutine" "mongo-driver" 0.5 to 0.75 -->
+//	<!-- evidence: benchmarks "PostgreSQL 15" "own table, by a time field with an index" 0.95 to 3 -->
 //	<!-- evidence: source MongoDB server 2.0, src/mongo/bson/oid.cpp -->
 //
 // The first names tests, fuzz tests or examples of this tree. The second names a row and
@@ -193,7 +193,7 @@ func claimsTable(all []claim) string {
 			continue
 		}
 		words := strings.FieldsFunc(c.text, func(r rune) bool { return r == ' ' || r == '|' })
-		text := strings.Join(words[:min(len(words), 9)], " ")
+		text := strings.Join(words[:min(len(words), 5)], " ")
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", path.Base(c.file), strings.NewReplacer("`", "", "[", "", "]", "").Replace(text), strings.Join(c.evidence, "; "))
 	}
 	return b.String()

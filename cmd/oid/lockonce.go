@@ -160,21 +160,9 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 	case r.Here:
 		return nil
 	case err == nil && o.elsewhere != 0:
-		return exitError{o.elsewhere, fmt.Errorf("%s: %s", name, runLine(asKnown(ctx, l, name, r), time.Now(), o.zone))}
+		return exitError{o.elsewhere, fmt.Errorf("%s: %s", name, runLine(r, time.Now(), o.zone))}
 	}
 	return err
-}
-
-// asKnown returns r as [lock.Runs] knows it: that the holder has died is not in the record
-// that lock.Once read.
-func asKnown(ctx context.Context, l lock.Locker, name string, r lock.Run) lock.Run {
-	all, _ := lock.Runs(ctx, l, name) // r is true without them
-	for _, x := range all {
-		if x.Tick == r.Tick {
-			return x
-		}
-	}
-	return r
 }
 
 // runLine describes a run to people.

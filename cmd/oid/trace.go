@@ -44,33 +44,16 @@ func newTraceCommand(std streams) *cobra.Command {
 				return err
 			}
 			defer closing(s, &err)
-			bad, between := false, ""
-			for found := range input.ids(ctx, std, args) {
-				id, err := objectid.ID{}, found.Err
-				if err == nil {
-					id, err = objectid.Parse(found.Text)
-				}
-				if err != nil {
-					bad = true
-					std.warn("%s: %v", found.place(), err)
-					continue
-				}
+			between := ""
+			return input.objectIDs(ctx, std, args, func(id objectid.ID) error {
 				t, err := r.Trace(ctx, id)
 				if err != nil {
 					return err
 				}
-				if err := asJSON.emit(std.out, towire.Trace(t), textf("%s%s", between, traceText(t, &zone))); err != nil {
-					return err
-				}
+				text := textf("%s%s", between, traceText(t, &zone))
 				between = "\n"
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if bad {
-				return errReported
-			}
-			return nil
+				return asJSON.emit(std.out, towire.Trace(t), text)
+			})
 		},
 	}
 	where.addFlag(cmd)
