@@ -19,7 +19,7 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-// The documents are README.md, CONTRIBUTING.md and docs/*.md. Each of their fenced
+// The documents are README.md, CONTRIBUTING.md, docs/*.md and those named in readDocuments. Each of their fenced
 // blocks has a language and is checked in the way of that language:
 //
 //	console   a session: each command is run and prints what is written there
@@ -70,13 +70,13 @@ var unchecked = map[string]string{
 	"docs/reference/api.md: sh: server=http://127.0.0.1:8024":                                                                                              "TestAPIPage runs it",
 	"docs/how-to/verify-a-generator.md: python: def write(n):":                                                                                             "a part of examples/verify/adapters/pymongo.py, which is run",
 	"docs/how-to/verify-a-generator.md: python: for line in sys.stdin:":                                                                                    "examples/verify/adapters/pymongo.py does the same, and is run",
-	"docs/lock-model.md: sh: cd lock/redislock/model":                                                                                                      "takes minutes; the test of lock/redislock/model runs it",
+	"lock/redislock/model/README.md: sh: cd lock/redislock/model":                                                                                          "takes minutes; the test of lock/redislock/model runs it",
 }
 
 // readDocuments returns the texts of all documents by their paths.
 func readDocuments(t *testing.T) map[string]string {
 	t.Helper()
-	paths := []string{"../../README.md", "../../README.zh-CN.md", "../../CONTRIBUTING.md", "../../SECURITY.md"}
+	paths := []string{"../../README.md", "../../README.zh-CN.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../lock/redislock/model/README.md"}
 	err := filepath.WalkDir("../../docs", func(path string, e fs.DirEntry, err error) error {
 		if filepath.Ext(path) == ".md" {
 			paths = append(paths, path)
