@@ -68,8 +68,3 @@ func (c *ClaimedValues) Trace(id objectid.ID) (t Trace, ok bool) {
 	_, host := c.begins[value[:machineDigits]]
 	return unknown(id), !block && !host
 }
-
-// unknown returns the trace of an id that no process is known to have created.
-func unknown(id objectid.ID) Trace {
-	return Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
-}

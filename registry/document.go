@@ -79,7 +79,8 @@ type holding struct {
 	// Idle is set if no ids are created with the block.
 	Idle bool `bson:"idle,omitempty"`
 	// Essence is what remains of the process after its record was pruned, in the
-	// place of Member, Process and Adopted; see expand.
+	// place of Member, Process and Adopted. Reading the document sets these from it, and
+	// Pruned, which is otherwise nil.
 	Essence []byte   `bson:"e,omitempty"`
 	Pruned  *Process `bson:"-"`
 }
@@ -193,4 +194,20 @@ func read[T any](ctx context.Context, s store.Store, collection string, q store.
 			}
 		}
 	}
+}
+
+// swapAll does swaps and returns how many were done. Documents that others have
+// written or deleted meanwhile are left as they are.
+func swapAll(ctx context.Context, s store.Store, collection string, swaps []store.Swap) (int, error) {
+	_, err := s.SwapMany(ctx, collection, swaps)
+	refused, ok := errors.AsType[*store.RefusedError](err)
+	if !ok {
+		return len(swaps), err
+	}
+	for _, r := range refused.Refused {
+		if !errors.Is(r.Err, store.ErrConflict) && !errors.Is(r.Err, store.ErrNotFound) {
+			return 0, r.Err
+		}
+	}
+	return len(swaps) - len(refused.Refused), nil
 }

@@ -39,6 +39,14 @@ func (d *endedDoc) read(raw bson.Raw) error {
 	return nil
 }
 
+// A process is living as long as it has a living record, and final once its record says
+// so. Three calls race: finish, by a recorder or a sweep, makes it final; revive and
+// putRecord make it living again. The living record decides: finish makes the record final
+// first, and then deletes the living record, if that is still the one that it was given.
+// So a heartbeat in between makes the deletion fail, and finish takes its change back. A
+// heartbeat after the deletion finds no living record and stores one, and putRecord makes
+// the record living again. An end is never taken back.
+
 // finish moves processes that have ended, or crashed, from the living to the ended with
 // few calls of the store: it stores their samples, completes their records and deletes
 // their living records. If another heartbeat of one comes in between, that one stays

@@ -145,12 +145,7 @@ func readAs(collection string, raw bson.Raw) (doc, content any, err error) {
 	if err != nil || d.Essence == nil {
 		return d, nil, err
 	}
-	e := d
-	if err = e.expand(); err != nil {
-		return d, nil, err
-	}
-	d.Essence = essenceOf(e.Pruned)
-	return d, e.Pruned, nil
+	return holding{Key: d.Key, Format: d.Format, Idle: d.Idle, Essence: essenceOf(d.Pruned)}, d.Pruned, nil
 }
 
 // The documents of testdata/format2.json, with a distinct value in every field, are read

@@ -16,18 +16,6 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// RemoteHeartbeat is a heartbeat for [Registry.Heartbeats].
-type RemoteHeartbeat struct {
-	Member MemberKey
-	Load   Load
-	// Clock is the time by the clock of the process when it sent the heartbeat, or
-	// the zero time.
-	Clock time.Time
-	// Age is how long ago it sent the heartbeat: that of one that was kept while the
-	// store was away. Those of a process come in their order.
-	Age time.Duration
-}
-
 // Heartbeats records the heartbeats of many remote processes with few calls of the
 // store. It returns for each nil, or the error that [Registry.Heartbeat] would
 // return. It is the fastest if it always gets the heartbeats of the same processes:
@@ -67,22 +55,6 @@ func byMember(beats []RemoteHeartbeat, places []int) (members [][]int) {
 	return members
 }
 
-// remembered is the living record of a remote process as it was stored at a time.
-type remembered struct {
-	living bson.Raw
-	at     time.Time
-}
-
-// remember keeps the living record of a process that will send heartbeats, or with nil
-// forgets it.
-func (r *Registry) remember(k MemberKey, living bson.Raw) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.remotes[k] = (remembered{living, time.Now()}); living == nil {
-		delete(r.remotes, k)
-	}
-}
-
 // remoteBeat is a heartbeat on its way to the store.
 type remoteBeat struct {
 	place     int // in the caller's list
@@ -100,14 +72,12 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 	found := make([]storedMember, len(places))
 	var unknown []int // of found
 	var keys []MemberKey
-	r.mu.Lock()
 	for i, place := range places {
 		k := beats[place].Member
-		if found[i].stored = r.remotes[k].living; found[i].stored == nil {
+		if found[i].stored = r.memory.living(k); found[i].stored == nil {
 			unknown, keys = append(unknown, i), append(keys, k)
 		}
 	}
-	r.mu.Unlock()
 	for i, m := range r.members(ctx, keys) {
 		errs[places[unknown[i]]] = m.remote()
 		found[unknown[i]] = m
@@ -185,15 +155,12 @@ func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch 
 		stored, err = r.store.SwapMany(ctx, livingRecords, swaps)
 	}
 	failed := parts(len(batch), err)
-	now := time.Now()
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for i, b := range batch {
 		k := beats[b.place].Member
-		delete(r.remotes, k)
+		r.memory.remember(k, nil)
 		switch {
 		case failed[i] == nil:
-			r.remotes[k] = remembered{stored[i], now}
+			r.memory.remember(k, stored[i])
 			if b.due {
 				due = append(due, b)
 			}
@@ -219,7 +186,7 @@ func (r *Registry) tend(ctx context.Context, beats []RemoteHeartbeat, due []remo
 	var claimed []string
 	for i, b := range due {
 		if m := &found[i]; m.err != nil {
-			r.remember(keys[i], nil) // if it was pruned while it was silent, the next heartbeat stores it again
+			r.memory.remember(keys[i], nil) // if it was pruned while it was silent, the next heartbeat stores it again
 			errs[b.place] = m.err
 		} else if b.unchecked >= ring {
 			claimed = append(claimed, m.process.claims()...)

@@ -16,7 +16,7 @@ func TestNextStep(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(e *enrolment, p *Process)
-		want   step
+		want   task
 	}{
 		{"everything is stored", func(*enrolment, *Process) {}, nothing},
 		{"new", func(e *enrolment, _ *Process) { *e = enrolment{changed: true, unchecked: ring} }, claimValues},
@@ -42,7 +42,7 @@ func TestNextStep(t *testing.T) {
 		e := enrolment{claimed: true, registered: true, stored: stored, agreed: last, trimmed: began}
 		test.change(&e, &p)
 		if got := e.next(&p); got != test.want {
-			t.Errorf("%s: step %d, want %d", test.name, got, test.want)
+			t.Errorf("%s: task %d, want %d", test.name, got, test.want)
 		}
 	}
 }

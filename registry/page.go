@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/netip"
 	"slices"
 	"strings"
@@ -51,9 +52,6 @@ type Page struct {
 	// reads a bounded number of records.
 	Next string
 }
-
-// maxRead bounds the number of records that a call of Page reads.
-const maxRead = 20_000
 
 // maxCandidates bounds the number of records that are read together.
 const maxCandidates = 1000
@@ -157,6 +155,31 @@ func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
 	}
 	out.Next = ""
 	return out, nil
+}
+
+// List returns the processes of all pages of q: with the zero Query every recorded one,
+// ordered by address and then by start time. Two processes that have the same value and may
+// both be alive are each other's rivals. More than one at an address shows a restart. A GPID
+// may have several: one for each time that a run registered, and remote ones that were given
+// the same GPID. The first error ends the sequence.
+func (r *Registry) List(ctx context.Context, q Query) iter.Seq2[Status, error] {
+	q.Limit = maxCandidates
+	return func(yield func(Status, error) bool) {
+		for {
+			page, err := r.Page(ctx, q)
+			for _, s := range page.Processes {
+				if !yield(s, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(Status{}, err)
+			}
+			if q.After = page.Next; err != nil || q.After == "" {
+				return
+			}
+		}
+	}
 }
 
 // CountLiving returns how many processes are alive or late, or have ended since the
@@ -278,7 +301,7 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([
 		return nil, err
 	}
 	return out, each(len(living), func(i int) error {
-		collision, _, err := r.rivalsIn(ctx, claims, &living[i].Process)
+		collision, _, err := r.rivals(ctx, claims, &living[i].Process)
 		living[i].Rivals = collision.others()
 		return err
 	})

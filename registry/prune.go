@@ -3,7 +3,6 @@ package registry
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,13 +61,6 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	return done, nil
 }
 
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // endedRange contains the processes that ended from a time to another.
 func endedRange(from, to time.Time) store.Range { return between(millis(from), millis(to)) }
 
@@ -99,17 +91,6 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 	}
 	return n, r.markSamples(ctx, before)
 }
-
-const (
-	// pruneAtOnce is how many entries of the ended are read together, to delete their
-	// records in the order of keys: neighbours share a page of the database.
-	pruneAtOnce = 100_000
-
-	// pruneBatch is how many of these records are in memory. Each takes about 1 KB.
-	// The keys of their claims are in no order: the more there are, the more of them
-	// share a page.
-	pruneBatch = 20_000
-)
 
 // pruneRecords deletes the records of the processes that ended before a time, many
 // with each call of the store.
@@ -211,22 +192,6 @@ func (r *Registry) deleteOld(ctx context.Context, old *oldRecords) (deleted int,
 		deleted, err = swapAll(ctx, r.store, processes, old.records)
 	}
 	return deleted, err
-}
-
-// swapAll does swaps and returns how many were done. Documents that others have
-// written or deleted meanwhile are left as they are.
-func swapAll(ctx context.Context, s store.Store, collection string, swaps []store.Swap) (int, error) {
-	_, err := s.SwapMany(ctx, collection, swaps)
-	refused, ok := errors.AsType[*store.RefusedError](err)
-	if !ok {
-		return len(swaps), err
-	}
-	for _, r := range refused.Refused {
-		if !errors.Is(r.Err, store.ErrConflict) && !errors.Is(r.Err, store.ErrNotFound) {
-			return 0, r.Err
-		}
-	}
-	return len(swaps) - len(refused.Refused), nil
 }
 
 // claimOf is a claim of a member, and what remains of it.

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -101,4 +102,24 @@ func (p *Process) clockReason() string {
 		return "the clock of the process is not known, and may be off by this much"
 	}
 	return fmt.Sprintf("the clock of the process was %v when it was read, and may have been set since", p.Clock)
+}
+
+// maker is a process that may have created an id, by one of its values.
+type maker struct {
+	Status
+	drawn     bool      // the value is adopted: others may draw the same one
+	claim     *Adopted  // the adoption, or nil
+	from      time.Time // the earliest creation time of its ids with the value
+	confirmed time.Time // see [Process.Confirmed]
+
+	class class  // whether it ran when the id was created
+	doubt string // why it is not covered, or ""
+}
+
+func newMaker(s Status, h *holding) maker {
+	c := maker{Status: s, drawn: strings.Contains(h.Key, ":"), claim: h.Adopted, from: s.From, confirmed: s.Confirmed}
+	if c.claim != nil {
+		c.from, c.confirmed = c.claim.From, c.claim.Confirmed
+	}
+	return c
 }

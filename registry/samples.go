@@ -174,3 +174,17 @@ func around(found []Sample, at time.Time) (before []Sample, after *Sample) {
 	}
 	return before, after
 }
+
+// History returns the samples of a member from one time to another, in order of time;
+// a zero time means no bound. [Registry.List] returns the members that have a GPID.
+// The error wraps [store.ErrNotFound] if the member is not recorded.
+func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time) iter.Seq2[Sample, error] {
+	return func(yield func(Sample, error) bool) {
+		m := r.member(ctx, k)
+		if m.err != nil {
+			yield(Sample{}, m.err)
+			return
+		}
+		r.samplesOf(ctx, m.process, from, to)(yield)
+	}
+}

@@ -12,43 +12,6 @@ import (
 // [Options.KeepAll].
 const keepThinned = time.Minute
 
-// hour returns the beginning of the hour of a process that t is in. The processes'
-// hours do not begin at once: once in its hour each puts its samples in order.
-func hour(block string, t time.Time) time.Time {
-	at := phase(block, time.Hour)
-	return t.Add(-at).Truncate(time.Hour).Add(at)
-}
-
-// trim puts the samples in order when an hour of the process has ended: those of the
-// hour become one document, those that are a day old are thinned, and old ones are
-// deleted.
-func (c *recorder) trim(ctx context.Context) error {
-	p := c.process()
-	now := hour(p.Block, p.Last.Time)
-	r := c.registry
-	if err := r.putSamples(ctx, []newSamples{{p.Block, c.pending}}); err != nil {
-		return err
-	}
-	c.pending = nil
-	old, thin := p.Last.Time.Add(-r.keepSamples), hour(p.Block, now.Add(-r.options.KeepAll))
-	c.update(func(p *Process) {
-		for len(p.Recent) > 1 && p.Recent[0].Time.Before(old) {
-			p.Recent = p.Recent[1:]
-		}
-	})
-	_, err := r.deleteSamples(ctx, []string{p.Block}, old)
-	if err == nil {
-		err = r.merge(ctx, p.Block, now.Add(-time.Hour), now, 0)
-	}
-	if err == nil {
-		err = r.merge(ctx, p.Block, thin.Add(-time.Hour), thin, keepThinned)
-	}
-	if err == nil {
-		c.trimmed = p.Last.Time
-	}
-	return err
-}
-
 // fewSamples is how many documents of samples most processes have that are about to be
 // deleted.
 const fewSamples = 20

@@ -150,7 +150,7 @@ func (a *adoption) addSamples(cmd *cobra.Command, std streams) (err error) {
 	defer closing(s, &err)
 	r := a.where.registry(s)
 	var last registry.Status // the latest registration
-	for p, err := range r.Find(ctx, g) {
+	for p, err := range r.List(ctx, registry.Query{GPID: g}) {
 		if err != nil {
 			return err
 		}
