@@ -1,6 +1,7 @@
 # The pinned tools of "make check".
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     = mvdan.cc/gofumpt@v0.12.0
+ACTIONLINT  = github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # Runs the tests and lists the skipped and the failed ones at the end.
 GOTESTSUM = gotest.tools/gotestsum@v1.13.0
@@ -19,9 +20,9 @@ release:
 	cd release && go run . -version "$(VERSION)" -o ../dist
 test-release:
 	.ci/setup release
-	cd release && OID_REQUIRE_ALL=1 go test -timeout 30m ./...
+	cd release && OID_REQUIRE_ALL=1 go test -v -timeout 30m ./...
 generated:
-	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(CommandsPage|APIPage|MetricsPage|TestingPage|Licences|Picture|TerminalPicture)$$' ./cmd/oid ./census/report
+	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(APIPage|MetricsPage|TestingPage|Licences|Picture|TerminalPicture)$$' ./cmd/oid ./census/report
 
 # The picture of the page in the documents. It shows the time at which it was made.
 .PHONY: picture
@@ -45,6 +46,15 @@ site:
 	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" site/static/* server/page/static/icon.svg "$(SITE)"
 	cat census/report/*.css server/page/static/page.css > "$(SITE)/oid.css"
 
+# The static page with the documents beside it, for Jekyll. Links that leave docs lead to
+# the repository.
+.PHONY: pages
+pages: SITE = dist/pages
+pages: site
+	cp -r docs "$(SITE)"
+	sed -i -E 's#\]\(\.\./#](https://github.com/oidkit/oid/blob/main/#g' "$(SITE)"/docs/*.md
+	sed -i -E 's#\]\(\.\./\.\./#](https://github.com/oidkit/oid/blob/main/#g' "$(SITE)"/docs/*/*.md
+
 # How many seconds "make fuzz" gives to each fuzz test.
 FUZZTIME = 30s
 
@@ -57,7 +67,9 @@ help:
 	@echo "make mutants break the code of one package in many small ways and list what no test notices (PKG=./census)"
 	@echo "make release build programs and packages into dist (VERSION=0.1.0)"
 	@echo "make test-release  build packages, install, upgrade and remove them, and look for their faults"
+	@echo "make test-stores   the tests of the stores and what is built on them (OID_TEST_MONGODB=URL OID_TEST_POSTGRES=URL)"
 	@echo "make site    build the static page, which needs no server, into $(SITE)"
+	@echo "make pages   the same with the documents, into dist/pages"
 	@echo "make generated     write the pages and pictures that come from the program, and LICENSES-THIRD-PARTY"
 	@echo "make drivers judge the ObjectId libraries of other languages and write docs/drivers.md"
 	@echo "make bench   measure against the peers and write docs/benchmarks.md"
@@ -102,6 +114,13 @@ test-plain:
 	cd internal/interop/others && go test ./...
 	cd internal/interop/objectstorage && go test ./...
 
+# The tests of the stores and of all that is built on them. With OID_TEST_MONGODB or
+# OID_TEST_POSTGRES in the environment they run on the servers of these URLs.
+.PHONY: test-stores
+test-stores:
+	.ci/setup
+	OID_REQUIRE_ALL=1 go test -p 1 -timeout 60m ./store/... ./lock/storelock ./registry/... ./server/... ./cmd/oid ./internal/interop
+
 # The modules beside the main one, but for one that only names a tool and one that
 # lacks what its test generates. bench/lock cannot be tidied, see there.
 MODULES = $(filter-out bench/census/mongotools internal/testenv/generated,$(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod)))
@@ -130,6 +149,7 @@ check:
 	done
 	go fix -diff ./...
 	go run $(STATICCHECK) -checks all ./...
+	go run $(ACTIONLINT)
 	go mod tidy -diff
 	go test ./internal/imports
 	@for module in $(MODULES); do \

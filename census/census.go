@@ -9,6 +9,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/internal/era"
 	"github.com/oidkit/oid/objectid"
@@ -94,16 +95,14 @@ type Census struct {
 	sources     []*Source
 	places      uint32 // documents or lines so far
 	taken       int64  // ids inside the range
-	spans       []span
+	spans       []placeSpan
 	partial     string // see Report
 
-	room     int   // ids that there is memory for
-	inMemory int   // ids that are not on disk
-	disk     *disk // nil as long as all ids are in memory
+	space idset.Space
 }
 
-// span is a stretch of places that belong to one source.
-type span struct {
+// placeSpan is a stretch of places that belong to one source.
+type placeSpan struct {
 	Place  uint32 `json:"place"`
 	Source int    `json:"source"`
 	Number int64  `json:"number"` // of the document at Place, counted from 0
@@ -112,7 +111,7 @@ type span struct {
 // New returns an empty census.
 func New(o *Options) *Census {
 	c := &Census{options: o.withDefaults()}
-	c.room = inMemory(c.options.Memory)
+	c.space = idset.Space{Room: inMemory(c.options.Memory), Workers: c.options.Workers}
 	return c
 }
 
@@ -175,7 +174,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	base := c.places
 	c.places += b.Documents
 	if n := len(c.spans); n == 0 || c.spans[n-1].Source != src.number {
-		c.spans = append(c.spans, span{base, src.number, src.Units})
+		c.spans = append(c.spans, placeSpan{base, src.number, src.Units})
 	}
 	src.Units += int64(b.Documents)
 	src.Without += b.Without
@@ -195,7 +194,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 		}
 	}
 	for _, v := range b.Values {
-		src.collection.values.add(newRecord(&v.ID, base+v.Place))
+		src.collection.values.Add([]idset.Record{idset.NewRecord(&v.ID, v.Place)}, base)
 	}
 	p := b.Prepared.(*prepared)
 	n, strings := int64(len(p.ids.records)), int64(len(p.strings.records))
@@ -208,11 +207,7 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 	if strings > 0 || p.strings.outside > 0 {
 		p.strings.apply(src.collection.strings(), src, base)
 	}
-	c.inMemory += int(n+strings) + len(b.Values)
-	if c.inMemory > c.room {
-		return c.spill()
-	}
-	return nil
+	return c.space.Fit()
 }
 
 // keep counts n ids, unless they are too many.

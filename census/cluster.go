@@ -4,14 +4,16 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 // unite gives the lines whose counters overlap or adjoin one cluster, and each of them
 // the shift that puts all counters of a cluster in one sequence. It returns how many
 // clusters there are.
-func (ls *lines) unite() (clusters int) {
+func (ls *lineSet) unite() (clusters int) {
 	// Lines that are further apart than the second of these would be no evidence.
-	limit := max(ls.limit, counterRange>>(proofBits-orderBits-1)/int64(len(ls.list)))
+	limit := max(ls.limit, idset.CounterRange>>(proofBits-orderBits-1)/int64(len(ls.list)))
 	var order, long []int
 	for i := range ls.list {
 		if ls.list[i].length() < longLine {
@@ -20,13 +22,13 @@ func (ls *lines) unite() (clusters int) {
 			long = append(long, i)
 		}
 	}
-	start := func(i int) int64 { return ls.list[i].from & counterMask }
+	start := func(i int) int64 { return ls.list[i].from & idset.CounterMask }
 	slices.SortFunc(order, func(a, b int) int { return int(start(a) - start(b)) })
 	// The first round finds a line whose start no other one covers, if there is one.
 	n, first := len(order), 0
 	reach := int64(math.MinInt64 / 2)
 	for k := range 2 * n {
-		at := start(order[k%n]) + int64(k/n)*counterRange
+		at := start(order[k%n]) + int64(k/n)*idset.CounterRange
 		if k >= n && at > reach+limit {
 			first = k - n
 			break
@@ -36,7 +38,7 @@ func (ls *lines) unite() (clusters int) {
 	reach = math.MinInt64 / 2
 	for k := first; k < first+n; k++ {
 		l := &ls.list[order[k%n]]
-		at := start(order[k%n]) + int64(k/n)*counterRange
+		at := start(order[k%n]) + int64(k/n)*idset.CounterRange
 		if at > reach+limit {
 			clusters++
 		}
@@ -53,9 +55,9 @@ func (ls *lines) unite() (clusters int) {
 			if b.cluster == a.cluster || b.length() >= longLine && k > i {
 				continue
 			}
-			if ahead := (b.from - a.at) & counterMask; ahead <= limit {
+			if ahead := (b.from - a.at) & idset.CounterMask; ahead <= limit {
 				ls.join(b.cluster, a.cluster, a.at+a.shift+ahead-b.from-b.shift)
-			} else if ahead := (a.from - b.at) & counterMask; ahead <= limit {
+			} else if ahead := (a.from - b.at) & idset.CounterMask; ahead <= limit {
 				ls.join(b.cluster, a.cluster, a.from+a.shift-ahead-b.at-b.shift)
 			}
 		}
@@ -64,7 +66,7 @@ func (ls *lines) unite() (clusters int) {
 }
 
 // join makes the lines of one cluster those of another, their counters shifted.
-func (ls *lines) join(from, to int, shift int64) {
+func (ls *lineSet) join(from, to int, shift int64) {
 	for i := range ls.list {
 		if l := &ls.list[i]; l.cluster == from {
 			l.cluster, l.shift = to, l.shift+shift
@@ -81,7 +83,7 @@ type landing struct {
 }
 
 // landings returns where each line begins.
-func (ls *lines) landings() []landing {
+func (ls *lineSet) landings() []landing {
 	out := make([]landing, len(ls.list))
 	var starts []int64     // of the lines before, in order
 	var covered [][2]int64 // by them: stretches apart from each other, in order
@@ -100,18 +102,18 @@ func (ls *lines) landings() []landing {
 	}
 	for i := range ls.list {
 		l := &ls.list[i]
-		from, start := l.from&counterMask, l.start.unwrapped()&counterMask
+		from, start := l.from&idset.CounterMask, l.start.unwrapped()&idset.CounterMask
 		k := find(from)
 		out[i] = landing{k < len(covered) && covered[k][0] <= from, total, l.nearest}
 		at, _ := slices.BinarySearch(starts, start)
 		if n := len(starts); n > 0 {
-			out[i].nearest = min(l.nearest, (starts[at%n]-start)&counterMask, (start-starts[(at+n-1)%n])&counterMask)
+			out[i].nearest = min(l.nearest, (starts[at%n]-start)&idset.CounterMask, (start-starts[(at+n-1)%n])&idset.CounterMask)
 		}
 		starts = slices.Insert(starts, at, start)
-		to := from + min(l.length()+1, counterRange)
-		cover(from, min(to, counterRange))
-		if to > counterRange {
-			cover(0, to-counterRange)
+		to := from + min(l.length()+1, idset.CounterRange)
+		cover(from, min(to, idset.CounterRange))
+		if to > idset.CounterRange {
+			cover(0, to-idset.CounterRange)
 		}
 	}
 	return out
@@ -119,10 +121,10 @@ func (ls *lines) landings() []landing {
 
 // bits returns the evidence of a line that begins among the counters of earlier ones, of
 // so many.
-func (l landing) bits(lines int) float64 {
-	bits := counterBits - log2(2*l.nearest+1) - log2(2*int64(lines))
+func (l landing) bits(n int) float64 {
+	bits := idset.CounterBits - log2(2*l.nearest+1) - log2(2*int64(n))
 	if l.inside {
-		bits = max(bits, counterBits-log2(l.covered))
+		bits = max(bits, idset.CounterBits-log2(l.covered))
 	}
 	return bits
 }

@@ -3,6 +3,7 @@ package census
 import (
 	"math"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/internal/era"
 )
@@ -12,8 +13,9 @@ import (
 type collection struct {
 	name    string // with its database, or empty
 	sources []*Source
-	ids     *idSet
-	values  *idSet // of other types, as digests
+	space   *idset.Space
+	ids     *idset.Set
+	values  *idset.Set // of other types, as digests
 
 	// hexStrings are the ids among the values that are strings. They are judged where
 	// there are no ObjectIds. It is nil where there are none.
@@ -24,12 +26,12 @@ type collection struct {
 	// All ids, and the plausible ones: neither before 2009 nor in the future, no
 	// bounds. The first second is above the last where there are none.
 	all, plausible secondRange
-	days           dayCounts // of plausible ids
+	days           map[uint32]int64 // plausible ids by day since 1970
 	late           lateIDs
 }
 
-func newCollection(name string) *collection {
-	return &collection{name: name, ids: newIDSet(), values: newIDSet(), all: noSeconds, plausible: noSeconds}
+func newCollection(name string, sp *idset.Space) *collection {
+	return &collection{name: name, space: sp, ids: sp.NewSet(), values: sp.NewSet(), all: noSeconds, plausible: noSeconds, days: map[uint32]int64{}}
 }
 
 // collection returns the collection with the given name, which it adds if it is new.
@@ -39,7 +41,7 @@ func (c *Census) collection(name string) *collection {
 			return c.collections[i]
 		}
 	}
-	l := newCollection(name)
+	l := newCollection(name, &c.space)
 	c.collections = append(c.collections, l)
 	return l
 }
@@ -47,8 +49,7 @@ func (c *Census) collection(name string) *collection {
 // strings returns the collection of the ids that are strings.
 func (l *collection) strings() *collection {
 	if l.hexStrings == nil {
-		l.hexStrings = newCollection(l.name)
-		l.hexStrings.values = nil
+		l.hexStrings = newCollection(l.name, l.space)
 	}
 	return l.hexStrings
 }
@@ -61,15 +62,6 @@ func (l *collection) judged() (judged *collection, areStrings bool) {
 		return s, true
 	}
 	return l, false
-}
-
-// count counts an id in the ranges and days of l.
-func (l *collection) count(second uint32, isBound bool, latest uint32) {
-	l.all.add(second)
-	if second >= earliest && second <= latest && !isBound {
-		l.plausible.add(second)
-		l.days.addN(second, 1)
-	}
 }
 
 // unique reports whether an id should be there once only: as an _id, but not as
@@ -104,37 +96,6 @@ func (r secondRange) empty() bool { return r.first > r.last }
 
 const secondsPerDay = 24 * 60 * 60
 
-// dayCounts are numbers of ids by day since 1970, in chunks that exist where there are
-// ids.
-type dayCounts struct {
-	chunks [lastDay>>dayBits + 1]*[1 << dayBits]int64
-}
-
-const (
-	lastDay = math.MaxUint32 / secondsPerDay
-	dayBits = 8
-)
-
-// addN adds n ids of the day of second.
-func (d *dayCounts) addN(second uint32, n int64) {
-	day := second / secondsPerDay
-	chunk := d.chunks[day>>dayBits]
-	if chunk == nil {
-		chunk = new([1 << dayBits]int64)
-		d.chunks[day>>dayBits] = chunk
-	}
-	chunk[day&(1<<dayBits-1)] += n
-}
-
-// at returns the number of ids of a day.
-func (d *dayCounts) at(day int) int64 {
-	chunk := d.chunks[day>>dayBits]
-	if chunk == nil {
-		return 0
-	}
-	return chunk[day&(1<<dayBits-1)]
-}
-
 // earliest is the first second of a plausible id.
 var earliest = uint32(era.First.Unix())
 
@@ -143,10 +104,10 @@ var earliest = uint32(era.First.Unix())
 type lateIDs struct {
 	sighting
 	most   uint32 // seconds that one was late
-	latest record
+	latest idset.Record
 }
 
-func (l *lateIDs) add(r record, by uint32) {
+func (l *lateIDs) add(r idset.Record, by uint32) {
 	l.sighting.add(1, r)
 	if by > l.most {
 		l.most, l.latest = by, r

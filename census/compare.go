@@ -2,10 +2,10 @@ package census
 
 import (
 	"errors"
-	"iter"
 	"slices"
 	"time"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -49,7 +49,7 @@ type Side struct {
 // every id that one side alone has, by process value and time; its error ends the
 // comparison and is returned.
 func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
-	if err := errors.Join(a.settle(), b.settle()); err != nil {
+	if err := errors.Join(a.space.Settle(), b.space.Settle()); err != nil {
 		return nil, err
 	}
 	d := &Difference{Field: a.options.Field, A: newSide(a), B: newSide(b)}
@@ -70,14 +70,14 @@ func pairs(a, b *Census) (out [][2]*collection) {
 	for _, l := range inA {
 		i := slices.IndexFunc(inB, func(m *collection) bool { return single || m.name == l.name })
 		if i < 0 {
-			out = append(out, [2]*collection{l, newCollection(l.name)})
+			out = append(out, [2]*collection{l, newCollection(l.name, new(idset.Space))})
 			continue
 		}
 		out = append(out, [2]*collection{l, inB[i]})
 		inB = slices.Delete(inB, i, i+1)
 	}
 	for _, l := range inB {
-		out = append(out, [2]*collection{newCollection(l.name), l})
+		out = append(out, [2]*collection{newCollection(l.name, new(idset.Space)), l})
 	}
 	return out
 }
@@ -86,10 +86,10 @@ func pairs(a, b *Census) (out [][2]*collection) {
 func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objectid.ID) error) error {
 	x, y := pair[0], pair[1]
 	var failed error
-	both, err := merge(x.ids.distinct(&failed), y.ids.distinct(&failed), func(inA bool, r record) error {
+	both, err := idset.Merge(x.ids.Distinct(&failed), y.ids.Distinct(&failed), func(inA bool, r idset.Record) error {
 		d.side(inA).only(r)
 		if only != nil {
-			return only(inA, r.id())
+			return only(inA, r.ID())
 		}
 		return nil
 	})
@@ -97,11 +97,11 @@ func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objecti
 	if err != nil {
 		return err
 	}
-	both, err = merge(x.values.distinct(&failed), y.values.distinct(&failed), func(inA bool, r record) error {
+	both, err = idset.Merge(x.values.Distinct(&failed), y.values.Distinct(&failed), func(inA bool, r idset.Record) error {
 		s := d.side(inA)
 		s.ValuesOnly++
 		if len(s.ValueExamples) < maxExamples {
-			s.ValueExamples = append(s.ValueExamples, s.census.position(r.place()))
+			s.ValueExamples = append(s.ValueExamples, s.census.position(r.Place()))
 		}
 		return nil
 	})
@@ -123,9 +123,9 @@ func (d *Difference) side(inA bool) *Side {
 	return &d.B
 }
 
-func (s *Side) only(r record) {
+func (s *Side) only(r idset.Record) {
 	s.Only++
-	t := moment(r.second())
+	t := moment(r.Second())
 	if s.First == nil || t.Before(*s.First) {
 		s.First = &t
 	}
@@ -134,51 +134,6 @@ func (s *Side) only(r record) {
 	}
 	if len(s.Examples) < maxExamples {
 		s.Examples = append(s.Examples, s.census.example(r, ""))
-	}
-}
-
-// merge reads two sorted sequences. It calls only with each record that one of them
-// alone has, and returns how many both have.
-func merge(a, b iter.Seq[record], only func(inA bool, r record) error) (both int64, err error) {
-	next, stop := iter.Pull(b)
-	defer stop()
-	y, ok := next()
-	for x := range a {
-		for ; err == nil && ok && !x.sameID(y) && y.less(x); y, ok = next() {
-			err = only(false, y)
-		}
-		switch {
-		case err != nil:
-			return both, err
-		case ok && x.sameID(y):
-			both++
-			y, ok = next()
-		default:
-			err = only(true, x)
-		}
-	}
-	for ; err == nil && ok; y, ok = next() {
-		err = only(false, y)
-	}
-	return both, err
-}
-
-// distinct yields the first record of each id in spans, which are sorted.
-func distinct(spans iter.Seq[[]record]) iter.Seq[record] {
-	return func(yield func(record) bool) {
-		var prev record
-		started := false
-		for span := range spans {
-			for _, r := range span {
-				if started && r.sameID(prev) {
-					continue
-				}
-				prev, started = r, true
-				if !yield(r) {
-					return
-				}
-			}
-		}
 	}
 }
 

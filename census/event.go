@@ -85,7 +85,7 @@ func (h *history) imports() (out []Event) {
 	const window = 10 // minutes
 	var counts []int64
 	for part := range slices.Chunk(h.minutes, window) {
-		counts = append(counts, sum(part))
+		counts = append(counts, sumCounts(part))
 	}
 	typical := float64(median(slices.Clone(counts)))
 	more := make([]int64, len(counts)) // ids than usual, if these are far more
@@ -250,9 +250,9 @@ func (t *tally) faultEvents() (out []Event) {
 	for f, text := range faultKinds {
 		_, found := t.suspects.found[f].between(need, maxBits+1)
 		for _, one := range found {
-			e := Event{Kind: text.event, Start: moment(one.first), End: moment(one.last), Process: processText(one.examples[0].value()), Size: 2, Confidence: Certain}
+			e := Event{Kind: text.event, Start: moment(one.first), End: moment(one.last), Process: processText(one.examples[0].Value()), Size: 2, Confidence: Certain}
 			if fault(f) == stepped {
-				before, after := one.examples[0].second(), one.examples[1].second()
+				before, after := one.examples[0].Second(), one.examples[1].Second()
 				e.Start, e.End, e.Size = moment(after), moment(before), int64(before-after)
 			}
 			out = append(out, e)

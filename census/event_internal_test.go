@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 // TestFaultEvents holds when the events of single processes were, and how big.
@@ -11,7 +13,7 @@ func TestFaultEvents(t *testing.T) {
 	at := func(value uint64, seconds ...uint32) evidence {
 		e := evidence{bits: maxBits, first: slices.Min(seconds), last: slices.Max(seconds)}
 		for i, s := range seconds {
-			e.examples = append(e.examples, recordOf(value, s, uint32(i), uint32(i)))
+			e.examples = append(e.examples, idset.RecordOf(value, s, uint32(i), uint32(i)))
 		}
 		return e
 	}

@@ -3,6 +3,8 @@ package census
 import (
 	"math"
 	"slices"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 // sequence is the ids of a cluster in the order of their counters. A clock that runs
@@ -13,7 +15,7 @@ type sequence struct {
 	length int64 // counters from the first to the last
 
 	twins      int64 // counters with two times
-	twin       [2]record
+	twin       [2]linked
 	twinsFirst uint32 // seconds
 	twinsLast  uint32
 
@@ -26,7 +28,7 @@ type sequence struct {
 	blocks   float64  // evidence against blocks as the cause, in bits; see endGroup
 	deepest  uint32   // seconds
 	widest   int64    // counters across a fall
-	examples []record // before and after falls
+	examples []linked // before and after falls
 }
 
 // maxLate is how many ids around a fall are looked at.
@@ -61,17 +63,17 @@ func (g *segment) undone(by uint32) float64 {
 // newSequence returns the sequence of e, whose records are by counter. Threads that had
 // read the clock before it was set back take their counters up to limit after that. In the
 // source, the ids are apart by spacing places on average.
-func newSequence(e extent, limit int64, spacing float64) *sequence {
-	q := &sequence{ids: 1, length: e.list.at(e.j-1).unwrapped() - e.list.at(e.i).unwrapped() + 1}
-	prev := *e.list.at(e.i)
+func newSequence(e idset.Extent, limit int64, spacing float64) *sequence {
+	q := &sequence{ids: 1, length: linkedAt(e, e.Len()-1).unwrapped() - linkedAt(e, 0).unwrapped() + 1}
+	prev := linkedAt(e, 0)
 	var left segment // before the last fall
-	now := segment{first: prev.secondByCounter(), ids: 1}
+	now := segment{first: prev.second(), ids: 1}
 	var from, to int64           // counters around the falls of the last group
 	var order, otherwise float64 // bits, see orderBits and blocks
-	for i := e.i + 1; i < e.j; i++ {
-		r := *e.list.at(i)
-		p, s := prev.secondByCounter(), r.secondByCounter()
-		if r.hi == prev.hi {
+	for i := 1; i < e.Len(); i++ {
+		r := linkedAt(e, i)
+		p, s := prev.second(), r.second()
+		if r.Hi == prev.Hi {
 			// A process uses a counter value once. In the same second this is a
 			// duplicate, which is counted elsewhere.
 			if p != s {
@@ -99,13 +101,13 @@ func newSequence(e extent, limit int64, spacing float64) *sequence {
 		otherwise = max(now.times(int64(now.first)-int64(s)), now.undone(p-s))
 		from, to, order = prev.unwrapped(), r.unwrapped(), 0
 		if apart := float64(r.place()) - float64(prev.place()); apart > 0 && apart <= orderSpacing*spacing {
-			order = min(orderBits, log2(int64(e.j-e.i)/orderSpacing))
+			order = min(orderBits, log2(int64(e.Len())/orderSpacing))
 		}
 		left, now = now, segment{first: s, ids: 1}
 		prev = r
 	}
 	if q.groups > 0 {
-		q.endGroup(to-from, order, max(otherwise, left.times(int64(prev.secondByCounter())-int64(left.last))))
+		q.endGroup(to-from, order, max(otherwise, left.times(int64(prev.second())-int64(left.last))))
 	}
 	return q
 }
@@ -115,7 +117,7 @@ func newSequence(e extent, limit int64, spacing float64) *sequence {
 // with another one. But no block is used before it is reserved, and a thread that pauses
 // does not do so by as much as the clock falls.
 func (q *sequence) endGroup(apart int64, order, blocks float64) {
-	q.gaps.add(counterBits+1-log2(apart)+order, 1)
+	q.gaps.add(idset.CounterBits+1-log2(apart)+order, 1)
 	if blocks < unlikeBlock {
 		blocks = -likeBlock
 	}
@@ -124,16 +126,16 @@ func (q *sequence) endGroup(apart int64, order, blocks float64) {
 
 // fewest returns in how many seconds ids are out of order at a fall to record i: those
 // after it that are older than what comes before it, or those before it that are younger.
-func fewest(e extent, i int, before, after uint32) int {
-	late, toEnd := disorder(min(maxLate, e.j-i), func(k int) (uint32, bool) {
-		s := e.list.at(i + k).secondByCounter()
+func fewest(e idset.Extent, i int, before, after uint32) int {
+	late, toEnd := disorder(min(maxLate, e.Len()-i), func(k int) (uint32, bool) {
+		s := linkedAt(e, i+k).second()
 		return s, s+1 < before
 	})
 	if late == 1 || toEnd {
 		return 1
 	}
-	ahead, _ := disorder(min(maxLate, i-e.i), func(k int) (uint32, bool) {
-		s := e.list.at(i - 1 - k).secondByCounter()
+	ahead, _ := disorder(min(maxLate, i), func(k int) (uint32, bool) {
+		s := linkedAt(e, i-1-k).second()
 		return s, s > after+1
 	})
 	return min(late, ahead)
@@ -172,10 +174,10 @@ const (
 	fewThreads  = 16 // that may wait until the process ends
 )
 
-func (q *sequence) addTwin(prev, r record) {
-	s := r.secondByCounter()
+func (q *sequence) addTwin(prev, r linked) {
+	s := r.second()
 	if q.twins == 0 {
-		q.twin, q.twinsFirst, q.twinsLast = [2]record{prev, r}, s, s
+		q.twin, q.twinsFirst, q.twinsLast = [2]linked{prev, r}, s, s
 	}
 	q.twins++
 	q.twinsFirst, q.twinsLast = min(q.twinsFirst, s), max(q.twinsLast, s)
@@ -183,8 +185,8 @@ func (q *sequence) addTwin(prev, r record) {
 
 // addFall counts the fall from prev to r, record i. It reports false if that is a single
 // late id.
-func (q *sequence) addFall(e extent, i int, prev, r record) bool {
-	p, s := prev.secondByCounter(), r.secondByCounter()
+func (q *sequence) addFall(e idset.Extent, i int, prev, r linked) bool {
+	p, s := prev.second(), r.second()
 	few := fewest(e, i, p, s)
 	if few == 1 && p-s < certainStep {
 		q.singles++
@@ -204,11 +206,11 @@ func (q *sequence) addFall(e extent, i int, prev, r record) bool {
 }
 
 // evidence returns the ids of a counter that was used twice, or else one.
-func (q *sequence) evidence(one record) []record {
+func (q *sequence) evidence(one linked) []linked {
 	if q.twins > 0 {
 		return q.twin[:]
 	}
-	return []record{one}
+	return []linked{one}
 }
 
 // lateBits returns the evidence against late ids as the cause of the falls: threads that

@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"io"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/census/source"
 )
 
@@ -55,7 +56,7 @@ type savedCensus struct {
 	Field       string            `json:"field"`
 	Places      uint32            `json:"places"`
 	Sources     []savedSource     `json:"sources"`
-	Spans       []span            `json:"spans"`
+	Spans       []placeSpan       `json:"spans"`
 	Collections []savedCollection `json:"collections"`
 	Partial     string            `json:"partial,omitempty"`
 }
@@ -95,7 +96,7 @@ type savedLate struct {
 // Save writes c, which can then be read as a source of another census, alone or beside
 // others. The error is w's, or that of reading spilled ids.
 func (c *Census) Save(w io.Writer) error {
-	if err := c.settle(); err != nil {
+	if err := c.space.Settle(); err != nil {
 		return err
 	}
 	out := &frameWriter{w: bufio.NewWriterSize(w, 1<<20)}
@@ -112,17 +113,17 @@ func (c *Census) Save(w io.Writer) error {
 			if ids == nil {
 				continue
 			}
-			blocks := blockBuffer{write: func(block []record) error {
+			blocks := idset.BlockBuffer{Write: func(block []idset.Record) error {
 				payload := binary.AppendUvarint(out.payload[:0], uint64(i*setCount+set))
 				payload = binary.AppendUvarint(payload, uint64(len(block)))
-				out.payload = appendBlock(payload, block)
+				out.payload = idset.AppendBlock(payload, block)
 				out.write(frameIDs, out.payload)
 				return out.err
 			}}
-			if err := ids.visit(1, func() visitor { return blocks.add }); err != nil {
+			if err := ids.Visit(1, func() idset.Visitor { return blocks.Add }); err != nil {
 				return err
 			}
-			blocks.flush()
+			blocks.Flush()
 		}
 	}
 	out.write(frameEnd, nil)
@@ -133,8 +134,8 @@ func (c *Census) Save(w io.Writer) error {
 }
 
 // sets returns the sets of l by their numbers.
-func (l *collection) sets() [setCount]*idSet {
-	sets := [setCount]*idSet{setIDs: l.ids, setValues: l.values}
+func (l *collection) sets() [setCount]*idset.Set {
+	sets := [setCount]*idset.Set{setIDs: l.ids, setValues: l.values}
 	if l.hexStrings != nil {
 		sets[setStrings] = l.hexStrings.ids
 	}
@@ -173,9 +174,9 @@ func (c *Census) saved() savedCensus {
 }
 
 func (l *lateIDs) saved() savedLate {
-	out := savedLate{Count: l.count, Most: l.most, Latest: [2]uint64{l.latest.hi, l.latest.lo}}
+	out := savedLate{Count: l.count, Most: l.most, Latest: [2]uint64{l.latest.Hi, l.latest.Lo}}
 	for _, r := range l.examples {
-		out.Examples = append(out.Examples, [2]uint64{r.hi, r.lo})
+		out.Examples = append(out.Examples, [2]uint64{r.Hi, r.Lo})
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 )
@@ -149,11 +150,11 @@ type Example struct {
 	Note string
 }
 
-func (c *Census) example(r record, note string) Example {
-	return Example{r.id(), moment(r.second()), c.position(r.place()), note}
+func (c *Census) example(r idset.Record, note string) Example {
+	return Example{r.ID(), moment(r.Second()), c.position(r.Place()), note}
 }
 
-func (c *Census) examples(records []record) []Example {
+func (c *Census) examples(records []idset.Record) []Example {
 	var out []Example
 	for _, r := range records {
 		out = append(out, c.example(r, ""))
@@ -164,7 +165,7 @@ func (c *Census) examples(records []record) []Example {
 // findings returns the findings of a report.
 func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 	var out []Finding
-	add := func(k Kind, n int64, examples []record) {
+	add := func(k Kind, n int64, examples []idset.Record) {
 		if n > 0 {
 			out = append(out, newFinding(k, n, "", c.examples(examples)))
 		}
@@ -230,13 +231,13 @@ func (c *Census) processFindings(t *tally) (out []Finding) {
 				}
 				note := of.notes[i%2]
 				if note == "" {
-					note = "process value " + processText(r.value())
+					note = "process value " + processText(r.Value())
 				}
 				examples = append(examples, c.example(r, note))
 			}
 		}
 		finding := newFinding(of.kind, count, "", examples)
-		finding.Evidence = fmt.Sprintf("Process value %s: %s", processText(found[0].examples[0].value()), found[0].text)
+		finding.Evidence = fmt.Sprintf("Process value %s: %s", processText(found[0].examples[0].Value()), found[0].text)
 		if bits := found[0].bits; bits < maxBits {
 			finding.Evidence += fmt.Sprintf(" Restarts do that by chance once in %s process values.", humanize.Comma(1<<min(bits, 62)))
 		}
@@ -248,8 +249,8 @@ func (c *Census) processFindings(t *tally) (out []Finding) {
 	}
 	var single []Example
 	for _, records := range chains {
-		single = append(single, c.example(records[0], "process value "+processText(records[0].value())),
-			c.example(records[1], "the next counter, but process value "+processText(records[1].value())))
+		single = append(single, c.example(records[0], "process value "+processText(records[0].Value())),
+			c.example(records[1], "the next counter, but process value "+processText(records[1].Value())))
 	}
 	finding := newFinding(KindValuePerID, ids, " "+phrase.Count(sequences, "sequence", "sequences"), single)
 	if t.singles.shift > 0 {

@@ -1,8 +1,10 @@
 package census
 
+import "github.com/oidkit/oid/census/internal/idset"
+
 // countGaps counts the counters that no id has within the lines, and between those of
 // which one continues the other; all others are restarts.
-func (ls *lines) countGaps(clusters []cluster, v *verdict) {
+func (ls *lineSet) countGaps(clusters []cluster, v *verdict) {
 	var pace int64
 	runs := make([]int, len(ls.list)) // of each line: its index in lives
 	from, at := make([]int64, len(clusters)), make([]int64, len(clusters))
@@ -34,7 +36,7 @@ func (ls *lines) countGaps(clusters []cluster, v *verdict) {
 			continues = c.first[0]
 		case i > 0:
 			before := &ls.list[i-1]
-			ahead := (l.from - before.at) & counterMask
+			ahead := (l.from - before.at) & idset.CounterMask
 			elapsed := max(int64(l.first)-int64(before.last)+1, 1)
 			if float64(ahead) <= paceFactor*float64(pace)*float64(elapsed) && ahead <= maxGap {
 				v.gaps += ahead - 1

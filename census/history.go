@@ -91,9 +91,9 @@ func (h *history) merge(other *history) {
 }
 
 // hour returns how many ids an hour has.
-func (h *history) hour(i int) int64 { return sum(h.minutes[i*60 : i*60+60]) }
+func (h *history) hour(i int) int64 { return sumCounts(h.minutes[i*60 : i*60+60]) }
 
-func sum(counts []int32) (n int64) {
+func sumCounts(counts []int32) (n int64) {
 	for _, k := range counts {
 		n += int64(k)
 	}

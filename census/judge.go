@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/internal/phrase"
 )
 
@@ -41,7 +42,7 @@ type evidence struct {
 	text     string
 	first    uint32 // second of what shows it
 	last     uint32
-	examples []record // by time
+	examples []idset.Record // by time
 }
 
 // bits returns the most evidence of a verdict.
@@ -54,13 +55,13 @@ func (v *verdict) bits() (most int) {
 
 // add keeps the evidence of a fault, if it is the strongest one. The examples are by
 // counter.
-func (v *verdict) add(f fault, bits float64, value uint64, text string, examples ...record) {
+func (v *verdict) add(f fault, bits float64, value uint64, text string, examples ...linked) {
 	if e := &v.found[f]; int(bits) > e.bits && bits >= doubtBits {
 		*e = evidence{bits: int(min(bits, maxBits)), text: text, first: math.MaxUint32}
 		for _, r := range examples {
-			e.first, e.last = min(e.first, r.secondByCounter()), max(e.last, r.secondByCounter())
+			e.first, e.last = min(e.first, r.second()), max(e.last, r.second())
 			if len(e.examples) < maxExamples {
-				e.examples = append(e.examples, byTime(r, value))
+				e.examples = append(e.examples, r.unlink(value))
 			}
 		}
 	}
@@ -77,22 +78,35 @@ func (v *verdict) doubtBecause(d DoubtKind) {
 // one process whose clock runs forwards. What a healthy process does is the hypothesis to
 // beat: runs that begin at random counters one after another, threads that are late, and
 // counters that threads reserve in blocks.
-func judge(e extent, value uint64) (v verdict) {
+//
+// The order of the steps matters. Each needs what the ones before have found out:
+//
+//	follow           lines and turns; the records of e are linked from here on
+//	unite, addTurns  clusters of the lines, and the turns within each
+//	sortByCounter    the sequence of each cluster, where there is anything to see in it
+//	judgeSequences   clock steps; whether a cluster is whole, or its lines overlap
+//	judgeTurns       shared values, from lines that do not belong to one whole cluster
+//	judgeLandings    resumed states, from lines that overlap, unless the value is shared
+//	judgeDisorder    counters that do not count, unless something else is proven
+//	countGaps        gaps and runs, of which a whole cluster is one
+//
+// At its return the records are as they were.
+func judge(e idset.Extent, value uint64) (v verdict) {
 	step := typicalStep(e)
-	isSparse := step*sparseFactor > counterRange
+	isSparse := step*sparseFactor > idset.CounterRange
 	ls, done := follow(e, step)
 	defer func() {
-		for records := range (extent{e.list, e.i, done}).spans() {
+		for records := range e.Spans() {
 			for i, r := range records {
-				records[i] = byTime(r, value)
+				records[i] = linked(r).unlink(value)
 			}
 		}
-		e.list.sort(e.i, done)
+		e.Sort()
 	}()
-	v.isPart = done < e.j
-	e.j = done
+	v.isPart = done < e.Len()
+	e = e.Part(0, done)
 	if isSparse {
-		if v.judgeDisorder(ls, int64(e.len()), value); v.bits() == 0 {
+		if v.judgeDisorder(ls, int64(e.Len()), value); v.bits() == 0 {
 			v.doubt = DoubtFewIDs
 		}
 		return v
@@ -112,7 +126,7 @@ func judge(e extent, value uint64) (v verdict) {
 	v.judgeTurns(ls, clusters, value)
 	v.judgeLandings(ls, clusters, value)
 	if v.bits() < proofBits {
-		v.judgeDisorder(ls, int64(e.len()), value)
+		v.judgeDisorder(ls, int64(e.Len()), value)
 	}
 	if ls.countGaps(clusters, &v); v.found[noSequence].bits > 0 || v.isPart {
 		v.lives = nil
@@ -129,17 +143,19 @@ type cluster struct {
 	turns    pool  // returns to its lines after others of them that were in use at once
 	returns  int64
 	sequence *sequence // nil if a single line has no late ids
-	overlaps bool      // its lines use the same counters
-	whole    bool      // its lines are parts of one sequence
+
+	// Set by judgeSequences, never both for several lines:
+	overlaps bool // its lines use the same counters
+	whole    bool // its lines are parts of one sequence
 }
 
 // isApart reports whether the lines of c only happen to adjoin.
 func (c *cluster) isApart() bool {
-	return !c.whole && !c.overlaps && c.sequence != nil && (c.sequence.falls == 1 || c.sequence.length >= counterRange/2)
+	return !c.whole && !c.overlaps && c.sequence != nil && (c.sequence.falls == 1 || c.sequence.length >= idset.CounterRange/2)
 }
 
 // addTurns counts the turns within each cluster.
-func (ls *lines) addTurns(clusters []cluster) {
+func (ls *lineSet) addTurns(clusters []cluster) {
 	for t, n := range ls.turns {
 		if c := ls.list[t.to].cluster; c == ls.list[t.from].cluster && ls.atOnce(t) {
 			clusters[c].turns.add(float64(t.bits), n)
@@ -150,40 +166,41 @@ func (ls *lines) addTurns(clusters []cluster) {
 
 // atOnce reports whether two lines were in use at the same time, by more than the seconds
 // in which ids are not in order.
-func (ls *lines) atOnce(t turn) bool {
+func (ls *lineSet) atOnce(t turn) bool {
 	a, b := &ls.list[t.to], &ls.list[t.from]
 	return int64(min(a.last, b.last))-int64(max(a.first, b.first)) >= minStep
 }
 
 // sortByCounter looks at the clusters in the order of their counters.
-func (ls *lines) sortByCounter(e extent, clusters []cluster) {
+func (ls *lineSet) sortByCounter(e idset.Extent, clusters []cluster) {
 	least := make([]int64, len(clusters)) // of their counters, where the range begins
 	for i := range least {
 		least[i] = math.MaxInt64
 	}
 	for _, l := range ls.list {
-		least[l.cluster] = min(least[l.cluster], (l.from+l.shift)&^counterMask)
+		least[l.cluster] = min(least[l.cluster], (l.from+l.shift)&^idset.CounterMask)
 	}
-	first, last := e.list.at(e.i).place(), uint32(0)
-	for records := range e.spans() {
+	first, last := e.At(0).Place(), uint32(0)
+	for records := range e.Spans() {
 		for i, r := range records {
+			r := linked(r)
 			first, last = min(first, r.place()), max(last, r.place())
 			l := &ls.list[r.line()]
-			records[i].hi = uint64(l.cluster)<<unwrappedBits | uint64(r.unwrapped()+l.shift-least[l.cluster])
+			records[i].Hi = uint64(l.cluster)<<unwrappedBits | uint64(r.unwrapped()+l.shift-least[l.cluster])
 		}
 	}
-	e.list.sort(e.i, e.j)
-	for i := e.i; i < e.j; {
-		n := e.list.at(i).line()
-		j := e.list.search(i, e.j, func(r record) bool { return r.line() > n })
-		clusters[n].sequence = newSequence(extent{e.list, i, j}, ls.limit, float64(last-first)/float64(e.len()))
+	e.Sort()
+	for i := 0; i < e.Len(); {
+		n := linkedAt(e, i).line()
+		j := e.Search(i, func(r idset.Record) bool { return linked(r).line() > n })
+		clusters[n].sequence = newSequence(e.Part(i, j), ls.limit, float64(last-first)/float64(e.Len()))
 		i = j
 	}
 }
 
 // judgeTurns finds lines that are too far apart to be those of one process, but took
 // turns.
-func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
+func (v *verdict) judgeTurns(ls *lineSet, clusters []cluster, value uint64) {
 	turns := slices.SortedFunc(maps.Keys(ls.turns), func(a, b turn) int {
 		return cmp.Or(a.to-b.to, a.from-b.from, a.bits-b.bits)
 	})
@@ -204,7 +221,7 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 	}
 	starts := make([][]int64, len(ls.list)) // of each group
 	for i, g := range group {
-		starts[g] = append(starts[g], ls.list[i].from&counterMask)
+		starts[g] = append(starts[g], ls.list[i].from&idset.CounterMask)
 	}
 	arcs := make([]float64, len(ls.list)) // of each group, in bits
 	for g, of := range starts {
@@ -213,7 +230,7 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 	var all, near, within pool
 	var returns int64
 	to := map[int]bool{}
-	var examples []record
+	var examples []linked
 	for _, t := range turns {
 		a, b, n := ls.list[t.to], ls.list[t.from], ls.turns[t]
 		switch {
@@ -249,7 +266,7 @@ func (v *verdict) judgeTurns(ls *lines, clusters []cluster, value uint64) {
 		bits := c.turns.bits(breaks)
 		if q := c.sequence; c.lines == 1 && q != nil && q.twins > 1 && q.twinsLast-q.twinsFirst >= minTwinSeconds {
 			// So close to each other that they make one line.
-			bits = counterBits - log2(2*ls.list[c.first[0]].pace+1)
+			bits = idset.CounterBits - log2(2*ls.list[c.first[0]].pace+1)
 		} else if !c.overlaps || c.returns < minTurns {
 			continue
 		}
@@ -267,15 +284,15 @@ func arcBits(starts []int64) float64 {
 		return 0
 	}
 	slices.Sort(starts)
-	widest := starts[0] + counterRange - starts[n-1]
+	widest := starts[0] + idset.CounterRange - starts[n-1]
 	for k := 1; k < n; k++ {
 		widest = max(widest, starts[k]-starts[k-1])
 	}
-	return float64(n-1)*(counterBits-log2(counterRange-widest)) - log2(int64(n))
+	return float64(n-1)*(idset.CounterBits-log2(idset.CounterRange-widest)) - log2(int64(n))
 }
 
 // judgeSequences finds clocks that were set backwards.
-func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
+func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) {
 	for i := range clusters {
 		c := &clusters[i]
 		q := c.sequence
@@ -304,7 +321,7 @@ func (v *verdict) judgeSequences(ls *lines, clusters []cluster, value uint64) {
 // restartBits returns the evidence against restarts as the cause of the falls of a
 // cluster: lines that begin near others by chance. Where they do, lines that are in use at
 // once are not those of restarts at all.
-func (c *cluster) restartBits(ls *lines) float64 {
+func (c *cluster) restartBits(ls *lineSet) float64 {
 	if c.lines == 1 {
 		return maxBits
 	}
@@ -317,7 +334,7 @@ func (c *cluster) restartBits(ls *lines) float64 {
 			reach = 2 * q.widest
 		}
 		var inside pool
-		inside.add(counterBits-log2(reach), int64(c.lines-1))
+		inside.add(idset.CounterBits-log2(reach), int64(c.lines-1))
 		near = inside.bits(n)
 	}
 	if near >= nearBits {
@@ -334,11 +351,11 @@ func (c *cluster) fits() bool {
 
 // judgeLandings finds lines that begin among the counters of earlier ones, and use them
 // again.
-func (v *verdict) judgeLandings(ls *lines, clusters []cluster, value uint64) {
+func (v *verdict) judgeLandings(ls *lineSet, clusters []cluster, value uint64) {
 	var all pool
 	var inside, covered int64
 	first, last := uint32(0), uint32(0)
-	var examples []record
+	var examples []linked
 	for i, at := range ls.landings() {
 		c := &clusters[ls.list[i].cluster]
 		if i == c.first[0] || !c.overlaps {
@@ -363,7 +380,7 @@ func (v *verdict) judgeLandings(ls *lines, clusters []cluster, value uint64) {
 }
 
 // judgeDisorder finds counters that do not count.
-func (v *verdict) judgeDisorder(ls *lines, ids int64, value uint64) {
+func (v *verdict) judgeDisorder(ls *lineSet, ids int64, value uint64) {
 	switch {
 	case ids < minDisorder || 4*ls.loose <= 3*ids:
 	case ls.rapid < minRapid:

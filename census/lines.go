@@ -4,52 +4,69 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 // A process value whose counter does not simply run forwards is judged by lines:
 // sequences of ids, in order of time, of which each continues the counter of the one
 // before. A healthy process is one line as long as its counter moves on by a few typical
-// steps. A restart, a clock step and a second process begin another one.
+// steps. A restart, a clock step and a second process begin another one:
 //
-// Following them rewrites the records in place, without memory of its own: the 40 bits of
-// the process value are the same in all of them. A record of a line is
+//	counter
+//	   |         0           |      1              |       0     0
+//	   |       0             |    1                |   0     0
+//	   |     0        1      |          0          |
+//	   |            1        |        0            |       1     1
+//	   |          1          |      0              |     1     1
+//	   +---------------------+---------------------+------------------ time
+//	     a restart: line 1     the clock was set     two processes with one
+//	     begins anywhere       back: line 1 goes     value take turns: each
+//	                           on where 0 ends       change of line is a turn
 //
-//	hi  index of the line (20 bits) | wraps (20 bits) | counter (24 bits)
-//	lo  second (32 bits) | place (32 bits)
-//
-// where wraps and counter together are the unwrapped counter.
+// Following them rewrites the records in place as linked ones, without memory of its own:
+// the 40 bits of the process value are the same in all of them.
 
 const (
 	wrapBits      = 20
-	unwrappedBits = wrapBits + counterBits
+	unwrappedBits = wrapBits + idset.CounterBits
 	unwrappedMask = 1<<unwrappedBits - 1
 
 	maxLines = 1 << 14 // of one process value; the ids after them are not judged
 )
 
-// byCounter returns the record of r's id in a line.
-func byCounter(r record, line int, unwrapped int64) record {
-	return record{uint64(line)<<unwrappedBits | uint64(unwrapped), uint64(r.second())<<placeBits | uint64(r.place())}
+// linked is the record of an id in a line. Compared as one number of 128 bits, linked
+// records sort by line, unwrapped counter, second and place:
+//
+//	hi  index of the line (20 bits) | wraps (20 bits) | counter (24 bits)
+//	lo  second (32 bits) | place (32 bits)
+//
+// where wraps and counter together are the unwrapped counter.
+type linked idset.Record
+
+// link returns r as the record of a line.
+func link(r idset.Record, index int, unwrapped int64) linked {
+	return linked{uint64(index)<<unwrappedBits | uint64(unwrapped), uint64(r.Second())<<idset.PlaceBits | uint64(r.Place())}
 }
 
-func (r record) line() int               { return int(r.hi >> unwrappedBits) }
-func (r record) unwrapped() int64        { return int64(r.hi & unwrappedMask) }
-func (r record) secondByCounter() uint32 { return uint32(r.lo >> placeBits) }
+// linkedAt returns record i of e, which has been linked.
+func linkedAt(e idset.Extent, i int) linked { return linked(*e.At(i)) }
 
-// byTime is the inverse of byCounter.
-func byTime(r record, value uint64) record {
-	second := r.secondByCounter()
-	return record{
-		value<<counterBits | uint64(second>>8),
-		uint64(second)<<56 | (r.hi&counterMask)<<placeBits | r.lo&placeMask,
-	}
+func (r linked) line() int        { return int(r.Hi >> unwrappedBits) }
+func (r linked) unwrapped() int64 { return int64(r.Hi & unwrappedMask) }
+func (r linked) second() uint32   { return uint32(r.Lo >> idset.PlaceBits) }
+func (r linked) place() uint32    { return uint32(r.Lo) }
+
+// unlink returns the record that was linked, of a process value.
+func (r linked) unlink(value uint64) idset.Record {
+	return idset.RecordOf(value, r.second(), uint32(r.Hi)&idset.CounterMask, r.place())
 }
 
 // line is a sequence of ids whose counters continue.
 type line struct {
 	from, at int64 // first and last unwrapped counter
-	start    record
-	end      record // the ids that have them
+	start    linked
+	end      linked // the ids that have them
 	first    uint32 // second
 	last     uint32
 	ids      int64 // distinct
@@ -82,7 +99,7 @@ func (l *line) lateZone(second uint32) int64 {
 	if second-l.first < minStep {
 		zone = l.length() + maxStale
 	}
-	return min(zone, counterRange/4)
+	return min(zone, idset.CounterRange/4)
 }
 
 // enter begins a second.
@@ -111,8 +128,8 @@ type turn struct {
 	bits     int
 }
 
-// lines are the lines of one process value.
-type lines struct {
+// lineSet are the lines of one process value.
+type lineSet struct {
 	list    []line
 	byEnd   []int          // by the last counter, modulo its range
 	recent  []int          // the last ones with ids, the latest first
@@ -121,7 +138,7 @@ type lines struct {
 	turns   map[turn]int64 // how often
 	loose   int64          // ids that begin a line, or may continue one by chance
 	rapid   int64          // of them, further than a process counts from the first one of the second
-	loosest record         // this first one
+	loosest idset.Record   // this first one
 }
 
 // maxRecent is of how many lines an id may be a late one.
@@ -130,24 +147,24 @@ const maxRecent = 8
 // follow divides the records of e, which are in order of time, into lines and rewrites
 // them by counter. It returns up to where, which is before the end of e if there are too
 // many lines.
-func follow(e extent, step int64) (*lines, int) {
-	ls := &lines{limit: stepLimit(step), turns: map[turn]int64{}}
-	for i := e.i; i < e.j; {
-		second := e.list.at(i).second()
+func follow(e idset.Extent, step int64) (*lineSet, int) {
+	ls := &lineSet{limit: stepLimit(step), turns: map[turn]int64{}}
+	for i := 0; i < e.Len(); {
+		second := e.At(i).Second()
 		j := i + 1
-		for j < e.j && e.list.at(j).second() == second {
+		for j < e.Len() && e.At(j).Second() == second {
 			j++
 		}
 		k := ls.begin(e, i, j)
 		for _, part := range [2][2]int{{k, j}, {i, k}} {
 			previous, index, unwrapped := int64(-1), 0, int64(0)
 			for n := part[0]; n < part[1]; n++ {
-				r := e.list.at(n)
-				if c := int64(r.counter()); c != previous { // else the same id again
+				r := e.At(n)
+				if c := int64(r.Counter()); c != previous { // else the same id again
 					index, unwrapped = ls.add(c, second, *r)
 					previous = c
 				}
-				*r = byCounter(*r, index, unwrapped)
+				*r = idset.Record(link(*r, index, unwrapped))
 			}
 		}
 		if i = j; len(ls.list) > maxLines {
@@ -157,20 +174,20 @@ func follow(e extent, step int64) (*lines, int) {
 	for i := range ls.list {
 		ls.list[i].measure()
 	}
-	return ls, e.j
+	return ls, e.Len()
 }
 
 // begin returns with which of the records from i to j, of one second, the counter
 // continues: with the first one above the end of the latest line, or, without one that is
 // in use, behind the widest gap.
-func (ls *lines) begin(e extent, i, j int) int {
-	if len(ls.list) > 0 && !ls.list[ls.recent[0]].isIdle(e.list.at(i).second()) {
-		at := uint32(ls.list[ls.recent[0]].at & counterMask)
-		return e.list.search(i, j, func(r record) bool { return r.counter() > at })
+func (ls *lineSet) begin(e idset.Extent, i, j int) int {
+	if len(ls.list) > 0 && !ls.list[ls.recent[0]].isIdle(e.At(i).Second()) {
+		at := uint32(ls.list[ls.recent[0]].at & idset.CounterMask)
+		return e.Part(0, j).Search(i, func(r idset.Record) bool { return r.Counter() > at })
 	}
-	begin, widest := i, int64(counterRange)-int64(e.list.at(j-1).counter())+int64(e.list.at(i).counter())
+	begin, widest := i, int64(idset.CounterRange)-int64(e.At(j-1).Counter())+int64(e.At(i).Counter())
 	for k := i + 1; k < j; k++ {
-		if gap := int64(e.list.at(k).counter()) - int64(e.list.at(k-1).counter()); gap > widest {
+		if gap := int64(e.At(k).Counter()) - int64(e.At(k-1).Counter()); gap > widest {
 			begin, widest = k, gap
 		}
 	}
@@ -179,16 +196,16 @@ func (ls *lines) begin(e extent, i, j int) int {
 
 // add adds an id with counter c and returns the index of its line and its unwrapped
 // counter there.
-func (ls *lines) add(c int64, second uint32, r record) (index int, unwrapped int64) {
-	best, distance, late, idle := -1, int64(counterRange), false, false
+func (ls *lineSet) add(c int64, second uint32, r idset.Record) (index int, unwrapped int64) {
+	best, distance, late, idle := -1, int64(idset.CounterRange), false, false
 	if n := len(ls.byEnd); n > 0 {
 		i := ls.byEnd[(ls.place(c)+n-1)%n] // whose end is the nearest one below c
-		if ahead := (c - ls.list[i].at) & counterMask; ahead >= 1 && ahead <= ls.limit {
+		if ahead := (c - ls.list[i].at) & idset.CounterMask; ahead >= 1 && ahead <= ls.limit {
 			best, distance = i, ahead
 			// One that is in use is as good.
 			now := ls.recent[0]
 			if idle = best != now && ls.list[i].isIdle(second); idle {
-				if ahead := (c - ls.list[now].at) & counterMask; ahead >= 1 && ahead <= ls.limit {
+				if ahead := (c - ls.list[now].at) & idset.CounterMask; ahead >= 1 && ahead <= ls.limit {
 					best, distance, idle = now, ahead, false
 				}
 			}
@@ -197,16 +214,16 @@ func (ls *lines) add(c int64, second uint32, r record) (index int, unwrapped int
 	if distance > 1 || idle {
 		for _, i := range ls.recent {
 			l := &ls.list[i]
-			if behind := (l.at - c) & counterMask; behind < l.lateZone(second) && (behind < distance || idle && i == ls.recent[0]) {
+			if behind := (l.at - c) & idset.CounterMask; behind < l.lateZone(second) && (behind < distance || idle && i == ls.recent[0]) {
 				best, distance, late, idle = i, behind, true, false
 			}
 		}
 	}
-	if best < 0 || (2*distance+1)*int64(len(ls.list)) > counterRange>>doubtBits {
+	if best < 0 || (2*distance+1)*int64(len(ls.list)) > idset.CounterRange>>doubtBits {
 		ls.loose++
-		if ls.loose == 1 || ls.loosest.second() != second {
+		if ls.loose == 1 || ls.loosest.Second() != second {
 			ls.loosest = r
-		} else if apart := (c - int64(ls.loosest.counter())) & counterMask; apart >= fastest && apart <= counterRange-fastest {
+		} else if apart := (c - int64(ls.loosest.Counter())) & idset.CounterMask; apart >= fastest && apart <= idset.CounterRange-fastest {
 			ls.rapid++
 		}
 	}
@@ -214,7 +231,7 @@ func (ls *lines) add(c int64, second uint32, r record) (index int, unwrapped int
 		return ls.start(c, second, r)
 	}
 	if best != ls.recent[0] {
-		bits := int(counterBits - math.Log2(float64(2*distance+1)) - math.Log2(float64(len(ls.list))))
+		bits := int(idset.CounterBits - math.Log2(float64(2*distance+1)) - math.Log2(float64(len(ls.list))))
 		if t := (turn{best, ls.recent[0], max(bits, 0)}); len(ls.turns) < maxTurns || ls.turns[t] > 0 {
 			ls.turns[t]++
 		}
@@ -227,23 +244,23 @@ func (ls *lines) add(c int64, second uint32, r record) (index int, unwrapped int
 		ls.late++
 		unwrapped = l.at - distance
 		if unwrapped < l.from {
-			l.from, l.start = unwrapped, byCounter(r, best, unwrapped)
+			l.from, l.start = unwrapped, link(r, best, unwrapped)
 		}
 		return best, unwrapped
 	}
 	ls.move(best, l.at+distance)
-	l.end = byCounter(r, best, l.at)
+	l.end = link(r, best, l.at)
 	return best, l.at
 }
 
 // start begins a line.
-func (ls *lines) start(c int64, second uint32, r record) (index int, unwrapped int64) {
+func (ls *lineSet) start(c int64, second uint32, r idset.Record) (index int, unwrapped int64) {
 	index = len(ls.list)
-	at := c + counterRange // leaves room below for ids that were overtaken
-	first := byCounter(r, index, at)
-	nearest := int64(counterRange)
+	at := c + idset.CounterRange // leaves room below for ids that were overtaken
+	first := link(r, index, at)
+	nearest := int64(idset.CounterRange)
 	for _, i := range ls.recent {
-		nearest = min(nearest, (c-ls.list[i].at)&counterMask, (ls.list[i].at-c)&counterMask)
+		nearest = min(nearest, (c-ls.list[i].at)&idset.CounterMask, (ls.list[i].at-c)&idset.CounterMask)
 	}
 	ls.list = append(ls.list, line{
 		from: at, at: at, start: first, end: first, first: second, last: second, previous: second, ids: 1, before: at - 1, earlier: at - 1, nearest: nearest,
@@ -254,19 +271,19 @@ func (ls *lines) start(c int64, second uint32, r record) (index int, unwrapped i
 }
 
 // place returns the index in byEnd of the first line that does not end below c.
-func (ls *lines) place(c int64) int {
-	return sort.Search(len(ls.byEnd), func(k int) bool { return ls.list[ls.byEnd[k]].at&counterMask >= c })
+func (ls *lineSet) place(c int64) int {
+	return sort.Search(len(ls.byEnd), func(k int) bool { return ls.list[ls.byEnd[k]].at&idset.CounterMask >= c })
 }
 
 // move moves the end of a line to the given counter, past those of others.
-func (ls *lines) move(index int, at int64) {
+func (ls *lineSet) move(index int, at int64) {
 	l := &ls.list[index]
-	k, old, end := ls.place(l.at&counterMask), l.at&counterMask, at&counterMask
+	k, old, end := ls.place(l.at&idset.CounterMask), l.at&idset.CounterMask, at&idset.CounterMask
 	for ls.byEnd[k] != index {
 		k++
 	}
 	l.at = at
-	if end > old && (k+1 == len(ls.byEnd) || ls.list[ls.byEnd[k+1]].at&counterMask > end) {
+	if end > old && (k+1 == len(ls.byEnd) || ls.list[ls.byEnd[k+1]].at&idset.CounterMask > end) {
 		return
 	}
 	ls.byEnd = slices.Delete(ls.byEnd, k, k+1)
@@ -275,7 +292,7 @@ func (ls *lines) move(index int, at int64) {
 }
 
 // use makes a line the latest one.
-func (ls *lines) use(index int) {
+func (ls *lineSet) use(index int) {
 	if i := slices.Index(ls.recent, index); i >= 0 {
 		ls.recent = slices.Delete(ls.recent, i, i+1)
 	}
@@ -286,7 +303,7 @@ func (ls *lines) use(index int) {
 // stepLimit returns how far the counter of one process moves on at once, if it
 // typically moves on by step. Random steps exceed it with a probability of e^-44.
 func stepLimit(step int64) int64 {
-	return min(stepFactor*step+stepFactor, counterRange/16)
+	return min(stepFactor*step+stepFactor, idset.CounterRange/16)
 }
 
 const (
@@ -297,19 +314,19 @@ const (
 // typicalStep returns the median distance of an id to the next higher counter, in
 // windows of ids that follow each other in time. Neither restarts nor clock steps nor
 // other processes change it much.
-func typicalStep(e extent) int64 {
-	n := e.len()
+func typicalStep(e idset.Extent) int64 {
+	n := e.Len()
 	windows := min((n+windowIDs-1)/windowIDs, maxWindows)
 	var steps []uint32
 	counters := make([]uint32, 0, windowIDs)
 	for w := range windows {
-		from := e.i
+		from := 0
 		if windows > 1 {
 			from += (n - windowIDs) / (windows - 1) * w
 		}
 		counters = counters[:0]
-		for i := from; i < min(from+windowIDs, e.j); i++ {
-			counters = append(counters, e.list.at(i).counter())
+		for i := from; i < min(from+windowIDs, n); i++ {
+			counters = append(counters, e.At(i).Counter())
 		}
 		slices.Sort(counters)
 		for i := 1; i < len(counters); i++ {

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
@@ -79,7 +80,7 @@ type loader struct {
 	places      uint32        // that it has
 	collections []*collection // by their numbers
 	latest      uint32
-	records     []record
+	group       batchIDs
 }
 
 // newLoader adds the sources of saved.
@@ -100,7 +101,7 @@ func (c *Census) newLoader(src *Source, saved *savedCensus) (*loader, error) {
 	l := &loader{Census: c, base: c.places, places: saved.Places, latest: latestSecond(c.options.Now)}
 	first := len(c.sources)
 	for _, s := range saved.Spans {
-		c.spans = append(c.spans, span{l.base + s.Place, first + s.Source, s.Number})
+		c.spans = append(c.spans, placeSpan{l.base + s.Place, first + s.Source, s.Number})
 	}
 	c.places += saved.Places
 	src.Collections += len(saved.Sources)
@@ -138,7 +139,7 @@ func (s *savedCensus) check() error {
 	for i := range s.Collections {
 		for _, late := range []*savedLate{&s.Collections[i].Late, &s.Collections[i].StringsLate} {
 			for _, words := range append(late.Examples, late.Latest) {
-				if late.Count > 0 && (record{words[0], words[1]}).place() >= s.Places || late.Count < int64(len(late.Examples)) {
+				if late.Count > 0 && uint32(words[1]) >= s.Places || late.Count < int64(len(late.Examples)) {
 					return fmt.Errorf("late ids that cannot be: %+v", late)
 				}
 			}
@@ -167,11 +168,11 @@ func (c *Census) restore(saved *savedSource) {
 
 // restore adds saved, whose places begin at base.
 func (l *lateIDs) restore(saved savedLate, base uint32) {
-	moved := func(words [2]uint64) record { return record{words[0], words[1] + uint64(base)} }
+	moved := func(words [2]uint64) idset.Record { return idset.Record{Hi: words[0], Lo: words[1] + uint64(base)} }
 	if saved.Most > l.most {
 		l.most, l.latest = saved.Most, moved(saved.Latest)
 	}
-	var examples []record
+	var examples []idset.Record
 	for _, words := range saved.Examples {
 		examples = append(examples, moved(words))
 	}
@@ -183,63 +184,39 @@ func (l *loader) add(payload []byte) error {
 	number, n := binary.Uvarint(payload)
 	payload = payload[max(n, 0):]
 	count, m := binary.Uvarint(payload)
-	if n <= 0 || m <= 0 || number >= uint64(len(l.collections)*setCount) || count > maxBlock {
+	if n <= 0 || m <= 0 || number >= uint64(len(l.collections)*setCount) || count > idset.MaxBlock {
 		return fmt.Errorf("%w: ids of no collection", ErrSaved)
 	}
+	g := &l.group
+	g.reset()
 	var err error
-	if l.records, err = decodeBlock(l.records[:0], payload[m:], int(count)); err != nil {
+	if g.records, err = idset.DecodeBlock(g.records, payload[m:], int(count)); err != nil {
 		return fmt.Errorf("%w: %w", ErrSaved, err)
 	}
-	for _, r := range l.records {
-		if r.place() >= l.places {
-			return fmt.Errorf("%w: an id at place %d of %d", ErrSaved, r.place(), l.places)
+	for _, r := range g.records {
+		if r.Place() >= l.places {
+			return fmt.Errorf("%w: an id at place %d of %d", ErrSaved, r.Place(), l.places)
 		}
 	}
 	to := l.collections[number/setCount]
 	switch number % setCount {
 	case setValues:
 		if l.options.Values {
-			return l.addTo(to.values, l.records)
+			to.values.Add(g.records, l.base)
 		}
-		return nil
+		return l.space.Fit()
 	case setStrings:
 		to = to.strings()
 	}
-	records := l.within(to, l.records)
-	if err := l.keep(int64(len(records))); err != nil {
+	if within := l.options.Range; within != (objectid.Range{}) {
+		all := len(g.records)
+		g.records = slices.DeleteFunc(g.records, func(r idset.Record) bool { return !within.Contains(r.ID()) })
+		g.outside = int64(all - len(g.records))
+	}
+	if err := l.keep(int64(len(g.records))); err != nil {
 		return err
 	}
-	to.taken += int64(len(records))
-	for _, r := range records {
-		to.count(r.second(), r.isBound(), l.latest)
-	}
-	return l.addTo(to.ids, records)
-}
-
-// within returns the records in the range.
-func (l *loader) within(to *collection, records []record) []record {
-	within := l.options.Range
-	if within == (objectid.Range{}) {
-		return records
-	}
-	kept := records[:0]
-	for _, r := range records {
-		if within.Contains(r.id()) {
-			kept = append(kept, r)
-		} else {
-			to.outside++
-		}
-	}
-	return kept
-}
-
-// addTo adds records, which are mostly sorted, to a set.
-func (l *loader) addTo(set *idSet, records []record) error {
-	l.inMemory += len(records)
-	set.memory.sorted = false
-	set.memory.addSorted(records, l.base)
-	if l.inMemory > l.room {
-		return l.spill()
-	}
-	return nil
+	g.measure(false, l.latest)
+	g.apply(to, nil, l.base)
+	return l.space.Fit()
 }

@@ -2,14 +2,14 @@ package census
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"os"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 // Segments that are not full, and memory that the garbage collector has not reclaimed,
 // take a part of it.
 func inMemory(limit int64) int {
-	return int(max((limit-besides)/(recordSize*3/2), leastInMemory))
+	return int(max((limit-besides)/(idset.RecordSize*3/2), leastInMemory))
 }
 
 // MemoryLimit returns the default of Options.Memory: half of the memory of the machine
@@ -52,8 +52,8 @@ func machineMemory(root fs.FS) (int64, bool) {
 	if err != nil {
 		return 0, false
 	}
-	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "MemTotal:"); ok {
+	for row := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(row), "MemTotal:"); ok {
 			n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
 			return n << 10, err == nil
 		}
@@ -69,8 +69,8 @@ func containerMemory(root fs.FS) (int64, bool) {
 		return 0, false
 	}
 	least, found := int64(math.MaxInt64), false
-	for line := range strings.Lines(string(groups)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+	for row := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(row), ":", 3)
 		if len(parts) < 3 {
 			continue
 		}
@@ -97,49 +97,6 @@ func containerMemory(root fs.FS) (int64, bool) {
 	return least, found
 }
 
-// spill moves all ids to disk, to make room for others.
-func (c *Census) spill() error {
-	if c.disk == nil {
-		d, err := newDisk()
-		if err != nil {
-			return err
-		}
-		c.disk = d
-	}
-	for _, l := range c.collections {
-		for _, set := range l.sets() {
-			if set == nil {
-				continue
-			}
-			n, err := set.spill(c.disk, c.options.Workers, c.room)
-			if err != nil {
-				return err
-			}
-			c.inMemory -= n
-		}
-	}
-	return nil
-}
-
-// settle spills what is in memory if ids have been spilled before, so that visits have
-// the memory.
-func (c *Census) settle() error {
-	if c.disk == nil {
-		return nil
-	}
-	return c.spill()
-}
-
 // Close removes what a census has spilled to disk. The census must not be used
 // afterwards.
-func (c *Census) Close() error {
-	if c.disk == nil {
-		return nil
-	}
-	d := c.disk
-	c.disk = nil
-	if err := d.close(); err != nil && !errors.Is(err, os.ErrClosed) {
-		return fmt.Errorf("census: remove spilled ids: %w", err)
-	}
-	return nil
-}
+func (c *Census) Close() error { return c.space.Close() }

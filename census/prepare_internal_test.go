@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 )
@@ -26,23 +27,23 @@ func TestLateInBatches(t *testing.T) {
 					ahead, left = 50+random.Uint32N(30), 1+random.IntN(20)
 				}
 			}
-			r := recordOf(random.Uint64()%3, now+ahead-random.Uint32N(4), random.Uint32()>>8, i)
-			items = append(items, source.Item{ID: r.id(), Place: i})
+			r := idset.RecordOf(random.Uint64()%3, now+ahead-random.Uint32N(4), random.Uint32()>>8, i)
+			items = append(items, source.Item{ID: r.ID(), Place: i})
 		}
 		want := lateIDs{}
 		var y youngest
 		for _, item := range items {
-			r := newRecord(&item.ID, item.Place)
-			if by := y.lateBy(r.second()); by > lateAfter {
+			r := idset.NewRecord(&item.ID, item.Place)
+			if by := y.lateBy(r.Second()); by > lateAfter {
 				want.add(r, by)
 			} else {
-				y.add(r.second())
+				y.add(r.Second())
 			}
 		}
 
-		l, src := newCollection(""), &Source{}
+		l, src := newCollection("", new(idset.Space)), &Source{}
 		latest := latestSecond(time.Unix(1_700_000_000, 0))
-		var g group
+		var g batchIDs
 		for from := 0; from < len(items); {
 			to := min(len(items), from+1+random.IntN(60))
 			batch := make([]source.Item, to-from)
@@ -56,7 +57,7 @@ func TestLateInBatches(t *testing.T) {
 		if !reflect.DeepEqual(l.late, want) || src.youngest != y {
 			t.Fatalf("seed %d: %d late ids by %d at most, want %d by %d", seed, l.late.count, l.late.most, want.count, want.most)
 		}
-		if n := l.ids.memory.len(); n != len(items) || l.taken != int64(n) {
+		if n := l.space.InMemory; n != len(items) || l.taken != int64(n) {
 			t.Fatalf("seed %d: %d ids, %d taken, want %d", seed, n, l.taken, len(items))
 		}
 	}
@@ -65,37 +66,44 @@ func TestLateInBatches(t *testing.T) {
 // TestManyValuesInABatch adds ids of few process values, and of more than have a list of their
 // own.
 func TestManyValuesInABatch(t *testing.T) {
-	for _, values := range []uint64{1, 2, maxLists - 1, maxLists, maxLists + 1, 3 * maxLists} {
+	const lists = 1024 // of single process values, in a set
+	for _, values := range []uint64{1, 2, lists - 1, lists, lists + 1, 3 * lists} {
 		random := rand.New(rand.NewPCG(values, 1))
 		var items []source.Item
-		want := map[record]bool{}
+		want := map[idset.Record]bool{}
 		for i := range uint32(5000) {
-			r := recordOf(uint64(i)%values*random.Uint64()%endOfValues, 1_600_000_000+i, i, i)
-			items = append(items, source.Item{ID: r.id(), Place: i})
-			r.lo += 7
+			r := idset.RecordOf(uint64(i)%values*random.Uint64()%idset.EndOfValues, 1_600_000_000+i, i, i)
+			items = append(items, source.Item{ID: r.ID(), Place: i})
+			r.Lo += 7
 			want[r] = true
 		}
-		l := newCollection("")
-		var g group
+		l := newCollection("", new(idset.Space))
+		var g batchIDs
 		for range 2 { // the second time with what the first has left
-			l = newCollection("")
+			l = newCollection("", new(idset.Space))
 			g.prepare(items, objectid.Range{}, true, latestSecond(time.Unix(1_700_000_000, 0)))
 			g.apply(l, &Source{}, 7)
 		}
-		l.ids.memory.sort(1)
 		got, last := 0, uint64(0)
-		for e := range l.ids.memory.values(0, endOfValues) {
-			if v := e.value(); got > 0 && v <= last {
-				t.Errorf("%d values: %x comes after %x", values, v, last)
-			}
-			last = e.value()
-			for records := range e.spans() {
-				for _, r := range records {
-					if got++; !want[r] || r.value() != last {
-						t.Errorf("%d values: %v is not among the ids", values, r)
+		if err := l.ids.Visit(1, func() idset.Visitor {
+			return func(e idset.Extent) {
+				if e.Len() == 0 {
+					return
+				}
+				if v := e.Value(); got > 0 && v <= last {
+					t.Errorf("%d values: %x comes after %x", values, v, last)
+				}
+				last = e.Value()
+				for records := range e.Spans() {
+					for _, r := range records {
+						if got++; !want[r] || r.Value() != last {
+							t.Errorf("%d values: %v is not among the ids", values, r)
+						}
 					}
 				}
 			}
+		}); err != nil {
+			t.Error(err)
 		}
 		if got != len(items) {
 			t.Errorf("%d values: %d ids, want %d", values, got, len(items))

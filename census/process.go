@@ -3,6 +3,7 @@ package census
 import (
 	"slices"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/internal/era"
 	"github.com/oidkit/oid/objectid"
 )
@@ -17,13 +18,13 @@ type process struct {
 	gaps  int64
 	jumps int64
 
-	values int    // process values
-	begin  record // first record of the first of them
+	values int          // process values
+	begin  idset.Record // first record of the first of them
 
-	extent          // records of the first process value, until the end of its block
-	more   []extent // and of those after it, see joins
-	start  int64    // first counter
-	end    int64    // last counter
+	idset.Extent                // records of the first process value, until the end of its block
+	more         []idset.Extent // and of those after it, see joins
+	start        int64          // first counter
+	end          int64          // last counter
 
 	timeline []int64 // ids by bucket, of those that are listed
 
@@ -46,21 +47,21 @@ func (p *process) layout(processes int64) objectid.Layout {
 }
 
 // count counts the ids of one process value, which are sorted by time.
-func (t *tally) count(e extent) {
-	value := e.value()
-	p := process{value: value, values: 1, begin: *e.list.at(e.i), extent: e}
-	mayBeBound := value == lowTail || value == highTail
+func (t *tally) count(e idset.Extent) {
+	value := e.Value()
+	p := process{value: value, values: 1, begin: *e.At(0), Extent: e}
+	mayBeBound := value == idset.LowTail || value == idset.HighTail
 	f := newFollower()
 	t.missing = t.missing[:0]
 	var second secondCount
-	bucket, until := t.axis.bucket(e.list.at(e.i).second())
+	bucket, until := t.axis.bucket(e.At(0).Second())
 	repeats, isPlausible := 0, false
-	var prev record
+	var prev idset.Record
 	started := false
-	for records := range e.spans() {
+	for records := range e.Spans() {
 		for _, r := range records {
-			if started && r.sameID(prev) {
-				if mayBeBound && r.isBound() {
+			if started && r.SameID(prev) {
+				if mayBeBound && r.IsBound() {
 					t.bounds.add(1, r)
 				} else {
 					second.ids++
@@ -77,11 +78,11 @@ func (t *tally) count(e extent) {
 			}
 			started, repeats, prev = true, 0, r
 			t.distinct++
-			if mayBeBound && r.isBound() {
+			if mayBeBound && r.IsBound() {
 				t.bounds.add(1, r)
 				continue
 			}
-			if s := r.second(); s != second.at || p.ids == 0 {
+			if s := r.Second(); s != second.at || p.ids == 0 {
 				if p.ids == 0 {
 					p.first = s
 				} else {
@@ -100,11 +101,11 @@ func (t *tally) count(e extent) {
 			second.distinct++
 			p.ids++
 			if isPlausible {
-				f.add(r.counter())
+				f.add(r.Counter())
 			}
 		}
 	}
-	t.ids += int64(e.len())
+	t.ids += int64(e.Len())
 	if p.ids == 0 {
 		return // bounds alone
 	}
@@ -130,12 +131,12 @@ func (t *tally) count(e extent) {
 
 // explains reports whether counters seem to be missing because of a fault: those of a
 // shared process value, and those around clock steps.
-func (v *verdict) explains(m missing) bool {
+func (v *verdict) explains(m gapSpan) bool {
 	if v.found[shared].bits > 0 || len(v.found[stepped].examples) == maxExamples {
 		return true
 	}
 	for step := range slices.Chunk(v.found[stepped].examples, 2) {
-		if m.from <= step[0].second() && m.to >= step[1].second() {
+		if m.from <= step[0].Second() && m.to >= step[1].Second() {
 			return true
 		}
 	}
@@ -145,10 +146,10 @@ func (v *verdict) explains(m missing) bool {
 // judge judges p, whose counter does not simply run forwards, unless its widest move is
 // one that it makes.
 func (t *tally) judge(p *process) {
-	e := p.extent
-	e.i = e.list.search(e.i, e.j, func(r record) bool { return r.second() >= earliest })
-	e.j = e.list.search(e.i, e.j, func(r record) bool { return r.second() > t.latest })
-	p.verdict = judge(e, p.value)
+	e := p.Extent
+	from := e.Search(0, func(r idset.Record) bool { return r.Second() >= earliest })
+	to := e.Search(from, func(r idset.Record) bool { return r.Second() > t.latest })
+	p.verdict = judge(e.Part(from, to), p.value)
 	if p.doubt == DoubtFewIDs {
 		return
 	}
@@ -172,7 +173,7 @@ type secondCount struct {
 	ids      int64
 	distinct int64
 	repeated int64 // different ids that occur more than once
-	first    record
+	first    idset.Record
 }
 
 // addSecond adds the ids of one second to the timeline.
@@ -185,8 +186,8 @@ func (t *tally) addSecond(s *secondCount, bucket int) {
 	t.history.add(s.at, s.distinct)
 	if s.distinct >= overflowIDs {
 		t.overflow.add(s.repeated, s.first)
-		t.duplicates.examples = slices.DeleteFunc(t.duplicates.examples, func(r record) bool {
-			return r.value() == s.first.value() && r.second() == s.at
+		t.duplicates.examples = slices.DeleteFunc(t.duplicates.examples, func(r idset.Record) bool {
+			return r.Value() == s.first.Value() && r.Second() == s.at
 		})
 	}
 	switch {
@@ -199,14 +200,19 @@ func (t *tally) addSecond(s *secondCount, bucket int) {
 
 // follower follows the counter of a process through its ids, in order of their
 // seconds and, within one, of their counters. A second continues where the one
-// before it ended, and may pass from FFFFFF to 000000.
+// before it ended, and may pass from FFFFFF to 000000:
+//
+//	000000 | wrapped: first..last |      | at | above: first..last | FFFFFF
+//
+// Of the counters of one second those above at come first, and then the wrapped ones. At
+// its end at becomes the last of them.
 type follower struct {
 	start int64 // first counter
 	at    int64 // counter at the end of the last second, -1 before the first
 
 	// The counters of the current second above at, which come first, and the
 	// others, which come after them if the counter has wrapped.
-	above, wrapped counters
+	above, wrapped counterSpan
 
 	gaps, jumps int64
 	widest      int64 // move of the counter
@@ -219,17 +225,17 @@ type follower struct {
 	moved, lived int64 // counters and seconds until now
 }
 
-// missing is counters without ids between two seconds.
-type missing struct {
+// gapSpan is counters without ids between two seconds.
+type gapSpan struct {
 	from, to uint32
 	n        int64
 }
 
-// missingList is what is missing of one process, in order of time.
-type missingList []missing
+// gapSpans is what is missing of one process, in order of time.
+type gapSpans []gapSpan
 
 // add adds n counters. Those of one hour are one element.
-func (l *missingList) add(from, to uint32, n int64) {
+func (l *gapSpans) add(from, to uint32, n int64) {
 	if n == 0 {
 		return
 	}
@@ -238,14 +244,14 @@ func (l *missingList) add(from, to uint32, n int64) {
 		(*l)[k].n += n
 		return
 	}
-	*l = append(*l, missing{from, to, n})
+	*l = append(*l, gapSpan{from, to, n})
 }
 
-// counters are a first and a last counter; last is -1 if there is none.
-type counters struct{ first, last int64 }
+// counterSpan are a first and a last counter; last is -1 if there is none.
+type counterSpan struct{ first, last int64 }
 
 func newFollower() follower {
-	return follower{at: -1, above: counters{-1, -1}, wrapped: counters{-1, -1}}
+	return follower{at: -1, above: counterSpan{-1, -1}, wrapped: counterSpan{-1, -1}}
 }
 
 // enter begins a second.
@@ -292,10 +298,10 @@ func (f *follower) end() {
 
 // move takes a step of the counter.
 func (f *follower) move(from, to int64) {
-	steps := (to - from) & counterMask
+	steps := (to - from) & idset.CounterMask
 	switch {
 	case steps == 0: // the same counter again, later
-		f.widest = counterRange
+		f.widest = idset.CounterRange
 		return
 	case steps <= 1:
 		return
@@ -319,9 +325,14 @@ func (f *follower) move(from, to int64) {
 // into the last byte of the process value:
 //
 //   - A Java counter has four bytes, so the upper one changes once in 2^24 ids, and
-//     the value before does not return.
+//     the value before does not return: p continues in next.
 //   - A Modern generator of this module borrows the value above when its counter
-//     overflows, for the rest of that second, and then returns.
+//     overflows, for the rest of that second, and then returns: p borrows next.
+//
+// In the order of time, with + for the value above that of p:
+//
+//	Java    p FFFFFD  p FFFFFE  p FFFFFF  + 000000  + 000001   then + alone
+//	Modern  p FFFFFE  p FFFFFF  + 000000  + 000001  p 000002   from the next second on p
 func (p *process) joins(next *process) bool {
 	if p.value+uint64(len(p.more))+1 != next.value || next.value&0xFF == 0 {
 		return false
@@ -329,7 +340,7 @@ func (p *process) joins(next *process) bool {
 	switch {
 	case p.continuesIn(next):
 		p.java = true
-		p.gaps += next.gaps + counterRange - 1 - p.end + next.start
+		p.gaps += next.gaps + idset.CounterRange - 1 - p.end + next.start
 		p.end = next.end
 	case p.borrows(next):
 		// The counters of next are where those of p seem to have a gap.
@@ -341,14 +352,14 @@ func (p *process) joins(next *process) bool {
 	p.jumps += next.jumps
 	p.ids += next.ids
 	p.first, p.last = min(p.first, next.first), max(p.last, next.last)
-	p.more = append(p.more, next.extent)
+	p.more = append(p.more, next.Extent)
 	p.values++
 	return true
 }
 
 // continuesIn reports whether the counter of p overflowed for good into next.
 func (p *process) continuesIn(next *process) bool {
-	return next.first >= p.last && p.end > counterRange-maxGap && next.start < maxGap && next.jumps == 0
+	return next.first >= p.last && p.end > idset.CounterRange-maxGap && next.start < maxGap && next.jumps == 0
 }
 
 // borrows reports whether p overflowed into next now and then for the rest of a
@@ -358,22 +369,22 @@ func (p *process) borrows(next *process) bool {
 	if next.first < p.first || next.last > p.last || next.ids > p.gaps {
 		return false
 	}
-	own, n := p.extent, next.extent
-	for i, seconds := n.i, 0; i < n.j; seconds++ {
-		s := n.list.at(i).second()
-		later := func(r record) bool { return r.second() > s }
-		end := n.list.search(i, n.j, later)
-		after := own.list.search(own.i, own.j, later)
-		if seconds == maxBorrowed || after == own.i {
+	own, n := p.Extent, next.Extent
+	for i, seconds := 0, 0; i < n.Len(); seconds++ {
+		s := n.At(i).Second()
+		later := func(r idset.Record) bool { return r.Second() > s }
+		end := n.Search(i, later)
+		after := own.Search(0, later)
+		if seconds == maxBorrowed || after == 0 {
 			return false
 		}
-		before := own.list.at(after - 1).counter()
-		stopped := n.list.at(end - 1).counter()
-		if before < counterRange-maxGap || n.list.at(i).counter() > maxGap {
+		before := own.At(after - 1).Counter()
+		stopped := n.At(end - 1).Counter()
+		if before < idset.CounterRange-maxGap || n.At(i).Counter() > maxGap {
 			return false
 		}
-		if after < own.j {
-			if on := own.list.at(after).counter(); on <= stopped || on-stopped > maxGap {
+		if after < own.Len() {
+			if on := own.At(after).Counter(); on <= stopped || on-stopped > maxGap {
 				return false
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -182,12 +183,12 @@ func (p *Process) isFaulty() bool { return p.Shared || p.ClockStepped || p.Resum
 // Collections.
 func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	options := o.withDefaults()
-	if err := c.settle(); err != nil {
+	if err := c.space.Settle(); err != nil {
 		return nil, err
 	}
 	collections := c.used()
 	if len(collections) == 0 {
-		collections = []*collection{newCollection("")} // nothing could be read
+		collections = []*collection{newCollection("", new(idset.Space))} // nothing could be read
 	}
 	var reports []*Report
 	for _, l := range collections {
@@ -234,7 +235,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: l.outside,
 		Processes: t.processes, Gaps: t.gaps,
 		Timeline: Timeline{By: t.axis.step, Chosen: options.By == AnyStep, Zone: options.Zone.String(), Beyond: t.off},
-		Others:   others(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Collections: []*Report{}, Doubts: []Doubt{},
+		Others:   otherValues(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Collections: []*Report{}, Doubts: []Doubt{},
 	}
 	t.trim()
 	r.Timeline.End = time.Unix(t.axis.starts[len(t.counts)], 0).In(options.Zone)
@@ -281,7 +282,7 @@ func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 		Partial: c.partial,
 		Field:   c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources, Collections: reports,
 		Timeline: Timeline{By: options.By, Zone: options.Zone.String(), Buckets: []Bucket{}},
-		Others:   others(c.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Doubts: []Doubt{},
+		Others:   otherValues(c.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Doubts: []Doubt{},
 	}
 	for _, r := range reports {
 		sum.IDs += r.IDs
@@ -316,7 +317,7 @@ func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Pr
 		out.Gaps, out.Jumps = 0, 0
 	}
 	if name != nil {
-		out.Name = name(p.begin.id())
+		out.Name = name(p.begin.ID())
 	}
 	return out
 }

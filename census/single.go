@@ -4,40 +4,42 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 // Some programs draw a new process value for every id: a driver in a forked child, or
 // one that lacks the process. Each such value has one id. Their counters make one
 // sequence, which values of different processes do not.
 
-// single is the only id of a process value.
-type single struct {
+// singleID is the only id of a process value.
+type singleID struct {
 	counter, second uint32
-	r               record
+	r               idset.Record
 }
 
 // singles keeps the only ids of process values, all of them or, of very many, those with
 // the lowest counters, so that neighbours stay neighbours.
 type singles struct {
-	list  []single
+	list  []singleID
 	all   int64
 	shift uint // counters from counterRange>>shift on are left out
 }
 
-func (s *singles) add(r record) {
+func (s *singles) add(r idset.Record) {
 	s.all++
-	if r.counter()>>(counterBits-s.shift) > 0 {
+	if r.Counter()>>(idset.CounterBits-s.shift) > 0 {
 		return
 	}
-	s.list = append(s.list, single{r.counter(), r.second(), r})
+	s.list = append(s.list, singleID{r.Counter(), r.Second(), r})
 	s.halve()
 }
 
 // halve leaves ids out until few enough are left.
 func (s *singles) halve() {
-	for len(s.list) > maxSingles && s.shift < counterBits {
+	for len(s.list) > maxSingles && s.shift < idset.CounterBits {
 		s.shift++
-		s.list = slices.DeleteFunc(s.list, func(i single) bool { return i.counter>>(counterBits-s.shift) > 0 })
+		s.list = slices.DeleteFunc(s.list, func(i singleID) bool { return i.counter>>(idset.CounterBits-s.shift) > 0 })
 	}
 }
 
@@ -45,14 +47,14 @@ func (s *singles) merge(other *singles) {
 	s.all += other.all
 	s.shift = max(s.shift, other.shift)
 	s.list = append(s.list, other.list...)
-	s.list = slices.DeleteFunc(s.list, func(i single) bool { return i.counter>>(counterBits-s.shift) > 0 })
+	s.list = slices.DeleteFunc(s.list, func(i singleID) bool { return i.counter>>(idset.CounterBits-s.shift) > 0 })
 	s.halve()
 }
 
 // chains returns how many ids have a counter that follows that of another one, and how
 // many sequences they make. With very many, both are estimated from those that were kept.
-func (s *singles) chains() (ids, sequences int64, examples [][]record) {
-	slices.SortFunc(s.list, func(a, b single) int {
+func (s *singles) chains() (ids, sequences int64, examples [][]idset.Record) {
+	slices.SortFunc(s.list, func(a, b singleID) int {
 		return cmp.Or(cmp.Compare(a.counter, b.counter), cmp.Compare(a.second, b.second))
 	})
 	n := len(s.list)
@@ -61,8 +63,8 @@ func (s *singles) chains() (ids, sequences int64, examples [][]record) {
 		first, last = min(first, i.second), max(last, i.second)
 	}
 	span := float64(last-first) + 1
-	density := float64(n) / float64(int64(counterRange)>>s.shift) // ids for each counter
-	follows := make([]bool, n)                                    // another one
+	density := float64(n) / float64(int64(idset.CounterRange)>>s.shift) // ids for each counter
+	follows := make([]bool, n)                                          // another one
 	for i := range n {
 		if follows[i] {
 			continue
@@ -94,7 +96,7 @@ func (s *singles) chains() (ids, sequences int64, examples [][]record) {
 		ids += int64(len(chain))
 		sequences++
 		if len(examples) < maxExamples/2 {
-			examples = append(examples, []record{s.list[chain[0]].r, s.list[chain[1]].r})
+			examples = append(examples, []idset.Record{s.list[chain[0]].r, s.list[chain[1]].r})
 		}
 	}
 	return ids << s.shift, sequences, examples

@@ -83,8 +83,8 @@ type Other struct {
 	Examples []Value
 }
 
-// others returns the values of sources that are not counted as ids.
-func others(sources []*Source) []Other {
+// otherValues returns the values of sources that are not counted as ids.
+func otherValues(sources []*Source) []Other {
 	out := []Other{}
 	for k := range source.TypeCount {
 		other := Other{Type: k.String()}

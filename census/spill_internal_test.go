@@ -23,10 +23,10 @@ func TestDiskFails(t *testing.T) {
 		if err := c.Read(t.Context(), "all", bytes.NewReader(list.Bytes())); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.settle(); err != nil || c.disk == nil || c.disk.size == 0 { // as the first report does
+		if err := c.space.Settle(); err != nil || c.space.Disk == nil || c.space.InMemory > 0 { // as the first report does
 			t.Fatalf("nothing was spilled: %v", err)
 		}
-		if err := c.disk.file.Close(); err != nil {
+		if err := c.space.Disk.File.Close(); err != nil {
 			t.Fatal(err)
 		}
 		return c
@@ -62,31 +62,10 @@ func TestSavedIsSpilled(t *testing.T) {
 	if err := c.Read(t.Context(), "saved", &saved); err != nil {
 		t.Fatal(err)
 	}
-	if c.disk == nil || c.disk.size == 0 || c.inMemory > c.room {
-		t.Errorf("%d ids in memory, room for %d", c.inMemory, c.room)
+	if c.space.Disk == nil || c.space.InMemory > c.space.Room {
+		t.Errorf("%d ids in memory, room for %d", c.space.InMemory, c.space.Room)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestSlabBeyondLimit takes pieces within a limit and beyond it, twice.
-func TestSlabBeyondLimit(t *testing.T) {
-	const piece = slabSize / recordSize
-	for limit, mapped := range map[int]int{0: 0, 3*piece + 1: 0, 2*piece + 1: 1, 2 * piece: 1, piece: 2, piece - 1: 3, 1: 3} {
-		s := slab{limit: limit}
-		for range 2 {
-			for i := range 3 {
-				segment := s.segment(piece)[:piece]
-				segment[0], segment[piece-1] = record{hi: uint64(i)}, record{lo: 1}
-			}
-			s.reset()
-		}
-		if s.err != nil || len(s.unmap) != mapped || len(s.pieces) != 3 || s.pieces[1][0].hi != 1 {
-			t.Errorf("a limit of %d: %d of %d pieces in a file, want %d of 3, %v", limit, len(s.unmap), len(s.pieces), mapped, s.err)
-		}
-		if err := s.close(); err != nil {
-			t.Error(err)
-		}
 	}
 }

@@ -3,6 +3,8 @@ package census
 import (
 	"math"
 	"slices"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 // suspects counts the process values that have breaks by the evidence of what they show,
@@ -37,7 +39,7 @@ func (s *suspects) add(p *process) {
 	}
 	for i, d := range doubtReasons {
 		if d.kind == doubt {
-			s.doubts[i].add(evidence{bits: most, examples: []record{p.begin}})
+			s.doubts[i].add(evidence{bits: most, examples: []idset.Record{p.begin}})
 		}
 	}
 }

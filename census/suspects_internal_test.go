@@ -1,5 +1,7 @@
 package census
 
+import "github.com/oidkit/oid/census/internal/idset"
+
 import "testing"
 
 // TestNeed holds how much evidence a finding takes: of one in few process values that have
@@ -32,17 +34,28 @@ func TestMoreLinesThanAreJudged(t *testing.T) {
 	for i := range uint32(maxLines + 100) {
 		ids = append(ids, [2]uint32{100 * i, 7}, [2]uint32{100*i + 1, 8})
 	}
-	l := &records{shift: smallSegments, slab: new(slab)}
+	set := new(idset.Space).NewSet()
 	for place, id := range ids {
-		l.add(recordOf(0xA1B2C3D4E5, id[0]+1_000_000, id[1], uint32(place)))
+		set.Add([]idset.Record{idset.RecordOf(0xA1B2C3D4E5, id[0]+1_000_000, id[1], uint32(place))}, 0)
 	}
-	v := judge(extent{l, 0, l.len()}, 0xA1B2C3D4E5)
-	if !v.isPart || v.found[resumed].bits < proofBits || len(v.lives) > 0 {
-		t.Errorf("part %v, resumed %+v, %d lives", v.isPart, v.found[resumed], len(v.lives))
-	}
-	for i, id := range ids {
-		if r := l.at(i); r.second() != id[0]+1_000_000 || r.counter() != id[1] || r.value() != 0xA1B2C3D4E5 {
-			t.Fatalf("record %d has changed: %x", i, *r)
+	judged := false
+	err := set.Visit(1, func() idset.Visitor {
+		return func(e idset.Extent) {
+			if e.Len() == 0 {
+				return
+			}
+			v := judge(e, 0xA1B2C3D4E5)
+			if judged = true; !v.isPart || v.found[resumed].bits < proofBits || len(v.lives) > 0 {
+				t.Errorf("part %v, resumed %+v, %d lives", v.isPart, v.found[resumed], len(v.lives))
+			}
+			for i, id := range ids {
+				if r := e.At(i); r.Second() != id[0]+1_000_000 || r.Counter() != id[1] || r.Value() != 0xA1B2C3D4E5 {
+					t.Fatalf("record %d has changed: %x", i, *r)
+				}
+			}
 		}
+	})
+	if err != nil || !judged {
+		t.Errorf("judged %v, %v", judged, err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 // tally is the results of one pass over ids that are sorted by process value and
@@ -33,18 +35,18 @@ type tally struct {
 	faulty    []process // some of those with a fault, also of those in top
 	singles   singles
 	history   *history
-	missing   missingList // of the current process
-	broken    int64       // judged process values
+	missing   gapSpans // of the current process
+	broken    int64    // judged process values
 	suspects  suspects
 }
 
 // sighting counts something and keeps the first examples.
 type sighting struct {
 	count    int64
-	examples []record
+	examples []idset.Record
 }
 
-func (s *sighting) add(n int64, examples ...record) {
+func (s *sighting) add(n int64, examples ...idset.Record) {
 	s.count += n
 	s.examples = append(s.examples, examples[:min(len(examples), maxExamples-len(s.examples))]...)
 }
@@ -120,11 +122,11 @@ func (t *tally) isTop(p *process) bool {
 func (t *tally) settle(p *process) {
 	if p.timeline == nil {
 		p.timeline = make([]int64, t.axis.buckets())
-		for _, e := range append([]extent{p.extent}, p.more...) {
+		for _, e := range append([]idset.Extent{p.Extent}, p.more...) {
 			t.axis.countDistinct(p.timeline, e)
 		}
 	}
-	p.extent, p.more = extent{}, nil
+	p.Extent, p.more = idset.Extent{}, nil
 }
 
 // analyse counts the ids of l, on several goroutines.
@@ -139,13 +141,13 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 	case step == AnyStep:
 		shown = l.core()
 	}
-	axis, err := newAxis(step, shown.first, shown.last, tz)
+	timeline, err := newAxis(step, shown.first, shown.last, tz)
 	if err != nil {
 		return nil, err
 	}
 	var parts []*tally
-	if err := l.ids.visit(o.Workers, func() visitor {
-		t := &tally{axis: axis, counts: make([]int64, axis.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
+	if err := l.ids.Visit(o.Workers, func() idset.Visitor {
+		t := &tally{axis: timeline, counts: make([]int64, timeline.buckets()), limit: limit, latest: latestSecond(o.Now), history: newHistory(l.plausible)}
 		parts = append(parts, t)
 		return t.visit
 	}); err != nil {
@@ -163,9 +165,9 @@ func (l *collection) analyse(o *Options, step Step, tz *time.Location, limit int
 
 // visit counts the ids of one process value. After all those of a block it ends the use of
 // the extents of the last process.
-func (t *tally) visit(e extent) {
+func (t *tally) visit(e idset.Extent) {
 	switch p := &t.pending; {
-	case e.list != nil:
+	case e.Len() > 0:
 		t.count(e)
 	case p.ids > 0 && (t.isTop(p) || p.bits() >= proofBits):
 		t.settle(p)
@@ -186,23 +188,23 @@ func (t *tally) trim() {
 // core returns the time that a timeline is best for: that of all ids, unless the
 // thousandth part of them at either end makes it more than four times as long.
 func (l *collection) core() secondRange {
-	from, to := int(l.plausible.first/secondsPerDay), int(l.plausible.last/secondsPerDay)
+	from, to := l.plausible.first/secondsPerDay, l.plausible.last/secondsPerDay
 	var total int64
-	for day := from; day <= to; day++ {
-		total += l.days.at(day)
+	for _, n := range l.days {
+		total += n
 	}
 	lo, hi := from, to
-	for left := total/farShare - l.days.at(lo); left >= 0 && lo < hi; left -= l.days.at(lo) {
+	for left := total/farShare - l.days[lo]; left >= 0 && lo < hi; left -= l.days[lo] {
 		lo++
 	}
-	for left := total/farShare - l.days.at(hi); left >= 0 && lo < hi; left -= l.days.at(hi) {
+	for left := total/farShare - l.days[hi]; left >= 0 && lo < hi; left -= l.days[hi] {
 		hi--
 	}
 	if (hi-lo+1)*farFactor > to-from+1 {
 		return l.plausible
 	}
 	return secondRange{
-		max(l.plausible.first, uint32(lo)*secondsPerDay),
+		max(l.plausible.first, lo*secondsPerDay),
 		min(l.plausible.last, uint32(min(int64(hi+1)*secondsPerDay-1, math.MaxUint32))),
 	}
 }

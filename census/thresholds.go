@@ -1,5 +1,7 @@
 package census
 
+import "github.com/oidkit/oid/census/internal/idset"
+
 // The thresholds of a census, each with its reason. They trade findings that are
 // missed for findings that are false, and the tests hold them on both sides.
 const (
@@ -58,7 +60,7 @@ const (
 
 	// longLine is how many counters a line covers, a quarter of all, for it to overlap
 	// others by chance too often for that to be evidence.
-	longLine = counterRange / 4
+	longLine = idset.CounterRange / 4
 
 	// minTwins is how many counters at least would be used twice where lines overlap, for
 	// none to show that they fit into each other.
@@ -101,7 +103,7 @@ const (
 
 	// overflowIDs is how many different ids of one process and second let others of
 	// them repeat because the counter overflowed: half of all counters.
-	overflowIDs = counterRange / 2
+	overflowIDs = idset.CounterRange / 2
 
 	// maxRuns is how many runs of one process value are told apart.
 	maxRuns = 4096

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/oidkit/oid/census/internal/idset"
 )
 
 // Step is the length of a timeline's buckets.
@@ -117,13 +119,13 @@ func (a *axis) bucket(second uint32) (i int, until int64) {
 }
 
 // countDistinct adds the different ids in e, which are sorted, to counts.
-func (a *axis) countDistinct(counts []int64, e extent) {
+func (a *axis) countDistinct(counts []int64, e idset.Extent) {
 	bucket, until := -1, int64(-1)
-	for r := range distinct(e.spans()) {
-		if r.isBound() {
+	for r := range e.Distinct() {
+		if r.IsBound() {
 			continue
 		}
-		if s := r.second(); int64(s) >= until {
+		if s := r.Second(); int64(s) >= until {
 			bucket, until = a.bucket(s)
 		}
 		if bucket >= 0 {

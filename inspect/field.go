@@ -1,6 +1,9 @@
 package inspect
 
-import "encoding/hex"
+import (
+	"encoding/binary"
+	"encoding/hex"
+)
 
 // part describes a run of bits of an id.
 type part struct {
@@ -25,7 +28,12 @@ func cutDigits(id []byte, digits string, parts []part) []Field {
 		if bit%4 == 0 && end%4 == 0 {
 			f.Hex = digits[bit/4 : end/4]
 		} else {
-			f.Hex = hexOf(id, bit, end)
+			var b []byte
+			for at := end - (p.bits-1)/64*64; at <= end; at += 64 {
+				b = binary.BigEndian.AppendUint64(b, bitsOf(id, max(bit, at-64), at))
+			}
+			whole := hex.EncodeToString(b)
+			f.Hex = whole[len(whole)-(p.bits+3)/4:] // the first digit has what is beyond a multiple of four
 		}
 		if p.number {
 			numbers[i] = bitsOf(id, max(bit, end-64), end)
@@ -49,16 +57,4 @@ func bitsOf(id []byte, from, to int) (n uint64) {
 		from++
 	}
 	return n
-}
-
-// hexOf returns the bits of id from one to another as hexadecimal digits; the first has
-// what is beyond a multiple of four.
-func hexOf(id []byte, from, to int) string {
-	const digits = "0123456789abcdef"
-	out := make([]byte, (to-from+3)/4)
-	for i := range out {
-		end := to - 4*(len(out)-1-i)
-		out[i] = digits[bitsOf(id, max(from, end-4), end)]
-	}
-	return string(out)
 }

@@ -70,6 +70,9 @@ var services = []struct {
 	{"sonyflake", 1409529600000, []part{{"sign", 1, false}, {"centiseconds", 39, true}, {"sequence", 8, true}, {"machine", 16, true}}},
 }
 
+// timeUnits are the milliseconds of a unit, by the name of the field.
+var timeUnits = map[string]int64{"milliseconds": 1, "centiseconds": 10}
+
 // readSnowflake reads decimal numbers of 15 to 19 digits: with fewer, the times of
 // all services are within the first days of their epochs.
 func readSnowflake(s string, o Options) (Report, bool) {
@@ -86,12 +89,8 @@ func readSnowflake(s string, o Options) (Report, bool) {
 	for _, service := range services {
 		r := Reading{Format: Snowflake, Variant: service.name, Fields: cut(id, service.parts...)}
 		for _, f := range r.Fields {
-			unit := int64(1)
-			switch f.Name {
-			case "centiseconds":
-				unit = 10
-			case "milliseconds":
-			default:
+			unit := timeUnits[f.Name]
+			if unit == 0 {
 				continue
 			}
 			created, first := time.UnixMilli(service.epoch+unit*int64(*f.Number)), time.UnixMilli(service.epoch)

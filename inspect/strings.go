@@ -1,21 +1,21 @@
 package inspect
 
 import (
+	"encoding/base64"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/era"
+	"github.com/oidkit/oid/internal/pattern"
 )
 
 // typeID is a prefix and a UUID in the digits of a ULID, after version 0.3 of the
 // TypeID specification. The prefix may be absent, but such an id looks like a ULID.
-var typeID = pattern(`^([a-z](?:[a-z_]{0,61}[a-z])?)_([0-7][0-9a-hjkmnp-tv-z]{25})$`)
+var typeID = pattern.Of(`^([a-z](?:[a-z_]{0,61}[a-z])?)_([0-7][0-9a-hjkmnp-tv-z]{25})$`)
 
 func readTypeID(s string, o Options) (Report, bool) {
 	m := typeID().FindStringSubmatch(s)
@@ -42,7 +42,7 @@ func readTypeID(s string, o Options) (Report, bool) {
 }
 
 // cuid2 is a CUID2 of the default length.
-var cuid2 = pattern(`^[a-z][0-9a-z]{23}$`)
+var cuid2 = pattern.Of(`^[a-z][0-9a-z]{23}$`)
 
 // readCUID2 refuses what is more likely a mistyped ObjectId, and words: random letters
 // and digits of 36 kinds have some of each kind.
@@ -61,8 +61,8 @@ func readCUID2(s string, _ Options) (Report, bool) {
 	return Report{ID: s, Readings: []Reading{r}}, true
 }
 
-// pushAlphabet are the digits of push ids, in their order as characters.
-const pushAlphabet = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+// pushText is base64 with the digits of push ids, in their order as characters.
+var pushText = base64.NewEncoding("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz").WithPadding(base64.NoPadding)
 
 // readPushID reads the keys that the Firebase Realtime Database creates: 48 bits of
 // milliseconds and 72 random bits. The first character is a hyphen until the year
@@ -71,17 +71,9 @@ func readPushID(s string, o Options) (Report, bool) {
 	if len(s) != 20 || s[0] != '-' {
 		return Report{}, false
 	}
-	id := make([]byte, 0, 15)
-	var bits uint32
-	for i := range len(s) {
-		digit := strings.IndexByte(pushAlphabet, s[i])
-		if digit < 0 {
-			return Report{}, false
-		}
-		if bits = bits<<6 | uint32(digit); i%4 == 3 {
-			id = append(id, byte(bits>>16), byte(bits>>8), byte(bits))
-			bits = 0
-		}
+	id, err := pushText.DecodeString(s)
+	if err != nil || len(id) != 15 { // it leaves out line feeds
+		return Report{}, false
 	}
 	r := Reading{Format: PushID, Fields: cut(id, part{"milliseconds", 48, true}, part{"random", 72, false})}
 	r.judge(time.UnixMilli(int64(*r.Fields[0].Number)), era.PushID, o, Likely, plausibleTime)
@@ -98,10 +90,4 @@ func readGPID(s string, o Options) (Report, bool) {
 	r := Reading{Format: GPID, Fields: cut(b, part{"address", 128, false}, part{"port", 16, true}, part{"start", 64, true}, part{"pid", 48, true})}
 	r.judge(g.Start(), era.GPID, o, Likely, "a process; the time is its start")
 	return Report{ID: g.String(), Readings: []Reading{r}}, true
-}
-
-// pattern returns a regular expression that is compiled when it is first used: most
-// runs of the command use none.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

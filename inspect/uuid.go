@@ -40,7 +40,6 @@ func readUUID(s string, o Options) (Report, bool) {
 	if err != nil {
 		return Report{}, false
 	}
-	report := Report{ID: id.String()}
 	r := Reading{Format: UUID, Verdict: Likely}
 	parts, known := uuidParts[id.Version()]
 	switch {
@@ -65,7 +64,7 @@ func readUUID(s string, o Options) (Report, bool) {
 	if r.Fields == nil {
 		r.Fields = cut(id[:], part{"value", 128, false})
 	}
-	report.Readings = append(report.Readings, r)
+	report := Report{ID: id.String(), Readings: []Reading{r}}
 	if r.Verdict == Unlikely {
 		if other := ulidReading(ulid.ULID(id), o); other.Verdict == Likely {
 			other.Verdict, other.Reason = Possible, "a ULID written as a UUID: the time is plausible"

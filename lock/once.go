@@ -44,9 +44,9 @@ type OnceOptions struct {
 // Once returns what is known of the tick. Run.Here reports whether f ran for it; the
 // error is then that of f, or says that the lock was lost. If another host has run the tick
 // or is running it, Once returns nil at once and the other's Run, without waiting for
-// the outcome unless OnceOptions.Retry allows another attempt; it is [Running] also if the
-// other has died, which [Runs] finds out. A tick that failed, or whose holder died, is not
-// begun again without OnceOptions.Retry.
+// the outcome unless OnceOptions.Retry allows another attempt; that Run has the outcome
+// that [Runs] returns. A tick that failed, or whose holder died, is not begun again without
+// OnceOptions.Retry.
 //
 // A tick that is due while an earlier one is run is late: Once waits for the lock, and
 // the call that gets it runs all late ticks, oldest first. Once returns a [HeldError] if
@@ -87,6 +87,9 @@ func Once(ctx context.Context, l Locker, name string, s Schedule, f func(ctx con
 	}
 	if !c.over(&r, now) {
 		err = c.take(ctx, waiting)
+	}
+	if c.result.Outcome == Running { // or its holder has died
+		c.result = c.known(ctx)
 	}
 	if err == nil {
 		err = c.err
@@ -143,6 +146,17 @@ func (c *once) over(r *record, now time.Time) bool {
 	return false
 }
 
+// known returns the result as [Runs] knows it, or as it is if that takes long.
+func (c *once) known(ctx context.Context) Run {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	all, _ := Runs(ctx, c.locker, c.name)
+	if i := slices.IndexFunc(all, func(r Run) bool { return r.Tick.is(c.tick) }); i >= 0 {
+		return all[i]
+	}
+	return c.result
+}
+
 // tooLate reports whether nobody runs a tick any more that is not caught up.
 func (c *once) tooLate(t Tick, now time.Time) bool {
 	return !now.Before(c.schedule.after(t.Time, maxRuns-1))
@@ -158,7 +172,8 @@ const (
 	maxLook = 30 * time.Second
 )
 
-// answerTime is how long a call that does not wait for the lock waits for the engine.
+// answerTime is how long a call that does not wait for the lock waits for the engine, and
+// each call for what has become of the run of another.
 const answerTime = 3 * time.Second
 
 // take waits for the lock, as long as waiting allows, and runs what is due. Meanwhile it

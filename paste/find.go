@@ -12,43 +12,52 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/internal/pattern"
 	"github.com/oidkit/oid/objectid"
 )
 
 var (
 	// shellID is the _id of a document in the notation of the MongoDB shell.
-	shellID = pattern(`["']?\b_id["']?\s*:\s*(?:new\s+)?(?i:Object_?Id|UUID)\(\s*["']([^"']*)["']\s*\)`)
+	shellID = pattern.Of(`["']?\b_id["']?\s*:\s*(?:new\s+)?(?i:Object_?Id|UUID)\(\s*["']([^"']*)["']\s*\)`)
 
-	// word has the length and the characters of an id of some format.
-	word = pattern(`^[0-9A-Za-z-]{15,36}$`)
+	// wordForm has the length and the characters of an id of some format.
+	wordForm = pattern.Of(`^[0-9A-Za-z-]{15,36}$`)
 )
 
-// inText returns what is in a line or in a quoted word.
-func inText(line int, text []byte) []Found {
-	if id := string(bytes.TrimRight(text, "\r\n")); len(id) == 2*objectid.Size && isHex(id) {
+// inText returns what is in a line or in a quoted word: the first of these that it has.
+// The order decides what a text means that could be several of them.
+//
+//  1. one id of any format, alone or in a notation
+//  2. the twelve bytes of one
+//  3. a list of words that could all be ids
+//  4. ids anywhere, see [Places]
+//  5. a word at the place of an id, which is not one
+func inText(line int, b []byte) []Found {
+	text := string(b)
+	if id := strings.TrimRight(text, "\r\n"); len(id) == 2*objectid.Size && isHex(id) {
 		return []Found{{Line: line, Text: id}} // in every line of a list: no need to look further
 	}
-	trimmed := strings.Trim(string(text), around+mark)
+	trimmed := strings.Trim(text, around+mark)
 	if trimmed == "" {
 		return nil
 	}
-	single := unwrap(trimmed)
-	if single != "" && isID(single) {
-		return []Found{found(line, string(text), strings.Index(string(text), single), len(single))}
+	word := unwrap(trimmed)
+	if word != "" && isID(word) {
+		return []Found{found(line, text, strings.Index(text, word), len(word))}
 	}
 	if id := bytesAlone(trimmed); id != "" {
-		f := found(line, string(text), strings.Index(string(text), trimmed), len(trimmed))
+		f := found(line, text, strings.Index(text, trimmed), len(trimmed))
 		f.Text = id
 		return []Found{f}
 	}
 	if ids := wordList(line, trimmed); ids != nil {
 		return ids
 	}
-	if ids := inside(line, string(text)); ids != nil {
+	if ids := inside(line, text); ids != nil {
 		return ids
 	}
-	if single != "" { // it is at the place of an id
-		return []Found{found(line, string(text), strings.Index(string(text), single), len(single))}
+	if word != "" {
+		return []Found{found(line, text, strings.Index(text, word), len(word))}
 	}
 	return []Found{{Line: line, Err: noID("no id in " + quoteShort([]byte(trimmed)))}}
 }
@@ -67,7 +76,7 @@ func wordList(line int, s string) []Found {
 		switch hex := bytesAlone(strings.Trim(w, `"'`)); {
 		case hex != "" && !isID(id):
 			ids = append(ids, Found{Line: line, Text: hex})
-		case word().MatchString(id), id != "" && isID(id):
+		case wordForm().MatchString(id), id != "" && isID(id):
 			ids = append(ids, found(line, w, strings.Index(w, id), len(id)))
 		default:
 			return nil

@@ -3,6 +3,7 @@ package paste
 import (
 	"strings"
 
+	"github.com/oidkit/oid/internal/pattern"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -15,7 +16,7 @@ const (
 )
 
 // extended is an id in Extended JSON, with or without braces.
-var extended = pattern(`^\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']\s*\}?$`)
+var extended = pattern.Of(`^\{?\s*["']?\$oid["']?\s*:\s*["']([^"']*)["']\s*\}?$`)
 
 // ObjectID returns the ObjectId that text consists of: 24 hexadecimal digits, bare or
 // in any notation around them that [Scan] reads, with or without a comma or semicolon

@@ -2,10 +2,10 @@ package paste
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/oidkit/oid/internal/pattern"
 )
 
 // Place is an id within a text.
@@ -17,18 +17,18 @@ type Place struct {
 var (
 	// guidStart, before 24 digits and with a letter and a digit in it, makes them the end of
 	// a GUID or of a trace id, which others hyphenate as 8-24 or 8-4-4-24, not an id.
-	guidStart = pattern(`(?:^|[^0-9A-Za-z])([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4})*-)$`)
+	guidStart = pattern.Of(`(?:^|[^0-9A-Za-z])([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4})*-)$`)
 
 	// escape may come directly before an id: an escaped character of JSON or of a
 	// URL, the beginning of bytes in PostgreSQL, a hexadecimal number, or the
 	// colours of a terminal.
-	escape = pattern(`(?:\\(?:u[0-9a-fA-F]{4}|[bfnrtx])|%[0-9a-fA-F]{2}|\x1b\[[0-9;]{0,20}m|\b0[xX])$`)
+	escape = pattern.Of(`(?:\\(?:u[0-9a-fA-F]{4}|[bfnrtx])|%[0-9a-fA-F]{2}|\x1b\[[0-9;]{0,20}m|\b0[xX])$`)
 
-	ulidInCapitals = pattern(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
-	typeIDSuffix   = pattern(`^[0-7][0-9a-hjkmnp-tv-z]{25}$`)
-	typeIDPrefix   = pattern(`(?:^|[^0-9A-Za-z_])([a-z](?:[a-z_]{0,61}[a-z])?_)$`)
-	uuidForm       = pattern(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-	processForm    = pattern(`(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}:[0-9]{16}:[0-9]{1,10}`)
+	ulidInCapitals = pattern.Of(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
+	typeIDSuffix   = pattern.Of(`^[0-7][0-9a-hjkmnp-tv-z]{25}$`)
+	typeIDPrefix   = pattern.Of(`(?:^|[^0-9A-Za-z_])([a-z](?:[a-z_]{0,61}[a-z])?_)$`)
+	uuidForm       = pattern.Of(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	processForm    = pattern.Of(`(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}:[0-9]{16}:[0-9]{1,10}`)
 )
 
 const (
@@ -58,8 +58,8 @@ func Places(s string) []Place {
 	})
 }
 
-// inRun returns the id of which the letters and digits s[from:to] are a part.
-func inRun(s string, from, to int) (p Place, ok bool) {
+// wordID returns the id of which the letters and digits s[from:to] are a part.
+func wordID(s string, from, to int) (p Place, ok bool) {
 	n := to - from
 	if n > 24 && (n <= 29 || s[to-25] == 'm') && isHex(s[to-24:to]) { // \u003c, or colours
 		before := s[max(to-24-longestEscape, 0) : to-24]
@@ -101,10 +101,4 @@ func inRun(s string, from, to int) (p Place, ok bool) {
 		return p, false
 	}
 	return Place{from, to, s[from:to]}, true
-}
-
-// pattern returns a regular expression that is compiled when it is first used: most
-// runs of the command use none.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/era"
+	"github.com/oidkit/oid/internal/pattern"
 	"github.com/oidkit/oid/objectid"
 )
 
 var (
 	// base64Before precedes twelve bytes in Extended JSON, of both versions, and in the
 	// notation of the MongoDB shell.
-	base64Before = pattern(`(?:\bbase64"?\s*:|"\$binary"\s*:|\bBinData\(\s*\d{1,3}\s*,|\bcreateFromBase64\()\s*$`)
+	base64Before = pattern.Of(`(?:\bbase64"?\s*:|"\$binary"\s*:|\bBinData\(\s*\d{1,3}\s*,|\bcreateFromBase64\()\s*$`)
 
 	// pythonBytes is a literal of bytes in Python.
-	pythonBytes = pattern(`^b(?:'((?:[^'\\\n]|\\.){12,48})'|"((?:[^"\\\n]|\\.){12,48})")`)
+	pythonBytes = pattern.Of(`^b(?:'((?:[^'\\\n]|\\.){12,48})'|"((?:[^"\\\n]|\\.){12,48})")`)
 
 	// proseWord is a word that is base64 by chance.
-	proseWord = pattern(`^(?:[A-Za-z][a-z]+|[A-Z]+|[0-9]+)$`)
+	proseWord = pattern.Of(`^(?:[A-Za-z][a-z]+|[A-Z]+|[0-9]+)$`)
 )
 
 const (

@@ -66,11 +66,28 @@ const (
 // read as a [Found] with an error. It stops after the first error of r, which it
 // yields last. It holds one line of up to 1 MiB or one document of up to
 // 64 MiB at a time; longer ones are cut there.
-func Scan(r io.Reader) iter.Seq[Found] {
+func Scan(r io.Reader) iter.Seq[Found] { return pieces(r, (*scanner).piece) }
+
+// ScanString is [Scan] for a string.
+func ScanString(s string) iter.Seq[Found] { return Scan(strings.NewReader(s)) }
+
+// Grep finds ids in any text, as [Places] does in each line of up to 1 MiB. It
+// yields no errors but that of r, which comes last.
+func Grep(r io.Reader) iter.Seq[Found] {
+	return pieces(r, func(s *scanner) []Found {
+		line := s.line
+		s.restOfLine()
+		return inside(line, string(s.buf))
+	})
+}
+
+// pieces yields what next finds in piece after piece of r.
+func pieces(r io.Reader, next func(*scanner) []Found) iter.Seq[Found] {
 	return func(yield func(Found) bool) {
-		s := newScanner(r)
+		s := &scanner{r: bufio.NewReaderSize(UTF8(r), bufferSize(r)), line: 1}
 		for s.err == nil {
-			for _, found := range s.piece() {
+			s.buf = s.buf[:0]
+			for _, found := range next(s) {
 				if !yield(found) {
 					return
 				}
@@ -85,32 +102,6 @@ func Scan(r io.Reader) iter.Seq[Found] {
 	}
 }
 
-// Grep finds ids in any text, as [Places] does in each line of up to 1 MiB. It
-// yields no errors but that of r, which comes last.
-func Grep(r io.Reader) iter.Seq[Found] {
-	return func(yield func(Found) bool) {
-		s := newScanner(r)
-		for s.err == nil {
-			s.buf = s.buf[:0]
-			line := s.line
-			s.restOfLine()
-			for _, found := range inside(line, string(s.buf)) {
-				if !yield(found) {
-					return
-				}
-			}
-		}
-		if s.err != io.EOF {
-			yield(Found{Line: s.line, Err: fmt.Errorf("read: %w", s.err)})
-		}
-	}
-}
-
-func newScanner(r io.Reader) *scanner {
-	size := bufferSize(r)
-	return &scanner{r: bufio.NewReaderSize(UTF8(r), size), line: 1}
-}
-
 // bufferSize returns the size of a buffer for r in bytes: a short text needs only a
 // small one.
 func bufferSize(r io.Reader) int {
@@ -120,9 +111,6 @@ func bufferSize(r io.Reader) int {
 	}
 	return most
 }
-
-// ScanString is [Scan] for a string.
-func ScanString(s string) iter.Seq[Found] { return Scan(strings.NewReader(s)) }
 
 // scanner cuts a text into pieces: documents, quoted words and lines.
 type scanner struct {
@@ -142,7 +130,6 @@ type scanner struct {
 
 // piece reads the next piece and returns what is in it.
 func (s *scanner) piece() []Found {
-	s.buf = s.buf[:0]
 	line := s.line
 	c, ok := s.next()
 	switch {

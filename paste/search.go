@@ -3,7 +3,11 @@ package paste
 import "strings"
 
 // window is how many bytes [search] looks at together. Each form that it looks for has
-// at least 23 characters of one kind in a row, and so a whole window of them.
+// at least 23 characters of one kind in a row, and so a whole window of them, wherever it
+// begins:
+//
+//	windows  |----12----|----12----|----12----|
+//	a form        [----------23---------]
 const window = 12
 
 // Kinds of characters, one bit each.
@@ -89,7 +93,7 @@ func words(ids []Place, s string, from, to int) []Place {
 		for end < to && is(s[end], inWord) {
 			end++
 		}
-		if p, ok := inRun(s, begin, end); ok && (len(ids) == 0 || ids[len(ids)-1].To <= p.From) {
+		if p, ok := wordID(s, begin, end); ok && (len(ids) == 0 || ids[len(ids)-1].To <= p.From) {
 			ids = append(ids, p)
 		}
 		begin = end

@@ -14,15 +14,16 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/era"
+	"github.com/oidkit/oid/internal/pattern"
 	"github.com/oidkit/oid/objectid"
 )
 
 var (
-	wordRows = pattern(`[0-9A-Za-z]+`)
-	listRows = pattern(`[0-9a-fA-FxX ,:\-\t]+`)
-	members  = pattern(`(?:"?\bbase64"?\s*:|"\$binary"\s*:|\bBinData\(\s*\d{1,3}\s*,|\bcreateFromBase64\()\s*["']([0-9A-Za-z+/]{16})["']`)
-	single   = pattern(`\bb'((?:[^'\\\n]|\\.){12,48})'`)
-	double   = pattern(`\bb"((?:[^"\\\n]|\\.){12,48})"`)
+	wordRows = pattern.Of(`[0-9A-Za-z]+`)
+	listRows = pattern.Of(`[0-9a-fA-FxX ,:\-\t]+`)
+	members  = pattern.Of(`(?:"?\bbase64"?\s*:|"\$binary"\s*:|\bBinData\(\s*\d{1,3}\s*,|\bcreateFromBase64\()\s*["']([0-9A-Za-z+/]{16})["']`)
+	single   = pattern.Of(`\bb'((?:[^'\\\n]|\\.){12,48})'`)
+	double   = pattern.Of(`\bb"((?:[^"\\\n]|\\.){12,48})"`)
 )
 
 // slowPlaces is [Places] without its shortcuts: regular expressions cut all of s into what
@@ -32,7 +33,7 @@ func slowPlaces(s string) (places []Place) {
 		if begin := m[1] - 24; begin > m[0] && isHex(s[begin:m[1]]) && escape().MatchString(s[max(begin-longestEscape, 0):begin]) {
 			m[0] = begin
 		}
-		if p, ok := inRun(s, m[0], m[1]); ok && (len(places) == 0 || places[len(places)-1].To <= p.From) {
+		if p, ok := wordID(s, m[0], m[1]); ok && (len(places) == 0 || places[len(places)-1].To <= p.From) {
 			places = append(places, p)
 		}
 	}

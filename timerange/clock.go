@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/oidkit/oid/internal/pattern"
 )
 
 // layouts without a zone are read in that of now.
@@ -17,7 +19,7 @@ var layouts = []string{
 }
 
 // dayAndTime is a day in words or nothing, and a time of day or nothing.
-var dayAndTime = pattern(`^(today|yesterday|tomorrow|last (?:mon|tues|wednes|thurs|fri|satur|sun)day|)(?:(?: | at |t|^)(\d?\d:.*)|t(\d\d))?$`)
+var dayAndTime = pattern.Of(`^(today|yesterday|tomorrow|last (?:mon|tues|wednes|thurs|fri|satur|sun)day|)(?:(?: | at |t|^)(\d?\d:.*)|t(\d\d))?$`)
 
 // asDate writes the day of s as a date, if s names it in words such as "last tuesday
 // 9:00", or if s is a time of day alone, of the given day. Other texts are returned

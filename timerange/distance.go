@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/oidkit/oid/internal/pattern"
 )
 
 // distance is a stretch of time as people type it: months have no fixed length.
@@ -117,8 +117,8 @@ func parseDistance(s string) (distance, error) {
 }
 
 var (
-	numberAndUnit = pattern(`^(\d{1,18}(?:\.\d{1,9})?) ?([a-zµ]+)[ ,]*(?:and )?`)
-	oneUnit       = pattern(`^(?:an?|last) ([a-zµ]+)$`)
+	numberAndUnit = pattern.Of(`^(\d{1,18}(?:\.\d{1,9})?) ?([a-zµ]+)[ ,]*(?:and )?`)
+	oneUnit       = pattern.Of(`^(?:an?|last) ([a-zµ]+)$`)
 )
 
 // parseWords reads a time in words: now, 2 hours ago, last month.
@@ -149,10 +149,4 @@ func Duration(s string, now time.Time) (time.Duration, error) {
 		return 0, fmt.Errorf("duration %q: %w", s, err)
 	}
 	return now.Sub(d.before(now)), nil
-}
-
-// pattern returns a regular expression that is compiled when it is first used: most
-// runs of the command use none.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

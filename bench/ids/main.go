@@ -2,7 +2,7 @@
 //
 // Each operation is measured in rounds. In a round every library has its turn,
 // so that a slower or faster moment of the machine meets all of them; the figures
-// are medians over the rounds, and a ratio is the median of the rounds' ratios.
+// are medians over the rounds.
 package main
 
 import (
@@ -35,15 +35,7 @@ func main() {
 	}
 
 	var body strings.Builder
-	fmt.Fprintf(&body, "Medians of %d rounds with turns of %v each. ns: nanoseconds for one id, on the wall clock. ratio: the time of oid over that of the library, so below 1 oid is faster. allocs: allocations for one id. The 244 ns of bwmarrin/snowflake are its bound of 4,096 ids in a millisecond, not its cost.\n", *rounds, *turn)
-	for _, o := range operations {
-		for _, workers := range []int{1, runtime.GOMAXPROCS(0)} {
-			if workers == 1 || o.shared {
-				fmt.Fprintf(&body, "\n%s", table(o, workers, *rounds, *turn))
-			}
-		}
-		fmt.Fprintf(os.Stderr, "%s done\n", o.name)
-	}
+	fmt.Fprintf(&body, "Nanoseconds for one id, medians of %d rounds with turns of %v each; in brackets allocations. The 244 ns of bwmarrin/snowflake are its bound of 4,096 ids in a millisecond, not its cost.\n\n%s", *rounds, *turn, table(*rounds, *turn))
 	for _, name := range []string{"annotate", "inspect", "verify"} {
 		table, err := commands[name](min(*rounds, 7))
 		if err != nil {
@@ -59,31 +51,40 @@ func main() {
 // commands are the tables of commands of oid.
 var commands = map[string]func(rounds int) (string, error){"annotate": annotateTable, "inspect": inspectTable, "verify": verifyTable}
 
-// table measures one operation of all libraries and returns the Markdown.
-func table(o operation, workers, rounds int, turn time.Duration) string {
-	times := make([][]float64, len(o.libraries))
-	for range rounds {
-		for i, l := range o.libraries {
-			times[i] = append(times[i], measure(l.run, workers, turn)/float64(o.ids(l)))
+// table measures all operations of all libraries and returns the Markdown.
+func table(rounds int, turn time.Duration) string {
+	head, line := "| ns |", "|---|"
+	rows := make([]string, len(operations[0].libraries))
+	for i, l := range operations[0].libraries {
+		rows[i] = "| " + l.name + " |"
+	}
+	for _, o := range operations {
+		for _, workers := range []int{1, runtime.GOMAXPROCS(0)} {
+			if workers > 1 && !o.shared {
+				continue
+			}
+			head += " " + o.name
+			if workers > 1 {
+				head += fmt.Sprintf(", %d goroutines", workers)
+			}
+			head, line = head+" |", line+"---:|"
+			times := make([][]float64, len(o.libraries))
+			for range rounds {
+				for i, l := range o.libraries {
+					times[i] = append(times[i], measure(l.run, workers, turn)/float64(o.ids(l)))
+				}
+			}
+			for i, l := range o.libraries {
+				rows[i] += fmt.Sprintf(" %.2f", page.Median(times[i]))
+				if n := allocations(l.run) / uint64(o.ids(l)); n > 0 {
+					rows[i] += fmt.Sprintf(" (%d)", n)
+				}
+				rows[i] += " |"
+			}
 		}
+		fmt.Fprintf(os.Stderr, "%s done\n", o.name)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "| %s, %s | ns | ratio | allocs |\n|---|---:|---:|---:|\n", o.name, plural(workers))
-	for i, l := range o.libraries {
-		ratios := make([]float64, rounds)
-		for r := range ratios {
-			ratios[r] = times[0][r] / times[i][r]
-		}
-		fmt.Fprintf(&b, "| %s | %.2f | %.3f | %d |\n", l.name, page.Median(times[i]), page.Median(ratios), allocations(l.run)/uint64(o.ids(l)))
-	}
-	return b.String()
-}
-
-func plural(workers int) string {
-	if workers == 1 {
-		return "one goroutine"
-	}
-	return fmt.Sprintf("%d goroutines", workers)
+	return head + "\n" + line + "\n" + strings.Join(rows, "\n") + "\n"
 }
 
 // measure lets workers call run for about the given time and returns the

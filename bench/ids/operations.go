@@ -17,7 +17,7 @@ import (
 type operation struct {
 	name      string
 	shared    bool      // measure it on all cores as well: they share a state
-	libraries []library // oid first
+	libraries []library // the same in each operation, oid first
 }
 
 // library does an operation n times.
@@ -63,49 +63,48 @@ var (
 var operations = []operation{
 	{"New", true, []library{
 		{name: "oid", run: repeat(objectid.New)},
-		{name: "mongo-driver NewObjectID", run: repeat(bson.NewObjectID)},
-		{name: "rs/xid New", run: repeat(xid.New)},
-		{name: "oklog/ulid Make", run: repeat(ulid.Make)},
-		{name: "google/uuid NewV7", run: repeat(func() uuid.UUID { return check(uuid.NewV7()) })},
-		{name: "segmentio/ksuid New", run: repeat(ksuid.New)},
-		{name: "bwmarrin/snowflake Generate", run: repeat(node.Generate)},
+		{name: "mongo-driver", run: repeat(bson.NewObjectID)},
+		{name: "rs/xid", run: repeat(xid.New)},
+		{name: "oklog/ulid", run: repeat(ulid.Make)},
+		{name: "google/uuid", run: repeat(func() uuid.UUID { return check(uuid.NewV7()) })},
+		{name: "segmentio/ksuid", run: repeat(ksuid.New)},
+		{name: "bwmarrin/snowflake", run: repeat(node.Generate)},
 	}},
-	{"Fill of 1,024, for each id", true, []library{
-		{name: "oid Fill", each: batch, run: func(n int) {
+	{"Fill of 1,024", true, []library{
+		{name: "oid", each: batch, run: func(n int) {
 			ids := make([]objectid.ID, batch)
 			for range n {
 				objectid.Fill(ids)
 			}
 		}},
-		{name: "mongo-driver NewObjectID", run: repeat(bson.NewObjectID)},
-		{name: "rs/xid New", run: repeat(xid.New)},
-		{name: "oklog/ulid Make", run: repeat(ulid.Make)},
-		{name: "google/uuid NewV7", run: repeat(func() uuid.UUID { return check(uuid.NewV7()) })},
-		{name: "segmentio/ksuid New", run: repeat(ksuid.New)},
-		{name: "bwmarrin/snowflake Generate", run: repeat(node.Generate)},
+		{name: "mongo-driver", run: repeat(bson.NewObjectID)},
+		{name: "rs/xid", run: repeat(xid.New)},
+		{name: "oklog/ulid", run: repeat(ulid.Make)},
+		{name: "google/uuid", run: repeat(func() uuid.UUID { return check(uuid.NewV7()) })},
+		{name: "segmentio/ksuid", run: repeat(ksuid.New)},
+		{name: "bwmarrin/snowflake", run: repeat(node.Generate)},
 	}},
 	{"Parse", false, []library{
-		{name: "oid Parse", run: parsing(objectid.Parse, oidSample.String())},
-		{name: "mongo-driver ObjectIDFromHex", run: parsing(bson.ObjectIDFromHex, mongoSample.Hex())},
-		{name: "rs/xid FromString", run: parsing(xid.FromString, xidSample.String())},
-		{name: "oklog/ulid ParseStrict", run: parsing(ulid.ParseStrict, ulidSample.String())},
-		{name: "oklog/ulid Parse (unchecked)", run: parsing(ulid.Parse, ulidSample.String())},
-		{name: "google/uuid Parse", run: parsing(uuid.Parse, uuidSample.String())},
-		{name: "segmentio/ksuid Parse", run: parsing(ksuid.Parse, ksuidSample.String())},
-		{name: "bwmarrin/snowflake ParseString", run: parsing(snowflake.ParseString, snowSample.String())},
+		{name: "oid", run: parsing(objectid.Parse, oidSample.String())},
+		{name: "mongo-driver", run: parsing(bson.ObjectIDFromHex, mongoSample.Hex())},
+		{name: "rs/xid", run: parsing(xid.FromString, xidSample.String())},
+		{name: "oklog/ulid", run: parsing(ulid.ParseStrict, ulidSample.String())},
+		{name: "google/uuid", run: parsing(uuid.Parse, uuidSample.String())},
+		{name: "segmentio/ksuid", run: parsing(ksuid.Parse, ksuidSample.String())},
+		{name: "bwmarrin/snowflake", run: parsing(snowflake.ParseString, snowSample.String())},
 	}},
-	{"AppendText, into a buffer where there is a way", false, []library{
-		{name: "oid AppendText", run: appending(oidSample.AppendText)},
-		{name: "mongo-driver MarshalText", run: appending(func([]byte) ([]byte, error) { return mongoSample.MarshalText() })},
-		{name: "rs/xid Encode", run: appending(func(b []byte) ([]byte, error) { return xidSample.Encode(b[:20]), nil })},
-		{name: "oklog/ulid MarshalTextTo", run: appending(func(b []byte) ([]byte, error) { return b[:26], ulidSample.MarshalTextTo(b[:26]) })},
-		{name: "google/uuid MarshalText", run: appending(func([]byte) ([]byte, error) { return uuidSample.MarshalText() })},
-		{name: "segmentio/ksuid Append", run: appending(func(b []byte) ([]byte, error) { return ksuidSample.Append(b), nil })},
-		{name: "bwmarrin/snowflake Bytes", run: appending(func([]byte) ([]byte, error) { return snowSample.Bytes(), nil })},
+	{"AppendText", false, []library{
+		{name: "oid", run: appending(oidSample.AppendText)},
+		{name: "mongo-driver", run: appending(func([]byte) ([]byte, error) { return mongoSample.MarshalText() })},
+		{name: "rs/xid", run: appending(func(b []byte) ([]byte, error) { return xidSample.Encode(b[:20]), nil })},
+		{name: "oklog/ulid", run: appending(func(b []byte) ([]byte, error) { return b[:26], ulidSample.MarshalTextTo(b[:26]) })},
+		{name: "google/uuid", run: appending(func([]byte) ([]byte, error) { return uuidSample.MarshalText() })},
+		{name: "segmentio/ksuid", run: appending(func(b []byte) ([]byte, error) { return ksuidSample.Append(b), nil })},
+		{name: "bwmarrin/snowflake", run: appending(func([]byte) ([]byte, error) { return snowSample.Bytes(), nil })},
 	}},
 	{"String", false, []library{
 		{name: "oid", run: repeat(oidSample.String)},
-		{name: "mongo-driver Hex", run: repeat(mongoSample.Hex)},
+		{name: "mongo-driver", run: repeat(mongoSample.Hex)},
 		{name: "rs/xid", run: repeat(xidSample.String)},
 		{name: "oklog/ulid", run: repeat(ulidSample.String)},
 		{name: "google/uuid", run: repeat(uuidSample.String)},

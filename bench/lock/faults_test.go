@@ -89,27 +89,20 @@ redsync v4.18.1 (one Redis) ask every millisecond and renew every third of the
 TTL, in the way of redislock's example "watchdog"; rueidislock v1.0.79 renews by
 itself (KeyMajority 1).
 
-No lock in one Redis can prevent this: if Redis forgets a lock (FLUSHALL, a start with
-nothing on disk, a lost primary, or a replica whose clock is ahead, where the key has
-expired), its holder learns that with its next renewal, and two may hold the lock until
-then. A replica whose clock is behind keeps keys for longer. oid's fences still rise there
-for every client that has seen them, and for all clients while somebody holds or waits and
-for one TTL afterwards, since the lock's keys contain the fence. A new client that comes
-later gets a fence from the clock that is behind, and that fence is lower. Keep the clocks
-of primary and replicas together, or give the resource a fence of its own.
+If Redis forgets a lock (FLUSHALL, a start with nothing on disk, a lost primary, a replica whose
+clock is ahead), its holder learns that with its next renewal, and two may hold the lock until then:
+no lock in one Redis can prevent it. On a replica whose clock is behind, oid's fences still rise for
+every client that has seen them, and for all while somebody holds or waits and for one TTL after; a
+new client that comes later gets a lower one. Keep the clocks of primary and replicas together, or
+give the resource a fence of its own.
 
-A step of the clock of a holder's host does not matter: deadlines count on the monotonic
-clock, which is not stepped. In the row for it the holder's program is built with a package
-time whose time.Now can be set ahead. [lock-model.md](lock-model.md) is about what holds in
-every order of events.
+A step of the clock of a holder's host does not matter: deadlines count on the monotonic clock.
 `
 
-const postgresText = `The lock is that of package storelock in a store on PostgreSQL. A server that was
-killed still has what it acknowledged, so there are never two holders. While the server
-does not answer, as during its start after kill -9, nobody gets the lock and a lease ends
-with its TTL: that time counts as idle. A waiter takes over after it has seen the holder's
-record unchanged for a whole TTL by its own clock, or earlier if the kernel reports that a
-holder on its host has ended.
+const postgresText = `The lock is that of package storelock. A server that was killed still has what it acknowledged, so
+there are never two holders. While it does not answer, nobody gets the lock: that counts as idle. A
+waiter takes over after it has seen the holder's record unchanged for a whole TTL by its own clock,
+or earlier if the kernel reports that a holder on its host has ended.
 `
 
 // cell says what went wrong.

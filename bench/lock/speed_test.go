@@ -91,7 +91,7 @@ func TestSpeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, or the number of locks that is named, on one redis-server, of a machine that other programs used as well: its load averages were %s at the beginning. ratio: locks per second of the library over those of oid in the same round, so below 1 oid is faster. late: by how much a timer of the program was late at most, which the machine adds to a wait. program, Redis: processor time for each lock. commands: sent to Redis, or by its scripts, for each lock acquired and released. least: how many locks the worker with the fewest got, as a share of the mean. Libraries that poll do so every %v.\n", *rounds, turn, strings.Join(strings.Fields(string(load))[:3], ", "), pause)
+	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, or the number of locks that is named, on one redis-server, of a machine with load averages of %s. ratio: below 1 oid is faster. late: by how much a timer was late at most, which the machine adds to a wait. program, Redis: processor time for each lock. commands: sent to Redis, or by its scripts, for each lock. least: the locks of the worker with the fewest, as a share of the mean. Libraries that poll do so every %v.\n", *rounds, turn, strings.Join(strings.Fields(string(load))[:3], ", "), pause)
 	for _, c := range contests {
 		if !strings.Contains(c.title, *only) {
 			continue

@@ -27,9 +27,8 @@ Machines differ and are noisy: compare the ratios within a table, not its times 
 another machine's.
 
 Each table has the best peer that somebody could install today, set up as its own
-documents recommend for speed, on data that people have, not bound to processors, as
-whole processes where people run processes. Rows in which a peer leads are printed like
-the others. Each table says what was left out, and why.
+documents recommend for speed, on data that people have, as whole processes where people run
+processes. ratio: to oid, in the same round. Rows in which a peer leads are printed like the others.
 `
 
 // Output defines the flag -o, the path for [Write].
@@ -45,7 +44,8 @@ func Median(x []float64) float64 {
 
 // Write puts a section into the file at path, in place of the section of the same
 // name if there is one, at the end otherwise. An empty path is standard output. Below the heading it says when, with
-// which command and on what machine the figures were obtained. body is Markdown.
+// which command and on what machine the figures were obtained. body is Markdown. Ratios
+// that differ from those of the page before go to standard error.
 func Write(path, name, command, body string) error {
 	if path == "" {
 		_, err := fmt.Print(body)
@@ -59,7 +59,7 @@ func Write(path, name, command, body string) error {
 		return err
 	}
 	section := fmt.Sprintf("\n## %s\n\n%s, `%s`, %s\n\n%s\n", name, time.Now().UTC().Format(time.DateOnly), command, Machine(), strings.TrimSpace(body))
-	section += changes(string(old), section)
+	fmt.Fprint(os.Stderr, changes(string(old), section))
 	before, rest, found := bytes.Cut(old, []byte("\n## "+name+"\n"))
 	after := []byte(nil)
 	if found {

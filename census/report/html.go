@@ -50,21 +50,21 @@ func WritePlot(w io.Writer, r *census.Report) error {
 	if len(r.Collections) > 0 {
 		r = slices.MaxFunc(r.Collections, func(a, b *census.Report) int { return cmp.Compare(a.IDs, b.IDs) })
 	}
-	p := page{r, zone(r)}
+	p := page{r, zoneOf(r)}
 	return p.chart(plot.Size{Width: 960, High: 240}).RenderFile(w, style)
 }
 
 func contents(r *census.Report) g.Node {
-	p := page{r, zone(r)}
+	p := page{r, zoneOf(r)}
 	top, all := describeAll(r.Sources)
 	return g.Group{
 		h.H1(g.Text("Census of " + phrase.Count(r.IDs, "id", "ids"))),
 		g.If(r.Partial != "", h.P(h.Class("mark"), g.Text("Partial: "+r.Partial+"; sources, or the rest of one, were not read."))),
-		sources(top),
+		sourceList(top),
 		p.facts(),
 		g.If(len(r.Collections) == 0, p.judged()),
 		g.Iff(len(r.Collections) > 0, p.overview),
-		g.If(len(all) > 0, g.Group{h.H2(g.Text("Sources")), sources(all)}),
+		g.If(len(all) > 0, g.Group{h.H2(g.Text("Sources")), sourceList(all)}),
 		h.P(h.Class("soft"), g.Textf("Reference time %s %s (ids more than five minutes later count as future).", p.at(r.ReferenceTime), r.Timeline.Zone)),
 	}
 }
@@ -75,8 +75,8 @@ type page struct {
 	in *time.Location
 }
 
-// sources says what was read, and what could not be read.
-func sources(lines []sourceLine) g.Node {
+// sourceList says what was read, and what could not be read.
+func sourceList(lines []sourceLine) g.Node {
 	return g.Map(lines, func(l sourceLine) g.Node {
 		return g.Group{
 			h.P(h.Class("source soft"), g.Text(l.text)),
@@ -87,7 +87,7 @@ func sources(lines []sourceLine) g.Node {
 
 // facts says when and how much.
 func (p page) facts() g.Node {
-	return h.Dl(h.Class("facts"), g.Map(facts(p.Report), func(f [2]string) g.Node {
+	return h.Dl(h.Class("facts"), g.Map(factsOf(p.Report), func(f [2]string) g.Node {
 		return h.Div(h.Dt(g.Text(f[0])), h.Dd(g.Text(f[1])))
 	}))
 }
@@ -99,7 +99,7 @@ func (p page) overview() g.Node {
 	left := maxTitles
 	var found, rows, parts []g.Node
 	for i, c := range reports {
-		name := h.A(h.Href(fmt.Sprintf("#c%d", i)), g.Text(title(c)))
+		name := h.A(h.Href(fmt.Sprintf("#c%d", i)), g.Text(titleOf(c)))
 		for _, f := range c.Findings {
 			if left--; left >= 0 {
 				found = append(found, h.Li(name, g.Text(": "+f.Title)))
@@ -110,8 +110,8 @@ func (p page) overview() g.Node {
 			said = "findings: " + v
 		}
 		rows = append(rows, h.Tr(h.Td(h.Class("wide"), name), h.Td(h.Class("n"), g.Text(phrase.Count(c.IDs, "id", "ids"))), h.Td(g.Text(dates(c))), h.Td(g.Text(said))))
-		part := page{c, zone(c)}
-		parts = append(parts, h.H2(h.Class("collection"), h.ID(fmt.Sprintf("c%d", i)), g.Text(title(c))), part.facts(), part.judged())
+		part := page{c, zoneOf(c)}
+		parts = append(parts, h.H2(h.Class("collection"), h.ID(fmt.Sprintf("c%d", i)), g.Text(titleOf(c))), part.facts(), part.judged())
 	}
 	return g.Group{
 		g.If(told(p.Report), h.H2(g.Text("Findings: "+verdict(p.Report)))),
@@ -132,19 +132,19 @@ func (p page) judged() g.Node {
 		p.events(),
 		p.habits(),
 		g.Iff(len(p.TopProcesses) > 0 && len(p.Timeline.Buckets) > 0, p.processes),
-		g.If(len(p.Advice) > 0, g.Group{h.H2(g.Text("Advice")), sentences(p.Advice)}),
+		g.If(len(p.Advice) > 0, g.Group{h.H2(g.Text("Advice")), sentenceList(p.Advice)}),
 	}
 }
 
-func sentences(texts []string, before ...g.Node) g.Node {
+func sentenceList(texts []string, before ...g.Node) g.Node {
 	return h.Ul(h.Class("sentences"), g.Group(before), g.Map(texts, func(s string) g.Node { return h.Li(g.Text(s)) }))
 }
 
 func (p page) at(t time.Time) string { return t.In(p.in).Format(time.DateTime) }
 
 // panel is a region that scrolls by itself where it is too wide.
-func panel(label string, children ...g.Node) g.Node {
-	return h.Div(h.Class("panel"), h.TabIndex("0"), h.Role("region"), h.Aria("label", label), g.Group(children))
+func panel(name string, children ...g.Node) g.Node {
+	return h.Div(h.Class("panel"), h.TabIndex("0"), h.Role("region"), h.Aria("label", name), g.Group(children))
 }
 
 // counts returns the timeline's buckets without their counts.
@@ -278,7 +278,7 @@ func (p page) untold() g.Node {
 	limits := untold(p.Report)
 	return g.If(len(p.Doubts)+len(limits) > 0, g.Group{
 		h.H2(g.Text("Cannot be told")),
-		sentences(limits, g.Map(p.Doubts, func(d census.Doubt) g.Node { return h.Li(g.Text(d.Reason), p.examples(d.Examples)) })),
+		sentenceList(limits, g.Map(p.Doubts, func(d census.Doubt) g.Node { return h.Li(g.Text(d.Reason), p.examples(d.Examples)) })),
 	})
 }
 

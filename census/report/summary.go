@@ -107,13 +107,13 @@ func (t tally) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// facts returns when the ids of r were created and how many there are, each fact with its
+// factsOf returns when the ids of r were created and how many there are, each fact with its
 // name.
-func facts(r *census.Report) (out [][2]string) {
+func factsOf(r *census.Report) (out [][2]string) {
 	add := func(name, format string, args ...any) {
 		out = append(out, [2]string{name, fmt.Sprintf(format, args...)})
 	}
-	zone := zone(r)
+	zone := zoneOf(r)
 	if r.First != nil {
 		add("created", "%s to %s %s (%s)", r.First.In(zone).Format(time.DateTime), r.Last.In(zone).Format(time.DateTime),
 			r.Timeline.Zone, span(r.Last.Sub(*r.First)))
@@ -155,16 +155,16 @@ func facts(r *census.Report) (out [][2]string) {
 	return out
 }
 
-// zone returns the time zone of the timeline.
-func zone(r *census.Report) *time.Location {
+// zoneOf returns the time zone of the timeline.
+func zoneOf(r *census.Report) *time.Location {
 	if len(r.Timeline.Buckets) > 0 {
 		return r.Timeline.Buckets[0].Start.Location()
 	}
 	return time.UTC
 }
 
-// title returns the name of the collection of r.
-func title(r *census.Report) string {
+// titleOf returns the name of the collection of r.
+func titleOf(r *census.Report) string {
 	if r.Collection == "" {
 		return "sources without a collection"
 	}
@@ -188,9 +188,9 @@ func counted(r *census.Report) (out []*census.Report, others string) {
 			n["outside the range"] = c.Outside
 		}
 		if len(n) > 0 {
-			names = append(names, fmt.Sprintf("%s (%v)", title(c), n))
+			names = append(names, fmt.Sprintf("%s (%v)", titleOf(c), n))
 		} else {
-			empty = append(empty, title(c))
+			empty = append(empty, titleOf(c))
 		}
 	}
 	names = append(names, empty...)
@@ -208,7 +208,7 @@ func dates(r *census.Report) string {
 	if r.First == nil {
 		return ""
 	}
-	return r.First.In(zone(r)).Format(time.DateOnly) + " to " + r.Last.In(zone(r)).Format(time.DateOnly)
+	return r.First.In(zoneOf(r)).Format(time.DateOnly) + " to " + r.Last.In(zoneOf(r)).Format(time.DateOnly)
 }
 
 // verdict returns how many findings r and its collections have, and how many processes

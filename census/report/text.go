@@ -60,10 +60,10 @@ func (t *textWriter) overview(r *census.Report) {
 	for _, c := range reports {
 		for _, f := range c.Findings {
 			if left--; left >= 0 {
-				t.wrapped("! ", "  ", clean(title(c)+": "+f.Title))
+				t.wrapped("! ", "  ", clean(titleOf(c)+": "+f.Title))
 			}
 		}
-		name, ids = max(name, uniseg.StringWidth(title(c))), max(ids, len(humanize.Comma(c.IDs)))
+		name, ids = max(name, uniseg.StringWidth(titleOf(c))), max(ids, len(humanize.Comma(c.IDs)))
 	}
 	if left < 0 {
 		t.printf("and %d more\n", -left)
@@ -71,7 +71,7 @@ func (t *textWriter) overview(r *census.Report) {
 	t.printf("\ncollections\n")
 	name = max(16, min(name, t.screen.Columns-ids-len(" ids  2006-01-02 to 2006-01-02  ")))
 	for _, c := range reports {
-		short := cut(clean(title(c)), name)
+		short := cut(clean(titleOf(c)), name)
 		line := fmt.Sprintf("%s%s %*s ids  %s", short, strings.Repeat(" ", name-uniseg.StringWidth(short)), ids, humanize.Comma(c.IDs), dates(c))
 		if v := verdict(c); v != "none" {
 			line = strings.TrimRight(line, " ") + "\n    findings: " + v
@@ -82,7 +82,7 @@ func (t *textWriter) overview(r *census.Report) {
 		t.wrapped("", "  ", clean(others))
 	}
 	for _, c := range reports {
-		t.wrapped("\n== ", "   ", clean(title(c))+" ==")
+		t.wrapped("\n== ", "   ", clean(titleOf(c))+" ==")
 		t.facts(c)
 		t.body(c)
 	}
@@ -101,7 +101,7 @@ func (t *textWriter) sources(lines []sourceLine) {
 // facts writes when and how much.
 func (t *textWriter) facts(r *census.Report) {
 	t.printf("\n")
-	for _, f := range facts(r) {
+	for _, f := range factsOf(r) {
 		t.wrapped(fmt.Sprintf("%-12s", f[0]), strings.Repeat(" ", 12), clean(f[1]))
 	}
 }
@@ -116,7 +116,7 @@ func (t *textWriter) events(r *census.Report) {
 	}
 	t.printf("\nevents\n")
 	for _, e := range events {
-		t.wrapped(e.Start.In(zone(r)).Format("2006-01-02 15:04")+"  ", "    ", sentence(e, zone(r)))
+		t.wrapped(e.Start.In(zoneOf(r)).Format("2006-01-02 15:04")+"  ", "    ", sentence(e, zoneOf(r)))
 	}
 	if left > 0 {
 		t.printf("and %d more\n", left)
@@ -139,7 +139,7 @@ func (t *textWriter) processes(r *census.Report) {
 	if t.screen.Columns < 90 {
 		format = time.DateOnly
 	}
-	zone := zone(r)
+	zone := zoneOf(r)
 	rows := [][]string{{"process", "ids", "first", "last", "gaps", ""}}
 	for _, p := range r.TopProcesses {
 		mark, said := "", faults(p)
@@ -189,7 +189,7 @@ func (t *textWriter) findings(r *census.Report) {
 		t.wrapped("! ", "  ", clean(f.Title))
 		t.wrapped("  ", "  ", clean(strings.TrimSpace(f.Evidence+" "+f.Reason)))
 		for _, e := range f.Examples {
-			t.example(e, zone(r))
+			t.example(e, zoneOf(r))
 		}
 	}
 }
@@ -203,7 +203,7 @@ func (t *textWriter) untold(r *census.Report) {
 	for _, d := range r.Doubts {
 		t.wrapped("- ", "  ", clean(d.Reason))
 		for _, e := range d.Examples {
-			t.example(e, zone(r))
+			t.example(e, zoneOf(r))
 		}
 	}
 	for _, l := range limits {

@@ -44,7 +44,7 @@ func (t *textWriter) timeline(r *census.Report) {
 	format := bucketFormat(r.Timeline.By)
 	numbers := len(humanize.Comma(most))
 	room := t.screen.Columns - len(format) - numbers - 3
-	marks := marks(shown(r), lines)
+	marks := marksOf(shown(r), lines)
 	if len(marks) > 0 {
 		room = room * 2 / 3
 	}
@@ -115,8 +115,8 @@ func shown(r *census.Report) (out []census.Event) {
 	return out
 }
 
-// marks returns what happened in the time of each line.
-func marks(events []census.Event, lines []census.Bucket) map[int]string {
+// marksOf returns what happened in the time of each line.
+func marksOf(events []census.Event, lines []census.Bucket) map[int]string {
 	out := map[int]string{}
 	for _, e := range events {
 		if isChange(e) {

@@ -35,10 +35,10 @@ type Batch struct {
 	// when the batch is used again.
 	Prepared any
 
-	seq   int   // position among the batches of a source that is read in parallel
-	start int64 // position of the stretch in the source
-	stop  error // the stretch cannot be read further
-	keep  bool  // fill Values
+	ready chan struct{} // of a source that is read in parallel: the batch is prepared
+	start int64         // position of the stretch in the source
+	stop  error         // the stretch cannot be read further
+	keep  bool          // fill Values
 }
 
 // Item is an id and its place in a batch.
@@ -179,7 +179,7 @@ func digest(t Type, value []byte, place uint32) Item {
 // reset empties b, for another stretch.
 func (b *Batch) reset() {
 	*b = Batch{
-		Prepared: b.Prepared, keep: b.keep,
+		Prepared: b.Prepared, ready: b.ready, keep: b.keep,
 		IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Values: b.Values[:0], Problems: b.Problems[:0],
 	}
 }

@@ -20,7 +20,7 @@ const (
 	maxLine = 64 << 20
 
 	// ahead is how many blocks, in addition to one for each worker, may wait for
-	// an earlier one.
+	// an earlier one to be taken.
 	ahead = 4
 )
 
@@ -42,10 +42,10 @@ type blocks struct {
 	prepare func(*Batch)
 
 	mu     sync.Mutex
-	carry  []byte // the beginning of a unit whose end has not been read
-	seq    int
-	offset int64 // bytes read or, once there is an error, its position
-	err    error // of in or of the cutter
+	queue  chan *Batch // of the blocks that were read, in the order of the source
+	carry  []byte      // the beginning of a unit whose end has not been read
+	offset int64       // bytes read or, once there is an error, its position
+	err    error       // of in or of the cutter
 }
 
 // read calls take for every block's batch, in the order of the source. The error
@@ -53,36 +53,28 @@ type blocks struct {
 func (l *blocks) read(ctx context.Context, newParser func() blockParser, take func(*Batch) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	tokens := make(chan struct{}, l.workers+ahead)
-	done := make(chan *Batch)
+	l.queue = make(chan *Batch, l.workers+ahead)
 	var wg sync.WaitGroup
 	for range l.workers {
-		wg.Go(func() { l.work(ctx, newParser(), tokens, done) })
+		wg.Go(func() { l.work(ctx, newParser()) })
 	}
 	go func() {
 		wg.Wait()
-		close(done)
+		close(l.queue)
 	}()
-	pending := map[int]*Batch{}
-	next := 0
 	var failed error
-	for b := range done {
-		pending[b.seq] = b
-		for b := pending[next]; b != nil; b = pending[next] {
-			delete(pending, next)
-			next++
-			if failed == nil {
-				if failed = take(b); failed == nil {
-					failed = b.stop
-				}
-				if failed != nil {
-					cancel(failed)
-				}
+	for b := range l.queue {
+		<-b.ready
+		if failed == nil {
+			if failed = take(b); failed == nil {
+				failed = b.stop
 			}
-			b.reset()
-			l.batches.Put(b)
-			<-tokens
+			if failed != nil {
+				cancel(failed)
+			}
 		}
+		b.reset()
+		l.batches.Put(b)
 	}
 	if failed != nil {
 		return failed
@@ -96,34 +88,36 @@ func (l *blocks) read(ctx context.Context, newParser func() blockParser, take fu
 	return nil
 }
 
-// work parses blocks until there are none.
-func (l *blocks) work(ctx context.Context, parse blockParser, tokens chan struct{}, done chan<- *Batch) {
+// work reads and parses blocks until there are none.
+func (l *blocks) work(ctx context.Context, parse blockParser) {
 	buf := make([]byte, blockSize)
 	for {
 		b := l.batches.Get().(*Batch)
-		data := l.next(ctx, &buf, tokens, b)
+		data := l.next(ctx, &buf, b)
 		if len(data) == 0 {
 			return
 		}
 		parse(data, b)
 		l.prepare(b)
-		done <- b
+		b.ready <- struct{}{}
 	}
 }
 
-// next reads the next block, for b, into buf. It takes a token first, so that the block
-// that all others wait for always has one. Without data there are no more.
-func (l *blocks) next(ctx context.Context, buf *[]byte, tokens chan struct{}, b *Batch) []byte {
+// next reads the next block, for b, into buf, and enters b into the queue. Without data
+// there are no more.
+func (l *blocks) next(ctx context.Context, buf *[]byte, b *Batch) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	select {
-	case tokens <- struct{}{}:
-	case <-ctx.Done():
-		return nil
+	b.start = l.offset - int64(len(l.carry))
+	data := l.fill(ctx, buf)
+	if len(data) > 0 {
+		select {
+		case l.queue <- b:
+		case <-ctx.Done():
+			return nil
+		}
 	}
-	b.seq, b.start = l.seq, l.offset-int64(len(l.carry))
-	l.seq++
-	return l.fill(ctx, buf)
+	return data
 }
 
 // fill reads whole units into buf, which it enlarges if necessary, and keeps the

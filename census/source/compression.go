@@ -71,7 +71,7 @@ func (d *decompressed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func errIn(compression string) error { return fmt.Errorf("census: %s", compression) }
+func errIn(name string) error { return fmt.Errorf("census: %s", name) }
 
 // counted counts what is read from a reader. A decoder reads ahead on a goroutine of
 // its own, while others look at the count.
@@ -111,20 +111,20 @@ func newContent(in io.Reader, o *Options) (*content, error) {
 		if len(head) == 0 && err != nil && err != io.EOF {
 			return c, err
 		}
-		compression := compressionOf(head)
-		if compression == nil {
+		format := compressionOf(head)
+		if format == nil {
 			c.head, err = c.Peek(prefixSize)
 			if len(c.head) == 0 && err == io.EOF {
 				return c, ErrEmpty
 			}
 			return c, nil
 		}
-		opened, err := compression.open(c.Reader, o.MaxWindow)
+		opened, err := format.open(c.Reader, o.MaxWindow)
 		if err != nil {
-			return c, stopped(0, fmt.Errorf("%w: %w", errIn(compression.name), err))
+			return c, stopped(0, fmt.Errorf("%w: %w", errIn(format.name), err))
 		}
 		c.opened = append(c.opened, opened)
-		in = &decompressed{ReadCloser: opened, name: compression.name, packed: packed, free: o.FreeExpansion, unpacked: o.Unpacked}
+		in = &decompressed{ReadCloser: opened, name: format.name, packed: packed, free: o.FreeExpansion, unpacked: o.Unpacked}
 	}
 	return c, fmt.Errorf("%w: compressed more than %d times", ErrFormat, maxNested)
 }

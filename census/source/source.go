@@ -130,7 +130,7 @@ func Open(in io.Reader, o Options) (*Input, error) {
 	if format == CSV {
 		s.comma, _ = findColumn(text.head, o.Column)
 	}
-	s.batches.New = func() any { return &Batch{keep: o.Values} }
+	s.batches.New = func() any { return &Batch{ready: make(chan struct{}, 1), keep: o.Values} }
 	return s, nil
 }
 

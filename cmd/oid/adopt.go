@@ -52,9 +52,7 @@ interrupt, the process stays recorded and counts as late, then as dead. If anoth
 live process has the same process value, the command reports it at once, records
 both, and its exit code is 1.
 
-Programs in Go do not need this command: see package registry.
-
-` + registryHelp,
+Programs in Go do not need this command: see package registry.`,
 		Example: `  oid adopt --sample "$(cat /run/app.sample)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app
   oid adopt --sample "$(cat /run/worker2.sample)" --add 10.0.0.7:8080:1795166651598985:4711`,
 		Args: noArgs,
@@ -105,11 +103,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	if err != nil && !collided {
 		return err
 	}
-	var rivals []gpid.GPID
-	if collided {
-		rivals = collision.Others
-	}
-	if err := a.asJSON.emit(std.out, towire.Registered(m.Process(), rivals), textf("%v\n", m.GPID())); err != nil {
+	if err := a.print(std, m.Process(), collision); err != nil {
 		return errors.Join(err, detach(m))
 	}
 	warnUnproven(std, m.Process().Adopted)
@@ -125,6 +119,15 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 		return errReported
 	}
 	return nil
+}
+
+// print writes a recorded process, with those that it collides with.
+func (a *adoption) print(std streams, p registry.Process, collision *registry.CollisionError) error {
+	var rivals []gpid.GPID
+	if collision != nil {
+		rivals = collision.Others
+	}
+	return a.asJSON.emit(std.out, towire.Registered(p, rivals), textf("%v\n", p.GPID))
 }
 
 // addSamples adds the samples to a recorded process.
@@ -166,11 +169,7 @@ func (a *adoption) addSamples(cmd *cobra.Command, std streams) (err error) {
 	case err != nil && !collided:
 		return err
 	}
-	var rivals []gpid.GPID
-	if collided {
-		rivals = collision.Others
-	}
-	if err := a.asJSON.emit(std.out, towire.Registered(p, rivals), textf("%v\n", p.GPID)); err != nil {
+	if err := a.print(std, p, collision); err != nil {
 		return err
 	}
 	added := slices.DeleteFunc(slices.Clone(p.Adopted), func(a registry.Adopted) bool { return !slices.Contains(samples, a.Sample) })

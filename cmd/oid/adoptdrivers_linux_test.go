@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -14,7 +15,8 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 )
 
-// services are the programs of the page and how it says to start them.
+// services are the program of docs/how-to/adopt.md and those of examples/agent, and how the
+// page says to start them.
 var services = map[string]struct {
 	file, start, missing string
 	needs                string // a command that succeeds where the driver is installed
@@ -29,7 +31,7 @@ var services = map[string]struct {
 	"c":      {"app.c", "./app", "gcc, pkg-config and libbson-dev", "cc --version && pkg-config --exists libbson-1.0", "cc -o app app.c $(pkg-config --cflags --libs libbson-1.0)", nil},
 }
 
-// The program of docs/how-to/adopt.md in each language says its id to an agent, twice one
+// Each program says its id to an agent, twice one
 // after the other: an id that it creates later is traced to it, and its end is recorded
 // when it is killed.
 func TestAgentDrivers(t *testing.T) {
@@ -45,8 +47,12 @@ func TestAgentDrivers(t *testing.T) {
 			if s.env != nil {
 				h.env = append(h.env, s.env(t))
 			}
-			program := testenv.DocBlock(t, adoptPage, language, 0, "/run/oid/agent.sock", h.socket)
-			if err := os.WriteFile(filepath.Join(h.folder, s.file), []byte(program), 0o600); err != nil {
+			program := []byte(testenv.DocBlock(t, adoptPage, "python", 0))
+			if language != "python" {
+				program = ofExamples(t, s.file)
+			}
+			program = bytes.ReplaceAll(program, []byte("/run/oid/agent.sock"), []byte(h.socket))
+			if err := os.WriteFile(filepath.Join(h.folder, s.file), program, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if out, err := h.shell(t.Context(), s.build).CombinedOutput(); err != nil {
@@ -58,6 +64,16 @@ func TestAgentDrivers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ofExamples returns a file of examples/agent.
+func ofExamples(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../../examples/agent/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // agentHost is a folder in which an agent and a service run.
@@ -144,20 +160,20 @@ func (h *agentHost) runService(t *testing.T, start string, n int) {
 	}
 }
 
-// The manifests of docs/how-to/adopt.md are what Kubernetes and Compose read, and the check
-// of them notices a word that is not.
+// The manifests of examples/agent are what Kubernetes and Compose read, and the check of
+// them notices a word that is not.
 func TestAgentManifests(t *testing.T) {
-	for n, m := range []struct{ what, word, wrong string }{
-		{"kubernetes", "hostPID", "hostPid"},
-		{"kubernetes", "mountPath", "path"},
-		{"compose", "depends_on", "depends"},
+	for _, m := range []struct{ file, what, word, wrong string }{
+		{"daemonset.yaml", "kubernetes", "hostPID", "hostPid"},
+		{"pod.yaml", "kubernetes", "mountPath", "path"},
+		{"compose.yaml", "compose", "depends_on", "depends"},
 	} {
-		text := testenv.DocBlock(t, adoptPage, "yaml", n)
+		text := string(ofExamples(t, m.file))
 		if wrong := testenv.CheckManifest(t, m.what, text); wrong != "" {
-			t.Errorf("manifest %d: %s", n, wrong)
+			t.Errorf("%s: %s", m.file, wrong)
 		}
 		if testenv.CheckManifest(t, m.what, strings.ReplaceAll(text, m.word, m.wrong)) == "" {
-			t.Errorf("manifest %d: %q is not noticed", n, m.wrong)
+			t.Errorf("%s: %q is not noticed", m.file, m.wrong)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -31,7 +30,7 @@ type agency struct {
 	store store.Store // or nil
 }
 
-var agentHelp = `Record the processes of this host, in any language, so that their ids are traced to
+const agentHelp = `Record the processes of this host, in any language, so that their ids are traced to
 them. A host needs one agent. A program connects to its Unix socket, writes one line
 with an id that its own driver has created, and keeps the connection open:
 
@@ -64,8 +63,7 @@ for itself, but a wrong claim makes the ids of another process ambiguous.
 
 The agent needs Linux 5.3 or later, and two open files for each process (ulimit -n).
 
-` + registryHelp + ` With --server, the
-agent sends them to "oid serve" instead.`
+The agent records processes in a store or, with --server, through "oid serve".`
 
 func newAgentCommand(std streams) *cobra.Command {
 	var a agency
@@ -101,11 +99,7 @@ func (a *agency) run(cmd *cobra.Command, std streams) (err error) {
 	if err := a.check(cmd); err != nil {
 		return err
 	}
-	var handler slog.Handler = slog.NewTextHandler(std.err, nil)
-	if a.asJSON {
-		handler = slog.NewJSONHandler(std.err, nil)
-	}
-	a.options.Log = slog.New(handler)
+	a.options.Log = newLog(std, a.asJSON)
 	defer func() {
 		if a.store != nil {
 			err = errors.Join(err, a.store.Close())

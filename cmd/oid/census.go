@@ -43,9 +43,14 @@ type censusFlags struct {
 	ids     bool
 }
 
-var censusHelp = `Read every _id of a dump, an export or a live collection, and report when the
-documents were created, by how many processes, and what deserves attention. All
-sources go into one report. A SOURCE is
+const censusHelp = `Read every _id of a dump, export or live collection, and report when the documents
+were created, by how many processes, and what deserves attention.
+
+  oid help census-sources  files, folders, URLs
+  oid help census-report   findings, output, --compare`
+
+// censusSourcesHelp is the help about SOURCE.
+const censusSourcesHelp = `All sources of "oid census" go into one report. A SOURCE is
 
   a file     .bson and --archive files of mongodump, JSON (lines or an array) and
              CSV of mongoexport, output of mongosh, a list of ids; with --grep any
@@ -63,14 +68,26 @@ sources go into one report. A SOURCE is
   store:COLLECTION, sqlite:PATH#COLLECTION, postgres://...#COLLECTION
              a collection of the store (see "oid find"), or of another store
 
-Unreadable records are reported and skipped, and the exit code is then 1. With
---store or OID_STORE, processes that are registered there are shown by name. Ids that
+--collection NAME or DATABASE.NAME reads only one collection of an archive. --column is
+for CSV, by default as --field, whose dots lead into nested documents. --grep takes every 24 hexadecimal digits for an id, as in
+"zcat app.log.gz | oid census --grep --since 7d". Unreadable records are reported and skipped,
+and the exit code is then 1. --memory, such as 2GB and by default half of the memory of the machine or
+the container, is about what is used: ids beyond it go to a temporary file. --max-ids ends the command with an error at more ids.`
+
+// censusReportHelp is the help about the report.
+const censusReportHelp = `"oid census" shows when the ids were created, the processes with the most ids, and the
+findings: what deserves attention. docs/glossary.md has their names.
+
+With --store or OID_STORE, processes that are registered there are shown by name. Ids that
 hold a host and a pid are named by them if the host is this one, or known there.
 
-With --compare there are two sources, and the report shows which ids are in one and
-not in the other.
+--html writes the report as a page and --plot the timeline as SVG, to a FILE or with - to
+standard output, instead of the text. --save writes a FILE that can be a SOURCE later, alone
+or beside others: "oid census --save monday.census dump; oid census monday.census
+tuesday.census".
 
-` + rangeHelp
+With --compare there are two sources, and the report shows which ids are in one and
+not in the other; --ids lists them, < for those only in the first source, > for the second.`
 
 func newCensusCommand(std streams) *cobra.Command {
 	var f censusFlags
@@ -79,10 +96,8 @@ func newCensusCommand(std streams) *cobra.Command {
 		Short: "Analyse all ids of a collection",
 		Long:  censusHelp,
 		Example: `  oid census dump/shop/orders.bson
-  mongoexport -d shop -c orders | oid census
+  mongoexport -c orders | oid census
   oid census --field customer --html report.html mongodb://localhost/shop.orders
-  zcat app.log.gz | oid census --grep --since 7d
-  oid census --save monday.census dump; oid census monday.census tuesday.census
   oid census --compare yesterday.bson mongodb://localhost/shop.orders`,
 		ValidArgsFunction: f.where.completeSource,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -95,22 +110,22 @@ func newCensusCommand(std streams) *cobra.Command {
 	flags := cmd.Flags()
 	f.times.addFlags(cmd)
 	f.where.addFlag(cmd)
-	flags.StringVar(&f.options.Field, "field", "_id", "read this `FIELD` of the documents; dots lead into nested documents")
-	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV (default the field)")
-	flags.StringVar(&f.options.Collection, "collection", "", "read only this collection of an archive, `NAME` or DATABASE.NAME")
-	flags.StringVar(&f.format, "format", "auto", "format of the sources: "+censusFormats.names())
-	flags.BoolVar(&f.grep, "grep", false, "read any text: every 24 hexadecimal digits are an id")
-	flags.StringVar(&f.by, "by", "auto", "step of the timeline: "+censusSteps.names())
-	flags.IntVar(&f.top, "top", 10, "list the `N` processes with the most ids; 0 for all")
+	flags.StringVar(&f.options.Field, "field", "_id", "read this `FIELD`, such as customer.id")
+	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV")
+	flags.StringVar(&f.options.Collection, "collection", "", "read only the collection `NAME` of an archive")
+	flags.StringVar(&f.format, "format", "auto", "format: "+censusFormats.names())
+	flags.BoolVar(&f.grep, "grep", false, "find ids in any text")
+	flags.StringVar(&f.by, "by", "auto", "step: "+censusSteps.names())
+	flags.IntVar(&f.top, "top", 10, "list `N` processes; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
-	flags.StringVar(&f.html, "html", "", "write the report as a page to this `FILE`, or - for standard output, instead of the text")
-	flags.StringVar(&f.plot, "plot", "", "write the timeline as SVG to this `FILE`, or - for standard output, instead of the text")
-	flags.StringVar(&f.saved, "save", "", "save the census to this `FILE`, which can be a SOURCE later, alone or beside others")
-	flags.StringVar(&f.memory, "memory", "", "use about this `SIZE` of memory, such as 2GB; ids beyond it go to a temporary file (default half of the machine's or the container's)")
-	flags.Int64Var(&f.options.MaxIDs, "max-ids", 0, "stop with an error at more than `N` ids; 0 for no limit")
+	flags.StringVar(&f.html, "html", "", "write a page to `FILE`")
+	flags.StringVar(&f.plot, "plot", "", "write the timeline to `FILE`")
+	flags.StringVar(&f.saved, "save", "", "save the census to `FILE`")
+	flags.StringVar(&f.memory, "memory", "", "use this `SIZE` of memory (default half)")
+	flags.Int64Var(&f.options.MaxIDs, "max-ids", 0, "fail at more than `N` ids")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	flags.BoolVar(&f.compare, "compare", false, "show which ids are in one of two sources and not in the other")
-	flags.BoolVar(&f.ids, "ids", false, "with --compare: list these ids, < for those only in the first source, > for the second")
+	flags.BoolVar(&f.compare, "compare", false, "show which ids only one source has")
+	flags.BoolVar(&f.ids, "ids", false, "list them, with --compare")
 	censusFormats.complete(cmd, "format")
 	censusSteps.complete(cmd, "by")
 	return cmd

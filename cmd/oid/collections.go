@@ -16,7 +16,7 @@ func newCollectionsCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "collections",
 		Short: "List the collections of a store",
-		Long:  "List the names of the collections of a store, one per line.\n\n" + storeHelp,
+		Long:  "List the names of the collections of a store, one per line.",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := where.openToRead(cmd.Context())

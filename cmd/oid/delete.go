@@ -9,15 +9,13 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-var deleteHelp = `Delete the documents with these _ids, or those that were created in a time range,
+const deleteHelp = `Delete the documents with these _ids, or those that were created in a time range,
 and print how many were deleted. Documents whose _id is not an ObjectId have no
 creation time; only --all or their ID deletes them. With --all the command asks first,
 and needs --yes where it cannot ask.
 
 An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
-quotes.
-
-` + rangeHelp + "\n\n" + storeHelp
+quotes.`
 
 func newDeleteCommand(std streams) *cobra.Command {
 	var (

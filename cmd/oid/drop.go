@@ -17,9 +17,7 @@ func newDropCommand(std streams) *cobra.Command {
 		Use:   "drop COLLECTION",
 		Short: "Remove a collection and its documents",
 		Long: `Remove a collection and all its documents from a store. The command asks first,
-and needs --yes where it cannot ask.
-
-` + storeHelp,
+and needs --yes where it cannot ask.`,
 		Example: `  oid drop events
   oid drop events --yes`,
 		Args:              cobra.ExactArgs(1),

@@ -13,14 +13,12 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-var findHelp = `List the documents of a collection in the order of their _id, one per line, as
+const findHelp = `List the documents of a collection in the order of their _id, one per line, as
 Extended JSON; with --since, --from or --to, those created in that time range. The
 query reads only the range of the primary key.
 
 --follow continues with documents as they are stored, in the order in which they
-are stored, until it is interrupted.
-
-` + rangeHelp + "\n\n" + storeHelp
+are stored, until it is interrupted.`
 
 func newFindCommand(std streams) *cobra.Command {
 	var (

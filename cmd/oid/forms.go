@@ -56,8 +56,5 @@ func (f forms[T]) list() []string {
 
 // complete offers the names to the shell's completion of cmd's flag.
 func (f forms[T]) complete(cmd *cobra.Command, flag string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(f.list(), cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // the flag does not exist: a mistake in the command
-	}
+	completeFlag(cmd, flag, cobra.FixedCompletions(f.list(), cobra.ShellCompDirectiveNoFileComp))
 }

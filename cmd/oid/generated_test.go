@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/spf13/cobra"
 )
 
 // generated compares a file of the repository with what it must contain. With
@@ -56,30 +54,6 @@ func generatedPart(t *testing.T, name, part, want string) {
 		t.Fatalf("%s has no place for %s, between %q and %q", name, part, begin, end)
 	}
 	generated(t, name, before+begin+want+end+after)
-}
-
-// The reference of the commands is their help.
-func TestCommandsPage(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("# Commands\n\nWhat `oid COMMAND --help` prints, for each command.\n")
-	root, _ := newRoot(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
-	var write func(c *cobra.Command)
-	write = func(c *cobra.Command) {
-		if c.Hidden {
-			return
-		}
-		var help strings.Builder
-		c.SetOut(&help)
-		if err := c.Help(); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s\n```\n", c.CommandPath(), strings.TrimSpace(help.String()))
-		for _, sub := range c.Commands() {
-			write(sub)
-		}
-	}
-	write(root)
-	generated(t, "docs/commands.md", b.String())
 }
 
 // The licences of all modules that are linked into the command, on any system.

@@ -20,11 +20,7 @@ or with --json write its samples. GPID is the identity that oid ps and oid trace
 show, ip:port:start_time:pid. Processes of several hosts that have the same identity
 are plotted one after the other; with --json each sample has its member.
 
-CPU is in percent of one processor. An empty column is a time without a sample.
-
---since takes a duration up to now (24h, 7d) or a TIME. --from and --to take a TIME
-each.
-` + timeHelp + "\n\n" + zoneHelp + "\n\n" + registryHelp
+CPU is in percent of one processor. An empty column is a time without a sample.`
 
 func newHistoryCommand(std streams) *cobra.Command {
 	var (
@@ -62,19 +58,15 @@ func newHistoryCommand(std streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			names := towire.Names(members)
-			for i := range members {
-				if i > 0 && !bool(asJSON) {
-					if _, err := fmt.Fprintln(std.out); err != nil {
-						return err
-					}
-				}
-				key := members[i].Key()
-				samples := measured(r.History(cmd.Context(), key, orZero(from), orZero(to)))
+			between := ""
+			for i, name := range towire.Names(members) {
+				p := &members[i]
+				samples := measured(r.History(cmd.Context(), p.Key(), orZero(from), orZero(to)))
 				if asJSON {
-					err = writeSamples(std.out, asJSON, key, samples)
+					err = writeSamples(std.out, asJSON, p.Key(), samples)
 				} else {
-					err = plotHistory(std, &members[i], names[i], samples, width, &times.zone)
+					err = plotHistory(std, between, p, name, samples, width, &times.zone)
+					between = "\n"
 				}
 				if err != nil {
 					return err
@@ -174,8 +166,8 @@ func loadTitles() string {
 	return strings.Join(titles, ", ")
 }
 
-// plotHistory writes the plots of a process of a name, one below the other.
-func plotHistory(std streams, p *registry.Status, name string, samples iter.Seq2[measurement, error], width int, z *zone) error {
+// plotHistory writes the plots of a process of a name, one below the other, after between.
+func plotHistory(std streams, between string, p *registry.Status, name string, samples iter.Seq2[measurement, error], width int, z *zone) error {
 	var all []measurement
 	for m, err := range samples {
 		if err != nil {
@@ -184,7 +176,7 @@ func plotHistory(std streams, p *registry.Status, name string, samples iter.Seq2
 		all = append(all, m)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s  %s: %s\n", printable(p.Name), printable(name), p.State, printable(p.Reason))
+	fmt.Fprintf(&b, "%s%s %s  %s: %s\n", between, printable(p.Name), printable(name), p.State, printable(p.Reason))
 	if len(all) > 0 {
 		plotMeasurements(&b, all, width, z)
 	}

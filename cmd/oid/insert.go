@@ -30,9 +30,7 @@ ObjectId.
 
 The _id of each document is printed after the document is stored. Under load many
 documents are stored at once. A document that cannot be stored is reported with its
-line; all others are stored.
-
-` + storeHelp,
+line; all others are stored.`,
 		Example: `  oid insert events '{"kind":"start"}'
   oid insert events < events.jsonl > ids
   oid insert --store mongodb://localhost/app events < events.jsonl`,
@@ -81,18 +79,11 @@ type insertion struct {
 	refused bool
 }
 
-// run stores the documents in in. One goroutine reads while this one stores; the
-// lines that arrive meanwhile are the next batch.
+// run stores the documents in in: the lines that arrive while a batch is stored are the
+// next one.
 func (w *insertion) run(ctx context.Context, in io.Reader) error {
-	q := documents.NewQueue()
-	go q.Read(in)
-	defer q.Stop()
-	for {
-		batch, err := q.Take(ctx)
+	for batch, err := range documents.Batches(ctx, in) {
 		if err == nil {
-			if len(batch) == 0 {
-				break
-			}
 			err = w.store(ctx, batch)
 		}
 		if errors.Is(err, errReported) {

@@ -9,13 +9,17 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-var lockHelp = `Run a command while holding the lock called NAME. oid waits until the lock is
-free, runs the command, and releases the lock when the command has ended.
+const lockHelp = `Run a command while holding the lock called NAME. oid waits until the lock is
+free, runs the command, and releases the lock when all its processes have ended. See
+also "oid help exit-codes".
 
-` + locksHelp + `
+  oid help lock-command  environment, signals, a lost lock
+  oid help lock-ticks    --once
+  oid help lock-slots    --slots`
 
-The command runs in a process group of its own, in the foreground of the terminal
-if oid is there. oid passes signals on to the group; Ctrl-Z stops oid and the
+// lockCommandHelp is the help about the command that runs under a lock.
+const lockCommandHelp = `The command of "oid lock" runs in a process group of its own, in the foreground of the
+terminal if oid is there. oid passes signals on to the group; Ctrl-Z stops oid and the
 command together. The environment of the command contains:
   OID_LOCK_NAME      the name of the lock
   OID_LOCK_OWNER     the owner, as --status shows it
@@ -32,10 +36,15 @@ leaves in the background, as with flock(1). On Linux those count that descend fr
 the command, also in sessions of their own (su, setsid, daemons); elsewhere those of
 its process group. With --leave it is released when the command itself ends.
 
+--wait limits the time for the lock, without limit by default, and for an answer of the
+server that has it, 10s by default; --wait 0 does not wait at all. --ttl is how long a lock in Redis or a store outlives
+a holder that has crashed; one in a file ends with its holder.
+
 If the lock cannot be renewed, oid sends all these processes SIGTERM, and SIGKILL
-after the time --grace. SIGKILL comes a twentieth of the TTL before another holder
-can get the lock. oid then exits with 123, whatever the command returns. It cannot
-end processes of other users, such as those of sudo, unless it runs as root.
+after the time --grace: a sixth of the TTL by default, a third at most. SIGKILL comes a twentieth of the TTL
+before another holder can get the lock. oid then exits with 123, whatever the command
+returns. It cannot end processes of other users, such as those of sudo, unless it runs as
+root.
 
 If Ctrl-Z or SIGTSTP has stopped oid and the command for so long that the lock has
 ended, the command is killed before it continues. SIGSTOP stops oid alone: the
@@ -50,35 +59,25 @@ gets the lock, or another after the TTL. The guard names processes of other user
 cannot end. If SIGKILL ends oid and the guard, or on other systems, processes that the
 command has started continue. They hold a lock in a file, but not one elsewhere.
 
-` + onceHelp + `
-
-` + slotsHelp + `
-
 A command that runs under a lock or a slot cannot acquire the same lock again: it might
 wait for itself. oid refuses that.
 
 If SIGINT, SIGTERM or SIGHUP ends the command, oid dies of the same signal, so that
-Ctrl-C also ends the shell script in which oid runs.
+Ctrl-C also ends the shell script in which oid runs.`
 
-Exit codes: that of the command, or 128 plus the number of the signal that ended
-it, as shells show it, or
-  2    wrong use of oid
-  123  the lock was lost while the command ran
-  124  another has the lock, and it was not free in time (--wait)
-  125  oid failed: for example Redis did not answer, so that nobody knows whether the
-       lock is free
-  126  the command could not be run
-  127  the command was not found
-With --status and --list, which run no command: 0, or 1 if they failed.`
+// lockCommand is a call of oid lock.
+type lockCommand struct {
+	std          streams
+	where        locksFlag
+	options      lockOptions
+	status, list bool
+	asJSON       jsonFlag
+	zone         zone
+}
 
 func newLockCommand(std streams) *cobra.Command {
-	var (
-		where        locksFlag
-		o            lockOptions
-		status, list bool
-		asJSON       jsonFlag
-		zone         zone
-	)
+	c := &lockCommand{std: std}
+	o := &c.options
 	cmd := &cobra.Command{
 		Use:   "lock NAME [flags] -- COMMAND [ARG...]",
 		Short: "Run a command while holding a lock, or show who holds one",
@@ -86,75 +85,89 @@ func newLockCommand(std streams) *cobra.Command {
 		Example: `  oid lock nightly-report -- ./report.sh
   oid lock nightly-report --locks redis://cache:6379 --wait 10s -- ./report.sh
   oid lock nightly-report --once '0 3 * * *' -- ./report.sh
-  oid lock resize --slots 3 -- ./resize.sh
-  oid lock --status nightly-report
-  oid lock --list --json`,
-		ValidArgsFunction: where.completeLock,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			names, command := args, []string(nil)
-			switch dash := cmd.ArgsLenAtDash(); {
-			case dash == 0 && len(args) > 1 && args[1] == "--": // -- NAME -- COMMAND, for a name that begins with -
-				names, command = args[:1], args[2:]
-			case dash == 0 && (status || list):
-			case dash >= 0:
-				names, command = args[:dash], args[dash:]
-			}
-			switch {
-			case status && list:
-				return usagef("--status does not go with --list")
-			case (status || list) && len(command) > 0:
-				return usagef("--status and --list run no command")
-			case list && len(names) > 0:
-				return usagef("--list takes no name")
-			case status && len(names) == 0:
-				return usagef("--status needs the name of a lock")
-			case !status && !list && len(names) != 1:
-				return usagef("%d names before --, want one; write oid lock NAME -- COMMAND", len(names))
-			case !status && !list && len(command) == 0:
-				return usagef("no command; write oid lock NAME -- COMMAND")
-			case bool(asJSON) && len(command) > 0:
-				return usagef("--json goes with --status and --list")
-			case (status || list) && cmd.Flags().Changed("once"):
-				return usagef("--once needs a command; --status shows its ticks without it")
-			case (status || list) && cmd.Flags().Changed("slots"):
-				return usagef("--slots needs a command; --status shows the slots without it")
-			}
-			if err := errors.Join(o.once.check(cmd, &zone), checkSlots(cmd, o.slots)); err != nil {
-				return err
-			}
-			for _, n := range names {
-				if err := lock.CheckName(n); err != nil {
-					return usageError{err}
-				}
-			}
-			engine, url, err := where.engine(cmd)
-			if err != nil {
-				return err
-			}
-			if status || list {
-				return showLocks(cmd.Context(), std, engine, url, names, asJSON, &zone)
-			}
-			o.limited = cmd.Flags().Changed("wait")
-			if o.limited && o.wait < 0 {
-				return usagef("--wait %v: want 0 or more", o.wait)
-			}
-			if err := checkTTL(cmd, o.ttl, &o.grace); err != nil {
-				return err
-			}
-			o.claim = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
-			return lockAndRun(cmd.Context(), std, engine, url, names[0], o, command)
-		},
+  oid lock --status nightly-report`,
+		ValidArgsFunction: c.where.completeLock,
+		RunE:              c.run,
 	}
-	where.addFlag(cmd)
-	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock in Redis or a store outlives a holder that has crashed; one in a file ends with its holder")
-	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for the lock and for an answer of the server that has it; 0 means not at all (default without limit for the lock, 10s for the server)")
-	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time between SIGTERM and SIGKILL when the lock cannot be renewed, up to a third of --ttl (default a sixth)")
-	cmd.Flags().BoolVar(&o.leave, "leave", false, "release the lock when the command ends, even if processes that it started still run")
+	c.where.addFlag(cmd)
+	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock outlives a crashed holder, except in files")
+	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait (default without limit)")
+	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost")
+	cmd.Flags().BoolVar(&o.leave, "leave", false, "leave processes of the command behind")
 	o.once.addFlags(cmd)
-	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("how many may hold the lock at a time, 1 to %d; each has a number of its own in OID_LOCK_SLOT", lock.MaxSlots))
-	cmd.Flags().BoolVar(&status, "status", false, "show who holds the named locks or their slots, and the ticks of --once")
-	cmd.Flags().BoolVar(&list, "list", false, "show all locks that are held")
-	asJSON.addFlag(cmd, jsonObjects)
-	zone.addFlag(cmd)
+	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("how many may hold the lock at a time, up to %d", lock.MaxSlots))
+	cmd.Flags().BoolVar(&c.status, "status", false, "show who holds the named locks, and their ticks")
+	cmd.Flags().BoolVar(&c.list, "list", false, "show all held locks")
+	c.asJSON.addFlag(cmd, jsonObjects)
+	c.zone.addFlag(cmd)
 	return cmd
+}
+
+func (c *lockCommand) run(cmd *cobra.Command, args []string) error {
+	names, command := splitLockArguments(cmd, args, c.status || c.list)
+	if err := c.check(cmd, names, command); err != nil {
+		return err
+	}
+	engine, url, err := c.where.engine(cmd)
+	if err != nil {
+		return err
+	}
+	if c.status || c.list {
+		return c.show(cmd.Context(), engine, url, names)
+	}
+	o := &c.options
+	o.limited = cmd.Flags().Changed("wait")
+	if o.limited && o.wait < 0 {
+		return usagef("--wait %v: want 0 or more", o.wait)
+	}
+	if err := checkTTL(cmd, o.ttl, &o.grace); err != nil {
+		return err
+	}
+	o.claim = lock.AcquireOptions{Command: commandLine(names[0], command), Group: true}
+	return lockAndRun(cmd.Context(), c.std, engine, url, names[0], *o, command)
+}
+
+// splitLockArguments returns the names of locks and the command.
+func splitLockArguments(cmd *cobra.Command, args []string, show bool) (names, command []string) {
+	switch dash := cmd.ArgsLenAtDash(); {
+	case dash == 0 && len(args) > 1 && args[1] == "--": // -- NAME -- COMMAND, for a name that begins with -
+		return args[:1], args[2:]
+	case dash >= 0 && !(dash == 0 && show):
+		return args[:dash], args[dash:]
+	}
+	return args, nil
+}
+
+// check checks what goes with what.
+func (c *lockCommand) check(cmd *cobra.Command, names, command []string) error {
+	show := c.status || c.list
+	switch {
+	case c.status && c.list:
+		return usagef("--status does not go with --list")
+	case show && len(command) > 0:
+		return usagef("--status and --list run no command")
+	case c.list && len(names) > 0:
+		return usagef("--list takes no name")
+	case c.status && len(names) == 0:
+		return usagef("--status needs the name of a lock")
+	case !show && len(names) != 1:
+		return usagef("%d names before --, want one; write oid lock NAME -- COMMAND", len(names))
+	case !show && len(command) == 0:
+		return usagef("no command; write oid lock NAME -- COMMAND")
+	case bool(c.asJSON) && len(command) > 0:
+		return usagef("--json goes with --status and --list")
+	case show && cmd.Flags().Changed("once"):
+		return usagef("--once needs a command; --status shows its ticks without it")
+	case c.list && cmd.Flags().Changed("slots"):
+		return usagef("--slots goes with a command and with --status")
+	}
+	if err := errors.Join(c.options.once.check(cmd, &c.zone), checkSlots(cmd, c.options.slots)); err != nil {
+		return err
+	}
+	for _, n := range names {
+		if err := lock.CheckName(n); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
 }

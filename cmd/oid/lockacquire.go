@@ -108,44 +108,59 @@ func (o lockOptions) left(ctx context.Context) time.Duration {
 	return 0
 }
 
+// lockWait is the time before the command runs:
+//
+//	                     waiting            after end
+//	signals              ctx ends           are those of the command
+//	the end of before    ctx ends           does not matter: signals cause it
+//
+// No signal is lost between the two: the goroutine that receives them is gone when end
+// returns, and what it has received is in the cause of ctx.
+type lockWait struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	end    func() error // ends the waiting and returns what had interrupted it
+}
+
+// newLockWait begins the waiting.
+func newLockWait(before context.Context, signals <-chan os.Signal) lockWait {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	over := make(chan struct{})
+	var receiver sync.WaitGroup
+	receiver.Go(func() {
+		select {
+		case s := <-signals:
+			cancel(interrupted{s})
+		case <-before.Done():
+			cancel(context.Cause(before))
+		case <-over:
+		}
+	})
+	return lockWait{ctx, cancel, sync.OnceValue(func() error {
+		close(over)
+		receiver.Wait()
+		if before.Err() != nil { // also by a signal that came before the channel was there
+			cancel(context.Cause(before))
+		}
+		return context.Cause(ctx)
+	})}
+}
+
 // lockAndRun runs a command while holding a lock, unless before has ended.
 func lockAndRun(before context.Context, std streams, engine lockEngine, url, name string, o lockOptions, command []string) error {
 	signals := job.CatchSignals()
 	defer signal.Stop(signals)
-	// Signals are passed on to the command once it runs. Until then they end the
-	// waiting, as does one that came before the channel was there, which ended before.
-	ctx, stop := context.WithCancelCause(context.Background())
-	defer stop(nil)
-	waiting := make(chan struct{})
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		select {
-		case s := <-signals:
-			stop(interrupted{s})
-		case <-before.Done():
-			stop(context.Cause(before))
-		case <-waiting:
-		}
-	}()
-	// begin ends the waiting and returns what has interrupted it.
-	begin := sync.OnceValue(func() error {
-		close(waiting)
-		<-watched
-		if before.Err() != nil {
-			stop(context.Cause(before))
-		}
-		return context.Cause(ctx)
-	})
+	w := newLockWait(before, signals)
+	defer w.cancel(nil)
 	work := func(lease *lock.Lease, env ...string) error {
-		if err := begin(); err != nil {
+		if err := w.end(); err != nil {
 			return err
 		}
 		return runUnder(std, lease, o, signals, command, env)
 	}
-	limited, cancel := ctx, func() {} // --wait limits connecting and waiting together
+	limited, cancel := w.ctx, func() {} // --wait limits connecting and waiting together
 	if o.wait > 0 {
-		limited, cancel = context.WithTimeout(ctx, o.wait)
+		limited, cancel = context.WithTimeout(w.ctx, o.wait)
 	}
 	defer cancel()
 	l, err := o.open(limited, std, engine, url, name)
@@ -155,11 +170,16 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 	switch {
 	case err != nil: // no lock
 	case o.once.text != "":
-		err = o.once.run(ctx, std, l, name, o.left(limited), o.claim, work)
+		err = o.once.run(w.ctx, std, l, name, o.left(limited), o.claim, work)
 	default:
 		err = o.hold(limited, std, l, name, work)
 	}
-	interruption := begin()
+	return o.result(err, w.end())
+}
+
+// result returns the error of oid lock, with its exit code. err is that of the command or
+// says why it did not run, and interruption is what had interrupted the waiting.
+func (o lockOptions) result(err, interruption error) error {
 	switch {
 	case err == nil, errors.As(err, new(exitError)), errors.As(err, new(interrupted)):
 		return err
@@ -174,9 +194,8 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 			err = fmt.Errorf("%s free within %v (--wait): %w", what, o.wait, held)
 		}
 		return exitError{exitNotLocked, err}
-	default:
-		return exitError{exitLockFailed, err}
 	}
+	return exitError{exitLockFailed, err}
 }
 
 // refuseNested returns an error if oid itself runs under the lock that it is to

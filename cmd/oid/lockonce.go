@@ -14,25 +14,30 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// onceHelp is the part of the help of oid lock about --once.
-const onceHelp = `With --once the command runs once per tick, however many hosts call oid lock at about
+// onceHelp is the help about --once.
+const onceHelp = `With --once the command of "oid lock" runs once per tick, however many hosts call oid lock at about
 the same time, as their crontabs do. SCHEDULE says when ticks are due:
+
   10m             a period, counted from midnight UTC
   '30 2 * * *'    the five fields of a crontab, in the zone of this host, or in that of
                   --tz or of CRON_TZ=Europe/Berlin before the fields
   key=2026-11-24  a single tick with a name of your own
+
 The tick is the nearest by the clock of the server that holds the lock, or of this host
 for locks in files and SQLite, and the one before if the next is over an hour away. Clocks
 may differ by a third of the period, up to an hour. A call in the middle between two ticks,
 which could be for either, is refused with 125.
+
 OID_LOCK_TICK is the tick: its time (RFC 3339, UTC) or its key.
+
 A host that comes when another has run the tick, or is running it, prints nothing and
-exits with 0; with --elsewhere it says who and exits with that code. A tick is done when
+exits with 0; with --elsewhere other than 0 it says who and exits with that code. A tick is done when
 its command ends with 0. One that failed, or whose host died, is not run again unless
 --retry allows it: then other hosts wait for the outcome, and one of them runs it. Ticks
 that are due while the command still runs are run after it, oldest first; with --wait 0s
 they are missed, as are those at which no host called. --catch-up runs missed ticks
-before the own one. --status shows the last 16 ticks and those that were missed.
+before the own one, up to 16. --status shows the last 16 ticks and those that were missed.
+
 This is not "exactly once": a host may die when its command has done its work, and a
 server that loses its data, as Redis without persistence does, forgets what has run. oid
 says on stderr when it runs a command and nothing is recorded of an earlier run.`
@@ -51,10 +56,10 @@ type onceFlags struct {
 }
 
 func (o *onceFlags) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.text, "once", "", "run the command once per tick of this `SCHEDULE` on all hosts: a period, a cron expression or key=TEXT")
-	cmd.Flags().IntVar(&o.retry, "retry", 0, "how often a tick that failed, or whose host died, may be run again")
-	cmd.Flags().IntVar(&o.catchUp, "catch-up", 0, "how many missed ticks to run first, up to 16")
-	cmd.Flags().IntVar(&o.elsewhere, "elsewhere", 0, "exit `CODE` where another host has run the tick or is running it; unless it is 0, oid says who")
+	cmd.Flags().StringVar(&o.text, "once", "", "run once per tick of this `SCHEDULE` on all hosts")
+	cmd.Flags().IntVar(&o.retry, "retry", 0, "how often to run a failed tick again")
+	cmd.Flags().IntVar(&o.catchUp, "catch-up", 0, "how many missed ticks to run first")
+	cmd.Flags().IntVar(&o.elsewhere, "elsewhere", 0, "exit `CODE` where another host runs the tick")
 }
 
 // check parses --once.
@@ -155,21 +160,9 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 	case r.Here:
 		return nil
 	case err == nil && o.elsewhere != 0:
-		return exitError{o.elsewhere, fmt.Errorf("%s: %s", name, runLine(asKnown(ctx, l, name, r), time.Now(), o.zone))}
+		return exitError{o.elsewhere, fmt.Errorf("%s: %s", name, runLine(r, time.Now(), o.zone))}
 	}
 	return err
-}
-
-// asKnown returns r as [lock.Runs] knows it: that the holder has died is not in the record
-// that lock.Once read.
-func asKnown(ctx context.Context, l lock.Locker, name string, r lock.Run) lock.Run {
-	all, _ := lock.Runs(ctx, l, name) // r is true without them
-	for _, x := range all {
-		if x.Tick == r.Tick {
-			return x
-		}
-	}
-	return r
 }
 
 // runLine describes a run to people.

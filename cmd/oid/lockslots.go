@@ -11,14 +11,17 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// slotsHelp is the part of the help of oid lock about --slots.
-const slotsHelp = `With --slots N up to N commands run at a time, on all hosts together. Each has a slot:
+// slotsHelp is the help about --slots.
+const slotsHelp = `With --slots N up to N commands of "oid lock" run at a time, on all hosts together. Each has a slot:
 a number from 0 to N-1 that no other has meanwhile, such as the worker number of a
 generator of Snowflake ids. Slot 2 of NAME is the lock NAME#2, which is its name in
 OID_LOCK_NAME and --list, with fences of its own. oid waits in one queue for the slot that
 is free first; the first of the queue has the lock NAME#queue. Give the same N everywhere:
 oid takes slots below its own N only. A name that is held without --slots is refused with
---slots and the reverse, with 124 at once.`
+--slots and the reverse, with 124 at once. With --status, --slots N says how many of N are
+held.
+
+  oid lock resize --slots 3 -- ./resize.sh`
 
 // checkSlots checks --slots.
 func checkSlots(cmd *cobra.Command, n int) error {

@@ -12,18 +12,17 @@ import (
 	"github.com/oidkit/oid/lock"
 )
 
-// showLocks prints the status of the locks that are named, or of all that are
-// held.
-func showLocks(ctx context.Context, std streams, engine lockEngine, url string, names []string, asJSON jsonFlag, z *zone) error {
-	l, err := engine.open(ctx, std, url, lock.DefaultTTL)
+// show prints the status of the locks that are named, or of all that are held.
+func (c *lockCommand) show(ctx context.Context, engine lockEngine, url string, names []string) error {
+	l, err := engine.open(ctx, c.std, url, lock.DefaultTTL)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
 	for _, name := range names {
 		d, err := lockDetailsOf(ctx, l, name)
-		if err == nil {
-			err = d.show(std, asJSON, z)
+		if d.of = c.options.slots; err == nil {
+			err = d.show(c.std, c.asJSON, &c.zone)
 		}
 		if err != nil {
 			return err
@@ -34,7 +33,7 @@ func showLocks(ctx context.Context, std streams, engine lockEngine, url string, 
 	}
 	all, err := l.List(ctx)
 	for _, s := range all {
-		err = errors.Join(err, lockDetails{Status: s}.show(std, asJSON, z))
+		err = errors.Join(err, lockDetails{Status: s}.show(c.std, c.asJSON, &c.zone))
 	}
 	return err
 }
@@ -43,6 +42,7 @@ func showLocks(ctx context.Context, std streams, engine lockEngine, url string, 
 type lockDetails struct {
 	lock.Status
 	slots   []lock.Status // that are held
+	of      int           // how many there are, or 0 if that is not known
 	waiters int           // for a slot
 	more    bool          // there may be more of them
 	runs    []lock.Run
@@ -68,22 +68,15 @@ func lockDetailsOf(ctx context.Context, l lock.Locker, name string) (d lockDetai
 func (d lockDetails) show(std streams, asJSON jsonFlag, z *zone) error {
 	now := time.Now()
 	var lines []string
-	if d.Held || len(d.slots) == 0 {
+	if d.Held || len(d.slots) == 0 && d.of == 0 {
 		lines = append(lines, lockLine(d.Status, now, z))
 	}
 	out := towire.LockStatus(d.Status, d.slots, d.runs)
-	if len(d.slots) > 0 {
-		line := fmt.Sprintf("%s: %s held", d.Name, phrase.Count(int64(len(d.slots)), "slot", "slots"))
-		switch {
-		case d.more:
-			line += fmt.Sprintf(", at least %d waiting", d.waiters)
-		case d.waiters > 0:
-			line += fmt.Sprintf(", %d waiting", d.waiters)
-		}
-		lines = append(lines, line)
-		if d.slots[0].TTL > 0 && !d.Held {
-			out.Waiters = &d.waiters
-		}
+	if len(d.slots) > 0 || d.of > 0 {
+		lines = append(lines, d.slotsLine())
+	}
+	if len(d.slots) > 0 && d.slots[0].TTL > 0 && !d.Held {
+		out.Waiters = &d.waiters
 	}
 	for _, s := range d.slots {
 		lines = append(lines, "  "+strings.ReplaceAll(lockLine(s, now, z), "\n", "\n  "))
@@ -92,6 +85,21 @@ func (d lockDetails) show(std streams, asJSON jsonFlag, z *zone) error {
 		lines = append(lines, "  "+runLine(r, now, z))
 	}
 	return asJSON.emit(std.out, out, textf("%s\n", strings.Join(lines, "\n")))
+}
+
+// slotsLine says how many slots are held, and of how many if these are among them.
+func (d lockDetails) slotsLine() string {
+	line := d.Name + ": " + phrase.Count(int64(len(d.slots)), "slot is", "slots are") + " held"
+	if len(d.slots) <= d.of {
+		line = fmt.Sprintf("%s: %d of %s held", d.Name, len(d.slots), phrase.Count(int64(d.of), "slot is", "slots are"))
+	}
+	switch {
+	case d.more:
+		line += fmt.Sprintf(", at least %d waiting", d.waiters)
+	case d.waiters > 0:
+		line += fmt.Sprintf(", %d waiting", d.waiters)
+	}
+	return line
 }
 
 // lockLine describes a lock to people.

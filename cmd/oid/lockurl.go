@@ -44,7 +44,7 @@ var lockEngines = []lockEngine{
                        in a store; the URL is that of --store in other commands`, openStoreLocks},
 }
 
-// locksHelp is the table of --help about --locks.
+// locksHelp is the table of "oid help urls" about --locks.
 var locksHelp = func() string {
 	var help strings.Builder
 	help.WriteString("--locks or the variable OID_LOCKS chooses where locks are held:")
@@ -98,7 +98,7 @@ func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (l
 func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error) {
 	return redislock.Open(ctx, url, &redislock.Options{
 		TTL:  ttl,
-		Warn: func(err error) { fmt.Fprintf(std.err, "oid: warning: %v\n", err) },
+		Warn: func(err error) { std.warn("warning: %v", err) },
 	})
 }
 
@@ -127,7 +127,7 @@ func openStoreLocks(ctx context.Context, _ streams, url string, ttl time.Duratio
 type locksFlag struct{ url string }
 
 func (f *locksFlag) addFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.url, "locks", "", "`URL` of the place that holds the locks (default $OID_LOCKS, or file: for files in your data folder)")
+	cmd.Flags().StringVar(&f.url, "locks", "", "`URL` of where locks are held, see \"oid help urls\" (default $OID_LOCKS, or files)")
 	var schemes []string
 	for _, e := range lockEngines {
 		schemes = append(schemes, e.schemes...)

@@ -21,6 +21,11 @@ func init() {
 	root.Long = commandTable(root)
 	asMarkdown(root)
 	header := doc.GenManHeader{Section: "1", Source: "oid " + os.Args[2], Manual: "User commands"}
+	for _, c := range root.Commands() {
+		if c.IsAdditionalHelpTopicCommand() { // which GenManTree leaves out
+			c.Run, c.DisableFlagsInUseLine = func(*cobra.Command, []string) {}, true
+		}
+	}
 	if err := doc.GenManTree(root, &header, os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "manual:", err)
 		os.Exit(1)

@@ -13,6 +13,7 @@ import (
 
 // The manual pages have the date that the release sets, and that of oid lists all commands.
 func TestManual(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "builds a program")
 	folder := t.TempDir()
 	cmd := exec.Command("go", "run", "-tags", "manual", ".", folder, "0.1.0")
@@ -36,7 +37,7 @@ func TestManual(t *testing.T) {
 		if !strings.Contains(page, c.Name()+" ") || !strings.Contains(page, c.Short) {
 			t.Errorf("oid.1 does not list %s", c.Name())
 		}
-		if _, err := os.Stat(filepath.Join(folder, "oid-"+c.Name()+".1")); err != nil && c.Runnable() {
+		if _, err := os.Stat(filepath.Join(folder, "oid-"+c.Name()+".1")); err != nil {
 			t.Error(err)
 		}
 	}

@@ -38,13 +38,11 @@ func appendTimedID(b []byte, id objectid.ID) []byte {
 	return append(b, "\"}\n"...)
 }
 
-var newHelp = `Create ids and write them to standard output, one per line or, with --format bin,
+const newHelp = `Create ids and write them to standard output, one per line or, with --format bin,
 12 bytes each. The ids rise, and no id is created twice.
 
 With --at all ids have that creation time, or later seconds after one second has no
-ids left: after 10^9 of them in the modern layout.
-
-` + timeHelp
+ids left: after 10^9 of them in the modern layout.`
 
 func newNewCommand(std streams) *cobra.Command {
 	var (

@@ -10,13 +10,11 @@ import (
 	"github.com/oidkit/oid/timerange"
 )
 
-var pruneHelp = `Delete the samples of processes that ended before --samples, and the records of
+const pruneHelp = `Delete the samples of processes that ended before --samples, and the records of
 processes whose last heartbeat is older than --records. Processes that are alive
 keep their record. Process blocks stay claimed for ever, so that none is given to
 another process, and ids with them are still traced. "oid serve" does the same once an
-hour; with --every this command repeats it until interrupted.
-
-` + registryHelp
+hour; with --every this command repeats it until interrupted.`
 
 func newPruneCommand(std streams) *cobra.Command {
 	var (

@@ -32,7 +32,9 @@ type listing struct {
 	zone   zone
 }
 
-var psHelp = `List the recorded processes that are alive or late; with --all also those that
+var processStates = stringForms(registry.States)
+
+const psHelp = `List the recorded processes that are alive or late; with --all also those that
 are dead or ended. With --at, list all runs at an address, in order: several runs
 show restarts.
 
@@ -45,9 +47,7 @@ States:
   ended  the process reported its end
 A "!" marks live processes with the same process value: their ids can collide.
 
-CPU is the average since the process started.
-
-` + zoneHelp + "\n\n" + registryHelp
+CPU is the average since the process started.`
 
 func newPsCommand(std streams) *cobra.Command {
 	var (
@@ -94,7 +94,7 @@ func newPsCommand(std streams) *cobra.Command {
 	f.StringVar(&l.name, "name", "", "list only processes of this `NAME`")
 	f.StringVar(&l.host, "host", "", "list only processes on the `HOST` of this name")
 	f.StringArrayVar(&l.labels, "label", nil, "list only processes with this label, `NAME=VALUE`; may be repeated")
-	f.StringVar(&l.state, "state", "", "list only processes in this `STATE`: alive, late, dead or ended")
+	f.StringVar(&l.state, "state", "", "list only processes in this `STATE`: "+processStates.names())
 	f.IntVar(&l.limit, "limit", 0, "list at most `N` processes, and show how to go on; 0 lists all")
 	f.StringVar(&l.after, "after", "", "go on after a list with --limit, at its `CURSOR`")
 	f.BoolVarP(&watch, "watch", "w", false, "repeat the list until interrupted")
@@ -103,7 +103,7 @@ func newPsCommand(std streams) *cobra.Command {
 	l.zone.addFlag(cmd)
 	completeFlag(cmd, "name", where.completeProcess(func(p registry.Status) string { return printable(p.Name) }))
 	completeFlag(cmd, "host", where.completeProcess(func(p registry.Status) string { return printable(p.Host) }))
-	stringForms(registry.States).complete(cmd, "state")
+	processStates.complete(cmd, "state")
 	return cmd
 }
 
@@ -141,10 +141,11 @@ func (l *listing) query() (q registry.Query, err error) {
 	q = registry.Query{Name: l.name, Host: l.host, Limit: 1000, After: l.after}
 	switch {
 	case l.state != "":
-		if !slices.Contains(registry.States, registry.State(l.state)) {
-			return q, usagef("--state %q: want alive, late, dead or ended", l.state)
+		state, err := processStates.find("--state", l.state)
+		if err != nil {
+			return q, err
 		}
-		q.States = []registry.State{registry.State(l.state)}
+		q.States = []registry.State{state}
 	case !l.all && l.at == "":
 		q.States = []registry.State{registry.Alive, registry.Late}
 	}

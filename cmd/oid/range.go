@@ -50,9 +50,7 @@ an id is equal to or greater than the first bound and smaller than the second.
 ` + table + `
 --process asks for the ids of one process value, as "oid inspect" and "oid ps" show it,
 or of a process block. No index helps with it: the database reads every id in the time
-range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.
-
-` + rangeHelp,
+range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.`,
 		Example: `  oid range --since 24h
   oid range --from 2026-11-01 --to 2026-12-01 --for mongosh
   oid range --since 1h --process bcf86cd799 --for mongosh
@@ -98,20 +96,19 @@ type timeRange struct {
 	zone            zone
 }
 
-// rangeHelp is the paragraph of --help about these flags.
+// rangeHelp is the paragraph of "oid help times" about these flags.
 var rangeHelp = `--since takes a duration up to now (24h, 7d, 2 months) or a TIME. --from and --to take a
 TIME each; ids created at --to or later are left out. Ids hold whole seconds, so
---from is rounded down and --to up: no id in between is missed.
-` + timeHelp
+--from is rounded down and --to up: no id in between is missed.`
 
-// timeHelp is the paragraph of --help about a TIME.
+// timeHelp is the paragraph about a TIME.
 var timeHelp = timerange.Help("the zone of --tz or TZ, or UTC")
 
 func (r *timeRange) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&r.since, "since", "", "a duration up to now (24h, 7d), or the beginning as a `TIME`")
-	f.StringVar(&r.from, "from", "", "beginning, a `TIME`, rounded down to a second")
-	f.StringVar(&r.to, "to", "", "end, a `TIME`, not included, rounded up to a second")
+	f.StringVar(&r.since, "since", "", "beginning: 24h, 7d or a `TIME`, see \"oid help times\"")
+	f.StringVar(&r.from, "from", "", "beginning, a `TIME`")
+	f.StringVar(&r.to, "to", "", "end, a `TIME`, not included")
 	r.zone.addFlag(cmd)
 }
 

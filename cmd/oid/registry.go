@@ -13,9 +13,6 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// registryHelp is the paragraph of --help about where processes are recorded.
-var registryHelp = "Processes are recorded in a store, those of several hosts on a server.\n" + storeHelp
-
 // registry returns the registry in the store s that was opened.
 func (f *storeFlag) registry(s store.Store) *registry.Registry {
 	return registry.New(s, &registry.Options{OneHost: f.oneHost()})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,12 +13,7 @@ import (
 )
 
 // sealForms are the forms of sealed ids by name.
-var sealForms = func() (all forms[sealed.Form]) {
-	for _, f := range sealed.Forms {
-		all = append(all, form[sealed.Form]{f.String(), f})
-	}
-	return all
-}()
+var sealForms = formsOf(sealed.Forms, sealed.Form.String)
 
 // sealFlags are the flags that say how ids are sealed and opened.
 type sealFlags struct {
@@ -60,7 +54,7 @@ func (f *sealFlags) sealer() (*sealed.Sealer, error) {
 	}
 	s, err := sealed.New(sealed.Options{Kind: f.kind, Form: form, Prefix: f.prefix, Keys: keys})
 	if err != nil {
-		return nil, usageError{plainSealError(err)}
+		return nil, usageError{err}
 	}
 	return s, nil
 }
@@ -80,7 +74,7 @@ func (f *sealFlags) keys() (all []sealed.Key, err error) {
 		for word := range bytes.FieldsSeq(line) {
 			key, err := sealed.ParseKey(string(word))
 			if err != nil {
-				return nil, fmt.Errorf("%s: key %d: %w", where, len(all)+1, plainSealError(err))
+				return nil, fmt.Errorf("%s: key %d: %w", where, len(all)+1, err)
 			}
 			all = append(all, key)
 		}
@@ -89,11 +83,6 @@ func (f *sealFlags) keys() (all []sealed.Key, err error) {
 		return nil, usagef(`%s has none; "oid seal --new-key" writes a new key, to be read with --key-file or from OID_SEAL_KEYS`, where)
 	}
 	return all, nil
-}
-
-// plainSealError is an error of package sealed without the name of the package.
-func plainSealError(err error) error {
-	return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "sealed: "))
 }
 
 func newSealCommand(std streams) *cobra.Command {
@@ -129,29 +118,10 @@ means that at least one piece of the input is not an ObjectId; all others are se
 			if err != nil {
 				return err
 			}
-			bad := false
-			for found := range input.ids(cmd.Context(), std, args) {
-				id, err := objectid.ID{}, found.Err
-				if err == nil {
-					id, err = objectid.Parse(found.Text)
-				}
-				if err != nil {
-					bad = true
-					std.warn("%s: %v", found.place(), err)
-					continue
-				}
+			return input.objectIDs(cmd.Context(), std, args, func(id objectid.ID) error {
 				text := s.Seal(id)
-				if err := asJSON.emit(std.out, wire.SealedID{ID: id, Sealed: text}, textf("%s\n", text)); err != nil {
-					return err
-				}
-			}
-			if err := cmd.Context().Err(); err != nil {
-				return err
-			}
-			if bad {
-				return errReported
-			}
-			return nil
+				return asJSON.emit(std.out, wire.SealedID{ID: id, Sealed: text}, textf("%s\n", text))
+			})
 		},
 	}
 	how.addFlags(cmd)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +24,7 @@ type sealCase struct {
 	ID   string   `json:"id"` // empty if it must not open
 }
 
-// How the programs of the page are asked: they write the id, or nothing, and the id sealed
+// How the programs of examples/sealed are asked: they write the id, or nothing, and the id sealed
 // again under the key that sealed it.
 const (
 	askPython = `
@@ -51,9 +52,8 @@ for await (const line of createInterface({ input: process.stdin })) {
 `
 )
 
-// The programs of docs/explanation/sealed-ids.md seal and open as package sealed does.
-func TestSealedPage(t *testing.T) {
-	const page = "../../docs/explanation/sealed-ids.md"
+// The programs of examples/sealed seal and open as package sealed does.
+func TestSealedPrograms(t *testing.T) {
 	cases := sealCases(t)
 	if len(cases) < 1000 {
 		t.Fatalf("%d cases", len(cases))
@@ -66,18 +66,19 @@ func TestSealedPage(t *testing.T) {
 		}
 		input.Write(append(line, '\n'))
 	}
-	for _, p := range []struct{ program, language, file, ask string }{
-		{"/usr/bin/python3", "python", "sealed.py", askPython},
-		{"node", "js", "sealed.mjs", askJavaScript},
+	for _, p := range []struct{ program, file, ask string }{
+		{"/usr/bin/python3", "sealed.py", askPython},
+		{"node", "sealed.mjs", askJavaScript},
 	} {
-		if p.language == "python" && exec.Command(p.program, "-c", "import cryptography").Run() != nil {
+		if p.file == "sealed.py" && exec.Command(p.program, "-c", "import cryptography").Run() != nil {
 			testenv.Missing(t, "the Python package cryptography is not installed: apt-get install python3-cryptography")
 		}
 		if _, err := exec.LookPath(p.program); err != nil {
 			testenv.Missing(t, "Node.js is not installed: apt-get install nodejs")
 		}
+		text, err := os.ReadFile("../../examples/sealed/" + p.file)
 		file := filepath.Join(t.TempDir(), p.file)
-		if err := os.WriteFile(file, []byte(testenv.DocBlock(t, page, p.language, 0)+p.ask), 0o600); err != nil {
+		if err := errors.Join(err, os.WriteFile(file, append(text, p.ask...), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(p.program, file)

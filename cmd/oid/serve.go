@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/netip"
 	"os"
 	"os/signal"
@@ -33,7 +32,7 @@ type serving struct {
 	asJSON    jsonFlag
 }
 
-var serveHelp = `Serve a page for people and an HTTP API for programs in other languages: ids in
+const serveHelp = `Serve a page for people and an HTTP API for programs in other languages: ids in
 bulk, creation times and processes of ids, ranges, and the census of a dump.
 
 On a loopback address, the default, only this machine can connect. Any other
@@ -51,9 +50,7 @@ socket that it is passed and reports that it is ready. See docs/deploy.md.
 
 The log goes to standard error. After an interrupt /readyz fails, the server goes on
 for --drain, then waits up to --grace for requests in flight, half of that for
-uploads, and records its end in the registry. A second interrupt ends it at once.
-
-` + storeHelp
+uploads, and records its end in the registry. A second interrupt ends it at once.`
 
 func newServeCommand(std streams) *cobra.Command {
 	v := serving{limits: newLimitFlags()}
@@ -135,11 +132,7 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 			return err
 		}
 	}
-	var handler slog.Handler = slog.NewTextHandler(std.err, nil)
-	if v.asJSON {
-		handler = slog.NewJSONHandler(std.err, nil)
-	}
-	o.Log = slog.New(handler)
+	o.Log = newLog(std, v.asJSON)
 	if !v.quiet {
 		o.Access = o.Log
 	}

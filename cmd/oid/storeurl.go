@@ -49,9 +49,9 @@ var storeEngines = []storeEngine{
 }
 
 // storeURLs lists the forms of URLs, storeSchemes their schemes, and storeHelp is the
-// paragraph of --help about --store.
+// paragraph of "oid help urls" about --store.
 var storeURLs, storeSchemes, storeHelp = func() (urls string, schemes []string, help string) {
-	help = "--store or the variable OID_STORE names the store:"
+	help = "--store or the variable OID_STORE names the store of documents and processes; those of\nseveral hosts need a server:"
 	for i, e := range storeEngines {
 		if i > 0 {
 			urls += ", "
@@ -87,7 +87,7 @@ func unknownURL(url string) string {
 type storeFlag struct{ url string }
 
 func (f *storeFlag) addFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store: "+storeURLs+" (default $OID_STORE, or a file in your data folder)")
+	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store, see \"oid help urls\" (default $OID_STORE, or a file)")
 	completeFlag(cmd, "store", completeScheme(storeSchemes))
 }
 

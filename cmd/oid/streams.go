@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -17,9 +19,19 @@ type streams struct {
 	out, err io.Writer
 }
 
-// warn writes a message for people on stderr.
+// warn writes a message for people on stderr. Joined errors have a line each.
 func (s streams) warn(format string, args ...any) {
-	fmt.Fprintf(s.err, "oid: %s\n", phrase.Plain(fmt.Sprintf(format, args...)))
+	for line := range strings.SplitSeq(phrase.Plain(fmt.Sprintf(format, args...)), "\n") {
+		fmt.Fprintf(s.err, "oid: %s\n", line)
+	}
+}
+
+// newLog returns a log on stderr.
+func newLog(std streams, asJSON jsonFlag) *slog.Logger {
+	if asJSON {
+		return slog.New(slog.NewJSONHandler(std.err, nil))
+	}
+	return slog.New(slog.NewTextHandler(std.err, nil))
 }
 
 // stdin returns standard input as a reader that ends with ctx. At a terminal it

@@ -13,7 +13,7 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-var traceHelp = `Show which process created an ObjectId, when that process started and ended, and
+const traceHelp = `Show which process created an ObjectId, when that process started and ended, and
 its load at the creation time. Ids are arguments, or come from standard input if
 there are none or one is "-"; they are read as they are pasted, as by oid inspect.
 
@@ -22,9 +22,7 @@ the creation time; "claimed" if one was adopted with it, or if the id has the ho
 and the pid of a recorded process, which is not proven; "unknown" if none has ever
 had it; "conflict" if it is proven that the process that had it did not run; and
 "collision" if several had it. Exit code 1 means that at least one piece of the
-input is not an ObjectId; all others are shown.
-
-` + zoneHelp + "\n\n" + registryHelp
+input is not an ObjectId; all others are shown.`
 
 func newTraceCommand(std streams) *cobra.Command {
 	var (
@@ -46,33 +44,16 @@ func newTraceCommand(std streams) *cobra.Command {
 				return err
 			}
 			defer closing(s, &err)
-			bad, between := false, ""
-			for found := range input.ids(ctx, std, args) {
-				id, err := objectid.ID{}, found.Err
-				if err == nil {
-					id, err = objectid.Parse(found.Text)
-				}
-				if err != nil {
-					bad = true
-					std.warn("%s: %v", found.place(), err)
-					continue
-				}
+			between := ""
+			return input.objectIDs(ctx, std, args, func(id objectid.ID) error {
 				t, err := r.Trace(ctx, id)
 				if err != nil {
 					return err
 				}
-				if err := asJSON.emit(std.out, towire.Trace(t), textf("%s%s", between, traceText(t, &zone))); err != nil {
-					return err
-				}
+				text := textf("%s%s", between, traceText(t, &zone))
 				between = "\n"
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if bad {
-				return errReported
-			}
-			return nil
+				return asJSON.emit(std.out, towire.Trace(t), text)
+			})
 		},
 	}
 	where.addFlag(cmd)

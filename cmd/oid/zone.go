@@ -17,12 +17,13 @@ import (
 // variable TZ, or else UTC.
 type zone struct{ chosen *time.Location }
 
-// zoneHelp is the paragraph of --help about the flag.
+// zoneHelp is the paragraph of "oid help times" about the flag.
 const zoneHelp = `Times are printed in the zone of --tz or of the environment variable TZ, without
-either in UTC; in JSON always in UTC.`
+either in UTC; in JSON always in UTC. A ZONE is a name such as Asia/Shanghai, an offset
+such as +08:00, or local.`
 
 func (z *zone) addFlag(cmd *cobra.Command) {
-	cmd.Flags().Var(z, "tz", "time `ZONE` such as Asia/Shanghai, +08:00 or local (default TZ, or UTC)")
+	cmd.Flags().Var(z, "tz", "time `ZONE` such as Asia/Shanghai (default TZ, or UTC)")
 	completeFlag(cmd, "tz", suggest(zoneNames))
 }
 

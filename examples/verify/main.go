@@ -27,6 +27,9 @@ import (
 // out, and no earlier run had it.
 const notRun = "not run"
 
+// noJSON is the reason for libraries that read JSON by other means, or not at all.
+const noJSON = "no JSON"
+
 // fullSecond is more ids than a counter has values.
 const fullSecond = 1<<24 + 1_000_000
 
@@ -51,7 +54,7 @@ func tests(full int) []test {
 		{"text", []string{"--decode"}, decode},
 		{"JSON", []string{"--decode=json"}, func(a adapter) string {
 			if !a.json {
-				return "the library reads JSON by other means, or not at all"
+				return noJSON
 			}
 			return ""
 		}},

@@ -13,25 +13,21 @@ import (
 
 const head = `# ObjectIds of drivers
 
-What %[1]soid verify%[1]s says of the libraries that create ObjectIds. [Verify your
-generator](how-to/verify-a-generator.md) describes the tests; the adapters are in
-%[1]sexamples/verify/adapters%[1]s.
-
-Written by %[1]smake drivers%[1]s on %[2]s, on %[3]s.
-Each result can be had again with %[1]soid verify FLAGS -- ADAPTER%[1]s in the folder
-%[1]sexamples/verify%[1]s; flags and adapters are at the end of the page.
+What %[1]soid verify%[1]s says of the libraries that create ObjectIds; [Verify your
+generator](how-to/verify-a-generator.md) describes the tests. Written by %[1]smake drivers%[1]s on
+%[2]s, on %[3]s. %[1]sexamples/verify/adapters.go%[1]s has the adapter of
+each library and what installs it; %[1]soid verify FLAGS -- ADAPTER%[1]s gives one result again.
 
 `
 
 const foot = `
-"holds": no promise is broken, as far as it can be told. "ends": neither, and from that
-second on the library creates no ids. **A name**: that promise is
-broken, see below; what the first column names is not repeated. (A name): it is broken, and
-the specification of ObjectIds allows that: ids need not increase when the counter
-overflows, or the clock is set back. "-": not tested, see the notes. A full second: more
-than 2^24 ids within a second of a clock that stands still; that ids repeat then follows
-from the layout of the specification, but a generator can do better, as the first row
-shows. 2038, 2106: the seconds in which 31 and 32 bits overflow.
+"holds": no promise is broken, as far as it can be told. "ends": neither, and from that second on
+the library creates no ids. **A name**: that promise is broken, see below; what the first column
+names is not repeated. (A name): it is broken, and the specification of ObjectIds allows that. "-":
+not tested, see the notes. Full second: more than 2^24 ids within a second of a clock that stands
+still; that ids repeat then follows from the layout of the specification, but a generator can do
+better, as the first row shows. 2038, 2106: the seconds in which 31 and 32 bits overflow. JSON: of
+the libraries that read it.
 `
 
 // page returns the page with the results that are there, by the names of adapters.
@@ -75,6 +71,8 @@ func page(results map[string]row) string {
 			case x.Not == notRun:
 				note(x.Test+": "+x.Not, name)
 				b.WriteString(" - |")
+			case x.Not == noJSON:
+				b.WriteString(" - |")
 			case x.Not != "":
 				note(x.Not, name)
 				b.WriteString(" - |")
@@ -95,27 +93,16 @@ func page(results map[string]row) string {
 	for _, reason := range order {
 		fmt.Fprintf(&notes, "- %s: %s.\n", strings.Join(reasons[reason], ", "), reason)
 	}
-	fmt.Fprintf(&notes, "- Newer drivers for Python, Ruby, Perl and Java, and those of other languages, are not here:\n  the registries of their packages could not be reached where this page was written.\n")
+	fmt.Fprintf(&notes, "- Newer drivers for Python, Ruby, Perl and Java, and other languages, are not here: their\n  packages could not be had where this page was written.\n")
 	b.WriteString(foot)
-	b.WriteString("\n## What is broken\n\nWith the libraries that each holds for, and an example of the first.\n\n")
+	b.WriteString("\n## What is broken\n\nWith the libraries that do so, or how many of the table, and an example of the first.\n\n")
 	found.write(&b)
 	b.WriteString("\n## Notes\n\n" + notes.String())
-	b.WriteString("\n## Flags\n\n| test | flags |\n|---|---|\n")
-	for _, t := range columns {
-		flags := "none"
-		if t.flags != nil {
-			flags = "`" + strings.Join(t.flags, " ") + "`"
-		}
-		fmt.Fprintf(&b, "| %s | %s |\n", t.name, flags)
+	b.WriteString("- Flags:")
+	for i, t := range columns[1:] {
+		fmt.Fprintf(&b, "%s %s `%s`", strings.Repeat(",", min(i, 1)), t.name, strings.Join(t.flags, " "))
 	}
-	b.WriteString("\n## Adapters\n\n| library | adapter | installed by |\n|---|---|---|\n")
-	for _, r := range rows {
-		command := "-"
-		if r.Command != nil {
-			command = "`" + strings.Join(r.Command, " ") + "`"
-		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", r.Name, command, r.adapter.install)
-	}
+	b.WriteString(".\n")
 	return b.String()
 }
 
@@ -183,7 +170,11 @@ func (b *breaches) add(library string, x result, names []string) {
 
 func (b *breaches) write(w *strings.Builder) {
 	for _, k := range b.order {
-		fmt.Fprintf(w, "- **%s**, %s: %s. %s %s: `%s`.\n", k.promise, k.test, k.cause, k.meaning, strings.Join(b.libraries[k], ", "), b.examples[k])
+		of := strings.Join(b.libraries[k], ", ")
+		if n := len(b.libraries[k]); n > 4 {
+			of = fmt.Sprintf("%d libraries, such as %s", n, b.libraries[k][0])
+		}
+		fmt.Fprintf(w, "- **%s**, %s: %s. %s %s: `%s`.\n", k.promise, k.test, k.cause, k.meaning, of, b.examples[k])
 	}
 }
 

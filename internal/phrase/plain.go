@@ -1,14 +1,9 @@
 package phrase
 
-import (
-	"regexp"
-	"sync"
-)
+import "github.com/oidkit/oid/internal/pattern"
 
 // packagePrefix matches the name of a package in front of its error.
-var packagePrefix = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server): `)
-})
+var packagePrefix = pattern.Of(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server|sealed): `)
 
 // Plain returns the text of an error without the names of packages, which do not help
 // those who use a program.

@@ -178,13 +178,6 @@ func (l *Locker) Close() error {
 	return nil
 }
 
-// tell reports an event.
-func (l *Locker) tell(e lock.Event) {
-	if l.options.Events != nil {
-		l.options.Events(e)
-	}
-}
-
 // The name between these is the key of a lock. The braces make it a hash tag.
 const (
 	keyPrefix = "oid:lock:{"
@@ -193,8 +186,10 @@ const (
 
 // keys are the keys of a lock as the scripts take them.
 func keys(name string) []string {
-	base := keyPrefix + name + keySuffix
-	return []string{base, base + ":queue", base + ":heard"}
+	const queue, heard = keySuffix + ":queue", keySuffix + ":heard"
+	both := keyPrefix + name + queue + keyPrefix + name + heard // cut up, it is one allocation and not three
+	n := len(keyPrefix) + len(name)
+	return []string{both[:n+len(keySuffix)], both[:n+len(queue)], both[n+len(queue):]}
 }
 
 // eval runs a script and returns what it returned after the nonce. args[0] is for

@@ -1,4 +1,4 @@
-package census
+package idset
 
 import (
 	"math/bits"
@@ -25,45 +25,45 @@ func newSorter(workers int) *sorter {
 
 // sort sorts the records of l from i to j, not included. They are in order once
 // wait has returned.
-func (s *sorter) sort(l *records, i, j int) {
+func (s *sorter) sort(l *segmented, i, j int) {
 	s.share(j-i, func() { s.radix(l, i, j) })
 }
 
 func (s *sorter) wait() { s.wg.Wait() }
 
 // sort sorts the records from i to j, not included.
-func (l *records) sort(i, j int) { new(sorter).radix(l, i, j) }
+func (l *segmented) sort(i, j int) { new(sorter).radix(l, i, j) }
 
 // digit is a stretch of up to eight bits of a record, from this one of lo or, from 64 on,
 // of hi.
 type digit uint
 
-func (d digit) of(r record) uint8 {
+func (d digit) of(r Record) uint8 {
 	if d >= 64 {
-		return uint8(r.hi >> (d - 64))
+		return uint8(r.Hi >> (d - 64))
 	}
-	return uint8(r.lo >> d)
+	return uint8(r.Lo >> d)
 }
 
 // highest returns the digit that ends at the highest bit set in diff.
-func highest(diff record) digit {
-	if diff.hi != 0 {
-		return digit(64 + max(bits.Len64(diff.hi)-8, 0))
+func highest(diff Record) digit {
+	if diff.Hi != 0 {
+		return digit(64 + max(bits.Len64(diff.Hi)-8, 0))
 	}
-	return digit(max(bits.Len64(diff.lo)-8, 0))
+	return digit(max(bits.Len64(diff.Lo)-8, 0))
 }
 
 // radix sorts the records from i to j, which may be in several segments.
-func (s *sorter) radix(l *records, i, j int) {
+func (s *sorter) radix(l *segmented, i, j int) {
 	if l.mend(i, j) {
 		return
 	}
 	first := *l.at(i)
-	var diff record
+	var diff Record
 	for span := range l.spans(i, j) {
 		for _, r := range span {
-			diff.hi |= r.hi ^ first.hi
-			diff.lo |= r.lo ^ first.lo
+			diff.Hi |= r.Hi ^ first.Hi
+			diff.Lo |= r.Lo ^ first.Lo
 		}
 	}
 	d := highest(diff)
@@ -125,10 +125,10 @@ const maxShift = 64
 
 // mend sorts records that are few, or almost in order already as those of one process
 // usually are, and reports whether they were.
-func (l *records) mend(i, j int) bool {
+func (l *segmented) mend(i, j int) bool {
 	at := i
 	budget := max(j-i, insertionMax*insertionMax) // moves, beyond which a radix sort is faster
-	var prev record
+	var prev Record
 	for span := range l.spans(i, j) {
 		for _, r := range span {
 			if r.less(prev) {

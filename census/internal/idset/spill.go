@@ -1,4 +1,4 @@
-package census
+package idset
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 // disk is the temporary file to which a census spills ids that have no room in memory.
 // A run is the ids of one set that were in memory at one time, sorted, as blocks.
 type disk struct {
-	file *os.File
+	File *os.File
 	size int64
 }
 
@@ -39,32 +39,32 @@ func newDisk() (*disk, error) {
 		return nil, fmt.Errorf("census: spill ids to disk: %w", err)
 	}
 	_ = os.Remove(f.Name()) // fails on systems that do not remove open files; Close removes it there
-	return &disk{file: f}, nil
+	return &disk{File: f}, nil
 }
 
 func (d *disk) close() error {
-	err := d.file.Close()
-	_ = os.Remove(d.file.Name()) // where newDisk could not
+	err := d.File.Close()
+	_ = os.Remove(d.File.Name()) // where newDisk could not
 	return err
 }
 
 // write writes the records of m, which must be sorted, as a run.
 func (d *disk) write(m *byProcess) (*run, error) {
-	out := bufio.NewWriterSize(io.NewOffsetWriter(d.file, d.size), 1<<20)
+	out := bufio.NewWriterSize(io.NewOffsetWriter(d.File, d.size), 1<<20)
 	r := &run{disk: d}
 	var encoded []byte
 	size := d.size
-	blocks := blockBuffer{write: func(block []record) error {
-		encoded = appendBlock(encoded[:0], block)
-		r.blocks = append(r.blocks, blockAt{block[0].value(), size, int32(len(encoded)), int32(len(block))})
+	blocks := BlockBuffer{Write: func(block []Record) error {
+		encoded = AppendBlock(encoded[:0], block)
+		r.blocks = append(r.blocks, blockAt{block[0].Value(), size, int32(len(encoded)), int32(len(block))})
 		size += int64(len(encoded))
 		_, err := out.Write(encoded)
 		return err
 	}}
-	for e := range m.values(0, endOfValues) {
-		blocks.add(e)
+	for e := range m.values(0, EndOfValues) {
+		blocks.Add(e)
 	}
-	blocks.flush()
+	blocks.Flush()
 	if err := cmp.Or(blocks.err, out.Flush()); err != nil {
 		return nil, fmt.Errorf("census: spill ids to disk: %w", err)
 	}
@@ -77,22 +77,22 @@ func (r *run) load(m *byProcess, first, end uint64) error {
 	// The block before the first that begins with a later value may have ids of first.
 	next := max(0, sort.Search(len(r.blocks), func(i int) bool { return r.blocks[i].value >= first })-1)
 	var encoded []byte
-	var records []record
+	var records []Record
 	for _, at := range r.blocks[next:] {
 		if at.value >= end {
 			break
 		}
 		encoded = slices.Grow(encoded[:0], int(at.size))[:at.size]
-		if _, err := r.disk.file.ReadAt(encoded, at.offset); err != nil {
+		if _, err := r.disk.File.ReadAt(encoded, at.offset); err != nil {
 			return fmt.Errorf("census: read spilled ids: %w", err)
 		}
 		var err error
-		if records, err = decodeBlock(records[:0], encoded, int(at.records)); err != nil {
+		if records, err = DecodeBlock(records[:0], encoded, int(at.records)); err != nil {
 			return err
 		}
-		from := sort.Search(len(records), func(i int) bool { return records[i].value() >= first })
-		to := sort.Search(len(records), func(i int) bool { return records[i].value() >= end })
-		m.addSorted(records[from:to], 0)
+		from := sort.Search(len(records), func(i int) bool { return records[i].Value() >= first })
+		to := sort.Search(len(records), func(i int) bool { return records[i].Value() >= end })
+		m.add(records[from:to], 0)
 	}
 	return nil
 }

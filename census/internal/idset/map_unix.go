@@ -1,6 +1,6 @@
 //go:build unix
 
-package census
+package idset
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 // mapRecords extends file, whose size is offset, by size bytes and maps them as records.
 // The space on disk is taken at once, because writing to a mapping without it would end
 // the process.
-func mapRecords(file *os.File, offset, size int64) (mapped []record, unmap func() error, err error) {
+func mapRecords(file *os.File, offset, size int64) (mapped []Record, unmap func() error, err error) {
 	if _, err := file.WriteAt(make([]byte, size), offset); err != nil {
 		return nil, nil, err
 	}
@@ -19,6 +19,6 @@ func mapRecords(file *os.File, offset, size int64) (mapped []record, unmap func(
 	if err != nil {
 		return nil, nil, os.NewSyscallError("mmap", err)
 	}
-	mapped = unsafe.Slice((*record)(unsafe.Pointer(unsafe.SliceData(b))), size/recordSize)
+	mapped = unsafe.Slice((*Record)(unsafe.Pointer(unsafe.SliceData(b))), size/RecordSize)
 	return mapped, func() error { return os.NewSyscallError("munmap", syscall.Munmap(b)) }, nil
 }

@@ -1,4 +1,4 @@
-package census
+package idset
 
 import (
 	"encoding/binary"
@@ -28,8 +28,8 @@ const (
 	shortSeconds, shortStep   = 1 << 2, 1 << 5
 	mediumSeconds, mediumStep = (wide - medium) / 4, 1 << 10
 
-	// maxBlock is how many records a block has at most.
-	maxBlock = 4096
+	// MaxBlock is how many records a block has at most.
+	MaxBlock = 4096
 )
 
 // wideSizes are the bytes of the seconds and of the step behind the first bytes from
@@ -39,17 +39,17 @@ var wideSizes = [newValue - wide][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 3}, 
 // errBlock is wrapped by the errors about blocks.
 var errBlock = errors.New("census: damaged block of ids")
 
-// appendBlock appends records, which are sorted, to b.
-func appendBlock(b []byte, records []record) []byte {
-	var prev record
+// AppendBlock appends records, which are sorted, to b.
+func AppendBlock(b []byte, records []Record) []byte {
+	var prev Record
 	for i, r := range records {
-		seconds, step := r.second()-prev.second(), (r.counter()-prev.counter())&counterMask
+		seconds, step := r.Second()-prev.Second(), (r.Counter()-prev.Counter())&CounterMask
 		switch {
-		case i == 0 || r.value() != prev.value():
+		case i == 0 || r.Value() != prev.Value():
 			b = append(b, newValue)
-			b = binary.AppendUvarint(b, r.value()-prev.value())
-			b = binary.BigEndian.AppendUint32(b, r.second())
-			b = appendBytes(b, r.counter(), 3)
+			b = binary.AppendUvarint(b, r.Value()-prev.Value())
+			b = binary.BigEndian.AppendUint32(b, r.Second())
+			b = appendBytes(b, r.Counter(), 3)
 		case seconds < shortSeconds && step < shortStep:
 			b = append(b, byte(seconds*shortStep+step))
 		case seconds < mediumSeconds && step < mediumStep:
@@ -64,7 +64,7 @@ func appendBlock(b []byte, records []record) []byte {
 				}
 			}
 		}
-		b = binary.AppendVarint(b, int64(r.place())-int64(prev.place()))
+		b = binary.AppendVarint(b, int64(r.Place())-int64(prev.Place()))
 		prev = r
 	}
 	return b
@@ -78,10 +78,10 @@ func appendBytes(b []byte, v uint32, n int) []byte {
 	return b
 }
 
-// decodeBlock appends the n records in b to records. The error wraps errBlock.
-func decodeBlock(records []record, b []byte, n int) ([]record, error) {
-	if n > maxBlock {
-		return records, fmt.Errorf("%w: %d ids, want %d at most", errBlock, n, maxBlock)
+// DecodeBlock appends the n records in b to records. The error wraps errBlock.
+func DecodeBlock(records []Record, b []byte, n int) ([]Record, error) {
+	if n > MaxBlock {
+		return records, fmt.Errorf("%w: %d ids, want %d at most", errBlock, n, MaxBlock)
 	}
 	d := blockDecoder{b: b}
 	var value uint64
@@ -97,23 +97,20 @@ func decodeBlock(records []record, b []byte, n int) ([]record, error) {
 			return records, fmt.Errorf("%w: it does not begin with a process value", errBlock)
 		case t < medium:
 			second += t / shortStep
-			counter = (counter + t%shortStep) & counterMask
+			counter = (counter + t%shortStep) & CounterMask
 		case t < wide:
 			second += (t - medium) / 4
-			counter = (counter + (t-medium)%4<<8 + d.number(1)) & counterMask
+			counter = (counter + (t-medium)%4<<8 + d.number(1)) & CounterMask
 		default:
 			size := wideSizes[t-wide]
 			second += d.number(size[0])
-			counter = (counter + d.number(size[1])) & counterMask
+			counter = (counter + d.number(size[1])) & CounterMask
 		}
 		place += d.signed()
-		if d.short || value >= endOfValues || place < 0 || place > placeMask {
+		if d.short || value >= EndOfValues || place < 0 || place > placeMask {
 			return records, fmt.Errorf("%w: id %d of %d", errBlock, i+1, n)
 		}
-		records = append(records, record{
-			value<<counterBits | uint64(second>>8),
-			uint64(second)<<56 | uint64(counter)<<placeBits | uint64(place),
-		})
+		records = append(records, RecordOf(value, second, counter, uint32(place)))
 	}
 	if len(d.b) > 0 {
 		return records, fmt.Errorf("%w: %d bytes after its ids", errBlock, len(d.b))
@@ -121,29 +118,30 @@ func decodeBlock(records []record, b []byte, n int) ([]record, error) {
 	return records, nil
 }
 
-// blockBuffer writes the records that it is given as blocks, up to the first error.
-type blockBuffer struct {
-	records []record
-	write   func([]record) error
+// BlockBuffer writes the records that it is given as blocks, up to the first error.
+type BlockBuffer struct {
+	records []Record
+	Write   func([]Record) error
 	err     error
 }
 
-func (b *blockBuffer) add(e extent) {
-	for records := range e.spans() {
+// Add writes the records of e.
+func (b *BlockBuffer) Add(e Extent) {
+	for records := range e.Spans() {
 		for len(records) > 0 && b.err == nil {
-			n := min(maxBlock-len(b.records), len(records))
+			n := min(MaxBlock-len(b.records), len(records))
 			b.records, records = append(b.records, records[:n]...), records[n:]
-			if len(b.records) == maxBlock {
-				b.flush()
+			if len(b.records) == MaxBlock {
+				b.Flush()
 			}
 		}
 	}
 }
 
-// flush writes what is left as the last block.
-func (b *blockBuffer) flush() {
+// Flush writes what is left as the last block.
+func (b *BlockBuffer) Flush() {
 	if len(b.records) > 0 && b.err == nil {
-		b.err = b.write(b.records)
+		b.err = b.Write(b.records)
 		b.records = b.records[:0]
 	}
 }
@@ -170,7 +168,7 @@ func (d *blockDecoder) number(n int) (v uint32) {
 
 func (d *blockDecoder) varint() uint64 {
 	v, n := binary.Uvarint(d.b)
-	if n <= 0 || v >= endOfValues {
+	if n <= 0 || v >= EndOfValues {
 		d.short = true
 		return 0
 	}

@@ -1,4 +1,4 @@
-package census
+package idset
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 // getting them, one by one. Beyond a limit, pieces are in a temporary file that is mapped
 // into memory, of which the system keeps as much there as it can.
 type slab struct {
-	rest   []record
-	pieces [][]record // all of them
+	rest   []Record
+	pieces [][]Record // all of them
 	used   int        // of pieces
 
 	limit int   // records that may be in memory; 0 is no limit
@@ -27,7 +27,7 @@ const (
 )
 
 // segment returns an empty segment for n records.
-func (s *slab) segment(n int) []record {
+func (s *slab) segment(n int) []Record {
 	if len(s.rest) < n {
 		if s.used == len(s.pieces) {
 			s.pieces = append(s.pieces, s.newPiece())
@@ -43,21 +43,21 @@ func (s *slab) segment(n int) []record {
 // reset takes all segments back.
 func (s *slab) reset() { s.rest, s.used = nil, 0 }
 
-func (s *slab) newPiece() []record {
-	if s.limit > 0 && (len(s.pieces)+1)*(slabSize/recordSize) > s.limit && s.err == nil {
-		var piece []record
+func (s *slab) newPiece() []Record {
+	if s.limit > 0 && (len(s.pieces)+1)*(slabSize/RecordSize) > s.limit && s.err == nil {
+		var piece []Record
 		if piece, s.err = s.mapPiece(); s.err == nil {
 			return piece
 		}
 	}
-	piece := make([]record, (slabSize+largePage)/recordSize)
+	piece := make([]Record, (slabSize+largePage)/RecordSize)
 	// What comes before the first large page is never used, and takes no memory.
-	before := -uintptr(unsafe.Pointer(&piece[0])) % largePage / recordSize
+	before := -uintptr(unsafe.Pointer(&piece[0])) % largePage / RecordSize
 	adviseLarge(piece[before:])
 	return piece[before:]
 }
 
-func (s *slab) mapPiece() ([]record, error) {
+func (s *slab) mapPiece() ([]Record, error) {
 	if s.file == nil {
 		file, err := newDisk()
 		if err != nil {
@@ -65,7 +65,7 @@ func (s *slab) mapPiece() ([]record, error) {
 		}
 		s.file = file
 	}
-	piece, unmap, err := mapRecords(s.file.file, s.file.size, slabSize)
+	piece, unmap, err := mapRecords(s.file.File, s.file.size, slabSize)
 	if err != nil {
 		return nil, fmt.Errorf("census: spill ids to disk: %w", err)
 	}

@@ -1,4 +1,11 @@
-package census
+// Package idset holds the ids of a census: 16 bytes for each, sorted by process value and
+// time when they are visited, in memory and beyond a limit on disk.
+//
+// A [Space] limits the memory of several sets. [Set.Add] appends records to the list of
+// their process value (byprocess.go), in segments that never move (record.go, slab.go).
+// [Space.Fit] sorts what is there (sort.go) and writes it to disk in blocks (spill.go,
+// block.go). [Set.Visit] brings the ids of one process value after the other.
+package idset
 
 import (
 	"cmp"
@@ -9,72 +16,40 @@ import (
 	"sync"
 )
 
-// idSet holds the ids of one collection: in memory, and those for which there was no
-// room there in runs on disk.
-type idSet struct {
+// Set holds ids: in memory, and those for which there was no room there in runs on disk.
+type Set struct {
 	memory *byProcess
 	runs   []*run
-	room   int // records that visit may keep in memory for runs
+	space  *Space
 }
 
-func newIDSet() *idSet { return &idSet{memory: newByProcess(new(slab))} }
-
-func (s *idSet) add(r record) {
-	s.memory.sorted = false
-	s.memory.add(r)
+// Add adds records, with base added to their places.
+func (s *Set) Add(part []Record, base uint32) {
+	s.space.InMemory += len(part)
+	s.memory.add(part, base)
 }
 
-// addAll adds records, with base added to their places.
-func (s *idSet) addAll(part []record, base uint32) {
-	s.memory.sorted = false
-	last, list := uint64(endOfValues), (*records)(nil)
-	for _, r := range part {
-		if v := r.value(); v != last {
-			last, list = v, s.memory.list(v)
-		}
-		r.lo += uint64(base)
-		list.add(r)
-	}
-}
-
-// spill moves all ids from memory to disk. room is how many records a visit may keep in
-// memory. It returns how many ids were moved.
-func (s *idSet) spill(to *disk, workers, room int) (int, error) {
-	n := s.memory.len()
-	if n == 0 {
-		return 0, nil
-	}
-	s.memory.sort(workers)
-	r, err := to.write(s.memory)
-	if err != nil {
-		return 0, err
-	}
-	s.runs, s.room = append(s.runs, r), room
-	s.memory = newByProcess(new(slab))
-	return n, nil
-}
-
-// visitor examines the ids of a set. It is called with the records of every process value,
+// Visitor examines the ids of a set. It is called with the records of every process value,
 // in the order of the values, each sorted by second, counter and place. It may reorder them,
 // but must restore their order before it returns. After all process values that have their
 // upper four bytes in common, of which one may continue another, it is called with no
 // records. Their extents are invalid afterwards.
-type visitor func(e extent)
+type Visitor func(e Extent)
 
-// visit lets visitors examine all ids, each in a goroutine of its own. The share of
+// Visit lets visitors examine all ids, each in a goroutine of its own. The share of
 // a visitor is a range of process values that comes after those of the visitors
 // before it. Values with the same first three bytes, which may name a machine, are
 // in one share.
-func (s *idSet) visit(workers int, newVisitor func() visitor) error {
+func (s *Set) Visit(workers int, newVisitor func() Visitor) error {
 	s.memory.sort(workers)
 	from := uint64(0)
 	var shares []func() error
-	for _, to := range s.cuts(from, endOfValues, func(int) int { return workers }) {
+	for _, to := range s.cuts(from, EndOfValues, func(int) int { return workers }) {
 		v, first := newVisitor(), from
 		values := s.memory.values(first, to) // before any visitor reorders records
 		shares = append(shares, func() error {
 			if len(s.runs) > 0 {
-				return s.visitRuns(v, first, to, max(1, s.room/workers))
+				return s.visitRuns(v, first, to, max(1, s.space.Room/workers))
 			}
 			visitValues(v, values)
 			return nil
@@ -95,7 +70,7 @@ func (s *idSet) visit(workers int, newVisitor func() visitor) error {
 
 // visitRuns visits the process values from first to end of runs: as many of them at a time
 // as make rangeRecords. room is how many records may be in memory.
-func (s *idSet) visitRuns(v visitor, first, end uint64, room int) (err error) {
+func (s *Set) visitRuns(v Visitor, first, end uint64, room int) (err error) {
 	memory := slab{limit: room}
 	defer func() { err = errors.Join(err, memory.close()) }()
 	for _, to := range s.cuts(first, end, func(records int) int { return records/min(room, rangeRecords) + 1 }) {
@@ -121,21 +96,21 @@ func (s *idSet) visitRuns(v visitor, first, end uint64, room int) (err error) {
 const rangeRecords = 1 << 20
 
 // visitValues visits the process values of one share.
-func visitValues(v visitor, values iter.Seq[extent]) {
+func visitValues(v Visitor, values iter.Seq[Extent]) {
 	block := uint64(math.MaxUint64)
 	for e := range values {
-		value := e.value()
+		value := e.Value()
 		if block != value>>8 && block != math.MaxUint64 {
-			v(extent{})
+			v(Extent{})
 		}
 		block = value >> 8
 		v(e)
 	}
-	v(extent{})
+	v(Extent{})
 }
 
-// endOfValues is above every process value.
-const endOfValues = 1 << 40
+// EndOfValues is above every process value.
+const EndOfValues = 1 << 40
 
 // weighted is how many records there are near a process value.
 type weighted struct {
@@ -146,7 +121,7 @@ type weighted struct {
 // cuts returns the ends of ranges with about the same number of records, into which the
 // process values from first to end, not included, are divided: as many, at most, as n
 // returns given the number of all records.
-func (s *idSet) cuts(first, end uint64, n func(records int) int) []uint64 {
+func (s *Set) cuts(first, end uint64, n func(records int) int) []uint64 {
 	const machineBits = 16 // of a process value, after the machine
 	sample := s.memory.sample()
 	for _, r := range s.runs {
@@ -172,14 +147,14 @@ func (s *idSet) cuts(first, end uint64, n func(records int) int) []uint64 {
 	return append(out, end)
 }
 
-// distinct yields the first record of each id, by process value and time. failed is set
+// Distinct yields the first record of each id, by process value and time. It sets failed
 // if not all can be read.
-func (s *idSet) distinct(failed *error) iter.Seq[record] {
-	return func(yield func(record) bool) {
+func (s *Set) Distinct(failed *error) iter.Seq[Record] {
+	return func(yield func(Record) bool) {
 		over := false
-		if err := s.visit(1, func() visitor {
-			return func(e extent) {
-				for r := range distinct(e.spans()) {
+		if err := s.Visit(1, func() Visitor {
+			return func(e Extent) {
+				for r := range e.Distinct() {
 					if over = over || !yield(r); over {
 						return
 					}

@@ -1,4 +1,4 @@
-package census
+package idset
 
 import (
 	"unsafe"
@@ -8,7 +8,7 @@ import (
 
 // adviseLarge asks the system for large pages in the memory of s, which begins with one.
 // Where it has none, nothing changes.
-func adviseLarge(s []record) {
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*recordSize)
+func adviseLarge(s []Record) {
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*RecordSize)
 	_ = unix.Madvise(bytes[:len(bytes)&^(largePage-1)], unix.MADV_HUGEPAGE)
 }

@@ -1,4 +1,4 @@
-package census
+package idset
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ func TestSlab(t *testing.T) {
 	const n = 1 << smallSegments
 	var s slab
 	seen := map[uintptr]bool{}
-	for i := range 2 * slabSize / recordSize / n {
+	for i := range 2 * slabSize / RecordSize / n {
 		segment := s.segment(n)
 		if len(segment) != 0 || cap(segment) != n {
 			t.Fatalf("segment %d: length %d, capacity %d", i, len(segment), cap(segment))

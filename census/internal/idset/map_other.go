@@ -1,0 +1,10 @@
+//go:build !unix
+
+package idset
+
+import "os"
+
+// mapRecords makes records in memory: files are not mapped on this system.
+func mapRecords(_ *os.File, _, size int64) ([]Record, func() error, error) {
+	return make([]Record, size/RecordSize), func() error { return nil }, nil
+}

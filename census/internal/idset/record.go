@@ -1,0 +1,138 @@
+package idset
+
+import (
+	"encoding/binary"
+	"iter"
+	"sort"
+
+	"github.com/oidkit/oid/objectid"
+)
+
+// Record is an id and its place, in 16 bytes. Compared as one number of 128 bits, records sort by process value, second, counter and place:
+//
+//	hi  process value (40 bits) | second, upper 24 bits
+//	lo  second, lower 8 bits | counter (24 bits) | place (32 bits)
+//
+// The place counts documents (or lines) through all sources of a census.
+type Record struct{ Hi, Lo uint64 }
+
+// RecordSize is the size of a record in bytes.
+const RecordSize = 16
+
+// The parts of a record.
+const (
+	CounterBits  = 24
+	CounterMask  = 1<<CounterBits - 1
+	CounterRange = 1 << CounterBits // how many values a counter has
+
+	PlaceBits = 32
+	placeMask = 1<<PlaceBits - 1
+)
+
+// NewRecord returns the record of an id.
+func NewRecord(id *objectid.ID, place uint32) Record {
+	first, last := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint32(id[8:])
+	return Record{
+		Hi: first<<32 | uint64(last>>24)<<24 | first>>40,
+		Lo: first>>32<<56 | uint64(last&CounterMask)<<PlaceBits | uint64(place),
+	}
+}
+
+// RecordOf returns the record with the given parts.
+func RecordOf(value uint64, second, counter, place uint32) Record {
+	return Record{value<<CounterBits | uint64(second>>8), uint64(second)<<56 | uint64(counter)<<PlaceBits | uint64(place)}
+}
+
+// Value returns the process value. Second, Counter and Place return the other parts.
+func (r Record) Value() uint64   { return r.Hi >> CounterBits }
+func (r Record) Second() uint32  { return uint32(r.Hi)<<8 | uint32(r.Lo>>56) }
+func (r Record) Counter() uint32 { return uint32(r.Lo>>PlaceBits) & CounterMask }
+func (r Record) Place() uint32   { return uint32(r.Lo) }
+
+// SameID reports whether r and s are of the same id.
+func (r Record) SameID(s Record) bool { return r.Hi == s.Hi && r.Lo>>PlaceBits == s.Lo>>PlaceBits }
+
+func (r Record) less(s Record) bool { return r.Hi < s.Hi || r.Hi == s.Hi && r.Lo < s.Lo }
+
+// ID returns the id.
+func (r Record) ID() (id objectid.ID) {
+	binary.BigEndian.PutUint32(id[0:], r.Second())
+	binary.BigEndian.PutUint32(id[4:], uint32(r.Hi>>32))
+	binary.BigEndian.PutUint32(id[8:], uint32(r.Hi>>24)<<24|r.Counter())
+	return id
+}
+
+// LowTail and HighTail are the process values of bounds, which no driver generates.
+const (
+	LowTail  = 0
+	HighTail = 1<<40 - 1
+)
+
+// IsBound reports whether the eight bytes after the seconds are all 0x00 or all
+// 0xFF.
+func (r Record) IsBound() bool {
+	return r.Value() == LowTail && r.Counter() == 0 || r.Value() == HighTail && r.Counter() == CounterMask
+}
+
+// segmented is a list of records in segments, of which all but the last are full.
+// Growing by segments never copies, so that a census needs little more memory
+// than its ids do.
+type segmented struct {
+	segments [][]Record
+	shift    uint  // a segment has 1<<shift records
+	slab     *slab // for segments after the first; other lists may share it
+}
+
+const (
+	smallSegments = 12 // shift of lists of which there may be many: 64 KiB
+	largeSegments = 18 // shift of the others: 4 MiB
+)
+
+func (l *segmented) len() int {
+	if len(l.segments) == 0 {
+		return 0
+	}
+	return (len(l.segments)-1)<<l.shift + len(l.segments[len(l.segments)-1])
+}
+
+// at returns record i.
+func (l *segmented) at(i int) *Record {
+	return &l.segments[i>>(l.shift&63)][i&(1<<(l.shift&63)-1)]
+}
+
+// add adds one record to the end. The first segment grows as a slice does, which keeps a
+// small list small; the others are made whole.
+func (l *segmented) add(r Record) {
+	n := len(l.segments)
+	if n == 0 || len(l.segments[n-1]) == 1<<(l.shift&63) {
+		var next []Record
+		if n > 0 {
+			next = l.slab.segment(1 << l.shift)
+		}
+		l.segments = append(l.segments, next)
+		n++
+	}
+	l.segments[n-1] = append(l.segments[n-1], r)
+}
+
+// spans yields the records from i to j, not included, in as many slices as the
+// segments ask for.
+func (l *segmented) spans(i, j int) iter.Seq[[]Record] {
+	return func(yield func([]Record) bool) {
+		for i < j {
+			segment := l.segments[i>>l.shift]
+			from := i & (1<<l.shift - 1)
+			to := min(len(segment), from+j-i)
+			if !yield(segment[from:to]) {
+				return
+			}
+			i += to - from
+		}
+	}
+}
+
+// search returns the first index from i to j whose record f holds for, or j. f
+// must be false up to some record and true from there on.
+func (l *segmented) search(i, j int, f func(Record) bool) int {
+	return i + sort.Search(j-i, func(k int) bool { return f(*l.at(i + k)) })
+}

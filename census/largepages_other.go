@@ -1,5 +1,0 @@
-//go:build !linux
-
-package census
-
-func adviseLarge([]record) {}

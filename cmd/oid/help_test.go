@@ -1,0 +1,54 @@
+package main
+
+import (
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// helpOf returns what "oid help NAME" prints.
+func helpOf(t *testing.T, name string) string {
+	t.Helper()
+	var out strings.Builder
+	root, _ := newRoot(streams{in: strings.NewReader(""), out: &out, err: io.Discard})
+	root.SetOut(&out)
+	root.SetArgs([]string{"help", name})
+	if err := root.Execute(); err != nil {
+		t.Fatalf("oid help %s: %v", name, err)
+	}
+	return out.String()
+}
+
+// The help of a command is short, with its flags: the details are topics, to which it leads.
+func TestHelpIsShort(t *testing.T) {
+	for command, most := range map[string]int{"census": 250, "lock": 250} {
+		help := helpOf(t, command)
+		if n := len(strings.Fields(help)); n > most {
+			t.Errorf("oid help %s has %d words, want %d at most: move details to a topic", command, n, most)
+		}
+		if !strings.Contains(help, "oid help "+command+"-") {
+			t.Errorf("oid help %s names no topic", command)
+		}
+	}
+}
+
+// Each topic that a help names is there, and a help leads to each topic.
+func TestHelpTopics(t *testing.T) {
+	named := map[string]bool{}
+	root, _ := newRoot(streams{out: io.Discard, err: io.Discard})
+	for _, c := range root.Commands() {
+		if c.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		for _, m := range regexp.MustCompile(`oid help ([a-z-]+)`).FindAllStringSubmatch(helpOf(t, c.Name()), -1) {
+			named[m[1]] = true
+			helpOf(t, m[1])
+		}
+	}
+	for _, c := range root.Commands() {
+		if c.IsAdditionalHelpTopicCommand() && !named[c.Name()] {
+			t.Errorf("no help leads to the topic %s", c.Name())
+		}
+	}
+}
