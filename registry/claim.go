@@ -45,7 +45,7 @@ func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g
 		}
 		h.Key = hex.EncodeToString(block[:])
 		h.Process = processKey(g, h.Key)
-		if err = claim(ctx, s, h); errors.Is(err, errTaken) {
+		if err = insertClaim(ctx, s, h); errors.Is(err, errTaken) {
 			continue
 		}
 		if err == nil && !h.Idle {
@@ -59,17 +59,17 @@ func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g
 	return [4]byte{}, fmt.Errorf("registry: claim a block: %d draws in a row were taken", maxDraws)
 }
 
-// claim inserts h under its unique key. The error wraps errTaken if the block
+// insertClaim inserts h under its unique key. The error wraps errTaken if the block
 // belongs to another process: a process without ids then draws another block, and one
 // that has created ids with it, offline or before its claim was lost, keeps the block as
 // an adopted value, see [recorder.claimBlock].
-func claim(ctx context.Context, s store.Store, h holding) error {
+func insertClaim(ctx context.Context, s store.Store, h holding) error {
 	h.Format = format
-	_, err := s.Insert(ctx, values, h)
+	_, err := s.Insert(ctx, claimRecords, h)
 	if errors.Is(err, store.ErrDuplicate) {
 		// It may be the process's own, if the reply to an earlier attempt was lost.
 		var held holding
-		if held, err = get[holding](ctx, s, values, h.Key); err == nil && !held.of(h.Member) {
+		if held, err = getDoc[holding](ctx, s, claimRecords, h.Key); err == nil && !held.of(h.Member) {
 			err = errTaken
 		}
 	}
@@ -84,10 +84,10 @@ func claim(ctx context.Context, s store.Store, h holding) error {
 // inserts the value and then looks for a claim; claiming inserts the claim and then
 // looks for values: so at least one of two that do it at once sees the other.
 func giveUpAdopted(ctx context.Context, s store.Store, h holding) (bool, error) {
-	n, err := s.Count(ctx, values, valueRange(h.Key))
+	n, err := s.Count(ctx, claimRecords, valueRange(h.Key))
 	if err == nil && n > 1 {
 		h.Idle, h.Format = true, format
-		err = s.Replace(ctx, values, h)
+		err = s.Replace(ctx, claimRecords, h)
 	}
 	if err != nil {
 		return false, fmt.Errorf("registry: look for adopted values in block %s: %w", h.Key, err)
@@ -95,15 +95,15 @@ func giveUpAdopted(ctx context.Context, s store.Store, h holding) (bool, error) 
 	return n > 1, nil
 }
 
-// claims are the claims of blocks, and of the adopted values in them, by block.
-type claims map[string][]*holding
+// claimsByBlock are the claims of blocks, and of the adopted values in them, by block.
+type claimsByBlock map[string][]*holding
 
 // fewClaims is how many claims most blocks have at most.
 const fewClaims = 4
 
 // claims reads the claims of the blocks of values of 8 or 10 digits.
-func (r *Registry) claims(ctx context.Context, used []string) (claims, error) {
-	all := claims{}
+func (r *Registry) claims(ctx context.Context, used []string) (claimsByBlock, error) {
+	all := claimsByBlock{}
 	var blocks []string
 	var ranges []store.Range
 	for _, value := range used {
@@ -113,13 +113,13 @@ func (r *Registry) claims(ctx context.Context, used []string) (claims, error) {
 			blocks, ranges = append(blocks, block), append(ranges, valueRange(block))
 		}
 	}
-	found, err := findMany(ctx, r.store, values, ranges, fewClaims)
+	found, err := findMany(ctx, r.store, claimRecords, ranges, fewClaims)
 	if err != nil {
 		return nil, err
 	}
 	for i, raws := range found {
 		for _, raw := range raws {
-			h, err := decode[holding](raw, values)
+			h, err := decode[holding](raw, claimRecords)
 			if err != nil {
 				return nil, err
 			}
@@ -130,7 +130,7 @@ func (r *Registry) claims(ctx context.Context, used []string) (claims, error) {
 }
 
 // holders returns the claims of a value of 8 or 10 digits.
-func (c claims) holders(value string) (found []*holding) {
+func (c claimsByBlock) holders(value string) (found []*holding) {
 	for _, h := range c[value[:8]] {
 		if held, _, _ := strings.Cut(h.Key, ":"); !h.Idle && overlap(held, value) {
 			found = append(found, h)
@@ -140,7 +140,7 @@ func (c claims) holders(value string) (found []*holding) {
 }
 
 // has reports whether p has claimed its block.
-func (c claims) has(p *Process) bool {
+func (c claimsByBlock) has(p *Process) bool {
 	return slices.ContainsFunc(c[p.Block], func(h *holding) bool { return h.Key == p.Block && h.of(p.Member) })
 }
 

@@ -32,7 +32,7 @@ func (r *Registry) ClaimedValues(ctx context.Context, most int) (*ClaimedValues,
 	if host, err := os.Hostname(); err == nil {
 		c.begins[classic.Machine(host)] = struct{}{}
 	}
-	for collection, digits := range map[string]int{values: blockDigits, hosts: machineDigits} {
+	for collection, digits := range map[string]int{claimRecords: blockDigits, hostRecords: machineDigits} {
 		n := 0
 		for raw, err := range r.store.Find(ctx, collection, store.Query{Limit: most + 1}) {
 			if err != nil {

@@ -69,7 +69,7 @@ func (r *Registry) finish(ctx context.Context, all []silent) error {
 		return err
 	}
 	_, err = r.store.SwapMany(ctx, livingRecords, swaps)
-	for i, err := range parts(len(all), err) {
+	for i, err := range errorsOf(len(all), err) {
 		if errors.Is(err, store.ErrConflict) {
 			err = r.revive(ctx, all[i].key())
 		}
@@ -95,8 +95,8 @@ func (r *Registry) complete(ctx context.Context, all []silent) error {
 	}
 	var entries []any
 	var again []silent // whose records others wrote
-	_, err := r.store.SwapMany(ctx, processes, swaps)
-	for i, err := range parts(len(all), err) {
+	_, err := r.store.SwapMany(ctx, processRecords, swaps)
+	for i, err := range errorsOf(len(all), err) {
 		switch {
 		case err == nil:
 			entries = append(entries, endedDoc{Key: endedKey(all[i].record.Last.Time, all[i].key()), Format: format})
@@ -106,7 +106,7 @@ func (r *Registry) complete(ctx context.Context, all []silent) error {
 			return fmt.Errorf("registry: complete record of %v: %w", all[i].l.gpid, err)
 		}
 	}
-	if _, err := r.store.InsertMany(ctx, ended, entries, nil); err != nil && !errors.Is(err, store.ErrDuplicate) {
+	if _, err := r.store.InsertMany(ctx, endedRecords, entries, nil); err != nil && !errors.Is(err, store.ErrDuplicate) {
 		return fmt.Errorf("registry: store ends: %w", err)
 	}
 	if err := r.readRecords(ctx, again); err != nil {
@@ -119,7 +119,7 @@ func (r *Registry) complete(ctx context.Context, all []silent) error {
 // after the record was completed.
 func (r *Registry) revive(ctx context.Context, k string) error {
 	final := false // unless the process itself has revived it
-	doc, err := amend(ctx, r.store, processes, k, func(doc *record) error {
+	doc, err := amend(ctx, r.store, processRecords, k, func(doc *record) error {
 		if final = doc.Final && doc.End == nil; !final {
 			return errAsIs
 		}
@@ -134,7 +134,7 @@ func (r *Registry) revive(ctx context.Context, k string) error {
 
 // unfinish removes a process that has turned out to be alive from the ended ones.
 func (r *Registry) unfinish(ctx context.Context, doc *record) error {
-	err := r.store.Delete(ctx, ended, key(endedKey(doc.Last.Time, doc.Key)))
+	err := r.store.Delete(ctx, endedRecords, storeKey(endedKey(doc.Last.Time, doc.Key)))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}

@@ -33,7 +33,7 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 		again, due := r.putBatch(ctx, beats, batch, held, errs)
 		r.tend(ctx, beats, due, errs)
 		members := byMember(beats, append(alone, again...))
-		_ = each(len(members), func(i int) error {
+		_ = inParallel(len(members), func(i int) error {
 			for _, place := range members[i] {
 				_, errs[place] = r.writeRemote(ctx, &beats[place], nil)
 			}
@@ -96,8 +96,8 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 			c.sentAgo(&beats[place])
 			c.measure(&beats[place].Load, 0, nil)
 			c.unchecked = 0
-			if every := int64(ring * checkEvery); c.p.turn(every) || c.p.adopted() && c.p.turn(ring) {
-				c.unchecked = ring
+			if every := int64(maxRecent * checkEvery); c.p.turn(every) || c.p.adopted() && c.p.turn(maxRecent) {
+				c.unchecked = maxRecent
 			}
 			if c.next(&c.p) == writeSamples {
 				n := len(c.pending) - 1
@@ -154,7 +154,7 @@ func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch 
 		}
 		stored, err = r.store.SwapMany(ctx, livingRecords, swaps)
 	}
-	failed := parts(len(batch), err)
+	failed := errorsOf(len(batch), err)
 	for i, b := range batch {
 		k := beats[b.place].Member
 		r.memory.remember(k, nil)
@@ -188,12 +188,12 @@ func (r *Registry) tend(ctx context.Context, beats []RemoteHeartbeat, due []remo
 		if m := &found[i]; m.err != nil {
 			r.memory.remember(keys[i], nil) // if it was pruned while it was silent, the next heartbeat stores it again
 			errs[b.place] = m.err
-		} else if b.unchecked >= ring {
+		} else if b.unchecked >= maxRecent {
 			claimed = append(claimed, m.process.claims()...)
 		}
 	}
 	known, _ := r.claims(ctx, claimed) // nil if it fails: one of them may be to blame
-	_ = each(len(due), func(i int) error {
+	_ = inParallel(len(due), func(i int) error {
 		b, m := &due[i], &found[i]
 		if m.err != nil || m.process.End != nil { // recorded by another Registry after this heartbeat
 			return nil

@@ -46,7 +46,7 @@ func (r *Registry) putHost(ctx context.Context, p *Process) error {
 	if k == "" {
 		return nil
 	}
-	if _, err := r.store.Insert(ctx, hosts, hostDoc{k, format, p.Host}); err != nil && !errors.Is(err, store.ErrDuplicate) {
+	if _, err := r.store.Insert(ctx, hostRecords, hostDoc{k, format, p.Host}); err != nil && !errors.Is(err, store.ErrDuplicate) {
 		return fmt.Errorf("registry: store host of %v: %w", p.GPID, err)
 	}
 	return nil
@@ -54,7 +54,7 @@ func (r *Registry) putHost(ctx context.Context, p *Process) error {
 
 // oldHosts returns the swaps that delete hostDocs.
 func (r *Registry) oldHosts(ctx context.Context, keys []string) (swaps []store.Swap, err error) {
-	raws, err := getRaw(ctx, r.store, hosts, keys)
+	raws, err := getRaw(ctx, r.store, hostRecords, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (r *Registry) oldHosts(ctx context.Context, keys []string) (swaps []store.S
 		if raw == nil {
 			continue
 		}
-		if err := checkFormat(raw, hosts); err != nil {
+		if err := checkFormat(raw, hostRecords); err != nil {
 			return nil, err
 		}
 		swaps = append(swaps, store.Swap{Old: raw})
@@ -74,7 +74,7 @@ func (r *Registry) oldHosts(ctx context.Context, keys []string) (swaps []store.S
 // those that ran when it was created, perhaps, and the others.
 func (r *Registry) runsOnHost(ctx context.Context, id objectid.ID) (ran, others []maker, err error) {
 	value := valueOf(id)
-	for doc, err := range read[hostDoc](ctx, r.store, hosts, store.Query{Range: between(value+":", value+";")}) {
+	for doc, err := range findDocs[hostDoc](ctx, r.store, hostRecords, store.Query{Range: between(value+":", value+";")}) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -112,7 +112,7 @@ func addRun(to []maker, m maker) []maker {
 func (r *Registry) classicOf(ctx context.Context, id objectid.ID) (*Classic, error) {
 	machine, pid := classic.Split(id)
 	c := Classic{Machine: machine, PID: pid}
-	for doc, err := range read[hostDoc](ctx, r.store, hosts, store.Query{Range: between(machine, machine+"g"), Limit: 1}) {
+	for doc, err := range findDocs[hostDoc](ctx, r.store, hostRecords, store.Query{Range: between(machine, machine+"g"), Limit: 1}) {
 		if err != nil {
 			return nil, err
 		}

@@ -17,7 +17,7 @@ import (
 // The error wraps [store.ErrNotFound] if there is none.
 func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
 	for again := false; ; again = true {
-		doc, err := get[record](ctx, r.store, processes, key)
+		doc, err := getDoc[record](ctx, r.store, processRecords, key)
 		if err != nil || doc.Final || again {
 			return doc.alone(), err
 		}
@@ -34,7 +34,7 @@ func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
 
 // living reads the living record with a key.
 func (r *Registry) living(ctx context.Context, k string) (bson.Raw, *living, error) {
-	raw, err := r.store.Get(ctx, livingRecords, key(k))
+	raw, err := r.store.Get(ctx, livingRecords, storeKey(k))
 	if err != nil {
 		return nil, nil, fmt.Errorf("registry: read %s of %s: %w", k, livingRecords, err)
 	}
@@ -46,7 +46,7 @@ func (r *Registry) living(ctx context.Context, k string) (bson.Raw, *living, err
 func getRaw(ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, error) {
 	of := make([]store.Key, len(keys))
 	for i, k := range keys {
-		of[i] = key(k)
+		of[i] = storeKey(k)
 	}
 	raws, err := s.GetMany(ctx, collection, of)
 	if err != nil {
@@ -89,7 +89,7 @@ func findMany(ctx context.Context, s store.Store, collection string, ranges []st
 		}
 	}
 	if err == nil {
-		err = each(len(more), func(i int) error {
+		err = inParallel(len(more), func(i int) error {
 			docs := &found[more[i]]
 			last, err := store.KeyOf((*docs)[few-1])
 			if err != nil {
@@ -146,8 +146,8 @@ func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, er
 // atOnce is how many processes are judged or deleted at the same time.
 const atOnce = 16
 
-// each calls do for 0 to n-1, several at once, and returns one of the errors.
-func each(n int, do func(i int) error) error {
+// inParallel calls do for 0 to n-1, several at once, and returns one of the errors.
+func inParallel(n int, do func(i int) error) error {
 	var wg sync.WaitGroup
 	errs := make([]error, n)
 	places := make(chan struct{}, atOnce)
@@ -185,7 +185,7 @@ func (r *Registry) readRecords(ctx context.Context, all []silent) error {
 	for i := range all {
 		keys[i] = all[i].key()
 	}
-	raws, docs, err := getMany[record](ctx, r.store, processes, keys)
+	raws, docs, err := getMany[record](ctx, r.store, processRecords, keys)
 	for i, doc := range docs {
 		if all[i].stored, all[i].record = raws[i], doc; doc != nil {
 			all[i].l.over(&doc.Process)
@@ -255,20 +255,20 @@ func (r *Registry) members(ctx context.Context, all []MemberKey) []storedMember 
 		keys[i] = ""
 		return err
 	})
-	read(values, func(_ *storedMember, i int, raw bson.Raw) error {
+	read(claimRecords, func(_ *storedMember, i int, raw bson.Raw) error {
 		if raw == nil {
 			return nil
 		}
-		h, err := decode[holding](raw, values)
+		h, err := decode[holding](raw, claimRecords)
 		records[i] = h.Process // or "" if it is pruned
 		return err
 	})
 	copy(keys, records)
-	read(processes, func(m *storedMember, i int, raw bson.Raw) error {
+	read(processRecords, func(m *storedMember, i int, raw bson.Raw) error {
 		if raw == nil {
 			return nil
 		}
-		doc, err := decode[record](raw, processes)
+		doc, err := decode[record](raw, processRecords)
 		if err == nil && all[i].has(doc.Member) {
 			m.record = &doc
 			if m.process = doc.alone(); m.living != nil {

@@ -220,7 +220,7 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 		case q.Addr.IsValid():
 			find.Range = addrRange(q.Addr)
 		}
-		for doc, err := range read[record](ctx, r.store, processes, find) {
+		for doc, err := range findDocs[record](ctx, r.store, processRecords, find) {
 			if err != nil {
 				return nil, err
 			}
@@ -230,13 +230,13 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 		return r.livingCandidates(ctx, find)
 	case fromEnded:
 		var keys []string
-		for doc, err := range read[endedDoc](ctx, r.store, ended, find) {
+		for doc, err := range findDocs[endedDoc](ctx, r.store, endedRecords, find) {
 			if err != nil {
 				return nil, err
 			}
 			keys, out = append(keys, doc.process), append(out, candidate{key: doc.Key})
 		}
-		if _, docs, err = getMany[record](ctx, r.store, processes, keys); err != nil {
+		if _, docs, err = getMany[record](ctx, r.store, processRecords, keys); err != nil {
 			return nil, err
 		}
 		for i, doc := range docs {
@@ -255,13 +255,13 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out []candidate, err error) {
 	var keys []string
 	var livings []*living
-	for l, err := range read[living](ctx, r.store, livingRecords, find) {
+	for l, err := range findDocs[living](ctx, r.store, livingRecords, find) {
 		if err != nil {
 			return nil, err
 		}
 		out, livings, keys = append(out, candidate{key: l.key}), append(livings, l), append(keys, processKey(l.gpid, l.block()))
 	}
-	_, docs, err := getMany[record](ctx, r.store, processes, keys)
+	_, docs, err := getMany[record](ctx, r.store, processRecords, keys)
 	for i, doc := range docs {
 		if doc != nil {
 			livings[i].over(&doc.Process)
@@ -300,7 +300,7 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([
 	if err != nil {
 		return nil, err
 	}
-	return out, each(len(living), func(i int) error {
+	return out, inParallel(len(living), func(i int) error {
 		collision, _, err := r.rivals(ctx, claims, &living[i].Process)
 		living[i].Rivals = collision.others()
 		return err

@@ -74,11 +74,11 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 	q := store.Query{Range: endedRange(m.Samples, before), Limit: maxBatch}
 	for {
 		var blocks []string
-		for doc, err := range read[endedDoc](ctx, r.store, ended, q) {
+		for doc, err := range findDocs[endedDoc](ctx, r.store, endedRecords, q) {
 			if err != nil {
 				return n, err
 			}
-			blocks, q.After = append(blocks, doc.Key[max(0, len(doc.Key)-8):]), key(doc.Key)
+			blocks, q.After = append(blocks, doc.Key[max(0, len(doc.Key)-8):]), storeKey(doc.Key)
 		}
 		deleted, err := r.deleteSamples(ctx, blocks, before)
 		n += deleted
@@ -98,11 +98,11 @@ func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64,
 	q := store.Query{Range: endedRange(time.Time{}, before), Limit: r.pruneAtOnce}
 	for {
 		var entries []*endedDoc
-		for doc, err := range read[endedDoc](ctx, r.store, ended, q) {
+		for doc, err := range findDocs[endedDoc](ctx, r.store, endedRecords, q) {
 			if err != nil {
 				return n, err
 			}
-			entries, q.After = append(entries, doc), key(doc.Key)
+			entries, q.After = append(entries, doc), storeKey(doc.Key)
 		}
 		slices.SortFunc(entries, func(a, b *endedDoc) int { return cmp.Compare(a.process, b.process) })
 		deleted, err := r.pruneEntries(ctx, entries, before)
@@ -139,7 +139,7 @@ func (r *Registry) pruneEntries(ctx context.Context, entries []*endedDoc, before
 	for i, e := range entries {
 		gone[i].Old = e.raw
 	}
-	_, err = swapAll(ctx, r.store, ended, gone)
+	_, err = swapAll(ctx, r.store, endedRecords, gone)
 	return n, err
 }
 
@@ -152,7 +152,7 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 	for i, e := range entries {
 		keys[i] = e.process
 	}
-	raws, err := getRaw(ctx, r.store, processes, keys)
+	raws, err := getRaw(ctx, r.store, processRecords, keys)
 	if err != nil {
 		return old, err
 	}
@@ -162,7 +162,7 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 		if raw == nil {
 			continue
 		}
-		doc, err := decode[record](raw, processes)
+		doc, err := decode[record](raw, processRecords)
 		if err != nil {
 			return old, err
 		}
@@ -185,11 +185,11 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 // another process had the same value, forgetting one would make that one look like the
 // only candidate: so the essence is stored first.
 func (r *Registry) deleteOld(ctx context.Context, old *oldRecords) (deleted int, err error) {
-	if _, err = swapAll(ctx, r.store, values, old.claims); err == nil {
-		_, err = swapAll(ctx, r.store, hosts, old.hosts)
+	if _, err = swapAll(ctx, r.store, claimRecords, old.claims); err == nil {
+		_, err = swapAll(ctx, r.store, hostRecords, old.hosts)
 	}
 	if err == nil {
-		deleted, err = swapAll(ctx, r.store, processes, old.records)
+		deleted, err = swapAll(ctx, r.store, processRecords, old.records)
 	}
 	return deleted, err
 }
@@ -213,7 +213,7 @@ func shrunkClaims(all map[string]claimOf, p *Process) {
 // shrink returns the swaps that leave of claims what a trace needs. The block of an
 // adopted process has no ids: its claim keeps nothing.
 func (r *Registry) shrink(ctx context.Context, all map[string]claimOf) (swaps []store.Swap, err error) {
-	raws, err := getRaw(ctx, r.store, values, slices.Collect(maps.Keys(all)))
+	raws, err := getRaw(ctx, r.store, claimRecords, slices.Collect(maps.Keys(all)))
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (r *Registry) shrink(ctx context.Context, all map[string]claimOf) (swaps []
 		if raw == nil {
 			continue
 		}
-		h, err := decode[holding](raw, values)
+		h, err := decode[holding](raw, claimRecords)
 		if err != nil {
 			return nil, err
 		}

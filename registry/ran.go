@@ -43,13 +43,13 @@ func (m *maker) ran(at time.Time) (class, string) {
 	case m.Remote && m.Clock == nil && (m.End != nil || at.Before(from)):
 		return unlikely, m.clockReason()
 	case at.Before(from):
-		return disproved, fmt.Sprintf("created %s before the process had its value", seconds(m.from.Sub(at)))
+		return disproved, fmt.Sprintf("created %s before the process had its value", wholeSeconds(m.from.Sub(at)))
 	case m.End != nil:
-		return disproved, fmt.Sprintf("created %s after the process had ended", seconds(at.Sub(m.End.Time)))
+		return disproved, fmt.Sprintf("created %s after the process had ended", wholeSeconds(at.Sub(m.End.Time)))
 	case !m.gone.IsZero() && at.After(m.gone):
-		return disproved, fmt.Sprintf("created %s after the process was seen to be gone: %s", seconds(at.Sub(m.gone)), m.Reason)
+		return disproved, fmt.Sprintf("created %s after the process was seen to be gone: %s", wholeSeconds(at.Sub(m.gone)), m.Reason)
 	}
-	silent := fmt.Sprintf("created %s after the last heartbeat of a process that is ", seconds(at.Sub(m.Last.Time)))
+	silent := fmt.Sprintf("created %s after the last heartbeat of a process that is ", wholeSeconds(at.Sub(m.Last.Time)))
 	switch {
 	case m.State == Late:
 		return possible, silent + "late"
@@ -66,9 +66,9 @@ func (m *maker) ran(at time.Time) (class, string) {
 	return possible, silent
 }
 
-// seconds describes d, rounded up to whole seconds because the creation times of ids
+// wholeSeconds describes d, rounded up to whole seconds because the creation times of ids
 // are rounded down. Two days and more are whole days.
-func seconds(d time.Duration) string {
+func wholeSeconds(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 2*day {
 		return fmt.Sprintf("%d days", d/day)

@@ -61,7 +61,7 @@ type enrolment struct {
 // newRecorder returns the recorder of a process that is not stored yet.
 func (r *Registry) newRecorder(p Process) *recorder {
 	c := &recorder{registry: r, random: r.random, clock: clock{now: r.options.Now}}
-	c.enrolment = enrolment{changed: true, unchecked: ring, trimmed: c.clock.stamp(0)}
+	c.enrolment = enrolment{changed: true, unchecked: maxRecent, trimmed: c.clock.stamp(0)}
 	if p.From.IsZero() {
 		p.From = c.trimmed
 	}
@@ -82,7 +82,7 @@ func (c *recorder) open(stored bson.Raw, l *living) {
 	c.clock.last = c.p.Last.Time
 	c.enrolment = enrolment{
 		claimed: true, registered: true, changed: stored == nil, tried: c.tried[:0],
-		stored: stored, agreed: c.p.Last, trimmed: c.p.Last.Time, unchecked: ring,
+		stored: stored, agreed: c.p.Last, trimmed: c.p.Last.Time, unchecked: maxRecent,
 	}
 	if l != nil {
 		c.pending = l.recent[len(l.recent)-l.unstored : len(l.recent) : len(l.recent)]

@@ -90,7 +90,7 @@ func (r *Registry) enrol(ctx context.Context, g gpid.GPID, o *RemoteOptions, ado
 		err = c.heartbeat(ctx, &noLoad, 0, nil)
 		got := c.process()
 		if errors.Is(err, errForeign) { // another call with the key is recording it, or was interrupted
-			if _, err = r.store.Insert(ctx, processes, recordOf(got)); err == nil || errors.Is(err, store.ErrDuplicate) {
+			if _, err = r.store.Insert(ctx, processRecords, recordOf(got)); err == nil || errors.Is(err, store.ErrDuplicate) {
 				continue
 			}
 		}
@@ -118,7 +118,7 @@ func (r *Registry) earlier(ctx context.Context, key string) (p *Process, pruned 
 		if err != nil {
 			return nil, false, err
 		}
-		h, err := get[holding](ctx, r.store, values, hex.EncodeToString(block[:]))
+		h, err := getDoc[holding](ctx, r.store, claimRecords, hex.EncodeToString(block[:]))
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, false, nil
 		}

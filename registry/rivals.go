@@ -27,7 +27,7 @@ func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded b
 // rivals returns the collision of p with the other processes that have one of its
 // values, or a part of it, and may be alive, or nil. claimed reports whether p itself
 // has claimed all of its values. It is given the claims of all values of p.
-func (r *Registry) rivals(ctx context.Context, claims claims, p *Process) (found *CollisionError, claimed bool, err error) {
+func (r *Registry) rivals(ctx context.Context, claims claimsByBlock, p *Process) (found *CollisionError, claimed bool, err error) {
 	claimed = true
 	var seen []MemberKey // a rival may have claimed several values
 	for _, value := range p.uses() {

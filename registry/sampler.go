@@ -140,12 +140,12 @@ func runtimeLoad(load *Load) {
 		if f := &LoadFields[i]; f.metric != "" {
 			s := []metrics.Sample{{Name: f.metric}}
 			metrics.Read(s)
-			*f.Of(load) = number(s[0].Value)
+			*f.Of(load) = metricValue(s[0].Value)
 		}
 	}
 }
 
-func number(v metrics.Value) int64 {
+func metricValue(v metrics.Value) int64 {
 	if v.Kind() != metrics.KindUint64 {
 		return Unmeasured
 	}

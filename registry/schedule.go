@@ -61,9 +61,9 @@ func (b *backoff) tried(err error, interval time.Duration, now time.Time) {
 	b.until = now.Add(wait/2 + rand.N(wait/2) - interval/2)
 }
 
-// hour returns the beginning of the hour of a process that t is in. The processes'
+// hourOf returns the beginning of the hour of a process that t is in. The processes'
 // hours do not begin at once: once in its hour each puts its samples in order.
-func hour(block string, t time.Time) time.Time {
+func hourOf(block string, t time.Time) time.Time {
 	at := phase(block, time.Hour)
 	return t.Add(-at).Truncate(time.Hour).Add(at)
 }

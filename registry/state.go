@@ -194,7 +194,7 @@ func (r *Registry) statuses(ctx context.Context, all []*Process) ([]Status, erro
 		out[i] = r.judge(p, func() *Process {
 			if addr := p.GPID.Addr(); addr.Port() != 0 && p.Kernel.Boot != "" { // others have none
 				later := addrRange(addr)
-				later.From = key(processKey(p.GPID, p.Block) + "\x00")
+				later.From = storeKey(processKey(p.GPID, p.Block) + "\x00")
 				asked, ranges = append(asked, i), append(ranges, later)
 			}
 			return nil
@@ -204,9 +204,9 @@ func (r *Registry) statuses(ctx context.Context, all []*Process) ([]Status, erro
 		if len(asked) == 0 {
 			break
 		}
-		found, err := r.store.FindMany(ctx, processes, ranges, limit)
+		found, err := r.store.FindMany(ctx, processRecords, ranges, limit)
 		if err != nil {
-			return nil, fmt.Errorf("registry: read %s: %w", processes, err)
+			return nil, fmt.Errorf("registry: read %s: %w", processRecords, err)
 		}
 		n := 0
 		for k, i := range asked {
@@ -229,7 +229,7 @@ func (r *Registry) statuses(ctx context.Context, all []*Process) ([]Status, erro
 // successorIn is successor with the records of later runs.
 func successorIn(p *Process, later []bson.Raw) (*Process, error) {
 	for _, raw := range later {
-		doc, err := decode[record](raw, processes)
+		doc, err := decode[record](raw, processRecords)
 		if err != nil || successor(p, &doc.Process) {
 			return &doc.Process, err
 		}

@@ -56,7 +56,7 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 	p := c.process()
 	h := holding{Key: p.Block, Process: processKey(p.GPID, p.Block), Member: p.Member, Idle: p.adopted()}
 	if p.Block != "" {
-		if err := claim(ctx, c.registry.store, h); !errors.Is(err, errTaken) {
+		if err := insertClaim(ctx, c.registry.store, h); !errors.Is(err, errTaken) {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (c *recorder) claimValue(ctx context.Context, a *Adopted, now time.Time) er
 	if !a.Sample.IsZero() {
 		h.Adopted = a
 	}
-	if _, err := c.registry.store.Insert(ctx, values, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
+	if _, err := c.registry.store.Insert(ctx, claimRecords, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
 		return fmt.Errorf("registry: adopt value %s: %w", a.Value, err)
 	}
 	return nil
@@ -102,9 +102,9 @@ func (c *recorder) claimValue(ctx context.Context, a *Adopted, now time.Time) er
 func (c *recorder) deleteLeft(ctx context.Context) error {
 	for ; len(c.left) > 0; c.left = c.left[1:] {
 		k := string(c.left[0])
-		err := c.registry.store.Delete(ctx, livingRecords, key(k))
+		err := c.registry.store.Delete(ctx, livingRecords, storeKey(k))
 		if err == nil || errors.Is(err, store.ErrNotFound) {
-			err = c.registry.store.Delete(ctx, processes, key(processKey(c.p.GPID, k[:8])))
+			err = c.registry.store.Delete(ctx, processRecords, storeKey(processKey(c.p.GPID, k[:8])))
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("registry: delete record of %v: %w", c.p.GPID, err)
@@ -118,7 +118,7 @@ var errForeign = errors.New("registry: the record was written by another process
 
 // check finds the rivals of the process, and finds out what was lost, for the next
 // steps. known and doc are as in store.
-func (c *recorder) check(ctx context.Context, known claims, doc *record) (err error) {
+func (c *recorder) check(ctx context.Context, known claimsByBlock, doc *record) (err error) {
 	p := c.process()
 	if known == nil {
 		if known, err = c.registry.claims(ctx, p.claims()); err != nil {
@@ -135,7 +135,7 @@ func (c *recorder) check(ctx context.Context, known claims, doc *record) (err er
 	}
 	if err == nil && doc == nil {
 		doc = new(record)
-		*doc, err = get[record](ctx, c.registry.store, processes, processKey(p.GPID, p.Block))
+		*doc, err = getDoc[record](ctx, c.registry.store, processRecords, processKey(p.GPID, p.Block))
 	}
 	if err == nil {
 		c.update(func(p *Process) { p.addAdopted(doc.Adopted) }) // others may have added samples
@@ -187,7 +187,7 @@ func (c *recorder) readLiving(ctx context.Context, k string) error {
 	case err != nil && !deleted:
 		return err
 	case deleted || l.last.Count < c.agreed.Count || l.write == c.tried[0] && len(c.tried) > 1: // more may be lost
-		c.changed, c.unchecked = true, ring
+		c.changed, c.unchecked = true, maxRecent
 	case !slices.Contains(c.tried, l.write):
 		return errForeign
 	}
@@ -228,11 +228,11 @@ func (c *recorder) putRecord(ctx context.Context) error {
 	}
 	err := store.ErrNotFound
 	if c.registered {
-		_, err = amend(ctx, c.registry.store, processes, doc.Key, put)
+		_, err = amend(ctx, c.registry.store, processRecords, doc.Key, put)
 	}
 	for errors.Is(err, store.ErrNotFound) {
-		if _, err = c.registry.store.Insert(ctx, processes, doc); errors.Is(err, store.ErrDuplicate) {
-			_, err = amend(ctx, c.registry.store, processes, doc.Key, put)
+		if _, err = c.registry.store.Insert(ctx, processRecords, doc); errors.Is(err, store.ErrDuplicate) {
+			_, err = amend(ctx, c.registry.store, processRecords, doc.Key, put)
 		}
 	}
 	if err == nil && before.Final {
@@ -250,13 +250,13 @@ func (c *recorder) putRecord(ctx context.Context) error {
 // deleted.
 func (c *recorder) trim(ctx context.Context) error {
 	p := c.process()
-	now := hour(p.Block, p.Last.Time)
+	now := hourOf(p.Block, p.Last.Time)
 	r := c.registry
 	if err := r.putSamples(ctx, []newSamples{{p.Block, c.pending}}); err != nil {
 		return err
 	}
 	c.pending = nil
-	old, thin := p.Last.Time.Add(-r.keepSamples), hour(p.Block, now.Add(-r.options.KeepAll))
+	old, thin := p.Last.Time.Add(-r.keepSamples), hourOf(p.Block, now.Add(-r.options.KeepAll))
 	c.update(func(p *Process) {
 		for len(p.Recent) > 1 && p.Recent[0].Time.Before(old) {
 			p.Recent = p.Recent[1:]

@@ -142,7 +142,7 @@ const marksKey = "registry"
 
 // readMarks returns the marks: zero ones of a registry that was never in order.
 func (r *Registry) readMarks(ctx context.Context) (marks, error) {
-	m, err := get[marks](ctx, r.store, about, marksKey)
+	m, err := getDoc[marks](ctx, r.store, registryRecords, marksKey)
 	if errors.Is(err, store.ErrNotFound) {
 		return marks{}, nil
 	}
@@ -154,9 +154,9 @@ func (r *Registry) readMarks(ctx context.Context) (marks, error) {
 // [Registry.Prune] look again.
 func (r *Registry) markSamples(ctx context.Context, before time.Time) error {
 	m := marks{Key: marksKey, Format: format, Samples: before}
-	_, err := r.store.Insert(ctx, about, m)
+	_, err := r.store.Insert(ctx, registryRecords, m)
 	if errors.Is(err, store.ErrDuplicate) {
-		err = r.store.Replace(ctx, about, m)
+		err = r.store.Replace(ctx, registryRecords, m)
 	}
 	return err
 }

@@ -18,14 +18,14 @@ const fewSamples = 20
 
 // sampleDocs reads the documents of samples in each of the ranges.
 func (r *Registry) sampleDocs(ctx context.Context, ranges ...store.Range) ([][]sampleDoc, error) {
-	found, err := findMany(ctx, r.store, samples, ranges, fewSamples)
+	found, err := findMany(ctx, r.store, sampleRecords, ranges, fewSamples)
 	if err != nil {
 		return nil, err
 	}
 	docs := make([][]sampleDoc, len(ranges))
 	for i, raws := range found {
 		for _, raw := range raws {
-			doc, err := decode[sampleDoc](raw, samples)
+			doc, err := decode[sampleDoc](raw, sampleRecords)
 			if err != nil {
 				return nil, err
 			}
@@ -55,7 +55,7 @@ func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before ti
 			}
 		}
 	}
-	if _, err := swapAll(ctx, r.store, samples, swaps); err != nil {
+	if _, err := swapAll(ctx, r.store, sampleRecords, swaps); err != nil {
 		return 0, fmt.Errorf("registry: delete samples: %w", err)
 	}
 	return n, nil
@@ -83,14 +83,14 @@ func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, 
 	if len(files) == 1 && n == len(all) {
 		return nil
 	}
-	if _, err := r.store.Swap(ctx, samples, files[0].raw, samplesDoc(block, all)); err != nil {
+	if _, err := r.store.Swap(ctx, sampleRecords, files[0].raw, samplesDoc(block, all)); err != nil {
 		return fmt.Errorf("registry: merge samples: %w", err)
 	}
 	var rest []store.Swap
 	for _, f := range files[1:] {
 		rest = append(rest, store.Swap{Old: f.raw})
 	}
-	if _, err := swapAll(ctx, r.store, samples, rest); err != nil {
+	if _, err := swapAll(ctx, r.store, sampleRecords, rest); err != nil {
 		return fmt.Errorf("registry: merge samples: %w", err)
 	}
 	return nil

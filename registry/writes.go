@@ -31,7 +31,7 @@ func (e *enrolment) next(p *Process) task {
 	switch n := len(e.pending) - 1; {
 	case !e.claimed:
 		return claimValues
-	case n >= ring || n > 0 && p.turn(ring):
+	case n >= maxRecent || n > 0 && p.turn(maxRecent):
 		return writeSamples
 	case e.stored == nil || e.agreed.Count != p.Last.Count:
 		return writeLiving
@@ -43,9 +43,9 @@ func (e *enrolment) next(p *Process) task {
 		return nothing
 	case p.End != nil:
 		return moveEnded
-	case hour(p.Block, p.Last.Time).After(e.trimmed):
+	case hourOf(p.Block, p.Last.Time).After(e.trimmed):
 		return trimSamples
-	case e.unchecked >= ring:
+	case e.unchecked >= maxRecent:
 		return checkClaims
 	}
 	return nothing
@@ -90,7 +90,7 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
 		if load != nil {
 			last.Load = *load
 			p.Recent = append(p.Recent, Sample{last.Time, *load}) // copies of p see what is before it
-			p.Recent = p.Recent[max(0, len(p.Recent)-ring):]
+			p.Recent = p.Recent[max(0, len(p.Recent)-maxRecent):]
 		}
 		p.Last = last
 		if end != nil {
@@ -101,7 +101,7 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
 		}
 	})
 	if c.unchecked++; c.collision != nil {
-		c.unchecked = ring
+		c.unchecked = maxRecent
 	}
 	if load == nil {
 		return
@@ -117,7 +117,7 @@ func (c *recorder) measure(load *Load, ahead time.Duration, end *End) {
 
 // store writes what is not stored yet. It may be called again after an error. known and
 // doc are the claims of the process and its record if they were read just now, or nil.
-func (c *recorder) store(ctx context.Context, known claims, doc *record) (err error) {
+func (c *recorder) store(ctx context.Context, known claimsByBlock, doc *record) (err error) {
 	for err == nil {
 		p := &c.p
 		switch c.next(p) {
