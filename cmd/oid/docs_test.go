@@ -56,7 +56,7 @@ var unchecked = map[string]string{
 	"docs/deploy.md: ini: # /etc/systemd/system/oid.socket":                                                                                                "deploy_test.go runs it",
 	"docs/deploy.md: sh: oid serve --listen unix:/run/oid/http.sock --group www-data --token-file /etc/oid/tokens --base-url https://ids.example.com/oid/": "deploy_test.go runs it",
 	"docs/deploy.md: sh: systemctl enable --now oid.socket":                                                                                                "needs systemd as the first process",
-	"docs/deploy.md: dockerfile: FROM golang:1.26 AS build":                                                                                                "needs a container engine",
+	"docs/deploy.md: sh: sudo install -m 400 -o 65532 tokens /etc/oid/tokens":                                                                              "deploy_test.go runs the command of the container",
 	"docs/deploy.md: yaml: livenessProbe:":                                                                                                                 "a part of a Kubernetes manifest",
 	"docs/how-to/static-page.md: sh: make site SITE=/var/www/html/oid":                                                                                     "the test of site runs it",
 	"docs/how-to/adopt.md: sh: oid agent --store postgres://db/oid --listen /run/oid/agent.sock":                                                           "TestAgentDrivers runs it",

@@ -13,6 +13,7 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
 )
 
 var historyHelp = `Plot what was measured of a process over time (` + loadTitles() + `),
@@ -49,30 +50,28 @@ func newHistoryCommand(std streams) *cobra.Command {
 			if width, err = plotWidth(std.out, width); err != nil {
 				return err
 			}
-			r, s, err := where.openRegistry(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer closing(s, &err)
-			members, err := membersOf(cmd.Context(), r, g)
-			if err != nil {
-				return err
-			}
-			between := ""
-			for i, name := range towire.Names(members) {
-				p := &members[i]
-				samples := measured(r.History(cmd.Context(), p.Key(), orZero(from), orZero(to)))
-				if asJSON {
-					err = writeSamples(std.out, asJSON, p.Key(), samples)
-				} else {
-					err = plotHistory(std, between, p, name, samples, width, &times.zone)
-					between = "\n"
-				}
+			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
+				r := where.registry(s)
+				members, err := membersOf(cmd.Context(), r, g)
 				if err != nil {
 					return err
 				}
-			}
-			return nil
+				between := ""
+				for i, name := range towire.Names(members) {
+					p := &members[i]
+					samples := measured(r.History(cmd.Context(), p.Key(), orZero(from), orZero(to)))
+					if asJSON {
+						err = writeSamples(std.out, asJSON, p.Key(), samples)
+					} else {
+						err = plotHistory(std, between, p, name, samples, width, &times.zone)
+						between = "\n"
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
 		},
 	}
 	where.addFlag(cmd)

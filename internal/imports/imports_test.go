@@ -59,9 +59,8 @@ var allowed = map[string][]string{
 	"lock/redislock":             {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
 	"lock/redislock/model":       {}, // tests only
 	"lock/filelock":              {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
-	"lock/sqlguard":              {"lock"},
 	"lock/internal/engine":       {},
-	"lock/internal/calls":        {"lock"},
+	"lock/internal/calls":        {"lock", "gpid"},
 	"lock/internal/holder":       {"lock", "gpid"},
 	"lock/locktest":              {"lock", "gpid"},
 	"registry":                   {"objectid", "gpid", "store", "internal/classic"},

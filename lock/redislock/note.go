@@ -25,10 +25,7 @@ func noteKeys(name string) []string {
 
 // Note returns the note of a lock and the time of Redis, see [lock.Locker].
 func (l *Locker) Note(ctx context.Context, name string) (engine.Note, error) {
-	if err := lock.CheckName(name); err != nil {
-		return engine.Note{}, fmt.Errorf("redislock: %w", err)
-	}
-	if err := l.calls.Begin(); err != nil {
+	if err := l.calls.BeginFor(name); err != nil {
 		return engine.Note{}, err
 	}
 	defer l.calls.Done()

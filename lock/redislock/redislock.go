@@ -94,23 +94,10 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		out = *o
 	}
-	if out.TTL == 0 {
-		out.TTL = lock.DefaultTTL
-	}
-	if err := lock.CheckTTL(out.TTL); err != nil {
-		return out, err
-	}
-	if out.Process.IsZero() {
-		self, err := gpid.Self("")
-		if err != nil {
-			return out, err
-		}
-		out.Process = self
-	}
 	if out.Warn == nil {
 		out.Warn = func(err error) { slog.Warn(err.Error()) }
 	}
-	return out, nil
+	return out, calls.SetDefaults(&out.TTL, &out.Process)
 }
 
 // maxTry is the longest that one request may take, whatever the TTL is.

@@ -79,7 +79,7 @@ func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireO
 }
 
 func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptions, wait bool) (*lock.Lease, error) {
-	if err := l.begin(name); err != nil {
+	if err := l.calls.BeginFor(name); err != nil {
 		return nil, err
 	}
 	defer l.calls.Done()

@@ -13,7 +13,7 @@ import (
 // Note returns the note of a lock and the time of the store, see [lock.Locker]. Only after
 // the store has answered a call of the Locker it repeats attempts.
 func (l *Locker) Note(ctx context.Context, name string) (engine.Note, error) {
-	if err := l.begin(name); err != nil {
+	if err := l.calls.BeginFor(name); err != nil {
 		return engine.Note{}, err
 	}
 	defer l.calls.Done()

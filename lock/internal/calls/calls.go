@@ -1,10 +1,13 @@
-// Package calls lets a Locker end its calls when it is closed.
+// Package calls has what the Lockers of all engines have in common: options, and calls that
+// Close ends.
 package calls
 
 import (
 	"context"
 	"sync"
+	"time"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -38,6 +41,14 @@ func (c *Calls) Begin() error {
 	return nil
 }
 
+// BeginFor is Begin for a call with the name of a lock, which it checks.
+func (c *Calls) BeginFor(name string) error {
+	if err := lock.CheckName(name); err != nil {
+		return err
+	}
+	return c.Begin()
+}
+
 // Done ends a call.
 func (c *Calls) Done() { c.calls.Done() }
 
@@ -53,4 +64,19 @@ func (c *Calls) Close() (first bool) {
 	c.mu.Unlock()
 	c.calls.Wait()
 	return first
+}
+
+// SetDefaults replaces the zero TTL and the zero process in the options of a Locker. The
+// error wraps [lock.ErrInvalid] if the TTL is invalid, or is the reason why this process
+// cannot be identified.
+func SetDefaults(ttl *time.Duration, process *gpid.GPID) (err error) {
+	if *ttl == 0 {
+		*ttl = lock.DefaultTTL
+	}
+	if process.IsZero() {
+		if *process, err = gpid.Self(""); err != nil {
+			return err
+		}
+	}
+	return lock.CheckTTL(*ttl)
 }
