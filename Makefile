@@ -156,6 +156,7 @@ check:
 	go fix -diff ./...
 	go run $(STATICCHECK) -checks all ./...
 	go run $(ACTIONLINT)
+	@! grep -rn 'uses: [^.]' .github/workflows | grep -vE '@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$$' || { echo "make check: name the commit of an action, and its version in a comment"; exit 1; }
 	go mod tidy -diff
 	go test ./internal/imports
 	@for module in $(MODULES); do \
