@@ -189,7 +189,7 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 	request := l.limit(ctx, now, try)
 	reply, err := l.driver.EvalSHA(request, s.sha1, keys, args)
 	request.cancel()
-	if unknown(err) {
+	if isUnknownScript(err) {
 		now = time.Now()
 		request = l.limit(ctx, now, try)
 		reply, err = l.driver.Eval(request, s.text, keys, args)
