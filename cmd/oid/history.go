@@ -83,7 +83,7 @@ func newHistoryCommand(std streams) *cobra.Command {
 
 // membersOf returns the recorded processes of an identity, one at least.
 func membersOf(ctx context.Context, r *registry.Registry, g gpid.GPID) (members []registry.Status, err error) {
-	for p, err := range r.Find(ctx, g) {
+	for p, err := range r.List(ctx, registry.Query{GPID: g}) {
 		if err != nil {
 			return nil, err
 		}
