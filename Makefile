@@ -1,6 +1,7 @@
 # The pinned tools of "make check".
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     = mvdan.cc/gofumpt@v0.12.0
+ACTIONLINT  = github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # Runs the tests and lists the skipped and the failed ones at the end.
 GOTESTSUM = gotest.tools/gotestsum@v1.13.0
@@ -19,7 +20,7 @@ release:
 	cd release && go run . -version "$(VERSION)" -o ../dist
 test-release:
 	.ci/setup release
-	cd release && OID_REQUIRE_ALL=1 go test -timeout 30m ./...
+	cd release && OID_REQUIRE_ALL=1 go test -v -timeout 30m ./...
 generated:
 	OID_WRITE_GENERATED=1 go test -count 1 -run '^Test(APIPage|MetricsPage|TestingPage|Licences|Picture|TerminalPicture)$$' ./cmd/oid ./census/report
 
@@ -45,6 +46,15 @@ site:
 	cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" site/static/* server/page/static/icon.svg "$(SITE)"
 	cat census/report/*.css server/page/static/page.css > "$(SITE)/oid.css"
 
+# The static page with the documents beside it, for Jekyll. Links that leave docs lead to
+# the repository.
+.PHONY: pages
+pages: SITE = dist/pages
+pages: site
+	cp -r docs "$(SITE)"
+	sed -i -E 's#\]\(\.\./#](https://github.com/oidkit/oid/blob/main/#g' "$(SITE)"/docs/*.md
+	sed -i -E 's#\]\(\.\./\.\./#](https://github.com/oidkit/oid/blob/main/#g' "$(SITE)"/docs/*/*.md
+
 # How many seconds "make fuzz" gives to each fuzz test.
 FUZZTIME = 30s
 
@@ -57,7 +67,9 @@ help:
 	@echo "make mutants break the code of one package in many small ways and list what no test notices (PKG=./census)"
 	@echo "make release build programs and packages into dist (VERSION=0.1.0)"
 	@echo "make test-release  build packages, install, upgrade and remove them, and look for their faults"
+	@echo "make test-stores   the tests of the stores and what is built on them (OID_TEST_MONGODB=URL OID_TEST_POSTGRES=URL)"
 	@echo "make site    build the static page, which needs no server, into $(SITE)"
+	@echo "make pages   the same with the documents, into dist/pages"
 	@echo "make generated     write the pages and pictures that come from the program, and LICENSES-THIRD-PARTY"
 	@echo "make drivers judge the ObjectId libraries of other languages and write docs/drivers.md"
 	@echo "make bench   measure against the peers and write docs/benchmarks.md"
@@ -78,13 +90,16 @@ steady:
 # of them.
 WITHOUT_RACE = TestLongOutage|TestLongJourney|TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack|TestMutants|TestOncePerTick|TestOnceLeavesOutWhatIsTooLate
 
-# What the tests fetch or build once comes first, since it shows what it does. Then one
-# package more than there are processors is tested at a time with the race detector, since
-# many wait more than they work, and those that take longest begin; then one at a time
-# without it.
+# What the tests fetch or build once comes first, since it shows what it does. Then come
+# the tests with the race detector. Most wait more than they work: one package more than
+# there are processors is tested at a time, those that take longest begin, and eight tests
+# of a package that say so run at the same time. Then come the tests without it, in one
+# queue for each of PLAIN. "make check" vets.
 # A program under the race detector sleeps for a second before it ends, unless told
 # otherwise, and the tests start thousands.
-.PHONY: test test-race test-plain
+PLAIN = test-plain-rest test-plain-single test-plain-modules
+
+.PHONY: test test-race test-plain $(PLAIN)
 test:
 	.ci/setup
 	OID_REQUIRE_ALL=1 go test -v -run '^TestFetch$$' ./internal/testenv
@@ -93,12 +108,22 @@ test:
 
 test-race: export GORACE = atexit_sleep_ms=10
 test-race:
-	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -race -timeout 30m ./server ./cmd/oid ./lock/redislock ./registry ./store/mongostore ./...
-	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
+	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel 8 -race -timeout 30m ./server ./cmd/oid ./lock/redislock ./registry ./store/mongostore ./store/pgstore ./...
 
 test-plain:
-	OID_REQUIRE_ALL=1 go test -p 1 -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest ./lock ./lock/locktest
-	OID_REQUIRE_ALL=1 go test -p 1 -timeout 10m ./objectid ./paste ./internal/verify ./census/...
+	$(MAKE) -j 2 $(PLAIN)
+
+# What skips itself under the race detector.
+test-plain-rest:
+	OID_REQUIRE_ALL=1 go test -vet=off -p 1 -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest ./lock ./lock/locktest
+
+# What the race detector finds little in and makes slow: there it has less to do.
+test-plain-single:
+	OID_REQUIRE_ALL=1 go test -vet=off -p 1 -timeout 10m ./objectid ./paste ./cmd/oid/internal/verify ./census/...
+
+test-plain-modules: export GORACE = atexit_sleep_ms=10
+test-plain-modules:
+	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go test -vet=off -race -timeout 10m ./...
 	cd internal/interop/others && go test ./...
 	cd internal/interop/objectstorage && go test ./...
 
@@ -130,6 +155,8 @@ check:
 	done
 	go fix -diff ./...
 	go run $(STATICCHECK) -checks all ./...
+	go run $(ACTIONLINT)
+	@! grep -rn 'uses: [^.]' .github/workflows | grep -vE '@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$$' || { echo "make check: name the commit of an action, and its version in a comment"; exit 1; }
 	go mod tidy -diff
 	go test ./internal/imports
 	@for module in $(MODULES); do \

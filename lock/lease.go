@@ -12,15 +12,24 @@ import (
 // Lease is a lock that is held, renewed in the background until it is released
 // or lost. Any number of goroutines may share one. A [Locker] creates it.
 type Lease struct {
+	// A lease is held while cause is nil, and has ended for good when end has set it:
+	//
+	//	held --- the deadline passes -----> ErrExpired ---+
+	//	  |----- a renewal finds it lost -> ErrLost ------+--> Release, once
+	//	  +----- Release -----------------> ErrReleased --+
+	//
+	// Only a renewal moves the deadline, and only forward, and only while the lease is held.
+	// Every method that asks for the cause calls endIfLate first, so that no timer has to
+	// fire for a lease to end in time.
+
 	name   string
 	owner  Owner
-	grant  engine.Grant
-	events func(Event) // nil: nobody wants to know
+	grant  engine.Grant // mu guards its Deadline, which renewals move
+	events func(Event)  // nil: nobody wants to know
 	values context.Context
 	began  time.Time
 
 	mu       sync.Mutex
-	deadline time.Time
 	cause    error // why the lease has ended; nil while it has not
 	released bool
 	failed   bool // the last renewal did
@@ -34,12 +43,12 @@ type Lease struct {
 // lease's context has the values of ctx and does not end with ctx. events may be
 // nil.
 func NewLease(ctx context.Context, name string, owner Owner, events func(Event), g engine.Grant) *Lease {
-	l := &Lease{name: name, owner: owner, grant: g, events: events, values: ctx, deadline: g.Deadline, began: time.Now()}
+	l := &Lease{name: name, owner: owner, grant: g, events: events, values: ctx, began: time.Now()}
 	first := g.Every
 	if !g.Deadline.IsZero() {
 		first = min(first, g.Deadline.Sub(l.began)/2)
 	}
-	g.Timers.Set(&l.renewal, l.began, first, l.renew)
+	g.Timers.Set(&l.renewal, l.began, first, (*renewal)(l))
 	return l
 }
 
@@ -76,7 +85,7 @@ func (l *Lease) Context() context.Context {
 func (l *Lease) Deadline() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.deadline
+	return l.grant.Deadline
 }
 
 // Check returns nil while the lease is safe, and afterwards the cause of its end.
@@ -144,15 +153,15 @@ func (l *Lease) end(cause error) {
 
 // endIfLate ends a lease whose deadline has passed. It is called with mu held.
 func (l *Lease) endIfLate() {
-	if !l.deadline.IsZero() && !time.Now().Before(l.deadline) {
+	if !l.grant.Deadline.IsZero() && !time.Now().Before(l.grant.Deadline) {
 		l.end(ErrExpired)
 	}
 }
 
 // watchDeadline sets the timer that ends the lease. It is called with mu held.
 func (l *Lease) watchDeadline() {
-	if l.expiry == nil && !l.deadline.IsZero() {
-		l.expiry = time.AfterFunc(time.Until(l.deadline), l.expire)
+	if l.expiry == nil && !l.grant.Deadline.IsZero() {
+		l.expiry = time.AfterFunc(time.Until(l.grant.Deadline), l.expire)
 	}
 }
 
@@ -162,12 +171,16 @@ func (l *Lease) expire() {
 	defer l.mu.Unlock()
 	l.endIfLate()
 	if l.cause == nil { // renewed at the last moment
-		l.expiry.Reset(time.Until(l.deadline))
+		l.expiry.Reset(time.Until(l.grant.Deadline))
 	}
 }
 
-// renew runs when it is time for a renewal.
-func (l *Lease) renew() {
+// renewal is a lease as the task of its timer.
+type renewal Lease
+
+// Run renews the lease.
+func (r *renewal) Run() {
+	l := (*Lease)(r)
 	l.mu.Lock()
 	l.endIfLate()
 	ended := l.cause != nil
@@ -189,10 +202,10 @@ func (l *Lease) renew() {
 		l.end(err)
 	case err != nil:
 		l.failed = true
-		l.grant.Timers.Set(&l.renewal, asked, max(l.grant.Retry, time.Since(asked)), l.renew)
+		l.grant.Timers.Set(&l.renewal, asked, max(l.grant.Retry, time.Since(asked)), r)
 	default:
-		if deadline.After(l.deadline) {
-			l.deadline = deadline
+		if deadline.After(l.grant.Deadline) {
+			l.grant.Deadline = deadline
 			l.expiry.Reset(time.Until(deadline))
 		}
 		if l.failed {
@@ -201,6 +214,6 @@ func (l *Lease) renew() {
 				go l.tell(RenewedLate, nil)
 			}
 		}
-		l.grant.Timers.Set(&l.renewal, time.Now(), l.grant.Every, l.renew)
+		l.grant.Timers.Set(&l.renewal, time.Now(), l.grant.Every, r)
 	}
 }

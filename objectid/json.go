@@ -29,19 +29,13 @@ func (id *ID) UnmarshalJSON(data []byte) error {
 		*id = ID{}
 		return nil
 	}
-	if len(data) > 0 && data[0] == '{' {
-		hex, err := oidMember(data)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrInvalid, err)
-		}
-		data = hex
-	}
-	if len(data) == 0 || data[0] != '"' {
-		return fmt.Errorf(`%w: JSON %s, want a string of 24 digits, {"$oid":"..."} or null`, ErrInvalid, quote(string(data)))
-	}
 	var s string
-	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	ok := json.Unmarshal(data, &s) == nil
+	if !ok {
+		s, ok = oidMember(data)
+	}
+	if !ok {
+		return fmt.Errorf(`%w: JSON %s, want a string of 24 digits, {"$oid":"..."} without other members, or null`, ErrInvalid, quote(string(data)))
 	}
 	return id.Set(s)
 }
@@ -49,36 +43,13 @@ func (id *ID) UnmarshalJSON(data []byte) error {
 // oidMember returns the value of the only member of the JSON object data, which
 // must be called $oid. It reads tokens because decoding into a struct would
 // also take $OID, a second $oid or further members.
-func oidMember(data []byte) (json.RawMessage, error) {
+func oidMember(data []byte) (value string, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(data))
-	if _, err := d.Token(); err != nil {
-		return nil, err
+	var tokens [4]json.Token
+	for i := range tokens {
+		tokens[i], _ = d.Token() // nil after an error
 	}
-	if !d.More() {
-		return nil, fmt.Errorf(`JSON {}, want {"$oid":"..."}`)
-	}
-	key, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	if key != "$oid" {
-		return nil, fmt.Errorf(`JSON member %q, want "$oid" alone`, key)
-	}
-	var value json.RawMessage
-	if err := d.Decode(&value); err != nil {
-		return nil, err
-	}
-	if d.More() {
-		return nil, fmt.Errorf(`JSON object with more members than "$oid"`)
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("data after the JSON object")
-	}
-	if bytes.Equal(value, []byte("null")) {
-		return nil, fmt.Errorf(`JSON {"$oid":null}, want 24 digits or a plain null`)
-	}
-	return value, nil
+	_, err := d.Token()
+	value, ok = tokens[2].(string)
+	return value, ok && tokens[0] == json.Delim('{') && tokens[1] == "$oid" && tokens[3] == json.Delim('}') && err == io.EOF
 }

@@ -42,6 +42,7 @@ func TestIDsThatAreNotSent(t *testing.T) {
 
 // An upload below the lowest rate is cut off, one above it is not.
 func TestSlowUpload(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	r := serve(t, server.Options{Limits: server.Limits{Request: 2 * time.Second, Uploads: 8}})
 	send := func(each int) (int, string, error) {

@@ -37,7 +37,7 @@ func newTab(t *testing.T, browser context.Context, base string) *tab {
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx, base: base}
-	if behindNginx {
+	if behindNginx(t) {
 		b.do()
 		if _, err := chromedp.Call(ctx, security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: true}); err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func (b *tab) checkConsole() {
 		expected := strings.HasPrefix(m, "info: Autofocus") // somebody was faster than the page
 		expected = expected || b.outage && (strings.Contains(m, "net::ERR_") || strings.Contains(m, "502 ("))
 		for _, a := range b.allowed {
-			if behindNginx {
+			if behindNginx(b.t) {
 				a, _, _ = strings.Cut(a, "(") // HTTP/2 has no texts for statuses
 			}
 			expected = expected || strings.Contains(m, a)
@@ -118,7 +118,7 @@ func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	if behindNginx { // the tests are about the path after that of the base URL
+	if behindNginx(b.t) { // the tests are about the path after that of the base URL
 		expression = strings.ReplaceAll(expression, "location.pathname", "location.pathname.slice(4)")
 	}
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))

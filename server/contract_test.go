@@ -47,6 +47,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 // Every endpoint keeps what the description says, with each status that can be
 // brought about.
 func TestContract(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{Version: "v1.0.0", Limits: server.Limits{UploadIDs: 10}, OpenLocks: withLocks(t, "a", "b")})
 	record := &recorder{}
 	r.client.Transport = record
@@ -192,6 +193,7 @@ func checkComplete(t *testing.T, description []byte, exchanges []testenv.Exchang
 
 // A client that a well-known generator makes from the description works.
 func TestGeneratedClient(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	out := testenv.GeneratedClient(t, []byte(r.get(t, "/openapi-3.0.json").body), r.url)
 	if want := "1000 true known 8\n"; out != want {

@@ -33,6 +33,7 @@ func (b *tab) submit(path, field, value, heading string) {
 
 // Pages that show an error look as all others do, at every size.
 func TestErrorLooks(t *testing.T) {
+	t.Parallel()
 	axe := testenv.Axe(t)
 	browser := browserOf(t)
 	for name, c := range map[string]struct {

@@ -15,6 +15,7 @@ import (
 
 // The database server goes away in the middle, and the rest goes on.
 func TestStoreIsGone(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	uri, database := testenv.FerretDB(t)
 	r := serve(t, server.Options{

@@ -12,6 +12,7 @@ import (
 // and does so again when one comes or goes, also in a view that is not live. After the
 // server has gone it says since when that is not true any more.
 func TestHeadIsLive(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{StoreName: "SQLite", OpenLocks: withLocks(t)})
 	b := newTab(t, browserOf(t), r.url)
 	for _, path := range []string{"/", "/range", "/census", "/processes", "/locks", "/about"} {

@@ -55,7 +55,7 @@ func serveAsIs(t testing.TB, o server.Options, listen string) *running {
 		t.Fatal(err)
 	}
 	r.url = "http://" + l.Addr().String()
-	if behindNginx {
+	if behindNginx(t) {
 		r.putBehindNginx(t, &o)
 	}
 	s, err := server.New(&o)
@@ -131,7 +131,7 @@ func (r *running) do(t testing.TB, method, path string, body io.Reader, headers 
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
-	if to := res.Header.Get("Location"); behindNginx {
+	if to := res.Header.Get("Location"); behindNginx(t) {
 		res.Header.Set("Location", strings.TrimPrefix(to, "/oid")) // r.url has it
 	}
 	return reply{res.StatusCode, res.Header, string(data)}

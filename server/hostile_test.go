@@ -340,6 +340,7 @@ func TestConnectionsAndHeaders(t *testing.T) {
 
 // A body has the time that the limits give it, and no other.
 func TestSlowBody(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	r := serve(t, server.Options{})
 	c := r.dial(t)

@@ -114,7 +114,7 @@ func withLocks(t *testing.T, names ...string) func(context.Context) (lock.Locker
 // look checks the page that a tab shows at every size, after axe was loaded into it.
 func (b *tab) look(name string) {
 	b.t.Helper()
-	if behindNginx { // which changes neither a size nor what axe finds
+	if behindNginx(b.t) { // which changes neither a size nor what axe finds
 		b.as(looks[0])
 		b.screenshot(name + "-" + looks[0].name)
 		return
@@ -140,6 +140,7 @@ func (b *tab) look(name string) {
 // anything wider than the screen, and without a fault that axe finds. In dark, axe looks
 // at the colours alone: nothing else differs from light.
 func TestLooks(t *testing.T) {
+	t.Parallel()
 	axe := testenv.Axe(t)
 	r := serve(t, server.Options{Version: "v1.0.0", StoreName: "PostgreSQL", OpenLocks: withLocks(t, "nightly-report", "import")})
 	views := furnish(t, r)

@@ -137,6 +137,7 @@ func TestMemberLoad(t *testing.T) {
 // A request that the server refuses for now is sent again after the time that the
 // server names, a few times; what is wrong is not.
 func TestClientTriesAgain(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	var requests atomic.Int64
 	refuse := atomic.Int64{}

@@ -69,6 +69,7 @@ func TestNewIDsNeedATokenForThem(t *testing.T) {
 
 // Somebody creates ids, copies them, and inspects one in a zone of their choice.
 func TestCreateAndRead(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	b := newTab(t, browserOf(t), r.url)
 	b.open("/")

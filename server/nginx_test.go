@@ -16,10 +16,10 @@ import (
 	"github.com/oidkit/oid/server"
 )
 
-// behindNginx puts every server that a test starts behind nginx, as docs/deploy.md
-// says, with TLS and under the path /oid. A server without a token gets one, which
-// nginx adds to each request.
-var behindNginx bool
+// behindNginx is whether every server that the test starts is put behind nginx, as
+// docs/deploy.md says, with TLS and under the path /oid. A server without a token gets
+// one, which nginx adds to each request.
+func behindNginx(t testing.TB) bool { return strings.HasPrefix(t.Name(), "TestBehindNginx/") }
 
 func (r *running) putBehindNginx(t testing.TB, o *server.Options) {
 	t.Helper()
@@ -51,8 +51,7 @@ var browserTests = map[string]func(*testing.T){
 
 // Behind nginx, with TLS and under a path, everything is as it is without.
 func TestBehindNginx(t *testing.T) {
-	behindNginx = true
-	defer func() { behindNginx = false }()
+	t.Parallel()
 	for name, test := range browserTests {
 		t.Run(name, test)
 	}

@@ -29,6 +29,7 @@ const lowest = `(() => {
 // An id that is pasted shows without scrolling when and by which process it was created,
 // whether that lives, its load then, and the ways to its documents and its neighbours.
 func TestNightView(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{StoreName: "PostgreSQL", OpenLocks: withLocks(t, "import")})
 	views := furnish(t, r)
 	b := newTab(t, browserOf(t), r.url)
@@ -98,6 +99,7 @@ func TestNightViewWithoutAnswers(t *testing.T) {
 // Without a script a time in UTC is said once, each query can be chosen, a lock whose waiters
 // are not counted says why, and a page that does not exist leads on.
 func TestPlainHTML(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{OpenLocks: withLocks(t, "import")})
 	for path, wants := range map[string][]string{
 		"/locks":   {"not counted", "shows no queue"},
@@ -128,6 +130,7 @@ func TestPlainHTML(t *testing.T) {
 // The tables of a page are not cut on a desk or a tablet, and no cell of a line of load is
 // empty.
 func TestTablesAreWhole(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{OpenLocks: withLocks(t, "nightly-report")})
 	views := furnish(t, r)
 	b := newTab(t, browserOf(t), "")
@@ -151,6 +154,7 @@ const ticksOf = `[...document.querySelectorAll('.ticks')].map((e) => [...e.query
 // All plots of a page have one time axis, whose ticks are round in the zone that is chosen,
 // also in one that is not some whole hours from UTC.
 func TestPlotsShareAnAxis(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	views := furnish(t, r)
 	b := newTab(t, browserOf(t), "")

@@ -23,6 +23,7 @@ import (
 
 // What somebody types is answered without a click, and has a URL.
 func TestTyping(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	b := newTab(t, browserOf(t), r.url)
 	b.open("/")
@@ -93,6 +94,7 @@ func TestTyping(t *testing.T) {
 
 // Keys open a view, focus its input and copy its result.
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	b := newTab(t, browserOf(t), r.url)
 	b.open("/about")
@@ -120,6 +122,7 @@ func TestKeys(t *testing.T) {
 
 // A file that is dropped becomes a report in place, with a URL that can be shared.
 func TestDroppingAFile(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	b := newTab(t, browserOf(t), r.url)
 	b.open("/census")
@@ -157,6 +160,7 @@ func TestDroppingAFile(t *testing.T) {
 
 // Processes come and go while somebody looks.
 func TestProcessesLive(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	b := newTab(t, browserOf(t), r.url)
 	b.open("/processes")
@@ -189,6 +193,7 @@ func TestProcessesLive(t *testing.T) {
 
 // Who asks for a view without the token gets to it by way of the login.
 func TestLoginInTheBrowser(t *testing.T) {
+	t.Parallel()
 	axe := testenv.Axe(t)
 	r := serve(t, server.Options{Token: token})
 	b := newTab(t, browserOf(t), r.url)
@@ -207,6 +212,7 @@ func TestLoginInTheBrowser(t *testing.T) {
 
 // The forms work without JavaScript.
 func TestWithoutScript(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	b := newTab(t, browserOf(t), r.url)
 	b.do()
@@ -258,6 +264,7 @@ func TestWithoutScript(t *testing.T) {
 
 // The page's script follows the rule of phrase.Ago.
 func TestAgoInTheBrowser(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	b := newTab(t, browserOf(t), r.url)
 	b.open("/about")

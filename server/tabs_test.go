@@ -13,6 +13,7 @@ import (
 // Eight tabs of one browser, more than it opens connections, all show a process that
 // comes, also when others are closed.
 func TestTabsLive(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{OpenLocks: withLocks(t)})
 	browser := browserOf(t)
 	var tabs []*tab

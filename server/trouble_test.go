@@ -12,6 +12,7 @@ import (
 
 // What fails is said in the page, with what to do.
 func TestPageSaysWhatFails(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	b := newTab(t, browserOf(t), r.url)
 	b.allowed = []string{"413 (Request Entity"}
@@ -36,6 +37,7 @@ func TestPageSaysWhatFails(t *testing.T) {
 // When a session has ended, the page leads to the login and back, and what was typed
 // is still there.
 func TestSessionEndsInTheBrowser(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{Token: token})
 	b := newTab(t, browserOf(t), r.url)
 	b.allowed = []string{"401 (Unauthorized)"}

@@ -96,18 +96,14 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	} else if s, err = a.where.openToWrite(ctx); err != nil {
 		return err
 	}
-	defer closing(s, &err)
+	defer func() { err = errors.Join(err, s.Close()) }()
 	r := registry.New(s, &registry.Options{OneHost: a.where.oneHost(), Log: slog.New(warnHandler{std})})
 	m, err := r.Adopt(ctx, samples, &a.options)
 	collision, collided := errors.AsType[*registry.CollisionError](err)
 	if err != nil && !collided {
 		return err
 	}
-	var rivals []gpid.GPID
-	if collided {
-		rivals = collision.Others
-	}
-	if err := a.asJSON.emit(std.out, towire.Registered(m.Process(), rivals), textf("%v\n", m.GPID())); err != nil {
+	if err := a.print(std, m.Process(), collision); err != nil {
 		return errors.Join(err, detach(m))
 	}
 	warnUnproven(std, m.Process().Adopted)
@@ -123,6 +119,15 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 		return errReported
 	}
 	return nil
+}
+
+// print writes a recorded process, with those that it collides with.
+func (a *adoption) print(std streams, p registry.Process, collision *registry.CollisionError) error {
+	var rivals []gpid.GPID
+	if collision != nil {
+		rivals = collision.Others
+	}
+	return a.asJSON.emit(std.out, towire.Registered(p, rivals), textf("%v\n", p.GPID))
 }
 
 // addSamples adds the samples to a recorded process.
@@ -145,30 +150,19 @@ func (a *adoption) addSamples(cmd *cobra.Command, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closing(s, &err)
+	defer func() { err = errors.Join(err, s.Close()) }()
 	r := a.where.registry(s)
-	var last registry.Status // the latest registration
-	for p, err := range r.Find(ctx, g) {
-		if err != nil {
-			return err
-		}
-		if last.Block == "" || p.Confirmed.After(last.Confirmed) {
-			last = p
-		}
-	}
-	p, err := r.AddSamples(ctx, last.Key(), samples, a.options.Layout)
-	collision, collided := errors.AsType[*registry.CollisionError](err)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("no process %v is recorded; oid ps lists those that are", g)
-	case err != nil && !collided:
+	members, err := membersOf(ctx, r, g)
+	if err != nil {
 		return err
 	}
-	var rivals []gpid.GPID
-	if collided {
-		rivals = collision.Others
+	last := slices.MaxFunc(members, func(a, b registry.Status) int { return a.Confirmed.Compare(b.Confirmed) })
+	p, err := r.AddSamples(ctx, last.Key(), samples, a.options.Layout)
+	collision, collided := errors.AsType[*registry.CollisionError](err)
+	if err != nil && !collided {
+		return err
 	}
-	if err := a.asJSON.emit(std.out, towire.Registered(p, rivals), textf("%v\n", p.GPID)); err != nil {
+	if err := a.print(std, p, collision); err != nil {
 		return err
 	}
 	added := slices.DeleteFunc(slices.Clone(p.Adopted), func(a registry.Adopted) bool { return !slices.Contains(samples, a.Sample) })

@@ -25,9 +25,9 @@ created and, with --store or OID_STORE, by which process and the state of that n
 
 The ids are those that "oid inspect --grep" finds. All other text is printed as it is.
 Each line is printed as soon as it is complete. At a terminal the notes are dimmed, and
-a FILE goes through the pager of the environment variable PAGER, or less.
+with --color always also for a pager, as in oid annotate --color always app.log | less -R.
 
-With --json, lines that are JSON objects get a member "oid_ids", a list with id, time,
+With --json, lines that are JSON objects get a field "oid_ids", a list with id, time,
 verdict, gpid, name and state of each id; all other lines are printed as they are.`
 
 func newAnnotateCommand(std streams) *cobra.Command {
@@ -55,27 +55,18 @@ func newAnnotateCommand(std streams) *cobra.Command {
 			defer func() { err = errors.Join(err, t.Close()) }()
 			a := annotation{notes: newNotes(std, t), asJSON: bool(asJSON)}
 			a.dim = !a.asJSON && colors(std.out)
-			out := std.out
-			if len(args) > 0 && isTerminal(std.out) {
-				p, err := startPager(std)
-				if err != nil {
-					return err
-				}
-				defer func() { err = errors.Join(err, p.Close()) }()
-				out = p
-			}
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
 			for _, name := range args {
-				if err := a.file(cmd.Context(), std, out, name); err != nil {
+				if err := a.file(cmd.Context(), std, std.out, name); err != nil {
 					return err
 				}
 			}
 			return a.notes.failed
 		},
 	}
-	asJSON.addFlag(cmd, "add a member to the lines that are JSON objects")
+	asJSON.addFlag(cmd, "add a field to the lines that are JSON objects")
 	cmd.Flags().StringVar(&color, "color", "auto", "dim the notes: "+colorModes.names())
 	where.addFlag(cmd)
 	colorModes.complete(cmd, "color")
@@ -134,33 +125,20 @@ func (a *annotation) copy(ctx context.Context, w io.Writer, r io.Reader) error {
 // copyAhead is copy for a file, which is there already: while one block is written, the
 // ids in the next ones are searched.
 func (a *annotation) copyAhead(ctx context.Context, w io.Writer, r io.Reader) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	type block struct {
 		text   string
-		places chan []paste.Place
+		places []paste.Place
 	}
-	queue := make(chan block, runtime.GOMAXPROCS(0))
-	ended := make(chan error, 1)
-	go func() {
-		defer close(queue)
-		ended <- blocks(ctx, r, func(text string) error {
-			b := block{text, make(chan []paste.Place, 1)}
-			go func() { b.places <- paste.Places(text) }()
-			select {
-			case queue <- b:
-				return nil
-			case <-ctx.Done():
+	return inOrder(ctx, runtime.GOMAXPROCS(0),
+		func(ctx context.Context, add func(string), flush func()) error {
+			return blocks(ctx, r, func(text string) error {
+				add(text)
+				flush()
 				return ctx.Err()
-			}
-		})
-	}()
-	for b := range queue {
-		if err := a.write(ctx, w, b.text, <-b.places); err != nil {
-			return err
-		}
-	}
-	return <-ended
+			})
+		},
+		func(one []string) block { return block{one[0], paste.Places(one[0])} },
+		func(b block) error { return a.write(ctx, w, b.text, b.places) })
 }
 
 // blocks calls use with pieces of r: as many complete lines as there are, and the

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
-
-	"github.com/oidkit/oid/internal/testenv"
 )
 
 const annotatedID = "507f1f77bcf86cd799439011"
@@ -150,26 +148,6 @@ func TestNotesGetOld(t *testing.T) {
 	n.refresh(n.asked)
 	if len(n.known) != 0 {
 		t.Errorf("%d notes are kept, want at most %d", len(n.known), maxNotes)
-	}
-}
-
-// The pager of the environment gets what is written, and is waited for.
-func TestPager(t *testing.T) {
-	t.Setenv("PAGER", "sed s/a/b/")
-	var out, stderr bytes.Buffer
-	p, err := startPager(streams{out: &out, err: &stderr})
-	if err != nil {
-		testenv.Missing(t, err.Error())
-	}
-	if _, err := io.WriteString(p, "xax\n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Close(); err != nil || out.String() != "xbx\n" {
-		t.Errorf("%q, %v", out.String(), err)
-	}
-	t.Setenv("PAGER", "/nonexistent/pager")
-	if _, err := startPager(streams{out: &out, err: &stderr}); err == nil || !strings.Contains(err.Error(), "set PAGER to another") {
-		t.Errorf("no such pager: %v", err)
 	}
 }
 

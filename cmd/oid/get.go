@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,26 +29,13 @@ quotes.`,
 			if err != nil {
 				return err
 			}
-			s, err := where.openToRead(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			g := getting{cmd: cmd, s: s, collection: collection, std: std, out: bufio.NewWriter(std.out)}
-			for _, key := range keys {
-				if err := g.get(key); err != nil {
-					return errors.Join(err, g.out.Flush())
+			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
+				g := getting{cmd: cmd, s: s, collection: collection, std: std, out: bufio.NewWriter(std.out)}
+				if err := errors.Join(g.all(keys), g.out.Flush()); err != nil || !g.missing {
+					return err
 				}
-			}
-			if len(keys) == 0 {
-				if err := g.readAll(); err != nil {
-					return errors.Join(err, g.out.Flush())
-				}
-			}
-			if err := g.out.Flush(); err != nil || !g.missing {
-				return err
-			}
-			return errReported
+				return errReported
+			})
 		},
 	}
 	where.addFlag(cmd)
@@ -66,42 +52,41 @@ type getting struct {
 	missing    bool // something was reported
 }
 
+// all prints the documents of some keys or, without any, of those on standard input.
+func (g *getting) all(keys []store.Key) (err error) {
+	for _, key := range keys {
+		if err := g.get(key); err != nil {
+			return err
+		}
+	}
+	if len(keys) > 0 {
+		return nil
+	}
+	for _, text := range inputLines(g.cmd.Context(), g.std, "ids", &err) {
+		key, wrong := store.ParseKey(text)
+		if wrong != nil {
+			g.report(wrong)
+		} else if err := g.get(key); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
 func (g *getting) get(key store.Key) error {
 	doc, err := g.s.Get(g.cmd.Context(), g.collection, key)
 	if errors.Is(err, store.ErrNotFound) {
 		g.report(err)
 		return nil
 	}
-	if err != nil {
-		return err
+	var line []byte
+	if err == nil {
+		line, err = documents.AsLine(doc)
 	}
-	line, err := documents.AsLine(doc)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = g.out.Write(line)
 	}
-	_, err = g.out.Write(line)
 	return err
-}
-
-// readAll gets the documents whose keys are on standard input.
-func (g *getting) readAll() error {
-	for s := bufio.NewScanner(g.std.stdin(g.cmd.Context(), "ids")); ; {
-		if !s.Scan() {
-			return s.Err()
-		}
-		text := strings.TrimSpace(s.Text())
-		if text == "" {
-			continue
-		}
-		key, err := store.ParseKey(text)
-		if err != nil {
-			g.report(err)
-			continue
-		}
-		if err := g.get(key); err != nil {
-			return err
-		}
-	}
 }
 
 func (g *getting) report(err error) {

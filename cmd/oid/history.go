@@ -13,12 +13,13 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
 )
 
 var historyHelp = `Plot what was measured of a process over time (` + loadTitles() + `),
 or with --json write its samples. GPID is the identity that oid ps and oid trace
 show, ip:port:start_time:pid. Processes of several hosts that have the same identity
-are plotted one after the other; with --json each sample has its member.
+are plotted one after the other; with --json each sample has its member key.
 
 CPU is in percent of one processor. An empty column is a time without a sample.`
 
@@ -49,34 +50,28 @@ func newHistoryCommand(std streams) *cobra.Command {
 			if width, err = plotWidth(std.out, width); err != nil {
 				return err
 			}
-			r, s, err := where.openRegistry(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer closing(s, &err)
-			members, err := membersOf(cmd.Context(), r, g)
-			if err != nil {
-				return err
-			}
-			names := towire.Names(members)
-			for i := range members {
-				if i > 0 && !bool(asJSON) {
-					if _, err := fmt.Fprintln(std.out); err != nil {
-						return err
-					}
-				}
-				key := members[i].Key()
-				samples := measured(r.History(cmd.Context(), key, orZero(from), orZero(to)))
-				if asJSON {
-					err = writeSamples(std.out, asJSON, key, samples)
-				} else {
-					err = plotHistory(std, &members[i], names[i], samples, width, &times.zone)
-				}
+			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
+				r := where.registry(s)
+				members, err := membersOf(cmd.Context(), r, g)
 				if err != nil {
 					return err
 				}
-			}
-			return nil
+				between := ""
+				for i, name := range towire.Names(members) {
+					p := &members[i]
+					samples := measured(r.History(cmd.Context(), p.Key(), orZero(from), orZero(to)))
+					if asJSON {
+						err = writeSamples(std.out, asJSON, p.Key(), samples)
+					} else {
+						err = plotHistory(std, between, p, name, samples, width, &times.zone)
+						between = "\n"
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
 		},
 	}
 	where.addFlag(cmd)
@@ -88,7 +83,7 @@ func newHistoryCommand(std streams) *cobra.Command {
 
 // membersOf returns the recorded processes of an identity, one at least.
 func membersOf(ctx context.Context, r *registry.Registry, g gpid.GPID) (members []registry.Status, err error) {
-	for p, err := range r.Find(ctx, g) {
+	for p, err := range r.List(ctx, registry.Query{GPID: g}) {
 		if err != nil {
 			return nil, err
 		}
@@ -170,8 +165,8 @@ func loadTitles() string {
 	return strings.Join(titles, ", ")
 }
 
-// plotHistory writes the plots of a process of a name, one below the other.
-func plotHistory(std streams, p *registry.Status, name string, samples iter.Seq2[measurement, error], width int, z *zone) error {
+// plotHistory writes the plots of a process of a name, one below the other, after between.
+func plotHistory(std streams, between string, p *registry.Status, name string, samples iter.Seq2[measurement, error], width int, z *zone) error {
 	var all []measurement
 	for m, err := range samples {
 		if err != nil {
@@ -180,7 +175,7 @@ func plotHistory(std streams, p *registry.Status, name string, samples iter.Seq2
 		all = append(all, m)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s  %s: %s\n", printable(p.Name), printable(name), p.State, printable(p.Reason))
+	fmt.Fprintf(&b, "%s%s %s  %s: %s\n", between, printable(p.Name), printable(name), p.State, printable(p.Reason))
 	if len(all) > 0 {
 		plotMeasurements(&b, all, width, z)
 	}

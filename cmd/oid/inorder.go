@@ -4,12 +4,14 @@ import "context"
 
 // inOrder does work on items, some at a time in several goroutines, and calls use with the
 // results in the order of the items. feed adds the items, and calls flush before it waits
-// for more, so that those it has added are worked on meanwhile.
-func inOrder[T, R any](ctx context.Context, workers int, feed func(add func(T), flush func()), work func([]T) R, use func(R) error) error {
+// for more, so that those it has added are worked on meanwhile. Its context ends when use
+// fails; its error is the last one.
+func inOrder[T, R any](ctx context.Context, workers int, feed func(ctx context.Context, add func(T), flush func()) error, work func([]T) R, use func(R) error) error {
 	const together = 256
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	results := make(chan chan R, workers)
+	fed := make(chan error, 1)
 	go func() {
 		defer close(results)
 		var items []T
@@ -25,7 +27,7 @@ func inOrder[T, R any](ctx context.Context, workers int, feed func(add func(T), 
 			case <-ctx.Done():
 			}
 		}
-		feed(func(item T) {
+		fed <- feed(ctx, func(item T) {
 			if items = append(items, item); len(items) >= together {
 				flush()
 			}
@@ -37,5 +39,5 @@ func inOrder[T, R any](ctx context.Context, workers int, feed func(add func(T), 
 			return err
 		}
 	}
-	return nil
+	return <-fed
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,12 +16,13 @@ import (
 func TestInOrder(t *testing.T) {
 	for _, workers := range []int{0, 1, 4} {
 		var got []int
-		err := inOrder(t.Context(), workers, func(add func(int), flush func()) {
+		err := inOrder(t.Context(), workers, func(_ context.Context, add func(int), flush func()) error {
 			for i := range 10_000 {
 				if add(i); i%7 == 0 || i%1000 < 20 {
 					flush()
 				}
 			}
+			return nil
 		}, slices.Clone[[]int], func(some []int) error {
 			got = append(got, some...)
 			return nil
@@ -30,14 +32,22 @@ func TestInOrder(t *testing.T) {
 		}
 	}
 	full, fed := errors.New("full"), make(chan int, 1)
-	err := inOrder(t.Context(), 2, func(add func(int), _ func()) {
+	err := inOrder(t.Context(), 2, func(_ context.Context, add func(int), _ func()) error {
 		for i := range 10_000 {
 			add(i)
 		}
 		fed <- 10_000
+		return nil
 	}, slices.Clone[[]int], func([]int) error { return full })
 	if !errors.Is(err, full) || <-fed != 10_000 {
 		t.Errorf("%v, want %v", err, full)
+	}
+	err = inOrder(t.Context(), 2, func(_ context.Context, add func(int), _ func()) error {
+		add(1)
+		return full
+	}, slices.Clone[[]int], func([]int) error { return nil })
+	if !errors.Is(err, full) {
+		t.Errorf("the feed fails: %v, want %v", err, full)
 	}
 }
 

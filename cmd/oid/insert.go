@@ -52,12 +52,10 @@ line; all others are stored.`,
 			} else {
 				in = std.stdin(cmd.Context(), "documents")
 			}
-			s, err := where.openToWrite(cmd.Context())
-			if err != nil {
-				return err
-			}
-			w := insertion{s: s, collection: args[0], ordered: stop, asJSON: bool(asJSON), std: std, single: len(args) == 2 && args[1] != "-"}
-			return errors.Join(w.run(cmd.Context(), in), s.Close())
+			return using(cmd.Context(), where.openToWrite, func(s store.Store) error {
+				w := insertion{s: s, collection: args[0], ordered: stop, asJSON: bool(asJSON), std: std, single: len(args) == 2 && args[1] != "-"}
+				return w.run(cmd.Context(), in)
+			})
 		},
 	}
 	where.addFlag(cmd)
@@ -79,18 +77,11 @@ type insertion struct {
 	refused bool
 }
 
-// run stores the documents in in. One goroutine reads while this one stores; the
-// lines that arrive meanwhile are the next batch.
+// run stores the documents in in: the lines that arrive while a batch is stored are the
+// next one.
 func (w *insertion) run(ctx context.Context, in io.Reader) error {
-	q := documents.NewQueue()
-	go q.Read(in)
-	defer q.Stop()
-	for {
-		batch, err := q.Take(ctx)
+	for batch, err := range documents.Batches(ctx, in) {
 		if err == nil {
-			if len(batch) == 0 {
-				break
-			}
 			err = w.store(ctx, batch)
 		}
 		if errors.Is(err, errReported) {

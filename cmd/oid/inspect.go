@@ -112,11 +112,12 @@ func (i *inspection) run(ctx context.Context, args []string) error {
 	if i.tracer != nil {
 		workers = 0 // one after the other: most of the time is the store's
 	}
-	feed := func(add func(pastedID), flush func()) {
+	feed := func(ctx context.Context, add func(pastedID), flush func()) error {
 		i.input.waits = flush
 		for found := range i.input.ids(ctx, i.std, args) {
 			add(found)
 		}
+		return nil
 	}
 	bad, between := false, 1 // there is no empty line in front of the first id
 	if i.asJSON {

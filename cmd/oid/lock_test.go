@@ -142,6 +142,7 @@ func gone(t *testing.T, pid string) {
 }
 
 func TestLockExitCodes(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	for _, test := range []struct {
 		want int
@@ -163,13 +164,16 @@ func TestLockExitCodes(t *testing.T) {
 		{exitNotFound, []string{"job", "--", "there is no such command"}},
 		{exitNotFound, []string{"job", "--", "./there is no such file"}},
 	} {
-		h := startLock(t, nil, test.args...)
-		if got := h.code(); got != test.want {
-			t.Errorf("oid lock %q exits with %d, want %d", test.args, got, test.want)
-		}
-		if command := test.args[len(test.args)-1]; test.want == exitNotFound && !strings.Contains(h.stderr.String(), command) {
-			t.Errorf("oid lock %q does not say what was not found: %s", test.args, h.stderr.String())
-		}
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			t.Parallel()
+			h := startLock(t, nil, test.args...)
+			if got := h.code(); got != test.want {
+				t.Errorf("oid lock %q exits with %d, want %d", test.args, got, test.want)
+			}
+			if command := test.args[len(test.args)-1]; test.want == exitNotFound && !strings.Contains(h.stderr.String(), command) {
+				t.Errorf("oid lock %q does not say what was not found: %s", test.args, h.stderr.String())
+			}
+		})
 	}
 }
 
@@ -190,6 +194,7 @@ sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' & while :; do wait; done`)
 }
 
 func TestLockHonoursSignalsWhileWaiting(t *testing.T) {
+	t.Parallel()
 	server := testenv.Redis(t)
 	for name, url := range map[string]string{"file": "", "Redis": server.URL()} {
 		t.Run(name, func(t *testing.T) {
@@ -249,6 +254,7 @@ func TestLockHonoursASignalAtItsStart(t *testing.T) {
 // A holder that is cut off ends its command, with all that this has started,
 // before the next one can have the lock.
 func TestLockEndsTheCommandBeforeTheTTL(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	server := testenv.Redis(t)
 	proxy := testenv.NewProxy(t, server.Addr)

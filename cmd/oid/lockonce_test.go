@@ -142,6 +142,7 @@ func oncePerTick(t *testing.T, url string) {
 // A Redis that restarts without its data between two ticks costs no tick and repeats
 // none. oid says that nothing is recorded.
 func TestLockOnceAfterALossBetweenTicks(t *testing.T) {
+	t.Parallel()
 	const period = time.Second
 	redis := testenv.Redis(t)
 	c := newCrontab(t, redis.URL(), "job", period, 0)
@@ -192,6 +193,7 @@ func TestLockOnceAfterALossWithinATick(t *testing.T) {
 
 // A call that finds the tick begun by a host that has died does not say that it is running.
 func TestLockOnceElsewhereKnowsOfADeath(t *testing.T) {
+	t.Parallel()
 	redis := testenv.Redis(t)
 	args := []string{"job", "--locks", redis.URL(), "--ttl", "1s", "--once", "key=a", "--elsewhere", "9", "--"}
 	h := startLock(t, nil, append(args, "sh", "-c", "echo begun; exec sleep 1000")...)

@@ -28,6 +28,7 @@ func lockPlaces(t *testing.T) map[string]string {
 // half. They run one after the other, and each ends as it would without a lock.
 // With the default TTL the longest work is longer than the time to a renewal.
 func TestLockQueueOnAnOrdinaryDay(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	type queue struct {
 		name, log string

@@ -67,6 +67,7 @@ func stopServer(t *testing.T, pid int) {
 
 // A lock that was held when the place stopped answering is not said to be held.
 func TestLockPlaceThatFallsSilent(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	redis := testenv.Redis(t)
 	holder := startLock(t, nil, "job", "--locks", redis.URL(), "--", "sh", "-c", "echo held; exec sleep 1000")
@@ -82,8 +83,8 @@ func TestLockPlaceThatFallsSilent(t *testing.T) {
 	inStore.line()
 
 	waiters := map[string]*holding{
-		"Redis":      startLock(t, nil, "job", "--locks", redis.URL(), "--wait", "5s", "--", "true"),
-		"PostgreSQL": startLock(t, nil, "job", "--locks", where.String(), "--wait", "5s", "--", "true"),
+		"Redis":      startLock(t, nil, "job", "--locks", redis.URL(), "--wait", "10s", "--", "true"),
+		"PostgreSQL": startLock(t, nil, "job", "--locks", where.String(), "--wait", "10s", "--", "true"),
 	}
 	time.Sleep(2 * time.Second) // they have been refused
 	stopServer(t, redis.PID())
@@ -101,6 +102,7 @@ func TestLockPlaceThatFallsSilent(t *testing.T) {
 // --wait covers connecting: a server that starts meanwhile, and a failover of Sentinel,
 // cost no start.
 func TestLockWaitCoversConnecting(t *testing.T) {
+	t.Parallel()
 	redis := testenv.Redis(t)
 	redis.Kill()
 	started := make(chan struct{})
@@ -119,6 +121,7 @@ func TestLockWaitCoversConnecting(t *testing.T) {
 }
 
 func TestLockDuringAFailover(t *testing.T) {
+	t.Parallel()
 	set := testenv.RedisSentinel(t, 0)
 	set.Primary.Kill()
 	for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(100 * time.Millisecond) {

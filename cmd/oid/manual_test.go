@@ -13,6 +13,7 @@ import (
 
 // The manual pages have the date that the release sets, and that of oid lists all commands.
 func TestManual(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "builds a program")
 	folder := t.TempDir()
 	cmd := exec.Command("go", "run", "-tags", "manual", ".", folder, "0.1.0")

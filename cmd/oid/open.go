@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,14 +67,10 @@ func sealedIDs(ctx context.Context, std streams, args []string, err *error) iter
 		if len(args) > 0 {
 			return
 		}
-		lines := bufio.NewScanner(std.stdin(ctx, "sealed ids"))
-		for n := 1; lines.Scan(); n++ {
-			if text := strings.TrimSpace(lines.Text()); text != "" && !yield(fmt.Sprintf("line %d", n), text) {
+		for n, text := range inputLines(ctx, std, "sealed ids", err) {
+			if !yield(fmt.Sprintf("line %d", n), text) {
 				return
 			}
-		}
-		if e := lines.Err(); e != nil {
-			*err = fmt.Errorf("read: %w", e)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/paste"
 )
 
@@ -66,6 +69,40 @@ func (p pasting) ids(ctx context.Context, std streams, args []string) iter.Seq[p
 	}
 }
 
+// objectIDs calls use with each ObjectId that is given, in the order of [pasting.ids], until
+// that fails. It reports what is not one.
+func (p pasting) objectIDs(ctx context.Context, std streams, args []string, use func(objectid.ID) error) (err error) {
+	for found := range p.ids(ctx, std, args) {
+		id, wrong := objectid.ID{}, found.Err
+		if wrong == nil {
+			id, wrong = objectid.Parse(found.Text)
+		}
+		if wrong != nil {
+			std.warn("%s: %v", found.place(), wrong)
+			err = errReported
+		} else if err := use(id); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(ctx.Err(), err)
+}
+
+// inputLines yields the lines of standard input that are not blank, with their numbers. It
+// sets err if that cannot be read.
+func inputLines(ctx context.Context, std streams, what string, err *error) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		lines := bufio.NewScanner(std.stdin(ctx, what))
+		for n := 1; lines.Scan(); n++ {
+			if text := strings.TrimSpace(lines.Text()); text != "" && !yield(n, text) {
+				return
+			}
+		}
+		if e := lines.Err(); e != nil {
+			*err = fmt.Errorf("read: %w", e)
+		}
+	}
+}
+
 // argumentIDs returns the ids in an argument. An argument that is not an id but the name of
 // a file is refused as such.
 func argumentIDs(arg string) iter.Seq[paste.Found] {
@@ -90,7 +127,7 @@ func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID
 		scan = paste.Grep
 	}
 	var ignored *pastedID
-	any := p.grep
+	sure := p.grep // that ids are expected
 	for found := range scan(waiting{std.stdin(ctx, "ids"), p.waits}) {
 		if ctx.Err() != nil {
 			return false
@@ -102,12 +139,12 @@ func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID
 			}
 			continue
 		}
-		any = true
+		sure = true
 		if !yield(id) {
 			return false
 		}
 	}
-	return any || ignored == nil || yield(*ignored)
+	return sure || ignored == nil || yield(*ignored)
 }
 
 // waiting is a reader that calls a function before it reads.

@@ -16,6 +16,7 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
 )
 
 // listing are the flags of oid ps.
@@ -31,6 +32,8 @@ type listing struct {
 	asJSON jsonFlag
 	zone   zone
 }
+
+var processStates = stringForms(registry.States)
 
 const psHelp = `List the recorded processes that are alive or late; with --all also those that
 are dead or ended. With --at, list all runs at an address, in order: several runs
@@ -74,15 +77,13 @@ func newPsCommand(std streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, s, err := where.openRegistry(ctx)
-			if err != nil {
-				return err
-			}
-			defer closing(s, &err)
-			if !watch {
-				return l.write(ctx, std, r, q)
-			}
-			return l.watch(ctx, std, r, q, every)
+			return using(ctx, where.openToRead, func(s store.Store) error {
+				r := where.registry(s)
+				if !watch {
+					return l.write(ctx, std, r, q)
+				}
+				return l.watch(ctx, std, r, q, every)
+			})
 		},
 	}
 	where.addFlag(cmd)
@@ -92,7 +93,7 @@ func newPsCommand(std streams) *cobra.Command {
 	f.StringVar(&l.name, "name", "", "list only processes of this `NAME`")
 	f.StringVar(&l.host, "host", "", "list only processes on the `HOST` of this name")
 	f.StringArrayVar(&l.labels, "label", nil, "list only processes with this label, `NAME=VALUE`; may be repeated")
-	f.StringVar(&l.state, "state", "", "list only processes in this `STATE`: alive, late, dead or ended")
+	f.StringVar(&l.state, "state", "", "list only processes in this `STATE`: "+processStates.names())
 	f.IntVar(&l.limit, "limit", 0, "list at most `N` processes, and show how to go on; 0 lists all")
 	f.StringVar(&l.after, "after", "", "go on after a list with --limit, at its `CURSOR`")
 	f.BoolVarP(&watch, "watch", "w", false, "repeat the list until interrupted")
@@ -101,7 +102,7 @@ func newPsCommand(std streams) *cobra.Command {
 	l.zone.addFlag(cmd)
 	completeFlag(cmd, "name", where.completeProcess(func(p registry.Status) string { return printable(p.Name) }))
 	completeFlag(cmd, "host", where.completeProcess(func(p registry.Status) string { return printable(p.Host) }))
-	stringForms(registry.States).complete(cmd, "state")
+	processStates.complete(cmd, "state")
 	return cmd
 }
 
@@ -139,10 +140,11 @@ func (l *listing) query() (q registry.Query, err error) {
 	q = registry.Query{Name: l.name, Host: l.host, Limit: 1000, After: l.after}
 	switch {
 	case l.state != "":
-		if !slices.Contains(registry.States, registry.State(l.state)) {
-			return q, usagef("--state %q: want alive, late, dead or ended", l.state)
+		state, err := processStates.find("--state", l.state)
+		if err != nil {
+			return q, err
 		}
-		q.States = []registry.State{registry.State(l.state)}
+		q.States = []registry.State{state}
 	case !l.all && l.at == "":
 		q.States = []registry.State{registry.Alive, registry.Late}
 	}

@@ -118,29 +118,10 @@ means that at least one piece of the input is not an ObjectId; all others are se
 			if err != nil {
 				return err
 			}
-			bad := false
-			for found := range input.ids(cmd.Context(), std, args) {
-				id, err := objectid.ID{}, found.Err
-				if err == nil {
-					id, err = objectid.Parse(found.Text)
-				}
-				if err != nil {
-					bad = true
-					std.warn("%s: %v", found.place(), err)
-					continue
-				}
+			return input.objectIDs(cmd.Context(), std, args, func(id objectid.ID) error {
 				text := s.Seal(id)
-				if err := asJSON.emit(std.out, wire.SealedID{ID: id, Sealed: text}, textf("%s\n", text)); err != nil {
-					return err
-				}
-			}
-			if err := cmd.Context().Err(); err != nil {
-				return err
-			}
-			if bad {
-				return errReported
-			}
-			return nil
+				return asJSON.emit(std.out, wire.SealedID{ID: id, Sealed: text}, textf("%s\n", text))
+			})
 		},
 	}
 	how.addFlags(cmd)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/netip"
 	"os"
 	"os/signal"
@@ -133,11 +132,7 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 			return err
 		}
 	}
-	var handler slog.Handler = slog.NewTextHandler(std.err, nil)
-	if v.asJSON {
-		handler = slog.NewJSONHandler(std.err, nil)
-	}
-	o.Log = slog.New(handler)
+	o.Log = newLog(std, v.asJSON)
 	if !v.quiet {
 		o.Access = o.Log
 	}

@@ -142,7 +142,8 @@ func TestStopAnswersWhatWasSent(t *testing.T) {
 	}
 	_ = serve.Wait()
 	sent, lost := stop()
-	lost = slices.DeleteFunc(lost, func(text string) bool { return strings.Contains(text, "connection refused") })
+	// Without a connection nothing was sent. One that waited to be accepted is reset.
+	lost = slices.DeleteFunc(lost, func(text string) bool { return strings.Contains(text, ": dial tcp ") })
 	if len(lost) > 0 || sent < 100 {
 		t.Errorf("%d of %d requests were lost: %q", len(lost), sent, lost[:min(len(lost), 5)])
 	}

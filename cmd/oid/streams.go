@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -23,6 +24,14 @@ func (s streams) warn(format string, args ...any) {
 	for line := range strings.SplitSeq(phrase.Plain(fmt.Sprintf(format, args...)), "\n") {
 		fmt.Fprintf(s.err, "oid: %s\n", line)
 	}
+}
+
+// newLog returns a log on stderr.
+func newLog(std streams, asJSON jsonFlag) *slog.Logger {
+	if asJSON {
+		return slog.New(slog.NewJSONHandler(std.err, nil))
+	}
+	return slog.New(slog.NewTextHandler(std.err, nil))
 }
 
 // stdin returns standard input as a reader that ends with ctx. At a terminal it

@@ -21,6 +21,7 @@ var gpidText = regexp.MustCompile(`\b\d{16}:\d+`)
 // The picture of a terminal in README.md is a session that is run here. With
 // OID_WRITE_GENERATED=1, as in "make generated", it is drawn.
 func TestTerminalPicture(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	dir := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "oid"), ".").CombinedOutput(); err != nil {

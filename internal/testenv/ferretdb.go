@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -16,22 +17,54 @@ import (
 )
 
 // MongoDB returns the URL of an empty database on a server that speaks MongoDB's
-// protocol: a FerretDB of the test's own, or the real server that
-// [RealMongoDB] reports. On a real server the database is dropped when the test
-// ends.
+// protocol: the one whose URL is in the environment variable OID_TEST_MONGODB, where
+// the database is dropped when the test ends, or a FerretDB of the test's own.
 func MongoDB(t testing.TB) (uri string) {
 	t.Helper()
-	if RealMongoDB() {
-		return database(t, os.Getenv("OID_TEST_MONGODB"))
+	if server := os.Getenv("OID_TEST_MONGODB"); server != "" {
+		return database(t, server)
 	}
 	uri, _ = FerretDB(t)
 	return uri
 }
 
-// RealMongoDB reports whether tests run on a real server, whose URL is in the
-// environment variable OID_TEST_MONGODB. FerretDB keeps fewer types, has no
-// change streams and uses no index for a range.
-func RealMongoDB() bool { return os.Getenv("OID_TEST_MONGODB") != "" }
+// RealMongoDB reports whether the server of [MongoDB] is MongoDB itself. FerretDB keeps
+// fewer types and uses no index for a range.
+func RealMongoDB(t testing.TB) bool {
+	t.Helper()
+	about := askMongoDB(t, "buildInfo")
+	return about != nil && !strings.Contains(about.String(), `"ferretdb`) // its version and features
+}
+
+// ChangeStreams reports whether the server of [MongoDB] has change streams: it is a
+// member of a replica set.
+func ChangeStreams(t testing.TB) bool {
+	t.Helper()
+	_, err := askMongoDB(t, "hello").LookupErr("setName")
+	return err == nil
+}
+
+// askMongoDB returns what the server that OID_TEST_MONGODB names answers to a command,
+// or nil if there is none.
+func askMongoDB(t testing.TB, command string) bson.Raw {
+	t.Helper()
+	server := os.Getenv("OID_TEST_MONGODB")
+	if server == "" {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	client, err := mongo.Connect(options.Client().ApplyURI(server).SetServerSelectionTimeout(10 * time.Second))
+	if err != nil {
+		t.Fatalf("OID_TEST_MONGODB: %v", err)
+	}
+	defer client.Disconnect(ctx)
+	answer, err := client.Database("admin").RunCommand(ctx, bson.D{{Key: command, Value: 1}}).Raw()
+	if err != nil {
+		t.Fatalf("OID_TEST_MONGODB: %v", err)
+	}
+	return answer
+}
 
 // FerretDB starts a FerretDB and returns the URL of an empty database on it, and
 // the process, for tests that end it.

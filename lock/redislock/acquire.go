@@ -81,7 +81,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			return nil, failed(err)
 		case err == nil:
 			if !refused {
-				r.l.tell(lock.Event{Kind: lock.Waiting, Name: r.name, Owner: r.owner, Took: time.Since(r.began)})
+				r.tell(lock.Waiting)
 			}
 			refused, pause = true, minPause
 			if r.wake == nil {

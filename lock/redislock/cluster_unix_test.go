@@ -16,6 +16,7 @@ import (
 // A lock needs the answer of one node of a cluster, that of its slot. A client that
 // starts while others are gone or do not answer gets it.
 func TestOpenClusterWithoutSomeNodes(t *testing.T) {
+	t.Parallel()
 	nodes := testenv.RedisCluster(t, 1)
 	for _, n := range nodes {
 		n.CLI("CONFIG", "SET", "cluster-require-full-coverage", "no")

@@ -13,6 +13,7 @@ import (
 // TestHistoriesAreLinearizable checks the histories of clients that take one lock
 // at the same time. Set OID_SOAK to a duration to go on for so long.
 func TestHistoriesAreLinearizable(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	end := time.Now()
 	if text := os.Getenv("OID_SOAK"); text != "" {

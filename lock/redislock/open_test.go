@@ -73,6 +73,7 @@ func TestOpenPassword(t *testing.T) {
 }
 
 func TestOpenReplica(t *testing.T) {
+	t.Parallel()
 	primary := testenv.Redis(t)
 	host, port, _ := strings.Cut(primary.Addr, ":")
 	replica := testenv.Redis(t, "--replicaof", host+" "+port)
@@ -195,9 +196,10 @@ func TestOpenWarnsOfEviction(t *testing.T) {
 // A Redis that is full refuses new locks and says so, but those that are held
 // can be renewed, released and taken by those that wait.
 func TestFullRedis(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	server := testenv.Redis(t)
-	const ttl = 3 * time.Second
+	const ttl = 6 * time.Second
 	l := open(t, server.URL(), ttl)
 	lease, err := l.Acquire(t.Context(), "job")
 	if err != nil {
@@ -240,10 +242,11 @@ func TestBadTTL(t *testing.T) {
 // A primary that turns into a replica fails Acquire only when its ctx ends, and
 // not at all if it turns back.
 func TestReadOnlyForAWhile(t *testing.T) {
+	t.Parallel()
 	server := testenv.Redis(t)
 	l := open(t, server.URL(), 0) // a short TTL would leave little time for an answer
 	server.CLI("REPLICAOF", "127.0.0.1", "1")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	if _, err := l.Acquire(ctx, "job"); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "READONLY") {
 		t.Errorf("Acquire: %v, want DeadlineExceeded and READONLY", err)
@@ -282,6 +285,7 @@ func TestForeignKey(t *testing.T) {
 
 // A lock that another version holds in another form is an error and is left alone.
 func TestValueOfAnotherVersion(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	server := testenv.Redis(t)
 	l := open(t, server.URL(), 0)

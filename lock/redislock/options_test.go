@@ -15,6 +15,7 @@ import (
 // The TTL is chosen for each acquire, and used for renewals and for the memory of
 // the fence as well.
 func TestTTLOfOneAcquire(t *testing.T) {
+	t.Parallel()
 	server := testenv.Redis(t)
 	l := open(t, server.URL(), time.Minute)
 	const ttl = 3 * time.Second

@@ -94,23 +94,10 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		out = *o
 	}
-	if out.TTL == 0 {
-		out.TTL = lock.DefaultTTL
-	}
-	if err := lock.CheckTTL(out.TTL); err != nil {
-		return out, err
-	}
-	if out.Process.IsZero() {
-		self, err := gpid.Self("")
-		if err != nil {
-			return out, err
-		}
-		out.Process = self
-	}
 	if out.Warn == nil {
 		out.Warn = func(err error) { slog.Warn(err.Error()) }
 	}
-	return out, nil
+	return out, calls.SetDefaults(&out.TTL, &out.Process)
 }
 
 // maxTry is the longest that one request may take, whatever the TTL is.
@@ -178,13 +165,6 @@ func (l *Locker) Close() error {
 	return nil
 }
 
-// tell reports an event.
-func (l *Locker) tell(e lock.Event) {
-	if l.options.Events != nil {
-		l.options.Events(e)
-	}
-}
-
 // The name between these is the key of a lock. The braces make it a hash tag.
 const (
 	keyPrefix = "oid:lock:{"
@@ -193,8 +173,10 @@ const (
 
 // keys are the keys of a lock as the scripts take them.
 func keys(name string) []string {
-	base := keyPrefix + name + keySuffix
-	return []string{base, base + ":queue", base + ":heard"}
+	const queue, heard = keySuffix + ":queue", keySuffix + ":heard"
+	both := keyPrefix + name + queue + keyPrefix + name + heard // cut up, it is one allocation and not three
+	n := len(keyPrefix) + len(name)
+	return []string{both[:n+len(keySuffix)], both[:n+len(queue)], both[n+len(queue):]}
 }
 
 // eval runs a script and returns what it returned after the nonce. args[0] is for
@@ -207,7 +189,7 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 	request := l.limit(ctx, now, try)
 	reply, err := l.driver.EvalSHA(request, s.sha1, keys, args)
 	request.cancel()
-	if unknown(err) {
+	if isUnknownScript(err) {
 		now = time.Now()
 		request = l.limit(ctx, now, try)
 		reply, err = l.driver.Eval(request, s.text, keys, args)

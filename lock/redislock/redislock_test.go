@@ -31,11 +31,13 @@ func open(t *testing.T, url string, ttl time.Duration) *redislock.Locker {
 }
 
 func TestSuite(t *testing.T) {
+	t.Parallel()
 	server := testenv.Redis(t)
 	suite(t, server.URL(), func() { server.CLI("FLUSHALL") })
 }
 
 func TestSuiteOnCluster(t *testing.T) {
+	t.Parallel()
 	nodes := testenv.RedisCluster(t, 0)
 	suite(t, nodes[0].URL()+"?addr="+nodes[1].Addr, func() {
 		for _, n := range nodes {
@@ -45,6 +47,7 @@ func TestSuiteOnCluster(t *testing.T) {
 }
 
 func TestSuiteBehindSentinel(t *testing.T) {
+	t.Parallel()
 	set := testenv.RedisSentinel(t, 0)
 	suite(t, set.URL(), func() { set.Primary.CLI("FLUSHALL") })
 }

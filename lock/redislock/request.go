@@ -59,7 +59,8 @@ func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, err
 	r.keys = keys(name)
 	r.ms = strconv.FormatInt(r.ttl.Milliseconds(), 10)
 	r.owner = lock.Owner{Process: l.options.Process, ID: objectid.New()}
-	r.text = l.owners + r.owner.ID.String()
+	text, _ := r.owner.ID.AppendText(append(make([]byte, 0, 128), l.owners...))
+	r.text = string(text)
 	return r, l.calls.Begin()
 }
 
@@ -68,7 +69,15 @@ func (r *request) try() time.Duration { return min(r.ttl/6, maxTry) }
 
 // value returns the lock's value while r holds it.
 func (r *request) value(g grant, h lock.Holder) string {
-	return strconv.FormatUint(g.fence, 10) + " " + r.text + " " + version + " " + strconv.FormatInt(g.sent.UnixMicro(), 10) + " " + describe(h)
+	b := r.appendLease(make([]byte, 0, 512), g.fence)
+	b = strconv.AppendInt(append(b, version+" "...), g.sent.UnixMicro(), 10)
+	return string(append(append(b, ' '), describe(h)...))
+}
+
+// appendLease appends what the lock's value begins with while r holds it.
+func (r *request) appendLease(b []byte, fence uint64) []byte {
+	b = append(strconv.AppendUint(b, fence, 10), ' ')
+	return append(append(b, r.text...), ' ')
 }
 
 // queued reports whether r may be in the queue.
@@ -92,7 +101,9 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 		return answer{granted: true, grant: *g}, nil
 	}
 	a.grant = grant{r.l.guess(), time.Now()}
-	args := append(make([]string, 0, 6), "", r.value(a.grant, holder.Self(r.options)), r.ms, strconv.FormatUint(a.fence, 10))
+	value := r.value(a.grant, holder.Self(r.options))
+	guess, _, _ := strings.Cut(value, " ")
+	args := []string{"", value, r.ms, guess}
 	if r.queued() {
 		args = append(args, r.waiter(), r.ticket)
 	}
@@ -100,9 +111,11 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	if fence, ok := strings.CutPrefix(reply, "granted "); ok {
-		a.granted = true
+	fence, granted := strings.CutPrefix(reply, "granted ")
+	if granted {
 		a.fence, err = strconv.ParseUint(fence, 10, 64)
+	}
+	if a.granted = granted || reply == ""; a.granted {
 		r.l.see(a.fence)
 		return a, err
 	}
@@ -132,11 +145,18 @@ func (r *request) deadline(sent time.Time) time.Time { return sent.Add(r.ttl - r
 func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 	r.leave()
 	r.grant = g
-	r.l.tell(lock.Event{Kind: lock.Acquired, Name: r.name, Owner: r.owner, Fence: g.fence, Took: time.Since(r.began)})
+	r.tell(lock.Acquired)
 	return lock.NewLease(ctx, r.name, r.owner, r.l.options.Events, engine.Grant{
 		Fence: g.fence, Deadline: r.deadline(g.sent),
 		Every: r.ttl / 3, Retry: r.ttl / 6, Timers: &r.l.renewals, Keeper: r,
 	})
+}
+
+// tell reports an event.
+func (r *request) tell(kind lock.EventKind) {
+	if events := r.l.options.Events; events != nil {
+		events(lock.Event{Kind: kind, Name: r.name, Owner: r.owner, Fence: r.fence, Took: time.Since(r.began)})
+	}
 }
 
 // Keep renews the lease.
@@ -194,14 +214,16 @@ func (r *request) Free() error {
 // lock, and whether an earlier attempt may have worked. If the first in the queue is a
 // waiter of this process, the lock is passed on to it.
 func (r *request) release() (had, unsure bool, err error) {
-	leaving := ""
+	lease := string(r.appendLease(make([]byte, 0, 128), r.fence))
+	fence, _, _ := strings.Cut(lease, " ")
+	args := []string{"", lease, fence, r.ms}
+	next := r.l.queue.first(r.name)
+	var passed *grant // to next
 	if r.queued() {
-		leaving = r.waiter()
-	}
-	args := append(make([]string, 0, 8), "", strconv.FormatUint(r.fence, 10), r.text, r.ms, leaving)
-	next, g := r.l.queue.first(r.name), grant{r.fence + 1, time.Now()}
-	if next != nil && r.fence > 0 {
-		args = append(args, next.waiter(), next.value(g, holder.Self(next.options)), next.ms)
+		args = append(args, r.waiter())
+	} else if next != nil && r.fence > 0 {
+		passed = &grant{r.fence + 1, time.Now()}
+		args = append(args, "", next.waiter(), next.value(*passed, holder.Self(next.options)), next.ms)
 	}
 	for i := range tries {
 		if i > 0 {
@@ -212,8 +234,8 @@ func (r *request) release() (had, unsure bool, err error) {
 		reply, err = r.l.eval(context.Background(), time.Now(), r.try(), releaseScript(), r.keys, args)
 		if err == nil {
 			if reply == "passed" {
-				r.l.see(g.fence)
-				next.passed.Store(&g)
+				r.l.see(passed.fence)
+				next.passed.Store(passed)
 				next.hint()
 			}
 			return reply != "0", unsure, nil

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -215,9 +216,14 @@ var places = map[string]func(t *testing.T) place{
 		return wired(t, testenv.PostgresSchema(t, server.URL()), server.Addr)
 	},
 	"MongoDB": func(t *testing.T) place {
-		uri, _ := testenv.FerretDB(t)
-		addr, _, _ := strings.Cut(strings.TrimPrefix(uri, "mongodb://"), "/")
-		return wired(t, uri, addr)
+		uri, err := url.Parse(testenv.MongoDB(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := uri.Query()
+		query.Set("directConnection", "true") // not around the cable to where the server says it is
+		uri.RawQuery = query.Encode()
+		return wired(t, uri.String(), uri.Host)
 	},
 }
 

@@ -31,7 +31,7 @@ func TestEnginesKeepTheSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer local.Close()
-	docs := storetest.Documents(storetest.Options{Common: !testenv.RealMongoDB()})
+	docs := storetest.Documents(storetest.Options{Common: !testenv.RealMongoDB(t)})
 	for name, pair := range map[string][2]store.Store{"SQLite to MongoDB": {local, remote}, "MongoDB to SQLite": {remote, local}} {
 		from, to := pair[0], pair[1]
 		for _, doc := range docs {
@@ -165,7 +165,7 @@ assert list(doc) == ["_id", "n", "at", "list"], doc
 assert doc["n"] == 7 and doc["list"] == ["a", {"b": 1.5}], doc
 assert doc["at"] == datetime.datetime(2026, 11, 20), doc
 print("ok")
-`, uri, id.String(), query, extended, strconv.FormatBool(testenv.RealMongoDB()))
+`, uri, id.String(), query, extended, strconv.FormatBool(testenv.RealMongoDB(t)))
 }
 
 func TestMongoshReadsWhatWasWritten(t *testing.T) {
@@ -183,7 +183,7 @@ if (docs.length !== 1 || !(d._id instanceof ObjectId) || d._id.toString() !== "`
 if (db.sample.countDocuments(` + timerange.Mongosh(objectid.Range{From: id}) + `) !== 1) throw new Error("not found by its range");
 const query = ` + query + `;
 if (EJSON.stringify(query) !== EJSON.stringify(EJSON.parse('` + extended + `'))) throw new Error(EJSON.stringify(query));
-if (` + strconv.FormatBool(testenv.RealMongoDB()) + ` && db.sample.countDocuments(query) !== 1) throw new Error("not found by its process");
+if (` + strconv.FormatBool(testenv.RealMongoDB(t)) + ` && db.sample.countDocuments(query) !== 1) throw new Error("not found by its process");
 print("ok");
 `
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -160,7 +160,7 @@ func TestPlanOfARange(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the query of %v is %v, want %v", r, got, want)
 	}
-	if !testenv.RealMongoDB() {
+	if !testenv.RealMongoDB(t) {
 		return // FerretDB has no plans; OID_TEST_MONGODB names a server that has
 	}
 	uri := testenv.MongoDB(t)

@@ -13,7 +13,7 @@ import (
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
 		return open(t, testenv.MongoDB(t))
-	}, &storetest.Options{Common: !testenv.RealMongoDB()})
+	}, &storetest.Options{Common: !testenv.RealMongoDB(t), Polling: !testenv.ChangeStreams(t)})
 }
 
 // open opens a store that closes when the test ends.

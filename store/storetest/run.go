@@ -14,9 +14,11 @@ import (
 // Options tune the suite. The zero value, like a nil pointer, is ready to use.
 type Options struct {
 	// Common leaves out what FerretDB 1 does not take: some BSON types, values and
-	// names, an ordered call of many documents, which goes on after a refusal, and
-	// a watcher that notices at once that a document was deleted and inserted again.
+	// names, and an ordered call of many documents, which goes on after a refusal.
 	Common bool
+	// Polling leaves out a watcher that notices at once that a document was deleted
+	// and inserted again.
+	Polling bool
 }
 
 // Run runs the suite. It calls open, which returns a store without collections,

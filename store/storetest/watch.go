@@ -238,7 +238,7 @@ func testWatchWhileReading(t testing.TB, s store.Store) {
 
 // testWatchReinsertion: a document that is deleted and inserted again comes again.
 func testWatchReinsertion(t testing.TB, s store.Store, o Options) {
-	if o.Common {
+	if o.Polling {
 		return
 	}
 	ctx, key := t.Context(), store.Int(1)

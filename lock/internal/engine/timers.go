@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Timers calls functions when they are due. It has one timer for all of them,
+// Timers runs tasks when they are due. It has one timer for all of them,
 // because most leases end long before their first renewal: adding and removing
 // one costs a few pointers. The zero Timers is ready to use, and any number of
 // goroutines may share one.
@@ -16,18 +16,22 @@ type Timers struct {
 	next  time.Time // when the timer fires; zero if it is not set
 }
 
-// Timer is a function that [Timers] calls once, unless it is stopped. The
-// zero Timer is ready to use.
+// Timer is a task that [Timers] runs once, unless it is stopped. The zero Timer is
+// ready to use.
 type Timer struct {
 	before, after *Timer
 	due           time.Time
-	call          func()
+	task          Task
 }
 
-// Set makes call run in a goroutine of its own at d after now, and forgets what was
+// Task is what a [Timer] runs. It is not a function because one that belongs to a
+// value has to be allocated.
+type Task interface{ Run() }
+
+// Set makes task run in a goroutine of its own at d after now, and forgets what was
 // set before. It may run up to a sixteenth of d early, so that many are served at
 // once.
-func (s *Timers) Set(r *Timer, now time.Time, d time.Duration, call func()) {
+func (s *Timers) Set(r *Timer, now time.Time, d time.Duration, task Task) {
 	due := now.Add(d)
 	if step := d / 16; step > 0 {
 		due = due.Add(-time.Duration(due.UnixNano() % int64(step)))
@@ -41,11 +45,11 @@ func (s *Timers) Set(r *Timer, now time.Time, d time.Duration, call func()) {
 		r.before, r.after = s.all.before, &s.all
 		r.before.after, r.after.before = r, r
 	}
-	r.due, r.call = due, call
+	r.due, r.task = due, task
 	s.arm(due)
 }
 
-// Stop forgets r. A call that has begun goes on.
+// Stop forgets r. A task that has begun goes on.
 func (s *Timers) Stop(r *Timer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +87,7 @@ func (s *Timers) fire() {
 		after := r.after
 		if !r.due.After(now) {
 			r.remove()
-			go r.call()
+			go r.task.Run()
 		} else if soonest.IsZero() || r.due.Before(soonest) {
 			soonest = r.due
 		}

@@ -19,7 +19,12 @@ type calls struct {
 
 func newCalls() *calls { return &calls{began: time.Now(), at: make(map[string][]time.Duration)} }
 
-func (c *calls) to(name string) func() {
+// task is a function as a task.
+type task func()
+
+func (f task) Run() { f() }
+
+func (c *calls) to(name string) task {
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -73,10 +78,10 @@ func TestTimersStopAndSetAgain(t *testing.T) {
 		timers.Stop(&unset)
 		timers.Set(&stopped, time.Now(), time.Second, c.to("stopped"))
 		timers.Set(&moved, time.Now(), time.Second, c.to("moved early"))
-		timers.Set(&again, time.Now(), 2*time.Second, func() {
+		timers.Set(&again, time.Now(), 2*time.Second, task(func() {
 			c.to("first")()
 			timers.Set(&again, time.Now(), 2*time.Second, c.to("second"))
-		})
+		}))
 		time.Sleep(time.Second / 2)
 		timers.Stop(&stopped)
 		timers.Stop(&stopped)

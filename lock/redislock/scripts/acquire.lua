@@ -3,8 +3,9 @@
 -- ARGV: nonce, the value "guess owner ..." of a lock that the owner holds, ttl in
 -- milliseconds, the guess of the fence: the highest one seen plus one or 0, and for
 -- an owner that waits "channel owner" and its ticket or ''.
--- Returns "nonce granted fence" if the owner has the lock now, and otherwise
--- "nonce refused wait ticket value": ask again after wait milliseconds.
+-- Returns "nonce" if the owner has the lock now with the fence that was guessed,
+-- "nonce granted fence" if with another, and otherwise "nonce refused wait ticket
+-- value": ask again after wait milliseconds.
 --
 -- Asking twice is harmless: an owner that has the lock is told so again, and a
 -- waiter keeps its ticket.
@@ -20,7 +21,7 @@ end
 -- The lock is free, so nobody waits, and this client has seen the last fence.
 if value and #guess == #value and guess > value and not string.find(value, ' ', 1, true) then
   redis.call('SET', KEYS[1], new, 'PX', ttl)
-  return nonce .. ' granted ' .. guess
+  return nonce
 end
 
 -- include prelude.lua

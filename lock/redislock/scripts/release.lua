@@ -1,25 +1,26 @@
 -- Frees the lock if the owner has it, or passes on a reservation for the owner.
 --
--- ARGV: nonce, the lease's fence or 0, owner, ttl in milliseconds, the waiter "channel
--- owner" if it leaves the queue or else '', and for the first waiter of the lease's
--- process: "channel owner", the value of the lock when it holds it, and its ttl.
--- Returns "nonce 1" if the owner had the lock, "nonce passed" if that waiter has it now,
+-- ARGV: nonce, "fence owner " of the lease, its fence, ttl in milliseconds, and only if
+-- there is one: the waiter "channel owner" that leaves the queue or '', and the first
+-- waiter of the lease's process: "channel owner", the value of the lock when it holds it,
+-- and its ttl. The fence is 0 if the owner has no lease.
+-- Returns "nonce" if the owner had the lock, "nonce passed" if that waiter has it now,
 -- and otherwise "nonce 0".
 --
 -- Another first waiter is told to ask, and for a moment nobody else can take the lock.
 -- A waiter of another process is told to ask after that moment, in case the process
 -- of the first is dead.
 
-local nonce, lease, owner, ttl, leaving, successor, new, life = unpack(ARGV)
+local nonce, lease, last_fence, ttl, leaving, successor, new, life = unpack(ARGV)
 local found = redis.call('MGET', KEYS[1], KEYS[3])
 local value, heard = found[1], found[2]
 
 -- The lease has the lock, and nobody waits or its process has the first waiter. Where
 -- the memory of Redis is full, the rest of the script does what is needed.
-if value and string.find(value, lease .. ' ' .. owner .. ' ', 1, true) == 1 then
+if value and string.find(value, lease, 1, true) == 1 then
   if not heard then
-    if not redis.pcall('SET', KEYS[1], lease, 'PX', ttl).err then
-      return nonce .. ' 1'
+    if not redis.pcall('SET', KEYS[1], last_fence, 'PX', ttl).err then
+      return nonce
     end
   elseif successor and redis.call('ZRANGE', KEYS[2], 0, 0)[1] == successor and
       not redis.pcall('SET', KEYS[1], new, 'PX', life).err then
@@ -58,19 +59,23 @@ local function tell_later(first)
   end
 end
 
-if leaving ~= '' then
+if leaving == '' then
+  leaving = nil
+end
+if leaving then
   redis.call('ZREM', KEYS[2], leaving)
 end
+local owner = string.match(lease, '^%d+ (%S+)')
 local fence, rest = read(value, heard)
 local had = is_held_by(rest, owner)
 if not had and reserved(rest) ~= owner then
-  local first = leaving ~= '' and reserved(rest) and redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  local first = leaving and reserved(rest) and redis.call('ZRANGE', KEYS[2], 0, 0)[1]
   if first then
     tell_later(first) -- the one that leaves may have been told
   end
   return nonce .. ' 0'
 end
-local reply = nonce .. (had and ' 1' or ' 0')
+local reply = had and nonce or nonce .. ' 0'
 
 local first = heard and redis.call('ZRANGE', KEYS[2], 0, 0)[1]
 if not first then

@@ -246,34 +246,34 @@ func TestFaultsAreFound(t *testing.T) {
 		cause  string
 		plant  func(w *world)
 	}{
-		{"second", "of its speed", seconds(func(at, since time.Duration) time.Duration { return at - since/2 })},
+		{"second", "is slow or stands still", seconds(func(at, since time.Duration) time.Duration { return at - since/2 })},
 		{"second", " s behind the clock", seconds(func(at, _ time.Duration) time.Duration { return at - 8*time.Second })},
-		{"second", "stood still for ", seconds(func(at, _ time.Duration) time.Duration {
+		{"second", "is slow or stands still", seconds(func(at, _ time.Duration) time.Duration {
 			if at > 3500*time.Millisecond && at < 6500*time.Millisecond {
 				return 3500 * time.Millisecond
 			}
 			return at
 		})},
-		{"second", "stands still", seconds(func(at, since time.Duration) time.Duration { return at - since })},
-		{"second", "are handed out ", func(w *world) {
+		{"second", "is slow or stands still", seconds(func(at, since time.Duration) time.Duration { return at - since })},
+		{"second", "are handed out late", func(w *world) {
 			w.next = 5 * time.Second
 			clocked(w, func(at, _ time.Duration) time.Duration { return at - 5*time.Second })
 		}},
-		{"second", "are handed out ", func(w *world) { // from a queue that grows
+		{"second", "are handed out late", func(w *world) { // from a queue that grows
 			w.next = 5 * time.Second
 			clocked(w, func(_, since time.Duration) time.Duration { return since / 2 })
 		}},
 		{"second", " s ahead of the clock", seconds(func(at, _ time.Duration) time.Duration { return at + 3500*time.Millisecond })},
-		{"second", "another time zone, +8 h", seconds(func(at, _ time.Duration) time.Duration { return at + 8*time.Hour })},
-		{"second", "another time zone, -5.5 h", seconds(func(at, _ time.Duration) time.Duration { return at - 11*time.Hour/2 })},
-		{"second", "milliseconds", ids(func(_ *world, _ int, at time.Time, second *uint32, _, _ *uint64) { *second = uint32(at.UnixMilli()) })},
-		{"second", "milliseconds", ids(func(_ *world, _ int, at time.Time, second *uint32, _, _ *uint64) {
+		{"second", " s ahead of the clock", seconds(func(at, _ time.Duration) time.Duration { return at + 8*time.Hour })},
+		{"second", " s behind the clock", seconds(func(at, _ time.Duration) time.Duration { return at - 11*time.Hour/2 })},
+		{"second", " of the clock", ids(func(_ *world, _ int, at time.Time, second *uint32, _, _ *uint64) { *second = uint32(at.UnixMilli()) })},
+		{"second", " of the clock", ids(func(_ *world, _ int, at time.Time, second *uint32, _, _ *uint64) {
 			*second = uint32(at.UnixMilli() >> 12)
 		})},
-		{"second", "second is in little-endian", ids(func(_ *world, _ int, _ time.Time, second *uint32, _, _ *uint64) {
+		{"second", " the clock", ids(func(_ *world, _ int, _ time.Time, second *uint32, _, _ *uint64) {
 			*second = bits.ReverseBytes32(*second)
 		})},
-		{"counter-step", "little-endian", counted(func(_, _, counter uint64) uint64 { return uint64(littleEndian(counter)) })},
+		{"counter-step", "steps are not by one", counted(func(_, _, counter uint64) uint64 { return uint64(bits.ReverseBytes32(uint32(counter)) >> 8) })},
 		{"counter-step", "overflows at 2^23", ids(func(_ *world, n int, _ time.Time, _ *uint32, _, counter *uint64) {
 			*counter = uint64(1<<23-500+n) % (1 << 23)
 		})},
@@ -281,10 +281,10 @@ func TestFaultsAreFound(t *testing.T) {
 			w.left, w.every = pool+1, w.every/4
 			ids(func(_ *world, n int, _ time.Time, _ *uint32, _, counter *uint64) { *counter = uint64(1<<23 - n) })(w)
 		}},
-		{"counter-step", "increases by 7", counted(func(_, _, counter uint64) uint64 { return counter * 7 })},
+		{"counter-step", "steps are not by one", counted(func(_, _, counter uint64) uint64 { return counter * 7 })},
 		{"counter-step", "steps are not by one", ids(func(_ *world, n int, _ time.Time, _ *uint32, _, counter *uint64) { *counter = uint64(7777 + 5*n*(n+1)) })},
 		{"next-second", "begins again at 9 with each second", counted(func(n, _, _ uint64) uint64 { return 9 + n })},
-		{"next-second counter-start", "seeded with each second", counted(func(n, second, _ uint64) uint64 { return second + n })},
+		{"next-second counter-start", "begins at another value", counted(func(n, second, _ uint64) uint64 { return second + n })},
 		{"counter-start", "seeded with the second of the start", ids(func(w *world, n int, _ time.Time, _ *uint32, _, counter *uint64) {
 			*counter = uint64(w.start.Unix() + int64(n))
 		})},

@@ -1,9 +1,6 @@
 package verify
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "fmt"
 
 const (
 	// leastWrap is the smallest number of values of a counter whose overflow is
@@ -23,14 +20,12 @@ type movement struct {
 	back                  int64 // by which it was at most before the furthest position
 	skipped               int64 // counters that were left out at an overflow
 
-	jumps, within   int64 // steps by another number than one, and those within a second
-	last            int64 // jump
-	alike, reversed int64 // jumps by the same number as the last one; by one in the other byte order
-	example         string
+	jumps, within int64 // steps by another number than one, and those within a second
+	example       string
 
 	seconds, resets int64  // how often a second began, and how often the counter did not go on then
 	start           uint64 // the counter after the last reset
-	again, seeded   int64  // resets to the same counter as the last one, and to the second itself
+	again           int64  // resets to the same counter as the last one
 }
 
 // advance moves the counter by a number.
@@ -52,33 +47,21 @@ func (c *movement) overflow(from, to uint64) { c.skipped += max(c.move(from, to)
 
 // jump moves to a counter that does not follow. It reports whether that is the first time.
 func (c *movement) jump(from, to uint64, sameSecond bool) bool {
-	by := c.move(from, to)
+	c.move(from, to)
 	c.jumps++
 	if sameSecond {
 		c.within++
 	}
-	if by == c.last {
-		c.alike++
-	}
-	c.last = by
-	if (littleEndian(from)+1)%counters == littleEndian(to) {
-		c.reversed++
-	}
 	return c.jumps == 1
 }
 
-func littleEndian(counter uint64) uint32 { return bits.ReverseBytes32(uint32(counter)) >> 8 }
-
 // next takes the first counter of a second, and whether it follows the one before.
-func (c *movement) next(second uint32, counter uint64, follows bool) {
+func (c *movement) next(counter uint64, follows bool) {
 	c.seconds++
 	if follows {
 		return
 	}
 	c.resets++
-	if (counter+1-uint64(second))%counters <= 2 {
-		c.seeded++
-	}
 	if counter == c.start || c.resets == 1 && counter <= 1 {
 		c.again++
 	}
@@ -99,14 +82,8 @@ func (c *movement) judge(ids, distinct int64, forgotten bool) (p Promise, cause 
 		return CounterStep, "the counter decreases"
 	case left <= min(c.back, max(pool, ids/4)) && reused <= 0:
 		return "", ""
-	case 2*c.reversed > ids:
-		return CounterStep, "the counter is in little-endian byte order"
 	case c.within == 0 && c.again >= max(c.resets-1, 1):
 		return NextSecond, fmt.Sprintf("the counter begins again at %d with each second", c.start)
-	case c.within == 0 && c.seeded == c.resets:
-		return NextSecond, "the counter is seeded with each second"
-	case 2*c.alike > ids:
-		return CounterStep, fmt.Sprintf("the counter increases by %d", c.last)
 	case c.within == 0:
 		return NextSecond, "the counter begins at another value with each second"
 	case reused > 0:

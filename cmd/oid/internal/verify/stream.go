@@ -87,9 +87,16 @@ func (s *Stream) add(second uint32, low uint64) {
 // after that: some leave out a value.
 const overflow = 16
 
-// compare first judges whether the ids decrease, and then what process value and counter do:
-// each switch takes the first case that applies. It judges an id by the one before, which is not the id just before it in the
-// same run.
+// compare judges an id by the one before, which is not the id just before it in the same
+// run. An id that decreases breaks a promise whatever made it decrease; what value and
+// counter do is judged here only where two ids show it:
+//
+//	process value  counter                second    is
+//	another                               the next  ProcessValue
+//	the same       overflows              any       a step
+//	the same       one more               any       a step
+//	the same       0 after 2^n-1          any       CounterStep
+//	the same       any other              any       a jump, which movement judges at the end
 func (s *Stream) compare(second uint32, low uint64) {
 	s.closeRun()
 	if second == s.second && low == s.low {
@@ -102,14 +109,14 @@ func (s *Stream) compare(second uint32, low uint64) {
 	// A carry into the last byte of the process value is undone in the next second.
 	sameValue := value == before || value>>8 == before>>8 && (low == s.low+1 || counter == expected && second != s.second)
 	jump := int64(second) - int64(s.second)
-	switch {
-	case second > s.second, second == s.second && (low > s.low || !sameValue):
-	case second < s.second && s.clock.mode == Back:
-		s.breach(Order, "the clock was set back", second, low)
-	case wrapped && second == s.second:
-		s.breach(CounterWrap, "the counter overflowed within a second", second, low)
-	default:
-		s.breach(Order, "", second, low)
+	if second < s.second || second == s.second && low < s.low && sameValue {
+		p, cause := Order, ""
+		if second == s.second && wrapped {
+			p, cause = CounterWrap, "the counter overflowed within a second"
+		} else if second < s.second && s.clock.mode == Back {
+			cause = "the clock was set back"
+		}
+		s.breach(p, cause, second, low)
 	}
 	switch {
 	case !sameValue:
@@ -129,7 +136,7 @@ func (s *Stream) compare(second uint32, low uint64) {
 		s.counter.example = s.example(second, low)
 	}
 	if jump > 0 && sameValue {
-		s.counter.next(second, counter, counter == expected)
+		s.counter.next(counter, counter == expected)
 	}
 	if jump != 0 {
 		s.settle(s.ids - 1)
@@ -186,7 +193,7 @@ func (s *Stream) end() {
 	if p, cause := s.counter.judge(s.ids, s.ids-s.found[NoRepeats].Times, s.seen.forgotten); p != "" {
 		s.found.add(p, max(s.counter.jumps, 1), cause, s.counter.example)
 	}
-	s.found.explain(Second, s.pace.cause(s.clock))
+	s.found.explain(Second, s.pace.cause())
 	if s.clock.set {
 		delete(s.found, Second)
 	}

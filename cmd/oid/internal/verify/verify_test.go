@@ -172,7 +172,7 @@ func TestClockOnBothSides(t *testing.T) {
 		}
 	}
 	s := stream("it", 1, Running)
-	for hours, want := range map[float64]string{14: "time zone, +14 h", 14.25: "51300 s ahead", -14: "time zone, -14 h", -14.25: "s behind", 0.3: "1080 s ahead"} {
+	for hours, want := range map[float64]string{14.25: "51300 s ahead", -14.25: "s behind", 0.3: "1080 s ahead"} {
 		if got := s.clock.cause(uint32(now+hours*3600), now, now); !strings.Contains(got, want) {
 			t.Errorf("%v h: %s", hours, got)
 		}

@@ -3,6 +3,7 @@ package verify
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/oidkit/oid/server/wire"
 )
@@ -34,9 +35,14 @@ var traits = []struct {
 // Order is a promise if it was asked for.
 func Judge(streams []*Stream, order bool) []wire.Promise {
 	all := findings{}
-	few, alone := "one process does not show it", "one start of the program does not show it: see --copies"
 	forgotten := ""
-	hidden := map[Promise]string{OwnValue: few, NoCopies: few, Layout: alone, CounterStart: alone, NextSecond: "no process created ids in two seconds"}
+	hidden := map[Promise]string{NextSecond: "no process created ids in two seconds"}
+	if few := "one process does not show it"; len(streams) == 1 {
+		hidden[OwnValue], hidden[NoCopies] = few, few
+	}
+	if alone := "one start of the program does not show it: see --copies"; len(streams) == 1 || streams[0].pid == 0 {
+		hidden[Layout], hidden[CounterStart] = alone, alone
+	}
 	for i, s := range streams {
 		s.end()
 		for p, f := range s.found {
@@ -53,37 +59,11 @@ func Judge(streams []*Stream, order bool) []wire.Promise {
 			delete(hidden, NextSecond)
 		}
 		for _, o := range streams[:i] {
-			delete(hidden, OwnValue)
-			delete(hidden, NoCopies)
-			if s.pid != 0 {
-				delete(hidden, Layout)
-				delete(hidden, CounterStart)
-			}
-			if s.process != o.process && s.value() == o.value() {
-				all.add(OwnValue, 1, "the process value is the same", fmt.Sprintf("%s and %s: %v and %v", o.name, s.name, o.first, s.first))
-			}
-			o.seen.common(&s.seen, func(ids int64, first run) {
-				all.add(NoCopies, ids, "", fmt.Sprintf("%s and %s: %v", o.name, s.name, idOf(first.second, first.lo)))
-			})
+			all.addShared(o, s)
 		}
 	}
 	hidden[NoRepeats], hidden[NoCopies] = forgotten, cmp.Or(forgotten, hidden[NoCopies])
-	for _, t := range traits {
-		n, first := 0, streams[0]
-		for _, s := range streams {
-			if t.has(s, first) {
-				n++
-			}
-		}
-		last := streams[len(streams)-1]
-		if n == len(streams) && (t.alone || last.pid != 0 && n > 1) && all[t.promise].Times == 0 {
-			example := fmt.Sprintf("%s, pid %d: %v", last.name, last.pid, last.first)
-			if n > 1 {
-				example = fmt.Sprintf("%s, pid %d: %v; ", first.name, first.pid, first.first) + example
-			}
-			all.add(t.promise, int64(n), t.cause, example)
-		}
-	}
+	all.addTraits(streams)
 	if b, ok := all[CounterWrap]; ok && hidden[CounterWrap] != "" {
 		hidden[CounterWrap] += "; it did here, and ids decreased: " + b.Example
 		delete(all, CounterWrap)
@@ -102,4 +82,32 @@ func Judge(streams []*Stream, order bool) []wire.Promise {
 		results[i+1].Allowed = results[i+1].State == Broken && !order
 	}
 	return results
+}
+
+// addShared adds what two streams, which have ended, have in common.
+func (f findings) addShared(o, s *Stream) {
+	if s.process != o.process && s.value() == o.value() {
+		f.add(OwnValue, 1, "the process value is the same", fmt.Sprintf("%s and %s: %v and %v", o.name, s.name, o.first, s.first))
+	}
+	o.seen.common(&s.seen, func(ids int64, first run) {
+		f.add(NoCopies, ids, "", fmt.Sprintf("%s and %s: %v", o.name, s.name, idOf(first.second, first.lo)))
+	})
+}
+
+// addTraits adds the traits that all streams have.
+func (f findings) addTraits(streams []*Stream) {
+	first, last := streams[0], streams[len(streams)-1]
+	for _, t := range traits {
+		if slices.ContainsFunc(streams, func(s *Stream) bool { return !t.has(s, first) }) || f[t.promise].Times > 0 {
+			continue
+		}
+		example := fmt.Sprintf("%s, pid %d: %v", last.name, last.pid, last.first)
+		switch several := len(streams) > 1; {
+		case several && (t.alone || last.pid != 0):
+			example = fmt.Sprintf("%s, pid %d: %v; ", first.name, first.pid, first.first) + example
+		case !t.alone:
+			continue
+		}
+		f.add(t.promise, int64(len(streams)), t.cause, example)
+	}
 }

@@ -1,0 +1,148 @@
+package documents
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+const (
+	// maxLine is the longest line in bytes: a document of 16 MiB is longer as JSON.
+	maxLine = 64 << 20
+
+	// Reading waits while a batch that nobody has taken holds this much.
+	batchLines = 2000
+	batchBytes = 16 << 20
+)
+
+// Line is a line of input: a document, or an error.
+type Line struct {
+	Number int // from 1
+	Doc    bson.D
+	Err    error
+
+	size int // in bytes
+}
+
+// Batches yields the documents of in, as many at once as were read while the caller worked
+// on those before. Empty lines are left out. An error of in or of ctx comes last.
+func Batches(ctx context.Context, in io.Reader) iter.Seq2[[]Line, error] {
+	return func(yield func([]Line, error) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		lines, batches := make(chan []Line), make(chan []Line)
+		var failed error // of in, when lines is closed
+		go func() {
+			defer close(lines)
+			failed = readLines(ctx, in, lines)
+		}()
+		go func() {
+			defer close(batches)
+			collect(ctx, lines, batches)
+		}()
+		for batch := range batches {
+			if !yield(batch, nil) {
+				return
+			}
+		}
+		err := context.Cause(ctx)
+		if err == nil {
+			err = failed
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// collect sends the lines on in batches, until there are no more.
+func collect(ctx context.Context, lines <-chan []Line, batches chan<- []Line) {
+	var batch []Line
+	size := 0
+	for more := true; more || batch != nil; {
+		from, to := lines, batches // a nil channel is never ready
+		if !more || len(batch) >= batchLines || size >= batchBytes {
+			from = nil
+		}
+		if batch == nil {
+			to = nil
+		}
+		select {
+		case some, ok := <-from:
+			more = ok
+			batch = append(batch, some...)
+			for _, l := range some {
+				size += l.size
+			}
+		case to <- batch:
+			batch, size = nil, 0
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+var errLongLine = fmt.Errorf("line of more than %d MiB", maxLine>>20)
+
+// readLines sends the documents of in to lines, before it waits for more. Its error is
+// that of in.
+func readLines(ctx context.Context, in io.Reader, lines chan<- []Line) error {
+	r := bufio.NewReaderSize(in, 1<<16)
+	var some []Line
+	for number := 1; ; number++ {
+		text, err := readLine(r)
+		long := errors.Is(err, errLongLine)
+		if err != nil && !long && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read line %d: %w", number, err)
+		}
+		if number == 1 {
+			text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors add it
+		}
+		if long || len(bytes.TrimSpace(text)) > 0 {
+			l := Line{Number: number, Err: errLongLine, size: len(text)}
+			if !long {
+				l.Doc, l.Err = Parse(text)
+			}
+			some = append(some, l)
+		}
+		if buffered, _ := r.Peek(r.Buffered()); some != nil && bytes.IndexByte(buffered, '\n') < 0 {
+			select {
+			case lines <- some:
+				some = nil
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+	}
+}
+
+// readLine returns a line. It skips a line that is too long, with errLongLine. At the
+// end of the input it returns the last line with io.EOF.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var text []byte
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(text)+len(part) > maxLine; long {
+			text = nil
+		} else {
+			text = append(text, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case long && (err == nil || errors.Is(err, io.EOF)):
+			return nil, errLongLine // at the end, the next call finds it again
+		default:
+			return text, err
+		}
+	}
+}

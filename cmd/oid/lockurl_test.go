@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/filelock"
+	"github.com/oidkit/oid/lock/redislock"
+)
+
+// Each engine of locks is found by a URL of each of its schemes, is in the help, and says
+// in an error how its URLs look.
+func TestLockEngines(t *testing.T) {
+	urls := map[string]string{ // by scheme
+		"file": "file:/locks", "redis": "redis://cache:6379", "rediss": "rediss://cache:6379",
+		"redis-sentinel": "redis-sentinel://a:1,b:2/master", "unix": "unix:///cache.sock",
+		"sqlite": "sqlite:/data", "postgres": "postgres://h/d", "postgresql": "postgresql://h/d",
+		"mongodb": "mongodb://h/d", "mongodb+srv": "mongodb+srv://h/d",
+	}
+	_, refused := lockEngineOf("etcd://user:secret@host")
+	if usage := (usageError{}); !errors.As(refused, &usage) || strings.Contains(refused.Error(), "secret") {
+		t.Fatalf("a URL of no engine: %v, want a usageError without the password", refused)
+	}
+	seen := make(map[string]string)
+	for _, e := range lockEngines {
+		if !strings.Contains(locksHelp, e.help) || !strings.Contains(refused.Error(), e.want) {
+			t.Errorf("the engine of %v is missing in the help, or the error %q", e.schemes, refused)
+		}
+		for _, scheme := range e.schemes {
+			if other, twice := seen[scheme]; twice {
+				t.Errorf("%s is a scheme of two engines, %s and %s", scheme, other, e.want)
+			}
+			seen[scheme] = e.want
+			url := urls[scheme]
+			if url == "" {
+				t.Errorf("no vector for locks with the scheme %s: add a URL to this test, and what it opens to TestLockEnginesOpen", scheme)
+				continue
+			}
+			if got, err := lockEngineOf(url); err != nil || got.want != e.want {
+				t.Errorf("%s is of the engine %q, %v; want %q", url, got.want, err, e.want)
+			}
+			if !strings.Contains(e.help, scheme+":") && !slices.Contains(storeSchemes, scheme) {
+				t.Errorf("the help of the engine %s does not show a URL with %s:", e.want, scheme)
+			}
+		}
+	}
+	if !slices.Contains(lockEngines[0].schemes, "file") {
+		t.Errorf("the default is %s, and its URL is file:", lockEngines[0].want)
+	}
+}
+
+// Each engine of locks opens the place that its URL names, and grants a lock there.
+func TestLockEnginesOpen(t *testing.T) {
+	folder := t.TempDir()
+	places := map[string]struct { // by the first scheme of the engine
+		url  string
+		kind func(lock.Locker) bool
+	}{
+		"file":          {"file:" + folder, func(l lock.Locker) bool { _, is := l.(*filelock.Locker); return is }},
+		"redis":         {testenv.Redis(t).URL(), func(l lock.Locker) bool { _, is := l.(*redislock.Locker); return is }},
+		storeSchemes[0]: {"sqlite:" + filepath.Join(folder, "store"), func(l lock.Locker) bool { _, is := l.(storeLocks); return is }},
+	}
+	for _, e := range lockEngines {
+		place, found := places[e.schemes[0]]
+		if !found {
+			t.Errorf("no vector for the engine of %s: add a URL and the type of its Locker to this test", e.want)
+			continue
+		}
+		l, err := e.open(t.Context(), streams{}, place.url, lock.DefaultTTL)
+		if err != nil {
+			t.Errorf("open %s: %v", place.url, err)
+			continue
+		}
+		lease, err := l.TryAcquire(t.Context(), "engine")
+		if err != nil || !place.kind(l) {
+			t.Errorf("a lock of %s: %v, from a %T", place.url, err, l)
+		} else if err := errors.Join(lease.Release(), l.Close()); err != nil {
+			t.Errorf("%s: %v", place.url, err)
+		}
+	}
+}
