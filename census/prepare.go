@@ -62,21 +62,25 @@ func (g *batchIDs) reset() {
 // measure finds out when the records of g were created and, where they are in the order of
 // the source, which may be late.
 func (g *batchIDs) measure(inOrder bool, latest uint32) {
+	all, plausible := noSeconds, noSeconds
+	var today dayCount // the last run
 	for _, r := range g.records {
 		s := r.Second()
-		g.all.add(s)
+		all.add(s)
 		if s < earliest || s > latest || r.IsBound() {
 			continue
 		}
-		g.plausible.add(s)
-		if n := len(g.days); n == 0 || g.days[n-1].day != s/secondsPerDay {
-			g.days = append(g.days, dayCount{day: s / secondsPerDay})
+		plausible.add(s)
+		if day := s / secondsPerDay; day != today.day {
+			g.days = append(g.days, today)
+			today = dayCount{day: day}
 		}
-		g.days[len(g.days)-1].ids++
+		today.ids++
 		if inOrder {
 			g.order.add(s)
 		}
 	}
+	g.all, g.plausible, g.days = all, plausible, append(g.days, today)
 }
 
 // apply adds g to l. base is the place at which its batch starts.
