@@ -119,7 +119,7 @@ test-plain-rest:
 
 # What the race detector finds little in and makes slow: there it has less to do.
 test-plain-single:
-	OID_REQUIRE_ALL=1 go test -vet=off -p 1 -timeout 10m ./objectid ./paste ./internal/verify ./census/...
+	OID_REQUIRE_ALL=1 go test -vet=off -p 1 -timeout 10m ./objectid ./paste ./cmd/oid/internal/verify ./census/...
 
 test-plain-modules: export GORACE = atexit_sleep_ms=10
 test-plain-modules:
@@ -156,6 +156,7 @@ check:
 	go fix -diff ./...
 	go run $(STATICCHECK) -checks all ./...
 	go run $(ACTIONLINT)
+	@! grep -rn 'uses: [^.]' .github/workflows | grep -vE '@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$$' || { echo "make check: name the commit of an action, and its version in a comment"; exit 1; }
 	go mod tidy -diff
 	go test ./internal/imports
 	@for module in $(MODULES); do \

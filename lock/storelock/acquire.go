@@ -324,7 +324,7 @@ func (a *attempt) leave() {
 		new.Queue = r.without(me)
 		switch {
 		case r.OwnerRaw == me:
-			new = new.free()
+			new.free()
 		case len(new.Queue) == len(r.Queue):
 			return
 		}

@@ -4,6 +4,8 @@ package calls
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -54,6 +56,33 @@ func (c *Calls) Done() { c.calls.Done() }
 
 // Go runs f as part of a call that is under way.
 func (c *Calls) Go(f func()) { c.calls.Go(f) }
+
+// Repeat calls f, after a pause again, until it returns no error or one that will not pass.
+// When ctx ends, the error is that of ctx with that of the last f before; when Close is
+// called, it is [lock.ErrClosed]. f gets a context that ends with both.
+func (c *Calls) Repeat(ctx context.Context, pause time.Duration, mayPass func(error) bool, f func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(c.Closing, stop)()
+	for failed := error(nil); ; {
+		err := f(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case c.Closing.Err() != nil:
+			return lock.ErrClosed
+		case ctx.Err() != nil && failed != nil:
+			return fmt.Errorf("%w: %w", ctx.Err(), failed)
+		case ctx.Err() != nil || !mayPass(err):
+			return err
+		}
+		failed = err
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+		}
+	}
+}
 
 // Close ends Closing, waits until all calls have ended, and reports whether it
 // was the first Close.
