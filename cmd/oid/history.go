@@ -19,7 +19,7 @@ import (
 var historyHelp = `Plot what was measured of a process over time (` + loadTitles() + `),
 or with --json write its samples. GPID is the identity that oid ps and oid trace
 show, ip:port:start_time:pid. Processes of several hosts that have the same identity
-are plotted one after the other; with --json each sample has its member.
+are plotted one after the other; with --json each sample has its member key.
 
 CPU is in percent of one processor. An empty column is a time without a sample.`
 
