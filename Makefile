@@ -90,13 +90,16 @@ steady:
 # of them.
 WITHOUT_RACE = TestLongOutage|TestLongJourney|TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack|TestMutants|TestOncePerTick|TestOnceLeavesOutWhatIsTooLate
 
-# What the tests fetch or build once comes first, since it shows what it does. Then one
-# package more than there are processors is tested at a time with the race detector, since
-# many wait more than they work, and those that take longest begin; then one at a time
-# without it.
+# What the tests fetch or build once comes first, since it shows what it does. Then come
+# the tests with the race detector. Most wait more than they work: one package more than
+# there are processors is tested at a time, those that take longest begin, and eight tests
+# of a package that say so run at the same time. Then come the tests without it, in one
+# queue for each of PLAIN. "make check" vets.
 # A program under the race detector sleeps for a second before it ends, unless told
 # otherwise, and the tests start thousands.
-.PHONY: test test-race test-plain
+PLAIN = test-plain-rest test-plain-single test-plain-modules
+
+.PHONY: test test-race test-plain $(PLAIN)
 test:
 	.ci/setup
 	OID_REQUIRE_ALL=1 go test -v -run '^TestFetch$$' ./internal/testenv
@@ -105,21 +108,24 @@ test:
 
 test-race: export GORACE = atexit_sleep_ms=10
 test-race:
-	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -race -timeout 30m ./server ./cmd/oid ./lock/redislock ./registry ./store/mongostore ./...
-	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -race -timeout 30m ./...
+	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel 8 -race -timeout 30m ./server ./cmd/oid ./lock/redislock ./registry ./store/mongostore ./store/pgstore ./...
 
 test-plain:
-	OID_REQUIRE_ALL=1 go test -p 1 -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest ./lock ./lock/locktest
-	OID_REQUIRE_ALL=1 go test -p 1 -timeout 10m ./objectid ./paste ./internal/verify ./census/...
+	$(MAKE) -j 2 $(PLAIN)
+
+# What skips itself under the race detector.
+test-plain-rest:
+	OID_REQUIRE_ALL=1 go test -vet=off -p 1 -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest ./lock ./lock/locktest
+
+# What the race detector finds little in and makes slow: there it has less to do.
+test-plain-single:
+	OID_REQUIRE_ALL=1 go test -vet=off -p 1 -timeout 10m ./objectid ./paste ./cmd/oid/internal/verify ./census/...
+
+test-plain-modules: export GORACE = atexit_sleep_ms=10
+test-plain-modules:
+	cd lock/goredislock && CGO_ENABLED=1 OID_REQUIRE_ALL=1 go test -vet=off -race -timeout 10m ./...
 	cd internal/interop/others && go test ./...
 	cd internal/interop/objectstorage && go test ./...
-
-# The tests of the stores and of all that is built on them. With OID_TEST_MONGODB or
-# OID_TEST_POSTGRES in the environment they run on the servers of these URLs.
-.PHONY: test-stores
-test-stores:
-	.ci/setup
-	OID_REQUIRE_ALL=1 go test -p 1 -timeout 60m ./store/... ./lock/storelock ./registry/... ./server/... ./cmd/oid ./internal/interop
 
 # The modules beside the main one, but for one that only names a tool and one that
 # lacks what its test generates. bench/lock cannot be tidied, see there.
@@ -150,6 +156,7 @@ check:
 	go fix -diff ./...
 	go run $(STATICCHECK) -checks all ./...
 	go run $(ACTIONLINT)
+	@! grep -rn 'uses: [^.]' .github/workflows | grep -vE '@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$$' || { echo "make check: name the commit of an action, and its version in a comment"; exit 1; }
 	go mod tidy -diff
 	go test ./internal/imports
 	@for module in $(MODULES); do \

@@ -40,7 +40,7 @@ func TestMergedEqualsOnePass(t *testing.T) {
 	testenv.Long(t, "counts a million ids")
 	for seed := range testenv.Seeds(5) {
 		random := rand.New(rand.NewPCG(seed, 2))
-		sources := parts(random, crowd(random, 20_000+random.IntN(150_000)))
+		sources := parts(random, crowd(random, 20_000+random.IntN(int(testenv.Seeds(150_000)))))
 		o := census.Options{Now: time.Unix(1_700_000_000, 0), Values: true}
 		want := told(t, readParts(t, &o, sources))
 		var files []part

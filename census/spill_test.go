@@ -156,7 +156,7 @@ func TestSpilledEqualsMemory(t *testing.T) {
 	testenv.Long(t, "counts a million ids")
 	for seed := range testenv.Seeds(4) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		sources := parts(random, crowd(random, 50_000+random.IntN(100_000)))
+		sources := parts(random, crowd(random, int(testenv.Seeds(50_000))+random.IntN(int(testenv.Seeds(100_000)))))
 		o := census.Options{Now: time.Unix(1_700_000_000, 0), Values: true}
 		want := told(t, readParts(t, &o, sources))
 		o.Memory, o.Workers = 1, 1+int(seed%3)
@@ -177,7 +177,7 @@ func TestSpilledEqualsMemory(t *testing.T) {
 // TestSpillOneProcess counts a process that has more ids than there is room for in
 // memory, in and out of order.
 func TestSpillOneProcess(t *testing.T) {
-	ids := make([]objectid.ID, 0, 300_000)
+	ids := make([]objectid.ID, 0, testenv.Seeds(300_000))
 	for i := range uint32(cap(ids)) {
 		ids = append(ids, idOf(1_600_000_000+i/7, 5, (i*3)&0xFFFFFF))
 	}

@@ -284,7 +284,7 @@ func TestRandomIDs(t *testing.T) {
 			}
 		}
 		var ids []objectid.ID
-		for range 20_000 {
+		for range testenv.Seeds(20_000) {
 			id := values[random.IntN(spread)]
 			copy(id[:3], values[random.IntN(spread)][:3])
 			id[9+random.IntN(3)] = byte(random.Uint32())

@@ -15,11 +15,11 @@ func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, 
 	if err != nil {
 		return err
 	}
-	return under(ctx, lease, f)
+	return doUnder(ctx, lease, f)
 }
 
-// under is [Do] once the lock is taken.
-func under(ctx context.Context, lease *Lease, f func(ctx context.Context, lease *Lease) error) (err error) {
+// doUnder is [Do] once the lock is taken.
+func doUnder(ctx context.Context, lease *Lease, f func(ctx context.Context, lease *Lease) error) (err error) {
 	defer func() { // also when f panics
 		if lost := lease.Release(); err == nil {
 			err = lost

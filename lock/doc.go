@@ -30,8 +30,8 @@
 // granted. Only the resource itself can keep a late writer out, by comparing
 // fences: every lease has a [Lease.Fence] greater than that of every lease of the
 // same name before it, and a resource that refuses writes with a fence below one
-// that it has seen is never written by an earlier holder. Package sqlguard
-// compares fences in a SQL table, redislock.Guard in Redis.
+// that it has seen is never written by an earlier holder. In SQL that is a condition of
+// the UPDATE, in Redis redislock.Guard.
 //
 // The deadline of a lease is kept on the monotonic clock, which on Linux does not
 // run while the machine sleeps: after it wakes, a lease may seem valid until its

@@ -69,14 +69,14 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 		asked := time.Now()
 		lease, err := l.Acquire(ctx, name, options.Acquire)
 		if err != nil && ctx.Err() != nil {
-			return ended(ctx, name, err)
+			return leadEnded(ctx, name, err)
 		} else if err != nil {
 			return err
 		}
 		began := time.Now()
 		options.tell(lease, Acquired, began.Sub(asked), nil)
 		var work error
-		err = under(ctx, lease, func(ctx context.Context, lease *Lease) error {
+		err = doUnder(ctx, lease, func(ctx context.Context, lease *Lease) error {
 			work = f(ctx, lease)
 			return work
 		})
@@ -84,7 +84,7 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 		case work == nil && !lost:
 			return err
 		case ctx.Err() != nil:
-			return ended(ctx, name, err)
+			return leadEnded(ctx, name, err)
 		case time.Since(began) > options.MaxPause:
 			pause = min(options.Pause, options.MaxPause)
 		}
@@ -94,14 +94,14 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 		select {
 		case <-time.After(sleep):
 		case <-ctx.Done():
-			return ended(ctx, name, err)
+			return leadEnded(ctx, name, err)
 		}
 	}
 }
 
-// ended returns the error of [Lead] when ctx has ended. last is that of the last term or
+// leadEnded returns the error of [Lead] when ctx has ended. last is that of the last term or
 // Acquire.
-func ended(ctx context.Context, name string, last error) error {
+func leadEnded(ctx context.Context, name string, last error) error {
 	if cause := context.Cause(ctx); !errors.Is(last, cause) {
 		last = fmt.Errorf("%w; at last: %w", cause, last)
 	}

@@ -12,6 +12,16 @@ import (
 // Lease is a lock that is held, renewed in the background until it is released
 // or lost. Any number of goroutines may share one. A [Locker] creates it.
 type Lease struct {
+	// A lease is held while cause is nil, and has ended for good when end has set it:
+	//
+	//	held --- the deadline passes -----> ErrExpired ---+
+	//	  |----- a renewal finds it lost -> ErrLost ------+--> Release, once
+	//	  +----- Release -----------------> ErrReleased --+
+	//
+	// Only a renewal moves the deadline, and only forward, and only while the lease is held.
+	// Every method that asks for the cause calls endIfLate first, so that no timer has to
+	// fire for a lease to end in time.
+
 	name   string
 	owner  Owner
 	grant  engine.Grant // mu guards its Deadline, which renewals move

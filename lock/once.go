@@ -207,7 +207,7 @@ func (c *once) take(ctx, waiting context.Context) error {
 	held := (*HeldError)(nil)
 	switch {
 	case err == nil:
-		return under(ctx, lease, c.run)
+		return doUnder(ctx, lease, c.run)
 	case over, ctx.Err() == nil && errors.As(err, &held) && c.runs(ctx, held.Status.Fence):
 		return nil
 	}

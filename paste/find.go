@@ -43,10 +43,10 @@ func inText(line int, b []byte) []Found {
 	}
 	word := unwrap(trimmed)
 	if word != "" && isID(word) {
-		return []Found{found(line, text, strings.Index(text, word), len(word))}
+		return []Found{foundAt(line, text, strings.Index(text, word), len(word))}
 	}
 	if id := bytesAlone(trimmed); id != "" {
-		f := found(line, text, strings.Index(text, trimmed), len(trimmed))
+		f := foundAt(line, text, strings.Index(text, trimmed), len(trimmed))
 		f.Text = id
 		return []Found{f}
 	}
@@ -57,7 +57,7 @@ func inText(line int, b []byte) []Found {
 		return ids
 	}
 	if word != "" {
-		return []Found{found(line, text, strings.Index(text, word), len(word))}
+		return []Found{foundAt(line, text, strings.Index(text, word), len(word))}
 	}
 	return []Found{{Line: line, Err: noID("no id in " + quoteShort([]byte(trimmed)))}}
 }
@@ -77,7 +77,7 @@ func wordList(line int, s string) []Found {
 		case hex != "" && !isID(id):
 			ids = append(ids, Found{Line: line, Text: hex})
 		case wordForm().MatchString(id), id != "" && isID(id):
-			ids = append(ids, found(line, w, strings.Index(w, id), len(id)))
+			ids = append(ids, foundAt(line, w, strings.Index(w, id), len(id)))
 		default:
 			return nil
 		}
@@ -89,7 +89,7 @@ func wordList(line int, s string) []Found {
 func inside(line int, s string) []Found {
 	var ids []Found
 	for _, p := range Places(s) {
-		f := found(line, s, p.From, p.To-p.From)
+		f := foundAt(line, s, p.From, p.To-p.From)
 		f.Text = p.ID
 		ids = append(ids, f)
 	}
@@ -103,7 +103,7 @@ func inDocument(line int, text []byte) []Found {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil {
 		if m := shellID().FindStringSubmatchIndex(whole); m != nil {
-			return []Found{found(line, whole, m[2], m[3]-m[2])}
+			return []Found{foundAt(line, whole, m[2], m[3]-m[2])}
 		}
 		if ids := inside(line, whole); ids != nil {
 			return ids
@@ -130,7 +130,7 @@ func inDocument(line int, text []byte) []Found {
 		if at < 0 {
 			return []Found{{Line: line, Text: id}}
 		}
-		return []Found{found(line, whole, member+at, len(id))}
+		return []Found{foundAt(line, whole, member+at, len(id))}
 	}
 	// Only _id is certainly the id of the document. Lines of logs have other things
 	// in their id.
@@ -187,8 +187,8 @@ func idValue(value json.RawMessage) (string, error) {
 	return s, nil
 }
 
-// found describes the id of n bytes at byte at of a piece.
-func found(line int, piece string, at, n int) Found {
+// foundAt describes the id of n bytes at byte at of a piece.
+func foundAt(line int, piece string, at, n int) Found {
 	const keep = 40
 	before, after := piece[:at], strings.TrimRight(piece[at+n:], "\r\n")
 	if skip := utf8.RuneCountInString(before) - keep; skip > 0 {

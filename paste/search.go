@@ -74,7 +74,7 @@ func search(s string) (ids, lists []Place) {
 		}
 		if kind&inWords != 0 && at >= idsEnd {
 			from, idsEnd = row(s, at, at+window, of)
-			ids = words(ids, s, from, idsEnd)
+			ids = wordIDs(ids, s, from, idsEnd)
 		}
 		if kind&inList != 0 && kind&inWord == 0 && at >= listsEnd { // a list has separators
 			from, listsEnd = row(s, at, at+window, inList)
@@ -86,8 +86,8 @@ func search(s string) (ids, lists []Place) {
 	return ids, lists
 }
 
-// words appends the ids in s[from:to], which has only the characters of inRow, to ids.
-func words(ids []Place, s string, from, to int) []Place {
+// wordIDs appends the ids in s[from:to], which has only the characters of inRow, to ids.
+func wordIDs(ids []Place, s string, from, to int) []Place {
 	for begin := from; begin < to; begin++ {
 		end := begin
 		for end < to && is(s[end], inWord) {

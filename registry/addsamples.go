@@ -47,7 +47,7 @@ func (r *Registry) AddSamples(ctx context.Context, k MemberKey, samples []object
 		return Process{}, err
 	}
 	added := c.process()
-	if _, err := amend(ctx, r.store, processes, processKey(added.GPID, added.Block), func(doc *record) error {
+	if _, err := amend(ctx, r.store, processRecords, processKey(added.GPID, added.Block), func(doc *record) error {
 		doc.addAdopted(added.Adopted) // the process may write its record meanwhile; it keeps them
 		return nil
 	}); err != nil {
@@ -76,6 +76,6 @@ func (c *recorder) addSamples(ctx context.Context, samples []objectid.ID, layout
 		}
 	}
 	c.update(func(q *Process) { q.Adopted = p.Adopted })
-	c.changed, c.unchecked = true, ring
+	c.changed, c.unchecked = true, maxRecent
 	return nil
 }

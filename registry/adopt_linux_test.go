@@ -164,7 +164,7 @@ func TestTwoLiveProcessesWithOneValue(t *testing.T) {
 	}
 	defer finish(t, second)
 	eventually(t, "the first is told", func() bool { return errors.Is(first.Err(), registry.ErrCollision) })
-	for _, st := range all(t, r.List(t.Context())) {
+	for _, st := range all(t, r.List(t.Context(), registry.Query{})) {
 		if len(st.Rivals) != 1 || st.Rivals[0] == st.GPID {
 			t.Errorf("%v has rivals %v", st.GPID, st.Rivals)
 		}

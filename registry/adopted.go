@@ -13,40 +13,6 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// Adopted is a process value that a process is said to use, by a sample: an id that
-// it is said to have created.
-type Adopted struct {
-	// Value is the process value in hexadecimal: 10 digits, with the Java layout 8.
-	Value string `bson:"value" json:"value"`
-	// Sample is the id.
-	Sample objectid.ID `bson:"sample" json:"sample"`
-	// Evidence is what the sample shows.
-	Evidence Evidence `bson:"evidence,omitempty" json:"evidence"`
-	// From is the earliest creation time of the ids with the value: the start of the
-	// process.
-	From time.Time `bson:"from" json:"from"`
-	// Confirmed is the time of the adoption. Since then every other process with the
-	// same value is recorded, too.
-	Confirmed time.Time `bson:"certain,omitempty" json:"confirmed"`
-}
-
-// Evidence is what a sample shows of the process that is said to have created it.
-type Evidence string
-
-const (
-	// ByTime: the process ran when the sample was created. Nothing in the sample
-	// names the process.
-	ByTime Evidence = "time"
-	// ByPID: the sample has the classic layout, and the pid of the process.
-	ByPID Evidence = "pid"
-	// ByHostAndPID: the sample has the host's name, by its MD5, and the pid of the
-	// process.
-	ByHostAndPID Evidence = "host-and-pid"
-)
-
-// Evidences lists all evidence, the weakest first.
-var Evidences = []Evidence{ByTime, ByPID, ByHostAndPID}
-
 // adopted reports whether p was recorded by a sample: no ids are created with its
 // block.
 func (p *Process) adopted() bool { return !p.Sample.IsZero() }

@@ -91,7 +91,7 @@ func TestAdoptRefusesIdsOfOthers(t *testing.T) {
 	if _, err := (options{}).registry(s).Adopt(t.Context(), nil, &registry.AdoptOptions{PID: pid}); !errors.Is(err, registry.ErrSample) {
 		t.Errorf("without a sample: %v, want ErrSample", err)
 	}
-	if n := len(all(t, registry.New(s, nil).List(t.Context()))); n != 0 {
+	if n := len(all(t, registry.New(s, nil).List(t.Context(), registry.Query{}))); n != 0 {
 		t.Errorf("%d processes are recorded, want none", n)
 	}
 }

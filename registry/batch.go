@@ -19,24 +19,24 @@ type batches struct {
 	store.Store
 
 	mu    sync.Mutex
-	lines map[lineKey]*line
+	lines map[writeKind]*writeLine
 }
 
-// lineKey is the kind of a write: to which collection, and whether it inserts.
-type lineKey struct {
+// writeKind is the kind of a write: to which collection, and whether it inserts.
+type writeKind struct {
 	collection string
 	insert     bool
 }
 
-// line is the writes of one kind.
-type line struct {
-	lineKey
+// writeLine is the writes of one kind.
+type writeLine struct {
+	writeKind
 	busy    bool
-	waiting []*write
+	waiting []*queuedWrite
 }
 
-// write is one call of Insert, Swap or DeleteIf and its result.
-type write struct {
+// queuedWrite is one call of Insert, Swap or DeleteIf and its result.
+type queuedWrite struct {
 	ctx    context.Context
 	insert any // or nil
 	swap   store.Swap
@@ -50,12 +50,12 @@ type write struct {
 // maxBatch bounds how many writes are one call, so that none takes long.
 const maxBatch = 2000
 
-func newBatches(s store.Store) *batches { return &batches{Store: s, lines: map[lineKey]*line{}} }
+func newBatches(s store.Store) *batches { return &batches{Store: s, lines: map[writeKind]*writeLine{}} }
 
 // Insert is [store.Store.Insert].
 func (b *batches) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
-	w := &write{ctx: ctx, insert: doc}
-	if err := b.write(lineKey{collection, true}, w); err != nil {
+	w := &queuedWrite{ctx: ctx, insert: doc}
+	if err := b.write(writeKind{collection, true}, w); err != nil {
 		return store.Key{}, err
 	}
 	return w.key, nil
@@ -63,8 +63,8 @@ func (b *batches) Insert(ctx context.Context, collection string, doc any) (store
 
 // Swap is [store.Store.Swap].
 func (b *batches) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
-	w := &write{ctx: ctx, swap: store.Swap{Old: old, New: new}}
-	if err := b.write(lineKey{collection, false}, w); err != nil {
+	w := &queuedWrite{ctx: ctx, swap: store.Swap{Old: old, New: new}}
+	if err := b.write(writeKind{collection, false}, w); err != nil {
 		return nil, err
 	}
 	return w.stored, nil
@@ -72,16 +72,16 @@ func (b *batches) Swap(ctx context.Context, collection string, old bson.Raw, new
 
 // DeleteIf is [store.Store.DeleteIf].
 func (b *batches) DeleteIf(ctx context.Context, collection string, old bson.Raw) error {
-	return b.write(lineKey{collection, false}, &write{ctx: ctx, swap: store.Swap{Old: old}})
+	return b.write(writeKind{collection, false}, &queuedWrite{ctx: ctx, swap: store.Swap{Old: old}})
 }
 
 // write does w, or waits until it is done. The result in w is the caller's only
 // without an error: a write that its caller gave up may still be under way.
-func (b *batches) write(kind lineKey, w *write) error {
+func (b *batches) write(kind writeKind, w *queuedWrite) error {
 	b.mu.Lock()
 	l := b.lines[kind]
 	if l == nil {
-		l = &line{lineKey: kind}
+		l = &writeLine{writeKind: kind}
 		b.lines[kind] = l
 	}
 	if l.busy {
@@ -103,7 +103,7 @@ func (b *batches) write(kind lineKey, w *write) error {
 }
 
 // next starts the writes that wait.
-func (b *batches) next(l *line) {
+func (b *batches) next(l *writeLine) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := min(len(l.waiting), maxBatch)
@@ -122,7 +122,7 @@ func (b *batches) next(l *line) {
 }
 
 // all does a batch, until the last of its callers has gone.
-func (b *batches) all(l *line, batch []*write) {
+func (b *batches) all(l *writeLine, batch []*queuedWrite) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(batch[0].ctx))
 	defer cancel()
 	var callers atomic.Int64
@@ -144,7 +144,7 @@ func (b *batches) all(l *line, batch []*write) {
 	}
 }
 
-func (b *batches) one(ctx context.Context, l *line, w *write) {
+func (b *batches) one(ctx context.Context, l *writeLine, w *queuedWrite) {
 	switch {
 	case l.insert:
 		w.key, w.err = b.Store.Insert(ctx, l.collection, w.insert)
@@ -155,7 +155,7 @@ func (b *batches) one(ctx context.Context, l *line, w *write) {
 	}
 }
 
-func (b *batches) inserts(ctx context.Context, collection string, batch []*write) {
+func (b *batches) inserts(ctx context.Context, collection string, batch []*queuedWrite) {
 	docs := make([]any, len(batch))
 	for i, w := range batch {
 		docs[i] = w.insert
@@ -167,7 +167,7 @@ func (b *batches) inserts(ctx context.Context, collection string, batch []*write
 	}
 }
 
-func (b *batches) swaps(ctx context.Context, collection string, batch []*write) {
+func (b *batches) swaps(ctx context.Context, collection string, batch []*queuedWrite) {
 	swaps := make([]store.Swap, len(batch))
 	for i, w := range batch {
 		swaps[i] = w.swap
@@ -180,14 +180,14 @@ func (b *batches) swaps(ctx context.Context, collection string, batch []*write) 
 }
 
 // share gives each write its part of the error of all.
-func share(batch []*write, err error) {
-	for i, err := range parts(len(batch), err) {
+func share(batch []*queuedWrite, err error) {
+	for i, err := range errorsOf(len(batch), err) {
 		batch[i].err = err
 	}
 }
 
-// parts returns the errors of the n writes of a call that returned err.
-func parts(n int, err error) []error {
+// errorsOf returns the errors of the n writes of a call that returned err.
+func errorsOf(n int, err error) []error {
 	refused, ok := errors.AsType[*store.RefusedError](err)
 	if !ok {
 		return slices.Repeat([]error{err}, n)

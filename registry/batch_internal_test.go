@@ -28,7 +28,7 @@ func (s *slowStore) wait() { s.first.Do(func() { <-s.let }) }
 
 func (s *slowStore) Insert(context.Context, string, any) (store.Key, error) {
 	s.wait()
-	return key("alone"), nil
+	return storeKey("alone"), nil
 }
 
 func (s *slowStore) Swap(context.Context, string, bson.Raw, any) (bson.Raw, error) {
@@ -43,7 +43,7 @@ func (s *slowStore) InsertMany(ctx context.Context, _ string, docs []any, _ *sto
 		return nil, ctx.Err()
 	}
 	s.calls = append(s.calls, fmt.Sprint(docs...))
-	return []store.Key{key("a"), {}, key("c")}, &store.RefusedError{Refused: []store.Refusal{{Index: 1, Err: store.ErrDuplicate}}}
+	return []store.Key{storeKey("a"), {}, storeKey("c")}, &store.RefusedError{Refused: []store.Refusal{{Index: 1, Err: store.ErrDuplicate}}}
 }
 
 func (s *slowStore) SwapMany(_ context.Context, _ string, swaps []store.Swap) ([]bson.Raw, error) {

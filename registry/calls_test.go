@@ -81,7 +81,7 @@ func TestFirstHeartbeatsOfAgent(t *testing.T) {
 	}
 	check()
 	var counts []int64
-	for _, st := range all(t, before.Find(t.Context(), remote(t, 100))) {
+	for _, st := range all(t, before.List(t.Context(), registry.Query{GPID: remote(t, 100)})) {
 		counts = append(counts, st.Last.Count)
 	}
 	if slices.Sort(counts); !slices.Equal(counts, []int64{1, 1, 1, 3}) {

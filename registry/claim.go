@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/store"
@@ -45,7 +45,7 @@ func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g
 		}
 		h.Key = hex.EncodeToString(block[:])
 		h.Process = processKey(g, h.Key)
-		if err = claim(ctx, s, h); errors.Is(err, errTaken) {
+		if err = insertClaim(ctx, s, h); errors.Is(err, errTaken) {
 			continue
 		}
 		if err == nil && !h.Idle {
@@ -59,18 +59,17 @@ func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g
 	return [4]byte{}, fmt.Errorf("registry: claim a block: %d draws in a row were taken", maxDraws)
 }
 
-// claim inserts h under its unique key. The error wraps errTaken if the block
-// belongs to another process.
-func claim(ctx context.Context, s store.Store, h holding) error {
+// insertClaim inserts h under its unique key. The error wraps errTaken if the block
+// belongs to another process: a process without ids then draws another block, and one
+// that has created ids with it, offline or before its claim was lost, keeps the block as
+// an adopted value, see [recorder.claimBlock].
+func insertClaim(ctx context.Context, s store.Store, h holding) error {
 	h.Format = format
-	_, err := s.Insert(ctx, values, h)
+	_, err := s.Insert(ctx, claimRecords, h)
 	if errors.Is(err, store.ErrDuplicate) {
 		// It may be the process's own, if the reply to an earlier attempt was lost.
 		var held holding
-		if held, err = get[holding](ctx, s, values, h.Key); err == nil {
-			err = held.expand()
-		}
-		if err == nil && !held.of(h.Member) {
+		if held, err = getDoc[holding](ctx, s, claimRecords, h.Key); err == nil && !held.of(h.Member) {
 			err = errTaken
 		}
 	}
@@ -85,10 +84,10 @@ func claim(ctx context.Context, s store.Store, h holding) error {
 // inserts the value and then looks for a claim; claiming inserts the claim and then
 // looks for values: so at least one of two that do it at once sees the other.
 func giveUpAdopted(ctx context.Context, s store.Store, h holding) (bool, error) {
-	n, err := s.Count(ctx, values, valueRange(h.Key))
+	n, err := s.Count(ctx, claimRecords, valueRange(h.Key))
 	if err == nil && n > 1 {
 		h.Idle, h.Format = true, format
-		err = s.Replace(ctx, values, h)
+		err = s.Replace(ctx, claimRecords, h)
 	}
 	if err != nil {
 		return false, fmt.Errorf("registry: look for adopted values in block %s: %w", h.Key, err)
@@ -96,102 +95,54 @@ func giveUpAdopted(ctx context.Context, s store.Store, h holding) (bool, error) 
 	return n > 1, nil
 }
 
-// deleteLeft deletes what is stored of the process under blocks that it gave up.
-func (c *recorder) deleteLeft(ctx context.Context) error {
-	for ; len(c.left) > 0; c.left = c.left[1:] {
-		k := string(c.left[0])
-		err := c.registry.store.Delete(ctx, livingRecords, key(k))
-		if err == nil || errors.Is(err, store.ErrNotFound) {
-			err = c.registry.store.Delete(ctx, processes, key(processKey(c.p.GPID, k[:8])))
-		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("registry: delete record of %v: %w", c.p.GPID, err)
+// claimsByBlock are the claims of blocks, and of the adopted values in them, by block.
+type claimsByBlock map[string][]*holding
+
+// fewClaims is how many claims most blocks have at most.
+const fewClaims = 4
+
+// claims reads the claims of the blocks of values of 8 or 10 digits.
+func (r *Registry) claims(ctx context.Context, used []string) (claimsByBlock, error) {
+	all := claimsByBlock{}
+	var blocks []string
+	var ranges []store.Range
+	for _, value := range used {
+		block := value[:8]
+		if _, there := all[block]; !there {
+			all[block] = nil
+			blocks, ranges = append(blocks, block), append(ranges, valueRange(block))
 		}
 	}
-	return nil
+	found, err := findMany(ctx, r.store, claimRecords, ranges, fewClaims)
+	if err != nil {
+		return nil, err
+	}
+	for i, raws := range found {
+		for _, raw := range raws {
+			h, err := decode[holding](raw, claimRecords)
+			if err != nil {
+				return nil, err
+			}
+			all[blocks[i]] = append(all[blocks[i]], &h)
+		}
+	}
+	return all, nil
 }
 
-// register claims a block and stores which value the process has.
-func (c *recorder) register(ctx context.Context) error {
-	if c.registered { // before the claim shows: others may have had the block meanwhile
-		c.update(func(p *Process) { p.Confirmed = p.Last.Time })
-		if err := c.putRecord(ctx); err != nil {
-			return err
+// holders returns the claims of a value of 8 or 10 digits.
+func (c claimsByBlock) holders(value string) (found []*holding) {
+	for _, h := range c[value[:8]] {
+		if held, _, _ := strings.Cut(h.Key, ":"); !h.Idle && overlap(held, value) {
+			found = append(found, h)
 		}
 	}
-	if err := c.claimBlock(ctx); err != nil {
-		return err
-	}
-	p := c.process()
-	if err := c.registry.putHost(ctx, &p); err != nil {
-		return err
-	}
-	confirmed := maxTime(p.Last.Time, wall(c.registry.options.Now).UTC().Truncate(time.Millisecond)) // the heartbeat may be old
-	adopted := slices.Clone(p.adoptions())
-	for i := range adopted {
-		if err := c.claimValue(ctx, &adopted[i], confirmed); err != nil {
-			return err
-		}
-	}
-	c.update(func(p *Process) {
-		if len(p.Adopted) > 0 || p.adopted() {
-			p.Adopted = adopted
-		}
-		p.Confirmed = confirmed
-		if p.Value == p.Block && p.Last.Count == 1 {
-			p.Confirmed = p.From
-		}
-	})
-	c.claimed, c.changed = true, true
-	return nil
+	return found
 }
 
-// claimValue stores that the process is recorded with an adopted value from now on.
-func (c *recorder) claimValue(ctx context.Context, a *Adopted, now time.Time) error {
-	p := c.process()
-	a.Confirmed = now
-	h := holding{Key: adoptionKey(a.Value, a.From, p.Block), Format: format, Process: processKey(p.GPID, p.Block), Member: p.Member}
-	if !a.Sample.IsZero() {
-		h.Adopted = a
-	}
-	if _, err := c.registry.store.Insert(ctx, values, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
-		return fmt.Errorf("registry: adopt value %s: %w", a.Value, err)
-	}
-	return nil
+// has reports whether p has claimed its block.
+func (c claimsByBlock) has(p *Process) bool {
+	return slices.ContainsFunc(c[p.Block], func(h *holding) bool { return h.Key == p.Block && h.of(p.Member) })
 }
 
-// claimBlock claims the block that the process has drawn, or any. A process that
-// registered offline may have created ids with a block that belongs to another: then
-// that block becomes its adopted value, which shows as a collision, and it claims
-// another one for its record.
-func (c *recorder) claimBlock(ctx context.Context) error {
-	p := c.process()
-	h := holding{Key: p.Block, Process: processKey(p.GPID, p.Block), Member: p.Member, Idle: p.adopted()}
-	if p.Block != "" {
-		if err := claim(ctx, c.registry.store, h); !errors.Is(err, errTaken) {
-			return err
-		}
-	}
-	h.Idle = p.Value != ""
-	block, err := claimAny(ctx, c.registry.store, c.random, h, p.GPID)
-	if err == nil && c.registered {
-		c.left, c.stored = append(c.left, p.Key()), nil
-	}
-	if err == nil && p.Value == "" { // claimAny has looked for others that have the value
-		c.unchecked = 0
-	}
-	if err == nil || p.Block == "" && block != [4]byte{} { // the claim that failed may be stored
-		c.setBlock(block)
-	}
-	return err
-}
-
-// setBlock gives the process a block, and a value if it has none.
-func (c *recorder) setBlock(block [4]byte) {
-	c.update(func(p *Process) {
-		p.Block = hex.EncodeToString(block[:])
-		if p.Value == "" {
-			p.Value = p.Block
-		}
-	})
-}
+// overlap reports whether two values, of 8 or 10 digits, have ids in common.
+func overlap(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }

@@ -32,7 +32,7 @@ func (r *Registry) ClaimedValues(ctx context.Context, most int) (*ClaimedValues,
 	if host, err := os.Hostname(); err == nil {
 		c.begins[classic.Machine(host)] = struct{}{}
 	}
-	for collection, digits := range map[string]int{values: blockDigits, hosts: machineDigits} {
+	for collection, digits := range map[string]int{claimRecords: blockDigits, hostRecords: machineDigits} {
 		n := 0
 		for raw, err := range r.store.Find(ctx, collection, store.Query{Limit: most + 1}) {
 			if err != nil {
@@ -67,9 +67,4 @@ func (c *ClaimedValues) Trace(id objectid.ID) (t Trace, ok bool) {
 	_, block := c.begins[value[:blockDigits]]
 	_, host := c.begins[value[:machineDigits]]
 	return unknown(id), !block && !host
-}
-
-// unknown returns the trace of an id that no process is known to have created.
-func unknown(id objectid.ID) Trace {
-	return Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
 }

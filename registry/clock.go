@@ -1,6 +1,10 @@
 package registry
 
 import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
@@ -50,4 +54,33 @@ func (h here) since(boot string, then time.Duration) (d time.Duration, ok bool) 
 		return 0, false
 	}
 	return now - then, true
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// thisHost is what this process knows of its host.
+var thisHost = sync.OnceValue(findHere)
+
+// findHere asks the kernel for the identity of this process.
+func findHere() here {
+	var h here
+	h.self, _ = gpid.Of(os.Getpid()) // without it, states depend on heartbeats alone
+	h.program, _ = h.self.Program()
+	if link, err := os.Readlink("/proc/self/ns/net"); err == nil {
+		number := strings.TrimSuffix(strings.TrimPrefix(link, "net:["), "]")
+		h.network, _ = strconv.ParseUint(number, 10, 64)
+	}
+	return h
 }

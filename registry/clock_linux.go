@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/oidkit/oid/gpid"
 )
 
 // monotonic returns the time since boot without the time that the host was
@@ -51,16 +49,4 @@ func parseOffset(text string) (time.Duration, error) {
 		}
 	}
 	return 0, fmt.Errorf("registry: read time namespace: no offset of the monotonic clock in %q", text)
-}
-
-// findHere asks the kernel for the identity of this process.
-func findHere() here {
-	var h here
-	h.self, _ = gpid.Of(os.Getpid()) // without it, states depend on heartbeats alone
-	h.program, _ = h.self.Program()
-	if link, err := os.Readlink("/proc/self/ns/net"); err == nil {
-		number := strings.TrimSuffix(strings.TrimPrefix(link, "net:["), "]")
-		h.network, _ = strconv.ParseUint(number, 10, 64)
-	}
-	return h
 }

@@ -64,10 +64,10 @@ func TestSamplesKeepTheirPrecision(t *testing.T) {
 // A heartbeat writes less than 200 bytes, even with six samples that all differ.
 func TestLivingRecordIsSmall(t *testing.T) {
 	g := gpid.MustParse("[2001:db8::ffff:1234]:65535:1795166651598985:4194304")
-	p := Process{GPID: g, Block: "a1b2c3d4", Interval: 10 * time.Second, Recent: busy(time.Now(), 10*time.Second, ring)}
-	p.Last = Heartbeat{Count: 1 << 20, Time: time.Now(), Monotonic: 1000 * time.Hour, Load: p.Recent[ring-1].Load}
+	p := Process{GPID: g, Block: "a1b2c3d4", Interval: 10 * time.Second, Recent: busy(time.Now(), 10*time.Second, maxRecent)}
+	p.Last = Heartbeat{Count: 1 << 20, Time: time.Now(), Monotonic: 1000 * time.Hour, Load: p.Recent[maxRecent-1].Load}
 	p.Clock = &ClockOffset{-50 * time.Millisecond, 70 * time.Millisecond}
-	raw, err := bson.Marshal(livingOf(&p, ring))
+	raw, err := bson.Marshal(livingOf(&p, maxRecent))
 	const revision = 18 // which the store adds
 	if err != nil || len(raw)+revision >= 200 {
 		t.Errorf("%d bytes, %v", len(raw)+revision, err)
@@ -127,8 +127,8 @@ func FuzzDecodeSamples(f *testing.F) {
 }
 
 func FuzzDecodeLiving(f *testing.F) {
-	p := Process{GPID: gpid.MustParse("10.0.0.7:8080:1795166651598985:4711"), Recent: busy(time.Now(), time.Second, ring), Clock: &ClockOffset{1, 2}}
-	p.Last.Time, p.End = p.Recent[ring-1].Time, &End{p.Recent[ring-1].Time, "done"}
+	p := Process{GPID: gpid.MustParse("10.0.0.7:8080:1795166651598985:4711"), Recent: busy(time.Now(), time.Second, maxRecent), Clock: &ClockOffset{1, 2}}
+	p.Last.Time, p.End = p.Recent[maxRecent-1].Time, &End{p.Recent[maxRecent-1].Time, "done"}
 	start := livingOf(&p, 3)
 	f.Add(start.appendTo(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -16,7 +16,7 @@ func (c *recorder) startOver(ctx context.Context) error {
 		return fmt.Errorf("registry: record the copy of %v: %w", c.process().GPID, err)
 	}
 	agreed := c.agreed.Time
-	c.enrolment = enrolment{changed: true, unchecked: ring, trimmed: c.trimmed, left: c.left}
+	c.enrolment = enrolment{changed: true, unchecked: maxRecent, trimmed: c.trimmed, left: c.left}
 	c.update(func(p *Process) {
 		p.Member, p.Block, p.Registered, p.Last.Count, p.Recent = randomID(), "", monotonic(), 0, nil
 		if p.adopted() {
@@ -30,7 +30,7 @@ func (c *recorder) startOver(ctx context.Context) error {
 
 func (c *recorder) noteCopy(ctx context.Context) error {
 	p, s := c.process(), c.registry.store
-	_, err := amend(ctx, s, processes, processKey(p.GPID, p.Block), func(doc *record) error {
+	_, err := amend(ctx, s, processRecords, processKey(p.GPID, p.Block), func(doc *record) error {
 		if !doc.Copied.IsZero() && !c.agreed.Time.Before(doc.Copied) {
 			return errAsIs // the other copy has said so, or this one before the store failed
 		}

@@ -31,17 +31,17 @@ func TestEarliestCopyCounts(t *testing.T) {
 			}
 		}
 		k := processKey(p.GPID, p.Block)
-		doc, err := get[record](t.Context(), r.store, processes, k)
+		doc, err := getDoc[record](t.Context(), r.store, processRecords, k)
 		if want := began.Add(time.Second); err != nil || !doc.Copied.Equal(want) {
 			t.Errorf("agreed until %v: the record says %v, %v, want %v", order, doc.Copied, err, want)
 		}
-		if err := r.store.Delete(t.Context(), processes, key(k)); err != nil {
+		if err := r.store.Delete(t.Context(), processRecords, storeKey(k)); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.noteCopy(t.Context()); err != nil {
 			t.Errorf("without a record: %v", err)
 		}
-		if _, err := r.store.Get(t.Context(), processes, key(k)); !errors.Is(err, store.ErrNotFound) {
+		if _, err := r.store.Get(t.Context(), processRecords, storeKey(k)); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("the record was deleted, and is there again: %v", err)
 		}
 	}

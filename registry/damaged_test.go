@@ -87,8 +87,8 @@ func TestDocumentsThatAreCutShort(t *testing.T) {
 		_, err := r.Page(t.Context(), registry.Query{States: []registry.State{registry.Alive}})
 		return err
 	}
-	find := func() error { return drain(r.Find(t.Context(), p.GPID), 1) }
-	list := func() error { return drain(r.List(t.Context()), 1) }
+	find := func() error { return drain(r.List(t.Context(), registry.Query{GPID: p.GPID}), 1) }
+	list := func() error { return drain(r.List(t.Context(), registry.Query{}), 1) }
 	sweep := func() error { _, err := r.Sweep(t.Context()); return err }
 	cut(s, "oid.living", "d", 0, map[string]func() error{"page": page, "find": find, "list": list, "sweep": sweep})
 	cut(s, "oid.samples", "d", 0, map[string]func() error{"history": func() error {

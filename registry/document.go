@@ -19,13 +19,13 @@ import (
 
 // Collections of a registry, see the package comment.
 const (
-	processes     = "oid.processes"
-	livingRecords = "oid.living"
-	ended         = "oid.ended"
-	about         = "oid.registry"
-	values        = "oid.values"
-	samples       = "oid.samples"
-	hosts         = "oid.hosts"
+	processRecords  = "oid.processes"
+	livingRecords   = "oid.living"
+	endedRecords    = "oid.ended"
+	registryRecords = "oid.registry"
+	claimRecords    = "oid.values"
+	sampleRecords   = "oid.samples"
+	hostRecords     = "oid.hosts"
 )
 
 // format is the version of the documents, in their field v. This package writes and
@@ -79,7 +79,8 @@ type holding struct {
 	// Idle is set if no ids are created with the block.
 	Idle bool `bson:"idle,omitempty"`
 	// Essence is what remains of the process after its record was pruned, in the
-	// place of Member, Process and Adopted; see expand.
+	// place of Member, Process and Adopted. Reading the document sets these from it, and
+	// Pruned, which is otherwise nil.
 	Essence []byte   `bson:"e,omitempty"`
 	Pruned  *Process `bson:"-"`
 }
@@ -139,9 +140,9 @@ func checkFormat(raw bson.Raw, collection string) error {
 	return nil
 }
 
-// get reads one document.
-func get[T any](ctx context.Context, s store.Store, collection, k string) (doc T, err error) {
-	raw, err := s.Get(ctx, collection, key(k))
+// getDoc reads one document.
+func getDoc[T any](ctx context.Context, s store.Store, collection, k string) (doc T, err error) {
+	raw, err := s.Get(ctx, collection, storeKey(k))
 	if err != nil {
 		return doc, fmt.Errorf("registry: read %s of %s: %w", k, collection, err)
 	}
@@ -155,7 +156,7 @@ var errAsIs = errors.New("as it is")
 // time: the change is then made again. An error of the change ends it.
 func amend[T any](ctx context.Context, s store.Store, collection, k string, change func(doc *T) error) (*T, error) {
 	for {
-		raw, err := s.Get(ctx, collection, key(k))
+		raw, err := s.Get(ctx, collection, storeKey(k))
 		if err != nil {
 			return nil, err
 		}
@@ -175,8 +176,8 @@ func amend[T any](ctx context.Context, s store.Store, collection, k string, chan
 	}
 }
 
-// read finds and decodes documents. The first error ends the sequence.
-func read[T any](ctx context.Context, s store.Store, collection string, q store.Query) iter.Seq2[*T, error] {
+// findDocs finds and decodes documents. The first error ends the sequence.
+func findDocs[T any](ctx context.Context, s store.Store, collection string, q store.Query) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for raw, err := range s.Find(ctx, collection, q) {
 			if err != nil {
@@ -193,4 +194,20 @@ func read[T any](ctx context.Context, s store.Store, collection string, q store.
 			}
 		}
 	}
+}
+
+// swapAll does swaps and returns how many were done. Documents that others have
+// written or deleted meanwhile are left as they are.
+func swapAll(ctx context.Context, s store.Store, collection string, swaps []store.Swap) (int, error) {
+	_, err := s.SwapMany(ctx, collection, swaps)
+	refused, ok := errors.AsType[*store.RefusedError](err)
+	if !ok {
+		return len(swaps), err
+	}
+	for _, r := range refused.Refused {
+		if !errors.Is(r.Err, store.ErrConflict) && !errors.Is(r.Err, store.ErrNotFound) {
+			return 0, r.Err
+		}
+	}
+	return len(swaps) - len(refused.Refused), nil
 }

@@ -39,6 +39,14 @@ func (d *endedDoc) read(raw bson.Raw) error {
 	return nil
 }
 
+// A process is living as long as it has a living record, and final once its record says
+// so. Three calls race: finish, by a recorder or a sweep, makes it final; revive and
+// putRecord make it living again. The living record decides: finish makes the record final
+// first, and then deletes the living record, if that is still the one that it was given.
+// So a heartbeat in between makes the deletion fail, and finish takes its change back. A
+// heartbeat after the deletion finds no living record and stores one, and putRecord makes
+// the record living again. An end is never taken back.
+
 // finish moves processes that have ended, or crashed, from the living to the ended with
 // few calls of the store: it stores their samples, completes their records and deletes
 // their living records. If another heartbeat of one comes in between, that one stays
@@ -61,7 +69,7 @@ func (r *Registry) finish(ctx context.Context, all []silent) error {
 		return err
 	}
 	_, err = r.store.SwapMany(ctx, livingRecords, swaps)
-	for i, err := range parts(len(all), err) {
+	for i, err := range errorsOf(len(all), err) {
 		if errors.Is(err, store.ErrConflict) {
 			err = r.revive(ctx, all[i].key())
 		}
@@ -87,8 +95,8 @@ func (r *Registry) complete(ctx context.Context, all []silent) error {
 	}
 	var entries []any
 	var again []silent // whose records others wrote
-	_, err := r.store.SwapMany(ctx, processes, swaps)
-	for i, err := range parts(len(all), err) {
+	_, err := r.store.SwapMany(ctx, processRecords, swaps)
+	for i, err := range errorsOf(len(all), err) {
 		switch {
 		case err == nil:
 			entries = append(entries, endedDoc{Key: endedKey(all[i].record.Last.Time, all[i].key()), Format: format})
@@ -98,7 +106,7 @@ func (r *Registry) complete(ctx context.Context, all []silent) error {
 			return fmt.Errorf("registry: complete record of %v: %w", all[i].l.gpid, err)
 		}
 	}
-	if _, err := r.store.InsertMany(ctx, ended, entries, nil); err != nil && !errors.Is(err, store.ErrDuplicate) {
+	if _, err := r.store.InsertMany(ctx, endedRecords, entries, nil); err != nil && !errors.Is(err, store.ErrDuplicate) {
 		return fmt.Errorf("registry: store ends: %w", err)
 	}
 	if err := r.readRecords(ctx, again); err != nil {
@@ -111,7 +119,7 @@ func (r *Registry) complete(ctx context.Context, all []silent) error {
 // after the record was completed.
 func (r *Registry) revive(ctx context.Context, k string) error {
 	final := false // unless the process itself has revived it
-	doc, err := amend(ctx, r.store, processes, k, func(doc *record) error {
+	doc, err := amend(ctx, r.store, processRecords, k, func(doc *record) error {
 		if final = doc.Final && doc.End == nil; !final {
 			return errAsIs
 		}
@@ -126,7 +134,7 @@ func (r *Registry) revive(ctx context.Context, k string) error {
 
 // unfinish removes a process that has turned out to be alive from the ended ones.
 func (r *Registry) unfinish(ctx context.Context, doc *record) error {
-	err := r.store.Delete(ctx, ended, key(endedKey(doc.Last.Time, doc.Key)))
+	err := r.store.Delete(ctx, endedRecords, storeKey(endedKey(doc.Last.Time, doc.Key)))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}

@@ -35,11 +35,11 @@ func TestHeartbeatDuringItsMove(t *testing.T) {
 		if err := r.finish(t.Context(), all); err != nil {
 			t.Errorf("%t: %v", first, err)
 		}
-		doc, err := get[record](t.Context(), r.store, processes, processKey(p.GPID, p.Block))
+		doc, err := getDoc[record](t.Context(), r.store, processRecords, processKey(p.GPID, p.Block))
 		if err != nil || doc.Final {
 			t.Errorf("%t: the record is final: %v, %v", first, doc.Final, err)
 		}
-		for collection, want := range map[string]int64{ended: 0, livingRecords: 1} {
+		for collection, want := range map[string]int64{endedRecords: 0, livingRecords: 1} {
 			if n, err := r.store.Count(t.Context(), collection, store.Range{}); n != want || err != nil {
 				t.Errorf("%t: %d documents of %s, %v, want %d", first, n, collection, err, want)
 			}

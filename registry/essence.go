@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 )
@@ -79,7 +81,7 @@ func essenceOf(p *Process) []byte {
 	return append(b, strings.ToValidUTF8(p.Name[:min(len(p.Name), maxName)], "")...)
 }
 
-// expand sets Pruned, Process, Member and Adopted of a claim that has an essence.
+// expand sets what the essence of a claim says, if it has one.
 func (h *holding) expand() error {
 	if h.Essence == nil {
 		return nil
@@ -90,7 +92,7 @@ func (h *holding) expand() error {
 	port := binary.BigEndian.Uint16(r.bytes(2))
 	pid, from, start := r.varint(), r.varint(), r.varint()
 	at := func(n int64) time.Time { return time.UnixMilli(from + n).UTC() }
-	p := &Process{From: at(0), Confirmed: at(r.varint()), Remote: flags&isRemote != 0}
+	p := &Process{From: at(0), Confirmed: at(r.varint()), Remote: flags&isRemote != 0, moved: true}
 	p.Last = Heartbeat{Time: at(r.varint()), Load: noLoad}
 	p.Interval = time.Duration(r.varint()) * time.Millisecond
 	if flags&isCopied != 0 {
@@ -131,4 +133,12 @@ func (h *holding) expand() error {
 		h.Adopted = &Adopted{Value: p.Value, Sample: p.Sample, From: p.From, Confirmed: p.Confirmed}
 	}
 	return nil
+}
+
+// read reads the document from BSON.
+func (h *holding) read(raw bson.Raw) error {
+	if err := bson.Unmarshal(raw, h); err != nil {
+		return err
+	}
+	return h.expand()
 }

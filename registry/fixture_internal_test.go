@@ -105,19 +105,19 @@ func stored() (docs, read map[string]any) {
 	}
 	e1, e2, e3 := essence(&pruned, pruned.Block), essence(&open, open.Block), essence(&adopted, adopted.Value+":1795285085000:"+adopted.Block)
 	docs = map[string]any{
-		processes:             rec,
-		livingRecords:         live,
-		samples:               samplesDoc("a1b2c3d4", all),
-		ended:                 endedDoc{Key: endedKey(p.Last.Time, rec.Key), Format: format},
-		about:                 marks{marksKey, format, p.From},
-		values:                claim,
-		values + " ended":     e1,
-		values + " not ended": e2,
-		values + " adopted":   e3,
+		processRecords:              rec,
+		livingRecords:               live,
+		sampleRecords:               samplesDoc("a1b2c3d4", all),
+		endedRecords:                endedDoc{Key: endedKey(p.Last.Time, rec.Key), Format: format},
+		registryRecords:             marks{marksKey, format, p.From},
+		claimRecords:                claim,
+		claimRecords + " ended":     e1,
+		claimRecords + " not ended": e2,
+		claimRecords + " adopted":   e3,
 	}
 	return docs, map[string]any{
-		livingRecords: live, samples: all,
-		values + " ended": of(e1), values + " not ended": of(e2), values + " adopted": of(e3),
+		livingRecords: live, sampleRecords: all,
+		claimRecords + " ended": of(e1), claimRecords + " not ended": of(e2), claimRecords + " adopted": of(e3),
 	}
 }
 
@@ -125,19 +125,19 @@ func stored() (docs, read map[string]any) {
 // content.
 func readAs(collection string, raw bson.Raw) (doc, content any, err error) {
 	switch collection {
-	case processes:
+	case processRecords:
 		d, err := decode[record](raw, collection)
 		return d, nil, err
 	case livingRecords:
 		l, err := decode[living](raw, collection)
 		return l, l, err
-	case samples:
+	case sampleRecords:
 		d, err := decode[sampleDoc](raw, collection)
 		return samplesDoc("a1b2c3d4", d.samples), d.samples, err
-	case ended:
+	case endedRecords:
 		d, err := decode[endedDoc](raw, collection)
 		return d, nil, err
-	case about:
+	case registryRecords:
 		d, err := decode[marks](raw, collection)
 		return d, nil, err
 	}
@@ -145,12 +145,7 @@ func readAs(collection string, raw bson.Raw) (doc, content any, err error) {
 	if err != nil || d.Essence == nil {
 		return d, nil, err
 	}
-	e := d
-	if err = e.expand(); err != nil {
-		return d, nil, err
-	}
-	d.Essence = essenceOf(e.Pruned)
-	return d, e.Pruned, nil
+	return holding{Key: d.Key, Format: d.Format, Idle: d.Idle, Essence: essenceOf(d.Pruned)}, d.Pruned, nil
 }
 
 // The documents of testdata/format2.json, with a distinct value in every field, are read
@@ -229,12 +224,12 @@ func TestStoredFormat(t *testing.T) {
 // What the load of a record lacks is not measured.
 func TestLoadWithoutANumber(t *testing.T) {
 	docs, _ := stored()
-	raw, err := bson.Marshal(docs[processes])
+	raw, err := bson.Marshal(docs[processRecords])
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, err := decode[record](raw, processes)
-	if err != nil || full.Last.Load != docs[processes].(record).Last.Load {
+	full, err := decode[record](raw, processRecords)
+	if err != nil || full.Last.Load != docs[processRecords].(record).Last.Load {
 		t.Fatalf("%+v, %v", full.Last, err)
 	}
 	load := reflect.TypeFor[Load]()
@@ -262,7 +257,7 @@ func TestLoadWithoutANumber(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := decode[record](without, processes)
+		got, err := decode[record](without, processRecords)
 		want := full.Last.Load
 		reflect.ValueOf(&want).Elem().Field(i).SetInt(Unmeasured)
 		if err != nil || got.Last.Load != want {

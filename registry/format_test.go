@@ -88,7 +88,7 @@ func TestOtherFormatIsRefused(t *testing.T) {
 				case "adopted":
 					_, err = r.Trace(t.Context(), sample)
 				case "list":
-					err = drain(r.List(t.Context()), 2)
+					err = drain(r.List(t.Context(), registry.Query{}), 2)
 				case "heartbeat":
 					_, err = r.Heartbeat(t.Context(), k, registry.Load{}, time.Time{})
 				case "history":

@@ -16,18 +16,6 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// RemoteHeartbeat is a heartbeat for [Registry.Heartbeats].
-type RemoteHeartbeat struct {
-	Member MemberKey
-	Load   Load
-	// Clock is the time by the clock of the process when it sent the heartbeat, or
-	// the zero time.
-	Clock time.Time
-	// Age is how long ago it sent the heartbeat: that of one that was kept while the
-	// store was away. Those of a process come in their order.
-	Age time.Duration
-}
-
 // Heartbeats records the heartbeats of many remote processes with few calls of the
 // store. It returns for each nil, or the error that [Registry.Heartbeat] would
 // return. It is the fastest if it always gets the heartbeats of the same processes:
@@ -45,7 +33,7 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 		again, due := r.putBatch(ctx, beats, batch, held, errs)
 		r.tend(ctx, beats, due, errs)
 		members := byMember(beats, append(alone, again...))
-		_ = each(len(members), func(i int) error {
+		_ = inParallel(len(members), func(i int) error {
 			for _, place := range members[i] {
 				_, errs[place] = r.writeRemote(ctx, &beats[place], nil)
 			}
@@ -67,22 +55,6 @@ func byMember(beats []RemoteHeartbeat, places []int) (members [][]int) {
 	return members
 }
 
-// remembered is the living record of a remote process as it was stored at a time.
-type remembered struct {
-	living bson.Raw
-	at     time.Time
-}
-
-// remember keeps the living record of a process that will send heartbeats, or with nil
-// forgets it.
-func (r *Registry) remember(k MemberKey, living bson.Raw) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.remotes[k] = (remembered{living, time.Now()}); living == nil {
-		delete(r.remotes, k)
-	}
-}
-
 // remoteBeat is a heartbeat on its way to the store.
 type remoteBeat struct {
 	place     int // in the caller's list
@@ -100,14 +72,12 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 	found := make([]storedMember, len(places))
 	var unknown []int // of found
 	var keys []MemberKey
-	r.mu.Lock()
 	for i, place := range places {
 		k := beats[place].Member
-		if found[i].stored = r.remotes[k].living; found[i].stored == nil {
+		if found[i].stored = r.memory.living(k); found[i].stored == nil {
 			unknown, keys = append(unknown, i), append(keys, k)
 		}
 	}
-	r.mu.Unlock()
 	for i, m := range r.members(ctx, keys) {
 		errs[places[unknown[i]]] = m.remote()
 		found[unknown[i]] = m
@@ -126,8 +96,8 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 			c.sentAgo(&beats[place])
 			c.measure(&beats[place].Load, 0, nil)
 			c.unchecked = 0
-			if every := int64(ring * checkEvery); c.p.turn(every) || c.p.adopted() && c.p.turn(ring) {
-				c.unchecked = ring
+			if every := int64(maxRecent * checkEvery); c.p.turn(every) || c.p.adopted() && c.p.turn(maxRecent) {
+				c.unchecked = maxRecent
 			}
 			if c.next(&c.p) == writeSamples {
 				n := len(c.pending) - 1
@@ -184,16 +154,13 @@ func (r *Registry) putBatch(ctx context.Context, beats []RemoteHeartbeat, batch 
 		}
 		stored, err = r.store.SwapMany(ctx, livingRecords, swaps)
 	}
-	failed := parts(len(batch), err)
-	now := time.Now()
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	failed := errorsOf(len(batch), err)
 	for i, b := range batch {
 		k := beats[b.place].Member
-		delete(r.remotes, k)
+		r.memory.remember(k, nil)
 		switch {
 		case failed[i] == nil:
-			r.remotes[k] = remembered{stored[i], now}
+			r.memory.remember(k, stored[i])
 			if b.due {
 				due = append(due, b)
 			}
@@ -219,14 +186,14 @@ func (r *Registry) tend(ctx context.Context, beats []RemoteHeartbeat, due []remo
 	var claimed []string
 	for i, b := range due {
 		if m := &found[i]; m.err != nil {
-			r.remember(keys[i], nil) // if it was pruned while it was silent, the next heartbeat stores it again
+			r.memory.remember(keys[i], nil) // if it was pruned while it was silent, the next heartbeat stores it again
 			errs[b.place] = m.err
-		} else if b.unchecked >= ring {
+		} else if b.unchecked >= maxRecent {
 			claimed = append(claimed, m.process.claims()...)
 		}
 	}
 	known, _ := r.claims(ctx, claimed) // nil if it fails: one of them may be to blame
-	_ = each(len(due), func(i int) error {
+	_ = inParallel(len(due), func(i int) error {
 		b, m := &due[i], &found[i]
 		if m.err != nil || m.process.End != nil { // recorded by another Registry after this heartbeat
 			return nil

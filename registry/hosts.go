@@ -10,6 +10,7 @@ import (
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/classic"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -45,7 +46,7 @@ func (r *Registry) putHost(ctx context.Context, p *Process) error {
 	if k == "" {
 		return nil
 	}
-	if _, err := r.store.Insert(ctx, hosts, hostDoc{k, format, p.Host}); err != nil && !errors.Is(err, store.ErrDuplicate) {
+	if _, err := r.store.Insert(ctx, hostRecords, hostDoc{k, format, p.Host}); err != nil && !errors.Is(err, store.ErrDuplicate) {
 		return fmt.Errorf("registry: store host of %v: %w", p.GPID, err)
 	}
 	return nil
@@ -53,7 +54,7 @@ func (r *Registry) putHost(ctx context.Context, p *Process) error {
 
 // oldHosts returns the swaps that delete hostDocs.
 func (r *Registry) oldHosts(ctx context.Context, keys []string) (swaps []store.Swap, err error) {
-	raws, err := getRaw(ctx, r.store, hosts, keys)
+	raws, err := getRaw(ctx, r.store, hostRecords, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (r *Registry) oldHosts(ctx context.Context, keys []string) (swaps []store.S
 		if raw == nil {
 			continue
 		}
-		if err := checkFormat(raw, hosts); err != nil {
+		if err := checkFormat(raw, hostRecords); err != nil {
 			return nil, err
 		}
 		swaps = append(swaps, store.Swap{Old: raw})
@@ -69,52 +70,33 @@ func (r *Registry) oldHosts(ctx context.Context, keys []string) (swaps []store.S
 	return swaps, nil
 }
 
-// traceHost looks for the process of an id, whose process value is not recorded, by
-// the host and the pid that it has if its layout is classic.
-func (r *Registry) traceHost(ctx context.Context, t *Trace) error {
-	if err := r.readClassic(ctx, t); err != nil || t.Classic == nil {
-		return err
-	}
-	value := valueOf(t.ID)
-	var ran, others []maker
-	for doc, err := range read[hostDoc](ctx, r.store, hosts, store.Query{Range: between(value+":", value+";")}) {
+// runsOnHost returns the runs with the host and the pid of an id of the classic layout:
+// those that ran when it was created, perhaps, and the others.
+func (r *Registry) runsOnHost(ctx context.Context, id objectid.ID) (ran, others []maker, err error) {
+	value := valueOf(id)
+	for doc, err := range findDocs[hostDoc](ctx, r.store, hostRecords, store.Query{Range: between(value+":", value+";")}) {
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		p, err := r.load(ctx, doc.Key[len(value)+1:])
 		if errors.Is(err, store.ErrNotFound) {
 			continue // pruned just now
 		}
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		s, err := r.status(ctx, p)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		m := maker{Status: s, drawn: true, from: p.started(), confirmed: s.Confirmed}
-		if m.class, m.doubt = m.ran(t.ID.Time()); m.class >= possible {
+		if m.class, m.doubt = m.ran(id.Time()); m.class >= possible {
 			ran = addRun(ran, m)
 		} else {
 			others = addRun(others, m)
 		}
 	}
-	where := fmt.Sprintf("in the classic layout, machine %s is host %s", t.Classic.Machine, t.Classic.Host)
-	switch {
-	case len(ran) == 1:
-		t.Processes, t.Verdict = statuses(ran), Claimed
-		t.Reason = fmt.Sprintf("%s, where process %d ran at that time", where, ran[0].GPID.PID())
-		return r.measure(ctx, t, &ran[0], nil)
-	case len(ran) > 1:
-		t.Processes, t.Verdict = statuses(ran), Collision
-		t.Reason = fmt.Sprintf("%s, where %d processes with pid %d ran at that time", where, len(ran), t.Classic.PID)
-	case len(others) > 0:
-		last := &others[len(others)-1]
-		t.Reason = fmt.Sprintf("%s, pid %d: %s", where, last.GPID.PID(), last.doubt)
-	default:
-		t.Reason = fmt.Sprintf("%s, pid %d, of which no process is recorded", where, t.Classic.PID) + r.unrecorded(t)
-	}
-	return nil
+	return ran, others, nil
 }
 
 // addRun appends m, unless another record of the same run is there.
@@ -125,38 +107,38 @@ func addRun(to []maker, m maker) []maker {
 	return append(to, m)
 }
 
-// readClassic sets t.Classic if the machine bytes of the id are those of a recorded
-// host, or of this one.
-func (r *Registry) readClassic(ctx context.Context, t *Trace) error {
-	machine, pid := classic.Split(t.ID)
+// classicOf returns what an id of the classic layout says, or nil if its machine bytes are
+// not those of a recorded host, or of this one.
+func (r *Registry) classicOf(ctx context.Context, id objectid.ID) (*Classic, error) {
+	machine, pid := classic.Split(id)
 	c := Classic{Machine: machine, PID: pid}
-	for doc, err := range read[hostDoc](ctx, r.store, hosts, store.Query{Range: between(machine, machine+"g"), Limit: 1}) {
+	for doc, err := range findDocs[hostDoc](ctx, r.store, hostRecords, store.Query{Range: between(machine, machine+"g"), Limit: 1}) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.Host = doc.Host
 	}
 	if host, err := os.Hostname(); c.Host == "" && err == nil && classic.Machine(host) == machine {
 		c.Host = host
 	}
-	if c.Host != "" {
-		t.Classic = &c
+	if c.Host == "" {
+		return nil, nil
 	}
-	return nil
+	return &c, nil
 }
 
 // unrecorded says which process of this host may have created the id.
-func (r *Registry) unrecorded(t *Trace) string {
-	if host, err := os.Hostname(); err != nil || host != t.Classic.Host {
+func (c *Classic) unrecorded(id objectid.ID) string {
+	if host, err := os.Hostname(); err != nil || host != c.Host {
 		return ""
 	}
 	const maxPID = 1 << 22 // on Linux
-	for pid := t.Classic.PID; pid <= maxPID; pid += 1 << 16 {
+	for pid := c.PID; pid <= maxPID; pid += 1 << 16 {
 		p, err := gpid.Of(pid)
 		if err != nil {
 			continue
 		}
-		if started, err := p.Started(); err == nil && !t.ID.Time().Before(started.Truncate(time.Second)) {
+		if started, err := p.Started(); err == nil && !id.Time().Before(started.Truncate(time.Second)) {
 			return fmt.Sprintf("; process %d of this host runs since %s: adopt it by this id", pid, started.Format(time.RFC3339))
 		}
 	}

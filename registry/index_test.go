@@ -19,8 +19,8 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// asked is a store that notes what is asked of it.
-type asked struct {
+// maxUnasked is a store that notes what is asked of it.
+type maxUnasked struct {
 	store.Store
 	mu      sync.Mutex
 	queries []query
@@ -31,19 +31,19 @@ type query struct {
 	store.Query
 }
 
-func (a *asked) Find(ctx context.Context, c string, q store.Query) iter.Seq2[bson.Raw, error] {
+func (a *maxUnasked) Find(ctx context.Context, c string, q store.Query) iter.Seq2[bson.Raw, error] {
 	a.note(c, q)
 	return a.Store.Find(ctx, c, q)
 }
 
-func (a *asked) FindMany(ctx context.Context, c string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
+func (a *maxUnasked) FindMany(ctx context.Context, c string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
 	for _, r := range ranges {
 		a.note(c, store.Query{Range: r, Limit: limit})
 	}
 	return a.Store.FindMany(ctx, c, ranges, limit)
 }
 
-func (a *asked) note(c string, q store.Query) {
+func (a *maxUnasked) note(c string, q store.Query) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.queries = append(a.queries, query{c, q})
@@ -61,7 +61,7 @@ func TestHistoryIsAnIndexRange(t *testing.T) {
 	}
 	plant(t, s, m.Process(), n, 3)
 
-	a := &asked{Store: s}
+	a := &maxUnasked{Store: s}
 	r := registry.New(a, nil)
 	before := all(t, r.History(t.Context(), m.Key(), time.Time{}, time.Time{}))
 	if len(before) != 1 {

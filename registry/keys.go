@@ -64,9 +64,9 @@ func millis(t time.Time) string { return fmt.Sprintf("%013d", max(t.UnixMilli(),
 func blockOf(id objectid.ID) string { return hex.EncodeToString(id[4:8]) }
 func valueOf(id objectid.ID) string { return hex.EncodeToString(id[4:9]) }
 
-// key returns s as a key of the store. It consists of digits and addresses, which
+// storeKey returns s as a key of the store. It consists of digits and addresses, which
 // are always UTF-8.
-func key(s string) store.Key {
+func storeKey(s string) store.Key {
 	k, err := store.String(s)
 	if err != nil {
 		panic(err)
@@ -75,7 +75,7 @@ func key(s string) store.Key {
 }
 
 // between returns the range of the keys from one text to another.
-func between(from, to string) store.Range { return store.Range{From: key(from), To: key(to)} }
+func between(from, to string) store.Range { return store.Range{From: storeKey(from), To: storeKey(to)} }
 
 // valueRange contains the claim of a block and the adopted values in it. All of its
 // keys continue with digits or a colon, which sort before g.
@@ -93,10 +93,10 @@ func addrRange(a netip.AddrPort) store.Range { return between(a.String()+":", a.
 func sampleRange(block string, from, to time.Time) store.Range {
 	r := between(block+":", block+";")
 	if !from.IsZero() {
-		r.From = key(sampleKey(block, from))
+		r.From = storeKey(sampleKey(block, from))
 	}
 	if !to.IsZero() {
-		r.To = key(sampleKey(block, to))
+		r.To = storeKey(sampleKey(block, to))
 	}
 	return r
 }

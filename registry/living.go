@@ -12,9 +12,9 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// ring is how many of the latest samples the living record of a process holds. They
+// maxRecent is how many of the latest samples the living record of a process holds. They
 // are stored together when there are so many new ones.
-const ring = 6
+const maxRecent = 6
 
 // living is the document that a heartbeat writes: all that changes while a process
 // lives. It is small, because writing it is the main cost of a registry.
@@ -27,7 +27,7 @@ type living struct {
 	gpid     gpid.GPID
 	interval time.Duration // in whole milliseconds
 	last     Heartbeat
-	recent   []Sample // the latest ones, at most ring
+	recent   []Sample // the latest ones, at most maxRecent
 	unstored int      // how many of them are not in a document of samples
 	clock    *ClockOffset
 	end      *End

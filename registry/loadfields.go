@@ -1,6 +1,10 @@
 package registry
 
-import "time"
+import (
+	"time"
+
+	"github.com/prometheus/procfs"
+)
 
 // Unmeasured stands for a number of [Load], or of [Processors], that is not known.
 const Unmeasured = -1
@@ -110,3 +114,15 @@ var unmeasured, noLoad = func() (n numbers, l Load) {
 	n.set(&l)
 	return n, l
 }()
+
+// reading is what the kernel says of a process.
+type reading struct {
+	stat  procfs.ProcStat
+	files int64 // open file descriptors, or Unmeasured
+}
+
+// Sample is the load of a process at one time.
+type Sample struct {
+	Time time.Time `json:"time"`
+	Load
+}

@@ -25,8 +25,8 @@ type outages struct {
 	slept    time.Duration // for how long it was not asked then
 }
 
-// asked is the time between two calls in which no outage is missed, at most.
-const asked = 2 * time.Minute
+// maxUnasked is the time between two calls in which no outage is missed, at most.
+const maxUnasked = 2 * time.Minute
 
 // note notes the result of a call.
 func (o *outages) note(err error) {
@@ -37,7 +37,7 @@ func (o *outages) note(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if answers(err) {
-		if gap := now.Sub(o.answered); gap > asked && !o.answered.IsZero() {
+		if gap := now.Sub(o.answered); gap > maxUnasked && !o.answered.IsZero() {
 			o.woke, o.slept = now, gap
 		}
 		o.answered = now

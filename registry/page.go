@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/netip"
 	"slices"
 	"strings"
@@ -51,9 +52,6 @@ type Page struct {
 	// reads a bounded number of records.
 	Next string
 }
-
-// maxRead bounds the number of records that a call of Page reads.
-const maxRead = 20_000
 
 // maxCandidates bounds the number of records that are read together.
 const maxCandidates = 1000
@@ -159,6 +157,31 @@ func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
 	return out, nil
 }
 
+// List returns the processes of all pages of q: with the zero Query every recorded one,
+// ordered by address and then by start time. Two processes that have the same value and may
+// both be alive are each other's rivals. More than one at an address shows a restart. A GPID
+// may have several: one for each time that a run registered, and remote ones that were given
+// the same GPID. The first error ends the sequence.
+func (r *Registry) List(ctx context.Context, q Query) iter.Seq2[Status, error] {
+	q.Limit = maxCandidates
+	return func(yield func(Status, error) bool) {
+		for {
+			page, err := r.Page(ctx, q)
+			for _, s := range page.Processes {
+				if !yield(s, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(Status{}, err)
+			}
+			if q.After = page.Next; err != nil || q.After == "" {
+				return
+			}
+		}
+	}
+}
+
 // CountLiving returns how many processes are alive or late, or have ended since the
 // last [Registry.Sweep].
 func (r *Registry) CountLiving(ctx context.Context) (int64, error) {
@@ -197,7 +220,7 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 		case q.Addr.IsValid():
 			find.Range = addrRange(q.Addr)
 		}
-		for doc, err := range read[record](ctx, r.store, processes, find) {
+		for doc, err := range findDocs[record](ctx, r.store, processRecords, find) {
 			if err != nil {
 				return nil, err
 			}
@@ -207,13 +230,13 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 		return r.livingCandidates(ctx, find)
 	case fromEnded:
 		var keys []string
-		for doc, err := range read[endedDoc](ctx, r.store, ended, find) {
+		for doc, err := range findDocs[endedDoc](ctx, r.store, endedRecords, find) {
 			if err != nil {
 				return nil, err
 			}
 			keys, out = append(keys, doc.process), append(out, candidate{key: doc.Key})
 		}
-		if _, docs, err = getMany[record](ctx, r.store, processes, keys); err != nil {
+		if _, docs, err = getMany[record](ctx, r.store, processRecords, keys); err != nil {
 			return nil, err
 		}
 		for i, doc := range docs {
@@ -232,13 +255,13 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out []candidate, err error) {
 	var keys []string
 	var livings []*living
-	for l, err := range read[living](ctx, r.store, livingRecords, find) {
+	for l, err := range findDocs[living](ctx, r.store, livingRecords, find) {
 		if err != nil {
 			return nil, err
 		}
 		out, livings, keys = append(out, candidate{key: l.key}), append(livings, l), append(keys, processKey(l.gpid, l.block()))
 	}
-	_, docs, err := getMany[record](ctx, r.store, processes, keys)
+	_, docs, err := getMany[record](ctx, r.store, processRecords, keys)
 	for i, doc := range docs {
 		if doc != nil {
 			livings[i].over(&doc.Process)
@@ -277,8 +300,8 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([
 	if err != nil {
 		return nil, err
 	}
-	return out, each(len(living), func(i int) error {
-		collision, _, err := r.rivalsIn(ctx, claims, &living[i].Process)
+	return out, inParallel(len(living), func(i int) error {
+		collision, _, err := r.rivals(ctx, claims, &living[i].Process)
 		living[i].Rivals = collision.others()
 		return err
 	})

@@ -81,7 +81,7 @@ func TestPagesHaveWhatTheyAreAskedFor(t *testing.T) {
 	for _, states := range [][]registry.State{
 		nil, {registry.Alive}, {registry.Late}, {registry.Ended}, {registry.Dead}, {registry.Alive, registry.Late}, {registry.Dead, registry.Ended}, {registry.Late, registry.Ended}, registry.States,
 	} {
-		listed := all(t, r.List(t.Context()))
+		listed := all(t, r.List(t.Context(), registry.Query{}))
 		for name, q := range map[string]registry.Query{
 			"all": {}, "label": {Labels: map[string]string{"zone": "1", "all": "yes"}}, "no such label": {Labels: map[string]string{"zone": ""}},
 			"name": {Name: "ended30"}, "host": {Host: "elsewhere"}, "address": {Addr: netip.MustParseAddrPort("10.0.0.2:80")},
@@ -203,7 +203,7 @@ func TestMovedProcessIsDeadForANewRegistry(t *testing.T) {
 	}
 	look(registry.Dead)
 	r := registry.New(s, &registry.Options{Now: now.Now})
-	st := all(t, r.List(t.Context()))[0]
+	st := all(t, r.List(t.Context(), registry.Query{}))[0]
 	if fate(st) != "presumed dead" || !strings.Contains(st.Reason, "a sweep moved it") {
 		t.Errorf("%s: %s (%s), want presumed dead", st.Name, st.State, st.Reason)
 	}
@@ -280,7 +280,7 @@ func TestPageBesideUntrueEntries(t *testing.T) {
 	s := newStore(t)
 	populate(t, s, 1)
 	r := registry.New(s, nil)
-	for _, st := range all(t, r.List(t.Context())) {
+	for _, st := range all(t, r.List(t.Context(), registry.Query{})) {
 		record := registry.RecordOf(st.Process)
 		for _, at := range []time.Time{st.From, st.Last.Time} {
 			id := fmt.Sprintf("%013d:%s", at.UnixMilli(), record.Key)

@@ -164,7 +164,7 @@ type End struct {
 // kernel decides where it is known. The GPID of a remote process is only what was said
 // of it: another one may have the same.
 func (p *Process) sameRun(q *Process) bool {
-	if unknown := (gpid.Process{}); p.Kernel != unknown && q.Kernel != unknown {
+	if zero := (gpid.Process{}); p.Kernel != zero && q.Kernel != zero {
 		return p.Kernel == q.Kernel && !p.otherProgram(q.Program)
 	}
 	return p.GPID == q.GPID && (p.Block == q.Block || !p.Remote && !q.Remote)
@@ -183,3 +183,44 @@ func (p *Process) started() time.Time {
 	}
 	return p.GPID.Start()
 }
+
+// Adopted is a process value that a process is said to use, by a sample: an id that
+// it is said to have created.
+type Adopted struct {
+	// Value is the process value in hexadecimal: 10 digits, with the Java layout 8.
+	Value string `bson:"value" json:"value"`
+	// Sample is the id.
+	Sample objectid.ID `bson:"sample" json:"sample"`
+	// Evidence is what the sample shows.
+	Evidence Evidence `bson:"evidence,omitempty" json:"evidence"`
+	// From is the earliest creation time of the ids with the value: the start of the
+	// process.
+	From time.Time `bson:"from" json:"from"`
+	// Confirmed is the time of the adoption. Since then every other process with the
+	// same value is recorded, too.
+	Confirmed time.Time `bson:"certain,omitempty" json:"confirmed"`
+}
+
+// Evidence is what a sample shows of the process that is said to have created it.
+type Evidence string
+
+const (
+	// ByTime: the process ran when the sample was created. Nothing in the sample
+	// names the process.
+	ByTime Evidence = "time"
+	// ByPID: the sample has the classic layout, and the pid of the process.
+	ByPID Evidence = "pid"
+	// ByHostAndPID: the sample has the host's name, by its MD5, and the pid of the
+	// process.
+	ByHostAndPID Evidence = "host-and-pid"
+)
+
+// Evidences lists all evidence, the weakest first.
+var Evidences = []Evidence{ByTime, ByPID, ByHostAndPID}
+
+// missed is the number of intervals without a heartbeat after which a process is
+// presumed dead.
+const missed = 3
+
+// patience is how long p may be without a heartbeat.
+func (p *Process) patience() time.Duration { return missed * p.Interval }

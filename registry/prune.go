@@ -3,7 +3,6 @@ package registry
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,13 +61,6 @@ func (r *Registry) Prune(ctx context.Context, o *PruneOptions) (Pruned, error) {
 	return done, nil
 }
 
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // endedRange contains the processes that ended from a time to another.
 func endedRange(from, to time.Time) store.Range { return between(millis(from), millis(to)) }
 
@@ -82,11 +74,11 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 	q := store.Query{Range: endedRange(m.Samples, before), Limit: maxBatch}
 	for {
 		var blocks []string
-		for doc, err := range read[endedDoc](ctx, r.store, ended, q) {
+		for doc, err := range findDocs[endedDoc](ctx, r.store, endedRecords, q) {
 			if err != nil {
 				return n, err
 			}
-			blocks, q.After = append(blocks, doc.Key[max(0, len(doc.Key)-8):]), key(doc.Key)
+			blocks, q.After = append(blocks, doc.Key[max(0, len(doc.Key)-8):]), storeKey(doc.Key)
 		}
 		deleted, err := r.deleteSamples(ctx, blocks, before)
 		n += deleted
@@ -100,28 +92,17 @@ func (r *Registry) pruneSamples(ctx context.Context, before time.Time) (n int64,
 	return n, r.markSamples(ctx, before)
 }
 
-const (
-	// pruneAtOnce is how many entries of the ended are read together, to delete their
-	// records in the order of keys: neighbours share a page of the database.
-	pruneAtOnce = 100_000
-
-	// pruneBatch is how many of these records are in memory. Each takes about 1 KB.
-	// The keys of their claims are in no order: the more there are, the more of them
-	// share a page.
-	pruneBatch = 20_000
-)
-
 // pruneRecords deletes the records of the processes that ended before a time, many
 // with each call of the store.
 func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64, err error) {
 	q := store.Query{Range: endedRange(time.Time{}, before), Limit: r.pruneAtOnce}
 	for {
 		var entries []*endedDoc
-		for doc, err := range read[endedDoc](ctx, r.store, ended, q) {
+		for doc, err := range findDocs[endedDoc](ctx, r.store, endedRecords, q) {
 			if err != nil {
 				return n, err
 			}
-			entries, q.After = append(entries, doc), key(doc.Key)
+			entries, q.After = append(entries, doc), storeKey(doc.Key)
 		}
 		slices.SortFunc(entries, func(a, b *endedDoc) int { return cmp.Compare(a.process, b.process) })
 		deleted, err := r.pruneEntries(ctx, entries, before)
@@ -158,7 +139,7 @@ func (r *Registry) pruneEntries(ctx context.Context, entries []*endedDoc, before
 	for i, e := range entries {
 		gone[i].Old = e.raw
 	}
-	_, err = swapAll(ctx, r.store, ended, gone)
+	_, err = swapAll(ctx, r.store, endedRecords, gone)
 	return n, err
 }
 
@@ -171,7 +152,7 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 	for i, e := range entries {
 		keys[i] = e.process
 	}
-	raws, err := getRaw(ctx, r.store, processes, keys)
+	raws, err := getRaw(ctx, r.store, processRecords, keys)
 	if err != nil {
 		return old, err
 	}
@@ -181,7 +162,7 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 		if raw == nil {
 			continue
 		}
-		doc, err := decode[record](raw, processes)
+		doc, err := decode[record](raw, processRecords)
 		if err != nil {
 			return old, err
 		}
@@ -204,29 +185,13 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 // another process had the same value, forgetting one would make that one look like the
 // only candidate: so the essence is stored first.
 func (r *Registry) deleteOld(ctx context.Context, old *oldRecords) (deleted int, err error) {
-	if _, err = swapAll(ctx, r.store, values, old.claims); err == nil {
-		_, err = swapAll(ctx, r.store, hosts, old.hosts)
+	if _, err = swapAll(ctx, r.store, claimRecords, old.claims); err == nil {
+		_, err = swapAll(ctx, r.store, hostRecords, old.hosts)
 	}
 	if err == nil {
-		deleted, err = swapAll(ctx, r.store, processes, old.records)
+		deleted, err = swapAll(ctx, r.store, processRecords, old.records)
 	}
 	return deleted, err
-}
-
-// swapAll does swaps and returns how many were done. Documents that others have
-// written or deleted meanwhile are left as they are.
-func swapAll(ctx context.Context, s store.Store, collection string, swaps []store.Swap) (int, error) {
-	_, err := s.SwapMany(ctx, collection, swaps)
-	refused, ok := errors.AsType[*store.RefusedError](err)
-	if !ok {
-		return len(swaps), err
-	}
-	for _, r := range refused.Refused {
-		if !errors.Is(r.Err, store.ErrConflict) && !errors.Is(r.Err, store.ErrNotFound) {
-			return 0, r.Err
-		}
-	}
-	return len(swaps) - len(refused.Refused), nil
 }
 
 // claimOf is a claim of a member, and what remains of it.
@@ -248,7 +213,7 @@ func shrunkClaims(all map[string]claimOf, p *Process) {
 // shrink returns the swaps that leave of claims what a trace needs. The block of an
 // adopted process has no ids: its claim keeps nothing.
 func (r *Registry) shrink(ctx context.Context, all map[string]claimOf) (swaps []store.Swap, err error) {
-	raws, err := getRaw(ctx, r.store, values, slices.Collect(maps.Keys(all)))
+	raws, err := getRaw(ctx, r.store, claimRecords, slices.Collect(maps.Keys(all)))
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +221,7 @@ func (r *Registry) shrink(ctx context.Context, all map[string]claimOf) (swaps []
 		if raw == nil {
 			continue
 		}
-		h, err := decode[holding](raw, values)
+		h, err := decode[holding](raw, claimRecords)
 		if err != nil {
 			return nil, err
 		}

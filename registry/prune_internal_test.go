@@ -25,7 +25,7 @@ func (r refusing) SwapMany(_ context.Context, _ string, swaps []store.Swap) ([]b
 func TestSwapsThatAreRefused(t *testing.T) {
 	full := errors.New("the disk is full")
 	for err, want := range map[error]int{store.ErrConflict: 2, store.ErrNotFound: 2, full: 0} {
-		n, got := swapAll(t.Context(), refusing{err: err}, processes, make([]store.Swap, 3))
+		n, got := swapAll(t.Context(), refusing{err: err}, processRecords, make([]store.Swap, 3))
 		if n != want || (got != nil) != (want == 0) || got != nil && !errors.Is(got, full) {
 			t.Errorf("%v: %d swaps, %v, want %d", err, n, got, want)
 		}

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -42,13 +43,13 @@ func (m *maker) ran(at time.Time) (class, string) {
 	case m.Remote && m.Clock == nil && (m.End != nil || at.Before(from)):
 		return unlikely, m.clockReason()
 	case at.Before(from):
-		return disproved, fmt.Sprintf("created %s before the process had its value", seconds(m.from.Sub(at)))
+		return disproved, fmt.Sprintf("created %s before the process had its value", wholeSeconds(m.from.Sub(at)))
 	case m.End != nil:
-		return disproved, fmt.Sprintf("created %s after the process had ended", seconds(at.Sub(m.End.Time)))
+		return disproved, fmt.Sprintf("created %s after the process had ended", wholeSeconds(at.Sub(m.End.Time)))
 	case !m.gone.IsZero() && at.After(m.gone):
-		return disproved, fmt.Sprintf("created %s after the process was seen to be gone: %s", seconds(at.Sub(m.gone)), m.Reason)
+		return disproved, fmt.Sprintf("created %s after the process was seen to be gone: %s", wholeSeconds(at.Sub(m.gone)), m.Reason)
 	}
-	silent := fmt.Sprintf("created %s after the last heartbeat of a process that is ", seconds(at.Sub(m.Last.Time)))
+	silent := fmt.Sprintf("created %s after the last heartbeat of a process that is ", wholeSeconds(at.Sub(m.Last.Time)))
 	switch {
 	case m.State == Late:
 		return possible, silent + "late"
@@ -65,9 +66,9 @@ func (m *maker) ran(at time.Time) (class, string) {
 	return possible, silent
 }
 
-// seconds describes d, rounded up to whole seconds because the creation times of ids
+// wholeSeconds describes d, rounded up to whole seconds because the creation times of ids
 // are rounded down. Two days and more are whole days.
-func seconds(d time.Duration) string {
+func wholeSeconds(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 2*day {
 		return fmt.Sprintf("%d days", d/day)
@@ -101,4 +102,24 @@ func (p *Process) clockReason() string {
 		return "the clock of the process is not known, and may be off by this much"
 	}
 	return fmt.Sprintf("the clock of the process was %v when it was read, and may have been set since", p.Clock)
+}
+
+// maker is a process that may have created an id, by one of its values.
+type maker struct {
+	Status
+	drawn     bool      // the value is adopted: others may draw the same one
+	claim     *Adopted  // the adoption, or nil
+	from      time.Time // the earliest creation time of its ids with the value
+	confirmed time.Time // see [Process.Confirmed]
+
+	class class  // whether it ran when the id was created
+	doubt string // why it is not covered, or ""
+}
+
+func newMaker(s Status, h *holding) maker {
+	c := maker{Status: s, drawn: strings.Contains(h.Key, ":"), claim: h.Adopted, from: s.From, confirmed: s.Confirmed}
+	if c.claim != nil {
+		c.from, c.confirmed = c.claim.From, c.claim.Confirmed
+	}
+	return c
 }

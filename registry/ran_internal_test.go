@@ -16,7 +16,7 @@ func TestSecondsOfReasons(t *testing.T) {
 		48 * time.Hour:                "2 days",
 		97776*time.Hour + time.Minute: "4074 days",
 	} {
-		if got := seconds(d); got != want {
+		if got := wholeSeconds(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
@@ -96,13 +94,6 @@ func (r *Registry) Adopt(ctx context.Context, samples []objectid.ID, o *AdoptOpt
 	return m, nil
 }
 
-func earliest(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
 // self describes this process.
 func (r *Registry) self(o AdoptOptions) (Process, error) {
 	g, err := gpid.Self(o.Addr)
@@ -118,9 +109,6 @@ func (r *Registry) self(o AdoptOptions) (Process, error) {
 	}
 	return r.here.local(o, Process{GPID: g, Kernel: r.here.self, Program: r.here.program, Executable: executable})
 }
-
-// thisHost is what this process knows of its host.
-var thisHost = sync.OnceValue(findHere)
 
 // Describe returns what the kernel shows of the process o.PID of this host, which need
 // not be recorded, with what o says of it. It needs Linux. The error wraps

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,10 +9,7 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"slices"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
@@ -94,12 +90,12 @@ func (r *Registry) enrol(ctx context.Context, g gpid.GPID, o *RemoteOptions, ado
 		err = c.heartbeat(ctx, &noLoad, 0, nil)
 		got := c.process()
 		if errors.Is(err, errForeign) { // another call with the key is recording it, or was interrupted
-			if _, err = r.store.Insert(ctx, processes, recordOf(got)); err == nil || errors.Is(err, store.ErrDuplicate) {
+			if _, err = r.store.Insert(ctx, processRecords, recordOf(got)); err == nil || errors.Is(err, store.ErrDuplicate) {
 				continue
 			}
 		}
 		if c.registered {
-			r.remember(got.Key(), c.stored)
+			r.memory.remember(got.Key(), c.stored)
 		}
 		return got, err
 	}
@@ -122,10 +118,7 @@ func (r *Registry) earlier(ctx context.Context, key string) (p *Process, pruned 
 		if err != nil {
 			return nil, false, err
 		}
-		h, err := get[holding](ctx, r.store, values, hex.EncodeToString(block[:]))
-		if err == nil {
-			err = h.expand()
-		}
+		h, err := getDoc[holding](ctx, r.store, claimRecords, hex.EncodeToString(block[:]))
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, false, nil
 		}
@@ -209,102 +202,14 @@ func (c *recorder) sentAgo(b *RemoteHeartbeat) {
 	c.update(func(p *Process) { p.Clock = p.Clock.with(b.Clock, wall(c.clock.now).Add(-b.Age)) })
 }
 
-// storedMember is what is stored of a member.
-type storedMember struct {
-	process *Process // or nil with an error
-	record  *record  // likewise
-	stored  bson.Raw // the living record, or nil
-	living  *living  // likewise
-	err     error
-}
-
-// remote returns an error unless m is a remote process that has not ended.
-func (m *storedMember) remote() error {
-	switch {
-	case m.err != nil:
-		return m.err
-	case !m.process.Remote:
-		return fmt.Errorf("%w: %v", ErrSelfManaged, m.process.GPID)
-	case m.process.End != nil:
-		return fmt.Errorf("%w: %v", ErrEnded, m.process.GPID)
-	}
-	return nil
-}
-
-// member reads a member.
-func (r *Registry) member(ctx context.Context, k MemberKey) storedMember {
-	return r.members(ctx, []MemberKey{k})[0]
-}
-
-// members reads many members with few calls of the store: their living records, the
-// claims of those that have none, and then the records, which say if one has ended in
-// between.
-func (r *Registry) members(ctx context.Context, all []MemberKey) []storedMember {
-	found := make([]storedMember, len(all))
-	keys := make([]string, len(all)) // of the documents to read
-	read := func(collection string, add func(m *storedMember, i int, raw bson.Raw) error) {
-		if !slices.ContainsFunc(keys, func(k string) bool { return k != "" }) {
-			return
-		}
-		raws, err := getRaw(ctx, r.store, collection, keys)
-		for i := range found {
-			m := &found[i]
-			if m.err = cmp.Or(m.err, err); m.err == nil && keys[i] != "" {
-				m.err = add(m, i, raws[i])
-			}
-		}
-	}
-	for i, k := range all {
-		if _, err := ParseMemberKey(string(k)); err == nil {
-			keys[i] = string(k)
-		}
-	}
-	records := make([]string, len(all))
-	read(livingRecords, func(m *storedMember, i int, raw bson.Raw) error {
-		keys[i] = string(all[i][:8])
-		if raw == nil {
-			return nil
-		}
-		l, err := decode[living](raw, livingRecords)
-		m.stored, m.living, records[i] = raw, &l, processKey(l.gpid, keys[i])
-		keys[i] = ""
-		return err
-	})
-	read(values, func(_ *storedMember, i int, raw bson.Raw) error {
-		if raw == nil {
-			return nil
-		}
-		h, err := decode[holding](raw, values)
-		records[i] = h.Process // or "" if it is pruned
-		return err
-	})
-	copy(keys, records)
-	read(processes, func(m *storedMember, i int, raw bson.Raw) error {
-		if raw == nil {
-			return nil
-		}
-		doc, err := decode[record](raw, processes)
-		if err == nil && all[i].has(doc.Member) {
-			m.record = &doc
-			if m.process = doc.alone(); m.living != nil {
-				m.living.over(m.process)
-			}
-		}
-		return err
-	})
-	for i := range found {
-		if m := &found[i]; m.err == nil && m.process == nil {
-			m.err = fmt.Errorf("registry: member %s: %w", all[i], store.ErrNotFound)
-		}
-	}
-	return found
-}
-
-// collision returns the collision of p, or nil.
-func (r *Registry) collision(ctx context.Context, p *Process) error {
-	collision, _, err := r.rivals(ctx, p)
-	if err == nil && collision != nil {
-		err = collision
-	}
-	return err
+// RemoteHeartbeat is a heartbeat for [Registry.Heartbeats].
+type RemoteHeartbeat struct {
+	Member MemberKey
+	Load   Load
+	// Clock is the time by the clock of the process when it sent the heartbeat, or
+	// the zero time.
+	Clock time.Time
+	// Age is how long ago it sent the heartbeat: that of one that was kept while the
+	// store was away. Those of a process come in their order.
+	Age time.Duration
 }

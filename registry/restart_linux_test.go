@@ -22,7 +22,7 @@ func TestAtShowsRestarts(t *testing.T) {
 	}
 	elsewhere := start(t, file, "127.0.0.1:80", time.Minute, false)
 	elsewhere.join()
-	runs := all(t, r.At(t.Context(), netip.MustParseAddrPort("127.0.0.1:8080")))
+	runs := all(t, r.List(t.Context(), registry.Query{Addr: netip.MustParseAddrPort("127.0.0.1:8080")}))
 	if len(runs) != len(want) {
 		t.Fatalf("%d runs, want %d", len(runs), len(want))
 	}
@@ -38,7 +38,7 @@ func TestAtShowsRestarts(t *testing.T) {
 			t.Errorf("run %d alone: %s, want %s", i, one.State, state)
 		}
 	}
-	if n := len(all(t, r.List(t.Context()))); n != 4 {
+	if n := len(all(t, r.List(t.Context(), registry.Query{}))); n != 4 {
 		t.Errorf("List has %d processes, want 4", n)
 	}
 }

@@ -113,7 +113,7 @@ func TestStoreThatWentBack(t *testing.T) {
 // keptCount is the number of heartbeats of m that its registry has stored.
 func keptCount(t *testing.T, r *registry.Registry, m *registry.Member) int64 {
 	t.Helper()
-	for _, st := range all(t, r.Find(t.Context(), m.GPID())) {
+	for _, st := range all(t, r.List(t.Context(), registry.Query{GPID: m.GPID()})) {
 		return st.Last.Count
 	}
 	return 0

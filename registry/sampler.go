@@ -4,18 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime/metrics"
-	"time"
 
 	"github.com/prometheus/procfs"
 
 	"github.com/oidkit/oid/gpid"
 )
-
-// Sample is the load of a process at one time.
-type Sample struct {
-	Time time.Time `json:"time"`
-	Load
-}
 
 // errEnded means that the sampled process does not run any more. errReplaced wraps
 // it and means that it has started another program.
@@ -60,12 +53,6 @@ type sampler struct {
 	self   bool         // the sampled process is this one
 
 	program uint32 // of the process, or 0, see [gpid.Process.Program]
-}
-
-// reading is what the kernel says of a process.
-type reading struct {
-	stat  procfs.ProcStat
-	files int64 // open file descriptors, or Unmeasured
 }
 
 // take reads the load. Numbers that could be read are returned beside an error. The
@@ -153,12 +140,12 @@ func runtimeLoad(load *Load) {
 		if f := &LoadFields[i]; f.metric != "" {
 			s := []metrics.Sample{{Name: f.metric}}
 			metrics.Read(s)
-			*f.Of(load) = number(s[0].Value)
+			*f.Of(load) = metricValue(s[0].Value)
 		}
 	}
 }
 
-func number(v metrics.Value) int64 {
+func metricValue(v metrics.Value) int64 {
 	if v.Kind() != metrics.KindUint64 {
 		return Unmeasured
 	}

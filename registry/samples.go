@@ -68,12 +68,12 @@ func (r *Registry) putSamples(ctx context.Context, all []newSamples) error {
 			}
 			docs[i] = samplesDoc(n.block, n.samples[:lengths[i]])
 		}
-		_, err := r.store.InsertMany(ctx, samples, docs, nil)
-		for i, err := range parts(len(all), err) {
+		_, err := r.store.InsertMany(ctx, sampleRecords, docs, nil)
+		for i, err := range errorsOf(len(all), err) {
 			n, done := &all[i], lengths[i]
 			if errors.Is(err, store.ErrDuplicate) { // some were stored before
 				var before sampleDoc
-				before, err = get[sampleDoc](ctx, r.store, samples, sampleKey(n.block, n.samples[0].Time))
+				before, err = getDoc[sampleDoc](ctx, r.store, sampleRecords, sampleKey(n.block, n.samples[0].Time))
 				for done = 0; err == nil && done < len(n.samples) && !n.samples[done].Time.After(before.samples[len(before.samples)-1].Time); {
 					done++
 				}
@@ -107,7 +107,7 @@ func (r *Registry) samplesOf(ctx context.Context, p *Process, from, to time.Time
 		if !first.IsZero() {
 			first = from.Add(-maxSpan)
 		}
-		for doc, err := range read[sampleDoc](ctx, r.store, samples, store.Query{Range: sampleRange(p.Block, first, to)}) {
+		for doc, err := range findDocs[sampleDoc](ctx, r.store, sampleRecords, store.Query{Range: sampleRange(p.Block, first, to)}) {
 			if err != nil {
 				yield(Sample{}, err)
 				return
@@ -143,7 +143,7 @@ func (r *Registry) readNear(ctx context.Context, block string, at time.Time) *ne
 		{Range: sampleRange(block, at, time.Time{}), Limit: 1},
 	} {
 		n.done.Go(func() {
-			for doc, err := range read[sampleDoc](ctx, r.store, samples, q) {
+			for doc, err := range findDocs[sampleDoc](ctx, r.store, sampleRecords, q) {
 				if n.errs[i] = err; err != nil {
 					return
 				}
@@ -173,4 +173,18 @@ func around(found []Sample, at time.Time) (before []Sample, after *Sample) {
 		before = append([]Sample{s}, before[:min(len(before), 1)]...)
 	}
 	return before, after
+}
+
+// History returns the samples of a member from one time to another, in order of time;
+// a zero time means no bound. [Registry.List] returns the members that have a GPID.
+// The error wraps [store.ErrNotFound] if the member is not recorded.
+func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time) iter.Seq2[Sample, error] {
+	return func(yield func(Sample, error) bool) {
+		m := r.member(ctx, k)
+		if m.err != nil {
+			yield(Sample{}, m.err)
+			return
+		}
+		r.samplesOf(ctx, m.process, from, to)(yield)
+	}
 }

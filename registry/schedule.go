@@ -60,3 +60,10 @@ func (b *backoff) tried(err error, interval time.Duration, now time.Time) {
 	// A random part spreads those that failed together; heartbeats come at intervals.
 	b.until = now.Add(wait/2 + rand.N(wait/2) - interval/2)
 }
+
+// hourOf returns the beginning of the hour of a process that t is in. The processes'
+// hours do not begin at once: once in its hour each puts its samples in order.
+func hourOf(block string, t time.Time) time.Time {
+	at := phase(block, time.Hour)
+	return t.Add(-at).Truncate(time.Hour).Add(at)
+}

@@ -76,7 +76,7 @@ func testOneGPID(t *testing.T, g gpid.GPID, adopt bool) {
 	find := func() map[registry.MemberKey]registry.Status {
 		t.Helper()
 		found := map[registry.MemberKey]registry.Status{}
-		for _, st := range all(t, r.Find(t.Context(), g)) {
+		for _, st := range all(t, r.List(t.Context(), registry.Query{GPID: g})) {
 			found[st.Key()] = st
 		}
 		if len(found) != 2 {
@@ -122,7 +122,7 @@ func testOneGPID(t *testing.T, g gpid.GPID, adopt bool) {
 		t.Errorf("%s and %s, want the first one ended", found[a].State, found[b].State)
 	}
 	for _, list := range [][]registry.Status{
-		all(t, r.List(t.Context())), all(t, r.At(t.Context(), g.Addr())), onePage(t, r, registry.Query{}),
+		all(t, r.List(t.Context(), registry.Query{})), all(t, r.List(t.Context(), registry.Query{Addr: g.Addr()})), onePage(t, r, registry.Query{}),
 		onePage(t, r, registry.Query{Addr: g.Addr()}),
 	} {
 		if len(list) != 2 {
@@ -220,7 +220,9 @@ func TestRegistrationWithAKey(t *testing.T) {
 				}
 				return p.Key(), err
 			}
-			members := func() int { return len(all(t, registry.New(s, nil).Find(t.Context(), remote(t, 7)))) }
+			members := func() int {
+				return len(all(t, registry.New(s, nil).List(t.Context(), registry.Query{GPID: remote(t, 7)})))
+			}
 			o := registry.RemoteOptions{Name: "shop", Host: "podA", Key: "7d6b2c1e-first"}
 			first, err := enter(s, o)
 			if err != nil {
@@ -300,7 +302,7 @@ func TestRegistrationWithAKeyThatIsInterrupted(t *testing.T) {
 			if _, err := r.Heartbeat(t.Context(), p.Key(), registry.Load{}, time.Time{}); err != nil {
 				t.Errorf("call %d, heartbeat: %v", at, err)
 			}
-			if n := len(all(t, r.Find(t.Context(), remote(t, 7)))); n != 1 {
+			if n := len(all(t, r.List(t.Context(), registry.Query{GPID: remote(t, 7)}))); n != 1 {
 				t.Errorf("call %d: %d members, want 1", at, n)
 			}
 			if tr := trace(t, r, idOf(t, p.Block)); tr.Verdict != registry.Known || !tr.Certain {

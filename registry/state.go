@@ -3,11 +3,12 @@ package registry
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/store"
 )
 
 // State of a process.
@@ -66,13 +67,6 @@ func successor(p, q *Process) bool {
 	}
 	return p.Kernel.Boot == q.Kernel.Boot && q.Registered >= p.Last.Monotonic && q.Registered != 0
 }
-
-// missed is the number of intervals without a heartbeat after which a process is
-// presumed dead.
-const missed = 3
-
-// patience is how long p may be without a heartbeat.
-func (p *Process) patience() time.Duration { return missed * p.Interval }
 
 // reached returns the latest creation time that the ids of p may have at a time of its
 // host, by the monotonic and the wall clock of the host, or zero if that is not known.
@@ -152,7 +146,7 @@ func (r *Registry) judge(p *Process, next func() *Process) Status {
 // judgeRemote judges a process with which this one has no clock in common but the
 // wall clock: a late heartbeat alone makes it late, and only watching shows more.
 func (r *Registry) judgeRemote(p *Process, s Status) Status {
-	w := r.watch(p)
+	w := r.memory.watch(p)
 	age := wall(r.options.Now).Sub(p.Last.Time)
 	outage := r.outages.recent(p)
 	switch waited := time.Since(w.since); {
@@ -175,73 +169,70 @@ func (r *Registry) judgeRemote(p *Process, s Status) Status {
 	return s
 }
 
-// watch is what a Registry has seen of the heartbeats of a process.
-type watch struct {
-	count int64     // of the latest heartbeat seen
-	since time.Time // when it was first seen, with a monotonic reading
-	moved bool      // an earlier heartbeat was seen before it
+// maxLater bounds the number of later runs at an address among which the successor
+// of a run is looked for. It is nearly always one of the first.
+const (
+	firstLater = 3
+	maxLater   = 100
+)
 
-	looked time.Time // when the process was last looked at
-}
-
-// watch updates what was seen of p and returns it.
-func (r *Registry) watch(p *Process) watch {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	w, seen := r.watched[p.Member]
-	if !seen || w.count != p.Last.Count {
-		w = watch{count: p.Last.Count, since: time.Now(), moved: seen}
-	}
-	w.looked = time.Now()
-	r.watched[p.Member] = w
-	return w
-}
-
-// rivals returns the collision of p with the other processes that have one of its
-// values, or a part of it, and may be alive, or nil. claimed reports whether p itself
-// has claimed all of its values.
-func (r *Registry) rivals(ctx context.Context, p *Process) (found *CollisionError, claimed bool, err error) {
-	claims, err := r.claims(ctx, p.uses())
+// status judges one process and looks for its successor.
+func (r *Registry) status(ctx context.Context, p *Process) (Status, error) {
+	all, err := r.statuses(ctx, []*Process{p})
 	if err != nil {
-		return nil, false, err
+		return Status{}, err
 	}
-	return r.rivalsIn(ctx, claims, p)
+	return all[0], nil
 }
 
-// rivalsIn is rivals with the claims of all values of p.
-func (r *Registry) rivalsIn(ctx context.Context, claims claims, p *Process) (found *CollisionError, claimed bool, err error) {
-	claimed = true
-	var seen []MemberKey // a rival may have claimed several values
-	for _, value := range p.uses() {
-		own := false
-		holders, err := claims.holders(value)
+// statuses is status for many processes with few calls of the store.
+func (r *Registry) statuses(ctx context.Context, all []*Process) ([]Status, error) {
+	out := make([]Status, len(all))
+	var asked []int // whose state depends on their successors
+	var ranges []store.Range
+	for i, p := range all {
+		out[i] = r.judge(p, func() *Process {
+			if addr := p.GPID.Addr(); addr.Port() != 0 && p.Kernel.Boot != "" { // others have none
+				later := addrRange(addr)
+				later.From = storeKey(processKey(p.GPID, p.Block) + "\x00")
+				asked, ranges = append(asked, i), append(ranges, later)
+			}
+			return nil
+		})
+	}
+	for _, limit := range []int{firstLater, maxLater} {
+		if len(asked) == 0 {
+			break
+		}
+		found, err := r.store.FindMany(ctx, processRecords, ranges, limit)
 		if err != nil {
-			return nil, false, err
+			return nil, fmt.Errorf("registry: read %s: %w", processRecords, err)
 		}
-		for _, h := range holders {
-			if h.of(p.Member) {
-				own = true
-				continue
-			}
-			// One that has only claimed its block so far looks for rivals itself.
-			s, _, err := r.holder(ctx, h)
+		n := 0
+		for k, i := range asked {
+			next, err := successorIn(all[i], found[k])
 			if err != nil {
-				return nil, false, err
+				return nil, err
 			}
-			if !s.State.mayLive() || p.sameMaker(&s.Process) {
-				continue
-			}
-			if found == nil {
-				found = &CollisionError{Value: value}
-			}
-			if k := s.Key(); !slices.Contains(seen, k) {
-				seen, found.Others = append(seen, k), append(found.Others, s.GPID)
+			if next != nil {
+				out[i] = r.judge(all[i], func() *Process { return next })
+			} else if len(found[k]) == limit { // perhaps one of those after them
+				asked[n], ranges[n] = i, ranges[k]
+				n++
 			}
 		}
-		claimed = claimed && own
+		asked, ranges = asked[:n], ranges[:n]
 	}
-	return found, claimed, nil
+	return out, nil
 }
 
-// overlap reports whether two values, of 8 or 10 digits, have ids in common.
-func overlap(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
+// successorIn is successor with the records of later runs.
+func successorIn(p *Process, later []bson.Raw) (*Process, error) {
+	for _, raw := range later {
+		doc, err := decode[record](raw, processRecords)
+		if err != nil || successor(p, &doc.Process) {
+			return &doc.Process, err
+		}
+	}
+	return nil, nil
+}

@@ -2,10 +2,9 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/store"
 )
@@ -75,35 +74,8 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 		return done, err
 	}
 	done.Living -= done.Ended
-	r.forget(began)
+	r.memory.forget(began)
 	return done, nil
-}
-
-// silent is a living process whose heartbeat is late.
-type silent struct {
-	raw bson.Raw
-	l   *living
-
-	stored bson.Raw // the record, or nil
-	record *record  // with what the living record says
-}
-
-// key returns the key of the record.
-func (f *silent) key() string { return processKey(f.l.gpid, f.l.block()) }
-
-// readRecords reads the records of processes.
-func (r *Registry) readRecords(ctx context.Context, all []silent) error {
-	keys := make([]string, len(all))
-	for i := range all {
-		keys[i] = all[i].key()
-	}
-	raws, docs, err := getMany[record](ctx, r.store, processes, keys)
-	for i, doc := range docs {
-		if all[i].stored, all[i].record = raws[i], doc; doc != nil {
-			all[i].l.over(&doc.Process)
-		}
-	}
-	return err
 }
 
 // finishDead moves those of the processes that are dead, and deletes the samples of
@@ -158,18 +130,33 @@ func (r *Registry) isOver(s *Status, since time.Time) bool {
 	return s.State == Dead && silence.Abs() > presumedFor*s.patience() || s.Last.Time.Before(since)
 }
 
-// forget drops what was watched of processes that were not looked at since a time.
-func (r *Registry) forget(since time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for member, w := range r.watched {
-		if w.looked.Before(since) {
-			delete(r.watched, member)
-		}
+// marks is the document that says how far a registry is in order.
+type marks struct {
+	Key    string `bson:"_id"`
+	Format int    `bson:"v"`
+	// Samples is a time: processes that ended before it have no samples.
+	Samples time.Time `bson:"samples,omitempty"`
+}
+
+const marksKey = "registry"
+
+// readMarks returns the marks: zero ones of a registry that was never in order.
+func (r *Registry) readMarks(ctx context.Context) (marks, error) {
+	m, err := getDoc[marks](ctx, r.store, registryRecords, marksKey)
+	if errors.Is(err, store.ErrNotFound) {
+		return marks{}, nil
 	}
-	for g, m := range r.remotes {
-		if m.at.Before(since.Add(-time.Hour)) {
-			delete(r.remotes, g)
-		}
+	return m, err
+}
+
+// markSamples stores that processes which ended before a time have no samples. That a
+// later time is overwritten, which another process has stored, only makes the next
+// [Registry.Prune] look again.
+func (r *Registry) markSamples(ctx context.Context, before time.Time) error {
+	m := marks{Key: marksKey, Format: format, Samples: before}
+	_, err := r.store.Insert(ctx, registryRecords, m)
+	if errors.Is(err, store.ErrDuplicate) {
+		err = r.store.Replace(ctx, registryRecords, m)
 	}
+	return err
 }

@@ -2,14 +2,11 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
-	"github.com/oidkit/oid/store"
 )
 
 // Verdict of a [Trace].
@@ -71,10 +68,7 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	if err != nil {
 		return t, err
 	}
-	holders, err := claims.holders(valueOf(id))
-	if err != nil {
-		return t, err
-	}
+	holders := claims.holders(valueOf(id))
 	var near *nearSamples
 	if len(holders) == 1 { // nearly always, and nearly always it created the id
 		near = r.readNear(ctx, holders[0].block(), t.sampledAt())
@@ -121,24 +115,32 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	return t, nil
 }
 
-// maker is a process that may have created an id, by one of its values.
-type maker struct {
-	Status
-	drawn     bool      // the value is adopted: others may draw the same one
-	claim     *Adopted  // the adoption, or nil
-	from      time.Time // the earliest creation time of its ids with the value
-	confirmed time.Time // see [Process.Confirmed]
-
-	class class  // whether it ran when the id was created
-	doubt string // why it is not covered, or ""
-}
-
-func newMaker(s Status, h *holding) maker {
-	c := maker{Status: s, drawn: strings.Contains(h.Key, ":"), claim: h.Adopted, from: s.From, confirmed: s.Confirmed}
-	if c.claim != nil {
-		c.from, c.confirmed = c.claim.From, c.claim.Confirmed
+// traceHost looks for the process of an id, whose process value is not recorded, by
+// the host and the pid that it has if its layout is classic.
+func (r *Registry) traceHost(ctx context.Context, t *Trace) (err error) {
+	if t.Classic, err = r.classicOf(ctx, t.ID); err != nil || t.Classic == nil {
+		return err
 	}
-	return c
+	ran, others, err := r.runsOnHost(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	where := fmt.Sprintf("in the classic layout, machine %s is host %s", t.Classic.Machine, t.Classic.Host)
+	switch {
+	case len(ran) == 1:
+		t.Processes, t.Verdict = statuses(ran), Claimed
+		t.Reason = fmt.Sprintf("%s, where process %d ran at that time", where, ran[0].GPID.PID())
+		return r.measure(ctx, t, &ran[0], nil)
+	case len(ran) > 1:
+		t.Processes, t.Verdict = statuses(ran), Collision
+		t.Reason = fmt.Sprintf("%s, where %d processes with pid %d ran at that time", where, len(ran), t.Classic.PID)
+	case len(others) > 0:
+		last := &others[len(others)-1]
+		t.Reason = fmt.Sprintf("%s, pid %d: %s", where, last.GPID.PID(), last.doubt)
+	default:
+		t.Reason = fmt.Sprintf("%s, pid %d, of which no process is recorded", where, t.Classic.PID) + t.Classic.unrecorded(t.ID)
+	}
+	return nil
 }
 
 func statuses(all []maker) []Status {
@@ -236,82 +238,7 @@ func Processors(a, b Sample) float64 {
 	return float64(b.CPU-a.CPU) / float64(b.Time.Sub(a.Time))
 }
 
-// claims are the claims of blocks, and of the adopted values in them, by block.
-type claims map[string][]*holding
-
-// fewClaims is how many claims most blocks have at most.
-const fewClaims = 4
-
-// claims reads the claims of the blocks of values of 8 or 10 digits.
-func (r *Registry) claims(ctx context.Context, used []string) (claims, error) {
-	all := claims{}
-	var blocks []string
-	var ranges []store.Range
-	for _, value := range used {
-		block := value[:8]
-		if _, there := all[block]; !there {
-			all[block] = nil
-			blocks, ranges = append(blocks, block), append(ranges, valueRange(block))
-		}
-	}
-	found, err := findMany(ctx, r.store, values, ranges, fewClaims)
-	if err != nil {
-		return nil, err
-	}
-	for i, raws := range found {
-		for _, raw := range raws {
-			h, err := decode[holding](raw, values)
-			if err != nil {
-				return nil, err
-			}
-			all[blocks[i]] = append(all[blocks[i]], &h)
-		}
-	}
-	return all, nil
-}
-
-// holders returns the claims of a value of 8 or 10 digits. Several goroutines may
-// call it.
-func (c claims) holders(value string) (found []*holding, err error) {
-	for _, h := range c[value[:8]] {
-		held, _, _ := strings.Cut(h.Key, ":")
-		if h.Idle || !overlap(held, value) {
-			continue
-		}
-		h := *h
-		if err := h.expand(); err != nil {
-			return nil, err
-		}
-		found = append(found, &h)
-	}
-	return found, nil
-}
-
-// has reports whether p has claimed its block.
-func (c claims) has(p *Process) (bool, error) {
-	for _, h := range c[p.Block] {
-		if h.Key == p.Block {
-			h := *h
-			err := h.expand()
-			return err == nil && h.of(p.Member), err
-		}
-	}
-	return false, nil
-}
-
-// holder returns the process of h, or its essence if it was pruned. recorded is
-// false if there is neither: the process has only claimed its block.
-func (r *Registry) holder(ctx context.Context, h *holding) (s Status, recorded bool, err error) {
-	p, err := r.load(ctx, h.Process)
-	switch {
-	case err == nil:
-		s, err = r.status(ctx, p)
-		return s, true, err
-	case !errors.Is(err, store.ErrNotFound):
-		return s, false, err
-	case h.Pruned == nil:
-		return s, false, nil
-	}
-	h.Pruned.moved = true
-	return r.judge(h.Pruned, func() *Process { return nil }), true, nil
+// unknown returns the trace of an id that no process is known to have created.
+func unknown(id objectid.ID) Trace {
+	return Trace{ID: id, Verdict: Unknown, Reason: "no registered process has used this process value", CPU: Unmeasured}
 }

@@ -12,57 +12,20 @@ import (
 // [Options.KeepAll].
 const keepThinned = time.Minute
 
-// hour returns the beginning of the hour of a process that t is in. The processes'
-// hours do not begin at once: once in its hour each puts its samples in order.
-func hour(block string, t time.Time) time.Time {
-	at := phase(block, time.Hour)
-	return t.Add(-at).Truncate(time.Hour).Add(at)
-}
-
-// trim puts the samples in order when an hour of the process has ended: those of the
-// hour become one document, those that are a day old are thinned, and old ones are
-// deleted.
-func (c *recorder) trim(ctx context.Context) error {
-	p := c.process()
-	now := hour(p.Block, p.Last.Time)
-	r := c.registry
-	if err := r.putSamples(ctx, []newSamples{{p.Block, c.pending}}); err != nil {
-		return err
-	}
-	c.pending = nil
-	old, thin := p.Last.Time.Add(-r.keepSamples), hour(p.Block, now.Add(-r.options.KeepAll))
-	c.update(func(p *Process) {
-		for len(p.Recent) > 1 && p.Recent[0].Time.Before(old) {
-			p.Recent = p.Recent[1:]
-		}
-	})
-	_, err := r.deleteSamples(ctx, []string{p.Block}, old)
-	if err == nil {
-		err = r.merge(ctx, p.Block, now.Add(-time.Hour), now, 0)
-	}
-	if err == nil {
-		err = r.merge(ctx, p.Block, thin.Add(-time.Hour), thin, keepThinned)
-	}
-	if err == nil {
-		c.trimmed = p.Last.Time
-	}
-	return err
-}
-
 // fewSamples is how many documents of samples most processes have that are about to be
 // deleted.
 const fewSamples = 20
 
 // sampleDocs reads the documents of samples in each of the ranges.
 func (r *Registry) sampleDocs(ctx context.Context, ranges ...store.Range) ([][]sampleDoc, error) {
-	found, err := findMany(ctx, r.store, samples, ranges, fewSamples)
+	found, err := findMany(ctx, r.store, sampleRecords, ranges, fewSamples)
 	if err != nil {
 		return nil, err
 	}
 	docs := make([][]sampleDoc, len(ranges))
 	for i, raws := range found {
 		for _, raw := range raws {
-			doc, err := decode[sampleDoc](raw, samples)
+			doc, err := decode[sampleDoc](raw, sampleRecords)
 			if err != nil {
 				return nil, err
 			}
@@ -92,7 +55,7 @@ func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before ti
 			}
 		}
 	}
-	if _, err := swapAll(ctx, r.store, samples, swaps); err != nil {
+	if _, err := swapAll(ctx, r.store, sampleRecords, swaps); err != nil {
 		return 0, fmt.Errorf("registry: delete samples: %w", err)
 	}
 	return n, nil
@@ -120,14 +83,14 @@ func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, 
 	if len(files) == 1 && n == len(all) {
 		return nil
 	}
-	if _, err := r.store.Swap(ctx, samples, files[0].raw, samplesDoc(block, all)); err != nil {
+	if _, err := r.store.Swap(ctx, sampleRecords, files[0].raw, samplesDoc(block, all)); err != nil {
 		return fmt.Errorf("registry: merge samples: %w", err)
 	}
 	var rest []store.Swap
 	for _, f := range files[1:] {
 		rest = append(rest, store.Swap{Old: f.raw})
 	}
-	if _, err := swapAll(ctx, r.store, samples, rest); err != nil {
+	if _, err := swapAll(ctx, r.store, sampleRecords, rest); err != nil {
 		return fmt.Errorf("registry: merge samples: %w", err)
 	}
 	return nil

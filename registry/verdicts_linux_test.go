@@ -380,7 +380,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		p.kill()
 		q := start(t, p.cmd.Args[2], "127.0.0.1:9314", time.Hour, false)
 		q.join()
-		if st := statusOf(t, r, p.gpid); st.Successor != q.gpid || len(all(t, r.At(t.Context(), netip.MustParseAddrPort("127.0.0.1:9314")))) != 2 {
+		if st := statusOf(t, r, p.gpid); st.Successor != q.gpid || len(all(t, r.List(t.Context(), registry.Query{Addr: netip.MustParseAddrPort("127.0.0.1:9314")}))) != 2 {
 			t.Errorf("the first: %s (%s)", st.State, st.Reason)
 		}
 		return trace(t, r, p.ids[0])
@@ -471,7 +471,7 @@ func TestAdoptedAgainIsOneCandidate(t *testing.T) {
 	nextSecond()
 	created := now(id)
 	eventually(t, "the first agent is presumed dead", func() bool {
-		for st, err := range r.Find(t.Context(), first.GPID()) {
+		for st, err := range r.List(t.Context(), registry.Query{GPID: first.GPID()}) {
 			if err == nil && st.Member == first.Process().Member {
 				return fate(st) == "presumed dead"
 			}

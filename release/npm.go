@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 )
 
@@ -24,9 +28,9 @@ type npmPackage struct {
 	Unplugged    bool              `json:"preferUnplugged,omitempty"` // Yarn keeps the program as a file
 }
 
-// writeNPM writes a package for each target, of which npm installs the one that fits, and
-// @oidkit/oid, which depends on all of them and runs it. None has a script that runs at the
-// installation.
+// writeNPM writes a package for each target, of which npm installs the one that fits,
+// @oidkit/oid, which depends on all of them and runs it, and @oidkit/objectid. None has a
+// script that runs at the installation.
 func (r *release) writeNPM(_ context.Context, built []target) error {
 	all := map[string]string{}
 	for _, t := range targets {
@@ -44,10 +48,33 @@ func (r *release) writeNPM(_ context.Context, built []target) error {
 			return err
 		}
 	}
-	return r.writeNPMPackage(npmPackage{
+	err := r.writeNPMPackage(npmPackage{
 		Name: "@oidkit/oid", Description: description, Dependencies: all,
 		Bin: map[string]string{"oid": "bin/oid.js"}, Engines: map[string]string{"node": ">=18"},
 	}, "oidkit-oid", map[string]string{"bin/oid.js": "package/npm/oid.js"})
+	if err != nil {
+		return err
+	}
+	return r.writeLibrary()
+}
+
+// writeLibrary writes @oidkit/objectid, the folder js, with the version of this release.
+func (r *release) writeLibrary() error {
+	files := map[string]string{}
+	for _, pattern := range []string{"*.js", "*.d.ts"} { // as "files" in package.json
+		found, err := filepath.Glob(filepath.Join(r.root, "js", pattern))
+		if err != nil {
+			return err
+		}
+		for _, file := range found {
+			files[filepath.Base(file)] = file
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(r.root, "js/package.json"))
+	if err != nil {
+		return err
+	}
+	return r.pack("oidkit-objectid", "js", bytes.Replace(text, []byte(`"version": "0.0.0"`), []byte(`"version": "`+r.version+`"`), 1), files)
 }
 
 // writeNPMPackage writes a package under the name that "npm pack" gives it.
@@ -57,16 +84,46 @@ func (r *release) writeNPMPackage(p npmPackage, file string, files map[string]st
 	if err != nil {
 		return err
 	}
-	files["package.json"] = r.temp(file + ".json")
-	files["README.md"] = filepath.Join(r.root, "README.md")
-	files["LICENSE"] = filepath.Join(r.root, "LICENSE")
 	files["LICENSES-THIRD-PARTY"] = filepath.Join(r.root, "LICENSES-THIRD-PARTY")
-	if err := os.WriteFile(files["package.json"], append(text, '\n'), 0o644); err != nil {
+	return r.pack(file, "", append(text, '\n'), files)
+}
+
+// pack writes a package of npm with its package.json, the licence and the README.md of a
+// folder.
+func (r *release) pack(file, folder string, description []byte, files map[string]string) error {
+	readme, err := r.readme(folder)
+	if err != nil {
 		return err
 	}
+	for name, text := range map[string][]byte{"package.json": description, "README.md": readme} {
+		files[name] = r.temp(file + "-" + name)
+		if err := os.WriteFile(files[name], text, 0o644); err != nil {
+			return err
+		}
+	}
+	files["LICENSE"] = filepath.Join(r.root, "LICENSE")
 	data, err := r.tarred(files, "package")
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(r.path(file+"-"+r.version+".tgz"), data, 0o644)
+}
+
+var relativeLink = regexp.MustCompile(`(!?)\[([^\]]*)\]\(([^):#][^):]*)\)`)
+
+// readme returns the README.md of a folder with links that lead to the repository at this
+// version: registries show it elsewhere.
+func (r *release) readme(folder string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(r.root, folder, "README.md"))
+	if err != nil {
+		return nil, err
+	}
+	return relativeLink.ReplaceAllFunc(text, func(link []byte) []byte {
+		m := relativeLink.FindSubmatch(link)
+		kind := "blob"
+		if len(m[1]) > 0 { // a picture
+			kind = "raw"
+		}
+		return fmt.Appendf(nil, "%s[%s](%s/%s/v%s/%s)", m[1], m[2], homepage, kind, r.version, path.Join(folder, string(m[3])))
+	}), nil
 }

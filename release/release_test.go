@@ -68,6 +68,8 @@ func TestRelease(t *testing.T) {
 	t.Run("archive", func(t *testing.T) { testArchive(t, one(t, first, "oid_0.1.0_linux_*.tar.gz")) })
 	t.Run("image", func(t *testing.T) { testImage(t, one(t, first, "oid_0.1.0_image_*.tar")) })
 	t.Run("npm", func(t *testing.T) { testNPM(t, first) })
+	t.Run("library", func(t *testing.T) { testLibrary(t, one(t, first, "oidkit-objectid-0.1.0.tgz")) })
+	t.Run("first id", func(t *testing.T) { testFirstID(t, first) })
 	t.Run("wheel", func(t *testing.T) { testWheel(t, one(t, first, "*.whl")) })
 	t.Run("bill of materials", func(t *testing.T) { testMaterials(t, one(t, first, "*.cdx.json")) })
 	t.Run("deb", func(t *testing.T) { testDebian(t, one(t, first, "*.deb"), one(t, built(t, "0.1.1"), "*.deb")) })
@@ -210,35 +212,47 @@ func testMaterials(t *testing.T, file string) {
 	}
 }
 
-// testDebian works on a copy of this system that is thrown away: a mount that nobody
-// else sees, whose changes are in memory.
-func testDebian(t *testing.T, first, second string) {
+// onCopy runs a script on a copy of this system that is thrown away: a mount that nobody
+// else sees, whose changes are in memory. The files are /1.deb, /2.deb and so on.
+func onCopy(t *testing.T, script string, files ...string) ([]byte, error) {
+	t.Helper()
 	if _, err := exec.LookPath("dpkg"); err != nil {
 		missing(t, "dpkg")
 	}
 	if os.Getuid() != 0 {
 		missing(t, "root, for a copy of this system")
 	}
-	dir := t.TempDir()
-	script := `set -eu
-mount -t tmpfs tmpfs "$1"
-mkdir "$1/up" "$1/work" "$1/root"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$1/up,workdir=$1/work" "$1/root"
-mount -t proc proc "$1/root/proc"
-cp "$2" "$1/root/first.deb"
-cp "$3" "$1/root/second.deb"
-chroot "$1/root" /bin/sh -eux -c "$4"
+	const copied = `set -eu
+dir=$1 script=$2
+shift 2
+mount -t tmpfs tmpfs "$dir"
+mkdir "$dir/up" "$dir/work" "$dir/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$dir/up,workdir=$dir/work" "$dir/root"
+mount -t proc proc "$dir/root/proc"
+n=0
+for file; do
+	n=$((n + 1))
+	cp "$file" "$dir/root/$n.deb"
+done
+chroot "$dir/root" /bin/sh -eu -c "$script"
 `
+	cmd := exec.CommandContext(t.Context(), "unshare", append([]string{"--mount", "sh", "-c", copied, "sh", t.TempDir(), script}, files...)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	return cmd.CombinedOutput()
+}
+
+func testDebian(t *testing.T, first, second string) {
 	journey := `export DEBIAN_FRONTEND=noninteractive
 exec 2>&1
-dpkg -i /first.deb
+set -x
+dpkg -i /1.deb
 test "$(oid --version)" = "oid version 0.1.0"
 oid new | grep -qE '^[0-9a-f]{24}$'
 systemd-analyze verify /usr/lib/systemd/system/oid.service
 test -s /usr/share/man/man1/oid-serve.1.gz
 echo '# mine' >> /etc/default/oid
 mkdir -p /var/lib/private/oid && echo data > /var/lib/private/oid/oid.db
-dpkg -i /second.deb
+dpkg -i /2.deb
 test "$(oid --version)" = "oid version 0.1.1"
 grep -q '# mine' /etc/default/oid
 dpkg -r oid
@@ -248,14 +262,12 @@ test -e /etc/default/oid
 dpkg -P oid
 test ! -e /etc/default/oid
 test -s /var/lib/private/oid/oid.db
-dpkg -i /second.deb
+dpkg -i /2.deb
 echo 'oid oid/purge-data boolean true' | debconf-set-selections
 dpkg -P oid
 test ! -e /var/lib/private/oid
 echo finished`
-	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c", script, "sh", dir, first, second, journey)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	out, err := cmd.CombinedOutput()
+	out, err := onCopy(t, journey, first, second)
 	if err != nil || !bytes.HasSuffix(out, []byte("finished\n")) {
 		t.Errorf("%v\n%s", err, out)
 	}

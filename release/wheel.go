@@ -39,7 +39,7 @@ func (r *release) writeWheels(_ context.Context, targets []target) error {
 	if err != nil {
 		return err
 	}
-	readme, err := os.ReadFile(filepath.Join(r.root, "README.md"))
+	readme, err := r.readme("")
 	if err != nil {
 		return err
 	}

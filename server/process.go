@@ -59,7 +59,7 @@ func (s *Server) getProcess(api huma.API, at route) {
 // the key is empty.
 func (s *Server) members(ctx context.Context, g gpid.GPID, key registry.MemberKey) ([]registry.Status, error) {
 	return ask(ctx, s.backend, "process", func(ctx context.Context, r *registry.Registry) (found []registry.Status, err error) {
-		for p, err := range r.Find(ctx, g) {
+		for p, err := range r.List(ctx, registry.Query{GPID: g}) {
 			if err != nil {
 				return nil, err
 			}

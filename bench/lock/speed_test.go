@@ -47,27 +47,27 @@ type contest struct {
 var contests = []contest{
 	{
 		title: "1 worker", clients: 1, workers: 1, oneName: true,
-		without: "other clients, and a network; where the scheduler puts the two processes decides much.",
+		without: "other clients, and a network.",
 	},
 	{
-		title: "1 worker, pinned with Redis to one CPU", clients: 1, workers: 1, oneName: true, pinned: true,
-		without: "the other CPUs, so this shows work and not latency.",
+		title: "1 worker, pinned", clients: 1, workers: 1, oneName: true, pinned: true,
+		without: "the other CPUs: all is on one, with Redis, and shows work, not latency.",
 	},
 	{
-		title: "16 workers on 16 keys, 100000 locks", clients: 1, workers: 16, locks: 100_000,
-		without: "locks for which somebody waits. Every library's release waits for the answer of Redis; a program that does not need to know calls it in a goroutine.",
+		title: "16 workers on 16 keys", clients: 1, workers: 16, locks: 100_000,
+		without: "locks for which somebody waits; 100,000 locks.",
 	},
 	{
 		title: "32 workers on 32 keys", clients: 1, workers: 32,
-		without: "locks for which somebody waits, and more than half a second.",
+		without: "the same, and more than half a second.",
 	},
 	{
 		title: "200 workers on one key", clients: 1, workers: 200, oneName: true,
-		without: "work under the lock, and waiters in other programs, to which a lock goes with a message.",
+		without: "work under the lock, and waiters in other programs.",
 	},
 	{
 		title: "32 clients on one key, 2 ms of work", clients: 32, workers: 1, oneName: true, work: 2 * time.Millisecond,
-		without: "several waiters in one client; all clients are in one program.",
+		without: "several waiters in one client, and other programs.",
 	},
 }
 
@@ -91,7 +91,35 @@ func TestSpeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, or the number of locks that is named, on one redis-server, of a machine with load averages of %s. ratio: below 1 oid is faster. late: by how much a timer was late at most, which the machine adds to a wait. program, Redis: processor time for each lock. commands: sent to Redis, or by its scripts, for each lock. least: the locks of the worker with the fewest, as a share of the mean. Libraries that poll do so every %v.\n", *rounds, turn, strings.Join(strings.Fields(string(load))[:3], ", "), pause)
+	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server, of a machine with load averages of %s. ratio: below 1 oid is faster. late: by how much a timer was late at most, which the machine adds to a wait. program, Redis: processor time for each lock. commands: sent to Redis, or by its scripts, for each lock. least: the locks of the worker with the fewest, as a share of the mean. Libraries that poll do so every %v.\n", *rounds, turn, strings.Join(strings.Fields(string(load))[:3], ", "), pause)
+	measures := []struct {
+		title string
+		cell  func(rs, oid []result) string
+	}{
+		{"locks/s and ratio", func(rs, oid []result) string {
+			var ratios []float64
+			for i := range rs {
+				ratios = append(ratios, rs[i].perSecond/oid[i].perSecond)
+			}
+			return fmt.Sprintf("%.0f, %.2f", median(rs, func(r result) float64 { return r.perSecond }), median(ratios, func(x float64) float64 { return x }))
+		}},
+		{"ms: longest wait, late", func(rs, _ []result) string {
+			return fmt.Sprintf("%.0f, %.0f", median(rs, func(r result) float64 { return float64(r.longest) / 1e6 }), median(rs, func(r result) float64 { return float64(r.late) / 1e6 }))
+		}},
+		{"µs: program, Redis", func(rs, _ []result) string {
+			return fmt.Sprintf("%.0f, %.0f", median(rs, func(r result) float64 { return float64(r.own) / 1e3 }), median(rs, func(r result) float64 { return float64(r.server) / 1e3 }))
+		}},
+		{"commands, least", func(rs, _ []result) string {
+			return fmt.Sprintf("%.1f, %.0f %%", median(rs, func(r result) float64 { return r.commands }), 100*median(rs, func(r result) float64 { return r.share }))
+		}},
+	}
+	var head, line, without string
+	rows := make([][]string, len(measures)) // by measure and subject
+	for m := range rows {
+		for _, s := range subjects {
+			rows[m] = append(rows[m], "| "+s.Name+" |")
+		}
+	}
 	for _, c := range contests {
 		if !strings.Contains(c.title, *only) {
 			continue
@@ -102,23 +130,18 @@ func TestSpeed(t *testing.T) {
 				results[i] = append(results[i], c.run(t, server, bare(s)))
 			}
 		}
-		fmt.Fprintf(&b, "\n| %s | locks/s | ratio | longest wait | late | program | Redis | commands | least |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n", c.title)
-		for i, s := range subjects {
-			var ratios []float64
-			for r := range *rounds {
-				ratios = append(ratios, results[i][r].perSecond/results[0][r].perSecond)
+		head, line = head+" "+c.title+" |", line+"---:|"
+		without += "- " + c.title + ": " + c.without + "\n"
+		for m := range measures {
+			for i := range subjects {
+				rows[m][i] += " " + measures[m].cell(results[i], results[0]) + " |"
 			}
-			fmt.Fprintf(&b, "| %s | %.0f | %.2f | %.0f ms | %.0f ms | %.0f µs | %.0f µs | %.1f | %.0f %% |\n", s.Name,
-				median(results[i], func(r result) float64 { return r.perSecond }), median(ratios, func(x float64) float64 { return x }),
-				median(results[i], func(r result) float64 { return float64(r.longest) / 1e6 }),
-				median(results[i], func(r result) float64 { return float64(r.late) / 1e6 }),
-				median(results[i], func(r result) float64 { return float64(r.own) / 1e3 }),
-				median(results[i], func(r result) float64 { return float64(r.server) / 1e3 }),
-				median(results[i], func(r result) float64 { return r.commands }),
-				100*median(results[i], func(r result) float64 { return r.share }))
 		}
-		fmt.Fprintf(&b, "\nLeft out: %s\n", c.without)
 	}
+	for m := range measures {
+		fmt.Fprintf(&b, "\n| %s |%s\n|---|%s\n%s\n", measures[m].title, head, line, strings.Join(rows[m], "\n"))
+	}
+	fmt.Fprintf(&b, "\nLeft out:\n\n%s", without)
 	if *only != "" {
 		t.Log(b.String())
 		return
@@ -135,7 +158,6 @@ func TestSpeed(t *testing.T) {
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "\nLeft out: how long they take, and waiters that share a client.\n")
 	if *output == "" {
 		t.Log(b.String())
 		return

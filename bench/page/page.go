@@ -90,8 +90,8 @@ func changes(old, section string) string {
 	return fmt.Sprintf("\nRatios that differ by more than %g %% from the page before:\n\n%s", 100*noise, strings.Join(list, ""))
 }
 
-// ratios returns the values in the columns "ratio" of the tables of a page, by the heads of
-// their tables and rows.
+// ratios returns the values in the columns "ratio" of the tables of a page, and behind the
+// commas of tables of something "and ratio", by the heads of their tables and rows.
 func ratios(text string) map[string]float64 {
 	found := map[string]float64{}
 	var head []string
@@ -104,9 +104,14 @@ func ratios(text string) map[string]float64 {
 			head = cells
 		case len(cells) == len(head):
 			for i, column := range head {
-				n, err := strconv.ParseFloat(strings.TrimSpace(cells[i]), 64)
-				if strings.TrimSpace(column) == "ratio" && err == nil {
-					found[strings.TrimSpace(head[0])+": "+strings.TrimSpace(cells[0])] = n
+				table, cell := strings.TrimSpace(head[0]), cells[i]
+				if _, ratio, both := strings.Cut(cell, ", "); both && strings.HasSuffix(table, " and ratio") {
+					table, cell = strings.TrimSpace(column), ratio
+				} else if strings.TrimSpace(column) != "ratio" {
+					continue
+				}
+				if n, err := strconv.ParseFloat(strings.TrimSpace(cell), 64); err == nil {
+					found[table+": "+strings.TrimSpace(cells[0])] = n
 				}
 			}
 		}

@@ -45,4 +45,10 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", s, list, s.want)
 		}
 	}
+	both := func(ratio string) string {
+		return "| MB/s and ratio | logs | lists |\n|---|---:|---:|\n| a | 1, 1.00 | 700, " + ratio + " |\n"
+	}
+	if list := changes(both("1.00"), both("0.50")); !strings.HasSuffix(list, "\n- lists: a: 0.5, was 1\n") {
+		t.Errorf("of both: %q", list)
+	}
 }

@@ -96,7 +96,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	} else if s, err = a.where.openToWrite(ctx); err != nil {
 		return err
 	}
-	defer closing(s, &err)
+	defer func() { err = errors.Join(err, s.Close()) }()
 	r := registry.New(s, &registry.Options{OneHost: a.where.oneHost(), Log: slog.New(warnHandler{std})})
 	m, err := r.Adopt(ctx, samples, &a.options)
 	collision, collided := errors.AsType[*registry.CollisionError](err)
@@ -150,23 +150,16 @@ func (a *adoption) addSamples(cmd *cobra.Command, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closing(s, &err)
+	defer func() { err = errors.Join(err, s.Close()) }()
 	r := a.where.registry(s)
-	var last registry.Status // the latest registration
-	for p, err := range r.Find(ctx, g) {
-		if err != nil {
-			return err
-		}
-		if last.Block == "" || p.Confirmed.After(last.Confirmed) {
-			last = p
-		}
+	members, err := membersOf(ctx, r, g)
+	if err != nil {
+		return err
 	}
+	last := slices.MaxFunc(members, func(a, b registry.Status) int { return a.Confirmed.Compare(b.Confirmed) })
 	p, err := r.AddSamples(ctx, last.Key(), samples, a.options.Layout)
 	collision, collided := errors.AsType[*registry.CollisionError](err)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("no process %v is recorded; oid ps lists those that are", g)
-	case err != nil && !collided:
+	if err != nil && !collided {
 		return err
 	}
 	if err := a.print(std, p, collision); err != nil {

@@ -38,7 +38,7 @@ with an id that its own driver has created, and keeps the connection open:
 
 Values are percent-encoded where they have spaces. The answer is one line:
 
-  ok MEMBER GPID  the process is recorded; MEMBER is its key, and - if the store or
+  ok MEMBER GPID  the process is recorded; MEMBER is its member key, or - if the store or
                   the server is away: the process is recorded later
   error TEXT      what was wrong with the line
 
@@ -46,7 +46,7 @@ A line with an id of another process value adds it to the process: one for each
 client of a driver. After a fork the child connects itself. An id that the process
 cannot have created is refused; see oid adopt for what an id shows.
 
-The kernel tells the agent which process connects and when it ends, also after
+The kernel shows the agent which process connects and when it ends, also after
 kill -9, and from within containers if the agent runs in the PID namespace of the
 host. A program cannot say anything about another process. The agent reads the load
 of each process from /proc and sends its heartbeats.
@@ -86,7 +86,7 @@ func newAgentCommand(std streams) *cobra.Command {
 	f.StringVar(&a.listen, "listen", "", "`PATH` of the socket (default /run/oid/agent.sock for root, otherwise $XDG_RUNTIME_DIR/oid-agent.sock)")
 	a.unix.add(f, "0666")
 	f.StringVar(&a.options.State, "state", "", "`FILE` with the processes of the agent (default the path of the socket and .state)")
-	f.StringVar(&a.server, "server", "", "`URL` of an \"oid serve\" that records the processes, in place of --store")
+	f.StringVar(&a.server, "server", "", "`URL` of an \"oid serve\" that records the processes, instead of --store")
 	f.StringVar(&a.tokenFile, "token-file", "", "`FILE` with the token of the server")
 	f.DurationVar(&a.options.Interval, "interval", 10*time.Second, "the `TIME` between two heartbeats of a process")
 	a.asJSON.addFlag(cmd, "write the log as JSON")

@@ -27,7 +27,7 @@ The ids are those that "oid inspect --grep" finds. All other text is printed as 
 Each line is printed as soon as it is complete. At a terminal the notes are dimmed, and
 with --color always also for a pager, as in oid annotate --color always app.log | less -R.
 
-With --json, lines that are JSON objects get a member "oid_ids", a list with id, time,
+With --json, lines that are JSON objects get a field "oid_ids", a list with id, time,
 verdict, gpid, name and state of each id; all other lines are printed as they are.`
 
 func newAnnotateCommand(std streams) *cobra.Command {
@@ -66,7 +66,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 			return a.notes.failed
 		},
 	}
-	asJSON.addFlag(cmd, "add a member to the lines that are JSON objects")
+	asJSON.addFlag(cmd, "add a field to the lines that are JSON objects")
 	cmd.Flags().StringVar(&color, "color", "auto", "dim the notes: "+colorModes.names())
 	where.addFlag(cmd)
 	colorModes.complete(cmd, "color")

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/store"
 )
 
 func newBackupCommand(std streams) *cobra.Command {
@@ -21,21 +23,19 @@ lacks what was stored last, or is damaged.`,
   oid backup --store sqlite:app.db /backup/app.db`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := where.openToRead(cmd.Context())
-			if err != nil {
+			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
+				b, ok := s.(interface {
+					Backup(ctx context.Context, path string) error
+				})
+				if !ok {
+					return usagef("the store is a server's; use the database's own tool, mongodump or pg_dump")
+				}
+				err := b.Backup(cmd.Context(), args[0])
+				if errors.Is(err, fs.ErrExist) {
+					err = fmt.Errorf("%w; name a file that does not exist", err)
+				}
 				return err
-			}
-			b, ok := s.(interface {
-				Backup(ctx context.Context, path string) error
 			})
-			if !ok {
-				return errors.Join(usagef("the store is a server's; use the database's own tool, mongodump or pg_dump"), s.Close())
-			}
-			err = b.Backup(cmd.Context(), args[0])
-			if errors.Is(err, fs.ErrExist) {
-				err = fmt.Errorf("%w; name a file that does not exist", err)
-			}
-			return errors.Join(err, s.Close())
 		},
 	}
 	where.addFlag(cmd)

@@ -68,23 +68,29 @@ const censusSourcesHelp = `All sources of "oid census" go into one report. A SOU
   store:COLLECTION, sqlite:PATH#COLLECTION, postgres://...#COLLECTION
              a collection of the store (see "oid find"), or of another store
 
---collection NAME or DATABASE.NAME reads only one collection of an archive. --column is
-for CSV, by default as --field, whose dots lead into nested documents. --grep takes every 24 hexadecimal digits for an id, as in
-"zcat app.log.gz | oid census --grep --since 7d". Unreadable records are reported and skipped,
-and the exit code is then 1. --memory, such as 2GB and by default half of the memory of the machine or
-the container, is about what is used: ids beyond it go to a temporary file. --max-ids ends the command with an error at more ids.`
+--collection NAME or DATABASE.NAME reads only one collection of an archive. The dots of --field
+lead into nested documents; --column is for CSV, by default the field. --grep takes every 24
+hexadecimal digits for an id:
+
+  zcat app.log.gz | oid census --grep --since 7d
+
+Unreadable records are reported and skipped, and the exit code is then 1. --memory is about
+what is used, by default half of the memory of the machine or the container: ids beyond it
+go to a temporary file. --max-ids ends the command with an error at more ids.`
 
 // censusReportHelp is the help about the report.
 const censusReportHelp = `"oid census" shows when the ids were created, the processes with the most ids, and the
-findings: what deserves attention. docs/glossary.md has their names.
+findings: what deserves attention, what may have caused it, and what to do.
 
 With --store or OID_STORE, processes that are registered there are shown by name. Ids that
 hold a host and a pid are named by them if the host is this one, or known there.
 
 --html writes the report as a page and --plot the timeline as SVG, to a FILE or with - to
 standard output, instead of the text. --save writes a FILE that can be a SOURCE later, alone
-or beside others: "oid census --save monday.census dump; oid census monday.census
-tuesday.census".
+or beside others:
+
+  oid census --save monday.census dump
+  oid census monday.census tuesday.census
 
 With --compare there are two sources, and the report shows which ids are in one and
 not in the other; --ids lists them, < for those only in the first source, > for the second.`

@@ -60,7 +60,7 @@ func (r *censusReader) readPart(ctx context.Context, c *census.Census, p part) e
 	}
 	in, err := p.open(ctx)
 	if err != nil {
-		in = io.NopCloser(failing{err})
+		in = piped(func(io.Writer) error { return err })
 	}
 	// The report has the error.
 	_ = c.ReadCollection(ctx, p.name, p.collection, r.progress.reader(in))
@@ -71,11 +71,6 @@ func (r *censusReader) readPart(ctx context.Context, c *census.Census, p part) e
 	}
 	return in.Close()
 }
-
-// failing is a source that cannot be opened.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // nameOf returns the name of a source for people: a URL without its password.
 func nameOf(source string) string {

@@ -184,19 +184,23 @@ func rowRatio(benchmarks, table, row string) (float64, error) {
 	return strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(cells[len(cells)-1]), ",", ""), 64)
 }
 
-// claimsTable lists the English claims with their evidence.
+// claimsTable lists the English claims of each page with their evidence.
 func claimsTable(all []claim) string {
 	var b strings.Builder
-	b.WriteString("| page | claim | evidence |\n|---|---|---|\n")
+	file := ""
 	for _, c := range all {
 		if strings.Contains(c.file, "zh-CN") {
 			continue
 		}
+		if c.file != file {
+			fmt.Fprintf(&b, "\n| %s | evidence |\n|---|---|\n", path.Base(c.file))
+			file = c.file
+		}
 		words := strings.FieldsFunc(c.text, func(r rune) bool { return r == ' ' || r == '|' })
-		text := strings.Join(words[:min(len(words), 5)], " ")
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", path.Base(c.file), strings.NewReplacer("`", "", "[", "", "]", "").Replace(text), strings.Join(c.evidence, "; "))
+		text := strings.TrimPrefix(strings.Join(words[:min(len(words), 5)], " "), "- ")
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.NewReplacer("`", "", "[", "", "]", "", "**", "").Replace(text), strings.Join(c.evidence, "; "))
 	}
-	return b.String()
+	return b.String() + "\n"
 }
 
 // Evidence that is gone, and claims that have none, are found.

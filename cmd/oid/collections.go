@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/store"
 )
 
 func newCollectionsCommand(std streams) *cobra.Command {
@@ -19,22 +20,19 @@ func newCollectionsCommand(std streams) *cobra.Command {
 		Long:  "List the names of the collections of a store, one per line.",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := where.openToRead(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			names, err := s.Collections(cmd.Context())
-			if err != nil {
-				return err
-			}
-			out := bufio.NewWriter(std.out)
-			for _, name := range names {
-				if err := asJSON.emit(out, wire.Collection{Collection: name}, textf("%s\n", name)); err != nil {
+			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
+				names, err := s.Collections(cmd.Context())
+				if err != nil {
 					return err
 				}
-			}
-			return out.Flush()
+				out := bufio.NewWriter(std.out)
+				for _, name := range names {
+					if err := asJSON.emit(out, wire.Collection{Collection: name}, textf("%s\n", name)); err != nil {
+						return err
+					}
+				}
+				return out.Flush()
+			})
 		},
 	}
 	where.addFlag(cmd)

@@ -24,27 +24,12 @@ func confirm(cmd *cobra.Command, std streams, s store.Store, what, collection st
 		return err
 	}
 	fmt.Fprintf(std.err, "%s%s collection %s (%s)? [y/N] ", strings.ToUpper(what[:1]), what[1:], collection, phrase.Count(n, "document", "documents"))
-	answer, err := readAnswer(cmd, std)
-	if err != nil {
+	answer, _ := bufio.NewReader(interruptible(cmd.Context(), std.in)).ReadString('\n') // the end of the input is a no
+	if err := cmd.Context().Err(); err != nil {
 		return err
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
 		return fmt.Errorf("the answer is not yes: collection %s stays as it is", collection)
 	}
 	return nil
-}
-
-// readAnswer reads a line, until the command is interrupted.
-func readAnswer(cmd *cobra.Command, std streams) (string, error) {
-	line := make(chan string, 1)
-	go func() {
-		text, _ := bufio.NewReader(std.in).ReadString('\n') // the end of the input is a no
-		line <- text
-	}()
-	select {
-	case text := <-line:
-		return text, nil
-	case <-cmd.Context().Done():
-		return "", cmd.Context().Err()
-	}
 }

@@ -51,22 +51,21 @@ func newDeleteCommand(std streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := where.openToDelete(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if all && !yes {
-				if err := confirm(cmd, std, s, "delete all documents of", collection); err != nil {
-					return errors.Join(err, s.Close())
+			return using(cmd.Context(), where.openToDelete, func(s store.Store) error {
+				if all && !yes {
+					if err := confirm(cmd, std, s, "delete all documents of", collection); err != nil {
+						return err
+					}
 				}
-			}
-			var n int64
-			if len(keys) > 0 {
-				n, err = deleteKeys(cmd, std, s, collection, keys)
-			} else {
-				n, err = s.DeleteRange(cmd.Context(), collection, r)
-			}
-			return errors.Join(err, asJSON.emit(std.out, wire.Deleted{Documents: n}, textf("%d\n", n)), s.Close())
+				var n int64
+				var err error
+				if len(keys) > 0 {
+					n, err = deleteKeys(cmd, std, s, collection, keys)
+				} else {
+					n, err = s.DeleteRange(cmd.Context(), collection, r)
+				}
+				return errors.Join(err, asJSON.emit(std.out, wire.Deleted{Documents: n}, textf("%d\n", n)))
+			})
 		},
 	}
 	where.addFlag(cmd)

@@ -175,3 +175,47 @@ func TestDeploySystemd(t *testing.T) {
 		}
 	}
 }
+
+// The commands that the page and the file for Compose give to the image, on which the
+// program serves by the tokens.
+func TestDeployContainer(t *testing.T) {
+	compose, err := os.ReadFile("../../examples/deploy/compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong := testenv.CheckManifest(t, "compose", string(compose)); wrong != "" {
+		t.Errorf("compose.yaml: %s", wrong)
+	}
+	if testenv.CheckManifest(t, "compose", strings.ReplaceAll(string(compose), "depends_on", "depends")) == "" {
+		t.Error("compose.yaml: a wrong word is not noticed")
+	}
+	inCompose := regexp.MustCompile(`(?m)command: \[(.*)\]$`).FindStringSubmatch(string(compose))
+	inPage := regexp.MustCompile(`(?m)^docker run .* ghcr.io/oidkit/oid (.*)$`).FindStringSubmatch(testenv.DocBlock(t, deployPage, "sh", 3))
+	if inCompose == nil || inPage == nil {
+		t.Fatalf("commands %q, %q", inCompose, inPage)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for _, command := range []string{strings.NewReplacer(`"`, "", ",", "").Replace(inCompose[1]), inPage[1]} {
+		rest, ok := strings.CutPrefix(strings.Replace(command, "/run/secrets/tokens", tokenFile(t), 1), "serve --listen :8024 ")
+		if !ok {
+			t.Errorf("the command %q", command)
+		}
+		_, server, _ := startServe(ctx, t, strings.Fields(rest)...)
+		for token, want := range map[string]int{"": 401, deployToken: 200} {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/v1/processes", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "Bearer "+token)
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if res.StatusCode != want {
+				t.Errorf("%s: status %d with the token %q, want %d", command, res.StatusCode, token, want)
+			}
+		}
+	}
+}

@@ -19,7 +19,7 @@ import (
 	"github.com/oidkit/oid/registry"
 )
 
-// The documents are README.md, CONTRIBUTING.md and docs/*.md. Each of their fenced
+// The documents are README.md, CONTRIBUTING.md, docs/*.md and those named in readDocuments. Each of their fenced
 // blocks has a language and is checked in the way of that language:
 //
 //	console   a session: each command is run and prints what is written there
@@ -56,7 +56,7 @@ var unchecked = map[string]string{
 	"docs/deploy.md: ini: # /etc/systemd/system/oid.socket":                                                                                                "deploy_test.go runs it",
 	"docs/deploy.md: sh: oid serve --listen unix:/run/oid/http.sock --group www-data --token-file /etc/oid/tokens --base-url https://ids.example.com/oid/": "deploy_test.go runs it",
 	"docs/deploy.md: sh: systemctl enable --now oid.socket":                                                                                                "needs systemd as the first process",
-	"docs/deploy.md: dockerfile: FROM golang:1.26 AS build":                                                                                                "needs a container engine",
+	"docs/deploy.md: sh: sudo install -m 400 -o 65532 tokens /etc/oid/tokens":                                                                              "deploy_test.go runs the command of the container",
 	"docs/deploy.md: yaml: livenessProbe:":                                                                                                                 "a part of a Kubernetes manifest",
 	"docs/how-to/static-page.md: sh: make site SITE=/var/www/html/oid":                                                                                     "the test of site runs it",
 	"docs/how-to/adopt.md: sh: oid agent --store postgres://db/oid --listen /run/oid/agent.sock":                                                           "TestAgentDrivers runs it",
@@ -70,13 +70,13 @@ var unchecked = map[string]string{
 	"docs/reference/api.md: sh: server=http://127.0.0.1:8024":                                                                                              "TestAPIPage runs it",
 	"docs/how-to/verify-a-generator.md: python: def write(n):":                                                                                             "a part of examples/verify/adapters/pymongo.py, which is run",
 	"docs/how-to/verify-a-generator.md: python: for line in sys.stdin:":                                                                                    "examples/verify/adapters/pymongo.py does the same, and is run",
-	"docs/lock-model.md: sh: cd lock/redislock/model":                                                                                                      "takes minutes; the test of lock/redislock/model runs it",
+	"lock/redislock/model/README.md: sh: cd lock/redislock/model":                                                                                          "takes minutes; the test of lock/redislock/model runs it",
 }
 
 // readDocuments returns the texts of all documents by their paths.
 func readDocuments(t *testing.T) map[string]string {
 	t.Helper()
-	paths := []string{"../../README.md", "../../README.zh-CN.md", "../../CONTRIBUTING.md", "../../SECURITY.md"}
+	paths := []string{"../../README.md", "../../README.zh-CN.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../lock/redislock/model/README.md"}
 	err := filepath.WalkDir("../../docs", func(path string, e fs.DirEntry, err error) error {
 		if filepath.Ext(path) == ".md" {
 			paths = append(paths, path)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/store"
@@ -26,17 +24,14 @@ and needs --yes where it cannot ask.`,
 			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}
 			}
-			s, err := where.openToDelete(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if !yes {
-				err = confirm(cmd, std, s, "drop", args[0])
-			}
-			if err == nil {
-				err = s.Drop(cmd.Context(), args[0])
-			}
-			return errors.Join(err, s.Close())
+			return using(cmd.Context(), where.openToDelete, func(s store.Store) error {
+				if !yes {
+					if err := confirm(cmd, std, s, "drop", args[0]); err != nil {
+						return err
+					}
+				}
+				return s.Drop(cmd.Context(), args[0])
+			})
 		},
 	}
 	where.addFlag(cmd)

@@ -51,23 +51,20 @@ func newFindCommand(std streams) *cobra.Command {
 			case count && (q.Descending || after != "" || q.Limit > 0):
 				return usagef("--count does not go with --desc, --after or --limit")
 			}
-			s, err := where.openToRead(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			switch {
-			case count:
-				n, err := s.Count(cmd.Context(), args[0], q.Range)
-				if err != nil {
+			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
+				switch {
+				case count:
+					n, err := s.Count(cmd.Context(), args[0], q.Range)
+					if err != nil {
+						return err
+					}
+					_, err = fmt.Fprintln(std.out, n)
 					return err
+				case follow:
+					return writeDocuments(std, s.Watch(cmd.Context(), args[0], q.Range), q.Limit, true)
 				}
-				_, err = fmt.Fprintln(std.out, n)
-				return err
-			case follow:
-				return writeDocuments(std, s.Watch(cmd.Context(), args[0], q.Range), q.Limit, true)
-			}
-			return writeDocuments(std, s.Find(cmd.Context(), args[0], q), 0, false)
+				return writeDocuments(std, s.Find(cmd.Context(), args[0], q), 0, false)
+			})
 		},
 	}
 	where.addFlag(cmd)

@@ -29,16 +29,13 @@ quotes.`,
 			if err != nil {
 				return err
 			}
-			s, err := where.openToRead(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			g := getting{cmd: cmd, s: s, collection: collection, std: std, out: bufio.NewWriter(std.out)}
-			if err := errors.Join(g.all(keys), g.out.Flush()); err != nil || !g.missing {
-				return err
-			}
-			return errReported
+			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
+				g := getting{cmd: cmd, s: s, collection: collection, std: std, out: bufio.NewWriter(std.out)}
+				if err := errors.Join(g.all(keys), g.out.Flush()); err != nil || !g.missing {
+					return err
+				}
+				return errReported
+			})
 		},
 	}
 	where.addFlag(cmd)

@@ -52,3 +52,20 @@ func TestHelpTopics(t *testing.T) {
 		}
 	}
 }
+
+// Help and documents use the words of docs/glossary.md, and no quaint ones.
+func TestWords(t *testing.T) {
+	avoided := regexp.MustCompile(`(?i)\b(whoever|anew|thereof|born|enroll(ed|s)?|sidecars?|until they part|makes of|takes along)\b`)
+	texts := readDocuments(t)
+	root, _ := newRoot(streams{out: io.Discard, err: io.Discard})
+	for _, c := range root.Commands() {
+		texts["oid help "+c.Name()] = helpOf(t, c.Name())
+	}
+	for name, text := range texts {
+		for line := range strings.Lines(text) {
+			if word := avoided.FindString(line); word != "" {
+				t.Errorf("%s: %q, an avoided word: %s", name, word, line)
+			}
+		}
+	}
+}

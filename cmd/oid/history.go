@@ -13,12 +13,13 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
 )
 
 var historyHelp = `Plot what was measured of a process over time (` + loadTitles() + `),
 or with --json write its samples. GPID is the identity that oid ps and oid trace
 show, ip:port:start_time:pid. Processes of several hosts that have the same identity
-are plotted one after the other; with --json each sample has its member.
+are plotted one after the other; with --json each sample has its member key.
 
 CPU is in percent of one processor. An empty column is a time without a sample.`
 
@@ -49,30 +50,28 @@ func newHistoryCommand(std streams) *cobra.Command {
 			if width, err = plotWidth(std.out, width); err != nil {
 				return err
 			}
-			r, s, err := where.openRegistry(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer closing(s, &err)
-			members, err := membersOf(cmd.Context(), r, g)
-			if err != nil {
-				return err
-			}
-			between := ""
-			for i, name := range towire.Names(members) {
-				p := &members[i]
-				samples := measured(r.History(cmd.Context(), p.Key(), orZero(from), orZero(to)))
-				if asJSON {
-					err = writeSamples(std.out, asJSON, p.Key(), samples)
-				} else {
-					err = plotHistory(std, between, p, name, samples, width, &times.zone)
-					between = "\n"
-				}
+			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
+				r := where.registry(s)
+				members, err := membersOf(cmd.Context(), r, g)
 				if err != nil {
 					return err
 				}
-			}
-			return nil
+				between := ""
+				for i, name := range towire.Names(members) {
+					p := &members[i]
+					samples := measured(r.History(cmd.Context(), p.Key(), orZero(from), orZero(to)))
+					if asJSON {
+						err = writeSamples(std.out, asJSON, p.Key(), samples)
+					} else {
+						err = plotHistory(std, between, p, name, samples, width, &times.zone)
+						between = "\n"
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
 		},
 	}
 	where.addFlag(cmd)
@@ -84,7 +83,7 @@ func newHistoryCommand(std streams) *cobra.Command {
 
 // membersOf returns the recorded processes of an identity, one at least.
 func membersOf(ctx context.Context, r *registry.Registry, g gpid.GPID) (members []registry.Status, err error) {
-	for p, err := range r.Find(ctx, g) {
+	for p, err := range r.List(ctx, registry.Query{GPID: g}) {
 		if err != nil {
 			return nil, err
 		}

@@ -52,12 +52,10 @@ line; all others are stored.`,
 			} else {
 				in = std.stdin(cmd.Context(), "documents")
 			}
-			s, err := where.openToWrite(cmd.Context())
-			if err != nil {
-				return err
-			}
-			w := insertion{s: s, collection: args[0], ordered: stop, asJSON: bool(asJSON), std: std, single: len(args) == 2 && args[1] != "-"}
-			return errors.Join(w.run(cmd.Context(), in), s.Close())
+			return using(cmd.Context(), where.openToWrite, func(s store.Store) error {
+				w := insertion{s: s, collection: args[0], ordered: stop, asJSON: bool(asJSON), std: std, single: len(args) == 2 && args[1] != "-"}
+				return w.run(cmd.Context(), in)
+			})
 		},
 	}
 	where.addFlag(cmd)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,13 +60,7 @@ func (c *columns) add(t time.Time, v float64) {
 }
 
 // top returns the greatest value, or -1 if there is none.
-func (c *columns) top() float64 {
-	top := -1.0
-	for _, v := range c.value {
-		top = max(top, v)
-	}
-	return top
-}
+func (c *columns) top() float64 { return slices.Max(c.value) }
 
 func (c *columns) used() bool { return c.top() >= 0 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/timerange"
 )
 
@@ -41,28 +42,25 @@ func newPruneCommand(std streams) *cobra.Command {
 			if every < 0 || every > 0 && every < time.Second {
 				return usagef("--every %v: want 1s or more", every)
 			}
-			s, err := where.openToDelete(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer closing(s, &err)
-			r := where.registry(s)
-			for {
-				done, err := r.Prune(cmd.Context(), &keep)
-				if err != nil {
-					return err
+			return using(cmd.Context(), where.openToDelete, func(s store.Store) error {
+				r := where.registry(s)
+				for {
+					done, err := r.Prune(cmd.Context(), &keep)
+					if err != nil {
+						return err
+					}
+					err = asJSON.emit(std.out, wire.Pruned{Samples: done.Samples, Processes: done.Records},
+						textf("deleted %d samples and %d records\n", done.Samples, done.Records))
+					if err != nil || every == 0 {
+						return err
+					}
+					select {
+					case <-cmd.Context().Done():
+						return cmd.Context().Err()
+					case <-time.After(every):
+					}
 				}
-				err = asJSON.emit(std.out, wire.Pruned{Samples: done.Samples, Processes: done.Records},
-					textf("deleted %d samples and %d records\n", done.Samples, done.Records))
-				if err != nil || every == 0 {
-					return err
-				}
-				select {
-				case <-cmd.Context().Done():
-					return cmd.Context().Err()
-				case <-time.After(every):
-				}
-			}
+			})
 		},
 	}
 	where.addFlag(cmd)

@@ -16,6 +16,7 @@ import (
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
 )
 
 // listing are the flags of oid ps.
@@ -76,15 +77,13 @@ func newPsCommand(std streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, s, err := where.openRegistry(ctx)
-			if err != nil {
-				return err
-			}
-			defer closing(s, &err)
-			if !watch {
-				return l.write(ctx, std, r, q)
-			}
-			return l.watch(ctx, std, r, q, every)
+			return using(ctx, where.openToRead, func(s store.Store) error {
+				r := where.registry(s)
+				if !watch {
+					return l.write(ctx, std, r, q)
+				}
+				return l.watch(ctx, std, r, q, every)
+			})
 		},
 	}
 	where.addFlag(cmd)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -24,16 +23,6 @@ func (f *storeFlag) oneHost() bool {
 	return err == nil && e.oneHost
 }
 
-// openRegistry opens the registry of a store to read it. The caller closes the
-// store.
-func (f *storeFlag) openRegistry(ctx context.Context) (*registry.Registry, store.Store, error) {
-	s, err := f.openToRead(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return f.registry(s), s, nil
-}
-
 // tracer finds the processes of ids for commands that show them beside other
 // things. A nil *tracer, for no registry, finds none.
 type tracer struct {
@@ -47,11 +36,11 @@ func (f *storeFlag) openTracer(ctx context.Context) (*tracer, error) {
 	if f.given() == "" {
 		return nil, nil
 	}
-	r, s, err := f.openRegistry(ctx)
+	s, err := f.openToRead(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &tracer{r, s}, nil
+	return &tracer{f.registry(s), s}, nil
 }
 
 // Close closes the store.
@@ -98,9 +87,6 @@ func claimedBy(t *registry.Trace) string {
 	return ""
 }
 
-// closing closes s after work that ended with err.
-func closing(s store.Store, err *error) { *err = errors.Join(*err, s.Close()) }
-
 // maxSuggested is how many living, and how many other processes are suggested.
 const maxSuggested = 100
 
@@ -108,23 +94,22 @@ const maxSuggested = 100
 // that live, then of those that ended last.
 func (f *storeFlag) completeProcess(field func(registry.Status) string) suggestions {
 	return suggest(func(ctx context.Context, _ *cobra.Command) (found []string, err error) {
-		r, s, err := f.openRegistry(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer closing(s, &err)
-		for _, states := range [][]registry.State{{registry.Alive, registry.Late}, {registry.Dead, registry.Ended}} {
-			page, err := r.Page(ctx, registry.Query{States: states, Limit: maxSuggested})
-			if err != nil {
-				return nil, err
-			}
-			for _, p := range page.Processes {
-				if text := field(p); text != "" && !slices.Contains(found, text) {
-					found = append(found, text)
+		err = using(ctx, f.openToRead, func(s store.Store) error {
+			r := f.registry(s)
+			for _, states := range [][]registry.State{{registry.Alive, registry.Late}, {registry.Dead, registry.Ended}} {
+				page, err := r.Page(ctx, registry.Query{States: states, Limit: maxSuggested})
+				if err != nil {
+					return err
+				}
+				for _, p := range page.Processes {
+					if text := field(p); text != "" && !slices.Contains(found, text) {
+						found = append(found, text)
+					}
 				}
 			}
-		}
-		return found, nil
+			return nil
+		})
+		return found, err
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,9 +28,23 @@ type outcome struct {
 // oid runs a command line with this standard input.
 func oid(t *testing.T, in string, args ...string) outcome {
 	t.Helper()
-	var out, errs bytes.Buffer
+	var out bytes.Buffer
+	var errs sharedBuffer
 	code := run(t.Context(), streams{strings.NewReader(in), &out, &errs}, args)
-	return outcome{code, out.String(), errs.String()}
+	return outcome{code, out.String(), errs.b.String()}
+}
+
+// sharedBuffer is a buffer for several goroutines: the errors of programs that a command
+// runs at once. A file needs none.
+type sharedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *sharedBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
 }
 
 // eachStore runs a test on a store of each kind, which OID_STORE names.

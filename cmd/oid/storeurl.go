@@ -109,6 +109,15 @@ func (f *storeFlag) openToDelete(ctx context.Context) (store.Store, error) {
 	return f.openToWrite(ctx)
 }
 
+// using opens a store by one of these, and closes it after the work.
+func using(ctx context.Context, open func(context.Context) (store.Store, error), work func(store.Store) error) error {
+	s, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(s), s.Close())
+}
+
 // given returns the URL that was given, or "" for the default.
 func (f *storeFlag) given() string {
 	if f.url != "" {
@@ -202,12 +211,10 @@ func (f *storeFlag) completeCollection(cmd *cobra.Command, args []string, word s
 
 // collections returns the names of collections without those of the registry, which
 // nobody reads by hand.
-func (f *storeFlag) collections(ctx context.Context) ([]string, error) {
-	s, err := f.openToRead(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	names, err := s.Collections(ctx)
+func (f *storeFlag) collections(ctx context.Context) (names []string, err error) {
+	err = using(ctx, f.openToRead, func(s store.Store) (err error) {
+		names, err = s.Collections(ctx)
+		return err
+	})
 	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "oid.") }), err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store"
 )
 
 const traceHelp = `Show which process created an ObjectId, when that process started and ended, and
@@ -39,20 +40,18 @@ func newTraceCommand(std streams) *cobra.Command {
   oid trace --grep --json < app.log | jq -r .verdict`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			ctx := cmd.Context()
-			r, s, err := where.openRegistry(ctx)
-			if err != nil {
-				return err
-			}
-			defer closing(s, &err)
-			between := ""
-			return input.objectIDs(ctx, std, args, func(id objectid.ID) error {
-				t, err := r.Trace(ctx, id)
-				if err != nil {
-					return err
-				}
-				text := textf("%s%s", between, traceText(t, &zone))
-				between = "\n"
-				return asJSON.emit(std.out, towire.Trace(t), text)
+			return using(ctx, where.openToRead, func(s store.Store) error {
+				r := where.registry(s)
+				between := ""
+				return input.objectIDs(ctx, std, args, func(id objectid.ID) error {
+					t, err := r.Trace(ctx, id)
+					if err != nil {
+						return err
+					}
+					text := textf("%s%s", between, traceText(t, &zone))
+					between = "\n"
+					return asJSON.emit(std.out, towire.Trace(t), text)
+				})
 			})
 		},
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/cmd/oid/internal/verify"
 	"github.com/oidkit/oid/internal/phrase"
-	"github.com/oidkit/oid/internal/verify"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -249,9 +249,6 @@ func (o *verifyOptions) judgeIDs(ctx context.Context, std streams, v *wire.Verif
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	bar := newBar(std, o.quiet, "verifying", "ids", o.ids*int64(o.copies), false)
-	if _, isFile := std.err.(*os.File); !isFile { // several goroutines copy to it then
-		std.err = &sharedWriter{w: std.err}
-	}
 	runs := make([][]*verify.Stream, o.copies)
 	var all sync.WaitGroup
 	for i := range runs {

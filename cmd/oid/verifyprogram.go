@@ -12,11 +12,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/oidkit/oid/cmd/oid/internal/job"
-	"github.com/oidkit/oid/internal/verify"
+	"github.com/oidkit/oid/cmd/oid/internal/verify"
 )
 
 // program is a run of the command that oid verify judges.
@@ -125,16 +124,4 @@ func fakeClock(c *verify.Clock, file string) ([]string, error) {
 		env = append(env, "FAKETIME_NO_CACHE=1")
 	}
 	return env, c.Move(c.Moment())
-}
-
-// sharedWriter is a writer for several goroutines.
-type sharedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (s *sharedWriter) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.w.Write(b)
 }

@@ -169,12 +169,18 @@ func (b *breaches) add(library string, x result, names []string) {
 }
 
 func (b *breaches) write(w *strings.Builder) {
+	said := map[string]bool{} // meanings
 	for _, k := range b.order {
+		meaning := " " + k.meaning
+		if said[k.meaning] {
+			meaning = ""
+		}
+		said[k.meaning] = true
 		of := strings.Join(b.libraries[k], ", ")
 		if n := len(b.libraries[k]); n > 4 {
 			of = fmt.Sprintf("%d libraries, such as %s", n, b.libraries[k][0])
 		}
-		fmt.Fprintf(w, "- **%s**, %s: %s. %s %s: `%s`.\n", k.promise, k.test, k.cause, k.meaning, of, b.examples[k])
+		fmt.Fprintf(w, "- **%s**, %s: %s.%s %s: `%s`.\n", k.promise, k.test, k.cause, meaning, of, b.examples[k])
 	}
 }
 

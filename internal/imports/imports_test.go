@@ -42,7 +42,6 @@ var allowed = map[string][]string{
 	"paste":                      {"inspect", "objectid", "internal/era", "internal/pattern"},
 	"internal/era":               {"objectid"},
 	"internal/classic":           {"objectid"},
-	"internal/verify":            {"objectid", "server/wire"},
 	"internal/pattern":           {},
 	"internal/phrase":            {"internal/pattern"},
 	"internal/plot":              {},
@@ -59,9 +58,8 @@ var allowed = map[string][]string{
 	"lock/redislock":             {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
 	"lock/redislock/model":       {}, // tests only
 	"lock/filelock":              {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
-	"lock/sqlguard":              {"lock"},
 	"lock/internal/engine":       {},
-	"lock/internal/calls":        {"lock"},
+	"lock/internal/calls":        {"lock", "gpid"},
 	"lock/internal/holder":       {"lock", "gpid"},
 	"lock/locktest":              {"lock", "gpid"},
 	"registry":                   {"objectid", "gpid", "store", "internal/classic"},
@@ -76,6 +74,7 @@ var allowed = map[string][]string{
 	"cmd/oid/internal/job":       {},
 	"cmd/oid/internal/documents": {"store"},
 	"cmd/oid/internal/target":    {"objectid"},
+	"cmd/oid/internal/verify":    {"objectid", "server/wire"},
 	"site":                       {"inspect", "paste", "timerange", "objectid", "internal/odds", "internal/phrase"},
 	"cmd/oid":                    nil, // everything
 }

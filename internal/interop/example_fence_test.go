@@ -13,25 +13,21 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/lock/sqlguard"
 )
 
 // The code of docs/how-to/fences.md: a write under a fence, to PostgreSQL and to MongoDB.
 
 func writePostgres(ctx context.Context, db *sql.DB, name, body string, fence uint64) error {
-	tx, err := db.BeginTx(ctx, nil)
+	result, err := db.ExecContext(ctx,
+		"UPDATE reports SET body = $1, fence = $2 WHERE name = $3 AND fence <= $2",
+		body, int64(fence), name)
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback()
-	guard := sqlguard.Guard{Table: "reports", Key: "name", Dollar: true}
-	if err := guard.Admit(ctx, tx, name, fence); err != nil {
-		return err // lock.ErrStale: a later holder has written
-	}
-	if _, err := tx.ExecContext(ctx, "UPDATE reports SET body = $1 WHERE name = $2", body, name); err != nil {
+	if rows, err := result.RowsAffected(); err != nil || rows > 0 {
 		return err
 	}
-	return tx.Commit()
+	return lock.ErrStale // a later holder has written, or there is no such row
 }
 
 func writeMongoDB(ctx context.Context, reports *mongo.Collection, name, body string, fence uint64) error {

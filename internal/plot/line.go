@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"math"
@@ -43,14 +44,15 @@ type Axis struct {
 // another zone. It returns nothing for less than two points, or if no value is known.
 func Line(label string, axis Axis, points []Point, interval time.Duration, step func(most float64) float64, number func(float64) string) SVG {
 	points = thin(points, maxPoints)
-	if !drawable(points) {
+	most := greatest(points)
+	if most < 0 {
 		return ""
 	}
 	a := &area{width: axis.Width, left: lineLeft, right: lineRight, high: lineHigh}
 	if axis.Label != "" {
 		a.above = markHigh
 	}
-	a.axes(label, most(points), step(most(points)), number)
+	a.axes(label, most, step(most), number)
 	x := func(t time.Time) float64 { return a.x(share(t, axis.From, axis.To)) }
 	a.ticks(axis, x)
 	if !axis.Mark.IsZero() {
@@ -121,19 +123,15 @@ func tickLabel(t time.Time, step time.Duration) string {
 	return t.Format(format)
 }
 
-// drawable reports whether there is something to draw.
-func drawable(points []Point) bool {
-	return len(points) > 1 && slices.ContainsFunc(points, func(p Point) bool { return p.Value >= 0 })
-}
-
 // Spark draws points as Line does, but small and without axes.
 func Spark(label string, points []Point, interval time.Duration) SVG {
 	points = thin(points, sparkWidth)
-	if !drawable(points) {
+	most := greatest(points)
+	if most < 0 {
 		return ""
 	}
 	first, last := points[0].Time, points[len(points)-1].Time
-	limit := max(most(points), math.SmallestNonzeroFloat32)
+	limit := max(most, math.SmallestNonzeroFloat32)
 	x := func(t time.Time) float64 { return 1 + (sparkWidth-2)*share(t, first, last) }
 	y := func(v float64) float64 { return 2 + (sparkHigh-4)*(1-v/limit) }
 	var b strings.Builder
@@ -177,12 +175,12 @@ func thin(points []Point, limit int) []Point {
 	return out
 }
 
-func most(points []Point) float64 {
-	m := 0.
-	for _, p := range points {
-		m = max(m, p.Value)
+// greatest returns the greatest value, or -1 if there is nothing to draw.
+func greatest(points []Point) float64 {
+	if len(points) < 2 {
+		return -1
 	}
-	return m
+	return slices.MaxFunc(points, func(a, b Point) int { return cmp.Compare(a.Value, b.Value) }).Value
 }
 
 // gap returns how far apart two points may be for a line between them.

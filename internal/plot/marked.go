@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -185,10 +186,7 @@ func Week(label string, values []float64, title func(hour int) string) SVG {
 	}
 	a := &area{}
 	fmt.Fprintf(&a.b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, weekLeft+24*cell, 7*cell+18, html.EscapeString(label))
-	most := 0.
-	for _, v := range values {
-		most = max(most, v)
-	}
+	most := slices.Max(values)
 	for day, name := range []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"} {
 		fmt.Fprintf(&a.b, `<text x="0" y="%d">%s</text>`, day*cell+12, name)
 		for hour := range 24 {

@@ -13,8 +13,9 @@ func WithoutRace(t *testing.T) {
 	}
 }
 
-// Seeds returns how many of n random cases a test plays: a quarter, but at least two,
-// under the race detector and under -short. "make test" plays all of them without either.
+// Seeds returns how many of n random cases a test plays, or of how many ids it makes them:
+// a quarter, but at least two, under the race detector and under -short. "make test" plays
+// all of them without either.
 func Seeds(n uint64) uint64 {
 	if UnderRace || testing.Short() {
 		return max(n/4, 2)

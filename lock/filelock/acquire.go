@@ -22,7 +22,8 @@ type request struct {
 	began   time.Time
 }
 
-func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, error) {
+// acquire takes a lock by one of the methods of request.
+func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptions, take func(*request, context.Context) (*lock.Lease, error)) (*lock.Lease, error) {
 	r := &request{l: l, owner: lock.Owner{Process: l.process, ID: objectid.New()}, began: time.Now()}
 	if len(o) > 0 {
 		r.options = o[0]
@@ -33,18 +34,16 @@ func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, err
 		}
 	}
 	var err error
-	r.files, err = l.begin(name)
-	return r, err
+	if r.files, err = l.begin(name); err != nil {
+		return nil, err
+	}
+	defer l.calls.Done()
+	return take(r, ctx)
 }
 
 // TryAcquire takes the lock if it is free, see [lock.Locker].
 func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
-	r, err := l.newRequest(name, o)
-	if err != nil {
-		return nil, err
-	}
-	defer l.calls.Done()
-	return r.try(ctx)
+	return l.acquire(ctx, name, o, (*request).try)
 }
 
 // The pause between two looks at a lock doubles from the first to the second.
@@ -56,11 +55,11 @@ const (
 // Acquire takes the lock, waiting for it as long as ctx allows, see
 // [lock.Locker].
 func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOptions) (*lock.Lease, error) {
-	r, err := l.newRequest(name, o)
-	if err != nil {
-		return nil, err
-	}
-	defer l.calls.Done()
+	return l.acquire(ctx, name, o, (*request).wait)
+}
+
+// wait takes the lock when it is free.
+func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 	var obstacle *lock.HeldError // that a try met before this one
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		lease, err := r.try(ctx)
@@ -69,18 +68,18 @@ func (l *Locker) Acquire(ctx context.Context, name string, o ...lock.AcquireOpti
 		case held && end == nil:
 			errors.As(err, &obstacle)
 		case end != nil && errors.Is(err, end) && !held && obstacle != nil: // it is just being handed over
-			return nil, fmt.Errorf("filelock: acquire %q: %w: %w", name, end, obstacle)
+			return nil, fmt.Errorf("filelock: acquire %q: %w: %w", r.files.name, end, obstacle)
 		default:
 			return lease, err
 		}
 		if pause == minPause {
-			l.tell(lock.Event{Kind: lock.Waiting, Name: name, Owner: r.owner, Took: time.Since(r.began)})
+			r.l.tell(lock.Event{Kind: lock.Waiting, Name: r.files.name, Owner: r.owner, Took: time.Since(r.began)})
 		}
 		select {
 		case <-time.After(pause/2 + rand.N(pause/2)):
 		case <-ctx.Done(): // the next try says so, and who holds the lock
-		case <-l.calls.Closing.Done():
-			return nil, fmt.Errorf("filelock: acquire %q: %w", name, lock.ErrClosed)
+		case <-r.l.calls.Closing.Done():
+			return nil, fmt.Errorf("filelock: acquire %q: %w", r.files.name, lock.ErrClosed)
 		}
 	}
 }

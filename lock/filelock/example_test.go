@@ -11,7 +11,6 @@ import (
 
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/filelock"
-	"github.com/oidkit/oid/lock/sqlguard"
 
 	_ "modernc.org/sqlite"
 )
@@ -64,20 +63,16 @@ func Example_guard() {
 	}
 
 	ctx := context.Background()
-	guard := sqlguard.Guard{Table: "accounts", Key: "name"}
 	setBalance := func(fence uint64, balance int) error {
-		tx, err := db.BeginTx(ctx, nil)
+		result, err := db.ExecContext(ctx, "UPDATE accounts SET balance = ?, fence = ? WHERE name = 'alice' AND fence <= ?",
+			balance, fence, fence)
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback()
-		if err := guard.Admit(ctx, tx, "alice", fence); err != nil {
+		if rows, err := result.RowsAffected(); err != nil || rows > 0 {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE accounts SET balance = ? WHERE name = ?", balance, "alice"); err != nil {
-			return err
-		}
-		return tx.Commit()
+		return lock.ErrStale
 	}
 
 	past, err := locker.Acquire(ctx, "alice")

@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
@@ -60,12 +61,8 @@ func New(dir string, o *Options) (*Locker, error) {
 	if o != nil {
 		opts = *o
 	}
-	if opts.Process.IsZero() {
-		self, err := gpid.Self("")
-		if err != nil {
-			return nil, fmt.Errorf("filelock: %w", err)
-		}
-		opts.Process = self
+	if err := calls.SetDefaults(new(time.Duration), &opts.Process); err != nil {
+		return nil, fmt.Errorf("filelock: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("filelock: make the folder of locks: %w", err)
@@ -87,13 +84,7 @@ func (l *Locker) Close() error {
 // begin checks the name for a call that Close has to wait for. The caller calls
 // l.calls.Done unless there is an error.
 func (l *Locker) begin(name string) (files, error) {
-	if err := lock.CheckName(name); err != nil {
-		return files{}, fmt.Errorf("filelock: %w", err)
-	}
-	if err := l.calls.Begin(); err != nil {
-		return files{}, err
-	}
-	return l.files(name), nil
+	return l.files(name), l.calls.BeginFor(name)
 }
 
 func (l *Locker) tell(e lock.Event) {

@@ -18,19 +18,17 @@ import (
 // record is the content of the file beside a lock, in JSON. It has no owner while
 // the lock is free, but may have one that has ended without a release.
 type record struct {
-	Version   int        `json:"version"`
-	Name      string     `json:"name"`
-	Owner     lock.Owner `json:"owner,omitzero"`
-	Fence     uint64     `json:"fence"`
-	Since     time.Time  `json:"since"`
-	Host      string     `json:"host,omitempty"`
-	Command   string     `json:"command,omitempty"`
-	Group     int        `json:"group,omitempty"` // -1: it does not exist yet
-	Boot      string     `json:"boot,omitempty"`
-	Namespace uint64     `json:"namespace,omitempty"`
-	PID       int        `json:"pid,omitempty"`
-	Ticks     uint64     `json:"ticks,omitempty"`
-	Note      string     `json:"note,omitempty"` // see lock.Once
+	Version int        `json:"version"`
+	Name    string     `json:"name"`
+	Owner   lock.Owner `json:"owner,omitzero"`
+	Fence   uint64     `json:"fence"`
+	Since   time.Time  `json:"since"`
+	Host    string     `json:"host,omitempty"`
+	Command string     `json:"command,omitempty"`
+	Group   int        `json:"group,omitempty"` // -1: it does not exist yet
+	Note    string     `json:"note,omitempty"`  // see lock.Once
+
+	gpid.Process
 }
 
 // recordVersion is the version of a record's format.
@@ -39,16 +37,12 @@ const recordVersion = 1
 func newRecord(name string, owner lock.Owner, h lock.Holder) record {
 	return record{
 		Version: recordVersion, Name: name, Owner: owner,
-		Host: h.Host, Command: h.Command, Group: h.Group,
-		Boot: h.Process.Boot, Namespace: h.Process.Namespace, PID: h.Process.PID, Ticks: h.Process.Ticks,
+		Host: h.Host, Command: h.Command, Group: h.Group, Process: h.Process,
 	}
 }
 
 func (r record) holder() lock.Holder {
-	return lock.Holder{
-		Host: r.Host, Command: r.Command, Group: r.Group,
-		Process: gpid.Process{Boot: r.Boot, Namespace: r.Namespace, PID: r.PID, Ticks: r.Ticks},
-	}
+	return lock.Holder{Host: r.Host, Command: r.Command, Group: r.Group, Process: r.Process}
 }
 
 // maxRecord is the size of the largest file that may be a record. One of lock.Once with 32

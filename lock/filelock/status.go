@@ -73,12 +73,8 @@ func (f files) settled() (lock.Status, error) {
 		if _, err := os.Lstat(f.lock); errors.Is(err, fs.ErrNotExist) {
 			return s, nil
 		}
-		probe, err := openLock(f.lock, f.mode, lockShared)
-		if err != nil {
+		if locked, err := f.locked(); err != nil || !locked {
 			return s, err
-		}
-		if probe != nil {
-			return s, probe.unlock()
 		}
 		if time.Since(began) > settleTime {
 			s.Held = true
@@ -95,16 +91,21 @@ func (f files) status() (lock.Status, error) {
 		return free, err
 	}
 	// The owner may have died: then nobody has the file locked.
-	probe, err := openLock(f.lock, f.mode, lockShared)
-	if err != nil {
+	if locked, err := f.locked(); err != nil || !locked {
 		return free, err
-	}
-	if probe != nil {
-		return free, probe.unlock()
 	}
 	h := r.holder()
 	h.State = holder.State(h)
 	return lock.Status{Name: f.name, Held: true, Owner: r.Owner, Fence: r.Fence, Since: r.Since, Holder: h}, nil
+}
+
+// locked reports whether somebody has the file of the lock locked.
+func (f files) locked() (bool, error) {
+	probe, err := openLock(f.lock, f.mode, lockShared)
+	if err != nil || probe == nil {
+		return err == nil, err
+	}
+	return false, probe.unlock()
 }
 
 // escapeGlob returns a pattern that matches path alone.

@@ -57,8 +57,8 @@ func permanent(err error) bool {
 	return true
 }
 
-// unknown reports whether Redis has not seen the script that it was to run.
-func unknown(err error) bool { return err != nil && code(err) == "NOSCRIPT" }
+// isUnknownScript reports whether Redis has not seen the script that it was to run.
+func isUnknownScript(err error) bool { return err != nil && code(err) == "NOSCRIPT" }
 
 // errNonce means that a reply does not belong to the request.
 var errNonce = errors.New("the reply belongs to another request")

@@ -31,7 +31,7 @@ func (g Guard) Set(ctx context.Context, fence uint64, value string) error {
 	defer cancel()
 	keys, args := []string{g.Key}, []string{strconv.FormatUint(fence, 10), value}
 	seen, err := driver.EvalSHA(ctx, guardScript().sha1, keys, args)
-	if unknown(err) {
+	if isUnknownScript(err) {
 		seen, err = driver.Eval(ctx, guardScript().text, keys, args)
 	}
 	if err != nil {

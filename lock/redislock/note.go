@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
@@ -23,32 +22,28 @@ func noteKeys(name string) []string {
 	return []string{lock, lock + ":note"}
 }
 
+// notePause is the pause between two attempts to read a note.
+const notePause = 100 * time.Millisecond
+
 // Note returns the note of a lock and the time of Redis, see [lock.Locker].
-func (l *Locker) Note(ctx context.Context, name string) (engine.Note, error) {
-	if err := lock.CheckName(name); err != nil {
-		return engine.Note{}, fmt.Errorf("redislock: %w", err)
-	}
-	if err := l.calls.Begin(); err != nil {
+func (l *Locker) Note(ctx context.Context, name string) (note engine.Note, err error) {
+	if err := l.calls.BeginFor(name); err != nil {
 		return engine.Note{}, err
 	}
 	defer l.calls.Done()
-	for pause := minPause; ; pause = min(2*pause, maxPause) {
+	mayPass := func(err error) bool { return !permanent(err) }
+	err = l.calls.Repeat(ctx, notePause, mayPass, func(ctx context.Context) error {
 		reply, err := l.eval(ctx, time.Now(), maxTry, noteScript(), noteKeys(name), []string{""})
+		at, text, _ := strings.Cut(reply, " ")
+		micro := int64(0)
 		if err == nil {
-			at, text, _ := strings.Cut(reply, " ")
-			var micro int64
-			if micro, err = strconv.ParseInt(at, 10, 64); err == nil {
-				return engine.Note{Text: text, Now: time.UnixMicro(micro)}, nil
-			}
+			micro, err = strconv.ParseInt(at, 10, 64)
 		}
-		if permanent(err) || ctx.Err() != nil {
-			return engine.Note{}, fmt.Errorf("redislock: note of %q: %w", name, err)
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-		case <-l.calls.Closing.Done():
-			return engine.Note{}, lock.ErrClosed
-		}
+		note = engine.Note{Text: text, Now: time.UnixMicro(micro)}
+		return err
+	})
+	if err != nil {
+		return engine.Note{}, fmt.Errorf("redislock: note of %q: %w", name, err)
 	}
+	return note, nil
 }

@@ -94,23 +94,10 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		out = *o
 	}
-	if out.TTL == 0 {
-		out.TTL = lock.DefaultTTL
-	}
-	if err := lock.CheckTTL(out.TTL); err != nil {
-		return out, err
-	}
-	if out.Process.IsZero() {
-		self, err := gpid.Self("")
-		if err != nil {
-			return out, err
-		}
-		out.Process = self
-	}
 	if out.Warn == nil {
 		out.Warn = func(err error) { slog.Warn(err.Error()) }
 	}
-	return out, nil
+	return out, calls.SetDefaults(&out.TTL, &out.Process)
 }
 
 // maxTry is the longest that one request may take, whatever the TTL is.
@@ -202,7 +189,7 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 	request := l.limit(ctx, now, try)
 	reply, err := l.driver.EvalSHA(request, s.sha1, keys, args)
 	request.cancel()
-	if unknown(err) {
+	if isUnknownScript(err) {
 		now = time.Now()
 		request = l.limit(ctx, now, try)
 		reply, err = l.driver.Eval(request, s.text, keys, args)

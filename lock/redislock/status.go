@@ -15,10 +15,7 @@ import (
 
 // Status returns who has the lock, see [lock.Locker].
 func (l *Locker) Status(ctx context.Context, name string) (lock.Status, error) {
-	if err := lock.CheckName(name); err != nil {
-		return lock.Status{}, fmt.Errorf("redislock: %w", err)
-	}
-	if err := l.calls.Begin(); err != nil {
+	if err := l.calls.BeginFor(name); err != nil {
 		return lock.Status{}, err
 	}
 	defer l.calls.Done()

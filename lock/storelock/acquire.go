@@ -44,7 +44,17 @@ const (
 	leaveTime = 2 * time.Second
 )
 
-// attempt is one call of Acquire or TryAcquire.
+// attempt is one call of Acquire or TryAcquire: it looks at the record, sleeps and looks
+// again. A look may take the lock if it begins so long after what it has seen first:
+//
+//	the record says     the first in the queue     all others
+//	free                at once                    a reservation after since
+//	held                a TTL after since          a TTL and a reservation after since
+//	held by one that
+//	has ended           at once                    a reservation after ended
+//
+// Both times begin again with every change of the record that a holder makes. So a look
+// takes a lock over only if its holder has written nothing for a TTL before it began.
 type attempt struct {
 	l       *Locker
 	name    string
@@ -79,7 +89,7 @@ func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireO
 }
 
 func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptions, wait bool) (*lock.Lease, error) {
-	if err := l.begin(name); err != nil {
+	if err := l.calls.BeginFor(name); err != nil {
 		return nil, err
 	}
 	defer l.calls.Done()
@@ -314,7 +324,7 @@ func (a *attempt) leave() {
 		new.Queue = r.without(me)
 		switch {
 		case r.OwnerRaw == me:
-			new = new.free()
+			new.free()
 		case len(new.Queue) == len(r.Queue):
 			return
 		}

@@ -35,38 +35,33 @@ func (k *keeper) Keep() (time.Time, error) {
 	if k.l.calls.Closing.Err() != nil {
 		return time.Time{}, lock.ErrClosed
 	}
-	return k.update(k.ttl/3, func(r record) record {
-		r.Beat = objectid.New()
-		return r
-	})
+	return k.update(k.ttl/3, func(r *record) { r.Beat = objectid.New() })
 }
 
 // SetGroup records the process group that the lock protects.
 func (k *keeper) SetGroup(pgid int) error {
-	_, err := k.update(k.ttl/3, func(r record) record {
-		r.Group = pgid
-		return r
-	})
+	_, err := k.update(k.ttl/3, func(r *record) { r.Group = pgid })
 	return err
 }
 
 // Free gives the lock back.
 func (k *keeper) Free() error {
-	_, err := k.update(min(k.ttl, 10*time.Second), record.free)
+	_, err := k.update(min(k.ttl, 10*time.Second), (*record).free)
 	return err
 }
 
 // update writes a change of the record if it is still this lease's, and returns the
 // deadline that follows from the write. Waiters write into the record too, and the
 // answer to an earlier write may have been lost: then it reads the record again.
-func (k *keeper) update(limit time.Duration, change func(record) record) (time.Time, error) {
+func (k *keeper) update(limit time.Duration, change func(*record)) (time.Time, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	ctx, stop := context.WithTimeout(context.Background(), limit)
 	defer stop()
 	for {
-		before := time.Now()
-		stored, err := k.l.write(ctx, k.record, change(k.record))
+		before, changed := time.Now(), k.record
+		change(&changed)
+		stored, err := k.l.write(ctx, k.record, changed)
 		if err == nil {
 			k.record = stored
 			return k.deadline(before), nil

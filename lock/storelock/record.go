@@ -99,8 +99,8 @@ func (r record) take(owner lock.Owner) record {
 }
 
 // free makes r the record of a lock that is free.
-func (r record) free() record {
-	return record{Name: r.Name, Revision: r.Revision, Version: version, Fence: r.Fence, Beat: objectid.New(), Queue: r.Queue, Note: r.Note}
+func (r *record) free() {
+	*r = record{Name: r.Name, Revision: r.Revision, Version: version, Fence: r.Fence, Beat: objectid.New(), Queue: r.Queue, Note: r.Note}
 }
 
 // holder returns the description of the process that holds the lock.

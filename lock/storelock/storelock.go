@@ -57,21 +57,11 @@ func New(s store.Store, o *Options) (*Locker, error) {
 	if o != nil {
 		l.options = *o
 	}
-	if l.options.TTL == 0 {
-		l.options.TTL = lock.DefaultTTL
-	}
-	if err := lock.CheckTTL(l.options.TTL); err != nil {
+	if err := calls.SetDefaults(&l.options.TTL, &l.options.Process); err != nil {
 		return nil, fmt.Errorf("storelock: %w", err)
 	}
 	if l.options.Collection == "" {
 		l.options.Collection = DefaultCollection
-	}
-	if l.options.Process.IsZero() {
-		self, err := gpid.Self("")
-		if err != nil {
-			return nil, fmt.Errorf("storelock: %w", err)
-		}
-		l.options.Process = self
 	}
 	return l, nil
 }
@@ -82,15 +72,6 @@ func New(s store.Store, o *Options) (*Locker, error) {
 func (l *Locker) Close() error {
 	l.calls.Close()
 	return nil
-}
-
-// begin checks the name for a call that Close has to wait for. The caller calls
-// l.calls.Done unless there is an error.
-func (l *Locker) begin(name string) error {
-	if err := lock.CheckName(name); err != nil {
-		return fmt.Errorf("storelock: %w", err)
-	}
-	return l.calls.Begin()
 }
 
 // read returns the record of a lock; that of a lock that nobody has used has only
@@ -139,7 +120,7 @@ func (l *Locker) write(ctx context.Context, old, new record) (record, error) {
 // Status returns who has the lock, see [lock.Locker]. A holder that has died is
 // shown until a waiter takes the lock over, because clocks are not compared.
 func (l *Locker) Status(ctx context.Context, name string) (lock.Status, error) {
-	if err := l.begin(name); err != nil {
+	if err := l.calls.BeginFor(name); err != nil {
 		return lock.Status{}, err
 	}
 	defer l.calls.Done()

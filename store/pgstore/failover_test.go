@@ -19,6 +19,7 @@ import (
 // synchronous standby, again and again: the killed server becomes the next standby. A
 // URL with both hosts is all that they know.
 func TestFailover(t *testing.T) {
+	t.Parallel()
 	primary := testenv.Postgres(t)
 	standby := primary.Standby()
 	uri := testenv.PostgresSchema(t, testenv.PostgresPair(primary, standby))

@@ -253,6 +253,7 @@ func startWriters(t *testing.T, uri string) (writers []*writer, stop func() []st
 // processes and starts it again. What was acknowledged is there, nothing is there
 // twice, a follower sees it all, and the processes go on by themselves.
 func TestServerKilled(t *testing.T) {
+	t.Parallel()
 	server := testenv.Postgres(t)
 	uri := testenv.PostgresSchema(t, server.URL())
 	s := open(t, uri, nil)

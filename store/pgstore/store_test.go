@@ -16,11 +16,13 @@ import (
 )
 
 func TestStore(t *testing.T) {
+	t.Parallel()
 	s := testenv.PostgresURL(t)
 	storetest.Run(t, func(t *testing.T) store.Store { return open(t, testenv.PostgresSchema(t, s), nil) }, nil)
 }
 
 func TestStoreBehindPgBouncer(t *testing.T) {
+	t.Parallel()
 	s := testenv.SharedPgBouncer(t)
 	storetest.Run(t, func(t *testing.T) store.Store {
 		return open(t, testenv.PostgresSchema(t, s), &pgstore.Options{Poll: 5 * time.Millisecond})

@@ -184,6 +184,7 @@ func TestWatchAfterRestore(t *testing.T) {
 // TestWatchNoticesLostTransactions: a server that takes over without what the other
 // had acknowledged is not followed as if nothing had happened.
 func TestWatchNoticesLostTransactions(t *testing.T) {
+	t.Parallel()
 	primary, behind := testenv.Postgres(t), testenv.Postgres(t)
 	uri := testenv.PostgresSchema(t, testenv.PostgresPair(primary, behind))
 	_, schema, _ := strings.Cut(uri, "oid_schema=")

@@ -176,6 +176,7 @@ func TestPlanOfARange(t *testing.T) {
 // A watcher that is further behind than the notes of commits reach must still
 // see every document.
 func TestWatchFarBehind(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path, nil)
 	w := open(t, path, &sqlitestore.Options{ReadOnly: true, Poll: 1})

@@ -138,6 +138,7 @@ func watch(args []string) error {
 }
 
 func TestManyProcesses(t *testing.T) {
+	t.Parallel()
 	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()
 	path := filepath.Join(t.TempDir(), "shared.db")

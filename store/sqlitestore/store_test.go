@@ -11,6 +11,7 @@ import (
 )
 
 func TestStore(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, func(t *testing.T) store.Store {
 		return open(t, filepath.Join(t.TempDir(), "store.db"), &sqlitestore.Options{Poll: 5 * time.Millisecond})
 	}, nil)

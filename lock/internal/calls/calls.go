@@ -1,10 +1,15 @@
-// Package calls lets a Locker end its calls when it is closed.
+// Package calls has what the Lockers of all engines have in common: options, and calls that
+// Close ends.
 package calls
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"sync"
+	"time"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -38,11 +43,46 @@ func (c *Calls) Begin() error {
 	return nil
 }
 
+// BeginFor is Begin for a call with the name of a lock, which it checks.
+func (c *Calls) BeginFor(name string) error {
+	if err := lock.CheckName(name); err != nil {
+		return err
+	}
+	return c.Begin()
+}
+
 // Done ends a call.
 func (c *Calls) Done() { c.calls.Done() }
 
 // Go runs f as part of a call that is under way.
 func (c *Calls) Go(f func()) { c.calls.Go(f) }
+
+// Repeat calls f, after a pause again, until it returns no error or one that will not pass.
+// When ctx ends, the error is that of ctx with that of the last f before; when Close is
+// called, it is [lock.ErrClosed]. f gets a context that ends with both.
+func (c *Calls) Repeat(ctx context.Context, pause time.Duration, mayPass func(error) bool, f func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(c.Closing, stop)()
+	for failed := error(nil); ; {
+		err := f(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case c.Closing.Err() != nil:
+			return lock.ErrClosed
+		case ctx.Err() != nil && failed != nil:
+			return fmt.Errorf("%w: %w", ctx.Err(), failed)
+		case ctx.Err() != nil || !mayPass(err):
+			return err
+		}
+		failed = err
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+		}
+	}
+}
 
 // Close ends Closing, waits until all calls have ended, and reports whether it
 // was the first Close.
@@ -53,4 +93,19 @@ func (c *Calls) Close() (first bool) {
 	c.mu.Unlock()
 	c.calls.Wait()
 	return first
+}
+
+// SetDefaults replaces the zero TTL and the zero process in the options of a Locker. The
+// error wraps [lock.ErrInvalid] if the TTL is invalid, or is the reason why this process
+// cannot be identified.
+func SetDefaults(ttl *time.Duration, process *gpid.GPID) (err error) {
+	if *ttl == 0 {
+		*ttl = lock.DefaultTTL
+	}
+	if process.IsZero() {
+		if *process, err = gpid.Self(""); err != nil {
+			return err
+		}
+	}
+	return lock.CheckTTL(*ttl)
 }

@@ -1,5 +1,5 @@
 // Package model has the lease and the queue of package redislock as models for the
-// checker Spin. See docs/lock-model.md.
+// checker Spin. README.md describes them.
 package model
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 // page describes the models.
-const page = "../../../docs/lock-model.md"
+const page = "README.md"
 
 // checks are all variants of the models, in the order of the page.
 var checks = []struct {

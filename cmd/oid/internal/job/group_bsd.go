@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopts says that nothing adopts what the command leaves.
-const adopts = false
+// adoptsOrphans says that nothing adopts what the command leaves.
+const adoptsOrphans = false
 
 // Guard does nothing: only Linux has guards.
 func Guard() {}

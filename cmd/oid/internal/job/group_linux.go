@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopts says that oid has a child as long as a process of the command runs.
-const adopts = true
+// adoptsOrphans says that oid has a child as long as a process of the command runs.
+const adoptsOrphans = true
 
 // adopt makes this process the parent of what the command has started when its own
 // parent ends.
 func adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// tie makes a command end when this process is killed.
-func tie(a *syscall.SysProcAttr) {
+// killWithThread makes a command end when this process is killed.
+func killWithThread(a *syscall.SysProcAttr) {
 	runtime.LockOSThread() // the kernel kills the command when the thread ends that has started it
 	a.Pdeathsig = syscall.SIGKILL
 }

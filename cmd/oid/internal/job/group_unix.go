@@ -19,11 +19,11 @@ import (
 // the command too.
 func CatchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
-	catch(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	catchUnlessIgnored(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	return signals
 }
 
-func catch(c chan<- os.Signal, all ...os.Signal) {
+func catchUnlessIgnored(c chan<- os.Signal, all ...os.Signal) {
 	for _, s := range all {
 		if !signal.Ignored(s) {
 			signal.Notify(c, s)
@@ -66,7 +66,7 @@ type process struct {
 // catchStops sends the signals that stop jobs to signals too. Without it they stop
 // oid alone, as is right while it waits for the lock.
 func catchStops(signals chan os.Signal) {
-	catch(signals, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
+	catchUnlessIgnored(signals, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 }
 
 // startGroup starts cmd. The caller has called [catchStops] and calls close.
@@ -173,7 +173,7 @@ func (g *group) others() []process {
 // remains reports whether a process of the group, or one that it has started, still
 // runs.
 func (g *group) remains() bool {
-	if adopts {
+	if adoptsOrphans {
 		return !g.alone.Load()
 	}
 	return !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH)

@@ -67,7 +67,7 @@ func (g *group) start(cmd *exec.Cmd) error {
 	}
 	adopt()                                    // what a guard leaves that is killed
 	if err := g.guard.start(cmd); err != nil { // there is no /proc
-		tie(cmd.SysProcAttr)
+		killWithThread(cmd.SysProcAttr)
 		return g.startChild(cmd)
 	}
 	var number syscall.Errno
@@ -139,12 +139,12 @@ func Guard() {
 func runGuard(oid io.ReadWriter, foreground bool, path string, args []string) {
 	// Signals that reach the guard too are for the command, and oid passes them on.
 	dropped := make(chan os.Signal, 1)
-	catch(dropped, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	catchUnlessIgnored(dropped, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	catchStops(dropped)
 	cmd := &exec.Cmd{Path: path, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	OwnGroup(cmd)
 	adopt()
-	tie(cmd.SysProcAttr)
+	killWithThread(cmd.SysProcAttr)
 	if t := openTerminal(dropped); foreground && t != nil {
 		cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, t.fd
 	}

@@ -112,7 +112,17 @@ func Run(cmd *exec.Cmd, lease Lease, signals chan os.Signal, o Options) (End, er
 // reports that.
 const leftoverNotice = time.Second
 
-// wait returns when all that counts has ended.
+// wait returns when all that counts has ended. A channel that is nil never fires, and that
+// is how the states differ:
+//
+//	channel        fires
+//	leaseEnd       once, at the end of the lease
+//	expiring       before the deadline of the lease, if it has one and lost is not set
+//	kill           after endCommand alone, which sets lost: again and again until wait returns
+//	poll, notice   after the command itself has ended; wait does not return before
+//
+// lost is never taken back: a lease that is renewed after it was set does not save the
+// command.
 func (r *run) wait() {
 	leaseEnd := r.lease.Context().Done()
 	var poll, notice <-chan time.Time

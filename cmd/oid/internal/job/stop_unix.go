@@ -9,6 +9,22 @@ import (
 	"time"
 )
 
+// Whose job is in the foreground of the terminal, that of oid (O) or that of the command
+// (C), and who is stopped:
+//
+//	what happens                          in front     stopped
+//	the command starts                    O -> C       nobody
+//	Ctrl-Z, while C is in front           C -> O       the command, then oid
+//	  both go on with fg                  O -> C       nobody
+//	the command uses the terminal         O -> C       nobody: it goes on at once
+//	a neighbour of oid in a pipeline uses
+//	  the terminal, while C is in front   C -> O       nobody: the neighbour goes on
+//	either, while another job is in front as it was    the command, then oid
+//	the command ends                      C -> O
+//
+// Except by SIGSTOP oid never stops without the command, and after a stop the command goes
+// on only if the lock is still held.
+
 // commandStopped acts on a signal that has stopped the command. For those of the
 // terminal oid does what a shell does for its jobs: it gives the terminal to a
 // command of the foreground job that asks for it; otherwise it stops together

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/module"
+	modzip "golang.org/x/mod/zip"
+)
+
+// testFirstID gets an id by one command of each package manager, from the built files
+// and with nothing of it in a cache, and prints the times.
+func testFirstID(t *testing.T, dir string) {
+	id := regexp.MustCompile(`(?m)^[0-9a-f]{24}\r?$`)
+	report := func(name string, start time.Time, out []byte, err error) {
+		if err != nil || !id.Match(out) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+			return
+		}
+		fmt.Printf("first id by %-10s %6.1f s\n", name, time.Since(start).Seconds())
+	}
+	deb := one(t, dir, "*.deb")
+	start := time.Now()
+	out, err := onCopy(t, "dpkg -i /1.deb && oid new", deb)
+	report("deb", start, out, err)
+
+	for _, c := range []struct {
+		name, command string
+		files         []string
+		environment   []string
+	}{
+		{"tar", `tar -xzf "$1" && oid-0.1.0/oid new`, []string{one(t, dir, "oid_0.1.0_linux_*.tar.gz")}, nil},
+		{"npx", `npx --yes --offline --package "$1" --package "$2" oid new`, []string{one(t, dir, "oidkit-oid-linux-*.tgz"), one(t, dir, "oidkit-oid-0.1.0.tgz")}, nil},
+		{"pip", `/usr/bin/python3 -m pip install --quiet --no-index --target here "$1" && here/bin/oid new`, []string{one(t, dir, "*.whl")}, nil},
+		{"uvx", `uvx --offline --from "$1" oid new`, []string{one(t, dir, "*.whl")}, nil},
+		{"go install", `go install github.com/oidkit/oid/cmd/oid@v0.1.0 && bin/oid new`, nil, goProxy(t)},
+	} {
+		if c.name == "uvx" {
+			if _, err := exec.LookPath("uvx"); err != nil {
+				fmt.Println("first id by uvx        not measured: uvx is not installed")
+				continue
+			}
+		}
+		home := t.TempDir()
+		cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", c.command, "sh"}, c.files...)...)
+		cmd.Dir, cmd.Env = home, append(append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home+"/cache"), c.environment...)
+		for i, e := range cmd.Env {
+			cmd.Env[i] = strings.ReplaceAll(e, "$HOME", home)
+		}
+		start := time.Now()
+		out, err := cmd.CombinedOutput()
+		report(c.name, start, out, err)
+	}
+}
+
+// goProxy returns the environment in which the Go command gets this module from a proxy
+// of files and what it needs from the modules of this machine, and compiles it all.
+func goProxy(t *testing.T) []string {
+	t.Helper()
+	version := module.Version{Path: "github.com/oidkit/oid", Version: "v0.1.0"}
+	proxy := t.TempDir()
+	folder := filepath.Join(proxy, version.Path, "@v")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := os.Create(filepath.Join(folder, version.Version+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := modzip.CreateFromVCS(archive, version, "..", "HEAD", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"v0.1.0.mod": string(mod), "v0.1.0.info": `{"Version": "v0.1.0"}`, "list": "v0.1.0\n"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		"GOPROXY=file://" + proxy + ",file://" + filepath.Join(strings.TrimSpace(string(cache)), "cache/download"),
+		"GOSUMDB=off", "GOFLAGS=-modcacherw", "GOBIN=$HOME/bin", "GOPATH=$HOME/go", "GOMODCACHE=$HOME/mod", "GOCACHE=$HOME/build",
+	}
+}
