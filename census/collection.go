@@ -2,6 +2,7 @@ package census
 
 import (
 	"math"
+	"slices"
 
 	"github.com/oidkit/oid/census/internal/idset"
 	"github.com/oidkit/oid/census/source"
@@ -36,10 +37,8 @@ func newCollection(name string, sp *idset.Space) *collection {
 
 // collection returns the collection with the given name, which it adds if it is new.
 func (c *Census) collection(name string) *collection {
-	for i := len(c.collections) - 1; i >= 0; i-- {
-		if c.collections[i].name == name {
-			return c.collections[i]
-		}
+	if i := slices.IndexFunc(c.collections, func(l *collection) bool { return l.name == name }); i >= 0 {
+		return c.collections[i]
 	}
 	l := newCollection(name, &c.space)
 	c.collections = append(c.collections, l)
@@ -67,15 +66,7 @@ func (l *collection) judged() (judged *collection, areStrings bool) {
 // unique reports whether an id should be there once only: as an _id, but not as
 // a reference to one, or in a text.
 func (l *collection) unique(field string) bool {
-	if field != "_id" {
-		return false
-	}
-	for _, s := range l.sources {
-		if s.Format == source.Grep {
-			return false
-		}
-	}
-	return true
+	return field == "_id" && !slices.ContainsFunc(l.sources, func(s *Source) bool { return s.Format == source.Grep })
 }
 
 // secondRange is a first and a last second.

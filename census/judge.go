@@ -301,7 +301,7 @@ func (v *verdict) judgeSequences(ls *lineSet, clusters []cluster, value uint64) 
 			continue
 		}
 		restart, late, blocks := c.restartBits(ls), q.lateBits(), max(q.blocks, 0)
-		c.overlaps = c.lines > 1 && (q.twins > 1 || c.returns == 0 && q.groups >= int64(c.lines) && !c.fits() && blocks >= proofBits)
+		c.overlaps = c.lines > 1 && q.twins > 1
 		if q.falls == 0 || c.overlaps {
 			c.whole = c.lines == 1 || q.singles > 0 && !c.overlaps
 			continue

@@ -108,12 +108,7 @@ func otherValues(sources []*Source) []Other {
 // Broken reports whether something could not be read: a source that was not read
 // to its end, or documents or lines that were skipped.
 func (r *Report) Broken() bool {
-	for _, s := range r.Sources {
-		if s.Error != "" || s.Broken > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Sources, func(s *Source) bool { return s.Error != "" || s.Broken > 0 })
 }
 
 // String returns "source: line 7", with the collection if there is one.

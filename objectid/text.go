@@ -91,8 +91,8 @@ func (id *ID) UnmarshalText(text []byte) error {
 // is left unchanged.
 func (id *ID) Set(s string) error {
 	if len(s) == hexSize {
-		digits := [hexSize]byte([]byte(s))
-		if getHex(id, &digits) {
+		text := [hexSize]byte([]byte(s))
+		if getHex(id, &text) {
 			return nil
 		}
 	}
