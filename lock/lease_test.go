@@ -184,3 +184,18 @@ func TestShortGrantIsRenewedInTime(t *testing.T) {
 		_ = lease.Release()
 	})
 }
+
+// A lease whose deadline has passed has ended when somebody first asks for its context.
+func TestLeaseIsFirstAskedAfterItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lease := begin(&keeper{keep: func() (time.Time, error) {
+			time.Sleep(time.Hour)
+			return time.Time{}, errors.New("connection reset")
+		}})
+		time.Sleep(ttl)
+		if err := context.Cause(lease.Context()); !errors.Is(err, lock.ErrExpired) {
+			t.Errorf("cause %v, want ErrExpired", err)
+		}
+		time.Sleep(time.Hour) // until the renewal has ended
+	})
+}

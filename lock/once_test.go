@@ -63,7 +63,7 @@ func runs(t *testing.T, p *place) string {
 func TestOnceRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, key := &place{}, lock.Key("invoice 7")
-		if r, err := once(t, p, key, exit(3), lock.OnceOptions{}); !errors.Is(err, exit(3)) || !r.Here || !r.First || *r.ExitCode != 3 {
+		if r, err := once(t, p, key, exit(3), lock.OnceOptions{}); !errors.Is(err, exit(3)) || err.Error() != "exit 3" || !r.Here || !r.First || *r.ExitCode != 3 {
 			t.Errorf("the first: %+v, %v", r, err)
 		}
 		if r, err := once(t, p, key, nil, lock.OnceOptions{}); err != nil || r.Here || r.Outcome != lock.Failed {
@@ -222,6 +222,26 @@ func TestOnceWithoutARecord(t *testing.T) {
 	})
 }
 
+// A call that cannot read the record once it has the lock runs nothing and says so.
+func TestOnceCannotReadUnderTheLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, boom := &place{}, errors.New("boom")
+		if _, err := p.TryAcquire(t.Context(), "job"); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(30*time.Second, func() {
+			p.mu.Lock()
+			p.broken = boom
+			p.mu.Unlock()
+			p.clear(false)
+		})
+		r, err := once(t, p, lock.Key("k"), nil, lock.OnceOptions{Wait: time.Minute})
+		if !errors.Is(err, boom) || r.Here || !strings.HasPrefix(err.Error(), `lock: once "job" at k: `) {
+			t.Errorf("%+v, %v; want boom, with the name and the tick", r, err)
+		}
+	})
+}
+
 // A call that may not wait does not wait for the lock, and for an answer only a moment.
 func TestOnceWaitsForAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -309,6 +329,8 @@ func TestOnceRefuses(t *testing.T) {
 		{"job", lock.Every(0), lock.OnceOptions{}},
 		{"job", lock.Every(-time.Second), lock.OnceOptions{}},
 		{"job", lock.Key(""), lock.OnceOptions{}},
+		{"job", lock.Key("\nk"), lock.OnceOptions{}},
+		{"job", lock.Key(strings.Repeat("k", lock.MaxName+1)), lock.OnceOptions{}},
 		{"job", lock.Key("k"), lock.OnceOptions{CatchUp: 1}},
 		{"job", lock.Every(time.Hour), lock.OnceOptions{CatchUp: 17}},
 		{"job", lock.Every(time.Hour), lock.OnceOptions{CatchUp: -1}},

@@ -30,9 +30,11 @@ func (id *ID) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var s string
-	ok := json.Unmarshal(data, &s) == nil
-	if !ok {
+	ok := false
+	if len(data) > 0 && data[0] == '{' {
 		s, ok = oidMember(data)
+	} else {
+		ok = json.Unmarshal(data, &s) == nil
 	}
 	if !ok {
 		return fmt.Errorf(`%w: JSON %s, want a string of 24 digits, {"$oid":"..."} without other members, or null`, ErrInvalid, quote(string(data)))

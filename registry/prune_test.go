@@ -81,7 +81,7 @@ func TestPrunedAndAliveAgain(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	away := func(p *registry.Process) { p.Kernel.Boot = "" } // nobody can tell that it runs
-	m := join(t, elsewhere{s, away}, options{Interval: 300 * time.Millisecond})
+	m := join(t, elsewhere{s, away}, options{Interval: time.Second})
 	var clock moved
 	clock.set(400 * 24 * time.Hour)
 	r := registry.New(s, &registry.Options{Now: clock.Now})
@@ -92,7 +92,7 @@ func TestPrunedAndAliveAgain(t *testing.T) {
 		}
 		return done.Records == 1
 	})
-	time.Sleep(1500 * time.Millisecond)
+	time.Sleep(5 * time.Second)
 	id := m.Generator().New()
 	eventually(t, "known again", func() bool { return trace(t, registry.New(s, nil), id).Verdict == registry.Known })
 }

@@ -80,7 +80,18 @@ func (p *Process) reached(monotonic time.Duration, wall time.Time) time.Time {
 }
 
 // judge returns the state of p. It calls next for the run that replaced p, or nil,
-// only if the state depends on it.
+// only if the state depends on it. The first evidence that there is decides:
+//
+//	its end is recorded                                  ended
+//	the kernel of this host: it runs, or does not        alive, dead
+//	a later run has its address                          dead
+//	its host has seen that it was gone                   dead
+//	its heartbeat, by the monotonic clock of this boot   alive
+//	this host was started again, with Options.OneHost    dead
+//	a sweep has moved it                                 presumed dead
+//	another host: heartbeats that were watched, and      alive, late, presumed dead
+//	the wall clock, see judgeRemote
+//	no heartbeat: the store was away, or not             late, presumed dead
 func (r *Registry) judge(p *Process, next func() *Process) Status {
 	s := Status{Process: *p, Until: p.Last.Time.Add(p.patience()), sure: p.Last.Time, gone: p.Gone}
 	set := func(state State, format string, args ...any) Status {

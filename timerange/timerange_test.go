@@ -364,7 +364,7 @@ func TestParseProcess(t *testing.T) {
 }
 
 func ExampleSpan() {
-	november, err := timerange.Span{From: "2026-11-01", To: "2026-12-01"}.Range(time.Now())
+	november, err := timerange.Span{From: "2026-11-01", To: "2026-12-01"}.Range(time.Now().UTC())
 	if err != nil {
 		fmt.Println(err)
 		return

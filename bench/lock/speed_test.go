@@ -267,7 +267,7 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 // lateness watches a timer until the function that it returns is called, which returns
 // by how much it was late at most.
 func lateness() func() time.Duration {
-	const step = time.Millisecond
+	const step = 10 * time.Millisecond // one of a millisecond would be a quarter of what a worker's locks cost the program
 	stop, result := make(chan struct{}), make(chan time.Duration)
 	go func() {
 		var late time.Duration

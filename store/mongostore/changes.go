@@ -30,6 +30,17 @@ const (
 // following is one call of Watch on a server with change streams. It reads what is
 // there from a snapshot, and then the change stream from the time of the snapshot
 // on.
+//
+// A server keeps a snapshot for some minutes. If it is gone before all is read, what comes
+// after the last key is read from a later one, so the documents are from parts of
+// different times, while the stream begins at the first:
+//
+//	keys      ....part 1....|....part 2....|....part 3....
+//	yielded   as of 12:00   |as of 12:05   |as of 12:10
+//	stream    from 12:00 on: of an insert of part 2 only what is later than 12:05
+//
+// So each insert is yielded once: by the part that has its key if it is not later than the
+// time of that, and otherwise by the stream.
 type following struct {
 	s     *Store
 	c     *mongo.Collection

@@ -28,7 +28,13 @@ func (s *Store) Watch(ctx context.Context, collection string, r store.Range) ite
 	})
 }
 
-// watch is one call of Watch.
+// watch is one call of Watch. At each time it has yielded the documents that can be seen at
+// one moment, done, and no others. A later moment sees all of them, and those of two kinds
+// of transactions beside them: those that were under way at done, and those that have a
+// number above done.last. So what is between two moments is one query for each kind:
+//
+//	done   .....x...x....|               x is under way, | is done.last
+//	now    .....x........|...x..|        the second x has ended: it is read by its number
 type watch struct {
 	s          *Store
 	ctx        context.Context
