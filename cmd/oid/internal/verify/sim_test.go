@@ -266,8 +266,8 @@ func TestFaultsAreFound(t *testing.T) {
 		{"second", " s ahead of the clock", seconds(func(at, _ time.Duration) time.Duration { return at + 3500*time.Millisecond })},
 		{"second", " s ahead of the clock", seconds(func(at, _ time.Duration) time.Duration { return at + 8*time.Hour })},
 		{"second", " s behind the clock", seconds(func(at, _ time.Duration) time.Duration { return at - 11*time.Hour/2 })},
-		{"second", " of the clock", ids(func(_ *world, _ int, at time.Time, second *uint32, _, _ *uint64) { *second = uint32(at.UnixMilli()) })},
-		{"second", " of the clock", ids(func(_ *world, _ int, at time.Time, second *uint32, _, _ *uint64) {
+		{"second", " the clock", ids(func(_ *world, _ int, at time.Time, second *uint32, _, _ *uint64) { *second = uint32(at.UnixMilli()) })},
+		{"second", " the clock", ids(func(_ *world, _ int, at time.Time, second *uint32, _, _ *uint64) {
 			*second = uint32(at.UnixMilli() >> 12)
 		})},
 		{"second", " the clock", ids(func(_ *world, _ int, _ time.Time, second *uint32, _, _ *uint64) {
