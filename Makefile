@@ -127,6 +127,13 @@ test-plain-modules:
 	cd internal/interop/others && go test ./...
 	cd internal/interop/objectstorage && go test ./...
 
+# The tests of the stores and of all that is built on them. With OID_TEST_MONGODB or
+# OID_TEST_POSTGRES in the environment they run on the servers of these URLs.
+.PHONY: test-stores
+test-stores:
+	.ci/setup
+	OID_REQUIRE_ALL=1 go test -p 1 -timeout 60m ./store/... ./lock/storelock ./registry/... ./server/... ./cmd/oid ./internal/interop
+
 # The modules beside the main one, but for one that only names a tool and one that
 # lacks what its test generates. bench/lock cannot be tidied, see there.
 MODULES = $(filter-out bench/census/mongotools internal/testenv/generated,$(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod)))

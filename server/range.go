@@ -24,7 +24,7 @@ type rangeInput struct {
 
 func (s *Server) rangeOf(api huma.API, at route) {
 	op := operation(at, tagIDs, "range", "Turn a time range into a range of ids",
-		"A time is RFC 3339, a date, now, yesterday, a distance from now such as -7d or 2 hours ago, Unix seconds, or an ObjectId.")
+		"A time is RFC 3339, a date, now, yesterday, last tuesday, a distance from now such as -7d or 2 hours ago, Unix seconds, or an ObjectId.")
 	handle(s, api, op, func(_ context.Context, in *rangeInput) (wire.Range, error) {
 		return s.timeRange(timerange.Span{Since: in.Since, From: in.From, To: in.To}, in.Column, in.Process, in.Zone)
 	})

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -49,7 +48,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 				return err
 			}
 			t, err := where.openTracer(cmd.Context())
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err != nil && !where.isNotYet(err) {
 				return err
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
@@ -68,7 +67,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 	}
 	asJSON.addFlag(cmd, "add a field to the lines that are JSON objects")
 	cmd.Flags().StringVar(&color, "color", "auto", "dim the notes: "+colorModes.names())
-	where.addFlag(cmd)
+	where.addTracerFlag(cmd)
 	colorModes.complete(cmd, "color")
 	return cmd
 }

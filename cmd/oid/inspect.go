@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io/fs"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -69,7 +68,7 @@ func newInspectCommand(std streams) *cobra.Command {
 				options.Layout = &hint
 			}
 			t, err := where.openTracer(cmd.Context())
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err != nil && !where.isNotYet(err) {
 				return err
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
@@ -81,7 +80,7 @@ func newInspectCommand(std streams) *cobra.Command {
 	asJSON.addFlag(cmd, jsonObjects)
 	input.addFlag(cmd)
 	zone.addFlag(cmd)
-	where.addFlag(cmd)
+	where.addTracerFlag(cmd)
 	layouts.complete(cmd, "layout")
 	return cmd
 }

@@ -18,7 +18,7 @@ import (
 const onceHelp = `With --once the command of "oid lock" runs once per tick, however many hosts call oid lock at about
 the same time, as their crontabs do. SCHEDULE says when ticks are due:
 
-  10m             a period, counted from midnight UTC
+  10m             a period; one that divides a day begins with midnight UTC
   '30 2 * * *'    the five fields of a crontab, in the zone of this host, or in that of
                   --tz or of CRON_TZ=Europe/Berlin before the fields
   key=2026-11-24  a single tick with a name of your own
@@ -36,7 +36,8 @@ its command ends with 0. One that failed, or whose host died, is not run again u
 --retry allows it: then other hosts wait for the outcome, and one of them runs it. Ticks
 that are due while the command still runs are run after it, oldest first; with --wait 0s
 they are missed, as are those at which no host called. --catch-up runs missed ticks
-before the own one, up to 16. --status shows the last 16 ticks and those that were missed.
+before the own one, up to 16. The last 16 ticks and the last 16 keys of a name are kept,
+and --status shows them, with the ticks that were missed; an older key runs again.
 
 This is not "exactly once": a host may die when its command has done its work, and a
 server that loses its data, as Redis without persistence does, forgets what has run. oid

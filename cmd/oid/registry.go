@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -42,6 +44,10 @@ func (f *storeFlag) openTracer(ctx context.Context) (*tracer, error) {
 	}
 	return &tracer{f.registry(s), s}, nil
 }
+
+// isNotYet reports whether err means that nobody has created the file of OID_STORE yet. A
+// store that was named with --store must be there.
+func (f *storeFlag) isNotYet(err error) bool { return f.url == "" && errors.Is(err, fs.ErrNotExist) }
 
 // Close closes the store.
 func (t *tracer) Close() error {

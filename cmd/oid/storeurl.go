@@ -86,8 +86,13 @@ func unknownURL(url string) string {
 // storeFlag is the flag --store.
 type storeFlag struct{ url string }
 
-func (f *storeFlag) addFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store, see \"oid help urls\" (default $OID_STORE, or a file)")
+func (f *storeFlag) addFlag(cmd *cobra.Command) { f.addFlagWithDefault(cmd, "$OID_STORE, or a file") }
+
+// addTracerFlag adds the flag to a command that works without a store, too, see openTracer.
+func (f *storeFlag) addTracerFlag(cmd *cobra.Command) { f.addFlagWithDefault(cmd, "$OID_STORE") }
+
+func (f *storeFlag) addFlagWithDefault(cmd *cobra.Command, byDefault string) {
+	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store, see \"oid help urls\" (default "+byDefault+")")
 	completeFlag(cmd, "store", completeScheme(storeSchemes))
 }
 
