@@ -34,10 +34,12 @@ command together. The environment of the command contains:
 The lock is held until all processes of the command have ended, also those that it
 leaves in the background, as with flock(1). On Linux those count that descend from
 the command, also in sessions of their own (su, setsid, daemons); elsewhere those of
-its process group. With --leave it is released when the command itself ends.
+its process group. With --leave it is released when the command itself ends. A signal
+that ends what the command has left ends oid too, so that this does not look like success.
 
---wait limits the time for the lock, without limit by default, and for an answer of the
-server that has it, 10s by default; --wait 0 does not wait at all. --ttl is how long a lock in Redis or a store outlives
+--wait limits the time for the lock, without limit by default, and for the first answer of
+the server that has it, 10s by default; --wait 0 does not wait. A server that stops answering
+while oid waits is named on stderr. --ttl is how long a lock in Redis or a store outlives
 a holder that has crashed; one in a file ends with its holder.
 
 If the lock cannot be renewed, oid sends all these processes SIGTERM, and SIGKILL

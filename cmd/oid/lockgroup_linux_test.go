@@ -152,8 +152,8 @@ func TestLockSignalsEndWhatTheCommandLeaves(t *testing.T) {
 		t.Error("the first signal killed what was left")
 	}
 	h.signal(syscall.SIGINT)
-	if got := h.code(); got != 0 {
-		t.Errorf("exit code %d, want 0", got)
+	if got, want := h.code(), 128+int(syscall.SIGINT); got != want {
+		t.Errorf("exit code %d, want %d: what the command had started was not allowed to finish", got, want)
 	}
 	gone(t, left)
 }

@@ -93,6 +93,9 @@ func TestLockPlaceThatFallsSilent(t *testing.T) {
 		began := time.Now()
 		got := w.code()
 		t.Logf("%s: ended after %v: %s", place, time.Since(began), w.stderr.String())
+		if place == "Redis" && strings.Count(w.stderr.String(), "warning: waiting for the lock") != 1 {
+			t.Errorf("%s: said %q, want one warning that it does not answer", place, w.stderr.String())
+		}
 		if got != exitLockFailed || strings.Contains(w.stderr.String(), "held by") {
 			t.Errorf("%s: exit code %d, want %d; said %q", place, got, exitLockFailed, w.stderr.String())
 		}

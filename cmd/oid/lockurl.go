@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,9 +98,29 @@ func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (l
 
 func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error) {
 	return redislock.Open(ctx, url, &redislock.Options{
-		TTL:  ttl,
-		Warn: func(err error) { std.warn("warning: %v", err) },
+		TTL:    ttl,
+		Warn:   func(err error) { std.warn("warning: %v", err) },
+		Events: warnOfSilence(std),
 	})
+}
+
+// silencePause is the pause between two warnings of a server that does not answer: a
+// command that waits for many slots asks it in as many calls.
+const silencePause = time.Minute
+
+// warnOfSilence returns a function that says of a server that it does not answer while oid
+// waits for a lock in it.
+func warnOfSilence(std streams) func(lock.Event) {
+	var mu sync.Mutex
+	var last time.Time
+	return func(e lock.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if e.Kind == lock.Unanswered && (last.IsZero() || time.Since(last) > silencePause) {
+			last = time.Now()
+			std.warn("warning: waiting for the lock %q: %v; trying again", e.Name, e.Err)
+		}
+	}
 }
 
 // storeLocks are locks in a store that is closed with them.
@@ -110,13 +131,13 @@ type storeLocks struct {
 
 func (l storeLocks) Close() error { return errors.Join(l.Locker.Close(), l.store.Close()) }
 
-func openStoreLocks(ctx context.Context, _ streams, url string, ttl time.Duration) (lock.Locker, error) {
+func openStoreLocks(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error) {
 	where := storeFlag{url: url}
 	s, err := where.openToWrite(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l, err := storelock.New(s, &storelock.Options{TTL: ttl})
+	l, err := storelock.New(s, &storelock.Options{TTL: ttl, Events: warnOfSilence(std)})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -54,7 +54,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		}
 		return fmt.Errorf("redislock: acquire %q: %w", r.name, obstacle)
 	}
-	refused := false
+	refused, answered := false, true
 	// Only a waiter that can be told when its turn has come may queue.
 	if !try && r.l.queue.listening() {
 		r.l.queue.join(r)
@@ -81,9 +81,9 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			return nil, failed(err)
 		case err == nil:
 			if !refused {
-				r.tell(lock.Waiting)
+				r.tell(lock.Waiting, nil)
 			}
-			refused, pause = true, minPause
+			refused, answered, pause = true, true, minPause
 			if r.wake == nil {
 				if err := r.l.listen(ctx); err != nil {
 					return nil, failed(err)
@@ -100,6 +100,10 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		case permanent(err) && !(refused && code(err) == "OOM"), try && n == tries:
 			return nil, failed(err)
 		default:
+			if refused && answered {
+				answered = false
+				r.tell(lock.Unanswered, err)
+			}
 			pause = min(2*pause, maxPause)
 		}
 		if err := r.sleep(ctx, sleep); err != nil {

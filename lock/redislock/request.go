@@ -145,7 +145,7 @@ func (r *request) deadline(sent time.Time) time.Time { return sent.Add(r.ttl - r
 func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 	r.leave()
 	r.grant = g
-	r.tell(lock.Acquired)
+	r.tell(lock.Acquired, nil)
 	return lock.NewLease(ctx, r.name, r.owner, r.l.options.Events, engine.Grant{
 		Fence: g.fence, Deadline: r.deadline(g.sent),
 		Every: r.ttl / 3, Retry: r.ttl / 6, Timers: &r.l.renewals, Keeper: r,
@@ -153,9 +153,9 @@ func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 }
 
 // tell reports an event.
-func (r *request) tell(kind lock.EventKind) {
+func (r *request) tell(kind lock.EventKind, err error) {
 	if events := r.l.options.Events; events != nil {
-		events(lock.Event{Kind: kind, Name: r.name, Owner: r.owner, Fence: r.fence, Took: time.Since(r.began)})
+		events(lock.Event{Kind: kind, Name: r.name, Owner: r.owner, Fence: r.fence, Took: time.Since(r.began), Err: err})
 	}
 }
 
@@ -200,7 +200,7 @@ func (r *request) Free() error {
 		return err
 	}
 	defer r.l.calls.Done()
-	had, unsure, err := r.release()
+	had, unsure, err := r.release(context.Background())
 	if err != nil {
 		return fmt.Errorf("redislock: release %q: %w; it frees itself within %v", r.name, err, r.ttl)
 	}
@@ -212,8 +212,9 @@ func (r *request) Free() error {
 
 // release gives the lock back or leaves the queue. It reports whether r had the
 // lock, and whether an earlier attempt may have worked. If the first in the queue is a
-// waiter of this process, the lock is passed on to it.
-func (r *request) release() (had, unsure bool, err error) {
+// waiter of this process, the lock is passed on to it. It does not try again after ctx has
+// ended.
+func (r *request) release(ctx context.Context) (had, unsure bool, err error) {
 	lease := string(r.appendLease(make([]byte, 0, 128), r.fence))
 	fence, _, _ := strings.Cut(lease, " ")
 	args := []string{"", lease, fence, r.ms}
@@ -240,7 +241,7 @@ func (r *request) release() (had, unsure bool, err error) {
 			}
 			return reply != "0", unsure, nil
 		}
-		if permanent(err) {
+		if permanent(err) || ctx.Err() != nil {
 			break
 		}
 	}
@@ -251,10 +252,11 @@ func (r *request) release() (had, unsure bool, err error) {
 }
 
 // giveUp takes back, in the background, everything that r has asked for. The
-// caller's call is still counted in l.calls.
+// caller's call is still counted in l.calls. A Locker that is closed waits for one try: what
+// it has left in a queue is skipped, as that of a waiter that died.
 func (r *request) giveUp() {
 	r.leave()
-	r.l.calls.Go(func() { _, _, _ = r.release() })
+	r.l.calls.Go(func() { _, _, _ = r.release(r.l.calls.Closing) })
 }
 
 // leave ends the hints for r and the watch of its lock.

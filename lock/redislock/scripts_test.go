@@ -56,7 +56,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.see(v.fence)
-		if _, _, err := r.release(); err != nil {
+		if _, _, err := r.release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		l.calls.Done()

@@ -85,5 +85,5 @@ func (v value) abandoned() bool {
 // free releases the lock of r for a holder that has ended.
 func (r *request) free(v value) {
 	dead := &request{l: r.l, name: r.name, keys: r.keys, ms: r.ms, ttl: r.ttl, owner: v.owner, text: v.owner.String(), grant: grant{fence: v.fence}}
-	_, _, _ = dead.release()
+	_, _, _ = dead.release(r.l.calls.Closing)
 }

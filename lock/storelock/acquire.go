@@ -118,12 +118,12 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 	defer stop(nil)
 	defer context.AfterFunc(a.l.calls.Closing, func() { stop(lock.ErrClosed) })()
 	defer a.wakes.stop()
-	told := false
+	told, answered := false, true
 	for {
 		a.asked = time.Now()
 		lease, err := a.look(inner)
 		if err == nil || errors.Is(err, store.ErrConflict) {
-			a.answered, a.failed = time.Now(), nil
+			a.answered, a.failed, answered = time.Now(), nil, true
 		} else if !errors.Is(err, ctx.Err()) {
 			a.failed = err
 		}
@@ -143,6 +143,9 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 		case err == nil && !told:
 			told = true
 			a.l.tell(lock.Event{Kind: lock.Waiting, Name: a.name, Owner: a.owner, Took: time.Since(a.began)})
+		case err != nil && told && answered:
+			answered = false
+			a.l.tell(lock.Event{Kind: lock.Unanswered, Name: a.name, Owner: a.owner, Took: time.Since(a.began), Err: err})
 		}
 		a.sleep(inner, a.pause(errors.Is(err, store.ErrConflict)))
 	}

@@ -41,7 +41,7 @@ type Options struct {
 // End is how a command ended.
 type End struct {
 	Lost   bool           // it was ended because of its lease; the rest does not matter
-	Signal syscall.Signal // the signal that ended it, or 0
+	Signal syscall.Signal // the signal that ended it or what it had left running, or 0
 	Code   int            // its exit code, if no signal ended it
 }
 
@@ -67,6 +67,7 @@ type run struct {
 	kills      int              // how often it was killed
 	refused    string           // the last error of signalling that was reported
 	asked      int              // signals that asked what the command left to end
+	ending     syscall.Signal   // the first of them
 	background sync.WaitGroup
 }
 
@@ -105,7 +106,11 @@ func Run(cmd *exec.Cmd, lease Lease, signals chan os.Signal, o Options) (End, er
 	if r.inFront && !r.lost {
 		g.share(r.end.signal)
 	}
-	return End{r.lost, r.end.signal, r.end.code}, nil
+	end := End{r.lost, r.end.signal, r.end.code}
+	if end.Signal == 0 && end.Code == 0 {
+		end.Signal = r.ending // what it left was not allowed to finish
+	}
+	return end, nil
 }
 
 // leftoverNotice is how long Run waits for what a command has left running before it
@@ -227,6 +232,7 @@ func (r *run) receive(s os.Signal) {
 	case r.group.stopOwn(s, r.held):
 	case r.end.ended && endsPrograms(s): // what the command left may ignore s
 		if r.asked++; r.asked == 1 {
+			r.ending, _ = s.(syscall.Signal)
 			r.check(r.group.terminate())
 		} else {
 			r.check(r.group.kill())
