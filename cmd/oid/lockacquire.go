@@ -181,7 +181,7 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 // says why it did not run, and interruption is what had interrupted the waiting.
 func (o lockOptions) result(err, interruption error) error {
 	switch {
-	case err == nil, errors.As(err, new(exitError)), errors.As(err, new(interrupted)):
+	case err == nil, errors.As(err, new(exitError)), errors.As(err, new(interrupted)), errors.As(err, new(usageError)):
 		return err
 	case interruption != nil:
 		return interruption

@@ -97,11 +97,15 @@ func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (l
 }
 
 func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error) {
-	return redislock.Open(ctx, url, &redislock.Options{
+	l, err := redislock.Open(ctx, url, &redislock.Options{
 		TTL:    ttl,
 		Warn:   func(err error) { std.warn("warning: %v", err) },
 		Events: warnOfSilence(std),
 	})
+	if errors.Is(err, lock.ErrInvalid) { // --ttl was checked before
+		err = usageError{err}
+	}
+	return l, err
 }
 
 // silencePause is the pause between two warnings of a server that does not answer: a

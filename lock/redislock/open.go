@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/redis/rueidis"
+
+	"github.com/oidkit/oid/lock"
 )
 
 // Open connects to the Redis at a URL and returns a Locker that uses it:
@@ -25,7 +27,8 @@ import (
 // and password are those of the primary. redis://host1?addr=host2&master_set=name
 // means the same.
 //
-// The error says what is wrong with the URL, with the connection, or with Redis.
+// The error says what is wrong with the URL, and wraps [lock.ErrInvalid] then, or with the
+// connection or Redis.
 func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	clientOptions, err := parseURL(rawURL)
 	if err != nil {
@@ -49,11 +52,15 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 // parseURL returns the options of a client for a URL.
 func parseURL(rawURL string) (rueidis.ClientOption, error) {
 	o, err := rueidis.ParseURL(withoutSentinel(rawURL))
+	for i := 0; err == nil && o.DialCtxFn == nil && i < len(o.InitAddress); i++ { // not for a socket
+		_, port, _ := net.SplitHostPort(o.InitAddress[i])
+		_, err = net.LookupPort("tcp", port)
+	}
 	if err != nil {
 		if bad := (*url.Error)(nil); errors.As(err, &bad) {
 			err = bad.Err // it repeats the URL, and a password with it
 		}
-		return o, fmt.Errorf("URL of Redis: %w: want redis://host:port, rediss://host:port, redis-sentinel://host:port/name or unix:///path", err)
+		return o, fmt.Errorf("%w URL of Redis: %w: want redis://host:port, rediss://host:port, redis-sentinel://host:port/name or unix:///path", lock.ErrInvalid, err)
 	}
 	o.DisableCache = true
 	if o.Dialer.Timeout == 0 {

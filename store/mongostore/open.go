@@ -65,7 +65,7 @@ var _ store.Store = (*Store)(nil)
 func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
 	name, err := database(uri)
 	if err != nil {
-		return nil, fmt.Errorf("open MongoDB store: %w", err)
+		return nil, fmt.Errorf("open MongoDB store: %w", engine.Reworded(store.ErrURL, "%v", err))
 	}
 	config := options.Client().ApplyURI(uri)
 	if config.ServerSelectionTimeout == nil {
@@ -73,6 +73,9 @@ func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
 	}
 	client, err := mongo.Connect(config)
 	if err != nil {
+		if !strings.HasPrefix(uri, "mongodb+srv:") { // that asks the DNS
+			err = engine.Reworded(store.ErrURL, "%v", err)
+		}
 		return nil, fmt.Errorf("open MongoDB store: %w", err)
 	}
 	s := &Store{
