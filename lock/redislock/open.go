@@ -9,10 +9,12 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/redis/rueidis"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 )
 
 // Open connects to the Redis at a URL and returns a Locker that uses it:
@@ -118,7 +120,7 @@ func connect(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error
 		client rueidis.Client
 		err    error
 	}
-	made := make(chan result, 1)
+	began, made := time.Now(), make(chan result, 1)
 	go func() {
 		client, err := rueidis.NewClient(o)
 		made <- result{client, err}
@@ -135,7 +137,10 @@ func connect(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error
 				r.client.Close()
 			}
 		}()
-		return nil, ctx.Err()
+		if err := ctx.Err(); err != context.DeadlineExceeded {
+			return nil, err
+		}
+		return nil, calls.NoAnswer(time.Since(began))
 	}
 }
 
@@ -150,16 +155,27 @@ func explain(err error, o rueidis.ClientOption) error {
 	case fromRedis:
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return fmt.Errorf("it hung up without an answer: %w (if it speaks TLS, write rediss://)", err)
+		return explained{"it hung up without an answer (if it speaks TLS, write rediss://)", err}
 	case errors.As(err, &timeout) && timeout.Timeout() && o.TLSConfig != nil:
-		return fmt.Errorf("no answer within %v: %w (if it does not speak TLS, write redis://)", o.ConnWriteTimeout, err)
+		return explained{calls.NoAnswer(o.ConnWriteTimeout).Error() + " (if it does not speak TLS, write redis://)", err}
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Errorf("no answer within %v: %w (is it a Redis?)", o.ConnWriteTimeout, err)
+		return calls.NoAnswer(o.ConnWriteTimeout)
 	case errors.As(err, &network), o.TLSConfig != nil:
 		return err
 	}
 	return fmt.Errorf("it does not speak the protocol of Redis: %w", err)
 }
+
+// explained is an error of a connection with a text that says what it may mean. It has no
+// Unwrap, so that nobody who looks for its cause loses the text.
+type explained struct {
+	text string
+	err  error
+}
+
+func (e explained) Error() string        { return e.text }
+func (e explained) Is(target error) bool { return errors.Is(e.err, target) }
+func (e explained) As(target any) bool   { return errors.As(e.err, target) }
 
 // redacted returns a URL without its password.
 func redacted(rawURL string) string {

@@ -178,16 +178,28 @@ func hosts(config *pgx.ConnConfig) string {
 	return strings.Join(all, ", ")
 }
 
+// closeTime is how long Close waits for a server that does not answer. What is left then is
+// the last notification, and the farewell on each connection.
+const closeTime = time.Second
+
 // Close ends the connections. Sequences of Find and Watch that are under way end
 // with [store.ErrClosed].
 func (s *Store) Close() error {
 	if !s.life.End() {
 		return nil
 	}
-	s.announcer.close()
-	s.listener.close()
-	if s.pool != nil {
-		s.pool.Close()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		s.announcer.close()
+		s.listener.close()
+		if s.pool != nil {
+			s.pool.Close()
+		}
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeTime):
 	}
 	return nil
 }
