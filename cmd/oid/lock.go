@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -152,10 +153,14 @@ func (c *lockCommand) check(cmd *cobra.Command, names, command []string) error {
 		return usagef("--list takes no name")
 	case c.status && len(names) == 0:
 		return usagef("--status needs the name of a lock")
-	case !show && len(names) != 1:
+	case !show && len(names) == 0:
+		return usagef("no name; write oid lock NAME -- COMMAND")
+	case !show && len(names) > 1:
 		return usagef("%d names before --, want one; write oid lock NAME -- COMMAND", len(names))
 	case !show && len(command) == 0:
 		return usagef("no command; write oid lock NAME -- COMMAND")
+	case !show && command[0] == "":
+		return exitError{exitNotFound, errors.New("the command after -- is empty, as with a variable that is not set; write oid lock NAME -- COMMAND")}
 	case bool(c.asJSON) && len(command) > 0:
 		return usagef("--json goes with --status and --list")
 	case show && cmd.Flags().Changed("once"):
@@ -169,6 +174,9 @@ func (c *lockCommand) check(cmd *cobra.Command, names, command []string) error {
 	for _, n := range names {
 		if err := lock.CheckName(n); err != nil {
 			return usageError{err}
+		}
+		if of := withoutSlot(n); of != n && (!show || c.options.slots > 0) {
+			return usagef("%q is the name of a slot: --slots takes those of %q; use another name, such as %q", n, of, strings.ReplaceAll(n, "#", "-"))
 		}
 	}
 	return nil

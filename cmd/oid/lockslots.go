@@ -40,7 +40,7 @@ func checkSlots(cmd *cobra.Command, n int) error {
 func excludeSlots(ctx context.Context, l lock.Locker, lease *lock.Lease) error {
 	held, err := lock.HeldSlots(ctx, l, lease.Name())
 	if err == nil && len(held) > 0 {
-		err = fmt.Errorf("with --slots: %w", &lock.HeldError{Status: held[0]})
+		err = fmt.Errorf("in use with slots: %w", &lock.HeldError{Status: held[0]})
 	}
 	if err != nil {
 		err = errors.Join(err, lease.Release())
