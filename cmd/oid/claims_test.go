@@ -38,6 +38,7 @@ var mustHaveEvidence = map[string][]string{
 	"docs/zh-CN/other-ids.md":           {"ObjectId 与 UUIDv7、ULID、Snowflake、自增主键"},
 	"docs/zh-CN/from-setnx.md":          {"从 SETNX 到这把锁"},
 	"docs/zh-CN/find-by-time.md":        {"需要知道的"},
+	"docs/zh-CN/sealed-ids.md":          {"保证什么，不保证什么"},
 	"docs/zh-CN/which-process.md":       {"需要知道的"},
 	"docs/zh-CN/findings.md":            {"追溯：这个 id 是哪个进程生成的", "进程的状态", "census 的发现", "census 的事件", "锁的退出码"},
 	"docs/zh-CN/cron-on-three-hosts.md": {"一次调用算哪个触发时刻", "退出码，让 cron 不发邮件", "保证什么，不保证什么"},
