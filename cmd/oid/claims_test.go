@@ -34,7 +34,7 @@ var mustHaveEvidence = map[string][]string{
 	"docs/explanation/other-ids.md":     {"ObjectId beside UUIDv7, ULID, Snowflake and auto-increment"},
 	"docs/explanation/from-setnx.md":    {"From SETNX to this lock"},
 	"README.zh-CN.md":                   {"保证什么，不保证什么"},
-	"docs/zh-CN/guarantees.md":          {"id", "锁", "存储"},
+	"docs/zh-CN/guarantees.md":          {"id", "锁", "数据库", "攻击"},
 	"docs/zh-CN/other-ids.md":           {"ObjectId 与 UUIDv7、ULID、Snowflake、自增主键"},
 	"docs/zh-CN/from-setnx.md":          {"从 SETNX 到这把锁"},
 	"docs/zh-CN/find-by-time.md":        {"需要知道的"},
