@@ -183,18 +183,22 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 // says why it did not run, after which time, and interruption is what had interrupted the
 // waiting.
 func (o lockOptions) result(err, interruption error, url string, took time.Duration) error {
+	held := (*lock.HeldError)(nil)
 	switch {
 	case err == nil, errors.As(err, new(exitError)), errors.As(err, new(interrupted)), errors.As(err, new(usageError)):
 		return err
 	case interruption != nil:
 		return interruption
-	case errors.Is(err, lock.ErrHeld):
-		if held := (*lock.HeldError)(nil); o.wait > 0 && errors.Is(err, context.DeadlineExceeded) && errors.As(err, &held) {
+	case errors.As(err, &held):
+		if o.wait > 0 && errors.Is(err, context.DeadlineExceeded) {
 			what := "not"
 			if o.slots > 0 {
 				what = "no slot"
 			}
 			err = fmt.Errorf("%s free within %v (--wait): %w", what, o.wait, held)
+		}
+		if held.Slots > 1 {
+			err = fmt.Errorf("%w; --status shows them all", err)
 		}
 		return exitError{exitNotLocked, err}
 	case mayPass(err) && o.wait > 0:
@@ -270,10 +274,15 @@ func runUnder(std streams, lease *lock.Lease, o lockOptions, signals chan os.Sig
 		return exitError{exitLockLost, fmt.Errorf("the lock was lost before the command began: %w", failed)}
 	case end.Lost:
 		return exitError{exitLockLost, errors.New("the command was ended because the lock could not be renewed")}
-	case errors.Is(failed, fs.ErrNotExist):
-		return exitError{exitNotFound, fmt.Errorf("run %q: %w", command[0], failed)}
 	case failed != nil:
-		return exitError{exitCannotRun, failed}
+		code := exitCannotRun
+		if errors.Is(failed, fs.ErrNotExist) {
+			code = exitNotFound
+		}
+		for inner := failed; inner != nil; inner = errors.Unwrap(inner) {
+			failed = inner // without the names of calls
+		}
+		return exitError{code, fmt.Errorf("run %q: %w", command[0], failed)}
 	case end.Signal != 0:
 		return interrupted{end.Signal}
 	case end.Code != 0:
