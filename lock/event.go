@@ -33,9 +33,9 @@ const (
 // called from several goroutines at the same time.
 type Event struct {
 	Kind  EventKind
-	Name  string
-	Owner Owner
+	Name  string // of the lock
+	Owner Owner  // that this process has or asks for the lock with
 	Fence uint64 // 0 while waiting
 	Took  time.Duration
-	Err   error
+	Err   error // nil unless the kind has a reason
 }
