@@ -33,7 +33,7 @@ type lockEngine struct {
 var lockEngines = []lockEngine{
 	{[]string{"file"}, "file:FOLDER", `
   file:FOLDER          in files, for the programs of this machine; file: alone,
-                       the default, means a folder in your data folder`, openFileLocks},
+                       the default, means oid/locks in your data folder`, openFileLocks},
 	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", `
   redis://HOST:PORT    in Redis, for many machines; rediss:// uses TLS, and
                        unix:///SOCKET a socket. A Redis Cluster is
