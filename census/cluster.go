@@ -11,6 +11,16 @@ import (
 // unite gives the lines whose counters overlap or adjoin one cluster, and each of them
 // the shift that puts all counters of a cluster in one sequence. It returns how many
 // clusters there are.
+//
+//	counters, which repeat every 2^24:
+//	0                                              2^24
+//	|---aaaaaaa----------cccccc------------------bb|bbb---
+//	         ddddd            ^^^^^ limit
+//
+// Here a and d overlap and are one cluster; a line that begins within limit of the end of
+// c joins it; b goes on past 2^24, and its shift is such that the counters after it are
+// greater, not smaller. The walk begins at a line that no other reaches, so that no
+// cluster is cut in two where the counters begin anew.
 func (ls *lineSet) unite() (clusters int) {
 	// Lines that are further apart than the second of these would be no evidence.
 	limit := max(ls.limit, idset.CounterRange>>(proofBits-orderBits-1)/int64(len(ls.list)))

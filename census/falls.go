@@ -10,6 +10,15 @@ import (
 // sequence is the ids of a cluster in the order of their counters. A clock that runs
 // forwards rises in it; where it falls, it was set back, or the counters were not taken
 // in the order of time.
+//
+//	second
+//	  |        **
+//	  |      **   t     **    s is a single late id: the next is where it would be
+//	  |    **         **      without it. After the fall all are lower, but for a
+//	  |  **  s      **        few of threads that had read the clock before it (t),
+//	  |**        ***          which belong to the same group of falls.
+//	  +--------------------- counter
+//	   segment    segment
 type sequence struct {
 	ids    int64 // with different counters
 	length int64 // counters from the first to the last

@@ -71,7 +71,18 @@ func (h *history) clock(zone *time.Location) *clock {
 	return c
 }
 
-// grid is a history in buckets of one length.
+// grid is a history in buckets of one length. Whether an empty bucket is unusual is told
+// by the buckets of its kind: those that are whole periods of a season away from it.
+//
+//	length an hour, season a day (period 24); x is occupied, . is empty
+//	  Mon ........xxxxxxxxxx......
+//	  Tue ........xxxxxxxxxx......
+//	  Wed ........xxx....xxx......    a silence from a to b: the buckets above and below
+//	  Thu ........xxxxxxxxxx......    it are occupied, so that it is unusual; the night
+//	  Fri ........xxxxxxxxxx......    is not, since the night is empty on each day
+//
+// Season 1 has one kind: all buckets are alike. The season that describes which buckets
+// are occupied in the fewest nats is the one that tells.
 type grid struct {
 	c        *clock
 	length   int     // minutes

@@ -63,3 +63,6 @@ func (r *Registry) SetPruneSizes(atOnce, batch int) { r.pruneAtOnce, r.pruneBatc
 
 // SetMaxRead sets how many records a call of Page reads.
 func (r *Registry) SetMaxRead(n int) { r.maxRead = n }
+
+// HourOf returns the beginning of the hour of a process with the block that t is in.
+func HourOf(block string, t time.Time) time.Time { return hourOf(block, t) }

@@ -224,44 +224,52 @@ func TestHeartbeatsCheckManyAdopted(t *testing.T) {
 	}
 }
 
-// The agent's heartbeats put the samples of an hour in order when the hour has ended.
+// The agent's heartbeats put the samples of an hour in order when the hour has ended,
+// wherever in an hour of the process they begin.
 func TestHeartbeatsTrimSamples(t *testing.T) {
-	s := newStore(t)
-	var clock moved
-	agent := registry.New(s, &registry.Options{Now: clock.Now})
-	g := remote(t, 1)
-	p, err := agent.RegisterRemote(t.Context(), g, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const beats = 48
-	send := func(after time.Duration) {
-		t.Helper()
-		clock.set(after)
-		if err := agent.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: p.Key()}})[0]; err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range beats {
-		send(time.Duration(i+1) * time.Second)
-	}
-	send(time.Hour + time.Minute)
-	// One for each hour that the first heartbeats were in, and one since.
-	if n, err := s.Count(t.Context(), "oid.samples", store.Range{}); err != nil || n > 3 {
-		t.Errorf("%d documents of samples, %v, want 3 at most", n, err)
-	}
-	if h := drainAll(t, agent, g); len(h) != beats+2 {
-		t.Errorf("%d samples, want %d", len(h), beats+2)
-	}
-	// The record is gone, as after a backup was restored: the process has to register again.
-	if _, err := s.DeleteRange(t.Context(), "oid.processes", store.Range{}); err != nil {
-		t.Fatal(err)
-	}
-	for hours := range 2 {
-		clock.set(time.Duration(hours+2)*time.Hour + 2*time.Minute)
-		if err := agent.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: p.Key()}})[0]; !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("%d h after the record is gone: %v, want ErrNotFound", hours, err)
-		}
+	for _, test := range []struct {
+		before time.Duration // that an hour ends
+		want   int64         // documents: one of each hour that has ended, registration's included
+	}{{24 * time.Second, 3}, {50 * time.Second, 2}, {30 * time.Minute, 2}} {
+		t.Run(test.before.String(), func(t *testing.T) {
+			s := newStore(t)
+			now := time.Now()
+			agent := registry.New(s, &registry.Options{Now: func() time.Time { return now }})
+			g := remote(t, 1)
+			p, err := agent.RegisterRemote(t.Context(), g, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := registry.HourOf(p.Block, now).Add(2*time.Hour - test.before)
+			send := func(after time.Duration) error {
+				now = begin.Add(after)
+				return agent.Heartbeats(t.Context(), []registry.RemoteHeartbeat{{Member: p.Key()}})[0]
+			}
+			const beats = 48
+			for i := range beats {
+				if err := send(time.Duration(i) * time.Second); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := send(time.Hour + time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := s.Count(t.Context(), "oid.samples", store.Range{}); err != nil || n != test.want {
+				t.Errorf("%d documents of samples, %v, want %d", n, err, test.want)
+			}
+			if h := drainAll(t, agent, g); len(h) != beats+2 {
+				t.Errorf("%d samples, want %d", len(h), beats+2)
+			}
+			// The record is gone, as after a backup was restored: the process has to register again.
+			if _, err := s.DeleteRange(t.Context(), "oid.processes", store.Range{}); err != nil {
+				t.Fatal(err)
+			}
+			for hours := range 2 {
+				if err := send(time.Duration(hours+2)*time.Hour + 2*time.Minute); !errors.Is(err, store.ErrNotFound) {
+					t.Errorf("%d h after the record is gone: %v, want ErrNotFound", hours, err)
+				}
+			}
+		})
 	}
 }
 

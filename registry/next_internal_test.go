@@ -26,6 +26,7 @@ func TestNextStep(t *testing.T) {
 		{"room for one more sample", func(e *enrolment, p *Process) { e.pending, p.Last.Count = make([]Sample, maxRecent), 8 }, writeLiving},
 		{"samples, and its turn", func(e *enrolment, p *Process) { e.pending, p.Last.Count = make([]Sample, 2), 12 }, writeSamples},
 		{"one sample, and its turn", func(e *enrolment, p *Process) { e.pending, p.Last.Count = make([]Sample, 1), 12 }, writeLiving},
+		{"samples, and an hour later", func(e *enrolment, p *Process) { e.pending, p.Last.Time = make([]Sample, 2), began.Add(time.Hour) }, writeSamples},
 		{"another heartbeat", func(_ *enrolment, p *Process) { p.Last.Count++ }, writeLiving},
 		{"living record was deleted", func(e *enrolment, _ *Process) { e.stored, e.changed = nil, true }, writeLiving},
 		{"another description", func(e *enrolment, _ *Process) { e.changed, e.left = true, make([]MemberKey, 1) }, writeRecord},

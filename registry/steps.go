@@ -246,17 +246,13 @@ func (c *recorder) putRecord(ctx context.Context) error {
 }
 
 // trim puts the samples in order when an hour of the process has ended: those of the
-// hour become one document, those that are a day old are thinned, and old ones are
-// deleted.
+// hour that it had its last heartbeat in become one document, those that are a day old
+// are thinned, and old ones are deleted. The newest sample may be in no document yet.
 func (c *recorder) trim(ctx context.Context) error {
 	p := c.process()
-	now := hourOf(p.Block, p.Last.Time)
 	r := c.registry
-	if err := r.putSamples(ctx, []newSamples{{p.Block, c.pending}}); err != nil {
-		return err
-	}
-	c.pending = nil
-	old, thin := p.Last.Time.Add(-r.keepSamples), hourOf(p.Block, now.Add(-r.options.KeepAll))
+	ended := hourOf(p.Block, c.trimmed)
+	old, thin := p.Last.Time.Add(-r.keepSamples), hourOf(p.Block, hourOf(p.Block, p.Last.Time).Add(-r.options.KeepAll))
 	c.update(func(p *Process) {
 		for len(p.Recent) > 1 && p.Recent[0].Time.Before(old) {
 			p.Recent = p.Recent[1:]
@@ -264,7 +260,7 @@ func (c *recorder) trim(ctx context.Context) error {
 	})
 	_, err := r.deleteSamples(ctx, []string{p.Block}, old)
 	if err == nil {
-		err = r.merge(ctx, p.Block, now.Add(-time.Hour), now, 0)
+		err = r.merge(ctx, p.Block, ended, ended.Add(time.Hour), 0)
 	}
 	if err == nil {
 		err = r.merge(ctx, p.Block, thin.Add(-time.Hour), thin, keepThinned)

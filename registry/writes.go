@@ -28,10 +28,11 @@ const (
 // next returns what is to be written next of p. The newest sample waits until its
 // heartbeat is stored.
 func (e *enrolment) next(p *Process) task {
+	hourEnded := hourOf(p.Block, p.Last.Time).After(e.trimmed)
 	switch n := len(e.pending) - 1; {
 	case !e.claimed:
 		return claimValues
-	case n >= maxRecent || n > 0 && p.turn(maxRecent):
+	case n >= maxRecent || n > 0 && (hourEnded || p.turn(maxRecent)):
 		return writeSamples
 	case e.stored == nil || e.agreed.Count != p.Last.Count:
 		return writeLiving
@@ -43,7 +44,7 @@ func (e *enrolment) next(p *Process) task {
 		return nothing
 	case p.End != nil:
 		return moveEnded
-	case hourOf(p.Block, p.Last.Time).After(e.trimmed):
+	case hourEnded:
 		return trimSamples
 	case e.unchecked >= maxRecent:
 		return checkClaims

@@ -29,14 +29,19 @@ import (
 // mustHaveEvidence are the parts of documents of which each list item and each table row
 // is a claim, by file and heading.
 var mustHaveEvidence = map[string][]string{
-	"README.md":                      {"What is promised, and what is not"},
-	"docs/explanation/guarantees.md": {"Ids", "Locks", "The store", "Attacks"},
-	"docs/explanation/other-ids.md":  {"ObjectId beside UUIDv7, ULID, Snowflake and auto-increment"},
-	"docs/explanation/from-setnx.md": {"From SETNX to this lock"},
-	"README.zh-CN.md":                {"保证什么，不保证什么"},
-	"docs/zh-CN/guarantees.md":       {"id", "锁", "存储"},
-	"docs/zh-CN/other-ids.md":        {"ObjectId 与 UUIDv7、ULID、Snowflake、自增主键"},
-	"docs/zh-CN/from-setnx.md":       {"从 SETNX 到这把锁"},
+	"README.md":                         {"What is promised, and what is not"},
+	"docs/explanation/guarantees.md":    {"Ids", "Locks", "The store", "Attacks"},
+	"docs/explanation/other-ids.md":     {"ObjectId beside UUIDv7, ULID, Snowflake and auto-increment"},
+	"docs/explanation/from-setnx.md":    {"From SETNX to this lock"},
+	"README.zh-CN.md":                   {"保证什么，不保证什么"},
+	"docs/zh-CN/guarantees.md":          {"id", "锁", "数据库", "攻击"},
+	"docs/zh-CN/other-ids.md":           {"ObjectId 与 UUIDv7、ULID、Snowflake、自增主键"},
+	"docs/zh-CN/from-setnx.md":          {"从 SETNX 到这把锁"},
+	"docs/zh-CN/find-by-time.md":        {"需要知道的"},
+	"docs/zh-CN/sealed-ids.md":          {"保证什么，不保证什么"},
+	"docs/zh-CN/which-process.md":       {"需要知道的"},
+	"docs/zh-CN/findings.md":            {"追溯：这个 id 是哪个进程生成的", "进程的状态", "census 的发现", "census 的事件", "锁的退出码"},
+	"docs/zh-CN/cron-on-three-hosts.md": {"一次调用算哪个触发时刻", "退出码，让 cron 不发邮件", "保证什么，不保证什么"},
 }
 
 // claim is a sentence, list item or table row with its evidence.

@@ -45,9 +45,9 @@ var unchecked = map[string]string{
 	"README.md: console: $ go build ./examples/shop":                                                                                                       "serves, and kills; the test of examples/shop does the same",
 	"docs/design.md: text: cmd/oid                the command: a file for each subcommand":                                                                 "a drawing; the test of internal/imports compares it with the code",
 	"docs/tutorials/which-process.md: console: $ go build ./examples/shop":                                                                                 "serves, and kills; the test of examples/shop does the same",
-	"docs/tutorials/which-process.md: console: $ sleep 10; kill -9 $!":                                                                                     "kills the shop of the block before; the test of examples/shop does the same",
+	"docs/tutorials/which-process.md: console: $ sleep 15; kill -9 $!":                                                                                     "kills the shop of the block before; the test of examples/shop does the same",
 	"docs/zh-CN/which-process.md: console: $ go build ./examples/shop":                                                                                     "serves, and kills; the test of examples/shop does the same",
-	"docs/zh-CN/which-process.md: console: $ sleep 10; kill -9 $!":                                                                                         "kills the shop of the block before; the test of examples/shop does the same",
+	"docs/zh-CN/which-process.md: console: $ sleep 15; kill -9 $!":                                                                                         "kills the shop of the block before; the test of examples/shop does the same",
 	"README.zh-CN.md: console: $ go build ./examples/shop":                                                                                                 "serves, and kills; the test of examples/shop does the same",
 	"docs/deploy.md: text: # name    all or read  token, 16 characters or more":                                                                            "deploy_test.go runs it",
 	"docs/deploy.md: nginx: location /oid/ {":                                                                                                              "deploy_test.go runs it",
@@ -66,7 +66,7 @@ var unchecked = map[string]string{
 	"docs/how-to/adopt.md: ini: # /etc/systemd/system/oid-agent.socket":                                                                                    "TestDeploySystemd checks it",
 	"docs/how-to/adopt.md: ini: # /etc/systemd/system/oid-agent.service":                                                                                   "TestDeploySystemd checks it",
 	"docs/how-to/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report":    "a line of a crontab",
-	"docs/zh-CN/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once 10m -- /usr/local/bin/report":                "a line of a crontab",
+	"docs/zh-CN/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report":     "a line of a crontab",
 	"docs/reference/api.md: sh: server=http://127.0.0.1:8024":                                                                                              "TestAPIPage runs it",
 	"docs/how-to/verify-a-generator.md: python: def write(n):":                                                                                             "a part of examples/verify/adapters/pymongo.py, which is run",
 	"docs/how-to/verify-a-generator.md: python: for line in sys.stdin:":                                                                                    "examples/verify/adapters/pymongo.py does the same, and is run",
@@ -167,6 +167,31 @@ func TestMapOfDocuments(t *testing.T) {
 		name, inDocs := strings.CutPrefix(file, "docs/")
 		if inDocs && name != "README.md" && !strings.Contains(documents["docs/README.md"], "]("+name+")") {
 			t.Errorf("docs/README.md does not link to %s", name)
+		}
+	}
+}
+
+// twin is a link of a page to the same in the other language.
+var twin = regexp.MustCompile(`\[(?:English|中文)\]\(([^)#]+)\)`)
+
+// A page in Chinese and those in English that it follows link to each other, and the README
+// in Chinese links to each page in Chinese.
+func TestTwins(t *testing.T) {
+	documents := readDocuments(t)
+	twins := make(map[string][]string)
+	for file, text := range documents {
+		for _, m := range twin.FindAllStringSubmatch(text, -1) {
+			twins[file] = append(twins[file], path.Join(path.Dir(file), m[1]))
+		}
+	}
+	for file := range documents {
+		for _, other := range twins[file] {
+			if !slices.Contains(twins[other], file) {
+				t.Errorf("%s links to its twin %s, which does not link back", file, other)
+			}
+		}
+		if strings.HasPrefix(file, "docs/zh-CN/") && (twins[file] == nil || !strings.Contains(documents["README.zh-CN.md"], "]("+file)) {
+			t.Errorf("%s has no twin in English, or README.zh-CN.md does not link to it", file)
 		}
 	}
 }

@@ -86,13 +86,8 @@ func unknownURL(url string) string {
 // storeFlag is the flag --store.
 type storeFlag struct{ url string }
 
-func (f *storeFlag) addFlag(cmd *cobra.Command) { f.addFlagWithDefault(cmd, "$OID_STORE, or a file") }
-
-// addTracerFlag adds the flag to a command that works without a store, too, see openTracer.
-func (f *storeFlag) addTracerFlag(cmd *cobra.Command) { f.addFlagWithDefault(cmd, "$OID_STORE") }
-
-func (f *storeFlag) addFlagWithDefault(cmd *cobra.Command, byDefault string) {
-	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store, see \"oid help urls\" (default "+byDefault+")")
+func (f *storeFlag) addFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store, see \"oid help urls\" (default $OID_STORE, or a file)")
 	completeFlag(cmd, "store", completeScheme(storeSchemes))
 }
 
@@ -155,7 +150,11 @@ func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error
 		return nil, err
 	}
 	if url := f.given(); url != "" {
-		return e.open(ctx, url, readOnly)
+		s, err := e.open(ctx, url, readOnly)
+		if errors.Is(err, store.ErrURL) {
+			err = usageError{err}
+		}
+		return s, err
 	}
 	path, err := defaultStore()
 	if err != nil {
@@ -180,11 +179,14 @@ func openSQLite(ctx context.Context, url string, readOnly bool) (store.Store, er
 	return nil, err
 }
 
+// errNoDataFolder means that the environment does not say where a user's data is.
+var errNoDataFolder = errors.New("find your data folder")
+
 // defaultStore returns the path of the file that is used without a URL.
 func defaultStore() (string, error) {
 	folder, err := dataFolder(runtime.GOOS)
 	if err != nil {
-		return "", fmt.Errorf("find your data folder: %w; name a store with --store", err)
+		return "", fmt.Errorf("%w: %w; name a store with --store", errNoDataFolder, err)
 	}
 	return filepath.Join(folder, "oid", "store.db"), nil
 }
