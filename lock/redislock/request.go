@@ -189,7 +189,7 @@ func (r *request) change(what string, now time.Time, s script, keys []string, ar
 		return fmt.Errorf("redislock: %s %q: %w", what, r.name, err)
 	}
 	if reply != "1" {
-		return fmt.Errorf("%w: %q: in Redis another has it or nobody", lock.ErrLost, r.name)
+		return fmt.Errorf("%w: %q: in Redis it is free or has another holder", lock.ErrLost, r.name)
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func (r *request) Free() error {
 		return fmt.Errorf("redislock: release %q: %w; it frees itself within %v", r.name, err, r.ttl)
 	}
 	if !had && !unsure { // unsure: an attempt whose reply was lost may have done it
-		return fmt.Errorf("%w: %q: in Redis another had it or nobody", lock.ErrLost, r.name)
+		return fmt.Errorf("%w: %q: in Redis it was free or had another holder", lock.ErrLost, r.name)
 	}
 	return nil
 }

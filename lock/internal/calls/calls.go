@@ -84,6 +84,18 @@ func (c *Calls) Repeat(ctx context.Context, pause time.Duration, mayPass func(er
 	}
 }
 
+// NoAnswer returns the error of a request that got no answer within d. It is a
+// [context.DeadlineExceeded] with a text that says more.
+func NoAnswer(d time.Duration) error { return noAnswer(d) }
+
+type noAnswer time.Duration
+
+func (e noAnswer) Error() string {
+	return fmt.Sprintf("no answer within %v", time.Duration(e).Round(time.Millisecond))
+}
+
+func (noAnswer) Is(target error) bool { return target == context.DeadlineExceeded }
+
 // Close ends Closing, waits until all calls have ended, and reports whether it
 // was the first Close.
 func (c *Calls) Close() (first bool) {

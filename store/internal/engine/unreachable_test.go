@@ -23,7 +23,7 @@ func TestUnreachable(t *testing.T) {
 		"it closes the connection":         errors.Join(io.EOF, io.ErrUnexpectedEOF),
 		"the server refused TLS":           fmt.Errorf("driver: %w", errors.New("the server refused TLS")),
 	} {
-		got := engine.Unreachable("X", "h:1", err, err)
+		got := engine.Unreachable("X", "h:1", err)
 		if text := "X at h:1 does not answer (" + want + "); see that it runs and that the URL names its host and port"; got.Error() != text || !errors.Is(got, err) {
 			t.Errorf("got  %v\nwant %s", got, text)
 		}
