@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -64,8 +65,12 @@ func slotWaiters(ctx context.Context, l lock.Locker, name string) (n int, least 
 	return n, queue.Held && queue.TTL == 0, err
 }
 
-// slotName matches the name of a slot, or of the queue for all slots of a lock.
-var slotName = regexp.MustCompile(`^(.+)#(?:\d+|queue)$`)
-
-// withoutSlot returns the name of the lock to which a slot belongs, or else the name.
-func withoutSlot(name string) string { return slotName.ReplaceAllString(name, "$1") }
+// withoutSlot returns the name of the lock to which a slot belongs, or the queue for its
+// slots, or else the name.
+func withoutSlot(name string) string {
+	i := strings.LastIndexByte(name, '#')
+	if _, err := strconv.ParseUint(name[i+1:], 10, 64); i > 0 && (err == nil || name[i+1:] == "queue") {
+		return name[:i]
+	}
+	return name
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/internal/causes"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/filelock"
 	"github.com/oidkit/oid/lock/redislock"
@@ -97,11 +98,28 @@ func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (l
 }
 
 func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error) {
-	return redislock.Open(ctx, url, &redislock.Options{
+	l, err := redislock.Open(ctx, url, &redislock.Options{
 		TTL:    ttl,
 		Warn:   func(err error) { std.warn("warning: %v", err) },
-		Events: warnOfSilence(std),
+		Events: warnOfSilence(std, url),
 	})
+	if errors.Is(err, lock.ErrInvalid) { // --ttl was checked before
+		err = usageError{err}
+	}
+	return l, err
+}
+
+// unanswered is the error of a server of locks that cannot be reached or does not answer.
+func unanswered(url string, err error) error {
+	if all := (interface{ Unwrap() []error })(nil); errors.As(err, &all) {
+		err = all.Unwrap()[len(all.Unwrap())-1] // the first is the end of a time
+	}
+	if i := strings.LastIndexByte(url, '@'); i >= 0 { // after a password
+		scheme, _, _ := strings.Cut(url, "://")
+		url = scheme + "://" + url[i+1:]
+	}
+	url, _, _ = strings.Cut(url, "?")
+	return fmt.Errorf("%s does not answer (%s); see that it runs and that --locks names it", url, causes.Of(err))
 }
 
 // silencePause is the pause between two warnings of a server that does not answer: a
@@ -110,7 +128,7 @@ const silencePause = time.Minute
 
 // warnOfSilence returns a function that says of a server that it does not answer while oid
 // waits for a lock in it.
-func warnOfSilence(std streams) func(lock.Event) {
+func warnOfSilence(std streams, url string) func(lock.Event) {
 	var mu sync.Mutex
 	var last time.Time
 	return func(e lock.Event) {
@@ -118,7 +136,7 @@ func warnOfSilence(std streams) func(lock.Event) {
 		defer mu.Unlock()
 		if e.Kind == lock.Unanswered && (last.IsZero() || time.Since(last) > silencePause) {
 			last = time.Now()
-			std.warn("warning: waiting for the lock %q: %v; trying again", e.Name, e.Err)
+			std.warn("warning: waiting for the lock %q: %v; trying again", e.Name, unanswered(url, e.Err))
 		}
 	}
 }
@@ -137,7 +155,7 @@ func openStoreLocks(ctx context.Context, std streams, url string, ttl time.Durat
 	if err != nil {
 		return nil, err
 	}
-	l, err := storelock.New(s, &storelock.Options{TTL: ttl, Events: warnOfSilence(std)})
+	l, err := storelock.New(s, &storelock.Options{TTL: ttl, Events: warnOfSilence(std, url)})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

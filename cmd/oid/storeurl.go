@@ -161,7 +161,11 @@ func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error
 		return nil, err
 	}
 	if url := f.given(); url != "" {
-		return e.open(ctx, url, readOnly)
+		s, err := e.open(ctx, url, readOnly)
+		if errors.Is(err, store.ErrURL) {
+			err = usageError{err}
+		}
+		return s, err
 	}
 	path, err := defaultStore()
 	if err != nil {
