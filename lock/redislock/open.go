@@ -40,7 +40,7 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	clientOptions.DialCtxFn = dialer.dial
 	client, err := connect(ctx, clientOptions)
 	if err != nil {
-		return nil, fmt.Errorf("redislock: connect to %s: %w", redacted(rawURL), err)
+		return nil, fmt.Errorf("redislock: connect to %s: %w", strings.Join(clientOptions.InitAddress, ", "), err)
 	}
 	l, err := New(ctx, client, o)
 	if err != nil {
@@ -176,12 +176,3 @@ type explained struct {
 func (e explained) Error() string        { return e.text }
 func (e explained) Is(target error) bool { return errors.Is(e.err, target) }
 func (e explained) As(target any) bool   { return errors.As(e.err, target) }
-
-// redacted returns a URL without its password.
-func redacted(rawURL string) string {
-	if i := strings.LastIndexByte(rawURL, '@'); i >= 0 {
-		scheme, _, _ := strings.Cut(rawURL, "://")
-		return scheme + "://xxxxx@" + rawURL[i+1:]
-	}
-	return rawURL
-}

@@ -94,16 +94,11 @@ func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptio
 		return nil, err
 	}
 	defer l.calls.Done()
-	a := &attempt{l: l, name: name, ttl: l.options.TTL, wait: wait, began: time.Now(), owner: lock.Owner{Process: l.options.Process, ID: objectid.New()}}
-	if len(o) > 0 {
-		a.options = o[0]
-	}
-	if a.options.TTL != 0 {
-		a.ttl = a.options.TTL
-	}
-	if err := lock.CheckTTL(a.ttl); err != nil {
+	options, err := calls.Chosen(o, l.options.TTL)
+	if err != nil {
 		return nil, fmt.Errorf("storelock: acquire %q: %w", name, err)
 	}
+	a := &attempt{l: l, name: name, options: options, ttl: options.TTL, wait: wait, began: time.Now(), owner: lock.Owner{Process: l.options.Process, ID: objectid.New()}}
 	lease, err := a.run(ctx)
 	if err != nil {
 		l.calls.Go(a.leave)

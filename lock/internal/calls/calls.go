@@ -107,6 +107,18 @@ func (c *Calls) Close() (first bool) {
 	return first
 }
 
+// Chosen returns the options of one Acquire, with the TTL of its Locker if o has none. The
+// error wraps [lock.ErrInvalid] if the TTL is invalid.
+func Chosen(o []lock.AcquireOptions, ttl time.Duration) (chosen lock.AcquireOptions, err error) {
+	if len(o) > 0 {
+		chosen = o[0]
+	}
+	if chosen.TTL == 0 {
+		chosen.TTL = ttl
+	}
+	return chosen, lock.CheckTTL(chosen.TTL)
+}
+
 // SetDefaults replaces the zero TTL and the zero process in the options of a Locker. The
 // error wraps [lock.ErrInvalid] if the TTL is invalid, or is the reason why this process
 // cannot be identified.
