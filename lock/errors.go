@@ -27,8 +27,8 @@ var (
 	// the resource has seen a higher fence.
 	ErrStale = errors.New("lock: stale fence")
 
-	// ErrInvalid is wrapped by errors that say what is wrong with a name, a TTL
-	// or the text of an owner.
+	// ErrInvalid is wrapped by errors that say what is wrong with a name, a TTL,
+	// the text of an owner or the URL of a Redis.
 	ErrInvalid = errors.New("lock: invalid")
 
 	// ErrBetween is wrapped by the error of a [Once] that was called at a time between
@@ -52,19 +52,31 @@ type HeldError struct {
 	// Status is what was known of the lock when it was asked for. If it is not
 	// held, its owner is the first waiter, for which it is reserved for a moment.
 	Status Status
+	// Slots is how many slots were asked for, if none of them was free, see [Slots];
+	// otherwise it is 0. Status is then that of one of them, or of NAME#queue, whose owner
+	// is the first waiter.
+	Slots int
 }
 
-// Error returns one line with the name, the owner, its host and command if they
-// are known, and since when it holds.
+// Error returns one line with the name, the number of slots if there are any, the owner,
+// its host and command if they are known, and since when it holds.
 func (e *HeldError) Error() string {
 	s := e.Status
+	text := fmt.Sprintf("%v: %q: ", ErrHeld, s.Name)
+	if e.Slots > 0 {
+		name, slot := splitSlot(s.Name)
+		text = fmt.Sprintf("%v: %q: %d of %d slots, slot %s: ", ErrHeld, name, e.Slots, e.Slots, slot)
+		if slot == queueWord {
+			text = fmt.Sprintf("%v: %q: %d of %d slots, the first waiter: ", ErrHeld, name, e.Slots, e.Slots)
+		}
+	}
 	switch {
 	case !s.Held:
-		return fmt.Sprintf("%v: %q: reserved for the next waiter, %v", ErrHeld, s.Name, s.Owner)
+		return text + "reserved for the next waiter, " + s.Owner.String()
 	case s.Owner.IsZero():
-		return fmt.Sprintf("%v: %q: by a program that does not say who it is, such as flock(1)", ErrHeld, s.Name)
+		return text + "by a program that does not say who it is, such as flock(1)"
 	}
-	text := fmt.Sprintf("%v: %q: %v", ErrHeld, s.Name, s.Owner)
+	text += s.Owner.String()
 	if s.Holder.Host != "" {
 		text += " on " + s.Holder.Host
 	}

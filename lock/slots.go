@@ -25,10 +25,11 @@ const MaxSlots = 1024
 // that wraps [ErrInvalid]. Close closes l.
 //
 // Slot 2 of the lock called job is the lock job#2 of l: the lease has that name, and
-// Status and List show it under that name. Each slot has fences of its own. Acquire takes
+// Status and List show it under that name. Give no other lock such a name: it would be
+// that slot. Each slot has fences of its own. Acquire takes
 // any free slot and waits for all of them, in one queue: its first waiter has the lock
 // job#queue of l. If l grants locks in the order of Acquire, so does the queue. TryAcquire
-// takes a free slot; its [HeldError] has the status of one of the slots. Names are up to 6
+// takes a free slot; its [HeldError] has the number of slots and the status of one of them. Names are up to 6
 // bytes shorter than [MaxName]. If the first waiter is stopped, or dies on another host,
 // slots that become free stay so for up to 6 seconds.
 //
@@ -48,7 +49,8 @@ func Slots(l Locker, n int) Locker { return &slots{Locker: l, n: n} }
 
 // HeldSlots returns the status of every slot of a lock that is held, by number, see
 // [Slots]. It knows the largest number of slots that was used within a year, if the
-// engine keeps its data.
+// engine keeps its data. It returns nil if no slot is held, or if the lock never had slots.
+// With an error it returns those that it has seen before.
 func HeldSlots(ctx context.Context, l Locker, name string) ([]Status, error) {
 	n, err := recordedSlots(ctx, l, name)
 	var held []Status
@@ -64,8 +66,8 @@ func HeldSlots(ctx context.Context, l Locker, name string) ([]Status, error) {
 // Slot returns the number of the slot that the lease holds, from 0, or -1 if its lock
 // has no slots. See [Slots].
 func (l *Lease) Slot() int {
-	i := strings.LastIndex(l.name, slotMark)
-	if n, err := strconv.Atoi(l.name[i+1:]); i > 0 && err == nil && slotName(l.name[:i], n) == l.name {
+	name, slot := splitSlot(l.name)
+	if n, err := strconv.Atoi(slot); name != "" && err == nil && slotName(name, n) == l.name {
 		return n
 	}
 	return -1
@@ -89,6 +91,12 @@ const (
 
 func slotName(name string, slot int) string { return name + slotMark + strconv.Itoa(slot) }
 func queueName(name string) string          { return name + slotMark + queueWord }
+
+// splitSlot returns the two parts of a name of [slotName] or [queueName].
+func splitSlot(name string) (of, slot string) {
+	i := max(0, strings.LastIndex(name, slotMark))
+	return name[:i], strings.TrimPrefix(name[i:], slotMark)
+}
 
 func (s *slots) check(name string) error {
 	if s.n < 1 || s.n > MaxSlots {
@@ -122,6 +130,9 @@ func (s *slots) Acquire(ctx context.Context, name string, o ...AcquireOptions) (
 		}, inQueue)
 		lost := errors.Is(err, ErrLost) || errors.Is(err, ErrExpired) // the turn
 		if lease == nil && (!lost || ctx.Err() != nil) {
+			if held := (*HeldError)(nil); errors.As(err, &held) && ctx.Err() != nil {
+				err = fmt.Errorf("lock: acquire a slot of %q: %w: %w", name, ctx.Err(), &HeldError{held.Status, s.n})
+			}
 			return nil, err
 		}
 	}
@@ -158,14 +169,15 @@ func (s *slots) Note(context.Context, string) (engine.Note, error) {
 
 // try takes a slot if one is free. It begins anywhere, because slots with low numbers
 // would otherwise be tried by everyone.
-func (s *slots) try(ctx context.Context, name string, o []AcquireOptions) (lease *Lease, err error) {
+func (s *slots) try(ctx context.Context, name string, o []AcquireOptions) (*Lease, error) {
+	var held *HeldError
 	for _, slot := range rand.Perm(s.n) {
-		lease, err = s.Locker.TryAcquire(ctx, slotName(name, slot), o...)
-		if !errors.Is(err, ErrHeld) {
+		lease, err := s.Locker.TryAcquire(ctx, slotName(name, slot), o...)
+		if !errors.As(err, &held) {
 			return lease, err
 		}
 	}
-	return nil, err
+	return nil, &HeldError{held.Status, s.n}
 }
 
 // wait takes the slot that is free first. It waits for all of them, and gives back what
@@ -205,7 +217,7 @@ func (s *slots) exclude(ctx context.Context, name string, lease *Lease) (*Lease,
 		status, err = s.Locker.Status(ctx, name)
 	}
 	if err == nil && status.Held {
-		err = fmt.Errorf("without slots: %w", &HeldError{Status: status})
+		err = fmt.Errorf("lock: in use without slots: %w", &HeldError{Status: status})
 	}
 	if err != nil {
 		return nil, errors.Join(err, lease.Release())

@@ -68,7 +68,7 @@ func measurePgstore(ctx context.Context, conn *pgx.Conn, data []row, rounds int)
 		}
 		b.WriteString(lines)
 	}
-	fmt.Fprintf(&b, "\nOf %s documents. The store and each way by hand take turns, %d each: medians. ratio: the rate of the store over that by hand, so above 1 the store is faster.\n", humanize.Comma(int64(len(docs))), turns)
+	fmt.Fprintf(&b, "\nOf %s documents, in turns, medians of %d. ratio: above 1 the store is faster.\n", humanize.Comma(int64(len(docs))), turns)
 	if err := insertAll(ctx, s, "events", all); err != nil {
 		return nil, "", err
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 const annotateHelp = `Print a log, or standard input, with what is known of each id in it: when it was
-created and, with --store or OID_STORE, by which process and the state of that now:
+created and, if the store has it, by which process and the state of that now:
 
   order <507f1f77bcf86cd799439011: 14 years ago, shop#4711 dead> failed
 
@@ -48,7 +48,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 				return err
 			}
 			t, err := where.openTracer(cmd.Context())
-			if err != nil && !where.isNotYet(err) {
+			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
@@ -67,7 +67,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 	}
 	asJSON.addFlag(cmd, "add a field to the lines that are JSON objects")
 	cmd.Flags().StringVar(&color, "color", "auto", "dim the notes: "+colorModes.names())
-	where.addTracerFlag(cmd)
+	where.addFlag(cmd)
 	colorModes.complete(cmd, "color")
 	return cmd
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/timerange"
 )
 
 // Exit codes.
@@ -84,7 +86,11 @@ func report(ctx context.Context, std streams, cmd *cobra.Command, err error) int
 		return 128 + int(syscall.SIGINT)
 	case errors.As(err, &usage):
 		std.warn("%v", err)
-		fmt.Fprintf(std.err, "oid: hint: see \"%s --help\"\n", cmd.CommandPath())
+		help := cmd.CommandPath() + " --help"
+		if _, ok := errors.AsType[*timerange.FieldError](err); ok {
+			help = "oid help times"
+		}
+		fmt.Fprintf(std.err, "oid: hint: see %q\n", help)
 		return exitUsage
 	default:
 		std.warn("%v", err)

@@ -32,11 +32,11 @@ func newHelpCommand() *cobra.Command {
 				about.InitDefaultVersionFlag()
 				return about.Help()
 			}
-			hint := `"oid help" lists them`
-			if names := cmd.Root().SuggestionsFor(args[0]); len(names) > 0 {
-				hint = "did you mean " + strings.Join(names, " or ") + "?"
+			hint := didYouMean(args[0], commandNames(cmd.Root()), "")
+			if hint == "" {
+				hint = `; "oid help" lists them`
 			}
-			return exitError{exitUsage, fmt.Errorf("there is no command or topic %q; %s", strings.Join(args, " "), hint)}
+			return exitError{exitUsage, fmt.Errorf("there is no command or topic %q%s", strings.Join(args, " "), hint)}
 		},
 	}
 }

@@ -35,9 +35,8 @@ An id that begins with a hyphen goes after "--".
 
 The bytes of an ObjectId alone do not reveal which layout was used, so all three
 are shown, the most plausible first. Some drivers still write the host and the pid:
-an id with the bytes of this host, or of a recorded one, is read so. With --store or
-OID_STORE, the process that created the id is shown if it is recorded (see "oid
-adopt").
+an id with the bytes of this host, or of a recorded one, is read so. The process
+that created the id is shown if the store has it; "oid trace" shows more of it.
 
 Exit code 1 means that something at the place of an id is not one, or that there is
 no id at all; all others are shown.`
@@ -68,7 +67,7 @@ func newInspectCommand(std streams) *cobra.Command {
 				options.Layout = &hint
 			}
 			t, err := where.openTracer(cmd.Context())
-			if err != nil && !where.isNotYet(err) {
+			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
@@ -80,7 +79,7 @@ func newInspectCommand(std streams) *cobra.Command {
 	asJSON.addFlag(cmd, jsonObjects)
 	input.addFlag(cmd)
 	zone.addFlag(cmd)
-	where.addTracerFlag(cmd)
+	where.addFlag(cmd)
 	layouts.complete(cmd, "layout")
 	return cmd
 }

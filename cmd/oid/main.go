@@ -34,7 +34,7 @@ func run(ctx context.Context, std streams, args []string) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !*started {
-		err = usageError{err}
+		err = usageError{unknownCommand(root, err)}
 	}
 	if err == nil {
 		err = help.err

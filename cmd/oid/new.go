@@ -110,7 +110,7 @@ func clockAt(at string, now time.Time) (func() time.Time, error) {
 	}
 	t, err := timerange.Parse(at, now)
 	if err != nil {
-		return nil, usagef("--at: %w", err)
+		return nil, ofFlag(&timerange.FieldError{Field: "at", Err: err})
 	}
 	if !holdsTime(t) {
 		return nil, usagef("--at %s: an id holds times from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", at)

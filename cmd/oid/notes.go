@@ -47,7 +47,7 @@ func newNotes(std streams, t *tracer) *notes { return &notes{std: std, tracer: t
 
 // refresh forgets notes that are too old, or too many.
 func (n *notes) refresh(now time.Time) {
-	if n.known == nil || now.Sub(n.asked) > noteAge || len(n.known) > maxNotes {
+	if n.known == nil || now.Sub(n.asked) > noteAge || len(n.known)+len(n.unknown) > maxNotes {
 		n.known, n.unknown, n.asked = map[string]note{}, map[[5]byte]bool{}, now
 	}
 }
@@ -74,7 +74,7 @@ func (n *notes) of(ctx context.Context, text string) note {
 		}
 	}
 	out.text = strings.Join(parts, ", ")
-	if n.tracer != nil { // without one, a note takes less time than to remember it
+	if out.member.Verdict != "" { // any other note takes less time than to remember it
 		n.known[strings.Clone(text)] = out
 	}
 	return out

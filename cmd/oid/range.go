@@ -145,7 +145,7 @@ func (r *timeRange) times() (from, to *time.Time, err error) {
 // ofFlag returns an error of a span as one of the flags.
 func ofFlag(err error) error {
 	if field, ok := errors.AsType[*timerange.FieldError](err); ok {
-		err = fmt.Errorf("--%s: %w", field.Field, field.Err)
+		err = fmt.Errorf("--%w", field)
 	}
 	if err != nil {
 		return usageError{err}

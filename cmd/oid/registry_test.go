@@ -1,19 +1,25 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// Without a configured registry no process is shown; with one, the process of the
-// id is.
+// Without a store no process is shown, and no file is created; with one, the process of
+// the id is.
 func TestTracer(t *testing.T) {
 	t.Setenv("OID_STORE", "")
+	home := t.TempDir()
+	for _, name := range []string{"HOME", "XDG_DATA_HOME", "LocalAppData"} {
+		t.Setenv(name, home)
+	}
 	var where storeFlag
 	none, err := where.openTracer(t.Context())
 	if err != nil || none != nil {
@@ -25,8 +31,16 @@ func TestTracer(t *testing.T) {
 	if err := none.Close(); err != nil {
 		t.Error(err)
 	}
-
-	path := filepath.Join(t.TempDir(), "registry.db")
+	path, err := defaultStore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made, err := os.ReadDir(home); len(made) > 0 || err != nil {
+		t.Errorf("a command that reads has created %v, %v", made, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	s, err := sqlitestore.Open(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +54,6 @@ func TestTracer(t *testing.T) {
 	if err := member.End(t.Context(), "done"); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("OID_STORE", "sqlite:"+path)
 	tracer, err := where.openTracer(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -57,5 +70,46 @@ func TestTracer(t *testing.T) {
 	copy(early[4:], id[4:])
 	if found, err := tracer.trace(t.Context(), early); err != nil || !strings.HasPrefix(processLine(found), "conflict: created ") {
 		t.Errorf("process of an id from a year before = %q, %v", processLine(found), err)
+	}
+}
+
+// After a few ids that no process has created, most others like them need no question to the
+// store, until the claims are old.
+func TestTracerReadsTheClaims(t *testing.T) {
+	t.Setenv("OID_STORE", "")
+	where := storeFlag{url: "sqlite:" + filepath.Join(t.TempDir(), "registry.db")}
+	s, err := where.openToWrite(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	member, err := where.registry(s).Register(t.Context(), &registry.RegisterOptions{Name: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer member.End(t.Context(), "done")
+	tracer, err := where.openTracer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracer.began = time.Now().Add(time.Hour) // the claims stay as they are, however slow this machine is
+	for range fewUnknown {
+		if _, err := tracer.trace(t.Context(), objectid.New()); err != nil {
+			t.Fatal(err)
+		}
+		objectid.Reseed()
+	}
+	if found, err := tracer.trace(t.Context(), member.Generator().New()); err != nil || found.Verdict != registry.Known {
+		t.Errorf("an id of a process: %v, %v", found, err)
+	}
+	if err := tracer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := tracer.trace(t.Context(), objectid.New()); err != nil || found.Verdict != registry.Unknown {
+		t.Errorf("an id of no process: %v, %v; want unknown, without the store", found, err)
+	}
+	tracer.began = time.Time{}
+	if found, err := tracer.trace(t.Context(), objectid.New()); err == nil {
+		t.Errorf("with old claims %v; want the store to be asked", found)
 	}
 }

@@ -19,6 +19,8 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 	}
 	root.SetIn(std.in)
 	root.SetErr(std.err)
+	root.DisableSuggestions = true // unknownCommand makes them, in one line
+	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCommand replaces it
 	for _, group := range []struct {
 		name     string
