@@ -96,6 +96,9 @@ func (o *onceFlags) check(cmd *cobra.Command, z *zone) (err error) {
 	}
 	if _, err = lock.ParseSchedule(o.text); err == nil { // the error has the text as it was given
 		o.schedule, err = lock.ParseSchedule(inZone(o.text, z))
+		if err != nil && z.chosen != nil {
+			return usagef("--tz %v: --once needs the name of a zone, such as Europe/Berlin", z)
+		}
 	}
 	if err != nil {
 		return usageError{fmt.Errorf("--once: %w", err)}

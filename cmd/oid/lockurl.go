@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -67,7 +68,7 @@ func lockEngineOf(url string) (lockEngine, error) {
 		}
 		want = append(want, e.want)
 	}
-	return lockEngine{}, usagef("--locks: a %s; want %s", unknownURL(url), strings.Join(want, ", or "))
+	return lockEngine{}, usagef("--locks or OID_LOCKS: a %s; want %s", unknownURL(url), strings.Join(want, ", or "))
 }
 
 // lockFolder returns the folder of a URL of locks in files.
@@ -75,18 +76,34 @@ func lockFolder(url string) (string, error) {
 	_, folder, _ := strings.Cut(url, ":")
 	if path, absolute := strings.CutPrefix(folder, "//"); absolute { // file:///path
 		if !strings.HasPrefix(path, "/") {
-			return "", usagef("--locks: a file URL with a host; want file:FOLDER or file:///FOLDER")
+			return "", usagef("--locks or OID_LOCKS: a file URL with a host; want file:FOLDER or file:///FOLDER")
 		}
 		folder = path
 	}
 	if folder == "" {
 		data, err := dataFolder(runtime.GOOS)
 		if err != nil {
-			return "", fmt.Errorf("find your data folder: %w; name another with --locks file:FOLDER", err)
+			return "", fmt.Errorf("there is no data folder for locks: %w; name another with --locks file:FOLDER", err)
 		}
 		folder = filepath.Join(data, "oid", "locks")
 	}
 	return folder, nil
+}
+
+// missingPlace returns the path of locks in files or SQLite if there is nothing yet, or else
+// nothing.
+func missingPlace(url string) (path string, err error) {
+	path, inFile := strings.CutPrefix(url, "sqlite:")
+	if strings.HasPrefix(url, "file:") {
+		inFile = true
+		if path, err = lockFolder(url); err != nil {
+			return "", err
+		}
+	}
+	if _, none := os.Stat(path); !inFile || !errors.Is(none, fs.ErrNotExist) {
+		path = ""
+	}
+	return path, nil
 }
 
 func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (lock.Locker, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -334,11 +335,14 @@ func TestSilence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
 				var told []error
 				m := new(memory)
 				a, _ := m.locker(t, storelock.Options{})
 				b, wire := m.locker(t, storelock.Options{Events: func(e lock.Event) {
 					if e.Kind == lock.Unanswered {
+						mu.Lock()
+						defer mu.Unlock()
 						told = append(told, e.Err)
 					}
 				}})
@@ -353,6 +357,8 @@ func TestSilence(t *testing.T) {
 				after := func(d time.Duration, w way, want int) {
 					t.Helper()
 					time.Sleep(d)
+					mu.Lock()
+					defer mu.Unlock()
 					if len(told) != want || want > 0 && !strings.Contains(told[want-1].Error(), test.text) {
 						t.Errorf("told %v, want %d times %q", told, want, test.text)
 					}
