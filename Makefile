@@ -86,20 +86,18 @@ quick:
 steady:
 	.ci/steady
 
-# The tests that skip themselves under the race detector, of the packages that have few
-# of them.
-WITHOUT_RACE = TestLongOutage|TestLongJourney|TestNobodyIsShutOut|TestMemoryOfPastes|TestBomb|TestSenderIsGone|TestEndlessUpload|TestTraceInASimulation|TestPodsInASimulation|TestPlantedCollisionsAreDrawnAgain|TestTraceFindsTheSamplesNextToTheId|TestPruneIsCompletedAfterEachFailure|TestKeysKeepTheirOrder|TestSpaceIsGivenBack|TestMutants|TestOncePerTick|TestOnceLeavesOutWhatIsTooLate
+# Prints the folder and the name of each test that calls testenv.WithoutRace or
+# testenv.Seeds: the race detector makes it too long, it skips itself there or does less.
+WITHOUT_RACE = awk '/^func / {sub(/\(.*/, ""); test = $$2} /[wW]ithoutRace\(t\)|testenv\.Seeds\(/ {sub("[^/]*$$", "", FILENAME); print FILENAME, test}' $$(find . -name '*_test.go')
 
 # What the tests fetch or build once comes first, since it shows what it does. Then come
 # the tests with the race detector. Most wait more than they work: one package more than
 # there are processors is tested at a time, those that take longest begin, and four tests
-# of a package that say so run at the same time. Then come the tests without it, in one
-# queue for each of PLAIN. "make check" vets.
+# of a package that say so run at the same time. Then come those of WITHOUT_RACE without
+# it, beside the modules. "make check" vets.
 # A program under the race detector sleeps for a second before it ends, unless told
 # otherwise, and the tests start thousands.
-PLAIN = test-plain-rest test-plain-single test-plain-modules
-
-.PHONY: test test-race test-plain $(PLAIN)
+.PHONY: test test-race test-plain test-plain-main test-plain-modules
 test:
 	.ci/setup
 	OID_REQUIRE_ALL=1 go test -v -run '^TestFetch$$' ./internal/testenv
@@ -111,15 +109,12 @@ test-race:
 	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel 4 -race -timeout 30m ./server ./cmd/oid ./lock/redislock ./registry ./store/mongostore ./store/pgstore ./...
 
 test-plain:
-	$(MAKE) -j 2 $(PLAIN)
+	$(MAKE) -j 2 test-plain-main test-plain-modules
 
-# What skips itself under the race detector.
-test-plain-rest:
-	OID_REQUIRE_ALL=1 go test -vet=off -p 1 -timeout 10m -run '^($(WITHOUT_RACE))$$' ./examples/worker ./registry ./server ./store/pgstore ./store/sqlitestore ./store/storetest ./lock ./lock/locktest
-
-# What the race detector finds little in and makes slow: there it has less to do.
-test-plain-single:
-	OID_REQUIRE_ALL=1 go test -vet=off -p 1 -timeout 10m ./objectid ./paste ./cmd/oid/internal/verify ./census/...
+test-plain-main: TESTS = $(shell $(WITHOUT_RACE) | cut -d ' ' -f 2 | sort -u | paste -s -d '|')
+test-plain-main: PACKAGES = $(shell $(WITHOUT_RACE) | cut -d ' ' -f 1 | sort -u)
+test-plain-main:
+	OID_REQUIRE_ALL=1 go test -vet=off -p 2 -timeout 10m -run '^($(TESTS))$$' ./server $(PACKAGES)
 
 test-plain-modules: export GORACE = atexit_sleep_ms=10
 test-plain-modules:

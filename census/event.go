@@ -103,17 +103,20 @@ func (h *history) imports() (out []Event) {
 		}
 	}
 	for w := 0; w < len(counts); w++ {
+		if more[w] == 0 {
+			continue
+		}
 		from, top, size := w, int64(0), int64(0)
 		for ; w < len(counts) && more[w] > 0; w++ {
 			top, size = max(top, counts[w]), size+more[w]
 		}
 		at, recurs := day(from), 0
-		for d := max(at-365, 0); d <= min(at+365, len(most)-1); d++ {
+		for d := max(at-365, 0); d <= min(at+365, len(most)-1) && recurs < minPeriods; d++ {
 			if (d < at-1 || d > at+1) && (2*most[d] >= top || importFactor*bursts[d] >= top) {
 				recurs++
 			}
 		}
-		if from == w || recurs >= minPeriods { // what recurs is a job
+		if recurs >= minPeriods { // what recurs is a job
 			continue
 		}
 		a, b := from*window, w*window // to the minute

@@ -69,6 +69,7 @@ func pair(name string, data []byte) part { return part{name: name, data: data} }
 
 // TestSavedSize holds how many bytes an id takes.
 func TestSavedSize(t *testing.T) {
+	testenv.WithoutRace(t)
 	const n = 200_000
 	random := rand.New(rand.NewPCG(1, 1))
 	for name, test := range map[string]struct {

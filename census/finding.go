@@ -84,7 +84,7 @@ var kinds = []struct {
 	},
 	{
 		KindFuture, "ids", "id has a creation time in the future", "ids have creation times in the future",
-		"The clock of a process was ahead, or no driver generated these ids. Synchronize the clock with NTP. Time ranges do not find these documents.",
+		"The clock of a process was ahead, or no driver generated these ids. Synchronize the clock with NTP. A range that ends now does not find these documents.",
 	},
 	{
 		KindTooEarly, "ids", "id has a creation time before 2009, when MongoDB did not exist", "ids have creation times before 2009, when MongoDB did not exist",

@@ -17,7 +17,6 @@ import (
 
 	"github.com/oidkit/oid/census"
 	"github.com/oidkit/oid/census/source"
-	"github.com/oidkit/oid/internal/testenv"
 )
 
 // The populations in kindshealthy_test.go and kindsplanted_test.go were written from the
@@ -102,7 +101,6 @@ func kindSeeds(t *testing.T) uint64 {
 // has one in a report, or if fewer than 99 % of the faults with evidence are found, or if
 // nothing is said about one.
 func kindPlay(t *testing.T, kinds []kindDefinition) {
-	testenv.WithoutRace(t)
 	seeds, only := kindSeeds(t), os.Getenv("OID_KIND")
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-46s %5s %5s %8s %5s %5s %8s %5s %6s %7s %7s\n",

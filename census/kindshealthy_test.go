@@ -5,10 +5,15 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // TestKindsHealthy plays populations without a fault: no report may contain one.
-func TestKindsHealthy(t *testing.T) { kindPlay(t, kindsHealthy()) }
+func TestKindsHealthy(t *testing.T) {
+	testenv.WithoutRace(t)
+	kindPlay(t, kindsHealthy())
+}
 
 // kindBusy is a healthy process at any rate from one id an hour, with up to 50 times as
 // many ids elsewhere.

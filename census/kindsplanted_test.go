@@ -6,11 +6,15 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // TestKindsPlanted plays populations with faults: each one with evidence must be found
 // under its name, and nothing else.
-func TestKindsPlanted(t *testing.T) { kindPlay(t, kindsPlanted()) }
+func TestKindsPlanted(t *testing.T) {
+	testenv.WithoutRace(t)
+	kindPlay(t, kindsPlanted())
+}
 
 // plant says that a process value has a fault, with so many bits of evidence.
 func (w *kindWorld) plant(value uint64, bits float64, right ...census.Kind) {

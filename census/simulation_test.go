@@ -302,18 +302,19 @@ func (s *simulation) report(t *testing.T) *census.Report {
 	return reportOf(t, ids, &census.Options{Now: time.Unix(simulated+1e9, 0)}, &census.ReportOptions{Top: -1})
 }
 
-// simulations is how many are played of healthy and of faulty ones: 2000 by "make soak".
-func simulations() uint64 {
-	if n, err := strconv.ParseUint(os.Getenv("OID_SIMULATIONS"), 10, 64); err == nil {
-		return n
+// simulations is how many are played of healthy and of faulty ones: n, or 2000 by
+// "make soak".
+func simulations(n uint64) uint64 {
+	if asked, err := strconv.ParseUint(os.Getenv("OID_SIMULATIONS"), 10, 64); err == nil {
+		return asked
 	}
-	return testenv.Seeds(220)
+	return n
 }
 
 // TestHealthyProcessesAreNotFaulty holds that chance makes no finding.
 func TestHealthyProcessesAreNotFaulty(t *testing.T) {
 	unjudged, processes := 0, 0
-	for seed := range simulations() {
+	for seed := range simulations(testenv.Seeds(220)) {
 		s := newSimulation(seed, -1)
 		r := s.report(t)
 		for _, p := range r.TopProcesses {
@@ -334,7 +335,7 @@ func TestHealthyProcessesAreNotFaulty(t *testing.T) {
 // 30 ids, which blocks of counters explain as well: of these, nine in ten are found.
 func TestFaultyProcessesAreFound(t *testing.T) {
 	found, said, all := map[string]int{}, map[string]int{}, map[string]int{}
-	for seed := range simulations() {
+	for seed := range simulations(testenv.Seeds(220)) {
 		fault := int(seed/2) % len(faults)
 		f := faults[fault]
 		s := newSimulation(seed+1_000_000, fault)

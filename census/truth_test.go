@@ -106,17 +106,17 @@ func kinds(r *census.Report) []census.Kind {
 	return out
 }
 
-// populations is how many of each kind are played. The environment variable
-// OID_POPULATIONS asks for more.
-func populations() uint64 {
-	if n, err := strconv.ParseUint(os.Getenv("OID_POPULATIONS"), 10, 64); err == nil {
-		return n
+// populations is how many of each kind are played: n, or as many as the environment
+// variable OID_POPULATIONS asks for.
+func populations(n uint64) uint64 {
+	if asked, err := strconv.ParseUint(os.Getenv("OID_POPULATIONS"), 10, 64); err == nil {
+		return asked
 	}
-	return testenv.Seeds(30)
+	return n
 }
 
 func TestCleanPopulationsGiveNoFinding(t *testing.T) {
-	for seed := range populations() {
+	for seed := range populations(testenv.Seeds(30)) {
 		p := newPopulation(seed)
 		var all []process
 		for range 1 + p.random.IntN(6) {
@@ -143,7 +143,7 @@ func value(process string) (v [5]byte) {
 }
 
 func TestPlantedFaultsAreFound(t *testing.T) {
-	for seed := range populations() {
+	for seed := range populations(testenv.Seeds(30)) {
 		p := newPopulation(seed + 10_000)
 		var all []process
 		for range 1 + p.random.IntN(4) {
@@ -274,7 +274,7 @@ func checkExamples(t *testing.T, r *census.Report, ids []objectid.ID) {
 
 // TestRandomIDs counts ids that no process can have made.
 func TestRandomIDs(t *testing.T) {
-	testenv.Long(t, "counts a million ids")
+	testenv.WithoutRace(t)
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, spread := range []int{1, 3, 40, 5000} {
 		values := make([]objectid.ID, spread)
@@ -284,7 +284,7 @@ func TestRandomIDs(t *testing.T) {
 			}
 		}
 		var ids []objectid.ID
-		for range testenv.Seeds(20_000) {
+		for range 20_000 {
 			id := values[random.IntN(spread)]
 			copy(id[:3], values[random.IntN(spread)][:3])
 			id[9+random.IntN(3)] = byte(random.Uint32())

@@ -6,6 +6,18 @@
 // [Locker.Acquire] and [Lease.Release] do the same by hand. The engines are
 // redislock and storelock, for more than one machine, and filelock, for one.
 //
+// Goroutines may share every Locker, Lease and Schedule. Options are structs whose zero
+// value is ready to use.
+//
+// # When the place of the locks does not answer
+//
+// Acquire and Note ask again until ctx ends, and so do [Do], [Once], [Lead], [Runs] and
+// [HeldSlots], which call them. TryAcquire, Status and List return the error of the engine
+// after a few attempts. That error does not wrap [ErrHeld], because nobody knows whether
+// the lock is free. Give each call a ctx with a deadline: a database may let a call wait
+// for as long as ctx allows. A lease that cannot be renewed ends at its deadline with
+// [ErrExpired], whether or not the place answers.
+//
 // # How a simple lock fails
 //
 // A simple lock in Redis (SETNX, then EXPIRE, then DEL) fails in four ways, which a

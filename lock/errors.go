@@ -27,8 +27,8 @@ var (
 	// the resource has seen a higher fence.
 	ErrStale = errors.New("lock: stale fence")
 
-	// ErrInvalid is wrapped by errors that say what is wrong with a name, a TTL
-	// or the text of an owner.
+	// ErrInvalid is wrapped by errors that say what is wrong with a name, a TTL,
+	// the text of an owner or the URL of a Redis.
 	ErrInvalid = errors.New("lock: invalid")
 
 	// ErrBetween is wrapped by the error of a [Once] that was called at a time between

@@ -9,8 +9,8 @@ type EventKind string
 const (
 	// Waiting: the lock is held by another, and Acquire waits for it.
 	Waiting EventKind = "waiting"
-	// Unanswered: a request of an Acquire that waits has failed, as when the server does not
-	// answer; Err is why. Acquire goes on, and tells it again only after an answer.
+	// Unanswered: a request of an Acquire that waits has failed, or is not answered within a
+	// second; Err is why. Acquire goes on, and tells it again only after an answer.
 	Unanswered EventKind = "unanswered"
 	// Acquired: a lease has begun. Took is the time from the call to the lease.
 	Acquired EventKind = "acquired"
@@ -33,9 +33,9 @@ const (
 // called from several goroutines at the same time.
 type Event struct {
 	Kind  EventKind
-	Name  string
-	Owner Owner
+	Name  string // of the lock
+	Owner Owner  // that this process has or asks for the lock with
 	Fence uint64 // 0 while waiting
 	Took  time.Duration
-	Err   error
+	Err   error // nil unless the kind has a reason
 }

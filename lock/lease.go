@@ -10,7 +10,8 @@ import (
 )
 
 // Lease is a lock that is held, renewed in the background until it is released
-// or lost. Any number of goroutines may share one. A [Locker] creates it.
+// or lost. Any number of goroutines may share one. Only a [Locker] creates it: the zero
+// Lease cannot be used.
 type Lease struct {
 	// A lease is held while cause is nil, and has ended for good when end has set it:
 	//
@@ -99,7 +100,8 @@ func (l *Lease) Check() error {
 }
 
 // SetGroup records the process group that the lock protects, see
-// [AcquireOptions.Group].
+// [AcquireOptions.Group]. After an error the lease is held as before, but the lock is not
+// freed before its TTL if this process is killed.
 func (l *Lease) SetGroup(pgid int) error { return l.grant.Keeper.SetGroup(pgid) }
 
 // Release ends the lease and releases the lock if the lease still has it; the

@@ -23,15 +23,17 @@ type Locker interface {
 	// [Do] joins the two. At most one AcquireOptions may be given.
 	Acquire(ctx context.Context, name string, o ...AcquireOptions) (*Lease, error)
 
-	// TryAcquire takes the lock if it is free. If another has it, the error is a
-	// [HeldError].
+	// TryAcquire takes the lock if it is free. If another has it, the error is or wraps a
+	// [HeldError]; any other error means that it is not known whether the lock is free.
 	TryAcquire(ctx context.Context, name string, o ...AcquireOptions) (*Lease, error)
 
 	// Status returns who has the lock. That may have changed by the time it
-	// returns.
+	// returns. The status of a name that was never used is that of a free lock. With an
+	// error the status means nothing.
 	Status(ctx context.Context, name string) (Status, error)
 
-	// List returns the status of every lock that is held, sorted by name.
+	// List returns the status of every lock that is held, sorted by name; nothing if
+	// none is.
 	List(ctx context.Context) ([]Status, error)
 
 	// Note returns what [Once] and [Runs] keep beside the lock. Like Acquire it

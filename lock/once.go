@@ -42,7 +42,8 @@ type OnceOptions struct {
 // most one OnceOptions may be given.
 //
 // Once returns what is known of the tick. Run.Here reports whether f ran for it; the
-// error is then that of f, or says that the lock was lost. If another host has run the tick
+// error is then that of f, or says that the lock was lost. If the place of the lock did not
+// answer in time, f has not run for the tick, and the Run means nothing. If another host has run the tick
 // or is running it, Once returns nil at once and the other's Run, without waiting for
 // the outcome unless OnceOptions.Retry allows another attempt; that Run has the outcome
 // that [Runs] returns. A tick that failed, or whose holder died, is not begun again without

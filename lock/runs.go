@@ -200,7 +200,7 @@ func readRecord(ctx context.Context, l Locker, name string) (record, time.Time, 
 
 // Runs returns what is known of the last ticks that [Once] ran or should have run under
 // a name: at most 16 that were begun and at most 16 that were missed, oldest first, after
-// at most 16 keys, and nothing for a name without a record.
+// at most 16 keys. It returns nil for a name without a record and after an error.
 func Runs(ctx context.Context, l Locker, name string) ([]Run, error) {
 	before, _, err := readRecord(ctx, l, name)
 	if err != nil {

@@ -58,7 +58,7 @@ func ParseSchedule(text string) (Schedule, error) {
 	} else if period, err := time.ParseDuration(text); err == nil {
 		s = Every(period)
 	} else if s.next, err = parseCron(text); err != nil {
-		return Schedule{}, fmt.Errorf("%w schedule %.200q: %w; want a duration such as 10m, the five fields of a crontab, or key=TEXT", ErrInvalid, text, err)
+		return Schedule{}, fmt.Errorf("%w schedule %.200q: %w; want a duration such as 10m, the five fields of a crontab, a word such as @daily, or key=TEXT", ErrInvalid, text, err)
 	}
 	return s, s.check()
 }

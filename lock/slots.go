@@ -49,7 +49,8 @@ func Slots(l Locker, n int) Locker { return &slots{Locker: l, n: n} }
 
 // HeldSlots returns the status of every slot of a lock that is held, by number, see
 // [Slots]. It knows the largest number of slots that was used within a year, if the
-// engine keeps its data.
+// engine keeps its data. It returns nil if no slot is held, or if the lock never had slots.
+// With an error it returns those that it has seen before.
 func HeldSlots(ctx context.Context, l Locker, name string) ([]Status, error) {
 	n, err := recordedSlots(ctx, l, name)
 	var held []Status

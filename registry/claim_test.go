@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/store/memstore"
 )
 
 // Members whose random sources hold few different blocks, in any order and with
@@ -21,10 +21,8 @@ import (
 func TestPlantedCollisionsAreDrawnAgain(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
-	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		s := openStore(t, filepath.Join(dir, time.Now().Format("150405.000000000")+".db"))
-		defer s.Close()
+		s := memstore.New()
 		taken := map[string]bool{}
 		for range rapid.IntRange(1, 6).Draw(rt, "members") {
 			draws := rapid.SliceOfN(rapid.Uint32Range(0, 7), 1, 12).Draw(rt, "draws")

@@ -1,12 +1,10 @@
 package registry_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/sqlitestore"
 )
 
 // lax is a store whose own methods must not be used, as those of a replica that
@@ -20,12 +18,7 @@ func (l lax) Consistent() store.Store { return l.strict }
 
 // TestRegistryIsConsistent registers a process in a store that a URL has made lax.
 func TestRegistryIsConsistent(t *testing.T) {
-	strict, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer strict.Close()
-	r := registry.New(lax{strict: strict}, &registry.Options{OneHost: true})
+	r := registry.New(lax{strict: newStore(t)}, &registry.Options{OneHost: true})
 	m, err := r.Register(t.Context(), &registry.RegisterOptions{Name: "app"})
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,15 +15,18 @@ import (
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/memstore"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
-// newStore opens a SQLite file for one test.
-func newStore(t testing.TB) *sqlitestore.Store {
-	t.Helper()
-	return openStore(t, filepath.Join(t.TempDir(), "registry.db"))
+// newStore returns a store in memory for one test.
+func newStore(t testing.TB) *memstore.Store {
+	s := memstore.New()
+	t.Cleanup(func() { s.Close() })
+	return s
 }
 
+// openStore opens a SQLite file, for tests with several processes, or of what is on disk.
 func openStore(t testing.TB, path string) *sqlitestore.Store {
 	t.Helper()
 	s, err := sqlitestore.Open(t.Context(), path, nil)

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"math/rand/v2"
 	"net/netip"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -20,7 +19,7 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/sqlitestore"
+	"github.com/oidkit/oid/store/memstore"
 )
 
 var podServices = flag.Int("services", 2, "services of ten pods each in the simulation of pods")
@@ -228,15 +227,9 @@ func (w *pods) some(n int) (ids []podID) {
 func TestPodsInASimulation(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "pods.db")
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))) // simulated time begins in 2000
-		s, err := sqlitestore.Open(t.Context(), file, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		w := &pods{t: t, store: &mayBeAway{Store: s}, random: rand.New(rand.NewPCG(7, 8)), counts: map[string]int{}}
+		w := &pods{t: t, store: &mayBeAway{Store: memstore.New()}, random: rand.New(rand.NewPCG(7, 8)), counts: map[string]int{}}
 		w.server = New(w.store, nil)
 		keeper := New(w.store, nil)
 		began := time.Now()

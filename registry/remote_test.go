@@ -112,14 +112,14 @@ func TestMembersSendTheirOwnHeartbeats(t *testing.T) {
 func TestAdoptionThatWasKept(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
-	began := time.Now()
+	began := time.Now().Truncate(time.Millisecond) // as it is stored
 	id := objectid.At(began.Add(-40 * time.Second))
 	id[4], id[11] = 1, 1
 	p, err := r.AdoptRemote(t.Context(), remote(t, 7), []objectid.ID{id}, objectid.Modern, &registry.RemoteOptions{Name: "php", Clock: began, Age: 35 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Confirmed.Before(began.Truncate(time.Millisecond)) {
+	if p.Confirmed.Before(began) {
 		t.Errorf("confirmed at %v, %v before the claim", p.Confirmed, began.Sub(p.Confirmed))
 	}
 	for _, age := range []time.Duration{30 * time.Second, 20 * time.Second, 10 * time.Second} {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/netip"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/sqlitestore"
+	"github.com/oidkit/oid/store/memstore"
 )
 
 // world is a simulation of hosts whose processes register, create ids, copy
@@ -270,13 +269,8 @@ func (w *world) check(r *Registry, c created) {
 func TestTraceInASimulation(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
-	s, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), "world.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
 	w := &world{
-		t: t, store: s, random: rand.New(rand.NewPCG(5, 6)), counts: map[string]int{}, pids: 1000,
+		t: t, store: memstore.New(), random: rand.New(rand.NewPCG(5, 6)), counts: map[string]int{}, pids: 1000,
 		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
 	}
 	hosts := []string{"shop1", "shop2", "db1", "worker.example"}

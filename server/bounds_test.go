@@ -7,7 +7,6 @@ import (
 	"iter"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -126,9 +125,8 @@ func (h *hanging) Find(ctx context.Context, collection string, q store.Query) it
 func serveHanging(t *testing.T, limits server.Limits) (*running, *hanging) {
 	t.Helper()
 	h := &hanging{release: make(chan struct{})}
-	path := filepath.Join(t.TempDir(), "oid.db")
 	r := serve(t, server.Options{Limits: limits, Open: func(ctx context.Context) (store.Store, error) {
-		s, err := fileStore(path)(ctx)
+		s, err := memoryStore(ctx)
 		h.Store = s
 		return h, err
 	}})

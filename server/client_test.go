@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -151,13 +149,7 @@ func TestClientErrors(t *testing.T) {
 }
 
 func Example() {
-	folder, err := os.MkdirTemp("", "oid")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(folder)
-	s, err := server.New(&server.Options{Open: fileStore(filepath.Join(folder, "oid.db")), Drain: time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+	s, err := server.New(&server.Options{Open: memoryStore, Drain: time.Millisecond, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		fmt.Println(err)
 		return

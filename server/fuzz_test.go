@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +20,7 @@ import (
 func fuzzServer(f testing.TB) *server.Server {
 	f.Helper()
 	s, err := server.New(&server.Options{
-		Open:   fileStore(filepath.Join(f.TempDir(), "oid.db")), // before Cleanup, so that it goes after the server
+		Open:   memoryStore,
 		Log:    slog.New(slog.DiscardHandler),
 		Drain:  time.Millisecond,
 		Limits: server.Limits{IDs: 1000, Upload: 1 << 20, UploadIDs: 1000},

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/memstore"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
 
@@ -32,10 +32,14 @@ type running struct {
 func serve(t testing.TB, o server.Options) *running {
 	t.Helper()
 	if o.Open == nil {
-		o.Open = fileStore(filepath.Join(t.TempDir(), "oid.db"))
+		o.Open = memoryStore
 	}
 	return serveAsIs(t, o, "127.0.0.1:0")
 }
+
+// memoryStore opens a store for one server, and fileStore one for several or for one that
+// starts again.
+func memoryStore(context.Context) (store.Store, error) { return memstore.New(), nil }
 
 func fileStore(path string) func(context.Context) (store.Store, error) {
 	return func(ctx context.Context) (store.Store, error) { return sqlitestore.Open(ctx, path, nil) }

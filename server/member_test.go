@@ -165,7 +165,7 @@ func TestClientTriesAgain(t *testing.T) {
 		t.Errorf("always refused: %v after %d requests, want 503 after 3", err, requests.Load())
 	}
 	requests.Store(0)
-	short, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
 	defer cancel()
 	if _, err := c.Register(short, wire.Registration{Name: "a"}); !errors.As(err, &problem) || requests.Load() != 1 {
 		t.Errorf("with less time than the server names: %v after %d requests", err, requests.Load())

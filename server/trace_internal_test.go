@@ -3,21 +3,18 @@ package server
 import (
 	"context"
 	"encoding/binary"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/sqlitestore"
+	"github.com/oidkit/oid/store/memstore"
 )
 
 // Anyone can ask for ids that nobody has created: as many as there are, they neither take
 // more memory nor the place of ids that are known.
 func TestTraceCacheBounds(t *testing.T) {
-	s, err := New(&Options{Open: func(ctx context.Context) (store.Store, error) {
-		return sqlitestore.Open(ctx, filepath.Join(t.TempDir(), "oid.db"), nil)
-	}})
+	s, err := New(&Options{Open: func(context.Context) (store.Store, error) { return memstore.New(), nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

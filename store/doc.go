@@ -5,8 +5,9 @@
 // collection is already an index of time: no timestamp field and no second index
 // are needed. Start with [Store], which describes what all engines do. Package
 // sqlitestore keeps documents in one file that several processes may share,
-// pgstore in a PostgreSQL database and mongostore on a MongoDB server. The
-// documents of a time range are one [Query]:
+// pgstore in a PostgreSQL database and mongostore on a MongoDB server; memstore, for
+// tests and trials, keeps them in the memory of the process. The documents of a time
+// range are one [Query]:
 //
 //	q := store.Query{Range: store.IDs(objectid.Since(yesterday))}
 //	for doc, err := range s.Find(ctx, "events", q) {
@@ -51,8 +52,8 @@
 //
 // # What is promised
 //
-// A write that returned is stored: it survives the end of the process, also by
-// SIGKILL. The engines document what survives a loss of power. A reader sees a document
+// A write that returned is stored: except in memstore, it survives the end of the process,
+// also by SIGKILL. The engines document what survives a loss of power. A reader sees a document
 // as it was before a write or as it is after it.
 //
 // [Store.Find] returns, once and in the order of the keys, every document that

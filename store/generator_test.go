@@ -2,24 +2,19 @@ package store_test
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/sqlitestore"
+	"github.com/oidkit/oid/store/memstore"
 )
 
 // Documents without an _id get one from the store's generator, or from that of the
 // call; everything else is as without a generator.
 func TestWithGenerator(t *testing.T) {
-	plain, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer plain.Close()
+	plain := memstore.New()
 	if got := store.WithGenerator(plain, nil); got != store.Store(plain) {
 		t.Errorf("with a nil generator: %v, want the store itself", got)
 	}

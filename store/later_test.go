@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/memstore"
 	"github.com/oidkit/oid/store/sqlitestore"
 	"github.com/oidkit/oid/store/storetest"
 )
@@ -22,10 +22,7 @@ import (
 // A store that is opened later keeps the contract of the one that it opens.
 func TestOpenLaterKeepsTheContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
-		path := filepath.Join(t.TempDir(), "s.db")
-		return store.OpenLater(func(ctx context.Context) (store.Store, error) {
-			return sqlitestore.Open(ctx, path, &sqlitestore.Options{Poll: 5 * time.Millisecond})
-		})
+		return store.OpenLater(func(context.Context) (store.Store, error) { return memstore.New(), nil })
 	}, nil)
 }
 

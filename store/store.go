@@ -35,6 +35,9 @@ var (
 	// ErrDocument means that a document is not BSON, too large or too deep.
 	ErrDocument = errors.New("store: invalid document")
 
+	// ErrURL is wrapped by the errors of engines that say what is wrong with a URL.
+	ErrURL = errors.New("store: invalid URL")
+
 	// ErrCollection means that a text cannot be the name of a collection. MongoDB's
 	// rules hold for all engines: a name is not empty, has no NUL and no $, does
 	// not begin or end with a dot nor has two in a row, does not begin with

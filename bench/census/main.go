@@ -114,7 +114,7 @@ func measure(rounds, n int) (string, error) {
 		fmt.Fprintf(&body, "\n%s", table)
 		if i == 0 {
 			perSecond := func(seconds float64) float64 { return float64(c.n) * float64(c.size) / 1e9 / seconds }
-			fmt.Fprintf(&body, "\nIn one second of a processor, user and system together, oid census takes in %.1f GB of this file, a program that only reads it %.1f, and one that only maps it %.1f: the copy out of the page cache is %.0f %% of oid's processor time. The rest finds each _id, counts it, and sorts it into the sets of its process.\n", perSecond(used[0]), perSecond(used[1]), perSecond(used[2]), 100*used[1]/used[0])
+			fmt.Fprintf(&body, "\nIn one second of a processor, user and system together, oid census takes in %.1f GB of this file, a program that only reads it %.1f, and one that only maps it %.1f: the copy out of the page cache is %.0f %% of oid's processor time. The rest finds each _id, counts it, and sorts it into sets, whose memory the system clears first.\n", perSecond(used[0]), perSecond(used[1]), perSecond(used[2]), 100*used[1]/used[0])
 		}
 		fmt.Fprintf(os.Stderr, "%s done\n", c.name)
 	}

@@ -92,7 +92,7 @@ func annotateTable(rounds int) (string, error) {
 	}
 	const id = `\b[0-9a-f]{24}\b`
 	var b strings.Builder
-	fmt.Fprintf(&b, "Access logs of 248 MB in the page cache, written into a pipe, medians of %d. ratio: below 1 oid is faster. oid, rg --passthru, sed and cat print the whole log, the others the ids; oid alone finds other notations, and says when each id was created. grep and sed run with LC_ALL=C. Left out: rg over several files, in parallel; grep -oE, which is slower. %s\n",
+	fmt.Fprintf(&b, "Access logs of 248 MB in the page cache, written into a pipe, medians of %d. ratio: below 1 oid is faster. rg -o and grep print only the ids; oid alone finds other notations and adds when each id was created. LC_ALL=C. Without rg over several files, in parallel, and grep -oE, which is slower. %s\n",
 		rounds, page.Versions(rg, "grep", "sed"))
 	head, line := "| MB/s and ratio |", "|---|"
 	var rows []string

@@ -35,7 +35,7 @@ func TestFaults(t *testing.T) {
 		t.Run(table.name, func(t *testing.T) {
 			reports := measure(t, table.faults, table.subjects)
 			var b strings.Builder
-			fmt.Fprintf(&b, "%s\nEvery fault happened %d times to every library.\n\n| fault |", table.text, runs)
+			fmt.Fprintf(&b, "%s\nThe worst of %d runs.\n\n| fault |", table.text, runs)
 			for _, s := range table.subjects {
 				fmt.Fprintf(&b, " %s |", s.Name)
 			}
@@ -82,27 +82,21 @@ func measure(t *testing.T, faults []lockfaults.Fault, subjects []lockfaults.Subj
 	return reports
 }
 
-const redisText = `The servers are redis-server processes, alone, behind Sentinel or in a Cluster.
+const redisText = `Libraries as their documentation recommends: bsm/redislock v0.10.0 and redsync v4.18.1 (one Redis) ask
+every millisecond and renew every third of the TTL, as redislock's example "watchdog" does;
+rueidislock v1.0.79 renews by itself (KeyMajority 1).
 
-The libraries are used as their documentation says: bsm/redislock v0.10.0 and
-redsync v4.18.1 (one Redis) ask every millisecond and renew every third of the
-TTL, in the way of redislock's example "watchdog"; rueidislock v1.0.79 renews by
-itself (KeyMajority 1).
-
-If Redis forgets a lock (FLUSHALL, a start with nothing on disk, a lost primary, a replica whose
-clock is ahead), its holder learns that with its next renewal, and two may hold the lock until then:
-no lock in one Redis can prevent it. On a replica whose clock is behind, oid's fences still rise for
-every client that has seen them, and for all while somebody holds or waits and for one TTL after; a
-new client that comes later gets a lower one. Keep the clocks of primary and replicas together, or
-give the resource a fence of its own.
-
-A step of the clock of a holder's host does not matter: deadlines count on the monotonic clock.
+If Redis forgets a lock, its holder learns that with its next renewal, and two may hold it until then:
+no lock in one Redis can prevent that. On a replica whose clock is behind, oid's fences rise for every
+client that has seen them, and for all while somebody holds or waits and for one TTL after; a new
+client that comes later gets a lower one. Keep the clocks of primary and replicas together, or give
+the resource a fence of its own.
 `
 
-const postgresText = `The lock is that of package storelock. A server that was killed still has what it acknowledged, so
-there are never two holders. While it does not answer, nobody gets the lock: that counts as idle. A
-waiter takes over after it has seen the holder's record unchanged for a whole TTL by its own clock,
-or earlier if the kernel reports that a holder on its host has ended.
+const postgresText = `The lock of package storelock. A server that was killed has what it acknowledged, so there are never
+two holders. While it does not answer, nobody gets the lock, which counts as idle. A waiter takes over
+when the holder's record has not changed for a TTL by its own clock, or when the kernel reports that
+the holder on its host has ended.
 `
 
 // cell says what went wrong.
@@ -113,13 +107,13 @@ func cell(f lockfaults.Fault, r lockfaults.Report) string {
 			said = append(said, fmt.Sprintf(format, args...))
 		}
 	}
-	say(r.TwoBelievers >= time.Millisecond, "two holders for %.2f s", r.TwoBelievers.Seconds())
-	say(r.LateWrites > 0 && r.Fenced, "late writes refused: %d", r.LateWrites)
-	say(r.LateWrites > 0 && !r.Fenced, "late writes taken: %d", r.LateWrites)
-	say(r.Idle > time.Second/2, "idle for %.1f s", r.Idle.Seconds())
-	say(r.Late > time.Second, "waiter late by %.1f s", r.Late.Seconds())
-	say(r.LateStart > time.Second/2, "late starter after %.1f s", r.LateStart.Seconds())
-	say(f.Ordinary && len(r.Lost) > 0, "lease lost: %d", len(r.Lost))
+	say(r.TwoBelievers >= time.Millisecond, "two %.2f s", r.TwoBelievers.Seconds())
+	say(r.LateWrites > 0 && r.Fenced, "refused %d", r.LateWrites)
+	say(r.LateWrites > 0 && !r.Fenced, "taken %d", r.LateWrites)
+	say(r.Idle > time.Second/2, "idle %.1f s", r.Idle.Seconds())
+	say(r.Late > time.Second, "waiter %.1f s", r.Late.Seconds())
+	say(r.LateStart > time.Second/2, "starter %.1f s", r.LateStart.Seconds())
+	say(f.Ordinary && len(r.Lost) > 0, "lost %d", len(r.Lost))
 	say(r.Took > 0, "all in %.1f s", r.Took.Seconds())
 	say(len(r.Forever) > 0, "key without a TTL")
 	say(len(r.Left) > 0, "key left")

@@ -50,24 +50,24 @@ var contests = []contest{
 		without: "other clients, and a network.",
 	},
 	{
-		title: "1 worker, pinned", clients: 1, workers: 1, oneName: true, pinned: true,
-		without: "the other CPUs: all is on one, with Redis, and shows work, not latency.",
+		title: "1, pinned", clients: 1, workers: 1, oneName: true, pinned: true,
+		without: "the other CPUs: all is on one, with Redis.",
 	},
 	{
-		title: "16 workers on 16 keys", clients: 1, workers: 16, locks: 100_000,
-		without: "locks for which somebody waits; 100,000 locks.",
+		title: "16 on 16 keys", clients: 1, workers: 16, locks: 100_000,
+		without: "locks for which somebody waits.",
 	},
 	{
-		title: "32 workers on 32 keys", clients: 1, workers: 32,
-		without: "the same, and more than half a second.",
+		title: "32 on 32 keys", clients: 1, workers: 32,
+		without: "the same.",
 	},
 	{
-		title: "200 workers on one key", clients: 1, workers: 200, oneName: true,
+		title: "200 on 1 key", clients: 1, workers: 200, oneName: true,
 		without: "work under the lock, and waiters in other programs.",
 	},
 	{
-		title: "32 clients on one key, 2 ms of work", clients: 32, workers: 1, oneName: true, work: 2 * time.Millisecond,
-		without: "several waiters in one client, and other programs.",
+		title: "32 clients on 1", clients: 32, workers: 1, oneName: true, work: 2 * time.Millisecond,
+		without: "several waiters in one client; 2 ms of work.",
 	},
 }
 
@@ -91,7 +91,7 @@ func TestSpeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server, of a machine with load averages of %s. ratio: below 1 oid is faster. late: by how much a timer was late at most, which the machine adds to a wait. program, Redis: processor time for each lock. commands: sent to Redis, or by its scripts, for each lock. least: the locks of the worker with the fewest, as a share of the mean. Libraries that poll do so every %v.\n", *rounds, turn, strings.Join(strings.Fields(string(load))[:3], ", "), pause)
+	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server, at load averages of %s. Workers on keys. ratio: above 1 the library is faster than oid. late: of a timer, at most, which the machine adds to a wait. program, Redis: processor time for each lock. commands: of Redis, also by scripts, for each lock. least: the locks of the worker with the fewest, as a share of the mean. Libraries that poll do so every %v.\n", *rounds, turn, strings.Join(strings.Fields(string(load))[:3], ", "), pause)
 	measures := []struct {
 		title string
 		cell  func(rs, oid []result) string
@@ -141,7 +141,7 @@ func TestSpeed(t *testing.T) {
 	for m := range measures {
 		fmt.Fprintf(&b, "\n| %s |%s\n|---|%s\n%s\n", measures[m].title, head, line, strings.Join(rows[m], "\n"))
 	}
-	fmt.Fprintf(&b, "\nLeft out:\n\n%s", without)
+	fmt.Fprintf(&b, "\nWithout:\n\n%s", without)
 	if *only != "" {
 		t.Log(b.String())
 		return

@@ -22,13 +22,11 @@ import (
 
 const title = `# Measurements
 
-Every section is written by the command that it names, and all of them by "make bench".
-Machines differ and are noisy: compare the ratios within a table, not its times with
-another machine's.
+Each section is written by the command that it names, all of them by "make bench". Machines differ and
+are noisy: compare the ratios within a table, which are those to oid in the same round.
 
-Each table has the best peer that somebody could install today, set up as its own
-documents recommend for speed, on data that people have, as whole processes where people run
-processes. ratio: to oid, in the same round. Rows in which a peer leads are printed like the others.
+The peers are the best that could be installed, set up as their own documents recommend for speed, as
+whole processes where people run processes. Rows in which a peer leads are printed like the others.
 `
 
 // Output defines the flag -o, the path for [Write].

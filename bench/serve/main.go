@@ -137,7 +137,7 @@ func measure(rounds int, turn time.Duration, onlyBeside bool) (string, error) {
 		return beside, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Over HTTP on the loopback interface; server and client are two processes on the same cores. Medians of %d rounds of %v.\n", rounds, turn)
+	fmt.Fprintf(&b, "On the loopback interface, server and client on the same cores. Medians of %d rounds of %v.\n", rounds, turn)
 	fmt.Fprintf(&b, "\n| ids in one request | connections | as | ids a second | requests a second |\n|---:|---:|---|---:|---:|\n")
 	for _, c := range []struct {
 		count, connections int

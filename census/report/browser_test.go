@@ -38,6 +38,7 @@ const crowded = `(() => {
 // TestPageFits opens the page of the story in a browser, and one of several collections
 // with long names.
 func TestPageFits(t *testing.T) {
+	testenv.WithoutRace(t)
 	one, other := small(), small()
 	one.Collection, other.Collection = "shop.orders", strings.Repeat("shop.customers", 8)
 	one.Sources[0].Name = "/srv/backups/" + strings.Repeat("mongodump-2026-11-20/", 6)

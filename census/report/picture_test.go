@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/census/report"
+	"github.com/oidkit/oid/internal/testenv"
 )
 
 // TestPicture holds that the picture in the documents is the timeline of the story. With
 // OID_WRITE_GENERATED=1, as in "make generated", it draws it.
 func TestPicture(t *testing.T) {
+	testenv.WithoutRace(t)
 	const file = "../../docs/census.svg"
 	var drawing strings.Builder
 	if err := report.WritePlot(&drawing, storyReport(t)); err != nil {

@@ -139,7 +139,6 @@ func playStory() *story {
 // storyReport takes the census of the story.
 func storyReport(t *testing.T) *census.Report {
 	t.Helper()
-	testenv.WithoutRace(t)
 	r, err := newStoryReport()
 	if err != nil {
 		t.Fatal(err)
@@ -168,6 +167,7 @@ var newStoryReport = sync.OnceValues(func() (*census.Report, error) {
 // TestStory holds that each planted event is in the report, where it was, as big as it
 // was, and that nothing else is but deployments and restarts.
 func TestStory(t *testing.T) {
+	testenv.WithoutRace(t)
 	r := storyReport(t)
 	deployments := 0
 	var got []string
@@ -211,6 +211,7 @@ func TestStory(t *testing.T) {
 // TestStoryIsReadable holds that each planted event is in words in the text and on the
 // page, which has no script and needs no other file.
 func TestStoryIsReadable(t *testing.T) {
+	testenv.WithoutRace(t)
 	r := storyReport(t)
 	var text, page, drawing strings.Builder
 	for _, err := range []error{

@@ -3,8 +3,11 @@ package main
 import (
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oidkit/oid/lock"
 )
 
 // helpOf returns what "oid help NAME" prints.
@@ -66,6 +69,24 @@ func TestWords(t *testing.T) {
 			if word := avoided.FindString(line); word != "" {
 				t.Errorf("%s: %q, an avoided word: %s", name, word, line)
 			}
+		}
+	}
+}
+
+// Each schedule in the help about --once is accepted, and so are all forms of lock.ParseSchedule
+// in the help.
+func TestHelpShowsSchedules(t *testing.T) {
+	var shown []string
+	for _, m := range regexp.MustCompile(`(?m)^  ('.+?'|\S+)  |(@[a-z]+)|'(CRON_TZ=.+?)'`).FindAllStringSubmatch(onceHelp, -1) {
+		text := strings.Trim(m[1]+m[2]+m[3], "'")
+		shown = append(shown, text)
+		if _, err := lock.ParseSchedule(text); err != nil {
+			t.Errorf("the help shows %q: %v", text, err)
+		}
+	}
+	for _, want := range []string{"10m", "30 2 * * *", "@hourly", "@daily", "@weekly", "@monthly", "@yearly", "key=2026-11-24", "CRON_TZ=Europe/Berlin 30 2 * * *"} {
+		if !slices.Contains(shown, want) {
+			t.Errorf("the help does not show %q; it shows %q", want, shown)
 		}
 	}
 }

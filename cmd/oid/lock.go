@@ -11,62 +11,64 @@ import (
 )
 
 const lockHelp = `Run a command while holding the lock called NAME. oid waits until the lock is
-free, runs the command, and releases the lock when all its processes have ended. See
-also "oid help exit-codes".
+free, runs the command, and releases the lock when all processes of the command have
+ended. See also "oid help exit-codes".
 
   oid help lock-command  environment, signals, a lost lock
   oid help lock-ticks    --once
   oid help lock-slots    --slots`
 
 // lockCommandHelp is the help about the command that runs under a lock.
-const lockCommandHelp = `The command of "oid lock" runs in a process group of its own, in the foreground of the
-terminal if oid is there. oid passes signals on to the group; Ctrl-Z stops oid and the
-command together. The environment of the command contains:
-  OID_LOCK_NAME      the name of the lock
+const lockCommandHelp = `The command of "oid lock" runs in a process group of its own. If oid is in the foreground
+of a terminal, so is the command. oid passes signals on to the group. Ctrl-Z stops oid
+and the command together. The environment of the command contains:
+  OID_LOCK_NAME      the name of the lock; with --slots, that of the slot
   OID_LOCK_OWNER     the owner, as --status shows it
-  OID_LOCK_FENCE     a number higher than that of all earlier holders: a resource
-                     that refuses lower numbers is safe from late writers
-  OID_LOCK_DEADLINE  when the lock ends if it is never renewed (RFC 3339); missing
+  OID_LOCK_FENCE     a number that is higher than that of each earlier holder: a
+                     resource that refuses lower numbers is safe from late writers
+  OID_LOCK_DEADLINE  when the lock ends if it is never renewed (RFC 3339); not set
                      for a lock in a file
   OID_LOCK_TICK      the tick, with --once
   OID_LOCK_SLOT      the number of the slot, with --slots
   OID_LOCK_OUTER     the owners of the locks under which oid itself runs
 
 The lock is held until all processes of the command have ended, also those that it
-leaves in the background, as with flock(1). On Linux those count that descend from
-the command, also in sessions of their own (su, setsid, daemons); elsewhere those of
-its process group. With --leave it is released when the command itself ends. A signal
-that ends what the command has left ends oid too, so that this does not look like success.
+leaves in the background, as with flock(1). On Linux these are all descendants of the
+command, also in sessions of their own (su, setsid, daemons); elsewhere they are its
+process group. With --leave the lock is released when the command itself ends. If a
+signal ends what the command has left, oid dies of that signal too, so that this does
+not look like success.
 
 --wait limits the time for the lock, without limit by default, and for the first answer of
-the server that has it, 10s by default; --wait 0 does not wait. A server that stops answering
-while oid waits is named on stderr. --ttl is how long a lock in Redis or a store outlives
+the server that has it, 10s by default; --wait 0 does not wait for the lock, and up to 3s for
+the server. A server that stops answering while oid waits is named on stderr. --ttl is how long a lock in Redis or a store outlives
 a holder that has crashed; one in a file ends with its holder.
 
-If the lock cannot be renewed, oid sends all these processes SIGTERM, and SIGKILL
-after the time --grace: a sixth of the TTL by default, a third at most. SIGKILL comes a twentieth of the TTL
-before another holder can get the lock. oid then exits with 123, whatever the command
-returns. It cannot end processes of other users, such as those of sudo, unless it runs as
-root.
+If the lock cannot be renewed, oid sends SIGTERM to all these processes, and SIGKILL
+after --grace. The default of --grace is a sixth of --ttl, and the limit is a third.
+SIGKILL comes a twentieth of --ttl before another holder can get the lock. Then oid
+exits with 123, whatever the command returns. oid cannot end processes of other users,
+such as those of sudo, unless it runs as root.
 
 If Ctrl-Z or SIGTSTP has stopped oid and the command for so long that the lock has
-ended, the command is killed before it continues. SIGSTOP stops oid alone: the
-command continues, and oid kills it when oid itself continues and sees that the lock
-has ended. After a container or machine was frozen, the command also continues until
-oid sees that. Another holder may run meanwhile: only a resource that compares
+ended, oid kills the command instead of continuing it. SIGSTOP stops only oid: the
+command continues, and oid kills it when oid itself continues and the lock has ended.
+After a container or a machine was frozen, the command also continues until oid sees
+that the lock has ended. Another holder may run meanwhile. Only a resource that compares
 fences is safe from this.
 
-If SIGKILL ends oid itself, its guard kills the command and all that it has started: on
-Linux a second process of oid, the parent of the command. Then a waiter on this machine
-gets the lock, or another after the TTL. The guard names processes of other users that it
-cannot end. If SIGKILL ends oid and the guard, or on other systems, processes that the
-command has started continue. They hold a lock in a file, but not one elsewhere.
+On Linux the parent of the command is a second process of oid, the guard. If SIGKILL ends
+oid, the guard kills the command and all that it has started. Then a waiter on this
+machine gets the lock; one on another machine gets it after the TTL. The guard cannot end
+processes of other users, and names them. If SIGKILL ends oid and the guard, or oid on
+another system, the processes of the command continue. They keep a lock in a file, but
+not one elsewhere.
 
-A command that runs under a lock or a slot cannot acquire the same lock again: it might
-wait for itself. oid refuses that.
+A command that runs under a lock or a slot cannot take the same lock again: it might
+wait for itself. oid refuses that with 125.
 
-If SIGINT, SIGTERM or SIGHUP ends the command, oid dies of the same signal, so that
-Ctrl-C also ends the shell script in which oid runs.`
+If SIGINT, SIGTERM or SIGHUP ends the command, oid dies of the same signal. So Ctrl-C
+also ends a shell script that runs oid.`
 
 // lockCommand is a call of oid lock.
 type lockCommand struct {
@@ -95,8 +97,8 @@ func newLockCommand(std streams) *cobra.Command {
 	c.where.addFlag(cmd)
 	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock outlives a crashed holder, except in files")
 	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait (default without limit)")
-	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost")
-	cmd.Flags().BoolVar(&o.leave, "leave", false, "leave processes of the command behind")
+	cmd.Flags().DurationVar(&o.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost (default ttl/6)")
+	cmd.Flags().BoolVar(&o.leave, "leave", false, "do not wait for processes that the command leaves")
 	o.once.addFlags(cmd)
 	cmd.Flags().IntVar(&o.slots, "slots", 0, fmt.Sprintf("how many may hold the lock at a time, up to %d", lock.MaxSlots))
 	cmd.Flags().BoolVar(&c.status, "status", false, "show who holds the named locks, and their ticks")

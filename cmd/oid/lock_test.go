@@ -287,7 +287,7 @@ while :; do date +%s%N; sleep 0.01; done`)
 	if ends == nil {
 		t.Fatalf("stderr: %s", stubborn.stderr.String())
 	}
-	if left, err := time.ParseDuration(ends[1]); err != nil || left <= 800*time.Millisecond || left > 1400*time.Millisecond {
+	if left, err := time.ParseDuration(ends[1]); err != nil || left <= 400*time.Millisecond || left > 1400*time.Millisecond {
 		t.Errorf("the lock ends in %v, %v; want 1.4s, or less by what oid was late", left, err)
 	}
 	if took := time.Duration(last - warned); warned > 0 && took > 1750*time.Millisecond {

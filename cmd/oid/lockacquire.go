@@ -56,6 +56,9 @@ func commandLine(name string, command []string) string {
 // locks: a failover takes some seconds, and a wrong address should be noticed.
 const connectTime = 10 * time.Second
 
+// answerTime is how long oid waits for the place of the locks with --wait 0.
+const answerTime = 3 * time.Second
+
 // connectPause is the pause between two attempts to reach the place of the locks.
 const connectPause = 100 * time.Millisecond
 
@@ -63,7 +66,7 @@ const connectPause = 100 * time.Millisecond
 // end. The Locker is nil if the place could not be opened; otherwise the caller closes it,
 // also after an error.
 func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, url, name string) (lock.Locker, error) {
-	began, connecting := time.Now(), ctx
+	connecting := ctx
 	if !o.limited {
 		limited, cancel := context.WithTimeout(ctx, connectTime)
 		defer cancel()
@@ -71,7 +74,7 @@ func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, u
 	}
 	l, err := engine.open(connecting, std, url, o.ttl)
 	if err != nil && mayPass(err) && !o.noWait() && connecting.Err() == nil {
-		std.warn("warning: %v; trying again", err)
+		std.warn("warning: %v; trying again", unanswered(url, err))
 	}
 	for err != nil && mayPass(err) && !o.noWait() && connecting.Err() == nil {
 		time.Sleep(connectPause)
@@ -81,9 +84,6 @@ func (o lockOptions) open(ctx context.Context, std streams, engine lockEngine, u
 		}
 	}
 	if err != nil {
-		if end, limited := connecting.Deadline(); limited && connecting.Err() != nil {
-			err = fmt.Errorf("not connected within %v: %w", end.Sub(began).Round(time.Millisecond), err)
-		}
 		return nil, err
 	}
 	if err = refuseNested(ctx, l, name); err == nil && o.slots > 0 {
@@ -158,8 +158,10 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 		}
 		return runUnder(std, lease, o, signals, command, env)
 	}
-	limited, cancel := w.ctx, func() {} // --wait limits connecting and waiting together
-	if o.wait > 0 {
+	began, limited, cancel := time.Now(), w.ctx, func() {}
+	if o.noWait() {
+		limited, cancel = context.WithTimeout(w.ctx, answerTime)
+	} else if o.limited { // connecting and waiting together
 		limited, cancel = context.WithTimeout(w.ctx, o.wait)
 	}
 	defer cancel()
@@ -174,15 +176,16 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 	default:
 		err = o.hold(limited, std, l, name, work)
 	}
-	return o.result(err, w.end())
+	return o.result(err, w.end(), url, time.Since(began).Round(time.Millisecond))
 }
 
 // result returns the error of oid lock, with its exit code. err is that of the command or
-// says why it did not run, and interruption is what had interrupted the waiting.
-func (o lockOptions) result(err, interruption error) error {
+// says why it did not run, after which time, and interruption is what had interrupted the
+// waiting.
+func (o lockOptions) result(err, interruption error, url string, took time.Duration) error {
 	held := (*lock.HeldError)(nil)
 	switch {
-	case err == nil, errors.As(err, new(exitError)), errors.As(err, new(interrupted)):
+	case err == nil, errors.As(err, new(exitError)), errors.As(err, new(interrupted)), errors.As(err, new(usageError)):
 		return err
 	case interruption != nil:
 		return interruption
@@ -198,6 +201,10 @@ func (o lockOptions) result(err, interruption error) error {
 			err = fmt.Errorf("%w; --status shows them all", err)
 		}
 		return exitError{exitNotLocked, err}
+	case mayPass(err) && o.wait > 0:
+		err = fmt.Errorf("no lock within %v (--wait): %w", o.wait, unanswered(url, err))
+	case mayPass(err):
+		err = fmt.Errorf("no lock within %v: %w", took, unanswered(url, err))
 	}
 	return exitError{exitLockFailed, err}
 }
@@ -229,9 +236,6 @@ func (o lockOptions) hold(ctx context.Context, std streams, l lock.Locker, name 
 	try := l.Acquire
 	if o.noWait() {
 		try = l.TryAcquire
-		limited, cancel := context.WithTimeout(ctx, connectTime)
-		defer cancel()
-		ctx = limited
 	}
 	lease, err := try(ctx, name, o.claim)
 	if err == nil && o.slots == 0 {

@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,14 +25,7 @@ func (f *locksFlag) held(ctx context.Context, cmd *cobra.Command) (names []strin
 	if err != nil {
 		return nil, err
 	}
-	path, inFile := strings.CutPrefix(url, "sqlite:")
-	if strings.HasPrefix(url, "file:") {
-		inFile = true
-		if path, err = lockFolder(url); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := os.Stat(path); inFile && errors.Is(err, fs.ErrNotExist) {
+	if missing, err := missingPlace(url); err != nil || missing != "" {
 		return nil, err
 	}
 	l, err := engine.open(ctx, streams{out: io.Discard, err: io.Discard}, url, lock.DefaultTTL)

@@ -15,33 +15,44 @@ import (
 )
 
 // onceHelp is the help about --once.
-const onceHelp = `With --once the command of "oid lock" runs once per tick, however many hosts call oid lock at about
-the same time, as their crontabs do. SCHEDULE says when ticks are due:
+const onceHelp = `With --once the command of "oid lock" runs once per tick, however many hosts call oid lock
+at about the same time, as their crontabs do. A tick is one due run. SCHEDULE says when
+ticks are due:
 
-  10m             a period; one that divides a day begins with midnight UTC
-  '30 2 * * *'    the five fields of a crontab, in the zone of this host, or in that of
-                  --tz or of CRON_TZ=Europe/Berlin before the fields
+  10m             every 10 minutes; a period that divides a day begins at midnight UTC
+  '30 2 * * *'    the five fields of a crontab
+  @daily          midnight; also @hourly, @weekly, @monthly and @yearly
   key=2026-11-24  a single tick with a name of your own
 
-The tick is the nearest by the clock of the server that holds the lock, or of this host
-for locks in files and SQLite, and the one before if the next is over an hour away. Clocks
-may differ by a third of the period, up to an hour. A call in the middle between two ticks,
-which could be for either, is refused with 125.
+The fields and the words with @ are in the time zone of --tz, or else of this host: give
+--tz if the hosts have different zones. 'CRON_TZ=Europe/Berlin 30 2 * * *' does the same.
 
-OID_LOCK_TICK is the tick: its time (RFC 3339, UTC) or its key.
+A call is for the nearest tick. If the next tick is over an hour away, it is for the tick
+before. The time is that of the server that holds the lock; for locks in files and SQLite
+it is that of this host. Clocks may differ by a third of the period, up to an hour. A call
+in the middle between two ticks could be for either: oid refuses it with 125.
 
-A host that comes when another has run the tick, or is running it, prints nothing and
-exits with 0; with --elsewhere other than 0 it says who and exits with that code. A tick is done when
-its command ends with 0. One that failed, or whose host died, is not run again unless
---retry allows it: then other hosts wait for the outcome, and one of them runs it. Ticks
-that are due while the command still runs are run after it, oldest first; with --wait 0s
-they are missed, as are those at which no host called. --catch-up runs missed ticks
-before the own one, up to 16. The last 16 ticks and the last 16 keys of a name are kept,
-and --status shows them, with the ticks that were missed; an older key runs again.
+OID_LOCK_TICK in the environment of the command is the tick: its time (RFC 3339, UTC) or
+its key.
 
-This is not "exactly once": a host may die when its command has done its work, and a
-server that loses its data, as Redis without persistence does, forgets what has run. oid
-says on stderr when it runs a command and nothing is recorded of an earlier run.`
+If another host has run the tick, or is running it, oid prints nothing and exits with 0.
+With --elsewhere CODE it says which host that is, and exits with CODE.
+
+A tick is done when its command ends with 0. A tick whose command failed, or whose host
+died, is not run again without --retry. With --retry N it may be run again N times: the
+other hosts wait for the outcome, and one of them runs the tick again.
+
+Ticks that are due while the command still runs are run after it, oldest first. With
+--wait 0 they are missed. Ticks at which no host called are missed too. --catch-up N runs
+the last N missed ticks before the tick of the call; N is at most 16.
+
+oid keeps the last 16 ticks and the last 16 keys of a name. --status shows them, with the
+ticks that were missed. An older key runs again.
+
+This is not "exactly once". A host may die when its command has done its work and nothing
+has recorded that. A server that loses its data, as Redis without persistence does,
+forgets what has run. oid says on stderr when it runs a command and nothing is recorded
+of an earlier run.`
 
 // lockTickVariable is the tick in the environment of a command.
 const lockTickVariable = "OID_LOCK_TICK"
@@ -60,7 +71,7 @@ func (o *onceFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.text, "once", "", "run once per tick of this `SCHEDULE` on all hosts")
 	cmd.Flags().IntVar(&o.retry, "retry", 0, "how often to run a failed tick again")
 	cmd.Flags().IntVar(&o.catchUp, "catch-up", 0, "how many missed ticks to run first")
-	cmd.Flags().IntVar(&o.elsewhere, "elsewhere", 0, "exit `CODE` where another host runs the tick")
+	cmd.Flags().IntVar(&o.elsewhere, "elsewhere", 0, "exit with `CODE` if another host has the tick")
 }
 
 // check parses --once.
@@ -85,6 +96,9 @@ func (o *onceFlags) check(cmd *cobra.Command, z *zone) (err error) {
 	}
 	if _, err = lock.ParseSchedule(o.text); err == nil { // the error has the text as it was given
 		o.schedule, err = lock.ParseSchedule(inZone(o.text, z))
+		if err != nil && z.chosen != nil {
+			return usagef("--tz %v: --once needs the name of a zone, such as Europe/Berlin", z)
+		}
 	}
 	if err != nil {
 		return usageError{fmt.Errorf("--once: %w", err)}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"net/url"
 	"os"
@@ -30,7 +31,7 @@ func TestLockPlaceThatDoesNotAnswer(t *testing.T) {
 	postgres.Host = silent.Addr
 	nobody := net.JoinHostPort("127.0.0.1", strconv.Itoa(testenv.FreePort(t)))
 	for place, at := range map[string]string{
-		"a Redis that hangs": redis.URL(), "no Redis": "redis://" + nobody, "no cluster": "redis://" + nobody + "?addr=" + nobody,
+		"a Redis that hangs": redis.URL(), "no Redis": "redis://" + nobody, "no cluster": "redis://:geheim@" + nobody + "?addr=" + nobody,
 		"no Sentinel": "redis-sentinel://" + nobody + "/m", "a PostgreSQL that hangs": postgres.String(),
 		"no PostgreSQL": "postgres://" + nobody + "/db", "no MongoDB": "mongodb://" + nobody + "/db?serverSelectionTimeoutMS=500",
 	} {
@@ -42,8 +43,13 @@ func TestLockPlaceThatDoesNotAnswer(t *testing.T) {
 				if code := h.code(); code != exitLockFailed {
 					t.Errorf("--wait %s: exit code %d, want %d", wait, code, exitLockFailed)
 				}
-				if said := h.stderr.String(); said == "" || strings.Contains(said, "held") || strings.Contains(said, "not free") {
-					t.Errorf("--wait %s: said %q, want why the place did not answer", wait, said)
+				said := h.stderr.String()
+				if !strings.Contains(said, "oid: no lock within ") || strings.Contains(said, "(--wait)") != (wait != "0") || !strings.Contains(said, " does not answer (") ||
+					strings.Contains(said, "context deadline exceeded") || strings.Contains(said, "held") || strings.Contains(said, "geheim") {
+					t.Errorf("--wait %s: said %q, want which place does not answer, for how long, and why", wait, said)
+				}
+				if took := time.Since(began); wait == "0" && took > answerTime+2*time.Second {
+					t.Errorf("--wait 0: took %v, want at most %v", took, answerTime)
 				}
 				t.Logf("--wait %s: %v, %s", wait, time.Since(began).Round(time.Millisecond), strings.TrimSpace(h.stderr.String()))
 			}
@@ -65,40 +71,61 @@ func stopServer(t *testing.T, pid int) {
 	t.Cleanup(func() { _ = p.Signal(syscall.SIGCONT) })
 }
 
-// A lock that was held when the place stopped answering is not said to be held.
+// A server that hangs while oid waits is named once, at once; then the waiting ends in time,
+// and a lock that was held before is not said to be held.
 func TestLockPlaceThatFallsSilent(t *testing.T) {
 	t.Parallel()
 	testenv.Long(t, "takes seconds")
-	redis := testenv.Redis(t)
-	holder := startLock(t, nil, "job", "--locks", redis.URL(), "--", "sh", "-c", "echo held; exec sleep 1000")
-	holder.line()
-	postgres := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	where, err := url.Parse(postgres)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := testenv.NewCable(t, where.Host)
-	where.Host = proxy.Addr
-	inStore := startLock(t, nil, "job", "--locks", postgres, "--", "sh", "-c", "echo held; exec sleep 1000")
-	inStore.line()
-
-	waiters := map[string]*holding{
-		"Redis":      startLock(t, nil, "job", "--locks", redis.URL(), "--wait", "10s", "--", "true"),
-		"PostgreSQL": startLock(t, nil, "job", "--locks", where.String(), "--wait", "10s", "--", "true"),
-	}
-	time.Sleep(2 * time.Second) // they have been refused
-	stopServer(t, redis.PID())
-	proxy.Cut(true, true)
-	for place, w := range waiters {
-		began := time.Now()
-		got := w.code()
-		t.Logf("%s: ended after %v: %s", place, time.Since(began), w.stderr.String())
-		if place == "Redis" && strings.Count(w.stderr.String(), "warning: waiting for the lock") != 1 {
-			t.Errorf("%s: said %q, want one warning that it does not answer", place, w.stderr.String())
-		}
-		if got != exitLockFailed || strings.Contains(w.stderr.String(), "held by") {
-			t.Errorf("%s: exit code %d, want %d; said %q", place, got, exitLockFailed, w.stderr.String())
-		}
+	const wait = 8 * time.Second
+	for place, start := range map[string]func(*testing.T) (url string, stop func()){
+		"Redis": func(t *testing.T) (string, func()) {
+			redis := testenv.Redis(t)
+			return redis.URL(), func() { stopServer(t, redis.PID()) }
+		},
+		"PostgreSQL": func(t *testing.T) (string, func()) {
+			postgres := testenv.Postgres(t)
+			return postgres.URL(), func() { postgres.Signal(syscall.SIGSTOP) }
+		},
+		"MongoDB": func(t *testing.T) (string, func()) {
+			mongo, err := url.Parse(testenv.MongoDB(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			cable := testenv.NewCable(t, mongo.Host)
+			mongo.Host = cable.Addr
+			return mongo.String(), func() { cable.Cut(true, true) }
+		},
+	} {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			at, stop := start(t)
+			holder := startLock(t, nil, "job", "--locks", at, "--", "sh", "-c", "echo held; exec sleep 1000")
+			holder.line()
+			began := time.Now()
+			w := startLock(t, nil, "job", "--locks", at, "--wait", wait.String(), "--", "true")
+			time.Sleep(2 * time.Second) // it has been refused
+			stop()
+			testenv.Await(t, "warning of the silence", func() error {
+				if said := w.stderr.String(); !strings.Contains(said, "warning") {
+					return fmt.Errorf("said %q", said)
+				}
+				return nil
+			})
+			if warned := time.Since(began); warned > wait-time.Second {
+				t.Errorf("warned after %v, want soon after the 2 s", warned)
+			}
+			got, took, said := w.code(), time.Since(began), w.stderr.String()
+			t.Logf("ended after %v:\n%s", took, said)
+			base, _, _ := strings.Cut(at, "?")
+			base = strings.Replace(base, "oid@", "", 1)
+			if strings.Count(said, "warning: waiting for the lock \"job\": "+base+" does not answer (") != 1 ||
+				!strings.Contains(said, "no lock within 8s (--wait): "+base+" does not answer (") || strings.Contains(said, "context deadline exceeded") {
+				t.Errorf("said %q, want one warning and an error that name %s", said, base)
+			}
+			if got != exitLockFailed || strings.Contains(said, "held by") || took > wait+4*time.Second {
+				t.Errorf("exit code %d after %v, want %d after %v and not much more", got, took, exitLockFailed, wait)
+			}
+		})
 	}
 }
 

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,16 +13,22 @@ import (
 )
 
 // slotsHelp is the help about --slots.
-const slotsHelp = `With --slots N up to N commands of "oid lock" run at a time, on all hosts together. Each has a slot:
-a number from 0 to N-1 that no other has meanwhile, such as the worker number of a
-generator of Snowflake ids. Slot 2 of NAME is the lock NAME#2, which is its name in
-OID_LOCK_NAME and --list, with fences of its own. oid waits in one queue for the slot that
-is free first; the first of the queue has the lock NAME#queue. Give the same N everywhere:
-oid takes slots below its own N only. A name that is held without --slots is refused with
---slots and the reverse, with 124 at once. With --status, --slots N says how many of N are
-held.
+const slotsHelp = `With --slots N up to N commands of "oid lock" run under the lock NAME at a time, on all
+hosts together. Each has a slot: a number from 0 to N-1 that no other command has at that
+time. It can be the worker number of a generator of Snowflake ids.
 
-  oid lock resize --slots 3 -- ./resize.sh`
+  oid lock resize --slots 3 -- ./resize.sh
+
+Slot 2 of NAME is the lock NAME#2: --list and OID_LOCK_NAME show this name, and it has
+fences of its own. So oid takes no lock whose own name ends in # and a number, or in
+#queue.
+
+oid waits in one queue for the first slot that is free. The first waiter has the lock
+NAME#queue. Use the same N everywhere: oid takes only slots below its own N.
+
+While NAME is held without --slots, oid cannot take a slot of it, and the reverse. It then
+ends with 124 at once. "oid lock --status NAME --slots N" shows how many of N slots are
+held.`
 
 // checkSlots checks --slots.
 func checkSlots(cmd *cobra.Command, n int) error {
@@ -58,8 +65,12 @@ func slotWaiters(ctx context.Context, l lock.Locker, name string) (n int, least 
 	return n, queue.Held && queue.TTL == 0, err
 }
 
-// slotName matches the name of a slot, or of the queue for all slots of a lock.
-var slotName = regexp.MustCompile(`^(.+)#(?:\d+|queue)$`)
-
-// withoutSlot returns the name of the lock to which a slot belongs, or else the name.
-func withoutSlot(name string) string { return slotName.ReplaceAllString(name, "$1") }
+// withoutSlot returns the name of the lock to which a slot belongs, or the queue for its
+// slots, or else the name.
+func withoutSlot(name string) string {
+	i := strings.LastIndexByte(name, '#')
+	if _, err := strconv.ParseUint(name[i+1:], 10, 64); i > 0 && (err == nil || name[i+1:] == "queue") {
+		return name[:i]
+	}
+	return name
+}

@@ -14,6 +14,13 @@ import (
 
 // show prints the status of the locks that are named, or of all that are held.
 func (c *lockCommand) show(ctx context.Context, engine lockEngine, url string, names []string) error {
+	missing, err := missingPlace(url)
+	if err != nil {
+		return err
+	}
+	if missing != "" {
+		c.std.warn("warning: %s does not exist: no lock was ever held there", missing)
+	}
 	l, err := engine.open(ctx, c.std, url, lock.DefaultTTL)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/internal/causes"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/filelock"
 	"github.com/oidkit/oid/lock/redislock"
@@ -33,7 +35,7 @@ type lockEngine struct {
 var lockEngines = []lockEngine{
 	{[]string{"file"}, "file:FOLDER", `
   file:FOLDER          in files, for the programs of this machine; file: alone,
-                       the default, means a folder in your data folder`, openFileLocks},
+                       the default, means oid/locks in your data folder`, openFileLocks},
 	{[]string{"redis", "rediss", "redis-sentinel", "unix"}, "redis://..., rediss://..., redis-sentinel://... or unix:///SOCKET", `
   redis://HOST:PORT    in Redis, for many machines; rediss:// uses TLS, and
                        unix:///SOCKET a socket. A Redis Cluster is
@@ -66,7 +68,7 @@ func lockEngineOf(url string) (lockEngine, error) {
 		}
 		want = append(want, e.want)
 	}
-	return lockEngine{}, usagef("--locks: a %s; want %s", unknownURL(url), strings.Join(want, ", or "))
+	return lockEngine{}, usagef("--locks or OID_LOCKS: a %s; want %s", unknownURL(url), strings.Join(want, ", or "))
 }
 
 // lockFolder returns the folder of a URL of locks in files.
@@ -74,18 +76,34 @@ func lockFolder(url string) (string, error) {
 	_, folder, _ := strings.Cut(url, ":")
 	if path, absolute := strings.CutPrefix(folder, "//"); absolute { // file:///path
 		if !strings.HasPrefix(path, "/") {
-			return "", usagef("--locks: a file URL with a host; want file:FOLDER or file:///FOLDER")
+			return "", usagef("--locks or OID_LOCKS: a file URL with a host; want file:FOLDER or file:///FOLDER")
 		}
 		folder = path
 	}
 	if folder == "" {
 		data, err := dataFolder(runtime.GOOS)
 		if err != nil {
-			return "", fmt.Errorf("find your data folder: %w; name another with --locks file:FOLDER", err)
+			return "", fmt.Errorf("there is no data folder for locks: %w; name another with --locks file:FOLDER", err)
 		}
 		folder = filepath.Join(data, "oid", "locks")
 	}
 	return folder, nil
+}
+
+// missingPlace returns the path of locks in files or SQLite if there is nothing yet, or else
+// nothing.
+func missingPlace(url string) (path string, err error) {
+	path, inFile := strings.CutPrefix(url, "sqlite:")
+	if strings.HasPrefix(url, "file:") {
+		inFile = true
+		if path, err = lockFolder(url); err != nil {
+			return "", err
+		}
+	}
+	if _, none := os.Stat(path); !inFile || !errors.Is(none, fs.ErrNotExist) {
+		path = ""
+	}
+	return path, nil
 }
 
 func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (lock.Locker, error) {
@@ -97,11 +115,28 @@ func openFileLocks(_ context.Context, _ streams, url string, _ time.Duration) (l
 }
 
 func openRedisLocks(ctx context.Context, std streams, url string, ttl time.Duration) (lock.Locker, error) {
-	return redislock.Open(ctx, url, &redislock.Options{
+	l, err := redislock.Open(ctx, url, &redislock.Options{
 		TTL:    ttl,
 		Warn:   func(err error) { std.warn("warning: %v", err) },
-		Events: warnOfSilence(std),
+		Events: warnOfSilence(std, url),
 	})
+	if errors.Is(err, lock.ErrInvalid) { // --ttl was checked before
+		err = usageError{err}
+	}
+	return l, err
+}
+
+// unanswered is the error of a server of locks that cannot be reached or does not answer.
+func unanswered(url string, err error) error {
+	if all := (interface{ Unwrap() []error })(nil); errors.As(err, &all) {
+		err = all.Unwrap()[len(all.Unwrap())-1] // the first is the end of a time
+	}
+	if i := strings.LastIndexByte(url, '@'); i >= 0 { // after a password
+		scheme, _, _ := strings.Cut(url, "://")
+		url = scheme + "://" + url[i+1:]
+	}
+	url, _, _ = strings.Cut(url, "?")
+	return fmt.Errorf("%s does not answer (%s); see that it runs and that --locks names it", url, causes.Of(err))
 }
 
 // silencePause is the pause between two warnings of a server that does not answer: a
@@ -110,7 +145,7 @@ const silencePause = time.Minute
 
 // warnOfSilence returns a function that says of a server that it does not answer while oid
 // waits for a lock in it.
-func warnOfSilence(std streams) func(lock.Event) {
+func warnOfSilence(std streams, url string) func(lock.Event) {
 	var mu sync.Mutex
 	var last time.Time
 	return func(e lock.Event) {
@@ -118,7 +153,7 @@ func warnOfSilence(std streams) func(lock.Event) {
 		defer mu.Unlock()
 		if e.Kind == lock.Unanswered && (last.IsZero() || time.Since(last) > silencePause) {
 			last = time.Now()
-			std.warn("warning: waiting for the lock %q: %v; trying again", e.Name, e.Err)
+			std.warn("warning: waiting for the lock %q: %v; trying again", e.Name, unanswered(url, e.Err))
 		}
 	}
 }
@@ -137,7 +172,7 @@ func openStoreLocks(ctx context.Context, std streams, url string, ttl time.Durat
 	if err != nil {
 		return nil, err
 	}
-	l, err := storelock.New(s, &storelock.Options{TTL: ttl, Events: warnOfSilence(std)})
+	l, err := storelock.New(s, &storelock.Options{TTL: ttl, Events: warnOfSilence(std, url)})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

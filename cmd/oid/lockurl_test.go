@@ -84,3 +84,30 @@ func TestLockEnginesOpen(t *testing.T) {
 		}
 	}
 }
+
+// A URL with which no server can be reached is wrong use, and no reason to try again.
+func TestLockURLThatCannotBeUsed(t *testing.T) {
+	for url, want := range map[string]string{
+		"redis://:secret@127.0.0.1:99999":             "99999: invalid port",
+		"redis://127.0.0.1:1?addr=127.0.0.1:65536":    "65536: invalid port",
+		"redis-sentinel://127.0.0.1:1,h:70000/master": "70000: invalid port",
+		"redis://127.0.0.1/first":                     "database number",
+		"postgres://u:secret@127.0.0.1:99999/db":      "invalid port",
+		"mongodb://u:secret@127.0.0.1:99999/db":       "port must be in the range",
+		"mongodb://127.0.0.1/a.b":                     "name of a database",
+	} {
+		got := oid(t, "", "lock", "job", "--locks", url, "--wait", "20s", "--", "true")
+		if got.code != exitUsage || !strings.Contains(got.err, want) || strings.Contains(got.err, "trying again") || strings.Contains(got.err, "secret") {
+			t.Errorf("--locks %s: %+v, want exit code %d, at once, and that it says %q", url, got, exitUsage, want)
+		}
+	}
+}
+
+// Slots and their queue belong to the lock of which they are.
+func TestWithoutSlot(t *testing.T) {
+	for name, want := range map[string]string{"job#0": "job", "job#12": "job", "job#queue": "job", "a#b#3": "a#b", "job": "job", "job#": "job#", "job#x": "job#x", "job#+1": "job#+1", "#1": "#1", "7": "7", "queue": "queue"} {
+		if got := withoutSlot(name); got != want {
+			t.Errorf("withoutSlot(%q) = %q, want %q", name, got, want)
+		}
+	}
+}

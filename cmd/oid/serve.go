@@ -53,12 +53,13 @@ for --drain, then waits up to --grace for requests in flight, half of that for
 uploads, and records its end in the registry. A second interrupt ends it at once.`
 
 func newServeCommand(std streams) *cobra.Command {
-	v := serving{limits: newLimitFlags()}
+	v := serving{limits: newLimitFlags(), where: storeFlag{trial: true}}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the web page and the HTTP API",
 		Long:  serveHelp,
 		Example: `  oid serve
+  oid serve --store memory:
   oid serve --listen 127.0.0.1:0 --store sqlite:/var/lib/oid.db
   oid serve --listen unix:/run/oid/http.sock --group www-data --token-file /etc/oid.token --base-url https://host/oid/
   oid serve --listen 0.0.0.0:8024 --token-file /etc/oid.token --store mongodb://db/oid

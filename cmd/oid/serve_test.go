@@ -83,6 +83,28 @@ func TestServeCommand(t *testing.T) {
 	}
 }
 
+// A server for a trial keeps its registry in memory. Commands that would lose what they
+// write refuse that, also by OID_STORE.
+func TestServeInMemory(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	_, url, _ := startServe(ctx, t, "--store", "memory:")
+	res, err := http.Get(url + "/v1/processes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(body), `"name":"oid serve"`) {
+		t.Errorf("processes: %s, %v", body, err)
+	}
+	t.Setenv("OID_STORE", "memory:")
+	for _, args := range [][]string{{"insert", "c", "{}"}, {"find", "c"}, {"ps"}, {"lock", "job", "--locks", "memory:", "--", "true"}} {
+		if got := oid(t, "", args...); got.code != 2 || !strings.Contains(got.err, "memory") {
+			t.Errorf("oid %q: %+v", args, got)
+		}
+	}
+}
+
 func TestServeOnATakenPort(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -193,23 +193,34 @@ func TestStoreEngines(t *testing.T) {
 	t.Setenv("OID_STORE", "")
 	want := map[string]string{ // URLs by scheme
 		"sqlite": "sqlite:/tmp/a", "postgres": "postgres://h/d", "postgresql": "postgresql://h/d",
-		"mongodb": "mongodb://h/d", "mongodb+srv": "mongodb+srv://h/d",
+		"mongodb": "mongodb://h/d", "mongodb+srv": "mongodb+srv://h/d", "memory": "memory:",
 	}
 	for _, e := range storeEngines {
 		for _, scheme := range e.schemes {
 			if want[scheme] == "" {
 				t.Errorf("no vector for stores with the scheme %s: add a URL to this test", scheme)
-			} else if got, err := (&storeFlag{want[scheme]}).engine(); err != nil || got.name != e.name {
+			} else if got, err := (&storeFlag{want[scheme], true}).engine(); err != nil || got.name != e.name {
 				t.Errorf("%s is in %v, %v, want %s", want[scheme], got, err, e.name)
 			}
-			if _, err := (&storeFlag{scheme + ":"}).engine(); err == nil || !strings.Contains(err.Error(), e.url) {
+			if e.trial { // refused by all commands but one, so that nothing is lost
+				for _, f := range []storeFlag{{"memory:", false}, {"memory:x", true}} {
+					if _, err := f.engine(); err == nil || !strings.Contains(err.Error(), `only "oid serve"`) {
+						t.Errorf("%+v: %v", f, err)
+					}
+				}
+				if _, err := lockEngineOf(want[scheme]); err == nil {
+					t.Errorf("locks are held in %s", want[scheme])
+				}
+				continue
+			}
+			if _, err := (&storeFlag{scheme + ":", false}).engine(); err == nil || !strings.Contains(err.Error(), e.url) {
 				t.Errorf("%s: alone: %v, want an error that says to write %s", scheme, err, e.url)
 			}
 			if l, err := lockEngineOf(want[scheme]); err != nil || !slices.Contains(l.schemes, scheme) {
 				t.Errorf("locks at %s: %v, %v", want[scheme], l, err)
 			}
 		}
-		if !strings.Contains(storeHelp, e.url) || !strings.Contains(locksHelp, e.url) {
+		if !strings.Contains(storeHelp, e.url) || strings.Contains(locksHelp, e.url) == e.trial {
 			t.Errorf("the help does not say how to write the URL of a store in %s", e.name)
 		}
 	}
@@ -221,7 +232,7 @@ func TestStoreEngines(t *testing.T) {
 		t.Errorf("OID_STORE is in %v, %v", got, err)
 	}
 	for _, url := range []string{"oracle://h:secret@x", "app.db", "u:secret@h/d"} {
-		if e, err := (&storeFlag{url}).engine(); err == nil || strings.Contains(err.Error(), "secret") {
+		if e, err := (&storeFlag{url, false}).engine(); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, %v, want an error without the password", url, e, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/memstore"
 	"github.com/oidkit/oid/store/mongostore"
 	"github.com/oidkit/oid/store/pgstore"
 	"github.com/oidkit/oid/store/sqlitestore"
@@ -27,6 +28,7 @@ type storeEngine struct {
 	about   string   // for --help
 	oneHost bool     // only one host can reach it; others need the database in the URL
 	index   bool     // a census reads its index, see mongoParts, and not a store
+	trial   bool     // it ends with the process, so that only oid serve takes it
 	open    func(ctx context.Context, url string, readOnly bool) (store.Store, error)
 }
 
@@ -46,21 +48,25 @@ var storeEngines = []storeEngine{
 			return mongostore.Open(ctx, url, nil)
 		},
 	},
+	{
+		name: "memory", schemes: []string{"memory"}, url: "memory:", about: "the memory of \"oid serve\", for a trial: it ends with the command", oneHost: true, trial: true,
+		open: func(context.Context, string, bool) (store.Store, error) { return memstore.New(), nil },
+	},
 }
 
-// storeURLs lists the forms of URLs, storeSchemes their schemes, and storeHelp is the
-// paragraph of "oid help urls" about --store.
+// storeURLs lists the forms of the URLs that all commands take, storeSchemes their schemes,
+// and storeHelp is the paragraph of "oid help urls" about --store.
 var storeURLs, storeSchemes, storeHelp = func() (urls string, schemes []string, help string) {
 	help = "--store or the variable OID_STORE names the store of documents and processes; those of\nseveral hosts need a server:"
-	for i, e := range storeEngines {
-		if i > 0 {
-			urls += ", "
-		}
-		urls += e.url
-		schemes = append(schemes, e.schemes...)
+	var forms []string
+	for _, e := range storeEngines {
 		help += fmt.Sprintf("\n  %-15s %s", e.url, e.about)
+		if !e.trial {
+			forms = append(forms, e.url)
+			schemes = append(schemes, e.schemes...)
+		}
 	}
-	return urls, schemes, help
+	return strings.Join(forms, ", "), schemes, help
 }()
 
 // storeEngineOf returns the engine of a URL, or nil.
@@ -84,7 +90,10 @@ func unknownURL(url string) string {
 }
 
 // storeFlag is the flag --store.
-type storeFlag struct{ url string }
+type storeFlag struct {
+	url   string
+	trial bool // whether the command takes a store that ends with it
+}
 
 func (f *storeFlag) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store, see \"oid help urls\" (default $OID_STORE, or a file)")
@@ -138,7 +147,9 @@ func (f *storeFlag) engine() (*storeEngine, error) {
 		return nil, usagef("store %s; want %s", unknownURL(url), storeURLs)
 	case e == nil:
 		return nil, usagef("store URL without a scheme; for a file, write sqlite:PATH")
-	case rest == "":
+	case e.trial && (!f.trial || rest != ""):
+		return nil, usagef("only \"oid serve\" takes a store in memory, which ends with the command; its URL is %s", e.url)
+	case rest == "" && !e.trial:
 		return nil, usagef("store URL %s without a path; write %s", url, e.url)
 	}
 	return e, nil
@@ -150,7 +161,11 @@ func (f *storeFlag) open(ctx context.Context, readOnly bool) (store.Store, error
 		return nil, err
 	}
 	if url := f.given(); url != "" {
-		return e.open(ctx, url, readOnly)
+		s, err := e.open(ctx, url, readOnly)
+		if errors.Is(err, store.ErrURL) {
+			err = usageError{err}
+		}
+		return s, err
 	}
 	path, err := defaultStore()
 	if err != nil {

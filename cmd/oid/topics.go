@@ -19,7 +19,7 @@ that ended it, as shells show it, or
        whether the lock is free
   126  the command cannot be run
   127  there is no such command
-and with --status and --list 0, or 1 if they failed.`
+With --status and --list it returns 0, or 1 if that failed.`
 
 // newTopics returns the topics of help: what concerns several commands, and the details
 // of those whose help would be long.

@@ -13,21 +13,20 @@ import (
 
 const head = `# ObjectIds of drivers
 
-What %[1]soid verify%[1]s says of the libraries that create ObjectIds; [Verify your
-generator](how-to/verify-a-generator.md) describes the tests. Written by %[1]smake drivers%[1]s on
-%[2]s, on %[3]s. %[1]sexamples/verify/adapters.go%[1]s has the adapter of
-each library and what installs it; %[1]soid verify FLAGS -- ADAPTER%[1]s gives one result again.
+What [%[1]soid verify%[1]s](how-to/verify-a-generator.md) says of the libraries that create ObjectIds,
+one way of use in each row. Written by %[1]smake drivers%[1]s on %[2]s, on
+%[3]s. %[1]sexamples/verify/adapters.go%[1]s has the adapter of each row and what
+installs it; %[1]soid verify FLAGS -- ADAPTER%[1]s gives one result again.
 
 `
 
 const foot = `
-"holds": no promise is broken, as far as it can be told. "ends": neither, and from that second on
-the library creates no ids. **A name**: that promise is broken, see below; what the first column
-names is not repeated. (A name): it is broken, and the specification of ObjectIds allows that. "-":
-not tested, see the notes. Full second: more than 2^24 ids within a second of a clock that stands
-still; that ids repeat then follows from the layout of the specification, but a generator can do
-better, as the first row shows. 2038, 2106: the seconds in which 31 and 32 bits overflow. JSON: of
-the libraries that read it.
+- holds: no promise is broken, as far as it can be told. ends: neither, and from that second on the
+  library creates no ids. "-": not tested, see the notes.
+- **A name**: that promise is broken, see below; what the column ids names is not repeated. (A name):
+  the specification of ObjectIds allows that.
+- full second: more than 2^24 ids while the clock stands still; the layout of the specification lets
+  them repeat, and a generator can do better. 2038, 2106: the seconds in which 31 and 32 bits overflow.
 `
 
 // page returns the page with the results that are there, by the names of adapters.
@@ -95,7 +94,7 @@ func page(results map[string]row) string {
 	}
 	fmt.Fprintf(&notes, "- Newer drivers for Python, Ruby, Perl and Java, and other languages, are not here: their\n  packages could not be had where this page was written.\n")
 	b.WriteString(foot)
-	b.WriteString("\n## What is broken\n\nWith the libraries that do so, or how many of the table, and an example of the first.\n\n")
+	b.WriteString("\n## What is broken\n\nWith the rows that do so, or their number, and an example of the first.\n\n")
 	found.write(&b)
 	b.WriteString("\n## Notes\n\n" + notes.String())
 	b.WriteString("- Flags:")
@@ -178,7 +177,7 @@ func (b *breaches) write(w *strings.Builder) {
 		said[k.meaning] = true
 		of := strings.Join(b.libraries[k], ", ")
 		if n := len(b.libraries[k]); n > 4 {
-			of = fmt.Sprintf("%d libraries, such as %s", n, b.libraries[k][0])
+			of = fmt.Sprintf("%d rows, such as %s", n, b.libraries[k][0])
 		}
 		fmt.Fprintf(w, "- **%s**, %s: %s.%s %s: `%s`.\n", k.promise, k.test, k.cause, meaning, of, b.examples[k])
 	}

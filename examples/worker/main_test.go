@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,15 +14,14 @@ import (
 	"github.com/oidkit/oid/server/client"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/sqlitestore"
+	"github.com/oidkit/oid/store/memstore"
 )
 
 // serve starts a server that ends with the test.
 func serve(t *testing.T) *client.Client {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "oid.db")
 	s, err := server.New(&server.Options{
-		Open:  func(ctx context.Context) (store.Store, error) { return sqlitestore.Open(ctx, path, nil) },
+		Open:  func(context.Context) (store.Store, error) { return memstore.New(), nil },
 		Drain: time.Millisecond, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

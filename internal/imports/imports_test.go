@@ -49,6 +49,7 @@ var allowed = map[string][]string{
 	"store":                      {"objectid"},
 	"internal/bsonwalk":          {},
 	"store/internal/engine":      {"store", "objectid", "internal/bsonwalk"},
+	"store/memstore":             {"store", "store/internal/engine"},
 	"store/sqlitestore":          {"store", "store/internal/engine"},
 	"store/mongostore":           {"store", "objectid", "store/internal/engine"},
 	"store/pgstore":              {"store", "objectid", "store/internal/engine"},
@@ -202,7 +203,7 @@ func TestNothingComesAlong(t *testing.T) {
 			if ours && isForTests(to) {
 				t.Errorf("%s depends on %s, which is for tests", room, to)
 			}
-			if engine := to == "store/sqlitestore" || to == "store/mongostore" || to == "store/pgstore" || to == "lock/redislock" || to == "lock/filelock" || to == "lock/storelock"; ours && engine && to != room {
+			if engine := to == "store/memstore" || to == "store/sqlitestore" || to == "store/mongostore" || to == "store/pgstore" || to == "lock/redislock" || to == "lock/filelock" || to == "lock/storelock"; ours && engine && to != room {
 				t.Errorf("%s depends on the engine %s", room, to)
 			}
 		}

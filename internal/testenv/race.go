@@ -4,7 +4,8 @@ import "testing"
 
 // WithoutRace skips a test under the race detector: one that is long, that reaches real
 // limits when slowed down, or in which the detector's own runtime crashes. "make test" runs
-// these tests without it, and -short leaves them out.
+// these tests without it, and -short leaves them out. It finds them by this call, which is
+// therefore in the test itself and not in a function that it calls.
 func WithoutRace(t *testing.T) {
 	t.Helper()
 	Long(t, "is long, or reaches real limits")
@@ -15,7 +16,7 @@ func WithoutRace(t *testing.T) {
 
 // Seeds returns how many of n random cases a test plays, or of how many ids it makes them:
 // a quarter, but at least two, under the race detector and under -short. "make test" plays
-// all of them without either.
+// all of them without either, and finds the tests as it does those of [WithoutRace].
 func Seeds(n uint64) uint64 {
 	if UnderRace || testing.Short() {
 		return max(n/4, 2)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/lock/internal/holder"
 	"github.com/oidkit/oid/objectid"
@@ -25,15 +26,10 @@ type request struct {
 // acquire takes a lock by one of the methods of request.
 func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptions, take func(*request, context.Context) (*lock.Lease, error)) (*lock.Lease, error) {
 	r := &request{l: l, owner: lock.Owner{Process: l.process, ID: objectid.New()}, began: time.Now()}
-	if len(o) > 0 {
-		r.options = o[0]
-	}
-	if r.options.TTL != 0 {
-		if err := lock.CheckTTL(r.options.TTL); err != nil {
-			return nil, fmt.Errorf("filelock: %w", err)
-		}
-	}
 	var err error
+	if r.options, err = calls.Chosen(o, lock.DefaultTTL); err != nil {
+		return nil, fmt.Errorf("filelock: %w", err)
+	}
 	if r.files, err = l.begin(name); err != nil {
 		return nil, err
 	}

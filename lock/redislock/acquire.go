@@ -54,7 +54,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		}
 		return fmt.Errorf("redislock: acquire %q: %w", r.name, obstacle)
 	}
-	refused, answered := false, true
+	refused, silent := false, false
 	// Only a waiter that can be told when its turn has come may queue.
 	if !try && r.l.queue.listening() {
 		r.l.queue.join(r)
@@ -83,7 +83,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			if !refused {
 				r.tell(lock.Waiting, nil)
 			}
-			refused, answered, pause = true, true, minPause
+			refused, silent, pause = true, false, minPause
 			if r.wake == nil {
 				if err := r.l.listen(ctx); err != nil {
 					return nil, failed(err)
@@ -100,8 +100,8 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		case permanent(err) && !(refused && code(err) == "OOM"), try && n == tries:
 			return nil, failed(err)
 		default:
-			if refused && answered {
-				answered = false
+			if !try && !silent {
+				silent = true
 				r.tell(lock.Unanswered, err)
 			}
 			pause = min(2*pause, maxPause)

@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 
 func TestFaults(t *testing.T) {
 	testenv.Long(t, "takes seconds")
+	t.Parallel()
 	for _, f := range lockfaults.Faults() {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()

@@ -1,10 +1,13 @@
 package redislock
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
@@ -80,5 +83,47 @@ func TestNewSubscriptionLetsWaitersAsk(t *testing.T) {
 	case <-r.wake:
 	case <-time.After(10 * time.Second):
 		t.Error("the waiter was not told to ask")
+	}
+}
+
+// lossy is a driver that counts its requests and fails all of them.
+type lossy struct {
+	Driver
+	requests atomic.Int32
+}
+
+func (d *lossy) EvalSHA(context.Context, string, []string, []string) (string, error) {
+	d.requests.Add(1)
+	return "", errors.New("no reply")
+}
+
+func (d *lossy) Info(context.Context) map[string]string { return nil }
+
+// A call that gives up may have got the lock by a request whose reply was lost. It asks
+// Redis a few times to take that back, and once where Close waits for it.
+func TestCallThatGivesUpAsksAFewTimes(t *testing.T) {
+	for closed, want := range map[bool]int32{false: 3, true: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			d := new(lossy)
+			l, err := NewWithDriver(t.Context(), d, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := l.newRequest("job", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if closed {
+				go l.Close()
+				synctest.Wait()
+			}
+			r.giveUp()
+			l.calls.Done()
+			time.Sleep(time.Minute)
+			if got := d.requests.Load(); got != want {
+				t.Errorf("closed %v: %d requests, want %d", closed, got, want)
+			}
+			l.Close()
+		})
 	}
 }

@@ -9,8 +9,12 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 )
 
 // Open connects to the Redis at a URL and returns a Locker that uses it:
@@ -25,7 +29,8 @@ import (
 // and password are those of the primary. redis://host1?addr=host2&master_set=name
 // means the same.
 //
-// The error says what is wrong with the URL, with the connection, or with Redis.
+// The error says what is wrong with the URL, and wraps [lock.ErrInvalid] then, or with the
+// connection or Redis.
 func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	clientOptions, err := parseURL(rawURL)
 	if err != nil {
@@ -35,7 +40,7 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 	clientOptions.DialCtxFn = dialer.dial
 	client, err := connect(ctx, clientOptions)
 	if err != nil {
-		return nil, fmt.Errorf("redislock: connect to %s: %w", redacted(rawURL), err)
+		return nil, fmt.Errorf("redislock: connect to %s: %w", strings.Join(clientOptions.InitAddress, ", "), err)
 	}
 	l, err := New(ctx, client, o)
 	if err != nil {
@@ -49,11 +54,15 @@ func Open(ctx context.Context, rawURL string, o *Options) (*Locker, error) {
 // parseURL returns the options of a client for a URL.
 func parseURL(rawURL string) (rueidis.ClientOption, error) {
 	o, err := rueidis.ParseURL(withoutSentinel(rawURL))
+	for i := 0; err == nil && o.DialCtxFn == nil && i < len(o.InitAddress); i++ { // not for a socket
+		_, port, _ := net.SplitHostPort(o.InitAddress[i])
+		_, err = net.LookupPort("tcp", port)
+	}
 	if err != nil {
 		if bad := (*url.Error)(nil); errors.As(err, &bad) {
 			err = bad.Err // it repeats the URL, and a password with it
 		}
-		return o, fmt.Errorf("URL of Redis: %w: want redis://host:port, rediss://host:port, redis-sentinel://host:port/name or unix:///path", err)
+		return o, fmt.Errorf("%w URL of Redis: %w: want redis://host:port, rediss://host:port, redis-sentinel://host:port/name or unix:///path", lock.ErrInvalid, err)
 	}
 	o.DisableCache = true
 	if o.Dialer.Timeout == 0 {
@@ -111,7 +120,7 @@ func connect(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error
 		client rueidis.Client
 		err    error
 	}
-	made := make(chan result, 1)
+	began, made := time.Now(), make(chan result, 1)
 	go func() {
 		client, err := rueidis.NewClient(o)
 		made <- result{client, err}
@@ -128,7 +137,10 @@ func connect(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error
 				r.client.Close()
 			}
 		}()
-		return nil, ctx.Err()
+		if err := ctx.Err(); err != context.DeadlineExceeded {
+			return nil, err
+		}
+		return nil, calls.NoAnswer(time.Since(began))
 	}
 }
 
@@ -143,22 +155,24 @@ func explain(err error, o rueidis.ClientOption) error {
 	case fromRedis:
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return fmt.Errorf("it hung up without an answer: %w (if it speaks TLS, write rediss://)", err)
+		return explained{"it hung up without an answer (if it speaks TLS, write rediss://)", err}
 	case errors.As(err, &timeout) && timeout.Timeout() && o.TLSConfig != nil:
-		return fmt.Errorf("no answer within %v: %w (if it does not speak TLS, write redis://)", o.ConnWriteTimeout, err)
+		return explained{calls.NoAnswer(o.ConnWriteTimeout).Error() + " (if it does not speak TLS, write redis://)", err}
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Errorf("no answer within %v: %w (is it a Redis?)", o.ConnWriteTimeout, err)
+		return calls.NoAnswer(o.ConnWriteTimeout)
 	case errors.As(err, &network), o.TLSConfig != nil:
 		return err
 	}
 	return fmt.Errorf("it does not speak the protocol of Redis: %w", err)
 }
 
-// redacted returns a URL without its password.
-func redacted(rawURL string) string {
-	if i := strings.LastIndexByte(rawURL, '@'); i >= 0 {
-		scheme, _, _ := strings.Cut(rawURL, "://")
-		return scheme + "://xxxxx@" + rawURL[i+1:]
-	}
-	return rawURL
+// explained is an error of a connection with a text that says what it may mean. It has no
+// Unwrap, so that nobody who looks for its cause loses the text.
+type explained struct {
+	text string
+	err  error
 }
+
+func (e explained) Error() string        { return e.text }
+func (e explained) Is(target error) bool { return errors.Is(e.err, target) }
+func (e explained) As(target any) bool   { return errors.As(e.err, target) }

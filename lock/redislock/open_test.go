@@ -49,15 +49,21 @@ func refuses(t *testing.T, url string, words ...string) {
 
 func TestOpenBadURL(t *testing.T) {
 	for url, word := range map[string]string{
-		"":                         "redis://host:port",
-		"localhost:6379":           "redis://host:port",
-		"http://:geheim@localhost": "redis://host:port",
-		"redis://:geheim@h:port":   "port",
-		"redis://h/notanumber":     "database",
-		"redis-sentinel://h:1":     "redis-sentinel://host:port/name",
-		"redis-sentinel://h:1/m/x": "database",
+		"":                               "redis://host:port",
+		"localhost:6379":                 "redis://host:port",
+		"http://:geheim@localhost":       "redis://host:port",
+		"redis://:geheim@h:port":         "port",
+		"redis://h/notanumber":           "database",
+		"redis-sentinel://h:1":           "redis-sentinel://host:port/name",
+		"redis-sentinel://h:1/m/x":       "database",
+		"redis://h:99999":                "99999: invalid port",
+		"redis://h:1?addr=h:70000":       "70000: invalid port",
+		"redis-sentinel://h:1,i:65536/m": "65536: invalid port",
 	} {
 		refuses(t, url, word)
+		if _, err := redislock.Open(t.Context(), url, nil); !errors.Is(err, lock.ErrInvalid) {
+			t.Errorf("Open(%q): %v, want ErrInvalid", url, err)
+		}
 	}
 }
 

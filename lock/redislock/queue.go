@@ -118,10 +118,10 @@ func (q *queue) deliver(message string) {
 	}
 }
 
-// listen returns when messages come in, or will as far as one can know: a
-// network that is broken is not an error. It starts the subscription.
+// listen returns when messages come in, or will as far as one can know: a Redis that does
+// not answer within maxTry is not an error here. It starts the subscription.
 func (l *Locker) listen(ctx context.Context) error {
-	for {
+	for late := time.After(maxTry); ; {
 		l.queue.mu.Lock()
 		up, err, changed := l.queue.up, l.queue.err, l.queue.changed
 		if !l.queue.started {
@@ -137,6 +137,8 @@ func (l *Locker) listen(ctx context.Context) error {
 		}
 		select {
 		case <-changed:
+		case <-late:
+			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-l.calls.Closing.Done():

@@ -202,7 +202,7 @@ func (l *Locker) eval(ctx context.Context, now time.Time, try time.Duration, s s
 		}
 		err = errNonce
 	} else if ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || code(err) == "" && time.Since(now) >= try) {
-		err = fmt.Errorf("no answer within %v", try) // to this request or to the one that opens the connection
+		err = calls.NoAnswer(try) // to this request or to the one that opens the connection
 	} else {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/lock/internal/holder"
 	"github.com/oidkit/oid/objectid"
@@ -42,20 +44,11 @@ type grant struct {
 // newRequest counts a call that Close has to wait for. Without an error the caller
 // calls l.calls.Done.
 func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, error) {
-	r := &request{l: l, name: name, began: time.Now(), ttl: l.options.TTL}
-	if len(o) > 0 {
-		r.options = o[0]
-	}
-	if r.options.TTL != 0 {
-		r.ttl = r.options.TTL
-	}
-	if err := lock.CheckName(name); err != nil {
+	options, err := calls.Chosen(o, l.options.TTL)
+	if err = cmp.Or(lock.CheckName(name), err); err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
-	if err := lock.CheckTTL(r.ttl); err != nil {
-		return nil, fmt.Errorf("redislock: %w", err)
-	}
-	r.ttl = r.ttl.Truncate(time.Millisecond)
+	r := &request{l: l, name: name, began: time.Now(), options: options, ttl: options.TTL.Truncate(time.Millisecond)}
 	r.keys = keys(name)
 	r.ms = strconv.FormatInt(r.ttl.Milliseconds(), 10)
 	r.owner = lock.Owner{Process: l.options.Process, ID: objectid.New()}
@@ -189,7 +182,7 @@ func (r *request) change(what string, now time.Time, s script, keys []string, ar
 		return fmt.Errorf("redislock: %s %q: %w", what, r.name, err)
 	}
 	if reply != "1" {
-		return fmt.Errorf("%w: %q: in Redis another has it or nobody", lock.ErrLost, r.name)
+		return fmt.Errorf("%w: %q: in Redis it is free or has another holder", lock.ErrLost, r.name)
 	}
 	return nil
 }
@@ -205,7 +198,7 @@ func (r *request) Free() error {
 		return fmt.Errorf("redislock: release %q: %w; it frees itself within %v", r.name, err, r.ttl)
 	}
 	if !had && !unsure { // unsure: an attempt whose reply was lost may have done it
-		return fmt.Errorf("%w: %q: in Redis another had it or nobody", lock.ErrLost, r.name)
+		return fmt.Errorf("%w: %q: in Redis it was free or had another holder", lock.ErrLost, r.name)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/lock/internal/holder"
 	"github.com/oidkit/oid/objectid"
@@ -36,11 +37,12 @@ const (
 	signalledPause = 2 * time.Second
 	signalledShare = 4
 
-	// maxSilence is how long a look may be under way for a call that ends to say that
-	// the lock is held, as the look before found it.
+	// maxSilence is how long a look may be under way until the store counts as one that does
+	// not answer.
 	maxSilence = time.Second
 
-	// leaveTime is how long a call that gives up may take to leave the queue.
+	// leaveTime is how long a call that gives up may take to leave the queue, and maxSilence
+	// if the Locker is closed.
 	leaveTime = 2 * time.Second
 )
 
@@ -64,13 +66,12 @@ type attempt struct {
 	wait    bool
 	began   time.Time
 
-	asked    time.Time // when the last look began
-	answered time.Time // when a look was over last to which the store answered, or zero
-	failed   error     // of the last look, if the store did not answer it
-	seen     sight     // what the lock looks like,
-	since    time.Time // from the end of the first look that showed it
-	ended    time.Time // when its holder was first found to have ended, or zero
-	last     record
+	asked  time.Time // when the last look began
+	failed error     // of the last look, if the store did not answer it
+	seen   sight     // what the lock looks like,
+	since  time.Time // from the end of the first look that showed it
+	ended  time.Time // when its holder was first found to have ended, or zero
+	last   record    // without a name before the store has answered
 
 	wakes     wakes
 	conflicts int // in a row
@@ -93,16 +94,11 @@ func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptio
 		return nil, err
 	}
 	defer l.calls.Done()
-	a := &attempt{l: l, name: name, ttl: l.options.TTL, wait: wait, began: time.Now(), owner: lock.Owner{Process: l.options.Process, ID: objectid.New()}}
-	if len(o) > 0 {
-		a.options = o[0]
-	}
-	if a.options.TTL != 0 {
-		a.ttl = a.options.TTL
-	}
-	if err := lock.CheckTTL(a.ttl); err != nil {
+	options, err := calls.Chosen(o, l.options.TTL)
+	if err != nil {
 		return nil, fmt.Errorf("storelock: acquire %q: %w", name, err)
 	}
+	a := &attempt{l: l, name: name, options: options, ttl: options.TTL, wait: wait, began: time.Now(), owner: lock.Owner{Process: l.options.Process, ID: objectid.New()}}
 	lease, err := a.run(ctx)
 	if err != nil {
 		l.calls.Go(a.leave)
@@ -118,36 +114,48 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 	defer stop(nil)
 	defer context.AfterFunc(a.l.calls.Closing, func() { stop(lock.ErrClosed) })()
 	defer a.wakes.stop()
-	told, answered := false, true
+	refused, silent := false, false // told since the last answer
 	for {
 		a.asked = time.Now()
+		quiet := silent || !a.wait
+		late := time.AfterFunc(maxSilence, func() {
+			if !quiet {
+				a.tell(lock.Unanswered, 0, calls.NoAnswer(maxSilence))
+			}
+		})
 		lease, err := a.look(inner)
-		if err == nil || errors.Is(err, store.ErrConflict) {
-			a.answered, a.failed, answered = time.Now(), nil, true
-		} else if !errors.Is(err, ctx.Err()) {
+		tooLate := !late.Stop()
+		conflict := errors.Is(err, store.ErrConflict)
+		switch {
+		case err == nil, conflict:
+			a.failed, silent = nil, false
+		case !errors.Is(err, ctx.Err()):
 			a.failed = err
+		case tooLate:
+			a.failed = calls.NoAnswer(time.Since(a.asked))
 		}
 		switch {
 		case lease != nil:
-			a.l.tell(lock.Event{Kind: lock.Acquired, Name: a.name, Owner: a.owner, Fence: lease.Fence(), Took: time.Since(a.began)})
+			a.tell(lock.Acquired, lease.Fence(), nil)
 			return lease, nil
 		case a.l.calls.Closing.Err() != nil:
 			return nil, lock.ErrClosed
 		case ctx.Err() != nil:
 			return nil, a.obstacle(ctx)
-		case errors.Is(err, store.ErrConflict): // somebody else wrote: look again
+		case conflict: // somebody else wrote: look again
 		case err != nil && !(a.wait && a.l.mayPass(err)):
 			return nil, err
 		case err == nil && !a.wait:
 			return nil, &lock.HeldError{Status: a.status()}
-		case err == nil && !told:
-			told = true
-			a.l.tell(lock.Event{Kind: lock.Waiting, Name: a.name, Owner: a.owner, Took: time.Since(a.began)})
-		case err != nil && told && answered:
-			answered = false
-			a.l.tell(lock.Event{Kind: lock.Unanswered, Name: a.name, Owner: a.owner, Took: time.Since(a.began), Err: err})
+		case err == nil && !refused:
+			refused = true
+			a.tell(lock.Waiting, 0, nil)
+		case err != nil && !silent:
+			if silent = true; !tooLate {
+				a.tell(lock.Unanswered, 0, err)
+			}
 		}
-		a.sleep(inner, a.pause(errors.Is(err, store.ErrConflict)))
+		a.sleep(inner, a.pause(conflict))
 	}
 }
 
@@ -200,13 +208,15 @@ func (a *attempt) sleep(ctx context.Context, pause time.Duration) {
 
 // obstacle returns the error of a call whose ctx ended: with what it waited for.
 func (a *attempt) obstacle(ctx context.Context) error {
+	obstacle := a.failed
 	switch {
-	case a.failed != nil:
-		return fmt.Errorf("%w: %w", ctx.Err(), a.failed)
-	case !a.answered.IsZero() && (a.answered.After(a.asked) || time.Since(a.asked) < maxSilence):
-		return fmt.Errorf("%w: %w", ctx.Err(), &lock.HeldError{Status: a.status()})
+	case obstacle != nil:
+	case a.last.Name != "":
+		obstacle = &lock.HeldError{Status: a.status()}
+	default:
+		obstacle = calls.NoAnswer(time.Since(a.began))
 	}
-	return fmt.Errorf("%w: the store did not answer", ctx.Err())
+	return fmt.Errorf("%w: %w", ctx.Err(), obstacle)
 }
 
 // status returns what was last seen of the lock. A free one is reserved for the first
@@ -317,6 +327,7 @@ func (a *attempt) join(ctx context.Context, r record, me string) error {
 func (a *attempt) leave() {
 	ctx, stop := context.WithTimeout(context.Background(), leaveTime)
 	defer stop()
+	defer context.AfterFunc(a.l.calls.Closing, func() { time.AfterFunc(maxSilence, stop) })()
 	me := a.owner.String()
 	for a.last.Name != "" && ctx.Err() == nil { // it has seen the lock
 		r, err := a.l.read(ctx, a.name)
@@ -337,8 +348,9 @@ func (a *attempt) leave() {
 	}
 }
 
-func (l *Locker) tell(e lock.Event) {
-	if l.options.Events != nil {
-		l.options.Events(e)
+// tell reports an event.
+func (a *attempt) tell(kind lock.EventKind, fence uint64, err error) {
+	if events := a.l.options.Events; events != nil {
+		events(lock.Event{Kind: kind, Name: a.name, Owner: a.owner, Fence: fence, Took: time.Since(a.began), Err: err})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -317,6 +319,71 @@ func TestEvents(t *testing.T) {
 			t.Errorf("events %s, want %s", got, want)
 		}
 	})
+}
+
+// A call that waits tells once that the store does not answer, whether a look fails or takes
+// long, and again after an answer. If it ends meanwhile, it says so and not that the lock is
+// held, and Close waits a second at most.
+func TestSilence(t *testing.T) {
+	for name, test := range map[string]struct {
+		harm way
+		text string
+	}{
+		"hangs":  {way{loseRequests: true}, "no answer within "},
+		"slow":   {way{request: 2 * time.Second}, "no answer within 1s"},
+		"breaks": {way{fail: errors.New("connection refused")}, "connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				var told []error
+				m := new(memory)
+				a, _ := m.locker(t, storelock.Options{})
+				b, wire := m.locker(t, storelock.Options{Events: func(e lock.Event) {
+					if e.Kind == lock.Unanswered {
+						mu.Lock()
+						defer mu.Unlock()
+						told = append(told, e.Err)
+					}
+				}})
+				lease := get(t, acquire(t.Context(), t, a))
+				ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+				defer stop()
+				got := make(chan error, 1)
+				go func() {
+					_, err := b.Acquire(ctx, "job")
+					got <- err
+				}()
+				after := func(d time.Duration, w way, want int) {
+					t.Helper()
+					time.Sleep(d)
+					mu.Lock()
+					defer mu.Unlock()
+					if len(told) != want || want > 0 && !strings.Contains(told[want-1].Error(), test.text) {
+						t.Errorf("told %v, want %d times %q", told, want, test.text)
+					}
+					wire.change(func() { wire.way = w })
+				}
+				after(time.Second, test.harm, 0)
+				if !test.harm.loseRequests { // for ever
+					after(1500*time.Millisecond, way{}, 1)
+					after(3*time.Second, test.harm, 1)
+					after(1500*time.Millisecond, way{loseRequests: test.harm.fail == nil, fail: test.harm.fail}, 2)
+				}
+				err := <-got
+				if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lock.ErrHeld) || !strings.Contains(err.Error(), test.text[:10]) {
+					t.Errorf("%v, want %q and not that the lock is held", err, test.text)
+				}
+				began := time.Now()
+				if err := b.Close(); err != nil || time.Since(began) > time.Second {
+					t.Errorf("Close: %v after %v, want at most 1s", err, time.Since(began))
+				}
+				if err := errors.Join(lease.Release(), a.Close()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
 // The leases of a Locker that is closed end at their deadlines, and that is told.

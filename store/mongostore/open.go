@@ -65,7 +65,7 @@ var _ store.Store = (*Store)(nil)
 func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
 	name, err := database(uri)
 	if err != nil {
-		return nil, fmt.Errorf("open MongoDB store: %w", err)
+		return nil, fmt.Errorf("open MongoDB store: %w", engine.Reworded(store.ErrURL, "%v", err))
 	}
 	config := options.Client().ApplyURI(uri)
 	if config.ServerSelectionTimeout == nil {
@@ -73,6 +73,9 @@ func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
 	}
 	client, err := mongo.Connect(config)
 	if err != nil {
+		if !strings.HasPrefix(uri, "mongodb+srv:") { // that asks the DNS
+			err = engine.Reworded(store.ErrURL, "%v", err)
+		}
 		return nil, fmt.Errorf("open MongoDB store: %w", err)
 	}
 	s := &Store{
@@ -117,13 +120,17 @@ func database(uri string) (string, error) {
 	return name, nil
 }
 
+// closeTime is how long Close waits for a server that does not answer: it ends sessions
+// there, which otherwise end by themselves.
+const closeTime = time.Second
+
 // Close ends the connections. Sequences of Find and Watch that are under way end
 // with [store.ErrClosed].
 func (s *Store) Close() error {
 	if !s.life.End() {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(context.Background(), serverWait)
+	ctx, stop := context.WithTimeout(context.Background(), closeTime)
 	defer stop()
 	return s.client.Disconnect(ctx)
 }
@@ -150,7 +157,7 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	case mongo.IsDuplicateKeyError(err):
 		return fmt.Errorf("%w: %w", store.ErrDuplicate, err)
 	case mongo.IsTimeout(err), mongo.IsNetworkError(err):
-		return engine.Unreachable("MongoDB", s.hosts, err, attempts(err))
+		return engine.Unreachable("MongoDB", s.hosts, attempts(err))
 	}
 	return err
 }

@@ -165,9 +165,6 @@ func (l *listener) close() {
 // wait for one another when they are committed, so they are not part of the inserts.
 const announceEvery = 20 * time.Millisecond
 
-// announceTimeout is how long a writer that closes may wait for its last one.
-const announceTimeout = 2 * time.Second
-
 // announcer notifies watchers of what this Store has inserted, and sends its signals.
 type announcer struct {
 	s       *Store
@@ -228,7 +225,7 @@ func (a *announcer) send() {
 		for topic := range pending {
 			text.WriteString(" NOTIFY " + a.s.channel() + ", '" + digest(topic) + "';")
 		}
-		ctx, stop := context.WithTimeout(context.Background(), announceTimeout)
+		ctx, stop := context.WithTimeout(context.Background(), closeTime)
 		_, _ = a.s.pool.Exec(ctx, text.String()+" COMMIT", pgx.QueryExecModeSimpleProtocol) // a hint that may get lost
 		stop()
 	}

@@ -99,11 +99,11 @@ const readBuffer = 64 << 10
 
 func (s *Store) open(ctx context.Context, uri string) error {
 	if !strings.HasPrefix(uri, "postgres://") && !strings.HasPrefix(uri, "postgresql://") {
-		return errors.New("the URL does not begin with postgres:// or postgresql://")
+		return engine.Reworded(store.ErrURL, "the URL does not begin with postgres:// or postgresql://")
 	}
 	config, err := pgxpool.ParseConfig(uri)
 	if err != nil {
-		return err // pgx leaves the password out
+		return engine.Reworded(store.ErrURL, "%v", err) // pgx leaves the password out
 	}
 	if err := s.takeSchema(config.ConnConfig.RuntimeParams); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (s *Store) takeSchema(parameters map[string]string) error {
 	case !given:
 		name = DefaultSchema
 	case name == "" || len(name) > maxIdentifier || !utf8.ValidString(name) || strings.Contains(name, "\x00") || strings.HasPrefix(name, "pg_"):
-		return fmt.Errorf("oid_schema=%q cannot be the name of a schema", name)
+		return engine.Reworded(store.ErrURL, "oid_schema=%q cannot be the name of a schema", name)
 	}
 	s.schema = name
 	return nil
@@ -178,16 +178,28 @@ func hosts(config *pgx.ConnConfig) string {
 	return strings.Join(all, ", ")
 }
 
+// closeTime is how long Close waits for a server that does not answer. What is left then is
+// the last notification, and the farewell on each connection.
+const closeTime = time.Second
+
 // Close ends the connections. Sequences of Find and Watch that are under way end
 // with [store.ErrClosed].
 func (s *Store) Close() error {
 	if !s.life.End() {
 		return nil
 	}
-	s.announcer.close()
-	s.listener.close()
-	if s.pool != nil {
-		s.pool.Close()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		s.announcer.close()
+		s.listener.close()
+		if s.pool != nil {
+			s.pool.Close()
+		}
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeTime):
 	}
 	return nil
 }

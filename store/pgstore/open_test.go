@@ -1,8 +1,12 @@
 package pgstore_test
 
 import (
+	"context"
+	"errors"
 	"net"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/store/pgstore"
@@ -56,4 +60,41 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 		}
 	}()
 	return l.Addr().String()
+}
+
+// TestCloseDoesNotWaitForASilentServer: Close gives connections up that the server does not
+// end with it, also that of Watch.
+func TestCloseDoesNotWaitForASilentServer(t *testing.T) {
+	server := testenv.SharedPostgres(t)
+	cable := testenv.NewCable(t, server.Addr)
+	s, err := pgstore.Open(t.Context(), testenv.PostgresSchema(t, strings.Replace(server.URL(), server.Addr, cable.Addr, 1)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, works, stop := s.Listen("topic")
+	defer stop()
+	testenv.Await(t, "connection that listens", func() error {
+		if !works() {
+			return errors.New("none")
+		}
+		return nil
+	})
+	if _, err := s.Collections(t.Context()); err != nil { // on a connection that is kept
+		t.Fatal(err)
+	}
+	cable.Cut(true, true)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := s.Collections(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Collections on a cable that is cut: %v, want DeadlineExceeded", err)
+	}
+	s.Signal("topic")
+	began := time.Now()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 5*time.Second { // 15 s if it waits for the farewell
+		t.Errorf("Close took %v, want a second", took)
+	}
+	cable.Cut(false, false)
 }

@@ -160,7 +160,7 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	case c == readOnlyTransaction:
 		return fmt.Errorf("%w: the server at %s is a standby or read-only; list all hosts in the URL and add target_session_attrs=read-write", err, s.hosts)
 	case c == "" && (errors.As(err, &connect) || errors.As(err, &cut)):
-		return engine.Unreachable("PostgreSQL", s.hosts, err, err)
+		return engine.Unreachable("PostgreSQL", s.hosts, err)
 	}
 	return err
 }

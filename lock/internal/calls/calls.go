@@ -84,6 +84,18 @@ func (c *Calls) Repeat(ctx context.Context, pause time.Duration, mayPass func(er
 	}
 }
 
+// NoAnswer returns the error of a request that got no answer within d. It is a
+// [context.DeadlineExceeded] with a text that says more.
+func NoAnswer(d time.Duration) error { return noAnswer(d) }
+
+type noAnswer time.Duration
+
+func (e noAnswer) Error() string {
+	return fmt.Sprintf("no answer within %v", time.Duration(e).Round(time.Millisecond))
+}
+
+func (noAnswer) Is(target error) bool { return target == context.DeadlineExceeded }
+
 // Close ends Closing, waits until all calls have ended, and reports whether it
 // was the first Close.
 func (c *Calls) Close() (first bool) {
@@ -93,6 +105,18 @@ func (c *Calls) Close() (first bool) {
 	c.mu.Unlock()
 	c.calls.Wait()
 	return first
+}
+
+// Chosen returns the options of one Acquire, with the TTL of its Locker if o has none. The
+// error wraps [lock.ErrInvalid] if the TTL is invalid.
+func Chosen(o []lock.AcquireOptions, ttl time.Duration) (chosen lock.AcquireOptions, err error) {
+	if len(o) > 0 {
+		chosen = o[0]
+	}
+	if chosen.TTL == 0 {
+		chosen.TTL = ttl
+	}
+	return chosen, lock.CheckTTL(chosen.TTL)
 }
 
 // SetDefaults replaces the zero TTL and the zero process in the options of a Locker. The

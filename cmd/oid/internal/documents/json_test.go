@@ -3,12 +3,11 @@ package documents_test
 import (
 	"bytes"
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"github.com/oidkit/oid/cmd/oid/internal/documents"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/sqlitestore"
+	"github.com/oidkit/oid/store/memstore"
 )
 
 // FuzzParse stores what can be stored, and prints what can be read again.
@@ -16,11 +15,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{"{}", `{"_id":{"$oid":"507f1f77bcf86cd799439011"}}`, `{"a":{"$numberLong":"7"}} x`, `{"a":[1,{"b":null}]}`, `{"$date":1}`, "{\"\xff\":1}"} {
 		f.Add([]byte(s))
 	}
-	s, err := sqlitestore.Open(f.Context(), filepath.Join(f.TempDir(), "s.db"), nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	defer s.Close()
+	s := memstore.New()
 	f.Fuzz(func(t *testing.T, text []byte) {
 		doc, err := documents.Parse(text)
 		if err != nil {

@@ -1,0 +1,54 @@
+// Package causes says why a server does not answer.
+package causes
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Of returns what is at the bottom of a failure to connect, each once: several attempts may
+// have failed, each for its own reason. The texts of the layers above are left out: drivers
+// write theirs for those who know the driver.
+func Of(err error) string {
+	var found []string
+	add := func(text string) {
+		if !slices.Contains(found, text) {
+			found = append(found, text)
+		}
+	}
+	var look func(err error)
+	look = func(err error) {
+		switch e := err.(type) {
+		case *net.DNSError:
+			add(e.Err)
+			return
+		case syscall.Errno:
+			add(e.Error())
+			return
+		case interface{ Unwrap() []error }:
+			for _, err := range e.Unwrap() {
+				look(err)
+			}
+			return
+		}
+		inner := errors.Unwrap(err)
+		var late net.Error
+		switch {
+		case inner != nil:
+			look(inner)
+		case err == context.DeadlineExceeded, errors.As(err, &late) && late.Timeout():
+			add("no answer in time")
+		case err == io.EOF, err == io.ErrUnexpectedEOF:
+			add("it closes the connection")
+		default:
+			add(err.Error())
+		}
+	}
+	look(err)
+	return strings.Join(found, "; ")
+}

@@ -1,0 +1,13 @@
+package memstore_test
+
+import (
+	"testing"
+
+	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/memstore"
+	"github.com/oidkit/oid/store/storetest"
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(*testing.T) store.Store { return memstore.New() }, nil)
+}
