@@ -178,6 +178,7 @@ mutants:
 # Every measurement, or one of them: "make bench-ids".
 .PHONY: bench bench-ids bench-store bench-registry bench-lock bench-census bench-serve
 bench: bench-ids bench-store bench-registry bench-lock bench-census bench-serve
+	cd bench && go run ./changes
 bench-ids bench-store bench-registry bench-census bench-serve: bench-%:
 	cd bench && go run ./$* -o ../docs/benchmarks.md
 bench-lock:

@@ -1,8 +1,8 @@
 // Package bench is the root of a module of measurements, apart from oid's own so
 // that no peer that is measured becomes a dependency of oid.
 //
-// Each folder is a command that measures one thing beside its peers, in one run,
-// and writes a section of docs/benchmarks.md; "make bench" runs them all.
+// Each folder but changes and page is a command that measures one thing beside its peers,
+// in one run, and writes a section of docs/benchmarks.md; "make bench" runs them all.
 //
 // # Rule
 //
@@ -12,7 +12,8 @@
 // process. All take turns in each round, and a ratio is the median of the rounds'
 // ratios. Rows in which a peer leads are printed like the others. A table says in one
 // sentence what was left out, and why, and which versions were measured. A ratio that
-// differs from that of the page before by more than noise is listed below its section.
+// differs from that of the page before by more than noise is printed with the section, and
+// all of them at the end of "make bench".
 //
 // Before a table is published, somebody who did not write it looks for a faster way to
 // do the same with other tools.

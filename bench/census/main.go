@@ -1,5 +1,6 @@
 // Command census measures "oid census" beside the tools that read dumps and
-// exports today: bsondump for .bson, jq for JSON lines, and DuckDB for a list of ids.
+// exports today: bsondump for .bson, jq and DuckDB for JSON lines, and DuckDB for a list of
+// ids. Two programs that only read the file show what is the least.
 //
 // All are whole processes that read the same file from the page cache and write
 // to nowhere, one after the other in each round. bsondump prints every document
@@ -29,7 +30,15 @@ func main() {
 	out := page.Output()
 	rounds := flag.Int("rounds", 7, "rounds")
 	documents := flag.Int("n", 3_400_000, "documents of each dump and export; the list has three times as many ids")
+	read := flag.String("read", "", "only read this `file`, on all processors: what measuring compares with")
+	pages := flag.Bool("mmap", false, "with -read: map the file instead")
 	flag.Parse()
+	if *read != "" {
+		if err := readAlone(*read, *pages); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	body, err := measure(*rounds, *documents)
 	if err != nil {
 		log.Fatal(err)
@@ -64,72 +73,91 @@ func measure(rounds, n int) (string, error) {
 		build(oid, "..", "./cmd/oid"),
 		build(bsondump, "census/mongotools", "github.com/mongodb/mongo-tools/bsondump/main"),
 		installJQ(),
-		installDuckDB(dir),
 	); err != nil {
+		return "", err
+	}
+	duck, err := page.InstallDuckDB(dir)
+	if err != nil {
+		return "", err
+	}
+	self, err := os.Executable()
+	if err != nil {
 		return "", err
 	}
 	census := command{"oid census", func(file string) []string { return []string{oid, "census", file} }}
 	dump := command{"bsondump", func(file string) []string { return []string{bsondump, "--quiet", file} }}
 	lines := command{`jq -r '._id["$oid"]'`, func(file string) []string { return []string{jq, "-r", `._id["$oid"]`, file} }}
+	reading := command{"read alone", func(file string) []string { return []string{self, "-read", file} }}
+	mapping := command{"mmap alone", func(file string) []string { return []string{self, "-mmap", "-read", file} }}
 	distinct := func(name, query string) command {
 		return command{"DuckDB, " + name, func(file string) []string {
-			return []string{"node", filepath.Join(dir, "query.cjs"), strings.ReplaceAll(query, "FILE", file)}
+			return duck(strings.ReplaceAll(query, "FILE", file))
 		}}
 	}
 	duckDB := distinct("count(distinct id)", "select count(distinct id) from read_csv('FILE', header = false, columns = {'id': 'varchar'}, auto_detect = false)")
 	// With the columns and the format named, as its guide to performance says.
 	readJSON := distinct("read_json, count(distinct id)", `select count(distinct _id."$oid") from read_json('FILE', format = 'newline_delimited', columns = {_id: 'STRUCT("$oid" VARCHAR)'})`)
 	contests := []contest{
-		{"mongodump .bson", n, 180, writeBSON, []command{census, dump}},
-		{"mongoexport JSON lines", n, 180, writeJSON, []command{census, lines, readJSON}},
-		{"mongodump .bson", n, 400, writeBSON, []command{census}},
-		{"mongoexport JSON lines", n, 400, writeJSON, []command{census, readJSON}},
-		{"list of ids", 3 * n, 25, writeList, []command{census, duckDB}},
+		{"mongodump .bson", n, 180, writeBSON, []command{census, reading, mapping, dump}},
+		{"mongoexport JSON lines", n, 180, writeJSON, []command{census, reading, mapping, lines, readJSON}},
+		{"mongodump .bson", n, 400, writeBSON, []command{census, reading, mapping}},
+		{"mongoexport JSON lines", n, 400, writeJSON, []command{census, reading, mapping, readJSON}},
+		{"list of ids", 3 * n, 25, writeList, []command{census, reading, mapping, duckDB}},
 	}
 	var body strings.Builder
-	fmt.Fprintf(&body, "Files in the page cache, whole processes, medians of %d rounds in which each has its turn. ratio: the median of the rounds' ratios to oid census. DuckDB counts the different ids on all processors; oid has the finished report. Left out: mongoimport, which would read all into a server first. %s, DuckDB %s, bsondump of bench/census/mongotools.\n", rounds, page.Versions("jq", "node"), duckDBVersion)
-	for _, c := range contests {
-		table, err := c.run(dir, rounds)
+	fmt.Fprintf(&body, "Files in the page cache, whole processes, medians of %d rounds in which each has its turn. user, system: processor time. ratio: the median of the rounds' ratios to oid census. read and mmap alone do nothing with the file, on all processors. DuckDB counts the different ids on all processors; oid has the finished report. Left out: mongoimport, which would read all into a server first. %s, DuckDB %s, bsondump of bench/census/mongotools.\n", rounds, page.Versions("jq", "node"), page.DuckDBVersion)
+	for i, c := range contests {
+		table, used, err := c.run(dir, rounds)
 		if err != nil {
 			return "", err
 		}
 		fmt.Fprintf(&body, "\n%s", table)
+		if i == 0 {
+			perSecond := func(seconds float64) float64 { return float64(c.n) * float64(c.size) / 1e9 / seconds }
+			fmt.Fprintf(&body, "\nIn one second of a processor, user and system together, oid census takes in %.1f GB of this file, a program that only reads it %.1f, and one that only maps it %.1f: the copy out of the page cache is %.0f %% of oid's processor time. The rest finds each _id, counts it, and sorts it into sets, whose memory the system clears first.\n", perSecond(used[0]), perSecond(used[1]), perSecond(used[2]), 100*used[1]/used[0])
+		}
 		fmt.Fprintf(os.Stderr, "%s done\n", c.name)
 	}
 	return body.String(), nil
 }
 
-// run writes the file, lets all programs read it, and returns the table.
-func (c contest) run(dir string, rounds int) (string, error) {
+// run writes the file, lets all programs read it, and returns the table, and the processor
+// time of each program in seconds.
+func (c contest) run(dir string, rounds int) (table string, used []float64, err error) {
 	file := filepath.Join(dir, "documents")
 	size, err := writeFile(file, func(w io.Writer) error { return c.write(w, c.n, c.size) })
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer os.Remove(file)
 	times := make([][]float64, len(c.runs))
+	user, system := make([][]float64, len(c.runs)), make([][]float64, len(c.runs))
 	for round := range rounds + 1 {
 		for i, r := range c.runs {
 			argv := r.argv(file)
 			began := time.Now()
-			if err := exec.Command(argv[0], argv[1:]...).Run(); err != nil {
-				return "", fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
+			cmd := exec.Command(argv[0], argv[1:]...)
+			if err := cmd.Run(); err != nil {
+				return "", nil, fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
 			}
 			if round > 0 { // the first one warms up
 				times[i] = append(times[i], time.Since(began).Seconds())
+				user[i] = append(user[i], cmd.ProcessState.UserTime().Seconds())
+				system[i] = append(system[i], cmd.ProcessState.SystemTime().Seconds())
 			}
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "| %s, %d of %d bytes, %d MB | s | MB/s | ratio |\n|---|---:|---:|---:|\n", c.name, c.n, c.size, size/1e6)
+	fmt.Fprintf(&b, "| %s, %d of %d bytes, %d MB | s | MB/s | user s | system s | ratio |\n|---|---:|---:|---:|---:|---:|\n", c.name, c.n, c.size, size/1e6)
 	for i, r := range c.runs {
 		ratios := make([]float64, rounds)
 		for k := range ratios {
 			ratios[k] = times[i][k] / times[0][k]
 		}
-		fmt.Fprintf(&b, "| %s | %.3f | %.0f | %.1f |\n", r.name, page.Median(times[i]), float64(size)/1e6/page.Median(times[i]), page.Median(ratios))
+		used = append(used, page.Median(user[i])+page.Median(system[i]))
+		fmt.Fprintf(&b, "| %s | %.3f | %.0f | %.3f | %.3f | %.2f |\n", r.name, page.Median(times[i]), float64(size)/1e6/page.Median(times[i]), page.Median(user[i]), page.Median(system[i]), page.Median(ratios))
 	}
-	return b.String(), nil
+	return b.String(), used, nil
 }
 
 // build builds a package of the module in folder.
@@ -151,25 +179,4 @@ func installJQ() error {
 		return fmt.Errorf("install jq: %w\n%s", err, out)
 	}
 	return nil
-}
-
-// query is a program for Node.js in which DuckDB answers one.
-const query = `
-const { DuckDBInstance } = require("@duckdb/node-api");
-(async () => {
-	const connection = await (await DuckDBInstance.create(":memory:")).connect();
-	const result = await connection.runAndReadAll(process.argv[2]);
-	console.log(result.getRows()[0][0].toString());
-})();
-`
-
-// duckDBVersion is that of its package for Node.js.
-const duckDBVersion = "1.5.6-r.1"
-
-// installDuckDB puts DuckDB and the program into dir.
-func installDuckDB(dir string) error {
-	if out, err := exec.Command("npm", "install", "--prefix", dir, "@duckdb/node-api@"+duckDBVersion).CombinedOutput(); err != nil {
-		return fmt.Errorf("install DuckDB: %w\n%s", err, out)
-	}
-	return os.WriteFile(filepath.Join(dir, "query.cjs"), []byte(query), 0o644)
 }

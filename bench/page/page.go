@@ -57,7 +57,7 @@ func Write(path, name, command, body string) error {
 		return err
 	}
 	section := fmt.Sprintf("\n## %s\n\n%s, `%s`, %s\n\n%s\n", name, time.Now().UTC().Format(time.DateOnly), command, Machine(), strings.TrimSpace(body))
-	fmt.Fprint(os.Stderr, changes(string(old), section))
+	fmt.Fprint(os.Stderr, Changes(string(old), section))
 	before, rest, found := bytes.Cut(old, []byte("\n## "+name+"\n"))
 	after := []byte(nil)
 	if found {
@@ -71,9 +71,9 @@ func Write(path, name, command, body string) error {
 // noise is by how much a ratio may differ from the one of the page before.
 const noise = 0.1
 
-// changes lists the ratios of section that differ from those of the old page by more than
+// Changes lists the ratios of section that differ from those of the old page by more than
 // noise.
-func changes(old, section string) string {
+func Changes(old, section string) string {
 	before := ratios(old)
 	var list []string
 	for name, now := range ratios(section) {
@@ -131,11 +131,16 @@ func Versions(programs ...string) string {
 	return "Versions: " + strings.Join(versions, "; ") + "."
 }
 
-// Machine describes this machine in a few words.
+// Machine describes this machine in a few words, with its load averages: of one that did
+// other things meanwhile the processor times count, and the ratios.
 func Machine() string {
 	cpu := "unknown processor"
 	if out, err := exec.Command("sh", "-c", "sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1").Output(); err == nil && len(out) > 0 {
 		cpu = strings.TrimSpace(string(out))
 	}
-	return fmt.Sprintf("%s, %d cores, %s, %s/%s", cpu, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	load := "unknown"
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		load = strings.Join(strings.Fields(string(text))[:3], ", ")
+	}
+	return fmt.Sprintf("%s, %d cores, %s, %s/%s, load averages at the end %s", cpu, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, load)
 }

@@ -41,14 +41,14 @@ func TestChanges(t *testing.T) {
 	for _, s := range []struct{ a, b, want string }{
 		{"1.00", "0.50", ""}, {"1.09", "0.56", "\n- logs: b: 0.56, was 0.5\n"}, {"1.0", "0.54", ""},
 	} {
-		if _, list, _ := strings.Cut(changes(before, table(s.a, s.b)), "from the page before:\n"); list != s.want {
+		if _, list, _ := strings.Cut(Changes(before, table(s.a, s.b)), "from the page before:\n"); list != s.want {
 			t.Errorf("%+v: %q, want %q", s, list, s.want)
 		}
 	}
 	both := func(ratio string) string {
 		return "| MB/s and ratio | logs | lists |\n|---|---:|---:|\n| a | 1, 1.00 | 700, " + ratio + " |\n"
 	}
-	if list := changes(both("1.00"), both("0.50")); !strings.HasSuffix(list, "\n- lists: a: 0.5, was 1\n") {
+	if list := Changes(both("1.00"), both("0.50")); !strings.HasSuffix(list, "\n- lists: a: 0.5, was 1\n") {
 		t.Errorf("of both: %q", list)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/bench/page"
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
@@ -110,7 +111,7 @@ func TestBeats(t *testing.T) {
 	if *beatsHTTP {
 		url, cpu = serveFile(t, s, file)
 	}
-	began, used := time.Now(), processorTime()
+	began, used := time.Now(), page.ProcessorTime()
 	switch {
 	case *beatsBulk:
 		sendBulk(t, r, all, &m)
@@ -119,7 +120,7 @@ func TestBeats(t *testing.T) {
 	default:
 		sendPaced(t, byMoment(all), &m, func(ctx context.Context, due []beater) []error { return r.Heartbeats(ctx, beatsOf(due)) })
 	}
-	took, used := time.Since(began), processorTime()-used
+	took, used := time.Since(began), page.ProcessorTime()-used
 	sent := m.sent.Load()
 	t.Logf("%d heartbeats in %v: %.0f a second, %v of processor time each; %d failed", sent, took.Round(time.Millisecond),
 		float64(sent)/took.Seconds(), (used / time.Duration(max(sent, 1))).Round(100*time.Nanosecond), m.failed.Load())
@@ -158,7 +159,7 @@ func beaterOf(g gpid.GPID, member registry.MemberKey) beater {
 // registerMany registers n processes after the first ones, many at once.
 func registerMany(t *testing.T, r *registry.Registry, first, n int) []beater {
 	all := make([]beater, n)
-	began, used := time.Now(), processorTime()
+	began, used := time.Now(), page.ProcessorTime()
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range 256 {
@@ -183,7 +184,7 @@ func registerMany(t *testing.T, r *registry.Registry, first, n int) []beater {
 	wg.Wait()
 	took := time.Since(began)
 	t.Logf("%d registrations in %v: %.0f a second, %v of processor time each", n, took.Round(time.Millisecond), float64(n)/took.Seconds(),
-		((processorTime() - used) / time.Duration(n)).Round(time.Microsecond))
+		((page.ProcessorTime() - used) / time.Duration(n)).Round(time.Microsecond))
 	return all
 }
 
@@ -366,18 +367,8 @@ func buildOid(t *testing.T) string {
 
 // processTime returns the processor time that a process has used, 0 if it is not known.
 func processTime(pid int) time.Duration {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	var ticks time.Duration
-	for _, f := range fields[11:13] { // user and system time
-		var n time.Duration
-		_, _ = fmt.Sscan(f, &n)
-		ticks += n
-	}
-	return ticks * 10 * time.Millisecond
+	used, _ := page.ProcessorTimeOf(pid)
+	return used
 }
 
 // post sends heartbeats with one request.

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/oidkit/oid/bench/page"
@@ -164,10 +163,10 @@ func heartbeat(ctx context.Context, s store.Store, _ []objectid.ID) (float64, er
 	if err != nil {
 		return 0, err
 	}
-	count, used := m.Process().Last.Count, processorTime()
+	count, used := m.Process().Last.Count, page.ProcessorTime()
 	time.Sleep(2 * time.Second)
 	beats := m.Process().Last.Count - count
-	used = processorTime() - used
+	used = page.ProcessorTime() - used
 	if beats == 0 {
 		return 0, errors.Join(errors.New("no heartbeat in 2 s"), m.Err())
 	}
@@ -178,15 +177,6 @@ func heartbeat(ctx context.Context, s store.Store, _ []objectid.ID) (float64, er
 func share(ctx context.Context, s store.Store, ids []objectid.ID) (float64, error) {
 	ms, err := heartbeat(ctx, s, ids)
 	return ms / 10_000 * 100, err
-}
-
-// processorTime returns what this process has used.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func trace(ctx context.Context, s store.Store, ids []objectid.ID) (float64, error) {

@@ -19,6 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/oidkit/oid/bench/page"
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -330,9 +331,9 @@ func (sim *simulation) order(keeper *registry.Registry, at time.Duration) {
 
 // timed adds the processor time of do to a sum.
 func timed(sum *time.Duration, do func()) {
-	used := processorTime()
+	used := page.ProcessorTime()
 	do()
-	*sum += processorTime() - used
+	*sum += page.ProcessorTime() - used
 }
 
 // TestSimulation runs many processes with the real registry in simulated time: they

@@ -166,7 +166,7 @@ func load(url string, pid int, r request, turn time.Duration) (costs, error) {
 	if err := script.Close(); err != nil {
 		return costs{}, err
 	}
-	before, err := cpuTime(pid)
+	before, err := page.ProcessorTimeOf(pid)
 	if err != nil {
 		return costs{}, err
 	}
@@ -175,7 +175,7 @@ func load(url string, pid int, r request, turn time.Duration) (costs, error) {
 	if err != nil {
 		return costs{}, fmt.Errorf("wrk: %w: %s", err, out)
 	}
-	after, err := cpuTime(pid)
+	after, err := page.ProcessorTimeOf(pid)
 	if err != nil {
 		return costs{}, err
 	}
@@ -194,25 +194,4 @@ func load(url string, pid int, r request, turn time.Duration) (costs, error) {
 		return costs{}, fmt.Errorf("wrk: %s", out)
 	}
 	return costs{(after - before) / time.Duration(n), rate}, nil
-}
-
-// cpuTime returns the processor time that a process has used, from /proc.
-func cpuTime(pid int) (time.Duration, error) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("/proc/%d/stat: %s", pid, data)
-	}
-	var ticks int64
-	for _, f := range fields[11:13] { // utime and stime
-		n, err := strconv.ParseInt(f, 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond, nil
 }
