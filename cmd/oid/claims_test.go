@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -188,6 +189,25 @@ func rowRatio(benchmarks, table, row string) (float64, error) {
 	}
 	cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 	return strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(cells[len(cells)-1]), ",", ""), 64)
+}
+
+// claimsTable lists the English claims of each page with their evidence.
+func claimsTable(all []claim) string {
+	var b strings.Builder
+	file := ""
+	for _, c := range all {
+		if strings.Contains(c.file, "zh-CN") {
+			continue
+		}
+		if c.file != file {
+			fmt.Fprintf(&b, "\n| %s | evidence |\n|---|---|\n", path.Base(c.file))
+			file = c.file
+		}
+		words := strings.FieldsFunc(c.text, func(r rune) bool { return r == ' ' || r == '|' })
+		text := strings.TrimPrefix(strings.Join(words[:min(len(words), 5)], " "), "- ")
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.NewReplacer("`", "", "[", "", "]", "", "**", "").Replace(text), strings.Join(c.evidence, "; "))
+	}
+	return b.String() + "\n"
 }
 
 // Evidence that is gone, and claims that have none, are found.

@@ -39,10 +39,11 @@ process group. With --leave the lock is released when the command itself ends. I
 signal ends what the command has left, oid dies of that signal too, so that this does
 not look like success.
 
---wait limits the time for the lock, without limit by default, and for the first answer of
-the server that has it, 10s by default; --wait 0 does not wait for the lock, and up to 3s for
-the server. A server that stops answering while oid waits is named on stderr. --ttl is how long a lock in Redis or a store outlives
-a holder that has crashed; one in a file ends with its holder.
+--wait limits the time for the lock and for the first answer of the server that has it:
+by default, the lock has no limit and the server 10s. --wait 0 does not wait for the lock
+and gives the server 3s. A server that stops answering while oid waits is named on
+stderr. --ttl is how long a lock in Redis or a store outlives a holder that has crashed;
+a lock in a file ends with its holder.
 
 If the lock cannot be renewed, oid sends SIGTERM to all these processes, and SIGKILL
 after --grace. The default of --grace is a sixth of --ttl, and the limit is a third.

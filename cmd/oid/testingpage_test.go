@@ -40,6 +40,7 @@ func TestTestingPage(t *testing.T) {
 		t.Errorf("the page does not have: %s", what)
 	}
 	generated(t, "docs/explanation/testing.md", text)
+	generatedPart(t, "docs/explanation/testing.md", "claims", claimsTable(allClaims(t)))
 }
 
 // countTests counts what the page shows.
