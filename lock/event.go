@@ -9,8 +9,8 @@ type EventKind string
 const (
 	// Waiting: the lock is held by another, and Acquire waits for it.
 	Waiting EventKind = "waiting"
-	// Unanswered: a request of an Acquire that waits has failed, or is not answered within a
-	// second; Err is why. Acquire goes on, and tells it again only after an answer.
+	// Unanswered: a request of an Acquire that waits has failed, or there was no answer for
+	// five seconds; Err is why. Acquire goes on, and tells it again only after an answer.
 	Unanswered EventKind = "unanswered"
 	// Acquired: a lease has begun. Took is the time from the call to the lease.
 	Acquired EventKind = "acquired"

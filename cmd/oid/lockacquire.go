@@ -37,7 +37,7 @@ type lockOptions struct {
 // answer. Other errors of opening, such as a wrong password, come again.
 func mayPass(err error) bool {
 	var network *net.OpError
-	return errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF)
+	return errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, io.EOF)
 }
 
 // commandLine returns what --status shows of a holder: flags are left out because

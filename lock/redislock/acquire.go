@@ -2,11 +2,14 @@ package redislock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 )
 
 // TryAcquire takes the lock if it is free, see [lock.Locker].
@@ -55,6 +58,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		return fmt.Errorf("redislock: acquire %q: %w", r.name, obstacle)
 	}
 	refused, silent := false, false
+	answered := time.Now() // last
 	// Only a waiter that can be told when its turn has come may queue.
 	if !try && r.l.queue.listening() {
 		r.l.queue.join(r)
@@ -83,7 +87,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			if !refused {
 				r.tell(lock.Waiting, nil)
 			}
-			refused, silent, pause = true, false, minPause
+			refused, silent, pause, answered = true, false, minPause, time.Now()
 			if r.wake == nil {
 				if err := r.l.listen(ctx); err != nil {
 					return nil, failed(err)
@@ -100,7 +104,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		case permanent(err) && !(refused && code(err) == "OOM"), try && n == tries:
 			return nil, failed(err)
 		default:
-			if !try && !silent {
+			if !try && !silent && (time.Since(answered) >= calls.Silence || !errors.Is(err, os.ErrDeadlineExceeded)) {
 				silent = true
 				r.tell(lock.Unanswered, err)
 			}

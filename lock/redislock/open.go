@@ -140,7 +140,7 @@ func connect(ctx context.Context, o rueidis.ClientOption) (rueidis.Client, error
 		if err := ctx.Err(); err != context.DeadlineExceeded {
 			return nil, err
 		}
-		return nil, calls.NoAnswer(time.Since(began))
+		return nil, fmt.Errorf("%w: %w", ctx.Err(), calls.NoAnswer(time.Since(began)))
 	}
 }
 

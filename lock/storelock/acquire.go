@@ -118,13 +118,13 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 	for {
 		a.asked = time.Now()
 		quiet := silent || !a.wait
-		late := time.AfterFunc(maxSilence, func() {
+		late := time.AfterFunc(calls.Silence, func() {
 			if !quiet {
-				a.tell(lock.Unanswered, 0, calls.NoAnswer(maxSilence))
+				a.tell(lock.Unanswered, 0, calls.NoAnswer(calls.Silence))
 			}
 		})
 		lease, err := a.look(inner)
-		tooLate := !late.Stop()
+		told, tooLate := !late.Stop(), time.Since(a.asked) >= maxSilence
 		conflict := errors.Is(err, store.ErrConflict)
 		switch {
 		case err == nil, conflict:
@@ -151,7 +151,7 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 			refused = true
 			a.tell(lock.Waiting, 0, nil)
 		case err != nil && !silent:
-			if silent = true; !tooLate {
+			if silent = true; !told {
 				a.tell(lock.Unanswered, 0, err)
 			}
 		}

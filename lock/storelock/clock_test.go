@@ -330,7 +330,7 @@ func TestSilence(t *testing.T) {
 		text string
 	}{
 		"hangs":  {way{loseRequests: true}, "no answer within "},
-		"slow":   {way{request: 2 * time.Second}, "no answer within 1s"},
+		"slow":   {way{request: 6 * time.Second}, "no answer within 5s"},
 		"breaks": {way{fail: errors.New("connection refused")}, "connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -366,9 +366,9 @@ func TestSilence(t *testing.T) {
 				}
 				after(time.Second, test.harm, 0)
 				if !test.harm.loseRequests { // for ever
-					after(1500*time.Millisecond, way{}, 1)
+					after(5500*time.Millisecond, way{}, 1)
 					after(3*time.Second, test.harm, 1)
-					after(1500*time.Millisecond, way{loseRequests: test.harm.fail == nil, fail: test.harm.fail}, 2)
+					after(5500*time.Millisecond, way{loseRequests: test.harm.fail == nil, fail: test.harm.fail}, 2)
 				}
 				err := <-got
 				if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lock.ErrHeld) || !strings.Contains(err.Error(), test.text[:10]) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"time"
 
@@ -84,8 +85,12 @@ func (c *Calls) Repeat(ctx context.Context, pause time.Duration, mayPass func(er
 	}
 }
 
-// NoAnswer returns the error of a request that got no answer within d. It is a
-// [context.DeadlineExceeded] with a text that says more.
+// Silence is how long a place may be silent until a waiter tells of it: a busy server may
+// take seconds.
+const Silence = 5 * time.Second
+
+// NoAnswer returns the error of a request that got no answer within d. It is an
+// [os.ErrDeadlineExceeded] and no end of the caller's context.
 func NoAnswer(d time.Duration) error { return noAnswer(d) }
 
 type noAnswer time.Duration
@@ -94,7 +99,7 @@ func (e noAnswer) Error() string {
 	return fmt.Sprintf("no answer within %v", time.Duration(e).Round(time.Millisecond))
 }
 
-func (noAnswer) Is(target error) bool { return target == context.DeadlineExceeded }
+func (noAnswer) Is(target error) bool { return target == os.ErrDeadlineExceeded }
 
 // Close ends Closing, waits until all calls have ended, and reports whether it
 // was the first Close.
