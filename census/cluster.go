@@ -20,7 +20,7 @@ import (
 // Here a and d overlap and are one cluster; a line that begins within limit of the end of
 // c joins it; b goes on past 2^24, and its shift is such that the counters after it are
 // greater, not smaller. The walk begins at a line that no other reaches, so that no
-// cluster is cut in two where the counters begin anew.
+// cluster is cut in two where the counters begin again at 0.
 func (ls *lineSet) unite() (clusters int) {
 	// Lines that are further apart than the second of these would be no evidence.
 	limit := max(ls.limit, idset.CounterRange>>(proofBits-orderBits-1)/int64(len(ls.list)))

@@ -85,7 +85,7 @@ func (c *Calls) Repeat(ctx context.Context, pause time.Duration, mayPass func(er
 	}
 }
 
-// Silence is how long a place may be silent until a waiter tells of it: a busy server may
+// Silence is how long a place may be silent until a waiter reports it: a busy server may
 // take seconds.
 const Silence = 5 * time.Second
 
