@@ -16,7 +16,6 @@ type collection struct {
 	sources []*Source
 	space   *idset.Space
 	ids     *idset.Set
-	values  *idset.Set // of other types, as digests
 
 	// hexStrings are the ids among the values that are strings. They are judged where
 	// there are no ObjectIds. It is nil where there are none.
@@ -32,7 +31,7 @@ type collection struct {
 }
 
 func newCollection(name string, sp *idset.Space) *collection {
-	return &collection{name: name, space: sp, ids: sp.NewSet(), values: sp.NewSet(), all: noSeconds, plausible: noSeconds, days: map[uint32]int64{}}
+	return &collection{name: name, space: sp, ids: sp.NewSet(), all: noSeconds, plausible: noSeconds, days: map[uint32]int64{}}
 }
 
 // collection returns the collection with the given name, which it adds if it is new.

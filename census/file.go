@@ -25,10 +25,10 @@ import (
 // with numbers in little-endian order. The first frame has kind 'm' and a savedCensus as
 // JSON. Frames of kind 'i' have ids:
 //
-//	varint: 3 * collection + set | varint: number of ids | block
+//	varint: 2 * collection + set | varint: number of ids | block
 //
-// where collection counts savedCensus.Collections and set is 0 for ObjectIds, 1 for
-// strings of 24 hexadecimal digits and 2 for digests of other values. The blocks of one
+// where collection counts savedCensus.Collections and set is 0 for ObjectIds and 1 for
+// strings of 24 hexadecimal digits. The blocks of one
 // set are sorted, see appendBlock for their bytes. The last frame has kind 'e' and no
 // payload: a file without it is cut off. Version 1 is the only one; it ends the magic.
 const (
@@ -44,7 +44,6 @@ const (
 const (
 	setIDs = iota
 	setStrings
-	setValues
 	setCount
 )
 
@@ -135,7 +134,7 @@ func (c *Census) Save(w io.Writer) error {
 
 // sets returns the sets of l by their numbers.
 func (l *collection) sets() [setCount]*idset.Set {
-	sets := [setCount]*idset.Set{setIDs: l.ids, setValues: l.values}
+	sets := [setCount]*idset.Set{setIDs: l.ids}
 	if l.hexStrings != nil {
 		sets[setStrings] = l.hexStrings.ids
 	}

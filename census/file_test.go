@@ -41,7 +41,7 @@ func TestMergedEqualsOnePass(t *testing.T) {
 	for seed := range testenv.Seeds(5) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		sources := parts(random, crowd(random, 20_000+random.IntN(int(testenv.Seeds(150_000)))))
-		o := census.Options{Now: time.Unix(1_700_000_000, 0), Values: true}
+		o := census.Options{Now: time.Unix(1_700_000_000, 0)}
 		want := told(t, readParts(t, &o, sources))
 		var files []part
 		for len(sources) > 0 {
@@ -322,7 +322,7 @@ func FuzzSaved(f *testing.F) {
 	f.Add([]byte(`{"field":"_id","places":3,"sources":[{"name":"a","unit":"line"}],"spans":[{"place":0,"source":0,"number":0}],"collections":[{"name":""}]}`), []byte("\x00\x01\xff\x01\x00\x00\x00\x01\x00\x00\x01\x00"))
 	f.Add([]byte(`{"field":"_id","places":1,"spans":[{"source":1}],"collections":[{"late":{"count":1}}]}`), []byte{})
 	f.Fuzz(func(t *testing.T, meta, ids []byte) {
-		c := census.New(&census.Options{Values: true})
+		c := census.New(nil)
 		err := c.Read(t.Context(), "saved", bytes.NewReader(framed(meta, ids)))
 		r, reportErr := c.Report(nil)
 		if reportErr != nil {

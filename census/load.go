@@ -199,13 +199,7 @@ func (l *loader) add(payload []byte) error {
 		}
 	}
 	to := l.collections[number/setCount]
-	switch number % setCount {
-	case setValues:
-		if l.options.Values {
-			to.values.Add(g.records, l.base)
-		}
-		return l.space.Fit()
-	case setStrings:
+	if number%setCount == setStrings {
 		to = to.strings()
 	}
 	if within := l.options.Range; within != (objectid.Range{}) {

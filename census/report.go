@@ -183,7 +183,7 @@ func (p *Process) isFaulty() bool { return p.Shared || p.ClockStepped || p.Resum
 // Collections.
 func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	options := o.withDefaults()
-	if err := c.space.Settle(); err != nil {
+	if err := c.settle(); err != nil {
 		return nil, err
 	}
 	collections := c.used()
@@ -205,6 +205,17 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	return c.summary(reports, options), nil
 }
 
+// settle prepares c for being judged, after the last source or the last so far.
+func (c *Census) settle() error {
+	for _, s := range c.sources {
+		s.IDs = s.objectIDs
+		if _, areStrings := s.collection.judged(); areStrings {
+			s.IDs = s.stringIDs
+		}
+	}
+	return c.space.Settle()
+}
+
 // used returns the collections into which something was read, and those with a name that are
 // empty. An archive has one to which nothing belongs.
 func (c *Census) used() (out []*collection) {
@@ -219,12 +230,6 @@ func (c *Census) used() (out []*collection) {
 // report returns the report of one collection.
 func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	l, areStrings := l.judged()
-	for _, s := range l.sources {
-		s.IDs = s.objectIDs
-		if areStrings {
-			s.IDs = s.stringIDs
-		}
-	}
 	t, err := l.analyse(&c.options, options.By, options.Zone, options.Top)
 	if err != nil {
 		return nil, err

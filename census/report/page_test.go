@@ -122,7 +122,7 @@ func TestHostileText(t *testing.T) {
 	f := &r.Findings[0]
 	f.Title, f.Reason, f.Examples[0].Position.Source = hostile, hostile, hostile
 	both := &census.Report{Field: "_id", Sources: r.Sources, Others: r.Others, Collections: []*census.Report{r}}
-	difference := census.Difference{A: census.Side{Sources: r.Sources, Examples: f.Examples, Only: 1, ValuesOnly: 1}}
+	difference := census.Difference{A: census.Side{Sources: r.Sources, Examples: f.Examples, Only: 1, Others: 1}}
 	var b strings.Builder
 	if err := report.WriteDifference(&b, &difference, report.Screen{}); err != nil {
 		t.Fatal(err)

@@ -58,15 +58,14 @@ func event(e census.Event) wire.Event {
 // Difference returns d.
 func Difference(d *census.Difference) wire.Difference {
 	return wire.Difference{
-		Version: wire.CensusVersion, Field: d.Field, A: side(d.A), B: side(d.B), BothIDs: d.Both, BothValues: d.ValuesBoth,
+		Version: wire.CensusVersion, Field: d.Field, A: side(d.A), B: side(d.B), BothIDs: d.Both,
 	}
 }
 
 func side(s census.Side) wire.Side {
 	return wire.Side{
 		Sources: each(s.Sources, censusSource), DistinctIDs: s.Distinct,
-		OnlyIDs: s.Only, First: s.First, Last: s.Last, Examples: each(s.Examples, findingExample),
-		OnlyValues: s.ValuesOnly, ValueExamples: each(s.ValueExamples, position),
+		OnlyIDs: s.Only, First: s.First, Last: s.Last, Examples: each(s.Examples, findingExample), OtherValues: s.Others,
 	}
 }
 

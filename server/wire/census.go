@@ -185,12 +185,11 @@ type FindingExample struct {
 
 // Difference is the comparison of two censuses.
 type Difference struct {
-	Version    int    `json:"version" doc:"Version of this format."`
-	Field      string `json:"field" doc:"The field that was read."`
-	A          Side   `json:"a"`
-	B          Side   `json:"b"`
-	BothIDs    int64  `json:"both_ids" doc:"Different ids on both sides."`
-	BothValues int64  `json:"both_values" doc:"Different values of other types on both sides."`
+	Version int    `json:"version" doc:"Version of this format."`
+	Field   string `json:"field" doc:"The field that was read."`
+	A       Side   `json:"a"`
+	B       Side   `json:"b"`
+	BothIDs int64  `json:"both_ids" doc:"Different ids on both sides."`
 }
 
 // Side is one side of a difference.
@@ -198,10 +197,9 @@ type Side struct {
 	Sources     []CensusSource `json:"sources" nullable:"false"`
 	DistinctIDs int64          `json:"distinct_ids" doc:"Different ids."`
 
-	OnlyIDs       int64            `json:"only_ids" doc:"Different ids that are not on the other side."`
-	First         *time.Time       `json:"first" doc:"Earliest creation time of these ids; null if there are none."`
-	Last          *time.Time       `json:"last" doc:"Latest creation time of these ids; null if there are none."`
-	Examples      []FindingExample `json:"examples" nullable:"false" doc:"Some of these ids."`
-	OnlyValues    int64            `json:"only_values" doc:"Different values of other types that are not on the other side."`
-	ValueExamples []Position       `json:"value_examples" nullable:"false" doc:"Where some of these values are."`
+	OnlyIDs     int64            `json:"only_ids" doc:"Different ids that are not on the other side."`
+	First       *time.Time       `json:"first" doc:"Earliest creation time of these ids; null if there are none."`
+	Last        *time.Time       `json:"last" doc:"Latest creation time of these ids; null if there are none."`
+	Examples    []FindingExample `json:"examples" nullable:"false" doc:"Some of these ids."`
+	OtherValues int64            `json:"other_values" doc:"Values of other types, which are not compared."`
 }
