@@ -100,14 +100,10 @@ type Report struct {
 	// a fault, by kind, most processes first. It is empty if all breaks are explained.
 	Doubts []Doubt
 
-	// Rates are how many ids are created in which time, Events what happened, in order
-	// of time, and Alive how many processes were alive in each bucket of the timeline.
+	// Rates are how many ids are created in which time, and Events what happened, in order
+	// of time.
 	Rates  Rates
 	Events []Event
-	Alive  []int64
-
-	// Advice is what the numbers suggest to do.
-	Advice []string
 
 	// Findings are what deserves attention. It is empty if nothing does.
 	Findings []Finding
@@ -240,7 +236,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: l.outside,
 		Processes: t.processes, Gaps: t.gaps,
 		Timeline: Timeline{By: t.axis.step, Chosen: options.By == AnyStep, Zone: options.Zone.String(), Beyond: t.off},
-		Others:   otherValues(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Collections: []*Report{}, Doubts: []Doubt{},
+		Others:   otherValues(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Collections: []*Report{}, Doubts: []Doubt{},
 	}
 	t.trim()
 	r.Timeline.End = time.Unix(t.axis.starts[len(t.counts)], 0).In(options.Zone)
@@ -266,16 +262,13 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		}
 	}
 	events, shortest := t.history.events(options.Zone)
-	r.Doubts, r.Rates = c.doubts(t), t.history.rates(options.Zone, events)
-	r.Rates.ShortestOutage = shortest
-	r.Alive = t.history.alive(t.axis)
+	r.Doubts, r.Rates = c.doubts(t), t.history.rates(options.Zone, shortest)
 	r.Events = append(events, t.faultEvents()...)
 	sortEvents(r.Events)
 	if len(r.Events) > maxEvents {
 		r.Events = weightiest(r.Events)
 	}
 	r.Findings = append(r.Findings, c.findings(l, t, r)...)
-	r.Advice = r.advice()
 	return r, nil
 }
 
@@ -287,7 +280,7 @@ func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 		Partial: c.partial,
 		Field:   c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources, Collections: reports,
 		Timeline: Timeline{By: options.By, Zone: options.Zone.String(), Buckets: []Bucket{}},
-		Others:   otherValues(c.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Doubts: []Doubt{},
+		Others:   otherValues(c.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Doubts: []Doubt{},
 	}
 	for _, r := range reports {
 		sum.IDs += r.IDs

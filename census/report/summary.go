@@ -139,18 +139,11 @@ func factsOf(r *census.Report) (out [][2]string) {
 		add("processes", "%s", humanize.Comma(r.Processes))
 	}
 	if r.Distinct > minRates && r.Rates.TypicalDay > 0 {
-		var text strings.Builder
-		text.WriteString(phrase.Count(r.Rates.TypicalDay, "id", "ids"))
-		for _, p := range r.Rates.Busiest {
-			if p.Length == census.Day && p.IDs > r.Rates.TypicalDay {
-				text.WriteString(fmt.Sprintf(", at most %s (%s)", humanize.Comma(p.IDs), p.Start.In(zone).Format(time.DateOnly)))
-			}
+		text := phrase.Count(r.Rates.TypicalDay, "id", "ids")
+		if b := r.Rates.BusiestDay; b.IDs > r.Rates.TypicalDay {
+			text += fmt.Sprintf(", at most %s (%s)", humanize.Comma(b.IDs), b.Start.In(zone).Format(time.DateOnly))
 		}
-		if g := r.Rates.Growth; g != nil {
-			text.WriteString(fmt.Sprintf("; %+.0f %% in the last year, and if that goes on, about %s in a year",
-				100**g, humanize.Comma(int64(float64(r.Rates.TypicalDay)*(1+*g)))))
-		}
-		add("typical day", "%s", text.String())
+		add("typical day", "%s", text)
 	}
 	return out
 }

@@ -45,7 +45,6 @@ func (t *textWriter) body(r *census.Report) {
 	t.timeline(r)
 	t.events(r)
 	t.processes(r)
-	t.list("advice", r.Advice)
 }
 
 // overview writes the findings of all collections in short, a list of the collections,

@@ -26,17 +26,6 @@ func (s Screen) withDefaults() Screen {
 	return s
 }
 
-// list writes a list of sentences under a title.
-func (t *textWriter) list(name string, sentences []string) {
-	if len(sentences) == 0 {
-		return
-	}
-	t.printf("\n%s\n", name)
-	for _, s := range sentences {
-		t.wrapped("- ", "  ", s)
-	}
-}
-
 type textWriter struct {
 	*bufio.Writer
 	screen Screen

@@ -25,12 +25,10 @@ func collectionCensus(r *census.Report) wire.CollectionCensus {
 			Buckets: each(r.Timeline.Buckets, func(b census.Bucket) wire.Bucket { return wire.Bucket(b) }),
 		},
 		Processes: r.Processes, Gaps: r.Gaps, TopProcesses: each(r.TopProcesses, censusProcess),
-		Doubts: each(r.Doubts, doubt), Rates: rates(r.Rates), Events: each(r.Events, event), Alive: each(r.Alive, same[int64]), Advice: each(r.Advice, same[string]),
+		Doubts: each(r.Doubts, doubt), Rates: rates(r.Rates), Events: each(r.Events, event),
 		Findings: each(r.Findings, finding),
 	}
 }
-
-func same[T any](v T) T { return v }
 
 func rates(r census.Rates) wire.Rates {
 	seconds := func(d time.Duration) *float64 {
@@ -41,10 +39,7 @@ func rates(r census.Rates) wire.Rates {
 		return &s
 	}
 	return wire.Rates{
-		Busiest: each(r.Busiest, func(p census.Peak) wire.Peak {
-			return wire.Peak{Length: string(p.Length), Start: p.Start, IDs: p.IDs}
-		}),
-		TypicalDay: r.TypicalDay, Growth: r.Growth, Week: each(r.Week, same[float64]),
+		TypicalDay: r.TypicalDay, BusiestDay: wire.Bucket(r.BusiestDay),
 		ShortestOutageBusy: seconds(r.ShortestOutage[0]), ShortestOutageQuiet: seconds(r.ShortestOutage[1]),
 	}
 }

@@ -38,30 +38,19 @@ type CollectionCensus struct {
 
 	Doubts []Doubt `json:"doubts" nullable:"false" doc:"Breaks of which cannot be told whether they are a fault, by kind."`
 
-	Rates  Rates    `json:"rates" doc:"How many ids are created in which time."`
-	Events []Event  `json:"events" nullable:"false" doc:"What happened, in order of time."`
-	Alive  []int64  `json:"alive" nullable:"false" doc:"How many processes were alive in each bucket of the timeline, at most."`
-	Advice []string `json:"advice" nullable:"false" doc:"What the numbers suggest to do."`
+	Rates  Rates   `json:"rates" doc:"How many ids are created in which time."`
+	Events []Event `json:"events" nullable:"false" doc:"What happened, in order of time."`
 
 	Findings []Finding `json:"findings" nullable:"false" doc:"What deserves attention."`
 }
 
 // Rates are how many ids are created in which time.
 type Rates struct {
-	Busiest    []Peak    `json:"busiest" nullable:"false" doc:"The hour and the day with the most ids."`
-	TypicalDay int64     `json:"typical_day_ids" doc:"Median of the days from the first to the last id."`
-	Growth     *float64  `json:"growth" doc:"Change of the typical day from the year before the last one to the last one, 0.25 for a quarter more; null for less than two years."`
-	Week       []float64 `json:"week" nullable:"false" doc:"Mean number of ids in each hour of the week, from Monday 00:00 in the timeline's zone; empty for less than a week."`
+	TypicalDay int64  `json:"typical_day_ids" doc:"Median of the days from the first to the last id."`
+	BusiestDay Bucket `json:"busiest_day" doc:"The day with the most ids."`
 
 	ShortestOutageBusy  *float64 `json:"shortest_outage_busy_seconds" doc:"How long a silence in the busiest hours of the week must be to be told from chance; null if that is not known."`
 	ShortestOutageQuiet *float64 `json:"shortest_outage_quiet_seconds" doc:"The same in the quietest hours."`
-}
-
-// Peak is the time with the most ids.
-type Peak struct {
-	Length string    `json:"length" doc:"hour or day."`
-	Start  time.Time `json:"start"`
-	IDs    int64     `json:"ids"`
 }
 
 // Event is something that happened in the life of a collection.
