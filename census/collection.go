@@ -90,17 +90,17 @@ const secondsPerDay = 24 * 60 * 60
 var earliest = uint32(era.First.Unix())
 
 // lateIDs counts the ids that come after several others that are more than lateAfter
-// seconds younger.
+// seconds younger. The tags are those of a saved census.
 type lateIDs struct {
 	sighting
-	most   uint32 // seconds that one was late
-	latest idset.Record
+	Most   uint32       `json:"most,omitempty"` // seconds that one was late
+	Latest idset.Record `json:"latest"`
 }
 
 func (l *lateIDs) add(r idset.Record, by uint32) {
 	l.sighting.add(1, r)
-	if by > l.most {
-		l.most, l.latest = by, r
+	if by > l.Most {
+		l.Most, l.Latest = by, r
 	}
 }
 

@@ -49,5 +49,5 @@ func Example() {
 	//
 	// processes
 	// process    ids first      last       gaps
-	// a1b2c3d4e5   3 2024-03-12 2024-03-13    1  modern
+	// a1b2c3d4e5   3 2024-03-12 2024-03-13    1
 }

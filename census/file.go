@@ -76,20 +76,12 @@ type savedText struct {
 }
 
 type savedCollection struct {
-	Name    string    `json:"name"`
-	Outside int64     `json:"outside,omitempty"`
-	Late    savedLate `json:"late"`
+	Name    string  `json:"name"`
+	Outside int64   `json:"outside,omitempty"`
+	Late    lateIDs `json:"late"`
 	// Of the ids that are strings:
-	StringsOutside int64     `json:"strings_outside,omitempty"`
-	StringsLate    savedLate `json:"strings_late"`
-}
-
-// savedLate is the ids that are late; a record is its two words.
-type savedLate struct {
-	Count    int64       `json:"count,omitempty"`
-	Most     uint32      `json:"most,omitempty"`
-	Latest   [2]uint64   `json:"latest"`
-	Examples [][2]uint64 `json:"examples,omitempty"`
+	StringsOutside int64   `json:"strings_outside,omitempty"`
+	StringsLate    lateIDs `json:"strings_late"`
 }
 
 // Save writes c, which can then be read as a source of another census, alone or beside
@@ -163,19 +155,11 @@ func (c *Census) saved() savedCensus {
 		out.Sources = append(out.Sources, saved)
 	}
 	for _, l := range c.collections {
-		saved := savedCollection{Name: l.name, Outside: l.outside, Late: l.late.saved()}
+		saved := savedCollection{Name: l.name, Outside: l.outside, Late: l.late}
 		if l.hexStrings != nil {
-			saved.StringsOutside, saved.StringsLate = l.hexStrings.outside, l.hexStrings.late.saved()
+			saved.StringsOutside, saved.StringsLate = l.hexStrings.outside, l.hexStrings.late
 		}
 		out.Collections = append(out.Collections, saved)
-	}
-	return out
-}
-
-func (l *lateIDs) saved() savedLate {
-	out := savedLate{Count: l.count, Most: l.most, Latest: [2]uint64{l.latest.Hi, l.latest.Lo}}
-	for _, r := range l.examples {
-		out.Examples = append(out.Examples, [2]uint64{r.Hi, r.Lo})
 	}
 	return out
 }

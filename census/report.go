@@ -153,8 +153,6 @@ type Process struct {
 	// unknown, and 0, if the value is Shared or its counters are NoSequence.
 	Gaps  int64
 	Jumps int64
-	// Layout is the most likely layout of the ids.
-	Layout objectid.Layout
 	// ClockStepped is true if the clock was set backwards, Shared if several processes
 	// used the value at the same time, and Resumed if a saved state of the process was
 	// resumed later, so that it used its counters again. NoSequence is true if the
@@ -307,7 +305,7 @@ func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Pr
 	need, _ := t.suspects.need(t.broken)
 	out := Process{
 		Value: processText(p.value), Values: p.values, IDs: p.ids, First: moment(p.first), Last: moment(p.last),
-		Gaps: p.gaps, Jumps: p.jumps, Layout: p.layout(t.processes), Timeline: p.timeline[t.trimmed:][:t.axis.buckets()],
+		Gaps: p.gaps, Jumps: p.jumps, Timeline: p.timeline[t.trimmed:][:t.axis.buckets()],
 		Shared: p.found[shared].bits >= need, ClockStepped: p.found[stepped].bits >= need, Resumed: p.found[resumed].bits >= need,
 		NoSequence: p.found[noSequence].bits >= need, Doubt: t.doubtOf(p),
 	}

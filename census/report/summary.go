@@ -256,8 +256,7 @@ func faults(p census.Process) (out []string) {
 }
 
 // notes returns what else is known of a process.
-func notes(p census.Process) []string {
-	out := []string{p.Layout.String()}
+func notes(p census.Process) (out []string) {
 	if p.Jumps > 0 {
 		out = append(out, phrase.Count(p.Jumps, "restart or jump", "restarts or jumps"))
 	}

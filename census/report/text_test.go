@@ -43,9 +43,9 @@ func small() *census.Report {
 			{Kind: census.ResumedState, Start: day(21), End: day(21), Process: "0102030405", Confidence: census.Certain}, // after it
 		},
 		TopProcesses: []census.Process{
-			{Value: "0102030405", IDs: 1000, First: first, Last: last, Gaps: 12, Layout: objectid.Modern},
-			{Value: "a1a1a1a1a1", Name: "orders", IDs: 90, First: first, Last: last, Layout: objectid.Classic, Shared: true, Jumps: 2},
-			{Value: "b2b2b2b2b2", IDs: 11, First: first, Last: last, Layout: objectid.Java, ClockStepped: true, Resumed: true, Doubt: census.DoubtFewIDs, Jumps: 1},
+			{Value: "0102030405", IDs: 1000, First: first, Last: last, Gaps: 12},
+			{Value: "a1a1a1a1a1", Name: "orders", IDs: 90, First: first, Last: last, Shared: true, Jumps: 2},
+			{Value: "b2b2b2b2b2", IDs: 11, First: first, Last: last, ClockStepped: true, Resumed: true, Doubt: census.DoubtFewIDs, Jumps: 1},
 		},
 		Doubts: []census.Doubt{{Kind: census.DoubtFewIDs, Processes: 1, Reason: "whether 1 process has a shared process value or clock steps: too few of their ids are here", Examples: []census.Example{
 			{ID: objectid.MustParse("65920080b2b2b2b2b2000001"), Time: day(2), Position: census.Position{Source: "a.bson", Unit: "document", Number: 9}},
@@ -125,10 +125,10 @@ processes: 3 of 1,234, those with the most ids or with a finding
 process      ids first      last       gaps
 0102030405 1,000 2024-01-01 2024-01-20   12
 a1a1a1a1a1    90 2024-01-01 2024-01-20    ?
-           ! several processes at once, orders, classic, 2 restarts or jumps
+           ! several processes at once, orders, 2 restarts or jumps
 b2b2b2b2b2    11 2024-01-01 2024-01-20    0
-           ! clock step, resumed state, java, 1 restart or jump, cannot be told:
-           few ids
+           ! clock step, resumed state, 1 restart or jump, cannot be told: few
+           ids
 `
 
 // lines returns where two texts differ first.
@@ -162,9 +162,9 @@ func TestText(t *testing.T) {
 const wideProcesses = `
 processes: 3 of 1,234, those with the most ids or with a finding
 process      ids first               last                gaps
-0102030405 1,000 2024-01-01 01:00:00 2024-01-20 02:00:00   12  modern
-a1a1a1a1a1    90 2024-01-01 01:00:00 2024-01-20 02:00:00    ?  ! several processes at once, orders, classic, 2 restarts or jumps
-b2b2b2b2b2    11 2024-01-01 01:00:00 2024-01-20 02:00:00    0  ! clock step, resumed state, java, 1 restart or jump, cannot be told: few ids
+0102030405 1,000 2024-01-01 01:00:00 2024-01-20 02:00:00   12
+a1a1a1a1a1    90 2024-01-01 01:00:00 2024-01-20 02:00:00    ?  ! several processes at once, orders, 2 restarts or jumps
+b2b2b2b2b2    11 2024-01-01 01:00:00 2024-01-20 02:00:00    0  ! clock step, resumed state, 1 restart or jump, cannot be told: few ids
 `
 
 func TestWideText(t *testing.T) {

@@ -84,7 +84,7 @@ func otherValues(o census.Other) wire.OtherValues {
 func censusProcess(p census.Process) wire.CensusProcess {
 	out := wire.CensusProcess{
 		ProcessValue: p.Value, Name: p.Name, ProcessValues: p.Values, IDs: p.IDs, First: p.First, Last: p.Last,
-		Layout: p.Layout.String(), ClockStepped: p.ClockStepped, Shared: p.Shared, Resumed: p.Resumed, NoSequence: p.NoSequence, Doubt: string(p.Doubt),
+		ClockStepped: p.ClockStepped, Shared: p.Shared, Resumed: p.Resumed, NoSequence: p.NoSequence, Doubt: string(p.Doubt),
 		Timeline: each(p.Timeline, func(n int64) int64 { return n }),
 	}
 	if !p.Shared && !p.NoSequence {

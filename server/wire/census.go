@@ -134,7 +134,6 @@ type CensusProcess struct {
 	// Gaps and Jumps are nil for a Shared process value.
 	Gaps         *int64  `json:"gaps" doc:"Counter values between its first and last id that are not in the data; null if the value is shared or its counters do not count."`
 	Jumps        *int64  `json:"jumps" doc:"Steps of the counter of more than 2^20, which are not in gaps; null as gaps are."`
-	Layout       string  `json:"layout" doc:"The most likely layout."`
 	ClockStepped bool    `json:"clock_stepped,omitempty" doc:"Its clock was set backwards."`
 	Shared       bool    `json:"shared,omitempty" doc:"Several processes used the value at the same time."`
 	Resumed      bool    `json:"resumed,omitempty" doc:"A saved state of it was resumed later, with the same counters."`
