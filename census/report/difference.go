@@ -16,7 +16,7 @@ func WriteDifference(w io.Writer, d *census.Difference, s Screen) error {
 	for _, side := range []census.Side{d.A, d.B} {
 		for _, s := range side.Sources {
 			if listed(s) {
-				t.sources([]sourceLine{describe(s, len(s.Problems))})
+				t.sources([]sourceLine{describe(s)})
 			}
 		}
 	}
