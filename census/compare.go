@@ -94,7 +94,7 @@ func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objecti
 }
 
 func newSide(c *Census) Side {
-	s := Side{Sources: c.sources, Examples: []Example{}, census: c}
+	s := Side{Sources: c.sources, census: c}
 	for _, o := range otherValues(c.sources) {
 		s.Others += o.Count
 	}

@@ -100,7 +100,7 @@ var kinds = []struct {
 	},
 	{
 		KindMixedTypes, "values", "value of another type beside the ObjectIds:", "values of other types beside the ObjectIds:",
-		"A query for one type never matches the other, and they are sorted apart. Find the program that writes them, for example",
+		"A query for one type never matches the other, and they are sorted apart. Find the program that writes them.",
 	},
 }
 
@@ -134,9 +134,6 @@ type Finding struct {
 // newFinding returns the finding of n, with details after the title.
 func newFinding(k Kind, n int64, details string, examples []Example) Finding {
 	text := &kinds[slices.Index(Kinds, k)]
-	if examples == nil {
-		examples = []Example{}
-	}
 	return Finding{Kind: k, Count: n, Title: phrase.Count(n, text.one, text.many) + details, Reason: text.reason, Examples: examples}
 }
 
@@ -188,17 +185,12 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 	}
 	if l.unique(c.options.Field) && t.ids > 0 && len(r.Others) > 0 {
 		var n int64
-		var types, examples []string
+		var types []string
 		for _, o := range r.Others {
 			n += o.Count
 			types = append(types, fmt.Sprintf("%d %s", o.Count, o.Type))
-			if len(o.Examples) > 0 {
-				examples = append(examples, fmt.Sprintf("%s (%v)", o.Examples[0].Text, o.Examples[0].Position))
-			}
 		}
-		f := newFinding(KindMixedTypes, n, " "+strings.Join(types, ", "), nil)
-		f.Reason += " " + strings.Join(examples, ", ") + "."
-		out = append(out, f)
+		out = append(out, newFinding(KindMixedTypes, n, " "+strings.Join(types, ", "), nil))
 	}
 	return out
 }

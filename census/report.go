@@ -234,7 +234,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: l.outside,
 		Processes: t.processes, Gaps: t.gaps,
 		Timeline: Timeline{By: t.axis.step, Chosen: options.By == AnyStep, Zone: options.Zone.String(), Beyond: t.off},
-		Others:   otherValues(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Collections: []*Report{}, Doubts: []Doubt{},
+		Others:   otherValues(l.sources),
 	}
 	t.trim()
 	r.Timeline.End = time.Unix(t.axis.starts[len(t.counts)], 0).In(options.Zone)
@@ -277,8 +277,8 @@ func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 	sum := &Report{
 		Partial: c.partial,
 		Field:   c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources, Collections: reports,
-		Timeline: Timeline{By: options.By, Zone: options.Zone.String(), Buckets: []Bucket{}},
-		Others:   otherValues(c.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Doubts: []Doubt{},
+		Timeline: Timeline{By: options.By, Zone: options.Zone.String()},
+		Others:   otherValues(c.sources),
 	}
 	for _, r := range reports {
 		sum.IDs += r.IDs
