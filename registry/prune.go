@@ -144,7 +144,7 @@ func (r *Registry) pruneEntries(ctx context.Context, entries []*endedDoc, before
 }
 
 // oldRecords is what is deleted and shrunk of processes that ended long ago.
-type oldRecords struct{ records, hosts, claims []store.Swap }
+type oldRecords struct{ records, claims []store.Swap }
 
 // readOld reads what belongs to entries.
 func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time.Time) (old oldRecords, err error) {
@@ -157,7 +157,6 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 		return old, err
 	}
 	small := map[string]claimOf{}
-	var hostKeys []string
 	for _, raw := range raws {
 		if raw == nil {
 			continue
@@ -171,13 +170,8 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 		}
 		old.records = append(old.records, store.Swap{Old: raw})
 		shrunkClaims(small, &doc.Process)
-		if k := hostKey(&doc.Process); k != "" {
-			hostKeys = append(hostKeys, k)
-		}
 	}
-	if old.claims, err = r.shrink(ctx, small); err == nil {
-		old.hosts, err = r.oldHosts(ctx, hostKeys)
-	}
+	old.claims, err = r.shrink(ctx, small)
 	return old, err
 }
 
@@ -185,9 +179,7 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 // another process had the same value, forgetting one would make that one look like the
 // only candidate: so the essence is stored first.
 func (r *Registry) deleteOld(ctx context.Context, old *oldRecords) (deleted int, err error) {
-	if _, err = swapAll(ctx, r.store, claimRecords, old.claims); err == nil {
-		_, err = swapAll(ctx, r.store, hostRecords, old.hosts)
-	}
+	_, err = swapAll(ctx, r.store, claimRecords, old.claims)
 	if err == nil {
 		deleted, err = swapAll(ctx, r.store, processRecords, old.records)
 	}
