@@ -93,8 +93,12 @@ func TestFirstHeartbeatsOfAgent(t *testing.T) {
 // new agent, too.
 func TestFirstHeartbeatAfterUnfinishedEnd(t *testing.T) {
 	s := newStore(t)
+	swaps := 0 // of the living record: the last heartbeat, and the deletion
 	f := &faulty{Store: s, fail: func(_ int, op string) fault {
 		if op == "SwapMany oid.living" {
+			swaps++
+		}
+		if swaps == 2 {
 			return refused
 		}
 		return none

@@ -14,8 +14,7 @@ import (
 // other hosts are dead, and its members use the same knowledge. Any number of
 // goroutines may share it.
 type Registry struct {
-	store       store.Store
-	outages     *outages // of store
+	store       *outages
 	options     Options
 	here        here
 	random      io.Reader     // blocks are drawn from it
@@ -30,9 +29,8 @@ type Registry struct {
 // New returns the registry in s, which it uses as [store.Consistent] returns it. A
 // nil o stands for the zero Options.
 func New(s store.Store, o *Options) *Registry {
-	seen := &outages{Store: store.Consistent(s)}
 	r := &Registry{
-		store: newBatches(seen), outages: seen, here: findHere(), random: rand.Reader,
+		store: &outages{Store: newBatches(store.Consistent(s))}, here: findHere(), random: rand.Reader,
 		keepSamples: keepSamples, pruneAtOnce: pruneAtOnce, pruneBatch: pruneBatch, maxRead: maxRead,
 	}
 	if o != nil {
