@@ -70,10 +70,15 @@ func (b *batches) write(kind writeKind, w *queuedWrite) *queuedWrite {
 	w.done = make(chan struct{})
 	b.mu.Lock()
 	waiting, busy := b.waiting[kind]
-	b.waiting[kind] = append(waiting, w)
+	if busy {
+		waiting = append(waiting, w)
+	}
+	b.waiting[kind] = waiting
 	b.mu.Unlock()
 	if !busy {
-		go b.run(kind)
+		b.do(w.ctx, kind, []*queuedWrite{w})
+		b.next(kind)
+		return w
 	}
 	select {
 	case <-w.done:
@@ -83,36 +88,38 @@ func (b *batches) write(kind writeKind, w *queuedWrite) *queuedWrite {
 	}
 }
 
-// run does the writes of a kind until none waits.
-func (b *batches) run(kind writeKind) {
-	for {
-		b.mu.Lock()
-		waiting := b.waiting[kind]
-		n := min(len(waiting), maxBatch)
-		if n == 0 {
-			delete(b.waiting, kind)
-			b.mu.Unlock()
-			return
-		}
-		b.waiting[kind] = waiting[n:]
-		b.mu.Unlock()
-		b.do(kind, waiting[:n])
+// next starts the writes that wait, until the last of their callers has gone.
+func (b *batches) next(kind writeKind) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	batch := b.waiting[kind]
+	if len(batch) == 0 {
+		delete(b.waiting, kind)
+		return
 	}
+	batch = batch[:min(len(batch), maxBatch)]
+	b.waiting[kind] = b.waiting[kind][len(batch):]
+	go func() {
+		defer b.next(kind)
+		ctx, cancel := context.WithCancel(context.WithoutCancel(batch[0].ctx))
+		defer cancel()
+		var callers atomic.Int64
+		callers.Store(int64(len(batch)))
+		for _, w := range batch {
+			defer context.AfterFunc(w.ctx, func() {
+				if callers.Add(-1) == 0 {
+					cancel()
+				}
+			})()
+		}
+		b.do(ctx, kind, batch)
+	}()
 }
 
-// do does a batch, until the last of its callers has gone.
-func (b *batches) do(kind writeKind, batch []*queuedWrite) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(batch[0].ctx))
-	defer cancel()
-	var callers atomic.Int64
-	callers.Store(int64(len(batch)))
+// do does a batch.
+func (b *batches) do(ctx context.Context, kind writeKind, batch []*queuedWrite) {
 	inserts, swaps := make([]any, len(batch)), make([]store.Swap, len(batch))
 	for i, w := range batch {
-		defer context.AfterFunc(w.ctx, func() {
-			if callers.Add(-1) == 0 {
-				cancel()
-			}
-		})()
 		inserts[i], swaps[i] = w.insert, w.swap
 	}
 	var keys []store.Key

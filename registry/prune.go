@@ -152,23 +152,16 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 	for i, e := range entries {
 		keys[i] = e.process
 	}
-	raws, err := getRaw(ctx, r.store, processRecords, keys)
+	raws, docs, err := getMany[record](ctx, r.store, processRecords, keys)
 	if err != nil {
 		return old, err
 	}
 	small := map[string]claimOf{}
-	for _, raw := range raws {
-		if raw == nil {
+	for i, doc := range docs {
+		if doc == nil || !doc.Final || !doc.Last.Time.Before(before) { // it is alive, or its entry is another one
 			continue
 		}
-		doc, err := decode[record](raw, processRecords)
-		if err != nil {
-			return old, err
-		}
-		if !doc.Final || !doc.Last.Time.Before(before) { // it is alive, or its entry is another one
-			continue
-		}
-		old.records = append(old.records, store.Swap{Old: raw})
+		old.records = append(old.records, store.Swap{Old: raws[i]})
 		shrunkClaims(small, &doc.Process)
 	}
 	old.claims, err = r.shrink(ctx, small)
@@ -205,27 +198,16 @@ func shrunkClaims(all map[string]claimOf, p *Process) {
 // shrink returns the swaps that leave of claims what a trace needs. The block of an
 // adopted process has no ids: its claim keeps nothing.
 func (r *Registry) shrink(ctx context.Context, all map[string]claimOf) (swaps []store.Swap, err error) {
-	raws, err := getRaw(ctx, r.store, claimRecords, slices.Collect(maps.Keys(all)))
-	if err != nil {
-		return nil, err
-	}
-	for _, raw := range raws {
-		if raw == nil {
-			continue
-		}
-		h, err := decode[holding](raw, claimRecords)
-		if err != nil {
-			return nil, err
-		}
-		of := all[h.Key]
-		if h.Member != of.member { // another's after it was lost
+	raws, docs, err := getMany[holding](ctx, r.store, claimRecords, slices.Collect(maps.Keys(all)))
+	for i, h := range docs {
+		if h == nil || h.Member != all[h.Key].member { // it is another's after it was lost
 			continue
 		}
 		small := holding{Key: h.Key, Format: format, Idle: h.Idle}
 		if !h.Idle {
-			small.Essence = of.essence
+			small.Essence = all[h.Key].essence
 		}
-		swaps = append(swaps, store.Swap{Old: raw, New: small})
+		swaps = append(swaps, store.Swap{Old: raws[i], New: small})
 	}
-	return swaps, nil
+	return swaps, err
 }
