@@ -36,9 +36,6 @@ func New(s store.Store, o *Options) *Registry {
 	if o != nil {
 		r.options = *o
 	}
-	if r.options.KeepAll = max(r.options.KeepAll, time.Hour); o == nil || o.KeepAll == 0 {
-		r.options.KeepAll = 24 * time.Hour
-	}
 	if r.options.Log == nil {
 		r.options.Log = slog.Default()
 	}

@@ -249,7 +249,7 @@ func (c *recorder) trim(ctx context.Context) error {
 	p := c.process()
 	r := c.registry
 	ended := hourOf(p.Block, c.trimmed)
-	old, thin := p.Last.Time.Add(-r.keepSamples), hourOf(p.Block, hourOf(p.Block, p.Last.Time).Add(-r.options.KeepAll))
+	old, thin := p.Last.Time.Add(-r.keepSamples), hourOf(p.Block, hourOf(p.Block, p.Last.Time).Add(-keepAll))
 	c.update(func(p *Process) {
 		for len(p.Recent) > 1 && p.Recent[0].Time.Before(old) {
 			p.Recent = p.Recent[1:]

@@ -8,8 +8,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// keepThinned is the time between two samples that are kept after a day, see
-// [Options.KeepAll].
+// keepThinned is the time between two samples that are kept after keepAll.
 const keepThinned = time.Minute
 
 // fewSamples is how many documents of samples most processes have that are about to be
