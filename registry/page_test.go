@@ -62,6 +62,7 @@ func populate(t *testing.T, s store.Store, n int) (now *moved) {
 			t.Fatal(err)
 		}
 		if i >= 2*n {
+			now.set(time.Duration(i-3*n) * time.Millisecond) // no two end in one millisecond
 			if _, err := r.End(t.Context(), keyOf(t, r, g), "done"); err != nil {
 				t.Fatal(err)
 			}
