@@ -49,8 +49,8 @@ func populate(t *testing.T, s store.Store, n int) (now *moved) {
 	now.set(-10 * time.Minute)
 	r := registry.New(s, &registry.Options{Now: now.Now})
 	for i := range 3 * n {
-		if i == n {
-			now.set(0)
+		if i >= n { // each a millisecond after the one before, as far as the registry keeps times
+			now.set(time.Duration(i-3*n) * time.Millisecond)
 		}
 		g, err := gpid.New(netip.MustParseAddrPort(fmt.Sprintf("10.0.0.%d:80", 1+i%5)), remoteStart.Add(time.Duration(i)*time.Second), 100+i)
 		if err != nil {
@@ -67,6 +67,7 @@ func populate(t *testing.T, s store.Store, n int) (now *moved) {
 			}
 		}
 	}
+	now.set(0)
 	return now
 }
 
