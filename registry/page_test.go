@@ -49,8 +49,10 @@ func populate(t *testing.T, s store.Store, n int) (now *moved) {
 	now.set(-10 * time.Minute)
 	r := registry.New(s, &registry.Options{Now: now.Now})
 	for i := range 3 * n {
-		if i >= n { // each a millisecond after the one before, as far as the registry keeps times
-			now.set(time.Duration(i-3*n) * time.Millisecond)
+		if i == n {
+			now.set(0)
+		} else if i >= 2*n {
+			now.set(time.Duration(i-3*n) * time.Millisecond) // no two end in one millisecond
 		}
 		g, err := gpid.New(netip.MustParseAddrPort(fmt.Sprintf("10.0.0.%d:80", 1+i%5)), remoteStart.Add(time.Duration(i)*time.Second), 100+i)
 		if err != nil {
@@ -62,12 +64,12 @@ func populate(t *testing.T, s store.Store, n int) (now *moved) {
 			t.Fatal(err)
 		}
 		if i >= 2*n {
+			now.set(time.Duration(i) * time.Millisecond) // of two ends in one millisecond none is the latest
 			if _, err := r.End(t.Context(), keyOf(t, r, g), "done"); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	now.set(0)
 	return now
 }
 
