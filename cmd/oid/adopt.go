@@ -77,7 +77,6 @@ Programs in Go do not need this command: see package registry.`,
 	f.StringVar(&a.layout, "layout", objectid.Modern.String(), "the layout of its ids: "+layouts.names())
 	a.asJSON.addFlag(cmd, jsonObject)
 	layouts.complete(cmd, "layout")
-	completeFlag(cmd, "add", a.where.completeProcess(gpidOf))
 	return cmd
 }
 

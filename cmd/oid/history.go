@@ -36,8 +36,6 @@ func newHistoryCommand(std streams) *cobra.Command {
 		Long:    historyHelp,
 		Example: `  oid history 10.0.0.7:8080:1795166651598985:4711 --since 2h`,
 		Args:    cobra.ExactArgs(1),
-
-		ValidArgsFunction: firstArgument(where.completeProcess(gpidOf)),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			g, err := gpid.Parse(args[0])
 			if err != nil {
