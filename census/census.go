@@ -36,10 +36,6 @@ type Options struct {
 	// in the future. Default: the system's time.
 	Now time.Time
 
-	// Values makes the census keep what [Compare] needs to compare values that
-	// are not ObjectIds, 16 bytes for each.
-	Values bool
-
 	// MaxIDs, if above 0, is how many ids to take at most; [Census.Read] then
 	// returns [ErrLimit]. Default: no limit.
 	MaxIDs int64
@@ -73,7 +69,7 @@ func (o *Options) withDefaults() Options {
 // reading returns how a source is read.
 func (o *Options) reading() source.Options {
 	return source.Options{
-		Field: o.Field, Format: o.Format, Column: o.Column, Collection: o.Collection, Values: o.Values, Workers: o.Workers,
+		Field: o.Field, Format: o.Format, Column: o.Column, Collection: o.Collection, Workers: o.Workers,
 		Unpacked: o.Unpacked, MaxWindow: o.MaxWindow,
 	}
 }
@@ -192,9 +188,6 @@ func (c *Census) take(src *Source, b *source.Batch) error {
 		if len(src.samples[s.Type]) < source.MaxSamples {
 			src.samples[s.Type] = append(src.samples[s.Type], Value{c.position(base + s.Place), s.Text})
 		}
-	}
-	for _, v := range b.Values {
-		src.collection.values.Add([]idset.Record{idset.NewRecord(&v.ID, v.Place)}, base)
 	}
 	p := b.Prepared.(*prepared)
 	n, strings := int64(len(p.ids.records)), int64(len(p.strings.records))

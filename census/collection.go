@@ -16,7 +16,6 @@ type collection struct {
 	sources []*Source
 	space   *idset.Space
 	ids     *idset.Set
-	values  *idset.Set // of other types, as digests
 
 	// hexStrings are the ids among the values that are strings. They are judged where
 	// there are no ObjectIds. It is nil where there are none.
@@ -32,7 +31,7 @@ type collection struct {
 }
 
 func newCollection(name string, sp *idset.Space) *collection {
-	return &collection{name: name, space: sp, ids: sp.NewSet(), values: sp.NewSet(), all: noSeconds, plausible: noSeconds, days: map[uint32]int64{}}
+	return &collection{name: name, space: sp, ids: sp.NewSet(), all: noSeconds, plausible: noSeconds, days: map[uint32]int64{}}
 }
 
 // collection returns the collection with the given name, which it adds if it is new.
@@ -91,17 +90,17 @@ const secondsPerDay = 24 * 60 * 60
 var earliest = uint32(era.First.Unix())
 
 // lateIDs counts the ids that come after several others that are more than lateAfter
-// seconds younger.
+// seconds younger. The tags are those of a saved census.
 type lateIDs struct {
 	sighting
-	most   uint32 // seconds that one was late
-	latest idset.Record
+	Most   uint32       `json:"most,omitempty"` // seconds that one was late
+	Latest idset.Record `json:"latest"`
 }
 
 func (l *lateIDs) add(r idset.Record, by uint32) {
 	l.sighting.add(1, r)
-	if by > l.most {
-		l.most, l.latest = by, r
+	if by > l.Most {
+		l.Most, l.Latest = by, r
 	}
 }
 

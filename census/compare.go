@@ -16,10 +16,8 @@ type Difference struct {
 	// A and B are the two sides.
 	A Side
 	B Side
-	// Both is how many different ids are on both sides, and ValuesBoth how many
-	// values of other types.
-	Both       int64
-	ValuesBoth int64
+	// Both is how many different ids are on both sides.
+	Both int64
 }
 
 // Side is one of the two sides of a [Difference].
@@ -33,23 +31,20 @@ type Side struct {
 	First    *time.Time
 	Last     *time.Time
 	Examples []Example
-	// ValuesOnly is how many different values of other types are not on the other
-	// side, and ValueExamples the positions of some of them.
-	ValuesOnly    int64
-	ValueExamples []Position
+	// Others is how many values of other types were not compared.
+	Others int64
 
 	census *Census
 }
 
 // Compare finds the ids that only one of two censuses has, for example of a dump and
-// its collection, or of yesterday and today. It compares values of other types as
-// well if both were collected with [Options.Values]: numbers and strings are equal
-// across formats, all others only within one. Where a side has several collections,
+// its collection, or of yesterday and today. Values of other types are not compared, but
+// strings of 24 hexadecimal digits are, in a collection without a single ObjectId. Where a side has several collections,
 // those of the same name are compared. If only is not nil, it is called with
 // every id that one side alone has, by process value and time; its error ends the
 // comparison and is returned.
 func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
-	if err := errors.Join(a.space.Settle(), b.space.Settle()); err != nil {
+	if err := errors.Join(a.settle(), b.settle()); err != nil {
 		return nil, err
 	}
 	d := &Difference{Field: a.options.Field, A: newSide(a), B: newSide(b)}
@@ -84,7 +79,8 @@ func pairs(a, b *Census) (out [][2]*collection) {
 
 // compare compares one collection of both sides.
 func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objectid.ID) error) error {
-	x, y := pair[0], pair[1]
+	x, _ := pair[0].judged()
+	y, _ := pair[1].judged()
 	var failed error
 	both, err := idset.Merge(x.ids.Distinct(&failed), y.ids.Distinct(&failed), func(inA bool, r idset.Record) error {
 		d.side(inA).only(r)
@@ -94,26 +90,15 @@ func (d *Difference) compare(pair [2]*collection, only func(inA bool, id objecti
 		return nil
 	})
 	d.Both += both
-	if err != nil {
-		return err
-	}
-	both, err = idset.Merge(x.values.Distinct(&failed), y.values.Distinct(&failed), func(inA bool, r idset.Record) error {
-		s := d.side(inA)
-		s.ValuesOnly++
-		if len(s.ValueExamples) < maxExamples {
-			s.ValueExamples = append(s.ValueExamples, s.census.position(r.Place()))
-		}
-		return nil
-	})
-	d.ValuesBoth += both
 	return errors.Join(err, failed)
 }
 
 func newSide(c *Census) Side {
-	for _, s := range c.sources {
-		s.IDs = s.objectIDs // strings are values of another type here
+	s := Side{Sources: c.sources, census: c}
+	for _, o := range otherValues(c.sources) {
+		s.Others += o.Count
 	}
-	return Side{Sources: c.sources, Examples: []Example{}, ValueExamples: []Position{}, census: c}
+	return s
 }
 
 func (d *Difference) side(inA bool) *Side {

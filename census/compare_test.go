@@ -11,10 +11,10 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
-// collect counts one source with its values.
+// collect counts one source.
 func collect(t *testing.T, data []byte) *census.Census {
 	t.Helper()
-	c := census.New(&census.Options{Values: true, Collection: "orders"})
+	c := census.New(&census.Options{Collection: "orders"})
 	if err := c.Read(t.Context(), "source", bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
@@ -75,5 +75,14 @@ func TestCompareStops(t *testing.T) {
 	stop := errors.New("stop")
 	if _, err := census.Compare(collect(t, a), collect(t, []byte(strings.Repeat(idA+"\n", 1+random.IntN(3)))), func(bool, objectid.ID) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("Compare: %v, want the error of its function", err)
+	}
+}
+
+// TestCompareStrings compares ids that are strings, where there are no ObjectIds, and says
+// how many other values are not compared.
+func TestCompareStrings(t *testing.T) {
+	d, err := census.Compare(collect(t, []byte(`{"_id":"`+idA+`"}`+"\n"+`{"_id":7}`+"\n")), collect(t, []byte(idA+"\n"+idB+"\n")), nil)
+	if err != nil || d.Both != 1 || d.A.Only != 0 || d.B.Only != 1 || d.A.Others != 1 || d.B.Others != 0 || d.A.Sources[0].IDs != 1 {
+		t.Errorf("%+v, %v", d, err)
 	}
 }

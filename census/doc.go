@@ -49,8 +49,6 @@
 //     elsewhere, by 16,384 counters from id to id. All other breaks are restarts.
 //   - Ids from before 2009 and from the future are reported and are no evidence of
 //     anything else.
-//   - The layout of a process is inferred from its time and from similar process
-//     values.
 //
 // # Design
 //

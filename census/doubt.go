@@ -47,8 +47,7 @@ type Doubt struct {
 }
 
 // doubts returns what cannot be told of the processes of a tally.
-func (c *Census) doubts(t *tally) []Doubt {
-	out := []Doubt{}
+func (c *Census) doubts(t *tally) (out []Doubt) {
 	proof, weak := t.suspects.need(t.broken)
 	for i, d := range doubtReasons {
 		from := 0
@@ -59,7 +58,7 @@ func (c *Census) doubts(t *tally) []Doubt {
 		if n == 0 {
 			continue
 		}
-		one := Doubt{d.kind, n, "whether " + phrase.Count(n, "process has", "processes have") + " a fault: " + d.reason, []Example{}}
+		one := Doubt{d.kind, n, "whether " + phrase.Count(n, "process has", "processes have") + " a fault: " + d.reason, nil}
 		for _, e := range examples {
 			one.Examples = append(one.Examples, c.example(e.examples[0], ""))
 		}

@@ -40,8 +40,7 @@ func Example() {
 	// findings: 1
 	// ! 1 value of another type beside the ObjectIds: 1 string
 	//   A query for one type never matches the other, and they are sorted
-	//   apart. Find the program that writes them, for example "seventeen"
-	//   (orders.json: line 4).
+	//   apart. Find the program that writes them.
 	//
 	// ids by day, UTC
 	// 2024-03-12 2 ########################################################
@@ -49,5 +48,5 @@ func Example() {
 	//
 	// processes
 	// process    ids first      last       gaps
-	// a1b2c3d4e5   3 2024-03-12 2024-03-13    1  modern
+	// a1b2c3d4e5   3 2024-03-12 2024-03-13    1
 }

@@ -25,10 +25,10 @@ import (
 // with numbers in little-endian order. The first frame has kind 'm' and a savedCensus as
 // JSON. Frames of kind 'i' have ids:
 //
-//	varint: 3 * collection + set | varint: number of ids | block
+//	varint: 2 * collection + set | varint: number of ids | block
 //
-// where collection counts savedCensus.Collections and set is 0 for ObjectIds, 1 for
-// strings of 24 hexadecimal digits and 2 for digests of other values. The blocks of one
+// where collection counts savedCensus.Collections and set is 0 for ObjectIds and 1 for
+// strings of 24 hexadecimal digits. The blocks of one
 // set are sorted, see appendBlock for their bytes. The last frame has kind 'e' and no
 // payload: a file without it is cut off. Version 1 is the only one; it ends the magic.
 const (
@@ -44,7 +44,6 @@ const (
 const (
 	setIDs = iota
 	setStrings
-	setValues
 	setCount
 )
 
@@ -77,20 +76,12 @@ type savedText struct {
 }
 
 type savedCollection struct {
-	Name    string    `json:"name"`
-	Outside int64     `json:"outside,omitempty"`
-	Late    savedLate `json:"late"`
+	Name    string  `json:"name"`
+	Outside int64   `json:"outside,omitempty"`
+	Late    lateIDs `json:"late"`
 	// Of the ids that are strings:
-	StringsOutside int64     `json:"strings_outside,omitempty"`
-	StringsLate    savedLate `json:"strings_late"`
-}
-
-// savedLate is the ids that are late; a record is its two words.
-type savedLate struct {
-	Count    int64       `json:"count,omitempty"`
-	Most     uint32      `json:"most,omitempty"`
-	Latest   [2]uint64   `json:"latest"`
-	Examples [][2]uint64 `json:"examples,omitempty"`
+	StringsOutside int64   `json:"strings_outside,omitempty"`
+	StringsLate    lateIDs `json:"strings_late"`
 }
 
 // Save writes c, which can then be read as a source of another census, alone or beside
@@ -135,7 +126,7 @@ func (c *Census) Save(w io.Writer) error {
 
 // sets returns the sets of l by their numbers.
 func (l *collection) sets() [setCount]*idset.Set {
-	sets := [setCount]*idset.Set{setIDs: l.ids, setValues: l.values}
+	sets := [setCount]*idset.Set{setIDs: l.ids}
 	if l.hexStrings != nil {
 		sets[setStrings] = l.hexStrings.ids
 	}
@@ -164,19 +155,11 @@ func (c *Census) saved() savedCensus {
 		out.Sources = append(out.Sources, saved)
 	}
 	for _, l := range c.collections {
-		saved := savedCollection{Name: l.name, Outside: l.outside, Late: l.late.saved()}
+		saved := savedCollection{Name: l.name, Outside: l.outside, Late: l.late}
 		if l.hexStrings != nil {
-			saved.StringsOutside, saved.StringsLate = l.hexStrings.outside, l.hexStrings.late.saved()
+			saved.StringsOutside, saved.StringsLate = l.hexStrings.outside, l.hexStrings.late
 		}
 		out.Collections = append(out.Collections, saved)
-	}
-	return out
-}
-
-func (l *lateIDs) saved() savedLate {
-	out := savedLate{Count: l.count, Most: l.most, Latest: [2]uint64{l.latest.Hi, l.latest.Lo}}
-	for _, r := range l.examples {
-		out.Examples = append(out.Examples, [2]uint64{r.Hi, r.Lo})
 	}
 	return out
 }

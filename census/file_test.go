@@ -41,7 +41,7 @@ func TestMergedEqualsOnePass(t *testing.T) {
 	for seed := range testenv.Seeds(5) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		sources := parts(random, crowd(random, 20_000+random.IntN(int(testenv.Seeds(150_000)))))
-		o := census.Options{Now: time.Unix(1_700_000_000, 0), Values: true}
+		o := census.Options{Now: time.Unix(1_700_000_000, 0)}
 		want := told(t, readParts(t, &o, sources))
 		var files []part
 		for len(sources) > 0 {
@@ -273,11 +273,11 @@ func TestCraftedSaved(t *testing.T) {
 		"the last place":              {meta(head + `,"spans":[{"place":0,"source":0,"number":0},{"place":2,"source":0,"number":1}]` + collections), ""},
 		"a place after the last":      {meta(head + `,"spans":[{"place":0,"source":0,"number":0},{"place":3,"source":0,"number":1}]` + collections), "3 places"},
 		"places without stretches":    {meta(head + collections), "3 places"},
-		"late ids behind the places":  {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":[0,3]}}]}`), "late"},
-		"late strings behind them":    {meta(head + spans + `,"collections":[{"name":"","strings_late":{"count":1,"latest":[0,3]}}]}`), "late"},
-		"a late example behind them":  {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":[0,2],"examples":[[0,3]]}}]}`), "late"},
-		"more examples than ids":      {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":[0,2],"examples":[[0,1],[0,2]]}}]}`), "late"},
-		"late ids":                    {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":[0,2],"examples":[[0,2]]}}]}`), ""},
+		"late ids behind the places":  {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":{"Hi":0,"Lo":3}}}]}`), "late"},
+		"late strings behind them":    {meta(head + spans + `,"collections":[{"name":"","strings_late":{"count":1,"latest":{"Hi":0,"Lo":3}}}]}`), "late"},
+		"a late example behind them":  {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":{"Hi":0,"Lo":2},"examples":[{"Hi":0,"Lo":3}]}}]}`), "late"},
+		"more examples than ids":      {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":{"Hi":0,"Lo":2},"examples":[{"Hi":0,"Lo":1},{"Hi":0,"Lo":2}]}}]}`), "late"},
+		"late ids":                    {meta(head + spans + `,"collections":[{"name":"","late":{"count":1,"latest":{"Hi":0,"Lo":2},"examples":[{"Hi":0,"Lo":2}]}}]}`), ""},
 		"ids of the next collection":  {ids("\x03" + id[1:] + at), "no collection"},
 		"a number without an end":     {ids("\xFF"), "no collection"},
 		"no count":                    {ids("\x00"), "no collection"},
@@ -322,7 +322,7 @@ func FuzzSaved(f *testing.F) {
 	f.Add([]byte(`{"field":"_id","places":3,"sources":[{"name":"a","unit":"line"}],"spans":[{"place":0,"source":0,"number":0}],"collections":[{"name":""}]}`), []byte("\x00\x01\xff\x01\x00\x00\x00\x01\x00\x00\x01\x00"))
 	f.Add([]byte(`{"field":"_id","places":1,"spans":[{"source":1}],"collections":[{"late":{"count":1}}]}`), []byte{})
 	f.Fuzz(func(t *testing.T, meta, ids []byte) {
-		c := census.New(&census.Options{Values: true})
+		c := census.New(nil)
 		err := c.Read(t.Context(), "saved", bytes.NewReader(framed(meta, ids)))
 		r, reportErr := c.Report(nil)
 		if reportErr != nil {

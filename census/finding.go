@@ -100,7 +100,7 @@ var kinds = []struct {
 	},
 	{
 		KindMixedTypes, "values", "value of another type beside the ObjectIds:", "values of other types beside the ObjectIds:",
-		"A query for one type never matches the other, and they are sorted apart. Find the program that writes them, for example",
+		"A query for one type never matches the other, and they are sorted apart. Find the program that writes them.",
 	},
 }
 
@@ -134,9 +134,6 @@ type Finding struct {
 // newFinding returns the finding of n, with details after the title.
 func newFinding(k Kind, n int64, details string, examples []Example) Finding {
 	text := &kinds[slices.Index(Kinds, k)]
-	if examples == nil {
-		examples = []Example{}
-	}
 	return Finding{Kind: k, Count: n, Title: phrase.Count(n, text.one, text.many) + details, Reason: text.reason, Examples: examples}
 }
 
@@ -171,16 +168,16 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 		}
 	}
 	if l.unique(c.options.Field) {
-		add(KindDuplicate, t.repeated-t.overflow.count, t.duplicates.examples)
-		add(KindOverflow, t.overflow.count, t.overflow.examples)
+		add(KindDuplicate, t.repeated-t.overflow.Count, t.duplicates.Examples)
+		add(KindOverflow, t.overflow.Count, t.overflow.Examples)
 	}
 	out = append(out, c.processFindings(t)...)
-	add(KindFuture, t.future.count, t.future.examples)
-	add(KindTooEarly, t.early.count, t.early.examples)
-	add(KindBound, t.bounds.count, t.bounds.examples)
-	if n := l.late.count; n > 0 {
-		most := phrase.Length(time.Duration(l.late.most) * time.Second)
-		examples := append([]Example{c.example(l.late.latest, "late by "+most)}, c.examples(l.late.examples)...)
+	add(KindFuture, t.future.Count, t.future.Examples)
+	add(KindTooEarly, t.early.Count, t.early.Examples)
+	add(KindBound, t.bounds.Count, t.bounds.Examples)
+	if n := l.late.Count; n > 0 {
+		most := phrase.Length(time.Duration(l.late.Most) * time.Second)
+		examples := append([]Example{c.example(l.late.Latest, "late by "+most)}, c.examples(l.late.Examples)...)
 		if len(examples) > 1 && examples[0].ID == examples[1].ID && examples[0].Position == examples[1].Position {
 			examples = append(examples[:1], examples[2:]...)
 		}
@@ -188,17 +185,12 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 	}
 	if l.unique(c.options.Field) && t.ids > 0 && len(r.Others) > 0 {
 		var n int64
-		var types, examples []string
+		var types []string
 		for _, o := range r.Others {
 			n += o.Count
 			types = append(types, fmt.Sprintf("%d %s", o.Count, o.Type))
-			if len(o.Examples) > 0 {
-				examples = append(examples, fmt.Sprintf("%s (%v)", o.Examples[0].Text, o.Examples[0].Position))
-			}
 		}
-		f := newFinding(KindMixedTypes, n, " "+strings.Join(types, ", "), nil)
-		f.Reason += " " + strings.Join(examples, ", ") + "."
-		out = append(out, f)
+		out = append(out, newFinding(KindMixedTypes, n, " "+strings.Join(types, ", "), nil))
 	}
 	return out
 }

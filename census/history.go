@@ -6,13 +6,11 @@ import (
 )
 
 // history is what the ids of a collection show over time: how many there are by minute,
-// how many counters are missing by hour, and when processes began and ended.
+// how many counters are missing by hour, and when processes lived.
 type history struct {
 	from    uint32  // first second, at the start of an hour
 	minutes []int32 // different ids
 	gaps    []int64 // missing counters by hour, without restarts
-	begun   []int32 // processes by hour
-	ended   []int32
 	lives   lives
 }
 
@@ -23,10 +21,7 @@ func newHistory(r secondRange) *history {
 	}
 	from := r.first - r.first%secondsPerHour
 	hours := int((r.last-from)/secondsPerHour) + 1
-	return &history{
-		from: from, minutes: make([]int32, hours*60), gaps: make([]int64, hours),
-		begun: make([]int32, hours), ended: make([]int32, hours), lives: lives{least: minLife},
-	}
+	return &history{from: from, minutes: make([]int32, hours*60), gaps: make([]int64, hours), lives: lives{least: minLife}}
 }
 
 const secondsPerHour = 60 * 60
@@ -58,23 +53,12 @@ func (h *history) addGaps(from, to uint32, n int64) {
 	}
 }
 
-// live adds the lives of a process, in their order. A process that is started again
-// within the hour is one that is alive in it.
+// live adds the lives of a process.
 func (h *history) live(all ...life) {
-	before := -1 // the hour in which the life before ended
 	for _, one := range all {
-		if !h.holds(one.first) || !h.holds(one.last) {
-			continue
+		if h.holds(one.first) && h.holds(one.last) {
+			h.lives.add(one)
 		}
-		begun, ended := int((one.first-h.from)/secondsPerHour), int((one.last-h.from)/secondsPerHour)
-		if begun == before {
-			h.ended[begun]--
-		} else {
-			h.begun[begun]++
-		}
-		h.ended[ended]++
-		h.lives.add(one)
-		before = ended
 	}
 }
 
@@ -84,8 +68,6 @@ func (h *history) merge(other *history) {
 	}
 	for i := range other.gaps {
 		h.gaps[i] += other.gaps[i]
-		h.begun[i] += other.begun[i]
-		h.ended[i] += other.ended[i]
 	}
 	h.lives.merge(other.lives)
 }

@@ -2,7 +2,6 @@ package census
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -240,59 +239,14 @@ func TestDeployments(t *testing.T) {
 }
 
 func TestRates(t *testing.T) {
-	h := newHistory(secondRange{monday, monday + 800*secondsPerDay - 1})
-	for i := range h.minutes {
-		if i%60 == 0 {
-			h.minutes[i] = 2
-		}
-		if i/(24*60) >= 800-365 && i%60 == 30 {
-			h.minutes[i] = 1 // half as many more in the last year
-		}
+	h := newHistory(secondRange{monday, monday + 20*secondsPerDay - 1})
+	for i := 0; i < len(h.minutes); i += 60 {
+		h.minutes[i] = 2
 	}
 	h.minutes[10_000] = 99
-	r := h.rates(time.UTC, nil)
-	if r.TypicalDay != 48 || r.Growth == nil || math.Abs(*r.Growth-0.5) > 0.01 || len(r.Week) != 168 {
+	r := h.rates(time.UTC, [2]time.Duration{1, 2})
+	if b := r.BusiestDay; r.TypicalDay != 48 || !b.Start.Equal(h.minute(8640)) || b.IDs != 147 || r.ShortestOutage[1] != 2 {
 		t.Errorf("%+v", r)
-	}
-	for i, want := range []Peak{{Hour, h.minute(9960), 101}, {Day, h.minute(8640), 147}} {
-		if got := r.Busiest[i]; got.Length != want.Length || !got.Start.Equal(want.Start) || got.IDs != want.IDs {
-			t.Errorf("busiest %+v, want %+v", got, want)
-		}
-	}
-	// An import is not part of the usual week.
-	event := Event{Kind: Import, Start: h.minute(10_000), End: h.minute(10_001)}
-	if with, without := r.Week[10_000/60%168], h.rates(time.UTC, []Event{event}).Week[10_000/60%168]; with <= without || without > 3 {
-		t.Errorf("the hour of the import has %v ids, %v without it", with, without)
-	}
-}
-
-// A process that was started again within the hour is one that is alive, not two.
-func TestAliveByHour(t *testing.T) {
-	const hour = secondsPerHour
-	run := func(from, to uint32) life { return life{monday + from, monday + to, 100} }
-	for _, test := range []struct {
-		name      string
-		processes [][]life
-		want      []int64
-	}{
-		{"one run", [][]life{{run(hour, 2*hour)}}, []int64{0, 1, 1, 0}},
-		{"again within the hour", [][]life{{run(0, hour+10), run(hour+20, 3*hour)}}, []int64{1, 1, 1, 1}},
-		{"twice within the hour", [][]life{{run(0, 10), run(20, 30), run(40, hour)}}, []int64{1, 1, 0, 0}},
-		{"again in the next hour", [][]life{{run(0, 10), run(hour, hour+10), run(3*hour, 3*hour)}}, []int64{1, 1, 0, 1}},
-		{"another process within the hour", [][]life{{run(0, hour+10)}, {run(hour+20, 3*hour)}}, []int64{1, 2, 1, 1}},
-		{"two at once", [][]life{{run(0, 2*hour), run(hour, 3*hour)}}, []int64{1, 2, 2, 1}},
-	} {
-		h := newHistory(secondRange{monday, monday + 4*hour - 1})
-		for _, lives := range test.processes {
-			h.live(lives...)
-		}
-		a, err := newAxis(Hour, monday, monday+4*hour-1, time.UTC)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := h.alive(a); !slices.Equal(got, test.want) {
-			t.Errorf("%s: alive %d, want %d", test.name, got, test.want)
-		}
 	}
 }
 

@@ -137,9 +137,9 @@ func (s *savedCensus) check() error {
 		return fmt.Errorf("%d places, of which the last stretch begins at %d", s.Places, next)
 	}
 	for i := range s.Collections {
-		for _, late := range []*savedLate{&s.Collections[i].Late, &s.Collections[i].StringsLate} {
-			for _, words := range append(late.Examples, late.Latest) {
-				if late.Count > 0 && uint32(words[1]) >= s.Places || late.Count < int64(len(late.Examples)) {
+		for _, late := range []*lateIDs{&s.Collections[i].Late, &s.Collections[i].StringsLate} {
+			for _, r := range append(late.Examples, late.Latest) {
+				if late.Count > 0 && r.Place() >= s.Places || late.Count < int64(len(late.Examples)) {
 					return fmt.Errorf("late ids that cannot be: %+v", late)
 				}
 			}
@@ -167,16 +167,15 @@ func (c *Census) restore(saved *savedSource) {
 }
 
 // restore adds saved, whose places begin at base.
-func (l *lateIDs) restore(saved savedLate, base uint32) {
-	moved := func(words [2]uint64) idset.Record { return idset.Record{Hi: words[0], Lo: words[1] + uint64(base)} }
-	if saved.Most > l.most {
-		l.most, l.latest = saved.Most, moved(saved.Latest)
+func (l *lateIDs) restore(saved lateIDs, base uint32) {
+	if saved.Most > l.Most {
+		saved.Latest.Lo += uint64(base)
+		l.Most, l.Latest = saved.Most, saved.Latest
 	}
-	var examples []idset.Record
-	for _, words := range saved.Examples {
-		examples = append(examples, moved(words))
+	for i := range saved.Examples {
+		saved.Examples[i].Lo += uint64(base)
 	}
-	l.sighting.add(saved.Count, examples...)
+	l.sighting.merge(saved.sighting)
 }
 
 // add adds the ids in a payload.
@@ -199,13 +198,7 @@ func (l *loader) add(payload []byte) error {
 		}
 	}
 	to := l.collections[number/setCount]
-	switch number % setCount {
-	case setValues:
-		if l.options.Values {
-			to.values.Add(g.records, l.base)
-		}
-		return l.space.Fit()
-	case setStrings:
+	if number%setCount == setStrings {
 		to = to.strings()
 	}
 	if within := l.options.Range; within != (objectid.Range{}) {

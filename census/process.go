@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/oidkit/oid/census/internal/idset"
-	"github.com/oidkit/oid/internal/era"
-	"github.com/oidkit/oid/objectid"
 )
 
 // process is the evidence about one process: the ids of one process value, or of
@@ -28,22 +26,7 @@ type process struct {
 
 	timeline []int64 // ids by bucket, of those that are listed
 
-	sameMachine bool // another process value has the same first three bytes
-	java        bool // the counter continues into the next process value
-	verdict          // without a break all of it is zero
-}
-
-// layout returns the most likely layout of p, one of processes process values. A
-// value of drivers that wrote the machine and the pid has its first three bytes, the
-// machine, in common with others.
-func (p *process) layout(processes int64) objectid.Layout {
-	switch {
-	case p.java:
-		return objectid.Java
-	case p.sameMachine && processes <= fewProcesses:
-		return objectid.Classic
-	}
-	return era.Layouts(moment(p.first))[0]
+	verdict // without a break all of it is zero
 }
 
 // count counts the ids of one process value, which are sorted by time.
@@ -186,7 +169,7 @@ func (t *tally) addSecond(s *secondCount, bucket int) {
 	t.history.add(s.at, s.distinct)
 	if s.distinct >= overflowIDs {
 		t.overflow.add(s.repeated, s.first)
-		t.duplicates.examples = slices.DeleteFunc(t.duplicates.examples, func(r idset.Record) bool {
+		t.duplicates.Examples = slices.DeleteFunc(t.duplicates.Examples, func(r idset.Record) bool {
 			return r.Value() == s.first.Value() && r.Second() == s.at
 		})
 	}
@@ -339,7 +322,6 @@ func (p *process) joins(next *process) bool {
 	}
 	switch {
 	case p.continuesIn(next):
-		p.java = true
 		p.gaps += next.gaps + idset.CounterRange - 1 - p.end + next.start
 		p.end = next.end
 	case p.borrows(next):

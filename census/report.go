@@ -100,14 +100,10 @@ type Report struct {
 	// a fault, by kind, most processes first. It is empty if all breaks are explained.
 	Doubts []Doubt
 
-	// Rates are how many ids are created in which time, Events what happened, in order
-	// of time, and Alive how many processes were alive in each bucket of the timeline.
+	// Rates are how many ids are created in which time, and Events what happened, in order
+	// of time.
 	Rates  Rates
 	Events []Event
-	Alive  []int64
-
-	// Advice is what the numbers suggest to do.
-	Advice []string
 
 	// Findings are what deserves attention. It is empty if nothing does.
 	Findings []Finding
@@ -157,8 +153,6 @@ type Process struct {
 	// unknown, and 0, if the value is Shared or its counters are NoSequence.
 	Gaps  int64
 	Jumps int64
-	// Layout is the most likely layout of the ids.
-	Layout objectid.Layout
 	// ClockStepped is true if the clock was set backwards, Shared if several processes
 	// used the value at the same time, and Resumed if a saved state of the process was
 	// resumed later, so that it used its counters again. NoSequence is true if the
@@ -183,7 +177,7 @@ func (p *Process) isFaulty() bool { return p.Shared || p.ClockStepped || p.Resum
 // Collections.
 func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	options := o.withDefaults()
-	if err := c.space.Settle(); err != nil {
+	if err := c.settle(); err != nil {
 		return nil, err
 	}
 	collections := c.used()
@@ -205,6 +199,17 @@ func (c *Census) Report(o *ReportOptions) (*Report, error) {
 	return c.summary(reports, options), nil
 }
 
+// settle prepares c for being judged, after the last source or the last so far.
+func (c *Census) settle() error {
+	for _, s := range c.sources {
+		s.IDs = s.objectIDs
+		if _, areStrings := s.collection.judged(); areStrings {
+			s.IDs = s.stringIDs
+		}
+	}
+	return c.space.Settle()
+}
+
 // used returns the collections into which something was read, and those with a name that are
 // empty. An archive has one to which nothing belongs.
 func (c *Census) used() (out []*collection) {
@@ -219,12 +224,6 @@ func (c *Census) used() (out []*collection) {
 // report returns the report of one collection.
 func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 	l, areStrings := l.judged()
-	for _, s := range l.sources {
-		s.IDs = s.objectIDs
-		if areStrings {
-			s.IDs = s.stringIDs
-		}
-	}
 	t, err := l.analyse(&c.options, options.By, options.Zone, options.Top)
 	if err != nil {
 		return nil, err
@@ -235,7 +234,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		IDs: t.ids, Distinct: t.distinct, Repeated: t.repeated, Outside: l.outside,
 		Processes: t.processes, Gaps: t.gaps,
 		Timeline: Timeline{By: t.axis.step, Chosen: options.By == AnyStep, Zone: options.Zone.String(), Beyond: t.off},
-		Others:   otherValues(l.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Collections: []*Report{}, Doubts: []Doubt{},
+		Others:   otherValues(l.sources),
 	}
 	t.trim()
 	r.Timeline.End = time.Unix(t.axis.starts[len(t.counts)], 0).In(options.Zone)
@@ -261,16 +260,13 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		}
 	}
 	events, shortest := t.history.events(options.Zone)
-	r.Doubts, r.Rates = c.doubts(t), t.history.rates(options.Zone, events)
-	r.Rates.ShortestOutage = shortest
-	r.Alive = t.history.alive(t.axis)
+	r.Doubts, r.Rates = c.doubts(t), t.history.rates(options.Zone, shortest)
 	r.Events = append(events, t.faultEvents()...)
 	sortEvents(r.Events)
 	if len(r.Events) > maxEvents {
 		r.Events = weightiest(r.Events)
 	}
 	r.Findings = append(r.Findings, c.findings(l, t, r)...)
-	r.Advice = r.advice()
 	return r, nil
 }
 
@@ -281,8 +277,8 @@ func (c *Census) summary(reports []*Report, options ReportOptions) *Report {
 	sum := &Report{
 		Partial: c.partial,
 		Field:   c.options.Field, ReferenceTime: c.options.Now.UTC(), Sources: c.sources, Collections: reports,
-		Timeline: Timeline{By: options.By, Zone: options.Zone.String(), Buckets: []Bucket{}},
-		Others:   otherValues(c.sources), TopProcesses: []Process{}, Findings: []Finding{}, Events: []Event{}, Alive: []int64{}, Advice: []string{}, Doubts: []Doubt{},
+		Timeline: Timeline{By: options.By, Zone: options.Zone.String()},
+		Others:   otherValues(c.sources),
 	}
 	for _, r := range reports {
 		sum.IDs += r.IDs
@@ -309,7 +305,7 @@ func (c *Census) process(t *tally, p *process, name func(objectid.ID) string) Pr
 	need, _ := t.suspects.need(t.broken)
 	out := Process{
 		Value: processText(p.value), Values: p.values, IDs: p.ids, First: moment(p.first), Last: moment(p.last),
-		Gaps: p.gaps, Jumps: p.jumps, Layout: p.layout(t.processes), Timeline: p.timeline[t.trimmed:][:t.axis.buckets()],
+		Gaps: p.gaps, Jumps: p.jumps, Timeline: p.timeline[t.trimmed:][:t.axis.buckets()],
 		Shared: p.found[shared].bits >= need, ClockStepped: p.found[stepped].bits >= need, Resumed: p.found[resumed].bits >= need,
 		NoSequence: p.found[noSequence].bits >= need, Doubt: t.doubtOf(p),
 	}

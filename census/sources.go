@@ -84,8 +84,7 @@ type Other struct {
 }
 
 // otherValues returns the values of sources that are not counted as ids.
-func otherValues(sources []*Source) []Other {
-	out := []Other{}
+func otherValues(sources []*Source) (out []Other) {
 	for k := range source.TypeCount {
 		other := Other{Type: k.String()}
 		for _, s := range sources {

@@ -42,16 +42,16 @@ type tally struct {
 
 // sighting counts something and keeps the first examples.
 type sighting struct {
-	count    int64
-	examples []idset.Record
+	Count    int64          `json:"count,omitempty"`
+	Examples []idset.Record `json:"examples,omitempty"`
 }
 
 func (s *sighting) add(n int64, examples ...idset.Record) {
-	s.count += n
-	s.examples = append(s.examples, examples[:min(len(examples), maxExamples-len(s.examples))]...)
+	s.Count += n
+	s.Examples = append(s.Examples, examples[:min(len(examples), maxExamples-len(s.Examples))]...)
 }
 
-func (s *sighting) merge(other sighting) { s.add(other.count, other.examples...) }
+func (s *sighting) merge(other sighting) { s.add(other.Count, other.Examples...) }
 
 // compareProcesses orders processes by how many ids they created, most first.
 func compareProcesses(a, b *process) int {
@@ -60,9 +60,6 @@ func compareProcesses(a, b *process) int {
 
 // next takes a process, after the one with the process value before it.
 func (t *tally) next(p process) {
-	if t.pending.ids > 0 && t.pending.value>>16 == p.value>>16 {
-		t.pending.sameMachine, p.sameMachine = true, true
-	}
 	t.flush()
 	t.pending = p
 }

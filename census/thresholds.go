@@ -146,11 +146,6 @@ const (
 	// maxBorrowed is how many seconds of a borrowed process value are checked.
 	maxBorrowed = 4096
 
-	// fewProcesses is up to how many processes the same three machine bytes in
-	// two of them are no coincidence: of 2^11 random values, two share their first
-	// three bytes with a probability of an eighth.
-	fewProcesses = 1 << 11
-
 	// farShare and farFactor: a timeline that is chosen to fit leaves out one in
 	// farShare ids at either end if it is then farFactor times as short. Few wrong
 	// clocks would otherwise hide the shape of all other ids.

@@ -191,20 +191,6 @@ func TestThresholdsOfAProcess(t *testing.T) {
 	}
 }
 
-// TestThresholdOfMachines counts the processes of a census of which two have the
-// same machine bytes.
-func TestThresholdOfMachines(t *testing.T) {
-	for processes, want := range map[int]objectid.Layout{2048: objectid.Classic, 2049: objectid.Modern} {
-		ids := []objectid.ID{made(1<<16, 0, 0), made(1<<16, 0, 1), made(1<<16|9, 0, 0)}
-		for i := 2; i < processes; i++ {
-			ids = append(ids, made(uint64(i)<<16, 0, 0))
-		}
-		if r := reportOf(t, ids, nil, &census.ReportOptions{Top: 1}); r.Processes != int64(processes) || r.TopProcesses[0].Layout != want {
-			t.Errorf("%d processes: %v, want %v", r.Processes, r.TopProcesses[0].Layout, want)
-		}
-	}
-}
-
 // TestThresholdOfBorrowing counts ids of a generator that borrows the process value
 // above its own every 32 seconds.
 func TestThresholdOfBorrowing(t *testing.T) {

@@ -2,29 +2,23 @@ package gpid
 
 import "io/fs"
 
+// in calls do with the given proc file system.
+func in[T any](proc fs.FS, do func() (T, error)) (T, error) {
+	defer func(before func() (fs.FS, place, error)) { system = before }(system)
+	system = func() (fs.FS, place, error) {
+		here, err := readPlace(proc)
+		return proc, here, err
+	}
+	return do()
+}
+
 // OfFS is [Of] with the given proc file system.
 func OfFS(proc fs.FS, pid int) (Process, error) {
-	here, err := readPlace(proc)
-	if err != nil {
-		return Process{}, err
-	}
-	return of(proc, here, pid)
+	return in(proc, func() (Process, error) { return Of(pid) })
 }
 
 // AliveFS is [Process.Alive] with the given proc file system.
-func (p Process) AliveFS(proc fs.FS) (bool, error) {
-	here, err := readPlace(proc)
-	if err != nil {
-		return false, err
-	}
-	return p.alive(proc, here)
-}
+func (p Process) AliveFS(proc fs.FS) (bool, error) { return in(proc, p.Alive) }
 
 // ProgramFS is [Process.Program] with the given proc file system.
-func (p Process) ProgramFS(proc fs.FS) (uint32, error) {
-	here, err := readPlace(proc)
-	if err != nil {
-		return 0, err
-	}
-	return p.program(proc, here)
-}
+func (p Process) ProgramFS(proc fs.FS) (uint32, error) { return in(proc, p.Program) }

@@ -128,8 +128,9 @@ func (here place) checkBoot(p Process) error {
 // own is the place of this process, nil until it was read: it cannot change.
 var own atomic.Pointer[place]
 
-// system returns the proc file system of this host and the place of this process.
-func system() (fs.FS, place, error) {
+// system returns the proc file system of this host and the place of this process. Tests
+// set another one.
+var system = func() (fs.FS, place, error) {
 	if runtime.GOOS != "linux" {
 		return nil, place{}, fmt.Errorf("gpid: identify processes on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 	}

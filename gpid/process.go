@@ -3,7 +3,6 @@ package gpid
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 )
 
@@ -42,10 +41,6 @@ func Of(pid int) (Process, error) {
 	if err != nil {
 		return Process{}, err
 	}
-	return of(proc, here, pid)
-}
-
-func of(proc fs.FS, here place, pid int) (Process, error) {
 	s, err := readStat(proc, pid)
 	if err != nil {
 		return Process{}, err
@@ -61,15 +56,19 @@ func of(proc fs.FS, here place, pid int) (Process, error) {
 // cannot be decided: it wraps [ErrElsewhere] if p belongs to another boot or PID
 // namespace, and [errors.ErrUnsupported] on a system other than Linux.
 func (p Process) Alive() (bool, error) {
-	proc, here, err := system()
-	if err != nil {
-		return false, err
+	s, err := p.stat()
+	if errors.Is(err, ErrNoProcess) {
+		return false, nil
 	}
-	return p.alive(proc, here)
+	return err == nil && s.ticks == p.Ticks && !s.ended(), err
 }
 
 // stat reads the stat file of the process that now has the pid of p.
-func (p Process) stat(proc fs.FS, here place) (stat, error) {
+func (p Process) stat() (stat, error) {
+	proc, here, err := system()
+	if err != nil {
+		return stat{}, err
+	}
 	if err := here.checkBoot(p); err != nil {
 		return stat{}, err
 	}
@@ -77,17 +76,6 @@ func (p Process) stat(proc fs.FS, here place) (stat, error) {
 		return stat{}, fmt.Errorf("%w: PID namespace %d, here %d", ErrElsewhere, p.Namespace, here.namespace)
 	}
 	return readStat(proc, p.PID)
-}
-
-func (p Process) alive(proc fs.FS, here place) (bool, error) {
-	s, err := p.stat(proc, here)
-	if errors.Is(err, ErrNoProcess) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return s.ticks == p.Ticks && !s.ended(), nil
 }
 
 // Program returns a number that is always the same for the program that p runs, and
@@ -100,15 +88,7 @@ func (p Process) alive(proc fs.FS, here place) (bool, error) {
 // draws at exec: it does not change if their randomization is switched
 // off, as with "setarch -R", and the program and its arguments stay the same.
 func (p Process) Program() (uint32, error) {
-	proc, here, err := system()
-	if err != nil {
-		return 0, err
-	}
-	return p.program(proc, here)
-}
-
-func (p Process) program(proc fs.FS, here place) (uint32, error) {
-	s, err := p.stat(proc, here)
+	s, err := p.stat()
 	if err == nil && (s.ticks != p.Ticks || s.ended()) {
 		err = fmt.Errorf("%w: %d has ended", ErrNoProcess, p.PID)
 	}

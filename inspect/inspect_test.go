@@ -341,6 +341,19 @@ func TestMachineOfAKnownHost(t *testing.T) {
 }
 
 // TestNeighboursOfFormats reads texts that differ from an id of a format in one thing.
+// Version 2 has no low bits of the time.
+func TestReasonOfVersion2(t *testing.T) {
+	for id, want := range map[string]bool{"000003e8-9414-21ec-b300-9f6bdeced846": true, "c232ab00-9414-11ec-b3c8-9f6bdeced846": false} {
+		report, err := inspect.Inspect(id, options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := report.Readings[0].Reason; strings.Contains(got, "up to 7m9.5s later") != want {
+			t.Errorf("%s: %s", id, got)
+		}
+	}
+}
+
 func TestNeighboursOfFormats(t *testing.T) {
 	for _, id := range []string{
 		"User_01h455vb4pex5vsknk084sn02q", "_01h455vb4pex5vsknk084sn02q", "user__01h455vb4pex5vsknk084sn02",
@@ -353,7 +366,7 @@ func TestNeighboursOfFormats(t *testing.T) {
 			t.Errorf("Inspect(%s) = %+v, %v", id, report, err)
 		}
 	}
-	for _, id := range []string{"f07f1f77bcf86cd7994wxyz0", strings.Repeat("a", 63) + "_01h455vb4pex5vsknk084sn02q"} {
+	for _, id := range []string{"f07f1f77bcf86cd7994wxyz0", "f07f1f77bcf86cd7994gghz0", strings.Repeat("a", 63) + "_01h455vb4pex5vsknk084sn02q"} {
 		if _, err := inspect.Inspect(id, options()); err != nil {
 			t.Error(err)
 		}

@@ -301,8 +301,8 @@ func TestLayouts(t *testing.T) {
 	if err := back.UnmarshalText([]byte("Modern")); err == nil || back != objectid.Java {
 		t.Errorf("a layout called Modern: %v, left %v", err, back)
 	}
-	if _, err := objectid.Layout(9).MarshalText(); err == nil {
-		t.Error("layout 9 has a text")
+	if text, err := objectid.Layout(3).MarshalText(); err == nil || objectid.Layout(3).String() != "Layout(3)" {
+		t.Errorf("layout 3 has the text %q and is printed as %v", text, objectid.Layout(3))
 	}
 }
 

@@ -121,7 +121,7 @@ func TestLastIDIsWithinReach(t *testing.T) {
 
 func TestAdjacentRangesShareNothing(t *testing.T) {
 	a, b := at("2026-11-20T12:00:00Z"), at("2026-11-21T12:00:00Z")
-	if before, after := objectid.Until(a), objectid.Between(a, b); before.To != after.From || before.Contains(after.From) || after.To != objectid.Since(b).From {
+	if before, after := objectid.Until(a), objectid.Between(a, b); before.To != after.From || before.Contains(after.From) || !after.Contains(after.From) || after.To != objectid.Since(b).From {
 		t.Errorf("%#v and %#v do not meet", before, after)
 	}
 }

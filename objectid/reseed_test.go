@@ -70,6 +70,7 @@ func TestSmallStepsAreNoJumps(t *testing.T) {
 		want  bool
 	}{
 		{"a second", time.Second, maxAge, false},
+		{"a second and what is gradual", time.Second + maxAge/1000, maxAge, false},
 		{"more than a second", time.Second + maxAge/1000 + 1, maxAge, true},
 		{"back by an hour", -time.Hour, maxAge, false},
 		{"gradually over a day", 80 * time.Second, 24 * time.Hour, false},
@@ -79,10 +80,14 @@ func TestSmallStepsAreNoJumps(t *testing.T) {
 			var step time.Duration
 			g := stepping(t, Modern, &step)
 			before := g.New()
-			step = c.step
-			time.Sleep(c.sleep)
-			if after := g.New(); (before[4] == after[4] && before[5] == after[5] && before[6] == after[6] && before[7] == after[7]) == c.want {
-				t.Errorf("%s: %v after %v", c.name, after, before)
+			for range 3 { // each step is measured from the one before
+				step += c.step
+				time.Sleep(c.sleep)
+				after := g.New()
+				if ([4]byte(after[4:]) != [4]byte(before[4:])) != c.want {
+					t.Errorf("%s: %v after %v", c.name, after, before)
+				}
+				before = after
 			}
 		})
 	}
@@ -283,10 +288,16 @@ func TestReseedChangesTheFifthByte(t *testing.T) {
 
 // At the end of time there is no later second.
 func TestReseedAtTheEnd(t *testing.T) {
-	g, err := NewGenerator(&Options{Now: func() time.Time { return time.Unix(1<<32-1, 0) }})
+	now := time.Unix(1<<32-2, 0)
+	g, err := NewGenerator(&Options{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
+	g.New()
+	if !g.Reseed() {
+		t.Error("no Reseed to the last second")
+	}
+	now = now.Add(time.Second)
 	before := g.New()
 	if g.Reseed() {
 		t.Error("Reseed in the last second")

@@ -86,14 +86,14 @@ type oneProcess struct {
 	docs map[string]bson.Raw
 }
 
-func (o *oneProcess) Insert(_ context.Context, c string, doc any) (k store.Key, err error) {
-	o.docs[c], err = bson.Marshal(doc)
-	return k, err
+func (o *oneProcess) InsertMany(_ context.Context, c string, docs []any, _ *store.InsertOptions) (keys []store.Key, err error) {
+	o.docs[c], err = bson.Marshal(docs[0])
+	return make([]store.Key, len(docs)), err
 }
 
-func (o *oneProcess) Swap(ctx context.Context, c string, _ bson.Raw, doc any) (bson.Raw, error) {
-	_, err := o.Insert(ctx, c, doc)
-	return o.docs[c], err
+func (o *oneProcess) SwapMany(ctx context.Context, c string, swaps []store.Swap) ([]bson.Raw, error) {
+	_, err := o.InsertMany(ctx, c, []any{swaps[0].New}, nil)
+	return []bson.Raw{o.docs[c]}, err
 }
 
 func (o *oneProcess) Get(_ context.Context, c string, _ store.Key) (bson.Raw, error) {
@@ -106,10 +106,6 @@ func (o *oneProcess) GetMany(ctx context.Context, c string, keys []store.Key) ([
 		docs[i] = o.docs[c]
 	}
 	return docs, nil
-}
-
-func (o *oneProcess) InsertMany(context.Context, string, []any, *store.InsertOptions) ([]store.Key, error) {
-	return nil, nil
 }
 
 func (o *oneProcess) Count(context.Context, string, store.Range) (int64, error) { return 1, nil }

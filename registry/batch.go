@@ -12,27 +12,20 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// batches is a store that does single writes together: those that come while another
-// of their kind is under way wait for it, and are then one call. So the heartbeats of
+// batches is a store that does single writes together: those that come while others of
+// their kind are under way wait for these, and are then one call. So the heartbeats of
 // many processes are few transactions, and each write waits for two calls at most.
 type batches struct {
 	store.Store
 
-	mu    sync.Mutex
-	lines map[writeKind]*writeLine
+	mu      sync.Mutex
+	waiting map[writeKind][]*queuedWrite // of the kinds of which writes are under way
 }
 
 // writeKind is the kind of a write: to which collection, and whether it inserts.
 type writeKind struct {
 	collection string
 	insert     bool
-}
-
-// writeLine is the writes of one kind.
-type writeLine struct {
-	writeKind
-	busy    bool
-	waiting []*queuedWrite
 }
 
 // queuedWrite is one call of Insert, Swap or DeleteIf and its result.
@@ -50,139 +43,102 @@ type queuedWrite struct {
 // maxBatch bounds how many writes are one call, so that none takes long.
 const maxBatch = 2000
 
-func newBatches(s store.Store) *batches { return &batches{Store: s, lines: map[writeKind]*writeLine{}} }
+func newBatches(s store.Store) *batches {
+	return &batches{Store: s, waiting: map[writeKind][]*queuedWrite{}}
+}
 
 // Insert is [store.Store.Insert].
 func (b *batches) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
-	w := &queuedWrite{ctx: ctx, insert: doc}
-	if err := b.write(writeKind{collection, true}, w); err != nil {
-		return store.Key{}, err
-	}
-	return w.key, nil
+	w := b.write(writeKind{collection, true}, &queuedWrite{ctx: ctx, insert: doc})
+	return w.key, w.err
 }
 
 // Swap is [store.Store.Swap].
 func (b *batches) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
-	w := &queuedWrite{ctx: ctx, swap: store.Swap{Old: old, New: new}}
-	if err := b.write(writeKind{collection, false}, w); err != nil {
-		return nil, err
-	}
-	return w.stored, nil
+	w := b.write(writeKind{collection, false}, &queuedWrite{ctx: ctx, swap: store.Swap{Old: old, New: new}})
+	return w.stored, w.err
 }
 
 // DeleteIf is [store.Store.DeleteIf].
 func (b *batches) DeleteIf(ctx context.Context, collection string, old bson.Raw) error {
-	return b.write(writeKind{collection, false}, &queuedWrite{ctx: ctx, swap: store.Swap{Old: old}})
+	return b.write(writeKind{collection, false}, &queuedWrite{ctx: ctx, swap: store.Swap{Old: old}}).err
 }
 
-// write does w, or waits until it is done. The result in w is the caller's only
-// without an error: a write that its caller gave up may still be under way.
-func (b *batches) write(kind writeKind, w *queuedWrite) error {
+// write returns w when it is done, or another one with an error after the end of its
+// context: w may then still be under way.
+func (b *batches) write(kind writeKind, w *queuedWrite) *queuedWrite {
+	w.done = make(chan struct{})
 	b.mu.Lock()
-	l := b.lines[kind]
-	if l == nil {
-		l = &writeLine{writeKind: kind}
-		b.lines[kind] = l
+	waiting, busy := b.waiting[kind]
+	if busy {
+		waiting = append(waiting, w)
 	}
-	if l.busy {
-		w.done = make(chan struct{})
-		l.waiting = append(l.waiting, w)
-		b.mu.Unlock()
-		select {
-		case <-w.done:
-			return w.err
-		case <-w.ctx.Done(): // w may be done all the same
-			return context.Cause(w.ctx)
-		}
-	}
-	l.busy = true
+	b.waiting[kind] = waiting
 	b.mu.Unlock()
-	defer b.next(l)
-	b.one(w.ctx, l, w)
-	return w.err
+	if !busy {
+		b.do(w.ctx, kind, []*queuedWrite{w})
+		b.next(kind)
+		return w
+	}
+	select {
+	case <-w.done:
+		return w
+	case <-w.ctx.Done():
+		return &queuedWrite{err: context.Cause(w.ctx)}
+	}
 }
 
-// next starts the writes that wait.
-func (b *batches) next(l *writeLine) {
+// next starts the writes that wait, until the last of their callers has gone.
+func (b *batches) next(kind writeKind) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := min(len(l.waiting), maxBatch)
-	if l.busy = n > 0; !l.busy {
+	batch := b.waiting[kind]
+	if len(batch) == 0 {
+		delete(b.waiting, kind)
 		return
 	}
-	batch := l.waiting[:n:n]
-	l.waiting = l.waiting[n:]
+	batch = batch[:min(len(batch), maxBatch)]
+	b.waiting[kind] = b.waiting[kind][len(batch):]
 	go func() {
-		defer b.next(l)
-		b.all(l, batch)
+		defer b.next(kind)
+		ctx, cancel := context.WithCancel(context.WithoutCancel(batch[0].ctx))
+		defer cancel()
+		var callers atomic.Int64
+		callers.Store(int64(len(batch)))
 		for _, w := range batch {
-			close(w.done)
+			defer context.AfterFunc(w.ctx, func() {
+				if callers.Add(-1) == 0 {
+					cancel()
+				}
+			})()
 		}
+		b.do(ctx, kind, batch)
 	}()
 }
 
-// all does a batch, until the last of its callers has gone.
-func (b *batches) all(l *writeLine, batch []*queuedWrite) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(batch[0].ctx))
-	defer cancel()
-	var callers atomic.Int64
-	callers.Store(int64(len(batch)))
-	for _, w := range batch {
-		defer context.AfterFunc(w.ctx, func() {
-			if callers.Add(-1) == 0 {
-				cancel()
-			}
-		})()
-	}
-	switch {
-	case len(batch) == 1:
-		b.one(ctx, l, batch[0])
-	case l.insert:
-		b.inserts(ctx, l.collection, batch)
-	default:
-		b.swaps(ctx, l.collection, batch)
-	}
-}
-
-func (b *batches) one(ctx context.Context, l *writeLine, w *queuedWrite) {
-	switch {
-	case l.insert:
-		w.key, w.err = b.Store.Insert(ctx, l.collection, w.insert)
-	case w.swap.New == nil:
-		w.err = b.Store.DeleteIf(ctx, l.collection, w.swap.Old)
-	default:
-		w.stored, w.err = b.Store.Swap(ctx, l.collection, w.swap.Old, w.swap.New)
-	}
-}
-
-func (b *batches) inserts(ctx context.Context, collection string, batch []*queuedWrite) {
-	docs := make([]any, len(batch))
+// do does a batch.
+func (b *batches) do(ctx context.Context, kind writeKind, batch []*queuedWrite) {
+	inserts, swaps := make([]any, len(batch)), make([]store.Swap, len(batch))
 	for i, w := range batch {
-		docs[i] = w.insert
+		inserts[i], swaps[i] = w.insert, w.swap
 	}
-	keys, err := b.InsertMany(ctx, collection, docs, nil)
-	share(batch, err)
+	var keys []store.Key
+	var stored []bson.Raw
+	var err error
+	if kind.insert {
+		keys, err = b.InsertMany(ctx, kind.collection, inserts, nil)
+	} else {
+		stored, err = b.SwapMany(ctx, kind.collection, swaps)
+	}
 	for i, key := range keys {
 		batch[i].key = key
 	}
-}
-
-func (b *batches) swaps(ctx context.Context, collection string, batch []*queuedWrite) {
-	swaps := make([]store.Swap, len(batch))
-	for i, w := range batch {
-		swaps[i] = w.swap
-	}
-	stored, err := b.SwapMany(ctx, collection, swaps)
-	share(batch, err)
 	for i, doc := range stored {
 		batch[i].stored = doc
 	}
-}
-
-// share gives each write its part of the error of all.
-func share(batch []*queuedWrite, err error) {
 	for i, err := range errorsOf(len(batch), err) {
 		batch[i].err = err
+		close(batch[i].done)
 	}
 }
 

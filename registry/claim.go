@@ -113,20 +113,11 @@ func (r *Registry) claims(ctx context.Context, used []string) (claimsByBlock, er
 			blocks, ranges = append(blocks, block), append(ranges, valueRange(block))
 		}
 	}
-	found, err := findMany(ctx, r.store, claimRecords, ranges, fewClaims)
-	if err != nil {
-		return nil, err
+	found, err := findMany[holding](ctx, r.store, claimRecords, ranges, fewClaims)
+	for i, holders := range found {
+		all[blocks[i]] = holders
 	}
-	for i, raws := range found {
-		for _, raw := range raws {
-			h, err := decode[holding](raw, claimRecords)
-			if err != nil {
-				return nil, err
-			}
-			all[blocks[i]] = append(all[blocks[i]], &h)
-		}
-	}
-	return all, nil
+	return all, err
 }
 
 // holders returns the claims of a value of 8 or 10 digits.

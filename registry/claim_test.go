@@ -128,7 +128,7 @@ func TestClaimAvoidsAdoptedValues(t *testing.T) {
 func TestLostAnswerToAClaim(t *testing.T) {
 	inner := newStore(t)
 	s := &faulty{Store: inner, fail: func(call int, op string) fault {
-		if op == "Insert oid.values" && call < 2 {
+		if op == "InsertMany oid.values" && call < 2 {
 			return lostAnswer
 		}
 		return none

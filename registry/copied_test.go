@@ -100,7 +100,7 @@ func TestCopiesPartWhileTheStoreFails(t *testing.T) {
 	var armed, noted, failed bool
 	f := &faulty{Store: newStore(t), fail: func(_ int, op string) fault {
 		switch {
-		case armed && op == "Swap oid.processes":
+		case armed && op == "SwapMany oid.processes":
 			noted = true
 		case noted && !failed && op == "Get oid.living":
 			failed = true

@@ -63,10 +63,6 @@ func through[T any](ctx context.Context, f *faulty, op string, do func() (T, err
 	return do()
 }
 
-func (f *faulty) Insert(ctx context.Context, c string, doc any) (store.Key, error) {
-	return through(ctx, f, "Insert "+c, func() (store.Key, error) { return f.Store.Insert(ctx, c, doc) })
-}
-
 func (f *faulty) InsertMany(ctx context.Context, c string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
 	return through(ctx, f, "InsertMany "+c, func() ([]store.Key, error) { return f.Store.InsertMany(ctx, c, docs, o) })
 }
@@ -76,17 +72,8 @@ func (f *faulty) Replace(ctx context.Context, c string, doc any) error {
 	return err
 }
 
-func (f *faulty) Swap(ctx context.Context, c string, old bson.Raw, doc any) (bson.Raw, error) {
-	return through(ctx, f, "Swap "+c, func() (bson.Raw, error) { return f.Store.Swap(ctx, c, old, doc) })
-}
-
 func (f *faulty) SwapMany(ctx context.Context, c string, swaps []store.Swap) ([]bson.Raw, error) {
 	return through(ctx, f, "SwapMany "+c, func() ([]bson.Raw, error) { return f.Store.SwapMany(ctx, c, swaps) })
-}
-
-func (f *faulty) DeleteIf(ctx context.Context, c string, old bson.Raw) error {
-	_, err := through(ctx, f, "DeleteIf "+c, func() (int, error) { return 0, f.Store.DeleteIf(ctx, c, old) })
-	return err
 }
 
 func (f *faulty) GetMany(ctx context.Context, c string, keys []store.Key) ([]bson.Raw, error) {

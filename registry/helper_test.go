@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -178,16 +179,24 @@ type elsewhere struct {
 	change func(*registry.Process)
 }
 
-func (e elsewhere) Insert(ctx context.Context, c string, doc any) (store.Key, error) {
-	return e.Store.Insert(ctx, c, e.changed(doc))
+func (e elsewhere) InsertMany(ctx context.Context, c string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
+	docs = slices.Clone(docs)
+	for i := range docs {
+		docs[i] = e.changed(docs[i])
+	}
+	return e.Store.InsertMany(ctx, c, docs, o)
 }
 
 func (e elsewhere) Replace(ctx context.Context, c string, doc any) error {
 	return e.Store.Replace(ctx, c, e.changed(doc))
 }
 
-func (e elsewhere) Swap(ctx context.Context, c string, old bson.Raw, doc any) (bson.Raw, error) {
-	return e.Store.Swap(ctx, c, old, e.changed(doc))
+func (e elsewhere) SwapMany(ctx context.Context, c string, swaps []store.Swap) ([]bson.Raw, error) {
+	swaps = slices.Clone(swaps)
+	for i := range swaps {
+		swaps[i].New = e.changed(swaps[i].New)
+	}
+	return e.Store.SwapMany(ctx, c, swaps)
 }
 
 func (e elsewhere) changed(doc any) any {

@@ -75,9 +75,9 @@ func getMany[T any](ctx context.Context, s store.Store, collection string, keys 
 	return raws, docs, nil
 }
 
-// findMany reads the documents in ranges. Of a range that has few documents or more,
-// those after the first few take a call of their own.
-func findMany(ctx context.Context, s store.Store, collection string, ranges []store.Range, few int) ([][]bson.Raw, error) {
+// findMany reads and decodes the documents in ranges. Of a range that has few documents or
+// more, those after the first few take a call of their own.
+func findMany[T any](ctx context.Context, s store.Store, collection string, ranges []store.Range, few int) ([][]*T, error) {
 	if len(ranges) == 0 {
 		return nil, nil
 	}
@@ -107,7 +107,17 @@ func findMany(ctx context.Context, s store.Store, collection string, ranges []st
 	if err != nil {
 		return nil, fmt.Errorf("registry: read %s: %w", collection, err)
 	}
-	return found, nil
+	docs := make([][]*T, len(found))
+	for i, raws := range found {
+		for _, raw := range raws {
+			doc, err := decode[T](raw, collection)
+			if err != nil {
+				return nil, err
+			}
+			docs[i] = append(docs[i], &doc)
+		}
+	}
+	return docs, nil
 }
 
 // currents returns the processes of records, in the place of which nil may be, as they are

@@ -65,12 +65,12 @@ type hooked struct {
 	inserted func(collection string)
 }
 
-func (h hooked) Insert(ctx context.Context, c string, doc any) (store.Key, error) {
-	k, err := h.Store.Insert(ctx, c, doc)
+func (h hooked) InsertMany(ctx context.Context, c string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
+	keys, err := h.Store.InsertMany(ctx, c, docs, o)
 	if err == nil {
 		h.inserted(c)
 	}
-	return k, err
+	return keys, err
 }
 
 // Somebody traces an id from before at the moment at which the claim is back.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/pgstore"
@@ -23,7 +24,7 @@ import (
 // when it is told to, and writes down which.
 func TestMain(m *testing.M) {
 	if os.Getenv(memberVariable) == "" {
-		os.Exit(m.Run())
+		os.Exit(testenv.Main(m))
 	}
 	if err := runMember(); err != nil {
 		fmt.Println("error", err)

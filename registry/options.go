@@ -20,10 +20,6 @@ type Options struct {
 	// it works again. Default: slog.Default().
 	Log *slog.Logger
 
-	// KeepAll is for how long all samples of a process are kept, at least an hour.
-	// Of older ones one a minute is kept, and after seven days none. Default: 24h.
-	KeepAll time.Duration
-
 	// Now is the wall clock, for states, heartbeats and generators. It is called
 	// by several goroutines at once. Default: the system clock.
 	Now func() time.Time
@@ -128,8 +124,10 @@ const (
 const (
 	defaultInterval = 10 * time.Second
 
-	// keepSamples is for how long a process keeps its own samples in the store.
+	// keepSamples is for how long a process keeps its own samples in the store, and
+	// keepAll for how long all of them.
 	keepSamples = 7 * 24 * time.Hour
+	keepAll     = 24 * time.Hour
 )
 
 // checkInterval returns the interval to use for one that was given.

@@ -253,19 +253,17 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 }
 
 func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out []candidate, err error) {
-	var keys []string
-	var livings []*living
+	var found []silent
 	for l, err := range findDocs[living](ctx, r.store, livingRecords, find) {
 		if err != nil {
 			return nil, err
 		}
-		out, livings, keys = append(out, candidate{key: l.key}), append(livings, l), append(keys, processKey(l.gpid, l.block()))
+		found, out = append(found, silent{l: l}), append(out, candidate{key: l.key})
 	}
-	_, docs, err := getMany[record](ctx, r.store, processRecords, keys)
-	for i, doc := range docs {
-		if doc != nil {
-			livings[i].over(&doc.Process)
-			out[i].process = &doc.Process
+	err = r.readRecords(ctx, found)
+	for i, f := range found {
+		if f.record != nil {
+			out[i].process = &f.record.Process
 		}
 	}
 	return out, err

@@ -51,6 +51,8 @@ func populate(t *testing.T, s store.Store, n int) (now *moved) {
 	for i := range 3 * n {
 		if i == n {
 			now.set(0)
+		} else if i >= 2*n {
+			now.set(time.Duration(i-3*n) * time.Millisecond) // no two end in one millisecond
 		}
 		g, err := gpid.New(netip.MustParseAddrPort(fmt.Sprintf("10.0.0.%d:80", 1+i%5)), remoteStart.Add(time.Duration(i)*time.Second), 100+i)
 		if err != nil {
@@ -62,6 +64,7 @@ func populate(t *testing.T, s store.Store, n int) (now *moved) {
 			t.Fatal(err)
 		}
 		if i >= 2*n {
+			now.set(time.Duration(i) * time.Millisecond) // of two ends in one millisecond none is the latest
 			if _, err := r.End(t.Context(), keyOf(t, r, g), "done"); err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,9 @@ type away struct{ store.Store }
 
 var errAway = errors.New("away")
 
-func (away) Insert(context.Context, string, any) (store.Key, error) { return store.Key{}, errAway }
+func (away) InsertMany(context.Context, string, []any, *store.InsertOptions) ([]store.Key, error) {
+	return nil, errAway
+}
 
 func (away) Get(context.Context, string, store.Key) (bson.Raw, error) { return nil, errAway }
 

@@ -54,16 +54,8 @@ func (s *mayBeAway) GetMany(ctx context.Context, c string, keys []store.Key) ([]
 	return ifThere(s, func() ([]bson.Raw, error) { return s.Store.GetMany(ctx, c, keys) })
 }
 
-func (s *mayBeAway) Insert(ctx context.Context, c string, doc any) (store.Key, error) {
-	return ifThere(s, func() (store.Key, error) { return s.Store.Insert(ctx, c, doc) })
-}
-
 func (s *mayBeAway) InsertMany(ctx context.Context, c string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
 	return ifThere(s, func() ([]store.Key, error) { return s.Store.InsertMany(ctx, c, docs, o) })
-}
-
-func (s *mayBeAway) Swap(ctx context.Context, c string, old bson.Raw, doc any) (bson.Raw, error) {
-	return ifThere(s, func() (bson.Raw, error) { return s.Store.Swap(ctx, c, old, doc) })
 }
 
 func (s *mayBeAway) SwapMany(ctx context.Context, c string, swaps []store.Swap) ([]bson.Raw, error) {

@@ -144,7 +144,7 @@ func (r *Registry) pruneEntries(ctx context.Context, entries []*endedDoc, before
 }
 
 // oldRecords is what is deleted and shrunk of processes that ended long ago.
-type oldRecords struct{ records, hosts, claims []store.Swap }
+type oldRecords struct{ records, claims []store.Swap }
 
 // readOld reads what belongs to entries.
 func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time.Time) (old oldRecords, err error) {
@@ -152,32 +152,19 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 	for i, e := range entries {
 		keys[i] = e.process
 	}
-	raws, err := getRaw(ctx, r.store, processRecords, keys)
+	raws, docs, err := getMany[record](ctx, r.store, processRecords, keys)
 	if err != nil {
 		return old, err
 	}
 	small := map[string]claimOf{}
-	var hostKeys []string
-	for _, raw := range raws {
-		if raw == nil {
+	for i, doc := range docs {
+		if doc == nil || !doc.Final || !doc.Last.Time.Before(before) { // it is alive, or its entry is another one
 			continue
 		}
-		doc, err := decode[record](raw, processRecords)
-		if err != nil {
-			return old, err
-		}
-		if !doc.Final || !doc.Last.Time.Before(before) { // it is alive, or its entry is another one
-			continue
-		}
-		old.records = append(old.records, store.Swap{Old: raw})
+		old.records = append(old.records, store.Swap{Old: raws[i]})
 		shrunkClaims(small, &doc.Process)
-		if k := hostKey(&doc.Process); k != "" {
-			hostKeys = append(hostKeys, k)
-		}
 	}
-	if old.claims, err = r.shrink(ctx, small); err == nil {
-		old.hosts, err = r.oldHosts(ctx, hostKeys)
-	}
+	old.claims, err = r.shrink(ctx, small)
 	return old, err
 }
 
@@ -185,9 +172,7 @@ func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time
 // another process had the same value, forgetting one would make that one look like the
 // only candidate: so the essence is stored first.
 func (r *Registry) deleteOld(ctx context.Context, old *oldRecords) (deleted int, err error) {
-	if _, err = swapAll(ctx, r.store, claimRecords, old.claims); err == nil {
-		_, err = swapAll(ctx, r.store, hostRecords, old.hosts)
-	}
+	_, err = swapAll(ctx, r.store, claimRecords, old.claims)
 	if err == nil {
 		deleted, err = swapAll(ctx, r.store, processRecords, old.records)
 	}
@@ -213,27 +198,16 @@ func shrunkClaims(all map[string]claimOf, p *Process) {
 // shrink returns the swaps that leave of claims what a trace needs. The block of an
 // adopted process has no ids: its claim keeps nothing.
 func (r *Registry) shrink(ctx context.Context, all map[string]claimOf) (swaps []store.Swap, err error) {
-	raws, err := getRaw(ctx, r.store, claimRecords, slices.Collect(maps.Keys(all)))
-	if err != nil {
-		return nil, err
-	}
-	for _, raw := range raws {
-		if raw == nil {
-			continue
-		}
-		h, err := decode[holding](raw, claimRecords)
-		if err != nil {
-			return nil, err
-		}
-		of := all[h.Key]
-		if h.Member != of.member { // another's after it was lost
+	raws, docs, err := getMany[holding](ctx, r.store, claimRecords, slices.Collect(maps.Keys(all)))
+	for i, h := range docs {
+		if h == nil || h.Member != all[h.Key].member { // it is another's after it was lost
 			continue
 		}
 		small := holding{Key: h.Key, Format: format, Idle: h.Idle}
 		if !h.Idle {
-			small.Essence = of.essence
+			small.Essence = all[h.Key].essence
 		}
-		swaps = append(swaps, store.Swap{Old: raw, New: small})
+		swaps = append(swaps, store.Swap{Old: raws[i], New: small})
 	}
-	return swaps, nil
+	return swaps, err
 }

@@ -14,8 +14,7 @@ import (
 // other hosts are dead, and its members use the same knowledge. Any number of
 // goroutines may share it.
 type Registry struct {
-	store       store.Store
-	outages     *outages // of store
+	store       *outages
 	options     Options
 	here        here
 	random      io.Reader     // blocks are drawn from it
@@ -30,16 +29,12 @@ type Registry struct {
 // New returns the registry in s, which it uses as [store.Consistent] returns it. A
 // nil o stands for the zero Options.
 func New(s store.Store, o *Options) *Registry {
-	seen := &outages{Store: store.Consistent(s)}
 	r := &Registry{
-		store: newBatches(seen), outages: seen, here: findHere(), random: rand.Reader,
+		store: &outages{Store: newBatches(store.Consistent(s))}, here: findHere(), random: rand.Reader,
 		keepSamples: keepSamples, pruneAtOnce: pruneAtOnce, pruneBatch: pruneBatch, maxRead: maxRead,
 	}
 	if o != nil {
 		r.options = *o
-	}
-	if r.options.KeepAll = max(r.options.KeepAll, time.Hour); o == nil || o.KeepAll == 0 {
-		r.options.KeepAll = 24 * time.Hour
 	}
 	if r.options.Log == nil {
 		r.options.Log = slog.Default()

@@ -49,12 +49,12 @@ type counting struct {
 	attempts *atomic.Int64
 }
 
-func (c counting) Insert(context.Context, string, any) (store.Key, error) {
+func (c counting) InsertMany(context.Context, string, []any, *store.InsertOptions) ([]store.Key, error) {
 	c.attempts.Add(1)
-	return store.Key{}, errAway
+	return nil, errAway
 }
 
-func (c counting) Swap(context.Context, string, bson.Raw, any) (bson.Raw, error) {
+func (c counting) SwapMany(context.Context, string, []store.Swap) ([]bson.Raw, error) {
 	c.attempts.Add(1)
 	return nil, errAway
 }

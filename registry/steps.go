@@ -25,9 +25,6 @@ func (c *recorder) register(ctx context.Context) error {
 		return err
 	}
 	p := c.process()
-	if err := c.registry.putHost(ctx, &p); err != nil {
-		return err
-	}
 	confirmed := maxTime(p.Last.Time, wall(c.registry.options.Now).UTC().Truncate(time.Millisecond)) // the heartbeat may be old
 	adopted := slices.Clone(p.adoptions())
 	for i := range adopted {
@@ -252,7 +249,7 @@ func (c *recorder) trim(ctx context.Context) error {
 	p := c.process()
 	r := c.registry
 	ended := hourOf(p.Block, c.trimmed)
-	old, thin := p.Last.Time.Add(-r.keepSamples), hourOf(p.Block, hourOf(p.Block, p.Last.Time).Add(-r.options.KeepAll))
+	old, thin := p.Last.Time.Add(-r.keepSamples), hourOf(p.Block, hourOf(p.Block, p.Last.Time).Add(-keepAll))
 	c.update(func(p *Process) {
 		for len(p.Recent) > 1 && p.Recent[0].Time.Before(old) {
 			p.Recent = p.Recent[1:]

@@ -8,32 +8,12 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// keepThinned is the time between two samples that are kept after a day, see
-// [Options.KeepAll].
+// keepThinned is the time between two samples that are kept after keepAll.
 const keepThinned = time.Minute
 
 // fewSamples is how many documents of samples most processes have that are about to be
 // deleted.
 const fewSamples = 20
-
-// sampleDocs reads the documents of samples in each of the ranges.
-func (r *Registry) sampleDocs(ctx context.Context, ranges ...store.Range) ([][]sampleDoc, error) {
-	found, err := findMany(ctx, r.store, sampleRecords, ranges, fewSamples)
-	if err != nil {
-		return nil, err
-	}
-	docs := make([][]sampleDoc, len(ranges))
-	for i, raws := range found {
-		for _, raw := range raws {
-			doc, err := decode[sampleDoc](raw, sampleRecords)
-			if err != nil {
-				return nil, err
-			}
-			docs[i] = append(docs[i], doc)
-		}
-	}
-	return docs, nil
-}
 
 // deleteSamples deletes the documents of processes that have only samples from
 // before a time, and returns how many samples that are.
@@ -42,7 +22,7 @@ func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before ti
 	for i, block := range blocks {
 		ranges[i] = sampleRange(block, time.Time{}, before)
 	}
-	found, err := r.sampleDocs(ctx, ranges...)
+	found, err := findMany[sampleDoc](ctx, r.store, sampleRecords, ranges, fewSamples)
 	if err != nil {
 		return 0, err
 	}
@@ -65,7 +45,7 @@ func (r *Registry) deleteSamples(ctx context.Context, blocks []string, before ti
 // hour later, into one, with samples that are at least every apart. It may be called
 // again after an error: samples that are in two documents are read once.
 func (r *Registry) merge(ctx context.Context, block string, from, to time.Time, every time.Duration) error {
-	found, err := r.sampleDocs(ctx, sampleRange(block, from, to))
+	found, err := findMany[sampleDoc](ctx, r.store, sampleRecords, []store.Range{sampleRange(block, from, to)}, fewSamples)
 	if err != nil || len(found[0]) == 0 {
 		return err
 	}

@@ -288,11 +288,6 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		defer finish(t, m)
 		return trace(t, registry.New(s, nil), id)
 	},
-	"in the classic layout, by a process that nobody adopted": func(t *testing.T) registry.Trace {
-		r := registry.New(newStore(t), nil)
-		onHost(t, r, "db1", 4711)
-		return trace(t, r, classicID("db1", 4711))
-	},
 	"with a process value of nobody": func(t *testing.T) registry.Trace {
 		return trace(t, registry.New(newStore(t), nil), objectid.New())
 	},

@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/memstore"
@@ -182,3 +184,5 @@ func wantProblem(t testing.TB, r reply, status int, want string) {
 		t.Errorf("status %d %s, want a problem with status %d and %q: %s", r.status, r.header.Get("Content-Type"), status, want, r.body)
 	}
 }
+
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }

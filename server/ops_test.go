@@ -80,6 +80,7 @@ func TestAccessLog(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{Drain: 3 * time.Second})
 	if got := r.get(t, "/livez"); got.status != 200 || got.body != "alive\n" {
 		t.Errorf("livez: %+v", got)
@@ -128,6 +129,7 @@ func TestServerInTheRegistry(t *testing.T) {
 
 // A server that is stopped while uploads run gives them time, and then an answer.
 func TestStopDuringUpload(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{Grace: 2 * time.Second, Drain: 10 * time.Millisecond})
 	type result struct {
 		status int

@@ -1,11 +1,16 @@
 package server_test
 
 import (
+	"context"
 	"errors"
+	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
@@ -40,19 +45,98 @@ func (o *outage) seen() []error {
 // A proxy swallows all requests for some seconds, and answers again: no id of a member or
 // of IDs has to wait, both are alive after it and have warned twice, and all ids are
 // traced to them.
-func TestOutage(t *testing.T) { testOutage(t, 3500*time.Millisecond) }
-
-func TestLongOutage(t *testing.T) {
-	testenv.WithoutRace(t)
-	testOutage(t, 30*time.Second)
-}
-
-func testOutage(t *testing.T, length time.Duration) {
+func TestOutage(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	cable := testenv.NewCable(t, strings.TrimPrefix(r.url, "http://"))
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	c := &client.Client{URL: "http://" + cable.Addr, HTTP: &http.Client{Transport: transport}}
+	testOutage(t, c, &client.Client{URL: r.url}, cable.Swallow, 3500*time.Millisecond)
+}
+
+// The same for ten minutes of the clock of a bubble, in which the server listens in memory.
+func TestLongOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // a bubble begins in 2000, which no gpid can hold
+		l := newMemoryListener()
+		s, err := server.New(&server.Options{Open: memoryStore, Drain: time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(ctx, l) }()
+		defer func() {
+			stop()
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		}()
+		transport := &http.Transport{DialContext: l.dial}
+		defer transport.CloseIdleConnections()
+		network := &swallower{next: transport}
+		c := &client.Client{URL: "http://localhost", HTTP: &http.Client{Transport: network}}
+		direct := &client.Client{URL: "http://localhost", HTTP: &http.Client{Transport: transport}}
+		testOutage(t, c, direct, network.swallows.Store, 10*time.Minute)
+	})
+}
+
+// swallower drops requests as [testenv.Cable.Swallow] does.
+type swallower struct {
+	next     http.RoundTripper
+	swallows atomic.Bool
+}
+
+func (s *swallower) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.swallows.Load() {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	return s.next.RoundTrip(r)
+}
+
+// memoryListener is a network of one server, without the system.
+type memoryListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newMemoryListener() *memoryListener {
+	return &memoryListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+func (l *memoryListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *memoryListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *memoryListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+func (l *memoryListener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case l.conns <- there:
+		return here, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// testOutage lets swallow make all requests of c go lost for so long.
+func testOutage(t *testing.T, c, direct *client.Client, swallow func(bool), length time.Duration) {
 	var seen [2]outage
 	m, err := c.NewMember(t.Context(), wire.Registration{Name: "member", IntervalSeconds: 1}, &client.MemberOptions{Warn: seen[0].warn})
 	if err != nil {
@@ -74,7 +158,6 @@ func testOutage(t *testing.T, length time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	direct := &client.Client{URL: r.url}
 	states := func(want registry.State) bool {
 		list, err := direct.Processes(t.Context(), string(want))
 		if err != nil {
@@ -88,12 +171,12 @@ func testOutage(t *testing.T, length time.Duration) {
 		}
 		return n == 2
 	}
-	cable.Swallow(true)
+	swallow(true)
 	for began := time.Now(); time.Since(began) < length; time.Sleep(time.Millisecond) {
 		take()
 	}
 	await(t, "the server misses the heartbeats", func() bool { return states(registry.Dead) })
-	cable.Swallow(false)
+	swallow(false)
 	await(t, "both are alive after it", func() bool { return states(registry.Alive) })
 	time.Sleep(2 * time.Second) // two more heartbeats
 	take()

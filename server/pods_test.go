@@ -203,6 +203,7 @@ func TestAddressOfThePod(t *testing.T) {
 // A registration with a key makes one member, however often it is sent, also to another
 // server of the store and after a restart. The key is for that registration alone.
 func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	store := fileStore(filepath.Join(t.TempDir(), "oid.db"))
 	one, two := serve(t, server.Options{Open: store}), serve(t, server.Options{Open: store})
 	const key = "4d0cf6a9-62b1-4f3e"
@@ -250,6 +251,7 @@ func TestIdempotencyKey(t *testing.T) {
 
 // A client whose answers get lost on the way registers once.
 func TestLostAnswerOfARegistration(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	server, err := url.Parse(r.url)
 	if err != nil {

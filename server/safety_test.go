@@ -189,6 +189,7 @@ func TestHeaders(t *testing.T) {
 
 // What went wrong inside is in the log and not in the answer.
 func TestNothingOfTheInsideIsTold(t *testing.T) {
+	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret-folder", "oid.db")
 	r := serve(t, server.Options{
 		Open: func(context.Context) (store.Store, error) {
@@ -223,6 +224,7 @@ func TestNothingOfTheInsideIsTold(t *testing.T) {
 
 // A store that comes later is found, and the generator is then the registry's.
 func TestStoreComesLater(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "not-yet", "oid.db")
 	r := serve(t, server.Options{Open: fileStore(path)})
 	before := decode[wire.IDs](t, r.post(t, "/v1/ids", `{}`), 200).IDs[0]
@@ -265,6 +267,7 @@ func TestStoreIsLocked(t *testing.T) {
 // A store may take longer to answer than a client may take to ask.
 func TestStoreIsSlow(t *testing.T) {
 	testenv.Long(t, "takes seconds")
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "oid.db")
 	r := serve(t, server.Options{Open: fileStore(path), Limits: server.Limits{Header: 300 * time.Millisecond, Request: 300 * time.Millisecond, Store: 30 * time.Second}})
 	await(t, "the registry", func() bool { return r.get(t, "/v1/processes").status == 200 })

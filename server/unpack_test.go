@@ -115,6 +115,7 @@ func TestSenderIsGone(t *testing.T) {
 // An upload that keeps others waiting gives its place to another if it is slow.
 func TestSlowUploadGivesWay(t *testing.T) {
 	testenv.Long(t, "takes seconds")
+	t.Parallel()
 	r := serve(t, server.Options{Limits: server.Limits{Uploads: 1}})
 	slow := r.dial(t)
 	fmt.Fprint(slow, "POST /v1/census HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n507f1f77bcf86cd799439011\n")

@@ -40,7 +40,6 @@ type contest struct {
 	oneName bool
 	work    time.Duration
 	pinned  bool // with Redis to one CPU
-	locks   int  // how many to take; 0: as many as fit into a turn
 }
 
 var contests = []contest{
@@ -49,9 +48,6 @@ var contests = []contest{
 	},
 	{
 		title: "1, pinned", clients: 1, workers: 1, oneName: true, pinned: true,
-	},
-	{
-		title: "16 on 16 keys", clients: 1, workers: 16, locks: 100_000,
 	},
 	{
 		title: "32 on 32 keys", clients: 1, workers: 32,
@@ -185,11 +181,11 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 	var mu sync.Mutex
 	var longest time.Duration
 	var taken []int
-	loop := func(client lockfaults.Client, name string, locks int, end time.Time) {
+	loop := func(client lockfaults.Client, name string, end time.Time) {
 		n, worst := 0, time.Duration(0)
 		ctx, cancel := context.WithDeadline(context.Background(), end.Add(stuck))
 		defer cancel()
-		for n < locks || locks == 0 && time.Now().Before(end) {
+		for time.Now().Before(end) {
 			began := time.Now()
 			lease, err := client.Acquire(ctx, name)
 			if err != nil {
@@ -210,7 +206,7 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 		taken = append(taken, n)
 		longest = max(longest, worst)
 	}
-	all := func(locks int, d time.Duration) {
+	all := func(d time.Duration) {
 		end := time.Now().Add(d)
 		var wg sync.WaitGroup
 		for i, client := range clients {
@@ -219,22 +215,18 @@ func (c contest) run(t *testing.T, server *testenv.RedisServer, s lockfaults.Sub
 				if !c.oneName {
 					name += strconv.Itoa(i*c.workers + j)
 				}
-				wg.Go(func() { loop(client, name, locks/(c.clients*c.workers), end) })
+				wg.Go(func() { loop(client, name, end) })
 			}
 		}
 		wg.Wait()
 	}
-	all(0, turn/10) // connections are made, scripts are known
+	all(turn / 10) // connections are made, scripts are known
 	longest, taken = 0, nil
 	server.CLI("CONFIG", "RESETSTAT")
 	pid := server.PID()
 	own, redis := processorTime(t, os.Getpid()), processorTime(t, pid)
 	began := time.Now()
-	if c.locks > 0 {
-		all(c.locks, time.Minute) // the most that it may take
-	} else {
-		all(0, turn)
-	}
+	all(turn)
 	took := time.Since(began)
 	own, redis = processorTime(t, os.Getpid())-own, processorTime(t, pid)-redis
 	commands := calls(server)

@@ -130,14 +130,8 @@ func (p page) judged() g.Node {
 		p.untold(),
 		p.timeline(),
 		p.events(),
-		p.habits(),
 		g.Iff(len(p.TopProcesses) > 0 && len(p.Timeline.Buckets) > 0, p.processes),
-		g.If(len(p.Advice) > 0, g.Group{h.H2(g.Text("Advice")), sentenceList(p.Advice)}),
 	}
-}
-
-func sentenceList(texts []string, before ...g.Node) g.Node {
-	return h.Ul(h.Class("sentences"), g.Group(before), g.Map(texts, func(s string) g.Node { return h.Li(g.Text(s)) }))
 }
 
 func (p page) at(t time.Time) string { return t.In(p.in).Format(time.DateTime) }
@@ -231,23 +225,6 @@ func (p page) events() g.Node {
 	}
 }
 
-// habits are the hours of the week, and how many processes were alive.
-func (p page) habits() g.Node {
-	week := plot.Week("mean number of ids by hour of the week", p.Rates.Week, func(i int) string {
-		return fmt.Sprintf("%s %02d:00: %.1f ids", time.Weekday((i/24+1)%7), i%24, p.Rates.Week[i])
-	})
-	c := p.counts()
-	var alive plot.SVG
-	if len(p.Alive) == len(c.Counts) && len(c.Counts) > 1 {
-		c.Counts, c.Title, c.Highest = p.Alive, func(n int64) string { return phrase.Count(n, "process", "processes") }, true
-		alive = c.Marked("processes alive at the same time", plot.Size{Width: 440, High: 100}, nil, nil)
-	}
-	figure := func(title string, drawing plot.SVG) g.Node {
-		return g.If(drawing != "", h.Section(h.H2(g.Text(title)), panel(title, drawing)))
-	}
-	return h.Div(h.Class("pair"), figure("When ids are created, "+p.Timeline.Zone, week), figure("Processes alive", alive))
-}
-
 func (p page) findings() g.Node {
 	if !told(p.Report) {
 		return nil
@@ -278,7 +255,9 @@ func (p page) untold() g.Node {
 	limits := untold(p.Report)
 	return g.If(len(p.Doubts)+len(limits) > 0, g.Group{
 		h.H2(g.Text("Cannot be told")),
-		sentenceList(limits, g.Map(p.Doubts, func(d census.Doubt) g.Node { return h.Li(g.Text(d.Reason), p.examples(d.Examples)) })),
+		h.Ul(h.Class("sentences"),
+			g.Map(p.Doubts, func(d census.Doubt) g.Node { return h.Li(g.Text(d.Reason), p.examples(d.Examples)) }),
+			g.Map(limits, func(s string) g.Node { return h.Li(g.Text(s)) })),
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 
 const (
 	// maxSources is how many sources are described at the beginning. Of more there is a
-	// summary, and their list is at the end.
+	// summary, and they are described at the end.
 	maxSources = 5
 
 	// maxTitles is how many findings a summary of collections lists.
@@ -36,15 +36,15 @@ type sourceLine struct {
 	problems []string
 }
 
-// describe describes s, with the first limit of its problems.
-func describe(s *census.Source, limit int) sourceLine {
+// describe describes s.
+func describe(s *census.Source) sourceLine {
 	l := sourceLine{text: sourceName(s) + ":"} // and why it was not read
 	if s.Unit != "" {
 		l.text = fmt.Sprintf("%s: %v, %s, %s", sourceName(s), s.Format, phrase.Count(s.Units, s.Unit, s.Unit+"s"), phrase.Count(s.IDs, "id", "ids"))
 	}
 	if s.Broken > 0 {
 		head := phrase.Count(s.Broken, s.Unit, s.Unit+"s") + " could not be read"
-		for _, p := range s.Problems[:min(limit, len(s.Problems))] {
+		for _, p := range s.Problems {
 			l.problems = append(l.problems, fmt.Sprintf("%s: %s %d: %s", head, p.Position.Unit, p.Position.Number, p.Error))
 			head = "another one"
 		}
@@ -69,31 +69,26 @@ func listed(s *census.Source) bool {
 // describeAll describes sources: top is for the beginning of a report, and all for its
 // end, nil if top has said it all.
 func describeAll(sources []*census.Source) (top, all []sourceLine) {
-	formats := tally{}
-	var broken []sourceLine
-	left := false
+	formats, broken := tally{}, 0
 	for _, s := range sources {
 		if !listed(s) {
 			continue
 		}
-		first := describe(s, 1)
-		top, all = append(top, first), append(all, describe(s, len(s.Problems)))
-		left = left || len(s.Problems) > 1
-		if len(first.problems) > 0 {
-			broken = append(broken, first)
+		l := describe(s)
+		all = append(all, l)
+		if len(l.problems) > 0 {
+			broken++
 		}
 		formats[string(s.Format)]++
 	}
-	if len(top) > maxSources {
-		more := len(broken) - maxSources
-		top = append([]sourceLine{{text: fmt.Sprintf("%d sources: %v", len(top), formats)}}, broken[:min(len(broken), maxSources)]...)
-		if more > 0 {
-			top = append(top, sourceLine{text: fmt.Sprintf("and %d more that could not be read, or not all of it, see the sources below", more)})
-		}
-	} else if !left {
-		all = nil
+	if len(all) <= maxSources {
+		return all, nil
 	}
-	return top, all
+	text := fmt.Sprintf("%d sources: %v", len(all), formats)
+	if broken > 0 {
+		text += fmt.Sprintf("; %d could not be read, or only in part, see below", broken)
+	}
+	return []sourceLine{{text: text}}, all
 }
 
 // tally is how many there are of each kind, by name.
@@ -139,18 +134,11 @@ func factsOf(r *census.Report) (out [][2]string) {
 		add("processes", "%s", humanize.Comma(r.Processes))
 	}
 	if r.Distinct > minRates && r.Rates.TypicalDay > 0 {
-		var text strings.Builder
-		text.WriteString(phrase.Count(r.Rates.TypicalDay, "id", "ids"))
-		for _, p := range r.Rates.Busiest {
-			if p.Length == census.Day && p.IDs > r.Rates.TypicalDay {
-				text.WriteString(fmt.Sprintf(", at most %s (%s)", humanize.Comma(p.IDs), p.Start.In(zone).Format(time.DateOnly)))
-			}
+		text := phrase.Count(r.Rates.TypicalDay, "id", "ids")
+		if b := r.Rates.BusiestDay; b.IDs > r.Rates.TypicalDay {
+			text += fmt.Sprintf(", at most %s (%s)", humanize.Comma(b.IDs), b.Start.In(zone).Format(time.DateOnly))
 		}
-		if g := r.Rates.Growth; g != nil {
-			text.WriteString(fmt.Sprintf("; %+.0f %% in the last year, and if that goes on, about %s in a year",
-				100**g, humanize.Comma(int64(float64(r.Rates.TypicalDay)*(1+*g)))))
-		}
-		add("typical day", "%s", text.String())
+		add("typical day", "%s", text)
 	}
 	return out
 }
@@ -263,8 +251,7 @@ func faults(p census.Process) (out []string) {
 }
 
 // notes returns what else is known of a process.
-func notes(p census.Process) []string {
-	out := []string{p.Layout.String()}
+func notes(p census.Process) (out []string) {
 	if p.Jumps > 0 {
 		out = append(out, phrase.Count(p.Jumps, "restart or jump", "restarts or jumps"))
 	}

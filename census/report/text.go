@@ -16,13 +16,14 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/internal/phrase"
 )
 
 // WriteText writes r as text for a terminal. The error is w's.
 func WriteText(w io.Writer, r *census.Report, s Screen) error {
 	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
 	if r.Partial != "" {
-		t.wrapped("", "  ", "PARTIAL: "+clean(r.Partial)+"; sources, or the rest of one, were not read")
+		t.wrapped("", "  ", "PARTIAL: "+phrase.Shown(r.Partial)+"; sources, or the rest of one, were not read")
 	}
 	top, all := describeAll(r.Sources)
 	t.sources(top)
@@ -45,7 +46,6 @@ func (t *textWriter) body(r *census.Report) {
 	t.timeline(r)
 	t.events(r)
 	t.processes(r)
-	t.list("advice", r.Advice)
 }
 
 // overview writes the findings of all collections in short, a list of the collections,
@@ -60,7 +60,7 @@ func (t *textWriter) overview(r *census.Report) {
 	for _, c := range reports {
 		for _, f := range c.Findings {
 			if left--; left >= 0 {
-				t.wrapped("! ", "  ", clean(titleOf(c)+": "+f.Title))
+				t.wrapped("! ", "  ", phrase.Shown(titleOf(c)+": "+f.Title))
 			}
 		}
 		name, ids = max(name, uniseg.StringWidth(titleOf(c))), max(ids, len(humanize.Comma(c.IDs)))
@@ -71,7 +71,7 @@ func (t *textWriter) overview(r *census.Report) {
 	t.printf("\ncollections\n")
 	name = max(16, min(name, t.screen.Columns-ids-len(" ids  2006-01-02 to 2006-01-02  ")))
 	for _, c := range reports {
-		short := cut(clean(titleOf(c)), name)
+		short := cut(phrase.Shown(titleOf(c)), name)
 		line := fmt.Sprintf("%s%s %*s ids  %s", short, strings.Repeat(" ", name-uniseg.StringWidth(short)), ids, humanize.Comma(c.IDs), dates(c))
 		if v := verdict(c); v != "none" {
 			line = strings.TrimRight(line, " ") + "\n    findings: " + v
@@ -79,10 +79,10 @@ func (t *textWriter) overview(r *census.Report) {
 		t.printf("%s\n", strings.TrimRight(line, " "))
 	}
 	if others != "" {
-		t.wrapped("", "  ", clean(others))
+		t.wrapped("", "  ", phrase.Shown(others))
 	}
 	for _, c := range reports {
-		t.wrapped("\n== ", "   ", clean(titleOf(c))+" ==")
+		t.wrapped("\n== ", "   ", phrase.Shown(titleOf(c))+" ==")
 		t.facts(c)
 		t.body(c)
 	}
@@ -91,9 +91,9 @@ func (t *textWriter) overview(r *census.Report) {
 // sources writes lines about sources, and why some were not read.
 func (t *textWriter) sources(lines []sourceLine) {
 	for _, l := range lines {
-		t.wrapped("", "  ", clean(l.text))
+		t.wrapped("", "  ", phrase.Shown(l.text))
 		for _, p := range l.problems {
-			t.wrapped("  ! ", "    ", clean(p))
+			t.wrapped("  ! ", "    ", phrase.Shown(p))
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (t *textWriter) sources(lines []sourceLine) {
 func (t *textWriter) facts(r *census.Report) {
 	t.printf("\n")
 	for _, f := range factsOf(r) {
-		t.wrapped(fmt.Sprintf("%-12s", f[0]), strings.Repeat(" ", 12), clean(f[1]))
+		t.wrapped(fmt.Sprintf("%-12s", f[0]), strings.Repeat(" ", 12), phrase.Shown(f[1]))
 	}
 }
 
@@ -155,7 +155,7 @@ func (t *textWriter) processes(r *census.Report) {
 		}
 		rows = append(rows, []string{
 			p.Value, humanize.Comma(p.IDs), p.First.In(zone).Format(format), p.Last.In(zone).Format(format),
-			gaps, mark + clean(strings.Join(append(said, notes(p)...), ", ")),
+			gaps, mark + phrase.Shown(strings.Join(append(said, notes(p)...), ", ")),
 		})
 	}
 	widths := make([]int, len(rows[0]))
@@ -165,13 +165,13 @@ func (t *textWriter) processes(r *census.Report) {
 		}
 	}
 	used := widths[0] + widths[1] + widths[2] + widths[3] + widths[4] + 4
-	for i, row := range rows {
+	for _, row := range rows {
 		line := fmt.Sprintf("%-*s %*s %-*s %-*s %*s", widths[0], row[0], widths[1], row[1], widths[2], row[2], widths[3], row[3], widths[4], row[4])
 		switch {
 		case row[5] == "":
 		case used+2+widths[5] <= t.screen.Columns:
 			line += "  " + row[5]
-		case i > 0 && row[5] != "modern":
+		default:
 			t.printf("%s\n", line)
 			t.wrapped(strings.Repeat(" ", widths[0]+1), strings.Repeat(" ", widths[0]+1), row[5])
 			continue
@@ -186,8 +186,8 @@ func (t *textWriter) findings(r *census.Report) {
 	}
 	t.printf("\nfindings: %s\n", verdict(r))
 	for _, f := range r.Findings {
-		t.wrapped("! ", "  ", clean(f.Title))
-		t.wrapped("  ", "  ", clean(strings.TrimSpace(f.Evidence+" "+f.Reason)))
+		t.wrapped("! ", "  ", phrase.Shown(f.Title))
+		t.wrapped("  ", "  ", phrase.Shown(strings.TrimSpace(f.Evidence+" "+f.Reason)))
 		for _, e := range f.Examples {
 			t.example(e, zoneOf(r))
 		}
@@ -201,7 +201,7 @@ func (t *textWriter) untold(r *census.Report) {
 		t.printf("\ncannot be told\n")
 	}
 	for _, d := range r.Doubts {
-		t.wrapped("- ", "  ", clean(d.Reason))
+		t.wrapped("- ", "  ", phrase.Shown(d.Reason))
 		for _, e := range d.Examples {
 			t.example(e, zoneOf(r))
 		}
@@ -212,7 +212,7 @@ func (t *textWriter) untold(r *census.Report) {
 }
 
 func (t *textWriter) example(e census.Example, zone *time.Location) {
-	text := fmt.Sprintf("%v %s %s", e.ID, e.Time.In(zone).Format(time.DateTime), clean(e.Position.String()))
+	text := fmt.Sprintf("%v %s %s", e.ID, e.Time.In(zone).Format(time.DateTime), phrase.Shown(e.Position.String()))
 	if e.Note != "" {
 		text += ", " + e.Note
 	}

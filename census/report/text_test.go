@@ -18,7 +18,6 @@ func day(n int) time.Time { return time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC) }
 // small returns a report with one of everything.
 func small() *census.Report {
 	first, last := day(1).Add(time.Hour), day(20).Add(2*time.Hour)
-	growth := 0.5
 	r := &census.Report{
 		Field: "_id", Partial: "stopped by the \x1b[31muser", ReferenceTime: day(30),
 		Sources: []*census.Source{
@@ -33,8 +32,7 @@ func small() *census.Report {
 		Timeline:  census.Timeline{By: census.Day, Zone: "UTC", Beyond: 1, End: day(21)},
 		Processes: 1234, Gaps: 5678,
 		Rates: census.Rates{
-			Busiest:    []census.Peak{{Length: census.Hour, Start: first, IDs: 9}, {Length: census.Day, Start: first, IDs: 500}},
-			TypicalDay: 40, Growth: &growth, ShortestOutage: [2]time.Duration{time.Hour, 3 * time.Hour},
+			TypicalDay: 40, BusiestDay: census.Bucket{Start: first, IDs: 500}, ShortestOutage: [2]time.Duration{time.Hour, 3 * time.Hour},
 		},
 		Events: []census.Event{
 			{Kind: census.ClockStep, Start: day(-30), End: day(-30), Size: 3600, Process: "0102030405", Confidence: census.Certain}, // before the timeline
@@ -45,14 +43,13 @@ func small() *census.Report {
 			{Kind: census.ResumedState, Start: day(21), End: day(21), Process: "0102030405", Confidence: census.Certain}, // after it
 		},
 		TopProcesses: []census.Process{
-			{Value: "0102030405", IDs: 1000, First: first, Last: last, Gaps: 12, Layout: objectid.Modern},
-			{Value: "a1a1a1a1a1", Name: "orders", IDs: 90, First: first, Last: last, Layout: objectid.Classic, Shared: true, Jumps: 2},
-			{Value: "b2b2b2b2b2", IDs: 11, First: first, Last: last, Layout: objectid.Java, ClockStepped: true, Resumed: true, Doubt: census.DoubtFewIDs, Jumps: 1},
+			{Value: "0102030405", IDs: 1000, First: first, Last: last, Gaps: 12},
+			{Value: "a1a1a1a1a1", Name: "orders", IDs: 90, First: first, Last: last, Shared: true, Jumps: 2},
+			{Value: "b2b2b2b2b2", IDs: 11, First: first, Last: last, ClockStepped: true, Resumed: true, Doubt: census.DoubtFewIDs, Jumps: 1},
 		},
 		Doubts: []census.Doubt{{Kind: census.DoubtFewIDs, Processes: 1, Reason: "whether 1 process has a shared process value or clock steps: too few of their ids are here", Examples: []census.Example{
 			{ID: objectid.MustParse("65920080b2b2b2b2b2000001"), Time: day(2), Position: census.Position{Source: "a.bson", Unit: "document", Number: 9}},
 		}}},
-		Advice: []string{"Do this."},
 		Findings: []census.Finding{{
 			Kind: census.KindDuplicate, Count: 1, Title: "1 id occurs twice", Reason: "Why.", Evidence: "Evidence.",
 			Examples: []census.Example{{ID: objectid.MustParse("65920080a1a1a1a1a1000001"), Time: day(1), Position: census.Position{Source: "a.bson", Unit: "document", Number: 8}, Note: "again"}},
@@ -80,8 +77,7 @@ ids         1,101 ObjectIds, 1,090 different, 3 more outside the range
 others      4 string, for example "x?" (a.bson: document 3)
 without     2 without _id
 processes   1,234
-typical day 40 ids, at most 500 (2024-01-01); +50 % in the last year, and if
-            that goes on, about 60 in a year
+typical day 40 ids, at most 500 (2024-01-01)
 
 findings: 1; 1 outage; 1 process cannot be told, see below
 ! 1 id occurs twice
@@ -129,13 +125,10 @@ processes: 3 of 1,234, those with the most ids or with a finding
 process      ids first      last       gaps
 0102030405 1,000 2024-01-01 2024-01-20   12
 a1a1a1a1a1    90 2024-01-01 2024-01-20    ?
-           ! several processes at once, orders, classic, 2 restarts or jumps
+           ! several processes at once, orders, 2 restarts or jumps
 b2b2b2b2b2    11 2024-01-01 2024-01-20    0
-           ! clock step, resumed state, java, 1 restart or jump, cannot be told:
-           few ids
-
-advice
-- Do this.
+           ! clock step, resumed state, 1 restart or jump, cannot be told: few
+           ids
 `
 
 // lines returns where two texts differ first.
@@ -169,15 +162,14 @@ func TestText(t *testing.T) {
 const wideProcesses = `
 processes: 3 of 1,234, those with the most ids or with a finding
 process      ids first               last                gaps
-0102030405 1,000 2024-01-01 01:00:00 2024-01-20 02:00:00   12  modern
-a1a1a1a1a1    90 2024-01-01 01:00:00 2024-01-20 02:00:00    ?  ! several processes at once, orders, classic, 2 restarts or jumps
-b2b2b2b2b2    11 2024-01-01 01:00:00 2024-01-20 02:00:00    0  ! clock step, resumed state, java, 1 restart or jump, cannot be told: few ids
-
+0102030405 1,000 2024-01-01 01:00:00 2024-01-20 02:00:00   12
+a1a1a1a1a1    90 2024-01-01 01:00:00 2024-01-20 02:00:00    ?  ! several processes at once, orders, 2 restarts or jumps
+b2b2b2b2b2    11 2024-01-01 01:00:00 2024-01-20 02:00:00    0  ! clock step, resumed state, 1 restart or jump, cannot be told: few ids
 `
 
 func TestWideText(t *testing.T) {
 	got := text(t, small(), report.Screen{Columns: 150})
-	if _, from, _ := strings.Cut(got, "in a year\n"); !strings.Contains(from, wideProcesses) || !strings.Contains(from, "2024-01-04 16 ███████████████\n") {
+	if _, from, _ := strings.Cut(got, "at most 500 (2024-01-01)\n"); !strings.Contains(from, wideProcesses) || !strings.Contains(from, "2024-01-04 16 ███████████████\n") {
 		t.Errorf("%s", from)
 	}
 }
@@ -227,7 +219,7 @@ func TestTextOfCollections(t *testing.T) {
 		"2 collections without ids: shop.numbers (1,234 int, 3 outside the range), shop.empty", `id="c0"`, `id="c1"`)
 }
 
-// TestTextOfSources holds that many sources are a line, with those that could not be read,
+// TestTextOfSources holds that many sources are a line, with how many could not be read,
 // and that everything about each is at the end.
 func TestTextOfSources(t *testing.T) {
 	r := &census.Report{Field: "_id"}
@@ -239,14 +231,10 @@ func TestTextOfSources(t *testing.T) {
 	for n := range 2 {
 		r.Sources[4].Problems = append(r.Sources[4].Problems, census.Problem{Position: census.Position{Unit: "document", Number: int64(n)}, Error: "bad"})
 	}
-	inOrder(t, text(t, r, report.Screen{}), "! 2 documents could not be read: document 0: bad\n\nids ", "\nsources\na: bson", "! 2 documents could not be read: document 0: bad\n  ! another one: document 1: bad\n")
+	inOrder(t, text(t, r, report.Screen{}), "e: bson, 1 document, 1 id\n  ! 2 documents could not be read: document 0: bad\n  ! another one: document 1: bad\n\nids ")
 	r.Sources = append(r.Sources, &census.Source{Name: "f", Format: "auto", Error: "no such file"})
-	inOrder(t, text(t, r, report.Screen{}), "6 sources: 1 auto, 5 bson\ne: bson, 1 document, 1 id\n  ! 2 documents could not be read: document 0: bad\nf:\n  ! no such file\n\nids", "\nsources\na: bson")
-	for range 4 {
-		r.Sources = append(r.Sources, r.Sources[5])
-	}
-	inOrder(t, text(t, r, report.Screen{}), "10 sources: ", "and 1 more that could not be read, or not all of it, see the sources below\n\nids", "\nsources\n")
-	inOrder(t, page(t, r), "10 sources: 5 auto, 5 bson", "and 1 more that could not be read", "another one: document 1: bad")
+	inOrder(t, text(t, r, report.Screen{}), "6 sources: 1 auto, 5 bson; 2 could not be read, or only in part, see below\n\nids", "\nsources\na: bson", "another one: document 1: bad\nf:\n  ! no such file\n")
+	inOrder(t, page(t, r), "6 sources: 1 auto, 5 bson; 2 could not be read", "another one: document 1: bad")
 }
 
 // inOrder holds that got has all parts, one after the other.

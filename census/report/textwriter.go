@@ -26,17 +26,6 @@ func (s Screen) withDefaults() Screen {
 	return s
 }
 
-// list writes a list of sentences under a title.
-func (t *textWriter) list(name string, sentences []string) {
-	if len(sentences) == 0 {
-		return
-	}
-	t.printf("\n%s\n", name)
-	for _, s := range sentences {
-		t.wrapped("- ", "  ", s)
-	}
-}
-
 type textWriter struct {
 	*bufio.Writer
 	screen Screen
@@ -74,17 +63,6 @@ func (t *textWriter) wrapped(first, rest, text string) {
 		line += word
 	}
 	t.printf("%s%s\n", prefix, line)
-}
-
-// clean makes text from a source safe for a terminal: what could steer it is
-// replaced.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7F && r < 0xA0 || r == utf8.RuneError || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
-			return '?'
-		}
-		return r
-	}, text)
 }
 
 func asASCII(word string) string {

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"crypto/sha256"
 	"fmt"
 
 	"github.com/oidkit/oid/objectid"
@@ -20,11 +19,9 @@ type Batch struct {
 	// with types. They are among Others, too.
 	Strings []Item
 
-	// Others counts the values that are not ObjectIds, Samples are some of them
-	// and Values, if Options.Values asks for them, represent all of them.
+	// Others counts the values that are not ObjectIds, and Samples are some of them.
 	Others  [TypeCount]int64
 	Samples []Sample
-	Values  []Item
 
 	// Broken counts the documents, lines or rows that could not be read and were
 	// skipped; Problems are the first of them.
@@ -38,7 +35,6 @@ type Batch struct {
 	ready chan struct{} // of a source that is read in parallel: the batch is prepared
 	start int64         // position of the stretch in the source
 	stop  error         // the stretch cannot be read further
-	keep  bool          // fill Values
 }
 
 // Item is an id and its place in a batch.
@@ -128,18 +124,14 @@ func (b *Batch) addString(text, value []byte, place uint32) {
 		t = typeHexString
 		b.Strings = append(b.Strings, Item{id, place})
 	}
-	b.addOther(t, place, text, value)
+	b.addOther(t, place, value)
 }
 
-// addOther adds a value that is not an ObjectId. value distinguishes it from
-// others of its type; text is how a report shows it.
-func (b *Batch) addOther(t Type, place uint32, value, text []byte) {
+// addOther adds a value that is not an ObjectId. text is how a report shows it.
+func (b *Batch) addOther(t Type, place uint32, text []byte) {
 	b.Others[t]++
 	if b.Others[t] <= MaxSamples {
 		b.Samples = append(b.Samples, Sample{t, place, clip(text)})
-	}
-	if b.keep {
-		b.Values = append(b.Values, digest(t, value, place))
 	}
 }
 
@@ -159,27 +151,10 @@ func clip(text []byte) string {
 	return string(text[:maxText]) + "..."
 }
 
-// digest returns an item that represents a value that is not an ObjectId. Equal
-// values have equal digests of 96 bits: among 10^9 values, two different ones
-// share a digest with a probability of 10^-11.
-func digest(t Type, value []byte, place uint32) Item {
-	switch t {
-	case typeInt, typeLong, typeDouble:
-		t = typeInt // to MongoDB an _id of 7 equals one of 7.0
-	case typeHexString:
-		t = typeString
-	}
-	h := sha256.New()
-	h.Write([]byte{byte(t)})
-	h.Write(value)
-	var sum [sha256.Size]byte
-	return Item{objectid.ID(h.Sum(sum[:0])[:objectid.Size]), place}
-}
-
 // reset empties b, for another stretch.
 func (b *Batch) reset() {
 	*b = Batch{
-		Prepared: b.Prepared, ready: b.ready, keep: b.keep,
-		IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Values: b.Values[:0], Problems: b.Problems[:0],
+		Prepared: b.Prepared, ready: b.ready,
+		IDs: b.IDs[:0], Strings: b.Strings[:0], Samples: b.Samples[:0], Problems: b.Problems[:0],
 	}
 }

@@ -188,13 +188,13 @@ func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
 			return
 		}
 	case typeInt:
-		value = strconv.AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(value))), 10)
+		text = strconv.AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(value))), 10)
 	case typeLong:
-		value = strconv.AppendInt(nil, int64(binary.LittleEndian.Uint64(value)), 10)
+		text = strconv.AppendInt(nil, int64(binary.LittleEndian.Uint64(value)), 10)
 	case typeDouble:
-		value = strconv.AppendFloat(nil, math.Float64frombits(binary.LittleEndian.Uint64(value)), 'g', -1, 64)
+		text = strconv.AppendFloat(nil, math.Float64frombits(binary.LittleEndian.Uint64(value)), 'g', -1, 64)
 	case typeBool:
-		value = strconv.AppendBool(nil, value[0] != 0)
+		text = strconv.AppendBool(nil, value[0] != 0)
 	case typeBinData:
 		subtype := value[4]
 		if (subtype == 3 || subtype == 4) && len(value) == 5+16 {
@@ -204,8 +204,5 @@ func (b *Batch) bsonValue(typ byte, value []byte, place uint32) {
 	default:
 		text = fmt.Appendf(nil, "%x", value[:min(len(value), maxText/2)])
 	}
-	if text == nil {
-		text = value
-	}
-	b.addOther(t, place, value, text)
+	b.addOther(t, place, text)
 }

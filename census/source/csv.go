@@ -51,8 +51,7 @@ func (s *Input) readCSV(in io.Reader, emit func(*Batch) error) error {
 			b.Without++
 		default:
 			if !b.addPasted(row[column], b.Documents) {
-				value := []byte(row[column])
-				b.addOther(typeText, b.Documents, value, value)
+				b.addOther(typeText, b.Documents, []byte(row[column]))
 			}
 		}
 		if b.Documents++; b.Documents == batchSize {

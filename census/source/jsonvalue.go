@@ -16,11 +16,10 @@ func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 			b.addHex(value[i:i+hexDigits], place)
 			return from + i
 		}
-		t := extended(value)
-		b.addOther(t, place, plain(t, value), value)
+		b.addOther(extended(value), place, value)
 	case '[':
 		if !elements {
-			b.addOther(typeArray, place, value, value)
+			b.addOther(typeArray, place, value)
 			break
 		}
 		// The scanner has found the array's end, so it cannot fail here.
@@ -34,7 +33,7 @@ func (b *Batch) addJSON(s []byte, from, to int, place uint32, elements bool) (di
 		if b.addPasted(short(value), place) {
 			break
 		}
-		b.addOther(wordType(value), place, normal(value), value)
+		b.addOther(wordType(value), place, value)
 	}
 	return -1
 }
@@ -135,29 +134,6 @@ var callTypes = map[string]Type{
 	"NumberInt": typeInt, "Double": typeDouble, "Decimal128": typeDecimal, "NumberDecimal": typeDecimal,
 	"Binary": typeBinData, "BinData": typeBinData, "Timestamp": typeTimestamp, "MinKey": typeMinKey, "MaxKey": typeMaxKey,
 	"Code": typeJavascript, "DBRef": typeObject,
-}
-
-// plain returns the bytes that distinguish an object of Type k from others: for a
-// number the same as for one without {"$number..."}.
-func plain(k Type, object []byte) []byte {
-	switch k {
-	case typeInt, typeLong, typeDouble:
-		if _, rest, ok := bytes.Cut(object, []byte{':'}); ok {
-			return normal(bytes.Trim(rest, " \t\r\n\"}"))
-		}
-	}
-	return object
-}
-
-// normal returns a number as bsonValue writes it.
-func normal(word []byte) []byte {
-	if _, err := strconv.ParseInt(string(word), 10, 64); err == nil {
-		return word
-	}
-	if f, err := strconv.ParseFloat(string(word), 64); err == nil {
-		return strconv.AppendFloat(nil, f, 'g', -1, 64)
-	}
-	return word
 }
 
 // unescape decodes text, a JSON string without its quotes.

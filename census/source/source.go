@@ -43,9 +43,6 @@ type Options struct {
 	// without the database's name before it. Default: all.
 	Collection string
 
-	// Values fills Batch.Values, 16 bytes for each value that is not an ObjectId.
-	Values bool
-
 	// Workers is how many goroutines may work at once. Default: one for each
 	// core.
 	Workers int
@@ -130,7 +127,7 @@ func Open(in io.Reader, o Options) (*Input, error) {
 	if format == CSV {
 		s.comma, _ = findColumn(text.head, o.Column)
 	}
-	s.batches.New = func() any { return &Batch{ready: make(chan struct{}, 1), keep: o.Values} }
+	s.batches.New = func() any { return &Batch{ready: make(chan struct{}, 1)} }
 	return s, nil
 }
 

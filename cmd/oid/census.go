@@ -221,7 +221,6 @@ func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.
 		if err := target.Check(f.saved, args); err != nil || f.saved == "" || f.saved == "-" {
 			return nil, usagef("--save %q: %w", f.saved, cmp.Or(err, errors.New("name a file")))
 		}
-		f.options.Values = true // the saved census may be compared
 	}
 	switch {
 	case bool(f.asJSON) && (f.html != "" || f.plot != ""):

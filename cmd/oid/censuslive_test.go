@@ -113,7 +113,7 @@ func TestCensusOfCollection(t *testing.T) {
 	if err := json.Unmarshal([]byte(out.String()), &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.BothIDs != n || d.A.OnlyIDs != 0 || d.B.OnlyIDs != 0 || d.B.OnlyValues != 1 {
+	if d.BothIDs != n || d.A.OnlyIDs != 0 || d.B.OnlyIDs != 0 || d.B.OtherValues != 1 {
 		t.Errorf("dump against collection: %s", out.String())
 	}
 

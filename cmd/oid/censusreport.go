@@ -96,7 +96,6 @@ func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, a
 	case bool(f.asJSON) && f.ids:
 		return usagef("--ids does not go with --json")
 	}
-	f.options.Values = true
 	limitMemory(f.options.Memory)
 	f.options.Memory /= 2 // for each
 	a, b := census.New(&f.options), census.New(&f.options)

@@ -191,7 +191,8 @@ func rowRatio(benchmarks, table, row string) (float64, error) {
 	return strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(cells[len(cells)-1]), ",", ""), 64)
 }
 
-// claimsTable lists the English claims of each page, by their first words, with their evidence.
+// claimsTable lists the English claims of each page, by their first words, with their tests,
+// and the kind of other evidence.
 func claimsTable(all []claim) string {
 	var b strings.Builder
 	file := ""
@@ -204,8 +205,14 @@ func claimsTable(all []claim) string {
 			file = c.file
 		}
 		words := strings.FieldsFunc(strings.TrimPrefix(c.text, "- "), func(r rune) bool { return r == ' ' || r == '|' })
-		text := strings.Join(words[:min(len(words), 4)], " ")
-		fmt.Fprintf(&b, "| %s | %s |\n", strings.NewReplacer("`", "", "[", "", "]", "", "**", "").Replace(text), strings.Join(c.evidence, "; "))
+		text := strings.Join(words[:min(len(words), 3)], " ")
+		var shown []string
+		for _, e := range c.evidence {
+			if kind, _, _ := strings.Cut(e, " "); !slices.Contains(shown, kind) {
+				shown = append(shown, kind)
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.NewReplacer("`", "", "[", "", "]", "", "**", "").Replace(text), strings.Join(shown, ","))
 	}
 	return b.String() + "\n"
 }

@@ -243,6 +243,9 @@ func TestDocuments(t *testing.T) {
 // changing is what differs from one run to the next.
 var changing = regexp.MustCompile(`\b[0-9a-f]{24}\b|\b[0-9a-f]{10}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\d+ (?:year|day|hour|minute|second)s? ago| in \d+\.\d s\b|go1[.\d]+ \w+/\w+|\(devel\)|v0\.0\.0\S*`)
 
+// otherPrograms are those that the commands of a session use and not every system has.
+var otherPrograms = regexp.MustCompile(`\b(?:python3|curl)\b`)
+
 // runSessions runs every command of the sessions of one document, in order, with the oid
 // in the folder bin, and compares what it prints: ids, times and versions need only be there.
 func runSessions(t *testing.T, bin string, sessions []fencedBlock) {
@@ -269,6 +272,11 @@ func runSessions(t *testing.T, bin string, sessions []fencedBlock) {
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "go run ./cmd/oid", "oid"))
 			cmd.Dir = work
 			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+home, "XDG_DATA_HOME="+home)
+			for _, program := range otherPrograms.FindAllString(command, -1) {
+				if _, err := exec.LookPath(program); err != nil {
+					testenv.Missing(t, program+" is not installed: apt-get install "+program)
+				}
+			}
 			if databaseCommand.MatchString(command) {
 				cmd.Env = append(cmd.Env, clients.postgres()...)
 			}

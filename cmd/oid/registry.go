@@ -86,14 +86,11 @@ func (t *tracer) trace(ctx context.Context, id objectid.ID) (*registry.Trace, er
 	return &found, nil
 }
 
-// processLine returns the process of a trace on one line, or its host and pid, or the
-// verdict, or "" if no registered process has used the process value.
+// processLine returns the process of a trace on one line, or the verdict, or "" if no registered process has used the process value.
 func processLine(t *registry.Trace) string {
 	switch {
-	case t == nil || t.Verdict == registry.Unknown && t.Classic == nil:
+	case t == nil || t.Verdict == registry.Unknown:
 		return ""
-	case t.Verdict == registry.Unknown:
-		return fmt.Sprintf("host %s, pid %d: not recorded", printable(t.Classic.Host), t.Classic.PID)
 	case t.Verdict == registry.Known || t.Verdict == registry.Claimed:
 		p := t.Processes[0]
 		return fmt.Sprintf("%s%s %v (%s)", claimedBy(t), printable(p.Name), p.GPID, p.State)

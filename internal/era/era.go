@@ -3,7 +3,11 @@
 // takes them from here.
 package era
 
-import "time"
+import (
+	"time"
+
+	"github.com/oidkit/oid/objectid"
+)
 
 var (
 	// First is the beginning of the year in which MongoDB was released. ObjectIds
@@ -20,6 +24,50 @@ var (
 	PushID   = date(2012, time.April)     // Firebase's first year
 	GPID     = date(2001, time.September) // the first start time with 16 digits
 )
+
+// Random is when drivers replaced machine and pid by five random bytes. Programs go on
+// for years with the driver that they were built with. What is known of the drivers:
+//
+//	classic  all until 2018         MongoDB's ObjectId specification before 2018
+//	         PyMongo before 3.8     PYTHON-1619, merged on 2018-08-23
+//	         js-bson up to 3.0      issue 271: 3.0.2 of August 2018 writes a pid
+//	         Java 3.0 to 3.6        3.6.3 run; its machine bytes are not md5(host name)
+//	         bson-ruby, until now   4.15 run: writes md5(host name) and pid
+//	java     Java driver 2          until 3.0 of 2015, and maintained beside it
+//	modern   MongoDB server, its    src/mongo/bson/oid.cpp: a nonce or the system's random
+//	         shell, first C++       source, until 2.6 with the pid mixed in by exclusive or
+//	         all since 2018         the ObjectId specification of 2018
+var Random = date(2018, time.August)
+
+// Use is how much a layout was in use.
+type Use int
+
+// The uses of a layout: no driver is known that wrote it; some did; those of most
+// languages did.
+const (
+	Unused Use = iota
+	Some
+	Most
+)
+
+// Used returns how much the layout was in use at time t, by the dates of releases.
+func Used(l objectid.Layout, t time.Time) Use {
+	switch random := !t.Before(Random); {
+	case t.Before(First) || random && l == objectid.Java:
+		return Unused
+	case random && l == objectid.Modern || !random && l == objectid.Classic:
+		return Most
+	}
+	return Some
+}
+
+// Layouts returns all layouts, the most likely for an id of time t first.
+func Layouts(t time.Time) []objectid.Layout {
+	if t.Before(Random) {
+		return []objectid.Layout{objectid.Classic, objectid.Java, objectid.Modern}
+	}
+	return []objectid.Layout{objectid.Modern, objectid.Classic, objectid.Java}
+}
 
 // Tolerance is how far the clock of another host may be ahead. An id that is
 // further ahead is from the future.

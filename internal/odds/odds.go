@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 )
 
 // How the modern layout draws: a block of 4 random bytes, a last byte from 0 to
@@ -84,18 +86,9 @@ func inverse(n float64) string {
 	text := fmt.Sprintf("%.4g", n)
 	if digits, power, large := strings.Cut(text, "e+"); large && n >= longest {
 		return digits + " × 10^" + power
-	} else if large {
-		rounded, _ := strconv.ParseFloat(text, 64) // which Sprintf has just written
-		text = strconv.FormatFloat(rounded, 'f', 0, 64)
 	}
-	whole, fraction, _ := strings.Cut(text, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if fraction != "" {
-		whole += "." + fraction
-	}
-	return whole
+	rounded, _ := strconv.ParseFloat(text, 64) // which Sprintf has just written
+	return humanize.Commaf(rounded)
 }
 
 // blockShared returns the chance that sharing a block matters: the mean of matters over

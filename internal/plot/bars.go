@@ -28,9 +28,6 @@ type Counts struct {
 	// Year returns the year that count i is in; nil for no years. Where the counts are of
 	// several years, the labels below the plot are years.
 	Year func(i int) int
-	// Highest says that counts that share a bar are shown by the highest of them, in
-	// place of their sum.
-	Highest bool
 }
 
 // bar is one count or the sum of several consecutive ones.
@@ -45,11 +42,7 @@ func (c Counts) bars(limit int) (all []bar, most int64) {
 	for i := 0; i < len(counts); i += each {
 		b := bar{first: i, last: min(i+each, len(counts)) - 1}
 		for _, n := range counts[b.first : b.last+1] {
-			if c.Highest {
-				b.sum = max(b.sum, n)
-			} else {
-				b.sum += n
-			}
+			b.sum += n
 		}
 		all = append(all, b)
 		most = max(most, b.sum)
@@ -75,10 +68,6 @@ func (c Counts) draw(b *strings.Builder, all []bar, width int, base, high, limit
 			html.EscapeString(name), html.EscapeString(c.Title(one.sum)))
 	}
 }
-
-// Bars draws c as bars with axes. The label names the plot for a screen reader. It
-// returns nothing if all counts are 0.
-func (c Counts) Bars(label string) SVG { return c.Marked(label, Size{}, nil, nil) }
 
 // A bar is cut where it would make all others flat: where it is more than cutFrom times as
 // high as the highest of those that are not cut, of which at most one in cutShare is. The
@@ -108,7 +97,7 @@ func cut(all []bar) (most float64, isCut bool) {
 }
 
 // Strip draws c as a low strip of bars without numbers, of the given class, as wide
-// as those of Bars without their margins. Marks are lines at shares of its length.
+// as those of Marked without their margins. Marks are lines at shares of its length.
 func (c Counts) Strip(label, class string, marks ...float64) SVG {
 	all, most := c.bars(maxBars)
 	var b strings.Builder

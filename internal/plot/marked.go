@@ -3,7 +3,6 @@ package plot
 import (
 	"fmt"
 	"html"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -171,36 +170,4 @@ func (a *area) missing(all []bar, marks []Mark) {
 			fmt.Fprintf(&a.b, `<rect class="missing" x="%.2f" y="%.2f" width="%.2f" height="%.2f"/>`, x, y, a.x(float64(i+1)/n)-x, a.y(0)-y)
 		}
 	}
-}
-
-const (
-	cell     = 16 // of a heat map
-	weekLeft = 40
-)
-
-// Week draws the values of the 168 hours of a week, from Monday, as a heat map. Title
-// names an hour with its value.
-func Week(label string, values []float64, title func(hour int) string) SVG {
-	if len(values) != 7*24 {
-		return ""
-	}
-	a := &area{}
-	fmt.Fprintf(&a.b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, weekLeft+24*cell, 7*cell+18, html.EscapeString(label))
-	most := slices.Max(values)
-	for day, name := range []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"} {
-		fmt.Fprintf(&a.b, `<text x="0" y="%d">%s</text>`, day*cell+12, name)
-		for hour := range 24 {
-			i := day*24 + hour
-			share := 0.
-			if most > 0 {
-				share = values[i] / most
-			}
-			fmt.Fprintf(&a.b, `<rect class="bar" x="%d" y="%d" width="%d" height="%d" rx="2" fill-opacity="%.2f"><title>%s</title></rect>`,
-				weekLeft+hour*cell, day*cell, cell-1, cell-1, 0.06+0.94*share, html.EscapeString(title(i)))
-		}
-	}
-	for hour := 0; hour < 24; hour += 3 {
-		fmt.Fprintf(&a.b, `<text x="%d" y="%d">%02d</text>`, weekLeft+hour*cell, 7*cell+14, hour)
-	}
-	return a.end()
 }

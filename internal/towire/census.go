@@ -25,12 +25,10 @@ func collectionCensus(r *census.Report) wire.CollectionCensus {
 			Buckets: each(r.Timeline.Buckets, func(b census.Bucket) wire.Bucket { return wire.Bucket(b) }),
 		},
 		Processes: r.Processes, Gaps: r.Gaps, TopProcesses: each(r.TopProcesses, censusProcess),
-		Doubts: each(r.Doubts, doubt), Rates: rates(r.Rates), Events: each(r.Events, event), Alive: each(r.Alive, same[int64]), Advice: each(r.Advice, same[string]),
+		Doubts: each(r.Doubts, doubt), Rates: rates(r.Rates), Events: each(r.Events, event),
 		Findings: each(r.Findings, finding),
 	}
 }
-
-func same[T any](v T) T { return v }
 
 func rates(r census.Rates) wire.Rates {
 	seconds := func(d time.Duration) *float64 {
@@ -41,10 +39,7 @@ func rates(r census.Rates) wire.Rates {
 		return &s
 	}
 	return wire.Rates{
-		Busiest: each(r.Busiest, func(p census.Peak) wire.Peak {
-			return wire.Peak{Length: string(p.Length), Start: p.Start, IDs: p.IDs}
-		}),
-		TypicalDay: r.TypicalDay, Growth: r.Growth, Week: each(r.Week, same[float64]),
+		TypicalDay: r.TypicalDay, BusiestDay: wire.Bucket(r.BusiestDay),
 		ShortestOutageBusy: seconds(r.ShortestOutage[0]), ShortestOutageQuiet: seconds(r.ShortestOutage[1]),
 	}
 }
@@ -58,15 +53,14 @@ func event(e census.Event) wire.Event {
 // Difference returns d.
 func Difference(d *census.Difference) wire.Difference {
 	return wire.Difference{
-		Version: wire.CensusVersion, Field: d.Field, A: side(d.A), B: side(d.B), BothIDs: d.Both, BothValues: d.ValuesBoth,
+		Version: wire.CensusVersion, Field: d.Field, A: side(d.A), B: side(d.B), BothIDs: d.Both,
 	}
 }
 
 func side(s census.Side) wire.Side {
 	return wire.Side{
 		Sources: each(s.Sources, censusSource), DistinctIDs: s.Distinct,
-		OnlyIDs: s.Only, First: s.First, Last: s.Last, Examples: each(s.Examples, findingExample),
-		OnlyValues: s.ValuesOnly, ValueExamples: each(s.ValueExamples, position),
+		OnlyIDs: s.Only, First: s.First, Last: s.Last, Examples: each(s.Examples, findingExample), OtherValues: s.Others,
 	}
 }
 
@@ -90,7 +84,7 @@ func otherValues(o census.Other) wire.OtherValues {
 func censusProcess(p census.Process) wire.CensusProcess {
 	out := wire.CensusProcess{
 		ProcessValue: p.Value, Name: p.Name, ProcessValues: p.Values, IDs: p.IDs, First: p.First, Last: p.Last,
-		Layout: p.Layout.String(), ClockStepped: p.ClockStepped, Shared: p.Shared, Resumed: p.Resumed, NoSequence: p.NoSequence, Doubt: string(p.Doubt),
+		ClockStepped: p.ClockStepped, Shared: p.Shared, Resumed: p.Resumed, NoSequence: p.NoSequence, Doubt: string(p.Doubt),
 		Timeline: each(p.Timeline, func(n int64) int64 { return n }),
 	}
 	if !p.Shared && !p.NoSequence {

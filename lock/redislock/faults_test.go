@@ -13,7 +13,7 @@ import (
 func TestMain(m *testing.M) {
 	childMain()
 	lockfaults.Main(lockfaults.Own())
-	os.Exit(m.Run())
+	os.Exit(testenv.Main(m))
 }
 
 func TestFaults(t *testing.T) {

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	lockfaults.Main(lockfaults.OwnOnPostgres())
-	os.Exit(m.Run())
+	os.Exit(testenv.Main(m))
 }
 
 // uptime returns a time that all processes of this machine share and nobody sets.

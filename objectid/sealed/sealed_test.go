@@ -126,8 +126,20 @@ func TestPrefix(t *testing.T) {
 				t.Errorf("%v: %s opens as %v, %v", form, text, got, err)
 			}
 		}
+		long := s.Seal(id) + "x"
+		if _, err := s.Open(long); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("want %d characters, not %d", len(long)-1, len(long))) {
+			t.Errorf("%v: a character too many: %v", form, err)
+		}
 		if got, err := bare.Open(s.Seal(id)); !errors.Is(err, sealed.ErrNotSealed) {
 			t.Errorf("%v: opens without its prefix as %v, %v", form, got, err)
+		}
+	}
+}
+
+func TestFormNames(t *testing.T) {
+	for form, want := range map[sealed.Form]string{sealed.Short: "short", sealed.UUID: "uuid", sealed.Long: "long", 3: "Form(3)"} {
+		if got := form.String(); got != want {
+			t.Errorf("form %d is printed as %q, want %q", uint8(form), got, want)
 		}
 	}
 }

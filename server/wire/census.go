@@ -38,30 +38,19 @@ type CollectionCensus struct {
 
 	Doubts []Doubt `json:"doubts" nullable:"false" doc:"Breaks of which cannot be told whether they are a fault, by kind."`
 
-	Rates  Rates    `json:"rates" doc:"How many ids are created in which time."`
-	Events []Event  `json:"events" nullable:"false" doc:"What happened, in order of time."`
-	Alive  []int64  `json:"alive" nullable:"false" doc:"How many processes were alive in each bucket of the timeline, at most."`
-	Advice []string `json:"advice" nullable:"false" doc:"What the numbers suggest to do."`
+	Rates  Rates   `json:"rates" doc:"How many ids are created in which time."`
+	Events []Event `json:"events" nullable:"false" doc:"What happened, in order of time."`
 
 	Findings []Finding `json:"findings" nullable:"false" doc:"What deserves attention."`
 }
 
 // Rates are how many ids are created in which time.
 type Rates struct {
-	Busiest    []Peak    `json:"busiest" nullable:"false" doc:"The hour and the day with the most ids."`
-	TypicalDay int64     `json:"typical_day_ids" doc:"Median of the days from the first to the last id."`
-	Growth     *float64  `json:"growth" doc:"Change of the typical day from the year before the last one to the last one, 0.25 for a quarter more; null for less than two years."`
-	Week       []float64 `json:"week" nullable:"false" doc:"Mean number of ids in each hour of the week, from Monday 00:00 in the timeline's zone; empty for less than a week."`
+	TypicalDay int64  `json:"typical_day_ids" doc:"Median of the days from the first to the last id."`
+	BusiestDay Bucket `json:"busiest_day" doc:"The day with the most ids."`
 
 	ShortestOutageBusy  *float64 `json:"shortest_outage_busy_seconds" doc:"How long a silence in the busiest hours of the week must be to be told from chance; null if that is not known."`
 	ShortestOutageQuiet *float64 `json:"shortest_outage_quiet_seconds" doc:"The same in the quietest hours."`
-}
-
-// Peak is the time with the most ids.
-type Peak struct {
-	Length string    `json:"length" doc:"hour or day."`
-	Start  time.Time `json:"start"`
-	IDs    int64     `json:"ids"`
 }
 
 // Event is something that happened in the life of a collection.
@@ -145,7 +134,6 @@ type CensusProcess struct {
 	// Gaps and Jumps are nil for a Shared process value.
 	Gaps         *int64  `json:"gaps" doc:"Counter values between its first and last id that are not in the data; null if the value is shared or its counters do not count."`
 	Jumps        *int64  `json:"jumps" doc:"Steps of the counter of more than 2^20, which are not in gaps; null as gaps are."`
-	Layout       string  `json:"layout" doc:"The most likely layout."`
 	ClockStepped bool    `json:"clock_stepped,omitempty" doc:"Its clock was set backwards."`
 	Shared       bool    `json:"shared,omitempty" doc:"Several processes used the value at the same time."`
 	Resumed      bool    `json:"resumed,omitempty" doc:"A saved state of it was resumed later, with the same counters."`
@@ -185,12 +173,11 @@ type FindingExample struct {
 
 // Difference is the comparison of two censuses.
 type Difference struct {
-	Version    int    `json:"version" doc:"Version of this format."`
-	Field      string `json:"field" doc:"The field that was read."`
-	A          Side   `json:"a"`
-	B          Side   `json:"b"`
-	BothIDs    int64  `json:"both_ids" doc:"Different ids on both sides."`
-	BothValues int64  `json:"both_values" doc:"Different values of other types on both sides."`
+	Version int    `json:"version" doc:"Version of this format."`
+	Field   string `json:"field" doc:"The field that was read."`
+	A       Side   `json:"a"`
+	B       Side   `json:"b"`
+	BothIDs int64  `json:"both_ids" doc:"Different ids on both sides."`
 }
 
 // Side is one side of a difference.
@@ -198,10 +185,9 @@ type Side struct {
 	Sources     []CensusSource `json:"sources" nullable:"false"`
 	DistinctIDs int64          `json:"distinct_ids" doc:"Different ids."`
 
-	OnlyIDs       int64            `json:"only_ids" doc:"Different ids that are not on the other side."`
-	First         *time.Time       `json:"first" doc:"Earliest creation time of these ids; null if there are none."`
-	Last          *time.Time       `json:"last" doc:"Latest creation time of these ids; null if there are none."`
-	Examples      []FindingExample `json:"examples" nullable:"false" doc:"Some of these ids."`
-	OnlyValues    int64            `json:"only_values" doc:"Different values of other types that are not on the other side."`
-	ValueExamples []Position       `json:"value_examples" nullable:"false" doc:"Where some of these values are."`
+	OnlyIDs     int64            `json:"only_ids" doc:"Different ids that are not on the other side."`
+	First       *time.Time       `json:"first" doc:"Earliest creation time of these ids; null if there are none."`
+	Last        *time.Time       `json:"last" doc:"Latest creation time of these ids; null if there are none."`
+	Examples    []FindingExample `json:"examples" nullable:"false" doc:"Some of these ids."`
+	OtherValues int64            `json:"other_values" doc:"Values of other types, which are not compared."`
 }
