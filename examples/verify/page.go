@@ -120,11 +120,6 @@ func page(results map[string]row) string {
 	b.WriteString("\n## What is broken\n\nWith the rows, or their number, and an example of the first.\n\n")
 	found.write(&b)
 	b.WriteString("\n## Notes\n\n" + notes.String())
-	b.WriteString("- Flags:")
-	for i, t := range columns[1:] {
-		fmt.Fprintf(&b, "%s %s `%s`", strings.Repeat(",", min(i, 1)), t.name, strings.Join(t.flags, " "))
-	}
-	b.WriteString(".\n")
 	return b.String()
 }
 
