@@ -17,7 +17,7 @@ func TestNotations(t *testing.T) {
 	for _, text := range []string{
 		hex, strings.ToUpper(hex), " " + hex + ";\r\n", "'" + hex + "',", `"` + hex + `"`, "`" + hex + "`", "[" + hex + "]", "\ufeff" + hex,
 		`ObjectId("` + hex + `")`, "ObjectId('" + hex + "'),", "ObjectId(" + hex + ")", "ObjectID(`" + hex + "`)", `object_id( "` + hex + `" )`,
-		`new ObjectId("` + hex + `")`, "new\tObjectId(\"" + hex + "\")", `bson.ObjectId("` + hex + `")`, `ObjectId.createFromHexString("` + hex + `");`,
+		`new ObjectId("` + hex + `")`, "new\tObjectId(\"" + hex + "\")", `bson.ObjectId("` + hex + `")`, `az.ObjectId("` + hex + `")`, `ZA.ObjectId("` + hex + `")`, `ObjectId.createFromHexString("` + hex + `");`,
 		`{"$oid":"` + hex + `"}`, `"$oid": "` + hex + `"`, `{ '$oid' : '` + hex + `' }`,
 		"x'" + hex + "'", "X'" + hex + "';", "0x" + hex, "0X" + hex, `\x` + hex,
 	} {

@@ -102,6 +102,8 @@ func TestScan(t *testing.T) {
 		{"words of 14 characters", "abcdefghijklmn abcdefghijklmn", `1!no id in "abcdefghijklmn abcdefghijklmn"` + "\n"},
 		{"words of 15 and 36", "abcdefghijklmno xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "1 abcdefghijklmno\n1 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n"},
 		{"words of 37", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", `1!no id in "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx xxxxxxxxxxxxxxxxxxxxxx"...` + "\n"},
+		{"60 characters without an id", "nothing to see here, " + strings.Repeat("an ", 12) + "and", `1!no id in "nothing to see here, ` + strings.Repeat("an ", 12) + `and"` + "\n"},
+		{"16 bytes as SQL writes them", "x'" + strings.ReplaceAll(u, "-", "") + "'", "1 " + strings.ReplaceAll(u, "-", "") + "\n"},
 		{"_id of a number of 14 digits", `{"_id":17592884729911}`, `1!member "_id": "17592884729911" is not an id` + "\n"},
 		{"_id of a number of 15 digits", `{"_id":175928847299117}`, "1 175928847299117\n"},
 		{"prose", "nothing to see here", `1!no id in "nothing to see here"` + "\n"},
@@ -130,6 +132,7 @@ func TestScanTellsWhatItStripped(t *testing.T) {
 		{`ObjectId("` + a + `"),`, `ObjectId("`, `"),`},
 		{`{"_id":{"$oid":"` + a + `"}}`, `{"_id":{"$oid":"`, `"}}`},
 		{"user=" + a + " ok", "user=", " ok"},
+		{long[:78] + " " + a + " " + long[:78], long[:78] + " ", " " + long[:78]},
 		{long + " " + a + " " + long, "..." + long[:78] + " ", " " + long[:78] + "..."},
 	} {
 		for f := range paste.ScanString(c.text) {

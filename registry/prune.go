@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/oidkit/oid/objectid"
@@ -113,68 +112,48 @@ func (r *Registry) pruneRecords(ctx context.Context, before time.Time) (n int64,
 	}
 }
 
-// pruneEntries deletes what belongs to entries, and then these. It reads the next
-// records while it deletes some.
+// pruneEntries deletes what belongs to entries, and then these.
 func (r *Registry) pruneEntries(ctx context.Context, entries []*endedDoc, before time.Time) (n int64, err error) {
-	var old oldRecords // of the batch before
+	gone := make([]store.Swap, 0, len(entries))
 	for batch := range slices.Chunk(entries, r.pruneBatch) {
-		var next oldRecords
-		var failed error
-		var reading sync.WaitGroup
-		reading.Go(func() { next, failed = r.readOld(ctx, batch, before) })
-		deleted, err := r.deleteOld(ctx, &old)
+		keys := make([]string, len(batch))
+		for i, e := range batch {
+			keys[i], gone = e.process, append(gone, store.Swap{Old: e.raw})
+		}
+		deleted, err := r.pruneProcesses(ctx, keys, before)
 		n += int64(deleted)
-		reading.Wait()
-		if err = cmp.Or(err, failed); err != nil {
+		if err != nil {
 			return n, err
 		}
-		old = next
-	}
-	deleted, err := r.deleteOld(ctx, &old)
-	n += int64(deleted)
-	if err != nil {
-		return n, err
-	}
-	gone := make([]store.Swap, len(entries))
-	for i, e := range entries {
-		gone[i].Old = e.raw
 	}
 	_, err = swapAll(ctx, r.store, endedRecords, gone)
 	return n, err
 }
 
-// oldRecords is what is deleted and shrunk of processes that ended long ago.
-type oldRecords struct{ records, claims []store.Swap }
-
-// readOld reads what belongs to entries.
-func (r *Registry) readOld(ctx context.Context, entries []*endedDoc, before time.Time) (old oldRecords, err error) {
-	keys := make([]string, len(entries))
-	for i, e := range entries {
-		keys[i] = e.process
-	}
+// pruneProcesses deletes the records with the keys and shrinks the claims of their
+// processes, and returns how many records that were. If another process had the same
+// value, forgetting one would make that one look like the only candidate: so the essence
+// is stored first.
+func (r *Registry) pruneProcesses(ctx context.Context, keys []string, before time.Time) (deleted int, err error) {
 	raws, docs, err := getMany[record](ctx, r.store, processRecords, keys)
 	if err != nil {
-		return old, err
+		return 0, err
 	}
+	var records []store.Swap
 	small := map[string]claimOf{}
 	for i, doc := range docs {
 		if doc == nil || !doc.Final || !doc.Last.Time.Before(before) { // it is alive, or its entry is another one
 			continue
 		}
-		old.records = append(old.records, store.Swap{Old: raws[i]})
+		records = append(records, store.Swap{Old: raws[i]})
 		shrunkClaims(small, &doc.Process)
 	}
-	old.claims, err = r.shrink(ctx, small)
-	return old, err
-}
-
-// deleteOld deletes what readOld has found, and returns how many records that were. If
-// another process had the same value, forgetting one would make that one look like the
-// only candidate: so the essence is stored first.
-func (r *Registry) deleteOld(ctx context.Context, old *oldRecords) (deleted int, err error) {
-	_, err = swapAll(ctx, r.store, claimRecords, old.claims)
+	claims, err := r.shrink(ctx, small)
 	if err == nil {
-		deleted, err = swapAll(ctx, r.store, processRecords, old.records)
+		_, err = swapAll(ctx, r.store, claimRecords, claims)
+	}
+	if err == nil {
+		deleted, err = swapAll(ctx, r.store, processRecords, records)
 	}
 	return deleted, err
 }

@@ -194,7 +194,6 @@ func describeEnumerations(schemas huma.Registry) {
 		{"Reading", "verdict", enumeration(inspect.Verdicts)},
 		{"Reading", "format", enumeration(inspect.Formats)},
 		{"CensusSource", "format", enumeration(source.Formats)},
-		{"CensusProcess", "layout", enumeration(objectid.Layouts)},
 		{"Timeline", "by", enumeration(census.Steps)},
 		{"Finding", "kind", enumeration(census.Kinds)},
 		{"Adopted", "evidence", enumeration(registry.Evidences)},
