@@ -111,7 +111,6 @@ func annotateTable(rounds int) (string, error) {
 		}
 		programs := []program{
 			{"oid annotate", []string{oid, "annotate", file}},
-			{"oid annotate --json", []string{oid, "annotate", "--json", file}},
 			{"rg -o", []string{rg, "-o", id, file}},
 			{"grep -oP", []string{"grep", "-oP", id, file}},
 			{"rg --passthru -r '<$0>'", []string{rg, "--passthru", "-r", "<$0>", id, file}},
