@@ -83,7 +83,7 @@ const censusReportHelp = `"oid census" shows when the ids were created, the proc
 findings: what deserves attention, what may have caused it, and what to do.
 
 Processes that are registered in the store are shown by name. Ids that hold a host and a
-pid are named by them if the host is this one, or known there.
+pid are named by them if the host is this one.
 
 --html writes the report as a page and --plot the timeline as SVG, to a FILE or with - to
 standard output, instead of the text. --save writes a FILE that can be a SOURCE later, alone

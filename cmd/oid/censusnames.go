@@ -29,7 +29,7 @@ func (t *tracer) namer(ctx context.Context) (name func(objectid.ID) string, fail
 			failure = err
 		}
 		switch {
-		case found == nil:
+		case found == nil, found.Verdict == registry.Unknown:
 			return here(id)
 		case found.Verdict == registry.Conflict, found.Verdict == registry.Collision:
 			return ""

@@ -83,7 +83,8 @@ func (t *tracer) trace(ctx context.Context, id objectid.ID) (*registry.Trace, er
 	return &found, nil
 }
 
-// processLine returns the process of a trace on one line, or the verdict, or "" if no registered process has used the process value.
+// processLine returns the process of a trace on one line, or the verdict, or "" if no
+// registered process has used the process value.
 func processLine(t *registry.Trace) string {
 	switch {
 	case t == nil || t.Verdict == registry.Unknown:
