@@ -67,7 +67,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 
 // shells are the shells with a completion script.
 var shells = forms[func(root *cobra.Command, w io.Writer) error]{
-	{"bash", func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) }},
+	{"bash", writeBashCompletion},
 	{"zsh", (*cobra.Command).GenZshCompletion},
 	{"fish", func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) }},
 	{"powershell", (*cobra.Command).GenPowerShellCompletionWithDesc},
@@ -77,8 +77,7 @@ func newCompletionCommand(std streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion {bash|zsh|fish|powershell}",
 		Short: "Write a completion script for a shell",
-		Long: `Write a script with which the shell completes the commands and flags of oid. That of bash
-needs the package bash-completion.`,
+		Long: `Write a script with which the shell completes the commands and flags of oid.`,
 		Example: `  source <(oid completion bash)
   oid completion fish > ~/.config/fish/completions/oid.fish`,
 		Args:                  cobra.ExactArgs(1),
