@@ -201,7 +201,7 @@ func claimsTable(all []claim) string {
 			continue
 		}
 		if c.file != file {
-			fmt.Fprintf(&b, "\n| %s | evidence |\n|---|---|\n", path.Base(c.file))
+			fmt.Fprintf(&b, "\n%s:\n\n", path.Base(c.file))
 			file = c.file
 		}
 		words := strings.FieldsFunc(strings.TrimPrefix(c.text, "- "), func(r rune) bool { return r == ' ' || r == '|' })
@@ -212,7 +212,7 @@ func claimsTable(all []claim) string {
 				shown = append(shown, kind)
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s |\n", strings.NewReplacer("`", "", "[", "", "]", "", "**", "").Replace(text), strings.Join(shown, ","))
+		fmt.Fprintf(&b, "- %s (%s)\n", strings.NewReplacer("`", "", "[", "", "]", "", "**", "").Replace(text), strings.Join(shown, ","))
 	}
 	return b.String() + "\n"
 }

@@ -58,7 +58,6 @@ happens to its locks.
 ## What to watch
 
 - ` + "`oid_http_requests_total`" + ` with ` + "`code=\"503\"`" + `: the server is full, or its store does not answer.
-- ` + "`oid_processes_alive`" + ` of -1: the store does not answer.
 - ` + "`oid_generator_ahead_seconds`" + ` that rises: more than 2^24 ids a second are asked for, or the
   clock was set back.
 - ` + "`oid_memory_taken_bytes`" + ` near ` + "`--max-memory`" + `: uploads and long lists wait.

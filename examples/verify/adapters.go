@@ -25,7 +25,7 @@ func (a adapter) name() string { return a.language + " " + a.library }
 
 const (
 	noForkInGo = "Go programs do not fork"
-	goAsks     = "programs in Go ask the system for the time without the C library"
+	goAsks     = "Go asks for the time without the C library"
 )
 
 // npmPackages are what npm installs for one run.
@@ -64,7 +64,7 @@ var adapters = []adapter{
 			const jar = "/usr/share/java/mongo-java-driver.jar"
 			return []string{"java", "-cp", dir + ":" + jar, "MongoDriver"}, run("javac", "-cp", jar, "-d", dir, "adapters/MongoDriver.java")
 		},
-		noClock: "the virtual machine of Java stalls under libfaketime", noFork: "Java programs do not fork",
+		noClock: "Java stalls under libfaketime", noFork: "Java programs do not fork",
 	},
 	{
 		language: "Ruby", library: "bson", source: "bson.rb", install: "apt-get install ruby-bson",

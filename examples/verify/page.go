@@ -15,14 +15,14 @@ const head = `# ObjectIds of drivers
 
 What [%[1]soid verify%[1]s](how-to/verify-a-generator.md) reports of libraries that create ObjectIds.
 Written by %[1]smake drivers%[1]s on %[2]s, on %[3]s.
-%[1]sexamples/verify/adapters.go%[1]s has the adapter of each row and what installs it;
+%[1]sexamples/verify/adapters.go%[1]s has the adapters and what installs them;
 %[1]soid verify FLAGS -- ADAPTER%[1]s repeats a test.
 
 `
 
 const foot = `
-- holds: no broken promise was found. ends: the same, and the library creates no ids from then on.
-  "-": not tested, see the notes.
+- holds: no broken promise was found; ends: the same, and it creates no ids from then on; "-": not
+  tested, see the notes.
 - **A name**: that promise is broken, see below; what the column ids names is not repeated. (A name):
   the specification allows that.
 - full second: more than 2^24 ids while the clock stands still. 2106: 32 bits overflow.
@@ -117,7 +117,7 @@ func page(results map[string]row) string {
 	}
 	notes.WriteString("- Newer drivers for Python, Ruby, Perl and Java are not here.\n")
 	b.WriteString(foot)
-	b.WriteString("\n## What is broken\n\nWith the rows, or their number, and an example of the first.\n\n")
+	b.WriteString("\n## What is broken\n\nWith an example of the first row.\n\n")
 	found.write(&b)
 	b.WriteString("\n## Notes\n\n" + notes.String())
 	return b.String()

@@ -48,7 +48,7 @@ func TestGORM(t *testing.T) {
 		t.Errorf("by a text column: %v", err)
 	}
 	if err := db.First(&order{}, stored.ID).Error; !errors.Is(err, gorm.ErrRecordNotFound) {
-		t.Errorf("by an id alone: %v; docs/migrate.md says that nothing is found", err)
+		t.Errorf("by an id alone: %v; docs/how-to/ids-in-sql.md says that nothing is found", err)
 	}
 	if err := db.First(&order{}, order{ID: stored.ID}).Error; err != nil {
 		t.Errorf("by a struct: %v", err)
