@@ -214,7 +214,7 @@ func (l *memoryLocker) take(ctx context.Context, name string, w *memoryWaiter, o
 		lease.about.Command = ""
 	}
 	x.holder = lease
-	grant := engine.Grant{Fence: x.fence, Deadline: lease.deadline.Add(-ttl / 20), Every: ttl / 3, Retry: ttl / 6, Timers: &l.m.timers, Keeper: lease}
+	grant := engine.Grant{Fence: x.fence, Deadline: engine.Deadline(lease.since, ttl), TTL: ttl, Timers: &l.m.timers, Keeper: lease}
 	if l.m.has("grants leases that have ended") {
 		grant.Deadline = time.Now().Add(-1)
 	}
