@@ -66,7 +66,7 @@ func TestDesignDrawsTheRules(t *testing.T) {
 		slices.Sort(want)
 		switch {
 		case !ok:
-			t.Errorf("docs/design.md does not draw %s", name)
+			t.Errorf("docs/design.md does not draw %s: draw it under \"The packages\", above all that it imports", name)
 		case !slices.Equal(got, want), (got == nil) != (want == nil):
 			t.Errorf("docs/design.md draws %s -> %v, the rule is %v", name, got, want)
 		}
@@ -90,7 +90,7 @@ func TestDesignNamesEveryPackage(t *testing.T) {
 	for _, p := range list(t) {
 		room := strings.TrimPrefix(p.ImportPath, module)
 		if !slices.Contains(packages, room) && !strings.Contains(page, "`"+room+"`") {
-			t.Errorf("docs/design.md does not name %s", room)
+			t.Errorf("docs/design.md does not name %s: draw it under \"The packages\", or name it in a table below if only tests or examples import it", room)
 		}
 	}
 }
