@@ -216,7 +216,7 @@ func TestPruneInParts(t *testing.T) {
 	if len(reads) != 7 { // of 20, 20, 10, 20, 20, 10 and 20 records
 		t.Errorf("claims are read %d times, want 7", len(reads))
 	}
-	for _, c := range []string{"oid.processes", "oid.samples", "oid.living", "oid.ended"} {
+	for _, c := range []string{"oid.processes", "oid.samples", "oid.living", "oid.ended", "oid.hosts"} {
 		if n, err := s.Count(t.Context(), c, store.Range{}); err != nil || n != 0 {
 			t.Errorf("%s: %d documents, %v, want none", c, n, err)
 		}

@@ -3,6 +3,7 @@ package registry_test
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"testing"
 	"time"
@@ -24,12 +25,17 @@ func TestClaimedValuesAgreeWithTrace(t *testing.T) {
 	if _, err := r.AdoptRemote(t.Context(), remote(t, 8), []objectid.ID{adopted}, objectid.Modern, nil); err != nil {
 		t.Fatal(err)
 	}
-	c, err := r.ClaimedValues(t.Context(), 3)
+	onHost(t, r, "db1", 4711)
+	here, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := r.ClaimedValues(t.Context(), 4)
 	if err != nil || c.Len() == 0 {
 		t.Fatalf("%d values, %v", c.Len(), err)
 	}
 	for what, id := range map[string]objectid.ID{
-		"registered": idOf(t, p.Block), "adopted": adopted,
+		"registered": idOf(t, p.Block), "adopted": adopted, "host": classicID("db1", 4711), "another pid of the host": classicID("db1", 1), "this host": classicID(here, 1),
 	} {
 		if got, ok := c.Trace(id); ok {
 			t.Errorf("%s: traced without the store: %+v", what, got)
@@ -44,7 +50,7 @@ func TestClaimedValuesAgreeWithTrace(t *testing.T) {
 			t.Errorf("%v: %+v, %v, want %+v", id, got, ok, want)
 		}
 	}
-	for most, enough := range []bool{false, false, false, true} { // 2 claims of blocks and one of a value
+	for most, enough := range []bool{false, false, false, false, true} { // 3 claims of blocks and one of a value
 		if c, err := r.ClaimedValues(t.Context(), most); err != nil || (c != nil) != enough {
 			t.Errorf("at most %d: %v, %v", most, c, err)
 		} else if _, ok := c.Trace(objectid.ID{1}); ok != enough {

@@ -68,6 +68,7 @@
 //	oid.values     block                         the claim of a block, for ever
 //	               value:time:block              the claim of an adopted value
 //	oid.samples    block:time                    load, many samples in each
+//	oid.hosts      host and pid:record           how a driver of the classic layout writes them
 //	oid.registry   registry                      how far the registry is in order
 //
 // A block is 8 hexadecimal digits, an adopted value 8 or 10, a time 13 digits of

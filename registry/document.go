@@ -25,6 +25,7 @@ const (
 	registryRecords = "oid.registry"
 	claimRecords    = "oid.values"
 	sampleRecords   = "oid.samples"
+	hostRecords     = "oid.hosts"
 )
 
 // format is the version of the documents, in their field v. This package writes and

@@ -44,7 +44,7 @@ func TestPruneIsCompletedAfterEachFailure(t *testing.T) {
 			if _, err := registry.New(s, &registry.Options{Now: later}).Prune(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range []string{"oid.processes", "oid.samples", "oid.living", "oid.ended"} {
+			for _, c := range []string{"oid.processes", "oid.samples", "oid.living", "oid.ended", "oid.hosts"} {
 				if n, err := s.Count(t.Context(), c, store.Range{}); err != nil || n != 0 {
 					t.Errorf("call %d (%s) fails: %d documents left in %s, %v", k, f.ops[min(k, len(f.ops)-1)], n, c, err)
 				}

@@ -140,6 +140,7 @@ func (r *Registry) pruneProcesses(ctx context.Context, keys []string, before tim
 		return 0, err
 	}
 	var records []store.Swap
+	var hostKeys []string
 	small := map[string]claimOf{}
 	for i, doc := range docs {
 		if doc == nil || !doc.Final || !doc.Last.Time.Before(before) { // it is alive, or its entry is another one
@@ -147,10 +148,20 @@ func (r *Registry) pruneProcesses(ctx context.Context, keys []string, before tim
 		}
 		records = append(records, store.Swap{Old: raws[i]})
 		shrunkClaims(small, &doc.Process)
+		if k := hostKey(&doc.Process); k != "" {
+			hostKeys = append(hostKeys, k)
+		}
 	}
 	claims, err := r.shrink(ctx, small)
+	if err != nil {
+		return 0, err
+	}
+	hosts, err := r.oldHosts(ctx, hostKeys)
 	if err == nil {
 		_, err = swapAll(ctx, r.store, claimRecords, claims)
+	}
+	if err == nil {
+		_, err = swapAll(ctx, r.store, hostRecords, hosts)
 	}
 	if err == nil {
 		deleted, err = swapAll(ctx, r.store, processRecords, records)

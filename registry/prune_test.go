@@ -169,7 +169,7 @@ func TestPrunedClaimsShrink(t *testing.T) {
 	if len(after) != len(before) {
 		t.Errorf("%d claims, had %d", len(after), len(before))
 	}
-	for _, c := range []string{"oid.processes", "oid.samples", "oid.living", "oid.ended"} {
+	for _, c := range []string{"oid.processes", "oid.samples", "oid.living", "oid.ended", "oid.hosts"} {
 		if n, err := s.Count(t.Context(), c, store.Range{}); err != nil || n != 0 {
 			t.Errorf("%s: %d documents, %v, want none", c, n, err)
 		}

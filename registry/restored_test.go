@@ -17,7 +17,7 @@ type backup map[string][]bson.Raw
 func backUp(t *testing.T, s store.Store) backup {
 	t.Helper()
 	b := backup{}
-	for _, c := range []string{"oid.processes", "oid.living", "oid.ended", "oid.values", "oid.samples", "oid.registry"} {
+	for _, c := range []string{"oid.processes", "oid.living", "oid.ended", "oid.values", "oid.samples", "oid.hosts", "oid.registry"} {
 		b[c] = all(t, s.Find(t.Context(), c, store.Query{}))
 	}
 	return b

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/classic"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
@@ -49,6 +50,7 @@ const (
 	member      kind = iota
 	remoteBlock      // registers over the API
 	driver           // is adopted
+	rubyDriver       // writes host and pid, and is adopted by nobody
 	stranger         // is not recorded at all
 	kinds
 )
@@ -87,7 +89,7 @@ func (w *world) enter(p *simulated, addr netip.AddrPort, program uint32) {
 	if p.gpid, err = gpid.New(addr, w.clock(p), p.kernel.PID); err != nil {
 		w.t.Fatal(err)
 	}
-	w.counts[[...]string{"members", "remote", "drivers", "strangers"}[p.kind]]++
+	w.counts[[...]string{"members", "remote", "drivers", "ruby", "strangers"}[p.kind]]++
 	p.values, p.recorder, p.copied = nil, nil, false
 	server := w.registry(0)
 	switch p.kind {
@@ -110,6 +112,8 @@ func (w *world) enter(p *simulated, addr netip.AddrPort, program uint32) {
 			w.t.Fatal(err)
 		}
 		p.member = r.Key()
+	case rubyDriver:
+		p.values = [][]byte{unhex(w.t, classic.Value(p.host, p.gpid.PID()))}
 	case stranger:
 		p.values = [][]byte{w.draw(5)}
 	}
@@ -249,6 +253,10 @@ func (w *world) check(r *Registry, c created) {
 		if tr.Verdict != Claimed || tr.Certain || !right {
 			w.t.Errorf("id %v of the adopted %v: %s (%s) %v", c.id, c.maker.gpid, tr.Verdict, tr.Reason, tr.Processes)
 		}
+	case rubyDriver:
+		if tr.Verdict != Unknown || tr.Classic == nil || tr.Classic.Host != c.maker.host {
+			w.t.Errorf("id %v of %v with host %s: %s (%s)", c.id, c.maker.gpid, c.maker.host, tr.Verdict, tr.Reason)
+		}
 	case stranger:
 		if tr.Verdict != Unknown {
 			w.t.Errorf("id %v of a process that is not recorded: %s (%s)", c.id, tr.Verdict, tr.Reason)
@@ -290,7 +298,7 @@ func TestTraceInASimulation(t *testing.T) {
 	}
 	t.Logf("%d ids: %v", len(w.ids), w.counts)
 	for what, least := range map[string]int{
-		"members": 40, "remote": 40, "drivers": 40, "strangers": 40, "ended": 30, "crashed": 30, "restarted": 20, "replaced by exec": 3, "copies": 3,
+		"members": 40, "remote": 40, "drivers": 40, "ruby": 40, "strangers": 40, "ended": 30, "crashed": 30, "restarted": 20, "replaced by exec": 3, "copies": 3,
 		"copies found": 3, "traces known": 500, "traces claimed": 300, "traces unknown": 300, "certain": 500,
 	} {
 		if w.counts[what] < least {

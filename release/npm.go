@@ -102,7 +102,11 @@ func (r *release) pack(file, folder string, description []byte, files map[string
 		}
 	}
 	files["LICENSE"] = filepath.Join(r.root, "LICENSE")
-	data, err := r.tarred(files, "package")
+	entries, err := entriesOf(files, "package")
+	if err != nil {
+		return err
+	}
+	data, err := r.tarGz(entries)
 	if err != nil {
 		return err
 	}

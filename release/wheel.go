@@ -1,12 +1,10 @@
 package main
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,39 +60,24 @@ func (r *release) writeWheels(_ context.Context, targets []target) error {
 		}
 		name := wheelName + "-" + version
 		info := name + ".dist-info/"
-		files := []struct {
-			name string
-			data []byte
-			mode os.FileMode
-		}{
-			{name + ".data/scripts/" + filepath.Base(r.program(t)), program, 0o755},
-			{info + "LICENSE", licence, 0o644},
-			{info + "LICENSES-THIRD-PARTY", third, 0o644},
-			{info + "METADATA", fmt.Appendf(nil, "Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: %s\nHome-page: %s\nLicense: %s\nRequires-Python: >=3.7\nDescription-Content-Type: text/markdown\n\n%s", wheelName, version, description, homepage, license, readme), 0o644},
-			{info + "WHEEL", fmt.Appendf(nil, "Wheel-Version: 1.0\nGenerator: oid-release (%s)\nRoot-Is-Purelib: false\n%s", version, tags.String()), 0o644},
-			{info + "RECORD", nil, 0o644}, // written below: it names itself
+		files := []entry{
+			{name + ".data/scripts/" + filepath.Base(r.program(t)), 0o755, program, 0},
+			{info + "LICENSE", 0o644, licence, 0},
+			{info + "LICENSES-THIRD-PARTY", 0o644, third, 0},
+			{info + "METADATA", 0o644, fmt.Appendf(nil, "Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: %s\nHome-page: %s\nLicense: %s\nRequires-Python: >=3.7\nDescription-Content-Type: text/markdown\n\n%s", wheelName, version, description, homepage, license, readme), 0},
+			{info + "WHEEL", 0o644, fmt.Appendf(nil, "Wheel-Version: 1.0\nGenerator: oid-release (%s)\nRoot-Is-Purelib: false\n%s", version, tags.String()), 0},
 		}
-		var b, record bytes.Buffer
-		w := zip.NewWriter(&b)
+		var record bytes.Buffer
 		for _, f := range files {
-			if f.data == nil {
-				fmt.Fprintf(&record, "%s,,\n", f.name)
-				f.data = record.Bytes()
-			} else {
-				sum := sha256.Sum256(f.data)
-				fmt.Fprintf(&record, "%s,sha256=%s,%d\n", f.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.data))
-			}
-			h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: r.time}
-			h.SetMode(f.mode)
-			part, err := w.CreateHeader(h)
-			if err != nil {
-				return err
-			}
-			if _, err := part.Write(f.data); err != nil {
-				return err
-			}
+			sum := sha256.Sum256(f.data)
+			fmt.Fprintf(&record, "%s,sha256=%s,%d\n", f.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.data))
 		}
-		if err := errors.Join(w.Close(), os.WriteFile(r.path(name+"-py3-none-"+t.wheel+".whl"), b.Bytes(), 0o644)); err != nil {
+		fmt.Fprintf(&record, "%sRECORD,,\n", info)
+		data, err := r.zip(append(files, entry{info + "RECORD", 0o644, record.Bytes(), 0}))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(r.path(name+"-py3-none-"+t.wheel+".whl"), data, 0o644); err != nil {
 			return err
 		}
 	}

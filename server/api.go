@@ -75,12 +75,11 @@ func (s *Server) addAPI(rows []route) {
 	describeEnumerations(schemas)
 	describeProblems(api.OpenAPI())
 	wrapReferences(schemas)
-	hidePatternDescriptions(schemas)
 }
 
 // wrapReferences moves each reference that has a description into an allOf: in
 // version 3.0 a reference has no other fields. It removes the words for patterns, which
-// OpenAPI does not have, and which are in the messages already.
+// OpenAPI does not have: the messages of errors were made with them before.
 func wrapReferences(schemas huma.Registry) {
 	for _, schema := range schemas.Map() {
 		for _, p := range schema.Properties {
@@ -89,19 +88,6 @@ func wrapReferences(schemas huma.Registry) {
 			}
 			if p.Ref != "" && p.Description != "" {
 				p.AllOf, p.Ref = []*huma.Schema{{Ref: p.Ref}}, ""
-			}
-		}
-	}
-}
-
-// hidePatternDescriptions takes what only huma knows out of the description. The texts of
-// errors have been made of it by now.
-func hidePatternDescriptions(schemas huma.Registry) {
-	for _, schema := range schemas.Map() {
-		for _, p := range schema.Properties {
-			p.PatternDescription = ""
-			if p.Items != nil {
-				p.Items.PatternDescription = ""
 			}
 		}
 	}
@@ -224,7 +210,11 @@ func plainError(err error) error {
 		if place != "" {
 			place += ": "
 		}
-		return fmt.Errorf("%sexpected %s, not %s", place, jsonType(wrong.Type), wrong.Value)
+		want := "an integer without a decimal point" // other types are compared with the schema before
+		if wrong.Type.Kind() == reflect.Float64 {
+			want = "a smaller number"
+		}
+		return fmt.Errorf("%sexpected %s, not %s", place, want, wrong.Value)
 	}
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("not valid JSON at byte %d: %w", wrong.Offset, wrong)
@@ -236,22 +226,4 @@ func plainError(err error) error {
 		}
 	}
 	return err
-}
-
-// jsonType is what values of a type are in JSON.
-func jsonType(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return "an integer without a decimal point"
-	case reflect.Float32, reflect.Float64:
-		return "a number"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.String:
-		return "a string"
-	case reflect.Slice, reflect.Array:
-		return "an array"
-	}
-	return "an object"
 }

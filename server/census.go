@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime"
@@ -117,6 +118,8 @@ func (s *Server) processName(ctx context.Context, id objectid.ID) string {
 		return t.Processes[0].Name
 	case t.Verdict == registry.Claimed:
 		return "claimed by " + t.Processes[0].Name
+	case t.Verdict == registry.Unknown && t.Classic != nil:
+		return fmt.Sprintf("host %s, pid %d", t.Classic.Host, t.Classic.PID)
 	}
 	return ""
 }

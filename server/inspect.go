@@ -75,6 +75,12 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 		out.TraceError = err.Error()
 		return out, nil
 	}
+	if trace.Classic != nil { // of a recorded host
+		o.Hosts = []string{trace.Classic.Host}
+		if report, err := inspect.Inspect(id, o); err == nil {
+			out = towire.Inspection(report)
+		}
+	}
 	out.Trace = &trace
 	dropContradicted(&out)
 	return out, nil

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,18 +22,6 @@ type metrics struct {
 	uploaded  prometheus.Counter
 	displaced prometheus.Counter
 	store     *prometheus.HistogramVec
-	routes    sync.Map // routeKey -> *routeMetrics
-}
-
-// routeKey and routeMetrics avoid a search by labels for each request.
-type routeKey struct {
-	route, method string
-	code          int
-}
-
-type routeMetrics struct {
-	requests prometheus.Counter
-	duration prometheus.Observer
 }
 
 // seconds are the bounds of the histograms, from requests in memory to uploads.
@@ -62,16 +49,8 @@ func (m *metrics) gauge(name, help string, value func() float64) {
 }
 
 func (m *metrics) request(route, method string, code int, took time.Duration) {
-	key := routeKey{route, method, code}
-	r, ok := m.routes.Load(key)
-	if !ok {
-		r, _ = m.routes.LoadOrStore(key, &routeMetrics{
-			requests: m.requests.WithLabelValues(route, method, strconv.Itoa(code)),
-			duration: m.duration.WithLabelValues(route),
-		})
-	}
-	r.(*routeMetrics).requests.Inc()
-	r.(*routeMetrics).duration.Observe(took.Seconds())
+	m.requests.WithLabelValues(route, method, strconv.Itoa(code)).Inc()
+	m.duration.WithLabelValues(route).Observe(took.Seconds())
 }
 
 func (m *metrics) storeTime(call string, took time.Duration) {

@@ -15,9 +15,8 @@ type route struct {
 	method string // empty: all that have no row of their own
 	path   string // a pattern of http.ServeMux
 	door.Policy
-	validated bool // clients may keep the answer, as long as they ask whether it is still the same; otherwise the handler says
-	plain     bool // the answer is not compressed: it is short, random, or must not wait
-	api       bool // an error is problem+json even for browsers
+	plain bool // the answer is not compressed: it is short, random, or must not wait
+	api   bool // an error is problem+json even for browsers
 
 	do       http.HandlerFunc
 	endpoint func(huma.API, route) // in place of do
@@ -57,7 +56,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/range", Policy: read(small), do: s.showRange},
 		{method: "GET", path: "/census", Policy: read(small), do: s.censusPage},
 		{method: "POST", path: "/census", Policy: read(nil), do: s.censusForm},
-		{method: "GET", path: "/census/{id}", Policy: read(small), validated: true, do: s.showReport},
+		{method: "GET", path: "/census/{id}", Policy: read(small), do: s.showReport},
 		{method: "GET", path: "/processes", Policy: read(large), do: s.showProcesses},
 		{method: "GET", path: "/processes/{gpid}", Policy: read(large), do: s.showProcess},
 		{method: "GET", path: "/about", Policy: read(small), do: s.showAbout},
@@ -69,7 +68,7 @@ func (s *Server) routes() []route {
 		{path: "/", Policy: read(small), do: s.noPage},
 	}
 	for _, description := range []string{".json", "-3.0.json", ".yaml", "-3.0.yaml"} { // package huma answers
-		all = append(all, route{method: "GET", path: descriptionPath + description, Policy: read(small), validated: true, api: true})
+		all = append(all, route{method: "GET", path: descriptionPath + description, Policy: read(small), api: true})
 	}
 	if s.options.OpenLocks != nil {
 		all = append(all, route{method: "GET", path: "/locks", Policy: read(small), do: s.showLocks})

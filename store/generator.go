@@ -25,8 +25,7 @@ type generating struct {
 
 func (s generating) Insert(ctx context.Context, collection string, doc any) (Key, error) {
 	keys, err := s.InsertMany(ctx, collection, []any{doc}, nil)
-	var refused *RefusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		err = refused.Refused[0].Err
 	}
 	if err != nil {

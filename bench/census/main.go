@@ -1,6 +1,6 @@
 // Command census measures "oid census" beside the tools that read dumps and
 // exports today: bsondump for .bson, jq and DuckDB for JSON lines, and DuckDB for a list of
-// ids. Two programs that only read the file show what is the least.
+// ids. A program that only reads the file shows what is the least.
 //
 // All are whole processes that read the same file from the page cache and write
 // to nowhere, one after the other in each round. bsondump prints every document
@@ -31,10 +31,9 @@ func main() {
 	rounds := flag.Int("rounds", 7, "rounds")
 	documents := flag.Int("n", 3_400_000, "documents of each dump and export; the list has three times as many ids")
 	read := flag.String("read", "", "only read this `file`, on all processors: what measuring compares with")
-	pages := flag.Bool("mmap", false, "with -read: map the file instead")
 	flag.Parse()
 	if *read != "" {
-		if err := readAlone(*read, *pages); err != nil {
+		if err := readAlone(*read); err != nil {
 			log.Fatal(err)
 		}
 		return
@@ -88,7 +87,6 @@ func measure(rounds, n int) (string, error) {
 	dump := command{"bsondump", func(file string) []string { return []string{bsondump, "--quiet", file} }}
 	lines := command{`jq -r '._id["$oid"]'`, func(file string) []string { return []string{jq, "-r", `._id["$oid"]`, file} }}
 	reading := command{"read alone", func(file string) []string { return []string{self, "-read", file} }}
-	mapping := command{"mmap alone", func(file string) []string { return []string{self, "-mmap", "-read", file} }}
 	distinct := func(name, query string) command {
 		return command{"DuckDB, " + name, func(file string) []string {
 			return duck(strings.ReplaceAll(query, "FILE", file))
@@ -98,14 +96,12 @@ func measure(rounds, n int) (string, error) {
 	// With the columns and the format named, as its guide to performance says.
 	readJSON := distinct("read_json, count(distinct id)", `select count(distinct _id."$oid") from read_json('FILE', format = 'newline_delimited', columns = {_id: 'STRUCT("$oid" VARCHAR)'})`)
 	contests := []contest{
-		{"mongodump .bson", n, 180, writeBSON, []command{census, reading, mapping, dump}},
-		{"mongoexport JSON lines", n, 180, writeJSON, []command{census, reading, mapping, lines, readJSON}},
-		{"mongodump .bson", n, 400, writeBSON, []command{census, reading, mapping}},
-		{"mongoexport JSON lines", n, 400, writeJSON, []command{census, reading, mapping, readJSON}},
-		{"list of ids", 3 * n, 25, writeList, []command{census, reading, mapping, duckDB}},
+		{"mongodump .bson", n, 180, writeBSON, []command{census, reading, dump}},
+		{"mongoexport JSON lines", n, 180, writeJSON, []command{census, reading, lines, readJSON}},
+		{"list of ids", 3 * n, 25, writeList, []command{census, reading, duckDB}},
 	}
 	var body strings.Builder
-	fmt.Fprintf(&body, "Files in the page cache, whole processes, medians of %d rounds in which each has its turn. user, system: processor time. ratio: the median of the rounds' ratios to oid census. read and mmap alone do nothing with the file, on all processors. DuckDB counts the different ids on all processors; oid has the finished report. Left out: mongoimport, which would read all into a server first. %s, DuckDB %s, bsondump of bench/census/mongotools.\n", rounds, page.Versions("jq", "node"), page.DuckDBVersion)
+	fmt.Fprintf(&body, "Files in the page cache, whole processes, medians of %d rounds in which each has its turn. user, system: processor time. ratio: the median of the rounds' ratios to oid census. read alone does nothing with the file. DuckDB counts the different ids; oid has the finished report. %s, DuckDB %s, bsondump of bench/census/mongotools.\n", rounds, page.Versions("jq", "node"), page.DuckDBVersion)
 	for i, c := range contests {
 		table, used, err := c.run(dir, rounds)
 		if err != nil {
@@ -114,7 +110,7 @@ func measure(rounds, n int) (string, error) {
 		fmt.Fprintf(&body, "\n%s", table)
 		if i == 0 {
 			perSecond := func(seconds float64) float64 { return float64(c.n) * float64(c.size) / 1e9 / seconds }
-			fmt.Fprintf(&body, "\nIn one second of a processor, user and system together, oid census takes in %.1f GB of this file, a program that only reads it %.1f, and one that only maps it %.1f: the copy out of the page cache is %.0f %% of oid's processor time. The rest finds each _id, counts it, and sorts it into sets, whose memory the system clears first.\n", perSecond(used[0]), perSecond(used[1]), perSecond(used[2]), 100*used[1]/used[0])
+			fmt.Fprintf(&body, "\nIn one second of a processor, user and system together, oid census takes in %.1f GB of this file, a program that only reads it %.1f.\n", perSecond(used[0]), perSecond(used[1]))
 		}
 		fmt.Fprintf(os.Stderr, "%s done\n", c.name)
 	}

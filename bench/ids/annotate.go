@@ -92,7 +92,7 @@ func annotateTable(rounds int) (string, error) {
 	}
 	const id = `\b[0-9a-f]{24}\b`
 	var b strings.Builder
-	fmt.Fprintf(&b, "Access logs of 248 MB in the page cache, written into a pipe, medians of %d. ratio: below 1 oid is faster. rg -o and grep print only the ids; oid alone finds other notations and adds when each id was created. LC_ALL=C. Without rg over several files, in parallel, and grep -oE, which is slower. %s\n",
+	fmt.Fprintf(&b, "Access logs of 248 MB in the page cache, written into a pipe, medians of %d. ratio: below 1 oid is faster. rg -o and grep print only the ids; oid finds other notations too, and adds when each id was created. LC_ALL=C. %s\n",
 		rounds, page.Versions(rg, "grep", "sed"))
 	head, line := "| MB/s and ratio |", "|---|"
 	var rows []string
@@ -111,7 +111,6 @@ func annotateTable(rounds int) (string, error) {
 		}
 		programs := []program{
 			{"oid annotate", []string{oid, "annotate", file}},
-			{"oid annotate --json", []string{oid, "annotate", "--json", file}},
 			{"rg -o", []string{rg, "-o", id, file}},
 			{"grep -oP", []string{"grep", "-oP", id, file}},
 			{"rg --passthru -r '<$0>'", []string{rg, "--passthru", "-r", "<$0>", id, file}},

@@ -82,21 +82,16 @@ func measure(t *testing.T, faults []lockfaults.Fault, subjects []lockfaults.Subj
 	return reports
 }
 
-const redisText = `Libraries as their documentation recommends: bsm/redislock v0.10.0 and redsync v4.18.1 (one Redis) ask
-every millisecond and renew every third of the TTL, as redislock's example "watchdog" does;
-rueidislock v1.0.79 renews by itself (KeyMajority 1).
+const redisText = `bsm/redislock v0.10.0 and redsync v4.18.1 (one Redis) ask every millisecond and renew every third of
+the TTL; rueidislock v1.0.79 renews by itself (KeyMajority 1).
 
-If Redis forgets a lock, its holder learns that with its next renewal, and two may hold it until then:
-no lock in one Redis can prevent that. On a replica whose clock is behind, oid's fences rise for every
-client that has seen them, and for all while somebody holds or waits and for one TTL after; a new
-client that comes later gets a lower one. Keep the clocks of primary and replicas together, or give
-the resource a fence of its own.
+If Redis forgets a lock, two may hold it until the next renewal. On a replica whose clock is behind, a
+new client may get a lower fence once nobody has held the lock or waited for it for a TTL: keep the
+clocks of primary and replicas together.
 `
 
-const postgresText = `The lock of package storelock. A server that was killed has what it acknowledged, so there are never
-two holders. While it does not answer, nobody gets the lock, which counts as idle. A waiter takes over
-when the holder's record has not changed for a TTL by its own clock, or when the kernel reports that
-the holder on its host has ended.
+const postgresText = `The lock of package storelock. While the server does not answer, nobody gets the lock, which counts as
+idle.
 `
 
 // cell says what went wrong.

@@ -25,8 +25,8 @@ const title = `# Measurements
 Each section is written by the command that it names, all of them by "make bench". Machines differ and
 are noisy: compare the ratios within a table, which are those to oid in the same round.
 
-The peers are the best that could be installed, set up as their own documents recommend for speed, as
-whole processes where people run processes. Rows in which a peer leads are printed like the others.
+The peers are set up as their own documents recommend for speed, and are whole processes where people
+run processes.
 `
 
 // Output defines the flag -o, the path for [Write].

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/classic"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -55,10 +56,10 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 	}
 	ids := make([]objectid.ID, n)
 	began := m.Process().From.Add(-time.Duration(n) * time.Minute)
-	var processes, ends, values, samples []any
+	var processes, ends, values, samples, hosts []any
 	living := registry.New(s, nil)
 	put := func() error {
-		for name, docs := range map[string]*[]any{"oid.processes": &processes, "oid.ended": &ends, "oid.values": &values, "oid.samples": &samples} {
+		for name, docs := range map[string]*[]any{"oid.processes": &processes, "oid.ended": &ends, "oid.values": &values, "oid.samples": &samples, "oid.hosts": &hosts} {
 			if _, err := s.InsertMany(ctx, name, *docs, nil); err != nil {
 				return fmt.Errorf("fill %s: %w", name, err)
 			}
@@ -96,6 +97,7 @@ func fill(ctx context.Context, s store.Store, n int) ([]objectid.ID, error) {
 			ends = append(ends, bson.D{{Key: "_id", Value: fmt.Sprintf("%013d:%s", p.Last.Time.UnixMilli(), key)}, {Key: "v", Value: version}})
 			values = append(values, bson.D{{Key: "_id", Value: p.Block}, {Key: "v", Value: version}, {Key: "member", Value: p.Member}, {Key: "process", Value: key}})
 			samples = append(samples, samplesFrom(p.Block, began))
+			hosts = append(hosts, bson.D{{Key: "_id", Value: classic.Value(p.Host, p.GPID.PID()) + ":" + key}, {Key: "v", Value: version}, {Key: "host", Value: p.Host}})
 		}
 		began = began.Add(time.Minute)
 		if len(processes) == 20_000 || i == n-1 {

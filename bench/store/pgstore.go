@@ -70,7 +70,7 @@ func measurePgstore(ctx context.Context, conn *pgx.Conn, pid int, data []row, ro
 		}
 		b.WriteString(lines)
 	}
-	fmt.Fprintf(&b, "\nOf %s documents, in turns, medians of %d. client, server: µs of processor time for a document. ratio: above 1 the store is faster. The server does nearly the same work for InsertMany and for COPY into the same table. InsertMany checks all documents of a batch, and the order of their keys, before it sends the first one, while the server waits: more than half of the client's time in a profile.\n", humanize.Comma(int64(len(docs))), turns)
+	fmt.Fprintf(&b, "\nOf %s documents, in turns, medians of %d. client, server: µs of processor time for a document. ratio: above 1 the store is faster.\n", humanize.Comma(int64(len(docs))), turns)
 	if err := insertAll(ctx, s, "events", all); err != nil {
 		return nil, "", err
 	}

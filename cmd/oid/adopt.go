@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +23,6 @@ type adoption struct {
 	options registry.AdoptOptions
 	samples []string
 	layout  string
-	add     string
 	labels  []string
 	asJSON  jsonFlag
 }
@@ -38,8 +36,7 @@ func newAdoptCommand(std streams) *cobra.Command {
 		Long: `Record a process that creates its ObjectIds with any driver, in any language. The
 sample is one id that it has created; all its other ids have the same process
 value, and are traced to it from then on. A process with several clients or workers
-has several process values: give a sample of each. --add adds samples to a process
-that is recorded already, and returns.
+has several process values: give a sample of each.
 
 Nothing proves that the process has created the sample. A sample that is older than
 the process, or that has the host or the pid of another one, is refused. The ids are
@@ -53,21 +50,14 @@ live process has the same process value, the command reports it at once, records
 both, and its exit code is 1.
 
 Programs in Go do not need this command: see package registry.`,
-		Example: `  oid adopt --sample "$(cat /run/app.sample)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app
-  oid adopt --sample "$(cat /run/worker2.sample)" --add 10.0.0.7:8080:1795166651598985:4711`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if a.add != "" {
-				return a.addSamples(cmd, std)
-			}
-			return a.run(cmd.Context(), std)
-		},
+		Example: `  oid adopt --sample "$(cat /run/app.sample)" --pid "$(cat /run/app.pid)" --addr 10.0.0.7:8080 --name app`,
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), std) },
 	}
 	a.where.addFlag(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&a.samples, "sample", nil, "an `ID` that the process created; repeat it for each of its process values")
 	f.IntVar(&a.options.PID, "pid", 0, "the `PID` of the process")
-	f.StringVar(&a.add, "add", "", "add the samples to the process with this `GPID`, and return")
 	f.StringVar(&a.options.Addr, "addr", "", "the ip:port that its peers dial (default this host and port 0)")
 	f.StringVar(&a.options.Name, "name", "", "the `NAME` of the service (default that of the program)")
 	f.StringVar(&a.options.Version, "program-version", "", "the `VERSION` of the program")
@@ -77,7 +67,6 @@ Programs in Go do not need this command: see package registry.`,
 	f.StringVar(&a.layout, "layout", objectid.Modern.String(), "the layout of its ids: "+layouts.names())
 	a.asJSON.addFlag(cmd, jsonObject)
 	layouts.complete(cmd, "layout")
-	completeFlag(cmd, "add", a.where.completeProcess(gpidOf))
 	return cmd
 }
 
@@ -103,7 +92,11 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	if err != nil && !collided {
 		return err
 	}
-	if err := a.print(std, m.Process(), collision); err != nil {
+	var rivals []gpid.GPID
+	if collided {
+		rivals = collision.Others
+	}
+	if err := a.asJSON.emit(std.out, towire.Registered(m.Process(), rivals), textf("%v\n", m.Process().GPID)); err != nil {
 		return errors.Join(err, detach(m))
 	}
 	warnUnproven(std, m.Process().Adopted)
@@ -116,59 +109,6 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 		}
 	}
 	if collided {
-		return errReported
-	}
-	return nil
-}
-
-// print writes a recorded process, with those that it collides with.
-func (a *adoption) print(std streams, p registry.Process, collision *registry.CollisionError) error {
-	var rivals []gpid.GPID
-	if collision != nil {
-		rivals = collision.Others
-	}
-	return a.asJSON.emit(std.out, towire.Registered(p, rivals), textf("%v\n", p.GPID))
-}
-
-// addSamples adds the samples to a recorded process.
-func (a *adoption) addSamples(cmd *cobra.Command, std streams) (err error) {
-	for _, name := range []string{"pid", "addr", "name", "program-version", "label", "interval", "offline"} {
-		if cmd.Flags().Changed(name) {
-			return usagef("--%s does not go with --add, which names a recorded process", name)
-		}
-	}
-	g, err := gpid.Parse(a.add)
-	if err != nil {
-		return usageError{fmt.Errorf("--add: %w", err)}
-	}
-	samples, err := a.ids()
-	if err != nil {
-		return err
-	}
-	ctx := cmd.Context()
-	s, err := a.where.openToWrite(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	r := a.where.registry(s)
-	members, err := membersOf(ctx, r, g)
-	if err != nil {
-		return err
-	}
-	last := slices.MaxFunc(members, func(a, b registry.Status) int { return a.Confirmed.Compare(b.Confirmed) })
-	p, err := r.AddSamples(ctx, last.Key(), samples, a.options.Layout)
-	collision, collided := errors.AsType[*registry.CollisionError](err)
-	if err != nil && !collided {
-		return err
-	}
-	if err := a.print(std, p, collision); err != nil {
-		return err
-	}
-	added := slices.DeleteFunc(slices.Clone(p.Adopted), func(a registry.Adopted) bool { return !slices.Contains(samples, a.Sample) })
-	warnUnproven(std, added)
-	if collided {
-		std.warn("%v", collision)
 		return errReported
 	}
 	return nil

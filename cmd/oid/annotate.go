@@ -3,13 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,24 +22,19 @@ created and, if the store has it, by which process and the state of that now:
 
 The ids are those that "oid inspect --grep" finds. All other text is printed as it is.
 Each line is printed as soon as it is complete. At a terminal the notes are dimmed, and
-with --color always also for a pager, as in oid annotate --color always app.log | less -R.
-
-With --json, lines that are JSON objects get a field "oid_ids", a list with id, time,
-verdict, gpid, name and state of each id; all other lines are printed as they are.`
+with --color always also for a pager, as in oid annotate --color always app.log | less -R.`
 
 func newAnnotateCommand(std streams) *cobra.Command {
 	var (
-		asJSON jsonFlag
-		color  string
-		where  storeFlag
+		color string
+		where storeFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "annotate [FILE...]",
 		Short: "Print a log with what is known of each id in it",
 		Long:  annotateHelp,
 		Example: `  tail -f app.log | oid annotate
-  oid annotate app.log
-  oid annotate --json < app.jsonl | jq 'select(.oid_ids[0].state == "dead")'`,
+  oid annotate app.log`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			colors, err := colorModes.find("--color", color)
 			if err != nil {
@@ -52,8 +45,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
-			a := annotation{notes: newNotes(std, t), asJSON: bool(asJSON)}
-			a.dim = !a.asJSON && colors(std.out)
+			a := annotation{notes: newNotes(std, t), dim: colors(std.out)}
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
@@ -65,7 +57,6 @@ func newAnnotateCommand(std streams) *cobra.Command {
 			return a.notes.failed
 		},
 	}
-	asJSON.addFlag(cmd, "add a field to the lines that are JSON objects")
 	cmd.Flags().StringVar(&color, "color", "auto", "dim the notes: "+colorModes.names())
 	where.addFlag(cmd)
 	colorModes.complete(cmd, "color")
@@ -89,10 +80,9 @@ const (
 
 // annotation is one run of oid annotate.
 type annotation struct {
-	notes  *notes
-	asJSON bool
-	dim    bool
-	buf    bytes.Buffer
+	notes *notes
+	dim   bool
+	buf   bytes.Buffer
 }
 
 // file annotates a file, or standard input if its name is "-".
@@ -181,18 +171,13 @@ func (a *annotation) write(ctx context.Context, w io.Writer, text string, places
 	}
 	a.notes.refresh(time.Now())
 	a.buf.Reset()
-	if a.asJSON {
-		a.objects(ctx, text, places)
-	} else {
-		at := 0
-		for _, p := range places {
-			note := a.notes.of(ctx, p.ID)
-			a.buf.WriteString(text[at:p.From])
-			a.mark(text[p.From:p.To], note.text)
-			at = p.To
-		}
-		a.buf.WriteString(text[at:])
+	at := 0
+	for _, p := range places {
+		a.buf.WriteString(text[at:p.From])
+		a.mark(text[p.From:p.To], a.notes.of(ctx, p.ID))
+		at = p.To
 	}
+	a.buf.WriteString(text[at:])
 	_, err := w.Write(a.buf.Bytes())
 	return err
 }
@@ -209,41 +194,4 @@ func (a *annotation) mark(id, note string) {
 	for _, p := range parts {
 		a.buf.WriteString(p)
 	}
-}
-
-// objects writes the lines of text, with another member in those that are JSON objects
-// and contain some of the places.
-func (a *annotation) objects(ctx context.Context, text string, places []paste.Place) {
-	at := 0
-	for line := range strings.Lines(text) {
-		end := at + len(line)
-		n := 0
-		for n < len(places) && places[n].From < end {
-			n++
-		}
-		a.object(ctx, line, places[:n])
-		places, at = places[n:], end
-	}
-}
-
-func (a *annotation) object(ctx context.Context, line string, places []paste.Place) {
-	body := strings.TrimRight(line, " \t\r\n")
-	if len(places) == 0 || !strings.HasPrefix(strings.TrimLeft(body, " \t"), "{") || !json.Valid([]byte(body)) {
-		a.buf.WriteString(line)
-		return
-	}
-	members := make([]noteMember, 0, len(places))
-	seen := map[string]bool{}
-	for _, p := range places {
-		if !seen[p.ID] {
-			seen[p.ID] = true
-			members = append(members, a.notes.of(ctx, p.ID).member)
-		}
-	}
-	encoded, err := json.Marshal(members)
-	if err != nil {
-		panic(err) // strings and times are JSON
-	}
-	a.buf.WriteString(body[:len(body)-1])
-	fmt.Fprintf(&a.buf, `,"oid_ids":%s}%s`, encoded, line[len(body):])
 }

@@ -72,7 +72,7 @@ func TestAnnotateLosesNothing(t *testing.T) {
 		if err := a.log(t.Context(), &out, r); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		note := a.notes.of(t.Context(), annotatedID).text
+		note := a.notes.of(t.Context(), annotatedID)
 		if n := strings.Count(out.String(), "<"+annotatedID+": "+note+">"); n != 3002 {
 			t.Errorf("%s: %d ids have notes, want 3002", name, n)
 		}
@@ -132,7 +132,7 @@ func TestNotesGetOld(t *testing.T) {
 	n := newNotes(streams{}, nil)
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	n.refresh(now)
-	n.known[annotatedID] = note{}
+	n.known[annotatedID] = ""
 	n.refresh(now.Add(noteAge))
 	if len(n.known) != 1 {
 		t.Error("a note of ten seconds is forgotten")
@@ -143,7 +143,7 @@ func TestNotesGetOld(t *testing.T) {
 	}
 	// So many that they take much memory are forgotten earlier.
 	for i := range maxNotes + 1 {
-		n.known[strconv.Itoa(i)] = note{}
+		n.known[strconv.Itoa(i)] = ""
 	}
 	n.refresh(n.asked)
 	if len(n.known) != 0 {

@@ -72,7 +72,7 @@ func TestAPIPage(t *testing.T) {
 	generatedPart(t, page, "endpoints", b.String()+"\n")
 	b.Reset()
 	for _, k := range api.Components.Schemas["ErrorModel"].Kinds {
-		fmt.Fprintf(&b, "\n### %s\n\nStatus %d. %s\n", k.Type[strings.LastIndexByte(k.Type, '#')+1:], k.Status, k.About)
+		fmt.Fprintf(&b, "\n### %s\n\n%d. %s\n", k.Type[strings.LastIndexByte(k.Type, '#')+1:], k.Status, k.About)
 	}
 	generatedPart(t, page, "errors", b.String()+"\n")
 

@@ -105,7 +105,6 @@ func newCensusCommand(std streams) *cobra.Command {
   mongoexport -c orders | oid census
   oid census --field customer --html report.html mongodb://localhost/shop.orders
   oid census --compare yesterday.bson mongodb://localhost/shop.orders`,
-		ValidArgsFunction: f.where.completeSource,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"-"}

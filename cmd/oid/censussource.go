@@ -11,7 +11,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/oidkit/oid/census"
@@ -126,25 +125,16 @@ func (r *censusReader) parts(ctx context.Context, source string) ([]part, error)
 	}
 	// Opening a FIFO waits for a writer, and reading waits for its output.
 	return one(func(ctx context.Context) (io.ReadCloser, error) {
-		return interruptible(ctx, &lazyFile{path: source}), nil
+		return interruptible(ctx, piped(func(w io.Writer) error {
+			f, err := os.Open(source)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = io.Copy(w, f)
+			return err
+		})), nil
 	})
-}
-
-// lazyFile is a file that is opened by the first Read.
-type lazyFile struct {
-	path string
-	file *os.File
-}
-
-func (f *lazyFile) Read(p []byte) (int, error) {
-	if f.file == nil {
-		file, err := os.Open(f.path)
-		if err != nil {
-			return 0, err
-		}
-		f.file = file
-	}
-	return f.file.Read(p)
 }
 
 // storePart returns p as a collection of a store.
@@ -197,21 +187,6 @@ func piped(write func(io.Writer) error) io.ReadCloser {
 		w.CloseWithError(err)
 	}()
 	return r
-}
-
-// completeSource completes a source of a census: a collection after "store:", else a
-// file.
-func (f *storeFlag) completeSource(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if !strings.HasPrefix(word, "store:") {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	return suggest(func(ctx context.Context, _ *cobra.Command) ([]string, error) {
-		names, err := f.collections(ctx)
-		for i := range names {
-			names[i] = "store:" + names[i]
-		}
-		return names, err
-	})(cmd, nil, word)
 }
 
 // newProgress returns the progress of reading parts, or nil if std.err is not a

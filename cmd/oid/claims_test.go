@@ -17,11 +17,11 @@ import (
 // A sentence, list item or table row of a document that promises or compares names its
 // evidence in a comment behind it, which a browser does not show:
 //
-//	<!-- evidence: TestOverflow, TestCopiedProcess/fork -->
-//	<!-- evidence: benchmarks "PostgreSQL 15" "own table, by a time field with an index" 0.95 to 3 -->
-//	<!-- evidence: source MongoDB server 2.0, src/mongo/bson/oid.cpp -->
+//	<!--TestOverflow,TestCopiedProcess/fork-->
+//	<!--benchmarks "PostgreSQL 15" "own table, by a time field with an index" 0.95 to 3-->
+//	<!--source MongoDB server 2.0, src/mongo/bson/oid.cpp-->
 //
-// The first names tests, fuzz tests or examples of this tree. The second names a row and
+// Other comments begin with a blank. The first names tests, fuzz tests or examples of this tree. The second names a row and
 // the table that has it in docs/benchmarks.md, by the beginnings of their first cells, and
 // the range in which its last number must be for the sentence to be right. The third names
 // where a fact about other programs can be looked up. Several are separated by a semicolon.
@@ -51,7 +51,7 @@ type claim struct {
 }
 
 var (
-	evidenceMark  = regexp.MustCompile(`\s*<!-- evidence: (.*?) -->`)
+	evidenceMark  = regexp.MustCompile(`\s*<!--(\S.*?)-->`)
 	benchmarkMark = regexp.MustCompile(`^benchmarks "([^"]+)" "([^"]+)" ([\d.]+) to ([\d.]+)$`)
 	testName      = regexp.MustCompile(`^((?:Test|Fuzz|Example)\w*)(/[\w,.-]+)?$`)
 	separatorRow  = regexp.MustCompile(`^\|[-:| ]+\|$`)
@@ -166,7 +166,7 @@ func checkEvidence(evidence string, tests map[string][]string, benchmarks string
 		}
 		return nil
 	}
-	for name := range strings.SplitSeq(evidence, ", ") {
+	for name := range strings.SplitSeq(evidence, ",") {
 		m := testName.FindStringSubmatch(name)
 		if m == nil {
 			return fmt.Errorf("evidence of no known form: %q", name)
@@ -191,7 +191,8 @@ func rowRatio(benchmarks, table, row string) (float64, error) {
 	return strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(cells[len(cells)-1]), ",", ""), 64)
 }
 
-// claimsTable lists the English claims of each page with their evidence.
+// claimsTable lists the English claims of each page, by their first words, with their tests,
+// and the kind of other evidence.
 func claimsTable(all []claim) string {
 	var b strings.Builder
 	file := ""
@@ -203,16 +204,22 @@ func claimsTable(all []claim) string {
 			fmt.Fprintf(&b, "\n| %s | evidence |\n|---|---|\n", path.Base(c.file))
 			file = c.file
 		}
-		words := strings.FieldsFunc(c.text, func(r rune) bool { return r == ' ' || r == '|' })
-		text := strings.TrimPrefix(strings.Join(words[:min(len(words), 5)], " "), "- ")
-		fmt.Fprintf(&b, "| %s | %s |\n", strings.NewReplacer("`", "", "[", "", "]", "", "**", "").Replace(text), strings.Join(c.evidence, "; "))
+		words := strings.FieldsFunc(strings.TrimPrefix(c.text, "- "), func(r rune) bool { return r == ' ' || r == '|' })
+		text := strings.Join(words[:min(len(words), 3)], " ")
+		var shown []string
+		for _, e := range c.evidence {
+			if kind, _, _ := strings.Cut(e, " "); !slices.Contains(shown, kind) {
+				shown = append(shown, kind)
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.NewReplacer("`", "", "[", "", "]", "", "**", "").Replace(text), strings.Join(shown, ","))
 	}
 	return b.String() + "\n"
 }
 
 // Evidence that is gone, and claims that have none, are found.
 func TestClaimsAreChecked(t *testing.T) {
-	const text = "# A\n\n- one <!-- evidence: TestX -->\n- two\n  more <!-- evidence: TestX/part; benchmarks \"T\" \"r\" 1 to 2 -->\n- three\n\nPlain.\n\n| a | b |\n|---|---|\n| c | d | <!-- evidence: source Q 1, q.c -->\n"
+	const text = "# A\n\n- one <!--TestX-->\n- two\n  more <!--TestX/part; benchmarks \"T\" \"r\" 1 to 2-->\n- three\n\nPlain.\n\n| a | b |\n|---|---|\n| c | d | <!--source Q 1, q.c-->\n"
 	got := claims("x.md", text, []string{"A"})
 	if len(got) != 4 || got[1].text != "- two more" || len(got[1].evidence) != 2 || got[2].evidence != nil || got[3].text != "| c | d |" {
 		t.Errorf("claims: %+v", got)
@@ -220,7 +227,7 @@ func TestClaimsAreChecked(t *testing.T) {
 	tests := map[string][]string{"TestX": {`t.Run("part"`}}
 	const benchmarks = "x\n\n| T | s | ratio |\n|---|--:|--:|\n| r | 7 | 1.5 |\n\n"
 	for evidence, ok := range map[string]bool{
-		"TestX": true, "TestX/part": true, "TestX, TestX/part": true,
+		"TestX": true, "TestX/part": true, "TestX,TestX/part": true,
 		"TestY": false, "TestX/other": false, "": false, "see there": false,
 		`benchmarks "T" "r" 1 to 2`: true, `benchmarks "T" "r" 1.5 to 1.5`: true,
 		`benchmarks "T" "r" 1.51 to 2`: false, `benchmarks "T" "r" 1 to 1.49`: false,

@@ -31,8 +31,7 @@ func newDeleteCommand(std streams) *cobra.Command {
 		Long:  deleteHelp,
 		Example: `  oid delete events 6592008029c8c3e4dc76256c
   oid delete events --to -30d`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: where.completeCollection,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			collection, keys, err := parseNames(args)
 			if err != nil {

@@ -18,8 +18,7 @@ func newDropCommand(std streams) *cobra.Command {
 and needs --yes where it cannot ask.`,
 		Example: `  oid drop events
   oid drop events --yes`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: where.completeCollection,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}

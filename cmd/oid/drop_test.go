@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -32,30 +31,4 @@ func TestDrop(t *testing.T) {
 			t.Errorf("drop of an invalid name: %+v", got)
 		}
 	})
-}
-
-// TestCompleteCollection completes names as a shell asks for them, without the collections
-// of the registry.
-func TestCompleteCollection(t *testing.T) {
-	eachStore(t, func(t *testing.T) {
-		oid(t, "{}", "insert", "oid.processes")
-		oid(t, "{}", "insert", "events")
-		oid(t, "{}", "insert", "orders")
-		for _, command := range []string{"find", "get", "delete", "insert", "drop"} {
-			if got := oid(t, "", "__complete", command, ""); !strings.HasPrefix(got.out, "events\norders\n:4\n") {
-				t.Errorf("%s: %+v, want the collections and no files", command, got)
-			}
-			if got := oid(t, "", "__complete", command, "events", ""); !strings.HasPrefix(got.out, ":4\n") {
-				t.Errorf("second argument of %s: %+v, want nothing", command, got)
-			}
-		}
-	})
-	other := "sqlite:" + filepath.Join(t.TempDir(), "other.db")
-	oid(t, "{}", "insert", "--store", other, "elsewhere")
-	if got := oid(t, "", "__complete", "find", "--store", other, ""); !strings.HasPrefix(got.out, "elsewhere\n") {
-		t.Errorf("with --store: %+v", got)
-	}
-	if got := oid(t, "", "__complete", "find", "--store", "sqlite:"+filepath.Join(t.TempDir(), "none.db"), ""); !strings.HasPrefix(got.out, ":4\n") {
-		t.Errorf("without a store: %+v, want nothing", got)
-	}
 }

@@ -36,8 +36,7 @@ func newFindCommand(std streams) *cobra.Command {
 		Example: `  oid find events --since 24h
   oid find events --since 24h --follow
   oid find events --limit 100 --after 6592008029c8c3e4dc76256c`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: where.completeCollection,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}

@@ -56,5 +56,7 @@ func (f forms[T]) list() []string {
 
 // complete offers the names to the shell's completion of cmd's flag.
 func (f forms[T]) complete(cmd *cobra.Command, flag string) {
-	completeFlag(cmd, flag, cobra.FixedCompletions(f.list(), cobra.ShellCompDirectiveNoFileComp))
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(f.list(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag does not exist: a mistake in the command
+	}
 }

@@ -22,8 +22,7 @@ An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
 quotes.`,
 		Example: `  oid get events 6592008029c8c3e4dc76256c
   oid get users '"alice"' 17`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: where.completeCollection,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			collection, keys, err := parseNames(args)
 			if err != nil {

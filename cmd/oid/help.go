@@ -17,14 +17,9 @@ func newHelpCommand() *cobra.Command {
 		Example: `  oid help range
   oid help times`,
 		DisableFlagsInUseLine: true,
-		ValidArgsFunction: firstArgument(func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-			for _, c := range cmd.Root().Commands() {
-				if !c.Hidden {
-					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		}),
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return commandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err == nil && len(rest) == 0 {

@@ -16,28 +16,24 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-var historyHelp = `Plot what was measured of a process over time (` + loadTitles() + `),
-or with --json write its samples. GPID is the identity that oid ps and oid trace
-show, ip:port:start_time:pid. Processes of several hosts that have the same identity
-are plotted one after the other; with --json each sample has its member key.
+const historyHelp = `List the samples of the load of a process. GPID is the identity that oid ps and oid
+trace show, ip:port:start_time:pid. Processes of several hosts that have the same
+identity come one after the other; with --json each sample has its member key.
 
-CPU is in percent of one processor. An empty column is a time without a sample.`
+CPU is in percent of one processor, since the sample before.`
 
 func newHistoryCommand(std streams) *cobra.Command {
 	var (
 		where  storeFlag
 		times  timeRange
-		width  int
 		asJSON jsonFlag
 	)
 	cmd := &cobra.Command{
 		Use:     "history GPID",
-		Short:   "Plot the load of a process over time",
+		Short:   "List the load of a process over time",
 		Long:    historyHelp,
 		Example: `  oid history 10.0.0.7:8080:1795166651598985:4711 --since 2h`,
 		Args:    cobra.ExactArgs(1),
-
-		ValidArgsFunction: firstArgument(where.completeProcess(gpidOf)),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			g, err := gpid.Parse(args[0])
 			if err != nil {
@@ -45,9 +41,6 @@ func newHistoryCommand(std streams) *cobra.Command {
 			}
 			from, to, err := times.times()
 			if err != nil {
-				return err
-			}
-			if width, err = plotWidth(std.out, width); err != nil {
 				return err
 			}
 			return using(cmd.Context(), where.openToRead, func(s store.Store) error {
@@ -63,7 +56,7 @@ func newHistoryCommand(std streams) *cobra.Command {
 					if asJSON {
 						err = writeSamples(std.out, asJSON, p.Key(), samples)
 					} else {
-						err = plotHistory(std, between, p, name, samples, width, &times.zone)
+						err = writeHistory(std, between, p, name, samples, &times.zone)
 						between = "\n"
 					}
 					if err != nil {
@@ -76,7 +69,6 @@ func newHistoryCommand(std streams) *cobra.Command {
 	}
 	where.addFlag(cmd)
 	times.addFlags(cmd)
-	cmd.Flags().IntVar(&width, "width", 0, "plot `COLUMNS` wide at most (default that of the terminal, or 80)")
 	asJSON.addFlag(cmd, jsonObjects)
 	return cmd
 }
@@ -151,56 +143,33 @@ func (m measurement) number(f *registry.LoadField) float64 {
 	return float64(*f.Of(&m.Load))
 }
 
-// unitTexts write the values of a plot.
+// unitTexts write the numbers of the load.
 var unitTexts = map[registry.Unit]func(float64) string{
 	registry.Count: countText, registry.Bytes: bytesText, registry.Nanoseconds: cpuText,
 }
 
-// loadTitles are the names of the plots.
-func loadTitles() string {
-	var titles []string
+// writeHistory writes the samples of a process of a name as a table, after between.
+func writeHistory(std streams, between string, p *registry.Status, name string, samples iter.Seq2[measurement, error], z *zone) error {
+	table := [][]string{{"TIME"}}
 	for _, f := range registry.LoadFields {
-		titles = append(titles, f.Title)
+		table[0] = append(table[0], strings.ToUpper(f.Title))
 	}
-	return strings.Join(titles, ", ")
-}
-
-// plotHistory writes the plots of a process of a name, one below the other, after between.
-func plotHistory(std streams, between string, p *registry.Status, name string, samples iter.Seq2[measurement, error], width int, z *zone) error {
-	var all []measurement
 	for m, err := range samples {
 		if err != nil {
 			return err
 		}
-		all = append(all, m)
+		row := []string{z.text(m.Time.Truncate(time.Second))}
+		for _, f := range registry.LoadFields {
+			row = append(row, known(m.number(&f), unitTexts[f.Unit]))
+		}
+		table = append(table, row)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s %s  %s: %s\n", between, printable(p.Name), printable(name), p.State, printable(p.Reason))
-	if len(all) > 0 {
-		plotMeasurements(&b, all, width, z)
-	}
-	if _, err := io.WriteString(std.out, b.String()); err != nil {
+	if _, err := fmt.Fprintf(std.out, "%s%s %s  %s: %s\n", between, printable(p.Name), printable(name), p.State, printable(p.Reason)); err != nil {
 		return err
 	}
-	if len(all) == 0 {
+	if len(table) == 1 {
 		std.warn("no samples in that time")
+		return nil
 	}
-	return nil
-}
-
-// plotMeasurements adds the plots of all, of which there is one at least, to b.
-func plotMeasurements(b *strings.Builder, all []measurement, width int, z *zone) {
-	first, last := all[0].Time, all[len(all)-1].Time
-	for _, f := range registry.LoadFields {
-		columns := newColumns(min(width-plotMargin, len(all)), first, last)
-		for _, m := range all {
-			if v := m.number(&f); v >= 0 {
-				columns.add(m.Time, v)
-			}
-		}
-		if columns.used() {
-			columns.plot(b, f.Title, unitTexts[f.Unit])
-		}
-	}
-	fmt.Fprintf(b, "%*s%s to %s\n", plotMargin, "", z.text(first.Truncate(time.Second)), z.text(last.Truncate(time.Second)))
+	return writeTable(std.out, table)
 }

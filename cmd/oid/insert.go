@@ -34,8 +34,7 @@ line; all others are stored.`,
 		Example: `  oid insert events '{"kind":"start"}'
   oid insert events < events.jsonl > ids
   oid insert --store mongodb://localhost/app events < events.jsonl`,
-		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: where.completeCollection,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := store.CheckCollection(args[0]); err != nil {
 				return usageError{err}

@@ -168,6 +168,11 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 				std.warn("processes are not shown: %v", err)
 				i.tracer = nil
 			}
+			if trace != nil && trace.Classic != nil { // of a recorded host
+				o := *i.options
+				o.Hosts = []string{trace.Classic.Host}
+				report, _ = inspect.Inspect(found.Text, &o) // it was read before
+			}
 		}
 		if i.asJSON {
 			place := wire.Found{Source: found.source, Line: found.Line, Text: found.Text, Before: found.Before, After: found.After}

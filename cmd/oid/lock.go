@@ -92,8 +92,7 @@ func newLockCommand(std streams) *cobra.Command {
   oid lock nightly-report --locks redis://cache:6379 --wait 10s -- ./report.sh
   oid lock nightly-report --once '0 3 * * *' -- ./report.sh
   oid lock --status nightly-report`,
-		ValidArgsFunction: c.where.completeLock,
-		RunE:              c.run,
+		RunE: c.run,
 	}
 	c.where.addFlag(cmd)
 	cmd.Flags().DurationVar(&o.ttl, "ttl", lock.DefaultTTL, "how long a lock outlives a crashed holder, except in files")
@@ -114,7 +113,7 @@ func (c *lockCommand) run(cmd *cobra.Command, args []string) error {
 	if err := c.check(cmd, names, command); err != nil {
 		return err
 	}
-	engine, url, err := c.where.engine(cmd)
+	engine, url, err := c.where.engine()
 	if err != nil {
 		return err
 	}

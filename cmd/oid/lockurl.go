@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,39 +185,19 @@ type locksFlag struct{ url string }
 
 func (f *locksFlag) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "locks", "", "`URL` of where locks are held, see \"oid help urls\" (default $OID_LOCKS, or files)")
-	var schemes []string
-	for _, e := range lockEngines {
-		schemes = append(schemes, e.schemes...)
-	}
-	completeFlag(cmd, "locks", completeScheme(schemes))
-	replaced := new(string)
-	cmd.Flags().StringVar(replaced, "redis", "", "")
-	cmd.Flags().Lookup("redis").Hidden = true
 }
 
 // engine returns the engine and the URL that are asked for.
-func (f *locksFlag) engine(cmd *cobra.Command) (lockEngine, string, error) {
-	url := f.url
-	if url == "" {
-		url = os.Getenv("OID_LOCKS")
-	}
-	switch {
-	case cmd.Flags().Changed("redis"):
-		return lockEngine{}, "", usagef("--redis is now --locks; write --locks redis://...")
-	case url == "" && os.Getenv("OID_REDIS") != "":
-		// The locks of the data folder would not exclude other machines.
-		return lockEngine{}, "", usagef("the variable OID_REDIS is now OID_LOCKS; set that, or write --locks")
-	case url == "":
-		url = "file:"
-	}
+func (f *locksFlag) engine() (lockEngine, string, error) {
+	url := cmp.Or(f.url, os.Getenv("OID_LOCKS"), "file:")
 	e, err := lockEngineOf(url)
 	return e, url, err
 }
 
 // opener returns a function that opens the place of the locks to look at them. It is nil
 // without a URL on a system that has no data folder for the default.
-func (f *locksFlag) opener(cmd *cobra.Command, std streams) (func(context.Context) (lock.Locker, error), error) {
-	e, url, err := f.engine(cmd)
+func (f *locksFlag) opener(std streams) (func(context.Context) (lock.Locker, error), error) {
+	e, url, err := f.engine()
 	if err != nil {
 		return nil, err
 	}

@@ -15,13 +15,12 @@ const pruneHelp = `Delete the samples of processes that ended before --samples, 
 processes whose last heartbeat is older than --records. Processes that are alive
 keep their record. Process blocks stay claimed for ever, so that none is given to
 another process, and ids with them are still traced. "oid serve" does the same once an
-hour; with --every this command repeats it until interrupted.`
+hour.`
 
 func newPruneCommand(std streams) *cobra.Command {
 	var (
 		where            storeFlag
 		samples, records string
-		every            time.Duration
 		asJSON           jsonFlag
 	)
 	cmd := &cobra.Command{
@@ -39,27 +38,13 @@ func newPruneCommand(std streams) *cobra.Command {
 			if keep.Records, err = positive("--records", records); err != nil {
 				return err
 			}
-			if every < 0 || every > 0 && every < time.Second {
-				return usagef("--every %v: want 1s or more", every)
-			}
 			return using(cmd.Context(), where.openToDelete, func(s store.Store) error {
-				r := where.registry(s)
-				for {
-					done, err := r.Prune(cmd.Context(), &keep)
-					if err != nil {
-						return err
-					}
-					err = asJSON.emit(std.out, wire.Pruned{Samples: done.Samples, Processes: done.Records},
-						textf("deleted %d samples and %d records\n", done.Samples, done.Records))
-					if err != nil || every == 0 {
-						return err
-					}
-					select {
-					case <-cmd.Context().Done():
-						return cmd.Context().Err()
-					case <-time.After(every):
-					}
+				done, err := where.registry(s).Prune(cmd.Context(), &keep)
+				if err != nil {
+					return err
 				}
+				return asJSON.emit(std.out, wire.Pruned{Samples: done.Samples, Processes: done.Records},
+					textf("deleted %d samples and %d records\n", done.Samples, done.Records))
 			})
 		},
 	}
@@ -67,7 +52,6 @@ func newPruneCommand(std streams) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&samples, "samples", "7d", "how long samples are kept after the end of their process, a `DURATION` such as 36h or 7d")
 	f.StringVar(&records, "records", "365d", "how long records are kept after the last heartbeat, a `DURATION`")
-	f.DurationVar(&every, "every", 0, "repeat after this `TIME`, such as 1h, until interrupted")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,8 +26,6 @@ type listing struct {
 	host   string
 	labels []string
 	state  string
-	limit  int
-	after  string
 	asJSON jsonFlag
 	zone   zone
 }
@@ -94,14 +91,10 @@ func newPsCommand(std streams) *cobra.Command {
 	f.StringVar(&l.host, "host", "", "list only processes on the `HOST` of this name")
 	f.StringArrayVar(&l.labels, "label", nil, "list only processes with this label, `NAME=VALUE`; may be repeated")
 	f.StringVar(&l.state, "state", "", "list only processes in this `STATE`: "+processStates.names())
-	f.IntVar(&l.limit, "limit", 0, "list at most `N` processes, and show how to go on; 0 lists all")
-	f.StringVar(&l.after, "after", "", "go on after a list with --limit, at its `CURSOR`")
 	f.BoolVarP(&watch, "watch", "w", false, "repeat the list until interrupted")
 	f.DurationVar(&every, "every", 2*time.Second, "with --watch, the `TIME` between two lists")
 	l.asJSON.addFlag(cmd, jsonObjects)
 	l.zone.addFlag(cmd)
-	completeFlag(cmd, "name", where.completeProcess(func(p registry.Status) string { return printable(p.Name) }))
-	completeFlag(cmd, "host", where.completeProcess(func(p registry.Status) string { return printable(p.Host) }))
 	processStates.complete(cmd, "state")
 	return cmd
 }
@@ -137,7 +130,7 @@ func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, 
 
 // query returns what the flags ask for.
 func (l *listing) query() (q registry.Query, err error) {
-	q = registry.Query{Name: l.name, Host: l.host, Limit: 1000, After: l.after}
+	q = registry.Query{Name: l.name, Host: l.host}
 	switch {
 	case l.state != "":
 		state, err := processStates.find("--state", l.state)
@@ -163,37 +156,16 @@ func (l *listing) query() (q registry.Query, err error) {
 			return q, usageError{fmt.Errorf("--at: %w", err)}
 		}
 	}
-	if l.limit < 0 {
-		return q, usagef("--limit %d: want 0 or more", l.limit)
-	}
 	return q, nil
 }
 
-// processes returns the processes that q selects, at most l.limit, and the cursor of
-// the rest.
-func (l *listing) processes(ctx context.Context, r *registry.Registry, q registry.Query) (found []registry.Status, next string, err error) {
-	for {
-		if l.limit > 0 {
-			q.Limit = min(q.Limit, l.limit-len(found))
-		}
-		page, err := r.Page(ctx, q)
-		if errors.Is(err, registry.ErrCursor) {
-			return nil, "", usagef("--after %q: want the cursor that a list with the same flags has shown", l.after)
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		found, q.After = append(found, page.Processes...), page.Next
-		if page.Next == "" || l.limit > 0 && len(found) >= l.limit {
-			return found, page.Next, nil
-		}
-	}
-}
-
 func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, q registry.Query) error {
-	found, next, err := l.processes(ctx, r, q)
-	if err != nil {
-		return err
+	var found []registry.Status
+	for p, err := range r.List(ctx, q) {
+		if err != nil {
+			return err
+		}
+		found = append(found, p)
 	}
 	slices.SortStableFunc(found, func(a, b registry.Status) int {
 		return cmp.Or(a.GPID.Addr().Compare(b.GPID.Addr()), a.GPID.Start().Compare(b.GPID.Start()))
@@ -215,10 +187,6 @@ func (l *listing) write(ctx context.Context, std streams, r *registry.Registry, 
 	if err := writeTable(std.out, table); err != nil {
 		return err
 	}
-	if next != "" {
-		std.warn("there are more; use --after %s", next)
-		return nil
-	}
 	return l.explain(ctx, std, r, q, len(found))
 }
 
@@ -233,7 +201,7 @@ func (l *listing) explain(ctx context.Context, std streams, r *registry.Registry
 	var hidden registry.Page
 	if !l.all && l.at == "" && l.state == "" {
 		var err error
-		q.States, q.Limit, q.After = []registry.State{registry.Dead, registry.Ended}, maxHidden, ""
+		q.States, q.Limit = []registry.State{registry.Dead, registry.Ended}, maxHidden
 		if hidden, err = r.Page(ctx, q); err != nil {
 			return err
 		}

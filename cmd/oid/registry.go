@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -86,11 +83,14 @@ func (t *tracer) trace(ctx context.Context, id objectid.ID) (*registry.Trace, er
 	return &found, nil
 }
 
-// processLine returns the process of a trace on one line, or the verdict, or "" if no registered process has used the process value.
+// processLine returns the process of a trace on one line, or its host and pid, or the
+// verdict, or "" if no registered process has used the process value.
 func processLine(t *registry.Trace) string {
 	switch {
-	case t == nil || t.Verdict == registry.Unknown:
+	case t == nil || t.Verdict == registry.Unknown && t.Classic == nil:
 		return ""
+	case t.Verdict == registry.Unknown:
+		return fmt.Sprintf("host %s, pid %d: not recorded", printable(t.Classic.Host), t.Classic.PID)
 	case t.Verdict == registry.Known || t.Verdict == registry.Claimed:
 		p := t.Processes[0]
 		return fmt.Sprintf("%s%s %v (%s)", claimedBy(t), printable(p.Name), p.GPID, p.State)
@@ -105,35 +105,4 @@ func claimedBy(t *registry.Trace) string {
 		return "claimed by "
 	}
 	return ""
-}
-
-// maxSuggested is how many living, and how many other processes are suggested.
-const maxSuggested = 100
-
-// completeProcess completes what a field returns of the recorded processes: first of those
-// that live, then of those that ended last.
-func (f *storeFlag) completeProcess(field func(registry.Status) string) suggestions {
-	return suggest(func(ctx context.Context, _ *cobra.Command) (found []string, err error) {
-		err = using(ctx, f.openToRead, func(s store.Store) error {
-			r := f.registry(s)
-			for _, states := range [][]registry.State{{registry.Alive, registry.Late}, {registry.Dead, registry.Ended}} {
-				page, err := r.Page(ctx, registry.Query{States: states, Limit: maxSuggested})
-				if err != nil {
-					return err
-				}
-				for _, p := range page.Processes {
-					if text := field(p); text != "" && !slices.Contains(found, text) {
-						found = append(found, text)
-					}
-				}
-			}
-			return nil
-		})
-		return found, err
-	})
-}
-
-// gpidOf is the identity of a process, with its name and state for shells that show them.
-func gpidOf(p registry.Status) string {
-	return cobra.CompletionWithDesc(p.GPID.String(), fmt.Sprintf("%s, %s", printable(p.Name), p.State))
 }

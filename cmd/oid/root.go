@@ -77,9 +77,7 @@ func newCompletionCommand(std streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion {bash|zsh|fish|powershell}",
 		Short: "Write a completion script for a shell",
-		Long: `Write a script with which the shell completes the commands and flags of oid, and
-the names of collections, processes, locks and time zones. For these it asks the
-store, or the place that holds the locks, for two seconds at most.`,
+		Long:  `Write a script with which the shell completes the commands and flags of oid.`,
 		Example: `  source <(oid completion bash)
   oid completion fish > ~/.config/fish/completions/oid.fish`,
 		Args:                  cobra.ExactArgs(1),

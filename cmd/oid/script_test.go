@@ -17,8 +17,17 @@ func TestMain(m *testing.M) {
 // tests are run in the process that is not the command.
 type tests struct{ *testing.M }
 
+// Nothing of the user who runs them counts: neither a default store nor a place of locks.
 func (t tests) Run() int {
 	testenv.HeedSignals()
+	home, err := os.MkdirTemp("", "oid-tests-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	os.Setenv("XDG_DATA_HOME", home)
+	os.Unsetenv("OID_STORE")
+	os.Unsetenv("OID_LOCKS")
 	return t.M.Run()
 }
 

@@ -142,7 +142,7 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 	o.StoreName = engine.name
 	o.Open = v.where.openToWrite
 	o.Limits = v.limits.values
-	if o.OpenLocks, err = v.held.opener(cmd, std); err != nil {
+	if o.OpenLocks, err = v.held.opener(std); err != nil {
 		return err
 	}
 	if o.TLS, err = serverTLS(v.certFile, v.keyFile, func(err error) { o.Log.Warn("the certificate stays as it was", "error", err) }); err != nil {

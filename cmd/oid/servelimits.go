@@ -25,13 +25,9 @@ func (l *limitFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&v.Requests, "max-requests", v.Requests, "requests worked on at the same time; more wait a moment")
 	f.Var(sizeFlag{&v.Memory}, "max-memory", "memory that all requests and uploads together may take")
 	f.Var(sizeFlag{&v.Body}, "max-body", "size of a request body that is not an upload")
-	f.IntVar(&v.IDs, "max-ids", v.IDs, "ids created by one request")
 	f.IntVar(&v.Uploads, "max-uploads", v.Uploads, "uploads at the same time")
 	f.Var(sizeFlag{&v.Upload}, "max-upload", "size of an upload, as sent")
 	f.Var(sizeFlag{&v.Unpacked}, "max-unpacked", "size of an upload after it was unpacked")
-	f.Int64Var(&v.UploadIDs, "max-upload-ids", v.UploadIDs, "ids in an upload; each takes 16 bytes of memory")
-	f.DurationVar(&v.UploadTime, "upload-time", v.UploadTime, "time for an upload")
-	f.DurationVar(&v.Store, "store-time", v.Store, "time for the store to answer")
 }
 
 // sizeFlag is a flag for a number of bytes, such as 64MiB.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,6 @@ type storeFlag struct {
 
 func (f *storeFlag) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "store", "", "`URL` of the store, see \"oid help urls\" (default $OID_STORE, or a file)")
-	completeFlag(cmd, "store", completeScheme(storeSchemes))
 }
 
 // openToRead opens the store for commands that change nothing: a file must exist.
@@ -129,10 +129,7 @@ func using(ctx context.Context, open func(context.Context) (store.Store, error),
 
 // given returns the URL that was given, or "" for the default.
 func (f *storeFlag) given() string {
-	if f.url != "" {
-		return f.url
-	}
-	return os.Getenv("OID_STORE")
+	return cmp.Or(f.url, os.Getenv("OID_STORE"))
 }
 
 // engine returns the engine of the URL given, without opening the store.
@@ -219,20 +216,4 @@ func dataFolder(system string) (string, error) {
 		return filepath.Join(home, "Library", "Application Support"), nil
 	}
 	return filepath.Join(home, ".local", "share"), nil
-}
-
-// completeCollection completes the first argument of a command, the name of a
-// collection, from the store.
-func (f *storeFlag) completeCollection(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return firstArgument(suggest(func(ctx context.Context, _ *cobra.Command) ([]string, error) { return f.collections(ctx) }))(cmd, args, word)
-}
-
-// collections returns the names of collections without those of the registry, which
-// nobody reads by hand.
-func (f *storeFlag) collections(ctx context.Context) (names []string, err error) {
-	err = using(ctx, f.openToRead, func(s store.Store) (err error) {
-		names, err = s.Collections(ctx)
-		return err
-	})
-	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "oid.") }), err
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"os"
-	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // for hosts without a database of zones
@@ -24,7 +22,6 @@ such as +08:00, or local.`
 
 func (z *zone) addFlag(cmd *cobra.Command) {
 	cmd.Flags().Var(z, "tz", "time `ZONE` such as Asia/Shanghai (default TZ, or UTC)")
-	completeFlag(cmd, "tz", suggest(zoneNames))
 }
 
 func (z *zone) String() string {
@@ -70,25 +67,3 @@ func (z *zone) now() time.Time { return time.Now().In(z.location()) }
 
 // text returns a time as the command prints it for people.
 func (z *zone) text(t time.Time) string { return t.In(z.location()).Format(time.RFC3339Nano) }
-
-// zoneTables are the files in which systems list the names of time zones.
-var zoneTables = []string{"/usr/share/zoneinfo/zone.tab", "/usr/share/lib/zoneinfo/tab/zone_sun.tab", "/etc/zoneinfo/zone.tab"}
-
-// zoneNames returns the names of time zones that the system lists.
-func zoneNames(context.Context, *cobra.Command) ([]string, error) {
-	names := []string{"UTC", "local"}
-	for _, table := range zoneTables {
-		text, err := os.ReadFile(table)
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(text)) {
-			if f := strings.Fields(line); len(f) > 2 && !strings.HasPrefix(line, "#") {
-				names = append(names, f[2])
-			}
-		}
-		break
-	}
-	slices.Sort(names)
-	return names, nil
-}

@@ -13,20 +13,19 @@ import (
 
 const head = `# ObjectIds of drivers
 
-What [%[1]soid verify%[1]s](how-to/verify-a-generator.md) says of the libraries that create ObjectIds,
-one way of use in each row. Written by %[1]smake drivers%[1]s on %[2]s, on
-%[3]s. %[1]sexamples/verify/adapters.go%[1]s has the adapter of each row and what
-installs it; %[1]soid verify FLAGS -- ADAPTER%[1]s gives one result again.
+What [%[1]soid verify%[1]s](how-to/verify-a-generator.md) reports of libraries that create ObjectIds.
+Written by %[1]smake drivers%[1]s on %[2]s, on %[3]s.
+%[1]sexamples/verify/adapters.go%[1]s has the adapter of each row and what installs it;
+%[1]soid verify FLAGS -- ADAPTER%[1]s repeats a test.
 
 `
 
 const foot = `
-- holds: no promise is broken, as far as it can be told. ends: neither, and from that second on the
-  library creates no ids. "-": not tested, see the notes.
+- holds: no broken promise was found. ends: the same, and the library creates no ids from then on.
+  "-": not tested, see the notes.
 - **A name**: that promise is broken, see below; what the column ids names is not repeated. (A name):
-  the specification of ObjectIds allows that.
-- full second: more than 2^24 ids while the clock stands still; the layout of the specification lets
-  them repeat, and a generator can do better. 2038, 2106: the seconds in which 31 and 32 bits overflow.
+  the specification allows that.
+- full second: more than 2^24 ids while the clock stands still. 2106: 32 bits overflow.
 `
 
 // page returns the page with the results that are there, by the names of adapters.
@@ -42,11 +41,26 @@ func page(results map[string]row) string {
 	found := breaches{libraries: map[breach][]string{}, examples: map[breach]string{}}
 	fmt.Fprintf(&b, head, "`", time.Now().UTC().Format("2006-01-02"), system())
 	columns := tests(fullSecond)
-	b.WriteString("| library | version |")
-	for _, t := range columns {
-		fmt.Fprintf(&b, " %s |", t.name)
+	differs := make([]bool, len(columns)) // the others are in a note
+	for _, r := range rows {
+		var always []string
+		for i, x := range r.Results {
+			names := broken(x.Judged, always)
+			if i == 0 {
+				always = names
+			}
+			differs[i] = differs[i] || x.Failed != "" || x.Not == "" && cell(x.Judged, names) != "holds"
+		}
 	}
-	b.WriteString("\n|---|---|" + strings.Repeat("---|", len(columns)) + "\n")
+	b.WriteString("| library | version |")
+	line := "\n|---|---|"
+	for i, t := range columns {
+		if differs[i] {
+			fmt.Fprintf(&b, " %s |", t.name)
+			line += "---|"
+		}
+	}
+	b.WriteString(line + "\n")
 	reasons := map[string][]string{} // the libraries with each
 	var order []string
 	note := func(reason, of string) {
@@ -66,25 +80,25 @@ func page(results map[string]row) string {
 		fmt.Fprintf(&b, "| %s | %s |", name, r.Version)
 		var always []string
 		for i, x := range r.Results {
+			shown := "-"
 			switch {
 			case x.Not == notRun:
 				note(x.Test+": "+x.Not, name)
-				b.WriteString(" - |")
 			case x.Not == noJSON:
-				b.WriteString(" - |")
 			case x.Not != "":
 				note(x.Not, name)
-				b.WriteString(" - |")
 			case x.Failed != "":
 				note(x.Test+": "+x.Failed, name)
-				b.WriteString(" - |")
 			default:
 				names := broken(x.Judged, always)
 				if i == 0 {
 					always = names
 				}
-				fmt.Fprintf(&b, " %s |", cell(x.Judged, names))
+				shown = cell(x.Judged, names)
 				found.add(name, x, names)
+			}
+			if differs[i] {
+				fmt.Fprintf(&b, " %s |", shown)
 			}
 		}
 		b.WriteString("\n")
@@ -92,16 +106,20 @@ func page(results map[string]row) string {
 	for _, reason := range order {
 		fmt.Fprintf(&notes, "- %s: %s.\n", strings.Join(reasons[reason], ", "), reason)
 	}
-	fmt.Fprintf(&notes, "- Newer drivers for Python, Ruby, Perl and Java, and other languages, are not here: their\n  packages could not be had where this page was written.\n")
+	var same []string
+	for i, t := range columns {
+		if !differs[i] {
+			same = append(same, t.name)
+		}
+	}
+	if same != nil {
+		fmt.Fprintf(&notes, "- %s: every library that was tested holds.\n", strings.Join(same, ", "))
+	}
+	notes.WriteString("- Newer drivers for Python, Ruby, Perl and Java are not here.\n")
 	b.WriteString(foot)
-	b.WriteString("\n## What is broken\n\nWith the rows that do so, or their number, and an example of the first.\n\n")
+	b.WriteString("\n## What is broken\n\nWith the rows, or their number, and an example of the first.\n\n")
 	found.write(&b)
 	b.WriteString("\n## Notes\n\n" + notes.String())
-	b.WriteString("- Flags:")
-	for i, t := range columns[1:] {
-		fmt.Fprintf(&b, "%s %s `%s`", strings.Repeat(",", min(i, 1)), t.name, strings.Join(t.flags, " "))
-	}
-	b.WriteString(".\n")
 	return b.String()
 }
 

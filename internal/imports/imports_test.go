@@ -165,7 +165,7 @@ func TestDirections(t *testing.T) {
 		}
 		for _, to := range may {
 			if !slices.Contains(p.Imports, module+to) {
-				t.Errorf("%s does not import %s any more: remove that from this file and from docs/design.md", room, to)
+				t.Errorf("%s does not import %s any more: remove that from allowed in internal/imports/imports_test.go", room, to)
 			}
 		}
 		if slices.Contains(standardOnly, room) {

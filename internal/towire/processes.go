@@ -121,6 +121,9 @@ func Trace(t registry.Trace) wire.Trace {
 	if t.Claim != nil {
 		out.Claim = new(claim(*t.Claim))
 	}
+	if t.Classic != nil {
+		out.Classic = new(wire.Classic(*t.Classic))
+	}
 	if t.Before != nil {
 		out.Before = new(Sample("", nil, *t.Before))
 	}

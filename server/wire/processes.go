@@ -226,10 +226,20 @@ type Trace struct {
 	// Claim is nil unless a sample claims the id for the process.
 	Claim *Adopted `json:"claim,omitempty" doc:"The adoption by which a claimed id is traced."`
 
+	// Classic is nil unless the machine bytes are those of a known host.
+	Classic *Classic `json:"classic,omitempty" doc:"What the id says in the classic layout, if its process value is not recorded and its machine bytes are those of a known host."`
+
 	// Before and After are nil where there is no such sample.
 	Before     *Sample  `json:"before,omitempty" doc:"The last sample before the creation time."`
 	After      *Sample  `json:"after,omitempty" doc:"The first sample after the creation time."`
 	Processors *float64 `json:"processors,omitempty" doc:"Processors in use around the creation time."`
+}
+
+// Classic is the host and the pid in an id.
+type Classic struct {
+	Machine string `json:"machine" doc:"First three bytes of the MD5 of the host's name, in hexadecimal."`
+	Host    string `json:"host" doc:"Name of the host."`
+	PID     int    `json:"pid" doc:"Low 16 bits of the pid."`
 }
 
 // Pruned is how many records were deleted from the registry.

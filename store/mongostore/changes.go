@@ -223,11 +223,11 @@ func isUnavailable(err error) bool { return hasCode(err, 239, 246, 257) }
 // isResumable reports whether a stream that has ended with err can be resumed. The
 // driver tries that once by itself.
 func isResumable(err error) bool {
-	var e mongo.ServerError
-	return mongo.IsNetworkError(err) || isLost(err) || errors.As(err, &e) && e.HasErrorLabel("ResumableChangeStreamError")
+	e, ok := errors.AsType[mongo.ServerError](err)
+	return mongo.IsNetworkError(err) || isLost(err) || ok && e.HasErrorLabel("ResumableChangeStreamError")
 }
 
 func hasCode(err error, codes ...int) bool {
-	var e mongo.ServerError
-	return errors.As(err, &e) && slices.ContainsFunc(codes, e.HasErrorCode)
+	e, ok := errors.AsType[mongo.ServerError](err)
+	return ok && slices.ContainsFunc(codes, e.HasErrorCode)
 }

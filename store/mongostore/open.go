@@ -165,8 +165,8 @@ func (s *Store) explain(ctx context.Context, err error) error {
 // attempts returns why each server could not be reached, if the driver has found none,
 // and err itself otherwise.
 func attempts(err error) error {
-	var none topology.ServerSelectionError
-	if !errors.As(err, &none) {
+	none, ok := errors.AsType[topology.ServerSelectionError](err)
+	if !ok {
 		return err
 	}
 	var all error

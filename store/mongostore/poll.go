@@ -125,12 +125,10 @@ func (p *polling) look(ctx context.Context, r store.Range) error {
 	if err != nil {
 		return err
 	}
-	for len(fresh) > 0 {
-		n := min(len(fresh), fetchKeys)
-		if err := p.fetch(ctx, fresh[:n]); err != nil {
+	for some := range slices.Chunk(fresh, fetchKeys) {
+		if err := p.fetch(ctx, some); err != nil {
 			return err
 		}
-		fresh = fresh[n:]
 	}
 	return nil
 }

@@ -30,8 +30,8 @@ func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o
 			raws[i] = r.Doc
 		}
 		_, err := c.InsertMany(ctx, raws, options.InsertMany().SetOrdered(ordered))
-		var bulk mongo.BulkWriteException
-		if !errors.As(err, &bulk) || bulk.WriteConcernError != nil {
+		bulk, ok := errors.AsType[mongo.BulkWriteException](err)
+		if !ok || bulk.WriteConcernError != nil {
 			return nil, s.explain(ctx, err)
 		}
 		var refused []store.Refusal

@@ -12,7 +12,7 @@ import (
 )
 
 func rowsToCopy() []row {
-	return []row{{engine.Row{Doc: bson.Raw("first")}, []byte{1}}, {engine.Row{Doc: bson.Raw("the second")}, []byte{2, 3}}}
+	return []row{{&engine.Row{Doc: bson.Raw("first")}, []byte{1}}, {&engine.Row{Doc: bson.Raw("the second")}, []byte{2, 3}}}
 }
 
 // TestCopyReader reads the same, whatever the size of the pieces.

@@ -57,7 +57,7 @@ type insertion struct {
 
 // row is a document with its encoded key.
 type row struct {
-	engine.Row
+	*engine.Row
 	id []byte
 }
 
@@ -68,8 +68,8 @@ func (in *insertion) prepare(rows []engine.Row) {
 	in.rows = make([]row, 0, len(rows))
 	ids := make([]byte, 0, 16*len(rows)) // one piece of memory for most keys
 	sorted := true
-	for _, r := range rows {
-		start := len(ids)
+	for i := range rows {
+		r, start := &rows[i], len(ids)
 		var err error
 		if ids, err = appendKey(ids, r.Key); err != nil {
 			in.refuse(r, err)
@@ -101,7 +101,7 @@ func (in *insertion) sort() {
 
 // refuse notes a document that is not stored. In an ordered call that is the first
 // one alone.
-func (in *insertion) refuse(r engine.Row, err error) {
+func (in *insertion) refuse(r *engine.Row, err error) {
 	if in.ordered && len(in.refused) > 0 {
 		if in.refused[0].Index < r.Index {
 			return

@@ -18,13 +18,12 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 		return nil, err
 	}
 	docs := make([][]bson.Raw, 0, len(ranges))
-	for len(ranges) > 0 {
-		n := min(len(ranges), manyKeys)
-		some, err := s.findMany(ctx, collection, ranges[:n], limit)
+	for some := range slices.Chunk(ranges, manyKeys) {
+		found, err := s.findMany(ctx, collection, some, limit)
 		if err != nil {
 			return nil, err
 		}
-		docs, ranges = append(docs, some...), ranges[n:]
+		docs = append(docs, found...)
 	}
 	return docs, nil
 }

@@ -104,7 +104,6 @@ const (
 
 // classify returns why a call failed.
 func classify(err error) reason {
-	var cut *lostError
 	switch c := code(err); c {
 	case "":
 	case serializationFailure, deadlockDetected, readOnlyTransaction, tooManyConnections, cannotConnectNow:
@@ -116,7 +115,7 @@ func classify(err error) reason {
 		}
 		return lasting
 	}
-	if errors.As(err, &cut) {
+	if _, cut := errors.AsType[*lostError](err); cut {
 		return lost
 	}
 	return lasting
@@ -124,8 +123,7 @@ func classify(err error) reason {
 
 // code returns PostgreSQL's error code, or "".
 func code(err error) string {
-	var e *pgconn.PgError
-	if errors.As(err, &e) && len(e.Code) == 5 {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && len(e.Code) == 5 {
 		return e.Code
 	}
 	return ""
@@ -142,10 +140,9 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	if ended := s.life.Err(ctx); ended != nil {
 		return ended
 	}
-	var connect *pgconn.ConnectError
-	var cut *lostError
-	var refused *pgconn.PgError
-	if errors.As(err, &connect) && errors.As(err, &refused) {
+	_, connect := errors.AsType[*pgconn.ConnectError](err)
+	_, cut := errors.AsType[*lostError](err)
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && connect {
 		err = engine.Reworded(err, "PostgreSQL at %s: %s (SQLSTATE %s)", s.hosts, refused.Message, refused.Code)
 	}
 	switch c := code(err); {
@@ -159,7 +156,7 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w; check the user and the password in the URL", err)
 	case c == readOnlyTransaction:
 		return fmt.Errorf("%w: the server at %s is a standby or read-only; list all hosts in the URL and add target_session_attrs=read-write", err, s.hosts)
-	case c == "" && (errors.As(err, &connect) || errors.As(err, &cut)):
+	case c == "" && (connect || cut):
 		return engine.Unreachable("PostgreSQL", s.hosts, err)
 	}
 	return err

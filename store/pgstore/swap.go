@@ -44,14 +44,12 @@ func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.S
 		s.leaveRoom(ctx, collection)
 	}
 	return engine.SwapMany(swaps, func(changes []engine.Change) (refused []store.Refusal, err error) {
-		for len(changes) > 0 {
-			n := min(len(changes), swapRows*swapStatements)
-			some, err := s.swap(ctx, collection, changes[:n])
+		for some := range slices.Chunk(changes, swapRows*swapStatements) {
+			not, err := s.swap(ctx, collection, some)
 			if err != nil {
 				return nil, err
 			}
-			refused = append(refused, some...)
-			changes = changes[n:]
+			refused = append(refused, not...)
 		}
 		return refused, nil
 	})

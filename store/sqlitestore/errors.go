@@ -20,17 +20,13 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	if ended := s.life.Err(ctx); ended != nil {
 		return ended
 	}
-	var serr *sqlite.Error
-	switch {
-	case errors.Is(err, sql.ErrConnDone):
+	if errors.Is(err, sql.ErrConnDone) {
 		return store.ErrClosed
-	case !errors.As(err, &serr):
-		return err
 	}
-	if serr.Code() == sqlite3.SQLITE_IOERR_WRITE {
+	if extended(err) == sqlite3.SQLITE_IOERR_WRITE {
 		return fmt.Errorf("%w: the file could not be written; nothing of this was stored. It may have reached the largest size that its file system or this process (ulimit -f) allows, or the disk fails", err)
 	}
-	if c := serr.Code(); c&0xFF == sqlite3.SQLITE_CANTOPEN || c == sqlite3.SQLITE_READONLY_DIRECTORY {
+	if c := extended(err); c&0xFF == sqlite3.SQLITE_CANTOPEN || c == sqlite3.SQLITE_READONLY_DIRECTORY {
 		return fmt.Errorf("%w: the file and those beside it that end in -wal and -shm must be readable, and their folder writable; or copy them to such a folder", err)
 	}
 	switch code(err) {
@@ -46,17 +42,16 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// code returns the primary result code of SQLite, or 0.
-func code(err error) int {
-	var serr *sqlite.Error
-	if errors.As(err, &serr) {
-		return serr.Code() & 0xFF
+// extended returns the extended result code of SQLite, or 0.
+func extended(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code()
 	}
 	return 0
 }
 
+// code returns the primary result code of SQLite, or 0.
+func code(err error) int { return extended(err) & 0xFF }
+
 // isTaken reports whether err is that of a primary key that is there already.
-func isTaken(err error) bool {
-	var serr *sqlite.Error
-	return errors.As(err, &serr) && serr.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
-}
+func isTaken(err error) bool { return extended(err) == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY }

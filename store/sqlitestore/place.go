@@ -10,11 +10,7 @@ import (
 	"github.com/oidkit/oid/store"
 )
 
-// errMoved means that the path leads to another file than the open one, or to none: what is
-// written to the open one would be lost, and what others write to the path never seen.
-var errMoved = store.ErrMoved
-
-// checkPlace returns an error that wraps errMoved if the file is not at its path
+// checkPlace returns an error that wraps [store.ErrMoved] if the file is not at its path
 // any more and says where the latest commits are. SQLite itself does not notice.
 func (s *Store) checkPlace(ctx context.Context) error {
 	if s.file == nil { // it is being opened
@@ -25,7 +21,7 @@ func (s *Store) checkPlace(ctx context.Context) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return s.moved(ctx)
 	case err == nil && !os.SameFile(now, s.file):
-		return fmt.Errorf("%w; what was stored in the old file last may be in %s-wal", errMoved, s.path)
+		return fmt.Errorf("%w; what was stored in the old file last may be in %s-wal", store.ErrMoved, s.path)
 	}
 	return nil
 }
@@ -35,12 +31,12 @@ func (s *Store) checkPlace(ctx context.Context) error {
 // find them. SQLite does not, not even when it closes a file that was moved.
 func (s *Store) moved(ctx context.Context) error {
 	if s.write == nil {
-		return errMoved
+		return store.ErrMoved
 	}
 	var busy, inLog, copied int
 	err := s.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &inLog, &copied)
 	if err == nil && busy == 0 && inLog == copied {
-		return fmt.Errorf("%w; if it was moved, it holds all that was stored", errMoved)
+		return fmt.Errorf("%w; if it was moved, it holds all that was stored", store.ErrMoved)
 	}
-	return fmt.Errorf("%w; what was stored last is in %s-wal: move that beside the file, with the file's new name and -wal", errMoved, s.path)
+	return fmt.Errorf("%w; what was stored last is in %s-wal: move that beside the file, with the file's new name and -wal", store.ErrMoved, s.path)
 }

@@ -23,9 +23,8 @@ func GetMany(keys []store.Key, batch int, read func(keys []store.Key, yield func
 		places[key] = append(places[key], i)
 	}
 	slices.SortFunc(rest, store.Key.Compare)
-	for len(rest) > 0 {
-		n := min(len(rest), batch)
-		err := read(rest[:n], func(doc bson.Raw) error {
+	for some := range slices.Chunk(rest, batch) {
+		err := read(some, func(doc bson.Raw) error {
 			key, err := store.KeyOf(doc)
 			for n, i := range places[key] {
 				if docs[i] = doc; n > 0 {
@@ -37,7 +36,6 @@ func GetMany(keys []store.Key, batch int, read func(keys []store.Key, yield func
 		if err != nil {
 			return nil, err
 		}
-		rest = rest[n:]
 	}
 	return docs, nil
 }

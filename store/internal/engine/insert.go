@@ -128,8 +128,7 @@ func Insert(ctx context.Context, s store.Store, collection string, doc any) (sto
 // one returns the result of a call for many that was made for one. The error of a
 // refusal is returned as it is.
 func one[T any](many []T, err error) (first T, _ error) {
-	var refused *store.RefusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*store.RefusedError](err); ok {
 		err = refused.Refused[0].Err
 	}
 	if err != nil {

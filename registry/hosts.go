@@ -1,0 +1,146 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/classic"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/store"
+)
+
+// Classic is what an id of the classic layout says: its host, whose name is known
+// here or recorded, and the low 16 bits of its pid. Any other id has the machine
+// bytes of a given host with a chance of 1 in 16 million.
+type Classic struct {
+	Machine string `json:"machine"` // the first three bytes of the MD5 of the host's name, in hexadecimal
+	Host    string `json:"host"`
+	PID     int    `json:"pid"`
+}
+
+// hostDoc makes a process findable by its host and its pid. Its key is the process
+// value that a driver of the classic layout uses in this process, a colon, and the
+// key of the record.
+type hostDoc struct {
+	Key    string `bson:"_id"`
+	Format int    `bson:"v"`
+	Host   string `bson:"host"`
+}
+
+// hostKey returns the key of the hostDoc of p, or "" if its host is not known.
+func hostKey(p *Process) string {
+	if p.Host == "" {
+		return ""
+	}
+	return classic.Value(p.Host, p.GPID.PID()) + ":" + processKey(p.GPID, p.Block)
+}
+
+// putHost stores the hostDoc of p.
+func (r *Registry) putHost(ctx context.Context, p *Process) error {
+	k := hostKey(p)
+	if k == "" {
+		return nil
+	}
+	if _, err := r.store.Insert(ctx, hostRecords, hostDoc{k, format, p.Host}); err != nil && !errors.Is(err, store.ErrDuplicate) {
+		return fmt.Errorf("registry: store host of %v: %w", p.GPID, err)
+	}
+	return nil
+}
+
+// oldHosts returns the swaps that delete hostDocs.
+func (r *Registry) oldHosts(ctx context.Context, keys []string) (swaps []store.Swap, err error) {
+	raws, err := getRaw(ctx, r.store, hostRecords, keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, raw := range raws {
+		if raw == nil {
+			continue
+		}
+		if err := checkFormat(raw, hostRecords); err != nil {
+			return nil, err
+		}
+		swaps = append(swaps, store.Swap{Old: raw})
+	}
+	return swaps, nil
+}
+
+// runsOnHost returns the runs with the host and the pid of an id of the classic layout:
+// those that ran when it was created, perhaps, and the others.
+func (r *Registry) runsOnHost(ctx context.Context, id objectid.ID) (ran, others []maker, err error) {
+	value := valueOf(id)
+	for doc, err := range findDocs[hostDoc](ctx, r.store, hostRecords, store.Query{Range: between(value+":", value+";")}) {
+		if err != nil {
+			return nil, nil, err
+		}
+		p, err := r.load(ctx, doc.Key[len(value)+1:])
+		if errors.Is(err, store.ErrNotFound) {
+			continue // pruned just now
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		s, err := r.status(ctx, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		m := maker{Status: s, drawn: true, from: p.started(), confirmed: s.Confirmed}
+		if m.class, m.doubt = m.ran(id.Time()); m.class >= possible {
+			ran = addRun(ran, m)
+		} else {
+			others = addRun(others, m)
+		}
+	}
+	return ran, others, nil
+}
+
+// addRun appends m, unless another record of the same run is there.
+func addRun(to []maker, m maker) []maker {
+	if slices.ContainsFunc(to, func(n maker) bool { return n.sameRun(&m.Process) }) {
+		return to
+	}
+	return append(to, m)
+}
+
+// classicOf returns what an id of the classic layout says, or nil if its machine bytes are
+// not those of a recorded host, or of this one.
+func (r *Registry) classicOf(ctx context.Context, id objectid.ID) (*Classic, error) {
+	machine, pid := classic.Split(id)
+	c := Classic{Machine: machine, PID: pid}
+	for doc, err := range findDocs[hostDoc](ctx, r.store, hostRecords, store.Query{Range: between(machine, machine+"g"), Limit: 1}) {
+		if err != nil {
+			return nil, err
+		}
+		c.Host = doc.Host
+	}
+	if host, err := os.Hostname(); c.Host == "" && err == nil && classic.Machine(host) == machine {
+		c.Host = host
+	}
+	if c.Host == "" {
+		return nil, nil
+	}
+	return &c, nil
+}
+
+// unrecorded says which process of this host may have created the id.
+func (c *Classic) unrecorded(id objectid.ID) string {
+	if host, err := os.Hostname(); err != nil || host != c.Host {
+		return ""
+	}
+	const maxPID = 1 << 22 // on Linux
+	for pid := c.PID; pid <= maxPID; pid += 1 << 16 {
+		p, err := gpid.Of(pid)
+		if err != nil {
+			continue
+		}
+		if started, err := p.Started(); err == nil && !id.Time().Before(started.Truncate(time.Second)) {
+			return fmt.Sprintf("; process %d of this host runs since %s: adopt it by this id", pid, started.Format(time.RFC3339))
+		}
+	}
+	return ""
+}
