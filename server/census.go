@@ -26,17 +26,17 @@ import (
 )
 
 type censusInput struct {
-	Name       string     `query:"name" maxLength:"200" default:"upload" doc:"Name of the upload in the report."`
-	Field      string     `query:"field" maxLength:"200" default:"_id" doc:"The field to read from documents; dots lead into nested documents."`
-	Column     string     `query:"column" maxLength:"200" doc:"The column to read from CSV. Default: the field."`
-	Collection string     `query:"collection" maxLength:"200" doc:"The only collection to read from an archive."`
-	Format     formatName `query:"format" doc:"How the upload is written. Default: found out from its content."`
-	Since      string     `query:"since" maxLength:"100" doc:"Count ids from this time, or of this duration up to now."`
-	From       string     `query:"from" maxLength:"100" doc:"Count ids from this time, in place of since."`
-	To         string     `query:"to" maxLength:"100" doc:"Count ids before this time."`
-	By         stepName   `query:"by" doc:"Step of the timeline. Default: chosen to fit."`
-	Zone       string     `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone of the report, such as Europe/Berlin."`
-	Top        int        `query:"top" minimum:"1" maximum:"1000" default:"10" doc:"How many processes to list."`
+	Name       string `query:"name" maxLength:"200" default:"upload" doc:"Name of the upload in the report."`
+	Field      string `query:"field" maxLength:"200" default:"_id" doc:"The field to read from documents; dots lead into nested documents."`
+	Column     string `query:"column" maxLength:"200" doc:"The column to read from CSV. Default: the field."`
+	Collection string `query:"collection" maxLength:"200" doc:"The only collection to read from an archive."`
+	Format     string `query:"format" enum:"auto,bson,archive,json,csv,list,census,grep" doc:"How the upload is written. Default: found out from its content."`
+	Since      string `query:"since" maxLength:"100" doc:"Count ids from this time, or of this duration up to now."`
+	From       string `query:"from" maxLength:"100" doc:"Count ids from this time, in place of since."`
+	To         string `query:"to" maxLength:"100" doc:"Count ids before this time."`
+	By         string `query:"by" enum:"auto,minute,hour,day,week,month,year" doc:"Step of the timeline. Default: chosen to fit."`
+	Zone       string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone of the report, such as Europe/Berlin."`
+	Top        int    `query:"top" minimum:"1" maximum:"1000" default:"10" doc:"How many processes to list."`
 
 	r *http.Request
 	w http.ResponseWriter
@@ -224,7 +224,7 @@ func (in *censusInput) set(name, value string) error {
 	case "field":
 		in.Field = value
 	case "grep":
-		in.Format = formatName(source.Grep)
+		in.Format = string(source.Grep)
 	case "tz":
 		in.Zone = value
 	default:
