@@ -127,7 +127,7 @@ func (s *Server) processName(ctx context.Context, id objectid.ID) string {
 func (s *Server) censusPage(w http.ResponseWriter, r *http.Request) { s.showCensus(w, r, nil) }
 
 func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
-	data := page.Census{Upload: s.options.Limits.Upload, Past: s.reports.all(), Kept: maxReports}
+	data := page.Census{Upload: s.options.Limits.Upload, Past: s.reports.all()}
 	var code int
 	if code, data.Error = s.outcome(r.Context(), err); code == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retrySoon)
@@ -143,7 +143,7 @@ func (s *Server) showReport(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, errNoReport)
 		return
 	}
-	s.show(w, r, http.StatusOK, "Census", "/census", s.site.Report(&page.Report{ID: id, Census: found}, maxReports))
+	s.show(w, r, http.StatusOK, "Census", "/census", s.site.Report(&page.Report{ID: id, Census: found}))
 }
 
 // censusForm answers the form with the page of a new report.
@@ -233,21 +233,18 @@ func (in *censusInput) set(name, value string) error {
 	return nil
 }
 
-// reportCache keeps the last reports, so that each has a URL.
+// reportCache keeps the last reports, so that each has a URL. Their number bounds the memory:
+// a report has some examples, and the counts of a timeline for each process that it lists.
 type reportCache struct {
 	mu      sync.Mutex
 	reports []page.Report // oldest first
 }
 
-// maxReports bounds the memory: a report has some examples, and the counts of a
-// timeline for each process that it lists.
-const maxReports = 32
-
 func (c *reportCache) put(id objectid.ID, r *census.Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reports = append(c.reports, page.Report{ID: id, Census: r})
-	c.reports = slices.Delete(c.reports, 0, max(0, len(c.reports)-maxReports))
+	c.reports = slices.Delete(c.reports, 0, max(0, len(c.reports)-page.MaxReports))
 }
 
 // get returns a report, or nil.

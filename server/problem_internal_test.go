@@ -32,7 +32,7 @@ func TestProblemTypes(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, p := range problemTypes {
-		if seen[p.name] || p.status < 400 || p.about == "" || !strings.Contains(string(page), "\n### "+p.name+"\n\nStatus "+fmt.Sprint(p.status)+". "+p.about+"\n") {
+		if seen[p.name] || p.status < 400 || p.about == "" || !strings.Contains(string(page), "\n### "+p.name+"\n\n"+fmt.Sprint(p.status)+". "+p.about+"\n") {
 			t.Errorf("%+v", p)
 		}
 		seen[p.name] = true
