@@ -22,8 +22,8 @@ func SignalerOf(s Store) Signaler {
 	case generating:
 		return SignalerOf(s.Store)
 	case later:
-		if opened := s.now(); opened != nil {
-			return SignalerOf(s.as(opened))
+		if opened := s.store.Load(); opened != nil {
+			return SignalerOf(s.as(*opened))
 		}
 	case Signaler:
 		return s
