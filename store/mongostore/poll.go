@@ -40,7 +40,7 @@ func (s *Store) poll(ctx context.Context, collection string, r store.Range, yiel
 		return err
 	}
 	nextPass := p.nextPass(begin)
-	tick := time.NewTicker(s.options.Poll)
+	tick := time.NewTicker(s.every)
 	defer tick.Stop()
 	for {
 		select {
