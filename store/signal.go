@@ -19,8 +19,6 @@ type Signaler interface {
 // [OpenLater] that is not open.
 func SignalerOf(s Store) Signaler {
 	switch s := s.(type) {
-	case generating:
-		return SignalerOf(s.Store)
 	case later:
 		if opened := s.store.Load(); opened != nil {
 			return SignalerOf(s.as(*opened))
