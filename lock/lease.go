@@ -45,7 +45,7 @@ type Lease struct {
 // nil.
 func NewLease(ctx context.Context, name string, owner Owner, events func(Event), g engine.Grant) *Lease {
 	l := &Lease{name: name, owner: owner, grant: g, events: events, values: ctx, began: time.Now()}
-	first := g.Every
+	first := g.TTL / 3
 	if !g.Deadline.IsZero() {
 		first = min(first, g.Deadline.Sub(l.began)/2)
 	}
@@ -204,7 +204,7 @@ func (r *renewal) Run() {
 		l.end(err)
 	case err != nil:
 		l.failed = true
-		l.grant.Timers.Set(&l.renewal, asked, max(l.grant.Retry, time.Since(asked)), r)
+		l.grant.Timers.Set(&l.renewal, asked, max(l.grant.TTL/6, time.Since(asked)), r)
 	default:
 		if deadline.After(l.grant.Deadline) {
 			l.grant.Deadline = deadline
@@ -216,6 +216,6 @@ func (r *renewal) Run() {
 				go l.tell(RenewedLate, nil)
 			}
 		}
-		l.grant.Timers.Set(&l.renewal, time.Now(), l.grant.Every, r)
+		l.grant.Timers.Set(&l.renewal, time.Now(), l.grant.TTL/3, r)
 	}
 }

@@ -35,7 +35,7 @@ const ttl = 30 * time.Second
 
 func begin(k *keeper) *lock.Lease {
 	return lock.NewLease(context.Background(), "job", lock.Owner{}, nil, engine.Grant{
-		Fence: 7, Deadline: time.Now().Add(ttl), Every: ttl / 3, Retry: ttl / 6, Timers: new(engine.Timers), Keeper: k,
+		Fence: 7, Deadline: time.Now().Add(ttl), TTL: ttl, Timers: new(engine.Timers), Keeper: k,
 	})
 }
 
@@ -129,7 +129,7 @@ func TestCheckAsksTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lease := lock.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
 			Timers:   new(engine.Timers),
-			Deadline: time.Now().Add(-time.Nanosecond), Every: time.Hour, Retry: time.Hour,
+			Deadline: time.Now().Add(-time.Nanosecond), TTL: 3 * time.Hour,
 			Keeper: &keeper{},
 		})
 		if err := lease.Check(); !errors.Is(err, lock.ErrExpired) {
@@ -174,7 +174,7 @@ func TestShortGrantIsRenewedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lease := lock.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
 			Timers:   new(engine.Timers),
-			Deadline: time.Now().Add(ttl / 6), Every: ttl / 3, Retry: ttl / 6,
+			Deadline: time.Now().Add(ttl / 6), TTL: ttl,
 			Keeper: &keeper{keep: func() (time.Time, error) { return time.Now().Add(ttl), nil }},
 		})
 		time.Sleep(ttl)

@@ -13,7 +13,7 @@ import (
 
 // Locker takes locks. Any number of goroutines may share one. Locks are not
 // reentrant: acquiring a lock that you hold blocks until ctx ends. The interface
-// may grow; implement it only by embedding one.
+// may grow; outside of this module implement it only by embedding one.
 type Locker interface {
 	// Acquire takes the lock, waiting for it as long as ctx allows. It repeats
 	// attempts whose errors may pass, such as an unreachable server, and returns

@@ -72,7 +72,7 @@ func (p *place) take(ctx context.Context, name string) (*lock.Lease, error) {
 	p.fence++
 	p.holder = &held{p: p, fence: p.fence}
 	return lock.NewLease(ctx, name, lock.Owner{}, nil, engine.Grant{
-		Fence: p.fence, Deadline: time.Now().Add(ttl), Every: ttl / 3, Retry: ttl / 6, Timers: &p.timers, Keeper: p.holder,
+		Fence: p.fence, Deadline: time.Now().Add(ttl), TTL: ttl, Timers: &p.timers, Keeper: p.holder,
 	}), nil
 }
 

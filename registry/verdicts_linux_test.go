@@ -20,7 +20,7 @@ import (
 )
 
 // verdictRow is a row of the tables of docs/explanation/guarantees.md.
-type verdictRow struct{ name, verdict, reason string }
+type verdictRow struct{ name, verdict, evidence, reason string }
 
 // verdictRows reads the tables of verdicts from a page.
 func verdictRows(t *testing.T, page string) (rows []verdictRow) {
@@ -34,15 +34,18 @@ func verdictRows(t *testing.T, page string) (rows []verdictRow) {
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
-		if len(cells) < 2 {
+		if len(cells) < 3 {
 			continue
 		}
 		if kind, _, _ := strings.Cut(cells[1], ","); !slices.Contains(registry.Verdicts, registry.Verdict(kind)) {
 			continue
 		}
-		row := verdictRow{name: cells[0], verdict: cells[1]}
-		if len(cells) == 3 {
-			row.reason = cells[2]
+		row := verdictRow{name: cells[0], verdict: cells[1], evidence: cells[2]}
+		if len(cells) == 4 {
+			row.reason = cells[3]
+		}
+		if row.evidence == "" {
+			t.Errorf("%s: no evidence for %q", page, row.name)
 		}
 		rows = append(rows, row)
 	}

@@ -18,7 +18,7 @@ func newBackupCommand(std streams) *cobra.Command {
 		Short: "Copy a store's file while it is in use",
 		Long: `Copy a store that is a SQLite file to FILE, which must not exist. The copy is a
 store as well. Processes that use the store go on meanwhile. A copy made with cp
-lacks what was stored last, or is damaged.`,
+meanwhile may lack what was stored last, or be damaged.`,
 		Example: `  oid backup store-2026-11-21.db
   oid backup --store sqlite:app.db /backup/app.db`,
 		Args: cobra.ExactArgs(1),

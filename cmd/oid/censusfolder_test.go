@@ -81,7 +81,7 @@ func TestCensusOfDump(t *testing.T) {
 	shop[""] = 5
 	check(counted(dump, "orders.bson"), shop, "the dump and a file without a collection's name")
 
-	// With another format every file counts, the metadata too, and with --grep all are one text.
+	// With another format every file counts, the metadata too, and with --grep all are judged as one.
 	if got := counted("--grep", dump); len(got) != 1 {
 		t.Errorf("--grep: %v", got)
 	}
@@ -97,7 +97,7 @@ func TestCensusOfDump(t *testing.T) {
 }
 
 // TestCensusOfFolder counts a folder of exports, lists and logs: every file is a collection,
-// and what could not be read is said. With --grep all files are one text.
+// and what could not be read is said. With --grep all files are judged as one.
 func TestCensusOfFolder(t *testing.T) {
 	folder := t.TempDir()
 	const a, b, c = "65f0a0d0a1b2c3d4e5000001", "65f0a0d1a1b2c3d4e5000002", "65f0a0d2a1b2c3d4e5000003"

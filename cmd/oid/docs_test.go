@@ -230,7 +230,10 @@ func TestDocuments(t *testing.T) {
 			}
 		}
 		if sessions != nil {
-			t.Run(file, func(t *testing.T) { runSessions(t, bin, sessions) })
+			t.Run(file, func(t *testing.T) {
+				t.Parallel() // most wait: for ids of another second, for leases to end
+				runSessions(t, bin, sessions)
+			})
 		}
 	}
 	for name := range unchecked {

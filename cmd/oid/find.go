@@ -69,7 +69,7 @@ func newFindCommand(std streams) *cobra.Command {
 	where.addFlag(cmd)
 	times.addFlags(cmd)
 	f := cmd.Flags()
-	f.IntVarP(&q.Limit, "limit", "n", 0, "list `N` documents at most")
+	f.IntVarP(&q.Limit, "limit", "n", 0, "list `N` documents at most; 0 for all")
 	f.BoolVar(&q.Descending, "desc", false, "the greatest _id, which is the newest, comes first")
 	f.StringVar(&after, "after", "", "continue after this `ID`, the last one of an earlier list")
 	f.BoolVar(&count, "count", false, "print only how many documents there are")

@@ -54,34 +54,45 @@ func TestLockEngines(t *testing.T) {
 	}
 }
 
-// Each engine of locks opens the place that its URL names, and grants a lock there.
+// Each engine of locks opens the place that its URL names, and grants a lock there to one
+// Locker at a time.
 func TestLockEnginesOpen(t *testing.T) {
 	folder := t.TempDir()
 	places := map[string]struct { // by the first scheme of the engine
-		url  string
+		url  func(*testing.T) string
 		kind func(lock.Locker) bool
 	}{
-		"file":          {"file:" + folder, func(l lock.Locker) bool { _, is := l.(*filelock.Locker); return is }},
-		"redis":         {testenv.Redis(t).URL(), func(l lock.Locker) bool { _, is := l.(*redislock.Locker); return is }},
-		storeSchemes[0]: {"sqlite:" + filepath.Join(folder, "store"), func(l lock.Locker) bool { _, is := l.(storeLocks); return is }},
+		"file":          {func(*testing.T) string { return "file:" + folder }, func(l lock.Locker) bool { _, is := l.(*filelock.Locker); return is }},
+		"redis":         {func(t *testing.T) string { return testenv.Redis(t).URL() }, func(l lock.Locker) bool { _, is := l.(*redislock.Locker); return is }},
+		storeSchemes[0]: {func(*testing.T) string { return "sqlite:" + filepath.Join(folder, "store") }, func(l lock.Locker) bool { _, is := l.(storeLocks); return is }},
 	}
 	for _, e := range lockEngines {
-		place, found := places[e.schemes[0]]
-		if !found {
-			t.Errorf("no vector for the engine of %s: add a URL and the type of its Locker to this test", e.want)
-			continue
-		}
-		l, err := e.open(t.Context(), streams{}, place.url, lock.DefaultTTL)
-		if err != nil {
-			t.Errorf("open %s: %v", place.url, err)
-			continue
-		}
-		lease, err := l.TryAcquire(t.Context(), "engine")
-		if err != nil || !place.kind(l) {
-			t.Errorf("a lock of %s: %v, from a %T", place.url, err, l)
-		} else if err := errors.Join(lease.Release(), l.Close()); err != nil {
-			t.Errorf("%s: %v", place.url, err)
-		}
+		t.Run(e.schemes[0], func(t *testing.T) {
+			place, found := places[e.schemes[0]]
+			if !found {
+				t.Fatalf("no vector for the engine with the scheme %s: add a URL and the type of its Locker to TestLockEnginesOpen", e.schemes[0])
+			}
+			url := place.url(t)
+			var lockers []lock.Locker
+			for range 2 { // as two processes
+				l, err := e.open(t.Context(), streams{}, url, lock.DefaultTTL)
+				if err != nil {
+					t.Fatalf("open %s: %v", url, err)
+				}
+				defer l.Close()
+				lockers = append(lockers, l)
+			}
+			lease, err := lockers[0].TryAcquire(t.Context(), "engine")
+			if err != nil || !place.kind(lockers[0]) {
+				t.Fatalf("a lock of %s: %v, from a %T", url, err, lockers[0])
+			}
+			if _, err := lockers[1].TryAcquire(t.Context(), "engine"); !errors.Is(err, lock.ErrHeld) {
+				t.Errorf("%s was opened twice, and a lock that one holds is granted to the other: %v, want ErrHeld", url, err)
+			}
+			if err := errors.Join(lease.Release(), lockers[0].Close(), lockers[1].Close()); err != nil {
+				t.Errorf("%s: %v", url, err)
+			}
+		})
 	}
 }
 

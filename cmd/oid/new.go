@@ -39,7 +39,7 @@ func appendTimedID(b []byte, id objectid.ID) []byte {
 }
 
 const newHelp = `Create ids and write them to standard output, one per line or, with --format bin,
-12 bytes each. The ids rise, and no id is created twice.
+12 bytes each. The ids of a run rise, and none repeats.
 
 With --at all ids have that creation time, or later seconds after one second has no
 ids left: after 10^9 of them in the modern layout.`

@@ -49,7 +49,7 @@ from a registry never share one: their chance is 0.`,
 			if err != nil {
 				return usageError{err}
 			}
-			return asJSON.emit(std.out, o, textf("two of %s processes share a process value: %s\nan id is created twice, at %s ids a second each, over %s: %s\nwith process blocks from a registry: 0\n",
+			return asJSON.emit(std.out, o, textf("two of %s processes share a process value: %s\nan id is created twice, at %s ids a second each, over %s: %s\nwith process blocks from a registry, up to 2^32: 0\n",
 				processes, odds.Text(o.SharedValue), rate, over, odds.Text(o.RepeatedID)))
 		},
 	}

@@ -45,7 +45,7 @@ func TestDesignDrawsTheRules(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(allowed)) {
 		i := slices.Index(packages, name)
 		if i < 0 {
-			t.Errorf("docs/design.md does not draw %s", name)
+			t.Errorf("docs/design.md does not draw %s: draw it under \"The packages\", above all that it imports", name)
 		}
 		for _, to := range allowed[name] {
 			if !slices.Contains(packages[i+1:], to) {
@@ -67,7 +67,7 @@ func TestDesignNamesEveryPackage(t *testing.T) {
 	for _, p := range list(t) {
 		room := strings.TrimPrefix(p.ImportPath, module)
 		if !slices.Contains(packages, room) && !strings.Contains(page, "`"+room+"`") {
-			t.Errorf("docs/design.md does not name %s", room)
+			t.Errorf("docs/design.md does not name %s: draw it under \"The packages\", or name it in a table below if only tests or examples import it", room)
 		}
 	}
 }

@@ -6,12 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+
+	"github.com/oidkit/oid/internal/phrase"
 )
 
 const module = "github.com/oidkit/oid/"
@@ -97,14 +101,14 @@ var shadowing = []string{
 }
 
 type goPackage struct {
-	ImportPath, Name                   string
+	ImportPath, Name, Dir              string
 	Imports, TestImports, XTestImports []string
 	Standard                           bool
 }
 
 func list(t *testing.T) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Imports,TestImports,XTestImports,Standard", module+"...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Dir,Imports,TestImports,XTestImports,Standard", module+"...")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64") // the same arrows everywhere
@@ -121,6 +125,11 @@ func list(t *testing.T) []goPackage {
 			t.Fatal(err)
 		}
 		packages = append(packages, p)
+		for _, dir := range []string{p.Dir, path.Dir(p.Dir)} { // or go test would not see that packages came or changed
+			if _, err := os.ReadDir(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
@@ -137,7 +146,7 @@ func TestDirections(t *testing.T) {
 		}
 		may, known := allowed[room]
 		if !known {
-			t.Errorf("%s is in no rule: say in this file what it may import", room)
+			t.Errorf("%s is in no rule: add it to allowed in internal/imports/imports_test.go with what it may import, and to the drawing in docs/design.md", room)
 		}
 		for _, imported := range p.Imports {
 			to, ours := strings.CutPrefix(imported, module)
@@ -156,7 +165,7 @@ func TestDirections(t *testing.T) {
 		}
 		for _, to := range may {
 			if !slices.Contains(p.Imports, module+to) {
-				t.Errorf("%s does not import %s any more: remove that from this file and from docs/design.md", room, to)
+				t.Errorf("%s does not import %s any more: remove that from allowed in internal/imports/imports_test.go", room, to)
 			}
 		}
 		if slices.Contains(standardOnly, room) {
@@ -188,9 +197,49 @@ func TestClientIsSmall(t *testing.T) {
 	}
 }
 
+// engines returns the packages that import what a contract shares with its engines, by
+// contract.
+func engines(packages []goPackage) map[string][]string {
+	all := map[string][]string{"lock": nil, "store": nil}
+	for contract := range all {
+		for _, p := range packages {
+			room := strings.TrimPrefix(p.ImportPath, module)
+			if room != contract && slices.Contains(p.Imports, module+contract+"/internal/engine") {
+				all[contract] = append(all[contract], room)
+			}
+		}
+	}
+	return all
+}
+
+// Each engine is named by its contract, and its name is left out of errors that a user sees.
+func TestEnginesAreKnown(t *testing.T) {
+	for contract, all := range engines(list(t)) {
+		page, err := os.ReadFile(root + contract + "/doc.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		intro, _, _ := strings.Cut(string(page), "\n// # ")
+		for _, room := range all {
+			name := path.Base(room)
+			if !slices.Contains(strings.FieldsFunc(intro, func(r rune) bool { return !unicode.IsLetter(r) }), name) {
+				t.Errorf("%s/doc.go does not name the engine %s: add it to the engines before the first heading", contract, name)
+			}
+			if got := phrase.Plain(name + ": x"); got != "x" {
+				t.Errorf("errors show the name of the package %s: add it to packagePrefix in internal/phrase/plain.go", name)
+			}
+		}
+		if len(all) < 3 {
+			t.Errorf("%s has the engines %v; want at least three", contract, all)
+		}
+	}
+}
+
 // What a package pulls in by way of others counts as well.
 func TestNothingComesAlong(t *testing.T) {
-	for _, p := range list(t) {
+	packages := list(t)
+	engines := slices.Concat(slices.Collect(maps.Values(engines(packages)))...)
+	for _, p := range packages {
 		if p.Name == "main" || isForTests(strings.TrimPrefix(p.ImportPath, module)) {
 			continue
 		}
@@ -204,7 +253,7 @@ func TestNothingComesAlong(t *testing.T) {
 			if ours && isForTests(to) {
 				t.Errorf("%s depends on %s, which is for tests", room, to)
 			}
-			if engine := to == "store/memstore" || to == "store/sqlitestore" || to == "store/mongostore" || to == "store/pgstore" || to == "lock/redislock" || to == "lock/filelock" || to == "lock/storelock"; ours && engine && to != room {
+			if ours && slices.Contains(engines, to) && to != room {
 				t.Errorf("%s depends on the engine %s", room, to)
 			}
 		}

@@ -22,7 +22,7 @@ func MariaDB(t testing.TB) (client []string) {
 	folder := sharedFolder(t)
 	socket := filepath.Join(folder, "socket")
 	name, args := unprivileged(t, server, []string{
-		"--no-defaults", "--datadir=" + folder, "--socket=" + socket, "--pid-file=" + filepath.Join(folder, "pid"),
+		"--no-defaults", "--datadir=" + folder, "--tmpdir=" + folder, "--socket=" + socket, "--pid-file=" + filepath.Join(folder, "pid"),
 		"--skip-networking", "--skip-grant-tables", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M",
 	})
 	Start(t, name, args...)

@@ -36,6 +36,7 @@ var checks = []check{
 	{"StatusAndList", testStatusAndList},
 	{"CloseEndsWaiting", testCloseEndsWaiting},
 	{"LeasesAfterClose", testLeasesAfterClose},
+	{"LeaseIsRenewed", testLeaseIsRenewed},
 	{"ManyTakeTurns", testManyTakeTurns},
 	{"Do", testDo},
 	{"LeaseOutlivesItsCtx", testLeaseOutlivesItsCtx},
@@ -336,42 +337,6 @@ func testCloseEndsWaiting(t testing.TB, open func() lock.Locker) {
 		t.Errorf("TryAcquire after Close: %v, want ErrClosed", err)
 	}
 	release(t, lease)
-}
-
-// A lease of a Locker that is closed ends at its deadline, and not before; without one it
-// goes on.
-func testLeasesAfterClose(t testing.TB, open func() lock.Locker) {
-	a, b := open(), open()
-	lease, err := a.Acquire(t.Context(), "job", lock.AcquireOptions{TTL: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
-	if _, err := b.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
-		t.Errorf("TryAcquire after Close: %v, want ErrHeld", err)
-	}
-	if lease.Deadline().IsZero() {
-		if err := lease.Check(); err != nil {
-			t.Errorf("Check after Close: %v", err)
-		}
-		release(t, lease)
-	}
-	next := acquire(t, b, "job")
-	if err := lease.Check(); err == nil {
-		t.Error("the next has the lock and the lease goes on")
-	}
-	if err := lease.Release(); !errors.Is(err, lock.ErrExpired) && !lease.Deadline().IsZero() {
-		t.Errorf("Release after the end: %v, want ErrExpired", err)
-	}
-	if _, err := b.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
-		t.Errorf("Release of the lease that has ended has freed the lock of the next: %v", err)
-	}
-	if next.Fence() <= lease.Fence() {
-		t.Errorf("fence %d after %d", next.Fence(), lease.Fence())
-	}
-	release(t, next)
 }
 
 func testManyTakeTurns(t testing.TB, open func() lock.Locker) {

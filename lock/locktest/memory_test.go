@@ -206,15 +206,16 @@ func (l *memoryLocker) take(ctx context.Context, name string, w *memoryWaiter, o
 	case l.m.has("grants lower fences"):
 		x.fence = 1<<40 - uint64(time.Now().UnixMilli())%(1<<39)
 	}
+	now := time.Now()
 	lease := &memoryLease{
 		m: l.m, locker: l, name: name, owner: lock.Owner{Process: l.m.process, ID: objectid.New()}, fence: x.fence,
-		ttl: ttl, deadline: time.Now().Add(ttl), since: time.Now(), about: holder.Self(options),
+		ttl: ttl, deadline: now.Add(ttl), since: now, about: holder.Self(options),
 	}
 	if l.m.has("forgets the command") {
 		lease.about.Command = ""
 	}
 	x.holder = lease
-	grant := engine.Grant{Fence: x.fence, Deadline: lease.deadline.Add(-ttl / 20), Every: ttl / 3, Retry: ttl / 6, Timers: &l.m.timers, Keeper: lease}
+	grant := engine.Grant{Fence: x.fence, Deadline: engine.Deadline(lease.since, ttl), TTL: ttl, Timers: &l.m.timers, Keeper: lease}
 	if l.m.has("grants leases that have ended") {
 		grant.Deadline = time.Now().Add(-1)
 	}
@@ -300,18 +301,23 @@ func (k *memoryLease) Keep() (time.Time, error) {
 	if k.locker.closing.Err() != nil {
 		return time.Time{}, lock.ErrClosed
 	}
-	var deadline time.Time
-	err := k.with(func(*memoryLock) {
-		k.deadline = time.Now().Add(k.ttl)
-		deadline = k.deadline.Add(-k.ttl / 20)
-	})
-	return deadline, err
+	now := time.Now()
+	deadline := engine.Deadline(now, k.ttl)
+	switch {
+	case k.m.has("has a Keep that does nothing"):
+		return deadline, nil
+	case k.m.has("renews a lease without a new deadline"):
+		deadline = time.Time{}
+	case k.m.has("renews a lease beyond its time"):
+		deadline = now.Add(2 * k.ttl)
+	}
+	return deadline, k.with(func(*memoryLock) { k.deadline = now.Add(k.ttl) })
 }
 
 func (k *memoryLease) Free() error {
 	return k.with(func(x *memoryLock) {
 		switch {
-		case k.m.has("does not free a lock"):
+		case k.m.has("has a Free that does nothing"):
 			return
 		case k.m.has("loses the note with a release"):
 			x.note = ""
@@ -326,7 +332,7 @@ func (k *memoryLease) Free() error {
 
 func (k *memoryLease) SetGroup(pgid int) error {
 	return k.with(func(*memoryLock) {
-		if !k.m.has("forgets the group") {
+		if !k.m.has("has a SetGroup that does nothing") {
 			k.about.Group = pgid
 		}
 	})
@@ -335,7 +341,7 @@ func (k *memoryLease) SetGroup(pgid int) error {
 func (k *memoryLease) SetNote(text string, _ time.Duration) error {
 	write := func(x *memoryLock) {
 		switch {
-		case k.m.has("forgets notes"):
+		case k.m.has("has a SetNote that does nothing"):
 			return
 		case k.m.has("has one note for all locks"):
 			x = k.m.at("all")

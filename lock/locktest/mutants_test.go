@@ -1,17 +1,20 @@
 package locktest
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/lock/internal/engine"
 )
 
 // mutants are the ways to break the locks in memory, with a check of the suite that must
-// notice each. Every check has one at least.
-var mutants = []struct{ check, fault string }{
-	{"AcquireAndRelease", "does not free a lock"},
+// notice each. Every check has one at least, and every method of a Keeper one that does
+// nothing.
+var mutants = []mutant{
+	{"AcquireAndRelease", "has a Free that does nothing"},
 	{"HeldByAnother", "is reentrant"},
 	{"HeldByAnother", "shows an owner of its own"},
 	{"AcquireWaits", "grants a lock twice"},
@@ -32,14 +35,17 @@ var mutants = []struct{ check, fault string }{
 	{"LeasesAfterClose", "releases leases with Close"},
 	{"LeasesAfterClose", "lets a lease live on after its time"},
 	{"LeasesAfterClose", "does not compare owners"},
+	{"LeaseIsRenewed", "has a Keep that does nothing"},
+	{"LeaseIsRenewed", "renews a lease without a new deadline"},
+	{"LeaseIsRenewed", "renews a lease beyond its time"},
 	{"ManyTakeTurns", "grants a lock to all that wait"},
 	{"Do", "grants leases that have ended"},
 	{"LeaseOutlivesItsCtx", "ends a lease with the call that took it"},
 	{"ContextHasTheCause", "grants leases that have ended"},
 	{"StatusDescribesTheHolder", "forgets the command"},
-	{"StatusDescribesTheHolder", "forgets the group"},
+	{"StatusDescribesTheHolder", "has a SetGroup that does nothing"},
 	{"BadTTL", "takes a TTL that is too long"},
-	{"Slots", "forgets notes"},
+	{"Slots", "has a SetNote that does nothing"},
 	{"SlotsAreNeverMore", "grants a lock twice"},
 	{"SlotsAndNoSlots", "shows every lock as free"},
 	{"Lead", "grants a lock twice"},
@@ -47,8 +53,10 @@ var mutants = []struct{ check, fault string }{
 	{"OnceKeepsARecord", "has one note for all locks"},
 	{"OnceKeepsARecord", "cuts notes off"},
 	{"OnceAfterTheLease", "lets a lease that has ended write the note"},
-	{"OncePerTick", "forgets notes"},
+	{"OncePerTick", "has a SetNote that does nothing"},
 }
+
+type mutant struct{ check, fault string }
 
 // A mutant that survives shows what an engine may break without failing the suite.
 func TestMutants(t *testing.T) {
@@ -56,8 +64,14 @@ func TestMutants(t *testing.T) {
 	defer func(d time.Duration) { patience = d }(patience)
 	patience = 2 * time.Second // a mutant that does not answer is broken enough
 	for _, c := range checks {
-		if !slices.ContainsFunc(mutants, func(m struct{ check, fault string }) bool { return m.check == c.name }) {
+		if !slices.ContainsFunc(mutants, func(m mutant) bool { return m.check == c.name }) {
 			t.Errorf("no mutant shows that the check %s notices anything; add one to mutants", c.name)
+		}
+	}
+	for method := range reflect.TypeFor[engine.Keeper]().Methods() {
+		fault := "has a " + method.Name + " that does nothing"
+		if !slices.ContainsFunc(mutants, func(m mutant) bool { return m.fault == fault }) {
+			t.Errorf("no mutant %q; add it to mutants and to memory_test.go, with a check that notices it", fault)
 		}
 	}
 	t.Run("each", func(t *testing.T) {

@@ -129,19 +129,13 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 	return a, err
 }
 
-// deadline is until when a lease is safe that was granted or renewed by a request
-// sent at a time: a twentieth less than the TTL, for clocks that run at different
-// speeds and for the time that a holder takes to stop.
-func (r *request) deadline(sent time.Time) time.Time { return sent.Add(r.ttl - r.ttl/20) }
-
 // lease begins the lease of a lock that was granted.
 func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 	r.leave()
 	r.grant = g
 	r.tell(lock.Acquired, nil)
 	return lock.NewLease(ctx, r.name, r.owner, r.l.options.Events, engine.Grant{
-		Fence: g.fence, Deadline: r.deadline(g.sent),
-		Every: r.ttl / 3, Retry: r.ttl / 6, Timers: &r.l.renewals, Keeper: r,
+		Fence: g.fence, Deadline: engine.Deadline(g.sent, r.ttl), TTL: r.ttl, Timers: &r.l.renewals, Keeper: r,
 	})
 }
 
@@ -155,7 +149,7 @@ func (r *request) tell(kind lock.EventKind, err error) {
 // Keep renews the lease.
 func (r *request) Keep() (time.Time, error) {
 	sent := time.Now()
-	return r.deadline(sent), r.change("renew", sent, renewScript(), r.keys, r.ms, "")
+	return engine.Deadline(sent, r.ttl), r.change("renew", sent, renewScript(), r.keys, r.ms, "")
 }
 
 // SetGroup records the process group that the lock protects.

@@ -296,12 +296,12 @@ func (a *attempt) take(ctx context.Context, old, new record) (*lock.Lease, error
 		return nil, err
 	}
 	k := &keeper{l: a.l, owner: a.owner, ttl: a.ttl, record: stored}
-	deadline := k.deadline(before)
+	deadline := engine.Deadline(before, a.ttl)
 	if !time.Now().Before(deadline) { // the answer came too late
 		return nil, store.ErrConflict
 	}
 	return lock.NewLease(ctx, a.name, a.owner, a.l.options.Events, engine.Grant{
-		Fence: uint64(stored.Fence), Deadline: deadline, Every: a.ttl / 3, Retry: a.ttl / 6, Timers: &a.l.renewals, Keeper: k,
+		Fence: uint64(stored.Fence), Deadline: deadline, TTL: a.ttl, Timers: &a.l.renewals, Keeper: k,
 	}), nil
 }
 

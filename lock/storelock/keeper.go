@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -21,14 +22,6 @@ type keeper struct {
 	mu     sync.Mutex // one write at a time
 	record record     // as this lease wrote it last
 }
-
-// margin is the part of the TTL by which a holder stops before others may take over:
-// by so much may clocks differ in speed.
-const margin = 20
-
-// deadline returns until when the lease is safe after a write that was begun at
-// before.
-func (k *keeper) deadline(before time.Time) time.Time { return before.Add(k.ttl - k.ttl/margin) }
 
 // Keep renews the lease.
 func (k *keeper) Keep() (time.Time, error) {
@@ -64,7 +57,7 @@ func (k *keeper) update(limit time.Duration, change func(*record)) (time.Time, e
 		stored, err := k.l.write(ctx, k.record, changed)
 		if err == nil {
 			k.record = stored
-			return k.deadline(before), nil
+			return engine.Deadline(before, k.ttl), nil
 		}
 		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
 			return time.Time{}, fmt.Errorf("storelock: %q: %w", k.record.Name, err)

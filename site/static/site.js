@@ -89,7 +89,7 @@ function odds() {
   $('chance').replaceChildren(...(o.error ? [make('p', 'problem', o.error)] : [
     make('p', '', 'Two processes have the same process value: ', make('b', '', o.value)),
     make('p', '', 'An id is created twice: ', make('b', '', o.id)),
-    make('p', 'soft', 'Processes with process blocks from a registry: 0.')]));
+    make('p', 'soft', 'With process blocks from a registry, up to 2^32: 0.')]));
 }
 
 // oidReady is called by the Go program once its functions are there.

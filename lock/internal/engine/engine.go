@@ -1,5 +1,15 @@
 // Package engine is what package lock and its engines agree on, out of the sight
 // of their users.
+//
+// An engine grants a lock with lock.NewLease, and the lease renews it and ends in time. The
+// engine owes
+//
+//   - a [Deadline] counted from before the request that took or renewed the lock, because
+//     nobody knows when within a request the place has done it;
+//   - lock.ErrClosed from every call of a Locker after its Close, from calls that wait, and
+//     from Keep if the lease has a deadline: the lock stays held until the place ends it;
+//   - the events Waiting, Acquired and, if the place may be silent, Unanswered. The lease
+//     reports RenewedLate, Lost and Released through the function given to lock.NewLease.
 package engine
 
 import "time"
@@ -37,13 +47,17 @@ type Note struct {
 type Grant struct {
 	Fence uint64
 	// Deadline is until when the lease is safe without a renewal, on the
-	// monotonic clock; zero if it needs none.
+	// monotonic clock, see [Deadline]; zero if it needs none.
 	Deadline time.Time
-	// Every is the time from one renewal to the next.
-	Every time.Duration
-	// Retry is the time from a renewal that failed to the next.
-	Retry time.Duration
+	// TTL is how long the place keeps the lock after a renewal. The lease calls Keep every
+	// TTL/3, and TTL/6 after a Keep that failed. Without a Deadline it is for these pauses only.
+	TTL time.Duration
 	// Timers calls for the renewals.
 	Timers *Timers
 	Keeper Keeper
 }
+
+// Deadline returns until when a lease is safe after a request that was sent at sent and took
+// or renewed the lock for ttl: a twentieth of ttl before its end, for clocks that run at
+// different speeds and for the time that a holder takes to stop.
+func Deadline(sent time.Time, ttl time.Duration) time.Time { return sent.Add(ttl - ttl/20) }

@@ -1,0 +1,86 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oidkit/oid/lock"
+)
+
+// A lease of a Locker that is closed ends at its deadline, and not before; without one it
+// goes on.
+func testLeasesAfterClose(t testing.TB, open func() lock.Locker) {
+	a, b := open(), open()
+	lease, err := a.Acquire(t.Context(), "job", lock.AcquireOptions{TTL: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if _, err := b.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+		t.Errorf("TryAcquire after Close: %v, want ErrHeld", err)
+	}
+	if lease.Deadline().IsZero() {
+		if err := lease.Check(); err != nil {
+			t.Errorf("Check after Close: %v", err)
+		}
+		release(t, lease)
+	}
+	next := acquire(t, b, "job")
+	if err := lease.Check(); err == nil {
+		t.Error("the next has the lock and the lease goes on")
+	}
+	if err := lease.Release(); !errors.Is(err, lock.ErrExpired) && !lease.Deadline().IsZero() {
+		t.Errorf("Release after the end: %v, want ErrExpired", err)
+	}
+	if _, err := b.TryAcquire(t.Context(), "job"); !errors.Is(err, lock.ErrHeld) {
+		t.Errorf("Release of the lease that has ended has freed the lock of the next: %v", err)
+	}
+	if next.Fence() <= lease.Fence() {
+		t.Errorf("fence %d after %d", next.Fence(), lease.Fence())
+	}
+	release(t, next)
+}
+
+// A lease is held for several TTLs while another waits, which gets the lock after its end.
+func testLeaseIsRenewed(t testing.TB, open func() lock.Locker) {
+	// A lease may end early on a machine that is too slow for its TTL.
+	for ttl := 2 * lock.MinTTL; !renewed(t, open(), open(), ttl) && !t.Failed(); ttl *= 2 {
+		if ttl > patience/2 {
+			t.Fatalf("a lease with the TTL %v was not renewed in time", ttl)
+		}
+	}
+}
+
+// renewed reports whether a lease of a was held for four TTLs until a was closed.
+func renewed(t testing.TB, a, b lock.Locker, ttl time.Duration) bool {
+	name := "TTL " + ttl.String()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*ttl+patience)
+	defer cancel()
+	lease, err := a.Acquire(ctx, name, lock.AcquireOptions{TTL: ttl})
+	if err != nil {
+		t.Fatalf("Acquire with the TTL %v: %v", ttl, err)
+	}
+	var held atomic.Bool
+	end := time.AfterFunc(4*ttl, func() {
+		held.Store(lease.Check() == nil)
+		if lease.Deadline().IsZero() {
+			_ = lease.Release()
+		}
+		_ = a.Close()
+	})
+	defer end.Stop()
+	next, err := b.Acquire(ctx, name)
+	if err != nil {
+		t.Fatalf("Acquire after the end of a lease with the TTL %v: %v", ttl, err)
+	}
+	if lease.Check() == nil {
+		t.Errorf("the next has the lock while the lease with the TTL %v goes on", ttl)
+	}
+	release(t, next)
+	return held.Load()
+}
