@@ -207,7 +207,7 @@ func ask[T any](ctx context.Context, b *backend, name string, call func(context.
 	return callWithin(ctx, &b.calls, name, func(ctx context.Context) (T, error) {
 		began := time.Now()
 		value, err := call(ctx, j.registry)
-		b.metrics.storeTime(name, time.Since(began))
+		b.metrics.store.WithLabelValues(name).Observe(time.Since(began).Seconds())
 		if errors.Is(err, store.ErrMoved) && b.connected.Load() == j {
 			b.reopen()
 		}

@@ -26,17 +26,17 @@ import (
 )
 
 type censusInput struct {
-	Name       string     `query:"name" maxLength:"200" default:"upload" doc:"Name of the upload in the report."`
-	Field      string     `query:"field" maxLength:"200" default:"_id" doc:"The field to read from documents; dots lead into nested documents."`
-	Column     string     `query:"column" maxLength:"200" doc:"The column to read from CSV. Default: the field."`
-	Collection string     `query:"collection" maxLength:"200" doc:"The only collection to read from an archive."`
-	Format     formatName `query:"format" doc:"How the upload is written. Default: found out from its content."`
-	Since      string     `query:"since" maxLength:"100" doc:"Count ids from this time, or of this duration up to now."`
-	From       string     `query:"from" maxLength:"100" doc:"Count ids from this time, in place of since."`
-	To         string     `query:"to" maxLength:"100" doc:"Count ids before this time."`
-	By         stepName   `query:"by" doc:"Step of the timeline. Default: chosen to fit."`
-	Zone       string     `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone of the report, such as Europe/Berlin."`
-	Top        int        `query:"top" minimum:"1" maximum:"1000" default:"10" doc:"How many processes to list."`
+	Name       string `query:"name" maxLength:"200" default:"upload" doc:"Name of the upload in the report."`
+	Field      string `query:"field" maxLength:"200" default:"_id" doc:"The field to read from documents; dots lead into nested documents."`
+	Column     string `query:"column" maxLength:"200" doc:"The column to read from CSV. Default: the field."`
+	Collection string `query:"collection" maxLength:"200" doc:"The only collection to read from an archive."`
+	Format     string `query:"format" enum:"auto,bson,archive,json,csv,list,census,grep" doc:"How the upload is written. Default: found out from its content."`
+	Since      string `query:"since" maxLength:"100" doc:"Count ids from this time, or of this duration up to now."`
+	From       string `query:"from" maxLength:"100" doc:"Count ids from this time, in place of since."`
+	To         string `query:"to" maxLength:"100" doc:"Count ids before this time."`
+	By         string `query:"by" enum:"auto,minute,hour,day,week,month,year" doc:"Step of the timeline. Default: chosen to fit."`
+	Zone       string `query:"tz" maxLength:"100" default:"UTC" doc:"Time zone of the report, such as Europe/Berlin."`
+	Top        int    `query:"top" minimum:"1" maximum:"1000" default:"10" doc:"How many processes to list."`
 
 	r *http.Request
 	w http.ResponseWriter
@@ -127,7 +127,7 @@ func (s *Server) processName(ctx context.Context, id objectid.ID) string {
 func (s *Server) censusPage(w http.ResponseWriter, r *http.Request) { s.showCensus(w, r, nil) }
 
 func (s *Server) showCensus(w http.ResponseWriter, r *http.Request, err error) {
-	data := page.Census{Upload: s.options.Limits.Upload, Past: s.reports.all(), Kept: maxReports}
+	data := page.Census{Upload: s.options.Limits.Upload, Past: s.reports.all()}
 	var code int
 	if code, data.Error = s.outcome(r.Context(), err); code == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retrySoon)
@@ -143,7 +143,7 @@ func (s *Server) showReport(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, errNoReport)
 		return
 	}
-	s.show(w, r, http.StatusOK, "Census", "/census", s.site.Report(&page.Report{ID: id, Census: found}, maxReports))
+	s.show(w, r, http.StatusOK, "Census", "/census", s.site.Report(&page.Report{ID: id, Census: found}))
 }
 
 // censusForm answers the form with the page of a new report.
@@ -224,7 +224,7 @@ func (in *censusInput) set(name, value string) error {
 	case "field":
 		in.Field = value
 	case "grep":
-		in.Format = formatName(source.Grep)
+		in.Format = string(source.Grep)
 	case "tz":
 		in.Zone = value
 	default:
@@ -233,21 +233,18 @@ func (in *censusInput) set(name, value string) error {
 	return nil
 }
 
-// reportCache keeps the last reports, so that each has a URL.
+// reportCache keeps the last reports, so that each has a URL. Their number bounds the memory:
+// a report has some examples, and the counts of a timeline for each process that it lists.
 type reportCache struct {
 	mu      sync.Mutex
 	reports []page.Report // oldest first
 }
 
-// maxReports bounds the memory: a report has some examples, and the counts of a
-// timeline for each process that it lists.
-const maxReports = 32
-
 func (c *reportCache) put(id objectid.ID, r *census.Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reports = append(c.reports, page.Report{ID: id, Census: r})
-	c.reports = slices.Delete(c.reports, 0, max(0, len(c.reports)-maxReports))
+	c.reports = slices.Delete(c.reports, 0, max(0, len(c.reports)-page.MaxReports))
 }
 
 // get returns a report, or nil.

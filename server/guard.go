@@ -47,7 +47,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.refuse(rec, r, http.StatusInternalServerError, internalText)
 		}
 		took := time.Since(began)
-		s.metrics.request(routeName(r), method(r), rec.Code(), took)
+		route := routeName(r)
+		s.metrics.requests.WithLabelValues(route, method(r), strconv.Itoa(rec.Code())).Inc()
+		s.metrics.duration.WithLabelValues(route).Observe(took.Seconds())
 		if s.options.Access != nil {
 			s.options.Access.LogAttrs(r.Context(), slog.LevelInfo, "request",
 				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.Code()),

@@ -23,9 +23,9 @@ import (
 )
 
 type inspectInput struct {
-	ID     string     `path:"id" minLength:"1" maxLength:"200" example:"507f1f77bcf86cd799439011" doc:"An id of any format that a reading can have."`
-	Layout layoutName `query:"layout" doc:"The layout of an ObjectId, if it is known."`
-	Trace  bool       `query:"trace" default:"true" doc:"Whether to look up the process that created it."`
+	ID     string `path:"id" minLength:"1" maxLength:"200" example:"507f1f77bcf86cd799439011" doc:"An id of any format that a reading can have."`
+	Layout string `query:"layout" enum:"modern,classic,java" doc:"The layout of an ObjectId, if it is known."`
+	Trace  bool   `query:"trace" default:"true" doc:"Whether to look up the process that created it."`
 }
 
 func (s *Server) inspectID(api huma.API, at route) {
@@ -35,7 +35,7 @@ func (s *Server) inspectID(api huma.API, at route) {
 	handle(s, api, op, func(ctx context.Context, in *inspectInput) (wire.Inspection, error) {
 		var o inspect.Options
 		if in.Layout != "" {
-			layout, err := layoutOf(string(in.Layout))
+			layout, err := layoutOf(in.Layout)
 			if err != nil {
 				return wire.Inspection{}, err
 			}

@@ -4,12 +4,9 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // metrics are the numbers at /metrics.
@@ -46,19 +43,6 @@ func newMetrics() *metrics {
 // gauge adds a number that is computed at every scrape.
 func (m *metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
-}
-
-func (m *metrics) request(route, method string, code int, took time.Duration) {
-	m.requests.WithLabelValues(route, method, strconv.Itoa(code)).Inc()
-	m.duration.WithLabelValues(route).Observe(took.Seconds())
-}
-
-func (m *metrics) storeTime(call string, took time.Duration) {
-	m.store.WithLabelValues(call).Observe(took.Seconds())
-}
-
-func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
 func (s *Server) livez(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") }

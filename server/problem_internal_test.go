@@ -14,6 +14,12 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
+	"github.com/oidkit/oid/inspect"
+	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 )
 
@@ -26,7 +32,7 @@ func TestProblemTypes(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, p := range problemTypes {
-		if seen[p.name] || p.status < 400 || p.about == "" || !strings.Contains(string(page), "\n### "+p.name+"\n\nStatus "+fmt.Sprint(p.status)+". "+p.about+"\n") {
+		if seen[p.name] || p.status < 400 || p.about == "" || !strings.Contains(string(page), "\n### "+p.name+"\n\n"+fmt.Sprint(p.status)+". "+p.about+"\n") {
 			t.Errorf("%+v", p)
 		}
 		seen[p.name] = true
@@ -93,4 +99,39 @@ func TestPlainError(t *testing.T) {
 	if got := excerpt("aéb", 2); got != "a…" {
 		t.Errorf("a cut in a character: %q", got)
 	}
+}
+
+// The enumerations of the API are those of the packages that know them.
+func TestEnumerations(t *testing.T) {
+	tagOf := func(of reflect.Type, field string) string {
+		f, ok := of.FieldByName(field)
+		if !ok {
+			t.Fatalf("%v has no field %s", of, field)
+		}
+		return f.Tag.Get("enum")
+	}
+	for name, test := range map[string]struct{ got, want string }{
+		"state of a process":  {tagOf(reflect.TypeFor[wire.Process](), "State"), names(registry.States)},
+		"states to list":      {tagOf(reflect.TypeFor[listInput](), "State"), names(registry.States)},
+		"verdict on an id":    {tagOf(reflect.TypeFor[wire.Trace](), "Verdict"), names(registry.Verdicts)},
+		"evidence":            {tagOf(reflect.TypeFor[wire.Adopted](), "Evidence"), names(registry.Evidences)},
+		"verdict, reading":    {tagOf(reflect.TypeFor[wire.Reading](), "Verdict"), names(inspect.Verdicts)},
+		"format, reading":     {tagOf(reflect.TypeFor[wire.Reading](), "Format"), names(inspect.Formats)},
+		"format of a source":  {tagOf(reflect.TypeFor[wire.CensusSource](), "Format"), names(source.Formats)},
+		"format of an upload": {tagOf(reflect.TypeFor[censusInput](), "Format"), names(source.Formats)},
+		"step of a timeline":  {tagOf(reflect.TypeFor[wire.Timeline](), "By"), names(census.Steps)},
+		"step to use":         {tagOf(reflect.TypeFor[censusInput](), "By"), names(census.Steps)},
+		"kind of a finding":   {tagOf(reflect.TypeFor[wire.Finding](), "Kind"), names(census.Kinds)},
+		"layout of samples":   {tagOf(reflect.TypeFor[wire.AddedSamples](), "Layout"), names(objectid.Layouts)},
+		"layout, registering": {tagOf(reflect.TypeFor[wire.Registration](), "Layout"), names(objectid.Layouts)},
+		"layout, inspecting":  {tagOf(reflect.TypeFor[inspectInput](), "Layout"), names(objectid.Layouts)},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: enum %q, want %q", name, test.got, test.want)
+		}
+	}
+}
+
+func names[E any](values []E) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(values), "[]"), " ", ",")
 }

@@ -16,14 +16,14 @@ import (
 )
 
 type listInput struct {
-	State   stateName `query:"state" doc:"Only processes in this state."`
-	Name    string    `query:"name" maxLength:"200" doc:"Only processes of this name."`
-	Host    string    `query:"host" maxLength:"255" doc:"Only processes on the host of this name."`
-	Label   []string  `query:"label,explode" maxItems:"20" doc:"Only processes with this label, as name=value; may be repeated."`
-	Address string    `query:"address" maxLength:"64" doc:"Only the runs at this ip:port, which shows its restarts."`
-	Search  string    `query:"q" maxLength:"200" doc:"Only processes whose name, host, GPID, version, process value or labels (name=value) contain this text, in either case."`
-	Limit   int       `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"How many at most."`
-	After   string    `query:"after" maxLength:"300" doc:"The next of the page before. Default: the first page."`
+	State   string   `query:"state" enum:"alive,late,dead,ended" doc:"Only processes in this state."`
+	Name    string   `query:"name" maxLength:"200" doc:"Only processes of this name."`
+	Host    string   `query:"host" maxLength:"255" doc:"Only processes on the host of this name."`
+	Label   []string `query:"label,explode" maxItems:"20" doc:"Only processes with this label, as name=value; may be repeated."`
+	Address string   `query:"address" maxLength:"64" doc:"Only the runs at this ip:port, which shows its restarts."`
+	Search  string   `query:"q" maxLength:"200" doc:"Only processes whose name, host, GPID, version, process value or labels (name=value) contain this text, in either case."`
+	Limit   int      `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"How many at most."`
+	After   string   `query:"after" maxLength:"300" doc:"The next of the page before. Default: the first page."`
 }
 
 // query returns what in asks the registry for.
@@ -73,7 +73,7 @@ const (
 func (s *Server) showProcesses(w http.ResponseWriter, r *http.Request) {
 	given := r.URL.Query()
 	in := listInput{
-		State: stateName(given.Get("state")), Name: given.Get("name"), Host: given.Get("host"),
+		State: given.Get("state"), Name: given.Get("name"), Host: given.Get("host"),
 		Label: strings.Fields(given.Get("label")), Address: given.Get("address"), Search: given.Get("q"), Limit: maxProcesses, After: given.Get("after"),
 	}
 	q, err := in.query()

@@ -35,14 +35,10 @@ func (in *registerInput) Resolve(c huma.Context) []error {
 	return nil
 }
 
-type heartbeatInput struct {
+// memberInput is a request about a member, with a body.
+type memberInput[Body any] struct {
 	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
-	Body   wire.Heartbeat
-}
-
-type samplesInput struct {
-	Member registry.MemberKey `path:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Member key, from the answer to the registration."`
-	Body   wire.AddedSamples
+	Body   Body
 }
 
 type endInput struct {
@@ -65,7 +61,7 @@ func (s *Server) sendHeartbeat(api huma.API, at route) {
 	handle(s, api, operation(at, tagProcesses, "sendHeartbeat", "Send a heartbeat",
 		"Reports that a process which registered over this API is alive, and its load. After status 404 or 409, register again.",
 		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
-		func(ctx context.Context, in *heartbeatInput) (wire.Registered, error) {
+		func(ctx context.Context, in *memberInput[wire.Heartbeat]) (wire.Registered, error) {
 			return s.registered(ctx, "heartbeat", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
 				return r.Heartbeat(ctx, in.Member, towire.FromLoad(in.Body.Load), in.Body.Clock)
 			})
@@ -76,7 +72,7 @@ func (s *Server) addSamples(api huma.API, at route) {
 	handle(s, api, operation(at, tagProcesses, "addSamples", "Add samples",
 		"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
 		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
-		func(ctx context.Context, in *samplesInput) (wire.Registered, error) {
+		func(ctx context.Context, in *memberInput[wire.AddedSamples]) (wire.Registered, error) {
 			layout, err := layoutOf(in.Body.Layout)
 			if err != nil {
 				return wire.Registered{}, err

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/oidkit/oid/server/door"
 	"github.com/oidkit/oid/server/page"
@@ -31,7 +32,7 @@ func (s *Server) routes() []route {
 	all := []route{
 		{method: "GET", path: "/livez", Policy: probe, plain: true, do: s.livez},
 		{method: "GET", path: "/readyz", Policy: probe, plain: true, do: s.readyz},
-		{method: "GET", path: "/metrics", Policy: read(small), api: true, do: s.metrics.handler().ServeHTTP},
+		{method: "GET", path: "/metrics", Policy: read(small), api: true, do: promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP},
 
 		{method: "POST", path: "/v1/ids", Policy: write(small), plain: true, api: true, endpoint: s.createIDs},
 		{method: "GET", path: "/v1/ids/{id}", Policy: read(small), api: true, endpoint: s.inspectID},

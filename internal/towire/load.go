@@ -1,7 +1,6 @@
 package towire
 
 import (
-	"reflect"
 	"strings"
 	"time"
 
@@ -12,51 +11,36 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// loadFields are the indices of the fields of wire.Load, in the order of
-// registry.LoadFields. Their names in JSON are the same.
-var loadFields = func() (of [len(registry.LoadFields)]int) {
-	for j, field := range reflect.VisibleFields(reflect.TypeFor[wire.Load]()) {
-		for i := range of {
-			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name == registry.LoadFields[i].Name {
-				of[i] = j
-			}
-		}
-	}
-	return of
-}()
-
 // Load returns l without what was not measured.
-func Load(l registry.Load) (out wire.Load) {
-	v := reflect.ValueOf(&out).Elem()
-	for i, f := range registry.LoadFields {
-		n := *f.Of(&l)
-		switch field := v.Field(loadFields[i]); {
-		case n < 0:
-		case f.Unit == registry.Nanoseconds:
-			field.Set(reflect.ValueOf(new(time.Duration(n).Seconds())))
-		default:
-			field.Set(reflect.ValueOf(&n))
-		}
+func Load(l registry.Load) wire.Load {
+	return wire.Load{
+		CPUSeconds: measured(l.CPU.Seconds()), MemoryBytes: measured(l.RSS), HeapBytes: measured(l.Heap),
+		Files: measured(l.Files), Threads: measured(l.Threads), Goroutines: measured(l.Goroutines),
 	}
-	return out
+}
+
+// measured returns n, or nil if n is below 0, as registry.Unmeasured.
+func measured[N int64 | float64](n N) *N {
+	if n < 0 {
+		return nil
+	}
+	return &n
 }
 
 // FromLoad returns l with registry.Unmeasured for what is absent.
-func FromLoad(l wire.Load) (out registry.Load) {
-	v := reflect.ValueOf(&l).Elem()
-	for i, f := range registry.LoadFields {
-		to := f.Of(&out)
-		*to = registry.Unmeasured
-		switch n := v.Field(loadFields[i]).Interface().(type) {
-		case *int64:
-			if n != nil {
-				*to = *n
-			}
-		case *float64:
-			if n != nil {
-				*to = int64(*n * float64(time.Second))
-			}
+func FromLoad(l wire.Load) registry.Load {
+	count := func(n *int64) int64 {
+		if n == nil {
+			return registry.Unmeasured
 		}
+		return *n
+	}
+	out := registry.Load{
+		CPU: registry.Unmeasured, RSS: count(l.MemoryBytes), Heap: count(l.HeapBytes),
+		Files: count(l.Files), Threads: count(l.Threads), Goroutines: count(l.Goroutines),
+	}
+	if l.CPUSeconds != nil {
+		out.CPU = time.Duration(*l.CPUSeconds * float64(time.Second))
 	}
 	return out
 }

@@ -132,11 +132,3 @@ func Trace(t registry.Trace) wire.Trace {
 	}
 	return out
 }
-
-// measured returns n, or nil if n is registry.Unmeasured.
-func measured(n float64) *float64 {
-	if n < 0 {
-		return nil
-	}
-	return &n
-}

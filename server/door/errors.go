@@ -40,11 +40,3 @@ func (e *WaitError) Error() string {
 
 // Seconds returns Wait for a Retry-After header, rounded up.
 func (e *WaitError) Seconds() int { return int((e.Wait + time.Second - 1) / time.Second) }
-
-func errReadOnly(token string) error {
-	return fmt.Errorf("the token %q is for reading only; %w", token, ErrReadOnly)
-}
-
-func errProxied(header string) error {
-	return fmt.Errorf("the request came through a proxy (it has the header %s), and %w", header, ErrProxied)
-}

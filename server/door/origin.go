@@ -162,7 +162,7 @@ func (d *Door) checkOrigin(r *http.Request, probe bool) error {
 		return ErrHost
 	}
 	if header := throughProxy(r); header != "" && d.loopback.Load() {
-		return errProxied(header)
+		return fmt.Errorf("the request came through a proxy (it has the header %s), and %w", header, ErrProxied)
 	}
 	return nil
 }

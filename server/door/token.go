@@ -84,7 +84,7 @@ func (d *Door) authorize(r *http.Request, access Access) error {
 	case t == nil:
 		return ErrNoToken
 	case t.ReadOnly && access < Read:
-		return errReadOnly(t.Name)
+		return fmt.Errorf("the token %q is for reading only; %w", t.Name, ErrReadOnly)
 	}
 	return nil
 }

@@ -17,14 +17,14 @@ import (
 type Census struct {
 	Upload int64    // maximum in bytes
 	Past   []Report // latest first
-	Kept   int      // how many reports the server keeps
 	Error  string
 }
 
+// MaxReports is how many reports a server keeps.
+const MaxReports = 32
+
 // kept says how long a report has its link.
-func (v *Census) kept() string {
-	return fmt.Sprintf("The server keeps the last %d reports, each under its link, in memory until it stops.", v.Kept)
-}
+var kept = fmt.Sprintf("The server keeps the last %d reports, each under its link, in memory until it stops.", MaxReports)
 
 // Census returns the form that takes a file, and the reports that are kept.
 func (s *Site) Census(v *Census) g.Node {
@@ -50,7 +50,7 @@ func (s *Site) Census(v *Census) g.Node {
 						return h.Tr(h.Td(h.Class("wide"), h.A(h.Href(s.URL("/census/"+p.ID.String())), g.Text(p.names()))),
 							h.Td(h.Class("n"), g.Text(humanize.Comma(p.Census.IDs))), h.Td(timeNode(p.Census.ReferenceTime)))
 					})))),
-				soft(g.Text(v.kept())),
+				soft(g.Text(kept)),
 			}
 		})),
 	}
@@ -66,11 +66,11 @@ func (r *Report) names() string {
 }
 
 // Report returns the page of one report, with what the page with the form says of links.
-func (s *Site) Report(r *Report, kept int) g.Node {
+func (s *Site) Report(r *Report) g.Node {
 	return g.Group{
 		h.P(h.Class("back"), h.A(h.Href(s.URL("/census")), g.Text("Another file"))),
 		h.Div(h.ID("result"), h.Class("report"), h.Data("report", r.ID.String()),
 			g.NodeFunc(func(w io.Writer) error { return report.WriteFragment(w, r.Census) })),
-		soft(g.Text((&Census{Kept: kept}).kept())),
+		soft(g.Text(kept)),
 	}
 }

@@ -70,7 +70,7 @@ type CensusSource struct {
 	Name        string            `json:"name"`
 	Collection  string            `json:"collection,omitempty" doc:"Collection of an archive, with its database."`
 	Collections int               `json:"collections,omitempty" doc:"How many collections of this archive are sources of their own, which follow."`
-	Format      string            `json:"format" doc:"How the source was read; auto if that was not found out."`
+	Format      string            `json:"format" enum:"auto,bson,archive,json,csv,list,census,grep" doc:"How the source was read; auto if that was not found out."`
 	Unit        string            `json:"unit" doc:"What is counted: document, line or row."`
 	Units       int64             `json:"units" doc:"How many of them were read."`
 	IDs         int64             `json:"ids" doc:"ObjectIds inside the range."`
@@ -110,7 +110,7 @@ type ExampleValue struct {
 
 // Timeline is the number of ids over creation time.
 type Timeline struct {
-	By      string   `json:"by" doc:"Length of the buckets."`
+	By      string   `json:"by" enum:"auto,minute,hour,day,week,month,year" doc:"Length of the buckets."`
 	Zone    string   `json:"zone" doc:"Time zone in which days and longer buckets begin."`
 	Buckets []Bucket `json:"buckets" nullable:"false" doc:"Consecutive; each ends where the next one starts."`
 	Beyond  int64    `json:"beyond" doc:"Ids in no bucket: from before 2009, from the future, or far from all others."`
@@ -144,7 +144,7 @@ type CensusProcess struct {
 
 // Finding is something in a census that deserves attention.
 type Finding struct {
-	Kind     string           `json:"kind"`
+	Kind     string           `json:"kind" enum:"duplicate,counter-overflow,shared-process-value,clock-step,resumed-state,no-sequence,value-per-id,future,too-early,bound,disorder,mixed-types"`
 	Count    int64            `json:"count" doc:"How many are concerned of what counts says."`
 	Counts   string           `json:"counts" example:"ids" doc:"What count counts: ids, processes or values."`
 	Title    string           `json:"title" doc:"What was found."`

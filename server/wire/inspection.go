@@ -31,9 +31,9 @@ type Found struct {
 
 // Reading is one way to read an id.
 type Reading struct {
-	Format  string     `json:"format" example:"objectid" doc:"Format of the id."`
+	Format  string     `json:"format" enum:"objectid,uuid,ulid,ksuid,xid,snowflake,typeid,cuid2,push-id,gpid" example:"objectid" doc:"Format of the id."`
 	Variant string     `json:"variant,omitempty" example:"modern" doc:"Layout of an ObjectId, version of a UUID, service of a Snowflake, prefix of a TypeID."`
-	Verdict string     `json:"verdict"`
+	Verdict string     `json:"verdict" enum:"likely,possible,unlikely,bound"`
 	Reason  string     `json:"reason" doc:"Explains the verdict."`
 	Time    *time.Time `json:"time" doc:"Creation time, as exact as the format has it; null if it has none."`
 	Fields  []Field    `json:"fields" nullable:"false" doc:"The parts of the id, in the order of its bits."`

@@ -25,7 +25,7 @@ type Registration struct {
 	Host    string        `json:"host,omitempty" maxLength:"255" doc:"Name of its host. Some ids carry it: it shows that such a sample comes from there."`
 	Sample  objectid.ID   `json:"sample,omitzero" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" doc:"An id that the process has created. Default: it creates its ids with the process block of the answer."`
 	Samples []objectid.ID `json:"samples,omitempty" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" maxItems:"100" doc:"Ids with its other process values, if it has several, as with several clients or workers."`
-	Layout  string        `json:"layout,omitempty" doc:"Layout of the samples. Default: modern."`
+	Layout  string        `json:"layout,omitempty" enum:"modern,classic,java" doc:"Layout of the samples. Default: modern."`
 
 	IntervalSeconds float64 `json:"interval_seconds,omitempty" minimum:"1" maximum:"3600" doc:"Time between two heartbeats. Default: 10."`
 
@@ -63,7 +63,7 @@ type Adopted struct {
 	ProcessValue string      `json:"process_value" doc:"In hexadecimal: 5 bytes, with the layout java 4."`
 	SampleID     objectid.ID `json:"sample_id" doc:"An id that the process is said to have created."`
 	// Evidence is empty if the record of the process was pruned.
-	Evidence         string    `json:"evidence,omitempty" doc:"What the sample shows: that the process ran when it was created (time); its pid; its host and its pid."`
+	Evidence         string    `json:"evidence,omitempty" enum:"time,pid,host-and-pid" doc:"What the sample shows: that the process ran when it was created (time); its pid; its host and its pid."`
 	IDsFrom          time.Time `json:"ids_from" doc:"The earliest creation time of ids with the value."`
 	IDsConfirmedFrom time.Time `json:"ids_confirmed_from" doc:"The time of the adoption: since then no other process can have held the value unseen."`
 }
@@ -71,7 +71,7 @@ type Adopted struct {
 // AddedSamples are further samples of a recorded process.
 type AddedSamples struct {
 	Samples []objectid.ID `json:"samples" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"24 hexadecimal digits" minItems:"1" maxItems:"100" nullable:"false" doc:"Ids that the process has created, one of each process value."`
-	Layout  string        `json:"layout,omitempty" doc:"Layout of the samples. Default: modern."`
+	Layout  string        `json:"layout,omitempty" enum:"modern,classic,java" doc:"Layout of the samples. Default: modern."`
 }
 
 // Load is the resources that a process uses. Unknown numbers are nil.
@@ -104,7 +104,7 @@ type Process struct {
 	Version    string            `json:"version,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"`
 
-	State string `json:"state"`
+	State string `json:"state" enum:"alive,late,dead,ended"`
 	// Reason explains the state.
 	Reason string `json:"reason" doc:"Explains the state."`
 	// Presumed is set for a dead process if the only evidence is missing heartbeats.
@@ -215,7 +215,7 @@ type History struct {
 // Trace names the process that created an id.
 type Trace struct {
 	TimedID
-	Verdict string `json:"verdict"`
+	Verdict string `json:"verdict" enum:"known,claimed,unknown,conflict,collision"`
 	Reason  string `json:"reason" doc:"Explains the verdict."`
 	// Certain is set if the verdict is known and the registration and heartbeats
 	// of the process cover the creation time.
