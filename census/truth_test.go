@@ -327,7 +327,7 @@ func TestKinds(t *testing.T) {
 		case kind == census.KindOverflow: // takes 2^23 ids: TestOverflow
 			continue
 		case !ok:
-			t.Errorf("no vector of the kind %s: add a source with such a finding, and what it counts, to this test", kind)
+			t.Errorf("no vector of the kind %s: add a source with such a finding, and what it counts, to this test, and both sides of its bound to thresholds_test.go", kind)
 			continue
 		}
 		c := census.New(nil)

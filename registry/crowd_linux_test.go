@@ -112,5 +112,5 @@ func crowdJoins(t *testing.T, open func() (store.Store, error)) {
 
 func TestCrowdOnMongoDB(t *testing.T) {
 	uri := testenv.MongoDB(t)
-	crowdJoins(t, func() (store.Store, error) { return mongostore.Open(context.Background(), uri, nil) })
+	crowdJoins(t, func() (store.Store, error) { return mongostore.Open(context.Background(), uri) })
 }

@@ -215,7 +215,7 @@ func TestStoredFormat(t *testing.T) {
 				t.Errorf("%s, %s is written as\n%v, %v\nwant\n%v", name, collection, bson.Raw(again), err, bson.Raw(raw))
 			}
 			if !bytes.Equal(want, raw) {
-				t.Errorf("%s, %s: a document with all fields is\n%v\nand the file has\n%v\nA field that older programs can ignore is added to the file; any other change raises the format.", name, collection, bson.Raw(want), bson.Raw(raw))
+				t.Errorf("%s, %s: a document with all fields is\n%v\nand the file has\n%v\nIf older programs can ignore the change (a field is new), delete the file and write it again with -write-fixture, after a look at git diff; any other change raises the format.", name, collection, bson.Raw(want), bson.Raw(raw))
 			}
 		}
 	}

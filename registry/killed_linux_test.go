@@ -47,7 +47,7 @@ func sqlitePlace(t *testing.T) place {
 // postgresPlace is a PostgreSQL server whose processes can be cut off.
 func postgresPlace(t *testing.T) place {
 	own := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	s, err := pgstore.Open(t.Context(), own, nil)
+	s, err := pgstore.Open(t.Context(), own)
 	if err != nil {
 		t.Fatal(err)
 	}

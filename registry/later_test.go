@@ -22,7 +22,7 @@ func TestStartBeforePostgres(t *testing.T) {
 	server := testenv.Postgres(t)
 	server.Kill()
 	startBefore(t, "PostgreSQL at "+server.Addr+" does not answer", server.Start, func(ctx context.Context) (store.Store, error) {
-		return pgstore.Open(ctx, server.URL(), nil)
+		return pgstore.Open(ctx, server.URL())
 	})
 }
 

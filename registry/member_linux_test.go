@@ -38,7 +38,7 @@ const memberVariable = "REGISTRY_TEST_MEMBER"
 // openAny opens a SQLite file, or the URL of a PostgreSQL database.
 func openAny(ctx context.Context, name string) (store.Store, error) {
 	if strings.HasPrefix(name, "postgres:") {
-		return pgstore.Open(ctx, name, nil)
+		return pgstore.Open(ctx, name)
 	}
 	return sqlitestore.Open(ctx, name, nil)
 }

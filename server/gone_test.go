@@ -19,7 +19,7 @@ func TestStoreIsGone(t *testing.T) {
 	testenv.Long(t, "takes seconds")
 	uri, database := testenv.FerretDB(t)
 	r := serve(t, server.Options{
-		Open:   func(ctx context.Context) (store.Store, error) { return mongostore.Open(ctx, uri, nil) },
+		Open:   func(ctx context.Context) (store.Store, error) { return mongostore.Open(ctx, uri) },
 		Limits: server.Limits{Store: 2 * time.Second},
 	})
 	await(t, "the registry", func() bool { return r.get(t, "/v1/processes").status == 200 })

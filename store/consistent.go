@@ -7,10 +7,7 @@ package store
 // An engine that always has these guarantees returns s itself. Closing the result
 // closes s.
 func Consistent(s Store) Store {
-	switch s := s.(type) {
-	case generating:
-		return generating{Consistent(s.Store), s.generator}
-	case interface{ Consistent() Store }:
+	if s, ok := s.(interface{ Consistent() Store }); ok {
 		return s.Consistent()
 	}
 	return s

@@ -17,7 +17,7 @@
 // A document is BSON, given as anything that [bson.Marshal] takes and returned
 // as [bson.Raw]. Its _id is its first field, as in MongoDB; every engine keeps
 // all other bytes as they were given. A document without
-// an _id gets an ObjectId, see [WithGenerator]. A document has at most 16 MiB
+// an _id gets an ObjectId. A document has at most 16 MiB
 // ([MaxSize]) with its revision, see below, or the room for one, and 100 levels
 // ([MaxDepth]), which are MongoDB's own limits.
 //

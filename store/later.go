@@ -3,9 +3,10 @@ package store
 import (
 	"context"
 	"iter"
-	"sync"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"golang.org/x/sync/singleflight"
 )
 
 // OpenLater returns a store that open opens when it is first called, so that a program can
@@ -22,87 +23,50 @@ func OpenLater(open func(context.Context) (Store, error)) Store {
 
 // opener opens a store once.
 type opener struct {
-	open func(context.Context) (Store, error)
-	life context.Context // ends with Close
-	end  context.CancelFunc
-
-	mu      sync.Mutex
-	closed  bool
-	current *opening // the last one that has not failed, or nil
-}
-
-// opening is a call of open: its results once done is closed.
-type opening struct {
-	done  chan struct{}
-	store Store
-	err   error
+	open  func(context.Context) (Store, error)
+	life  context.Context // ends with Close
+	end   context.CancelFunc
+	calls singleflight.Group    // of open
+	store atomic.Pointer[Store] // nil until open has succeeded
 }
 
 // get returns the store, which it opens if it is not open yet.
 func (o *opener) get(ctx context.Context) (Store, error) {
-	o.mu.Lock()
-	if o.closed {
-		o.mu.Unlock()
-		return nil, ErrClosed
+	if s := o.store.Load(); s != nil && o.life.Err() == nil {
+		return *s, nil
 	}
-	c := o.current
-	if c == nil {
-		c = &opening{done: make(chan struct{})}
-		o.current = c
-		go o.run(c)
-	}
-	o.mu.Unlock()
 	select {
-	case <-c.done:
-		return c.store, c.err
+	case result := <-o.calls.DoChan("", o.run):
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		return *o.store.Load(), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// now returns the store if it is open, and otherwise nil.
-func (o *opener) now() Store {
-	o.mu.Lock()
-	c := o.current
-	o.mu.Unlock()
-	if c == nil {
-		return nil
+func (o *opener) run() (_ any, err error) {
+	if o.store.Load() == nil && o.life.Err() == nil {
+		var s Store
+		if s, err = o.open(o.life); err == nil {
+			o.store.Store(&s)
+		}
 	}
-	select {
-	case <-c.done:
-		return c.store
-	default:
-		return nil
+	if o.life.Err() != nil {
+		err = ErrClosed
 	}
+	return nil, err
 }
 
-func (o *opener) run(c *opening) {
-	defer close(c.done)
-	c.store, c.err = o.open(o.life)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	switch {
-	case c.err != nil && o.closed:
-		c.err = ErrClosed
-	case c.err != nil:
-		o.current = nil // the next call tries again
-	}
-}
-
-func (o *opener) close() error {
-	o.mu.Lock()
-	first := !o.closed
-	o.closed = true
-	c := o.current
-	o.mu.Unlock()
+// Close ends an open that is under way, and closes the store if it is open.
+func (o *opener) Close() error {
 	o.end()
-	if c == nil || !first {
-		return nil
+	_, _, _ = o.calls.Do("", o.run) // waits for that open
+	if s := o.store.Load(); s != nil {
+		return (*s).Close()
 	}
-	if <-c.done; c.err != nil {
-		return nil
-	}
-	return c.store.Close()
+	return nil
 }
 
 // later is the store of an opener, as it is seen through as.
@@ -204,5 +168,3 @@ func (l later) Drop(ctx context.Context, collection string) error {
 func (l later) Watch(ctx context.Context, collection string, r Range) iter.Seq2[bson.Raw, error] {
 	return l.each(ctx, func(s Store) iter.Seq2[bson.Raw, error] { return s.Watch(ctx, collection, r) })
 }
-
-func (l later) Close() error { return l.close() }

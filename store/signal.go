@@ -19,11 +19,9 @@ type Signaler interface {
 // [OpenLater] that is not open.
 func SignalerOf(s Store) Signaler {
 	switch s := s.(type) {
-	case generating:
-		return SignalerOf(s.Store)
 	case later:
-		if opened := s.now(); opened != nil {
-			return SignalerOf(s.as(opened))
+		if opened := s.store.Load(); opened != nil {
+			return SignalerOf(s.as(*opened))
 		}
 	case Signaler:
 		return s

@@ -203,7 +203,7 @@ func (c *crowd) next(t *testing.T) connected {
 func openFor(t *testing.T, where, file string) (s store.Store) {
 	var err error
 	if *simPostgres != "" {
-		s, err = pgstore.Open(t.Context(), where, nil)
+		s, err = pgstore.Open(t.Context(), where)
 	} else {
 		s, err = sqlitestore.Open(t.Context(), file, nil)
 	}

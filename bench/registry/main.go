@@ -43,7 +43,7 @@ func main() {
 
 func open(ctx context.Context, file, postgres string) (store.Store, error) {
 	if postgres != "" {
-		return pgstore.Open(ctx, postgres, nil)
+		return pgstore.Open(ctx, postgres)
 	}
 	return sqlitestore.Open(ctx, file, nil)
 }

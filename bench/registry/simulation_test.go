@@ -349,7 +349,7 @@ func TestSimulation(t *testing.T) {
 		var s store.Store
 		var err error
 		if *simPostgres != "" {
-			s, err = pgstore.Open(t.Context(), *simPostgres, nil)
+			s, err = pgstore.Open(t.Context(), *simPostgres)
 		} else {
 			s, err = sqlitestore.Open(t.Context(), file, nil)
 		}

@@ -29,7 +29,7 @@ func measurePgstore(ctx context.Context, conn *pgx.Conn, pid int, data []row, ro
 		return nil, "", err
 	}
 	docs, turns := all[:min(len(all), 200_000)], min(rounds, 7)
-	s, err := pgstore.Open(ctx, conn.Config().ConnString(), nil)
+	s, err := pgstore.Open(ctx, conn.Config().ConnString())
 	if err != nil {
 		return nil, "", err
 	}

@@ -402,7 +402,7 @@ func TestGlossaryHasAllNames(t *testing.T) {
 		for name := range strings.FieldsSeq(strings.Trim(names, "[]")) {
 			for _, page := range []string{"docs/glossary.md", "docs/zh-CN/findings.md"} {
 				if !strings.Contains(documents[page], "`"+name+"`") {
-					t.Errorf("%s does not have the %s `%s`: add what it means", page, what, name)
+					t.Errorf("%s does not have the %s `%s`: add its name to the row of names in the glossary, and to the Chinese page what it means and what to do", page, what, name)
 				}
 			}
 		}

@@ -41,12 +41,12 @@ var storeEngines = []storeEngine{
 	},
 	{
 		name: "PostgreSQL", schemes: []string{"postgres", "postgresql"}, url: "postgres://...", about: "a PostgreSQL server, with the database in the URL",
-		open: func(ctx context.Context, url string, _ bool) (store.Store, error) { return pgstore.Open(ctx, url, nil) },
+		open: func(ctx context.Context, url string, _ bool) (store.Store, error) { return pgstore.Open(ctx, url) },
 	},
 	{
 		name: "MongoDB", schemes: []string{"mongodb", "mongodb+srv"}, url: "mongodb://...", about: "a MongoDB server, with the database in the URL", index: true,
 		open: func(ctx context.Context, url string, _ bool) (store.Store, error) {
-			return mongostore.Open(ctx, url, nil)
+			return mongostore.Open(ctx, url)
 		},
 	},
 	{

@@ -25,6 +25,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/sqlitestore"
@@ -58,7 +59,7 @@ func serve(ctx context.Context, listen, path string) (err error) {
 	}
 	log.Printf("shop listens on %v as %v", listener.Addr(), member.GPID())
 
-	server := &http.Server{Handler: handler(store.WithGenerator(s, member.Generator())), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
+	server := &http.Server{Handler: handler(s, member.Generator()), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
 	go func() {
 		<-ctx.Done()
 		grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -75,8 +76,8 @@ func serve(ctx context.Context, listen, path string) (err error) {
 }
 
 // handler stores each posted JSON document as an order, and answers its id, which
-// s generates.
-func handler(s store.Store) http.Handler {
+// g generates.
+func handler(s store.Store, g *objectid.Generator) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
@@ -89,7 +90,7 @@ func handler(s store.Store) http.Handler {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		id, err := s.Insert(r.Context(), "orders", bson.D{{Key: "order", Value: order}})
+		id, err := s.Insert(r.Context(), "orders", bson.D{{Key: "_id", Value: g.New()}, {Key: "order", Value: order}})
 		if err != nil {
 			log.Printf("store an order: %v", err)
 			http.Error(w, "the order could not be stored", http.StatusInternalServerError)

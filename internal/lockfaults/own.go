@@ -37,7 +37,7 @@ func (o own) Close() { _ = o.locker.Close() }
 // OwnOnPostgres is this project's lock in a store on PostgreSQL.
 func OwnOnPostgres() Subject {
 	return Subject{Name: "oid on PostgreSQL", Open: func(ctx context.Context, url string, ttl time.Duration) (Client, error) {
-		s, err := pgstore.Open(ctx, url, nil)
+		s, err := pgstore.Open(ctx, url)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ func TestLoadFieldsAreThoseOfTheAPI(t *testing.T) {
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		t.Fatalf("wire.Load has %v, registry.LoadFields %v", got, want)
+		t.Fatalf("wire.Load in server/wire/processes.go has %v, registry.LoadFields %v: both need each field", got, want)
 	}
 	none := towire.FromLoad(wire.Load{})
 	if out := towire.Load(none); out != (wire.Load{}) {

@@ -53,9 +53,9 @@ func uptime() time.Duration {
 func openStore(ctx context.Context, uri string) (store.Store, error) {
 	switch {
 	case strings.HasPrefix(uri, "postgres:"):
-		return pgstore.Open(ctx, uri, nil)
+		return pgstore.Open(ctx, uri)
 	case strings.HasPrefix(uri, "mongodb:"):
-		return mongostore.Open(ctx, uri, nil)
+		return mongostore.Open(ctx, uri)
 	}
 	return sqlitestore.Open(ctx, uri, nil)
 }

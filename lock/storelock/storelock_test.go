@@ -28,13 +28,13 @@ var engines = map[string]func(t *testing.T) func(t *testing.T) func() store.Stor
 		server := testenv.PostgresURL(t)
 		return func(t *testing.T) func() store.Store {
 			uri := testenv.PostgresSchema(t, server)
-			return opener(t, func() (store.Store, error) { return pgstore.Open(t.Context(), uri, nil) })
+			return opener(t, func() (store.Store, error) { return pgstore.Open(t.Context(), uri) })
 		}
 	},
 	"MongoDB": func(*testing.T) func(t *testing.T) func() store.Store {
 		return func(t *testing.T) func() store.Store {
 			uri := testenv.MongoDB(t)
-			return opener(t, func() (store.Store, error) { return mongostore.Open(t.Context(), uri, nil) })
+			return opener(t, func() (store.Store, error) { return mongostore.Open(t.Context(), uri) })
 		}
 	},
 }

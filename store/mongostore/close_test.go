@@ -18,7 +18,7 @@ func TestCloseDoesNotWaitForASilentServer(t *testing.T) {
 		return bson.D{{Key: "ok", Value: 1}, {Key: "cursor", Value: bson.D{{Key: "id", Value: int64(0)}, {Key: "ns", Value: "test.$cmd.listCollections"}, {Key: "firstBatch", Value: bson.A{}}}}}
 	})
 	cable := testenv.NewCable(t, server.addr)
-	s, err := mongostore.Open(t.Context(), "mongodb://"+cable.Addr+"/test?directConnection=true", nil)
+	s, err := mongostore.Open(t.Context(), "mongodb://"+cable.Addr+"/test?directConnection=true")
 	if err != nil {
 		t.Fatal(err)
 	}

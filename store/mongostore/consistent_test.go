@@ -17,10 +17,6 @@ func TestConsistent(t *testing.T) {
 	m.on("update", replies(bson.E{Key: "n", Value: 1}, bson.E{Key: "nModified", Value: 1}))
 	m.on("delete", replies(bson.E{Key: "n", Value: 1}))
 	m.on("find", cursor("firstBatch", 0, nil, bson.D{{Key: "_id", Value: int32(1)}}))
-	g, err := objectid.NewGenerator(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	plain := m.open("w=1&readPreference=secondaryPreferred&readConcernLevel=local")
 	use := func(s store.Store) {
 		t.Helper()
@@ -33,7 +29,7 @@ func TestConsistent(t *testing.T) {
 	}
 	use(plain)
 	use(store.Consistent(plain))
-	use(store.Consistent(store.WithGenerator(plain, g)))
+	use(store.Consistent(store.Consistent(plain)))
 	for i, c := range m.got("insert") {
 		if w := c.Lookup("writeConcern", "w").String(); (w == `"majority"`) != (i > 0) {
 			t.Errorf("insert %d has write concern %s", i, w)

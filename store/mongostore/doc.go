@@ -35,7 +35,7 @@
 // form.
 //
 // Where the server has no change streams, Watch remembers the keys it has seen,
-// about 50 bytes for each. Every [Options.Poll] it asks for keys with a time of
+// about 50 bytes for each. Every second it asks for keys with a time of
 // the latest minute. Those committed later than that, and those without a time,
 // are found by a pass over all keys of the range. Watch repeats it, and spends at
 // most a tenth of the time on it. A narrower range costs less. A document that is deleted and inserted again between two

@@ -40,17 +40,22 @@ func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key
 	}
 	return engine.GetMany(keys, batch, func(keys []store.Key, yield func(bson.Raw) error) error {
 		cursor, err := c.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: keys}}}})
-		if err != nil {
-			return s.explain(ctx, err)
-		}
-		defer cursor.Close(context.WithoutCancel(ctx))
-		for cursor.Next(ctx) {
-			if err := yield(slices.Clone(cursor.Current)); err != nil {
-				return err
-			}
-		}
-		return s.explain(ctx, cursor.Err())
+		return s.each(ctx, cursor, err, yield)
 	})
+}
+
+// each yields the documents of a cursor, which the server has returned with err.
+func (s *Store) each(ctx context.Context, cursor *mongo.Cursor, err error, yield func(bson.Raw) error) error {
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	defer cursor.Close(context.WithoutCancel(ctx))
+	for cursor.Next(ctx) {
+		if err := yield(slices.Clone(cursor.Current)); err != nil {
+			return err
+		}
+	}
+	return s.explain(ctx, cursor.Err())
 }
 
 // Count returns the number of documents with a key in r, see [store.Store].
@@ -166,18 +171,11 @@ func (s *Store) findOnce(ctx context.Context, collection string, q store.Query, 
 		o.SetProjection(fields)
 	}
 	cursor, err := c.Find(ctx, filter(r, open), o)
-	if err != nil {
-		return s.explain(ctx, err)
-	}
-	defer cursor.Close(context.WithoutCancel(ctx))
-	for cursor.Next(ctx) {
+	return s.each(ctx, cursor, err, func(doc bson.Raw) error {
 		at.n++
-		at.key, at.err = store.KeyOf(cursor.Current)
-		if err := yield(slices.Clone(cursor.Current)); err != nil {
-			return err
-		}
-	}
-	return s.explain(ctx, cursor.Err())
+		at.key, at.err = store.KeyOf(doc)
+		return yield(doc)
+	})
 }
 
 // isLost reports whether the server has dropped a cursor, by the codes

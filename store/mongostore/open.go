@@ -20,26 +20,11 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Options tune a Store. The zero value, like a nil pointer, is ready to use.
-type Options struct {
-	// Poll is how often Watch looks for news where the server does not send
-	// them. Default: 1s.
-	Poll time.Duration
-}
-
-func (o *Options) withDefaults() Options {
-	var out Options
-	if o != nil {
-		out = *o
-	}
-	if out.Poll <= 0 {
-		out.Poll = time.Second
-	}
-	return out
-}
-
 // DefaultDatabase is the database of a URL that names none.
 const DefaultDatabase = "oid"
+
+// pollEvery is how often Watch looks for news where the server does not send them.
+const pollEvery = time.Second
 
 // serverWait is how long a call waits for a server, unless the URL has
 // serverSelectionTimeoutMS.
@@ -47,10 +32,10 @@ const serverWait = 10 * time.Second
 
 // Store is a database on a MongoDB server. It implements [store.Store].
 type Store struct {
-	options Options
-	hosts   string
-	client  *mongo.Client
-	life    *engine.Lifetime
+	every  time.Duration // pollEvery, tests have others
+	hosts  string
+	client *mongo.Client
+	life   *engine.Lifetime
 
 	db         *mongo.Database
 	consistent *mongo.Database // the same with other guarantees, see Consistent
@@ -60,9 +45,8 @@ var _ store.Store = (*Store)(nil)
 
 // Open connects to the database that uri names, a MongoDB connection string
 // (mongodb:// or mongodb+srv://); without a name it is [DefaultDatabase]. The
-// error says if uri cannot be understood or no server answers. A nil o means
-// the zero Options.
-func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
+// error says if uri cannot be understood or no server answers.
+func Open(ctx context.Context, uri string) (*Store, error) {
 	name, err := database(uri)
 	if err != nil {
 		return nil, fmt.Errorf("open MongoDB store: %w", engine.Reworded(store.ErrURL, "%v", err))
@@ -79,7 +63,7 @@ func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
 		return nil, fmt.Errorf("open MongoDB store: %w", err)
 	}
 	s := &Store{
-		options: o.withDefaults(), hosts: strings.Join(config.Hosts, ","), client: client, life: new(engine.Lifetime),
+		every: pollEvery, hosts: strings.Join(config.Hosts, ","), client: client, life: new(engine.Lifetime),
 		db: client.Database(name),
 		consistent: client.Database(name, options.Database().
 			SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Majority()).SetWriteConcern(writeconcern.Majority())),

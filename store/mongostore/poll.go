@@ -40,7 +40,7 @@ func (s *Store) poll(ctx context.Context, collection string, r store.Range, yiel
 		return err
 	}
 	nextPass := p.nextPass(begin)
-	tick := time.NewTicker(s.options.Poll)
+	tick := time.NewTicker(s.every)
 	defer tick.Stop()
 	for {
 		select {
@@ -140,16 +140,8 @@ func (p *polling) fetch(ctx context.Context, ids bson.A) error {
 		return err
 	}
 	cursor, err := c.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
-	if err != nil {
-		return p.s.explain(ctx, err)
-	}
-	defer cursor.Close(context.WithoutCancel(ctx))
-	for cursor.Next(ctx) {
-		doc := slices.Clone(cursor.Current)
+	return p.s.each(ctx, cursor, err, func(doc bson.Raw) error {
 		p.seen[identity(doc)] = p.passes
-		if err := p.yield(doc); err != nil {
-			return err
-		}
-	}
-	return p.s.explain(ctx, cursor.Err())
+		return p.yield(doc)
+	})
 }

@@ -28,7 +28,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"mongodb://user:secret@localhost/" + strings.Repeat("x", 64), "database"},
 		{fmt.Sprintf("mongodb://user:secret@127.0.0.1:%d/x?serverSelectionTimeoutMS=200", testenv.FreePort(t)), "does not answer"},
 	} {
-		s, err := mongostore.Open(t.Context(), test.uri, nil)
+		s, err := mongostore.Open(t.Context(), test.uri)
 		if err == nil {
 			s.Close()
 			t.Errorf("Open(%s) succeeded", test.uri)

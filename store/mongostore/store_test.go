@@ -19,10 +19,11 @@ func TestStore(t *testing.T) {
 // open opens a store that closes when the test ends.
 func open(t *testing.T, uri string) *mongostore.Store {
 	t.Helper()
-	s, err := mongostore.Open(t.Context(), uri, &mongostore.Options{Poll: 20 * time.Millisecond})
+	s, err := mongostore.Open(t.Context(), uri)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.PollEvery(20 * time.Millisecond)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("Close: %v", err)

@@ -14,7 +14,7 @@
 //
 // A call whose connection is lost, because the server was restarted or a standby
 // became the primary, connects to the host that accepts writes and tries again for
-// [Options.Retry]. If the answer to a commit was lost, the call finds out whether the
+// 30 seconds or until its context ends. If the answer to a commit was lost, the call finds out whether the
 // commit was done, so that nothing is written twice and an insert is not refused as a
 // duplicate of itself. [Store.Delete] and [Store.DeleteRange] describe what cannot be
 // found out. If another writer has replaced a document after Replace stored it and
@@ -41,7 +41,7 @@
 //
 // _id is the key in bytes whose order is that of the keys: a tag, then the number,
 // the string or the twelve bytes of the ObjectId (after 30 in hexadecimal), so a range
-// of keys is a scan of the primary key. A string has at most [MaxString] bytes. doc is
+// of keys is a scan of the primary key. A string has at most 2,600 bytes. doc is
 // the document with its _id, as BSON; xid is the transaction that inserted it, and
 // call a random number of the call that did. A name that begins with ^ has ^0 before
 // it. A name of more than 63 bytes, which PostgreSQL does not have, is ^2 with a digest
@@ -60,7 +60,7 @@
 // whatever order those began. Nothing is missed, and a transaction that takes a long
 // time holds nobody up. Writers notify watchers with NOTIFY, in a transaction of its
 // own and at most fifty times a second; where notifications do not arrive Watch looks
-// every [Options.Poll]. The table is read by the index of xid.
+// every 200 ms. The table is read by the index of xid.
 //
 // On a standby Watch sees a document when all transactions that began before its own
 // have ended. If a standby that had not received everything becomes the primary, Watch

@@ -2,11 +2,15 @@ package pgstore
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/oidkit/oid/store"
 )
+
+// PollEvery makes Watch look so often where the server sends no notifications.
+func (s *Store) PollEvery(d time.Duration) { s.poll = d }
 
 // Plan returns how the server would run the first query of Find, and of Watch for the
 // documents that come.

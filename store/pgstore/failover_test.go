@@ -23,7 +23,7 @@ func TestFailover(t *testing.T) {
 	primary := testenv.Postgres(t)
 	standby := primary.Standby()
 	uri := testenv.PostgresSchema(t, testenv.PostgresPair(primary, standby))
-	s := open(t, uri, nil)
+	s := open(t, uri)
 	f := follow(t, s, "c")
 	members := &members{uri: uri, blocks: map[string]bool{}}
 	defer members.end(t) // no write of theirs may wait for a standby that is gone
@@ -59,7 +59,7 @@ type members struct {
 // register registers another member. Its block is nobody else's.
 func (m *members) register(t *testing.T) {
 	t.Helper()
-	member, err := registry.New(open(t, m.uri, nil), nil).Register(t.Context(), &registry.RegisterOptions{Interval: 200 * time.Millisecond})
+	member, err := registry.New(open(t, m.uri), nil).Register(t.Context(), &registry.RegisterOptions{Interval: 200 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func (m *members) end(t *testing.T) {
 // await waits until ids that the members create now are certain to be theirs.
 func (m *members) await(t *testing.T) {
 	t.Helper()
-	r := registry.New(open(t, m.uri, nil), nil)
+	r := registry.New(open(t, m.uri), nil)
 	for i, member := range m.all {
 		testenv.Await(t, fmt.Sprintf("id of member %d", i), func() error {
 			trace, err := r.Trace(t.Context(), member.Generator().New())
@@ -109,7 +109,7 @@ func takeTurns(t *testing.T, uri string) (u *turns, stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	for i := range u.taken {
-		l, err := storelock.New(open(t, uri, nil), &storelock.Options{TTL: 2 * time.Second})
+		l, err := storelock.New(open(t, uri), &storelock.Options{TTL: 2 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,11 +19,7 @@ func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson
 	if err := s.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
-	id, err := encode(key)
-	if err != nil {
-		return nil, engine.NotFound(key)
-	}
-	p, err := s.page(ctx, "SELECT doc FROM "+s.table(collection)+" WHERE _id = $1::bytea", []any{id}, 1)
+	p, err := s.page(ctx, "SELECT doc FROM "+s.table(collection)+" WHERE _id = $1::bytea", []any{bound(key)}, 1)
 	switch {
 	case err != nil:
 		return nil, err
@@ -46,9 +42,7 @@ func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key
 	return engine.GetMany(keys, manyKeys, func(keys []store.Key, yield func(bson.Raw) error) error {
 		ids := make(map[store.Key][]byte, len(keys))
 		for _, key := range keys {
-			if id, err := encode(key); err == nil { // otherwise no document has the key
-				ids[key] = id
-			}
+			ids[key] = bound(key)
 		}
 		for {
 			p, err := s.page(ctx, text, []any{blobs(slices.Collect(maps.Values(ids)))}, len(ids)+1)

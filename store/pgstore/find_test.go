@@ -12,7 +12,7 @@ import (
 // TestFindLargeDocuments: a page has few large documents, whatever the number that
 // was asked for, and Find returns them all.
 func TestFindLargeDocuments(t *testing.T) {
-	s := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t)), nil)
+	s := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t)))
 	const n = 19
 	docs := make([]any, n)
 	for i := range docs {

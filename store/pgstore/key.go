@@ -19,12 +19,12 @@ const (
 	tagEnd      = 0xFF // of the upper bound of a range that has none
 )
 
-// MaxString is the greatest length in bytes of a string that is an _id:
+// maxString is the greatest length in bytes of a string that is an _id:
 // PostgreSQL's index refuses rows that are not much longer.
-const MaxString = 2600
+const maxString = 2600
 
 // encode returns the bytes of a key, see [appendKey].
-func encode(key store.Key) ([]byte, error) { return appendKey(nil, key) }
+func encode(key store.Key) ([]byte, error) { return appendKey([]byte{}, key) }
 
 // appendKey adds the bytes of a key to b. The order of the bytes is that of the keys,
 // and equal keys have equal bytes:
@@ -45,8 +45,8 @@ func appendKey(b []byte, key store.Key) ([]byte, error) {
 	case float64:
 		return appendNumber(b, v, 0), nil
 	case string:
-		if len(v) > MaxString {
-			return b, fmt.Errorf("%w: string of %d bytes, want %d at most in PostgreSQL", store.ErrKey, len(v), MaxString)
+		if len(v) > maxString {
+			return b, fmt.Errorf("%w: string of %d bytes, want %d at most in PostgreSQL", store.ErrKey, len(v), maxString)
 		}
 		return append(append(b, tagString), v...), nil
 	case objectid.ID:
@@ -85,12 +85,13 @@ func condition(r store.Range, open bool, args []any) (string, []any) {
 	return where, args
 }
 
-// bound returns the bytes of a key that is a bound of a range. One that is too long
-// for a key is cut: all keys are shorter, so they are on the same side of what is left.
+// bound returns the bytes of a key to look for, or that is a bound of a range. One that is
+// too long for a document is cut: all others are shorter, so they are not equal to what is
+// left, and on the same side of it. The zero Key has no bytes.
 func bound(key store.Key) []byte {
 	b, err := encode(key)
-	if err != nil {
-		return append([]byte{tagString}, key.Value().(string)[:MaxString+1]...)
+	if text, long := key.Value().(string); long && err != nil {
+		return append(append(b, tagString), text[:maxString+1]...)
 	}
 	return b
 }

@@ -130,7 +130,7 @@ func TestKeysKeepTheirOrder(t *testing.T) {
 }
 
 func TestKeysThatAreTooLong(t *testing.T) {
-	for n, want := range map[int]error{MaxString: nil, MaxString + 1: store.ErrKey} {
+	for n, want := range map[int]error{maxString: nil, maxString + 1: store.ErrKey} {
 		key, err := store.String(strings.Repeat("x", n))
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +153,7 @@ func FuzzEncode(f *testing.F) {
 			keys = append(keys, key)
 		}
 		for _, s := range []string{s, u} {
-			if key, err := store.String(s); err == nil && len(s) <= MaxString {
+			if key, err := store.String(s); err == nil && len(s) <= maxString {
 				keys = append(keys, key)
 			}
 		}

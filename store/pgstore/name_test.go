@@ -34,14 +34,14 @@ func TestNames(t *testing.T) {
 // TestBoundsThatAreTooLong: what is left of a bound that is longer than a key can be is
 // on the same side of all keys.
 func TestBoundsThatAreTooLong(t *testing.T) {
-	bound, err := store.String(strings.Repeat("m", MaxString+5))
+	bound, err := store.String(strings.Repeat("m", maxString+5))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, args := condition(store.Range{From: bound, To: bound}, false, nil)
 	for text, below := range map[string]bool{
-		"a": true, "m": true, strings.Repeat("m", MaxString-1): true, strings.Repeat("m", MaxString): true,
-		strings.Repeat("m", MaxString-1) + "n": false, "n": false,
+		"a": true, "m": true, strings.Repeat("m", maxString-1): true, strings.Repeat("m", maxString): true,
+		strings.Repeat("m", maxString-1) + "n": false, "n": false,
 	} {
 		key, err := store.String(text)
 		if err != nil {

@@ -19,34 +19,18 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Options tune a Store. The zero value, like a nil pointer, is ready to use.
-type Options struct {
-	// Poll is how often Watch looks for new documents where the server does not
-	// send notifications, and a tenth of how often it does where it sends them.
-	// Default: 200ms.
-	Poll time.Duration
-
-	// Retry is how long a call tries again after it lost its connection to the
-	// server, for example because that failed over. Default: 30s.
-	Retry time.Duration
-}
-
-func (o *Options) withDefaults() Options {
-	var out Options
-	if o != nil {
-		out = *o
-	}
-	if out.Poll <= 0 {
-		out.Poll = 200 * time.Millisecond
-	}
-	if out.Retry <= 0 {
-		out.Retry = 30 * time.Second
-	}
-	return out
-}
-
 // DefaultSchema is the schema of a URL without oid_schema.
 const DefaultSchema = "oid"
+
+const (
+	// pollEvery is how often Watch looks for new documents where the server does not
+	// send notifications, and a tenth of how often it does where it sends them.
+	pollEvery = 200 * time.Millisecond
+
+	// retryFor is how long a call tries again after it lost its connection to the
+	// server, for example because that failed over.
+	retryFor = 30 * time.Second
+)
 
 // Limits that a URL may change by connect_timeout and pool_max_conns.
 const (
@@ -56,7 +40,7 @@ const (
 
 // Store is a schema of a PostgreSQL database. It implements [store.Store].
 type Store struct {
-	options   Options
+	poll      time.Duration // pollEvery, tests have others
 	schema    string
 	hosts     string
 	pool      *pgxpool.Pool
@@ -84,9 +68,9 @@ type querier interface {
 // the schema of the tables; without it that is [DefaultSchema]. Nothing is created
 // before the first document comes. The error says if uri cannot be understood, no
 // server answers, or the schema belongs to another program or a newer version of
-// this one. A nil o means the zero Options.
-func Open(ctx context.Context, uri string, o *Options) (*Store, error) {
-	s := &Store{options: o.withDefaults()}
+// this one.
+func Open(ctx context.Context, uri string) (*Store, error) {
+	s := &Store{poll: pollEvery}
 	if err := s.open(ctx, uri); err != nil {
 		return nil, fmt.Errorf("open PostgreSQL store: %w", errors.Join(err, s.Close()))
 	}

@@ -29,7 +29,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"postgres://nobody:secret@" + server.Addr + "/postgres", "PostgreSQL at " + server.Addr + `: role "nobody" does not exist (SQLSTATE 28000); check the user and the password in the URL`},
 		{"postgres://oid:secret@" + server.Addr + "/things", "PostgreSQL at " + server.Addr + `: database "things" does not exist (SQLSTATE 3D000); create it, or name another in the URL`},
 	} {
-		s, err := pgstore.Open(t.Context(), test.uri, nil)
+		s, err := pgstore.Open(t.Context(), test.uri)
 		if err == nil {
 			s.Close()
 			t.Errorf("Open(%s) succeeded", test.uri)
@@ -67,7 +67,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 func TestCloseDoesNotWaitForASilentServer(t *testing.T) {
 	server := testenv.SharedPostgres(t)
 	cable := testenv.NewCable(t, server.Addr)
-	s, err := pgstore.Open(t.Context(), testenv.PostgresSchema(t, strings.Replace(server.URL(), server.Addr, cable.Addr, 1)), nil)
+	s, err := pgstore.Open(t.Context(), testenv.PostgresSchema(t, strings.Replace(server.URL(), server.Addr, cable.Addr, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}

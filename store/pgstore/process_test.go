@@ -46,7 +46,7 @@ func writeForever(args []string) error {
 		_, _ = bufio.NewReader(os.Stdin).ReadByte()
 		stop()
 	}()
-	s, err := pgstore.Open(ctx, args[0], nil)
+	s, err := pgstore.Open(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	server := testenv.Postgres(t)
 	uri := testenv.PostgresSchema(t, server.URL())
-	s := open(t, uri, nil)
+	s := open(t, uri)
 	f := follow(t, s, "c")
 	writers, stop := startWriters(t, uri)
 	for range testenv.Rounds(3, 10) {

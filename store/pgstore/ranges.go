@@ -32,10 +32,7 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 func (s *Store) findMany(ctx context.Context, collection string, ranges []store.Range, limit int) (docs [][]bson.Raw, err error) {
 	from, to := make(blobs, len(ranges)), make(blobs, len(ranges))
 	for i, r := range ranges {
-		if from[i], to[i] = []byte{}, []byte{tagEnd}; !r.From.IsZero() {
-			from[i] = bound(r.From)
-		}
-		if !r.To.IsZero() {
+		if from[i], to[i] = bound(r.From), []byte{tagEnd}; !r.To.IsZero() {
 			to[i] = bound(r.To)
 		}
 	}

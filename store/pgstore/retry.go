@@ -24,7 +24,7 @@ const (
 
 // do calls work with a connection, again and again while that fails for a reason
 // that passes: a deadlock, a serialization failure, a connection that was lost. It
-// gives up after Options.Retry. unclear is true if an earlier call of work may have
+// gives up after retryFor. unclear is true if an earlier call of work may have
 // been committed although its answer did not come. The error is explained.
 func (s *Store) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) error) error {
 	unclear := false
@@ -40,7 +40,7 @@ func (s *Store) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) err
 		}
 		unclear = unclear || sent && reason == lost
 		if now := time.Now(); end.IsZero() {
-			end = now.Add(s.options.Retry)
+			end = now.Add(retryFor)
 		} else if now.After(end) {
 			return s.explain(ctx, err)
 		}

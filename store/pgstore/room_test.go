@@ -13,7 +13,7 @@ import (
 // next versions, once, unless it has a setting of its own.
 func TestRoomForSwaps(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	s := open(t, uri, nil)
+	s := open(t, uri)
 	settings := func(collection string) (got string) {
 		conn, table := tableOf(t, uri, collection)
 		if err := conn.QueryRow(t.Context(), "SELECT coalesce(array_to_string(reloptions, ' '), '') FROM pg_class WHERE oid = $1::text::regclass", table).Scan(&got); err != nil {

@@ -18,21 +18,23 @@ import (
 func TestStore(t *testing.T) {
 	t.Parallel()
 	s := testenv.PostgresURL(t)
-	storetest.Run(t, func(t *testing.T) store.Store { return open(t, testenv.PostgresSchema(t, s), nil) }, nil)
+	storetest.Run(t, func(t *testing.T) store.Store { return open(t, testenv.PostgresSchema(t, s)) }, nil)
 }
 
 func TestStoreBehindPgBouncer(t *testing.T) {
 	t.Parallel()
 	s := testenv.SharedPgBouncer(t)
 	storetest.Run(t, func(t *testing.T) store.Store {
-		return open(t, testenv.PostgresSchema(t, s), &pgstore.Options{Poll: 5 * time.Millisecond})
+		polled := open(t, testenv.PostgresSchema(t, s))
+		polled.PollEvery(5 * time.Millisecond)
+		return polled
 	}, nil)
 }
 
 // open opens a store that closes when the test ends.
-func open(t *testing.T, uri string, o *pgstore.Options) *pgstore.Store {
+func open(t *testing.T, uri string) *pgstore.Store {
 	t.Helper()
-	s, err := pgstore.Open(t.Context(), uri, o)
+	s, err := pgstore.Open(t.Context(), uri)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func open(t *testing.T, uri string, o *pgstore.Options) *pgstore.Store {
 func TestNewerFormatIsRefused(t *testing.T) {
 	server := testenv.PostgresURL(t)
 	uri := testenv.PostgresSchema(t, server)
-	if _, err := open(t, uri, nil).Insert(t.Context(), "c", bson.D{{Key: "_id", Value: 1}}); err != nil {
+	if _, err := open(t, uri).Insert(t.Context(), "c", bson.D{{Key: "_id", Value: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := pgx.Connect(t.Context(), server)
@@ -61,7 +63,7 @@ func TestNewerFormatIsRefused(t *testing.T) {
 	if err := c.QueryRow(t.Context(), `UPDATE `+schema+`."^1format" SET version = version + 1 RETURNING version`).Scan(&newer); err != nil {
 		t.Fatal(err)
 	}
-	s, err := pgstore.Open(t.Context(), uri, nil)
+	s, err := pgstore.Open(t.Context(), uri)
 	if err == nil {
 		s.Close()
 	}

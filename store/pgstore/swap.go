@@ -88,7 +88,8 @@ func (s *Store) swap(ctx context.Context, collection string, changes []engine.Ch
 		if c.New == nil {
 			w = &remove
 		}
-		w.add(c)
+		w.changes = append(w.changes, c)
+		w.ids, w.olds, w.new = append(w.ids, bound(c.Key)), append(w.olds, c.Old), append(w.new, c.New)
 	}
 	for _, w := range []*swapping{&replace, &remove} {
 		if len(w.changes) == 0 {
@@ -98,7 +99,7 @@ func (s *Store) swap(ctx context.Context, collection string, changes []engine.Ch
 			return nil, err
 		}
 	}
-	return slices.Concat(replace.tooLong, replace.refused, remove.tooLong, remove.refused), nil
+	return append(replace.refused, remove.refused...), nil
 }
 
 // blobs is an argument of type bytea[]. pgx encodes a [][]byte with reflection.
@@ -114,18 +115,7 @@ type swapping struct {
 
 	changes        []engine.Change
 	ids, olds, new blobs
-	tooLong        []store.Refusal // of a key that no document can have
 	refused        []store.Refusal
-}
-
-func (w *swapping) add(c engine.Change) {
-	id, err := encode(c.Key)
-	if err != nil { // no document has this key
-		w.tooLong = append(w.tooLong, store.Refusal{Index: c.Index, Err: engine.NotFound(c.Key)})
-		return
-	}
-	w.changes = append(w.changes, c)
-	w.ids, w.olds, w.new = append(w.ids, id), append(w.olds, c.Old), append(w.new, c.New)
 }
 
 func (w *swapping) do(c *pgx.Conn, unclear bool) error {

@@ -16,7 +16,7 @@ import (
 func TestSwapsOfOneTransaction(t *testing.T) {
 	const n = 1800
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	s := open(t, uri, nil)
+	s := open(t, uri)
 	docs := make([]any, n)
 	for i := range docs {
 		docs[i] = bson.D{{Key: "_id", Value: int32(i)}}

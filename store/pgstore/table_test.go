@@ -18,7 +18,7 @@ import (
 // index of transactions.
 func TestPlans(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	s := open(t, uri, nil)
+	s := open(t, uri)
 	docs := make([]any, 20_000)
 	for i := range docs {
 		docs[i] = bson.D{}
@@ -54,7 +54,7 @@ func TestPlans(t *testing.T) {
 
 // Names that only differ in what PostgreSQL would cut off are different collections.
 func TestLongNames(t *testing.T) {
-	s := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t)), nil)
+	s := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t)))
 	long := strings.Repeat("ä", 90)
 	names := []string{"_events", "events", "events_pkey", long + "a", long + "b", "it's " + long, strings.Repeat("x", 63), strings.Repeat("x", 64), strings.Repeat("x", store.MaxName), "^", "^0", "^1format", "^^2"}
 	for i, name := range names {
@@ -74,7 +74,7 @@ func TestLongNames(t *testing.T) {
 
 func TestSchemaOfOthers(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	s := open(t, uri, nil)
+	s := open(t, uri)
 	if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestSchemaOfOthers(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), test.statement); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pgstore.Open(t.Context(), uri, nil); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := pgstore.Open(t.Context(), uri); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("Open after %s: %v, want %q", test.statement, err, test.want)
 		}
 		if _, err := s.Insert(t.Context(), "new", bson.D{}); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -100,7 +100,7 @@ func TestCreatedAtOnce(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
 	var group sync.WaitGroup
 	for range 8 {
-		s := open(t, uri, nil)
+		s := open(t, uri)
 		group.Go(func() {
 			if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
 				t.Error(err)
@@ -112,7 +112,7 @@ func TestCreatedAtOnce(t *testing.T) {
 
 // Bulk writers of the same keys in any order do not stop one another.
 func TestBulkWritersOfTheSameKeys(t *testing.T) {
-	s := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t)), nil)
+	s := open(t, testenv.PostgresSchema(t, testenv.PostgresURL(t)))
 	const n = 300
 	docs := make([]any, n)
 	for i := range docs {

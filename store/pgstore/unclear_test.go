@@ -27,7 +27,7 @@ func answerIsLost(t *testing.T, server string) {
 	addr, _, _ := strings.Cut(rest, "/")
 	c := testenv.NewCable(t, addr)
 	uri := testenv.PostgresSchema(t, server)
-	observer := open(t, uri, nil)
+	observer := open(t, uri)
 	var s *pgstore.Store
 	many := func(from, n int) []any {
 		docs := make([]any, n)
@@ -78,9 +78,10 @@ func answerIsLost(t *testing.T, server string) {
 			}
 			// Each time from the first connection on: what is prepared has one answer less.
 			var err error
-			if s, err = pgstore.Open(t.Context(), strings.Replace(uri, addr, c.Addr, 1), &pgstore.Options{Poll: time.Hour}); err != nil {
+			if s, err = pgstore.Open(t.Context(), strings.Replace(uri, addr, c.Addr, 1)); err != nil {
 				t.Fatal(err)
 			}
+			s.PollEvery(time.Hour)
 			lost := c.Lost()
 			c.LoseAnswer(n)
 			if err := write(); err != nil {

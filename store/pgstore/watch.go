@@ -77,7 +77,7 @@ func (w *watch) run() error {
 
 // wait waits until there may be new documents.
 func (w *watch) wait(news <-chan struct{}) error {
-	poll := w.s.options.Poll
+	poll := w.s.poll
 	if w.s.listener.works() {
 		poll *= 10
 	}
@@ -183,17 +183,13 @@ func (w *watch) between(done, now moment) error {
 // pages yields the documents of transactions for which the condition since, with
 // its argument $1, holds and that can be seen at now: transaction after transaction,
 // and in the order of keys within each.
-func (w *watch) pages(since string, bound any, now moment) error {
-	query, args := w.query(since, bound, now)
+func (w *watch) pages(since string, from any, now moment) error {
+	query, args := w.query(since, from, now)
 	var last page
 	return engine.Pages(store.Query{}, firstPage, func(q store.Query, limit int) ([]bson.Raw, int, error) {
 		after, args := "", slices.Clone(args)
 		if !q.After.IsZero() {
-			id, err := encode(q.After)
-			if err != nil {
-				return nil, 0, err
-			}
-			args = append(args, last.mark, id)
+			args = append(args, last.mark, bound(q.After))
 			after = fmt.Sprintf(" AND (xid, _id) > ($%d::text::xid8, $%d::bytea)", len(args)-1, len(args))
 		}
 		text := fmt.Sprintf("%s%s ORDER BY xid, _id LIMIT $%d::bigint", query, after, len(args)+1)
@@ -205,8 +201,8 @@ func (w *watch) pages(since string, bound any, now moment) error {
 
 // query returns the query of pages, but for its order and its limit. The number of
 // the transaction has a name of its own, since ORDER BY would take the text otherwise.
-func (w *watch) query(since string, bound any, now moment) (string, []any) {
-	seen, args := now.seen([]any{bound})
+func (w *watch) query(since string, from any, now moment) (string, []any) {
+	seen, args := now.seen([]any{from})
 	where, args := condition(w.span, false, args)
 	return fmt.Sprintf("SELECT doc, xid::text AS mark FROM %s WHERE %s AND %s AND %s", w.s.table(w.collection), since, seen, where), args
 }

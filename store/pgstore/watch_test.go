@@ -39,12 +39,12 @@ func TestClocksThatDiffer(t *testing.T) {
 	const writers = 8
 	each := testenv.Rounds(1500, 15_000)
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	s := open(t, uri, nil)
+	s := open(t, uri)
 	if _, err := s.Insert(t.Context(), "c", bson.D{{Key: "_id", Value: "begin"}}); err != nil {
 		t.Fatal(err)
 	}
 	conn, table := tableOf(t, uri, "c")
-	f := follow(t, open(t, uri, nil), "c")
+	f := follow(t, open(t, uri), "c")
 	f.await(t, 1)
 	late := objectid.At(time.Now().Add(-100 * time.Hour))
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: late}})
@@ -61,7 +61,7 @@ func TestClocksThatDiffer(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range writers {
 		group.Go(func() {
-			w, err := pgstore.Open(t.Context(), uri, nil)
+			w, err := pgstore.Open(t.Context(), uri)
 			if err != nil {
 				t.Error(err)
 				return
@@ -110,8 +110,10 @@ func (f *follower) await(t *testing.T, n int) {
 // Notifications wake a watcher: it never polls here.
 func TestWatchIsWoken(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	f := follow(t, open(t, uri, &pgstore.Options{Poll: time.Hour}), "c")
-	writer := open(t, uri, nil)
+	watched := open(t, uri)
+	watched.PollEvery(time.Hour)
+	f := follow(t, watched, "c")
+	writer := open(t, uri)
 	time.Sleep(200 * time.Millisecond) // it listens and has looked
 	for n := range 3 {
 		began := time.Now()
@@ -137,18 +139,18 @@ func TestWatchIsWoken(t *testing.T) {
 
 func TestSignals(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	storetest.Signals(t, func() store.Store { return open(t, uri, nil) }, false)
+	storetest.Signals(t, func() store.Store { return open(t, uri) }, false)
 }
 
 // A signal is sent even if its sender closes at once, as a command does.
 func TestCloseSendsSignals(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	signals, works, stop := open(t, uri, nil).Listen("topic")
+	signals, works, stop := open(t, uri).Listen("topic")
 	defer stop()
 	for !works() {
 		<-signals
 	}
-	sender := open(t, uri, nil)
+	sender := open(t, uri)
 	sender.Signal("topic")
 	if err := sender.Close(); err != nil {
 		t.Error(err)
@@ -164,7 +166,8 @@ func TestCloseSendsSignals(t *testing.T) {
 // transactions that this one has yet to reach. What comes is seen all the same.
 func TestWatchAfterRestore(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	s := open(t, uri, &pgstore.Options{Poll: 10 * time.Millisecond})
+	s := open(t, uri)
+	s.PollEvery(10 * time.Millisecond)
 	if _, err := s.InsertMany(t.Context(), "c", []any{bson.D{}, bson.D{}}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -188,10 +191,10 @@ func TestWatchNoticesLostTransactions(t *testing.T) {
 	primary, behind := testenv.Postgres(t), testenv.Postgres(t)
 	uri := testenv.PostgresSchema(t, testenv.PostgresPair(primary, behind))
 	_, schema, _ := strings.Cut(uri, "oid_schema=")
-	if _, err := open(t, behind.URL()+"&oid_schema="+schema, nil).Insert(t.Context(), "c", bson.D{}); err != nil {
+	if _, err := open(t, behind.URL()+"&oid_schema="+schema).Insert(t.Context(), "c", bson.D{}); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, uri, nil)
+	s := open(t, uri)
 	for range 100 {
 		if _, err := s.Insert(t.Context(), "c", bson.D{}); err != nil {
 			t.Fatal(err)

@@ -60,11 +60,7 @@ func (s *Store) Delete(ctx context.Context, collection string, key store.Key) er
 	if err := s.life.Check(ctx, collection); err != nil {
 		return err
 	}
-	id, err := encode(key)
-	if err != nil {
-		return engine.NotFound(key)
-	}
-	n, unclear, err := s.exec(ctx, "DELETE FROM "+s.table(collection)+" WHERE _id = $1::bytea", id)
+	n, unclear, err := s.exec(ctx, "DELETE FROM "+s.table(collection)+" WHERE _id = $1::bytea", bound(key))
 	if err == nil && n == 0 {
 		err = gone(engine.NotFound(key), unclear)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -52,6 +53,12 @@ func extended(err error) int {
 
 // code returns the primary result code of SQLite, or 0.
 func code(err error) int { return extended(err) & 0xFF }
+
+// isMissing reports whether err is that of a table that does not exist, which has no code
+// of its own.
+func isMissing(err error) bool {
+	return code(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "no such table")
+}
 
 // isTaken reports whether err is that of a primary key that is there already.
 func isTaken(err error) bool { return extended(err) == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/internal/engine"
 )
@@ -24,17 +22,10 @@ func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o
 	}
 	ordered := o != nil && o.Ordered
 	return engine.InsertMany(docs, o, func(rows []engine.Row) (refused []store.Refusal, err error) {
-		put := func(tx *sql.Tx) (err error) {
-			refused, err = s.insert(ctx, tx, collection, rows, ordered)
+		err = s.update(ctx, func(tx *sql.Tx) (err error) {
+			refused, err = insert(ctx, tx, collection, rows, ordered)
 			return err
-		}
-		if err = s.update(ctx, put); code(err) == sqlite3.SQLITE_ERROR { // another process has dropped the table
-			s.tables.Delete(collection)
-			err = s.update(ctx, put)
-		}
-		if err == nil {
-			s.tables.Store(collection, true)
-		}
+		})
 		return refused, err
 	})
 }
@@ -42,19 +33,20 @@ func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o
 // chunk is how many documents one statement inserts.
 const chunk = 100
 
-// insert puts rows into the table of a collection, and a note of that into the
-// table of commits.
-func (s *Store) insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Row, ordered bool) (refused []store.Refusal, err error) {
-	if _, known := s.tables.Load(collection); !known {
-		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+table(collection)+" (_id ANY PRIMARY KEY, seq INTEGER NOT NULL, doc BLOB NOT NULL) STRICT, WITHOUT ROWID"); err != nil {
-			return nil, err
-		}
-	}
+// insert puts rows into the table of a collection, which it creates if there is none, and
+// a note of that into the table of commits.
+func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Row, ordered bool) (refused []store.Refusal, err error) {
 	var seq int64
 	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) + 1 FROM "^1commits"`).Scan(&seq); err != nil {
 		return nil, err
 	}
 	one, err := tx.PrepareContext(ctx, insertInto(collection, 1))
+	if isMissing(err) {
+		if _, err := tx.ExecContext(ctx, "CREATE TABLE "+table(collection)+" (_id ANY PRIMARY KEY, seq INTEGER NOT NULL, doc BLOB NOT NULL) STRICT, WITHOUT ROWID"); err != nil {
+			return nil, err
+		}
+		one, err = tx.PrepareContext(ctx, insertInto(collection, 1))
+	}
 	if err != nil {
 		return nil, err
 	}

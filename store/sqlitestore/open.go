@@ -9,8 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
@@ -59,8 +57,6 @@ type Store struct {
 	file    os.FileInfo // the file that was opened
 	frozen  bool        // it is read without the memory that processes share
 	life    engine.Lifetime
-	marked  atomic.Bool // the file is known to be ours, see isMarked
-	tables  sync.Map    // names of tables that are known to exist
 
 	space     space
 	listeners listeners

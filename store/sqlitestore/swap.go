@@ -22,7 +22,7 @@ func (s *Store) DeleteIf(ctx context.Context, collection string, old bson.Raw) e
 
 // SwapMany does many swaps, see [store.Store].
 func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
-	if _, err := s.exists(ctx, collection); err != nil { // also checks the name
+	if err := s.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	return engine.SwapMany(swaps, func(changes []engine.Change) (refused []store.Refusal, err error) {

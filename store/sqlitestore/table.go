@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
-
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // table returns the name of the table of a collection, in quotes. SQLite's names
@@ -71,37 +69,14 @@ func (s *Store) Collections(ctx context.Context) ([]string, error) {
 	return names, s.explain(ctx, err)
 }
 
-// inCollection runs work if the collection exists, and reports whether it does.
-// Another process may have dropped it since it was seen.
+// inCollection runs work, and reports whether the collection exists. If it does not, what
+// work finds is nothing and not an error.
 func (s *Store) inCollection(ctx context.Context, collection string, work func() error) (found bool, err error) {
-	if found, err = s.exists(ctx, collection); err != nil || !found {
-		return false, err
-	}
-	if err = work(); code(err) != sqlite3.SQLITE_ERROR {
-		return true, err
-	}
-	s.tables.Delete(collection)
-	if again, failed := s.exists(ctx, collection); failed == nil && !again {
-		return false, nil
-	}
-	return true, err
-}
-
-// exists reports whether the collection has a table. It is asked before reading
-// because a table that is missing has no error code of its own.
-func (s *Store) exists(ctx context.Context, collection string) (bool, error) {
 	if err := s.life.Check(ctx, collection); err != nil {
 		return false, err
 	}
-	if _, ok := s.tables.Load(collection); ok {
-		return true, nil
+	if err = work(); isMissing(err) {
+		return false, nil
 	}
-	var one int
-	q := query{text: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", args: []any{encode(collection)}}
-	found, err := s.row(ctx, q, &one)
-	if err != nil || !found {
-		return false, s.explain(ctx, err)
-	}
-	s.tables.Store(collection, true)
-	return true, nil
+	return true, err
 }

@@ -51,7 +51,7 @@ func (s *Store) tryUpdate(ctx context.Context, work func(tx *sql.Tx) error) erro
 
 // Replace puts doc in the place of the one with the same _id, see [store.Store].
 func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
-	if _, err := s.exists(ctx, collection); err != nil { // also checks the name
+	if err := s.life.Check(ctx, collection); err != nil {
 		return err
 	}
 	key, raw, err := engine.Replacement(doc)
@@ -140,16 +140,14 @@ func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Rang
 
 // Drop removes a collection, see [store.Store].
 func (s *Store) Drop(ctx context.Context, collection string) error {
-	s.tables.Delete(collection) // to look again whether it exists
-	found, err := s.exists(ctx, collection)
-	if err != nil {
+	found, err := s.inCollection(ctx, collection, func() error {
+		_, err := s.remove(ctx, "DROP TABLE "+table(collection))
 		return err
-	}
-	if !found {
+	})
+	switch {
+	case err == nil && !found:
 		return engine.NoCollection(collection)
-	}
-	_, err = s.remove(ctx, "DROP TABLE "+table(collection))
-	if err == nil {
+	case err == nil:
 		s.deleted(vacuumAfter)
 	}
 	return err

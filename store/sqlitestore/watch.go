@@ -22,7 +22,7 @@ func (s *Store) Watch(ctx context.Context, collection string, r store.Range) ite
 // commits are numbered in the order in which they become visible, and after a
 // look at the latest number every document up to it can be seen.
 func (s *Store) watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
-	if _, err := s.exists(ctx, collection); err != nil { // also checks the name
+	if err := s.life.Check(ctx, collection); err != nil {
 		return err
 	}
 	// The version that SQLite counts for a connection changes with the commits
@@ -60,14 +60,14 @@ func (s *Store) watch(ctx context.Context, collection string, r store.Range, yie
 // news yields the documents of the commits after the one numbered done. It
 // returns the number of the last.
 func (s *Store) news(ctx context.Context, conn *sql.Conn, collection string, r store.Range, done int64, yield func(bson.Raw) error) (last int64, err error) {
-	if marked, err := s.isMarked(ctx); err != nil || !marked {
-		return 0, err
-	}
 	var first sql.NullInt64
 	var low, high any
 	err = conn.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0), min(seq),
 		min(low) FILTER (WHERE seq > ?1 AND collection = ?2), max(high) FILTER (WHERE seq > ?1 AND collection = ?2)
 		FROM "^1commits"`, done, collection).Scan(&last, &first, &low, &high)
+	if isMissing(err) { // opened for reading only, before another process has prepared the file
+		return 0, nil
+	}
 	if err != nil {
 		return 0, s.explain(ctx, err)
 	}
@@ -85,18 +85,4 @@ func (s *Store) news(ctx context.Context, conn *sql.Conn, collection string, r s
 		return s.pages(ctx, collection, store.Query{Range: r}, filter, args, yield)
 	})
 	return last, err
-}
-
-// isMarked reports whether the file has what prepareFile puts there. It may not
-// yet, if it was opened for reading only while another process made it.
-func (s *Store) isMarked(ctx context.Context) (bool, error) {
-	if s.marked.Load() {
-		return true, nil
-	}
-	ours, err := isOurs(ctx, s.read)
-	if err != nil {
-		return false, s.explain(ctx, err)
-	}
-	s.marked.Store(ours)
-	return ours, nil
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -15,7 +14,7 @@ const quiet = 200 * time.Millisecond
 // open returns for the same place. others reports whether the engine also wakes those
 // that listen for other topics.
 func Signals(t *testing.T, open func() store.Store, others bool) {
-	sender, receiver := store.SignalerOf(open()), store.SignalerOf(store.WithGenerator(open(), new(objectid.Generator)))
+	sender, receiver := store.SignalerOf(open()), store.SignalerOf(open())
 	if sender == nil || receiver == nil {
 		t.Fatal("a store has no Signaler")
 	}

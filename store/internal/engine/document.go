@@ -57,7 +57,7 @@ var errNoID = fmt.Errorf("%w: there is none", store.ErrKey)
 // keyed returns the key of a document that has one, and the document with its
 // _id in front and its revision renewed.
 func keyed(raw bson.Raw, at places) (store.Key, bson.Raw, error) {
-	key, err := keyAt(raw, at.id)
+	key, err := store.KeyOf(raw)
 	if err == nil {
 		err = checkRoom(raw, at.rev)
 	}
@@ -79,14 +79,6 @@ func checkRoom(raw bson.Raw, rev element) error {
 		return tooLarge(len(raw))
 	}
 	return nil
-}
-
-func keyAt(raw bson.Raw, e element) (key store.Key, err error) {
-	if bson.Type(e.typ) == bson.TypeNull {
-		return key, fmt.Errorf("%w: it is null; leave it out to have one generated", store.ErrKey)
-	}
-	err = key.UnmarshalBSONValue(e.typ, raw[e.value:e.end])
-	return key, err
 }
 
 // isRevision reports whether e is a revision and not a field of the user's own

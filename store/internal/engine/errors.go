@@ -12,16 +12,11 @@ func NotFound(key store.Key) error { return fmt.Errorf("%w: %s", store.ErrNotFou
 // Duplicate returns the error for a key that is taken.
 func Duplicate(key store.Key) error { return fmt.Errorf("%w: %s", store.ErrDuplicate, key) }
 
-// Conflict returns the error for a document that was written since it was read.
-func Conflict(key store.Key) error {
-	return fmt.Errorf("%w: %s was written by another since it was read", store.ErrConflict, key)
-}
-
 // Unchanged returns the error for a document that a swap did not change, by whether one
 // has its key.
 func Unchanged(key store.Key, found bool) error {
 	if found {
-		return Conflict(key)
+		return fmt.Errorf("%w: %s was written by another since it was read", store.ErrConflict, key)
 	}
 	return NotFound(key)
 }

@@ -122,7 +122,7 @@ func swapKey(raw bson.Raw, at places) (store.Key, error) {
 	case at.rev.typ != 0 && !isRevision(at.rev):
 		return store.Key{}, fmt.Errorf("%w: its field %s is not an ObjectId, so it is not a revision", store.ErrDocument, store.Revision)
 	}
-	return keyAt(raw, at.id)
+	return store.KeyOf(raw)
 }
 
 // revised returns the bytes to store for doc with a new revision, and their key.
