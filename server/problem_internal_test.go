@@ -82,8 +82,8 @@ func TestCallWithin(t *testing.T) {
 }
 
 func TestPlainError(t *testing.T) {
-	for field, want := range map[string]string{"": "expected a number, not string", "a.b": "a.b: expected a number, not string"} {
-		err := plainError(&json.UnmarshalTypeError{Value: "string", Type: reflect.TypeFor[float64](), Field: field})
+	for field, want := range map[string]string{"": "expected a smaller number, not number 1e400", "a.b": "a.b: expected a smaller number, not number 1e400"} {
+		err := plainError(&json.UnmarshalTypeError{Value: "number 1e400", Type: reflect.TypeFor[float64](), Field: field})
 		if err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
