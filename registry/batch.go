@@ -76,8 +76,8 @@ func (b *batches) write(kind writeKind, w *queuedWrite) *queuedWrite {
 	b.waiting[kind] = waiting
 	b.mu.Unlock()
 	if !busy {
+		defer b.next(kind) // also if the store panics
 		b.do(w.ctx, kind, []*queuedWrite{w})
-		b.next(kind)
 		return w
 	}
 	select {
