@@ -3,6 +3,7 @@ package sqlitestore_test
 import (
 	"errors"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -90,4 +91,40 @@ func TestDropByAnotherProcess(t *testing.T) {
 			doc(t)
 		})
 	}
+}
+
+// TestMissingWhileOthersAppear reads a collection that is not there while another store
+// creates and drops others: a statement is prepared twice if the schema changed, and
+// the second time fails with another code if it changed again.
+func TestMissingWhileOthersAppear(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "s.db")
+	s, other := open(t, path, nil), open(t, path, nil)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if n, err := s.Count(ctx, "missing", store.Range{}); n != 0 || err != nil {
+					t.Errorf("Count = %d, %v, want 0 documents of a collection that is not there", n, err)
+					return
+				}
+			}
+		})
+	}
+	for range 300 {
+		if _, err := other.Insert(ctx, "c", bson.D{}); err != nil {
+			t.Error(err)
+		}
+		if err := other.Drop(ctx, "c"); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	wg.Wait()
 }

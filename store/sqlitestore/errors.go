@@ -55,9 +55,12 @@ func extended(err error) int {
 func code(err error) int { return extended(err) & 0xFF }
 
 // isMissing reports whether err is that of a table that does not exist, which has no code
-// of its own.
+// of its own. SQLite reads the schema anew and prepares a statement a second time if its
+// table is not there and the schema had changed. If it changed again meanwhile the code
+// is SQLITE_SCHEMA: the table was not there when the schema was read.
 func isMissing(err error) bool {
-	return code(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "no such table")
+	c := code(err)
+	return (c == sqlite3.SQLITE_ERROR || c == sqlite3.SQLITE_SCHEMA) && strings.Contains(err.Error(), "no such table")
 }
 
 // isTaken reports whether err is that of a primary key that is there already.
