@@ -24,7 +24,7 @@ var (
 	wordForm = pattern.Of(`^[0-9A-Za-z-]{15,36}$`)
 )
 
-// inText returns what is in a line or in a quoted word: the first of these that it has.
+// inText returns what is in buf, a line or a quoted word: the first of these that it has.
 // The order decides what a text means that could be several of them.
 //
 //  1. one id of any format, alone or in a notation
@@ -32,10 +32,11 @@ var (
 //  3. a list of words that could all be ids
 //  4. ids anywhere, see [Places]
 //  5. a word at the place of an id, which is not one
-func inText(line int, b []byte) []Found {
-	text := string(b)
-	if id := strings.TrimRight(text, "\r\n"); len(id) == 2*objectid.Size && isHex(id) {
-		return []Found{{Line: line, Text: id}} // in every line of a list: no need to look further
+func (s *scanner) inText(line int) []Found {
+	text := string(s.buf)
+	if id := strings.TrimRight(text, "\r\n"); objectid.Valid(id) {
+		s.one[0] = Found{Line: line, Text: id} // in every line of a list: no need to look further
+		return s.one[:]
 	}
 	trimmed := strings.Trim(text, around+mark)
 	if trimmed == "" {

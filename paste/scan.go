@@ -118,6 +118,7 @@ type scanner struct {
 	line int   // of the next byte
 	err  error // of r, once there is one
 	buf  []byte
+	one  [1]Found // what most pieces have
 
 	// depth is how many brackets are open in a text that is one array.
 	depth   int
@@ -143,7 +144,7 @@ func (s *scanner) piece() []Found {
 		return s.document(line)
 	case c == '"' || c == '\'':
 		if s.quoted(c) {
-			return inText(line, s.buf)
+			return s.inText(line)
 		}
 	}
 	s.started = true
@@ -151,7 +152,7 @@ func (s *scanner) piece() []Found {
 	if s.depth > 0 { // [ ObjectId("...") ] on one line
 		s.depth = max(s.depth+bytes.Count(s.buf, []byte("["))-bytes.Count(s.buf, []byte("]")), 0)
 	}
-	return inText(line, s.buf)
+	return s.inText(line)
 }
 
 // opens reports whether the bracket that was just read begins an array of documents

@@ -132,15 +132,14 @@ func (p pasting) fromStdin(ctx context.Context, std streams, yield func(pastedID
 		if ctx.Err() != nil {
 			return false
 		}
-		id := pastedID{"stdin", found}
-		if errors.Is(found.Err, paste.ErrNoID) || found.Err == nil && !strings.ContainsAny(found.Text, "0123456789") {
+		if errors.Is(found.Err, paste.ErrNoID) || found.Err == nil && !strings.ContainsFunc(found.Text, func(r rune) bool { return '0' <= r && r <= '9' }) {
 			if ignored == nil {
-				ignored = &id
+				ignored = &pastedID{"stdin", found}
 			}
 			continue
 		}
 		sure = true
-		if !yield(id) {
+		if !yield(pastedID{"stdin", found}) {
 			return false
 		}
 	}
