@@ -13,18 +13,18 @@ type part struct {
 }
 
 // cut returns the fields that parts make of id, whose bits they must cover.
-func cut(id []byte, parts ...part) []Field { return cutDigits(id, hex.EncodeToString(id), parts) }
+func cut(id []byte, parts ...part) []Field {
+	return cutInto(make([]Field, len(parts)), make([]uint64, len(parts)), id, hex.EncodeToString(id), parts)
+}
 
-// cutDigits is cut for an id whose hexadecimal digits are known. The parts cover its bits
-// once or several times.
-func cutDigits(id []byte, digits string, parts []part) []Field {
-	fields := make([]Field, len(parts))
-	numbers := make([]uint64, len(parts))
+// cutInto is cut for an id whose hexadecimal digits are known. It sets and returns fields,
+// whose numbers will be in numbers.
+func cutInto(fields []Field, numbers []uint64, id []byte, digits string, parts []part) []Field {
 	bit := 0
 	for i, p := range parts {
-		bit %= 8 * len(id)
 		end := bit + p.bits
-		f := Field{Name: p.name, Bit: bit, Bits: p.bits}
+		f := &fields[i]
+		*f = Field{Name: p.name, Bit: bit, Bits: p.bits}
 		if bit%4 == 0 && end%4 == 0 {
 			f.Hex = digits[bit/4 : end/4]
 		} else {
@@ -39,7 +39,6 @@ func cutDigits(id []byte, digits string, parts []part) []Field {
 			numbers[i] = bitsOf(id, max(bit, end-64), end)
 			f.Number = &numbers[i]
 		}
-		fields[i] = f
 		bit = end
 	}
 	return fields

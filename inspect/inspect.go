@@ -43,10 +43,17 @@ type Options struct {
 	// Now returns the time that an id's time is compared with. Default:
 	// time.Now.
 	Now func() time.Time
+
+	// Memory, if not nil, is where the report on an ObjectId is made. It overwrites the
+	// report that was made there before, so one goroutine may use it at a time.
+	Memory *Memory
 }
 
-// thisHost returns the name of this host.
-var thisHost = sync.OnceValues(os.Hostname)
+// thisHost returns the name of this host, which is empty if it has none.
+var thisHost = sync.OnceValue(func() []string {
+	host, _ := os.Hostname()
+	return []string{host}
+})
 
 func (o *Options) withDefaults() Options {
 	var out Options
@@ -57,9 +64,7 @@ func (o *Options) withDefaults() Options {
 		out.Now = time.Now
 	}
 	if out.Hosts == nil {
-		if host, err := thisHost(); err == nil {
-			out.Hosts = []string{host}
-		}
+		out.Hosts = thisHost()
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -370,5 +371,27 @@ func TestNeighboursOfFormats(t *testing.T) {
 		if _, err := inspect.Inspect(id, options()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Reports that are made in the same memory are those that are made without.
+func TestMemory(t *testing.T) {
+	o := options()
+	o.Memory = new(inspect.Memory)
+	for _, id := range []string{
+		"507f1f77bcf86cd799439011", "6592008029c8c3e4dc76256c", "659200800000000000000000", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+		"ffffffff29c8c3e4dc76256c", "000000000000000000000000", "507F1F77BCF86CD799439011",
+	} {
+		got, err := inspect.Inspect(id, o)
+		want, errWithout := inspect.Inspect(id, options())
+		if err != nil || errWithout != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v, want %+v, %v", id, got, err, want, errWithout)
+		}
+	}
+	allocations := func(o *inspect.Options) float64 {
+		return testing.AllocsPerRun(100, func() { _, _ = inspect.Inspect("507f1f77bcf86cd799439011", o) })
+	}
+	if with, without := allocations(o), allocations(options()); with >= without {
+		t.Errorf("%v allocations, want fewer than the %v without the memory", with, without)
 	}
 }

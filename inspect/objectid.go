@@ -18,6 +18,13 @@ var layoutParts = [...][]part{
 	objectid.Java:    {{"seconds", 32, true}, {"machine", 16, false}, {"process", 16, false}, {"counter", 32, true}},
 }
 
+// Memory is the memory of the report on an ObjectId, for [Options].
+type Memory struct {
+	readings [3]Reading
+	fields   [11]Field
+	numbers  [11]uint64
+}
+
 func readObjectID(s string, o Options) (Report, bool) {
 	if len(s) != 2*objectid.Size {
 		return Report{}, false
@@ -26,8 +33,11 @@ func readObjectID(s string, o Options) (Report, bool) {
 	if err != nil {
 		return Report{}, false
 	}
-	layouts := layoutsByLikelihood(id.Time(), o.Layout)
-	report := Report{ID: id.String(), Readings: make([]Reading, len(layouts))}
+	m := o.Memory
+	if m == nil {
+		m = new(Memory)
+	}
+	report := Report{ID: id.String(), Readings: m.readings[:]}
 	all := Reading{Format: ObjectID}
 	all.judge(id.Time(), era.First, o, Likely, "")
 	if id.IsZero() {
@@ -36,15 +46,13 @@ func readObjectID(s string, o Options) (Report, bool) {
 		all.Verdict, all.Reason = Bound, "only a time: an end of a range of ids"
 	}
 	host := hostOf(id, o.Hosts)
-	parts := make([]part, 0, 11)
-	for _, layout := range layouts {
-		parts = append(parts, layoutParts[layout]...)
-	}
-	fields := cutDigits(id[:], report.ID, parts)
-	for i, layout := range layouts {
-		r, n := &report.Readings[i], len(layoutParts[layout])
+	fields, numbers := m.fields[:], m.numbers[:]
+	for i, layout := range layoutsByLikelihood(id.Time(), o.Layout) {
+		r, parts := &m.readings[i], layoutParts[layout]
 		*r = all
-		r.Variant, r.Fields, fields = layout.String(), fields[:n:n], fields[n:]
+		r.Variant = layout.String()
+		r.Fields = cutInto(fields[:len(parts):len(parts)], numbers, id[:], report.ID, parts)
+		fields, numbers = fields[len(parts):], numbers[len(parts):]
 		if r.Verdict == Likely {
 			r.Verdict, r.Reason = judgeLayout(id, layout, host, o)
 		}
