@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -99,6 +101,9 @@ type inspected struct {
 	out []byte
 	err bytes.Buffer
 	bad bool
+
+	memory inspect.Memory
+	json   towire.Inspections
 }
 
 // run shows the ids in args. Text that is not an id is reported. A registry that
@@ -150,11 +155,13 @@ var inspections = sync.Pool{New: func() any { return new(inspected) }}
 func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 	out := inspections.Get().(*inspected)
 	b := out.out[:0]
-	std, now := streams{err: &out.err}, time.Now()
+	std, options, now := streams{err: &out.err}, *i.options, i.zone.now()
+	options.Now, options.Memory = func() time.Time { return now }, &out.memory
+	text := inspectionText{now: now}
 	for _, found := range ids {
 		report, err := inspect.Report{}, found.Err
 		if err == nil {
-			report, err = inspect.Inspect(found.Text, i.options)
+			report, err = inspect.Inspect(found.Text, &options)
 		}
 		if err != nil {
 			out.bad = true
@@ -162,14 +169,14 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 			continue
 		}
 		var trace *registry.Trace
-		if id, err := objectid.Parse(report.ID); err == nil && i.tracer != nil {
-			if trace, err = i.tracer.trace(ctx, id); err != nil {
+		if i.tracer != nil && objectid.Valid(report.ID) {
+			if trace, err = i.tracer.trace(ctx, objectid.MustParse(report.ID)); err != nil {
 				out.bad = true
 				std.warn("processes are not shown: %v", err)
 				i.tracer = nil
 			}
 			if trace != nil && trace.Classic != nil { // of a recorded host
-				o := *i.options
+				o := options
 				o.Hosts = []string{trace.Classic.Host}
 				report, _ = inspect.Inspect(found.Text, &o) // it was read before
 			}
@@ -180,49 +187,54 @@ func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 			if trace != nil {
 				process = new(towire.Trace(*trace))
 			}
-			b = towire.AppendInspection(b, report, place, process)
+			b = out.json.Append(b, report, place, process)
 		} else {
-			b = appendInspection(append(b, '\n'), report, trace, i.zone, now)
+			b = text.append(append(b, '\n'), report, trace)
 		}
 	}
 	out.out = b
 	return out
 }
 
-// appendInspection appends a report as text for people.
-func appendInspection(b []byte, report inspect.Report, trace *registry.Trace, z *zone, now time.Time) []byte {
-	line := func(head, separator, text string) {
-		b = append(append(b, "  "...), head...)
-		for range 9 - len(head) {
-			b = append(b, ' ')
-		}
-		b = append(append(append(b, ' '), text...), separator...)
-	}
+// inspectionText writes reports as text for people. It remembers what is often the same in
+// the next one.
+type inspectionText struct {
+	now     time.Time // in the zone of the text
+	created phrase.Memo[time.Time]
+	heads   phrase.Memo[towire.Head]
+}
+
+func (in *inspectionText) append(b []byte, report inspect.Report, trace *registry.Trace) []byte {
 	b = append(append(b, report.ID...), '\n')
 	if report.Time != nil {
-		line("created", ", ", z.text(*report.Time))
-		b = append(append(b, phrase.Ago(*report.Time, now)...), '\n')
+		b = in.created.Append(b, 0, *report.Time, func(b []byte, t time.Time) []byte {
+			b = t.In(in.now.Location()).AppendFormat(append(b, "  created   "...), time.RFC3339Nano)
+			return append(append(append(b, ", "...), phrase.Ago(t, in.now)...), '\n')
+		})
 	}
 	if process := processLine(trace); process != "" {
-		line("process", "\n", process)
+		b = fmt.Appendf(b, "  process   %s\n", process)
 		for _, p := range trace.Processes {
 			if p.Clock != nil {
-				line("clock", "\n", p.Clock.String())
+				b = fmt.Appendf(b, "  clock     %v\n", p.Clock)
 			}
 		}
 	}
-	for _, r := range report.Readings {
-		line(string(r.Verdict), "", string(r.Format))
-		if r.Variant != "" {
-			b = append(append(b, ' '), r.Variant...)
-		}
-		b = append(append(append(b, ": "...), printable(r.Reason)...), "\n            "...)
+	for i := range report.Readings {
+		r := &report.Readings[i]
+		b = in.heads.Append(b, len(r.Reason), towire.HeadOf(r), appendHead)
 		b = append(appendFields(b, r.Fields), '\n')
 		if r.Time != nil && report.Time != nil && !r.Time.Equal(*report.Time) {
-			b = append(append(append(b, "            created "...), z.text(*r.Time)...), '\n')
+			b = r.Time.In(in.now.Location()).AppendFormat(append(b, "            created "...), time.RFC3339Nano)
+			b = append(b, '\n')
 		}
 	}
 	return b
+}
+
+func appendHead(b []byte, h towire.Head) []byte {
+	name := strings.TrimSpace(string(h.Format) + " " + h.Variant)
+	return fmt.Appendf(b, "  %-9s %s: %s\n            ", h.Verdict, name, printable(h.Reason))
 }
 
 func appendFields(b []byte, fields []inspect.Field) []byte {

@@ -12,6 +12,7 @@ import (
 
 // The fast way and encoding/json write the same.
 func TestAppendInspection(t *testing.T) {
+	var in towire.Inspections
 	for _, found := range []wire.Found{
 		{Source: "stdin", Line: 1},
 		{Source: "argument", Line: 17, Before: "é \"<&>\\ \x00\x7f\xff\u2028", After: `"),`},
@@ -37,7 +38,7 @@ func TestAppendInspection(t *testing.T) {
 				if err := e.Encode(all); err != nil {
 					t.Fatal(err)
 				}
-				if got := towire.AppendInspection(nil, r, found, trace); string(got) != want.String() {
+				if got := in.Append(nil, r, found, trace); string(got) != want.String() {
 					t.Errorf("%s:\n%swant\n%s", id, got, &want)
 				}
 			}
