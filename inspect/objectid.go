@@ -21,18 +21,15 @@ var layoutParts = [...][]part{
 // Memory is the memory of the report on an ObjectId, for [Options].
 type Memory struct {
 	readings [3]Reading
-	fields   [11]Field
-	numbers  [11]uint64
+	fields   [3][4]Field
+	numbers  [3][4]uint64
 }
 
 func readObjectID(s string, o Options) (Report, bool) {
-	if len(s) != 2*objectid.Size {
+	if !objectid.Valid(s) {
 		return Report{}, false
 	}
-	id, err := objectid.Parse(s)
-	if err != nil {
-		return Report{}, false
-	}
+	id := objectid.MustParse(s)
 	m := o.Memory
 	if m == nil {
 		m = new(Memory)
@@ -46,13 +43,11 @@ func readObjectID(s string, o Options) (Report, bool) {
 		all.Verdict, all.Reason = Bound, "only a time: an end of a range of ids"
 	}
 	host := hostOf(id, o.Hosts)
-	fields, numbers := m.fields[:], m.numbers[:]
 	for i, layout := range layoutsByLikelihood(id.Time(), o.Layout) {
 		r, parts := &m.readings[i], layoutParts[layout]
 		*r = all
 		r.Variant = layout.String()
-		r.Fields = cutInto(fields[:len(parts):len(parts)], numbers, id[:], report.ID, parts)
-		fields, numbers = fields[len(parts):], numbers[len(parts):]
+		r.Fields = cutInto(m.fields[i][:len(parts):len(parts)], m.numbers[i][:], id[:], report.ID, parts)
 		if r.Verdict == Likely {
 			r.Verdict, r.Reason = judgeLayout(id, layout, host, o)
 		}

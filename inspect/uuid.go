@@ -32,12 +32,8 @@ var timeless = map[uuid.Version]string{
 }
 
 func readUUID(s string, o Options) (Report, bool) {
-	// The library reads more forms than these, some of them unchecked.
-	if len(s) != 32 && len(s) != 36 {
-		return Report{}, false
-	}
 	id, err := uuid.Parse(s)
-	if err != nil {
+	if err != nil || len(s) != 32 && len(s) != 36 { // the library reads more forms, some of them unchecked
 		return Report{}, false
 	}
 	r := Reading{Format: UUID, Verdict: Likely}

@@ -142,10 +142,8 @@ func (s *scanner) piece() []Found {
 	case c == '{' && !s.byLine:
 		s.started = true
 		return s.document(line)
-	case c == '"' || c == '\'':
-		if s.quoted(c) {
-			return s.inText(line)
-		}
+	case (c == '"' || c == '\'') && s.quoted(c):
+		return s.inText(line)
 	}
 	s.started = true
 	s.restOfLine()
