@@ -154,6 +154,7 @@ var inspections = sync.Pool{New: func() any { return new(inspected) }}
 
 func (i *inspection) inspect(ctx context.Context, ids []pastedID) *inspected {
 	out := inspections.Get().(*inspected)
+	out.bad = false
 	b := out.out[:0]
 	std, options, now := streams{err: &out.err}, *i.options, i.zone.now()
 	options.Now, options.Memory = func() time.Time { return now }, &out.memory
