@@ -84,6 +84,7 @@ func (v *verdict) doubtBecause(d DoubtKind) {
 //	follow           lines and turns; the records of e are linked from here on
 //	unite, addTurns  clusters of the lines, and the turns within each
 //	sortByCounter    the sequence of each cluster, where there is anything to see in it
+//	judgePace        counters that would run through their range in a second
 //	judgeSequences   clock steps; whether a cluster is whole, or its lines overlap
 //	judgeTurns       shared values, from lines that do not belong to one whole cluster
 //	judgeLandings    resumed states, from lines that overlap, unless the value is shared
@@ -122,9 +123,11 @@ func judge(e idset.Extent, value uint64) (v verdict) {
 	if ls.late > 0 || slices.ContainsFunc(clusters, func(c cluster) bool { return c.lines > 1 }) {
 		ls.sortByCounter(e, clusters)
 	}
-	v.judgeSequences(ls, clusters, value)
-	v.judgeTurns(ls, clusters, value)
-	v.judgeLandings(ls, clusters, value)
+	if v.judgePace(ls, value); v.bits() < proofBits {
+		v.judgeSequences(ls, clusters, value)
+		v.judgeTurns(ls, clusters, value)
+		v.judgeLandings(ls, clusters, value)
+	}
 	if v.bits() < proofBits {
 		v.judgeDisorder(ls, int64(e.Len()), value)
 	}
@@ -376,6 +379,18 @@ func (v *verdict) judgeLandings(ls *lineSet, clusters []cluster, value uint64) {
 			fmt.Sprintf("%s of %s of its counters begin among the %s of 16,777,216 counter values that were used before, or next to where one of them begins or ends.",
 				humanize.Comma(inside), phrase.Count(int64(len(ls.list)), "sequence", "sequences"), humanize.Comma(covered)), examples...)
 		v.found[resumed].first, v.found[resumed].last = first, last
+	}
+}
+
+// judgePace finds lines that only so many random counters make: no process counts through
+// half of the range in a second, again and again, and keeps so few of the ids.
+func (v *verdict) judgePace(ls *lineSet, value uint64) {
+	for _, l := range ls.list {
+		if l.racing >= minRacing && racingFactor*l.ids < l.racing*idset.CounterRange/2 {
+			v.add(noSequence, maxBits, value,
+				fmt.Sprintf("In each of %s its counters cover more than half of 16,777,216 values, with %s in all.",
+					phrase.Count(l.racing, "second", "seconds"), phrase.Count(l.ids, "id", "ids")), l.start, l.end)
+		}
 	}
 }
 

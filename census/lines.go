@@ -77,6 +77,8 @@ type line struct {
 	previous        uint32
 
 	pace    int64 // the most counters in a second
+	entered int64 // where the counter was after the first id of the current second
+	racing  int64 // seconds in which it went on by more than half of all counters
 	nearest int64 // how far the line began from the end of one of the last ones in use
 
 	cluster int   // lines whose counters overlap or adjoin have the same one
@@ -113,6 +115,9 @@ func (l *line) enter(second uint32) {
 
 // measure takes the pace of the current second.
 func (l *line) measure() {
+	if l.at-l.entered > idset.CounterRange/2 {
+		l.racing++
+	}
 	l.pace = max(l.pace, (l.at-l.before)/int64(max(l.last-l.previous, 1)))
 }
 
@@ -238,19 +243,23 @@ func (ls *lineSet) add(c int64, second uint32, r idset.Record) (index int, unwra
 		ls.use(best)
 	}
 	l := &ls.list[best]
+	isFirst := second != l.last
 	l.enter(second)
 	l.ids++
-	if late {
+	if unwrapped = l.at - distance; late {
 		ls.late++
-		unwrapped = l.at - distance
 		if unwrapped < l.from {
 			l.from, l.start = unwrapped, link(r, best, unwrapped)
 		}
-		return best, unwrapped
+	} else {
+		unwrapped = l.at + distance
+		ls.move(best, unwrapped)
+		l.end = link(r, best, unwrapped)
 	}
-	ls.move(best, l.at+distance)
-	l.end = link(r, best, l.at)
-	return best, l.at
+	if isFirst {
+		l.entered = l.at
+	}
+	return best, unwrapped
 }
 
 // start begins a line.
@@ -263,7 +272,7 @@ func (ls *lineSet) start(c int64, second uint32, r idset.Record) (index int, unw
 		nearest = min(nearest, (c-ls.list[i].at)&idset.CounterMask, (ls.list[i].at-c)&idset.CounterMask)
 	}
 	ls.list = append(ls.list, line{
-		from: at, at: at, start: first, end: first, first: second, last: second, previous: second, ids: 1, before: at - 1, earlier: at - 1, nearest: nearest,
+		from: at, at: at, start: first, end: first, first: second, last: second, previous: second, ids: 1, before: at - 1, earlier: at - 1, entered: at, nearest: nearest,
 	})
 	ls.byEnd = slices.Insert(ls.byEnd, ls.place(c+1), index)
 	ls.use(index)

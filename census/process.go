@@ -320,15 +320,15 @@ func (p *process) joins(next *process) bool {
 	if p.value+uint64(len(p.more))+1 != next.value || next.value&0xFF == 0 {
 		return false
 	}
-	switch {
-	case p.continuesIn(next):
+	if p.continuesIn(next) {
 		p.gaps += next.gaps + idset.CounterRange - 1 - p.end + next.start
 		p.end = next.end
-	case p.borrows(next):
-		// The counters of next are where those of p seem to have a gap.
-		p.gaps -= next.ids
+	} else if gaps, jumps, ok := p.borrows(next); ok {
+		// The counters of next are where those of p seem to have a gap or a jump.
+		p.gaps -= gaps
+		p.jumps -= jumps
 		next.jumps = 0 // from one overflow to the next
-	default:
+	} else {
 		return false
 	}
 	p.jumps += next.jumps
@@ -346,10 +346,11 @@ func (p *process) continuesIn(next *process) bool {
 
 // borrows reports whether p overflowed into next now and then for the rest of a
 // second: whenever next created ids, those of p before were near the end of its
-// counter, and those after continue where next stopped.
-func (p *process) borrows(next *process) bool {
-	if next.first < p.first || next.last > p.last || next.ids > p.gaps {
-		return false
+// counter, and those after continue where next stopped. It returns how many of the gaps
+// and jumps of p are ids of next.
+func (p *process) borrows(next *process) (gaps, jumps int64, ok bool) {
+	if next.first < p.first || next.last > p.last {
+		return 0, 0, false
 	}
 	own, n := p.Extent, next.Extent
 	for i, seconds := 0, 0; i < n.Len(); seconds++ {
@@ -358,19 +359,27 @@ func (p *process) borrows(next *process) bool {
 		end := n.Search(i, later)
 		after := own.Search(0, later)
 		if seconds == maxBorrowed || after == 0 {
-			return false
+			return 0, 0, false
 		}
 		before := own.At(after - 1).Counter()
 		stopped := n.At(end - 1).Counter()
 		if before < idset.CounterRange-maxGap || n.At(i).Counter() > maxGap {
-			return false
+			return 0, 0, false
 		}
 		if after < own.Len() {
-			if on := own.At(after).Counter(); on <= stopped || on-stopped > maxGap {
-				return false
+			on := own.At(after).Counter()
+			switch step := (on - stopped) & idset.CounterMask; {
+			case step == 0 || step > maxGap:
+				if stopped < idset.CounterRange-maxGap { // else it borrowed the value after next, too
+					return 0, 0, false
+				}
+			case on+idset.CounterRange-before > maxGap:
+				jumps++
+			default:
+				gaps += int64(end - i)
 			}
 		}
 		i = end
 	}
-	return true
+	return gaps, jumps, true
 }

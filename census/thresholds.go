@@ -73,6 +73,11 @@ const (
 	minRapid    = 8
 	fastest     = 1 << 21
 
+	// minRacing is in how many seconds a sequence covers half of all counters to be none,
+	// unless one in racingFactor of the counters, or more, has an id.
+	minRacing    = 3
+	racingFactor = 4
+
 	// minTurns is how often two processes that take turns must have returned.
 	minTurns = 2
 

@@ -123,6 +123,13 @@ func TestThresholdsOfAProcess(t *testing.T) {
 		}
 		return out
 	}
+	// Three seconds of n ids, whose counters cover n-1 steps after the first.
+	racing := func(n, step int) (out []objectid.ID) {
+		for i := range 3 * n {
+			out = append(out, made(0xA1B2C3D4E5, i/n, i*step))
+		}
+		return out
+	}
 	for _, test := range []struct {
 		name string
 		ids  []objectid.ID
@@ -170,6 +177,8 @@ func TestThresholdsOfAProcess(t *testing.T) {
 		{"one id in each run, with the same counter", sparse(0, 20), "resumed"},
 		{"counters that do not count", disorder(8, 1<<21), "no-sequence"},
 		{"too near to each other to tell", disorder(8, 1<<21-1), "few-ids"},
+		{"half of all counters in each second", racing(1025, 1<<13), "gaps 25179134, jumps 0"},
+		{"more than half", racing(1026, 1<<13), "no-sequence"},
 	} {
 		r := reportOf(t, test.ids, nil, nil)
 		p := r.TopProcesses[0]
@@ -206,6 +215,34 @@ func TestThresholdOfBorrowing(t *testing.T) {
 		}
 		if r := reportOf(t, ids, nil, nil); r.Processes != processes {
 			t.Errorf("%d overflows: %d processes, want %d: %+v", times, r.Processes, processes, r.TopProcesses)
+		}
+	}
+}
+
+// TestBorrowing counts ids of generators that overflow after very many ids.
+func TestBorrowing(t *testing.T) {
+	const step = 128
+	// span returns ids of a second with the counters between two multiples of a million.
+	span := func(borrowed uint64, second, from, to int) (ids []objectid.ID) {
+		for c := from << 20; c < to<<20; c += step {
+			ids = append(ids, made(0xA1B2C3D400+borrowed, second, c))
+		}
+		return ids
+	}
+	for name, test := range map[string]struct {
+		ids       []objectid.ID
+		processes int64
+	}{
+		"more than a gap, twice":  {slices.Concat(span(0, 1, 12, 16), span(1, 1, 0, 8), span(0, 2, 8, 16), span(1, 2, 0, 4), span(0, 3, 4, 9)), 1},
+		"at the end":              {slices.Concat(span(0, 1, 12, 16), span(1, 1, 0, 8), span(0, 2, 8, 16), span(1, 2, 0, 4)), 1},
+		"two values at once":      {slices.Concat(span(0, 1, 12, 16), span(1, 1, 0, 16), span(2, 1, 0, 4), span(0, 2, 4, 9)), 1},
+		"a full turn":             {slices.Concat(span(0, 1, 12, 16), span(1, 1, 0, 16), span(0, 2, 0, 9)), 1},
+		"not from the end on":     {slices.Concat(span(0, 1, 10, 14), span(1, 1, 0, 8), span(0, 2, 8, 16)), 2},
+		"not to where it goes on": {slices.Concat(span(0, 1, 12, 16), span(1, 1, 0, 8), span(0, 2, 10, 16)), 2},
+	} {
+		r := reportOf(t, test.ids, nil, nil)
+		if p := r.TopProcesses[0]; r.Processes != test.processes || len(r.Findings) > 0 || test.processes == 1 && p.Jumps != 0 {
+			t.Errorf("%s: %d processes, want %d; findings %v; %+v", name, r.Processes, test.processes, r.Findings, p)
 		}
 	}
 }

@@ -1,12 +1,31 @@
 package server_test
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/wire"
 )
+
+// viewPaths are the views of a server that shows locks, in the order of the navigation.
+var viewPaths = []string{"/", "/range", "/census", "/processes", "/locks", "/about"}
+
+// The navigation leads to the views that the tests open.
+func TestNavigation(t *testing.T) {
+	r := serve(t, server.Options{OpenLocks: withLocks(t)})
+	_, nav, _ := strings.Cut(r.get(t, "/").body, "<nav")
+	nav, _, _ = strings.Cut(nav, "</nav>")
+	var got []string
+	for _, m := range regexp.MustCompile(`href="(.+?)"`).FindAllStringSubmatch(nav, -1) {
+		got = append(got, m[1])
+	}
+	if !slices.Equal(got, viewPaths) {
+		t.Errorf("the navigation leads to %q: write that into viewPaths in head_test.go, which has %q", got, viewPaths)
+	}
+}
 
 // The head of every view says how many processes are alive and where they are recorded,
 // and does so again when one comes or goes, also in a view that is not live. After the
@@ -15,7 +34,7 @@ func TestHeadIsLive(t *testing.T) {
 	t.Parallel()
 	r := serve(t, server.Options{StoreName: "SQLite", OpenLocks: withLocks(t)})
 	b := newTab(t, browserOf(t), r.url)
-	for _, path := range []string{"/", "/range", "/census", "/processes", "/locks", "/about"} {
+	for _, path := range viewPaths {
 		b.open(path)
 		b.await(`document.querySelector('header #alive').innerText === '1 process alive · store: SQLite'`)
 	}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -46,22 +47,20 @@ func furnish(t *testing.T, r *running) map[string]string {
 		t.Fatalf("census: %d %s", report.status, report.body)
 	}
 	views := map[string]string{
-		"start":           "/",
 		"inspect-one":     "/?id=" + shopID,
 		"inspect-old":     "/?id=507f1f77bcf86cd799439011",
 		"inspect-others":  "/?id=" + url.QueryEscape("c232ab00-9414-11ec-b3c8-9f6bdeced846 01ARZ3NDEKTSV4RRFFQ69G5FAV nonsense"),
 		"inspect-many":    "/?id=" + url.QueryEscape(list.String()),
-		"range":           "/range?since=24h",
+		"range-day":       "/range?since=24h",
 		"range-error":     "/range?from=soon",
 		"range-process":   "/range?since=24h&process=" + shop.ProcessBlock,
-		"locks":           "/locks",
 		"locks-none":      "/locks?q=no+such+lock",
-		"census":          "/census",
 		"census-report":   report.header.Get("Location"),
-		"processes":       "/processes",
 		"process":         "/processes/" + shop.GPID,
-		"about":           "/about",
 		"no-such-process": "/processes/10.0.0.9:1:1795166651598985:1",
+	}
+	for _, path := range viewPaths {
+		views[cmp.Or(path[1:], "start")] = path
 	}
 	for name, path := range views {
 		views[name] = r.url + path

@@ -95,10 +95,10 @@ func TestTyping(t *testing.T) {
 // Keys open a view, focus its input and copy its result.
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	r := serve(t, server.Options{})
+	r := serve(t, server.Options{OpenLocks: withLocks(t)})
 	b := newTab(t, browserOf(t), r.url)
 	b.open("/about")
-	for i, path := range []string{"/", "/range", "/census", "/processes", "/about"} {
+	for i, path := range viewPaths {
 		b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`), chromedp.KeyEvent(fmt.Sprint(i+1)))
 		b.await(fmt.Sprintf(`location.pathname === %q && document.readyState === 'complete'`, path))
 		b.await(`!document.querySelector('[autofocus]') || document.activeElement.autofocus`) // which comes later

@@ -34,7 +34,7 @@ func TestProxyWithoutToken(t *testing.T) {
 // proxy passes it on.
 func TestBaseURL(t *testing.T) {
 	const token = "0123456789abcdef"
-	r := serve(t, server.Options{Token: token, BaseURL: "https://ids.example/oid/"})
+	r := serve(t, server.Options{Token: token, BaseURL: "https://ids.example/oid/", OpenLocks: withLocks(t)})
 	auth := []string{"Authorization", "Bearer " + token}
 	for host, want := range map[string]int{
 		"ids.example": 200, "IDS.example": 200, "127.0.0.1:8024": 200, "localhost": 200, "10.1.2.3:8024": 200,
@@ -46,7 +46,7 @@ func TestBaseURL(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/", "/range", "/census", "/processes", "/about", "/login", "/nothing"} {
+	for _, path := range append(viewPaths, "/login", "/nothing") {
 		body := r.get(t, "/oid"+path, append(auth, "Accept", "text/html")...).body
 		for _, attribute := range []string{` href="/`, ` src="/`, ` action="/`} {
 			if n, under := strings.Count(body, attribute), strings.Count(body, attribute+"oid/"); n != under {

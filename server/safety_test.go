@@ -163,7 +163,7 @@ func TestCrossOrigin(t *testing.T) {
 }
 
 func TestHeaders(t *testing.T) {
-	r := serve(t, server.Options{})
+	r := serve(t, server.Options{OpenLocks: withLocks(t)})
 	for _, path := range []string{"/", "/nothing", "/v1/range?since=1h", "/v1/nothing", "/livez"} {
 		h := r.get(t, path, "Accept", "text/html").header
 		if p := h.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none';") || strings.Contains(p, "unsafe") {
@@ -177,7 +177,7 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	// The page needs nothing from elsewhere, and nothing that the policy forbids.
-	for _, path := range []string{"/", "/range", "/census", "/processes", "/about", "/login", "/nothing"} {
+	for _, path := range append(viewPaths, "/login", "/nothing") {
 		body := r.get(t, path, "Accept", "text/html").body
 		for _, bad := range []string{"<style", " style=", " onclick=", "src=\"http", "href=\"http", "//cdn"} {
 			if strings.Contains(body, bad) {

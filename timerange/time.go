@@ -76,7 +76,7 @@ func parseAfter(s string, now, start time.Time) (time.Time, error) {
 	} else if err == nil {
 		return time.Time{}, fmt.Errorf("time %q: a distance needs a sign: -%s is in the past, +%s in the future", s, s, s)
 	}
-	return time.Time{}, fmt.Errorf("time %q: want RFC 3339, a date, now, yesterday, last tuesday, a distance such as -7d or 2 hours ago, Unix seconds or an ObjectId", s)
+	return time.Time{}, fmt.Errorf("time %q: want RFC 3339, a date, now, yesterday, last tuesday 9:00, a distance such as -7d or 2 hours ago, Unix seconds or an ObjectId", s)
 }
 
 // distanceError describes why s cannot be read as a distance from now.

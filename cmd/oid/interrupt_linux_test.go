@@ -14,17 +14,34 @@ import (
 
 // readers are the commands that read standard input, with what they wait for.
 var readers = map[string]string{
-	"inspect":       "ids",
-	"trace":         "ids",
-	"annotate":      "a log",
-	"get events":    "ids",
-	"insert events": "documents",
-	"census -":      "the source",
+	"inspect":           "ids",
+	"trace":             "ids",
+	"seal --kind order": "ids",
+	"open --kind order": "sealed ids",
+	"annotate":          "a log",
+	"get events":        "ids",
+	"insert events":     "documents",
+	"census -":          "the source",
+}
+
+// A command whose help speaks of standard input is in readers. That of verify speaks of the
+// programs that it judges.
+func TestReadersAreComplete(t *testing.T) {
+	listed := map[string]bool{"verify": true}
+	for command := range readers {
+		listed[strings.Fields(command)[0]] = true
+	}
+	root, _ := newRoot(streams{})
+	for _, c := range root.Commands() {
+		if c.Runnable() && strings.Contains(strings.Join(strings.Fields(c.Long), " "), "standard input") && !listed[c.Name()] {
+			t.Errorf("oid %s reads standard input: add a line to readers with what it waits for", c.Name())
+		}
+	}
 }
 
 // At a terminal each command says what it waits for. Ctrl-C ends it.
 func TestCtrlCWhileReading(t *testing.T) {
-	s := interactiveShell(t, "OID_STORE="+storeWithDocument(t))
+	s := interactiveShell(t, "OID_STORE="+storeWithDocument(t), "OID_SEAL_KEYS="+strings.Repeat("0f", 32))
 	for command, what := range readers {
 		s.run("oid " + command)
 		s.expect("oid: reading " + what + " from the terminal; end with Ctrl-D")
@@ -42,6 +59,7 @@ func TestCtrlCWhileReading(t *testing.T) {
 // first line, without a message. A shell reports code 143 and 130.
 func TestSignalsWhileReading(t *testing.T) {
 	t.Setenv("OID_STORE", storeWithDocument(t))
+	t.Setenv("OID_SEAL_KEYS", strings.Repeat("0f", 32))
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		for command := range readers {
 			_, slave := terminal(t)

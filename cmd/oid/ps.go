@@ -212,15 +212,10 @@ func (l *listing) explain(ctx context.Context, std streams, r *registry.Registry
 	case n > 0:
 		std.warn("%s hidden; use --all", phrase.Count(int64(n), "ended process", "ended processes"))
 	case listed == 0:
-		recorded, err := r.Page(ctx, registry.Query{Limit: 1})
-		if err != nil {
+		if empty, err := warnIfEmpty(ctx, std, r); empty || err != nil {
 			return err
 		}
-		if len(recorded.Processes) > 0 {
-			std.warn("no process matches; oid ps --all lists all that are recorded")
-		} else {
-			std.warn("no processes recorded; name another store with --store or OID_STORE")
-		}
+		std.warn("no process matches; oid ps --all lists all that are recorded")
 	}
 	return nil
 }
@@ -245,4 +240,13 @@ func processRow(p registry.Status, name string, now time.Time) []string {
 		started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)) + " ago",
 		known(processors, cpuText), known(float64(load.RSS), bytesText), known(float64(load.Files), countText), known(float64(load.Threads), countText),
 	}
+}
+
+// warnIfEmpty warns if r has no process, as one of a store that nobody meant.
+func warnIfEmpty(ctx context.Context, std streams, r *registry.Registry) (empty bool, err error) {
+	recorded, err := r.Page(ctx, registry.Query{Limit: 1})
+	if empty = err == nil && len(recorded.Processes) == 0; empty {
+		std.warn("no processes recorded; name another store with --store or OID_STORE")
+	}
+	return empty, err
 }

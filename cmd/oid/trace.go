@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -42,16 +43,22 @@ func newTraceCommand(std streams) *cobra.Command {
 			ctx := cmd.Context()
 			return using(ctx, where.openToRead, func(s store.Store) error {
 				r := where.registry(s)
-				between := ""
-				return input.objectIDs(ctx, std, args, func(id objectid.ID) error {
+				between, unknown := "", false
+				err := input.objectIDs(ctx, std, args, func(id objectid.ID) error {
 					t, err := r.Trace(ctx, id)
 					if err != nil {
 						return err
 					}
+					unknown = unknown || t.Verdict == registry.Unknown
 					text := textf("%s%s", between, traceText(t, &zone))
 					between = "\n"
 					return asJSON.emit(std.out, towire.Trace(t), text)
 				})
+				if unknown {
+					_, failed := warnIfEmpty(ctx, std, r)
+					err = errors.Join(err, failed)
+				}
+				return err
 			})
 		},
 	}

@@ -18,7 +18,7 @@ func Count(n int64, one, many string) string {
 
 // Length returns a length of time in its two largest units of d, h, m and s, such
 // as 1d19h or 40s. What is below the second unit is cut off, and so is a second unit
-// of 0.
+// of 0. A negative length is written in its largest unit alone, such as -1d.
 func Length(d time.Duration) string {
 	seconds := int64(d / time.Second)
 	units := []struct {

@@ -20,6 +20,7 @@ func TestLength(t *testing.T) {
 		0: "0s", 999 * time.Millisecond: "0s", time.Second: "1s", 59 * time.Second: "59s", time.Minute: "1m",
 		512 * time.Second: "8m32s", time.Hour: "1h", time.Hour + 59*time.Second: "1h", time.Hour + 60*time.Second: "1h1m",
 		43*time.Hour + 59*time.Minute: "1d19h", 24 * time.Hour: "1d", 24*time.Hour + 59*time.Minute: "1d",
+		-90 * time.Second: "-1m", -43 * time.Hour: "-1d", -999 * time.Millisecond: "0s",
 	} {
 		if got := phrase.Length(d); got != want {
 			t.Errorf("Length(%v) = %q, want %q", d, got, want)

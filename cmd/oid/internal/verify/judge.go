@@ -62,6 +62,9 @@ func Judge(streams []*Stream, order bool) []wire.Promise {
 			all.addShared(o, s)
 		}
 	}
+	if all[OwnValue].Times > 0 {
+		hidden[Layout] = cmp.Or(hidden[Layout], "processes have the same process value")
+	}
 	hidden[NoRepeats], hidden[NoCopies] = forgotten, cmp.Or(forgotten, hidden[NoCopies])
 	all.addTraits(streams)
 	if b, ok := all[CounterWrap]; ok && hidden[CounterWrap] != "" {

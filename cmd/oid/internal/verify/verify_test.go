@@ -13,6 +13,7 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/wire"
 )
 
 const (
@@ -229,8 +230,14 @@ func TestJudgeTogether(t *testing.T) {
 			a.with(now, c.low+i)
 			b.with(now, c.other+i)
 		}
-		if got := fmt.Sprint(Failed(Judge([]*Stream{a, b}, false))); got != c.want {
+		judged := Judge([]*Stream{a, b}, false)
+		if got := fmt.Sprint(Failed(judged)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+		// Of one value of all processes cannot be told whether it is random.
+		layout := judged[slices.IndexFunc(judged, func(p wire.Promise) bool { return p.Promise == string(Layout) })]
+		if same := c.low>>24 == c.other>>24; (layout.State == CannotTell) != (same || c.pid[0] == 0) {
+			t.Errorf("%s: the process value is random: %s", c.name, layout.State)
 		}
 	}
 }
