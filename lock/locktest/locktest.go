@@ -339,9 +339,17 @@ func testCloseEndsWaiting(t testing.TB, open func() lock.Locker) {
 	release(t, lease)
 }
 
+// untilStuck returns a context that ends when moved was not called for patience: how long
+// many turns take together depends on the machine.
+func untilStuck(t testing.TB) (ctx context.Context, moved, stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	timer := time.AfterFunc(patience, cancel)
+	return ctx, func() { timer.Reset(patience) }, func() { timer.Stop(); cancel() }
+}
+
 func testManyTakeTurns(t testing.TB, open func() lock.Locker) {
 	const workers, turns = 16, 20
-	ctx, stop := context.WithTimeout(t.Context(), patience)
+	ctx, moved, stop := untilStuck(t)
 	defer stop()
 	var holders, done atomic.Int32
 	var last atomic.Uint64
@@ -368,6 +376,7 @@ func testManyTakeTurns(t testing.TB, open func() lock.Locker) {
 						t.Errorf("Release: %v", err)
 					}
 					done.Add(1)
+					moved()
 				}
 			})
 		}

@@ -109,7 +109,7 @@ func testBadSlots(t testing.TB, l lock.Locker) {
 // However many ask, each slot has one holder, and all get their turns.
 func testSlotsAreNeverMore(t testing.TB, open func() lock.Locker) {
 	const n, workers, turns = 3, 8, 6
-	ctx, stop := context.WithTimeout(t.Context(), patience)
+	ctx, moved, stop := untilStuck(t)
 	defer stop()
 	var holders, done atomic.Int32
 	var most atomic.Int32
@@ -150,6 +150,7 @@ func testSlotsAreNeverMore(t testing.TB, open func() lock.Locker) {
 					holders.Add(-1)
 					release(t, lease)
 					done.Add(1)
+					moved()
 				}
 			})
 		}

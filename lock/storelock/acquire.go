@@ -41,6 +41,10 @@ const (
 	// not answer.
 	maxSilence = time.Second
 
+	// createTime is how long the first write of a lock may take if that is longer than the
+	// TTL: it may create the collection, and would begin again with that each time.
+	createTime = 10 * time.Second
+
 	// leaveTime is how long a call that gives up may take to leave the queue, and maxSilence
 	// if the Locker is closed.
 	leaveTime = 2 * time.Second
@@ -288,16 +292,22 @@ func (a *attempt) take(ctx context.Context, old, new record) (*lock.Lease, error
 		new.Fence = old.Fence
 	}
 	a.l.describe(&new, a.options, a.ttl)
+	limit := a.ttl
+	if old.doc == nil {
+		limit = max(limit, createTime)
+	}
 	before := time.Now()
-	limited, stop := context.WithTimeout(ctx, a.ttl)
+	limited, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	stored, err := a.l.write(limited, old, new)
 	if err != nil {
 		return nil, err
 	}
 	k := &keeper{l: a.l, owner: a.owner, ttl: a.ttl, record: stored}
-	deadline := engine.Deadline(before, a.ttl)
-	if !time.Now().Before(deadline) { // the answer came too late
+	deadline, took := engine.Deadline(before, a.ttl), time.Since(before)
+	// A lease begins with time until its first renewal: if the answer came late, the next
+	// look writes again.
+	if took >= deadline.Sub(before) || took > a.ttl/3 && !held {
 		return nil, store.ErrConflict
 	}
 	return lock.NewLease(ctx, a.name, a.owner, a.l.options.Events, engine.Grant{

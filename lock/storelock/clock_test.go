@@ -196,6 +196,50 @@ func TestAnswerToTheTakingWrite(t *testing.T) {
 	}
 }
 
+// The first write of a lock may create the collection and take longer than the TTL. Its
+// lease has time until its first renewal nevertheless.
+func TestSlowFirstWrite(t *testing.T) {
+	for _, ttl := range []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, clockTTL} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &client{memory: new(memory), way: way{inserts: 2 * time.Second}}
+			l := newLocker(t, c, &storelock.Options{TTL: ttl})
+			lease, err := l.TryAcquire(t.Context(), "job")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if left := time.Until(lease.Deadline()); left < ttl*19/20-ttl/3 {
+				t.Errorf("a lease of %v begins with %v", ttl, left)
+			}
+			time.Sleep(time.Minute)
+			if err := errors.Join(lease.Check(), lease.Release(), l.Close()); err != nil {
+				t.Errorf("TTL %v: %v", ttl, err)
+			}
+		})
+	}
+}
+
+// A waiter enters the queue while the holder renews its lease through a slow store: the
+// renewal finds out, and is repeated in time.
+func TestSlowRenewalMeetsAWaiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := new(memory)
+		a, slow := m.locker(t, storelock.Options{})
+		b, _ := m.locker(t, storelock.Options{})
+		lease := get(t, acquire(t.Context(), t, a))
+		slow.change(func() { slow.request, slow.answer = clockTTL/11, clockTTL/11 })
+		next := acquire(t.Context(), t, b)
+		time.Sleep(2 * clockTTL)
+		if err := lease.Check(); err != nil {
+			t.Error(err)
+		}
+		slow.change(func() { slow.request, slow.answer = 0, 0 })
+		_ = lease.Release()
+		if err := errors.Join(get(t, next).Release(), a.Close(), b.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A call that gives up leaves the queue, and gives back a lock that its write has taken.
 func TestGivingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

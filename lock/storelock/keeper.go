@@ -45,16 +45,17 @@ func (k *keeper) Free() error {
 
 // update writes a change of the record if it is still this lease's, and returns the
 // deadline that follows from the write. Waiters write into the record too, and the
-// answer to an earlier write may have been lost: then it reads the record again.
+// answer to an earlier write may have been lost: then it reads the record again. limit is
+// that of each request: a store that answers slowly is not one that hangs.
 func (k *keeper) update(limit time.Duration, change func(*record)) (time.Time, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	ctx, stop := context.WithTimeout(context.Background(), limit)
-	defer stop()
 	for {
 		before, changed := time.Now(), k.record
 		change(&changed)
+		ctx, stop := context.WithTimeout(context.Background(), limit)
 		stored, err := k.l.write(ctx, k.record, changed)
+		stop()
 		if err == nil {
 			k.record = stored
 			return engine.Deadline(before, k.ttl), nil
@@ -62,7 +63,9 @@ func (k *keeper) update(limit time.Duration, change func(*record)) (time.Time, e
 		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
 			return time.Time{}, fmt.Errorf("storelock: %q: %w", k.record.Name, err)
 		}
+		ctx, stop = context.WithTimeout(context.Background(), limit)
 		now, err := k.l.read(ctx, k.record.Name)
+		stop()
 		switch {
 		case err != nil:
 			return time.Time{}, fmt.Errorf("storelock: %q: %w", k.record.Name, err)

@@ -2,6 +2,7 @@ package storelock_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -35,7 +36,8 @@ type client struct {
 type way struct {
 	request, answer          time.Duration
 	loseRequests, loseAnswer bool
-	fail                     error // of requests that arrive
+	fail                     error         // of requests that arrive
+	inserts                  time.Duration // how long an Insert takes beside that
 }
 
 // change changes the way between two requests.
@@ -57,10 +59,9 @@ func (c *client) looks() (n int) {
 }
 
 func (c *client) call(ctx context.Context, do func() error) (err error) {
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := sleep(ctx, c.now().request); err != nil {
+		return err
 	}
-	time.Sleep(c.now().request)
 	if c.now().loseRequests {
 		<-ctx.Done()
 		return ctx.Err()
@@ -74,8 +75,19 @@ func (c *client) call(ctx context.Context, do func() error) (err error) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	time.Sleep(c.now().answer)
-	return err
+	return cmp.Or(sleep(ctx, c.now().answer), err)
+}
+
+// sleep returns after d, or with an error when ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	if ctx.Err() == nil && d > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(d):
+			return nil
+		}
+	}
+	return ctx.Err()
 }
 
 func (c *client) Get(ctx context.Context, _ string, _ store.Key) (doc bson.Raw, err error) {
@@ -90,6 +102,9 @@ func (c *client) Get(ctx context.Context, _ string, _ store.Key) (doc bson.Raw, 
 }
 
 func (c *client) Insert(ctx context.Context, _ string, doc any) (key store.Key, err error) {
+	if err := sleep(ctx, c.now().inserts); err != nil {
+		return key, err
+	}
 	return key, c.call(ctx, func() (err error) {
 		if c.doc != nil {
 			return store.ErrDuplicate

@@ -10,7 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -141,6 +144,79 @@ func TestLatestHeartbeats(t *testing.T) {
 	if err := a.sendHeartbeats(t.Context()); err != nil || len(a.queue) > 0 {
 		t.Errorf("%d heartbeats of a process that is not recorded, %v", len(a.queue), err)
 	}
+}
+
+// While the sink is away, heartbeats of a process that it knows are kept, in their order,
+// and recorded before its end.
+func TestHeartbeatsAreKept(t *testing.T) {
+	t.Parallel()
+	const interval = 10 * time.Second
+	a, _ := listening(t, 100)
+	a.State = filepath.Join(t.TempDir(), "state")
+	check(t, a.rewrite())
+	kernel, fd, kill := other(t)
+	p := &process{RemoteOptions: registry.RemoteOptions{Kernel: kernel, Interval: interval}, Member: "0a1b2c3d4e5f6071", Claims: []claim{{}}, Recorded: 1}
+	check(t, a.follow(p, fd))
+	synctest.Test(t, func(t *testing.T) {
+		sink, began := new(absent), time.Now()
+		a.sink, a.poke = sink, make(chan struct{}, 1)
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { a.measure(ctx) })
+		running.Go(func() { a.deliver(ctx) })
+		time.Sleep(interval + interval/2)
+		sink.away.Store(true)
+		time.Sleep(4 * interval)
+		kill()
+		a.mu.Lock()
+		a.happened(fd)
+		a.mu.Unlock()
+		time.Sleep(interval)
+		if n := len(sink.at); n != 2 {
+			t.Errorf("%d heartbeats and ends while the sink is away, want the 2 from before", n)
+		}
+		sink.away.Store(false)
+		time.Sleep(interval)
+		stop()
+		running.Wait()
+		want := []time.Duration{scan}
+		for len(want) < 6 {
+			want = append(want, want[len(want)-1]+interval)
+		}
+		want = append(want, 5*interval+interval/2) // the end
+		for i, at := range sink.at {
+			if i >= len(want) || at.Sub(began) != want[i] {
+				t.Errorf("heartbeat or end %d is %v after the start, want %v", i, at.Sub(began), want)
+			}
+		}
+		if len(sink.at) != len(want) || !p.Done {
+			t.Errorf("%d heartbeats and ends, want %d", len(sink.at), len(want))
+		}
+	})
+}
+
+// absent is a sink that may be away for heartbeats, and keeps the times of what it records.
+type absent struct {
+	Sink
+	away atomic.Bool
+	at   []time.Time
+}
+
+func (s *absent) Heartbeats(_ context.Context, beats []registry.RemoteHeartbeat) []error {
+	errs := make([]error, len(beats))
+	for i, b := range beats {
+		if s.away.Load() {
+			errs[i] = errors.New("away")
+		} else {
+			s.at = append(s.at, time.Now().Add(-b.Age))
+		}
+	}
+	return errs
+}
+
+func (s *absent) End(_ context.Context, _ registry.MemberKey, _ string, age time.Duration) error {
+	s.at = append(s.at, time.Now().Add(-age))
+	return nil
 }
 
 // calls is a sink that keeps what it is called with.

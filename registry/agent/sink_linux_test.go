@@ -250,35 +250,6 @@ func TestForgottenAndRefused(t *testing.T) {
 	}
 }
 
-// While the sink is away, heartbeats of a process that it knows are kept, in their order,
-// and recorded before its end.
-func TestHeartbeatsAreKept(t *testing.T) {
-	t.Parallel()
-	s := newSink()
-	socket, _, _ := serve(t, t.TempDir(), s, nil)
-	began := time.Now()
-	c := client(t, socket)
-	c.join("")
-	eventually(t, "a heartbeat", s.with(func() bool { return len(s.beats["member0"]) > 0 }))
-	s.fails(errors.New("away"))
-	time.Sleep(4 * interval)
-	c.signal(syscall.SIGKILL)
-	time.Sleep(interval)
-	s.fails(nil)
-	eventually(t, "the end is recorded", s.with(func() bool { return !s.ends["member0"].IsZero() }))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	beats := append(s.beats["member0"], s.ends["member0"])
-	for i := 1; i < len(beats); i++ {
-		if d := beats[i].Sub(beats[i-1]); d < 0 || d > 3*interval {
-			t.Errorf("heartbeat %d of %d comes %v after the one before", i, len(beats)-1, d)
-		}
-	}
-	if most := int(time.Since(began)/interval) + 2; len(beats) < 4 || len(beats) > most || len(s.keys) != 1 {
-		t.Errorf("%d heartbeats and an end, of %d members", len(beats)-1, len(s.keys))
-	}
-}
-
 // A process that the sink has forgotten when another id is added is registered again
 // with both, and one whose end is recorded already is not.
 func TestForgottenMember(t *testing.T) {

@@ -94,7 +94,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if s.path, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	if err := s.checkFile(); err != nil {
+	if err := s.checkFile(ctx); err != nil {
 		return err
 	}
 	if err := s.openReaders(s.dsn("ro")); err != nil {
@@ -134,11 +134,13 @@ func (s *Store) openReaders(dsn string) (err error) {
 }
 
 // checkFile finds what SQLite would report with too few words, or not at all, and
-// creates a file that is not there.
-func (s *Store) checkFile() error {
+// creates a file that is not there. It does not open the file by itself: closing it again
+// would end the locks of all stores of this process in it.
+func (s *Store) checkFile(ctx context.Context) error {
 	info, err := os.Stat(s.path)
+	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !s.options.ReadOnly:
+	case missing && !s.options.ReadOnly:
 		if info, err = os.Stat(filepath.Dir(s.path)); err != nil {
 			return fmt.Errorf("its folder: %w", err)
 		}
@@ -155,16 +157,28 @@ func (s *Store) checkFile() error {
 	if name := s.options.networkFS(filepath.Dir(s.path)); name != "" {
 		return fmt.Errorf("it is on a network file system (%s), where SQLite's processes cannot share memory; use a local disk, or MongoDB", name)
 	}
-	if s.options.ReadOnly {
+	switch {
+	case s.options.ReadOnly:
 		return nil
+	case missing:
+		err = s.create(ctx)
+	default:
+		err = checkWritable(s.path)
 	}
-	// A file that is not there is created here and not by SQLite, which would do
-	// so again when it opens another connection after the file was moved.
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return fmt.Errorf("%w; give the permission to write, or open it for reading only", err)
 	}
-	return f.Close()
+	return nil
+}
+
+// create creates the file. No other connection does so: it would, when it opens, after
+// the file was moved.
+func (s *Store) create(ctx context.Context) error {
+	db, err := sql.Open("sqlite", s.url(url.Values{"mode": {"rwc"}, "_pragma": {"busy_timeout(10000)"}}))
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.PingContext(ctx), db.Close())
 }
 
 var errForeign = errors.New("it is a SQLite database of another program; name another file")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/sqlitestore"
@@ -28,6 +29,7 @@ var roles = map[string]func(args []string) error{
 	"count":   count,
 	"watch":   watch,
 	"forever": writeForever,
+	"openers": openAtOnce,
 }
 
 func TestMain(m *testing.M) {
@@ -135,6 +137,46 @@ func watch(args []string) error {
 		}
 	}
 	return nil
+}
+
+// openers is how many stores openAtOnce opens.
+const openers = 3
+
+// openAtOnce opens stores, each of which gets a document.
+func openAtOnce(args []string) error {
+	ctx := context.Background()
+	var all errgroup.Group
+	for range openers {
+		all.Go(func() error {
+			s, err := sqlitestore.Open(ctx, args[0], nil)
+			if err != nil {
+				return err
+			}
+			_, err = s.Insert(ctx, "c", bson.D{})
+			return errors.Join(err, s.Close())
+		})
+	}
+	return all.Wait()
+}
+
+// TestOpenAtOnce opens new files in several processes and several times in each.
+func TestOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 10 {
+		path := filepath.Join(t.TempDir(), "s.db")
+		var all errgroup.Group
+		for range 4 {
+			cmd := again(t.Context(), "openers", path)
+			all.Go(cmd.Run)
+		}
+		if err := all.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		n, err := open(t, path, nil).Count(t.Context(), "c", store.Range{})
+		if n != 4*openers || err != nil {
+			t.Errorf("%d documents, %v, want %d", n, err, 4*openers)
+		}
+	}
 }
 
 func TestManyProcesses(t *testing.T) {
