@@ -58,7 +58,7 @@ func numbers(places []Place, s string, from, to int) []Place {
 
 // separatorOf returns the character that separates two words, or 0.
 func separatorOf(between string) byte {
-	switch trimmed := strings.Trim(between, " \t"); {
+	switch trimmed := strings.TrimSpace(between); {
 	case trimmed == "" && len(between) <= 2:
 		return ' '
 	case trimmed == ",", (trimmed == ":" || trimmed == "-") && len(between) == 1:

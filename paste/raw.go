@@ -32,9 +32,9 @@ const (
 
 // quotedBytes returns the ids in s that are written as twelve bytes in quotes.
 func quotedBytes(s string) (places []Place) {
-	for _, quote := range []string{`"`, "'"} {
+	for _, quote := range []byte{'"', '\''} {
 		literalEnd := 0
-		for i, at := strings.Index(s, quote), 0; i >= 0; i = strings.Index(s[at:], quote) {
+		for i, at := strings.IndexByte(s, quote), 0; i >= 0; i = strings.IndexByte(s[at:], quote) {
 			at += i + 1
 			if at-1 > literalEnd && s[at-2] == 'b' && (at == 2 || s[at-3] != '_' && !is(s[at-3], inWord)) {
 				if m := pythonBytes().FindString(s[at-2 : min(at+longestLiteral, len(s))]); m != "" {

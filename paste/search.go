@@ -1,7 +1,5 @@
 package paste
 
-import "strings"
-
 // window is how many bytes [search] looks at together. Each form that it looks for has
 // at least 23 characters of one kind in a row, and so a whole window of them, wherever it
 // begins:
@@ -19,6 +17,7 @@ const (
 	inList                // of a list of numbers on a line
 	inWord                // ASCII letters and digits
 	inRow                 // inWord, and what is between them in a UUID or a gpid
+	inDigits              // hexadecimal
 
 	inWords = inHex | inULID | inTypeID | inProcess
 )
@@ -34,6 +33,7 @@ var kinds = func() (table [256]uint8) {
 		inList:    digits + lower[:6] + upper[:6] + "xX ,:-\t",
 		inWord:    digits + lower + upper,
 		inRow:     digits + lower + upper + "-:.[]",
+		inDigits:  digits + lower[:6] + upper[:6],
 	} {
 		for _, c := range []byte(characters) {
 			table[c] |= kind
@@ -44,7 +44,7 @@ var kinds = func() (table [256]uint8) {
 
 func is(c byte, kind uint8) bool { return kinds[c]&kind != 0 }
 
-func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+func isHex(s string) bool { _, end := row(s, 0, 0, inDigits); return end == len(s) }
 
 // row returns where the characters of a kind around s[from:to] begin and end.
 func row(s string, from, to int, kind uint8) (int, int) {
@@ -68,13 +68,15 @@ func search(s string) (ids, lists []Place) {
 			continue
 		}
 		kind &= kinds[w[1]] & kinds[w[2]] & kinds[w[3]] & kinds[w[5]] & kinds[w[6]] & kinds[w[8]] & kinds[w[9]] & kinds[w[10]]
-		from, of := 0, uint8(inRow)
-		if kind&inWord != 0 {
-			of = inWord
-		}
+		from := 0
 		if kind&inWords != 0 && at >= idsEnd {
-			from, idsEnd = row(s, at, at+window, of)
-			ids = wordIDs(ids, s, from, idsEnd)
+			from, idsEnd = row(s, at, at+window, inWord)
+			known := idsEnd // the window may be part of one word
+			if kind&inWord == 0 {
+				from, idsEnd = row(s, from, idsEnd, inRow)
+				known = from
+			}
+			ids = wordIDs(ids, s, from, known, idsEnd)
 		}
 		if kind&inList != 0 && kind&inWord == 0 && at >= listsEnd { // a list has separators
 			from, listsEnd = row(s, at, at+window, inList)
@@ -87,12 +89,10 @@ func search(s string) (ids, lists []Place) {
 }
 
 // wordIDs appends the ids in s[from:to], which has only the characters of inRow, to ids.
-func wordIDs(ids []Place, s string, from, to int) []Place {
+// The first word goes up to known at least.
+func wordIDs(ids []Place, s string, from, known, to int) []Place {
 	for begin := from; begin < to; begin++ {
-		end := begin
-		for end < to && is(s[end], inWord) {
-			end++
-		}
+		_, end := row(s, begin, max(begin, known), inWord)
 		if p, ok := wordID(s, begin, end); ok && (len(ids) == 0 || ids[len(ids)-1].To <= p.From) {
 			ids = append(ids, p)
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -114,6 +115,8 @@ func (a *annotation) copy(ctx context.Context, w io.Writer, r io.Reader) error {
 // copyAhead is copy for a file, which is there already: while one block is written, the
 // ids in the next ones are searched.
 func (a *annotation) copyAhead(ctx context.Context, w io.Writer, r io.Reader) error {
+	// Blocks are garbage once they are written, so that a heap of many costs little memory.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	type block struct {
 		text   string
 		places []paste.Place

@@ -13,7 +13,7 @@ const copyRows = 20
 
 // copy stores all rows or, if a key is taken, none.
 func (in *insertion) copy(c *pgx.Conn) error {
-	r := &copyReader{rows: in.rows, call: uint64(in.call), part: []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")}
+	r := &copyReader{rows: in.rows, more: in.more, call: uint64(in.call), part: []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")}
 	// After some errors the driver still reads for a moment, and the documents are
 	// the caller's again.
 	defer r.close()
@@ -23,14 +23,15 @@ func (in *insertion) copy(c *pgx.Conn) error {
 
 // copyReader reads rows in the format that is described under "Binary Format" at
 // https://www.postgresql.org/docs/15/sql-copy.html. The server works on the first
-// while the others are read.
+// while the others are prepared and read.
 type copyReader struct {
 	mu    sync.Mutex
 	call  uint64
 	rows  []row
-	part  []byte // to be read before all else
-	doc   []byte // to be read after part
-	head  []byte // the memory of part
+	more  func() []row // returns the rows after these, some at a time
+	part  []byte       // to be read before all else
+	doc   []byte       // to be read after part
+	head  []byte       // the memory of part
 	ended bool
 }
 
@@ -52,6 +53,9 @@ func (r *copyReader) Read(b []byte) (n int, err error) {
 
 // next goes on to the next part. It returns false after the last.
 func (r *copyReader) next() bool {
+	if len(r.doc) == 0 && len(r.rows) == 0 && r.more != nil {
+		r.rows = r.more()
+	}
 	switch {
 	case len(r.doc) > 0:
 		r.part, r.doc = r.doc, nil
@@ -77,5 +81,5 @@ func (r *copyReader) next() bool {
 func (r *copyReader) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.rows, r.part, r.doc, r.ended = nil, nil, nil, true
+	r.rows, r.more, r.part, r.doc, r.ended = nil, nil, nil, nil, true
 }

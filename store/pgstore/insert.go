@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/internal/engine"
 )
@@ -25,11 +27,14 @@ func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o
 		return nil, err
 	}
 	ordered := o != nil && o.Ordered
-	careful := false
-	return engine.InsertMany(docs, o, func(rows []engine.Row) ([]store.Refusal, error) {
-		in := insertion{ctx: ctx, s: s, collection: collection, ordered: ordered, careful: careful, call: int64(rand.Uint64())}
-		in.prepare(rows)
-		if len(in.rows) == 0 {
+	careful, streamed := false, len(docs) >= copyRows && rising(docs)
+	return engine.InsertBatches(docs, o, func(b *engine.Batch) ([]store.Refusal, error) {
+		in := insertion{ctx: ctx, s: s, collection: collection, ordered: ordered, careful: careful, streamed: streamed, call: int64(rand.Uint64()), batch: b}
+		in.rows, in.ids = make([]row, 0, b.Cap()), make([]byte, 0, 16*b.Cap())
+		if !streamed || careful {
+			in.prepare()
+		}
+		if len(in.rows) == 0 && in.more() == nil {
 			return in.refused, nil
 		}
 		err := s.do(ctx, in.store)
@@ -50,8 +55,11 @@ type insertion struct {
 	collection string
 	ordered    bool
 	careful    bool  // a key is likely to be taken
+	streamed   bool  // rows are prepared while those before them are copied
 	call       int64 // random
-	rows       []row // in the order of their keys
+	batch      *engine.Batch
+	ids        []byte // one piece of memory for most keys
+	rows       []row  // in the order of their keys
 	refused    []store.Refusal
 }
 
@@ -61,23 +69,48 @@ type row struct {
 	id []byte
 }
 
-// prepare encodes the keys, and refuses the documents that need no question to the
-// server. All writers insert in the order of keys, lest they wait for one another
-// in a circle.
-func (in *insertion) prepare(rows []engine.Row) {
-	in.rows = make([]row, 0, len(rows))
-	ids := make([]byte, 0, 16*len(rows)) // one piece of memory for most keys
-	sorted := true
-	for i := range rows {
-		r, start := &rows[i], len(ids)
-		var err error
-		if ids, err = appendKey(ids, r.Key); err != nil {
-			in.refuse(r, err)
-			continue
+// rising reports whether docs are BSON with an ObjectId in front that is greater than that
+// before, as they are in a backup: then they are in the order of their keys, none of which
+// is refused by this package, before anything else is known of them.
+func rising(docs []any) bool {
+	const head = "\x07_id\x00"
+	var last []byte
+	for _, doc := range docs {
+		raw, _ := doc.(bson.Raw)
+		if len(raw) < 4+len(head)+objectid.Size || string(raw[4:4+len(head)]) != head {
+			return false
 		}
-		id := ids[start:len(ids):len(ids)]
-		sorted = sorted && (len(in.rows) == 0 || bytes.Compare(in.rows[len(in.rows)-1].id, id) < 0)
-		in.rows = append(in.rows, row{r, id})
+		id := raw[4+len(head):][:objectid.Size]
+		if bytes.Compare(last, id) >= 0 {
+			return false
+		}
+		last = id
+	}
+	return true
+}
+
+// more prepares the next row and returns it alone, or none after the last. It refuses
+// the documents that need no question to the server.
+func (in *insertion) more() []row {
+	for r := in.batch.Next(); r != nil; r = in.batch.Next() {
+		start := len(in.ids)
+		var err error
+		if in.ids, err = appendKey(in.ids, r.Key); err == nil {
+			in.rows = append(in.rows, row{r, in.ids[start:len(in.ids):len(in.ids)]})
+			return in.rows[len(in.rows)-1:]
+		}
+		in.refuse(r, err)
+	}
+	return nil
+}
+
+// prepare prepares all rows. All writers insert in the order of keys, lest they wait for
+// one another in a circle.
+func (in *insertion) prepare() {
+	sorted := true
+	for in.more() != nil {
+		n := len(in.rows)
+		sorted = sorted && (n < 2 || bytes.Compare(in.rows[n-2].id, in.rows[n-1].id) < 0)
 	}
 	if !sorted {
 		in.sort()
@@ -130,7 +163,7 @@ func (in *insertion) store(c *pgx.Conn, unclear bool) error {
 }
 
 func (in *insertion) put(c *pgx.Conn, unclear bool) error {
-	if !unclear && !in.careful && len(in.rows) >= copyRows {
+	if !unclear && !in.careful && (in.streamed || len(in.rows) >= copyRows) {
 		err := in.copy(c)
 		if code(err) != uniqueViolation {
 			return err

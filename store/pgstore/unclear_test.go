@@ -50,6 +50,7 @@ func answerIsLost(t *testing.T, server string) {
 	for name, write := range map[string]func() error{
 		"Insert":                 func() error { _, err := s.Insert(t.Context(), "c", many(0, 1)[0]); return err },
 		"InsertMany":             func() error { return insertMany(many(0, 300), false) },
+		"InsertMany, rising ids": func() error { return insertMany(raws(t, 300, 0), true) },
 		"InsertMany of few":      func() error { return insertMany(many(0, 5), false) },
 		"InsertMany, ordered":    func() error { return insertMany(many(0, 300), true) },
 		"ordered, one is taken":  func() error { return refusedAlone(insertMany(many(900, 300), true), 100) },

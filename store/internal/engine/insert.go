@@ -24,91 +24,86 @@ type Row struct {
 	Doc   bson.Raw
 }
 
+// Batch is documents that go to the database together. Each is prepared when it is asked
+// for.
+type Batch struct {
+	docs    []any // of the call
+	o       store.InsertOptions
+	at      int // of the next document
+	rows    []Row
+	size    int // bytes in rows
+	refused []store.Refusal
+}
+
+// Cap returns how many rows there are at most.
+func (b *Batch) Cap() int { return cap(b.rows) }
+
+// Next prepares a document and returns it. It returns nil after the last.
+func (b *Batch) Next() *Row {
+	for b.at < len(b.docs) && len(b.rows) < batchDocs && b.size < batchBytes {
+		i := b.at
+		b.at++
+		key, raw, err := Insertion(b.docs[i], b.o.Generator)
+		if err == nil {
+			b.rows = append(b.rows, Row{i, key, raw})
+			b.size += len(raw)
+			return &b.rows[len(b.rows)-1]
+		}
+		b.refused = append(b.refused, store.Refusal{Index: i, Err: err})
+		if b.o.Ordered {
+			b.docs = b.docs[:i]
+		}
+	}
+	return nil
+}
+
 // InsertMany does the part of a [store.Store]'s InsertMany that does not depend
 // on the engine. It calls put with rows to insert, never none, which returns
 // those that the database has refused, in any order. If o asks for order, put
 // stops at the first row that it refuses and returns that one alone. An error of
 // put means that none of its rows is known to be stored.
 func InsertMany(docs []any, o *store.InsertOptions, put func([]Row) ([]store.Refusal, error)) ([]store.Key, error) {
-	if o == nil {
-		o = new(store.InsertOptions)
-	}
-	in := insertion{put: put, ordered: o.Ordered, keys: make([]store.Key, len(docs)), batch: make([]Row, 0, min(len(docs), batchDocs))}
-	for i, doc := range docs {
-		key, raw, err := Insertion(doc, o.Generator)
-		if err == nil {
-			err = in.add(Row{i, key, raw})
-		} else {
-			err = in.refuse(store.Refusal{Index: i, Err: err})
+	return InsertBatches(docs, o, func(b *Batch) ([]store.Refusal, error) {
+		for b.Next() != nil {
 		}
+		if len(b.rows) == 0 {
+			return nil, nil
+		}
+		return put(b.rows)
+	})
+}
+
+// InsertBatches is [InsertMany] for a put that asks for one row after the other. The rows
+// are valid until it returns, and there may be none. It asks for one at least; what it has
+// not asked for is in the next batch.
+func InsertBatches(docs []any, o *store.InsertOptions, put func(*Batch) ([]store.Refusal, error)) ([]store.Key, error) {
+	b := Batch{docs: docs, rows: make([]Row, 0, min(len(docs), batchDocs))}
+	if o != nil {
+		b.o = *o
+	}
+	keys := make([]store.Key, len(docs))
+	var all []store.Refusal
+	for b.at < len(b.docs) && (!b.o.Ordered || len(all) == 0) {
+		b.rows, b.size, b.refused = b.rows[:0], 0, nil
+		refused, err := put(&b)
 		if err != nil {
-			return in.keys, err
+			return keys, err
 		}
-		if in.stopped() {
-			break
+		for _, r := range b.rows {
+			if b.o.Ordered && len(refused) > 0 && r.Index >= refused[0].Index {
+				break
+			}
+			keys[r.Index] = r.Key
 		}
-	}
-	if err := in.flush(); err != nil {
-		return in.keys, err
-	}
-	return in.keys, refusedError(in.refused)
-}
-
-// insertion is one call of InsertMany.
-type insertion struct {
-	put     func([]Row) ([]store.Refusal, error)
-	ordered bool
-	keys    []store.Key
-	refused []store.Refusal
-
-	batch []Row
-	size  int // bytes in batch
-}
-
-func (in *insertion) stopped() bool { return in.ordered && len(in.refused) > 0 }
-
-func (in *insertion) add(r Row) error {
-	in.batch = append(in.batch, r)
-	in.size += len(r.Doc)
-	if len(in.batch) == batchDocs || in.size >= batchBytes {
-		return in.flush()
-	}
-	return nil
-}
-
-// refuse notes a document that cannot be stored. In an ordered call an earlier
-// one may have to be refused instead.
-func (in *insertion) refuse(r store.Refusal) error {
-	if in.ordered {
-		if err := in.flush(); err != nil || in.stopped() {
-			return err
+		for _, r := range refused {
+			keys[r.Index] = store.Key{}
+		}
+		all = append(all, refused...)
+		if !b.o.Ordered || len(refused) == 0 { // in order the first alone is reported
+			all = append(all, b.refused...)
 		}
 	}
-	in.refused = append(in.refused, r)
-	return nil
-}
-
-// flush stores the batch.
-func (in *insertion) flush() error {
-	if in.stopped() || len(in.batch) == 0 {
-		return nil
-	}
-	refused, err := in.put(in.batch)
-	if err != nil {
-		return err
-	}
-	for _, r := range in.batch {
-		if in.ordered && len(refused) > 0 && r.Index >= refused[0].Index {
-			break
-		}
-		in.keys[r.Index] = r.Key
-	}
-	for _, r := range refused {
-		in.keys[r.Index] = store.Key{}
-	}
-	in.refused = append(in.refused, refused...)
-	in.batch, in.size = in.batch[:0], 0
-	return nil
+	return keys, refusedError(all)
 }
 
 // refusedError returns the error for what was refused, nil for nothing.
