@@ -38,6 +38,7 @@ var savedSources = regexp.MustCompile(`(?s)\n *\{\n *"name": "saved [^{}]*\},?`)
 // memory and some of them again merged, and counts the files.
 func TestMergedEqualsOnePass(t *testing.T) {
 	testenv.Long(t, "counts a million ids")
+	t.Parallel()
 	for seed := range testenv.Seeds(5) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		sources := parts(random, crowd(random, 20_000+random.IntN(int(testenv.Seeds(150_000)))))
@@ -70,6 +71,7 @@ func pair(name string, data []byte) part { return part{name: name, data: data} }
 // TestSavedSize holds how many bytes an id takes.
 func TestSavedSize(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	const n = 200_000
 	random := rand.New(rand.NewPCG(1, 1))
 	for name, test := range map[string]struct {

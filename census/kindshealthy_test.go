@@ -12,6 +12,7 @@ import (
 // TestKindsHealthy plays populations without a fault: no report may contain one.
 func TestKindsHealthy(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	kindPlay(t, kindsHealthy())
 }
 

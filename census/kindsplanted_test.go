@@ -13,6 +13,7 @@ import (
 // under its name, and nothing else.
 func TestKindsPlanted(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	kindPlay(t, kindsPlanted())
 }
 

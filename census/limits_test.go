@@ -80,6 +80,7 @@ func TestMemory(t *testing.T) {
 
 func TestWideTimeline(t *testing.T) {
 	testenv.Long(t, "counts a million ids")
+	t.Parallel()
 	c := census.New(nil)
 	if err := c.Read(t.Context(), "list", strings.NewReader("507f1f77bcf86cd799439011\n6592008029c8c3e4dc762501\n")); err != nil {
 		t.Fatal(err)

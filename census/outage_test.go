@@ -452,6 +452,7 @@ func rhythmSeeds(days int) (from, to uint64, all bool) {
 // deployments. Where lengths of gaps have a heavy tail, outages are possible ones.
 func TestRhythms(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	for _, k := range rhythms {
 		from, to, all := rhythmSeeds(k.days)
 		with := map[string]int{} // how many collections have events
@@ -494,6 +495,7 @@ var mayMiss = map[string]bool{
 // else is.
 func TestOutagesAreFound(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	for _, k := range plantedRhythms {
 		from, to, all := rhythmSeeds(k.days)
 		found, wrong := map[census.Confidence]int{}, 0

@@ -313,6 +313,7 @@ func simulations(n uint64) uint64 {
 
 // TestHealthyProcessesAreNotFaulty holds that chance makes no finding.
 func TestHealthyProcessesAreNotFaulty(t *testing.T) {
+	t.Parallel()
 	unjudged, processes := 0, 0
 	for seed := range simulations(testenv.Seeds(220)) {
 		s := newSimulation(seed, -1)
@@ -334,6 +335,7 @@ func TestHealthyProcessesAreNotFaulty(t *testing.T) {
 // that the rest is in doubt. After some clock steps and in some forks there are as few as
 // 30 ids, which blocks of counters explain as well: of these, nine in ten are found.
 func TestFaultyProcessesAreFound(t *testing.T) {
+	t.Parallel()
 	found, said, all := map[string]int{}, map[string]int{}, map[string]int{}
 	for seed := range simulations(testenv.Seeds(220)) {
 		fault := int(seed/2) % len(faults)

@@ -14,6 +14,7 @@ import (
 // them, among those of other processes.
 func TestValuePerID(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	for _, test := range []struct{ program, others, seconds, want int }{
 		{0, 20_000, 1_000_000, 0},
 		{0, 300, 100, 0},
@@ -55,6 +56,7 @@ func TestValuePerID(t *testing.T) {
 // which on they repeat, beside an id that occurs twice for another reason.
 func TestOverflow(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	for distinct, want := range map[int][]census.Kind{
 		1 << 23:   {census.KindOverflow, census.KindDuplicate},
 		1<<23 - 1: {census.KindDuplicate},

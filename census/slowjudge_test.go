@@ -98,6 +98,7 @@ func judgeSlowly(ids []objectid.ID) (v slowVerdict) {
 // processes without a fault.
 func TestAgainstASlowJudge(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	agree, all := 0, 0
 	for seed := range simulations(220) / 4 {
 		fault := -1

@@ -154,6 +154,7 @@ func differ(a, b string) string {
 // TestSpilledEqualsMemory counts the same ids in memory and with room for few of them.
 func TestSpilledEqualsMemory(t *testing.T) {
 	testenv.Long(t, "counts a million ids")
+	t.Parallel()
 	for seed := range testenv.Seeds(4) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		sources := parts(random, crowd(random, int(testenv.Seeds(50_000))+random.IntN(int(testenv.Seeds(100_000)))))

@@ -116,6 +116,7 @@ func populations(n uint64) uint64 {
 }
 
 func TestCleanPopulationsGiveNoFinding(t *testing.T) {
+	t.Parallel()
 	for seed := range populations(testenv.Seeds(30)) {
 		p := newPopulation(seed)
 		var all []process
@@ -143,6 +144,7 @@ func value(process string) (v [5]byte) {
 }
 
 func TestPlantedFaultsAreFound(t *testing.T) {
+	t.Parallel()
 	for seed := range populations(testenv.Seeds(30)) {
 		p := newPopulation(seed + 10_000)
 		var all []process
@@ -275,6 +277,7 @@ func checkExamples(t *testing.T, r *census.Report, ids []objectid.ID) {
 // TestRandomIDs counts ids that no process can have made.
 func TestRandomIDs(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, spread := range []int{1, 3, 40, 5000} {
 		values := make([]objectid.ID, spread)

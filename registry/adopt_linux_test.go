@@ -45,6 +45,7 @@ func sleeper(t *testing.T) (pid int, kill func()) {
 }
 
 func TestAdoptFollowsTheProcess(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	r := registry.New(s, nil)
 	pid, kill := sleeper(t)
@@ -107,6 +108,7 @@ func TestAdoptThisProcess(t *testing.T) {
 // The times of a member whose clock is set back do not go back: each sample has a
 // key of its own.
 func TestSamplesOfAClockThatIsSetBack(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	var clock moved
 	m, err := adopt(t.Context(), s, objectid.New(), options{Interval: beat, Now: clock.Now})
@@ -144,6 +146,7 @@ func TestAdoptRefuses(t *testing.T) {
 // The second process to adopt a value is told at once, the first with its next
 // heartbeat, and both are shown as a collision until one of them ends.
 func TestTwoLiveProcessesWithOneValue(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	r := registry.New(s, nil)
 	pid1, kill1 := sleeper(t)
@@ -191,6 +194,7 @@ func TestTwoLiveProcessesWithOneValue(t *testing.T) {
 // Of two that adopt one value at the same moment, at least one is told at once,
 // and both before long.
 func TestAdoptOneValueAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for range 5 {
 		var wg sync.WaitGroup
@@ -294,6 +298,7 @@ func TestDetach(t *testing.T) {
 // Detach, in the middle of a heartbeat that the store does not answer, sends the last
 // one all the same.
 func TestDetachDuringAHeartbeat(t *testing.T) {
+	t.Parallel()
 	var hang atomic.Bool
 	waits := make(chan struct{})
 	inner := newStore(t)
@@ -330,6 +335,7 @@ func idWith(t *testing.T, block string) objectid.ID {
 // To forget one of two that held a value must not make the other the only maker of
 // what either may have made.
 func TestPruneOfARival(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	pid1, kill1 := sleeper(t)
 	pid2, _ := sleeper(t)

@@ -265,6 +265,7 @@ func TestJoinOffline(t *testing.T) {
 // If the random block of a process that went on offline turns out to be another
 // member's, both are told and both ids show as a collision.
 func TestJoinOfflineIntoATakenBlock(t *testing.T) {
+	t.Parallel()
 	inner := newStore(t)
 	first := join(t, inner, options{Random: strings.NewReader("same"), Interval: 100 * time.Millisecond, Addr: "127.0.0.1:1"})
 	f := &faulty{Store: inner, fail: func(call int, _ string) fault {

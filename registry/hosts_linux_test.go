@@ -81,6 +81,7 @@ func TestTraceByHostAndPID(t *testing.T) {
 
 // The ids of a process of this host that nobody has recorded yet say which it is.
 func TestTraceByThisHost(t *testing.T) {
+	t.Parallel()
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)

@@ -75,6 +75,7 @@ func (h hooked) InsertMany(ctx context.Context, c string, docs []any, o *store.I
 
 // Somebody traces an id from before at the moment at which the claim is back.
 func TestTraceWhileAClaimIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	r := registry.New(s, nil)
 	traced := make(chan registry.Trace, 1)
@@ -196,6 +197,7 @@ func TestLostClaimOfAnotherWhileTheStoreFails(t *testing.T) {
 // The heartbeat and the end of a remote process arrive at the same time, over two
 // servers. What was recorded stays recorded, whichever is the first.
 func TestHeartbeatAndEndAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	const rounds, beats = 50, 3
 	for round := range rounds {

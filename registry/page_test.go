@@ -76,6 +76,7 @@ func populate(t *testing.T, s store.Store, n int) (now *moved) {
 // reading all of them and comparing finds, each once.
 func TestPagesHaveWhatTheyAreAskedFor(t *testing.T) {
 	testenv.Long(t, "takes seconds")
+	t.Parallel()
 	s := newStore(t)
 	const n = 12
 	populate(t, s, n)
@@ -129,6 +130,7 @@ func TestLatestEndIsFirst(t *testing.T) {
 // A page of the living reads neither the ended processes nor all records.
 func TestPageOfTheLivingIsARange(t *testing.T) {
 	testenv.Long(t, "takes seconds")
+	t.Parallel()
 	s := newStore(t)
 	m := join(t, s, options{Interval: time.Hour})
 	ended := m.Process()
@@ -161,6 +163,7 @@ func (c *counted) GetMany(ctx context.Context, name string, keys []store.Key) ([
 
 // A process that was moved and comes back is living again, and not among the ended.
 func TestMovedProcessComesBack(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	away := func(p *registry.Process) { p.Kernel.Boot = "" }
 	m := join(t, elsewhere{s, away}, options{Interval: 300 * time.Millisecond})

@@ -60,6 +60,7 @@ func TestPrune(t *testing.T) {
 
 // A member whose record was pruned while it was cut off records itself anew.
 func TestPrunedMemberComesBack(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m := join(t, s, options{Interval: beat})
 	key, err := store.String(registry.RecordOf(m.Process()).Key)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAtShowsRestarts(t *testing.T) {
+	t.Parallel()
 	file := t.TempDir() + "/registry.db"
 	s := openStore(t, file)
 	r := registry.New(s, nil)

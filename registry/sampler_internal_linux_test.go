@@ -106,6 +106,7 @@ func TestLoadOfAnEndedProcess(t *testing.T) {
 // A /proc that is missing, cut short or wrong gives an error that says so, and
 // never the news that the process has ended.
 func TestLoadFromAProcThatLies(t *testing.T) {
+	t.Parallel()
 	good := statLine(4711, "x", "S", 91910)
 	roots := map[string]string{
 		"missing":          filepath.Join(t.TempDir(), "none"),

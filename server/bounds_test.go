@@ -22,6 +22,7 @@ import (
 
 // Ids that a client has not read are not counted as created.
 func TestIDsThatAreNotSent(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	c := r.dial(t)
 	if err := c.(*net.TCPConn).SetReadBuffer(4096); err != nil {
@@ -139,6 +140,7 @@ func serveHanging(t *testing.T, limits server.Limits) (*running, *hanging) {
 // However many requests wait for a store that hangs, it gets a bounded number of
 // calls, and what needs no store is answered.
 func TestStoreHangs(t *testing.T) {
+	t.Parallel()
 	r, h := serveHanging(t, server.Limits{Store: time.Second})
 	var all sync.WaitGroup
 	for range 200 {
@@ -156,6 +158,7 @@ func TestStoreHangs(t *testing.T) {
 // When all slots are taken, a request waits a moment and is then refused with the time
 // to wait.
 func TestNoSlot(t *testing.T) {
+	t.Parallel()
 	r, _ := serveHanging(t, server.Limits{Requests: 1, Store: 20 * time.Second, Response: 2 * time.Second, Request: 20 * time.Second})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/server"
 )
 
@@ -28,11 +29,11 @@ func TestLoad(t *testing.T) {
 		json.NewEncoder(os.Stdout).Encode(load(url, 200))
 		os.Exit(0)
 	}
-	length := 10 * time.Second
+	length := 2 * time.Second
 	if soak() {
 		length = 10 * time.Minute
-	} else if testing.Short() {
-		length = 2 * time.Second
+	} else if testenv.Whole() {
+		length = 10 * time.Second
 	}
 	r := serve(t, server.Options{
 		Drain: 5 * time.Second, Grace: time.Minute,

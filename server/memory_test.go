@@ -35,6 +35,7 @@ func (a *apart) peak(t *testing.T) int {
 // the server may take.
 func TestMemoryOfPastes(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the peak is known on Linux only")
 	}

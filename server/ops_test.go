@@ -111,6 +111,7 @@ func TestHealth(t *testing.T) {
 
 // The server is a process in the registry itself, and says when it leaves.
 func TestServerInTheRegistry(t *testing.T) {
+	t.Parallel()
 	open := fileStore(t.TempDir() + "/oid.db")
 	r := serve(t, server.Options{Open: open, Version: "v1.2.3"})
 	list := decode[wire.Processes](t, r.get(t, "/v1/processes"), 200).Processes

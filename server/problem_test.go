@@ -11,6 +11,7 @@ import (
 
 // A problem names what is wrong in a request, and does not repeat the request.
 func TestProblemsAreShort(t *testing.T) {
+	t.Parallel()
 	const longest = 3000
 	r := serve(t, server.Options{})
 	long := strings.Repeat("x", 900_000)

@@ -244,6 +244,7 @@ func TestStoreComesLater(t *testing.T) {
 
 // The store is locked by another program in the middle.
 func TestStoreIsLocked(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "oid.db")
 	r := serve(t, server.Options{Open: fileStore(path), Limits: server.Limits{Store: 500 * time.Millisecond}})
 	await(t, "the registry", func() bool { return r.get(t, "/v1/processes").status == 200 })

@@ -109,6 +109,7 @@ func TestSessions(t *testing.T) {
 // Those who guess wait longer and longer, each address by itself, and the log shows
 // them. A client whose token was right goes on.
 func TestGuessing(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{Token: token, TrustedProxies: everywhere})
 	try := func(from, token string) reply {
 		return r.get(t, "/v1/range?since=1h", "Authorization", "Bearer "+token, "X-Forwarded-For", from)

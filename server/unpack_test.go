@@ -24,6 +24,7 @@ func (a *apart) cpu(t *testing.T) float64 {
 // and in the form.
 func TestBomb(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	s := serveApart(t)
 	before := s.cpu(t)
 	wantProblem(t, s.do(t, "POST", "/v1/census?format=list", bytes.NewReader(bomb())), 413, "unpacks to more than this server accepts")
@@ -73,6 +74,7 @@ func TestUnpackedLimit(t *testing.T) {
 // The work on an upload ends when its sender is gone, also if all of it has arrived.
 func TestSenderIsGone(t *testing.T) {
 	testenv.WithoutRace(t)
+	t.Parallel()
 	s := serveApart(t)
 	// Each id is followed by newlines, which unpack to less than 100 times as much.
 	var b bytes.Buffer

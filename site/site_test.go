@@ -18,6 +18,7 @@ import (
 // The folder that "make site" builds works from a web server that only serves files, and
 // after it was loaded without any server.
 func TestSite(t *testing.T) {
+	ctx := testenv.Chromium(t)
 	folder := t.TempDir()
 	build := exec.Command("make", "-C", "..", "site", "SITE="+folder)
 	if out, err := build.CombinedOutput(); err != nil {
@@ -29,7 +30,6 @@ func TestSite(t *testing.T) {
 	}
 	files := httptest.NewServer(http.StripPrefix("/tools/ids/", http.FileServer(http.Dir(folder))))
 	defer files.Close()
-	ctx := testenv.Chromium(t)
 	if err := chromedp.Do(ctx, chromedp.Navigate(files.URL+"/tools/ids/#id=507f1f77bcf86cd799439011")); err != nil {
 		t.Fatal(err)
 	}

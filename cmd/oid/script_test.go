@@ -28,7 +28,7 @@ func (t tests) Run() int {
 	os.Setenv("XDG_DATA_HOME", home)
 	os.Unsetenv("OID_STORE")
 	os.Unsetenv("OID_LOCKS")
-	return t.M.Run()
+	return testenv.Main(t.M)
 }
 
 // TestScripts runs testdata/*.txtar. With UPDATE=1 in the environment it rewrites

@@ -24,9 +24,6 @@ func TestTerminalPicture(t *testing.T) {
 	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "oid"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
 	store := filepath.Join(dir, "shop.db")
 	s, err := sqlitestore.Open(t.Context(), store, nil)
 	if err != nil {
@@ -48,8 +45,8 @@ func TestTerminalPicture(t *testing.T) {
 		"oid range --from 2026-11-01 --to 2026-12-01 --for mongosh",
 		"oid trace " + id.String() + " | sed -n '1p;3,4p'",
 	} {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
-		cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir, "OID_STORE=sqlite:"+store, "TZ=UTC")
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", command) // TestMain has put oid into the path
+		cmd.Env = append(os.Environ(), "HOME="+dir, "OID_STORE=sqlite:"+store, "TZ=UTC")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, out)

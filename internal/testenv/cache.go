@@ -23,7 +23,7 @@ func cached(name string, fetch func(part string) *exec.Cmd) (string, error) {
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	if os.Getenv("OID_REQUIRE_ALL") != "1" {
+	if !Whole() {
 		return "", errNotFetched
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

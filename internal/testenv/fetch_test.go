@@ -1,7 +1,6 @@
 package testenv
 
 import (
-	"os"
 	"strings"
 	"testing"
 )
@@ -10,7 +9,7 @@ import (
 // time takes minutes, in which a test that waits for it shows nothing.
 func TestFetch(t *testing.T) {
 	Long(t, "builds and fetches programs")
-	if os.Getenv("OID_REQUIRE_ALL") != "1" {
+	if !Whole() {
 		t.Skip("fetches programs only if OID_REQUIRE_ALL=1")
 	}
 	for what, fetch := range map[string]func(t *testing.T) error{

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
@@ -16,8 +17,13 @@ import (
 	"github.com/oidkit/oid/objectid"
 )
 
+// The engine in memory needs no time but that of a bubble.
 func TestMemory(t *testing.T) {
-	Run(t, func(*testing.T) func() lock.Locker { return newMemory("").open })
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { c.on(t, newMemory("").open) })
+		})
+	}
 }
 
 // memory is a place of locks in memory. With a fault it is broken, see mutants.

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
@@ -60,7 +61,6 @@ type mutant struct{ check, fault string }
 
 // A mutant that survives shows what an engine may break without failing the suite.
 func TestMutants(t *testing.T) {
-	testenv.WithoutRace(t)
 	defer func(d time.Duration) { patience = d }(patience)
 	patience = 2 * time.Second // a mutant that does not answer is broken enough
 	for _, c := range checks {
@@ -74,14 +74,13 @@ func TestMutants(t *testing.T) {
 			t.Errorf("no mutant %q; add it to mutants and to memory_test.go, with a check that notices it", fault)
 		}
 	}
-	t.Run("each", func(t *testing.T) {
-		for _, mutant := range mutants {
-			t.Run(mutant.check+"/"+mutant.fault, func(t *testing.T) {
-				t.Parallel()
-				i := slices.IndexFunc(checks, func(c check) bool { return c.name == mutant.check })
-				if i < 0 {
-					t.Fatalf("there is no check %s", mutant.check)
-				}
+	for _, mutant := range mutants {
+		t.Run(mutant.check+"/"+mutant.fault, func(t *testing.T) {
+			i := slices.IndexFunc(checks, func(c check) bool { return c.name == mutant.check })
+			if i < 0 {
+				t.Fatalf("there is no check %s", mutant.check)
+			}
+			synctest.Test(t, func(t *testing.T) { // in which waiting takes no time
 				failures := testenv.Trial(t, func(t testing.TB) { checks[i].on(t, newMemory(mutant.fault).open) })
 				if len(failures) == 0 {
 					t.Errorf("the check %s passes an engine that is wrong: it %s; make the check notice that", mutant.check, mutant.fault)
@@ -89,6 +88,6 @@ func TestMutants(t *testing.T) {
 				}
 				t.Logf("%.300s", failures[0])
 			})
-		}
-	})
+		})
+	}
 }

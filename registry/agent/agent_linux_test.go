@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 )
@@ -213,7 +214,14 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%d bytes: %q, want %q", n, said, want)
 		}
 	}
-	idle, err := net.Dial("unix", h.socket)
+}
+
+// A connection without a line ends.
+func TestIdleConnection(t *testing.T) {
+	testenv.Long(t, "waits for ten seconds")
+	t.Parallel()
+	socket, _, _ := serve(t, t.TempDir(), newSink(), nil)
+	idle, err := net.Dial("unix", socket)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/registry/agent"
@@ -39,11 +39,7 @@ func TestMain(m *testing.M) {
 	case "sleep":
 		_, err = io.Copy(io.Discard, os.Stdin)
 	default:
-		flag.Parse()
-		err = flag.Set("test.parallel", "8") // the tests wait most of the time
-		if err == nil {
-			os.Exit(m.Run())
-		}
+		os.Exit(testenv.Main(m))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, os.Getenv("AGENT_TEST"), err)
