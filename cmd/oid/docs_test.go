@@ -68,8 +68,6 @@ var unchecked = map[string]string{
 	"docs/how-to/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report":    "a line of a crontab",
 	"docs/zh-CN/cron-on-three-hosts.md: text: */10 * * * *  oid lock report --locks redis://redis:6379 --once '*/10 * * * *' -- /usr/local/bin/report":     "a line of a crontab",
 	"docs/reference/api.md: sh: server=http://127.0.0.1:8024":                                                                                              "TestAPIPage runs it",
-	"docs/how-to/verify-a-generator.md: python: def write(n):":                                                                                             "a part of examples/verify/adapters/pymongo.py, which is run",
-	"docs/how-to/verify-a-generator.md: python: for line in sys.stdin:":                                                                                    "examples/verify/adapters/pymongo.py does the same, and is run",
 	"lock/redislock/model/README.md: sh: cd lock/redislock/model":                                                                                          "takes minutes; the test of lock/redislock/model runs it",
 }
 
