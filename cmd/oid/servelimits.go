@@ -20,7 +20,7 @@ func newLimitFlags() *limitFlags { return &limitFlags{server.DefaultLimits()} }
 func (l *limitFlags) add(f *pflag.FlagSet) {
 	v := &l.values
 	v.PerAddress = 0 // depends on Connections
-	f.IntVar(&v.Connections, "max-connections", v.Connections, "connections that may be open; beyond, the one that waits longest for its client is closed")
+	f.IntVar(&v.Connections, "max-connections", v.Connections, "connections that may be open; beyond, the one that waits longest for its client is closed, or the new one")
 	f.IntVar(&v.PerAddress, "max-connections-per-address", 0, "connections from one client address (default a quarter of --max-connections)")
 	f.IntVar(&v.Requests, "max-requests", v.Requests, "requests worked on at the same time; more wait a moment")
 	f.Var(sizeFlag{&v.Memory}, "max-memory", "memory that all requests and uploads together may take")

@@ -7,7 +7,7 @@ import (
 
 // Limits bound what clients may use. A zero field means its default.
 type Limits struct {
-	Connections int   // open at the same time; beyond, the one that waits longest for its client is closed. Default: 4096
+	Connections int   // open at the same time; beyond, the one that waits longest for its client is closed, or the new one. Default: 4096
 	PerAddress  int   // connections from one address, or from one /64 of IPv6. Default: a quarter of Connections
 	Requests    int   // worked on at the same time; more wait a moment. Default: 512, at most a quarter of Connections
 	Memory      int64 // bytes that all requests and uploads together may take. Default: 1 GiB
