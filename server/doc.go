@@ -13,7 +13,7 @@
 // # Guarantees
 //
 // No id is created twice: all ids come from one generator, whose process value belongs
-// to the server alone once it is registered.
+// to the server alone once it is registered, in one registry that keeps its data.
 //
 // A store that is locked, broken or unreachable only fails the requests that need it.
 //

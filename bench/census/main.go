@@ -101,29 +101,24 @@ func measure(rounds, n int) (string, error) {
 		{"list of ids", 3 * n, 25, writeList, []command{census, reading, duckDB}},
 	}
 	var body strings.Builder
-	fmt.Fprintf(&body, "Files in the page cache, whole processes, medians of %d rounds in which each has its turn. user, system: processor time. ratio: the median of the rounds' ratios to oid census. read alone does nothing with the file. DuckDB counts the different ids; oid has the finished report. Left out: mongoimport, which reads all into a server first, and longer documents, of which oid takes in more bytes a second. %s, DuckDB %s, bsondump of bench/census/mongotools.\n", rounds, page.Versions("jq", "node"), page.DuckDBVersion)
-	for i, c := range contests {
-		table, used, err := c.run(dir, rounds)
+	fmt.Fprintf(&body, "Files in the page cache, whole processes, medians of %d rounds in which each has its turn. user, system: processor time. ratio: the median of the rounds' ratios to oid census. read alone does nothing with the file. DuckDB counts the different ids; oid has the finished report. Left out: mongoimport, and longer documents. %s, DuckDB %s, bsondump of bench/census/mongotools.\n", rounds, page.Versions("jq", "node"), page.DuckDBVersion)
+	for _, c := range contests {
+		table, err := c.run(dir, rounds)
 		if err != nil {
 			return "", err
 		}
 		fmt.Fprintf(&body, "\n%s", table)
-		if i == 0 {
-			perSecond := func(seconds float64) float64 { return float64(c.n) * float64(c.size) / 1e9 / seconds }
-			fmt.Fprintf(&body, "\nIn one second of a processor, user and system together, oid census takes in %.1f GB of this file, a program that only reads it %.1f.\n", perSecond(used[0]), perSecond(used[1]))
-		}
 		fmt.Fprintf(os.Stderr, "%s done\n", c.name)
 	}
 	return body.String(), nil
 }
 
-// run writes the file, lets all programs read it, and returns the table, and the processor
-// time of each program in seconds.
-func (c contest) run(dir string, rounds int) (table string, used []float64, err error) {
+// run writes the file, lets all programs read it, and returns the table.
+func (c contest) run(dir string, rounds int) (table string, err error) {
 	file := filepath.Join(dir, "documents")
 	size, err := writeFile(file, func(w io.Writer) error { return c.write(w, c.n, c.size) })
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 	defer os.Remove(file)
 	times := make([][]float64, len(c.runs))
@@ -134,7 +129,7 @@ func (c contest) run(dir string, rounds int) (table string, used []float64, err 
 			began := time.Now()
 			cmd := exec.Command(argv[0], argv[1:]...)
 			if err := cmd.Run(); err != nil {
-				return "", nil, fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
+				return "", fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
 			}
 			if round > 0 { // the first one warms up
 				times[i] = append(times[i], time.Since(began).Seconds())
@@ -150,10 +145,9 @@ func (c contest) run(dir string, rounds int) (table string, used []float64, err 
 		for k := range ratios {
 			ratios[k] = times[i][k] / times[0][k]
 		}
-		used = append(used, page.Median(user[i])+page.Median(system[i]))
 		fmt.Fprintf(&b, "| %s | %.3f | %.0f | %.3f | %.3f | %.2f |\n", r.name, page.Median(times[i]), float64(size)/1e6/page.Median(times[i]), page.Median(user[i]), page.Median(system[i]), page.Median(ratios))
 	}
-	return b.String(), used, nil
+	return b.String(), nil
 }
 
 // build builds a package of the module in folder.

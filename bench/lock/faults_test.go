@@ -85,8 +85,8 @@ func measure(t *testing.T, faults []lockfaults.Fault, subjects []lockfaults.Subj
 const redisText = `bsm/redislock v0.10.0 and redsync v4.18.1 (one Redis) ask every millisecond and renew every third of
 the TTL; rueidislock v1.0.79 renews by itself (KeyMajority 1).
 
-If Redis forgets a lock, two may hold it until the next renewal. On a replica whose clock is behind, a
-new client may get a lower fence once nobody has held the lock or waited for it for a TTL: keep the
+If Redis forgets a lock, two may hold it until a renewal is answered. On a replica whose clock is behind,
+a new client may get a lower fence once nobody has held the lock or waited for it for a TTL: keep the
 clocks of primary and replicas together.
 `
 

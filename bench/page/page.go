@@ -23,7 +23,7 @@ import (
 const title = `# Measurements
 
 Each section was written on its day by the command that it names; "make bench" writes all. Machines
-differ and are noisy: compare the ratios within a table, which are those to oid in the same round.
+differ and are noisy: compare the ratios within a table.
 
 The peers are set up as their own documents recommend for speed, and are whole processes where people
 run processes.

@@ -42,7 +42,7 @@ func TestMetricsPage(t *testing.T) {
 	b.WriteString(`# Metrics
 
 What ` + "`/metrics`" + ` of ` + "`oid serve`" + ` shows to Prometheus, besides the metrics of the Go runtime
-(` + "`go_...`" + `) and of the process (` + "`process_...`" + `). A server with tokens wants one for them too.
+(` + "`go_...`" + `) and of the process (` + "`process_...`" + `).
 
 | metric | type | labels | |
 |---|---|---|---|
@@ -52,15 +52,15 @@ What ` + "`/metrics`" + ` of ` + "`oid serve`" + ` shows to Prometheus, besides 
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, m[3], strings.Join(slices.Sorted(maps.Keys(labels[name])), ", "), m[2])
 	}
 	b.WriteString(`
-A program that uses locks counts them itself: ` + "`Options.Events`" + ` of a locker reports what
-happens to its locks.
+A program counts its own locks by ` + "`Options.Events`" + ` of a locker.
 
 ## What to watch
 
-- ` + "`oid_http_requests_total`" + ` with ` + "`code=\"503\"`" + `: the server is full, or its store does not answer.
+- ` + "`oid_http_requests_total`" + ` with ` + "`code=\"503\"`" + `: the server is full or stops, or its store or
+  locks do not answer.
 - ` + "`oid_generator_ahead_seconds`" + ` that rises: more than 2^24 ids a second are asked for, or the
   clock was set back.
-- ` + "`oid_memory_taken_bytes`" + ` near ` + "`--max-memory`" + `: uploads and long lists wait.
+- ` + "`oid_memory_taken_bytes`" + ` near three quarters of ` + "`--max-memory`" + `: uploads and long lists wait.
 `)
 	for _, m := range regexp.MustCompile("`(oid_\\w+)`").FindAllStringSubmatch(b.String(), -1) {
 		if !bytes.Contains(text, []byte("# HELP "+m[1]+" ")) {

@@ -152,7 +152,7 @@ func TestDirections(t *testing.T) {
 			to, ours := strings.CutPrefix(imported, module)
 			switch {
 			case slices.Contains(callsByName, imported):
-				t.Errorf("%s imports %s, which makes the command half as large again; write HTML with gomponents", room, imported)
+				t.Errorf("%s imports %s, which makes the command 1.4 times as large; write HTML with gomponents", room, imported)
 			case !ours:
 				if slices.Contains(standardOnly, room) && strings.Contains(strings.Split(imported, "/")[0], ".") {
 					t.Errorf("%s imports %s; it may import the standard library only", room, imported)

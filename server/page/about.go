@@ -26,7 +26,7 @@ func (s *Site) About(v *About) g.Node {
 	link := func(path string) g.Node { return h.A(h.Href(s.URL(path)), g.Text(path)) }
 	legend := func(name, text string) g.Node { return h.Span(h.Class("legend f-"+name), g.Text(text)) }
 	return g.Group{
-		heading("About", g.Text("oid creates MongoDB ObjectIds that never repeat, and shows when and by which process an ObjectId was created, and the load of that process.")),
+		heading("About", g.Text("oid creates MongoDB ObjectIds that never repeat within a process, and shows when and by which process an ObjectId was created, and the load of that process.")),
 		g.If(v.GPID != "", h.P(g.Text("This server is a registered process: "), h.A(h.Class("id wrap"), h.Href(s.URL("/processes/"+v.GPID)), g.Text(v.GPID)))),
 		g.If(v.Store != "", h.P(h.Class("note"), g.Text(v.Store+"."))),
 		h.H2(g.Text("The twelve bytes")),

@@ -58,7 +58,7 @@ func (s *Site) newForm(v *New, how notation) g.Node {
 				}))),
 				field("at", "Creation time", textInput("at", v.At, h.Placeholder("now")))),
 			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Create ids")))),
-		soft(g.Text("No id is created twice, here or by any registered process. In a shell: "), h.Code(g.Textf("oid new -n %d", v.Count)), g.Text(".")),
+		soft(g.Text("No id is created twice, here or by another process of one registry that keeps its data. In a shell: "), h.Code(g.Textf("oid new -n %d", v.Count)), g.Text(".")),
 	}
 }
 
