@@ -75,11 +75,7 @@ type result struct {
 func TestSpeed(t *testing.T) {
 	server := testenv.Redis(t)
 	var b strings.Builder
-	load, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server, at load averages of %s. Workers on keys. ratio: above 1 the library is faster than oid. pinned: all on one CPU, with Redis. 32 clients: with 2 ms of work under the lock. program, Redis: processor time for each lock. least: the locks of the worker with the fewest, as a share of the mean. Libraries that poll do so every %v. Left out: a network to Redis, the same for all.\n", *rounds, turn, strings.Join(strings.Fields(string(load))[:3], ", "), pause)
+	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server. Workers on keys. ratio: above 1 the library is faster than oid. pinned: all on one CPU, with Redis. 32 clients: with 2 ms of work under the lock. program, Redis: processor time for each lock. least: the locks of the worker with the fewest, as a share of the mean. Libraries that poll do so every %v. Left out: a network to Redis, the same for all.\n", *rounds, turn, pause)
 	measures := []struct {
 		title string
 		cell  func(rs, oid []result) string

@@ -131,8 +131,8 @@ func Versions(programs ...string) string {
 	return "Versions: " + strings.Join(versions, "; ") + "."
 }
 
-// Machine describes this machine in a few words, with its load averages: of one that did
-// other things meanwhile the processor times count, and the ratios.
+// Machine describes this machine in a few words, with its load average of the last minute: of
+// one that did other things meanwhile the processor times count, and the ratios.
 func Machine() string {
 	cpu := "unknown processor"
 	if out, err := exec.Command("sh", "-c", "sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1").Output(); err == nil && len(out) > 0 {
@@ -140,7 +140,7 @@ func Machine() string {
 	}
 	load := "unknown"
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
-		load = strings.Join(strings.Fields(string(text))[:3], ", ")
+		load, _, _ = strings.Cut(string(text), " ")
 	}
-	return fmt.Sprintf("%s, %d cores, %s, %s/%s, load averages at the end %s", cpu, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, load)
+	return fmt.Sprintf("%s, %d cores, %s, %s/%s, load %s", cpu, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, load)
 }
