@@ -93,7 +93,7 @@ WITHOUT_RACE = awk '/^func / {sub(/\(.*/, ""); test = $$2} /[wW]ithoutRace\(t\)|
 
 # What the tests fetch or build once comes first, since it shows what it does. Then come
 # the tests with the race detector. Most wait more than they work: one package more than
-# there are processors is tested at a time, those that take longest begin, and four tests
+# there are processors is tested at a time, those that take longest begin, and three tests
 # of a package that say so run at the same time. Then come those of WITHOUT_RACE without
 # it, beside the modules. "make check" vets.
 # A program under the race detector sleeps for a second before it ends, unless told
@@ -107,7 +107,7 @@ test:
 
 test-race: export GORACE = atexit_sleep_ms=10
 test-race:
-	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel 4 -race -timeout 30m ./server ./cmd/oid ./lock/redislock ./registry ./store/mongostore ./store/pgstore ./...
+	CGO_ENABLED=1 OID_REQUIRE_ALL=1 go run $(GOTESTSUM) --format pkgname -- -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel 3 -race -timeout 30m ./server ./cmd/oid ./lock/redislock ./registry ./store/mongostore ./store/pgstore ./...
 
 test-plain:
 	$(MAKE) -j 2 test-plain-main test-plain-modules
