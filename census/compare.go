@@ -40,9 +40,9 @@ type Side struct {
 // Compare finds the ids that only one of two censuses has, for example of a dump and
 // its collection, or of yesterday and today. Values of other types are not compared, but
 // strings of 24 hexadecimal digits are, in a collection without a single ObjectId. Where a
-// side has several collections, those of the same name are compared. If only is not nil, it is called with
-// every id that one side alone has, by process value and time; its error ends the
-// comparison and is returned.
+// side has several collections, those of the same name are compared. If only is not nil,
+// it is called with every id that one side alone has, by process value and time; its
+// error ends the comparison and is returned.
 func Compare(a, b *Census, only func(inA bool, id objectid.ID) error) (*Difference, error) {
 	if err := errors.Join(a.settle(), b.settle()); err != nil {
 		return nil, err

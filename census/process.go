@@ -16,6 +16,8 @@ type process struct {
 	gaps  int64
 	jumps int64
 
+	followed struct{ gaps, jumps int64 } // before they were judged
+
 	values int          // process values
 	begin  idset.Record // first record of the first of them
 
@@ -96,6 +98,7 @@ func (t *tally) count(e idset.Extent) {
 	t.endSecond(&f, second.at)
 	p.last = second.at
 	p.gaps, p.jumps = f.gaps, f.jumps
+	p.followed.gaps, p.followed.jumps = f.gaps, f.jumps
 	p.start, p.end = f.start, f.at
 	if t.pending.ids > 0 && t.pending.joins(&p) {
 		return
@@ -325,8 +328,15 @@ func (p *process) joins(next *process) bool {
 		p.end = next.end
 	} else if gaps, jumps, ok := p.borrows(next); ok {
 		// The counters of next are where those of p seem to have a gap or a jump.
-		p.gaps -= gaps
-		p.jumps -= jumps
+		p.followed.gaps += gaps
+		p.followed.jumps -= jumps
+		if jumps > 0 && p.followed.jumps == 0 {
+			p.verdict = verdict{} // there was nothing else to judge
+			p.gaps, p.jumps = p.followed.gaps, 0
+		} else {
+			p.gaps += gaps
+			p.jumps -= jumps
+		}
 		next.jumps = 0 // from one overflow to the next
 	} else {
 		return false
@@ -346,8 +356,8 @@ func (p *process) continuesIn(next *process) bool {
 
 // borrows reports whether p overflowed into next now and then for the rest of a
 // second: whenever next created ids, those of p before were near the end of its
-// counter, and those after continue where next stopped. It returns how many of the gaps
-// and jumps of p are ids of next.
+// counter, and those after continue where next stopped. It returns what
+// its gaps are more, or less, than those of p, and how many jumps of p are ids of next.
 func (p *process) borrows(next *process) (gaps, jumps int64, ok bool) {
 	if next.first < p.first || next.last > p.last {
 		return 0, 0, false
@@ -361,22 +371,21 @@ func (p *process) borrows(next *process) (gaps, jumps int64, ok bool) {
 		if seconds == maxBorrowed || after == 0 {
 			return 0, 0, false
 		}
-		before := own.At(after - 1).Counter()
-		stopped := n.At(end - 1).Counter()
+		before, stopped := int64(own.At(after-1).Counter()), int64(n.At(end-1).Counter())
 		if before < idset.CounterRange-maxGap || n.At(i).Counter() > maxGap {
 			return 0, 0, false
 		}
+		gaps += idset.CounterRange - 1 - before + stopped + 1 - int64(end-i)
 		if after < own.Len() {
-			on := own.At(after).Counter()
-			switch step := (on - stopped) & idset.CounterMask; {
-			case step == 0 || step > maxGap:
-				if stopped < idset.CounterRange-maxGap { // else it borrowed the value after next, too
-					return 0, 0, false
-				}
-			case on+idset.CounterRange-before > maxGap:
+			on := int64(own.At(after).Counter())
+			switch step, seen := (on-stopped)&idset.CounterMask, (on-before)&idset.CounterMask; {
+			case step > 0 && step <= maxGap && seen > maxGap:
+				gaps += step - 1
 				jumps++
-			default:
-				gaps += int64(end - i)
+			case step > 0 && step <= maxGap:
+				gaps += step - seen
+			case stopped < idset.CounterRange-maxGap: // else it borrowed the value after next, too
+				return 0, 0, false
 			}
 		}
 		i = end

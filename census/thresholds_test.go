@@ -241,9 +241,27 @@ func TestBorrowing(t *testing.T) {
 		"not to where it goes on": {slices.Concat(span(0, 1, 12, 16), span(1, 1, 0, 8), span(0, 2, 10, 16)), 2},
 	} {
 		r := reportOf(t, test.ids, nil, nil)
-		if p := r.TopProcesses[0]; r.Processes != test.processes || len(r.Findings) > 0 || test.processes == 1 && p.Jumps != 0 {
+		if p := r.TopProcesses[0]; r.Processes != test.processes || len(r.Findings) > 0 || test.processes == 1 && (p.Jumps != 0 || p.Gaps != (step-1)*(p.IDs-1)) {
 			t.Errorf("%s: %d processes, want %d; findings %v; %+v", name, r.Processes, test.processes, r.Findings, p)
 		}
+	}
+}
+
+// TestSampleOfBorrowing counts each thousandth id of a generator that overflows in each
+// second: its breaks are where it borrows, and no fault.
+func TestSampleOfBorrowing(t *testing.T) {
+	var ids []objectid.ID
+	for i := range 200_000 {
+		const second = 10_000_000
+		n := i * 1000
+		v, c := n/second, 9_000_000+n%second // of each second
+		base := v * second % wrap
+		ids = append(ids, made(0xA1B2C3D400+uint64((base+c)/wrap-(base+9_000_000)/wrap), v, base+c))
+	}
+	r := reportOf(t, ids, nil, nil)
+	// Where an overflow ends beyond the last one, a step is not counted to the counter.
+	if p := r.TopProcesses[0]; r.Processes != 1 || len(r.Findings) > 0 || p.Jumps != 0 || p.Gaps > 999*p.IDs || p.Gaps < 999*(p.IDs-20) {
+		t.Errorf("%d processes, findings %+v, %d jumps, %d gaps", r.Processes, r.Findings, p.Jumps, p.Gaps)
 	}
 }
 

@@ -48,8 +48,8 @@ func (r *Registry) newMember(p Process, offline bool) *Member {
 	}
 }
 
-// Generator returns the member's generator: no other process ever generates the
-// same ids. It is always the same one, unless the process was copied, see
+// Generator returns the member's generator: no other process that the same registry has
+// recorded generates the same ids, while its store keeps its data. It is always the same one, unless the process was copied, see
 // [ErrCopied]. For an adopted process it is nil.
 //
 // Reseed of this generator, by the program or because the clock has jumped, does not

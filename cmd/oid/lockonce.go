@@ -15,8 +15,8 @@ import (
 )
 
 // onceHelp is the help about --once.
-const onceHelp = `With --once the command of "oid lock" runs once per tick, however many hosts call oid lock
-at about the same time, as their crontabs do. A tick is one due run. SCHEDULE says when
+const onceHelp = `With --once the command of "oid lock" runs at most once per tick, however many hosts call
+oid lock at about the same time, as their crontabs do. A tick is one due run. SCHEDULE says when
 ticks are due:
 
   10m             every 10 minutes; a period that divides a day begins at midnight UTC
@@ -68,7 +68,7 @@ type onceFlags struct {
 }
 
 func (o *onceFlags) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.text, "once", "", "run once per tick of this `SCHEDULE` on all hosts")
+	cmd.Flags().StringVar(&o.text, "once", "", "run at most once per tick of `SCHEDULE` on all hosts")
 	cmd.Flags().IntVar(&o.retry, "retry", 0, "how often to run a failed tick again")
 	cmd.Flags().IntVar(&o.catchUp, "catch-up", 0, "how many missed ticks to run first")
 	cmd.Flags().IntVar(&o.elsewhere, "elsewhere", 0, "exit with `CODE` if another host has the tick")

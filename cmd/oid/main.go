@@ -1,5 +1,5 @@
-// Command oid creates MongoDB ObjectIds that never repeat, and shows when and by
-// which process an ObjectId was created.
+// Command oid creates MongoDB ObjectIds that never repeat within a process, and
+// shows when and by which process an ObjectId was created.
 //
 // Run "oid help" for its subcommands.
 package main

@@ -55,7 +55,7 @@ func extended(err error) int {
 func code(err error) int { return extended(err) & 0xFF }
 
 // isMissing reports whether err is that of a table that does not exist, which has no code
-// of its own. SQLite reads the schema anew and prepares a statement a second time if its
+// of its own. SQLite reads the schema again and prepares a statement a second time if its
 // table is not there and the schema had changed. If it changed again meanwhile the code
 // is SQLITE_SCHEMA: the table was not there when the schema was read.
 func isMissing(err error) bool {
