@@ -251,9 +251,10 @@ func (o *verifyOptions) judgeIDs(ctx context.Context, std streams, v *wire.Verif
 	bar := newBar(std, o.quiet, "verifying", "ids", o.ids*int64(o.copies), false)
 	runs := make([][]*verify.Stream, o.copies)
 	var all sync.WaitGroup
+	start := time.Now()
 	for i := range runs {
 		all.Go(func() {
-			r := &verify.Reader{Name: fmt.Sprint("copy ", i+1), Want: o.ids, Fork: o.test == "fork", Held: verify.HeldBytes, Time: o.duration, Clock: verify.NewClock(o.clock, time.Now), Count: bar.count}
+			r := &verify.Reader{Name: fmt.Sprint("copy ", i+1), Want: o.ids, Fork: o.test == "fork", Held: verify.HeldBytes, Time: o.duration, Clock: verify.NewClock(o.clock, start, time.Now), Count: bar.count}
 			if o.copies == 1 {
 				r.Name = "the command"
 			}

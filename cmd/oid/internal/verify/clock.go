@@ -45,13 +45,15 @@ type reading struct {
 	bytes   int64
 }
 
-// NewClock returns the clock of a program that is about to start. now is the clock of the
-// system. A clock that stands still begins with the first of its moments, a day from now.
-func NewClock(mode ClockMode, now func() time.Time) *Clock {
+// NewClock returns the clock of a program that is about to start, in a judgement that
+// began at start. now is the clock of the system. A clock that stands still begins with the
+// first of its moments, a day from start: the same one for all programs of the judgement,
+// so that ids of theirs which can repeat do.
+func NewClock(mode ClockMode, start time.Time, now func() time.Time) *Clock {
 	const day, hour = 24 * 3600, 3600
 	c := &Clock{mode: mode, now: now, began: now(), Sleep: func(time.Duration) {}}
 	c.wall = c.began.UnixNano()
-	first := c.began.Unix() + day
+	first := start.Unix() + day
 	c.moments = map[ClockMode][]int64{
 		Running: {0},
 		Frozen:  {first},

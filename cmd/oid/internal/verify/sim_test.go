@@ -92,7 +92,7 @@ func judgeWorlds(t *testing.T, order bool, worlds ...*world) []wire.Promise {
 	t.Helper()
 	var all []*Stream
 	for i, w := range worlds {
-		c := NewClock(Running, func() time.Time { return w.start.Add(w.now) })
+		c := NewClock(Running, w.start, func() time.Time { return w.start.Add(w.now) })
 		r := &Reader{Name: string(rune('a' + i)), PID: 1 + i, Want: 1 << 40, Held: HeldBytes / factor, Clock: c, Count: func(int64) {}}
 		streams, err := r.Read(w)
 		if err != io.EOF {

@@ -23,7 +23,7 @@ const (
 
 // stream returns a stream of a program, at a time that does not move.
 func stream(name string, pid int, mode ClockMode) *Stream {
-	c := NewClock(mode, func() time.Time { return time.Unix(now, 0) })
+	c := NewClock(mode, time.Unix(now, 0), func() time.Time { return time.Unix(now, 0) })
 	c.from, c.to = c.read(0), c.read(0)
 	r := &Reader{PID: pid, Want: 1 << 40, Clock: c}
 	r.add(name, name)
@@ -349,7 +349,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("6b0025be0fbc7c8cd4ba1c2e\n6b0025be0fbc7c8cd4ba1c2f\n"), false)
 	f.Add([]byte("\"6b0025be0fbc7c8cd4ba1c2e\"\nchild\n{\"$oid\":1}\nparent\n"), true)
 	f.Fuzz(func(t *testing.T, text []byte, fork bool) {
-		r := &Reader{Name: "it", Want: 1000, Held: HeldBytes, Fork: fork, Clock: NewClock(Running, time.Now), Count: func(int64) {}}
+		r := &Reader{Name: "it", Want: 1000, Held: HeldBytes, Fork: fork, Clock: NewClock(Running, time.Now(), time.Now), Count: func(int64) {}}
 		streams, err := r.Read(bytes.NewReader(text))
 		if err != io.EOF || fork || streams[0].ids == 0 {
 			return
@@ -366,4 +366,17 @@ func FuzzLines(f *testing.F) {
 			t.Errorf("%d repeats among %d ids, %d of them different", results[0].Times, n, len(different))
 		}
 	})
+}
+
+// Programs that start in different seconds stand still at the same moments: copies that
+// create the same ids are else found or not by luck.
+func TestClocksOfOneJudgement(t *testing.T) {
+	start := time.Unix(now, 0)
+	for _, mode := range ClockModes {
+		early := NewClock(mode, start, func() time.Time { return start })
+		late := NewClock(mode, start, func() time.Time { return start.Add(3 * time.Second) })
+		if !slices.Equal(early.moments, late.moments) {
+			t.Errorf("%s: %d and, three seconds later, %d", mode, early.moments, late.moments)
+		}
+	}
 }
