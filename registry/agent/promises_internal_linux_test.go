@@ -81,7 +81,7 @@ func TestExec(t *testing.T) {
 		if err != nil || p == q || p.Reason != "replaced by exec" || q.Program != program {
 			t.Errorf("a line after an exec: %v, %+v, %+v", err, p, q)
 		}
-		unix.Close(fd)
+		check(t, unix.Shutdown(fd, unix.SHUT_RDWR)) // a child that is being started may hold a copy of fd
 		p = before()
 		if a.read(c); p.Reason != "replaced by exec" || a.conns[c.fd] != nil {
 			t.Errorf("the end of the connection by an exec: %+v", p)
