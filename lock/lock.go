@@ -2,12 +2,14 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock/internal/engine"
 )
 
@@ -111,4 +113,123 @@ func CheckName(name string) error {
 		return fmt.Errorf("%w name: byte %d begins %q, which a name cannot contain: %q", ErrInvalid, i, r, name)
 	}
 	return nil
+}
+
+// Status is what everyone can see of a lock.
+type Status struct {
+	// Name is the lock's name.
+	Name string
+	// Held reports whether somebody has it. All further fields but Waiters are
+	// zero if not.
+	Held bool
+	// Owner is the lease that has it. It is zero, as all further fields are, if a
+	// program has it that uses another way to lock, such as flock(1) in filelock.
+	Owner Owner
+	// Fence is the lease's fence.
+	Fence uint64
+	// Since is when it was granted, by the holder's clock.
+	Since time.Time
+	// TTL is how long the lock outlives a holder that no longer renews it. It is 0
+	// in filelock, where the kernel frees the lock.
+	TTL time.Duration
+	// Waiters is how many wait in the queue, some of which may have died
+	// meanwhile. In filelock it is always 0, because filelock has no queue.
+	Waiters int
+	// Holder describes the process that has it.
+	Holder Holder
+}
+
+// Holder describes a process that holds a lock, as it described itself. Fields
+// that are not known are zero. Engines keep it as JSON.
+type Holder struct {
+	// Host is the name of its host.
+	Host string `json:"host,omitempty"`
+	// Process is the kernel's identity of the process, with its pid.
+	Process gpid.Process `json:"process,omitzero"`
+	// Command is the command line that the process gave with
+	// [AcquireOptions.Command].
+	Command string `json:"command,omitempty"`
+	// Group is the process group that the lock protects beside the process, 0 if
+	// none and -1 if it does not exist yet, see [AcquireOptions.Group].
+	Group int `json:"group,omitempty"`
+	// State shows whether the process and its group still run. It is Unknown
+	// unless they belong to this host, boot and pid namespace.
+	State State `json:"-"`
+}
+
+// State is whether a holder still runs.
+type State string
+
+// The states of a holder.
+const (
+	Unknown State = ""
+	Alive   State = "alive"
+	Ended   State = "ended"
+)
+
+// EventKind is what happened to a lock, in lower case with hyphens.
+type EventKind string
+
+// The kinds of events.
+const (
+	// Waiting: the lock is held by another, and Acquire waits for it.
+	Waiting EventKind = "waiting"
+	// Unanswered: a request of an Acquire that waits has failed, or there was no answer for
+	// five seconds; Err is why. Acquire goes on, and tells it again only after an answer.
+	Unanswered EventKind = "unanswered"
+	// Acquired: a lease has begun. Took is the time from the call to the lease.
+	Acquired EventKind = "acquired"
+	// RenewedLate: a renewal has succeeded after at least one that failed. Took
+	// is the age of the lease.
+	RenewedLate EventKind = "renewed-late"
+	// Lost: the lease has ended before it was released; Err is the reason. Took is
+	// the age of the lease.
+	Lost EventKind = "lost"
+	// Released: the lease was released; Err is the error of Release. Took is
+	// the age of the lease.
+	Released EventKind = "released"
+	// Paused: a term of [Lead] has ended for the reason Err, and Lead asks for the lock
+	// again after the time Took.
+	Paused EventKind = "paused"
+)
+
+// Event is something that happened to a lock in this process. The engines'
+// Options have a function that gets every event; it must return soon and may be
+// called from several goroutines at the same time.
+type Event struct {
+	Kind  EventKind
+	Name  string // of the lock
+	Owner Owner  // that this process has or asks for the lock with
+	Fence uint64 // 0 while waiting
+	Took  time.Duration
+	Err   error // nil unless the kind has a reason
+}
+
+// Do takes the lock, waiting as long as ctx allows, calls f, and releases the
+// lock. The context that f gets ends with ctx and with the lease; f should
+// return soon after. Do returns the error of f, or the cause of the lease's end
+// if the lease was lost before f returned, or both joined. At most one
+// AcquireOptions may be given.
+func Do(ctx context.Context, l Locker, name string, f func(ctx context.Context, lease *Lease) error, o ...AcquireOptions) error {
+	lease, err := l.Acquire(ctx, name, o...)
+	if err != nil {
+		return err
+	}
+	return doUnder(ctx, lease, f)
+}
+
+// doUnder is [Do] once the lock is taken.
+func doUnder(ctx context.Context, lease *Lease, f func(ctx context.Context, lease *Lease) error) (err error) {
+	defer func() { // also when f panics
+		if lost := lease.Release(); err == nil {
+			err = lost
+		} else if lost != nil {
+			err = errors.Join(err, lost)
+		}
+	}()
+	work, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(lease.Context(), func() { cancel(context.Cause(lease.Context())) })
+	defer stop()
+	return f(work, lease)
 }

@@ -1,3 +1,92 @@
+// Package registry records processes and finds which process created an id, and
+// the load of that process at the time.
+//
+// A program registers once, generates its ids with the generator of the member, and
+// ends:
+//
+//	r := registry.New(s, nil) // s is a store.Store
+//	m, err := r.Register(ctx, &registry.RegisterOptions{Name: "shop", Addr: "10.0.0.7:8080"})
+//	...
+//	defer m.End(ctx, "shut down")
+//	id := m.Generator().New()
+//
+// From then on [Registry.Trace] returns, for each of these ids, the process that
+// created it: its identity (package gpid), host, program, start and end, and its
+// load at the creation time. A process that creates its ids with another driver, in
+// any language, is adopted by some of its ids with [Registry.Adopt]. A server records
+// the processes of its clients with [Registry.RegisterRemote] and
+// [Registry.AdoptRemote].
+//
+// A GPID is a name for people: two containers may have processes with one GPID. A
+// [MemberKey] names one registration; heartbeats, ends and samples go to it.
+//
+// # What is promised
+//
+// Two members never have the same process block, and a block is never given to a
+// second member: a block is claimed by inserting it under a unique key, for ever.
+// Therefore two members never create the same id, even if they register at the same
+// moment or one of them loses its connection to the store. The exception is a member that
+// registered without the store, see [RegisterOptions.Offline]: it draws its block at
+// random; a collision is then not prevented but reported.
+//
+// Trace returns Known and certain only if exactly one process had the process value
+// at the creation time, its registration was confirmed then, and it ran: its end or a
+// later heartbeat was stored, or it is alive. It returns Conflict only if it is proven
+// that the process did not run then. Otherwise it returns Unknown or Collision, or Known
+// with the reason why it is not certain, or Claimed for an adopted process: nothing
+// proves that a process created the samples by which it was adopted. The last heartbeat of a process remains after
+// the process was killed. A store that cannot be reached does not stop a member: it continues to generate
+// ids, keeps its samples, and stores them when it can.
+//
+// Whether a process of the same boot is alive is decided by the kernel or by the
+// monotonic clock. A clock step makes no process dead.
+//
+// # What is not promised
+//
+// A program that draws its process value at random, without registering, may draw
+// that of a member: the chance is that of any other collision, see "oid odds". Its
+// ids are then traced to the wrong process.
+//
+// Copying a running virtual machine copies its members: both copies then create ids
+// with the same blocks until their next heartbeats, which detect the copy. Each then
+// claims another block, see [ErrCopied]; from then on, and not before, traces of ids
+// created in between are not certain. A program that keeps a generator must ask
+// [Member.Generator] again. A store that was restored from a backup is not taken for a
+// copy: it has fewer heartbeats than the member has stored.
+//
+// Hosts have no clock in common. A process of another host whose heartbeats stopped
+// is late until this Registry has itself missed three heartbeats in a row; then it is
+// presumed dead.
+//
+// # Design
+//
+// A store finds documents by _id alone, so every question is a range of keys:
+//
+//	oid.processes  ip:port:start_time:pid/block  the record of a process
+//	oid.living     block and member              what its heartbeats change
+//	oid.ended      time:record                   that it ended or crashed, by time
+//	oid.values     block                         the claim of a block, for ever
+//	               value:time:block              the claim of an adopted value
+//	oid.samples    block:time                    load, many samples in each
+//	oid.hosts      host and pid:record           how a driver of the classic layout writes them
+//	oid.registry   registry                      how far the registry is in order
+//
+// A block is 8 hexadecimal digits, an adopted value 8 or 10, a time 13 digits of
+// milliseconds. The states of processes are not stored; they follow from what is
+// stored, so two processes disagree about them for one heartbeat at most. The field v
+// of each document is the version of its format.
+//
+// A heartbeat is one conditional write of the living record, of less than 200 bytes,
+// which holds the latest six samples. When those are new, they become one document,
+// and once an hour those of an hour one; after a day one sample a minute is kept. The
+// heartbeats of a process come at a part of the interval that its block determines,
+// so that those of many processes follow one another in the order of keys, and the
+// writes of the members of one Registry that come at once are one call of the store.
+// [Registry.Sweep] and [Registry.Prune] keep the collections in order; "oid serve"
+// calls both. docs/scale.md has the costs.
+//
+// The times of a process follow the wall clock of its host but never decrease, like
+// the creation times of its ids.
 package registry
 
 import (

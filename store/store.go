@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"strings"
+	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -183,4 +186,64 @@ type InsertOptions struct {
 type Swap struct {
 	Old bson.Raw
 	New any
+}
+
+// CheckCollection returns an error that wraps [ErrCollection] if name
+// cannot name a collection. It refuses what MongoDB refuses: an empty name, one
+// with NUL or $, one that begins or ends with a dot or has two in a row, one that
+// begins with "system.", one of more than [MaxName] bytes, and one that is
+// not UTF-8.
+func CheckCollection(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: it is empty", ErrCollection)
+	case len(name) > MaxName:
+		return fmt.Errorf("%w: %d bytes, want %d at most", ErrCollection, len(name), MaxName)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%w: %q is not UTF-8", ErrCollection, name)
+	case strings.ContainsAny(name, "\x00$"):
+		return fmt.Errorf("%w: %q contains NUL or $", ErrCollection, name)
+	case name[0] == '.' || name[len(name)-1] == '.' || strings.Contains(name, ".."):
+		return fmt.Errorf("%w: %q begins or ends with a dot or has two in a row", ErrCollection, name)
+	case strings.HasPrefix(name, "system."):
+		return fmt.Errorf("%w: %q, names that begin with system. belong to MongoDB", ErrCollection, name)
+	}
+	return nil
+}
+
+// RefusedError is returned by [Store.InsertMany] and [Store.SwapMany] if some of
+// what they were given was refused and the rest was done. It wraps the error of
+// each refusal, so errors.Is(err, ErrDuplicate) reports whether one of them was a
+// duplicate.
+type RefusedError struct {
+	// Refused are the documents or swaps that were refused, in the order of
+	// Index.
+	Refused []Refusal
+}
+
+// Refusal is a document that was not inserted, or a swap that was not done.
+type Refusal struct {
+	Index int   // its place among those given
+	Err   error // the reason; never nil
+}
+
+// Error returns how many were refused and why the first was.
+func (e *RefusedError) Error() string {
+	if len(e.Refused) == 0 {
+		return "store: no document refused"
+	}
+	first := e.Refused[0]
+	if len(e.Refused) == 1 {
+		return fmt.Sprintf("document %d refused: %v", first.Index, first.Err)
+	}
+	return fmt.Sprintf("%d documents refused, first document %d: %v", len(e.Refused), first.Index, first.Err)
+}
+
+// Unwrap returns the errors of the refusals.
+func (e *RefusedError) Unwrap() []error {
+	errs := make([]error, len(e.Refused))
+	for i, r := range e.Refused {
+		errs[i] = r.Err
+	}
+	return errs
 }

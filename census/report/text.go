@@ -11,6 +11,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/rivo/uniseg"
@@ -217,4 +218,98 @@ func (t *textWriter) example(e census.Example, zone *time.Location) {
 		text += ", " + e.Note
 	}
 	t.wrapped("    ", "      ", text)
+}
+
+// Screen is what a text report is written for. The zero Screen is 80 columns of
+// UTF-8.
+type Screen struct {
+	// Columns is the width. Default: 80. Less than 40 counts as 40.
+	Columns int
+	// ASCII says that nothing but ASCII can be shown.
+	ASCII bool
+}
+
+func (s Screen) withDefaults() Screen {
+	if s.Columns == 0 {
+		s.Columns = 80
+	}
+	s.Columns = max(s.Columns, 40)
+	return s
+}
+
+type textWriter struct {
+	*bufio.Writer
+	screen Screen
+}
+
+func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
+
+// cut returns text in at most n columns.
+func cut(text string, n int) string {
+	if uniseg.StringWidth(text) <= n {
+		return text
+	}
+	for uniseg.StringWidth(text) >= n {
+		_, last := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-last]
+	}
+	return text + "~"
+}
+
+// wrapped writes text in lines that fit the screen, the first after first and
+// the others after rest. A Chinese character takes two columns.
+func (t *textWriter) wrapped(first, rest, text string) {
+	prefix, line := first, ""
+	for word := range strings.FieldsSeq(text) {
+		if t.screen.ASCII {
+			word = asASCII(word)
+		}
+		if line != "" && uniseg.StringWidth(prefix)+uniseg.StringWidth(line)+1+uniseg.StringWidth(word) > t.screen.Columns {
+			t.printf("%s%s\n", prefix, line)
+			prefix, line = rest, ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	t.printf("%s%s\n", prefix, line)
+}
+
+func asASCII(word string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf {
+			return '?'
+		}
+		return r
+	}, word)
+}
+
+// WriteDifference writes d as text for a terminal. The error is w's.
+func WriteDifference(w io.Writer, d *census.Difference, s Screen) error {
+	t := &textWriter{bufio.NewWriter(w), s.withDefaults()}
+	for _, side := range []census.Side{d.A, d.B} {
+		for _, s := range side.Sources {
+			if listed(s) {
+				t.sources([]sourceLine{describe(s)})
+			}
+		}
+	}
+	t.printf("\nin both   %s\n", phrase.Count(d.Both, "id", "ids"))
+	t.side("only in A", d.A)
+	t.side("only in B", d.B)
+	return t.Flush()
+}
+
+func (t *textWriter) side(name string, s census.Side) {
+	t.printf("%s %s\n", name, phrase.Count(s.Only, "id", "ids"))
+	if s.First != nil {
+		t.wrapped("    ", "      ", fmt.Sprintf("created %s to %s", s.First.Format(time.DateTime), s.Last.Format(time.DateTime)))
+	}
+	for _, e := range s.Examples {
+		t.example(e, time.UTC)
+	}
+	if s.Others > 0 {
+		t.printf("    %s not compared\n", phrase.Count(s.Others, "value of another type was", "values of other types were"))
+	}
 }

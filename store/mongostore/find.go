@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -181,3 +182,15 @@ func (s *Store) findOnce(ctx context.Context, collection string, q store.Query, 
 // isLost reports whether the server has dropped a cursor, by the codes
 // CursorNotFound and CursorKilled.
 func isLost(err error) bool { return hasCode(err, 43, 237) }
+
+// Now returns the time of the server, see [store.Now].
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	if err := s.life.Err(ctx); err != nil {
+		return time.Time{}, err
+	}
+	var hello struct {
+		Time time.Time `bson:"localTime"`
+	}
+	err := s.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
+	return hello.Time, s.explain(ctx, err)
+}

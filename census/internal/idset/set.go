@@ -3,7 +3,7 @@
 //
 // A [Space] limits the memory of several sets. [Set.Add] appends records to the list of
 // their process value (byprocess.go), in segments that never move (record.go, slab.go).
-// [Space.Fit] sorts what is there (sort.go) and writes it to disk in blocks (spill.go,
+// [Space.Fit] sorts what is there (sort.go) and writes it to disk in blocks (space.go,
 // block.go). [Set.Visit] brings the ids of one process value after the other.
 package idset
 
@@ -164,4 +164,30 @@ func (s *Set) Distinct(failed *error) iter.Seq[Record] {
 			*failed = err
 		}
 	}
+}
+
+// Merge reads two sorted sequences. It calls only with each record that one of them
+// alone has, and returns how many both have.
+func Merge(a, b iter.Seq[Record], only func(inA bool, r Record) error) (both int64, err error) {
+	next, stop := iter.Pull(b)
+	defer stop()
+	y, ok := next()
+	for x := range a {
+		for ; err == nil && ok && !x.SameID(y) && y.less(x); y, ok = next() {
+			err = only(false, y)
+		}
+		switch {
+		case err != nil:
+			return both, err
+		case ok && x.SameID(y):
+			both++
+			y, ok = next()
+		default:
+			err = only(true, x)
+		}
+	}
+	for ; err == nil && ok; y, ok = next() {
+		err = only(false, y)
+	}
+	return both, err
 }

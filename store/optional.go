@@ -1,5 +1,10 @@
 package store
 
+import (
+	"context"
+	"time"
+)
+
 // Signaler is an engine whose users can wake each other, in whatever processes they are,
 // so that one that waits for a document need not read it again and again. Signals are
 // hints: one may get lost, or come though nobody sent it. [SignalerOf] returns the
@@ -27,4 +32,28 @@ func SignalerOf(s Store) Signaler {
 		return s
 	}
 	return nil
+}
+
+// Consistent returns s with the strongest guarantees that its engine has, for
+// processes that coordinate through a store: a read sees every write that returned
+// before, and a write that returned survives the loss of a server. What a URL says
+// of this, to read from a replica that lags behind for example, is for other uses.
+// An engine that always has these guarantees returns s itself. Closing the result
+// closes s.
+func Consistent(s Store) Store {
+	if s, ok := s.(interface{ Consistent() Store }); ok {
+		return s.Consistent()
+	}
+	return s
+}
+
+// Now returns the time by the clock of the server of s, so that programs on several
+// machines agree on it, or by the clock of this machine if s has no server.
+func Now(ctx context.Context, s Store) (time.Time, error) {
+	if s, ok := s.(interface {
+		Now(ctx context.Context) (time.Time, error)
+	}); ok {
+		return s.Now(ctx)
+	}
+	return time.Now(), nil
 }
