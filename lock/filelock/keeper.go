@@ -3,6 +3,8 @@ package filelock
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -39,6 +41,19 @@ func (k *keeper) Keep() (time.Time, error) {
 
 // SetGroup writes the group into the record.
 func (k *keeper) SetGroup(pgid int) error { return k.update(func(r *record) { r.Group = pgid }) }
+
+// SetNote replaces the note in the record of the lock, where it stays.
+func (k *keeper) SetNote(text string, _ time.Duration) error {
+	if err := k.update(func(r *record) { r.Note = text }); err != nil {
+		return err
+	}
+	// After a power failure the note should be there, or a run may begin again. Not
+	// every system can do this.
+	if folder, err := os.Open(filepath.Dir(k.files.record)); err == nil {
+		_ = errors.Join(folder.Sync(), folder.Close())
+	}
+	return nil
+}
 
 // update changes the record while the lease has the lock.
 func (k *keeper) update(change func(*record)) error {

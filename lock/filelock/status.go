@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/lock/internal/holder"
 )
 
@@ -30,14 +31,29 @@ func (l *Locker) Status(_ context.Context, name string) (lock.Status, error) {
 	return s, nil
 }
 
+// Note returns the note of a lock and the time of this machine, see [lock.Locker].
+func (l *Locker) Note(_ context.Context, name string) (engine.Note, error) {
+	f, err := l.begin(name)
+	if err != nil {
+		return engine.Note{}, err
+	}
+	defer l.calls.Done()
+	r, err := f.read()
+	if err != nil {
+		return engine.Note{}, fmt.Errorf("filelock: note of %q: %w", name, err)
+	}
+	return engine.Note{Text: r.Note, Now: time.Now()}, nil
+}
+
 // List returns the status of every lock that is held, see [lock.Locker].
 func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(l.dir), "*"+recordSuffix))
+	names, err := fs.Glob(os.DirFS(l.dir), "*"+recordSuffix)
 	if err != nil {
 		return nil, fmt.Errorf("filelock: list: %w", err)
 	}
 	var held []lock.Status
-	for _, path := range paths {
+	for _, name := range names {
+		path := filepath.Join(l.dir, name)
 		r, err := readRecord(path)
 		if err != nil {
 			return nil, fmt.Errorf("filelock: list: %w", err)
@@ -106,9 +122,4 @@ func (f files) locked() (bool, error) {
 		return err == nil, err
 	}
 	return false, probe.unlock()
-}
-
-// escapeGlob returns a pattern that matches path alone.
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }

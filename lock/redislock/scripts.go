@@ -34,6 +34,8 @@ var (
 	statusText string
 	//go:embed scripts/guard.lua
 	guardText string
+	//go:embed scripts/note.lua
+	noteText string
 )
 
 var (
@@ -42,4 +44,5 @@ var (
 	releaseScript = newScript(releaseText)
 	statusScript  = newScript(statusText)
 	guardScript   = newScript(guardText)
+	noteScript    = newScript(noteText)
 )

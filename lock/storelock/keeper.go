@@ -37,6 +37,12 @@ func (k *keeper) SetGroup(pgid int) error {
 	return err
 }
 
+// SetNote replaces the note in the record of the lock, where it stays.
+func (k *keeper) SetNote(text string, _ time.Duration) error {
+	_, err := k.update(k.ttl/3, func(r *record) { r.Note = text })
+	return err
+}
+
 // Free gives the lock back.
 func (k *keeper) Free() error {
 	_, err := k.update(min(k.ttl, 10*time.Second), (*record).free)

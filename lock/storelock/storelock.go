@@ -191,6 +191,27 @@ func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
 	return held, nil
 }
 
+// Note returns the note of a lock and the time of the store, see [lock.Locker]. Only after
+// the store has answered a call of the Locker it repeats attempts.
+func (l *Locker) Note(ctx context.Context, name string) (note engine.Note, err error) {
+	if err := l.calls.BeginFor(name); err != nil {
+		return engine.Note{}, err
+	}
+	defer l.calls.Done()
+	err = l.calls.Repeat(ctx, maxPause, l.mayPass, func(ctx context.Context) error {
+		r, err := l.read(ctx, name)
+		if err == nil {
+			note.Text = r.Note
+			note.Now, err = store.Now(ctx, l.store)
+		}
+		return err
+	})
+	if err != nil {
+		return engine.Note{}, fmt.Errorf("storelock: note of %q: %w", name, err)
+	}
+	return note, nil
+}
+
 // describe makes r the record of a lease that begins now.
 func (l *Locker) describe(r *record, o lock.AcquireOptions, ttl time.Duration) {
 	h := holder.Self(o)
