@@ -1,16 +1,20 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/store"
 )
 
 // streams are the three files of a command.
@@ -71,4 +75,56 @@ func interruptible(ctx context.Context, in io.Reader) io.ReadCloser {
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// jsonFlag is the flag --json.
+type jsonFlag bool
+
+// Help texts of the flag.
+const (
+	jsonObject  = "write one JSON object"
+	jsonObjects = "write JSON, one object per line"
+)
+
+func (j *jsonFlag) addFlag(cmd *cobra.Command, help string) {
+	cmd.Flags().BoolVar((*bool)(j), "json", false, help)
+}
+
+// emit writes one result to w: value as one line of JSON, or text for people.
+func (j jsonFlag) emit(w io.Writer, value any, text func(io.Writer) error) error {
+	if !j {
+		return text(w)
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(value)
+}
+
+// textf returns a text for emit.
+func textf(format string, args ...any) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, format, args...)
+		return err
+	}
+}
+
+// confirm asks on the terminal whether to do something, in words such as "drop", to a
+// collection. It returns an error unless the answer is yes.
+func confirm(cmd *cobra.Command, std streams, s store.Store, what, collection string) error {
+	if f, ok := std.in.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return usagef("standard input is not a terminal, so oid cannot ask; give --yes to %s collection %s", what, collection)
+	}
+	n, err := s.Count(cmd.Context(), collection, store.Range{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.err, "%s%s collection %s (%s)? [y/N] ", strings.ToUpper(what[:1]), what[1:], collection, phrase.Count(n, "document", "documents"))
+	answer, _ := bufio.NewReader(interruptible(cmd.Context(), std.in)).ReadString('\n') // the end of the input is a no
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return fmt.Errorf("the answer is not yes: collection %s stays as it is", collection)
+	}
+	return nil
 }
