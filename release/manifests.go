@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"debug/buildinfo"
 	"embed"
 	"os"
 	"slices"
+	"strings"
 	"text/template"
+
+	"github.com/CycloneDX/cyclonedx-go"
 )
 
 //go:embed package/formula.rb.tmpl package/scoop.json.tmpl
@@ -39,4 +43,45 @@ func (r *release) writeManifests(_ context.Context, built []target) error {
 		}
 	}
 	return nil
+}
+
+// writeBillOfMaterials lists the modules that are in the programs, as CycloneDX.
+func (r *release) writeBillOfMaterials(_ context.Context, targets []target) error {
+	versions := map[string]string{} // by module
+	for _, t := range targets {
+		info, err := buildinfo.ReadFile(r.program(t))
+		if err != nil {
+			return err
+		}
+		versions["std"] = strings.TrimPrefix(info.GoVersion, "go")
+		for _, m := range info.Deps {
+			versions[m.Path] = m.Version
+		}
+	}
+	var components []cyclonedx.Component
+	for module, version := range versions {
+		components = append(components, cyclonedx.Component{
+			Type: cyclonedx.ComponentTypeLibrary, Name: module, Version: version, BOMRef: module,
+			PackageURL: "pkg:golang/" + module + "@" + version,
+		})
+	}
+	slices.SortFunc(components, func(a, b cyclonedx.Component) int { return strings.Compare(a.Name, b.Name) })
+	bom := cyclonedx.NewBOM()
+	bom.Metadata = &cyclonedx.Metadata{
+		Timestamp: r.time.Format("2006-01-02T15:04:05Z"),
+		Component: &cyclonedx.Component{
+			Type: cyclonedx.ComponentTypeApplication, Name: "oid", Version: r.version, BOMRef: "oid",
+			PackageURL: "pkg:golang/github.com/oidkit/oid@v" + r.version,
+		},
+	}
+	bom.Components = &components
+	w, err := os.Create(r.path("oid_" + r.version + "_sbom.cdx.json"))
+	if err != nil {
+		return err
+	}
+	err = cyclonedx.NewBOMEncoder(w, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
+	if closed := w.Close(); err == nil {
+		err = closed
+	}
+	return err
 }
