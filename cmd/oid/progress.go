@@ -17,7 +17,7 @@ type progress struct {
 }
 
 // newBar returns the progress of something that is counted in units or in bytes, or
-// nil as newProgress does. A total of -1 is not known.
+// nil if quiet is set or stderr is not a terminal. A total of -1 is not known.
 func newBar(std streams, quiet bool, what, units string, total int64, isBytes bool) *progress {
 	f, ok := std.err.(*os.File)
 	if quiet || !ok || !term.IsTerminal(int(f.Fd())) {
@@ -41,7 +41,7 @@ func newBar(std streams, quiet bool, what, units string, total int64, isBytes bo
 // count adds to what is counted in units.
 func (p *progress) count(n int64) {
 	if p != nil && !p.isBytes {
-		_ = p.bar.Add64(n) // as below
+		_ = p.bar.Add64(n) // what is counted does not depend on whether the bar can be drawn
 	}
 }
 
@@ -50,19 +50,7 @@ func (p *progress) reader(in io.Reader) io.Reader {
 	if p == nil || !p.isBytes {
 		return in
 	}
-	return &countedReader{in, p.bar}
-}
-
-type countedReader struct {
-	in  io.Reader
-	bar *progressbar.ProgressBar
-}
-
-func (r *countedReader) Read(b []byte) (int, error) {
-	n, err := r.in.Read(b)
-	// The report does not depend on whether the bar can be drawn.
-	_ = r.bar.Add64(int64(n))
-	return n, err
+	return new(progressbar.NewReader(in, p.bar))
 }
 
 // finish takes the bar off the terminal.
