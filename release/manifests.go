@@ -4,7 +4,7 @@ import (
 	"context"
 	"debug/buildinfo"
 	"embed"
-	"os"
+	"io"
 	"slices"
 	"strings"
 	"text/template"
@@ -30,15 +30,8 @@ func (r *release) writeManifests(_ context.Context, built []target) error {
 	}
 	values := map[string]any{"Version": r.version, "Sums": sums, "Description": description, "Homepage": homepage, "License": license}
 	for file, name := range map[string]string{"oid.rb": "formula.rb.tmpl", "oid.json": "scoop.json.tmpl"} {
-		w, err := os.Create(r.path(file))
-		if err != nil {
-			return err
-		}
-		err = template.Must(template.ParseFS(manifestTemplates, "package/"+name)).Execute(w, values)
-		if closed := w.Close(); err == nil {
-			err = closed
-		}
-		if err != nil {
+		manifest := template.Must(template.ParseFS(manifestTemplates, "package/"+name))
+		if err := write(r.path(file), func(w io.Writer) error { return manifest.Execute(w, values) }); err != nil {
 			return err
 		}
 	}
@@ -75,13 +68,7 @@ func (r *release) writeBillOfMaterials(_ context.Context, targets []target) erro
 		},
 	}
 	bom.Components = &components
-	w, err := os.Create(r.path("oid_" + r.version + "_sbom.cdx.json"))
-	if err != nil {
-		return err
-	}
-	err = cyclonedx.NewBOMEncoder(w, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
-	if closed := w.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return write(r.path("oid_"+r.version+"_sbom.cdx.json"), func(w io.Writer) error {
+		return cyclonedx.NewBOMEncoder(w, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
+	})
 }
