@@ -5,8 +5,8 @@
 package main
 
 import (
+	"bufio"
 	"context"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,7 +28,7 @@ func main() {
 
 // run carries out one command line and returns the exit code.
 func run(ctx context.Context, std streams, args []string) int {
-	help := &checkedWriter{w: std.out}
+	help := bufio.NewWriter(std.out)
 	root, started := newRoot(std)
 	root.SetOut(help)
 	root.SetArgs(args)
@@ -36,23 +36,8 @@ func run(ctx context.Context, std streams, args []string) int {
 	if err != nil && !*started {
 		err = usageError{unknownCommand(root, err)}
 	}
-	if err == nil {
-		err = help.err
+	if failed := help.Flush(); err == nil {
+		err = failed // cobra ignores the errors of writing help
 	}
 	return report(ctx, std, cmd, err)
-}
-
-// checkedWriter remembers the first error of a writer for cobra, which ignores the
-// errors of writing help.
-type checkedWriter struct {
-	w   io.Writer
-	err error
-}
-
-func (c *checkedWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	if c.err == nil {
-		c.err = err
-	}
-	return n, err
 }
