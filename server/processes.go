@@ -335,11 +335,8 @@ func loadSeries(samples []registry.Sample) (out []page.Series) {
 		for i := range samples {
 			v := float64(*f.Of(&samples[i].Load))
 			switch f.Unit {
-			case registry.Nanoseconds:
-				s.Title, s.Unit, v = "processors", page.Processors, -1
-				if i > 0 {
-					v = registry.Processors(samples[i-1], samples[i])
-				}
+			case registry.Nanoseconds: // none in the first
+				s.Title, s.Unit, v = "processors", page.Processors, registry.Processors(&samples[max(i-1, 0)], &samples[i])
 			case registry.Bytes:
 				s.Unit = page.Bytes
 			}

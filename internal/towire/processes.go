@@ -110,11 +110,7 @@ func GPIDs(all []gpid.GPID) (out []string) {
 // Sample returns s of a member, which may be empty. The sample before it may be nil; it
 // gives the processors in use between them.
 func Sample(member registry.MemberKey, before *registry.Sample, s registry.Sample) wire.Sample {
-	out := wire.Sample{Member: string(member), Time: s.Time, Load: Load(s.Load)}
-	if before != nil {
-		out.Processors = measured(registry.Processors(*before, s))
-	}
-	return out
+	return wire.Sample{Member: string(member), Time: s.Time, Load: Load(s.Load), Processors: measured(registry.Processors(before, &s))}
 }
 
 // Trace returns t.
