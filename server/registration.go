@@ -231,7 +231,6 @@ func (s *Server) registered(ctx context.Context, name string, key registry.Membe
 	return ask(ctx, s.backend, name, func(ctx context.Context, r *registry.Registry) (wire.Registered, error) {
 		p, err := call(ctx, r)
 		s.known.forget()
-		s.unknown.forget()
 		s.claimed.forget()
 		s.lists.forget()
 		var rivals []gpid.GPID

@@ -72,7 +72,6 @@ type Server struct {
 	site      page.Site
 	reports   reportCache
 	known     recent[traceKey, wire.Trace]
-	unknown   recent[traceKey, wire.Trace]
 	claimed   claimed
 	lists     recent[listKey, processList]
 	overviews overviews
