@@ -215,7 +215,7 @@ func (r *Registry) measure(ctx context.Context, t *Trace, p *maker, near *nearSa
 		before = append([]Sample{*after}, before...)
 	}
 	if len(before) >= 2 {
-		t.CPU = Processors(before[1], before[0])
+		t.CPU = Processors(&before[1], &before[0])
 	}
 	return nil
 }
@@ -230,9 +230,9 @@ func (p *Process) mayHaveStored(before []Sample, after *Sample) bool {
 }
 
 // Processors returns how many processors a process used on average between two of
-// its samples, or [Unmeasured].
-func Processors(a, b Sample) float64 {
-	if a.CPU < 0 || b.CPU < a.CPU || !b.Time.After(a.Time) {
+// its samples, or [Unmeasured], also if a is nil.
+func Processors(a, b *Sample) float64 {
+	if a == nil || a.CPU < 0 || b.CPU < a.CPU || !b.Time.After(a.Time) {
 		return Unmeasured
 	}
 	return float64(b.CPU-a.CPU) / float64(b.Time.Sub(a.Time))

@@ -3,7 +3,6 @@ package main
 import (
 	"archive/tar"
 	"archive/zip"
-	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -56,11 +55,7 @@ func (r *release) writeArchives(_ context.Context, targets []target) error {
 		if err != nil {
 			return err
 		}
-		data, err := pack(entries)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(r.path(r.archiveName(t)), data, 0o644); err != nil {
+		if err := write(r.path(r.archiveName(t)), func(out io.Writer) error { return pack(out, entries) }); err != nil {
 			return err
 		}
 	}
@@ -106,32 +101,56 @@ func (r *release) tar(out io.Writer, entries []entry) error {
 	return w.Close()
 }
 
-func (r *release) tarGz(entries []entry) ([]byte, error) {
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	err = errors.Join(r.tar(z, entries), z.Close())
-	return b.Bytes(), err
+func (r *release) tarGz(out io.Writer, entries []entry) error {
+	return compressed(out, func(w io.Writer) error { return r.tar(w, entries) })
 }
 
-func (r *release) zip(entries []entry) ([]byte, error) {
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
+func (r *release) zip(out io.Writer, entries []entry) error {
+	w := zip.NewWriter(out)
 	for _, e := range entries {
 		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: r.time}
 		h.SetMode(fs.FileMode(e.mode))
 		f, err := w.CreateHeader(h)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if _, err := f.Write(e.data); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	err := w.Close()
-	return b.Bytes(), err
+	return w.Close()
+}
+
+// write writes a file with what fill writes.
+func write(file string, fill func(io.Writer) error) error {
+	w, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(w), w.Close())
+}
+
+// compressed writes to out what fill writes, without a name and a time in it.
+func compressed(out io.Writer, fill func(io.Writer) error) error {
+	z, err := gzip.NewWriterLevel(out, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(z), z.Close())
+}
+
+// compress writes a file as another one.
+func compress(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return write(to, func(out io.Writer) error {
+		return compressed(out, func(w io.Writer) error {
+			_, err := w.Write(data)
+			return err
+		})
+	})
 }
 
 // writeChecksums writes the SHA-256 of each artifact, in the format of sha256sum.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"os"
@@ -91,7 +89,7 @@ func (r *release) buildPrograms(ctx context.Context, targets []target) error {
 		return err
 	}
 	for _, page := range pages {
-		if err := r.compress(page); err != nil {
+		if err := compress(page, page+".gz"); err != nil {
 			return err
 		}
 	}
@@ -113,24 +111,4 @@ func (r *release) goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Dir = r.root
 	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
 	return cmd
-}
-
-// compress writes a file as file.gz without a name and a time in it.
-func (r *release) compress(file string) error {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	if _, err := z.Write(data); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(file+".gz", b.Bytes(), 0o644)
 }

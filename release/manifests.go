@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"debug/buildinfo"
 	"embed"
-	"os"
+	"io"
 	"slices"
+	"strings"
 	"text/template"
+
+	"github.com/CycloneDX/cyclonedx-go"
 )
 
 //go:embed package/formula.rb.tmpl package/scoop.json.tmpl
@@ -26,17 +30,45 @@ func (r *release) writeManifests(_ context.Context, built []target) error {
 	}
 	values := map[string]any{"Version": r.version, "Sums": sums, "Description": description, "Homepage": homepage, "License": license}
 	for file, name := range map[string]string{"oid.rb": "formula.rb.tmpl", "oid.json": "scoop.json.tmpl"} {
-		w, err := os.Create(r.path(file))
-		if err != nil {
-			return err
-		}
-		err = template.Must(template.ParseFS(manifestTemplates, "package/"+name)).Execute(w, values)
-		if closed := w.Close(); err == nil {
-			err = closed
-		}
-		if err != nil {
+		manifest := template.Must(template.ParseFS(manifestTemplates, "package/"+name))
+		if err := write(r.path(file), func(w io.Writer) error { return manifest.Execute(w, values) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeBillOfMaterials lists the modules that are in the programs, as CycloneDX.
+func (r *release) writeBillOfMaterials(_ context.Context, targets []target) error {
+	versions := map[string]string{} // by module
+	for _, t := range targets {
+		info, err := buildinfo.ReadFile(r.program(t))
+		if err != nil {
+			return err
+		}
+		versions["std"] = strings.TrimPrefix(info.GoVersion, "go")
+		for _, m := range info.Deps {
+			versions[m.Path] = m.Version
+		}
+	}
+	var components []cyclonedx.Component
+	for module, version := range versions {
+		components = append(components, cyclonedx.Component{
+			Type: cyclonedx.ComponentTypeLibrary, Name: module, Version: version, BOMRef: module,
+			PackageURL: "pkg:golang/" + module + "@" + version,
+		})
+	}
+	slices.SortFunc(components, func(a, b cyclonedx.Component) int { return strings.Compare(a.Name, b.Name) })
+	bom := cyclonedx.NewBOM()
+	bom.Metadata = &cyclonedx.Metadata{
+		Timestamp: r.time.Format("2006-01-02T15:04:05Z"),
+		Component: &cyclonedx.Component{
+			Type: cyclonedx.ComponentTypeApplication, Name: "oid", Version: r.version, BOMRef: "oid",
+			PackageURL: "pkg:golang/github.com/oidkit/oid@v" + r.version,
+		},
+	}
+	bom.Components = &components
+	return write(r.path("oid_"+r.version+"_sbom.cdx.json"), func(w io.Writer) error {
+		return cyclonedx.NewBOMEncoder(w, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -106,11 +107,7 @@ func (r *release) pack(file, folder string, description []byte, files map[string
 	if err != nil {
 		return err
 	}
-	data, err := r.tarGz(entries)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(r.path(file+"-"+r.version+".tgz"), data, 0o644)
+	return write(r.path(file+"-"+r.version+".tgz"), func(out io.Writer) error { return r.tarGz(out, entries) })
 }
 
 var relativeLink = regexp.MustCompile(`(!?)\[([^\]]*)\]\(([^):#][^):]*)\)`)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,15 +58,7 @@ func (r *release) writePackage(kind string, info *nfpm.Info) error {
 	if err := nfpm.PrepareForPackager(info, kind); err != nil {
 		return err
 	}
-	w, err := os.Create(r.path(packager.ConventionalFileName(info)))
-	if err != nil {
-		return err
-	}
-	if err := packager.Package(info, w); err != nil {
-		w.Close()
-		return err
-	}
-	return w.Close()
+	return write(r.path(packager.ConventionalFileName(info)), func(w io.Writer) error { return packager.Package(info, w) })
 }
 
 // writeLicences writes the licences for packages of Debian: its own in the file that
@@ -80,14 +73,7 @@ func (r *release) writeLicences() error {
 	if err := os.WriteFile(r.temp("copyright"), []byte(text), 0o644); err != nil {
 		return err
 	}
-	others, err := os.ReadFile(filepath.Join(r.root, "LICENSES-THIRD-PARTY"))
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(r.temp("LICENSES-THIRD-PARTY"), others, 0o644); err != nil {
-		return err
-	}
-	return r.compress(r.temp("LICENSES-THIRD-PARTY"))
+	return compress(filepath.Join(r.root, "LICENSES-THIRD-PARTY"), r.temp("LICENSES-THIRD-PARTY.gz"))
 }
 
 // writeChangelog writes the changelog of the packages, which names the release.

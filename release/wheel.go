@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -42,42 +42,28 @@ func (r *release) writeWheels(_ context.Context, targets []target) error {
 		return err
 	}
 	for _, t := range targets {
-		program, err := os.ReadFile(r.program(t))
-		if err != nil {
-			return err
-		}
-		licence, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
-		if err != nil {
-			return err
-		}
-		third, err := os.ReadFile(filepath.Join(r.root, "LICENSES-THIRD-PARTY"))
-		if err != nil {
-			return err
-		}
-		var tags strings.Builder
-		for tag := range strings.SplitSeq(t.wheel, ".") {
-			fmt.Fprintf(&tags, "Tag: py3-none-%s\n", tag)
-		}
+		tags := "Tag: py3-none-" + strings.ReplaceAll(t.wheel, ".", "\nTag: py3-none-") + "\n"
 		name := wheelName + "-" + version
 		info := name + ".dist-info/"
-		files := []entry{
-			{name + ".data/scripts/" + filepath.Base(r.program(t)), 0o755, program, 0},
-			{info + "LICENSE", 0o644, licence, 0},
-			{info + "LICENSES-THIRD-PARTY", 0o644, third, 0},
-			{info + "METADATA", 0o644, fmt.Appendf(nil, "Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: %s\nHome-page: %s\nLicense: %s\nRequires-Python: >=3.7\nDescription-Content-Type: text/markdown\n\n%s", wheelName, version, description, homepage, license, readme), 0},
-			{info + "WHEEL", 0o644, fmt.Appendf(nil, "Wheel-Version: 1.0\nGenerator: oid-release (%s)\nRoot-Is-Purelib: false\n%s", version, tags.String()), 0},
+		files, err := entriesOf(map[string]string{
+			name + ".data/scripts/" + filepath.Base(r.program(t)): r.program(t),
+			info + "LICENSE":              filepath.Join(r.root, "LICENSE"),
+			info + "LICENSES-THIRD-PARTY": filepath.Join(r.root, "LICENSES-THIRD-PARTY"),
+		}, "")
+		if err != nil {
+			return err
 		}
+		files = append(files,
+			entry{info + "METADATA", 0o644, fmt.Appendf(nil, "Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: %s\nHome-page: %s\nLicense: %s\nRequires-Python: >=3.7\nDescription-Content-Type: text/markdown\n\n%s", wheelName, version, description, homepage, license, readme), 0},
+			entry{info + "WHEEL", 0o644, fmt.Appendf(nil, "Wheel-Version: 1.0\nGenerator: oid-release (%s)\nRoot-Is-Purelib: false\n%s", version, tags), 0})
 		var record bytes.Buffer
 		for _, f := range files {
 			sum := sha256.Sum256(f.data)
 			fmt.Fprintf(&record, "%s,sha256=%s,%d\n", f.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.data))
 		}
 		fmt.Fprintf(&record, "%sRECORD,,\n", info)
-		data, err := r.zip(append(files, entry{info + "RECORD", 0o644, record.Bytes(), 0}))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(r.path(name+"-py3-none-"+t.wheel+".whl"), data, 0o644); err != nil {
+		files = append(files, entry{info + "RECORD", 0o644, record.Bytes(), 0})
+		if err := write(r.path(name+"-py3-none-"+t.wheel+".whl"), func(out io.Writer) error { return r.zip(out, files) }); err != nil {
 			return err
 		}
 	}

@@ -2,14 +2,24 @@ package server
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
 	"net/http"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	g "maragu.dev/gomponents"
 
+	"github.com/oidkit/oid/registry"
+	"github.com/oidkit/oid/server/door"
 	"github.com/oidkit/oid/server/page"
 )
 
@@ -39,10 +49,10 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, c
 	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.door.InSession(r), Now: s.overview(r.Context()), Contents: contents}))
 }
 
-// showAnyone answers as show does, with nothing that only those may know who are
-// admitted.
-func (s *Server) showAnyone(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
-	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.door.InSession(r), Contents: contents}))
+// askToken answers with the form for the token, and with nothing that only those may know
+// who are admitted.
+func (s *Server) askToken(w http.ResponseWriter, r *http.Request, code int, next, wrong string) {
+	s.send(w, code, s.site.Frame(page.Frame{Title: "Log in", Session: s.door.InSession(r), Contents: s.site.Login(next, wrong)}))
 }
 
 // send answers with HTML.
@@ -83,4 +93,132 @@ func (s *Server) showAbout(w http.ResponseWriter, r *http.Request) {
 		data.GPID = j.member.GPID().String()
 	}
 	s.show(w, r, http.StatusOK, "About", "/about", s.site.About(&data))
+}
+
+// loginBody is the maximum size of the form, which needs no token.
+const loginBody = 4 << 10
+
+// showLogin shows the form in which people enter the token once. Their browser then
+// sends a cookie instead.
+func (s *Server) showLogin(w http.ResponseWriter, r *http.Request) {
+	next := within(r.URL.Query().Get("next"))
+	if !s.door.HasTokens() || s.door.InSession(r) {
+		http.Redirect(w, r, next, http.StatusSeeOther)
+		return
+	}
+	s.askToken(w, r, http.StatusOK, next, "")
+}
+
+func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
+		return
+	}
+	next := within(r.PostForm.Get("next"))
+	if !s.door.HasTokens() {
+		http.Redirect(w, r, next, http.StatusSeeOther)
+		return
+	}
+	ok, err := s.door.LogIn(w, r, strings.TrimSpace(r.PostForm.Get("token")))
+	var guessed *door.WaitError
+	switch {
+	case errors.As(err, &guessed):
+		w.Header().Set("Retry-After", strconv.Itoa(guessed.Seconds()))
+		s.askToken(w, r, http.StatusTooManyRequests, next, fmt.Sprintf("Wrong tokens came from this address. Wait %d s before the next.", guessed.Seconds()))
+	case !ok:
+		s.askToken(w, r, http.StatusUnauthorized, next, "This token is wrong.")
+	default:
+		http.Redirect(w, r, next, http.StatusSeeOther)
+	}
+}
+
+func (s *Server) logOut(w http.ResponseWriter, r *http.Request) {
+	s.door.LogOut(w, r)
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}
+
+// within returns next if it is a path of this server, otherwise the start page.
+func within(next string) string {
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
+		return "/"
+	}
+	return next
+}
+
+const (
+	overviewLife = time.Second            // requests share an overview for so long
+	overviewWait = 250 * time.Millisecond // a page does not wait longer for one
+)
+
+// overviews keeps the latest overview.
+type overviews struct {
+	latest atomic.Pointer[page.Overview] // nil before the first
+	looks  singleflight.Group            // requests share a look, too
+}
+
+// overview returns an overview that is at most a second old, or an older one if the
+// store takes long to answer.
+func (s *Server) overview(ctx context.Context) *page.Overview {
+	o := &s.overviews
+	if latest := o.latest.Load(); latest != nil && time.Since(latest.Time) < overviewLife {
+		return latest
+	}
+	looked := o.looks.DoChan("", func() (any, error) {
+		o.latest.Store(s.look())
+		return nil, nil
+	})
+	select {
+	case <-looked:
+	case <-time.After(overviewWait):
+	case <-ctx.Done():
+	}
+	latest := o.latest.Load()
+	if latest == nil {
+		latest = &page.Overview{Time: time.Now()}
+		s.site.Prepare(latest)
+	}
+	return latest
+}
+
+// look asks the store and the locks.
+func (s *Server) look() *page.Overview {
+	out := &page.Overview{}
+	ctx := context.Background() // it is shared; ask limits its time
+	n, err := ask(ctx, s.backend, "overview", countProcesses)
+	if err == nil {
+		out.Processes, out.State = &n, n.State
+	}
+	if s.options.OpenLocks != nil {
+		if out.Locks, err = s.locks.list(ctx); err == nil {
+			out.LocksKnown = true
+			out.State ^= hashOf(out.Locks)
+		}
+	}
+	out.Time = time.Now()
+	s.site.Prepare(out)
+	return out
+}
+
+// countProcesses counts those that are alive or late.
+func countProcesses(ctx context.Context, r *registry.Registry) (n page.Counted, err error) {
+	sum := fnv.New64a()
+	living, err := r.Page(ctx, registry.Query{States: []registry.State{registry.Alive, registry.Late}, Limit: 1000})
+	if err != nil {
+		return n, err
+	}
+	for _, p := range living.Processes {
+		if p.State == registry.Late {
+			n.Late++
+		} else {
+			n.Alive++
+		}
+		_, _ = sum.Write([]byte(p.GPID.String() + string(p.State)))
+		_ = binary.Write(sum, binary.BigEndian, p.Last.Time.UnixNano())
+	}
+	if living.Next != "" {
+		n.Alive, err = r.CountLiving(ctx)
+		n.Alive -= n.Late
+	}
+	n.State = sum.Sum64()
+	return n, err
 }

@@ -1,18 +1,25 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/plot"
 	"github.com/oidkit/oid/internal/towire"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/timerange"
 )
 
 type listInput struct {
@@ -32,15 +39,8 @@ func (in *listInput) query() (q registry.Query, err error) {
 	if in.State != "" {
 		q.States = []registry.State{registry.State(in.State)}
 	}
-	for _, label := range in.Label {
-		name, value, err := registry.ParseLabel(label)
-		if err != nil {
-			return q, requestError{err}
-		}
-		if q.Labels == nil {
-			q.Labels = map[string]string{}
-		}
-		q.Labels[name] = value
+	if q.Labels, err = registry.ParseLabels(in.Label); err != nil {
+		return q, requestError{err}
 	}
 	if in.Address != "" {
 		q.Addr, err = registry.ParseAddr(in.Address)
@@ -148,4 +148,197 @@ func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Statu
 	found, err := samples(ctx, reg, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}, maxSamples)
 	row.Load = loadSeries(found)
 	return row, err
+}
+
+type historyInput struct {
+	GPID   gpid.GPID          `path:"gpid" example:"10.0.0.7:8080:1795166651598985:4711" doc:"Identity of the process: ip:port:start_time:pid."`
+	Member registry.MemberKey `query:"member" pattern:"^[0-9a-f]{16}$" example:"0a1b2c3d4e5f6071" doc:"Only the member with this key. Default: all with the GPID."`
+	Since  string             `query:"since" maxLength:"100" default:"24h" doc:"A duration up to now, or a time."`
+	To     string             `query:"to" maxLength:"100" doc:"A time, not included."`
+	Limit  int                `query:"limit" minimum:"1" maximum:"100000" default:"10000" doc:"How many samples at most; those of one time stay together."`
+}
+
+func (s *Server) getProcess(api huma.API, at route) {
+	handle(s, api, operation(at, tagProcesses, "getProcess", "Get a process with its history",
+		"Returns the members with this GPID, and the samples of their load: the registrations of one process, or processes of several hosts.", http.StatusNotFound),
+		func(ctx context.Context, in *historyInput) (wire.History, error) {
+			members, err := s.members(ctx, in.GPID, in.Member)
+			if err != nil {
+				return wire.History{}, err
+			}
+			h, err := s.history(ctx, members, in)
+			if err != nil {
+				return wire.History{}, err
+			}
+			out := wire.History{Records: towire.Processes(members), Samples: make([]wire.Sample, len(h.samples)), More: !h.next.IsZero()}
+			if out.More {
+				out.Next = h.next.UTC().Format(time.RFC3339Nano)
+			}
+			before := make([]*registry.Sample, len(members))
+			for i := range h.samples {
+				sample := &h.samples[i]
+				out.Samples[i] = towire.Sample(members[sample.member].Key(), before[sample.member], sample.Sample)
+				before[sample.member] = &sample.Sample
+			}
+			return out, nil
+		})
+}
+
+// members returns the processes with a GPID, one at least: the one with a key, or all if
+// the key is empty.
+func (s *Server) members(ctx context.Context, g gpid.GPID, key registry.MemberKey) ([]registry.Status, error) {
+	return ask(ctx, s.backend, "process", func(ctx context.Context, r *registry.Registry) (found []registry.Status, err error) {
+		for p, err := range r.List(ctx, registry.Query{GPID: g}) {
+			if err != nil {
+				return nil, err
+			}
+			if key == "" || key == p.Key() {
+				found = append(found, p)
+			}
+		}
+		if found == nil {
+			err = noProcess(g, key)
+		}
+		return found, err
+	})
+}
+
+// noProcess is the error for a GPID that is not recorded, or not with a key, which may be
+// empty.
+func noProcess(g gpid.GPID, key registry.MemberKey) error {
+	of := ""
+	if key != "" {
+		of = " and the member key " + string(key)
+	}
+	return notFoundError(fmt.Sprintf("no process with the GPID %v%s is recorded; see the list of processes", g, of))
+}
+
+// memberSample is a sample of one of several members.
+type memberSample struct {
+	member int
+	registry.Sample
+}
+
+// history is the samples of members in order of time.
+type history struct {
+	samples []memberSample
+	next    time.Time // of the first sample that the limit has cut, or zero
+}
+
+// samples returns up to limit samples of a member between two times.
+func samples(ctx context.Context, r *registry.Registry, of registry.MemberKey, from, to time.Time, limit int) (all []registry.Sample, err error) {
+	for sample, err := range r.History(ctx, of, from, to) {
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, sample); len(all) == limit {
+			break
+		}
+	}
+	return all, nil
+}
+
+// history returns the samples of members. Those of one time are not parted by the limit.
+func (s *Server) history(ctx context.Context, members []registry.Status, in *historyInput) (history, error) {
+	span := timerange.Span{Since: in.Since, To: in.To}
+	if _, err := time.Parse(time.RFC3339Nano, in.Since); err == nil { // perhaps a next, which may be ahead of the clock
+		span = timerange.Span{From: in.Since, To: in.To}
+	}
+	since, until, err := span.Times(s.options.Now().UTC())
+	if err != nil {
+		return history{}, requestError{err}
+	}
+	return ask(ctx, s.backend, "history", func(ctx context.Context, r *registry.Registry) (out history, err error) {
+		from, to := timeOrZero(since), timeOrZero(until)
+		for m := range members {
+			found, err := samples(ctx, r, members[m].Key(), from, to, in.Limit+1)
+			if err != nil {
+				return out, err
+			}
+			for i := range found {
+				out.samples = append(out.samples, memberSample{m, found[i]})
+			}
+			slices.SortStableFunc(out.samples, func(a, b memberSample) int { return a.Time.Compare(b.Time) })
+			n := in.Limit
+			for n < len(out.samples) && out.samples[n].Time.Equal(out.samples[n-1].Time) {
+				n++
+			}
+			if n < len(out.samples) {
+				out.next, out.samples = out.samples[n].Time, out.samples[:n]
+				to = out.next
+			}
+		}
+		return out, nil
+	})
+}
+
+func timeOrZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// maxSamples is the maximum for a plot: a week at an interval of 10 s.
+const maxSamples = 70_000
+
+func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
+	g, err := gpid.Parse(r.PathValue("gpid"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	q := r.URL.Query()
+	since := cmp.Or(q.Get("since"), "1h")
+	members, err := s.members(r.Context(), g, "")
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	one := slices.MaxFunc(members, func(a, b registry.Status) int { return a.Last.Time.Compare(b.Last.Time) })
+	if key := q.Get("member"); key != "" {
+		i := slices.IndexFunc(members, func(p registry.Status) bool { return string(p.Key()) == key })
+		if i < 0 {
+			s.fail(w, r, noProcess(g, registry.MemberKey(key)))
+			return
+		}
+		one = members[i]
+	}
+	h, err := s.history(r.Context(), []registry.Status{one}, &historyInput{Since: since, Limit: maxSamples})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	samples := make([]registry.Sample, len(h.samples))
+	for i := range h.samples {
+		samples[i] = h.samples[i].Sample
+	}
+	s.show(w, r, http.StatusOK, phrase.Shown(one.Name), "/processes", s.site.Process(&page.Process{
+		Process: towire.Process(one), Members: towire.Processes(members), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
+		Since: since, Samples: len(samples), Load: loadSeries(samples), Interval: one.Interval,
+		Queries: towire.Range(objectid.Between(one.From, one.Until.Add(time.Second)), "_id", one.Value).Queries,
+	}))
+}
+
+// loadSeries returns the numbers that were measured in samples, over time.
+func loadSeries(samples []registry.Sample) (out []page.Series) {
+	for _, f := range registry.LoadFields {
+		s := page.Series{Title: f.Title, Points: make([]plot.Point, len(samples))}
+		measured := false
+		for i := range samples {
+			v := float64(*f.Of(&samples[i].Load))
+			switch f.Unit {
+			case registry.Nanoseconds: // none in the first
+				s.Title, s.Unit, v = "processors", page.Processors, registry.Processors(&samples[max(i-1, 0)], &samples[i])
+			case registry.Bytes:
+				s.Unit = page.Bytes
+			}
+			s.Points[i] = plot.Point{Time: samples[i].Time, Value: v}
+			measured = measured || v >= 0
+		}
+		if measured {
+			out = append(out, s)
+		}
+	}
+	return out
 }

@@ -1,6 +1,45 @@
+// Package server is oid over HTTP: an API for programs in any language, and a page
+// for people.
+//
+//	s, err := server.New(&server.Options{Open: openStore})
+//	...
+//	err = s.Serve(ctx, listener) // until ctx ends
+//
+// The API creates ids in bulk, shows the creation time and the process of an id, turns
+// times into ranges, registers processes, and takes the census of an upload. Its
+// description is at /openapi.json, generated from the types of package wire. The page
+// at / offers the same to people, without JavaScript where a form suffices.
+//
+// # Guarantees
+//
+// No id is created twice: all ids come from one generator, whose process value belongs
+// to the server alone once it is registered, in one registry that keeps its data.
+//
+// A store that is locked, broken or unreachable only fails the requests that need it.
+//
+// Requests, connections, bodies, uploads, what they unpack to, the memory of all of them
+// together, and the time for each are bounded, see [Limits]: no client can make the
+// server grow without bound or keep it from answering others. A connection that waits
+// for its client gives way to a new one; a client that sends or reads slowly holds
+// neither a slot nor a processor; large requests take turns, beside which small ones
+// are answered. Uploads are read as they arrive and never held as a whole, and the work
+// on them ends when their sender is gone.
+//
+// On a loopback address and without a token the server answers only requests for a
+// loopback name that came through no proxy, so that no foreign web site can reach it
+// through a browser and no proxy opens it to others. Writes by pages of another origin
+// are refused everywhere. Any other address requires a token. Tokens have names, may be
+// for reading only, and those who guess them wait longer and longer.
+//
+// # Limitations
+//
+// Over TLS the server speaks HTTP/1.1 only; a proxy before it may speak HTTP/2. The
+// reports of the last few censuses are kept in memory until the server ends. A logout
+// ends a session at the server that received it, and elsewhere when its time is over.
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -8,14 +47,18 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
+	"net/netip"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/server/door"
 	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/store"
 )
 
 // Server answers requests. Create it with [New] and call [Server.Serve] once.
@@ -29,13 +72,10 @@ type Server struct {
 	site      page.Site
 	reports   reportCache
 	known     recent[traceKey, wire.Trace]
-	unknown   recent[traceKey, wire.Trace]
 	claimed   claimed
 	lists     recent[listKey, processList]
-	inspected recent[string, page.Start] // by the text that was pasted
 	overviews overviews
 	locks     *locks
-	hosts     []string // the name of this host, for inspections
 }
 
 // New returns a server that does not serve yet. The error wraps [ErrToken], or is
@@ -58,9 +98,6 @@ func New(o *Options) (*Server, error) {
 	})
 	if err != nil {
 		return nil, err
-	}
-	if host, err := os.Hostname(); err == nil {
-		s.hosts = []string{host}
 	}
 	s.site = page.Site{
 		Base: s.door.Base(), Version: opts.Version, Registry: opts.Open != nil, StoreName: opts.StoreName, ShowsLocks: opts.OpenLocks != nil,
@@ -135,6 +172,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if opts := s.options; opts.TLS != nil {
 		listener = tls.NewListener(listener, opts.TLS)
 	}
+	s.options.Serving()
 	go func() { failed <- h.Serve(listener) }()
 	select {
 	case err = <-failed:
@@ -172,3 +210,107 @@ func (s *Server) addr(l net.Listener) string {
 	}
 	return l.Addr().String()
 }
+
+// Options configure a [Server]. The zero value and a nil pointer mean the defaults.
+type Options struct {
+	// Open opens the store that holds the registry. The server calls it again after
+	// an error, and closes the store at the end. Nil: there is no registry.
+	Open func(context.Context) (store.Store, error)
+	// StoreName is what the page calls the store, such as PostgreSQL. Default: the
+	// page does not name it.
+	StoreName string
+	// OneHost means that only this host can reach the store, see package registry.
+	OneHost bool
+	// OpenLocks opens the place that holds the locks that the server shows. The server
+	// closes the Locker at the end. Nil: the server shows no locks.
+	OpenLocks func(context.Context) (lock.Locker, error)
+	// Addr is the ip:port that the registry records for the server. Default: the
+	// address of the listener.
+	Addr string
+	// Version is shown by the page, the API and the registry.
+	Version string
+
+	// Token is the bearer token of API requests and the password of the login page.
+	// At least 16 characters. Default: none, which requires a loopback address.
+	Token string
+	// Tokens are further tokens, each with a name.
+	Tokens []Token
+	// Session is how long a login of the page lasts. Default: 12h.
+	Session time.Duration
+
+	// BaseURL is where clients reach the server, if not at the address of the
+	// listener: its host is answered, its path comes before all others, and with
+	// https the cookie is for TLS only. Default: none.
+	BaseURL string
+	// TrustedProxies are the addresses of proxies whose X-Forwarded-For and
+	// X-Forwarded-Proto are believed. Those at a Unix socket always are.
+	TrustedProxies []netip.Prefix
+	// TLS serves HTTP/1.1 over TLS. Nil: without TLS.
+	TLS *tls.Config
+
+	// Limits bound what clients may use.
+	Limits Limits
+	// Drain is how long the server goes on serving at the end while /readyz fails,
+	// so that load balancers send requests elsewhere. Default: 1s.
+	Drain time.Duration
+	// Grace is how long requests in flight may then take. Uploads are ended with an
+	// error response after half of that time. Default: 30s.
+	Grace time.Duration
+
+	// Serving is called when the server begins to answer requests. Default: nothing.
+	Serving func()
+	// Log receives errors and warnings. Default: slog.Default().
+	Log *slog.Logger
+	// Access logs every request; nil disables it.
+	Access *slog.Logger
+	// Now returns the time. Default: time.Now.
+	Now func() time.Time
+
+	ownClock bool // the caller has set Now
+}
+
+// Limits bound what clients may use. A zero field means its default.
+type Limits = door.Limits
+
+// Token permits its bearer to use the server.
+type Token = door.Token
+
+// ErrToken is wrapped by the errors of [New] and [Server.Serve] for a missing token
+// or one that is too short.
+var ErrToken = door.ErrToken
+
+func (o *Options) withDefaults() (Options, error) {
+	var out Options
+	if o != nil {
+		out = *o
+	}
+	out.Tokens = slices.Clone(out.Tokens)
+	if out.Token != "" {
+		out.Tokens = append([]Token{{Name: "token", Value: out.Token}}, out.Tokens...)
+	}
+	if out.Addr != "" {
+		if _, err := gpid.ParseAddr(out.Addr); err != nil {
+			return out, fmt.Errorf("server: %w", err)
+		}
+	}
+	if out.Grace < 0 || out.Drain < 0 || out.Session < 0 {
+		return out, fmt.Errorf("server: grace of %v, drain of %v and session of %v, want no negative time", out.Grace, out.Drain, out.Session)
+	}
+	if out.Serving == nil {
+		out.Serving = func() {}
+	}
+	if out.Log == nil {
+		out.Log = slog.Default()
+	}
+	if out.ownClock = out.Now != nil; !out.ownClock {
+		out.Now = time.Now
+	}
+	out.Session = cmp.Or(out.Session, 12*time.Hour)
+	out.Drain = cmp.Or(out.Drain, time.Second)
+	out.Grace = cmp.Or(out.Grace, 30*time.Second)
+	out.Limits = out.Limits.WithDefaults()
+	return out, nil
+}
+
+// DefaultLimits returns the limits that a zero Limits means.
+func DefaultLimits() Limits { return Limits{}.WithDefaults() }

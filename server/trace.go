@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oidkit/oid/internal/towire"
@@ -16,18 +18,14 @@ import (
 // of a log are often of one process and one second.
 type traceKey [9]byte
 
-// maxTraces bounds the traces of known ids that are kept, and as many others.
+// maxTraces bounds the traces that are kept.
 const maxTraces = 1000
 
-// wireTrace returns the trace of an id, at most recentLife old. Those of known ids are kept
-// apart: anyone can think of others.
+// wireTrace returns the trace of an id, at most recentLife old. Only those of known ids are
+// kept: anyone can think of others.
 func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, error) {
 	asked, key := time.Now(), traceKey(id[:9])
-	t, ok := s.known.get(key, asked)
-	if !ok {
-		t, ok = s.unknown.get(key, asked)
-	}
-	if ok {
+	if t, ok := s.known.get(key, asked); ok {
 		t.ID = id
 		return t, nil
 	}
@@ -35,12 +33,10 @@ func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, err
 	if err != nil {
 		return wire.Trace{}, err
 	}
-	kept := &s.known
-	if found.Verdict != registry.Known {
-		kept = &s.unknown
+	t := towire.Trace(found)
+	if found.Verdict == registry.Known {
+		s.known.put(key, t, asked, maxTraces)
 	}
-	t = towire.Trace(found)
-	kept.put(key, t, asked, maxTraces)
 	return t, nil
 }
 
@@ -85,4 +81,108 @@ func (s *Server) lookAround(ctx context.Context, in *page.Inspected) {
 	if err == nil {
 		in.Around = loadSeries(found)
 	}
+}
+
+// claimed keeps by which process values ids can be traced, while many ids are asked for that
+// nobody has created: for each of them this takes the place of a trace. The zero value is
+// ready for use.
+type claimed struct {
+	recent[struct{}, *registry.ClaimedValues]
+	unknown atomic.Int64 // traces without a process since they were read
+	pays    atomic.Int64 // after so many they are read again, or after fewUnknown
+}
+
+const (
+	// newest is how long after its creation an id is always traced, so that a process that
+	// was registered a moment ago is found. It is more than the clocks of two hosts differ.
+	newest = time.Minute
+
+	maxClaimed     = 10_000 // claims are read up to so many, which takes about 20 ms
+	claimedInTrace = 16     // so many at least are read in the time of a trace
+	fewUnknown     = 16     // traces
+)
+
+// trace asks the registry for the trace of an id, unless it is known that nobody has
+// claimed its process value.
+func (s *Server) trace(ctx context.Context, id objectid.ID) (registry.Trace, error) {
+	c := &s.claimed
+	if id.Time().Before(s.options.Now().Add(-newest)) {
+		values, _ := c.get(struct{}{}, time.Now())
+		if t, ok := values.Trace(id); ok {
+			return t, nil
+		}
+	}
+	t, err := ask(ctx, s.backend, "trace", func(ctx context.Context, r *registry.Registry) (registry.Trace, error) {
+		return r.Trace(ctx, id)
+	})
+	if err == nil && t.Verdict == registry.Unknown && c.unknown.Add(1) == max(c.pays.Load(), fewUnknown) {
+		s.readClaimed(ctx)
+	}
+	return t, err
+}
+
+// readClaimed reads by which process values ids can be traced.
+func (s *Server) readClaimed(ctx context.Context) {
+	c, asked, pays := &s.claimed, time.Now(), 0
+	values, err := ask(ctx, s.backend, "claimed", func(ctx context.Context, r *registry.Registry) (*registry.ClaimedValues, error) {
+		return r.ClaimedValues(ctx, maxClaimed)
+	})
+	switch {
+	case values != nil:
+		c.put(struct{}{}, values, asked, 1)
+		pays = values.Len() / claimedInTrace
+	case err == nil: // they are too many, and will be for a while
+		pays = maxClaimed
+	}
+	c.pays.Store(int64(pays))
+	c.unknown.Store(0)
+}
+
+// recent keeps answers of the registry for a moment. What another server or program
+// writes to the registry is seen when recentLife has passed, and what this server writes
+// at once. The zero value is ready for use.
+type recent[K comparable, V any] struct {
+	mu      sync.Mutex
+	kept    map[K]recentAnswer[V]
+	changed time.Time // when forget was called last
+}
+
+type recentAnswer[V any] struct {
+	value V
+	until time.Time
+}
+
+const recentLife = time.Second
+
+// get returns the answer to a question, if it is kept.
+func (c *recent[K, V]) get(k K, now time.Time) (v V, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a, ok := c.kept[k]
+	if !ok || now.After(a.until) {
+		return v, false
+	}
+	return a.value, true
+}
+
+// put keeps the answer to a question that was asked at a time, with at most as many
+// others, unless the registry has changed since.
+func (c *recent[K, V]) put(k K, v V, asked time.Time, others int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !asked.After(c.changed) {
+		return
+	}
+	if c.kept == nil || len(c.kept) >= others {
+		c.kept = make(map[K]recentAnswer[V])
+	}
+	c.kept[k] = recentAnswer[V]{v, asked.Add(recentLife)}
+}
+
+// forget drops all: the registry was changed.
+func (c *recent[K, V]) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.kept)
+	c.changed = time.Now()
 }

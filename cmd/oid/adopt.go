@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -22,7 +21,6 @@ type adoption struct {
 	where   storeFlag
 	options registry.AdoptOptions
 	samples []string
-	layout  string
 	labels  []string
 	asJSON  jsonFlag
 }
@@ -61,12 +59,11 @@ Programs in Go do not need this command: see package registry.`,
 	f.StringVar(&a.options.Addr, "addr", "", "the ip:port that its peers dial (default this host and port 0)")
 	f.StringVar(&a.options.Name, "name", "", "the `NAME` of the service (default that of the program)")
 	f.StringVar(&a.options.Version, "program-version", "", "the `VERSION` of the program")
-	f.StringArrayVar(&a.labels, "label", nil, "a label, `KEY=VALUE`; may be repeated")
+	f.StringArrayVar(&a.labels, "label", nil, "a label, `NAME=VALUE`; may be repeated")
 	f.DurationVar(&a.options.Interval, "interval", 10*time.Second, "the `TIME` between two heartbeats")
 	f.BoolVar(&a.options.Offline, "offline", false, "continue if the store cannot be reached, and register later")
-	f.StringVar(&a.layout, "layout", objectid.Modern.String(), "the layout of its ids: "+layouts.names())
+	layouts.addFlag(cmd, &a.options.Layout, "layout", objectid.Modern.String(), "the layout of its ids")
 	a.asJSON.addFlag(cmd, jsonObject)
-	layouts.complete(cmd, "layout")
 	return cmd
 }
 
@@ -86,7 +83,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	r := registry.New(s, &registry.Options{OneHost: a.where.oneHost(), Log: slog.New(warnHandler{std})})
+	r := registry.New(s, &registry.Options{OneHost: a.where.oneHost(), Log: newLog(std, false)})
 	m, err := r.Adopt(ctx, samples, &a.options)
 	collision, collided := errors.AsType[*registry.CollisionError](err)
 	if err != nil && !collided {
@@ -99,7 +96,11 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	if err := a.asJSON.emit(std.out, towire.Registered(m.Process(), rivals), textf("%v\n", m.Process().GPID)); err != nil {
 		return errors.Join(err, detach(m))
 	}
-	warnUnproven(std, m.Process().Adopted)
+	for _, adopted := range m.Process().Adopted {
+		if adopted.Evidence == registry.ByTime {
+			std.warn("sample %v: the process ran when it was created; nothing in it names the process, so its ids are shown as claimed", adopted.Sample)
+		}
+	}
 	select {
 	case <-m.Done():
 		std.warn("process %d has ended", a.options.PID)
@@ -114,47 +115,14 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	return nil
 }
 
-// warnUnproven says of which samples nothing names the process.
-func warnUnproven(std streams, adopted []registry.Adopted) {
-	for _, a := range adopted {
-		if a.Evidence == registry.ByTime {
-			std.warn("sample %v: the process ran when it was created; nothing in it names the process, so its ids are shown as claimed", a.Sample)
-		}
-	}
-}
-
 // check completes the options from the flags. Its errors are usage errors.
-func (a *adoption) check() ([]objectid.ID, error) {
-	if a.options.PID == 0 && len(a.samples) == 0 {
+func (a *adoption) check() (samples []objectid.ID, err error) {
+	switch {
+	case a.options.PID == 0 && len(a.samples) == 0:
 		return nil, usagef("--sample and --pid are missing: want an id that the process has created, and its pid")
-	}
-	if a.options.PID < 1 {
+	case a.options.PID < 1:
 		return nil, usagef("--pid %d: want the id of the process", a.options.PID)
-	}
-	samples, err := a.ids()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := gpid.ParseAddr(a.options.Addr); err != nil {
-		return nil, usageError{fmt.Errorf("--addr: %w", err)}
-	}
-	if i := a.options.Interval; i < registry.MinInterval || i > registry.MaxInterval {
-		return nil, usagef("--interval %v: want %v to %v", i, registry.MinInterval, registry.MaxInterval)
-	}
-	a.options.Labels = map[string]string{}
-	for _, s := range a.labels {
-		k, v, ok := strings.Cut(s, "=")
-		if !ok || k == "" {
-			return nil, usagef("--label %q: want KEY=VALUE", s)
-		}
-		a.options.Labels[k] = v
-	}
-	return samples, nil
-}
-
-// ids reads the samples and their layout.
-func (a *adoption) ids() (samples []objectid.ID, err error) {
-	if len(a.samples) == 0 {
+	case len(a.samples) == 0:
 		return nil, usagef("--sample is missing: want an id that the process has created")
 	}
 	for _, text := range a.samples {
@@ -164,8 +132,16 @@ func (a *adoption) ids() (samples []objectid.ID, err error) {
 		}
 		samples = append(samples, id)
 	}
-	a.options.Layout, err = layouts.find("--layout", a.layout)
-	return samples, err
+	if _, err := gpid.ParseAddr(a.options.Addr); err != nil {
+		return nil, usageError{fmt.Errorf("--addr: %w", err)}
+	}
+	if i := a.options.Interval; i < registry.MinInterval || i > registry.MaxInterval {
+		return nil, usagef("--interval %v: want %v to %v", i, registry.MinInterval, registry.MaxInterval)
+	}
+	if a.options.Labels, err = registry.ParseLabels(a.labels); err != nil {
+		return nil, usagef("--%s", phrase.Plain(err.Error()))
+	}
+	return samples, nil
 }
 
 // detach ends the heartbeats and leaves the record of the process as it is. The
@@ -176,25 +152,5 @@ func detach(m *registry.Member) error {
 	if err := m.Detach(ctx); err != nil && !errors.Is(err, registry.ErrEnded) {
 		return err
 	}
-	return nil
-}
-
-// warnHandler writes log records as the other messages of the command: the error if
-// there is one.
-type warnHandler struct{ std streams }
-
-func (warnHandler) Enabled(context.Context, slog.Level) bool { return true }
-func (h warnHandler) WithAttrs([]slog.Attr) slog.Handler     { return h }
-func (h warnHandler) WithGroup(string) slog.Handler          { return h }
-
-func (h warnHandler) Handle(_ context.Context, r slog.Record) error {
-	text := r.Message
-	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == "error" {
-			text = a.Value.String()
-		}
-		return true
-	})
-	h.std.warn("%s", text)
 	return nil
 }

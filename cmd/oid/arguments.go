@@ -3,11 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -57,8 +60,10 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return fmt.Errorf("%w%s", err, hint)
 	case errors.As(err, &bad):
-		cause := errors.Unwrap(bad).Error()
+		cause, value := errors.Unwrap(bad).Error(), phrase.Shown(bad.GetValue())
 		switch bad.GetFlag().Value.Type() {
+		case "string": // one of some forms
+			value = strconv.Quote(value)
 		case "bool":
 			cause = "want no value, or true or false"
 		case "int", "int64":
@@ -66,7 +71,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		case "duration":
 			cause = "want a number with a unit, such as 500ms, 10s or 1h30m"
 		}
-		return usagef("--%s %s: %s", bad.GetFlag().Name, printable(bad.GetValue()), cause)
+		return usagef("--%s %s: %s", bad.GetFlag().Name, value, cause)
 	}
 	return err
 }
@@ -118,4 +123,75 @@ func parseNames(args []string) (collection string, keys []store.Key, err error) 
 		keys = append(keys, key)
 	}
 	return args[0], keys, nil
+}
+
+// layouts are the layouts of ids by name.
+var layouts = formsOf(objectid.Layouts, objectid.Layout.String)
+
+// forms are named values, among which a flag chooses.
+type forms[T any] []form[T]
+
+type form[T any] struct {
+	name  string
+	value T
+}
+
+// formsOf returns values under the names that name returns.
+func formsOf[T any](values []T, name func(T) string) (all forms[T]) {
+	for _, v := range values {
+		all = append(all, form[T]{name(v), v})
+	}
+	return all
+}
+
+// stringForms returns the values of an enumeration, which are their own names.
+func stringForms[T ~string](values []T) forms[T] {
+	return formsOf(values, func(v T) string { return string(v) })
+}
+
+// find returns the form called name.
+func (f forms[T]) find(name string) (none T, _ error) {
+	for _, form := range f {
+		if form.name == name {
+			return form.value, nil
+		}
+	}
+	return none, fmt.Errorf("want one of %s", f.names())
+}
+
+func (f forms[T]) names() string { return strings.Join(f.list(), ", ") }
+
+func (f forms[T]) list() []string {
+	names := make([]string, len(f))
+	for i, form := range f {
+		names[i] = form.name
+	}
+	return names
+}
+
+// addFlag adds a flag to cmd that chooses value among the forms. Its usage lists them, and
+// the shell completes them. Without the flag it is the one called byDefault, or the zero
+// value for none.
+func (f forms[T]) addFlag(cmd *cobra.Command, value *T, flag, byDefault, usage string) {
+	c := &choice[T]{forms: f, value: value}
+	_ = c.Set(byDefault)
+	cmd.Flags().Var(c, flag, usage+": "+f.names())
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(f.list(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// choice is a flag that chooses among forms. It implements pflag.Value.
+type choice[T any] struct {
+	forms  forms[T]
+	chosen string
+	value  *T
+}
+
+func (c *choice[T]) String() string { return c.chosen }
+
+func (c *choice[T]) Type() string { return "string" }
+
+func (c *choice[T]) Set(name string) (err error) {
+	*c.value, err = c.forms.find(name)
+	c.chosen = name
+	return err
 }

@@ -184,27 +184,6 @@ func TestCensusOfFIFO(t *testing.T) {
 	f.Close()
 }
 
-// TestNextBatch holds how many documents are asked for on lines of different speeds.
-func TestNextBatch(t *testing.T) {
-	for _, test := range []struct {
-		size, want int32
-		took       time.Duration
-	}{
-		{1000, 2000, 249 * time.Millisecond},
-		{1000, 1000, 250 * time.Millisecond},
-		{1000, 1000, time.Second},
-		{1000, 500, time.Second + 1},
-		{60_000, 100_000, 0},
-		{100_000, 100_000, 0},
-		{150, 100, time.Minute},
-		{100, 100, time.Minute},
-	} {
-		if got := nextBatch(test.size, test.took); got != test.want {
-			t.Errorf("after %d documents in %v: %d, want %d", test.size, test.took, got, test.want)
-		}
-	}
-}
-
 // TestCensusOfNoServer gives up on a server that refuses connections while a person
 // waits, and on one that never answers.
 func TestCensusOfNoServer(t *testing.T) {
@@ -222,7 +201,7 @@ func TestCensusOfNoServer(t *testing.T) {
 			all.Go(func() {
 				began := time.Now()
 				got := oid(t, "", "census", "mongodb://"+host+path)
-				if took := time.Since(began); got.code != exitFailed || !strings.Contains(got.err, "server selection error") || took > 4*selectionTimeout {
+				if took := time.Since(began); got.code != exitFailed || !strings.Contains(got.err, "MongoDB at "+host+" does not answer") || took > 20*time.Second {
 					t.Errorf("%s%s: exit code %d after %v: %s", host, path, got.code, took, got.err)
 				}
 			})

@@ -3,19 +3,21 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/mongo"
-
 	"github.com/oidkit/oid/census"
+	"github.com/oidkit/oid/census/source"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/mongostore"
 )
 
 // censusReader reads the sources of oid census.
@@ -25,13 +27,18 @@ type censusReader struct {
 	options  *census.Options
 	quiet    bool
 	progress *progress
-	clients  []*mongo.Client
+	stores   []store.Store // that are open
 }
 
 // readAll reads every source into c. Unreadable sources are part of c's report; the
 // errors returned are those of wrong use and of ctx.
 func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []string) error {
-	defer r.close()
+	defer func() {
+		for _, s := range r.stores {
+			_ = s.Close() // it was only read
+		}
+		r.stores = nil
+	}()
 	var parts []part
 	for _, source := range sources {
 		more, err := r.parts(ctx, source)
@@ -43,7 +50,8 @@ func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []
 		}
 		parts = append(parts, more...)
 	}
-	r.progress = newProgress(r.std, r.quiet, parts)
+	total, isBytes := totalSize(parts)
+	r.progress = newBar(r.std, r.quiet, "reading", "documents", total, isBytes)
 	defer r.progress.finish()
 	for _, p := range parts {
 		if err := r.readPart(ctx, c, p); err != nil {
@@ -99,15 +107,19 @@ func (r *censusReader) parts(ctx context.Context, source string) ([]part, error)
 			return io.NopCloser(r.std.stdin(ctx, "the source")), nil
 		})
 	case strings.HasPrefix(source, "store:"):
-		return r.storePart(p, r.where, strings.TrimPrefix(source, "store:"))
-	case e != nil && e.index:
-		return r.mongoParts(ctx, source)
+		return r.storeParts(ctx, r.where, p, "", strings.TrimPrefix(source, "store:"))
+	case e != nil && e.whole:
+		url, database, collection, err := splitNamespace(source)
+		if err != nil {
+			return nil, err
+		}
+		return r.storeParts(ctx, &storeFlag{url: url}, p, database, collection)
 	case e != nil:
 		i := strings.LastIndexByte(source, '#')
 		if i < 0 {
 			return nil, usagef("source %q has no collection; write it at the end, as in %s#COLLECTION", nameOf(source), e.url)
 		}
-		return r.storePart(p, &storeFlag{url: source[:i]}, source[i+1:])
+		return r.storeParts(ctx, &storeFlag{url: source[:i]}, p, "", source[i+1:])
 	}
 	info, err := os.Stat(source)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(source, `/\.`) {
@@ -137,42 +149,84 @@ func (r *censusReader) parts(ctx context.Context, source string) ([]part, error)
 	})
 }
 
-// storePart returns p as a collection of a store.
-func (r *censusReader) storePart(p part, where *storeFlag, collection string) ([]part, error) {
-	if err := store.CheckCollection(collection); err != nil {
+// storeParts returns p as a collection of a store or, if that is empty, as all collections of
+// its database.
+func (r *censusReader) storeParts(ctx context.Context, where *storeFlag, p part, database, collection string) (parts []part, err error) {
+	whole := database != "" && collection == ""
+	if err := store.CheckCollection(collection); err != nil && !whole {
 		return nil, usageError{err}
 	}
-	p.open = func(ctx context.Context) (io.ReadCloser, error) { return r.store(ctx, where, collection) }
-	return []part{p}, nil
-}
-
-// store returns the documents of a collection of a store.
-func (r *censusReader) store(ctx context.Context, where *storeFlag, collection string) (io.ReadCloser, error) {
 	s, err := where.openToRead(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var q store.Query
-	if r.pushDown() {
-		q.Range = store.IDs(r.options.Range)
-	}
-	return piped(func(w io.Writer) error {
-		defer s.Close()
-		for doc, err := range s.Find(ctx, collection, q) {
-			if err != nil {
-				return err
-			}
-			if _, err := w.Write(doc); err != nil {
-				return err
-			}
+	r.stores = append(r.stores, s)
+	names := []string{collection}
+	if whole {
+		if names, err = s.Collections(ctx); err == nil && len(names) == 0 {
+			err = fmt.Errorf("the database %s has no collections", database)
 		}
-		return nil
-	}), nil
+	}
+	for _, name := range names {
+		if whole {
+			p.collection = database + "." + name
+		}
+		if m, ok := s.(*mongostore.Store); ok {
+			p.documents = m.Estimate(ctx, name)
+		}
+		p.open = func(ctx context.Context) (io.ReadCloser, error) {
+			return piped(func(w io.Writer) error { return r.find(ctx, s, name, w) }), nil
+		}
+		parts = append(parts, p)
+	}
+	return parts, err
 }
 
-// pushDown reports whether the store can select the ids in the range.
-func (r *censusReader) pushDown() bool {
-	return r.options.Field == "_id" && r.options.Range != (objectid.Range{})
+// find writes the documents of a collection to w, with only the field that is counted where
+// the store can leave out the others.
+func (r *censusReader) find(ctx context.Context, s store.Store, collection string, w io.Writer) error {
+	var q store.Query
+	if r.options.Field == "_id" && r.options.Range != (objectid.Range{}) {
+		q.Range = store.IDs(r.options.Range)
+	}
+	docs := s.Find(ctx, collection, q)
+	if m, ok := s.(*mongostore.Store); ok {
+		docs = m.FindField(ctx, collection, r.options.Field, q)
+	}
+	n := int64(0)
+	for doc, err := range docs {
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(doc); err != nil {
+			return err
+		}
+		if n++; n%countedTogether == 0 {
+			r.progress.count(countedTogether)
+		}
+	}
+	return nil
+}
+
+// countedTogether is how many documents the progress takes at once.
+const countedTogether = 1000
+
+// splitNamespace splits mongodb://HOST/DATABASE.COLLECTION into the URL of a store, the
+// database and the collection, which is empty for the whole database.
+func splitNamespace(source string) (uri, database, collection string, err error) {
+	base, query, hasQuery := strings.Cut(source, "?")
+	scheme, rest, _ := strings.Cut(base, "://")
+	hosts, namespace, _ := strings.Cut(rest, "/")
+	namespace, err = url.PathUnescape(namespace)
+	database, collection, found := strings.Cut(namespace, ".")
+	if err != nil || database == "" || hosts == "" || found && collection == "" {
+		return "", "", "", usagef("source %s has no database; write mongodb://HOST/DATABASE.COLLECTION, or mongodb://HOST/DATABASE for all its collections", nameOf(source))
+	}
+	uri = scheme + "://" + hosts + "/" + url.PathEscape(database)
+	if hasQuery {
+		uri += "?" + query
+	}
+	return uri, database, collection, nil
 }
 
 // piped returns the output of write, which runs in a goroutine.
@@ -187,13 +241,6 @@ func piped(write func(io.Writer) error) io.ReadCloser {
 		w.CloseWithError(err)
 	}()
 	return r
-}
-
-// newProgress returns the progress of reading parts, or nil if std.err is not a
-// terminal or quiet is set.
-func newProgress(std streams, quiet bool, parts []part) *progress {
-	total, isBytes := totalSize(parts)
-	return newBar(std, quiet, "reading", "documents", total, isBytes)
 }
 
 // totalSize returns how much there is to read, or -1 if that is not known: documents if
@@ -218,4 +265,95 @@ func totalSize(parts []part) (total int64, isBytes bool) {
 		return documents, false
 	}
 	return size, true
+}
+
+// dumpEndings are those of the files of mongodump with documents, also compressed
+// afterwards.
+var dumpEndings = []string{".bson", ".bson.gz", ".bson.zst"}
+
+// folderParts returns what there is to read in a folder and in those in it.
+//
+// If it has .bson files it is a folder of mongodump, with files DATABASE/COLLECTION.bson,
+// or that of one database, and all other files are left out. Of any other folder, and if
+// format is not BSON but says how the files are written, every file is a collection, which
+// is called by the file's path in the folder, without its ending. With Grep all are one
+// text. Files and folders that begin with a dot are left out.
+func folderParts(folder string, format source.Format) ([]part, error) {
+	var dump, files []part
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch hidden := strings.HasPrefix(entry.Name(), ".") && path != folder; {
+		case err != nil:
+			return err
+		case hidden && entry.IsDir():
+			return fs.SkipDir
+		case hidden, entry.IsDir():
+			return nil
+		}
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+		p := part{
+			name: path, size: info.Size(), documents: -1,
+			open: func(context.Context) (io.ReadCloser, error) { return os.Open(path) },
+		}
+		if format != source.Grep {
+			within, _ := filepath.Rel(folder, path) // it is in it
+			for _, ending := range []string{".gz", ".zst", filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(within, ".gz"), ".zst"))} {
+				within = strings.TrimSuffix(within, ending)
+			}
+			p.collection = filepath.ToSlash(within)
+		}
+		files = append(files, p)
+		for _, ending := range dumpEndings {
+			if base, ok := strings.CutSuffix(entry.Name(), ending); ok {
+				p.collection = databaseOf(path) + collectionOf(path, base)
+				dump = append(dump, p)
+			}
+		}
+		return nil
+	})
+	if isDump := format == source.Auto || format == source.BSON; isDump && len(dump) > 0 {
+		files = dump
+	}
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("the folder %s has no files", folder)
+	}
+	return files, err
+}
+
+// databaseOf returns the database of a file, which is the name of its folder, with a dot.
+func databaseOf(path string) string {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	if database := filepath.Base(filepath.Dir(absolute)); database != string(filepath.Separator) {
+		return database + "."
+	}
+	return ""
+}
+
+// collectionOf returns the collection of a file called base. mongodump escapes some
+// characters of the name as in a URL, and a long name is only in the metadata.
+func collectionOf(path, base string) string {
+	var metadata struct{ CollectionName string }
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(path), base+".metadata.json"))
+	if err == nil && json.Unmarshal(data, &metadata) == nil && metadata.CollectionName != "" {
+		return metadata.CollectionName
+	}
+	if name, err := url.PathUnescape(base); err == nil {
+		return name
+	}
+	return base
+}
+
+// part is what is read as one: a file, a collection, or one of those in a folder or a
+// database.
+type part struct {
+	name       string // of its source, for people
+	collection string // or empty, see [census.Census.ReadCollection]
+	size       int64  // bytes to read, or -1
+	documents  int64  // to read, as the server estimates, or -1
+	open       func(ctx context.Context) (io.ReadCloser, error)
 }

@@ -1,34 +1,17 @@
 package main
 
 import (
+	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/dustin/go-humanize"
+	"github.com/rivo/uniseg"
 
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
 )
-
-// printable replaces characters in s that could move the cursor of a terminal or break
-// a table: processes choose their own names.
-func printable(s string) string {
-	i := 0
-	for i < len(s) && s[i] >= ' ' && s[i] <= '~' {
-		i++
-	}
-	if i == len(s) {
-		return s // most are
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
-}
 
 // loadText returns a load on one line, without what was not measured, or "".
 func loadText(l registry.Load, processors float64) string {
@@ -63,4 +46,30 @@ func known(n float64, text func(float64) string) string {
 		return "-"
 	}
 	return text(n)
+}
+
+// writeTable writes rows with their cells in columns, two blanks apart. The widths are
+// those of a terminal, where a Chinese character takes two columns; text/tabwriter
+// counts it as one.
+func writeTable(w io.Writer, rows [][]string) error {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], uniseg.StringWidth(cell))
+		}
+	}
+	var text strings.Builder
+	for _, row := range rows {
+		blanks := 0
+		for i, cell := range row {
+			text.WriteString(strings.Repeat(" ", blanks) + cell)
+			blanks = widths[i] - uniseg.StringWidth(cell) + 2
+		}
+		text.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
 }

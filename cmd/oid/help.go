@@ -35,3 +35,37 @@ func newHelpCommand() *cobra.Command {
 		},
 	}
 }
+
+const exitCodesHelp = `Every command ends with one of these:
+  0    done
+  1    failed, or at least one bad id, document or line; the others are done
+  2    wrong use
+  130  ended by Ctrl-C (SIGINT); 143 by SIGTERM
+
+"oid verify" also returns 1 if a promise is broken, and
+  3    there is no verdict: its command failed, hangs or writes something else
+
+"oid lock" returns the exit code of its command, or 128 plus the number of the signal
+that ended it, as shells show it, or
+  123  the lock was lost while the command ran
+  124  another has the lock, and it was not free in time (--wait)
+  125  oid itself failed: for example Redis did not answer, so that nobody knows
+       whether the lock is free
+  126  the command cannot be run
+  127  there is no such command
+With --status and --list it returns 0, or 1 if that failed.`
+
+// newTopics returns the topics of help: what concerns several commands, and the details
+// of those whose help would be long.
+func newTopics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "times", Short: "How to write times and time ranges", Long: rangeHelp + "\n\n" + timeHelp + "\n\n" + zoneHelp},
+		{Use: "urls", Short: "URLs of stores and of locks", Long: storeHelp + "\n\n" + locksHelp},
+		{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp},
+		{Use: "census-sources", Short: "What a census reads", Long: censusSourcesHelp},
+		{Use: "census-report", Short: "What a census reports", Long: censusReportHelp},
+		{Use: "lock-command", Short: "How a command runs under a lock", Long: lockCommandHelp},
+		{Use: "lock-ticks", Short: "One run for several hosts", Long: onceHelp},
+		{Use: "lock-slots", Short: "Locks with several holders", Long: slotsHelp},
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -52,7 +53,7 @@ func newHistoryCommand(std streams) *cobra.Command {
 				between := ""
 				for i, name := range towire.Names(members) {
 					p := &members[i]
-					samples := measured(r.History(cmd.Context(), p.Key(), orZero(from), orZero(to)))
+					samples := r.History(cmd.Context(), p.Key(), orZero(from), orZero(to))
 					if asJSON {
 						err = writeSamples(std.out, asJSON, p.Key(), samples)
 					} else {
@@ -94,77 +95,48 @@ func orZero(t *time.Time) time.Time {
 	return *t
 }
 
-// measurement is a sample with the one before it, or nil.
-type measurement struct {
-	before *registry.Sample
-	registry.Sample
-}
-
-// processors returns the processors in use since the sample before, or
-// registry.Unmeasured.
-func (m measurement) processors() float64 {
-	if m.before == nil {
-		return registry.Unmeasured
-	}
-	return registry.Processors(*m.before, m.Sample)
-}
-
-// measured adds to each sample the one before it.
-func measured(seq iter.Seq2[registry.Sample, error]) iter.Seq2[measurement, error] {
-	return func(yield func(measurement, error) bool) {
-		var before *registry.Sample
-		for s, err := range seq {
-			if !yield(measurement{before, s}, err) {
-				return
-			}
-			before = &s
-		}
-	}
-}
-
-func writeSamples(w io.Writer, asJSON jsonFlag, member registry.MemberKey, samples iter.Seq2[measurement, error]) error {
-	for m, err := range samples {
+func writeSamples(w io.Writer, asJSON jsonFlag, member registry.MemberKey, samples iter.Seq2[registry.Sample, error]) error {
+	var before *registry.Sample
+	for s, err := range samples {
 		if err != nil {
 			return err
 		}
-		if err := asJSON.emit(w, towire.Sample(member, m.before, m.Sample), nil); err != nil {
+		if err := asJSON.emit(w, towire.Sample(member, before, s), nil); err != nil {
 			return err
 		}
+		before = &s
 	}
 	return nil
 }
 
-// number returns a number of the load, of a time that the process has used how much of
-// it was used at a time. A value below 0 was not measured.
-func (m measurement) number(f *registry.LoadField) float64 {
-	if f.Unit == registry.Nanoseconds {
-		return m.processors()
-	}
-	return float64(*f.Of(&m.Load))
-}
-
-// unitTexts write the numbers of the load.
+// unitTexts write the numbers of the load. A time that the process has used is shown as
+// how much of it was used at a time.
 var unitTexts = map[registry.Unit]func(float64) string{
 	registry.Count: countText, registry.Bytes: bytesText, registry.Nanoseconds: cpuText,
 }
 
 // writeHistory writes the samples of a process of a name as a table, after between.
-func writeHistory(std streams, between string, p *registry.Status, name string, samples iter.Seq2[measurement, error], z *zone) error {
+func writeHistory(std streams, between string, p *registry.Status, name string, samples iter.Seq2[registry.Sample, error], z *zone) error {
 	table := [][]string{{"TIME"}}
 	for _, f := range registry.LoadFields {
 		table[0] = append(table[0], strings.ToUpper(f.Title))
 	}
-	for m, err := range samples {
+	var before *registry.Sample
+	for s, err := range samples {
 		if err != nil {
 			return err
 		}
-		row := []string{z.text(m.Time.Truncate(time.Second))}
+		row := []string{z.text(s.Time.Truncate(time.Second))}
 		for _, f := range registry.LoadFields {
-			row = append(row, known(m.number(&f), unitTexts[f.Unit]))
+			n := float64(*f.Of(&s.Load))
+			if f.Unit == registry.Nanoseconds {
+				n = registry.Processors(before, &s)
+			}
+			row = append(row, known(n, unitTexts[f.Unit]))
 		}
-		table = append(table, row)
+		table, before = append(table, row), &s
 	}
-	if _, err := fmt.Fprintf(std.out, "%s%s %s  %s: %s\n", between, printable(p.Name), printable(name), p.State, printable(p.Reason)); err != nil {
+	if _, err := fmt.Fprintf(std.out, "%s%s %s  %s: %s\n", between, phrase.Shown(p.Name), phrase.Shown(name), p.State, phrase.Shown(p.Reason)); err != nil {
 		return err
 	}
 	if len(table) == 1 {

@@ -49,7 +49,7 @@ func newNewCommand(std streams) *cobra.Command {
 		n      int64
 		at     string
 		layout objectid.Layout
-		format string
+		write  func([]byte, objectid.ID) []byte
 		asJSON jsonFlag
 		zone   zone
 	)
@@ -70,21 +70,17 @@ func newNewCommand(std streams) *cobra.Command {
 			if n < 0 {
 				return usagef("-n %d: want 0 or more", n)
 			}
-			write, err := idForms.find("--format", format)
-			if err != nil {
-				return err
-			}
 			if asJSON {
 				if cmd.Flags().Changed("format") {
 					return usagef("--json and --format exclude each other: give one of them")
 				}
 				write = appendTimedID
 			}
-			config := &objectid.Options{Layout: layout}
-			if config.Now, err = clockAt(at, zone.now()); err != nil {
+			clock, err := clockAt(at, zone.now())
+			if err != nil {
 				return err
 			}
-			g, err := objectid.NewGenerator(config)
+			g, err := objectid.NewGenerator(&objectid.Options{Layout: layout, Now: clock})
 			if err != nil {
 				return err
 			}
@@ -94,12 +90,10 @@ func newNewCommand(std streams) *cobra.Command {
 	f := cmd.Flags()
 	f.Int64VarP(&n, "number", "n", 1, "how many")
 	f.StringVar(&at, "at", "", "creation `TIME` of the ids (default now)")
-	f.TextVar(&layout, "layout", objectid.Modern, "the `LAYOUT`: modern, classic or java")
-	f.StringVar(&format, "format", "hex", "how to write an id: "+idForms.names())
+	layouts.addFlag(cmd, &layout, "layout", objectid.Modern.String(), "the `LAYOUT`")
+	idForms.addFlag(cmd, &write, "format", "hex", "how to write an id")
 	asJSON.addFlag(cmd, jsonObjects+", with the creation time")
 	zone.addFlag(cmd)
-	idForms.complete(cmd, "format")
-	layouts.complete(cmd, "layout")
 	return cmd
 }
 
@@ -112,14 +106,11 @@ func clockAt(at string, now time.Time) (func() time.Time, error) {
 	if err != nil {
 		return nil, ofFlag(&timerange.FieldError{Field: "at", Err: err})
 	}
-	if !holdsTime(t) {
+	if objectid.At(t).Time().Unix() != t.Unix() {
 		return nil, usagef("--at %s: an id holds times from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", at)
 	}
 	return func() time.Time { return t }, nil
 }
-
-// holdsTime reports whether an id can hold the second of t.
-func holdsTime(t time.Time) bool { return objectid.At(t).Time().Unix() == t.Unix() }
 
 // writeIDs writes n new ids of g to w in large pieces, until ctx is done.
 func writeIDs(ctx context.Context, w io.Writer, g *objectid.Generator, n int64, write func([]byte, objectid.ID) []byte) (err error) {

@@ -1,16 +1,10 @@
 package main
 
 import (
-	"fmt"
-	"math"
-	"strconv"
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/internal/odds"
 	"github.com/oidkit/oid/server/wire"
-	"github.com/oidkit/oid/timerange"
 )
 
 func newOddsCommand(std streams) *cobra.Command {
@@ -45,10 +39,18 @@ from a registry never share one: their chance is 0.`,
   oid odds --processes 1e6 --rate 0.1 --over 10000d`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			o, err := newOdds(processes, rate, over, layout)
-			if err != nil {
-				return usageError{err}
+			if processes == "" {
+				return usagef("number of processes is missing: give --processes")
 			}
+			q, err := odds.Parse(processes, rate, over, layout)
+			if err != nil {
+				return usagef("--%w", err)
+			}
+			o := wire.Odds{Processes: q.Processes, IDsEach: q.Rate, OverSeconds: q.Seconds}
+			if layout != "modern" {
+				o.Layout = layout
+			}
+			o.SharedValue, o.RepeatedID = odds.Of(q)
 			return asJSON.emit(std.out, o, textf("two of %s processes share a process value: %s\nan id is created twice, at %s ids a second each, over %s: %s\nwith process blocks from a registry, up to 2^32: 0\n",
 				processes, odds.Text(o.SharedValue), rate, over, odds.Text(o.RepeatedID)))
 		},
@@ -57,40 +59,7 @@ from a registry never share one: their chance is 0.`,
 	f.StringVar(&processes, "processes", "", "number of processes, from 1 to 10^18")
 	f.StringVar(&rate, "rate", "1000", "ids that each creates in a second, up to 10^9")
 	f.StringVar(&over, "over", "365d", "how long they run")
-	f.StringVar(&layout, "layout", "modern", "the `LAYOUT` of the ids: "+oddsLayouts.names())
-	oddsLayouts.complete(cmd, "layout")
+	stringForms(odds.Layouts).addFlag(cmd, &layout, "layout", "modern", "the `LAYOUT` of the ids")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
-}
-
-// oddsLayouts are the values of --layout.
-var oddsLayouts = stringForms(odds.Layouts)
-
-// newOdds reads the flags and calculates.
-func newOdds(processes, rate, over, layout string) (wire.Odds, error) {
-	var o wire.Odds
-	if processes == "" {
-		return o, fmt.Errorf("number of processes is missing: give --processes")
-	}
-	n, err := strconv.ParseFloat(processes, 64)
-	if err != nil || !(n >= 1 && n <= 1e18) || n != math.Trunc(n) {
-		return o, fmt.Errorf("--processes %q: want a whole number from 1 to 1e18", processes)
-	}
-	r, err := strconv.ParseFloat(rate, 64)
-	if err != nil || !(r > 0 && r <= 1e9) {
-		return o, fmt.Errorf("--rate %q: want a number above 0, up to 1e9", rate)
-	}
-	d, err := timerange.Duration(over, time.Now())
-	if err != nil || d < time.Second {
-		return o, fmt.Errorf("--over %q: want a duration of a second or more, such as 12h or 365d", over)
-	}
-	if _, err := oddsLayouts.find("--layout", layout); err != nil {
-		return o, err
-	}
-	o = wire.Odds{Processes: n, IDsEach: r, OverSeconds: d.Seconds()}
-	if layout != "modern" {
-		o.Layout = layout
-	}
-	o.SharedValue, o.RepeatedID = odds.Of(odds.Question{Layout: layout, Processes: n, Rate: r, Seconds: o.OverSeconds})
-	return o, nil
 }

@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
@@ -25,12 +23,10 @@ type listing struct {
 	name   string
 	host   string
 	labels []string
-	state  string
+	state  registry.State
 	asJSON jsonFlag
 	zone   zone
 }
-
-var processStates = stringForms(registry.States)
 
 const psHelp = `List the recorded processes that are alive or late; with --all also those that
 are dead or ended. With --at, list all runs at an address, in order: several runs
@@ -90,12 +86,11 @@ func newPsCommand(std streams) *cobra.Command {
 	f.StringVar(&l.name, "name", "", "list only processes of this `NAME`")
 	f.StringVar(&l.host, "host", "", "list only processes on the `HOST` of this name")
 	f.StringArrayVar(&l.labels, "label", nil, "list only processes with this label, `NAME=VALUE`; may be repeated")
-	f.StringVar(&l.state, "state", "", "list only processes in this `STATE`: "+processStates.names())
+	stringForms(registry.States).addFlag(cmd, &l.state, "state", "", "list only processes in this `STATE`")
 	f.BoolVarP(&watch, "watch", "w", false, "repeat the list until interrupted")
 	f.DurationVar(&every, "every", 2*time.Second, "with --watch, the `TIME` between two lists")
 	l.asJSON.addFlag(cmd, jsonObjects)
 	l.zone.addFlag(cmd)
-	processStates.complete(cmd, "state")
 	return cmd
 }
 
@@ -103,7 +98,7 @@ func newPsCommand(std streams) *cobra.Command {
 // before.
 func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, q registry.Query, every time.Duration) error {
 	clear, between := "", ""
-	if f, ok := std.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if isTerminal(std.out) {
 		clear = "\x1b[H\x1b[2J"
 	} else if !l.asJSON {
 		between = "\n"
@@ -133,23 +128,12 @@ func (l *listing) query() (q registry.Query, err error) {
 	q = registry.Query{Name: l.name, Host: l.host}
 	switch {
 	case l.state != "":
-		state, err := processStates.find("--state", l.state)
-		if err != nil {
-			return q, err
-		}
-		q.States = []registry.State{state}
+		q.States = []registry.State{l.state}
 	case !l.all && l.at == "":
 		q.States = []registry.State{registry.Alive, registry.Late}
 	}
-	for _, label := range l.labels {
-		name, value, err := registry.ParseLabel(label)
-		if err != nil {
-			return q, usagef("--label %q: want NAME=VALUE", label)
-		}
-		if q.Labels == nil {
-			q.Labels = map[string]string{}
-		}
-		q.Labels[name] = value
+	if q.Labels, err = registry.ParseLabels(l.labels); err != nil {
+		return q, usagef("--%s", phrase.Plain(err.Error()))
 	}
 	if l.at != "" {
 		if q.Addr, err = registry.ParseAddr(l.at); err != nil {
@@ -236,7 +220,7 @@ func processRow(p registry.Status, name string, now time.Time) []string {
 		processors = float64(load.CPU) / float64(p.Last.Time.Sub(started))
 	}
 	return []string{
-		state, printable(p.Name), printable(name), printable(p.Host), p.Value,
+		state, phrase.Shown(p.Name), phrase.Shown(name), phrase.Shown(p.Host), p.Value,
 		started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)) + " ago",
 		known(processors, cpuText), known(float64(load.RSS), bytesText), known(float64(load.Files), countText), known(float64(load.Threads), countText),
 	}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"time"
 
+	"github.com/oidkit/oid/internal/classic"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -90,10 +93,10 @@ func processLine(t *registry.Trace) string {
 	case t == nil || t.Verdict == registry.Unknown && t.Classic == nil:
 		return ""
 	case t.Verdict == registry.Unknown:
-		return fmt.Sprintf("host %s, pid %d: not recorded", printable(t.Classic.Host), t.Classic.PID)
+		return fmt.Sprintf("host %s, pid %d: not recorded", phrase.Shown(t.Classic.Host), t.Classic.PID)
 	case t.Verdict == registry.Known || t.Verdict == registry.Claimed:
 		p := t.Processes[0]
-		return fmt.Sprintf("%s%s %v (%s)", claimedBy(t), printable(p.Name), p.GPID, p.State)
+		return fmt.Sprintf("%s%s %v (%s)", claimedBy(t), phrase.Shown(p.Name), p.GPID, p.State)
 	default:
 		return fmt.Sprintf("%s: %s", t.Verdict, t.Reason)
 	}
@@ -105,4 +108,32 @@ func claimedBy(t *registry.Trace) string {
 		return "claimed by "
 	}
 	return ""
+}
+
+// namer returns a function that returns the process of an id, or "", and one that
+// returns its first error. A process is named as the registry knows it or, without one, by
+// this host and its pid if the id has them in the classic layout.
+func (t *tracer) namer(ctx context.Context) (name func(objectid.ID) string, failed func() error) {
+	var failure error
+	failed = func() error { return failure }
+	host, err := os.Hostname()
+	here := func(id objectid.ID) string {
+		if machine, pid := classic.Split(id); err == nil && machine == classic.Machine(host) {
+			return fmt.Sprintf("host %s, pid %d", phrase.Shown(host), pid)
+		}
+		return ""
+	}
+	return func(id objectid.ID) string {
+		found, err := t.trace(ctx, id)
+		if failure == nil {
+			failure = err
+		}
+		switch {
+		case found == nil:
+			return here(id)
+		case found.Verdict == registry.Conflict, found.Verdict == registry.Collision:
+			return ""
+		}
+		return processLine(found)
+	}, failed
 }

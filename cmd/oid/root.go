@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oidkit/oid/server/wire"
 )
 
 // newRoot returns the command tree, and a bool that is set once a subcommand has
@@ -84,11 +89,85 @@ func newCompletionCommand(std streams) *cobra.Command {
 		ValidArgs:             shells.list(),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, err := shells.find("completion", args[0])
+			write, err := shells.find(args[0])
 			if err != nil {
-				return err
+				return usagef("completion %q: %w", args[0], err)
 			}
 			return write(cmd.Root(), std.out)
 		},
 	}
+}
+
+func newVersionCommand(std streams) *cobra.Command {
+	var asJSON jsonFlag
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := thisVersion()
+			return asJSON.emit(std.out, v, textf("oid %s %s %s/%s\n", v.Version, v.Go, v.OS, v.Arch))
+		},
+	}
+	asJSON.addFlag(cmd, jsonObject)
+	return cmd
+}
+
+// version is set by the linker in a release.
+var version string
+
+// thisVersion reads what the Go toolchain recorded in the binary.
+func thisVersion() wire.Version {
+	v := wire.Version{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if version != "" {
+		v.Version = version
+	} else if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v.Commit = s.Value
+		}
+	}
+	return v
+}
+
+// bashWords is the line of cobra's script that needs the package bash-completion.
+const bashWords = `    _get_comp_words_by_ref "$@" cur prev words cword` + "\n"
+
+// bashOwnWords does the same without it. Bash divides a line also at the characters = and
+// :, which are within URLs, times and flags; what the line has without a blank between is
+// one word.
+const bashOwnWords = `    local line=$COMP_LINE i word
+    words=() cword=0
+    for ((i = 0; i < ${#COMP_WORDS[@]}; i++)); do
+        word=${COMP_WORDS[i]}
+        if ((i > 0)) && [[ $word != "" && $line == "$word"* && (${words[${#words[@]}-1]} == *[=:] || $word == [=:]*) ]]; then
+            words[${#words[@]}-1]+=$word
+        else
+            words+=("$word")
+        fi
+        line=${line#*"$word"}
+        ((i == COMP_CWORD)) && cword=$((${#words[@]} - 1))
+    done
+    cur=${words[cword]} prev=
+    ((cword == 0)) || prev=${words[cword-1]}
+`
+
+// writeBashCompletion writes the script of cobra, changed to work without the package
+// bash-completion, which many systems and containers do not have.
+func writeBashCompletion(root *cobra.Command, w io.Writer) error {
+	var script bytes.Buffer
+	if err := root.GenBashCompletionV2(&script, true); err != nil {
+		return err
+	}
+	if bytes.Count(script.Bytes(), []byte(bashWords)) != 1 {
+		return fmt.Errorf("the completion script of cobra has changed")
+	}
+	_, err := w.Write(bytes.Replace(script.Bytes(), []byte(bashWords), []byte(bashOwnWords), 1))
+	return err
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"iter"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -12,12 +14,10 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// sealForms are the forms of sealed ids by name.
-var sealForms = formsOf(sealed.Forms, sealed.Form.String)
-
 // sealFlags are the flags that say how ids are sealed and opened.
 type sealFlags struct {
-	kind, form, prefix, keyFile string
+	kind, prefix, keyFile string
+	form                  sealed.Form
 }
 
 const sealHelp = `--kind names what the ids are ids of, such as order: a sealed id opens only under the kind
@@ -33,10 +33,9 @@ the variable OID_SEAL_KEYS, with blanks between. The first seals, and all of the
 
 func (f *sealFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.kind, "kind", "", "what the ids are ids of, such as order")
-	cmd.Flags().StringVar(&f.form, "form", sealed.Short.String(), "form of a sealed id: "+sealForms.names())
+	formsOf(sealed.Forms, sealed.Form.String).addFlag(cmd, &f.form, "form", sealed.Short.String(), "form of a sealed id")
 	cmd.Flags().StringVar(&f.prefix, "prefix", "", "what is written before each sealed id, such as order_")
 	cmd.Flags().StringVar(&f.keyFile, "key-file", "", "`FILE` with the keys, one on a line (default the variable OID_SEAL_KEYS)")
-	sealForms.complete(cmd, "form")
 }
 
 // sealer returns the Sealer that the flags ask for.
@@ -44,15 +43,11 @@ func (f *sealFlags) sealer() (*sealed.Sealer, error) {
 	if f.kind == "" {
 		return nil, usagef("--kind is missing: give what the ids are ids of, such as --kind order")
 	}
-	form, err := sealForms.find("--form", f.form)
-	if err != nil {
-		return nil, err
-	}
 	keys, err := f.keys()
 	if err != nil {
 		return nil, fmt.Errorf("read the keys: %w", err)
 	}
-	s, err := sealed.New(sealed.Options{Kind: f.kind, Form: form, Prefix: f.prefix, Keys: keys})
+	s, err := sealed.New(sealed.Options{Kind: f.kind, Form: f.form, Prefix: f.prefix, Keys: keys})
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -129,4 +124,69 @@ means that at least one piece of the input is not an ObjectId; all others are se
 	asJSON.addFlag(cmd, jsonObjects)
 	input.addFlag(cmd)
 	return cmd
+}
+
+func newOpenCommand(std streams) *cobra.Command {
+	var (
+		how    sealFlags
+		asJSON jsonFlag
+	)
+	cmd := &cobra.Command{
+		Use:   "open [SEALED...]",
+		Short: "Turn sealed ids back into ids",
+		Long: `Write the ObjectId of each sealed id that "oid seal" wrote. Sealed ids are arguments, or
+the lines of standard input if there are none. One that begins with a hyphen goes after
+"--".
+
+` + sealHelp + `
+
+Exit code 1 means that at least one sealed id does not open: it was changed, or is of
+another kind, form or key. All others are opened.`,
+		Example: `  oid open --kind order --prefix order_ --key-file seal.key order_75YZjCYiI-4GQ2eafPOyiw`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := how.sealer()
+			if err != nil {
+				return err
+			}
+			var failed error
+			for place, text := range sealedIDs(cmd.Context(), std, args, &failed) {
+				id, err := s.Open(text)
+				if err != nil {
+					failed = errReported
+					std.warn("%s: %v", place, err)
+					continue
+				}
+				if err := asJSON.emit(std.out, wire.SealedID{ID: id, Sealed: text}, textf("%v\n", id)); err != nil {
+					return err
+				}
+			}
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+			return failed
+		},
+	}
+	how.addFlags(cmd)
+	asJSON.addFlag(cmd, jsonObjects)
+	return cmd
+}
+
+// sealedIDs yields args with their places, or the lines of standard input if there are
+// none. It sets err if that cannot be read.
+func sealedIDs(ctx context.Context, std streams, args []string, err *error) iter.Seq2[string, string] {
+	return func(yield func(place, text string) bool) {
+		for i, arg := range args {
+			if !yield(fmt.Sprintf("argument %d", i+1), arg) {
+				return
+			}
+		}
+		if len(args) > 0 {
+			return
+		}
+		for n, text := range inputLines(ctx, std, "sealed ids", err) {
+			if !yield(fmt.Sprintf("line %d", n), text) {
+				return
+			}
+		}
+	}
 }

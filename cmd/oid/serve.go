@@ -1,19 +1,26 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"net"
 	"net/netip"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/oidkit/oid/server"
-	"github.com/oidkit/oid/store"
 )
 
 // serving are the flags of oid serve.
@@ -26,7 +33,6 @@ type serving struct {
 	trusted   []string
 	certFile  string
 	keyFile   string
-	limits    *limitFlags
 	unix      unixFlags
 	quiet     bool
 	asJSON    jsonFlag
@@ -53,7 +59,7 @@ for --drain, then waits up to --grace for requests in flight, half of that for
 uploads, and records its end in the registry. A second interrupt ends it at once.`
 
 func newServeCommand(std streams) *cobra.Command {
-	v := serving{limits: newLimitFlags(), where: storeFlag{trial: true}}
+	v := serving{where: storeFlag{trial: true}, options: server.Options{Limits: server.DefaultLimits()}}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the web page and the HTTP API",
@@ -81,7 +87,7 @@ func newServeCommand(std streams) *cobra.Command {
 	v.asJSON.addFlag(cmd, "write the log as JSON")
 	f.DurationVar(&v.options.Grace, "grace", 30*time.Second, "how long to wait for requests in flight at the end")
 	f.DurationVar(&v.options.Drain, "drain", time.Second, "how long to go on serving at the end while /readyz fails")
-	v.limits.add(f)
+	addLimits(f, &v.options.Limits)
 	v.where.addFlag(cmd)
 	v.held.addFlag(cmd)
 	return cmd
@@ -93,22 +99,22 @@ func (v *serving) run(cmd *cobra.Command, std streams) error {
 	if err := v.complete(cmd, std); err != nil {
 		return err
 	}
+	var l net.Listener
+	v.options.Serving = func() {
+		std.warn("serving on %s", urlOf(l.Addr(), v.options.TLS != nil))
+		notify(ctx)
+	}
 	s, err := server.New(&v.options)
 	if err != nil {
 		return usageError{err}
 	}
-	l, err := listen(ctx, v.address, cmd.Flags().Changed("listen"), &v.unix)
+	l, err = listen(ctx, v.address, cmd.Flags().Changed("listen"), &v.unix)
 	if err != nil {
 		return err
 	}
 	// A second signal has its default effect.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-	a := &announced{Listener: l}
-	a.announce = func() {
-		std.warn("serving on %s", a.where(v.options.TLS != nil))
-		notify(ctx)
-	}
-	err = s.Serve(ctx, a)
+	err = s.Serve(ctx, l)
 	if errors.Is(err, server.ErrToken) {
 		return usagef("%w; give --token-file", err)
 	}
@@ -138,10 +144,9 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 		o.Access = o.Log
 	}
 	o.Version = thisVersion().Version
-	o.OneHost = func(store.Store) bool { return engine.oneHost }
+	o.OneHost = engine.oneHost
 	o.StoreName = engine.name
 	o.Open = v.where.openToWrite
-	o.Limits = v.limits.values
 	if o.OpenLocks, err = v.held.opener(std); err != nil {
 		return err
 	}
@@ -167,4 +172,95 @@ func proxies(all []string) ([]netip.Prefix, error) {
 		out = append(out, p.Masked())
 	}
 	return out, nil
+}
+
+// addLimits adds the flags for some limits, with v as the defaults.
+func addLimits(f *pflag.FlagSet, v *server.Limits) {
+	v.PerAddress = 0 // depends on Connections
+	f.IntVar(&v.Connections, "max-connections", v.Connections, "connections that may be open; beyond, the one that waits longest for its client is closed, or the new one")
+	f.IntVar(&v.PerAddress, "max-connections-per-address", 0, "connections from one client address (default a quarter of --max-connections)")
+	f.IntVar(&v.Requests, "max-requests", v.Requests, "requests worked on at the same time; more wait a moment")
+	f.Var(sizeFlag{&v.Memory}, "max-memory", "memory that all requests and uploads together may take")
+	f.Var(sizeFlag{&v.Body}, "max-body", "size of a request body that is not an upload")
+	f.IntVar(&v.Uploads, "max-uploads", v.Uploads, "uploads at the same time")
+	f.Var(sizeFlag{&v.Upload}, "max-upload", "size of an upload, as sent")
+	f.Var(sizeFlag{&v.Unpacked}, "max-unpacked", "size of an upload after it was unpacked")
+}
+
+// sizeFlag is a flag for a number of bytes, such as 64MiB.
+type sizeFlag struct{ bytes *int64 }
+
+// String implements pflag.Value.
+func (s sizeFlag) String() string {
+	if s.bytes == nil {
+		return ""
+	}
+	return strings.ReplaceAll(humanize.IBytes(uint64(*s.bytes)), " ", "")
+}
+
+// Set implements pflag.Value.
+func (s sizeFlag) Set(text string) error {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n == 0 || n > 1<<50 {
+		return fmt.Errorf("want a size such as 64MiB")
+	}
+	*s.bytes = int64(n)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (sizeFlag) Type() string { return "SIZE" }
+
+// othersMay returns the permissions that the file at path may not give: those of its group
+// and of others. A credential that systemd has put into its folder for this service may be
+// readable by its group: an access control list, which systemd sets for the service's user,
+// shows as that.
+func othersMay(path string) fs.FileMode {
+	folder := os.Getenv("CREDENTIALS_DIRECTORY")
+	if folder != "" && filepath.Dir(path) == filepath.Clean(folder) {
+		return 0o037
+	}
+	return 0o077
+}
+
+// readSecret reads a file that only its owner may read.
+func readSecret(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().Perm()&othersMay(path) != 0 && info.Mode()&fs.ModeType == 0 && os.PathSeparator == '/' {
+		return nil, fmt.Errorf("%s can be read by others; chmod 600 it", path)
+	}
+	return os.ReadFile(path)
+}
+
+// readTokens reads the tokens from a file that only its owner may read: a token alone,
+// or a line "NAME all|read TOKEN" for each.
+func readTokens(path string) ([]server.Token, error) {
+	data, err := readSecret(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the token: %w", err)
+	}
+	var all []server.Token
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for n := 1; lines.Scan(); n++ {
+		words := strings.Fields(lines.Text())
+		switch {
+		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
+		case len(words) == 1:
+			all = append(all, server.Token{Name: "token", Value: words[0]})
+		case len(words) == 3 && (words[1] == "all" || words[1] == "read"):
+			all = append(all, server.Token{Name: words[0], Value: words[2], ReadOnly: words[1] == "read"})
+		default: // without the line, which may hold a token
+			return nil, fmt.Errorf("read the token: %s: line %d must hold one word, the token, or three: a name, all or read, and the token", path, n)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read the token: %s: %w", path, err)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("read the token: %s holds none", path)
+	}
+	return all, nil
 }

@@ -28,7 +28,7 @@ type storeEngine struct {
 	url     string   // how its URLs look
 	about   string   // for --help
 	oneHost bool     // only one host can reach it; others need the database in the URL
-	index   bool     // a census reads its index, see mongoParts, and not a store
+	whole   bool     // a census takes all collections of its URL, too, see splitNamespace
 	trial   bool     // it ends with the process, so that only oid serve takes it
 	open    func(ctx context.Context, url string, readOnly bool) (store.Store, error)
 }
@@ -44,7 +44,7 @@ var storeEngines = []storeEngine{
 		open: func(ctx context.Context, url string, _ bool) (store.Store, error) { return pgstore.Open(ctx, url) },
 	},
 	{
-		name: "MongoDB", schemes: []string{"mongodb", "mongodb+srv"}, url: "mongodb://...", about: "a MongoDB server, with the database in the URL", index: true,
+		name: "MongoDB", schemes: []string{"mongodb", "mongodb+srv"}, url: "mongodb://...", about: "a MongoDB server, with the database in the URL", whole: true,
 		open: func(ctx context.Context, url string, _ bool) (store.Store, error) {
 			return mongostore.Open(ctx, url)
 		},

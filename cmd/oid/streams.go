@@ -1,16 +1,22 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/store"
 )
 
 // streams are the three files of a command.
@@ -40,7 +46,7 @@ func (s streams) stdin(ctx context.Context, what string) io.Reader {
 	if isRegular(s.in) {
 		return s.in // which does not block
 	}
-	if f, ok := s.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if isTerminal(s.in) {
 		s.warn("reading %s from the terminal; end with Ctrl-D", what)
 	}
 	return interruptible(ctx, s.in)
@@ -68,7 +74,110 @@ func interruptible(ctx context.Context, in io.Reader) io.ReadCloser {
 	return r
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether file is a terminal.
+func isTerminal(file any) bool {
+	f, ok := file.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// jsonFlag is the flag --json.
+type jsonFlag bool
+
+// Help texts of the flag.
+const (
+	jsonObject  = "write one JSON object"
+	jsonObjects = "write JSON, one object per line"
+)
+
+func (j *jsonFlag) addFlag(cmd *cobra.Command, help string) {
+	cmd.Flags().BoolVar((*bool)(j), "json", false, help)
+}
+
+// emit writes one result to w: value as one line of JSON, or text for people.
+func (j jsonFlag) emit(w io.Writer, value any, text func(io.Writer) error) error {
+	if !j {
+		return text(w)
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(value)
+}
+
+// textf returns a text for emit.
+func textf(format string, args ...any) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, format, args...)
+		return err
+	}
+}
+
+// confirm asks on the terminal whether to do something, in words such as "drop", to a
+// collection. It returns an error unless the answer is yes.
+func confirm(cmd *cobra.Command, std streams, s store.Store, what, collection string) error {
+	if !isTerminal(std.in) {
+		return usagef("standard input is not a terminal, so oid cannot ask; give --yes to %s collection %s", what, collection)
+	}
+	n, err := s.Count(cmd.Context(), collection, store.Range{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.err, "%s%s collection %s (%s)? [y/N] ", strings.ToUpper(what[:1]), what[1:], collection, phrase.Count(n, "document", "documents"))
+	answer, _ := bufio.NewReader(interruptible(cmd.Context(), std.in)).ReadString('\n') // the end of the input is a no
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return fmt.Errorf("the answer is not yes: collection %s stays as it is", collection)
+	}
+	return nil
+}
+
+// progress shows on a terminal how much has been read, how fast and how long it will
+// still take. A nil progress shows nothing.
+type progress struct {
+	isBytes bool // and not units
+	bar     *progressbar.ProgressBar
+}
+
+// newBar returns the progress of something that is counted in units or in bytes, or
+// nil if quiet is set or stderr is not a terminal. A total of -1 is not known.
+func newBar(std streams, quiet bool, what, units string, total int64, isBytes bool) *progress {
+	if quiet || !isTerminal(std.err) {
+		return nil
+	}
+	return &progress{isBytes, progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(std.err),
+		progressbar.OptionSetDescription("oid: "+what),
+		progressbar.OptionShowBytes(isBytes),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionSetItsString(units),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionFullWidth(),
+	)}
+}
+
+// count adds to what is counted in units.
+func (p *progress) count(n int64) {
+	if p != nil && !p.isBytes {
+		_ = p.bar.Add64(n) // what is counted does not depend on whether the bar can be drawn
+	}
+}
+
+// reader returns in, and counts what is read from it.
+func (p *progress) reader(in io.Reader) io.Reader {
+	if p == nil || !p.isBytes {
+		return in
+	}
+	return new(progressbar.NewReader(in, p.bar))
+}
+
+// finish takes the bar off the terminal.
+func (p *progress) finish() {
+	if p != nil {
+		_ = p.bar.Clear()
+	}
 }

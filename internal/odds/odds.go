@@ -5,11 +5,13 @@ package odds
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/oidkit/oid/timerange"
 )
 
 // How the modern layout draws: a block of 4 random bytes, a last byte from 0 to
@@ -20,24 +22,20 @@ const (
 	counters  = 1 << 24
 )
 
-// layouts are the layouts of ids. share returns the chance that two processes share a
-// value, if that matters with the chance of overlap for each last byte that two values are
-// apart.
-var layouts = []struct {
-	name  string
-	share func(overlap func(apart int64) float64) float64
-}{
-	{"modern", func(overlap func(int64) float64) float64 { return blockShared(overlap) / blocks }},
-	{"driver", func(overlap func(int64) float64) float64 { return overlap(0) / (1 << 40) }},
-}
-
 // Layouts are the names of the layouts that [Of] knows.
-var Layouts = func() (names []string) {
-	for _, l := range layouts {
-		names = append(names, l.name)
+var Layouts = []string{"modern", "driver"}
+
+// share returns the chance that two processes share a value, if that matters with the
+// chance of overlap for each last byte that two values are apart.
+func share(layout string, overlap func(apart int64) float64) float64 {
+	switch layout {
+	case "modern":
+		return blockShared(overlap) / blocks
+	case "driver":
+		return overlap(0) / (1 << 40)
 	}
-	return names
-}()
+	panic("odds: no layout " + layout)
+}
 
 // Question is what is asked: a number of processes, the ids that each creates in a second,
 // the seconds for which they run together, and the layout of the ids.
@@ -46,17 +44,34 @@ type Question struct {
 	Processes, Rate, Seconds float64
 }
 
+// Parse reads a question as somebody typed it. Its errors begin with the name of what is
+// wrong: processes, rate or over.
+func Parse(processes, rate, over, layout string) (q Question, err error) {
+	q.Layout = layout
+	if q.Processes, err = strconv.ParseFloat(processes, 64); err != nil || !(q.Processes >= 1 && q.Processes <= 1e18) || q.Processes != math.Trunc(q.Processes) {
+		return q, fmt.Errorf("processes %q: want a whole number from 1 to 1e18", processes)
+	}
+	if q.Rate, err = strconv.ParseFloat(rate, 64); err != nil || !(q.Rate > 0 && q.Rate <= 1e9) {
+		return q, fmt.Errorf("rate %q: want a number above 0, up to 1e9", rate)
+	}
+	d, err := timerange.Duration(over, time.Now())
+	if err != nil || d < time.Second {
+		return q, fmt.Errorf("over %q: want a duration of a second or more, such as 12h or 365d", over)
+	}
+	q.Seconds = d.Seconds()
+	return q, nil
+}
+
 // Of returns the chance that two processes have the same process value, and the chance
 // that two of them create the same id. It panics if there is no such layout.
 func Of(q Question) (sharedValue, repeatedID float64) {
-	share := layouts[slices.Index(Layouts, q.Layout)].share
-	sharedValue = birthday(q.Processes, share(func(apart int64) float64 {
+	sharedValue = birthday(q.Processes, share(q.Layout, func(apart int64) float64 {
 		if apart > 0 {
 			return 0
 		}
 		return 1
 	}))
-	repeatedID = birthday(q.Processes, share(func(apart int64) float64 { return repeats(q.Rate, q.Seconds, apart) }))
+	repeatedID = birthday(q.Processes, share(q.Layout, func(apart int64) float64 { return repeats(q.Rate, q.Seconds, apart) }))
 	if q.Layout == "driver" && q.Rate > counters {
 		repeatedID = 1
 	}

@@ -3,9 +3,13 @@ package phrase
 
 import (
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/oidkit/oid/internal/pattern"
 )
 
 // Count returns n with the noun for it: one if n is 1, otherwise many.
@@ -56,4 +60,60 @@ func Ago(t, now time.Time) string {
 		return Count(-years, "year", "years") + " from now"
 	}
 	return humanize.RelTime(t, now, "ago", "from now")
+}
+
+// Memo remembers texts that are often needed again, such as that of a time which many ids
+// share. The zero value is ready to use, by one goroutine.
+type Memo[K comparable] struct {
+	known [32]struct {
+		key  K
+		text []byte
+	}
+}
+
+// Append appends to b what write appends for key, which is not empty. It calls write only if
+// the last key with the same slot was another one. A slot is any number, best one that
+// differs between keys.
+func (m *Memo[K]) Append(b []byte, slot int, key K, write func(b []byte, key K) []byte) []byte {
+	e := &m.known[uint(slot)%uint(len(m.known))]
+	if len(e.text) == 0 || e.key != key {
+		e.key, e.text = key, write(e.text[:0], key)
+	}
+	return append(b, e.text...)
+}
+
+// packagePrefix matches the name of a package in front of its error.
+var packagePrefix = pattern.Of(`(^|: |\n)(?:objectid|gpid|inspect|paste|timerange|census|store|memstore|sqlitestore|mongostore|pgstore|registry|lock|redislock|filelock|storelock|server|sealed): `)
+
+// Plain returns the text of an error without the names of packages, which do not help
+// those who use a program.
+func Plain(text string) string {
+	for packagePrefix().MatchString(text) {
+		text = packagePrefix().ReplaceAllString(text, "$1")
+	}
+	return text
+}
+
+// isHidden reports whether r is not seen, or changes how its neighbours are seen, such
+// as a zero-width space or the mark that reverses what follows. With these one name can
+// look like another.
+func isHidden(r rune) bool {
+	if r >= ' ' && r <= '~' {
+		return false // most are
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector) || r == '\u115f' || r == '\u3164'
+}
+
+// HasHidden reports whether text has a character that [Shown] replaces.
+func HasHidden(text string) bool { return strings.ContainsFunc(text, isHidden) }
+
+// Shown returns text of a stranger for people, with a sign in place of each character
+// that is hidden.
+func Shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if isHidden(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }

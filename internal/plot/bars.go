@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"html"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -113,4 +115,169 @@ func (c Counts) Strip(label, class string, marks ...float64) SVG {
 	}
 	b.WriteString(`</svg>`)
 	return SVG(b.String())
+}
+
+// Size is how big a plot is, in units of about a pixel. The zero Size is the usual one.
+type Size struct{ Width, High int }
+
+// Mark is something that happened at a time of a plot.
+type Mark struct {
+	At    float64 // share of the plot's width, from 0 to 1
+	Label string  // in a few words
+	Title string  // in a sentence
+	Class string  // beside event
+	// Until is the end of a stretch that is drawn as Missing times as high as its bars,
+	// in outline; 0 for none.
+	Until   float64
+	Missing float64
+}
+
+const (
+	markRows = 4  // of labels above a plot
+	markHigh = 15 // of a row
+)
+
+// Marked draws c as bars with axes, with marks above them and small ticks, at shares of
+// the width, below. It returns nothing if all counts are 0.
+func (c Counts) Marked(label string, size Size, marks []Mark, ticks []float64) SVG {
+	limit := size.Width * 2 / 3
+	if size.Width == 0 {
+		size, limit = Size{width, barsHigh}, maxBars
+	}
+	all, most := c.bars(limit)
+	if most == 0 {
+		return ""
+	}
+	a := &area{width: size.Width, left: barsLeft, right: barsRight, high: size.High}
+	rows := a.place(marks)
+	a.above = rows * markHigh
+	highest, isCut := cut(all)
+	a.axes(label, highest, CountStep(highest), func(v float64) string { return c.Number(int64(v)) })
+	base := float64(a.above + top + a.high)
+	a.missing(all, marks)
+	c.draw(&a.b, all, a.width, base, float64(a.high), a.limit, "bar")
+	if isCut {
+		a.cuts(c, all)
+	}
+	for _, at := range ticks {
+		x := a.x(at)
+		fmt.Fprintf(&a.b, `<line class="tick" x1="%.2f" x2="%.2f" y1="%.2f" y2="%.2f"/>`, x, x, base, base+4)
+	}
+	a.names(c, all)
+	a.marks(marks)
+	return a.end()
+}
+
+// names writes the names of some bars below them, or the years in which they begin.
+func (a *area) names(c Counts, all []bar) {
+	at := func(i int) float64 { return a.x(float64(i) / float64(len(all))) }
+	if c.Year != nil && c.Year(len(c.Counts)-1)-c.Year(0) >= manyYears {
+		room := int(float64(a.width-a.left-a.right) / (yearWidth * charWidth))
+		each := (c.Year(len(c.Counts)-1)-c.Year(0))/room + 1
+		for i, b := range all {
+			if year := c.Year(b.first); year%each == 0 && i > 0 && c.Year(all[i-1].first) != year {
+				a.tick(at(i), strconv.Itoa(year))
+			}
+		}
+		return
+	}
+	every := (len(all)*width/a.width + maxTicks - 1) / maxTicks
+	for i := 0; i < len(all); i += every {
+		a.tick(at(i), c.Name(all[i].first))
+	}
+}
+
+const (
+	manyYears = 3 // from which on the labels are years: so many begin
+	yearWidth = 7 // of a year, in letters, with the space after it
+)
+
+// cuts opens the bars that end above the axis near its top, and writes their counts beside
+// them.
+func (a *area) cuts(c Counts, all []bar) {
+	each := float64(a.width-a.left-a.right) / float64(len(all))
+	free := 0. // where the last count ends
+	for i, b := range all {
+		if float64(b.sum) <= a.limit {
+			continue
+		}
+		x, y := a.x(float64(i)/float64(len(all))), a.y(a.limit)+cutBelow
+		fmt.Fprintf(&a.b, `<path class="cut" d="M%.2f %.2f l%.2f -5 v4 l%.2f 5 z"/>`, x-3, y+5, min(each, maxWidth)+6, -min(each, maxWidth)-6)
+		text := c.Number(b.sum)
+		long := charWidth * float64(len(text)+1)
+		at, anchor := x+min(each, maxWidth)+4, "start"
+		if at+long > float64(a.width) {
+			at, anchor = x-4, "end"
+		}
+		if anchor == "start" && at < free {
+			continue // its title has it
+		}
+		free = at + long
+		fmt.Fprintf(&a.b, `<text class="cut" x="%.2f" y="%.2f" text-anchor="%s">%s</text>`, at, y, anchor, html.EscapeString(text))
+	}
+}
+
+const cutBelow = 12 // the top of the plot
+
+// placed is the row of each mark's label, or -1 where there is no room for it.
+type placed []int
+
+// place gives the labels rows in which they do not touch, and returns how many rows.
+func (a *area) place(marks []Mark) (rows int) {
+	a.rows = make(placed, len(marks))
+	var ends [markRows]float64
+	for i, m := range marks {
+		a.rows[i] = -1
+		from, to := a.span(m)
+		for row := range ends {
+			if from >= ends[row] {
+				a.rows[i], ends[row] = row, to+8
+				rows = max(rows, row+1)
+				break
+			}
+		}
+	}
+	return rows
+}
+
+// span returns where the label of a mark is: right of it, or left of it at the end.
+func (a *area) span(m Mark) (from, to float64) {
+	x, long := a.x(m.At), 10+charWidth*0.85*float64(utf8.RuneCountInString(m.Label))
+	if x+long > float64(a.width) {
+		return x - long, x + 6
+	}
+	return x - 4, x + long
+}
+
+func (a *area) marks(marks []Mark) {
+	for i, m := range marks {
+		x := a.x(m.At)
+		y := float64(max(a.rows[i], 0)*markHigh + 10)
+		fmt.Fprintf(&a.b, `<g class="mark-at %s"><title>%s</title><line class="event" x1="%.2f" x2="%.2f" y1="%.2f" y2="%d"/><circle cx="%.2f" cy="%.2f" r="3.5"/>`,
+			html.EscapeString(m.Class), html.EscapeString(m.Title), x, x, y, a.above+top+a.high, x, y)
+		if a.rows[i] >= 0 {
+			at, anchor := x+7, "start"
+			if from, _ := a.span(m); from < x-4 {
+				at, anchor = x-7, "end"
+			}
+			fmt.Fprintf(&a.b, `<text x="%.2f" y="%.2f" text-anchor="%s">%s</text>`, at, y+4, anchor, html.EscapeString(m.Label))
+		}
+		a.b.WriteString(`</g>`)
+	}
+}
+
+// missing draws what is missing above the bars of a stretch.
+func (a *area) missing(all []bar, marks []Mark) {
+	for _, m := range marks {
+		if m.Until <= m.At || m.Missing <= 1 {
+			continue
+		}
+		n := float64(len(all))
+		first, last := max(int(m.At*n+0.5), 0), min(int(m.Until*n-0.5), len(all)-1)
+		for i := first; i <= last; i++ {
+			y := a.y(min(float64(all[i].sum)*m.Missing, a.limit))
+			x := a.x(float64(i) / n)
+			fmt.Fprintf(&a.b, `<rect class="missing" x="%.2f" y="%.2f" width="%.2f" height="%.2f"/>`, x, y, a.x(float64(i+1)/n)-x, a.y(0)-y)
+		}
+	}
 }

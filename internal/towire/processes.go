@@ -3,8 +3,13 @@ package towire
 import (
 	"cmp"
 	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -40,13 +45,8 @@ func Process(s registry.Status) wire.Process {
 	return out
 }
 
-// adopted returns the adopted values of p, or nil if there are none.
-func adopted(p registry.Process) (out []wire.Adopted) {
-	for _, a := range p.Adopted {
-		out = append(out, claim(a))
-	}
-	return out
-}
+// adopted returns the adopted values of p.
+func adopted(p registry.Process) []wire.Adopted { return each(p.Adopted, claim) }
 
 func claim(a registry.Adopted) wire.Adopted {
 	return wire.Adopted{
@@ -94,22 +94,13 @@ func Names(all []registry.Status) []string {
 	})
 }
 
-// GPIDs returns the texts of all, or nil if there are none.
-func GPIDs(all []gpid.GPID) (out []string) {
-	for _, g := range all {
-		out = append(out, g.String())
-	}
-	return out
-}
+// GPIDs returns the texts of all; never nil.
+func GPIDs(all []gpid.GPID) []string { return each(all, gpid.GPID.String) }
 
 // Sample returns s of a member, which may be empty. The sample before it may be nil; it
 // gives the processors in use between them.
 func Sample(member registry.MemberKey, before *registry.Sample, s registry.Sample) wire.Sample {
-	out := wire.Sample{Member: string(member), Time: s.Time, Load: Load(s.Load)}
-	if before != nil {
-		out.Processors = measured(registry.Processors(*before, s))
-	}
-	return out
+	return wire.Sample{Member: string(member), Time: s.Time, Load: Load(s.Load), Processors: measured(registry.Processors(before, &s))}
 }
 
 // Trace returns t.
@@ -129,6 +120,55 @@ func Trace(t registry.Trace) wire.Trace {
 	}
 	if t.After != nil {
 		out.After = new(Sample("", nil, *t.After))
+	}
+	return out
+}
+
+// Load returns l without what was not measured.
+func Load(l registry.Load) wire.Load {
+	return wire.Load{
+		CPUSeconds: measured(l.CPU.Seconds()), MemoryBytes: measured(l.RSS), HeapBytes: measured(l.Heap),
+		Files: measured(l.Files), Threads: measured(l.Threads), Goroutines: measured(l.Goroutines),
+	}
+}
+
+// measured returns n, or nil if n is below 0, as registry.Unmeasured.
+func measured[N int64 | float64](n N) *N {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+// FromLoad returns l with registry.Unmeasured for what is absent.
+func FromLoad(l wire.Load) registry.Load {
+	count := func(n *int64) int64 {
+		if n == nil {
+			return registry.Unmeasured
+		}
+		return *n
+	}
+	out := registry.Load{
+		CPU: registry.Unmeasured, RSS: count(l.MemoryBytes), Heap: count(l.HeapBytes),
+		Files: count(l.Files), Threads: count(l.Threads), Goroutines: count(l.Goroutines),
+	}
+	if l.CPUSeconds != nil {
+		out.CPU = time.Duration(*l.CPUSeconds * float64(time.Second))
+	}
+	return out
+}
+
+// LoadTexts returns the numbers of l for people, as "memory 11 MiB" and "13 files",
+// without what was not measured and without times that the process has used.
+func LoadTexts(l registry.Load) (out []string) {
+	for _, f := range registry.LoadFields {
+		switch n := *f.Of(&l); {
+		case n < 0 || f.Unit == registry.Nanoseconds:
+		case f.Unit == registry.Bytes:
+			out = append(out, f.Title+" "+humanize.IBytes(uint64(n)))
+		default:
+			out = append(out, phrase.Count(n, strings.TrimSuffix(f.Title, "s"), f.Title))
+		}
 	}
 	return out
 }

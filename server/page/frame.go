@@ -1,13 +1,23 @@
+// Package page draws the page of a server: functions from values to nodes of HTML. It
+// knows no request, no registry and no store; package server fills in the values.
 package page
 
 import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"mime"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
+
+	"github.com/oidkit/oid/census/report"
 )
 
 // Site is what all pages of a server have in common. Its methods return the contents of
@@ -135,4 +145,52 @@ func (s *Site) wayOn(status int, current string) g.Node {
 	return h.P(g.Iff(current != "", func() g.Node {
 		return g.Group{h.A(h.Href(s.URL(current)), g.Text("Back to "+strings.TrimPrefix(current, "/"))), g.Text(" · ")}
 	}), h.A(h.Href(s.URL("/")), g.Text("Read an id, or create one")))
+}
+
+//go:embed static
+var files embed.FS
+
+// Asset is a file that the pages load.
+type Asset struct {
+	Type string // MIME type
+	Tag  string // hash of the content
+	Data []byte
+}
+
+// Assets returns the files by name.
+var Assets = sync.OnceValue(func() map[string]Asset {
+	out := map[string]Asset{}
+	entries, err := fs.ReadDir(files, "static")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	for _, e := range entries {
+		data, err := files.ReadFile("static/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		if e.Name() == "page.css" {
+			data = append([]byte(report.Style()), data...)
+		}
+		sum := sha256.Sum256(data)
+		out[e.Name()] = Asset{mime.TypeByExtension(path.Ext(e.Name())), hex.EncodeToString(sum[:6]), data}
+	}
+	return out
+})
+
+// Path returns the path of a file. It contains the hash of the content, so that browsers
+// can cache the file.
+func Path(name string) string { return "/static/" + Assets()[name].Tag + "/" + name }
+
+// Login is the form, after which the browser goes to next.
+func (s *Site) Login(next, wrong string) g.Node {
+	return g.Group{
+		heading("Log in", g.Text("This server requires a token. Its operator has the token file.")),
+		problem(wrong),
+		h.Form(h.Method("post"), h.Action(s.URL("/login")),
+			h.Input(h.Type("hidden"), h.Name("next"), h.Value(next)),
+			h.Label(h.For("token"), g.Text("Token")),
+			h.Input(h.ID("token"), h.Name("token"), h.Type("password"), h.AutoComplete("current-password"), h.Required(), h.AutoFocus()),
+			h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Log in")))),
+	}
 }

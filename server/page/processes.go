@@ -1,12 +1,20 @@
 package page
 
 import (
+	"cmp"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
 	"github.com/oidkit/oid/internal/phrase"
+	"github.com/oidkit/oid/internal/plot"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/server/wire"
 )
 
@@ -86,4 +94,147 @@ func (s *Site) processRowNode(p ProcessRow) g.Node {
 		h.Td(h.Time(h.DateTime(started), h.Data("moment", ""), h.Data("ago", started), h.Title(moment(p.Started)),
 			g.Text(phrase.Ago(p.Started, time.Now())))),
 		h.Td(h.Class("id"), g.Text(p.ProcessValue)))
+}
+
+// Process is the data of the page of one process.
+type Process struct {
+	wire.Process
+	Members  []wire.Process // with its GPID, itself among them
+	Address  netip.AddrPort
+	PID      int
+	Started  time.Time
+	Since    string
+	Samples  int
+	Load     []Series
+	Interval time.Duration // between two samples
+	Queries  []wire.Query
+}
+
+// Process returns the page of one process: its facts, its load, and the queries for its ids.
+func (s *Site) Process(v *Process) g.Node {
+	known := func(name, value string) g.Node { return g.If(value != "", fact(name, g.Text(value))) }
+	seconds := objectid.At(v.LastHeartbeat.Time).String()[:8]
+	return g.Group{
+		h.P(h.Class("back"), h.A(h.Href(s.URL("/processes")), g.Text("All processes"))),
+		h.H1(g.Text(phrase.Shown(v.Name)+" "), state(v.State)),
+		h.P(h.Class("id wrap"), h.Data("copy", ""), g.Text(v.GPID)),
+		soft(g.Text(v.Reason)),
+		g.Iff(len(v.Members) > 1, func() g.Node {
+			return g.Group{
+				soft(g.Textf("%d members have this GPID: registrations of one process, or processes of several hosts.", len(v.Members))),
+				h.Ul(g.Map(v.Members, func(p wire.Process) g.Node {
+					return h.Li(h.Class("id"), h.A(h.Href(s.URL("/processes/"+p.GPID+"?member="+p.Member)), g.Text(p.Member)), g.Text(" "+phrase.Shown(cmp.Or(p.Host, "–"))+" "), state(p.State))
+				})),
+			}
+		}),
+		h.Dl(h.Class("facts"),
+			known("host", v.Host),
+			fact("address", g.Text(v.Address.String())),
+			fact("pid", g.Text(strconv.Itoa(v.PID))),
+			fact("started", timeNode(v.Started), g.Text(", "), agoNode("span", v.Started)),
+			g.Iff(v.End != nil, func() g.Node { return fact("ended", timeNode(v.End.Time), g.Text(", "+v.End.Reason)) }),
+			fact("last heartbeat", timeNode(v.LastHeartbeat.Time), g.Textf(", number %d", v.LastHeartbeat.Number)),
+			fact("member", h.Span(h.Class("id"), g.Text(v.Member))),
+			known("version", v.Version),
+			g.If(v.Executable != "", h.Div(h.Dt(g.Text("program")), h.Dd(h.Class("wrap"), g.Text(v.Executable)))),
+			facts(v.Labels)),
+		h.Div(h.ID("result"), h.Data("refresh", ""),
+			h.H2(g.Text("Load "), presetLinks("", v.Since, url.Values{"member": {v.Member}})),
+			loadPlots(v.Load, v.Samples, v.Interval)),
+		h.H2(g.Text("Its ids")),
+		exampleNode(seconds, v.ProcessValue, strings.Repeat("·", 24-8-len(v.ProcessValue))),
+		soft(g.Text("In each id, the process value "), h.Span(h.Class("id"), g.Text(v.ProcessValue)),
+			g.Text(" follows the seconds. To find the documents with its ids:")),
+		g.Iff(len(v.Adopted) > 0, func() g.Node {
+			return g.Group{
+				soft(g.Text("Nothing proves that a process created its samples; ids with these process values are claimed by it:")),
+				h.Ul(g.Map(v.Adopted, s.adoptedNode)),
+			}
+		}),
+		queries("its-ids", v.Queries),
+	}
+}
+
+// adoptedNode is an adopted process value with what its sample shows.
+func (s *Site) adoptedNode(a wire.Adopted) g.Node {
+	shows := map[string]string{
+		"time":         "the process ran when it was created",
+		"pid":          "has its pid",
+		"host-and-pid": "has its host and pid",
+	}[a.Evidence]
+	return h.Li(h.Span(h.Class("id"), g.Text(a.ProcessValue)), g.Text(": sample "),
+		h.A(h.Class("id"), h.Href(s.URL("/?id="+a.SampleID.String())), g.Text(a.SampleID.String())), g.Text(" "+shows))
+}
+
+// Unit is the unit of a number of the load.
+type Unit int
+
+// The units.
+const (
+	Things     Unit = iota // a number of something
+	Bytes                  // a size
+	Processors             // how many are in use
+)
+
+// Series is a number of the load over time. A value below 0 was not measured. All series
+// of a process have a point for each of its samples.
+type Series struct {
+	Title  string
+	Unit   Unit
+	Points []plot.Point
+}
+
+// axis returns how the values of the unit are marked on an axis.
+func (u Unit) axis() (step func(most float64) float64, text func(float64) string) {
+	switch u {
+	case Bytes:
+		return plot.BinaryStep, func(v float64) string { return humanize.IBytes(uint64(v)) }
+	case Processors:
+		return plot.DecimalStep, func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
+	default:
+		return plot.DecimalStep, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	}
+}
+
+// briefly is how many numbers of the load a row shows: the first ones that were measured.
+const briefly = 2
+
+// briefLoad is the load of a process in a row of a table.
+func briefLoad(all []Series, interval time.Duration) g.Node {
+	if len(all) == 0 {
+		return h.Span(h.Class("soft"), g.Text("not measured"))
+	}
+	return g.Map(all[:min(len(all), briefly)], func(s Series) g.Node {
+		_, text := s.Unit.axis()
+		last := "–"
+		if v := s.Points[len(s.Points)-1].Value; v >= 0 {
+			last = text(v)
+		}
+		return h.Div(h.Class("brief"), plot.Spark(s.Title+" over time", s.Points, interval), h.Span(h.Class("number"), g.Text(last+" ")), h.Span(h.Class("soft"), g.Text(s.Title)))
+	})
+}
+
+// drawLoads draws each of all over one time, with its title.
+func drawLoads(all []Series, axis plot.Axis, interval time.Duration) (plots []g.Node) {
+	for _, s := range all {
+		step, text := s.Unit.axis()
+		if svg := plot.Line(s.Title+" over time", axis, s.Points, interval, step, text); svg != "" {
+			plots = append(plots, h.Section(h.H3(g.Text(strings.ToUpper(s.Title[:1])+s.Title[1:])), panel("scroll latest", "Plot of "+s.Title, svg)))
+		}
+	}
+	return plots
+}
+
+// loadPlots are the plots of the load from samples that come at the interval, all over the
+// same time.
+func loadPlots(all []Series, samples int, interval time.Duration) g.Node {
+	var plots []g.Node
+	if len(all) > 0 {
+		points := all[0].Points
+		plots = drawLoads(all, plot.Axis{From: points[0].Time, To: points[len(points)-1].Time}, interval)
+	}
+	if len(plots) == 0 {
+		return soft(g.Textf("A plot needs two heartbeats with the load; %s in this time.", phrase.Count(int64(samples), "heartbeat is there", "heartbeats are there")))
+	}
+	return g.Group{g.Group(plots), soft(g.Textf("%d heartbeats; the times are in ", samples), h.Span(h.Data("zone-name", ""), g.Text("UTC")), g.Text("."))}
 }

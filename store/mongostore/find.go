@@ -95,6 +95,26 @@ func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter
 	return engine.Sequence(func(yield func(bson.Raw) error) error { return s.find(ctx, collection, q, nil, yield) })
 }
 
+// FindField returns the documents that q asks for, as [Store.Find] does, with nothing but
+// their _id and one field, such as customer.ref. For _id the server reads its index alone.
+func (s *Store) FindField(ctx context.Context, collection, field string, q store.Query) iter.Seq2[bson.Raw, error] {
+	fields := bson.D{{Key: field, Value: 1}}
+	return engine.Sequence(func(yield func(bson.Raw) error) error { return s.find(ctx, collection, q, fields, yield) })
+}
+
+// Estimate returns about how many documents a collection has, or -1 if that is not known.
+func (s *Store) Estimate(ctx context.Context, collection string) int64 {
+	c, err := s.collection(ctx, collection)
+	if err != nil {
+		return -1
+	}
+	n, err := c.EstimatedDocumentCount(ctx)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
 // findAtOnce is how many ranges of FindMany are read at the same time.
 const findAtOnce = 16
 
@@ -121,9 +141,11 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 	return docs, nil
 }
 
-// batch is how many documents the server sends at once, fewer if they have 16 MiB
-// together.
-const batch = 1000
+// How many documents the server sends at once, fewer if they have 16 MiB together.
+const (
+	batch      = 1000
+	fieldBatch = 20_000 // with nothing but one field
+)
 
 // find yields the documents of q with the fields of the projection fields, all if
 // it is nil. The server drops a cursor that is not read for ten minutes, so for a
@@ -170,7 +192,7 @@ func (s *Store) findOnce(ctx context.Context, collection string, q store.Query, 
 	}
 	o := options.Find().SetSort(bson.D{{Key: "_id", Value: direction}}).SetBatchSize(batch).SetLimit(int64(max(q.Limit, 0)))
 	if fields != nil {
-		o.SetProjection(fields)
+		o.SetProjection(fields).SetBatchSize(fieldBatch)
 	}
 	cursor, err := c.Find(ctx, filter(r, open), o)
 	return s.each(ctx, cursor, err, func(doc bson.Raw) error {

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -76,4 +78,104 @@ func inPipeline(cmd *exec.Cmd) bool {
 		}
 	}
 	return false
+}
+
+// Whose job is in the foreground of the terminal, that of oid (O) or that of the command
+// (C), and who is stopped:
+//
+//	what happens                          in front     stopped
+//	the command starts                    O -> C       nobody
+//	Ctrl-Z, while C is in front           C -> O       the command, then oid
+//	  both go on with fg                  O -> C       nobody
+//	the command uses the terminal         O -> C       nobody: it goes on at once
+//	a neighbour of oid in a pipeline uses
+//	  the terminal, while C is in front   C -> O       nobody: the neighbour goes on
+//	either, while another job is in front as it was    the command, then oid
+//	the command ends                      C -> O
+//
+// Except by SIGSTOP oid never stops without the command, and after a stop the command goes
+// on only if the lock is still held.
+
+// commandStopped acts on a signal that has stopped the command. For those of the
+// terminal oid does what a shell does for its jobs: it gives the terminal to a
+// command of the foreground job that asks for it; otherwise it stops together
+// with the command. A command that somebody stops by SIGSTOP keeps the lock.
+// held reports whether oid still has the lock.
+func (g *group) commandStopped(s os.Signal, held func() bool) {
+	runs := func(p process) bool { return p.pid == g.id && !p.stopped } // again
+	if s == syscall.SIGSTOP || g.terminal == nil {
+		return
+	}
+	if slices.ContainsFunc(g.processes(), runs) {
+		return
+	}
+	if s != syscall.SIGTSTP && (g.terminal.move(g.terminal.own, g.id) || g.terminal.isForeground(g.id)) {
+		g.pass(syscall.SIGCONT)
+		return
+	}
+	g.suspend(s, held)
+}
+
+// stopOwn acts on a signal that would stop oid, and reports whether s is one.
+// SIGTTIN and SIGTTOU arrive when another process of oid's own group, such as the
+// pager in "oid lock ... | less", wants the terminal while the command has it.
+func (g *group) stopOwn(s os.Signal, held func() bool) bool {
+	switch s {
+	case syscall.SIGTSTP:
+		g.suspend(s, held)
+	case syscall.SIGTTIN, syscall.SIGTTOU:
+		if g.terminal.move(g.id, g.terminal.ownGroup()) || g.terminal.isForeground(g.terminal.ownGroup()) {
+			_ = syscall.Kill(0, syscall.SIGCONT)
+		} else {
+			g.suspend(s, held)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// suspend stops the command and then oid. When oid goes on, so does the command,
+// unless the lock is lost by then: it must not run again and stays stopped.
+func (g *group) suspend(s os.Signal, held func() bool) {
+	g.stop()
+	had := g.terminal.move(g.id, g.terminal.ownGroup())
+	stopSelf(s.(syscall.Signal))
+	if !held() {
+		return
+	}
+	if had {
+		g.terminal.move(g.terminal.own, g.id)
+	}
+	g.pass(syscall.SIGCONT)
+	for _, pid := range g.frozen {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
+}
+
+// stopPatience is how long the processes of a command may take to stop by
+// themselves, for example to restore the terminal's settings.
+const stopPatience = 300 * time.Millisecond
+
+// stop stops the command and all that it has started.
+func (g *group) stop() {
+	g.pass(syscall.SIGTSTP)
+	for began := time.Now(); time.Since(began) < stopPatience; time.Sleep(5 * time.Millisecond) {
+		members := slices.DeleteFunc(g.processes(), func(p process) bool { return !p.member })
+		if len(members) > 0 && !slices.ContainsFunc(members, func(p process) bool { return !p.stopped }) {
+			break
+		}
+	}
+	_ = syscall.Kill(-g.id, syscall.SIGSTOP)
+	g.frozen = nil
+	for more := true; more; { // one of them may have been starting another
+		more = false
+		for _, p := range g.others() {
+			if !p.stopped && !slices.Contains(g.frozen, p.pid) {
+				_ = syscall.Kill(p.pid, syscall.SIGSTOP)
+				g.frozen = append(g.frozen, p.pid)
+				more = true
+			}
+		}
+	}
 }

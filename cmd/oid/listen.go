@@ -5,8 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
+	"os/user"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/coreos/go-systemd/v22/activation"
 	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/spf13/pflag"
 )
 
 // listen opens a listener: the socket that systemd passes, a Unix socket (unix:PATH) of
@@ -63,36 +67,15 @@ func checkAddress(ctx context.Context, address string) error {
 	return nil
 }
 
-// announced is a listener that calls announce before the first Accept: the server
-// has then found the address acceptable.
-type announced struct {
-	net.Listener
-	once     sync.Once
-	announce func()
-}
-
-func (a *announced) Accept() (net.Conn, error) {
-	a.once.Do(a.announce)
-	return a.Listener.Accept()
-}
-
-// SyscallConn is for the server, which looks whether connections wait to be accepted.
-func (a *announced) SyscallConn() (syscall.RawConn, error) {
-	if socket, ok := a.Listener.(syscall.Conn); ok {
-		return socket.SyscallConn()
-	}
-	return nil, errors.ErrUnsupported
-}
-
-// where is the URL of a listener, for people.
-func (a *announced) where(secure bool) string {
-	if a.Addr().Network() == "unix" {
-		return "unix:" + a.Addr().String()
+// urlOf is the URL of the address of a listener, for people.
+func urlOf(a net.Addr, secure bool) string {
+	if a.Network() == "unix" {
+		return "unix:" + a.String()
 	}
 	if secure {
-		return "https://" + a.Addr().String()
+		return "https://" + a.String()
 	}
-	return "http://" + a.Addr().String()
+	return "http://" + a.String()
 }
 
 // notify tells systemd, if it has started this program, that it serves, then that it
@@ -124,14 +107,13 @@ func notify(ctx context.Context) {
 	}()
 }
 
-// keyPair is a certificate that is read again when its file changes.
+// keyPair is a certificate that is read again when a second has passed.
 type keyPair struct {
 	certFile, keyFile string
 	warn              func(error)
 
 	mu      sync.Mutex
 	pair    *tls.Certificate
-	read    [2]time.Time // when the files were written that pair is from
 	checked time.Time
 }
 
@@ -150,26 +132,14 @@ func serverTLS(certFile, keyFile string, warn func(error)) (*tls.Config, error) 
 	return &tls.Config{GetCertificate: k.get, MinVersion: tls.VersionTLS12}, nil
 }
 
-// load reads the files if they have changed.
+// load reads the files.
 func (k *keyPair) load() error {
 	k.checked = time.Now()
-	var written [2]time.Time
-	for i, name := range []string{k.certFile, k.keyFile} {
-		info, err := os.Stat(name)
-		if err != nil {
-			return err
-		}
-		written[i] = info.ModTime()
-	}
-	if k.pair != nil && written == k.read {
-		return nil
-	}
 	pair, err := tls.LoadX509KeyPair(k.certFile, k.keyFile)
-	if err != nil {
-		return err
+	if err == nil {
+		k.pair = &pair
 	}
-	k.pair, k.read = &pair, written
-	return nil
+	return err
 }
 
 // get returns the certificate. While the files cannot be read it stays the one before.
@@ -182,4 +152,67 @@ func (k *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		}
 	}
 	return k.pair, nil
+}
+
+// unixFlags are the flags --mode and --group of a Unix socket.
+type unixFlags struct {
+	mode, group string
+}
+
+func (u *unixFlags) add(f *pflag.FlagSet, mode string) {
+	f.StringVar(&u.mode, "mode", mode, "permissions of a Unix socket, in octal `DIGITS`")
+	f.StringVar(&u.group, "group", "", "`GROUP` of a Unix socket, by name or number")
+}
+
+// check returns an error for a value that can never become right.
+func (u *unixFlags) check() error {
+	if _, err := strconv.ParseUint(u.mode, 8, 9); err != nil {
+		return usagef("--mode %s: want permissions in octal digits, such as 0660", u.mode)
+	}
+	return nil
+}
+
+// listen listens on a Unix socket. One that a killed program left behind is replaced.
+func (u *unixFlags) listen(ctx context.Context, path string) (net.Listener, error) {
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
+		c, err := net.DialTimeout("unix", path, time.Second)
+		if err == nil {
+			c.Close()
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) { // a busy program may not accept it in time
+			return nil, fmt.Errorf("listen on unix:%s: another program serves there; end it, or choose another path with --listen", path)
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, fmt.Errorf("listen on unix:%s: %w", path, err)
+		}
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen on unix:%s: %w", path, err)
+	}
+	if err := u.apply(path); err != nil {
+		return nil, fmt.Errorf("listen on unix:%s: %w", path, errors.Join(err, l.Close()))
+	}
+	return l, nil
+}
+
+// apply gives the socket its group and then its permissions.
+func (u *unixFlags) apply(path string) error {
+	if u.group != "" {
+		g, err := user.LookupGroup(u.group)
+		if err != nil {
+			if g, err = user.LookupGroupId(u.group); err != nil {
+				err = errors.New("no such group")
+			}
+		}
+		if err == nil {
+			id, _ := strconv.Atoi(g.Gid)
+			err = os.Chown(path, -1, id)
+		}
+		if err != nil {
+			return fmt.Errorf("--group %s: %w", u.group, err)
+		}
+	}
+	mode, _ := strconv.ParseUint(u.mode, 8, 9) // see check
+	return os.Chmod(path, fs.FileMode(mode))
 }
