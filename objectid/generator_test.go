@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -204,6 +205,19 @@ func TestSecondIsTrue(t *testing.T) {
 	wg.Wait()
 	if ahead := newGenerator(t, nil).Ahead(); ahead != 0 {
 		t.Errorf("a generator without ids: Ahead() = %v", ahead)
+	}
+}
+
+// Where the counter overflows, the ids of a second lead the clock, unless the layout has
+// room for more. The process value at random has room for 2^30 ids at least.
+func TestSecondOfAnOverflow(t *testing.T) {
+	last := uint32(math.MaxUint32)
+	for layout, want := range map[objectid.Layout]time.Duration{objectid.Modern: 0, objectid.Classic: time.Second, objectid.Java: time.Second} {
+		g := newGenerator(t, &objectid.Options{Layout: layout, Counter: &last, Now: func() time.Time { return frozen }})
+		before, after := g.New(), g.New()
+		if lead := after.Time().Sub(frozen.Truncate(time.Second)); lead != want || g.Ahead() != want || !before.Time().Equal(frozen.Truncate(time.Second)) {
+			t.Errorf("%v: %v, and after the overflow %v, which leads by %v, want %v", layout, before, after, lead, want)
+		}
 	}
 }
 

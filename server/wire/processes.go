@@ -196,7 +196,7 @@ type HeartbeatResults struct {
 // HeartbeatProblem says what is wrong with one of several heartbeats.
 type HeartbeatProblem struct {
 	Member string `json:"member"`
-	Status int    `json:"status" doc:"The status that the heartbeat alone would have. With 404 or 409 register again, unless it is a collision."`
+	Status int    `json:"status" doc:"409 for a collision, else the status that the heartbeat alone would have. With 404 or 409 register again, unless it is a collision."`
 	Detail string `json:"detail"`
 	// Rivals are other live processes with the same process value; the heartbeat is
 	// recorded.
