@@ -9,7 +9,7 @@ const exitCodesHelp = `The exit codes of all commands:
   130  ended by Ctrl-C (SIGINT); 143 by SIGTERM
 
 "oid verify" also returns 1 if a promise is broken, and
-  3    there is no verdict: its command failed, hangs or writes something else
+  3    there is no verdict, for example because its command failed or hangs
 
 "oid lock" returns the exit code of its command or of --elsewhere, or 128 plus the number of
 the signal that ended it, as shells show it, or
