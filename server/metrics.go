@@ -33,7 +33,7 @@ func newMetrics() *metrics {
 		created:   prometheus.NewCounter(prometheus.CounterOpts{Name: "oid_ids_created_total", Help: "Ids created."}),
 		uploaded:  prometheus.NewCounter(prometheus.CounterOpts{Name: "oid_census_bytes_total", Help: "Bytes of uploads read."}),
 		displaced: prometheus.NewCounter(prometheus.CounterOpts{Name: "oid_connections_displaced_total", Help: "Connections closed for others because they waited for their clients."}),
-		store:     prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_store_duration_seconds", Help: "Time of a call of the store.", Buckets: seconds}, []string{"call"}),
+		store:     prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "oid_store_duration_seconds", Help: "Time of a call of the registry.", Buckets: seconds}, []string{"call"}),
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.created, m.uploaded, m.displaced, m.store,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -72,7 +72,7 @@ type problemType struct {
 var problemTypes = []problemType{
 	{"malformed", http.StatusBadRequest, "The request, its query or its JSON is not well formed.", []error{door.ErrBadBody, door.ErrQuery}},
 	{"no-token", http.StatusUnauthorized, "The server requires its token, and the request has none or a wrong one.", []error{door.ErrNoToken}},
-	{"forbidden", http.StatusForbidden, "The token is for reading only, or the request comes from a page of another origin or through a proxy that is not declared.", []error{door.ErrOrigin, door.ErrProxied, door.ErrReadOnly}},
+	{"forbidden", http.StatusForbidden, "The token is for reading only, or the request comes from a page of another origin, or through a proxy to a server without a token.", []error{door.ErrOrigin, door.ErrProxied, door.ErrReadOnly}},
 	{"not-found", http.StatusNotFound, "The endpoint, process, member or page does not exist; detail names it.", []error{store.ErrNotFound}},
 	{"no-report", http.StatusNotFound, "The report of this census is not kept any more.", []error{errNoReport}},
 	{"no-lock", http.StatusNotFound, "Nobody holds this lock or waits for it.", []error{errNoLock}},

@@ -36,18 +36,18 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-const exitCodesHelp = `Every command ends with one of these:
+const exitCodesHelp = `The exit codes of all commands:
   0    done
   1    failed, or at least one bad id, document or line; the others are done
   2    wrong use
   130  ended by Ctrl-C (SIGINT); 143 by SIGTERM
 
 "oid verify" also returns 1 if a promise is broken, and
-  3    there is no verdict: its command failed, hangs or writes something else
+  3    there is no verdict, for example because its command failed or hangs
 
-"oid lock" returns the exit code of its command, or 128 plus the number of the signal
-that ended it, as shells show it, or
-  123  the lock was lost while the command ran
+"oid lock" returns the exit code of its command or of --elsewhere, or 128 plus the number of
+the signal that ended it, as shells show it, or
+  123  the lock was lost before its release
   124  another has the lock, and it was not free in time (--wait)
   125  oid itself failed: for example Redis did not answer, so that nobody knows
        whether the lock is free

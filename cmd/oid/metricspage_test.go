@@ -57,9 +57,8 @@ A program counts its own locks by ` + "`Options.Events`" + ` of a locker.
 ## What to watch
 
 - ` + "`oid_http_requests_total`" + ` with ` + "`code=\"503\"`" + `: the server is full or stops, or its store or
-  locks do not answer.
-- ` + "`oid_generator_ahead_seconds`" + ` that rises: more than 2^24 ids a second are asked for, or the
-  clock was set back.
+  locks are missing or silent.
+- ` + "`oid_generator_ahead_seconds`" + ` above 1: the clock was set back.
 - ` + "`oid_memory_taken_bytes`" + ` near three quarters of ` + "`--max-memory`" + `: uploads and long lists wait.
 `)
 	for _, m := range regexp.MustCompile("`(oid_\\w+)`").FindAllStringSubmatch(b.String(), -1) {

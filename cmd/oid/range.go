@@ -148,14 +148,14 @@ func ofFlag(err error) error {
 }
 
 // zone is the flag --tz: the zone in which a command prints times, and reads those
-// without a zone. JSON is always in UTC. By default it is that of the environment
+// without a zone. JSON is in UTC, except in a census. By default it is that of the environment
 // variable TZ, or else UTC.
 type zone struct{ chosen *time.Location }
 
 // zoneHelp is the paragraph of "oid help times" about the flag.
 const zoneHelp = `Times are printed in the zone of --tz or of the environment variable TZ, without
-either in UTC; in JSON always in UTC. A ZONE is a name such as Asia/Shanghai, an offset
-such as +08:00, or local.`
+either in UTC; in JSON in UTC, except in a census. A ZONE is a name such as Asia/Shanghai,
+an offset such as +08:00, or local.`
 
 func (z *zone) addFlag(cmd *cobra.Command) {
 	cmd.Flags().Var(z, "tz", "time `ZONE` such as Asia/Shanghai (default TZ, or UTC)")

@@ -58,7 +58,7 @@ clock, and oid says so. They may read it, in Unix seconds, from the file that th
 environment variable OID_VERIFY_CLOCK names.
 
 Exit codes: 0 no promise is broken, 1 one is broken, 2 wrong use or COMMAND cannot be
-started, 3 there is no verdict: COMMAND failed, hangs or writes something else.`
+started, 3 there is no verdict, for example because COMMAND failed or hangs.`
 
 // verifyOptions are the flags of oid verify.
 type verifyOptions struct {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,10 +42,7 @@ func (o *verifyOptions) startProgram(ctx context.Context, std streams, name stri
 	job.OwnGroup(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		out.Close()
-		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			return nil, usagef("the command cannot be started: %w", err)
-		}
-		return nil, err
+		return nil, usagef("the command cannot be started: %w", err)
 	}
 	go func() {
 		_ = p.cmd.Wait() // the state says how it ended
