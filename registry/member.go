@@ -48,9 +48,10 @@ func (r *Registry) newMember(p Process, offline bool) *Member {
 	}
 }
 
-// Generator returns the member's generator: no other process that the same registry has
-// recorded generates the same ids, while its store keeps its data. It is always the same one, unless the process was copied, see
-// [ErrCopied]. For an adopted process it is nil.
+// Generator returns the member's generator: once the member is recorded, no other member
+// that has registered generates the same ids, while the store keeps its data. It is always
+// the same one, unless the process was copied, see [ErrCopied]. For an adopted process it
+// is nil.
 //
 // Reseed of this generator, by the program or because the clock has jumped, does not
 // change its block, which only the store can give. It makes the member send a heartbeat

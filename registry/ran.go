@@ -12,7 +12,7 @@ type class int
 
 // The classes, the weakest first.
 const (
-	// disproved: the process did not run then.
+	// disproved: the process did not run then, or did not have the value.
 	disproved class = iota
 	// unlikely: nothing proves that it did not run then. It counts only if no other
 	// process with the value is a better candidate.

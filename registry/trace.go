@@ -21,8 +21,8 @@ const (
 	Claimed Verdict = "claimed"
 	// Unknown: no registered process has used the process value.
 	Unknown Verdict = "unknown"
-	// Conflict: it is proven that the process with the process value did not run at the
-	// id's creation time.
+	// Conflict: it is proven that no process that is recorded with the process value had
+	// it at the id's creation time.
 	Conflict Verdict = "conflict"
 	// Collision: more than one process had the process value at the id's creation
 	// time.

@@ -242,7 +242,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		time.Sleep(150 * time.Second)
 		return trace(t, r, idOf(t, p.Block))
 	}),
-	"in the future of a process that is alive": func(t *testing.T) registry.Trace {
+	"over three intervals in the future of a process that is alive": func(t *testing.T) registry.Trace {
 		s := newStore(t)
 		return trace(t, registry.New(s, nil), later(join(t, s, options{}).Generator().New(), 24*60*60))
 	},
@@ -267,7 +267,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 	"outside the life of a remote process that never said what its clock shows": inTime(false, func(t *testing.T, r *registry.Registry, p registry.Process) registry.Trace {
 		return trace(t, r, later(idOf(t, p.Block), -3600))
 	}),
-	"by a process, and another one that had its value is presumed dead": func(t *testing.T) registry.Trace {
+	"by a process, when another one that had its value was presumed dead": func(t *testing.T) registry.Trace {
 		s := newStore(t)
 		r := registry.New(s, nil)
 		first := join(t, elsewhere{s, otherBoot}, options{Random: strings.NewReader("same"), Interval: beat, Addr: "10.0.0.7:80"})
@@ -291,7 +291,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		defer finish(t, m)
 		return trace(t, registry.New(s, nil), id)
 	},
-	"in the classic layout, by a process that nobody adopted": func(t *testing.T) registry.Trace {
+	"in the classic layout, by a recorded process that nobody adopted": func(t *testing.T) registry.Trace {
 		r := registry.New(newStore(t), nil)
 		onHost(t, r, "db1", 4711)
 		return trace(t, r, classicID("db1", 4711))
@@ -329,7 +329,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		_, id := together(t, r)
 		return trace(t, r, id)
 	}),
-	"after the last heartbeats of two dead processes with its value": inTime(true, func(t *testing.T, r *registry.Registry, _ registry.Process) registry.Trace {
+	"over three intervals after the last heartbeats of two dead processes with its value": inTime(true, func(t *testing.T, r *registry.Registry, _ registry.Process) registry.Trace {
 		of, id := together(t, r)
 		for range 200 {
 			watched(t, r, of[0], 10*time.Second)
@@ -415,7 +415,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		eventually(t, "a heartbeat", func() bool { return m.Err() == nil })
 		return trace(t, registry.New(f, nil), id)
 	},
-	"its claim is lost, as with an old backup": func(t *testing.T) registry.Trace {
+	"its claim is lost while it lives, as with an old backup": func(t *testing.T) registry.Trace {
 		s := newStore(t)
 		r := registry.New(s, nil)
 		m := join(t, s, options{Interval: beat})

@@ -166,7 +166,7 @@ func TestHeaders(t *testing.T) {
 	r := serve(t, server.Options{OpenLocks: withLocks(t)})
 	for _, path := range []string{"/", "/nothing", "/v1/range?since=1h", "/v1/nothing", "/livez"} {
 		h := r.get(t, path, "Accept", "text/html").header
-		if p := h.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none';") || strings.Contains(p, "unsafe") {
+		if p := h.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none';") || strings.Contains(p, "unsafe") || !strings.Contains(p, "frame-ancestors 'none'") {
 			t.Errorf("%s: policy %q", path, p)
 		}
 		if p := h.Get("Cross-Origin-Resource-Policy"); p != "same-origin" {

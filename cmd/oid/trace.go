@@ -22,7 +22,7 @@ there are none or one is "-"; they are read as they are pasted, as by oid inspec
 The verdict is "known" if one registered process owned the id's process value at
 the creation time; "claimed" if one was adopted with it, or if the id has the host
 and the pid of a recorded process, which is not proven; "unknown" if none has ever
-had it; "conflict" if it is proven that the process that had it did not run; and
+had it; "conflict" if it is proven that no process on record had it then; and
 "collision" if several had it. Exit code 1 means that at least one piece of the
 input is not an ObjectId; all others are shown.`
 
