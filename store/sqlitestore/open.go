@@ -126,9 +126,11 @@ type Store struct {
 	frozen  bool        // it is read without the memory that processes share
 	life    engine.Lifetime
 
-	space space
+	space     space
+	listeners listeners
 
-	readers chan struct{} // one for each query for reading under way
+	readers    chan struct{} // one for each query for reading under way
+	statements statements
 }
 
 var _ store.Store = (*Store)(nil)
@@ -321,6 +323,7 @@ func (s *Store) Close() error {
 	if !s.life.End() {
 		return nil
 	}
+	s.listeners.close()
 	s.giveBack()
 	_ = s.checkPlace(context.Background()) // to save what was stored if it was moved
 	var errs []error
