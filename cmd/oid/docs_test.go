@@ -43,7 +43,7 @@ func (b fencedBlock) first() string {
 // the reason.
 var unchecked = map[string]string{
 	"README.md: console: $ go build ./examples/shop":                                                                                                       "serves, and kills; the test of examples/shop does the same",
-	"docs/design.md: text: cmd/oid                the command: a file for each subcommand":                                                                 "a drawing; the test of internal/imports compares it with the code",
+	"docs/design.md: text: cmd/oid                the command: its subcommands, and the flags that several have":                                           "a drawing; the test of internal/imports compares it with the code",
 	"docs/tutorials/which-process.md: console: $ go build ./examples/shop":                                                                                 "serves, and kills; the test of examples/shop does the same",
 	"docs/tutorials/which-process.md: console: $ sleep 15; kill -9 $!":                                                                                     "kills the shop of the block before; the test of examples/shop does the same",
 	"docs/zh-CN/which-process.md: console: $ go build ./examples/shop":                                                                                     "serves, and kills; the test of examples/shop does the same",
