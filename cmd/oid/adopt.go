@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,7 +84,7 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	r := registry.New(s, &registry.Options{OneHost: a.where.oneHost(), Log: newLog(std, false)})
+	r := registry.New(s, &registry.Options{OneHost: a.where.oneHost(), Log: slog.New(warnHandler{std})})
 	m, err := r.Adopt(ctx, samples, &a.options)
 	collision, collided := errors.AsType[*registry.CollisionError](err)
 	if err != nil && !collided {
@@ -152,5 +153,25 @@ func detach(m *registry.Member) error {
 	if err := m.Detach(ctx); err != nil && !errors.Is(err, registry.ErrEnded) {
 		return err
 	}
+	return nil
+}
+
+// warnHandler writes log records as the other messages of the command: the error if
+// there is one.
+type warnHandler struct{ std streams }
+
+func (warnHandler) Enabled(context.Context, slog.Level) bool { return true }
+func (h warnHandler) WithAttrs([]slog.Attr) slog.Handler     { return h }
+func (h warnHandler) WithGroup(string) slog.Handler          { return h }
+
+func (h warnHandler) Handle(_ context.Context, r slog.Record) error {
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "error" {
+			text = a.Value.String()
+		}
+		return true
+	})
+	h.std.warn("%s", text)
 	return nil
 }
