@@ -89,7 +89,7 @@ var kinds = []struct {
 	},
 	{
 		KindTooEarly, "ids", "id has a creation time before 2009, when MongoDB did not exist", "ids have creation times before 2009, when MongoDB did not exist",
-		"A clock was not set, or the ids were written by hand or derived from other numbers. Their creation times are not reliable.",
+		"A clock was not set, or the ids were written by hand or derived from other numbers. Do not rely on their creation times.",
 	},
 	{
 		KindBound, "ids", "id has only a time, no process value and no counter", "ids have only a time, no process value and no counter",

@@ -24,7 +24,7 @@ const (
 	Late State = "late"
 	// Dead: the process has ended, or is presumed dead, and recorded no end.
 	Dead State = "dead"
-	// Ended: the process recorded its end.
+	// Ended: the end of the process is recorded.
 	Ended State = "ended"
 )
 

@@ -75,7 +75,7 @@ type result struct {
 func TestSpeed(t *testing.T) {
 	server := testenv.Redis(t)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server. Workers on keys. ratio: above 1 the library is faster than oid. pinned: all on one CPU, with Redis. 32 clients: with 2 ms of work under the lock. program, Redis: processor time for each lock. least: the locks of the worker with the fewest, as a share of the mean. Libraries that poll do so every %v. Left out: a network to Redis, the same for all.\n", *rounds, turn, pause)
+	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server. Workers on keys. ratio: above 1 the library is faster than oid. pinned: all on one CPU, with Redis. 32 clients: with 2 ms of work under the lock. program, Redis: processor time for each lock. least: the locks of the worker with the fewest, as a share of the mean. Libraries that poll do so every %v. Left out: a network to Redis.\n", *rounds, turn, pause)
 	measures := []struct {
 		title string
 		cell  func(rs, oid []result) string
@@ -128,7 +128,7 @@ func TestSpeed(t *testing.T) {
 		t.Log(b.String())
 		return
 	}
-	fmt.Fprintf(&b, "\n| commands of Redis for each lock, by waiters | 1 | 4 | 16 | 64 |\n|---|---:|---:|---:|---:|\n")
+	fmt.Fprintf(&b, "\n| commands of Redis for each lock, by waiters, medians of 3 | 1 | 4 | 16 | 64 |\n|---|---:|---:|---:|---:|\n")
 	for _, s := range subjects {
 		fmt.Fprintf(&b, "| %s |", s.Name)
 		for _, clients := range []int{2, 5, 17, 65} {

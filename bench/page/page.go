@@ -25,8 +25,7 @@ const title = `# Measurements
 Each section was written on its day by the command that it names; "make bench" writes all. Machines
 differ and are noisy: compare the ratios within a table.
 
-The peers are set up as their own documents recommend for speed, and are whole processes where people
-run processes.
+The peers are set up for speed, and are whole processes where people run processes.
 `
 
 // Output defines the flag -o, the path for [Write].

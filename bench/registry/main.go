@@ -76,7 +76,7 @@ func run(ctx context.Context, out, postgres, file string, n, rounds int, onlyFil
 	if postgres != "" {
 		engine = "A PostgreSQL database"
 	}
-	fmt.Fprintf(&body, engine+" with %d processes of %d samples each. Medians of %d rounds.\n\n", n, samplesEach, rounds)
+	fmt.Fprintf(&body, engine+" with %d processes, nine tenths ended with %d samples each. Medians of %d rounds.\n\n", n, samplesEach, rounds)
 	fmt.Fprintf(&body, "| | median | slowest |\n|---|---:|---:|\n")
 	for _, m := range []struct {
 		name    string

@@ -113,7 +113,7 @@ func throughput(ctx context.Context, folder string, data []row) (string, error) 
 			return "", err
 		}
 	}
-	return fmt.Sprintf("Of %s documents of %d bytes InsertMany, 10,000 at a time, takes %s a second; Find over all of them gives %s a second and holds %.1f MB of memory at most while it does (medians of 3).\n",
+	return fmt.Sprintf("Of %s documents of %d bytes InsertMany, 10,000 at a time, takes %s a second; Find over all of them gives %s a second (medians of 3) and holds %.1f MB of memory at most.\n",
 		humanize.Comma(int64(len(docs))), len(docs[0].(bson.Raw)), humanize.Comma(int64(page.Median(inserts))), humanize.Comma(int64(page.Median(finds))), float64(memory)/1e6), nil
 }
 

@@ -43,8 +43,8 @@ A tick is done when its command ends with 0. A tick whose command failed, or who
 died, is not run again without --retry. With --retry N it may be run again N times: the
 other hosts wait for the outcome, and one of them runs the tick again.
 
-Ticks that are due while the command still runs are run after it, oldest first. With
---wait 0 they are missed. Ticks at which no host called are missed too. --catch-up N runs
+Ticks that are due while the command still runs, the last 15 of them, are run after it,
+oldest first. With --wait 0 they are missed. Ticks at which no host called are missed too. --catch-up N runs
 the last N missed ticks before the tick of the call; N is at most 16.
 
 oid keeps the last 16 ticks and the last 16 keys of a name. --status shows them, with the

@@ -22,7 +22,7 @@ Written by %[1]smake drivers%[1]s on %[2]s, on %[3]s.
 
 const foot = `
 - holds: no broken promise was found; ends: the same, and it creates no ids from then on; "-": not
-  tested, see the notes.
+  tested, see the notes; JSON for Go alone.
 - **A name**: that promise is broken, see below; what the column ids names is not repeated. (A name):
   the specification allows that.
 - full second: more than 2^24 ids while the clock stands still. 2106: 32 bits overflow.
@@ -113,7 +113,7 @@ func page(results map[string]row) string {
 		}
 	}
 	if same != nil {
-		fmt.Fprintf(&notes, "- %s: every library that was tested holds.\n", strings.Join(same, ", "))
+		fmt.Fprintf(&notes, "- %s: holds where it was tested.\n", strings.Join(same, ", "))
 	}
 	notes.WriteString("- Newer drivers for Python, Ruby, Perl and Java are not here.\n")
 	b.WriteString(foot)
