@@ -26,7 +26,7 @@ type record struct {
 	Fence    int64         `bson:"fence"`
 	Owner    lock.Owner    `bson:"-"`
 	OwnerRaw string        `bson:"owner,omitempty"` // none if the lock is free
-	Beat     objectid.ID   `bson:"beat"`            // renewed by each write of the holder
+	Beat     objectid.ID   `bson:"beat"`            // new with each renewal
 	TTL      float64       `bson:"ttl_seconds"`
 	Since    time.Time     `bson:"since"` // by the holder's clock
 	Queue    []string      `bson:"queue"` // owners who wait, first come first
@@ -123,7 +123,7 @@ func (r record) status() lock.Status {
 }
 
 // sight is what a waiter compares from one look at a lock to the next: it changes
-// with every write of a holder, and with the one for whom a free lock is reserved.
+// with every renewal of a holder, and with the one for whom a free lock is reserved.
 type sight struct {
 	owner, first string
 	beat         objectid.ID
