@@ -60,8 +60,8 @@ func (r *reseeding) jumped(monotonic, wall time.Duration) bool {
 // A copy of a running machine has the state of its generators, and both copies
 // generate the same ids until one of them has called Reseed. A generator calls it by
 // itself, unless Options.Now is set, when it sees that the wall clock has jumped
-// forward against the monotonic one by more than a second, as it does some time after
-// a machine is resumed. That is noticed up to 100 ms after the clock was set; ids of
+// forward against the monotonic one by more than a second and a thousandth of the time
+// since it last looked, as it does some time after a machine is resumed. That is noticed up to 100 ms after the clock was set; ids of
 // before can repeat. Programs that know better, from the hooks of a snapshot service
 // or a change of the machine's generation id, call it before they generate ids again.
 func (g *Generator) Reseed() bool {

@@ -48,9 +48,9 @@ func countTests(t *testing.T) map[string]int {
 	t.Helper()
 	n := map[string]int{}
 	functions := map[string]*regexp.Regexp{
-		"test functions":                     regexp.MustCompile(`(?m)^func Test[A-Z_]\w*\(t \*testing`),
-		"fuzz tests":                         regexp.MustCompile(`(?m)^func Fuzz\w+\(`),
-		"examples that are compiled and run": regexp.MustCompile(`(?m)^func Example\w*\(\)`),
+		"test functions":             regexp.MustCompile(`(?m)^func Test[A-Z_]\w*\(t \*testing`),
+		"fuzz tests":                 regexp.MustCompile(`(?m)^func Fuzz\w+\(`),
+		"examples that are compiled": regexp.MustCompile(`(?m)^func Example\w*\(\)`),
 	}
 	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
 		switch {
