@@ -12,7 +12,9 @@
 package door
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -199,3 +201,85 @@ func wellFormed(query string) bool {
 	}
 	return err == nil
 }
+
+// Limits bound what clients may use. A zero field means its default.
+type Limits struct {
+	Connections int   // open at the same time; beyond, the one that waits longest for its client is closed, or the new one. Default: 4096
+	PerAddress  int   // connections from one address, or from one /64 of IPv6. Default: a quarter of Connections
+	Requests    int   // worked on at the same time; more wait a moment. Default: 512, at most a quarter of Connections
+	Memory      int64 // bytes that all requests and uploads together may take. Default: 1 GiB
+	Uploads     int   // at the same time; more are refused. Default: 4
+	Upload      int64 // bytes of one upload, as sent. Default: 4 GiB
+	Unpacked    int64 // bytes of one upload after it was unpacked. Default: 64 GiB
+	UploadIDs   int64 // ids in one upload; each takes 16 bytes of memory. Default: 20 million
+	Body        int64 // bytes of any other request body. Default: 1 MiB
+	IDs         int   // created by one request. Default and maximum: 10 million
+
+	Header     time.Duration // to send the header of a request. Default: 10s
+	Request    time.Duration // to send the body of a request that is not an upload. Default: 30s
+	Response   time.Duration // to read a response, or each piece of one with ids, which must be read at 64 KiB/s. Default: 60s
+	Idle       time.Duration // between two requests of a connection. Default: 2m
+	UploadTime time.Duration // for one upload, which must also arrive at 16 KiB/s. Default: 1h
+	Store      time.Duration // for the store to answer. Default: 5s
+}
+
+// maxIDs is the maximum in the description of the API.
+const maxIDs = 10_000_000
+
+// WithDefaults returns l with the defaults in place of its zero fields.
+func (l Limits) WithDefaults() Limits {
+	l.Connections = cmp.Or(l.Connections, 4096)
+	l.PerAddress = cmp.Or(l.PerAddress, max(1, l.Connections/4))
+	l.Requests = cmp.Or(l.Requests, 512)
+	l.Requests = min(l.Requests, max(1, l.Connections/4)) // others can be closed for new ones
+	l.Memory = cmp.Or(l.Memory, 1<<30)
+	l.Unpacked = cmp.Or(l.Unpacked, 64<<30)
+	l.Uploads = cmp.Or(l.Uploads, 4)
+	l.Upload = cmp.Or(l.Upload, 4<<30)
+	l.UploadIDs = cmp.Or(l.UploadIDs, 20_000_000)
+	l.Body = cmp.Or(l.Body, 1<<20)
+	l.IDs = cmp.Or(l.IDs, maxIDs)
+	l.Header = cmp.Or(l.Header, 10*time.Second)
+	l.Request = cmp.Or(l.Request, 30*time.Second)
+	l.Response = cmp.Or(l.Response, time.Minute)
+	l.Idle = cmp.Or(l.Idle, 2*time.Minute)
+	l.UploadTime = cmp.Or(l.UploadTime, time.Hour)
+	l.Store = cmp.Or(l.Store, 5*time.Second)
+	l.IDs = min(l.IDs, maxIDs)
+	return l
+}
+
+// Errors about requests. Their texts are for clients.
+var (
+	ErrBadBody  = errors.New("the body of the request ends early, or its chunks are malformed")
+	ErrBase     = errors.New("this server is reached by another name, that of its --base-url")
+	ErrBusy     = errors.New("the server is busy; try again in a moment")
+	ErrHost     = errors.New("this server answers requests for localhost only; to reach it by another name, start it with --base-url and --token-file")
+	ErrLongBody = errors.New("the request is larger than this server accepts; send less at once, or use the command \"oid\", which has no limit")
+	ErrMemory   = errors.New("the server has no memory left for this request; try again in a moment, or send less at once")
+	ErrNoToken  = errors.New("the server requires its token; send the header Authorization: Bearer TOKEN")
+	ErrOrigin   = errors.New("the request comes from a page of another origin")
+	ErrProxied  = errors.New("this server has no token: start it with --token-file, and with --base-url and --trusted-proxy for the proxy")
+	ErrQuery    = errors.New("the query of the URL is malformed: want parameters in UTF-8, separated by &, and two hexadecimal digits after each %")
+	ErrReadOnly = errors.New("this request needs another")
+	ErrSlowBody = errors.New("the body of the request was too slow")
+	ErrSlowest  = errors.New("the upload was slow, and others wait for its place; send it again later")
+	ErrStopping = errors.New("the server is stopping; send the request again in a moment")
+	ErrTooLarge = errors.New("the upload is larger than this server accepts; the command \"oid census\" has no limit")
+	ErrTooSlow  = errors.New("the upload was too slow")
+	ErrUnpacked = errors.New("the upload unpacks to more than this server accepts; the command \"oid census\" has no limit")
+)
+
+// WaitError is the error for a token that is not looked at, because wrong ones came
+// from its address. Its text is for clients.
+type WaitError struct {
+	Wait time.Duration // until the next one is looked at
+}
+
+// Error implements error.
+func (e *WaitError) Error() string {
+	return fmt.Sprintf("wrong tokens came from this address; wait %d s before the next", e.Seconds())
+}
+
+// Seconds returns Wait for a Retry-After header, rounded up.
+func (e *WaitError) Seconds() int { return int((e.Wait + time.Second - 1) / time.Second) }
