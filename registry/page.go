@@ -314,11 +314,17 @@ func ParseAddr(text string) (netip.AddrPort, error) {
 	return gpid.ParseAddr(text)
 }
 
-// ParseLabel reads a label of the form name=value.
-func ParseLabel(text string) (name, value string, err error) {
-	name, value, ok := strings.Cut(text, "=")
-	if !ok || name == "" {
-		return "", "", fmt.Errorf("registry: label %q, want NAME=VALUE", text)
+// ParseLabels reads labels of the form name=value. It returns nil for none.
+func ParseLabels(texts []string) (all map[string]string, err error) {
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("registry: label %q: want NAME=VALUE", text)
+		}
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[name] = value
 	}
-	return name, value, nil
+	return all, nil
 }

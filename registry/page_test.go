@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -271,12 +272,16 @@ func TestPageReadsABoundedNumber(t *testing.T) {
 }
 
 // A label has a name; its value may be empty or contain the sign.
-func TestParseLabel(t *testing.T) {
+func TestParseLabels(t *testing.T) {
 	for text, want := range map[string][2]string{"a=b": {"a", "b"}, "a=": {"a", ""}, "a=b=c": {"a", "b=c"}, "a": {}, "=b": {}, "": {}} {
-		name, value, err := registry.ParseLabel(text)
-		if [2]string{name, value} != want || (err == nil) != (want[0] != "") {
-			t.Errorf("%q: %q, %q, %v, want %q", text, name, value, err, want)
+		all, err := registry.ParseLabels([]string{text})
+		value, ok := all[want[0]]
+		if value != want[1] || ok != (want[0] != "") || (err == nil) != ok || len(all) > 1 {
+			t.Errorf("%q: %q, %v, want %q", text, all, err, want)
 		}
+	}
+	if all, err := registry.ParseLabels([]string{"a=b", "c=d"}); err != nil || !maps.Equal(all, map[string]string{"a": "b", "c": "d"}) {
+		t.Errorf("two labels: %q, %v", all, err)
 	}
 }
 

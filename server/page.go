@@ -49,10 +49,10 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, code int, title, c
 	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.door.InSession(r), Now: s.overview(r.Context()), Contents: contents}))
 }
 
-// showAnyone answers as show does, with nothing that only those may know who are
-// admitted.
-func (s *Server) showAnyone(w http.ResponseWriter, r *http.Request, code int, title, current string, contents g.Node) {
-	s.send(w, code, s.site.Frame(page.Frame{Title: title, Current: current, Session: s.door.InSession(r), Contents: contents}))
+// askToken answers with the form for the token, and with nothing that only those may know
+// who are admitted.
+func (s *Server) askToken(w http.ResponseWriter, r *http.Request, code int, next, wrong string) {
+	s.send(w, code, s.site.Frame(page.Frame{Title: "Log in", Session: s.door.InSession(r), Contents: s.site.Login(next, wrong)}))
 }
 
 // send answers with HTML.
@@ -106,7 +106,7 @@ func (s *Server) showLogin(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, next, http.StatusSeeOther)
 		return
 	}
-	s.showAnyone(w, r, http.StatusOK, "Log in", "", s.site.Login(next, ""))
+	s.askToken(w, r, http.StatusOK, next, "")
 }
 
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
@@ -124,10 +124,9 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.As(err, &guessed):
 		w.Header().Set("Retry-After", strconv.Itoa(guessed.Seconds()))
-		text := fmt.Sprintf("Wrong tokens came from this address. Wait %d s before the next.", guessed.Seconds())
-		s.showAnyone(w, r, http.StatusTooManyRequests, "Log in", "", s.site.Login(next, text))
+		s.askToken(w, r, http.StatusTooManyRequests, next, fmt.Sprintf("Wrong tokens came from this address. Wait %d s before the next.", guessed.Seconds()))
 	case !ok:
-		s.showAnyone(w, r, http.StatusUnauthorized, "Log in", "", s.site.Login(next, "This token is wrong."))
+		s.askToken(w, r, http.StatusUnauthorized, next, "This token is wrong.")
 	default:
 		http.Redirect(w, r, next, http.StatusSeeOther)
 	}

@@ -39,15 +39,8 @@ func (in *listInput) query() (q registry.Query, err error) {
 	if in.State != "" {
 		q.States = []registry.State{registry.State(in.State)}
 	}
-	for _, label := range in.Label {
-		name, value, err := registry.ParseLabel(label)
-		if err != nil {
-			return q, requestError{err}
-		}
-		if q.Labels == nil {
-			q.Labels = map[string]string{}
-		}
-		q.Labels[name] = value
+	if q.Labels, err = registry.ParseLabels(in.Label); err != nil {
+		return q, requestError{err}
 	}
 	if in.Address != "" {
 		q.Addr, err = registry.ParseAddr(in.Address)

@@ -179,6 +179,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if opts := s.options; opts.TLS != nil {
 		listener = tls.NewListener(listener, opts.TLS)
 	}
+	s.options.Serving()
 	go func() { failed <- h.Serve(listener) }()
 	select {
 	case err = <-failed:
@@ -264,6 +265,8 @@ type Options struct {
 	// error response after half of that time. Default: 30s.
 	Grace time.Duration
 
+	// Serving is called when the server begins to answer requests. Default: nothing.
+	Serving func()
 	// Log receives errors and warnings. Default: slog.Default().
 	Log *slog.Logger
 	// Access logs every request; nil disables it.
@@ -300,6 +303,9 @@ func (o *Options) withDefaults() (Options, error) {
 	}
 	if out.Grace < 0 || out.Drain < 0 || out.Session < 0 {
 		return out, fmt.Errorf("server: grace of %v, drain of %v and session of %v, want no negative time", out.Grace, out.Drain, out.Session)
+	}
+	if out.Serving == nil {
+		out.Serving = func() {}
 	}
 	if out.Log == nil {
 		out.Log = slog.Default()

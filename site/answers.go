@@ -6,7 +6,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 
@@ -113,18 +112,10 @@ func bound(id objectid.ID) any {
 
 // oddsOf returns the chances of a collision.
 func oddsOf(processes, rate, over, layout string) object {
-	n, err := strconv.ParseFloat(processes, 64)
-	if err != nil || n != math.Trunc(n) || n < 1 || n > 1e18 {
-		return failed(fmt.Errorf("processes %q: want a whole number from 1 to 1e18", processes))
+	q, err := odds.Parse(processes, rate, over, layout)
+	if err != nil {
+		return failed(err)
 	}
-	r, err := strconv.ParseFloat(rate, 64)
-	if err != nil || !(r > 0 && r <= 1e9) {
-		return failed(fmt.Errorf("ids a second %q: want a number above 0, up to 1e9", rate))
-	}
-	d, err := timerange.Duration(over, time.Now())
-	if err != nil || d < time.Second {
-		return failed(fmt.Errorf("time %q: want a duration of a second or more, such as 12h or 365d", over))
-	}
-	value, id := odds.Of(odds.Question{Layout: layout, Processes: n, Rate: r, Seconds: d.Seconds()})
+	value, id := odds.Of(q)
 	return object{"value": odds.Text(value), "id": odds.Text(id)}
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -61,7 +61,7 @@ Programs in Go do not need this command: see package registry.`,
 	f.StringVar(&a.options.Addr, "addr", "", "the ip:port that its peers dial (default this host and port 0)")
 	f.StringVar(&a.options.Name, "name", "", "the `NAME` of the service (default that of the program)")
 	f.StringVar(&a.options.Version, "program-version", "", "the `VERSION` of the program")
-	f.StringArrayVar(&a.labels, "label", nil, "a label, `KEY=VALUE`; may be repeated")
+	f.StringArrayVar(&a.labels, "label", nil, "a label, `NAME=VALUE`; may be repeated")
 	f.DurationVar(&a.options.Interval, "interval", 10*time.Second, "the `TIME` between two heartbeats")
 	f.BoolVar(&a.options.Offline, "offline", false, "continue if the store cannot be reached, and register later")
 	f.StringVar(&a.layout, "layout", objectid.Modern.String(), "the layout of its ids: "+layouts.names())
@@ -141,13 +141,8 @@ func (a *adoption) check() ([]objectid.ID, error) {
 	if i := a.options.Interval; i < registry.MinInterval || i > registry.MaxInterval {
 		return nil, usagef("--interval %v: want %v to %v", i, registry.MinInterval, registry.MaxInterval)
 	}
-	a.options.Labels = map[string]string{}
-	for _, s := range a.labels {
-		k, v, ok := strings.Cut(s, "=")
-		if !ok || k == "" {
-			return nil, usagef("--label %q: want KEY=VALUE", s)
-		}
-		a.options.Labels[k] = v
+	if a.options.Labels, err = registry.ParseLabels(a.labels); err != nil {
+		return nil, usagef("--%s", phrase.Plain(err.Error()))
 	}
 	return samples, nil
 }

@@ -271,5 +271,5 @@ func (n *notes) process(ctx context.Context, id objectid.ID) string {
 		return string(t.Verdict)
 	}
 	p := t.Processes[0]
-	return fmt.Sprintf("%s%s#%d %s", claimedBy(t), printable(p.Name), p.GPID.PID(), p.State)
+	return fmt.Sprintf("%s%s#%d %s", claimedBy(t), phrase.Shown(p.Name), p.GPID.PID(), p.State)
 }

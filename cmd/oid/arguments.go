@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
@@ -67,7 +68,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		case "duration":
 			cause = "want a number with a unit, such as 500ms, 10s or 1h30m"
 		}
-		return usagef("--%s %s: %s", bad.GetFlag().Name, printable(bad.GetValue()), cause)
+		return usagef("--%s %s: %s", bad.GetFlag().Name, phrase.Shown(bad.GetValue()), cause)
 	}
 	return err
 }

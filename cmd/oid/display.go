@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/rivo/uniseg"
@@ -13,24 +12,6 @@ import (
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
 )
-
-// printable replaces characters in s that could move the cursor of a terminal or break
-// a table: processes choose their own names.
-func printable(s string) string {
-	i := 0
-	for i < len(s) && s[i] >= ' ' && s[i] <= '~' {
-		i++
-	}
-	if i == len(s) {
-		return s // most are
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
-}
 
 // loadText returns a load on one line, without what was not measured, or "".
 func loadText(l registry.Load, processors float64) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -135,7 +136,7 @@ func writeHistory(std streams, between string, p *registry.Status, name string, 
 		}
 		table, before = append(table, row), &s
 	}
-	if _, err := fmt.Fprintf(std.out, "%s%s %s  %s: %s\n", between, printable(p.Name), printable(name), p.State, printable(p.Reason)); err != nil {
+	if _, err := fmt.Fprintf(std.out, "%s%s %s  %s: %s\n", between, phrase.Shown(p.Name), phrase.Shown(name), p.State, phrase.Shown(p.Reason)); err != nil {
 		return err
 	}
 	if len(table) == 1 {

@@ -235,7 +235,7 @@ func (in *inspectionText) append(b []byte, report inspect.Report, trace *registr
 
 func appendHead(b []byte, h towire.Head) []byte {
 	name := strings.TrimSpace(string(h.Format) + " " + h.Variant)
-	return fmt.Appendf(b, "  %-9s %s: %s\n            ", h.Verdict, name, printable(h.Reason))
+	return fmt.Appendf(b, "  %-9s %s: %s\n            ", h.Verdict, name, phrase.Shown(h.Reason))
 }
 
 func appendFields(b []byte, fields []inspect.Field) []byte {

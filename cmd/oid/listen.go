@@ -67,36 +67,15 @@ func checkAddress(ctx context.Context, address string) error {
 	return nil
 }
 
-// announced is a listener that calls announce before the first Accept: the server
-// has then found the address acceptable.
-type announced struct {
-	net.Listener
-	once     sync.Once
-	announce func()
-}
-
-func (a *announced) Accept() (net.Conn, error) {
-	a.once.Do(a.announce)
-	return a.Listener.Accept()
-}
-
-// SyscallConn is for the server, which looks whether connections wait to be accepted.
-func (a *announced) SyscallConn() (syscall.RawConn, error) {
-	if socket, ok := a.Listener.(syscall.Conn); ok {
-		return socket.SyscallConn()
-	}
-	return nil, errors.ErrUnsupported
-}
-
-// where is the URL of a listener, for people.
-func (a *announced) where(secure bool) string {
-	if a.Addr().Network() == "unix" {
-		return "unix:" + a.Addr().String()
+// urlOf is the URL of the address of a listener, for people.
+func urlOf(a net.Addr, secure bool) string {
+	if a.Network() == "unix" {
+		return "unix:" + a.String()
 	}
 	if secure {
-		return "https://" + a.Addr().String()
+		return "https://" + a.String()
 	}
-	return "http://" + a.Addr().String()
+	return "http://" + a.String()
 }
 
 // notify tells systemd, if it has started this program, that it serves, then that it
@@ -128,14 +107,13 @@ func notify(ctx context.Context) {
 	}()
 }
 
-// keyPair is a certificate that is read again when its file changes.
+// keyPair is a certificate that is read again when a second has passed.
 type keyPair struct {
 	certFile, keyFile string
 	warn              func(error)
 
 	mu      sync.Mutex
 	pair    *tls.Certificate
-	read    [2]time.Time // when the files were written that pair is from
 	checked time.Time
 }
 
@@ -154,26 +132,14 @@ func serverTLS(certFile, keyFile string, warn func(error)) (*tls.Config, error) 
 	return &tls.Config{GetCertificate: k.get, MinVersion: tls.VersionTLS12}, nil
 }
 
-// load reads the files if they have changed.
+// load reads the files.
 func (k *keyPair) load() error {
 	k.checked = time.Now()
-	var written [2]time.Time
-	for i, name := range []string{k.certFile, k.keyFile} {
-		info, err := os.Stat(name)
-		if err != nil {
-			return err
-		}
-		written[i] = info.ModTime()
-	}
-	if k.pair != nil && written == k.read {
-		return nil
-	}
 	pair, err := tls.LoadX509KeyPair(k.certFile, k.keyFile)
-	if err != nil {
-		return err
+	if err == nil {
+		k.pair = &pair
 	}
-	k.pair, k.read = &pair, written
-	return nil
+	return err
 }
 
 // get returns the certificate. While the files cannot be read it stays the one before.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/lock"
 )
 
@@ -182,7 +183,7 @@ func (o *onceFlags) run(ctx context.Context, std streams, l lock.Locker, name st
 
 // runLine describes a run to people.
 func runLine(r lock.Run, now time.Time, z *zone) string {
-	tick := printable(r.Tick.Key)
+	tick := phrase.Shown(r.Tick.Key)
 	if tick == "" {
 		tick = z.text(r.Tick.Time)
 	}
@@ -194,7 +195,7 @@ func runLine(r lock.Run, now time.Time, z *zone) string {
 		line += fmt.Sprintf(" with exit code %d", *r.ExitCode)
 	}
 	if r.Host != "" {
-		line += " on " + printable(r.Host)
+		line += " on " + phrase.Shown(r.Host)
 	}
 	end := r.End
 	if end.IsZero() {

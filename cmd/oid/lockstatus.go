@@ -125,7 +125,7 @@ func lockLine(s lock.Status, now time.Time, z *zone) string {
 		line += fmt.Sprintf(", %d waiting", s.Waiters)
 	}
 	if s.Holder.Host != "" {
-		line += fmt.Sprintf("\n  pid %d on %s", s.Owner.Process.PID(), printable(s.Holder.Host))
+		line += fmt.Sprintf("\n  pid %d on %s", s.Owner.Process.PID(), phrase.Shown(s.Holder.Host))
 		oid, err := s.Holder.Process.Alive()
 		switch {
 		case s.Holder.State == lock.Unknown:
@@ -138,7 +138,7 @@ func lockLine(s lock.Status, now time.Time, z *zone) string {
 		}
 	}
 	if s.Holder.Command != "" {
-		line += ": " + printable(s.Holder.Command)
+		line += ": " + phrase.Shown(s.Holder.Command)
 	}
 	return line
 }

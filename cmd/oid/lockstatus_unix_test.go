@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/lock"
 )
@@ -36,7 +37,7 @@ func TestLockLine(t *testing.T) {
 		}, line + ", ttl 1s\n  pid 4711 on vm, ended"},
 		"file":     {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", State: lock.Ended} }, line + "\n  pid 4711 on vm, ended, but processes of its command still run"},
 		"command":  {func(s *lock.Status) { s.Holder = lock.Holder{Host: "vm", Command: "make all"} }, line + "\n  pid 4711 on vm: make all"},
-		"escapes":  {func(s *lock.Status) { s.Holder = lock.Holder{Host: "v\x1bm", Command: "a\x1b[2J"} }, line + "\n  pid 4711 on " + printable("v\x1bm") + ": " + printable("a\x1b[2J")},
+		"escapes":  {func(s *lock.Status) { s.Holder = lock.Holder{Host: "v\x1bm", Command: "a\x1b[2J"} }, line + "\n  pid 4711 on " + phrase.Shown("v\x1bm") + ": " + phrase.Shown("a\x1b[2J")},
 		"tomorrow": {func(s *lock.Status) { s.Since = now.Add(time.Second) }, strings.Replace(line, "11:58:30Z (1m30s)", "12:00:01Z (0s)", 1)},
 	} {
 		s := held

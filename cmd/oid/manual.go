@@ -18,7 +18,7 @@ import (
 func init() {
 	root, _ := newRoot(streams{in: os.Stdin, out: io.Discard, err: io.Discard})
 	root.DisableAutoGenTag = true
-	root.Long = commandTable(root)
+	root.Long = root.Short + ".\n\n" + root.UsageString()
 	asMarkdown(root)
 	header := doc.GenManHeader{Section: "1", Source: "oid " + os.Args[2], Manual: "User commands"}
 	for _, c := range root.Commands() {
@@ -31,26 +31,6 @@ func init() {
 		os.Exit(1)
 	}
 	os.Exit(0)
-}
-
-// commandTable returns what root does, and a table of its commands and topics.
-func commandTable(root *cobra.Command) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s.\n", root.Short)
-	table := func(title, of string, in func(*cobra.Command) bool) {
-		fmt.Fprintf(&b, "\n%s:\n", title)
-		for _, c := range root.Commands() {
-			if in(c) {
-				fmt.Fprintf(&b, "  %-20s %s\n", of+c.Name(), c.Short)
-			}
-		}
-	}
-	for _, g := range root.Groups() {
-		table(strings.TrimSuffix(g.Title, ":"), "oid ", func(c *cobra.Command) bool { return c.GroupID == g.ID })
-	}
-	table("Also", "oid ", func(c *cobra.Command) bool { return c.GroupID == "" && c.IsAvailableCommand() })
-	table("Topics", "oid help ", (*cobra.Command).IsAdditionalHelpTopicCommand)
-	return b.String()
 }
 
 // asMarkdown marks the indented lines in the texts of c and its subcommands as tables

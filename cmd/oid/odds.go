@@ -2,15 +2,11 @@ package main
 
 import (
 	"fmt"
-	"math"
-	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/internal/odds"
 	"github.com/oidkit/oid/server/wire"
-	"github.com/oidkit/oid/timerange"
 )
 
 func newOddsCommand(std streams) *cobra.Command {
@@ -72,25 +68,17 @@ func newOdds(processes, rate, over, layout string) (wire.Odds, error) {
 	if processes == "" {
 		return o, fmt.Errorf("number of processes is missing: give --processes")
 	}
-	n, err := strconv.ParseFloat(processes, 64)
-	if err != nil || !(n >= 1 && n <= 1e18) || n != math.Trunc(n) {
-		return o, fmt.Errorf("--processes %q: want a whole number from 1 to 1e18", processes)
-	}
-	r, err := strconv.ParseFloat(rate, 64)
-	if err != nil || !(r > 0 && r <= 1e9) {
-		return o, fmt.Errorf("--rate %q: want a number above 0, up to 1e9", rate)
-	}
-	d, err := timerange.Duration(over, time.Now())
-	if err != nil || d < time.Second {
-		return o, fmt.Errorf("--over %q: want a duration of a second or more, such as 12h or 365d", over)
+	q, err := odds.Parse(processes, rate, over, layout)
+	if err != nil {
+		return o, fmt.Errorf("--%w", err)
 	}
 	if _, err := oddsLayouts.find("--layout", layout); err != nil {
 		return o, err
 	}
-	o = wire.Odds{Processes: n, IDsEach: r, OverSeconds: d.Seconds()}
+	o = wire.Odds{Processes: q.Processes, IDsEach: q.Rate, OverSeconds: q.Seconds}
 	if layout != "modern" {
 		o.Layout = layout
 	}
-	o.SharedValue, o.RepeatedID = odds.Of(odds.Question{Layout: layout, Processes: n, Rate: r, Seconds: o.OverSeconds})
+	o.SharedValue, o.RepeatedID = odds.Of(q)
 	return o, nil
 }

@@ -141,15 +141,8 @@ func (l *listing) query() (q registry.Query, err error) {
 	case !l.all && l.at == "":
 		q.States = []registry.State{registry.Alive, registry.Late}
 	}
-	for _, label := range l.labels {
-		name, value, err := registry.ParseLabel(label)
-		if err != nil {
-			return q, usagef("--label %q: want NAME=VALUE", label)
-		}
-		if q.Labels == nil {
-			q.Labels = map[string]string{}
-		}
-		q.Labels[name] = value
+	if q.Labels, err = registry.ParseLabels(l.labels); err != nil {
+		return q, usagef("--%s", phrase.Plain(err.Error()))
 	}
 	if l.at != "" {
 		if q.Addr, err = registry.ParseAddr(l.at); err != nil {
@@ -236,7 +229,7 @@ func processRow(p registry.Status, name string, now time.Time) []string {
 		processors = float64(load.CPU) / float64(p.Last.Time.Sub(started))
 	}
 	return []string{
-		state, printable(p.Name), printable(name), printable(p.Host), p.Value,
+		state, phrase.Shown(p.Name), phrase.Shown(name), phrase.Shown(p.Host), p.Value,
 		started.In(now.Location()).Format(time.DateTime), phrase.Length(until.Sub(started)), phrase.Length(now.Sub(p.Last.Time)) + " ago",
 		known(processors, cpuText), known(float64(load.RSS), bytesText), known(float64(load.Files), countText), known(float64(load.Threads), countText),
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/classic"
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/store"
@@ -92,10 +93,10 @@ func processLine(t *registry.Trace) string {
 	case t == nil || t.Verdict == registry.Unknown && t.Classic == nil:
 		return ""
 	case t.Verdict == registry.Unknown:
-		return fmt.Sprintf("host %s, pid %d: not recorded", printable(t.Classic.Host), t.Classic.PID)
+		return fmt.Sprintf("host %s, pid %d: not recorded", phrase.Shown(t.Classic.Host), t.Classic.PID)
 	case t.Verdict == registry.Known || t.Verdict == registry.Claimed:
 		p := t.Processes[0]
-		return fmt.Sprintf("%s%s %v (%s)", claimedBy(t), printable(p.Name), p.GPID, p.State)
+		return fmt.Sprintf("%s%s %v (%s)", claimedBy(t), phrase.Shown(p.Name), p.GPID, p.State)
 	default:
 		return fmt.Sprintf("%s: %s", t.Verdict, t.Reason)
 	}
@@ -118,7 +119,7 @@ func (t *tracer) namer(ctx context.Context) (name func(objectid.ID) string, fail
 	host, err := os.Hostname()
 	here := func(id objectid.ID) string {
 		if machine, pid := classic.Split(id); err == nil && machine == classic.Machine(host) {
-			return fmt.Sprintf("host %s, pid %d", printable(host), pid)
+			return fmt.Sprintf("host %s, pid %d", phrase.Shown(host), pid)
 		}
 		return ""
 	}

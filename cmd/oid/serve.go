@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/netip"
 	"os"
 	"os/signal"
@@ -33,7 +34,6 @@ type serving struct {
 	trusted   []string
 	certFile  string
 	keyFile   string
-	limits    *limitFlags
 	unix      unixFlags
 	quiet     bool
 	asJSON    jsonFlag
@@ -60,7 +60,7 @@ for --drain, then waits up to --grace for requests in flight, half of that for
 uploads, and records its end in the registry. A second interrupt ends it at once.`
 
 func newServeCommand(std streams) *cobra.Command {
-	v := serving{limits: newLimitFlags(), where: storeFlag{trial: true}}
+	v := serving{where: storeFlag{trial: true}, options: server.Options{Limits: server.DefaultLimits()}}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the web page and the HTTP API",
@@ -88,7 +88,7 @@ func newServeCommand(std streams) *cobra.Command {
 	v.asJSON.addFlag(cmd, "write the log as JSON")
 	f.DurationVar(&v.options.Grace, "grace", 30*time.Second, "how long to wait for requests in flight at the end")
 	f.DurationVar(&v.options.Drain, "drain", time.Second, "how long to go on serving at the end while /readyz fails")
-	v.limits.add(f)
+	addLimits(f, &v.options.Limits)
 	v.where.addFlag(cmd)
 	v.held.addFlag(cmd)
 	return cmd
@@ -100,22 +100,22 @@ func (v *serving) run(cmd *cobra.Command, std streams) error {
 	if err := v.complete(cmd, std); err != nil {
 		return err
 	}
+	var l net.Listener
+	v.options.Serving = func() {
+		std.warn("serving on %s", urlOf(l.Addr(), v.options.TLS != nil))
+		notify(ctx)
+	}
 	s, err := server.New(&v.options)
 	if err != nil {
 		return usageError{err}
 	}
-	l, err := listen(ctx, v.address, cmd.Flags().Changed("listen"), &v.unix)
+	l, err = listen(ctx, v.address, cmd.Flags().Changed("listen"), &v.unix)
 	if err != nil {
 		return err
 	}
 	// A second signal has its default effect.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-	a := &announced{Listener: l}
-	a.announce = func() {
-		std.warn("serving on %s", a.where(v.options.TLS != nil))
-		notify(ctx)
-	}
-	err = s.Serve(ctx, a)
+	err = s.Serve(ctx, l)
 	if errors.Is(err, server.ErrToken) {
 		return usagef("%w; give --token-file", err)
 	}
@@ -148,7 +148,6 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 	o.OneHost = func(store.Store) bool { return engine.oneHost }
 	o.StoreName = engine.name
 	o.Open = v.where.openToWrite
-	o.Limits = v.limits.values
 	if o.OpenLocks, err = v.held.opener(std); err != nil {
 		return err
 	}
@@ -176,15 +175,8 @@ func proxies(all []string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// limitFlags are the flags for server.Limits.
-type limitFlags struct {
-	values server.Limits
-}
-
-func newLimitFlags() *limitFlags { return &limitFlags{server.DefaultLimits()} }
-
-func (l *limitFlags) add(f *pflag.FlagSet) {
-	v := &l.values
+// addLimits adds the flags for some limits, with v as the defaults.
+func addLimits(f *pflag.FlagSet, v *server.Limits) {
 	v.PerAddress = 0 // depends on Connections
 	f.IntVar(&v.Connections, "max-connections", v.Connections, "connections that may be open; beyond, the one that waits longest for its client is closed, or the new one")
 	f.IntVar(&v.PerAddress, "max-connections-per-address", 0, "connections from one client address (default a quarter of --max-connections)")

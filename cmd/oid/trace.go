@@ -73,7 +73,7 @@ func newTraceCommand(std streams) *cobra.Command {
 func traceText(t registry.Trace, z *zone) string {
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
-		fmt.Fprintf(&b, "  %-9s %s\n", label, printable(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(&b, "  %-9s %s\n", label, phrase.Shown(fmt.Sprintf(format, args...)))
 	}
 	fmt.Fprintf(&b, "%v  %s\n", t.ID, t.Verdict)
 	line("created", "%s, %s", z.text(t.ID.Time()), phrase.Ago(t.ID.Time(), time.Now()))

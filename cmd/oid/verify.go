@@ -224,7 +224,7 @@ func writeVerification(w io.Writer, v wire.Verification, failed []string) error 
 		if p.Times > 0 {
 			fmt.Fprintf(&b, " (%s)", phrase.Count(p.Times, "time", "times"))
 			for _, line := range []string{p.Cause, p.Example, p.Meaning} {
-				fmt.Fprintf(&b, "\n  %-12s %s", "", printable(line))
+				fmt.Fprintf(&b, "\n  %-12s %s", "", phrase.Shown(line))
 			}
 		} else if p.Cause != "" {
 			fmt.Fprintf(&b, ": %s", p.Cause)

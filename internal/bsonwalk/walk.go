@@ -102,10 +102,6 @@ func (w *Walk) Name() []byte { return w.doc[w.start+1 : w.value-1] }
 // Value returns the bytes of the element's value.
 func (w *Walk) Value() []byte { return w.doc[w.value:w.end] }
 
-// Offsets returns where in the document the element starts, where its value does
-// and where both end.
-func (w *Walk) Offsets() (start, value, end int) { return w.start, w.value, w.end }
-
 // sizes has the length of the values of each type, and below 0 for the types that
 // do not exist or whose values differ in length.
 var sizes = func() (sizes [256]int8) {

@@ -76,7 +76,7 @@ var allowed = map[string][]string{
 	"server/wire":                {"objectid"},
 	"server/client":              {"objectid", "server/wire"},
 	"internal/towire":            {"objectid", "gpid", "inspect", "census", "internal/phrase", "lock", "registry", "timerange", "server/wire"},
-	"internal/odds":              {},
+	"internal/odds":              {"timerange"},
 	"cmd/oid/internal/job":       {},
 	"cmd/oid/internal/documents": {"store"},
 	"cmd/oid/internal/target":    {"objectid"},

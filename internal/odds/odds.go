@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/oidkit/oid/timerange"
 )
 
 // How the modern layout draws: a block of 4 random bytes, a last byte from 0 to
@@ -44,6 +47,24 @@ var Layouts = func() (names []string) {
 type Question struct {
 	Layout                   string
 	Processes, Rate, Seconds float64
+}
+
+// Parse reads a question as somebody typed it. Its errors begin with the name of what is
+// wrong: processes, rate or over.
+func Parse(processes, rate, over, layout string) (q Question, err error) {
+	q.Layout = layout
+	if q.Processes, err = strconv.ParseFloat(processes, 64); err != nil || !(q.Processes >= 1 && q.Processes <= 1e18) || q.Processes != math.Trunc(q.Processes) {
+		return q, fmt.Errorf("processes %q: want a whole number from 1 to 1e18", processes)
+	}
+	if q.Rate, err = strconv.ParseFloat(rate, 64); err != nil || !(q.Rate > 0 && q.Rate <= 1e9) {
+		return q, fmt.Errorf("rate %q: want a number above 0, up to 1e9", rate)
+	}
+	d, err := timerange.Duration(over, time.Now())
+	if err != nil || d < time.Second {
+		return q, fmt.Errorf("over %q: want a duration of a second or more, such as 12h or 365d", over)
+	}
+	q.Seconds = d.Seconds()
+	return q, nil
 }
 
 // Of returns the chance that two processes have the same process value, and the chance

@@ -98,6 +98,9 @@ func Plain(text string) string {
 // as a zero-width space or the mark that reverses what follows. With these one name can
 // look like another.
 func isHidden(r rune) bool {
+	if r >= ' ' && r <= '~' {
+		return false // most are
+	}
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector) || r == '\u115f' || r == '\u3164'
 }
 
