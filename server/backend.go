@@ -100,14 +100,6 @@ func (b *backend) run(ctx context.Context, addr string, ready chan<- struct{}) {
 	}
 }
 
-// reopen asks run to open the store again.
-func (b *backend) reopen() {
-	select {
-	case b.moved <- struct{}{}:
-	default: // it was asked already
-	}
-}
-
 // keepTrying opens the store and registers the server. It tries again until that
 // succeeds or ctx ends.
 func (b *backend) keepTrying(ctx context.Context, addr string) {
@@ -133,8 +125,7 @@ func (b *backend) connect(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	oneHost := b.options.OneHost != nil && b.options.OneHost(s)
-	r := registry.New(s, &registry.Options{OneHost: oneHost, Log: b.options.Log, Now: clockOf(b.options)})
+	r := registry.New(s, &registry.Options{OneHost: b.options.OneHost, Log: b.options.Log, Now: clockOf(b.options)})
 	m, err := r.Register(ctx, &registry.RegisterOptions{Addr: addr, Name: "oid serve", Version: b.options.Version})
 	if err != nil {
 		return errors.Join(err, s.Close())
@@ -209,7 +200,10 @@ func ask[T any](ctx context.Context, b *backend, name string, call func(context.
 		value, err := call(ctx, j.registry)
 		b.metrics.store.WithLabelValues(name).Observe(time.Since(began).Seconds())
 		if errors.Is(err, store.ErrMoved) && b.connected.Load() == j {
-			b.reopen()
+			select {
+			case b.moved <- struct{}{}:
+			default: // it was asked already
+			}
 		}
 		return value, err
 	})

@@ -57,7 +57,6 @@ func (s *Server) inspect(ctx context.Context, id string, o *inspect.Options, tra
 	if s.options.ownClock {
 		o.Now = s.options.Now
 	}
-	o.Hosts = s.hosts
 	report, err := inspect.Inspect(id, o)
 	if err != nil {
 		return wire.Inspection{}, err

@@ -48,7 +48,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -79,7 +78,6 @@ type Server struct {
 	inspected recent[string, page.Start] // by the text that was pasted
 	overviews overviews
 	locks     *locks
-	hosts     []string // the name of this host, for inspections
 }
 
 // New returns a server that does not serve yet. The error wraps [ErrToken], or is
@@ -102,9 +100,6 @@ func New(o *Options) (*Server, error) {
 	})
 	if err != nil {
 		return nil, err
-	}
-	if host, err := os.Hostname(); err == nil {
-		s.hosts = []string{host}
 	}
 	s.site = page.Site{
 		Base: s.door.Base(), Version: opts.Version, Registry: opts.Open != nil, StoreName: opts.StoreName, ShowsLocks: opts.OpenLocks != nil,
@@ -226,9 +221,8 @@ type Options struct {
 	// StoreName is what the page calls the store, such as PostgreSQL. Default: the
 	// page does not name it.
 	StoreName string
-	// OneHost reports whether only this host can reach the store that Open has
-	// returned, see package registry. Nil: other hosts may reach it.
-	OneHost func(store.Store) bool
+	// OneHost means that only this host can reach the store, see package registry.
+	OneHost bool
 	// OpenLocks opens the place that holds the locks that the server shows. The server
 	// closes the Locker at the end. Nil: the server shows no locks.
 	OpenLocks func(context.Context) (lock.Locker, error)

@@ -21,7 +21,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oidkit/oid/server"
-	"github.com/oidkit/oid/store"
 )
 
 // serving are the flags of oid serve.
@@ -145,7 +144,7 @@ func (v *serving) complete(cmd *cobra.Command, std streams) error {
 		o.Access = o.Log
 	}
 	o.Version = thisVersion().Version
-	o.OneHost = func(store.Store) bool { return engine.oneHost }
+	o.OneHost = engine.oneHost
 	o.StoreName = engine.name
 	o.Open = v.where.openToWrite
 	if o.OpenLocks, err = v.held.opener(std); err != nil {

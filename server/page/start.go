@@ -31,7 +31,7 @@ func (s *Site) pasteForm(v *Start) g.Node {
 	return h.Form(h.Method("post"), h.Action(s.URL("/")), h.Data("live", "id"), h.Class("paste"),
 		h.Label(h.For("id"), g.Text("Ids")),
 		h.Textarea(h.ID("id"), h.Name("id"), h.Rows("3"), g.Attr("spellcheck", "false"), g.Attr("autocapitalize", "off"),
-			h.AutoComplete("off"), h.AutoFocus(), h.Placeholder("507f1f77bcf86cd799439011"), g.Text(leadingLine(v.Text))),
+			h.AutoComplete("off"), h.AutoFocus(), h.Placeholder("507f1f77bcf86cd799439011"), g.Text("\n"+v.Text)), // browsers drop the first line feed
 		h.Div(h.Class("row"), h.Button(h.Type("submit"), g.Text("Inspect")), g.Iff(v.Text == "", func() g.Node {
 			return h.Span(h.Class("soft"), g.Text("or try "), h.A(h.Href(s.URL("/?id=507f1f77bcf86cd799439011")), g.Text("one from 2012")),
 				g.Iff(v.New != nil && len(v.New.IDs) > 0, func() g.Node {
@@ -39,15 +39,6 @@ func (s *Site) pasteForm(v *Start) g.Node {
 				}))
 		})),
 		g.If(v.Text == "", soft(g.Text(v.Formats+"."))))
-}
-
-// leadingLine keeps an empty first line of text, which a browser drops from a
-// textarea.
-func leadingLine(text string) string {
-	if len(text) > 0 && (text[0] == '\n' || text[0] == '\r') {
-		return "\n" + text
-	}
-	return text
 }
 
 // cards lead to the other views.
