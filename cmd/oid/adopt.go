@@ -22,7 +22,6 @@ type adoption struct {
 	where   storeFlag
 	options registry.AdoptOptions
 	samples []string
-	layout  string
 	labels  []string
 	asJSON  jsonFlag
 }
@@ -64,9 +63,8 @@ Programs in Go do not need this command: see package registry.`,
 	f.StringArrayVar(&a.labels, "label", nil, "a label, `NAME=VALUE`; may be repeated")
 	f.DurationVar(&a.options.Interval, "interval", 10*time.Second, "the `TIME` between two heartbeats")
 	f.BoolVar(&a.options.Offline, "offline", false, "continue if the store cannot be reached, and register later")
-	f.StringVar(&a.layout, "layout", objectid.Modern.String(), "the layout of its ids: "+layouts.names())
+	layouts.addFlag(cmd, &a.options.Layout, "layout", objectid.Modern.String(), "the layout of its ids")
 	a.asJSON.addFlag(cmd, jsonObject)
-	layouts.complete(cmd, "layout")
 	return cmd
 }
 
@@ -159,8 +157,7 @@ func (a *adoption) ids() (samples []objectid.ID, err error) {
 		}
 		samples = append(samples, id)
 	}
-	a.options.Layout, err = layouts.find("--layout", a.layout)
-	return samples, err
+	return samples, nil
 }
 
 // detach ends the heartbeats and leaves the record of the process as it is. The

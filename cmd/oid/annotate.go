@@ -32,8 +32,8 @@ with --color always also for a pager, as in oid annotate --color always app.log 
 
 func newAnnotateCommand(std streams) *cobra.Command {
 	var (
-		color string
-		where storeFlag
+		colors func(io.Writer) bool
+		where  storeFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "annotate [FILE...]",
@@ -42,10 +42,6 @@ func newAnnotateCommand(std streams) *cobra.Command {
 		Example: `  tail -f app.log | oid annotate
   oid annotate app.log`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			colors, err := colorModes.find("--color", color)
-			if err != nil {
-				return err
-			}
 			t, err := where.openTracer(cmd.Context())
 			if err != nil {
 				return err
@@ -63,9 +59,8 @@ func newAnnotateCommand(std streams) *cobra.Command {
 			return a.notes.failed
 		},
 	}
-	cmd.Flags().StringVar(&color, "color", "auto", "dim the notes: "+colorModes.names())
+	colorModes.addFlag(cmd, &colors, "color", "auto", "dim the notes")
 	where.addFlag(cmd)
-	colorModes.complete(cmd, "color")
 	return cmd
 }
 

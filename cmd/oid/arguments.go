@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,8 +60,10 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return fmt.Errorf("%w%s", err, hint)
 	case errors.As(err, &bad):
-		cause := errors.Unwrap(bad).Error()
+		cause, value := errors.Unwrap(bad).Error(), phrase.Shown(bad.GetValue())
 		switch bad.GetFlag().Value.Type() {
+		case "string": // one of some forms
+			value = strconv.Quote(value)
 		case "bool":
 			cause = "want no value, or true or false"
 		case "int", "int64":
@@ -68,7 +71,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		case "duration":
 			cause = "want a number with a unit, such as 500ms, 10s or 1h30m"
 		}
-		return usagef("--%s %s: %s", bad.GetFlag().Name, phrase.Shown(bad.GetValue()), cause)
+		return usagef("--%s %s: %s", bad.GetFlag().Name, value, cause)
 	}
 	return err
 }
@@ -146,16 +149,14 @@ func stringForms[T ~string](values []T) forms[T] {
 	return formsOf(values, func(v T) string { return string(v) })
 }
 
-// find returns the form called name, or a usage error that lists them all. what
-// is the flag or argument that named it.
-func (f forms[T]) find(what, name string) (T, error) {
+// find returns the form called name.
+func (f forms[T]) find(name string) (none T, _ error) {
 	for _, form := range f {
 		if form.name == name {
 			return form.value, nil
 		}
 	}
-	var none T
-	return none, usagef("%s %q: want one of %s", what, name, f.names())
+	return none, fmt.Errorf("want one of %s", f.names())
 }
 
 func (f forms[T]) names() string { return strings.Join(f.list(), ", ") }
@@ -168,9 +169,29 @@ func (f forms[T]) list() []string {
 	return names
 }
 
-// complete offers the names to the shell's completion of cmd's flag.
-func (f forms[T]) complete(cmd *cobra.Command, flag string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(f.list(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag does not exist: a mistake in the command
-	}
+// addFlag adds a flag to cmd that chooses value among the forms. Its usage lists them, and
+// the shell completes them. Without the flag it is the one called byDefault, or the zero
+// value for none.
+func (f forms[T]) addFlag(cmd *cobra.Command, value *T, flag, byDefault, usage string) {
+	c := &choice[T]{forms: f, value: value}
+	_ = c.Set(byDefault)
+	cmd.Flags().Var(c, flag, usage+": "+f.names())
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(f.list(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// choice is a flag that chooses among forms. It implements pflag.Value.
+type choice[T any] struct {
+	forms  forms[T]
+	chosen string
+	value  *T
+}
+
+func (c *choice[T]) String() string { return c.chosen }
+
+func (c *choice[T]) Type() string { return "string" }
+
+func (c *choice[T]) Set(name string) (err error) {
+	*c.value, err = c.forms.find(name)
+	c.chosen = name
+	return err
 }

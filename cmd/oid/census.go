@@ -29,9 +29,8 @@ type censusFlags struct {
 	where   storeFlag
 	times   timeRange
 	options census.Options
-	format  string
 	grep    bool
-	by      string
+	by      census.Step
 	top     int
 	asJSON  jsonFlag
 	html    string
@@ -118,9 +117,9 @@ func newCensusCommand(std streams) *cobra.Command {
 	flags.StringVar(&f.options.Field, "field", "_id", "read this `FIELD`, such as customer.id")
 	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV")
 	flags.StringVar(&f.options.Collection, "collection", "", "read only the collection `NAME` of an archive")
-	flags.StringVar(&f.format, "format", "auto", "format: "+censusFormats.names())
+	censusFormats.addFlag(cmd, &f.options.Format, "format", "auto", "format")
 	flags.BoolVar(&f.grep, "grep", false, "find ids in any text")
-	flags.StringVar(&f.by, "by", "auto", "step: "+censusSteps.names())
+	censusSteps.addFlag(cmd, &f.by, "by", "auto", "step")
 	flags.IntVar(&f.top, "top", 10, "list `N` processes; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
 	flags.StringVar(&f.html, "html", "", "write a page to `FILE`")
@@ -131,8 +130,6 @@ func newCensusCommand(std streams) *cobra.Command {
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	flags.BoolVar(&f.compare, "compare", false, "show which ids only one source has")
 	flags.BoolVar(&f.ids, "ids", false, "list them, with --compare")
-	censusFormats.complete(cmd, "format")
-	censusSteps.complete(cmd, "by")
 	return cmd
 }
 
@@ -184,21 +181,14 @@ func (f *censusFlags) run(cmd *cobra.Command, std streams, args []string) error 
 
 // reportOptions checks the flags about the report, before anything is read.
 func (f *censusFlags) reportOptions(cmd *cobra.Command, args []string) (*census.ReportOptions, error) {
-	var o census.ReportOptions
+	o := census.ReportOptions{By: f.by, Zone: f.times.zone.location()}
 	var err error
-	if f.options.Format, err = censusFormats.find("format", f.format); err != nil {
-		return nil, err
-	}
 	if f.grep {
 		if f.options.Format != source.Auto && f.options.Format != source.Grep {
-			return nil, usagef("--grep does not go with --format %s", f.format)
+			return nil, usagef("--grep does not go with --format %s", f.options.Format)
 		}
 		f.options.Format = source.Grep
 	}
-	if o.By, err = censusSteps.find("by", f.by); err != nil {
-		return nil, err
-	}
-	o.Zone = f.times.zone.location()
 	switch {
 	case f.top < 0:
 		return nil, usagef("--top %d: want 0 (all) or more", f.top)

@@ -45,7 +45,7 @@ no id at all; all others are shown.`
 
 func newInspectCommand(std streams) *cobra.Command {
 	var (
-		layout string
+		layout objectid.Layout
 		asJSON jsonFlag
 		where  storeFlag
 		input  pasting
@@ -61,12 +61,8 @@ func newInspectCommand(std streams) *cobra.Command {
   oid inspect --grep < app.log`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			options := &inspect.Options{}
-			if layout != "" {
-				hint, err := layouts.find("--layout", layout)
-				if err != nil {
-					return err
-				}
-				options.Layout = &hint
+			if cmd.Flags().Changed("layout") {
+				options.Layout = &layout
 			}
 			t, err := where.openTracer(cmd.Context())
 			if err != nil {
@@ -77,12 +73,11 @@ func newInspectCommand(std streams) *cobra.Command {
 			return i.run(cmd.Context(), args)
 		},
 	}
-	cmd.Flags().StringVar(&layout, "layout", "", "the layout of the ids, if it is known: "+layouts.names())
+	layouts.addFlag(cmd, &layout, "layout", "", "the layout of the ids, if it is known")
 	asJSON.addFlag(cmd, jsonObjects)
 	input.addFlag(cmd)
 	zone.addFlag(cmd)
 	where.addFlag(cmd)
-	layouts.complete(cmd, "layout")
 	return cmd
 }
 

@@ -49,7 +49,7 @@ func newNewCommand(std streams) *cobra.Command {
 		n      int64
 		at     string
 		layout objectid.Layout
-		format string
+		write  func([]byte, objectid.ID) []byte
 		asJSON jsonFlag
 		zone   zone
 	)
@@ -70,21 +70,17 @@ func newNewCommand(std streams) *cobra.Command {
 			if n < 0 {
 				return usagef("-n %d: want 0 or more", n)
 			}
-			write, err := idForms.find("--format", format)
-			if err != nil {
-				return err
-			}
 			if asJSON {
 				if cmd.Flags().Changed("format") {
 					return usagef("--json and --format exclude each other: give one of them")
 				}
 				write = appendTimedID
 			}
-			config := &objectid.Options{Layout: layout}
-			if config.Now, err = clockAt(at, zone.now()); err != nil {
+			clock, err := clockAt(at, zone.now())
+			if err != nil {
 				return err
 			}
-			g, err := objectid.NewGenerator(config)
+			g, err := objectid.NewGenerator(&objectid.Options{Layout: layout, Now: clock})
 			if err != nil {
 				return err
 			}
@@ -94,12 +90,10 @@ func newNewCommand(std streams) *cobra.Command {
 	f := cmd.Flags()
 	f.Int64VarP(&n, "number", "n", 1, "how many")
 	f.StringVar(&at, "at", "", "creation `TIME` of the ids (default now)")
-	f.TextVar(&layout, "layout", objectid.Modern, "the `LAYOUT`: modern, classic or java")
-	f.StringVar(&format, "format", "hex", "how to write an id: "+idForms.names())
+	layouts.addFlag(cmd, &layout, "layout", objectid.Modern.String(), "the `LAYOUT`")
+	idForms.addFlag(cmd, &write, "format", "hex", "how to write an id")
 	asJSON.addFlag(cmd, jsonObjects+", with the creation time")
 	zone.addFlag(cmd)
-	idForms.complete(cmd, "format")
-	layouts.complete(cmd, "layout")
 	return cmd
 }
 

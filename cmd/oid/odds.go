@@ -53,8 +53,7 @@ from a registry never share one: their chance is 0.`,
 	f.StringVar(&processes, "processes", "", "number of processes, from 1 to 10^18")
 	f.StringVar(&rate, "rate", "1000", "ids that each creates in a second, up to 10^9")
 	f.StringVar(&over, "over", "365d", "how long they run")
-	f.StringVar(&layout, "layout", "modern", "the `LAYOUT` of the ids: "+oddsLayouts.names())
-	oddsLayouts.complete(cmd, "layout")
+	oddsLayouts.addFlag(cmd, &layout, "layout", "modern", "the `LAYOUT` of the ids")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }
@@ -71,9 +70,6 @@ func newOdds(processes, rate, over, layout string) (wire.Odds, error) {
 	q, err := odds.Parse(processes, rate, over, layout)
 	if err != nil {
 		return o, fmt.Errorf("--%w", err)
-	}
-	if _, err := oddsLayouts.find("--layout", layout); err != nil {
-		return o, err
 	}
 	o = wire.Odds{Processes: q.Processes, IDsEach: q.Rate, OverSeconds: q.Seconds}
 	if layout != "modern" {

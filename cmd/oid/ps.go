@@ -25,7 +25,7 @@ type listing struct {
 	name   string
 	host   string
 	labels []string
-	state  string
+	state  registry.State
 	asJSON jsonFlag
 	zone   zone
 }
@@ -90,12 +90,11 @@ func newPsCommand(std streams) *cobra.Command {
 	f.StringVar(&l.name, "name", "", "list only processes of this `NAME`")
 	f.StringVar(&l.host, "host", "", "list only processes on the `HOST` of this name")
 	f.StringArrayVar(&l.labels, "label", nil, "list only processes with this label, `NAME=VALUE`; may be repeated")
-	f.StringVar(&l.state, "state", "", "list only processes in this `STATE`: "+processStates.names())
+	processStates.addFlag(cmd, &l.state, "state", "", "list only processes in this `STATE`")
 	f.BoolVarP(&watch, "watch", "w", false, "repeat the list until interrupted")
 	f.DurationVar(&every, "every", 2*time.Second, "with --watch, the `TIME` between two lists")
 	l.asJSON.addFlag(cmd, jsonObjects)
 	l.zone.addFlag(cmd)
-	processStates.complete(cmd, "state")
 	return cmd
 }
 
@@ -133,11 +132,7 @@ func (l *listing) query() (q registry.Query, err error) {
 	q = registry.Query{Name: l.name, Host: l.host}
 	switch {
 	case l.state != "":
-		state, err := processStates.find("--state", l.state)
-		if err != nil {
-			return q, err
-		}
-		q.States = []registry.State{state}
+		q.States = []registry.State{l.state}
 	case !l.all && l.at == "":
 		q.States = []registry.State{registry.Alive, registry.Late}
 	}

@@ -36,7 +36,7 @@ func rangeFormsHelp() (table string, can, cannot []string) {
 func newRangeCommand(std streams) *cobra.Command {
 	var (
 		times   timeRange
-		form    string
+		form    timerange.Form
 		column  string
 		process string
 		asJSON  jsonFlag
@@ -73,22 +73,17 @@ range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.`,
 			if err != nil {
 				return err
 			}
-			language, err := rangeForms.find("--for", form)
-			if err != nil {
-				return err
+			if process != "" && !form.ByProcess && !bool(asJSON) {
+				return usagef("--for %s cannot ask for a process value: give --for %s", form.Name, strings.Join(can, ", "))
 			}
-			if process != "" && !language.ByProcess && !bool(asJSON) {
-				return usagef("--for %s cannot ask for a process value: give --for %s", form, strings.Join(can, ", "))
-			}
-			return asJSON.emit(std.out, towire.Range(r, column, process), textf("%s\n", language.Write(r, column, process)))
+			return asJSON.emit(std.out, towire.Range(r, column, process), textf("%s\n", form.Write(r, column, process)))
 		},
 	}
 	times.addFlags(cmd)
-	cmd.Flags().StringVar(&form, "for", "ids", "what to write: "+rangeForms.names())
+	rangeForms.addFlag(cmd, &form, "for", "ids", "what to write")
 	cmd.Flags().StringVar(&column, "column", "_id", "name of the SQL column, written unchanged")
 	cmd.Flags().StringVar(&process, "process", "", "only ids with this process `VALUE`: 10 hexadecimal digits, or the 8 of a process block")
 	asJSON.addFlag(cmd, "write one JSON object with both bounds, their times and all forms")
-	rangeForms.complete(cmd, "for")
 	return cmd
 }
 

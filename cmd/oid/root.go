@@ -89,9 +89,9 @@ func newCompletionCommand(std streams) *cobra.Command {
 		ValidArgs:             shells.list(),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, err := shells.find("completion", args[0])
+			write, err := shells.find(args[0])
 			if err != nil {
-				return err
+				return usagef("completion %q: %w", args[0], err)
 			}
 			return write(cmd.Root(), std.out)
 		},

@@ -19,7 +19,8 @@ var sealForms = formsOf(sealed.Forms, sealed.Form.String)
 
 // sealFlags are the flags that say how ids are sealed and opened.
 type sealFlags struct {
-	kind, form, prefix, keyFile string
+	kind, prefix, keyFile string
+	form                  sealed.Form
 }
 
 const sealHelp = `--kind names what the ids are ids of, such as order: a sealed id opens only under the kind
@@ -35,10 +36,9 @@ the variable OID_SEAL_KEYS, with blanks between. The first seals, and all of the
 
 func (f *sealFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.kind, "kind", "", "what the ids are ids of, such as order")
-	cmd.Flags().StringVar(&f.form, "form", sealed.Short.String(), "form of a sealed id: "+sealForms.names())
+	sealForms.addFlag(cmd, &f.form, "form", sealed.Short.String(), "form of a sealed id")
 	cmd.Flags().StringVar(&f.prefix, "prefix", "", "what is written before each sealed id, such as order_")
 	cmd.Flags().StringVar(&f.keyFile, "key-file", "", "`FILE` with the keys, one on a line (default the variable OID_SEAL_KEYS)")
-	sealForms.complete(cmd, "form")
 }
 
 // sealer returns the Sealer that the flags ask for.
@@ -46,15 +46,11 @@ func (f *sealFlags) sealer() (*sealed.Sealer, error) {
 	if f.kind == "" {
 		return nil, usagef("--kind is missing: give what the ids are ids of, such as --kind order")
 	}
-	form, err := sealForms.find("--form", f.form)
-	if err != nil {
-		return nil, err
-	}
 	keys, err := f.keys()
 	if err != nil {
 		return nil, fmt.Errorf("read the keys: %w", err)
 	}
-	s, err := sealed.New(sealed.Options{Kind: f.kind, Form: form, Prefix: f.prefix, Keys: keys})
+	s, err := sealed.New(sealed.Options{Kind: f.kind, Form: f.form, Prefix: f.prefix, Keys: keys})
 	if err != nil {
 		return nil, usageError{err}
 	}

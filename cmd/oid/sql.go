@@ -10,14 +10,8 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// sqlEngines are the values of --for of oid sql: the files with their functions.
-var sqlEngines = forms[string]{
-	{"postgres", "sql/postgres.sql"},
-	{"mysql", "sql/mysql.sql"},
-	{"sqlite", "sql/sqlite.sql"},
-	{"duckdb", "sql/duckdb.sql"},
-	{"clickhouse", "sql/clickhouse.sql"},
-}
+// sqlEngines are the values of --for of oid sql, each with a file of functions.
+var sqlEngines = stringForms([]string{"postgres", "mysql", "sqlite", "duckdb", "clickhouse"})
 
 func newSQLCommand(std streams) *cobra.Command {
 	var engine, table, column string
@@ -52,14 +46,10 @@ of "oid range" need no functions.
 			if engine == "" {
 				return usagef("--for is missing: want one of %s", sqlEngines.names())
 			}
-			name, err := sqlEngines.find("--for", engine)
-			if err != nil {
-				return err
-			}
 			if needs := engine == "sqlite"; needs != (table != "") {
 				return usagef("--for sqlite, and no other engine, needs the --table of which it writes a view")
 			}
-			text, err := sqlFiles.ReadFile(name)
+			text, err := sqlFiles.ReadFile("sql/" + engine + ".sql")
 			if err != nil {
 				return err
 			}
@@ -68,10 +58,9 @@ of "oid range" need no functions.
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&engine, "for", "", "the `ENGINE`: "+sqlEngines.names())
+	sqlEngines.addFlag(cmd, &engine, "for", "", "the `ENGINE`")
 	cmd.Flags().StringVar(&table, "table", "", "name of the table, for SQLite")
 	cmd.Flags().StringVar(&column, "column", "_id", "name of the column with the ids, for SQLite")
-	sqlEngines.complete(cmd, "for")
 	return cmd
 }
 

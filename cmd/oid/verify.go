@@ -75,10 +75,10 @@ type verifyOptions struct {
 
 func newVerifyCommand(std streams) *cobra.Command {
 	var (
-		o             verifyOptions
-		clock, decode string
-		fork          bool
-		asJSON        jsonFlag
+		o      verifyOptions
+		decode string // what OID_VERIFY is then
+		fork   bool
+		asJSON jsonFlag
 	)
 	cmd := &cobra.Command{
 		Use:   "verify [flags] -- COMMAND [ARG...]",
@@ -88,7 +88,7 @@ func newVerifyCommand(std streams) *cobra.Command {
   oid verify --clock back -- node ids.js
   oid verify --ids 20000000 --clock frozen -- ruby ids.rb
   oid verify --decode -- php ids.php`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			changed := cmd.Flags().Changed
 			switch {
 			case len(args) == 0:
@@ -102,15 +102,9 @@ func newVerifyCommand(std streams) *cobra.Command {
 			if fork {
 				o.test, o.copies = "fork", 1
 			} else if decode != "" {
-				o.test, err = decodings.find("--decode", decode)
+				o.test = decode
 			}
-			if err == nil && clock != "" {
-				o.clock, err = clocks.find("--clock", clock)
-			}
-			if err == nil {
-				err = o.complete(changed("ids"), changed("time"))
-			}
-			if err != nil {
+			if err := o.complete(changed("ids"), changed("time")); err != nil {
 				return err
 			}
 			return o.run(cmd.Context(), std, asJSON)
@@ -120,17 +114,15 @@ func newVerifyCommand(std streams) *cobra.Command {
 	f.SetInterspersed(false)
 	f.Int64Var(&o.ids, "ids", 0, "`NUMBER` of ids of each process (default 1000000; 16777216 with --order, 50000 with a clock that moves, 10000 with --fork)")
 	f.IntVar(&o.copies, "copies", 2, "processes that run COMMAND at once")
-	f.StringVar(&clock, "clock", "", "what the clock of COMMAND does: "+clocks.names())
+	clocks.addFlag(cmd, &o.clock, "clock", "", "what the clock of COMMAND does")
 	f.BoolVar(&fork, "fork", false, "judge what a fork does to the generator")
-	f.StringVar(&decode, "decode", "", "judge what is read as an id: text or json")
+	decodings.addFlag(cmd, &decode, "decode", "", "judge what is read as an id")
 	f.Lookup("decode").NoOptDefVal = "text"
 	f.BoolVar(&o.order, "order", false, "demand that each id is greater than the one before")
 	f.DurationVar(&o.duration, "time", 0, "read the ids over this time at least (default 6s, or 0s with --ids, --clock or --fork); a slow clock shows in 6s")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "longest time without a line of COMMAND")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	asJSON.addFlag(cmd, jsonObject)
-	clocks.complete(cmd, "clock")
-	decodings.complete(cmd, "decode")
 	return cmd
 }
 
