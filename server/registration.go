@@ -234,7 +234,6 @@ func (s *Server) registered(ctx context.Context, name string, key registry.Membe
 		s.unknown.forget()
 		s.claimed.forget()
 		s.lists.forget()
-		s.inspected.forget()
 		var rivals []gpid.GPID
 		if collision, ok := errors.AsType[*registry.CollisionError](err); ok {
 			rivals, err = collision.Others, nil

@@ -75,7 +75,6 @@ type Server struct {
 	unknown   recent[traceKey, wire.Trace]
 	claimed   claimed
 	lists     recent[listKey, processList]
-	inspected recent[string, page.Start] // by the text that was pasted
 	overviews overviews
 	locks     *locks
 }
