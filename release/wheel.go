@@ -42,10 +42,7 @@ func (r *release) writeWheels(_ context.Context, targets []target) error {
 		return err
 	}
 	for _, t := range targets {
-		var tags strings.Builder
-		for tag := range strings.SplitSeq(t.wheel, ".") {
-			fmt.Fprintf(&tags, "Tag: py3-none-%s\n", tag)
-		}
+		tags := "Tag: py3-none-" + strings.ReplaceAll(t.wheel, ".", "\nTag: py3-none-") + "\n"
 		name := wheelName + "-" + version
 		info := name + ".dist-info/"
 		files, err := entriesOf(map[string]string{
@@ -58,7 +55,7 @@ func (r *release) writeWheels(_ context.Context, targets []target) error {
 		}
 		files = append(files,
 			entry{info + "METADATA", 0o644, fmt.Appendf(nil, "Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: %s\nHome-page: %s\nLicense: %s\nRequires-Python: >=3.7\nDescription-Content-Type: text/markdown\n\n%s", wheelName, version, description, homepage, license, readme), 0},
-			entry{info + "WHEEL", 0o644, fmt.Appendf(nil, "Wheel-Version: 1.0\nGenerator: oid-release (%s)\nRoot-Is-Purelib: false\n%s", version, tags.String()), 0})
+			entry{info + "WHEEL", 0o644, fmt.Appendf(nil, "Wheel-Version: 1.0\nGenerator: oid-release (%s)\nRoot-Is-Purelib: false\n%s", version, tags), 0})
 		var record bytes.Buffer
 		for _, f := range files {
 			sum := sha256.Sum256(f.data)

@@ -98,11 +98,11 @@ func dropContradicted(in *wire.Inspection) {
 
 // Bounds of the page.
 const (
-	maxCards     = 6                       // ids with all their readings
-	maxRows      = 5000                    // ids in all
-	maxLink      = 4000                    // characters of a text that goes into a URL
-	traceTime    = 1500 * time.Millisecond // for the traces of one page
-	maxBad       = 100                     // messages about text that is not an id
+	maxCards  = 6                       // ids with all their readings
+	maxRows   = 5000                    // ids in all
+	maxLink   = 4000                    // characters of a text that goes into a URL
+	traceTime = 1500 * time.Millisecond // for the traces of one page
+	maxBad    = 100                     // messages about text that is not an id
 )
 
 func (s *Server) startPage(w http.ResponseWriter, r *http.Request) {

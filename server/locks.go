@@ -84,11 +84,7 @@ func (l *locks) close() error {
 func (l *locks) list(ctx context.Context) ([]wire.Lock, error) {
 	return askLocks(ctx, l, "list", func(ctx context.Context, locker lock.Locker) ([]wire.Lock, error) {
 		all, err := locker.List(ctx)
-		out := make([]wire.Lock, len(all))
-		for i, s := range all {
-			out[i] = towire.Lock(s)
-		}
-		return out, err
+		return towire.Locks(all), err
 	})
 }
 

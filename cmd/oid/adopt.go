@@ -97,7 +97,11 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	if err := a.asJSON.emit(std.out, towire.Registered(m.Process(), rivals), textf("%v\n", m.Process().GPID)); err != nil {
 		return errors.Join(err, detach(m))
 	}
-	warnUnproven(std, m.Process().Adopted)
+	for _, adopted := range m.Process().Adopted {
+		if adopted.Evidence == registry.ByTime {
+			std.warn("sample %v: the process ran when it was created; nothing in it names the process, so its ids are shown as claimed", adopted.Sample)
+		}
+	}
 	select {
 	case <-m.Done():
 		std.warn("process %d has ended", a.options.PID)
@@ -112,26 +116,22 @@ func (a *adoption) run(ctx context.Context, std streams) (err error) {
 	return nil
 }
 
-// warnUnproven says of which samples nothing names the process.
-func warnUnproven(std streams, adopted []registry.Adopted) {
-	for _, a := range adopted {
-		if a.Evidence == registry.ByTime {
-			std.warn("sample %v: the process ran when it was created; nothing in it names the process, so its ids are shown as claimed", a.Sample)
-		}
-	}
-}
-
 // check completes the options from the flags. Its errors are usage errors.
-func (a *adoption) check() ([]objectid.ID, error) {
-	if a.options.PID == 0 && len(a.samples) == 0 {
+func (a *adoption) check() (samples []objectid.ID, err error) {
+	switch {
+	case a.options.PID == 0 && len(a.samples) == 0:
 		return nil, usagef("--sample and --pid are missing: want an id that the process has created, and its pid")
-	}
-	if a.options.PID < 1 {
+	case a.options.PID < 1:
 		return nil, usagef("--pid %d: want the id of the process", a.options.PID)
+	case len(a.samples) == 0:
+		return nil, usagef("--sample is missing: want an id that the process has created")
 	}
-	samples, err := a.ids()
-	if err != nil {
-		return nil, err
+	for _, text := range a.samples {
+		id, err := objectid.Parse(text)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("--sample: %w", err)}
+		}
+		samples = append(samples, id)
 	}
 	if _, err := gpid.ParseAddr(a.options.Addr); err != nil {
 		return nil, usageError{fmt.Errorf("--addr: %w", err)}
@@ -141,21 +141,6 @@ func (a *adoption) check() ([]objectid.ID, error) {
 	}
 	if a.options.Labels, err = registry.ParseLabels(a.labels); err != nil {
 		return nil, usagef("--%s", phrase.Plain(err.Error()))
-	}
-	return samples, nil
-}
-
-// ids reads the samples and their layout.
-func (a *adoption) ids() (samples []objectid.ID, err error) {
-	if len(a.samples) == 0 {
-		return nil, usagef("--sample is missing: want an id that the process has created")
-	}
-	for _, text := range a.samples {
-		id, err := objectid.Parse(text)
-		if err != nil {
-			return nil, usageError{fmt.Errorf("--sample: %w", err)}
-		}
-		samples = append(samples, id)
 	}
 	return samples, nil
 }

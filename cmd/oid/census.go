@@ -17,10 +17,6 @@ import (
 	"github.com/oidkit/oid/cmd/oid/internal/target"
 )
 
-var censusFormats = stringForms(source.Formats)
-
-var censusSteps = stringForms(census.Steps)
-
 // interruptedNames is how long an interrupted census waits for the names of processes.
 const interruptedNames = 2 * time.Second
 
@@ -117,9 +113,9 @@ func newCensusCommand(std streams) *cobra.Command {
 	flags.StringVar(&f.options.Field, "field", "_id", "read this `FIELD`, such as customer.id")
 	flags.StringVar(&f.options.Column, "column", "", "read this `COLUMN` of CSV")
 	flags.StringVar(&f.options.Collection, "collection", "", "read only the collection `NAME` of an archive")
-	censusFormats.addFlag(cmd, &f.options.Format, "format", "auto", "format")
+	stringForms(source.Formats).addFlag(cmd, &f.options.Format, "format", "auto", "format")
 	flags.BoolVar(&f.grep, "grep", false, "find ids in any text")
-	censusSteps.addFlag(cmd, &f.by, "by", "auto", "step")
+	stringForms(census.Steps).addFlag(cmd, &f.by, "by", "auto", "step")
 	flags.IntVar(&f.top, "top", 10, "list `N` processes; 0 for all")
 	f.asJSON.addFlag(cmd, jsonObject)
 	flags.StringVar(&f.html, "html", "", "write a page to `FILE`")

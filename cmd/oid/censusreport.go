@@ -106,10 +106,6 @@ func compare(cmd *cobra.Command, std streams, f *censusFlags, r *censusReader, a
 			return err
 		}
 	}
-	return writeDifference(std, f, a, b)
-}
-
-func writeDifference(std streams, f *censusFlags, a, b *census.Census) error {
 	var list func(bool, objectid.ID) error
 	out := bufio.NewWriterSize(std.out, 1<<16)
 	if f.ids {

@@ -37,6 +37,7 @@ func (r *censusReader) readAll(ctx context.Context, c *census.Census, sources []
 		for _, s := range r.stores {
 			_ = s.Close() // it was only read
 		}
+		r.stores = nil
 	}()
 	var parts []part
 	for _, source := range sources {

@@ -117,7 +117,12 @@ func (w *insertion) store(ctx context.Context, batch []documents.Line) error {
 	}
 	for _, r := range refused.Refused {
 		l := batch[r.Index]
-		w.report(l.Number, cmp.Or(l.Err, r.Err))
+		place := fmt.Sprintf("line %d: ", l.Number)
+		if w.single {
+			place = ""
+		}
+		w.std.warn("%s%v", place, cmp.Or(l.Err, r.Err))
+		w.refused = true
 	}
 	if w.ordered {
 		return errReported
@@ -151,13 +156,4 @@ func (w *insertion) print(keys []store.Key) error {
 		return fmt.Errorf("print ids: %v", err)
 	}
 	return nil
-}
-
-func (w *insertion) report(number int, err error) {
-	w.refused = true
-	if w.single {
-		w.std.warn("%v", err)
-		return
-	}
-	w.std.warn("line %d: %v", number, err)
 }

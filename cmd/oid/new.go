@@ -106,14 +106,11 @@ func clockAt(at string, now time.Time) (func() time.Time, error) {
 	if err != nil {
 		return nil, ofFlag(&timerange.FieldError{Field: "at", Err: err})
 	}
-	if !holdsTime(t) {
+	if objectid.At(t).Time().Unix() != t.Unix() {
 		return nil, usagef("--at %s: an id holds times from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", at)
 	}
 	return func() time.Time { return t }, nil
 }
-
-// holdsTime reports whether an id can hold the second of t.
-func holdsTime(t time.Time) bool { return objectid.At(t).Time().Unix() == t.Unix() }
 
 // writeIDs writes n new ids of g to w in large pieces, until ctx is done.
 func writeIDs(ctx context.Context, w io.Writer, g *objectid.Generator, n int64, write func([]byte, objectid.ID) []byte) (err error) {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/internal/odds"
@@ -41,10 +39,18 @@ from a registry never share one: their chance is 0.`,
   oid odds --processes 1e6 --rate 0.1 --over 10000d`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			o, err := newOdds(processes, rate, over, layout)
-			if err != nil {
-				return usageError{err}
+			if processes == "" {
+				return usagef("number of processes is missing: give --processes")
 			}
+			q, err := odds.Parse(processes, rate, over, layout)
+			if err != nil {
+				return usagef("--%w", err)
+			}
+			o := wire.Odds{Processes: q.Processes, IDsEach: q.Rate, OverSeconds: q.Seconds}
+			if layout != "modern" {
+				o.Layout = layout
+			}
+			o.SharedValue, o.RepeatedID = odds.Of(q)
 			return asJSON.emit(std.out, o, textf("two of %s processes share a process value: %s\nan id is created twice, at %s ids a second each, over %s: %s\nwith process blocks from a registry, up to 2^32: 0\n",
 				processes, odds.Text(o.SharedValue), rate, over, odds.Text(o.RepeatedID)))
 		},
@@ -53,28 +59,7 @@ from a registry never share one: their chance is 0.`,
 	f.StringVar(&processes, "processes", "", "number of processes, from 1 to 10^18")
 	f.StringVar(&rate, "rate", "1000", "ids that each creates in a second, up to 10^9")
 	f.StringVar(&over, "over", "365d", "how long they run")
-	oddsLayouts.addFlag(cmd, &layout, "layout", "modern", "the `LAYOUT` of the ids")
+	stringForms(odds.Layouts).addFlag(cmd, &layout, "layout", "modern", "the `LAYOUT` of the ids")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
-}
-
-// oddsLayouts are the values of --layout.
-var oddsLayouts = stringForms(odds.Layouts)
-
-// newOdds reads the flags and calculates.
-func newOdds(processes, rate, over, layout string) (wire.Odds, error) {
-	var o wire.Odds
-	if processes == "" {
-		return o, fmt.Errorf("number of processes is missing: give --processes")
-	}
-	q, err := odds.Parse(processes, rate, over, layout)
-	if err != nil {
-		return o, fmt.Errorf("--%w", err)
-	}
-	o = wire.Odds{Processes: q.Processes, IDsEach: q.Rate, OverSeconds: q.Seconds}
-	if layout != "modern" {
-		o.Layout = layout
-	}
-	o.SharedValue, o.RepeatedID = odds.Of(q)
-	return o, nil
 }

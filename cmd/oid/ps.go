@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/internal/towire"
@@ -29,8 +27,6 @@ type listing struct {
 	asJSON jsonFlag
 	zone   zone
 }
-
-var processStates = stringForms(registry.States)
 
 const psHelp = `List the recorded processes that are alive or late; with --all also those that
 are dead or ended. With --at, list all runs at an address, in order: several runs
@@ -90,7 +86,7 @@ func newPsCommand(std streams) *cobra.Command {
 	f.StringVar(&l.name, "name", "", "list only processes of this `NAME`")
 	f.StringVar(&l.host, "host", "", "list only processes on the `HOST` of this name")
 	f.StringArrayVar(&l.labels, "label", nil, "list only processes with this label, `NAME=VALUE`; may be repeated")
-	processStates.addFlag(cmd, &l.state, "state", "", "list only processes in this `STATE`")
+	stringForms(registry.States).addFlag(cmd, &l.state, "state", "", "list only processes in this `STATE`")
 	f.BoolVarP(&watch, "watch", "w", false, "repeat the list until interrupted")
 	f.DurationVar(&every, "every", 2*time.Second, "with --watch, the `TIME` between two lists")
 	l.asJSON.addFlag(cmd, jsonObjects)
@@ -102,7 +98,7 @@ func newPsCommand(std streams) *cobra.Command {
 // before.
 func (l *listing) watch(ctx context.Context, std streams, r *registry.Registry, q registry.Query, every time.Duration) error {
 	clear, between := "", ""
-	if f, ok := std.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if isTerminal(std.out) {
 		clear = "\x1b[H\x1b[2J"
 	} else if !l.asJSON {
 		between = "\n"

@@ -16,9 +16,6 @@ import (
 	"github.com/oidkit/oid/timerange"
 )
 
-// rangeForms are the values of --for: each writes a range ready to paste.
-var rangeForms = formsOf(timerange.Forms, func(f timerange.Form) string { return f.Name })
-
 // rangeFormsHelp is the table of --help about --for, and the names of the forms that can
 // and of those that cannot ask for a process value.
 func rangeFormsHelp() (table string, can, cannot []string) {
@@ -80,7 +77,7 @@ range. The forms ` + strings.Join(cannot, " and ") + ` cannot ask for it.`,
 		},
 	}
 	times.addFlags(cmd)
-	rangeForms.addFlag(cmd, &form, "for", "ids", "what to write")
+	formsOf(timerange.Forms, func(f timerange.Form) string { return f.Name }).addFlag(cmd, &form, "for", "ids", "what to write")
 	cmd.Flags().StringVar(&column, "column", "_id", "name of the SQL column, written unchanged")
 	cmd.Flags().StringVar(&process, "process", "", "only ids with this process `VALUE`: 10 hexadecimal digits, or the 8 of a process block")
 	asJSON.addFlag(cmd, "write one JSON object with both bounds, their times and all forms")

@@ -14,9 +14,6 @@ import (
 	"github.com/oidkit/oid/server/wire"
 )
 
-// sealForms are the forms of sealed ids by name.
-var sealForms = formsOf(sealed.Forms, sealed.Form.String)
-
 // sealFlags are the flags that say how ids are sealed and opened.
 type sealFlags struct {
 	kind, prefix, keyFile string
@@ -36,7 +33,7 @@ the variable OID_SEAL_KEYS, with blanks between. The first seals, and all of the
 
 func (f *sealFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.kind, "kind", "", "what the ids are ids of, such as order")
-	sealForms.addFlag(cmd, &f.form, "form", sealed.Short.String(), "form of a sealed id")
+	formsOf(sealed.Forms, sealed.Form.String).addFlag(cmd, &f.form, "form", sealed.Short.String(), "form of a sealed id")
 	cmd.Flags().StringVar(&f.prefix, "prefix", "", "what is written before each sealed id, such as order_")
 	cmd.Flags().StringVar(&f.keyFile, "key-file", "", "`FILE` with the keys, one on a line (default the variable OID_SEAL_KEYS)")
 }

@@ -46,7 +46,7 @@ func (s streams) stdin(ctx context.Context, what string) io.Reader {
 	if isRegular(s.in) {
 		return s.in // which does not block
 	}
-	if f, ok := s.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if isTerminal(s.in) {
 		s.warn("reading %s from the terminal; end with Ctrl-D", what)
 	}
 	return interruptible(ctx, s.in)
@@ -74,8 +74,9 @@ func interruptible(ctx context.Context, in io.Reader) io.ReadCloser {
 	return r
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether file is a terminal.
+func isTerminal(file any) bool {
+	f, ok := file.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -113,7 +114,7 @@ func textf(format string, args ...any) func(io.Writer) error {
 // confirm asks on the terminal whether to do something, in words such as "drop", to a
 // collection. It returns an error unless the answer is yes.
 func confirm(cmd *cobra.Command, std streams, s store.Store, what, collection string) error {
-	if f, ok := std.in.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(std.in) {
 		return usagef("standard input is not a terminal, so oid cannot ask; give --yes to %s collection %s", what, collection)
 	}
 	n, err := s.Count(cmd.Context(), collection, store.Range{})
@@ -141,12 +142,11 @@ type progress struct {
 // newBar returns the progress of something that is counted in units or in bytes, or
 // nil if quiet is set or stderr is not a terminal. A total of -1 is not known.
 func newBar(std streams, quiet bool, what, units string, total int64, isBytes bool) *progress {
-	f, ok := std.err.(*os.File)
-	if quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+	if quiet || !isTerminal(std.err) {
 		return nil
 	}
 	return &progress{isBytes, progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(f),
+		progressbar.OptionSetWriter(std.err),
 		progressbar.OptionSetDescription("oid: "+what),
 		progressbar.OptionShowBytes(isBytes),
 		progressbar.OptionShowCount(),

@@ -114,9 +114,9 @@ func newVerifyCommand(std streams) *cobra.Command {
 	f.SetInterspersed(false)
 	f.Int64Var(&o.ids, "ids", 0, "`NUMBER` of ids of each process (default 1000000; 16777216 with --order, 50000 with a clock that moves, 10000 with --fork)")
 	f.IntVar(&o.copies, "copies", 2, "processes that run COMMAND at once")
-	clocks.addFlag(cmd, &o.clock, "clock", "", "what the clock of COMMAND does")
+	stringForms(verify.ClockModes).addFlag(cmd, &o.clock, "clock", "", "what the clock of COMMAND does")
 	f.BoolVar(&fork, "fork", false, "judge what a fork does to the generator")
-	decodings.addFlag(cmd, &decode, "decode", "", "judge what is read as an id")
+	forms[string]{{"text", "decode"}, {"json", "decode-json"}}.addFlag(cmd, &decode, "decode", "", "judge what is read as an id")
 	f.Lookup("decode").NoOptDefVal = "text"
 	f.BoolVar(&o.order, "order", false, "demand that each id is greater than the one before")
 	f.DurationVar(&o.duration, "time", 0, "read the ids over this time at least (default 6s, or 0s with --ids, --clock or --fork); a slow clock shows in 6s")
@@ -125,10 +125,6 @@ func newVerifyCommand(std streams) *cobra.Command {
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }
-
-var clocks = stringForms(verify.ClockModes)
-
-var decodings = forms[string]{{"text", "decode"}, {"json", "decode-json"}}
 
 // leastWithClock is how many ids are needed to see that a clock has moved: in either half
 // far more than what programs and pipes hold back.

@@ -5,7 +5,6 @@ package odds
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,24 +22,20 @@ const (
 	counters  = 1 << 24
 )
 
-// layouts are the layouts of ids. share returns the chance that two processes share a
-// value, if that matters with the chance of overlap for each last byte that two values are
-// apart.
-var layouts = []struct {
-	name  string
-	share func(overlap func(apart int64) float64) float64
-}{
-	{"modern", func(overlap func(int64) float64) float64 { return blockShared(overlap) / blocks }},
-	{"driver", func(overlap func(int64) float64) float64 { return overlap(0) / (1 << 40) }},
-}
-
 // Layouts are the names of the layouts that [Of] knows.
-var Layouts = func() (names []string) {
-	for _, l := range layouts {
-		names = append(names, l.name)
+var Layouts = []string{"modern", "driver"}
+
+// share returns the chance that two processes share a value, if that matters with the
+// chance of overlap for each last byte that two values are apart.
+func share(layout string, overlap func(apart int64) float64) float64 {
+	switch layout {
+	case "modern":
+		return blockShared(overlap) / blocks
+	case "driver":
+		return overlap(0) / (1 << 40)
 	}
-	return names
-}()
+	panic("odds: no layout " + layout)
+}
 
 // Question is what is asked: a number of processes, the ids that each creates in a second,
 // the seconds for which they run together, and the layout of the ids.
@@ -70,14 +65,13 @@ func Parse(processes, rate, over, layout string) (q Question, err error) {
 // Of returns the chance that two processes have the same process value, and the chance
 // that two of them create the same id. It panics if there is no such layout.
 func Of(q Question) (sharedValue, repeatedID float64) {
-	share := layouts[slices.Index(Layouts, q.Layout)].share
-	sharedValue = birthday(q.Processes, share(func(apart int64) float64 {
+	sharedValue = birthday(q.Processes, share(q.Layout, func(apart int64) float64 {
 		if apart > 0 {
 			return 0
 		}
 		return 1
 	}))
-	repeatedID = birthday(q.Processes, share(func(apart int64) float64 { return repeats(q.Rate, q.Seconds, apart) }))
+	repeatedID = birthday(q.Processes, share(q.Layout, func(apart int64) float64 { return repeats(q.Rate, q.Seconds, apart) }))
 	if q.Layout == "driver" && q.Rate > counters {
 		repeatedID = 1
 	}

@@ -26,12 +26,12 @@ func Lock(s lock.Status) wire.Lock {
 	return out
 }
 
+// Locks returns all; never nil.
+func Locks(all []lock.Status) []wire.Lock { return each(all, Lock) }
+
 // LockStatus returns s with the slots of [lock.HeldSlots] and the runs of [lock.Runs].
 func LockStatus(s lock.Status, slots []lock.Status, runs []lock.Run) wire.LockStatus {
-	out := wire.LockStatus{Lock: Lock(s)}
-	for _, slot := range slots {
-		out.Slots = append(out.Slots, Lock(slot))
-	}
+	out := wire.LockStatus{Lock: Lock(s), Slots: Locks(slots)}
 	for _, r := range runs {
 		x := wire.Run{
 			Tick: r.Tick.Time, Key: r.Tick.Key, Outcome: string(r.Outcome), Attempt: r.Attempt, Host: r.Host,

@@ -45,13 +45,8 @@ func Process(s registry.Status) wire.Process {
 	return out
 }
 
-// adopted returns the adopted values of p, or nil if there are none.
-func adopted(p registry.Process) (out []wire.Adopted) {
-	for _, a := range p.Adopted {
-		out = append(out, claim(a))
-	}
-	return out
-}
+// adopted returns the adopted values of p.
+func adopted(p registry.Process) []wire.Adopted { return each(p.Adopted, claim) }
 
 func claim(a registry.Adopted) wire.Adopted {
 	return wire.Adopted{
@@ -99,13 +94,8 @@ func Names(all []registry.Status) []string {
 	})
 }
 
-// GPIDs returns the texts of all, or nil if there are none.
-func GPIDs(all []gpid.GPID) (out []string) {
-	for _, g := range all {
-		out = append(out, g.String())
-	}
-	return out
-}
+// GPIDs returns the texts of all; never nil.
+func GPIDs(all []gpid.GPID) []string { return each(all, gpid.GPID.String) }
 
 // Sample returns s of a member, which may be empty. The sample before it may be nil; it
 // gives the processors in use between them.
