@@ -188,18 +188,9 @@ func (d *Door) Enter(w *Recorder, r *http.Request, p Policy) (done func(), err e
 // wellFormed reports whether all of a query can be read. net/url would silently skip
 // the rest, and a range that lost its bound would cover everything.
 func wellFormed(query string) bool {
-	if query == "" {
-		return true
-	}
-	values, err := url.ParseQuery(query)
-	for key, all := range values {
-		for _, value := range append(all, key) {
-			if !utf8.ValidString(value) {
-				return false
-			}
-		}
-	}
-	return err == nil
+	_, err := url.ParseQuery(query)
+	text, _ := url.QueryUnescape(query) // its errors are among those of ParseQuery
+	return err == nil && utf8.ValidString(text)
 }
 
 // Limits bound what clients may use. A zero field means its default.
