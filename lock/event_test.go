@@ -27,7 +27,7 @@ func (s *told) lease(k *keeper) *lock.Lease {
 		s.events = append(s.events, e)
 	}
 	return lock.NewLease(context.Background(), "job", lock.Owner{}, tell, engine.Grant{
-		Fence: 7, Deadline: time.Now().Add(ttl), TTL: ttl, Timers: new(engine.Timers), Keeper: k,
+		Fence: 7, Deadline: time.Now().Add(ttl), TTL: ttl, Keeper: k,
 	})
 }
 

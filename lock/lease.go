@@ -34,7 +34,7 @@ type Lease struct {
 	cause    error // why the lease has ended; nil while it has not
 	released bool
 	failed   bool // the last renewal did
-	renewal  engine.Timer
+	renewal  *time.Timer
 	expiry   *time.Timer // ends the lease at its deadline; nil until somebody needs that
 	ctx      context.Context
 	cancel   context.CancelCauseFunc // nil until somebody asks for ctx
@@ -49,7 +49,9 @@ func NewLease(ctx context.Context, name string, owner Owner, events func(Event),
 	if !g.Deadline.IsZero() {
 		first = min(first, g.Deadline.Sub(l.began)/2)
 	}
-	g.Timers.Set(&l.renewal, l.began, first, (*renewal)(l))
+	l.mu.Lock() // it may be due at once
+	defer l.mu.Unlock()
+	l.renewal = time.AfterFunc(first, l.renew)
 	return l
 }
 
@@ -141,7 +143,7 @@ func (l *Lease) end(cause error) {
 		return
 	}
 	l.cause = cause
-	l.grant.Timers.Stop(&l.renewal)
+	l.renewal.Stop()
 	if l.expiry != nil {
 		l.expiry.Stop()
 	}
@@ -177,12 +179,8 @@ func (l *Lease) expire() {
 	}
 }
 
-// renewal is a lease as the task of its timer.
-type renewal Lease
-
-// Run renews the lease.
-func (r *renewal) Run() {
-	l := (*Lease)(r)
+// renew renews the lease, and sets the timer for the next time.
+func (l *Lease) renew() {
 	l.mu.Lock()
 	l.endIfLate()
 	ended := l.cause != nil
@@ -204,7 +202,7 @@ func (r *renewal) Run() {
 		l.end(err)
 	case err != nil:
 		l.failed = true
-		l.grant.Timers.Set(&l.renewal, asked, max(l.grant.TTL/6, time.Since(asked)), r)
+		l.renewal.Reset(max(l.grant.TTL/6-time.Since(asked), 0))
 	default:
 		if deadline.After(l.grant.Deadline) {
 			l.grant.Deadline = deadline
@@ -216,6 +214,6 @@ func (r *renewal) Run() {
 				go l.tell(RenewedLate, nil)
 			}
 		}
-		l.grant.Timers.Set(&l.renewal, time.Now(), l.grant.TTL/3, r)
+		l.renewal.Reset(l.grant.TTL / 3)
 	}
 }

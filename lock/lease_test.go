@@ -35,7 +35,7 @@ const ttl = 30 * time.Second
 
 func begin(k *keeper) *lock.Lease {
 	return lock.NewLease(context.Background(), "job", lock.Owner{}, nil, engine.Grant{
-		Fence: 7, Deadline: time.Now().Add(ttl), TTL: ttl, Timers: new(engine.Timers), Keeper: k,
+		Fence: 7, Deadline: time.Now().Add(ttl), TTL: ttl, Keeper: k,
 	})
 }
 
@@ -128,7 +128,6 @@ func TestLeaseEndsAtOnceWhenLost(t *testing.T) {
 func TestCheckAsksTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lease := lock.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
-			Timers:   new(engine.Timers),
 			Deadline: time.Now().Add(-time.Nanosecond), TTL: 3 * time.Hour,
 			Keeper: &keeper{},
 		})
@@ -173,7 +172,6 @@ func TestReleaseReturnsTheErrorOfTheEngine(t *testing.T) {
 func TestShortGrantIsRenewedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lease := lock.NewLease(t.Context(), "job", lock.Owner{}, nil, engine.Grant{
-			Timers:   new(engine.Timers),
 			Deadline: time.Now().Add(ttl / 6), TTL: ttl,
 			Keeper: &keeper{keep: func() (time.Time, error) { return time.Now().Add(ttl), nil }},
 		})

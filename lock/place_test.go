@@ -15,8 +15,7 @@ import (
 // clock is ahead by skew.
 type place struct {
 	lock.Locker
-	skew   time.Duration
-	timers engine.Timers
+	skew time.Duration
 
 	mu     sync.Mutex
 	fence  uint64
@@ -72,7 +71,7 @@ func (p *place) take(ctx context.Context, name string) (*lock.Lease, error) {
 	p.fence++
 	p.holder = &held{p: p, fence: p.fence}
 	return lock.NewLease(ctx, name, lock.Owner{}, nil, engine.Grant{
-		Fence: p.fence, Deadline: time.Now().Add(ttl), TTL: ttl, Timers: &p.timers, Keeper: p.holder,
+		Fence: p.fence, Deadline: time.Now().Add(ttl), TTL: ttl, Keeper: p.holder,
 	}), nil
 }
 

@@ -131,7 +131,7 @@ func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, e
 	}
 	r.l.tell(lock.Event{Kind: lock.Acquired, Name: record.Name, Owner: record.Owner, Fence: record.Fence, Took: time.Since(r.began)})
 	return lock.NewLease(ctx, record.Name, record.Owner, r.l.events, engine.Grant{
-		Fence: record.Fence, Timers: &r.l.renewals, Keeper: &keeper{files: r.files, locked: locked, record: record},
+		Fence: record.Fence, Keeper: &keeper{files: r.files, locked: locked, record: record},
 		TTL: 3 * time.Second, // its file is looked at every second
 	}), nil
 }

@@ -29,7 +29,6 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
-	"github.com/oidkit/oid/lock/internal/engine"
 )
 
 // Options tune a [Locker]. The zero value, like a nil pointer, is ready to use.
@@ -46,12 +45,11 @@ type Options struct {
 // Locker is a [lock.Locker] in a folder. Any number of goroutines may share one,
 // and any number of Lockers and processes a folder.
 type Locker struct {
-	dir      string
-	mode     fs.FileMode // of the files
-	process  gpid.GPID
-	events   func(lock.Event)
-	renewals engine.Timers
-	calls    *calls.Calls
+	dir     string
+	mode    fs.FileMode // of the files
+	process gpid.GPID
+	events  func(lock.Event)
+	calls   *calls.Calls
 }
 
 // New returns a Locker for the locks of a folder, and creates the folder if it does

@@ -30,7 +30,6 @@ func TestMemory(t *testing.T) {
 type memory struct {
 	fault   string
 	process gpid.GPID
-	timers  engine.Timers
 
 	mu    sync.Mutex
 	locks map[string]*memoryLock
@@ -221,7 +220,7 @@ func (l *memoryLocker) take(ctx context.Context, name string, w *memoryWaiter, o
 		lease.about.Command = ""
 	}
 	x.holder = lease
-	grant := engine.Grant{Fence: x.fence, Deadline: engine.Deadline(lease.since, ttl), TTL: ttl, Timers: &l.m.timers, Keeper: lease}
+	grant := engine.Grant{Fence: x.fence, Deadline: engine.Deadline(lease.since, ttl), TTL: ttl, Keeper: lease}
 	if l.m.has("grants leases that have ended") {
 		grant.Deadline = time.Now().Add(-1)
 	}

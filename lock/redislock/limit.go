@@ -4,19 +4,17 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/oidkit/oid/lock/internal/engine"
 )
 
 // limited is the context of one request. With a client of ours its channel is not
-// closed at the deadline: then the connection ends on which the request waits. A timer
-// and a channel for each request would cost as much as a good part of it.
+// closed at the deadline: then the connection ends on which the request waits. A channel
+// for each request would cost as much as a good part of it.
 type limited struct {
 	context.Context
 	l     *Locker
 	end   time.Time
 	stop  context.CancelFunc // nil for a client of ours
-	timer engine.Timer
+	timer *time.Timer        // ends connections of a client of ours
 
 	mu     sync.Mutex
 	opened time.Time // connections opened before are ended next
@@ -32,9 +30,11 @@ func (l *Locker) limit(ctx context.Context, now time.Time, d time.Duration) *lim
 	}
 	if l.reset == nil {
 		c.Context, c.stop = context.WithTimeout(ctx, d)
-	} else {
-		l.timeouts.Set(&c.timer, now, d+d/15, c) // a Timer may be early by a sixteenth
+		return c
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timer = time.AfterFunc(d+d/15, c.drop) // the client has its turn before
 	return c
 }
 
@@ -52,15 +52,15 @@ func (c *limited) Err() error {
 	return nil
 }
 
-// Run ends the connections that were opened before the request began or the last Run,
+// drop ends the connections that were opened before the request began or the last drop,
 // unless the request has ended. One that was opened later has longer.
-func (c *limited) Run() {
+func (c *limited) drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.done {
 		c.l.reset(c.opened)
 		c.opened = time.Now()
-		c.l.timeouts.Set(&c.timer, c.opened, maxTry, c)
+		c.timer.Reset(maxTry)
 	}
 }
 
@@ -73,5 +73,5 @@ func (c *limited) cancel() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done = true
-	c.l.timeouts.Stop(&c.timer)
+	c.timer.Stop()
 }

@@ -50,7 +50,7 @@ func TestLimitOfARequest(t *testing.T) {
 			t.Errorf("connections dropped that were opened before %v, want 0 and the first drop", dropped)
 		}
 		c.cancel()
-		c.Run() // it was under way
+		c.drop() // it was under way
 		pass(time.Minute, 2)
 	})
 }

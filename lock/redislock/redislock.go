@@ -62,7 +62,6 @@ import (
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
 	"github.com/oidkit/oid/lock/internal/calls"
-	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/objectid"
 )
 
@@ -112,12 +111,10 @@ type Locker struct {
 	owners  string // what the texts of all owners begin with
 	channel string // on which waiters of this Locker get hints
 
-	nonce    atomic.Uint64
-	seen     atomic.Uint64 // the highest fence of any lock
-	renewals engine.Timers
-	timeouts engine.Timers // of requests
-	calls    *calls.Calls
-	queue    queue
+	nonce atomic.Uint64
+	seen  atomic.Uint64 // the highest fence of any lock
+	calls *calls.Calls
+	queue queue
 
 	// reset drops connections that were opened before a request which got no
 	// answer or that of another; nil if the client is not ours.

@@ -135,7 +135,7 @@ func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 	r.grant = g
 	r.tell(lock.Acquired, nil)
 	return lock.NewLease(ctx, r.name, r.owner, r.l.options.Events, engine.Grant{
-		Fence: g.fence, Deadline: engine.Deadline(g.sent, r.ttl), TTL: r.ttl, Timers: &r.l.renewals, Keeper: r,
+		Fence: g.fence, Deadline: engine.Deadline(g.sent, r.ttl), TTL: r.ttl, Keeper: r,
 	})
 }
 

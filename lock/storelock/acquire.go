@@ -311,7 +311,7 @@ func (a *attempt) take(ctx context.Context, old, new record) (*lock.Lease, error
 		return nil, store.ErrConflict
 	}
 	return lock.NewLease(ctx, a.name, a.owner, a.l.options.Events, engine.Grant{
-		Fence: uint64(stored.Fence), Deadline: deadline, TTL: a.ttl, Timers: &a.l.renewals, Keeper: k,
+		Fence: uint64(stored.Fence), Deadline: deadline, TTL: a.ttl, Keeper: k,
 	}), nil
 }
 

@@ -78,11 +78,10 @@ type Options struct {
 // Locker is a [lock.Locker] in a store. Any number of goroutines may share one, and
 // any number of Lockers and processes the collection.
 type Locker struct {
-	store    store.Store
-	options  Options
-	renewals engine.Timers
-	calls    *calls.Calls
-	reached  atomic.Bool // the store has answered
+	store   store.Store
+	options Options
+	calls   *calls.Calls
+	reached atomic.Bool // the store has answered
 }
 
 var _ lock.Locker = (*Locker)(nil)

@@ -51,9 +51,7 @@ type Grant struct {
 	Deadline time.Time
 	// TTL is how long the place keeps the lock after a renewal. The lease calls Keep every
 	// TTL/3, and TTL/6 after a Keep that failed. Without a Deadline it is for these pauses only.
-	TTL time.Duration
-	// Timers calls for the renewals.
-	Timers *Timers
+	TTL    time.Duration
 	Keeper Keeper
 }
 
