@@ -151,6 +151,25 @@ func (in *insertion) cut() {
 	}
 }
 
+// copyRows is how many rows make COPY worth its way.
+const copyRows = 20
+
+// copy stores all rows or, if a key is taken, none. The server works on the first while the
+// others are prepared.
+func (in *insertion) copy(c *pgx.Conn) error {
+	next, values := 0, []any{nil, in.call, nil}
+	rows := pgx.CopyFromFunc(func() ([]any, error) {
+		if next == len(in.rows) && in.more() == nil {
+			return nil, nil
+		}
+		values[0], values[2] = in.rows[next].id, []byte(in.rows[next].Doc)
+		next++
+		return values, nil
+	})
+	_, err := c.CopyFrom(in.ctx, pgx.Identifier{in.s.schema, encodeName(in.collection)}, []string{"_id", "call", "doc"}, rows)
+	return err
+}
+
 // store stores the rows.
 func (in *insertion) store(c *pgx.Conn, unclear bool) error {
 	err := in.put(c, unclear)
