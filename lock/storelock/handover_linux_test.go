@@ -18,15 +18,16 @@ import (
 )
 
 // handovers is how many handovers each test measures, and handoverLimit is the longest
-// median that it allows. A waiter that nobody wakes looks every 1 to 2 seconds, so that
-// its median is above 600 ms. One that is woken takes 1 to 6 ms.
+// median that it allows. Where a store sends signals, a waiter that nobody wakes looks every
+// 1 to 2 seconds, so that its median is above 600 ms; one that is woken takes 1 to 6 ms.
 const (
 	handovers     = 9
 	handoverLimit = 300 * time.Millisecond
 )
 
-// signalling are the engines with a store.Signaler.
-var signalling = []string{"SQLite", "PostgreSQL"}
+// local are the engines that are tested with waiters on one host: the waiters look at one,
+// and the other wakes them.
+var local = []string{"SQLite", "PostgreSQL"}
 
 // hold takes the lock of a test and keeps it until it is killed.
 func hold(uri string) error {
@@ -47,7 +48,7 @@ func hold(uri string) error {
 
 // A release wakes the first waiter, and so does the end of a holder on the waiter's host.
 func TestHandover(t *testing.T) {
-	for _, name := range signalling {
+	for _, name := range local {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			uri := places[name](t).uris[0]

@@ -139,7 +139,7 @@ func TestWatchIsWoken(t *testing.T) {
 
 func TestSignals(t *testing.T) {
 	uri := testenv.PostgresSchema(t, testenv.PostgresURL(t))
-	storetest.Signals(t, func() store.Store { return open(t, uri) }, false)
+	storetest.Signals(t, func() store.Store { return open(t, uri) })
 }
 
 // A signal is sent even if its sender closes at once, as a command does.

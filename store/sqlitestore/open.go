@@ -126,8 +126,7 @@ type Store struct {
 	frozen  bool        // it is read without the memory that processes share
 	life    engine.Lifetime
 
-	space     space
-	listeners listeners
+	space space
 
 	readers    chan struct{} // one for each query for reading under way
 	statements statements
@@ -323,7 +322,6 @@ func (s *Store) Close() error {
 	if !s.life.End() {
 		return nil
 	}
-	s.listeners.close()
 	s.giveBack()
 	_ = s.checkPlace(context.Background()) // to save what was stored if it was moved
 	var errs []error
