@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -246,4 +248,89 @@ func (e *RefusedError) Unwrap() []error {
 		errs[i] = r.Err
 	}
 	return errs
+}
+
+// Range is the keys from From, included, to To, not included. A zero From is no
+// lower bound, and a zero To is no upper bound: the zero Range is every key. A
+// range whose To is set and not greater than its From is empty.
+type Range struct{ From, To Key }
+
+// IDs returns the range of the ObjectIds in r: numbers and strings are not part
+// of it even if r has no lower bound.
+func IDs(r objectid.Range) Range {
+	out := Range{From: ID(r.From)}
+	if !r.To.IsZero() {
+		out.To = ID(r.To)
+	}
+	return out
+}
+
+// Contains reports whether key is in r. The zero Key is in no range.
+func (r Range) Contains(key Key) bool {
+	return !key.IsZero() && key.Compare(r.From) >= 0 && (r.To.IsZero() || key.Compare(r.To) < 0)
+}
+
+// IsEmpty reports whether no key is in r.
+func (r Range) IsEmpty() bool { return !r.To.IsZero() && r.From.Compare(r.To) >= 0 }
+
+// Query selects the documents that [Store.Find] returns. The zero Query selects
+// all, smallest key first.
+type Query struct {
+	// Range is the keys to return.
+	Range
+
+	// After, if not zero, is where to continue: only documents that come after
+	// this key in the order of the query, whether or not a document has it.
+	After Key
+
+	// Descending asks for the greatest key first.
+	Descending bool
+
+	// Limit, if above 0, is the greatest number of documents to return.
+	Limit int
+}
+
+// MongoDB's limits for one document. One without a revision has [RevisionSize] bytes
+// less, so that it has room for the one of its first [Store.Swap].
+const (
+	MaxSize  = 16 << 20 // bytes
+	MaxDepth = 100      // levels of documents and arrays, the document itself included
+)
+
+// Revision is the name of the field in which a store keeps the revision of a
+// document, see the package comment, and RevisionSize is the size of that field: a byte
+// for its type, its name with a zero byte, and the ObjectId.
+const (
+	Revision     = "_rev"
+	RevisionSize = 1 + len(Revision) + 1 + objectid.Size // bytes
+)
+
+// KeyOf returns the key of a document. The error wraps [ErrKey] if doc has no
+// _id or one that cannot be a key: a null, a document, a decimal, a date. Such
+// documents come from elsewhere, since no engine stores one.
+func KeyOf(doc bson.Raw) (Key, error) {
+	v, err := doc.LookupErr("_id")
+	if err != nil {
+		return Key{}, fmt.Errorf("%w: there is none", ErrKey)
+	}
+	return keyOf(byte(v.Type), v.Value)
+}
+
+func keyOf(typ byte, data []byte) (Key, error) {
+	switch t := bson.Type(typ); {
+	case t == bson.TypeObjectID && len(data) == objectid.Size:
+		return ID(objectid.ID(data)), nil
+	case t == bson.TypeString && len(data) > 4:
+		return String(string(data[4 : len(data)-1]))
+	case t == bson.TypeInt32 && len(data) == 4:
+		return Int(int64(int32(binary.LittleEndian.Uint32(data)))), nil
+	case t == bson.TypeInt64 && len(data) == 8:
+		return Int(int64(binary.LittleEndian.Uint64(data))), nil
+	case t == bson.TypeDouble && len(data) == 8:
+		return Float(math.Float64frombits(binary.LittleEndian.Uint64(data)))
+	case t == bson.TypeNull:
+		return Key{}, fmt.Errorf("%w: it is null; leave it out to have one generated", ErrKey)
+	default:
+		return Key{}, fmt.Errorf("%w: BSON type %v, want a number, a string or an ObjectId", ErrKey, t)
+	}
 }
