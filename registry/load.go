@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/oidkit/oid/store"
 )
@@ -158,23 +158,12 @@ const atOnce = 16
 
 // inParallel calls do for 0 to n-1, several at once, and returns one of the errors.
 func inParallel(n int, do func(i int) error) error {
-	var wg sync.WaitGroup
-	errs := make([]error, n)
-	places := make(chan struct{}, atOnce)
+	var g errgroup.Group
+	g.SetLimit(atOnce)
 	for i := range n {
-		places <- struct{}{}
-		wg.Go(func() {
-			errs[i] = do(i)
-			<-places
-		})
+		g.Go(func() error { return do(i) })
 	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return g.Wait()
 }
 
 // silent is a living process whose heartbeat is late.

@@ -5,8 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
@@ -174,20 +175,16 @@ func (a *agent) recordAll(ctx context.Context) error {
 	}
 	a.mu.Unlock()
 	for some := range slices.Chunk(todo, atOnce) {
-		errs := make([]error, len(some))
-		var wg sync.WaitGroup
-		for i, p := range some {
-			wg.Go(func() {
+		var calls errgroup.Group
+		for _, p := range some {
+			calls.Go(func() error {
 				call, cancel := context.WithTimeout(ctx, callTime)
 				defer cancel()
-				errs[i] = a.record(call, p)
+				return a.record(call, p)
 			})
 		}
-		wg.Wait()
-		for _, err := range errs {
-			if err != nil {
-				return err
-			}
+		if err := calls.Wait(); err != nil {
+			return err
 		}
 	}
 	return nil
