@@ -11,8 +11,7 @@ import (
 )
 
 // Driver is what a [Locker] needs of a Redis client. [New] makes one of a rueidis
-// client, package goredislock one of a go-redis client. All methods may be called
-// at the same time.
+// client. All methods may be called at the same time.
 type Driver interface {
 	// EvalSHA runs the script with a digest and returns the text that it
 	// returned, or "" if that is not a text. Keys of one call have the same hash

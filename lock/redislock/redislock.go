@@ -2,8 +2,7 @@
 // lock for what a lock promises and what it does not.
 //
 // Start with [Open], which connects to a Redis by its URL, or with [New], which
-// uses a rueidis client that you have. Package goredislock does the same with a
-// go-redis client.
+// uses a rueidis client that you have.
 //
 // # Protocol
 //
