@@ -117,7 +117,6 @@ test-plain-main: PACKAGES = $(shell $(WITHOUT_RACE) | cut -d ' ' -f 1 | sort -u)
 test-plain-main:
 	OID_REQUIRE_ALL=1 go test -vet=off -p 2 -timeout 10m -run '^($(TESTS))$$' ./server $(PACKAGES)
 
-test-plain-modules: export GORACE = atexit_sleep_ms=10
 test-plain-modules:
 	cd internal/interop/others && go test ./...
 	cd internal/interop/objectstorage && go test ./...
