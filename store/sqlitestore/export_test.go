@@ -12,12 +12,6 @@ func PageQuery(collection string, q store.Query) (string, []any) {
 	return asked.text, asked.args
 }
 
-// MaxStatements is how many statements are kept prepared.
-const MaxStatements = maxStatements
-
-// Statements returns how many are.
-func (s *Store) Statements() int { return len(s.statements.kept) }
-
 // OccupyReaders takes every reader's turn until release is called.
 func (s *Store) OccupyReaders() (release func()) {
 	for range maxReaders {

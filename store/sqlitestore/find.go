@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"iter"
 	"strings"
-	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -36,8 +35,7 @@ func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson
 	var doc []byte
 	_, err := s.inCollection(ctx, collection, func() error {
 		q := query{text: "SELECT doc FROM " + table(collection) + " WHERE _id = ?", args: []any{argument(key)}}
-		_, err := s.row(ctx, q, &doc)
-		return s.explain(ctx, err)
+		return s.explain(ctx, s.row(ctx, q, &doc))
 	})
 	if err == nil && doc == nil {
 		err = engine.NotFound(key)
@@ -51,11 +49,11 @@ const manyKeys = 100
 // GetMany returns the documents with the keys, see [store.Store].
 func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key) (docs []bson.Raw, err error) {
 	_, err = s.inCollection(ctx, collection, func() error {
-		text := "SELECT doc FROM " + table(collection) + " WHERE _id IN (?" + strings.Repeat(",?", manyKeys-1) + ")"
 		docs, err = engine.GetMany(keys, manyKeys, func(keys []store.Key, yield func(bson.Raw) error) error {
-			args := make([]any, manyKeys)
-			for i := range args {
-				args[i] = argument(keys[min(i, len(keys)-1)]) // the statement has one text
+			text := "SELECT doc FROM " + table(collection) + " WHERE _id IN (?" + strings.Repeat(",?", len(keys)-1) + ")"
+			args := make([]any, len(keys))
+			for i, key := range keys {
+				args[i] = argument(key)
 			}
 			return s.rows(ctx, query{text: text, args: args}, func(rows *sql.Rows) (bool, error) {
 				var doc []byte
@@ -77,8 +75,8 @@ func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key
 func (s *Store) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
 	_, err = s.inCollection(ctx, collection, func() error {
 		where, args := condition(r, false)
-		_, err := s.row(ctx, query{text: "SELECT count(*) FROM " + table(collection) + " WHERE " + where, args: args, long: true}, &n)
-		return s.explain(ctx, err)
+		q := query{text: "SELECT count(*) FROM " + table(collection) + " WHERE " + where, args: args, long: true}
+		return s.explain(ctx, s.row(ctx, q, &n))
 	})
 	return n, err
 }
@@ -143,9 +141,8 @@ func (s *Store) pages(ctx context.Context, collection string, q store.Query, fil
 	}, yield)
 }
 
-// pageQuery returns the query for the documents of q for which filter holds. It has
-// no LIMIT: with a number for it the text would change with each limit, and with a
-// parameter SQLite would prepare it again each time.
+// pageQuery returns the query for the documents of q for which filter holds. It has no
+// LIMIT: its rows are read until they are enough.
 func pageQuery(collection string, q store.Query, filter string, more []any) query {
 	r, open := engine.Bounds(q)
 	where, args := condition(r, open)
@@ -165,7 +162,7 @@ func pageQuery(collection string, q store.Query, filter string, more []any) quer
 
 // query is a query for reading.
 type query struct {
-	text string // comes again: what changes belongs in args
+	text string
 	args []any
 
 	// long is set if it may take long, so that it must end with its context. For
@@ -175,8 +172,8 @@ type query struct {
 }
 
 // maxReaders is how many queries run at once, so that many who ask at once take
-// turns instead of taking memory, and how many connections are kept for them, with
-// their prepared statements: opening one takes longer than most queries.
+// turns instead of taking memory, and how many connections are kept for them: opening one
+// takes longer than most queries.
 const maxReaders = 16
 
 // rows runs q and calls each for its rows until that wants no more or fails.
@@ -194,7 +191,7 @@ func (s *Store) rows(ctx context.Context, q query, each func(*sql.Rows) (more bo
 	if !q.long {
 		ctx = context.WithoutCancel(ctx)
 	}
-	rows, err := s.statements.query(ctx, s.read, q)
+	rows, err := s.read.QueryContext(ctx, q.text, q.args...)
 	if err != nil {
 		return err
 	}
@@ -207,56 +204,7 @@ func (s *Store) rows(ctx context.Context, q query, each func(*sql.Rows) (more bo
 	return rows.Err()
 }
 
-// row runs q and scans its first row. It reports whether there was one.
-func (s *Store) row(ctx context.Context, q query, into ...any) (found bool, err error) {
-	err = s.rows(ctx, q, func(rows *sql.Rows) (bool, error) {
-		found = true
-		return false, rows.Scan(into...)
-	})
-	return found, err
-}
-
-// maxStatements is how many statements for reading are kept prepared. There are a
-// few for each collection.
-const maxStatements = 128
-
-// statements are those for reading that have been prepared. SQLite takes longer to
-// prepare a statement that finds one document than to run it.
-type statements struct {
-	mu   sync.RWMutex
-	kept map[string]*sql.Stmt
-}
-
-func (t *statements) query(ctx context.Context, db *sql.DB, q query) (*sql.Rows, error) {
-	t.mu.RLock()
-	statement, full := t.kept[q.text], len(t.kept) >= maxStatements
-	t.mu.RUnlock()
-	if statement == nil && full {
-		return db.QueryContext(ctx, q.text, q.args...)
-	}
-	if statement == nil {
-		var err error
-		if statement, err = t.prepare(ctx, db, q.text); err != nil {
-			return nil, err
-		}
-	}
-	return statement.QueryContext(ctx, q.args...)
-}
-
-// prepare prepares a statement and keeps it until db is closed.
-func (t *statements) prepare(ctx context.Context, db *sql.DB, text string) (*sql.Stmt, error) {
-	statement, err := db.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if other := t.kept[text]; other != nil { // two prepared it at once
-		return other, statement.Close()
-	}
-	if t.kept == nil {
-		t.kept = map[string]*sql.Stmt{}
-	}
-	t.kept[text] = statement
-	return statement, nil
+// row runs q and scans its first row, if there is one.
+func (s *Store) row(ctx context.Context, q query, into ...any) error {
+	return s.rows(ctx, q, func(rows *sql.Rows) (bool, error) { return false, rows.Scan(into...) })
 }

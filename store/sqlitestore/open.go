@@ -128,8 +128,7 @@ type Store struct {
 
 	space space
 
-	readers    chan struct{} // one for each query for reading under way
-	statements statements
+	readers chan struct{} // one for each query for reading under way
 }
 
 var _ store.Store = (*Store)(nil)
