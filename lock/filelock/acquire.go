@@ -25,12 +25,12 @@ type request struct {
 
 // acquire takes a lock by one of the methods of request.
 func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptions, take func(*request, context.Context) (*lock.Lease, error)) (*lock.Lease, error) {
-	r := &request{l: l, owner: lock.Owner{Process: l.process, ID: objectid.New()}, began: time.Now()}
+	r := &request{l: l, files: l.files(name), owner: lock.Owner{Process: l.process, ID: objectid.New()}, began: time.Now()}
 	var err error
 	if r.options, err = calls.Chosen(o, lock.DefaultTTL); err != nil {
 		return nil, fmt.Errorf("filelock: %w", err)
 	}
-	if r.files, err = l.begin(name); err != nil {
+	if err := l.calls.BeginFor(name); err != nil {
 		return nil, err
 	}
 	defer l.calls.Done()
@@ -117,9 +117,11 @@ func (r *request) try(ctx context.Context) (*lock.Lease, error) {
 func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, error) {
 	now := time.Now().UTC()
 	before, err := r.files.read()
-	record := newRecord(r.files.name, r.owner, holder.Self(r.options))
-	record.Fence = max(before.Fence+1, uint64(now.UnixMicro()))
-	record.Since, record.Note = now, before.Note
+	h := holder.Self(r.options)
+	record := record{
+		Version: recordVersion, Name: r.files.name, Owner: r.owner, Fence: max(before.Fence+1, uint64(now.UnixMicro())), Since: now,
+		Host: h.Host, Command: h.Command, Group: h.Group, Process: h.Process, Note: before.Note,
+	}
 	if err == nil && !before.Owner.IsZero() { // it did not release the lock
 		r.files.removeParts()
 	}

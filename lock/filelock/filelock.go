@@ -82,12 +82,6 @@ func (l *Locker) Close() error {
 	return nil
 }
 
-// begin checks the name for a call that Close has to wait for. The caller calls
-// l.calls.Done unless there is an error.
-func (l *Locker) begin(name string) (files, error) {
-	return l.files(name), l.calls.BeginFor(name)
-}
-
 func (l *Locker) tell(e lock.Event) {
 	if l.events != nil {
 		l.events(e)

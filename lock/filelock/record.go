@@ -34,13 +34,6 @@ type record struct {
 // recordVersion is the version of a record's format.
 const recordVersion = 1
 
-func newRecord(name string, owner lock.Owner, h lock.Holder) record {
-	return record{
-		Version: recordVersion, Name: name, Owner: owner,
-		Host: h.Host, Command: h.Command, Group: h.Group, Process: h.Process,
-	}
-}
-
 func (r record) holder() lock.Holder {
 	return lock.Holder{Host: r.Host, Command: r.Command, Group: r.Group, Process: r.Process}
 }

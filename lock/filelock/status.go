@@ -13,36 +13,22 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/lock/internal/holder"
 )
 
 // Status returns who has the lock, see [lock.Locker].
 func (l *Locker) Status(_ context.Context, name string) (lock.Status, error) {
-	f, err := l.begin(name)
-	if err != nil {
-		return lock.Status{}, err
-	}
-	defer l.calls.Done()
-	s, err := f.settled()
-	if err != nil {
-		return lock.Status{}, fmt.Errorf("filelock: status of %q: %w", name, err)
-	}
-	return s, nil
+	return calls.Ask(l.calls, "filelock: status of", name, l.files(name).settled)
 }
 
 // Note returns the note of a lock and the time of this machine, see [lock.Locker].
 func (l *Locker) Note(_ context.Context, name string) (engine.Note, error) {
-	f, err := l.begin(name)
-	if err != nil {
-		return engine.Note{}, err
-	}
-	defer l.calls.Done()
-	r, err := f.read()
-	if err != nil {
-		return engine.Note{}, fmt.Errorf("filelock: note of %q: %w", name, err)
-	}
-	return engine.Note{Text: r.Note, Now: time.Now()}, nil
+	return calls.Ask(l.calls, "filelock: note of", name, func() (engine.Note, error) {
+		r, err := l.files(name).read()
+		return engine.Note{Text: r.Note, Now: time.Now()}, err
+	})
 }
 
 // List returns the status of every lock that is held, see [lock.Locker].

@@ -12,21 +12,14 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/lock/internal/holder"
 )
 
 // Status returns who has the lock, see [lock.Locker].
 func (l *Locker) Status(ctx context.Context, name string) (lock.Status, error) {
-	if err := l.calls.BeginFor(name); err != nil {
-		return lock.Status{}, err
-	}
-	defer l.calls.Done()
-	s, err := l.status(ctx, name)
-	if err != nil {
-		return lock.Status{}, fmt.Errorf("redislock: status of %q: %w", name, err)
-	}
-	return s, nil
+	return calls.Ask(l.calls, "redislock: status of", name, func() (lock.Status, error) { return l.status(ctx, name) })
 }
 
 func (l *Locker) status(ctx context.Context, name string) (s lock.Status, err error) {
@@ -98,26 +91,21 @@ func noteKeys(name string) []string {
 const notePause = 100 * time.Millisecond
 
 // Note returns the note of a lock and the time of Redis, see [lock.Locker].
-func (l *Locker) Note(ctx context.Context, name string) (note engine.Note, err error) {
-	if err := l.calls.BeginFor(name); err != nil {
-		return engine.Note{}, err
-	}
-	defer l.calls.Done()
-	mayPass := func(err error) bool { return !permanent(err) }
-	err = l.calls.Repeat(ctx, notePause, mayPass, func(ctx context.Context) error {
-		reply, err := l.eval(ctx, time.Now(), maxTry, noteScript(), noteKeys(name), []string{""})
-		at, text, _ := strings.Cut(reply, " ")
-		micro := int64(0)
-		if err == nil {
-			micro, err = strconv.ParseInt(at, 10, 64)
-		}
-		note = engine.Note{Text: text, Now: time.UnixMicro(micro)}
-		return err
+func (l *Locker) Note(ctx context.Context, name string) (engine.Note, error) {
+	return calls.Ask(l.calls, "redislock: note of", name, func() (note engine.Note, err error) {
+		mayPass := func(err error) bool { return !permanent(err) }
+		err = l.calls.Repeat(ctx, notePause, mayPass, func(ctx context.Context) error {
+			reply, err := l.eval(ctx, time.Now(), maxTry, noteScript(), noteKeys(name), []string{""})
+			at, text, _ := strings.Cut(reply, " ")
+			micro := int64(0)
+			if err == nil {
+				micro, err = strconv.ParseInt(at, 10, 64)
+			}
+			note = engine.Note{Text: text, Now: time.UnixMicro(micro)}
+			return err
+		})
+		return note, err
 	})
-	if err != nil {
-		return engine.Note{}, fmt.Errorf("redislock: note of %q: %w", name, err)
-	}
-	return note, nil
 }
 
 // value is what the key of a lock holds, see scripts/prelude.lua. A lock that is

@@ -157,15 +157,10 @@ func (l *Locker) write(ctx context.Context, old, new record) (record, error) {
 // Status returns who has the lock, see [lock.Locker]. A holder that has died is
 // shown until a waiter takes the lock over, because clocks are not compared.
 func (l *Locker) Status(ctx context.Context, name string) (lock.Status, error) {
-	if err := l.calls.BeginFor(name); err != nil {
-		return lock.Status{}, err
-	}
-	defer l.calls.Done()
-	r, err := l.read(ctx, name)
-	if err != nil {
-		return lock.Status{}, fmt.Errorf("storelock: status of %q: %w", name, err)
-	}
-	return r.status(), nil
+	return calls.Ask(l.calls, "storelock: status of", name, func() (lock.Status, error) {
+		r, err := l.read(ctx, name)
+		return r.status(), err
+	})
 }
 
 // List returns the status of every lock that is held, see [lock.Locker].
@@ -192,23 +187,18 @@ func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
 
 // Note returns the note of a lock and the time of the store, see [lock.Locker]. Only after
 // the store has answered a call of the Locker it repeats attempts.
-func (l *Locker) Note(ctx context.Context, name string) (note engine.Note, err error) {
-	if err := l.calls.BeginFor(name); err != nil {
-		return engine.Note{}, err
-	}
-	defer l.calls.Done()
-	err = l.calls.Repeat(ctx, maxPause, l.mayPass, func(ctx context.Context) error {
-		r, err := l.read(ctx, name)
-		if err == nil {
-			note.Text = r.Note
-			note.Now, err = store.Now(ctx, l.store)
-		}
-		return err
+func (l *Locker) Note(ctx context.Context, name string) (engine.Note, error) {
+	return calls.Ask(l.calls, "storelock: note of", name, func() (note engine.Note, err error) {
+		err = l.calls.Repeat(ctx, maxPause, l.mayPass, func(ctx context.Context) error {
+			r, err := l.read(ctx, name)
+			if err == nil {
+				note.Text = r.Note
+				note.Now, err = store.Now(ctx, l.store)
+			}
+			return err
+		})
+		return note, err
 	})
-	if err != nil {
-		return engine.Note{}, fmt.Errorf("storelock: note of %q: %w", name, err)
-	}
-	return note, nil
 }
 
 // describe makes r the record of a lease that begins now.

@@ -52,6 +52,20 @@ func (c *Calls) BeginFor(name string) error {
 	return c.Begin()
 }
 
+// Ask makes a call about the lock with a name and returns its result, or the zero T with an
+// error that begins with what, such as "redislock: status of", and the name.
+func Ask[T any](c *Calls, what, name string, call func() (T, error)) (result T, err error) {
+	if err := c.BeginFor(name); err != nil {
+		return result, err
+	}
+	defer c.Done()
+	if result, err = call(); err != nil {
+		var none T
+		return none, fmt.Errorf("%s %q: %w", what, name, err)
+	}
+	return result, nil
+}
+
 // Done ends a call.
 func (c *Calls) Done() { c.calls.Done() }
 
