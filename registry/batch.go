@@ -28,7 +28,7 @@ type writeKind struct {
 	insert     bool
 }
 
-// queuedWrite is one call of Insert, Swap or DeleteIf and its result.
+// queuedWrite is one call of Insert or Swap and its result.
 type queuedWrite struct {
 	ctx    context.Context
 	insert any // or nil
@@ -57,11 +57,6 @@ func (b *batches) Insert(ctx context.Context, collection string, doc any) (store
 func (b *batches) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
 	w := b.write(writeKind{collection, false}, &queuedWrite{ctx: ctx, swap: store.Swap{Old: old, New: new}})
 	return w.stored, w.err
-}
-
-// DeleteIf is [store.Store.DeleteIf].
-func (b *batches) DeleteIf(ctx context.Context, collection string, old bson.Raw) error {
-	return b.write(writeKind{collection, false}, &queuedWrite{ctx: ctx, swap: store.Swap{Old: old}}).err
 }
 
 // write returns w when it is done, or another one with an error after the end of its

@@ -216,7 +216,7 @@ func (c *recorder) putRecord(ctx context.Context) error {
 	put := func(stored *record) error {
 		before = *stored
 		if before.End != nil && doc.End == nil {
-			_ = c.registry.store.DeleteIf(ctx, livingRecords, c.stored)
+			_, _ = c.registry.store.SwapMany(ctx, livingRecords, []store.Swap{{Old: c.stored}})
 			return ErrEnded
 		}
 		*stored = doc

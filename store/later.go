@@ -149,10 +149,6 @@ func (l later) Delete(ctx context.Context, collection string, key Key) error {
 	return l.do(ctx, func(s Store) error { return s.Delete(ctx, collection, key) })
 }
 
-func (l later) DeleteIf(ctx context.Context, collection string, old bson.Raw) error {
-	return l.do(ctx, func(s Store) error { return s.DeleteIf(ctx, collection, old) })
-}
-
 func (l later) DeleteRange(ctx context.Context, collection string, r Range) (int64, error) {
 	return opened(ctx, l, func(s Store) (int64, error) { return s.DeleteRange(ctx, collection, r) })
 }

@@ -138,11 +138,6 @@ type Store interface {
 	// there is none.
 	Delete(ctx context.Context, collection string, key Key) error
 
-	// DeleteIf removes the document with the _id of old if it is still old, see
-	// Swap. The error wraps ErrConflict if it was written in between, or
-	// ErrNotFound if there is none.
-	DeleteIf(ctx context.Context, collection string, old bson.Raw) error
-
 	// DeleteRange removes every document with a key in r and returns how many
 	// it removed. On an error a part of them may have been removed; the number
 	// is then what is known of it. The zero Range removes all.

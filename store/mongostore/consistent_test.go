@@ -48,7 +48,7 @@ func TestConsistent(t *testing.T) {
 	if _, err := plain.Swap(t.Context(), "c", old, bson.Raw(old)); err != nil {
 		t.Error(err)
 	}
-	if err := plain.DeleteIf(t.Context(), "c", old); err != nil {
+	if _, err := plain.SwapMany(t.Context(), "c", []store.Swap{{Old: old}}); err != nil {
 		t.Error(err)
 	}
 	for _, c := range append(m.got("update"), m.got("delete")...) {

@@ -119,11 +119,6 @@ func (s *Store) Swap(ctx context.Context, collection string, old bson.Raw, new a
 	return engine.Swap(ctx, s, collection, old, new)
 }
 
-// DeleteIf removes old, see [store.Store].
-func (s *Store) DeleteIf(ctx context.Context, collection string, old bson.Raw) error {
-	return engine.DeleteIf(ctx, s, collection, old)
-}
-
 // swapsAtOnce is how many swaps of one call are under way at once.
 const swapsAtOnce = 16
 

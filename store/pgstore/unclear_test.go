@@ -65,8 +65,11 @@ func answerIsLost(t *testing.T, server string) {
 			_, err := s.SwapMany(t.Context(), "c", []store.Swap{{Old: get(1000), New: get(1000)}, {Old: get(1001), New: get(1001)}})
 			return err
 		},
-		"Delete":   func() error { return deleted(s.Delete(t.Context(), "c", store.Int(1000))) },
-		"DeleteIf": func() error { return deleted(s.DeleteIf(t.Context(), "c", get(1000))) },
+		"Delete": func() error { return deleted(s.Delete(t.Context(), "c", store.Int(1000))) },
+		"SwapMany that deletes": func() error {
+			_, err := s.SwapMany(t.Context(), "c", []store.Swap{{Old: get(1000)}})
+			return deleted(err)
+		},
 	} {
 		for n := 1; ; n++ {
 			for _, collection := range []string{"c", "new"} {

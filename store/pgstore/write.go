@@ -120,12 +120,6 @@ func (s *Store) Swap(ctx context.Context, collection string, old bson.Raw, new a
 	return engine.Swap(ctx, s, collection, old, new)
 }
 
-// DeleteIf removes old, see [store.Store], and [Store.Delete] for a connection that
-// is lost.
-func (s *Store) DeleteIf(ctx context.Context, collection string, old bson.Raw) error {
-	return engine.DeleteIf(ctx, s, collection, old)
-}
-
 // swapRows is how many swaps one statement does. The server looks up each key of
 // a statement that is not large, in the order given; for a large one it may read
 // the whole table instead, in an order in which writers could wait for one another
@@ -136,7 +130,8 @@ const (
 	swapStatements = 4
 )
 
-// SwapMany does many swaps, see [store.Store].
+// SwapMany does many swaps, see [store.Store], and [Store.Delete] for a connection that is
+// lost while it deletes.
 func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
 	if err := s.life.Check(ctx, collection); err != nil {
 		return nil, err

@@ -159,11 +159,6 @@ func (s *Store) Swap(ctx context.Context, collection string, old bson.Raw, new a
 	return engine.Swap(ctx, s, collection, old, new)
 }
 
-// DeleteIf removes old, see [store.Store].
-func (s *Store) DeleteIf(ctx context.Context, collection string, old bson.Raw) error {
-	return engine.DeleteIf(ctx, s, collection, old)
-}
-
 // SwapMany does many swaps, see [store.Store].
 func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
 	if err := s.life.Check(ctx, collection); err != nil {

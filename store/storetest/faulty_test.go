@@ -19,7 +19,7 @@ type faulty struct {
 	hooks
 }
 
-// hooks are asked with the name of the method. Insert, Swap and DeleteIf ask as InsertMany
+// hooks are asked with the name of the method. Insert and Swap ask as InsertMany
 // and SwapMany, of which they are made.
 type hooks struct {
 	begin func(call string, w *work)
@@ -110,10 +110,6 @@ func (f *faulty) Replace(ctx context.Context, name string, doc any) error {
 
 func (f *faulty) Swap(ctx context.Context, name string, old bson.Raw, new any) (bson.Raw, error) {
 	return engine.Swap(ctx, f, name, old, f.asked("Swap", new))
-}
-
-func (f *faulty) DeleteIf(ctx context.Context, name string, old bson.Raw) error {
-	return engine.DeleteIf(ctx, f, name, old)
 }
 
 func (f *faulty) SwapMany(ctx context.Context, name string, swaps []store.Swap) ([]bson.Raw, error) {

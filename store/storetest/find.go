@@ -294,7 +294,6 @@ func testEmptiedCollection(t testing.TB, s store.Store) {
 	ctx, key := t.Context(), store.Int(1)
 	for name, empty := range map[string]func(name string) error{
 		"Delete":      func(name string) error { return s.Delete(ctx, name, key) },
-		"DeleteIf":    func(name string) error { return s.DeleteIf(ctx, name, get(t, s, name, key)) },
 		"DeleteRange": func(name string) error { _, err := s.DeleteRange(ctx, name, store.Range{}); return err },
 		"SwapMany": func(name string) error {
 			_, err := s.SwapMany(ctx, name, []store.Swap{{Old: get(t, s, name, key)}})

@@ -178,7 +178,7 @@ func (c *client) write(ctx context.Context) error {
 	case n == 2:
 		r.kind = deleteIf
 		return c.record(r, func() (answer, error) {
-			return outcome(c.s.DeleteIf(ctx, "c", c.old), store.ErrNotFound, store.ErrConflict)
+			return outcome(deleteOld(ctx, c.s, "c", c.old), store.ErrNotFound, store.ErrConflict)
 		})
 	case n < 8:
 		return c.swapMany(ctx)

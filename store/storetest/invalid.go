@@ -269,7 +269,6 @@ func calls(ctx context.Context, s store.Store, collection string) map[string]err
 	}
 	_, errs["Swap"] = s.Swap(ctx, collection, old, doc)
 	_, errs["SwapMany"] = s.SwapMany(ctx, collection, []store.Swap{{Old: old}})
-	errs["DeleteIf"] = s.DeleteIf(ctx, collection, old)
 	_, errs["Get"] = s.Get(ctx, collection, store.Int(1))
 	_, errs["GetMany"] = s.GetMany(ctx, collection, []store.Key{store.Int(1)})
 	_, errs["FindMany"] = s.FindMany(ctx, collection, []store.Range{{}}, 1)

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -55,14 +56,14 @@ func testSwap(t testing.TB, s store.Store) {
 	if revision(t, third) == revision(t, second) {
 		t.Errorf("Swap kept the revision of %v", third)
 	}
-	if err := s.DeleteIf(t.Context(), "c", second); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("DeleteIf of what was swapped: %v, want ErrConflict", err)
+	if err := deleteOld(t.Context(), s, "c", second); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("deletion of what was swapped: %v, want ErrConflict", err)
 	}
-	if err := s.DeleteIf(t.Context(), "c", third); err != nil {
+	if err := deleteOld(t.Context(), s, "c", third); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DeleteIf(t.Context(), "c", third); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("DeleteIf again: %v, want ErrNotFound", err)
+	if err := deleteOld(t.Context(), s, "c", third); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("deletion again: %v, want ErrNotFound", err)
 	}
 	if _, err := s.Swap(t.Context(), "c", third, third); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Swap of what was deleted: %v, want ErrNotFound", err)
@@ -70,6 +71,15 @@ func testSwap(t testing.TB, s store.Store) {
 	if keys := find(t, s, "c", store.Query{}); !slices.Equal(keys, []store.Key{text("bystander")}) {
 		t.Errorf("left: %v", keys)
 	}
+}
+
+// deleteOld deletes a document if it is still old.
+func deleteOld(ctx context.Context, s store.Store, collection string, old bson.Raw) error {
+	_, err := s.SwapMany(ctx, collection, []store.Swap{{Old: old}})
+	if refused := (*store.RefusedError)(nil); errors.As(err, &refused) {
+		return refused.Refused[0].Err
+	}
+	return err
 }
 
 // testSwapNoticesEveryWrite writes a document by each method between a read and
@@ -93,8 +103,8 @@ func testSwapNoticesEveryWrite(t testing.TB, s store.Store) {
 			_, err := s.Insert(ctx, "c", old)
 			return err
 		},
-		"DeleteIf and InsertMany": func(old bson.Raw) error {
-			if err := s.DeleteIf(ctx, "c", old); err != nil {
+		"SwapMany and InsertMany": func(old bson.Raw) error {
+			if err := deleteOld(ctx, s, "c", old); err != nil {
 				return err
 			}
 			_, err := s.InsertMany(ctx, "c", []any{old}, nil)
@@ -113,8 +123,8 @@ func testSwapNoticesEveryWrite(t testing.TB, s store.Store) {
 		if _, err := s.Swap(ctx, "c", old, valued(t, key, 2)); !errors.Is(err, store.ErrConflict) {
 			t.Errorf("Swap after %s: %v, want ErrConflict", name, err)
 		}
-		if err := s.DeleteIf(ctx, "c", old); !errors.Is(err, store.ErrConflict) {
-			t.Errorf("DeleteIf after %s: %v, want ErrConflict", name, err)
+		if err := deleteOld(ctx, s, "c", old); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("deletion after %s: %v, want ErrConflict", name, err)
 		}
 	}
 }
@@ -130,15 +140,15 @@ func testSwapFirst(t testing.TB, s store.Store) {
 	if _, err := s.Swap(ctx, "c", old, valued(t, key, "c")); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("Swap of a document without a revision that was replaced: %v, want ErrConflict", err)
 	}
-	if err := s.DeleteIf(ctx, "c", old); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("DeleteIf of a document without a revision that was replaced: %v, want ErrConflict", err)
+	if err := deleteOld(ctx, s, "c", old); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("deletion of a document without a revision that was replaced: %v, want ErrConflict", err)
 	}
 	if v := get(t, s, "c", key).Lookup("v").StringValue(); v != "b" {
 		t.Errorf("after refused changes: %q, want b", v)
 	}
 	must[store.Key](t)(s.Insert(ctx, "c", valued(t, store.Int(2), "a")))
-	if err := s.DeleteIf(ctx, "c", get(t, s, "c", store.Int(2))); err != nil {
-		t.Errorf("DeleteIf of a document without a revision: %v", err)
+	if err := deleteOld(ctx, s, "c", get(t, s, "c", store.Int(2))); err != nil {
+		t.Errorf("deletion of a document without a revision: %v", err)
 	}
 }
 
@@ -239,8 +249,8 @@ func testSwapRefuses(t testing.TB, s store.Store) {
 	if _, err := s.Swap(t.Context(), "missing", old, old); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("in a collection that does not exist: %v, want ErrNotFound", err)
 	}
-	if err := s.DeleteIf(t.Context(), "missing", old); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("DeleteIf in a collection that does not exist: %v, want ErrNotFound", err)
+	if err := deleteOld(t.Context(), s, "missing", old); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("deletion in a collection that does not exist: %v, want ErrNotFound", err)
 	}
 }
 

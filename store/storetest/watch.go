@@ -247,7 +247,7 @@ func testWatchReinsertion(t testing.TB, s store.Store, o Options) {
 	w.expect(key)
 	for name, remove := range map[string]func() error{
 		"Delete":      func() error { return s.Delete(ctx, "c", key) },
-		"DeleteIf":    func() error { return s.DeleteIf(ctx, "c", get(t, s, "c", key)) },
+		"SwapMany":    func() error { return deleteOld(ctx, s, "c", get(t, s, "c", key)) },
 		"DeleteRange": func() error { _, err := s.DeleteRange(ctx, "c", store.Range{To: store.Int(2)}); return err },
 	} {
 		if err := remove(); err != nil {

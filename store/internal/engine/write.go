@@ -143,12 +143,6 @@ func Swap(ctx context.Context, s store.Store, collection string, old bson.Raw, n
 	return one(s.SwapMany(ctx, collection, []store.Swap{{Old: old, New: new}}))
 }
 
-// DeleteIf does one conditional delete with SwapMany.
-func DeleteIf(ctx context.Context, s store.Store, collection string, old bson.Raw) error {
-	_, err := one(s.SwapMany(ctx, collection, []store.Swap{{Old: old}}))
-	return err
-}
-
 // Change is a swap on its way to the database.
 type Change struct {
 	Index int // its place in the call
