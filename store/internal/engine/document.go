@@ -187,7 +187,7 @@ func checkDocument(doc []byte, depth int, at *places) error {
 			return err
 		}
 		name := doc[start+1 : value-1]
-		if !ascii(name) && !utf8.Valid(name) {
+		if !utf8.Valid(name) {
 			return fmt.Errorf("field name %.100q is not UTF-8", name)
 		}
 		if err := checkValue(bson.Type(doc[start]), doc[value:end], depth); err != nil {
@@ -201,16 +201,6 @@ func checkDocument(doc []byte, depth int, at *places) error {
 		start = end
 	}
 	return nil
-}
-
-// ascii is faster than [utf8.Valid] for the name of a field, which is short.
-func ascii(name []byte) bool {
-	for _, c := range name {
-		if c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // note keeps e if the store itself uses the field of that name.
