@@ -445,7 +445,7 @@ func rhythmSeeds(days int) (from, to uint64, all bool) {
 	if days > 2000 {
 		return 0, 1, false
 	}
-	return 0, 2, false
+	return 0, testenv.Size[uint64](1, 2), false
 }
 
 // TestRhythms holds that jobs and shops have no outages, imports, deletions and

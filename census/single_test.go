@@ -24,7 +24,7 @@ func TestValuePerID(t *testing.T) {
 		{30_000, 0, 1_000_000, 30_000},
 		{30_000, 5000, 1_000_000, 30_000},
 	} {
-		for seed := range uint64(10) {
+		for seed := range testenv.Size[uint64](3, 10) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			var ids []objectid.ID
 			counter, second := random.IntN(wrap-test.program-1), random.IntN(test.seconds)

@@ -100,7 +100,7 @@ func TestAgainstASlowJudge(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	agree, all := 0, 0
-	for seed := range simulations(220) / 4 {
+	for seed := range simulations(testenv.Size[uint64](80, 220)) / 4 {
 		fault := -1
 		if seed%2 == 0 {
 			fault = []int{2, 3, 4, 6}[seed/2%4] // starts ahead, falls back, staircase, two at once

@@ -18,7 +18,7 @@ import (
 func TestClassicGeneratorsOfOneProcess(t *testing.T) {
 	withoutRace(t)
 	for name, now := range map[string]func() time.Time{"system clock": nil, "a stopped clock": func() time.Time { return frozen }} {
-		for range 200 {
+		for range size(50, 200) {
 			a := newGenerator(t, &objectid.Options{Layout: objectid.Classic, Now: now})
 			b := newGenerator(t, &objectid.Options{Layout: objectid.Classic, Now: now})
 			ids := make([]objectid.ID, 60_000)

@@ -20,6 +20,7 @@ import (
 // now. What the list shows and what the registration and the heartbeats of the other
 // one find are the same.
 func TestListAndRegistrationAgree(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		options  registry.Options

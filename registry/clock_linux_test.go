@@ -17,6 +17,7 @@ func earlierRun(p *registry.Process)     { p.Kernel.Ticks-- }
 // The clocks of a member and of its reader are set back and forth. The member is
 // alive throughout, and every id is traced to it.
 func TestMovedClocksKillNobody(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*registry.Process){
 		"same container": func(*registry.Process) {}, "other container": otherNamespace,
 	} {
@@ -75,6 +76,7 @@ func TestPresumedDeadByTheClockOfTheBoot(t *testing.T) {
 // Of a process of another host whose clock is an hour off, one look cannot tell
 // whether it is alive. Looking again can.
 func TestOtherHostsClockIsOff(t *testing.T) {
+	t.Parallel()
 	for _, off := range []time.Duration{-time.Hour, time.Hour} {
 		t.Run(off.String(), func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,7 @@ import (
 
 // crowd is smaller under the race detector, which slows down each member and none of
 // the engine.
-var crowd = 200
+var crowd = testenv.Size(60, 200)
 
 func init() {
 	if testenv.UnderRace {
@@ -23,7 +23,7 @@ func init() {
 	}
 }
 
-// 200 processes join one SQLite file at the same moment.
+// Many processes join one SQLite file at the same moment.
 func TestCrowdOfProcessesOnSQLite(t *testing.T) {
 	testenv.Long(t, "takes seconds")
 	file := filepath.Join(t.TempDir(), "registry.db")
@@ -54,7 +54,7 @@ func TestCrowdOfProcessesOnSQLite(t *testing.T) {
 	}
 }
 
-// 200 members join a store at the same moment, each over a connection of its own.
+// Many members join a store at the same moment, each over a connection of its own.
 func crowdJoins(t *testing.T, open func() (store.Store, error)) {
 	members := make([]*registry.Member, crowd)
 	var wg, ready sync.WaitGroup

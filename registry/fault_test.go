@@ -117,6 +117,7 @@ func (f *faulty) Find(ctx context.Context, c string, q store.Query) iter.Seq2[bs
 // is given twice, the ids that were made are traced to the member or to nobody,
 // and once the store works again the member is complete.
 func TestStoreFailsAtEveryCall(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []fault{refused, lostAnswer, hangs} {
 		for _, offline := range []bool{false, true} {
 			for at := range 10 {

@@ -20,6 +20,7 @@ import (
 // member: its claim is gone, or its record, or both. The member registers again, and
 // its ids are traced to it, those from before with a word of caution.
 func TestClaimIsLost(t *testing.T) {
+	t.Parallel()
 	for name, lost := range map[string][]string{
 		"claim": {"oid.values"}, "record": {"oid.processes"}, "both": {"oid.values", "oid.processes"},
 	} {
@@ -114,6 +115,7 @@ func TestTraceWhileAClaimIsMadeAgain(t *testing.T) {
 // Meanwhile another process has claimed the block. Both are told, and what either
 // creates is a collision.
 func TestLostClaimOfAnother(t *testing.T) {
+	t.Parallel()
 	for name, lost := range map[string][]string{"claim": {"oid.values"}, "both": {"oid.values", "oid.processes"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -151,6 +153,7 @@ func TestLostClaimOfAnother(t *testing.T) {
 // The same, and the store fails once while the first one claims another block: each
 // call at a time. It is found under one block afterwards.
 func TestLostClaimOfAnotherWhileTheStoreFails(t *testing.T) {
+	t.Parallel()
 	for fails := range 14 {
 		t.Run(strconv.Itoa(fails), func(t *testing.T) {
 			t.Parallel()

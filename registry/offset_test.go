@@ -13,6 +13,7 @@ import (
 // The clock of a remote process is off. Its ids carry the time of that clock, from
 // the first to the last, and are traced to it all the same.
 func TestClockOfARemoteProcess(t *testing.T) {
+	t.Parallel()
 	for _, off := range []time.Duration{-2 * time.Second, 0, 45 * time.Second, -3 * time.Hour, 3 * time.Hour} {
 		for _, sampled := range []bool{false, true} {
 			t.Run(fmt.Sprintf("off by %v, with a sample %v", off, sampled), func(t *testing.T) {

@@ -40,6 +40,7 @@ func (b backup) restore(t *testing.T, s store.Store) {
 // A backup of the store is restored while a process runs. That is no copy of the process:
 // it keeps its block, and what it has lost is stored again with its next heartbeat.
 func TestStoreThatWentBack(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		backup  string // when it was made
 		adopted bool

@@ -14,6 +14,7 @@ import (
 // Ids that nobody has created do not cost a trace each. What another server records is found
 // all the same: at once by the ids that its process creates, and after a second by others.
 func TestManyUnknownIDs(t *testing.T) {
+	t.Parallel()
 	o := server.Options{Open: fileStore(filepath.Join(t.TempDir(), "oid.db"))}
 	r, other := serve(t, o), serve(t, o)
 	old := time.Now().Add(-time.Hour)

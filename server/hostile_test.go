@@ -139,6 +139,7 @@ const leaves = "<leaves>"
 
 // Bodies that lie about their length.
 func TestLyingBodies(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{Limits: short})
 	for name, c := range map[string]struct {
 		head, body string

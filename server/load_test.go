@@ -29,14 +29,12 @@ func TestLoad(t *testing.T) {
 		json.NewEncoder(os.Stdout).Encode(load(url, 200))
 		os.Exit(0)
 	}
-	length := 2 * time.Second
+	length := testenv.Size(time.Second, 10*time.Second)
 	if soak() {
 		length = 10 * time.Minute
-	} else if testenv.Whole() {
-		length = 10 * time.Second
 	}
 	r := serve(t, server.Options{
-		Drain: 5 * time.Second, Grace: time.Minute,
+		Drain: testenv.Size(3*time.Second, 5*time.Second), Grace: time.Minute,
 		// On a machine that is busy with 200 connections and their client, slow is
 		// not broken.
 		Limits: server.Limits{Uploads: 200, Store: time.Minute},

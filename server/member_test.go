@@ -24,6 +24,7 @@ import (
 // Two services run for longer than their heartbeats are apart. One is forgotten by the
 // server and registers again by itself. All their ids differ and are traced to them.
 func TestMembers(t *testing.T) {
+	t.Parallel()
 	r := serve(t, server.Options{})
 	c := &client.Client{URL: r.url}
 	shop, err := c.NewMember(t.Context(), wire.Registration{Name: "shop", IntervalSeconds: 1}, nil)

@@ -57,6 +57,7 @@ func TestOutage(t *testing.T) {
 
 // The same for ten minutes of the clock of a bubble, in which the server listens in memory.
 func TestLongOutage(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // a bubble begins in 2000, which no gpid can hold
 		l := newMemoryListener()

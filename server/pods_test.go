@@ -29,6 +29,7 @@ import (
 // start. Two such processes have one GPID and are two members all the same: each has its
 // heartbeats, its load, its ids and its end.
 func TestPods(t *testing.T) {
+	t.Parallel()
 	for _, address := range []string{"0.0.0.0:8080", "127.0.0.1:8080", "[::]:8080", "10.0.0.7:8080"} {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()

@@ -49,6 +49,7 @@ func TestTracesOfOneSecond(t *testing.T) {
 // That an id is not known is remembered for a second at most, and no longer than until
 // this server records its process.
 func TestTracesOfUnknownIDs(t *testing.T) {
+	t.Parallel()
 	o := server.Options{Open: fileStore(filepath.Join(t.TempDir(), "oid.db"))}
 	r, other := serve(t, o), serve(t, o)
 	id := func(value string) string {

@@ -82,8 +82,8 @@ func TestSenderIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newlines := strings.Repeat("\n", 1300)
-	for i := 0; b.Len() < 3<<20; i++ {
+	newlines, size := strings.Repeat("\n", 1300), testenv.Size(1<<20, 3<<20)
+	for i := 0; b.Len() < size; i++ {
 		fmt.Fprintf(z, "507f1f77%016x\n%s", uint64(i)*0x9E3779B97F4A7C15, newlines)
 	}
 	z.Close()

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"context"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -39,6 +40,7 @@ const crowded = `(() => {
 // with long names.
 func TestPageFits(t *testing.T) {
 	testenv.WithoutRace(t)
+	browser := testenv.Chromium(t)
 	one, other := small(), small()
 	one.Collection, other.Collection = "shop.orders", strings.Repeat("shop.customers", 8)
 	one.Sources[0].Name = "/srv/backups/" + strings.Repeat("mongodump-2026-11-20/", 6)
@@ -56,14 +58,13 @@ func TestPageFits(t *testing.T) {
 		if err := os.WriteFile(file, []byte(page.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		fits(t, name, (&url.URL{Scheme: "file", Path: file}).String())
+		fits(browser, t, name, (&url.URL{Scheme: "file", Path: file}).String())
 	}
 }
 
 // fits opens a page as wide as a phone and as a desk, light and dark.
-func fits(t *testing.T, name, page string) {
+func fits(ctx context.Context, t *testing.T, name, page string) {
 	t.Helper()
-	ctx := testenv.Chromium(t)
 	for _, width := range []int64{360, 1100} {
 		for _, scheme := range []string{"light", "dark"} {
 			if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{

@@ -35,6 +35,7 @@ var services = map[string]struct {
 // after the other: an id that it creates later is traced to it, and its end is recorded
 // when it is killed.
 func TestAgentDrivers(t *testing.T) {
+	t.Parallel()
 	for language, s := range services {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()

@@ -196,6 +196,7 @@ func TestTwins(t *testing.T) {
 
 // Every block of every document is checked, or it is written why not.
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t, "takes seconds")
 	examples := examples(t)
 	bin := t.TempDir()

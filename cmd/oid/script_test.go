@@ -34,6 +34,7 @@ func (t tests) Run() int {
 // TestScripts runs testdata/*.txtar. With UPDATE=1 in the environment it rewrites
 // the files that outputs are compared with.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		UpdateScripts:       os.Getenv("UPDATE") != "",

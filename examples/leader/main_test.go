@@ -19,11 +19,11 @@ import (
 // Three processes are leaders one after the other, with rising fences, whether the leader is
 // killed or stops, and the last one ends without an error.
 func TestLeaders(t *testing.T) {
+	url := testenv.Redis(t).URL()
 	program := filepath.Join(t.TempDir(), "leader")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	url := testenv.Redis(t).URL()
 	type line struct {
 		process int
 		fence   uint64

@@ -59,10 +59,16 @@ func (b *browser) shows(url string, parts ...string) {
 // A worker from its first second to its death, as the page shows it: its load beside its
 // first id and in the plots; a network that is away, in which ids come without a pause; its
 // heartbeats after that; and its end.
-func TestJourney(t *testing.T) { journey(t, 4*time.Second) }
+func TestJourney(t *testing.T) {
+	t.Parallel()
+	journey(t, 4*time.Second)
+}
 
 func TestLongJourney(t *testing.T) {
 	testenv.WithoutRace(t)
+	if !testenv.Whole() {
+		t.Skip("TestJourney is the same with a shorter outage")
+	}
 	journey(t, 30*time.Second)
 }
 

@@ -45,6 +45,7 @@ func serve(t *testing.T) *client.Client {
 
 // Every id is traced to the worker, which recorded its end.
 func TestWork(t *testing.T) {
+	t.Parallel()
 	c := serve(t)
 	var out bytes.Buffer
 	if err := work(t.Context(), c, time.Millisecond, 20, &out); err != nil {
@@ -68,6 +69,7 @@ func TestWork(t *testing.T) {
 // It sends heartbeats, registers again after its registration was ended, and an
 // interrupt ends it cleanly.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	c := serve(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -29,5 +29,14 @@ func Missing(t testing.TB, what string) {
 
 // Whole reports whether OID_REQUIRE_ALL=1 is set, as by "make test": the tests are run as
 // a whole, which may take minutes. Without it those that could go on for any time are
-// shorter, since "go test ./..." is what somebody runs first.
+// shorter, see [Size], since "go test ./..." is what somebody runs first.
 func Whole() bool { return os.Getenv("OID_REQUIRE_ALL") == "1" }
+
+// Size returns how much a test does, or how long: whole if the tests are run as a whole,
+// see [Whole], else small, with which it still tests what its name says.
+func Size[T any](small, whole T) T {
+	if Whole() {
+		return whole
+	}
+	return small
+}

@@ -15,11 +15,12 @@ func WithoutRace(t *testing.T) {
 }
 
 // Seeds returns how many of n random cases a test plays, or of how many ids it makes them:
-// a quarter, but at least two, under the race detector and under -short. "make test" plays
-// all of them without either, and finds the tests as it does those of [WithoutRace].
+// all of them where the tests are run as a whole, see [Whole], and elsewhere, as under the
+// race detector, a quarter, but at least two. "make test" plays all of them without the race
+// detector, and finds the tests as it does those of [WithoutRace].
 func Seeds(n uint64) uint64 {
-	if UnderRace || testing.Short() {
-		return max(n/4, 2)
+	if Whole() && !UnderRace {
+		return n
 	}
-	return n
+	return max(n/4, 2)
 }

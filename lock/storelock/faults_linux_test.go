@@ -242,11 +242,12 @@ func wired(t *testing.T, uri, addr string) place {
 	return p
 }
 
-// TestTwoProcesses lets two processes that never speak take a lock through twenty
+// TestTwoProcesses lets two processes that never speak take a lock through
 // rounds in which one is stopped, killed, cut off in one direction or both, or kept
 // waiting. They are never both inside their deadlines, the fences rise, and both get
 // their turns.
 func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
 	for name, open := range places {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -256,7 +257,7 @@ func TestTwoProcesses(t *testing.T) {
 			for _, w := range workers {
 				w.start()
 			}
-			for round := range 20 {
+			for round := range testenv.Size(12, 20) {
 				time.Sleep(rand.N(faultTTL / 2))
 				i := nextHolder(t, workers)
 				w := workers[i]

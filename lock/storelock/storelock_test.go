@@ -65,6 +65,7 @@ func newLocker(t *testing.T, s store.Store, o *storelock.Options) *storelock.Loc
 }
 
 func TestLocker(t *testing.T) {
+	t.Parallel()
 	for name, engine := range engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -173,6 +173,7 @@ func TestWatchReadsLargeDocuments(t *testing.T) {
 // TestWatchResumes: a stream whose cursor is lost or whose connection is cut goes on
 // after its latest event.
 func TestWatchResumes(t *testing.T) {
+	t.Parallel()
 	for name, loss := range map[string]func(bson.Raw) any{
 		"lost cursor":  fails(43),
 		"killed":       fails(237),
@@ -180,6 +181,7 @@ func TestWatchResumes(t *testing.T) {
 		"stepped down": fails(189, "ResumableChangeStreamError"),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			m := newScripted(t)
 			m.on("find", snapshotOf(5, 0))
 			m.on("aggregate", streamOf())

@@ -114,9 +114,10 @@ func checkOrder(t *testing.T, a, b store.Key) {
 func TestKeysKeepTheirOrder(t *testing.T) {
 	testenv.WithoutRace(t)
 	all := edges()
-	for _, a := range all {
-		for _, b := range all {
-			checkOrder(t, a, b)
+	step := testenv.Size(8, 1)
+	for i, a := range all {
+		for k := i % step; k < len(all); k += step {
+			checkOrder(t, a, all[k])
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -124,7 +125,7 @@ func TestKeysKeepTheirOrder(t *testing.T) {
 	for i := range keys {
 		keys[i] = random(r)
 	}
-	for range 300_000 {
+	for range testenv.Size(50_000, 300_000) {
 		checkOrder(t, keys[r.IntN(len(keys))], keys[r.IntN(len(keys))])
 	}
 }

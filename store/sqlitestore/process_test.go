@@ -18,6 +18,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/sqlitestore"
 )
@@ -257,7 +258,7 @@ func writeForever(args []string) error {
 func TestKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "killed.db")
 	acknowledged := 0
-	for round := range 50 {
+	for round := range testenv.Size(15, 50) {
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		cmd := again(ctx, "forever", path)
 		out, err := cmd.StdoutPipe()
