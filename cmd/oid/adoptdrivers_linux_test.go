@@ -27,7 +27,7 @@ var services = map[string]struct {
 	"js":     {"app.js", "node app.js", "nodejs", "node --version", "", func(t *testing.T) string { return "NODE_PATH=" + testenv.NodeModules(t, "bson", "7.3.4") }},
 	"php":    {"app.php", "php app.php", "php-cli and php-mongodb", "php -m | grep -qx mongodb", "", nil},
 	"ruby":   {"app.rb", "ruby app.rb", "ruby-bson", "ruby -e 'require \"bson\"'", "", nil},
-	"java":   {"App.java", "java -cp /usr/share/java/bson.jar App.java", "default-jdk-headless and libmongodb-java", "javac -version && test -e /usr/share/java/bson.jar", "", nil},
+	"java":   {"App.java", "java -cp /usr/share/java/bson.jar App.java", "default-jdk-headless and libmongodb-java", "javac -version && java -version && test -e /usr/share/java/bson.jar", "", nil},
 	"c":      {"app.c", "./app", "gcc, pkg-config and libbson-dev", "cc --version && pkg-config --exists libbson-1.0", "cc -o app app.c $(pkg-config --cflags --libs libbson-1.0)", nil},
 }
 

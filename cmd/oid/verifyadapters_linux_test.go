@@ -39,7 +39,7 @@ func TestVerifyAdapters(t *testing.T) {
 			command: []string{"node", adapters + "node.js", "bson"}, without: []string{fork, json},
 		},
 		{
-			name: "java", needs: "javac -cp " + jar + " -d " + compiled + " " + adapters + "MongoDriver.java", missing: "default-jdk-headless and libmongodb-java",
+			name: "java", needs: "javac -cp " + jar + " -d " + compiled + " " + adapters + "MongoDriver.java && java -version", missing: "default-jdk-headless and libmongodb-java",
 			command: []string{"java", "-cp", compiled + ":" + jar, "MongoDriver"},
 			broken:  map[string]string{"--ids 2000": "layout", "--decode": "reads-times"}, without: []string{fork, json},
 		},
