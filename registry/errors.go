@@ -10,7 +10,7 @@ import (
 var (
 	// ErrCollision is wrapped by a [*CollisionError]: another live process has the
 	// same process value.
-	ErrCollision = errors.New("registry: another live process has the same process value")
+	ErrCollision = errors.New("registry: another live process is recorded with the same process value")
 
 	// ErrSample is wrapped by the error of [Registry.Adopt] and
 	// [Registry.AdoptRemote] if the process cannot have created the sample id.

@@ -24,8 +24,7 @@ const (
 	// Conflict: it is proven that no process that is recorded with the process value had
 	// it at the id's creation time.
 	Conflict Verdict = "conflict"
-	// Collision: more than one process had the process value at the id's creation
-	// time.
+	// Collision: by the records, more than one process may have created the id.
 	Collision Verdict = "collision"
 )
 
@@ -93,9 +92,9 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		by[c.class] = append(by[c.class], c)
 	}
 	all, outside := append(by[covered], by[possible]...), by[disproved]
-	had := "%d processes had its process value at that time"
+	recorded := "%d processes are recorded with its process value at that time"
 	if len(all) == 0 {
-		all, had = by[unlikely], "%d processes may have had its process value at that time: whether they ran then is not known"
+		all, recorded = by[unlikely], "%d processes are recorded with its process value: whether they ran at that time is not known"
 	}
 	switch {
 	case len(all) == 1:
@@ -103,11 +102,11 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 		return t, r.explain(ctx, &t, &all[0], near, by[unlikely])
 	case len(all) > 1:
 		t.Verdict, t.Processes = Collision, statuses(all)
-		t.Reason = fmt.Sprintf(had, len(all))
+		t.Reason = fmt.Sprintf(recorded, len(all))
 	case len(outside) > 0:
 		t.Verdict, t.Processes, t.Reason = Conflict, statuses(outside), outside[0].doubt
 		if len(outside) > 1 {
-			t.Reason = fmt.Sprintf("none of the %d processes with its process value ran at that time", len(outside))
+			t.Reason = fmt.Sprintf("none of the %d processes recorded with its process value ran at that time", len(outside))
 		}
 	default:
 		return t, r.traceHost(ctx, &t)
@@ -165,8 +164,8 @@ func addMaker(to []maker, c maker) []maker {
 	return append(to, c)
 }
 
-// explain completes the trace of an id with one candidate. Others are processes that
-// had its value and are unlikely to have created it. near is nil or may be the samples
+// explain completes the trace of an id with one candidate. Others are recorded with its
+// value and are unlikely to have created it. near is nil or may be the samples
 // of the process.
 func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, near *nearSamples, others []maker) error {
 	t.Verdict, t.Claim, t.Reason = Known, p.claim, p.doubt
@@ -174,7 +173,7 @@ func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, near *nearSa
 		t.Reason = fmt.Sprintf("confirmed only from %s, when the process was recorded", p.confirmed.Format(time.RFC3339))
 	}
 	if t.Reason == "" && len(others) > 0 {
-		t.Reason = fmt.Sprintf("unless %v created it, which had the same process value: %s", others[0].GPID, others[0].doubt)
+		t.Reason = fmt.Sprintf("unless %v created it, which is recorded with the same process value: %s", others[0].GPID, others[0].doubt)
 	}
 	if t.Certain = t.Reason == ""; t.Certain {
 		t.Reason = "the process had its process value at that time"

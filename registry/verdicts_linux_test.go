@@ -325,7 +325,7 @@ var verdictCases = map[string]func(t *testing.T) registry.Trace{
 		gone(t, p, r, true)
 		return trace(t, r, later(p.ids[0], 60))
 	},
-	"while two processes had its value": inTime(true, func(t *testing.T, r *registry.Registry, _ registry.Process) registry.Trace {
+	"while two processes were recorded with its value": inTime(true, func(t *testing.T, r *registry.Registry, _ registry.Process) registry.Trace {
 		_, id := together(t, r)
 		return trace(t, r, id)
 	}),

@@ -23,8 +23,8 @@ The verdict is "known" if one registered process owned the id's process value at
 the creation time; "claimed" if one was adopted with it, or if the id has the host
 and the pid of a recorded process, which is not proven; "unknown" if none has ever
 had it; "conflict" if it is proven that no process on record had it then; and
-"collision" if several had it. Exit code 1 means that at least one piece of the
-input is not an ObjectId; all others are shown.`
+"collision" if several are recorded with it. Exit code 1 means that at least one
+piece of the input is not an ObjectId; all others are shown.`
 
 func newTraceCommand(std streams) *cobra.Command {
 	var (
