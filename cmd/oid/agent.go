@@ -207,7 +207,7 @@ func (t toServer) Register(ctx context.Context, g gpid.GPID, samples []objectid.
 		return "", serverError(err)
 	}
 	if len(got.Rivals) > 0 {
-		err = fmt.Errorf("another live process has the same process value: %s", got.Rivals[0])
+		err = fmt.Errorf("another live process is recorded with the same process value: %s", got.Rivals[0])
 	}
 	return registry.MemberKey(got.Member), err
 }

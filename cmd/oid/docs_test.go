@@ -25,7 +25,8 @@ import (
 //	console   a session: each command is run and prints what is written there
 //	sql       statements for PostgreSQL, or after a line "-- MySQL" for MySQL: they are
 //	          run and print the comment at the end
-//	go        code of an example, which is compiled and run as a test
+//	go        code of an example, which is compiled and run as a test, or a whole program,
+//	          which is run
 //
 // Every other block is in unchecked, with the reason.
 type fencedBlock struct {
@@ -219,8 +220,10 @@ func TestDocuments(t *testing.T) {
 				used[name] = true
 			case b.language == "console", b.language == "sql":
 				sessions = append(sessions, b)
+			case strings.HasPrefix(b.text, "package main\n"):
+				runProgram(t, b)
 			case b.language == "go":
-				if !strings.Contains(examples, indented(b.text)) {
+				if !strings.Contains(examples, "\n"+b.text) && !strings.Contains(examples, indented(b.text)) {
 					t.Errorf("%s:%d: in no example:\n%s", b.file, b.line, b.text)
 				}
 			default:
@@ -294,6 +297,18 @@ func runSessions(t *testing.T, bin string, sessions []fencedBlock) {
 				t.Errorf("$ %s\nprints\n%s\nand in %s\n%s", command, got, session.file, want)
 			}
 		}
+	}
+}
+
+// runProgram runs a whole program in Go.
+func runProgram(t *testing.T, b fencedBlock) {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(program, []byte(b.text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "run", program).CombinedOutput(); err != nil {
+		t.Errorf("%s:%d: %v\n%s", b.file, b.line, err, out)
 	}
 }
 
