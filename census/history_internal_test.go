@@ -82,6 +82,73 @@ func TestThresholdsOfSilences(t *testing.T) {
 	}
 }
 
+// TestRunsAroundMidnight holds that an outage of a daily job is found whose runs come before
+// midnight as often as after it: only days from noon to noon have a run each.
+func TestRunsAroundMidnight(t *testing.T) {
+	const days = 100
+	h := newHistory(secondRange{monday, monday + days*secondsPerDay - 1})
+	for d := 1; d < days; d++ {
+		h.minutes[d*minutesPerDay+20*(d%2)-10] = 1
+	}
+	if got := h.outage(); got != "" {
+		t.Errorf("without an outage: %s", got)
+	}
+	h.clear(50*minutesPerDay-10, 53*minutesPerDay)
+	if got, want := h.outage(), "outage 70571-76330 3 likely"; got != want {
+		t.Errorf("without three runs: %s, want %s", got, want)
+	}
+}
+
+// TestOutageOfAQuietDay holds that the usual ids of a day are those of the same day of other
+// weeks, where weeks have a rhythm.
+func TestOutageOfAQuietDay(t *testing.T) {
+	h := steady(20, 0)
+	for i := 0; i < len(h.minutes); i += 10 {
+		if day, hour := i/minutesPerDay%7, i/60%24; day < 5 {
+			h.minutes[i] = 10
+		} else if 10 <= hour && hour < 16 { // a weekend
+			h.minutes[i] = 1
+		}
+	}
+	sunday := 10*week + 6*minutesPerDay
+	h.clear(sunday, sunday+minutesPerDay)
+	if got, want := h.outage(), "outage 108951-110880 36 certain"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestDaysOfFewIDs holds that days with hardly an id are no outages if there are three.
+func TestDaysOfFewIDs(t *testing.T) {
+	for few, want := range map[int]int{2: 2, 3: 0} {
+		h := steady(52, 1)
+		for k := range few {
+			h.clear((100+50*k)*minutesPerDay+3, (101+50*k)*minutesPerDay)
+		}
+		if events, _ := h.outages(time.UTC); len(events) != want {
+			t.Errorf("%d days of three ids: %s, want %d outages", few, h.describe(events), want)
+		}
+	}
+}
+
+// TestBurstsThatRecur holds that bursts on four other days make one no import, if it is up to
+// ten times as large.
+func TestBurstsThatRecur(t *testing.T) {
+	for _, test := range []struct {
+		others  int
+		largest int32 // beside the ten ids that there always are
+		want    int
+	}{{4, 10_090, 0}, {4, 10_091, 1}, {3, 10_090, 4}} {
+		h := steady(30, 1)
+		for k := range test.others {
+			h.minutes[20*k*minutesPerDay+100*k] += 1000 // at any time of the day
+		}
+		h.minutes[100*minutesPerDay] += test.largest
+		if got := h.imports(); len(got) != test.want {
+			t.Errorf("%d others: %s, want %d imports", test.others, h.describe(got), test.want)
+		}
+	}
+}
+
 // TestImportToTheMinute holds that an import begins and ends to the minute.
 func TestImportToTheMinute(t *testing.T) {
 	h := steady(10, 1)

@@ -297,6 +297,33 @@ func TestRandomIDs(t *testing.T) {
 	}
 }
 
+// TestFaultsAreNoDeletions holds that the counters between those of two processes with one
+// value, and around a clock step, are not taken for deleted ids.
+func TestFaultsAreNoDeletions(t *testing.T) {
+	var healthy, shared, stepped []objectid.ID
+	for i := range 40 * day / 60 {
+		healthy = append(healthy, made(1, 60*i, i))
+	}
+	const at = 20 * day
+	for s := range 100 {
+		shared = append(shared, run(at+s, s%2*2000+s/2*200, 200)...)
+	}
+	for i := range 40 { // every two seconds, and after the tenth time 13 seconds back
+		stepped = append(stepped, run(at+2*i-min(i/10, 1)*15, 200*i, 200)...)
+	}
+	for kind, ids := range map[census.Kind][]objectid.ID{census.KindSharedValue: shared, census.KindClockStep: stepped} {
+		r := reportOf(t, slices.Concat(healthy, ids), &census.Options{Now: time.Unix(origin+40*day, 0)}, nil)
+		if got := kinds(r); !slices.Contains(got, kind) {
+			t.Errorf("%s is not found, but %v", kind, got)
+		}
+		for _, e := range r.Events {
+			if e.Kind == census.Deletion {
+				t.Errorf("%s: %+v", kind, e)
+			}
+		}
+	}
+}
+
 // TestKinds finds something of each kind, and reads what its count counts.
 func TestKinds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
