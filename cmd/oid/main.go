@@ -11,12 +11,15 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oidkit/oid/cmd/oid/internal/job"
+	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/timerange"
 )
 
@@ -145,4 +148,27 @@ func dieOf(s os.Signal) int {
 		}
 	}
 	return 128 + int(number)
+}
+
+// version is set by the linker in a release.
+var version string
+
+// thisVersion reads what the Go toolchain recorded in the binary.
+func thisVersion() wire.Version {
+	v := wire.Version{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if version != "" {
+		v.Version = version
+	} else if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v.Commit = s.Value
+		}
+	}
+	return v
 }

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
-
-	"github.com/oidkit/oid/server/wire"
 )
 
 // newRoot returns the command tree, and a bool that is set once a subcommand has
@@ -111,29 +107,6 @@ func newVersionCommand(std streams) *cobra.Command {
 	}
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
-}
-
-// version is set by the linker in a release.
-var version string
-
-// thisVersion reads what the Go toolchain recorded in the binary.
-func thisVersion() wire.Version {
-	v := wire.Version{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if version != "" {
-		v.Version = version
-	} else if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			v.Commit = s.Value
-		}
-	}
-	return v
 }
 
 // bashWords is the line of cobra's script that needs the package bash-completion.
