@@ -41,9 +41,7 @@ const kindSure = 64
 const kindNever = 0
 
 // kindFaults are the kinds of findings about process values.
-var kindFaults = []census.Kind{
-	census.KindSharedValue, census.KindClockStep, census.KindResumed, census.KindNoSequence,
-}
+var kindFaults = slices.DeleteFunc(slices.Clone(census.Kinds), func(k census.Kind) bool { return k.Counts() != "processes" })
 
 // kindEvents are the kinds of events about faults of process values.
 var kindEvents = map[census.EventKind]census.Kind{
@@ -246,11 +244,7 @@ func kindAnswers(rep *census.Report) (answers map[uint64][]census.Kind, said map
 		if err != nil {
 			panic(err)
 		}
-		for i, flag := range []bool{p.Shared, p.ClockStepped, p.Resumed, p.NoSequence} {
-			if flag {
-				answers[value] = append(answers[value], kindFaults[i])
-			}
-		}
+		answers[value] = append(answers[value], p.Findings()...)
 		if p.Doubt != "" {
 			said[value] = true
 		}
@@ -283,7 +277,7 @@ func kindContradiction(rep *census.Report, answers map[uint64][]census.Kind, sai
 	}
 	for _, k := range kindFaults {
 		if found[k] != 0 {
-			return fmt.Errorf("finding %v: %d more processes have it than it says", k, found[k])
+			return fmt.Errorf("finding %v: %d more processes have it, by Process.Findings, than it says", k, found[k])
 		}
 	}
 	for _, d := range rep.Doubts {

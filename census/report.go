@@ -167,8 +167,18 @@ type Process struct {
 	Timeline []int64
 }
 
-// isFaulty reports whether something was found of p.
-func (p *Process) isFaulty() bool { return p.Shared || p.ClockStepped || p.Resumed || p.NoSequence }
+// Findings returns what was found of p: the kinds of findings that count it.
+func (p *Process) Findings() (all []Kind) {
+	for _, f := range []struct {
+		found bool
+		kind  Kind
+	}{{p.Shared, KindSharedValue}, {p.ClockStepped, KindClockStep}, {p.Resumed, KindResumed}, {p.NoSequence, KindNoSequence}} {
+		if f.found {
+			all = append(all, f.kind)
+		}
+	}
+	return all
+}
 
 // Report returns the report. It may be called again, also after more sources have
 // been read. The error wraps [ErrTooFine], or names a step that is not in [Steps].
@@ -255,7 +265,7 @@ func (c *Census) report(l *collection, options ReportOptions) (*Report, error) {
 		r.TopProcesses = append(r.TopProcesses, c.process(t, &t.top[i], options.Name))
 	}
 	for i := range t.faulty {
-		if p := c.process(t, &t.faulty[i], options.Name); p.isFaulty() && !slices.ContainsFunc(r.TopProcesses, func(q Process) bool { return q.Value == p.Value }) {
+		if p := c.process(t, &t.faulty[i], options.Name); len(p.Findings()) > 0 && !slices.ContainsFunc(r.TopProcesses, func(q Process) bool { return q.Value == p.Value }) {
 			r.TopProcesses = append(r.TopProcesses, p)
 		}
 	}

@@ -373,6 +373,8 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s is not found, but %v", kind, kinds(r))
 		} else if f := r.Findings[i]; fmt.Sprint(f.Count, " ", f.Kind.Counts()) != w.counts || f.Title == "" || f.Reason == "" {
 			t.Errorf("%s: %+v counts %s, want %s", kind, f, f.Kind.Counts(), w.counts)
+		} else if kind.Counts() == "processes" && !slices.Contains(r.TopProcesses[0].Findings(), kind) {
+			t.Errorf("%s: the process has %v: add a field of Process, and a row of its Findings, to report.go", kind, r.TopProcesses[0].Findings())
 		}
 	}
 }

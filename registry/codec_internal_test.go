@@ -61,6 +61,15 @@ func TestSamplesKeepTheirPrecision(t *testing.T) {
 	}
 }
 
+// The sizes below are those of services that have all numbers.
+func TestBusyLoadHasAllNumbers(t *testing.T) {
+	for _, f := range LoadFields {
+		if last := busy(time.Now(), time.Second, 100)[99]; *f.Of(&last.Load) == 0 {
+			t.Errorf("%s is 0: let busy give it values as those of a service under load", f.Name)
+		}
+	}
+}
+
 // A heartbeat writes less than 200 bytes, even with six samples that all differ.
 func TestLivingRecordIsSmall(t *testing.T) {
 	g := gpid.MustParse("[2001:db8::ffff:1234]:65535:1795166651598985:4194304")

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
 	"github.com/oidkit/oid/server/wire"
 )
@@ -59,6 +60,14 @@ func TestContract(t *testing.T) {
 	b := join(`{"name":"b","pid":2,"sample":"` + decode[wire.IDs](t, r.post(t, "/v1/ids", `{"count":3}`), 200).IDs[0].String() + `"}`)
 	one, two, named := memberPath(a.Member), memberPath(b.Member), "/v1/processes/"+url.PathEscape(a.GPID)
 	traced := decode[wire.IDs](t, r.post(t, "/v1/ids", `{}`), 200).IDs[0]
+	numbers := map[string]int{}
+	for i, f := range registry.LoadFields {
+		numbers[f.Name] = i + 1
+	}
+	load, err := json.Marshal(numbers)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		method, path, body string
 		status             int
@@ -98,7 +107,7 @@ func TestContract(t *testing.T) {
 		{"GET", named + "?since=1h&limit=1&member=" + a.Member, "", 200, ""},
 		{"GET", named + "?member=" + b.Member, "", 404, ""},
 		{"POST", one + "/heartbeats", `{}`, 200, ""},
-		{"POST", two + "/heartbeats", `{"cpu_seconds":1.5,"memory_bytes":2,"files":3,"threads":4,"goroutines":5,"heap_bytes":6}`, 200, ""},
+		{"POST", two + "/heartbeats", string(load), 200, ""},
 		{"GET", "/v1/processes?name=a&host=h&limit=1", "", 200, ""},
 		{"POST", two + "/samples", `{"samples":["` + traced.String() + `"]}`, 200, ""},
 		{"GET", "/v1/processes?label=k", "", 422, ""},

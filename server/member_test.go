@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/internal/testenv"
+	"github.com/oidkit/oid/internal/towire"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server"
@@ -109,6 +110,12 @@ func TestMemberLoad(t *testing.T) {
 		return got.MemoryBytes != nil
 	})
 	after, _ := self.Measure()
+	measured := towire.FromLoad(got.Load)
+	for _, f := range registry.LoadFields {
+		if *f.Of(&measured) == registry.Unmeasured {
+			t.Errorf("%s is not measured: add it to ownLoad of server/client/member.go", f.Name)
+		}
+	}
 	const tick = 10 * time.Millisecond
 	if cpu := time.Duration(*got.CPUSeconds * float64(time.Second)); cpu < before.CPU-tick || cpu > after.CPU+tick {
 		t.Errorf("CPU %v, want %v to %v", cpu, before.CPU, after.CPU)

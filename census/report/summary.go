@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -237,15 +238,15 @@ func outages(r *census.Report) (n int64) {
 // told reports whether anything can be said of r: not of what was not read.
 func told(r *census.Report) bool { return r.IDs > 0 || len(r.Findings) > 0 || !r.Broken() }
 
+// findingTexts are what is said of a process where the name of the finding says too little.
+var findingTexts = map[census.Kind]string{
+	census.KindSharedValue: "several processes at once", census.KindNoSequence: "counters that do not count",
+}
+
 // faults returns what was found of a process.
 func faults(p census.Process) (out []string) {
-	for _, f := range []struct {
-		found bool
-		text  string
-	}{{p.Shared, "several processes at once"}, {p.ClockStepped, "clock step"}, {p.Resumed, "resumed state"}, {p.NoSequence, "counters that do not count"}} {
-		if f.found {
-			out = append(out, f.text)
-		}
+	for _, k := range p.Findings() {
+		out = append(out, cmp.Or(findingTexts[k], strings.ReplaceAll(string(k), "-", " ")))
 	}
 	return out
 }
