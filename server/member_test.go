@@ -114,7 +114,7 @@ func TestMemberLoad(t *testing.T) {
 	measured := towire.FromLoad(got.Load)
 	for _, f := range registry.LoadFields {
 		if *f.Of(&measured) == registry.Unmeasured {
-			t.Errorf("%s is not measured: add it to ownLoad of server/client/load.go", f.Name)
+			t.Errorf("%s is not measured: add it to ownLoad of server/client/member.go", f.Name)
 		}
 	}
 	const tick = 10 * time.Millisecond

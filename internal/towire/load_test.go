@@ -34,7 +34,7 @@ func TestLoadFieldsAreThoseOfTheAPI(t *testing.T) {
 	}
 	for i, f := range registry.LoadFields {
 		if *f.Of(&none) != registry.Unmeasured {
-			t.Errorf("%s of an empty load is %d: FromLoad in load.go does not know it", f.Name, *f.Of(&none))
+			t.Errorf("%s of an empty load is %d: FromLoad in processes.go does not know it", f.Name, *f.Of(&none))
 		}
 		one := none
 		*f.Of(&one) = int64(i+1) * 1e9
@@ -42,7 +42,7 @@ func TestLoadFieldsAreThoseOfTheAPI(t *testing.T) {
 		for _, field := range reflect.VisibleFields(reflect.TypeFor[wire.Load]()) {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if set := !reflect.ValueOf(out).FieldByIndex(field.Index).IsNil(); set != (name == f.Name) {
-				t.Errorf("of %s alone, %s is set: %v, by Load in load.go", f.Name, name, set)
+				t.Errorf("of %s alone, %s is set: %v, by Load in processes.go", f.Name, name, set)
 			}
 		}
 		if back := towire.FromLoad(out); back != one {
