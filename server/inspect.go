@@ -98,11 +98,12 @@ func dropContradicted(in *wire.Inspection) {
 
 // Bounds of the page.
 const (
-	maxCards  = 6                       // ids with all their readings
-	maxRows   = 5000                    // ids in all
-	maxLink   = 4000                    // characters of a text that goes into a URL
-	traceTime = 1500 * time.Millisecond // for the traces of one page
-	maxBad    = 100                     // messages about text that is not an id
+	maxCards     = 6                       // ids with all their readings
+	maxRows      = 5000                    // ids in all
+	maxLink      = 4000                    // characters of a text that goes into a URL
+	traceTime    = 1500 * time.Millisecond // for the traces of one page
+	maxInspected = 100                     // of those that are kept, see recent
+	maxBad       = 100                     // messages about text that is not an id
 )
 
 func (s *Server) startPage(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +126,15 @@ func (s *Server) startForm(w http.ResponseWriter, r *http.Request) {
 
 // showInspected answers with what is known of the ids in a text.
 func (s *Server) showInspected(w http.ResponseWriter, r *http.Request, text string) {
-	data := s.inspectText(r.Context(), text)
+	asked := time.Now()
+	data, ok := s.inspected.get(text, asked)
+	if !ok {
+		data = s.inspectText(r.Context(), text)
+		if len(data.Cards) == 1 && data.NoTrace == "" && len(text) <= maxLink {
+			s.site.PrepareStart(&data)
+			s.inspected.put(text, data, asked, maxInspected)
+		}
+	}
 	s.showStart(w, r, http.StatusOK, &data)
 }
 

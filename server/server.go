@@ -72,8 +72,10 @@ type Server struct {
 	site      page.Site
 	reports   reportCache
 	known     recent[traceKey, wire.Trace]
+	unknown   recent[traceKey, wire.Trace]
 	claimed   claimed
 	lists     recent[listKey, processList]
+	inspected recent[string, page.Start] // by the text that was pasted
 	overviews overviews
 	locks     *locks
 }

@@ -18,14 +18,18 @@ import (
 // of a log are often of one process and one second.
 type traceKey [9]byte
 
-// maxTraces bounds the traces that are kept.
+// maxTraces bounds the traces of known ids that are kept, and as many others.
 const maxTraces = 1000
 
-// wireTrace returns the trace of an id, at most recentLife old. Only those of known ids are
-// kept: anyone can think of others.
+// wireTrace returns the trace of an id, at most recentLife old. Those of known ids are kept
+// apart: anyone can think of others.
 func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, error) {
 	asked, key := time.Now(), traceKey(id[:9])
-	if t, ok := s.known.get(key, asked); ok {
+	t, ok := s.known.get(key, asked)
+	if !ok {
+		t, ok = s.unknown.get(key, asked)
+	}
+	if ok {
 		t.ID = id
 		return t, nil
 	}
@@ -33,10 +37,12 @@ func (s *Server) wireTrace(ctx context.Context, id objectid.ID) (wire.Trace, err
 	if err != nil {
 		return wire.Trace{}, err
 	}
-	t := towire.Trace(found)
-	if found.Verdict == registry.Known {
-		s.known.put(key, t, asked, maxTraces)
+	kept := &s.known
+	if found.Verdict != registry.Known {
+		kept = &s.unknown
 	}
+	t = towire.Trace(found)
+	kept.put(key, t, asked, maxTraces)
 	return t, nil
 }
 

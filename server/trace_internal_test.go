@@ -42,8 +42,8 @@ func TestTraceCacheBounds(t *testing.T) {
 		if got := verdict(id); got != "unknown" {
 			t.Fatalf("an id that nobody has created: %s", got)
 		}
-		if n := len(s.known.kept); n != 1 {
-			t.Fatalf("%d traces are kept", n)
+		if known, unknown := len(s.known.kept), len(s.unknown.kept); known != 1 || unknown > maxTraces {
+			t.Fatalf("the traces of %d known ids and of %d others are kept", known, unknown)
 		}
 	}
 }

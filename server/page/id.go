@@ -28,6 +28,8 @@ type Start struct {
 
 	New *New      // nil for those who may not create ids
 	Now *Overview // of what else there is
+
+	result g.Node // as HTML, see PrepareStart
 }
 
 // Inspected is one id.
@@ -48,6 +50,16 @@ type Inspected struct {
 type BadPiece struct {
 	Line  int
 	Error string
+}
+
+// PrepareStart renders what v shows of the text, for all pages that share it.
+func (s *Site) PrepareStart(v *Start) { v.result = rendered(s.inspectResult(v)) }
+
+func (s *Site) result(v *Start) g.Node {
+	if v.result == nil {
+		return s.inspectResult(v)
+	}
+	return v.result
 }
 
 // inspectResult shows what was found in the text.
