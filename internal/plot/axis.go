@@ -31,10 +31,10 @@ const (
 
 // area is a drawing with the plot in it.
 type area struct {
-	width             int // of the drawing; 0 for the usual one
-	above             int // room above the plot
-	left, right, high int // margins of the plot, and its height
-	rows              placed
+	width             int   // of the drawing; 0 for the usual one
+	above             int   // room above the plot
+	left, right, high int   // margins of the plot, and its height
+	rows              []int // of each mark's label, or -1 where there is no room for it
 	limit             float64
 	b                 strings.Builder
 }

@@ -219,12 +219,9 @@ func (a *area) cuts(c Counts, all []bar) {
 
 const cutBelow = 12 // the top of the plot
 
-// placed is the row of each mark's label, or -1 where there is no room for it.
-type placed []int
-
 // place gives the labels rows in which they do not touch, and returns how many rows.
 func (a *area) place(marks []Mark) (rows int) {
-	a.rows = make(placed, len(marks))
+	a.rows = make([]int, len(marks))
 	var ends [markRows]float64
 	for i, m := range marks {
 		a.rows[i] = -1
