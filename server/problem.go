@@ -79,7 +79,6 @@ var problemTypes = []problemType{
 	{"method-not-allowed", http.StatusMethodNotAllowed, "The endpoint has other methods; see the header Allow.", nil},
 	{"not-acceptable", http.StatusNotAcceptable, "POST /v1/ids has none of the forms that Accept asks for. The other endpoints ignore Accept.", []error{errAcceptable}},
 	{"too-slow", http.StatusRequestTimeout, "The body of the request came too slowly, or others waited for the place of the upload.", []error{door.ErrTooSlow, door.ErrSlowest, door.ErrSlowBody}},
-	{"conflict", http.StatusConflict, "The state of the process forbids it; detail says why.", nil},
 	{"collision", http.StatusConflict, "In the answer to many heartbeats: another live process is recorded with the same process value.", []error{registry.ErrCollision}},
 	{"ended", http.StatusConflict, "The process has ended. Register again.", []error{registry.ErrEnded}},
 	{"key-used", http.StatusConflict, "Another process was registered with the same Idempotency-Key.", []error{registry.ErrKey}},
