@@ -49,8 +49,8 @@ const censusSourcesHelp = `All sources of "oid census" go into one report. A SOU
 
   a file     .bson and --archive files of mongodump, JSON (lines or an array) and
              CSV of mongoexport, output of mongosh, a list of ids; with --grep any
-             text. Each may be compressed with gzip or zstd. The format is found out
-             from the content.
+             text but UTF-16. Each may be compressed with gzip or zstd. The format is
+             found out from the content.
              It may also be a census that --save has saved: several of them (of
              shards, days or hosts) give the report of all their sources.
   a folder   of mongodump: every collection in it; of other files, or with --format:

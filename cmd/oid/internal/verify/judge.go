@@ -50,7 +50,7 @@ var promiseTexts = map[Promise][2]string{
 	Second:       {"the second in an id is that of its creation", "Queries by time miss ids, and ids do not sort by the time of their creation."},
 	ProcessValue: {"the process value stays the same", "The ids of one process cannot be recognised as such, and each new value is another chance to repeat an id."},
 	OwnValue:     {"each process draws a process value of its own", "Processes with the same process value create the same ids as soon as their counters meet in a second."},
-	Layout:       {"the process value is random, without host and pid", "Processes with the same host and pid have the same process value, as in containers, where many have pid 1."},
+	Layout:       {"the process value is random, without host and pid", "Processes with the same pid, in containers often 1, differ in three bytes at most, usually the host's."},
 	CounterStep:  {"the counter increases by one", "Fewer than 2^24 ids fit into a second, or they repeat by chance."},
 	NextSecond:   {"the counter goes on in the next second", "Ids repeat when the clock is set back."},
 	CounterStart: {"the counter starts at a random value", "Processes that share a process value, and start in the same second, create the same ids."},
