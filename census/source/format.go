@@ -93,6 +93,14 @@ const SavedMagic = "\xf0oidsum\x01"
 // sqliteMagic begins every file of SQLite 3 (https://sqlite.org/fileformat.html).
 const sqliteMagic = "SQLite format 3\x00"
 
+var errUTF16 = fmt.Errorf("%w: text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8", ErrFormat)
+
+// isUTF16 reports whether data begins with a byte order mark of UTF-16, and is not BSON
+// whose length begins like one.
+func isUTF16(data []byte) bool {
+	return (bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))) && !looksLikeBSON(data)
+}
+
 // utf8Mark is the byte order mark that some programs write before a text in UTF-8.
 const utf8Mark = "\ufeff"
 
@@ -106,8 +114,8 @@ func detect(data []byte, column string) (Format, error) {
 		return Saved, nil
 	case bytes.HasPrefix(data, []byte(SavedMagic[:len(SavedMagic)-1])):
 		return Auto, fmt.Errorf("%w: a census that another version has saved", ErrFormat)
-	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
-		return Auto, fmt.Errorf("%w: text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8", ErrFormat)
+	case isUTF16(data):
+		return Auto, errUTF16
 	case bytes.HasPrefix(data, []byte(sqliteMagic)):
 		return Auto, fmt.Errorf("%w: a database of SQLite; a collection of a store is sqlite:FILE#COLLECTION", ErrFormat)
 	case looksLikeBSON(data):

@@ -409,3 +409,22 @@ func TestCompareFormats(t *testing.T) {
 		}
 	}
 }
+
+// Text in UTF-16 is refused, since no id would be found in it: also by a search for ids.
+// The length of a first document may begin like its mark.
+func TestUTF16(t *testing.T) {
+	document, err := bson.Marshal(bson.D{{Key: "_id", Value: objectid.New()}, {Key: "text", Value: strings.Repeat("x", 65_279-33)}})
+	if err != nil || len(document) != 65_279 {
+		t.Fatalf("a document of %d bytes, %v", len(document), err)
+	}
+	for _, format := range []source.Format{source.Auto, source.Grep} {
+		for _, text := range []string{"\xff\xfe5\x000\x007\x00", "\xfe\xff\x005\x000\x007"} {
+			if _, err := source.Open(strings.NewReader(text), source.Options{Format: format}); !errors.Is(err, source.ErrFormat) || !strings.Contains(err.Error(), "iconv -f UTF-16") {
+				t.Errorf("%s, %q: %v", format, text, err)
+			}
+		}
+		if _, err := source.Open(bytes.NewReader(document), source.Options{Format: format}); err != nil {
+			t.Errorf("%s, BSON of 65,279 bytes: %v", format, err)
+		}
+	}
+}

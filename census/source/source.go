@@ -145,6 +145,9 @@ func (o *Options) formatOf(text *content, err error) (Format, error) {
 	if err == nil && o.Format == Auto {
 		return detect(text.head, o.Column)
 	}
+	if err == nil && o.Format == Grep && isUTF16(text.head) {
+		return Grep, errUTF16 // no id would be found
+	}
 	return o.Format, err
 }
 
