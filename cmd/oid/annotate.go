@@ -47,6 +47,7 @@ func newAnnotateCommand(std streams) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
+			widen(std.out)
 			a := annotation{notes: newNotes(std, t), dim: colors(std.out)}
 			if len(args) == 0 {
 				args = []string{"-"}

@@ -117,6 +117,7 @@ func (i *inspection) run(ctx context.Context, args []string) error {
 		}
 		return nil
 	}
+	widen(i.std.out)
 	bad, between := false, 1 // there is no empty line in front of the first id
 	if i.asJSON {
 		between = 0

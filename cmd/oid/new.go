@@ -84,6 +84,7 @@ func newNewCommand(std streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			widen(std.out)
 			return writeIDs(cmd.Context(), std.out, g, n, write)
 		},
 	}

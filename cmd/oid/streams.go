@@ -25,6 +25,11 @@ type streams struct {
 	out, err io.Writer
 }
 
+// widen lets a pipe hold sixteen times as much as by default, where the kernel can: a command
+// that writes much and the program that reads it then wait less often for each other. A user
+// can have 64 such pipes on Linux, so that others leave it.
+var widen = func(io.Writer) {}
+
 // warn writes a message for people on stderr. Joined errors have a line each.
 func (s streams) warn(format string, args ...any) {
 	for line := range strings.SplitSeq(phrase.Plain(fmt.Sprintf(format, args...)), "\n") {
