@@ -51,7 +51,7 @@ func TestFaults(t *testing.T) {
 				t.Log(b.String())
 				return
 			}
-			if err := page.Write(*output, table.name, "cd bench/lock && go test -run TestFaults -timeout 60m -parallel 8 -args -o ../../docs/lock-faults.md", b.String()); err != nil {
+			if err := page.Write(*output, table.name, "make bench-lock", b.String()); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -144,7 +144,7 @@ func TestSpeed(t *testing.T) {
 		t.Log(b.String())
 		return
 	}
-	if err := page.Write(*output, "Locks", "cd bench/lock && go test -run TestSpeed -timeout 60m -args -o ../../docs/benchmarks.md", b.String()); err != nil {
+	if err := page.Write(*output, "Locks", "make bench-lock", b.String()); err != nil {
 		t.Fatal(err)
 	}
 }

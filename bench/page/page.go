@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -116,18 +117,20 @@ func ratios(text string) map[string]float64 {
 	return found
 }
 
-// Versions returns what programs say of their versions.
+var number = regexp.MustCompile(`\d+(\.\d+)+`)
+
+// Versions returns the versions that programs tell.
 func Versions(programs ...string) string {
 	var versions []string
 	for _, p := range programs {
 		out, err := exec.Command(p, "--version").Output()
-		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-		if err != nil {
-			first = "unknown version"
+		version := number.FindString(string(out))
+		if err != nil || version == "" {
+			version = "of unknown version"
 		}
-		versions = append(versions, filepath.Base(p)+": "+first)
+		versions = append(versions, filepath.Base(p)+" "+version)
 	}
-	return "Versions: " + strings.Join(versions, "; ") + "."
+	return "Versions: " + strings.Join(versions, ", ") + "."
 }
 
 // Machine describes this machine in a few words, with its load average of the last minute: of
