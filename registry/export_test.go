@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// Monotonic returns the time since the boot of this host, by the clock of heartbeats.
+func Monotonic() time.Duration { return monotonic() }
+
 // Record is the document of a process.
 type Record = record
 

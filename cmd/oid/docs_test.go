@@ -388,7 +388,7 @@ func TestMeasurementsAreReproducible(t *testing.T) {
 		}
 		for _, m := range commands {
 			command, _, _ := strings.Cut(m[1]+m[2], " -engine ") // one of those that the Makefile measures
-			if !strings.Contains(string(makefile), command) {
+			if !strings.Contains(string(makefile), "\n"+strings.TrimPrefix(command, "make ")+":\n") && !strings.Contains(string(makefile), command) {
 				t.Errorf("%s is written by %q, which is not in the Makefile", file, command)
 			}
 		}
