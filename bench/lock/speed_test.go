@@ -14,6 +14,7 @@ import (
 
 	"github.com/bsm/redislock"
 	"github.com/go-redsync/redsync/v4"
+	"github.com/redis/go-redis/v9"
 	"golang.org/x/sys/unix"
 
 	"github.com/oidkit/oid/bench/page"
@@ -70,12 +71,15 @@ type result struct {
 	share     float64       // of the worker that got it least, of what would be fair
 }
 
+// contestants are the subjects and what is fast but ignores contexts, as the faults need them.
+var contestants = append(slices.Clip(subjects), lockfaults.Subject{Name: "bsm/redislock, AutoPipeline", Open: openPipelined})
+
 // TestSpeed measures all libraries in rounds, so that a slower or faster moment of
 // the machine meets all of them, and writes medians.
 func TestSpeed(t *testing.T) {
 	server := testenv.Redis(t)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server. Workers on keys. ratio: above 1 the library is faster than oid. pinned: all on one CPU, with Redis. 32 clients: with 2 ms of work under the lock. program, Redis: processor time for each lock. least: the locks of the worker with the fewest, as a share of the mean. Libraries that poll do so every %v. Left out: a network to Redis.\n", *rounds, turn, pause)
+	fmt.Fprintf(&b, "Medians of %d rounds with turns of %v each, on one redis-server. Workers on keys. ratio: above 1 the library is faster than oid. pinned: all on one CPU, with Redis. 32 clients: with 2 ms of work under the lock. program, Redis: processor time for each lock. least: the locks of the worker with the fewest, as a share of the mean. Libraries that poll do so every %v. Left out: a network to Redis. AutoPipeline of go-redis is experimental and ignores contexts.\n", *rounds, turn, pause)
 	measures := []struct {
 		title string
 		cell  func(rs, oid []result) string
@@ -100,7 +104,7 @@ func TestSpeed(t *testing.T) {
 	var head, line string
 	rows := make([][]string, len(measures)) // by measure and subject
 	for m := range rows {
-		for _, s := range subjects {
+		for _, s := range contestants {
 			rows[m] = append(rows[m], "| "+s.Name+" |")
 		}
 	}
@@ -108,15 +112,15 @@ func TestSpeed(t *testing.T) {
 		if !strings.Contains(c.title, *only) {
 			continue
 		}
-		results := make([][]result, len(subjects))
+		results := make([][]result, len(contestants))
 		for range *rounds {
-			for i, s := range subjects {
+			for i, s := range contestants {
 				results[i] = append(results[i], c.run(t, server, bare(s)))
 			}
 		}
 		head, line = head+" "+c.title+" |", line+"---:|"
 		for m := range measures {
-			for i := range subjects {
+			for i := range contestants {
 				rows[m][i] += " " + measures[m].cell(results[i], results[0]) + " |"
 			}
 		}
@@ -129,7 +133,7 @@ func TestSpeed(t *testing.T) {
 		return
 	}
 	fmt.Fprintf(&b, "\n| commands of Redis for each lock, by waiters, medians of 3 | 1 | 4 | 16 | 64 |\n|---|---:|---:|---:|---:|\n")
-	for _, s := range subjects {
+	for _, s := range contestants {
 		fmt.Fprintf(&b, "| %s |", s.Name)
 		for _, clients := range []int{2, 5, 17, 65} {
 			var rs []result
@@ -294,6 +298,20 @@ func (c bareRedislock) Acquire(ctx context.Context, name string) (lockfaults.Lea
 		return nil, err
 	}
 	return released(func() error { return l.Release(context.Background()) }), nil
+}
+
+// openPipelined lets go-redis put commands of several goroutines into one pipeline.
+func openPipelined(_ context.Context, url string, ttl time.Duration) (lockfaults.Client, error) {
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	client := redis.NewClient(o)
+	pipeline, err := client.AutoPipeline()
+	if err != nil {
+		return nil, err
+	}
+	return bareRedislock{redislockClient{client, redislock.New(pipeline), ttl}}, nil
 }
 
 type bareRedsync struct{ redsyncClient }

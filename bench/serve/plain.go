@@ -69,7 +69,7 @@ type costs struct {
 // same bytes, both under wrk.
 func sideBySide(url string, oidPID, rounds int, turn time.Duration, requests []request) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nwrk with 32 connections; plain is a server of a few lines with net/http that answers with the same bytes. Processor time for a request, medians of %d rounds of %v.\n", rounds, turn)
+	fmt.Fprintf(&b, "\nwrk with 32 connections; plain is a server of a few lines with net/http that answers with the same bytes. Left out: fasthttp, which is not net/http. Processor time for a request, medians of %d rounds of %v.\n", rounds, turn)
 	fmt.Fprintf(&b, "\n| request | plain | oid | ratio | oid, requests a second |\n|---|---:|---:|---:|---:|\n")
 	for _, r := range requests {
 		kind, answer, err := r.send(url)
