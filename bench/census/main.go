@@ -101,7 +101,7 @@ func measure(rounds, n int) (string, error) {
 		{"list of ids", 3 * n, 25, writeList, []command{census, reading, duckDB}},
 	}
 	var body strings.Builder
-	fmt.Fprintf(&body, "Files in the page cache, whole processes, medians of %d rounds in which each has its turn. user, system: processor time. ratio: the median of the rounds' ratios to oid census. read alone does nothing with the file. DuckDB counts the different ids; oid has the finished report. Left out: mongoimport, which reads all into a server first. %s DuckDB %s, bsondump of bench/census/mongotools.\n", rounds, page.Versions("jq"), page.DuckDBVersion)
+	fmt.Fprintf(&body, "Files in the page cache, whole processes, medians of %d in turns. user, system: processor time. ratio: the median of the ratios to oid census. DuckDB only counts the different ids. Left out: mongoimport, which reads all into a server first. %s DuckDB %s, bsondump of bench/census/mongotools.\n", rounds, page.Versions("jq"), page.DuckDBVersion)
 	for _, c := range contests {
 		table, err := c.run(dir, rounds)
 		if err != nil {

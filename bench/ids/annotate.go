@@ -92,7 +92,7 @@ func annotateTable(rounds int) (string, error) {
 	}
 	const id = `\b[0-9a-f]{24}\b`
 	var b strings.Builder
-	fmt.Fprintf(&b, "Access logs of 248 MB in the page cache, written into a pipe, medians of %d. ratio: below 1 oid is faster. rg -o and grep print only the ids; oid finds other notations too, and adds when each id was created. LC_ALL=C. Left out: rg over several files at once, as this is one. %s\n",
+	fmt.Fprintf(&b, "Access logs of 248 MB in the page cache, written into a pipe, medians of %d. ratio: below 1 oid is faster. rg -o and grep print only the ids. LC_ALL=C. Left out: rg over several files at once, as this is one. %s\n",
 		rounds, page.Versions(rg, "grep", "sed"))
 	head, line := "| MB/s and ratio |", "|---|"
 	var rows []string

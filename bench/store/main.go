@@ -44,7 +44,7 @@ func run(ctx context.Context, out, engine string, n, rounds int) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	head := fmt.Sprintf("%s documents of about 350 bytes, 100 for each second. Each query returns the %s of ten seconds, the same in a round; medians of %d rounds. ratio: the time over that by _id. Left out: a network to the database, which all would wait for.\n", humanize.Comma(int64(n)), humanize.Comma(perRange), rounds)
+	head := fmt.Sprintf("%s documents of about 350 bytes, 100 for each second. Each query returns the %s of ten seconds, the same in a round; medians of %d rounds. ratio: the time over that by _id. Left out: the network, the same for all.\n", humanize.Comma(int64(n)), humanize.Comma(perRange), rounds)
 	data := makeRows(n)
 	for _, section := range []struct {
 		engine, title string
