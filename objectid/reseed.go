@@ -61,9 +61,10 @@ func (r *reseeding) jumped(monotonic, wall time.Duration) bool {
 // generate the same ids until one of them has called Reseed. A generator calls it by
 // itself, unless Options.Now is set, when it sees that the wall clock has jumped
 // forward against the monotonic one by more than a second and a thousandth of the time
-// since it last looked, as it does some time after a machine is resumed. That is noticed up to 100 ms after the clock was set; ids of
-// before can repeat. Programs that know better, from the hooks of a snapshot service
-// or a change of the machine's generation id, call it before they generate ids again.
+// since it last looked, as it does some time after a machine is resumed. It sees that up
+// to 100 ms after the clock was set, and ids of before can repeat. Programs that know
+// better, from the hooks of a snapshot service or a change of the machine's generation id,
+// call it before they generate ids again.
 func (g *Generator) Reseed() bool {
 	return g.change(func(old uint64) uint64 {
 		return max(old>>g.bits+1, second(g.now()))

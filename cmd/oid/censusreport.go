@@ -59,7 +59,7 @@ func (f *censusFlags) report(std streams, c *census.Census, o *census.ReportOpti
 			}
 		}
 		if unknown {
-			std.warn("hint: --format names the format of the sources, --column the column of CSV; --grep reads any text")
+			std.warn("hint: --format names the format of the sources, --column the column of CSV; --grep reads any text but UTF-16")
 		}
 	}
 	switch {

@@ -13,7 +13,8 @@ const pipeSize = 1 << 20
 
 func init() { widen = widenPipe }
 
-// widenPipe is widen. The kernel may refuse, and does for what is no pipe.
+// widenPipe lets a pipe hold pipeSize bytes, unless it holds more. Where the kernel refuses,
+// as for a user with many such pipes, and for what is no pipe, nothing changes.
 func widenPipe(w io.Writer) {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -26,8 +26,8 @@ type streams struct {
 }
 
 // widen lets a pipe hold sixteen times as much as by default, where the kernel can: a command
-// that writes much and the program that reads it then wait less often for each other. A user
-// can have 64 such pipes on Linux, so that others leave it.
+// that writes much and the program that reads it then wait less often for each other. Other
+// commands do without: after 64 such pipes Linux makes all further ones of a user small.
 var widen = func(io.Writer) {}
 
 // warn writes a message for people on stderr. Joined errors have a line each.
