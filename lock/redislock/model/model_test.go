@@ -48,7 +48,7 @@ var checks = []struct {
 }
 
 // few are the checks of "go test ./...", which leaves out the others, see [testenv.Whole].
-var few = []string{"lease", "lease NO_NONCE", "queue", "queue NO_TIMER"}
+var few = []string{"lease NO_NONCE", "queue", "queue NO_TIMER"}
 
 // commands returns the page's commands, by which a model is checked.
 func commands(t *testing.T) string {
