@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("GORACE", os.Getenv("GORACE")) // see the Makefile
+			e.Setenv("GORACE", os.Getenv("GORACE")) // see testenv.UnderRace
 			return nil
 		},
 	})
