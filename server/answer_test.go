@@ -61,7 +61,7 @@ func TestRequestIDs(t *testing.T) {
 func TestGzip(t *testing.T) {
 	r := serve(t, server.Options{})
 	r.client.Transport = &http.Transport{DisableCompression: true}
-	for path, want := range map[string]string{"/openapi.json": "gzip", "/": "gzip", "/about": "gzip", "/metrics": "gzip", "/livez": ""} {
+	for path, want := range map[string]string{"/openapi.json": "gzip", "/": "gzip", "/range": "gzip", "/metrics": "gzip", "/livez": ""} {
 		got := r.get(t, path, "Accept-Encoding", "gzip", "Accept", "text/html")
 		if e := got.header.Get("Content-Encoding"); e != want {
 			t.Errorf("%s: encoding %q, want %q", path, e, want)

@@ -77,7 +77,7 @@ func (s *Server) takeCensus(api huma.API, at route) {
 func (in *censusInput) options(now time.Time) (o census.Options, v census.ReportOptions, err error) {
 	ids, err := timerange.Span{Since: in.Since, From: in.From, To: in.To}.Range(now)
 	if err != nil {
-		return o, v, requestError{err}
+		return o, v, answered{err, errRequest}
 	}
 	zone, err := zoneOf(in.Zone)
 	if err != nil {

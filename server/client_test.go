@@ -33,11 +33,11 @@ func TestClient(t *testing.T) {
 			t.Fatalf("id %d is %v and comes after %v", i+1, ids[i+1], ids[i])
 		}
 	}
-	in, err := c.Inspect(ctx, ids[0].String())
+	in, err := client.Get[wire.Inspection](ctx, c, "/v1/ids/"+ids[0].String())
 	if err != nil || in.Trace == nil || in.Trace.Verdict != string(registry.Known) || in.Trace.Processes[0].Name != "oid serve" {
 		t.Errorf("Inspect = %+v, %v", in, err)
 	}
-	if got, err := c.Range(ctx, "2026-11-01", ""); err != nil || got.From.ID.String() != "6ae681000000000000000000" || got.To != nil {
+	if got, err := client.Get[wire.Range](ctx, c, "/v1/range?from=2026-11-01"); err != nil || got.From.ID.String() != "6ae681000000000000000000" || got.To != nil {
 		t.Errorf("Range = %+v, %v", got, err)
 	}
 	joined, err := c.Register(ctx, wire.Registration{Name: "php", PID: 7, Address: "[2001:db8::1]:80"})
@@ -49,13 +49,13 @@ func TestClient(t *testing.T) {
 	if _, err := c.Heartbeat(ctx, name, wire.Load{MemoryBytes: &rss}); err != nil {
 		t.Errorf("Heartbeat: %v", err)
 	}
-	if h, err := c.History(ctx, joined.GPID, "1h"); err != nil || len(h.Samples) != 2 || *h.Samples[1].MemoryBytes != rss || h.Samples[1].CPUSeconds != nil {
+	if h, err := client.Get[wire.History](ctx, c, "/v1/processes/"+joined.GPID+"?since=1h"); err != nil || len(h.Samples) != 2 || *h.Samples[1].MemoryBytes != rss || h.Samples[1].CPUSeconds != nil {
 		t.Errorf("History = %+v, %v", h, err)
 	}
-	if p, err := c.Processes(ctx, "alive"); err != nil || len(p.Processes) != 2 {
+	if p, err := client.Get[wire.Processes](ctx, c, "/v1/processes?state=alive"); err != nil || len(p.Processes) != 2 {
 		t.Errorf("Processes = %+v, %v", p, err)
 	}
-	if err := c.End(ctx, name, "done"); err != nil {
+	if err := c.End(ctx, name, "done", 0); err != nil {
 		t.Errorf("End: %v", err)
 	}
 	var problem *client.Error
@@ -84,13 +84,13 @@ func TestClientReusesItsConnection(t *testing.T) {
 		if err := c.NewIDs(ctx, ids); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Inspect(ctx, "nonsense"); err == nil {
+		if _, err := client.Get[wire.Inspection](ctx, c, "/v1/ids/nonsense"); err == nil {
 			t.Fatal("nonsense is an id")
 		}
-		if _, err := c.Processes(ctx, "alive"); err != nil {
+		if _, err := client.Get[wire.Processes](ctx, c, "/v1/processes?state=alive"); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.End(ctx, "0123456789abcdef", "gone"); err == nil {
+		if err := c.End(ctx, "0123456789abcdef", "gone", 0); err == nil {
 			t.Fatal("an unknown process was ended")
 		}
 	}
@@ -104,7 +104,7 @@ func TestClientReusesItsConnection(t *testing.T) {
 	defer proxy.Close()
 	c.URL = proxy.URL
 	for range 20 {
-		if _, err := c.Processes(ctx, ""); err == nil {
+		if _, err := client.Get[wire.Processes](ctx, c, "/v1/processes"); err == nil {
 			t.Fatal("a bad gateway is no error")
 		}
 	}
@@ -139,11 +139,11 @@ func TestClientErrors(t *testing.T) {
 	if err := c.NewIDs(t.Context(), make([]objectid.ID, 1)); !errors.As(err, &problem) || problem.Status != 502 || problem.Title != "Bad Gateway" {
 		t.Errorf("an error that is not problem+json: %v, want status 502 and Bad Gateway", err)
 	}
-	if _, err := c.Processes(t.Context(), ""); !errors.Is(err, client.ErrResponse) {
+	if _, err := client.Get[wire.Processes](t.Context(), c, "/v1/processes"); !errors.Is(err, client.ErrResponse) {
 		t.Errorf("a page instead of JSON: %v, want %v", err, client.ErrResponse)
 	}
 	other.Close()
-	if _, err := c.Processes(t.Context(), ""); err == nil || errors.As(err, &problem) || !strings.HasPrefix(err.Error(), "client: ") {
+	if _, err := client.Get[wire.Processes](t.Context(), c, "/v1/processes"); err == nil || errors.As(err, &problem) || !strings.HasPrefix(err.Error(), "client: ") {
 		t.Errorf("without a server: %v, want an error of the client", err)
 	}
 }
@@ -170,7 +170,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	in, err := c.Inspect(ctx, ids[999].String())
+	in, err := client.Get[wire.Inspection](ctx, c, "/v1/ids/"+ids[999].String())
 	if err != nil {
 		fmt.Println(err)
 		return

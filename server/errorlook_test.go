@@ -64,11 +64,11 @@ func TestErrorLooks(t *testing.T) {
 		r := serve(t, c.options)
 		b := newTab(t, browser, r.url)
 		b.allowed = []string{c.allowed}
-		b.open("/about")
+		b.open("/range")
 		if c.token != "" {
 			b.await(`document.querySelector('#token')`)
 			b.do(chromedp.SendKeys("#token", c.token), chromedp.Click("form button"))
-			b.await(`location.pathname === '/about'`)
+			b.await(`location.pathname === '/range'`)
 		}
 		c.show(b)
 		b.do(chromedp.Evaluate[chromedp.Void](axe))

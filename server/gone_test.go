@@ -38,7 +38,7 @@ func TestStoreIsGone(t *testing.T) {
 	if got := decode[wire.Inspection](t, r.get(t, "/v1/ids/"+before.String()), 200); got.TraceError == "" || got.Readings == nil {
 		t.Errorf("an inspection: %+v", got)
 	}
-	for path, want := range map[string]string{"/?id=" + before.String(): "objectid modern", "/processes": "does not answer", "/range": "mongosh", "/about": "twelve bytes", "/census": "drop it here"} {
+	for path, want := range map[string]string{"/?id=" + before.String(): "objectid modern", "/processes": "does not answer", "/range": "mongosh", "/census": "drop it here"} {
 		if got := r.get(t, path, "Accept", "text/html"); !strings.Contains(got.body, want) || !strings.Contains(got.body, "</html>") {
 			t.Errorf("%s: status %d without %q: %s", path, got.status, want, got.body)
 		}

@@ -41,19 +41,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				panic(p)
 			}
 			s.options.Log.Error("panic in a handler", "request", id, "panic", p, "path", r.URL.Path, "stack", string(debug.Stack()))
-			if rec.Code() != 0 {
+			if rec.Code != 0 {
 				panic(http.ErrAbortHandler) // an incomplete response must not look complete
 			}
 			s.refuse(rec, r, http.StatusInternalServerError, internalText)
 		}
 		took := time.Since(began)
 		route := routeName(r)
-		s.metrics.requests.WithLabelValues(route, method(r), strconv.Itoa(rec.Code())).Inc()
+		s.metrics.requests.WithLabelValues(route, method(r), strconv.Itoa(rec.Code)).Inc()
 		s.metrics.duration.WithLabelValues(route).Observe(took.Seconds())
 		if s.options.Access != nil {
 			s.options.Access.LogAttrs(r.Context(), slog.LevelInfo, "request",
-				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.Code()),
-				slog.Int64("bytes", rec.Bytes()), slog.Duration("took", took), slog.String("from", r.RemoteAddr), slog.String("request", id))
+				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.Code),
+				slog.Int64("bytes", rec.Bytes), slog.Duration("took", took), slog.String("from", r.RemoteAddr), slog.String("request", id))
 		}
 	}()
 	h := rec.Header()

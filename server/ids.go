@@ -207,10 +207,6 @@ func (p *idPiece) send(w io.Writer, inTurn func(func()) error, g *objectid.Gener
 }
 
 func (s *Server) newForm(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseForm(); err != nil {
-		s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
-		return
-	}
 	f := r.PostForm
 	v := page.New{Format: f.Get("format"), At: strings.TrimSpace(f.Get("at")), Zone: f.Get("tz")}
 	code, text := s.outcome(r.Context(), s.fillNew(&v, f.Get("count")))
@@ -253,7 +249,7 @@ func (s *Server) generatorAt(text, zone string) (*objectid.Generator, error) {
 	}
 	at, err := timerange.Parse(text, now)
 	if err != nil {
-		return nil, requestError{err}
+		return nil, answered{err, errRequest}
 	}
 	if objectid.At(at).Time().Unix() != at.Unix() {
 		return nil, requestf("time %q: an id holds times from 1970-01-01T00:00:00Z to 2106-02-07T06:28:15Z", text)
@@ -303,10 +299,10 @@ func (s *Server) timeRange(span timerange.Span, column, process, zone string) (w
 	}
 	r, err := span.Range(now)
 	if err != nil {
-		return wire.Range{}, requestError{err}
+		return wire.Range{}, answered{err, errRequest}
 	}
 	if process, err = timerange.ParseProcess(process); err != nil {
-		return wire.Range{}, requestError{err}
+		return wire.Range{}, answered{err, errRequest}
 	}
 	return towire.Range(r, column, process), nil
 }

@@ -35,11 +35,7 @@ func (s *Server) inspectID(api huma.API, at route) {
 	handle(s, api, op, func(ctx context.Context, in *inspectInput) (wire.Inspection, error) {
 		var o inspect.Options
 		if in.Layout != "" {
-			layout, err := layoutOf(in.Layout)
-			if err != nil {
-				return wire.Inspection{}, err
-			}
-			o.Layout = &layout
+			o.Layout = new(layoutOf(in.Layout))
 		}
 		out, err := s.inspect(ctx, in.ID, &o, in.Trace)
 		if errors.Is(err, inspect.ErrUnknown) { // the id may be wrapped, as in ObjectId("...")
@@ -112,10 +108,6 @@ func (s *Server) startPage(w http.ResponseWriter, r *http.Request) {
 
 // startForm sends a short text into the URL, which can then be shared.
 func (s *Server) startForm(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseForm(); err != nil {
-		s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
-		return
-	}
 	text := r.PostForm.Get("id")
 	if len(text) <= maxLink {
 		http.Redirect(w, r, "/?id="+url.QueryEscape(strings.TrimSpace(text)), http.StatusSeeOther)

@@ -88,18 +88,6 @@ func (l *locks) list(ctx context.Context) ([]wire.Lock, error) {
 	})
 }
 
-// get returns the lock with a name. The error is errNoLock if nobody holds it or waits
-// for it.
-func (l *locks) get(ctx context.Context, name string) (wire.Lock, error) {
-	return askLocks(ctx, l, "status", func(ctx context.Context, locker lock.Locker) (wire.Lock, error) {
-		found, err := locker.Status(ctx, name)
-		if err == nil && !found.Held && found.Waiters == 0 {
-			err = fmt.Errorf("lock %q: %w", name, errNoLock)
-		}
-		return towire.Lock(found), err
-	})
-}
-
 // hashOf returns a hash of locks, without the rest of their TTLs, which shrinks all the
 // time.
 func hashOf(all []wire.Lock) uint64 {
@@ -133,7 +121,15 @@ func (s *Server) listLocks(api huma.API, at route) {
 func (s *Server) getLock(api huma.API, at route) {
 	handle(s, api, operation(at, tagLocks, "getLock", "Get the status of a lock",
 		"Returns who holds a lock and how many wait for it. Locks leave nothing behind: one that nobody holds or waits for is not found.", http.StatusNotFound),
-		func(ctx context.Context, in *lockInput) (wire.Lock, error) { return s.locks.get(ctx, in.Name) })
+		func(ctx context.Context, in *lockInput) (wire.Lock, error) {
+			return askLocks(ctx, s.locks, "status", func(ctx context.Context, locker lock.Locker) (wire.Lock, error) {
+				found, err := locker.Status(ctx, in.Name)
+				if err == nil && !found.Held && found.Waiters == 0 {
+					err = fmt.Errorf("lock %q: %w", in.Name, errNoLock)
+				}
+				return towire.Lock(found), err
+			})
+		})
 }
 
 // lockPage returns a page of the locks that are held.

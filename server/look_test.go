@@ -156,7 +156,7 @@ func TestLooks(t *testing.T) {
 	}
 
 	// The check itself works: it finds what is plainly wrong.
-	b.open(views["about"])
+	b.open(views["range"])
 	b.do(chromedp.WaitVisible("main h1"), chromedp.Evaluate[chromedp.Void](axe))
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('main').innerHTML = '<img src="/favicon.ico"><input>'; 0`))
 	if found := eval[[]fault](b, findFaults(allRules)); len(found) == 0 {

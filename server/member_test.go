@@ -44,14 +44,14 @@ func TestMembers(t *testing.T) {
 	}
 	create()
 	first := shop.Key()
-	if err := c.End(t.Context(), first, "forgotten"); err != nil {
+	if err := c.End(t.Context(), first, "forgotten", 0); err != nil {
 		t.Fatal(err)
 	}
 	await(t, "another registration", func() bool { return shop.Key() != first })
 	again := shop.New()
 	ids[again] = "shop"
 	await(t, "a heartbeat with the load", func() bool {
-		h, err := c.History(t.Context(), mail.GPID(), "1h")
+		h, err := client.Get[wire.History](t.Context(), c, "/v1/processes/"+mail.GPID()+"?since=1h")
 		return err == nil && h.Records[0].LastHeartbeat.Number >= 2 && *h.Records[0].LastHeartbeat.MemoryBytes == 1<<20
 	})
 	create()
@@ -62,23 +62,16 @@ func TestMembers(t *testing.T) {
 		t.Errorf("%d different ids, want 5", len(ids))
 	}
 	for id, name := range ids {
-		in, err := c.Inspect(t.Context(), id.String())
+		in, err := client.Get[wire.Inspection](t.Context(), c, "/v1/ids/"+id.String())
 		if err != nil || in.Trace == nil || in.Trace.Verdict != "known" || in.Trace.Processes[0].Name != name || in.Trace.Processes[0].State != "ended" {
 			t.Errorf("%v of %s: %+v, %v", id, name, in.Trace, err)
 		}
 	}
-	if in, err := c.Inspect(t.Context(), again.String()); err != nil || in.Trace.Processes[0].Member == first {
+	if in, err := client.Get[wire.Inspection](t.Context(), c, "/v1/ids/"+again.String()); err != nil || in.Trace.Processes[0].Member == first {
 		t.Errorf("an id of after the second registration is traced to the first: %v", err)
 	}
-	n := 0
-	for p, err := range c.EachProcess(t.Context(), client.ProcessQuery{Search: "SHOP", Limit: 1}) {
-		if err != nil || p.Name != "shop" {
-			t.Errorf("EachProcess: %+v, %v", p, err)
-		}
-		n++
-	}
-	if n != 2 {
-		t.Errorf("%d processes are called shop, want 2", n)
+	if found, err := client.Get[wire.Processes](t.Context(), c, "/v1/processes?q=SHOP"); err != nil || len(found.Processes) != 2 || found.Processes[0].Name != "shop" {
+		t.Errorf("processes that are called shop: %+v, %v, want 2", found, err)
 	}
 	if _, err := c.NewMember(t.Context(), wire.Registration{Name: "x", Sample: again}, nil); err == nil {
 		t.Error("a member with a sample is registered")
@@ -103,7 +96,7 @@ func TestMemberLoad(t *testing.T) {
 	}
 	var got wire.Sample
 	await(t, "the first heartbeat", func() bool {
-		h, err := c.History(t.Context(), m.GPID(), "1h")
+		h, err := client.Get[wire.History](t.Context(), c, "/v1/processes/"+m.GPID()+"?since=1h")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +181,7 @@ func TestClientTriesAgain(t *testing.T) {
 	}
 	requests.Store(0)
 	c.Retries = -1
-	if _, err := c.Processes(t.Context(), ""); !errors.As(err, &problem) || requests.Load() != 1 {
+	if _, err := client.Get[wire.Processes](t.Context(), c, "/v1/processes"); !errors.As(err, &problem) || requests.Load() != 1 {
 		t.Errorf("without retries: %v after %d requests", err, requests.Load())
 	}
 }
@@ -205,10 +198,10 @@ func TestClientCensusAndLocks(t *testing.T) {
 	if _, err := c.Census(t.Context(), strings.NewReader("\x89PNG"), nil); !errors.As(err, &problem) || problem.Status != 422 {
 		t.Errorf("Census of a picture: %v", err)
 	}
-	if l, err := c.Locks(t.Context(), ""); err != nil || len(l.Locks) != 1 || l.Locks[0].Name != "a/b" {
+	if l, err := client.Get[wire.Locks](t.Context(), c, "/v1/locks"); err != nil || len(l.Locks) != 1 || l.Locks[0].Name != "a/b" {
 		t.Errorf("Locks: %+v, %v", l, err)
 	}
-	if l, err := c.Lock(t.Context(), "a/b"); err != nil || l.Holder == nil {
+	if l, err := client.Get[wire.Lock](t.Context(), c, "/v1/locks/a%2Fb"); err != nil || l.Holder == nil {
 		t.Errorf("Lock: %+v, %v", l, err)
 	}
 }

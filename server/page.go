@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -78,23 +77,6 @@ var pageBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // have less.
 const maxPageBuffer = 256 << 10
 
-func (s *Server) showAbout(w http.ResponseWriter, r *http.Request) {
-	limits := s.options.Limits
-	data := page.About{
-		Token: s.door.HasTokens(), Origin: s.door.URL(r), Go: runtime.Version(),
-		IDs: int64(limits.IDs), Upload: limits.Upload, UploadIDs: limits.UploadIDs,
-	}
-	switch j := s.backend.connected.Load(); {
-	case s.options.Open == nil:
-		data.Store = errNoStore.Error()
-	case j == nil:
-		data.Store = errUnavailable.Error()
-	default:
-		data.GPID = j.member.GPID().String()
-	}
-	s.show(w, r, http.StatusOK, "About", "/about", s.site.About(&data))
-}
-
 // loginBody is the maximum size of the form, which needs no token.
 const loginBody = 4 << 10
 
@@ -109,11 +91,18 @@ func (s *Server) showLogin(w http.ResponseWriter, r *http.Request) {
 	s.askToken(w, r, http.StatusOK, next, "")
 }
 
-func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseForm(); err != nil {
-		s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
-		return
+// form returns do for requests whose form was read.
+func (s *Server) form(do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := r.ParseForm(); err != nil {
+			s.fail(w, r, requestf("the request cannot be read as a form: %w", err))
+			return
+		}
+		do(w, r)
 	}
+}
+
+func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	next := within(r.PostForm.Get("next"))
 	if !s.door.HasTokens() {
 		http.Redirect(w, r, next, http.StatusSeeOther)
@@ -182,30 +171,26 @@ func (s *Server) overview(ctx context.Context) *page.Overview {
 
 // look asks the store and the locks.
 func (s *Server) look() *page.Overview {
-	out := &page.Overview{}
-	ctx := context.Background() // it is shared; ask limits its time
-	n, err := ask(ctx, s.backend, "overview", countProcesses)
-	if err == nil {
-		out.Processes, out.State = &n, n.State
-	}
+	ctx := context.Background()                                  // it is shared; ask limits its time
+	out, _ := ask(ctx, s.backend, "overview", overviewProcesses) // without an answer it is empty
 	if s.options.OpenLocks != nil {
-		if out.Locks, err = s.locks.list(ctx); err == nil {
-			out.LocksKnown = true
+		if held, err := s.locks.list(ctx); err == nil {
+			out.Locks, out.LocksKnown = held, true
 			out.State ^= hashOf(out.Locks)
 		}
 	}
 	out.Time = time.Now()
-	s.site.Prepare(out)
-	return out
+	s.site.Prepare(&out)
+	return &out
 }
 
-// countProcesses counts those that are alive or late.
-func countProcesses(ctx context.Context, r *registry.Registry) (n page.Counted, err error) {
-	sum := fnv.New64a()
+// overviewProcesses counts the processes that are alive or late.
+func overviewProcesses(ctx context.Context, r *registry.Registry) (out page.Overview, err error) {
 	living, err := r.Page(ctx, registry.Query{States: []registry.State{registry.Alive, registry.Late}, Limit: 1000})
 	if err != nil {
-		return n, err
+		return out, err
 	}
+	sum, n := fnv.New64a(), &page.Counted{}
 	for _, p := range living.Processes {
 		if p.State == registry.Late {
 			n.Late++
@@ -216,9 +201,11 @@ func countProcesses(ctx context.Context, r *registry.Registry) (n page.Counted, 
 		_ = binary.Write(sum, binary.BigEndian, p.Last.Time.UnixNano())
 	}
 	if living.Next != "" {
-		n.Alive, err = r.CountLiving(ctx)
+		if n.Alive, err = r.CountLiving(ctx); err != nil {
+			return out, err
+		}
 		n.Alive -= n.Late
 	}
-	n.State = sum.Sum64()
-	return n, err
+	out.Processes, out.State = n, sum.Sum64()
+	return out, nil
 }

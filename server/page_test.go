@@ -97,7 +97,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	r := serve(t, server.Options{OpenLocks: withLocks(t)})
 	b := newTab(t, browserOf(t), r.url)
-	b.open("/about")
+	b.open("/range")
 	for i, path := range viewPaths {
 		b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`), chromedp.KeyEvent(fmt.Sprint(i+1)))
 		b.await(fmt.Sprintf(`location.pathname === %q && document.readyState === 'complete'`, path))
@@ -115,7 +115,7 @@ func TestKeys(t *testing.T) {
 	b.await(`document.querySelector('#said').innerText === 'copied'`)
 	// Everything can be reached with the tab key, the first thing being the way
 	// past the navigation.
-	b.open("/about")
+	b.open("/range")
 	b.do(chromedp.KeyEvent(kb.Tab))
 	b.await(`document.activeElement.className === 'skip'`)
 }
@@ -267,7 +267,7 @@ func TestAgoInTheBrowser(t *testing.T) {
 	t.Parallel()
 	r := serve(t, server.Options{})
 	b := newTab(t, browserOf(t), r.url)
-	b.open("/about")
+	b.open("/range")
 	const day = 24 * time.Hour
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	for _, length := range []time.Duration{

@@ -31,30 +31,28 @@ var (
 	errAcceptable = errors.New("this endpoint returns application/json, text/plain or application/octet-stream")
 	errNoReport   = errors.New("report not found: the server keeps the last few, until it stops")
 	errNoLock     = errors.New("nobody holds this lock or waits for it")
+	errRequest    = errors.New("a value of the request cannot be used")
 )
 
 // internalText is for clients.
 const internalText = "internal error; see the log of the server"
 
-// requestError is an error in a request. Its text is for the client.
-type requestError struct{ error }
-
-func (e requestError) Unwrap() error { return e.error }
-
-func requestf(format string, args ...any) error {
-	return requestError{fmt.Errorf(format, args...)}
+// answered is an error whose text is for the client, with the status of another one.
+type answered struct {
+	error
+	as error
 }
 
-// notFoundError says that something is not recorded. It wraps [store.ErrNotFound].
-type notFoundError string
+func (e answered) Unwrap() []error { return []error{e.error, e.as} }
 
-func (e notFoundError) Error() string { return string(e) }
-
-func (notFoundError) Unwrap() error { return store.ErrNotFound }
+// requestf returns an error in a request.
+func requestf(format string, args ...any) error {
+	return answered{fmt.Errorf(format, args...), errRequest}
+}
 
 // noMember is the error for a member key that the registry does not know.
 func noMember(key registry.MemberKey) error {
-	return notFoundError(fmt.Sprintf("no member with the key %s is recorded; register again", key))
+	return answered{fmt.Errorf("no member with the key %s is recorded; register again", key), store.ErrNotFound}
 }
 
 // problemType is a kind of error, see RFC 9457.
@@ -87,7 +85,7 @@ var problemTypes = []problemType{
 	{"media-type", http.StatusUnsupportedMediaType, "The body must be application/json.", nil},
 	{"wrong-host", http.StatusMisdirectedRequest, "The Host header names another host.", []error{door.ErrBase, door.ErrHost}},
 	{"invalid", http.StatusUnprocessableEntity, "A value of the request cannot be used; detail or errors say which and why.", []error{
-		inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrSample, registry.ErrCursor,
+		errRequest, inspect.ErrUnknown, objectid.ErrInvalid, gpid.ErrInvalid, lock.ErrInvalid, registry.ErrSample, registry.ErrCursor,
 		store.ErrCollection, store.ErrKey, store.ErrDocument, source.ErrEmpty, source.ErrFormat, census.ErrTooFine,
 	}},
 	{"wrong-tokens", http.StatusTooManyRequests, "Wrong tokens came from this address; see Retry-After.", nil},
@@ -106,9 +104,6 @@ func typeOf(err error) *problemType {
 	}
 	if _, guessed := errors.AsType[*door.WaitError](err); guessed {
 		return typeOfStatus(http.StatusTooManyRequests)
-	}
-	if _, bad := errors.AsType[requestError](err); bad {
-		return typeOfStatus(http.StatusUnprocessableEntity)
 	}
 	return &problemTypes[len(problemTypes)-1]
 }

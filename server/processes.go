@@ -19,6 +19,7 @@ import (
 	"github.com/oidkit/oid/registry"
 	"github.com/oidkit/oid/server/page"
 	"github.com/oidkit/oid/server/wire"
+	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/timerange"
 )
 
@@ -40,7 +41,7 @@ func (in *listInput) query() (q registry.Query, err error) {
 		q.States = []registry.State{registry.State(in.State)}
 	}
 	if q.Labels, err = registry.ParseLabels(in.Label); err != nil {
-		return q, requestError{err}
+		return q, answered{err, errRequest}
 	}
 	if in.Address != "" {
 		q.Addr, err = registry.ParseAddr(in.Address)
@@ -126,12 +127,11 @@ func (s *Server) recentList(ctx context.Context, q registry.Query) (processList,
 		}
 		names := towire.Names(found.Processes)
 		for i, p := range found.Processes {
-			row, err := newProcessRow(ctx, reg, p)
+			recent, err := samples(ctx, reg, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}, maxSamples)
 			if err != nil {
 				return out, err
 			}
-			row.Identity = names[i]
-			out.rows = append(out.rows, row)
+			out.rows = append(out.rows, page.ProcessRow{Process: towire.Process(p), Identity: names[i], Started: p.GPID.Start(), Load: loadSeries(recent), Interval: p.Interval})
 		}
 		out.next = found.Next
 		return out, nil
@@ -140,14 +140,6 @@ func (s *Server) recentList(ctx context.Context, q registry.Query) (processList,
 		s.lists.put(key, list, asked, maxLists)
 	}
 	return list, err
-}
-
-// newProcessRow returns the row of a process with the load of its last minutes.
-func newProcessRow(ctx context.Context, reg *registry.Registry, p registry.Status) (page.ProcessRow, error) {
-	row := page.ProcessRow{Process: towire.Process(p), Started: p.GPID.Start(), Interval: p.Interval}
-	found, err := samples(ctx, reg, p.Key(), p.Last.Time.Add(-sparkTime), time.Time{}, maxSamples)
-	row.Load = loadSeries(found)
-	return row, err
 }
 
 type historyInput struct {
@@ -166,21 +158,7 @@ func (s *Server) getProcess(api huma.API, at route) {
 			if err != nil {
 				return wire.History{}, err
 			}
-			h, err := s.history(ctx, members, in)
-			if err != nil {
-				return wire.History{}, err
-			}
-			out := wire.History{Records: towire.Processes(members), Samples: make([]wire.Sample, len(h.samples)), More: !h.next.IsZero()}
-			if out.More {
-				out.Next = h.next.UTC().Format(time.RFC3339Nano)
-			}
-			before := make([]*registry.Sample, len(members))
-			for i := range h.samples {
-				sample := &h.samples[i]
-				out.Samples[i] = towire.Sample(members[sample.member].Key(), before[sample.member], sample.Sample)
-				before[sample.member] = &sample.Sample
-			}
-			return out, nil
+			return s.history(ctx, members, in)
 		})
 }
 
@@ -210,19 +188,7 @@ func noProcess(g gpid.GPID, key registry.MemberKey) error {
 	if key != "" {
 		of = " and the member key " + string(key)
 	}
-	return notFoundError(fmt.Sprintf("no process with the GPID %v%s is recorded; see the list of processes", g, of))
-}
-
-// memberSample is a sample of one of several members.
-type memberSample struct {
-	member int
-	registry.Sample
-}
-
-// history is the samples of members in order of time.
-type history struct {
-	samples []memberSample
-	next    time.Time // of the first sample that the limit has cut, or zero
+	return answered{fmt.Errorf("no process with the GPID %v%s is recorded; see the list of processes", g, of), store.ErrNotFound}
 }
 
 // samples returns up to limit samples of a member between two times.
@@ -238,35 +204,49 @@ func samples(ctx context.Context, r *registry.Registry, of registry.MemberKey, f
 	return all, nil
 }
 
-// history returns the samples of members. Those of one time are not parted by the limit.
-func (s *Server) history(ctx context.Context, members []registry.Status, in *historyInput) (history, error) {
+// times returns the time range of in.
+func (in *historyInput) times(now time.Time) (from, to time.Time, err error) {
 	span := timerange.Span{Since: in.Since, To: in.To}
 	if _, err := time.Parse(time.RFC3339Nano, in.Since); err == nil { // perhaps a next, which may be ahead of the clock
 		span = timerange.Span{From: in.Since, To: in.To}
 	}
-	since, until, err := span.Times(s.options.Now().UTC())
+	since, until, err := span.Times(now.UTC())
 	if err != nil {
-		return history{}, requestError{err}
+		return from, to, answered{err, errRequest}
 	}
-	return ask(ctx, s.backend, "history", func(ctx context.Context, r *registry.Registry) (out history, err error) {
-		from, to := timeOrZero(since), timeOrZero(until)
-		for m := range members {
-			found, err := samples(ctx, r, members[m].Key(), from, to, in.Limit+1)
+	return timeOrZero(since), timeOrZero(until), nil
+}
+
+// history returns members with their samples in order of time. Those of one time are not
+// parted by the limit.
+func (s *Server) history(ctx context.Context, members []registry.Status, in *historyInput) (wire.History, error) {
+	from, to, err := in.times(s.options.Now())
+	if err != nil {
+		return wire.History{}, err
+	}
+	return ask(ctx, s.backend, "history", func(ctx context.Context, r *registry.Registry) (wire.History, error) {
+		out := wire.History{Records: towire.Processes(members), Samples: []wire.Sample{}}
+		for _, m := range members {
+			found, err := samples(ctx, r, m.Key(), from, to, in.Limit+1)
 			if err != nil {
 				return out, err
 			}
+			var before *registry.Sample
 			for i := range found {
-				out.samples = append(out.samples, memberSample{m, found[i]})
+				out.Samples = append(out.Samples, towire.Sample(m.Key(), before, found[i]))
+				before = &found[i]
 			}
-			slices.SortStableFunc(out.samples, func(a, b memberSample) int { return a.Time.Compare(b.Time) })
+			slices.SortStableFunc(out.Samples, func(a, b wire.Sample) int { return a.Time.Compare(b.Time) })
 			n := in.Limit
-			for n < len(out.samples) && out.samples[n].Time.Equal(out.samples[n-1].Time) {
+			for n < len(out.Samples) && out.Samples[n].Time.Equal(out.Samples[n-1].Time) {
 				n++
 			}
-			if n < len(out.samples) {
-				out.next, out.samples = out.samples[n].Time, out.samples[:n]
-				to = out.next
+			if n < len(out.Samples) {
+				to, out.More, out.Samples = out.Samples[n].Time, true, out.Samples[:n]
 			}
+		}
+		if out.More {
+			out.Next = to.UTC().Format(time.RFC3339Nano)
 		}
 		return out, nil
 	})
@@ -304,18 +284,21 @@ func (s *Server) showProcess(w http.ResponseWriter, r *http.Request) {
 		}
 		one = members[i]
 	}
-	h, err := s.history(r.Context(), []registry.Status{one}, &historyInput{Since: since, Limit: maxSamples})
+	from, to, err := (&historyInput{Since: since}).times(s.options.Now())
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	samples := make([]registry.Sample, len(h.samples))
-	for i := range h.samples {
-		samples[i] = h.samples[i].Sample
+	found, err := ask(r.Context(), s.backend, "history", func(ctx context.Context, reg *registry.Registry) ([]registry.Sample, error) {
+		return samples(ctx, reg, one.Key(), from, to, maxSamples)
+	})
+	if err != nil {
+		s.fail(w, r, err)
+		return
 	}
 	s.show(w, r, http.StatusOK, phrase.Shown(one.Name), "/processes", s.site.Process(&page.Process{
 		Process: towire.Process(one), Members: towire.Processes(members), Address: g.Addr(), PID: g.PID(), Started: g.Start(),
-		Since: since, Samples: len(samples), Load: loadSeries(samples), Interval: one.Interval,
+		Since: since, Samples: len(found), Load: loadSeries(found), Interval: one.Interval,
 		Queries: towire.Range(objectid.Between(one.From, one.Until.Add(time.Second)), "_id", one.Value).Queries,
 	}))
 }

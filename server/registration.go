@@ -73,12 +73,8 @@ func (s *Server) addSamples(api huma.API, at route) {
 		"Records further process values of a recorded process, by an id with each: those of another client or worker. The process may be one that `oid adopt` has recorded.",
 		http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType),
 		func(ctx context.Context, in *memberInput[wire.AddedSamples]) (wire.Registered, error) {
-			layout, err := layoutOf(in.Body.Layout)
-			if err != nil {
-				return wire.Registered{}, err
-			}
 			return s.registered(ctx, "add samples", in.Member, func(ctx context.Context, r *registry.Registry) (registry.Process, error) {
-				return r.AddSamples(ctx, in.Member, in.Body.Samples, layout)
+				return r.AddSamples(ctx, in.Member, in.Body.Samples, layoutOf(in.Body.Layout))
 			})
 		})
 }
@@ -100,15 +96,10 @@ func (s *Server) endProcess(api huma.API, at route) {
 		})
 }
 
-// layoutOf returns the layout with a name; the empty one is the default.
-func layoutOf(name string) (layout objectid.Layout, err error) {
-	if name == "" {
-		return layout, nil
-	}
-	if err := layout.UnmarshalText([]byte(name)); err != nil {
-		return layout, requestError{err}
-	}
-	return layout, nil
+// layoutOf returns the layout with a name of the enumeration; the empty one is the default.
+func layoutOf(name string) (layout objectid.Layout) {
+	_ = layout.UnmarshalText([]byte(name)) // whose error is that of the empty name
+	return layout
 }
 
 type heartbeatsInput struct{ Body wire.Heartbeats }
@@ -171,10 +162,6 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 			return wire.Registered{}, requestf("%s %q: want printable characters", field[0], field[1])
 		}
 	}
-	layout, err := layoutOf(b.Layout)
-	if err != nil {
-		return wire.Registered{}, err
-	}
 	o := &registry.RemoteOptions{
 		Key: in.Key, StartUnknown: in.Body.Started.IsZero(), Name: b.Name, Host: b.Host, Version: b.Version, Labels: b.Labels, Interval: lasting(b.IntervalSeconds), Clock: b.Clock, Age: lasting(b.AgeSeconds), Executable: b.Executable,
 	}
@@ -189,7 +176,7 @@ func (s *Server) register(ctx context.Context, in *registerInput) (wire.Register
 		if len(samples) == 0 {
 			return r.RegisterRemote(ctx, g, o)
 		}
-		return r.AdoptRemote(ctx, g, samples, layout, o)
+		return r.AdoptRemote(ctx, g, samples, layoutOf(b.Layout), o)
 	})
 }
 

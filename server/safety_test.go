@@ -47,7 +47,7 @@ func TestTokenIsWanted(t *testing.T) {
 
 	r := serveAsIs(t, server.Options{Token: token, TrustedProxies: everywhere}, "0.0.0.0:0")
 	clients := 0
-	for _, path := range []string{"/v1/ids/507f1f77bcf86cd799439011", "/v1/processes", "/metrics", "/openapi.json", "/", "/about", "/v1/nothing", "/nothing"} {
+	for _, path := range []string{"/v1/ids/507f1f77bcf86cd799439011", "/v1/processes", "/metrics", "/openapi.json", "/", "/range", "/v1/nothing", "/nothing"} {
 		for name, header := range map[string]string{
 			"none": "", "wrong": "Bearer a token of some lengtH", "prefix": "Bearer a token of some", "longer": "Bearer " + token + "x",
 			"basic": "Basic " + token, "bare": token,
@@ -197,7 +197,7 @@ func TestNothingOfTheInsideIsTold(t *testing.T) {
 		},
 		Limits: server.Limits{Store: time.Second},
 	})
-	for _, path := range []string{"/v1/processes", "/processes", "/v1/ids/507f1f77bcf86cd799439011", "/?id=507f1f77bcf86cd799439011", "/readyz", "/about", "/metrics"} {
+	for _, path := range []string{"/v1/processes", "/processes", "/v1/ids/507f1f77bcf86cd799439011", "/?id=507f1f77bcf86cd799439011", "/readyz", "/range", "/metrics"} {
 		got := r.get(t, path, "Accept", "text/html")
 		if strings.Contains(got.body, "secret-folder") || strings.Contains(got.body, "goroutine ") && path != "/metrics" {
 			t.Errorf("%s reveals internals: %s", path, got.body)

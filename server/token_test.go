@@ -76,7 +76,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("a session of a token for reading: %d", got.status)
 		}
 	}
-	if page := r.get(t, "/about", "Cookie", one, "Accept", "text/html").body; !strings.Contains(page, `action="/logout"`) {
+	if page := r.get(t, "/range", "Cookie", one, "Accept", "text/html").body; !strings.Contains(page, `action="/logout"`) {
 		t.Error("the page has no way to log out")
 	}
 	out := r.do(t, "POST", "/logout", nil, "Cookie", one, "Accept", "text/html")

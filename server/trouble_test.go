@@ -41,14 +41,14 @@ func TestSessionEndsInTheBrowser(t *testing.T) {
 	r := serve(t, server.Options{Token: token})
 	b := newTab(t, browserOf(t), r.url)
 	b.allowed = []string{"401 (Unauthorized)"}
-	b.open("/about")
+	b.open("/range")
 	b.await(`document.querySelector('#token')`)
 	enter := func() {
 		t.Helper()
 		b.do(chromedp.SendKeys("#token", token), chromedp.Click("form button"))
 	}
 	enter()
-	b.await(`location.pathname === '/about'`)
+	b.await(`location.pathname === '/range'`)
 	// The end comes from elsewhere: the page itself may be on its way to the login by then.
 	end := func() {
 		t.Helper()
@@ -60,17 +60,19 @@ func TestSessionEndsInTheBrowser(t *testing.T) {
 			t.Fatalf("logout: %d", out.status)
 		}
 	}
-	// A live view goes to the login by itself, with a text that is too long for a URL.
+	// A view that is not live goes to the login when somebody types, also a text that is too
+	// long for a URL.
 	b.open("/")
 	b.fill("#id", strings.Repeat("507f1f77bcf86cd799439011\n", 1000))
 	b.await(`document.querySelectorAll('#result tbody tr').length === 1000`)
 	end()
+	b.fill("#id", strings.Repeat("507f1f77bcf86cd799439011\n", 1001))
 	b.await(`location.pathname === '/login' && document.querySelector('#token')`)
 	enter()
-	b.await(`location.pathname === '/' && document.querySelectorAll('#result tbody tr').length === 1000`)
+	b.await(`location.pathname === '/' && document.querySelectorAll('#result tbody tr').length === 1001`)
 
-	// Another one when somebody types: until then what is typed and sent stays, and only the
-	// head says that it is not up to date.
+	// Until then what is typed and sent stays, and only the head says that it is not up to
+	// date.
 	b.open("/range")
 	end()
 	b.await(`document.querySelector('#alive')?.dataset.since && location.pathname === '/range'`)
@@ -79,6 +81,7 @@ func TestSessionEndsInTheBrowser(t *testing.T) {
 	enter()
 	b.await(`location.pathname === '/range' && document.querySelector('#from')?.value === '2026-11-01' && document.querySelector('.tile b.id')?.innerText.startsWith('6ae681')`)
 
+	// A live view goes to the login by itself.
 	b.open("/processes?state=alive")
 	b.await(`document.querySelector('#result').innerText.includes('oid serve')`)
 	end()

@@ -244,7 +244,7 @@ func (t toServer) Heartbeats(ctx context.Context, beats []registry.RemoteHeartbe
 
 // End is [agent.Sink.End].
 func (t toServer) End(ctx context.Context, member registry.MemberKey, reason string, age time.Duration) error {
-	return serverError(t.client.EndAgo(ctx, string(member), reason, min(age, oldest)))
+	return serverError(t.client.End(ctx, string(member), reason, min(age, oldest)))
 }
 
 // serverError returns an error of the server as one of a sink.

@@ -17,6 +17,8 @@ import (
 
 	"github.com/oidkit/oid/internal/testenv"
 	"github.com/oidkit/oid/objectid"
+	"github.com/oidkit/oid/server/client"
+	"github.com/oidkit/oid/server/wire"
 )
 
 // asWorker is the first argument of this test program when it is the worker.
@@ -94,7 +96,7 @@ func journey(t *testing.T, outage time.Duration) {
 	}
 	first := next()
 	testenv.Await(t, "a heartbeat with the load, and an id of then", func() error {
-		h, err := c.History(t.Context(), gpid, "1h")
+		h, err := client.Get[wire.History](t.Context(), c, "/v1/processes/"+gpid+"?since=1h")
 		for _, s := range h.Samples {
 			for s.MemoryBytes != nil && first.Time().Before(s.Time.Truncate(time.Second)) {
 				first = next() // the first heartbeat took until another second

@@ -56,7 +56,7 @@ func TestWork(t *testing.T) {
 		t.Fatalf("%d ids of 20 jobs", len(ids))
 	}
 	for _, id := range ids {
-		in, err := c.Inspect(t.Context(), id)
+		in, err := client.Get[wire.Inspection](t.Context(), c, "/v1/ids/"+id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestInterrupt(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- work(ctx, c, time.Millisecond, 0, &out) }()
 	first := awaitWorker(t, c, func(p wire.Process) bool { return p.LastHeartbeat.HeapBytes != nil && *p.LastHeartbeat.HeapBytes > 0 })
-	if err := c.End(t.Context(), first.Member, "ended by the test"); err != nil {
+	if err := c.End(t.Context(), first.Member, "ended by the test", 0); err != nil {
 		t.Fatal(err)
 	}
 	awaitWorker(t, c, func(p wire.Process) bool { return p.State == string(registry.Alive) })
@@ -92,7 +92,7 @@ func TestInterrupt(t *testing.T) {
 func awaitWorker(t *testing.T, c *client.Client, ok func(wire.Process) bool) wire.Process {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		list, err := c.Processes(t.Context(), "")
+		list, err := client.Get[wire.Processes](t.Context(), c, "/v1/processes")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,9 @@
 //	defer m.End("shut down")
 //	id := m.New()
 //
-// [IDs] is a member that registers when the first id is needed. Each other method of
-// Client is one endpoint, and ends with its context: http.DefaultClient has no timeout.
+// [IDs] is a member that registers when the first id is needed. [Get] asks any endpoint
+// that only reads; each other method of Client is one endpoint. All end with their context:
+// http.DefaultClient has no timeout.
 //
 // The package depends on nothing but the standard library, package objectid and
 // package wire.
@@ -24,7 +25,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -80,16 +80,11 @@ func (c *Client) NewIDs(ctx context.Context, dst []objectid.ID) error {
 	return nil
 }
 
-// Inspect returns the creation time of an id, its fields, and the process that
-// created it.
-func (c *Client) Inspect(ctx context.Context, id string) (wire.Inspection, error) {
-	return call[wire.Inspection](ctx, c, http.MethodGet, "/v1/ids/"+url.PathEscape(id), nil)
-}
-
-// Range turns a time range into a range of ids. An empty text is an open end.
-func (c *Client) Range(ctx context.Context, from, to string) (wire.Range, error) {
-	q := url.Values{"from": {from}, "to": {to}}
-	return call[wire.Range](ctx, c, http.MethodGet, "/v1/range?"+q.Encode(), nil)
+// Get returns the answer to a GET of the API, in the type of package wire for it: a
+// wire.Inspection of "/v1/ids/507f1f77bcf86cd799439011", wire.Processes of
+// "/v1/processes?state=alive". What is not found is an [Error] with status 404.
+func Get[Out any](ctx context.Context, c *Client, path string) (Out, error) {
+	return call[Out](ctx, c, http.MethodGet, path, nil)
 }
 
 // Register records a process. With a sample, the process is adopted. A zero r.Clock
@@ -130,82 +125,12 @@ func (c *Client) AddSamples(ctx context.Context, member, layout string, samples 
 	return call[wire.Registered](ctx, c, http.MethodPost, memberPath(member)+"/samples", wire.AddedSamples{Samples: samples, Layout: layout})
 }
 
-// End records the end of a registered process.
-func (c *Client) End(ctx context.Context, member, reason string) error {
-	return c.EndAgo(ctx, member, reason, 0)
-}
-
-// EndAgo is [Client.End] for a process that has ended some time ago, before its
-// registration perhaps.
-func (c *Client) EndAgo(ctx context.Context, member, reason string, age time.Duration) error {
+// End records the end of a registered process, some time ago: perhaps before its
+// registration.
+func (c *Client) End(ctx context.Context, member, reason string, age time.Duration) error {
 	q := url.Values{"reason": {reason}, "age_seconds": {strconv.FormatFloat(age.Seconds(), 'f', 6, 64)}}
 	_, err := call[wire.Registered](ctx, c, http.MethodDelete, memberPath(member)+"?"+q.Encode(), nil)
 	return err
-}
-
-// Processes returns the first page of the processes in a state, or of all if state is
-// empty.
-func (c *Client) Processes(ctx context.Context, state string) (wire.Processes, error) {
-	return c.ProcessPage(ctx, ProcessQuery{State: state})
-}
-
-// ProcessQuery selects processes. The zero value selects all.
-type ProcessQuery struct {
-	State   string   // alive, late, dead or ended
-	Name    string   // of the service
-	Host    string   // its name
-	Address string   // ip:port
-	Labels  []string // name=value
-	Search  string   // a text in the name, the host, the GPID or a label
-	Limit   int      // of one page. Default: 1000
-	After   string   // the Next of the page before. Default: the first page
-}
-
-// ProcessPage returns a page of the processes that q selects.
-func (c *Client) ProcessPage(ctx context.Context, q ProcessQuery) (wire.Processes, error) {
-	values := url.Values{"label": q.Labels}
-	for name, value := range map[string]string{"state": q.State, "name": q.Name, "host": q.Host, "address": q.Address, "q": q.Search, "after": q.After} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	if q.Limit > 0 {
-		values.Set("limit", strconv.Itoa(q.Limit))
-	}
-	return call[wire.Processes](ctx, c, http.MethodGet, "/v1/processes?"+values.Encode(), nil)
-}
-
-// EachProcess returns all processes that q selects, page by page. An error ends them.
-func (c *Client) EachProcess(ctx context.Context, q ProcessQuery) iter.Seq2[wire.Process, error] {
-	return func(yield func(wire.Process, error) bool) {
-		for {
-			page, err := c.ProcessPage(ctx, q)
-			if err != nil {
-				yield(wire.Process{}, err)
-				return
-			}
-			for _, p := range page.Processes {
-				if !yield(p, nil) {
-					return
-				}
-			}
-			if q.After = page.Next; q.After == "" {
-				return
-			}
-		}
-	}
-}
-
-// Locks returns a page of the locks that are held, by name. after is the Next of the
-// page before, and empty for the first.
-func (c *Client) Locks(ctx context.Context, after string) (wire.Locks, error) {
-	return call[wire.Locks](ctx, c, http.MethodGet, "/v1/locks?after="+url.QueryEscape(after), nil)
-}
-
-// Lock returns the status of a lock. One that nobody holds or waits for is an [Error]
-// with status 404.
-func (c *Client) Lock(ctx context.Context, name string) (wire.Lock, error) {
-	return call[wire.Lock](ctx, c, http.MethodGet, "/v1/locks/"+url.PathEscape(name), nil)
 }
 
 // Census uploads a file of mongodump or mongoexport, a list of ids or any text, and
@@ -238,12 +163,6 @@ func sectionOf(file io.Reader) *io.SectionReader {
 		return nil
 	}
 	return io.NewSectionReader(f, here, end-here)
-}
-
-// History returns the members with a GPID, and their load from a time on, or of a duration
-// up to now.
-func (c *Client) History(ctx context.Context, gpid, since string) (wire.History, error) {
-	return call[wire.History](ctx, c, http.MethodGet, "/v1/processes/"+url.PathEscape(gpid)+"?since="+url.QueryEscape(since), nil)
 }
 
 func memberPath(member string) string { return "/v1/members/" + url.PathEscape(member) }

@@ -163,13 +163,13 @@ func TestRetryEndsWithItsContext(t *testing.T) {
 		time.AfterFunc(time.Second, stop)
 		began := time.Now()
 		var problem *client.Error
-		if _, err := f.client().Inspect(ctx, "x"); !errors.As(err, &problem) || time.Since(began) != time.Second {
+		if _, err := client.Get[wire.Inspection](ctx, f.client(), "/v1/ids/x"); !errors.As(err, &problem) || time.Since(began) != time.Second {
 			t.Errorf("%v after %v, want the answer after a second", err, time.Since(began))
 		}
 		ctx, stop = context.WithTimeout(t.Context(), 10*time.Second)
 		defer stop()
 		began = time.Now()
-		if _, err := f.client().Inspect(ctx, "x"); !errors.As(err, &problem) || time.Since(began) != 0 {
+		if _, err := client.Get[wire.Inspection](ctx, f.client(), "/v1/ids/x"); !errors.As(err, &problem) || time.Since(began) != 0 {
 			t.Errorf("%v after %v, want the answer at once", err, time.Since(began))
 		}
 	})
@@ -199,7 +199,7 @@ func TestEndlessError(t *testing.T) {
 		return &http.Response{StatusCode: 502, Request: r, Body: io.NopCloser(&blanks)}, nil
 	})}}
 	var problem *client.Error
-	if _, err := c.Inspect(t.Context(), "x"); !errors.As(err, &problem) || problem.Status != 502 || blanks.read > blanks.most {
+	if _, err := client.Get[wire.Inspection](t.Context(), c, "/v1/ids/x"); !errors.As(err, &problem) || problem.Status != 502 || blanks.read > blanks.most {
 		t.Errorf("%v after %d bytes", err, blanks.read)
 	}
 }
@@ -233,7 +233,7 @@ func TestRequests(t *testing.T) {
 		if got := f.seen("/v1/census"); len(got) != 2 || got[0].body != "and the rest" || got[1].body != "and the rest" {
 			t.Errorf("a file is sent as %+v", got)
 		}
-		if _, err := c.Lock(t.Context(), "a/b c"); err != nil || len(f.seen("/v1/locks/a%2Fb%20c")) != 1 {
+		if _, err := client.Get[wire.Lock](t.Context(), c, "/v1/locks/a%2Fb%20c"); err != nil || len(f.seen("/v1/locks/a%2Fb%20c")) != 1 {
 			t.Errorf("Lock: %v, %+v", err, f.requests)
 		}
 		if err := c.NewIDs(t.Context(), make([]objectid.ID, 2)); err != nil {

@@ -216,7 +216,7 @@ func TestEndlessAnswer(t *testing.T) {
 	c := &client.Client{URL: "http://server", HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Request: r, Body: io.NopCloser(&blanks)}, nil
 	})}}
-	if _, err := c.Inspect(t.Context(), "x"); !errors.Is(err, client.ErrResponse) || blanks.read > blanks.most {
+	if _, err := client.Get[wire.Inspection](t.Context(), c, "/v1/ids/x"); !errors.Is(err, client.ErrResponse) || blanks.read > blanks.most {
 		t.Errorf("%v after %d bytes", err, blanks.read)
 	}
 }

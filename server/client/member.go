@@ -115,7 +115,7 @@ func (m *Member) End(reason string) error {
 	<-m.stopped
 	ctx, cancel := context.WithTimeout(context.Background(), lastCall)
 	defer cancel()
-	return m.client.End(ctx, m.Key(), reason)
+	return m.client.End(ctx, m.Key(), reason, 0)
 }
 
 func (m *Member) registered() wire.Registered {

@@ -8,7 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -19,7 +19,7 @@ import (
 const longestWait = 5 * time.Second
 
 func (d *Door) allowance(r *http.Request) *allowance {
-	return &allowance{budget: d.memory, of: connectionOf(r)}
+	return &allowance{budget: &d.memory, of: connectionOf(r)}
 }
 
 // admit reads the body of a request and then takes what its handler needs: memory, and
@@ -136,56 +136,20 @@ const firstPiece = 4 << 10
 // budget bounds the memory that all requests together take. A part of it is for small
 // requests only, so that they are answered beside large ones.
 type budget struct {
-	large    int64  // bytes for requests of any size
+	total    int64
 	makeRoom func() // ends a request whose client keeps the server waiting
-
-	mu    sync.Mutex
-	total int64
-	taken int64
-	freed chan struct{} // closed when memory was given back; nil if nobody waits
+	taken    atomic.Int64
 }
 
 // small is the size up to which a request is a small one.
 const small = 512 << 10
 
-func newBudget(total int64, makeRoom func()) *budget {
-	return &budget{large: total - total/4, total: total, makeRoom: makeRoom}
-}
-
-// inUse returns the bytes that are taken.
-func (b *budget) inUse() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.taken
-}
-
-// try takes n bytes, or returns a channel that is closed when it is worth another
-// try.
-func (b *budget) try(n int64, isSmall bool) (ok bool, freed <-chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	bound := b.large
-	if isSmall {
-		bound = b.total
+// bound returns how many bytes may be taken when a request of a size is among them.
+func (b *budget) bound(size int64) int64 {
+	if size <= small {
+		return b.total
 	}
-	if b.taken+n > bound {
-		if b.freed == nil {
-			b.freed = make(chan struct{})
-		}
-		return false, b.freed
-	}
-	b.taken += n
-	return true, nil
-}
-
-func (b *budget) give(n int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.taken -= n
-	if b.freed != nil {
-		close(b.freed)
-		b.freed = nil
-	}
+	return b.total - b.total/4
 }
 
 // allowance is the memory of one request. Its methods must not be called at the same
@@ -199,18 +163,15 @@ type allowance struct {
 // grow takes n bytes more. It waits a moment for them, and returns ErrMemory if there
 // are none.
 func (a *allowance) grow(ctx context.Context, n int64, patience time.Duration) error {
-	if n > a.budget.large {
+	b, bound := a.budget, a.budget.bound(a.bytes+n)
+	if n > bound {
 		return ErrMemory
 	}
-	for end := time.After(patience); ; {
-		ok, freed := a.budget.try(n, a.bytes+n <= small)
-		if ok {
-			break
-		}
-		a.budget.makeRoom()
+	for end := time.After(patience); b.taken.Add(n) > bound; {
+		b.taken.Add(-n)
+		b.makeRoom()
 		select {
-		case <-freed:
-		case <-time.After(stalled / 4):
+		case <-time.After(stalled / 10):
 		case <-end:
 			return ErrMemory
 		case <-ctx.Done():
@@ -229,7 +190,7 @@ func (a *allowance) release() {
 	if a.bytes == 0 {
 		return
 	}
-	a.budget.give(a.bytes)
+	a.budget.taken.Add(-a.bytes)
 	if a.of != nil {
 		a.of.memory.Add(-a.bytes)
 	}

@@ -22,6 +22,7 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -48,11 +49,11 @@ type Door struct {
 	origin      origin
 	crossOrigin *http.CrossOriginProtection
 	throttle    *throttle
-	sessions    sessions
+	ended       sync.Map            // the values of sessions that were logged out
 	loopback    atomic.Bool         // requests must be for a loopback name
 	slots       *semaphore.Weighted // one for each request that is worked on
 	heavy       *semaphore.Weighted // one for each of them that keeps a processor busy
-	memory      *budget
+	memory      budget
 	uploads     *uploads
 	connections atomic.Pointer[connections] // after Listen
 	draining    atomic.Bool                 // every answer closes its connection
@@ -73,16 +74,16 @@ func New(o *Options) (*Door, error) {
 		heavy:       semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
 		uploads:     newUploads(o.Limits.Uploads),
 	}
-	d.memory = newBudget(o.Limits.Memory, func() {
+	d.memory = budget{total: o.Limits.Memory, makeRoom: func() {
 		if c := d.connections.Load(); c != nil {
 			c.freeMemory()
 		}
-	})
+	}}
 	var err error
 	if d.origin, err = newOrigin(o.BaseURL, o.TrustedProxies); err != nil {
 		return nil, err
 	}
-	if b := d.origin.base; b != nil {
+	if b := d.origin.base; b.Host != "" {
 		if err := d.crossOrigin.AddTrustedOrigin(b.Scheme + "://" + b.Host); err != nil {
 			return nil, fmt.Errorf("server: base URL %q: %w", o.BaseURL, err)
 		}
@@ -106,7 +107,7 @@ func (d *Door) Listen(l net.Listener) (net.Listener, error) {
 }
 
 // MemoryInUse returns the bytes that requests and uploads take, by their own estimate.
-func (d *Door) MemoryInUse() int64 { return d.memory.inUse() }
+func (d *Door) MemoryInUse() int64 { return d.memory.taken.Load() }
 
 // Drain begins the end of the server: every answer from now on closes its connection, so
 // that clients send the next request elsewhere or to the server's successor.

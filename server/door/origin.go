@@ -15,13 +15,13 @@ import (
 
 // origin is how browsers and programs reach the server.
 type origin struct {
-	base    *url.URL // or nil; without a slash at the end of its path
+	base    *url.URL // empty for none; without a slash at the end of its path
 	proxies []netip.Prefix
 }
 
 // newOrigin reads Options.BaseURL.
 func newOrigin(base string, proxies []netip.Prefix) (origin, error) {
-	o := origin{proxies: proxies}
+	o := origin{base: &url.URL{}, proxies: proxies}
 	if base == "" {
 		return o, nil
 	}
@@ -38,31 +38,11 @@ func newOrigin(base string, proxies []netip.Prefix) (origin, error) {
 }
 
 // Base returns the path under which the server is reached, such as /oid, or "".
-func (d *Door) Base() string { return d.origin.path() }
-
-// path returns the path under which the server is reached, or "".
-func (o *origin) path() string {
-	if o.base == nil {
-		return ""
-	}
-	return o.base.Path
-}
-
-// URL returns the URL of the server, as the sender of r sees it, without a slash at
-// the end.
-func (d *Door) URL(r *http.Request) string {
-	if base := d.origin.base; base != nil {
-		return base.String()
-	}
-	if d.origin.secure(r) {
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
-}
+func (d *Door) Base() string { return d.origin.base.Path }
 
 // secure reports whether the sender of r reaches the server over TLS.
 func (o *origin) secure(r *http.Request) bool {
-	if o.base != nil {
+	if o.base.Scheme != "" {
 		return o.base.Scheme == "https"
 	}
 	return r.TLS != nil || isForwarded(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
@@ -98,8 +78,8 @@ func isForwarded(r *http.Request) bool { return r.Context().Value(isForwardedKey
 // the one of a trusted proxy, and without the path of the base URL.
 func (o *origin) receive(r *http.Request) *http.Request {
 	client, trusted := o.client(r)
-	path, under := strings.CutPrefix(r.URL.Path, o.path())
-	under = under && o.path() != "" && strings.HasPrefix(path, "/")
+	path, under := strings.CutPrefix(r.URL.Path, o.base.Path)
+	under = under && o.base.Path != "" && strings.HasPrefix(path, "/")
 	if !trusted && !under {
 		return r
 	}
@@ -113,7 +93,7 @@ func (o *origin) receive(r *http.Request) *http.Request {
 	}
 	if under {
 		u := *r.URL
-		u.Path, u.RawPath = path, strings.TrimPrefix(u.RawPath, o.path())
+		u.Path, u.RawPath = path, strings.TrimPrefix(u.RawPath, o.base.Path)
 		r.URL = &u
 	}
 	return r
@@ -156,7 +136,7 @@ func (d *Door) checkOrigin(r *http.Request, probe bool) error {
 	case probe && (local || d.HasTokens()):
 		return nil
 	case d.HasTokens():
-		if b := d.origin.base; b != nil && !strings.EqualFold(r.Host, b.Host) && !local && !isAddress(r.Host) {
+		if b := d.origin.base; b.Host != "" && !strings.EqualFold(r.Host, b.Host) && !local && !isAddress(r.Host) {
 			return ErrBase
 		}
 		return nil

@@ -14,8 +14,8 @@ import (
 // Recorder keeps the status and the size of a response.
 type Recorder struct {
 	http.ResponseWriter
-	code    int
-	bytes   int64
+	Code    int   // of the response, or 0 before its first byte
+	Bytes   int64 // of the body that was written
 	door    *Door
 	release func() // is called before the first byte of the body is sent; may be nil
 }
@@ -24,16 +24,10 @@ type Recorder struct {
 // target of a redirect, and closes the connection of a server that stops.
 func (d *Door) Record(w http.ResponseWriter) *Recorder { return &Recorder{ResponseWriter: w, door: d} }
 
-// Code returns the status of the response, or 0 before its first byte.
-func (r *Recorder) Code() int { return r.code }
-
-// Bytes returns the size of the body that was written.
-func (r *Recorder) Bytes() int64 { return r.bytes }
-
 // WriteHeader implements http.ResponseWriter.
 func (r *Recorder) WriteHeader(code int) {
-	if r.code == 0 {
-		r.code = code
+	if r.Code == 0 {
+		r.Code = code
 		if to := r.Header().Get("Location"); strings.HasPrefix(to, "/") {
 			r.Header().Set("Location", r.door.Base()+to)
 		}
@@ -46,12 +40,12 @@ func (r *Recorder) WriteHeader(code int) {
 
 // Write implements http.ResponseWriter.
 func (r *Recorder) Write(p []byte) (int, error) {
-	if r.code == 0 {
+	if r.Code == 0 {
 		r.WriteHeader(http.StatusOK)
 	}
 	r.Release()
 	n, err := r.ResponseWriter.Write(p)
-	r.bytes += int64(n)
+	r.Bytes += int64(n)
 	return n, err
 }
 

@@ -7,19 +7,14 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"net/http"
-	"sync"
 	"time"
 )
 
 // cookie is the name of the cookie that a browser gets when its user logs in.
 const cookie = "oid_session"
 
-// sessions are the logins of browsers. A session is a cookie that its token signs, so
-// that it outlives the server and ends with the token.
-type sessions struct {
-	mu    sync.Mutex
-	ended map[string]time.Time // those that were logged out, until they would end anyway
-}
+// The logins of browsers are sessions: a session is a cookie that its token signs, so that
+// it outlives the server and ends with the token.
 
 // A session is the time of its end, random bytes, and a signature of these.
 const (
@@ -63,33 +58,10 @@ func (d *Door) sessionOf(r *http.Request) *Token {
 			found = t
 		}
 	}
-	if found != nil && d.sessions.hasEnded(c.Value) {
+	if _, ended := d.ended.Load(c.Value); ended {
 		return nil
 	}
 	return found
-}
-
-func (l *sessions) hasEnded(value string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, ended := l.ended[value]
-	return ended
-}
-
-// end ends the session until its own end.
-func (l *sessions) end(value string, until time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	for v, t := range l.ended {
-		if now.After(t) {
-			delete(l.ended, v)
-		}
-	}
-	if l.ended == nil {
-		l.ended = map[string]time.Time{}
-	}
-	l.ended[value] = until
 }
 
 // LogIn begins a session for a client that has sent the value of a token, and reports
@@ -106,7 +78,8 @@ func (d *Door) LogIn(w http.ResponseWriter, r *http.Request, value string) (ok b
 // LogOut ends the session of r, if it has one.
 func (d *Door) LogOut(w http.ResponseWriter, r *http.Request) {
 	if c, err := r.Cookie(cookie); err == nil && d.sessionOf(r) != nil {
-		d.sessions.end(c.Value, time.Now().Add(d.options.Session))
+		d.ended.Store(c.Value, true)
+		time.AfterFunc(d.options.Session, func() { d.ended.Delete(c.Value) }) // by then it has ended anyway
 	}
 	d.setCookie(w, r, "", -1)
 }
@@ -117,7 +90,7 @@ func (d *Door) InSession(r *http.Request) bool { return d.sessionOf(r) != nil }
 // setCookie sets the cookie of a session; an age below 0 removes it.
 func (d *Door) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookie, Value: value, MaxAge: age, Path: d.origin.path() + "/",
+		Name: cookie, Value: value, MaxAge: age, Path: d.Base() + "/",
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: d.origin.secure(r),
 	})
 }

@@ -57,7 +57,7 @@ func (s *Site) views() []view {
 	if s.ShowsLocks {
 		all = append(all, view{"/locks", "Locks"})
 	}
-	return append(all, view{"/about", "About"})
+	return all
 }
 
 // Frame is a page around the contents of a view.
@@ -115,9 +115,9 @@ func (s *Site) way(current string) g.Node {
 	}
 }
 
-// foot is the version and the keys.
+// foot is the version, the description of the API, and the keys.
 func (s *Site) foot() g.Node {
-	return h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+s.Version)), h.Span(h.Class("keys"),
+	return h.P(h.Class("soft"), g.Text(strings.TrimSpace("oid "+s.Version)+" · "), h.A(h.Href(s.URL("/openapi.json")), g.Text("HTTP API")), h.Span(h.Class("keys"),
 		g.Text(" · keys: "), h.Kbd(g.Text("1")), g.Text("–"), h.Kbd(g.Text(strconv.Itoa(len(s.views())))), g.Text(" views, "),
 		h.Kbd(g.Text("/")), g.Text(" input, "), h.Kbd(g.Text("c")), g.Text(" copy")))
 }

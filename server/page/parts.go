@@ -1,7 +1,6 @@
 package page
 
 import (
-	"maps"
 	"net/url"
 	"slices"
 	"time"
@@ -109,13 +108,6 @@ func queries(name string, all []wire.Query) g.Node {
 		}))
 }
 
-// code is a text to copy, under a title whose element has the id.
-func code(id, title, about, text string) g.Node {
-	return h.Div(h.Class("query"),
-		h.Div(h.Class("query-head"), h.H3(h.ID(id), g.Text(title)), h.Span(h.Class("soft"), g.Text(about))),
-		h.Pre(h.TabIndex("0"), h.Aria("labelledby", id), h.Data("copy", ""), h.Code(g.Text(text))))
-}
-
 // presetLinks are the presets, as links to the path with that time range and the
 // parameters kept.
 func presetLinks(path, since string, kept url.Values) g.Node {
@@ -132,11 +124,6 @@ func and(kept url.Values) string {
 	return "&" + kept.Encode()
 }
 
-// exampleNode is an id with its fields in colours.
-func exampleNode(seconds, value, rest string) g.Node {
-	return h.P(h.Class("example-id id"), coloredDigits(seconds, value, rest))
-}
-
 // coloredDigits are the three fields of an ObjectId in their colours.
 func coloredDigits(seconds, value, rest string) g.Node {
 	part := func(name, text string) g.Node { return h.Span(h.Class("f-"+name), g.Text(text)) }
@@ -151,11 +138,6 @@ func field(id, label string, input g.Node) g.Node {
 // textInput is an input that browsers neither fill in nor correct.
 func textInput(name, value string, more ...g.Node) g.Node {
 	return h.Input(g.Group(more), h.ID(name), h.Name(name), h.Value(value), h.AutoComplete("off"), g.Attr("spellcheck", "false"))
-}
-
-// facts are labels and the like, in the order of their names.
-func facts(all map[string]string) g.Node {
-	return g.Map(slices.Sorted(maps.Keys(all)), func(name string) g.Node { return fact(phrase.Shown(name), g.Text(phrase.Shown(all[name]))) })
 }
 
 func fact(name string, value ...g.Node) g.Node {

@@ -2,8 +2,10 @@ package page
 
 import (
 	"cmp"
+	"maps"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -137,12 +139,12 @@ func (s *Site) Process(v *Process) g.Node {
 			fact("member", h.Span(h.Class("id"), g.Text(v.Member))),
 			known("version", v.Version),
 			g.If(v.Executable != "", h.Div(h.Dt(g.Text("program")), h.Dd(h.Class("wrap"), g.Text(v.Executable)))),
-			facts(v.Labels)),
+			g.Map(slices.Sorted(maps.Keys(v.Labels)), func(name string) g.Node { return fact(phrase.Shown(name), g.Text(phrase.Shown(v.Labels[name]))) })),
 		h.Div(h.ID("result"), h.Data("refresh", ""),
 			h.H2(g.Text("Load "), presetLinks("", v.Since, url.Values{"member": {v.Member}})),
 			loadPlots(v.Load, v.Samples, v.Interval)),
 		h.H2(g.Text("Its ids")),
-		exampleNode(seconds, v.ProcessValue, strings.Repeat("·", 24-8-len(v.ProcessValue))),
+		h.P(h.Class("example-id id"), coloredDigits(seconds, v.ProcessValue, strings.Repeat("·", 24-8-len(v.ProcessValue)))),
 		soft(g.Text("In each id, the process value "), h.Span(h.Class("id"), g.Text(v.ProcessValue)),
 			g.Text(" follows the seconds. To find the documents with its ids:")),
 		g.Iff(len(v.Adopted) > 0, func() g.Node {

@@ -120,7 +120,6 @@ func rendered(n g.Node) g.Node {
 // Counted is how many processes there are.
 type Counted struct {
 	Alive, Late int64
-	State       uint64 // another one shows that a process has changed
 }
 
 // Report is a census under its link.
