@@ -22,17 +22,14 @@ var errTaken = errors.New("block is taken")
 
 // drawBlock returns a random block other than 00000000, which is the block of the
 // bounds of time ranges.
-func drawBlock(random io.Reader) ([4]byte, error) {
-	for range maxDraws {
-		var b [4]byte
-		if _, err := io.ReadFull(random, b[:]); err != nil {
-			return b, fmt.Errorf("registry: draw a block: %w", err)
-		}
-		if b != [4]byte{} {
-			return b, nil
-		}
+func drawBlock(random io.Reader) (b [4]byte, err error) {
+	for b == [4]byte{} && err == nil {
+		_, err = io.ReadFull(random, b[:])
 	}
-	return [4]byte{}, fmt.Errorf("registry: draw a block: %d times zero", maxDraws)
+	if err != nil {
+		err = fmt.Errorf("registry: draw a block: %w", err)
+	}
+	return b, err
 }
 
 // claimAny claims a block that no process ever had, and in which no value was ever
@@ -114,10 +111,13 @@ func (r *Registry) claims(ctx context.Context, used []string) (claimsByBlock, er
 		}
 	}
 	found, err := findMany[holding](ctx, r.store, claimRecords, ranges, fewClaims)
+	if err != nil {
+		return nil, err
+	}
 	for i, holders := range found {
 		all[blocks[i]] = holders
 	}
-	return all, err
+	return all, nil
 }
 
 // holders returns the claims of a value of 8 or 10 digits.
