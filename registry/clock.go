@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,19 +60,8 @@ func (h here) since(boot string, then time.Duration) (d time.Duration, ok bool) 
 	return now - then, true
 }
 
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earliest(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
+func maxTime(all ...time.Time) time.Time { return slices.MaxFunc(all, time.Time.Compare) }
+func minTime(all ...time.Time) time.Time { return slices.MinFunc(all, time.Time.Compare) }
 
 // thisHost is what this process knows of its host.
 var thisHost = sync.OnceValue(findHere)

@@ -231,12 +231,9 @@ func livingKey(block string, member objectid.ID) string {
 // started at once; they never have one MemberKey. It is the key of the living record.
 type MemberKey string
 
-// ParseMemberKey reads a key of 16 hexadecimal digits in lower case.
-func ParseMemberKey(s string) (MemberKey, error) {
-	if len(s) != 16 || strings.Trim(s, "0123456789abcdef") != "" {
-		return "", fmt.Errorf("registry: member %q, want 16 hexadecimal digits in lower case", s)
-	}
-	return MemberKey(s), nil
+// valid reports whether k is 16 hexadecimal digits in lower case.
+func (k MemberKey) valid() bool {
+	return len(k) == 16 && strings.Trim(string(k), "0123456789abcdef") == ""
 }
 
 // Key returns the key of the registration, or "" if it has claimed no block yet.

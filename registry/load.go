@@ -61,18 +61,23 @@ func getMany[T any](ctx context.Context, s store.Store, collection string, keys 
 	if err != nil {
 		return nil, nil, err
 	}
-	docs := make([]*T, len(keys))
+	docs, err := decodeAll[T](raws, collection)
+	return raws, docs, err
+}
+
+// decodeAll decodes documents, in the place of which nil may be.
+func decodeAll[T any](raws []bson.Raw, collection string) (docs []*T, err error) {
+	docs = make([]*T, len(raws))
 	for i, raw := range raws {
 		if raw == nil {
 			continue
 		}
-		doc, err := decode[T](raw, collection)
-		if err != nil {
-			return nil, nil, err
+		docs[i] = new(T)
+		if *docs[i], err = decode[T](raw, collection); err != nil {
+			return nil, err
 		}
-		docs[i] = &doc
 	}
-	return raws, docs, nil
+	return docs, nil
 }
 
 // findMany reads and decodes the documents in ranges. Of a range that has few documents or
@@ -109,12 +114,8 @@ func findMany[T any](ctx context.Context, s store.Store, collection string, rang
 	}
 	docs := make([][]*T, len(found))
 	for i, raws := range found {
-		for _, raw := range raws {
-			doc, err := decode[T](raw, collection)
-			if err != nil {
-				return nil, err
-			}
-			docs[i] = append(docs[i], &doc)
+		if docs[i], err = decodeAll[T](raws, collection); err != nil {
+			return nil, err
 		}
 	}
 	return docs, nil
@@ -239,7 +240,7 @@ func (r *Registry) members(ctx context.Context, all []MemberKey) []storedMember 
 		}
 	}
 	for i, k := range all {
-		if _, err := ParseMemberKey(string(k)); err == nil {
+		if k.valid() {
 			keys[i] = string(k)
 		}
 	}

@@ -121,7 +121,7 @@ func (r *Registry) judge(p *Process, next func() *Process) Status {
 		s.gone = now
 	}
 	if later := next(); later != nil {
-		s.Successor, s.Until = later.GPID, maxTime(p.Last.Time, earliest(later.From, s.Until))
+		s.Successor, s.Until = later.GPID, maxTime(p.Last.Time, minTime(later.From, s.Until))
 		if later.Kernel == p.Kernel {
 			s.gone = p.reached(later.Registered, later.Confirmed)
 			return set(Dead, "%s: %v", replaced, later.GPID)
