@@ -31,7 +31,7 @@ func (c *recorder) register(ctx context.Context) error {
 	confirmed := maxTime(p.Last.Time, wall(c.registry.options.Now).UTC().Truncate(time.Millisecond)) // the heartbeat may be old
 	adopted := slices.Clone(p.adoptions())
 	for i := range adopted {
-		if err := c.claimValue(ctx, &adopted[i], confirmed); err != nil {
+		if err := c.registry.claimValue(ctx, &p, &adopted[i], confirmed); err != nil {
 			return err
 		}
 	}
@@ -84,15 +84,14 @@ func (c *recorder) setBlock(block [4]byte) {
 	})
 }
 
-// claimValue stores that the process is recorded with an adopted value from now on.
-func (c *recorder) claimValue(ctx context.Context, a *Adopted, now time.Time) error {
-	p := c.process()
+// claimValue stores that a process is recorded with an adopted value from now on.
+func (r *Registry) claimValue(ctx context.Context, p *Process, a *Adopted, now time.Time) error {
 	a.Confirmed = now
 	h := holding{Key: adoptionKey(a.Value, a.From, p.Block), Format: format, Process: processKey(p.GPID, p.Block), Member: p.Member}
 	if !a.Sample.IsZero() {
 		h.Adopted = a
 	}
-	if _, err := c.registry.store.Insert(ctx, claimRecords, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
+	if _, err := r.store.Insert(ctx, claimRecords, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
 		return fmt.Errorf("registry: adopt value %s: %w", a.Value, err)
 	}
 	return nil
