@@ -137,7 +137,7 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) (err error) {
 		last := &others[len(others)-1]
 		t.Reason = fmt.Sprintf("%s, pid %d: %s", where, last.GPID.PID(), last.doubt)
 	default:
-		t.Reason = fmt.Sprintf("%s, pid %d, of which no process is recorded", where, t.Classic.PID) + t.Classic.unrecorded(t.ID)
+		t.Reason = fmt.Sprintf("%s, pid %d, of which no process is recorded", where, t.Classic.PID)
 	}
 	return nil
 }
