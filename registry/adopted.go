@@ -182,11 +182,11 @@ func (a *Adopted) claims(p *Process) string {
 // too. The error wraps [store.ErrNotFound] if the member is not recorded, and [ErrEnded] if
 // it has ended.
 func (r *Registry) AddSamples(ctx context.Context, k MemberKey, samples []objectid.ID, layout objectid.Layout) (Process, error) {
-	m := r.member(ctx, k)
-	if m.err != nil {
-		return Process{}, m.err
+	m, err := r.member(ctx, k)
+	if err != nil {
+		return Process{}, err
 	}
-	s, err := r.status(ctx, m.process)
+	s, err := r.status(ctx, &m.record.Process)
 	if err != nil {
 		return Process{}, err
 	}

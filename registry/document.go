@@ -88,9 +88,6 @@ type holding struct {
 	Pruned  *Process `bson:"-"`
 }
 
-// block returns the block of the process that has the claim.
-func (h *holding) block() string { return h.Process[strings.LastIndexByte(h.Process, '/')+1:] }
-
 // dataDoc returns the BSON of a [living] or a [sampleDoc]: its key, the format version
 // and binary data. Each heartbeat is one, and [bson.Marshal] takes many times as long.
 func dataDoc(key string, data []byte) bson.Raw {

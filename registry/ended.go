@@ -51,14 +51,14 @@ func (d *endedDoc) read(raw bson.Raw) error {
 // few calls of the store: it stores their samples, completes their records and deletes
 // their living records. If another heartbeat of one comes in between, that one stays
 // among the living. It may be called again after an error.
-func (r *Registry) finish(ctx context.Context, all []silent) error {
+func (r *Registry) finish(ctx context.Context, all []storedProcess) error {
 	if len(all) == 0 {
 		return nil
 	}
 	held := make([]newSamples, len(all))
 	swaps := make([]store.Swap, len(all))
 	for i, f := range all {
-		held[i] = newSamples{f.l.block(), f.l.recent[len(f.l.recent)-f.l.unstored:]}
+		held[i] = newSamples{f.living.block(), f.living.recent[len(f.living.recent)-f.living.unstored:]}
 		swaps[i].Old = f.raw
 	}
 	err := r.putSamples(ctx, held)
@@ -74,7 +74,7 @@ func (r *Registry) finish(ctx context.Context, all []silent) error {
 			err = r.revive(ctx, all[i].key())
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("registry: delete living record of %v: %w", all[i].l.gpid, err)
+			return fmt.Errorf("registry: delete living record of %v: %w", all[i].living.gpid, err)
 		}
 	}
 	return nil
@@ -82,8 +82,8 @@ func (r *Registry) finish(ctx context.Context, all []silent) error {
 
 // complete writes what the living records say into the records. A process that was never
 // recorded, or is pruned, has none.
-func (r *Registry) complete(ctx context.Context, all []silent) error {
-	all = slices.DeleteFunc(slices.Clone(all), func(f silent) bool { return f.record == nil })
+func (r *Registry) complete(ctx context.Context, all []storedProcess) error {
+	all = slices.DeleteFunc(slices.Clone(all), func(f storedProcess) bool { return f.record == nil })
 	if len(all) == 0 {
 		return nil
 	}
@@ -91,10 +91,10 @@ func (r *Registry) complete(ctx context.Context, all []silent) error {
 	for i, f := range all {
 		doc := *f.record
 		doc.Final = true
-		swaps[i] = store.Swap{Old: f.stored, New: doc}
+		swaps[i] = store.Swap{Old: f.recordRaw, New: doc}
 	}
 	var entries []any
-	var again []silent // whose records others wrote
+	var again []storedProcess // whose records others wrote
 	_, err := r.store.SwapMany(ctx, processRecords, swaps)
 	for i, err := range errorsOf(len(all), err) {
 		switch {
@@ -103,7 +103,7 @@ func (r *Registry) complete(ctx context.Context, all []silent) error {
 		case errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound):
 			again = append(again, all[i])
 		default:
-			return fmt.Errorf("registry: complete record of %v: %w", all[i].l.gpid, err)
+			return fmt.Errorf("registry: complete record of %v: %w", all[i].living.gpid, err)
 		}
 	}
 	if _, err := r.store.InsertMany(ctx, endedRecords, entries, nil); err != nil && !errors.Is(err, store.ErrDuplicate) {
@@ -175,7 +175,7 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 		return done, err
 	}
 	began := time.Now()
-	var found []silent
+	var found []storedProcess
 	flush := func() error {
 		n, err := r.finishDead(ctx, found, since, m.Samples)
 		done.Ended += n
@@ -195,7 +195,7 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 		if l.end == nil && age.Abs() <= missed*l.interval && !l.last.Time.Before(since) {
 			continue
 		}
-		found = append(found, silent{raw: raw, l: &l})
+		found = append(found, storedProcess{raw: raw, living: &l})
 		if len(found) == maxBatch {
 			if err := flush(); err != nil {
 				return done, err
@@ -212,7 +212,7 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 
 // finishDead moves those of the processes that are dead, and deletes the samples of
 // those that ended before a time.
-func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamples time.Time) (n int64, err error) {
+func (r *Registry) finishDead(ctx context.Context, found []storedProcess, since, noSamples time.Time) (n int64, err error) {
 	if err := r.readRecords(ctx, found); err != nil {
 		return 0, err
 	}
@@ -229,7 +229,7 @@ func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamp
 	dead := found[:0:0]
 	var pruned []string // whose samples are deleted
 	for _, f := range found {
-		over := f.l.last.Time.Before(since) // without a record, it never registered to the end
+		over := f.living.last.Time.Before(since) // without a record, it never registered to the end
 		if f.record != nil {
 			over, f.record.Gone = r.isOver(&states[0], since), states[0].gone
 			states = states[1:]
@@ -237,8 +237,8 @@ func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamp
 		if !over {
 			continue
 		}
-		if dead = append(dead, f); f.l.last.Time.Before(noSamples) {
-			pruned = append(pruned, f.l.block())
+		if dead = append(dead, f); f.living.last.Time.Before(noSamples) {
+			pruned = append(pruned, f.living.block())
 		}
 	}
 	if err := r.finish(ctx, dead); err != nil {

@@ -17,7 +17,7 @@ func TestHeartbeatDuringItsMove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := []silent{{raw: raw, l: l}}
+		all := []storedProcess{{raw: raw, living: l}}
 		read := func() {
 			if err := r.readRecords(t.Context(), all); err != nil {
 				t.Fatal(err)

@@ -69,12 +69,12 @@ type remoteBeat struct {
 // are to be stored before them, and the places of those that are sent alone: of processes
 // without a living record, with one that cannot be read, and with more than one heartbeat.
 func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, places []int, errs []error) (batch []remoteBeat, held []newSamples, alone []int) {
-	found := make([]storedMember, len(places))
+	found := make([]storedProcess, len(places))
 	var unknown []int // of found
 	var keys []MemberKey
 	for i, place := range places {
 		k := beats[place].Member
-		if found[i].stored = r.memory.living(k); found[i].stored == nil {
+		if found[i].raw = r.memory.living(k); found[i].raw == nil {
 			unknown, keys = append(unknown, i), append(keys, k)
 		}
 	}
@@ -88,7 +88,7 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 	var data []byte
 	for i, place := range places {
 		k := beats[place].Member
-		switch err := c.openLiving(k, found[i].stored, &l); {
+		switch err := c.openLiving(k, found[i].raw, &l); {
 		case errs[place] != nil:
 		case err != nil || i > 0 && beats[places[i-1]].Member == k:
 			alone = append(alone, place)
@@ -189,13 +189,13 @@ func (r *Registry) tend(ctx context.Context, beats []RemoteHeartbeat, due []remo
 			r.memory.remember(keys[i], nil) // if it was pruned while it was silent, the next heartbeat stores it again
 			errs[b.place] = m.err
 		} else if b.unchecked >= maxRecent {
-			claimed = append(claimed, m.process.claims()...)
+			claimed = append(claimed, m.record.claims()...)
 		}
 	}
 	known, _ := r.claims(ctx, claimed) // nil if it fails: one of them may be to blame
 	_ = inParallel(len(due), func(i int) error {
 		b, m := &due[i], &found[i]
-		if m.err != nil || m.process.End != nil { // recorded by another Registry after this heartbeat
+		if m.err != nil || m.record.End != nil { // recorded by another Registry after this heartbeat
 			return nil
 		}
 		c := r.openRecorder(m)

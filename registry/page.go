@@ -253,12 +253,12 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 }
 
 func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out []candidate, err error) {
-	var found []silent
+	var found []storedProcess
 	for l, err := range findDocs[living](ctx, r.store, livingRecords, find) {
 		if err != nil {
 			return nil, err
 		}
-		found, out = append(found, silent{l: l}), append(out, candidate{key: l.key})
+		found, out = append(found, storedProcess{living: l}), append(out, candidate{key: l.key})
 	}
 	err = r.readRecords(ctx, found)
 	for i, f := range found {

@@ -75,9 +75,9 @@ func (r *Registry) newRecorder(p Process) *recorder {
 }
 
 // openRecorder returns the recorder of a stored process.
-func (r *Registry) openRecorder(m *storedMember) *recorder {
-	c := r.newRecorder(*m.process)
-	c.open(m.stored, m.living)
+func (r *Registry) openRecorder(m *storedProcess) *recorder {
+	c := r.newRecorder(m.record.Process)
+	c.open(m.raw, m.living)
 	return c
 }
 

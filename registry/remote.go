@@ -125,9 +125,12 @@ func (r *Registry) earlier(ctx context.Context, key string) (p *Process, pruned 
 		if err != nil {
 			return nil, false, err
 		}
-		m := r.member(ctx, MemberKey(livingKey(h.Key, member)))
-		if !errors.Is(m.err, store.ErrNotFound) { // it is another's, or of a call that was interrupted
-			return m.process, false, m.err
+		m, err := r.member(ctx, MemberKey(livingKey(h.Key, member)))
+		if err == nil {
+			return &m.record.Process, false, nil
+		}
+		if !errors.Is(err, store.ErrNotFound) { // it is another's, or of a call that was interrupted
+			return nil, false, err
 		}
 		if h.Pruned != nil && h.of(member) {
 			return h.Pruned, true, nil
@@ -179,11 +182,11 @@ func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End
 		load = nil
 	}
 	for {
-		m := r.member(ctx, b.Member)
+		m, _ := r.member(ctx, b.Member)
 		if err := m.remote(); err != nil {
 			return Process{}, err
 		}
-		c := r.openRecorder(&m)
+		c := r.openRecorder(m)
 		c.sentAgo(b)
 		if at := c.clock.wall(); end != nil && b.Age > 0 {
 			if end.Time = at; at.Before(c.p.From) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -125,39 +124,25 @@ func (r *Registry) samplesOf(ctx context.Context, p *Process, from, to time.Time
 	}
 }
 
-// nearSamples is the stored samples of a process next to a time, which are being read.
-type nearSamples struct {
-	block string
-	done  sync.WaitGroup
-	found [2][]Sample // that begin before the time, and later
-	errs  [2]error
-}
-
-// readNear begins to read the stored samples of a process next to a time.
-func (r *Registry) readNear(ctx context.Context, block string, at time.Time) *nearSamples {
-	n := &nearSamples{block: block}
+// samplesNear reads the stored samples of a process next to a time.
+func (r *Registry) samplesNear(ctx context.Context, block string, at time.Time) (found []Sample, err error) {
 	// The first sample of a document is the one in its key: two documents that begin
 	// before the time have two samples before it.
-	for i, q := range []store.Query{
+	queries := []store.Query{
 		{Range: sampleRange(block, time.Time{}, at), Descending: true, Limit: 2},
 		{Range: sampleRange(block, at, time.Time{}), Limit: 1},
-	} {
-		n.done.Go(func() {
-			for doc, err := range findDocs[sampleDoc](ctx, r.store, sampleRecords, q) {
-				if n.errs[i] = err; err != nil {
-					return
-				}
-				n.found[i] = append(n.found[i], doc.samples...)
-			}
-		})
 	}
-	return n
-}
-
-// wait returns the samples when they are read. It may be called again.
-func (n *nearSamples) wait() ([]Sample, error) {
-	n.done.Wait()
-	return slices.Concat(n.found[0], n.found[1]), errors.Join(n.errs[0], n.errs[1])
+	var parts [2][]Sample
+	err = inParallel(len(queries), func(i int) error {
+		for doc, err := range findDocs[sampleDoc](ctx, r.store, sampleRecords, queries[i]) {
+			if err != nil {
+				return err
+			}
+			parts[i] = append(parts[i], doc.samples...)
+		}
+		return nil
+	})
+	return slices.Concat(parts[0], parts[1]), err
 }
 
 // around returns up to two of the samples from before a time, latest first, and the
@@ -180,12 +165,12 @@ func around(found []Sample, at time.Time) (before []Sample, after *Sample) {
 // The error wraps [store.ErrNotFound] if the member is not recorded.
 func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
-		m := r.member(ctx, k)
-		if m.err != nil {
-			yield(Sample{}, m.err)
+		m, err := r.member(ctx, k)
+		if err != nil {
+			yield(Sample{}, err)
 			return
 		}
-		r.samplesOf(ctx, m.process, from, to)(yield)
+		r.samplesOf(ctx, &m.record.Process, from, to)(yield)
 	}
 }
 

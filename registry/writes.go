@@ -141,7 +141,7 @@ func (c *recorder) store(ctx context.Context, known claimsByBlock, doc *record) 
 		case moveEnded:
 			// The end is recorded; a sweep may do the rest later.
 			l := livingOf(p, len(c.pending))
-			ended := []silent{{raw: c.stored, l: &l}}
+			ended := []storedProcess{{raw: c.stored, living: &l}}
 			if c.registry.readRecords(ctx, ended) == nil {
 				_ = c.registry.finish(ctx, ended)
 			}
