@@ -50,24 +50,6 @@ func (r *Registry) putHost(ctx context.Context, p *Process) error {
 	return nil
 }
 
-// oldHosts returns the swaps that delete hostDocs.
-func (r *Registry) oldHosts(ctx context.Context, keys []string) (swaps []store.Swap, err error) {
-	raws, err := getRaw(ctx, r.store, hostRecords, keys)
-	if err != nil {
-		return nil, err
-	}
-	for _, raw := range raws {
-		if raw == nil {
-			continue
-		}
-		if err := checkFormat(raw, hostRecords); err != nil {
-			return nil, err
-		}
-		swaps = append(swaps, store.Swap{Old: raw})
-	}
-	return swaps, nil
-}
-
 // runsOnHost returns the runs with the host and the pid of an id of the classic layout:
 // those that ran when it was created, perhaps, and the others.
 func (r *Registry) runsOnHost(ctx context.Context, id objectid.ID) (ran, others []maker, err error) {

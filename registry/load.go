@@ -45,33 +45,25 @@ func (r *Registry) living(ctx context.Context, k string) (bson.Raw, *living, err
 	return raw, &l, err
 }
 
-// getRaw reads the documents with the keys, nil where there is none, or the key is empty.
-func getRaw(ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, error) {
-	of, some := make([]store.Key, len(keys)), false
-	for i, k := range keys {
-		of[i], some = storeKey(k), some || k != ""
-	}
-	if !some {
-		return make([]bson.Raw, len(keys)), nil
-	}
-	raws, err := s.GetMany(ctx, collection, of)
-	if err != nil {
-		return nil, fmt.Errorf("registry: read %s: %w", collection, err)
-	}
-	return raws, nil
-}
-
-// getMany is getEach with one of the errors.
+// getMany reads the documents with the keys, nil where there is none, or the key is empty.
 func getMany[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, error) {
 	raws, docs, errs := getEach[T](ctx, s, collection, keys)
 	return raws, docs, cmp.Or(errs...)
 }
 
-// getEach is getRaw that also decodes the documents, with an error for each.
+// getEach is getMany with an error for each key.
 func getEach[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, []error) {
-	raws, err := getRaw(ctx, s, collection, keys)
-	if err != nil {
-		return make([]bson.Raw, len(keys)), make([]*T, len(keys)), slices.Repeat([]error{err}, len(keys))
+	raws := make([]bson.Raw, len(keys))
+	of, some := make([]store.Key, len(keys)), false
+	for i, k := range keys {
+		of[i], some = storeKey(k), some || k != ""
+	}
+	if some {
+		found, err := s.GetMany(ctx, collection, of)
+		if err != nil {
+			return raws, make([]*T, len(keys)), slices.Repeat([]error{fmt.Errorf("registry: read %s: %w", collection, err)}, len(keys))
+		}
+		raws = found
 	}
 	docs, errs := decodeAll[T](raws, collection)
 	return raws, docs, errs

@@ -113,10 +113,3 @@ func (o *outages) SwapMany(ctx context.Context, collection string, swaps []store
 	o.note(err)
 	return docs, err
 }
-
-// Swap is [store.Store.Swap].
-func (o *outages) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
-	doc, err := o.Store.Swap(ctx, collection, old, new)
-	o.note(err)
-	return doc, err
-}

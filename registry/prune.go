@@ -156,7 +156,13 @@ func (r *Registry) pruneProcesses(ctx context.Context, keys []string, before tim
 	if err != nil {
 		return 0, err
 	}
-	hosts, err := r.oldHosts(ctx, hostKeys)
+	hostDocs, _, err := getMany[hostDoc](ctx, r.store, hostRecords, hostKeys)
+	var hosts []store.Swap
+	for _, raw := range hostDocs {
+		if raw != nil {
+			hosts = append(hosts, store.Swap{Old: raw})
+		}
+	}
 	if err == nil {
 		_, err = swapAll(ctx, r.store, claimRecords, claims)
 	}
