@@ -124,28 +124,22 @@ func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
 		if err != nil {
 			return out, err
 		}
-		last := len(found) < limit
-		for len(found) > 0 {
-			n := min(len(found), q.Limit+1-len(out.Processes))
-			some, err := r.judgeAll(ctx, &q, found[:n])
-			if err != nil {
-				return out, err
-			}
-			for i, s := range some {
-				if s == nil {
-					continue
-				}
-				if len(out.Processes) == q.Limit {
-					return out, nil // Next is set: there are more
-				}
-				out.Processes = append(out.Processes, *s)
-				out.Next = string(sources[0]) + found[i].key
-			}
-			after = found[n-1].key
-			found = found[n:]
-			read += n
+		judged, err := r.judgeAll(ctx, &q, found)
+		if err != nil {
+			return out, err
 		}
-		if last {
+		for i, s := range judged {
+			after = found[i].key
+			if s == nil {
+				continue
+			}
+			if len(out.Processes) == q.Limit {
+				return out, nil // Next is set: there are more
+			}
+			out.Processes = append(out.Processes, *s)
+			out.Next = string(sources[0]) + after
+		}
+		if read += len(found); len(found) < limit {
 			sources, after = sources[1:], ""
 		}
 		if read >= r.maxRead && len(sources) > 0 {

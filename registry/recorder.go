@@ -216,7 +216,7 @@ func (c *recorder) heartbeat(ctx context.Context, load *Load, ahead time.Duratio
 	case c.agreed.Count == c.p.Last.Count: // whatever failed afterwards, the store answers
 		c.backoff = backoff{}
 	case !errors.Is(err, errForeign):
-		c.backoff.tried(err, c.p.Interval, time.Now())
+		c.backoff.failed(err, c.p.Interval, time.Now())
 	}
 	if err == nil && end == nil && c.collision != nil {
 		err = c.collision

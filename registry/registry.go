@@ -128,7 +128,7 @@ type Registry struct {
 func New(s store.Store, o *Options) *Registry {
 	watched := &outages{Store: store.Consistent(s)}
 	r := &Registry{
-		store: newBatches(watched), outages: watched, here: findHere(), random: rand.Reader,
+		store: newBatches(watched), outages: watched, here: thisHost(), random: rand.Reader,
 		keepSamples: keepSamples, pruneAtOnce: pruneAtOnce, pruneBatch: pruneBatch, maxRead: maxRead,
 		memory: memory{watched: map[objectid.ID]watch{}, remotes: map[MemberKey]remembered{}},
 	}
