@@ -241,11 +241,6 @@ func (p *Process) Key() MemberKey {
 	return MemberKey(livingKey(p.Block, p.Member))
 }
 
-// has reports whether a record of its block is that of the member.
-func (k MemberKey) has(member objectid.ID) bool {
-	return string(k[8:]) == hex.EncodeToString(member[8:])
-}
-
 // sampleKey is the key of samples whose first one was taken at t.
 func sampleKey(block string, t time.Time) string { return block + ":" + millis(t) }
 

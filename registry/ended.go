@@ -59,7 +59,7 @@ func (r *Registry) finish(ctx context.Context, all []storedProcess) error {
 	swaps := make([]store.Swap, len(all))
 	for i, f := range all {
 		held[i] = newSamples{f.living.block(), f.living.recent[len(f.living.recent)-f.living.unstored:]}
-		swaps[i].Old = f.raw
+		swaps[i].Old = f.living.raw
 	}
 	err := r.putSamples(ctx, held)
 	if err == nil {
@@ -150,26 +150,19 @@ const (
 	lateFor = 24 * time.Hour
 )
 
-// Swept is what [Registry.Sweep] found.
-type Swept struct {
-	// Living is how many processes are living.
-	Living int64
-	// Ended is how many others it moved to the ended.
-	Ended int64
-}
-
 // Sweep moves the processes that have crashed from the living to the ended ones, so
 // that lists of the living remain short. A process that was moved and turns out to be
 // alive is living again with its next heartbeat. It reads the living records only,
 // and of processes with a late heartbeat the record. A program that calls it
-// regularly, as "oid serve" does, also finds out which late processes are dead.
-func (r *Registry) Sweep(ctx context.Context) (Swept, error) {
+// regularly, as "oid serve" does, also finds out which late processes are dead. It returns
+// how many processes it moved.
+func (r *Registry) Sweep(ctx context.Context) (int64, error) {
 	return r.sweep(ctx, wall(r.options.Now).Add(-lateFor))
 }
 
 // sweep also moves processes that are not known to be alive and have sent no
 // heartbeat since a time.
-func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err error) {
+func (r *Registry) sweep(ctx context.Context, since time.Time) (done int64, err error) {
 	m, err := r.readMarks(ctx)
 	if err != nil {
 		return done, err
@@ -178,24 +171,19 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 	var found []storedProcess
 	flush := func() error {
 		n, err := r.finishDead(ctx, found, since, m.Samples)
-		done.Ended += n
+		done += n
 		found = found[:0]
 		return err
 	}
-	for raw, err := range r.store.Find(ctx, livingRecords, store.Query{}) {
-		if err != nil {
-			return done, fmt.Errorf("registry: read %s: %w", livingRecords, err)
-		}
-		l, err := decode[living](raw, livingRecords)
+	for l, err := range findDocs[living](ctx, r.store, livingRecords, store.Query{}) {
 		if err != nil {
 			return done, err
 		}
-		done.Living++
 		age := wall(r.options.Now).Sub(l.last.Time)
 		if l.end == nil && age.Abs() <= missed*l.interval && !l.last.Time.Before(since) {
 			continue
 		}
-		found = append(found, storedProcess{raw: raw, living: &l})
+		found = append(found, storedProcess{living: l})
 		if len(found) == maxBatch {
 			if err := flush(); err != nil {
 				return done, err
@@ -205,7 +193,6 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 	if err := flush(); err != nil {
 		return done, err
 	}
-	done.Living -= done.Ended
 	r.memory.forget(began)
 	return done, nil
 }

@@ -19,6 +19,8 @@ const maxRecent = 6
 // living is the document that a heartbeat writes: all that changes while a process
 // lives. It is small, because writing it is the main cost of a registry.
 type living struct {
+	raw bson.Raw // as it is stored, or nil
+
 	// key begins with the block of the process, so that the heartbeats of many
 	// processes are spread evenly over the keys.
 	key string
@@ -105,7 +107,7 @@ func (l *living) latest() int64 {
 	return l.recent[len(l.recent)-1].Time.UnixMilli()
 }
 
-// read reads the document of a living process. It uses the memory of l.recent.
+// read reads the document of a living process from BSON, which it keeps. It uses the memory of l.recent.
 func (l *living) read(raw bson.Raw) error {
 	key, data, err := splitData(raw)
 	if err == nil && len(key) < 8 {
@@ -116,7 +118,7 @@ func (l *living) read(raw bson.Raw) error {
 	}
 	r := reader{b: data}
 	recent := l.recent[:0]
-	*l = living{key: key}
+	*l = living{raw: raw, key: key}
 	flags := r.byte()
 	l.adopted = flags&byDriver != 0
 	copy(l.write[:], r.bytes(8))

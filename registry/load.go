@@ -24,7 +24,7 @@ func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
 		if doc.Final || again {
 			return doc.alone(), nil
 		}
-		_, l, err := r.living(ctx, livingKey(doc.Block, doc.Member))
+		l, err := getDoc[living](ctx, r.store, livingRecords, livingKey(doc.Block, doc.Member))
 		if err == nil {
 			l.over(&doc.Process)
 			return &doc.Process, nil
@@ -33,16 +33,6 @@ func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
 			return nil, err
 		}
 	}
-}
-
-// living reads the living record with a key.
-func (r *Registry) living(ctx context.Context, k string) (bson.Raw, *living, error) {
-	raw, err := r.store.Get(ctx, livingRecords, storeKey(k))
-	if err != nil {
-		return nil, nil, fmt.Errorf("registry: read %s of %s: %w", k, livingRecords, err)
-	}
-	l, err := decode[living](raw, livingRecords)
-	return raw, &l, err
 }
 
 // getMany reads the documents with the keys, nil where there is none, or the key is empty.
@@ -167,11 +157,9 @@ func inParallel(n int, do func(i int) error) error {
 
 // storedProcess is what is stored of a process.
 type storedProcess struct {
-	raw    bson.Raw // the living record, or nil
-	living *living  // likewise
-
-	recordRaw bson.Raw // the record, or nil
-	record    *record  // with what the living record says
+	living    *living  // or nil
+	record    *record  // with what the living record says, or nil
+	recordRaw bson.Raw // as it is stored
 
 	err error // see members
 }
@@ -224,9 +212,9 @@ func (r *Registry) members(ctx context.Context, all []MemberKey) []storedProcess
 			keys[i] = string(k)
 		}
 	}
-	raws, livings, errs := getEach[living](ctx, r.store, livingRecords, keys)
+	_, livings, errs := getEach[living](ctx, r.store, livingRecords, keys)
 	for i, l := range livings {
-		found[i] = storedProcess{raw: raws[i], living: l, err: errs[i]}
+		found[i] = storedProcess{living: l, err: errs[i]}
 		switch {
 		case errs[i] != nil || keys[i] == "":
 		case l == nil:
@@ -247,7 +235,7 @@ func (r *Registry) members(ctx context.Context, all []MemberKey) []storedProcess
 		if m.err = cmp.Or(m.err, errs[i]); m.err != nil {
 			continue
 		}
-		if doc == nil || !all[i].has(doc.Member) {
+		if doc == nil || doc.Process.Key() != all[i] {
 			m.err = fmt.Errorf("registry: member %s: %w", all[i], store.ErrNotFound)
 			continue
 		}

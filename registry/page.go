@@ -294,7 +294,9 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([
 	}
 	return out, inParallel(len(living), func(i int) error {
 		collision, _, err := r.rivals(ctx, claims, &living[i].Process)
-		living[i].Rivals = collision.others()
+		if collision != nil {
+			living[i].Rivals = collision.Others
+		}
 		return err
 	})
 }

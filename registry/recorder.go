@@ -77,19 +77,20 @@ func (r *Registry) newRecorder(p Process) *recorder {
 // openRecorder returns the recorder of a stored process.
 func (r *Registry) openRecorder(m *storedProcess) *recorder {
 	c := r.newRecorder(m.record.Process)
-	c.open(m.raw, m.living)
+	c.open(m.living)
 	return c
 }
 
-// open makes a new recorder that of a stored process. Its living record l was stored as
-// given; both are nil if there is none.
-func (c *recorder) open(stored bson.Raw, l *living) {
+// open makes a new recorder that of a stored process with a living record, or nil if there
+// is none.
+func (c *recorder) open(l *living) {
 	c.clock.last = c.p.Last.Time
 	c.enrolment = enrolment{
-		claimed: true, registered: true, changed: stored == nil, tried: c.tried[:0],
-		stored: stored, agreed: c.p.Last, trimmed: c.p.Last.Time, unchecked: maxRecent,
+		claimed: true, registered: true, changed: l == nil, tried: c.tried[:0], agreed: c.p.Last,
+		trimmed: c.p.Last.Time, unchecked: maxRecent,
 	}
 	if l != nil {
+		c.stored = l.raw
 		c.pending = l.recent[len(l.recent)-l.unstored : len(l.recent) : len(l.recent)]
 	}
 }
@@ -284,7 +285,8 @@ func (c *recorder) store(ctx context.Context, known claimsByBlock, doc *record) 
 		case moveEnded:
 			// The end is recorded; a sweep may do the rest later.
 			l := livingOf(p, len(c.pending))
-			ended := []storedProcess{{raw: c.stored, living: &l}}
+			l.raw = c.stored
+			ended := []storedProcess{{living: &l}}
 			if c.registry.readRecords(ctx, ended) == nil {
 				_ = c.registry.finish(ctx, ended)
 			}

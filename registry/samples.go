@@ -85,45 +85,6 @@ func (r *Registry) putSamples(ctx context.Context, all []newSamples) error {
 	}
 }
 
-// samplesOf returns the samples of p from one time to another, each once: those that are
-// stored and the latest ones of its living record. A zero time means no bound.
-func (r *Registry) samplesOf(ctx context.Context, p *Process, from, to time.Time) iter.Seq2[Sample, error] {
-	return func(yield func(Sample, error) bool) {
-		recent := p.Recent
-		var last time.Time
-		give := func(some []Sample) bool {
-			for _, s := range some {
-				if !s.Time.After(last) || s.Time.Before(from) || !to.IsZero() && !s.Time.Before(to) {
-					continue
-				}
-				if last = s.Time; !yield(s, nil) {
-					return false
-				}
-			}
-			return true
-		}
-		first := from
-		if !first.IsZero() {
-			first = from.Add(-maxSpan)
-		}
-		for doc, err := range findDocs[sampleDoc](ctx, r.store, sampleRecords, store.Query{Range: sampleRange(p.Block, first, to)}) {
-			if err != nil {
-				yield(Sample{}, err)
-				return
-			}
-			n := 0
-			for n < len(recent) && recent[n].Time.Before(doc.samples[0].Time) {
-				n++
-			}
-			if !give(recent[:n]) || !give(doc.samples) {
-				return
-			}
-			recent = recent[n:]
-		}
-		give(recent)
-	}
-}
-
 // samplesNear reads the stored samples of a process next to a time.
 func (r *Registry) samplesNear(ctx context.Context, block string, at time.Time) (found []Sample, err error) {
 	// The first sample of a document is the one in its key: two documents that begin
@@ -160,9 +121,10 @@ func around(found []Sample, at time.Time) (before []Sample, after *Sample) {
 	return before, after
 }
 
-// History returns the samples of a member from one time to another, in order of time;
-// a zero time means no bound. [Registry.List] returns the members that have a GPID.
-// The error wraps [store.ErrNotFound] if the member is not recorded.
+// History returns the samples of a member from one time to another, in order of time and
+// each once: those that are stored and the latest ones of its living record. A zero time
+// means no bound. [Registry.List] returns the members that have a GPID. The error wraps
+// [store.ErrNotFound] if the member is not recorded.
 func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
 		m, err := r.member(ctx, k)
@@ -170,7 +132,38 @@ func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time)
 			yield(Sample{}, err)
 			return
 		}
-		r.samplesOf(ctx, &m.record.Process, from, to)(yield)
+		recent := m.record.Recent
+		var last time.Time
+		give := func(some []Sample) bool {
+			for _, s := range some {
+				if !s.Time.After(last) || s.Time.Before(from) || !to.IsZero() && !s.Time.Before(to) {
+					continue
+				}
+				if last = s.Time; !yield(s, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		first := from
+		if !first.IsZero() {
+			first = from.Add(-maxSpan)
+		}
+		for doc, err := range findDocs[sampleDoc](ctx, r.store, sampleRecords, store.Query{Range: sampleRange(m.record.Block, first, to)}) {
+			if err != nil {
+				yield(Sample{}, err)
+				return
+			}
+			n := 0
+			for n < len(recent) && recent[n].Time.Before(doc.samples[0].Time) {
+				n++
+			}
+			if !give(recent[:n]) || !give(doc.samples) {
+				return
+			}
+			recent = recent[n:]
+		}
+		give(recent)
 	}
 }
 

@@ -178,7 +178,7 @@ func (c *recorder) putLiving(ctx context.Context) (err error) {
 // of which the reply was lost, what was there before, which only a restored backup can
 // have, or what another one wrote.
 func (c *recorder) readLiving(ctx context.Context, k string) error {
-	stored, l, err := c.registry.living(ctx, k)
+	l, err := getDoc[living](ctx, c.registry.store, livingRecords, k)
 	deleted := errors.Is(err, store.ErrNotFound)
 	switch {
 	case deleted && c.p.Remote: // another Registry may have recorded its end
@@ -190,8 +190,8 @@ func (c *recorder) readLiving(ctx context.Context, k string) error {
 	case !slices.Contains(c.tried, l.write):
 		return errForeign
 	}
-	if c.stored = stored; !deleted && l.write == c.tried[len(c.tried)-1] {
-		c.agree(stored)
+	if c.stored = l.raw; !deleted && l.write == c.tried[len(c.tried)-1] {
+		c.agree(l.raw)
 	}
 	return nil
 }
