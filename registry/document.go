@@ -118,8 +118,9 @@ func splitData(raw bson.Raw) (key string, data []byte, err error) {
 // decode reads a document of a collection. The error wraps [ErrFormat] if it has
 // another format version than this package writes.
 func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
-	if err := checkFormat(raw, collection); err != nil {
-		return doc, err
+	v := raw.Lookup("v")
+	if n, ok := v.AsInt64OK(); !ok || n != format {
+		return doc, fmt.Errorf("%w: %v of %s has format version %s, want %d", ErrFormat, raw.Lookup("_id"), collection, cmp.Or(v.String(), "none"), format)
 	}
 	if r, ok := any(&doc).(interface{ read(bson.Raw) error }); ok { // much faster, of documents of which there are many
 		err = r.read(raw)
@@ -130,14 +131,6 @@ func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
 		return doc, fmt.Errorf("registry: read document of %s: %w", collection, err)
 	}
 	return doc, nil
-}
-
-func checkFormat(raw bson.Raw, collection string) error {
-	v := raw.Lookup("v")
-	if n, ok := v.AsInt64OK(); !ok || n != format {
-		return fmt.Errorf("%w: %v of %s has format version %s, want %d", ErrFormat, raw.Lookup("_id"), collection, cmp.Or(v.String(), "none"), format)
-	}
-	return nil
 }
 
 // getDoc reads one document.

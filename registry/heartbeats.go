@@ -80,11 +80,9 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 	}
 	batch = make([]remoteBeat, 0, len(places))
 	c := r.newRecorder(Process{}) // of one process after the other
-	var l living
-	var data []byte
 	for i, place := range places {
 		k := beats[place].Member
-		switch err := c.openLiving(k, stored[i], &l); {
+		switch err := c.openLiving(k, stored[i]); {
 		case errs[place] != nil:
 		case err != nil:
 			alone = append(alone, place)
@@ -97,12 +95,11 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 			}
 			if c.next(&c.p) == writeSamples {
 				n := len(c.pending) - 1
-				held = append(held, newSamples{c.p.Block, slices.Clone(c.pending[:n])})
+				held = append(held, newSamples{c.p.Block, c.pending[:n]})
 				c.pending = c.pending[n:]
 			}
-			written := c.try()
-			data = written.appendTo(data[:0])
-			swap := store.Swap{Old: c.stored, New: dataDoc(string(k), data)}
+			l := c.try()
+			swap := store.Swap{Old: c.stored, New: dataDoc(string(k), l.appendTo(nil))}
 			c.agree(c.stored)
 			batch = append(batch, remoteBeat{place, c.p.GPID, swap, c.next(&c.p) != nothing, c.trimmed, c.unchecked})
 		}
@@ -115,15 +112,13 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 const checkEvery = 10
 
 // openLiving makes c the recorder of a remote process with a living record, of which
-// nothing else is read. It reads it into l, and uses the memory of that.
-func (c *recorder) openLiving(k MemberKey, raw bson.Raw, l *living) error {
+// nothing else is read.
+func (c *recorder) openLiving(k MemberKey, raw bson.Raw) error {
 	if raw == nil {
 		return store.ErrNotFound
 	}
-	if err := checkFormat(raw, livingRecords); err != nil {
-		return err
-	}
-	if err := l.read(raw); err != nil {
+	l, err := decode[living](raw, livingRecords)
+	if err != nil {
 		return err
 	}
 	c.p = Process{GPID: l.gpid, Block: string(k[:8]), Interval: l.interval, Remote: true}
@@ -134,7 +129,7 @@ func (c *recorder) openLiving(k MemberKey, raw bson.Raw, l *living) error {
 		c.p.Sample = objectid.ID(c.p.Member) // any but zero
 	}
 	l.over(&c.p)
-	c.open(l)
+	c.open(&l)
 	return nil
 }
 

@@ -107,7 +107,7 @@ func (l *living) latest() int64 {
 	return l.recent[len(l.recent)-1].Time.UnixMilli()
 }
 
-// read reads the document of a living process from BSON, which it keeps. It uses the memory of l.recent.
+// read reads the document of a living process from BSON, which it keeps.
 func (l *living) read(raw bson.Raw) error {
 	key, data, err := splitData(raw)
 	if err == nil && len(key) < 8 {
@@ -117,7 +117,6 @@ func (l *living) read(raw bson.Raw) error {
 		return err
 	}
 	r := reader{b: data}
-	recent := l.recent[:0]
 	*l = living{raw: raw, key: key}
 	flags := r.byte()
 	l.adopted = flags&byDriver != 0
@@ -126,7 +125,7 @@ func (l *living) read(raw bson.Raw) error {
 	l.interval = time.Duration(r.uvarint()) * time.Millisecond
 	l.last.Count = int64(r.uvarint())
 	l.last.Monotonic = time.Duration(r.uvarint())
-	l.recent = r.samples(recent)
+	l.recent = r.samples()
 	l.unstored = int(min(r.uvarint(), uint64(len(l.recent))))
 	l.last.Time = time.UnixMilli(l.latest() + r.varint()).UTC()
 	l.last.Load = noLoad

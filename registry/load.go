@@ -38,7 +38,10 @@ func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
 // getMany reads the documents with the keys, nil where there is none, or the key is empty.
 func getMany[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, error) {
 	raws, docs, errs := getEach[T](ctx, s, collection, keys)
-	return raws, docs, cmp.Or(errs...)
+	if err := cmp.Or(errs...); err != nil {
+		return nil, nil, err
+	}
+	return raws, docs, nil
 }
 
 // getEach is getMany with an error for each key.
@@ -63,9 +66,13 @@ func getEach[T any](ctx context.Context, s store.Store, collection string, keys 
 func decodeAll[T any](raws []bson.Raw, collection string) ([]*T, []error) {
 	docs, errs := make([]*T, len(raws)), make([]error, len(raws))
 	for i, raw := range raws {
-		if raw != nil {
-			doc, err := decode[T](raw, collection)
-			docs[i], errs[i] = &doc, err
+		if raw == nil {
+			continue
+		}
+		if doc, err := decode[T](raw, collection); err != nil {
+			errs[i] = err
+		} else {
+			docs[i] = &doc
 		}
 	}
 	return docs, errs

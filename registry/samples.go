@@ -32,7 +32,7 @@ func (d *sampleDoc) read(raw bson.Raw) error {
 		return err
 	}
 	r := reader{b: data}
-	*d = sampleDoc{raw, key, r.samples(nil)}
+	*d = sampleDoc{raw, key, r.samples()}
 	if r.err != nil || len(d.samples) == 0 {
 		return fmt.Errorf("%s: %w", key, errCutShort)
 	}
