@@ -25,26 +25,26 @@ var errTaken = errors.New("block is taken")
 
 // drawBlock returns a random block other than 00000000, which is the block of the
 // bounds of time ranges.
-func drawBlock(random io.Reader) (b [4]byte, err error) {
+func drawBlock(random io.Reader) (block string, err error) {
+	var b [4]byte
 	for b == [4]byte{} && err == nil {
 		_, err = io.ReadFull(random, b[:])
 	}
 	if err != nil {
-		err = fmt.Errorf("registry: draw a block: %w", err)
+		return "", fmt.Errorf("registry: draw a block: %w", err)
 	}
-	return b, err
+	return hex.EncodeToString(b[:]), nil
 }
 
 // claimAny claims a block that no process ever had, and in which no value was ever
 // adopted, for the process of h. Beside an error of the store it returns the block that it
 // tried to claim, which may be claimed.
-func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g gpid.GPID) (block [4]byte, err error) {
+func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g gpid.GPID) (block string, err error) {
 	for range maxDraws {
 		if block, err = drawBlock(random); err != nil {
 			return block, err
 		}
-		h.Key = hex.EncodeToString(block[:])
-		h.Process = processKey(g, h.Key)
+		h.Key, h.Process = block, processKey(g, block)
 		if err = insertClaim(ctx, s, h); errors.Is(err, errTaken) {
 			continue
 		}
@@ -56,7 +56,7 @@ func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g
 		}
 		return block, err
 	}
-	return [4]byte{}, fmt.Errorf("registry: claim a block: %d draws in a row were taken", maxDraws)
+	return "", fmt.Errorf("registry: claim a block: %d draws in a row were taken", maxDraws)
 }
 
 // insertClaim inserts h under its unique key. The error wraps errTaken if the block

@@ -310,15 +310,13 @@ func ParseAddr(text string) (netip.AddrPort, error) {
 	return gpid.ParseAddr(text)
 }
 
-// ParseLabels reads labels of the form name=value. It returns nil for none.
-func ParseLabels(texts []string) (all map[string]string, err error) {
+// ParseLabels reads labels of the form name=value.
+func ParseLabels(texts []string) (map[string]string, error) {
+	all := make(map[string]string, len(texts))
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
 			return nil, fmt.Errorf("registry: label %q: want NAME=VALUE", text)
-		}
-		if all == nil {
-			all = map[string]string{}
 		}
 		all[name] = value
 	}

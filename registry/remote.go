@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -118,7 +117,7 @@ func (r *Registry) earlier(ctx context.Context, key string) (p *Process, pruned 
 		if err != nil {
 			return nil, false, err
 		}
-		h, err := getDoc[holding](ctx, r.store, claimRecords, hex.EncodeToString(block[:]))
+		h, err := getDoc[holding](ctx, r.store, claimRecords, block)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, false, nil
 		}

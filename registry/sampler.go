@@ -122,14 +122,9 @@ func runtimeLoad(load *Load) {
 		if f := &LoadFields[i]; f.metric != "" {
 			s := []metrics.Sample{{Name: f.metric}}
 			metrics.Read(s)
-			*f.Of(load) = metricValue(s[0].Value)
+			if v := s[0].Value; v.Kind() == metrics.KindUint64 { // otherwise this runtime does not have it
+				*f.Of(load) = int64(v.Uint64())
+			}
 		}
 	}
-}
-
-func metricValue(v metrics.Value) int64 {
-	if v.Kind() != metrics.KindUint64 {
-		return Unmeasured
-	}
-	return int64(v.Uint64())
 }

@@ -1,8 +1,8 @@
 package registry
 
 import (
+	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,20 +68,10 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 	if err == nil && p.Value == "" { // claimAny has looked for others that have the value
 		c.unchecked = 0
 	}
-	if err == nil || p.Block == "" && block != [4]byte{} { // the claim that failed may be stored
-		c.setBlock(block)
+	if err == nil || p.Block == "" && block != "" { // the claim that failed may be stored
+		c.update(func(p *Process) { p.Block, p.Value = block, cmp.Or(p.Value, block) })
 	}
 	return err
-}
-
-// setBlock gives the process a block, and a value if it has none.
-func (c *recorder) setBlock(block [4]byte) {
-	c.update(func(p *Process) {
-		p.Block = hex.EncodeToString(block[:])
-		if p.Value == "" {
-			p.Value = p.Block
-		}
-	})
 }
 
 // claimValue stores that a process is recorded with an adopted value from now on.
