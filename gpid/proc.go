@@ -60,36 +60,28 @@ func readStat(proc fs.FS, pid int) (stat, error) {
 	return s, nil
 }
 
-// parseStat reads fields 1, 3, 22, and 26 and 28 where they exist. Field 2 is the process name, which the
+// parseStat reads fields 1, 3, 22, 26 and 28. Field 2 is the process name, which the
 // process chooses: it may contain spaces and parentheses, so it ends at the last
 // closing parenthesis of the file.
-func parseStat(text string) (stat, error) {
+func parseStat(text string) (s stat, err error) {
 	pidText, _, ok1 := strings.Cut(text, " (")
 	end := strings.LastIndexByte(text, ')')
-	pid, err := strconv.Atoi(pidText)
-	if !ok1 || end < 0 || err != nil || pid < 1 {
-		return stat{}, fmt.Errorf("want \"pid (name) ...\", got %.40q", text)
+	if s.pid, err = strconv.Atoi(pidText); !ok1 || end < 0 || err != nil || s.pid < 1 {
+		return s, fmt.Errorf("want \"pid (name) ...\", got %.40q", text)
 	}
 	fields := strings.Fields(text[end+1:]) // from field 3
-	const state, starttime = 0, 22 - 3
-	if len(fields) <= starttime+1 { // the last field may be cut short
-		return stat{}, fmt.Errorf("%d fields after the name, want more than %d", len(fields), starttime+1)
+	const first, least = 3, 28 - 3 + 2     // the last field may be cut short
+	if len(fields) < least {
+		return s, fmt.Errorf("%d fields after the name, want %d or more", len(fields), least)
 	}
-	if len(fields[state]) != 1 {
-		return stat{}, fmt.Errorf("state %q, want one letter", fields[state])
+	if len(fields[0]) != 1 {
+		return s, fmt.Errorf("state %q, want one letter", fields[0])
 	}
-	ticks, err := strconv.ParseUint(fields[starttime], 10, 64)
-	if err != nil {
-		return stat{}, fmt.Errorf("start time %q, want a number of ticks", fields[starttime])
-	}
-	s := stat{pid: pid, state: fields[state][0], ticks: ticks}
-	const startcode, startstack = 26 - 3, 28 - 3
-	if len(fields) > startstack+1 {
-		var err1, err2 error
-		s.code, err1 = strconv.ParseUint(fields[startcode], 10, 64)
-		s.stack, err2 = strconv.ParseUint(fields[startstack], 10, 64)
-		if err1 != nil || err2 != nil {
-			return stat{}, fmt.Errorf("start of code %q, of stack %q, want addresses", fields[startcode], fields[startstack])
+	s.state = fields[0][0]
+	for i, n := range []*uint64{&s.ticks, &s.code, &s.stack} {
+		number := []int{22, 26, 28}[i]
+		if *n, err = strconv.ParseUint(fields[number-first], 10, 64); err != nil {
+			return s, fmt.Errorf("field %d is %q, want a number", number, fields[number-first])
 		}
 	}
 	return s, nil

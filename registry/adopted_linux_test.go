@@ -117,7 +117,7 @@ func TestSeveralValuesOfOneProcess(t *testing.T) {
 	if tr := trace(t, r, third); tr.Verdict != registry.Unknown {
 		t.Errorf("an id of the third client before it is added: %s (%s)", tr.Verdict, tr.Reason)
 	}
-	if err := m.AddSamples(t.Context(), []objectid.ID{third}, objectid.Modern); err != nil {
+	if _, err := r.AddSamples(t.Context(), m.Key(), []objectid.ID{third}, objectid.Modern); err != nil {
 		t.Fatal(err)
 	}
 	// Another program adds one, and the member goes on.
@@ -156,9 +156,6 @@ func TestSeveralValuesOfOneProcess(t *testing.T) {
 	if _, err := r.AddSamples(t.Context(), m.Key(), []objectid.ID{sample(t)}, objectid.Modern); !errors.Is(err, registry.ErrEnded) {
 		t.Errorf("a sample of a process that has ended: %v, want ErrEnded", err)
 	}
-	if err := m.AddSamples(t.Context(), []objectid.ID{sample(t)}, objectid.Modern); !errors.Is(err, registry.ErrEnded) {
-		t.Errorf("a sample of a member that has ended: %v, want ErrEnded", err)
-	}
 }
 
 func valueText(id objectid.ID) string { return id.String()[8:18] }
@@ -169,7 +166,7 @@ func TestMemberWithADriver(t *testing.T) {
 	s := newStore(t)
 	r := registry.New(s, nil)
 	m := join(t, s, options{Interval: beat})
-	if err := m.AddSamples(t.Context(), []objectid.ID{objectid.New()}, objectid.Modern); err != nil {
+	if _, err := r.AddSamples(t.Context(), m.Key(), []objectid.ID{objectid.New()}, objectid.Modern); err != nil {
 		t.Fatal(err)
 	}
 	if tr := trace(t, r, m.Generator().New()); tr.Verdict != registry.Known || !tr.Certain {
@@ -179,13 +176,13 @@ func TestMemberWithADriver(t *testing.T) {
 		t.Errorf("an id of its driver: %s (%s)", tr.Verdict, tr.Reason)
 	}
 	// A sample of its own block adds nothing but a claim of what is known.
-	if err := m.AddSamples(t.Context(), []objectid.ID{m.Generator().New()}, objectid.Modern); err != nil {
+	if _, err := r.AddSamples(t.Context(), m.Key(), []objectid.ID{m.Generator().New()}, objectid.Modern); err != nil {
 		t.Errorf("a sample with its own block: %v", err)
 	}
 	if tr := trace(t, r, m.Generator().New()); tr.Verdict != registry.Known || !tr.Certain {
 		t.Errorf("an id of its block: %s, certain %v (%s)", tr.Verdict, tr.Certain, tr.Reason)
 	}
-	if err := m.AddSamples(t.Context(), nil, objectid.Modern); !errors.Is(err, registry.ErrSample) {
+	if _, err := r.AddSamples(t.Context(), m.Key(), nil, objectid.Modern); !errors.Is(err, registry.ErrSample) {
 		t.Errorf("no sample: %v, want ErrSample", err)
 	}
 	// A claim that is lost is made again.

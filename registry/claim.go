@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/oidkit/oid/gpid"
+	"github.com/oidkit/oid/internal/classic"
+	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -22,29 +25,26 @@ var errTaken = errors.New("block is taken")
 
 // drawBlock returns a random block other than 00000000, which is the block of the
 // bounds of time ranges.
-func drawBlock(random io.Reader) ([4]byte, error) {
-	for range maxDraws {
-		var b [4]byte
-		if _, err := io.ReadFull(random, b[:]); err != nil {
-			return b, fmt.Errorf("registry: draw a block: %w", err)
-		}
-		if b != [4]byte{} {
-			return b, nil
-		}
+func drawBlock(random io.Reader) (block string, err error) {
+	var b [4]byte
+	for b == [4]byte{} && err == nil {
+		_, err = io.ReadFull(random, b[:])
 	}
-	return [4]byte{}, fmt.Errorf("registry: draw a block: %d times zero", maxDraws)
+	if err != nil {
+		return "", fmt.Errorf("registry: draw a block: %w", err)
+	}
+	return hex.EncodeToString(b[:]), nil
 }
 
 // claimAny claims a block that no process ever had, and in which no value was ever
 // adopted, for the process of h. Beside an error of the store it returns the block that it
 // tried to claim, which may be claimed.
-func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g gpid.GPID) (block [4]byte, err error) {
+func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g gpid.GPID) (block string, err error) {
 	for range maxDraws {
 		if block, err = drawBlock(random); err != nil {
 			return block, err
 		}
-		h.Key = hex.EncodeToString(block[:])
-		h.Process = processKey(g, h.Key)
+		h.Key, h.Process = block, processKey(g, block)
 		if err = insertClaim(ctx, s, h); errors.Is(err, errTaken) {
 			continue
 		}
@@ -56,7 +56,7 @@ func claimAny(ctx context.Context, s store.Store, random io.Reader, h holding, g
 		}
 		return block, err
 	}
-	return [4]byte{}, fmt.Errorf("registry: claim a block: %d draws in a row were taken", maxDraws)
+	return "", fmt.Errorf("registry: claim a block: %d draws in a row were taken", maxDraws)
 }
 
 // insertClaim inserts h under its unique key. The error wraps errTaken if the block
@@ -114,10 +114,13 @@ func (r *Registry) claims(ctx context.Context, used []string) (claimsByBlock, er
 		}
 	}
 	found, err := findMany[holding](ctx, r.store, claimRecords, ranges, fewClaims)
+	if err != nil {
+		return nil, err
+	}
 	for i, holders := range found {
 		all[blocks[i]] = holders
 	}
-	return all, err
+	return all, nil
 }
 
 // holders returns the claims of a value of 8 or 10 digits.
@@ -198,4 +201,62 @@ func (r *Registry) collision(ctx context.Context, p *Process) error {
 		err = collision
 	}
 	return err
+}
+
+// Digits at the beginning of a process value.
+const (
+	blockDigits   = 8
+	machineDigits = 6 // in the classic layout
+)
+
+// ClaimedValues is by which process values ids could be traced when it was read: those of all
+// blocks in which a value was ever claimed, and those of all recorded hosts. Any number of
+// goroutines may share it. The nil ClaimedValues knows nothing.
+type ClaimedValues struct {
+	begins map[string]struct{} // of process values: blocks, and machine bytes of the classic layout
+}
+
+// ClaimedValues reads by which process values ids can be traced, for programs that trace many ids
+// that no process has created. It returns nil if the registry has more than most claims, or
+// more than most processes whose host is known.
+func (r *Registry) ClaimedValues(ctx context.Context, most int) (*ClaimedValues, error) {
+	c := &ClaimedValues{map[string]struct{}{}}
+	if host, err := os.Hostname(); err == nil {
+		c.begins[classic.Machine(host)] = struct{}{}
+	}
+	for collection, digits := range map[string]int{claimRecords: blockDigits, hostRecords: machineDigits} {
+		n := 0
+		for raw, err := range r.store.Find(ctx, collection, store.Query{Limit: most + 1}) {
+			if err != nil {
+				return nil, fmt.Errorf("registry: read %s: %w", collection, err)
+			}
+			if n++; n > most {
+				return nil, nil
+			}
+			key, _ := raw.Lookup("_id").StringValueOK()
+			c.begins[strings.Clone(key[:min(len(key), digits)])] = struct{}{}
+		}
+	}
+	return c, nil
+}
+
+// Len returns how many blocks and hosts there were.
+func (c *ClaimedValues) Len() int {
+	if c == nil {
+		return 0
+	}
+	return len(c.begins)
+}
+
+// Trace returns what [Registry.Trace] would have returned when c was read, if that needs
+// no more than c knows: the trace of an id that is Unknown, and of no recorded host.
+// Otherwise ok is false.
+func (c *ClaimedValues) Trace(id objectid.ID) (t Trace, ok bool) {
+	if c == nil {
+		return t, false
+	}
+	value := valueOf(id)
+	_, block := c.begins[value[:blockDigits]]
+	_, host := c.begins[value[:machineDigits]]
+	return unknown(id), !block && !host
 }

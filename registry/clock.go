@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,26 +60,11 @@ func (h here) since(boot string, then time.Duration) (d time.Duration, ok bool) 
 	return now - then, true
 }
 
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earliest(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
+func maxTime(all ...time.Time) time.Time { return slices.MaxFunc(all, time.Time.Compare) }
+func minTime(all ...time.Time) time.Time { return slices.MinFunc(all, time.Time.Compare) }
 
 // thisHost is what this process knows of its host.
-var thisHost = sync.OnceValue(findHere)
-
-// findHere asks the kernel for the identity of this process.
-func findHere() here {
-	var h here
+var thisHost = sync.OnceValue(func() (h here) {
 	h.self, _ = gpid.Of(os.Getpid()) // without it, states depend on heartbeats alone
 	h.program, _ = h.self.Program()
 	if link, err := os.Readlink("/proc/self/ns/net"); err == nil {
@@ -86,7 +72,7 @@ func findHere() here {
 		h.network, _ = strconv.ParseUint(number, 10, 64)
 	}
 	return h
-}
+})
 
 // phase returns the part of a period at which the process with a block acts. Blocks
 // are random, so the actions of many processes are spread evenly, and they follow one
@@ -129,12 +115,8 @@ type backoff struct {
 // waits reports whether it is too early for an attempt at a time.
 func (b *backoff) waits(now time.Time) bool { return b.failures > 0 && now.Before(b.until) }
 
-// tried notes the result of an attempt.
-func (b *backoff) tried(err error, interval time.Duration, now time.Time) {
-	if err == nil {
-		*b = backoff{}
-		return
-	}
+// failed notes an attempt that failed.
+func (b *backoff) failed(err error, interval time.Duration, now time.Time) {
 	b.err = err
 	wait := time.Duration(min(1<<b.failures, maxBackoff)) * interval
 	b.failures = min(b.failures+1, 10)

@@ -6,13 +6,13 @@ import (
 )
 
 func TestNamespaceOffset(t *testing.T) {
-	got, err := parseOffset("monotonic           5        7\nboottime         0         0\n")
-	if want := 5*time.Second + 7; err != nil || got != want {
-		t.Errorf("offset = %v, %v, want %v", got, err, want)
-	}
-	for _, text := range []string{"", "boottime 0 0\n", "monotonic 5\n", "monotonic x 0\n"} {
-		if d, err := parseOffset(text); err == nil {
-			t.Errorf("%q: %v, want an error", text, d)
+	for text, want := range map[string]bool{
+		"monotonic           5        7\nboottime         0         0\n":  true,
+		"monotonic           0        -7\nboottime         0         0\n": true,
+		"monotonic           0        0\nboottime         0         0\n":  false,
+	} {
+		if got := shifted(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package registry
 
 import (
-	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -12,41 +10,25 @@ import (
 )
 
 // monotonic returns the time since boot without the time that the host was
-// suspended, or 0 if it is not known. All processes of a boot have the same clock:
-// the offset of a time namespace is subtracted.
+// suspended, or 0 if it is not known: all processes of a boot have the same clock, but
+// those of a time namespace that has another one.
 func monotonic() time.Duration {
 	var t unix.Timespec
-	offset, err := namespaceOffset()
-	if err != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
+	if ownClock() || unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
 		return 0
 	}
-	return time.Duration(t.Nano()) - offset
+	return time.Duration(t.Nano())
 }
 
-// namespaceOffset reads the offset of the time namespace, see time_namespaces(7). It
-// cannot change while the process runs.
-var namespaceOffset = sync.OnceValues(func() (time.Duration, error) {
+// ownClock reports whether this process may be in a time namespace with clocks of its
+// own, see time_namespaces(7). That cannot change while it runs.
+var ownClock = sync.OnceValue(func() bool {
 	text, err := os.ReadFile("/proc/self/timens_offsets")
 	if os.IsNotExist(err) {
-		return 0, nil // a kernel without time namespaces
+		return false // a kernel without time namespaces
 	}
-	if err != nil {
-		return 0, err
-	}
-	return parseOffset(string(text))
+	return err != nil || shifted(string(text))
 })
 
-func parseOffset(text string) (time.Duration, error) {
-	for line := range strings.Lines(text) {
-		f := strings.Fields(line)
-		if len(f) != 3 || f[0] != "monotonic" {
-			continue
-		}
-		seconds, err1 := strconv.ParseInt(f[1], 10, 32)
-		nanos, err2 := strconv.ParseInt(f[2], 10, 32)
-		if err1 == nil && err2 == nil {
-			return time.Duration(seconds)*time.Second + time.Duration(nanos), nil
-		}
-	}
-	return 0, fmt.Errorf("registry: read time namespace: no offset of the monotonic clock in %q", text)
-}
+// shifted reports whether one of the offsets is not 0.
+func shifted(offsets string) bool { return strings.ContainsAny(offsets, "123456789") }

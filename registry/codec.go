@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -118,14 +117,14 @@ func (r *reader) bytes(n uint64) []byte {
 
 func (r *reader) byte() byte { return r.bytes(1)[0] }
 
-// samples appends what appendSamples wrote to samples.
-func (r *reader) samples(samples []Sample) []Sample {
+// samples reads what appendSamples wrote.
+func (r *reader) samples() []Sample {
 	n := r.uvarint()
 	if n > uint64(len(r.b)) { // a sample has two bytes at least
 		r.err = errCutShort
 		return nil
 	}
-	samples = slices.Grow(samples, int(n)+1) // a heartbeat adds one
+	samples := make([]Sample, 0, n+1) // a heartbeat adds one
 	var at int64
 	now := unmeasured
 	for range n {

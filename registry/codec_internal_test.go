@@ -33,7 +33,7 @@ func busy(from time.Time, interval time.Duration, n int) []Sample {
 
 func decodeSamples(b []byte) ([]Sample, error) {
 	r := reader{b: b}
-	held := r.samples(nil)
+	held := r.samples()
 	return held, r.err
 }
 

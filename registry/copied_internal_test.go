@@ -18,7 +18,7 @@ func TestEarliestCopyCounts(t *testing.T) {
 		c := r.newRecorder(p)
 		for _, agreed := range order {
 			c.agreed.Time = began.Add(agreed)
-			_, before, err := r.living(t.Context(), string(p.Key()))
+			before, err := getDoc[living](t.Context(), r.store, livingRecords, string(p.Key()))
 			if err == nil {
 				err = c.noteCopy(t.Context())
 			}
@@ -26,7 +26,7 @@ func TestEarliestCopyCounts(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The other copy must not take the living record for one that it wrote.
-			if _, after, err := r.living(t.Context(), string(p.Key())); err != nil || after.write == before.write {
+			if after, err := getDoc[living](t.Context(), r.store, livingRecords, string(p.Key())); err != nil || after.write == before.write {
 				t.Errorf("the living record is that of write %x still, %v", before.write, err)
 			}
 		}

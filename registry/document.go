@@ -88,9 +88,6 @@ type holding struct {
 	Pruned  *Process `bson:"-"`
 }
 
-// block returns the block of the process that has the claim.
-func (h *holding) block() string { return h.Process[strings.LastIndexByte(h.Process, '/')+1:] }
-
 // dataDoc returns the BSON of a [living] or a [sampleDoc]: its key, the format version
 // and binary data. Each heartbeat is one, and [bson.Marshal] takes many times as long.
 func dataDoc(key string, data []byte) bson.Raw {
@@ -121,8 +118,9 @@ func splitData(raw bson.Raw) (key string, data []byte, err error) {
 // decode reads a document of a collection. The error wraps [ErrFormat] if it has
 // another format version than this package writes.
 func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
-	if err := checkFormat(raw, collection); err != nil {
-		return doc, err
+	v := raw.Lookup("v")
+	if n, ok := v.AsInt64OK(); !ok || n != format {
+		return doc, fmt.Errorf("%w: %v of %s has format version %s, want %d", ErrFormat, raw.Lookup("_id"), collection, cmp.Or(v.String(), "none"), format)
 	}
 	if r, ok := any(&doc).(interface{ read(bson.Raw) error }); ok { // much faster, of documents of which there are many
 		err = r.read(raw)
@@ -133,14 +131,6 @@ func decode[T any](raw bson.Raw, collection string) (doc T, err error) {
 		return doc, fmt.Errorf("registry: read document of %s: %w", collection, err)
 	}
 	return doc, nil
-}
-
-func checkFormat(raw bson.Raw, collection string) error {
-	v := raw.Lookup("v")
-	if n, ok := v.AsInt64OK(); !ok || n != format {
-		return fmt.Errorf("%w: %v of %s has format version %s, want %d", ErrFormat, raw.Lookup("_id"), collection, cmp.Or(v.String(), "none"), format)
-	}
-	return nil
 }
 
 // getDoc reads one document.
@@ -231,12 +221,9 @@ func livingKey(block string, member objectid.ID) string {
 // started at once; they never have one MemberKey. It is the key of the living record.
 type MemberKey string
 
-// ParseMemberKey reads a key of 16 hexadecimal digits in lower case.
-func ParseMemberKey(s string) (MemberKey, error) {
-	if len(s) != 16 || strings.Trim(s, "0123456789abcdef") != "" {
-		return "", fmt.Errorf("registry: member %q, want 16 hexadecimal digits in lower case", s)
-	}
-	return MemberKey(s), nil
+// valid reports whether k is 16 hexadecimal digits in lower case.
+func (k MemberKey) valid() bool {
+	return len(k) == 16 && strings.Trim(string(k), "0123456789abcdef") == ""
 }
 
 // Key returns the key of the registration, or "" if it has claimed no block yet.
@@ -245,11 +232,6 @@ func (p *Process) Key() MemberKey {
 		return ""
 	}
 	return MemberKey(livingKey(p.Block, p.Member))
-}
-
-// has reports whether a record of its block is that of the member.
-func (k MemberKey) has(member objectid.ID) bool {
-	return string(k[8:]) == hex.EncodeToString(member[8:])
 }
 
 // sampleKey is the key of samples whose first one was taken at t.

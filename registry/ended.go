@@ -51,15 +51,15 @@ func (d *endedDoc) read(raw bson.Raw) error {
 // few calls of the store: it stores their samples, completes their records and deletes
 // their living records. If another heartbeat of one comes in between, that one stays
 // among the living. It may be called again after an error.
-func (r *Registry) finish(ctx context.Context, all []silent) error {
+func (r *Registry) finish(ctx context.Context, all []storedProcess) error {
 	if len(all) == 0 {
 		return nil
 	}
 	held := make([]newSamples, len(all))
 	swaps := make([]store.Swap, len(all))
 	for i, f := range all {
-		held[i] = newSamples{f.l.block(), f.l.recent[len(f.l.recent)-f.l.unstored:]}
-		swaps[i].Old = f.raw
+		held[i] = newSamples{f.living.block(), f.living.recent[len(f.living.recent)-f.living.unstored:]}
+		swaps[i].Old = f.living.raw
 	}
 	err := r.putSamples(ctx, held)
 	if err == nil {
@@ -74,7 +74,7 @@ func (r *Registry) finish(ctx context.Context, all []silent) error {
 			err = r.revive(ctx, all[i].key())
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("registry: delete living record of %v: %w", all[i].l.gpid, err)
+			return fmt.Errorf("registry: delete living record of %v: %w", all[i].living.gpid, err)
 		}
 	}
 	return nil
@@ -82,8 +82,8 @@ func (r *Registry) finish(ctx context.Context, all []silent) error {
 
 // complete writes what the living records say into the records. A process that was never
 // recorded, or is pruned, has none.
-func (r *Registry) complete(ctx context.Context, all []silent) error {
-	all = slices.DeleteFunc(slices.Clone(all), func(f silent) bool { return f.record == nil })
+func (r *Registry) complete(ctx context.Context, all []storedProcess) error {
+	all = slices.DeleteFunc(slices.Clone(all), func(f storedProcess) bool { return f.record == nil })
 	if len(all) == 0 {
 		return nil
 	}
@@ -91,10 +91,10 @@ func (r *Registry) complete(ctx context.Context, all []silent) error {
 	for i, f := range all {
 		doc := *f.record
 		doc.Final = true
-		swaps[i] = store.Swap{Old: f.stored, New: doc}
+		swaps[i] = store.Swap{Old: f.recordRaw, New: doc}
 	}
 	var entries []any
-	var again []silent // whose records others wrote
+	var again []storedProcess // whose records others wrote
 	_, err := r.store.SwapMany(ctx, processRecords, swaps)
 	for i, err := range errorsOf(len(all), err) {
 		switch {
@@ -103,7 +103,7 @@ func (r *Registry) complete(ctx context.Context, all []silent) error {
 		case errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound):
 			again = append(again, all[i])
 		default:
-			return fmt.Errorf("registry: complete record of %v: %w", all[i].l.gpid, err)
+			return fmt.Errorf("registry: complete record of %v: %w", all[i].living.gpid, err)
 		}
 	}
 	if _, err := r.store.InsertMany(ctx, endedRecords, entries, nil); err != nil && !errors.Is(err, store.ErrDuplicate) {
@@ -150,52 +150,40 @@ const (
 	lateFor = 24 * time.Hour
 )
 
-// Swept is what [Registry.Sweep] found.
-type Swept struct {
-	// Living is how many processes are living.
-	Living int64
-	// Ended is how many others it moved to the ended.
-	Ended int64
-}
-
 // Sweep moves the processes that have crashed from the living to the ended ones, so
 // that lists of the living remain short. A process that was moved and turns out to be
 // alive is living again with its next heartbeat. It reads the living records only,
 // and of processes with a late heartbeat the record. A program that calls it
-// regularly, as "oid serve" does, also finds out which late processes are dead.
-func (r *Registry) Sweep(ctx context.Context) (Swept, error) {
+// regularly, as "oid serve" does, also finds out which late processes are dead. It returns
+// how many processes it moved.
+func (r *Registry) Sweep(ctx context.Context) (int64, error) {
 	return r.sweep(ctx, wall(r.options.Now).Add(-lateFor))
 }
 
 // sweep also moves processes that are not known to be alive and have sent no
 // heartbeat since a time.
-func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err error) {
+func (r *Registry) sweep(ctx context.Context, since time.Time) (done int64, err error) {
 	m, err := r.readMarks(ctx)
 	if err != nil {
 		return done, err
 	}
 	began := time.Now()
-	var found []silent
+	var found []storedProcess
 	flush := func() error {
 		n, err := r.finishDead(ctx, found, since, m.Samples)
-		done.Ended += n
+		done += n
 		found = found[:0]
 		return err
 	}
-	for raw, err := range r.store.Find(ctx, livingRecords, store.Query{}) {
-		if err != nil {
-			return done, fmt.Errorf("registry: read %s: %w", livingRecords, err)
-		}
-		l, err := decode[living](raw, livingRecords)
+	for l, err := range findDocs[living](ctx, r.store, livingRecords, store.Query{}) {
 		if err != nil {
 			return done, err
 		}
-		done.Living++
 		age := wall(r.options.Now).Sub(l.last.Time)
 		if l.end == nil && age.Abs() <= missed*l.interval && !l.last.Time.Before(since) {
 			continue
 		}
-		found = append(found, silent{raw: raw, l: &l})
+		found = append(found, storedProcess{living: l})
 		if len(found) == maxBatch {
 			if err := flush(); err != nil {
 				return done, err
@@ -205,14 +193,13 @@ func (r *Registry) sweep(ctx context.Context, since time.Time) (done Swept, err 
 	if err := flush(); err != nil {
 		return done, err
 	}
-	done.Living -= done.Ended
 	r.memory.forget(began)
 	return done, nil
 }
 
 // finishDead moves those of the processes that are dead, and deletes the samples of
 // those that ended before a time.
-func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamples time.Time) (n int64, err error) {
+func (r *Registry) finishDead(ctx context.Context, found []storedProcess, since, noSamples time.Time) (n int64, err error) {
 	if err := r.readRecords(ctx, found); err != nil {
 		return 0, err
 	}
@@ -229,7 +216,7 @@ func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamp
 	dead := found[:0:0]
 	var pruned []string // whose samples are deleted
 	for _, f := range found {
-		over := f.l.last.Time.Before(since) // without a record, it never registered to the end
+		over := f.living.last.Time.Before(since) // without a record, it never registered to the end
 		if f.record != nil {
 			over, f.record.Gone = r.isOver(&states[0], since), states[0].gone
 			states = states[1:]
@@ -237,8 +224,8 @@ func (r *Registry) finishDead(ctx context.Context, found []silent, since, noSamp
 		if !over {
 			continue
 		}
-		if dead = append(dead, f); f.l.last.Time.Before(noSamples) {
-			pruned = append(pruned, f.l.block())
+		if dead = append(dead, f); f.living.last.Time.Before(noSamples) {
+			pruned = append(pruned, f.living.block())
 		}
 	}
 	if err := r.finish(ctx, dead); err != nil {

@@ -13,11 +13,11 @@ func TestHeartbeatDuringItsMove(t *testing.T) {
 	for _, first := range []bool{false, true} { // the heartbeat comes before the record is read
 		r, p := registered(t)
 		k := livingKey(p.Block, p.Member)
-		raw, l, err := r.living(t.Context(), k)
+		l, err := getDoc[living](t.Context(), r.store, livingRecords, k)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := []silent{{raw: raw, l: l}}
+		all := []storedProcess{{living: &l}}
 		read := func() {
 			if err := r.readRecords(t.Context(), all); err != nil {
 				t.Fatal(err)

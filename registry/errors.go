@@ -46,14 +46,6 @@ type CollisionError struct {
 	Others []gpid.GPID // never empty
 }
 
-// others returns the other processes, none if there is no collision.
-func (e *CollisionError) others() []gpid.GPID {
-	if e == nil {
-		return nil
-	}
-	return e.Others
-}
-
 // Error names the value and the first of the others.
 func (e *CollisionError) Error() string {
 	return fmt.Sprintf("%v: %s, %v", ErrCollision, e.Value, e.Others[0])

@@ -132,6 +132,7 @@ func readAs(collection string, raw bson.Raw) (doc, content any, err error) {
 		return d, nil, err
 	case livingRecords:
 		l, err := decode[living](raw, collection)
+		l.raw = nil // no part of the content
 		return l, l, err
 	case sampleRecords:
 		d, err := decode[sampleDoc](raw, collection)

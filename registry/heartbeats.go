@@ -28,31 +28,26 @@ func (r *Registry) Heartbeats(ctx context.Context, beats []RemoteHeartbeat) []er
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(beats[a].Member, beats[b].Member) })
-	for places := range slices.Chunk(order, maxBatch) {
-		batch, held, alone := r.openBatch(ctx, beats, places, errs)
+	for len(order) > 0 {
+		var round, later []int // one heartbeat of each process, and the others
+		for i, place := range order {
+			if len(round) == maxBatch || i > 0 && beats[order[i-1]].Member == beats[place].Member {
+				later = append(later, place)
+			} else {
+				round = append(round, place)
+			}
+		}
+		batch, held, alone := r.openBatch(ctx, beats, round, errs)
 		again, due := r.putBatch(ctx, beats, batch, held, errs)
 		r.tend(ctx, beats, due, errs)
-		members := byMember(beats, append(alone, again...))
-		_ = inParallel(len(members), func(i int) error {
-			for _, place := range members[i] {
-				_, errs[place] = r.writeRemote(ctx, &beats[place], nil)
-			}
+		alone = append(alone, again...)
+		_ = inParallel(len(alone), func(i int) error {
+			_, errs[alone[i]] = r.writeRemote(ctx, &beats[alone[i]], nil)
 			return nil
 		})
+		order = later
 	}
 	return errs
-}
-
-// byMember returns the places by member, those of each in their order.
-func byMember(beats []RemoteHeartbeat, places []int) (members [][]int) {
-	slices.SortFunc(places, func(a, b int) int { return cmp.Or(cmp.Compare(beats[a].Member, beats[b].Member), cmp.Compare(a, b)) })
-	for i, place := range places {
-		if i == 0 || beats[place].Member != beats[places[i-1]].Member {
-			members = append(members, nil)
-		}
-		members[len(members)-1] = append(members[len(members)-1], place)
-	}
-	return members
 }
 
 // remoteBeat is a heartbeat on its way to the store.
@@ -67,30 +62,29 @@ type remoteBeat struct {
 
 // openBatch measures the heartbeats at the places. It returns them with the samples that
 // are to be stored before them, and the places of those that are sent alone: of processes
-// without a living record, with one that cannot be read, and with more than one heartbeat.
+// without a living record, and with one that cannot be read.
 func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, places []int, errs []error) (batch []remoteBeat, held []newSamples, alone []int) {
-	found := make([]storedMember, len(places))
-	var unknown []int // of found
+	stored := make([]bson.Raw, len(places)) // their living records
+	var unknown []int
 	var keys []MemberKey
 	for i, place := range places {
 		k := beats[place].Member
-		if found[i].stored = r.memory.living(k); found[i].stored == nil {
+		if stored[i] = r.memory.living(k); stored[i] == nil {
 			unknown, keys = append(unknown, i), append(keys, k)
 		}
 	}
 	for i, m := range r.members(ctx, keys) {
-		errs[places[unknown[i]]] = m.remote()
-		found[unknown[i]] = m
+		if errs[places[unknown[i]]] = m.remote(); m.living != nil {
+			stored[unknown[i]] = m.living.raw
+		}
 	}
 	batch = make([]remoteBeat, 0, len(places))
 	c := r.newRecorder(Process{}) // of one process after the other
-	var l living
-	var data []byte
 	for i, place := range places {
 		k := beats[place].Member
-		switch err := c.openLiving(k, found[i].stored, &l); {
+		switch err := c.openLiving(k, stored[i]); {
 		case errs[place] != nil:
-		case err != nil || i > 0 && beats[places[i-1]].Member == k:
+		case err != nil:
 			alone = append(alone, place)
 		default:
 			c.sentAgo(&beats[place])
@@ -101,12 +95,11 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 			}
 			if c.next(&c.p) == writeSamples {
 				n := len(c.pending) - 1
-				held = append(held, newSamples{c.p.Block, slices.Clone(c.pending[:n])})
+				held = append(held, newSamples{c.p.Block, c.pending[:n]})
 				c.pending = c.pending[n:]
 			}
-			written := c.try()
-			data = written.appendTo(data[:0])
-			swap := store.Swap{Old: c.stored, New: dataDoc(string(k), data)}
+			l := c.try()
+			swap := store.Swap{Old: c.stored, New: dataDoc(string(k), l.appendTo(nil))}
 			c.agree(c.stored)
 			batch = append(batch, remoteBeat{place, c.p.GPID, swap, c.next(&c.p) != nothing, c.trimmed, c.unchecked})
 		}
@@ -119,15 +112,13 @@ func (r *Registry) openBatch(ctx context.Context, beats []RemoteHeartbeat, place
 const checkEvery = 10
 
 // openLiving makes c the recorder of a remote process with a living record, of which
-// nothing else is read. It reads it into l, and uses the memory of that.
-func (c *recorder) openLiving(k MemberKey, raw bson.Raw, l *living) error {
+// nothing else is read.
+func (c *recorder) openLiving(k MemberKey, raw bson.Raw) error {
 	if raw == nil {
 		return store.ErrNotFound
 	}
-	if err := checkFormat(raw, livingRecords); err != nil {
-		return err
-	}
-	if err := l.read(raw); err != nil {
+	l, err := decode[living](raw, livingRecords)
+	if err != nil {
 		return err
 	}
 	c.p = Process{GPID: l.gpid, Block: string(k[:8]), Interval: l.interval, Remote: true}
@@ -138,7 +129,7 @@ func (c *recorder) openLiving(k MemberKey, raw bson.Raw, l *living) error {
 		c.p.Sample = objectid.ID(c.p.Member) // any but zero
 	}
 	l.over(&c.p)
-	c.open(raw, l)
+	c.open(&l)
 	return nil
 }
 
@@ -189,13 +180,13 @@ func (r *Registry) tend(ctx context.Context, beats []RemoteHeartbeat, due []remo
 			r.memory.remember(keys[i], nil) // if it was pruned while it was silent, the next heartbeat stores it again
 			errs[b.place] = m.err
 		} else if b.unchecked >= maxRecent {
-			claimed = append(claimed, m.process.claims()...)
+			claimed = append(claimed, m.record.claims()...)
 		}
 	}
 	known, _ := r.claims(ctx, claimed) // nil if it fails: one of them may be to blame
 	_ = inParallel(len(due), func(i int) error {
 		b, m := &due[i], &found[i]
-		if m.err != nil || m.process.End != nil { // recorded by another Registry after this heartbeat
+		if m.err != nil || m.record.End != nil { // recorded by another Registry after this heartbeat
 			return nil
 		}
 		c := r.openRecorder(m)

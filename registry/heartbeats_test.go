@@ -213,11 +213,15 @@ func TestHeartbeatsCheckManyAdopted(t *testing.T) {
 	if _, err := s.Swap(t.Context(), "oid.values", claim, bson.D{{Key: "_id", Value: blocks[9]}, {Key: "v", Value: "two"}}); err != nil {
 		t.Fatal(err)
 	}
+	confirmed := statusOf(t, r, remote(t, 1)).Confirmed
 	errs, _ = round()
 	for i, err := range errs {
 		if (err != nil) != (i == 9) {
 			t.Errorf("process %d: %v", i, err)
 		}
+	}
+	if now := statusOf(t, r, remote(t, 1)).Confirmed; !now.Equal(confirmed) {
+		t.Errorf("another process is confirmed from %v, want %v still", now, confirmed)
 	}
 	if _, err := s.Get(t.Context(), "oid.values", lost); err != nil {
 		t.Errorf("claim of process 7: %v, want it stored again", err)

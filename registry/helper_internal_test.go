@@ -23,3 +23,14 @@ func registered(t *testing.T) (*Registry, Process) {
 	}
 	return r, p
 }
+
+func TestMemberKey(t *testing.T) {
+	if k := MemberKey("0123456789abcdef"); !k.valid() {
+		t.Errorf("%q is refused", k)
+	}
+	for _, bad := range []MemberKey{"", "0123456789abcde", "0123456789abcdef0", "0123456789ABCDEF", "0123456789abcde\xff", "0123456789abcde/"} {
+		if bad.valid() {
+			t.Errorf("%q is taken for a key", bad)
+		}
+	}
+}

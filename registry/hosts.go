@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
-	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/internal/classic"
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
@@ -50,24 +48,6 @@ func (r *Registry) putHost(ctx context.Context, p *Process) error {
 		return fmt.Errorf("registry: store host of %v: %w", p.GPID, err)
 	}
 	return nil
-}
-
-// oldHosts returns the swaps that delete hostDocs.
-func (r *Registry) oldHosts(ctx context.Context, keys []string) (swaps []store.Swap, err error) {
-	raws, err := getRaw(ctx, r.store, hostRecords, keys)
-	if err != nil {
-		return nil, err
-	}
-	for _, raw := range raws {
-		if raw == nil {
-			continue
-		}
-		if err := checkFormat(raw, hostRecords); err != nil {
-			return nil, err
-		}
-		swaps = append(swaps, store.Swap{Old: raw})
-	}
-	return swaps, nil
 }
 
 // runsOnHost returns the runs with the host and the pid of an id of the classic layout:
@@ -125,22 +105,4 @@ func (r *Registry) classicOf(ctx context.Context, id objectid.ID) (*Classic, err
 		return nil, nil
 	}
 	return &c, nil
-}
-
-// unrecorded says which process of this host may have created the id.
-func (c *Classic) unrecorded(id objectid.ID) string {
-	if host, err := os.Hostname(); err != nil || host != c.Host {
-		return ""
-	}
-	const maxPID = 1 << 22 // on Linux
-	for pid := c.PID; pid <= maxPID; pid += 1 << 16 {
-		p, err := gpid.Of(pid)
-		if err != nil {
-			continue
-		}
-		if started, err := p.Started(); err == nil && !id.Time().Before(started.Truncate(time.Second)) {
-			return fmt.Sprintf("; process %d of this host runs since %s: adopt it by this id", pid, started.Format(time.RFC3339))
-		}
-	}
-	return ""
 }

@@ -19,6 +19,8 @@ const maxRecent = 6
 // living is the document that a heartbeat writes: all that changes while a process
 // lives. It is small, because writing it is the main cost of a registry.
 type living struct {
+	raw bson.Raw // as it is stored, or nil
+
 	// key begins with the block of the process, so that the heartbeats of many
 	// processes are spread evenly over the keys.
 	key string
@@ -105,7 +107,7 @@ func (l *living) latest() int64 {
 	return l.recent[len(l.recent)-1].Time.UnixMilli()
 }
 
-// read reads the document of a living process. It uses the memory of l.recent.
+// read reads the document of a living process from BSON, which it keeps.
 func (l *living) read(raw bson.Raw) error {
 	key, data, err := splitData(raw)
 	if err == nil && len(key) < 8 {
@@ -115,8 +117,7 @@ func (l *living) read(raw bson.Raw) error {
 		return err
 	}
 	r := reader{b: data}
-	recent := l.recent[:0]
-	*l = living{key: key}
+	*l = living{raw: raw, key: key}
 	flags := r.byte()
 	l.adopted = flags&byDriver != 0
 	copy(l.write[:], r.bytes(8))
@@ -124,7 +125,7 @@ func (l *living) read(raw bson.Raw) error {
 	l.interval = time.Duration(r.uvarint()) * time.Millisecond
 	l.last.Count = int64(r.uvarint())
 	l.last.Monotonic = time.Duration(r.uvarint())
-	l.recent = r.samples(recent)
+	l.recent = r.samples()
 	l.unstored = int(min(r.uvarint(), uint64(len(l.recent))))
 	l.last.Time = time.UnixMilli(l.latest() + r.varint()).UTC()
 	l.last.Load = noLoad
@@ -150,9 +151,9 @@ func (l *living) read(raw bson.Raw) error {
 // block returns the block of the process.
 func (l *living) block() string { return l.key[:8] }
 
-// over lays what is known of the living process over its record.
+// over lays what is known of the living process, if it has a living record, over its record.
 func (l *living) over(p *Process) {
-	if l.gpid != p.GPID || l.last.Count < p.Last.Count {
+	if l == nil || l.gpid != p.GPID || l.last.Count < p.Last.Count {
 		return // of an older registration, or the record was written later
 	}
 	p.Last, p.Recent, p.Clock = l.last, l.recent, l.clock

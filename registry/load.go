@@ -18,10 +18,13 @@ import (
 func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
 	for again := false; ; again = true {
 		doc, err := getDoc[record](ctx, r.store, processRecords, key)
-		if err != nil || doc.Final || again {
-			return doc.alone(), err
+		if err != nil {
+			return nil, err
 		}
-		_, l, err := r.living(ctx, livingKey(doc.Block, doc.Member))
+		if doc.Final || again {
+			return doc.alone(), nil
+		}
+		l, err := getDoc[living](ctx, r.store, livingRecords, livingKey(doc.Block, doc.Member))
 		if err == nil {
 			l.over(&doc.Process)
 			return &doc.Process, nil
@@ -32,47 +35,47 @@ func (r *Registry) load(ctx context.Context, key string) (*Process, error) {
 	}
 }
 
-// living reads the living record with a key.
-func (r *Registry) living(ctx context.Context, k string) (bson.Raw, *living, error) {
-	raw, err := r.store.Get(ctx, livingRecords, storeKey(k))
-	if err != nil {
-		return nil, nil, fmt.Errorf("registry: read %s of %s: %w", k, livingRecords, err)
-	}
-	l, err := decode[living](raw, livingRecords)
-	return raw, &l, err
-}
-
-// getRaw reads the documents with the keys, nil where there is none.
-func getRaw(ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, error) {
-	of := make([]store.Key, len(keys))
-	for i, k := range keys {
-		of[i] = storeKey(k)
-	}
-	raws, err := s.GetMany(ctx, collection, of)
-	if err != nil {
-		return nil, fmt.Errorf("registry: read %s: %w", collection, err)
-	}
-	return raws, nil
-}
-
-// getMany is getRaw that also decodes the documents.
+// getMany reads the documents with the keys, nil where there is none, or the key is empty.
 func getMany[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, error) {
-	raws, err := getRaw(ctx, s, collection, keys)
-	if err != nil {
+	raws, docs, errs := getEach[T](ctx, s, collection, keys)
+	if err := cmp.Or(errs...); err != nil {
 		return nil, nil, err
 	}
-	docs := make([]*T, len(keys))
+	return raws, docs, nil
+}
+
+// getEach is getMany with an error for each key.
+func getEach[T any](ctx context.Context, s store.Store, collection string, keys []string) ([]bson.Raw, []*T, []error) {
+	raws := make([]bson.Raw, len(keys))
+	of, some := make([]store.Key, len(keys)), false
+	for i, k := range keys {
+		of[i], some = storeKey(k), some || k != ""
+	}
+	if some {
+		found, err := s.GetMany(ctx, collection, of)
+		if err != nil {
+			return raws, make([]*T, len(keys)), slices.Repeat([]error{fmt.Errorf("registry: read %s: %w", collection, err)}, len(keys))
+		}
+		raws = found
+	}
+	docs, errs := decodeAll[T](raws, collection)
+	return raws, docs, errs
+}
+
+// decodeAll decodes documents, in the place of which nil may be.
+func decodeAll[T any](raws []bson.Raw, collection string) ([]*T, []error) {
+	docs, errs := make([]*T, len(raws)), make([]error, len(raws))
 	for i, raw := range raws {
 		if raw == nil {
 			continue
 		}
-		doc, err := decode[T](raw, collection)
-		if err != nil {
-			return nil, nil, err
+		if doc, err := decode[T](raw, collection); err != nil {
+			errs[i] = err
+		} else {
+			docs[i] = &doc
 		}
-		docs[i] = &doc
 	}
-	return raws, docs, nil
+	return docs, errs
 }
 
 // findMany reads and decodes the documents in ranges. Of a range that has few documents or
@@ -109,12 +112,9 @@ func findMany[T any](ctx context.Context, s store.Store, collection string, rang
 	}
 	docs := make([][]*T, len(found))
 	for i, raws := range found {
-		for _, raw := range raws {
-			doc, err := decode[T](raw, collection)
-			if err != nil {
-				return nil, err
-			}
-			docs[i] = append(docs[i], &doc)
+		var errs []error
+		if docs[i], errs = decodeAll[T](raws, collection); cmp.Or(errs...) != nil {
+			return nil, cmp.Or(errs...)
 		}
 	}
 	return docs, nil
@@ -137,17 +137,13 @@ func (r *Registry) currents(ctx context.Context, docs []*record) ([]*Process, er
 	for i, doc := range docs {
 		switch {
 		case doc == nil:
-		case livings[i] != nil:
-			livings[i].over(&doc.Process)
-			found[i] = &doc.Process
-		case doc.Final:
+		case doc.Final || livings[i] != nil:
 			found[i] = doc.alone()
+			livings[i].over(found[i])
 		default:
-			p, err := r.load(ctx, doc.Key)
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
+			if found[i], err = r.load(ctx, doc.Key); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return nil, err
 			}
-			found[i] = p
 		}
 	}
 	return found, nil
@@ -166,120 +162,92 @@ func inParallel(n int, do func(i int) error) error {
 	return g.Wait()
 }
 
-// silent is a living process whose heartbeat is late.
-type silent struct {
-	raw bson.Raw
-	l   *living
+// storedProcess is what is stored of a process.
+type storedProcess struct {
+	living    *living  // or nil
+	record    *record  // with what the living record says, or nil
+	recordRaw bson.Raw // as it is stored
 
-	stored bson.Raw // the record, or nil
-	record *record  // with what the living record says
+	err error // see members
 }
 
-// key returns the key of the record.
-func (f *silent) key() string { return processKey(f.l.gpid, f.l.block()) }
+// key returns the key of the record of a living process.
+func (m *storedProcess) key() string { return processKey(m.living.gpid, m.living.block()) }
 
-// readRecords reads the records of processes.
-func (r *Registry) readRecords(ctx context.Context, all []silent) error {
+// readRecords reads the records of living processes.
+func (r *Registry) readRecords(ctx context.Context, all []storedProcess) error {
 	keys := make([]string, len(all))
 	for i := range all {
 		keys[i] = all[i].key()
 	}
 	raws, docs, err := getMany[record](ctx, r.store, processRecords, keys)
 	for i, doc := range docs {
-		if all[i].stored, all[i].record = raws[i], doc; doc != nil {
-			all[i].l.over(&doc.Process)
+		if all[i].recordRaw, all[i].record = raws[i], doc; doc != nil {
+			all[i].living.over(&doc.Process)
 		}
 	}
 	return err
 }
 
-// storedMember is what is stored of a member.
-type storedMember struct {
-	process *Process // or nil with an error
-	record  *record  // likewise
-	stored  bson.Raw // the living record, or nil
-	living  *living  // likewise
-	err     error
-}
-
 // remote returns an error unless m is a remote process that has not ended.
-func (m *storedMember) remote() error {
+func (m *storedProcess) remote() error {
 	switch {
 	case m.err != nil:
 		return m.err
-	case !m.process.Remote:
-		return fmt.Errorf("%w: %v", ErrSelfManaged, m.process.GPID)
-	case m.process.End != nil:
-		return fmt.Errorf("%w: %v", ErrEnded, m.process.GPID)
+	case !m.record.Remote:
+		return fmt.Errorf("%w: %v", ErrSelfManaged, m.record.GPID)
+	case m.record.End != nil:
+		return fmt.Errorf("%w: %v", ErrEnded, m.record.GPID)
 	}
 	return nil
 }
 
-// member reads a member.
-func (r *Registry) member(ctx context.Context, k MemberKey) storedMember {
-	return r.members(ctx, []MemberKey{k})[0]
+// member reads a member. The error wraps [store.ErrNotFound] if it is not recorded.
+func (r *Registry) member(ctx context.Context, k MemberKey) (*storedProcess, error) {
+	m := &r.members(ctx, []MemberKey{k})[0]
+	return m, m.err
 }
 
 // members reads many members with few calls of the store: their living records, the
 // claims of those that have none, and then the records, which say if one has ended in
-// between.
-func (r *Registry) members(ctx context.Context, all []MemberKey) []storedMember {
-	found := make([]storedMember, len(all))
-	keys := make([]string, len(all)) // of the documents to read
-	read := func(collection string, add func(m *storedMember, i int, raw bson.Raw) error) {
-		if !slices.ContainsFunc(keys, func(k string) bool { return k != "" }) {
-			return
-		}
-		raws, err := getRaw(ctx, r.store, collection, keys)
-		for i := range found {
-			m := &found[i]
-			if m.err = cmp.Or(m.err, err); m.err == nil && keys[i] != "" {
-				m.err = add(m, i, raws[i])
-			}
-		}
-	}
+// between. Without an error there is a record.
+func (r *Registry) members(ctx context.Context, all []MemberKey) []storedProcess {
+	found := make([]storedProcess, len(all))
+	keys, claims, records := make([]string, len(all)), make([]string, len(all)), make([]string, len(all))
 	for i, k := range all {
-		if _, err := ParseMemberKey(string(k)); err == nil {
+		if k.valid() {
 			keys[i] = string(k)
 		}
 	}
-	records := make([]string, len(all))
-	read(livingRecords, func(m *storedMember, i int, raw bson.Raw) error {
-		keys[i] = string(all[i][:8])
-		if raw == nil {
-			return nil
+	_, livings, errs := getEach[living](ctx, r.store, livingRecords, keys)
+	for i, l := range livings {
+		found[i] = storedProcess{living: l, err: errs[i]}
+		switch {
+		case errs[i] != nil || keys[i] == "":
+		case l == nil:
+			claims[i] = keys[i][:8]
+		default:
+			records[i] = found[i].key()
 		}
-		l, err := decode[living](raw, livingRecords)
-		m.stored, m.living, records[i] = raw, &l, processKey(l.gpid, keys[i])
-		keys[i] = ""
-		return err
-	})
-	read(claimRecords, func(_ *storedMember, i int, raw bson.Raw) error {
-		if raw == nil {
-			return nil
+	}
+	_, holders, errs := getEach[holding](ctx, r.store, claimRecords, claims)
+	for i, h := range holders {
+		if found[i].err = cmp.Or(found[i].err, errs[i]); h != nil {
+			records[i] = h.Process // or "" if it is pruned
 		}
-		h, err := decode[holding](raw, claimRecords)
-		records[i] = h.Process // or "" if it is pruned
-		return err
-	})
-	copy(keys, records)
-	read(processRecords, func(m *storedMember, i int, raw bson.Raw) error {
-		if raw == nil {
-			return nil
+	}
+	raws, docs, errs := getEach[record](ctx, r.store, processRecords, records)
+	for i, doc := range docs {
+		m := &found[i]
+		if m.err = cmp.Or(m.err, errs[i]); m.err != nil {
+			continue
 		}
-		doc, err := decode[record](raw, processRecords)
-		if err == nil && all[i].has(doc.Member) {
-			m.record = &doc
-			if m.process = doc.alone(); m.living != nil {
-				m.living.over(m.process)
-			}
-		}
-		return err
-	})
-	for i := range found {
-		if m := &found[i]; m.err == nil && m.process == nil {
+		if doc == nil || doc.Process.Key() != all[i] {
 			m.err = fmt.Errorf("registry: member %s: %w", all[i], store.ErrNotFound)
+			continue
 		}
+		m.recordRaw, m.record = raws[i], doc
+		m.living.over(doc.alone())
 	}
 	return found
 }

@@ -162,7 +162,7 @@ func (m *Member) enter(ctx context.Context) error {
 	err := m.beat(try, nil)
 	if !m.recorder.registered {
 		canceled := errors.Is(ctx.Err(), context.Canceled)
-		if !m.offline || canceled || errors.Is(err, errEnded) || m.Process().Block == "" {
+		if !m.offline || canceled || endOf(err) != "" || m.Process().Block == "" {
 			return err
 		}
 	}
@@ -195,7 +195,7 @@ func (m *Member) run() {
 		case <-m.stop:
 			return
 		case <-watch:
-			if !errors.Is(m.sampler.running(), errEnded) {
+			if endOf(m.sampler.running()) == "" {
 				continue
 			}
 		case <-m.reseeded:

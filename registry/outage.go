@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,12 +49,8 @@ func (o *outages) note(err error) {
 
 // answers reports whether the result of a call shows that the store answered it.
 func answers(err error) bool {
-	for _, answer := range []error{nil, store.ErrNotFound, store.ErrDuplicate, store.ErrConflict, store.ErrClosed, store.ErrKey, store.ErrDocument, store.ErrCollection} {
-		if errors.Is(err, answer) {
-			return true
-		}
-	}
-	return false
+	all := []error{nil, store.ErrNotFound, store.ErrDuplicate, store.ErrConflict, store.ErrClosed, store.ErrKey, store.ErrDocument, store.ErrCollection}
+	return slices.ContainsFunc(all, func(answer error) bool { return errors.Is(err, answer) })
 }
 
 // recent returns the reason why p may not have sent a heartbeat since the store was
@@ -112,11 +109,4 @@ func (o *outages) SwapMany(ctx context.Context, collection string, swaps []store
 	docs, err := o.Store.SwapMany(ctx, collection, swaps)
 	o.note(err)
 	return docs, err
-}
-
-// Swap is [store.Store.Swap].
-func (o *outages) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
-	doc, err := o.Store.Swap(ctx, collection, old, new)
-	o.note(err)
-	return doc, err
 }

@@ -124,28 +124,22 @@ func (r *Registry) Page(ctx context.Context, q Query) (Page, error) {
 		if err != nil {
 			return out, err
 		}
-		last := len(found) < limit
-		for len(found) > 0 {
-			n := min(len(found), q.Limit+1-len(out.Processes))
-			some, err := r.judgeAll(ctx, &q, found[:n])
-			if err != nil {
-				return out, err
-			}
-			for i, s := range some {
-				if s == nil {
-					continue
-				}
-				if len(out.Processes) == q.Limit {
-					return out, nil // Next is set: there are more
-				}
-				out.Processes = append(out.Processes, *s)
-				out.Next = string(sources[0]) + found[i].key
-			}
-			after = found[n-1].key
-			found = found[n:]
-			read += n
+		judged, err := r.judgeAll(ctx, &q, found)
+		if err != nil {
+			return out, err
 		}
-		if last {
+		for i, s := range judged {
+			after = found[i].key
+			if s == nil {
+				continue
+			}
+			if len(out.Processes) == q.Limit {
+				return out, nil // Next is set: there are more
+			}
+			out.Processes = append(out.Processes, *s)
+			out.Next = string(sources[0]) + after
+		}
+		if read += len(found); len(found) < limit {
 			sources, after = sources[1:], ""
 		}
 		if read >= r.maxRead && len(sources) > 0 {
@@ -253,12 +247,12 @@ func (r *Registry) candidates(ctx context.Context, q *Query, source byte, after 
 }
 
 func (r *Registry) livingCandidates(ctx context.Context, find store.Query) (out []candidate, err error) {
-	var found []silent
+	var found []storedProcess
 	for l, err := range findDocs[living](ctx, r.store, livingRecords, find) {
 		if err != nil {
 			return nil, err
 		}
-		found, out = append(found, silent{l: l}), append(out, candidate{key: l.key})
+		found, out = append(found, storedProcess{living: l}), append(out, candidate{key: l.key})
 	}
 	err = r.readRecords(ctx, found)
 	for i, f := range found {
@@ -300,7 +294,9 @@ func (r *Registry) judgeAll(ctx context.Context, q *Query, found []candidate) ([
 	}
 	return out, inParallel(len(living), func(i int) error {
 		collision, _, err := r.rivals(ctx, claims, &living[i].Process)
-		living[i].Rivals = collision.others()
+		if collision != nil {
+			living[i].Rivals = collision.Others
+		}
 		return err
 	})
 }
@@ -314,15 +310,13 @@ func ParseAddr(text string) (netip.AddrPort, error) {
 	return gpid.ParseAddr(text)
 }
 
-// ParseLabels reads labels of the form name=value. It returns nil for none.
-func ParseLabels(texts []string) (all map[string]string, err error) {
+// ParseLabels reads labels of the form name=value.
+func ParseLabels(texts []string) (map[string]string, error) {
+	all := make(map[string]string, len(texts))
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
 			return nil, fmt.Errorf("registry: label %q: want NAME=VALUE", text)
-		}
-		if all == nil {
-			all = map[string]string{}
 		}
 		all[name] = value
 	}

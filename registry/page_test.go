@@ -169,7 +169,7 @@ func TestMovedProcessComesBack(t *testing.T) {
 	away := func(p *registry.Process) { p.Kernel.Boot = "" }
 	m := join(t, elsewhere{s, away}, options{Interval: 300 * time.Millisecond})
 	later := registry.New(s, &registry.Options{Now: func() time.Time { return time.Now().Add(48 * time.Hour) }})
-	if done, err := later.Sweep(t.Context()); err != nil || done.Ended != 1 {
+	if done, err := later.Sweep(t.Context()); err != nil || done != 1 {
 		t.Fatalf("Sweep = %+v, %v", done, err)
 	}
 	if n, _ := s.Count(t.Context(), "oid.ended", store.Range{}); n != 1 {
@@ -205,7 +205,7 @@ func TestMovedProcessIsDeadForANewRegistry(t *testing.T) {
 	}
 	look(registry.Late)
 	now.set(25 * time.Hour)
-	if done, err := registry.New(s, &registry.Options{Now: now.Now}).Sweep(t.Context()); err != nil || done.Ended != 4 {
+	if done, err := registry.New(s, &registry.Options{Now: now.Now}).Sweep(t.Context()); err != nil || done != 4 {
 		t.Fatalf("Sweep = %+v, %v, want the silent and the other living ones moved", done, err)
 	}
 	look(registry.Dead)

@@ -103,20 +103,19 @@ type ClockOffset struct {
 // String returns the offset as "2s behind" or "1.5s to 2s ahead", to the
 // millisecond, or "right".
 func (o ClockOffset) String() string {
-	low, high := o.Min.Round(time.Millisecond), o.Max.Round(time.Millisecond)
+	low, high, side := o.Min.Round(time.Millisecond), o.Max.Round(time.Millisecond), "ahead"
 	switch {
 	case low == 0 && high == 0:
 		return "right"
-	case low == high && low < 0:
-		return fmt.Sprintf("%v behind", -low)
-	case low == high:
-		return fmt.Sprintf("%v ahead", low)
-	case high <= 0:
-		return fmt.Sprintf("%v to %v behind", -high, -low)
-	case low >= 0:
-		return fmt.Sprintf("%v to %v ahead", low, high)
+	case low < 0 && high > 0:
+		return fmt.Sprintf("%v behind to %v ahead", -low, high)
+	case low < 0:
+		low, high, side = -high, -low, "behind"
 	}
-	return fmt.Sprintf("%v behind to %v ahead", -low, high)
+	if low == high {
+		return fmt.Sprintf("%v %s", low, side)
+	}
+	return fmt.Sprintf("%v to %v %s", low, high, side)
 }
 
 // with returns what is known after another comparison. A zero clock is none.

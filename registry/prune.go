@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -141,22 +140,28 @@ func (r *Registry) pruneProcesses(ctx context.Context, keys []string, before tim
 	}
 	var records []store.Swap
 	var hostKeys []string
-	small := map[string]claimOf{}
+	by := map[string]*Process{} // the key of a claim
 	for i, doc := range docs {
 		if doc == nil || !doc.Final || !doc.Last.Time.Before(before) { // it is alive, or its entry is another one
 			continue
 		}
 		records = append(records, store.Swap{Old: raws[i]})
-		shrunkClaims(small, &doc.Process)
+		claimants(by, &doc.Process)
 		if k := hostKey(&doc.Process); k != "" {
 			hostKeys = append(hostKeys, k)
 		}
 	}
-	claims, err := r.shrink(ctx, small)
+	claims, err := r.shrink(ctx, by)
 	if err != nil {
 		return 0, err
 	}
-	hosts, err := r.oldHosts(ctx, hostKeys)
+	hostDocs, _, err := getMany[hostDoc](ctx, r.store, hostRecords, hostKeys)
+	var hosts []store.Swap
+	for _, raw := range hostDocs {
+		if raw != nil {
+			hosts = append(hosts, store.Swap{Old: raw})
+		}
+	}
 	if err == nil {
 		_, err = swapAll(ctx, r.store, claimRecords, claims)
 	}
@@ -169,33 +174,28 @@ func (r *Registry) pruneProcesses(ctx context.Context, keys []string, before tim
 	return deleted, err
 }
 
-// claimOf is a claim of a member, and what remains of it.
-type claimOf struct {
-	member  objectid.ID
-	essence []byte
-}
-
-// shrunkClaims adds what remains of the claims of a process to all, by their keys.
-func shrunkClaims(all map[string]claimOf, p *Process) {
-	all[p.Block] = claimOf{p.Member, essenceOf(p)}
+// claimants adds a process to all by the keys of its claims, each with the value that it
+// has by that claim.
+func claimants(all map[string]*Process, p *Process) {
+	all[p.Block] = p
 	for _, a := range p.adoptions() {
 		by := *p
 		by.Value, by.Sample, by.From, by.Confirmed = a.Value, a.Sample, a.From, a.Confirmed
-		all[adoptionKey(a.Value, a.From, p.Block)] = claimOf{p.Member, essenceOf(&by)}
+		all[adoptionKey(a.Value, a.From, p.Block)] = &by
 	}
 }
 
 // shrink returns the swaps that leave of claims what a trace needs. The block of an
 // adopted process has no ids: its claim keeps nothing.
-func (r *Registry) shrink(ctx context.Context, all map[string]claimOf) (swaps []store.Swap, err error) {
+func (r *Registry) shrink(ctx context.Context, all map[string]*Process) (swaps []store.Swap, err error) {
 	raws, docs, err := getMany[holding](ctx, r.store, claimRecords, slices.Collect(maps.Keys(all)))
 	for i, h := range docs {
-		if h == nil || h.Member != all[h.Key].member { // it is another's after it was lost
+		if h == nil || h.Member != all[h.Key].Member { // it is another's after it was lost
 			continue
 		}
 		small := holding{Key: h.Key, Format: format, Idle: h.Idle}
 		if !h.Idle {
-			small.Essence = all[h.Key].essence
+			small.Essence = essenceOf(all[h.Key])
 		}
 		swaps = append(swaps, store.Swap{Old: raws[i], New: small})
 	}

@@ -43,7 +43,7 @@ func (r *Registry) Register(ctx context.Context, o *RegisterOptions) (*Member, e
 
 // Adopt records a process that creates its ids with any driver, in any language, by
 // samples: one id of each of its process values. A process with several clients or
-// workers has several values; [Member.AddSamples] adds further ones. All its ids are
+// workers has several values; [Registry.AddSamples] adds further ones. All its ids are
 // then traced to it, including earlier ones. The process is this one, or on Linux
 // any process of this host, see o.PID. The heartbeat of the member reads the load of
 // that process and ends when the process ends. Adopting a process again is not a
@@ -74,7 +74,7 @@ func (r *Registry) Adopt(ctx context.Context, samples []objectid.ID, o *AdoptOpt
 	started := p.started()
 	if _, err := p.Kernel.Started(); err != nil && self { // how old this process is, is not known
 		for _, sample := range samples {
-			started = earliest(started, sample.Time())
+			started = minTime(started, sample.Time())
 		}
 	}
 	if err := p.adopt(samples, opts.Layout, started, wall(r.options.Now)); err != nil {

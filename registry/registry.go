@@ -110,7 +110,8 @@ import (
 // other hosts are dead, and its members use the same knowledge. Any number of
 // goroutines may share it.
 type Registry struct {
-	store       *outages
+	store       *batches
+	outages     *outages // of the store
 	options     Options
 	here        here
 	random      io.Reader     // blocks are drawn from it
@@ -125,9 +126,11 @@ type Registry struct {
 // New returns the registry in s, which it uses as [store.Consistent] returns it. A
 // nil o stands for the zero Options.
 func New(s store.Store, o *Options) *Registry {
+	watched := &outages{Store: store.Consistent(s)}
 	r := &Registry{
-		store: &outages{Store: newBatches(store.Consistent(s))}, here: findHere(), random: rand.Reader,
+		store: newBatches(watched), outages: watched, here: thisHost(), random: rand.Reader,
 		keepSamples: keepSamples, pruneAtOnce: pruneAtOnce, pruneBatch: pruneBatch, maxRead: maxRead,
+		memory: memory{watched: map[objectid.ID]watch{}, remotes: map[MemberKey]remembered{}},
 	}
 	if o != nil {
 		r.options = *o
@@ -138,8 +141,7 @@ func New(s store.Store, o *Options) *Registry {
 	return r
 }
 
-// memory is what a Registry remembers of processes between its calls. The zero memory is
-// empty.
+// memory is what a Registry remembers of processes between its calls.
 type memory struct {
 	mu      sync.Mutex
 	watched map[objectid.ID]watch    // by member
@@ -170,9 +172,6 @@ func (m *memory) watch(p *Process) watch {
 		w = watch{count: p.Last.Count, since: time.Now(), moved: seen}
 	}
 	w.looked = time.Now()
-	if m.watched == nil {
-		m.watched = map[objectid.ID]watch{}
-	}
 	m.watched[p.Member] = w
 	return w
 }
@@ -184,9 +183,6 @@ func (m *memory) remember(k MemberKey, living bson.Raw) {
 	if living == nil {
 		delete(m.remotes, k)
 		return
-	}
-	if m.remotes == nil {
-		m.remotes = map[MemberKey]remembered{}
 	}
 	m.remotes[k] = remembered{living, time.Now()}
 }

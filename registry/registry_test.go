@@ -23,6 +23,7 @@ func TestJoinMakeTraceLeave(t *testing.T) {
 	if m.GPID() != want {
 		t.Errorf("GPID = %v, want that of this process, %v", m.GPID(), want)
 	}
+	time.Sleep(2 * time.Millisecond) // the first sample may have the next millisecond, in which a second may begin
 	id := m.Generator().New()
 	p := m.Process()
 	if got := hex.EncodeToString(id[4:8]); got != p.Block || p.Value != p.Block {

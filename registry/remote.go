@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -118,16 +117,19 @@ func (r *Registry) earlier(ctx context.Context, key string) (p *Process, pruned 
 		if err != nil {
 			return nil, false, err
 		}
-		h, err := getDoc[holding](ctx, r.store, claimRecords, hex.EncodeToString(block[:]))
+		h, err := getDoc[holding](ctx, r.store, claimRecords, block)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, false, nil
 		}
 		if err != nil {
 			return nil, false, err
 		}
-		m := r.member(ctx, MemberKey(livingKey(h.Key, member)))
-		if !errors.Is(m.err, store.ErrNotFound) { // it is another's, or of a call that was interrupted
-			return m.process, false, m.err
+		m, err := r.member(ctx, MemberKey(livingKey(h.Key, member)))
+		if err == nil {
+			return &m.record.Process, false, nil
+		}
+		if !errors.Is(err, store.ErrNotFound) { // it is another's, or of a call that was interrupted
+			return nil, false, err
 		}
 		if h.Pruned != nil && h.of(member) {
 			return h.Pruned, true, nil
@@ -179,11 +181,11 @@ func (r *Registry) writeRemote(ctx context.Context, b *RemoteHeartbeat, end *End
 		load = nil
 	}
 	for {
-		m := r.member(ctx, b.Member)
+		m, _ := r.member(ctx, b.Member)
 		if err := m.remote(); err != nil {
 			return Process{}, err
 		}
-		c := r.openRecorder(&m)
+		c := r.openRecorder(m)
 		c.sentAgo(b)
 		if at := c.clock.wall(); end != nil && b.Age > 0 {
 			if end.Time = at; at.Before(c.p.From) {

@@ -72,8 +72,11 @@ func TestStoreThatWentBack(t *testing.T) {
 			}
 			id, foreign := m.Generator().New(), sample(t) // they are of one second
 			if test.adopted {
-				if err := m.AddSamples(t.Context(), []objectid.ID{foreign}, objectid.Modern); err != nil {
+				if _, err := r.AddSamples(t.Context(), m.Key(), []objectid.ID{foreign}, objectid.Modern); err != nil {
 					t.Fatal(err)
+				}
+				for len(m.Process().Adopted) == 0 { // the member learns of it when it looks at its record
+					beat()
 				}
 			}
 			backups["late"] = backUp(t, s)

@@ -10,32 +10,22 @@ import (
 	"github.com/oidkit/oid/gpid"
 )
 
-// errEnded means that the sampled process does not run any more. errReplaced wraps
-// it and means that it has started another program.
-var (
-	errEnded    = errors.New("process has ended")
-	errReplaced = fmt.Errorf("%w: %s", errEnded, replaced)
-)
-
 // ProcessEnded is the reason for the end of a process that the kernel has shown.
 const ProcessEnded = "process ended"
 
 // replaced is the reason for the end of a process that has called exec.
 const replaced = "replaced by exec"
 
-// errOther means that a stat file does not belong to the sampled process.
-var errOther = errors.New("stat belongs to another process, or to one that has ended")
+// errEnded means that the sampled process does not run any more. It is the reason.
+type errEnded string
+
+func (e errEnded) Error() string { return string(e) }
 
 // endOf returns the reason for the end of the sampled process that err shows, or "" if
 // err does not show that it has ended.
 func endOf(err error) string {
-	switch {
-	case errors.Is(err, errReplaced):
-		return replaced
-	case errors.Is(err, errEnded):
-		return ProcessEnded
-	}
-	return ""
+	end, _ := errors.AsType[errEnded](err)
+	return string(end)
 }
 
 // Measure returns the load of p, a process of this host that [Describe] has returned,
@@ -65,12 +55,18 @@ func (s *sampler) take() (load Load, err error) {
 	defer func() {
 		// procfs slices the file without checking its length.
 		if p := recover(); p != nil {
-			err = fmt.Errorf("registry: read load of process %d: stat is cut short: %v", s.kernel.PID, p)
+			err = fmt.Errorf("stat is cut short: %v", p)
+		}
+		if end := s.running(); endOf(end) != "" { // an unreadable file alone does not show that
+			err = end
+		}
+		if err != nil {
+			err = fmt.Errorf("registry: read load of process %d: %w", s.kernel.PID, err)
 		}
 	}()
 	fs, err := procfs.NewFS(s.root)
 	if err != nil {
-		return load, fmt.Errorf("registry: read load: %w", err)
+		return load, err
 	}
 	var proc procfs.Proc
 	if s.self {
@@ -79,23 +75,18 @@ func (s *sampler) take() (load Load, err error) {
 		proc, err = fs.Proc(s.kernel.PID)
 	}
 	if err != nil {
-		return load, s.explain(err)
+		return load, err
 	}
 	r := reading{files: Unmeasured}
 	if files, err := proc.FileDescriptorsLen(); err == nil {
 		r.files = int64(files)
 	} // otherwise they are hidden, because the process belongs to another user
 	// The stat file comes last: if it belongs to the right process, so did the rest.
-	r.stat, err = proc.Stat()
-	if err != nil {
-		return load, s.explain(err)
+	if r.stat, err = proc.Stat(); err != nil {
+		return load, err
 	}
-	known := s.kernel != gpid.Process{}
-	if known && r.stat.Starttime != s.kernel.Ticks || r.stat.State == "Z" || r.stat.State == "X" {
-		return load, s.explain(errOther)
-	}
-	if err := s.running(); errors.Is(err, errEnded) {
-		return load, fmt.Errorf("registry: read load of process %d: %w", s.kernel.PID, err)
+	if known := s.kernel != (gpid.Process{}); known && r.stat.Starttime != s.kernel.Ticks || r.stat.State == "Z" || r.stat.State == "X" {
+		return load, errors.New("stat belongs to another process, or to one that has ended")
 	}
 	for i := range LoadFields {
 		if f := &LoadFields[i]; f.proc != nil {
@@ -105,17 +96,8 @@ func (s *sampler) take() (load Load, err error) {
 	return load, nil
 }
 
-// explain returns errEnded if the process has ended, and otherwise err: an
-// unreadable file alone does not show that it has.
-func (s *sampler) explain(err error) error {
-	if end := s.running(); errors.Is(end, errEnded) {
-		err = end
-	}
-	return fmt.Errorf("registry: read load of process %d: %w", s.kernel.PID, err)
-}
-
-// running returns an error that wraps errEnded if the kernel shows that the process
-// has ended, or has started another program. Other errors mean that it is not known.
+// running returns an errEnded if the kernel shows that the process has ended, or has
+// started another program. Other errors mean that it is not known.
 func (s *sampler) running() error {
 	if s.self {
 		return nil
@@ -125,10 +107,10 @@ func (s *sampler) running() error {
 		return err
 	}
 	if !alive {
-		return errEnded
+		return errEnded(ProcessEnded)
 	}
 	if program, err := s.kernel.Program(); err == nil && program != 0 && s.program != 0 && program != s.program {
-		return errReplaced
+		return errEnded(replaced)
 	}
 	return nil
 }
@@ -140,14 +122,9 @@ func runtimeLoad(load *Load) {
 		if f := &LoadFields[i]; f.metric != "" {
 			s := []metrics.Sample{{Name: f.metric}}
 			metrics.Read(s)
-			*f.Of(load) = metricValue(s[0].Value)
+			if v := s[0].Value; v.Kind() == metrics.KindUint64 { // otherwise this runtime does not have it
+				*f.Of(load) = int64(v.Uint64())
+			}
 		}
 	}
-}
-
-func metricValue(v metrics.Value) int64 {
-	if v.Kind() != metrics.KindUint64 {
-		return Unmeasured
-	}
-	return int64(v.Uint64())
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -33,7 +32,7 @@ func (d *sampleDoc) read(raw bson.Raw) error {
 		return err
 	}
 	r := reader{b: data}
-	*d = sampleDoc{raw, key, r.samples(nil)}
+	*d = sampleDoc{raw, key, r.samples()}
 	if r.err != nil || len(d.samples) == 0 {
 		return fmt.Errorf("%s: %w", key, errCutShort)
 	}
@@ -86,78 +85,25 @@ func (r *Registry) putSamples(ctx context.Context, all []newSamples) error {
 	}
 }
 
-// samplesOf returns the samples of p from one time to another, each once: those that are
-// stored and the latest ones of its living record. A zero time means no bound.
-func (r *Registry) samplesOf(ctx context.Context, p *Process, from, to time.Time) iter.Seq2[Sample, error] {
-	return func(yield func(Sample, error) bool) {
-		recent := p.Recent
-		var last time.Time
-		give := func(some []Sample) bool {
-			for _, s := range some {
-				if !s.Time.After(last) || s.Time.Before(from) || !to.IsZero() && !s.Time.Before(to) {
-					continue
-				}
-				if last = s.Time; !yield(s, nil) {
-					return false
-				}
-			}
-			return true
-		}
-		first := from
-		if !first.IsZero() {
-			first = from.Add(-maxSpan)
-		}
-		for doc, err := range findDocs[sampleDoc](ctx, r.store, sampleRecords, store.Query{Range: sampleRange(p.Block, first, to)}) {
-			if err != nil {
-				yield(Sample{}, err)
-				return
-			}
-			n := 0
-			for n < len(recent) && recent[n].Time.Before(doc.samples[0].Time) {
-				n++
-			}
-			if !give(recent[:n]) || !give(doc.samples) {
-				return
-			}
-			recent = recent[n:]
-		}
-		give(recent)
-	}
-}
-
-// nearSamples is the stored samples of a process next to a time, which are being read.
-type nearSamples struct {
-	block string
-	done  sync.WaitGroup
-	found [2][]Sample // that begin before the time, and later
-	errs  [2]error
-}
-
-// readNear begins to read the stored samples of a process next to a time.
-func (r *Registry) readNear(ctx context.Context, block string, at time.Time) *nearSamples {
-	n := &nearSamples{block: block}
+// samplesNear reads the stored samples of a process next to a time.
+func (r *Registry) samplesNear(ctx context.Context, block string, at time.Time) (found []Sample, err error) {
 	// The first sample of a document is the one in its key: two documents that begin
 	// before the time have two samples before it.
-	for i, q := range []store.Query{
+	queries := []store.Query{
 		{Range: sampleRange(block, time.Time{}, at), Descending: true, Limit: 2},
 		{Range: sampleRange(block, at, time.Time{}), Limit: 1},
-	} {
-		n.done.Go(func() {
-			for doc, err := range findDocs[sampleDoc](ctx, r.store, sampleRecords, q) {
-				if n.errs[i] = err; err != nil {
-					return
-				}
-				n.found[i] = append(n.found[i], doc.samples...)
-			}
-		})
 	}
-	return n
-}
-
-// wait returns the samples when they are read. It may be called again.
-func (n *nearSamples) wait() ([]Sample, error) {
-	n.done.Wait()
-	return slices.Concat(n.found[0], n.found[1]), errors.Join(n.errs[0], n.errs[1])
+	var parts [2][]Sample
+	err = inParallel(len(queries), func(i int) error {
+		for doc, err := range findDocs[sampleDoc](ctx, r.store, sampleRecords, queries[i]) {
+			if err != nil {
+				return err
+			}
+			parts[i] = append(parts[i], doc.samples...)
+		}
+		return nil
+	})
+	return slices.Concat(parts[0], parts[1]), err
 }
 
 // around returns up to two of the samples from before a time, latest first, and the
@@ -175,17 +121,49 @@ func around(found []Sample, at time.Time) (before []Sample, after *Sample) {
 	return before, after
 }
 
-// History returns the samples of a member from one time to another, in order of time;
-// a zero time means no bound. [Registry.List] returns the members that have a GPID.
-// The error wraps [store.ErrNotFound] if the member is not recorded.
+// History returns the samples of a member from one time to another, in order of time and
+// each once: those that are stored and the latest ones of its living record. A zero time
+// means no bound. [Registry.List] returns the members that have a GPID. The error wraps
+// [store.ErrNotFound] if the member is not recorded.
 func (r *Registry) History(ctx context.Context, k MemberKey, from, to time.Time) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
-		m := r.member(ctx, k)
-		if m.err != nil {
-			yield(Sample{}, m.err)
+		m, err := r.member(ctx, k)
+		if err != nil {
+			yield(Sample{}, err)
 			return
 		}
-		r.samplesOf(ctx, m.process, from, to)(yield)
+		recent := m.record.Recent
+		var last time.Time
+		give := func(some []Sample) bool {
+			for _, s := range some {
+				if !s.Time.After(last) || s.Time.Before(from) || !to.IsZero() && !s.Time.Before(to) {
+					continue
+				}
+				if last = s.Time; !yield(s, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		first := from
+		if !first.IsZero() {
+			first = from.Add(-maxSpan)
+		}
+		for doc, err := range findDocs[sampleDoc](ctx, r.store, sampleRecords, store.Query{Range: sampleRange(m.record.Block, first, to)}) {
+			if err != nil {
+				yield(Sample{}, err)
+				return
+			}
+			n := 0
+			for n < len(recent) && recent[n].Time.Before(doc.samples[0].Time) {
+				n++
+			}
+			if !give(recent[:n]) || !give(doc.samples) {
+				return
+			}
+			recent = recent[n:]
+		}
+		give(recent)
 	}
 }
 

@@ -335,14 +335,3 @@ func TestKeyOfAnUnknownStart(t *testing.T) {
 		t.Errorf("another start: %v, want ErrKey", err)
 	}
 }
-
-func TestParseMemberKey(t *testing.T) {
-	if k, err := registry.ParseMemberKey("0123456789abcdef"); err != nil || k != nobody {
-		t.Errorf("%s, %v", k, err)
-	}
-	for _, bad := range []string{"", "0123456789abcde", "0123456789abcdef0", "0123456789ABCDEF", "0123456789abcde\xff", "0123456789abcde/"} {
-		if k, err := registry.ParseMemberKey(bad); err == nil {
-			t.Errorf("%q is read as %s", bad, k)
-		}
-	}
-}

@@ -121,7 +121,7 @@ func (r *Registry) judge(p *Process, next func() *Process) Status {
 		s.gone = now
 	}
 	if later := next(); later != nil {
-		s.Successor, s.Until = later.GPID, maxTime(p.Last.Time, earliest(later.From, s.Until))
+		s.Successor, s.Until = later.GPID, maxTime(p.Last.Time, minTime(later.From, s.Until))
 		if later.Kernel == p.Kernel {
 			s.gone = p.reached(later.Registered, later.Confirmed)
 			return set(Dead, "%s: %v", replaced, later.GPID)
@@ -147,7 +147,7 @@ func (r *Registry) judge(p *Process, next func() *Process) Status {
 	case !ok:
 		return r.judgeRemote(p, s)
 	}
-	if outage := r.store.recent(p); outage != "" {
+	if outage := r.outages.recent(p); outage != "" {
 		return set(Late, "no heartbeat for %v; %s", since.Round(time.Second), outage)
 	}
 	s.Presumed = true
@@ -159,7 +159,7 @@ func (r *Registry) judge(p *Process, next func() *Process) Status {
 func (r *Registry) judgeRemote(p *Process, s Status) Status {
 	w := r.memory.watch(p)
 	age := wall(r.options.Now).Sub(p.Last.Time)
-	outage := r.store.recent(p)
+	outage := r.outages.recent(p)
 	switch waited := time.Since(w.since); {
 	case waited > p.patience() && outage != "":
 		s.State, s.Reason = Late, fmt.Sprintf("no heartbeat for %v; %s", waited.Round(time.Second), outage)

@@ -1,8 +1,8 @@
 package registry
 
 import (
+	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,7 +31,7 @@ func (c *recorder) register(ctx context.Context) error {
 	confirmed := maxTime(p.Last.Time, wall(c.registry.options.Now).UTC().Truncate(time.Millisecond)) // the heartbeat may be old
 	adopted := slices.Clone(p.adoptions())
 	for i := range adopted {
-		if err := c.claimValue(ctx, &adopted[i], confirmed); err != nil {
+		if err := c.registry.claimValue(ctx, &p, &adopted[i], confirmed); err != nil {
 			return err
 		}
 	}
@@ -68,31 +68,20 @@ func (c *recorder) claimBlock(ctx context.Context) error {
 	if err == nil && p.Value == "" { // claimAny has looked for others that have the value
 		c.unchecked = 0
 	}
-	if err == nil || p.Block == "" && block != [4]byte{} { // the claim that failed may be stored
-		c.setBlock(block)
+	if err == nil || p.Block == "" && block != "" { // the claim that failed may be stored
+		c.update(func(p *Process) { p.Block, p.Value = block, cmp.Or(p.Value, block) })
 	}
 	return err
 }
 
-// setBlock gives the process a block, and a value if it has none.
-func (c *recorder) setBlock(block [4]byte) {
-	c.update(func(p *Process) {
-		p.Block = hex.EncodeToString(block[:])
-		if p.Value == "" {
-			p.Value = p.Block
-		}
-	})
-}
-
-// claimValue stores that the process is recorded with an adopted value from now on.
-func (c *recorder) claimValue(ctx context.Context, a *Adopted, now time.Time) error {
-	p := c.process()
+// claimValue stores that a process is recorded with an adopted value from now on.
+func (r *Registry) claimValue(ctx context.Context, p *Process, a *Adopted, now time.Time) error {
 	a.Confirmed = now
 	h := holding{Key: adoptionKey(a.Value, a.From, p.Block), Format: format, Process: processKey(p.GPID, p.Block), Member: p.Member}
 	if !a.Sample.IsZero() {
 		h.Adopted = a
 	}
-	if _, err := c.registry.store.Insert(ctx, claimRecords, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
+	if _, err := r.store.Insert(ctx, claimRecords, h); err != nil && !errors.Is(err, store.ErrDuplicate) {
 		return fmt.Errorf("registry: adopt value %s: %w", a.Value, err)
 	}
 	return nil
@@ -179,7 +168,7 @@ func (c *recorder) putLiving(ctx context.Context) (err error) {
 // of which the reply was lost, what was there before, which only a restored backup can
 // have, or what another one wrote.
 func (c *recorder) readLiving(ctx context.Context, k string) error {
-	stored, l, err := c.registry.living(ctx, k)
+	l, err := getDoc[living](ctx, c.registry.store, livingRecords, k)
 	deleted := errors.Is(err, store.ErrNotFound)
 	switch {
 	case deleted && c.p.Remote: // another Registry may have recorded its end
@@ -191,8 +180,8 @@ func (c *recorder) readLiving(ctx context.Context, k string) error {
 	case !slices.Contains(c.tried, l.write):
 		return errForeign
 	}
-	if c.stored = stored; !deleted && l.write == c.tried[len(c.tried)-1] {
-		c.agree(stored)
+	if c.stored = l.raw; !deleted && l.write == c.tried[len(c.tried)-1] {
+		c.agree(l.raw)
 	}
 	return nil
 }

@@ -67,14 +67,8 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	if err != nil {
 		return t, err
 	}
-	holders := claims.holders(valueOf(id))
-	var near *nearSamples
-	if len(holders) == 1 { // nearly always, and nearly always it created the id
-		near = r.readNear(ctx, holders[0].block(), t.sampledAt())
-		defer near.wait()
-	}
 	var found []maker
-	for _, h := range holders {
+	for _, h := range claims.holders(valueOf(id)) {
 		s, recorded, err := r.holder(ctx, h)
 		if err != nil {
 			return t, err
@@ -99,7 +93,7 @@ func (r *Registry) Trace(ctx context.Context, id objectid.ID) (Trace, error) {
 	switch {
 	case len(all) == 1:
 		t.Processes = statuses(all)
-		return t, r.explain(ctx, &t, &all[0], near, by[unlikely])
+		return t, r.explain(ctx, &t, &all[0], by[unlikely])
 	case len(all) > 1:
 		t.Verdict, t.Processes = Collision, statuses(all)
 		t.Reason = fmt.Sprintf(recorded, len(all))
@@ -129,7 +123,7 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) (err error) {
 	case len(ran) == 1:
 		t.Processes, t.Verdict = statuses(ran), Claimed
 		t.Reason = fmt.Sprintf("%s, where process %d ran at that time", where, ran[0].GPID.PID())
-		return r.measure(ctx, t, &ran[0], nil)
+		return r.measure(ctx, t, &ran[0])
 	case len(ran) > 1:
 		t.Processes, t.Verdict = statuses(ran), Collision
 		t.Reason = fmt.Sprintf("%s, where %d processes with pid %d ran at that time", where, len(ran), t.Classic.PID)
@@ -137,7 +131,7 @@ func (r *Registry) traceHost(ctx context.Context, t *Trace) (err error) {
 		last := &others[len(others)-1]
 		t.Reason = fmt.Sprintf("%s, pid %d: %s", where, last.GPID.PID(), last.doubt)
 	default:
-		t.Reason = fmt.Sprintf("%s, pid %d, of which no process is recorded", where, t.Classic.PID) + t.Classic.unrecorded(t.ID)
+		t.Reason = fmt.Sprintf("%s, pid %d, of which no process is recorded", where, t.Classic.PID)
 	}
 	return nil
 }
@@ -165,9 +159,8 @@ func addMaker(to []maker, c maker) []maker {
 }
 
 // explain completes the trace of an id with one candidate. Others are recorded with its
-// value and are unlikely to have created it. near is nil or may be the samples
-// of the process.
-func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, near *nearSamples, others []maker) error {
+// value and are unlikely to have created it.
+func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, others []maker) error {
 	t.Verdict, t.Claim, t.Reason = Known, p.claim, p.doubt
 	if t.Reason == "" && t.ID.Time().Before(p.confirmedFrom().Truncate(time.Second)) {
 		t.Reason = fmt.Sprintf("confirmed only from %s, when the process was recorded", p.confirmed.Format(time.RFC3339))
@@ -185,27 +178,17 @@ func (r *Registry) explain(ctx context.Context, t *Trace, p *maker, near *nearSa
 		}
 		t.Verdict, t.Certain, t.Reason = Claimed, false, reason
 	}
-	return r.measure(ctx, t, p, near)
+	return r.measure(ctx, t, p)
 }
 
-// sampledAt returns the time after which the id was not created: the end of its second.
-func (t *Trace) sampledAt() time.Time { return t.ID.Time().Add(time.Second) }
-
-// measure adds the load of the process at the creation time. near is nil or may be the
-// samples of the process.
-func (r *Registry) measure(ctx context.Context, t *Trace, p *maker, near *nearSamples) error {
-	early := near != nil && near.block == p.Block // they are read since before p was
-	if !early {
-		near = r.readNear(ctx, p.Block, t.sampledAt())
-	}
-	stored, err := near.wait()
+// measure adds the load of the process at the creation time.
+func (r *Registry) measure(ctx context.Context, t *Trace, p *maker) error {
+	at := t.ID.Time().Add(time.Second) // the end of its second: the id was not created later
+	stored, err := r.samplesNear(ctx, p.Block, at)
 	if err != nil {
 		return err
 	}
-	before, after := around(slices.Concat(p.Recent, stored), t.sampledAt())
-	if early && p.mayHaveStored(before, after) {
-		return r.measure(ctx, t, p, nil)
-	}
+	before, after := around(slices.Concat(p.Recent, stored), at)
 	t.After = after
 	if len(before) > 0 {
 		t.Before = &before[0]
@@ -217,15 +200,6 @@ func (r *Registry) measure(ctx context.Context, t *Trace, p *maker, near *nearSa
 		t.CPU = Processors(&before[1], &before[0])
 	}
 	return nil
-}
-
-// mayHaveStored reports whether samples from between the two may have gone from the
-// living record into the store since the store was read.
-func (p *Process) mayHaveStored(before []Sample, after *Sample) bool {
-	if after == nil || len(p.Recent) == 0 || !after.Time.Equal(p.Recent[0].Time) {
-		return false
-	}
-	return len(before) == 0 || after.Time.Sub(before[0].Time) > 2*p.Interval
 }
 
 // Processors returns how many processors a process used on average between two of

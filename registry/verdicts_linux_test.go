@@ -162,7 +162,7 @@ func gone(t *testing.T, p *process, r *registry.Registry, prune bool) {
 	t.Helper()
 	p.kill()
 	time.Sleep(700 * time.Millisecond)
-	if done, err := r.Sweep(t.Context()); err != nil || done.Ended != 1 {
+	if done, err := r.Sweep(t.Context()); err != nil || done != 1 {
 		t.Fatalf("Sweep = %+v, %v", done, err)
 	}
 	if !prune {

@@ -318,7 +318,7 @@ func (sim *simulation) order(keeper *registry.Registry, at time.Duration) {
 		return
 	}
 	done, err := keeper.Sweep(sim.t.Context())
-	sim.moved += done.Ended
+	sim.moved += done
 	if err == nil && at%pruneEvery == 0 {
 		var pruned registry.Pruned
 		pruned, err = keeper.Prune(sim.t.Context(), &registry.PruneOptions{Samples: 5 * time.Minute, Records: 15 * time.Minute})

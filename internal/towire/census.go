@@ -35,8 +35,7 @@ func rates(r census.Rates) wire.Rates {
 		if d == 0 {
 			return nil
 		}
-		s := d.Seconds()
-		return &s
+		return new(d.Seconds())
 	}
 	return wire.Rates{
 		TypicalDay: r.TypicalDay, BusiestDay: wire.Bucket(r.BusiestDay),

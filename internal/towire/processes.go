@@ -35,7 +35,7 @@ func Process(s registry.Status) wire.Process {
 	if !s.Sample.IsZero() {
 		out.SampleID = &s.Sample
 	}
-	out.Adopted = adopted(s.Process)
+	out.Adopted = each(s.Adopted, claim)
 	if s.Clock != nil {
 		out.ClockOffset = &wire.ClockOffset{MinSeconds: s.Clock.Min.Seconds(), MaxSeconds: s.Clock.Max.Seconds()}
 	}
@@ -45,9 +45,6 @@ func Process(s registry.Status) wire.Process {
 	out.Kernel = Kernel(s.Kernel)
 	return out
 }
-
-// adopted returns the adopted values of p.
-func adopted(p registry.Process) []wire.Adopted { return each(p.Adopted, claim) }
 
 func claim(a registry.Adopted) wire.Adopted {
 	return wire.Adopted{
@@ -67,7 +64,7 @@ func Kernel(p gpid.Process) *wire.Kernel {
 // processes with its process value.
 func Registered(p registry.Process, rivals []gpid.GPID) wire.Registered {
 	out := wire.Registered{
-		Member: string(p.Key()), GPID: p.GPID.String(), ProcessValue: p.Value, Adopted: adopted(p), IntervalSeconds: p.Interval.Seconds(), Rivals: GPIDs(rivals),
+		Member: string(p.Key()), GPID: p.GPID.String(), ProcessValue: p.Value, Adopted: each(p.Adopted, claim), IntervalSeconds: p.Interval.Seconds(), Rivals: GPIDs(rivals),
 	}
 	if p.Value == p.Block {
 		out.ProcessBlock = p.Block

@@ -21,12 +21,8 @@ const (
 	maxBuf   = 16 * maxLine // bytes of a connection while its line waits to be recorded
 )
 
-const (
-	// patience is how long the answer to a line waits until the line is recorded.
-	patience = time.Second
-	// burst is how many connections are taken before others are served.
-	burst = 64
-)
+// patience is how long the answer to a line waits until the line is recorded.
+const patience = time.Second
 
 // idle is how long a connection may be open without a line.
 var idle = 10 * time.Second
@@ -41,33 +37,31 @@ type conn struct {
 	waits   *process // to be recorded, or nil
 }
 
-// accept takes connections.
+// accept takes a connection.
 func (a *agent) accept() {
-	for range burst {
-		fd, _, err := unix.Accept4(a.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-		if err != nil {
-			if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.ECONNABORTED) {
-				a.Log.Warn("accept a connection", "error", err)
-				time.Sleep(10 * time.Millisecond) // it may last
-			}
-			return
+	fd, _, err := unix.Accept4(a.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+	if err != nil {
+		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.ECONNABORTED) {
+			a.Log.Warn("accept a connection", "error", err)
+			time.Sleep(10 * time.Millisecond) // it may last
 		}
-		c := &conn{fd: fd, since: time.Now()}
-		peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
-		if err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1), a.watch(fd)); err == nil {
-			c.pid, c.user = int(peer.Pid), peer.Uid
-		}
-		a.conns[fd] = c
-		a.users[c.user]++
-		switch {
-		case len(a.conns)+len(a.pidfds) >= a.most:
-			err = fmt.Errorf("the agent has %d connections and processes, all that it may open", a.most)
-		case a.users[c.user] > a.most/2: // a process needs another file, so each may connect
-			err = fmt.Errorf("user %d has %d connections, half of what the agent may open", c.user, a.most/2)
-		}
-		if err != nil {
-			a.refuse(c, err)
-		}
+		return
+	}
+	c := &conn{fd: fd, since: time.Now()}
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1), a.watch(fd)); err == nil {
+		c.pid, c.user = int(peer.Pid), peer.Uid
+	}
+	a.conns[fd] = c
+	a.users[c.user]++
+	switch {
+	case len(a.conns)+len(a.pidfds) >= a.most:
+		err = fmt.Errorf("the agent has %d connections and processes, all that it may open", a.most)
+	case a.users[c.user] > a.most/2: // a process needs another file, so each may connect
+		err = fmt.Errorf("user %d has %d connections, half of what the agent may open", c.user, a.most/2)
+	}
+	if err != nil {
+		a.refuse(c, err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 // spare is how many files are for the sink, and for pidfds of connections that were just
 // accepted.
-const spare = 4 * burst
+const spare = 256
 
 // agent serves all programs with one goroutine, and measures and records their processes
 // with two more.
