@@ -19,7 +19,7 @@ func (s *Store) Plan(ctx context.Context, collection string, q store.Query) (fin
 	if find, err = s.plan(ctx, text, args); err != nil {
 		return "", "", err
 	}
-	w := &watch{s: s, ctx: ctx, collection: collection}
+	w := &watch{s: s.database, ctx: ctx, collection: collection}
 	now, err := w.moment()
 	if err != nil {
 		return "", "", err

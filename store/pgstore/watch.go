@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,15 +16,10 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Watch follows a collection, see [store.Store].
-func (s *Store) Watch(ctx context.Context, collection string, r store.Range) iter.Seq2[bson.Raw, error] {
-	return engine.Sequence(func(yield func(bson.Raw) error) error {
-		if err := s.life.Check(ctx, collection); err != nil {
-			return err
-		}
-		w := watch{s: s, ctx: ctx, collection: collection, span: r, yield: yield}
-		return w.run()
-	})
+// Watch follows a collection, see [engine.Database].
+func (s *database) Watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
+	w := watch{s: s, ctx: ctx, collection: collection, span: r, yield: yield}
+	return w.run()
 }
 
 // watch is one call of Watch. At each time it has yielded the documents that can be seen at
@@ -36,7 +30,7 @@ func (s *Store) Watch(ctx context.Context, collection string, r store.Range) ite
 //	done   .....x...x....|               x is under way, | is done.last
 //	now    .....x........|...x..|        the second x has ended: it is read by its number
 type watch struct {
-	s          *Store
+	s          *database
 	ctx        context.Context
 	collection string
 	span       store.Range
@@ -78,7 +72,7 @@ func (w *watch) run() error {
 // wait waits until there may be new documents.
 func (w *watch) wait(news <-chan struct{}) error {
 	poll := w.s.poll
-	if w.s.listener.works() {
+	if w.s.listener.up.Load() {
 		poll *= 10
 	}
 	timer := time.NewTimer(poll)

@@ -14,7 +14,7 @@ import (
 )
 
 // explain says in err what to do where SQLite's own text does not.
-func (s *Store) explain(ctx context.Context, err error) error {
+func (s *database) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -10,24 +10,17 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Insert stores doc and returns its key, see [store.Store].
-func (s *Store) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
-	return engine.Insert(ctx, s, collection, doc)
-}
-
-// InsertMany stores documents, see [store.Store].
-func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
-	if err := s.life.Check(ctx, collection); err != nil {
-		return nil, err
+// Insert stores documents, see [engine.Database].
+func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) (refused []store.Refusal, err error) {
+	rows := b.Rows()
+	if len(rows) == 0 {
+		return nil, nil
 	}
-	ordered := o != nil && o.Ordered
-	return engine.InsertMany(docs, o, func(rows []engine.Row) (refused []store.Refusal, err error) {
-		err = s.update(ctx, func(tx *sql.Tx) (err error) {
-			refused, err = insert(ctx, tx, collection, rows, ordered)
-			return err
-		})
-		return refused, err
+	err = s.update(ctx, func(tx *sql.Tx) (err error) {
+		refused, err = insert(ctx, tx, collection, rows, b.Ordered())
+		return err
 	})
+	return refused, err
 }
 
 // chunk is how many documents one statement inserts.
@@ -80,7 +73,7 @@ func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Ro
 			case !isTaken(err):
 				return nil, err
 			default:
-				refused = append(refused, store.Refusal{Index: r.Index, Err: engine.Duplicate(r.Key)})
+				refused = append(refused, r.Duplicate())
 				if ordered {
 					return refused, note(ctx, tx, seq, collection, stored)
 				}

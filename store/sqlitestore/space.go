@@ -47,7 +47,7 @@ type space struct {
 
 // deleted notes that n documents were deleted, and has the file made smaller when that
 // is due.
-func (s *Store) deleted(n int64) {
+func (s *database) deleted(n int64) {
 	s.space.mu.Lock()
 	defer s.space.mu.Unlock()
 	s.space.deletions += n
@@ -63,7 +63,7 @@ func (s *Store) deleted(n int64) {
 
 // giveBack makes the file smaller if that is due, and waits while it is made so. What
 // fails of that is tried again after the next deletions.
-func (s *Store) giveBack() {
+func (s *database) giveBack() {
 	s.space.giving.Lock()
 	defer s.space.giving.Unlock()
 	s.space.mu.Lock()
