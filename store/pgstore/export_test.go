@@ -24,7 +24,7 @@ func (s *Store) Plan(ctx context.Context, collection string, q store.Query) (fin
 	if err != nil {
 		return "", "", err
 	}
-	text, args = w.query("xid > $1::text::xid8", number(now.last-1), now)
+	text, args = w.query("xid > $1::bigint::text::xid8", now.last-1, now)
 	follow, err = s.plan(ctx, text+" ORDER BY xid, _id LIMIT 2000", args)
 	return find, follow, err
 }
