@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -127,18 +126,19 @@ func (s *database) create(ctx context.Context, c *pgx.Conn, collection string) e
 		if err != nil {
 			return err
 		}
+		var statements []string
 		if !exists {
-			if err := s.createSchema(ctx, tx); err != nil {
+			if statements, err = s.createSchema(ctx, tx); err != nil {
 				return err
 			}
 		}
 		name := encodeName(collection)
-		statements := []string{
+		statements = append(statements,
 			fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s (_id bytea NOT NULL, doc bytea NOT NULL,
 				xid xid8 NOT NULL DEFAULT pg_current_xact_id(), call bigint NOT NULL, CONSTRAINT %s PRIMARY KEY (_id))`,
 				s.qualified(name), pgx.Identifier{keyIndex + digest(collection)}.Sanitize()),
 			fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (xid)", pgx.Identifier{newsIndex + digest(collection)}.Sanitize(), s.qualified(name)),
-		}
+		)
 		if strings.HasPrefix(name, longName) {
 			statements = append(statements, "COMMENT ON TABLE "+s.qualified(name)+" IS '"+strings.ReplaceAll(collection, "'", "''")+"'")
 		}
@@ -151,22 +151,15 @@ func (s *database) create(ctx context.Context, c *pgx.Conn, collection string) e
 	})
 }
 
-func (s *database) createSchema(ctx context.Context, tx pgx.Tx) error {
+// createSchema returns the statements that create the schema, if there is none, and the
+// table of the format.
+func (s *database) createSchema(ctx context.Context, tx pgx.Tx) (statements []string, err error) {
 	var there bool
-	if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", s.schema).Scan(&there); err != nil {
-		return err
-	}
-	statements := []string{
-		"CREATE TABLE " + s.qualified(formatTable) + " (version integer NOT NULL)",
-		fmt.Sprintf("INSERT INTO %s VALUES (%d)", s.qualified(formatTable), format),
-	}
+	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", s.schema).Scan(&there)
 	if !there { // asking for IF NOT EXISTS takes a right that is not needed then
-		statements = slices.Insert(statements, 0, "CREATE SCHEMA "+pgx.Identifier{s.schema}.Sanitize())
+		statements = []string{"CREATE SCHEMA " + pgx.Identifier{s.schema}.Sanitize()}
 	}
-	for _, statement := range statements {
-		if _, err := tx.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol); err != nil {
-			return err
-		}
-	}
-	return nil
+	return append(statements,
+		"CREATE TABLE "+s.qualified(formatTable)+" (version integer NOT NULL)",
+		fmt.Sprintf("INSERT INTO %s VALUES (%d)", s.qualified(formatTable), format)), err
 }
