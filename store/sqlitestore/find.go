@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -168,43 +169,29 @@ func (s *database) tryRows(ctx context.Context, q query, each func(*sql.Rows) (m
 // few for each collection.
 const maxStatements = 128
 
-// statements are those for reading that have been prepared. SQLite takes longer to
-// prepare a statement that finds one document than to run it.
+// statements are those for reading that have been prepared, by their texts. SQLite takes
+// longer to prepare a statement that finds one document than to run it.
 type statements struct {
-	mu   sync.RWMutex
-	kept map[string]*sql.Stmt
+	kept sync.Map // of *sql.Stmt
+	n    atomic.Int64
 }
 
+// query runs a query with its statement, which it prepares and keeps until db is closed.
 func (t *statements) query(ctx context.Context, db *sql.DB, q query) (*sql.Rows, error) {
-	t.mu.RLock()
-	statement, full := t.kept[q.text], len(t.kept) >= maxStatements
-	t.mu.RUnlock()
-	if statement == nil && full {
+	if kept, found := t.kept.Load(q.text); found {
+		return kept.(*sql.Stmt).QueryContext(ctx, q.args...)
+	}
+	if t.n.Load() >= maxStatements {
 		return db.QueryContext(ctx, q.text, q.args...)
 	}
-	if statement == nil {
-		var err error
-		if statement, err = t.prepare(ctx, db, q.text); err != nil {
-			return nil, err
-		}
-	}
-	return statement.QueryContext(ctx, q.args...)
-}
-
-// prepare prepares a statement and keeps it until db is closed.
-func (t *statements) prepare(ctx context.Context, db *sql.DB, text string) (*sql.Stmt, error) {
-	statement, err := db.PrepareContext(ctx, text)
+	statement, err := db.PrepareContext(ctx, q.text)
 	if err != nil {
 		return nil, err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if other := t.kept[text]; other != nil { // two prepared it at once
-		return other, statement.Close()
+	if _, twice := t.kept.LoadOrStore(q.text, statement); twice { // another prepared it at once
+		defer statement.Close()
+	} else {
+		t.n.Add(1)
 	}
-	if t.kept == nil {
-		t.kept = map[string]*sql.Stmt{}
-	}
-	t.kept[text] = statement
-	return statement, nil
+	return statement.QueryContext(ctx, q.args...)
 }

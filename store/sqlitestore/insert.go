@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/oidkit/oid/store"
@@ -33,31 +34,28 @@ func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Ro
 	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) + 1 FROM "^1commits"`).Scan(&seq); err != nil {
 		return nil, err
 	}
-	one, err := tx.PrepareContext(ctx, insertInto(collection, 1))
-	if isMissing(err) {
+	one, many := insertInto(collection, 1), ""
+	if len(rows) >= chunk {
+		many = insertInto(collection, chunk)
+	}
+	statements := prepared{ctx, tx, map[string]*sql.Stmt{}}
+	if _, err := statements.get(one); isMissing(err) {
 		if _, err := tx.ExecContext(ctx, "CREATE TABLE "+table(collection)+" (_id ANY PRIMARY KEY, seq INTEGER NOT NULL, doc BLOB NOT NULL) STRICT, WITHOUT ROWID"); err != nil {
 			return nil, err
 		}
-		one, err = tx.PrepareContext(ctx, insertInto(collection, 1))
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer one.Close()
-	var many *sql.Stmt
-	if len(rows) >= chunk {
-		if many, err = tx.PrepareContext(ctx, insertInto(collection, chunk)); err != nil {
-			return nil, err
-		}
-		defer many.Close()
+	args := make([]any, 0, 1+2*chunk)
+	put := func(query string, rows ...engine.Row) error {
+		args = arguments(args, seq, rows)
+		_, err := statements.exec(query, args...)
+		return err
 	}
 	stored := make([]engine.Row, 0, len(rows))
-	args := make([]any, 0, 1+2*chunk)
-	for rest := rows; len(rest) > 0; {
-		if len(rest) >= chunk {
-			_, err := many.ExecContext(ctx, arguments(args, seq, rest[:chunk])...)
+	for some := range slices.Chunk(rows, chunk) {
+		if len(some) == chunk {
+			err := put(many, some...)
 			if err == nil {
-				stored, rest = append(stored, rest[:chunk]...), rest[chunk:]
+				stored = append(stored, some...)
 				continue
 			}
 			if !isTaken(err) {
@@ -65,8 +63,8 @@ func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Ro
 			}
 		}
 		// Short of a chunk, or one of the chunk is there already.
-		for _, r := range rest[:min(len(rest), chunk)] {
-			_, err := one.ExecContext(ctx, arguments(args, seq, []engine.Row{r})...)
+		for _, r := range some {
+			err := put(one, r)
 			switch {
 			case err == nil:
 				stored = append(stored, r)
@@ -79,7 +77,6 @@ func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Ro
 				}
 			}
 		}
-		rest = rest[min(len(rest), chunk):]
 	}
 	return refused, note(ctx, tx, seq, collection, stored)
 }

@@ -130,9 +130,7 @@ func (s *database) Drop(ctx context.Context, collection string) (bool, error) {
 // Change does changes, see [engine.Database].
 func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.Refusal, err error) {
 	err = s.update(ctx, func(tx *sql.Tx) (err error) {
-		w := swapping{ctx: ctx, tx: tx, table: table(collection)}
-		defer w.close()
-		refused, err = w.swap(changes)
+		refused, err = swap(ctx, tx, table(collection), changes)
 		return err
 	})
 	if isMissing(err) {
@@ -157,72 +155,56 @@ func removals(changes []engine.Change) (n int64) {
 	return n
 }
 
-// swapping is one transaction of SwapMany.
-type swapping struct {
-	ctx   context.Context
-	tx    *sql.Tx
-	table string
-
-	replace, remove, look *sql.Stmt // prepared when first needed
-}
-
-func (w *swapping) close() {
-	for _, s := range []*sql.Stmt{w.replace, w.remove, w.look} {
-		if s != nil {
-			_ = s.Close()
-		}
-	}
-}
-
-func (w *swapping) swap(changes []engine.Change) (refused []store.Refusal, err error) {
+// swap does the changes whose document is still the old one, and refuses the others.
+func swap(ctx context.Context, tx *sql.Tx, table string, changes []engine.Change) (refused []store.Refusal, err error) {
+	statements := prepared{ctx, tx, map[string]*sql.Stmt{}}
 	for _, c := range changes {
-		done, err := w.change(c)
+		query := "UPDATE " + table + " SET doc = ?3 WHERE _id = ?1 AND doc = ?2"
+		args := []any{argument(c.Key), []byte(c.Old), []byte(c.New)}
+		if c.New == nil {
+			query, args = "DELETE FROM "+table+" WHERE _id = ?1 AND doc = ?2", args[:2]
+		}
+		n, err := statements.exec(query, args...)
 		if err != nil {
 			return nil, err
 		}
-		if done {
+		if n == 1 {
 			continue
 		}
-		found, err := w.found(c.Key)
-		if err != nil {
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM "+table+" WHERE _id = ?", args[0]).Scan(&n); err != nil {
 			return nil, err
 		}
-		refused = append(refused, c.Unchanged(found))
+		refused = append(refused, c.Unchanged(n > 0))
 	}
 	return refused, nil
 }
 
-// change does c if its document is still the old one.
-func (w *swapping) change(c engine.Change) (done bool, err error) {
-	statement, query := &w.replace, "UPDATE "+w.table+" SET doc = ?3 WHERE _id = ?1 AND doc = ?2"
-	args := []any{argument(c.Key), []byte(c.Old), []byte(c.New)}
-	if c.New == nil {
-		statement, query, args = &w.remove, "DELETE FROM "+w.table+" WHERE _id = ?1 AND doc = ?2", args[:2]
-	}
-	if err := w.prepare(statement, query); err != nil {
-		return false, err
-	}
-	result, err := (*statement).ExecContext(w.ctx, args...)
+// prepared are the statements of a transaction, which ends them. Each is prepared once.
+type prepared struct {
+	ctx  context.Context
+	tx   *sql.Tx
+	kept map[string]*sql.Stmt
+}
+
+// exec runs a statement and returns how many rows it has changed.
+func (p prepared) exec(query string, args ...any) (int64, error) {
+	statement, err := p.get(query)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	n, err := result.RowsAffected()
-	return n == 1, err
+	result, err := statement.ExecContext(p.ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
-// found reports whether there is a document with the key.
-func (w *swapping) found(key store.Key) (bool, error) {
-	if err := w.prepare(&w.look, "SELECT count(*) FROM "+w.table+" WHERE _id = ?"); err != nil {
-		return false, err
+func (p prepared) get(query string) (statement *sql.Stmt, err error) {
+	if statement = p.kept[query]; statement == nil {
+		statement, err = p.tx.PrepareContext(p.ctx, query)
 	}
-	var n int
-	err := w.look.QueryRowContext(w.ctx, argument(key)).Scan(&n)
-	return n > 0, err
-}
-
-func (w *swapping) prepare(statement **sql.Stmt, query string) (err error) {
-	if *statement == nil {
-		*statement, err = w.tx.PrepareContext(w.ctx, query)
+	if err == nil {
+		p.kept[query] = statement
 	}
-	return err
+	return statement, err
 }
