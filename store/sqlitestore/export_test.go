@@ -16,7 +16,7 @@ func PageQuery(collection string, q store.Query) (string, []any) {
 const MaxStatements = maxStatements
 
 // Statements returns how many are.
-func (s *Store) Statements() int { return len(s.statements.kept) }
+func (s *Store) Statements() int { return int(s.statements.n.Load()) }
 
 // OccupyReaders takes every reader's turn until release is called.
 func (s *Store) OccupyReaders() (release func()) {
@@ -37,8 +37,6 @@ func (s *Store) Reading() int { return len(s.readers) }
 // names.
 func (o *Options) OnFileSystem(find func(folder string) string) { o.networkFS = find }
 
-// GiveBackAfter makes the store give space back when nothing has been deleted for quiet,
-// and at the latest so long after there is something to give back.
-func (s *Store) GiveBackAfter(quiet, latest time.Duration) {
-	s.space.quiet, s.space.latest = quiet, latest
-}
+// GiveBackAfter makes the store give space back so long after there is something to give
+// back.
+func (s *Store) GiveBackAfter(delay time.Duration) { s.space.delay = delay }

@@ -45,9 +45,8 @@
 //
 // # Space
 //
-// After many deletions the file gives back what it does not need: when nothing has been
-// deleted for ten seconds, a minute after the first at the latest, or at Close. It keeps
-// a tenth of its size for documents to come.
+// After many deletions the file gives back what it does not need: half a minute later, or
+// at Close. It keeps a tenth of its size for documents to come.
 //
 // # The file
 //
@@ -159,7 +158,7 @@ const (
 // [fs.ErrNotExist]. A nil o means the zero Options.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &database{options: o.withDefaults(), readers: make(chan struct{}, maxReaders)}
-	s.space.quiet, s.space.latest = vacuumQuiet, vacuumLatest
+	s.space.delay = vacuumDelay
 	if err := s.open(ctx, path); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, s.Close()))
 	}
@@ -298,20 +297,14 @@ func (s *database) prepareFile(ctx context.Context) error {
 // writing it is short because update tries again; a context that ends meanwhile
 // is noticed only then.
 func (s *database) dsn(mode string) string {
-	q := url.Values{"mode": {mode}}
-	if mode == "ro" {
-		q.Add("_pragma", "busy_timeout(10000)")
-		q.Add("_pragma", "query_only(1)")
-	} else {
-		q.Add("_txlock", "immediate")
-		q.Add("_pragma", "busy_timeout(500)")
-		q.Add("_pragma", fmt.Sprintf("auto_vacuum(%d)", incremental)) // of a new file
-		q.Add("_pragma", "journal_mode(WAL)")
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)", "query_only(1)"}}
+	if mode != "ro" {
+		sync := "NORMAL"
 		if s.options.Sync {
-			q.Add("_pragma", "synchronous(FULL)")
-		} else {
-			q.Add("_pragma", "synchronous(NORMAL)")
+			sync = "FULL"
 		}
+		autoVacuum := fmt.Sprintf("auto_vacuum(%d)", incremental) // of a new file
+		q["_txlock"], q["_pragma"] = []string{"immediate"}, []string{"busy_timeout(500)", autoVacuum, "journal_mode(WAL)", "synchronous(" + sync + ")"}
 	}
 	return s.url(q)
 }
