@@ -26,11 +26,9 @@ import (
 
 // Store is a [store.Store] in memory. [New] returns one.
 type Store struct {
-	engine.Base
-	inner
+	engine.Base // all methods of [store.Store] but Close
+	db          *database
 }
-
-type inner struct{ *database } // the methods of Base come before its own
 
 // database is the [engine.Database] of a Store.
 type database struct {
@@ -59,16 +57,16 @@ const batch = 1000
 // New returns an empty store.
 func New() *Store {
 	s := &database{collections: map[string]*collection{}, news: make(chan struct{})}
-	return &Store{engine.NewBase(s, &s.life, batch), inner{s}}
+	return &Store{engine.NewBase(s, &s.life, batch), s}
 }
 
 // Close drops all documents and ends each Watch, see [store.Store].
-func (s *database) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.life.End() {
-		s.collections = nil
-		close(s.news)
+func (s *Store) Close() error {
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	if s.db.life.End() {
+		s.db.collections = nil
+		close(s.db.news)
 	}
 	return nil
 }

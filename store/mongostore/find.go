@@ -62,22 +62,22 @@ func (s *database) Find(ctx context.Context, collection string, q store.Query, y
 
 // FindField returns the documents that q asks for, as [Store.Find] does, with nothing but
 // their _id and one field, such as customer.ref. For _id the server reads its index alone.
-func (s *database) FindField(ctx context.Context, collection, field string, q store.Query) iter.Seq2[bson.Raw, error] {
+func (s *Store) FindField(ctx context.Context, collection, field string, q store.Query) iter.Seq2[bson.Raw, error] {
 	fields := bson.D{{Key: field, Value: 1}}
 	return engine.Sequence(func(yield func(bson.Raw) error) error {
-		if err := s.life.Check(ctx, collection); err != nil {
+		if err := s.db.life.Check(ctx, collection); err != nil {
 			return err
 		}
-		return s.find(ctx, collection, q, fields, yield)
+		return s.db.find(ctx, collection, q, fields, yield)
 	})
 }
 
 // Estimate returns about how many documents a collection has, or -1 if that is not known.
-func (s *database) Estimate(ctx context.Context, collection string) int64 {
-	if s.life.Check(ctx, collection) != nil {
+func (s *Store) Estimate(ctx context.Context, collection string) int64 {
+	if s.db.life.Check(ctx, collection) != nil {
 		return -1
 	}
-	n, err := s.db.Collection(collection).EstimatedDocumentCount(ctx)
+	n, err := s.db.db.Collection(collection).EstimatedDocumentCount(ctx)
 	if err != nil {
 		return -1
 	}
@@ -90,7 +90,7 @@ const findAtOnce = 16
 // FindMany returns the documents in ranges, see [store.Store]. MongoDB has no query
 // with a limit for each of several ranges, so each range has one.
 func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
-	if err := s.life.Check(ctx, collection); err != nil {
+	if err := s.db.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	docs := make([][]bson.Raw, len(ranges))
@@ -98,7 +98,7 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 	g.SetLimit(findAtOnce)
 	for i, r := range ranges {
 		g.Go(func() error {
-			return s.find(ctx, collection, store.Query{Range: r, Limit: limit}, nil, func(doc bson.Raw) error {
+			return s.db.find(ctx, collection, store.Query{Range: r, Limit: limit}, nil, func(doc bson.Raw) error {
 				docs[i] = append(docs[i], doc)
 				return nil
 			})
@@ -172,15 +172,15 @@ func (s *database) findOnce(ctx context.Context, collection string, q store.Quer
 func isLost(err error) bool { return hasCode(err, 43, 237) }
 
 // Now returns the time of the server, see [store.Now].
-func (s *database) Now(ctx context.Context) (time.Time, error) {
-	if err := s.life.Err(ctx); err != nil {
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	if err := s.db.life.Err(ctx); err != nil {
 		return time.Time{}, err
 	}
 	var hello struct {
 		Time time.Time `bson:"localTime"`
 	}
-	err := s.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
-	return hello.Time, s.explain(ctx, err)
+	err := s.db.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
+	return hello.Time, s.db.explain(ctx, err)
 }
 
 // bracket is one of the types that a key can have. MongoDB compares a bound with

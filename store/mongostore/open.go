@@ -82,11 +82,9 @@ const serverWait = 10 * time.Second
 
 // Store is a database on a MongoDB server. It implements [store.Store].
 type Store struct {
-	engine.Base
-	inner
+	engine.Base // all methods of [store.Store] but Close
+	db          *database
 }
-
-type inner struct{ *database } // the methods of Base come before its own
 
 // database is the [engine.Database] of a Store.
 type database struct {
@@ -127,7 +125,7 @@ func Open(ctx context.Context, uri string) (*Store, error) {
 			SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Majority()).SetWriteConcern(writeconcern.Majority())),
 	})
 	if err := client.Ping(ctx, nil); err != nil {
-		return nil, fmt.Errorf("open MongoDB store: %w", errors.Join(s.explain(ctx, err), s.Close()))
+		return nil, fmt.Errorf("open MongoDB store: %w", errors.Join(s.db.explain(ctx, err), s.Close()))
 	}
 	return s, nil
 }
@@ -135,13 +133,13 @@ func Open(ctx context.Context, uri string) (*Store, error) {
 // Consistent returns s with reads from the primary and writes that a majority of
 // the servers has, whatever the URL says, see [store.Consistent]. The two share
 // their connections: closing one closes the other.
-func (s *database) Consistent() store.Store {
-	c := *s
-	c.db = s.consistent
+func (s *Store) Consistent() store.Store {
+	c := *s.db
+	c.db = c.consistent
 	return newStore(c)
 }
 
-func newStore(d database) *Store { return &Store{engine.NewBase(&d, d.life, batch), inner{&d}} }
+func newStore(d database) *Store { return &Store{engine.NewBase(&d, d.life, batch), &d} }
 
 // databaseName returns the name of the database in a connection string. Its errors
 // leave the string out: it may hold a password.
@@ -170,13 +168,13 @@ const closeTime = time.Second
 
 // Close ends the connections. Sequences of Find and Watch that are under way end
 // with [store.ErrClosed].
-func (s *database) Close() error {
-	if !s.life.End() {
+func (s *Store) Close() error {
+	if !s.db.life.End() {
 		return nil
 	}
 	ctx, stop := context.WithTimeout(context.Background(), closeTime)
 	defer stop()
-	return s.client.Disconnect(ctx)
+	return s.db.client.Disconnect(ctx)
 }
 
 // explain says in err what to do where the driver's own text does not.

@@ -166,12 +166,12 @@ func query(ctx context.Context, q querier, each func(values [][]byte), text stri
 
 // FindMany returns the documents in ranges, see [store.Store].
 func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
-	if err := s.life.Check(ctx, collection); err != nil {
+	if err := s.db.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	docs := make([][]bson.Raw, 0, len(ranges))
 	for some := range slices.Chunk(ranges, manyKeys) {
-		found, err := s.findMany(ctx, collection, some, limit)
+		found, err := s.db.findMany(ctx, collection, some, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -205,8 +205,8 @@ func (s *database) findMany(ctx context.Context, collection string, ranges []sto
 }
 
 // Now returns the time of the server, see [store.Now].
-func (s *database) Now(ctx context.Context) (now time.Time, err error) {
-	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
+func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
+	err = s.db.do(ctx, func(c *pgx.Conn, _ bool) error {
 		return c.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now)
 	})
 	return now, err

@@ -21,16 +21,16 @@ func (s *database) channel() string { return "oid_" + digest(s.schema) }
 func topic(signal string) string { return "\x00" + signal }
 
 // Signal notifies those that listen, see [store.Signaler].
-func (s *database) Signal(topics ...string) {
+func (s *Store) Signal(topics ...string) {
 	for _, t := range topics {
-		s.announcer.announce(topic(t), true)
+		s.db.announcer.announce(topic(t), true)
 	}
 }
 
 // Listen makes a listener of notifications, see [store.Signaler].
-func (s *database) Listen(signal string) (signals <-chan struct{}, works func() bool, stop func()) {
-	signals, stop = s.listener.listen(topic(signal))
-	return signals, s.listener.up.Load, stop
+func (s *Store) Listen(signal string) (signals <-chan struct{}, works func() bool, stop func()) {
+	signals, stop = s.db.listener.listen(topic(signal))
+	return signals, s.db.listener.up.Load, stop
 }
 
 // listener wakes the calls of Watch, and those that listen for signals, when a writer has

@@ -115,11 +115,9 @@ const (
 
 // Store is a schema of a PostgreSQL database. It implements [store.Store].
 type Store struct {
-	engine.Base
-	inner
+	engine.Base // all methods of [store.Store] but Close
+	db          *database
 }
-
-type inner struct{ *database } // the methods of Base come before its own
 
 // database is the [engine.Database] of a Store.
 type database struct {
@@ -155,10 +153,11 @@ type querier interface {
 func Open(ctx context.Context, uri string) (*Store, error) {
 	s := &database{poll: pollEvery}
 	s.announcer.s = s
+	opened := &Store{engine.NewBase(s, &s.life, manyKeys), s}
 	if err := s.open(ctx, uri); err != nil {
-		return nil, fmt.Errorf("open PostgreSQL store: %w", errors.Join(err, s.Close()))
+		return nil, fmt.Errorf("open PostgreSQL store: %w", errors.Join(err, opened.Close()))
 	}
-	return &Store{engine.NewBase(s, &s.life, manyKeys), inner{s}}, nil
+	return opened, nil
 }
 
 // readBuffer is how much is read from the server at once, in bytes: a page of documents
@@ -251,17 +250,17 @@ const closeTime = time.Second
 
 // Close ends the connections. Sequences of Find and Watch that are under way end
 // with [store.ErrClosed].
-func (s *database) Close() error {
-	if !s.life.End() {
+func (s *Store) Close() error {
+	if !s.db.life.End() {
 		return nil
 	}
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		s.announcer.send()
-		s.listener.close()
-		if s.pool != nil {
-			s.pool.Close()
+		s.db.announcer.send()
+		s.db.listener.close()
+		if s.db.pool != nil {
+			s.db.pool.Close()
 		}
 	}()
 	select {

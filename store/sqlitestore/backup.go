@@ -17,8 +17,8 @@ import (
 // disk when Backup returns, or not at all; an interrupted call leaves the file
 // path.partial behind, which the next one removes. The error wraps [fs.ErrExist] if
 // there is a file at path.
-func (s *database) Backup(ctx context.Context, path string) error {
-	if err := s.backup(ctx, path); err != nil {
+func (s *Store) Backup(ctx context.Context, path string) error {
+	if err := s.db.backup(ctx, path); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
 	return nil

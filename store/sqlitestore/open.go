@@ -117,11 +117,9 @@ func (o *Options) withDefaults() Options {
 
 // Store is a SQLite file. It implements [store.Store].
 type Store struct {
-	engine.Base
-	inner
+	engine.Base // all methods of [store.Store] but Close
+	db          *database
 }
-
-type inner struct{ *database } // the methods of Base come before its own
 
 // database is the [engine.Database] of a Store.
 type database struct {
@@ -159,10 +157,11 @@ const (
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &database{options: o.withDefaults(), readers: make(chan struct{}, maxReaders)}
 	s.space.delay = vacuumDelay
+	opened := &Store{engine.NewBase(s, &s.life, manyKeys), s}
 	if err := s.open(ctx, path); err != nil {
-		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, s.Close()))
+		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, opened.Close()))
 	}
-	return &Store{engine.NewBase(s, &s.life, manyKeys), inner{s}}, nil
+	return opened, nil
 }
 
 func (s *database) open(ctx context.Context, path string) (err error) {
@@ -320,15 +319,15 @@ func (s *database) url(q url.Values) string {
 
 // Close gives back the space that deletions have freed and closes the file. Sequences
 // of Find and Watch that are under way end with [store.ErrClosed].
-func (s *database) Close() error {
-	if !s.life.End() {
+func (s *Store) Close() error {
+	if !s.db.life.End() {
 		return nil
 	}
-	s.listeners.close()
-	s.giveBack()
-	_ = s.checkPlace(context.Background()) // to save what was stored if it was moved
+	s.db.listeners.close()
+	s.db.giveBack()
+	_ = s.db.checkPlace(context.Background()) // to save what was stored if it was moved
 	var errs []error
-	for _, db := range []*sql.DB{s.read, s.write} {
+	for _, db := range []*sql.DB{s.db.read, s.db.write} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}

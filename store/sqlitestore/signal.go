@@ -19,12 +19,12 @@ type listeners struct {
 }
 
 // Signal wakes all that listen, see [store.Signaler].
-func (s *database) Signal(...string) { touch(s.path) }
+func (s *Store) Signal(...string) { touch(s.db.path) }
 
 // Listen makes a listener of signals, see [store.Signaler].
-func (s *database) Listen(topic string) (signals <-chan struct{}, works func() bool, stop func()) {
-	l := &s.listeners
-	l.begin.Do(func() { l.watch = watchFile(s.path, func() { l.all.Wake("") }) })
+func (s *Store) Listen(topic string) (signals <-chan struct{}, works func() bool, stop func()) {
+	l := &s.db.listeners
+	l.begin.Do(func() { l.watch = watchFile(s.db.path, func() { l.all.Wake("") }) })
 	signals, stop = l.all.Add(topic)
 	return signals, func() bool { return l.watch != nil }, stop
 }
