@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,12 +59,8 @@ func Lead(ctx context.Context, l Locker, name string, f func(ctx context.Context
 	if options.Pause < 0 || options.MaxPause < 0 {
 		return fmt.Errorf("%w pause: LeadOptions.Pause %v, MaxPause %v: want 0 or more", ErrInvalid, options.Pause, options.MaxPause)
 	}
-	if options.Pause == 0 {
-		options.Pause = leadPause
-	}
-	if options.MaxPause == 0 {
-		options.MaxPause = max(leadMaxPause, options.Pause)
-	}
+	options.Pause = cmp.Or(options.Pause, leadPause)
+	options.MaxPause = cmp.Or(options.MaxPause, max(leadMaxPause, options.Pause))
 	pause := min(options.Pause, options.MaxPause)
 	for {
 		asked := time.Now()

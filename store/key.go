@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -119,24 +120,18 @@ func (k kind) rank() kind {
 // compareNumbers compares by value without rounding: neither type can hold all
 // numbers of the other.
 func compareNumbers(a, b Key) int {
-	switch {
-	case a.kind == integer && b.kind == integer:
+	if a.kind == integer && b.kind == integer {
 		return cmp.Compare(int64(a.num), int64(b.num))
-	case a.kind == real && b.kind == real:
-		return cmp.Compare(math.Float64frombits(a.num), math.Float64frombits(b.num))
-	case a.kind == real:
-		return -compareNumbers(b, a)
 	}
-	f := math.Float64frombits(b.num)
-	switch {
-	case f >= 1<<63:
-		return -1
-	case f < -1<<63:
-		return +1
-	case int64(a.num) <= int64(math.Floor(f)): // f is not whole, so it is above its floor
-		return -1
+	return a.number().Cmp(b.number())
+}
+
+// number returns a number as a float that holds all numbers of both types.
+func (k Key) number() *big.Float {
+	if k.kind == integer {
+		return new(big.Float).SetInt64(int64(k.num))
 	}
-	return +1
+	return big.NewFloat(math.Float64frombits(k.num))
 }
 
 // String returns the 24 digits of an ObjectId, and the relaxed Extended JSON of

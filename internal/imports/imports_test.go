@@ -63,9 +63,9 @@ var allowed = map[string][]string{
 	"lock/storelock":             {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid", "store"},
 	"lock/redislock":             {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
 	"lock/redislock/model":       {}, // tests only
-	"lock/filelock":              {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid", "objectid"},
+	"lock/filelock":              {"lock", "lock/internal/engine", "lock/internal/calls", "lock/internal/holder", "gpid"},
 	"lock/internal/engine":       {},
-	"lock/internal/calls":        {"lock", "gpid"},
+	"lock/internal/calls":        {"lock", "gpid", "objectid"},
 	"lock/internal/holder":       {"lock", "gpid"},
 	"lock/locktest":              {"lock", "gpid"},
 	"registry":                   {"objectid", "gpid", "store", "internal/classic"},

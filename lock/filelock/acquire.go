@@ -14,30 +14,23 @@ import (
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/lock/internal/holder"
-	"github.com/oidkit/oid/objectid"
 )
 
 // request is one call of Acquire or TryAcquire.
 type request struct {
-	l       *Locker
-	files   files
-	options lock.AcquireOptions
-	owner   lock.Owner
-	began   time.Time
+	calls.Call
+	l     *Locker
+	files files
 }
 
 // acquire takes a lock by one of the methods of request.
 func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptions, take func(*request, context.Context) (*lock.Lease, error)) (*lock.Lease, error) {
-	r := &request{l: l, files: l.files(name), owner: lock.Owner{Process: l.process, ID: objectid.New()}, began: time.Now()}
-	var err error
-	if r.options, err = calls.Chosen(o, lock.DefaultTTL); err != nil {
+	call, err := l.calls.Acquire(name, o)
+	if err != nil {
 		return nil, fmt.Errorf("filelock: %w", err)
 	}
-	if err := l.calls.BeginFor(name); err != nil {
-		return nil, err
-	}
 	defer l.calls.Done()
-	return take(r, ctx)
+	return take(&request{call, l, l.files(name)}, ctx)
 }
 
 // TryAcquire takes the lock if it is free, see [lock.Locker].
@@ -67,18 +60,18 @@ func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 		case held && end == nil:
 			errors.As(err, &obstacle)
 		case end != nil && errors.Is(err, end) && !held && obstacle != nil: // it is just being handed over
-			return nil, fmt.Errorf("filelock: acquire %q: %w: %w", r.files.name, end, obstacle)
+			return nil, fmt.Errorf("filelock: acquire %q: %w: %w", r.Name, end, obstacle)
 		default:
 			return lease, err
 		}
 		if pause == minPause {
-			r.l.tell(lock.Event{Kind: lock.Waiting, Name: r.files.name, Owner: r.owner, Took: time.Since(r.began)})
+			r.Tell(lock.Waiting, 0, nil)
 		}
 		select {
 		case <-time.After(pause/2 + rand.N(pause/2)):
 		case <-ctx.Done(): // the next try says so, and who holds the lock
 		case <-r.l.calls.Closing.Done():
-			return nil, fmt.Errorf("filelock: acquire %q: %w", r.files.name, lock.ErrClosed)
+			return nil, fmt.Errorf("filelock: acquire %q: %w", r.Name, lock.ErrClosed)
 		}
 	}
 }
@@ -86,11 +79,11 @@ func (r *request) wait(ctx context.Context) (*lock.Lease, error) {
 // try takes the lock if it is free.
 func (r *request) try(ctx context.Context) (*lock.Lease, error) {
 	fail := func(err error) (*lock.Lease, error) {
-		return nil, fmt.Errorf("filelock: acquire %q: %w", r.files.name, err)
+		return nil, fmt.Errorf("filelock: acquire %q: %w", r.Name, err)
 	}
 	for began := time.Now(); ; {
 		if ctx.Err() == nil {
-			locked, err := r.files.take(r.options.Group)
+			locked, err := r.files.take(r.Options.Group)
 			if err != nil {
 				return fail(err)
 			} else if locked != nil {
@@ -120,9 +113,9 @@ func (r *request) try(ctx context.Context) (*lock.Lease, error) {
 func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, error) {
 	now := time.Now().UTC()
 	before, err := r.files.read()
-	h := holder.Self(r.options)
+	h := holder.Self(r.Options)
 	record := record{
-		Version: recordVersion, Name: r.files.name, Owner: r.owner, Fence: max(before.Fence+1, uint64(now.UnixMicro())), Since: now,
+		Version: recordVersion, Name: r.Name, Owner: r.Owner, Fence: max(before.Fence+1, uint64(now.UnixMicro())), Since: now,
 		Host: h.Host, Command: h.Command, Group: h.Group, Process: h.Process, Note: before.Note,
 	}
 	if err == nil && !before.Owner.IsZero() { // it did not release the lock
@@ -132,10 +125,10 @@ func (r *request) lease(ctx context.Context, locked *kernelLock) (*lock.Lease, e
 		err = r.files.write(record)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("filelock: acquire %q: %w", r.files.name, errors.Join(err, locked.unlock()))
+		return nil, fmt.Errorf("filelock: acquire %q: %w", r.Name, errors.Join(err, locked.unlock()))
 	}
-	r.l.tell(lock.Event{Kind: lock.Acquired, Name: record.Name, Owner: record.Owner, Fence: record.Fence, Took: time.Since(r.began)})
-	return lock.NewLease(ctx, record.Name, record.Owner, r.l.events, engine.Grant{
+	r.Tell(lock.Acquired, record.Fence, nil)
+	return lock.NewLease(ctx, record.Name, record.Owner, r.Events, engine.Grant{
 		Fence: record.Fence, Keeper: &keeper{files: r.files, locked: locked, record: record},
 		TTL: 3 * time.Second, // its file is looked at every second
 	}), nil

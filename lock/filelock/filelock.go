@@ -27,7 +27,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
@@ -48,11 +47,9 @@ type Options struct {
 // Locker is a [lock.Locker] in a folder. Any number of goroutines may share one,
 // and any number of Lockers and processes a folder.
 type Locker struct {
-	dir     string
-	mode    fs.FileMode // of the files
-	process gpid.GPID
-	events  func(lock.Event)
-	calls   *calls.Calls
+	dir   string
+	mode  fs.FileMode // of the files
+	calls *calls.Calls
 }
 
 // New returns a Locker for the locks of a folder, and creates the folder if it does
@@ -62,7 +59,8 @@ func New(dir string, o *Options) (*Locker, error) {
 	if o != nil {
 		opts = *o
 	}
-	if err := calls.SetDefaults(new(time.Duration), &opts.Process); err != nil {
+	c, err := calls.New(calls.Settings{Process: opts.Process, Events: opts.Events})
+	if err != nil {
 		return nil, fmt.Errorf("filelock: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -72,7 +70,7 @@ func New(dir string, o *Options) (*Locker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("filelock: %w", err)
 	}
-	return &Locker{dir: dir, mode: info.Mode() & 0o666, process: opts.Process, events: opts.Events, calls: calls.New()}, nil
+	return &Locker{dir: dir, mode: info.Mode() & 0o666, calls: c}, nil
 }
 
 // Close ends waiting calls with [lock.ErrClosed] and waits until they have
@@ -80,12 +78,6 @@ func New(dir string, o *Options) (*Locker, error) {
 func (l *Locker) Close() error {
 	l.calls.Close()
 	return nil
-}
-
-func (l *Locker) tell(e lock.Event) {
-	if l.events != nil {
-		l.events(e)
-	}
 }
 
 // files are those of one lock. Their names are hashes, because names of locks may

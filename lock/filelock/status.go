@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/oidkit/oid/lock"
@@ -37,26 +35,18 @@ func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("filelock: list: %w", err)
 	}
-	var held []lock.Status
+	var known []string // names of locks
 	for _, name := range names {
 		path := filepath.Join(l.dir, name)
 		r, err := readRecord(path)
 		if err != nil {
 			return nil, fmt.Errorf("filelock: list: %w", err)
 		}
-		if l.files(r.Name).record != path {
-			continue
-		}
-		s, err := l.Status(ctx, r.Name)
-		if err != nil {
-			return nil, err
-		}
-		if s.Held {
-			held = append(held, s)
+		if l.files(r.Name).record == path {
+			known = append(known, r.Name)
 		}
 	}
-	slices.SortFunc(held, func(a, b lock.Status) int { return strings.Compare(a.Name, b.Name) })
-	return held, nil
+	return calls.List(known, func(name string) (lock.Status, error) { return l.Status(ctx, name) })
 }
 
 // settleTime is how long the file of a lock is locked without a record of who has it

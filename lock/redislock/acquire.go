@@ -51,11 +51,11 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 	var obstacle error // the last refusal or error
 	failed := func(err error) error {
 		if end := ctx.Err(); end == nil {
-			return fmt.Errorf("redislock: acquire %q: %w", r.name, err)
+			return fmt.Errorf("redislock: acquire %q: %w", r.Name, err)
 		} else if obstacle != end {
-			return fmt.Errorf("redislock: acquire %q: %w: %w", r.name, end, obstacle)
+			return fmt.Errorf("redislock: acquire %q: %w: %w", r.Name, end, obstacle)
 		}
-		return fmt.Errorf("redislock: acquire %q: %w", r.name, obstacle)
+		return fmt.Errorf("redislock: acquire %q: %w", r.Name, obstacle)
 	}
 	refused, silent := false, false
 	answered := time.Now() // last
@@ -70,7 +70,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			return r.lease(ctx, a.grant), nil
 		}
 		if err == nil {
-			obstacle = a.value.held(r.name, a.wait)
+			obstacle = a.value.held(r.Name, a.wait)
 		} else if obstacle == nil || ctx.Err() == nil { // otherwise ctx has ended the request
 			obstacle = err
 		}
@@ -85,7 +85,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 			return nil, failed(err)
 		case err == nil:
 			if !refused {
-				r.tell(lock.Waiting, nil)
+				r.Tell(lock.Waiting, 0, nil)
 			}
 			refused, silent, pause, answered = true, false, minPause, time.Now()
 			if r.wake == nil {
@@ -106,7 +106,7 @@ func (r *request) wait(ctx context.Context, try bool) (*lock.Lease, error) {
 		default:
 			if !try && !silent && (time.Since(answered) >= calls.Silence || !errors.Is(err, os.ErrDeadlineExceeded)) {
 				silent = true
-				r.tell(lock.Unanswered, err)
+				r.Tell(lock.Unanswered, 0, err)
 			}
 			pause = min(2*pause, maxPause)
 		}

@@ -33,7 +33,7 @@ func fenceAt1970(t *testing.T, l *Locker) uint64 {
 		t.Fatal(err)
 	}
 	defer l.calls.Done()
-	reply, err := l.eval(context.Background(), time.Now(), r.try(), at(t, acquireScript(), 1), r.keys, []string{"", r.value(grant{l.guess(), time.Now()}, holder.Self(r.options)), r.ms, strconv.FormatUint(l.guess(), 10)})
+	reply, err := l.eval(context.Background(), time.Now(), r.try(), at(t, acquireScript(), 1), r.keys, []string{"", r.value(grant{l.guess(), time.Now()}, holder.Self(r.Options)), r.ms, strconv.FormatUint(l.guess(), 10)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,12 +31,12 @@ func TestReleasePassesTheLockOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second := queued(t, l), queued(t, l)
-	first.options.Command = "second"
+	first.Options.Command = "second"
 	if err := lease.Release(); err != nil {
 		t.Fatal(err)
 	}
 	s, err := l.Status(t.Context(), "job")
-	if err != nil || s.Owner != first.owner || s.Fence != lease.Fence()+1 || s.Waiters != 1 || s.Holder.Command != "second" {
+	if err != nil || s.Owner != first.Owner || s.Fence != lease.Fence()+1 || s.Waiters != 1 || s.Holder.Command != "second" {
 		t.Errorf("after the release: %+v, %v; want the first waiter with fence %d", s, err, lease.Fence()+1)
 	}
 	if heard := server.CLI("GET", first.keys[2]); !strings.HasPrefix(heard, strconv.FormatUint(s.Fence, 10)+" ") {
@@ -97,8 +97,8 @@ func TestReleasePassesNothingOverTheFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	var held *lock.HeldError
-	if _, err := l.TryAcquire(t.Context(), "job"); !errors.As(err, &held) || held.Status.Owner != first.owner || own.passed.Load() != nil {
-		t.Errorf("after the release: %v; want it reserved for %v", err, first.owner)
+	if _, err := l.TryAcquire(t.Context(), "job"); !errors.As(err, &held) || held.Status.Owner != first.Owner || own.passed.Load() != nil {
+		t.Errorf("after the release: %v; want it reserved for %v", err, first.Owner)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/holder"
 )
 
@@ -41,7 +42,7 @@ func (q *queue) leave(r *request) {
 	if r.later != nil {
 		r.later.Stop()
 	}
-	one := q.watches[r.name]
+	one := q.watches[r.Name]
 	if one == nil {
 		return
 	}
@@ -50,7 +51,7 @@ func (q *queue) leave(r *request) {
 	}
 	if len(one.waiters) == 0 {
 		one.stop()
-		delete(q.watches, r.name)
+		delete(q.watches, r.Name)
 	}
 }
 
@@ -178,10 +179,10 @@ type watch struct {
 func (q *queue) see(r *request, v value) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	one := q.watches[r.name]
+	one := q.watches[r.Name]
 	if one == nil {
 		one = &watch{stop: func() {}}
-		q.watches[r.name] = one
+		q.watches[r.Name] = one
 	}
 	if i, found := one.find(r); !found {
 		one.waiters = slices.Insert(one.waiters, i, r)
@@ -239,6 +240,6 @@ func (v value) abandoned() bool {
 
 // free releases the lock of r for a holder that has ended.
 func (r *request) free(v value) {
-	dead := &request{l: r.l, name: r.name, keys: r.keys, ms: r.ms, ttl: r.ttl, owner: v.owner, text: v.owner.String(), grant: grant{fence: v.fence}}
+	dead := &request{Call: calls.Call{Name: r.Name, Owner: v.owner}, l: r.l, keys: r.keys, ms: r.ms, ttl: r.ttl, text: v.owner.String(), grant: grant{fence: v.fence}}
 	_, _, _ = dead.release(r.l.calls.Closing)
 }

@@ -89,17 +89,6 @@ type Options struct {
 	Warn func(error)
 }
 
-func (o *Options) withDefaults() (Options, error) {
-	var out Options
-	if o != nil {
-		out = *o
-	}
-	if out.Warn == nil {
-		out.Warn = func(err error) { slog.Warn(err.Error()) }
-	}
-	return out, calls.SetDefaults(&out.TTL, &out.Process)
-}
-
 // maxTry is the longest that one request may take, whatever the TTL is.
 const maxTry = time.Second
 
@@ -107,7 +96,7 @@ const maxTry = time.Second
 // one per process is enough. Make it with [Open] or [New].
 type Locker struct {
 	driver  Driver
-	options Options
+	warn    func(error)
 	owners  string // what the texts of all owners begin with
 	channel string // on which waiters of this Locker get hints
 
@@ -136,16 +125,23 @@ func New(ctx context.Context, client Client, o *Options) (*Locker, error) {
 
 // NewWithDriver is [New] for other clients.
 func NewWithDriver(ctx context.Context, d Driver, o *Options) (*Locker, error) {
-	opts, err := o.withDefaults()
+	var opts Options
+	if o != nil {
+		opts = *o
+	}
+	if opts.Warn == nil {
+		opts.Warn = func(err error) { slog.Warn(err.Error()) }
+	}
+	c, err := calls.New(calls.Settings{TTL: opts.TTL, Process: opts.Process, Events: opts.Events})
 	if err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
 	l := &Locker{
 		driver:  d,
-		options: opts,
-		owners:  opts.Process.String() + "/",
+		warn:    opts.Warn,
+		owners:  c.Process().String() + "/",
 		channel: "oid:lock:wake:" + objectid.New().String(),
-		calls:   calls.New(),
+		calls:   c,
 		queue:   queue{waiting: make(map[string]*request), watches: make(map[string]*watch), changed: make(chan struct{})},
 	}
 	l.nonce.Store(rand.Uint64())
@@ -241,9 +237,9 @@ func (l *Locker) inspect(ctx context.Context) {
 		info := parseInfo(text)
 		switch replica, clustered := info["role"] == "slave", info["cluster_enabled"] == "1"; {
 		case replica && !clustered:
-			l.options.Warn(fmt.Errorf("redislock: %s is a read-only replica: name the primary, at %s:%s, or a Sentinel", addr, info["master_host"], info["master_port"]))
+			l.warn(fmt.Errorf("redislock: %s is a read-only replica: name the primary, at %s:%s, or a Sentinel", addr, info["master_host"], info["master_port"]))
 		case !replica && info["maxmemory"] != "0" && info["maxmemory_policy"] != "noeviction" && info["maxmemory_policy"] != "":
-			l.options.Warn(fmt.Errorf("redislock: %s drops locks when its memory is full: set maxmemory-policy to noeviction, it is %s", addr, info["maxmemory_policy"]))
+			l.warn(fmt.Errorf("redislock: %s drops locks when its memory is full: set maxmemory-policy to noeviction, it is %s", addr, info["maxmemory_policy"]))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -13,22 +12,18 @@ import (
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/lock/internal/holder"
-	"github.com/oidkit/oid/objectid"
 )
 
 // request is one acquisition, and later the [engine.Keeper] of its lease.
 type request struct {
-	l       *Locker
-	name    string
-	keys    []string
-	ms      string // the TTL as the scripts take it
-	owner   lock.Owner
-	text    string // of the owner
-	ttl     time.Duration
-	options lock.AcquireOptions
-	began   time.Time
-	grant          // the fence is 0 until there is one
-	ticket  string // in the queue; it does not change
+	calls.Call
+	l      *Locker
+	keys   []string
+	ms     string // the TTL as the scripts take it
+	text   string // of the owner
+	ttl    time.Duration
+	grant         // the fence is 0 until there is one
+	ticket string // in the queue; it does not change
 
 	wake   chan struct{}         // gets hints; nil until r may be in the queue
 	later  *time.Timer           // a hint to come
@@ -44,17 +39,13 @@ type grant struct {
 // newRequest counts a call that Close has to wait for. Without an error the caller
 // calls l.calls.Done.
 func (l *Locker) newRequest(name string, o []lock.AcquireOptions) (*request, error) {
-	options, err := calls.Chosen(o, l.options.TTL)
-	if err = cmp.Or(lock.CheckName(name), err); err != nil {
+	call, err := l.calls.Acquire(name, o)
+	if err != nil {
 		return nil, fmt.Errorf("redislock: %w", err)
 	}
-	r := &request{l: l, name: name, began: time.Now(), options: options, ttl: options.TTL.Truncate(time.Millisecond)}
-	r.keys = keys(name)
+	r := &request{Call: call, l: l, keys: keys(name), text: l.owners + call.Owner.ID.String(), ttl: call.Options.TTL.Truncate(time.Millisecond)}
 	r.ms = strconv.FormatInt(r.ttl.Milliseconds(), 10)
-	r.owner = lock.Owner{Process: l.options.Process, ID: objectid.New()}
-	text, _ := r.owner.ID.AppendText(append(make([]byte, 0, 128), l.owners...))
-	r.text = string(text)
-	return r, l.calls.Begin()
+	return r, nil
 }
 
 // try is the longest that one request may take.
@@ -94,7 +85,7 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 		return answer{granted: true, grant: *g}, nil
 	}
 	a.grant = grant{r.l.guess(), time.Now()}
-	value := r.value(a.grant, holder.Self(r.options))
+	value := r.value(a.grant, holder.Self(r.Options))
 	guess, _, _ := strings.Cut(value, " ")
 	args := []string{"", value, r.ms, guess}
 	if r.queued() {
@@ -133,17 +124,10 @@ func (r *request) ask(ctx context.Context) (a answer, err error) {
 func (r *request) lease(ctx context.Context, g grant) *lock.Lease {
 	r.leave()
 	r.grant = g
-	r.tell(lock.Acquired, nil)
-	return lock.NewLease(ctx, r.name, r.owner, r.l.options.Events, engine.Grant{
+	r.Tell(lock.Acquired, r.fence, nil)
+	return lock.NewLease(ctx, r.Name, r.Owner, r.Events, engine.Grant{
 		Fence: g.fence, Deadline: engine.Deadline(g.sent, r.ttl), TTL: r.ttl, Keeper: r,
 	})
-}
-
-// tell reports an event.
-func (r *request) tell(kind lock.EventKind, err error) {
-	if events := r.l.options.Events; events != nil {
-		events(lock.Event{Kind: kind, Name: r.name, Owner: r.owner, Fence: r.fence, Took: time.Since(r.began), Err: err})
-	}
 }
 
 // Keep renews the lease.
@@ -154,14 +138,14 @@ func (r *request) Keep() (time.Time, error) {
 
 // SetGroup records the process group that the lock protects.
 func (r *request) SetGroup(pgid int) error {
-	h := holder.Self(r.options)
+	h := holder.Self(r.Options)
 	h.Group = pgid
 	return r.change("renew", time.Now(), renewScript(), r.keys, r.ms, r.value(r.grant, h))
 }
 
 // SetNote replaces the note of the lock if the lease has it.
 func (r *request) SetNote(text string, life time.Duration) error {
-	return r.change("note of", time.Now(), noteScript(), noteKeys(r.name), text, strconv.FormatInt(life.Milliseconds(), 10))
+	return r.change("note of", time.Now(), noteScript(), noteKeys(r.Name), text, strconv.FormatInt(life.Milliseconds(), 10))
 }
 
 // change runs a script that changes something if the lease has the lock.
@@ -173,10 +157,10 @@ func (r *request) change(what string, now time.Time, s script, keys []string, ar
 	args = append([]string{"", strconv.FormatUint(r.fence, 10) + " " + r.text}, args...)
 	reply, err := r.l.eval(r.l.calls.Closing, now, r.try(), s, keys, args)
 	if err != nil {
-		return fmt.Errorf("redislock: %s %q: %w", what, r.name, err)
+		return fmt.Errorf("redislock: %s %q: %w", what, r.Name, err)
 	}
 	if reply != "1" {
-		return fmt.Errorf("%w: %q: in Redis it is free or has another holder", lock.ErrLost, r.name)
+		return fmt.Errorf("%w: %q: in Redis it is free or has another holder", lock.ErrLost, r.Name)
 	}
 	return nil
 }
@@ -189,10 +173,10 @@ func (r *request) Free() error {
 	defer r.l.calls.Done()
 	had, unsure, err := r.release(context.Background())
 	if err != nil {
-		return fmt.Errorf("redislock: release %q: %w; it frees itself within %v", r.name, err, r.ttl)
+		return fmt.Errorf("redislock: release %q: %w; it frees itself within %v", r.Name, err, r.ttl)
 	}
 	if !had && !unsure { // unsure: an attempt whose reply was lost may have done it
-		return fmt.Errorf("%w: %q: in Redis it was free or had another holder", lock.ErrLost, r.name)
+		return fmt.Errorf("%w: %q: in Redis it was free or had another holder", lock.ErrLost, r.Name)
 	}
 	return nil
 }
@@ -205,13 +189,13 @@ func (r *request) release(ctx context.Context) (had, unsure bool, err error) {
 	lease := string(r.appendLease(make([]byte, 0, 128), r.fence))
 	fence, _, _ := strings.Cut(lease, " ")
 	args := []string{"", lease, fence, r.ms}
-	next := r.l.queue.first(r.name)
+	next := r.l.queue.first(r.Name)
 	var passed *grant // to next
 	if r.queued() {
 		args = append(args, r.waiter())
 	} else if next != nil && r.fence > 0 {
 		passed = &grant{r.fence + 1, time.Now()}
-		args = append(args, "", next.waiter(), next.value(*passed, holder.Self(next.options)), next.ms)
+		args = append(args, "", next.waiter(), next.value(*passed, holder.Self(next.Options)), next.ms)
 	}
 	for i := range tries {
 		if i > 0 {

@@ -47,7 +47,7 @@ func TestFencesRiseWhateverTheClockDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		guess := strconv.FormatUint(l.guess(), 10)
-		reply, err := l.eval(context.Background(), time.Now(), r.try(), at(t, acquireScript(), micros), r.keys, []string{"", r.value(grant{l.guess(), time.Now()}, holder.Self(r.options)), r.ms, guess})
+		reply, err := l.eval(context.Background(), time.Now(), r.try(), at(t, acquireScript(), micros), r.keys, []string{"", r.value(grant{l.guess(), time.Now()}, holder.Self(r.Options)), r.ms, guess})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func reservation(t *testing.T) time.Duration {
 		return took // too late to see anything
 	}
 	var held *lock.HeldError
-	if took := time.Since(released); took < 100*time.Millisecond && (!errors.As(err, &held) || held.Status.Held || held.Status.Owner != dead[0].owner) {
+	if took := time.Since(released); took < 100*time.Millisecond && (!errors.As(err, &held) || held.Status.Held || held.Status.Owner != dead[0].Owner) {
 		t.Errorf("TryAcquire after %v: %v, want it reserved for the first waiter", took, err)
 	}
 	if s, err := l.Status(t.Context(), "job"); err != nil || s.Held {

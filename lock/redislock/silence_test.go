@@ -50,7 +50,7 @@ func TestSilence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			other := &request{text: lock.Owner{Process: l.options.Process, ID: objectid.New()}.String()}
+			other := &request{text: lock.Owner{Process: l.calls.Process(), ID: objectid.New()}.String()}
 			d.held = other.value(grant{1, time.Now()}, holder.Self(lock.AcquireOptions{}))
 			ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 			defer stop()

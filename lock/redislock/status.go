@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,28 +56,23 @@ func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
 		return nil, err
 	}
 	defer l.calls.Done()
-	found := make(map[string]struct{}) // a scan may name a key twice, and replicas name it too
+	var names []string // a scan may name a key twice, and replicas name it too
 	err := l.driver.Scan(ctx, keyPrefix+"*"+keySuffix, func(key string) {
 		name := strings.TrimSuffix(strings.TrimPrefix(key, keyPrefix), keySuffix)
 		if lock.CheckName(name) == nil {
-			found[name] = struct{}{}
+			names = append(names, name)
 		}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("redislock: list: %w", err)
 	}
-	var held []lock.Status
-	for name := range found {
+	return calls.List(names, func(name string) (lock.Status, error) {
 		s, err := l.status(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("redislock: status of %q: %w", name, err)
+			err = fmt.Errorf("redislock: status of %q: %w", name, err)
 		}
-		if s.Held {
-			held = append(held, s)
-		}
-	}
-	slices.SortFunc(held, func(a, b lock.Status) int { return strings.Compare(a.Name, b.Name) })
-	return held, nil
+		return s, err
+	})
 }
 
 // noteKeys are the keys of a lock and of its note.

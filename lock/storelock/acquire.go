@@ -12,7 +12,6 @@ import (
 	"github.com/oidkit/oid/lock/internal/calls"
 	"github.com/oidkit/oid/lock/internal/engine"
 	"github.com/oidkit/oid/lock/internal/holder"
-	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
 )
 
@@ -62,13 +61,9 @@ const (
 // Both times begin again with every change of the record that a holder makes. So a look
 // takes a lock over only if its holder has written nothing for a TTL before it began.
 type attempt struct {
-	l       *Locker
-	name    string
-	options lock.AcquireOptions
-	ttl     time.Duration
-	owner   lock.Owner
-	wait    bool
-	began   time.Time
+	calls.Call
+	l    *Locker
+	wait bool
 
 	asked  time.Time // when the last look began
 	failed error     // of the last look, if the store did not answer it
@@ -94,15 +89,12 @@ func (l *Locker) TryAcquire(ctx context.Context, name string, o ...lock.AcquireO
 }
 
 func (l *Locker) acquire(ctx context.Context, name string, o []lock.AcquireOptions, wait bool) (*lock.Lease, error) {
-	if err := l.calls.BeginFor(name); err != nil {
-		return nil, err
+	call, err := l.calls.Acquire(name, o)
+	if err != nil {
+		return nil, fmt.Errorf("storelock: %w", err)
 	}
 	defer l.calls.Done()
-	options, err := calls.Chosen(o, l.options.TTL)
-	if err != nil {
-		return nil, fmt.Errorf("storelock: acquire %q: %w", name, err)
-	}
-	a := &attempt{l: l, name: name, options: options, ttl: options.TTL, wait: wait, began: time.Now(), owner: lock.Owner{Process: l.options.Process, ID: objectid.New()}}
+	a := &attempt{Call: call, l: l, wait: wait}
 	lease, err := a.run(ctx)
 	if err != nil {
 		l.calls.Go(a.leave)
@@ -124,7 +116,7 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 		quiet := silent || !a.wait
 		late := time.AfterFunc(calls.Silence, func() {
 			if !quiet {
-				a.tell(lock.Unanswered, 0, calls.NoAnswer(calls.Silence))
+				a.Tell(lock.Unanswered, 0, calls.NoAnswer(calls.Silence))
 			}
 		})
 		lease, err := a.look(inner)
@@ -140,7 +132,7 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 		}
 		switch {
 		case lease != nil:
-			a.tell(lock.Acquired, lease.Fence(), nil)
+			a.Tell(lock.Acquired, lease.Fence(), nil)
 			return lease, nil
 		case a.l.calls.Closing.Err() != nil:
 			return nil, lock.ErrClosed
@@ -153,10 +145,10 @@ func (a *attempt) run(ctx context.Context) (*lock.Lease, error) {
 			return nil, &lock.HeldError{Status: a.status()}
 		case err == nil && !refused:
 			refused = true
-			a.tell(lock.Waiting, 0, nil)
+			a.Tell(lock.Waiting, 0, nil)
 		case err != nil && !silent:
 			if silent = true; !told {
-				a.tell(lock.Unanswered, 0, err)
+				a.Tell(lock.Unanswered, 0, err)
 			}
 		}
 		a.sleep(inner, a.pause(conflict))
@@ -186,7 +178,7 @@ func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2) }
 
 // place returns the place of the call in the queue, from 1, or 1 if it is not in it.
 func (a *attempt) place() time.Duration {
-	return time.Duration(max(0, slices.Index(a.last.Queue, a.owner.String())) + 1)
+	return time.Duration(max(0, slices.Index(a.last.Queue, a.Owner.String())) + 1)
 }
 
 // sleep returns after a pause, when ctx ends, when the holder on this host has ended, or
@@ -218,7 +210,7 @@ func (a *attempt) obstacle(ctx context.Context) error {
 	case a.last.Name != "":
 		obstacle = &lock.HeldError{Status: a.status()}
 	default:
-		obstacle = calls.NoAnswer(time.Since(a.began))
+		obstacle = calls.NoAnswer(time.Since(a.Began))
 	}
 	return fmt.Errorf("%w: %w", ctx.Err(), obstacle)
 }
@@ -236,21 +228,21 @@ func (a *attempt) status() lock.Status {
 // look reads the lock and takes it if it may. Without an error and a lease the lock
 // is another's.
 func (a *attempt) look(ctx context.Context) (*lock.Lease, error) {
-	r, err := a.l.read(ctx, a.name)
+	r, err := a.l.read(ctx, a.Name)
 	if err != nil {
 		return nil, err
 	}
 	a.last = r
 	if now := r.sight(); now != a.seen || a.since.IsZero() {
 		a.seen, a.since, a.ended = now, time.Now(), time.Time{}
-		if first := r.first(); !r.held() && first != "" && first != a.owner.String() {
+		if first := r.first(); !r.held() && first != "" && first != a.Owner.String() {
 			a.l.wake(first) // its signal may have been lost, and its next look be after its reservation
 		}
 	}
 	if r.held() && a.ended.IsZero() && holder.State(r.holder()) == lock.Ended {
 		a.ended = time.Now()
 	}
-	me := a.owner.String()
+	me := a.Owner.String()
 	switch {
 	case r.OwnerRaw == me: // a write of this call whose answer did not come
 		return a.take(ctx, r, r)
@@ -276,7 +268,7 @@ func (a *attempt) due() time.Time {
 		}
 	}
 	switch first := a.last.first(); {
-	case first != "" && first != a.owner.String():
+	case first != "" && first != a.Owner.String():
 		return due.Add(reservation)
 	case a.last.held() && a.ended.IsZero():
 		return due
@@ -286,13 +278,13 @@ func (a *attempt) due() time.Time {
 
 // take writes the record of a lease in the place of old.
 func (a *attempt) take(ctx context.Context, old, new record) (*lock.Lease, error) {
-	held := old.OwnerRaw == a.owner.String()
-	new = new.take(a.owner)
+	held := old.OwnerRaw == a.Owner.String()
+	new = new.take(a.Owner)
 	if held {
 		new.Fence = old.Fence
 	}
-	a.l.describe(&new, a.options, a.ttl)
-	limit := a.ttl
+	describe(&new, a.Options)
+	limit := a.Options.TTL
 	if old.doc == nil {
 		limit = max(limit, createTime)
 	}
@@ -303,15 +295,15 @@ func (a *attempt) take(ctx context.Context, old, new record) (*lock.Lease, error
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{l: a.l, owner: a.owner, ttl: a.ttl, record: stored}
-	deadline, took := engine.Deadline(before, a.ttl), time.Since(before)
+	k := &keeper{l: a.l, owner: a.Owner, ttl: a.Options.TTL, record: stored}
+	deadline, took := engine.Deadline(before, a.Options.TTL), time.Since(before)
 	// A lease begins with time until its first renewal: if the answer came late, the next
 	// look writes again.
-	if took >= deadline.Sub(before) || took > a.ttl/3 && !held {
+	if took >= deadline.Sub(before) || took > a.Options.TTL/3 && !held {
 		return nil, store.ErrConflict
 	}
-	return lock.NewLease(ctx, a.name, a.owner, a.l.options.Events, engine.Grant{
-		Fence: uint64(stored.Fence), Deadline: deadline, TTL: a.ttl, Keeper: k,
+	return lock.NewLease(ctx, a.Name, a.Owner, a.Events, engine.Grant{
+		Fence: uint64(stored.Fence), Deadline: deadline, TTL: a.Options.TTL, Keeper: k,
 	}), nil
 }
 
@@ -338,9 +330,9 @@ func (a *attempt) leave() {
 	ctx, stop := context.WithTimeout(context.Background(), leaveTime)
 	defer stop()
 	defer context.AfterFunc(a.l.calls.Closing, func() { time.AfterFunc(maxSilence, stop) })()
-	me := a.owner.String()
+	me := a.Owner.String()
 	for a.last.Name != "" && ctx.Err() == nil { // it has seen the lock
-		r, err := a.l.read(ctx, a.name)
+		r, err := a.l.read(ctx, a.Name)
 		if err != nil {
 			return
 		}
@@ -355,12 +347,5 @@ func (a *attempt) leave() {
 		if _, err := a.l.write(ctx, r, new); !errors.Is(err, store.ErrConflict) {
 			return
 		}
-	}
-}
-
-// tell reports an event.
-func (a *attempt) tell(kind lock.EventKind, fence uint64, err error) {
-	if events := a.l.options.Events; events != nil {
-		events(lock.Event{Kind: kind, Name: a.name, Owner: a.owner, Fence: fence, Took: time.Since(a.began), Err: err})
 	}
 }

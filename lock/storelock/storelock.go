@@ -39,6 +39,7 @@
 package storelock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,10 +81,10 @@ type Options struct {
 // Locker is a [lock.Locker] in a store. Any number of goroutines may share one, and
 // any number of Lockers and processes the collection.
 type Locker struct {
-	store   store.Store
-	options Options
-	calls   *calls.Calls
-	reached atomic.Bool // the store has answered
+	store      store.Store
+	collection string
+	calls      *calls.Calls
+	reached    atomic.Bool // the store has answered
 }
 
 var _ lock.Locker = (*Locker)(nil)
@@ -92,17 +93,15 @@ var _ lock.Locker = (*Locker)(nil)
 // the Locker. The error wraps [lock.ErrInvalid] if o.TTL is invalid, or is the reason
 // why this process cannot be identified. A nil o stands for the zero Options.
 func New(s store.Store, o *Options) (*Locker, error) {
-	l := &Locker{store: store.Consistent(s), calls: calls.New()}
+	var opts Options
 	if o != nil {
-		l.options = *o
+		opts = *o
 	}
-	if err := calls.SetDefaults(&l.options.TTL, &l.options.Process); err != nil {
+	c, err := calls.New(calls.Settings{TTL: opts.TTL, Process: opts.Process, Events: opts.Events})
+	if err != nil {
 		return nil, fmt.Errorf("storelock: %w", err)
 	}
-	if l.options.Collection == "" {
-		l.options.Collection = DefaultCollection
-	}
-	return l, nil
+	return &Locker{store: store.Consistent(s), collection: cmp.Or(opts.Collection, DefaultCollection), calls: c}, nil
 }
 
 // Close ends waiting calls with [lock.ErrClosed] and waits until they have returned. It
@@ -116,7 +115,7 @@ func (l *Locker) Close() error {
 // read returns the record of a lock; that of a lock that nobody has used has only
 // its name.
 func (l *Locker) read(ctx context.Context, name string) (record, error) {
-	doc, err := l.store.Get(ctx, l.options.Collection, key(name))
+	doc, err := l.store.Get(ctx, l.collection, key(name))
 	if err == nil || errors.Is(err, store.ErrNotFound) {
 		l.reached.Store(true)
 	}
@@ -141,7 +140,7 @@ func (l *Locker) write(ctx context.Context, old, new record) (record, error) {
 	var err error
 	if old.doc == nil {
 		// The first swap gives it a revision.
-		if _, err = l.store.Insert(ctx, l.options.Collection, new); errors.Is(err, store.ErrDuplicate) {
+		if _, err = l.store.Insert(ctx, l.collection, new); errors.Is(err, store.ErrDuplicate) {
 			err = fmt.Errorf("%w: %w", store.ErrConflict, err)
 		}
 		if err == nil {
@@ -149,7 +148,7 @@ func (l *Locker) write(ctx context.Context, old, new record) (record, error) {
 		}
 		return new, err
 	}
-	new.doc, err = l.store.Swap(ctx, l.options.Collection, old.doc, new)
+	new.doc, err = l.store.Swap(ctx, l.collection, old.doc, new)
 	if err == nil && (new.OwnerRaw != old.OwnerRaw || len(new.Queue) < len(old.Queue)) {
 		l.signal(new)
 	}
@@ -172,7 +171,7 @@ func (l *Locker) List(ctx context.Context) ([]lock.Status, error) {
 	}
 	defer l.calls.Done()
 	var held []lock.Status
-	for doc, err := range l.store.Find(ctx, l.options.Collection, store.Query{}) {
+	for doc, err := range l.store.Find(ctx, l.collection, store.Query{}) {
 		var r record
 		if err == nil {
 			r, err = parseRecord(doc)
@@ -204,10 +203,10 @@ func (l *Locker) Note(ctx context.Context, name string) (engine.Note, error) {
 }
 
 // describe makes r the record of a lease that begins now.
-func (l *Locker) describe(r *record, o lock.AcquireOptions, ttl time.Duration) {
+func describe(r *record, o lock.AcquireOptions) {
 	h := holder.Self(o)
 	r.Since = time.Now().UTC()
-	r.TTL = ttl.Seconds()
+	r.TTL = o.TTL.Seconds()
 	r.Host, r.Command, r.Group = h.Host, h.Command, h.Group
 	r.Boot, r.Namespace, r.PID, r.Ticks = h.Process.Boot, int64(h.Process.Namespace), h.Process.PID, int64(h.Process.Ticks)
 }

@@ -30,7 +30,7 @@ func (w *wakes) listen(a *attempt) {
 		w.listening = true
 		w.gone = make(chan struct{}, 1)
 		if s := store.SignalerOf(a.l.store); s != nil {
-			w.signals, w.areSent, w.unlisten = s.Listen(a.owner.String())
+			w.signals, w.areSent, w.unlisten = s.Listen(a.Owner.String())
 		}
 	}
 	h := a.last.holder()

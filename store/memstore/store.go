@@ -14,7 +14,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -27,6 +26,12 @@ import (
 
 // Store is a [store.Store] in memory. [New] returns one.
 type Store struct {
+	engine.Base // all methods of [store.Store] but Close
+	db          *database
+}
+
+// database is the [engine.Database] of a Store.
+type database struct {
 	mu          sync.Mutex
 	life        engine.Lifetime
 	collections map[string]*collection
@@ -46,28 +51,32 @@ type row struct {
 	commit int // the number of the batch that inserted it
 }
 
+// batch is how many keys are looked up while no other call uses the store.
+const batch = 1000
+
 // New returns an empty store.
 func New() *Store {
-	return &Store{collections: map[string]*collection{}, news: make(chan struct{})}
+	s := &database{collections: map[string]*collection{}, news: make(chan struct{})}
+	return &Store{engine.NewBase(s, &s.life, batch), s}
 }
 
 // Close drops all documents and ends each Watch, see [store.Store].
 func (s *Store) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.life.End() {
-		s.collections = nil
-		close(s.news)
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	if s.db.life.End() {
+		s.db.collections = nil
+		close(s.db.news)
 	}
 	return nil
 }
 
 // in calls work with a collection while no other call uses the store, unless the store is
-// closed, ctx has ended or the name is invalid. A collection that does not exist is empty.
-func (s *Store) in(ctx context.Context, name string, work func(c *collection) error) error {
+// closed or ctx has ended. A collection that does not exist is empty.
+func (s *database) in(ctx context.Context, name string, work func(c *collection) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.life.Check(ctx, name); err != nil {
+	if err := s.life.Err(ctx); err != nil {
 		return err
 	}
 	c := s.collections[name]
@@ -80,14 +89,6 @@ func (s *Store) in(ctx context.Context, name string, work func(c *collection) er
 // search returns the place of a key, or where it would be.
 func (c *collection) search(key store.Key) (i int, found bool) {
 	return slices.BinarySearchFunc(c.rows, key, func(r *row, key store.Key) int { return r.key.Compare(key) })
-}
-
-// get returns a copy of the document that has a key, or nil.
-func (c *collection) get(key store.Key) bson.Raw {
-	if i, found := c.search(key); found {
-		return slices.Clone(c.rows[i].doc)
-	}
-	return nil
 }
 
 // bounds returns the places of the first row of a range, which leaves its lower bound out
@@ -117,147 +118,97 @@ func (c *collection) replace(i int, doc bson.Raw) {
 	c.rows[i] = &row{c.rows[i].key, slices.Clone(doc), c.rows[i].commit}
 }
 
-// Insert stores one document, see [store.Store].
-func (s *Store) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
-	return engine.Insert(ctx, s, collection, doc)
-}
-
-// InsertMany stores many documents, see [store.Store].
-func (s *Store) InsertMany(ctx context.Context, name string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
-	if err := s.life.Check(ctx, name); err != nil {
-		return make([]store.Key, len(docs)), err
-	}
-	return engine.InsertMany(docs, o, func(rows []engine.Row) (refused []store.Refusal, err error) {
-		err = s.in(ctx, name, func(c *collection) error {
-			s.commits++
-			for _, r := range rows {
-				if i, found := c.search(r.Key); !found {
-					c.rows = slices.Insert(c.rows, i, &row{r.Key, slices.Clone(r.Doc), s.commits})
-					s.collections[name] = c
-				} else if refused = append(refused, store.Refusal{Index: r.Index, Err: engine.Duplicate(r.Key)}); o != nil && o.Ordered {
-					break
-				}
+// Insert stores documents, see [engine.Database].
+func (s *database) Insert(ctx context.Context, name string, b *engine.Batch) (refused []store.Refusal, err error) {
+	rows := b.Rows()
+	err = s.in(ctx, name, func(c *collection) error {
+		s.commits++
+		for _, r := range rows {
+			if i, found := c.search(r.Key); !found {
+				c.rows = slices.Insert(c.rows, i, &row{r.Key, slices.Clone(r.Doc), s.commits})
+				s.collections[name] = c
+			} else if refused = append(refused, r.Duplicate()); b.Ordered() {
+				break
 			}
-			close(s.news)
-			s.news = make(chan struct{})
-			return nil
-		})
-		return refused, err
+		}
+		close(s.news)
+		s.news = make(chan struct{})
+		return nil
 	})
+	return refused, err
 }
 
-// Replace replaces a document, see [store.Store].
-func (s *Store) Replace(ctx context.Context, name string, doc any) error {
-	key, raw, err := engine.Replacement(doc)
+// Replace replaces a document, see [engine.Database].
+func (s *database) Replace(ctx context.Context, name string, key store.Key, doc bson.Raw) (found bool, err error) {
+	err = s.in(ctx, name, func(c *collection) error {
+		var i int
+		if i, found = c.search(key); found {
+			c.replace(i, doc)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// Change does changes, see [engine.Database].
+func (s *database) Change(ctx context.Context, name string, changes []engine.Change) (refused []store.Refusal, err error) {
+	err = s.in(ctx, name, func(c *collection) error {
+		for _, change := range changes {
+			switch i, found := c.search(change.Key); {
+			case !found || !bytes.Equal(c.rows[i].doc, change.Old):
+				refused = append(refused, change.Unchanged(found))
+			case change.New == nil:
+				c.remove(i, i+1)
+			default:
+				c.replace(i, change.New)
+			}
+		}
+		return nil
+	})
+	return refused, err
+}
+
+// Lookup yields documents, see [engine.Database].
+func (s *database) Lookup(ctx context.Context, name string, keys []store.Key, yield func(bson.Raw) error) error {
 	return s.in(ctx, name, func(c *collection) error {
-		i, found := c.search(key)
-		switch {
-		case err != nil:
-			return err
-		case !found:
-			return engine.NotFound(key)
+		for _, key := range keys {
+			if i, found := c.search(key); found {
+				if err := yield(slices.Clone(c.rows[i].doc)); err != nil {
+					return err
+				}
+			}
 		}
-		c.replace(i, raw)
 		return nil
 	})
 }
 
-// Swap replaces a document that has not changed, see [store.Store].
-func (s *Store) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
-	return engine.Swap(ctx, s, collection, old, new)
-}
-
-// SwapMany does many swaps, see [store.Store].
-func (s *Store) SwapMany(ctx context.Context, name string, swaps []store.Swap) ([]bson.Raw, error) {
-	if err := s.life.Check(ctx, name); err != nil {
-		return make([]bson.Raw, len(swaps)), err
-	}
-	return engine.SwapMany(swaps, func(changes []engine.Change) (refused []store.Refusal, err error) {
-		err = s.in(ctx, name, func(c *collection) error {
-			for _, change := range changes {
-				switch i, found := c.search(change.Key); {
-				case !found || !bytes.Equal(c.rows[i].doc, change.Old):
-					refused = append(refused, store.Refusal{Index: change.Index, Err: engine.Unchanged(change.Key, found)})
-				case change.New == nil:
-					c.remove(i, i+1)
-				default:
-					c.replace(i, change.New)
-				}
+// Find yields the documents of a query, see [engine.Database].
+func (s *database) Find(ctx context.Context, name string, q store.Query, yield func(bson.Raw) error) error {
+	for n := 0; q.Limit <= 0 || n < q.Limit; n++ {
+		var doc bson.Raw
+		err := s.in(ctx, name, func(c *collection) error {
+			i, end := c.bounds(engine.Bounds(q))
+			if i == end {
+				return nil
 			}
+			if q.Descending {
+				i = end - 1
+			}
+			q.After, doc = c.rows[i].key, slices.Clone(c.rows[i].doc)
 			return nil
 		})
-		return refused, err
-	})
-}
-
-// Get returns a document, see [store.Store].
-func (s *Store) Get(ctx context.Context, name string, key store.Key) (doc bson.Raw, err error) {
-	err = s.in(ctx, name, func(c *collection) error {
-		if doc = c.get(key); doc == nil {
-			return engine.NotFound(key)
+		if err != nil || doc == nil {
+			return err
 		}
-		return nil
-	})
-	return doc, err
-}
-
-// GetMany returns many documents, see [store.Store].
-func (s *Store) GetMany(ctx context.Context, name string, keys []store.Key) (docs []bson.Raw, err error) {
-	err = s.in(ctx, name, func(c *collection) error {
-		for _, key := range keys {
-			docs = append(docs, c.get(key))
+		if err := yield(doc); err != nil {
+			return err
 		}
-		return nil
-	})
-	return docs, err
+	}
+	return nil
 }
 
-// Find returns the documents of a query, see [store.Store].
-func (s *Store) Find(ctx context.Context, name string, q store.Query) iter.Seq2[bson.Raw, error] {
-	return engine.Sequence(func(yield func(bson.Raw) error) error {
-		for n := 0; q.Limit <= 0 || n < q.Limit; n++ {
-			var doc bson.Raw
-			err := s.in(ctx, name, func(c *collection) error {
-				i, end := c.bounds(engine.Bounds(q))
-				if i == end {
-					return nil
-				}
-				if q.Descending {
-					i = end - 1
-				}
-				q.After, doc = c.rows[i].key, slices.Clone(c.rows[i].doc)
-				return nil
-			})
-			if err != nil || doc == nil {
-				return err
-			}
-			if err := yield(doc); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// FindMany returns the documents of many ranges, see [store.Store].
-func (s *Store) FindMany(ctx context.Context, name string, ranges []store.Range, limit int) (docs [][]bson.Raw, err error) {
-	err = s.in(ctx, name, func(c *collection) error {
-		docs = make([][]bson.Raw, len(ranges))
-		for i, r := range ranges {
-			for n, row := range c.between(r) {
-				if limit > 0 && n == limit {
-					break
-				}
-				docs[i] = append(docs[i], slices.Clone(row.doc))
-			}
-		}
-		return nil
-	})
-	return docs, err
-}
-
-// Count counts documents, see [store.Store].
-func (s *Store) Count(ctx context.Context, name string, r store.Range) (n int64, err error) {
+// Count counts documents, see [engine.Database].
+func (s *database) Count(ctx context.Context, name string, r store.Range) (n int64, err error) {
 	err = s.in(ctx, name, func(c *collection) error {
 		n = int64(len(c.between(r)))
 		return nil
@@ -265,20 +216,20 @@ func (s *Store) Count(ctx context.Context, name string, r store.Range) (n int64,
 	return n, err
 }
 
-// Delete removes a document, see [store.Store].
-func (s *Store) Delete(ctx context.Context, name string, key store.Key) error {
-	return s.in(ctx, name, func(c *collection) error {
-		i, found := c.search(key)
-		if !found {
-			return engine.NotFound(key)
+// Delete removes a document, see [engine.Database].
+func (s *database) Delete(ctx context.Context, name string, key store.Key) (found bool, err error) {
+	err = s.in(ctx, name, func(c *collection) error {
+		var i int
+		if i, found = c.search(key); found {
+			c.remove(i, i+1)
 		}
-		c.remove(i, i+1)
 		return nil
 	})
+	return found, err
 }
 
-// DeleteRange removes the documents of a range, see [store.Store].
-func (s *Store) DeleteRange(ctx context.Context, name string, r store.Range) (n int64, err error) {
+// DeleteRange removes the documents of a range, see [engine.Database].
+func (s *database) DeleteRange(ctx context.Context, name string, r store.Range) (n int64, err error) {
 	err = s.in(ctx, name, func(c *collection) error {
 		from, to := c.bounds(r, false)
 		c.remove(from, to)
@@ -288,52 +239,51 @@ func (s *Store) DeleteRange(ctx context.Context, name string, r store.Range) (n 
 	return n, err
 }
 
-// Collections returns the names of the collections, see [store.Store].
-func (s *Store) Collections(ctx context.Context) ([]string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Sorted(maps.Keys(s.collections)), s.life.Err(ctx)
+// Collections returns the names of the collections, see [engine.Database].
+func (s *database) Collections(ctx context.Context) (names []string, err error) {
+	err = s.in(ctx, "", func(*collection) error {
+		names = slices.Collect(maps.Keys(s.collections))
+		return nil
+	})
+	return names, err
 }
 
-// Drop removes a collection, see [store.Store].
-func (s *Store) Drop(ctx context.Context, name string) error {
-	return s.in(ctx, name, func(*collection) error {
-		if s.collections[name] == nil {
-			return engine.NoCollection(name)
-		}
+// Drop removes a collection, see [engine.Database].
+func (s *database) Drop(ctx context.Context, name string) (found bool, err error) {
+	err = s.in(ctx, name, func(*collection) error {
+		found = s.collections[name] != nil
 		delete(s.collections, name)
 		return nil
 	})
+	return found, err
 }
 
-// Watch follows a collection, see [store.Store].
-func (s *Store) Watch(ctx context.Context, name string, r store.Range) iter.Seq2[bson.Raw, error] {
-	return engine.Sequence(func(yield func(bson.Raw) error) error {
-		for done := 0; ; {
-			var found []*row
-			var news <-chan struct{}
-			err := s.in(ctx, name, func(c *collection) error {
-				for _, row := range c.between(r) {
-					if row.commit > done {
-						found = append(found, row)
-					}
+// Watch follows a collection, see [engine.Database].
+func (s *database) Watch(ctx context.Context, name string, r store.Range, yield func(bson.Raw) error) error {
+	for done := 0; ; {
+		var found []*row
+		var news <-chan struct{}
+		err := s.in(ctx, name, func(c *collection) error {
+			for _, row := range c.between(r) {
+				if row.commit > done {
+					found = append(found, row)
 				}
-				done, news = s.commits, s.news
-				return nil
-			})
-			if err != nil {
+			}
+			done, news = s.commits, s.news
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		slices.SortStableFunc(found, func(a, b *row) int { return cmp.Compare(a.commit, b.commit) })
+		for _, row := range found {
+			if err := yield(slices.Clone(row.doc)); err != nil {
 				return err
 			}
-			slices.SortStableFunc(found, func(a, b *row) int { return cmp.Compare(a.commit, b.commit) })
-			for _, row := range found {
-				if err := yield(slices.Clone(row.doc)); err != nil {
-					return err
-				}
-			}
-			select {
-			case <-news:
-			case <-ctx.Done():
-			}
 		}
-	})
+		select {
+		case <-news:
+		case <-ctx.Done():
+		}
+	}
 }

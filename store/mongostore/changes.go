@@ -42,7 +42,7 @@ const (
 // So each insert is yielded once: by the part that has its key if it is not later than the
 // time of that, and otherwise by the stream.
 type following struct {
-	s     *Store
+	s     *database
 	c     *mongo.Collection
 	r     store.Range
 	yield func(bson.Raw) error

@@ -2,7 +2,6 @@ package mongostore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -18,36 +17,14 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Get returns the document with the key, see [store.Store].
-func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson.Raw, error) {
-	c, err := s.collection(ctx, collection)
-	if err != nil {
-		return nil, err
-	}
-	if key.IsZero() {
-		return nil, engine.NotFound(key)
-	}
-	doc, err := c.FindOne(ctx, bson.D{{Key: "_id", Value: key}}).Raw()
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return nil, engine.NotFound(key)
-	}
-	return doc, s.explain(ctx, err)
-}
-
-// GetMany returns the documents with the keys, see [store.Store].
-func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key) ([]bson.Raw, error) {
-	c, err := s.collection(ctx, collection)
-	if err != nil {
-		return nil, err
-	}
-	return engine.GetMany(keys, batch, func(keys []store.Key, yield func(bson.Raw) error) error {
-		cursor, err := c.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: keys}}}})
-		return s.each(ctx, cursor, err, yield)
-	})
+// Lookup yields the documents with the keys, see [engine.Database].
+func (s *database) Lookup(ctx context.Context, collection string, keys []store.Key, yield func(bson.Raw) error) error {
+	cursor, err := s.db.Collection(collection).Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: keys}}}})
+	return s.each(ctx, cursor, err, yield)
 }
 
 // each yields the documents of a cursor, which the server has returned with err.
-func (s *Store) each(ctx context.Context, cursor *mongo.Cursor, err error, yield func(bson.Raw) error) error {
+func (s *database) each(ctx context.Context, cursor *mongo.Cursor, err error, yield func(bson.Raw) error) error {
 	if err != nil {
 		return s.explain(ctx, err)
 	}
@@ -60,55 +37,47 @@ func (s *Store) each(ctx context.Context, cursor *mongo.Cursor, err error, yield
 	return s.explain(ctx, cursor.Err())
 }
 
-// Count returns the number of documents with a key in r, see [store.Store].
-func (s *Store) Count(ctx context.Context, collection string, r store.Range) (int64, error) {
-	c, err := s.collection(ctx, collection)
-	if err != nil || r.IsEmpty() {
-		return 0, err
-	}
-	n, err := c.CountDocuments(ctx, filter(r, false))
+// Count returns the number of documents with a key in r, see [engine.Database].
+func (s *database) Count(ctx context.Context, collection string, r store.Range) (int64, error) {
+	n, err := s.db.Collection(collection).CountDocuments(ctx, filter(r, false))
 	return n, s.explain(ctx, err)
 }
 
-// Collections returns the names of the collections, see [store.Store]. Views and
+// Collections returns the names of the collections, see [engine.Database]. Views and
 // the server's own collections are left out.
-func (s *Store) Collections(ctx context.Context) ([]string, error) {
-	if err := s.life.Err(ctx); err != nil {
-		return nil, err
-	}
+func (s *database) Collections(ctx context.Context) (names []string, err error) {
 	specs, err := s.db.ListCollectionSpecifications(ctx, bson.D{})
-	if err != nil {
-		return nil, s.explain(ctx, err)
-	}
-	var names []string
 	for _, spec := range specs {
 		if spec.Type != "view" && store.CheckCollection(spec.Name) == nil {
 			names = append(names, spec.Name)
 		}
 	}
-	slices.Sort(names)
-	return names, nil
+	return names, s.explain(ctx, err)
 }
 
-// Find returns the documents that q asks for, see [store.Store].
-func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
-	return engine.Sequence(func(yield func(bson.Raw) error) error { return s.find(ctx, collection, q, nil, yield) })
+// Find yields the documents that q asks for, see [engine.Database].
+func (s *database) Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
+	return s.find(ctx, collection, q, nil, yield)
 }
 
 // FindField returns the documents that q asks for, as [Store.Find] does, with nothing but
 // their _id and one field, such as customer.ref. For _id the server reads its index alone.
 func (s *Store) FindField(ctx context.Context, collection, field string, q store.Query) iter.Seq2[bson.Raw, error] {
 	fields := bson.D{{Key: field, Value: 1}}
-	return engine.Sequence(func(yield func(bson.Raw) error) error { return s.find(ctx, collection, q, fields, yield) })
+	return engine.Sequence(func(yield func(bson.Raw) error) error {
+		if err := s.db.life.Check(ctx, collection); err != nil {
+			return err
+		}
+		return s.db.find(ctx, collection, q, fields, yield)
+	})
 }
 
 // Estimate returns about how many documents a collection has, or -1 if that is not known.
 func (s *Store) Estimate(ctx context.Context, collection string) int64 {
-	c, err := s.collection(ctx, collection)
-	if err != nil {
+	if s.db.life.Check(ctx, collection) != nil {
 		return -1
 	}
-	n, err := c.EstimatedDocumentCount(ctx)
+	n, err := s.db.db.Collection(collection).EstimatedDocumentCount(ctx)
 	if err != nil {
 		return -1
 	}
@@ -121,7 +90,7 @@ const findAtOnce = 16
 // FindMany returns the documents in ranges, see [store.Store]. MongoDB has no query
 // with a limit for each of several ranges, so each range has one.
 func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
-	if _, err := s.collection(ctx, collection); err != nil {
+	if err := s.db.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	docs := make([][]bson.Raw, len(ranges))
@@ -129,7 +98,7 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 	g.SetLimit(findAtOnce)
 	for i, r := range ranges {
 		g.Go(func() error {
-			return s.find(ctx, collection, store.Query{Range: r, Limit: limit}, nil, func(doc bson.Raw) error {
+			return s.db.find(ctx, collection, store.Query{Range: r, Limit: limit}, nil, func(doc bson.Raw) error {
 				docs[i] = append(docs[i], doc)
 				return nil
 			})
@@ -150,7 +119,7 @@ const (
 // find yields the documents of q with the fields of the projection fields, all if
 // it is nil. The server drops a cursor that is not read for ten minutes, so for a
 // caller who takes longer it goes on with a new one.
-func (s *Store) find(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) error) error {
+func (s *database) find(ctx context.Context, collection string, q store.Query, fields any, yield func(bson.Raw) error) error {
 	for {
 		at := position{}
 		err := s.findOnce(ctx, collection, q, fields, &at, yield)
@@ -177,11 +146,7 @@ type position struct {
 }
 
 // findOnce is find with one cursor.
-func (s *Store) findOnce(ctx context.Context, collection string, q store.Query, fields any, at *position, yield func(bson.Raw) error) error {
-	c, err := s.collection(ctx, collection)
-	if err != nil {
-		return err
-	}
+func (s *database) findOnce(ctx context.Context, collection string, q store.Query, fields any, at *position, yield func(bson.Raw) error) error {
 	r, open := engine.Bounds(q)
 	if r.IsEmpty() {
 		return nil
@@ -194,7 +159,7 @@ func (s *Store) findOnce(ctx context.Context, collection string, q store.Query, 
 	if fields != nil {
 		o.SetProjection(fields).SetBatchSize(fieldBatch)
 	}
-	cursor, err := c.Find(ctx, filter(r, open), o)
+	cursor, err := s.db.Collection(collection).Find(ctx, filter(r, open), o)
 	return s.each(ctx, cursor, err, func(doc bson.Raw) error {
 		at.n++
 		at.key, at.err = store.KeyOf(doc)
@@ -208,14 +173,14 @@ func isLost(err error) bool { return hasCode(err, 43, 237) }
 
 // Now returns the time of the server, see [store.Now].
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
-	if err := s.life.Err(ctx); err != nil {
+	if err := s.db.life.Err(ctx); err != nil {
 		return time.Time{}, err
 	}
 	var hello struct {
 		Time time.Time `bson:"localTime"`
 	}
-	err := s.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
-	return hello.Time, s.explain(ctx, err)
+	err := s.db.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
+	return hello.Time, s.db.explain(ctx, err)
 }
 
 // bracket is one of the types that a key can have. MongoDB compares a bound with

@@ -82,6 +82,12 @@ const serverWait = 10 * time.Second
 
 // Store is a database on a MongoDB server. It implements [store.Store].
 type Store struct {
+	engine.Base // all methods of [store.Store] but Close
+	db          *database
+}
+
+// database is the [engine.Database] of a Store.
+type database struct {
 	every  time.Duration // pollEvery, tests have others
 	hosts  string
 	client *mongo.Client
@@ -97,7 +103,7 @@ var _ store.Store = (*Store)(nil)
 // (mongodb:// or mongodb+srv://); without a name it is [DefaultDatabase]. The
 // error says if uri cannot be understood or no server answers.
 func Open(ctx context.Context, uri string) (*Store, error) {
-	name, err := database(uri)
+	name, err := databaseName(uri)
 	if err != nil {
 		return nil, fmt.Errorf("open MongoDB store: %w", engine.Reworded(store.ErrURL, "%v", err))
 	}
@@ -112,14 +118,14 @@ func Open(ctx context.Context, uri string) (*Store, error) {
 		}
 		return nil, fmt.Errorf("open MongoDB store: %w", err)
 	}
-	s := &Store{
+	s := newStore(database{
 		every: pollEvery, hosts: strings.Join(config.Hosts, ","), client: client, life: new(engine.Lifetime),
 		db: client.Database(name),
 		consistent: client.Database(name, options.Database().
 			SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Majority()).SetWriteConcern(writeconcern.Majority())),
-	}
+	})
 	if err := client.Ping(ctx, nil); err != nil {
-		return nil, fmt.Errorf("open MongoDB store: %w", errors.Join(s.explain(ctx, err), s.Close()))
+		return nil, fmt.Errorf("open MongoDB store: %w", errors.Join(s.db.explain(ctx, err), s.Close()))
 	}
 	return s, nil
 }
@@ -128,14 +134,16 @@ func Open(ctx context.Context, uri string) (*Store, error) {
 // the servers has, whatever the URL says, see [store.Consistent]. The two share
 // their connections: closing one closes the other.
 func (s *Store) Consistent() store.Store {
-	c := *s
-	c.db = s.consistent
-	return &c
+	c := *s.db
+	c.db = c.consistent
+	return newStore(c)
 }
 
-// database returns the name of the database in a connection string. Its errors
+func newStore(d database) *Store { return &Store{engine.NewBase(&d, d.life, batch), &d} }
+
+// databaseName returns the name of the database in a connection string. Its errors
 // leave the string out: it may hold a password.
-func database(uri string) (string, error) {
+func databaseName(uri string) (string, error) {
 	base, _, _ := strings.Cut(uri, "?")
 	scheme, rest, found := strings.Cut(base, "://")
 	if !found || scheme != "mongodb" && scheme != "mongodb+srv" {
@@ -161,24 +169,16 @@ const closeTime = time.Second
 // Close ends the connections. Sequences of Find and Watch that are under way end
 // with [store.ErrClosed].
 func (s *Store) Close() error {
-	if !s.life.End() {
+	if !s.db.life.End() {
 		return nil
 	}
 	ctx, stop := context.WithTimeout(context.Background(), closeTime)
 	defer stop()
-	return s.client.Disconnect(ctx)
-}
-
-// collection returns a collection, or the errors that every method may return.
-func (s *Store) collection(ctx context.Context, name string) (*mongo.Collection, error) {
-	if err := s.life.Check(ctx, name); err != nil {
-		return nil, err
-	}
-	return s.db.Collection(name), nil
+	return s.db.client.Disconnect(ctx)
 }
 
 // explain says in err what to do where the driver's own text does not.
-func (s *Store) explain(ctx context.Context, err error) error {
+func (s *database) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

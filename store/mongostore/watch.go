@@ -2,7 +2,6 @@ package mongostore
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"time"
 
@@ -11,19 +10,10 @@ import (
 
 	"github.com/oidkit/oid/objectid"
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Watch follows a collection, see [store.Store] and the package comment.
-func (s *Store) Watch(ctx context.Context, collection string, r store.Range) iter.Seq2[bson.Raw, error] {
-	return engine.Sequence(func(yield func(bson.Raw) error) error { return s.watch(ctx, collection, r, yield) })
-}
-
-func (s *Store) watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
-	c, err := s.collection(ctx, collection)
-	if err != nil {
-		return err
-	}
+// Watch follows a collection, see [engine.Database] and the package comment.
+func (s *database) Watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
 	streams, err := s.hasStreams(ctx)
 	if err != nil {
 		return err
@@ -31,13 +21,13 @@ func (s *Store) watch(ctx context.Context, collection string, r store.Range, yie
 	if !streams {
 		return s.poll(ctx, collection, r, yield)
 	}
-	f := following{s: s, c: c, r: r, yield: yield}
+	f := following{s: s, c: s.db.Collection(collection), r: r, yield: yield}
 	return s.explain(ctx, f.run(ctx))
 }
 
 // hasStreams reports whether the server has change streams and snapshots to begin
 // them from: replica sets and sharded clusters of MongoDB 5.0 and later do.
-func (s *Store) hasStreams(ctx context.Context) (bool, error) {
+func (s *database) hasStreams(ctx context.Context) (bool, error) {
 	var hello struct {
 		SetName string `bson:"setName"` // of a member of a replica set
 		Msg     string `bson:"msg"`     // "isdbgrid" of a sharded cluster
@@ -60,7 +50,7 @@ const (
 )
 
 // poll follows a collection on a server that has no change streams.
-func (s *Store) poll(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
+func (s *database) poll(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
 	p := polling{s: s, collection: collection, seen: map[string]uint64{}}
 	p.yield = func(doc bson.Raw) error {
 		begin := time.Now()
@@ -109,7 +99,7 @@ func latest(r store.Range, now time.Time) store.Range {
 
 // polling is one call of poll.
 type polling struct {
-	s          *Store
+	s          *database
 	collection string
 	yield      func(bson.Raw) error
 	yielded    time.Duration // how long the caller has taken since the last begin
@@ -171,11 +161,7 @@ func (p *polling) look(ctx context.Context, r store.Range) error {
 
 // fetch yields the documents with these values of _id.
 func (p *polling) fetch(ctx context.Context, ids bson.A) error {
-	c, err := p.s.collection(ctx, p.collection)
-	if err != nil {
-		return err
-	}
-	cursor, err := c.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
+	cursor, err := p.s.db.Collection(p.collection).Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
 	return p.s.each(ctx, cursor, err, func(doc bson.Raw) error {
 		p.seen[identity(doc)] = p.passes
 		return p.yield(doc)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -15,163 +16,106 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Insert stores doc and returns its key, see [store.Store].
-func (s *Store) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
-	return engine.Insert(ctx, s, collection, doc)
-}
-
-// InsertMany stores documents, see [store.Store].
-func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
-	c, err := s.collection(ctx, collection)
-	if err != nil {
-		return nil, err
+// Insert stores documents, see [engine.Database].
+func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) (refused []store.Refusal, err error) {
+	rows := b.Rows()
+	if len(rows) == 0 {
+		return nil, nil
 	}
-	ordered := o != nil && o.Ordered
-	return engine.InsertMany(docs, o, func(rows []engine.Row) ([]store.Refusal, error) {
-		raws := make([]any, len(rows))
-		for i, r := range rows {
-			raws[i] = r.Doc
-		}
-		_, err := c.InsertMany(ctx, raws, options.InsertMany().SetOrdered(ordered))
-		bulk, ok := errors.AsType[mongo.BulkWriteException](err)
-		if !ok || bulk.WriteConcernError != nil {
-			return nil, s.explain(ctx, err)
-		}
-		var refused []store.Refusal
-		for _, w := range bulk.WriteErrors {
-			refused = append(refused, refusal(rows[w.Index], w))
-		}
-		return refused, nil
-	})
+	raws := make([]any, len(rows))
+	for i, r := range rows {
+		raws[i] = r.Doc
+	}
+	_, err = s.db.Collection(collection).InsertMany(ctx, raws, options.InsertMany().SetOrdered(b.Ordered()))
+	bulk, ok := errors.AsType[mongo.BulkWriteException](err)
+	if !ok || bulk.WriteConcernError != nil {
+		return nil, s.explain(ctx, err)
+	}
+	for _, w := range bulk.WriteErrors {
+		refused = append(refused, refusal(rows[w.Index], w))
+	}
+	return refused, nil
 }
 
 func refusal(r engine.Row, w mongo.BulkWriteError) store.Refusal {
 	if mongo.IsDuplicateKeyError(w) {
-		return store.Refusal{Index: r.Index, Err: engine.Duplicate(r.Key)}
+		return r.Duplicate()
 	}
 	return store.Refusal{Index: r.Index, Err: w}
 }
 
-// Replace puts doc in the place of the one with the same _id, see [store.Store].
-func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
-	c, err := s.collection(ctx, collection)
-	if err != nil {
-		return err
-	}
-	key, raw, err := engine.Replacement(doc)
-	if err != nil {
-		return err
-	}
-	result, err := c.ReplaceOne(ctx, bson.D{{Key: "_id", Value: key}}, raw)
-	if err == nil && result.MatchedCount == 0 {
-		return engine.NotFound(key)
-	}
-	return s.explain(ctx, err)
+// Replace puts doc in the place of the one with the key, see [engine.Database].
+func (s *database) Replace(ctx context.Context, collection string, key store.Key, doc bson.Raw) (bool, error) {
+	result, err := s.db.Collection(collection).ReplaceOne(ctx, bson.D{{Key: "_id", Value: key}}, doc)
+	return err == nil && result.MatchedCount > 0, s.explain(ctx, err)
 }
 
-// Delete removes the document with the key, see [store.Store].
-func (s *Store) Delete(ctx context.Context, collection string, key store.Key) error {
-	c, err := s.collection(ctx, collection)
-	if err != nil {
-		return err
-	}
-	if key.IsZero() {
-		return engine.NotFound(key)
-	}
-	result, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: key}})
-	if err == nil && result.DeletedCount == 0 {
-		return engine.NotFound(key)
-	}
-	return s.explain(ctx, err)
+// Delete removes the document with the key, see [engine.Database].
+func (s *database) Delete(ctx context.Context, collection string, key store.Key) (bool, error) {
+	result, err := s.db.Collection(collection).DeleteOne(ctx, bson.D{{Key: "_id", Value: key}})
+	return err == nil && result.DeletedCount > 0, s.explain(ctx, err)
 }
 
-// DeleteRange removes the documents with a key in r, see [store.Store].
-func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Range) (int64, error) {
-	c, err := s.collection(ctx, collection)
-	if err != nil || r.IsEmpty() {
-		return 0, err
+// DeleteRange removes the documents with a key in r, see [engine.Database].
+func (s *database) DeleteRange(ctx context.Context, collection string, r store.Range) (n int64, err error) {
+	result, err := s.db.Collection(collection).DeleteMany(ctx, filter(r, false))
+	if result != nil {
+		n = result.DeletedCount
 	}
-	result, err := c.DeleteMany(ctx, filter(r, false))
-	if result == nil {
-		return 0, s.explain(ctx, err)
-	}
-	return result.DeletedCount, s.explain(ctx, err)
+	return n, s.explain(ctx, err)
 }
 
-// Drop removes a collection, see [store.Store].
-func (s *Store) Drop(ctx context.Context, collection string) error {
-	c, err := s.collection(ctx, collection)
-	if err != nil {
-		return err
-	}
+// Drop removes a collection, see [engine.Database].
+func (s *database) Drop(ctx context.Context, collection string) (bool, error) {
 	names, err := s.db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: collection}})
-	if err == nil && len(names) == 0 {
-		return engine.NoCollection(collection)
+	if err == nil && len(names) > 0 {
+		err = s.db.Collection(collection).Drop(ctx)
 	}
-	if err == nil {
-		err = c.Drop(ctx)
-	}
-	return s.explain(ctx, err)
-}
-
-// Swap replaces old by new, see [store.Store].
-func (s *Store) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
-	return engine.Swap(ctx, s, collection, old, new)
+	return len(names) > 0, s.explain(ctx, err)
 }
 
 // swapsAtOnce is how many swaps of one call are under way at once.
 const swapsAtOnce = 16
 
-// SwapMany does many swaps, see [store.Store]. Each is a message of its own: the
+// Change does changes, see [engine.Database]. Each is a message of its own: the
 // answer to a bulk write only says how many documents matched, and looking for
 // those afterwards cannot tell a swap that was refused from one that was done and
 // then overwritten.
-func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
-	if _, err := s.collection(ctx, collection); err != nil {
-		return nil, err
-	}
+func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.Refusal, err error) {
 	c := s.consistent.Collection(collection)
-	return engine.SwapMany(swaps, func(changes []engine.Change) ([]store.Refusal, error) {
-		reasons := make([]error, len(changes))
-		group, all := errgroup.WithContext(ctx)
-		group.SetLimit(swapsAtOnce)
-		for i, change := range changes {
-			group.Go(func() (err error) {
-				reasons[i], err = swap(all, c, change)
-				return err
-			})
-		}
-		if err := group.Wait(); err != nil {
-			return nil, s.explain(ctx, err)
-		}
-		var refused []store.Refusal
-		for i, reason := range reasons {
-			if reason != nil {
-				refused = append(refused, store.Refusal{Index: changes[i].Index, Err: reason})
-			}
-		}
-		return refused, nil
-	})
+	reasons := make([]store.Refusal, len(changes))
+	group, all := errgroup.WithContext(ctx)
+	group.SetLimit(swapsAtOnce)
+	for i, change := range changes {
+		group.Go(func() (err error) {
+			reasons[i], err = swap(all, c, change)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, s.explain(ctx, err)
+	}
+	return slices.DeleteFunc(reasons, func(r store.Refusal) bool { return r.Err == nil }), nil
 }
 
-// swap does one change, or returns the reason why it is refused.
-func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (reason, err error) {
+// swap does one change, or refuses it.
+func swap(ctx context.Context, c *mongo.Collection, change engine.Change) (none store.Refusal, err error) {
 	rev, ok := engine.RevisionOf(change.Old)
 	if !ok {
 		if rev, ok, err = stamp(ctx, c, change); err != nil {
-			return nil, err
+			return none, err
 		}
 	}
 	var n int64
 	if ok {
 		if n, err = replace(ctx, c, change, rev); err != nil || n == 1 {
-			return nil, err
+			return none, err
 		}
 	}
 	if n, err = c.CountDocuments(ctx, bson.D{{Key: "_id", Value: change.Key}}); err != nil {
-		return nil, err
+		return none, err
 	}
-	return engine.Unchanged(change.Key, n > 0), nil
+	return change.Unchanged(n > 0), nil
 }
 
 // stamp gives a document that has no revision its first one, at its end, since a

@@ -1,8 +1,10 @@
 package pgstore
 
 import (
+	"bufio"
 	"encoding/binary"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -11,75 +13,50 @@ import (
 // copyRows is how many rows make COPY worth its way.
 const copyRows = 20
 
+// copyBuffer is how many bytes of rows are prepared ahead of the driver, which reads a
+// little more at once.
+const copyBuffer = 60 << 10
+
+// copyHead is what the format begins with.
+const copyHead = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+
 // copy stores all rows or, if a key is taken, none.
 func (in *insertion) copy(c *pgx.Conn) error {
-	r := &copyReader{rows: in.rows, more: in.more, call: uint64(in.call), part: []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")}
+	rows, stop := copyReader(in.rows, in.more, in.call)
 	// After some errors the driver still reads for a moment, and the documents are
 	// the caller's again.
-	defer r.close()
-	_, err := c.PgConn().CopyFrom(in.ctx, r, "COPY "+in.s.table(in.collection)+" (_id, call, doc) FROM STDIN (FORMAT binary)")
+	defer stop()
+	_, err := c.PgConn().CopyFrom(in.ctx, io.MultiReader(strings.NewReader(copyHead), rows), "COPY "+in.s.table(in.collection)+" (_id, call, doc) FROM STDIN (FORMAT binary)")
 	return err
 }
 
-// copyReader reads rows in the format that is described under "Binary Format" at
-// https://www.postgresql.org/docs/15/sql-copy.html. The server works on the first
-// while the others are prepared and read.
-type copyReader struct {
-	mu    sync.Mutex
-	call  uint64
-	rows  []row
-	more  func() []row // returns the rows after these, some at a time
-	part  []byte       // to be read before all else
-	doc   []byte       // to be read after part
-	head  []byte       // the memory of part
-	ended bool
-}
-
-func (r *copyReader) Read(b []byte) (n int, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for n < len(b) {
-		if len(r.part) == 0 && !r.next() {
-			break
+// copyReader returns rows, and those that more returns after them, in the format that is
+// described under "Binary Format" at https://www.postgresql.org/docs/15/sql-copy.html. They
+// are prepared while those before them are read. After stop none is used.
+func copyReader(rows []row, more func() []row, call int64) (r io.Reader, stop func()) {
+	out, in := io.Pipe()
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		w := bufio.NewWriterSize(in, copyBuffer)
+		var head []byte
+		var err error
+		for ; len(rows) > 0 && err == nil; rows = more() {
+			for _, r := range rows {
+				head = binary.BigEndian.AppendUint16(head[:0], 3) // columns
+				head = binary.BigEndian.AppendUint32(head, uint32(len(r.id)))
+				head = append(head, r.id...)
+				head = binary.BigEndian.AppendUint32(head, 8)
+				head = binary.BigEndian.AppendUint64(head, uint64(call))
+				head = binary.BigEndian.AppendUint32(head, uint32(len(r.Doc)))
+				_, _ = w.Write(head)
+				_, err = w.Write(r.Doc) // or the first error of both
+			}
 		}
-		m := copy(b[n:], r.part)
-		r.part, n = r.part[m:], n+m
+		_, _ = w.Write([]byte{0xFF, 0xFF})
+		in.CloseWithError(w.Flush())
+	})
+	return out, func() {
+		_ = out.Close()
+		writing.Wait()
 	}
-	if n == 0 {
-		return 0, io.EOF
-	}
-	return n, nil
-}
-
-// next goes on to the next part. It returns false after the last.
-func (r *copyReader) next() bool {
-	if len(r.doc) == 0 && len(r.rows) == 0 && r.more != nil {
-		r.rows = r.more()
-	}
-	switch {
-	case len(r.doc) > 0:
-		r.part, r.doc = r.doc, nil
-	case len(r.rows) > 0:
-		first := r.rows[0]
-		r.rows = r.rows[1:]
-		h := binary.BigEndian.AppendUint16(r.head[:0], 3) // columns
-		h = binary.BigEndian.AppendUint32(h, uint32(len(first.id)))
-		h = append(h, first.id...)
-		h = binary.BigEndian.AppendUint32(h, 8)
-		h = binary.BigEndian.AppendUint64(h, r.call)
-		h = binary.BigEndian.AppendUint32(h, uint32(len(first.Doc)))
-		r.head, r.part, r.doc = h, h, first.Doc
-	case !r.ended:
-		r.part, r.ended = []byte{0xFF, 0xFF}, true
-	default:
-		return false
-	}
-	return true
-}
-
-// close makes the reader read nothing more.
-func (r *copyReader) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.rows, r.more, r.part, r.doc, r.ended = nil, nil, nil, nil, true
 }

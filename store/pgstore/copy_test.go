@@ -2,7 +2,9 @@ package pgstore
 
 import (
 	"encoding/hex"
+	"errors"
 	"io"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -23,7 +25,9 @@ func TestCopyReader(t *testing.T) {
 	for name, pieces := range map[string]func(io.Reader) io.Reader{
 		"at once": func(r io.Reader) io.Reader { return r }, "bytes": iotest.OneByteReader, "halves": iotest.HalfReader,
 	} {
-		got, err := io.ReadAll(pieces(&copyReader{rows: rowsToCopy(), call: 7}))
+		all, stop := copyReader(rowsToCopy(), func() []row { return nil }, 7)
+		defer stop()
+		got, err := io.ReadAll(pieces(all))
 		if hex.EncodeToString(got) != want || err != nil {
 			t.Errorf("%s: %x, %v, want %s", name, got, err, want)
 		}
@@ -33,7 +37,9 @@ func TestCopyReader(t *testing.T) {
 			defer func() { later = nil }()
 			return later
 		}
-		got, err = io.ReadAll(pieces(&copyReader{rows: rows[:1], more: more, call: 7}))
+		all, stop = copyReader(rows[:1], more, 7)
+		defer stop()
+		got, err = io.ReadAll(pieces(all))
 		if hex.EncodeToString(got) != want || err != nil {
 			t.Errorf("%s, prepared meanwhile: %x, %v, want %s", name, got, err, want)
 		}
@@ -43,12 +49,19 @@ func TestCopyReader(t *testing.T) {
 // TestCopyReaderAfterItsEnd: what the driver reads after the call has returned is
 // not the caller's documents.
 func TestCopyReaderAfterItsEnd(t *testing.T) {
-	r := &copyReader{rows: rowsToCopy(), more: func() []row { t.Error("another row is prepared"); return nil }}
+	var ended atomic.Bool
+	r, stop := copyReader(rowsToCopy(), func() []row {
+		if ended.Load() {
+			t.Error("another row is prepared")
+		}
+		return rowsToCopy()
+	}, 7)
 	if n, err := r.Read(make([]byte, 20)); n != 20 || err != nil {
 		t.Fatal(n, err)
 	}
-	r.close()
-	if got, err := io.ReadAll(r); len(got) > 0 || err != nil {
+	stop()
+	ended.Store(true)
+	if got, err := io.ReadAll(r); len(got) > 0 || !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("read %q, %v", got, err)
 	}
 }

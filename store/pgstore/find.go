@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -16,80 +15,48 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Get returns the document with the key, see [store.Store].
-func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson.Raw, error) {
-	if err := s.life.Check(ctx, collection); err != nil {
-		return nil, err
-	}
-	p, err := s.page(ctx, "SELECT doc FROM "+s.table(collection)+" WHERE _id = $1::bytea", []any{bound(key)}, 1)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(p.docs) == 0:
-		return nil, engine.NotFound(key)
-	}
-	return p.docs[0], nil
-}
-
 // manyKeys is how many keys a statement of GetMany has at most: the server looks up
 // each of them.
 const manyKeys = 500
 
-// GetMany returns the documents with the keys, see [store.Store].
-func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key) ([]bson.Raw, error) {
-	if err := s.life.Check(ctx, collection); err != nil {
-		return nil, err
-	}
+// Lookup yields the documents with the keys, see [engine.Database].
+func (s *database) Lookup(ctx context.Context, collection string, keys []store.Key, yield func(bson.Raw) error) error {
 	text := "SELECT doc FROM " + s.table(collection) + " WHERE _id = ANY($1::bytea[])"
-	return engine.GetMany(keys, manyKeys, func(keys []store.Key, yield func(bson.Raw) error) error {
-		ids := make(map[store.Key][]byte, len(keys))
-		for _, key := range keys {
-			ids[key] = bound(key)
+	ids := make(map[store.Key][]byte, len(keys))
+	for _, key := range keys {
+		ids[key] = bound(key)
+	}
+	for {
+		p, err := s.page(ctx, text, []any{blobs(slices.Collect(maps.Values(ids)))}, len(ids)+1)
+		if err != nil {
+			return err
 		}
-		for {
-			p, err := s.page(ctx, text, []any{blobs(slices.Collect(maps.Values(ids)))}, len(ids)+1)
-			if err != nil {
+		for _, doc := range p.docs {
+			if err := yield(doc); err != nil {
 				return err
 			}
-			for _, doc := range p.docs {
-				if err := yield(doc); err != nil {
-					return err
-				}
-				if key, err := store.KeyOf(doc); err == nil {
-					delete(ids, key)
-				}
-			}
-			if !p.more { // otherwise the documents are large
-				return nil
+			if key, err := store.KeyOf(doc); err == nil {
+				delete(ids, key)
 			}
 		}
-	})
-}
-
-// Count returns the number of documents with a key in r, see [store.Store].
-func (s *Store) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
-	if err := s.life.Check(ctx, collection); err != nil || r.IsEmpty() {
-		return 0, err
-	}
-	where, args := condition(r, false, nil)
-	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
-		err := c.QueryRow(ctx, "SELECT count(*) FROM "+s.table(collection)+" WHERE "+where, args...).Scan(&n)
-		if isMissing(err) {
+		if !p.more { // otherwise the documents are large
 			return nil
 		}
-		return err
+	}
+}
+
+// Count returns the number of documents with a key in r, see [engine.Database].
+func (s *database) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
+	where, args := condition(r, false, nil)
+	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
+		return noneIfMissing(c.QueryRow(ctx, "SELECT count(*) FROM "+s.table(collection)+" WHERE "+where, args...).Scan(&n))
 	})
 	return n, err
 }
 
-// Find returns the documents that q asks for, see [store.Store].
-func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
-	return engine.Sequence(func(yield func(bson.Raw) error) error {
-		if err := s.life.Check(ctx, collection); err != nil {
-			return err
-		}
-		return s.pages(ctx, collection, q, "", nil, yield)
-	})
+// Find yields the documents that q asks for, see [engine.Database].
+func (s *database) Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
+	return s.pages(ctx, collection, q, "", nil, yield)
 }
 
 // Bounds of a page, which is read with one statement and then handed out.
@@ -102,7 +69,7 @@ const (
 
 // pages yields the documents of q for which the SQL condition filter, with its
 // arguments args, holds.
-func (s *Store) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) error) error {
+func (s *database) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) error) error {
 	return engine.Pages(q, firstPage, func(q store.Query, limit int) ([]bson.Raw, int, error) {
 		text, args := s.pageQuery(collection, q, filter, args, limit)
 		p, err := s.page(ctx, text, args, limit)
@@ -111,7 +78,7 @@ func (s *Store) pages(ctx context.Context, collection string, q store.Query, fil
 }
 
 // pageQuery returns the query for the first documents of q for which filter holds.
-func (s *Store) pageQuery(collection string, q store.Query, filter string, args []any, limit int) (string, []any) {
+func (s *database) pageQuery(collection string, q store.Query, filter string, args []any, limit int) (string, []any) {
 	r, open := engine.Bounds(q)
 	where, args := condition(r, open, slices.Clone(args))
 	order := ""
@@ -142,16 +109,13 @@ func (p page) next() int {
 }
 
 // page runs a query for as many documents as limit at most.
-func (s *Store) page(ctx context.Context, query string, args []any, limit int) (p page, err error) {
+func (s *database) page(ctx context.Context, query string, args []any, limit int) (p page, err error) {
 	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
 		rows, err := c.Query(ctx, query, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
 		if err == nil {
 			p, err = readPage(ctx, c, rows, limit)
 		}
-		if isMissing(err) {
-			return nil
-		}
-		return err
+		return noneIfMissing(err)
 	})
 	return p, err
 }
@@ -202,12 +166,12 @@ func query(ctx context.Context, q querier, each func(values [][]byte), text stri
 
 // FindMany returns the documents in ranges, see [store.Store].
 func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
-	if err := s.life.Check(ctx, collection); err != nil {
+	if err := s.db.life.Check(ctx, collection); err != nil {
 		return nil, err
 	}
 	docs := make([][]bson.Raw, 0, len(ranges))
 	for some := range slices.Chunk(ranges, manyKeys) {
-		found, err := s.findMany(ctx, collection, some, limit)
+		found, err := s.db.findMany(ctx, collection, some, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -217,7 +181,7 @@ func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.
 }
 
 // findMany is FindMany with one statement, which looks up each range in the index.
-func (s *Store) findMany(ctx context.Context, collection string, ranges []store.Range, limit int) (docs [][]bson.Raw, err error) {
+func (s *database) findMany(ctx context.Context, collection string, ranges []store.Range, limit int) (docs [][]bson.Raw, err error) {
 	from, to := make(blobs, len(ranges)), make(blobs, len(ranges))
 	for i, r := range ranges {
 		if from[i], to[i] = bound(r.From), []byte{tagEnd}; !r.To.IsZero() {
@@ -232,21 +196,17 @@ func (s *Store) findMany(ctx context.Context, collection string, ranges []store.
 		LATERAL (SELECT _id, doc FROM %s WHERE _id >= r.low AND _id < r.high ORDER BY _id%s) AS found ORDER BY place, _id`, s.table(collection), few)
 	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
 		docs = make([][]bson.Raw, len(ranges))
-		err := query(ctx, c, func(values [][]byte) {
+		return noneIfMissing(query(ctx, c, func(values [][]byte) {
 			i := binary.BigEndian.Uint64(values[0]) - 1
 			docs[i] = append(docs[i], slices.Clone(values[1]))
-		}, text, from, to)
-		if isMissing(err) {
-			return nil
-		}
-		return err
+		}, text, from, to))
 	})
 	return docs, err
 }
 
 // Now returns the time of the server, see [store.Now].
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
-	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
+	err = s.db.do(ctx, func(c *pgx.Conn, _ bool) error {
 		return c.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now)
 	})
 	return now, err

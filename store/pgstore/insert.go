@@ -16,51 +16,37 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Insert stores doc and returns its key, see [store.Store].
-func (s *Store) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
-	return engine.Insert(ctx, s, collection, doc)
-}
-
-// InsertMany stores documents, see [store.Store].
-func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
-	if err := s.life.Check(ctx, collection); err != nil {
-		return nil, err
+// Insert stores documents, see [engine.Database].
+func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) ([]store.Refusal, error) {
+	rest := b.Rest()
+	in := insertion{ctx: ctx, s: s, collection: collection, streamed: len(rest) >= copyRows && rising(rest), call: int64(rand.Uint64()), Batch: b}
+	in.rows, in.ids = make([]row, 0, b.Cap()), make([]byte, 0, 16*b.Cap())
+	if !in.streamed || b.Careful {
+		in.prepare()
 	}
-	ordered := o != nil && o.Ordered
-	careful, streamed := false, len(docs) >= copyRows && rising(docs)
-	return engine.InsertBatches(docs, o, func(b *engine.Batch) ([]store.Refusal, error) {
-		in := insertion{ctx: ctx, s: s, collection: collection, ordered: ordered, careful: careful, streamed: streamed, call: int64(rand.Uint64()), batch: b}
-		in.rows, in.ids = make([]row, 0, b.Cap()), make([]byte, 0, 16*b.Cap())
-		if !streamed || careful {
-			in.prepare()
-		}
-		if len(in.rows) == 0 && in.more() == nil {
-			return in.refused, nil
-		}
-		err := s.do(ctx, in.store)
-		if err == nil {
-			s.announcer.announce(collection, false)
-		}
-		careful = in.careful
-		return in.refused, err
-	})
+	if len(in.rows) == 0 && in.more() == nil {
+		return in.refused, nil
+	}
+	err := s.do(ctx, in.store)
+	if err == nil {
+		s.announcer.announce(collection, false)
+	}
+	return in.refused, err
 }
 
 // insertion is the storing of one batch of documents. Whether the connection is
 // lost or not, each is stored once: its row holds the number of the call that
 // stored it, so that a call that is made again finds what it has stored before.
 type insertion struct {
-	ctx        context.Context
-	s          *Store
-	collection string
-	ordered    bool
-	careful    bool  // a key is likely to be taken
-	streamed   bool  // rows are prepared while those before them are copied
-	call       int64 // random
-	batch      *engine.Batch
-	ids        []byte // one piece of memory for most keys
-	rows       []row  // in the order of their keys
-	refused    []store.Refusal
+	*engine.Batch // Careful if a key is likely to be taken
+	ctx           context.Context
+	s             *database
+	collection    string
+	streamed      bool   // rows are prepared while those before them are copied
+	call          int64  // random
+	ids           []byte // one piece of memory for most keys
+	rows          []row  // in the order of their keys
+	refused       []store.Refusal
 }
 
 // row is a document with its encoded key.
@@ -92,7 +78,7 @@ func rising(docs []any) bool {
 // more prepares the next row and returns it alone, or none after the last. It refuses
 // the documents that need no question to the server.
 func (in *insertion) more() []row {
-	for r := in.batch.Next(); r != nil; r = in.batch.Next() {
+	for r := in.Next(); r != nil; r = in.Next() {
 		start := len(in.ids)
 		var err error
 		if in.ids, err = appendKey(in.ids, r.Key); err == nil {
@@ -124,7 +110,7 @@ func (in *insertion) sort() {
 	kept := in.rows[:0]
 	for _, r := range in.rows {
 		if len(kept) > 0 && bytes.Equal(kept[len(kept)-1].id, r.id) {
-			in.refuse(r.Row, engine.Duplicate(r.Key))
+			in.refuse(r.Row, r.Duplicate().Err)
 			continue
 		}
 		kept = append(kept, r)
@@ -135,7 +121,7 @@ func (in *insertion) sort() {
 // refuse notes a document that is not stored. In an ordered call that is the first
 // one alone.
 func (in *insertion) refuse(r *engine.Row, err error) {
-	if in.ordered && len(in.refused) > 0 {
+	if in.Ordered() && len(in.refused) > 0 {
 		if in.refused[0].Index < r.Index {
 			return
 		}
@@ -146,7 +132,7 @@ func (in *insertion) refuse(r *engine.Row, err error) {
 
 // cut drops the rows after the refused one of an ordered call.
 func (in *insertion) cut() {
-	if in.ordered && len(in.refused) > 0 {
+	if in.Ordered() && len(in.refused) > 0 {
 		in.rows = slices.DeleteFunc(in.rows, func(r row) bool { return r.Index >= in.refused[0].Index })
 	}
 }
@@ -163,14 +149,14 @@ func (in *insertion) store(c *pgx.Conn, unclear bool) error {
 }
 
 func (in *insertion) put(c *pgx.Conn, unclear bool) error {
-	if !unclear && !in.careful && (in.streamed || len(in.rows) >= copyRows) {
+	if !unclear && !in.Careful && (in.streamed || len(in.rows) >= copyRows) {
 		err := in.copy(c)
 		if code(err) != uniqueViolation {
 			return err
 		}
-		in.careful = true
+		in.Careful = true
 	}
-	if in.ordered {
+	if in.Ordered() {
 		return in.insertOrdered(c, unclear)
 	}
 	_, err := in.insert(c, unclear)
@@ -197,7 +183,7 @@ func (in *insertion) insert(q querier, unclear bool) (complete bool, err error) 
 	}
 	for _, r := range in.rows {
 		if !stored[string(r.id)] {
-			in.refuse(r.Row, engine.Duplicate(r.Key))
+			in.refuse(r.Row, r.Duplicate().Err)
 		}
 	}
 	return len(stored) == len(in.rows), nil

@@ -16,8 +16,10 @@
 // became the primary, connects to the host that accepts writes and tries again for
 // 30 seconds or until its context ends. If the answer to a commit was lost, the call finds out whether the
 // commit was done, so that nothing is written twice and an insert is not refused as a
-// duplicate of itself. [Store.Delete] and [Store.DeleteRange] describe what cannot be
-// found out. If another writer has replaced a document after Replace stored it and
+// duplicate of itself. If a document that Delete or SwapMany was to delete, or a
+// collection that Drop was, is not there then, the error wraps [store.ErrNotFound] and says
+// that this call may have deleted it: nobody can find that out. DeleteRange may have
+// removed documents that it does not count. If another writer has replaced a document after Replace stored it and
 // before the connection was back, Replace stores its document again.
 //
 // Deadlocks and serialization failures are tried again too. Calls that write many
@@ -113,6 +115,12 @@ const (
 
 // Store is a schema of a PostgreSQL database. It implements [store.Store].
 type Store struct {
+	engine.Base // all methods of [store.Store] but Close
+	db          *database
+}
+
+// database is the [engine.Database] of a Store.
+type database struct {
 	poll      time.Duration // pollEvery, tests have others
 	schema    string
 	hosts     string
@@ -143,18 +151,20 @@ type querier interface {
 // server answers, or the schema belongs to another program or a newer version of
 // this one.
 func Open(ctx context.Context, uri string) (*Store, error) {
-	s := &Store{poll: pollEvery}
+	s := &database{poll: pollEvery}
+	s.announcer.s = s
+	opened := &Store{engine.NewBase(s, &s.life, manyKeys), s}
 	if err := s.open(ctx, uri); err != nil {
-		return nil, fmt.Errorf("open PostgreSQL store: %w", errors.Join(err, s.Close()))
+		return nil, fmt.Errorf("open PostgreSQL store: %w", errors.Join(err, opened.Close()))
 	}
-	return s, nil
+	return opened, nil
 }
 
 // readBuffer is how much is read from the server at once, in bytes: a page of documents
 // comes with fewer calls than with the 8 KB of pgx.
 const readBuffer = 64 << 10
 
-func (s *Store) open(ctx context.Context, uri string) error {
+func (s *database) open(ctx context.Context, uri string) error {
 	if !strings.HasPrefix(uri, "postgres://") && !strings.HasPrefix(uri, "postgresql://") {
 		return engine.Reworded(store.ErrURL, "the URL does not begin with postgres:// or postgresql://")
 	}
@@ -183,7 +193,6 @@ func (s *Store) open(ctx context.Context, uri string) error {
 	}
 	s.pool, err = pgxpool.NewWithConfig(context.WithoutCancel(ctx), config)
 	s.listener.start(s, config.ConnConfig)
-	s.announcer.start(s)
 	return err
 }
 
@@ -191,7 +200,7 @@ func (s *Store) open(ctx context.Context, uri string) error {
 // another connection to the server for each transaction, so there statements are not
 // prepared and notifications do not arrive. It gives itself away by the id of the
 // server's process.
-func (s *Store) probe(ctx context.Context, config *pgxpool.Config) error {
+func (s *database) probe(ctx context.Context, config *pgxpool.Config) error {
 	unprepared := config.ConnConfig.Copy()
 	unprepared.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	c, err := pgx.ConnectConfig(ctx, unprepared)
@@ -211,7 +220,7 @@ func (s *Store) probe(ctx context.Context, config *pgxpool.Config) error {
 }
 
 // takeSchema takes the name of the schema out of the parameters.
-func (s *Store) takeSchema(parameters map[string]string) error {
+func (s *database) takeSchema(parameters map[string]string) error {
 	name, given := parameters["oid_schema"]
 	delete(parameters, "oid_schema")
 	switch {
@@ -242,16 +251,16 @@ const closeTime = time.Second
 // Close ends the connections. Sequences of Find and Watch that are under way end
 // with [store.ErrClosed].
 func (s *Store) Close() error {
-	if !s.life.End() {
+	if !s.db.life.End() {
 		return nil
 	}
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		s.announcer.close()
-		s.listener.close()
-		if s.pool != nil {
-			s.pool.Close()
+		s.db.announcer.send()
+		s.db.listener.close()
+		if s.db.pool != nil {
+			s.db.pool.Close()
 		}
 	}()
 	select {

@@ -26,7 +26,7 @@ const (
 // that passes: a deadlock, a serialization failure, a connection that was lost. It
 // gives up after retryFor. unclear is true if an earlier call of work may have
 // been committed although its answer did not come. The error is explained.
-func (s *Store) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) error) error {
+func (s *database) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) error) error {
 	unclear := false
 	var end time.Time
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
@@ -52,7 +52,7 @@ func (s *Store) do(ctx context.Context, work func(c *pgx.Conn, unclear bool) err
 }
 
 // try calls work once; sent reports whether it came to that.
-func (s *Store) try(ctx context.Context, unclear bool, work func(*pgx.Conn, bool) error) (sent bool, err error) {
+func (s *database) try(ctx context.Context, unclear bool, work func(*pgx.Conn, bool) error) (sent bool, err error) {
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return false, &lostError{err}
@@ -132,8 +132,16 @@ func code(err error) string {
 // isMissing reports whether err means that the collection has no table.
 func isMissing(err error) bool { c := code(err); return c == undefinedTable || c == undefinedSchema }
 
+// noneIfMissing returns no error for a collection that has no table: it is empty.
+func noneIfMissing(err error) error {
+	if isMissing(err) {
+		return nil
+	}
+	return err
+}
+
 // explain says in err what to do where PostgreSQL's own text does not.
-func (s *Store) explain(ctx context.Context, err error) error {
+func (s *database) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

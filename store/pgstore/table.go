@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -61,12 +60,12 @@ func decodeName(name, comment string) (collection string, ok bool) {
 }
 
 // table returns the qualified name of the table of a collection, in quotes.
-func (s *Store) table(collection string) string { return s.qualified(encodeName(collection)) }
+func (s *database) table(collection string) string { return s.qualified(encodeName(collection)) }
 
-func (s *Store) qualified(name string) string { return pgx.Identifier{s.schema, name}.Sanitize() }
+func (s *database) qualified(name string) string { return pgx.Identifier{s.schema, name}.Sanitize() }
 
-// Collections returns the names of the collections, see [store.Store].
-func (s *Store) Collections(ctx context.Context) (names []string, err error) {
+// Collections returns the names of the collections, see [engine.Database].
+func (s *database) Collections(ctx context.Context) (names []string, err error) {
 	err = s.do(ctx, func(c *pgx.Conn, _ bool) error {
 		names = nil
 		rows, err := c.Query(ctx, `SELECT relname::text, coalesce(obj_description(c.oid, 'pg_class'), '')
@@ -83,7 +82,6 @@ func (s *Store) Collections(ctx context.Context) (names []string, err error) {
 		})
 		return err
 	})
-	slices.Sort(names)
 	return names, err
 }
 
@@ -93,7 +91,7 @@ const format = 1
 
 // checkFormat returns an error if the schema holds something else than what this
 // package can read. A schema that does not exist is fine; create reports it.
-func (s *Store) checkFormat(ctx context.Context, q querier) (exists bool, err error) {
+func (s *database) checkFormat(ctx context.Context, q querier) (exists bool, err error) {
 	var ours, others bool
 	err = q.QueryRow(ctx, `SELECT coalesce(bool_or(relname = $2), false), coalesce(bool_or(relname <> $2), false)
 		FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relkind IN ('r', 'p', 'v', 'm', 'f')`, s.schema, formatTable).Scan(&ours, &others)
@@ -117,7 +115,7 @@ func (s *Store) checkFormat(ctx context.Context, q querier) (exists bool, err er
 
 // create creates the schema, if it does not exist, and the table of a collection.
 // Processes that do so at once take turns.
-func (s *Store) create(ctx context.Context, c *pgx.Conn, collection string) error {
+func (s *database) create(ctx context.Context, c *pgx.Conn, collection string) error {
 	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		h := fnv.New64a()
 		h.Write([]byte("oid " + s.schema))
@@ -128,18 +126,19 @@ func (s *Store) create(ctx context.Context, c *pgx.Conn, collection string) erro
 		if err != nil {
 			return err
 		}
+		var statements []string
 		if !exists {
-			if err := s.createSchema(ctx, tx); err != nil {
+			if statements, err = s.createSchema(ctx, tx); err != nil {
 				return err
 			}
 		}
 		name := encodeName(collection)
-		statements := []string{
+		statements = append(statements,
 			fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s (_id bytea NOT NULL, doc bytea NOT NULL,
 				xid xid8 NOT NULL DEFAULT pg_current_xact_id(), call bigint NOT NULL, CONSTRAINT %s PRIMARY KEY (_id))`,
 				s.qualified(name), pgx.Identifier{keyIndex + digest(collection)}.Sanitize()),
 			fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (xid)", pgx.Identifier{newsIndex + digest(collection)}.Sanitize(), s.qualified(name)),
-		}
+		)
 		if strings.HasPrefix(name, longName) {
 			statements = append(statements, "COMMENT ON TABLE "+s.qualified(name)+" IS '"+strings.ReplaceAll(collection, "'", "''")+"'")
 		}
@@ -152,22 +151,15 @@ func (s *Store) create(ctx context.Context, c *pgx.Conn, collection string) erro
 	})
 }
 
-func (s *Store) createSchema(ctx context.Context, tx pgx.Tx) error {
+// createSchema returns the statements that create the schema, if there is none, and the
+// table of the format.
+func (s *database) createSchema(ctx context.Context, tx pgx.Tx) (statements []string, err error) {
 	var there bool
-	if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", s.schema).Scan(&there); err != nil {
-		return err
-	}
-	statements := []string{
-		"CREATE TABLE " + s.qualified(formatTable) + " (version integer NOT NULL)",
-		fmt.Sprintf("INSERT INTO %s VALUES (%d)", s.qualified(formatTable), format),
-	}
+	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", s.schema).Scan(&there)
 	if !there { // asking for IF NOT EXISTS takes a right that is not needed then
-		statements = slices.Insert(statements, 0, "CREATE SCHEMA "+pgx.Identifier{s.schema}.Sanitize())
+		statements = []string{"CREATE SCHEMA " + pgx.Identifier{s.schema}.Sanitize()}
 	}
-	for _, statement := range statements {
-		if _, err := tx.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol); err != nil {
-			return err
-		}
-	}
-	return nil
+	return append(statements,
+		"CREATE TABLE "+s.qualified(formatTable)+" (version integer NOT NULL)",
+		fmt.Sprintf("INSERT INTO %s VALUES (%d)", s.qualified(formatTable), format)), err
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,15 +15,10 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Watch follows a collection, see [store.Store].
-func (s *Store) Watch(ctx context.Context, collection string, r store.Range) iter.Seq2[bson.Raw, error] {
-	return engine.Sequence(func(yield func(bson.Raw) error) error {
-		if err := s.life.Check(ctx, collection); err != nil {
-			return err
-		}
-		w := watch{s: s, ctx: ctx, collection: collection, span: r, yield: yield}
-		return w.run()
-	})
+// Watch follows a collection, see [engine.Database].
+func (s *database) Watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
+	w := watch{s: s, ctx: ctx, collection: collection, span: r, yield: yield}
+	return w.run()
 }
 
 // watch is one call of Watch. At each time it has yielded the documents that can be seen at
@@ -36,7 +29,7 @@ func (s *Store) Watch(ctx context.Context, collection string, r store.Range) ite
 //	done   .....x...x....|               x is under way, | is done.last
 //	now    .....x........|...x..|        the second x has ended: it is read by its number
 type watch struct {
-	s          *Store
+	s          *database
 	ctx        context.Context
 	collection string
 	span       store.Range
@@ -78,7 +71,7 @@ func (w *watch) run() error {
 // wait waits until there may be new documents.
 func (w *watch) wait(news <-chan struct{}) error {
 	poll := w.s.poll
-	if w.s.listener.works() {
+	if w.s.listener.up.Load() {
 		poll *= 10
 	}
 	timer := time.NewTimer(poll)
@@ -99,32 +92,31 @@ func (w *watch) wait(news <-chan struct{}) error {
 // last is that of a row which can be seen. The server has it on disk, so that a crash
 // cannot make it count the same number again, as it may with the greatest of all.
 type moment struct {
-	last     uint64
-	underWay []uint64 // below last
-	next     uint64   // the number of no transaction that has ended
+	last     int64
+	underWay []int64 // below last; never nil, which would be NULL
+	next     int64   // the number of no transaction that has ended
 }
 
 // seen returns the SQL condition for the rows that can be seen at m, with its
 // arguments added to args.
 func (m moment) seen(args []any) (string, []any) {
-	args = append(args, number(m.last), numbers(m.underWay))
-	return fmt.Sprintf("xid <= $%d::text::xid8 AND xid <> ALL ($%d::text[]::xid8[])", len(args)-1, len(args)), args
+	args = append(args, m.last, m.underWay)
+	return fmt.Sprintf("xid <= $%d::bigint::text::xid8 AND xid <> ALL ($%d::bigint[]::text[]::xid8[])", len(args)-1, len(args)), args
 }
 
 // moment asks the server for the present moment.
 func (w *watch) moment() (m moment, err error) {
 	t := w.s.table(w.collection)
 	err = w.s.do(w.ctx, func(c *pgx.Conn, _ bool) error {
-		var snapshot, last string
+		var first int64
 		var standby bool
-		err := c.QueryRow(w.ctx, "SELECT pg_current_snapshot()::text, coalesce((SELECT xid FROM "+t+" ORDER BY xid DESC LIMIT 1), '0')::text, pg_is_in_recovery()").Scan(&snapshot, &last, &standby)
+		err := c.QueryRow(w.ctx, `SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint, ARRAY(SELECT x::text::bigint FROM pg_snapshot_xip(s) x),
+			coalesce((SELECT xid FROM `+t+` ORDER BY xid DESC LIMIT 1), '0')::text::bigint, pg_is_in_recovery() FROM pg_current_snapshot() s`).Scan(&first, &m.next, &m.underWay, &m.last, &standby)
 		if isMissing(err) {
-			m = moment{next: 1<<64 - 1}
+			m = moment{next: math.MaxInt64, underWay: []int64{}}
 			return nil
 		}
-		if err == nil {
-			m, err = parseMoment(snapshot, last, standby)
-		}
+		m.settle(first, standby)
 		if err == nil && m.last >= m.next { // restored from the dump of another server
 			if _, err = c.Exec(w.ctx, "UPDATE "+t+" SET xid = '0' WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())"); err == nil {
 				err = errAgain
@@ -140,44 +132,27 @@ func (w *watch) moment() (m moment, err error) {
 
 var errAgain = errors.New("again")
 
-// parseMoment reads a snapshot as pg_snapshot writes it, XMIN:XMAX:XID,XID, and the
-// number of the last transaction of a table. A standby does not list the
-// transactions under way, so there all since XMIN count as such.
-func parseMoment(snapshot, last string, standby bool) (m moment, err error) {
-	parts := strings.Split(snapshot, ":")
-	if len(parts) != 3 {
-		return m, fmt.Errorf("snapshot %q is not understood", snapshot)
-	}
-	parse := func(s string) uint64 {
-		n, e := strconv.ParseUint(s, 10, 64)
-		err = errors.Join(err, e)
-		return n
-	}
-	m.last, m.next = parse(last), parse(parts[1])
-	if parts[2] != "" {
-		for s := range strings.SplitSeq(parts[2], ",") {
-			if n := parse(s); n < m.last {
-				m.underWay = append(m.underWay, n)
-			}
-		}
-	}
+// settle makes m that of a snapshot in which all transactions before first have ended. A
+// standby does not list the transactions under way, so there all since first count as such.
+func (m *moment) settle(first int64, standby bool) {
+	m.underWay = append([]int64{}, m.underWay...)
+	m.underWay = slices.DeleteFunc(m.underWay, func(n int64) bool { return n >= m.last })
 	if standby && m.last < m.next {
-		m.last = min(m.last, parse(parts[0])-1)
+		m.last = min(m.last, first-1)
 	}
-	return m, err
 }
 
 // between yields the documents that can be seen at now and could not at done.
 func (w *watch) between(done, now moment) error {
 	if len(done.underWay) > 0 {
-		if err := w.pages("xid = ANY ($1::text[]::xid8[])", numbers(done.underWay), now); err != nil {
+		if err := w.pages("xid = ANY ($1::bigint[]::text[]::xid8[])", done.underWay, now); err != nil {
 			return err
 		}
 	}
 	if now.last == done.last {
 		return nil
 	}
-	return w.pages("xid > $1::text::xid8", number(done.last), now)
+	return w.pages("xid > $1::bigint::text::xid8", done.last, now)
 }
 
 // pages yields the documents of transactions for which the condition since, with
@@ -205,15 +180,4 @@ func (w *watch) query(since string, from any, now moment) (string, []any) {
 	seen, args := now.seen([]any{from})
 	where, args := condition(w.span, false, args)
 	return fmt.Sprintf("SELECT doc, xid::text AS mark FROM %s WHERE %s AND %s AND %s", w.s.table(w.collection), since, seen, where), args
-}
-
-// number returns the number of a transaction as PostgreSQL's functions read it.
-func number(n uint64) string { return strconv.FormatUint(n, 10) }
-
-func numbers(all []uint64) []string {
-	s := make([]string, len(all))
-	for i, n := range all {
-		s[i] = number(n)
-	}
-	return s
 }

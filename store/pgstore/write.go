@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,73 +15,51 @@ import (
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Replace puts doc in the place of the one with the same _id, see [store.Store].
-func (s *Store) Replace(ctx context.Context, collection string, doc any) error {
-	if err := s.life.Check(ctx, collection); err != nil {
-		return err
-	}
-	key, raw, err := engine.Replacement(doc)
-	if err != nil {
-		return err
-	}
+// Replace puts doc in the place of the one with the key, see [engine.Database].
+func (s *database) Replace(ctx context.Context, collection string, key store.Key, doc bson.Raw) (bool, error) {
 	id, err := encode(key)
 	if err != nil {
-		return err
+		return false, err
 	}
-	n, _, err := s.exec(ctx, "UPDATE "+s.table(collection)+" SET doc = $2::bytea WHERE _id = $1::bytea", id, []byte(raw)) // a second time changes nothing
-	if err == nil && n == 0 {
-		err = engine.NotFound(key)
-	}
-	return err
+	n, _, err := s.exec(ctx, "UPDATE "+s.table(collection)+" SET doc = $2::bytea WHERE _id = $1::bytea", id, []byte(doc)) // a second time changes nothing
+	return n > 0, err
 }
 
 // exec runs a statement that changes rows, and returns how many: none if the collection
 // has no table. unclear is true if an earlier try may have changed others.
-func (s *Store) exec(ctx context.Context, text string, args ...any) (n int64, unclear bool, err error) {
+func (s *database) exec(ctx context.Context, text string, args ...any) (n int64, unclear bool, err error) {
 	err = s.do(ctx, func(c *pgx.Conn, again bool) error {
 		tag, err := c.Exec(ctx, text, args...)
 		n, unclear = tag.RowsAffected(), again
-		if isMissing(err) {
-			return nil
-		}
-		return err
+		return noneIfMissing(err)
 	})
 	return n, unclear, err
 }
 
-// gone returns the error notFound for what was to be deleted. If an earlier try of the
-// call is unclear that may have deleted it, or another call.
-func gone(notFound error, unclear bool) error {
+// gone returns the error for what was to be deleted and is not there, if an earlier try of
+// the call is unclear: that may have deleted it, or another call.
+func gone(what string, unclear bool) error {
 	if unclear {
-		return fmt.Errorf("%w: the connection was lost meanwhile, so this call may have deleted it", notFound)
+		return fmt.Errorf("%w: %s: the connection was lost meanwhile, so this call may have deleted it", store.ErrNotFound, what)
 	}
-	return notFound
+	return nil
 }
 
-// Delete removes the document with the key, see [store.Store]. If the connection is
-// lost in the middle and the document is not there afterwards, the error says so
-// and wraps [store.ErrNotFound]: nobody else can say who deleted it.
-func (s *Store) Delete(ctx context.Context, collection string, key store.Key) error {
-	if err := s.life.Check(ctx, collection); err != nil {
-		return err
-	}
+// Delete removes the document with the key, see [engine.Database].
+func (s *database) Delete(ctx context.Context, collection string, key store.Key) (bool, error) {
 	n, unclear, err := s.exec(ctx, "DELETE FROM "+s.table(collection)+" WHERE _id = $1::bytea", bound(key))
 	if err == nil && n == 0 {
-		err = gone(engine.NotFound(key), unclear)
+		err = gone(key.String(), unclear)
 	}
-	return err
+	return n > 0, err
 }
 
 // deletePage is how many documents DeleteRange removes in one transaction: few, so
 // that it does not keep others waiting.
 const deletePage = 5000
 
-// DeleteRange removes the documents with a key in r, see [store.Store]. If the
-// connection is lost in the middle, documents may be removed that are not counted.
-func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Range) (int64, error) {
-	if err := s.life.Check(ctx, collection); err != nil || r.IsEmpty() {
-		return 0, err
-	}
+// DeleteRange removes the documents with a key in r, see [engine.Database].
+func (s *database) DeleteRange(ctx context.Context, collection string, r store.Range) (int64, error) {
 	where, args := condition(r, false, nil)
 	t := s.table(collection)
 	// Rows are locked in the order of their keys, as by all writers.
@@ -96,12 +75,8 @@ func (s *Store) DeleteRange(ctx context.Context, collection string, r store.Rang
 	}
 }
 
-// Drop removes a collection, see [store.Store], and [Store.Delete] for a connection
-// that is lost.
-func (s *Store) Drop(ctx context.Context, collection string) error {
-	if err := s.life.Check(ctx, collection); err != nil {
-		return err
-	}
+// Drop removes a collection, see [engine.Database].
+func (s *database) Drop(ctx context.Context, collection string) (bool, error) {
 	s.roomy.Delete(collection)
 	again := false
 	err := s.do(ctx, func(c *pgx.Conn, unclear bool) error {
@@ -110,14 +85,9 @@ func (s *Store) Drop(ctx context.Context, collection string) error {
 		return err
 	})
 	if isMissing(err) {
-		return gone(engine.NoCollection(collection), again)
+		return false, gone(fmt.Sprintf("no collection %q", collection), again)
 	}
-	return err
-}
-
-// Swap replaces old by new, see [store.Store].
-func (s *Store) Swap(ctx context.Context, collection string, old bson.Raw, new any) (bson.Raw, error) {
-	return engine.Swap(ctx, s, collection, old, new)
+	return true, err
 }
 
 // swapRows is how many swaps one statement does. The server looks up each key of
@@ -130,25 +100,19 @@ const (
 	swapStatements = 4
 )
 
-// SwapMany does many swaps, see [store.Store], and [Store.Delete] for a connection that is
-// lost while it deletes.
-func (s *Store) SwapMany(ctx context.Context, collection string, swaps []store.Swap) ([]bson.Raw, error) {
-	if err := s.life.Check(ctx, collection); err != nil {
-		return nil, err
-	}
-	if len(swaps) > 1 {
+// Change does changes, see [engine.Database].
+func (s *database) Change(ctx context.Context, collection string, changes []engine.Change) (refused []store.Refusal, err error) {
+	if len(changes) > 1 {
 		s.leaveRoom(ctx, collection)
 	}
-	return engine.SwapMany(swaps, func(changes []engine.Change) (refused []store.Refusal, err error) {
-		for some := range slices.Chunk(changes, swapRows*swapStatements) {
-			not, err := s.swap(ctx, collection, some)
-			if err != nil {
-				return nil, err
-			}
-			refused = append(refused, not...)
+	for some := range slices.Chunk(changes, swapRows*swapStatements) {
+		not, err := s.swap(ctx, collection, some)
+		if err != nil {
+			return nil, err
 		}
-		return refused, nil
-	})
+		refused = append(refused, not...)
+	}
+	return refused, nil
 }
 
 // room is the fillfactor of a table whose documents are replaced in bulk.
@@ -158,7 +122,7 @@ const room = 50
 // documents, unless the table has a fillfactor: a version that finds room beside the
 // last needs no new entries in the indexes. It asks once for each collection, and
 // does without if the server refuses or somebody has locked the table.
-func (s *Store) leaveRoom(ctx context.Context, collection string) {
+func (s *database) leaveRoom(ctx context.Context, collection string) {
 	if _, done := s.roomy.LoadOrStore(collection, true); done {
 		return
 	}
@@ -177,7 +141,7 @@ func (s *Store) leaveRoom(ctx context.Context, collection string) {
 }
 
 // swap does changes, replacements and deletions each in one transaction.
-func (s *Store) swap(ctx context.Context, collection string, changes []engine.Change) ([]store.Refusal, error) {
+func (s *database) swap(ctx context.Context, collection string, changes []engine.Change) ([]store.Refusal, error) {
 	replace, remove := swapping{s: s, ctx: ctx, collection: collection}, swapping{s: s, ctx: ctx, collection: collection, remove: true}
 	for _, c := range changes {
 		w := &replace
@@ -204,7 +168,7 @@ type blobs = pgtype.FlatArray[[]byte]
 // swapping is one transaction that replaces or removes documents, in the order of
 // their keys.
 type swapping struct {
-	s          *Store
+	s          *database
 	ctx        context.Context
 	collection string
 	remove     bool
@@ -279,8 +243,11 @@ func (w *swapping) refuse(c *pgx.Conn, done []bool, unclear bool) error {
 		if done[i] || unclear && !w.remove && bytes.Equal(now, change.New) {
 			continue
 		}
-		reason := engine.Unchanged(change.Key, found)
-		w.refused = append(w.refused, store.Refusal{Index: change.Index, Err: gone(reason, unclear && w.remove && !found)})
+		refusal := change.Unchanged(found)
+		if !found {
+			refusal.Err = cmp.Or(gone(change.Key.String(), unclear && w.remove), refusal.Err)
+		}
+		w.refused = append(w.refused, refusal)
 	}
 	return nil
 }

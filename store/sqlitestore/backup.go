@@ -18,13 +18,13 @@ import (
 // path.partial behind, which the next one removes. The error wraps [fs.ErrExist] if
 // there is a file at path.
 func (s *Store) Backup(ctx context.Context, path string) error {
-	if err := s.backup(ctx, path); err != nil {
+	if err := s.db.backup(ctx, path); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
 	return nil
 }
 
-func (s *Store) backup(ctx context.Context, path string) error {
+func (s *database) backup(ctx context.Context, path string) error {
 	if err := cmp.Or(s.life.Err(ctx), s.checkPlace(ctx)); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func removeIfThere(path string) error {
 
 // copyTo writes the copy with a connection of its own: those for reading may write
 // nothing, not even a copy.
-func (s *Store) copyTo(ctx context.Context, path string) error {
+func (s *database) copyTo(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", s.url(url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(10000)"}}))
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 )
 
 // explain says in err what to do where SQLite's own text does not.
-func (s *Store) explain(ctx context.Context, err error) error {
+func (s *database) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -24,24 +24,29 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	if errors.Is(err, sql.ErrConnDone) {
 		return store.ErrClosed
 	}
-	if extended(err) == sqlite3.SQLITE_IOERR_WRITE {
-		return fmt.Errorf("%w: the file could not be written; nothing of this was stored. It may have reached the largest size that its file system or this process (ulimit -f) allows, or the disk fails", err)
-	}
-	if c := extended(err); c&0xFF == sqlite3.SQLITE_CANTOPEN || c == sqlite3.SQLITE_READONLY_DIRECTORY {
-		return fmt.Errorf("%w: the file and those beside it that end in -wal and -shm must be readable, and their folder writable; or copy them to such a folder", err)
-	}
-	switch code(err) {
-	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("%w: the disk is full; nothing of this was stored, make room and try again", err)
-	case sqlite3.SQLITE_READONLY:
-		return fmt.Errorf("%w: the file may not be written; give the permission, or move it", err)
-	case sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: the file is not a SQLite database; name another", err)
-	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%w: the file is damaged; restore it, or save what the command \"sqlite3 FILE .recover\" finds", err)
+	for _, a := range advice {
+		if c := extended(err); c == a.code || c&0xFF == a.code {
+			return fmt.Errorf("%w: %s", err, a.text)
+		}
 	}
 	return err
 }
+
+// advice is what to do about errors, by extended or primary result codes.
+var advice = []struct {
+	code int
+	text string
+}{
+	{sqlite3.SQLITE_IOERR_WRITE, "the file could not be written; nothing of this was stored. It may have reached the largest size that its file system or this process (ulimit -f) allows, or the disk fails"},
+	{sqlite3.SQLITE_READONLY_DIRECTORY, notOpened},
+	{sqlite3.SQLITE_CANTOPEN, notOpened},
+	{sqlite3.SQLITE_FULL, "the disk is full; nothing of this was stored, make room and try again"},
+	{sqlite3.SQLITE_READONLY, "the file may not be written; give the permission, or move it"},
+	{sqlite3.SQLITE_NOTADB, "the file is not a SQLite database; name another"},
+	{sqlite3.SQLITE_CORRUPT, "the file is damaged; restore it, or save what the command \"sqlite3 FILE .recover\" finds"},
+}
+
+const notOpened = "the file and those beside it that end in -wal and -shm must be readable, and their folder writable; or copy them to such a folder"
 
 // extended returns the extended result code of SQLite, or 0.
 func extended(err error) int {

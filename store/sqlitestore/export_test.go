@@ -16,29 +16,27 @@ func PageQuery(collection string, q store.Query) (string, []any) {
 const MaxStatements = maxStatements
 
 // Statements returns how many are.
-func (s *Store) Statements() int { return len(s.statements.kept) }
+func (s *Store) Statements() int { return int(s.db.statements.n.Load()) }
 
 // OccupyReaders takes every reader's turn until release is called.
 func (s *Store) OccupyReaders() (release func()) {
 	for range maxReaders {
-		s.readers <- struct{}{}
+		s.db.readers <- struct{}{}
 	}
 	return func() {
 		for range maxReaders {
-			<-s.readers
+			<-s.db.readers
 		}
 	}
 }
 
 // Reading returns how many queries for reading are under way.
-func (s *Store) Reading() int { return len(s.readers) }
+func (s *Store) Reading() int { return len(s.db.readers) }
 
 // OnFileSystem makes Open take folders to be on the network file systems that find
 // names.
 func (o *Options) OnFileSystem(find func(folder string) string) { o.networkFS = find }
 
-// GiveBackAfter makes the store give space back when nothing has been deleted for quiet,
-// and at the latest so long after there is something to give back.
-func (s *Store) GiveBackAfter(quiet, latest time.Duration) {
-	s.space.quiet, s.space.latest = quiet, latest
-}
+// GiveBackAfter makes the store give space back so long after there is something to give
+// back.
+func (s *Store) GiveBackAfter(delay time.Duration) { s.db.space.delay = delay }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"iter"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -31,87 +31,40 @@ func condition(r store.Range, open bool) (where string, args []any) {
 	return where, args
 }
 
-// Get returns the document with the key, see [store.Store].
-func (s *Store) Get(ctx context.Context, collection string, key store.Key) (bson.Raw, error) {
-	var doc []byte
-	_, err := s.inCollection(ctx, collection, func() error {
-		q := query{text: "SELECT doc FROM " + table(collection) + " WHERE _id = ?", args: []any{argument(key)}}
-		_, err := s.row(ctx, q, &doc)
-		return s.explain(ctx, err)
-	})
-	if err == nil && doc == nil {
-		err = engine.NotFound(key)
-	}
-	return doc, err
-}
-
 // manyKeys is how many keys a statement of GetMany has.
 const manyKeys = 100
 
-// GetMany returns the documents with the keys, see [store.Store].
-func (s *Store) GetMany(ctx context.Context, collection string, keys []store.Key) (docs []bson.Raw, err error) {
-	_, err = s.inCollection(ctx, collection, func() error {
-		text := "SELECT doc FROM " + table(collection) + " WHERE _id IN (?" + strings.Repeat(",?", manyKeys-1) + ")"
-		docs, err = engine.GetMany(keys, manyKeys, func(keys []store.Key, yield func(bson.Raw) error) error {
-			args := make([]any, manyKeys)
-			for i := range args {
-				args[i] = argument(keys[min(i, len(keys)-1)]) // the statement has one text
-			}
-			return s.rows(ctx, query{text: text, args: args}, func(rows *sql.Rows) (bool, error) {
-				var doc []byte
-				if err := rows.Scan(&doc); err != nil {
-					return false, err
-				}
-				return true, yield(doc)
-			})
-		})
-		return s.explain(ctx, err)
-	})
-	if err == nil && docs == nil {
-		docs = make([]bson.Raw, len(keys))
+// Lookup yields the documents with the keys, see [engine.Database]. Statements for many
+// have one text.
+func (s *database) Lookup(ctx context.Context, collection string, keys []store.Key, yield func(bson.Raw) error) error {
+	args := make([]any, manyKeys)
+	if len(keys) == 1 {
+		args = args[:1]
 	}
-	return docs, err
+	for i := range args {
+		args[i] = argument(keys[min(i, len(keys)-1)])
+	}
+	text := "SELECT doc FROM " + table(collection) + " WHERE _id IN (?" + strings.Repeat(",?", len(args)-1) + ")"
+	return s.rows(ctx, query{text: text, args: args}, func(rows *sql.Rows) (bool, error) {
+		var doc []byte
+		if err := rows.Scan(&doc); err != nil {
+			return false, err
+		}
+		return true, yield(doc)
+	})
 }
 
-// Count returns the number of documents with a key in r, see [store.Store].
-func (s *Store) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
-	_, err = s.inCollection(ctx, collection, func() error {
-		where, args := condition(r, false)
-		_, err := s.row(ctx, query{text: "SELECT count(*) FROM " + table(collection) + " WHERE " + where, args: args, long: true}, &n)
-		return s.explain(ctx, err)
-	})
+// Count returns the number of documents with a key in r, see [engine.Database].
+func (s *database) Count(ctx context.Context, collection string, r store.Range) (n int64, err error) {
+	where, args := condition(r, false)
+	q := query{text: "SELECT count(*) FROM " + table(collection) + " WHERE " + where, args: args, long: true}
+	err = s.rows(ctx, q, func(rows *sql.Rows) (bool, error) { return false, rows.Scan(&n) })
 	return n, err
 }
 
-// Find returns the documents that q asks for, see [store.Store].
-func (s *Store) Find(ctx context.Context, collection string, q store.Query) iter.Seq2[bson.Raw, error] {
-	return engine.Sequence(func(yield func(bson.Raw) error) error {
-		_, err := s.inCollection(ctx, collection, func() error { return s.pages(ctx, collection, q, "", nil, yield) })
-		return err
-	})
-}
-
-// FindMany returns the documents in ranges, see [store.Store]. A statement of SQLite
-// asks no server, so each range has one.
-func (s *Store) FindMany(ctx context.Context, collection string, ranges []store.Range, limit int) ([][]bson.Raw, error) {
-	docs := make([][]bson.Raw, len(ranges))
-	_, err := s.inCollection(ctx, collection, func() error {
-		for i, r := range ranges {
-			docs[i] = nil
-			err := s.pages(ctx, collection, store.Query{Range: r, Limit: limit}, "", nil, func(doc bson.Raw) error {
-				docs[i] = append(docs[i], doc)
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return docs, nil
+// Find yields the documents that q asks for, see [engine.Database].
+func (s *database) Find(ctx context.Context, collection string, q store.Query, yield func(bson.Raw) error) error {
+	return s.pages(ctx, collection, q, "", nil, yield)
 }
 
 // Bounds of what is read with one statement and then handed out.
@@ -122,11 +75,8 @@ const (
 
 // pages yields the documents of q for which the SQL condition filter holds, or all
 // if it is empty.
-func (s *Store) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) error) error {
+func (s *database) pages(ctx context.Context, collection string, q store.Query, filter string, args []any, yield func(bson.Raw) error) error {
 	return engine.Pages(q, pageDocs, func(q store.Query, limit int) (page []bson.Raw, next int, err error) {
-		if err := s.life.Err(ctx); err != nil {
-			return nil, 0, err
-		}
 		size := 0
 		err = s.rows(ctx, pageQuery(collection, q, filter, args), func(rows *sql.Rows) (bool, error) {
 			var doc []byte
@@ -139,7 +89,7 @@ func (s *Store) pages(ctx context.Context, collection string, q store.Query, fil
 			}
 			return next == 0, nil
 		})
-		return page, next, s.explain(ctx, err)
+		return page, next, err
 	}, yield)
 }
 
@@ -179,9 +129,17 @@ type query struct {
 // their prepared statements: opening one takes longer than most queries.
 const maxReaders = 16
 
-// rows runs q and calls each for its rows until that wants no more or fails.
-func (s *Store) rows(ctx context.Context, q query, each func(*sql.Rows) (more bool, err error)) (err error) {
-	defer func() { err = cmp.Or(s.checkFrozen(), err) }()
+// rows runs q and calls each for its rows until that wants no more or fails. A table that
+// does not exist has none. The error is explained.
+func (s *database) rows(ctx context.Context, q query, each func(*sql.Rows) (more bool, err error)) error {
+	err := s.tryRows(ctx, q, each)
+	if err = cmp.Or(s.checkFrozen(), err); isMissing(err) {
+		return nil
+	}
+	return s.explain(ctx, err)
+}
+
+func (s *database) tryRows(ctx context.Context, q query, each func(*sql.Rows) (more bool, err error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -207,56 +165,33 @@ func (s *Store) rows(ctx context.Context, q query, each func(*sql.Rows) (more bo
 	return rows.Err()
 }
 
-// row runs q and scans its first row. It reports whether there was one.
-func (s *Store) row(ctx context.Context, q query, into ...any) (found bool, err error) {
-	err = s.rows(ctx, q, func(rows *sql.Rows) (bool, error) {
-		found = true
-		return false, rows.Scan(into...)
-	})
-	return found, err
-}
-
 // maxStatements is how many statements for reading are kept prepared. There are a
 // few for each collection.
 const maxStatements = 128
 
-// statements are those for reading that have been prepared. SQLite takes longer to
-// prepare a statement that finds one document than to run it.
+// statements are those for reading that have been prepared, by their texts. SQLite takes
+// longer to prepare a statement that finds one document than to run it.
 type statements struct {
-	mu   sync.RWMutex
-	kept map[string]*sql.Stmt
+	kept sync.Map // of *sql.Stmt
+	n    atomic.Int64
 }
 
+// query runs a query with its statement, which it prepares and keeps until db is closed.
 func (t *statements) query(ctx context.Context, db *sql.DB, q query) (*sql.Rows, error) {
-	t.mu.RLock()
-	statement, full := t.kept[q.text], len(t.kept) >= maxStatements
-	t.mu.RUnlock()
-	if statement == nil && full {
+	if kept, found := t.kept.Load(q.text); found {
+		return kept.(*sql.Stmt).QueryContext(ctx, q.args...)
+	}
+	if t.n.Load() >= maxStatements {
 		return db.QueryContext(ctx, q.text, q.args...)
 	}
-	if statement == nil {
-		var err error
-		if statement, err = t.prepare(ctx, db, q.text); err != nil {
-			return nil, err
-		}
-	}
-	return statement.QueryContext(ctx, q.args...)
-}
-
-// prepare prepares a statement and keeps it until db is closed.
-func (t *statements) prepare(ctx context.Context, db *sql.DB, text string) (*sql.Stmt, error) {
-	statement, err := db.PrepareContext(ctx, text)
+	statement, err := db.PrepareContext(ctx, q.text)
 	if err != nil {
 		return nil, err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if other := t.kept[text]; other != nil { // two prepared it at once
-		return other, statement.Close()
+	if _, twice := t.kept.LoadOrStore(q.text, statement); twice { // another prepared it at once
+		defer statement.Close()
+	} else {
+		t.n.Add(1)
 	}
-	if t.kept == nil {
-		t.kept = map[string]*sql.Stmt{}
-	}
-	t.kept[text] = statement
-	return statement, nil
+	return statement.QueryContext(ctx, q.args...)
 }

@@ -4,30 +4,24 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/oidkit/oid/store"
 	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Insert stores doc and returns its key, see [store.Store].
-func (s *Store) Insert(ctx context.Context, collection string, doc any) (store.Key, error) {
-	return engine.Insert(ctx, s, collection, doc)
-}
-
-// InsertMany stores documents, see [store.Store].
-func (s *Store) InsertMany(ctx context.Context, collection string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
-	if err := s.life.Check(ctx, collection); err != nil {
-		return nil, err
+// Insert stores documents, see [engine.Database].
+func (s *database) Insert(ctx context.Context, collection string, b *engine.Batch) (refused []store.Refusal, err error) {
+	rows := b.Rows()
+	if len(rows) == 0 {
+		return nil, nil
 	}
-	ordered := o != nil && o.Ordered
-	return engine.InsertMany(docs, o, func(rows []engine.Row) (refused []store.Refusal, err error) {
-		err = s.update(ctx, func(tx *sql.Tx) (err error) {
-			refused, err = insert(ctx, tx, collection, rows, ordered)
-			return err
-		})
-		return refused, err
+	err = s.update(ctx, func(tx *sql.Tx) (err error) {
+		refused, err = insert(ctx, tx, collection, rows, b.Ordered())
+		return err
 	})
+	return refused, err
 }
 
 // chunk is how many documents one statement inserts.
@@ -40,31 +34,28 @@ func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Ro
 	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) + 1 FROM "^1commits"`).Scan(&seq); err != nil {
 		return nil, err
 	}
-	one, err := tx.PrepareContext(ctx, insertInto(collection, 1))
-	if isMissing(err) {
+	one, many := insertInto(collection, 1), ""
+	if len(rows) >= chunk {
+		many = insertInto(collection, chunk)
+	}
+	statements := prepared{ctx, tx, map[string]*sql.Stmt{}}
+	if _, err := statements.get(one); isMissing(err) {
 		if _, err := tx.ExecContext(ctx, "CREATE TABLE "+table(collection)+" (_id ANY PRIMARY KEY, seq INTEGER NOT NULL, doc BLOB NOT NULL) STRICT, WITHOUT ROWID"); err != nil {
 			return nil, err
 		}
-		one, err = tx.PrepareContext(ctx, insertInto(collection, 1))
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer one.Close()
-	var many *sql.Stmt
-	if len(rows) >= chunk {
-		if many, err = tx.PrepareContext(ctx, insertInto(collection, chunk)); err != nil {
-			return nil, err
-		}
-		defer many.Close()
+	args := make([]any, 0, 1+2*chunk)
+	put := func(query string, rows ...engine.Row) error {
+		args = arguments(args, seq, rows)
+		_, err := statements.exec(query, args...)
+		return err
 	}
 	stored := make([]engine.Row, 0, len(rows))
-	args := make([]any, 0, 1+2*chunk)
-	for rest := rows; len(rest) > 0; {
-		if len(rest) >= chunk {
-			_, err := many.ExecContext(ctx, arguments(args, seq, rest[:chunk])...)
+	for some := range slices.Chunk(rows, chunk) {
+		if len(some) == chunk {
+			err := put(many, some...)
 			if err == nil {
-				stored, rest = append(stored, rest[:chunk]...), rest[chunk:]
+				stored = append(stored, some...)
 				continue
 			}
 			if !isTaken(err) {
@@ -72,21 +63,20 @@ func insert(ctx context.Context, tx *sql.Tx, collection string, rows []engine.Ro
 			}
 		}
 		// Short of a chunk, or one of the chunk is there already.
-		for _, r := range rest[:min(len(rest), chunk)] {
-			_, err := one.ExecContext(ctx, arguments(args, seq, []engine.Row{r})...)
+		for _, r := range some {
+			err := put(one, r)
 			switch {
 			case err == nil:
 				stored = append(stored, r)
 			case !isTaken(err):
 				return nil, err
 			default:
-				refused = append(refused, store.Refusal{Index: r.Index, Err: engine.Duplicate(r.Key)})
+				refused = append(refused, r.Duplicate())
 				if ordered {
 					return refused, note(ctx, tx, seq, collection, stored)
 				}
 			}
 		}
-		rest = rest[min(len(rest), chunk):]
 	}
 	return refused, note(ctx, tx, seq, collection, stored)
 }

@@ -45,9 +45,8 @@
 //
 // # Space
 //
-// After many deletions the file gives back what it does not need: when nothing has been
-// deleted for ten seconds, a minute after the first at the latest, or at Close. It keeps
-// a tenth of its size for documents to come.
+// After many deletions the file gives back what it does not need: half a minute later, or
+// at Close. It keeps a tenth of its size for documents to come.
 //
 // # The file
 //
@@ -118,6 +117,12 @@ func (o *Options) withDefaults() Options {
 
 // Store is a SQLite file. It implements [store.Store].
 type Store struct {
+	engine.Base // all methods of [store.Store] but Close
+	db          *database
+}
+
+// database is the [engine.Database] of a Store.
+type database struct {
 	path    string
 	options Options
 	write   *sql.DB // one connection; nil if read-only
@@ -150,15 +155,16 @@ const (
 // written. With o.ReadOnly a missing file gives an error that wraps
 // [fs.ErrNotExist]. A nil o means the zero Options.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
-	s := &Store{options: o.withDefaults(), readers: make(chan struct{}, maxReaders)}
-	s.space.quiet, s.space.latest = vacuumQuiet, vacuumLatest
+	s := &database{options: o.withDefaults(), readers: make(chan struct{}, maxReaders)}
+	s.space.delay = vacuumDelay
+	opened := &Store{engine.NewBase(s, &s.life, manyKeys), s}
 	if err := s.open(ctx, path); err != nil {
-		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, s.Close()))
+		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, opened.Close()))
 	}
-	return s, nil
+	return opened, nil
 }
 
-func (s *Store) open(ctx context.Context, path string) (err error) {
+func (s *database) open(ctx context.Context, path string) (err error) {
 	if s.path, err = filepath.Abs(path); err != nil {
 		return err
 	}
@@ -192,7 +198,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	return err
 }
 
-func (s *Store) openReaders(dsn string) (err error) {
+func (s *database) openReaders(dsn string) (err error) {
 	if s.read, err = sql.Open("sqlite", dsn); err != nil {
 		return err
 	}
@@ -204,7 +210,7 @@ func (s *Store) openReaders(dsn string) (err error) {
 // checkFile finds what SQLite would report with too few words, or not at all, and
 // creates a file that is not there. It does not open the file by itself: closing it again
 // would end the locks of all stores of this process in it.
-func (s *Store) checkFile(ctx context.Context) error {
+func (s *database) checkFile(ctx context.Context) error {
 	info, err := os.Stat(s.path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
@@ -241,7 +247,7 @@ func (s *Store) checkFile(ctx context.Context) error {
 
 // create creates the file. No other connection does so: it would, when it opens, after
 // the file was moved.
-func (s *Store) create(ctx context.Context) error {
+func (s *database) create(ctx context.Context) error {
 	db, err := sql.Open("sqlite", s.url(url.Values{"mode": {"rwc"}, "_pragma": {"busy_timeout(10000)"}}))
 	if err != nil {
 		return err
@@ -273,7 +279,7 @@ func isOurs(ctx context.Context, db interface {
 }
 
 // prepareFile marks a new file as ours. Several processes may do so at once.
-func (s *Store) prepareFile(ctx context.Context) error {
+func (s *database) prepareFile(ctx context.Context) error {
 	return s.update(ctx, func(tx *sql.Tx) error {
 		ours, err := isOurs(ctx, tx)
 		if ours || err != nil {
@@ -289,27 +295,21 @@ func (s *Store) prepareFile(ctx context.Context) error {
 // the timeout in force the other pragmas fail when processes open at once. For
 // writing it is short because update tries again; a context that ends meanwhile
 // is noticed only then.
-func (s *Store) dsn(mode string) string {
-	q := url.Values{"mode": {mode}}
-	if mode == "ro" {
-		q.Add("_pragma", "busy_timeout(10000)")
-		q.Add("_pragma", "query_only(1)")
-	} else {
-		q.Add("_txlock", "immediate")
-		q.Add("_pragma", "busy_timeout(500)")
-		q.Add("_pragma", fmt.Sprintf("auto_vacuum(%d)", incremental)) // of a new file
-		q.Add("_pragma", "journal_mode(WAL)")
+func (s *database) dsn(mode string) string {
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(10000)", "query_only(1)"}}
+	if mode != "ro" {
+		sync := "NORMAL"
 		if s.options.Sync {
-			q.Add("_pragma", "synchronous(FULL)")
-		} else {
-			q.Add("_pragma", "synchronous(NORMAL)")
+			sync = "FULL"
 		}
+		autoVacuum := fmt.Sprintf("auto_vacuum(%d)", incremental) // of a new file
+		q["_txlock"], q["_pragma"] = []string{"immediate"}, []string{"busy_timeout(500)", autoVacuum, "journal_mode(WAL)", "synchronous(" + sync + ")"}
 	}
 	return s.url(q)
 }
 
 // url returns the file's URL with these parameters.
-func (s *Store) url(q url.Values) string {
+func (s *database) url(q url.Values) string {
 	if s.frozen {
 		q.Set("immutable", "1")
 	}
@@ -320,14 +320,14 @@ func (s *Store) url(q url.Values) string {
 // Close gives back the space that deletions have freed and closes the file. Sequences
 // of Find and Watch that are under way end with [store.ErrClosed].
 func (s *Store) Close() error {
-	if !s.life.End() {
+	if !s.db.life.End() {
 		return nil
 	}
-	s.listeners.close()
-	s.giveBack()
-	_ = s.checkPlace(context.Background()) // to save what was stored if it was moved
+	s.db.listeners.close()
+	s.db.giveBack()
+	_ = s.db.checkPlace(context.Background()) // to save what was stored if it was moved
 	var errs []error
-	for _, db := range []*sql.DB{s.read, s.write} {
+	for _, db := range []*sql.DB{s.db.read, s.db.write} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}

@@ -12,7 +12,7 @@ import (
 
 // checkPlace returns an error that wraps [store.ErrMoved] if the file is not at its path
 // any more and says where the latest commits are. SQLite itself does not notice.
-func (s *Store) checkPlace(ctx context.Context) error {
+func (s *database) checkPlace(ctx context.Context) error {
 	if s.file == nil { // it is being opened
 		return nil
 	}
@@ -29,7 +29,7 @@ func (s *Store) checkPlace(ctx context.Context) error {
 // moved puts into the file, wherever it is now, the commits that are still in the
 // file beside its old path, where a process that opens it under another name would not
 // find them. SQLite does not, not even when it closes a file that was moved.
-func (s *Store) moved(ctx context.Context) error {
+func (s *database) moved(ctx context.Context) error {
 	if s.write == nil {
 		return store.ErrMoved
 	}
@@ -46,7 +46,7 @@ var errThawed = errors.New("another process has begun to write the file; open th
 // openFrozen opens a file in a folder that is not writable, so that the memory that
 // processes share cannot be created there. It returns cause if another process has that
 // memory, or has left commits beside the file.
-func (s *Store) openFrozen(ctx context.Context, cause error) (err error) {
+func (s *database) openFrozen(ctx context.Context, cause error) (err error) {
 	if s.file, err = os.Stat(s.path); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Store) openFrozen(ctx context.Context, cause error) (err error) {
 // may have written to it since: what was read then may be a mix of old and new, and is not
 // the latest. Such a process first creates the memory to share, and changes the file when
 // it removes that.
-func (s *Store) checkFrozen() error {
+func (s *database) checkFrozen() error {
 	if !s.frozen {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/oidkit/oid/store"
+	"github.com/oidkit/oid/store/internal/engine"
 )
 
 var _ store.Signaler = (*Store)(nil)
@@ -12,50 +13,25 @@ var _ store.Signaler = (*Store)(nil)
 // which the file was modified, which the kernel reports to all of them, whatever their
 // topics.
 type listeners struct {
-	mu    sync.Mutex
-	all   map[chan struct{}]bool // nil until somebody listens
-	watch *fileWatch             // nil where the kernel does not report; it stays until Close
+	all   engine.Listeners
+	begin sync.Once  // of watch
+	watch *fileWatch // nil where the kernel does not report; it stays until Close
 }
 
 // Signal wakes all that listen, see [store.Signaler].
-func (s *Store) Signal(...string) { touch(s.path) }
+func (s *Store) Signal(...string) { touch(s.db.path) }
 
 // Listen makes a listener of signals, see [store.Signaler].
-func (s *Store) Listen(string) (signals <-chan struct{}, works func() bool, stop func()) {
-	l := &s.listeners
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.all == nil && !s.life.Ended() {
-		l.all = make(map[chan struct{}]bool)
-		l.watch = watchFile(s.path, l.wake)
-	}
-	c, watched := make(chan struct{}, 1), l.watch != nil
-	if watched {
-		l.all[c] = true
-	}
-	return c, func() bool { return watched }, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.all, c)
-	}
+func (s *Store) Listen(topic string) (signals <-chan struct{}, works func() bool, stop func()) {
+	l := &s.db.listeners
+	l.begin.Do(func() { l.watch = watchFile(s.db.path, func() { l.all.Wake("") }) })
+	signals, stop = l.all.Add(topic)
+	return signals, func() bool { return l.watch != nil }, stop
 }
 
 // close ends the watch in the background: the kernel takes 10 ms and more for it.
 func (l *listeners) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.watch != nil {
+	if l.begin.Do(func() {}); l.watch != nil {
 		go l.watch.close()
-	}
-}
-
-func (l *listeners) wake() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for c := range l.all {
-		select {
-		case c <- struct{}{}:
-		default: // it will wake anyway
-		}
 	}
 }

@@ -17,13 +17,10 @@ const (
 	sparePages  = 256
 )
 
-// Space is given back when nothing has been deleted for a moment, so once after many
+// vacuumDelay is how long after so many deletions space is given back, so once after many
 // calls that delete: a page that is moved between two of them is often freed by the
-// next. It is also given back while the deletions go on for longer than that.
-const (
-	vacuumQuiet  = 10 * time.Second
-	vacuumLatest = time.Minute
-)
+// next.
+const vacuumDelay = 30 * time.Second
 
 // vacuumWait bounds how long a transaction that gives space back waits for other
 // processes.
@@ -35,35 +32,29 @@ const incremental = 2
 
 // space gives back what deletions have freed.
 type space struct {
-	quiet, latest time.Duration // vacuumQuiet and vacuumLatest, tests have others
+	delay time.Duration // vacuumDelay, tests have another
 
 	mu        sync.Mutex
 	deletions int64       // since space was given back
 	timer     *time.Timer // for the next time, nil if there have been few deletions
-	end       time.Time   // when the timer fires at the latest
 
 	giving sync.Mutex // held while space is given back
 }
 
 // deleted notes that n documents were deleted, and has the file made smaller when that
 // is due.
-func (s *Store) deleted(n int64) {
+func (s *database) deleted(n int64) {
 	s.space.mu.Lock()
 	defer s.space.mu.Unlock()
 	s.space.deletions += n
-	switch {
-	case s.space.deletions < vacuumAfter:
-	case s.space.timer == nil:
-		s.space.end = time.Now().Add(s.space.latest)
-		s.space.timer = time.AfterFunc(min(s.space.quiet, s.space.latest), s.giveBack)
-	default:
-		s.space.timer.Reset(min(s.space.quiet, time.Until(s.space.end)))
+	if s.space.deletions >= vacuumAfter && s.space.timer == nil {
+		s.space.timer = time.AfterFunc(s.space.delay, s.giveBack)
 	}
 }
 
 // giveBack makes the file smaller if that is due, and waits while it is made so. What
 // fails of that is tried again after the next deletions.
-func (s *Store) giveBack() {
+func (s *database) giveBack() {
 	s.space.giving.Lock()
 	defer s.space.giving.Unlock()
 	s.space.mu.Lock()

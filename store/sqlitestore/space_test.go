@@ -44,7 +44,7 @@ func TestSpaceIsGivenBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.GiveBackAfter(100*time.Millisecond, time.Hour)
+			s.GiveBackAfter(100 * time.Millisecond)
 			insertTexts(t, s, "c", n)
 			insertTexts(t, s, "other", kept)
 			before := pages(t, path)
@@ -78,7 +78,7 @@ func TestSpaceIsGivenBackOnce(t *testing.T) {
 	const n, calls = 10_000, 2
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path, nil)
-	s.GiveBackAfter(time.Hour, time.Hour)
+	s.GiveBackAfter(time.Hour)
 	insertTexts(t, s, "c", n)
 	before := pages(t, path)
 	deletePart := func(i int) {
@@ -106,7 +106,7 @@ func TestSpaceIsGivenBackOnce(t *testing.T) {
 func TestSpaceIsGivenBackMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path, nil)
-	s.GiveBackAfter(time.Hour, time.Millisecond)
+	s.GiveBackAfter(time.Millisecond)
 	insertTexts(t, s, "c", 10_000)
 	before := pages(t, path)
 	if _, err := s.DeleteRange(t.Context(), "c", store.Range{}); err != nil {

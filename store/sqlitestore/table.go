@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"strings"
 )
 
@@ -48,14 +47,10 @@ func decode(name string) (collection string, ok bool) {
 	return b.String(), true
 }
 
-// Collections returns the names of the collections, see [store.Store].
-func (s *Store) Collections(ctx context.Context) ([]string, error) {
-	if err := s.life.Err(ctx); err != nil {
-		return nil, err
-	}
-	var names []string
+// Collections returns the names of the collections, see [engine.Database].
+func (s *database) Collections(ctx context.Context) (names []string, err error) {
 	q := query{text: "SELECT name FROM sqlite_schema WHERE type = 'table'", long: true}
-	err := s.rows(ctx, q, func(rows *sql.Rows) (bool, error) {
+	err = s.rows(ctx, q, func(rows *sql.Rows) (bool, error) {
 		var name string
 		if err := rows.Scan(&name); err != nil {
 			return false, err
@@ -65,18 +60,5 @@ func (s *Store) Collections(ctx context.Context) ([]string, error) {
 		}
 		return true, nil
 	})
-	slices.Sort(names)
-	return names, s.explain(ctx, err)
-}
-
-// inCollection runs work, and reports whether the collection exists. If it does not, what
-// work finds is nothing and not an error.
-func (s *Store) inCollection(ctx context.Context, collection string, work func() error) (found bool, err error) {
-	if err := s.life.Check(ctx, collection); err != nil {
-		return false, err
-	}
-	if err = work(); isMissing(err) {
-		return false, nil
-	}
-	return true, err
+	return names, err
 }

@@ -4,27 +4,17 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"iter"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/oidkit/oid/store"
-	"github.com/oidkit/oid/store/internal/engine"
 )
 
-// Watch follows a collection, see [store.Store].
-func (s *Store) Watch(ctx context.Context, collection string, r store.Range) iter.Seq2[bson.Raw, error] {
-	return engine.Sequence(func(yield func(bson.Raw) error) error { return s.watch(ctx, collection, r, yield) })
-}
-
-// watch yields the documents of commit after commit. Writers take turns, so the
+// Watch yields the documents of commit after commit, see [engine.Database]. Writers take turns, so the
 // commits are numbered in the order in which they become visible, and after a
 // look at the latest number every document up to it can be seen.
-func (s *Store) watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
-	if err := s.life.Check(ctx, collection); err != nil {
-		return err
-	}
+func (s *database) Watch(ctx context.Context, collection string, r store.Range, yield func(bson.Raw) error) error {
 	// The version that SQLite counts for a connection changes with the commits
 	// of all others, so it takes one that stays.
 	conn, err := s.read.Conn(ctx)
@@ -59,7 +49,7 @@ func (s *Store) watch(ctx context.Context, collection string, r store.Range, yie
 
 // news yields the documents of the commits after the one numbered done. It
 // returns the number of the last.
-func (s *Store) news(ctx context.Context, conn *sql.Conn, collection string, r store.Range, done int64, yield func(bson.Raw) error) (last int64, err error) {
+func (s *database) news(ctx context.Context, conn *sql.Conn, collection string, r store.Range, done int64, yield func(bson.Raw) error) (last int64, err error) {
 	var first sql.NullInt64
 	var low, high any
 	err = conn.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0), min(seq),
@@ -81,8 +71,5 @@ func (s *Store) news(ctx context.Context, conn *sql.Conn, collection string, r s
 		filter += " AND _id >= ? AND _id <= ?"
 		args = append(args, low, high)
 	}
-	_, err = s.inCollection(ctx, collection, func() error {
-		return s.pages(ctx, collection, store.Query{Range: r}, filter, args, yield)
-	})
-	return last, err
+	return last, s.pages(ctx, collection, store.Query{Range: r}, filter, args, yield)
 }

@@ -90,7 +90,7 @@ func (f *faulty) sequence(call string, seq iter.Seq2[bson.Raw, error]) iter.Seq2
 }
 
 func (f *faulty) Insert(ctx context.Context, name string, doc any) (store.Key, error) {
-	return engine.Insert(ctx, f, name, doc)
+	return engine.One(f.InsertMany(ctx, name, []any{doc}, nil))
 }
 
 func (f *faulty) InsertMany(ctx context.Context, name string, docs []any, o *store.InsertOptions) ([]store.Key, error) {
@@ -109,7 +109,11 @@ func (f *faulty) Replace(ctx context.Context, name string, doc any) error {
 }
 
 func (f *faulty) Swap(ctx context.Context, name string, old bson.Raw, new any) (bson.Raw, error) {
-	return engine.Swap(ctx, f, name, old, f.asked("Swap", new))
+	if new = f.asked("Swap", new); new == nil { // SwapMany would delete
+		_, _, err := engine.Insertion(new, nil)
+		return nil, err
+	}
+	return engine.One(f.SwapMany(ctx, name, []store.Swap{{Old: old, New: new}}))
 }
 
 func (f *faulty) SwapMany(ctx context.Context, name string, swaps []store.Swap) ([]bson.Raw, error) {

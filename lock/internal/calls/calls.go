@@ -3,15 +3,18 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/oidkit/oid/gpid"
 	"github.com/oidkit/oid/lock"
+	"github.com/oidkit/oid/objectid"
 )
 
 // Calls counts the calls that are under way. Make it with [New]. Any number of
@@ -20,16 +23,66 @@ type Calls struct {
 	// Closing ends when Close is called.
 	Closing context.Context
 
+	settings Settings
+
 	close context.CancelFunc
 	mu    sync.Mutex // orders Begin and Close
 	calls sync.WaitGroup
 }
 
-// New returns Calls that are open.
-func New() *Calls {
-	c := new(Calls)
+// Settings are what the options of all Lockers have.
+type Settings struct {
+	TTL     time.Duration    // of a lease that asks for none; 0 is [lock.DefaultTTL]
+	Process gpid.GPID        // of the owners; zero is that of [gpid.Self]
+	Events  func(lock.Event) // nil if nobody wants to know
+}
+
+// New returns Calls that are open. The error wraps [lock.ErrInvalid] if the TTL is invalid,
+// or is the reason why this process cannot be identified.
+func New(s Settings) (*Calls, error) {
+	s.TTL = cmp.Or(s.TTL, lock.DefaultTTL)
+	if s.Process.IsZero() {
+		var err error
+		if s.Process, err = gpid.Self(""); err != nil {
+			return nil, err
+		}
+	}
+	c := &Calls{settings: s}
 	c.Closing, c.close = context.WithCancel(context.Background())
-	return c
+	return c, lock.CheckTTL(s.TTL)
+}
+
+// Process returns the process of all owners.
+func (c *Calls) Process() gpid.GPID { return c.settings.Process }
+
+// Call is one call of Acquire or TryAcquire.
+type Call struct {
+	Name    string
+	Options lock.AcquireOptions // with a TTL
+	Owner   lock.Owner          // of the lease
+	Began   time.Time
+	Events  func(lock.Event)
+}
+
+// Acquire is Begin for a call of Acquire or TryAcquire. The error wraps [lock.ErrInvalid]
+// if the name or the TTL is invalid.
+func (c *Calls) Acquire(name string, o []lock.AcquireOptions) (Call, error) {
+	call := Call{Name: name, Owner: lock.Owner{Process: c.settings.Process, ID: objectid.New()}, Began: time.Now(), Events: c.settings.Events}
+	if len(o) > 0 {
+		call.Options = o[0]
+	}
+	call.Options.TTL = cmp.Or(call.Options.TTL, c.settings.TTL)
+	if err := lock.CheckTTL(call.Options.TTL); err != nil {
+		return call, err
+	}
+	return call, c.BeginFor(name)
+}
+
+// Tell reports an event. The fence is 0 if there is none yet.
+func (c *Call) Tell(kind lock.EventKind, fence uint64, err error) {
+	if c.Events != nil {
+		c.Events(lock.Event{Kind: kind, Name: c.Name, Owner: c.Owner, Fence: fence, Took: time.Since(c.Began), Err: err})
+	}
 }
 
 // Begin counts a call, unless Close came first: then it returns [lock.ErrClosed].
@@ -64,6 +117,21 @@ func Ask[T any](c *Calls, what, name string, call func() (T, error)) (result T, 
 		return none, fmt.Errorf("%s %q: %w", what, name, err)
 	}
 	return result, nil
+}
+
+// List returns the status of every lock that is held, of those with names, in their order.
+func List(names []string, status func(name string) (lock.Status, error)) (held []lock.Status, err error) {
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		s, err := status(name)
+		if err != nil {
+			return nil, err
+		}
+		if s.Held {
+			held = append(held, s)
+		}
+	}
+	return held, nil
 }
 
 // Done ends a call.
@@ -124,31 +192,4 @@ func (c *Calls) Close() (first bool) {
 	c.mu.Unlock()
 	c.calls.Wait()
 	return first
-}
-
-// Chosen returns the options of one Acquire, with the TTL of its Locker if o has none. The
-// error wraps [lock.ErrInvalid] if the TTL is invalid.
-func Chosen(o []lock.AcquireOptions, ttl time.Duration) (chosen lock.AcquireOptions, err error) {
-	if len(o) > 0 {
-		chosen = o[0]
-	}
-	if chosen.TTL == 0 {
-		chosen.TTL = ttl
-	}
-	return chosen, lock.CheckTTL(chosen.TTL)
-}
-
-// SetDefaults replaces the zero TTL and the zero process in the options of a Locker. The
-// error wraps [lock.ErrInvalid] if the TTL is invalid, or is the reason why this process
-// cannot be identified.
-func SetDefaults(ttl *time.Duration, process *gpid.GPID) (err error) {
-	if *ttl == 0 {
-		*ttl = lock.DefaultTTL
-	}
-	if process.IsZero() {
-		if *process, err = gpid.Self(""); err != nil {
-			return err
-		}
-	}
-	return lock.CheckTTL(*ttl)
 }

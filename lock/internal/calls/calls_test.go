@@ -10,9 +10,19 @@ import (
 )
 
 // Close ends Closing at once, waits for the calls under way and lets no others begin.
+// opened returns Calls with the defaults.
+func opened(t *testing.T) *calls.Calls {
+	t.Helper()
+	c, err := calls.New(calls.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := calls.New()
+		c := opened(t)
 		if err := c.Begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +57,7 @@ func TestClose(t *testing.T) {
 // Close waits for a call that ends without Go.
 func TestCloseWaitsForCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := calls.New()
+		c := opened(t)
 		if err := c.Begin(); err != nil {
 			t.Fatal(err)
 		}

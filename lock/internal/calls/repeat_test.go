@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/oidkit/oid/lock"
-	"github.com/oidkit/oid/lock/internal/calls"
 )
 
 // Repeat ends with success, with an error that will not pass, with ctx and with Close.
@@ -32,7 +31,7 @@ func TestRepeat(t *testing.T) {
 		{"Close", time.Hour, 10 * time.Second, 1000, nil, []error{lock.ErrClosed}, 10 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			c := calls.New()
+			c := opened(t)
 			defer c.Close()
 			time.AfterFunc(test.closed, func() { c.Close() })
 			ctx, cancel := context.WithTimeout(t.Context(), test.limit)

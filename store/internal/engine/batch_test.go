@@ -24,12 +24,13 @@ func document(t *testing.T, key int, size int) bson.Raw {
 
 // refusing returns a put that notes the sizes of its batches and refuses the rows
 // with these keys, as a database would.
-func refusing(ordered bool, batches *[]int, keys ...int64) func([]engine.Row) ([]store.Refusal, error) {
-	return func(rows []engine.Row) (refused []store.Refusal, err error) {
+func refusing(ordered bool, batches *[]int, keys ...int64) func(*engine.Batch) ([]store.Refusal, error) {
+	return func(b *engine.Batch) (refused []store.Refusal, err error) {
+		rows := b.Rows()
 		*batches = append(*batches, len(rows))
 		for _, r := range rows {
 			if n, _ := r.Key.Value().(int64); slices.Contains(keys, n) {
-				refused = append(refused, store.Refusal{Index: r.Index, Err: engine.Duplicate(r.Key)})
+				refused = append(refused, r.Duplicate())
 				if ordered {
 					break
 				}
@@ -118,7 +119,10 @@ func TestFailureLeavesRestUndone(t *testing.T) {
 		}
 		return nil, nil
 	}
-	keys, err := engine.InsertMany(docs, nil, func([]engine.Row) ([]store.Refusal, error) { return fail() })
+	keys, err := engine.InsertMany(docs, nil, func(b *engine.Batch) ([]store.Refusal, error) {
+		b.Rows()
+		return fail()
+	})
 	if !errors.Is(err, gone) || calls != 2 || keys[9_999].IsZero() || !keys[10_000].IsZero() {
 		t.Errorf("InsertMany: %v after %d calls, keys %v and %v", err, calls, keys[9_999], keys[10_000])
 	}

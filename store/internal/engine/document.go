@@ -36,7 +36,7 @@ func Insertion(doc any, g *objectid.Generator) (store.Key, bson.Raw, error) {
 	}
 	made := id()
 	raw = renewed(raw, at.rev)
-	if raw, err = withFirst(raw, idElement("_id", made), nil); err == nil {
+	if raw, err = joined(idElement("_id", made), raw[4:]); err == nil {
 		err = checkRoom(raw, at.rev)
 	}
 	if err != nil {
@@ -72,7 +72,7 @@ func keyed(raw bson.Raw, at places) (store.Key, bson.Raw, error) {
 	}
 	raw = renewed(raw, at.rev)
 	if e := at.id; e.start != 4 {
-		if raw, err = withFirst(raw[:e.start:e.start], raw[e.start:e.end], raw[e.end:]); err != nil {
+		if raw, err = joined(raw[e.start:e.end], raw[4:e.start], raw[e.end:]); err != nil {
 			return store.Key{}, nil, err
 		}
 	}
@@ -107,11 +107,6 @@ func renewed(raw bson.Raw, rev element) bson.Raw {
 func idElement(name string, id objectid.ID) []byte {
 	e := append([]byte{byte(bson.TypeObjectID)}, name...)
 	return append(append(e, 0), id[:]...)
-}
-
-// withFirst returns the document head+tail with the element first in front.
-func withFirst(head, first, tail []byte) (bson.Raw, error) {
-	return joined(first, head[4:], tail)
 }
 
 // joined returns the document of these parts. Each part is some elements; the
@@ -193,31 +188,26 @@ func checkDocument(doc []byte, depth int, at *places) error {
 		if err := checkValue(bson.Type(doc[start]), doc[value:end], depth); err != nil {
 			return bsonwalk.Wrap(name, err)
 		}
-		if at != nil {
-			if err := at.note(name, element{doc[start], start, value, end}); err != nil {
-				return err
+		if place := at.of(string(name)); place != nil {
+			if place.typ != 0 {
+				return fmt.Errorf("two fields %s", name)
 			}
+			*place = element{doc[start], start, value, end}
 		}
 		start = end
 	}
 	return nil
 }
 
-// note keeps e if the store itself uses the field of that name.
-func (at *places) note(name []byte, e element) error {
-	var place *element
-	switch string(name) {
-	case "_id":
-		place = &at.id
-	case store.Revision:
-		place = &at.rev
-	default:
-		return nil
+// of returns the place of the element of a name, or nil if the store does not use it.
+func (at *places) of(name string) *element {
+	switch {
+	case at == nil:
+	case name == "_id":
+		return &at.id
+	case name == store.Revision:
+		return &at.rev
 	}
-	if place.typ != 0 {
-		return fmt.Errorf("two fields %s", name)
-	}
-	*place = e
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,15 +25,40 @@ type Row struct {
 	Doc   bson.Raw
 }
 
+// Duplicate refuses r because its key is taken.
+func (r Row) Duplicate() store.Refusal {
+	return store.Refusal{Index: r.Index, Err: fmt.Errorf("%w: %s", store.ErrDuplicate, r.Key)}
+}
+
 // Batch is documents that go to the database together. Each is prepared when it is asked
-// for.
+// for. The rows are valid until the database has the batch.
 type Batch struct {
+	// Careful is the engine's own: it is false in the first batch of a call, and what the
+	// engine has made it in the others.
+	Careful bool
+
 	docs    []any // of the call
 	o       store.InsertOptions
 	at      int // of the next document
 	rows    []Row
 	size    int // bytes in rows
 	refused []store.Refusal
+}
+
+// Ordered reports whether the batch ends at the first refused document.
+func (b *Batch) Ordered() bool { return b.o.Ordered }
+
+// Rest returns the documents that were not asked for, at most as many as the batch may
+// still have.
+func (b *Batch) Rest() []any {
+	return b.docs[b.at:min(len(b.docs), b.at+batchDocs-len(b.rows))]
+}
+
+// Rows prepares all documents and returns them.
+func (b *Batch) Rows() []Row {
+	for b.Next() != nil {
+	}
+	return b.rows
 }
 
 // Cap returns how many rows there are at most.
@@ -59,26 +83,9 @@ func (b *Batch) Next() *Row {
 	return nil
 }
 
-// InsertMany does the part of a [store.Store]'s InsertMany that does not depend
-// on the engine. It calls put with rows to insert, never none, which returns
-// those that the database has refused, in any order. If o asks for order, put
-// stops at the first row that it refuses and returns that one alone. An error of
-// put means that none of its rows is known to be stored.
-func InsertMany(docs []any, o *store.InsertOptions, put func([]Row) ([]store.Refusal, error)) ([]store.Key, error) {
-	return InsertBatches(docs, o, func(b *Batch) ([]store.Refusal, error) {
-		for b.Next() != nil {
-		}
-		if len(b.rows) == 0 {
-			return nil, nil
-		}
-		return put(b.rows)
-	})
-}
-
-// InsertBatches is [InsertMany] for a put that asks for one row after the other. The rows
-// are valid until it returns, and there may be none. It asks for one at least; what it has
-// not asked for is in the next batch.
-func InsertBatches(docs []any, o *store.InsertOptions, put func(*Batch) ([]store.Refusal, error)) ([]store.Key, error) {
+// InsertMany does the part of a [store.Store]'s InsertMany that does not depend on the
+// engine: it calls put with one batch after the other, see [Database].
+func InsertMany(docs []any, o *store.InsertOptions, put func(*Batch) ([]store.Refusal, error)) ([]store.Key, error) {
 	b := Batch{docs: docs, rows: make([]Row, 0, min(len(docs), batchDocs))}
 	if o != nil {
 		b.o = *o
@@ -117,14 +124,9 @@ func refusedError(refused []store.Refusal) error {
 	return &store.RefusedError{Refused: refused}
 }
 
-// Insert does one insert with InsertMany.
-func Insert(ctx context.Context, s store.Store, collection string, doc any) (store.Key, error) {
-	return one(s.InsertMany(ctx, collection, []any{doc}, nil))
-}
-
-// one returns the result of a call for many that was made for one. The error of a
+// One returns the result of a call for many that was made for one. The error of a
 // refusal is returned as it is.
-func one[T any](many []T, err error) (first T, _ error) {
+func One[T any](many []T, err error) (first T, _ error) {
 	if refused, ok := errors.AsType[*store.RefusedError](err); ok {
 		err = refused.Refused[0].Err
 	}
@@ -134,21 +136,21 @@ func one[T any](many []T, err error) (first T, _ error) {
 	return many[0], nil
 }
 
-// Swap does one swap with SwapMany.
-func Swap(ctx context.Context, s store.Store, collection string, old bson.Raw, new any) (bson.Raw, error) {
-	if new == nil { // SwapMany would delete
-		_, _, err := marshal(new)
-		return nil, err
-	}
-	return one(s.SwapMany(ctx, collection, []store.Swap{{Old: old, New: new}}))
-}
-
 // Change is a swap on its way to the database.
 type Change struct {
 	Index int // its place in the call
 	Key   store.Key
 	Old   bson.Raw
 	New   bson.Raw // with a revision of its own; nil to delete Old
+}
+
+// Unchanged refuses c because its document is not Old, by whether one has its key.
+func (c Change) Unchanged(found bool) store.Refusal {
+	var err error
+	if found {
+		err = fmt.Errorf("%w: %s was written by another since it was read", store.ErrConflict, c.Key)
+	}
+	return store.Refusal{Index: c.Index, Err: orNotFound(c.Key, found, err)}
 }
 
 // SwapMany does the part of a [store.Store]'s SwapMany that does not depend on
