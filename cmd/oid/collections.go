@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oidkit/oid/internal/phrase"
 	"github.com/oidkit/oid/server/wire"
 	"github.com/oidkit/oid/store"
 )
@@ -44,7 +45,7 @@ func newCollectionsCommand(std streams) *cobra.Command {
 	return cmd
 }
 
-func newDropCommand(std streams) *cobra.Command {
+func newDropCommand() *cobra.Command {
 	var (
 		where storeFlag
 		yes   bool
@@ -52,10 +53,9 @@ func newDropCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drop COLLECTION",
 		Short: "Remove a collection and its documents",
-		Long: `Remove a collection and all its documents from a store. The command asks first,
-and needs --yes where it cannot ask.`,
-		Example: `  oid drop events
-  oid drop events --yes`,
+		Long: `Remove a collection and all its documents from a store. Without --yes the command
+only says how many these are.`,
+		Example: `  oid drop events --yes`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := store.CheckCollection(args[0]); err != nil {
@@ -63,20 +63,27 @@ and needs --yes where it cannot ask.`,
 			}
 			return using(cmd.Context(), where.openToDelete, func(s store.Store) error {
 				if !yes {
-					if err := confirm(cmd, std, s, "drop", args[0]); err != nil {
-						return err
-					}
+					return needYes(cmd.Context(), s, "drop", args[0])
 				}
 				return s.Drop(cmd.Context(), args[0])
 			})
 		},
 	}
 	where.addFlag(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&yes, "yes", false, "remove them")
 	return cmd
 }
 
-func newBackupCommand(std streams) *cobra.Command {
+// needYes returns an error that says what --yes would do to a collection.
+func needYes(ctx context.Context, s store.Store, what, collection string) error {
+	n, err := s.Count(ctx, collection, store.Range{})
+	if err != nil {
+		return err
+	}
+	return usagef("give --yes to %s collection %s (%s)", what, collection, phrase.Count(n, "document", "documents"))
+}
+
+func newBackupCommand() *cobra.Command {
 	var where storeFlag
 	cmd := &cobra.Command{
 		Use:   "backup FILE",

@@ -11,8 +11,8 @@ import (
 
 const deleteHelp = `Delete the documents with these _ids, or those that were created in a time range,
 and print how many were deleted. Documents whose _id is not an ObjectId have no
-creation time; only --all or their ID deletes them. With --all the command asks first,
-and needs --yes where it cannot ask.
+creation time; only --all or their ID deletes them. --all needs --yes, and only says how
+many documents there are without it.
 
 An ID is 24 hexadecimal digits, or the JSON of a number or of a string, with its
 quotes.`
@@ -52,9 +52,7 @@ func newDeleteCommand(std streams) *cobra.Command {
 			}
 			return using(cmd.Context(), where.openToDelete, func(s store.Store) error {
 				if all && !yes {
-					if err := confirm(cmd, std, s, "delete all documents of", collection); err != nil {
-						return err
-					}
+					return needYes(cmd.Context(), s, "delete all documents of", collection)
 				}
 				var n int64
 				var err error
@@ -70,7 +68,7 @@ func newDeleteCommand(std streams) *cobra.Command {
 	where.addFlag(cmd)
 	times.addFlags(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "delete all documents of the collection")
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask before --all")
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete them with --all")
 	asJSON.addFlag(cmd, jsonObject)
 	return cmd
 }

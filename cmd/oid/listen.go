@@ -78,46 +78,17 @@ func urlOf(a net.Addr, secure bool) string {
 	return "http://" + a.String()
 }
 
-// notify tells systemd, if it has started this program, that it serves, then that it
-// lives, and at the end of ctx that it stops.
+// notify tells systemd, if it has started this program, that it serves, and at the end of
+// ctx that it stops.
 func notify(ctx context.Context) {
-	if sent, _ := daemon.SdNotify(false, daemon.SdNotifyReady); !sent {
-		return
+	if sent, _ := daemon.SdNotify(false, daemon.SdNotifyReady); sent {
+		context.AfterFunc(ctx, func() { _, _ = daemon.SdNotify(false, daemon.SdNotifyStopping) })
 	}
-	go func() {
-		every, _ := daemon.SdWatchdogEnabled(false)
-		var beat <-chan time.Time
-		if every > 0 {
-			t := time.NewTicker(every / 2)
-			defer t.Stop()
-			beat = t.C
-		}
-		for {
-			select {
-			case <-beat:
-				_, _ = daemon.SdNotify(false, daemon.SdNotifyWatchdog)
-			case <-ctx.Done():
-				_, _ = daemon.SdNotify(false, daemon.SdNotifyStopping)
-				if beat == nil {
-					return
-				}
-				ctx = context.Background() // it drains, and still lives
-			}
-		}
-	}()
 }
 
-// keyPair is a certificate that is read again when a second has passed.
-type keyPair struct {
-	certFile, keyFile string
-	warn              func(error)
-
-	mu      sync.Mutex
-	pair    *tls.Certificate
-	checked time.Time
-}
-
-// serverTLS returns the configuration for a certificate and its key.
+// serverTLS returns the configuration for a certificate and its key, whose files are read
+// again when a second has passed. While they cannot be read, which warn is told, the
+// certificate stays the one before.
 func serverTLS(certFile, keyFile string, warn func(error)) (*tls.Config, error) {
 	if certFile == "" && keyFile == "" {
 		return nil, nil
@@ -125,33 +96,26 @@ func serverTLS(certFile, keyFile string, warn func(error)) (*tls.Config, error) 
 	if certFile == "" || keyFile == "" {
 		return nil, usagef("--tls-cert and --tls-key need each other")
 	}
-	k := &keyPair{certFile: certFile, keyFile: keyFile, warn: warn}
-	if err := k.load(); err != nil {
+	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
 		return nil, fmt.Errorf("read the certificate: %w", err)
 	}
-	return &tls.Config{GetCertificate: k.get, MinVersion: tls.VersionTLS12}, nil
-}
-
-// load reads the files.
-func (k *keyPair) load() error {
-	k.checked = time.Now()
-	pair, err := tls.LoadX509KeyPair(k.certFile, k.keyFile)
-	if err == nil {
-		k.pair = &pair
-	}
-	return err
-}
-
-// get returns the certificate. While the files cannot be read it stays the one before.
-func (k *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if time.Since(k.checked) > time.Second {
-		if err := k.load(); err != nil {
-			k.warn(err)
+	var mu sync.Mutex
+	current, checked := &pair, time.Now()
+	get := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(checked) > time.Second {
+			checked = time.Now()
+			if pair, err := tls.LoadX509KeyPair(certFile, keyFile); err != nil {
+				warn(err)
+			} else {
+				current = &pair
+			}
 		}
+		return current, nil
 	}
-	return k.pair, nil
+	return &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS12}, nil
 }
 
 // unixFlags are the flags --mode and --group of a Unix socket.

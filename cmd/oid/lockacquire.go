@@ -108,7 +108,8 @@ func (o lockOptions) left(ctx context.Context) time.Duration {
 	return 0
 }
 
-// lockWait is the time before the command runs:
+// untilCommand returns the context of the time before the command runs, and a function that
+// ends that time and returns what had interrupted it:
 //
 //	                     waiting            after end
 //	signals              ctx ends           are those of the command
@@ -116,14 +117,7 @@ func (o lockOptions) left(ctx context.Context) time.Duration {
 //
 // No signal is lost between the two: the goroutine that receives them is gone when end
 // returns, and what it has received is in the cause of ctx.
-type lockWait struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	end    func() error // ends the waiting and returns what had interrupted it
-}
-
-// newLockWait begins the waiting.
-func newLockWait(before context.Context, signals <-chan os.Signal) lockWait {
+func untilCommand(before context.Context, signals <-chan os.Signal) (ctx context.Context, end func() error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	over := make(chan struct{})
 	var receiver sync.WaitGroup
@@ -136,33 +130,32 @@ func newLockWait(before context.Context, signals <-chan os.Signal) lockWait {
 		case <-over:
 		}
 	})
-	return lockWait{ctx, cancel, sync.OnceValue(func() error {
+	return ctx, sync.OnceValue(func() error {
 		close(over)
 		receiver.Wait()
 		if before.Err() != nil { // also by a signal that came before the channel was there
 			cancel(context.Cause(before))
 		}
 		return context.Cause(ctx)
-	})}
+	})
 }
 
 // lockAndRun runs a command while holding a lock, unless before has ended.
 func lockAndRun(before context.Context, std streams, engine lockEngine, url, name string, o lockOptions, command []string) error {
 	signals := job.CatchSignals()
 	defer signal.Stop(signals)
-	w := newLockWait(before, signals)
-	defer w.cancel(nil)
+	ctx, end := untilCommand(before, signals)
 	work := func(lease *lock.Lease, env ...string) error {
-		if err := w.end(); err != nil {
+		if err := end(); err != nil {
 			return err
 		}
 		return runUnder(std, lease, o, signals, command, env)
 	}
-	began, limited, cancel := time.Now(), w.ctx, func() {}
+	began, limited, cancel := time.Now(), ctx, func() {}
 	if o.noWait() {
-		limited, cancel = context.WithTimeout(w.ctx, answerTime)
+		limited, cancel = context.WithTimeout(ctx, answerTime)
 	} else if o.limited { // connecting and waiting together
-		limited, cancel = context.WithTimeout(w.ctx, o.wait)
+		limited, cancel = context.WithTimeout(ctx, o.wait)
 	}
 	defer cancel()
 	l, err := o.open(limited, std, engine, url, name)
@@ -172,11 +165,11 @@ func lockAndRun(before context.Context, std streams, engine lockEngine, url, nam
 	switch {
 	case err != nil: // no lock
 	case o.once.text != "":
-		err = o.once.run(w.ctx, std, l, name, o.left(limited), o.claim, work)
+		err = o.once.run(ctx, std, l, name, o.left(limited), o.claim, work)
 	default:
 		err = o.hold(limited, std, l, name, work)
 	}
-	return o.result(err, w.end(), url, time.Since(began).Round(time.Millisecond))
+	return o.result(err, end(), url, time.Since(began).Round(time.Millisecond))
 }
 
 // result returns the error of oid lock, with its exit code. err is that of the command or

@@ -98,7 +98,7 @@ func (o *onceFlags) check(cmd *cobra.Command, z *zone) (err error) {
 	if _, err = lock.ParseSchedule(o.text); err == nil { // the error has the text as it was given
 		o.schedule, err = lock.ParseSchedule(inZone(o.text, z))
 		if err != nil && z.chosen != nil {
-			return usagef("--tz %v: --once needs the name of a zone, such as Europe/Berlin", z)
+			return usagef("--tz %v: --once needs the name of a zone, such as Europe/Berlin", z.chosen)
 		}
 	}
 	if err != nil {

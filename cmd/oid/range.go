@@ -158,20 +158,11 @@ either in UTC; in JSON in UTC, except in a census. A ZONE is a name such as Asia
 an offset such as +08:00, or local.`
 
 func (z *zone) addFlag(cmd *cobra.Command) {
-	cmd.Flags().Var(z, "tz", "time `ZONE` such as Asia/Shanghai (default TZ, or UTC)")
+	cmd.Flags().Func("tz", "time `ZONE` such as Asia/Shanghai (default TZ, or UTC)", z.set)
 }
 
-func (z *zone) String() string {
-	if z.chosen == nil {
-		return ""
-	}
-	return z.chosen.String()
-}
-
-func (z *zone) Type() string { return "ZONE" }
-
-// Set reads the name of a zone or an offset from UTC.
-func (z *zone) Set(name string) error {
+// set reads the name of a zone or an offset from UTC.
+func (z *zone) set(name string) error {
 	if strings.EqualFold(name, "local") {
 		z.chosen = time.Local
 		return nil

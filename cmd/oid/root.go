@@ -30,7 +30,7 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 		{"Ids", []*cobra.Command{newNewCommand(std), newInspectCommand(std), newAnnotateCommand(std), newVerifyCommand(std), newRangeCommand(std), newSQLCommand(std), newSealCommand(std), newOpenCommand(std), newOddsCommand(std)}},
 		{"Documents", []*cobra.Command{newInsertCommand(std), newGetCommand(std), newFindCommand(std), newDeleteCommand(std)}},
 		{"Processes", []*cobra.Command{newPsCommand(std), newTraceCommand(std), newHistoryCommand(std), newAgentCommand(std), newAdoptCommand(std), newPruneCommand(std)}},
-		{"Collections", []*cobra.Command{newCensusCommand(std), newCollectionsCommand(std), newDropCommand(std), newBackupCommand(std)}},
+		{"Collections", []*cobra.Command{newCensusCommand(std), newCollectionsCommand(std), newDropCommand(), newBackupCommand()}},
 		{"Locks", []*cobra.Command{newLockCommand(std)}},
 		{"Server", []*cobra.Command{newServeCommand(std)}},
 	} {
@@ -53,15 +53,11 @@ func newRoot(std streams) (root *cobra.Command, started *bool) {
 				return nil
 			}
 		}
-		if work := c.RunE; work != nil {
-			c.RunE = func(cmd *cobra.Command, args []string) error {
-				if err := noEmptyFlag(cmd); err != nil {
-					return err
-				}
-				*started = true
-				return work(cmd, args)
-			}
-		}
+	}
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		err := noEmptyFlag(cmd)
+		*started = err == nil
+		return err
 	}
 	return root, started
 }

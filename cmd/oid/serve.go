@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -243,9 +241,10 @@ func readTokens(path string) ([]server.Token, error) {
 		return nil, fmt.Errorf("read the token: %w", err)
 	}
 	var all []server.Token
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	for n := 1; lines.Scan(); n++ {
-		words := strings.Fields(lines.Text())
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		words := strings.Fields(line)
 		switch {
 		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
 		case len(words) == 1:
@@ -255,9 +254,6 @@ func readTokens(path string) ([]server.Token, error) {
 		default: // without the line, which may hold a token
 			return nil, fmt.Errorf("read the token: %s: line %d must hold one word, the token, or three: a name, all or read, and the token", path, n)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read the token: %s: %w", path, err)
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("read the token: %s holds none", path)

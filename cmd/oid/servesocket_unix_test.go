@@ -68,15 +68,14 @@ func TestServeUnderSystemd(t *testing.T) {
 	store := "sqlite:" + filepath.Join(t.TempDir(), "store.db")
 	for range 2 {
 		// The shell knows the pid that the program will have.
-		serve := exec.Command("sh", "-c", `LISTEN_PID=$$ WATCHDOG_PID=$$ exec oid serve --store "$0"`, store)
-		serve.Env = append(os.Environ(), "LISTEN_FDS=1", "NOTIFY_SOCKET="+notified, "WATCHDOG_USEC=200000")
+		serve := exec.Command("sh", "-c", `LISTEN_PID=$$ exec oid serve --store "$0"`, store)
+		serve.Env = append(os.Environ(), "LISTEN_FDS=1", "NOTIFY_SOCKET="+notified)
 		serve.ExtraFiles = []*os.File{socket}
 		serve.Stderr = os.Stderr
 		if err := serve.Start(); err != nil {
 			t.Fatal(err)
 		}
 		hears("READY=1")
-		hears("WATCHDOG=1")
 		res, err := http.Get(url + "/livez")
 		if err != nil {
 			t.Fatal(err)

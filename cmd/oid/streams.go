@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/oidkit/oid/internal/phrase"
-	"github.com/oidkit/oid/store"
 )
 
 // streams are the three files of a command.
@@ -114,27 +112,6 @@ func textf(format string, args ...any) func(io.Writer) error {
 		_, err := fmt.Fprintf(w, format, args...)
 		return err
 	}
-}
-
-// confirm asks on the terminal whether to do something, in words such as "drop", to a
-// collection. It returns an error unless the answer is yes.
-func confirm(cmd *cobra.Command, std streams, s store.Store, what, collection string) error {
-	if !isTerminal(std.in) {
-		return usagef("standard input is not a terminal, so oid cannot ask; give --yes to %s collection %s", what, collection)
-	}
-	n, err := s.Count(cmd.Context(), collection, store.Range{})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(std.err, "%s%s collection %s (%s)? [y/N] ", strings.ToUpper(what[:1]), what[1:], collection, phrase.Count(n, "document", "documents"))
-	answer, _ := bufio.NewReader(interruptible(cmd.Context(), std.in)).ReadString('\n') // the end of the input is a no
-	if err := cmd.Context().Err(); err != nil {
-		return err
-	}
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return fmt.Errorf("the answer is not yes: collection %s stays as it is", collection)
-	}
-	return nil
 }
 
 // progress shows on a terminal how much has been read, how fast and how long it will

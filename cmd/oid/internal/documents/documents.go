@@ -4,6 +4,7 @@ package documents
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/oidkit/oid/store"
 )
@@ -64,7 +66,7 @@ const (
 	// maxLine is the longest line in bytes: a document of 16 MiB is longer as JSON.
 	maxLine = 64 << 20
 
-	// Reading waits while a batch that nobody has taken holds this much.
+	// Reading waits while lines that nobody has taken hold this much.
 	batchLines = 2000
 	batchBytes = 16 << 20
 )
@@ -75,7 +77,7 @@ type Line struct {
 	Doc    bson.D
 	Err    error
 
-	size int // in bytes
+	size int64 // in bytes
 }
 
 // Batches yields the documents of in, as many at once as were read while the caller worked
@@ -84,93 +86,74 @@ func Batches(ctx context.Context, in io.Reader) iter.Seq2[[]Line, error] {
 	return func(yield func([]Line, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		lines, batches := make(chan []Line), make(chan []Line)
+		lines, room := make(chan Line, batchLines), semaphore.NewWeighted(batchBytes)
 		var failed error // of in, when lines is closed
 		go func() {
 			defer close(lines)
-			failed = readLines(ctx, in, lines)
+			failed = readLines(ctx, in, func(l Line) {
+				l.size = min(l.size, batchBytes)
+				if room.Acquire(ctx, l.size) != nil {
+					return
+				}
+				select {
+				case lines <- l:
+				case <-ctx.Done():
+				}
+			})
 		}()
-		go func() {
-			defer close(batches)
-			collect(ctx, lines, batches)
-		}()
-		for batch := range batches {
-			if !yield(batch, nil) {
+		for {
+			select {
+			case l, more := <-lines:
+				if !more {
+					if err := cmp.Or(context.Cause(ctx), failed); err != nil {
+						yield(nil, err)
+					}
+					return
+				}
+				batch := []Line{l}
+				for range len(lines) {
+					batch = append(batch, <-lines)
+				}
+				for _, l := range batch {
+					room.Release(l.size)
+				}
+				if !yield(batch, nil) {
+					return
+				}
+			case <-ctx.Done():
+				yield(nil, context.Cause(ctx))
 				return
 			}
-		}
-		err := context.Cause(ctx)
-		if err == nil {
-			err = failed
-		}
-		if err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
-// collect sends the lines on in batches, until there are no more.
-func collect(ctx context.Context, lines <-chan []Line, batches chan<- []Line) {
-	var batch []Line
-	size := 0
-	for more := true; more || batch != nil; {
-		from, to := lines, batches // a nil channel is never ready
-		if !more || len(batch) >= batchLines || size >= batchBytes {
-			from = nil
-		}
-		if batch == nil {
-			to = nil
-		}
-		select {
-		case some, ok := <-from:
-			more = ok
-			batch = append(batch, some...)
-			for _, l := range some {
-				size += l.size
-			}
-		case to <- batch:
-			batch, size = nil, 0
-		case <-ctx.Done():
-			return
 		}
 	}
 }
 
 var errLongLine = fmt.Errorf("line of more than %d MiB", maxLine>>20)
 
-// readLines sends the documents of in to lines, before it waits for more. Its error is
-// that of in.
-func readLines(ctx context.Context, in io.Reader, lines chan<- []Line) error {
+// readLines calls use with the documents of in until ctx ends. Its error is that of in.
+func readLines(ctx context.Context, in io.Reader, use func(Line)) error {
 	r := bufio.NewReaderSize(in, 1<<16)
-	var some []Line
-	for number := 1; ; number++ {
+	for number := 1; ctx.Err() == nil; number++ {
 		text, err := readLine(r)
-		long := errors.Is(err, errLongLine)
-		if err != nil && !long && !errors.Is(err, io.EOF) {
+		long, end := errors.Is(err, errLongLine), errors.Is(err, io.EOF)
+		if err != nil && !long && !end {
 			return fmt.Errorf("read line %d: %w", number, err)
 		}
 		if number == 1 {
 			text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors add it
 		}
 		if long || len(bytes.TrimSpace(text)) > 0 {
-			l := Line{Number: number, Err: errLongLine, size: len(text)}
+			l := Line{Number: number, Err: errLongLine, size: int64(len(text))}
 			if !long {
 				l.Doc, l.Err = Parse(text)
 			}
-			some = append(some, l)
+			use(l)
 		}
-		if buffered, _ := r.Peek(r.Buffered()); some != nil && bytes.IndexByte(buffered, '\n') < 0 {
-			select {
-			case lines <- some:
-				some = nil
-			case <-ctx.Done():
-				return nil
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
+		if end {
+			break
 		}
 	}
+	return nil
 }
 
 // readLine returns a line. It skips a line that is too long, with errLongLine. At the

@@ -3,6 +3,7 @@
 package job
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -10,9 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// adoptsOrphans says that nothing adopts what the command leaves.
-const adoptsOrphans = false
 
 // Guard does nothing: only Linux has guards.
 func Guard() {}
@@ -22,17 +20,28 @@ type guard struct{}
 
 func (*guard) leave() {}
 
-func (g *group) start(cmd *exec.Cmd) error { return g.startChild(cmd) }
+// start starts cmd as a child of oid.
+func (g *group) start(cmd *exec.Cmd) error {
+	err := cmd.Start()
+	if err == nil {
+		g.id = cmd.Process.Pid
+	}
+	return err
+}
 
 // lasting returns the process group of the command.
 func (g *group) lasting() int { return g.id }
 
-// watch reports what becomes of the command, and asks for a look at its group from time
-// to time, which may have members with other parents.
+// watch reports what becomes of the command, until its group has ended, which may have
+// members with other parents.
 func (g *group) watch() {
 	reap(g.id, g.report)
-	for g.report(change{}) {
-		time.Sleep(20 * time.Millisecond)
+	for !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH) {
+		select {
+		case <-g.done:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }
 

@@ -34,13 +34,13 @@ func endsPrograms(os.Signal) bool { return true }
 type group struct {
 	id      int
 	changes chan change
-	again   chan struct{} // nil: there is nothing to look at
+	gone    chan struct{} // closed when it has ended
 	cmd     *exec.Cmd
 }
 
 // startGroup starts cmd.
 func startGroup(cmd *exec.Cmd, _ chan os.Signal) (*group, error) {
-	g := &group{changes: make(chan change, 1), cmd: cmd}
+	g := &group{changes: make(chan change, 1), gone: make(chan struct{}), cmd: cmd}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -48,6 +48,7 @@ func startGroup(cmd *exec.Cmd, _ chan os.Signal) (*group, error) {
 	go func() {
 		_ = cmd.Wait() // the state says how it ended
 		g.changes <- change{ended: true, code: cmd.ProcessState.ExitCode()}
+		close(g.gone)
 	}()
 	return g, nil
 }
@@ -59,9 +60,6 @@ func (g *group) lasting() int { return g.id }
 func (g *group) commandEnded() bool { return false }
 
 func (g *group) share(os.Signal) {}
-
-// remains knows of the command alone.
-func (g *group) remains() bool { return false }
 
 func (g *group) commandStopped(os.Signal, func() bool) {}
 

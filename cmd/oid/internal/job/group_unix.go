@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 )
 
@@ -46,12 +45,11 @@ func endsPrograms(s os.Signal) bool { return s != syscall.SIGUSR1 && s != syscal
 type group struct {
 	id       int           // of the group, and the pid of the command
 	changes  chan change   // what becomes of the command
-	again    chan struct{} // look again: a process that the command had left has ended
+	gone     chan struct{} // closed when all of it has ended
 	terminal *terminal     // nil if oid has none
 	signals  chan os.Signal
-	frozen   []int       // processes of other groups that stop has stopped
-	alone    atomic.Bool // all of it has ended
-	done     chan struct{}
+	frozen   []int         // processes of other groups that stop has stopped
+	done     chan struct{} // closed by close
 	guard    guard
 }
 
@@ -71,7 +69,7 @@ func catchStops(signals chan os.Signal) {
 
 // startGroup starts cmd. The caller has called [catchStops] and calls close.
 func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*group, error) {
-	g := &group{changes: make(chan change), again: make(chan struct{}, 1), signals: signals, done: make(chan struct{})}
+	g := &group{changes: make(chan change), gone: make(chan struct{}), signals: signals, done: make(chan struct{})}
 	OwnGroup(cmd)
 	g.terminal = openTerminal(signals)
 	if g.terminal.isForeground(g.terminal.ownGroup()) && !inPipeline(cmd) {
@@ -83,17 +81,11 @@ func startGroup(cmd *exec.Cmd, signals chan os.Signal) (*group, error) {
 		g.terminal.close()
 		return nil, err
 	}
-	go g.watch()
+	go func() {
+		defer close(g.gone)
+		g.watch()
+	}()
 	return g, nil
-}
-
-// startChild starts cmd as a child of oid.
-func (g *group) startChild(cmd *exec.Cmd) error {
-	err := cmd.Start()
-	if err == nil {
-		g.id = cmd.Process.Pid
-	}
-	return err
 }
 
 // close gives the terminal back to oid. Processes that are left go on.
@@ -106,23 +98,23 @@ func (g *group) close() {
 }
 
 // reap waits for the children of this process, a command and those that it adopts, and
-// reports what becomes of the command; an empty change is that of another. It returns
-// when there is none, or when report returns false.
+// reports what becomes of the command. It returns when there is none, or when report
+// returns false.
 func reap(command int, report func(change) bool) {
 	for {
 		var c change
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
 		switch {
-		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EINTR), err == nil && pid != command:
 			continue
 		case err != nil:
 			return
-		case pid == command && status.Stopped():
+		case status.Stopped():
 			c.stopped = status.StopSignal()
-		case pid == command && status.Signaled():
+		case status.Signaled():
 			c.ended, c.signal = true, status.Signal()
-		case pid == command:
+		default:
 			c.ended, c.code = true, status.ExitStatus()
 		}
 		if !report(c) {
@@ -131,19 +123,8 @@ func reap(command int, report func(change) bool) {
 	}
 }
 
-// report passes a change on, and returns false when nobody needs it any more. However
-// many empty changes there are, they ask for one look at a time, so that nothing else
-// that oid has to do waits for them.
+// report passes a change on, and returns false when nobody needs it any more.
 func (g *group) report(c change) bool {
-	if c == (change{}) {
-		select {
-		case g.again <- struct{}{}:
-		case <-g.done:
-			return false
-		default: // one is asked for already
-		}
-		return true
-	}
 	select {
 	case g.changes <- c:
 		return true
@@ -168,15 +149,6 @@ func (g *group) share(s syscall.Signal) {
 // others returns the processes that the group has started in other groups.
 func (g *group) others() []process {
 	return slices.DeleteFunc(g.processes(), func(p process) bool { return p.member })
-}
-
-// remains reports whether a process of the group, or one that it has started, still
-// runs.
-func (g *group) remains() bool {
-	if adoptsOrphans {
-		return !g.alone.Load()
-	}
-	return !errors.Is(syscall.Kill(-g.id, 0), syscall.ESRCH)
 }
 
 // pass sends a signal to the group.

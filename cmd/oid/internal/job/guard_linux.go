@@ -63,15 +63,14 @@ func (g *guard) leave() {
 	}
 }
 
-// start starts cmd by a guard, or as a child of oid where there can be none.
+// start starts cmd by a guard.
 func (g *group) start(cmd *exec.Cmd) error {
 	if cmd.Err != nil {
 		return cmd.Err
 	}
-	adopt()                                    // what a guard leaves that is killed
-	if err := g.guard.start(cmd); err != nil { // there is no /proc
-		killWithThread(cmd.SysProcAttr)
-		return g.startChild(cmd)
+	adopt() // what a guard leaves that is killed
+	if err := g.guard.start(cmd); err != nil {
+		return fmt.Errorf("start a second process of oid, which needs /proc: %v", err) // err may be that a file does not exist
 	}
 	var number syscall.Errno
 	if _, err := fmt.Fscanln(g.guard.told, &g.id, &number); err != nil {
@@ -89,7 +88,7 @@ func (g *group) watch() {
 		ended = ended || c.ended
 		return g.report(c)
 	}
-	for g.guard.pid != 0 {
+	for {
 		var c change
 		if _, err := fmt.Fscanln(g.guard.told, &c.ended, &c.signal, &c.code, &c.stopped); err != nil {
 			break
@@ -97,12 +96,13 @@ func (g *group) watch() {
 			return
 		}
 	}
-	if g.guard.pid == 0 || g.guard.wasKilled() {
+	if g.guard.wasKilled() {
 		g.guard.killed.Store(true)
 		reap(g.id, report)
 	}
-	g.alone.Store(true)
-	report(change{ended: !ended, signal: syscall.SIGKILL}) // the guard was killed before it could tell
+	if !ended { // the guard was killed before it could tell
+		report(change{ended: true, signal: syscall.SIGKILL})
+	}
 }
 
 // wasKilled waits for the end of the guard and reports whether it was killed.
@@ -116,12 +116,7 @@ func (g *guard) wasKilled() bool {
 }
 
 // lasting returns a process group that ends with the last process of the command.
-func (g *group) lasting() int {
-	if g.guard.pid != 0 {
-		return g.guard.pid
-	}
-	return g.id
-}
+func (g *group) lasting() int { return g.guard.pid }
 
 // Guard does the work of a guard and does not return if this process was started as one.
 // The main function of a program that calls [Run] calls it first.
@@ -185,9 +180,6 @@ func killDescendants() {
 	}
 }
 
-// adoptsOrphans says that oid has a child as long as a process of the command runs.
-const adoptsOrphans = true
-
 // adopt makes this process the parent of what the command has started when its own
 // parent ends.
 func adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
@@ -221,7 +213,7 @@ func stopSelf(s syscall.Signal) {
 // missing.
 func (g *group) processes() (found []process) {
 	parent := g.guard.pid
-	if parent == 0 || g.guard.killed.Load() {
+	if g.guard.killed.Load() {
 		parent = os.Getpid()
 	}
 	for _, stat := range descendants(parent) {

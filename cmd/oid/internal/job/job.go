@@ -124,27 +124,25 @@ const leftoverNotice = time.Second
 //	leaseEnd       once, at the end of the lease
 //	expiring       before the deadline of the lease, if it has one and lost is not set
 //	kill           after endCommand alone, which sets lost: again and again until wait returns
-//	poll, notice   after the command itself has ended; wait does not return before
+//	gone, notice   after the command itself has ended; wait does not return before
 //
 // lost is never taken back: a lease that is renewed after it was set does not save the
 // command.
 func (r *run) wait() {
 	leaseEnd := r.lease.Context().Done()
-	var poll, notice <-chan time.Time
-	for {
+	var gone <-chan struct{}
+	var notice <-chan time.Time
+	for gone == nil || r.lost || !r.Leave {
 		select {
 		case c := <-r.group.changes:
 			switch {
 			case c.ended:
 				r.end = c
 				r.inFront = r.group.commandEnded()
-				ticker := time.NewTicker(time.Second)
-				defer ticker.Stop()
-				poll, notice = ticker.C, time.After(leftoverNotice)
+				gone, notice = r.group.gone, time.After(leftoverNotice)
 			case c.stopped != 0:
 				r.group.commandStopped(c.stopped, r.held)
 			}
-		case <-r.group.again:
 		case s := <-r.signals:
 			r.receive(s)
 		case <-r.expiring():
@@ -163,14 +161,12 @@ func (r *run) wait() {
 			r.endCommand(left)
 		case <-r.kill:
 			r.killAll()
-		case <-poll:
+		case <-gone:
+			return
 		case <-notice:
 			if !r.lost {
 				r.background.Go(r.Left)
 			}
-		}
-		if poll != nil && (r.Leave && !r.lost || !r.group.remains()) {
-			return
 		}
 	}
 }
