@@ -11,11 +11,6 @@ import (
 type EventKind string
 
 const (
-	// Deployment: processes ended and others began, at least three and half of those
-	// alive.
-	Deployment EventKind = "deployment"
-	// Restart: fewer processes ended and others began.
-	Restart EventKind = "restart"
 	// Outage: no id was created where there usually are many.
 	Outage EventKind = "outage"
 	// Import: far more ids were created than usually.
@@ -38,8 +33,8 @@ type Event struct {
 	Start time.Time
 	End   time.Time // not before Start
 	// Size is how many ids are concerned: those of an import, about as many as are
-	// missing after a deletion, or as an outage would usually have had; of a
-	// deployment and a restart, processes; of a clock step, seconds.
+	// missing after a deletion, or as an outage would usually have had; of a clock
+	// step, seconds.
 	Size int64
 	// Share is the part of the ids created then that a deletion took, from 0 to 1.
 	Share float64
@@ -67,7 +62,7 @@ const (
 // outage, in the busiest and in the quietest hours of the week of a zone.
 func (h *history) events(zone *time.Location) ([]Event, [2]time.Duration) {
 	out, shortest := h.outages(zone)
-	out = slices.Concat(out, h.imports(), h.deletions(), h.deployments())
+	out = slices.Concat(out, h.imports(), h.deletions())
 	sortEvents(out)
 	return out, shortest
 }
@@ -190,63 +185,6 @@ func (h *history) deletions() (out []Event) {
 	return out
 }
 
-// change is the begin or the end of a life, which happened at some time in a stretch.
-type change struct {
-	from, to int64
-	begin    bool
-}
-
-// deployments returns when processes ended and others began.
-func (h *history) deployments() (out []Event) {
-	var changes []change
-	alive := 0
-	first, last := int64(math.MaxInt64), int64(0)
-	for _, l := range h.lives.list {
-		first, last = min(first, int64(l.first)), max(last, int64(l.last))
-	}
-	for _, l := range h.lives.list {
-		// Four ids would be expected until a process that lives is seen.
-		slack := int64(min(4*l.interval(), maxSlack)) + minSlack
-		if int64(l.last-l.first) < runFactor*slack {
-			continue
-		}
-		if int64(l.first)-slack > first {
-			changes = append(changes, change{int64(l.first) - slack, int64(l.first), true})
-		} else {
-			alive++ // from the beginning
-		}
-		if int64(l.last)+slack < last {
-			changes = append(changes, change{int64(l.last), int64(l.last) + slack, false})
-		}
-	}
-	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
-	for i := 0; i < len(changes); {
-		// The changes whose stretches overlap are one event.
-		begins, ends, until := 0, 0, changes[i].to
-		begin, end := int64(math.MaxInt64), int64(0) // of the first lives that began, and of the last
-		j := i
-		for ; j < len(changes) && changes[j].from <= until; j++ {
-			until = min(max(until, changes[j].to), changes[i].from+maxSlack)
-			if changes[j].begin {
-				begins++
-				begin, end = min(begin, changes[j].to), max(end, changes[j].to)
-			} else {
-				ends++
-			}
-		}
-		if n := min(begins, ends); n > 0 {
-			e := Event{Kind: Restart, Start: moment(uint32(begin)), End: moment(uint32(end)), Size: int64(n), Confidence: Possible}
-			if n >= 3 && 2*n >= alive {
-				e.Kind, e.Confidence = Deployment, Likely
-			}
-			out = append(out, e)
-		}
-		alive += begins - ends
-		i = j
-	}
-	return out
-}
-
 // faultEvents returns the events of single processes.
 func (t *tally) faultEvents() (out []Event) {
 	need, _ := t.suspects.need(t.broken)
@@ -267,16 +205,12 @@ func (t *tally) faultEvents() (out []Event) {
 // maxEvents is how many events a report has at most.
 const maxEvents = 2000
 
-// weightiest leaves out restarts, and then what is shortest, until few enough are left.
+// weightiest leaves out the smallest events until few enough are left.
 func weightiest(events []Event) []Event {
 	weight := func(e Event) int64 {
 		switch e.Kind {
-		case Restart:
-			return 0
-		case Deployment:
-			return 1 + e.Size
 		case Outage, Import, Deletion:
-			return 1000 + e.Size
+			return e.Size
 		}
 		return math.MaxInt64
 	}

@@ -35,19 +35,15 @@ func TestFaultEvents(t *testing.T) {
 	}
 }
 
-// TestWeightiest holds what is left out of too many events: restarts before all, then
-// deployments, then what is smallest. The rest stays in order of time.
+// TestWeightiest holds that what is smallest is left out of too many events. The rest stays
+// in order of time.
 func TestWeightiest(t *testing.T) {
 	var events []Event
-	for i := range maxEvents + 4 {
+	for i := range maxEvents + 1 {
 		e := Event{Kind: SharedValue, Start: time.Unix(int64(i), 0)}
 		switch i {
 		case 5:
 			e.Kind, e.Size = Outage, 1
-		case 10, 20:
-			e.Kind, e.Size = Restart, 1_000_000
-		case 30:
-			e.Kind, e.Size = Deployment, 12
 		case 40:
 			e.Kind, e.Size = Import, 2
 		case 50:
@@ -56,7 +52,7 @@ func TestWeightiest(t *testing.T) {
 		events = append(events, e)
 	}
 	want := slices.DeleteFunc(slices.Clone(events), func(e Event) bool {
-		return e.Kind == Restart || e.Kind == Deployment || e.Kind == Outage
+		return e.Kind == Outage
 	})
 	if got := weightiest(events); !slices.Equal(got, want) {
 		t.Errorf("%d events are left, want %d", len(got), len(want))

@@ -7,12 +7,11 @@ import (
 )
 
 // history is what the ids of a collection show over time: how many there are by minute,
-// how many counters are missing by hour, and when processes lived.
+// and how many counters are missing by hour.
 type history struct {
 	from    uint32  // first second, at the start of an hour
 	minutes []int32 // different ids
 	gaps    []int64 // missing counters by hour, without restarts
-	lives   lives
 }
 
 // newHistory returns an empty history of plausible seconds.
@@ -22,7 +21,7 @@ func newHistory(r secondRange) *history {
 	}
 	from := r.first - r.first%secondsPerHour
 	hours := int((r.last-from)/secondsPerHour) + 1
-	return &history{from: from, minutes: make([]int32, hours*60), gaps: make([]int64, hours), lives: lives{least: minLife}}
+	return &history{from: from, minutes: make([]int32, hours*60), gaps: make([]int64, hours)}
 }
 
 const secondsPerHour = 60 * 60
@@ -54,15 +53,6 @@ func (h *history) addGaps(from, to uint32, n int64) {
 	}
 }
 
-// live adds the lives of a process.
-func (h *history) live(all ...life) {
-	for _, one := range all {
-		if h.holds(one.first) && h.holds(one.last) {
-			h.lives.add(one)
-		}
-	}
-}
-
 func (h *history) merge(other *history) {
 	for i, n := range other.minutes {
 		h.minutes[i] += n
@@ -70,7 +60,6 @@ func (h *history) merge(other *history) {
 	for i := range other.gaps {
 		h.gaps[i] += other.gaps[i]
 	}
-	h.lives.merge(other.lives)
 }
 
 // hour returns how many ids an hour has.
@@ -81,47 +70,6 @@ func sumCounts(counts []int32) (n int64) {
 		n += int64(k)
 	}
 	return n
-}
-
-// life is one run of a process.
-type life struct {
-	first, last uint32
-	ids         int64
-}
-
-// interval returns how many seconds its ids are apart, on average.
-func (l life) interval() float64 { return float64(l.last-l.first) / float64(max(l.ids-1, 1)) }
-
-// lives keeps the lives with the most ids.
-type lives struct {
-	list  []life
-	least int64 // fewer ids are left out
-}
-
-const (
-	minLife  = 8
-	maxLives = 1 << 18
-)
-
-func (l *lives) add(one life) {
-	if one.ids < l.least {
-		return
-	}
-	l.list = append(l.list, one)
-	l.trim()
-}
-
-func (l *lives) trim() {
-	for len(l.list) > maxLives {
-		l.least *= 2
-		l.list = slices.DeleteFunc(l.list, func(one life) bool { return one.ids < l.least })
-	}
-}
-
-func (l *lives) merge(other lives) {
-	l.least = max(l.least, other.least)
-	l.list = slices.DeleteFunc(append(l.list, other.list...), func(one life) bool { return one.ids < l.least })
-	l.trim()
 }
 
 // usual returns how many ids an hour usually has, the median of the same hour of

@@ -73,11 +73,6 @@ func (t *tally) flush() {
 		if p.found[shared].bits < proofBits && p.found[noSequence].bits == 0 {
 			t.gaps += p.gaps
 		}
-		if len(p.lives) <= 1 {
-			t.history.live(life{p.first, p.last, p.ids})
-		} else {
-			t.history.live(p.lives...)
-		}
 		if p.ids == 1 && p.first >= earliest && p.first <= t.latest {
 			t.singles.add(p.begin)
 		}

@@ -110,9 +110,6 @@ const (
 	// them repeat because the counter overflowed: half of all counters.
 	overflowIDs = idset.CounterRange / 2
 
-	// maxRuns is how many runs of one process value are told apart.
-	maxRuns = 4096
-
 	// The usual number of ids in an hour is the median of usualPeriods days before and
 	// after it, if there are minPeriods of them.
 	usualPeriods = 6
@@ -133,15 +130,6 @@ const (
 	// minTwinSeconds is for how many seconds two processes use the same counters at
 	// least. A restart within the last two seconds of a process may do so by chance.
 	minTwinSeconds = 4
-
-	// minSlack and maxSlack bound, in seconds, when a process began or ended, given
-	// when it created its first and last ids.
-	minSlack = 30
-	maxSlack = 6 * 60 * 60
-
-	// A process that lived for less than runFactor times as long as its begin and end
-	// are uncertain is the run of a job, of which others end and begin by chance.
-	runFactor = 4
 
 	// maxTurns bounds the memory for what lines show about each other, and maxSuspects
 	// that for process values.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -38,7 +37,7 @@ func label(e census.Event) string {
 	case census.NoSequence:
 		return "counters that do not count"
 	}
-	return fmt.Sprintf("%s %d", e.Kind, e.Size)
+	return string(e.Kind)
 }
 
 // sentence returns what an event is.
@@ -64,46 +63,11 @@ func sentence(e census.Event, zone *time.Location) string {
 		text = fmt.Sprintf("resumed state: process %s used the same counters again until %s", e.Process, until)
 	case census.NoSequence:
 		text = fmt.Sprintf("counters that do not count: those of process value %s, until %s", e.Process, until)
-	case census.Deployment:
-		text = "deployment: " + phrase.Count(e.Size, "process was", "processes were") + " replaced"
-	default:
-		text = "restart of " + phrase.Count(e.Size, "process", "processes")
 	}
 	if e.Confidence != census.Certain {
 		text += fmt.Sprintf(" (%s)", e.Confidence)
 	}
 	return text
-}
-
-// isChange reports whether e is a deployment or a restart, of which there are many.
-func isChange(e census.Event) bool {
-	return e.Kind == census.Deployment || e.Kind == census.Restart
-}
-
-// notable returns the events that are not changes, up to limit, how many more there are, and
-// how many deployments and restarts, or "".
-func notable(events []census.Event, limit int) (out []census.Event, left int, changes string) {
-	deployments, restarts := int64(0), int64(0)
-	for _, e := range events {
-		switch {
-		case e.Kind == census.Deployment:
-			deployments++
-		case e.Kind == census.Restart:
-			restarts++
-		case len(out) < limit:
-			out = append(out, e)
-		default:
-			left++
-		}
-	}
-	var parts []string
-	if deployments > 0 {
-		parts = append(parts, phrase.Count(deployments, "deployment", "deployments"))
-	}
-	if restarts > 0 {
-		parts = append(parts, phrase.Count(restarts, "restart", "restarts"))
-	}
-	return out, left, strings.Join(parts, " and ")
 }
 
 // untold returns what the report cannot tell of outages.

@@ -111,19 +111,15 @@ func (t *textWriter) facts(r *census.Report) {
 const maxEvents = 30
 
 func (t *textWriter) events(r *census.Report) {
-	events, left, changes := notable(r.Events, maxEvents)
 	if len(r.Events) == 0 {
 		return
 	}
 	t.printf("\nevents\n")
-	for _, e := range events {
+	for _, e := range r.Events[:min(len(r.Events), maxEvents)] {
 		t.wrapped(e.Start.In(zoneOf(r)).Format("2006-01-02 15:04")+"  ", "    ", sentence(e, zoneOf(r)))
 	}
-	if left > 0 {
+	if left := len(r.Events) - maxEvents; left > 0 {
 		t.printf("and %d more\n", left)
-	}
-	if changes != "" {
-		t.wrapped("", "  ", changes)
 	}
 }
 

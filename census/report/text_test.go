@@ -37,8 +37,6 @@ func small() *census.Report {
 		Events: []census.Event{
 			{Kind: census.ClockStep, Start: day(-30), End: day(-30), Size: 3600, Process: "0102030405", Confidence: census.Certain}, // before the timeline
 			{Kind: census.Outage, Start: day(3), End: day(3).Add(6 * time.Hour), Size: 70, Confidence: census.Certain},
-			{Kind: census.Restart, Start: day(4), Size: 1},
-			{Kind: census.Deployment, Start: day(5), Size: 3},
 			{Kind: census.Import, Start: day(9), End: day(9).Add(time.Minute), Size: 100, Confidence: census.Likely},
 			{Kind: census.ResumedState, Start: day(21), End: day(21), Process: "0102030405", Confidence: census.Certain}, // after it
 		},
@@ -119,7 +117,6 @@ events
 2024-01-09 00:00  import: about 100 ids more than usual within 1m (likely)
 2024-01-21 00:00  resumed state: process 0102030405 used the same counters again
     until 2024-01-21 00:00
-1 deployment and 1 restart
 
 processes: 3 of 1,234, those with the most ids or with a finding
 process      ids first      last       gaps

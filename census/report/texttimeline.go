@@ -119,9 +119,6 @@ func shown(r *census.Report) (out []census.Event) {
 func marksOf(events []census.Event, lines []census.Bucket) map[int]string {
 	out := map[int]string{}
 	for _, e := range events {
-		if isChange(e) {
-			continue
-		}
 		i := 0
 		for i+1 < len(lines) && !lines[i+1].Start.After(e.Start) {
 			i++

@@ -55,10 +55,10 @@ type Rates struct {
 
 // Event is something that happened in the life of a collection.
 type Event struct {
-	Kind         string    `json:"kind" doc:"deployment, restart, outage, import, deletion, clock-step, shared-process-value, resumed-state or no-sequence."`
+	Kind         string    `json:"kind" doc:"outage, import, deletion, clock-step, shared-process-value, resumed-state or no-sequence."`
 	Start        time.Time `json:"start"`
 	End          time.Time `json:"end"`
-	Size         int64     `json:"size" doc:"Ids of an import, missing ids of a deletion, ids that an outage would usually have had; processes of a deployment and a restart; seconds of a clock step."`
+	Size         int64     `json:"size" doc:"Ids of an import, missing ids of a deletion, ids that an outage would usually have had; seconds of a clock step."`
 	Share        float64   `json:"share,omitempty" doc:"The part of the ids created then that a deletion took, from 0 to 1."`
 	ProcessValue string    `json:"process_value,omitempty"`
 	Usual        string    `json:"usual,omitempty" doc:"What an outage differs from: how many other days, or other periods, have ids."`
