@@ -169,16 +169,16 @@ func (c *Census) findings(l *collection, t *tally, r *Report) []Finding {
 		}
 	}
 	if l.unique(c.options.Field) {
-		add(KindDuplicate, t.repeated-t.overflow.Count, t.duplicates.Examples)
-		add(KindOverflow, t.overflow.Count, t.overflow.Examples)
+		add(KindDuplicate, t.repeated-t.overflow.count, t.duplicates.examples)
+		add(KindOverflow, t.overflow.count, t.overflow.examples)
 	}
 	out = append(out, c.processFindings(t)...)
-	add(KindFuture, t.future.Count, t.future.Examples)
-	add(KindTooEarly, t.early.Count, t.early.Examples)
-	add(KindBound, t.bounds.Count, t.bounds.Examples)
-	if n := l.late.Count; n > 0 {
-		most := phrase.Length(time.Duration(l.late.Most) * time.Second)
-		examples := append([]Example{c.example(l.late.Latest, "late by "+most)}, c.examples(l.late.Examples)...)
+	add(KindFuture, t.future.count, t.future.examples)
+	add(KindTooEarly, t.early.count, t.early.examples)
+	add(KindBound, t.bounds.count, t.bounds.examples)
+	if n := l.late.count; n > 0 {
+		most := phrase.Length(time.Duration(l.late.most) * time.Second)
+		examples := append([]Example{c.example(l.late.latest, "late by "+most)}, c.examples(l.late.examples)...)
 		if len(examples) > 1 && examples[0].ID == examples[1].ID && examples[0].Position == examples[1].Position {
 			examples = append(examples[:1], examples[2:]...)
 		}

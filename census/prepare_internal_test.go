@@ -55,7 +55,7 @@ func TestLateInBatches(t *testing.T) {
 			from = to
 		}
 		if !reflect.DeepEqual(l.late, want) || src.youngest != y {
-			t.Fatalf("seed %d: %d late ids by %d at most, want %d by %d", seed, l.late.Count, l.late.Most, want.Count, want.Most)
+			t.Fatalf("seed %d: %d late ids by %d at most, want %d by %d", seed, l.late.count, l.late.most, want.count, want.most)
 		}
 		if n := l.space.InMemory; n != len(items) || l.taken != int64(n) {
 			t.Fatalf("seed %d: %d ids, %d taken, want %d", seed, n, l.taken, len(items))

@@ -172,7 +172,7 @@ func (t *tally) addSecond(s *secondCount, bucket int) {
 	t.history.add(s.at, s.distinct)
 	if s.distinct >= overflowIDs {
 		t.overflow.add(s.repeated, s.first)
-		t.duplicates.Examples = slices.DeleteFunc(t.duplicates.Examples, func(r idset.Record) bool {
+		t.duplicates.examples = slices.DeleteFunc(t.duplicates.examples, func(r idset.Record) bool {
 			return r.Value() == s.first.Value() && r.Second() == s.at
 		})
 	}

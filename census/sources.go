@@ -12,39 +12,37 @@ import (
 	"github.com/oidkit/oid/internal/era"
 )
 
-// Source is what was read from one source, or from one collection of an archive. The tags
-// are those of a saved census.
+// Source is what was read from one source, or from one collection of an archive.
 type Source struct {
 	// Name is the name that was given to [Census.Read].
-	Name string `json:"name"`
+	Name string
 	// Collection is the collection of an archive, with its database, or empty.
-	Collection string `json:"collection,omitempty"`
+	Collection string
 	// Collections is how many collections of this archive are separate sources,
 	// which follow.
-	Collections int `json:"collections,omitempty"`
+	Collections int
 	// Format is the format in which the source was read; "auto" if none was
 	// detected.
-	Format source.Format `json:"format"`
+	Format source.Format
 	// Unit is what positions count: document, line or row.
-	Unit string `json:"unit"`
+	Unit string
 	// Units is how many of them there were.
-	Units int64 `json:"units"`
+	Units int64
 	// IDs is how many ObjectIds were found within the range; in a [Report], ids that
 	// are strings where [Report].Strings says so.
-	IDs int64 `json:"-"`
+	IDs int64
 	// Others is how many values were of another type.
-	Others int64 `json:"-"`
+	Others int64
 	// Without is how many documents or rows lack the field.
-	Without int64 `json:"without,omitempty"`
+	Without int64
 	// Broken is how many documents or lines could not be read and were skipped,
 	// and Problems are the errors of the first of them.
-	Broken   int64     `json:"broken,omitempty"`
-	Problems []Problem `json:"-"`
+	Broken   int64
+	Problems []Problem
 	// Error is where reading stopped before the source's end, and why. It is empty
 	// for a source that was read to its end.
-	Error string `json:"error,omitempty"`
+	Error string
 
-	number     int
 	collection *collection
 	objectIDs  int64
 	stringIDs  int64    // strings of 24 hexadecimal digits
@@ -199,17 +197,17 @@ const secondsPerDay = 24 * 60 * 60
 var earliest = uint32(era.First.Unix())
 
 // lateIDs counts the ids that come after several others that are more than lateAfter
-// seconds younger. The tags are those of a saved census.
+// seconds younger.
 type lateIDs struct {
 	sighting
-	Most   uint32       `json:"most,omitempty"` // seconds that one was late
-	Latest idset.Record `json:"latest"`
+	most   uint32 // seconds that one was late
+	latest idset.Record
 }
 
 func (l *lateIDs) add(r idset.Record, by uint32) {
 	l.sighting.add(1, r)
-	if by > l.Most {
-		l.Most, l.Latest = by, r
+	if by > l.most {
+		l.most, l.latest = by, r
 	}
 }
 

@@ -42,16 +42,16 @@ type tally struct {
 
 // sighting counts something and keeps the first examples.
 type sighting struct {
-	Count    int64          `json:"count,omitempty"`
-	Examples []idset.Record `json:"examples,omitempty"`
+	count    int64
+	examples []idset.Record
 }
 
 func (s *sighting) add(n int64, examples ...idset.Record) {
-	s.Count += n
-	s.Examples = append(s.Examples, examples[:min(len(examples), maxExamples-len(s.Examples))]...)
+	s.count += n
+	s.examples = append(s.examples, examples[:min(len(examples), maxExamples-len(s.examples))]...)
 }
 
-func (s *sighting) merge(other sighting) { s.add(other.Count, other.Examples...) }
+func (s *sighting) merge(other sighting) { s.add(other.count, other.examples...) }
 
 // compareProcesses orders processes by how many ids they created, most first.
 func compareProcesses(a, b *process) int {

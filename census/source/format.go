@@ -30,8 +30,6 @@ const (
 	CSV Format = "csv"
 	// List is one id per line.
 	List Format = "list"
-	// Saved is a saved census, which [Input.ReadSaved] reads.
-	Saved Format = "census"
 	// Grep is any text: every run of exactly 24 hexadecimal digits is an id.
 	Grep Format = "grep"
 )
@@ -60,7 +58,6 @@ var readers = []reader{
 	{format: JSON, unit: "document", endings: []string{".json", ".jsonl", ".ndjson"}, read: (*Input).readJSON},
 	{format: CSV, unit: "row", read: (*Input).readCSV},
 	{format: List, unit: "line", parse: func(*Input) blockParser { return parseList }, cut: betweenLines},
-	{format: Saved, unit: "document"}, // see ReadSaved
 	{format: Grep, unit: "line", parse: func(*Input) blockParser { return parseText }, cut: betweenDigits},
 }
 
@@ -87,9 +84,6 @@ var (
 	ErrEmpty = errors.New("census: the source is empty")
 )
 
-// SavedMagic begins every saved census. Its last byte is the version of the format.
-const SavedMagic = "\xf0oidsum\x01"
-
 // sqliteMagic begins every file of SQLite 3 (https://sqlite.org/fileformat.html).
 const sqliteMagic = "SQLite format 3\x00"
 
@@ -110,10 +104,6 @@ func detect(data []byte, column string) (Format, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte(archiveMagic)):
 		return Archive, nil
-	case bytes.HasPrefix(data, []byte(SavedMagic)):
-		return Saved, nil
-	case bytes.HasPrefix(data, []byte(SavedMagic[:len(SavedMagic)-1])):
-		return Auto, fmt.Errorf("%w: a census that another version has saved", ErrFormat)
 	case isUTF16(data):
 		return Auto, errUTF16
 	case bytes.HasPrefix(data, []byte(sqliteMagic)):

@@ -156,7 +156,7 @@ func (o *Options) formatOf(text *content, err error) (Format, error) {
 // The error says where reading stopped and why. It is take's error, the reader's, or
 // ctx's cause.
 //
-// A saved census is not read by it, see [Input.ReadSaved]. Read may leave a goroutine behind that waits for the reader, if that hangs.
+// Read may leave a goroutine behind that waits for the reader, if that hangs.
 func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch) error) error {
 	if s.reader.parse != nil {
 		defer s.text.close()
@@ -174,12 +174,6 @@ func (s *Input) Read(ctx context.Context, prepare func(*Batch), take func(*Batch
 		return err
 	}
 	return s.reader.read(s, in, emit)
-}
-
-// ReadSaved calls read with the content of a saved census.
-func (s *Input) ReadSaved(read func(io.Reader) error) error {
-	defer s.text.close()
-	return read(s.text)
 }
 
 // streamBlock is how many bytes of a stream are read while those before are parsed.

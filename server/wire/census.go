@@ -70,7 +70,7 @@ type CensusSource struct {
 	Name        string            `json:"name"`
 	Collection  string            `json:"collection,omitempty" doc:"Collection of an archive, with its database."`
 	Collections int               `json:"collections,omitempty" doc:"How many collections of this archive are sources of their own, which follow."`
-	Format      string            `json:"format" enum:"auto,bson,archive,json,csv,list,census,grep" doc:"How the source was read; auto if that was not found out."`
+	Format      string            `json:"format" enum:"auto,bson,archive,json,csv,list,grep" doc:"How the source was read; auto if that was not found out."`
 	Unit        string            `json:"unit" doc:"What is counted: document, line or row."`
 	Units       int64             `json:"units" doc:"How many of them were read."`
 	IDs         int64             `json:"ids" doc:"ObjectIds inside the range."`

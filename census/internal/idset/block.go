@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// A block is sorted records as bytes, in a saved census and in a spilled one. The first
+// A block is sorted records as bytes, on disk. The first
 // record, and each with another process value than the one before it, is
 //
 //	0xFF | varint: process value - that before | second (4) | counter (3) | place
